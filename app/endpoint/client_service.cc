@@ -1,0 +1,188 @@
+#include "endpoint/client_service.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace suede {
+namespace {
+
+uint32_t Number(ClientId client) { return static_cast<uint32_t>(client); }
+
+HugePages ToHugePages(Hugepages hugepages) {
+  switch (hugepages) {
+    case Hugepages::kOn: return HugePages::kAlways;
+    case Hugepages::kOff: return HugePages::kNever;
+    case Hugepages::kAuto: break;
+  }
+  return HugePages::kAuto;
+}
+
+absl::Status ToStatus(const LcoreReply& reply) {
+  switch (reply.status) {
+    case LcoreStatus::kDone: return absl::OkStatus();
+    case LcoreStatus::kBusy:
+      return absl::ResourceExhaustedError("the lcore serves as many clients and queues as it can");
+    case LcoreStatus::kClaimed:
+      return absl::AlreadyExistsError("another client has claimed that instance's VC");
+    case LcoreStatus::kUnknown: break;
+  }
+  return absl::NotFoundError("no such client, queue or instance on the lcore");
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ClientService>> ClientService::Create(Endpoint* endpoint,
+                                                                     const std::string& version,
+                                                                     Endpoint::Log log) {
+  std::unique_ptr<ClientService> service(new ClientService(endpoint, std::move(log)));
+  const Config& config = endpoint->config();
+  ShmServerConfig server{.socket_path = config.clients.socket,
+                         .socket_mode = config.clients.socket_mode,
+                         .shape = {.queue_count = config.clients.max_queues,
+                                   .tx_lines = config.clients.ring_lines,
+                                   .rx_lines = config.clients.receive_lines,
+                                   .completion_count = config.clients.completions,
+                                   .credit_lines = config.clients.credit_lines,
+                                   .aggregate_lines = config.clients.aggregate_lines},
+                         .huge_pages = ToHugePages(config.clients.hugepages),
+                         .max_clients = config.clients.max_clients,
+                         .pack_limit_bytes = config.packing.limit_bytes,
+                         .version = version};
+  for (const InstanceConfig& instance : config.instances) {
+    server.instances.push_back({.xpuid = static_cast<uint16_t>(instance.xpu),
+                                .instance = static_cast<uint8_t>(instance.instance)});
+  }
+  absl::StatusOr<std::unique_ptr<ShmServer>> created = ShmServer::Create(server, service.get());
+  if (!created.ok()) return created.status();
+  service->server_ = *std::move(created);
+  return service;
+}
+
+void ClientService::Poll() {
+  server_->Poll();
+  for (uint32_t lcore = 0; lcore < endpoint_->pipeline_count(); ++lcore) {
+    LcoreReply reply;
+    while (endpoint_->pipeline(lcore).mailbox().replies.Pop(reply)) OnReply(reply);
+  }
+  for (auto it = unsent_detaches_.begin(); it != unsent_detaches_.end();) {
+    const bool sent = Ask(it->second, {.kind = LcoreRequestKind::kDetach, .client = it->first}).ok();
+    it = sent ? unsent_detaches_.erase(it) : std::next(it);
+  }
+}
+
+absl::Status ClientService::Ask(uint32_t lcore, const LcoreRequest& request) {
+  if (!endpoint_->pipeline(lcore).mailbox().requests.Push(request)) {
+    return absl::ResourceExhaustedError("the lcore has too many requests before it; try again");
+  }
+  ++outstanding_;
+  return absl::OkStatus();
+}
+
+void ClientService::OnReply(const LcoreReply& reply) {
+  const auto client = static_cast<ClientId>(reply.client);
+  if (reply.kind == LcoreRequestKind::kDrain) {
+    --draining_;
+    return;
+  }
+  --outstanding_;
+  switch (reply.kind) {
+    case LcoreRequestKind::kAttach: server_->FinishOpen(client, ToStatus(reply)); break;
+    case LcoreRequestKind::kClaim:
+    case LcoreRequestKind::kUnclaim: server_->FinishClaim(client, ToStatus(reply)); break;
+    case LcoreRequestKind::kResetQueue: server_->FinishReset(client, ToStatus(reply)); break;
+    case LcoreRequestKind::kDetach:
+      attached_.erase(reply.client);
+      server_->FinishDetach(client);
+      break;
+    case LcoreRequestKind::kDrain: break;
+  }
+}
+
+int ClientService::FindInstance(const InstanceKey& key) const {
+  const auto& instances = endpoint_->config().instances;
+  for (size_t i = 0; i < instances.size(); ++i) {
+    if (instances[i].xpu == key.xpuid && instances[i].instance == key.instance) {
+      return static_cast<int>(i);
+    }
+  }
+  return -1;
+}
+
+absl::Status ClientService::OnOpen(ClientId client, const OpenRequest& request, Segment& segment) {
+  Attached attached;
+  for (size_t q = 0; q < request.queues.size(); ++q) {
+    const int instance = FindInstance(request.queues[q]);
+    if (instance < 0) return absl::NotFoundError("an instance that this endpoint does not have");
+    const uint32_t lcore = endpoint_->pipeline_of(static_cast<uint32_t>(instance));
+    if (q != 0 && lcore != attached.lcore) {
+      return absl::InvalidArgumentError(
+          "the instances of one client must be served by one lcore; connect once for each lcore");
+    }
+    attached.lcore = lcore;
+    attached.instances[q] = endpoint_->number_of(static_cast<uint32_t>(instance));
+  }
+  Attached& kept = attached_[Number(client)] = attached;
+  const absl::Status status = Ask(kept.lcore, {.kind = LcoreRequestKind::kAttach,
+                                               .client = Number(client),
+                                               .queue_instances = kept.instances.data(),
+                                               .segment = segment.base(),
+                                               .shape = &segment.shape()});
+  if (!status.ok()) {
+    attached_.erase(Number(client));
+    return status;
+  }
+  log_(EalLogLevel::kInfo, "client",
+       absl::StrCat("opened client=", Number(client), " queues=", request.queues.size()));
+  return status;
+}
+
+absl::Status ClientService::OnClaim(ClientId client, const ClaimRequest& request) {
+  return Claim(client, request, LcoreRequestKind::kClaim);
+}
+
+absl::Status ClientService::OnUnclaim(ClientId client, const ClaimRequest& request) {
+  return Claim(client, request, LcoreRequestKind::kUnclaim);
+}
+
+absl::Status ClientService::Claim(ClientId client, const ClaimRequest& request,
+                                  LcoreRequestKind kind) {
+  const int instance = FindInstance(request.instance);
+  const auto attached = attached_.find(Number(client));
+  if (instance < 0 || attached == attached_.end()) {
+    return absl::NotFoundError("an instance that this endpoint does not have");
+  }
+  if (endpoint_->pipeline_of(static_cast<uint32_t>(instance)) != attached->second.lcore) {
+    return absl::InvalidArgumentError(
+        "the instance is served by another lcore than the client's queues; connect once for each");
+  }
+  return Ask(attached->second.lcore,
+             {.kind = kind,
+              .vc_mask = static_cast<uint8_t>(request.vc_mask),
+              .client = Number(client),
+              .instance = endpoint_->number_of(static_cast<uint32_t>(instance))});
+}
+
+absl::Status ClientService::OnReset(ClientId client, uint32_t queue) {
+  const auto attached = attached_.find(Number(client));
+  if (attached == attached_.end()) return absl::NotFoundError("no such client");
+  return Ask(attached->second.lcore, {.kind = LcoreRequestKind::kResetQueue,
+                                      .queue = static_cast<uint16_t>(queue),
+                                      .client = Number(client)});
+}
+
+void ClientService::OnGone(ClientId client) {
+  const auto attached = attached_.find(Number(client));
+  if (attached == attached_.end()) return;
+  log_(EalLogLevel::kInfo, "client", absl::StrCat("gone client=", Number(client)));
+  // A full mailbox is asked again from Poll: the segment has to stay until the lcore lets go.
+  unsent_detaches_[Number(client)] = attached->second.lcore;
+}
+
+void ClientService::BeginDrain() {
+  for (uint32_t lcore = 0; lcore < endpoint_->pipeline_count(); ++lcore) {
+    if (endpoint_->pipeline(lcore).mailbox().requests.Push({.kind = LcoreRequestKind::kDrain})) {
+      ++draining_;
+    }
+  }
+}
+
+}  // namespace suede

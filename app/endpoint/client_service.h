@@ -1,0 +1,68 @@
+// Joins client sockets and lcores: what a client asks for goes to the lcore that serves the
+// instance, through its mailbox, and the lcore's answer goes back.
+#ifndef SUEDE_APP_ENDPOINT_CLIENT_SERVICE_H_
+#define SUEDE_APP_ENDPOINT_CLIENT_SERVICE_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "endpoint/endpoint.h"
+#include "shm/server.h"
+
+namespace suede {
+
+class ClientService : public ClientHandler {
+ public:
+  // `endpoint` outlives the service and must not be destroyed before Stop() was called on it.
+  static absl::StatusOr<std::unique_ptr<ClientService>> Create(Endpoint* endpoint,
+                                                               const std::string& version,
+                                                               Endpoint::Log log);
+
+  int fd() const { return server_->fd(); }
+  // Serves the sockets and takes the lcores' answers; call when fd() is readable, and every
+  // millisecond while busy() holds.
+  void Poll();
+  // Whether an lcore owes an answer.
+  bool busy() const { return outstanding_ != 0; }
+  const ShmServer& server() const { return *server_; }
+
+  // Asks every lcore to say when all that was handed over is delivered.
+  void BeginDrain();
+  bool Drained() const { return draining_ == 0; }
+
+  // ClientHandler.
+  absl::Status OnOpen(ClientId client, const OpenRequest& request, Segment& segment) override;
+  absl::Status OnClaim(ClientId client, const ClaimRequest& request) override;
+  absl::Status OnUnclaim(ClientId client, const ClaimRequest& request) override;
+  absl::Status OnReset(ClientId client, uint32_t queue) override;
+  void OnGone(ClientId client) override;
+
+ private:
+  struct Attached {
+    uint32_t lcore = 0;
+    std::array<uint32_t, SUEDE_MAX_QUEUES> instances{};  // of each queue, the pipeline's numbers
+  };
+
+  ClientService(Endpoint* endpoint, Endpoint::Log log)
+      : endpoint_(endpoint), log_(std::move(log)) {}
+  absl::Status Ask(uint32_t lcore, const LcoreRequest& request);
+  absl::Status Claim(ClientId client, const ClaimRequest& request, LcoreRequestKind kind);
+  void OnReply(const LcoreReply& reply);
+  // Index into Config::instances; -1 where it is none of ours.
+  int FindInstance(const InstanceKey& key) const;
+
+  Endpoint* const endpoint_;
+  const Endpoint::Log log_;
+  std::unique_ptr<ShmServer> server_;
+  std::unordered_map<uint32_t, Attached> attached_;
+  std::unordered_map<uint32_t, uint32_t> unsent_detaches_;  // client to lcore
+  uint32_t outstanding_ = 0;
+  uint32_t draining_ = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_CLIENT_SERVICE_H_

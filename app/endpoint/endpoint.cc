@@ -1,0 +1,239 @@
+#include "endpoint/endpoint.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "absl/strings/str_cat.h"
+#include "dpdk/crc.h"
+#include "dpdk/hugepages.h"
+#include "pipeline/lcore_loop.h"
+#include "wire/rcrc.h"
+
+namespace suede {
+namespace {
+
+
+bool IsVdev(const std::string& device) { return device.rfind("net_", 0) == 0; }
+
+struct LcoreWaiter {
+  void Pause() { CpuPause(); }
+  void Yield() { YieldCpu(); }
+  void Sleep(int64_t ns) { SleepNs(ns); }
+};
+
+IdleStrategy ToIdle(LcoreConfig::Idle idle) {
+  switch (idle) {
+    case LcoreConfig::Idle::kYield: return IdleStrategy::kYield;
+    case LcoreConfig::Idle::kSleep: return IdleStrategy::kSleep;
+    case LcoreConfig::Idle::kSpin: break;
+  }
+  return IdleStrategy::kSpin;
+}
+
+TransportParams ToTransport(const TransportConfig& config) {
+  return {.psn_scope = config.psn_scope == TransportConfig::PsnScope::kVc ? PsnScope::kVc
+                                                                          : PsnScope::kPort,
+          .window_pdus = config.window_pdus,
+          .window_bytes = config.window_bytes,
+          .ack_every_pdus = config.ack_every_pdus,
+          .ack_delay = config.ack_delay,
+          .nack_timeout = config.nack_timeout,
+          .rto_initial = config.rto_initial,
+          .rto_min = config.rto_min,
+          .rto_max = config.rto_max,
+          .max_tries = config.max_tries,
+          .not_ready_backoff = config.not_ready_backoff,
+          .hello_timeout = config.hello_timeout,
+          .hello_tries = config.hello_tries};
+}
+
+TrafficClass ToClass(const ConfigClass& c) { return {.pcp = c.pcp, .dscp = c.dscp, .ecn = c.ecn}; }
+
+// Which boot this is: grows with time in steps of 32 ms, never 0. See docs/control-pdus.md.
+uint32_t BootEpoch() {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+  return std::max(1u, static_cast<uint32_t>(ms / 32));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Endpoint>> Endpoint::Create(const Config& config, Log log) {
+  std::unique_ptr<Endpoint> endpoint(new Endpoint(config, std::move(log)));
+  endpoint->epoch_ = BootEpoch();
+  if (absl::Status status = endpoint->StartEalFor(); !status.ok()) return status;
+  if (absl::Status status = endpoint->OpenPorts(); !status.ok()) return status;
+  endpoint->BuildPipelines();
+  return endpoint;
+}
+
+Endpoint::~Endpoint() {
+  Stop();
+  pipelines_.clear();
+  for (const auto& port : ports_) port->Close();
+  ports_.clear();
+  if (eal_started_) StopEal();
+}
+
+absl::Status Endpoint::StartEalFor() {
+  EalOptions options;
+  options.file_prefix = absl::StrCat("suede_", config_.name);
+  options.memory_mb = config_.eal.memory_mb;
+  options.extra = config_.eal.args;
+  options.no_huge = config_.eal.hugepages == Hugepages::kOff;
+  if (config_.eal.hugepages == Hugepages::kAuto) {
+    constexpr uint64_t kEnoughBytes = 256u << 20;
+    uint64_t free_bytes = 0;
+    for (const auto& pages : ReadHugepages()) free_bytes += pages.free * pages.page_bytes;
+    options.no_huge = free_bytes < kEnoughBytes || geteuid() != 0;
+    if (options.no_huge) {
+      log_(EalLogLevel::kWarning, "eal",
+           "too few free hugepages: running without; reserve some with "
+           "'echo 512 > /proc/sys/vm/nr_hugepages'");
+    }
+  }
+  for (const LcoreConfig& lcore : config_.lcores) options.cpus.push_back(lcore.cpu);
+  for (const PortConfig& port : config_.ports) {
+    (IsVdev(port.device) ? options.vdevs : options.pci).push_back(port.device);
+  }
+  options.log = [log = log_](EalLogLevel level, std::string_view line) { log(level, "eal", line); };
+  const absl::StatusOr<std::vector<std::string>> arguments = EalArguments(options);
+  if (!arguments.ok()) return arguments.status();
+  eal_arguments_ = JoinArguments(*arguments);
+  if (absl::Status status = StartEal(options); !status.ok()) return status;
+  eal_started_ = true;
+  InstallRcrc(DpdkCrc32);
+  clock_ = std::make_unique<TscClock>();
+  return absl::OkStatus();
+}
+
+InstanceParams Endpoint::MakeInstanceParams(const InstanceConfig& instance, uint32_t port) const {
+  InstanceParams params{.xpuid = static_cast<uint16_t>(instance.xpu),
+                        .instance = static_cast<uint8_t>(instance.instance),
+                        .port = port,
+                        .ip = instance.ports[0].ip,
+                        .partition = static_cast<uint16_t>(config_.partition)};
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) params.classes[vc] = ToClass(config_.classes.vc[vc]);
+  params.ack_class = ToClass(config_.classes.ack);
+  params.pack_limit_bytes = config_.packing.limit_bytes;
+  params.inflight_pdus = config_.transport.inflight_pdus;
+  params.unclaimed_pdus = config_.clients.unclaimed_pdus;
+  params.epoch = epoch_;
+  params.transport = ToTransport(config_.transport);
+  for (const PeerConfig& peer : config_.peers) {
+    for (const PeerPort& at : peer.ports) {
+      // An instance is no peer of its own.
+      if (at.port != instance.ports[0].port || at.ip == params.ip) continue;
+      params.peers.push_back(
+          {.xpuid = static_cast<uint16_t>(peer.xpu), .ip = at.ip, .mac = at.mac});
+    }
+  }
+  return params;
+}
+
+absl::Status Endpoint::OpenPorts() {
+  // Clients' packed commands may take a frame each at worst; beyond this many a stuck destination
+  // costs a wait, not a frame more.
+  constexpr uint32_t kMostPackedFrames = 4096;
+  for (uint32_t p = 0; p < config_.ports.size(); ++p) {
+    const PortConfig& port = config_.ports[p];
+    std::vector<InstanceParams> instances;
+    for (const InstanceConfig& instance : config_.instances) {
+      if (instance.ports[0].port == p) instances.push_back(MakeInstanceParams(instance, 0));
+    }
+    const uint32_t packed =
+        std::min(config_.clients.aggregate_lines * config_.clients.max_queues, kMostPackedFrames);
+    const uint32_t tag_bytes = port.vid.has_value() ? 4 : 0;
+    PortOptions options{.name = port.name,
+                        .device = port.device,
+                        .mtu = static_cast<uint16_t>(port.mtu_bytes),
+                        .frame_bytes = std::max<uint32_t>(kMinFrameBytes, 14 + tag_bytes + port.mtu_bytes),
+                        .rx_descriptors = static_cast<uint16_t>(port.rx_descriptors),
+                        .tx_descriptors = static_cast<uint16_t>(port.tx_descriptors),
+                        .mac = port.mac,
+                        .promiscuous = false,
+                        .numa_node = -1,
+                        .pool_frames = FramesNeeded(instances, packed, port.rx_descriptors,
+                                                    port.tx_descriptors)};
+    absl::StatusOr<std::unique_ptr<DpdkPort>> opened = DpdkPort::Open(options);
+    if (!opened.ok()) return opened.status();
+    for (const std::string& warning : (*opened)->warnings()) {
+      log_(EalLogLevel::kWarning, "port", warning);
+    }
+    ports_.push_back(*std::move(opened));
+    link_up_.push_back(false);
+  }
+  return absl::OkStatus();
+}
+
+void Endpoint::BuildPipelines() {
+  std::vector<std::vector<uint32_t>> numbers(config_.lcores.size());
+  for (size_t l = 0; l < config_.lcores.size(); ++l) {
+    pipelines_.push_back(std::make_unique<Pipeline>());
+    numbers[l].assign(config_.ports.size(), ~0u);
+  }
+  for (const InstanceConfig& instance : config_.instances) {
+    Pipeline& pipeline = *pipelines_[instance.lcore];
+    const uint32_t p = instance.ports[0].port;
+    const PortConfig& port = config_.ports[p];
+    uint32_t& number = numbers[instance.lcore][p];
+    if (number == ~0u) {
+      number = pipeline.AddPort(ports_[p].get(), {.encap = Encap::kUdp4,
+                                                  .udp_port = port.udp_port,
+                                                  .tagged = port.vid.has_value(),
+                                                  .vid = port.vid.value_or(0),
+                                                  .mac = port.mac.value_or(ports_[p]->mac())});
+    }
+    numbers_.push_back(pipeline.AddInstance(MakeInstanceParams(instance, number)));
+  }
+}
+
+absl::Status Endpoint::Start() {
+  stop_ = false;
+  for (uint32_t l = 0; l < pipelines_.size(); ++l) {
+    const LcoreConfig& lcore = config_.lcores[l];
+    const absl::Status status = LaunchOnCpu(lcore.cpu, [this, l, idle = ToIdle(lcore.idle)] {
+      LcoreWaiter waiter;
+      RunLoop(*pipelines_[l], *clock_, waiter, idle, stop_);
+      return 0;
+    });
+    if (!status.ok()) return status;
+    running_ = true;
+  }
+  return absl::OkStatus();
+}
+
+void Endpoint::Stop() {
+  if (!running_) return;
+  stop_ = true;
+  WaitForLcores();
+  running_ = false;
+}
+
+void Endpoint::Tick() {
+  for (size_t p = 0; p < ports_.size(); ++p) {
+    ports_[p]->RefreshLink();
+    const bool up = ports_[p]->link().up;
+    if (up == link_up_[p]) continue;
+    link_up_[p] = up;
+    log_(EalLogLevel::kInfo, "port",
+         absl::StrCat("link ", up ? "up" : "down", " port=", ports_[p]->name()));
+  }
+}
+
+bool Endpoint::AllLinksUp() const {
+  return std::find(link_up_.begin(), link_up_.end(), false) == link_up_.end();
+}
+
+CounterSnapshot Endpoint::Counters() const {
+  CounterSnapshot sum{};
+  for (const auto& pipeline : pipelines_) {
+    pipeline->port_counters().AddTo(sum);
+    for (uint32_t i = 0; i < pipeline->instance_count(); ++i) pipeline->counters(i).AddTo(sum);
+  }
+  return sum;
+}
+
+}  // namespace suede

@@ -1,0 +1,82 @@
+// A running endpoint: what suede serves to clients and suede-perf --embed hosts for itself.
+//
+// Puts a configuration's ports, instances and lcores together. Control thread only, but for what
+// runs inside the lcores.
+#ifndef SUEDE_APP_ENDPOINT_ENDPOINT_H_
+#define SUEDE_APP_ENDPOINT_ENDPOINT_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "control/config.h"
+#include "dpdk/dpdk_port.h"
+#include "dpdk/eal.h"
+#include "dpdk/lcores.h"
+#include "pipeline/pipeline.h"
+
+namespace suede {
+
+class Endpoint {
+ public:
+  using Log = std::function<void(EalLogLevel, std::string_view component, std::string_view line)>;
+
+  // Starts EAL, opens the ports and builds the pipelines. One endpoint per process.
+  static absl::StatusOr<std::unique_ptr<Endpoint>> Create(const Config& config, Log log);
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  // Lets `hook` share the lcore of Config::lcores[lcore]; before Start.
+  void SetHook(uint32_t lcore, PollHook* hook) { pipelines_[lcore]->SetHook(hook); }
+
+  // Starts the lcores.
+  absl::Status Start();
+  // Asks them to end and waits until they have.
+  void Stop();
+
+  // Every 10 ms or so: looks at the links and logs their changes.
+  void Tick();
+  bool AllLinksUp() const;
+
+  uint32_t pipeline_count() const { return static_cast<uint32_t>(pipelines_.size()); }
+  Pipeline& pipeline(uint32_t lcore) { return *pipelines_[lcore]; }
+  const TscClock& clock() const { return *clock_; }
+  const Config& config() const { return config_; }
+  // Where Config::instances[i] lives.
+  uint32_t pipeline_of(uint32_t instance) const { return config_.instances[instance].lcore; }
+  uint32_t number_of(uint32_t instance) const { return numbers_[instance]; }
+  const std::string& eal_arguments() const { return eal_arguments_; }
+  const std::vector<std::unique_ptr<DpdkPort>>& ports() const { return ports_; }
+
+  // Counters of all instances and lcores.
+  CounterSnapshot Counters() const;
+
+ private:
+  Endpoint(const Config& config, Log log) : config_(config), log_(std::move(log)) {}
+  absl::Status StartEalFor();
+  absl::Status OpenPorts();
+  void BuildPipelines();
+  InstanceParams MakeInstanceParams(const InstanceConfig& instance, uint32_t port) const;
+
+  const Config config_;
+  const Log log_;
+  std::string eal_arguments_;
+  bool eal_started_ = false;
+  bool running_ = false;
+  uint32_t epoch_ = 1;
+  std::vector<std::unique_ptr<DpdkPort>> ports_;
+  std::vector<bool> link_up_;
+  std::vector<std::unique_ptr<Pipeline>> pipelines_;
+  std::vector<uint32_t> numbers_;
+  std::unique_ptr<TscClock> clock_;
+  std::atomic<bool> stop_{false};
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_ENDPOINT_H_

@@ -1,0 +1,89 @@
+#include "endpoint/logger.h"
+
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace suede {
+namespace {
+
+constexpr uint32_t kLinesPerSecond = 50;
+
+spdlog::level::level_enum ToLevel(EalLogLevel level) {
+  switch (level) {
+    case EalLogLevel::kError: return spdlog::level::err;
+    case EalLogLevel::kWarning: return spdlog::level::warn;
+    case EalLogLevel::kInfo: return spdlog::level::info;
+    case EalLogLevel::kDebug: break;
+  }
+  return spdlog::level::debug;
+}
+
+spdlog::level::level_enum ToLevel(LogConfig::Level level) {
+  switch (level) {
+    case LogConfig::Level::kDebug: return spdlog::level::debug;
+    case LogConfig::Level::kInfo: return spdlog::level::info;
+    case LogConfig::Level::kWarning: return spdlog::level::warn;
+    case LogConfig::Level::kError: break;
+  }
+  return spdlog::level::err;
+}
+
+}  // namespace
+
+Logger::Logger(const LogConfig& config) : config_(config) {
+  auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  auto logger = std::make_shared<spdlog::logger>("suede", std::move(sink));
+  logger->set_level(ToLevel(config.level));
+  logger->flush_on(spdlog::level::debug);
+  const char* pattern = config.format == LogConfig::Format::kJson
+                            ? R"({"time":"%Y-%m-%dT%H:%M:%S.%fZ","level":"%l",%v})"
+                            : "%Y-%m-%dT%H:%M:%S.%fZ %l %v";
+  logger->set_formatter(
+      std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc));
+  spdlog::set_default_logger(std::move(logger));
+}
+
+void Logger::Write(EalLogLevel level, std::string_view component, std::string_view line) {
+  while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.remove_suffix(1);
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  uint64_t suppressed = 0;
+  if (!Allow(component, std::chrono::duration_cast<std::chrono::seconds>(now).count(), suppressed)) {
+    return;
+  }
+  if (config_.format == LogConfig::Format::kJson) {
+    const auto text = [](std::string_view s) {
+      return nlohmann::json(s).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+    };
+    spdlog::log(ToLevel(level), R"("component":{},"message":{},"suppressed":{})", text(component),
+                text(line), suppressed);
+  } else if (suppressed != 0) {
+    spdlog::log(ToLevel(level), "{}: {} suppressed={}", component, line, suppressed);
+  } else {
+    spdlog::log(ToLevel(level), "{}: {}", component, line);
+  }
+}
+
+bool Logger::Allow(std::string_view component, int64_t second, uint64_t& suppressed) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto it = budgets_.find(component);
+  if (it == budgets_.end()) it = budgets_.emplace(std::string(component), Budget()).first;
+  Budget& budget = it->second;
+  if (budget.second != second) {
+    budget.second = second;
+    budget.lines = 0;
+  }
+  if (++budget.lines > kLinesPerSecond) {
+    ++budget.suppressed;
+    return false;
+  }
+  suppressed = budget.suppressed;
+  budget.suppressed = 0;
+  return true;
+}
+
+}  // namespace suede

@@ -1,0 +1,42 @@
+// The daemon's log (conventions: ISO-8601 UTC with microseconds, level, component, key=value; text
+// or JSON on stderr). Any thread. A component that floods is cut to a few lines a second, with the
+// number of those suppressed.
+#ifndef SUEDE_APP_ENDPOINT_LOGGER_H_
+#define SUEDE_APP_ENDPOINT_LOGGER_H_
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "control/config.h"
+#include "dpdk/eal.h"
+
+namespace suede {
+
+class Logger {
+ public:
+  explicit Logger(const LogConfig& config);
+  void Write(EalLogLevel level, std::string_view component, std::string_view line);
+  // So that it can be handed on as a function.
+  void operator()(EalLogLevel level, std::string_view component, std::string_view line) {
+    Write(level, component, line);
+  }
+
+ private:
+  struct Budget {
+    int64_t second = 0;
+    uint32_t lines = 0;
+    uint64_t suppressed = 0;
+  };
+  bool Allow(std::string_view component, int64_t second, uint64_t& suppressed);
+
+  const LogConfig config_;
+  std::mutex mutex_;
+  std::map<std::string, Budget, std::less<>> budgets_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_LOGGER_H_

@@ -1,0 +1,12 @@
+// Which suede this is.
+#ifndef SUEDE_APP_ENDPOINT_VERSION_H_
+#define SUEDE_APP_ENDPOINT_VERSION_H_
+
+namespace suede {
+
+extern const char* const kVersion;   // SemVer
+extern const char* const kRevision;  // git describe at build time
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_VERSION_H_

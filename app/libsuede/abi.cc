@@ -1,0 +1,304 @@
+// The calls of suede.h.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "client.h"
+
+using suede::Fail;
+namespace protocol = suede::protocol;
+
+namespace {
+
+std::vector<std::string> PathsOf(const std::string& name) {
+  if (name.find('/') != std::string::npos) return {name};
+  const std::string tail = "/" + name + "/" + protocol::kSocketName;
+  std::vector<std::string> paths;
+  if (geteuid() != 0) {
+    const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+    paths.push_back(runtime != nullptr && *runtime != 0
+                        ? std::string(runtime) + "/suede" + tail
+                        : "/tmp/suede-" + std::to_string(geteuid()) + tail);
+  }
+  paths.push_back("/run/suede" + tail);
+  return paths;
+}
+
+int CheckParams(const suede_open_params* params, suede_open_params* out) {
+  if (params != nullptr) {
+    if (params->size != sizeof *params) {
+      return Fail(-EINVAL, "suede_open_params.size is not set, or another version's");
+    }
+    *out = *params;
+  }
+  if (out->queue_count == 0) out->queue_count = 1;
+  if (out->queue_count > SUEDE_MAX_QUEUES || out->timeout_ms > INT_MAX ||
+      (out->instance_count > 1 && out->instance_count != out->queue_count)) {
+    return Fail(-EINVAL, "suede_open_params: queue_count is 1 to 16, instance_count 0, 1 or that");
+  }
+  return 0;
+}
+
+int FailGone() { return Fail(-ECONNRESET, "the daemon has gone"); }
+
+int CheckWait(const suede_client* client, const suede_wait_set* want) {
+  if (client == nullptr || want == nullptr) return Fail(-EINVAL, "no client or no set");
+  const uint32_t queues = (1u << client->params.queue_count) - 1;
+  const uint32_t any = want->credit_queues | want->completion_queues | want->rx_vcs;
+  if (any == 0 || ((want->credit_queues | want->completion_queues) & ~queues) != 0 ||
+      want->rx_vcs >= 1u << SUEDE_VCS) {
+    return Fail(-EINVAL, "a wait set names queues and VCs that there are, and at least one");
+  }
+  return 0;
+}
+
+int ChangeClaim(suede_client* client, protocol::Type type, uint16_t xpuid, uint8_t instance,
+                uint32_t vc_mask) {
+  if (client == nullptr || vc_mask == 0 || vc_mask >= 1u << SUEDE_VCS) {
+    return Fail(-EINVAL, "vc_mask is 1 to 15");
+  }
+  protocol::Claim claim;
+  claim.head.type = type;
+  claim.instance = {.xpuid = xpuid, .instance = instance};
+  claim.vc_mask = vc_mask;
+  if (const int result = client->Call(&claim); result != 0) return result;
+  const std::lock_guard<std::mutex> lock(client->mutex);
+  auto known =
+      std::find_if(client->claims.begin(), client->claims.end(), [&](const protocol::Claim& other) {
+        return other.instance.xpuid == xpuid && other.instance.instance == instance;
+      });
+  if (type == protocol::Type::kUnclaim) {
+    if (known == client->claims.end()) return 0;
+    known->vc_mask &= ~vc_mask;
+    if (known->vc_mask == 0) client->claims.erase(known);
+  } else if (known == client->claims.end()) {
+    client->claims.push_back(claim);
+  } else {
+    known->vc_mask |= vc_mask;
+  }
+  return 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+uint32_t suede_abi_version(void) { return SUEDE_ABI_VERSION; }
+
+const char* suede_error_text(void) { return suede::ErrorText(); }
+
+int suede_connect(const char* name_or_path, const suede_open_params* params,
+                  suede_client** client) {
+  if (client == nullptr || name_or_path == nullptr || *name_or_path == 0) {
+    return Fail(-EINVAL, "no name, or nowhere to put the client");
+  }
+  *client = nullptr;
+  auto fresh = std::make_unique<suede_client>();
+  if (const int result = CheckParams(params, &fresh->params); result != 0) return result;
+  fresh->paths = PathsOf(name_or_path);
+  if (fresh->params.timeout_ms != 0) fresh->timeout_ms = static_cast<int>(fresh->params.timeout_ms);
+  if (const int result = fresh->Connect(); result != 0) return result;
+  *client = fresh.release();
+  return 0;
+}
+
+int suede_reconnect(suede_client* client) {
+  if (client == nullptr) return Fail(-EINVAL, "no client");
+  const std::lock_guard<std::mutex> lock(client->mutex);
+  client->Disconnect();
+  int result = client->Connect();
+  if (result == 0) result = client->ClaimAgain();
+  if (result != 0) client->Disconnect();
+  return result;
+}
+
+void suede_close(suede_client* client) { delete client; }
+
+int suede_status(suede_client* client) {
+  if (client == nullptr) return Fail(-EINVAL, "no client");
+  return client->IsGone() ? FailGone() : 0;
+}
+
+int suede_get_limits(const suede_client* client, suede_limits* limits) {
+  if (client == nullptr || limits == nullptr || limits->size != sizeof *limits) {
+    return Fail(-EINVAL, "suede_limits.size is not set, or another version's");
+  }
+  const protocol::Hello& hello = client->hello;
+  limits->max_queues = hello.max_queues;
+  limits->queue_count = client->params.queue_count;
+  limits->tx_lines = hello.tx_lines;
+  limits->rx_lines = hello.rx_lines;
+  limits->completion_count = hello.completion_count;
+  limits->credit_lines = hello.credit_lines;
+  limits->aggregate_lines = hello.aggregate_lines;
+  limits->pack_limit = hello.pack_limit;
+  limits->instance_count = hello.instance_count;
+  std::memcpy(limits->daemon_version, hello.daemon_version, sizeof limits->daemon_version);
+  limits->daemon_version[sizeof limits->daemon_version - 1] = 0;
+  return 0;
+}
+
+int suede_get_instance(const suede_client* client, uint32_t index, suede_instance* instance) {
+  if (client == nullptr || instance == nullptr || index >= client->hello.instance_count ||
+      index >= protocol::kMaxInstancesTold) {
+    return Fail(-EINVAL, "no such instance");
+  }
+  const protocol::Instance& from = client->hello.instances[index];
+  *instance = {.xpuid = from.xpuid, .instance = from.instance, .reserved = 0};
+  return 0;
+}
+
+int suede_set_lengths(uint8_t* control, uint32_t control_bytes, uint32_t data_bytes) {
+  if (control == nullptr || control_bytes < 2 || control_bytes > 18 || control_bytes % 2 != 0 ||
+      data_bytes > 256) {
+    return Fail(-EINVAL, "a control has 2 to 18 octets, an even number, and data at most 256");
+  }
+  control[0] =
+      static_cast<uint8_t>((control[0] & 0xe0) | control_bytes / 2 | (data_bytes != 0 ? 0x10 : 0));
+  if (data_bytes != 0) control[1] = static_cast<uint8_t>(data_bytes - 1);
+  return 0;
+}
+
+suede_queue* suede_get_queue(suede_client* client, uint32_t index) {
+  if (client == nullptr || index >= client->queues.size()) return nullptr;
+  return &client->queues[index];
+}
+
+int suede_send(suede_queue* queue, const suede_command* command) {
+  if (!queue->ring || command->control == nullptr) {
+    return command->control == nullptr ? Fail(-EINVAL, "a command needs a control") : FailGone();
+  }
+  if (queue->is_resetting) [[unlikely]] {
+    return Fail(-EBUSY, "a reset has not been answered yet: call suede_reset_queue again");
+  }
+  const suede::SendResult result = queue->ring->Send({.xpuid = command->xpuid,
+                                                      .vc = command->vc,
+                                                      .flags = command->flags,
+                                                      .tag = command->tag,
+                                                      .control = command->control,
+                                                      .data = command->data});
+  if (result == suede::SendResult::kOk) [[likely]]
+    return 0;
+  if (result == suede::SendResult::kInvalid) {
+    return Fail(-EINVAL, "xpuid, VC, flags or lengths are out of range");
+  }
+  if (queue->client->IsGoneNowAndThen(&queue->idle_calls)) return FailGone();
+  queue->seen_state = SUEDE_QUEUE_READY;
+  if (result == suede::SendResult::kWouldBlock) return -EAGAIN;
+  const bool is_broken = result == suede::SendResult::kBroken;
+  queue->seen_state = is_broken ? SUEDE_QUEUE_BROKEN : SUEDE_QUEUE_IN_RESET;
+  return is_broken ? Fail(-EIO, "the daemon has stopped serving the queue")
+                   : Fail(-EBUSY, "the queue is in reset");
+}
+
+void suede_flush(suede_queue* queue) {
+  if (queue->ring) queue->ring->Flush();
+}
+
+int suede_credit(suede_queue* queue, uint16_t xpuid, uint8_t vc) {
+  if (xpuid >= SUEDE_XPUS || vc >= SUEDE_VCS) return Fail(-EINVAL, "no such XPU or VC");
+  return queue->ring ? static_cast<int>(queue->ring->Credit(xpuid, vc)) : 0;
+}
+
+int suede_poll_completions(suede_queue* queue, suede_completion* out, uint32_t max) {
+  if (!queue->ring) return FailGone();
+  const uint32_t count = queue->ring->PollCompletions(out, std::min<uint32_t>(max, INT_MAX));
+  if (count == 0 && queue->client->IsGoneNowAndThen(&queue->idle_calls)) return FailGone();
+  return static_cast<int>(count);
+}
+
+int suede_reset_queue(suede_queue* queue) {
+  if (!queue->ring) return FailGone();
+  const bool was_broken = queue->ring->state() == SUEDE_QUEUE_BROKEN;
+  queue->ring->Flush();
+  protocol::Reset reset;
+  reset.queue = queue->index;
+  const bool was_resetting = std::exchange(queue->is_resetting, true);
+  if (const int result = queue->client->Call(&reset); result != 0) {
+    // Unless the daemon has refused it, the reset may still come and move the ring's positions.
+    queue->is_resetting = was_resetting || result == -ETIMEDOUT;
+    return result;
+  }
+  queue->is_resetting = false;
+  queue->ring->Restart(was_broken);
+  queue->seen_state = SUEDE_QUEUE_READY;
+  return 0;
+}
+
+int suede_claim(suede_client* client, uint16_t own_xpuid, uint8_t instance, uint32_t vc_mask) {
+  return ChangeClaim(client, protocol::Type::kClaim, own_xpuid, instance, vc_mask);
+}
+
+int suede_unclaim(suede_client* client, uint16_t own_xpuid, uint8_t instance, uint32_t vc_mask) {
+  return ChangeClaim(client, protocol::Type::kUnclaim, own_xpuid, instance, vc_mask);
+}
+
+int suede_receive(suede_client* client, uint8_t vc, suede_received* out, uint32_t max) {
+  if (client == nullptr || vc >= SUEDE_VCS) return Fail(-EINVAL, "no such VC");
+  suede_client::Receiver& receiver = client->receivers[vc];
+  if (!receiver.ring) return FailGone();
+  suede::ReceivedCommand commands[32];
+  uint32_t count = 0;
+  while (count < max) {
+    const uint32_t n = receiver.ring->Poll(commands, std::min<uint32_t>(max - count, 32));
+    for (uint32_t i = 0; i < n; ++i) {
+      const suede::ReceivedCommand& from = commands[i];
+      out[count++] = {.control = from.control,
+                      .data = from.data,
+                      .control_bytes = from.control_bytes,
+                      .data_bytes = from.data_bytes,
+                      .source_xpuid = from.source_xpuid,
+                      .own_xpuid = from.own_xpuid,
+                      .instance = from.instance,
+                      .vc = from.vc,
+                      .reserved = {}};
+    }
+    if (n < 32) break;
+  }
+  if (count == 0 && client->IsGoneNowAndThen(&receiver.idle_calls)) return FailGone();
+  return static_cast<int>(count);
+}
+
+void suede_release(suede_client* client, uint8_t vc) {
+  if (vc < SUEDE_VCS && client->receivers[vc].ring) client->receivers[vc].ring->Release();
+}
+
+int suede_wait(suede_client* client, const suede_wait_set* want, suede_wait_set* ready,
+               int timeout_ms) {
+  if (const int result = CheckWait(client, want); result != 0) return result;
+  suede_wait_set found{};
+  protocol::Wait wait;
+  if (!client->MakeWait(*want, &wait)) return FailGone();
+  const int64_t deadline = timeout_ms < 0 ? INT64_MAX / 2 : suede::ClockMs() + timeout_ms;
+  int result = 0;
+  for (;;) {
+    if (client->IsReady(wait, &found)) {
+      result = 1;
+      break;
+    }
+    if (client->IsGone()) return FailGone();
+    if (result < 0 || suede::ClockMs() >= deadline) break;
+    result = client->WaitOnce(wait, deadline);
+  }
+  if (ready != nullptr) *ready = found;
+  return result;
+}
+
+int suede_arm(suede_client* client, const suede_wait_set* want) {
+  if (const int result = CheckWait(client, want); result != 0) return result;
+  suede_wait_set found{};
+  protocol::Wait wait;
+  if (!client->MakeWait(*want, &wait) || client->IsGone()) return FailGone();
+  if (client->IsReady(wait, &found)) return 1;
+  const std::lock_guard<std::mutex> lock(client->mutex);
+  return client->channel.TrySend(&wait, sizeof wait) ? 0 : FailGone();
+}
+
+int suede_eventfd(const suede_client* client) { return client == nullptr ? -1 : client->eventfd; }
+
+}  // extern "C"

@@ -1,0 +1,195 @@
+// Connection and waiting. abi.cc has the calls of suede.h.
+#include "client.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "shm/wait.h"
+
+using suede::Fail;
+namespace protocol = suede::protocol;
+
+int suede_client::Connect() {
+  int result = -ENOENT;
+  for (const std::string& path : paths) {
+    result = channel.Connect(path.c_str(), timeout_ms, &hello);
+    if (result != -ENOENT && result != -ECONNREFUSED) break;
+  }
+  if (result == 0) result = OpenSegment();
+  if (result != 0) Disconnect();
+  return result;
+}
+
+void suede_client::Disconnect() {
+  channel.Close();
+  gone.store(true, std::memory_order_relaxed);
+  for (suede_queue& queue : queues) queue.ring.reset();
+  for (Receiver& receiver : receivers) receiver.ring.reset();
+  offsets.reset();
+  if (segment != nullptr) munmap(segment, segment_bytes);
+  segment = nullptr;
+  if (eventfd >= 0) close(eventfd);
+  eventfd = -1;
+}
+
+int suede_client::OpenSegment() {
+  protocol::Open open;
+  open.queue_count = params.queue_count;
+  for (uint32_t q = 0; q < params.queue_count; ++q) {
+    if (params.instance_count == 0) {
+      open.instances[q] = hello.instances[0];
+      continue;
+    }
+    const suede_instance& from = params.instances[params.instance_count == 1 ? 0 : q];
+    open.instances[q] = {.xpuid = from.xpuid, .instance = from.instance};
+  }
+  protocol::Reply reply;
+  int fds[2] = {-1, -1};
+  int result = channel.Call(&open, timeout_ms, &reply, fds);
+  if (result == 0) result = MapSegment(fds[0], reply.segment_bytes);
+  if (fds[0] >= 0) close(fds[0]);  // the mapping stays
+  if (result != 0) {
+    if (fds[1] >= 0) close(fds[1]);
+    return result;
+  }
+  eventfd = fds[1];
+  queues.resize(params.queue_count);
+  for (uint32_t q = 0; q < params.queue_count; ++q) {
+    queues[q].client = this;
+    queues[q].index = q;
+    queues[q].seen_state = SUEDE_QUEUE_READY;
+    queues[q].is_resetting = false;
+    queues[q].ring.emplace(segment, q);
+  }
+  for (uint32_t vc = 0; vc < SUEDE_VCS; ++vc) receivers[vc].ring.emplace(segment, vc);
+  gone.store(false, std::memory_order_relaxed);
+  return 0;
+}
+
+int suede_client::MapSegment(int fd, uint64_t bytes) {
+  struct stat info;
+  // A segment that cannot shrink raises no SIGBUS here.
+  if (fd < 0 || fstat(fd, &info) != 0 || static_cast<uint64_t>(info.st_size) < bytes ||
+      (fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK) == 0) {
+    return Fail(-EPROTO, "the daemon gave no usable segment");
+  }
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+  if (base == MAP_FAILED) return Fail(-ENOMEM, "mmap: %s", std::strerror(errno));
+  segment = base;
+  segment_bytes = bytes;
+  const auto* head = static_cast<const suede_segment*>(base);
+  const suede::SegmentShape shape{.queue_count = head->queue_count,
+                                  .tx_lines = head->tx_lines,
+                                  .rx_lines = head->rx_lines,
+                                  .completion_count = head->completion_count,
+                                  .credit_lines = head->credit_lines,
+                                  .aggregate_lines = head->aggregate_lines};
+  if (head->magic != SUEDE_LAYOUT_MAGIC || head->version != SUEDE_LAYOUT_VERSION ||
+      !shape.IsValid() || head->size > bytes || head->queue_count != params.queue_count) {
+    return Fail(-EPROTO, "the daemon's segment has another layout");
+  }
+  offsets.emplace(shape);
+  return offsets->bytes <= bytes ? 0 : Fail(-EPROTO, "the daemon's segment is too small");
+}
+
+int suede_client::ClaimAgain() {
+  for (protocol::Claim& claim : claims) {
+    protocol::Reply reply;
+    if (const int result = channel.Call(&claim, timeout_ms, &reply, nullptr); result != 0) {
+      return result;
+    }
+  }
+  return 0;
+}
+
+bool suede_client::IsGone() {
+  if (channel.HasEnded()) gone.store(true, std::memory_order_relaxed);
+  return gone.load(std::memory_order_relaxed);
+}
+
+bool suede_client::MakeWait(const suede_wait_set& want, protocol::Wait* wait) {
+  if (segment == nullptr) return false;
+  wait->credit_queues = want.credit_queues;
+  wait->completion_queues = want.completion_queues;
+  wait->rx_vcs = want.rx_vcs;
+  for (const suede_queue& queue : queues) {
+    const uint32_t bit = 1u << queue.index;
+    if ((want.credit_queues & bit) != 0) {
+      wait->returned[queue.index] = queue.ring->seen_returned();
+      wait->tail[queue.index] = queue.ring->seen_tail();
+      wait->state[queue.index] = queue.seen_state;
+    }
+    if ((want.completion_queues & bit) != 0) {
+      wait->completion[queue.index] = queue.ring->completion_position();
+    }
+  }
+  for (uint32_t vc = 0; vc < SUEDE_VCS; ++vc) {
+    if ((want.rx_vcs & 1u << vc) != 0) wait->rx[vc] = receivers[vc].ring->position();
+  }
+  return true;
+}
+
+bool suede_client::IsReady(const protocol::Wait& wait, suede_wait_set* ready) const {
+  protocol::Wait found = wait;
+  if (!suede::FindReady(segment, *offsets, &found)) return false;
+  *ready = {found.credit_queues, found.completion_queues, found.rx_vcs};
+  return true;
+}
+
+void suede_client::SendWaits() {
+  protocol::Wait all;
+  for (const protocol::Wait* wait : waits) {
+    for (uint32_t q = 0; q < SUEDE_MAX_QUEUES; ++q) {
+      if ((wait->credit_queues & 1u << q) != 0) {
+        all.returned[q] = wait->returned[q];
+        all.tail[q] = wait->tail[q];
+        all.state[q] = wait->state[q];
+      }
+      if ((wait->completion_queues & 1u << q) != 0) all.completion[q] = wait->completion[q];
+    }
+    for (uint32_t vc = 0; vc < SUEDE_VCS; ++vc) {
+      if ((wait->rx_vcs & 1u << vc) != 0) all.rx[vc] = wait->rx[vc];
+    }
+    all.credit_queues |= wait->credit_queues;
+    all.completion_queues |= wait->completion_queues;
+    all.rx_vcs |= wait->rx_vcs;
+  }
+  channel.TrySend(&all, sizeof all);
+}
+
+// Sleeps until a signal, the end of the connection or the deadline.
+int suede_client::WaitOnce(const protocol::Wait& wait, int64_t deadline_ms) {
+  size_t others;
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    waits.push_back(&wait);
+    others = waits.size() - 1;
+    SendWaits();
+  }
+  int64_t left = deadline_ms - suede::ClockMs();
+  // Of several threads only one sees a signal, so none of them sleeps for long; nor does one whose
+  // message may not have reached the daemon.
+  left = std::clamp<int64_t>(left, 0, others != 0 ? 1 : 100);
+  pollfd what[2] = {{.fd = eventfd, .events = POLLIN, .revents = 0},
+                    {.fd = channel.fd(), .events = POLLRDHUP, .revents = 0}};
+  const int n = poll(what, 2, static_cast<int>(left));
+  const int error = n < 0 ? errno : 0;
+  const bool is_signalled = n > 0 && (what[0].revents & POLLIN) != 0;
+  if (is_signalled) {
+    uint64_t count;
+    [[maybe_unused]] const ssize_t bytes = read(eventfd, &count, sizeof count);
+  }
+  if (n > 0 && what[1].revents != 0) IsGone();
+  const std::lock_guard<std::mutex> lock(mutex);
+  waits.erase(std::find(waits.begin(), waits.end(), &wait));
+  // The daemon forgets a wait once it has signalled; otherwise it is told.
+  if (!is_signalled || !waits.empty()) SendWaits();
+  return -error;
+}

@@ -1,0 +1,87 @@
+// The state behind suede_client and suede_queue.
+#ifndef SUEDE_LIBSUEDE_CLIENT_H_
+#define SUEDE_LIBSUEDE_CLIENT_H_
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "channel.h"
+#include "suede/suede.h"
+#include "xpu/client_queue.h"
+
+// Names of the C ABI, hence outside of any namespace.
+struct suede_queue {
+  suede_client* client = nullptr;
+  uint32_t index = 0;
+  uint32_t idle_calls = 0;  // since the daemon was last looked after
+  uint32_t seen_state = SUEDE_QUEUE_READY;
+  bool is_resetting = false;  // a reset was asked for, with unknown outcome
+  std::optional<suede::ClientQueue> ring;  // none while unconnected
+};
+
+struct suede_client {
+  struct Receiver {
+    uint32_t idle_calls = 0;
+    std::optional<suede::ClientReceiver> ring;
+  };
+
+  ~suede_client() { Disconnect(); }
+  int Connect();
+  void Disconnect();
+  // Repeats the claims after a reconnection.
+  int ClaimAgain();
+  // Looks whether the daemon is still there.
+  bool IsGone();
+  // The same, for calls that found nothing to do: a system call once in a while only.
+  bool IsGoneNowAndThen(uint32_t* idle_calls) {
+    if (gone.load(std::memory_order_relaxed)) return true;
+    return (++*idle_calls % kIdleCallsPerCheck) == 0 && IsGone();
+  }
+  // A request under the lock, with its outcome noted.
+  template <typename Request>
+  int Call(Request* request) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    suede::protocol::Reply reply;
+    const int result = channel.Call(request, timeout_ms, &reply, nullptr);
+    if (result == -ECONNRESET) gone.store(true, std::memory_order_relaxed);
+    return result;
+  }
+
+  // Waits. What to look at is taken from the rings' own positions.
+  bool MakeWait(const suede_wait_set& want, suede::protocol::Wait* wait);
+  bool IsReady(const suede::protocol::Wait& wait, suede_wait_set* ready) const;
+  // Tells the daemon what all waiting threads wait for. Under the lock.
+  void SendWaits();
+  int WaitOnce(const suede::protocol::Wait& wait, int64_t deadline_ms);
+
+  static constexpr uint32_t kIdleCallsPerCheck = 1024;
+
+  std::vector<std::string> paths;  // tried in turn
+  suede_open_params params{};
+  int timeout_ms = 5000;
+
+  std::mutex mutex;  // channel, waits, claims
+  suede::Channel channel;
+  std::vector<const suede::protocol::Wait*> waits;
+  std::vector<suede::protocol::Claim> claims;
+
+  std::atomic<bool> gone{false};
+  suede::protocol::Hello hello;
+  int eventfd = -1;
+  void* segment = nullptr;
+  uint64_t segment_bytes = 0;
+  std::optional<suede::SegmentOffsets> offsets;
+  std::deque<suede_queue> queues;
+  Receiver receivers[SUEDE_VCS];
+
+ private:
+  int OpenSegment();
+  int MapSegment(int fd, uint64_t bytes);
+};
+
+#endif  // SUEDE_LIBSUEDE_CLIENT_H_

@@ -1,0 +1,61 @@
+// Takes commands from the receive rings of some VCs in batches and gives them to a handler.
+#ifndef SUEDE_APP_PERF_BATCH_RECEIVER_H_
+#define SUEDE_APP_PERF_BATCH_RECEIVER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "perf/endpoint.h"
+
+namespace suede::perf {
+
+template <PerfEndpoint E>
+class BatchReceiver {
+ public:
+  BatchReceiver(E& endpoint, const std::vector<uint8_t>& vcs) : endpoint_(endpoint) {
+    for (uint8_t vc : vcs) batches_.push_back({.vc = vc});
+  }
+
+  // Calls handle(command) for what has come. Where it returns false it wants the command again on
+  // the next Poll; that holds up the command's VC and no other. Returns whether anything was taken.
+  template <class Handle>
+  bool Poll(const Handle& handle) {
+    bool worked = false;
+    for (Batch& batch : batches_) worked |= PollVc(batch, handle);
+    return worked;
+  }
+
+ private:
+  static constexpr uint32_t kBatch = 32;
+
+  struct Batch {
+    uint8_t vc = 0;
+    uint32_t at = 0;
+    uint32_t count = 0;
+    ReceivedCommand commands[kBatch];
+  };
+
+  template <class Handle>
+  bool PollVc(Batch& batch, const Handle& handle) {
+    if (batch.count == 0) {
+      batch.count = endpoint_.Receive(batch.vc, batch.commands, kBatch);
+      if (batch.count == 0) return false;
+      batch.at = 0;
+    }
+    const uint32_t first = batch.at;
+    while (batch.at < batch.count && handle(batch.commands[batch.at])) ++batch.at;
+    const bool worked = batch.at != first;
+    if (batch.at == batch.count) {
+      endpoint_.Release(batch.vc);
+      batch.count = 0;
+    }
+    return worked;
+  }
+
+  E& endpoint_;
+  std::vector<Batch> batches_;
+};
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_BATCH_RECEIVER_H_

@@ -1,0 +1,85 @@
+#include "perf/client_endpoint.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace suede::perf {
+namespace {
+
+absl::Status Explain(int error, const Options& options, absl::string_view doing) {
+  const std::string text =
+      absl::StrCat(doing, " at endpoint \"", options.endpoint, "\": ", suede_error_text());
+  switch (error) {
+    case -ENOENT:
+    case -ECONNREFUSED:
+    case -ECONNRESET:
+    case -ETIMEDOUT:
+      return absl::UnavailableError(
+          absl::StrCat(text, "; is suede running there? --endpoint takes its name or socket"));
+    case -ENOTSUP:
+    case -EINVAL: return absl::InvalidArgumentError(text);
+    default: return absl::InternalError(text);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ClientSession>> ClientSession::Open(const Options& options) {
+  suede_open_params params{};
+  params.size = sizeof params;
+  params.queue_count = options.queues;
+  if (options.xpuid >= 0) {
+    params.instance_count = 1;
+    params.instances[0] = {.xpuid = static_cast<uint16_t>(options.xpuid),
+                           .instance = static_cast<uint8_t>(options.instance),
+                           .reserved = 0};
+  }
+  suede_client* client = nullptr;
+  const int error = suede_connect(options.endpoint.c_str(), &params, &client);
+  if (error != 0) return Explain(error, options, "connecting");
+  std::unique_ptr<ClientSession> session(new ClientSession(client));
+  session->own_ = params.instances[0];
+  if (absl::Status status = session->ReadLimits(); !status.ok()) return status;
+  if (options.xpuid < 0 && suede_get_instance(client, 0, &session->own_) != 0) {
+    return absl::InternalError("the daemon names no instance");
+  }
+  if (absl::Status status = session->Claim(options); !status.ok()) return status;
+  return session;
+}
+
+absl::Status ClientSession::ReadLimits() {
+  suede_limits limits{};
+  limits.size = sizeof limits;
+  if (suede_get_limits(client_.get(), &limits) != 0) {
+    return absl::InternalError(suede_error_text());
+  }
+  completion_limit_ = limits.completion_count;
+  daemon_version_ = limits.daemon_version;
+  return absl::OkStatus();
+}
+
+absl::Status ClientSession::Claim(const Options& options) {
+  uint32_t mask = 0;
+  for (uint8_t vc : options.vcs) mask |= 1u << vc;
+  const int error = suede_claim(client_.get(), own_.xpuid, own_.instance, mask);
+  if (error != 0) return Explain(error, options, absl::StrCat("claiming XPU ", own_.xpuid));
+  return absl::OkStatus();
+}
+
+SendResult ClientEndpoint::OnError(int result) {
+  switch (result) {
+    case -EAGAIN: return SendResult::kWouldBlock;
+    case -EINVAL: return SendResult::kInvalid;
+    case -EBUSY: return SendResult::kInReset;
+    default: lost_ = true; return SendResult::kBroken;
+  }
+}
+
+void ClientEndpoint::Wait(uint32_t vc_mask) {
+  const uint32_t queue = 1u << queue_number_;
+  const suede_wait_set want{.credit_queues = 0, .completion_queues = queue, .rx_vcs = vc_mask};
+  CountOf(suede_wait(client_, &want, nullptr, 20));
+}
+
+}  // namespace suede::perf

@@ -1,0 +1,113 @@
+// The endpoint as a client of a running daemon, through libsuede.
+#ifndef SUEDE_APP_PERF_CLIENT_ENDPOINT_H_
+#define SUEDE_APP_PERF_CLIENT_ENDPOINT_H_
+
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "perf/clock.h"
+#include "perf/endpoint.h"
+#include "perf/options.h"
+#include "suede/suede.h"
+
+namespace suede::perf {
+
+// The connection: one for the process, shared by the workers.
+class ClientSession {
+ public:
+  // Connects and claims the VCs. Unavailable where there is no daemon, InvalidArgument where the
+  // options do not fit it.
+  static absl::StatusOr<std::unique_ptr<ClientSession>> Open(const Options& options);
+
+  suede_client* client() const { return client_.get(); }
+  uint16_t xpuid() const { return own_.xpuid; }
+  uint32_t completion_limit() const { return completion_limit_; }
+  const std::string& daemon_version() const { return daemon_version_; }
+
+ private:
+  struct Close {
+    void operator()(suede_client* client) const { suede_close(client); }
+  };
+  explicit ClientSession(suede_client* client) : client_(client) {}
+  absl::Status ReadLimits();
+  absl::Status Claim(const Options& options);
+
+  std::unique_ptr<suede_client, Close> client_;
+  suede_instance own_{};
+  uint32_t completion_limit_ = 1;
+  std::string daemon_version_;
+};
+
+// One worker's view of it.
+class ClientEndpoint {
+ public:
+  ClientEndpoint(const ClientSession& session, uint32_t queue, const TscClock& clock)
+      : client_(session.client()), queue_(suede_get_queue(client_, queue)),
+        queue_number_(queue), completion_limit_(session.completion_limit()), clock_(clock) {}
+
+  SendResult Send(const ClientCommand& command) {
+    const suede_command c{.xpuid = command.xpuid,
+                          .vc = command.vc,
+                          .flags = command.flags,
+                          .reserved = 0,
+                          .tag = command.tag,
+                          .control = command.control,
+                          .data = command.data};
+    const int result = suede_send(queue_, &c);
+    if (result == 0) [[likely]] return SendResult::kOk;
+    return OnError(result);
+  }
+  void Flush() { suede_flush(queue_); }
+  uint32_t PollCompletions(suede_completion* out, uint32_t max) {
+    return CountOf(suede_poll_completions(queue_, out, max));
+  }
+  uint32_t Receive(uint32_t vc, ReceivedCommand* out, uint32_t max) {
+    suede_received in[kBatch];
+    const uint32_t count = CountOf(
+        suede_receive(client_, static_cast<uint8_t>(vc), in, max < kBatch ? max : kBatch));
+    for (uint32_t i = 0; i < count; ++i) {
+      out[i] = {.control = in[i].control,
+                .data = in[i].data,
+                .control_bytes = in[i].control_bytes,
+                .data_bytes = in[i].data_bytes,
+                .source_xpuid = in[i].source_xpuid,
+                .own_xpuid = in[i].own_xpuid,
+                .instance = in[i].instance,
+                .vc = in[i].vc};
+    }
+    return count;
+  }
+  void Release(uint32_t vc) { suede_release(client_, static_cast<uint8_t>(vc)); }
+  Time Now() const { return clock_.Now(); }
+  uint32_t completion_limit() const { return completion_limit_; }
+  bool lost() const { return lost_; }
+
+  // Asks the library; a system call.
+  void CheckConnection() { lost_ |= suede_status(client_) != 0; }
+  // Sleeps until commands come on `vc_mask`, or credit or completions to the queue, or 20 ms.
+  void Wait(uint32_t vc_mask);
+
+ private:
+  static constexpr uint32_t kBatch = 32;
+
+  SendResult OnError(int result);
+  uint32_t CountOf(int result) {
+    if (result >= 0) [[likely]] return static_cast<uint32_t>(result);
+    lost_ |= result == -ECONNRESET;
+    return 0;
+  }
+
+  suede_client* client_;
+  suede_queue* queue_;
+  const uint32_t queue_number_;
+  const uint32_t completion_limit_;
+  const TscClock clock_;
+  bool lost_ = false;
+};
+static_assert(PerfEndpoint<ClientEndpoint>);
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_CLIENT_ENDPOINT_H_

@@ -1,0 +1,51 @@
+// The endpoint hosted in this process: the engine is a client like any other, but its segment is
+// the process's own memory, and it runs on the lcore that serves it.
+#ifndef SUEDE_APP_PERF_EMBED_ENDPOINT_H_
+#define SUEDE_APP_PERF_EMBED_ENDPOINT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "dpdk/lcores.h"
+#include "perf/endpoint.h"
+#include "xpu/client_queue.h"
+#include "xpu/client_receiver.h"
+
+namespace suede::perf {
+
+class EmbedEndpoint {
+ public:
+  EmbedEndpoint(void* segment, uint32_t completion_limit, const suede::TscClock& clock)
+      : queue_(segment, 0), completion_limit_(completion_limit), clock_(clock) {
+    for (uint32_t vc = 0; vc < kVcCount; ++vc) receivers_.emplace_back(segment, vc);
+  }
+
+  SendResult Send(const ClientCommand& command) {
+    const SendResult result = queue_.Send(command);
+    if (result == SendResult::kBroken) [[unlikely]] lost_ = true;
+    return result;
+  }
+  void Flush() { queue_.Flush(); }
+  uint32_t PollCompletions(suede_completion* out, uint32_t max) {
+    return queue_.PollCompletions(out, max);
+  }
+  uint32_t Receive(uint32_t vc, ReceivedCommand* out, uint32_t max) {
+    return receivers_[vc].Poll(out, max);
+  }
+  void Release(uint32_t vc) { receivers_[vc].Release(); }
+  Time Now() const { return clock_.Now(); }
+  uint32_t completion_limit() const { return completion_limit_; }
+  bool lost() const { return lost_; }
+
+ private:
+  ClientQueue queue_;
+  std::vector<ClientReceiver> receivers_;
+  const uint32_t completion_limit_;
+  const suede::TscClock clock_;
+  bool lost_ = false;
+};
+static_assert(PerfEndpoint<EmbedEndpoint>);
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_EMBED_ENDPOINT_H_

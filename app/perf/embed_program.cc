@@ -1,0 +1,255 @@
+// suede-perf --embed: one process, one lcore, no client socket between the load and the data path.
+#include <signal.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "control/config.h"
+#include "dpdk/eal.h"
+#include "endpoint/endpoint.h"
+#include "endpoint/logger.h"
+#include "perf/embed_endpoint.h"
+#include "perf/programs.h"
+#include "perf/server.h"
+#include "perf/workload.h"
+#include "shm/segment.h"
+
+namespace suede::perf {
+namespace {
+
+using Workload = ClientWorkload<EmbedEndpoint>;
+using Server = ServerWorkload<EmbedEndpoint>;
+
+constexpr uint32_t kOwnClient = 1;  // our number in the pipeline, which has no other clients
+constexpr auto kTick = std::chrono::milliseconds(1);
+
+// What shares the lcore. The control thread hands it one workload at a time and owns the workload
+// again once it is taken back.
+template <class W>
+class WorkloadHook : public PollHook {
+ public:
+  bool Poll(Time now) override {
+    W* const workload = current_.load(std::memory_order_acquire);
+    if (workload == nullptr) return false;
+    const bool worked = workload->Turn(now);
+    if (asked_back_.load(std::memory_order_relaxed) || IsDone(*workload)) {
+      current_.store(nullptr, std::memory_order_release);
+    }
+    return worked;
+  }
+
+  // Control thread.
+  void Give(W* workload) { current_.store(workload, std::memory_order_release); }
+  void AskBack() { asked_back_.store(true, std::memory_order_relaxed); }
+  bool HasIt() const { return current_.load(std::memory_order_acquire) != nullptr; }
+
+ private:
+  static bool IsDone(const Workload& workload) { return workload.done(); }
+  static bool IsDone(const Server&) { return false; }
+
+  std::atomic<W*> current_ = nullptr;
+  std::atomic<bool> asked_back_ = false;
+};
+
+// The instance of the configuration that --xpuid and --instance mean; -1: none.
+int FindInstance(const Config& config, const Options& options) {
+  for (size_t i = 0; i < config.instances.size(); ++i) {
+    const InstanceConfig& instance = config.instances[i];
+    if (options.xpuid < 0) return 0;
+    if (instance.xpu == static_cast<uint32_t>(options.xpuid) &&
+        instance.instance == options.instance) {
+      return static_cast<int>(i);
+    }
+  }
+  return -1;
+}
+
+// The process's own place in the endpoint's pipeline.
+class Host {
+ public:
+  Host(Endpoint& endpoint, uint32_t instance)
+      : endpoint_(endpoint), lcore_(endpoint.pipeline_of(instance)),
+        number_(endpoint.number_of(instance)) {}
+
+  uint32_t lcore() const { return lcore_; }
+  Endpoint& endpoint() { return endpoint_; }
+  Segment& segment() { return *segment_; }
+
+  absl::Status MakeSegment() {
+    const ClientsConfig& c = endpoint_.config().clients;
+    auto segment = Segment::Create({.queue_count = 1,
+                                    .tx_lines = c.ring_lines,
+                                    .rx_lines = c.receive_lines,
+                                    .completion_count = c.completions,
+                                    .credit_lines = c.credit_lines,
+                                    .aggregate_lines = c.aggregate_lines},
+                                   -1, HugePages::kAuto);
+    if (!segment.ok()) return segment.status();
+    segment_ = *std::move(segment);
+    return absl::OkStatus();
+  }
+
+  // The lcores run by now.
+  absl::Status Attach(uint32_t vc_mask) {
+    absl::Status status = Ask({.kind = LcoreRequestKind::kAttach,
+                               .client = kOwnClient,
+                               .queue_instances = &number_,
+                               .segment = segment_->base(),
+                               .shape = &segment_->shape()});
+    if (!status.ok()) return status;
+    return Ask({.kind = LcoreRequestKind::kClaim,
+                .vc_mask = static_cast<uint8_t>(vc_mask),
+                .client = kOwnClient,
+                .instance = number_});
+  }
+
+  // Until the far side has acknowledged everything, or a second.
+  void Drain() { (void)Ask({.kind = LcoreRequestKind::kDrain}); }
+
+  // Lets the ports come up and keeps watching them.
+  void Tick() {
+    endpoint_.Tick();
+    std::this_thread::sleep_for(kTick);
+  }
+
+ private:
+  absl::Status Ask(const LcoreRequest& request) {
+    Mailbox& mailbox = endpoint_.pipeline(lcore_).mailbox();
+    if (!mailbox.requests.Push(request)) return absl::InternalError("the lcore's mailbox is full");
+    LcoreReply reply;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    while (!mailbox.replies.Pop(reply)) {
+      if (std::chrono::steady_clock::now() > deadline) {
+        return absl::DeadlineExceededError("the lcore does not answer");
+      }
+      Tick();
+    }
+    if (reply.status == LcoreStatus::kDone) return absl::OkStatus();
+    return absl::InternalError("the lcore refuses to serve the benchmark as its client");
+  }
+
+  Endpoint& endpoint_;
+  const uint32_t lcore_;
+  const uint32_t number_;
+  std::unique_ptr<Segment> segment_;
+};
+
+// Runs `workload` on the lcore until it is done or asked back.
+template <class W, class Until>
+void RunOnLcore(Host& host, WorkloadHook<W>& hook, W& workload, const Until& until) {
+  hook.Give(&workload);
+  while (hook.HasIt()) {
+    if (until()) hook.AskBack();
+    host.Tick();
+  }
+}
+
+int RunClient(const Options& options, Host& host, EmbedEndpoint& end, uint16_t own,
+              WorkloadHook<Workload>& hook, Document* document, const std::atomic<bool>& stop) {
+  PrintHead(options);
+  for (uint32_t data_bytes : options.sizes) {
+    const double before = ProbeCacheline(options);
+    const RunPlan plan = PlanOf(options, data_bytes);
+    RunBoard board(NewRunNumber(), 1, plan.streams);
+    Workload workload(end, plan, board, own, 0, options.vcs, stop);
+    RunOnLcore(host, hook, workload, [] { return false; });
+    FinishRun(options, data_bytes, before,
+              Combine({&workload.result()}, {&workload.track()}, board), document);
+    if (document->results.back().outcome != Outcome::kDone || stop) break;
+  }
+  document->end = std::chrono::system_clock::now();
+  return Conclude(options, *document);
+}
+
+int RunServer(const Options& options, Host& host, EmbedEndpoint& end, uint16_t own,
+              WorkloadHook<Server>& hook, Document* document, const std::atomic<bool>& stop) {
+  using Clock = std::chrono::steady_clock;
+  Server server(end, own, options.vcs, options.echo);
+  const auto limit = std::chrono::duration<double>(options.duration_s);
+  const auto start = Clock::now();
+  std::fprintf(stderr, "suede-perf: serving XPU %u, %s\n", own, options.echo ? "echo" : "sink");
+  RunOnLcore(host, hook, server,
+             [&] { return stop || (limit.count() > 0 && Clock::now() - start >= limit); });
+  const StreamCounts total = server.Total();
+  std::fputs(ServerTable(total, server.runs()).c_str(), stdout);
+  document->served = &total;
+  document->end = std::chrono::system_clock::now();
+  return Conclude(options, *document);
+}
+
+int Fail(const absl::Status& status, int code) {
+  std::fprintf(stderr, "suede-perf: %s\n", std::string(status.message()).c_str());
+  return code;
+}
+
+// Attaches to the running endpoint, runs, and leaves it quiet.
+template <class W, class Run>
+int RunHosted(const Options& options, Host& host, uint16_t own, Document* document,
+              const std::atomic<bool>& stop, const Run& run) {
+  if (absl::Status status = host.MakeSegment(); !status.ok()) return Fail(status, kExitPreflight);
+  Endpoint& endpoint = host.endpoint();
+  WorkloadHook<W> hook;
+  endpoint.SetHook(host.lcore(), &hook);
+  EmbedEndpoint end(host.segment().base(), host.segment().shape().completion_count,
+                    endpoint.clock());
+  if (absl::Status status = endpoint.Start(); !status.ok()) return Fail(status, kExitPreflight);
+  uint32_t mask = 0;
+  for (uint8_t vc : options.vcs) mask |= 1u << vc;
+  absl::Status attached = host.Attach(mask);
+  int code = kExitFailure;
+  if (attached.ok()) {
+    code = run(options, host, end, own, hook, document, stop);
+    host.Drain();
+  } else {
+    Fail(attached, code);
+  }
+  endpoint.Stop();
+  return code;
+}
+
+}  // namespace
+
+int RunEmbedded(const Options& options, Document document, const std::atomic<bool>& stop) {
+  absl::StatusOr<Config> config = LoadConfig(options.config, MachineFacts::Here());
+  if (!config.ok()) return Fail(config.status(), kExitUsage);
+  config->eal.args.insert(config->eal.args.end(), options.eal.begin(), options.eal.end());
+  const int instance = FindInstance(*config, options);
+  if (instance < 0) {
+    return Fail(absl::InvalidArgumentError(absl::StrCat(
+                    "--xpuid ", options.xpuid, ": ", options.config, " has no such instance")),
+                kExitUsage);
+  }
+  Logger logger(config->log);
+  const auto log = [&](EalLogLevel level, std::string_view component, std::string_view line) {
+    logger(level, component, line);
+  };
+  // The lcores' threads must not take the signals.
+  sigset_t ours, before;
+  sigemptyset(&ours);
+  sigaddset(&ours, SIGINT);
+  sigaddset(&ours, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &ours, &before);
+  auto endpoint = Endpoint::Create(*config, log);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!endpoint.ok()) {
+    return Fail(endpoint.status(),
+                absl::IsInvalidArgument(endpoint.status()) ? kExitUsage : kExitPreflight);
+  }
+  const auto& placed = config->instances[static_cast<size_t>(instance)];
+  const auto& port = (*endpoint)->ports()[placed.ports[0].port];
+  document.host.dpdk = DpdkVersion();
+  document.host.port = config->ports[placed.ports[0].port].device;
+  document.host.driver = port->driver();
+  Host host(**endpoint, static_cast<uint32_t>(instance));
+  const auto own = static_cast<uint16_t>(placed.xpu);
+  if (options.mode == Mode::kServer) {
+    return RunHosted<Server>(options, host, own, &document, stop, RunServer);
+  }
+  return RunHosted<Workload>(options, host, own, &document, stop, RunClient);
+}
+
+}  // namespace suede::perf

@@ -1,0 +1,39 @@
+// What suede-perf asks of the endpoint that it drives.
+//
+// A concept and not a base class: the engine (workload.h) is a template, so that a send or a receive
+// is inlined into its loops. ClientEndpoint reaches a running daemon, EmbedEndpoint the endpoint
+// hosted in this process, and the tests have a loopback.
+#ifndef SUEDE_APP_PERF_ENDPOINT_H_
+#define SUEDE_APP_PERF_ENDPOINT_H_
+
+#include <concepts>
+#include <cstdint>
+
+#include "base/sue.h"
+#include "base/time.h"
+#include "xpu/client_queue.h"
+
+namespace suede::perf {
+
+// One thread's view: one queue to send on, and the receive rings of the VCs it serves.
+template <class E>
+concept PerfEndpoint = requires(E endpoint, const ClientCommand& command, suede_completion* completions,
+                            ReceivedCommand* received, uint32_t max, uint32_t vc) {
+  // Not visible to the other side before Flush.
+  { endpoint.Send(command) } -> std::same_as<SendResult>;
+  { endpoint.Flush() };
+  { endpoint.PollCompletions(completions, max) } -> std::same_as<uint32_t>;
+  // What Receive gives stays valid until Release(vc), which returns the credit of all of it.
+  { endpoint.Receive(vc, received, max) } -> std::same_as<uint32_t>;
+  { endpoint.Release(vc) };
+  // The clock that the Time given to the engine's Turn comes from.
+  { endpoint.Now() } -> std::same_as<Time>;
+  // How many commands with a completion tag may be outstanding.
+  { endpoint.completion_limit() } -> std::convertible_to<uint32_t>;
+  // True once the endpoint is lost (the daemon has gone, the queue was broken).
+  { endpoint.lost() } -> std::same_as<bool>;
+};
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_ENDPOINT_H_

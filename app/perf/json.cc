@@ -1,0 +1,176 @@
+// The JSON side of report.h; docs/suede-perf.md lists the fields.
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "perf/report.h"
+
+namespace suede::perf {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchemaVersion = 1;
+
+std::string Utc(std::chrono::system_clock::time_point t) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", absl::FromChrono(t), absl::UTCTimeZone());
+}
+
+Json OrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
+Json PositiveOrNull(double value) { return value > 0 ? Json(value) : Json(); }
+
+Json HostJson(const HostFacts& host) {
+  return {{"cpu", OrNull(host.cpu)},
+          {"kernel", OrNull(host.kernel)},
+          {"dpdk", OrNull(host.dpdk)},
+          {"port", OrNull(host.port)},
+          {"driver", OrNull(host.driver)}};
+}
+
+Json ConfigJson(const Options& o) {
+  return {{"mode", ModeName(o.mode)},
+          {"reaction", o.mode == Mode::kServer ? Json(o.echo ? "echo" : "sink") : Json()},
+          {"embed", o.embed},
+          {"endpoint", o.embed ? Json() : Json(o.endpoint)},
+          {"config", OrNull(o.config)},
+          {"xpuid", o.xpuid >= 0 ? Json(o.xpuid) : Json()},
+          {"instance", o.instance},
+          {"queues", o.queues},
+          {"cpus", o.cpus},
+          {"sizes_bytes", o.sizes},
+          {"control_bytes", o.control_bytes},
+          {"vcs", o.vcs},
+          {"destinations", o.destinations},
+          {"rate_per_second", PositiveOrNull(o.rate)},
+          {"count", o.count > 0 ? Json(o.count) : Json()},
+          {"duration_seconds", o.count > 0 ? Json() : PositiveOrNull(o.duration_s)},
+          {"warmup_seconds", o.warmup_s},
+          {"drain_seconds", o.drain_s},
+          {"inflight", o.mode == Mode::kLatency ? Json(o.inflight) : Json()},
+          {"completions_every", o.completions > 0 ? Json(o.completions) : Json()},
+          {"transmit_now_every", o.pack > 0 ? Json(o.pack) : Json()},
+          {"check", o.check},
+          {"bidirectional", o.bidirectional}};
+}
+
+Json CountsJson(const StreamCounts& c) {
+  return {{"received", c.received},     {"data_bytes", c.data_bytes}, {"wrong", c.wrong},
+          {"lost", c.lost},             {"duplicated", c.duplicated}, {"misordered", c.misordered},
+          {"sent_back", c.sent_back}};
+}
+
+Json LatencyJson(const RunResult& r) {
+  if (r.latency_ns.empty()) return Json();
+  const Histogram& h = r.latency_ns;
+  const auto seconds = [](double ns) { return ns / 1e9; };
+  const auto at = [&](double p) { return seconds(static_cast<double>(h.Percentile(p))); };
+  return {{"kind", r.latency_is_rtt ? "rtt" : "completion"},
+          {"from", r.offered_per_second > 0 ? "intended" : "sent"},
+          {"samples", h.count()},
+          {"min_seconds", seconds(static_cast<double>(h.min()))},
+          {"mean_seconds", seconds(h.mean())},
+          {"p50_seconds", at(50)},
+          {"p90_seconds", at(90)},
+          {"p99_seconds", at(99)},
+          {"p99_9_seconds", at(99.9)},
+          {"p99_99_seconds", at(99.99)},
+          {"max_seconds", seconds(static_cast<double>(h.max()))}};
+}
+
+Json ResultJson(const RunResult& r) {
+  const double rate = r.achieved_per_second();
+  return {{"data_bytes", r.data_bytes},
+          {"control_bytes", r.control_bytes},
+          {"completed", r.outcome == Outcome::kDone},
+          {"explanation", OrNull(r.explanation)},
+          {"interrupted", r.interrupted},
+          {"measured", r.measured},
+          {"measured_seconds", static_cast<double>(r.measured_time.count()) / 1e9},
+          {"offered_per_second", PositiveOrNull(r.offered_per_second)},
+          {"achieved_per_second", rate},
+          {"peak_per_second", r.peak_per_second},
+          {"achieved_data_bytes_per_second", rate * r.data_bytes},
+          {"peak_data_bytes_per_second", r.peak_per_second * r.data_bytes},
+          {"sent", r.sent},
+          {"delivered", r.forward.received},
+          {"reverse_sent", r.reverse_sent},
+          {"reverse_delivered", r.reverse.received},
+          {"lost", r.lost()},
+          {"wrong", r.wrong()},
+          {"duplicated", r.duplicated()},
+          {"misordered", r.misordered()},
+          {"would_block", r.blocked},
+          {"completions_by_status", r.completions},
+          {"latency", LatencyJson(r)},
+          {"cacheline_round_trip_before_seconds", PositiveOrNull(r.cacheline_before_ns / 1e9)},
+          {"cacheline_round_trip_after_seconds", PositiveOrNull(r.cacheline_after_ns / 1e9)}};
+}
+
+Json VerdictJson(const Verdict& verdict) {
+  Json checks = Json::array();
+  for (const Check& check : verdict.checks) {
+    checks.push_back({{"name", check.name},
+                      {"value", check.value},
+                      {"limit", check.limit},
+                      {"pass", check.pass}});
+  }
+  return {{"pass", verdict.pass}, {"checks", checks}};
+}
+
+}  // namespace
+
+HostFacts ReadHost() {
+  HostFacts host;
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    if (!line.starts_with("model name")) continue;
+    host.cpu = line.substr(std::min(line.find(": "), line.size() - 2) + 2);
+    break;
+  }
+  utsname names;
+  if (uname(&names) == 0) host.kernel = names.release;
+  return host;
+}
+
+std::string ToJson(const Options& options, const Document& document, const Verdict& verdict) {
+  Json results = Json::array();
+  for (const RunResult& result : document.results) results.push_back(ResultJson(result));
+  const Json object = {
+      {"schema_version", kSchemaVersion},
+      {"tool", "suede-perf"},
+      {"version", document.version},
+      {"git", document.revision},
+      {"start", Utc(document.start)},
+      {"end", Utc(document.end)},
+      {"argv", document.argv},
+      {"host", HostJson(document.host)},
+      {"config", ConfigJson(options)},
+      {"results", results},
+      {"served", document.served != nullptr ? CountsJson(*document.served) : Json()},
+      {"verdict", VerdictJson(verdict)}};
+  // Arguments may hold octets that are not UTF-8: they must not stop the report.
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+absl::Status WriteWhole(const std::string& path, const std::string& text) {
+  const std::string partial = absl::StrCat(path, ".", getpid(), ".partial");
+  std::ofstream out(partial, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out || std::rename(partial.c_str(), path.c_str()) != 0) {
+    const absl::Status status = absl::ErrnoToStatus(
+        errno, absl::StrCat("--json: cannot write ", path, "; check its directory and its space"));
+    std::remove(partial.c_str());
+    return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace suede::perf

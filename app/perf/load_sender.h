@@ -1,0 +1,158 @@
+// Produces the load: commands of one shape, round robin over the streams.
+#ifndef SUEDE_APP_PERF_LOAD_SENDER_H_
+#define SUEDE_APP_PERF_LOAD_SENDER_H_
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "perf/endpoint.h"
+#include "perf/payload.h"
+#include "perf/protocol.h"
+#include "perf/streams.h"
+
+namespace suede::perf {
+
+struct LoadShape {
+  uint16_t control_bytes = kSequencedControlBytes;  // 2 to 18, even
+  uint16_t data_bytes = 0;                          // 0: command only
+  bool check = false;                               // content that the receiver can check
+  uint32_t pack_every = 0;        // "transmit now" on each Nth command; 0: never
+  uint32_t completion_every = 0;  // a completion tag on each Nth command; 0: never
+};
+
+template <PerfEndpoint E>
+class LoadSender {
+ public:
+  LoadSender(E& endpoint, const LoadShape& shape, const std::vector<StreamId>& streams,
+             uint16_t own_xpuid, uint8_t flow)
+      : endpoint_(endpoint), shape_(shape), own_xpuid_(own_xpuid), flow_(flow),
+        until_pack_(shape.pack_every), until_completion_(shape.completion_every) {
+    for (const StreamId& id : streams) streams_.push_back({.to = id});
+    SetShape(control_, shape.check ? Opcode::kCheckedLoad : Opcode::kLoad, shape.control_bytes,
+             shape.data_bytes);
+    control_[2] = flow;
+    command_.control = control_;
+    command_.data = data_;
+    blocked_limit_ = std::min(static_cast<uint32_t>(streams_.size()), kBlockedLimit);
+  }
+  LoadSender(const LoadSender&) = delete;
+
+  // From now on keeps the time of each command until its echo comes; up to `inflight` at once.
+  void KeepTimes(uint32_t inflight) {
+    time_mask_ = std::bit_ceil(inflight) - 1;
+    times_.assign(streams_.size() * (size_t{time_mask_} + 1), 0);
+  }
+  Time SentTime(uint32_t stream, uint32_t sequence) const {
+    return TimeFromNs(times_[TimeSlot(stream, sequence)]);
+  }
+
+  // Sends up to `max` commands and says how many it was; less where the streams have no credit.
+  // `intended(k)` is when command k of this sender was to be sent; called for samples only.
+  template <class Intended>
+  uint32_t Burst(uint32_t max, const Intended& intended) {
+    uint32_t sent = 0;
+    uint32_t blocked = 0;
+    while (sent < max && blocked < blocked_limit_) {
+      const uint32_t at = cursor_;
+      if (++cursor_ == streams_.size()) cursor_ = 0;
+      if (SendOn(at, intended)) {
+        ++sent;
+        blocked = 0;
+      } else {
+        ++blocked;
+      }
+    }
+    blocked_ += blocked;
+    if (sent > 0) endpoint_.Flush();
+    return sent;
+  }
+
+  void OnCompletion() { --tags_outstanding_; }
+
+  uint64_t sent() const { return sent_; }
+  uint64_t blocked() const { return blocked_; }
+  uint32_t tags_outstanding() const { return tags_outstanding_; }
+  const std::vector<TxStream>& streams() const { return streams_; }
+  // Set where the endpoint refused a command as invalid: no use to go on.
+  bool refused() const { return refused_; }
+
+ private:
+  // One full round of refusals would be long with thousands of streams; the cursor goes on from
+  // where it stopped.
+  static constexpr uint32_t kBlockedLimit = 64;
+
+  template <class Intended>
+  bool SendOn(uint32_t at, const Intended& intended) {
+    TxStream& stream = streams_[at];
+    command_.xpuid = stream.to.xpuid;
+    command_.vc = stream.to.vc;
+    command_.flags = until_pack_ == 1 ? SUEDE_RECORD_TRANSMIT_NOW : 0;
+    if (until_completion_ == 1) {
+      if (tags_outstanding_ >= endpoint_.completion_limit()) return false;
+      command_.flags |= SUEDE_RECORD_COMPLETION;
+      command_.tag = static_cast<uint64_t>(ToNs(intended(sent_)));
+    }
+    WriteSequence(stream);
+    const SendResult result = endpoint_.Send(command_);
+    if (result != SendResult::kOk) [[unlikely]] {
+      refused_ |= result == SendResult::kInvalid;
+      return false;
+    }
+    if (time_mask_ != kNoTimes) times_[TimeSlot(at, stream.next)] = ToNs(intended(sent_));
+    OnSent(stream);
+    return true;
+  }
+
+  void WriteSequence(const TxStream& stream) {
+    if (shape_.control_bytes < kSequencedControlBytes) return;
+    StoreBe32(control_ + 4, stream.next);
+    if (!shape_.check) return;
+    FillContent({.source = own_xpuid_,
+                 .destination = stream.to.xpuid,
+                 .vc = stream.to.vc,
+                 .flow = flow_,
+                 .sequence = stream.next},
+                control_, shape_.control_bytes, data_, shape_.data_bytes);
+  }
+
+  void OnSent(TxStream& stream) {
+    ++stream.next;
+    ++sent_;
+    if (until_pack_ != 0 && --until_pack_ == 0) until_pack_ = shape_.pack_every;
+    if (until_completion_ != 0 && --until_completion_ == 0) {
+      until_completion_ = shape_.completion_every;
+      ++tags_outstanding_;
+    }
+  }
+
+  size_t TimeSlot(uint32_t stream, uint32_t sequence) const {
+    return size_t{stream} * (size_t{time_mask_} + 1) + (sequence & time_mask_);
+  }
+
+  static constexpr uint32_t kNoTimes = UINT32_MAX;
+
+  E& endpoint_;
+  const LoadShape shape_;
+  const uint16_t own_xpuid_;
+  const uint8_t flow_;
+  bool refused_ = false;
+  ClientCommand command_;
+  std::vector<TxStream> streams_;
+  uint32_t cursor_ = 0;
+  uint32_t blocked_limit_ = 0;
+  uint32_t until_pack_ = 0;        // 1: the next command; 0: none
+  uint32_t until_completion_ = 0;  // likewise
+  uint32_t tags_outstanding_ = 0;
+  uint64_t sent_ = 0;
+  uint64_t blocked_ = 0;
+  uint32_t time_mask_ = kNoTimes;
+  std::vector<int64_t> times_;
+  alignas(64) uint8_t control_[64] = {};
+  alignas(64) uint8_t data_[kMaxDataBytes + 8] = {};
+};
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_LOAD_SENDER_H_

@@ -1,0 +1,38 @@
+// suede-perf: bandwidth and latency of SUE commands. docs/suede-perf.md is its manual.
+#include <signal.h>
+
+#include <atomic>
+#include <chrono>
+
+#include "endpoint/version.h"
+#include "perf/options.h"
+#include "perf/programs.h"
+
+namespace {
+
+std::atomic<bool> g_stop = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+void OnSignal(int) { g_stop.store(true, std::memory_order_relaxed); }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using suede::perf::Document;
+  Document document{.version = suede::kVersion,
+                    .revision = suede::kRevision,
+                    .start = std::chrono::system_clock::now(),
+                    .argv = {argv, argv + argc},
+                    .host = suede::perf::ReadHost()};
+  suede::perf::Options options;
+  int exit_code = 0;
+  const std::string version = "suede-perf " + document.version + " (" + document.revision + ")";
+  if (!suede::perf::ParseCommandLine(argc, argv, version, &options, &exit_code)) return exit_code;
+  struct sigaction action = {};
+  action.sa_handler = OnSignal;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  const auto run = options.embed ? suede::perf::RunEmbedded : suede::perf::RunOverDaemon;
+  return run(options, std::move(document), g_stop);
+}

@@ -1,0 +1,218 @@
+#include "perf/options.h"
+
+#include <gflags/gflags.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+
+DEFINE_string(mode, "bandwidth", "server, bandwidth or latency");
+DEFINE_string(reaction, "sink", "server: sink (count and drop) or echo (send back)");
+DEFINE_string(endpoint, "suede", "the daemon to use: its endpoint's name, or its socket's path");
+DEFINE_bool(embed, false, "host the endpoint in this process, on the same lcore, without a daemon");
+DEFINE_string(config, "", "with --embed: the endpoint's configuration file");
+DEFINE_int32(xpuid, -1, "own XPU id; -1: the only one that the endpoint has");
+DEFINE_uint32(instance, 0, "own instance");
+DEFINE_uint32(queues, 1, "queues to send on, each with a thread of its own");
+DEFINE_string(cpus, "", "CPUs to pin the threads to, one per queue: 2,3");
+DEFINE_string(size, "64", "octets of data per command, 0 to 256; 0: command only");
+DEFINE_string(sizes, "", "several sizes, one after the other: \"sweep\" (1,2,4,...256) or a list");
+DEFINE_uint32(control, 8, "octets of control per command, 2 to 18, type and length included");
+DEFINE_string(vcs, "0", "virtual channels: 0,1 or 0-3");
+DEFINE_string(destinations, "", "XPU ids to send to: 2 or 2,8-11");
+DEFINE_double(rate, 0, "commands per second over all queues; 0: full speed");
+DEFINE_uint64(count, 0, "commands to measure over all queues, instead of --duration");
+DEFINE_double(duration, 1, "seconds to measure; server: seconds to serve, 0: until a signal");
+DEFINE_double(warmup, 0.2, "seconds of load before the measurement");
+DEFINE_double(drain, 5, "seconds to wait at the end for what is in flight");
+DEFINE_double(connect_timeout, 10, "seconds to wait for the servers' first answer");
+DEFINE_uint32(inflight, 0, "latency: commands under way at once; 0: 1, or 1024 with --rate");
+DEFINE_uint32(completions, 0, "ask for the completion of each Nth command and time it; 0: none");
+DEFINE_uint32(pack, 0, "put the transmit-now hint on each Nth command; 0: on none");
+DEFINE_bool(spin, false, "never give the CPU away while there is nothing to do");
+DEFINE_bool(check, false, "fill commands with content that the receiver verifies octet by octet");
+DEFINE_bool(bidirectional, false, "have the servers send the same load back");
+DEFINE_string(cacheline_probe, "",
+              "two CPUs: measure a cache line's round trip between them before and after each run");
+DEFINE_string(json, "", "write the results as one JSON object to this file");
+DEFINE_double(min_rate, 0, "exit 3 where a run achieves fewer commands per second");
+DEFINE_double(min_bw, 0, "exit 3 where a run achieves less than this many Gb/s of data");
+DEFINE_double(max_p99_us, 0, "exit 3 where a run's 99th percentile of latency is above this");
+
+// gflags leaves with 1 on a bad flag; that is our code for a failure at run time.
+namespace google {
+extern void (*gflags_exitfunc)(int);
+}
+
+namespace suede::perf {
+namespace {
+
+constexpr char kUsage[] =
+    "suede-perf: bandwidth and latency of SUE commands between two endpoints.\n"
+    "\n"
+    "  suede-perf --mode server --reaction echo --endpoint b\n"
+    "  suede-perf --mode bandwidth --endpoint a --destinations 2 --sizes sweep --check\n"
+    "  suede-perf --mode latency --endpoint a --destinations 2 --size 32\n"
+    "  suede-perf --embed --config FILE --destinations 2 [-- EAL arguments]\n"
+    "\n"
+    "Flags (each also from the environment, as SUEDE_PERF_FLAG, in capitals):\n";
+
+bool IsOurs(const gflags::CommandLineFlagInfo& flag) {
+  return flag.filename.find("perf/options.cc") != std::string::npos;
+}
+
+std::vector<gflags::CommandLineFlagInfo> OurFlags() {
+  std::vector<gflags::CommandLineFlagInfo> flags;
+  gflags::GetAllFlags(&flags);
+  std::erase_if(flags, [](const auto& flag) { return !IsOurs(flag); });
+  return flags;
+}
+
+void PrintHelp() {
+  std::fputs(kUsage, stdout);
+  for (const auto& flag : OurFlags()) {
+    std::printf("  --%s (%s; default %s)\n      %s\n", flag.name.c_str(), flag.type.c_str(),
+                flag.default_value.empty() ? "none" : flag.default_value.c_str(),
+                flag.description.c_str());
+  }
+  std::fputs("\nExit codes: 0 done, 1 failure, 2 usage, 3 verification or threshold failed,\n"
+             "4 daemon or peer unreachable, 5 preflight failed (--embed).\n", stdout);
+}
+
+// --help and --version, before gflags deals with them in its own way.
+bool AnswersQuestion(int argc, char** argv, const std::string& version) {
+  for (int i = 1; i < argc; ++i) {
+    std::string_view word = argv[i];
+    if (word == "--") return false;
+    if (word.starts_with("--")) word.remove_prefix(1);
+    if (word == "-help" || word == "-h" || word == "-helpfull" || word == "-helpshort") {
+      PrintHelp();
+      return true;
+    }
+    if (word == "-version") {
+      std::printf("%s\n", version.c_str());
+      return true;
+    }
+  }
+  return false;
+}
+
+// Flag > environment > default.
+absl::Status TakeEnvironment() {
+  for (const auto& flag : OurFlags()) {
+    if (!flag.is_default) continue;
+    const std::string name = absl::StrCat("SUEDE_PERF_", absl::AsciiStrToUpper(flag.name));
+    const char* value = std::getenv(name.c_str());
+    if (value == nullptr) continue;
+    if (gflags::SetCommandLineOption(flag.name.c_str(), value).empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, "=\"", value, "\": not a value of --", flag.name, ", a ", flag.type));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Prefixes the flag to the message about its value.
+absl::Status About(const char* flag, const absl::Status& status) {
+  return absl::InvalidArgumentError(absl::StrCat(flag, ": ", status.message()));
+}
+
+template <class T>
+absl::Status TakeNumbers(const char* flag, const std::string& text, uint32_t limit,
+                         std::vector<T>* out) {
+  const auto numbers = ParseNumbers(text, limit);
+  if (!numbers.ok()) return About(flag, numbers.status());
+  out->clear();
+  for (uint32_t n : *numbers) out->push_back(static_cast<T>(n));
+  return absl::OkStatus();
+}
+
+absl::Status TakeLists(Options* o) {
+  const bool several = !FLAGS_sizes.empty();
+  const auto sizes = ParseSizes(several ? FLAGS_sizes : FLAGS_size);
+  if (!sizes.ok()) return About(several ? "--sizes" : "--size", sizes.status());
+  o->sizes = *sizes;
+  absl::Status status = TakeNumbers("--vcs", FLAGS_vcs, kVcCount, &o->vcs);
+  status.Update(TakeNumbers("--destinations", FLAGS_destinations, kMaxXpus, &o->destinations));
+  status.Update(TakeNumbers("--cpus", FLAGS_cpus, 4096, &o->cpus));
+  status.Update(TakeNumbers("--cacheline_probe", FLAGS_cacheline_probe, 4096, &o->cacheline_cpus));
+  return status;
+}
+
+absl::Status TakeModes(Options* o) {
+  if (FLAGS_mode == "server") o->mode = Mode::kServer;
+  else if (FLAGS_mode == "bandwidth") o->mode = Mode::kBandwidth;
+  else if (FLAGS_mode == "latency") o->mode = Mode::kLatency;
+  else return absl::InvalidArgumentError("--mode: server, bandwidth or latency");
+  if (FLAGS_reaction != "sink" && FLAGS_reaction != "echo") {
+    return absl::InvalidArgumentError("--reaction: sink or echo");
+  }
+  o->echo = FLAGS_reaction == "echo";
+  return absl::OkStatus();
+}
+
+void TakeValues(Options* o) {
+  o->endpoint = FLAGS_endpoint;
+  o->embed = FLAGS_embed;
+  o->config = FLAGS_config;
+  o->xpuid = FLAGS_xpuid;
+  o->instance = FLAGS_instance;
+  o->queues = FLAGS_queues;
+  o->control_bytes = FLAGS_control;
+  o->rate = FLAGS_rate;
+  o->count = FLAGS_count;
+  const bool default_duration = gflags::GetCommandLineFlagInfoOrDie("duration").is_default;
+  o->duration_s = o->mode == Mode::kServer && default_duration ? 0 : FLAGS_duration;
+  o->warmup_s = std::max(FLAGS_warmup, 0.0);
+  o->drain_s = std::max(FLAGS_drain, 0.0);
+  o->connect_s = std::max(FLAGS_connect_timeout, 0.0);
+  o->inflight = FLAGS_inflight > 0 ? FLAGS_inflight : (FLAGS_rate > 0 ? 1024 : 1);
+  o->completions = FLAGS_completions;
+  o->pack = FLAGS_pack;
+  o->check = FLAGS_check;
+  o->spin = FLAGS_spin;
+  o->bidirectional = FLAGS_bidirectional;
+  o->json = FLAGS_json;
+  o->min_rate = FLAGS_min_rate;
+  o->min_gbps = FLAGS_min_bw;
+  o->max_p99_us = FLAGS_max_p99_us;
+}
+
+absl::Status Take(Options* options) {
+  absl::Status status = TakeEnvironment();
+  if (status.ok()) status = TakeModes(options);
+  if (status.ok()) status = TakeLists(options);
+  if (!status.ok()) return status;
+  TakeValues(options);
+  return Validate(*options);
+}
+
+}  // namespace
+
+bool ParseCommandLine(int argc, char** argv, const std::string& version, Options* options,
+                      int* exit_code) {
+  *exit_code = kExitDone;
+  if (AnswersQuestion(argc, argv, version)) return false;
+  const auto split = std::find_if(argv + 1, argv + argc,
+                                  [](const char* word) { return std::string_view(word) == "--"; });
+  if (split != argv + argc) options->eal.assign(split + 1, argv + argc);
+  int ours = static_cast<int>(split - argv);
+  google::gflags_exitfunc = [](int) { std::exit(kExitUsage); };
+  gflags::ParseCommandLineNonHelpFlags(&ours, &argv, true);
+  absl::Status status = Take(options);
+  if (status.ok() && ours > 1) {
+    status = absl::InvalidArgumentError(
+        absl::StrCat("\"", argv[1], "\" is not a flag; --help lists them"));
+  }
+  if (status.ok()) return true;
+  std::fprintf(stderr, "suede-perf: %s\n", std::string(status.message()).c_str());
+  *exit_code = kExitUsage;
+  return false;
+}
+
+}  // namespace suede::perf

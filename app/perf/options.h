@@ -1,0 +1,87 @@
+// The command line of suede-perf as a value.
+#ifndef SUEDE_APP_PERF_OPTIONS_H_
+#define SUEDE_APP_PERF_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "perf/workload.h"
+
+namespace suede::perf {
+
+enum class Mode : uint8_t { kServer, kBandwidth, kLatency };
+
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailure = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitVerdict = 3;
+inline constexpr int kExitUnreachable = 4;
+inline constexpr int kExitPreflight = 5;
+
+struct Options {
+  Mode mode = Mode::kBandwidth;
+  bool echo = false;  // server
+
+  std::string endpoint;  // name or socket path of the daemon
+  bool embed = false;
+  std::string config;               // with embed
+  std::vector<std::string> eal;     // with embed: what stood behind "--"
+  int32_t xpuid = -1;               // own; -1: the endpoint's only one
+  uint32_t instance = 0;
+  uint32_t queues = 1;
+  std::vector<uint32_t> cpus;       // one per queue; empty: not pinned
+
+  std::vector<uint32_t> sizes = {64};
+  uint32_t control_bytes = 8;
+  std::vector<uint8_t> vcs = {0};
+  std::vector<uint16_t> destinations;
+  double rate = 0;  // commands per second, all queues together; 0: full speed
+  uint64_t count = 0;
+  double duration_s = 1;
+  double warmup_s = 0;
+  double drain_s = 0;
+  double connect_s = 0;
+  uint32_t inflight = 1;
+  uint32_t completions = 0;
+  uint32_t pack = 0;
+  bool check = false;
+  bool spin = false;
+  bool bidirectional = false;
+
+  std::vector<uint32_t> cacheline_cpus;  // two; empty: no probe
+  std::string json;
+  double min_rate = 0;
+  double min_gbps = 0;
+  double max_p99_us = 0;
+};
+
+// Parses the command line. Where there is nothing to run (--help, --version, a mistake), prints what
+// the user should see and returns the exit code through `exit_code`, with false.
+// `version` answers --version.
+bool ParseCommandLine(int argc, char** argv, const std::string& version, Options* options,
+                      int* exit_code);
+
+// Whether the options make sense together; the message names the flag and the mend.
+absl::Status Validate(const Options& options);
+
+// "0,3,8-11": numbers and ranges, each below `limit`, none twice.
+absl::StatusOr<std::vector<uint32_t>> ParseNumbers(absl::string_view text, uint32_t limit);
+// "sweep" for 0, 1, 2, 4, … 256, or numbers up to 256.
+absl::StatusOr<std::vector<uint32_t>> ParseSizes(absl::string_view text);
+
+// The streams of every queue: all destinations on all VCs.
+std::vector<StreamId> StreamsOf(const Options& options);
+// One run of one worker.
+RunPlan PlanOf(const Options& options, uint32_t data_bytes);
+// The VCs whose receive rings worker `worker` serves.
+std::vector<uint8_t> VcsOfWorker(const Options& options, uint32_t worker);
+
+const char* ModeName(Mode mode);
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_OPTIONS_H_

@@ -1,0 +1,29 @@
+// Content that says where it belongs: a command's data, and its control behind octet 7, follow from
+// {source, destination, VC, flow, sequence number}, so that a receiver can tell that every octet is
+// the right one without having seen what was sent.
+#ifndef SUEDE_APP_PERF_PAYLOAD_H_
+#define SUEDE_APP_PERF_PAYLOAD_H_
+
+#include <cstdint>
+
+namespace suede::perf {
+
+struct ContentKey {
+  uint16_t source = 0;
+  uint16_t destination = 0;
+  uint8_t vc = 0;
+  uint8_t flow = 0;
+  uint32_t sequence = 0;
+};
+
+// Writes octets 8 to control_bytes of the control, and the data, rounded up to whole words: both
+// buffers need seven octets of room behind their end.
+void FillContent(const ContentKey& key, uint8_t* control, uint32_t control_bytes, uint8_t* data,
+                 uint32_t data_bytes);
+
+bool ContentIsRight(const ContentKey& key, const uint8_t* control, uint32_t control_bytes,
+                    const uint8_t* data, uint32_t data_bytes);
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_PAYLOAD_H_

@@ -1,0 +1,149 @@
+// From options to the plan of a run, and what makes options valid.
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "perf/options.h"
+
+namespace suede::perf {
+namespace {
+
+Duration Seconds(double s) { return Duration(static_cast<int64_t>(s * 1e9)); }
+
+absl::Status Bad(absl::string_view what) { return absl::InvalidArgumentError(what); }
+
+absl::Status ValidateServer(const Options& o) {
+  if (o.bidirectional) return Bad("--bidirectional is the client's: the server follows it");
+  if (o.rate > 0) return Bad("--rate is the client's");
+  return absl::OkStatus();
+}
+
+absl::Status ValidateLoad(const Options& o) {
+  if (o.destinations.empty()) return Bad("--destinations: name at least one XPU, as in 2 or 2,8-11");
+  if (o.control_bytes < 2 || o.control_bytes > kMaxControlBytes || o.control_bytes % 2 != 0) {
+    return Bad("--control: give an even number from 2 to 18");
+  }
+  const bool sequenced = o.control_bytes >= kSequencedControlBytes;
+  if (!sequenced && (o.check || o.mode == Mode::kLatency || o.queues > 1)) {
+    return Bad("--control below 8 leaves no room for a sequence number, which --check, "
+               "--mode latency and --queues above 1 need: raise --control to 8");
+  }
+  if (!(o.rate >= 0)) return Bad("--rate: give commands per second, or 0 for full speed");
+  if (o.rate > 1e9) return Bad("--rate: at most 1e9 commands per second");
+  if (o.count == 0 && !(o.duration_s > 0)) return Bad("--duration: give seconds, or use --count");
+  if (o.count > 0 && o.count < o.queues) return Bad("--count: at least one for each queue");
+  return absl::OkStatus();
+}
+
+absl::Status ValidateLatency(const Options& o) {
+  if (o.queues != 1) return Bad("--mode latency works with one queue: leave --queues at 1");
+  if (o.bidirectional) return Bad("--bidirectional goes with --mode bandwidth");
+  if (o.inflight < 1 || o.inflight > 65536) return Bad("--inflight: 1 to 65536");
+  if (StreamsOf(o).size() * o.inflight > (size_t{1} << 26)) {
+    return Bad("--inflight times the number of streams is too much: at most 2^26");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Validate(const Options& o) {
+  if (o.embed && o.config.empty()) return Bad("--embed needs --config FILE, the endpoint's");
+  if (!o.embed && !o.config.empty()) return Bad("--config goes with --embed");
+  if (!o.embed && !o.eal.empty()) return Bad("EAL arguments behind -- go with --embed");
+  if (o.embed && o.queues != 1) return Bad("--embed works with one queue: leave --queues at 1");
+  if (o.queues < 1 || o.queues > kMaxFlows) return Bad("--queues: 1 to 16");
+  if (!o.cpus.empty() && o.cpus.size() != o.queues) return Bad("--cpus: name one CPU per queue");
+  if (o.vcs.empty()) return Bad("--vcs: name at least one, as in 0 or 0-3");
+  if (o.xpuid >= static_cast<int32_t>(kMaxXpus)) return Bad("--xpuid: 0 to 1023");
+  if (o.instance >= kMaxInstances) return Bad("--instance: 0 to 63");
+  if (!o.cacheline_cpus.empty() && o.cacheline_cpus.size() != 2) {
+    return Bad("--cacheline_probe: name two CPUs, as in 0,1");
+  }
+  if (o.mode == Mode::kServer) return ValidateServer(o);
+  if (absl::Status load = ValidateLoad(o); !load.ok()) return load;
+  if (o.mode == Mode::kLatency) return ValidateLatency(o);
+  if (o.max_p99_us > 0 && o.completions == 0) {
+    return Bad("--max_p99_us needs latencies: --mode latency, or --completions N");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<uint32_t>> ParseNumbers(absl::string_view text, uint32_t limit) {
+  std::vector<uint32_t> numbers;
+  std::set<uint32_t> seen;
+  for (absl::string_view part : absl::StrSplit(text, ',', absl::SkipWhitespace())) {
+    const std::vector<absl::string_view> ends = absl::StrSplit(part, absl::MaxSplits('-', 1));
+    uint32_t first = 0;
+    uint32_t last = 0;
+    if (!absl::SimpleAtoi(ends.front(), &first) || !absl::SimpleAtoi(ends.back(), &last) ||
+        first > last) {
+      return Bad(absl::StrCat("\"", part, "\" is neither a number nor a range such as 8-11"));
+    }
+    if (last >= limit) return Bad(absl::StrCat(last, " is too large: at most ", limit - 1));
+    for (uint32_t n = first; n <= last; ++n) {
+      if (!seen.insert(n).second) return Bad(absl::StrCat(n, " is named twice"));
+      numbers.push_back(n);
+    }
+  }
+  return numbers;
+}
+
+absl::StatusOr<std::vector<uint32_t>> ParseSizes(absl::string_view text) {
+  if (text == "sweep") return std::vector<uint32_t>{1, 2, 4, 8, 16, 32, 64, 128, 256};
+  auto sizes = ParseNumbers(text, kMaxDataBytes + 1);
+  if (sizes.ok() && sizes->empty()) return Bad("give \"sweep\" or a list such as 32,64,256");
+  return sizes;
+}
+
+std::vector<StreamId> StreamsOf(const Options& options) {
+  std::vector<StreamId> streams;
+  // Destination by destination within a VC, so that neighbours in the round robin differ in
+  // destination: the usual case is many destinations on one VC.
+  for (uint8_t vc : options.vcs) {
+    for (uint16_t xpuid : options.destinations) streams.push_back({xpuid, vc});
+  }
+  return streams;
+}
+
+RunPlan PlanOf(const Options& o, uint32_t data_bytes) {
+  RunPlan plan;
+  plan.shape = {.control_bytes = static_cast<uint16_t>(o.control_bytes),
+                .data_bytes = static_cast<uint16_t>(data_bytes),
+                .check = o.check,
+                .pack_every = o.pack,
+                .completion_every = o.completions};
+  plan.streams = StreamsOf(o);
+  plan.latency = o.mode == Mode::kLatency;
+  plan.bidirectional = o.bidirectional;
+  plan.inflight = o.inflight;
+  plan.rate = o.rate / o.queues;
+  plan.count = o.count / o.queues;
+  plan.duration = Seconds(o.duration_s);
+  plan.warmup = Seconds(o.warmup_s);
+  plan.drain_timeout = Seconds(o.drain_s);
+  plan.connect_timeout = Seconds(o.connect_s);
+  return plan;
+}
+
+std::vector<uint8_t> VcsOfWorker(const Options& options, uint32_t worker) {
+  std::vector<uint8_t> vcs;
+  for (size_t i = worker; i < options.vcs.size(); i += options.queues) {
+    vcs.push_back(options.vcs[i]);
+  }
+  return vcs;
+}
+
+const char* ModeName(Mode mode) {
+  switch (mode) {
+    case Mode::kServer: return "server";
+    case Mode::kBandwidth: return "bandwidth";
+    case Mode::kLatency: return "latency";
+  }
+  return "?";
+}
+
+}  // namespace suede::perf

@@ -1,0 +1,30 @@
+// The two ways to run the benchmark. Both print the table as they go, fill the document's facts and
+// results, and return the program's exit code.
+#ifndef SUEDE_APP_PERF_PROGRAMS_H_
+#define SUEDE_APP_PERF_PROGRAMS_H_
+
+#include <atomic>
+
+#include "perf/options.h"
+#include "perf/report.h"
+
+namespace suede::perf {
+
+// As a client of a running daemon.
+int RunOverDaemon(const Options& options, Document document, const std::atomic<bool>& stop);
+
+// Hosting the endpoint, on its lcore.
+int RunEmbedded(const Options& options, Document document, const std::atomic<bool>& stop);
+
+// What both have in common around a run: the probe before and after, the row of the table.
+double ProbeCacheline(const Options& options);
+void PrintHead(const Options& options);
+// Adds what the engine does not know to the result, prints it, and keeps it in the document.
+void FinishRun(const Options& options, uint32_t data_bytes, double cacheline_before_ns,
+               RunResult result, Document* document);
+// A number that no earlier run had.
+uint32_t NewRunNumber();
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_PROGRAMS_H_

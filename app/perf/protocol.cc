@@ -1,0 +1,95 @@
+#include "perf/protocol.h"
+
+namespace suede::perf {
+namespace {
+
+EncodedMessage Head(Code code, const Message& message, uint32_t data_bytes) {
+  EncodedMessage encoded;
+  SetShape(encoded.control, Opcode::kProtocol, kMessageControlBytes, data_bytes);
+  encoded.control[2] = static_cast<uint8_t>(code);
+  encoded.control[3] = message.flow;
+  StoreBe32(encoded.control + 4, message.run);
+  return encoded;
+}
+
+}  // namespace
+
+void StreamCounts::Add(const StreamCounts& other) {
+  received += other.received;
+  data_bytes += other.data_bytes;
+  wrong += other.wrong;
+  lost += other.lost;
+  duplicated += other.duplicated;
+  misordered += other.misordered;
+  sent_back += other.sent_back;
+}
+
+EncodedMessage EncodeStart(const Message& message, const ReverseLoad& load) {
+  EncodedMessage encoded = Head(Code::kStart, message, kStartDataBytes);
+  encoded.data[0] = static_cast<uint8_t>((load.wanted ? 1 : 0) | (load.check ? 2 : 0));
+  encoded.data[1] = static_cast<uint8_t>(load.control_bytes);
+  StoreBe16(encoded.data + 2, load.data_bytes);
+  StoreBe16(encoded.data + 4, load.pack_every);
+  return encoded;
+}
+
+EncodedMessage EncodeReady(const Message& message, const ServerTraits& traits) {
+  EncodedMessage encoded = Head(Code::kReady, message, kReadyDataBytes);
+  encoded.data[0] = traits.echoes ? 1 : 0;
+  return encoded;
+}
+
+EncodedMessage EncodeReportRequest(const Message& message) {
+  return Head(Code::kReportRequest, message, 0);
+}
+
+EncodedMessage EncodeReport(const Message& message, const StreamCounts& counts) {
+  EncodedMessage encoded = Head(Code::kReport, message, kReportDataBytes);
+  StoreBe64(encoded.data, counts.received);
+  StoreBe64(encoded.data + 8, counts.data_bytes);
+  StoreBe64(encoded.data + 16, counts.wrong);
+  StoreBe64(encoded.data + 24, counts.lost);
+  StoreBe64(encoded.data + 32, counts.duplicated);
+  StoreBe64(encoded.data + 40, counts.misordered);
+  StoreBe64(encoded.data + 48, counts.sent_back);
+  return encoded;
+}
+
+std::optional<Message> DecodeMessage(const uint8_t* control, uint32_t control_bytes) {
+  if (control_bytes != kMessageControlBytes || OpcodeOf(control) != Opcode::kProtocol) return {};
+  if (control[2] < 1 || control[2] > 4 || control[3] >= kMaxFlows) return {};
+  return Message{.code = static_cast<Code>(control[2]),
+                 .flow = control[3],
+                 .run = LoadBe32(control + 4)};
+}
+
+std::optional<ReverseLoad> DecodeReverseLoad(const uint8_t* data, uint32_t bytes) {
+  if (bytes != kStartDataBytes) return {};
+  const ReverseLoad load{.wanted = (data[0] & 1) != 0,
+                         .check = (data[0] & 2) != 0,
+                         .control_bytes = data[1],
+                         .data_bytes = LoadBe16(data + 2),
+                         .pack_every = LoadBe16(data + 4)};
+  const bool control_ok = load.control_bytes >= 2 && load.control_bytes <= kMaxControlBytes &&
+                          load.control_bytes % 2 == 0;
+  if (!control_ok || load.data_bytes > kMaxDataBytes) return {};
+  return load;
+}
+
+std::optional<ServerTraits> DecodeServerTraits(const uint8_t* data, uint32_t bytes) {
+  if (bytes != kReadyDataBytes) return {};
+  return ServerTraits{.echoes = data[0] != 0};
+}
+
+std::optional<StreamCounts> DecodeStreamCounts(const uint8_t* data, uint32_t bytes) {
+  if (bytes != kReportDataBytes) return {};
+  return StreamCounts{.received = LoadBe64(data),
+                      .data_bytes = LoadBe64(data + 8),
+                      .wrong = LoadBe64(data + 16),
+                      .lost = LoadBe64(data + 24),
+                      .duplicated = LoadBe64(data + 32),
+                      .misordered = LoadBe64(data + 40),
+                      .sent_back = LoadBe64(data + 48)};
+}
+
+}  // namespace suede::perf

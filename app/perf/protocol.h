@@ -1,0 +1,112 @@
+// What suede-perf writes into its commands (docs/suede-perf.md, "In-band protocol").
+//
+// SUE looks at the lengths in a command's first two octets only; the opcode class beside them is
+// free for the two programs to use.
+#ifndef SUEDE_APP_PERF_PROTOCOL_H_
+#define SUEDE_APP_PERF_PROTOCOL_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "base/big_endian.h"
+#include "base/sue.h"
+
+namespace suede::perf {
+
+// Opcode class, bits 7:5 of octet 0. Bit 0: the content can be checked; bit 1: sent back by an echo
+// server.
+enum class Opcode : uint8_t {
+  kLoad = 0,
+  kCheckedLoad = 1,
+  kEcho = 2,
+  kCheckedEcho = 3,
+  kProtocol = 7,
+};
+
+// From this length on a command's control carries its flow (octet 2) and its sequence number
+// (octets 4 to 7); a shorter one is only counted.
+inline constexpr uint32_t kSequencedControlBytes = 8;
+inline constexpr uint32_t kMaxFlows = 16;  // queues of one sender
+
+inline Opcode OpcodeOf(const uint8_t* control) { return static_cast<Opcode>(control[0] >> 5); }
+inline bool IsChecked(Opcode opcode) { return (static_cast<uint8_t>(opcode) & 1) != 0; }
+inline bool IsEcho(Opcode opcode) { return (static_cast<uint8_t>(opcode) & 2) != 0; }
+
+// Writes octets 0 and 1: the lengths of control (even) and data, and the opcode.
+inline void SetShape(uint8_t* control, Opcode opcode, uint32_t control_bytes, uint32_t data_bytes) {
+  control[0] = static_cast<uint8_t>((static_cast<uint32_t>(opcode) << 5) |
+                                    (data_bytes > 0 ? 0x10u : 0u) | (control_bytes / 2));
+  control[1] = static_cast<uint8_t>(data_bytes > 0 ? data_bytes - 1 : 0);
+}
+inline void SetOpcode(uint8_t* control, Opcode opcode) {
+  control[0] = static_cast<uint8_t>((static_cast<uint32_t>(opcode) << 5) | (control[0] & 0x1f));
+}
+
+// The messages of the protocol itself, class 7, control of 8 octets: the code in octet 2, the flow
+// in octet 3, the run in octets 4 to 7.
+enum class Code : uint8_t {
+  kStart = 1,          // client: a run begins on this stream; the server forgets earlier counts
+  kReady = 2,          // server's answer
+  kReportRequest = 3,  // client: what did you receive of this stream?
+  kReport = 4,         // server's answer
+};
+
+struct Message {
+  Code code = Code::kStart;
+  uint8_t flow = 0;
+  uint32_t run = 0;
+};
+
+// Data of kStart: what the server shall send back on this stream, if anything.
+struct ReverseLoad {
+  bool wanted = false;
+  bool check = false;
+  uint16_t control_bytes = kSequencedControlBytes;
+  uint16_t data_bytes = 0;
+  uint16_t pack_every = 0;
+};
+
+// Data of kReady.
+struct ServerTraits {
+  bool echoes = false;
+};
+
+// What a receiver counted of one stream {source, VC, flow} in one run. Data of kReport.
+struct StreamCounts {
+  uint64_t received = 0;  // commands, protocol and duplicates not among them
+  uint64_t data_bytes = 0;
+  uint64_t wrong = 0;       // content is not what the sequence number says
+  uint64_t lost = 0;        // sequence numbers that never came
+  uint64_t duplicated = 0;  // sequence numbers that came again
+  uint64_t misordered = 0;  // sequence numbers that came after a later one
+  uint64_t sent_back = 0;   // commands of the reverse load
+
+  void Add(const StreamCounts& other);
+};
+
+inline constexpr uint32_t kMessageControlBytes = 8;
+inline constexpr uint32_t kStartDataBytes = 8;
+inline constexpr uint32_t kReadyDataBytes = 2;
+inline constexpr uint32_t kReportDataBytes = 56;
+inline constexpr uint32_t kMaxMessageDataBytes = 56;
+
+// A message as it is sent. `data` lies behind `control` so that both can be copied in one go.
+struct EncodedMessage {
+  uint8_t control[kMessageControlBytes] = {};
+  uint8_t data[kMaxMessageDataBytes] = {};
+};
+
+EncodedMessage EncodeStart(const Message& message, const ReverseLoad& load);
+EncodedMessage EncodeReady(const Message& message, const ServerTraits& traits);
+EncodedMessage EncodeReportRequest(const Message& message);
+EncodedMessage EncodeReport(const Message& message, const StreamCounts& counts);
+
+// nullopt for what is not such a message: other programs may use the same XPU.
+std::optional<Message> DecodeMessage(const uint8_t* control, uint32_t control_bytes);
+std::optional<ReverseLoad> DecodeReverseLoad(const uint8_t* data, uint32_t bytes);
+std::optional<ServerTraits> DecodeServerTraits(const uint8_t* data, uint32_t bytes);
+std::optional<StreamCounts> DecodeStreamCounts(const uint8_t* data, uint32_t bytes);
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_PROTOCOL_H_

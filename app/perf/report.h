@@ -1,0 +1,73 @@
+// The results for people (a table like perftest's) and for programs (one JSON object), and whether
+// they are good enough.
+#ifndef SUEDE_APP_PERF_REPORT_H_
+#define SUEDE_APP_PERF_REPORT_H_
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "perf/options.h"
+#include "perf/results.h"
+
+namespace suede::perf {
+
+// Octets of data of a stream of commands, in Gb/s.
+double DataGbps(const RunResult& result, double commands_per_second);
+
+// --- Table ---
+std::string TableHead(const Options& options);
+std::string TableRow(const Options& options, const RunResult& result);
+// What a server counted.
+std::string ServerTable(const StreamCounts& total, uint64_t runs);
+
+// --- Verdict ---
+struct Check {
+  std::string name;
+  double value = 0;
+  double limit = 0;
+  bool pass = false;
+};
+struct Verdict {
+  bool pass = true;
+  std::vector<Check> checks;
+};
+// Thresholds are not applied to a run that a signal cut short; its content still is.
+Verdict Judge(const Options& options, const std::vector<RunResult>& results);
+Verdict JudgeServer(const StreamCounts& total);
+// The exit code of the whole: outcomes first, then the verdict.
+int ExitCode(const std::vector<RunResult>& results, const Verdict& verdict);
+
+// --- JSON ---
+struct HostFacts {
+  std::string cpu;
+  std::string kernel;
+  std::string dpdk;    // empty: null
+  std::string port;    // likewise
+  std::string driver;  // likewise
+};
+HostFacts ReadHost();
+
+struct Document {
+  std::string version;
+  std::string revision;
+  std::chrono::system_clock::time_point start;
+  std::chrono::system_clock::time_point end;
+  std::vector<std::string> argv;
+  HostFacts host;
+  std::vector<RunResult> results;
+  const StreamCounts* served = nullptr;  // server
+};
+std::string ToJson(const Options& options, const Document& document, const Verdict& verdict);
+
+// Prints the verdict where it is bad and writes the JSON file if one is wanted. The exit code of the
+// whole program.
+int Conclude(const Options& options, const Document& document);
+
+// Writes the whole text beside `path`, then renames it: a reader never sees half of it.
+absl::Status WriteWhole(const std::string& path, const std::string& text);
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_REPORT_H_

@@ -1,0 +1,111 @@
+// What a run measured: filled by the engine, printed by report.cc.
+#ifndef SUEDE_APP_PERF_RESULTS_H_
+#define SUEDE_APP_PERF_RESULTS_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/histogram.h"
+#include "base/time.h"
+#include "perf/protocol.h"
+
+namespace suede::perf {
+
+// Commands sent in each stretch of time, for the peak. Bounded memory: when the windows run out they
+// become twice as long.
+class RateTrack {
+ public:
+  void Add(Duration since_start, uint64_t commands) {
+    auto window = static_cast<size_t>(std::max<int64_t>(since_start.count(), 0) / window_.count());
+    while (window >= kWindows) {
+      Coarsen();
+      window /= 2;
+    }
+    counts_[window] += commands;
+    last_ = std::max(last_, window);
+  }
+  void Merge(RateTrack other) {
+    while (window_ < other.window_) Coarsen();
+    while (other.window_ < window_) other.Coarsen();
+    for (size_t i = 0; i < kWindows; ++i) counts_[i] += other.counts_[i];
+    last_ = std::max(last_, other.last_);
+  }
+  // Commands per second in the best window; the last one, which is cut short, does not compete.
+  // 0 where there was no whole window.
+  double Peak() const {
+    uint64_t best = 0;
+    for (size_t i = 0; i < last_; ++i) best = std::max(best, counts_[i]);
+    return static_cast<double>(best) * 1e9 / static_cast<double>(window_.count());
+  }
+
+ private:
+  static constexpr size_t kWindows = 1024;
+
+  void Coarsen() {
+    for (size_t i = 0; i < kWindows / 2; ++i) counts_[i] = counts_[2 * i] + counts_[2 * i + 1];
+    std::fill(counts_.begin() + kWindows / 2, counts_.end(), 0);
+    window_ *= 2;
+    last_ /= 2;
+  }
+
+  Duration window_ = std::chrono::milliseconds(10);
+  size_t last_ = 0;
+  std::vector<uint64_t> counts_ = std::vector<uint64_t>(kWindows);
+};
+
+enum class Outcome : uint8_t {
+  kDone,
+  kPeerSilent,    // no answer from a server within the time
+  kEndpointLost,  // the daemon went away
+  kRefused,       // the endpoint calls the commands invalid
+  kNoEcho,        // a round trip was asked for and the server does not echo
+};
+
+inline constexpr size_t kCompletionStatuses = 8;  // SUEDE_STATUS_…
+
+// One size of a sweep, all queues together.
+struct RunResult {
+  uint32_t data_bytes = 0;
+  uint32_t control_bytes = 0;
+  Outcome outcome = Outcome::kDone;
+  std::string explanation;  // of an outcome other than kDone
+  bool interrupted = false;
+
+  uint64_t sent = 0;           // with the warm-up
+  uint64_t measured = 0;       // without it
+  Duration measured_time{};    // what `measured` took
+  double offered_per_second = 0;  // 0: full speed
+  double peak_per_second = 0;
+  uint64_t blocked = 0;  // sends refused for want of credit
+
+  StreamCounts forward;   // what the servers received
+  StreamCounts reverse;   // what came back: reverse load, or echoes
+  uint64_t reverse_sent = 0;  // what should have come back
+
+  Histogram latency_ns;
+  bool latency_is_rtt = false;  // else: until the completion
+  std::array<uint64_t, kCompletionStatuses> completions = {};
+
+  double cacheline_before_ns = 0;  // 0: not measured
+  double cacheline_after_ns = 0;
+
+  // Commands that did not arrive, in both directions.
+  uint64_t lost() const {
+    const auto missing = [](uint64_t want, uint64_t got) { return want > got ? want - got : 0; };
+    return missing(sent, forward.received) + missing(reverse_sent, reverse.received);
+  }
+  uint64_t wrong() const { return forward.wrong + reverse.wrong; }
+  uint64_t duplicated() const { return forward.duplicated + reverse.duplicated; }
+  uint64_t misordered() const { return forward.misordered + reverse.misordered; }
+  double achieved_per_second() const {
+    const auto ns = static_cast<double>(measured_time.count());
+    return ns > 0 ? static_cast<double>(measured) * 1e9 / ns : 0;
+  }
+};
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_RESULTS_H_

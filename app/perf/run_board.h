@@ -1,0 +1,90 @@
+// Where the workers of one run meet: each drives one queue (flow), and the answers to its messages
+// may be received by another, as each VC's receive ring belongs to one worker.
+#ifndef SUEDE_APP_PERF_RUN_BOARD_H_
+#define SUEDE_APP_PERF_RUN_BOARD_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "perf/protocol.h"
+#include "perf/streams.h"
+
+namespace suede::perf {
+
+class RunBoard {
+ public:
+  RunBoard(uint32_t run, uint32_t workers, const std::vector<StreamId>& streams);
+
+  uint32_t run() const { return run_; }
+  // Of the stream, or -1. Any thread.
+  int32_t IndexOf(StreamId id) const { return index_[Slot(id)]; }
+
+  // By the thread that received the message.
+  void OnReady(uint8_t flow, uint32_t stream, const ServerTraits& traits);
+  void OnReport(uint8_t flow, uint32_t stream, const StreamCounts& forward,
+                const StreamCounts& reverse);
+
+  // How many of the flow's streams have answered.
+  uint32_t ready(uint8_t flow) const { return flows_[flow].ready.load(std::memory_order_acquire); }
+  uint32_t reported(uint8_t flow) const {
+    return flows_[flow].reported.load(std::memory_order_acquire);
+  }
+  // Whether each server answered that it echoes.
+  bool all_echo() const { return all_echo_.load(std::memory_order_acquire); }
+
+  // A worker is ready to send, or has its reports; all go on when all are.
+  void ArriveAtStart() { starting_.fetch_add(1, std::memory_order_acq_rel); }
+  void ArriveAtEnd() { ending_.fetch_add(1, std::memory_order_acq_rel); }
+  bool AllStarted() const { return starting_.load(std::memory_order_acquire) >= workers_; }
+  bool AllEnded() const { return ending_.load(std::memory_order_acquire) >= workers_; }
+  // A worker cannot go on: the others need not wait for it.
+  void Abandon() { abandoned_.store(true, std::memory_order_release); }
+  bool abandoned() const { return abandoned_.load(std::memory_order_acquire); }
+
+  // The first stream of the flow that has not answered, for a message.
+  StreamId FirstSilent(uint8_t flow, bool at_end) const;
+
+  struct Sums {
+    StreamCounts forward;
+    StreamCounts reverse;
+  };
+  // Over all flows and streams.
+  Sums Total() const;
+  // What the server received of one stream; 0 before its report.
+  uint64_t Received(uint8_t flow, uint32_t stream) const;
+
+ private:
+  struct Answer {
+    bool ready = false;
+    bool reported = false;
+    StreamCounts forward;
+    StreamCounts reverse;
+  };
+  struct Flow {
+    std::atomic<uint32_t> ready = 0;
+    std::atomic<uint32_t> reported = 0;
+    std::vector<Answer> answers;
+  };
+
+  static size_t Slot(StreamId id) {
+    return (id.xpuid & (kMaxXpus - 1)) * size_t{kVcCount} + (id.vc & (kVcCount - 1));
+  }
+
+  const uint32_t run_;
+  const uint32_t workers_;
+  const std::vector<StreamId> streams_;
+  std::vector<int32_t> index_;
+  std::atomic<uint32_t> starting_ = 0;
+  std::atomic<uint32_t> ending_ = 0;
+  std::atomic<bool> abandoned_ = false;
+  std::atomic<bool> all_echo_ = true;
+  mutable std::mutex mutex_;  // guards the answers; taken for protocol messages only
+  std::array<Flow, kMaxFlows> flows_;
+};
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_RUN_BOARD_H_

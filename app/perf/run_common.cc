@@ -1,0 +1,36 @@
+#include <chrono>
+#include <cstdio>
+#include <random>
+#include <utility>
+
+#include "perf/cacheline_probe.h"
+#include "perf/programs.h"
+
+namespace suede::perf {
+
+double ProbeCacheline(const Options& options) {
+  if (options.cacheline_cpus.empty()) return 0;
+  return CachelineRoundTripNs(static_cast<int>(options.cacheline_cpus[0]),
+                              static_cast<int>(options.cacheline_cpus[1]));
+}
+
+void PrintHead(const Options& options) {
+  std::fputs(TableHead(options).c_str(), stdout);
+  std::fflush(stdout);
+}
+
+void FinishRun(const Options& options, uint32_t data_bytes, double cacheline_before_ns,
+               RunResult result, Document* document) {
+  result.data_bytes = data_bytes;
+  result.control_bytes = options.control_bytes;
+  result.offered_per_second = options.rate;
+  result.cacheline_before_ns = cacheline_before_ns;
+  result.cacheline_after_ns = ProbeCacheline(options);
+  if (result.sent > 0) std::fputs(TableRow(options, result).c_str(), stdout);
+  std::fflush(stdout);
+  document->results.push_back(std::move(result));
+}
+
+uint32_t NewRunNumber() { return std::random_device()() | 1u; }
+
+}  // namespace suede::perf

@@ -1,0 +1,117 @@
+// Both ends' account of a stream: the commands of one sender's queue (flow) to one {XPU, VC}.
+#ifndef SUEDE_APP_PERF_STREAMS_H_
+#define SUEDE_APP_PERF_STREAMS_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "perf/payload.h"
+#include "perf/protocol.h"
+#include "xpu/client_queue.h"
+
+namespace suede::perf {
+
+struct StreamId {
+  uint16_t xpuid = 0;
+  uint8_t vc = 0;
+  friend bool operator==(const StreamId&, const StreamId&) = default;
+};
+
+struct TxStream {
+  StreamId to;
+  uint32_t next = 0;  // sequence number of the next command
+};
+
+// The receiver's account of one run of a stream.
+class RxStream {
+ public:
+  void Start(uint32_t run) {
+    *this = RxStream();
+    run_ = run;
+    started_ = true;
+  }
+  // A command whose sequence number can be believed.
+  void OnSequenced(uint32_t sequence, uint32_t data_bytes) {
+    if (!started_) {  // the sender's start was before ours: count from here on
+      started_ = true;
+      next_ = sequence;
+    }
+    if (sequence == next_) [[likely]] {
+      recent_ = (recent_ << 1) | 1;
+      ++next_;
+    } else if (!OnUnexpected(static_cast<int32_t>(sequence - next_))) {
+      return;
+    }
+    OnCounted(data_bytes);
+  }
+  // A command with wrong content: its sequence number may be wrong too, so the expected one is
+  // taken for it.
+  void OnWrong(uint32_t data_bytes) {
+    ++counts_.wrong;
+    OnSequenced(next_, data_bytes);
+  }
+  // A command without a sequence number.
+  void OnCounted(uint32_t data_bytes) {
+    ++counts_.received;
+    counts_.data_bytes += data_bytes;
+  }
+
+  const StreamCounts& counts() const { return counts_; }
+  uint32_t run() const { return run_; }
+
+ private:
+  // The command lies `ahead` places from the expected one. False for a duplicate.
+  bool OnUnexpected(int32_t ahead);
+
+  uint32_t next_ = 0;
+  uint32_t run_ = 0;
+  uint64_t recent_ = ~uint64_t{0};  // bit n: next_ - 1 - n was received
+  bool started_ = false;
+  StreamCounts counts_;
+};
+
+// All streams that a receiver may see, found by {XPU, VC, flow}; memory only for those it saw.
+class RxTable {
+ public:
+  RxTable() : flows_(size_t{kMaxXpus} * kVcCount) {}
+
+  RxStream& At(StreamId id, uint8_t flow) {
+    auto& flows = flows_[(id.xpuid & (kMaxXpus - 1)) * kVcCount + (id.vc & (kVcCount - 1))];
+    if (flows == nullptr) flows = std::make_unique<Flows>();
+    return (*flows)[flow & (kMaxFlows - 1)];
+  }
+
+  // Counts a load or an echo that came from `source` for `own`.
+  void Count(const ReceivedCommand& command, Opcode opcode) {
+    const StreamId id{command.source_xpuid, command.vc};
+    if (command.control_bytes < kSequencedControlBytes) {
+      At(id, 0).OnCounted(command.data_bytes);
+      return;
+    }
+    const uint8_t flow = command.control[2] & (kMaxFlows - 1);
+    const uint32_t sequence = LoadBe32(command.control + 4);
+    RxStream& stream = At(id, flow);
+    if (IsChecked(opcode) && !IsRight(command, opcode, flow, sequence)) {
+      stream.OnWrong(command.data_bytes);
+    } else {
+      stream.OnSequenced(sequence, command.data_bytes);
+    }
+  }
+
+  // Sum over all streams.
+  StreamCounts Total() const;
+
+ private:
+  using Flows = std::array<RxStream, kMaxFlows>;
+
+  static bool IsRight(const ReceivedCommand& command, Opcode opcode, uint8_t flow,
+                      uint32_t sequence);
+
+  std::vector<std::unique_ptr<Flows>> flows_;
+};
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_STREAMS_H_

@@ -1,0 +1,33 @@
+#include "perf/workload.h"
+
+namespace suede::perf {
+
+RunResult Combine(const std::vector<const RunResult*>& workers,
+                  const std::vector<const RateTrack*>& tracks, const RunBoard& board) {
+  RunResult sum;
+  RateTrack track;
+  for (const RunResult* worker : workers) {
+    if (sum.outcome == Outcome::kDone && worker->outcome != Outcome::kDone) {
+      sum.outcome = worker->outcome;
+      sum.explanation = worker->explanation;
+    }
+    sum.interrupted |= worker->interrupted;
+    sum.sent += worker->sent;
+    sum.measured += worker->measured;
+    sum.measured_time = std::max(sum.measured_time, worker->measured_time);
+    sum.blocked += worker->blocked;
+    sum.latency_ns.Merge(worker->latency_ns);
+    sum.latency_is_rtt |= worker->latency_is_rtt;
+    for (size_t i = 0; i < kCompletionStatuses; ++i) sum.completions[i] += worker->completions[i];
+  }
+  for (const RateTrack* worker : tracks) track.Merge(*worker);
+  // A run shorter than a window has no peak of its own.
+  sum.peak_per_second = std::max(track.Peak(), sum.achieved_per_second());
+  const RunBoard::Sums reported = board.Total();
+  sum.forward = reported.forward;
+  sum.reverse = reported.reverse;
+  sum.reverse_sent = reported.forward.sent_back;
+  return sum;
+}
+
+}  // namespace suede::perf

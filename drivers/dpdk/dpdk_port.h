@@ -1,0 +1,136 @@
+// One queue pair of one DPDK Ethernet device.
+//
+// A Frame is the private area of an mbuf, so that going from one to the other is arithmetic, and a
+// frame's references are the mbuf's reference count: the caller's, and one for each transmission
+// that the device has not finished with. Nothing here includes a DPDK header.
+#ifndef SUEDE_DPDK_DPDK_PORT_H_
+#define SUEDE_DPDK_DPDK_PORT_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dpdk/burst_gate.h"
+#include "port/port.h"
+
+struct rte_mempool;
+struct rte_mbuf;
+
+namespace suede {
+
+struct PortOptions {
+  std::string name;             // for messages
+  std::string device;           // PCI address, or vdev string that EAL was given
+  uint16_t mtu = 1500;          // of layer 3
+  uint32_t frame_bytes = 1514;  // largest frame, Ethernet header to R-CRC
+  uint16_t rx_descriptors = 1024;
+  uint16_t tx_descriptors = 1024;
+  std::optional<std::array<uint8_t, 6>> mac;  // set on the device where that can be done
+  bool promiscuous = false;
+  int numa_node = -1;        // of the pool; -1: the device's
+  uint32_t pool_frames = 0;  // that callers may hold at once; the device's own needs are added
+};
+
+// Totals since the port was opened.
+struct PortStats {
+  uint64_t rx_frames = 0;
+  uint64_t rx_bytes = 0;
+  uint64_t tx_frames = 0;
+  uint64_t tx_bytes = 0;
+  uint64_t rx_missed = 0;     // the device had no descriptor for them
+  uint64_t rx_errors = 0;     // broken on arrival
+  uint64_t rx_no_buffer = 0;  // the pool was empty
+  uint64_t tx_errors = 0;
+  uint64_t rx_oversize = 0;  // longer than max_frame_bytes(), or in several buffers: dropped here
+  uint64_t rx_copied = 0;    // came in a buffer that somebody else still held (net_ring)
+  uint64_t rx_no_copy = 0;   // of those, dropped because the pool was empty
+};
+
+class DpdkPort final : public Port {
+ public:
+  // Control thread, after StartEal(). The link need not be up.
+  static absl::StatusOr<std::unique_ptr<DpdkPort>> Open(const PortOptions& options);
+  ~DpdkPort() override;
+  DpdkPort(const DpdkPort&) = delete;
+  DpdkPort& operator=(const DpdkPort&) = delete;
+
+  // The lcore that owns the port.
+  uint32_t Receive(Frame** frames, uint32_t max) override;
+  uint32_t Transmit(Frame* const* frames, uint32_t count) override;
+  bool IsBusy(const Frame* frame) const override;
+  uint32_t Allocate(Frame** frames, uint32_t count) override;
+  void Release(Frame* const* frames, uint32_t count) override;
+  uint32_t max_frame_bytes() const override { return frame_bytes_; }
+  bool has_ipv4_checksum_offload() const override { return ipv4_offload_; }
+  LinkState link() const override;
+
+  // Control thread, every 10 ms or so: updates link(), and reconnects a memif client.
+  void RefreshLink();
+  // Control thread.
+  PortStats Stats();
+  uint32_t FreeFrames() const;
+  // Stops the device. The lcore's calls are harmless from then on; frames must not be touched.
+  void Close();
+
+  const std::string& name() const { return name_; }
+  const std::string& driver() const { return driver_; }
+  std::array<uint8_t, 6> mac() const { return mac_; }
+  int numa_node() const { return numa_node_; }
+  uint32_t pool_frames() const { return pool_frames_; }
+  // What did not go as asked but does not stop the port; for the log.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  friend class PortOpener;
+  // A counter with one writer.
+  struct Tally {
+    std::atomic<uint64_t> value{0};
+    void Add() { value.store(Get() + 1, std::memory_order_relaxed); }
+    uint64_t Get() const { return value.load(std::memory_order_relaxed); }
+  };
+
+  DpdkPort() = default;
+  Frame* Accept(rte_mbuf* mbuf);
+  Frame* CopyForeign(rte_mbuf* mbuf);
+  static void OnAlarm(void* port);
+  static void OnCloseAlarm(void* port);
+  void EndDevice();
+  void ReadLink();
+  void Restart();
+
+  // Read by the lcore, constant once open.
+  uint16_t id_ = 0;
+  bool ipv4_offload_ = false;
+  uint32_t frame_bytes_ = 0;
+  rte_mempool* pool_ = nullptr;
+  BurstGate gate_;
+  Tally oversize_, copied_, no_copy_;
+
+  // Control thread.
+  std::string name_;
+  std::string driver_;
+  std::array<uint8_t, 6> mac_{};
+  int numa_node_ = -1;
+  uint32_t pool_frames_ = 0;
+  std::vector<std::string> warnings_;
+  bool open_ = false;
+  bool is_memif_ = false;
+  bool is_memif_client_ = false;
+  bool link_events_ = false;
+  int64_t last_restart_ns_ = 0;
+  PortStats stats_base_, stats_last_;
+
+  std::atomic<bool> started_{false};
+  std::atomic<bool> restart_pending_{false};
+  std::atomic<bool> ended_{false};
+  std::atomic<uint64_t> link_{0};  // speed in Mb/s, and bit 63: up
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_DPDK_DPDK_PORT_H_

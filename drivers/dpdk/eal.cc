@@ -1,0 +1,285 @@
+#include "dpdk/eal.h"
+
+#include <fcntl.h>
+#include <rte_cpuflags.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_lcore.h>
+#include <rte_malloc.h>
+#include <rte_net_crc.h>
+#include <rte_version.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "dpdk/eal_log.h"
+#include "dpdk/hugepages.h"
+#include "dpdk/lcores.h"
+#include "dpdk/memif_watch.h"
+#include "dpdk/port_registry.h"
+
+namespace suede {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool running = false;
+std::string running_prefix;
+
+std::vector<unsigned> AllowedCpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  sched_getaffinity(0, sizeof(set), &set);
+  std::vector<unsigned> cpus;
+  for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+// "0@(0,3),1@1": lcore ids are CPU numbers where they can be, the main lcore has the lowest free.
+absl::StatusOr<std::string> LcoreMap(const std::vector<unsigned>& workers, unsigned* main_lcore) {
+  const std::vector<unsigned> allowed = AllowedCpus();
+  std::vector<unsigned> rest;  // for the main lcore
+  for (unsigned cpu : allowed) {
+    if (std::find(workers.begin(), workers.end(), cpu) == workers.end()) rest.push_back(cpu);
+  }
+  if (rest.empty()) rest = allowed;
+  std::set<unsigned> ids;
+  std::vector<std::string> parts;
+  for (unsigned cpu : workers) {
+    if (std::find(allowed.begin(), allowed.end(), cpu) == allowed.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("lcores: CPU ", cpu, " is not one of those that this process may use (",
+                       absl::StrJoin(allowed, ","), ")"));
+    }
+    if (cpu < RTE_MAX_LCORE && !ids.insert(cpu).second) {
+      return absl::InvalidArgumentError(absl::StrCat("lcores: CPU ", cpu, " is named twice"));
+    }
+  }
+  const auto take_id = [&ids] {
+    unsigned id = 0;
+    while (!ids.insert(id).second) ++id;
+    return id;
+  };
+  *main_lcore = take_id();
+  parts.push_back(absl::StrCat(*main_lcore, "@(", absl::StrJoin(rest, ","), ")"));
+  for (unsigned cpu : workers) {
+    parts.push_back(absl::StrCat(cpu < RTE_MAX_LCORE ? cpu : take_id(), "@", cpu));
+  }
+  if (ids.size() >= RTE_MAX_LCORE || *ids.rbegin() >= RTE_MAX_LCORE) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("lcores: DPDK has at most ", RTE_MAX_LCORE - 1, " of them"));
+  }
+  return absl::StrJoin(parts, ",");
+}
+
+// With 512-bit vectors allowed rte_net_crc takes the VPCLMULQDQ variant; by default EAL allows 256.
+bool HasWideCarrylessMultiply() {
+  for (const rte_cpu_flag_t flag :
+       {RTE_CPUFLAG_AVX512F, RTE_CPUFLAG_AVX512BW, RTE_CPUFLAG_AVX512DQ, RTE_CPUFLAG_AVX512VL,
+        RTE_CPUFLAG_PCLMULQDQ, RTE_CPUFLAG_VPCLMULQDQ}) {
+    if (rte_cpu_get_flag_enabled(flag) <= 0) return false;
+  }
+  return true;
+}
+
+// As EAL chooses it (eal_create_runtime_dir).
+fs::path RuntimeDirectory(const std::string& prefix) {
+  const char* xdg = getenv("XDG_RUNTIME_DIR");
+  const char* runtime = getenv("RUNTIME_DIRECTORY");
+  std::string base = "/tmp";
+  if (runtime != nullptr) {
+    base = runtime;
+  } else if (getuid() == 0) {
+    base = "/var/run";
+  } else if (xdg != nullptr) {
+    base = xdg;
+  }
+  return fs::path(base) / "dpdk" / prefix;
+}
+
+// The process that holds EAL's lock on a prefix, 0 if none does.
+pid_t HolderOf(const fs::path& directory) {
+  const int fd = open((directory / "config").c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return 0;
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  const bool asked = fcntl(fd, F_GETLK, &lock) == 0;
+  close(fd);
+  return asked && lock.l_type != F_UNLCK ? lock.l_pid : 0;
+}
+
+void RemoveLeftovers(const std::string& prefix) {
+  std::error_code ignored;
+  fs::remove_all(RuntimeDirectory(prefix), ignored);
+  const std::string mount = HugetlbfsMount();
+  if (mount.empty()) return;
+  for (const auto& entry : fs::directory_iterator(mount, ignored)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with(prefix + "map_")) fs::remove(entry.path(), ignored);
+  }
+}
+
+// A memif server's socket file that nobody listens on any more keeps the next server from binding.
+void RemoveDeadMemifSocket(const std::string& vdev) {
+  std::string path;
+  bool abstract = true;
+  bool server = false;
+  for (absl::string_view part : absl::StrSplit(vdev, ',')) {
+    if (absl::ConsumePrefix(&part, "socket=")) path = std::string(part);
+    if (part == "socket-abstract=no") abstract = false;
+    if (part == "role=server" || part == "role=master") server = true;
+  }
+  sockaddr_un address{};
+  if (abstract || !server || path.empty() || path.size() >= sizeof(address.sun_path)) return;
+  std::error_code ignored;
+  if (!fs::is_socket(path, ignored)) return;
+  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return;
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), path.size());
+  const bool dead =
+      connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 &&
+      errno == ECONNREFUSED;
+  close(fd);
+  if (dead) fs::remove(path, ignored);
+}
+
+absl::Status CheckPrefix(const std::string& prefix) {
+  if (prefix.empty() || prefix.find_first_of("/% ") != std::string::npos) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("EAL file prefix '", prefix, "': must be a name without '/', '%' and blanks"));
+  }
+  if (const pid_t holder = HolderOf(RuntimeDirectory(prefix)); holder != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("process ", holder, " runs with the EAL file prefix '", prefix,
+                     "' already: stop it, or give this endpoint another name"));
+  }
+  return absl::OkStatus();
+}
+
+void CloseOtherPorts() {
+  for (uint16_t port = 0; port < RTE_MAX_ETHPORTS; ++port) {
+    if (rte_eth_dev_is_valid_port(port) == 0) continue;
+    rte_eth_dev_stop(port);
+    rte_eth_dev_close(port);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> EalArguments(const EalOptions& options) {
+  unsigned main_lcore = 0;
+  absl::StatusOr<std::string> lcores = LcoreMap(options.cpus, &main_lcore);
+  if (!lcores.ok()) return lcores.status();
+  std::vector<std::string> arguments = {
+      "suede", absl::StrCat("--file-prefix=", options.file_prefix),
+      absl::StrCat("--lcores=", *lcores), absl::StrCat("--main-lcore=", main_lcore)};
+  if (options.no_huge) {
+    arguments.push_back("--no-huge");
+    arguments.push_back(absl::StrCat("-m", options.memory_mb == 0 ? 512 : options.memory_mb));
+  } else {
+    if (options.memory_mb > 0) arguments.push_back(absl::StrCat("-m", options.memory_mb));
+    // Without a mounted hugetlbfs the pages can still be had through memfd, but then no second
+    // process (dpdk-dumpcap) can attach.
+    if (HugetlbfsMount().empty()) arguments.push_back("--in-memory");
+  }
+  if (options.pci.empty()) arguments.push_back("--no-pci");
+  for (const std::string& address : options.pci) arguments.push_back(absl::StrCat("-a", address));
+  for (const std::string& vdev : options.vdevs) arguments.push_back(absl::StrCat("--vdev=", vdev));
+  constexpr char kBitwidth[] = "--force-max-simd-bitwidth";
+  const bool chosen =
+      std::any_of(options.extra.begin(), options.extra.end(), [&](const auto& extra) {
+        return extra.starts_with(kBitwidth);  // EAL refuses it twice
+      });
+  if (!chosen && HasWideCarrylessMultiply()) arguments.push_back(absl::StrCat(kBitwidth, "=512"));
+  arguments.insert(arguments.end(), options.extra.begin(), options.extra.end());
+  return arguments;
+}
+
+std::string JoinArguments(const std::vector<std::string>& arguments) {
+  return absl::StrJoin(arguments, " ");
+}
+
+absl::Status StartEal(const EalOptions& options) {
+  if (running) return absl::FailedPreconditionError("EAL runs already in this process");
+  if (absl::Status status = CheckPrefix(options.file_prefix); !status.ok()) return status;
+  absl::StatusOr<std::vector<std::string>> arguments = EalArguments(options);
+  if (!arguments.ok()) return arguments.status();
+  if (!options.no_huge) {
+    absl::Status status = CheckHugepages(uint64_t{std::max(options.memory_mb, 2U)} << 20);
+    if (!status.ok()) return status;
+  }
+  RemoveLeftovers(options.file_prefix);
+  for (const std::string& vdev : options.vdevs) RemoveDeadMemifSocket(vdev);
+  if (absl::Status status = internal::OpenEalLog(options.log); !status.ok()) return status;
+  // EAL keeps pointers into its arguments.
+  static std::vector<std::string>* const kept = new std::vector<std::string>;
+  *kept = *std::move(arguments);
+  std::vector<char*> argv;
+  for (std::string& argument : *kept) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  if (rte_eal_init(static_cast<int>(kept->size()), argv.data()) < 0) {
+    std::string errors = internal::TakeEalErrors();
+    internal::CloseEalLog();
+    return absl::FailedPreconditionError(
+        absl::StrCat("EAL does not start with ", JoinArguments(*kept), ": ",
+                     errors.empty() ? rte_strerror(rte_errno) : errors));
+  }
+  running = true;
+  running_prefix = options.file_prefix;
+  internal::StartMemifWatch();
+  // Chooses now: the library would do it at the first call, and two lcores at once must not.
+  rte_net_crc_set_alg(RTE_NET_CRC_AVX512);
+  return absl::OkStatus();
+}
+
+bool StopEal() {
+  if (!running) return true;
+  internal::CloseAllPorts();
+  constexpr int64_t kStepNs = 1'000'000;
+  for (int step = 0; LcoresRunning(); ++step) {
+    constexpr int kSteps = 2000;
+    if (step == kSteps) return false;
+    SleepNs(kStepNs);
+  }
+  running = false;
+  WaitForLcores();
+  CloseOtherPorts();
+  // EAL unmaps its memory and leaves its interrupt thread running. That thread has just been told
+  // of closed ports, and reads their descriptions there until it is back in epoll_wait().
+  constexpr int64_t kSettleNs = 50'000'000;
+  SleepNs(kSettleNs);
+  rte_eal_cleanup();
+  internal::CloseEalLog();
+  RemoveLeftovers(running_prefix);
+  return true;
+}
+
+std::string DpdkVersion() { return rte_version(); }
+
+uint64_t EalHeapFree() {
+  uint64_t free_bytes = 0;
+  for (unsigned index = 0; index < rte_socket_count(); ++index) {
+    rte_malloc_socket_stats stats{};
+    if (rte_malloc_get_socket_stats(rte_socket_id_by_idx(index), &stats) == 0) {
+      free_bytes += stats.heap_freesz_bytes;
+    }
+  }
+  return free_bytes;
+}
+
+}  // namespace suede

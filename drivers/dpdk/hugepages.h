@@ -1,0 +1,30 @@
+// What the machine has of hugepages, and the message when that is not enough.
+#ifndef SUEDE_DPDK_HUGEPAGES_H_
+#define SUEDE_DPDK_HUGEPAGES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace suede {
+
+struct HugepageSize {
+  uint64_t page_bytes = 0;
+  uint64_t total = 0;
+  uint64_t free = 0;
+};
+
+// Every hugepage size that the kernel offers; `root` is /sys/kernel/mm/hugepages but in tests.
+std::vector<HugepageSize> ReadHugepages(const std::string& root = "/sys/kernel/mm/hugepages");
+
+// Where a hugetlbfs that this process may write to is mounted; empty: nowhere.
+std::string HugetlbfsMount();
+
+// FailedPrecondition, with the command that mends it, if fewer than `bytes` are free.
+absl::Status CheckHugepages(uint64_t bytes, const std::string& root = "/sys/kernel/mm/hugepages");
+
+}  // namespace suede
+
+#endif  // SUEDE_DPDK_HUGEPAGES_H_

@@ -1,0 +1,75 @@
+#include "dpdk/lcores.h"
+
+#include <rte_cycles.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+#include <sched.h>
+#include <time.h>
+
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+
+namespace suede {
+namespace {
+
+int RunBody(void* argument) {
+  const std::unique_ptr<std::function<int()>> body(static_cast<std::function<int()>*>(argument));
+  return (*body)();
+}
+
+// The worker pinned to `cpu`, or RTE_MAX_LCORE.
+unsigned WorkerOf(unsigned cpu) {
+  unsigned lcore = 0;
+  RTE_LCORE_FOREACH_WORKER(lcore) {
+    const rte_cpuset_t set = rte_lcore_cpuset(lcore);
+    if (CPU_COUNT(&set) == 1 && CPU_ISSET(cpu, &set)) return lcore;
+  }
+  return RTE_MAX_LCORE;
+}
+
+}  // namespace
+
+absl::Status LaunchOnCpu(unsigned cpu, std::function<int()> body) {
+  const unsigned lcore = WorkerOf(cpu);
+  if (lcore == RTE_MAX_LCORE) {
+    return absl::NotFoundError(absl::StrCat("no lcore on CPU ", cpu, ": name it under lcores"));
+  }
+  auto owned = std::make_unique<std::function<int()>>(std::move(body));
+  if (rte_eal_remote_launch(RunBody, owned.get(), lcore) != 0) {
+    return absl::FailedPreconditionError(absl::StrCat("the lcore on CPU ", cpu, " is busy"));
+  }
+  static_cast<void>(owned.release());  // RunBody has it now
+  return absl::OkStatus();
+}
+
+int WaitForLcores() {
+  int result = 0;
+  unsigned lcore = 0;
+  RTE_LCORE_FOREACH_WORKER(lcore) {
+    const int one = rte_eal_wait_lcore(lcore);
+    if (result == 0) result = one;
+  }
+  return result;
+}
+
+bool LcoresRunning() {
+  unsigned lcore = 0;
+  RTE_LCORE_FOREACH_WORKER(lcore) {
+    if (rte_eal_get_lcore_state(lcore) == RUNNING) return true;
+  }
+  return false;
+}
+
+TscClock::TscClock() : hz_(rte_get_tsc_hz()), origin_(Cycles()) {
+  factor_ = static_cast<uint64_t>((static_cast<Wide>(1'000'000'000) << kShift) / hz_);
+}
+
+void YieldCpu() { sched_yield(); }
+
+void SleepNs(int64_t ns) {
+  const timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
+  nanosleep(&time, nullptr);
+}
+
+}  // namespace suede

@@ -1,0 +1,157 @@
+// The control thread's side of a port: link, reconnection, statistics, end.
+#include <rte_alarm.h>
+#include <rte_ethdev.h>
+#include <rte_mempool.h>
+#include <time.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "dpdk/dpdk_port.h"
+#include "dpdk/eal_log.h"
+#include "dpdk/memif_watch.h"
+#include "dpdk/port_opener.h"
+#include "dpdk/port_registry.h"
+
+namespace suede {
+namespace {
+
+std::vector<DpdkPort*>& OpenPorts() {
+  static std::vector<DpdkPort*>* const ports = new std::vector<DpdkPort*>;
+  return *ports;
+}
+
+int64_t NowNs() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// Adds what a total has grown by. memif reports 0 while it is not connected, and starts over when
+// its queues are made anew.
+void Advance(uint64_t raw, uint64_t* last, uint64_t* base) {
+  if (raw == 0) return;
+  if (raw < *last) *base += *last;
+  *last = raw;
+}
+
+}  // namespace
+
+namespace internal {
+
+void RegisterPort(DpdkPort* port) { OpenPorts().push_back(port); }
+void UnregisterPort(DpdkPort* port) { std::erase(OpenPorts(), port); }
+void CloseAllPorts() {
+  while (!OpenPorts().empty()) OpenPorts().back()->Close();
+}
+
+}  // namespace internal
+
+DpdkPort::~DpdkPort() { Close(); }
+
+void DpdkPort::ReadLink() {
+  rte_eth_link link{};
+  if (rte_eth_link_get_nowait(id_, &link) != 0) return;
+  const bool up = link.link_status == RTE_ETH_LINK_UP && started_.load(std::memory_order_acquire);
+  const uint64_t speed = link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : link.link_speed;
+  link_.store((uint64_t{up} << 63) | speed, std::memory_order_relaxed);
+}
+
+// A memif client connects when it is started and never again, so it is stopped and started until
+// its server is there. That is done on the interrupt thread, where the driver does the rest of its
+// work on the connection.
+void DpdkPort::RefreshLink() {
+  if (!open_) return;
+  ReadLink();
+  if (!is_memif_client_ || link().up || restart_pending_.load(std::memory_order_acquire)) return;
+  // A started client whose link is down may be in its handshake still.
+  constexpr int64_t kRetryNs = 100'000'000;
+  constexpr int64_t kHandshakeNs = 1'000'000'000;
+  const bool started = started_.load(std::memory_order_acquire);
+  const int64_t now = NowNs();
+  if (now - last_restart_ns_ < (started ? kHandshakeNs : kRetryNs)) return;
+  last_restart_ns_ = now;
+  restart_pending_.store(true, std::memory_order_release);
+  if (rte_eal_alarm_set(1, OnAlarm, this) != 0) {
+    restart_pending_.store(false, std::memory_order_release);
+  }
+}
+
+void DpdkPort::OnAlarm(void* port) { static_cast<DpdkPort*>(port)->Restart(); }
+
+void DpdkPort::Restart() {
+  const internal::QuietEalLog quiet;  // no server yet is not an error
+  rte_eth_link link{};
+  const bool up = rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+  if (!up || !started_.load(std::memory_order_relaxed)) {
+    if (started_.load(std::memory_order_relaxed)) {
+      gate_.Close();
+      started_.store(false, std::memory_order_release);
+      rte_eth_dev_stop(id_);
+    }
+    if (rte_eth_dev_start(id_) == 0) {
+      started_.store(true, std::memory_order_release);
+      gate_.Open();
+    }
+  }
+  restart_pending_.store(false, std::memory_order_release);
+}
+
+PortStats DpdkPort::Stats() {
+  PortStats total;
+  rte_eth_stats raw{};
+  if (open_ && rte_eth_stats_get(id_, &raw) == 0) {
+    Advance(raw.ipackets, &stats_last_.rx_frames, &stats_base_.rx_frames);
+    Advance(raw.ibytes, &stats_last_.rx_bytes, &stats_base_.rx_bytes);
+    Advance(raw.opackets, &stats_last_.tx_frames, &stats_base_.tx_frames);
+    Advance(raw.obytes, &stats_last_.tx_bytes, &stats_base_.tx_bytes);
+    Advance(raw.imissed, &stats_last_.rx_missed, &stats_base_.rx_missed);
+    Advance(raw.ierrors, &stats_last_.rx_errors, &stats_base_.rx_errors);
+    Advance(raw.rx_nombuf, &stats_last_.rx_no_buffer, &stats_base_.rx_no_buffer);
+    Advance(raw.oerrors, &stats_last_.tx_errors, &stats_base_.tx_errors);
+  }
+  total.rx_frames = stats_base_.rx_frames + stats_last_.rx_frames;
+  total.rx_bytes = stats_base_.rx_bytes + stats_last_.rx_bytes;
+  total.tx_frames = stats_base_.tx_frames + stats_last_.tx_frames;
+  total.tx_bytes = stats_base_.tx_bytes + stats_last_.tx_bytes;
+  total.rx_missed = stats_base_.rx_missed + stats_last_.rx_missed;
+  total.rx_errors = stats_base_.rx_errors + stats_last_.rx_errors;
+  total.rx_no_buffer = stats_base_.rx_no_buffer + stats_last_.rx_no_buffer;
+  total.tx_errors = stats_base_.tx_errors + stats_last_.tx_errors;
+  total.rx_oversize = oversize_.Get();
+  total.rx_copied = copied_.Get();
+  total.rx_no_copy = no_copy_.Get();
+  return total;
+}
+
+uint32_t DpdkPort::FreeFrames() const { return open_ ? rte_mempool_avail_count(pool_) : 0; }
+
+void DpdkPort::Close() {
+  if (!open_) return;
+  open_ = false;
+  internal::UnregisterPort(this);
+  rte_eal_alarm_cancel(OnAlarm, this);  // waits for one that runs
+  if (is_memif_) internal::UnwatchMemifGate(&gate_);
+  gate_.Close();  // for good
+  if (link_events_) PortOpener::StopLinkEvents(id_, this);
+  link_.store(0, std::memory_order_relaxed);
+  // The driver of memif may be in the middle of a hang-up, on the interrupt thread and with no lock
+  // that would keep us out: so its port is ended over there.
+  if (!is_memif_ || rte_eal_alarm_set(1, OnCloseAlarm, this) != 0) {
+    EndDevice();
+    return;
+  }
+  const timespec pause{0, 100'000};
+  while (!ended_.load(std::memory_order_acquire)) nanosleep(&pause, nullptr);
+}
+
+void DpdkPort::OnCloseAlarm(void* port) { static_cast<DpdkPort*>(port)->EndDevice(); }
+
+// The pool stays until EAL ends: a frame may still be in another device's ring (net_ring).
+void DpdkPort::EndDevice() {
+  if (started_.exchange(false)) rte_eth_dev_stop(id_);
+  rte_eth_dev_close(id_);
+  ended_.store(true, std::memory_order_release);
+}
+
+}  // namespace suede

@@ -1,0 +1,325 @@
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_lcore.h>
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <new>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "dpdk/eal.h"
+#include "dpdk/eal_log.h"
+#include "dpdk/mbuf_frame.h"
+#include "dpdk/memif_watch.h"
+#include "dpdk/port_opener.h"
+#include "dpdk/port_registry.h"
+
+namespace suede {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint32_t kCacheFrames = 512;
+
+// What stands before the first comma, with a PCI address in full: that is what ethdev knows it by.
+std::string DeviceName(const std::string& device) {
+  std::string name = device.substr(0, device.find(','));
+  const bool short_pci = name.size() == 7 && name[2] == ':' && name[5] == '.';
+  return short_pci ? "0000:" + name : name;
+}
+
+bool IsPciAddress(const std::string& name) {
+  return name.size() == 12 && name[4] == ':' && name[7] == ':' && name[10] == '.';
+}
+
+// Why a PCI device has no port.
+std::string PciMend(const std::string& address) {
+  const fs::path device = fs::path("/sys/bus/pci/devices") / address;
+  std::error_code error;
+  if (!fs::exists(device, error))
+    return "no such PCI device: see `dpdk-devbind.py --status-dev net`";
+  const std::string driver = fs::read_symlink(device / "driver", error).filename();
+  if (driver == "vfio-pci") {
+    return "it is bound to vfio-pci but could not be opened: its IOMMU group's file under "
+           "/dev/vfio "
+           "must be this user's, and ulimit -l large enough";
+  }
+  return absl::StrCat("it is bound to ", driver.empty() ? "no driver" : driver,
+                      ": dpdk-devbind.py --bind=vfio-pci ", address);
+}
+
+void MakeFrame(rte_mempool* /*pool*/, void* /*argument*/, void* object, unsigned /*index*/) {
+  auto* mbuf = static_cast<rte_mbuf*>(object);
+  Frame* frame = new (internal::FrameOf(mbuf)) Frame;
+  frame->buffer = static_cast<uint8_t*>(mbuf->buf_addr);
+  frame->data = frame->buffer + Frame::kCommandOffset;
+  frame->capacity = mbuf->buf_len;
+}
+
+uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DpdkPort>> DpdkPort::Open(const PortOptions& options) {
+  std::unique_ptr<DpdkPort> port(new DpdkPort);
+  PortOpener opener(options, port.get());
+  if (absl::Status status = opener.Run(); !status.ok()) return status;
+  return port;
+}
+
+std::string PortOpener::Prefix() const {
+  return absl::StrCat("port ", options_.name, " (", options_.device, "): ");
+}
+
+std::string PortOpener::Argument(absl::string_view key) const {
+  for (absl::string_view part : absl::StrSplit(options_.device, ',')) {
+    if (absl::ConsumePrefix(&part, key) && absl::ConsumePrefix(&part, "="))
+      return std::string(part);
+  }
+  return "";
+}
+
+uint64_t PortOpener::NumberArgument(absl::string_view key, uint64_t otherwise) const {
+  uint64_t value = 0;
+  return absl::SimpleAtoi(Argument(key), &value) ? value : otherwise;
+}
+
+absl::Status PortOpener::Failed(absl::string_view what, int error) const {
+  const std::string said = internal::TakeEalErrors();
+  return absl::FailedPreconditionError(
+      absl::StrCat(Prefix(), what, " failed: ", rte_strerror(error < 0 ? -error : error),
+                   said.empty() ? "" : "; the driver said: ", said));
+}
+
+absl::Status PortOpener::Run() {
+  if (absl::Status status = Find(); !status.ok()) return status;
+  internal::TakeEalErrors();
+  for (const auto step : {&PortOpener::CheckMtu, &PortOpener::Configure, &PortOpener::MakePool,
+                          &PortOpener::SetupQueues, &PortOpener::SetMtu, &PortOpener::Start}) {
+    if (absl::Status status = (this->*step)(); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PortOpener::Find() {
+  const std::string device = DeviceName(options_.device);
+  port_->name_ = options_.name;
+  if (rte_eth_dev_get_port_by_name(device.c_str(), &port_->id_) != 0) {
+    std::string mend = "the driver made no port of it";
+    if (IsPciAddress(device)) {
+      mend = PciMend(device);
+    } else if (const std::string iface = Argument("iface"); !iface.empty()) {
+      std::error_code error;
+      if (!fs::exists("/sys/class/net/" + iface, error)) {
+        mend = absl::StrCat("there is no network interface ", iface, ": see `ip link`");
+      } else {
+        mend = "CAP_NET_RAW is needed: run as root or setcap cap_net_raw+ep";
+      }
+    }
+    const std::string said = internal::TakeEalErrors();
+    return absl::NotFoundError(
+        absl::StrCat(Prefix(), mend, said.empty() ? "" : "; EAL said: ", said));
+  }
+  if (const int error = rte_eth_dev_info_get(port_->id_, &info_); error != 0) {
+    return Failed("rte_eth_dev_info_get", error);
+  }
+  port_->driver_ = info_.driver_name;
+  port_->numa_node_ = rte_eth_dev_socket_id(port_->id_);
+  port_->frame_bytes_ = options_.frame_bytes;
+  port_->is_memif_ = Is("net_memif");
+  const std::string role = Argument("role");
+  port_->is_memif_client_ = port_->is_memif_ && role != "server" && role != "master";
+  return absl::OkStatus();
+}
+
+absl::Status PortOpener::CheckMtu() {
+  constexpr uint32_t kTaggedHeader = RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN;
+  if (options_.frame_bytes > options_.mtu + kTaggedHeader) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(Prefix(), "frames of ", options_.frame_bytes, " octets do not fit an MTU of ",
+                     options_.mtu, ": raise mtu_bytes or lower packing.limit_bytes"));
+  }
+  // These two state the limit of standard Ethernet and do not keep to it.
+  device_checks_mtu_ = !port_->is_memif_ && !Is("net_af_packet");
+  if (Is("net_af_packet")) return CheckAfPacket();
+  if (port_->is_memif_ && options_.frame_bytes > NumberArgument("bsize", 2048)) {
+    port_->warnings_.push_back(absl::StrCat(
+        Prefix(), "frames of up to ", options_.frame_bytes,
+        " octets take several memif buffers: add bsize=", RoundUp(options_.frame_bytes, 64)));
+  }
+  if (!device_checks_mtu_) return absl::OkStatus();
+  const uint32_t overhead = info_.max_mtu != UINT16_MAX && info_.max_rx_pktlen > info_.max_mtu
+                                ? info_.max_rx_pktlen - info_.max_mtu
+                                : RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+  const uint32_t largest = std::min<uint32_t>(info_.max_mtu, info_.max_rx_pktlen - overhead);
+  if (options_.mtu < info_.min_mtu || options_.mtu > largest) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        Prefix(), "MTU ", options_.mtu, " is outside this ", port_->driver_, " device's limits ",
+        info_.min_mtu, " to ", largest, ": change mtu_bytes, and packing.limit_bytes with it"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PortOpener::CheckAfPacket() const {
+  constexpr uint32_t kRingHeader = 66;  // of a TPACKET2 slot, rounded up
+  const uint64_t slot = NumberArgument("framesz", 2048);
+  if (slot < options_.frame_bytes + kRingHeader) {
+    const uint64_t needed = RoundUp(options_.frame_bytes + kRingHeader, 4096);
+    return absl::InvalidArgumentError(absl::StrCat(Prefix(), "frames of ", options_.frame_bytes,
+                                                   " octets do not fit its ring slots of ", slot,
+                                                   ": add framesz=", needed, ",blocksz=", needed));
+  }
+  const std::string iface = Argument("iface");
+  std::ifstream file("/sys/class/net/" + iface + "/mtu");
+  uint32_t mtu = 0;
+  if (file >> mtu; file && mtu < options_.mtu) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(Prefix(), "the interface's MTU is ", mtu, ", ", options_.mtu,
+                     " needed: ip link set dev ", iface, " mtu ", options_.mtu));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PortOpener::Configure() {
+  rte_eth_conf conf{};
+  if (device_checks_mtu_) conf.rxmode.mtu = options_.mtu;
+  constexpr uint64_t kRxChecksums = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
+  if ((info_.rx_offload_capa & kRxChecksums) == kRxChecksums) conf.rxmode.offloads |= kRxChecksums;
+  if ((info_.tx_offload_capa & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM) != 0) {
+    conf.txmode.offloads |= RTE_ETH_TX_OFFLOAD_IPV4_CKSUM;
+    port_->ipv4_offload_ = true;
+  }
+  port_->link_events_ = (*info_.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
+  conf.intr_conf.lsc = port_->link_events_ ? 1 : 0;
+  if (const int error = rte_eth_dev_configure(port_->id_, 1, 1, &conf); error != 0) {
+    return Failed("rte_eth_dev_configure", error);
+  }
+  rx_descriptors_ = options_.rx_descriptors;
+  tx_descriptors_ = options_.tx_descriptors;
+  const int error =
+      rte_eth_dev_adjust_nb_rx_tx_desc(port_->id_, &rx_descriptors_, &tx_descriptors_);
+  if (error != 0) return Failed("rte_eth_dev_adjust_nb_rx_tx_desc", error);
+  if (rx_descriptors_ != options_.rx_descriptors || tx_descriptors_ != options_.tx_descriptors) {
+    port_->warnings_.push_back(absl::StrCat(Prefix(), "descriptors adjusted to rx ",
+                                            rx_descriptors_, ", tx ", tx_descriptors_));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PortOpener::MakePool() {
+  // The device's view of a buffer starts behind the headroom; NICs count it in units of up to 1024.
+  uint64_t view = options_.frame_bytes + Frame::kSlackBytes;
+  view = std::max<uint64_t>(view, options_.mtu + RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN +
+                                      RTE_ETHER_CRC_LEN + Frame::kSlackBytes);
+  view = std::max<uint64_t>(view, info_.min_rx_bufsize);
+  if (Is("net_af_packet")) view = std::max(view, NumberArgument("framesz", 2048));
+  view = RoundUp(view, IsPciAddress(DeviceName(options_.device)) ? 1024 : RTE_CACHE_LINE_SIZE);
+  const uint64_t room = RTE_PKTMBUF_HEADROOM + view;
+  if (room > UINT16_MAX) {
+    return absl::InvalidArgumentError(absl::StrCat(Prefix(), "frames of ", options_.frame_bytes,
+                                                   " octets are beyond DPDK's buffers"));
+  }
+  const unsigned caches = kCacheFrames * 3 / 2;  // what one lcore's cache can hold back
+  port_->pool_frames_ = options_.pool_frames + rx_descriptors_ + tx_descriptors_ + caches;
+  const int node = options_.numa_node >= 0 ? options_.numa_node : port_->numa_node_;
+  const std::string name = absl::StrCat("frames_", port_->id_);
+  port_->pool_ = rte_pktmbuf_pool_create(name.c_str(), port_->pool_frames_, kCacheFrames,
+                                         sizeof(Frame), static_cast<uint16_t>(room), node);
+  if (port_->pool_ == nullptr) {
+    const uint64_t each = sizeof(rte_mbuf) + sizeof(Frame) + room + 2 * RTE_CACHE_LINE_SIZE;
+    const uint64_t need_mib = port_->pool_frames_ * each / (1 << 20) + 1;
+    return absl::ResourceExhaustedError(absl::StrCat(
+        Prefix(), "no memory for ", port_->pool_frames_, " frames of ", each, " octets (", need_mib,
+        " MiB; ", EalHeapFree() >> 20, " MiB free, ", rte_strerror(rte_errno),
+        "): lower transport.inflight_pdus, or raise eal.memory_mb (hugepages off), or reserve ",
+        need_mib / 2 + 1, " more hugepages of 2 MiB: sysctl vm.nr_hugepages"));
+  }
+  rte_mempool_obj_iter(port_->pool_, MakeFrame, nullptr);
+  return absl::OkStatus();
+}
+
+absl::Status PortOpener::SetupQueues() {
+  const auto node = static_cast<unsigned>(port_->numa_node_);
+  rte_eth_rxconf rx = info_.default_rxconf;
+  rx.offloads = 0;
+  rte_eth_txconf tx = info_.default_txconf;
+  // Never MBUF_FAST_FREE: a transmitted frame is still referenced when the device is done with it.
+  tx.offloads = 0;
+  int error = rte_eth_rx_queue_setup(port_->id_, 0, rx_descriptors_, node, &rx, port_->pool_);
+  if (error != 0) return Failed("rte_eth_rx_queue_setup", error);
+  error = rte_eth_tx_queue_setup(port_->id_, 0, tx_descriptors_, node, &tx);
+  return error == 0 ? absl::OkStatus() : Failed("rte_eth_tx_queue_setup", error);
+}
+
+absl::Status PortOpener::SetMtu() {
+  if (!device_checks_mtu_) return absl::OkStatus();
+  const int error = rte_eth_dev_set_mtu(port_->id_, options_.mtu);
+  return error == 0 || error == -ENOTSUP ? absl::OkStatus() : Failed("setting the MTU", error);
+}
+
+void PortOpener::SetMac() {
+  rte_ether_addr address{};
+  if (options_.mac) {
+    std::memcpy(address.addr_bytes, options_.mac->data(), sizeof(address.addr_bytes));
+    const internal::QuietEalLog quiet;
+    if (rte_eth_dev_default_mac_addr_set(port_->id_, &address) != 0) {
+      // Then frames to the configured address are had only with all the others.
+      const bool all =
+          rte_eth_promiscuous_get(port_->id_) == 1 || rte_eth_promiscuous_enable(port_->id_) == 0;
+      port_->warnings_.push_back(
+          absl::StrCat(Prefix(), "the device does not take the MAC address of the configuration",
+                       all ? "" : ", nor promiscuous mode: it may not receive what is sent there"));
+    }
+    port_->mac_ = *options_.mac;
+  } else if (rte_eth_macaddr_get(port_->id_, &address) == 0) {
+    std::memcpy(port_->mac_.data(), address.addr_bytes, port_->mac_.size());
+  }
+}
+
+absl::Status PortOpener::Start() {
+  // On from here, so that whatever fails is closed by Close().
+  port_->open_ = true;
+  internal::RegisterPort(port_);
+  if (port_->is_memif_) internal::WatchMemifGate(&port_->gate_);
+  if (port_->link_events_) {
+    rte_eth_dev_callback_register(port_->id_, RTE_ETH_EVENT_INTR_LSC, OnLinkEvent, port_);
+  }
+  SetMac();
+  if (options_.promiscuous) {
+    const internal::QuietEalLog quiet;
+    if (rte_eth_promiscuous_get(port_->id_) != 1 && rte_eth_promiscuous_enable(port_->id_) != 0) {
+      port_->warnings_.push_back(absl::StrCat(Prefix(), "the device has no promiscuous mode"));
+    }
+  }
+  // A memif client is started by RefreshLink(), again and again until its server is there.
+  if (port_->is_memif_client_) {
+    port_->RefreshLink();
+    return absl::OkStatus();
+  }
+  if (const int error = rte_eth_dev_start(port_->id_); error != 0) {
+    return Failed("rte_eth_dev_start", error);
+  }
+  port_->started_.store(true, std::memory_order_release);
+  port_->gate_.Open();
+  port_->RefreshLink();
+  return absl::OkStatus();
+}
+
+int PortOpener::OnLinkEvent(uint16_t /*id*/, rte_eth_event_type /*event*/, void* port,
+                            void* /*result*/) {
+  static_cast<DpdkPort*>(port)->ReadLink();
+  return 0;
+}
+
+void PortOpener::StopLinkEvents(uint16_t id, DpdkPort* port) {
+  rte_eth_dev_callback_unregister(id, RTE_ETH_EVENT_INTR_LSC, OnLinkEvent, port);
+}
+
+}  // namespace suede

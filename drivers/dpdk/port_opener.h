@@ -1,0 +1,51 @@
+// The steps of DpdkPort::Open(). Private to drivers/dpdk.
+#ifndef SUEDE_DPDK_PORT_OPENER_H_
+#define SUEDE_DPDK_PORT_OPENER_H_
+
+#include <rte_ethdev.h>
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "dpdk/dpdk_port.h"
+
+namespace suede {
+
+class PortOpener {
+ public:
+  PortOpener(const PortOptions& options, DpdkPort* port) : options_(options), port_(port) {}
+  absl::Status Run();
+
+  static void StopLinkEvents(uint16_t id, DpdkPort* port);
+
+ private:
+  static int OnLinkEvent(uint16_t id, rte_eth_event_type event, void* port, void* result);
+
+  absl::Status Find();
+  absl::Status CheckMtu();
+  absl::Status CheckAfPacket() const;
+  absl::Status Configure();
+  absl::Status MakePool();
+  absl::Status SetupQueues();
+  absl::Status SetMtu();
+  absl::Status Start();
+  void SetMac();
+
+  // The value of KEY=VALUE in the vdev string, or "".
+  std::string Argument(absl::string_view key) const;
+  uint64_t NumberArgument(absl::string_view key, uint64_t otherwise) const;
+  bool Is(absl::string_view driver) const { return port_->driver_ == driver; }
+  absl::Status Failed(absl::string_view what, int error) const;
+  std::string Prefix() const;
+
+  const PortOptions& options_;
+  DpdkPort* port_;
+  rte_eth_dev_info info_{};
+  uint16_t rx_descriptors_ = 0;
+  uint16_t tx_descriptors_ = 0;
+  bool device_checks_mtu_ = true;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_DPDK_PORT_OPENER_H_

@@ -1,0 +1,50 @@
+// One connection of ShmServer. Private to it.
+#ifndef SUEDE_SHM_CLIENT_H_
+#define SUEDE_SHM_CLIENT_H_
+
+#include <unistd.h>
+
+#include <memory>
+
+#include "shm/server.h"
+
+namespace suede {
+
+struct ShmServer::Client {
+  Client() = default;
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  ~Client() { CloseAll(); }
+  void CloseAll() {
+    if (socket >= 0) close(socket);
+    if (eventfd >= 0) close(eventfd);
+    socket = eventfd = -1;
+  }
+
+  ClientId id{};
+  int socket = -1;  // -1: gone
+  int eventfd = -1;
+  pid_t pid = 0;
+  uid_t uid = 0;
+  int64_t connected_ms = 0;
+  std::unique_ptr<Segment> segment;
+  bool is_attached = false;  // the handler knows the segment: OnGone and FinishDetach are due
+  bool is_open = false;      // FinishOpen said so
+  bool is_waiting = false;
+  protocol::Wait wait;
+  // The request under way at the handler.
+  bool has_pending = false;
+  protocol::Type pending{};
+  uint32_t pending_sequence = 0;
+  // Requests that it may make now, in thousandths, as of `tokens_ms`.
+  int64_t tokens = 0;
+  int64_t tokens_ms = 0;
+};
+
+// Milliseconds of a monotonic clock.
+int64_t NowMs();
+protocol::Status ToProtocolStatus(const absl::Status& status);
+
+}  // namespace suede
+
+#endif  // SUEDE_SHM_CLIENT_H_

@@ -1,0 +1,60 @@
+// What the server of client sockets asks of the rest of the daemon.
+#ifndef SUEDE_SHM_CLIENT_EVENTS_H_
+#define SUEDE_SHM_CLIENT_EVENTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "shm/segment.h"
+
+namespace suede {
+
+// Never used twice in a daemon's life.
+enum class ClientId : uint64_t {};
+
+struct InstanceKey {
+  uint16_t xpuid = 0;
+  uint8_t instance = 0;
+  friend bool operator==(const InstanceKey&, const InstanceKey&) = default;
+};
+
+struct OpenRequest {
+  std::vector<InstanceKey> queues;  // the instance of each queue, all of them ours
+};
+
+struct ClaimRequest {
+  InstanceKey instance;  // one of ours
+  uint32_t vc_mask = 0;  // bits 0 to 3, at least one
+};
+
+// Called on the control thread, from ShmServer::Poll.
+//
+// The answers come in two steps, as an lcore answers through its mailbox: an error that is returned
+// here refuses the request; OK means that ShmServer::Finish… follows, from within the call or
+// later. A client has one request under way at a time; NOT_FOUND, INVALID_ARGUMENT,
+// ALREADY_EXISTS and RESOURCE_EXHAUSTED reach it under their names.
+class ClientHandler {
+ public:
+  virtual ~ClientHandler() = default;
+
+  // The NUMA node for the segment of such a client, -1 for any.
+  virtual int NumaNode(const OpenRequest&) { return -1; }
+
+  // Serve the queues of `segment` → FinishOpen. After an error the segment is gone.
+  virtual absl::Status OnOpen(ClientId client, const OpenRequest& request, Segment& segment) = 0;
+  // Deliver what arrives there to the client → FinishClaim.
+  virtual absl::Status OnClaim(ClientId client, const ClaimRequest& request) = 0;
+  // No longer → FinishClaim.
+  virtual absl::Status OnUnclaim(ClientId client, const ClaimRequest& request) = 0;
+  // docs/shared-memory.md, "Reset" → FinishReset.
+  virtual absl::Status OnReset(ClientId client, uint32_t queue) = 0;
+  // The client has gone, with whatever request it had under way. Let go of the segment on all
+  // lcores → FinishDetach; until then it stays mapped. Called once for each client whose OnOpen
+  // was accepted, unless FinishOpen was given an error.
+  virtual void OnGone(ClientId client) = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_SHM_CLIENT_EVENTS_H_

@@ -1,0 +1,119 @@
+#include "shm/listener.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace suede {
+namespace {
+
+absl::Status Failed(const std::string& path, const char* what, const char* mend) {
+  return absl::UnavailableError(
+      absl::StrCat("client socket ", path, ": ", what, ": ", std::strerror(errno), "; ", mend));
+}
+
+int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
+
+// Removes the socket of a dead daemon.
+absl::Status RemoveStale(const std::string& path, const sockaddr_un& address) {
+  struct stat info;
+  if (lstat(path.c_str(), &info) != 0) return absl::OkStatus();
+  if (!S_ISSOCK(info.st_mode)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("client socket ", path, ": another kind of file is there; remove it"));
+  }
+  const int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (probe < 0) return Failed(path, "socket", "raise the open file limit");
+  const int result = connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  const bool is_dead = result != 0 && (errno == ECONNREFUSED || errno == ENOENT);
+  close(probe);
+  if (!is_dead) {
+    return absl::AlreadyExistsError(absl::StrCat(
+        "client socket ", path, ": another program listens there; stop it or choose another name"));
+  }
+  if (unlink(path.c_str()) != 0 && errno != ENOENT) {
+    return Failed(path, "removing the one of a dead run", "remove it");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string RuntimeDirectory(const std::string& name) {
+  if (geteuid() == 0) return absl::StrCat("/run/suede/", name);
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime != nullptr && *runtime != 0) return absl::StrCat(runtime, "/suede/", name);
+  return absl::StrCat("/tmp/suede-", geteuid(), "/", name);
+}
+
+absl::StatusOr<std::unique_ptr<Listener>> Listener::Create(const std::string& path, mode_t mode) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof address.sun_path) {
+    return absl::InvalidArgumentError(absl::StrCat("client socket ", path, ": a path has 1 to ",
+                                                   sizeof address.sun_path - 1, " octets"));
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  const std::string lock_path = path + ".lock";
+  const int lock = open(lock_path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (lock < 0) return Failed(lock_path, "open", "make its directory writable");
+  const int spare = OpenSpare();
+  int fd = -1;
+  const auto give_up = [&](absl::Status status) {
+    if (fd >= 0) close(fd);
+    close(spare);
+    close(lock);
+    return status;
+  };
+  if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    return give_up(absl::AlreadyExistsError(absl::StrCat(
+        "client socket ", path, ": a daemon is running there; stop it or choose another name")));
+  }
+  if (absl::Status status = RemoveStale(path, address); !status.ok()) return give_up(status);
+  fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return give_up(Failed(path, "socket", "raise the open file limit"));
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+    return give_up(Failed(path, "bind", "make its directory writable"));
+  }
+  // Nobody can connect between bind and chmod: it does not listen yet.
+  if (chmod(path.c_str(), mode) != 0 || listen(fd, 64) != 0) {
+    return give_up(Failed(path, "listen", "check the directory's permissions"));
+  }
+  return std::unique_ptr<Listener>(new Listener(path, lock, fd, spare));
+}
+
+Listener::~Listener() {
+  unlink(path_.c_str());
+  close(fd_);
+  close(spare_);
+  // The lock's file stays: removing it would let two later daemons lock different files.
+  close(lock_);
+}
+
+int Listener::Accept(bool* turned_away) {
+  *turned_away = false;
+  int client = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (client >= 0 || (errno != EMFILE && errno != ENFILE)) return client;
+  close(spare_);
+  client = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (client >= 0) close(client);
+  *turned_away = client >= 0;
+  spare_ = OpenSpare();
+  return -1;
+}
+
+}  // namespace suede

@@ -1,0 +1,45 @@
+// The daemon's socket in the file system.
+#ifndef SUEDE_SHM_LISTENER_H_
+#define SUEDE_SHM_LISTENER_H_
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace suede {
+
+// Where the endpoint NAME has its runtime files: /run/suede/NAME for root, otherwise
+// $XDG_RUNTIME_DIR/suede/NAME (/tmp/suede-UID/NAME where that is not set).
+std::string RuntimeDirectory(const std::string& name);
+
+// A listening SOCK_SEQPACKET socket. Its lock is held for as long as it lives, so that two daemons
+// never share a path; the socket of a dead one is replaced. Its directory is made if need be.
+class Listener {
+ public:
+  static absl::StatusOr<std::unique_ptr<Listener>> Create(const std::string& path, mode_t mode);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  int fd() const { return fd_; }
+  const std::string& path() const { return path_; }
+  // The next client's socket, non-blocking; -1 where none waits. `turned_away` is set where there
+  // was one, but no descriptor for it.
+  int Accept(bool* turned_away);
+
+ private:
+  Listener(std::string path, int lock, int fd, int spare)
+      : path_(std::move(path)), lock_(lock), fd_(fd), spare_(spare) {}
+
+  const std::string path_;
+  const int lock_;
+  const int fd_;
+  int spare_;  // given up for a moment in order to turn a client away when descriptors run out
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_SHM_LISTENER_H_

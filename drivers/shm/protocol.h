@@ -1,0 +1,123 @@
+// Messages between client and daemon: docs/client-protocol.md as structs. Both sides compile this,
+// so it knows neither Abseil nor the server.
+#ifndef SUEDE_SHM_PROTOCOL_H_
+#define SUEDE_SHM_PROTOCOL_H_
+
+#include <cstdint>
+
+#include "suede/layout.h"
+
+namespace suede::protocol {
+
+inline constexpr uint32_t kMagic = 0x53554550;  // "SUEP"
+inline constexpr uint16_t kVersion = 1;
+inline constexpr uint32_t kMaxInstancesTold = 256;
+inline constexpr char kSocketName[] = "xpu.sock";
+
+enum class Type : uint16_t {
+  kHello = 1,
+  kOpen = 2,
+  kClaim = 3,
+  kUnclaim = 4,
+  kReset = 5,
+  kWait = 6,
+  kReply = 7,
+};
+
+enum class Status : uint32_t {
+  kOk = 0,
+  kInvalid = 1,
+  kNotFound = 2,
+  kBusy = 3,
+  kNoResources = 4,
+  kBadVersion = 5,
+  kFailed = 6,
+};
+
+struct Head {
+  uint32_t magic = kMagic;
+  uint16_t version = kVersion;
+  Type type{};
+  uint32_t size = 0;
+  uint32_t sequence = 0;
+};
+
+struct Instance {
+  uint16_t xpuid = 0;
+  uint8_t instance = 0;
+  uint8_t reserved = 0;
+};
+
+struct Hello {
+  Head head{.type = Type::kHello, .size = sizeof(Hello)};
+  uint32_t layout_version = SUEDE_LAYOUT_VERSION;
+  uint32_t max_queues = 0;
+  uint32_t tx_lines = 0;
+  uint32_t rx_lines = 0;
+  uint32_t completion_count = 0;
+  uint32_t credit_lines = 0;
+  uint32_t aggregate_lines = 0;
+  uint32_t pack_limit = 0;
+  char daemon_version[32] = {};
+  uint32_t instance_count = 0;
+  Instance instances[kMaxInstancesTold] = {};
+};
+
+struct Open {
+  Head head{.type = Type::kOpen, .size = sizeof(Open)};
+  uint32_t queue_count = 0;
+  uint32_t reserved = 0;
+  Instance instances[SUEDE_MAX_QUEUES] = {};
+};
+
+struct Claim {  // and Unclaim
+  Head head{.type = Type::kClaim, .size = sizeof(Claim)};
+  Instance instance;
+  uint32_t vc_mask = 0;
+};
+
+struct Reset {
+  Head head{.type = Type::kReset, .size = sizeof(Reset)};
+  uint32_t queue = 0;
+  uint32_t reserved = 0;
+};
+
+struct Wait {
+  Head head{.type = Type::kWait, .size = sizeof(Wait)};
+  uint32_t credit_queues = 0;
+  uint32_t completion_queues = 0;
+  uint32_t rx_vcs = 0;
+  uint32_t reserved = 0;
+  uint32_t returned[SUEDE_MAX_QUEUES] = {};
+  uint32_t tail[SUEDE_MAX_QUEUES] = {};
+  uint32_t state[SUEDE_MAX_QUEUES] = {};
+  uint32_t completion[SUEDE_MAX_QUEUES] = {};
+  uint32_t rx[SUEDE_VCS] = {};
+};
+
+struct Reply {
+  Head head{.type = Type::kReply, .size = sizeof(Reply)};
+  Type request{};
+  uint16_t reserved = 0;
+  Status status = Status::kOk;
+  uint64_t segment_bytes = 0;
+  char text[192] = {};
+};
+
+// The longest message that a client sends.
+union AnyRequest {
+  AnyRequest() : head() {}
+  Head head;
+  Open open;
+  Claim claim;
+  Reset reset;
+  Wait wait;
+};
+
+static_assert(sizeof(Head) == 16 && sizeof(Hello) == 16 + 32 + 32 + 4 + 1024);
+static_assert(sizeof(Open) == 16 + 8 + 64 && sizeof(Claim) == 24 && sizeof(Reset) == 24);
+static_assert(sizeof(Wait) == 16 + 16 + 256 + 16 && sizeof(Reply) == 16 + 8 + 8 + 192);
+
+}  // namespace suede::protocol
+
+#endif  // SUEDE_SHM_PROTOCOL_H_

@@ -1,0 +1,252 @@
+// The requests of clients: checked, handed to the handler, answered.
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "shm/client.h"
+#include "shm/server.h"
+
+namespace suede {
+namespace {
+
+using protocol::Type;
+
+constexpr int kRequestsPerPoll = 16;
+
+size_t SizeOf(Type type) {
+  switch (type) {
+    case Type::kOpen:
+      return sizeof(protocol::Open);
+    case Type::kClaim:
+    case Type::kUnclaim:
+      return sizeof(protocol::Claim);
+    case Type::kReset:
+      return sizeof(protocol::Reset);
+    case Type::kWait:
+      return sizeof(protocol::Wait);
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+protocol::Status ToProtocolStatus(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return protocol::Status::kOk;
+    case absl::StatusCode::kInvalidArgument:
+      return protocol::Status::kInvalid;
+    case absl::StatusCode::kNotFound:
+      return protocol::Status::kNotFound;
+    case absl::StatusCode::kAlreadyExists:
+      return protocol::Status::kBusy;
+    case absl::StatusCode::kResourceExhausted:
+      return protocol::Status::kNoResources;
+    default:
+      return protocol::Status::kFailed;
+  }
+}
+
+void ShmServer::Serve(Client& client) {
+  for (int i = 0; i < kRequestsPerPoll && client.socket >= 0; ++i) {
+    protocol::AnyRequest request;
+    const ssize_t n = recv(client.socket, &request, sizeof request, MSG_DONTWAIT | MSG_TRUNC);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (n <= 0) return Drop(client, nullptr);
+    if (const Counter wrong = JudgePacket(request, static_cast<size_t>(n)); wrong != nullptr) {
+      if (wrong == &ShmServerCounters::version) {
+        protocol::Reply reply;
+        reply.head.sequence = request.head.sequence;
+        reply.request = request.head.type;
+        reply.status = protocol::Status::kBadVersion;
+        const std::string text = absl::StrCat("the daemon speaks client protocol version ",
+                                              protocol::kVersion, ", not ", request.head.version);
+        std::strncpy(reply.text, text.c_str(), sizeof reply.text - 1);
+        Send(client, &reply, sizeof reply, nullptr, 0);
+      }
+      return Drop(client, wrong);
+    }
+    ++counters_.requests;
+    if (request.head.type != Type::kWait && !MayRequest(client)) {
+      return Drop(client, &ShmServerCounters::flooding);
+    }
+    Dispatch(client, request);
+  }
+}
+
+ShmServer::Counter ShmServer::JudgePacket(const protocol::AnyRequest& request, size_t bytes) const {
+  if (bytes > sizeof request) return &ShmServerCounters::oversized;
+  if (bytes < sizeof request.head || request.head.magic != protocol::kMagic) {
+    return &ShmServerCounters::malformed;
+  }
+  // Before the size, which another version may have changed.
+  if (request.head.version != protocol::kVersion) return &ShmServerCounters::version;
+  if (request.head.size != bytes || SizeOf(request.head.type) != bytes) {
+    return &ShmServerCounters::malformed;
+  }
+  return nullptr;
+}
+
+bool ShmServer::MayRequest(Client& client) {
+  const int64_t now = NowMs();
+  const int64_t rate = config_.max_requests_per_s;  // a thousandth of a request per ms, each
+  client.tokens = std::min(rate * 250, client.tokens + (now - client.tokens_ms) * rate);
+  client.tokens_ms = now;
+  if (client.tokens < 1000) return false;
+  client.tokens -= 1000;
+  return true;
+}
+
+void ShmServer::Dispatch(Client& client, const protocol::AnyRequest& request) {
+  const Type type = request.head.type;
+  if (type == Type::kOpen ? client.segment != nullptr : client.segment == nullptr) {
+    return Drop(client, &ShmServerCounters::malformed);
+  }
+  if (type == Type::kWait) return HandleWait(client, request.wait);
+  if (client.has_pending) {
+    return ReplyTo(client, type, request.head.sequence,
+                   absl::AlreadyExistsError("an earlier request is still under way"));
+  }
+  client.has_pending = true;
+  client.pending = type;
+  client.pending_sequence = request.head.sequence;
+  if (type == Type::kOpen) return HandleOpen(client, request.open);
+  if (type == Type::kReset) return HandleReset(client, request.reset);
+  HandleClaim(client, request.claim, type == Type::kClaim);
+}
+
+bool ShmServer::IsOurs(InstanceKey instance) const {
+  return std::find(config_.instances.begin(), config_.instances.end(), instance) !=
+         config_.instances.end();
+}
+
+absl::Status ShmServer::PrepareOpen(Client& client, const protocol::Open& request,
+                                    OpenRequest* open) {
+  if (request.queue_count < 1 || request.queue_count > config_.shape.queue_count) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("queue_count is 1 to ", config_.shape.queue_count));
+  }
+  for (uint32_t q = 0; q < request.queue_count; ++q) {
+    const InstanceKey key{request.instances[q].xpuid, request.instances[q].instance};
+    if (!IsOurs(key)) {
+      return absl::NotFoundError(absl::StrCat("queue ", q, ": no instance ", key.instance,
+                                              " of XPU ", key.xpuid, " here"));
+    }
+    open->queues.push_back(key);
+  }
+  SegmentShape shape = config_.shape;
+  shape.queue_count = request.queue_count;
+  absl::StatusOr<std::unique_ptr<Segment>> segment =
+      Segment::Create(shape, handler_->NumaNode(*open), config_.huge_pages);
+  if (!segment.ok()) return segment.status();
+  if (client.eventfd >= 0) close(client.eventfd);  // of an attempt that failed
+  client.eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (client.eventfd < 0) return absl::ResourceExhaustedError("no descriptor for an eventfd");
+  client.segment = std::move(*segment);
+  return absl::OkStatus();
+}
+
+void ShmServer::HandleOpen(Client& client, const protocol::Open& request) {
+  OpenRequest open;
+  absl::Status status = PrepareOpen(client, request, &open);
+  if (status.ok()) {
+    client.is_attached = true;
+    status = handler_->OnOpen(client.id, open, *client.segment);
+  }
+  if (!status.ok()) FinishPending(client.id, Type::kOpen, status);
+}
+
+void ShmServer::HandleClaim(Client& client, const protocol::Claim& request, bool is_claim) {
+  const ClaimRequest claim{.instance = {request.instance.xpuid, request.instance.instance},
+                           .vc_mask = request.vc_mask};
+  absl::Status status;
+  if (claim.vc_mask == 0 || claim.vc_mask >= 1u << SUEDE_VCS) {
+    status = absl::InvalidArgumentError("vc_mask is 1 to 15");
+  } else if (!IsOurs(claim.instance)) {
+    status = absl::NotFoundError(absl::StrCat("no instance ", claim.instance.instance, " of XPU ",
+                                              claim.instance.xpuid, " here"));
+  } else {
+    status = is_claim ? handler_->OnClaim(client.id, claim) : handler_->OnUnclaim(client.id, claim);
+  }
+  if (!status.ok()) FinishPending(client.id, request.head.type, status);
+}
+
+void ShmServer::HandleReset(Client& client, const protocol::Reset& request) {
+  const absl::Status status = request.queue < client.segment->shape().queue_count
+                                  ? handler_->OnReset(client.id, request.queue)
+                                  : absl::NotFoundError(absl::StrCat("no queue ", request.queue));
+  if (!status.ok()) FinishPending(client.id, Type::kReset, status);
+}
+
+void ShmServer::HandleWait(Client& client, const protocol::Wait& request) {
+  client.wait = request;
+  const uint32_t queues = (1u << client.segment->shape().queue_count) - 1;
+  client.wait.credit_queues &= queues;
+  client.wait.completion_queues &= queues;
+  client.wait.rx_vcs &= (1u << SUEDE_VCS) - 1;
+  client.is_waiting =
+      (client.wait.credit_queues | client.wait.completion_queues | client.wait.rx_vcs) != 0;
+  if (client.is_waiting) WakeWaiting();
+}
+
+void ShmServer::FinishOpen(ClientId id, const absl::Status& status) {
+  FinishPending(id, Type::kOpen, status);
+}
+
+void ShmServer::FinishClaim(ClientId id, const absl::Status& status) {
+  Client* client = Find(id);
+  if (client == nullptr || !client->has_pending) return;
+  if (client->pending != Type::kClaim && client->pending != Type::kUnclaim) return;
+  FinishPending(id, client->pending, status);
+}
+
+void ShmServer::FinishReset(ClientId id, const absl::Status& status) {
+  FinishPending(id, Type::kReset, status);
+}
+
+void ShmServer::FinishDetach(ClientId id) {
+  Client* client = Find(id);
+  if (client == nullptr || client->socket >= 0) return;
+  client->segment.reset();
+  client->is_attached = false;  // Poll removes it
+}
+
+void ShmServer::FinishPending(ClientId id, Type type, const absl::Status& status) {
+  Client* client = Find(id);
+  if (client == nullptr || !client->has_pending || client->pending != type) return;
+  client->has_pending = false;
+  if (type == Type::kOpen) {
+    client->is_open = status.ok();
+    ++(status.ok() ? counters_.opened : counters_.open_failed);
+    if (!status.ok()) {
+      client->is_attached = false;
+      client->segment.reset();
+    }
+  }
+  ReplyTo(*client, type, client->pending_sequence, status);
+}
+
+void ShmServer::ReplyTo(Client& client, Type request, uint32_t sequence,
+                        const absl::Status& status) {
+  protocol::Reply reply;
+  reply.head.sequence = sequence;
+  reply.request = request;
+  reply.status = ToProtocolStatus(status);
+  const size_t length = std::min(status.message().size(), sizeof reply.text - 1);
+  std::memcpy(reply.text, status.message().data(), length);
+  if (!status.ok()) ++counters_.requests_failed;
+  if (request != Type::kOpen || !status.ok()) {
+    return Send(client, &reply, sizeof reply, nullptr, 0);
+  }
+  reply.segment_bytes = client.segment->bytes();
+  const int fds[2] = {client.segment->fd(), client.eventfd};
+  Send(client, &reply, sizeof reply, fds, 2);
+}
+
+}  // namespace suede

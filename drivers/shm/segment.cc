@@ -1,0 +1,108 @@
+#include "shm/segment.h"
+
+#include <fcntl.h>
+#include <numa.h>
+#include <numaif.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace suede {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kHugePage = 2u << 20;
+
+#ifndef MADV_POPULATE_WRITE
+constexpr int MADV_POPULATE_WRITE = 23;
+#endif
+
+struct Mapping {
+  int fd = -1;
+  void* base = nullptr;
+  uint64_t bytes = 0;
+};
+
+absl::Status Failed(const char* what, uint64_t bytes, const char* mend) {
+  return absl::ResourceExhaustedError(absl::StrCat("client segment of ", bytes, " octets: ", what,
+                                                   ": ", std::strerror(errno), "; ", mend));
+}
+
+// Memory of its own on `node`; best effort, for a segment works on any.
+void Place(const Mapping& mapping, int node) {
+  if (node < 0 || numa_available() < 0 || node > numa_max_node()) return;
+  bitmask* nodes = numa_allocate_nodemask();
+  numa_bitmask_setbit(nodes, static_cast<unsigned>(node));
+  mbind(mapping.base, mapping.bytes, MPOL_PREFERRED, nodes->maskp, nodes->size + 1, 0);
+  numa_bitmask_free(nodes);
+}
+
+// Faults all pages in, so that no lcore has to.
+void Touch(const Mapping& mapping, uint64_t page) {
+  if (madvise(mapping.base, mapping.bytes, MADV_POPULATE_WRITE) == 0) return;
+  for (uint64_t at = 0; at < mapping.bytes; at += page) {
+    static_cast<volatile uint8_t*>(mapping.base)[at] = 0;
+  }
+}
+
+absl::StatusOr<Mapping> Map(uint64_t bytes, bool huge, int node) {
+  const uint64_t page = huge ? kHugePage : kPage;
+  Mapping mapping{.bytes = (bytes + page - 1) / page * page};
+  mapping.fd = memfd_create("suede-client",
+                            MFD_CLOEXEC | MFD_ALLOW_SEALING | (huge ? unsigned{MFD_HUGETLB} : 0u));
+  if (mapping.fd < 0) return Failed("memfd_create", bytes, "raise the open file limit");
+  if (ftruncate(mapping.fd, static_cast<off_t>(mapping.bytes)) != 0 ||
+      fcntl(mapping.fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    const absl::Status status = Failed("sizing the memfd", bytes, "free some memory");
+    close(mapping.fd);
+    return status;
+  }
+  // Hugepages are reserved here: where there are too few, this fails and no access does later.
+  mapping.base = mmap(nullptr, mapping.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, mapping.fd, 0);
+  if (mapping.base == MAP_FAILED) {
+    const absl::Status status =
+        Failed("mmap", bytes, huge ? "reserve more 2 MB hugepages" : "free some memory");
+    close(mapping.fd);
+    return status;
+  }
+  Place(mapping, node);
+  if (!huge) madvise(mapping.base, mapping.bytes, MADV_HUGEPAGE);
+  Touch(mapping, page);
+  return mapping;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Segment>> Segment::Create(const SegmentShape& shape, int numa_node,
+                                                         HugePages huge_pages) {
+  if (!shape.IsValid()) return absl::InvalidArgumentError("client segment: shape out of range");
+  const uint64_t bytes = SegmentOffsets(shape).bytes;
+  bool huge = huge_pages != HugePages::kNever;
+  absl::StatusOr<Mapping> mapping = Map(bytes, huge, numa_node);
+  if (!mapping.ok() && huge_pages == HugePages::kAuto) {
+    huge = false;
+    mapping = Map(bytes, huge, numa_node);
+  }
+  if (!mapping.ok()) return mapping.status();
+  std::unique_ptr<Segment> segment(
+      new Segment(shape, mapping->fd, mapping->base, mapping->bytes, huge));
+  segment->guard_ = SigbusGuard::Register(mapping->base, mapping->bytes, huge ? kHugePage : kPage);
+  if (segment->guard_ < 0) {
+    return absl::ResourceExhaustedError("client segment: too many segments at a time");
+  }
+  FormatSegment(mapping->base, shape);
+  return segment;
+}
+
+Segment::~Segment() {
+  SigbusGuard::Unregister(guard_);
+  munmap(base_, bytes_);
+  close(fd_);
+}
+
+}  // namespace suede

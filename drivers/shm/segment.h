@@ -1,0 +1,56 @@
+// The memory of a client's segment, as the daemon holds it.
+#ifndef SUEDE_SHM_SEGMENT_H_
+#define SUEDE_SHM_SEGMENT_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "shm/sigbus.h"
+#include "xpu/segment.h"
+
+namespace suede {
+
+enum class HugePages : uint8_t {
+  kNever,
+  kAuto,    // where there are free ones
+  kAlways,  // or fail
+};
+
+// A sealed memfd: it can neither grow nor shrink. Mapped, placed, formatted and registered with the
+// SIGBUS guard for its whole life.
+class Segment {
+ public:
+  // `numa_node` -1: any.
+  static absl::StatusOr<std::unique_ptr<Segment>> Create(const SegmentShape& shape, int numa_node,
+                                                         HugePages huge_pages);
+  ~Segment();
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+
+  void* base() const { return base_; }
+  const SegmentShape& shape() const { return shape_; }
+  const SegmentOffsets& offsets() const { return offsets_; }
+  // Octets of the memfd: at least offsets().bytes.
+  uint64_t bytes() const { return bytes_; }
+  int fd() const { return fd_; }
+  bool is_huge() const { return is_huge_; }
+
+  // Whether the client made a page vanish. Any thread.
+  bool broken() const { return SigbusGuard::IsBroken(guard_); }
+
+ private:
+  Segment(const SegmentShape& shape, int fd, void* base, uint64_t bytes, bool is_huge)
+      : shape_(shape), offsets_(shape), fd_(fd), base_(base), bytes_(bytes), is_huge_(is_huge) {}
+
+  const SegmentShape shape_;
+  const SegmentOffsets offsets_;
+  const int fd_;
+  void* const base_;
+  const uint64_t bytes_;
+  const bool is_huge_;
+  int guard_ = -1;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_SHM_SEGMENT_H_

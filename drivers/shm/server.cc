@@ -1,0 +1,249 @@
+// Connections: accepting, greeting, ending, the clock and the waits. requests.cc serves requests.
+#include "shm/server.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "shm/client.h"
+#include "shm/wait.h"
+
+namespace suede {
+namespace {
+
+constexpr uint64_t kListenerEvent = 0;  // no ClientId
+constexpr uint64_t kTimerEvent = ~uint64_t{0};
+constexpr int kAcceptsPerPoll = 16;
+constexpr int64_t kFastNs = 100'000;
+constexpr int64_t kSlowNs = 500'000'000;
+
+bool Watch(int epoll, int fd, uint64_t event) {
+  epoll_event what{.events = EPOLLIN | EPOLLRDHUP, .data = {.u64 = event}};
+  return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &what) == 0;
+}
+
+}  // namespace
+
+int64_t NowMs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+}
+
+absl::StatusOr<std::unique_ptr<ShmServer>> ShmServer::Create(const ShmServerConfig& config,
+                                                             ClientHandler* handler) {
+  if (!config.shape.IsValid() || config.max_clients < 1 || config.max_clients > 1000 ||
+      config.instances.empty()) {
+    return absl::InvalidArgumentError("client server: a number is out of its range");
+  }
+  absl::StatusOr<std::unique_ptr<Listener>> listener =
+      Listener::Create(config.socket_path, config.socket_mode);
+  if (!listener.ok()) return listener.status();
+  const int epoll = epoll_create1(EPOLL_CLOEXEC);
+  const int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  std::unique_ptr<ShmServer> server(
+      new ShmServer(config, handler, std::move(*listener), epoll, timer));
+  if (epoll < 0 || timer < 0 || !Watch(epoll, server->listener_->fd(), kListenerEvent) ||
+      !Watch(epoll, timer, kTimerEvent)) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("client server: ", std::strerror(errno), "; raise the open file limit"));
+  }
+  server->timer_is_fast_ = true;
+  server->SetTimer(false);
+  return server;
+}
+
+ShmServer::ShmServer(const ShmServerConfig& config, ClientHandler* handler,
+                     std::unique_ptr<Listener> listener, int epoll, int timer)
+    : config_(config),
+      handler_(handler),
+      listener_(std::move(listener)),
+      epoll_(epoll),
+      timer_(timer) {}
+
+ShmServer::~ShmServer() {
+  close(timer_);
+  close(epoll_);
+}
+
+void ShmServer::Poll() {
+  std::array<epoll_event, 64> events;
+  const int count = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = events[static_cast<size_t>(i)];
+    if (event.data.u64 == kListenerEvent) {
+      AcceptClients();
+    } else if (event.data.u64 == kTimerEvent) {
+      OnTimer();
+    } else if (Client* client = Find(ClientId{event.data.u64}); client != nullptr) {
+      Serve(*client);
+    }
+  }
+  Reap();
+}
+
+void ShmServer::AcceptClients() {
+  for (int i = 0; i < kAcceptsPerPoll; ++i) {
+    bool turned_away;
+    const int socket = listener_->Accept(&turned_away);
+    if (turned_away) ++counters_.refused;
+    if (socket < 0) return;
+    auto client = std::make_unique<Client>();
+    client->socket = socket;
+    // Those that have gone but are not detached count too: they still hold memory.
+    if (clients_.size() >= config_.max_clients) {
+      ++counters_.refused;
+      ReplyTo(*client, protocol::Type::kHello, 0,
+              absl::ResourceExhaustedError("too many clients; try later or raise max_clients"));
+      continue;
+    }
+    client->id = ClientId{next_id_++};
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+    client->pid = peer.pid;
+    client->uid = peer.uid;
+    client->connected_ms = client->tokens_ms = NowMs();
+    client->tokens = int64_t{config_.max_requests_per_s} * 250;
+    if (!Watch(epoll_, socket, static_cast<uint64_t>(client->id))) continue;
+    ++counters_.accepted;
+    clients_.push_back(std::move(client));
+    Greet(*clients_.back());
+  }
+}
+
+void ShmServer::Greet(Client& client) {
+  protocol::Hello hello;
+  hello.max_queues = config_.shape.queue_count;
+  hello.tx_lines = config_.shape.tx_lines;
+  hello.rx_lines = config_.shape.rx_lines;
+  hello.completion_count = config_.shape.completion_count;
+  hello.credit_lines = config_.shape.credit_lines;
+  hello.aggregate_lines = config_.shape.aggregate_lines;
+  hello.pack_limit = config_.pack_limit_bytes;
+  std::strncpy(hello.daemon_version, config_.version.c_str(), sizeof hello.daemon_version - 1);
+  hello.instance_count = static_cast<uint32_t>(config_.instances.size());
+  const size_t told = std::min<size_t>(config_.instances.size(), protocol::kMaxInstancesTold);
+  for (size_t i = 0; i < told; ++i) {
+    hello.instances[i] = {.xpuid = config_.instances[i].xpuid,
+                          .instance = config_.instances[i].instance};
+  }
+  Send(client, &hello, sizeof hello, nullptr, 0);
+}
+
+void ShmServer::Send(Client& client, const void* message, size_t bytes, const int* fds,
+                     int fd_count) {
+  if (client.socket < 0) return;
+  iovec data{.iov_base = const_cast<void*>(message), .iov_len = bytes};
+  alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))] = {};
+  msghdr header{};
+  header.msg_iov = &data;
+  header.msg_iovlen = 1;
+  if (fd_count != 0) {
+    const size_t fd_bytes = static_cast<size_t>(fd_count) * sizeof(int);
+    header.msg_control = control;
+    header.msg_controllen = CMSG_SPACE(fd_bytes);
+    cmsghdr* rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(fd_bytes);
+    std::memcpy(CMSG_DATA(rights), fds, fd_bytes);
+  }
+  if (sendmsg(client.socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+    Drop(client, errno == EPIPE || errno == ECONNRESET ? nullptr : &ShmServerCounters::not_reading);
+  }
+}
+
+void ShmServer::Drop(Client& client, Counter reason) {
+  if (client.socket < 0) return;
+  if (reason != nullptr) ++(counters_.*reason);
+  ++counters_.gone;
+  client.CloseAll();  // epoll forgets it
+  client.is_waiting = client.is_open = client.has_pending = false;
+  if (client.is_attached) handler_->OnGone(client.id);
+}
+
+void ShmServer::Disconnect(ClientId id) {
+  if (Client* client = Find(id); client != nullptr) Drop(*client, nullptr);
+}
+
+// Clients are removed here alone, so that a reference to one outlives whatever its request causes.
+void ShmServer::Reap() {
+  std::erase_if(clients_, [](const std::unique_ptr<Client>& client) {
+    return client->socket < 0 && !client->is_attached;
+  });
+}
+
+void ShmServer::OnTimer() {
+  uint64_t expirations;
+  [[maybe_unused]] const ssize_t n = read(timer_, &expirations, sizeof expirations);
+  WakeWaiting();
+  const int64_t now = NowMs();
+  for (size_t i = 0; i < clients_.size(); ++i) {
+    Client& client = *clients_[i];
+    if (client.segment == nullptr && now - client.connected_ms > config_.open_timeout_ms) {
+      Drop(client, &ShmServerCounters::open_timeout);
+    } else if (client.segment != nullptr && client.segment->broken()) {
+      Drop(client, &ShmServerCounters::punched);
+    }
+  }
+}
+
+void ShmServer::WakeWaiting() {
+  bool any = false;
+  for (const std::unique_ptr<Client>& client : clients_) {
+    if (!client->is_waiting) continue;
+    protocol::Wait ready = client->wait;
+    if (!FindReady(client->segment->base(), client->segment->offsets(), &ready)) {
+      any = true;
+      continue;
+    }
+    client->is_waiting = false;
+    ++counters_.wakeups;
+    const uint64_t one = 1;
+    // Non-blocking: where the client has filled its eventfd, it is awake already.
+    [[maybe_unused]] const ssize_t n = write(client->eventfd, &one, sizeof one);
+  }
+  SetTimer(any);
+}
+
+void ShmServer::SetTimer(bool is_fast) {
+  if (is_fast == timer_is_fast_) return;
+  timer_is_fast_ = is_fast;
+  const timespec period{.tv_sec = 0, .tv_nsec = is_fast ? kFastNs : kSlowNs};
+  const itimerspec when{.it_interval = period, .it_value = period};
+  timerfd_settime(timer_, 0, &when, nullptr);
+}
+
+ShmServer::Client* ShmServer::Find(ClientId id) {
+  // Few clients and rare requests: a walk is enough.
+  for (const std::unique_ptr<Client>& client : clients_) {
+    if (client->id == id) return client.get();
+  }
+  return nullptr;
+}
+
+Segment* ShmServer::segment(ClientId id) {
+  Client* client = Find(id);
+  return client != nullptr ? client->segment.get() : nullptr;
+}
+
+std::vector<ClientInfo> ShmServer::clients() const {
+  std::vector<ClientInfo> all;
+  for (const std::unique_ptr<Client>& client : clients_) {
+    all.push_back({.id = client->id,
+                   .pid = client->pid,
+                   .uid = client->uid,
+                   .queue_count = client->is_open ? client->segment->shape().queue_count : 0,
+                   .is_gone = client->socket < 0});
+  }
+  return all;
+}
+
+}  // namespace suede

@@ -1,0 +1,140 @@
+// The daemon's side of the client protocol (docs/client-protocol.md).
+//
+// Everything here belongs to the control thread; nothing blocks.
+#ifndef SUEDE_SHM_SERVER_H_
+#define SUEDE_SHM_SERVER_H_
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "shm/client_events.h"
+#include "shm/listener.h"
+#include "shm/protocol.h"
+
+namespace suede {
+
+struct ShmServerConfig {
+  std::string socket_path;
+  mode_t socket_mode = 0660;
+  SegmentShape shape;  // of every segment; queue_count is the most a client gets
+  HugePages huge_pages = HugePages::kAuto;
+  uint32_t max_clients = 64;           // at a time, 1 to 1000
+  uint32_t pack_limit_bytes = 2048;    // told to clients
+  uint32_t open_timeout_ms = 5000;     // from connection to OPEN
+  uint32_t max_requests_per_s = 1000;  // per client, WAIT not counted; a quarter of it at once
+  std::string version;                 // the daemon's, told to clients
+  std::vector<InstanceKey> instances;  // what this daemon serves
+};
+
+// Identifier, metric name, sentence.
+#define SUEDE_SHM_COUNTERS(X)                                                                \
+  X(accepted, "clients_accepted_total", "Client connections accepted")                       \
+  X(refused, "clients_refused_total", "Client connections refused: too many")                \
+  X(opened, "clients_opened_total", "Clients that got a segment")                            \
+  X(open_failed, "clients_open_failed_total", "OPEN requests refused")                       \
+  X(gone, "clients_gone_total", "Client connections that ended, for any reason")             \
+  X(malformed, "clients_malformed_total", "Clients disconnected for a malformed message")    \
+  X(oversized, "clients_oversized_total", "Clients disconnected for an oversized message")   \
+  X(version, "clients_version_total", "Clients disconnected for a foreign version")          \
+  X(flooding, "clients_flooding_total", "Clients disconnected for too many requests")        \
+  X(open_timeout, "clients_open_timeout_total", "Clients disconnected: no OPEN in time")     \
+  X(not_reading, "clients_not_reading_total", "Clients disconnected: replies not read")      \
+  X(punched, "clients_punched_total", "Clients disconnected: pages of the segment vanished") \
+  X(requests, "client_requests_total", "Requests of clients, WAIT included")                 \
+  X(requests_failed, "client_requests_failed_total", "Requests that were refused")           \
+  X(wakeups, "client_wakeups_total", "Waiting clients woken")
+
+struct ShmServerCounters {
+#define SUEDE_SHM_COUNTER_FIELD(id, name, sentence) uint64_t id = 0;
+  SUEDE_SHM_COUNTERS(SUEDE_SHM_COUNTER_FIELD)
+#undef SUEDE_SHM_COUNTER_FIELD
+};
+
+struct ClientInfo {
+  ClientId id{};
+  pid_t pid = 0;
+  uid_t uid = 0;
+  uint32_t queue_count = 0;  // 0: not open yet
+  bool is_gone = false;      // waits for FinishDetach
+};
+
+class ShmServer {
+ public:
+  // `handler` outlives the server.
+  static absl::StatusOr<std::unique_ptr<ShmServer>> Create(const ShmServerConfig& config,
+                                                           ClientHandler* handler);
+  // Unmaps all segments: the lcores must have let go of them.
+  ~ShmServer();
+
+  // Readable when Poll has something to do.
+  int fd() const { return epoll_; }
+  void Poll();
+
+  // Answers to the handler's requests. A client that has gone meanwhile is none of the caller's
+  // concern.
+  void FinishOpen(ClientId client, const absl::Status& status);
+  void FinishClaim(ClientId client, const absl::Status& status);  // and of an unclaim
+  void FinishReset(ClientId client, const absl::Status& status);
+  void FinishDetach(ClientId client);
+
+  // Ends a client's connection; OnGone follows before this returns.
+  void Disconnect(ClientId client);
+
+  // nullptr where the client has none.
+  Segment* segment(ClientId client);
+  std::vector<ClientInfo> clients() const;
+  const ShmServerCounters& counters() const { return counters_; }
+
+ private:
+  struct Client;
+  using Counter = uint64_t ShmServerCounters::*;
+
+  ShmServer(const ShmServerConfig& config, ClientHandler* handler,
+            std::unique_ptr<Listener> listener, int epoll, int timer);
+
+  void AcceptClients();
+  void Greet(Client& client);
+  void Serve(Client& client);
+  // What is wrong with a packet, nullptr for nothing.
+  Counter JudgePacket(const protocol::AnyRequest& request, size_t bytes) const;
+  bool MayRequest(Client& client);
+  void Dispatch(Client& client, const protocol::AnyRequest& request);
+  void HandleOpen(Client& client, const protocol::Open& request);
+  void HandleClaim(Client& client, const protocol::Claim& request, bool is_claim);
+  void HandleReset(Client& client, const protocol::Reset& request);
+  void HandleWait(Client& client, const protocol::Wait& request);
+  absl::Status PrepareOpen(Client& client, const protocol::Open& request, OpenRequest* open);
+  bool IsOurs(InstanceKey instance) const;
+
+  void FinishPending(ClientId id, protocol::Type type, const absl::Status& status);
+  void ReplyTo(Client& client, protocol::Type request, uint32_t sequence,
+               const absl::Status& status);
+  void Send(Client& client, const void* message, size_t bytes, const int* fds, int fd_count);
+  void Drop(Client& client, Counter reason);
+  void Reap();
+  void OnTimer();
+  void WakeWaiting();
+  void SetTimer(bool is_fast);
+  Client* Find(ClientId id);
+
+  const ShmServerConfig config_;
+  ClientHandler* const handler_;
+  const std::unique_ptr<Listener> listener_;
+  const int epoll_;
+  const int timer_;
+  bool timer_is_fast_ = false;
+  uint64_t next_id_ = 1;
+  ShmServerCounters counters_;
+  std::vector<std::unique_ptr<Client>> clients_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_SHM_SERVER_H_

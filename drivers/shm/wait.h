@@ -1,0 +1,44 @@
+// When a client's wait is over. The daemon's control thread asks, and so does the client itself
+// before it goes to sleep.
+#ifndef SUEDE_SHM_WAIT_H_
+#define SUEDE_SHM_WAIT_H_
+
+#include "shm/protocol.h"
+#include "xpu/segment.h"
+
+namespace suede {
+
+// Leaves in `wait` the masks of what is ready, and says whether anything is. All masks must lie
+// within the segment's queues and VCs. What is read is only a hint: nothing is done with it.
+inline bool FindReady(void* segment, const SegmentOffsets& offsets, protocol::Wait* wait) {
+  const auto* head = static_cast<const suede_segment*>(segment);
+  for (uint32_t q = 0; q < SUEDE_MAX_QUEUES; ++q) {
+    const uint32_t bit = 1u << q;
+    if ((wait->credit_queues & bit) != 0) {
+      const auto* credits = AtOffset<suede_credits>(segment, offsets.credits[q]);
+      const auto* ring = AtOffset<suede_ring>(segment, offsets.tx_ring[q]);
+      if (LoadAcquire(credits->aggregate_returned) == wait->returned[q] &&
+          LoadAcquire(ring->tail.value) == wait->tail[q] &&
+          LoadAcquire(head->queue_state[q].value) == wait->state[q]) {
+        wait->credit_queues &= ~bit;
+      }
+    }
+    if ((wait->completion_queues & bit) != 0 &&
+        LoadAcquire(AtOffset<suede_ring>(segment, offsets.completion_ring[q])->head.value) ==
+            wait->completion[q]) {
+      wait->completion_queues &= ~bit;
+    }
+  }
+  for (uint32_t vc = 0; vc < SUEDE_VCS; ++vc) {
+    if ((wait->rx_vcs & 1u << vc) != 0 &&
+        LoadAcquire(AtOffset<suede_ring>(segment, offsets.rx_ring[vc])->head.value) ==
+            wait->rx[vc]) {
+      wait->rx_vcs &= ~(1u << vc);
+    }
+  }
+  return (wait->credit_queues | wait->completion_queues | wait->rx_vcs) != 0;
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_SHM_WAIT_H_

@@ -1,0 +1,158 @@
+#include "sim/sim.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace suede {
+namespace {
+
+constexpr uint32_t kBufferBytes =
+    Frame::kCommandOffset + SimPort::kMaxFrameBytes + Frame::kSlackBytes;
+
+uint64_t MacKey(const uint8_t* mac) {
+  uint64_t key = 0;
+  for (int i = 0; i < 6; ++i) key = key << 8 | mac[i];
+  return key;
+}
+
+uint32_t Fingerprint(const uint8_t* data, uint32_t bytes) {
+  uint32_t hash = 2166136261u;
+  for (uint32_t i = 0; i < bytes; ++i) hash = (hash ^ data[i]) * 16777619u;
+  return hash;
+}
+
+void Require(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "sim: %s\n", what);
+  std::abort();
+}
+
+}  // namespace
+
+struct SimPort::Buffer {
+  Frame frame;
+  uint32_t references = 0;
+  alignas(64) uint8_t octets[kBufferBytes];
+};
+
+SimPort* SimNetwork::AddPort(const uint8_t (&mac)[6], uint32_t frames, uint32_t tx_ring,
+                             const SimFaults& faults) {
+  owned_.push_back(std::make_unique<SimPort>(this, frames, tx_ring, faults));
+  ports_[MacKey(mac)] = owned_.back().get();
+  return owned_.back().get();
+}
+
+void SimNetwork::AdvanceTo(Time time) {
+  while (!arrivals_.empty() && arrivals_.top().at <= time) {
+    std::vector<uint8_t> octets = std::move(const_cast<Arrival&>(arrivals_.top()).octets);
+    arrivals_.pop();
+    const auto port = ports_.find(MacKey(octets.data()));
+    if (port != ports_.end() && port->second->up_) {
+      port->second->received_.push_back(std::move(octets));
+    }
+  }
+  now_ = time;
+}
+
+void SimNetwork::Send(const Frame& frame, const SimFaults& faults, Time leaves) {
+  if (Chance(faults.loss)) return;
+  std::vector<uint8_t> octets(frame.data, frame.data + frame.length);
+  if (Chance(faults.corrupt)) {
+    const uint64_t bit = random_() % (octets.size() * 8);
+    octets[bit / 8] ^= static_cast<uint8_t>(1u << bit % 8);
+  }
+  const auto late = [&] {
+    return Duration(static_cast<int64_t>(random_() % static_cast<uint64_t>(faults.reorder_delay.count() + 1)));
+  };
+  Time at = leaves + faults.delay;
+  if (Chance(faults.duplicate)) Schedule(octets, at + late());
+  if (Chance(faults.reorder)) at += late();
+  Schedule(std::move(octets), at);
+}
+
+void SimNetwork::Schedule(std::vector<uint8_t> octets, Time at) {
+  arrivals_.push({.at = at, .order = order_++, .octets = std::move(octets)});
+}
+
+SimPort::SimPort(SimNetwork* network, uint32_t frames, uint32_t tx_ring, const SimFaults& faults)
+    : network_(network), faults_(faults), tx_ring_(tx_ring) {
+  for (uint32_t i = 0; i < frames; ++i) {
+    buffers_.push_back(std::make_unique<Buffer>());
+    Buffer* buffer = buffers_.back().get();
+    buffer->frame.buffer = buffer->octets;
+    buffer->frame.capacity = kBufferBytes;
+    free_.push_back(buffer);
+  }
+}
+
+SimPort::~SimPort() = default;
+
+uint32_t SimPort::Receive(Frame** frames, uint32_t max) {
+  FinishTransmissions();
+  uint32_t count = 0;
+  while (count < max && !received_.empty() && Allocate(&frames[count], 1) == 1) {
+    const std::vector<uint8_t>& octets = received_.front();
+    Frame* frame = frames[count++];
+    frame->data = frame->buffer + Frame::kCommandOffset;
+    frame->length = static_cast<uint32_t>(octets.size());
+    frame->rx_checksum = ChecksumState::kUnknown;
+    std::memcpy(frame->data, octets.data(), octets.size());
+    received_.pop_front();
+  }
+  return count;
+}
+
+uint32_t SimPort::Transmit(Frame* const* frames, uint32_t count) {
+  FinishTransmissions();
+  uint32_t taken = 0;
+  while (taken < count && on_wire_.size() < tx_ring_) {
+    Frame* frame = frames[taken++];
+    Require(frame->length <= kMaxFrameBytes, "a frame is too long");
+    auto* buffer = reinterpret_cast<Buffer*>(frame);
+    Require(buffer->references != 0, "a frame was sent after it was released");
+    ++buffer->references;
+    const Time start = std::max(network_->now(), free_at_);
+    free_at_ = start + Duration(static_cast<int64_t>((frame->length + 24) * 8 / faults_.bits_per_ns));
+    on_wire_.push_back({buffer, free_at_, Fingerprint(frame->data, frame->length)});
+    if (up_) network_->Send(*frame, faults_, free_at_);
+  }
+  return taken;
+}
+
+bool SimPort::IsBusy(const Frame* frame) const {
+  return reinterpret_cast<const Buffer*>(frame)->references > 1;
+}
+
+uint32_t SimPort::Allocate(Frame** frames, uint32_t count) {
+  uint32_t given = 0;
+  while (given < count && !free_.empty()) {
+    Buffer* buffer = free_.back();
+    free_.pop_back();
+    buffer->references = 1;
+    buffer->frame.length = 0;
+    frames[given++] = &buffer->frame;
+  }
+  return given;
+}
+
+void SimPort::Release(Frame* const* frames, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) Unreference(reinterpret_cast<Buffer*>(frames[i]));
+}
+
+void SimPort::Unreference(Buffer* buffer) {
+  Require(buffer->references != 0, "a frame was released twice");
+  if (--buffer->references == 0) free_.push_back(buffer);
+}
+
+void SimPort::FinishTransmissions() {
+  while (!on_wire_.empty() && on_wire_.front().until <= network_->now()) {
+    const OnWire& done = on_wire_.front();
+    Require(Fingerprint(done.buffer->frame.data, done.buffer->frame.length) == done.checksum,
+            "a frame was written to while the device could read it");
+    Unreference(done.buffer);
+    on_wire_.pop_front();
+  }
+}
+
+}  // namespace suede

@@ -1,0 +1,102 @@
+// A thin C++ layer over suede.h: the same calls, with lifetimes. C++20, header only.
+//
+// Errors are those of suede.h: negative errno values; text in suede_error_text().
+#ifndef SUEDE_SUEDE_HPP_
+#define SUEDE_SUEDE_HPP_
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "suede.h"
+
+namespace suede::client {
+
+// Control and data of a command, lengths filled in. The memory is the caller's.
+inline suede_command MakeCommand(uint16_t xpuid, uint8_t vc, std::span<uint8_t> control,
+                                 std::span<const uint8_t> data = {}) {
+  suede_command command{};
+  command.xpuid = xpuid;
+  command.vc = vc;
+  const int error = suede_set_lengths(control.data(), static_cast<uint32_t>(control.size()),
+                                      static_cast<uint32_t>(data.size()));
+  command.control = error == 0 ? control.data() : nullptr;  // Send then says -EINVAL
+  command.data = data.data();
+  return command;
+}
+
+// One send queue; used by one thread at a time. Valid as long as its Client.
+class Queue {
+ public:
+  explicit Queue(suede_queue* queue) : queue_(queue) {}
+  int Send(const suede_command& command) { return suede_send(queue_, &command); }
+  void Flush() { suede_flush(queue_); }
+  int Credit(uint16_t xpuid, uint8_t vc) { return suede_credit(queue_, xpuid, vc); }
+  int PollCompletions(std::span<suede_completion> out) {
+    return suede_poll_completions(queue_, out.data(), static_cast<uint32_t>(out.size()));
+  }
+  int Reset() { return suede_reset_queue(queue_); }
+  suede_queue* get() const { return queue_; }
+
+ private:
+  suede_queue* queue_;
+};
+
+// The connection.
+class Client {
+ public:
+  Client() = default;
+
+  // 0 or an error. A connection that was there before is closed.
+  int Connect(const std::string& name_or_path, const suede_open_params& params) {
+    client_.reset();
+    suede_client* client = nullptr;
+    const int result = suede_connect(name_or_path.c_str(), &params, &client);
+    client_.reset(client);
+    return result;
+  }
+  int Connect(const std::string& name_or_path, uint32_t queue_count = 1) {
+    suede_open_params params{};
+    params.size = sizeof params;
+    params.queue_count = queue_count;
+    return Connect(name_or_path, params);
+  }
+  int Reconnect() { return suede_reconnect(client_.get()); }
+  int Status() { return suede_status(client_.get()); }
+  suede_limits Limits() const {
+    suede_limits limits{};
+    limits.size = sizeof limits;
+    suede_get_limits(client_.get(), &limits);
+    return limits;
+  }
+  Queue queue(uint32_t index) { return Queue(suede_get_queue(client_.get(), index)); }
+
+  int Claim(uint16_t own_xpuid, uint8_t instance, uint32_t vc_mask) {
+    return suede_claim(client_.get(), own_xpuid, instance, vc_mask);
+  }
+  int Unclaim(uint16_t own_xpuid, uint8_t instance, uint32_t vc_mask) {
+    return suede_unclaim(client_.get(), own_xpuid, instance, vc_mask);
+  }
+  int Receive(uint8_t vc, std::span<suede_received> out) {
+    return suede_receive(client_.get(), vc, out.data(), static_cast<uint32_t>(out.size()));
+  }
+  void Release(uint8_t vc) { suede_release(client_.get(), vc); }
+
+  int Wait(const suede_wait_set& want, suede_wait_set* ready, int timeout_ms) {
+    return suede_wait(client_.get(), &want, ready, timeout_ms);
+  }
+  suede_client* get() const { return client_.get(); }
+
+ private:
+  struct Close {
+    void operator()(suede_client* client) const { suede_close(client); }
+  };
+  std::unique_ptr<suede_client, Close> client_;
+};
+
+}  // namespace suede::client
+
+#endif  // SUEDE_SUEDE_HPP_

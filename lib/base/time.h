@@ -1,0 +1,32 @@
+// Time as the protocol code sees it: nanoseconds on a clock that somebody else reads.
+//
+// Protocol rooms never read a clock; they get a Time with each call and return deadlines. On DPDK
+// the clock is the TSC, under the simulator it is virtual.
+#ifndef SUEDE_BASE_TIME_H_
+#define SUEDE_BASE_TIME_H_
+
+#include <chrono>
+#include <cstdint>
+
+namespace suede {
+
+// A monotonic clock of unspecified origin. It has no now(): see above.
+struct EndpointClock {
+  using rep = int64_t;
+  using period = std::nano;
+  using duration = std::chrono::nanoseconds;
+  using time_point = std::chrono::time_point<EndpointClock, duration>;
+  static constexpr bool is_steady = true;
+};
+
+using Duration = EndpointClock::duration;
+using Time = EndpointClock::time_point;
+
+inline constexpr Time kNever = Time::max();
+
+constexpr Time TimeFromNs(int64_t ns) { return Time(Duration(ns)); }
+constexpr int64_t ToNs(Time t) { return t.time_since_epoch().count(); }
+
+}  // namespace suede
+
+#endif  // SUEDE_BASE_TIME_H_

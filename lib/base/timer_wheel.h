@@ -1,0 +1,90 @@
+// Timers of many owners, each named by a small number, with at most one armed at a time.
+//
+// Arming is lazy: an owner whose deadline moves away keeps its place and is asked again when that
+// comes up, so moving a deadline with every packet costs a comparison.
+#ifndef SUEDE_BASE_TIMER_WHEEL_H_
+#define SUEDE_BASE_TIMER_WHEEL_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/time.h"
+
+namespace suede {
+
+class TimerWheel {
+ public:
+  static constexpr int64_t kTickNs = 1 << 15;  // 33 us: how late a timer may be
+  static constexpr uint32_t kSlots = 1024;     // one turn is 34 ms
+
+  // Makes room for owners 0 to count - 1.
+  void Resize(uint32_t count) { owners_.resize(count); }
+
+  // Asks for OnTimer(owner) not before `deadline`, and soon after it.
+  void Arm(uint32_t owner, Time deadline) {
+    if (deadline == kNever) return;
+    const int64_t tick = std::max(ToNs(deadline) / kTickNs + 1, now_tick_ + 1);
+    Owner& o = owners_[owner];
+    if (o.tick != kIdle) {
+      if (o.tick <= tick) return;
+      Unlink(owner);
+    }
+    Link(owner, std::min<int64_t>(tick, now_tick_ + kSlots - 1));
+  }
+
+  // Calls on_timer(owner) for every owner whose turn has come; it is no longer armed then and may be
+  // armed again from within the call. False where there was nothing to do.
+  template <typename OnTimer>
+  bool Advance(Time now, OnTimer&& on_timer) {
+    const int64_t tick = ToNs(now) / kTickNs;
+    if (tick <= now_tick_) return false;
+    bool fired = false;
+    const int64_t from = std::max(now_tick_ + 1, tick - kSlots + 1);
+    now_tick_ = tick;
+    for (int64_t t = from; t <= tick; ++t) {
+      uint32_t& slot = slots_[t & (kSlots - 1)];
+      while (slot != kNone) {
+        const uint32_t owner = slot;
+        Unlink(owner);
+        fired = true;
+        on_timer(owner);
+      }
+    }
+    return fired;
+  }
+
+ private:
+  static constexpr uint32_t kNone = ~0u;
+  static constexpr int64_t kIdle = -1;
+  struct Owner {
+    int64_t tick = kIdle;
+    uint32_t next = kNone;
+    uint32_t previous = kNone;
+  };
+
+  void Link(uint32_t owner, int64_t tick) {
+    uint32_t& slot = slots_[tick & (kSlots - 1)];
+    owners_[owner] = {.tick = tick, .next = slot, .previous = kNone};
+    if (slot != kNone) owners_[slot].previous = owner;
+    slot = owner;
+  }
+  void Unlink(uint32_t owner) {
+    Owner& o = owners_[owner];
+    if (o.previous != kNone) {
+      owners_[o.previous].next = o.next;
+    } else {
+      slots_[o.tick & (kSlots - 1)] = o.next;
+    }
+    if (o.next != kNone) owners_[o.next].previous = o.previous;
+    o.tick = kIdle;
+  }
+
+  int64_t now_tick_ = 0;
+  std::vector<Owner> owners_;
+  std::vector<uint32_t> slots_ = std::vector<uint32_t>(kSlots, kNone);
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_BASE_TIMER_WHEEL_H_

@@ -1,0 +1,205 @@
+// The configuration of one endpoint process, as a value: filled from a YAML file and overrides,
+// checked once, then immutable. docs/configuration.md lists every key.
+//
+// The defaults below are the defaults of the file's keys; unit, range and sentence of each key
+// are in config_fields.cc.
+#ifndef SUEDE_CONTROL_CONFIG_H_
+#define SUEDE_CONTROL_CONFIG_H_
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/sue.h"
+#include "base/time.h"
+
+namespace suede {
+
+using ConfigMac = std::array<uint8_t, 6>;
+using ConfigIp = uint32_t;  // IPv4, host order
+
+enum class Hugepages : uint8_t { kAuto, kOn, kOff };
+
+struct EalConfig {
+  Hugepages hugepages = Hugepages::kAuto;  // kOff is --no-huge
+  uint32_t memory_mb = 0;                  // -m where hugepages are off; 0: computed
+  std::vector<std::string> args;           // further EAL arguments
+  friend bool operator==(const EalConfig&, const EalConfig&) = default;
+};
+
+struct LcoreConfig {
+  enum class Idle : uint8_t { kSpin, kYield, kSleep };
+  uint32_t cpu = 0;
+  Idle idle = Idle::kSpin;
+  friend bool operator==(const LcoreConfig&, const LcoreConfig&) = default;
+};
+
+struct PortConfig {
+  enum class Encapsulation : uint8_t { kUdp4 };
+  std::string name;
+  std::string device;            // vdev string or PCI address
+  std::optional<ConfigMac> mac;  // none: the device's
+  uint32_t mtu_bytes = 0;        // L3; never 0 in a loaded configuration
+  Encapsulation encapsulation = Encapsulation::kUdp4;
+  uint16_t udp_port = 3333;
+  std::optional<uint16_t> vid;  // none: untagged; 0: a priority tag
+  uint32_t rx_descriptors = 1024;
+  uint32_t tx_descriptors = 1024;
+  friend bool operator==(const PortConfig&, const PortConfig&) = default;
+};
+
+// Where an instance is on a port.
+struct InstancePort {
+  uint32_t port = 0;  // index into Config::ports
+  ConfigIp ip = 0;
+  friend bool operator==(const InstancePort&, const InstancePort&) = default;
+};
+
+struct InstanceConfig {
+  uint32_t xpu = 0;
+  uint32_t instance = 0;            // instance number of the XPU
+  uint32_t lcore = 0;               // index into Config::lcores
+  std::vector<InstancePort> ports;  // exactly one for now
+  friend bool operator==(const InstanceConfig&, const InstanceConfig&) = default;
+};
+
+// Where a peer is, as seen from one of the own ports.
+struct PeerPort {
+  uint32_t port = 0;  // index into Config::ports
+  ConfigIp ip = 0;
+  ConfigMac mac{};
+  friend bool operator==(const PeerPort&, const PeerPort&) = default;
+};
+
+struct PeerConfig {
+  uint32_t xpu = 0;
+  std::vector<PeerPort> ports;  // at least one, each port at most once
+  friend bool operator==(const PeerConfig&, const PeerConfig&) = default;
+};
+
+struct ConfigClass {
+  uint8_t pcp = 0;   // 0 to 7, sent where the port tags
+  uint8_t dscp = 0;  // 0 to 63
+  uint8_t ecn = 0;   // 0 to 3
+  friend bool operator==(const ConfigClass&, const ConfigClass&) = default;
+};
+
+struct ClassesConfig {
+  std::array<ConfigClass, kVcCount> vc{};
+  ConfigClass ack{.pcp = 6, .dscp = 48, .ecn = 0};
+  friend bool operator==(const ClassesConfig&, const ClassesConfig&) = default;
+};
+
+struct PackingConfig {
+  uint32_t limit_bytes = kDefaultPackBytes;  // commands of one PDU
+  friend bool operator==(const PackingConfig&, const PackingConfig&) = default;
+};
+
+struct TransportConfig {
+  enum class PsnScope : uint8_t { kPort, kVc };
+  PsnScope psn_scope = PsnScope::kPort;
+  uint32_t window_pdus = 512;
+  uint32_t window_bytes = 1u << 20;
+  uint32_t ack_every_pdus = 32;
+  Duration ack_delay = std::chrono::microseconds(20);
+  Duration nack_timeout = std::chrono::microseconds(500);
+  Duration rto_initial = std::chrono::microseconds(5000);
+  Duration rto_min = std::chrono::microseconds(1000);
+  Duration rto_max = std::chrono::microseconds(200000);
+  uint32_t max_tries = 8;
+  Duration not_ready_backoff = std::chrono::microseconds(100);
+  Duration hello_timeout = std::chrono::microseconds(2000);
+  uint32_t hello_tries = 3;
+  uint32_t inflight_pdus = 4096;  // of one instance, over all peers
+  friend bool operator==(const TransportConfig&, const TransportConfig&) = default;
+};
+
+struct ClientsConfig {
+  std::string socket;  // never empty in a loaded configuration
+  uint32_t socket_mode = 0660;
+  uint32_t max_clients = 16;        // per process
+  uint32_t max_queues = 4;          // per client
+  uint32_t ring_lines = 4096;       // of each transmit ring, 64 octets each
+  uint32_t receive_lines = 16384;   // of each VC's receive ring
+  uint32_t credit_lines = 1024;     // per {destination, VC} and queue
+  uint32_t aggregate_lines = 4096;  // per queue
+  uint32_t completions = 4096;      // entries of each queue's completion ring
+  uint32_t unclaimed_pdus = 64;     // per {instance, VC} without a client
+  Hugepages hugepages = Hugepages::kAuto;
+  friend bool operator==(const ClientsConfig&, const ClientsConfig&) = default;
+};
+
+struct LogConfig {
+  enum class Level : uint8_t { kDebug, kInfo, kWarning, kError };
+  enum class Format : uint8_t { kText, kJson };
+  Level level = Level::kInfo;
+  Format format = Format::kText;
+  friend bool operator==(const LogConfig&, const LogConfig&) = default;
+};
+
+struct Config {
+  std::string name;
+  EalConfig eal;
+  std::vector<LcoreConfig> lcores;  // at least one
+  std::vector<PortConfig> ports;    // at least one
+  uint32_t partition = 0;
+  std::vector<InstanceConfig> instances;  // at least one; ranges of the file expanded
+  std::vector<PeerConfig> peers;          // at most kMaxXpus; ranges of the file expanded
+  ClassesConfig classes;
+  PackingConfig packing;
+  TransportConfig transport;
+  ClientsConfig clients;
+  LogConfig log;
+  friend bool operator==(const Config&, const Config&) = default;
+};
+
+// What the configuration is checked against.
+struct MachineFacts {
+  uint32_t cpu_count = 1;                   // CPUs are 0 to cpu_count - 1
+  std::string runtime_root = "/run/suede";  // an endpoint's files are in runtime_root/NAME
+  static MachineFacts Here();
+};
+
+// A key set from outside the file, before anything is checked. `path` is written as in messages:
+// "transport.window_pdus", "ports[0].mac". `value` is read as YAML. `place` stands in messages
+// where the file's line would: "flag --set", "environment SUEDE_LOG_LEVEL".
+struct ConfigOverride {
+  std::string path;
+  std::string value;
+  std::string place;
+};
+
+// "key=value" of a --set flag.
+absl::StatusOr<ConfigOverride> OverrideFromFlag(std::string_view assignment);
+
+// SUEDE_<KEY> for each key outside lists: transport.window_pdus is SUEDE_TRANSPORT_WINDOW_PDUS. A
+// variable that starts like a section's and names none of its keys is an error; others are not
+// looked at. `environment` is NAME=VALUE entries, ended by nullptr.
+absl::StatusOr<std::vector<ConfigOverride>> OverridesFromEnvironment(
+    const char* const* environment);
+
+// Reads and checks. Later overrides win. Messages read "FILE:LINE:COLUMN: key.path: what is wrong;
+// mend". `warnings`, where given, gets what is allowed but hardly meant, in the same form.
+absl::StatusOr<Config> LoadConfig(const std::string& path, const MachineFacts& machine,
+                                  const std::vector<ConfigOverride>& overrides = {},
+                                  std::vector<std::string>* warnings = nullptr);
+absl::StatusOr<Config> ParseConfig(std::string_view text, std::string_view file_name,
+                                   const MachineFacts& machine,
+                                   const std::vector<ConfigOverride>& overrides = {},
+                                   std::vector<std::string>* warnings = nullptr);
+
+// The effective configuration as a file that loads to the same value.
+std::string DumpConfig(const Config& config);
+
+// The table of docs/configuration.md, from the declaration of the keys.
+std::string ConfigKeysAsMarkdown();
+
+}  // namespace suede
+
+#endif  // SUEDE_CONTROL_CONFIG_H_

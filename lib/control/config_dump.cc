@@ -1,0 +1,106 @@
+// The effective configuration as YAML, and the table of the keys: both written by the declaration.
+#include <algorithm>
+
+#include "control/config_fields.h"
+#include "control/config_text.h"
+
+namespace suede {
+namespace {
+
+// "key: value" of each field that is written.
+template <class S>
+std::vector<std::string> Lines(const S& section) {
+  std::vector<std::string> lines;
+  for (const ConfigField<S>& field : FieldsOf<S>()) {
+    if (const Written value = field.write(section, field.limits)) {
+      lines.push_back(StrCat(field.key, ": ", *value));
+    }
+  }
+  return lines;
+}
+
+template <class S>
+std::string Inline(const S& section) {
+  return StrCat("{", StrJoin(Lines(section), ", "), "}");
+}
+
+template <class S>
+void AppendSection(std::string_view key, const S& section, std::string& out) {
+  StrAppend(&out, key, ":\n  ", StrJoin(Lines(section), "\n  "), "\n");
+}
+
+void AppendPorts(const Config& config, std::string& out) {
+  out += "ports:\n";
+  for (const PortConfig& port : config.ports) {
+    StrAppend(&out, "  - ", StrJoin(Lines(port), "\n    "), "\n");
+    if (port.vid) StrAppend(&out, "    vlan: ", Inline(VlanEntry{*port.vid}), "\n");
+  }
+}
+
+// An entry's own keys, then its ports, on one line.
+template <class S>
+void AppendEntry(const S& entry, const std::vector<std::string>& ports, std::string& out) {
+  StrAppend(&out, "  - {", StrJoin(Lines(entry), ", "), ", ports: [", StrJoin(ports, ", "), "]}\n");
+}
+
+void AppendInstances(const Config& config, std::string& out) {
+  out += "instances:\n";
+  for (const InstanceConfig& instance : config.instances) {
+    std::vector<std::string> ports;
+    for (const InstancePort& port : instance.ports) {
+      ports.push_back(
+          Inline(InstancePortEntry{.port = config.ports[port.port].name, .ip = IpText{port.ip}}));
+    }
+    AppendEntry(InstanceEntry{.xpu = instance.xpu,
+                              .instance = instance.instance,
+                              .lcore = config.lcores[instance.lcore].cpu},
+                ports, out);
+  }
+}
+
+void AppendPeers(const Config& config, std::string& out) {
+  out += "peers:\n";
+  for (const PeerConfig& peer : config.peers) {
+    std::vector<std::string> ports;
+    for (const PeerPort& port : peer.ports) {
+      ports.push_back(Inline(PeerPortEntry{
+          .port = config.ports[port.port].name, .ip = IpText{port.ip}, .mac = port.mac}));
+    }
+    AppendEntry(PeerEntry{.xpu = peer.xpu}, ports, out);
+  }
+}
+
+}  // namespace
+
+std::string DumpConfig(const Config& config) {
+  std::string out = StrCat("# Effective configuration of ", config.name, ".\n");
+  const RootEntry root{.name = config.name, .partition = config.partition};
+  StrAppend(&out, StrJoin(Lines(root), "\n"), "\n");
+  AppendSection("eal", config.eal, out);
+  out += "lcores:\n";
+  for (const LcoreConfig& lcore : config.lcores) StrAppend(&out, "  - ", Inline(lcore), "\n");
+  AppendPorts(config, out);
+  AppendInstances(config, out);
+  AppendPeers(config, out);
+  out += "classes:\n  vc:\n";
+  for (const ConfigClass& c : config.classes.vc) StrAppend(&out, "    - ", Inline(c), "\n");
+  StrAppend(&out, "  ack: ", Inline(config.classes.ack), "\n");
+  AppendSection("packing", config.packing, out);
+  AppendSection("transport", config.transport, out);
+  AppendSection("clients", config.clients, out);
+  AppendSection("log", config.log, out);
+  return out;
+}
+
+std::string ConfigKeysAsMarkdown() {
+  std::string out =
+      "| Key | Unit | Range | Default | Meaning |\n"
+      "|---|---|---|---|---|\n";
+  for (const ConfigKey& key : ConfigKeys()) {
+    StrAppend(&out, "| `", key.path, "` | ", key.unit, " | ", key.range, " | ", key.default_value,
+              " | ", key.sentence, " |\n");
+  }
+  return out;
+}
+
+}  // namespace suede

@@ -1,0 +1,434 @@
+#include "control/config_fields.h"
+
+#include <type_traits>
+
+#include "control/config_text.h"
+
+namespace suede {
+namespace {
+
+// --- How a row of the tables below is made from a pointer to the member that holds the value.
+
+template <class T>
+struct Unwrap {
+  using Type = T;
+};
+template <class T>
+struct Unwrap<std::optional<T>> {
+  using Type = T;
+};
+
+// What the table of the documentation says of a value of type T.
+template <class T>
+std::string RangeOf(const ValueLimits& limits) {
+  if constexpr (std::is_enum_v<T>) {
+    return JoinNames(NamesOf(T{}));
+  } else if constexpr (std::is_unsigned_v<T> || std::is_same_v<T, Duration>) {
+    return StrCat(*WriteNumber(limits.min, limits), " to ", *WriteNumber(limits.max, limits),
+                  limits.power_of_two ? ", a power of two" : "");
+  } else if constexpr (std::is_same_v<T, ConfigMac>) {
+    return "unicast MAC address";
+  } else if constexpr (std::is_same_v<T, IpText>) {
+    return "unicast IPv4 address";
+  } else if constexpr (std::is_same_v<T, XpuRange>) {
+    return StrCat("FIRST-LAST, 0 to ", limits.max);
+  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    return "list of texts";
+  } else {
+    switch (limits.rule) {
+      case TextRule::kName:
+        return StrCat("1 to ", limits.max, " letters, digits, _, -, .");
+      case TextRule::kAbsolutePath:
+        return StrCat("absolute path of up to ", limits.max, " characters");
+      case TextRule::kPrintable:
+        break;
+    }
+    return StrCat("text of up to ", limits.max, " characters");
+  }
+}
+
+template <class M>
+struct MemberOf;
+template <class S, class T>
+struct MemberOf<T S::*> {
+  using Section = S;
+  using Value = T;
+};
+
+template <auto kMember>
+using Section = typename MemberOf<decltype(kMember)>::Section;
+
+struct Extra {
+  bool required = false;
+  std::string_view shown_default{};
+};
+
+template <auto kMember>
+constexpr ConfigField<Section<kMember>> Key(std::string_view key, std::string_view unit,
+                                            ValueLimits limits, std::string_view sentence,
+                                            Extra extra = {}) {
+  using S = Section<kMember>;
+  using Value = typename MemberOf<decltype(kMember)>::Value;
+  return {.key = key,
+          .unit = unit,
+          .limits = limits,
+          .sentence = sentence,
+          .required = extra.required,
+          .shown_default = extra.shown_default,
+          .read = [](const ConfigNode& node, const ValueLimits& l, S& s) -> Problem {
+            return ReadValue(node, l, s.*kMember);
+          },
+          .write = [](const S& s, const ValueLimits& l) -> Written {
+            return WriteValue(s.*kMember, l);
+          },
+          .range = RangeOf<typename Unwrap<Value>::Type>};
+}
+
+constexpr ValueLimits Between(uint64_t min, uint64_t max) { return {.min = min, .max = max}; }
+constexpr ValueLimits Microseconds(uint64_t min, uint64_t max) { return Between(min, max); }
+constexpr ValueLimits Name(uint64_t max) { return {.min = 1, .max = max, .rule = TextRule::kName}; }
+constexpr ValueLimits PowerOfTwo(uint64_t min, uint64_t max) {
+  return {.min = min, .max = max, .power_of_two = true};
+}
+constexpr ValueLimits kXpuId = Between(0, kMaxXpus - 1);
+constexpr uint64_t kMaxRing = 1u << 20;
+constexpr Extra kRequired{.required = true};
+
+// --- The keys.
+
+constexpr ConfigField<RootEntry> kRoot[] = {
+    Key<&RootEntry::version>("version", "", Between(1, 1), "Version of the file's format.",
+                             kRequired),
+    Key<&RootEntry::name>("name", "", Name(64),
+                          "Name of the endpoint. Its runtime files are in /run/suede/NAME, and its "
+                          "EAL file prefix is suede_NAME, so that several run side by side.",
+                          kRequired),
+    Key<&RootEntry::partition>("partition", "", Between(0, kMaxPartition),
+                               "Partition of all own instances. PDUs of another are dropped."),
+};
+
+constexpr ConfigField<EalConfig> kEal[] = {
+    Key<&EalConfig::hugepages>("hugepages", "", {},
+                               "Hugepages for frames: auto takes them where enough are free and "
+                               "runs without and with a warning where not; off is --no-huge."),
+    Key<&EalConfig::memory_mb>(
+        "memory_mb", "MiB", Between(0, 1u << 20),
+        "Memory to take where hugepages are off. 0: computed from the pools' "
+        "sizes."),
+    Key<&EalConfig::args>(
+        "args", "", Between(1, 256),
+        "Further arguments of DPDK's EAL. Those that other keys set are refused."),
+};
+
+constexpr ConfigField<LcoreConfig> kLcore[] = {
+    Key<&LcoreConfig::cpu>("cpu", "", Between(0, 4095),
+                           "CPU that runs the pipeline, and the lcore's name for other keys.",
+                           kRequired),
+    Key<&LcoreConfig::idle>(
+        "idle", "", {},
+        "What it does when there is no work: spin keeps the CPU; yield "
+        "lets other threads of the CPU run; sleep backs off into short sleeps."),
+};
+
+constexpr ConfigField<PortConfig> kPort[] = {
+    Key<&PortConfig::name>("name", "", Name(32), "Name of the port for other keys and counters.",
+                           kRequired),
+    Key<&PortConfig::device>("device", "", Between(1, 512),
+                             "PCI address (0000:03:00.0) or DPDK vdev with its arguments "
+                             "(net_memif0,role=server,...).",
+                             kRequired),
+    Key<&PortConfig::mac>("mac", "", {}, "Own MAC address, set on the device where it allows that.",
+                          {.shown_default = "the device's"}),
+    Key<&PortConfig::mtu_bytes>("mtu_bytes", "octets", Between(68, 9600),
+                                "MTU: octets of an IP packet. Must hold a PDU at the pack limit, "
+                                "which takes packing.limit_bytes + 40.",
+                                {.shown_default = "1500, or what the pack limit needs"}),
+    Key<&PortConfig::encapsulation>("encapsulation", "", {}, "Headers in front of a PDU."),
+    Key<&PortConfig::udp_port>("udp_port", "", Between(1, 65535),
+                               "UDP destination port of PDUs; the same at both ends."),
+    Key<&PortConfig::rx_descriptors>("rx_descriptors", "", Between(64, 32768),
+                                     "Descriptors of each receive queue."),
+    Key<&PortConfig::tx_descriptors>("tx_descriptors", "", Between(64, 32768),
+                                     "Descriptors of each transmit queue."),
+};
+
+constexpr ConfigField<VlanEntry> kVlan[] = {
+    Key<&VlanEntry::vid>("vid", "", Between(0, 4094),
+                         "VLAN id. 0 is a priority tag: it carries the PCP and no VLAN."),
+};
+
+constexpr Extra kNoDefault{.shown_default = "none"};
+
+constexpr ConfigField<InstanceEntry> kInstance[] = {
+    Key<&InstanceEntry::xpu>("xpu", "", kXpuId, "XPU id of the instance.", kNoDefault),
+    Key<&InstanceEntry::xpus>(
+        "xpus", "", kXpuId, "Instead of xpu: one instance for each XPU id of a range.", kNoDefault),
+    Key<&InstanceEntry::instance>("instance", "", Between(0, kMaxInstances - 1),
+                                  "Instance number within the XPU."),
+    Key<&InstanceEntry::lcore>("lcore", "", Between(0, 4095),
+                               "CPU of the lcore that serves the instance.",
+                               {.shown_default = "the first of lcores"}),
+};
+
+constexpr ConfigField<InstancePortEntry> kInstancePort[] = {
+    Key<&InstancePortEntry::port>("port", "", Name(32), "Name of one of ports.", kRequired),
+    Key<&InstancePortEntry::ip>("ip", "", {}, "Own address on the port. Goes with xpu.",
+                                kNoDefault),
+    Key<&InstancePortEntry::ip_base>("ip_base", "", {},
+                                     "Instead of ip: the address is ip_base + XPU id.", kNoDefault),
+};
+
+constexpr ConfigField<PeerEntry> kPeer[] = {
+    Key<&PeerEntry::xpu>("xpu", "", kXpuId, "XPU id of the peer. An own one is allowed.",
+                         kNoDefault),
+    Key<&PeerEntry::xpus>("xpus", "", kXpuId,
+                          "Instead of xpu: one peer for each XPU id of a range.", kNoDefault),
+};
+
+constexpr ConfigField<PeerPortEntry> kPeerPort[] = {
+    Key<&PeerPortEntry::port>("port", "", Name(32), "Name of the own port that reaches the peer.",
+                              kRequired),
+    Key<&PeerPortEntry::ip>("ip", "", {}, "Address of the peer. Goes with xpu.", kNoDefault),
+    Key<&PeerPortEntry::ip_base>("ip_base", "", {},
+                                 "Instead of ip: the address is ip_base + XPU id.", kNoDefault),
+    Key<&PeerPortEntry::mac>(
+        "mac", "", {}, "MAC address of the peer, or of the router that leads to it.", kNoDefault),
+    Key<&PeerPortEntry::mac_base>("mac_base", "", {},
+                                  "Instead of mac: the address is mac_base + XPU id.", kNoDefault),
+};
+
+constexpr ConfigField<ConfigClass> kClass[] = {
+    Key<&ConfigClass::pcp>("pcp", "", Between(0, 7),
+                           "Priority in the VLAN tag; not sent on an untagged port."),
+    Key<&ConfigClass::dscp>("dscp", "", Between(0, 63), "DSCP of the IP header."),
+    Key<&ConfigClass::ecn>("ecn", "", Between(0, 3), "ECN bits of the IP header."),
+};
+
+constexpr ConfigField<PackingConfig> kPacking[] = {
+    Key<&PackingConfig::limit_bytes>("limit_bytes", "octets",
+                                     Between(kMaxCommandBytes, kMaxPackBytes),
+                                     "Largest sum of the commands of one PDU. The smallest value "
+                                     "is the largest command."),
+};
+
+constexpr ConfigField<TransportConfig> kTransport[] = {
+    Key<&TransportConfig::psn_scope>("psn_scope", "", {},
+                                     "What a sequence of PSNs spans: port is one for all VCs of a "
+                                     "{port, peer}, vc one for each. The same at both ends."),
+    Key<&TransportConfig::window_pdus>("window_pdus", "PDUs", Between(1, 16384),
+                                       "Most PDUs of a connection without an acknowledgement."),
+    Key<&TransportConfig::window_bytes>("window_bytes", "octets", Between(1, 1u << 30),
+                                        "Most octets of commands of a connection without an "
+                                        "acknowledgement."),
+    Key<&TransportConfig::ack_every_pdus>("ack_every_pdus", "PDUs", Between(1, 16384),
+                                          "A stand-alone ACK goes out after this many PDUs without "
+                                          "one."),
+    Key<&TransportConfig::ack_delay>("ack_delay_us", "µs", Microseconds(1, 1000000),
+                                     "Or after this long."),
+    Key<&TransportConfig::nack_timeout>("nack_timeout_us", "µs", Microseconds(1, 10000000),
+                                        "Time after which a gap that still stands is reported "
+                                        "again."),
+    Key<&TransportConfig::rto_initial>("rto_initial_us", "µs", Microseconds(10, 60000000),
+                                       "Retransmission timeout before a round trip was measured."),
+    Key<&TransportConfig::rto_min>("rto_min_us", "µs", Microseconds(10, 60000000),
+                                   "Least retransmission timeout."),
+    Key<&TransportConfig::rto_max>("rto_max_us", "µs", Microseconds(10, 60000000),
+                                   "Largest retransmission timeout, which backing off ends at."),
+    Key<&TransportConfig::max_tries>("max_tries", "", Between(1, 255),
+                                     "Timeouts in a row after which the peer is unreachable."),
+    Key<&TransportConfig::not_ready_backoff>("not_ready_backoff_us", "µs", Microseconds(1, 1000000),
+                                             "First wait after the peer was not ready to receive."),
+    Key<&TransportConfig::hello_timeout>("hello_timeout_us", "µs", Microseconds(1, 10000000),
+                                         "Wait for the answer to a hello."),
+    Key<&TransportConfig::hello_tries>("hello_tries", "", Between(1, 255),
+                                       "Hellos without an answer after which the peer is taken as "
+                                       "one that does not speak hello."),
+    Key<&TransportConfig::inflight_pdus>("inflight_pdus", "PDUs", Between(1, 1u << 20),
+                                         "Most PDUs that one instance holds without an "
+                                         "acknowledgement, over all peers."),
+};
+
+constexpr ConfigField<ClientsConfig> kClients[] = {
+    Key<&ClientsConfig::socket>("socket", "",
+                                {.min = 1, .max = 512, .rule = TextRule::kAbsolutePath},
+                                "Unix socket where client processes connect; at most 107 "
+                                "characters.",
+                                {.shown_default = "/run/suede/NAME/xpu.sock"}),
+    Key<&ClientsConfig::socket_mode>("socket_mode", "", {.max = 0777, .octal = true},
+                                     "Permissions of the socket, which are its access control."),
+    Key<&ClientsConfig::max_clients>("max_clients", "", Between(1, 1024),
+                                     "Most client processes at a time."),
+    Key<&ClientsConfig::max_queues>("max_queues", "", Between(1, 16), "Most queues of a client."),
+    Key<&ClientsConfig::ring_lines>("ring_lines", "64-octet lines", PowerOfTwo(64, kMaxRing),
+                                    "Length of each queue's transmit ring."),
+    Key<&ClientsConfig::receive_lines>("receive_lines", "64-octet lines", PowerOfTwo(64, kMaxRing),
+                                       "Length of each VC's receive ring; at least "
+                                       "packing.limit_bytes / 2, which a PDU can need."),
+    Key<&ClientsConfig::credit_lines>("credit_lines", "64-octet lines", Between(5, kMaxRing),
+                                      "Credit of each {destination, VC}, per queue."),
+    Key<&ClientsConfig::aggregate_lines>("aggregate_lines", "64-octet lines", Between(5, kMaxRing),
+                                         "Credit over all destinations and VCs, per queue; at most "
+                                         "clients.ring_lines."),
+    Key<&ClientsConfig::completions>("completions", "entries", PowerOfTwo(64, kMaxRing),
+                                     "Length of each queue's completion ring."),
+    Key<&ClientsConfig::unclaimed_pdus>("unclaimed_pdus", "PDUs", Between(0, 4096),
+                                        "PDUs that wait per {instance, VC} while no client serves "
+                                        "it."),
+    Key<&ClientsConfig::hugepages>("hugepages", "", {},
+                                   "Hugepages for the segments shared with clients."),
+};
+
+constexpr ConfigField<LogConfig> kLog[] = {
+    Key<&LogConfig::level>("level", "", {}, "Least severity that is logged."),
+    Key<&LogConfig::format>("format", "", {}, "Form of a log line."),
+};
+
+// A key that holds further keys, or a list.
+struct ConfigSection {
+  std::string_view path;  // as in "ports[].vlan"
+  std::string_view sentence;
+  bool required = false;
+};
+
+constexpr ConfigSection kSections[] = {
+    {"eal", "DPDK's environment."},
+    {"lcores", "List of the CPUs that each run one pipeline.", true},
+    {"ports", "List of network ports, at most 32.", true},
+    {"ports[].vlan", "Tag of every frame of the port. Absent: untagged."},
+    {"instances", "List of own instances, at most 1024 after ranges are expanded.", true},
+    {"instances[].ports", "The port of the instance; exactly one for now.", true},
+    {"peers", "List of destinations, at most 1024 after ranges are expanded."},
+    {"peers[].ports", "Where the peer is, from each own port that reaches it.", true},
+    {"classes", "Classes of traffic."},
+    {"classes.vc", "Exactly four classes, for VC 0 to 3."},
+    {"classes.ack", "Class of PDUs without commands."},
+    {"packing", "How commands are packed into PDUs."},
+    {"transport", "Windows, acknowledgements and timers."},
+    {"clients", "What client processes get."},
+    {"log", "The log, on standard error."},
+};
+
+// --- The documentation's rows.
+
+const ConfigSection& SectionAt(std::string_view path) {
+  for (const ConfigSection& section : kSections) {
+    if (section.path == path) return section;
+  }
+  return kSections[0];
+}
+
+void AddSection(std::string_view path, std::vector<ConfigKey>& out) {
+  const ConfigSection& section = SectionAt(path);
+  out.push_back({.path = std::string(path),
+                 .default_value = section.required ? "required" : "",
+                 .sentence = std::string(section.sentence),
+                 .is_section = true});
+}
+
+template <class S>
+void AddFields(std::string_view prefix, std::vector<ConfigKey>& out, const S& defaults = {}) {
+  for (const ConfigField<S>& field : FieldsOf<S>()) {
+    std::string shown(field.shown_default);
+    if (field.required) shown = "required";
+    if (shown.empty()) shown = field.write(defaults, field.limits).value_or("");
+    out.push_back({.path = StrCat(prefix, field.key),
+                   .unit = std::string(field.unit),
+                   .range = field.range(field.limits),
+                   .default_value = shown,
+                   .sentence = std::string(field.sentence)});
+  }
+}
+
+template <class S>
+void AddSectionWithFields(std::string_view path, std::string_view prefix,
+                          std::vector<ConfigKey>& out, const S& defaults = {}) {
+  AddSection(path, out);
+  AddFields<S>(prefix, out, defaults);
+}
+
+std::vector<ConfigKey> MakeKeys() {
+  std::vector<ConfigKey> keys;
+  AddFields<RootEntry>("", keys);
+  AddSectionWithFields<EalConfig>("eal", "eal.", keys);
+  AddSectionWithFields<LcoreConfig>("lcores", "lcores[].", keys);
+  AddSectionWithFields<PortConfig>("ports", "ports[].", keys);
+  AddSectionWithFields<VlanEntry>("ports[].vlan", "ports[].vlan.", keys);
+  AddSectionWithFields<InstanceEntry>("instances", "instances[].", keys);
+  AddSectionWithFields<InstancePortEntry>("instances[].ports", "instances[].ports[].", keys);
+  AddSectionWithFields<PeerEntry>("peers", "peers[].", keys);
+  AddSectionWithFields<PeerPortEntry>("peers[].ports", "peers[].ports[].", keys);
+  AddSection("classes", keys);
+  AddSectionWithFields<ConfigClass>("classes.vc", "classes.vc[].", keys);
+  AddSectionWithFields<ConfigClass>("classes.ack", "classes.ack.", keys, ClassesConfig{}.ack);
+  AddSectionWithFields<PackingConfig>("packing", "packing.", keys);
+  AddSectionWithFields<TransportConfig>("transport", "transport.", keys);
+  AddSectionWithFields<ClientsConfig>("clients", "clients.", keys);
+  AddSectionWithFields<LogConfig>("log", "log.", keys);
+  return keys;
+}
+
+}  // namespace
+
+template <>
+std::span<const ConfigField<RootEntry>> FieldsOf() {
+  return kRoot;
+}
+template <>
+std::span<const ConfigField<EalConfig>> FieldsOf() {
+  return kEal;
+}
+template <>
+std::span<const ConfigField<LcoreConfig>> FieldsOf() {
+  return kLcore;
+}
+template <>
+std::span<const ConfigField<PortConfig>> FieldsOf() {
+  return kPort;
+}
+template <>
+std::span<const ConfigField<VlanEntry>> FieldsOf() {
+  return kVlan;
+}
+template <>
+std::span<const ConfigField<InstanceEntry>> FieldsOf() {
+  return kInstance;
+}
+template <>
+std::span<const ConfigField<InstancePortEntry>> FieldsOf() {
+  return kInstancePort;
+}
+template <>
+std::span<const ConfigField<PeerEntry>> FieldsOf() {
+  return kPeer;
+}
+template <>
+std::span<const ConfigField<PeerPortEntry>> FieldsOf() {
+  return kPeerPort;
+}
+template <>
+std::span<const ConfigField<ConfigClass>> FieldsOf() {
+  return kClass;
+}
+template <>
+std::span<const ConfigField<PackingConfig>> FieldsOf() {
+  return kPacking;
+}
+template <>
+std::span<const ConfigField<TransportConfig>> FieldsOf() {
+  return kTransport;
+}
+template <>
+std::span<const ConfigField<ClientsConfig>> FieldsOf() {
+  return kClients;
+}
+template <>
+std::span<const ConfigField<LogConfig>> FieldsOf() {
+  return kLog;
+}
+
+const std::vector<ConfigKey>& ConfigKeys() {
+  static const std::vector<ConfigKey> keys = MakeKeys();
+  return keys;
+}
+
+}  // namespace suede

@@ -1,0 +1,80 @@
+// The one declaration of the configuration's keys. Loader, dump, overrides from the environment and
+// docs/configuration.md derive from it.
+#ifndef SUEDE_CONTROL_CONFIG_FIELDS_H_
+#define SUEDE_CONTROL_CONFIG_FIELDS_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "control/config.h"
+#include "control/config_values.h"
+
+namespace suede {
+
+// A key that holds a value. S is the struct with a member for each value of a section; the
+// default is what S{} holds.
+template <class S>
+struct ConfigField {
+  std::string_view key;
+  std::string_view unit;
+  ValueLimits limits;
+  std::string_view sentence;
+  bool required = false;
+  std::string_view shown_default{};  // for the table, where S{} does not tell it
+  Problem (*read)(const ConfigNode& node, const ValueLimits& limits, S& section) = nullptr;
+  Written (*write)(const S& section, const ValueLimits& limits) = nullptr;
+  std::string (*range)(const ValueLimits& limits) = nullptr;  // for the table
+};
+
+// Sections that are in a file in another form than in Config.
+struct RootEntry {
+  uint32_t version = 1;
+  std::string name;
+  uint32_t partition = 0;
+};
+struct VlanEntry {
+  uint16_t vid = 0;
+};
+struct InstanceEntry {
+  std::optional<uint32_t> xpu;
+  std::optional<XpuRange> xpus;
+  uint32_t instance = 0;
+  std::optional<uint32_t> lcore;  // its CPU
+};
+struct InstancePortEntry {
+  std::string port;
+  std::optional<IpText> ip;
+  std::optional<IpText> ip_base;
+};
+struct PeerEntry {
+  std::optional<uint32_t> xpu;
+  std::optional<XpuRange> xpus;
+};
+struct PeerPortEntry {
+  std::string port;
+  std::optional<IpText> ip;
+  std::optional<IpText> ip_base;
+  std::optional<ConfigMac> mac;
+  std::optional<ConfigMac> mac_base;
+};
+
+// The keys of a section, in the order of dump and documentation. One specialisation for each.
+template <class S>
+std::span<const ConfigField<S>> FieldsOf();
+
+// A row of the documentation, for values and sections alike.
+struct ConfigKey {
+  std::string path;  // as in "ports[].mtu_bytes"
+  std::string unit;
+  std::string range;
+  std::string default_value;
+  std::string sentence;
+  bool is_section = false;
+};
+const std::vector<ConfigKey>& ConfigKeys();
+
+}  // namespace suede
+
+#endif  // SUEDE_CONTROL_CONFIG_FIELDS_H_

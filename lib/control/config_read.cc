@@ -1,0 +1,350 @@
+// From the tree to a draft: one function for each section, ranges expanded.
+#include <algorithm>
+#include <limits>
+
+#include "control/config_draft.h"
+#include "control/config_reader.h"
+#include "control/config_text.h"
+
+namespace suede {
+namespace {
+
+constexpr size_t kMaxLcores = 128;
+constexpr size_t kMaxPorts = 32;
+constexpr size_t kMaxOwnInstances = 1024;
+constexpr size_t kMaxPeerAddresses = 8192;
+
+std::string Entry(std::string_view path, size_t index) { return StrCat(path, "[", index, "]"); }
+
+class SectionReader {
+ public:
+  explicit SectionReader(ConfigDraft& draft)
+      : draft_(draft), config_(draft.config), reader_(draft) {}
+
+  absl::Status Read(const ConfigNode& root) {
+    // Each reads only while nothing has failed.
+    ReadRoot(root) && ReadPlain(root, "eal", config_.eal) && ReadLcores(root) && ReadPorts(root) &&
+        ReadInstances(root) && ReadPeers(root) && ReadClasses(root) &&
+        ReadPlain(root, "packing", config_.packing) &&
+        ReadPlain(root, "transport", config_.transport) &&
+        ReadPlain(root, "clients", config_.clients) && ReadPlain(root, "log", config_.log);
+    return reader_.status();
+  }
+
+ private:
+  bool ReadRoot(const ConfigNode& root) {
+    RootEntry entry;
+    if (const ConfigNode* version = ConfigReader::Find(root, "version");
+        version != nullptr && version->text != "1") {
+      return reader_.Fail(*version, "version",
+                          StrCat("version ", Quoted(version->text),
+                                 " of the format is not known; write version: 1"));
+    }
+    if (!reader_.ReadFields(root, "",
+                            {"eal", "lcores", "ports", "instances", "peers", "classes", "packing",
+                             "transport", "clients", "log"},
+                            entry)) {
+      return false;
+    }
+    config_.name = entry.name;
+    config_.partition = entry.partition;
+    return true;
+  }
+
+  // A section without lists and sections in it.
+  template <class S>
+  bool ReadPlain(const ConfigNode& parent, std::string_view path, S& out) {
+    const std::string_view key = path.substr(path.rfind('.') + 1);  // npos + 1 is 0
+    const ConfigNode* node = ConfigReader::Find(parent, key);
+    return node == nullptr || reader_.ReadFields(*node, std::string(path), {}, out);
+  }
+
+  bool ReadLcores(const ConfigNode& root) {
+    size_t i = 0;
+    for (const ConfigNode& item : reader_.Items(root, "", "lcores", 1, kMaxLcores)) {
+      if (!reader_.ReadFields(item, Entry("lcores", i++), {}, config_.lcores.emplace_back())) {
+        return false;
+      }
+    }
+    return reader_.ok();
+  }
+
+  bool ReadPorts(const ConfigNode& root) {
+    size_t i = 0;
+    for (const ConfigNode& item : reader_.Items(root, "", "ports", 1, kMaxPorts)) {
+      const std::string path = Entry("ports", i++);
+      PortConfig& port = config_.ports.emplace_back();
+      if (!reader_.ReadFields(item, path, {"vlan"}, port)) return false;
+      if (const ConfigNode* node = ConfigReader::Find(item, "vlan"); node != nullptr) {
+        VlanEntry vlan;
+        if (!reader_.ReadFields(*node, path + ".vlan", {}, vlan)) return false;
+        port.vid = vlan.vid;
+      }
+    }
+    return reader_.ok();
+  }
+
+  // The XPU ids of an entry with xpu or xpus.
+  bool ReadIds(const ConfigNode& item, const std::string& path, const std::optional<uint32_t>& xpu,
+               const std::optional<XpuRange>& xpus, XpuRange& out) {
+    if (xpu && xpus) {
+      return reader_.Fail(item, path, "both xpu and xpus are given; keep one of them");
+    }
+    if (!xpu && !xpus) {
+      return reader_.Fail(item, path, "no XPU id; add xpu: ID, or xpus: FIRST-LAST");
+    }
+    out = xpus ? *xpus : XpuRange{*xpu, *xpu};
+    return true;
+  }
+
+  // Index of the port that an entry names.
+  bool FindPort(const ConfigNode& item, const std::string& path, const std::string& name,
+                uint32_t& index) {
+    std::vector<std::string_view> names;
+    for (const PortConfig& port : config_.ports) {
+      if (port.name == name) {
+        index = static_cast<uint32_t>(names.size());
+        return true;
+      }
+      names.push_back(port.name);
+    }
+    return reader_.Fail(
+        *ConfigReader::Find(item, "port"), path + ".port",
+        StrCat("no port is called ", Quoted(name), "; the ports are ", StrJoin(names, ", ")));
+  }
+
+  // Checks that one of `key` and `key`_base is given, and that a range has the latter.
+  bool CheckBase(const ConfigNode& item, const std::string& path, std::string_view key, bool single,
+                 bool base, bool is_range) {
+    if (single && base) {
+      return reader_.Fail(item, path,
+                          StrCat("both ", key, " and ", key, "_base are given; keep one"));
+    }
+    if (single && is_range) {
+      return reader_.Fail(*ConfigReader::Find(item, key), ConfigReader::Join(path, key),
+                          StrCat("one address for a range of XPUs; use ", key,
+                                 "_base, to which each XPU id is added"));
+    }
+    if (!single && !base) {
+      const std::string_view why =
+          key == "mac" ? " (neighbours are not learnt yet, so peers need one)" : "";
+      return reader_.Fail(item, ConfigReader::Join(path, key),
+                          StrCat("missing", why, "; add ", key, ": or ", key, "_base:"));
+    }
+    return true;
+  }
+
+  // ip, or ip_base + xpu.
+  bool AddressOf(const ConfigNode& item, const std::string& path, const std::optional<IpText>& ip,
+                 const std::optional<IpText>& base, const XpuRange& ids) {
+    if (!CheckBase(item, path, "ip", ip.has_value(), base.has_value(), ids.first != ids.last)) {
+      return false;
+    }
+    if (ip) return true;
+    // The ids' addresses must not leave what ReadValue takes for an endpoint's address.
+    const ConfigNode& node = *ConfigReader::Find(item, "ip_base");
+    const uint64_t last = uint64_t{base->value} + ids.last;
+    IpText highest;
+    const ConfigNode text{.kind = ConfigNode::Kind::kScalar,
+                          .text = FormatIp(static_cast<ConfigIp>(last))};
+    if (last > std::numeric_limits<ConfigIp>::max() || last >> 24 != base->value >> 24 ||
+        !ReadValue(text, {}, highest).empty()) {
+      return reader_.Fail(node, path + ".ip_base",
+                          StrCat(FormatIp(base->value), " + XPU id ", ids.last,
+                                 " runs past the end of its network; use a lower ip_base"));
+    }
+    return true;
+  }
+
+  bool MacBaseFits(const ConfigNode& item, const std::string& path, const ConfigMac& base,
+                   uint32_t last_id) {
+    if ((MacAsNumber(base) + last_id) >> 40 == MacAsNumber(base) >> 40) return true;
+    return reader_.Fail(*ConfigReader::Find(item, "mac_base"), path + ".mac_base",
+                        StrCat(FormatMac(base), " + XPU id ", last_id,
+                               " changes the first octet; use a lower mac_base"));
+  }
+
+  static uint64_t MacAsNumber(const ConfigMac& mac) {
+    uint64_t number = 0;
+    for (const uint8_t octet : mac) number = number << 8 | octet;
+    return number;
+  }
+  static ConfigMac MacPlus(const ConfigMac& base, uint32_t id) {
+    uint64_t number = MacAsNumber(base) + id;
+    ConfigMac mac{};
+    for (size_t i = mac.size(); i-- > 0; number >>= 8) mac[i] = static_cast<uint8_t>(number & 255);
+    return mac;
+  }
+  static ConfigIp Address(const std::optional<IpText>& ip, const std::optional<IpText>& base,
+                          uint32_t id) {
+    return ip ? ip->value : base->value + id;
+  }
+
+  bool ReadInstances(const ConfigNode& root) {
+    size_t i = 0;
+    for (const ConfigNode& item : reader_.Items(root, "", "instances", 1, kMaxOwnInstances)) {
+      const size_t index = i++;
+      if (!ReadInstance(item, Entry("instances", index), index)) return false;
+    }
+    return reader_.ok();
+  }
+
+  bool FindLcore(const ConfigNode& item, const std::string& path,
+                 const std::optional<uint32_t>& cpu, uint32_t& index) {
+    index = 0;
+    if (!cpu) return true;
+    std::vector<uint32_t> cpus;
+    for (const LcoreConfig& lcore : config_.lcores) {
+      if (lcore.cpu == *cpu) return true;
+      cpus.push_back(lcore.cpu);
+      ++index;
+    }
+    return reader_.Fail(
+        *ConfigReader::Find(item, "lcore"), path + ".lcore",
+        StrCat("no lcore is on CPU ", *cpu, "; the lcores' CPUs are ", StrJoin(cpus, ", ")));
+  }
+
+  bool ReadInstance(const ConfigNode& item, const std::string& path, size_t entry_index) {
+    InstanceEntry entry;
+    XpuRange ids;
+    InstanceConfig instance;
+    if (!reader_.ReadFields(item, path, {"ports"}, entry) ||
+        !ReadIds(item, path, entry.xpu, entry.xpus, ids) ||
+        !FindLcore(item, path, entry.lcore, instance.lcore)) {
+      return false;
+    }
+    constexpr size_t kMostPlanes = 4;
+    const std::span<const ConfigNode> ports = reader_.Items(item, path, "ports", 1, kMostPlanes);
+    if (!reader_.ok()) return false;
+    if (ports.size() > 1) {
+      return reader_.Fail(
+          ports[1], path + ".ports",
+          StrCat(ports.size(), " ports of one instance are not built yet; keep one"));
+    }
+    if (config_.instances.size() + (ids.last - ids.first + 1) > kMaxOwnInstances) {
+      return reader_.Fail(item, path,
+                          StrCat("with this entry there are more than ", kMaxOwnInstances,
+                                 " instances; spread them over several processes"));
+    }
+    InstancePortEntry address;
+    InstancePort port;
+    const std::string port_path = path + ".ports[0]";
+    if (!reader_.ReadFields(ports[0], port_path, {}, address) ||
+        !FindPort(ports[0], port_path, address.port, port.port) ||
+        !AddressOf(ports[0], port_path, address.ip, address.ip_base, ids)) {
+      return false;
+    }
+    instance.instance = entry.instance;
+    for (uint32_t id = ids.first; id <= ids.last; ++id) {
+      port.ip = Address(address.ip, address.ip_base, id);
+      instance.xpu = id;
+      instance.ports = {port};
+      config_.instances.push_back(instance);
+      draft_.instance_entries.push_back(static_cast<uint32_t>(entry_index));
+    }
+    return true;
+  }
+
+  bool ReadPeers(const ConfigNode& root) {
+    size_t i = 0;
+    for (const ConfigNode& item : reader_.Items(root, "", "peers", 0, kMaxXpus)) {
+      const size_t index = i++;
+      if (!ReadPeer(item, Entry("peers", index), index)) return false;
+    }
+    return reader_.ok();
+  }
+
+  bool ReadPeer(const ConfigNode& item, const std::string& path, size_t entry_index) {
+    PeerEntry entry;
+    XpuRange ids;
+    if (!reader_.ReadFields(item, path, {"ports"}, entry) ||
+        !ReadIds(item, path, entry.xpu, entry.xpus, ids)) {
+      return false;
+    }
+    const size_t count = ids.last - ids.first + 1;
+    const size_t first = config_.peers.size();
+    if (first + count > kMaxXpus) {
+      return reader_.Fail(item, path,
+                          StrCat("with this entry there are more than ", kMaxXpus,
+                                 " peers; name each XPU id once"));
+    }
+    const std::span<const ConfigNode> ports = reader_.Items(item, path, "ports", 1, kMaxPorts);
+    if (!reader_.ok()) return false;
+    peer_addresses_ += ports.size() * count;
+    if (peer_addresses_ > kMaxPeerAddresses) {
+      return reader_.Fail(item, path + ".ports",
+                          StrCat("with this entry the peers have more than ", kMaxPeerAddresses,
+                                 " addresses; use fewer ports"));
+    }
+    for (uint32_t id = ids.first; id <= ids.last; ++id) {
+      config_.peers.push_back({.xpu = id, .ports = {}});
+      draft_.peer_entries.push_back(static_cast<uint32_t>(entry_index));
+    }
+    for (size_t i = 0; i < ports.size(); ++i) {
+      if (!ReadPeerPort(ports[i], Entry(path + ".ports", i), ids, first)) return false;
+    }
+    return true;
+  }
+
+  // Adds a port to the peers from `first` on, which have the XPU ids `ids`.
+  bool ReadPeerPort(const ConfigNode& item, const std::string& path, const XpuRange& ids,
+                    size_t first) {
+    PeerPortEntry address;
+    PeerPort port;
+    if (!reader_.ReadFields(item, path, {}, address) ||
+        !FindPort(item, path, address.port, port.port) ||
+        !AddressOf(item, path, address.ip, address.ip_base, ids) ||
+        // Behind a router all peers of a range share its MAC address.
+        !CheckBase(item, path, "mac", address.mac.has_value(), address.mac_base.has_value(),
+                   false) ||
+        (address.mac_base && !MacBaseFits(item, path, *address.mac_base, ids.last))) {
+      return false;
+    }
+    for (uint32_t id = ids.first; id <= ids.last; ++id) {
+      PeerConfig& peer = config_.peers[first + (id - ids.first)];
+      for (const PeerPort& other : peer.ports) {
+        if (other.port != port.port) continue;
+        return reader_.Fail(
+            item, path + ".port",
+            StrCat("port ", address.port, " is there twice for this peer; remove one"));
+      }
+      port.ip = Address(address.ip, address.ip_base, id);
+      port.mac = address.mac ? *address.mac : MacPlus(*address.mac_base, id);
+      peer.ports.push_back(port);
+    }
+    return true;
+  }
+
+  bool ReadClasses(const ConfigNode& root) {
+    const ConfigNode* node = ConfigReader::Find(root, "classes");
+    if (node == nullptr) return true;
+    if (!reader_.ReadNested(*node, "classes", {"vc", "ack"})) return false;
+    if (const ConfigNode* vc = ConfigReader::Find(*node, "vc"); vc != nullptr) {
+      auto& classes = config_.classes.vc;
+      if (vc->kind == ConfigNode::Kind::kList && vc->items.size() != classes.size()) {
+        return reader_.Fail(*vc, "classes.vc",
+                            StrCat(vc->items.size(), " classes; write exactly 4, for VC 0 to 3"));
+      }
+      size_t i = 0;
+      for (const ConfigNode& item : reader_.Items(*node, "classes", "vc", 4, 4)) {
+        if (!reader_.ReadFields(item, Entry("classes.vc", i), {}, classes[i])) return false;
+        ++i;
+      }
+      if (!reader_.ok()) return false;
+    }
+    return ReadPlain(*node, "classes.ack", config_.classes.ack);
+  }
+
+  ConfigDraft& draft_;
+  Config& config_;
+  ConfigReader reader_;
+  size_t peer_addresses_ = 0;
+};
+
+}  // namespace
+
+absl::Status ReadConfig(const ConfigNode& root, ConfigDraft& draft) {
+  return SectionReader(draft).Read(root);
+}
+
+}  // namespace suede

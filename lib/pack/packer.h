@@ -1,0 +1,60 @@
+// Packing: the one copy of a command on its way out, from the client's ring into the PDU being
+// packed for its {destination, VC} (SUE framework §4.4).
+#ifndef SUEDE_PACK_PACKER_H_
+#define SUEDE_PACK_PACKER_H_
+
+#include <cstdint>
+
+#include "base/copy.h"
+#include "wire/pdu.h"
+
+namespace suede {
+
+// A command on its way into a PDU. What `command` points at may change under our eyes, but for its
+// first two octets, which are given by value.
+struct PackInput {
+  const uint8_t* command = nullptr;  // control, then data
+  uint64_t tag = 0;
+  uint16_t bytes = 0;                // control and data
+  uint16_t queue = 0;                // the pipeline's number of the client queue
+  uint8_t type = 0;                  // first octet of the control
+  uint8_t length = 0;                // second octet of the control
+  uint8_t lines = 0;                 // ring lines, the unit of credit
+  bool tagged = false;
+  bool transmit_now = false;
+};
+
+// Whether `pdu` can take the command: it is open, has the octets, and can remember where the command
+// came from.
+inline bool CanAppend(const Pdu& pdu, const PackInput& in, uint32_t limit_bytes) {
+  if (pdu.closed || pdu.bytes + ((in.bytes + 1u) & ~1u) > limit_bytes) return false;
+  if (in.tagged && pdu.tag_count == Pdu::kMaxTags) return false;
+  return pdu.run_count == 0 || pdu.runs[pdu.run_count - 1].queue == in.queue ||
+         pdu.run_count < Pdu::kMaxRuns;
+}
+
+// Appends the command to a PDU for which CanAppend holds. Returns true where this began a new run.
+inline bool Append(Pdu& pdu, const PackInput& in) {
+  uint8_t* to = pdu.commands + pdu.bytes;
+  CopyCommand(to, in.command, in.bytes);
+  to[0] = in.type;
+  to[1] = in.length;
+  to[in.bytes] = 0;  // the pad of an odd length; overwritten by the next command otherwise
+  pdu.bytes = static_cast<uint16_t>(pdu.bytes + ((in.bytes + 1u) & ~1u));
+  ++pdu.command_count;
+  const bool new_run = pdu.run_count == 0 || pdu.runs[pdu.run_count - 1].queue != in.queue;
+  if (new_run) pdu.runs[pdu.run_count++] = {.queue = in.queue, .lines = 0, .tags = 0, .commands = 0};
+  PduRun& run = pdu.runs[pdu.run_count - 1];
+  run.lines = static_cast<uint16_t>(run.lines + in.lines);
+  ++run.commands;
+  if (in.tagged) {
+    pdu.tags[pdu.tag_count++] = in.tag;
+    ++run.tags;
+  }
+  pdu.closed = in.transmit_now;
+  return new_run;
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_PACK_PACKER_H_

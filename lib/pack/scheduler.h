@@ -1,0 +1,105 @@
+// Transmit queues per {destination, VC} and the order in which they are served: round robin over the
+// VCs, round robin over the queues of a VC (SUE framework §4.2 step 3, §4.4).
+//
+// Every operation is O(1), whatever the number of destinations: only queues that can send are on a
+// list. Owned by one lcore.
+#ifndef SUEDE_PACK_SCHEDULER_H_
+#define SUEDE_PACK_SCHEDULER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/sue.h"
+#include "wire/pdu_list.h"
+
+namespace suede {
+
+// What waits for one {destination, VC}. Only the last PDU may still take commands.
+struct TxQueue {
+  enum class State : uint8_t {
+    kIdle,     // nothing to send
+    kActive,   // on its VC's list
+    kBlocked,  // has something to send and waits for its connection
+  };
+  static constexpr uint32_t kNone = ~0u;
+
+  PduList pdus;
+  uint32_t next_active = kNone;
+  State state = State::kIdle;
+};
+
+class Scheduler {
+ public:
+  explicit Scheduler(uint32_t peer_count) : queues_(peer_count * kVcCount) {}
+
+  static uint32_t QueueIndex(uint32_t peer, uint32_t vc) { return peer * kVcCount + vc; }
+  static uint32_t PeerOf(uint32_t queue) { return queue / kVcCount; }
+  static uint32_t VcOf(uint32_t queue) { return queue % kVcCount; }
+  TxQueue& queue(uint32_t index) { return queues_[index]; }
+
+  // Whether Next would give a queue.
+  bool HasWork() const { return active_ != 0; }
+
+  // Something was put on an idle queue, or a blocked one may go on.
+  void Activate(uint32_t index) {
+    TxQueue& q = queues_[index];
+    if (q.state == TxQueue::State::kActive) return;
+    q.state = TxQueue::State::kActive;
+    PushBack(index);
+  }
+
+  // The queue whose turn it is, taken off its list: follow with Requeue, Block or Idle.
+  uint32_t Next() {
+    while (true) {
+      const uint32_t vc = next_vc_;
+      next_vc_ = (next_vc_ + 1) % kVcCount;
+      if (lists_[vc].head == TxQueue::kNone) continue;
+      return PopFront(vc);
+    }
+  }
+  // Served: goes to the end of its list if it has more.
+  void Requeue(uint32_t index) {
+    TxQueue& q = queues_[index];
+    if (q.pdus.empty()) {
+      q.state = TxQueue::State::kIdle;
+    } else {
+      PushBack(index);
+    }
+  }
+  // Its connection takes nothing now; Activate brings it back.
+  void Block(uint32_t index) { queues_[index].state = TxQueue::State::kBlocked; }
+
+ private:
+  struct List {
+    uint32_t head = TxQueue::kNone;
+    uint32_t tail = TxQueue::kNone;
+  };
+
+  void PushBack(uint32_t index) {
+    List& list = lists_[VcOf(index)];
+    queues_[index].next_active = TxQueue::kNone;
+    if (list.head == TxQueue::kNone) {
+      list.head = index;
+    } else {
+      queues_[list.tail].next_active = index;
+    }
+    list.tail = index;
+    ++active_;
+  }
+  uint32_t PopFront(uint32_t vc) {
+    List& list = lists_[vc];
+    const uint32_t index = list.head;
+    list.head = queues_[index].next_active;
+    --active_;
+    return index;
+  }
+
+  std::vector<TxQueue> queues_;
+  List lists_[kVcCount];
+  uint32_t active_ = 0;
+  uint32_t next_vc_ = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PACK_SCHEDULER_H_

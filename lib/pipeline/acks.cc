@@ -1,0 +1,359 @@
+// What is sent and done on the transport's own account: acknowledgements, control PDUs, timers,
+// completions.
+#include "pipeline/pipeline.h"
+#include "wire/control_pdu.h"
+
+namespace suede {
+namespace {
+
+Counter GivenUpCounter(uint8_t status) {
+  return status == SUEDE_STATUS_PEER_RESET ? Counter::kTxPeerReset : Counter::kTxUnreachable;
+}
+
+}  // namespace
+
+// ---- Completions.
+
+// Ends PDUs that were sent: tells who asked, and gives the frames back.
+void Pipeline::Complete(Instance& instance, PduList& pdus, uint8_t status) {
+  PortContext& port = PortOf(instance);
+  while (!pdus.empty()) {
+    Pdu* pdu = pdus.PopFront();
+    const uint16_t xpuid = instance.params.peers[pdu->peer].xpuid;
+    uint32_t tag = 0;
+    for (uint32_t i = 0; i < pdu->run_count; ++i) {
+      const PduRun& run = pdu->runs[i];
+      QueueSlot& slot = queues_[run.queue];
+      for (const uint32_t end = tag + run.tags; tag < end; ++tag) {
+        CompleteTag(slot, run.queue, pdu->tags[tag], xpuid, pdu->vc, status);
+      }
+      if (--slot.runs == 0 && slot.state == QueueSlot::State::kGone) {
+        slot.state = QueueSlot::State::kFree;
+      }
+    }
+    if (status != SUEDE_STATUS_OK) {
+      instance.counters.Add(GivenUpCounter(status), pdu->command_count);
+    }
+    --instance.inflight;
+    port.ReleasePdu(pdu);
+  }
+  if (!instance.on_active_list && instance.scheduler.HasWork()) {
+    instance.on_active_list = true;
+    port.active_instances.push_back(instance.number);
+  }
+}
+
+void Pipeline::CompleteTag(QueueSlot& slot, uint16_t number, uint64_t tag, uint16_t xpuid,
+                           uint8_t vc, uint8_t status) {
+  if (slot.state != QueueSlot::State::kServing) return;
+  CounterBlock& counters = instances_[slot.instance]->counters;
+  if (!slot.completions.Push(tag, xpuid, vc, status)) {
+    counters.Add(Counter::kCompletionsLost);
+    return;
+  }
+  counters.Add(Counter::kCompletions);
+  if (!slot.completions_dirty) {
+    slot.completions_dirty = true;
+    dirty_queues_.push_back(number);
+  }
+}
+
+void Pipeline::PublishCompletions() {
+  for (const uint16_t number : dirty_queues_) {
+    QueueSlot& slot = queues_[number];
+    slot.completions_dirty = false;
+    if (slot.segment != nullptr) slot.completions.Publish();
+  }
+  dirty_queues_.clear();
+}
+
+// ---- Connections that can go on, or cannot.
+
+void Pipeline::Activate(Instance& instance, uint32_t queue) {
+  instance.scheduler.Activate(queue);
+  if (instance.on_active_list) return;
+  instance.on_active_list = true;
+  PortOf(instance).active_instances.push_back(instance.number);
+}
+
+// Lets the queues go on that wait for the connection, if it can send.
+void Pipeline::Unblock(Instance& instance, uint32_t number) {
+  const uint8_t mask = instance.blocked[number];
+  if (mask == 0) return;
+  const uint32_t peer = instance.PeerOfConnection(number);
+  if (!instance.handshakes[peer].open() ||
+      !instance.connections[number].CanSend(0, instance.params.transport)) {
+    return;
+  }
+  instance.blocked[number] = 0;
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if ((mask & 1u << vc) != 0) Activate(instance, Scheduler::QueueIndex(peer, vc));
+  }
+}
+
+void Pipeline::WantRetransmission(Instance& instance, uint32_t number) {
+  uint8_t& flags = instance.flags[number];
+  if ((flags & Instance::kOnRetransmit) != 0) return;
+  flags |= Instance::kOnRetransmit;
+  instance.counters.Add(Counter::kGoBacks);
+  PortOf(instance).retransmit.push_back({instance.number, number});
+}
+
+void Pipeline::GiveUpQueued(Instance& instance, uint32_t number, uint8_t status) {
+  const uint32_t peer = instance.PeerOfConnection(number);
+  const bool per_vc = instance.params.transport.psn_scope == PsnScope::kVc;
+  const uint32_t first = per_vc ? instance.VcOfConnection(number) : 0;
+  const uint32_t last = per_vc ? first : kVcCount - 1;
+  for (uint32_t vc = first; vc <= last; ++vc) {
+    TxQueue& queue = instance.scheduler.queue(Scheduler::QueueIndex(peer, vc));
+    // A queue on its list stays there with nothing on it only until its turn: see StageOne. Here
+    // the connection is stuck, so what is queued is blocked.
+    if (queue.state != TxQueue::State::kBlocked) continue;
+    PduList list;
+    while (!queue.pdus.empty()) {
+      Pdu* pdu = queue.pdus.PopFront();
+      ReturnCredit(instance, *pdu);
+      --queued_pdus_;
+      ++instance.inflight;  // Complete counts it out again
+      list.PushBack(pdu);
+    }
+    queue.state = TxQueue::State::kIdle;
+    instance.blocked[number] &= static_cast<uint8_t>(~(1u << vc));
+    Complete(instance, list, status);
+  }
+}
+
+// ---- Acknowledgements.
+
+void Pipeline::OweAck(Instance& instance, uint32_t number, Time now) {
+  uint8_t& flags = instance.flags[number];
+  if (instance.connections[number].MustAckNow(instance.params.transport)) {
+    if ((flags & Instance::kOnAckNow) != 0) return;
+    flags |= Instance::kOnAckNow;
+    ack_now_.push_back({instance.number, number});
+  } else if ((flags & Instance::kOnAckList) == 0 && instance.connections[number].OwesAck()) {
+    flags |= Instance::kOnAckList;
+    ack_due_.push_back({instance.number, number, now + instance.params.transport.ack_delay});
+  }
+}
+
+// Sends what is still owed after the data of this turn has taken along what it could.
+void Pipeline::SendAcks(Time now) {
+  while (!ack_now_.empty()) {
+    const ConnectionRef ref = ack_now_.front();
+    Instance& instance = *instances_[ref.instance];
+    if (instance.connections[ref.connection].OwesAck() && !SendAck(instance, ref.connection)) return;
+    instance.flags[ref.connection] &= static_cast<uint8_t>(~Instance::kOnAckNow);
+    ack_now_.pop_front();
+  }
+  while (!ack_due_.empty() && ack_due_.front().at <= now) {
+    const AckDue due = ack_due_.front();
+    Instance& instance = *instances_[due.instance];
+    if (instance.connections[due.connection].OwesAck() && !SendAck(instance, due.connection)) return;
+    instance.flags[due.connection] &= static_cast<uint8_t>(~Instance::kOnAckList);
+    ack_due_.pop_front();
+  }
+}
+
+// An unsequenced PDU. False where there is no room to stage it.
+bool Pipeline::SendAck(Instance& instance, uint32_t number) {
+  PortContext& port = PortOf(instance);
+  if (!port.HasStageRoom() || !port.HasFrames(1)) return false;
+  Connection& connection = instance.connections[number];
+  const RpsnField field = connection.TakeRpsn();
+  instance.counters.Add(Counter::kTxAcks);
+  if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
+  Pdu* pdu = port.NewPdu();
+  pdu->peer = static_cast<uint16_t>(instance.PeerOfConnection(number));
+  pdu->orphaned = true;
+  WriteFrame(instance, port, pdu, Instance::kAckClass,
+             {.ver = static_cast<uint8_t>(RhVersion::kData),
+              .op = field.op,
+              .xpuid = instance.params.xpuid,
+              .psn = connection.next_psn(),
+              .vc = instance.VcOfConnection(number),
+              .partition = instance.params.partition,
+              .rpsn = field.rpsn});
+  port.Stage(pdu);
+  return true;
+}
+
+// ---- Control PDUs.
+
+// False where there was no room to stage it: it is as if it were lost on the way.
+bool Pipeline::SendControl(Instance& instance, uint32_t peer, const ControlMessage& message) {
+  PortContext& port = PortOf(instance);
+  if (!port.HasStageRoom() || !port.HasFrames(1)) return false;
+  Pdu* pdu = port.NewPdu();
+  pdu->peer = static_cast<uint16_t>(peer);
+  pdu->orphaned = true;
+  pdu->bytes = static_cast<uint16_t>(EncodeControl(message, pdu->commands));
+  WriteFrame(instance, port, pdu, Instance::kAckClass,
+             ControlRh(instance.params.xpuid, instance.params.partition));
+  port.Stage(pdu);
+  instance.counters.Add(Counter::kTxControlPdus);
+  return true;
+}
+
+Hello Pipeline::MakeHello(const Instance& instance, uint32_t peer, bool reply_wanted) const {
+  const InstanceParams& params = instance.params;
+  return {.epoch = params.epoch,
+          .peer_epoch = instance.handshakes[peer].peer_epoch(),
+          .psn_scope = static_cast<uint8_t>(params.transport.psn_scope),
+          .window_pdus = static_cast<uint16_t>(params.transport.window_pdus),
+          .pack_limit_bytes = static_cast<uint16_t>(params.pack_limit_bytes),
+          .reply_wanted = reply_wanted,
+          .continuing = instance.HasHistory(peer)};
+}
+
+void Pipeline::OnControlPdu(Instance& instance, const ReceivedPdu& pdu, Time now) {
+  ControlMessage message;
+  switch (DecodeControl(pdu.commands, pdu.bytes, message)) {
+    case ControlError::kNone: break;
+    case ControlError::kUnknownType:
+      instance.counters.Add(Counter::kRxControlUnknown);
+      return;
+    case ControlError::kMalformed:
+      instance.counters.Add(Counter::kRxControlMalformed);
+      return;
+  }
+  instance.counters.Add(Counter::kRxControlPdus);
+  if (const auto* hello = std::get_if<Hello>(&message)) {
+    OnHello(instance, pdu.peer, *hello, now);
+  } else if (const auto* not_ready = std::get_if<NotReady>(&message)) {
+    const uint32_t number = instance.ConnectionIndex(pdu.peer, not_ready->vc);
+    PduList acked;
+    const RpsnVerdict verdict = instance.connections[number].OnNotReady(
+        not_ready->expected, std::chrono::microseconds(not_ready->backoff_us), now,
+        instance.params.transport, acked);
+    if (verdict == RpsnVerdict::kOutOfWindow) instance.counters.Add(Counter::kRxRpsnInvalid);
+    instance.counters.Add(Counter::kPauses);
+    Complete(instance, acked, SUEDE_STATUS_OK);
+    ArmConnection(instance, number);
+  } else if (const auto* ready = std::get_if<Ready>(&message)) {
+    const uint32_t number = instance.ConnectionIndex(pdu.peer, ready->vc);
+    instance.connections[number].OnReady(ready->expected, now);
+    OnConnectionTimer(instance, number, now);
+  }
+}
+
+void Pipeline::OnHello(Instance& instance, uint32_t peer, const Hello& hello, Time now) {
+  if (hello.psn_scope != static_cast<uint8_t>(instance.params.transport.psn_scope)) {
+    instance.counters.Add(Counter::kHelloMismatch);
+    return;
+  }
+  Handshake& handshake = instance.handshakes[peer];
+  const HelloVerdict verdict = handshake.OnHello(
+      {.epoch = hello.epoch,
+       .peer_epoch = hello.peer_epoch,
+       .reply_wanted = hello.reply_wanted,
+       .continuing = hello.continuing},
+      instance.params.epoch, instance.HasHistory(peer));
+  if (verdict.reset) OnPeerReset(instance, peer);
+  if (verdict.reply) {
+    SendControl(instance, peer, MakeHello(instance, peer, hello.peer_epoch != instance.params.epoch));
+  }
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    const uint32_t number = instance.ConnectionIndex(peer, vc);
+    if (verdict.reply && hello.peer_epoch == instance.params.epoch) {
+      // It may have lost us: say what we expect.
+      instance.connections[number].OnDuplicate();
+      OweAck(instance, number, now);
+    }
+    Unblock(instance, number);
+    if (instance.params.transport.psn_scope == PsnScope::kPort) break;
+  }
+}
+
+// The peer has restarted: what was in flight to its last life is over, sequence numbers start anew.
+void Pipeline::OnPeerReset(Instance& instance, uint32_t peer) {
+  instance.counters.Add(Counter::kPeerResets);
+  const bool per_vc = instance.params.transport.psn_scope == PsnScope::kVc;
+  for (uint32_t vc = 0; vc < (per_vc ? kVcCount : 1); ++vc) {
+    PduList given_up;
+    instance.connections[instance.ConnectionIndex(peer, vc)].Reset(given_up);
+    Complete(instance, given_up, SUEDE_STATUS_PEER_RESET);
+  }
+}
+
+// Tells senders whose PDU was refused that there is room now.
+void Pipeline::SendReady() {
+  for (size_t i = refused_.size(); i != 0; --i) {
+    const Refused refused = refused_.front();
+    refused_.pop_front();
+    Instance& instance = *instances_[refused.instance];
+    const Connection& connection = instance.connections[refused.connection];
+    if (!connection.not_ready()) continue;  // it came again and was accepted
+    const uint32_t client = instance.claimed_by[refused.vc];
+    const bool room = client == Instance::kNoClient
+                          ? instance.unclaimed_count[refused.vc] < instance.params.unclaimed_pdus
+                          : instance.unclaimed[refused.vc].empty() &&
+                                clients_[client].rings[refused.vc].HasRoom(refused.lines);
+    const uint32_t peer = instance.PeerOfConnection(refused.connection);
+    if (!room || !SendControl(instance, peer,
+                              Ready{.vc = refused.vc, .expected = connection.expected()})) {
+      refused_.push_back(refused);
+      continue;
+    }
+    // Should it get lost: the sender's own wait ends some time, and another refusal asks again.
+    instance.connections[refused.connection].OnRoom();
+  }
+}
+
+// ---- Time.
+
+void Pipeline::ArmConnection(Instance& instance, uint32_t number) {
+  timers_.Arm(instance.first_timer + number, instance.connections[number].deadline());
+}
+
+void Pipeline::ArmHandshake(Instance& instance, uint32_t peer) {
+  timers_.Arm(instance.first_timer + static_cast<uint32_t>(instance.connections.size()) + peer,
+              instance.handshakes[peer].deadline());
+}
+
+void Pipeline::OnTimer(uint32_t timer, Time now) {
+  Instance& instance = *instances_[instance_of_timer_[timer]];
+  const uint32_t number = timer - instance.first_timer;
+  if (number < instance.connections.size()) {
+    OnConnectionTimer(instance, number, now);
+    return;
+  }
+  const auto peer = number - static_cast<uint32_t>(instance.connections.size());
+  Handshake& handshake = instance.handshakes[peer];
+  if (handshake.OnTimer(now, instance.params.transport)) {
+    SendControl(instance, peer, MakeHello(instance, peer, true));
+  }
+  ArmHandshake(instance, peer);
+  if (!handshake.open()) return;
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) Unblock(instance, instance.ConnectionIndex(peer, vc));
+}
+
+void Pipeline::OnConnectionTimer(Instance& instance, uint32_t number, Time now) {
+  Connection& connection = instance.connections[number];
+  const TransportParams& params = instance.params.transport;
+  const uint32_t tries = connection.tries();
+  switch (connection.OnTimer(now, params)) {
+    case TimerVerdict::kNothing: break;
+    case TimerVerdict::kRetransmit:
+      if (connection.tries() != tries) instance.counters.Add(Counter::kRtoFired);
+      WantRetransmission(instance, number);
+      break;
+    case TimerVerdict::kUnreachable: {
+      instance.counters.Add(Counter::kUnreachable);
+      PduList given_up;
+      connection.GiveUp(now, params, given_up);
+      Complete(instance, given_up, SUEDE_STATUS_UNREACHABLE);
+      GiveUpQueued(instance, number, SUEDE_STATUS_UNREACHABLE);
+      break;
+    }
+    case TimerVerdict::kProbe:
+      SendControl(instance, instance.PeerOfConnection(number),
+                  MakeHello(instance, instance.PeerOfConnection(number), true));
+      SendAck(instance, number);
+      GiveUpQueued(instance, number, SUEDE_STATUS_UNREACHABLE);
+      break;
+  }
+  ArmConnection(instance, number);
+}
+
+}  // namespace suede

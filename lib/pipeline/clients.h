@@ -1,0 +1,47 @@
+// The clients of one pipeline: their queues on the way out, their receive rings on the way in.
+#ifndef SUEDE_PIPELINE_CLIENTS_H_
+#define SUEDE_PIPELINE_CLIENTS_H_
+
+#include <array>
+#include <cstdint>
+
+#include "base/sue.h"
+#include "xpu/rx_ring.h"
+#include "xpu/tx_ring.h"
+
+namespace suede {
+
+// One client queue. Its number is in the runs of PDUs, so it is not used again while one of those
+// is anywhere: `runs` counts them.
+struct QueueSlot {
+  enum class State : uint8_t {
+    kFree,
+    kServing,
+    kDraining,  // the client is gone: what it had handed over is still taken
+    kGone,      // nothing of its segment is touched any more; PDUs may still be out
+  };
+  State state = State::kFree;
+  bool completions_dirty = false;
+  uint16_t number = 0;  // within the client
+  uint32_t client = 0;
+  uint32_t instance = 0;
+  uint32_t runs = 0;
+  uint32_t drain_lines = 0;  // records still taken from a client that is gone
+  TxRingReader ring;
+  CreditWriter credits;
+  CompletionWriter completions;
+  suede_segment* segment = nullptr;
+};
+
+// A client's receive side.
+struct ClientSlot {
+  bool used = false;
+  bool detaching = false;
+  uint32_t client = 0;
+  std::array<RxRingWriter, kVcCount> rings;
+  std::array<bool, kVcCount> dirty{};
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PIPELINE_CLIENTS_H_

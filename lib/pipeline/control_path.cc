@@ -1,0 +1,185 @@
+// What the control thread asks of the lcore: clients that come, claim, reset and go.
+#include "pipeline/pipeline.h"
+
+namespace suede {
+
+bool Pipeline::PollMailbox() {
+  LcoreRequest request;
+  bool work = false;
+  while (mailbox_.requests.Pop(request)) {
+    work = true;
+    LcoreStatus status = LcoreStatus::kDone;
+    switch (request.kind) {
+      case LcoreRequestKind::kAttach: status = Attach(request); break;
+      case LcoreRequestKind::kClaim: status = Claim(request, true); break;
+      case LcoreRequestKind::kUnclaim: status = Claim(request, false); break;
+      case LcoreRequestKind::kResetQueue: status = ResetQueue(request); break;
+      case LcoreRequestKind::kDetach:
+        status = Detach(request);
+        if (status == LcoreStatus::kDone) continue;  // answered by FinishDetaching
+        break;
+      case LcoreRequestKind::kDrain:
+        draining_ = true;
+        continue;  // answered by FinishDraining
+    }
+    mailbox_.replies.Push({.kind = request.kind,
+                           .status = status,
+                           .queue = request.queue,
+                           .client = request.client});
+  }
+  if (detaching_) FinishDetaching();
+  if (draining_) FinishDraining();
+  return work;
+}
+
+ClientSlot* Pipeline::FindClient(uint32_t client) {
+  for (ClientSlot& slot : clients_) {
+    if (slot.used && slot.client == client) return &slot;
+  }
+  return nullptr;
+}
+
+LcoreStatus Pipeline::Attach(const LcoreRequest& request) {
+  if (FindClient(request.client) != nullptr) return LcoreStatus::kUnknown;
+  ClientSlot* client = nullptr;
+  for (ClientSlot& slot : clients_) {
+    if (!slot.used) {
+      client = &slot;
+      break;
+    }
+  }
+  const SegmentShape& shape = *request.shape;
+  uint16_t numbers[SUEDE_MAX_QUEUES];
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < kMaxQueues && found < shape.queue_count; ++i) {
+    if (queues_[i].state == QueueSlot::State::kFree) numbers[found++] = static_cast<uint16_t>(i);
+  }
+  if (client == nullptr || found < shape.queue_count) return LcoreStatus::kBusy;
+  for (uint32_t i = 0; i < found; ++i) {
+    if (request.queue_instances[i] >= instances_.size()) return LcoreStatus::kUnknown;
+  }
+  *client = ClientSlot{.used = true, .detaching = false, .client = request.client, .rings = {}, .dirty = {}};
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    client->rings[vc] = RxRingWriter(request.segment, shape, vc);
+  }
+  for (uint32_t i = 0; i < found; ++i) {
+    QueueSlot& slot = queues_[numbers[i]];
+    slot = QueueSlot();
+    slot.state = QueueSlot::State::kServing;
+    slot.number = static_cast<uint16_t>(i);
+    slot.client = request.client;
+    slot.instance = request.queue_instances[i];
+    slot.ring = TxRingReader(request.segment, shape, i);
+    slot.credits = CreditWriter(request.segment, shape, i);
+    slot.completions = CompletionWriter(request.segment, shape, i);
+    slot.segment = static_cast<suede_segment*>(request.segment);
+    slot.drain_lines = shape.tx_lines;
+    StoreRelease(slot.segment->queue_state[i].value, SUEDE_QUEUE_READY);
+    serving_.push_back(numbers[i]);
+  }
+  return LcoreStatus::kDone;
+}
+
+LcoreStatus Pipeline::Claim(const LcoreRequest& request, bool claim) {
+  ClientSlot* slot = FindClient(request.client);
+  if (slot == nullptr || request.instance >= instances_.size()) return LcoreStatus::kUnknown;
+  Instance& instance = *instances_[request.instance];
+  const auto client = static_cast<uint32_t>(slot - clients_.data());
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if ((request.vc_mask & 1u << vc) == 0) continue;
+    const uint32_t owner = instance.claimed_by[vc];
+    if (owner != client && (claim ? owner != Instance::kNoClient : true)) {
+      return LcoreStatus::kClaimed;
+    }
+  }
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if ((request.vc_mask & 1u << vc) == 0) continue;
+    instance.claimed_by[vc] = claim ? client : Instance::kNoClient;
+    if (claim && !instance.unclaimed[vc].empty()) {
+      waiting_.push_back({.instance = request.instance, .vc = static_cast<uint8_t>(vc)});
+    }
+  }
+  return LcoreStatus::kDone;
+}
+
+LcoreStatus Pipeline::ResetQueue(const LcoreRequest& request) {
+  for (const uint16_t number : serving_) {
+    QueueSlot& slot = queues_[number];
+    if (slot.client != request.client || slot.number != request.queue ||
+        slot.state != QueueSlot::State::kServing) {
+      continue;
+    }
+    uint32_t& state = slot.segment->queue_state[slot.number].value;
+    StoreRelease(state, SUEDE_QUEUE_IN_RESET);
+    // No more than a ring of them: the client may go on writing if it means ill.
+    TxRecord record;
+    for (uint32_t left = slot.drain_lines; left != 0 && slot.ring.Poll(&record, 1) != 0; --left) {
+      Discard(slot, number, record, SUEDE_STATUS_RESET);
+    }
+    slot.ring.Restart();
+    slot.credits.Restart();
+    slot.completions.Publish();
+    StoreRelease(state, SUEDE_QUEUE_READY);
+    return LcoreStatus::kDone;
+  }
+  return LcoreStatus::kUnknown;
+}
+
+// The client is gone: nothing more is handed to it, what it had handed over is still taken.
+LcoreStatus Pipeline::Detach(const LcoreRequest& request) {
+  ClientSlot* client = FindClient(request.client);
+  if (client == nullptr) return LcoreStatus::kUnknown;
+  const auto index = static_cast<uint32_t>(client - clients_.data());
+  for (const auto& instance : instances_) {
+    for (uint32_t& owner : instance->claimed_by) {
+      if (owner == index) owner = Instance::kNoClient;
+    }
+  }
+  for (const uint16_t number : serving_) {
+    if (queues_[number].client == request.client) {
+      queues_[number].state = QueueSlot::State::kDraining;
+    }
+  }
+  client->detaching = true;
+  detaching_ = true;
+  return LcoreStatus::kDone;
+}
+
+void Pipeline::FinishDetaching() {
+  detaching_ = false;
+  for (size_t i = 0; i < serving_.size();) {
+    QueueSlot& slot = queues_[serving_[i]];
+    if (slot.state != QueueSlot::State::kDraining ||
+        (slot.ring.HasWork() && slot.drain_lines != 0)) {
+      ++i;
+      continue;
+    }
+    slot.segment = nullptr;
+    slot.state = slot.runs == 0 ? QueueSlot::State::kFree : QueueSlot::State::kGone;
+    serving_[i] = serving_.back();
+    serving_.pop_back();
+  }
+  for (ClientSlot& client : clients_) {
+    if (!client.used || !client.detaching) continue;
+    bool served = false;
+    for (const uint16_t number : serving_) served |= queues_[number].client == client.client;
+    if (served) {
+      detaching_ = true;
+      continue;
+    }
+    client.used = false;
+    mailbox_.replies.Push({.kind = LcoreRequestKind::kDetach,
+                           .status = LcoreStatus::kDone,
+                           .queue = 0,
+                           .client = client.client});
+  }
+}
+
+void Pipeline::FinishDraining() {
+  if (!IsQuiet()) return;
+  draining_ = false;
+  mailbox_.replies.Push({.kind = LcoreRequestKind::kDrain, .status = LcoreStatus::kDone,
+                         .queue = 0, .client = 0});
+}
+
+}  // namespace suede

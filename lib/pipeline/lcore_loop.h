@@ -1,0 +1,48 @@
+// The loop that an lcore runs until it is told to stop.
+#ifndef SUEDE_PIPELINE_LCORE_LOOP_H_
+#define SUEDE_PIPELINE_LCORE_LOOP_H_
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "pipeline/pipeline.h"
+
+namespace suede {
+
+// What to do in a turn without work.
+enum class IdleStrategy : uint8_t {
+  kSpin,   // poll again at once: lowest latency, a whole CPU
+  kYield,  // let other threads of the CPU run
+  kSleep,  // sleep, longer and longer: for machines with more XPUs than CPUs
+};
+
+// Reads the clock once a turn. Waiter has Pause(), Yield() and Sleep(nanoseconds).
+template <typename Clock, typename Waiter>
+void RunLoop(Pipeline& pipeline, const Clock& clock, Waiter& waiter, IdleStrategy idle,
+             const std::atomic<bool>& stop) {
+  constexpr uint32_t kTurnsBeforeWaiting = 64;
+  constexpr int64_t kShortestSleepNs = 1000;
+  constexpr int64_t kLongestSleepNs = 64'000;
+  uint32_t idle_turns = 0;
+  int64_t sleep_ns = kShortestSleepNs;
+  while (!stop.load(std::memory_order_relaxed)) {
+    if (pipeline.Poll(clock.Now())) {
+      idle_turns = 0;
+      sleep_ns = kShortestSleepNs;
+      continue;
+    }
+    waiter.Pause();
+    if (idle == IdleStrategy::kSpin || ++idle_turns < kTurnsBeforeWaiting) continue;
+    if (idle == IdleStrategy::kYield) {
+      waiter.Yield();
+    } else {
+      waiter.Sleep(sleep_ns);
+      sleep_ns = std::min(sleep_ns * 2, kLongestSleepNs);
+    }
+  }
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_PIPELINE_LCORE_LOOP_H_

@@ -1,0 +1,56 @@
+// What the control thread asks of an lcore, and what the lcore answers: two bounded queues, so that
+// neither ever waits for the other. A full queue is a refusal that the asker sees.
+#ifndef SUEDE_PIPELINE_MAILBOX_H_
+#define SUEDE_PIPELINE_MAILBOX_H_
+
+#include <cstdint>
+
+#include "base/spsc_ring.h"
+
+namespace suede {
+
+struct SegmentShape;
+
+enum class LcoreRequestKind : uint8_t {
+  kAttach,      // serve the client's segment: `segment`, `shape`, and the instance of each queue
+  kDetach,      // deliver what it had handed over, then forget the segment
+  kClaim,       // commands for {instance, vc_mask} go to the client
+  kUnclaim,
+  kResetQueue,  // discard what was not packed and start `queue` over
+  kDrain,       // take nothing more from clients; answered once nothing is in flight
+};
+
+struct LcoreRequest {
+  LcoreRequestKind kind = LcoreRequestKind::kAttach;
+  uint8_t vc_mask = 0;
+  uint16_t queue = 0;     // kResetQueue: number within the client
+  uint32_t client = 0;
+  uint32_t instance = 0;  // kClaim, kUnclaim: the pipeline's number
+  const uint32_t* queue_instances = nullptr;  // kAttach: of each queue; read before the answer
+  void* segment = nullptr;
+  const SegmentShape* shape = nullptr;  // read before the answer is sent, not after
+};
+
+enum class LcoreStatus : uint8_t {
+  kDone,
+  kBusy,     // no room for more clients or queues
+  kClaimed,  // another client has claimed one of the VCs
+  kUnknown,  // no such client, queue or instance
+};
+
+struct LcoreReply {
+  LcoreRequestKind kind = LcoreRequestKind::kAttach;
+  LcoreStatus status = LcoreStatus::kDone;
+  uint16_t queue = 0;
+  uint32_t client = 0;
+};
+
+// One per lcore. The control thread pushes requests and pops replies, the lcore the reverse.
+struct Mailbox {
+  SpscRing<LcoreRequest, 256> requests;
+  SpscRing<LcoreReply, 256> replies;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PIPELINE_MAILBOX_H_

@@ -1,0 +1,53 @@
+// What a pipeline is built from. Filled from the configuration, constant afterwards.
+#ifndef SUEDE_PIPELINE_PARAMS_H_
+#define SUEDE_PIPELINE_PARAMS_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/sue.h"
+#include "transport/params.h"
+#include "wire/encap.h"
+
+namespace suede {
+
+// A destination of an instance, as its port reaches it.
+struct PeerParams {
+  uint16_t xpuid = 0;
+  Ipv4Address ip = 0;
+  MacAddress mac{};
+};
+
+struct PortParams {
+  Encap encap = Encap::kUdp4;
+  uint16_t udp_port = 3333;
+  bool tagged = false;
+  uint16_t vid = 0;
+  MacAddress mac{};
+};
+
+struct InstanceParams {
+  uint16_t xpuid = 0;
+  uint8_t instance = 0;
+  uint32_t port = 0;  // the pipeline's number of the port
+  Ipv4Address ip = 0;
+  uint16_t partition = 0;
+  std::array<TrafficClass, kVcCount> classes{};
+  TrafficClass ack_class;
+  uint32_t pack_limit_bytes = kDefaultPackBytes;
+  uint32_t inflight_pdus = 4096;   // frames held unacknowledged, over all peers
+  uint32_t unclaimed_pdus = 64;    // PDUs that wait per VC without a client
+  uint32_t epoch = 1;              // which boot this is; never 0, grows from boot to boot
+  TransportParams transport;
+  std::vector<PeerParams> peers;
+};
+
+// Frames that a port's pool must hold so that the instances on it never run out of them: what they
+// may have in flight and packed, what waits unclaimed, and what the device and the pipeline hold.
+uint32_t FramesNeeded(const std::vector<InstanceParams>& instances, uint32_t aggregate_lines_total,
+                      uint32_t rx_descriptors, uint32_t tx_descriptors);
+
+}  // namespace suede
+
+#endif  // SUEDE_PIPELINE_PARAMS_H_

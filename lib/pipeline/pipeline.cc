@@ -1,0 +1,141 @@
+#include "pipeline/pipeline.h"
+
+#include <algorithm>
+
+namespace suede {
+
+Instance::Instance(const InstanceParams& instance_params, const PortParams& port_params,
+                   CounterBlock* counter_block)
+    : params(instance_params),
+      counters(*counter_block),
+      handshakes(instance_params.peers.size()),
+      scheduler(static_cast<uint32_t>(instance_params.peers.size())) {
+  peer_of_xpu.fill(kNoPeer);
+  claimed_by.fill(kNoClient);
+  const auto count = static_cast<uint32_t>(params.peers.size());
+  const uint32_t per_peer = params.transport.psn_scope == PsnScope::kVc ? kVcCount : 1;
+  connections.resize(size_t{count} * per_peer);
+  blocked.resize(connections.size());
+  flags.resize(connections.size());
+  headers.reserve(size_t{count} * kClasses);
+  for (uint32_t peer = 0; peer < count; ++peer) {
+    const PeerParams& p = params.peers[peer];
+    peer_of_xpu[p.xpuid] = static_cast<uint16_t>(peer);
+    for (uint32_t c = 0; c < kClasses; ++c) {
+      headers.push_back(Udp4::MakeTemplate(
+          {.source_mac = port_params.mac,
+           .destination_mac = p.mac,
+           .tagged = port_params.tagged,
+           .vid = port_params.vid,
+           .source_ip = params.ip,
+           .destination_ip = p.ip,
+           .udp_port = port_params.udp_port,
+           .session = 0,
+           .traffic_class = c == kAckClass ? params.ack_class : params.classes[c]}));
+    }
+  }
+}
+
+bool Instance::HasHistory(uint32_t peer) const {
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if (connections[ConnectionIndex(peer, vc)].HasHistory()) return true;
+  }
+  return false;
+}
+
+Pipeline::Pipeline() : queues_(kMaxQueues), clients_(kMaxClients) {
+  serving_.reserve(kMaxQueues);
+  dirty_queues_.reserve(kMaxQueues);
+  dirty_clients_.reserve(kMaxClients * kVcCount);
+}
+
+uint32_t Pipeline::AddPort(Port* port, const PortParams& params) {
+  ports_.push_back(std::make_unique<PortContext>(port, params));
+  return static_cast<uint32_t>(ports_.size() - 1);
+}
+
+uint32_t Pipeline::AddInstance(const InstanceParams& params) {
+  const auto number = static_cast<uint32_t>(instances_.size());
+  PortContext& port = *ports_[params.port];
+  counter_blocks_.push_back(std::make_unique<CounterBlock>());
+  instances_.push_back(
+      std::make_unique<Instance>(params, port.params, counter_blocks_.back().get()));
+  Instance& instance = *instances_.back();
+  instance.number = number;
+  instance.first_timer = static_cast<uint32_t>(instance_of_timer_.size());
+  const size_t timers = instance.connections.size() + instance.handshakes.size();
+  instance_of_timer_.resize(instance_of_timer_.size() + timers, number);
+  timers_.Resize(static_cast<uint32_t>(instance_of_timer_.size()));
+  port.instance_by_ip[params.ip] = number;
+  port.active_instances.Reserve(instances_.size() + 1);
+  port.retransmit.Reserve(instance_of_timer_.size() + 1);
+  ack_due_.Reserve(instance_of_timer_.size() + 1);
+  ack_now_.Reserve(instance_of_timer_.size() + 1);
+  // A connection of psn_scope port is refused for one VC at a time.
+  refused_.Reserve(instance_of_timer_.size() + 1);
+  waiting_.reserve(instances_.size() * kVcCount * 2);
+  return number;
+}
+
+bool Pipeline::Poll(Time now) {
+  bool work = PollMailbox();
+  for (const auto& port : ports_) work |= PollPort(*port, now);
+  work |= DeliverUnclaimed();
+  PublishReceived();
+  work |= timers_.Advance(now, [&](uint32_t timer) { OnTimer(timer, now); });
+  if (hook_ != nullptr) work |= hook_->Poll(now);
+  work |= PollClients();
+  for (const auto& port : ports_) work |= StagePdus(*port, now);
+  SendReady();
+  SendAcks(now);
+  for (const auto& port : ports_) {
+    port->TransmitStaged(lcore_counters_);
+    port->FlushReleased();
+  }
+  PublishCompletions();
+  return work;
+}
+
+bool Pipeline::IsQuiet() const {
+  if (queued_pdus_ != 0) return false;
+  for (const auto& port : ports_) {
+    if (port->staged_count != 0) return false;
+  }
+  for (const auto& instance : instances_) {
+    if (instance->inflight != 0) return false;
+  }
+  for (const uint16_t number : serving_) {
+    if (queues_[number].ring.HasWork()) return false;
+  }
+  return ack_now_.empty() && ack_due_.empty();
+}
+
+void Pipeline::CheckInvariants() const {
+  for (const auto& instance : instances_) {
+    uint32_t inflight = 0;
+    for (const Connection& connection : instance->connections) {
+      connection.CheckInvariants(instance->params.transport);
+      if (!connection.lost()) inflight += connection.unacked_count();
+    }
+    if (inflight != instance->inflight) std::abort();
+  }
+}
+
+uint32_t FramesNeeded(const std::vector<InstanceParams>& instances, uint32_t aggregate_lines_total,
+                      uint32_t rx_descriptors, uint32_t tx_descriptors) {
+  // Beyond these bounds a port serves so many instances that they cannot all be at theirs at once;
+  // a pool that runs dry then delays commands, and is counted.
+  constexpr uint64_t kMostInFlight = 16384;
+  constexpr uint64_t kMostUnclaimed = 4096;
+  uint64_t inflight = 0;
+  uint64_t unclaimed = 0;
+  for (const InstanceParams& instance : instances) {
+    inflight += instance.inflight_pdus;
+    unclaimed += uint64_t{instance.unclaimed_pdus} * kVcCount;
+  }
+  return static_cast<uint32_t>(std::min(inflight, kMostInFlight) +
+                               std::min(unclaimed, kMostUnclaimed) + aggregate_lines_total +
+                               rx_descriptors + tx_descriptors + 16 * kBurst);
+}
+
+}  // namespace suede

@@ -1,0 +1,175 @@
+// The data path of one lcore: from clients' rings to ports and back, run to completion.
+//
+// Poll is one turn of the loop. tx_path.cc tells the story of a command from ring to wire,
+// rx_path.cc the way back; acks.cc has what is sent on the transport's own account, and
+// control_path.cc what the control thread asks for. Everything but the mailbox and the counters
+// belongs to the thread that calls Poll.
+#ifndef SUEDE_PIPELINE_PIPELINE_H_
+#define SUEDE_PIPELINE_PIPELINE_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/fifo.h"
+#include "base/timer_wheel.h"
+#include "pack/packer.h"
+#include "pipeline/clients.h"
+#include "pipeline/instance.h"
+#include "pipeline/mailbox.h"
+#include "pipeline/port_context.h"
+#include "wire/control_pdu.h"
+
+namespace suede {
+
+// Something that shares the lcore: called once a turn, between receiving and transmitting.
+class PollHook {
+ public:
+  virtual ~PollHook() = default;
+  // Returns whether it found work.
+  virtual bool Poll(Time now) = 0;
+};
+
+class Pipeline {
+ public:
+  static constexpr uint32_t kMaxClients = 64;
+  static constexpr uint32_t kMaxQueues = 256;
+
+  Pipeline();
+
+  // ---- Building it, before the first Poll. Numbers count from 0.
+  uint32_t AddPort(Port* port, const PortParams& params);
+  uint32_t AddInstance(const InstanceParams& params);
+  void SetHook(PollHook* hook) { hook_ = hook; }
+
+  // ---- Running it.
+
+  // One turn. Returns whether there was anything to do.
+  bool Poll(Time now);
+
+  // The control thread's side.
+  Mailbox& mailbox() { return mailbox_; }
+  const CounterBlock& counters(uint32_t instance) const { return instances_[instance]->counters; }
+  // Frames and drops that no instance can be named for.
+  const CounterBlock& port_counters() const { return lcore_counters_; }
+  uint32_t instance_count() const { return static_cast<uint32_t>(instances_.size()); }
+
+  // For tests: nothing is packed, in flight, owed or waiting to be sent.
+  bool IsQuiet() const;
+  const Instance& instance(uint32_t number) const { return *instances_[number]; }
+  void CheckInvariants() const;
+
+ private:
+  struct AckDue {
+    uint32_t instance;
+    uint32_t connection;
+    Time at;
+  };
+  struct Refused {
+    uint32_t instance;
+    uint32_t connection;
+    uint32_t lines;  // of the ring that the refused PDU needs
+    uint8_t vc;
+  };
+  struct VcRef {
+    uint32_t instance;
+    uint8_t vc;
+  };
+  // A PDU that passed every check of its frame.
+  struct ReceivedPdu {
+    ReliabilityHeader rh;
+    const uint8_t* commands = nullptr;
+    uint32_t bytes = 0;  // from the end of the RH up to the R-CRC
+    uint32_t peer = 0;
+    Frame* frame = nullptr;
+  };
+
+  // tx_path.cc
+  bool PollClients();
+  bool DrainRing(QueueSlot& slot, uint16_t number);
+  void PackRecord(Instance& instance, QueueSlot& slot, uint16_t number, const TxRecord& record);
+  void Discard(QueueSlot& slot, uint16_t number, const TxRecord& record, uint8_t status);
+  bool StagePdus(PortContext& port, Time now);
+  bool StageOne(Instance& instance, PortContext& port, Time now);
+  void StageRetransmission(PortContext& port, Time now);
+  void StageSequenced(Instance& instance, PortContext& port, Pdu* pdu, Connection& connection);
+  void WriteFrame(Instance& instance, PortContext& port, Pdu* pdu, uint32_t traffic_class,
+                  const ReliabilityHeader& rh);
+  void ReturnCredit(const Instance& instance, const Pdu& pdu);
+
+  // rx_path.cc
+  bool PollPort(PortContext& port, Time now);
+  bool OnFrame(PortContext& port, Frame* frame, Time now);
+  bool OnDataPdu(Instance& instance, const ReceivedPdu& pdu, Time now);
+  void OnRpsn(Instance& instance, uint32_t connection, RhOp op, Psn rpsn, Time now);
+  bool OnSequenced(Instance& instance, uint32_t connection, const ReceivedPdu& pdu, Time now);
+  enum class Delivery : uint8_t { kDelivered, kKept, kRefused, kMalformed };
+  Delivery Deliver(Instance& instance, const ReceivedPdu& pdu, uint32_t& lines_needed);
+  Delivery WriteCommands(Instance& instance, uint32_t client, uint8_t vc, uint16_t source,
+                         const uint8_t* commands, uint32_t bytes, uint32_t& lines_needed);
+  Delivery Keep(Instance& instance, const ReceivedPdu& pdu);
+  void OnRefusal(Instance& instance, uint32_t connection, const ReceivedPdu& pdu, uint32_t lines);
+  bool DeliverUnclaimed();
+  void PublishReceived();
+
+  // acks.cc
+  void Complete(Instance& instance, PduList& pdus, uint8_t status);
+  void CompleteTag(QueueSlot& slot, uint16_t number, uint64_t tag, uint16_t xpuid, uint8_t vc,
+                   uint8_t status);
+  // Ends what is in flight and queued on a connection.
+  void GiveUpQueued(Instance& instance, uint32_t connection, uint8_t status);
+  void OnPeerReset(Instance& instance, uint32_t peer);
+  void Unblock(Instance& instance, uint32_t connection);
+  void OweAck(Instance& instance, uint32_t connection, Time now);
+  void SendAcks(Time now);
+  bool SendAck(Instance& instance, uint32_t connection);
+  void SendReady();
+  bool SendControl(Instance& instance, uint32_t peer, const ControlMessage& message);
+  Hello MakeHello(const Instance& instance, uint32_t peer, bool reply_wanted) const;
+  void OnControlPdu(Instance& instance, const ReceivedPdu& pdu, Time now);
+  void OnHello(Instance& instance, uint32_t peer, const Hello& hello, Time now);
+  void OnTimer(uint32_t timer, Time now);
+  void OnConnectionTimer(Instance& instance, uint32_t connection, Time now);
+  void ArmConnection(Instance& instance, uint32_t connection);
+  void ArmHandshake(Instance& instance, uint32_t peer);
+  void WantRetransmission(Instance& instance, uint32_t connection);
+  void PublishCompletions();
+
+  // control_path.cc
+  bool PollMailbox();
+  LcoreStatus Attach(const LcoreRequest& request);
+  LcoreStatus Claim(const LcoreRequest& request, bool claim);
+  LcoreStatus ResetQueue(const LcoreRequest& request);
+  LcoreStatus Detach(const LcoreRequest& request);
+  void FinishDetaching();
+  void FinishDraining();
+  ClientSlot* FindClient(uint32_t client);
+
+  PortContext& PortOf(const Instance& instance) { return *ports_[instance.params.port]; }
+  void Activate(Instance& instance, uint32_t queue);
+
+  std::vector<std::unique_ptr<PortContext>> ports_;
+  std::vector<std::unique_ptr<Instance>> instances_;
+  std::vector<std::unique_ptr<CounterBlock>> counter_blocks_;
+  CounterBlock lcore_counters_;
+  std::vector<QueueSlot> queues_;
+  std::vector<uint16_t> serving_;  // numbers of the queues to poll
+  std::vector<ClientSlot> clients_;
+  TimerWheel timers_;
+  std::vector<uint32_t> instance_of_timer_;
+  Fifo<AckDue> ack_due_;         // in order of time: the delay is constant
+  Fifo<ConnectionRef> ack_now_;
+  Fifo<Refused> refused_;        // what waits for room in a receive ring
+  std::vector<VcRef> waiting_;   // claimed VCs whose unclaimed PDUs are being handed over
+  std::vector<uint16_t> dirty_queues_;    // whose completions are to be shown
+  std::vector<uint32_t> dirty_clients_;   // whose received commands are to be shown
+  uint32_t queued_pdus_ = 0;  // packed and not yet sent
+  bool detaching_ = false;
+  bool draining_ = false;
+  PollHook* hook_ = nullptr;
+  Mailbox mailbox_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PIPELINE_PIPELINE_H_

@@ -1,0 +1,93 @@
+// A port as the pipeline uses it: the burst being staged, frames to hand, frames to give back.
+#ifndef SUEDE_PIPELINE_PORT_CONTEXT_H_
+#define SUEDE_PIPELINE_PORT_CONTEXT_H_
+
+#include <array>
+#include <cstdint>
+#include <new>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/fifo.h"
+#include "pipeline/params.h"
+#include "port/port.h"
+#include "stats/counters.h"
+#include "wire/pdu.h"
+
+namespace suede {
+
+inline constexpr uint32_t kBurst = 32;
+
+inline Pdu* PduOf(Frame* frame) { return std::launder(reinterpret_cast<Pdu*>(frame->notes)); }
+inline Frame* FrameOf(Pdu* pdu) {
+  return reinterpret_cast<Frame*>(reinterpret_cast<std::byte*>(pdu) - offsetof(Frame, notes));
+}
+
+// A connection of an instance, by number.
+struct ConnectionRef {
+  uint32_t instance;
+  uint32_t connection;
+};
+
+struct PortContext {
+  PortContext(Port* driver, const PortParams& port_params) : port(driver), params(port_params) {}
+
+  // ---- Frames.
+
+  // Whether `count` frames are at hand (at most kBurst); asks the pool where they are not.
+  bool HasFrames(uint32_t count) {
+    if (spare_count >= count) return true;
+    spare_count += port->Allocate(spare.data() + spare_count, kBurst);
+    return spare_count >= count;
+  }
+  // A frame with a fresh descriptor. HasFrames(1) must hold.
+  Pdu* NewPdu() {
+    Frame* frame = spare[--spare_count];
+    Pdu* pdu = new (frame->notes) Pdu;
+    pdu->commands = frame->buffer + Frame::kCommandOffset;
+    return pdu;
+  }
+  void Release(Frame* frame) {
+    released[released_count++] = frame;
+    if (released_count == released.size()) FlushReleased();
+  }
+  void FlushReleased() {
+    if (released_count == 0) return;
+    port->Release(released.data(), released_count);
+    released_count = 0;
+  }
+  // Gives a PDU's frame back, at once or when the port has taken it.
+  void ReleasePdu(Pdu* pdu) {
+    if (pdu->staged) {
+      pdu->orphaned = true;
+    } else {
+      Release(FrameOf(pdu));
+    }
+  }
+
+  // ---- The burst being staged.
+
+  bool HasStageRoom() const { return staged_count < kBurst; }
+  void Stage(Pdu* pdu) {
+    pdu->staged = true;
+    staged[staged_count++] = FrameOf(pdu);
+  }
+  // Hands the staged frames to the port; what it does not take stays staged, in order.
+  void TransmitStaged(CounterBlock& counters);
+
+  Port* const port;
+  const PortParams params;
+  absl::flat_hash_map<Ipv4Address, uint32_t> instance_by_ip;
+  Fifo<uint32_t> active_instances;   // those whose scheduler has work, in turn
+  Fifo<ConnectionRef> retransmit;    // connections with PDUs to send again, in turn
+
+  std::array<Frame*, kBurst> staged{};
+  uint32_t staged_count = 0;
+  std::array<Frame*, 2 * kBurst> spare{};
+  uint32_t spare_count = 0;
+  std::array<Frame*, 2 * kBurst> released{};
+  uint32_t released_count = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PIPELINE_PORT_CONTEXT_H_

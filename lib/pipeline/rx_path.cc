@@ -1,0 +1,314 @@
+// From the wire to a client's ring: check the frame, hear what it acknowledges, sequence, unpack.
+#include <cstring>
+
+#include "base/copy.h"
+#include "pipeline/pipeline.h"
+#include "wire/command.h"
+#include "wire/rcrc.h"
+
+namespace suede {
+namespace {
+
+Counter DropCounter(FrameError error) {
+  switch (error) {
+    case FrameError::kTruncated: return Counter::kRxTruncated;
+    case FrameError::kIpHeader: return Counter::kRxIpHeader;
+    case FrameError::kIpChecksum: return Counter::kRxIpChecksum;
+    case FrameError::kUdpChecksum: return Counter::kRxUdpChecksum;
+    case FrameError::kNone:
+    case FrameError::kNotSue: break;
+  }
+  return Counter::kRxNotSue;
+}
+
+uint32_t RecordLines(uint32_t command_bytes) {
+  return (SUEDE_RECORD_CONTROL + command_bytes + SUEDE_LINE_BYTES - 1) / SUEDE_LINE_BYTES;
+}
+
+uint32_t LoadLe32(const uint8_t* p) {
+  uint32_t v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+}  // namespace
+
+bool Pipeline::PollPort(PortContext& port, Time now) {
+  Frame* frames[kBurst];
+  const uint32_t count = port.port->Receive(frames, kBurst);
+  if (count == 0) return false;
+  for (uint32_t i = 0; i < count; ++i) __builtin_prefetch(frames[i]->data);
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    bytes += frames[i]->length;
+    if (!OnFrame(port, frames[i], now)) port.Release(frames[i]);
+  }
+  lcore_counters_.Add(Counter::kRxFrames, count);
+  lcore_counters_.Add(Counter::kRxFrameBytes, bytes);
+  return true;
+}
+
+// Returns whether the frame is kept.
+bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
+  const bool trusted = frame->rx_checksum == ChecksumState::kGood;
+  const ParsedFrame parsed =
+      Udp4::Parse(frame->data, frame->length, port.params.udp_port, trusted);
+  if (parsed.error != FrameError::kNone) {
+    lcore_counters_.Add(DropCounter(parsed.error));
+    return false;
+  }
+  const auto destination = port.instance_by_ip.find(parsed.destination_ip);
+  if (destination == port.instance_by_ip.end()) {
+    lcore_counters_.Add(Counter::kRxUnknownDestination);
+    return false;
+  }
+  Instance& instance = *instances_[destination->second];
+  const uint32_t covered = parsed.pdu_bytes - kRcrcBytes;
+  if (Rcrc(parsed.pdu, covered) != LoadLe32(parsed.pdu + covered)) {
+    instance.counters.Add(Counter::kRxRcrc);
+    return false;
+  }
+  ReceivedPdu pdu{.rh = DecodeRh(parsed.pdu),
+                  .commands = parsed.pdu + kRhBytes,
+                  .bytes = covered - kRhBytes,
+                  .peer = 0,
+                  .frame = frame};
+  if (pdu.rh.ver != static_cast<uint8_t>(RhVersion::kData) &&
+      pdu.rh.ver != static_cast<uint8_t>(RhVersion::kControl)) {
+    instance.counters.Add(Counter::kRxVersion);
+    return false;
+  }
+  if (pdu.rh.partition != instance.params.partition) {
+    instance.counters.Add(Counter::kRxPartition);
+    return false;
+  }
+  pdu.peer = instance.peer_of_xpu[pdu.rh.xpuid];
+  if (pdu.peer == Instance::kNoPeer) {
+    instance.counters.Add(Counter::kRxUnknownXpu);
+    return false;
+  }
+  if (parsed.source_ip != instance.params.peers[pdu.peer].ip) {
+    instance.counters.Add(Counter::kRxSource);
+    return false;
+  }
+  if (pdu.rh.ver == static_cast<uint8_t>(RhVersion::kControl)) {
+    OnControlPdu(instance, pdu, now);
+    return false;
+  }
+  return OnDataPdu(instance, pdu, now);
+}
+
+bool Pipeline::OnDataPdu(Instance& instance, const ReceivedPdu& pdu, Time now) {
+  const uint32_t number = instance.ConnectionIndex(pdu.peer, pdu.rh.vc);
+  if (pdu.rh.op != RhOp::kNothing) OnRpsn(instance, number, pdu.rh.op, pdu.rh.rpsn, now);
+  const bool sequenced = pdu.bytes >= 2 && (pdu.commands[0] & 0x0f) != 0;
+  if (sequenced) return OnSequenced(instance, number, pdu, now);
+  if (ValidateCommands(pdu.commands, pdu.bytes).error != CommandError::kNone) {
+    instance.counters.Add(Counter::kRxMalformed);
+    return false;
+  }
+  instance.counters.Add(Counter::kRxAcks);
+  Connection& connection = instance.connections[number];
+  if (connection.Judge(pdu.rh.psn) == PsnVerdict::kAhead) {
+    connection.OnGap(now, instance.params.transport);
+    OweAck(instance, number, now);
+  }
+  return false;
+}
+
+void Pipeline::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Time now) {
+  Connection& connection = instance.connections[number];
+  const TransportParams& params = instance.params.transport;
+  PduList acked;
+  RpsnVerdict verdict;
+  if (op == RhOp::kAck) {
+    verdict = connection.OnAck(rpsn, now, params, acked);
+  } else {
+    instance.counters.Add(Counter::kRxNacks);
+    verdict = connection.OnNack(rpsn, now, params, acked);
+    if (connection.HasRetransmission()) WantRetransmission(instance, number);
+  }
+  if (verdict == RpsnVerdict::kNothingNew) return;
+  if (verdict == RpsnVerdict::kOutOfWindow) {
+    instance.counters.Add(Counter::kRxRpsnInvalid);
+    return;
+  }
+  Complete(instance, acked, SUEDE_STATUS_OK);
+  Unblock(instance, number);
+}
+
+// Returns whether the frame is kept.
+bool Pipeline::OnSequenced(Instance& instance, uint32_t number, const ReceivedPdu& pdu, Time now) {
+  Connection& connection = instance.connections[number];
+  const PsnVerdict verdict = connection.Judge(pdu.rh.psn);
+  if (verdict != PsnVerdict::kExpected) {
+    const bool ahead = verdict == PsnVerdict::kAhead;
+    instance.counters.Add(ahead ? Counter::kRxAhead : Counter::kRxDuplicate);
+    if (ahead) {
+      connection.OnGap(now, instance.params.transport);
+    } else {
+      connection.OnDuplicate();
+    }
+    OweAck(instance, number, now);
+    // A peer that we do not know and are not in step with may not have noticed that we restarted.
+    Handshake& handshake = instance.handshakes[pdu.peer];
+    if (!handshake.open()) {
+      handshake.OnDemand(now);
+      ArmHandshake(instance, pdu.peer);
+    }
+    return false;
+  }
+  uint32_t lines_needed = 0;
+  const Delivery delivery = Deliver(instance, pdu, lines_needed);
+  switch (delivery) {
+    case Delivery::kDelivered:
+    case Delivery::kKept:
+      connection.Accept();
+      instance.counters.Add(Counter::kRxPdus);
+      OweAck(instance, number, now);
+      break;
+    case Delivery::kRefused:
+      OnRefusal(instance, number, pdu, lines_needed);
+      break;
+    case Delivery::kMalformed:
+      instance.counters.Add(Counter::kRxMalformed);
+      break;
+  }
+  return delivery == Delivery::kKept;
+}
+
+Pipeline::Delivery Pipeline::Deliver(Instance& instance, const ReceivedPdu& pdu,
+                                     uint32_t& lines_needed) {
+  const uint32_t client = instance.claimed_by[pdu.rh.vc];
+  if (client == Instance::kNoClient || !instance.unclaimed[pdu.rh.vc].empty()) {
+    return Keep(instance, pdu);
+  }
+  return WriteCommands(instance, client, pdu.rh.vc, pdu.rh.xpuid, pdu.commands, pdu.bytes,
+                       lines_needed);
+}
+
+// The one copy of a command on its way in. Nothing is shown to the client unless all of it is right.
+Pipeline::Delivery Pipeline::WriteCommands(Instance& instance, uint32_t client, uint8_t vc,
+                                           uint16_t source, const uint8_t* commands,
+                                           uint32_t bytes, uint32_t& lines_needed) {
+  ClientSlot& slot = clients_[client];
+  RxRingWriter& ring = slot.rings[vc];
+  const uint32_t mark = ring.Mark();
+  const uint64_t head = uint64_t{vc} << 8 | uint64_t{source} << 16 |
+                        uint64_t{instance.params.xpuid} << 32 |
+                        uint64_t{instance.params.instance} << 48;
+  uint32_t count = 0;
+  uint32_t command_bytes = 0;
+  uint32_t lines_total = 0;
+  bool full = false;
+  CommandReader reader(commands, bytes);
+  while (reader.Next()) {
+    const CommandShape& shape = reader.shape();
+    const uint32_t lines = RecordLines(shape.bytes());
+    lines_total += lines;
+    if (full) continue;  // counts what the PDU needs
+    uint8_t* record = ring.Reserve(lines);
+    if (record == nullptr) {
+      full = true;
+      continue;
+    }
+    const uint64_t word = head | (shape.has_data ? SUEDE_KIND_COMMAND_DATA : SUEDE_KIND_COMMAND);
+    const uint64_t rest = 0;
+    std::memcpy(record, &word, sizeof word);
+    std::memcpy(record + sizeof word, &rest, SUEDE_RECORD_CONTROL - sizeof word);
+    CopyCommand(record + SUEDE_RECORD_CONTROL, reader.command(), shape.bytes());
+    ++count;
+    command_bytes += shape.bytes();
+  }
+  if (reader.error() != CommandError::kNone || full) {
+    ring.RollbackTo(mark);
+    lines_needed = lines_total + SUEDE_MAX_RECORD_LINES;
+    return full ? Delivery::kRefused : Delivery::kMalformed;
+  }
+  if (!slot.dirty[vc]) {
+    slot.dirty[vc] = true;
+    dirty_clients_.push_back(client);
+  }
+  instance.counters.Add(Counter::kRxCommands, count);
+  instance.counters.Add(Counter::kRxCommandBytes, command_bytes);
+  return Delivery::kDelivered;
+}
+
+// Nobody has claimed the VC, or what came before still waits: the PDU waits in its frame.
+Pipeline::Delivery Pipeline::Keep(Instance& instance, const ReceivedPdu& pdu) {
+  const uint8_t vc = pdu.rh.vc;
+  if (instance.unclaimed_count[vc] >= instance.params.unclaimed_pdus) return Delivery::kRefused;
+  if (ValidateCommands(pdu.commands, pdu.bytes).error != CommandError::kNone) {
+    return Delivery::kMalformed;
+  }
+  Pdu* kept = new (pdu.frame->notes) Pdu;
+  kept->commands = const_cast<uint8_t*>(pdu.commands);
+  kept->bytes = static_cast<uint16_t>(pdu.bytes);
+  kept->peer = static_cast<uint16_t>(pdu.peer);
+  kept->vc = vc;
+  instance.unclaimed[vc].PushBack(kept);
+  ++instance.unclaimed_count[vc];
+  instance.counters.Add(Counter::kRxUnclaimed);
+  return Delivery::kKept;
+}
+
+void Pipeline::OnRefusal(Instance& instance, uint32_t number, const ReceivedPdu& pdu,
+                         uint32_t lines) {
+  Connection& connection = instance.connections[number];
+  instance.counters.Add(Counter::kRxNotReady);
+  if (!connection.not_ready()) {
+    connection.OnRefused();
+    refused_.push_back(
+        {.instance = instance.number, .connection = number, .lines = lines, .vc = pdu.rh.vc});
+  }
+  const auto backoff = instance.params.transport.not_ready_backoff;
+  SendControl(instance, pdu.peer,
+              NotReady{.vc = pdu.rh.vc,
+                       .expected = pdu.rh.psn,
+                       .backoff_us = static_cast<uint32_t>(backoff.count() / 1000)});
+}
+
+// Hands over what waited for a client, as far as its ring has room.
+bool Pipeline::DeliverUnclaimed() {
+  bool work = false;
+  for (size_t i = 0; i < waiting_.size();) {
+    Instance& instance = *instances_[waiting_[i].instance];
+    const uint8_t vc = waiting_[i].vc;
+    const uint32_t client = instance.claimed_by[vc];
+    PduList& list = instance.unclaimed[vc];
+    while (client != Instance::kNoClient && !list.empty()) {
+      Pdu* pdu = list.head();
+      uint32_t lines_needed = 0;
+      const uint16_t source = instance.params.peers[pdu->peer].xpuid;
+      if (WriteCommands(instance, client, vc, source, pdu->commands, pdu->bytes, lines_needed) ==
+          Delivery::kRefused) {
+        break;
+      }
+      list.PopFront();
+      --instance.unclaimed_count[vc];
+      PortOf(instance).ReleasePdu(pdu);
+      work = true;
+    }
+    if (list.empty() || client == Instance::kNoClient) {
+      waiting_[i] = waiting_.back();
+      waiting_.pop_back();
+    } else {
+      ++i;
+    }
+  }
+  return work;
+}
+
+void Pipeline::PublishReceived() {
+  for (const uint32_t client : dirty_clients_) {
+    ClientSlot& slot = clients_[client];
+    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+      if (!slot.dirty[vc]) continue;
+      slot.rings[vc].Publish();
+      slot.dirty[vc] = false;
+    }
+  }
+  dirty_clients_.clear();
+}
+
+}  // namespace suede

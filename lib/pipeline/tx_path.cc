@@ -1,0 +1,258 @@
+// From a client's ring to the wire: take records, pack them, schedule, sequence, send.
+#include <algorithm>
+#include <cstring>
+
+#include "pipeline/pipeline.h"
+#include "wire/frame_builder.h"
+
+namespace suede {
+namespace {
+
+// Records taken from one queue in one turn: more would make the other queues and the ports wait.
+constexpr uint32_t kRecordsPerTurn = 256;
+
+}  // namespace
+
+bool Pipeline::PollClients() {
+  bool work = false;
+  for (const uint16_t number : serving_) work |= DrainRing(queues_[number], number);
+  return work;
+}
+
+bool Pipeline::DrainRing(QueueSlot& slot, uint16_t number) {
+  Instance& instance = *instances_[slot.instance];
+  PortContext& port = PortOf(instance);
+  TxRecord records[kBurst];
+  uint32_t taken = 0;
+  while (taken < kRecordsPerTurn) {
+    // A record that was taken must find a frame to go into.
+    if (!port.HasFrames(kBurst)) {
+      if (slot.ring.HasWork()) instance.counters.Add(Counter::kTxNoFrame);
+      break;
+    }
+    const bool draining = slot.state == QueueSlot::State::kDraining;
+    const uint32_t wanted = draining ? std::min(kBurst, slot.drain_lines) : kBurst;
+    const uint32_t count = slot.ring.Poll(records, wanted);
+    if (draining) slot.drain_lines -= count;
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t peer = instance.peer_of_xpu[records[i].xpuid];
+      if (peer != Instance::kNoPeer) {
+        __builtin_prefetch(&instance.scheduler.queue(Scheduler::QueueIndex(peer, records[i].vc)));
+      }
+    }
+    for (uint32_t i = 0; i < count; ++i) PackRecord(instance, slot, number, records[i]);
+    slot.ring.Release();
+    taken += count;
+    if (count < kBurst) break;
+  }
+  if (slot.ring.broken() && slot.segment != nullptr) {
+    StoreRelease(slot.segment->queue_state[slot.number].value, SUEDE_QUEUE_BROKEN);
+  }
+  return taken != 0;
+}
+
+void Pipeline::PackRecord(Instance& instance, QueueSlot& slot, uint16_t number,
+                          const TxRecord& record) {
+  if (record.verdict != RecordVerdict::kCommand) {
+    const bool marked = record.verdict == RecordVerdict::kErrorMark;
+    Discard(slot, number, record, marked ? SUEDE_STATUS_ERROR_MARK : SUEDE_STATUS_MALFORMED);
+    return;
+  }
+  const uint32_t peer = instance.peer_of_xpu[record.xpuid];
+  if (peer == Instance::kNoPeer) {
+    Discard(slot, number, record, SUEDE_STATUS_UNKNOWN_XPU);
+    return;
+  }
+  if (instance.connections[instance.ConnectionIndex(peer, record.vc)].lost()) {
+    Discard(slot, number, record, SUEDE_STATUS_UNREACHABLE);
+    return;
+  }
+  if (!slot.credits.Take(record.xpuid, record.vc, record.lines)) {
+    Discard(slot, number, record, SUEDE_STATUS_NO_CREDIT);
+    return;
+  }
+  const PackInput input{.command = record.line + SUEDE_RECORD_CONTROL,
+                        .tag = record.tag,
+                        .bytes = record.bytes,
+                        .queue = number,
+                        .type = record.type,
+                        .length = record.length,
+                        .lines = record.lines,
+                        .tagged = (record.flags & SUEDE_RECORD_COMPLETION) != 0,
+                        .transmit_now = (record.flags & SUEDE_RECORD_TRANSMIT_NOW) != 0};
+  const uint32_t index = Scheduler::QueueIndex(peer, record.vc);
+  TxQueue& queue = instance.scheduler.queue(index);
+  Pdu* pdu = queue.pdus.tail();
+  if (pdu == nullptr || !CanAppend(*pdu, input, instance.params.pack_limit_bytes)) {
+    if (pdu != nullptr) pdu->closed = true;
+    pdu = PortOf(instance).NewPdu();
+    pdu->peer = static_cast<uint16_t>(peer);
+    pdu->vc = record.vc;
+    queue.pdus.PushBack(pdu);
+    ++queued_pdus_;
+    if (queue.state == TxQueue::State::kIdle) Activate(instance, index);
+  }
+  slot.runs += Append(*pdu, input) ? 1 : 0;
+}
+
+// A command that goes nowhere: its credit goes back at once, and whoever wants to know is told.
+void Pipeline::Discard(QueueSlot& slot, uint16_t number, const TxRecord& record, uint8_t status) {
+  CounterBlock& counters = instances_[slot.instance]->counters;
+  switch (status) {
+    case SUEDE_STATUS_ERROR_MARK: counters.Add(Counter::kTxErrorMark); break;
+    case SUEDE_STATUS_UNKNOWN_XPU: counters.Add(Counter::kTxUnknownXpu); break;
+    case SUEDE_STATUS_UNREACHABLE: counters.Add(Counter::kTxUnreachable); break;
+    case SUEDE_STATUS_NO_CREDIT: counters.Add(Counter::kTxNoCredit); break;
+    case SUEDE_STATUS_RESET: counters.Add(Counter::kTxReset); break;
+    default: counters.Add(Counter::kTxMalformed); break;
+  }
+  const bool charged = status != SUEDE_STATUS_MALFORMED && status != SUEDE_STATUS_NO_CREDIT;
+  if (charged && slot.credits.Take(record.xpuid, record.vc, record.lines)) {
+    slot.credits.Return(record.xpuid, record.vc, record.lines);
+  }
+  if (status != SUEDE_STATUS_MALFORMED && (record.flags & SUEDE_RECORD_COMPLETION) != 0) {
+    CompleteTag(slot, number, record.tag, record.xpuid, record.vc, status);
+  }
+}
+
+bool Pipeline::StagePdus(PortContext& port, Time now) {
+  const uint32_t before = port.staged_count;
+  while (port.HasStageRoom()) {
+    if (!port.retransmit.empty()) {
+      StageRetransmission(port, now);
+      continue;
+    }
+    if (port.active_instances.empty()) break;
+    const uint32_t number = port.active_instances.front();
+    port.active_instances.pop_front();
+    Instance& instance = *instances_[number];
+    // At its bound of frames in flight an instance leaves the list until some are acknowledged.
+    instance.on_active_list = instance.inflight < instance.params.inflight_pdus &&
+                              StageOne(instance, port, now);
+    if (instance.on_active_list) port.active_instances.push_back(number);
+  }
+  return port.staged_count != before;
+}
+
+// Serves one queue of the instance. Returns whether there are more that can be served.
+bool Pipeline::StageOne(Instance& instance, PortContext& port, Time now) {
+  Scheduler& scheduler = instance.scheduler;
+  if (!scheduler.HasWork()) return false;
+  const uint32_t index = scheduler.Next();
+  TxQueue& queue = scheduler.queue(index);
+  const uint32_t peer = Scheduler::PeerOf(index);
+  const uint32_t vc = Scheduler::VcOf(index);
+  const uint32_t number = instance.ConnectionIndex(peer, vc);
+  Connection& connection = instance.connections[number];
+  Pdu* pdu = queue.pdus.head();
+  const bool open = instance.handshakes[peer].open();
+  if (!open || !connection.CanSend(pdu->bytes, instance.params.transport)) {
+    if (!open) {
+      instance.handshakes[peer].OnDemand(now);
+      ArmHandshake(instance, peer);
+    }
+    scheduler.Block(index);
+    instance.blocked[number] = static_cast<uint8_t>(instance.blocked[number] | 1u << vc);
+    return scheduler.HasWork();
+  }
+  queue.pdus.PopFront();
+  scheduler.Requeue(index);
+  --queued_pdus_;
+  ++instance.inflight;
+  connection.OnSend(pdu, now, instance.params.transport);
+  if (connection.unacked_count() == 1) ArmConnection(instance, number);
+  ReturnCredit(instance, *pdu);
+  instance.counters.Add(Counter::kTxPdus);
+  instance.counters.Add(Counter::kTxCommands, pdu->command_count);
+  instance.counters.Add(Counter::kTxCommandBytes, pdu->bytes);
+  StageSequenced(instance, port, pdu, connection);
+  return scheduler.HasWork();
+}
+
+void Pipeline::StageRetransmission(PortContext& port, Time now) {
+  const ConnectionRef ref = port.retransmit.front();
+  port.retransmit.pop_front();
+  Instance& instance = *instances_[ref.instance];
+  Connection& connection = instance.connections[ref.connection];
+  if (connection.HasRetransmission()) {
+    Pdu* pdu = connection.TakeRetransmission(now, instance.params.transport);
+    if (!pdu->staged) {
+      instance.counters.Add(Counter::kTxRetransmissions);
+      // What the device may still be reading goes out once more as it is.
+      if (port.port->IsBusy(FrameOf(pdu))) {
+        port.Stage(pdu);
+      } else {
+        StageSequenced(instance, port, pdu, connection);
+      }
+    }
+  }
+  if (connection.HasRetransmission()) {
+    port.retransmit.push_back(ref);
+  } else {
+    instance.flags[ref.connection] &= static_cast<uint8_t>(~Instance::kOnRetransmit);
+    Unblock(instance, ref.connection);
+  }
+}
+
+// Writes RH, R-CRC and network header around a sequenced PDU and stages its frame.
+void Pipeline::StageSequenced(Instance& instance, PortContext& port, Pdu* pdu,
+                              Connection& connection) {
+  const RpsnField field = connection.TakeRpsn();
+  if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
+  WriteFrame(instance, port, pdu, pdu->vc,
+             {.ver = static_cast<uint8_t>(RhVersion::kData),
+              .op = field.op,
+              .xpuid = instance.params.xpuid,
+              .psn = pdu->psn,
+              .vc = pdu->vc,
+              .partition = instance.params.partition,
+              .rpsn = field.rpsn});
+  port.Stage(pdu);
+}
+
+void Pipeline::WriteFrame(Instance& instance, PortContext& port, Pdu* pdu, uint32_t traffic_class,
+                          const ReliabilityHeader& rh) {
+  const HeaderTemplate& header = instance.header(pdu->peer, traffic_class);
+  uint8_t* const start = pdu->commands - kRhBytes;
+  const uint32_t pdu_bytes = FinishPdu(start, pdu->bytes, header.length, rh);
+  const bool offload = port.port->has_ipv4_checksum_offload();
+  Frame* frame = FrameOf(pdu);
+  frame->data = Udp4::Write(header, start, pdu_bytes, offload);
+  frame->length = header.length + pdu_bytes;
+  frame->tx_offload = offload ? TxOffload::kIpv4Checksum : TxOffload::kNone;
+  frame->l2_length = header.l2_length;
+  frame->l3_length = 20;
+}
+
+// The commands have left the packing buffers.
+void Pipeline::ReturnCredit(const Instance& instance, const Pdu& pdu) {
+  const uint16_t xpuid = instance.params.peers[pdu.peer].xpuid;
+  for (uint32_t i = 0; i < pdu.run_count; ++i) {
+    QueueSlot& slot = queues_[pdu.runs[i].queue];
+    if (slot.segment != nullptr) slot.credits.Return(xpuid, pdu.vc, pdu.runs[i].lines);
+  }
+}
+
+void PortContext::TransmitStaged(CounterBlock& counters) {
+  if (staged_count == 0) return;
+  const uint32_t sent = port->Transmit(staged.data(), staged_count);
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < sent; ++i) {
+    Frame* frame = staged[i];
+    Pdu* pdu = PduOf(frame);
+    bytes += frame->length;
+    pdu->staged = false;
+    if (pdu->orphaned) Release(frame);
+  }
+  counters.Add(Counter::kTxFrames, sent);
+  counters.Add(Counter::kTxFrameBytes, bytes);
+  if (sent == staged_count) {
+    staged_count = 0;
+    return;
+  }
+  counters.Add(Counter::kTxPortFull);
+  std::memmove(staged.data(), staged.data() + sent, (staged_count - sent) * sizeof(Frame*));
+  staged_count -= sent;
+}
+
+}  // namespace suede

@@ -1,0 +1,52 @@
+// The burst interface that a driver implements: one queue pair of one Ethernet port.
+//
+// Thread: everything but `link` belongs to the lcore that owns the queue pair. A call is virtual
+// once per burst, never per frame.
+#ifndef SUEDE_PORT_PORT_H_
+#define SUEDE_PORT_PORT_H_
+
+#include <cstdint>
+
+#include "port/frame.h"
+
+namespace suede {
+
+struct LinkState {
+  bool up = false;
+  uint64_t speed_bps = 0;  // 0: not known
+};
+
+class Port {
+ public:
+  virtual ~Port() = default;
+
+  // Takes up to `max` received frames; the caller owns one reference to each.
+  virtual uint32_t Receive(Frame** frames, uint32_t max) = 0;
+
+  // Hands over frames[0, count) in order and returns how many the device took. The caller keeps its
+  // reference to every one, and must not write to a frame for which IsBusy() holds.
+  virtual uint32_t Transmit(Frame* const* frames, uint32_t count) = 0;
+
+  // Whether the device may still read the frame.
+  virtual bool IsBusy(const Frame* frame) const = 0;
+
+  // Fills frames[0, n) with empty frames, n <= count the return value; fewer than asked means that
+  // the pool is exhausted. Their `data` is undefined, their `length` 0.
+  virtual uint32_t Allocate(Frame** frames, uint32_t count) = 0;
+
+  // Gives up the caller's reference to each frame.
+  virtual void Release(Frame* const* frames, uint32_t count) = 0;
+
+  // The largest frame, in octets from the Ethernet header to the R-CRC.
+  virtual uint32_t max_frame_bytes() const = 0;
+
+  // Whether the device computes IPv4 header checksums on transmission.
+  virtual bool has_ipv4_checksum_offload() const = 0;
+
+  // The link as last seen; any thread.
+  virtual LinkState link() const = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PORT_PORT_H_

@@ -1,0 +1,122 @@
+// Counters of the data path: one row each, from which every exporter, document and test derives.
+//
+// A CounterBlock has one writer (an lcore, or the control thread) and any number of readers.
+#ifndef SUEDE_STATS_COUNTERS_H_
+#define SUEDE_STATS_COUNTERS_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace suede {
+
+// What a counter that moves means to an operator.
+enum class Severity : uint8_t {
+  kInfo,   // traffic
+  kDrop,   // something was discarded
+  kError,  // something is wrong: a misconfiguration, a broken client, a lack of resources
+};
+
+// id, name (Prometheus: suede_NAME), severity, sentence.
+#define SUEDE_COUNTERS(X)                                                                          \
+  X(TxCommands, "tx_commands_total", Info, "Commands taken from clients and packed")               \
+  X(TxCommandBytes, "tx_command_bytes_total", Info, "Octets of those commands, control and data")  \
+  X(TxPdus, "tx_pdus_total", Info, "Sequenced PDUs sent for the first time")                       \
+  X(TxRetransmissions, "tx_retransmissions_total", Info, "Sequenced PDUs sent again")              \
+  X(TxAcks, "tx_acks_total", Info, "PDUs without commands sent to acknowledge")                    \
+  X(TxNacks, "tx_nacks_total", Info, "NACKs sent, alone or with commands")                         \
+  X(TxControlPdus, "tx_control_pdus_total", Info, "Control PDUs sent")                             \
+  X(TxFrames, "tx_frames_total", Info, "Frames that the port took")                                \
+  X(TxFrameBytes, "tx_frame_bytes_total", Info, "Octets of those frames, without FCS")             \
+  X(TxPortFull, "tx_port_full_total", Info, "Bursts of which the port took only a part")           \
+  X(TxNoFrame, "tx_no_frame_total", Error, "Turns in which no frame was free to pack into")        \
+  X(TxErrorMark, "tx_drop_error_mark_total", Drop, "Commands discarded for their error mark")      \
+  X(TxMalformed, "tx_drop_malformed_total", Error, "Records discarded that are not a command")     \
+  X(TxUnknownXpu, "tx_drop_unknown_xpu_total", Error, "Commands for an XPU that is no peer")       \
+  X(TxNoCredit, "tx_drop_no_credit_total", Error, "Commands sent without credit")                  \
+  X(TxUnreachable, "tx_drop_unreachable_total", Drop, "Commands given up: destination unreachable") \
+  X(TxPeerReset, "tx_drop_peer_reset_total", Drop, "Commands given up: the peer restarted")        \
+  X(TxReset, "tx_drop_reset_total", Drop, "Commands discarded by a client's reset")                \
+  X(Completions, "completions_total", Info, "Completions reported to clients")                     \
+  X(CompletionsLost, "completions_lost_total", Error, "Completions for which a client had no room") \
+  X(RtoFired, "rto_total", Info, "Retransmission timeouts")                                        \
+  X(GoBacks, "go_back_total", Info, "Times that a connection went back to retransmit")             \
+  X(Unreachable, "peer_unreachable_total", Error, "Times that a peer was found unreachable")       \
+  X(PeerResets, "peer_reset_total", Error, "Restarts of peers that were noticed")                  \
+  X(Pauses, "not_ready_received_total", Info, "Pauses because a receiver had no room")             \
+  X(RxFrames, "rx_frames_total", Info, "Frames received")                                          \
+  X(RxFrameBytes, "rx_frame_bytes_total", Info, "Octets of those frames, without FCS")             \
+  X(RxPdus, "rx_pdus_total", Info, "Sequenced PDUs accepted in order")                             \
+  X(RxCommands, "rx_commands_total", Info, "Commands handed to clients")                           \
+  X(RxCommandBytes, "rx_command_bytes_total", Info, "Octets of those commands")                    \
+  X(RxUnclaimed, "rx_unclaimed_pdus_total", Info, "PDUs accepted that wait for a client to claim") \
+  X(RxAcks, "rx_acks_total", Info, "PDUs without commands received")                               \
+  X(RxNacks, "rx_nacks_total", Info, "NACKs received, alone or with commands")                     \
+  X(RxControlPdus, "rx_control_pdus_total", Info, "Control PDUs received")                         \
+  X(RxRpsnInvalid, "rx_rpsn_invalid_total", Error, "Acknowledgements of what was never sent")      \
+  X(RxNotSue, "rx_drop_not_sue_total", Drop, "Frames that match no rule of SUE")                   \
+  X(RxTruncated, "rx_drop_truncated_total", Drop, "Frames whose lengths run past their end")       \
+  X(RxIpHeader, "rx_drop_ip_header_total", Drop, "Frames with an IP header that cannot be")        \
+  X(RxIpChecksum, "rx_drop_ip_checksum_total", Drop, "Frames with a wrong IP header checksum")     \
+  X(RxUdpChecksum, "rx_drop_udp_checksum_total", Drop, "Frames with a wrong UDP checksum")         \
+  X(RxUnknownDestination, "rx_drop_destination_total", Drop, "Frames for none of our instances")   \
+  X(RxRcrc, "rx_drop_rcrc_total", Drop, "PDUs with a wrong R-CRC")                                 \
+  X(RxVersion, "rx_drop_version_total", Drop, "PDUs of a reserved version")                        \
+  X(RxPartition, "rx_drop_partition_total", Drop, "PDUs of another partition")                     \
+  X(RxUnknownXpu, "rx_drop_unknown_xpu_total", Drop, "PDUs from an XPU that is no peer")           \
+  X(RxSource, "rx_drop_source_total", Drop, "PDUs whose source address is not their XPU's")        \
+  X(RxMalformed, "rx_drop_malformed_total", Drop, "PDUs whose commands do not parse")              \
+  X(RxDuplicate, "rx_drop_duplicate_total", Drop, "PDUs that had been accepted before")            \
+  X(RxAhead, "rx_drop_ahead_total", Drop, "PDUs ahead of the expected one")                        \
+  X(RxNotReady, "rx_drop_not_ready_total", Drop, "PDUs refused: no room in the VC's receive ring") \
+  X(RxControlUnknown, "rx_control_unknown_total", Drop, "Control PDUs of an unknown type")         \
+  X(RxControlMalformed, "rx_drop_control_malformed_total", Drop, "Control PDUs that do not parse") \
+  X(HelloMismatch, "hello_mismatch_total", Error, "HELLOs of a peer with another PSN scope")
+
+enum class Counter : uint16_t {
+#define SUEDE_COUNTER_ID(id, name, severity, sentence) k##id,
+  SUEDE_COUNTERS(SUEDE_COUNTER_ID)
+#undef SUEDE_COUNTER_ID
+      kCount
+};
+inline constexpr size_t kCounterCount = static_cast<size_t>(Counter::kCount);
+
+struct CounterRow {
+  std::string_view name;
+  Severity severity;
+  std::string_view sentence;
+};
+
+// The rows, indexed by Counter.
+std::span<const CounterRow, kCounterCount> CounterRows();
+
+using CounterSnapshot = std::array<uint64_t, kCounterCount>;
+
+// One owner's counters.
+class alignas(64) CounterBlock {
+ public:
+  // The writer's thread only.
+  void Add(Counter counter, uint64_t n = 1) {
+    std::atomic<uint64_t>& cell = cells_[static_cast<size_t>(counter)];
+    cell.store(cell.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+  // Any thread.
+  uint64_t Get(Counter counter) const {
+    return cells_[static_cast<size_t>(counter)].load(std::memory_order_relaxed);
+  }
+  // Adds every cell to `sum`; any thread.
+  void AddTo(CounterSnapshot& sum) const {
+    for (size_t i = 0; i < kCounterCount; ++i) {
+      sum[i] += cells_[i].load(std::memory_order_relaxed);
+    }
+  }
+
+ private:
+  std::array<std::atomic<uint64_t>, kCounterCount> cells_{};
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_STATS_COUNTERS_H_

@@ -1,0 +1,184 @@
+// One connection's sequencing in both directions: PSNs, ACK and NACK, go-back-N, timers (SUE
+// framework §4.2 steps 4 and 8, wire profile §6).
+//
+// Takes facts and the time, returns verdicts and a deadline; sends nothing, frees nothing, reads no
+// clock. Owned by one lcore. PDUs on a connection belong to it until it gives them back.
+#ifndef SUEDE_TRANSPORT_CONNECTION_H_
+#define SUEDE_TRANSPORT_CONNECTION_H_
+
+#include <cstdint>
+
+#include "base/psn.h"
+#include "base/time.h"
+#include "transport/params.h"
+#include "wire/pdu_list.h"
+#include "wire/rh.h"
+
+namespace suede {
+
+// What a received rpsn meant.
+enum class RpsnVerdict : uint8_t {
+  kNothingNew,   // nothing that was not known
+  kProgress,     // PDUs were acknowledged
+  kResumed,      // the connection had been lost and is in step again
+  kOutOfWindow,  // names a PSN that was never sent: ignored
+};
+
+// What becomes of a received sequenced PDU.
+enum class PsnVerdict : uint8_t { kExpected, kBehind, kAhead };
+
+// What the retransmission timer asks for.
+enum class TimerVerdict : uint8_t {
+  kNothing,
+  kRetransmit,   // there is something to retransmit now
+  kUnreachable,  // the configured tries have failed: call GiveUp and tell the clients
+  kProbe,        // the connection is lost: ask the far side what it expects
+};
+
+// The op and rpsn of an outgoing RH.
+struct RpsnField {
+  RhOp op = RhOp::kNothing;
+  Psn rpsn;
+};
+
+class Connection {
+ public:
+  // ---- Sending new PDUs.
+
+  // Whether a new PDU of `bytes` octets of commands may be sent now.
+  bool CanSend(uint32_t bytes, const TransportParams& params) const {
+    return unacked_count_ < params.window_pdus &&
+           (unacked_bytes_ + bytes <= params.window_bytes || unacked_count_ == 0) &&
+           retransmit_next_ == nullptr && !paused_ && !lost_;
+  }
+  // Sequences the PDU: gives it the next PSN and keeps it until it is acknowledged.
+  void OnSend(Pdu* pdu, Time now, const TransportParams& params);
+  // The PSN of the next new PDU; also the psn of an unsequenced one.
+  Psn next_psn() const { return next_psn_; }
+
+  // ---- Going back.
+
+  bool HasRetransmission() const { return retransmit_next_ != nullptr; }
+  // The next PDU to send again, in order; it stays on the connection.
+  Pdu* TakeRetransmission(Time now, const TransportParams& params);
+
+  // ---- What the far side says of our PDUs. Acknowledged PDUs are moved to `acked`.
+
+  RpsnVerdict OnAck(Psn rpsn, Time now, const TransportParams& params, PduList& acked);
+  // A NACK inside the window starts a retransmission, once per round trip for the same rpsn.
+  RpsnVerdict OnNack(Psn rpsn, Time now, const TransportParams& params, PduList& acked);
+  // The far side had no room for PSN `psn`: pauses for `wait`, which is not counted as a try.
+  RpsnVerdict OnNotReady(Psn psn, Duration wait, Time now, const TransportParams& params,
+                         PduList& acked);
+  // The far side has room again: what was not accepted is sent again at once.
+  void OnReady(Psn psn, Time now);
+
+  // ---- Receiving.
+
+  PsnVerdict Judge(Psn psn) const {
+    const int distance = psn.DistanceFrom(expected_);
+    return distance == 0 ? PsnVerdict::kExpected
+                         : distance > 0 ? PsnVerdict::kAhead : PsnVerdict::kBehind;
+  }
+  Psn expected() const { return expected_; }
+  // The expected PDU was delivered.
+  void Accept() {
+    expected_ = expected_.Next();
+    ++ack_owed_;
+    accepted_any_ = true;
+    nack_sent_ = false;
+    not_ready_ = false;
+  }
+  // A PDU ahead of the expected one was dropped, or an unsequenced one showed that the tail is
+  // missing: asks for a NACK unless one is under way.
+  void OnGap(Time now, const TransportParams& params);
+  // A PDU from behind was dropped: acknowledge at once.
+  void OnDuplicate() { ack_now_ = true; }
+  // The expected PDU found no room: until it does, gaps are no reason for a NACK.
+  void OnRefused() { not_ready_ = true; }
+  // There is room again.
+  void OnRoom() { not_ready_ = false; }
+  bool not_ready() const { return not_ready_; }
+
+  // ---- What outgoing PDUs carry.
+
+  // Whether a stand-alone PDU should carry the acknowledgement without waiting further.
+  bool MustAckNow(const TransportParams& params) const {
+    return ack_now_ || nack_pending_ || ack_owed_ >= params.ack_every_pdus;
+  }
+  bool OwesAck() const { return ack_owed_ != 0 || ack_now_ || nack_pending_; }
+  // The field for a PDU that is about to leave; what was owed is then paid.
+  RpsnField TakeRpsn();
+
+  // ---- Time.
+
+  // When OnTimer wants to be called; kNever where nothing is outstanding.
+  Time deadline() const { return deadline_; }
+  TimerVerdict OnTimer(Time now, const TransportParams& params);
+
+  // ---- Losing the far side.
+
+  // Gives up everything in flight (to `given_up`). The connection is then lost: it sends nothing
+  // new and asks to probe until an ACK or NACK tells which of the PDUs the far side had accepted;
+  // PSNs go on from there, so that nothing is delivered twice and nothing is mistaken.
+  void GiveUp(Time now, const TransportParams& params, PduList& given_up);
+  bool lost() const { return lost_; }
+
+  // ---- Starting over.
+
+  // Whether either direction has ever got anywhere.
+  bool HasHistory() const { return accepted_any_ || acked_any_; }
+  // Gives up everything in flight (to `given_up`) and starts over with PSN 0 in both directions, as
+  // after a restart of the far side.
+  void Reset(PduList& given_up);
+
+  uint32_t unacked_count() const { return unacked_count_; }
+  uint32_t unacked_bytes() const { return unacked_bytes_; }
+  // Smoothed round-trip time; 0 until one was measured.
+  Duration srtt() const { return Duration(srtt_ns_); }
+  Duration rto(const TransportParams& params) const;
+  uint32_t tries() const { return tries_; }
+
+  // Aborts where the state contradicts itself; for tests and fuzzers.
+  void CheckInvariants(const TransportParams& params) const;
+
+ private:
+  Psn oldest_unacked() const { return next_psn_.Plus(-static_cast<int>(unacked_count_)); }
+  // The far side of a lost connection expects the PSN `ahead` after the oldest in doubt.
+  void Resume(int ahead);
+  // Moves the `count` oldest PDUs to `acked`.
+  void Acknowledge(uint32_t count, Time now, const TransportParams& params, PduList& acked);
+  void OnRttSample(Duration sample, const TransportParams& params);
+  void GoBack() { retransmit_next_ = unacked_.head(); }
+  void Rearm(Time now, const TransportParams& params);
+
+  // Sending.
+  PduList unacked_;
+  Pdu* retransmit_next_ = nullptr;
+  Time deadline_ = kNever;
+  uint32_t unacked_count_ = 0;
+  uint32_t unacked_bytes_ = 0;
+  Psn next_psn_;
+  Psn expected_;
+  uint16_t ack_owed_ = 0;  // PDUs accepted since an acknowledgement last left
+  uint8_t tries_ = 0;      // timeouts in a row
+  uint8_t refusals_ = 0;   // "not ready" in a row
+  bool lost_ = false;      // see GiveUp; unacked_count_ PDUs before next_psn_ are in doubt
+  bool paused_ = false;    // the far side is not ready; deadline_ ends it
+  bool ack_now_ = false;
+  bool nack_pending_ = false;
+  bool nack_sent_ = false;  // for expected_, at nack_at_
+  bool not_ready_ = false;
+  bool accepted_any_ = false;
+  bool acked_any_ = false;
+  bool nack_heeded_ = false;  // for nack_heeded_psn_, at nack_heeded_at_
+  Psn nack_heeded_psn_;
+  uint32_t srtt_ns_ = 0;
+  uint32_t rttvar_ns_ = 0;
+  Time nack_heeded_at_{};
+  Time nack_at_{};
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_TRANSPORT_CONNECTION_H_

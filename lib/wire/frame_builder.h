@@ -1,0 +1,50 @@
+// Completes PDUs and builds whole frames around them (wire profile §1).
+//
+// FinishPdu is the data path's; BuildFrame serves control PDUs, tools and tests.
+#ifndef SUEDE_WIRE_FRAME_BUILDER_H_
+#define SUEDE_WIRE_FRAME_BUILDER_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "base/sue.h"
+#include "wire/encap.h"
+#include "wire/rcrc.h"
+#include "wire/rh.h"
+
+namespace suede {
+
+// Completes the PDU whose commands lie at pdu + kRhBytes: writes the RH in front of them, and
+// behind them the R-CRC and the padding that a frame with a header of `header_bytes` needs. Returns the octets of the PDU. May be repeated with another RH.
+inline uint32_t FinishPdu(uint8_t* pdu, uint32_t command_bytes, uint32_t header_bytes,
+                          const ReliabilityHeader& rh) {
+  EncodeRh(rh, pdu);
+  uint32_t body_bytes = kRhBytes + command_bytes;
+  const uint32_t frame_bytes = header_bytes + body_bytes + kRcrcBytes;
+  if (frame_bytes < kMinFrameBytes) {
+    const uint32_t padding = kMinFrameBytes - frame_bytes;
+    std::memset(pdu + body_bytes, 0, padding);
+    body_bytes += padding;
+  }
+  StoreRcrc(pdu, body_bytes);
+  return body_bytes + kRcrcBytes;
+}
+
+// Octets that BuildFrame wants for a frame with so many octets of commands.
+constexpr uint32_t FrameBufferBytes(uint32_t command_bytes) {
+  return HeaderTemplate::kMaxBytes +
+         std::max(kMinFrameBytes, kRhBytes + command_bytes + kRcrcBytes);
+}
+
+// Builds the frame that holds `commands` (already packed, or a control PDU's head and body)
+// somewhere in `buffer` and returns it. Empty where the buffer has fewer octets than
+// FrameBufferBytes says, or the commands are more than a PDU takes.
+std::span<uint8_t> BuildFrame(const HeaderTemplate& header, const ReliabilityHeader& rh,
+                              std::span<const uint8_t> commands, std::span<uint8_t> buffer,
+                              bool offload = false);
+
+}  // namespace suede
+
+#endif  // SUEDE_WIRE_FRAME_BUILDER_H_

@@ -1,0 +1,51 @@
+// A PDU in memory: the descriptor that packing fills and transport keeps until it is acknowledged.
+//
+// It lies in the notes of the frame that holds the PDU's octets, and knows nothing of that frame.
+#ifndef SUEDE_WIRE_PDU_H_
+#define SUEDE_WIRE_PDU_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/psn.h"
+#include "base/sue.h"
+#include "base/time.h"
+
+namespace suede {
+
+// A run of commands in one PDU that came from the same client queue: what goes back to that queue
+// when the PDU leaves (credit) and when it is acknowledged (completions).
+struct PduRun {
+  uint16_t queue;     // the pipeline's number of the queue
+  uint16_t lines;     // ring lines, the unit of credit
+  uint16_t tags;      // tags of this run, which follow those of the runs before it
+  uint16_t commands;
+};
+
+struct Pdu {
+  static constexpr uint32_t kMaxRuns = 3;
+  static constexpr uint32_t kMaxTags = 64;
+
+  Pdu* next = nullptr;          // link of the one list that owns the PDU
+  uint8_t* commands = nullptr;  // first octet of the commands
+  Time sent_at{};               // first transmission, or the last one once retransmitted
+  uint16_t bytes = 0;           // octets of commands
+  uint16_t command_count = 0;
+  uint16_t peer = 0;            // index of the destination in the instance's peer table
+  Psn psn;                      // valid once sequenced
+  uint8_t vc = 0;
+  uint8_t run_count = 0;
+  uint8_t tag_count = 0;
+  bool closed = false;          // takes no more commands
+  bool retransmitted = false;
+  bool staged = false;          // waits in the transmit burst: must not be staged twice
+  bool orphaned = false;        // given back while staged: released once the port took it
+  PduRun runs[kMaxRuns];
+  alignas(64) uint64_t tags[kMaxTags];
+};
+static_assert(offsetof(Pdu, tags) == 64);
+static_assert(sizeof(Pdu) <= 640);
+
+}  // namespace suede
+
+#endif  // SUEDE_WIRE_PDU_H_

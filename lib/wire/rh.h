@@ -1,0 +1,51 @@
+// The reliability header (SUE framework §3.3 Table 3, wire profile §2).
+#ifndef SUEDE_WIRE_RH_H_
+#define SUEDE_WIRE_RH_H_
+
+#include <cstdint>
+
+#include "base/big_endian.h"
+#include "base/psn.h"
+
+namespace suede {
+
+inline constexpr uint32_t kRhBytes = 8;
+inline constexpr uint32_t kRcrcBytes = 4;
+inline constexpr uint32_t kMinFrameBytes = 60;  // wire profile §1: shorter frames are padded
+
+enum class RhVersion : uint8_t { kData = 0, kControl = 3 };
+
+// What `rpsn` is. 3 on the wire reads as kNothing.
+enum class RhOp : uint8_t { kAck = 0, kNack = 1, kNothing = 2 };
+
+struct ReliabilityHeader {
+  uint8_t ver = 0;  // 0 to 3, as on the wire: reserved values are the reader's to count
+  RhOp op = RhOp::kNothing;
+  uint16_t xpuid = 0;  // the XPU that sent the PDU, 0 to 1023
+  Psn psn;
+  uint8_t vc = 0;
+  uint16_t partition = 0;  // 0 to 1023
+  Psn rpsn;
+};
+
+inline void EncodeRh(const ReliabilityHeader& rh, uint8_t* out) {
+  StoreBe64(out, uint64_t{rh.ver} << 62 | uint64_t(rh.op) << 60 | uint64_t{rh.xpuid} << 48 |
+                     uint64_t{rh.psn.value()} << 32 | uint64_t{rh.vc} << 30 |
+                     uint64_t{rh.partition} << 16 | rh.rpsn.value());
+}
+
+inline ReliabilityHeader DecodeRh(const uint8_t* in) {
+  const uint64_t word = LoadBe64(in);
+  const auto op = static_cast<uint8_t>(word >> 60 & 3);
+  return {.ver = static_cast<uint8_t>(word >> 62),
+          .op = op > 2 ? RhOp::kNothing : static_cast<RhOp>(op),
+          .xpuid = static_cast<uint16_t>(word >> 48 & 0x3ff),
+          .psn = Psn(static_cast<uint16_t>(word >> 32)),
+          .vc = static_cast<uint8_t>(word >> 30 & 3),
+          .partition = static_cast<uint16_t>(word >> 16 & 0x3ff),
+          .rpsn = Psn(static_cast<uint16_t>(word))};
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_WIRE_RH_H_

@@ -1,0 +1,210 @@
+// The client's half of a queue: what libsuede wraps, and what programs that host the endpoint
+// themselves use directly. Header only, so that the ring is inlined into them.
+//
+// One thread per ClientQueue. client_receiver.h is the other direction.
+#ifndef SUEDE_XPU_CLIENT_QUEUE_H_
+#define SUEDE_XPU_CLIENT_QUEUE_H_
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "xpu/client_receiver.h"
+#include "xpu/segment.h"
+
+namespace suede {
+
+struct ClientCommand {
+  uint16_t xpuid = 0;
+  uint8_t vc = 0;
+  uint8_t flags = 0;  // SUEDE_RECORD_…
+  uint64_t tag = 0;
+  const uint8_t* control = nullptr;  // its first two octets say how long control and data are
+  const uint8_t* data = nullptr;
+};
+
+enum class SendResult : uint8_t {
+  kOk,
+  kWouldBlock,  // no credit, no room in the ring, or no room for the completion
+  kInvalid,
+  kInReset,
+  kBroken,  // the daemon has stopped serving the queue: only a reset brings it back
+};
+
+// Credit in lines: per {destination, VC} and aggregate.
+class ClientQueue {
+ public:
+  ClientQueue(void* segment, uint32_t queue)
+      : segment_(static_cast<suede_segment*>(segment)),
+        state_(&segment_->queue_state[queue].value),
+        tx_(AtOffset<suede_ring>(segment, segment_->tx_ring[queue])),
+        lines_(AtOffset<uint8_t>(segment, segment_->tx_ring[queue] + sizeof(suede_ring))),
+        completions_(AtOffset<suede_ring>(segment, segment_->completion_ring[queue])),
+        entries_(AtOffset<suede_completion>(segment,
+                                            segment_->completion_ring[queue] + sizeof(suede_ring))),
+        credits_(AtOffset<suede_credits>(segment, segment_->credits[queue])),
+        line_count_(segment_->tx_lines),
+        completion_count_(segment_->completion_count),
+        credit_lines_(segment_->credit_lines),
+        aggregate_lines_(segment_->aggregate_lines),
+        accounts_(size_t{SUEDE_XPUS} * SUEDE_VCS, Account{.sent = 0, .limit = credit_lines_}),
+        aggregate_{.sent = 0, .limit = aggregate_lines_} {}
+
+  // Copies the command into the ring. It is not visible to the daemon before Flush; where the
+  // command would block, Send flushes, as nothing could move otherwise.
+  SendResult Send(const ClientCommand& command) {
+    const uint32_t type = command.control[0];
+    const uint32_t length = command.control[1];
+    const uint32_t control_bytes = (type & 0x0f) * 2;
+    const uint32_t has_data = (type >> 4) & 1;
+    const uint32_t data_bytes = has_data != 0 ? length + 1 : 0;
+    if ((control_bytes - 2 > 16) | (command.vc >= SUEDE_VCS) | (command.xpuid >= SUEDE_XPUS) |
+        ((command.flags & ~kKnownFlags) != 0) | (has_data != 0 && command.data == nullptr)) {
+      return SendResult::kInvalid;
+    }
+    const uint32_t lines =
+        (SUEDE_RECORD_CONTROL + control_bytes + data_bytes + SUEDE_LINE_BYTES - 1) /
+        SUEDE_LINE_BYTES;
+    const uint32_t tagged = (command.flags & SUEDE_RECORD_COMPLETION) != 0 ? 1 : 0;
+    const size_t index = size_t{command.xpuid} * SUEDE_VCS + command.vc;
+    Account& account = accounts_[index];
+    const uint32_t start = head_ & (line_count_ - 1);
+    const uint32_t padding = start + lines > line_count_ ? line_count_ - start : 0;
+    const uint32_t state = LoadRelaxed(*state_);
+    if (state != SUEDE_QUEUE_READY) [[unlikely]]
+      return Refuse(state);
+    if (account.Free() < lines || aggregate_.Free() < lines || ring_free_ < padding + lines ||
+        tagged_ + tagged > completion_count_) [[unlikely]] {
+      ReadReturns(&account, index);
+      if (account.Free() < lines || aggregate_.Free() < lines || ring_free_ < padding + lines ||
+          tagged_ + tagged > completion_count_) {
+        Flush();
+        return SendResult::kWouldBlock;
+      }
+    }
+    if (padding != 0) [[unlikely]] {
+      lines_[size_t{start} * SUEDE_LINE_BYTES] = SUEDE_KIND_NONE;
+      head_ += padding;
+    }
+    Write(command, SUEDE_KIND_COMMAND + has_data, control_bytes, data_bytes);
+    head_ += lines;
+    ring_free_ -= padding + lines;
+    account.sent += lines;
+    aggregate_.sent += lines;
+    tagged_ += tagged;
+    return SendResult::kOk;
+  }
+
+  void Flush() {
+    if (head_ != published_) StoreRelease(tx_->head.value, published_ = head_);
+  }
+
+  // Takes up to `max` completions.
+  uint32_t PollCompletions(suede_completion* out, uint32_t max) {
+    uint32_t available = completion_head_ - completion_tail_;
+    if (available < max) {
+      completion_head_ = LoadAcquire(completions_->head.value);
+      available = completion_head_ - completion_tail_;
+      if (available == 0) return 0;
+    }
+    const uint32_t count = available < max ? available : max;
+    for (uint32_t i = 0; i < count; ++i) {
+      out[i] = entries_[(completion_tail_ + i) & (completion_count_ - 1)];
+    }
+    completion_tail_ += count;
+    StoreRelease(completions_->tail.value, completion_tail_);
+    tagged_ -= count < tagged_ ? count : tagged_;
+    return count;
+  }
+
+  // Lines that can be sent to {xpuid, vc} at this moment.
+  uint32_t Credit(uint16_t xpuid, uint8_t vc) {
+    const size_t index = size_t{xpuid} * SUEDE_VCS + vc;
+    ReadReturns(&accounts_[index], index);
+    const uint32_t own = accounts_[index].Free();
+    return own < aggregate_.Free() ? own : aggregate_.Free();
+  }
+
+  // What a wait for this queue compares with: aggregate credit and ring position as Send last saw
+  // them, and the next completion's position.
+  uint32_t seen_returned() const { return seen_returned_; }
+  uint32_t seen_tail() const { return seen_tail_; }
+  uint32_t completion_position() const { return completion_tail_; }
+  bool HasCompletions() const { return LoadAcquire(completions_->head.value) != completion_tail_; }
+  uint32_t state() const { return LoadAcquire(*state_); }
+
+  // Starts over after a reset that the daemon has confirmed. The caller flushed before it asked for
+  // the reset, so that every tag is completed; those in a broken ring are lost.
+  void Restart(bool was_broken) {
+    head_ = published_ = seen_tail_ = 0;
+    ring_free_ = line_count_;
+    aggregate_ = {.sent = 0, .limit = aggregate_lines_};
+    seen_returned_ = 0;
+    for (Account& account : accounts_) account = {.sent = 0, .limit = credit_lines_};
+    if (was_broken) tagged_ = 0;
+  }
+
+ private:
+  static constexpr uint32_t kKnownFlags =
+      SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_ERROR | SUEDE_RECORD_COMPLETION;
+
+  struct Account {
+    uint32_t sent;   // lines handed over
+    uint32_t limit;  // lines that may be: returned, as last read, and the credit
+    uint32_t Free() const { return limit - sent; }
+  };
+
+  // Slow path of Send: reads from shared memory what the daemon has given back.
+  void ReadReturns(Account* account, size_t index) {
+    seen_returned_ = LoadAcquire(credits_->aggregate_returned);
+    aggregate_.limit = seen_returned_ + aggregate_lines_;
+    account->limit = LoadAcquire(credits_->returned[index]) + credit_lines_;
+    seen_tail_ = LoadAcquire(tx_->tail.value);
+    ring_free_ = line_count_ - (head_ - seen_tail_);
+  }
+
+  SendResult Refuse(uint32_t state) const {
+    return state == SUEDE_QUEUE_BROKEN ? SendResult::kBroken : SendResult::kInReset;
+  }
+
+  void Write(const ClientCommand& command, uint32_t kind, uint32_t control_bytes,
+             uint32_t data_bytes) {
+    uint8_t* line = lines_ + size_t{head_ & (line_count_ - 1)} * SUEDE_LINE_BYTES;
+    const uint64_t word0 = uint64_t{kind} | uint64_t{command.vc} << 8 |
+                           uint64_t{command.xpuid} << 16 | command.tag << 32;
+    const uint64_t word1 = command.tag >> 32 | uint64_t{command.flags} << 32 |
+                           uint64_t{command.control[0]} << 48 | uint64_t{command.control[1]} << 56;
+    std::memcpy(line, &word0, sizeof word0);
+    std::memcpy(line + sizeof word0, &word1, sizeof word1);
+    if (control_bytes > 2) CopyOctets(line + 16, command.control + 2, control_bytes - 2);
+    if (data_bytes != 0) {
+      CopyOctets(line + SUEDE_RECORD_CONTROL + control_bytes, command.data, data_bytes);
+    }
+  }
+
+  suede_segment* segment_;
+  uint32_t* state_;
+  suede_ring* tx_;
+  uint8_t* lines_;
+  suede_ring* completions_;
+  suede_completion* entries_;
+  suede_credits* credits_;
+  uint32_t line_count_;
+  uint32_t completion_count_;
+  uint32_t credit_lines_;
+  uint32_t aggregate_lines_;
+  std::vector<Account> accounts_;
+  Account aggregate_;
+  uint32_t head_ = 0;
+  uint32_t published_ = 0;
+  uint32_t ring_free_ = line_count_;  // by what was last seen of the tail
+  uint32_t seen_tail_ = 0;
+  uint32_t seen_returned_ = 0;
+  uint32_t completion_head_ = 0;
+  uint32_t completion_tail_ = 0;
+  uint32_t tagged_ = 0;  // tags sent whose completions were not taken
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_XPU_CLIENT_QUEUE_H_

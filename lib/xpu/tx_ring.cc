@@ -1,0 +1,172 @@
+#include "xpu/tx_ring.h"
+
+namespace suede {
+namespace {
+
+// How far ahead of the record at hand its lines are fetched.
+constexpr uint32_t kPrefetchLines = 6;
+
+constexpr uint8_t kKnownFlags =
+    SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_ERROR | SUEDE_RECORD_COMPLETION;
+
+// Fills `record` from the first two words of a line, each read once, and judges it. `room` is how
+// many lines lie between it and the ring's end or the published head, whichever comes first.
+inline void ReadRecord(const uint8_t* line, uint64_t word0, uint64_t word1, uint32_t room,
+                       TxRecord* record) {
+  const uint32_t kind = word0 & 0xff;
+  const uint32_t vc = (word0 >> 8) & 0xff;
+  const uint32_t xpuid = (word0 >> 16) & 0xffff;
+  const uint32_t flags = (word1 >> 32) & 0xff;
+  const uint32_t type = (word1 >> 48) & 0xff;
+  const uint32_t length = static_cast<uint32_t>(word1 >> 56);
+  const uint32_t units = type & 0x0f;
+  const uint32_t has_data = (type >> 4) & 1;
+  const uint32_t bytes = 2 * units + (has_data != 0 ? length + 1 : 0);
+  const uint32_t lines = (SUEDE_RECORD_CONTROL + bytes + SUEDE_LINE_BYTES - 1) / SUEDE_LINE_BYTES;
+  record->line = line;
+  record->tag = (word0 >> 32) | (word1 << 32);
+  record->xpuid = static_cast<uint16_t>(xpuid & (kMaxXpus - 1));
+  record->vc = static_cast<uint8_t>(vc & (kVcCount - 1));
+  record->bytes = static_cast<uint16_t>(bytes);
+  record->type = static_cast<uint8_t>(type);
+  record->length = static_cast<uint8_t>(length);
+  record->flags = static_cast<uint8_t>(flags & kKnownFlags);
+  // Bitwise: one branch, nearly never taken, instead of five.
+  const bool malformed = (kind != SUEDE_KIND_COMMAND + has_data) | (vc >= kVcCount) |
+                         (xpuid >= kMaxXpus) | (units - 1 > 8) | (lines > room);
+  if (malformed) [[unlikely]] {
+    record->verdict = RecordVerdict::kMalformed;
+    record->lines = 1;
+    record->bytes = 0;
+    return;
+  }
+  record->lines = static_cast<uint8_t>(lines);
+  record->verdict =
+      (flags & SUEDE_RECORD_ERROR) != 0 ? RecordVerdict::kErrorMark : RecordVerdict::kCommand;
+}
+
+}  // namespace
+
+TxRingReader::TxRingReader(void* segment, const SegmentShape& shape, uint32_t queue)
+    : line_count_(shape.tx_lines) {
+  const uint64_t offset = SegmentOffsets(shape).tx_ring[queue];
+  ring_ = AtOffset<suede_ring>(segment, offset);
+  lines_ = AtOffset<uint8_t>(segment, offset + sizeof(suede_ring));
+}
+
+uint32_t TxRingReader::Available(uint32_t max) {
+  uint32_t available = head_ - taken_;
+  if (available >= max) return available;
+  const uint32_t head = LoadAcquire(ring_->head.value);
+  if (head - released_ > line_count_ || head - released_ < taken_ - released_) {
+    broken_ = true;
+    return 0;
+  }
+  head_ = head;
+  return head_ - taken_;
+}
+
+uint32_t TxRingReader::Poll(TxRecord* records, uint32_t max) {
+  if (broken_) return 0;
+  uint32_t available = Available(max);
+  const uint32_t mask = line_count_ - 1;
+  uint32_t taken = taken_;
+  uint32_t count = 0;
+  while (count < max && available != 0) {
+    const uint32_t index = taken & mask;
+    const uint8_t* line = lines_ + size_t{index} * SUEDE_LINE_BYTES;
+    if (available > kPrefetchLines) {
+      __builtin_prefetch(lines_ + size_t{(taken + kPrefetchLines) & mask} * SUEDE_LINE_BYTES);
+    }
+    const uint64_t word0 = LoadRecordWord(line);
+    const uint64_t word1 = LoadRecordWord(line + 8);
+    const uint32_t to_end = line_count_ - index;
+    if ((word0 & 0xff) == SUEDE_KIND_NONE && index != 0 && to_end <= available) {
+      taken += to_end;
+      available -= to_end;
+      continue;
+    }
+    TxRecord* record = &records[count++];
+    ReadRecord(line, word0, word1, to_end < available ? to_end : available, record);
+    taken += record->lines;
+    available -= record->lines;
+  }
+  taken_ = taken;
+  return count;
+}
+
+void TxRingReader::Restart() {
+  head_ = taken_ = released_ = 0;
+  broken_ = false;
+  StoreRelease(ring_->head.value, 0);
+  StoreRelease(ring_->tail.value, 0);
+}
+
+CreditWriter::CreditWriter(void* segment, const SegmentShape& shape, uint32_t queue)
+    : credits_(AtOffset<suede_credits>(segment, SegmentOffsets(shape).credits[queue])),
+      credit_lines_(shape.credit_lines),
+      aggregate_lines_(shape.aggregate_lines),
+      accounts_(size_t{SUEDE_XPUS} * SUEDE_VCS) {}
+
+bool CreditWriter::Take(uint16_t xpuid, uint8_t vc, uint32_t lines) {
+  Account& account = accounts_[size_t{xpuid} * SUEDE_VCS + vc];
+  if (account.outstanding + lines > credit_lines_ ||
+      aggregate_outstanding_ + lines > aggregate_lines_) {
+    return false;
+  }
+  account.outstanding += lines;
+  aggregate_outstanding_ += lines;
+  return true;
+}
+
+void CreditWriter::Return(uint16_t xpuid, uint8_t vc, uint32_t lines) {
+  const size_t index = size_t{xpuid} * SUEDE_VCS + vc;
+  Account& account = accounts_[index];
+  // A connection is in order, so what was taken first comes back first.
+  const uint32_t old = lines < account.written_off ? lines : account.written_off;
+  account.written_off -= old;
+  lines -= old;
+  if (lines > account.outstanding) lines = account.outstanding;
+  if (lines == 0) return;
+  account.outstanding -= lines;
+  aggregate_outstanding_ -= lines;
+  account.returned += lines;
+  aggregate_returned_ += lines;
+  StoreRelease(credits_->returned[index], account.returned);
+  StoreRelease(credits_->aggregate_returned, aggregate_returned_);
+}
+
+void CreditWriter::Restart() {
+  for (size_t i = 0; i < accounts_.size(); ++i) {
+    Account& account = accounts_[i];
+    account.written_off += account.outstanding;
+    account.outstanding = 0;
+    account.returned = 0;
+    StoreRelease(credits_->returned[i], 0);
+  }
+  aggregate_outstanding_ = 0;
+  aggregate_returned_ = 0;
+  StoreRelease(credits_->aggregate_returned, 0);
+}
+
+CompletionWriter::CompletionWriter(void* segment, const SegmentShape& shape, uint32_t queue)
+    : count_(shape.completion_count) {
+  const uint64_t offset = SegmentOffsets(shape).completion_ring[queue];
+  ring_ = AtOffset<suede_ring>(segment, offset);
+  entries_ = AtOffset<suede_completion>(segment, offset + sizeof(suede_ring));
+}
+
+bool CompletionWriter::Push(uint64_t tag, uint16_t xpuid, uint8_t vc, uint8_t status) {
+  if (head_ - tail_ == count_) {
+    const uint32_t tail = LoadAcquire(ring_->tail.value);
+    // The tail moves forward, and never past what was published.
+    if (tail - tail_ > published_ - tail_ || tail == tail_) return false;
+    tail_ = tail;
+  }
+  entries_[head_ & (count_ - 1)] =
+      suede_completion{.tag = tag, .xpuid = xpuid, .vc = vc, .status = status, .reserved = 0};
+  ++head_;
+  return true;
+}
+
+}  // namespace suede

@@ -1,0 +1,236 @@
+// References of frames over net_ring, net_null: what the transport relies on.
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cstring>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "dpdk/crc.h"
+#include "dpdk/dpdk_port.h"
+#include "dpdk/eal.h"
+#include "dpdk/lcores.h"
+
+namespace suede {
+namespace {
+
+std::unique_ptr<DpdkPort> OpenPort(const std::string& device, uint32_t frames = 4096) {
+  PortOptions options;
+  options.name = device;
+  options.device = device;
+  options.pool_frames = frames;
+  absl::StatusOr<std::unique_ptr<DpdkPort>> port = DpdkPort::Open(options);
+  EXPECT_TRUE(port.ok()) << port.status();
+  return port.ok() ? *std::move(port) : nullptr;
+}
+
+// Devices are closed for good by a port's end, so all tests share them.
+class PortTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    ring_ = OpenPort("net_ring0").release();
+    null_ = OpenPort("net_null0").release();
+    ASSERT_TRUE(ring_ != nullptr && null_ != nullptr);
+  }
+  static void TearDownTestSuite() {
+    delete ring_;
+    delete null_;
+  }
+
+  void SetUp() override { free_before_ = ring_->FreeFrames(); }
+  void TearDown() override {
+    Drain();
+    EXPECT_EQ(ring_->FreeFrames(), free_before_) << "a frame leaked";
+  }
+
+  static Frame* Make(Port* port, uint8_t fill, uint32_t length = 100) {
+    Frame* frame = nullptr;
+    if (port->Allocate(&frame, 1) != 1) return nullptr;
+    frame->data = frame->buffer + 64;
+    frame->length = length;
+    std::memset(frame->data, fill, length);
+    return frame;
+  }
+
+  // Receives and releases all that waits in the ring.
+  static uint32_t Drain() {
+    uint32_t count = 0;
+    Frame* frames[64];
+    while (const uint32_t got = ring_->Receive(frames, 64)) {
+      ring_->Release(frames, got);
+      count += got;
+    }
+    return count;
+  }
+
+  static DpdkPort* ring_;  // what is sent on it is received from it
+  static DpdkPort* null_;
+  uint32_t free_before_ = 0;
+};
+DpdkPort* PortTest::ring_ = nullptr;
+DpdkPort* PortTest::null_ = nullptr;
+
+TEST_F(PortTest, FramesAreAlignedAndLargeEnough) {
+  Frame* frame = Make(ring_, 1);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(frame) % 64, 0U);
+  EXPECT_GE(frame->capacity, Frame::kCommandOffset + ring_->max_frame_bytes() + Frame::kSlackBytes);
+  EXPECT_TRUE(ring_->link().up);
+  ring_->Release(&frame, 1);
+}
+
+TEST_F(PortTest, TransmitKeepsTheCallersReference) {
+  Frame* frame = Make(null_, 1);
+  EXPECT_FALSE(null_->IsBusy(frame));
+  ASSERT_EQ(null_->Transmit(&frame, 1), 1U);
+  EXPECT_FALSE(null_->IsBusy(frame));  // net_null is done at once, and has not freed it
+  ASSERT_EQ(null_->Transmit(&frame, 1), 1U);
+  EXPECT_EQ(frame->data[99], 1);
+  null_->Release(&frame, 1);
+}
+
+TEST_F(PortTest, AFrameIsBusyWhileTheDeviceHoldsIt) {
+  Frame* frame = Make(ring_, 7);
+  ASSERT_EQ(ring_->Transmit(&frame, 1), 1U);
+  EXPECT_TRUE(ring_->IsBusy(frame));
+  EXPECT_EQ(Drain(), 1U);
+  EXPECT_FALSE(ring_->IsBusy(frame));
+  ring_->Release(&frame, 1);
+}
+
+TEST_F(PortTest, RetransmissionOfABusyFrameArrivesTwice) {
+  Frame* frame = Make(ring_, 7);
+  ASSERT_EQ(ring_->Transmit(&frame, 1), 1U);
+  ASSERT_EQ(ring_->Transmit(&frame, 1), 1U);
+  Frame* received[4];
+  ASSERT_EQ(ring_->Receive(received, 4), 2U);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_NE(received[i], frame) << "a frame that the sender holds was given away";
+    EXPECT_EQ(received[i]->length, 100U);
+    EXPECT_EQ(received[i]->data[50], 7);
+  }
+  EXPECT_FALSE(ring_->IsBusy(frame));
+  ring_->Release(received, 2);
+  ring_->Release(&frame, 1);
+}
+
+TEST_F(PortTest, ReleaseWhileTheDeviceHoldsTheFrameLeavesItToTheDevice) {
+  Frame* frame = Make(ring_, 9);
+  ASSERT_EQ(ring_->Transmit(&frame, 1), 1U);
+  ring_->Release(&frame, 1);
+  Frame* received = nullptr;
+  ASSERT_EQ(ring_->Receive(&received, 1), 1U);
+  EXPECT_EQ(received, frame);  // ours alone now: no copy
+  EXPECT_EQ(received->data[99], 9);
+  ring_->Release(&received, 1);
+}
+
+TEST_F(PortTest, APartialBurstLeavesTheRestUntouched) {
+  std::vector<Frame*> frames(1500);  // the ring takes 1023
+  ASSERT_EQ(ring_->Allocate(frames.data(), 1500), 1500U);
+  for (Frame* frame : frames) {
+    frame->data = frame->buffer + 64;
+    frame->length = 60;
+  }
+  const uint32_t taken = ring_->Transmit(frames.data(), 1500);
+  EXPECT_GT(taken, 0U);
+  EXPECT_LT(taken, 1500U);
+  for (uint32_t i = 0; i < 1500; ++i) EXPECT_EQ(ring_->IsBusy(frames[i]), i < taken);
+  EXPECT_EQ(ring_->Transmit(frames.data() + taken, 1), 0U);
+  EXPECT_EQ(ring_->Transmit(frames.data(), 1), 0U);  // a busy one: its reference is taken back
+  EXPECT_EQ(Drain(), taken);
+  for (Frame* frame : frames) EXPECT_FALSE(ring_->IsBusy(frame));
+  ring_->Release(frames.data(), 1500);
+}
+
+TEST_F(PortTest, AnExhaustedPoolGivesWhatItHas) {
+  std::vector<Frame*> frames(ring_->pool_frames() + 100);
+  const uint32_t got = ring_->Allocate(frames.data(), static_cast<uint32_t>(frames.size()));
+  EXPECT_EQ(got, free_before_);
+  EXPECT_EQ(std::set<Frame*>(frames.begin(), frames.begin() + got).size(), got);
+  Frame* more = nullptr;
+  EXPECT_EQ(ring_->Allocate(&more, 1), 0U);
+  ring_->Release(frames.data(), got);
+}
+
+TEST_F(PortTest, AFrameThatIsTooLongIsDroppedAndCounted) {
+  const uint64_t before = ring_->Stats().rx_oversize;
+  Frame* frame = Make(ring_, 1, ring_->max_frame_bytes() + 1);
+  ASSERT_EQ(ring_->Transmit(&frame, 1), 1U);
+  Frame* received = nullptr;
+  EXPECT_EQ(ring_->Receive(&received, 1), 0U);
+  EXPECT_EQ(ring_->Stats().rx_oversize, before + 1);
+  ring_->Release(&frame, 1);
+}
+
+TEST_F(PortTest, FramesBeyondTheMtuAreRefusedAtOpening) {
+  PortOptions options;
+  options.name = "p0";
+  options.device = "net_null1";
+  options.frame_bytes = 4000;
+  const auto port = DpdkPort::Open(options);
+  ASSERT_FALSE(port.ok());
+  EXPECT_NE(port.status().message().find("mtu_bytes"), std::string::npos) << port.status();
+}
+
+TEST_F(PortTest, AMissingDeviceIsNamed) {
+  PortOptions options;
+  options.name = "p0";
+  options.device = "0000:ff:1f.7";
+  const auto port = DpdkPort::Open(options);
+  ASSERT_FALSE(port.ok());
+  EXPECT_NE(port.status().message().find("0000:ff:1f.7"), std::string::npos) << port.status();
+}
+
+TEST(CrcTest, EqualsZlibsForEveryLength) {
+  std::vector<uint8_t> data(4500);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<uint8_t>(i * 167 + (i >> 5));
+  for (size_t length = 1; length <= 4400; length += length < 300 ? 1 : 37) {
+    for (size_t offset = 0; offset < 3; ++offset) {
+      EXPECT_EQ(DpdkCrc32(data.data() + offset, length),
+                crc32(0, data.data() + offset, static_cast<uInt>(length)))
+          << length;
+    }
+  }
+}
+
+TEST(LcoresTest, ABodyRunsOnItsCpuAndItsResultIsSeen) {
+  int cpu = -1;
+  ASSERT_TRUE(LaunchOnCpu(0, [&cpu] {
+                cpu = sched_getcpu();
+                return 5;
+              }).ok());
+  EXPECT_EQ(WaitForLcores(), 5);
+  EXPECT_EQ(cpu, 0);
+  EXPECT_FALSE(LaunchOnCpu(99, [] { return 0; }).ok());
+}
+
+TEST(ClockTest, GoesAtTheRateOfTheKernels) {
+  const TscClock clock;
+  const auto kernel = std::chrono::steady_clock::now();
+  const Time start = clock.Now();
+  SleepNs(50'000'000);
+  const Duration mine = clock.Now() - start;
+  const auto theirs = std::chrono::steady_clock::now() - kernel;
+  EXPECT_NEAR(static_cast<double>(mine.count()), static_cast<double>(theirs.count()), 2e6);
+}
+
+}  // namespace
+}  // namespace suede
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  suede::EalOptions options;
+  options.file_prefix = "suede_port_test_" + std::to_string(getpid());
+  options.no_huge = true;
+  options.memory_mb = 128;
+  options.cpus = {0};
+  options.vdevs = {"net_ring0", "net_null0", "net_null1"};
+  if (const absl::Status status = suede::StartEal(options); !status.ok()) {
+    std::fprintf(stderr, "%s\n", status.ToString().c_str());
+    return 1;
+  }
+  const int result = RUN_ALL_TESTS();
+  return suede::StopEal() ? result : 1;
+}

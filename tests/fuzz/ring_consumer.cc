@@ -1,0 +1,172 @@
+// The daemon's views of a segment that a client scribbles into, positions included. The input is a
+// list of operations: scribbles, and turns of the daemon. Whatever stands in the segment, the views
+// stay within it, do bounded work, and give only what their contracts allow.
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/sue.h"
+#include "xpu/rx_ring.h"
+#include "xpu/segment.h"
+#include "xpu/tx_ring.h"
+
+namespace {
+
+using suede::SegmentOffsets;
+using suede::SegmentShape;
+
+constexpr SegmentShape kShape{.queue_count = 1,
+                              .tx_lines = 64,
+                              .rx_lines = 64,
+                              .completion_count = 64,
+                              .credit_lines = 20,
+                              .aggregate_lines = 40};
+
+void Check(bool condition) {
+  if (!condition) abort();
+}
+
+class Input {
+ public:
+  Input(const uint8_t* data, size_t size) : data_(data), size_(size) {}
+  bool empty() const { return at_ >= size_; }
+  uint32_t Octet() { return at_ < size_ ? data_[at_++] : 0; }
+  uint32_t Word() {
+    uint32_t word = 0;
+    for (int i = 0; i < 4; ++i) word = word << 8 | Octet();
+    return word;
+  }
+
+ private:
+  const uint8_t* data_;
+  size_t size_;
+  size_t at_ = 0;
+};
+
+class Daemon {
+ public:
+  // The allocation is exactly the segment, so that ASan sees every step outside.
+  Daemon() : memory_(static_cast<uint8_t*>(std::aligned_alloc(4096, offsets_.bytes))) {
+    std::memset(memory_, 0, offsets_.bytes);
+    suede::FormatSegment(memory_, kShape);
+    tx_ = {memory_, kShape, 0};
+    rx_ = {memory_, kShape, 0};
+    credits_ = {memory_, kShape, 0};
+    completions_ = {memory_, kShape, 0};
+  }
+  ~Daemon() { std::free(memory_); }
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  void Scribble(Input* input) {
+    const uint32_t to = (input->Octet() << 8 | input->Octet()) << 2;
+    const uint32_t count = input->Octet() % 32;
+    for (uint32_t i = 0; i < count; ++i) {
+      memory_[(to + i) % offsets_.bytes] = static_cast<uint8_t>(input->Octet());
+    }
+  }
+  // One of the words that both sides use, near its present value or anywhere.
+  void Move(Input* input) {
+    const uint32_t which = input->Octet();
+    const uint64_t rings[3] = {offsets_.tx_ring[0], offsets_.completion_ring[0],
+                               offsets_.rx_ring[0]};
+    auto* ring = suede::AtOffset<suede_ring>(memory_, rings[which % 3]);
+    uint32_t& word = (which & 4) != 0 ? ring->head.value : ring->tail.value;
+    word = (which & 8) != 0 ? input->Word() : word + input->Octet() % 70;
+  }
+  // A well-formed head of a record at some line, that the fuzzer need not guess.
+  void Record(Input* input) {
+    uint8_t* line = memory_ + offsets_.tx_ring[0] + sizeof(suede_ring) + input->Octet() % 64 * 64;
+    const uint32_t type = 1 + input->Octet() % 9;
+    const uint32_t has_data = input->Octet() & 1;
+    line[0] = static_cast<uint8_t>(1 + has_data);
+    line[1] = static_cast<uint8_t>(input->Octet() & 3);
+    line[14] = static_cast<uint8_t>(type | has_data << 4);
+    line[15] = static_cast<uint8_t>(input->Octet());
+  }
+  void TakeCommands(Input* input) {
+    suede::TxRecord records[16];
+    const uint32_t max = 1 + input->Octet() % 16;
+    const uint32_t count = tx_.Poll(records, max);
+    Check(count <= max);
+    uint32_t lines = 0;
+    for (uint32_t i = 0; i < count; ++i) lines += Use(records[i]);
+    Check(lines <= kShape.tx_lines);
+    if ((input->Octet() & 1) != 0) tx_.Release();
+    if (tx_.broken()) {
+      Check(tx_.Poll(records, max) == 0);
+      if ((input->Octet() & 1) != 0) {
+        tx_.Restart();
+        credits_.Restart();
+      }
+    }
+    completions_.Publish();
+  }
+  void Deliver(Input* input) {
+    for (uint32_t n = input->Octet() % 16; n > 0; --n) {
+      const uint32_t lines = 1 + input->Octet() % 5;
+      uint8_t* record = rx_.Reserve(lines);
+      if (record == nullptr) break;
+      const uint8_t* first = memory_ + offsets_.rx_ring[0] + sizeof(suede_ring);
+      Check(record >= first && record + lines * 64 <= first + kShape.rx_lines * 64);
+      std::memset(record, 1, size_t{lines} * 64);
+    }
+    if ((input->Octet() & 1) != 0) rx_.Rollback();
+    rx_.Publish();
+  }
+
+ private:
+  uint32_t Use(const suede::TxRecord& record) {
+    const uint8_t* first = memory_ + offsets_.tx_ring[0] + sizeof(suede_ring);
+    const uint8_t* end = first + kShape.tx_lines * 64;
+    Check(record.lines >= 1 && record.lines <= SUEDE_MAX_RECORD_LINES);
+    Check(record.line >= first && record.line + record.lines * 64 <= end);
+    Check(record.xpuid < suede::kMaxXpus && record.vc < suede::kVcCount);
+    if (record.verdict != suede::RecordVerdict::kMalformed) {
+      Check(record.bytes >= 2 && record.bytes <= suede::kMaxCommandBytes);
+      Check(SUEDE_RECORD_CONTROL + record.bytes <= record.lines * 64u);
+      uint8_t copy[suede::kMaxCommandBytes];
+      std::memcpy(copy, record.line + SUEDE_RECORD_CONTROL, record.bytes);
+    }
+    if (credits_.Take(record.xpuid, record.vc, record.lines)) {
+      Check(credits_.outstanding() <= kShape.aggregate_lines);
+      credits_.Return(record.xpuid, record.vc, record.lines);
+    }
+    completions_.Push(record.tag, record.xpuid, record.vc, SUEDE_STATUS_OK);
+    return record.lines;
+  }
+
+  const SegmentOffsets offsets_{kShape};
+  uint8_t* const memory_;
+  suede::TxRingReader tx_;
+  suede::RxRingWriter rx_;
+  suede::CreditWriter credits_;
+  suede::CompletionWriter completions_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  Input input(data, size);
+  Daemon daemon;
+  while (!input.empty()) {
+    switch (input.Octet() % 5) {
+      case 0:
+        daemon.Scribble(&input);
+        break;
+      case 1:
+        daemon.Move(&input);
+        break;
+      case 2:
+        daemon.Record(&input);
+        break;
+      case 3:
+        daemon.TakeCommands(&input);
+        break;
+      default:
+        daemon.Deliver(&input);
+        break;
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,42 @@
+#!/bin/sh
+# command_line_test.sh SUEDE_PERF: exit codes and streams of the command line. No endpoint needed.
+set -u
+perf=$1
+failures=0
+out=$(mktemp) err=$(mktemp)
+trap 'rm -f "$out" "$err"' EXIT
+
+# expect CODE STREAM PATTERN ARGUMENTS...: the exit code, and where the pattern is printed.
+expect() {
+  code=$1 stream=$2 pattern=$3
+  shift 3
+  "$perf" "$@" >"$out" 2>"$err"
+  got=$?
+  case $stream in stdout) text=$out silent=$err ;; *) text=$err silent=$out ;; esac
+  if [ "$got" != "$code" ] || ! grep -q -e "$pattern" "$text" || [ -s "$silent" ]; then
+    echo "FAILED: $* gave $got, wanted $code with '$pattern' on $stream alone"
+    cat "$out" "$err"
+    failures=$((failures + 1))
+  fi
+}
+
+none=$(mktemp -u)/xpu.sock
+expect 0 stdout '--destinations' --help
+expect 0 stdout '--destinations' -h
+expect 0 stdout 'suede-perf [0-9]' --version
+expect 2 stderr 'no_such_flag' --no_such_flag
+expect 2 stderr 'size' --size=many --destinations 2
+expect 2 stderr 'count' --count=many --destinations 2
+expect 2 stderr '--destinations' --mode bandwidth
+expect 2 stderr '--mode' --mode fast
+expect 2 stderr '--reaction' --mode server --reaction reflect
+expect 2 stderr '--vcs: 4 is too large' --destinations 2 --vcs 4
+expect 2 stderr '"stray"' --destinations 2 stray
+expect 2 stderr '--config' --embed --destinations 2
+expect 2 stderr 'no.such.yaml' --embed --config /no/such.yaml --destinations 2
+expect 4 stderr '--endpoint' --destinations 2 --endpoint "$none"
+expect 4 stderr '--endpoint' --mode server --endpoint "$none"
+SUEDE_PERF_VCS=9 expect 2 stderr '--vcs' --destinations 2
+SUEDE_PERF_COUNT=many expect 2 stderr 'SUEDE_PERF_COUNT' --destinations 2
+SUEDE_PERF_VCS=9 expect 4 stderr '--endpoint' --destinations 2 --vcs 1 --endpoint "$none"
+[ "$failures" = 0 ]

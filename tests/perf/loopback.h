@@ -1,0 +1,119 @@
+// Two endpoints joined back to back in memory, with faults on demand.
+#ifndef SUEDE_TESTS_PERF_LOOPBACK_H_
+#define SUEDE_TESTS_PERF_LOOPBACK_H_
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "perf/endpoint.h"
+#include "perf/protocol.h"
+
+namespace suede::perf {
+
+class Loopback {
+ public:
+  struct Stored {
+    uint16_t source = 0;
+    uint16_t destination = 0;
+    uint8_t vc = 0;
+    std::vector<uint8_t> control;
+    std::vector<uint8_t> data;
+  };
+  enum class Fate { kDeliver, kDrop, kDouble, kSwapWithNext };
+
+  // Asked for each load and echo; may change it. Protocol messages always arrive.
+  std::function<Fate(Stored&)> fault = [](Stored&) { return Fate::kDeliver; };
+  Time now;
+  uint32_t credit = 64;  // commands that wait at a receiver, per VC
+  uint8_t completion_status = SUEDE_STATUS_OK;
+  bool lost = false;
+
+  std::deque<Stored>& QueueTo(uint16_t xpuid, uint8_t vc) { return queues_[{xpuid, vc}]; }
+
+  void Deliver(Stored command) {
+    auto& queue = QueueTo(command.destination, command.vc);
+    const Fate fate =
+        OpcodeOf(command.control.data()) == Opcode::kProtocol ? Fate::kDeliver : fault(command);
+    if (fate == Fate::kDrop) return;
+    if (fate == Fate::kDouble) queue.push_back(command);
+    if (fate == Fate::kSwapWithNext) {
+      held_.push_back(std::move(command));
+      return;
+    }
+    queue.push_back(std::move(command));
+    for (Stored& held : held_) QueueTo(held.destination, held.vc).push_back(std::move(held));
+    held_.clear();
+  }
+
+ private:
+  std::map<std::pair<uint16_t, uint8_t>, std::deque<Stored>> queues_;
+  std::vector<Stored> held_;
+};
+
+class LoopbackEndpoint {
+ public:
+  LoopbackEndpoint(Loopback& link, uint16_t xpuid) : link_(link), xpuid_(xpuid) {}
+
+  SendResult Send(const ClientCommand& c) {
+    auto& queue = link_.QueueTo(c.xpuid, c.vc);
+    if (queue.size() >= link_.credit) return SendResult::kWouldBlock;
+    const uint32_t control_bytes = (c.control[0] & 0x0f) * 2u;
+    const uint32_t data_bytes = (c.control[0] & 0x10) != 0 ? c.control[1] + 1u : 0;
+    Loopback::Stored stored{.source = xpuid_, .destination = c.xpuid, .vc = c.vc};
+    stored.control.assign(c.control, c.control + control_bytes);
+    if (data_bytes > 0) stored.data.assign(c.data, c.data + data_bytes);
+    if ((c.flags & SUEDE_RECORD_COMPLETION) != 0) {
+      completions_.push_back(
+          {.tag = c.tag, .xpuid = c.xpuid, .vc = c.vc, .status = link_.completion_status});
+    }
+    flags_seen[c.flags]++;
+    link_.Deliver(std::move(stored));
+    return SendResult::kOk;
+  }
+  void Flush() {}
+  uint32_t PollCompletions(suede_completion* out, uint32_t max) {
+    uint32_t count = 0;
+    for (; count < max && !completions_.empty(); ++count) {
+      out[count] = completions_.front();
+      completions_.pop_front();
+    }
+    return count;
+  }
+  uint32_t Receive(uint32_t vc, ReceivedCommand* out, uint32_t max) {
+    auto& queue = link_.QueueTo(xpuid_, static_cast<uint8_t>(vc));
+    auto& held = held_[vc];
+    uint32_t count = 0;
+    for (; count < max && !queue.empty(); ++count) {
+      held.push_back(std::move(queue.front()));
+      queue.pop_front();
+      const Loopback::Stored& s = held.back();
+      out[count] = {.control = s.control.data(),
+                    .data = s.data.empty() ? nullptr : s.data.data(),
+                    .control_bytes = static_cast<uint16_t>(s.control.size()),
+                    .data_bytes = static_cast<uint16_t>(s.data.size()),
+                    .source_xpuid = s.source,
+                    .own_xpuid = xpuid_,
+                    .vc = s.vc};
+    }
+    return count;
+  }
+  void Release(uint32_t vc) { held_[vc].clear(); }
+  Time Now() { return link_.now; }
+  uint32_t completion_limit() const { return 32; }
+  bool lost() const { return link_.lost; }
+
+  std::map<int, uint64_t> flags_seen;
+
+ private:
+  Loopback& link_;
+  const uint16_t xpuid_;
+  std::deque<suede_completion> completions_;
+  std::map<uint32_t, std::deque<Loopback::Stored>> held_;
+};
+static_assert(PerfEndpoint<LoopbackEndpoint>);
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_TESTS_PERF_LOOPBACK_H_

@@ -1,0 +1,93 @@
+#include "perf/options.h"
+
+#include <gtest/gtest.h>
+
+namespace suede::perf {
+namespace {
+
+TEST(ParseNumbersTest, NumbersAndRanges) {
+  EXPECT_EQ(*ParseNumbers("3", 10), (std::vector<uint32_t>{3}));
+  EXPECT_EQ(*ParseNumbers("0,7-9, 2", 10), (std::vector<uint32_t>{0, 7, 8, 9, 2}));
+  EXPECT_TRUE(ParseNumbers("", 10)->empty());
+  EXPECT_EQ(ParseNumbers("1-1023", 1024)->size(), 1023u);
+}
+
+TEST(ParseNumbersTest, MistakesAreNamed) {
+  for (const char* text : {"x", "1-", "-1", "5-3", "1-2-3", "4294967296"}) {
+    EXPECT_FALSE(ParseNumbers(text, 10).ok()) << text;
+  }
+  EXPECT_NE(ParseNumbers("10", 10).status().message().find("at most 9"), std::string::npos);
+  EXPECT_NE(ParseNumbers("1-4,3", 10).status().message().find("3 is named twice"),
+            std::string::npos);
+}
+
+TEST(ParseSizesTest, SweepAndLists) {
+  EXPECT_EQ(*ParseSizes("sweep"), (std::vector<uint32_t>{1, 2, 4, 8, 16, 32, 64, 128, 256}));
+  EXPECT_EQ(*ParseSizes("0,256"), (std::vector<uint32_t>{0, 256}));
+  EXPECT_FALSE(ParseSizes("257").ok());
+  EXPECT_FALSE(ParseSizes("").ok());
+}
+
+class ValidateTest : public ::testing::Test {
+ protected:
+  ValidateTest() { options_.destinations = {2}; }
+  // The flag that the message names, or "ok".
+  std::string Blames() const {
+    const absl::Status status = Validate(options_);
+    if (status.ok()) return "ok";
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    const std::string text(status.message());
+    return text.substr(0, text.find_first_of(": ", 2));
+  }
+  Options options_;
+};
+
+TEST_F(ValidateTest, DefaultsWithADestinationAreGood) { EXPECT_EQ(Blames(), "ok"); }
+
+TEST_F(ValidateTest, EachMistakeNamesItsFlag) {
+  const auto blames = [&](auto spoil) {
+    options_ = Options();
+    options_.destinations = {2};
+    spoil(options_);
+    return Blames();
+  };
+  EXPECT_EQ(blames([](Options& o) { o.destinations.clear(); }), "--destinations");
+  EXPECT_EQ(blames([](Options& o) { o.control_bytes = 7; }), "--control");
+  EXPECT_EQ(blames([](Options& o) { o.control_bytes = 20; }), "--control");
+  EXPECT_EQ(blames([](Options& o) { o.control_bytes = 4, o.check = true; }), "--control");
+  EXPECT_EQ(blames([](Options& o) { o.control_bytes = 4, o.mode = Mode::kLatency; }), "--control");
+  EXPECT_EQ(blames([](Options& o) { o.control_bytes = 4, o.queues = 2; }), "--control");
+  EXPECT_EQ(blames([](Options& o) { o.vcs.clear(); }), "--vcs");
+  EXPECT_EQ(blames([](Options& o) { o.queues = 0; }), "--queues");
+  EXPECT_EQ(blames([](Options& o) { o.queues = 17; }), "--queues");
+  EXPECT_EQ(blames([](Options& o) { o.cpus = {1, 2}; }), "--cpus");
+  EXPECT_EQ(blames([](Options& o) { o.xpuid = 1024; }), "--xpuid");
+  EXPECT_EQ(blames([](Options& o) { o.instance = 64; }), "--instance");
+  EXPECT_EQ(blames([](Options& o) { o.rate = -1; }), "--rate");
+  EXPECT_EQ(blames([](Options& o) { o.duration_s = 0; }), "--duration");
+  EXPECT_EQ(blames([](Options& o) { o.queues = 4, o.count = 3; }), "--count");
+  EXPECT_EQ(blames([](Options& o) { o.embed = true; }), "--embed");
+  EXPECT_EQ(blames([](Options& o) { o.config = "x"; }), "--config");
+  EXPECT_EQ(blames([](Options& o) { o.eal = {"-m", "1"}; }), "EAL");
+  EXPECT_EQ(blames([](Options& o) { o.max_p99_us = 1; }), "--max_p99_us");
+  EXPECT_EQ(blames([](Options& o) { o.mode = Mode::kLatency, o.inflight = 0; }), "--inflight");
+  EXPECT_EQ(blames([](Options& o) { o.mode = Mode::kServer, o.bidirectional = true; }),
+            "--bidirectional");
+  EXPECT_EQ(blames([](Options& o) { o.cacheline_cpus = {1}; }), "--cacheline_probe");
+}
+
+TEST(PlanTest, QueuesShareRateAndVcs) {
+  Options options;
+  options.destinations = {2, 3};
+  options.vcs = {0, 1, 3};
+  options.queues = 2;
+  options.rate = 1e6;
+  EXPECT_EQ(StreamsOf(options).size(), 6u);
+  EXPECT_DOUBLE_EQ(PlanOf(options, 64).rate, 5e5);
+  EXPECT_EQ(PlanOf(options, 64).shape.data_bytes, 64u);
+  EXPECT_EQ(VcsOfWorker(options, 0), (std::vector<uint8_t>{0, 3}));
+  EXPECT_EQ(VcsOfWorker(options, 1), (std::vector<uint8_t>{1}));
+}
+
+}  // namespace
+}  // namespace suede::perf

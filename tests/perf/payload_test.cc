@@ -1,0 +1,142 @@
+#include "perf/payload.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "base/sue.h"
+#include "perf/protocol.h"
+#include "perf/streams.h"
+
+namespace suede::perf {
+namespace {
+
+constexpr ContentKey kKey{.source = 1, .destination = 2, .vc = 3, .flow = 4, .sequence = 5};
+
+struct Content {
+  uint8_t control[32] = {};
+  uint8_t data[kMaxDataBytes + 8] = {};
+  explicit Content(const ContentKey& key) { FillContent(key, control, 18, data, 256); }
+  bool IsRight(const ContentKey& key) const { return ContentIsRight(key, control, 18, data, 256); }
+};
+
+TEST(PayloadTest, EveryFlippedBitIsNoticed) {
+  Content content(kKey);
+  ASSERT_TRUE(content.IsRight(kKey));
+  for (uint32_t bit = 0; bit < 256 * 8; ++bit) {
+    content.data[bit / 8] ^= static_cast<uint8_t>(1u << (bit % 8));
+    EXPECT_FALSE(content.IsRight(kKey)) << bit;
+    content.data[bit / 8] ^= static_cast<uint8_t>(1u << (bit % 8));
+  }
+  for (uint32_t bit = 8 * 8; bit < 18 * 8; ++bit) {
+    content.control[bit / 8] ^= static_cast<uint8_t>(1u << (bit % 8));
+    EXPECT_FALSE(content.IsRight(kKey)) << bit;
+    content.control[bit / 8] ^= static_cast<uint8_t>(1u << (bit % 8));
+  }
+}
+
+TEST(PayloadTest, EachPartOfTheKeyMatters) {
+  const Content content(kKey);
+  ContentKey other = kKey;
+  other.source = 9;
+  EXPECT_FALSE(content.IsRight(other));
+  other = kKey, other.destination = 9;
+  EXPECT_FALSE(content.IsRight(other));
+  other = kKey, other.vc = 0;
+  EXPECT_FALSE(content.IsRight(other));
+  other = kKey, other.flow = 0;
+  EXPECT_FALSE(content.IsRight(other));
+  other = kKey, other.sequence = 6;
+  EXPECT_FALSE(content.IsRight(other));
+}
+
+TEST(PayloadTest, ShiftedContentIsNoticed) {
+  Content content(kKey);
+  std::memmove(content.data, content.data + 8, 248);
+  EXPECT_FALSE(content.IsRight(kKey));
+}
+
+TEST(PayloadTest, ShorterDataIsAPrefixAndOctetsBehindItAreNotLookedAt) {
+  Content content(kKey);
+  for (uint32_t bytes = 0; bytes <= 256; ++bytes) {
+    content.data[bytes] ^= 0xff;
+    EXPECT_TRUE(ContentIsRight(kKey, content.control, 8, content.data, bytes)) << bytes;
+    content.data[bytes] ^= 0xff;
+  }
+}
+
+TEST(ProtocolTest, MessagesComeBackAsTheyWereSent) {
+  const Message message{.code = Code::kReport, .flow = 3, .run = 0x12345678};
+  const StreamCounts counts{.received = 1, .data_bytes = 2, .wrong = 3, .lost = 4,
+                            .duplicated = 5, .misordered = 6, .sent_back = 1ull << 40};
+  const EncodedMessage encoded = EncodeReport(message, counts);
+  EXPECT_EQ(encoded.control[0], 0xf4);  // class 7, data, four units of control
+  EXPECT_EQ(encoded.control[1], 55);
+  const auto decoded = DecodeMessage(encoded.control, 8);
+  ASSERT_TRUE(decoded.has_value());
+  EXPECT_EQ(decoded->code, Code::kReport);
+  EXPECT_EQ(decoded->flow, 3);
+  EXPECT_EQ(decoded->run, 0x12345678u);
+  const auto back = DecodeStreamCounts(encoded.data, 56);
+  ASSERT_TRUE(back.has_value());
+  EXPECT_EQ(back->received, 1u);
+  EXPECT_EQ(back->misordered, 6u);
+  EXPECT_EQ(back->sent_back, 1ull << 40);
+  EXPECT_FALSE(DecodeStreamCounts(encoded.data, 55).has_value());
+}
+
+TEST(ProtocolTest, WhatIsNotAMessageIsRefused) {
+  EncodedMessage encoded = EncodeReportRequest({.code = Code::kReportRequest, .flow = 1, .run = 2});
+  EXPECT_EQ(encoded.control[0], 0xe4);
+  EXPECT_TRUE(DecodeMessage(encoded.control, 8).has_value());
+  EXPECT_FALSE(DecodeMessage(encoded.control, 10).has_value());
+  encoded.control[2] = 9;
+  EXPECT_FALSE(DecodeMessage(encoded.control, 8).has_value());
+  encoded.control[2] = 1, encoded.control[3] = kMaxFlows;
+  EXPECT_FALSE(DecodeMessage(encoded.control, 8).has_value());
+}
+
+TEST(ProtocolTest, AStartWithAnImpossibleShapeIsRefused) {
+  const Message message{.code = Code::kStart, .flow = 0, .run = 1};
+  const auto decode = [&](ReverseLoad load) {
+    const EncodedMessage encoded = EncodeStart(message, load);
+    return DecodeReverseLoad(encoded.data, kStartDataBytes);
+  };
+  EXPECT_TRUE(decode({.control_bytes = 18, .data_bytes = 256}).has_value());
+  EXPECT_FALSE(decode({.control_bytes = 20}).has_value());
+  EXPECT_FALSE(decode({.control_bytes = 0}).has_value());
+  EXPECT_FALSE(decode({.control_bytes = 7}).has_value());
+  EXPECT_FALSE(decode({.data_bytes = 257}).has_value());
+}
+
+TEST(RxStreamTest, SequenceNumbersWrap) {
+  RxStream stream;
+  stream.OnSequenced(UINT32_MAX - 1, 0);  // no start seen: counts from here
+  stream.OnSequenced(UINT32_MAX, 0);
+  stream.OnSequenced(0, 0);
+  stream.OnSequenced(2, 0);
+  EXPECT_EQ(stream.counts().received, 4u);
+  EXPECT_EQ(stream.counts().lost, 1u);
+  stream.OnSequenced(1, 0);
+  EXPECT_EQ(stream.counts().lost, 0u);
+  EXPECT_EQ(stream.counts().misordered, 1u);
+  stream.OnSequenced(UINT32_MAX, 0);
+  EXPECT_EQ(stream.counts().duplicated, 1u);
+  EXPECT_EQ(stream.counts().received, 5u);
+}
+
+TEST(RxStreamTest, OldCommandsAfterAStartAreDuplicates) {
+  RxStream stream;
+  stream.Start(1);
+  stream.OnSequenced(UINT32_MAX, 0);
+  EXPECT_EQ(stream.counts().duplicated, 1u);
+  stream.OnSequenced(0, 0);
+  stream.OnSequenced(100, 0);  // a gap wider than the memory of what came
+  EXPECT_EQ(stream.counts().lost, 99u);
+  stream.OnSequenced(99, 0);
+  EXPECT_EQ(stream.counts().misordered, 1u);
+  EXPECT_EQ(stream.counts().lost, 98u);
+}
+
+}  // namespace
+}  // namespace suede::perf

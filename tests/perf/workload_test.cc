@@ -1,0 +1,367 @@
+#include "perf/workload.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "loopback.h"
+#include "perf/server.h"
+
+namespace suede::perf {
+namespace {
+
+constexpr uint16_t kClient = 1;
+
+// One client worker at XPU 1 and servers at the XPUs that its plan names, in virtual time: each
+// round takes a microsecond.
+class WorkloadTest : public ::testing::Test {
+ protected:
+  WorkloadTest() {
+    plan_.streams = {{2, 0}};
+    plan_.count = 1000;
+    plan_.drain_timeout = std::chrono::milliseconds(5);
+    plan_.connect_timeout = std::chrono::milliseconds(5);
+  }
+
+  RunResult Run() {
+    RunBoard board(77, 1, plan_.streams);
+    std::map<uint16_t, bool> xpus;
+    std::set<uint8_t> vcs;
+    for (const StreamId& id : plan_.streams) xpus[id.xpuid] = true, vcs.insert(id.vc);
+    const std::vector<uint8_t> vc_list(vcs.begin(), vcs.end());
+    std::deque<LoopbackEndpoint> ends;
+    std::deque<ServerWorkload<LoopbackEndpoint>> servers;
+    if (with_server_) {
+      for (const auto& [xpuid, unused] : xpus) {
+        ends.emplace_back(link_, xpuid);
+        servers.emplace_back(ends.back(), xpuid, vc_list, echo_);
+      }
+    }
+    ClientWorkload<LoopbackEndpoint> client(end_, plan_, board, kClient, 0, vc_list, stop_);
+    for (int round = 0; round < 10000000 && !client.done(); ++round) {
+      link_.now += std::chrono::microseconds(1);
+      client.Turn(link_.now);
+      for (auto& server : servers) server.Turn(link_.now);
+      if (round == stop_at_round_) stop_ = true;
+    }
+    EXPECT_TRUE(client.done());
+    return Combine({&client.result()}, {&client.track()}, board);
+  }
+
+  Loopback link_;
+  LoopbackEndpoint end_{link_, kClient};
+  RunPlan plan_;
+  bool echo_ = false;
+  bool with_server_ = true;
+  int stop_at_round_ = -1;
+  std::atomic<bool> stop_ = false;
+};
+
+TEST_F(WorkloadTest, DeliversACount) {
+  plan_.shape.data_bytes = 32;
+  const RunResult r = Run();
+  EXPECT_EQ(r.outcome, Outcome::kDone);
+  EXPECT_EQ(r.measured, 1000u);
+  EXPECT_EQ(r.sent, 1000u);
+  EXPECT_EQ(r.forward.received, 1000u);
+  EXPECT_EQ(r.forward.data_bytes, 32000u);
+  EXPECT_EQ(r.lost() + r.wrong() + r.duplicated() + r.misordered(), 0u);
+  EXPECT_GT(r.achieved_per_second(), 0);
+}
+
+TEST_F(WorkloadTest, CountComesOnTopOfTheWarmup) {
+  plan_.warmup = std::chrono::microseconds(50);
+  const RunResult r = Run();
+  EXPECT_EQ(r.measured, 1000u);
+  EXPECT_GT(r.sent, 1000u);
+  EXPECT_EQ(r.forward.received, r.sent);
+}
+
+TEST_F(WorkloadTest, CheckedContentOfEveryShapeIsRight) {
+  plan_.shape.check = true;
+  plan_.count = 50;
+  for (int control : {8, 10, 12, 14, 16, 18}) {
+    for (int data : {0, 1, 2, 7, 8, 9, 63, 255, 256}) {
+      plan_.shape.control_bytes = static_cast<uint16_t>(control);
+      plan_.shape.data_bytes = static_cast<uint16_t>(data);
+      const RunResult r = Run();
+      EXPECT_EQ(r.forward.received, 50u);
+      EXPECT_EQ(r.wrong(), 0u) << control << " " << data;
+    }
+  }
+}
+
+TEST_F(WorkloadTest, AWrongOctetIsCounted) {
+  plan_.shape = {.control_bytes = 12, .data_bytes = 33, .check = true};
+  int n = 0;
+  link_.fault = [&](Loopback::Stored& c) {
+    ++n;
+    if (n == 10) c.data[32] ^= 1;     // last octet of the data
+    if (n == 20) c.control[11] ^= 1;  // last octet of the control
+    if (n == 30) c.control[7] ^= 1;   // the sequence number itself
+    return Loopback::Fate::kDeliver;
+  };
+  const RunResult r = Run();
+  EXPECT_EQ(r.wrong(), 3u);
+  EXPECT_EQ(r.lost(), 0u);
+  EXPECT_EQ(r.duplicated(), 0u);
+  EXPECT_EQ(r.forward.received, 1000u);
+}
+
+TEST_F(WorkloadTest, ContentOfAnotherCommandIsWrong) {
+  plan_.shape = {.data_bytes = 16, .check = true};
+  std::vector<uint8_t> earlier;
+  int n = 0;
+  link_.fault = [&](Loopback::Stored& c) {
+    if (++n == 5) earlier = c.data;
+    if (n == 6) c.data = earlier;
+    return Loopback::Fate::kDeliver;
+  };
+  EXPECT_EQ(Run().wrong(), 1u);
+}
+
+TEST_F(WorkloadTest, LossInTheMiddleAndAtTheTailIsCounted) {
+  int n = 0;
+  link_.fault = [&](Loopback::Stored&) {
+    ++n;
+    return n == 500 || n == 1000 ? Loopback::Fate::kDrop : Loopback::Fate::kDeliver;
+  };
+  const RunResult r = Run();
+  EXPECT_EQ(r.outcome, Outcome::kDone);
+  EXPECT_EQ(r.lost(), 2u);
+  EXPECT_EQ(r.forward.lost, 1u);  // the server cannot see the tail
+  EXPECT_EQ(r.duplicated(), 0u);
+}
+
+TEST_F(WorkloadTest, DuplicatesAndDisorderAreCounted) {
+  int n = 0;
+  link_.fault = [&](Loopback::Stored&) {
+    ++n;
+    if (n == 100) return Loopback::Fate::kDouble;
+    if (n == 200) return Loopback::Fate::kSwapWithNext;
+    return Loopback::Fate::kDeliver;
+  };
+  const RunResult r = Run();
+  EXPECT_EQ(r.duplicated(), 1u);
+  EXPECT_EQ(r.misordered(), 1u);
+  EXPECT_EQ(r.lost(), 0u);
+}
+
+TEST_F(WorkloadTest, ShortControlIsCountedWithoutSequence) {
+  plan_.shape = {.control_bytes = 2, .data_bytes = 1};
+  int n = 0;
+  link_.fault = [&](Loopback::Stored&) {
+    return ++n == 7 ? Loopback::Fate::kDrop : Loopback::Fate::kDeliver;
+  };
+  const RunResult r = Run();
+  EXPECT_EQ(r.forward.received, 999u);
+  EXPECT_EQ(r.lost(), 1u);
+}
+
+TEST_F(WorkloadTest, ManyDestinationsAndVcsGetEqualShares) {
+  plan_.streams.clear();
+  for (uint8_t vc = 0; vc < 4; ++vc) {
+    for (uint16_t x = 2; x < 34; ++x) plan_.streams.push_back({x, vc});
+  }
+  plan_.count = 1280;
+  plan_.shape = {.data_bytes = 8, .check = true};
+  std::map<std::pair<uint16_t, uint8_t>, int> shares;
+  link_.fault = [&](Loopback::Stored& c) {
+    ++shares[{c.destination, c.vc}];
+    return Loopback::Fate::kDeliver;
+  };
+  const RunResult r = Run();
+  EXPECT_EQ(r.forward.received, 1280u);
+  EXPECT_EQ(r.wrong(), 0u);
+  ASSERT_EQ(shares.size(), 128u);
+  for (const auto& [stream, share] : shares) EXPECT_EQ(share, 10);
+}
+
+TEST_F(WorkloadTest, EchoesComeBackAndAreChecked) {
+  echo_ = true;
+  plan_.shape = {.control_bytes = 16, .data_bytes = 100, .check = true};
+  const RunResult r = Run();
+  EXPECT_EQ(r.reverse_sent, 1000u);
+  EXPECT_EQ(r.reverse.received, 1000u);
+  EXPECT_EQ(r.reverse.data_bytes, 100000u);
+  EXPECT_EQ(r.wrong() + r.lost(), 0u);
+}
+
+TEST_F(WorkloadTest, ALostEchoIsCounted) {
+  echo_ = true;
+  int n = 0;
+  link_.fault = [&](Loopback::Stored& c) {
+    if (!IsEcho(OpcodeOf(c.control.data()))) return Loopback::Fate::kDeliver;
+    return ++n == 9 ? Loopback::Fate::kDrop : Loopback::Fate::kDeliver;
+  };
+  const RunResult r = Run();
+  EXPECT_EQ(r.forward.received, 1000u);
+  EXPECT_EQ(r.lost(), 1u);
+}
+
+TEST_F(WorkloadTest, BidirectionalLoadIsCheckedBothWays) {
+  plan_.bidirectional = true;
+  plan_.shape = {.data_bytes = 24, .check = true};
+  bool spoiled = false;
+  link_.fault = [&](Loopback::Stored& c) {
+    if (!spoiled && c.source == 2) c.data[0] ^= 0x80, spoiled = true;
+    return Loopback::Fate::kDeliver;
+  };
+  const RunResult r = Run();
+  EXPECT_EQ(r.forward.received, 1000u);
+  EXPECT_GT(r.reverse_sent, 0u);
+  EXPECT_EQ(r.reverse.received, r.reverse_sent);
+  EXPECT_EQ(r.reverse.wrong, 1u);
+  EXPECT_EQ(r.forward.wrong, 0u);
+}
+
+TEST_F(WorkloadTest, LatencyIsTheRoundTrip) {
+  echo_ = true;
+  plan_.latency = true;
+  const RunResult r = Run();
+  EXPECT_TRUE(r.latency_is_rtt);
+  EXPECT_EQ(r.latency_ns.count(), 1000u);
+  EXPECT_EQ(r.latency_ns.min(), 1000u);  // one round
+  EXPECT_EQ(r.latency_ns.max(), 1000u);
+}
+
+TEST_F(WorkloadTest, LatencyAgainstASinkIsRefused) {
+  plan_.latency = true;
+  EXPECT_EQ(Run().outcome, Outcome::kNoEcho);
+}
+
+TEST_F(WorkloadTest, FixedRateKeepsItsSchedule) {
+  plan_.count = 0;
+  plan_.rate = 2e5;  // one command in five rounds
+  plan_.duration = std::chrono::milliseconds(10);
+  const RunResult r = Run();
+  EXPECT_NEAR(static_cast<double>(r.measured), 2000, 2);
+  EXPECT_NEAR(r.achieved_per_second(), 2e5, 500);
+}
+
+// A stall delays the commands that were due in it; their latency is from when they were due.
+TEST_F(WorkloadTest, AStallShowsInTheLatencyOfAllThatWereDueInIt) {
+  echo_ = true;
+  plan_.latency = true;
+  plan_.inflight = 1024;
+  plan_.count = 0;
+  plan_.rate = 1e5;
+  plan_.duration = std::chrono::milliseconds(20);
+  int n = 0;
+  link_.fault = [&](Loopback::Stored& c) {
+    if (!IsEcho(OpcodeOf(c.control.data())) && ++n == 1000) {
+      link_.now += std::chrono::milliseconds(2);
+    }
+    return Loopback::Fate::kDeliver;
+  };
+  const RunResult r = Run();
+  EXPECT_NEAR(static_cast<double>(r.latency_ns.count()), 2000, 2);
+  EXPECT_LT(r.latency_ns.Percentile(85), 5000u);
+  EXPECT_GT(r.latency_ns.Percentile(91), 100000u);  // a tenth of the run was the stall
+  EXPECT_GT(r.latency_ns.max(), 1900000u);
+}
+
+TEST_F(WorkloadTest, CompletionsAreTimedAndBounded) {
+  plan_.shape.completion_every = 4;
+  const RunResult r = Run();
+  EXPECT_EQ(r.completions[SUEDE_STATUS_OK], 250u);
+  EXPECT_EQ(r.latency_ns.count(), 250u);
+  EXPECT_FALSE(r.latency_is_rtt);
+}
+
+TEST_F(WorkloadTest, TransmitNowIsOnEachNth) {
+  plan_.shape.pack_every = 10;
+  Run();
+  // Two protocol messages carry it too.
+  EXPECT_EQ(end_.flags_seen[SUEDE_RECORD_TRANSMIT_NOW], 102u);
+}
+
+TEST_F(WorkloadTest, NoServerIsAnUnreachablePeer) {
+  with_server_ = false;
+  const RunResult r = Run();
+  EXPECT_EQ(r.outcome, Outcome::kPeerSilent);
+  EXPECT_NE(r.explanation.find("XPU 2, VC 0"), std::string::npos) << r.explanation;
+}
+
+TEST_F(WorkloadTest, AnUnreachableCompletionEndsTheRun) {
+  plan_.shape.completion_every = 1;
+  link_.completion_status = SUEDE_STATUS_UNREACHABLE;
+  EXPECT_EQ(Run().outcome, Outcome::kPeerSilent);
+}
+
+TEST_F(WorkloadTest, ALostEndpointEndsTheRun) {
+  link_.fault = [&](Loopback::Stored&) {
+    link_.lost = true;
+    return Loopback::Fate::kDeliver;
+  };
+  EXPECT_EQ(Run().outcome, Outcome::kEndpointLost);
+}
+
+TEST_F(WorkloadTest, ASignalDrainsAndCountsWhatWasSent) {
+  plan_.count = 0;
+  plan_.duration = std::chrono::hours(1);
+  stop_at_round_ = 5000;
+  const RunResult r = Run();
+  EXPECT_EQ(r.outcome, Outcome::kDone);
+  EXPECT_TRUE(r.interrupted);
+  EXPECT_GT(r.sent, 0u);
+  EXPECT_EQ(r.forward.received, r.sent);
+}
+
+// Two queues, two VCs: each worker receives one VC, and so the other's answers too.
+TEST_F(WorkloadTest, TwoWorkersShareTheBoard) {
+  plan_.streams = {{2, 0}, {2, 1}};
+  plan_.shape = {.data_bytes = 40, .check = true};
+  RunBoard board(5, 2, plan_.streams);
+  LoopbackEndpoint server_end(link_, 2), other_end(link_, kClient);
+  ServerWorkload<LoopbackEndpoint> server(server_end, 2, {0, 1}, false);
+  ClientWorkload<LoopbackEndpoint> a(end_, plan_, board, kClient, 0, {0}, stop_);
+  ClientWorkload<LoopbackEndpoint> b(other_end, plan_, board, kClient, 1, {1}, stop_);
+  for (int round = 0; round < 100000 && !(a.done() && b.done()); ++round) {
+    link_.now += std::chrono::microseconds(1);
+    a.Turn(link_.now);
+    b.Turn(link_.now);
+    server.Turn(link_.now);
+  }
+  ASSERT_TRUE(a.done() && b.done());
+  const RunResult r = Combine({&a.result(), &b.result()}, {&a.track(), &b.track()}, board);
+  EXPECT_EQ(r.sent, 2000u);
+  EXPECT_EQ(r.forward.received, 2000u);
+  EXPECT_EQ(r.wrong() + r.lost() + r.duplicated(), 0u);
+}
+
+TEST(RateScheduleTest, CountsWhatIsDueAndWhenItWas) {
+  const RateSchedule schedule(TimeFromNs(1000), 1e6);
+  EXPECT_EQ(schedule.DueBy(TimeFromNs(999)), 0u);
+  EXPECT_EQ(schedule.DueBy(TimeFromNs(1000)), 1u);
+  EXPECT_EQ(schedule.DueBy(TimeFromNs(1999)), 1u);
+  EXPECT_EQ(schedule.DueBy(TimeFromNs(2001)), 2u);
+  EXPECT_EQ(ToNs(schedule.IntendedTime(0)), 1000);
+  EXPECT_EQ(ToNs(schedule.IntendedTime(3)), 4000);
+}
+
+TEST(RateScheduleTest, DoesNotDriftOverAnHour) {
+  const RateSchedule schedule(TimeFromNs(0), 3e7);
+  EXPECT_NEAR(static_cast<double>(schedule.DueBy(TimeFromNs(3600'000'000'000))), 1.08e11, 2);
+}
+
+TEST(RateTrackTest, PeakSurvivesCoarsening) {
+  RateTrack track;
+  track.Add(std::chrono::milliseconds(5), 1000);
+  track.Add(std::chrono::milliseconds(15), 10);
+  track.Add(std::chrono::milliseconds(25), 9999999);  // cut short: does not compete
+  EXPECT_DOUBLE_EQ(track.Peak(), 1e5);
+  track.Add(std::chrono::seconds(20), 1);
+  EXPECT_GT(track.Peak(), 1e5);  // the third window is whole by now
+  RateTrack other;
+  other.Add(std::chrono::seconds(1), 50000000);
+  track.Merge(other);
+  EXPECT_NEAR(track.Peak(), 2.5e9, 1e7);
+}
+
+}  // namespace
+}  // namespace suede::perf

@@ -1,0 +1,318 @@
+// libsuede against a server, end to end.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <thread>
+
+#include "fake_daemon.h"
+#include "suede/suede.hpp"
+
+namespace suede {
+namespace {
+
+using client::Client;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+class ClientTest : public ::testing::Test {
+ protected:
+  suede_open_params Params(uint32_t queues, uint16_t xpuid) {
+    suede_open_params params{};
+    params.size = sizeof params;
+    params.queue_count = queues;
+    params.instance_count = 1;
+    params.instances[0].xpuid = xpuid;
+    return params;
+  }
+  // Sends `n` tagged commands of VC 0 to `xpuid`; returns the first error.
+  int SendTagged(Client& from, uint32_t queue, uint16_t xpuid, uint64_t n) {
+    for (uint64_t i = 0; i < n; ++i) {
+      uint8_t control[4] = {0, 0, static_cast<uint8_t>(i)};
+      uint8_t data[20] = {static_cast<uint8_t>(i)};
+      suede_command command = client::MakeCommand(xpuid, 0, control, data);
+      command.flags = SUEDE_RECORD_COMPLETION;
+      command.tag = i;
+      if (const int error = from.queue(queue).Send(command); error != 0) return error;
+    }
+    from.queue(queue).Flush();
+    return 0;
+  }
+  // Waits for `n` completions on queue 0.
+  std::vector<suede_completion> Completions(Client& of, size_t n) {
+    std::vector<suede_completion> all;
+    const auto deadline = steady_clock::now() + milliseconds(5000);
+    while (all.size() < n && steady_clock::now() < deadline) {
+      suede_completion some[64];
+      const int count = of.queue(0).PollCompletions(some);
+      if (count < 0) break;
+      all.insert(all.end(), some, some + count);
+      if (count == 0)
+        of.Wait({.credit_queues = 0, .completion_queues = 1, .rx_vcs = 0}, nullptr, 50);
+    }
+    return all;
+  }
+  template <typename Condition>
+  bool Eventually(Condition condition) {
+    for (int i = 0; i < 5000; ++i) {
+      if (condition()) return true;
+      usleep(1000);
+    }
+    return false;
+  }
+
+  TestDirectory directory_;
+  const std::string path_ = directory_.Socket();
+  FakeDaemon daemon_{TestConfig(path_)};
+};
+
+TEST_F(ClientTest, IsToldVersionAndLimits) {
+  ASSERT_TRUE(daemon_.status.ok()) << daemon_.status;
+  Client client;
+  ASSERT_EQ(client.Connect(path_, 2), 0) << suede_error_text();
+  const suede_limits limits = client.Limits();
+  EXPECT_STREQ(limits.daemon_version, "0.1-test");
+  EXPECT_EQ(limits.max_queues, 4u);
+  EXPECT_EQ(limits.queue_count, 2u);
+  EXPECT_EQ(limits.credit_lines, 64u);
+  EXPECT_EQ(limits.pack_limit, 2048u);
+  EXPECT_EQ(limits.instance_count, 3u);
+  suede_instance instance{};
+  EXPECT_EQ(suede_get_instance(client.get(), 2, &instance), 0);
+  EXPECT_EQ(instance.xpuid, 2);
+  EXPECT_EQ(instance.instance, 1);
+  EXPECT_EQ(suede_get_instance(client.get(), 3, &instance), -EINVAL);
+  EXPECT_EQ(suede_get_queue(client.get(), 2), nullptr);
+  EXPECT_EQ(suede_abi_version(), SUEDE_ABI_VERSION);
+  EXPECT_EQ(client.Status(), 0);
+}
+
+TEST_F(ClientTest, CommandsArriveAndComplete) {
+  Client sender;
+  Client receiver;
+  ASSERT_EQ(sender.Connect(path_, Params(1, 1)), 0);
+  ASSERT_EQ(receiver.Connect(path_, Params(1, 2)), 0);
+  ASSERT_EQ(receiver.Claim(2, 0, 0xf), 0) << suede_error_text();
+  ASSERT_EQ(SendTagged(sender, 0, 2, 30), 0);
+  suede_wait_set ready{};
+  ASSERT_EQ(
+      receiver.Wait({.credit_queues = 0, .completion_queues = 0, .rx_vcs = 0xf}, &ready, 5000), 1);
+  EXPECT_EQ(ready.rx_vcs, 1u);
+  const auto completions = Completions(sender, 30);
+  ASSERT_EQ(completions.size(), 30u);
+  EXPECT_EQ(completions[29].tag, 29u);
+  EXPECT_EQ(completions[29].status, SUEDE_STATUS_OK);
+  suede_received commands[64];
+  ASSERT_EQ(receiver.Receive(0, commands), 30);
+  EXPECT_EQ(commands[29].source_xpuid, 1);
+  EXPECT_EQ(commands[29].own_xpuid, 2);
+  EXPECT_EQ(commands[29].control_bytes, 4);
+  EXPECT_EQ(commands[29].data_bytes, 20);
+  EXPECT_EQ(commands[29].control[2], 29);
+  EXPECT_EQ(commands[29].data[0], 29);
+  receiver.Release(0);
+}
+
+TEST_F(ClientTest, ErrorsOfSend) {
+  Client client;
+  ASSERT_EQ(client.Connect(path_, Params(1, 1)), 0);
+  uint8_t control[4] = {};
+  suede_command command = client::MakeCommand(1024, 0, control);
+  EXPECT_EQ(client.queue(0).Send(command), -EINVAL);
+  command.xpuid = 1;
+  command.vc = 4;
+  EXPECT_EQ(client.queue(0).Send(command), -EINVAL);
+  command = client::MakeCommand(1, 0, std::span(control, 3));
+  EXPECT_EQ(client.queue(0).Send(command), -EINVAL);
+  command = client::MakeCommand(1, 0, control);
+  command.flags = SUEDE_RECORD_ERROR | SUEDE_RECORD_COMPLETION;
+  EXPECT_EQ(client.queue(0).Send(command), 0);
+  client.queue(0).Flush();
+  const auto completions = Completions(client, 1);
+  ASSERT_EQ(completions.size(), 1u);
+  EXPECT_EQ(completions[0].status, SUEDE_STATUS_ERROR_MARK);
+}
+
+TEST_F(ClientTest, WaitForCreditWakes) {
+  Client client;
+  ASSERT_EQ(client.Connect(path_, Params(1, 1)), 0);
+  daemon_.paused = true;
+  EXPECT_EQ(SendTagged(client, 0, 2, 100), -EAGAIN);
+  const suede_wait_set want{.credit_queues = 1, .completion_queues = 0, .rx_vcs = 0};
+  const auto start = steady_clock::now();
+  EXPECT_EQ(client.Wait(want, nullptr, 30), 0);
+  EXPECT_GE(steady_clock::now() - start, milliseconds(29));
+  std::thread resume([this] {
+    usleep(50'000);
+    daemon_.paused = false;
+  });
+  EXPECT_EQ(client.Wait(want, nullptr, 5000), 1);
+  resume.join();
+  EXPECT_TRUE(Eventually([&] { return client.queue(0).Credit(2, 0) == 64; }));
+}
+
+TEST_F(ClientTest, SeveralThreadsWait) {
+  Client client;
+  ASSERT_EQ(client.Connect(path_, Params(4, 1)), 0);
+  std::vector<std::thread> threads;
+  std::atomic<int> good{0};
+  for (uint32_t q = 0; q < 4; ++q) {
+    threads.emplace_back([&, q] {
+      client::Queue queue = client.queue(q);
+      for (int i = 0; i < 300; ++i) {
+        uint8_t control[2] = {};
+        suede_command command = client::MakeCommand(9, 1, control);
+        command.flags = SUEDE_RECORD_COMPLETION;
+        if (queue.Send(command) != 0) return;
+        queue.Flush();
+        suede_completion completion[1];
+        int n;
+        while ((n = queue.PollCompletions(completion)) == 0) {
+          client.Wait({.credit_queues = 0, .completion_queues = 1u << q, .rx_vcs = 0}, nullptr,
+                      1000);
+        }
+        if (n != 1 || completion[0].status != SUEDE_STATUS_UNREACHABLE) return;
+      }
+      ++good;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(good, 4);
+}
+
+TEST_F(ClientTest, ArmedDescriptorBecomesReadable) {
+  Client client;
+  ASSERT_EQ(client.Connect(path_, Params(1, 1)), 0);
+  const suede_wait_set want{.credit_queues = 0, .completion_queues = 1, .rx_vcs = 0};
+  ASSERT_EQ(suede_arm(client.get(), &want), 0);
+  pollfd what{.fd = suede_eventfd(client.get()), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(poll(&what, 1, 20), 0);
+  ASSERT_EQ(SendTagged(client, 0, 2, 1), 0);
+  EXPECT_EQ(poll(&what, 1, 5000), 1);
+  EXPECT_EQ(suede_arm(client.get(), &want), 1);
+  const suede_wait_set none{};
+  EXPECT_EQ(suede_arm(client.get(), &none), -EINVAL);
+  const suede_wait_set foreign{.credit_queues = 2, .completion_queues = 0, .rx_vcs = 0};
+  EXPECT_EQ(client.Wait(foreign, nullptr, 0), -EINVAL);
+}
+
+TEST_F(ClientTest, ClaimsAreExclusive) {
+  Client first;
+  Client second;
+  ASSERT_EQ(first.Connect(path_, Params(1, 1)), 0);
+  ASSERT_EQ(second.Connect(path_, Params(1, 1)), 0);
+  EXPECT_EQ(first.Claim(2, 0, 3), 0);
+  EXPECT_EQ(second.Claim(2, 0, 2), -EBUSY);
+  EXPECT_STREQ(suede_error_text(), "claimed by another client");
+  EXPECT_EQ(second.Claim(2, 0, 4), 0);
+  EXPECT_EQ(second.Claim(7, 0, 4), -ENOENT);
+  EXPECT_EQ(second.Claim(2, 0, 0), -EINVAL);
+  EXPECT_EQ(second.Claim(2, 0, 16), -EINVAL);
+  EXPECT_EQ(first.Unclaim(2, 0, 2), 0);
+  EXPECT_EQ(second.Claim(2, 0, 2), 0);
+}
+
+TEST_F(ClientTest, OpenIsRefusedWithItsReason) {
+  Client client;
+  EXPECT_EQ(client.Connect(path_, Params(5, 1)), -EINVAL);
+  EXPECT_EQ(client.Connect(path_, Params(17, 1)), -EINVAL);
+  EXPECT_EQ(client.Connect(path_, Params(1, 77)), -ENOTSUP);
+  daemon_.refuse_open = true;
+  EXPECT_EQ(client.Connect(path_, Params(1, 1)), -EUSERS);
+  EXPECT_STREQ(suede_error_text(), "refused by the test");
+  daemon_.refuse_open = false;
+  EXPECT_EQ(client.Connect(path_, Params(1, 1)), 0);
+  EXPECT_EQ(client.Connect(directory_.Socket() + "x", 1), -ENOENT);
+}
+
+TEST_F(ClientTest, TooManyClientsAreRefused) {
+  Client clients[4];
+  for (Client& client : clients) ASSERT_EQ(client.Connect(path_, Params(1, 1)), 0);
+  Client another;
+  EXPECT_EQ(another.Connect(path_, Params(1, 1)), -EUSERS) << suede_error_text();
+  clients[0] = Client();
+  EXPECT_TRUE(Eventually([&] { return daemon_.client_count() == 3; }));
+  EXPECT_EQ(another.Connect(path_, Params(1, 1)), 0);
+}
+
+TEST_F(ClientTest, ResetGivesFullCreditAndCompletesWhatWasDiscarded) {
+  Client client;
+  ASSERT_EQ(client.Connect(path_, Params(1, 1)), 0);
+  daemon_.paused = true;
+  ASSERT_EQ(SendTagged(client, 0, 2, 40), 0);
+  EXPECT_EQ(client.queue(0).Credit(2, 0), 24);
+  ASSERT_EQ(client.queue(0).Reset(), 0) << suede_error_text();
+  EXPECT_EQ(client.queue(0).Credit(2, 0), 64);
+  const auto completions = Completions(client, 40);
+  ASSERT_EQ(completions.size(), 40u);
+  for (const suede_completion& c : completions) EXPECT_EQ(c.status, SUEDE_STATUS_RESET);
+  daemon_.paused = false;
+  ASSERT_EQ(SendTagged(client, 0, 2, 40), 0);
+  EXPECT_EQ(Completions(client, 40).size(), 40u);
+}
+
+TEST_F(ClientTest, ResetByTheDaemonIsSeenAndWaitedFor) {
+  Client client;
+  ASSERT_EQ(client.Connect(path_, Params(1, 1)), 0);
+  daemon_.SetState(0, SUEDE_QUEUE_IN_RESET);
+  EXPECT_EQ(SendTagged(client, 0, 2, 1), -EBUSY);
+  const suede_wait_set want{.credit_queues = 1, .completion_queues = 0, .rx_vcs = 0};
+  EXPECT_EQ(client.Wait(want, nullptr, 10), 0);
+  daemon_.SetState(0, SUEDE_QUEUE_READY);
+  EXPECT_EQ(client.Wait(want, nullptr, 5000), 1);
+  EXPECT_EQ(SendTagged(client, 0, 2, 1), 0);
+  daemon_.SetState(0, SUEDE_QUEUE_BROKEN);
+  EXPECT_EQ(SendTagged(client, 0, 2, 1), -EIO);
+  EXPECT_EQ(client.queue(0).Reset(), 0);
+  EXPECT_EQ(SendTagged(client, 0, 2, 1), 0);
+}
+
+TEST_F(ClientTest, DaemonDeathIsNoticedEverywhereAndReconnectWorks) {
+  Client client;
+  ASSERT_EQ(client.Connect(path_, Params(1, 1)), 0);
+  ASSERT_EQ(client.Claim(2, 0, 0xf), 0);
+  std::thread stop([this] {
+    usleep(30'000);
+    daemon_.Stop();
+  });
+  EXPECT_EQ(client.Wait({.credit_queues = 0, .completion_queues = 0, .rx_vcs = 1}, nullptr, 5000),
+            -ECONNRESET);
+  stop.join();
+  EXPECT_EQ(client.Status(), -ECONNRESET);
+  EXPECT_TRUE(Eventually([&] { return SendTagged(client, 0, 2, 1) == -ECONNRESET; }));
+  suede_received commands[1];
+  EXPECT_EQ(client.Receive(0, commands), -ECONNRESET);
+  EXPECT_EQ(client.Claim(1, 0, 1), -ECONNRESET);
+  EXPECT_EQ(client.Reconnect(), -ENOENT);
+  EXPECT_EQ(SendTagged(client, 0, 2, 1), -ECONNRESET) << "unconnected, and harmless";
+  EXPECT_EQ(client.Claim(1, 0, 1), -ECONNRESET);
+
+  FakeDaemon again{TestConfig(path_)};
+  ASSERT_TRUE(again.status.ok()) << again.status;
+  ASSERT_EQ(client.Reconnect(), 0) << suede_error_text();
+  ASSERT_EQ(SendTagged(client, 0, 2, 1), 0);
+  const auto completions = Completions(client, 1);
+  ASSERT_EQ(completions.size(), 1u);
+  EXPECT_EQ(completions[0].status, SUEDE_STATUS_OK) << "the claim was repeated";
+}
+
+TEST_F(ClientTest, KilledClientLeavesNothingBehind) {
+  const pid_t child = fork();
+  if (child == 0) {
+    Client client;
+    if (client.Connect(path_, Params(2, 1)) != 0 || client.Claim(2, 0, 0xf) != 0) _exit(1);
+    SendTagged(client, 0, 2, 20);
+    raise(SIGKILL);
+  }
+  int status;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_TRUE(Eventually([&] { return daemon_.client_count() == 0; }));
+  EXPECT_EQ(daemon_.gone, 1);
+  Client client;
+  ASSERT_EQ(client.Connect(path_, Params(1, 1)), 0);
+  EXPECT_EQ(client.Claim(2, 0, 0xf), 0) << "its claims are free";
+}
+
+}  // namespace
+}  // namespace suede

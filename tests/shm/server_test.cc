@@ -1,0 +1,272 @@
+// What the server does with clients that do not keep to the protocol.
+#include "shm/server.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "fake_daemon.h"
+
+namespace suede {
+namespace {
+
+// A client that sends whatever it is told to.
+class RawClient {
+ public:
+  explicit RawClient(const std::string& path) {
+    fd_ = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    connected = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    const timeval limit{.tv_sec = 5, .tv_usec = 0};
+    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    if (connected) recv(fd_, &hello, sizeof hello, 0);
+  }
+  ~RawClient() {
+    close(fd_);
+    if (segment_fd >= 0) close(segment_fd);
+    if (event_fd >= 0) close(event_fd);
+  }
+  template <typename Message>
+  bool Send(const Message& message, size_t bytes = sizeof(Message)) {
+    return send(fd_, &message, bytes, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes);
+  }
+  // The next reply; takes descriptors along.
+  bool Receive(protocol::Reply* reply) {
+    iovec data{.iov_base = reply, .iov_len = sizeof *reply};
+    alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
+    msghdr header{};
+    header.msg_iov = &data;
+    header.msg_iovlen = 1;
+    header.msg_control = control;
+    header.msg_controllen = sizeof control;
+    if (recvmsg(fd_, &header, 0) != sizeof *reply) return false;
+    if (const cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr) {
+      int fds[2];
+      std::memcpy(fds, CMSG_DATA(c), sizeof fds);
+      segment_fd = fds[0];
+      event_fd = fds[1];
+    }
+    return true;
+  }
+  // Whether the daemon closes the connection (replies before that are passed over).
+  bool IsClosed() {
+    char any[2048];
+    ssize_t n;
+    while ((n = recv(fd_, any, sizeof any, 0)) > 0) {
+    }
+    return n == 0 || errno == ECONNRESET;
+  }
+  protocol::Status Open(uint32_t queues = 1) {
+    protocol::Open open;
+    open.queue_count = queues;
+    for (auto& instance : open.instances) instance.xpuid = 1;
+    protocol::Reply reply;
+    return Send(open) && Receive(&reply) ? reply.status : protocol::Status::kFailed;
+  }
+
+  protocol::Hello hello;
+  bool connected = false;
+  int segment_fd = -1;
+  int event_fd = -1;
+
+ private:
+  int fd_ = -1;
+};
+
+class ServerTest : public ::testing::Test {
+ protected:
+  TestDirectory directory_;
+  const std::string path_ = directory_.Socket();
+  FakeDaemon daemon_{TestConfig(path_)};
+};
+
+TEST_F(ServerTest, GreetsAndGivesASealedSegment) {
+  RawClient client(path_);
+  EXPECT_EQ(client.hello.head.magic, protocol::kMagic);
+  EXPECT_EQ(client.hello.head.type, protocol::Type::kHello);
+  EXPECT_EQ(client.hello.head.size, sizeof client.hello);
+  ASSERT_EQ(client.Open(), protocol::Status::kOk);
+  const int seals = fcntl(client.segment_fd, F_GET_SEALS);
+  EXPECT_EQ(seals & (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL),
+            F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+  EXPECT_NE(ftruncate(client.segment_fd, 0), 0);
+}
+
+TEST_F(ServerTest, OversizedMessagesEndTheConnection) {
+  RawClient client(path_);
+  const char big[4096] = {};
+  ASSERT_TRUE(client.Send(big));
+  EXPECT_TRUE(client.IsClosed());
+  EXPECT_EQ(daemon_.counters().oversized, 1u);
+}
+
+TEST_F(ServerTest, MalformedMessagesEndTheConnection) {
+  uint64_t expected = 0;
+  const auto closes = [&](auto message, size_t bytes) {
+    RawClient client(path_);
+    client.Send(message, bytes);
+    EXPECT_TRUE(client.IsClosed());
+    EXPECT_EQ(daemon_.counters().malformed, ++expected);
+  };
+  protocol::Open open;
+  closes(open, 3);
+  closes(open, sizeof open - 4);
+  open.head.magic = 1;
+  closes(open, sizeof open);
+  open = {};
+  open.head.size = 7;
+  closes(open, sizeof open);
+  open = {};
+  open.head.type = static_cast<protocol::Type>(99);
+  closes(open, sizeof open);
+  closes(protocol::Claim{}, sizeof(protocol::Claim));  // before OPEN
+  closes(protocol::Wait{}, sizeof(protocol::Wait));
+  closes(protocol::Reply{}, sizeof(protocol::Reply));
+}
+
+TEST_F(ServerTest, SecondOpenEndsTheConnection) {
+  RawClient client(path_);
+  ASSERT_EQ(client.Open(), protocol::Status::kOk);
+  client.Open();
+  EXPECT_TRUE(client.IsClosed());
+  EXPECT_EQ(daemon_.counters().malformed, 1u);
+}
+
+TEST_F(ServerTest, ForeignVersionIsToldSo) {
+  RawClient client(path_);
+  protocol::Open open;
+  open.head.version = 9;
+  ASSERT_TRUE(client.Send(open));
+  protocol::Reply reply;
+  ASSERT_TRUE(client.Receive(&reply));
+  EXPECT_EQ(reply.status, protocol::Status::kBadVersion);
+  EXPECT_TRUE(client.IsClosed());
+  EXPECT_EQ(daemon_.counters().version, 1u);
+}
+
+TEST_F(ServerTest, BadFieldsAreRefusedAndNothingElse) {
+  RawClient client(path_);
+  EXPECT_EQ(client.Open(0), protocol::Status::kInvalid);
+  EXPECT_EQ(client.Open(5), protocol::Status::kInvalid);
+  EXPECT_EQ(client.Open(4), protocol::Status::kOk);
+  protocol::Reset reset;
+  reset.queue = 4;
+  protocol::Reply reply;
+  ASSERT_TRUE(client.Send(reset) && client.Receive(&reply));
+  EXPECT_EQ(reply.status, protocol::Status::kNotFound);
+  protocol::Wait wait;  // of queues that there are not
+  wait.credit_queues = wait.completion_queues = wait.rx_vcs = ~0u;
+  ASSERT_TRUE(client.Send(wait));
+  reset.queue = 3;
+  ASSERT_TRUE(client.Send(reset) && client.Receive(&reply));
+  EXPECT_EQ(reply.status, protocol::Status::kOk);
+}
+
+TEST_F(ServerTest, FloodingEndsTheConnectionAndNotTheOthers) {
+  RawClient good(path_);
+  ASSERT_EQ(good.Open(), protocol::Status::kOk);
+  RawClient bad(path_);
+  ASSERT_EQ(bad.Open(), protocol::Status::kOk);
+  protocol::Reset reset;
+  reset.queue = 99;
+  while (bad.Send(reset)) {
+  }
+  const ShmServerCounters counters = daemon_.counters();
+  EXPECT_EQ(counters.flooding + counters.not_reading, 1u);
+  protocol::Reply reply;
+  reset.queue = 0;
+  ASSERT_TRUE(good.Send(reset) && good.Receive(&reply));
+  EXPECT_EQ(reply.status, protocol::Status::kOk);
+}
+
+TEST(ServerTimeout, ClientThatDoesNotOpenIsDropped) {
+  TestDirectory directory;
+  ShmServerConfig config = TestConfig(directory.Socket());
+  config.open_timeout_ms = 100;
+  FakeDaemon daemon(config);
+  RawClient slow(directory.Socket());
+  EXPECT_TRUE(slow.IsClosed());
+  EXPECT_EQ(daemon.counters().open_timeout, 1u);
+}
+
+TEST_F(ServerTest, SegmentStaysUntilDetached) {
+  daemon_.hold_detach = true;
+  ClientId id{};
+  {
+    RawClient client(path_);
+    ASSERT_EQ(client.Open(), protocol::Status::kOk);
+    id = daemon_.Ask<ClientId>([](ShmServer& server) { return server.clients()[0].id; });
+  }
+  while (daemon_.gone == 0) usleep(1000);
+  const bool is_mapped = daemon_.Ask<bool>([id](ShmServer& server) {
+    return server.segment(id) != nullptr && server.clients()[0].is_gone;
+  });
+  EXPECT_TRUE(is_mapped);
+  daemon_.Ask<int>([id](ShmServer& server) {
+    server.FinishDetach(id);
+    return 0;
+  });
+  while (daemon_.client_count() != 0) usleep(1000);
+}
+
+TEST_F(ServerTest, PunchedHolesHarmNobody) {
+  RawClient client(path_);
+  ASSERT_EQ(client.Open(), protocol::Status::kOk);
+  struct stat info;
+  ASSERT_EQ(fstat(client.segment_fd, &info), 0);
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_EQ(
+        fallocate(client.segment_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, info.st_size),
+        0);
+  }
+  RawClient another(path_);
+  EXPECT_EQ(another.Open(), protocol::Status::kOk);
+}
+
+TEST(Listener, RefusesALiveDaemonAndReplacesADeadOnes) {
+  TestDirectory directory;
+  const std::string path = directory.Socket();
+  {
+    const auto first = Listener::Create(path, 0600);
+    ASSERT_TRUE(first.ok()) << first.status();
+    struct stat info;
+    ASSERT_EQ(stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0600u);
+    EXPECT_EQ(Listener::Create(path, 0600).status().code(), absl::StatusCode::kAlreadyExists);
+  }
+  EXPECT_NE(access(path.c_str(), F_OK), 0) << "a daemon that ends in order removes its socket";
+  // A dead daemon's socket: bound, and the holder gone.
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  const int dead = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+  ASSERT_EQ(bind(dead, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  close(dead);
+  const auto next = Listener::Create(path, 0600);
+  EXPECT_TRUE(next.ok()) << next.status();
+}
+
+TEST(Listener, RefusesAnotherProgramsSocketAndOtherFiles) {
+  TestDirectory directory;
+  const std::string path = directory.Socket();
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  const int other = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+  ASSERT_EQ(bind(other, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(other, 1), 0);
+  EXPECT_EQ(Listener::Create(path, 0600).status().code(), absl::StatusCode::kAlreadyExists);
+  close(other);
+  unlink(path.c_str());
+  close(open(path.c_str(), O_CREAT | O_WRONLY, 0600));
+  EXPECT_EQ(Listener::Create(path, 0600).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Listener::Create(std::string(200, 'x'), 0600).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace suede

@@ -1,0 +1,71 @@
+// The scenarios that seeds are run of.
+#ifndef SUEDE_TESTS_SIM_SCENARIOS_H_
+#define SUEDE_TESTS_SIM_SCENARIOS_H_
+
+#include "world.h"
+
+namespace suede {
+
+struct Scenario {
+  const char* name;
+  WorldOptions (*options)(uint32_t seed);
+};
+
+inline WorldOptions Faulty() {
+  WorldOptions options;
+  options.faults = {.loss = 0.1, .reorder = 0.05, .duplicate = 0.05, .corrupt = 0.01};
+  options.transport.rto_initial = std::chrono::microseconds(500);
+  options.transport.rto_min = std::chrono::microseconds(100);
+  options.transport.nack_timeout = std::chrono::microseconds(100);
+  options.transport.max_tries = 40;
+  return options;
+}
+
+inline constexpr Scenario kScenarios[] = {
+    // 10% loss, 5% reordering, 5% duplication, 1% corruption, both ways.
+    {"faulty", [](uint32_t) { return Faulty(); }},
+    // The same with every shape of topology, window, scope and pack limit.
+    {"shapes",
+     [](uint32_t seed) {
+       WorldOptions options = Faulty();
+       options.hosts = 2 + seed % 4;
+       options.queues = 1 + seed / 4 % 3;
+       options.transport.psn_scope = seed % 3 == 0 ? PsnScope::kVc : PsnScope::kPort;
+       options.transport.window_pdus = seed % 5 == 0 ? 1 : 8u << seed % 7;
+       options.transport.ack_every_pdus = 1 + seed % 9;
+       options.pack_limit_bytes = seed % 2 == 0 ? 276 : 276 + (seed * 97) % 3800;
+       options.commands = 2000;
+       return options;
+     }},
+    // Receivers that take nothing most of the time, with rings that hold little more than a PDU.
+    {"slow_receiver",
+     [](uint32_t seed) {
+       WorldOptions options = Faulty();
+       options.transport.psn_scope = seed % 2 == 0 ? PsnScope::kVc : PsnScope::kPort;
+       options.faults = {.loss = seed % 4 == 0 ? 0.02 : 0.0};
+       options.slow_receiver = 0.97;
+       options.rx_lines = 2048;
+       options.commands = 2000;
+       return options;
+     }},
+    // Nobody claims the VCs for the first 20 ms.
+    {"late_claim",
+     [](uint32_t) {
+       WorldOptions options = Faulty();
+       options.claim_after = std::chrono::milliseconds(20);
+       options.commands = 2000;
+       return options;
+     }},
+    // A clean network: nothing may be retransmitted.
+    {"clean",
+     [](uint32_t seed) {
+       WorldOptions options;
+       options.hosts = 2 + seed % 3;
+       options.commands = 3000;
+       return options;
+     }},
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_TESTS_SIM_SCENARIOS_H_

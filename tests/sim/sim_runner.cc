@@ -1,0 +1,42 @@
+// Runs seeds of a scenario until one fails: sim_runner SCENARIO FIRST_SEED COUNT [COMMANDS].
+// A failing seed is printed with the command that replays it.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "scenarios.h"
+
+int main(int argc, char** argv) {
+  using namespace suede;
+  if (argc < 4) {
+    std::fprintf(stderr, "usage: sim_runner SCENARIO FIRST_SEED COUNT [COMMANDS]\nscenarios:");
+    for (const Scenario& s : kScenarios) std::fprintf(stderr, " %s", s.name);
+    std::fprintf(stderr, "\n");
+    return 2;
+  }
+  const uint64_t first = std::strtoull(argv[2], nullptr, 10);
+  const uint64_t count = std::strtoull(argv[3], nullptr, 10);
+  for (const Scenario& scenario : kScenarios) {
+    if (std::strcmp(scenario.name, argv[1]) != 0) continue;
+    uint64_t failed = 0;
+    uint64_t retransmissions = 0;
+    for (uint64_t seed = first; seed < first + count; ++seed) {
+      WorldOptions options = scenario.options(static_cast<uint32_t>(seed));
+      if (argc > 4) options.commands = static_cast<uint32_t>(std::strtoul(argv[4], nullptr, 10));
+      World world(seed, options);
+      const std::string verdict = world.Run();
+      retransmissions += world.Sum(Counter::kTxRetransmissions);
+      if (verdict.empty()) continue;
+      ++failed;
+      std::printf("seed %llu: %s\n  replay: sim_runner %s %llu 1 %u\n",
+                  static_cast<unsigned long long>(seed), verdict.c_str(), scenario.name,
+                  static_cast<unsigned long long>(seed), options.commands);
+    }
+    std::printf("%s: %llu seeds, %llu failed, %llu retransmissions\n", scenario.name,
+                static_cast<unsigned long long>(count), static_cast<unsigned long long>(failed),
+                static_cast<unsigned long long>(retransmissions));
+    return failed == 0 ? 0 : 1;
+  }
+  std::fprintf(stderr, "no such scenario: %s\n", argv[1]);
+  return 2;
+}

@@ -1,0 +1,259 @@
+#include "world.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <unordered_map>
+
+namespace suede {
+namespace {
+
+constexpr uint32_t kMaxQueuesPerHost = 4;
+
+// One stream: commands of one source queue to one {destination, VC}.
+struct Stream {
+  uint32_t sent = 0;
+  uint32_t delivered = 0;
+};
+
+uint64_t Mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+// What a command's octets are: derived from who sends it to whom and where in the stream it stands.
+struct Content {
+  uint8_t control[kMaxControlBytes];
+  uint8_t data[kMaxDataBytes];
+  uint32_t control_bytes;
+  uint32_t data_bytes;
+
+  Content(uint32_t source, uint32_t queue, uint32_t destination, uint32_t vc, uint32_t sequence,
+          uint32_t fixed_data_bytes) {
+    const uint64_t key = Mix(uint64_t{source} << 40 | uint64_t{queue} << 36 |
+                             uint64_t{destination} << 24 | uint64_t{vc} << 20 ) ^ Mix(sequence);
+    control_bytes = 8 + 2 * static_cast<uint32_t>(Mix(key) % 6);
+    data_bytes = fixed_data_bytes != 0 ? fixed_data_bytes
+                 : Mix(key + 1) % 4 == 0 ? 0
+                                         : 1 + static_cast<uint32_t>(Mix(key + 2) % kMaxDataBytes);
+    control[0] = static_cast<uint8_t>(control_bytes / 2 | (data_bytes != 0 ? 0x10 : 0) | 0x20);
+    control[1] = static_cast<uint8_t>(data_bytes != 0 ? data_bytes - 1 : 0xaa);
+    control[2] = static_cast<uint8_t>(queue);
+    control[3] = 0;
+    std::memcpy(control + 4, &sequence, 4);
+    for (uint32_t i = 8; i < control_bytes; ++i) control[i] = static_cast<uint8_t>(key >> i);
+    for (uint32_t i = 0; i < data_bytes; ++i) {
+      data[i] = static_cast<uint8_t>((key >> (i % 56)) + i);
+    }
+  }
+};
+
+MacAddress MacOf(uint32_t host) { return {2, 0, 0, 0, 0, static_cast<uint8_t>(host)}; }
+Ipv4Address IpOf(uint32_t host) { return 0xc6120000u + host; }
+
+}  // namespace
+
+struct World::Host {
+  uint32_t number = 0;
+  SimPort* port = nullptr;
+  Pipeline pipeline;
+  void* segment = nullptr;
+  SegmentShape shape;
+  bool claimed = false;
+  std::vector<ClientQueue> queues;
+  std::vector<ClientReceiver> receivers;
+  uint32_t to_send = 0;
+  // [queue][destination * 4 + vc]
+  std::array<std::unordered_map<uint32_t, Stream>, kMaxQueuesPerHost> streams;
+  struct Tagged {
+    uint32_t destination, vc, queue, sequence;
+  };
+  std::vector<Tagged> tags;        // by tag
+  std::vector<uint8_t> completed;  // by tag
+  uint32_t completions = 0;
+
+  ~Host() { std::free(segment); }
+};
+
+World::World(uint64_t seed, const WorldOptions& options) : options_(options), network_(seed) {
+  for (uint32_t h = 0; h < options_.hosts; ++h) {
+    hosts_.push_back(std::make_unique<Host>());
+    Host& host = *hosts_.back();
+    host.number = h;
+    const uint8_t mac[6] = {2, 0, 0, 0, 0, static_cast<uint8_t>(h)};
+    host.port = network_.AddPort(mac, 8192, 64, options_.faults);
+    host.pipeline.AddPort(host.port, {.mac = MacOf(h)});
+    InstanceParams params{.xpuid = static_cast<uint16_t>(h), .ip = IpOf(h), .partition = 7};
+    params.pack_limit_bytes = options_.pack_limit_bytes;
+    params.transport = options_.transport;
+    params.epoch = 1000 + h;
+    for (uint32_t peer = 0; peer < options_.hosts; ++peer) {
+      if (peer == h) continue;
+      params.peers.push_back(
+          {.xpuid = static_cast<uint16_t>(peer), .ip = IpOf(peer), .mac = MacOf(peer)});
+    }
+    host.pipeline.AddInstance(params);
+    host.shape = {.queue_count = options_.queues, .tx_lines = 1024, .rx_lines = options_.rx_lines,
+                  .completion_count = 1024, .credit_lines = 256, .aggregate_lines = 1024};
+    const uint64_t bytes = SegmentOffsets(host.shape).bytes;
+    host.segment = std::aligned_alloc(4096, bytes);
+    std::memset(host.segment, 0, bytes);
+    FormatSegment(host.segment, host.shape);
+    const uint32_t instances[SUEDE_MAX_QUEUES] = {};
+    host.pipeline.mailbox().requests.Push({.kind = LcoreRequestKind::kAttach,
+                                           .client = 1,
+                                           .queue_instances = instances,
+                                           .segment = host.segment,
+                                           .shape = &host.shape});
+    host.pipeline.Poll(network_.now());
+    for (uint32_t q = 0; q < options_.queues; ++q) host.queues.emplace_back(host.segment, q);
+    for (uint32_t vc = 0; vc < kVcCount; ++vc) host.receivers.emplace_back(host.segment, vc);
+    host.to_send = options_.both_ways || h == 0 ? options_.commands : 0;
+  }
+}
+
+World::~World() = default;
+
+uint64_t World::Sum(Counter counter) const {
+  uint64_t sum = 0;
+  for (const auto& host : hosts_) {
+    sum += host->pipeline.counters(0).Get(counter) + host->pipeline.port_counters().Get(counter);
+  }
+  return sum;
+}
+
+void World::Send(Host& host) {
+  uint64_t batch = Random(24);
+  while (host.to_send != 0 && batch-- != 0) {
+    const auto q = static_cast<uint32_t>(Random(options_.queues));
+    uint32_t destination = static_cast<uint32_t>(Random(options_.hosts - 1));
+    if (destination >= host.number) ++destination;
+    const auto vc = static_cast<uint32_t>(Random(kVcCount));
+    Stream& stream = host.streams[q][destination * kVcCount + vc];
+    const Content content(host.number, q, destination, vc, stream.sent, options_.fixed_data_bytes);
+    const bool tagged = network_.Chance(options_.tagged);
+    ClientCommand command{.xpuid = static_cast<uint16_t>(destination),
+                          .vc = static_cast<uint8_t>(vc),
+                          .flags = 0,
+                          .tag = host.tags.size(),
+                          .control = content.control,
+                          .data = content.data};
+    if (tagged) command.flags |= SUEDE_RECORD_COMPLETION;
+    if (network_.Chance(0.05)) command.flags |= SUEDE_RECORD_TRANSMIT_NOW;
+    const SendResult result = host.queues[q].Send(command);
+    if (result == SendResult::kWouldBlock) continue;
+    if (result != SendResult::kOk) return Fail("Send refused a good command");
+    if (tagged) {
+      host.tags.push_back({destination, vc, q, stream.sent});
+      host.completed.push_back(0);
+    }
+    ++stream.sent;
+    --host.to_send;
+  }
+  for (ClientQueue& queue : host.queues) queue.Flush();
+}
+
+void World::Receive(Host& host) {
+  if (!host.claimed) {
+    if (network_.now() - Time{} < options_.claim_after) return;
+    host.claimed = true;
+    host.pipeline.mailbox().requests.Push(
+        {.kind = LcoreRequestKind::kClaim, .vc_mask = 0xf, .client = 1, .instance = 0});
+  }
+  if (network_.Chance(options_.slow_receiver)) return;
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    ReceivedCommand commands[16];
+    const uint32_t count = host.receivers[vc].Poll(commands, 16);
+    for (uint32_t i = 0; i < count; ++i) {
+      const ReceivedCommand& got = commands[i];
+      const uint32_t queue = got.control[2];
+      if (got.source_xpuid >= hosts_.size() || queue >= options_.queues || got.vc != vc ||
+          got.own_xpuid != host.number) {
+        return Fail("a command came with a wrong source, queue, VC or destination");
+      }
+      Stream& stream = hosts_[got.source_xpuid]->streams[queue][host.number * kVcCount + vc];
+      const Content want(got.source_xpuid, queue, host.number, vc, stream.delivered,
+                         options_.fixed_data_bytes);
+      if (stream.delivered >= stream.sent) return Fail("more was delivered than sent");
+      if (got.control_bytes != want.control_bytes || got.data_bytes != want.data_bytes ||
+          std::memcmp(got.control, want.control, want.control_bytes) != 0 ||
+          (want.data_bytes != 0 && std::memcmp(got.data, want.data, want.data_bytes) != 0)) {
+        return Fail("a command is lost, doubled, out of order or damaged");
+      }
+      ++stream.delivered;
+      delivered_bytes_ += got.data_bytes;
+    }
+    host.receivers[vc].Release();
+  }
+}
+
+void World::Complete(Host& host) {
+  for (ClientQueue& queue : host.queues) {
+    suede_completion completions[16];
+    const uint32_t count = queue.PollCompletions(completions, 16);
+    for (uint32_t i = 0; i < count; ++i) {
+      const suede_completion& c = completions[i];
+      if (c.tag >= host.tags.size() || host.completed[c.tag]++ != 0) {
+        return Fail("a tag was completed that is not outstanding");
+      }
+      if (c.status != SUEDE_STATUS_OK) return Fail("status " + std::to_string(c.status));
+      ++host.completions;
+    }
+  }
+}
+
+bool World::Finished() const {
+  for (const auto& host : hosts_) {
+    if (host->to_send != 0 || host->completions != host->tags.size()) return false;
+    for (const auto& streams : host->streams) {
+      for (const auto& [key, stream] : streams) {
+        if (stream.sent != stream.delivered) return false;
+      }
+    }
+  }
+  for (const auto& host : hosts_) {
+    if (!host->pipeline.IsQuiet()) return false;
+  }
+  return true;
+}
+
+std::string World::Verdict() const {
+  if (!failure_.empty()) return failure_;
+  if (!Finished()) return "not everything was delivered in time";
+  for (const auto& host : hosts_) {
+    // What the pipeline keeps at hand for the next turns.
+    if (host->port->frames_out() > 3 * kBurst) return "frames were leaked";
+  }
+  return "";
+}
+
+std::string World::Run() {
+  const Time limit = network_.now() + options_.time_limit;
+  uint32_t turns = 0;
+  while (failure_.empty() && network_.now() < limit) {
+    bool work = false;
+    for (const auto& host : hosts_) {
+      Send(*host);
+      work |= host->pipeline.Poll(network_.now());
+      Receive(*host);
+      Complete(*host);
+      if (turns % 64 == 0) host->pipeline.CheckInvariants();
+    }
+    if (++turns % 16 == 0 && !work && Finished()) break;
+    Time next = network_.now() + Duration(200 + static_cast<int64_t>(Random(2000)));
+    if (!work) {
+      const Time idle_until = network_.now() + std::chrono::microseconds(40);
+      next = std::max(next, std::min(network_.next_arrival(), idle_until));
+    }
+    network_.AdvanceTo(next);
+  }
+  // Let the last transmissions end.
+  for (int i = 0; i < 64; ++i) {
+    network_.AdvanceTo(network_.now() + std::chrono::milliseconds(5));
+    for (const auto& host : hosts_) host->pipeline.Poll(network_.now());
+  }
+  return Verdict();
+}
+
+}  // namespace suede

@@ -1,0 +1,70 @@
+// Hosts with real pipelines on a simulated network, clients that load them, and the oracle: every
+// accepted command is delivered exactly once, in order per {source queue, destination, VC}, bytes
+// intact; tagged ones complete exactly once, not before their delivery; all is quiet at the end and
+// every frame is back in its pool.
+#ifndef SUEDE_TESTS_SIM_WORLD_H_
+#define SUEDE_TESTS_SIM_WORLD_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pipeline/pipeline.h"
+#include "sim/sim.h"
+#include "xpu/client_queue.h"
+
+namespace suede {
+
+struct WorldOptions {
+  uint32_t hosts = 2;
+  uint32_t queues = 1;           // per host
+  uint32_t commands = 10000;     // per host, over all destinations and VCs
+  SimFaults faults;
+  TransportParams transport;
+  uint32_t pack_limit_bytes = kDefaultPackBytes;
+  bool both_ways = true;         // false: only host 0 sends
+  double tagged = 0.1;           // share of commands that ask for a completion
+  double slow_receiver = 0;      // share of turns in which a receiver takes nothing
+  Duration claim_after{};        // before this time nobody claims the VCs
+  uint32_t rx_lines = 16384;
+  uint32_t fixed_data_bytes = 0; // 0: sizes are random
+  Duration time_limit = std::chrono::seconds(60);  // of virtual time
+};
+
+class World {
+ public:
+  World(uint64_t seed, const WorldOptions& options);
+  ~World();
+
+  // Runs to the end. Empty where the oracle is content, else what is wrong.
+  std::string Run();
+
+  // Virtual time that Run took, and octets of data that were delivered.
+  Duration elapsed() const { return network_.now() - Time{}; }
+  uint64_t delivered_bytes() const { return delivered_bytes_; }
+  uint64_t Sum(Counter counter) const;
+
+ private:
+  struct Host;
+  void Send(Host& host);
+  void Receive(Host& host);
+  void Complete(Host& host);
+  bool Finished() const;
+  std::string Verdict() const;
+  uint64_t Random(uint64_t below) { return network_.random()() % below; }
+  void Fail(const std::string& what) {
+    if (failure_.empty()) failure_ = what;
+  }
+
+  WorldOptions options_;
+  SimNetwork network_;
+  std::vector<std::unique_ptr<Host>> hosts_;
+  uint64_t delivered_bytes_ = 0;
+  std::string failure_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_TESTS_SIM_WORLD_H_

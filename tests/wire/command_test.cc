@@ -1,0 +1,140 @@
+#include "wire/command.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "packed.h"
+
+namespace suede {
+namespace {
+
+// A copy of exactly the given octets, so that a sanitizer sees every read beyond them.
+CommandSummary Validate(const Octets& octets) {
+  const Octets exact(octets.begin(), octets.end());
+  return ValidateCommands(exact.data(), static_cast<uint32_t>(exact.size()));
+}
+
+TEST(CommandShape, ReadsTypeAndLength) {
+  EXPECT_EQ(ReadCommandShape(0x00, 0xff).control_bytes, 0);
+  EXPECT_EQ(ReadCommandShape(0x0a, 0).control_bytes, 0);
+  EXPECT_EQ(ReadCommandShape(0x1f, 0).control_bytes, 0);
+  EXPECT_EQ(ReadCommandShape(0x01, 0xff).control_bytes, 2);
+  EXPECT_EQ(ReadCommandShape(0x01, 0xff).data_bytes, 0);
+  EXPECT_EQ(ReadCommandShape(0xe9, 7).bytes(), 18u);
+  EXPECT_EQ(ReadCommandShape(0x19, 0xff).bytes(), 274u);
+  EXPECT_EQ(ReadCommandShape(0x11, 0).bytes(), 3u);
+  EXPECT_EQ(ReadCommandShape(0x11, 0).packed_bytes(), 4u);
+}
+
+TEST(CommandReader, NothingIsValid) {
+  EXPECT_EQ(Validate({}).error, CommandError::kNone);
+  EXPECT_EQ(Validate({}).count, 0u);
+  EXPECT_EQ(ValidateCommands(nullptr, 0).error, CommandError::kNone);
+}
+
+TEST(CommandReader, ZeroLengthEndsCommands) {
+  EXPECT_EQ(Validate({0, 0, 0, 0, 0, 0}).error, CommandError::kNone);
+  const CommandSummary summary = Validate({0x01, 0xaa, 0, 0, 0, 0});
+  EXPECT_EQ(summary.error, CommandError::kNone);
+  EXPECT_EQ(summary.count, 1u);
+  EXPECT_EQ(summary.bytes, 2u);
+}
+
+TEST(CommandReader, PaddingMustBeZero) {
+  for (size_t at = 0; at < 6; ++at) {
+    Octets octets{0x01, 0xaa, 0, 0, 0, 0, 0, 0};
+    octets[2 + at] = 0x80;  // in a first octet this still says L = 0
+    EXPECT_EQ(Validate(octets).error, CommandError::kBadPadding) << at;
+  }
+  EXPECT_EQ(Validate({0x00, 0x00, 0x01, 0x00}).error, CommandError::kBadPadding);
+  EXPECT_EQ(Validate({0x10, 0x00}).error, CommandError::kBadPadding);
+}
+
+TEST(CommandReader, OneOctetLeft) {
+  EXPECT_EQ(Validate({0}).error, CommandError::kNone);
+  EXPECT_EQ(Validate({1}).error, CommandError::kBadPadding);
+  EXPECT_EQ(Validate({0x0f}).error, CommandError::kBadPadding);
+  EXPECT_EQ(Validate({0x01, 0xaa, 0}).error, CommandError::kNone);
+  EXPECT_EQ(Validate({0x01, 0xaa, 0}).bytes, 2u);
+  EXPECT_EQ(Validate({0x01, 0xaa, 9}).error, CommandError::kBadPadding);
+}
+
+TEST(CommandReader, LengthsThatAreNone) {
+  for (unsigned length = 10; length <= 15; ++length) {
+    for (unsigned rest : {0x00u, 0x10u, 0xe0u}) {
+      Octets octets(64, 0);
+      octets[0] = static_cast<uint8_t>(rest | length);
+      EXPECT_EQ(Validate(octets).error, CommandError::kBadLength);
+      octets.insert(octets.begin(), {0x01, 0x00});
+      EXPECT_EQ(Validate(octets).error, CommandError::kBadLength);
+      EXPECT_EQ(Validate(octets).count, 0u) << "none of its commands counts";
+    }
+  }
+}
+
+TEST(CommandReader, OverrunAtEveryLength) {
+  for (unsigned length : {1u, 9u}) {
+    for (unsigned data : {0u, 1u, 2u, 255u, 256u}) {
+      TestCommand command{Octets(length * 2, 0x5a), Octets(data, 0xa5)};
+      command.control[0] = static_cast<uint8_t>((data != 0 ? 0x10 : 0) | length);
+      command.control[1] = static_cast<uint8_t>(data - 1);
+      Octets octets;
+      AppendPacked(command, octets);
+      const CommandSummary whole = Validate(octets);
+      EXPECT_EQ(whole.error, CommandError::kNone);
+      EXPECT_EQ(whole.count, 1u);
+      EXPECT_EQ(whole.bytes, octets.size());
+      for (size_t bytes = 2; bytes < octets.size(); ++bytes) {
+        EXPECT_EQ(Validate(Octets(octets.begin(), octets.begin() + static_cast<long>(bytes))).error,
+                  CommandError::kOverrun)
+            << length << " " << data << " " << bytes;
+      }
+    }
+  }
+}
+
+TEST(CommandReader, OctetBehindOddDataMustBeZero) {
+  EXPECT_EQ(Validate({0x11, 0x00, 0xff, 0x00}).error, CommandError::kNone);
+  EXPECT_EQ(Validate({0x11, 0x00, 0xff, 0x01}).error, CommandError::kBadPadding);
+  EXPECT_EQ(Validate({0x11, 0x00, 0xff, 0x01, 0x01, 0x00}).error, CommandError::kBadPadding);
+}
+
+TEST(CommandReader, StaysAtItsEnd) {
+  const Octets octets{0x01, 0xaa, 0, 0};
+  CommandReader reader(octets.data(), 4);
+  EXPECT_TRUE(reader.Next());
+  EXPECT_FALSE(reader.Next());
+  EXPECT_FALSE(reader.Next());
+  EXPECT_EQ(reader.command(), octets.data() + 2);
+  EXPECT_EQ(reader.error(), CommandError::kNone);
+}
+
+TEST(CommandReader, ReadsWhatWasPacked) {
+  std::mt19937 random(20240611);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<TestCommand> sent(random() % 15);
+    Octets octets;
+    for (TestCommand& command : sent) {
+      command = RandomCommand(random);
+      AppendPacked(command, octets);
+    }
+    const size_t packed = octets.size();
+    octets.resize(packed + random() % 48, 0);
+    std::vector<TestCommand> read;
+    CommandReader reader(octets.data(), static_cast<uint32_t>(octets.size()));
+    while (reader.Next()) {
+      const uint8_t* data = reader.command() + reader.shape().control_bytes;
+      read.push_back(
+          {Octets(reader.command(), data), Octets(data, data + reader.shape().data_bytes)});
+    }
+    ASSERT_EQ(reader.error(), CommandError::kNone) << "round " << round;
+    ASSERT_EQ(read, sent) << "round " << round;
+    ASSERT_EQ(Validate(octets).bytes, packed);
+    ASSERT_EQ(Validate(octets).count, sent.size());
+  }
+}
+
+}  // namespace
+}  // namespace suede

@@ -1,0 +1,159 @@
+#include <gtest/gtest.h>
+
+#include "segment_memory.h"
+
+namespace suede {
+namespace {
+
+constexpr SegmentShape kShape{.tx_lines = 256,
+                              .rx_lines = 64,
+                              .completion_count = 64,
+                              .credit_lines = 10,
+                              .aggregate_lines = 30};
+
+class CreditTest : public ::testing::Test {
+ protected:
+  uint32_t SendUntilBlocked(uint16_t xpuid, uint8_t vc) {
+    uint32_t sent = 0;
+    while (queue_.Send(one_.To(xpuid, vc)) == SendResult::kOk) ++sent;
+    return sent;
+  }
+  // Takes everything out of the ring, as the daemon would.
+  void Drain() {
+    TxRecord records[64];
+    for (uint32_t n; (n = reader_.Poll(records, 64)) > 0;) {
+      for (uint32_t i = 0; i < n; ++i) {
+        ASSERT_TRUE(credits_.Take(records[i].xpuid, records[i].vc, records[i].lines));
+      }
+    }
+    reader_.Release();
+  }
+  const TestCommand one_{16, 16, 1};
+  SegmentMemory memory_{kShape};
+  ClientQueue queue_{memory_.base(), 0};
+  TxRingReader reader_{memory_.base(), kShape, 0};
+  CreditWriter credits_{memory_.base(), kShape, 0};
+  CompletionWriter completions_{memory_.base(), kShape, 0};
+};
+
+TEST_F(CreditTest, OneDestinationDoesNotStopAnother) {
+  EXPECT_EQ(SendUntilBlocked(1, 0), 10u);
+  EXPECT_EQ(queue_.Credit(1, 0), 0u);
+  EXPECT_EQ(SendUntilBlocked(2, 0), 10u);
+  EXPECT_EQ(SendUntilBlocked(1, 1), 10u);
+  EXPECT_EQ(SendUntilBlocked(3, 0), 0u) << "the aggregate is used up";
+}
+
+TEST_F(CreditTest, WouldBlockFlushes) {
+  SendUntilBlocked(1, 0);
+  EXPECT_TRUE(reader_.HasWork());
+}
+
+TEST_F(CreditTest, ReturnsComeBackToTheirDestination) {
+  SendUntilBlocked(1, 0);
+  SendUntilBlocked(2, 3);
+  Drain();
+  EXPECT_EQ(SendUntilBlocked(1, 0), 0u) << "taken from the ring is not returned";
+  EXPECT_EQ(credits_.outstanding(), 20u);
+  credits_.Return(1, 0, 4);
+  EXPECT_EQ(queue_.Credit(1, 0), 4u);
+  EXPECT_EQ(SendUntilBlocked(2, 3), 0u);
+  EXPECT_EQ(SendUntilBlocked(1, 0), 4u);
+}
+
+TEST_F(CreditTest, PaddingCostsNoCredit) {
+  const TestCommand big(18, 256, 1);
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_EQ(queue_.Send(big.To(static_cast<uint16_t>(i % 8), 0)), SendResult::kOk) << i;
+    queue_.Flush();
+    Drain();
+    credits_.Return(static_cast<uint16_t>(i % 8), 0, 5);
+    ASSERT_EQ(queue_.Credit(static_cast<uint16_t>(i % 8), 0), 10u);
+  }
+}
+
+TEST_F(CreditTest, TakeRefusesWhatTheClientHadNoCreditFor) {
+  EXPECT_TRUE(credits_.Take(1, 0, 10));
+  EXPECT_FALSE(credits_.Take(1, 0, 1));
+  EXPECT_TRUE(credits_.Take(2, 0, 10));
+  EXPECT_TRUE(credits_.Take(3, 0, 10));
+  EXPECT_FALSE(credits_.Take(4, 0, 1)) << "aggregate";
+}
+
+TEST_F(CreditTest, InvalidCommandsAreRefused) {
+  EXPECT_EQ(queue_.Send(one_.To(1024, 0)), SendResult::kInvalid);
+  EXPECT_EQ(queue_.Send(one_.To(0, 4)), SendResult::kInvalid);
+  EXPECT_EQ(queue_.Send(one_.To(0, 0, 0x80)), SendResult::kInvalid);
+  TestCommand bad(16, 16, 1);
+  bad.control[0] = 0x10;
+  EXPECT_EQ(queue_.Send(bad.To(0, 0)), SendResult::kInvalid);
+  bad.control[0] = 0x1a;
+  EXPECT_EQ(queue_.Send(bad.To(0, 0)), SendResult::kInvalid);
+  ClientCommand no_data = one_.To(0, 0);
+  no_data.data = nullptr;
+  EXPECT_EQ(queue_.Send(no_data), SendResult::kInvalid);
+  EXPECT_EQ(queue_.Credit(0, 0), 10u);
+}
+
+TEST_F(CreditTest, StatesStopTheProducer) {
+  SetQueueState(memory_.base(), 0, SUEDE_QUEUE_IN_RESET);
+  EXPECT_EQ(queue_.Send(one_.To(1, 0)), SendResult::kInReset);
+  SetQueueState(memory_.base(), 0, SUEDE_QUEUE_BROKEN);
+  EXPECT_EQ(queue_.Send(one_.To(1, 0)), SendResult::kBroken);
+  SetQueueState(memory_.base(), 0, SUEDE_QUEUE_READY);
+  EXPECT_EQ(queue_.Send(one_.To(1, 0)), SendResult::kOk);
+}
+
+TEST_F(CreditTest, RestartGivesFullCreditAndWritesOffWhatIsUnderWay) {
+  SendUntilBlocked(1, 0);
+  Drain();
+  reader_.Restart();
+  credits_.Restart();
+  queue_.Restart(false);
+  EXPECT_EQ(SendUntilBlocked(1, 0), 10u);
+  Drain();
+  credits_.Return(1, 0, 6);  // of those before the reset
+  EXPECT_EQ(queue_.Credit(1, 0), 0u);
+  credits_.Return(1, 0, 6);  // four before, two after
+  EXPECT_EQ(queue_.Credit(1, 0), 2u);
+  credits_.Return(1, 0, 8);
+  EXPECT_EQ(queue_.Credit(1, 0), 10u);
+  EXPECT_EQ(credits_.outstanding(), 0u);
+}
+
+TEST_F(CreditTest, TagsAreBoundedByTheCompletionRing) {
+  // Credit is returned at once, so only completions can run out.
+  for (int i = 0; i < 64; ++i) {
+    ASSERT_EQ(queue_.Send(one_.To(1, 0, SUEDE_RECORD_COMPLETION, i)), SendResult::kOk);
+    queue_.Flush();
+    Drain();
+    credits_.Return(1, 0, 1);
+  }
+  EXPECT_EQ(queue_.Send(one_.To(1, 0, SUEDE_RECORD_COMPLETION, 64)), SendResult::kWouldBlock);
+  EXPECT_EQ(queue_.Send(one_.To(1, 0)), SendResult::kOk) << "untagged ones go on";
+  for (uint64_t i = 0; i < 64; ++i) ASSERT_TRUE(completions_.Push(i, 1, 0, SUEDE_STATUS_OK));
+  EXPECT_FALSE(queue_.HasCompletions());
+  completions_.Publish();
+  EXPECT_TRUE(queue_.HasCompletions());
+  suede_completion out[64];
+  ASSERT_EQ(queue_.PollCompletions(out, 10), 10u);
+  EXPECT_EQ(out[9].tag, 9u);
+  EXPECT_EQ(out[9].xpuid, 1);
+  EXPECT_EQ(queue_.Send(one_.To(1, 0, SUEDE_RECORD_COMPLETION, 64)), SendResult::kOk);
+}
+
+TEST_F(CreditTest, FullCompletionRingRefuses) {
+  for (uint64_t i = 0; i < 64; ++i) ASSERT_TRUE(completions_.Push(i, 1, 0, 0));
+  EXPECT_FALSE(completions_.Push(64, 1, 0, 0));
+  completions_.Publish();
+  for (const uint32_t tail : {65u, 0xffffffffu}) {
+    memory_.completions()->tail.value = tail;
+    EXPECT_FALSE(completions_.Push(64, 1, 0, 0));
+  }
+  memory_.completions()->tail.value = 1;
+  EXPECT_TRUE(completions_.Push(64, 1, 0, 0));
+  EXPECT_FALSE(completions_.Push(65, 1, 0, 0));
+}
+
+}  // namespace
+}  // namespace suede
