@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "dpdk/crc.h"
 #include "dpdk/hugepages.h"
+#include "endpoint/version.h"
 #include "pipeline/lcore_loop.h"
 #include "wire/rcrc.h"
 
@@ -102,6 +103,9 @@ absl::Status Endpoint::StartEalFor() {
   const absl::StatusOr<std::vector<std::string>> arguments = EalArguments(options);
   if (!arguments.ok()) return arguments.status();
   eal_arguments_ = JoinArguments(*arguments);
+  log_(EalLogLevel::kInfo, "suede",
+       absl::StrCat("starting version=", kVersion, " commit=", kRevision, " dpdk=\"", DpdkVersion(),
+                    "\" eal=\"", eal_arguments_, "\""));
   if (absl::Status status = StartEal(options); !status.ok()) return status;
   eal_started_ = true;
   InstallRcrc(DpdkCrc32);

@@ -20,7 +20,7 @@ struct suede_queue {
   uint32_t index = 0;
   uint32_t idle_calls = 0;  // since the daemon was last looked after
   uint32_t seen_state = SUEDE_QUEUE_READY;
-  bool is_resetting = false;  // a reset was asked for, with unknown outcome
+  bool is_resetting = false;               // a reset was asked for, with unknown outcome
   std::optional<suede::ClientQueue> ring;  // none while unconnected
 };
 

@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
   if (!suede::perf::ParseCommandLine(argc, argv, version, &options, &exit_code)) return exit_code;
   struct sigaction action = {};
   action.sa_handler = OnSignal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second signal ends the program at once
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);

@@ -58,6 +58,7 @@ std::string TableHead(const Options& o) {
   head += absl::StrFormat("%7s %12s %10s %10s %10s %10s %10s %10s %8s %8s %8s %8s", "#bytes",
                           "#iterations", "peak[Gb/s]", "avg[Gb/s]", "rate[M/s]", "offer[M/s]",
                           "sent", "delivered", "lost", "wrong", "dup", "order");
+  if (o.bidirectional) head += absl::StrFormat(" %10s %10s", "back-sent", "back-deliv");
   if (ShowsLatency(o)) {
     head += absl::StrFormat(" %9s %9s %9s %9s %9s %9s %9s", "min", "p50", "p90", "p99", "p99.9",
                             "p99.99", "max");
@@ -72,6 +73,9 @@ std::string TableRow(const Options& o, const RunResult& r) {
       DataGbps(r, r.peak_per_second), DataGbps(r, r.achieved_per_second()),
       r.achieved_per_second() / 1e6, OfferedColumn(r), r.sent, r.forward.received, r.lost(),
       r.wrong(), r.duplicated(), r.misordered());
+  if (o.bidirectional) {
+    row += absl::StrFormat(" %10d %10d", r.reverse_sent, r.reverse.received);
+  }
   if (ShowsLatency(o)) row += LatencyColumns(r.latency_ns);
   if (!o.cacheline_cpus.empty()) {
     row += absl::StrFormat(" %6.0f/%-6.0f", r.cacheline_before_ns, r.cacheline_after_ns);

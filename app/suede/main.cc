@@ -215,9 +215,6 @@ int Run(const std::vector<std::string>& eal_arguments) {
     log(EalLogLevel::kError, "endpoint", Text(endpoint.status()));
     return ExitCode(endpoint.status());
   }
-  log(EalLogLevel::kInfo, "suede",
-      absl::StrCat("starting version=", kVersion, " commit=", kRevision, " dpdk=\"", DpdkVersion(),
-                   "\" eal=\"", (*endpoint)->eal_arguments(), "\""));
   absl::StatusOr<std::unique_ptr<ClientService>> clients =
       ClientService::Create(endpoint->get(), kVersion, write);
   if (!clients.ok()) {

@@ -238,8 +238,7 @@ void ShmServer::ReplyTo(Client& client, Type request, uint32_t sequence,
   reply.head.sequence = sequence;
   reply.request = request;
   reply.status = ToProtocolStatus(status);
-  const size_t length = std::min(status.message().size(), sizeof reply.text - 1);
-  std::memcpy(reply.text, status.message().data(), length);
+  status.message().copy(reply.text, sizeof reply.text - 1);
   if (!status.ok()) ++counters_.requests_failed;
   if (request != Type::kOpen || !status.ok()) {
     return Send(client, &reply, sizeof reply, nullptr, 0);

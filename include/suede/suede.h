@@ -13,8 +13,9 @@
  *
  * Threads: different queues of a client may be used by different threads at the same time, each
  * queue by one at a time; the same holds for the VCs of suede_receive and suede_release. Everything
- * else may be called from any thread, but for suede_reconnect and suede_close, during which no other
- * call on the client may run. No function raises a signal. A client is not usable after fork().
+ * else may be called from any thread, but for suede_reconnect and suede_close, during which no
+ * other call on the client may run. No function raises a signal. A client is not usable after
+ * fork().
  */
 #ifndef SUEDE_SUEDE_H_
 #define SUEDE_SUEDE_H_
@@ -54,8 +55,8 @@ typedef struct suede_open_params {
   uint32_t queue_count;    /* 1 to 16, and no more than the daemon's limit; 0: 1 */
   uint32_t instance_count; /* entries of instances: 0, 1 or queue_count */
   uint32_t timeout_ms;     /* for the connection and each later request; 0: 5000 */
-  /* The instance that each queue sends from; one entry serves all queues. With none, it is the first
-   * instance that the daemon names. */
+  /* The instance that each queue sends from; one entry serves all queues. With none, it is the
+   * first instance that the daemon names. */
   suede_instance instances[SUEDE_MAX_QUEUES];
 } suede_open_params;
 
@@ -101,7 +102,8 @@ typedef struct suede_limits {
 SUEDE_API int suede_get_limits(const suede_client* client, suede_limits* limits);
 
 /* The daemon's instance `index`, 0 to instance_count - 1 (at most 255). 0 or -EINVAL. */
-SUEDE_API int suede_get_instance(const suede_client* client, uint32_t index, suede_instance* instance);
+SUEDE_API int suede_get_instance(const suede_client* client, uint32_t index,
+                                 suede_instance* instance);
 
 /* ---- Sending ---- */
 
@@ -125,8 +127,8 @@ SUEDE_API int suede_set_lengths(uint8_t* control, uint32_t control_bytes, uint32
 /* Queue 0 to queue_count - 1; NULL for any other. Lives as long as the client. */
 SUEDE_API suede_queue* suede_get_queue(suede_client* client, uint32_t index);
 
-/* Copies a command into the queue; the daemon sees it after suede_flush. 0; -EAGAIN where there is no
- * credit for {xpuid, vc}, no room in the ring, or no room for the completion of a tagged command
+/* Copies a command into the queue; the daemon sees it after suede_flush. 0; -EAGAIN where there is
+ * no credit for {xpuid, vc}, no room in the ring, or no room for the completion of a tagged command
  * (what was sent is then flushed); -EINVAL, -EBUSY, -EIO, -ECONNRESET. */
 SUEDE_API int suede_send(suede_queue* queue, const suede_command* command);
 
@@ -137,12 +139,14 @@ SUEDE_API void suede_flush(suede_queue* queue);
  * (14 + control + data + 63) / 64. -EINVAL. */
 SUEDE_API int suede_credit(suede_queue* queue, uint16_t xpuid, uint8_t vc);
 
-/* Takes up to `max` completions. How many; -ECONNRESET where there are none and no more will come. */
-SUEDE_API int suede_poll_completions(suede_queue* queue, struct suede_completion* out, uint32_t max);
+/* Takes up to `max` completions. How many; -ECONNRESET where there are none and no more will come.
+ */
+SUEDE_API int suede_poll_completions(suede_queue* queue, struct suede_completion* out,
+                                     uint32_t max);
 
 /* Discards what the daemon has not packed yet (completed as SUEDE_STATUS_RESET) and gives the queue
- * full credit; brings a queue back that the daemon has stopped serving. Blocks for the reply. By the
- * queue's thread. 0; -ECONNRESET, -ETIMEDOUT (try again), -EBUSY. */
+ * full credit; brings a queue back that the daemon has stopped serving. Blocks for the reply. By
+ * the queue's thread. 0; -ECONNRESET, -ETIMEDOUT (try again), -EBUSY. */
 SUEDE_API int suede_reset_queue(suede_queue* queue);
 
 /* ---- Receiving ---- */
@@ -162,7 +166,8 @@ typedef struct suede_received {
 /* Asks for (gives up) the commands that arrive at {own XPU, instance} on the VCs of `vc_mask` (bits
  * 0 to 3). Blocks for the reply. 0; -EBUSY another client has one of them; -ENOENT no such
  * instance; -EINVAL, -ECONNRESET, -ETIMEDOUT. */
-SUEDE_API int suede_claim(suede_client* client, uint16_t own_xpuid, uint8_t instance, uint32_t vc_mask);
+SUEDE_API int suede_claim(suede_client* client, uint16_t own_xpuid, uint8_t instance,
+                          uint32_t vc_mask);
 SUEDE_API int suede_unclaim(suede_client* client, uint16_t own_xpuid, uint8_t instance,
                             uint32_t vc_mask);
 
@@ -182,8 +187,8 @@ typedef struct suede_wait_set {
 } suede_wait_set;
 
 /* Waits until something of `want` is so; `timeout_ms` < 0: for ever. 1 and *ready (may be NULL); 0
- * after the time; -EINTR; -ECONNRESET; -EINVAL for an empty set. A queue may be waited for by its own
- * thread only, likewise a VC. Wakes within 100 us or so; to react faster, poll. */
+ * after the time; -EINTR; -ECONNRESET; -EINVAL for an empty set. A queue may be waited for by its
+ * own thread only, likewise a VC. Wakes within 100 us or so; to react faster, poll. */
 SUEDE_API int suede_wait(suede_client* client, const suede_wait_set* want, suede_wait_set* ready,
                          int timeout_ms);
 

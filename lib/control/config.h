@@ -115,7 +115,7 @@ struct TransportConfig {
   uint32_t max_tries = 8;
   Duration not_ready_backoff = std::chrono::microseconds(100);
   Duration hello_timeout = std::chrono::microseconds(2000);
-  uint32_t hello_tries = 3;
+  uint32_t hello_tries = 5;
   uint32_t inflight_pdus = 4096;  // of one instance, over all peers
   friend bool operator==(const TransportConfig&, const TransportConfig&) = default;
 };

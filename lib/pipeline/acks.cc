@@ -229,6 +229,7 @@ void Pipeline::OnControlPdu(Instance& instance, const ReceivedPdu& pdu, Time now
     if (verdict == RpsnVerdict::kOutOfWindow) instance.counters.Add(Counter::kRxRpsnInvalid);
     instance.counters.Add(Counter::kPauses);
     Complete(instance, acked, SUEDE_STATUS_OK);
+    Unblock(instance, number);
     ArmConnection(instance, number);
   } else if (const auto* ready = std::get_if<Ready>(&message)) {
     const uint32_t number = instance.ConnectionIndex(pdu.peer, ready->vc);
@@ -260,6 +261,11 @@ void Pipeline::OnHello(Instance& instance, uint32_t peer, const Hello& hello, Ti
       instance.connections[number].OnDuplicate();
       OweAck(instance, number, now);
     }
+    if (instance.blocked[number] != 0 && !handshake.open()) {
+      // What waits has to make itself heard again: the peer's next HELLO may be lost.
+      handshake.OnDemand(now);
+      ArmHandshake(instance, peer);
+    }
     Unblock(instance, number);
     if (instance.params.transport.psn_scope == PsnScope::kPort) break;
   }
@@ -283,7 +289,8 @@ void Pipeline::SendReady() {
     refused_.pop_front();
     Instance& instance = *instances_[refused.instance];
     const Connection& connection = instance.connections[refused.connection];
-    if (!connection.not_ready()) continue;  // it came again and was accepted
+    // It came again and was accepted; a later one may have been refused since.
+    if (!connection.not_ready() || connection.expected() != refused.psn) continue;
     const uint32_t client = instance.claimed_by[refused.vc];
     const bool room = client == Instance::kNoClient
                           ? instance.unclaimed_count[refused.vc] < instance.params.unclaimed_pdus

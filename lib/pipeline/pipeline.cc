@@ -71,8 +71,8 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   port.retransmit.Reserve(instance_of_timer_.size() + 1);
   ack_due_.Reserve(instance_of_timer_.size() + 1);
   ack_now_.Reserve(instance_of_timer_.size() + 1);
-  // A connection of psn_scope port is refused for one VC at a time.
-  refused_.Reserve(instance_of_timer_.size() + 1);
+  // One per connection from turn to turn; within a turn each received frame may bring another.
+  refused_.Reserve(instance_of_timer_.size() + ports_.size() * kBurst);
   waiting_.reserve(instances_.size() * kVcCount * 2);
   return number;
 }

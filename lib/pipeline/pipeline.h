@@ -7,6 +7,7 @@
 #ifndef SUEDE_PIPELINE_PIPELINE_H_
 #define SUEDE_PIPELINE_PIPELINE_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -69,6 +70,7 @@ class Pipeline {
     uint32_t instance;
     uint32_t connection;
     uint32_t lines;  // of the ring that the refused PDU needs
+    Psn psn;
     uint8_t vc;
   };
   struct VcRef {
@@ -155,6 +157,7 @@ class Pipeline {
   std::vector<QueueSlot> queues_;
   std::vector<uint16_t> serving_;  // numbers of the queues to poll
   std::vector<ClientSlot> clients_;
+  std::array<TxRecord, kBurst> records_;  // scratch of DrainRing
   TimerWheel timers_;
   std::vector<uint32_t> instance_of_timer_;
   Fifo<AckDue> ack_due_;         // in order of time: the delay is constant

@@ -258,8 +258,11 @@ void Pipeline::OnRefusal(Instance& instance, uint32_t number, const ReceivedPdu&
   instance.counters.Add(Counter::kRxNotReady);
   if (!connection.not_ready()) {
     connection.OnRefused();
-    refused_.push_back(
-        {.instance = instance.number, .connection = number, .lines = lines, .vc = pdu.rh.vc});
+    refused_.push_back({.instance = instance.number,
+                        .connection = number,
+                        .lines = lines,
+                        .psn = pdu.rh.psn,
+                        .vc = pdu.rh.vc});
   }
   const auto backoff = instance.params.transport.not_ready_backoff;
   SendControl(instance, pdu.peer,

@@ -22,7 +22,7 @@ bool Pipeline::PollClients() {
 bool Pipeline::DrainRing(QueueSlot& slot, uint16_t number) {
   Instance& instance = *instances_[slot.instance];
   PortContext& port = PortOf(instance);
-  TxRecord records[kBurst];
+  TxRecord* const records = records_.data();
   uint32_t taken = 0;
   while (taken < kRecordsPerTurn) {
     // A record that was taken must find a frame to go into.
@@ -124,12 +124,14 @@ bool Pipeline::StagePdus(PortContext& port, Time now) {
     }
     if (port.active_instances.empty()) break;
     const uint32_t number = port.active_instances.front();
-    port.active_instances.pop_front();
     Instance& instance = *instances_[number];
     // At its bound of frames in flight an instance leaves the list until some are acknowledged.
-    instance.on_active_list = instance.inflight < instance.params.inflight_pdus &&
-                              StageOne(instance, port, now);
-    if (instance.on_active_list) port.active_instances.push_back(number);
+    const bool more = instance.inflight < instance.params.inflight_pdus &&
+                      StageOne(instance, port, now);
+    if (more && port.active_instances.size() == 1) continue;
+    port.active_instances.pop_front();
+    instance.on_active_list = more;
+    if (more) port.active_instances.push_back(number);
   }
   return port.staged_count != before;
 }

@@ -86,7 +86,7 @@ class Connection {
     expected_ = expected_.Next();
     ++ack_owed_;
     accepted_any_ = true;
-    nack_sent_ = false;
+    nack_sent_ = nack_pending_;  // one that is yet to leave will name the new expected PSN
     not_ready_ = false;
   }
   // A PDU ahead of the expected one was dropped, or an unsequenced one showed that the tail is

@@ -17,7 +17,8 @@
 namespace suede {
 
 // Completes the PDU whose commands lie at pdu + kRhBytes: writes the RH in front of them, and
-// behind them the R-CRC and the padding that a frame with a header of `header_bytes` needs. Returns the octets of the PDU. May be repeated with another RH.
+// behind them the R-CRC and the padding that a frame with a header of `header_bytes` needs. Returns
+// the octets of the PDU. May be repeated with another RH.
 inline uint32_t FinishPdu(uint8_t* pdu, uint32_t command_bytes, uint32_t header_bytes,
                           const ReliabilityHeader& rh) {
   EncodeRh(rh, pdu);

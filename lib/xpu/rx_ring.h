@@ -33,7 +33,6 @@ class RxRingWriter {
   bool HasRoom(uint32_t lines);
 
  private:
-
   suede_ring* ring_ = nullptr;
   uint8_t* lines_ = nullptr;
   uint32_t line_count_ = 0;

@@ -161,6 +161,8 @@ TEST(TableTest, ColumnsMatchTheirHeads) {
   };
   Options options = SomeOptions();
   EXPECT_EQ(words(last_line(TableHead(options))), words(TableRow(options, GoodResult())));
+  options.bidirectional = true;
+  EXPECT_EQ(words(last_line(TableHead(options))), words(TableRow(options, GoodResult())));
   options.mode = Mode::kLatency;
   EXPECT_NE(TableHead(options).find("RTT"), std::string::npos);
   EXPECT_EQ(words(last_line(TableHead(options))), words(TableRow(options, GoodResult())));

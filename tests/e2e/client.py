@@ -1,0 +1,121 @@
+"""libsuede through ctypes: a client whose every step a test decides (include/suede/suede.h)."""
+
+import ctypes
+import errno
+import time
+
+import e2e
+
+FLAG_COMPLETION = 4
+STATUS_OK, STATUS_UNREACHABLE, STATUS_PEER_RESET = 0, 1, 6
+
+
+class Command(ctypes.Structure):
+    _fields_ = [("xpuid", ctypes.c_uint16), ("vc", ctypes.c_uint8), ("flags", ctypes.c_uint8),
+                ("reserved", ctypes.c_uint32), ("tag", ctypes.c_uint64),
+                ("control", ctypes.c_char_p), ("data", ctypes.c_char_p)]
+
+
+class Completion(ctypes.Structure):
+    _fields_ = [("tag", ctypes.c_uint64), ("xpuid", ctypes.c_uint16), ("vc", ctypes.c_uint8),
+                ("status", ctypes.c_uint8), ("reserved", ctypes.c_uint32)]
+
+
+class Received(ctypes.Structure):
+    _fields_ = [("control", ctypes.c_void_p), ("data", ctypes.c_void_p),
+                ("control_bytes", ctypes.c_uint16), ("data_bytes", ctypes.c_uint16),
+                ("source_xpuid", ctypes.c_uint16), ("own_xpuid", ctypes.c_uint16),
+                ("instance", ctypes.c_uint8), ("vc", ctypes.c_uint8),
+                ("reserved", ctypes.c_uint8 * 6)]
+
+
+def _library():
+    library = ctypes.CDLL(str(e2e.BUILD / "app/libsuede/libsuede.so.1"))
+    library.suede_error_text.restype = ctypes.c_char_p
+    library.suede_get_queue.restype = ctypes.c_void_p
+    for name in ("suede_close", "suede_flush"):
+        getattr(library, name).restype = None
+    return library
+
+
+class Client:
+    """A client with one queue. Errors come back as negative errno values, as in C."""
+
+    def __init__(self, socket):
+        self._library = _library()
+        self._client = ctypes.c_void_p()
+        result = self._library.suede_connect(str(socket).encode(), None, ctypes.byref(self._client))
+        if result != 0:
+            raise OSError(-result, self.error())
+        self._queue = ctypes.c_void_p(
+            self._library.suede_get_queue(self._client, ctypes.c_uint32(0)))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._library.suede_close(self._client)
+
+    def error(self):
+        return self._library.suede_error_text().decode()
+
+    def status(self):
+        return self._library.suede_status(self._client)
+
+    def reconnect(self):
+        return self._library.suede_reconnect(self._client)
+
+    def claim(self, xpuid, mask=0xF):
+        result = self._library.suede_claim(self._client, ctypes.c_uint16(xpuid), ctypes.c_uint8(0),
+                                           ctypes.c_uint32(mask))
+        assert result == 0, self.error()
+
+    def send(self, xpuid, vc, tag, data):
+        control = bytes([0x11, len(data) - 1])
+        command = Command(xpuid=xpuid, vc=vc, flags=FLAG_COMPLETION, tag=tag, control=control,
+                          data=data)
+        result = self._library.suede_send(self._queue, ctypes.byref(command))
+        self._library.suede_flush(self._queue)
+        return result
+
+    def completions(self):
+        """Tag to status of those that are there; a negative errno where none will come."""
+        out = (Completion * 64)()
+        count = self._library.suede_poll_completions(self._queue, out, ctypes.c_uint32(64))
+        return count if count < 0 else {out[i].tag: out[i].status for i in range(count)}
+
+    def receive(self, vc):
+        """[(source, data)] of what is there."""
+        out = (Received * 64)()
+        count = self._library.suede_receive(self._client, ctypes.c_uint8(vc), out,
+                                            ctypes.c_uint32(64))
+        if count < 0:
+            return count
+        got = [(r.source_xpuid, ctypes.string_at(r.data, r.data_bytes)) for r in out[:count]]
+        self._library.suede_release(self._client, ctypes.c_uint8(vc))
+        return got
+
+    def complete(self, tags, seconds):
+        """Waits until all of `tags` are completed; their statuses."""
+        left = set(tags)
+        statuses = {}
+
+        def poll():
+            got = self.completions()
+            assert not isinstance(got, int), self.error()
+            statuses.update(got)
+            left.difference_update(got)
+            return not left
+
+        e2e.wait_until(poll, seconds, "completions")
+        return statuses
+
+    def send_all(self, xpuid, count, first=0, seconds=20):
+        """Sends `count` commands on all VCs in turn, waiting for credit. Their tags."""
+        deadline = time.monotonic() + seconds
+        for tag in range(first, first + count):
+            while (result := self.send(xpuid, tag % 4, tag, f"command {tag}".encode())) != 0:
+                assert result == -errno.EAGAIN, (result, self.error())
+                assert time.monotonic() < deadline, "no credit"
+                time.sleep(0.001)
+        return range(first, first + count)

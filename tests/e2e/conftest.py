@@ -1,0 +1,51 @@
+import contextlib
+import os
+import pathlib
+import signal
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+import e2e  # noqa: E402
+
+LIMIT_S = 180
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item):
+    """No test runs for longer than LIMIT_S, or its marker's `limit(seconds)`."""
+    marker = item.get_closest_marker("limit")
+    seconds = marker.args[0] if marker else LIMIT_S
+
+    def on_alarm(*_):
+        raise e2e.E2eError(f"the test took longer than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, on_alarm)
+    signal.alarm(seconds)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "limit(seconds): bound of the test's time")
+
+
+@pytest.fixture
+def directory():
+    with e2e.work_directory() as path:
+        yield path
+
+
+@pytest.fixture
+def stack():
+    with contextlib.ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def as_root():
+    if os.geteuid() != 0:
+        pytest.skip("takes root")

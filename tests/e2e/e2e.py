@@ -1,0 +1,286 @@
+"""Daemons, links and clients as the end-to-end tests use them.
+
+Each test has a directory of its own under /tmp, with short names because the paths of Unix sockets
+are bounded; endpoints' names, and with them their EAL prefixes, are unique in the machine. So any
+number of runs may go on side by side. Programs come from $SUEDE_BUILD, or build/.
+"""
+
+import contextlib
+import copy
+import json
+import os
+import pathlib
+import secrets
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("SUEDE_BUILD", ROOT / "build")).resolve()
+SUEDE = BUILD / "app/suede/suede"
+PERF = BUILD / "app/perf/suede-perf"
+HELLO_C = BUILD / "docs/examples/hello_c"
+HELLO_CPP = BUILD / "docs/examples/hello_cpp"
+
+# Times are bounds for a machine that does much else meanwhile, not expectations.
+START_S = 30
+TRAFFIC_S = 60
+
+
+class E2eError(Exception):
+    pass
+
+
+def wait_until(condition, seconds, what):
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise E2eError(f"not within {seconds} s: {what}")
+        time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def work_directory():
+    path = tempfile.mkdtemp(prefix="suede-e2e-", dir="/tmp")
+    try:
+        yield pathlib.Path(path)
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def endpoint_config(directory, side, device):
+    """The configuration of one of two endpoints: XPU 0 is "left", XPU 1 "right"."""
+    own = {"left": 0, "right": 1}[side]
+    cpus = sorted(os.sched_getaffinity(0))
+    cpu = cpus[own % len(cpus)]
+    return {
+        "version": 1,
+        "name": f"e2e-{side}-{os.path.basename(directory)[-8:]}",
+        "eal": {"hugepages": "off"},
+        "lcores": [{"cpu": cpu, "idle": "sleep"}],
+        "ports": [{"name": "p0", "device": device, "mac": mac_of(own)}],
+        "instances": [{"xpu": own, "lcore": cpu, "ports": [{"port": "p0", "ip": ip_of(own)}]}],
+        "peers": [{"xpu": 1 - own,
+                   "ports": [{"port": "p0", "ip": ip_of(1 - own), "mac": mac_of(1 - own)}]}],
+        "clients": {"socket": str(directory / f"{side}.sock"), "hugepages": "off"},
+    }
+
+
+def ip_of(xpu):
+    return f"198.18.0.{xpu + 1}"
+
+
+def mac_of(xpu):
+    return f"02:00:00:00:00:{xpu + 16:02x}"
+
+
+def memif_device(directory, role):
+    return f"net_memif0,role={role},id=0,socket={directory}/memif.sock,socket-abstract=no,bsize=2112"
+
+
+def changed(config, changes):
+    """A copy with {"transport": {"max_tries": 3}} laid over it."""
+    result = copy.deepcopy(config)
+    for key, value in changes.items():
+        if isinstance(value, dict) and isinstance(result.get(key), dict):
+            result[key] = changed(result[key], value)
+        else:
+            result[key] = value
+    return result
+
+
+class Process:
+    """A program with its output in files. Ends with the block, by force if need be."""
+
+    def __init__(self, directory, label, argv, prefix=()):
+        self.label = label
+        self.argv = [str(a) for a in (*prefix, *argv)]
+        unique = f"{label}-{secrets.token_hex(3)}"
+        self.out_path = pathlib.Path(directory) / f"{unique}.out"
+        self.err_path = pathlib.Path(directory) / f"{unique}.err"
+        self.process = None
+
+    def start(self):
+        with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
+            self.process = subprocess.Popen(self.argv, stdout=out, stderr=err,
+                                            stdin=subprocess.DEVNULL)
+        return self
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.kill()
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def stdout(self):
+        return self.out_path.read_text(errors="replace")
+
+    def stderr(self):
+        return self.err_path.read_text(errors="replace")
+
+    def running(self):
+        return self.process is not None and self.process.poll() is None
+
+    def wait(self, seconds):
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise E2eError(f"{self.label} still runs after {seconds} s\n{self.report()}") from None
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def terminate(self, seconds=START_S):
+        self.signal(signal.SIGTERM)
+        return self.wait(seconds)
+
+    def kill(self):
+        if self.running():
+            self.process.kill()
+        if self.process is not None:
+            self.process.wait()
+
+    def report(self):
+        return (f"$ {' '.join(self.argv)}\n--- stdout\n{self.stdout()[-4000:]}"
+                f"--- stderr\n{self.stderr()[-6000:]}")
+
+    def expect(self, code, seconds):
+        got = self.wait(seconds)
+        if got != code:
+            raise E2eError(f"{self.label}: exit code {got}, wanted {code}\n{self.report()}")
+        return self
+
+
+class Daemon(Process):
+    """suede with a configuration of its own."""
+
+    def __init__(self, directory, config, prefix=(), arguments=()):
+        self.config = config
+        self.name = config["name"]
+        self.socket = config["clients"]["socket"]
+        self.config_path = pathlib.Path(directory) / f"{self.name}.yaml"
+        # JSON is YAML. "one: 1" lines would be nicer to read, but nobody has to.
+        self.config_path.write_text(json.dumps(config, indent=1))
+        super().__init__(directory, self.name, [SUEDE, "--config", self.config_path, *arguments],
+                         prefix)
+
+    def start(self):
+        super().start()
+        self.wait_for_line("ready name=")
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+        shutil.rmtree(f"/var/run/dpdk/suede_{self.name}", ignore_errors=True)
+
+    def wait_for_line(self, text, seconds=START_S):
+        def look():
+            if text in self.stderr():
+                return True
+            if not self.running():
+                raise E2eError(f"{self.name} ended before '{text}'\n{self.report()}")
+            return False
+        wait_until(look, seconds, f"'{text}' from {self.name}\n{self.stderr()[-3000:]}")
+
+    def counters(self):
+        """All counters by name, of now or, once it has ended, of its end."""
+        before = self.stderr().count("counters: counters ")
+        if self.running():
+            self.signal(signal.SIGUSR1)
+            wait_until(lambda: self.stderr().count("counters: counters ") > before, START_S,
+                       "counters of " + self.name)
+        lines = [l for l in self.stderr().splitlines() if "counters: counters " in l]
+        if not lines:
+            raise E2eError(f"no counters\n{self.report()}")
+        pairs = lines[-1].split("counters: counters ")[1].split()
+        return {k: int(v) for k, v in (pair.split("=") for pair in pairs)}
+
+
+@contextlib.contextmanager
+def memif_pair(changes=None):
+    """Two daemons joined by a memif: yields (directory, left, right)."""
+    with work_directory() as directory:
+        configs = [changed(endpoint_config(directory, side, memif_device(directory, role)),
+                           changes or {})
+                   for side, role in (("left", "server"), ("right", "client"))]
+        with Daemon(directory, configs[0]) as left, Daemon(directory, configs[1]) as right:
+            yield directory, left, right
+
+
+def perf(directory, label, endpoint, *arguments, prefix=()):
+    return Process(directory, label, [PERF, "--endpoint", endpoint, *arguments], prefix)
+
+
+def perf_server(directory, daemon, vcs, *arguments, prefix=()):
+    """A server that is ready."""
+    server = perf(directory, f"server-{daemon.name}", daemon.socket, "--mode", "server", "--vcs",
+                  vcs, *arguments, prefix=prefix).start()
+    try:
+        wait_until(lambda: "serving XPU" in server.stderr() or not server.running(), START_S,
+                   "the server")
+        if not server.running():
+            raise E2eError(server.report())
+    except E2eError:
+        server.kill()
+        raise
+    return server
+
+
+def results_of(path):
+    return json.loads(pathlib.Path(path).read_text())
+
+
+def check_results(document, least=1):
+    """Every run was whole and right. Returns how many commands were delivered, both ways."""
+    assert document["verdict"]["pass"], document["verdict"]
+    delivered = 0
+    for result in document["results"]:
+        assert result["completed"], result
+        for wrong in ("lost", "wrong", "duplicated", "misordered"):
+            assert result[wrong] == 0, (wrong, result)
+        delivered += result["delivered"] + result["reverse_delivered"]
+    assert delivered >= least, document
+    return delivered
+
+
+def both_ways(directory, left, right, seconds, *arguments, prefixes=((), ())):
+    """Two client processes on each side, which together load all VCs both ways, with the content
+    checked. Commands delivered."""
+    jsons = [directory / f"{secrets.token_hex(3)}.json" for _ in range(2)]
+    with contextlib.ExitStack() as stack:
+        servers = [
+            stack.enter_context(contextlib.closing(_Closing(
+                perf_server(directory, daemon, vcs, prefix=prefix))))
+            for daemon, vcs, prefix in ((left, "0,1", prefixes[0]), (right, "2,3", prefixes[1]))]
+        clients = [
+            stack.enter_context(perf(
+                directory, f"client-{daemon.name}", daemon.socket, "--destinations", peer,
+                "--vcs", vcs, "--duration", seconds, "--bidirectional", "--check", "--json", file,
+                *arguments, prefix=prefix))
+            for daemon, peer, vcs, file, prefix in (
+                (left, 1, "2,3", jsons[0], prefixes[0]), (right, 0, "0,1", jsons[1], prefixes[1]))]
+        for client in clients:
+            client.expect(0, TRAFFIC_S)
+        for server in servers:
+            server.process.signal(signal.SIGTERM)
+            server.process.expect(0, START_S)
+    return sum(check_results(results_of(file)) for file in jsons)
+
+
+class _Closing:
+    """Kills a process that was started already at the end of a block."""
+
+    def __init__(self, process):
+        self.process = process
+
+    def close(self):
+        self.process.kill()

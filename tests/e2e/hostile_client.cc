@@ -1,0 +1,202 @@
+// A client that means ill: scribbles its segment, lies about its rings, resets and comes again.
+//
+//   hostile_client SOCKET SECONDS SEED QUEUES
+//
+// Speaks docs/client-protocol.md by itself. Prints what it did; exit code 0 unless it never got a
+// segment.
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+
+#include "shm/protocol.h"
+
+namespace {
+
+namespace protocol = suede::protocol;
+using Clock = std::chrono::steady_clock;
+
+struct Connection {
+  int socket = -1;
+  int memory = -1;
+  uint8_t* base = nullptr;
+  uint64_t bytes = 0;
+  protocol::Hello hello;
+
+  ~Connection() {
+    if (base != nullptr) munmap(base, bytes);
+    if (memory >= 0) close(memory);
+    if (socket >= 0) close(socket);
+  }
+};
+
+// The daemon's answer to OPEN, with the segment. The eventfd is of no use here.
+bool ReceiveSegment(Connection& c) {
+  protocol::Reply reply;
+  char control[CMSG_SPACE(2 * sizeof(int))];
+  iovec part{.iov_base = &reply, .iov_len = sizeof reply};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  if (recvmsg(c.socket, &message, MSG_CMSG_CLOEXEC) != static_cast<ssize_t>(sizeof reply)) return false;
+  const cmsghdr* head = CMSG_FIRSTHDR(&message);
+  if (reply.status != protocol::Status::kOk || head == nullptr) return false;
+  int descriptors[2];
+  std::memcpy(descriptors, CMSG_DATA(head), sizeof descriptors);
+  close(descriptors[1]);
+  c.memory = descriptors[0];
+  c.bytes = reply.segment_bytes;
+  void* mapped = mmap(nullptr, c.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, c.memory, 0);
+  if (mapped == MAP_FAILED) return false;
+  c.base = static_cast<uint8_t*>(mapped);
+  return true;
+}
+
+bool Open(Connection& c, const char* path, uint32_t queues) {
+  c.socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+  if (connect(c.socket, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return false;
+  const timeval patience{.tv_sec = 5, .tv_usec = 0};
+  setsockopt(c.socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  if (recv(c.socket, &c.hello, sizeof c.hello, 0) != static_cast<ssize_t>(sizeof c.hello)) return false;
+  protocol::Open open;
+  open.queue_count = queues;
+  for (uint32_t q = 0; q < queues; ++q) open.instances[q] = c.hello.instances[0];
+  if (send(c.socket, &open, sizeof open, MSG_NOSIGNAL) < 0) return false;
+  return ReceiveSegment(c);
+}
+
+class Villain {
+ public:
+  // Remembers where the rings are: the segment's head will be scribbled over.
+  Villain(uint64_t seed, uint32_t queues, const Connection& c) : random_(seed), queues_(queues) {
+    std::memcpy(rings_, c.base + offsetof(suede_segment, tx_ring), sizeof rings_);
+  }
+
+  // Does one mean thing.
+  void Act(Connection& c) {
+    switch (random_() % 8) {
+      case 0: ScribbleAll(c); break;
+      case 1:
+      case 2: ScribbleWords(c); break;
+      case 3: LieAboutPositions(c); break;
+      case 4: Punch(c); break;
+      default: SendNonsense(c); break;
+    }
+  }
+
+  void Request(Connection& c) {
+    protocol::Reset reset;
+    reset.head.sequence = static_cast<uint32_t>(random_());
+    reset.queue = static_cast<uint32_t>(random_() % (queues_ + 1));
+    send(c.socket, &reset, sizeof reset, MSG_NOSIGNAL | MSG_DONTWAIT);
+    protocol::Reply reply;
+    while (recv(c.socket, &reply, sizeof reply, MSG_DONTWAIT) > 0) ++replies;
+  }
+
+  uint64_t replies = 0;
+
+ private:
+  void ScribbleAll(Connection& c) {
+    for (uint64_t at = 0; at + 8 <= c.bytes; at += 8) Put64(c, at, random_());
+  }
+
+  void ScribbleWords(Connection& c) {
+    for (int i = 0; i < 10'000; ++i) Put64(c, random_() % (c.bytes / 8) * 8, random_());
+  }
+
+  void LieAboutPositions(Connection& c) {
+    const uint64_t ring = rings_[random_() % queues_];
+    uint32_t* head = reinterpret_cast<uint32_t*>(c.base + ring);
+    uint32_t* tail = head + 16;
+    const uint32_t lies[] = {0, ~0u, *tail + c.hello.tx_lines, *tail + c.hello.tx_lines + 1,
+                             *tail - 1, static_cast<uint32_t>(random_())};
+    __atomic_store_n(random_() % 2 == 0 ? head : tail, lies[random_() % 6], __ATOMIC_RELEASE);
+  }
+
+  // Records that are nearly right, shown to the daemon the way a good client does.
+  void SendNonsense(Connection& c) {
+    const uint64_t ring = rings_[random_() % queues_];
+    uint32_t* head = reinterpret_cast<uint32_t*>(c.base + ring);
+    uint8_t* lines = c.base + ring + 128;
+    uint32_t at = *head;
+    for (int i = 0; i < 200; ++i) {
+      uint8_t record[SUEDE_LINE_BYTES];
+      for (uint8_t& octet : record) octet = static_cast<uint8_t>(random_());
+      record[0] = static_cast<uint8_t>(random_() % 4);
+      record[1] = static_cast<uint8_t>(random_() % 5);
+      // Mostly XPUs that there are not: the others' load is not to be crowded out.
+      record[2] = static_cast<uint8_t>(random_() % 64);
+      record[3] = static_cast<uint8_t>(random_() % 8);
+      std::memcpy(lines + uint64_t{at & (c.hello.tx_lines - 1)} * 64, record, sizeof record);
+      at += 1 + static_cast<uint32_t>(random_() % 8 == 0 ? random_() % 8 : 0);
+    }
+    __atomic_store_n(head, at, __ATOMIC_RELEASE);
+  }
+
+  void Punch(Connection& c) {
+    if (random_() % 16 != 0) return;
+    fallocate(c.memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(c.bytes));
+    if (ftruncate(c.memory, 0) == 0) std::puts("the segment could be cut off");
+  }
+
+  static void Put64(Connection& c, uint64_t at, uint64_t value) {
+    __atomic_store_n(reinterpret_cast<uint64_t*>(c.base + at), value, __ATOMIC_RELAXED);
+  }
+
+  std::mt19937_64 random_;
+  const uint32_t queues_;
+  uint64_t rings_[SUEDE_MAX_QUEUES] = {};
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 5) return 2;
+  const double seconds = std::atof(argv[2]);
+  const uint64_t seed = std::strtoull(argv[3], nullptr, 10);
+  const auto queues = static_cast<uint32_t>(std::atoi(argv[4]));
+  const auto end =
+      Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+  uint64_t acts = 0;
+  uint64_t connections = 0;
+  uint64_t replies = 0;
+  while (Clock::now() < end) {
+    Connection connection;
+    if (!Open(connection, argv[1], queues)) {
+      usleep(10'000);
+      continue;
+    }
+    Villain villain(seed + connections++, queues, connection);
+    auto next_request = Clock::now();
+    const auto leave = Clock::now() + std::chrono::milliseconds(700);
+    while (Clock::now() < std::min(end, leave)) {
+      villain.Act(connection);
+      ++acts;
+      if (Clock::now() < next_request) continue;
+      villain.Request(connection);
+      next_request = Clock::now() + std::chrono::milliseconds(5);
+    }
+    replies += villain.replies;
+  }
+  std::printf("connections=%llu acts=%llu replies=%llu\n",
+              static_cast<unsigned long long>(connections), static_cast<unsigned long long>(acts),
+              static_cast<unsigned long long>(replies));
+  return connections != 0 ? 0 : 1;
+}

@@ -1,0 +1,205 @@
+"""Clients and daemons that die or mean ill, while others go on."""
+
+import contextlib
+import errno
+import os
+import secrets
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+import client
+import e2e
+
+HOSTILE_S = float(os.environ.get("SUEDE_HOSTILE_SECONDS", "5"))
+
+
+@pytest.fixture(scope="module")
+def hostile_client(tmp_path_factory):
+    program = tmp_path_factory.mktemp("hostile") / "hostile_client"
+    include = [f"-I{e2e.ROOT / d}" for d in ("include", "drivers", "lib")]
+    subprocess.run(["g++", "-std=c++20", "-O2", *include,
+                    str(e2e.ROOT / "tests/e2e/hostile_client.cc"), "-o", str(program)],
+                   check=True, timeout=120)
+    return program
+
+
+@contextlib.contextmanager
+def undisturbed_traffic(directory, left, right, seconds):
+    """Load on VC 0 and 1 from left to right and back, which has to be whole and right at the end."""
+    file = directory / f"{secrets.token_hex(3)}.json"
+    server = e2e.perf_server(directory, right, "0,1")
+    with contextlib.closing(e2e._Closing(server)):
+        with e2e.perf(directory, "undisturbed", left.socket, "--destinations", 1, "--vcs", "0,1",
+                      "--duration", seconds, "--bidirectional", "--check", "--json", file) as load:
+            time.sleep(1)
+            yield
+            assert load.running(), load.report()
+            load.expect(0, e2e.TRAFFIC_S + seconds)
+            e2e.check_results(e2e.results_of(file), 1000)
+
+
+def test_kill_of_clients_in_mid_burst():
+    with e2e.memif_pair() as (directory, left, right):
+        with undisturbed_traffic(directory, left, right, 5):
+            sink = e2e.perf_server(directory, right, "2,3")
+            with contextlib.closing(e2e._Closing(sink)):
+                for _ in range(3):
+                    with e2e.perf(directory, "victim", left.socket, "--destinations", 1, "--vcs",
+                                  "2,3", "--duration", 30, "--check") as victim:
+                        time.sleep(0.8)
+                        assert victim.running(), victim.report()
+                        victim.signal(signal.SIGKILL)
+                        victim.wait(10)
+                sink.signal(signal.SIGKILL)  # a receiver, too
+        # What was theirs is free again.
+        e2e.wait_until(lambda: left.counters()["clients_gone_total"] >= 3, 10, "clients to go")
+        assert e2e.both_ways(directory, left, right, 0.5) > 100
+        assert left.terminate() == 0 and right.terminate() == 0
+
+
+def test_what_a_killed_client_handed_over_is_delivered():
+    script = ("import sys; sys.path.insert(0, sys.argv[1])\n"
+              "import client, os, signal\n"
+              "c = client.Client(sys.argv[2]); c.send_all(1, 200)\n"
+              "os.kill(os.getpid(), signal.SIGKILL)\n")
+    with e2e.memif_pair() as (directory, left, right), client.Client(right.socket) as receiver:
+        receiver.claim(1)
+        with e2e.Process(directory, "victim", ["/usr/bin/python3", "-c", script,
+                                               e2e.ROOT / "tests/e2e", left.socket]) as victim:
+            victim.expect(-signal.SIGKILL, 20)
+        got = []
+
+        def poll():
+            for vc in range(4):
+                got.extend(receiver.receive(vc))
+            return len(got) >= 200
+
+        e2e.wait_until(poll, 20, "200 commands")
+        assert sorted(got) == sorted((0, f"command {t}".encode()) for t in range(200))
+
+
+def test_kill_of_the_senders_daemon():
+    """Its clients see a clear status and come back; the peer goes on with the new life."""
+    with e2e.memif_pair() as (directory, left, right), contextlib.ExitStack() as stack:
+        receiver = stack.enter_context(client.Client(right.socket))
+        receiver.claim(1)
+        sender = stack.enter_context(client.Client(left.socket))
+        assert set(sender.complete(sender.send_all(1, 20), 20).values()) == {client.STATUS_OK}
+        left.signal(signal.SIGKILL)
+        left.wait(10)
+        e2e.wait_until(lambda: sender.status() == -errno.ECONNRESET, 5, "the clear status")
+        e2e.wait_until(lambda: sender.send(1, 0, 99, b"x") == -errno.ECONNRESET, 5, "ECONNRESET")
+        assert sender.reconnect() in (-errno.ECONNREFUSED, -errno.ENOENT)
+        assert sender.error()
+        stack.enter_context(e2e.Daemon(directory, left.config))
+        assert sender.reconnect() == 0, sender.error()
+        assert sender.status() == 0
+        statuses = sender.complete(sender.send_all(1, 20, first=1000), 30)
+        assert set(statuses.values()) == {client.STATUS_OK}, statuses
+        # The other way, to the daemon that is new.
+        sender.claim(0)
+        statuses = receiver.complete(receiver.send_all(0, 20), 30)
+        assert set(statuses.values()) == {client.STATUS_OK}, statuses
+
+
+def test_kill_of_the_receivers_daemon():
+    """Commands under way are completed with a status; then the peer is there again."""
+    # Long enough to restart within: not unreachable, but reset.
+    changes = {"transport": {"max_tries": 255, "rto_max_us": 200000}}
+    with e2e.memif_pair(changes) as (directory, left, right), contextlib.ExitStack() as stack:
+        sender = stack.enter_context(client.Client(left.socket))
+        assert set(sender.complete(sender.send_all(1, 20), 20).values()) == {client.STATUS_OK}
+        right.signal(signal.SIGKILL)
+        right.wait(10)
+        in_flight = sender.send_all(1, 20, first=100)
+        new = stack.enter_context(e2e.Daemon(directory, right.config))
+        statuses = sender.complete(in_flight, 30)
+        assert set(statuses.values()) <= {client.STATUS_OK, client.STATUS_PEER_RESET}, statuses
+        receiver = stack.enter_context(client.Client(new.socket))
+        receiver.claim(1)
+        statuses = sender.complete(sender.send_all(1, 20, first=200), 30)
+        assert set(statuses.values()) == {client.STATUS_OK}, statuses
+
+
+def test_unreachable_and_back():
+    changes = {"transport": {"max_tries": 4, "rto_max_us": 20000}}
+    with e2e.memif_pair(changes) as (directory, left, right), contextlib.ExitStack() as stack:
+        sender = stack.enter_context(client.Client(left.socket))
+        assert set(sender.complete(sender.send_all(1, 20), 20).values()) == {client.STATUS_OK}
+        right.signal(signal.SIGSTOP)
+        try:
+            statuses = sender.complete(sender.send_all(1, 20, first=100), 30)
+            assert set(statuses.values()) == {client.STATUS_UNREACHABLE}, statuses
+            assert left.counters()["peer_unreachable_total"] >= 1
+        finally:
+            right.signal(signal.SIGCONT)
+        tag = 1000
+
+        def reachable():
+            nonlocal tag
+            tag += 1
+            sender.send(1, 0, tag, b"are you there")
+            return sender.complete([tag], 10)[tag] == client.STATUS_OK
+
+        e2e.wait_until(reachable, 30, "the peer to be reachable again")
+
+
+def test_perf_says_that_the_daemon_died():
+    with e2e.memif_pair() as (directory, left, right):
+        server = e2e.perf_server(directory, right, "0")
+        with contextlib.closing(e2e._Closing(server)):
+            with e2e.perf(directory, "load", left.socket, "--destinations", 1, "--duration",
+                          30) as load:
+                time.sleep(1)
+                left.signal(signal.SIGKILL)
+                load.expect(4, 30)
+                assert "suede-perf: " in load.stderr()
+
+
+@pytest.mark.limit(240)
+def test_hostile_client(hostile_client):
+    """One that scribbles its segment in a loop harms nobody, on the sending side or the receiving."""
+    with e2e.memif_pair() as (directory, left, right), contextlib.ExitStack() as stack:
+        with undisturbed_traffic(directory, left, right, HOSTILE_S + 2):
+            villains = [
+                stack.enter_context(e2e.Process(
+                    directory, f"hostile-{i}",
+                    [hostile_client, daemon.socket, HOSTILE_S, 1000 * i + 1, 1 + i]))
+                for i, daemon in enumerate((left, left, right))]
+            for villain in villains:
+                villain.expect(0, HOSTILE_S + 30)
+        for daemon in (left, right):
+            assert daemon.running(), daemon.report()
+        assert e2e.both_ways(directory, left, right, 0.5) > 100
+        assert left.terminate() == 0 and right.terminate() == 0
+
+
+def test_peer_that_sends_garbage_is_ignored():
+    """A client of the socket that does not speak the protocol."""
+    with e2e.memif_pair() as (directory, left, right):
+        with undisturbed_traffic(directory, left, right, 3):
+            stop = threading.Event()
+            thread = threading.Thread(target=_babble, args=(left.socket, stop))
+            thread.start()
+            time.sleep(2)
+            stop.set()
+            thread.join()
+        counters = left.counters()
+        assert counters["clients_malformed_total"] + counters["clients_oversized_total"] > 0
+
+
+def _babble(path, stop):
+    import socket
+    while not stop.is_set():
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+            try:
+                s.settimeout(1)
+                s.connect(path)
+                s.send(os.urandom(secrets.randbelow(4000) + 1))
+                s.recv(4096)
+            except OSError:
+                pass

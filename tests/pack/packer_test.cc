@@ -1,0 +1,121 @@
+#include "pack/packer.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace suede {
+namespace {
+
+class PackerTest : public ::testing::Test {
+ protected:
+  PackerTest() : octets(8192, 0xee) { pdu.commands = octets.data(); }
+  // A command of so many octets whose first two say so.
+  PackInput Command(uint16_t bytes, uint16_t queue = 0) {
+    source.assign(bytes, 0x55);
+    return {.command = source.data(), .bytes = bytes, .queue = queue, .type = 0x31, .length = 0x77,
+            .lines = 2};
+  }
+  PackInput Tagged(uint64_t tag, uint16_t queue = 0) {
+    PackInput in = Command(8, queue);
+    in.tagged = true;
+    in.tag = tag;
+    return in;
+  }
+  Pdu pdu;
+  std::vector<uint8_t> octets;
+  std::vector<uint8_t> source;
+};
+
+TEST_F(PackerTest, CopiesTheCommandOnceBehindTheOthers) {
+  EXPECT_TRUE(Append(pdu, Command(10)));
+  EXPECT_FALSE(Append(pdu, Command(20)));
+  EXPECT_EQ(pdu.bytes, 30);
+  EXPECT_EQ(pdu.command_count, 2);
+  EXPECT_EQ(octets[10], 0x31);
+  EXPECT_EQ(octets[12], 0x55);
+  EXPECT_EQ(octets[29], 0x55);
+}
+
+TEST_F(PackerTest, TypeAndLengthGivenByValueWinOverSharedMemory) {
+  PackInput in = Command(12);
+  source[0] = 0xff;  // the client scribbles after the check
+  source[1] = 0xff;
+  Append(pdu, in);
+  EXPECT_EQ(octets[0], 0x31);
+  EXPECT_EQ(octets[1], 0x77);
+  EXPECT_EQ(octets[2], 0x55);
+}
+
+TEST_F(PackerTest, OddLengthIsPaddedWithAZeroOctet) {
+  Append(pdu, Command(11));
+  EXPECT_EQ(pdu.bytes, 12);
+  EXPECT_EQ(octets[10], 0x55);
+  EXPECT_EQ(octets[11], 0);
+}
+
+TEST_F(PackerTest, EveryLengthIsCopiedExactly) {
+  for (uint16_t bytes = 2; bytes <= kMaxCommandBytes; ++bytes) {
+    octets.assign(octets.size(), 0xee);
+    pdu = Pdu();
+    pdu.commands = octets.data();
+    Append(pdu, Command(bytes));
+    ASSERT_EQ(pdu.bytes, (bytes + 1) & ~1);
+    for (uint32_t i = 2; i < bytes; ++i) ASSERT_EQ(octets[i], 0x55) << bytes;
+    ASSERT_EQ(octets[bytes], 0) << bytes;
+    ASSERT_EQ(octets[bytes + 1u], 0xee) << bytes;
+  }
+}
+
+TEST_F(PackerTest, CanAppendUpToTheLimitOfOctets) {
+  Append(pdu, Command(200));
+  EXPECT_TRUE(CanAppend(pdu, Command(100), 300));
+  EXPECT_FALSE(CanAppend(pdu, Command(101), 300));
+  EXPECT_TRUE(CanAppend(pdu, Command(99), 300));
+}
+
+TEST_F(PackerTest, CanAppendWhileThereAreTags) {
+  for (uint64_t tag = 0; tag < Pdu::kMaxTags; ++tag) {
+    ASSERT_TRUE(CanAppend(pdu, Tagged(tag), kMaxPackBytes));
+    Append(pdu, Tagged(tag));
+  }
+  EXPECT_FALSE(CanAppend(pdu, Tagged(99), kMaxPackBytes));
+  EXPECT_TRUE(CanAppend(pdu, Command(8), kMaxPackBytes));
+  EXPECT_EQ(pdu.tags[63], 63u);
+}
+
+TEST_F(PackerTest, CanAppendWhileThereAreRuns) {
+  for (uint16_t queue = 0; queue < Pdu::kMaxRuns; ++queue) {
+    ASSERT_TRUE(CanAppend(pdu, Command(8, queue), kMaxPackBytes));
+    EXPECT_TRUE(Append(pdu, Command(8, queue)));
+  }
+  EXPECT_FALSE(CanAppend(pdu, Command(8, Pdu::kMaxRuns), kMaxPackBytes));
+  EXPECT_TRUE(CanAppend(pdu, Command(8, Pdu::kMaxRuns - 1), kMaxPackBytes));
+}
+
+TEST_F(PackerTest, TransmitNowClosesThePdu) {
+  PackInput in = Command(8);
+  in.transmit_now = true;
+  Append(pdu, in);
+  EXPECT_TRUE(pdu.closed);
+  EXPECT_FALSE(CanAppend(pdu, Command(8), kMaxPackBytes));
+}
+
+TEST_F(PackerTest, RunsRememberWhereCommandsCameFrom) {
+  Append(pdu, Tagged(10, 4));
+  Append(pdu, Command(8, 4));
+  Append(pdu, Tagged(11, 9));
+  Append(pdu, Tagged(12, 4));
+  ASSERT_EQ(pdu.run_count, 3);
+  EXPECT_EQ(pdu.runs[0].queue, 4);
+  EXPECT_EQ(pdu.runs[0].lines, 4);
+  EXPECT_EQ(pdu.runs[0].tags, 1);
+  EXPECT_EQ(pdu.runs[0].commands, 2);
+  EXPECT_EQ(pdu.runs[1].queue, 9);
+  EXPECT_EQ(pdu.runs[2].queue, 4);
+  EXPECT_EQ(pdu.tag_count, 3);
+  EXPECT_EQ(pdu.tags[2], 12u);
+}
+
+}  // namespace
+}  // namespace suede

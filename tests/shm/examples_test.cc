@@ -1,0 +1,39 @@
+// The programs of docs/examples, against a server.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+
+#include "fake_daemon.h"
+
+namespace suede {
+namespace {
+
+class ExampleTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  int Run(const std::string& arguments) {
+    const int status = system((std::string(GetParam()) + " " + arguments + " >/dev/null").c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+};
+
+TEST_P(ExampleTest, SendsToItselfAndReceives) {
+  TestDirectory directory;
+  FakeDaemon daemon(TestConfig(directory.Socket()));
+  EXPECT_EQ(Run(directory.Socket() + " 1 1 500 --receive 500"), 0);
+}
+
+TEST_P(ExampleTest, ExitCodes) {
+  TestDirectory directory;
+  EXPECT_EQ(Run(directory.Socket() + " 1 1 5"), 4);
+  FakeDaemon daemon(TestConfig(directory.Socket()));
+  EXPECT_EQ(Run(directory.Socket()), 2);
+  EXPECT_EQ(Run(directory.Socket() + " 1 1 5 --what 3"), 2);
+  EXPECT_EQ(Run(directory.Socket() + " 1 9 5"), 3) << "nobody is there";
+  EXPECT_EQ(Run(directory.Socket() + " 1 1 0 --receive 1 --seconds 1"), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Languages, ExampleTest, ::testing::Values(HELLO_C, HELLO_CPP));
+
+}  // namespace
+}  // namespace suede

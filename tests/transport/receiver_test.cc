@@ -1,0 +1,184 @@
+// The receiver's rules of the wire profile §6: what is expected, what is answered and when.
+#include "connection_fixture.h"
+
+namespace suede {
+namespace {
+
+TEST_F(ConnectionTest, ExpectedBehindAhead) {
+  EXPECT_EQ(c.Judge(Psn(0)), PsnVerdict::kExpected);
+  EXPECT_EQ(c.Judge(Psn(1)), PsnVerdict::kAhead);
+  EXPECT_EQ(c.Judge(Psn(65535)), PsnVerdict::kBehind);
+  Accept(1);
+  EXPECT_EQ(c.expected(), Psn(1));
+  EXPECT_EQ(c.Judge(Psn(0)), PsnVerdict::kBehind);
+  EXPECT_EQ(c.Judge(Psn(1)), PsnVerdict::kExpected);
+}
+
+TEST_F(ConnectionTest, ExpectedBehindAheadAcrossTheWrap) {
+  Accept(65535);
+  EXPECT_EQ(c.expected(), Psn(65535));
+  EXPECT_EQ(c.Judge(Psn(0)), PsnVerdict::kAhead);
+  EXPECT_EQ(c.Judge(Psn(65534)), PsnVerdict::kBehind);
+  EXPECT_EQ(c.Judge(Psn(kMaxWindowPdus - 2)), PsnVerdict::kAhead);
+  EXPECT_EQ(c.Judge(Psn(static_cast<uint16_t>(65535 - kMaxWindowPdus))), PsnVerdict::kBehind);
+  Accept(1);
+  EXPECT_EQ(c.expected(), Psn(0));
+  EXPECT_EQ(c.Judge(Psn(65535)), PsnVerdict::kBehind);
+}
+
+TEST_F(ConnectionTest, NothingIsOwedBeforeAnythingCame) {
+  EXPECT_FALSE(c.OwesAck());
+  EXPECT_EQ(c.TakeRpsn().op, RhOp::kNothing);
+}
+
+TEST_F(ConnectionTest, AckNamesTheLastAcceptedPsn) {
+  c.Accept();
+  c.Accept();
+  EXPECT_TRUE(c.OwesAck());
+  const RpsnField field = c.TakeRpsn();
+  EXPECT_EQ(field.op, RhOp::kAck);
+  EXPECT_EQ(field.rpsn, Psn(1));
+  EXPECT_FALSE(c.OwesAck());
+}
+
+TEST_F(ConnectionTest, AckIsRepeatedInEveryLaterPdu) {
+  Accept(3);
+  EXPECT_EQ(c.TakeRpsn().op, RhOp::kAck);
+  EXPECT_EQ(c.TakeRpsn().rpsn, Psn(2));
+}
+
+TEST_F(ConnectionTest, AckMayWaitUntilTheConfiguredCount) {
+  params.ack_every_pdus = 3;
+  c.Accept();
+  c.Accept();
+  EXPECT_TRUE(c.OwesAck());
+  EXPECT_FALSE(c.MustAckNow(params));
+  c.Accept();
+  EXPECT_TRUE(c.MustAckNow(params));
+  c.TakeRpsn();
+  c.Accept();
+  EXPECT_FALSE(c.MustAckNow(params));
+}
+
+TEST_F(ConnectionTest, DuplicateIsAcknowledgedAtOnce) {
+  Accept(2);
+  c.OnDuplicate();
+  EXPECT_TRUE(c.MustAckNow(params));
+  const RpsnField field = c.TakeRpsn();
+  EXPECT_EQ(field.op, RhOp::kAck);
+  EXPECT_EQ(field.rpsn, Psn(1));
+  EXPECT_FALSE(c.OwesAck());
+}
+
+TEST_F(ConnectionTest, GapIsAnsweredWithANackOfTheExpectedPsn) {
+  Accept(5);
+  c.OnGap(now, params);
+  EXPECT_TRUE(c.MustAckNow(params));
+  const RpsnField field = c.TakeRpsn();
+  EXPECT_EQ(field.op, RhOp::kNack);
+  EXPECT_EQ(field.rpsn, Psn(5));
+  EXPECT_FALSE(c.OwesAck());
+}
+
+TEST_F(ConnectionTest, OneNackPerExpectedPsnWithinTheNackTimeout) {
+  c.OnGap(now, params);
+  c.TakeRpsn();
+  now += params.nack_timeout - Duration(1);
+  c.OnGap(now, params);
+  EXPECT_FALSE(c.OwesAck());
+}
+
+TEST_F(ConnectionTest, NackAgainAfterTheNackTimeout) {
+  c.OnGap(now, params);
+  c.TakeRpsn();
+  now += params.nack_timeout;
+  c.OnGap(now, params);
+  EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
+}
+
+TEST_F(ConnectionTest, NackForTheNextExpectedPsnGoesAtOnce) {
+  c.OnGap(now, params);
+  c.TakeRpsn();
+  Accept(1);
+  c.OnGap(now, params);
+  const RpsnField field = c.TakeRpsn();
+  EXPECT_EQ(field.op, RhOp::kNack);
+  EXPECT_EQ(field.rpsn, Psn(1));
+}
+
+// A NACK that had not left when the missing PDU came names the PSN after it: that one counts.
+TEST_F(ConnectionTest, NackThatLeavesLateCountsForThePsnThatItNames) {
+  c.OnGap(now, params);
+  c.Accept();
+  EXPECT_EQ(c.TakeRpsn().rpsn, Psn(1));
+  c.OnGap(now, params);
+  EXPECT_FALSE(c.OwesAck());
+}
+
+TEST_F(ConnectionTest, AfterANackTheNextPduCarriesAnAckAgain) {
+  Accept(2);
+  c.OnGap(now, params);
+  c.TakeRpsn();
+  const RpsnField field = c.TakeRpsn();
+  EXPECT_EQ(field.op, RhOp::kAck);
+  EXPECT_EQ(field.rpsn, Psn(1));
+}
+
+TEST_F(ConnectionTest, UnsequencedPduAheadShowsThatTheTailWasLost) {
+  Accept(2);
+  // The sender's next sequenced PDU will be 3: 2 is missing.
+  ASSERT_EQ(c.Judge(Psn(3)), PsnVerdict::kAhead);
+  c.OnGap(now, params);
+  const RpsnField field = c.TakeRpsn();
+  EXPECT_EQ(field.op, RhOp::kNack);
+  EXPECT_EQ(field.rpsn, Psn(2));
+}
+
+TEST_F(ConnectionTest, UnsequencedPduTakesNoPsnAndIsNeverRetransmitted) {
+  Send(2);
+  const Psn unsequenced = c.next_psn();
+  c.TakeRpsn();
+  EXPECT_EQ(c.next_psn(), unsequenced);
+  EXPECT_EQ(c.unacked_count(), 2u);
+  Send(1);
+  EXPECT_EQ(pdus.back().psn, unsequenced);
+  Expire();
+  EXPECT_EQ(Retransmit(), (Psns{0, 1, 2}));
+}
+
+TEST_F(ConnectionTest, UnsequencedPduInStepIsNeverAcknowledged) {
+  Accept(2);
+  ASSERT_EQ(c.Judge(Psn(2)), PsnVerdict::kExpected);
+  EXPECT_FALSE(c.OwesAck());
+  EXPECT_EQ(c.expected(), Psn(2));
+}
+
+TEST_F(ConnectionTest, GapBehindARefusedPduIsNoReasonForANack) {
+  c.OnRefused();
+  EXPECT_TRUE(c.not_ready());
+  c.OnGap(now, params);
+  EXPECT_FALSE(c.OwesAck());
+  c.OnRoom();
+  c.OnGap(now, params);
+  EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
+}
+
+TEST_F(ConnectionTest, AcceptingEndsARefusal) {
+  c.OnRefused();
+  c.Accept();
+  EXPECT_FALSE(c.not_ready());
+}
+
+TEST_F(ConnectionTest, HistoryBeginsWithTheFirstAcceptedOrAcknowledgedPdu) {
+  EXPECT_FALSE(c.HasHistory());
+  Send(1);
+  EXPECT_FALSE(c.HasHistory());
+  Ack(0);
+  EXPECT_TRUE(c.HasHistory());
+  Connection other;
+  other.Accept();
+  EXPECT_TRUE(other.HasHistory());
+}
+
+}  // namespace
+}  // namespace suede
