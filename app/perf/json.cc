@@ -86,6 +86,8 @@ Json LatencyJson(const RunResult& r) {
 
 Json ResultJson(const RunResult& r) {
   const double rate = r.achieved_per_second();
+  // Only a run that got its reports knows what arrived.
+  const auto known = [&](uint64_t n) { return r.outcome == Outcome::kDone ? Json(n) : Json(); };
   return {{"data_bytes", r.data_bytes},
           {"control_bytes", r.control_bytes},
           {"completed", r.outcome == Outcome::kDone},
@@ -99,13 +101,13 @@ Json ResultJson(const RunResult& r) {
           {"achieved_data_bytes_per_second", rate * r.data_bytes},
           {"peak_data_bytes_per_second", r.peak_per_second * r.data_bytes},
           {"sent", r.sent},
-          {"delivered", r.forward.received},
-          {"reverse_sent", r.reverse_sent},
-          {"reverse_delivered", r.reverse.received},
-          {"lost", r.lost()},
-          {"wrong", r.wrong()},
-          {"duplicated", r.duplicated()},
-          {"misordered", r.misordered()},
+          {"delivered", known(r.forward.received)},
+          {"reverse_sent", known(r.reverse_sent)},
+          {"reverse_delivered", known(r.reverse.received)},
+          {"lost", known(r.lost())},
+          {"wrong", known(r.wrong())},
+          {"duplicated", known(r.duplicated())},
+          {"misordered", known(r.misordered())},
           {"would_block", r.blocked},
           {"completions_by_status", r.completions},
           {"latency", LatencyJson(r)},

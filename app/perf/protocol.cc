@@ -30,6 +30,7 @@ EncodedMessage EncodeStart(const Message& message, const ReverseLoad& load) {
   encoded.data[1] = static_cast<uint8_t>(load.control_bytes);
   StoreBe16(encoded.data + 2, load.data_bytes);
   StoreBe16(encoded.data + 4, load.pack_every);
+  StoreBe32(encoded.data + 8, load.rate);
   return encoded;
 }
 
@@ -69,7 +70,8 @@ std::optional<ReverseLoad> DecodeReverseLoad(const uint8_t* data, uint32_t bytes
                          .check = (data[0] & 2) != 0,
                          .control_bytes = data[1],
                          .data_bytes = LoadBe16(data + 2),
-                         .pack_every = LoadBe16(data + 4)};
+                         .pack_every = LoadBe16(data + 4),
+                         .rate = LoadBe32(data + 8)};
   const bool control_ok = load.control_bytes >= 2 && load.control_bytes <= kMaxControlBytes &&
                           load.control_bytes % 2 == 0;
   if (!control_ok || load.data_bytes > kMaxDataBytes) return {};

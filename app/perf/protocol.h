@@ -64,6 +64,7 @@ struct ReverseLoad {
   uint16_t control_bytes = kSequencedControlBytes;
   uint16_t data_bytes = 0;
   uint16_t pack_every = 0;
+  uint32_t rate = 0;  // commands per second on this stream; 0: full speed
 };
 
 // Data of kReady.
@@ -85,7 +86,7 @@ struct StreamCounts {
 };
 
 inline constexpr uint32_t kMessageControlBytes = 8;
-inline constexpr uint32_t kStartDataBytes = 8;
+inline constexpr uint32_t kStartDataBytes = 12;
 inline constexpr uint32_t kReadyDataBytes = 2;
 inline constexpr uint32_t kReportDataBytes = 56;
 inline constexpr uint32_t kMaxMessageDataBytes = 56;

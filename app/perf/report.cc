@@ -95,6 +95,8 @@ Verdict Judge(const Options& o, const std::vector<RunResult>& results) {
   for (const RunResult& r : results) {
     AddCheck(&verdict, "completed", static_cast<double>(r.outcome), 0,
              r.outcome == Outcome::kDone);
+    // Without the servers' reports nothing is known of what arrived.
+    if (r.outcome != Outcome::kDone) continue;
     AddZero(&verdict, "lost", r.lost());
     AddZero(&verdict, "wrong", r.wrong());
     AddZero(&verdict, "duplicated", r.duplicated());

@@ -26,7 +26,9 @@ void FinishRun(const Options& options, uint32_t data_bytes, double cacheline_bef
   result.offered_per_second = options.rate;
   result.cacheline_before_ns = cacheline_before_ns;
   result.cacheline_after_ns = ProbeCacheline(options);
-  if (result.sent > 0) std::fputs(TableRow(options, result).c_str(), stdout);
+  if (result.outcome == Outcome::kDone && result.sent > 0) {
+    std::fputs(TableRow(options, result).c_str(), stdout);
+  }
   std::fflush(stdout);
   document->results.push_back(std::move(result));
 }

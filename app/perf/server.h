@@ -11,6 +11,7 @@
 #include "perf/endpoint.h"
 #include "perf/load_sender.h"
 #include "perf/protocol.h"
+#include "perf/schedule.h"
 #include "perf/streams.h"
 
 namespace suede::perf {
@@ -23,14 +24,14 @@ class ServerWorkload {
       : endpoint_(endpoint), receiver_(endpoint, vcs), own_xpuid_(own_xpuid), echoes_(echoes) {}
 
   // One step; never blocks. Returns whether there was anything to do.
-  bool Turn(Time) {
+  bool Turn(Time now) {
     bool worked = receiver_.Poll([this](const ReceivedCommand& c) { return OnCommand(c); });
     if (to_flush_) {
       endpoint_.Flush();
       to_flush_ = false;
     }
     for (Reverse& reverse : reverses_) {
-      if (!reverse.ended) worked |= reverse.sender.Burst(kReverseBurst, NoTime) > 0;
+      if (!reverse.ended) worked |= reverse.Send(now) > 0;
     }
     return worked;
   }
@@ -52,9 +53,19 @@ class ServerWorkload {
   struct Reverse {
     Reverse(E& endpoint, StreamId to, uint8_t with_flow, const LoadShape& shape, uint16_t own)
         : stream(to), flow(with_flow), sender(endpoint, shape, {to}, own, with_flow) {}
+    uint32_t Send(Time now) {
+      uint64_t budget = kReverseBurst;
+      if (rate > 0) {
+        if (sender.sent() == 0) schedule = RateSchedule(now, rate);
+        budget = std::min(budget, schedule.DueBy(now) - sender.sent());
+      }
+      return sender.Burst(static_cast<uint32_t>(budget), NoTime);
+    }
     StreamId stream;
     uint8_t flow;
     bool ended = false;
+    uint32_t rate = 0;
+    RateSchedule schedule;
     LoadSender<E> sender;
   };
 
@@ -96,7 +107,7 @@ class ServerWorkload {
                             .data_bytes = load->data_bytes,
                             .check = load->check,
                             .pack_every = load->pack_every};
-      reverses_.emplace_back(endpoint_, from, message.flow, shape, own_xpuid_);
+      reverses_.emplace_back(endpoint_, from, message.flow, shape, own_xpuid_).rate = load->rate;
     }
     return true;
   }

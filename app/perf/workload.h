@@ -15,31 +15,16 @@
 #include <string>
 #include <vector>
 
-#include "perf/batch_receiver.h"
 #include "perf/endpoint.h"
+#include "perf/load_collector.h"
 #include "perf/load_sender.h"
+#include "perf/message_sender.h"
 #include "perf/results.h"
 #include "perf/run_board.h"
+#include "perf/run_plan.h"
 #include "perf/schedule.h"
 
 namespace suede::perf {
-
-struct RunPlan {
-  LoadShape shape;
-  std::vector<StreamId> streams;
-  bool latency = false;        // a few in flight, each one's echo (or completion) timed
-  bool bidirectional = false;  // the servers send the same load back
-  uint32_t inflight = 1;       // latency mode
-  double rate = 0;             // commands per second of this worker; 0: full speed
-  uint64_t count = 0;          // commands of this worker after the warm-up; 0: by duration
-  Duration duration = std::chrono::seconds(1);
-  Duration warmup{};
-  Duration connect_timeout = std::chrono::seconds(10);
-  Duration drain_timeout = std::chrono::seconds(10);
-
-  // Latency until the completion, if completions are asked for; else until the echo.
-  bool WantsEcho() const { return latency && shape.completion_every == 0; }
-};
 
 // One worker's part of a run; owned by the thread that calls Turn.
 template <PerfEndpoint E>
@@ -49,16 +34,18 @@ class ClientWorkload {
   ClientWorkload(E& endpoint, const RunPlan& plan, RunBoard& board, uint16_t own_xpuid,
                  uint8_t flow, const std::vector<uint8_t>& vcs, const std::atomic<bool>& stop)
       : endpoint_(endpoint), plan_(plan), board_(board), flow_(flow), stop_(stop),
-        receiver_(endpoint, vcs), sender_(endpoint, plan.shape, plan.streams, own_xpuid, flow) {
+        sender_(endpoint, plan.shape, plan.streams, own_xpuid, flow),
+        collector_(endpoint, plan, board, sender_, vcs), messages_(endpoint, plan_.streams) {
     result_.latency_is_rtt = plan.WantsEcho();
     if (plan.WantsEcho()) sender_.KeepTimes(plan.inflight);
   }
 
   // One step. Returns whether there was anything to do.
   bool Turn(Time now) {
-    bool worked = receiver_.Poll([this](const ReceivedCommand& c) { return OnCommand(c); });
-    if (sender_.tags_outstanding() > 0) worked |= PollCompletions();
+    const bool worked = collector_.Poll();
     if (endpoint_.lost()) Fail(Outcome::kEndpointLost, "the endpoint went away");
+    if (!collector_.unreachable().empty()) Fail(Outcome::kPeerSilent, collector_.unreachable());
+    if (messages_.refused()) Fail(Outcome::kRefused, "the endpoint calls a destination invalid");
     switch (phase_) {
       case Phase::kStart: return Begin(now);
       case Phase::kHello: return Hello(now) || worked;
@@ -84,6 +71,7 @@ class ClientWorkload {
 
   bool Begin(Time now) {
     deadline_ = now + plan_.connect_timeout;
+    messages_.Begin(StartMessage());
     phase_ = Phase::kHello;
     return true;
   }
@@ -91,8 +79,7 @@ class ClientWorkload {
   bool Hello(Time now) {
     if (stop_.load(std::memory_order_relaxed)) return Interrupt();
     if (board_.abandoned()) return End();
-    bool worked = false;
-    if (messages_sent_ < plan_.streams.size()) worked = SendMessages(Code::kStart);
+    const bool worked = !messages_.done() && messages_.Step();
     if (!arrived_ && board_.ready(flow_) == plan_.streams.size()) {
       arrived_ = true;
       board_.ArriveAtStart();
@@ -109,7 +96,7 @@ class ClientWorkload {
     }
     schedule_ = RateSchedule(now, plan_.rate > 0 ? plan_.rate : 1);
     measure_from_ = now + plan_.warmup;
-    measuring_ = false;
+    last_progress_ = now;
     phase_ = Phase::kLoad;
     return true;
   }
@@ -119,12 +106,13 @@ class ClientWorkload {
       measuring_ = true;
       measure_from_ = now;
       sent_before_ = sender_.sent();
+      collector_.MeasureFrom(now);
     }
     const uint64_t budget = Budget(now);
     const uint32_t sent = budget == 0 ? 0 : SendLoad(now, budget);
     if (measuring_ && sent > 0) track_.Add(now - measure_from_, sent);
     if (sender_.refused()) Fail(Outcome::kRefused, "the endpoint refuses the commands as invalid");
-    if (LoadIsOver(now)) StartDrain(now);
+    if (LoadIsOver(now) || Stalled(now, sent)) StartDrain(now);
     return sent > 0;
   }
 
@@ -140,28 +128,39 @@ class ClientWorkload {
     return now - measure_from_ >= plan_.duration;
   }
 
+  // Whether nothing could be sent for so long that no more is to be expected: what is under way was
+  // lost, or a server takes nothing. The drain then tells which.
+  bool Stalled(Time now, uint32_t sent) {
+    const bool due = plan_.rate <= 0 || schedule_.DueBy(now) > sender_.sent();
+    if (sent > 0 || !due) last_progress_ = now;
+    return phase_ == Phase::kLoad && now - last_progress_ > plan_.drain_timeout;
+  }
+
   void StartDrain(Time now) {
     load_ended_ = now;
     deadline_ = now + plan_.drain_timeout;
-    messages_sent_ = 0;
+    AskForReports(now);
     phase_ = Phase::kDrain;
   }
 
+  void AskForReports(Time now) {
+    asked_ = now;
+    messages_.Begin(EncodeReportRequest(
+        {.code = Code::kReportRequest, .flow = flow_, .run = board_.run()}));
+  }
+
   bool Drain(Time now) {
-    bool worked = false;
-    if (messages_sent_ < plan_.streams.size()) {
-      worked = SendMessages(Code::kReportRequest);
-      asked_ = now;
-    } else if (board_.reported(flow_) == plan_.streams.size() && sender_.tags_outstanding() == 0) {
+    const bool worked = !messages_.done() && messages_.Step();
+    if (messages_.done() && board_.reported(flow_) == plan_.streams.size() &&
+        sender_.tags_outstanding() == 0) {
       if (AllArrived() || now > deadline_) return FinishDrain(now);
       // Where the path does not keep order, a report may have overtaken commands: ask again.
-      if (now - asked_ > kAskAgain) messages_sent_ = 0;
+      if (now - asked_ > kAskAgain) AskForReports(now);
     }
-    if (now > deadline_) {
-      if (board_.reported(flow_) < plan_.streams.size()) Silent(true);
-      else FinishDrain(now);
-    }
-    return worked;
+    if (now <= deadline_) return worked;
+    if (board_.reported(flow_) == plan_.streams.size()) return FinishDrain(now);
+    Silent(true);
+    return true;
   }
 
   bool FinishDrain(Time now) {
@@ -209,6 +208,8 @@ class ClientWorkload {
     result_.measured = measuring_ ? sender_.sent() - sent_before_ : 0;
     result_.measured_time = measuring_ ? std::max(end - measure_from_, Duration(0)) : Duration(0);
     result_.blocked = sender_.blocked();
+    result_.latency_ns = collector_.latency_ns();
+    result_.completions = collector_.completions();
   }
 
   // Whether the servers have received all that this flow sent.
@@ -234,7 +235,7 @@ class ClientWorkload {
       budget = std::min(budget, plan_.count - (sender_.sent() - sent_before_));
     }
     if (plan_.latency) {
-      const uint64_t out = plan_.WantsEcho() ? echoes_out_ : sender_.tags_outstanding();
+      const uint64_t out = collector_.under_way();
       budget = std::min<uint64_t>(budget, plan_.inflight > out ? plan_.inflight - out : 0);
     }
     return std::min<uint64_t>(budget, kBurst);
@@ -250,114 +251,25 @@ class ClientWorkload {
     } else {
       sent = sender_.Burst(max, [now](uint64_t) { return now; });
     }
-    if (plan_.WantsEcho()) echoes_out_ += sent;
+    collector_.OnSent(sent);
     return sent;
   }
 
-  // Goes on where the last call had no more credit.
-  bool SendMessages(Code code) {
-    const uint32_t first = messages_sent_;
-    const Message message{.code = code, .flow = flow_, .run = board_.run()};
+  uint32_t RatePerStream() const {
+    if (plan_.rate <= 0) return 0;
+    const double rate = plan_.rate / static_cast<double>(plan_.streams.size());
+    return static_cast<uint32_t>(std::max(rate, 1.0));
+  }
+
+  EncodedMessage StartMessage() const {
     const LoadShape& shape = plan_.shape;
-    const EncodedMessage encoded =
-        code == Code::kStart
-            ? EncodeStart(message, {.wanted = plan_.bidirectional,
-                                    .check = shape.check,
-                                    .control_bytes = shape.control_bytes,
-                                    .data_bytes = shape.data_bytes,
-                                    .pack_every = static_cast<uint16_t>(shape.pack_every)})
-            : EncodeReportRequest(message);
-    for (uint32_t n = 0; n < kBurst && messages_sent_ < plan_.streams.size(); ++n) {
-      const StreamId to = plan_.streams[messages_sent_];
-      const SendResult sent = endpoint_.Send({.xpuid = to.xpuid,
-                                              .vc = to.vc,
-                                              .flags = SUEDE_RECORD_TRANSMIT_NOW,
-                                              .control = encoded.control,
-                                              .data = encoded.data});
-      if (sent == SendResult::kInvalid) {
-        Fail(Outcome::kRefused,
-             "the endpoint refuses commands to XPU " + std::to_string(to.xpuid));
-        break;
-      }
-      if (sent != SendResult::kOk) break;
-      ++messages_sent_;
-    }
-    endpoint_.Flush();
-    return messages_sent_ != first;
-  }
-
-  // --- Receiving ---
-
-  bool OnCommand(const ReceivedCommand& command) {
-    const Opcode opcode = OpcodeOf(command.control);
-    if (IsEcho(opcode) && opcode != Opcode::kProtocol) {
-      OnEcho(command, opcode);
-    } else if (opcode == Opcode::kLoad || opcode == Opcode::kCheckedLoad) {
-      reverse_.Count(command, opcode);
-    } else if (const auto message = DecodeMessage(command.control, command.control_bytes)) {
-      OnMessage(command, *message);
-    }
-    return true;
-  }
-
-  void OnEcho(const ReceivedCommand& command, Opcode opcode) {
-    if (static_cast<uint8_t>(opcode) > static_cast<uint8_t>(Opcode::kCheckedEcho)) return;
-    echoes_.Count(command, opcode);
-    if (!plan_.WantsEcho() || command.control_bytes < kSequencedControlBytes) return;
-    const int32_t stream = board_.IndexOf({command.source_xpuid, command.vc});
-    if (stream < 0 || echoes_out_ == 0) return;
-    --echoes_out_;
-    const Time sent =
-        sender_.SentTime(static_cast<uint32_t>(stream), LoadBe32(command.control + 4));
-    AddSample(endpoint_.Now(), sent);
-  }
-
-  void OnMessage(const ReceivedCommand& command, const Message& message) {
-    const StreamId from{command.source_xpuid, command.vc};
-    const int32_t stream = board_.IndexOf(from);
-    if (message.run != board_.run() || stream < 0) return;
-    const auto index = static_cast<uint32_t>(stream);
-    if (message.code == Code::kReady) {
-      const auto traits = DecodeServerTraits(command.data, command.data_bytes);
-      if (traits) board_.OnReady(message.flow, index, *traits);
-    } else if (message.code == Code::kReport) {
-      const auto forward = DecodeStreamCounts(command.data, command.data_bytes);
-      if (!forward) return;
-      StreamCounts back = echoes_.At(from, message.flow).counts();
-      back.Add(reverse_.At(from, message.flow).counts());
-      board_.OnReport(message.flow, index, *forward, back);
-    }
-  }
-
-  bool PollCompletions() {
-    suede_completion done[kBurst];
-    const uint32_t count = endpoint_.PollCompletions(done, kBurst);
-    if (count == 0) return false;
-    const Time now = endpoint_.Now();
-    for (uint32_t i = 0; i < count; ++i) {
-      sender_.OnCompletion();
-      ++result_.completions[std::min<size_t>(done[i].status, kCompletionStatuses - 1)];
-      if (done[i].status != SUEDE_STATUS_OK) {
-        OnBadCompletion(done[i]);
-      } else if (!plan_.WantsEcho()) {
-        AddSample(now, TimeFromNs(static_cast<int64_t>(done[i].tag)));
-      }
-    }
-    return true;
-  }
-
-  void OnBadCompletion(const suede_completion& done) {
-    if (done.status != SUEDE_STATUS_UNREACHABLE && done.status != SUEDE_STATUS_UNKNOWN_XPU) return;
-    Fail(Outcome::kPeerSilent, "XPU " + std::to_string(done.xpuid) +
-                                   (done.status == SUEDE_STATUS_UNREACHABLE
-                                        ? " is unreachable: it does not acknowledge"
-                                        : " is not a configured peer of the endpoint"));
-  }
-
-  // Samples belong to the measured part where they were meant to be sent in it.
-  void AddSample(Time now, Time intended) {
-    if (!measuring_ || intended < measure_from_) return;
-    result_.latency_ns.Record(static_cast<uint64_t>(std::max<int64_t>((now - intended).count(), 0)));
+    return EncodeStart({.code = Code::kStart, .flow = flow_, .run = board_.run()},
+                       {.wanted = plan_.bidirectional,
+                        .check = shape.check,
+                        .control_bytes = shape.control_bytes,
+                        .data_bytes = shape.data_bytes,
+                        .pack_every = static_cast<uint16_t>(shape.pack_every),
+                        .rate = RatePerStream()});
   }
 
   E& endpoint_;
@@ -365,21 +277,19 @@ class ClientWorkload {
   RunBoard& board_;
   const uint8_t flow_;
   const std::atomic<bool>& stop_;
-  BatchReceiver<E> receiver_;
   LoadSender<E> sender_;
+  LoadCollector<E> collector_;
+  MessageSender<E> messages_;
   Phase phase_ = Phase::kStart;
   bool arrived_ = false;
   bool measuring_ = false;
-  uint32_t messages_sent_ = 0;  // streams that have got this phase's message
-  uint64_t echoes_out_ = 0;
   uint64_t sent_before_ = 0;  // the measurement
   RateSchedule schedule_;
   Time deadline_ = kNever;
   Time asked_;
+  Time last_progress_;
   Time measure_from_ = kNever;
   Time load_ended_;
-  RxTable echoes_;
-  RxTable reverse_;
   RateTrack track_;
   RunResult result_;
 };

@@ -40,10 +40,10 @@ class TimerWheel {
     const int64_t tick = ToNs(now) / kTickNs;
     if (tick <= now_tick_) return false;
     bool fired = false;
-    const int64_t from = std::max(now_tick_ + 1, tick - kSlots + 1);
-    now_tick_ = tick;
-    for (int64_t t = from; t <= tick; ++t) {
-      uint32_t& slot = slots_[t & (kSlots - 1)];
+    // The wheel stands at the slot at hand while its owners are called, so that one who is armed
+    // again never comes back to the same slot in this turn.
+    for (now_tick_ = std::max(now_tick_, tick - int64_t{kSlots}); now_tick_ < tick;) {
+      uint32_t& slot = slots_[++now_tick_ & (kSlots - 1)];
       while (slot != kNone) {
         const uint32_t owner = slot;
         Unlink(owner);

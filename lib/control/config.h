@@ -112,7 +112,7 @@ struct TransportConfig {
   Duration rto_initial = std::chrono::microseconds(5000);
   Duration rto_min = std::chrono::microseconds(1000);
   Duration rto_max = std::chrono::microseconds(200000);
-  uint32_t max_tries = 8;
+  uint32_t max_tries = 10;
   Duration not_ready_backoff = std::chrono::microseconds(100);
   Duration hello_timeout = std::chrono::microseconds(2000);
   uint32_t hello_tries = 5;

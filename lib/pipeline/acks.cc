@@ -256,6 +256,9 @@ void Pipeline::OnHello(Instance& instance, uint32_t peer, const Hello& hello, Ti
   }
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     const uint32_t number = instance.ConnectionIndex(peer, vc);
+    if (!hello.reply_wanted && hello.peer_epoch == instance.params.epoch) {
+      instance.connections[number].OnProbeAnswered();
+    }
     if (verdict.reply && hello.peer_epoch == instance.params.epoch) {
       // It may have lost us: say what we expect.
       instance.connections[number].OnDuplicate();
@@ -357,6 +360,10 @@ void Pipeline::OnConnectionTimer(Instance& instance, uint32_t number, Time now) 
       SendControl(instance, instance.PeerOfConnection(number),
                   MakeHello(instance, instance.PeerOfConnection(number), true));
       SendAck(instance, number);
+      // A peer that does not speak HELLO gives no other answer than its next ACK or NACK.
+      if (instance.handshakes[instance.PeerOfConnection(number)].peer_epoch() == 0) {
+        connection.OnProbeAnswered();
+      }
       GiveUpQueued(instance, number, SUEDE_STATUS_UNREACHABLE);
       break;
   }

@@ -176,8 +176,12 @@ void Pipeline::FinishDetaching() {
 }
 
 void Pipeline::FinishDraining() {
-  if (!IsQuiet()) return;
-  draining_ = false;
+  // What comes from clients after a ring's worth stays in their rings.
+  for (const uint16_t number : serving_) {
+    if (queues_[number].drain_lines != 0 && queues_[number].ring.HasWork()) return;
+  }
+  if (!IsIdle() || drained_) return;
+  drained_ = true;
   mailbox_.replies.Push({.kind = LcoreRequestKind::kDrain, .status = LcoreStatus::kDone,
                          .queue = 0, .client = 0});
 }

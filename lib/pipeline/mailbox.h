@@ -17,7 +17,8 @@ enum class LcoreRequestKind : uint8_t {
   kClaim,       // commands for {instance, vc_mask} go to the client
   kUnclaim,
   kResetQueue,  // discard what was not packed and start `queue` over
-  kDrain,       // take nothing more from clients; answered once nothing is in flight
+  kDrain,       // take no more from clients than lies in their rings; answered once all is
+                // acknowledged
 };
 
 struct LcoreRequest {

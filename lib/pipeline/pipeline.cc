@@ -97,15 +97,19 @@ bool Pipeline::Poll(Time now) {
 }
 
 bool Pipeline::IsQuiet() const {
+  for (const uint16_t number : serving_) {
+    if (queues_[number].ring.HasWork()) return false;
+  }
+  return IsIdle();
+}
+
+bool Pipeline::IsIdle() const {
   if (queued_pdus_ != 0) return false;
   for (const auto& port : ports_) {
     if (port->staged_count != 0) return false;
   }
   for (const auto& instance : instances_) {
     if (instance->inflight != 0) return false;
-  }
-  for (const uint16_t number : serving_) {
-    if (queues_[number].ring.HasWork()) return false;
   }
   return ack_now_.empty() && ack_due_.empty();
 }

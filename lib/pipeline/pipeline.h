@@ -60,7 +60,10 @@ class Pipeline {
   const Instance& instance(uint32_t number) const { return *instances_[number]; }
   void CheckInvariants() const;
 
+
  private:
+  // The same but for what still lies in clients' rings.
+  bool IsIdle() const;
   struct AckDue {
     uint32_t instance;
     uint32_t connection;
@@ -169,6 +172,7 @@ class Pipeline {
   uint32_t queued_pdus_ = 0;  // packed and not yet sent
   bool detaching_ = false;
   bool draining_ = false;
+  bool drained_ = false;
   PollHook* hook_ = nullptr;
   Mailbox mailbox_;
 };

@@ -30,7 +30,7 @@ bool Pipeline::DrainRing(QueueSlot& slot, uint16_t number) {
       if (slot.ring.HasWork()) instance.counters.Add(Counter::kTxNoFrame);
       break;
     }
-    const bool draining = slot.state == QueueSlot::State::kDraining;
+    const bool draining = draining_ || slot.state == QueueSlot::State::kDraining;
     const uint32_t wanted = draining ? std::min(kBurst, slot.drain_lines) : kBurst;
     const uint32_t count = slot.ring.Poll(records, wanted);
     if (draining) slot.drain_lines -= count;

@@ -36,10 +36,7 @@ Pdu* Connection::TakeRetransmission(Time now, const TransportParams& params) {
 RpsnVerdict Connection::OnAck(Psn rpsn, Time now, const TransportParams& params, PduList& acked) {
   const int ahead = rpsn.Next().DistanceFrom(oldest_unacked());
   if (ahead > static_cast<int>(unacked_count_)) return RpsnVerdict::kOutOfWindow;
-  if (lost_ && ahead >= 0) {
-    Resume(ahead);
-    return RpsnVerdict::kResumed;
-  }
+  if (lost_) return Resume(ahead);
   if (ahead <= 0) return RpsnVerdict::kNothingNew;
   Acknowledge(static_cast<uint32_t>(ahead), now, params, acked);
   return RpsnVerdict::kProgress;
@@ -49,10 +46,7 @@ RpsnVerdict Connection::OnNack(Psn rpsn, Time now, const TransportParams& params
   const int ahead = rpsn.DistanceFrom(oldest_unacked());
   if (ahead > static_cast<int>(unacked_count_)) return RpsnVerdict::kOutOfWindow;
   if (ahead < 0) return RpsnVerdict::kNothingNew;  // the past: overtaken by a later ACK
-  if (lost_) {
-    Resume(ahead);
-    return RpsnVerdict::kResumed;
-  }
+  if (lost_) return Resume(ahead);
   if (ahead > 0) Acknowledge(static_cast<uint32_t>(ahead), now, params, acked);
   const RpsnVerdict verdict = ahead > 0 ? RpsnVerdict::kProgress : RpsnVerdict::kNothingNew;
   if (unacked_count_ == 0 || paused_) return verdict;
@@ -139,13 +133,16 @@ void Connection::GiveUp(Time now, const TransportParams& params, PduList& given_
   deadline_ = now + params.rto_max;
 }
 
-void Connection::Resume(int ahead) {
+RpsnVerdict Connection::Resume(int ahead) {
+  if (!probe_answered_ || ahead < 0) return RpsnVerdict::kNothingNew;
   next_psn_ = oldest_unacked().Plus(ahead);
   unacked_count_ = 0;
   lost_ = false;
+  probe_answered_ = false;
   tries_ = 0;
   refusals_ = 0;
   deadline_ = kNever;
+  return RpsnVerdict::kResumed;
 }
 
 void Connection::Reset(PduList& given_up) {

@@ -119,9 +119,12 @@ class Connection {
   // ---- Losing the far side.
 
   // Gives up everything in flight (to `given_up`). The connection is then lost: it sends nothing
-  // new and asks to probe until an ACK or NACK tells which of the PDUs the far side had accepted;
-  // PSNs go on from there, so that nothing is delivered twice and nothing is mistaken.
+  // new and asks to probe. Once a probe was answered, the next ACK or NACK tells which of the PDUs
+  // the far side had accepted, and PSNs go on from there, so that nothing is delivered twice and
+  // nothing is mistaken. What comes before the answer does not count: it may have been sent while
+  // given-up PDUs were still on their way, to be accepted after it.
   void GiveUp(Time now, const TransportParams& params, PduList& given_up);
+  void OnProbeAnswered() { probe_answered_ = lost_; }
   bool lost() const { return lost_; }
 
   // ---- Starting over.
@@ -145,7 +148,7 @@ class Connection {
  private:
   Psn oldest_unacked() const { return next_psn_.Plus(-static_cast<int>(unacked_count_)); }
   // The far side of a lost connection expects the PSN `ahead` after the oldest in doubt.
-  void Resume(int ahead);
+  RpsnVerdict Resume(int ahead);
   // Moves the `count` oldest PDUs to `acked`.
   void Acknowledge(uint32_t count, Time now, const TransportParams& params, PduList& acked);
   void OnRttSample(Duration sample, const TransportParams& params);
@@ -164,6 +167,7 @@ class Connection {
   uint8_t tries_ = 0;      // timeouts in a row
   uint8_t refusals_ = 0;   // "not ready" in a row
   bool lost_ = false;      // see GiveUp; unacked_count_ PDUs before next_psn_ are in doubt
+  bool probe_answered_ = false;
   bool paused_ = false;    // the far side is not ready; deadline_ ends it
   bool ack_now_ = false;
   bool nack_pending_ = false;

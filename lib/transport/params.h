@@ -22,7 +22,7 @@ struct TransportParams {
   Duration rto_initial = std::chrono::milliseconds(5);    // before the first RTT is known
   Duration rto_min = std::chrono::milliseconds(1);
   Duration rto_max = std::chrono::milliseconds(200);
-  uint32_t max_tries = 8;             // timeouts in a row before the plane is unreachable
+  uint32_t max_tries = 10;             // timeouts in a row before the plane is unreachable
   Duration not_ready_backoff = std::chrono::microseconds(100);
   Duration hello_timeout = std::chrono::milliseconds(2);
   uint32_t hello_tries = 5;

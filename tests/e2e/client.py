@@ -119,3 +119,19 @@ class Client:
                 assert time.monotonic() < deadline, "no credit"
                 time.sleep(0.001)
         return range(first, first + count)
+
+
+def settle(left, right):
+    """Waits until each of two daemons knows which life of the other it speaks to: what is under way
+    while it learns that is completed as "peer reset"."""
+    for daemon, peer in ((left, 1), (right, 0)):
+        with Client(daemon.socket) as sender:
+            tag = 0
+
+            def delivered():
+                nonlocal tag
+                tag += 1
+                assert sender.send(peer, 0, tag, b"hello") == 0, sender.error()
+                return sender.complete([tag], 10)[tag] == STATUS_OK
+
+            e2e.wait_until(delivered, 20, "the peer to be known")

@@ -93,6 +93,7 @@ def test_memif_end_restarts(restarted):
         assert old.terminate() == 0, old.report()
         new = stack.enter_context(e2e.Daemon(directory, old.config))
         pair = (new, right) if restarted == "left" else (left, new)
+        client.settle(*pair)
         assert e2e.both_ways(directory, *pair, 0.5) > 100
 
 

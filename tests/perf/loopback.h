@@ -21,7 +21,7 @@ class Loopback {
     std::vector<uint8_t> control;
     std::vector<uint8_t> data;
   };
-  enum class Fate { kDeliver, kDrop, kDouble, kSwapWithNext };
+  enum class Fate { kDeliver, kDrop, kDouble, kSwapWithNext, kBehindReport };
 
   // Asked for each load and echo; may change it. Protocol messages always arrive.
   std::function<Fate(Stored&)> fault = [](Stored&) { return Fate::kDeliver; };
@@ -42,7 +42,17 @@ class Loopback {
       held_.push_back(std::move(command));
       return;
     }
+    if (fate == Fate::kBehindReport) {
+      late_.push_back(std::move(command));
+      return;
+    }
+    const auto message = DecodeMessage(command.control.data(),
+                                       static_cast<uint32_t>(command.control.size()));
     queue.push_back(std::move(command));
+    if (message && message->code == Code::kReport) {
+      for (Stored& late : late_) QueueTo(late.destination, late.vc).push_back(std::move(late));
+      late_.clear();
+    }
     for (Stored& held : held_) QueueTo(held.destination, held.vc).push_back(std::move(held));
     held_.clear();
   }
@@ -50,6 +60,7 @@ class Loopback {
  private:
   std::map<std::pair<uint16_t, uint8_t>, std::deque<Stored>> queues_;
   std::vector<Stored> held_;
+  std::vector<Stored> late_;
 };
 
 class LoopbackEndpoint {

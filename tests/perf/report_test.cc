@@ -78,6 +78,20 @@ TEST(JsonTest, ResultsAreInBaseUnits) {
   EXPECT_TRUE(silent["latency"].is_null());
 }
 
+TEST(JsonTest, ARunWithoutReportsKnowsNoLoss) {
+  RunResult r = GoodResult();
+  r.outcome = Outcome::kEndpointLost;
+  r.explanation = "gone";
+  r.forward = {};
+  const Json json = Write(SomeOptions(), {r});
+  EXPECT_FALSE(json["results"][0]["completed"].get<bool>());
+  EXPECT_TRUE(json["results"][0]["lost"].is_null());
+  EXPECT_TRUE(json["results"][0]["delivered"].is_null());
+  EXPECT_EQ(json["results"][0]["explanation"], "gone");
+  EXPECT_FALSE(json["verdict"]["pass"].get<bool>());
+  EXPECT_EQ(json["verdict"]["checks"].size(), 1u);
+}
+
 TEST(JsonTest, IsWrittenWholeOrNotAtAll) {
   const std::string directory = ::testing::TempDir() + "/perf_json_" + std::to_string(getpid());
   ASSERT_EQ(mkdir(directory.c_str(), 0700), 0);

@@ -151,6 +151,18 @@ TEST_F(WorkloadTest, DuplicatesAndDisorderAreCounted) {
   EXPECT_EQ(r.lost(), 0u);
 }
 
+// On a path that does not keep order a report may be too early: the client asks again.
+TEST_F(WorkloadTest, ACommandBehindTheReportIsNotLost) {
+  plan_.drain_timeout = std::chrono::milliseconds(100);
+  int n = 0;
+  link_.fault = [&](Loopback::Stored&) {
+    return ++n == 500 ? Loopback::Fate::kBehindReport : Loopback::Fate::kDeliver;
+  };
+  const RunResult r = Run();
+  EXPECT_EQ(r.lost(), 0u);
+  EXPECT_EQ(r.forward.received, 1000u);
+}
+
 TEST_F(WorkloadTest, ShortControlIsCountedWithoutSequence) {
   plan_.shape = {.control_bytes = 2, .data_bytes = 1};
   int n = 0;
@@ -207,7 +219,9 @@ TEST_F(WorkloadTest, BidirectionalLoadIsCheckedBothWays) {
   plan_.bidirectional = true;
   plan_.shape = {.data_bytes = 24, .check = true};
   bool spoiled = false;
+  uint64_t from_server = 0;
   link_.fault = [&](Loopback::Stored& c) {
+    from_server += c.source == 2 ? 1 : 0;
     if (!spoiled && c.source == 2) c.data[0] ^= 0x80, spoiled = true;
     return Loopback::Fate::kDeliver;
   };
@@ -215,8 +229,21 @@ TEST_F(WorkloadTest, BidirectionalLoadIsCheckedBothWays) {
   EXPECT_EQ(r.forward.received, 1000u);
   EXPECT_GT(r.reverse_sent, 0u);
   EXPECT_EQ(r.reverse.received, r.reverse_sent);
+  EXPECT_EQ(from_server, r.reverse_sent);  // it ended with the report
   EXPECT_EQ(r.reverse.wrong, 1u);
   EXPECT_EQ(r.forward.wrong, 0u);
+}
+
+TEST_F(WorkloadTest, TheReverseLoadFollowsTheRate) {
+  plan_.bidirectional = true;
+  plan_.streams = {{2, 0}, {2, 1}};
+  plan_.count = 0;
+  plan_.rate = 1e5;
+  plan_.duration = std::chrono::milliseconds(20);
+  const RunResult r = Run();
+  EXPECT_NEAR(static_cast<double>(r.sent), 2000, 2);
+  EXPECT_NEAR(static_cast<double>(r.reverse.received), 2000, 10);
+  EXPECT_EQ(r.lost(), 0u);
 }
 
 TEST_F(WorkloadTest, LatencyIsTheRoundTrip) {
@@ -229,9 +256,34 @@ TEST_F(WorkloadTest, LatencyIsTheRoundTrip) {
   EXPECT_EQ(r.latency_ns.max(), 1000u);
 }
 
+TEST_F(WorkloadTest, TheWarmupGivesNoSamples) {
+  echo_ = true;
+  plan_.latency = true;
+  plan_.warmup = std::chrono::microseconds(500);
+  const RunResult r = Run();
+  EXPECT_GT(r.sent, 1000u);
+  EXPECT_LE(r.latency_ns.count(), 1000u);
+  EXPECT_GE(r.latency_ns.count(), 999u);
+}
+
 TEST_F(WorkloadTest, LatencyAgainstASinkIsRefused) {
   plan_.latency = true;
   EXPECT_EQ(Run().outcome, Outcome::kNoEcho);
+}
+
+// With one command under way nothing more would ever be sent.
+TEST_F(WorkloadTest, ALostEchoDoesNotHangACountOfRoundTrips) {
+  echo_ = true;
+  plan_.latency = true;
+  int n = 0;
+  link_.fault = [&](Loopback::Stored& c) {
+    if (!IsEcho(OpcodeOf(c.control.data()))) return Loopback::Fate::kDeliver;
+    return ++n == 9 ? Loopback::Fate::kDrop : Loopback::Fate::kDeliver;
+  };
+  const RunResult r = Run();
+  EXPECT_EQ(r.outcome, Outcome::kDone);
+  EXPECT_EQ(r.sent, 9u);
+  EXPECT_EQ(r.lost(), 1u);
 }
 
 TEST_F(WorkloadTest, FixedRateKeepsItsSchedule) {

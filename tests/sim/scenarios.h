@@ -56,6 +56,23 @@ inline constexpr Scenario kScenarios[] = {
        options.commands = 2000;
        return options;
      }},
+    // Cables are pulled for up to 40 ms, after 10 ms without an answer a peer is unreachable. What is
+    // given up may be missing; all else is as ever, and what was acknowledged was delivered.
+    {"outages",
+     [](uint32_t seed) {
+       WorldOptions options;
+       options.hosts = 2 + seed % 3;
+       options.transport.psn_scope = seed % 2 == 0 ? PsnScope::kVc : PsnScope::kPort;
+       options.transport.rto_initial = std::chrono::microseconds(500);
+       options.transport.rto_min = std::chrono::microseconds(200);
+       options.transport.rto_max = std::chrono::milliseconds(2);
+       options.transport.max_tries = 6;
+       options.faults.loss = seed % 3 == 0 ? 0.01 : 0;
+       options.commands = 20000;
+       options.tagged = 1;
+       options.outages = true;
+       return options;
+     }},
     // A clean network: nothing may be retransmitted.
     {"clean",
      [](uint32_t seed) {

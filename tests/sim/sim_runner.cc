@@ -20,21 +20,24 @@ int main(int argc, char** argv) {
     if (std::strcmp(scenario.name, argv[1]) != 0) continue;
     uint64_t failed = 0;
     uint64_t retransmissions = 0;
+    uint64_t given_up = 0;
     for (uint64_t seed = first; seed < first + count; ++seed) {
       WorldOptions options = scenario.options(static_cast<uint32_t>(seed));
       if (argc > 4) options.commands = static_cast<uint32_t>(std::strtoul(argv[4], nullptr, 10));
       World world(seed, options);
       const std::string verdict = world.Run();
       retransmissions += world.Sum(Counter::kTxRetransmissions);
+      given_up += world.given_up();
       if (verdict.empty()) continue;
       ++failed;
       std::printf("seed %llu: %s\n  replay: sim_runner %s %llu 1 %u\n",
                   static_cast<unsigned long long>(seed), verdict.c_str(), scenario.name,
                   static_cast<unsigned long long>(seed), options.commands);
     }
-    std::printf("%s: %llu seeds, %llu failed, %llu retransmissions\n", scenario.name,
+    std::printf("%s: %llu seeds, %llu failed, %llu retransmissions, %llu given up\n", scenario.name,
                 static_cast<unsigned long long>(count), static_cast<unsigned long long>(failed),
-                static_cast<unsigned long long>(retransmissions));
+                static_cast<unsigned long long>(retransmissions),
+                static_cast<unsigned long long>(given_up));
     return failed == 0 ? 0 : 1;
   }
   std::fprintf(stderr, "no such scenario: %s\n", argv[1]);

@@ -12,7 +12,8 @@ constexpr uint32_t kMaxQueuesPerHost = 4;
 // One stream: commands of one source queue to one {destination, VC}.
 struct Stream {
   uint32_t sent = 0;
-  uint32_t delivered = 0;
+  uint32_t delivered = 0;        // where outages are off: all before this one
+  std::vector<uint8_t> arrived;  // by sequence
 };
 
 uint64_t Mix(uint64_t x) {
@@ -149,9 +150,40 @@ void World::Send(Host& host) {
       host.completed.push_back(0);
     }
     ++stream.sent;
+    stream.arrived.push_back(0);
     --host.to_send;
   }
   for (ClientQueue& queue : host.queues) queue.Flush();
+}
+
+// Whether the command is one that may come now.
+bool World::Delivered(Host& host, const ReceivedCommand& got) {
+  const uint32_t queue = got.control[2];
+  Stream& stream = hosts_[got.source_xpuid]->streams[queue][host.number * kVcCount + got.vc];
+  uint32_t sequence = stream.delivered;
+  // What was given up may be missing, so that later ones follow: in order all the same.
+  if (options_.outages) std::memcpy(&sequence, got.control + 4, 4);
+  if (sequence < stream.delivered || sequence >= stream.sent) return false;
+  const Content want(got.source_xpuid, queue, host.number, got.vc, sequence,
+                     options_.fixed_data_bytes);
+  stream.arrived[sequence] = 1;
+  stream.delivered = sequence + 1;
+  return got.control_bytes == want.control_bytes && got.data_bytes == want.data_bytes &&
+         std::memcmp(got.control, want.control, want.control_bytes) == 0 &&
+         (want.data_bytes == 0 || std::memcmp(got.data, want.data, want.data_bytes) == 0);
+}
+
+// Takes links down and up again, one at a time.
+void World::PullCables() {
+  if (!options_.outages || network_.now() < next_outage_) return;
+  SimPort* port = hosts_[Random(hosts_.size())]->port;
+  if (port->link().up) {
+    port->SetLink(false);
+    next_outage_ = network_.now() + Duration(static_cast<int64_t>(Random(40'000'000)));
+  } else {
+    port->SetLink(true);
+    next_outage_ = network_.now() + Duration(static_cast<int64_t>(Random(20'000'000)));
+  }
 }
 
 void World::Receive(Host& host) {
@@ -172,16 +204,7 @@ void World::Receive(Host& host) {
           got.own_xpuid != host.number) {
         return Fail("a command came with a wrong source, queue, VC or destination");
       }
-      Stream& stream = hosts_[got.source_xpuid]->streams[queue][host.number * kVcCount + vc];
-      const Content want(got.source_xpuid, queue, host.number, vc, stream.delivered,
-                         options_.fixed_data_bytes);
-      if (stream.delivered >= stream.sent) return Fail("more was delivered than sent");
-      if (got.control_bytes != want.control_bytes || got.data_bytes != want.data_bytes ||
-          std::memcmp(got.control, want.control, want.control_bytes) != 0 ||
-          (want.data_bytes != 0 && std::memcmp(got.data, want.data, want.data_bytes) != 0)) {
-        return Fail("a command is lost, doubled, out of order or damaged");
-      }
-      ++stream.delivered;
+      if (!Delivered(host, got)) return Fail("a command is lost, doubled, out of order or damaged");
       delivered_bytes_ += got.data_bytes;
     }
     host.receivers[vc].Release();
@@ -197,8 +220,13 @@ void World::Complete(Host& host) {
       if (c.tag >= host.tags.size() || host.completed[c.tag]++ != 0) {
         return Fail("a tag was completed that is not outstanding");
       }
-      if (c.status != SUEDE_STATUS_OK) return Fail("status " + std::to_string(c.status));
       ++host.completions;
+      if (c.status == SUEDE_STATUS_OK) continue;
+      if (!options_.outages || c.status != SUEDE_STATUS_UNREACHABLE) {
+        return Fail("status " + std::to_string(c.status));
+      }
+      ++given_up_;
+      host.completed[c.tag] = 2;
     }
   }
 }
@@ -208,7 +236,7 @@ bool World::Finished() const {
     if (host->to_send != 0 || host->completions != host->tags.size()) return false;
     for (const auto& streams : host->streams) {
       for (const auto& [key, stream] : streams) {
-        if (stream.sent != stream.delivered) return false;
+        if (stream.sent != stream.delivered && !options_.outages) return false;
       }
     }
   }
@@ -222,6 +250,13 @@ std::string World::Verdict() const {
   if (!failure_.empty()) return failure_;
   if (!Finished()) return "not everything was delivered in time";
   for (const auto& host : hosts_) {
+    for (size_t t = 0; t < host->tags.size(); ++t) {
+      const Host::Tagged& tag = host->tags[t];
+      const Stream& stream = host->streams[tag.queue].at(tag.destination * kVcCount + tag.vc);
+      if (host->completed[t] == 1 && stream.arrived[tag.sequence] == 0) {
+        return "a command was completed as acknowledged and never delivered";
+      }
+    }
     // What the pipeline keeps at hand for the next turns.
     if (host->port->frames_out() > 3 * kBurst) return "frames were leaked";
   }
@@ -233,6 +268,7 @@ std::string World::Run() {
   uint32_t turns = 0;
   while (failure_.empty() && network_.now() < limit) {
     bool work = false;
+    PullCables();
     for (const auto& host : hosts_) {
       Send(*host);
       work |= host->pipeline.Poll(network_.now());
@@ -242,16 +278,22 @@ std::string World::Run() {
     }
     if (++turns % 16 == 0 && !work && Finished()) break;
     Time next = network_.now() + Duration(200 + static_cast<int64_t>(Random(2000)));
-    if (!work) {
+    if (network_.Chance(0.0005)) {  // the machine had something else to do
+      next += Duration(static_cast<int64_t>(Random(5'000'000)));
+    } else if (!work) {
       const Time idle_until = network_.now() + std::chrono::microseconds(40);
       next = std::max(next, std::min(network_.next_arrival(), idle_until));
     }
     network_.AdvanceTo(next);
   }
+  for (const auto& host : hosts_) host->port->SetLink(true);
   // Let the last transmissions end.
   for (int i = 0; i < 64; ++i) {
     network_.AdvanceTo(network_.now() + std::chrono::milliseconds(5));
-    for (const auto& host : hosts_) host->pipeline.Poll(network_.now());
+    for (const auto& host : hosts_) {
+      host->pipeline.Poll(network_.now());
+      Receive(*host);
+    }
   }
   return Verdict();
 }

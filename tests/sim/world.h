@@ -30,6 +30,7 @@ struct WorldOptions {
   Duration claim_after{};        // before this time nobody claims the VCs
   uint32_t rx_lines = 16384;
   uint32_t fixed_data_bytes = 0; // 0: sizes are random
+  bool outages = false;          // links go down for so long that peers count as unreachable
   Duration time_limit = std::chrono::seconds(60);  // of virtual time
 };
 
@@ -43,6 +44,7 @@ class World {
 
   // Virtual time that Run took, and octets of data that were delivered.
   Duration elapsed() const { return network_.now() - Time{}; }
+  uint64_t given_up() const { return given_up_; }
   uint64_t delivered_bytes() const { return delivered_bytes_; }
   uint64_t Sum(Counter counter) const;
 
@@ -51,6 +53,8 @@ class World {
   void Send(Host& host);
   void Receive(Host& host);
   void Complete(Host& host);
+  void PullCables();
+  bool Delivered(Host& host, const ReceivedCommand& got);
   bool Finished() const;
   std::string Verdict() const;
   uint64_t Random(uint64_t below) { return network_.random()() % below; }
@@ -62,6 +66,8 @@ class World {
   SimNetwork network_;
   std::vector<std::unique_ptr<Host>> hosts_;
   uint64_t delivered_bytes_ = 0;
+  uint64_t given_up_ = 0;  // commands that completed as unreachable
+  Time next_outage_{};
   std::string failure_;
 };
 

@@ -217,6 +217,7 @@ class Channel {
       case TimerVerdict::kRetransmit: return;
       case TimerVerdict::kProbe:
         other.connection.OnDuplicate();  // the HELLO that asks what it expects
+        end.connection.OnProbeAnswered();
         return;
       case TimerVerdict::kUnreachable: break;
     }

@@ -307,6 +307,7 @@ TEST_F(ConnectionTest, LostConnectionProbesAgainAndAgain) {
 TEST_F(ConnectionTest, LostConnectionResumesAtTheExpectedPsnByAck) {
   Send(5);
   GiveUp();
+  c.OnProbeAnswered();
   EXPECT_EQ(Ack(1), RpsnVerdict::kResumed);  // 0 and 1 had arrived
   EXPECT_TRUE(Acked().empty());
   EXPECT_FALSE(c.lost());
@@ -319,6 +320,7 @@ TEST_F(ConnectionTest, LostConnectionResumesAtTheExpectedPsnByAck) {
 TEST_F(ConnectionTest, LostConnectionResumesAtTheExpectedPsnByNack) {
   Send(5);
   GiveUp();
+  c.OnProbeAnswered();
   EXPECT_EQ(Nack(3), RpsnVerdict::kResumed);
   EXPECT_EQ(c.next_psn(), Psn(3));
   EXPECT_FALSE(c.HasRetransmission());
@@ -328,10 +330,12 @@ TEST_F(ConnectionTest, LostConnectionResumesAtTheExpectedPsnByNack) {
 TEST_F(ConnectionTest, LostConnectionResumesWhereNothingOrEverythingHadArrived) {
   Send(5);
   GiveUp();
+  c.OnProbeAnswered();
   EXPECT_EQ(Ack(65535), RpsnVerdict::kResumed);
   EXPECT_EQ(c.next_psn(), Psn(0));
   Send(5);
   GiveUp();
+  c.OnProbeAnswered();
   EXPECT_EQ(Nack(5), RpsnVerdict::kResumed);
   EXPECT_EQ(c.next_psn(), Psn(5));
 }
@@ -342,6 +346,7 @@ TEST_F(ConnectionTest, LostConnectionIgnoresWhatIsStaleOrImpossible) {
   Acked();
   Send(2);
   GiveUp();
+  c.OnProbeAnswered();
   EXPECT_EQ(Ack(0), RpsnVerdict::kNothingNew);
   EXPECT_EQ(Nack(1), RpsnVerdict::kNothingNew);
   EXPECT_EQ(Ack(5), RpsnVerdict::kOutOfWindow);
@@ -349,6 +354,17 @@ TEST_F(ConnectionTest, LostConnectionIgnoresWhatIsStaleOrImpossible) {
   EXPECT_EQ(NotReady(3), RpsnVerdict::kNothingNew);
   EXPECT_TRUE(c.lost());
   EXPECT_EQ(Ack(1), RpsnVerdict::kResumed);
+}
+
+TEST_F(ConnectionTest, LostConnectionHearsNothingBeforeItsProbeIsAnswered) {
+  Send(5);
+  GiveUp();
+  EXPECT_EQ(Ack(1), RpsnVerdict::kNothingNew);  // more of the five may still be on their way
+  EXPECT_EQ(Nack(2), RpsnVerdict::kNothingNew);
+  EXPECT_TRUE(c.lost());
+  c.OnProbeAnswered();
+  EXPECT_EQ(Ack(3), RpsnVerdict::kResumed);
+  EXPECT_EQ(c.next_psn(), Psn(4));
 }
 
 TEST_F(ConnectionTest, ResetGivesUpWhatIsInFlightAndStartsAtPsnZero) {

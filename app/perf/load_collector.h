@@ -1,0 +1,139 @@
+// What comes back to the client during a run: echoes, reverse load, the servers' answers, completions.
+#ifndef SUEDE_APP_PERF_LOAD_COLLECTOR_H_
+#define SUEDE_APP_PERF_LOAD_COLLECTOR_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/histogram.h"
+#include "perf/batch_receiver.h"
+#include "perf/endpoint.h"
+#include "perf/load_sender.h"
+#include "perf/results.h"
+#include "perf/run_board.h"
+#include "perf/run_plan.h"
+
+namespace suede::perf {
+
+// One worker's; owned by its thread.
+template <PerfEndpoint E>
+class LoadCollector {
+ public:
+  LoadCollector(E& endpoint, const RunPlan& plan, RunBoard& board, LoadSender<E>& sender,
+                const std::vector<uint8_t>& vcs)
+      : endpoint_(endpoint), wants_echo_(plan.WantsEcho()), board_(board), sender_(sender),
+        receiver_(endpoint, vcs) {}
+
+  // Returns whether anything had come.
+  bool Poll() {
+    const bool received =
+        receiver_.Poll([this](const ReceivedCommand& command) { return OnCommand(command); });
+    return (sender_.tags_outstanding() > 0 && PollCompletions()) || received;
+  }
+
+  // Samples count where they were meant to be sent at `start` or later.
+  void MeasureFrom(Time start) { measure_from_ = start; }
+  void OnSent(uint32_t commands) {
+    if (wants_echo_) under_way_ += commands;
+  }
+
+  // Commands whose echo or completion is timed and has not come.
+  uint64_t under_way() const { return wants_echo_ ? under_way_ : sender_.tags_outstanding(); }
+  const Histogram& latency_ns() const { return latency_ns_; }
+  const std::array<uint64_t, kCompletionStatuses>& completions() const { return completions_; }
+  // Why a completion says that it is no use to go on; empty: it is.
+  const std::string& unreachable() const { return unreachable_; }
+
+ private:
+  static constexpr uint32_t kBatch = 32;
+
+  bool OnCommand(const ReceivedCommand& command) {
+    const Opcode opcode = OpcodeOf(command.control);
+    if (opcode == Opcode::kEcho || opcode == Opcode::kCheckedEcho) {
+      OnEcho(command, opcode);
+    } else if (opcode == Opcode::kLoad || opcode == Opcode::kCheckedLoad) {
+      reverse_.Count(command, opcode);
+    } else if (const auto message = DecodeMessage(command.control, command.control_bytes)) {
+      OnMessage(command, *message);
+    }
+    return true;
+  }
+
+  void OnEcho(const ReceivedCommand& command, Opcode opcode) {
+    echoes_.Count(command, opcode);
+    if (!wants_echo_ || command.control_bytes < kSequencedControlBytes) return;
+    const int32_t stream = board_.IndexOf({command.source_xpuid, command.vc});
+    if (stream < 0 || under_way_ == 0) return;
+    --under_way_;
+    const Time sent =
+        sender_.SentTime(static_cast<uint32_t>(stream), LoadBe32(command.control + 4));
+    AddSample(endpoint_.Now(), sent);
+  }
+
+  void OnMessage(const ReceivedCommand& command, const Message& message) {
+    const StreamId from{command.source_xpuid, command.vc};
+    const int32_t stream = board_.IndexOf(from);
+    if (message.run != board_.run() || stream < 0) return;
+    const auto index = static_cast<uint32_t>(stream);
+    if (message.code == Code::kReady) {
+      const auto traits = DecodeServerTraits(command.data, command.data_bytes);
+      if (traits) board_.OnReady(message.flow, index, *traits);
+    } else if (message.code == Code::kReport) {
+      const auto forward = DecodeStreamCounts(command.data, command.data_bytes);
+      if (!forward) return;
+      StreamCounts back = echoes_.At(from, message.flow).counts();
+      back.Add(reverse_.At(from, message.flow).counts());
+      board_.OnReport(message.flow, index, *forward, back);
+    }
+  }
+
+  bool PollCompletions() {
+    suede_completion done[kBatch];
+    const uint32_t count = endpoint_.PollCompletions(done, kBatch);
+    if (count == 0) return false;
+    const Time now = endpoint_.Now();
+    for (uint32_t i = 0; i < count; ++i) {
+      sender_.OnCompletion();
+      ++completions_[std::min<size_t>(done[i].status, kCompletionStatuses - 1)];
+      if (done[i].status != SUEDE_STATUS_OK) {
+        OnBadCompletion(done[i]);
+      } else if (!wants_echo_) {
+        AddSample(now, TimeFromNs(static_cast<int64_t>(done[i].tag)));
+      }
+    }
+    return true;
+  }
+
+  void OnBadCompletion(const suede_completion& done) {
+    if (done.status != SUEDE_STATUS_UNREACHABLE && done.status != SUEDE_STATUS_UNKNOWN_XPU) return;
+    unreachable_ = "XPU " + std::to_string(done.xpuid) +
+                   (done.status == SUEDE_STATUS_UNREACHABLE
+                        ? " is unreachable: it does not acknowledge"
+                        : " is not a configured peer of the endpoint");
+  }
+
+  void AddSample(Time now, Time intended) {
+    if (intended < measure_from_) return;
+    latency_ns_.Record(static_cast<uint64_t>(std::max<int64_t>((now - intended).count(), 0)));
+  }
+
+  E& endpoint_;
+  const bool wants_echo_;
+  RunBoard& board_;
+  LoadSender<E>& sender_;
+  BatchReceiver<E> receiver_;
+  uint64_t under_way_ = 0;  // echoes
+  Time measure_from_ = kNever;
+  RxTable echoes_;
+  RxTable reverse_;
+  Histogram latency_ns_;
+  std::array<uint64_t, kCompletionStatuses> completions_ = {};
+  std::string unreachable_;
+};
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_LOAD_COLLECTOR_H_

@@ -1,0 +1,57 @@
+// Sends one protocol message to every stream, as credit permits.
+#ifndef SUEDE_APP_PERF_MESSAGE_SENDER_H_
+#define SUEDE_APP_PERF_MESSAGE_SENDER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "perf/endpoint.h"
+#include "perf/protocol.h"
+#include "perf/streams.h"
+
+namespace suede::perf {
+
+template <PerfEndpoint E>
+class MessageSender {
+ public:
+  MessageSender(E& endpoint, const std::vector<StreamId>& streams)
+      : endpoint_(endpoint), streams_(streams), sent_(streams.size()) {}
+
+  void Begin(const EncodedMessage& message) {
+    message_ = message;
+    sent_ = 0;
+  }
+  bool done() const { return sent_ == streams_.size(); }
+  // Set where the endpoint calls a stream's destination invalid.
+  bool refused() const { return refused_; }
+
+  // Goes on where the last call had no more credit. Returns whether it sent any.
+  bool Step() {
+    const size_t first = sent_;
+    while (!done() && sent_ - first < kBatch && !refused_) {
+      const SendResult result = endpoint_.Send({.xpuid = streams_[sent_].xpuid,
+                                                .vc = streams_[sent_].vc,
+                                                .flags = SUEDE_RECORD_TRANSMIT_NOW,
+                                                .control = message_.control,
+                                                .data = message_.data});
+      refused_ = result == SendResult::kInvalid;
+      if (result != SendResult::kOk) break;
+      ++sent_;
+    }
+    endpoint_.Flush();
+    return sent_ != first;
+  }
+
+ private:
+  static constexpr size_t kBatch = 32;
+
+  E& endpoint_;
+  const std::vector<StreamId>& streams_;
+  size_t sent_;
+  bool refused_ = false;
+  EncodedMessage message_;
+};
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_MESSAGE_SENDER_H_

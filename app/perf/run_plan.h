@@ -1,0 +1,33 @@
+// What one run of the benchmark shall do.
+#ifndef SUEDE_APP_PERF_RUN_PLAN_H_
+#define SUEDE_APP_PERF_RUN_PLAN_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/time.h"
+#include "perf/load_sender.h"
+#include "perf/streams.h"
+
+namespace suede::perf {
+
+struct RunPlan {
+  LoadShape shape;
+  std::vector<StreamId> streams;
+  bool latency = false;        // a few in flight, each one's echo (or completion) timed
+  bool bidirectional = false;  // the servers send the same load back
+  uint32_t inflight = 1;       // latency mode
+  double rate = 0;             // commands per second of this worker; 0: full speed
+  uint64_t count = 0;          // commands of this worker after the warm-up; 0: by duration
+  Duration duration = std::chrono::seconds(1);
+  Duration warmup{};
+  Duration connect_timeout = std::chrono::seconds(10);
+  Duration drain_timeout = std::chrono::seconds(10);
+
+  // Latency until the completion, if completions are asked for; else until the echo.
+  bool WantsEcho() const { return latency && shape.completion_every == 0; }
+};
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_RUN_PLAN_H_

@@ -1,0 +1,232 @@
+// Pipelines on a simulated network with clients, and a bare port that speaks to them by hand.
+#ifndef SUEDE_TESTS_PIPELINE_BENCH_H_
+#define SUEDE_TESTS_PIPELINE_BENCH_H_
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "../xpu/segment_memory.h"
+#include "pipeline/pipeline.h"
+#include "sim/sim.h"
+#include "wire/frame_builder.h"
+
+namespace suede {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+constexpr uint16_t kPartition = 7;
+
+inline MacAddress MacOf(uint32_t host) {
+  return {2, 0, 0, 0, static_cast<uint8_t>(host >> 8), static_cast<uint8_t>(host)};
+}
+inline Ipv4Address IpOf(uint32_t host) { return 0xc6120000u + host; }
+
+struct Client {
+  Client(uint32_t client_number, const SegmentShape& shape)
+      : number(client_number), memory(shape) {
+    for (uint32_t q = 0; q < shape.queue_count; ++q) queues.emplace_back(memory.base(), q);
+    for (uint32_t vc = 0; vc < kVcCount; ++vc) receivers.emplace_back(memory.base(), vc);
+  }
+  SendResult Send(const TestCommand& command, uint16_t xpuid, uint8_t vc = 0, uint8_t flags = 0,
+                  uint64_t tag = 0, uint32_t queue = 0) {
+    const SendResult result = queues[queue].Send(command.To(xpuid, vc, flags, tag));
+    queues[queue].Flush();
+    return result;
+  }
+  SendResult SendTagged(uint64_t tag, uint16_t xpuid, uint8_t vc = 0) {
+    return Send(TestCommand(8, 16, static_cast<uint8_t>(tag)), xpuid, vc, SUEDE_RECORD_COMPLETION,
+                tag);
+  }
+  // The first data octets of what was received on a VC: the seeds of TestCommand, times 3.
+  std::vector<uint8_t> Receive(uint32_t vc = 0, uint32_t max = 1024) {
+    std::vector<uint8_t> got;
+    ReceivedCommand command;
+    while (got.size() < max && receivers[vc].Poll(&command, 1) == 1) {
+      got.push_back(command.data != nullptr ? command.data[0] : 0);
+    }
+    receivers[vc].Release();
+    return got;
+  }
+  std::vector<suede_completion> Completions(uint32_t queue = 0) {
+    std::vector<suede_completion> all(1024);
+    all.resize(queues[queue].PollCompletions(all.data(), 1024));
+    return all;
+  }
+  uint32_t number;
+  SegmentMemory memory;
+  std::vector<ClientQueue> queues;
+  std::vector<ClientReceiver> receivers;
+};
+
+class PipelineTest : public ::testing::Test {
+ protected:
+  struct Host {
+    uint32_t number = 0;
+    SimPort* port = nullptr;
+    std::unique_ptr<Pipeline> pipeline;
+    std::vector<LcoreReply> replies;
+    uint64_t Count(Counter counter) const {
+      return pipeline->counters(0).Get(counter) + pipeline->port_counters().Get(counter);
+    }
+  };
+
+  PipelineTest() {
+    params.partition = kPartition;
+    params.transport.rto_initial = microseconds(300);
+    params.transport.rto_min = microseconds(100);
+    params.transport.rto_max = milliseconds(2);
+    params.transport.max_tries = 4;
+    params.transport.hello_timeout = microseconds(200);
+    shape = {.queue_count = 1, .tx_lines = 1024, .rx_lines = 1024, .completion_count = 1024,
+             .credit_lines = 256, .aggregate_lines = 1024};
+  }
+  SimPort* AddPort(uint32_t number) {
+    uint8_t mac[6];
+    std::copy_n(MacOf(number).begin(), 6, mac);
+    return network.AddPort(mac, 4096, 64, SimFaults());
+  }
+  // Gives a host a new pipeline, as a new boot of its daemon does.
+  void Boot(Host& host, uint32_t peers, uint32_t epoch) {
+    host.pipeline = std::make_unique<Pipeline>();
+    host.pipeline->AddPort(host.port, {.mac = MacOf(host.number)});
+    InstanceParams p = params;
+    p.xpuid = static_cast<uint16_t>(host.number);
+    p.ip = IpOf(host.number);
+    p.epoch = epoch;
+    for (uint32_t peer = 0; peer < peers; ++peer) {
+      if (peer == host.number) continue;
+      p.peers.push_back(
+          {.xpuid = static_cast<uint16_t>(peer), .ip = IpOf(peer), .mac = MacOf(peer)});
+    }
+    host.pipeline->AddInstance(p);
+  }
+  Host& AddHost(uint32_t number, uint32_t peers) {
+    hosts.push_back(std::make_unique<Host>());
+    Host& host = *hosts.back();
+    host.number = number;
+    host.port = AddPort(number);
+    Boot(host, peers, 1000);
+    return host;
+  }
+  Client& Attach(Host& host, uint8_t claims = 0xf) {
+    clients.push_back(std::make_unique<Client>(static_cast<uint32_t>(clients.size() + 1), shape));
+    Client& client = *clients.back();
+    Ask(host, {.kind = LcoreRequestKind::kAttach,
+               .client = client.number,
+               .queue_instances = no_instances,
+               .segment = client.memory.base(),
+               .shape = &shape});
+    if (claims != 0) {
+      Ask(host, {.kind = LcoreRequestKind::kClaim, .vc_mask = claims, .client = client.number});
+    }
+    return client;
+  }
+  // Asks and returns the answer; kBusy where none came at once.
+  LcoreStatus Ask(Host& host, const LcoreRequest& request) {
+    host.pipeline->mailbox().requests.Push(request);
+    host.pipeline->Poll(network.now());
+    LcoreReply reply;
+    return host.pipeline->mailbox().replies.Pop(reply) ? reply.status : LcoreStatus::kBusy;
+  }
+  // Runs until `done`, at most `limit` of virtual time. Returns whether it was.
+  bool RunUntil(const std::function<bool()>& done, Duration limit = milliseconds(50)) {
+    const Time end = network.now() + limit;
+    while (!done()) {
+      if (network.now() >= end) return false;
+      network.AdvanceTo(network.now() + microseconds(2));
+      for (const auto& host : hosts) {
+        host->pipeline->Poll(network.now());
+        host->pipeline->CheckInvariants();
+      }
+    }
+    return true;
+  }
+  void Run(Duration time) {
+    RunUntil([] { return false; }, time);
+  }
+  // No host keeps more frames than those at hand for its next turns.
+  void ExpectNoFramesOut() {
+    Run(milliseconds(1));
+    for (const auto& host : hosts) EXPECT_LE(host->port->frames_out(), 3 * kBurst);
+  }
+
+  SimNetwork network{1};
+  InstanceParams params;
+  SegmentShape shape;
+  const uint32_t no_instances[SUEDE_MAX_QUEUES] = {};
+  std::vector<std::unique_ptr<Host>> hosts;
+  std::vector<std::unique_ptr<Client>> clients;
+};
+
+// One host, XPU 0, and XPU 1 played by hand over a bare port.
+class ByHandTest : public PipelineTest {
+ protected:
+  void Start() {
+    host = &AddHost(0, 2);
+    wire = AddPort(1);
+  }
+  ReliabilityHeader Rh(uint16_t psn = 0, uint8_t vc = 0) const {
+    return {.ver = 0, .op = RhOp::kNothing, .xpuid = 1, .psn = Psn(psn), .vc = vc,
+            .partition = kPartition};
+  }
+  std::vector<uint8_t> Build(const ReliabilityHeader& rh, const std::vector<uint8_t>& commands,
+                             uint32_t source = 1, uint32_t destination = 0) const {
+    std::vector<uint8_t> buffer(FrameBufferBytes(static_cast<uint32_t>(commands.size())));
+    const HeaderTemplate header = Udp4::MakeTemplate({.source_mac = MacOf(1),
+                                                      .destination_mac = MacOf(0),
+                                                      .source_ip = IpOf(source),
+                                                      .destination_ip = IpOf(destination)});
+    const std::span<uint8_t> frame = BuildFrame(header, rh, commands, buffer);
+    return {frame.begin(), frame.end()};
+  }
+  std::vector<uint8_t> Control(const ControlMessage& message) const {
+    std::vector<uint8_t> body(kMaxControlPduBytes);
+    body.resize(EncodeControl(message, body.data()));
+    return Build(ControlRh(1, kPartition), body);
+  }
+  // Sends frames at the same time, and runs until they have been seen.
+  void Inject(const std::vector<std::vector<uint8_t>>& frames) {
+    for (const auto& octets : frames) {
+      Frame* frame;
+      ASSERT_EQ(wire->Allocate(&frame, 1), 1u);
+      frame->data = frame->buffer + Frame::kCommandOffset;
+      std::copy(octets.begin(), octets.end(), frame->data);
+      frame->length = static_cast<uint32_t>(octets.size());
+      ASSERT_EQ(wire->Transmit(&frame, 1), 1u);
+      wire->Release(&frame, 1);
+    }
+    Run(microseconds(10));
+  }
+  // What the host has sent since the last call.
+  struct Sent {
+    ReliabilityHeader rh;
+    uint8_t dscp;
+    std::vector<uint8_t> commands;
+  };
+  std::vector<Sent> TakeSent() {
+    std::vector<Sent> all;
+    Frame* frame;
+    while (wire->Receive(&frame, 1) == 1) {
+      const ParsedFrame parsed = Udp4::Parse(frame->data, frame->length, 3333, false);
+      EXPECT_EQ(parsed.error, FrameError::kNone);
+      all.push_back({DecodeRh(parsed.pdu), parsed.dscp,
+                     {parsed.pdu + kRhBytes, parsed.pdu + parsed.pdu_bytes - kRcrcBytes}});
+      wire->Release(&frame, 1);
+    }
+    return all;
+  }
+  static std::vector<uint8_t> Command(uint8_t seed) {
+    return TestCommand(8, 16, seed).bytes();
+  }
+
+  Host* host = nullptr;
+  SimPort* wire = nullptr;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_TESTS_PIPELINE_BENCH_H_

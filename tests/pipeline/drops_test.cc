@@ -1,0 +1,171 @@
+// Every reason for dropping a frame: dropped, answered by nothing, counted once, under its own name.
+#include "bench.h"
+
+namespace suede {
+namespace {
+
+class DropsTest : public ByHandTest {
+ protected:
+  // Injects a frame and expects exactly `counter` of all counters of drops to move, by one.
+  void ExpectDrop(const std::vector<uint8_t>& frame, Counter counter) {
+    const CounterSnapshot before = Snapshot();
+    TakeSent();
+    Inject({frame});
+    const CounterSnapshot after = Snapshot();
+    for (size_t i = 0; i < kCounterCount; ++i) {
+      if (CounterRows()[i].severity != Severity::kDrop) continue;
+      const uint64_t want = i == static_cast<size_t>(counter) ? 1 : 0;
+      EXPECT_EQ(after[i] - before[i], want) << CounterRows()[i].name;
+    }
+    EXPECT_EQ(after[static_cast<size_t>(Counter::kRxPdus)],
+              before[static_cast<size_t>(Counter::kRxPdus)]);
+  }
+  CounterSnapshot Snapshot() const {
+    CounterSnapshot sum{};
+    host->pipeline->counters(0).AddTo(sum);
+    host->pipeline->port_counters().AddTo(sum);
+    return sum;
+  }
+  void SetUp() override {
+    Start();
+    Attach(*host);
+  }
+};
+
+TEST_F(DropsTest, GoodPduIsNoDrop) {
+  Inject({Build(Rh(), Command(1))});
+  EXPECT_EQ(host->Count(Counter::kRxPdus), 1u);
+  EXPECT_EQ(clients[0]->Receive(), std::vector<uint8_t>{3});
+}
+
+TEST_F(DropsTest, Rcrc) {
+  std::vector<uint8_t> frame = Build(Rh(), Command(1));
+  frame[60] ^= 1;
+  ExpectDrop(frame, Counter::kRxRcrc);
+  EXPECT_TRUE(TakeSent().empty());
+}
+
+TEST_F(DropsTest, ReservedVersions) {
+  ReliabilityHeader rh = Rh();
+  for (const uint8_t ver : {uint8_t{1}, uint8_t{2}}) {
+    rh.ver = ver;
+    ExpectDrop(Build(rh, Command(1)), Counter::kRxVersion);
+    EXPECT_TRUE(TakeSent().empty());
+  }
+}
+
+TEST_F(DropsTest, PartitionIsEnforcedOnDataAndControl) {
+  ReliabilityHeader rh = Rh();
+  rh.partition = kPartition + 1;
+  ExpectDrop(Build(rh, Command(1)), Counter::kRxPartition);
+  rh.ver = 3;
+  ExpectDrop(Build(rh, {3, 0, 0, 4, 0, 0, 0, 0}), Counter::kRxPartition);
+  EXPECT_TRUE(TakeSent().empty());
+}
+
+TEST_F(DropsTest, UnknownXpu) {
+  ReliabilityHeader rh = Rh();
+  rh.xpuid = 77;
+  ExpectDrop(Build(rh, Command(1)), Counter::kRxUnknownXpu);
+  EXPECT_TRUE(TakeSent().empty());
+}
+
+TEST_F(DropsTest, SourceAddressOfAnotherXpu) {
+  ExpectDrop(Build(Rh(), Command(1), 9), Counter::kRxSource);
+  EXPECT_TRUE(TakeSent().empty());
+}
+
+TEST_F(DropsTest, DestinationThatIsNoInstance) {
+  ExpectDrop(Build(Rh(), Command(1), 1, 5), Counter::kRxUnknownDestination);
+}
+
+TEST_F(DropsTest, NotSue) {
+  std::vector<uint8_t> frame = Build(Rh(), Command(1));
+  frame[12] = 0x08;
+  frame[13] = 0x06;  // ARP
+  ExpectDrop(frame, Counter::kRxNotSue);
+}
+
+TEST_F(DropsTest, Truncated) {
+  std::vector<uint8_t> frame = Build(Rh(), std::vector<uint8_t>(Command(1)));
+  frame.resize(frame.size() - 8);
+  ExpectDrop(frame, Counter::kRxTruncated);
+}
+
+TEST_F(DropsTest, IpChecksum) {
+  std::vector<uint8_t> frame = Build(Rh(), Command(1));
+  frame[24] ^= 1;
+  ExpectDrop(frame, Counter::kRxIpChecksum);
+}
+
+TEST_F(DropsTest, MalformedCommandsDeliverNone) {
+  std::vector<uint8_t> commands = Command(1);
+  commands.insert(commands.end(), {0x0a, 0});  // L of 10
+  ExpectDrop(Build(Rh(), commands), Counter::kRxMalformed);
+  EXPECT_TRUE(clients[0]->Receive().empty());
+  // The connection waits for the same PSN.
+  Inject({Build(Rh(), Command(2))});
+  EXPECT_EQ(clients[0]->Receive(), std::vector<uint8_t>{6});
+}
+
+TEST_F(DropsTest, MalformedPduWithoutCommands) {
+  ExpectDrop(Build(Rh(), {0, 0, 0, 9}), Counter::kRxMalformed);
+}
+
+TEST_F(DropsTest, DuplicateIsAcknowledgedAtOnce) {
+  Inject({Build(Rh(), Command(1))});
+  Run(microseconds(100));
+  ExpectDrop(Build(Rh(), Command(1)), Counter::kRxDuplicate);
+  bool acknowledged = false;
+  for (const Sent& sent : TakeSent()) {
+    acknowledged |= sent.rh.ver == 0 && sent.rh.op == RhOp::kAck && sent.rh.rpsn == Psn(0);
+  }
+  EXPECT_TRUE(acknowledged);
+  EXPECT_EQ(clients[0]->Receive().size(), 1u);
+}
+
+TEST_F(DropsTest, AheadIsAnsweredWithOneNack) {
+  ExpectDrop(Build(Rh(1), Command(1)), Counter::kRxAhead);
+  ExpectDrop(Build(Rh(2), Command(1)), Counter::kRxAhead);
+  EXPECT_EQ(host->Count(Counter::kTxNacks), 1u);
+}
+
+TEST_F(DropsTest, UnsequencedPduAheadIsAnsweredWithANack) {
+  Inject({Build(Rh(1), {})});
+  EXPECT_EQ(host->Count(Counter::kRxAcks), 1u);
+  EXPECT_EQ(host->Count(Counter::kTxNacks), 1u);
+}
+
+TEST_F(DropsTest, UnsequencedPduInStepIsNeverAnswered) {
+  Inject({Build(Rh(0), {})});
+  Run(milliseconds(1));
+  EXPECT_TRUE(TakeSent().empty());
+}
+
+TEST_F(DropsTest, ControlOfUnknownType) {
+  ReliabilityHeader rh = ControlRh(1, kPartition);
+  ExpectDrop(Build(rh, {99, 0, 0, 0}), Counter::kRxControlUnknown);
+}
+
+TEST_F(DropsTest, ControlThatDoesNotParse) {
+  ReliabilityHeader rh = ControlRh(1, kPartition);
+  ExpectDrop(Build(rh, {1, 0, 0, 2, 0, 0}), Counter::kRxControlMalformed);
+  EXPECT_TRUE(TakeSent().empty());
+}
+
+TEST_F(DropsTest, AcknowledgementOfWhatWasNeverSent) {
+  ReliabilityHeader rh = Rh();
+  rh.op = RhOp::kAck;
+  rh.rpsn = Psn(9);
+  Inject({Build(rh, {})});
+  EXPECT_EQ(host->Count(Counter::kRxRpsnInvalid), 1u);
+}
+
+TEST_F(DropsTest, HelloOfAnotherPsnScopeIsCountedAndNotAnswered) {
+  Inject({Control(Hello{.epoch = 5, .psn_scope = 1, .reply_wanted = true})});
+  EXPECT_EQ(host->Count(Counter::kHelloMismatch), 1u);
+  EXPECT_TRUE(TakeSent().empty());
+}
+
+}  // namespace
+}  // namespace suede

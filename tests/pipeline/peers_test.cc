@@ -1,0 +1,255 @@
+// Peers that restart, cannot be reached, or have no room; classes and packing on the wire.
+#include "bench.h"
+
+namespace suede {
+namespace {
+
+class PeersTest : public PipelineTest {
+ protected:
+  void StartPair() {
+    a = &AddHost(0, 2);
+    b = &AddHost(1, 2);
+    ca = &Attach(*a);
+    cb = &Attach(*b);
+  }
+  // Statuses of the completions that come within the time, by tag.
+  std::vector<int> Statuses(Client& client, size_t count, Duration limit = milliseconds(100)) {
+    std::vector<suede_completion> all;
+    RunUntil([&] {
+      for (const suede_completion& c : client.Completions()) all.push_back(c);
+      return all.size() >= count;
+    }, limit);
+    std::vector<int> statuses(count, -1);
+    for (const suede_completion& c : all) statuses.at(c.tag) = c.status;
+    return statuses;
+  }
+  Host* a = nullptr;
+  Host* b = nullptr;
+  Client* ca = nullptr;
+  Client* cb = nullptr;
+};
+
+TEST_F(PeersTest, CommandsArriveAndComplete) {
+  StartPair();
+  ca->SendTagged(0, 1);
+  ca->SendTagged(1, 1, 2);
+  EXPECT_EQ(Statuses(*ca, 2), (std::vector<int>{0, 0}));
+  EXPECT_EQ(cb->Receive(0).size(), 1u);
+  EXPECT_EQ(cb->Receive(2).size(), 1u);
+  ExpectNoFramesOut();
+}
+
+TEST_F(PeersTest, UnreachablePeerAndItsReturn) {
+  StartPair();
+  ca->SendTagged(0, 1);
+  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{0});
+  b->port->SetLink(false);
+  ca->SendTagged(0, 1);
+  ca->SendTagged(1, 1, 3);
+  EXPECT_EQ(Statuses(*ca, 2), (std::vector<int>{1, 1}));
+  EXPECT_EQ(a->Count(Counter::kUnreachable), 1u);
+  EXPECT_EQ(a->Count(Counter::kTxUnreachable), 2u);
+  // Nothing is held for a peer that is lost.
+  ca->SendTagged(0, 1);
+  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{1});
+  b->port->SetLink(true);
+  cb->Receive(0);
+  Run(milliseconds(10));
+  ca->SendTagged(0, 1);
+  cb->SendTagged(0, 0);
+  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{0});
+  EXPECT_EQ(Statuses(*cb, 1), std::vector<int>{0});
+  EXPECT_EQ(cb->Receive(0).size(), 1u);
+  ExpectNoFramesOut();
+}
+
+TEST_F(PeersTest, RestartOfThePeer) {
+  StartPair();
+  for (uint64_t tag = 0; tag < 3; ++tag) {
+    ca->SendTagged(0, 1);
+    cb->SendTagged(0, 0);
+    Statuses(*ca, 1);
+    Statuses(*cb, 1);
+  }
+  b->port->SetLink(false);
+  ca->SendTagged(0, 1);
+  Run(microseconds(20));
+  b->port->SetLink(true);
+  Boot(*b, 2, 1001);
+  Client& reborn = Attach(*b);
+  reborn.SendTagged(0, 0);
+  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{SUEDE_STATUS_PEER_RESET});
+  EXPECT_EQ(Statuses(reborn, 1), std::vector<int>{0});
+  EXPECT_EQ(a->Count(Counter::kPeerResets), 1u);
+  ca->SendTagged(0, 1);
+  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{0});
+  EXPECT_EQ(reborn.Receive(0).size(), 1u);
+}
+
+TEST_F(PeersTest, UnclaimedPdusWaitAndAreDeliveredInOrderAfterTheClaim) {
+  a = &AddHost(0, 2);
+  b = &AddHost(1, 2);
+  ca = &Attach(*a);
+  cb = &Attach(*b, 0);
+  for (uint8_t i = 1; i <= 5; ++i) {
+    ca->Send(TestCommand(8, 16, i), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
+  }
+  Run(milliseconds(2));
+  EXPECT_EQ(b->Count(Counter::kRxUnclaimed), 5u);
+  EXPECT_EQ(Ask(*b, {.kind = LcoreRequestKind::kClaim, .vc_mask = 1, .client = cb->number}),
+            LcoreStatus::kDone);
+  EXPECT_EQ(cb->Receive(0), (std::vector<uint8_t>{3, 6, 9, 12, 15}));
+  ExpectNoFramesOut();
+}
+
+TEST_F(PeersTest, SecondClaimantIsRefused) {
+  StartPair();
+  Client& second = Attach(*b, 0);
+  const LcoreRequest claim{
+      .kind = LcoreRequestKind::kClaim, .vc_mask = 2, .client = second.number};
+  EXPECT_EQ(Ask(*b, claim), LcoreStatus::kClaimed);
+  Ask(*b, {.kind = LcoreRequestKind::kUnclaim, .vc_mask = 2, .client = cb->number});
+  EXPECT_EQ(Ask(*b, claim), LcoreStatus::kDone);
+}
+
+TEST_F(PeersTest, FullRingOfOneVcDoesNotStopTheOthersWithPsnScopeVc) {
+  params.transport.psn_scope = PsnScope::kVc;
+  params.transport.max_tries = 2;
+  shape.rx_lines = 64;
+  StartPair();
+  for (int i = 0; i < 200; ++i) ca->Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
+  Run(milliseconds(5));
+  EXPECT_GT(b->Count(Counter::kRxNotReady), 0u);
+  for (uint64_t i = 0; i < 20; ++i) ca->SendTagged(i, 1, 2);
+  EXPECT_EQ(Statuses(*ca, 20), std::vector<int>(20, 0));
+  EXPECT_EQ(cb->Receive(2).size(), 20u);
+  // Far longer than all tries together: a full ring is no loss.
+  Run(milliseconds(50));
+  EXPECT_EQ(a->Count(Counter::kUnreachable), 0u);
+  size_t got = 0;
+  EXPECT_TRUE(RunUntil([&] { return (got += cb->Receive(0).size()) == 200; }));
+  ExpectNoFramesOut();
+}
+
+// The client gives back just what the next PDU needs, again and again.
+TEST_F(PeersTest, RefusedAndAcceptedByTurns) {
+  shape.rx_lines = 64;
+  StartPair();
+  for (int i = 0; i < 250; ++i) ca->Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
+  Run(milliseconds(5));
+  size_t got = 0;
+  EXPECT_TRUE(RunUntil([&] { return (got += cb->Receive(0, 1).size()) == 250; },
+                       std::chrono::seconds(2)));
+  EXPECT_TRUE(a->pipeline->IsQuiet() || RunUntil([&] { return a->pipeline->IsQuiet(); }));
+}
+
+TEST_F(PeersTest, ErrorMarkUnknownXpuAndBrokenRing) {
+  StartPair();
+  ca->Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_ERROR | SUEDE_RECORD_COMPLETION, 0);
+  ca->SendTagged(1, 55);
+  EXPECT_EQ(Statuses(*ca, 2),
+            (std::vector<int>{SUEDE_STATUS_ERROR_MARK, SUEDE_STATUS_UNKNOWN_XPU}));
+  EXPECT_EQ(a->Count(Counter::kTxErrorMark), 1u);
+  EXPECT_EQ(a->Count(Counter::kTxUnknownXpu), 1u);
+  Client& hostile = Attach(*a, 0);
+  hostile.memory.tx()->head.value = 0x7fffffff;
+  Run(microseconds(50));
+  EXPECT_EQ(hostile.queues[0].state(), SUEDE_QUEUE_BROKEN);
+  ca->SendTagged(0, 1);
+  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{0});
+  EXPECT_EQ(cb->Receive().size(), 1u);
+}
+
+TEST_F(PeersTest, DetachedClientsCommandsAreStillDelivered) {
+  StartPair();
+  for (int i = 0; i < 50; ++i) ca->Send(TestCommand(8, 16, 1), 1);
+  a->pipeline->mailbox().requests.Push(
+      {.kind = LcoreRequestKind::kDetach, .client = ca->number});
+  LcoreReply reply;
+  EXPECT_TRUE(RunUntil([&] { return a->pipeline->mailbox().replies.Pop(reply); }));
+  std::memset(ca->memory.base(), 0xff, ca->memory.offsets.bytes);  // nobody looks any more
+  Run(milliseconds(5));
+  EXPECT_EQ(cb->Receive().size(), 50u);
+  ExpectNoFramesOut();
+}
+
+TEST_F(PeersTest, StalledDestinationDoesNotStopAnother) {
+  a = &AddHost(0, 3);
+  b = &AddHost(1, 3);
+  Host& silent = AddHost(2, 3);
+  ca = &Attach(*a);
+  cb = &Attach(*b);
+  silent.port->SetLink(false);
+  while (ca->Send(TestCommand(8, 16, 1), 2) == SendResult::kOk) {
+  }
+  for (uint64_t i = 0; i < 100; ++i) ca->SendTagged(i, 1);
+  EXPECT_EQ(Statuses(*ca, 100, milliseconds(1)), std::vector<int>(100, 0));
+}
+
+class WireTest : public ByHandTest {};
+
+TEST_F(WireTest, ClassesPerVcAndForPdusWithoutCommands) {
+  for (uint8_t vc = 0; vc < kVcCount; ++vc) params.classes[vc].dscp = static_cast<uint8_t>(10 + vc);
+  params.ack_class.dscp = 40;
+  params.transport.hello_tries = 1;
+  Start();
+  Client& client = Attach(*host);
+  for (uint8_t vc = 0; vc < kVcCount; ++vc) client.SendTagged(vc, 1, vc);
+  Inject({Build(Rh(), Command(1))});
+  Run(microseconds(300));
+  uint32_t data = 0;
+  uint32_t acks = 0;
+  for (const Sent& sent : TakeSent()) {
+    const bool sequenced = sent.rh.ver == 0 && (sent.commands[0] & 0xf) != 0;
+    EXPECT_EQ(sent.dscp, sequenced ? 10 + sent.rh.vc : 40);
+    ++(sequenced ? data : acks);
+  }
+  EXPECT_GE(data, 4u);
+  EXPECT_GE(acks, 2u);  // a HELLO and an ACK
+}
+
+TEST_F(WireTest, TransmitNowClosesAPdu) {
+  params.transport.hello_tries = 0;
+  Start();
+  Client& client = Attach(*host);
+  client.Send(TestCommand(8, 16, 1), 1);
+  client.Send(TestCommand(8, 16, 2), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
+  client.Send(TestCommand(8, 16, 3), 1);
+  Run(microseconds(200));
+  const std::vector<Sent> sent = TakeSent();
+  ASSERT_GE(sent.size(), 2u);
+  EXPECT_EQ(sent[0].commands.size(), 48u);
+  EXPECT_EQ(sent[1].commands.size(), 24u);
+}
+
+// The peer restarts while PDUs wait for its window, and its second HELLO is lost: what waits must
+// not wait for ever.
+TEST_F(WireTest, QueueThatWaitedWhenThePeerRestartedGoesOnThoughAHelloIsLost) {
+  params.transport.window_pdus = 1;
+  params.transport.rto_initial = milliseconds(5);
+  Start();
+  Client& client = Attach(*host);
+  client.Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
+  Run(microseconds(50));
+  Inject({Control(Hello{.epoch = 5, .peer_epoch = 1000})});
+  ReliabilityHeader ack = Rh();
+  ack.op = RhOp::kAck;
+  Inject({Build(ack, {})});
+  client.Send(TestCommand(8, 16, 2), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
+  client.Send(TestCommand(8, 16, 3), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
+  Run(microseconds(50));
+  TakeSent();
+  Inject({Control(Hello{.epoch = 6, .peer_epoch = 0, .reply_wanted = true})});
+  Run(milliseconds(3));
+  uint32_t hellos = 0;
+  bool data = false;
+  for (const Sent& sent : TakeSent()) {
+    hellos += sent.rh.ver == 3 && sent.commands[0] == 1;
+    data |= sent.rh.ver == 0 && (sent.commands[0] & 0xf) != 0 && sent.rh.psn == Psn(0);
+  }
+  EXPECT_GE(hellos, 2u);
+  EXPECT_TRUE(data);
+}
+
+}  // namespace
+}  // namespace suede
