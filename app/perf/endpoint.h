@@ -1,7 +1,7 @@
 // What suede-perf asks of the endpoint that it drives.
 //
-// A concept and not a base class: the engine (workload.h) is a template, so that a send or a receive
-// is inlined into its loops. ClientEndpoint reaches a running daemon, EmbedEndpoint the endpoint
+// A concept and not a base class: the engine (workload.h) is a template, so that a send or a
+// receive is inlined into its loops. ClientEndpoint reaches a running daemon, EmbedEndpoint the endpoint
 // hosted in this process, and the tests have a loopback.
 #ifndef SUEDE_APP_PERF_ENDPOINT_H_
 #define SUEDE_APP_PERF_ENDPOINT_H_
@@ -17,8 +17,9 @@ namespace suede::perf {
 
 // One thread's view: one queue to send on, and the receive rings of the VCs it serves.
 template <class E>
-concept PerfEndpoint = requires(E endpoint, const ClientCommand& command, suede_completion* completions,
-                            ReceivedCommand* received, uint32_t max, uint32_t vc) {
+concept PerfEndpoint = requires(E endpoint, const ClientCommand& command,
+                                suede_completion* completions, ReceivedCommand* received,
+                                uint32_t max, uint32_t vc) {
   // Not visible to the other side before Flush.
   { endpoint.Send(command) } -> std::same_as<SendResult>;
   { endpoint.Flush() };

@@ -59,8 +59,8 @@ struct Options {
   double max_p99_us = 0;
 };
 
-// Parses the command line. Where there is nothing to run (--help, --version, a mistake), prints what
-// the user should see and returns the exit code through `exit_code`, with false.
+// Parses the command line. Where there is nothing to run (--help, --version, a mistake), prints
+// what the user should see and returns the exit code through `exit_code`, with false.
 // `version` answers --version.
 bool ParseCommandLine(int argc, char** argv, const std::string& version, Options* options,
                       int* exit_code);

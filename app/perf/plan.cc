@@ -22,7 +22,9 @@ absl::Status ValidateServer(const Options& o) {
 }
 
 absl::Status ValidateLoad(const Options& o) {
-  if (o.destinations.empty()) return Bad("--destinations: name at least one XPU, as in 2 or 2,8-11");
+  if (o.destinations.empty()) {
+    return Bad("--destinations: name at least one XPU, as in 2 or 2,8-11");
+  }
   if (o.control_bytes < 2 || o.control_bytes > kMaxControlBytes || o.control_bytes % 2 != 0) {
     return Bad("--control: give an even number from 2 to 18");
   }

@@ -61,8 +61,8 @@ struct Document {
 };
 std::string ToJson(const Options& options, const Document& document, const Verdict& verdict);
 
-// Prints the verdict where it is bad and writes the JSON file if one is wanted. The exit code of the
-// whole program.
+// Prints the verdict where it is bad and writes the JSON file if one is wanted. The exit code of
+// the whole program.
 int Conclude(const Options& options, const Document& document);
 
 // Writes the whole text beside `path`, then renames it: a reader never sees half of it.

@@ -14,8 +14,8 @@
 
 namespace suede::perf {
 
-// Commands sent in each stretch of time, for the peak. Bounded memory: when the windows run out they
-// become twice as long.
+// Commands sent in each stretch of time, for the peak. Bounded memory: when the windows run out
+// they become twice as long.
 class RateTrack {
  public:
   void Add(Duration since_start, uint64_t commands) {

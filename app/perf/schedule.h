@@ -9,8 +9,8 @@
 
 namespace suede::perf {
 
-// Command k is due at start + k / rate, whatever happened to those before it: a sender that was held
-// up catches up, and latency measured from the intended time holds what the hold-up cost
+// Command k is due at start + k / rate, whatever happened to those before it: a sender that was
+// held up catches up, and latency measured from the intended time holds what the hold-up cost
 // (no coordinated omission).
 class RateSchedule {
  public:

@@ -6,6 +6,7 @@
 #ifndef SUEDE_PACK_SCHEDULER_H_
 #define SUEDE_PACK_SCHEDULER_H_
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -38,7 +39,7 @@ class Scheduler {
   TxQueue& queue(uint32_t index) { return queues_[index]; }
 
   // Whether Next would give a queue.
-  bool HasWork() const { return active_ != 0; }
+  bool HasWork() const { return with_work_ != 0; }
 
   // Something was put on an idle queue, or a blocked one may go on.
   void Activate(uint32_t index) {
@@ -50,12 +51,11 @@ class Scheduler {
 
   // The queue whose turn it is, taken off its list: follow with Requeue, Block or Idle.
   uint32_t Next() {
-    while (true) {
-      const uint32_t vc = next_vc_;
-      next_vc_ = (next_vc_ + 1) % kVcCount;
-      if (lists_[vc].head == TxQueue::kNone) continue;
-      return PopFront(vc);
-    }
+    // The first VC with work from next_vc_ on, round about.
+    const uint32_t turned = (with_work_ | with_work_ << kVcCount) >> next_vc_;
+    const uint32_t vc = (next_vc_ + static_cast<uint32_t>(std::countr_zero(turned))) % kVcCount;
+    next_vc_ = (vc + 1) % kVcCount;
+    return PopFront(vc);
   }
   // Served: goes to the end of its list if it has more.
   void Requeue(uint32_t index) {
@@ -84,19 +84,19 @@ class Scheduler {
       queues_[list.tail].next_active = index;
     }
     list.tail = index;
-    ++active_;
+    with_work_ |= 1u << VcOf(index);
   }
   uint32_t PopFront(uint32_t vc) {
     List& list = lists_[vc];
     const uint32_t index = list.head;
     list.head = queues_[index].next_active;
-    --active_;
+    if (list.head == TxQueue::kNone) with_work_ &= ~(1u << vc);
     return index;
   }
 
   std::vector<TxQueue> queues_;
   List lists_[kVcCount];
-  uint32_t active_ = 0;
+  uint32_t with_work_ = 0;  // VCs whose list is not empty, a mask
   uint32_t next_vc_ = 0;
 };
 

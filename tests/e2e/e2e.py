@@ -51,6 +51,9 @@ def work_directory():
         yield pathlib.Path(path)
     finally:
         shutil.rmtree(path, ignore_errors=True)
+        # Those of daemons that died before they could clean up; names end like the directory's.
+        for runtime in pathlib.Path("/var/run/dpdk").glob(f"suede_*{path[-8:]}*"):
+            shutil.rmtree(runtime, ignore_errors=True)
 
 
 def endpoint_config(directory, side, device):
@@ -178,18 +181,20 @@ class Daemon(Process):
         self.wait_for_line("ready name=")
         return self
 
-    def __exit__(self, *_):
-        self.kill()
-        shutil.rmtree(f"/var/run/dpdk/suede_{self.name}", ignore_errors=True)
-
     def wait_for_line(self, text, seconds=START_S):
         def look():
             if text in self.stderr():
                 return True
             if not self.running():
-                raise E2eError(f"{self.name} ended before '{text}'\n{self.report()}")
+                raise E2eError(f"{self.name} ended with {self.process.returncode} before '{text}'\n{self.report()}")
             return False
         wait_until(look, seconds, f"'{text}' from {self.name}\n{self.stderr()[-3000:]}")
+
+    def wait_for_link(self):
+        def is_up():
+            lines = [l for l in self.stderr().splitlines() if " port: link " in l]
+            return lines and "link up" in lines[-1]
+        wait_until(is_up, START_S, f"the link of {self.name}\n{self.stderr()[-3000:]}")
 
     def counters(self):
         """All counters by name, of now or, once it has ended, of its end."""
@@ -256,6 +261,8 @@ def both_ways(directory, left, right, seconds, *arguments, prefixes=((), ())):
     """Two client processes on each side, which together load all VCs both ways, with the content
     checked. Commands delivered."""
     jsons = [directory / f"{secrets.token_hex(3)}.json" for _ in range(2)]
+    for daemon in (left, right):
+        daemon.wait_for_link()
     with contextlib.ExitStack() as stack:
         servers = [
             stack.enter_context(contextlib.closing(_Closing(

@@ -31,6 +31,8 @@ def hostile_client(tmp_path_factory):
 def undisturbed_traffic(directory, left, right, seconds):
     """Load on VC 0 and 1 from left to right and back, which has to be whole and right at the end."""
     file = directory / f"{secrets.token_hex(3)}.json"
+    for daemon in (left, right):
+        daemon.wait_for_link()
     server = e2e.perf_server(directory, right, "0,1")
     with contextlib.closing(e2e._Closing(server)):
         with e2e.perf(directory, "undisturbed", left.socket, "--destinations", 1, "--vcs", "0,1",

@@ -156,7 +156,7 @@ TEST_F(WorkloadTest, ACommandBehindTheReportIsNotLost) {
   plan_.drain_timeout = std::chrono::milliseconds(100);
   int n = 0;
   link_.fault = [&](Loopback::Stored&) {
-    return ++n == 500 ? Loopback::Fate::kBehindReport : Loopback::Fate::kDeliver;
+    return ++n == 990 ? Loopback::Fate::kBehindReport : Loopback::Fate::kDeliver;
   };
   const RunResult r = Run();
   EXPECT_EQ(r.lost(), 0u);
