@@ -5,16 +5,19 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
+#include <rte_interrupts.h>
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 #include <rte_net_crc.h>
 #include <rte_version.h>
 #include <sched.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -247,6 +250,33 @@ absl::Status StartEal(const EalOptions& options) {
   return absl::OkStatus();
 }
 
+namespace {
+
+std::atomic<bool> interrupt_thread_parked{false};
+
+void ParkHere(void*) {
+  interrupt_thread_parked = true;
+  while (true) pause();
+}
+
+// rte_eal_cleanup() unmaps EAL's memory and leaves its interrupt thread running, which reads the
+// descriptions of interrupts there whenever one wakes it: a closed memif's peer is enough. So the
+// thread gets an interrupt whose handler never returns; it ends with the process.
+void ParkInterruptThread() {
+  constexpr int64_t kStepNs = 100'000;
+  constexpr int kSteps = 10'000;
+  rte_intr_handle* handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
+  const int fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);  // readable from the start
+  if (handle == nullptr || fd < 0 || rte_intr_fd_set(handle, fd) != 0 ||
+      rte_intr_type_set(handle, RTE_INTR_HANDLE_EXT) != 0 ||
+      rte_intr_callback_register(handle, ParkHere, nullptr) != 0) {
+    return;
+  }
+  for (int step = 0; step < kSteps && !interrupt_thread_parked; ++step) SleepNs(kStepNs);
+}
+
+}  // namespace
+
 bool StopEal() {
   if (!running) return true;
   internal::CloseAllPorts();
@@ -259,10 +289,7 @@ bool StopEal() {
   running = false;
   WaitForLcores();
   CloseOtherPorts();
-  // EAL unmaps its memory and leaves its interrupt thread running. That thread has just been told
-  // of closed ports, and reads their descriptions there until it is back in epoll_wait().
-  constexpr int64_t kSettleNs = 50'000'000;
-  SleepNs(kSettleNs);
+  ParkInterruptThread();
   rte_eal_cleanup();
   internal::CloseEalLog();
   RemoveLeftovers(running_prefix);

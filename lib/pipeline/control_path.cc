@@ -1,4 +1,6 @@
 // What the control thread asks of the lcore: clients that come, claim, reset and go.
+#include <algorithm>
+
 #include "pipeline/pipeline.h"
 
 namespace suede {
@@ -95,7 +97,10 @@ LcoreStatus Pipeline::Claim(const LcoreRequest& request, bool claim) {
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     if ((request.vc_mask & 1u << vc) == 0) continue;
     instance.claimed_by[vc] = claim ? client : Instance::kNoClient;
-    if (claim && !instance.unclaimed[vc].empty()) {
+    const bool waits = std::any_of(waiting_.begin(), waiting_.end(), [&](const VcRef& ref) {
+      return ref.instance == request.instance && ref.vc == vc;
+    });
+    if (claim && !waits && !instance.unclaimed[vc].empty()) {
       waiting_.push_back({.instance = request.instance, .vc = static_cast<uint8_t>(vc)});
     }
   }
