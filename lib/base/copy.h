@@ -1,4 +1,4 @@
-// Copying a command: 2 to a few hundred octets, exactly, without a call.
+// Copying a command: 2 to a few hundred octets, without a call and mostly without a branch.
 #ifndef SUEDE_BASE_COPY_H_
 #define SUEDE_BASE_COPY_H_
 
@@ -7,30 +7,21 @@
 
 namespace suede {
 
-// Copies `bytes` octets, at least 2. Touches nothing outside of either range.
+// What CopyCommand may touch behind a command of fewer octets than this, at either place: the room
+// that the first line of a ring's record has for a command, in whole words.
+inline constexpr uint32_t kCopyBytes = 48;
+
+// Copies `bytes` octets, at least 1. Up to kCopyBytes octets from each start may be read and written,
+// however few are asked for; nothing behind that or the command's end is touched.
 inline __attribute__((always_inline)) void CopyCommand(uint8_t* to, const uint8_t* from,
                                                        uint32_t bytes) {
-  if (bytes >= 16) {
-    const uint32_t last = bytes - 16;
-    for (uint32_t i = 0; i < last; i += 16) std::memcpy(to + i, from + i, 16);
-    std::memcpy(to + last, from + last, 16);
-  } else if (bytes >= 8) {
-    uint64_t head, tail;
-    std::memcpy(&head, from, 8);
-    std::memcpy(&tail, from + bytes - 8, 8);
-    std::memcpy(to, &head, 8);
-    std::memcpy(to + bytes - 8, &tail, 8);
-  } else if (bytes >= 4) {
-    uint32_t head, tail;
-    std::memcpy(&head, from, 4);
-    std::memcpy(&tail, from + bytes - 4, 4);
-    std::memcpy(to, &head, 4);
-    std::memcpy(to + bytes - 4, &tail, 4);
-  } else {
-    to[0] = from[0];
-    to[1] = from[1];
-    to[bytes - 1] = from[bytes - 1];
-  }
+  std::memcpy(to, from, 16);
+  std::memcpy(to + 16, from + 16, 16);
+  std::memcpy(to + 32, from + 32, 16);
+  if (bytes <= kCopyBytes) return;
+  const uint32_t last = bytes - 16;
+  for (uint32_t i = kCopyBytes; i < last; i += 16) std::memcpy(to + i, from + i, 16);
+  std::memcpy(to + last, from + last, 16);
 }
 
 }  // namespace suede

@@ -24,34 +24,40 @@ struct PackInput {
   bool transmit_now = false;
 };
 
-// Whether `pdu` can take the command: it is open, has the octets, and can remember where the command
-// came from.
-inline bool CanAppend(const Pdu& pdu, const PackInput& in, uint32_t limit_bytes) {
-  if (pdu.closed || pdu.bytes + ((in.bytes + 1u) & ~1u) > limit_bytes) return false;
+// Octets that a command takes in a PDU: even.
+inline uint32_t PackedBytes(const PackInput& in) { return (in.bytes + 1u) & ~1u; }
+
+// Whether `pdu` can take the command: it has the octets, and can remember where the command came
+// from.
+inline bool CanAppend(const Pdu& pdu, const PackInput& in) {
+  if (pdu.room < PackedBytes(in)) return false;
   if (in.tagged && pdu.tag_count == Pdu::kMaxTags) return false;
-  return pdu.run_count == 0 || pdu.runs[pdu.run_count - 1].queue == in.queue ||
-         pdu.run_count < Pdu::kMaxRuns;
+  return pdu.last_queue == in.queue || pdu.run_count < Pdu::kMaxRuns;
 }
 
 // Appends the command to a PDU for which CanAppend holds. Returns true where this began a new run.
+// May write up to kCopyBytes octets from the command's place on, and reads as many of its line.
 inline bool Append(Pdu& pdu, const PackInput& in) {
   uint8_t* to = pdu.commands + pdu.bytes;
   CopyCommand(to, in.command, in.bytes);
   to[0] = in.type;
   to[1] = in.length;
   to[in.bytes] = 0;  // the pad of an odd length; overwritten by the next command otherwise
-  pdu.bytes = static_cast<uint16_t>(pdu.bytes + ((in.bytes + 1u) & ~1u));
+  const uint32_t packed = PackedBytes(in);
+  pdu.bytes = static_cast<uint16_t>(pdu.bytes + packed);
+  pdu.room = in.transmit_now ? 0 : static_cast<uint16_t>(pdu.room - packed);
   ++pdu.command_count;
-  const bool new_run = pdu.run_count == 0 || pdu.runs[pdu.run_count - 1].queue != in.queue;
-  if (new_run) pdu.runs[pdu.run_count++] = {.queue = in.queue, .lines = 0, .tags = 0, .commands = 0};
+  const bool new_run = pdu.last_queue != in.queue;
+  if (new_run) {
+    pdu.last_queue = in.queue;
+    pdu.runs[pdu.run_count++] = {.queue = in.queue, .lines = 0, .tags = 0};
+  }
   PduRun& run = pdu.runs[pdu.run_count - 1];
   run.lines = static_cast<uint16_t>(run.lines + in.lines);
-  ++run.commands;
   if (in.tagged) {
     pdu.tags[pdu.tag_count++] = in.tag;
     ++run.tags;
   }
-  pdu.closed = in.transmit_now;
   return new_run;
 }
 

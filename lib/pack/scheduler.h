@@ -27,6 +27,7 @@ struct TxQueue {
   PduList pdus;
   uint32_t next_active = kNone;
   State state = State::kIdle;
+  bool lost = false;  // the destination is unreachable: nothing is put here
 };
 
 class Scheduler {

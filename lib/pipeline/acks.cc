@@ -99,6 +99,15 @@ void Pipeline::WantRetransmission(Instance& instance, uint32_t number) {
   PortOf(instance).retransmit.push_back({instance.number, number});
 }
 
+// Tells packing whether the connection's destination can be reached.
+void Pipeline::MarkLost(Instance& instance, uint32_t number, bool lost) {
+  const uint32_t peer = instance.PeerOfConnection(number);
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if (instance.ConnectionIndex(peer, vc) != number) continue;
+    instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).lost = lost;
+  }
+}
+
 void Pipeline::GiveUpQueued(Instance& instance, uint32_t number, uint8_t status) {
   const uint32_t peer = instance.PeerOfConnection(number);
   const bool per_vc = instance.params.transport.psn_scope == PsnScope::kVc;
@@ -280,7 +289,9 @@ void Pipeline::OnPeerReset(Instance& instance, uint32_t peer) {
   const bool per_vc = instance.params.transport.psn_scope == PsnScope::kVc;
   for (uint32_t vc = 0; vc < (per_vc ? kVcCount : 1); ++vc) {
     PduList given_up;
-    instance.connections[instance.ConnectionIndex(peer, vc)].Reset(given_up);
+    const uint32_t number = instance.ConnectionIndex(peer, vc);
+    instance.connections[number].Reset(given_up);
+    MarkLost(instance, number, false);
     Complete(instance, given_up, SUEDE_STATUS_PEER_RESET);
   }
 }
@@ -352,6 +363,7 @@ void Pipeline::OnConnectionTimer(Instance& instance, uint32_t number, Time now) 
       instance.counters.Add(Counter::kUnreachable);
       PduList given_up;
       connection.GiveUp(now, params, given_up);
+      MarkLost(instance, number, true);
       Complete(instance, given_up, SUEDE_STATUS_UNREACHABLE);
       GiveUpQueued(instance, number, SUEDE_STATUS_UNREACHABLE);
       break;

@@ -92,7 +92,8 @@ class Pipeline {
   // tx_path.cc
   bool PollClients();
   bool DrainRing(QueueSlot& slot, uint16_t number);
-  void PackRecord(Instance& instance, QueueSlot& slot, uint16_t number, const TxRecord& record);
+  void PackRecord(Instance& instance, QueueSlot& slot, uint16_t number, const TxRecord& record,
+                  uint32_t queue);
   void Discard(QueueSlot& slot, uint16_t number, const TxRecord& record, uint8_t status);
   bool StagePdus(PortContext& port, Time now);
   bool StageOne(Instance& instance, PortContext& port, Time now);
@@ -124,6 +125,7 @@ class Pipeline {
   // Ends what is in flight and queued on a connection.
   void GiveUpQueued(Instance& instance, uint32_t connection, uint8_t status);
   void OnPeerReset(Instance& instance, uint32_t peer);
+  void MarkLost(Instance& instance, uint32_t connection, bool lost);
   void Unblock(Instance& instance, uint32_t connection);
   void OweAck(Instance& instance, uint32_t connection, Time now);
   void SendAcks(Time now);

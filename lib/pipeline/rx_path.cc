@@ -133,6 +133,7 @@ void Pipeline::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
     instance.counters.Add(Counter::kRxRpsnInvalid);
     return;
   }
+  if (verdict == RpsnVerdict::kResumed) MarkLost(instance, number, false);
   Complete(instance, acked, SUEDE_STATUS_OK);
   Unblock(instance, number);
 }

@@ -23,6 +23,7 @@ bool Pipeline::DrainRing(QueueSlot& slot, uint16_t number) {
   Instance& instance = *instances_[slot.instance];
   PortContext& port = PortOf(instance);
   TxRecord* const records = records_.data();
+  uint32_t indices[kBurst];  // of the records' queues
   uint32_t taken = 0;
   while (taken < kRecordsPerTurn) {
     // A record that was taken must find a frame to go into.
@@ -36,11 +37,11 @@ bool Pipeline::DrainRing(QueueSlot& slot, uint16_t number) {
     if (draining) slot.drain_lines -= count;
     for (uint32_t i = 0; i < count; ++i) {
       const uint32_t peer = instance.peer_of_xpu[records[i].xpuid];
-      if (peer != Instance::kNoPeer) {
-        __builtin_prefetch(&instance.scheduler.queue(Scheduler::QueueIndex(peer, records[i].vc)));
-      }
+      indices[i] = peer != Instance::kNoPeer ? Scheduler::QueueIndex(peer, records[i].vc)
+                                             : TxQueue::kNone;
+      if (peer != Instance::kNoPeer) __builtin_prefetch(&instance.scheduler.queue(indices[i]));
     }
-    for (uint32_t i = 0; i < count; ++i) PackRecord(instance, slot, number, records[i]);
+    for (uint32_t i = 0; i < count; ++i) PackRecord(instance, slot, number, records[i], indices[i]);
     slot.ring.Release();
     taken += count;
     if (count < kBurst) break;
@@ -52,18 +53,18 @@ bool Pipeline::DrainRing(QueueSlot& slot, uint16_t number) {
 }
 
 void Pipeline::PackRecord(Instance& instance, QueueSlot& slot, uint16_t number,
-                          const TxRecord& record) {
+                          const TxRecord& record, uint32_t index) {
   if (record.verdict != RecordVerdict::kCommand) {
     const bool marked = record.verdict == RecordVerdict::kErrorMark;
     Discard(slot, number, record, marked ? SUEDE_STATUS_ERROR_MARK : SUEDE_STATUS_MALFORMED);
     return;
   }
-  const uint32_t peer = instance.peer_of_xpu[record.xpuid];
-  if (peer == Instance::kNoPeer) {
+  if (index == TxQueue::kNone) {
     Discard(slot, number, record, SUEDE_STATUS_UNKNOWN_XPU);
     return;
   }
-  if (instance.connections[instance.ConnectionIndex(peer, record.vc)].lost()) {
+  TxQueue& queue = instance.scheduler.queue(index);
+  if (queue.lost) {
     Discard(slot, number, record, SUEDE_STATUS_UNREACHABLE);
     return;
   }
@@ -80,13 +81,12 @@ void Pipeline::PackRecord(Instance& instance, QueueSlot& slot, uint16_t number,
                         .lines = record.lines,
                         .tagged = (record.flags & SUEDE_RECORD_COMPLETION) != 0,
                         .transmit_now = (record.flags & SUEDE_RECORD_TRANSMIT_NOW) != 0};
-  const uint32_t index = Scheduler::QueueIndex(peer, record.vc);
-  TxQueue& queue = instance.scheduler.queue(index);
   Pdu* pdu = queue.pdus.tail();
-  if (pdu == nullptr || !CanAppend(*pdu, input, instance.params.pack_limit_bytes)) {
-    if (pdu != nullptr) pdu->closed = true;
+  if (pdu == nullptr || !CanAppend(*pdu, input)) {
+    if (pdu != nullptr) pdu->room = 0;
     pdu = PortOf(instance).NewPdu();
-    pdu->peer = static_cast<uint16_t>(peer);
+    pdu->room = static_cast<uint16_t>(instance.params.pack_limit_bytes);
+    pdu->peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
     pdu->vc = record.vc;
     queue.pdus.PushBack(pdu);
     ++queued_pdus_;

@@ -19,27 +19,28 @@ struct PduRun {
   uint16_t queue;     // the pipeline's number of the queue
   uint16_t lines;     // ring lines, the unit of credit
   uint16_t tags;      // tags of this run, which follow those of the runs before it
-  uint16_t commands;
 };
 
 struct Pdu {
   static constexpr uint32_t kMaxRuns = 3;
   static constexpr uint32_t kMaxTags = 64;
+  static constexpr uint16_t kNoQueue = 0xffff;
 
   Pdu* next = nullptr;          // link of the one list that owns the PDU
   uint8_t* commands = nullptr;  // first octet of the commands
   Time sent_at{};               // first transmission, or the last one once retransmitted
   uint16_t bytes = 0;           // octets of commands
+  uint16_t room = 0;            // octets of commands that it may still take; 0 closes it
   uint16_t command_count = 0;
   uint16_t peer = 0;            // index of the destination in the instance's peer table
   Psn psn;                      // valid once sequenced
   uint8_t vc = 0;
   uint8_t run_count = 0;
   uint8_t tag_count = 0;
-  bool closed = false;          // takes no more commands
   bool retransmitted = false;
   bool staged = false;          // waits in the transmit burst: must not be staged twice
   bool orphaned = false;        // given back while staged: released once the port took it
+  uint16_t last_queue = kNoQueue;  // of the last run
   PduRun runs[kMaxRuns];
   alignas(64) uint64_t tags[kMaxTags];
 };

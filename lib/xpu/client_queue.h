@@ -47,8 +47,7 @@ class ClientQueue {
         completion_count_(segment_->completion_count),
         credit_lines_(segment_->credit_lines),
         aggregate_lines_(segment_->aggregate_lines),
-        accounts_(size_t{SUEDE_XPUS} * SUEDE_VCS, Account{.sent = 0, .limit = credit_lines_}),
-        aggregate_{.sent = 0, .limit = aggregate_lines_} {}
+        accounts_(size_t{SUEDE_XPUS} * SUEDE_VCS, Account{.sent = 0, .limit = credit_lines_}) {}
 
   // Copies the command into the ring. It is not visible to the daemon before Flush; where the
   // command would block, Send flushes, as nothing could move otherwise.
@@ -57,15 +56,17 @@ class ClientQueue {
     const uint32_t length = command.control[1];
     const uint32_t control_bytes = (type & 0x0f) * 2;
     const uint32_t has_data = (type >> 4) & 1;
-    const uint32_t data_bytes = has_data != 0 ? length + 1 : 0;
-    if ((control_bytes - 2 > 16) | (command.vc >= SUEDE_VCS) | (command.xpuid >= SUEDE_XPUS) |
-        ((command.flags & ~kKnownFlags) != 0) | (has_data != 0 && command.data == nullptr)) {
+    const uint32_t data_bytes = (length + 1) & (0u - has_data);
+    // Where the command goes and its flags, together: one branch for what is wrong with them.
+    const uint32_t address = uint32_t{command.vc} << 8 | uint32_t{command.xpuid} << 16;
+    if (((address & kNoAddress) | (command.flags & kNoFlags)) != 0 || control_bytes - 2 > 16 ||
+        (has_data != 0 && command.data == nullptr)) [[unlikely]] {
       return SendResult::kInvalid;
     }
     const uint32_t lines =
         (SUEDE_RECORD_CONTROL + control_bytes + data_bytes + SUEDE_LINE_BYTES - 1) /
         SUEDE_LINE_BYTES;
-    const uint32_t tagged = (command.flags & SUEDE_RECORD_COMPLETION) != 0 ? 1 : 0;
+    const uint32_t tagged = (command.flags / SUEDE_RECORD_COMPLETION) & 1;
     const size_t index = size_t{command.xpuid} * SUEDE_VCS + command.vc;
     Account& account = accounts_[index];
     const uint32_t start = head_ & (line_count_ - 1);
@@ -73,10 +74,10 @@ class ClientQueue {
     const uint32_t state = LoadRelaxed(*state_);
     if (state != SUEDE_QUEUE_READY) [[unlikely]]
       return Refuse(state);
-    if (account.Free() < lines || aggregate_.Free() < lines || ring_free_ < padding + lines ||
-        tagged_ + tagged > completion_count_) [[unlikely]] {
+    if (account.Free() < lines || room_ < padding + lines || tagged_ + tagged > completion_count_)
+        [[unlikely]] {
       ReadReturns(&account, index);
-      if (account.Free() < lines || aggregate_.Free() < lines || ring_free_ < padding + lines ||
+      if (account.Free() < lines || room_ < padding + lines ||
           tagged_ + tagged > completion_count_) {
         Flush();
         return SendResult::kWouldBlock;
@@ -86,11 +87,11 @@ class ClientQueue {
       lines_[size_t{start} * SUEDE_LINE_BYTES] = SUEDE_KIND_NONE;
       head_ += padding;
     }
-    Write(command, SUEDE_KIND_COMMAND + has_data, control_bytes, data_bytes);
+    Write(command, address | (SUEDE_KIND_COMMAND + has_data), control_bytes, data_bytes);
     head_ += lines;
-    ring_free_ -= padding + lines;
+    room_ -= padding + lines;
     account.sent += lines;
-    aggregate_.sent += lines;
+    sent_ += lines;
     tagged_ += tagged;
     return SendResult::kOk;
   }
@@ -122,7 +123,8 @@ class ClientQueue {
     const size_t index = size_t{xpuid} * SUEDE_VCS + vc;
     ReadReturns(&accounts_[index], index);
     const uint32_t own = accounts_[index].Free();
-    return own < aggregate_.Free() ? own : aggregate_.Free();
+    const uint32_t aggregate = AggregateFree();
+    return own < aggregate ? own : aggregate;
   }
 
   // What a wait for this queue compares with: aggregate credit and ring position as Send last saw
@@ -137,16 +139,18 @@ class ClientQueue {
   // the reset, so that every tag is completed; those in a broken ring are lost.
   void Restart(bool was_broken) {
     head_ = published_ = seen_tail_ = 0;
-    ring_free_ = line_count_;
-    aggregate_ = {.sent = 0, .limit = aggregate_lines_};
-    seen_returned_ = 0;
+    sent_ = seen_returned_ = 0;
+    room_ = 0;  // Send looks again
     for (Account& account : accounts_) account = {.sent = 0, .limit = credit_lines_};
     if (was_broken) tagged_ = 0;
   }
 
  private:
-  static constexpr uint32_t kKnownFlags =
-      SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_ERROR | SUEDE_RECORD_COMPLETION;
+  static constexpr uint32_t kNoFlags =
+      0xff & ~(SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_ERROR | SUEDE_RECORD_COMPLETION);
+  // The bits that are 0 in every {XPU, VC} as a record's first word holds it.
+  static constexpr uint32_t kNoAddress = (0xff & ~(SUEDE_VCS - 1)) << 8 |
+                                         (0xffff & ~(SUEDE_XPUS - 1)) << 16;
 
   struct Account {
     uint32_t sent;   // lines handed over
@@ -157,23 +161,26 @@ class ClientQueue {
   // Slow path of Send: reads from shared memory what the daemon has given back.
   void ReadReturns(Account* account, size_t index) {
     seen_returned_ = LoadAcquire(credits_->aggregate_returned);
-    aggregate_.limit = seen_returned_ + aggregate_lines_;
     account->limit = LoadAcquire(credits_->returned[index]) + credit_lines_;
     seen_tail_ = LoadAcquire(tx_->tail.value);
-    ring_free_ = line_count_ - (head_ - seen_tail_);
+    const uint32_t ring = line_count_ - (head_ - seen_tail_);
+    room_ = ring < AggregateFree() ? ring : AggregateFree();
   }
+
+  uint32_t AggregateFree() const { return seen_returned_ + aggregate_lines_ - sent_; }
 
   SendResult Refuse(uint32_t state) const {
     return state == SUEDE_QUEUE_BROKEN ? SendResult::kBroken : SendResult::kInReset;
   }
 
-  void Write(const ClientCommand& command, uint32_t kind, uint32_t control_bytes,
+  void Write(const ClientCommand& command, uint32_t head, uint32_t control_bytes,
              uint32_t data_bytes) {
     uint8_t* line = lines_ + size_t{head_ & (line_count_ - 1)} * SUEDE_LINE_BYTES;
-    const uint64_t word0 = uint64_t{kind} | uint64_t{command.vc} << 8 |
-                           uint64_t{command.xpuid} << 16 | command.tag << 32;
+    uint16_t type_and_length;
+    std::memcpy(&type_and_length, command.control, sizeof type_and_length);
+    const uint64_t word0 = head | command.tag << 32;
     const uint64_t word1 = command.tag >> 32 | uint64_t{command.flags} << 32 |
-                           uint64_t{command.control[0]} << 48 | uint64_t{command.control[1]} << 56;
+                           uint64_t{type_and_length} << 48;
     std::memcpy(line, &word0, sizeof word0);
     std::memcpy(line + sizeof word0, &word1, sizeof word1);
     if (control_bytes > 2) CopyOctets(line + 16, command.control + 2, control_bytes - 2);
@@ -194,10 +201,10 @@ class ClientQueue {
   uint32_t credit_lines_;
   uint32_t aggregate_lines_;
   std::vector<Account> accounts_;
-  Account aggregate_;
   uint32_t head_ = 0;
   uint32_t published_ = 0;
-  uint32_t ring_free_ = line_count_;  // by what was last seen of the tail
+  uint32_t sent_ = 0;           // lines handed over
+  uint32_t room_ = 0;           // lines of ring and aggregate credit, by what was last seen of both
   uint32_t seen_tail_ = 0;
   uint32_t seen_returned_ = 0;
   uint32_t completion_head_ = 0;
