@@ -1,11 +1,18 @@
 #include "wire/command.h"
 
+#include <cstring>
+
 namespace suede {
 namespace {
 
 bool AllZero(const uint8_t* begin, const uint8_t* end) {
-  uint8_t seen = 0;
-  for (const uint8_t* p = begin; p != end; ++p) seen |= *p;
+  uint64_t seen = 0;
+  for (; end - begin >= 8; begin += 8) {
+    uint64_t word;
+    std::memcpy(&word, begin, sizeof word);
+    seen |= word;
+  }
+  for (; begin != end; ++begin) seen |= *begin;
   return seen == 0;
 }
 
