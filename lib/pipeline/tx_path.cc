@@ -110,7 +110,7 @@ void Pipeline::Discard(QueueSlot& slot, uint16_t number, const TxRecord& record,
   if (charged && slot.credits.Take(record.xpuid, record.vc, record.lines)) {
     slot.credits.Return(record.xpuid, record.vc, record.lines);
   }
-  if (status != SUEDE_STATUS_MALFORMED && (record.flags & SUEDE_RECORD_COMPLETION) != 0) {
+  if ((record.flags & SUEDE_RECORD_COMPLETION) != 0) {
     CompleteTag(slot, number, record.tag, record.xpuid, record.vc, status);
   }
 }
