@@ -75,7 +75,7 @@ LcoreStatus Pipeline::Attach(const LcoreRequest& request) {
     slot.credits = CreditWriter(request.segment, shape, i);
     slot.completions = CompletionWriter(request.segment, shape, i);
     slot.segment = static_cast<suede_segment*>(request.segment);
-    slot.drain_lines = shape.tx_lines;
+    slot.drain_lines = draining_ ? 0 : shape.tx_lines;
     StoreRelease(slot.segment->queue_state[i].value, SUEDE_QUEUE_READY);
     serving_.push_back(numbers[i]);
   }
@@ -187,6 +187,8 @@ void Pipeline::FinishDraining() {
   }
   if (!IsIdle() || drained_) return;
   drained_ = true;
+  // The answer says that all is acknowledged: what comes now would make it untrue.
+  for (const uint16_t number : serving_) queues_[number].drain_lines = 0;
   mailbox_.replies.Push({.kind = LcoreRequestKind::kDrain, .status = LcoreStatus::kDone,
                          .queue = 0, .client = 0});
 }
