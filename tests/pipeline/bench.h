@@ -148,6 +148,17 @@ class PipelineTest : public ::testing::Test {
   void Run(Duration time) {
     RunUntil([] { return false; }, time);
   }
+  // Statuses of the completions that come within the time, by tag; -1 where none came.
+  std::vector<int> Statuses(Client& client, size_t count, Duration limit = milliseconds(100)) {
+    std::vector<suede_completion> all;
+    RunUntil([&] {
+      for (const suede_completion& c : client.Completions()) all.push_back(c);
+      return all.size() >= count;
+    }, limit);
+    std::vector<int> statuses(count, -1);
+    for (const suede_completion& c : all) statuses.at(c.tag) = c.status;
+    return statuses;
+  }
   // No host keeps more frames than those at hand for its next turns.
   void ExpectNoFramesOut() {
     Run(milliseconds(1));
