@@ -31,9 +31,9 @@ bool Pipeline::DrainRing(QueueSlot& slot, uint16_t number) {
       break;
     }
     const bool draining = draining_ || slot.state == QueueSlot::State::kDraining;
-    const uint32_t wanted = draining ? std::min(kBurst, slot.drain_lines) : kBurst;
+    const uint32_t wanted = draining ? std::min(kBurst, slot.drain_records) : kBurst;
     const uint32_t count = slot.ring.Poll(records, wanted);
-    if (draining) slot.drain_lines -= count;
+    if (draining) slot.drain_records -= count;
     for (uint32_t i = 0; i < count; ++i) {
       const uint32_t peer = instance.peer_of_xpu[records[i].xpuid];
       if (peer != Instance::kNoPeer) {
