@@ -50,13 +50,7 @@ class FairnessTest : public PipelineTest {
   // Whose PDUs were on the wire, in order.
   std::vector<Queue> TakeOrder() {
     std::vector<Queue> order;
-    Frame* frame;
-    while (wire->Receive(&frame, 1) == 1) {
-      const ParsedFrame parsed = Udp4::Parse(frame->data, frame->length, 3333, false);
-      EXPECT_EQ(parsed.error, FrameError::kNone);
-      order.emplace_back(parsed.destination_ip - IpOf(0), DecodeRh(parsed.pdu).vc);
-      wire->Release(&frame, 1);
-    }
+    for (const Sent& sent : Take(wire)) order.emplace_back(sent.destination, sent.rh.vc);
     return order;
   }
   Host* host = nullptr;
