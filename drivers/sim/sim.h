@@ -44,6 +44,8 @@ class SimNetwork {
   void AdvanceTo(Time time);
   // When the next frame arrives; kNever where none is under way.
   Time next_arrival() const { return arrivals_.empty() ? kNever : arrivals_.top().at; }
+  // Frames that links have lost so far.
+  uint64_t frames_lost() const { return frames_lost_; }
   std::mt19937_64& random() { return random_; }
   bool Chance(double probability) {
     return probability > 0 && std::uniform_real_distribution<>(0, 1)(random_) < probability;
@@ -65,6 +67,7 @@ class SimNetwork {
   std::mt19937_64 random_;
   Time now_{};
   uint64_t order_ = 0;
+  uint64_t frames_lost_ = 0;
   std::priority_queue<Arrival> arrivals_;
   std::map<uint64_t, SimPort*> ports_;  // by MAC address
   std::vector<std::unique_ptr<SimPort>> owned_;
@@ -98,7 +101,7 @@ class SimPort : public Port {
   struct OnWire {
     Buffer* buffer;
     Time until;
-    uint32_t checksum;  // of the octets when the device took them: nobody may write to them
+    uint64_t fingerprint;  // of the octets when the device took them: nobody may write to them
   };
   void FinishTransmissions();
   void Unreference(Buffer* buffer);

@@ -139,29 +139,34 @@ void Pipeline::OweAck(Instance& instance, uint32_t number, Time now) {
   if (instance.connections[number].MustAckNow(instance.params.transport)) {
     if ((flags & Instance::kOnAckNow) != 0) return;
     flags |= Instance::kOnAckNow;
-    ack_now_.push_back({instance.number, number});
+    PortOf(instance).ack_now.push_back({instance.number, number});
   } else if ((flags & Instance::kOnAckList) == 0 && instance.connections[number].OwesAck()) {
     flags |= Instance::kOnAckList;
-    ack_due_.push_back({instance.number, number, now + instance.params.transport.ack_delay});
+    DelayedAcks& list = PortOf(instance).ack_due[instance.ack_list];
+    list.due.push_back({instance.number, number, now + list.delay});
   }
 }
 
-// Sends what is still owed after the data of this turn has taken along what it could.
-void Pipeline::SendAcks(Time now) {
-  while (!ack_now_.empty()) {
-    const ConnectionRef ref = ack_now_.front();
-    Instance& instance = *instances_[ref.instance];
-    if (instance.connections[ref.connection].OwesAck() && !SendAck(instance, ref.connection)) return;
-    instance.flags[ref.connection] &= static_cast<uint8_t>(~Instance::kOnAckNow);
-    ack_now_.pop_front();
+// Sends what is still owed after the data of this turn has taken along what it could. Where the port
+// has no room, what is owed there waits, and nothing else does.
+void Pipeline::SendAcks(PortContext& port, Time now) {
+  for (; !port.ack_now.empty(); port.ack_now.pop_front()) {
+    const ConnectionRef ref = port.ack_now.front();
+    if (!PayAck(*instances_[ref.instance], ref.connection, Instance::kOnAckNow)) return;
   }
-  while (!ack_due_.empty() && ack_due_.front().at <= now) {
-    const AckDue due = ack_due_.front();
-    Instance& instance = *instances_[due.instance];
-    if (instance.connections[due.connection].OwesAck() && !SendAck(instance, due.connection)) return;
-    instance.flags[due.connection] &= static_cast<uint8_t>(~Instance::kOnAckList);
-    ack_due_.pop_front();
+  for (DelayedAcks& list : port.ack_due) {
+    for (; !list.due.empty() && list.due.front().at <= now; list.due.pop_front()) {
+      const AckDue& due = list.due.front();
+      if (!PayAck(*instances_[due.instance], due.connection, Instance::kOnAckList)) return;
+    }
   }
+}
+
+// For a connection whose turn has come on the list that `list` names. False where it has to stay.
+bool Pipeline::PayAck(Instance& instance, uint32_t number, uint8_t list) {
+  if (instance.connections[number].OwesAck() && !SendAck(instance, number)) return false;
+  instance.flags[number] &= static_cast<uint8_t>(~list);
+  return true;
 }
 
 // An unsequenced PDU. False where there is no room to stage it.

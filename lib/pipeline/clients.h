@@ -26,7 +26,7 @@ struct QueueSlot {
   uint32_t client = 0;
   uint32_t instance = 0;
   uint32_t runs = 0;
-  uint32_t drain_lines = 0;  // records still taken from a client that is gone
+  uint32_t drain_records = 0;  // still taken once the client is gone or the lcore drains
   TxRingReader ring;
   CreditWriter credits;
   CompletionWriter completions;

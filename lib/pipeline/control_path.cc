@@ -75,7 +75,7 @@ LcoreStatus Pipeline::Attach(const LcoreRequest& request) {
     slot.credits = CreditWriter(request.segment, shape, i);
     slot.completions = CompletionWriter(request.segment, shape, i);
     slot.segment = static_cast<suede_segment*>(request.segment);
-    slot.drain_lines = shape.tx_lines;
+    slot.drain_records = draining_ ? 0 : shape.tx_lines;
     StoreRelease(slot.segment->queue_state[i].value, SUEDE_QUEUE_READY);
     serving_.push_back(numbers[i]);
   }
@@ -118,7 +118,7 @@ LcoreStatus Pipeline::ResetQueue(const LcoreRequest& request) {
     StoreRelease(state, SUEDE_QUEUE_IN_RESET);
     // No more than a ring of them: the client may go on writing if it means ill.
     TxRecord record;
-    for (uint32_t left = slot.drain_lines; left != 0 && slot.ring.Poll(&record, 1) != 0; --left) {
+    for (uint32_t left = slot.drain_records; left != 0 && slot.ring.Poll(&record, 1) != 0; --left) {
       Discard(slot, number, record, SUEDE_STATUS_RESET);
     }
     slot.ring.Restart();
@@ -155,7 +155,7 @@ void Pipeline::FinishDetaching() {
   for (size_t i = 0; i < serving_.size();) {
     QueueSlot& slot = queues_[serving_[i]];
     if (slot.state != QueueSlot::State::kDraining ||
-        (slot.ring.HasWork() && slot.drain_lines != 0)) {
+        (slot.ring.HasWork() && slot.drain_records != 0)) {
       ++i;
       continue;
     }
@@ -183,10 +183,12 @@ void Pipeline::FinishDetaching() {
 void Pipeline::FinishDraining() {
   // What comes from clients after a ring's worth stays in their rings.
   for (const uint16_t number : serving_) {
-    if (queues_[number].drain_lines != 0 && queues_[number].ring.HasWork()) return;
+    if (queues_[number].drain_records != 0 && queues_[number].ring.HasWork()) return;
   }
   if (!IsIdle() || drained_) return;
   drained_ = true;
+  // The answer says that all is acknowledged: what comes now would make it untrue.
+  for (const uint16_t number : serving_) queues_[number].drain_records = 0;
   mailbox_.replies.Push({.kind = LcoreRequestKind::kDrain, .status = LcoreStatus::kDone,
                          .queue = 0, .client = 0});
 }

@@ -44,6 +44,7 @@ struct Instance {
   CounterBlock& counters;
   uint32_t number = 0;       // in the pipeline
   uint32_t first_timer = 0;  // of the connections' timers, then the handshakes'
+  uint32_t ack_list = 0;     // which of its port's ack_due has its delay
 
   std::array<uint16_t, kMaxXpus> peer_of_xpu;
   std::vector<HeaderTemplate> headers;      // [peer * kClasses + class]

@@ -17,8 +17,8 @@ enum class LcoreRequestKind : uint8_t {
   kClaim,       // commands for {instance, vc_mask} go to the client
   kUnclaim,
   kResetQueue,  // discard what was not packed and start `queue` over
-  kDrain,       // take no more from clients than lies in their rings; answered once all is
-                // acknowledged
+  kDrain,       // take no more from a client than its ring holds; answered once all of it is
+                // acknowledged, and from then on take nothing
 };
 
 struct LcoreRequest {

@@ -3,6 +3,18 @@
 #include <algorithm>
 
 namespace suede {
+namespace {
+
+// The number of the port's list for a delay; a new one where there is none yet.
+uint32_t AckListOf(PortContext& port, Duration delay) {
+  for (uint32_t i = 0; i < port.ack_due.size(); ++i) {
+    if (port.ack_due[i].delay == delay) return i;
+  }
+  port.ack_due.push_back({.delay = delay, .due = {}});
+  return static_cast<uint32_t>(port.ack_due.size() - 1);
+}
+
+}  // namespace
 
 Instance::Instance(const InstanceParams& instance_params, const PortParams& port_params,
                    CounterBlock* counter_block)
@@ -69,8 +81,9 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   port.instance_by_ip[params.ip] = number;
   port.active_instances.Reserve(instances_.size() + 1);
   port.retransmit.Reserve(instance_of_timer_.size() + 1);
-  ack_due_.Reserve(instance_of_timer_.size() + 1);
-  ack_now_.Reserve(instance_of_timer_.size() + 1);
+  port.ack_now.Reserve(instance_of_timer_.size() + 1);
+  instance.ack_list = AckListOf(port, params.transport.ack_delay);
+  port.ack_due[instance.ack_list].due.Reserve(instance_of_timer_.size() + 1);
   // One per connection from turn to turn; within a turn each received frame may bring another.
   refused_.Reserve(instance_of_timer_.size() + ports_.size() * kBurst);
   waiting_.reserve(instances_.size() * kVcCount * 2);
@@ -87,7 +100,7 @@ bool Pipeline::Poll(Time now) {
   work |= PollClients();
   for (const auto& port : ports_) work |= StagePdus(*port, now);
   SendReady();
-  SendAcks(now);
+  for (const auto& port : ports_) SendAcks(*port, now);
   for (const auto& port : ports_) {
     port->TransmitStaged(lcore_counters_);
     port->FlushReleased();
@@ -106,12 +119,15 @@ bool Pipeline::IsQuiet() const {
 bool Pipeline::IsIdle() const {
   if (queued_pdus_ != 0) return false;
   for (const auto& port : ports_) {
-    if (port->staged_count != 0) return false;
+    if (port->staged_count != 0 || !port->ack_now.empty()) return false;
+    for (const DelayedAcks& list : port->ack_due) {
+      if (!list.due.empty()) return false;
+    }
   }
   for (const auto& instance : instances_) {
     if (instance->inflight != 0) return false;
   }
-  return ack_now_.empty() && ack_due_.empty();
+  return true;
 }
 
 void Pipeline::CheckInvariants() const {

@@ -64,11 +64,6 @@ class Pipeline {
  private:
   // The same but for what still lies in clients' rings.
   bool IsIdle() const;
-  struct AckDue {
-    uint32_t instance;
-    uint32_t connection;
-    Time at;
-  };
   struct Refused {
     uint32_t instance;
     uint32_t connection;
@@ -128,7 +123,8 @@ class Pipeline {
   void MarkLost(Instance& instance, uint32_t connection, bool lost);
   void Unblock(Instance& instance, uint32_t connection);
   void OweAck(Instance& instance, uint32_t connection, Time now);
-  void SendAcks(Time now);
+  void SendAcks(PortContext& port, Time now);
+  bool PayAck(Instance& instance, uint32_t connection, uint8_t list);
   bool SendAck(Instance& instance, uint32_t connection);
   void SendReady();
   bool SendControl(Instance& instance, uint32_t peer, const ControlMessage& message);
@@ -165,8 +161,6 @@ class Pipeline {
   std::array<TxRecord, kBurst> records_;  // scratch of DrainRing
   TimerWheel timers_;
   std::vector<uint32_t> instance_of_timer_;
-  Fifo<AckDue> ack_due_;         // in order of time: the delay is constant
-  Fifo<ConnectionRef> ack_now_;
   Fifo<Refused> refused_;        // what waits for room in a receive ring
   std::vector<VcRef> waiting_;   // claimed VCs whose unclaimed PDUs are being handed over
   std::vector<uint16_t> dirty_queues_;    // whose completions are to be shown

@@ -5,9 +5,11 @@
 #include <array>
 #include <cstdint>
 #include <new>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "base/fifo.h"
+#include "base/time.h"
 #include "pipeline/params.h"
 #include "port/port.h"
 #include "stats/counters.h"
@@ -26,6 +28,17 @@ inline Frame* FrameOf(Pdu* pdu) {
 struct ConnectionRef {
   uint32_t instance;
   uint32_t connection;
+};
+
+// An acknowledgement that may wait for data to ride on.
+struct AckDue {
+  uint32_t instance;
+  uint32_t connection;
+  Time at;
+};
+struct DelayedAcks {
+  Duration delay;
+  Fifo<AckDue> due;  // in order of time, as the delay is the same for all
 };
 
 struct PortContext {
@@ -79,6 +92,8 @@ struct PortContext {
   absl::flat_hash_map<Ipv4Address, uint32_t> instance_by_ip;
   Fifo<uint32_t> active_instances;   // those whose scheduler has work, in turn
   Fifo<ConnectionRef> retransmit;    // connections with PDUs to send again, in turn
+  Fifo<ConnectionRef> ack_now;       // those that owe an acknowledgement without delay
+  std::vector<DelayedAcks> ack_due;  // and with delay: a list for each delay of the instances
 
   std::array<Frame*, kBurst> staged{};
   uint32_t staged_count = 0;

@@ -32,9 +32,9 @@ bool Pipeline::DrainRing(QueueSlot& slot, uint16_t number) {
       break;
     }
     const bool draining = draining_ || slot.state == QueueSlot::State::kDraining;
-    const uint32_t wanted = draining ? std::min(kBurst, slot.drain_lines) : kBurst;
+    const uint32_t wanted = draining ? std::min(kBurst, slot.drain_records) : kBurst;
     const uint32_t count = slot.ring.Poll(records, wanted);
-    if (draining) slot.drain_lines -= count;
+    if (draining) slot.drain_records -= count;
     for (uint32_t i = 0; i < count; ++i) {
       const uint32_t peer = instance.peer_of_xpu[records[i].xpuid];
       indices[i] = peer != Instance::kNoPeer ? Scheduler::QueueIndex(peer, records[i].vc)
@@ -110,7 +110,7 @@ void Pipeline::Discard(QueueSlot& slot, uint16_t number, const TxRecord& record,
   if (charged && slot.credits.Take(record.xpuid, record.vc, record.lines)) {
     slot.credits.Return(record.xpuid, record.vc, record.lines);
   }
-  if (status != SUEDE_STATUS_MALFORMED && (record.flags & SUEDE_RECORD_COMPLETION) != 0) {
+  if ((record.flags & SUEDE_RECORD_COMPLETION) != 0) {
     CompleteTag(slot, number, record.tag, record.xpuid, record.vc, status);
   }
 }

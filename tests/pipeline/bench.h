@@ -148,6 +148,40 @@ class PipelineTest : public ::testing::Test {
   void Run(Duration time) {
     RunUntil([] { return false; }, time);
   }
+  // Statuses of the completions that come within the time, by tag; -1 where none came.
+  std::vector<int> Statuses(Client& client, size_t count, Duration limit = milliseconds(100)) {
+    std::vector<suede_completion> all;
+    RunUntil([&] {
+      for (const suede_completion& c : client.Completions()) all.push_back(c);
+      return all.size() >= count;
+    }, limit);
+    std::vector<int> statuses(count, -1);
+    for (const suede_completion& c : all) statuses.at(c.tag) = c.status;
+    return statuses;
+  }
+  // What has arrived at a bare port since the last call.
+  struct Sent {
+    ReliabilityHeader rh;
+    uint8_t dscp;
+    std::vector<uint8_t> commands;
+    uint32_t destination;  // the host that it was addressed to
+    uint32_t source;
+  };
+  static std::vector<Sent> Take(SimPort* wire) {
+    std::vector<Sent> all;
+    Frame* frame;
+    while (wire->Receive(&frame, 1) == 1) {
+      const ParsedFrame parsed = Udp4::Parse(frame->data, frame->length, 3333, false);
+      EXPECT_EQ(parsed.error, FrameError::kNone);
+      all.push_back({.rh = DecodeRh(parsed.pdu),
+                     .dscp = parsed.dscp,
+                     .commands = {parsed.pdu + kRhBytes, parsed.pdu + parsed.pdu_bytes - kRcrcBytes},
+                     .destination = parsed.destination_ip - IpOf(0),
+                     .source = parsed.source_ip - IpOf(0)});
+      wire->Release(&frame, 1);
+    }
+    return all;
+  }
   // No host keeps more frames than those at hand for its next turns.
   void ExpectNoFramesOut() {
     Run(milliseconds(1));
@@ -174,10 +208,11 @@ class ByHandTest : public PipelineTest {
             .partition = kPartition};
   }
   std::vector<uint8_t> Build(const ReliabilityHeader& rh, const std::vector<uint8_t>& commands,
-                             uint32_t source = 1, uint32_t destination = 0) const {
+                             uint32_t source = 1, uint32_t destination = 0,
+                             uint32_t port = 0) const {
     std::vector<uint8_t> buffer(FrameBufferBytes(static_cast<uint32_t>(commands.size())));
     const HeaderTemplate header = Udp4::MakeTemplate({.source_mac = MacOf(1),
-                                                      .destination_mac = MacOf(0),
+                                                      .destination_mac = MacOf(port),
                                                       .source_ip = IpOf(source),
                                                       .destination_ip = IpOf(destination)});
     const std::span<uint8_t> frame = BuildFrame(header, rh, commands, buffer);
@@ -201,24 +236,7 @@ class ByHandTest : public PipelineTest {
     }
     Run(microseconds(10));
   }
-  // What the host has sent since the last call.
-  struct Sent {
-    ReliabilityHeader rh;
-    uint8_t dscp;
-    std::vector<uint8_t> commands;
-  };
-  std::vector<Sent> TakeSent() {
-    std::vector<Sent> all;
-    Frame* frame;
-    while (wire->Receive(&frame, 1) == 1) {
-      const ParsedFrame parsed = Udp4::Parse(frame->data, frame->length, 3333, false);
-      EXPECT_EQ(parsed.error, FrameError::kNone);
-      all.push_back({DecodeRh(parsed.pdu), parsed.dscp,
-                     {parsed.pdu + kRhBytes, parsed.pdu + parsed.pdu_bytes - kRcrcBytes}});
-      wire->Release(&frame, 1);
-    }
-    return all;
-  }
+  std::vector<Sent> TakeSent() { return Take(wire); }
   static std::vector<uint8_t> Command(uint8_t seed) {
     return TestCommand(8, 16, seed).bytes();
   }

@@ -92,6 +92,33 @@ TEST_F(DropsTest, Truncated) {
   ExpectDrop(frame, Counter::kRxTruncated);
 }
 
+TEST_F(DropsTest, IpOptionsFragmentsAndImpossibleLengths) {
+  const std::vector<uint8_t> good = Build(Rh(), Command(1));
+  std::vector<uint8_t> options = good;
+  options[14] = 0x46;
+  options.insert(options.begin() + 34, {1, 1, 1, 0});
+  ExpectDrop(options, Counter::kRxIpHeader);
+  std::vector<uint8_t> version = good;
+  version[14] = 0x65;
+  ExpectDrop(version, Counter::kRxIpHeader);
+  std::vector<uint8_t> first_fragment = good;
+  first_fragment[20] |= 0x20;  // more fragments
+  ExpectDrop(first_fragment, Counter::kRxIpHeader);
+  std::vector<uint8_t> length = good;
+  length[16] = 0;
+  length[17] = 27;  // no room for a UDP header
+  ExpectDrop(length, Counter::kRxIpHeader);
+  EXPECT_TRUE(TakeSent().empty());
+}
+
+TEST_F(DropsTest, UdpChecksum) {
+  std::vector<uint8_t> frame = Build(Rh(), Command(1));
+  frame[40] = 0x12;
+  frame[41] = 0x34;
+  ExpectDrop(frame, Counter::kRxUdpChecksum);
+  EXPECT_TRUE(TakeSent().empty());
+}
+
 TEST_F(DropsTest, IpChecksum) {
   std::vector<uint8_t> frame = Build(Rh(), Command(1));
   frame[24] ^= 1;

@@ -12,17 +12,6 @@ class PeersTest : public PipelineTest {
     ca = &Attach(*a);
     cb = &Attach(*b);
   }
-  // Statuses of the completions that come within the time, by tag.
-  std::vector<int> Statuses(Client& client, size_t count, Duration limit = milliseconds(100)) {
-    std::vector<suede_completion> all;
-    RunUntil([&] {
-      for (const suede_completion& c : client.Completions()) all.push_back(c);
-      return all.size() >= count;
-    }, limit);
-    std::vector<int> statuses(count, -1);
-    for (const suede_completion& c : all) statuses.at(c.tag) = c.status;
-    return statuses;
-  }
   Host* a = nullptr;
   Host* b = nullptr;
   Client* ca = nullptr;

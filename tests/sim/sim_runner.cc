@@ -1,9 +1,11 @@
 // Runs seeds of a scenario until one fails: sim_runner SCENARIO FIRST_SEED COUNT [COMMANDS].
-// A failing seed is printed with the command that replays it.
+// A failing seed is printed with the command that replays it. Or measures what loss costs:
+// sim_runner goodput FIRST_SEED COUNT.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "goodput.h"
 #include "scenarios.h"
 
 int main(int argc, char** argv) {
@@ -11,11 +13,12 @@ int main(int argc, char** argv) {
   if (argc < 4) {
     std::fprintf(stderr, "usage: sim_runner SCENARIO FIRST_SEED COUNT [COMMANDS]\nscenarios:");
     for (const Scenario& s : kScenarios) std::fprintf(stderr, " %s", s.name);
-    std::fprintf(stderr, "\n");
+    std::fprintf(stderr, "\nor: sim_runner goodput FIRST_SEED COUNT\n");
     return 2;
   }
   const uint64_t first = std::strtoull(argv[2], nullptr, 10);
   const uint64_t count = std::strtoull(argv[3], nullptr, 10);
+  if (std::strcmp(argv[1], "goodput") == 0) return RunGoodput(first, count);
   for (const Scenario& scenario : kScenarios) {
     if (std::strcmp(scenario.name, argv[1]) != 0) continue;
     uint64_t failed = 0;

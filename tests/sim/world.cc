@@ -1,5 +1,6 @@
 #include "world.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <unordered_map>
@@ -44,8 +45,9 @@ struct Content {
     control[3] = 0;
     std::memcpy(control + 4, &sequence, 4);
     for (uint32_t i = 8; i < control_bytes; ++i) control[i] = static_cast<uint8_t>(key >> i);
-    for (uint32_t i = 0; i < data_bytes; ++i) {
-      data[i] = static_cast<uint8_t>((key >> (i % 56)) + i);
+    for (uint32_t i = 0; i < data_bytes; i += 8) {
+      const uint64_t word = (key + i) * 0x9e3779b97f4a7c15u;
+      std::memcpy(data + i, &word, std::min(data_bytes - i, 8u));
     }
   }
 };
@@ -125,7 +127,7 @@ uint64_t World::Sum(Counter counter) const {
 }
 
 void World::Send(Host& host) {
-  uint64_t batch = Random(24);
+  uint64_t batch = Random(options_.most_sent + 1);
   while (host.to_send != 0 && batch-- != 0) {
     const auto q = static_cast<uint32_t>(Random(options_.queues));
     uint32_t destination = static_cast<uint32_t>(Random(options_.hosts - 1));
@@ -141,7 +143,7 @@ void World::Send(Host& host) {
                           .control = content.control,
                           .data = content.data};
     if (tagged) command.flags |= SUEDE_RECORD_COMPLETION;
-    if (network_.Chance(0.05)) command.flags |= SUEDE_RECORD_TRANSMIT_NOW;
+    if (network_.Chance(options_.transmit_now)) command.flags |= SUEDE_RECORD_TRANSMIT_NOW;
     const SendResult result = host.queues[q].Send(command);
     if (result == SendResult::kWouldBlock) continue;
     if (result != SendResult::kOk) return Fail("Send refused a good command");
@@ -195,10 +197,11 @@ void World::Receive(Host& host) {
   }
   if (network_.Chance(options_.slow_receiver)) return;
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    ReceivedCommand commands[16];
-    const uint32_t count = host.receivers[vc].Poll(commands, 16);
+    received_.resize(options_.most_received);
+    const uint32_t count = host.receivers[vc].Poll(received_.data(), options_.most_received);
+    if (count != 0) last_delivery_ = network_.now();
     for (uint32_t i = 0; i < count; ++i) {
-      const ReceivedCommand& got = commands[i];
+      const ReceivedCommand& got = received_[i];
       const uint32_t queue = got.control[2];
       if (got.source_xpuid >= hosts_.size() || queue >= options_.queues || got.vc != vc ||
           got.own_xpuid != host.number) {
@@ -278,7 +281,7 @@ std::string World::Run() {
     }
     if (++turns % 16 == 0 && !work && Finished()) break;
     Time next = network_.now() + Duration(200 + static_cast<int64_t>(Random(2000)));
-    if (network_.Chance(0.0005)) {  // the machine had something else to do
+    if (network_.Chance(options_.pauses)) {
       next += Duration(static_cast<int64_t>(Random(5'000'000)));
     } else if (!work) {
       const Time idle_until = network_.now() + std::chrono::microseconds(40);

@@ -26,11 +26,15 @@ struct WorldOptions {
   uint32_t pack_limit_bytes = kDefaultPackBytes;
   bool both_ways = true;         // false: only host 0 sends
   double tagged = 0.1;           // share of commands that ask for a completion
+  double transmit_now = 0.05;    // share of commands that close their PDU
   double slow_receiver = 0;      // share of turns in which a receiver takes nothing
   Duration claim_after{};        // before this time nobody claims the VCs
   uint32_t rx_lines = 16384;
   uint32_t fixed_data_bytes = 0; // 0: sizes are random
   bool outages = false;          // links go down for so long that peers count as unreachable
+  double pauses = 0.0005;        // share of turns before which the machine had something else to do
+  uint32_t most_sent = 23;       // commands that a client sends in one turn, at most
+  uint32_t most_received = 16;   // commands that a client takes of one VC in one turn, at most
   Duration time_limit = std::chrono::seconds(60);  // of virtual time
 };
 
@@ -42,10 +46,11 @@ class World {
   // Runs to the end. Empty where the oracle is content, else what is wrong.
   std::string Run();
 
-  // Virtual time that Run took, and octets of data that were delivered.
-  Duration elapsed() const { return network_.now() - Time{}; }
-  uint64_t given_up() const { return given_up_; }
+  // Virtual time until the last command was delivered, and octets of data that were.
+  Duration elapsed() const { return last_delivery_ - Time{}; }
   uint64_t delivered_bytes() const { return delivered_bytes_; }
+  uint64_t given_up() const { return given_up_; }
+  uint64_t frames_lost() const { return network_.frames_lost(); }
   uint64_t Sum(Counter counter) const;
 
  private:
@@ -65,7 +70,9 @@ class World {
   WorldOptions options_;
   SimNetwork network_;
   std::vector<std::unique_ptr<Host>> hosts_;
+  std::vector<ReceivedCommand> received_;  // scratch of Receive
   uint64_t delivered_bytes_ = 0;
+  Time last_delivery_{};
   uint64_t given_up_ = 0;  // commands that completed as unreachable
   Time next_outage_{};
   std::string failure_;
