@@ -10,16 +10,13 @@
 namespace suede {
 namespace {
 
-constexpr uint16_t kPort = 3333;
-
 HeaderSpec Spec(bool tagged) {
   return {.source_mac = {2, 0, 0, 1, 0, 0x50},
           .destination_mac = {2, 0, 0, 0, 0xbc, 0xa9},
           .tagged = tagged,
           .vid = 100,
-          .source_ip = 0xc612038c,
-          .destination_ip = 0xc6120317,
-          .udp_port = kPort,
+          .source = {.low = 0xc612038c},
+          .destination = {.low = 0xc6120317},
           .session = 2,
           .traffic_class = {.pcp = 5, .dscp = 46, .ecn = 2}};
 }
@@ -32,9 +29,8 @@ Octets Build(const HeaderSpec& spec, const Octets& commands = Octets{1, 2, 3, 4,
 
 // Parses a copy of exactly the frame's octets, so that a sanitizer sees every read beyond them.
 FrameError ErrorOf(const Octets& frame, bool checksums_good = false) {
-  const Octets exact(frame.begin(), frame.end());
-  return Udp4::Parse(exact.data(), static_cast<uint32_t>(exact.size()), kPort, checksums_good)
-      .error;
+  Octets exact(frame.begin(), frame.end());
+  return Udp4::Parse({}, exact.data(), static_cast<uint32_t>(exact.size()), checksums_good).error;
 }
 
 // RFC 1071 as it is written there: 16 bits at a time, in network order.
@@ -93,7 +89,7 @@ TEST(Udp4, WritesNothingOutsideItsRoom) {
     const HeaderTemplate header = Udp4::MakeTemplate(Spec(tagged));
     const uint8_t* frame = Udp4::Write(header, pdu, 100, false);
     EXPECT_EQ(frame, pdu - header.length);
-    for (size_t i = 0; i < 100 - HeaderTemplate::kMaxBytes; ++i) ASSERT_EQ(buffer[i], 0xee);
+    for (size_t i = 0; i < 100 - HeaderTemplate::kRoomBytes; ++i) ASSERT_EQ(buffer[i], 0xee);
     for (size_t i = 100; i < buffer.size(); ++i) ASSERT_EQ(buffer[i], 0xee);
   }
 }
@@ -103,8 +99,8 @@ TEST(Udp4, OffloadLeavesTheChecksumZero) {
   uint8_t* pdu = buffer.data() + 64;
   const uint8_t* frame = Udp4::Write(Udp4::MakeTemplate(Spec(false)), pdu, 100, true);
   EXPECT_EQ(LoadBe16(frame + 24), 0);
-  EXPECT_EQ(Udp4::Parse(frame, 142, kPort, true).error, FrameError::kNone);
-  EXPECT_EQ(Udp4::Parse(frame, 142, kPort, false).error, FrameError::kIpChecksum);
+  EXPECT_EQ(Udp4::Parse({}, frame, 142, true).error, FrameError::kNone);
+  EXPECT_EQ(Udp4::Parse({}, frame, 142, false).error, FrameError::kIpChecksum);
 }
 
 TEST(Udp4, ChecksumOfEveryLength) {
@@ -113,8 +109,8 @@ TEST(Udp4, ChecksumOfEveryLength) {
   std::mt19937 random(5);
   for (uint32_t bytes = 12; bytes <= 4108; ++bytes) {
     HeaderSpec spec = Spec(bytes % 2 != 0);
-    spec.source_ip = static_cast<uint32_t>(random());
-    spec.destination_ip = static_cast<uint32_t>(random());
+    spec.source.low = static_cast<uint32_t>(random());
+    spec.destination.low = static_cast<uint32_t>(random());
     const HeaderTemplate header = Udp4::MakeTemplate(spec);
     const uint8_t* frame = Udp4::Write(header, pdu, bytes, false);
     ASSERT_EQ(Checksum(frame + header.l2_length, 20), 0) << bytes;
@@ -127,8 +123,8 @@ TEST(Udp4, ReadsWhatWasWritten) {
     const HeaderSpec spec{
         .tagged = random() % 2 != 0,
         .vid = static_cast<uint16_t>(random() % 4096),
-        .source_ip = static_cast<uint32_t>(random()),
-        .destination_ip = static_cast<uint32_t>(random()),
+        .source = {.low = static_cast<uint32_t>(random())},
+        .destination = {.low = static_cast<uint32_t>(random())},
         .udp_port = static_cast<uint16_t>(random()),
         .session = static_cast<uint16_t>(random() % 16384),
         .traffic_class = {static_cast<uint8_t>(random() % 8), static_cast<uint8_t>(random() % 64),
@@ -140,11 +136,11 @@ TEST(Udp4, ReadsWhatWasWritten) {
     const size_t pdu_bytes = frame.size() - l2 - 28;
     if (random() % 2 != 0) SetUdpChecksum(frame, l2);
     frame.resize(frame.size() + random() % 20, 0xcc);  // Ethernet padding is ignored
-    const ParsedFrame parsed = Udp4::Parse(frame.data(), static_cast<uint32_t>(frame.size()),
-                                           spec.udp_port, random() % 2 != 0);
+    const ParsedFrame parsed = Udp4::Parse({.udp_port = spec.udp_port}, frame.data(),
+                                           static_cast<uint32_t>(frame.size()), random() % 2 != 0);
     ASSERT_EQ(parsed.error, FrameError::kNone);
-    ASSERT_EQ(parsed.source_ip, spec.source_ip);
-    ASSERT_EQ(parsed.destination_ip, spec.destination_ip);
+    ASSERT_EQ(parsed.source, spec.source);
+    ASSERT_EQ(parsed.destination, spec.destination);
     ASSERT_EQ(parsed.session, spec.session);
     ASSERT_EQ(parsed.dscp, spec.traffic_class.dscp);
     ASSERT_EQ(parsed.ecn, spec.traffic_class.ecn);
@@ -192,7 +188,7 @@ TEST(Udp4, IpHeader) {
   ExpectError(FrameError::kIpHeader, [](uint8_t* ip) { StoreBe16(ip + 2, 27); });
   ExpectError(FrameError::kIpHeader, [](uint8_t* ip) {
     ip[0] = 0x46;
-    StoreBe16(ip + 26, kPort);
+    StoreBe16(ip + 26, kDefaultUdpPort);
   });
 }
 
@@ -248,7 +244,7 @@ TEST(Udp4, PortsOutsideTheSessions) {
   spec.session = static_cast<uint16_t>(1024 - 49152);
   const Octets frame = Build(spec);
   const ParsedFrame parsed =
-      Udp4::Parse(frame.data(), static_cast<uint32_t>(frame.size()), kPort, false);
+      Udp4::Parse({}, frame.data(), static_cast<uint32_t>(frame.size()), false);
   EXPECT_EQ(parsed.error, FrameError::kNone);
   EXPECT_GE(parsed.session, 16384);
 }

@@ -52,8 +52,8 @@ HeaderSpec ReadSpec(const Json& v) {
           .destination_mac = ReadMac(v["dmac"]),
           .tagged = v.contains("vid"),
           .vid = v.value("vid", uint16_t{0}),
-          .source_ip = ReadIp(v["sip"]),
-          .destination_ip = ReadIp(v["dip"]),
+          .source = {.low = ReadIp(v["sip"])},
+          .destination = {.low = ReadIp(v["dip"])},
           .udp_port = v["dport"],
           .session = v["session"],
           .traffic_class = {.pcp = v.value("pcp", uint8_t{0}), .dscp = v["dscp"], .ecn = v["ecn"]}};
@@ -93,11 +93,12 @@ TEST(Vectors, Decode) {
   for (const Json& v : Udp4Vectors()) {
     const Octets frame = FromHex(v["frame"]);
     const ParsedFrame parsed =
-        Udp4::Parse(frame.data(), static_cast<uint32_t>(frame.size()), v["dport"], false);
+        Udp4::Parse({.udp_port = v["dport"]}, frame.data(),
+                                           static_cast<uint32_t>(frame.size()), false);
     ASSERT_EQ(parsed.error, FrameError::kNone);
     const HeaderSpec spec = ReadSpec(v);
-    EXPECT_EQ(parsed.source_ip, spec.source_ip);
-    EXPECT_EQ(parsed.destination_ip, spec.destination_ip);
+    EXPECT_EQ(parsed.source, spec.source);
+    EXPECT_EQ(parsed.destination, spec.destination);
     EXPECT_EQ(parsed.session, spec.session);
     EXPECT_EQ(parsed.dscp, spec.traffic_class.dscp);
     EXPECT_EQ(parsed.ecn, spec.traffic_class.ecn);

@@ -1,0 +1,19 @@
+#include "wire/encap.h"
+
+namespace suede {
+
+std::optional<Encap> ParseEncap(std::string_view name) {
+  for (size_t i = 0; i < kEncapNames.size(); ++i) {
+    if (kEncapNames[i] == name) return static_cast<Encap>(i);
+  }
+  return std::nullopt;
+}
+
+HeaderTemplate MakeTemplate(Encap encap, const HeaderSpec& spec) {
+  switch (encap) {
+    case Encap::kUdp4: break;
+  }
+  return Udp4::MakeTemplate(spec);
+}
+
+}  // namespace suede
