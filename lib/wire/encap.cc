@@ -12,6 +12,7 @@ std::optional<Encap> ParseEncap(std::string_view name) {
 HeaderTemplate MakeTemplate(Encap encap, const HeaderSpec& spec) {
   switch (encap) {
     case Encap::kUdp4: break;
+    case Encap::kUdp6: return Udp6::MakeTemplate(spec);
   }
   return Udp4::MakeTemplate(spec);
 }

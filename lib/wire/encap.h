@@ -16,10 +16,10 @@
 
 namespace suede {
 
-enum class Encap : uint8_t { kUdp4 };
+enum class Encap : uint8_t { kUdp4, kUdp6 };
 
 // The wire profile's names, in the order of Encap.
-inline constexpr std::array<std::string_view, 1> kEncapNames = {"udp4"};
+inline constexpr std::array<std::string_view, 2> kEncapNames = {"udp4", "udp6"};
 constexpr std::string_view EncapName(Encap encap) {
   return kEncapNames[static_cast<size_t>(encap)];
 }
@@ -108,9 +108,9 @@ enum class FrameError : uint8_t {
   kNone,
   kNotSue,        // no rule of SUE matches: goes to the management packet path
   kTruncated,     // headers or lengths run past the end of the frame
-  kIpHeader,      // IPv4 options, fragments, or a version or length that cannot be
+  kIpHeader,      // IPv4 options, fragments, or an IP version or length that cannot be
   kIpChecksum,
-  kUdpChecksum,
+  kUdpChecksum,   // wrong, or none where IPv6 wants one
 };
 
 // A received frame's PDU and what the header said. The octets are the frame's.
@@ -134,16 +134,26 @@ struct Udp4 {
                            bool checksums_good);
 };
 
+struct Udp6 {
+  static constexpr uint32_t kHeaderBytes = 62;
+  static HeaderTemplate MakeTemplate(const HeaderSpec& spec);
+  static uint8_t* Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_bytes,
+                        bool offload);
+  static ParsedFrame Parse(const FrameRules& rules, const uint8_t* frame, uint32_t bytes,
+                           bool checksums_good);
+};
+
 HeaderTemplate MakeTemplate(Encap encap, const HeaderSpec& spec);
 
 // Writes the header in front of `pdu`, a PDU that FinishPdu has completed, and returns where the
 // frame starts: `header.length` octets in front of it. Writes up to HeaderTemplate::kRoomBytes
-// octets in front of `pdu`. With `offload`, the device computes the checksum: udp4 leaves the IPv4
-// header checksum 0.
+// octets in front of `pdu`. With `offload` the device computes the checksum: udp4 leaves the IPv4
+// header's 0, and udp6 puts the pseudo-header's sum where the UDP checksum goes.
 inline uint8_t* WriteHeader(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_bytes,
                             bool offload) {
   switch (header.encap) {
     case Encap::kUdp4: break;
+    case Encap::kUdp6: return Udp6::Write(header, pdu, pdu_bytes, offload);
   }
   return Udp4::Write(header, pdu, pdu_bytes, offload);
 }
@@ -153,6 +163,7 @@ inline ParsedFrame ParseFrame(const FrameRules& rules, uint8_t* frame, uint32_t 
                               bool checksums_good) {
   switch (rules.encap) {
     case Encap::kUdp4: break;
+    case Encap::kUdp6: return Udp6::Parse(rules, frame, bytes, checksums_good);
   }
   return Udp4::Parse(rules, frame, bytes, checksums_good);
 }
