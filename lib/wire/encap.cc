@@ -13,6 +13,8 @@ HeaderTemplate MakeTemplate(Encap encap, const HeaderSpec& spec) {
   switch (encap) {
     case Encap::kUdp4: break;
     case Encap::kUdp6: return Udp6::MakeTemplate(spec);
+    case Encap::kAfh1: return Afh1::MakeTemplate(spec);
+    case Encap::kAfh1s: return Afh1s::MakeTemplate(spec);
   }
   return Udp4::MakeTemplate(spec);
 }

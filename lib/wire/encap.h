@@ -16,10 +16,11 @@
 
 namespace suede {
 
-enum class Encap : uint8_t { kUdp4, kUdp6 };
+enum class Encap : uint8_t { kUdp4, kUdp6, kAfh1, kAfh1s };
 
 // The wire profile's names, in the order of Encap.
-inline constexpr std::array<std::string_view, 2> kEncapNames = {"udp4", "udp6"};
+inline constexpr std::array<std::string_view, 4> kEncapNames = {"udp4", "udp6", "afh1",
+                                                                 "afh1s"};
 constexpr std::string_view EncapName(Encap encap) {
   return kEncapNames[static_cast<size_t>(encap)];
 }
@@ -49,6 +50,23 @@ struct TrafficClass {
   // The octet that IPv4, IPv6, the shim and AFH Gen 2 have in common.
   uint8_t ds_octet() const { return static_cast<uint8_t>((dscp & 0x3f) << 2 | (ecn & 3)); }
 };
+
+// Sessions that a connection's frames can be told apart by.
+constexpr uint32_t SessionCount(Encap encap) {
+  switch (encap) {
+    case Encap::kUdp4:
+    case Encap::kUdp6: return 16384;  // source ports
+    case Encap::kAfh1s: return 65536;
+    case Encap::kAfh1: break;
+  }
+  return 1;
+}
+
+// The EtherType of an AFH encapsulation: what is configured, or the default where that is 0.
+constexpr uint16_t EtherTypeOf(Encap encap, uint16_t configured) {
+  if (configured != 0) return configured;
+  return encap == Encap::kAfh1s ? 0x88b6 : 0x88b5;
+}
 
 inline constexpr uint16_t kDefaultUdpPort = 3333;
 inline constexpr uint32_t kDefaultMacPrefix = 0x02535545;
@@ -111,6 +129,9 @@ enum class FrameError : uint8_t {
   kIpHeader,      // IPv4 options, fragments, or an IP version or length that cannot be
   kIpChecksum,
   kUdpChecksum,   // wrong, or none where IPv6 wants one
+  kShimVersion,   // afh1s: of a version that is not ours
+  kNextHeader,    // afh1s: something else than SUE behind the shim
+  kHopLimit,      // afh1s: arrived with a hop limit of 0
 };
 
 // A received frame's PDU and what the header said. The octets are the frame's.
@@ -143,6 +164,20 @@ struct Udp6 {
                            bool checksums_good);
 };
 
+struct Afh1 {
+  static constexpr uint32_t kHeaderBytes = 14;
+  static HeaderTemplate MakeTemplate(const HeaderSpec& spec);
+  static uint8_t* Write(const HeaderTemplate& header, uint8_t* pdu);
+  static ParsedFrame Parse(const FrameRules& rules, const uint8_t* frame, uint32_t bytes);
+};
+
+struct Afh1s {
+  static constexpr uint32_t kHeaderBytes = 22;
+  static HeaderTemplate MakeTemplate(const HeaderSpec& spec);
+  static uint8_t* Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_bytes);
+  static ParsedFrame Parse(const FrameRules& rules, const uint8_t* frame, uint32_t bytes);
+};
+
 HeaderTemplate MakeTemplate(Encap encap, const HeaderSpec& spec);
 
 // Writes the header in front of `pdu`, a PDU that FinishPdu has completed, and returns where the
@@ -154,6 +189,8 @@ inline uint8_t* WriteHeader(const HeaderTemplate& header, uint8_t* pdu, uint32_t
   switch (header.encap) {
     case Encap::kUdp4: break;
     case Encap::kUdp6: return Udp6::Write(header, pdu, pdu_bytes, offload);
+    case Encap::kAfh1: return Afh1::Write(header, pdu);
+    case Encap::kAfh1s: return Afh1s::Write(header, pdu, pdu_bytes);
   }
   return Udp4::Write(header, pdu, pdu_bytes, offload);
 }
@@ -164,6 +201,8 @@ inline ParsedFrame ParseFrame(const FrameRules& rules, uint8_t* frame, uint32_t 
   switch (rules.encap) {
     case Encap::kUdp4: break;
     case Encap::kUdp6: return Udp6::Parse(rules, frame, bytes, checksums_good);
+    case Encap::kAfh1: return Afh1::Parse(rules, frame, bytes);
+    case Encap::kAfh1s: return Afh1s::Parse(rules, frame, bytes);
   }
   return Udp4::Parse(rules, frame, bytes, checksums_good);
 }
