@@ -15,6 +15,8 @@ HeaderTemplate MakeTemplate(Encap encap, const HeaderSpec& spec) {
     case Encap::kUdp6: return Udp6::MakeTemplate(spec);
     case Encap::kAfh1: return Afh1::MakeTemplate(spec);
     case Encap::kAfh1s: return Afh1s::MakeTemplate(spec);
+    case Encap::kAfh2: return Afh2::MakeTemplate(spec);
+    case Encap::kAfh2c: return Afh2c::MakeTemplate(spec);
   }
   return Udp4::MakeTemplate(spec);
 }

@@ -16,11 +16,11 @@
 
 namespace suede {
 
-enum class Encap : uint8_t { kUdp4, kUdp6, kAfh1, kAfh1s };
+enum class Encap : uint8_t { kUdp4, kUdp6, kAfh1, kAfh1s, kAfh2, kAfh2c };
 
 // The wire profile's names, in the order of Encap.
-inline constexpr std::array<std::string_view, 4> kEncapNames = {"udp4", "udp6", "afh1",
-                                                                 "afh1s"};
+inline constexpr std::array<std::string_view, 6> kEncapNames = {"udp4",  "udp6", "afh1",
+                                                                 "afh1s", "afh2", "afh2c"};
 constexpr std::string_view EncapName(Encap encap) {
   return kEncapNames[static_cast<size_t>(encap)];
 }
@@ -57,7 +57,9 @@ constexpr uint32_t SessionCount(Encap encap) {
     case Encap::kUdp4:
     case Encap::kUdp6: return 16384;  // source ports
     case Encap::kAfh1s: return 65536;
-    case Encap::kAfh1: break;
+    case Encap::kAfh2: return 256;
+    case Encap::kAfh1:
+    case Encap::kAfh2c: break;
   }
   return 1;
 }
@@ -131,7 +133,8 @@ enum class FrameError : uint8_t {
   kUdpChecksum,   // wrong, or none where IPv6 wants one
   kShimVersion,   // afh1s: of a version that is not ours
   kNextHeader,    // afh1s: something else than SUE behind the shim
-  kHopLimit,      // afh1s: arrived with a hop limit of 0
+  kHopLimit,      // afh1s, afh2: arrived with a hop limit of 0
+  kMulticast,     // afh2, afh2c: for a group, which SUE sends nothing to
 };
 
 // A received frame's PDU and what the header said. The octets are the frame's.
@@ -178,11 +181,26 @@ struct Afh1s {
   static ParsedFrame Parse(const FrameRules& rules, const uint8_t* frame, uint32_t bytes);
 };
 
+struct Afh2 {
+  static constexpr uint32_t kHeaderBytes = 14;
+  static HeaderTemplate MakeTemplate(const HeaderSpec& spec);
+  static uint8_t* Write(const HeaderTemplate& header, uint8_t* pdu);
+  static ParsedFrame Parse(const FrameRules& rules, const uint8_t* frame, uint32_t bytes);
+};
+
+struct Afh2c {
+  static constexpr uint32_t kHeaderBytes = 6;  // what its 14 octets add, as they hold the RH
+  static HeaderTemplate MakeTemplate(const HeaderSpec& spec);
+  static uint8_t* Write(const HeaderTemplate& header, uint8_t* pdu);
+  static ParsedFrame Parse(const FrameRules& rules, uint8_t* frame, uint32_t bytes);
+};
+
 HeaderTemplate MakeTemplate(Encap encap, const HeaderSpec& spec);
 
 // Writes the header in front of `pdu`, a PDU that FinishPdu has completed, and returns where the
 // frame starts: `header.length` octets in front of it. Writes up to HeaderTemplate::kRoomBytes
-// octets in front of `pdu`. With `offload` the device computes the checksum: udp4 leaves the IPv4
+// octets in front of `pdu`; afh2c, whose header holds the RH, writes over that too, and whoever sends
+// the PDU again completes it again. With `offload` the device computes the checksum: udp4 leaves the IPv4
 // header's 0, and udp6 puts the pseudo-header's sum where the UDP checksum goes.
 inline uint8_t* WriteHeader(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_bytes,
                             bool offload) {
@@ -191,11 +209,14 @@ inline uint8_t* WriteHeader(const HeaderTemplate& header, uint8_t* pdu, uint32_t
     case Encap::kUdp6: return Udp6::Write(header, pdu, pdu_bytes, offload);
     case Encap::kAfh1: return Afh1::Write(header, pdu);
     case Encap::kAfh1s: return Afh1s::Write(header, pdu, pdu_bytes);
+    case Encap::kAfh2: return Afh2::Write(header, pdu);
+    case Encap::kAfh2c: return Afh2c::Write(header, pdu);
   }
   return Udp4::Write(header, pdu, pdu_bytes, offload);
 }
 
-// Reads a frame's headers. `checksums_good` says that the device has verified the checksums.
+// Reads a frame's headers. afh2c puts the RH back into its canonical form, over the header's last
+// octets, so a frame is parsed once. `checksums_good` says that the device has verified the checksums.
 inline ParsedFrame ParseFrame(const FrameRules& rules, uint8_t* frame, uint32_t bytes,
                               bool checksums_good) {
   switch (rules.encap) {
@@ -203,6 +224,8 @@ inline ParsedFrame ParseFrame(const FrameRules& rules, uint8_t* frame, uint32_t 
     case Encap::kUdp6: return Udp6::Parse(rules, frame, bytes, checksums_good);
     case Encap::kAfh1: return Afh1::Parse(rules, frame, bytes);
     case Encap::kAfh1s: return Afh1s::Parse(rules, frame, bytes);
+    case Encap::kAfh2: return Afh2::Parse(rules, frame, bytes);
+    case Encap::kAfh2c: return Afh2c::Parse(rules, frame, bytes);
   }
   return Udp4::Parse(rules, frame, bytes, checksums_good);
 }
