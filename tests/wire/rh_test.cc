@@ -86,7 +86,7 @@ TEST(FinishPdu, EveryFlippedBitBreaksTheRcrc) {
 }
 
 TEST(BuildFrame, RefusesSmallBuffersAndLargePdus) {
-  const HeaderTemplate header = Udp4::MakeTemplate({.tagged = true});
+  const HeaderTemplate header = MakeTemplate(Encap::kUdp4, {.tagged = true});
   const Octets commands(kMaxPackBytes + 2);
   Octets buffer(8192);
   EXPECT_TRUE(BuildFrame(header, {}, commands, buffer).empty());
