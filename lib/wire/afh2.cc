@@ -1,5 +1,5 @@
-// AFH Gen 2, normal and compressed (SUE framework §3.4.2; wire profile §5, afh2 and afh2c): what the
-// 12 octets of two MAC addresses hold is laid out anew, as IEEE 802c's AAI permits.
+// AFH Gen 2, normal and compressed (SUE framework §3.4.2; wire profile §5, afh2 and afh2c): the 12
+// octets of two MAC addresses hold other fields, as IEEE 802c's AAI permits.
 #include "base/big_endian.h"
 #include "wire/encap.h"
 #include "wire/ethernet.h"

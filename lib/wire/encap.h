@@ -199,9 +199,9 @@ HeaderTemplate MakeTemplate(Encap encap, const HeaderSpec& spec);
 
 // Writes the header in front of `pdu`, a PDU that FinishPdu has completed, and returns where the
 // frame starts: `header.length` octets in front of it. Writes up to HeaderTemplate::kRoomBytes
-// octets in front of `pdu`; afh2c, whose header holds the RH, writes over that too, and whoever sends
-// the PDU again completes it again. With `offload` the device computes the checksum: udp4 leaves the IPv4
-// header's 0, and udp6 puts the pseudo-header's sum where the UDP checksum goes.
+// octets in front of `pdu`. afh2c, whose header holds the RH, writes over the RH too, and whoever
+// sends the PDU again completes it again. With `offload` the device computes the checksum: udp4
+// leaves the IPv4 header's 0, and udp6 puts the pseudo-header's sum where the UDP checksum goes.
 inline uint8_t* WriteHeader(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_bytes,
                             bool offload) {
   switch (header.encap) {
@@ -216,7 +216,7 @@ inline uint8_t* WriteHeader(const HeaderTemplate& header, uint8_t* pdu, uint32_t
 }
 
 // Reads a frame's headers. afh2c puts the RH back into its canonical form, over the header's last
-// octets, so a frame is parsed once. `checksums_good` says that the device has verified the checksums.
+// octets, so a frame is parsed once. `checksums_good` says that the device has verified checksums.
 inline ParsedFrame ParseFrame(const FrameRules& rules, uint8_t* frame, uint32_t bytes,
                               bool checksums_good) {
   switch (rules.encap) {

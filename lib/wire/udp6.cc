@@ -20,8 +20,8 @@ static_assert(Udp6::kHeaderBytes == kEthernetBytes + kIpBytes + kUdpBytes);
 constexpr uint32_t kCopiedBytes = 80;
 static_assert(kCopiedBytes >= Udp6::kHeaderBytes + kTagBytes);
 
-// Names what is wrong with a frame that is not plainly one of ours. Behind an extension header there
-// may be our port; SUE sends none, so such a datagram is somebody else's.
+// Names what is wrong with a frame that is not plainly one of ours. SUE sends no extension header,
+// so a datagram behind one is somebody else's, whatever its port.
 [[gnu::cold, gnu::noinline]] FrameError Refuse(const FrameRules& rules, const uint8_t* frame,
                                                uint32_t bytes) {
   const uint32_t l2 = EthernetBytes(frame, bytes);

@@ -57,8 +57,7 @@ TEST(Afh1, GoesToTheEndOfTheFrame) {
   const HeaderSpec spec = SpecOf({Encap::kAfh1, false});
   Octets frame = BuildOctets(Encap::kAfh1, spec, Octets(80, 0x12));
   frame.resize(frame.size() + 4);
-  const ParsedFrame parsed = ParseFrame(RulesOf(Encap::kAfh1, spec), frame.data(),
-                                        static_cast<uint32_t>(frame.size()), false);
+  const ParsedFrame parsed = ParseOctets(RulesOf(Encap::kAfh1, spec), frame);
   ASSERT_EQ(parsed.error, FrameError::kNone);
   EXPECT_EQ(parsed.pdu_bytes, frame.size() - 14);
   EXPECT_FALSE(RcrcGood(parsed.pdu, parsed.pdu_bytes));
@@ -128,8 +127,7 @@ TEST(Afh1s, WhatFollowsTheRcrcIsIgnored) {
   const HeaderSpec spec = SpecOf({Encap::kAfh1s, true});
   Octets frame = BuildOctets(Encap::kAfh1s, spec, Octets(80, 0x12));
   frame.resize(frame.size() + 30, 0xcc);
-  const ParsedFrame parsed = ParseFrame(RulesOf(Encap::kAfh1s, spec), frame.data(),
-                                        static_cast<uint32_t>(frame.size()), false);
+  const ParsedFrame parsed = ParseOctets(RulesOf(Encap::kAfh1s, spec), frame);
   ASSERT_EQ(parsed.error, FrameError::kNone);
   EXPECT_EQ(parsed.pdu_bytes, 92u);
   EXPECT_TRUE(RcrcGood(parsed.pdu, parsed.pdu_bytes));

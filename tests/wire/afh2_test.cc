@@ -104,8 +104,7 @@ TEST(Afh2c, XpuidIsTheSourcesLowBits) {
     spec.source.low = random() & 0xffff;
     const auto xpuid = static_cast<uint16_t>(spec.source.low & 0x3ff);
     Octets frame = BuildOctets(Encap::kAfh2c, spec, Octets(80, 0x12), {.xpuid = xpuid});
-    const ParsedFrame parsed = ParseFrame(RulesOf(Encap::kAfh2c, spec), frame.data(),
-                                          static_cast<uint32_t>(frame.size()), false);
+    const ParsedFrame parsed = ParseOctets(RulesOf(Encap::kAfh2c, spec), frame);
     ASSERT_EQ(parsed.error, FrameError::kNone);
     ASSERT_EQ(DecodeRh(parsed.pdu).xpuid, xpuid);
     ASSERT_TRUE(RcrcGood(parsed.pdu, parsed.pdu_bytes));
@@ -114,8 +113,7 @@ TEST(Afh2c, XpuidIsTheSourcesLowBits) {
 
 TEST(Afh2c, AForeignXpuidBreaksTheRcrc) {
   Octets frame = BuildOctets(Encap::kAfh2c, Spec(Encap::kAfh2c), Octets(80, 0x12), {.xpuid = 8});
-  const ParsedFrame parsed = ParseFrame(RulesOf(Encap::kAfh2c, Spec(Encap::kAfh2c)), frame.data(),
-                                        static_cast<uint32_t>(frame.size()), false);
+  const ParsedFrame parsed = ParseOctets(RulesOf(Encap::kAfh2c, Spec(Encap::kAfh2c)), frame);
   ASSERT_EQ(parsed.error, FrameError::kNone);
   EXPECT_FALSE(RcrcGood(parsed.pdu, parsed.pdu_bytes));
 }
@@ -128,8 +126,7 @@ TEST(Afh2c, EveryFlippedBitOfTheRhBreaksTheRcrc) {
     for (uint32_t bit = 0; bit < 8; ++bit) {
       Octets frame = good;
       frame[at] ^= static_cast<uint8_t>(1u << bit);
-      const ParsedFrame parsed = ParseFrame(RulesOf(Encap::kAfh2c, Spec(Encap::kAfh2c)),
-                                            frame.data(), static_cast<uint32_t>(frame.size()), false);
+      const ParsedFrame parsed = ParseOctets(RulesOf(Encap::kAfh2c, Spec(Encap::kAfh2c)), frame);
       ASSERT_EQ(parsed.error, FrameError::kNone);
       EXPECT_FALSE(RcrcGood(parsed.pdu, parsed.pdu_bytes)) << at << "." << bit;
     }

@@ -120,9 +120,7 @@ TEST_P(EncapTest, ReadsWhatWasWritten) {
     Octets frame = BuildOctets(encap(), spec, commands, rh);
     const size_t pdu_bytes = frame.size() - header_bytes();
     if (HasLength(encap())) frame.resize(frame.size() + random() % 20, 0xcc);
-    const ParsedFrame parsed =
-        ParseFrame(RulesOf(encap(), spec), frame.data(), static_cast<uint32_t>(frame.size()),
-                   random() % 2 != 0);
+    const ParsedFrame parsed = ParseOctets(RulesOf(encap(), spec), frame, random() % 2 != 0);
     ASSERT_EQ(parsed.error, FrameError::kNone);
     ASSERT_EQ(parsed.source, spec.source);
     ASSERT_EQ(parsed.destination, spec.destination);
@@ -149,7 +147,8 @@ TEST_P(EncapTest, MayBeWrittenAgain) {
     const ReliabilityHeader rh{.op = RhOp::kAck, .xpuid = 7, .psn = Psn(5), .rpsn = Psn(rpsn)};
     const uint32_t bytes = FinishPdu(pdu, 40, header.length, rh);
     const uint8_t* start = WriteHeader(header, pdu, bytes, false);
-    EXPECT_EQ(Octets(start, start + header.length + bytes), BuildOctets(encap(), Spec(), Octets(40, 0x31), rh));
+    EXPECT_EQ(Octets(start, start + header.length + bytes),
+              BuildOctets(encap(), Spec(), Octets(40, 0x31), rh));
   }
 }
 
@@ -159,8 +158,7 @@ TEST_P(EncapTest, PadsToTheLeastFrame) {
     const uint32_t unpadded = header_bytes() + kRhBytes + bytes + kRcrcBytes;
     EXPECT_EQ(frame.size(), std::max(kMinFrameBytes, unpadded));
     Octets read = frame;
-    const ParsedFrame parsed =
-        ParseFrame(RulesOf(encap(), Spec()), read.data(), static_cast<uint32_t>(read.size()), false);
+    const ParsedFrame parsed = ParseOctets(RulesOf(encap(), Spec()), read);
     ASSERT_EQ(parsed.error, FrameError::kNone);
     ASSERT_TRUE(RcrcGood(parsed.pdu, parsed.pdu_bytes));
     EXPECT_EQ(parsed.pdu + parsed.pdu_bytes, read.data() + read.size());
@@ -174,8 +172,7 @@ TEST_P(EncapTest, LargestPdu) {
   const Octets commands(kMaxPackBytes, 0x5a);
   Octets frame = BuildOctets(encap(), Spec(), commands);
   ASSERT_EQ(frame.size(), header_bytes() + kRhBytes + kMaxPackBytes + kRcrcBytes);
-  const ParsedFrame parsed =
-      ParseFrame(RulesOf(encap(), Spec()), frame.data(), static_cast<uint32_t>(frame.size()), false);
+  const ParsedFrame parsed = ParseOctets(RulesOf(encap(), Spec()), frame);
   ASSERT_EQ(parsed.error, FrameError::kNone);
   EXPECT_EQ(parsed.pdu_bytes, kRhBytes + kMaxPackBytes + kRcrcBytes);
   EXPECT_TRUE(RcrcGood(parsed.pdu, parsed.pdu_bytes));
@@ -192,8 +189,7 @@ TEST_P(EncapTest, TruncatedAtEveryLength) {
         << bytes;
     EXPECT_EQ(ErrorOf(rules, cut, true), ErrorOf(rules, cut)) << bytes;
     if (bytes < least) continue;
-    const ParsedFrame parsed =
-        ParseFrame(rules, cut.data(), static_cast<uint32_t>(cut.size()), false);
+    const ParsedFrame parsed = ParseOctets(rules, cut);
     EXPECT_FALSE(RcrcGood(parsed.pdu, parsed.pdu_bytes)) << bytes;
   }
   EXPECT_EQ(ErrorOf(rules, frame), FrameError::kNone);

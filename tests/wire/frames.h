@@ -75,12 +75,17 @@ inline Octets BuildOctets(Encap encap, const HeaderSpec& spec, const Octets& com
   return Octets(frame.begin(), frame.end());
 }
 
+inline ParsedFrame ParseOctets(const FrameRules& rules, Octets& frame,
+                               bool checksums_good = false) {
+  return ParseFrame(rules, frame.data(), static_cast<uint32_t>(frame.size()), checksums_good);
+}
+
 // Parses a copy of exactly the frame's octets, so that a sanitizer sees every access beyond them.
 inline FrameError ErrorOf(const FrameRules& rules, const Octets& frame,
                           bool checksums_good = false) {
   Octets exact(frame.begin(), frame.end());
   exact.shrink_to_fit();
-  return ParseFrame(rules, exact.data(), static_cast<uint32_t>(exact.size()), checksums_good).error;
+  return ParseOctets(rules, exact, checksums_good).error;
 }
 
 // The Internet checksum as RFC 1071 has it: 16 bits at a time, in network order.

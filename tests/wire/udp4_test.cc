@@ -140,8 +140,7 @@ TEST(Udp4, PortsOutsideTheSessions) {
   HeaderSpec spec = Spec(false);
   spec.session = static_cast<uint16_t>(1024 - 49152);
   Octets frame = Build(spec);
-  const ParsedFrame parsed =
-      ParseFrame(kRules, frame.data(), static_cast<uint32_t>(frame.size()), false);
+  const ParsedFrame parsed = ParseOctets(kRules, frame);
   EXPECT_EQ(parsed.error, FrameError::kNone);
   EXPECT_GE(parsed.session, 16384);
 }

@@ -106,7 +106,8 @@ TEST(Udp6, LengthsThatRunOut) {
   ExpectError(FrameError::kTruncated, [](uint8_t* ip) { StoreBe16(ip + 4, 59); });
   ExpectError(FrameError::kTruncated, [](uint8_t* ip) { StoreBe16(ip + 44, 61); });
   for (const uint16_t udp_bytes : std::vector<uint16_t>{0, 7, 8, 19}) {
-    ExpectError(FrameError::kTruncated, [udp_bytes](uint8_t* ip) { StoreBe16(ip + 44, udp_bytes); });
+    ExpectError(FrameError::kTruncated,
+                [udp_bytes](uint8_t* ip) { StoreBe16(ip + 44, udp_bytes); });
   }
   ExpectError(FrameError::kNone, [](uint8_t* ip) { StoreBe16(ip + 44, 20); });
 }
