@@ -22,13 +22,14 @@ Instance::Instance(const InstanceParams& instance_params, const PortParams& port
     const PeerParams& p = params.peers[peer];
     peer_of_xpu[p.xpuid] = static_cast<uint16_t>(peer);
     for (uint32_t c = 0; c < kClasses; ++c) {
-      headers.push_back(Udp4::MakeTemplate(
+      headers.push_back(MakeTemplate(
+          port_params.encap,
           {.source_mac = port_params.mac,
            .destination_mac = p.mac,
            .tagged = port_params.tagged,
            .vid = port_params.vid,
-           .source_ip = params.ip,
-           .destination_ip = p.ip,
+           .source = {.low = params.ip},
+           .destination = {.low = p.ip},
            .udp_port = port_params.udp_port,
            .session = 0,
            .traffic_class = c == kAckClass ? params.ack_class : params.classes[c]}));

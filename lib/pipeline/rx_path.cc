@@ -15,6 +15,10 @@ Counter DropCounter(FrameError error) {
     case FrameError::kIpHeader: return Counter::kRxIpHeader;
     case FrameError::kIpChecksum: return Counter::kRxIpChecksum;
     case FrameError::kUdpChecksum: return Counter::kRxUdpChecksum;
+    case FrameError::kShimVersion:
+    case FrameError::kNextHeader:
+    case FrameError::kHopLimit:
+    case FrameError::kMulticast:
     case FrameError::kNone:
     case FrameError::kNotSue: break;
   }
@@ -52,12 +56,14 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
 bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
   const bool trusted = frame->rx_checksum == ChecksumState::kGood;
   const ParsedFrame parsed =
-      Udp4::Parse(frame->data, frame->length, port.params.udp_port, trusted);
+      ParseFrame({.encap = port.params.encap, .udp_port = port.params.udp_port}, frame->data,
+                 frame->length, trusted);
   if (parsed.error != FrameError::kNone) {
     lcore_counters_.Add(DropCounter(parsed.error));
     return false;
   }
-  const auto destination = port.instance_by_ip.find(parsed.destination_ip);
+  const auto ip = static_cast<Ipv4Address>(parsed.destination.low);
+  const auto destination = port.instance_by_ip.find(ip);
   if (destination == port.instance_by_ip.end()) {
     lcore_counters_.Add(Counter::kRxUnknownDestination);
     return false;
@@ -87,7 +93,7 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
     instance.counters.Add(Counter::kRxUnknownXpu);
     return false;
   }
-  if (parsed.source_ip != instance.params.peers[pdu.peer].ip) {
+  if (parsed.source.low != instance.params.peers[pdu.peer].ip) {
     instance.counters.Add(Counter::kRxSource);
     return false;
   }

@@ -178,8 +178,8 @@ class ByHandTest : public PipelineTest {
     std::vector<uint8_t> buffer(FrameBufferBytes(static_cast<uint32_t>(commands.size())));
     const HeaderTemplate header = Udp4::MakeTemplate({.source_mac = MacOf(1),
                                                       .destination_mac = MacOf(0),
-                                                      .source_ip = IpOf(source),
-                                                      .destination_ip = IpOf(destination)});
+                                                      .source = {.low = IpOf(source)},
+                                                      .destination = {.low = IpOf(destination)}});
     const std::span<uint8_t> frame = BuildFrame(header, rh, commands, buffer);
     return {frame.begin(), frame.end()};
   }
@@ -211,7 +211,7 @@ class ByHandTest : public PipelineTest {
     std::vector<Sent> all;
     Frame* frame;
     while (wire->Receive(&frame, 1) == 1) {
-      const ParsedFrame parsed = Udp4::Parse(frame->data, frame->length, 3333, false);
+      const ParsedFrame parsed = ParseFrame({}, frame->data, frame->length, false);
       EXPECT_EQ(parsed.error, FrameError::kNone);
       all.push_back({DecodeRh(parsed.pdu), parsed.dscp,
                      {parsed.pdu + kRhBytes, parsed.pdu + parsed.pdu_bytes - kRcrcBytes}});
