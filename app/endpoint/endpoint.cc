@@ -117,7 +117,7 @@ InstanceParams Endpoint::MakeInstanceParams(const InstanceConfig& instance, uint
   InstanceParams params{.xpuid = static_cast<uint16_t>(instance.xpu),
                         .instance = static_cast<uint8_t>(instance.instance),
                         .port = port,
-                        .ip = instance.ports[0].ip,
+                        .address = {.low = instance.ports[0].ip},
                         .partition = static_cast<uint16_t>(config_.partition)};
   for (uint32_t vc = 0; vc < kVcCount; ++vc) params.classes[vc] = ToClass(config_.classes.vc[vc]);
   params.ack_class = ToClass(config_.classes.ack);
@@ -129,9 +129,9 @@ InstanceParams Endpoint::MakeInstanceParams(const InstanceConfig& instance, uint
   for (const PeerConfig& peer : config_.peers) {
     for (const PeerPort& at : peer.ports) {
       // An instance is no peer of its own.
-      if (at.port != instance.ports[0].port || at.ip == params.ip) continue;
+      if (at.port != instance.ports[0].port || at.ip == params.address.low) continue;
       params.peers.push_back(
-          {.xpuid = static_cast<uint16_t>(peer.xpu), .ip = at.ip, .mac = at.mac});
+          {.xpuid = static_cast<uint16_t>(peer.xpu), .address = {.low = at.ip}, .mac = at.mac});
     }
   }
   return params;
@@ -184,8 +184,7 @@ void Endpoint::BuildPipelines() {
     const PortConfig& port = config_.ports[p];
     uint32_t& number = numbers[instance.lcore][p];
     if (number == ~0u) {
-      number = pipeline.AddPort(ports_[p].get(), {.encap = Encap::kUdp4,
-                                                  .udp_port = port.udp_port,
+      number = pipeline.AddPort(ports_[p].get(), {.rules = {.udp_port = port.udp_port},
                                                   .tagged = port.vid.has_value(),
                                                   .vid = port.vid.value_or(0),
                                                   .mac = port.mac.value_or(ports_[p]->mac())});

@@ -66,7 +66,9 @@ class DpdkPort final : public Port {
   uint32_t Allocate(Frame** frames, uint32_t count) override;
   void Release(Frame* const* frames, uint32_t count) override;
   uint32_t max_frame_bytes() const override { return frame_bytes_; }
-  bool has_ipv4_checksum_offload() const override { return ipv4_offload_; }
+  bool Offers(TxOffload offload) const override {
+    return (offered_ & 1u << static_cast<uint32_t>(offload)) != 0;
+  }
   LinkState link() const override;
 
   // Control thread, every 10 ms or so: updates link(), and reconnects a memif client.
@@ -105,7 +107,7 @@ class DpdkPort final : public Port {
 
   // Read by the lcore, constant once open.
   uint16_t id_ = 0;
-  bool ipv4_offload_ = false;
+  uint32_t offered_ = 1;  // a bit for each TxOffload
   uint32_t frame_bytes_ = 0;
   rte_mempool* pool_ = nullptr;
   BurstGate gate_;

@@ -192,9 +192,13 @@ absl::Status PortOpener::Configure() {
   if (device_checks_mtu_) conf.rxmode.mtu = options_.mtu;
   constexpr uint64_t kRxChecksums = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
   if ((info_.rx_offload_capa & kRxChecksums) == kRxChecksums) conf.rxmode.offloads |= kRxChecksums;
-  if ((info_.tx_offload_capa & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM) != 0) {
-    conf.txmode.offloads |= RTE_ETH_TX_OFFLOAD_IPV4_CKSUM;
-    port_->ipv4_offload_ = true;
+  constexpr std::pair<TxOffload, uint64_t> kTxChecksums[] = {
+      {TxOffload::kIpv4Checksum, RTE_ETH_TX_OFFLOAD_IPV4_CKSUM},
+      {TxOffload::kUdp6Checksum, RTE_ETH_TX_OFFLOAD_UDP_CKSUM}};
+  for (const auto& [offload, capability] : kTxChecksums) {
+    if ((info_.tx_offload_capa & capability) == 0) continue;
+    conf.txmode.offloads |= capability;
+    port_->offered_ |= 1u << static_cast<uint32_t>(offload);
   }
   port_->link_events_ = (*info_.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
   conf.intr_conf.lsc = port_->link_events_ ? 1 : 0;

@@ -86,7 +86,7 @@ class SimPort : public Port {
   uint32_t Allocate(Frame** frames, uint32_t count) override;
   void Release(Frame* const* frames, uint32_t count) override;
   uint32_t max_frame_bytes() const override { return kMaxFrameBytes; }
-  bool has_ipv4_checksum_offload() const override { return false; }
+  bool Offers(TxOffload offload) const override { return offload == TxOffload::kNone; }
   LinkState link() const override { return {.up = up_, .speed_bps = 0}; }
 
   SimFaults& faults() { return faults_; }

@@ -15,13 +15,12 @@ namespace suede {
 // A destination of an instance, as its port reaches it.
 struct PeerParams {
   uint16_t xpuid = 0;
-  Ipv4Address ip = 0;
-  MacAddress mac{};
+  NetAddress address;
+  MacAddress mac{};  // udp4, udp6
 };
 
 struct PortParams {
-  Encap encap = Encap::kUdp4;
-  uint16_t udp_port = 3333;
+  FrameRules rules;  // for what it sends, too
   bool tagged = false;
   uint16_t vid = 0;
   MacAddress mac{};
@@ -31,7 +30,7 @@ struct InstanceParams {
   uint16_t xpuid = 0;
   uint8_t instance = 0;
   uint32_t port = 0;  // the pipeline's number of the port
-  Ipv4Address ip = 0;
+  NetAddress address;
   uint16_t partition = 0;
   std::array<TrafficClass, kVcCount> classes{};
   TrafficClass ack_class;

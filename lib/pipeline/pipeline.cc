@@ -34,15 +34,18 @@ Instance::Instance(const InstanceParams& instance_params, const PortParams& port
     const PeerParams& p = params.peers[peer];
     peer_of_xpu[p.xpuid] = static_cast<uint16_t>(peer);
     for (uint32_t c = 0; c < kClasses; ++c) {
-      headers.push_back(Udp4::MakeTemplate(
+      headers.push_back(MakeTemplate(
+          port_params.rules.encap,
           {.source_mac = port_params.mac,
            .destination_mac = p.mac,
            .tagged = port_params.tagged,
            .vid = port_params.vid,
-           .source_ip = params.ip,
-           .destination_ip = p.ip,
-           .udp_port = port_params.udp_port,
+           .source = params.address,
+           .destination = p.address,
+           .udp_port = port_params.rules.udp_port,
            .session = 0,
+           .mac_prefix = port_params.rules.mac_prefix,
+           .ether_type = port_params.rules.ether_type,
            .traffic_class = c == kAckClass ? params.ack_class : params.classes[c]}));
     }
   }
@@ -78,7 +81,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   const size_t timers = instance.connections.size() + instance.handshakes.size();
   instance_of_timer_.resize(instance_of_timer_.size() + timers, number);
   timers_.Resize(static_cast<uint32_t>(instance_of_timer_.size()));
-  port.instance_by_ip[params.ip] = number;
+  port.instance_by_address[params.address] = number;
   port.active_instances.Reserve(instances_.size() + 1);
   port.retransmit.Reserve(instance_of_timer_.size() + 1);
   port.ack_now.Reserve(instance_of_timer_.size() + 1);

@@ -42,7 +42,16 @@ struct DelayedAcks {
 };
 
 struct PortContext {
-  PortContext(Port* driver, const PortParams& port_params) : port(driver), params(port_params) {}
+  PortContext(Port* driver, const PortParams& port_params)
+      : port(driver), params(port_params), tx_offload(OffloadOf(*driver, port_params.rules.encap)) {}
+
+  // What the device can fill in of the headers of an encapsulation.
+  static TxOffload OffloadOf(const Port& driver, Encap encap) {
+    const TxOffload wanted = encap == Encap::kUdp4   ? TxOffload::kIpv4Checksum
+                             : encap == Encap::kUdp6 ? TxOffload::kUdp6Checksum
+                                                     : TxOffload::kNone;
+    return driver.Offers(wanted) ? wanted : TxOffload::kNone;
+  }
 
   // ---- Frames.
 
@@ -89,7 +98,8 @@ struct PortContext {
 
   Port* const port;
   const PortParams params;
-  absl::flat_hash_map<Ipv4Address, uint32_t> instance_by_ip;
+  const TxOffload tx_offload;  // what the device fills in of every frame
+  absl::flat_hash_map<NetAddress, uint32_t> instance_by_address;
   Fifo<uint32_t> active_instances;   // those whose scheduler has work, in turn
   Fifo<ConnectionRef> retransmit;    // connections with PDUs to send again, in turn
   Fifo<ConnectionRef> ack_now;       // those that owe an acknowledgement without delay

@@ -15,6 +15,10 @@ Counter DropCounter(FrameError error) {
     case FrameError::kIpHeader: return Counter::kRxIpHeader;
     case FrameError::kIpChecksum: return Counter::kRxIpChecksum;
     case FrameError::kUdpChecksum: return Counter::kRxUdpChecksum;
+    case FrameError::kShimVersion: return Counter::kRxShimVersion;
+    case FrameError::kNextHeader: return Counter::kRxNextHeader;
+    case FrameError::kHopLimit: return Counter::kRxHopLimit;
+    case FrameError::kMulticast: return Counter::kRxMulticast;
     case FrameError::kNone:
     case FrameError::kNotSue: break;
   }
@@ -52,13 +56,13 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
 bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
   const bool trusted = frame->rx_checksum == ChecksumState::kGood;
   const ParsedFrame parsed =
-      Udp4::Parse(frame->data, frame->length, port.params.udp_port, trusted);
+      ParseFrame(port.params.rules, frame->data, frame->length, trusted);
   if (parsed.error != FrameError::kNone) {
     lcore_counters_.Add(DropCounter(parsed.error));
     return false;
   }
-  const auto destination = port.instance_by_ip.find(parsed.destination_ip);
-  if (destination == port.instance_by_ip.end()) {
+  const auto destination = port.instance_by_address.find(parsed.destination);
+  if (destination == port.instance_by_address.end()) {
     lcore_counters_.Add(Counter::kRxUnknownDestination);
     return false;
   }
@@ -87,7 +91,7 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
     instance.counters.Add(Counter::kRxUnknownXpu);
     return false;
   }
-  if (parsed.source_ip != instance.params.peers[pdu.peer].ip) {
+  if (parsed.source != instance.params.peers[pdu.peer].address) {
     instance.counters.Add(Counter::kRxSource);
     return false;
   }

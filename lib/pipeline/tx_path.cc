@@ -217,13 +217,12 @@ void Pipeline::WriteFrame(Instance& instance, PortContext& port, Pdu* pdu, uint3
   const HeaderTemplate& header = instance.header(pdu->peer, traffic_class);
   uint8_t* const start = pdu->commands - kRhBytes;
   const uint32_t pdu_bytes = FinishPdu(start, pdu->bytes, header.length, rh);
-  const bool offload = port.port->has_ipv4_checksum_offload();
   Frame* frame = FrameOf(pdu);
-  frame->data = Udp4::Write(header, start, pdu_bytes, offload);
+  frame->data = WriteHeader(header, start, pdu_bytes, port.tx_offload != TxOffload::kNone);
   frame->length = header.length + pdu_bytes;
-  frame->tx_offload = offload ? TxOffload::kIpv4Checksum : TxOffload::kNone;
+  frame->tx_offload = port.tx_offload;
   frame->l2_length = header.l2_length;
-  frame->l3_length = 20;
+  frame->l3_length = header.l3_length;
 }
 
 // The commands have left the packing buffers.

@@ -15,7 +15,11 @@ namespace suede {
 enum class ChecksumState : uint8_t { kUnknown, kGood, kBad };
 
 // What the device is asked to fill in on transmission.
-enum class TxOffload : uint8_t { kNone, kIpv4Checksum };
+enum class TxOffload : uint8_t {
+  kNone,
+  kIpv4Checksum,  // of the IPv4 header
+  kUdp6Checksum,  // UDP's over IPv6, in whose place the pseudo-header's sum stands
+};
 
 struct alignas(64) Frame {
   // Octets of the owner's notes: the PDU descriptor of the data path lives here.

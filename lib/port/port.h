@@ -40,8 +40,8 @@ class Port {
   // The largest frame, in octets from the Ethernet header to the R-CRC.
   virtual uint32_t max_frame_bytes() const = 0;
 
-  // Whether the device computes IPv4 header checksums on transmission.
-  virtual bool has_ipv4_checksum_offload() const = 0;
+  // Whether the device fills this in on transmission; every device does nothing when asked to.
+  virtual bool Offers(TxOffload offload) const = 0;
 
   // The link as last seen; any thread.
   virtual LinkState link() const = 0;

@@ -61,6 +61,10 @@ enum class Severity : uint8_t {
   X(RxIpHeader, "rx_drop_ip_header_total", Drop, "Frames with an IP header that cannot be")        \
   X(RxIpChecksum, "rx_drop_ip_checksum_total", Drop, "Frames with a wrong IP header checksum")     \
   X(RxUdpChecksum, "rx_drop_udp_checksum_total", Drop, "Frames with a wrong UDP checksum")         \
+  X(RxShimVersion, "rx_drop_shim_version_total", Drop, "Frames with an AFH shim of another version") \
+  X(RxNextHeader, "rx_drop_next_header_total", Drop, "Frames whose AFH shim announces no SUE")     \
+  X(RxHopLimit, "rx_drop_hop_limit_total", Drop, "Frames that arrived with a hop limit of 0")      \
+  X(RxMulticast, "rx_drop_multicast_total", Drop, "Frames to a group, which SUE sends nothing to")  \
   X(RxUnknownDestination, "rx_drop_destination_total", Drop, "Frames for none of our instances")   \
   X(RxRcrc, "rx_drop_rcrc_total", Drop, "PDUs with a wrong R-CRC")                                 \
   X(RxVersion, "rx_drop_version_total", Drop, "PDUs of a reserved version")                        \

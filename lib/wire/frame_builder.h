@@ -17,8 +17,8 @@
 namespace suede {
 
 // Completes the PDU whose commands lie at pdu + kRhBytes: writes the RH in front of them, and
-// behind them the R-CRC and the padding that a frame with a header of `header_bytes` needs. Returns
-// the octets of the PDU. May be repeated with another RH.
+// behind them the R-CRC and the padding that a frame needs to which the header adds `header_bytes`
+// (HeaderTemplate::length). Returns the octets of the PDU. May be repeated with another RH.
 inline uint32_t FinishPdu(uint8_t* pdu, uint32_t command_bytes, uint32_t header_bytes,
                           const ReliabilityHeader& rh) {
   EncodeRh(rh, pdu);
@@ -35,7 +35,7 @@ inline uint32_t FinishPdu(uint8_t* pdu, uint32_t command_bytes, uint32_t header_
 
 // Octets that BuildFrame wants for a frame with so many octets of commands.
 constexpr uint32_t FrameBufferBytes(uint32_t command_bytes) {
-  return HeaderTemplate::kMaxBytes +
+  return HeaderTemplate::kRoomBytes +
          std::max(kMinFrameBytes, kRhBytes + command_bytes + kRcrcBytes);
 }
 

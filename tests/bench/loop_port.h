@@ -61,7 +61,7 @@ class LoopPort : public Port {
     free_.insert(free_.end(), frames, frames + count);
   }
   uint32_t max_frame_bytes() const override { return kMaxFrameBytes; }
-  bool has_ipv4_checksum_offload() const override { return false; }
+  bool Offers(TxOffload offload) const override { return offload == TxOffload::kNone; }
   LinkState link() const override { return {.up = true, .speed_bps = 0}; }
 
  private:

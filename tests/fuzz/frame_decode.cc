@@ -1,12 +1,20 @@
-// Arbitrary octets as a received frame: nothing may be read outside it.
+// Arbitrary octets as a received frame of every encapsulation: nothing may be read outside it. And
+// what is encoded from arbitrary values decodes to the same.
 //
-// The first octet chooses what the device says of checksums and whether the headers are set right,
-// so that random input gets past them; the rest is the frame.
+// The first octet chooses what the rest is:
+//   bits 2:0  encapsulation, modulo their number
+//   bit 3     tagged
+//   bit 4     the device has verified the checksums
+//   bits 6:5  0: the rest is a frame; 1: likewise, with a good header laid over its head, so that
+//             random input gets past it; 2, 3: the rest is the values and commands to encode
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <vector>
 
+#include "base/big_endian.h"
 #include "wire/command.h"
 #include "wire/control_pdu.h"
 #include "wire/encap.h"
@@ -14,6 +22,7 @@
 #include "wire/rcrc.h"
 #include "wire/rh.h"
 
+namespace suede {
 namespace {
 
 volatile uint32_t sink;
@@ -22,6 +31,34 @@ void Require(bool condition) {
   if (!condition) std::abort();
 }
 
+struct Choice {
+  explicit Choice(uint8_t octet)
+      : encap(static_cast<Encap>((octet & 7) % kEncapNames.size())),
+        tagged((octet & 0x08) != 0),
+        checksums_good((octet & 0x10) != 0),
+        mended((octet & 0x60) == 0x20),
+        encoded((octet & 0x40) != 0) {}
+  Encap encap;
+  bool tagged;
+  bool checksums_good;
+  bool mended;
+  bool encoded;
+};
+
+// Octets of exactly their size: the address sanitizer sees the first one beyond them.
+class ExactOctets {
+ public:
+  ExactOctets(const uint8_t* from, uint32_t bytes) : octets_(new uint8_t[bytes]), bytes_(bytes) {
+    if (bytes != 0) std::memcpy(octets_.get(), from, bytes);
+  }
+  uint8_t* data() const { return octets_.get(); }
+  uint32_t bytes() const { return bytes_; }
+
+ private:
+  std::unique_ptr<uint8_t[]> octets_;
+  uint32_t bytes_;
+};
+
 void ReadEveryOctet(const uint8_t* begin, uint32_t bytes) {
   uint32_t sum = 0;
   for (uint32_t i = 0; i < bytes; ++i) sum += begin[i];
@@ -29,7 +66,6 @@ void ReadEveryOctet(const uint8_t* begin, uint32_t bytes) {
 }
 
 void DecodePdu(const uint8_t* pdu, uint32_t pdu_bytes) {
-  using namespace suede;
   sink = RcrcGood(pdu, pdu_bytes);
   const ReliabilityHeader rh = DecodeRh(pdu);
   Require(rh.ver < 4 && rh.xpuid < kMaxXpus && rh.vc < kVcCount && rh.partition <= kMaxPartition);
@@ -46,36 +82,122 @@ void DecodePdu(const uint8_t* pdu, uint32_t pdu_bytes) {
   while (reader.Next()) ReadEveryOctet(reader.command(), reader.shape().packed_bytes());
 }
 
-void ParseFrame(const uint8_t* frame, uint32_t bytes, bool checksums_good) {
-  const suede::ParsedFrame parsed = suede::Udp4::Parse(frame, bytes, 3333, checksums_good);
-  if (parsed.error != suede::FrameError::kNone) return;
-  Require(parsed.pdu_bytes >= suede::kRhBytes + suede::kRcrcBytes);
-  Require(parsed.pdu >= frame && parsed.pdu + parsed.pdu_bytes <= frame + bytes);
-  DecodePdu(parsed.pdu, parsed.pdu_bytes);
+// Encodes a frame, decodes it, and requires everything to be the same.
+void RoundTrip(const Choice& choice, const HeaderSpec& spec, const ReliabilityHeader& rh,
+               const uint8_t* commands, uint32_t command_bytes) {
+  const HeaderTemplate header = MakeTemplate(choice.encap, spec);
+  const ExactOctets packed(commands, command_bytes);
+  std::vector<uint8_t> buffer(FrameBufferBytes(command_bytes));
+  const auto built = BuildFrame(header, rh, {packed.data(), command_bytes}, buffer);
+  Require(built.size() >= kMinFrameBytes);
+  const ExactOctets frame(built.data(), static_cast<uint32_t>(built.size()));
+  const ParsedFrame parsed = ParseFrame({.encap = choice.encap,
+                                         .udp_port = spec.udp_port,
+                                         .mac_prefix = spec.mac_prefix,
+                                         .ether_type = spec.ether_type},
+                                        frame.data(), frame.bytes(), choice.checksums_good);
+  Require(parsed.error == FrameError::kNone);
+  Require(parsed.source == spec.source && parsed.destination == spec.destination);
+  Require(parsed.session == spec.session);
+  const bool has_class = choice.encap != Encap::kAfh1;
+  Require(parsed.dscp == (has_class ? spec.traffic_class.dscp : 0));
+  Require(parsed.ecn == (has_class ? spec.traffic_class.ecn : 0));
+  Require(parsed.pdu == frame.data() + header.length);
+  Require(parsed.pdu_bytes == frame.bytes() - header.length);
+  Require(RcrcGood(parsed.pdu, parsed.pdu_bytes));
+  uint8_t canonical[kRhBytes];
+  EncodeRh(rh, canonical);
+  Require(std::equal(canonical, canonical + kRhBytes, parsed.pdu));
+  Require(std::equal(commands, commands + command_bytes, parsed.pdu + kRhBytes));
 }
 
-// Lays a good header over the frame's head.
-void MendHeader(uint8_t* frame, uint32_t bytes, bool tagged) {
-  using suede::HeaderTemplate;
-  const HeaderTemplate header = suede::Udp4::MakeTemplate({.tagged = tagged});
-  if (bytes < header.length || bytes > 9000) return;
-  uint8_t room[HeaderTemplate::kMaxBytes];
-  uint8_t* end = room + sizeof room;
-  const uint8_t* written = suede::Udp4::Write(header, end, bytes - header.length, false);
-  std::memcpy(frame, written, header.length);
+// Whatever a frame's header said can be said again.
+void SayAgain(const Choice& choice, const ParsedFrame& parsed) {
+  HeaderSpec spec{.tagged = choice.tagged,
+                  .source = parsed.source,
+                  .destination = parsed.destination,
+                  .session = parsed.session};
+  spec.traffic_class = {.dscp = parsed.dscp, .ecn = parsed.ecn};
+  const ReliabilityHeader rh = DecodeRh(parsed.pdu);
+  const uint32_t commands = std::min(parsed.pdu_bytes - kLeastPduBytes, kMaxPackBytes);
+  RoundTrip(choice, spec, rh, parsed.pdu + kRhBytes, commands);
+}
+
+void Decode(const Choice& choice, const ExactOctets& frame) {
+  const ParsedFrame parsed =
+      ParseFrame({.encap = choice.encap}, frame.data(), frame.bytes(), choice.checksums_good);
+  if (parsed.error != FrameError::kNone) return;
+  Require(parsed.pdu_bytes >= kLeastPduBytes);
+  Require(parsed.pdu >= frame.data());
+  Require(parsed.pdu + parsed.pdu_bytes <= frame.data() + frame.bytes());
+  DecodePdu(parsed.pdu, parsed.pdu_bytes);
+  SayAgain(choice, parsed);
+}
+
+// Lays a good header over the frame's head. What stands where the RH would is left as it is, but
+// for the part of it that afh2c has in its header.
+void MendHeader(const Choice& choice, const ExactOctets& frame) {
+  const HeaderTemplate header = MakeTemplate(choice.encap, {.tagged = choice.tagged});
+  const uint32_t bytes = frame.bytes();
+  if (bytes < header.length + kRhBytes || bytes > 9000) return;
+  std::vector<uint8_t> room(HeaderTemplate::kRoomBytes + bytes);
+  uint8_t* pdu = room.data() + HeaderTemplate::kRoomBytes;
+  std::memcpy(pdu, frame.data() + header.length, bytes - header.length);
+  const uint8_t* start = WriteHeader(header, pdu, bytes - header.length, false);
+  std::memcpy(frame.data(), start, bytes);
+}
+
+NetAddress TakeAddress(Encap encap, const uint8_t* octets) {
+  switch (encap) {
+    case Encap::kUdp6: return {.high = LoadBe64(octets), .low = LoadBe64(octets + 8)};
+    case Encap::kUdp4:
+    case Encap::kAfh2: return {.low = LoadBe32(octets)};
+    case Encap::kAfh1:
+    case Encap::kAfh1s:
+    case Encap::kAfh2c: break;
+  }
+  return {.low = LoadBe16(octets)};
+}
+
+void Encode(const Choice& choice, const ExactOctets& input) {
+  constexpr uint32_t kValueBytes = 64;
+  if (input.bytes() < kValueBytes) return;
+  const uint8_t* in = input.data();
+  HeaderSpec spec{.tagged = choice.tagged,
+                  .vid = LoadBe16(in),
+                  .source = TakeAddress(choice.encap, in + 2),
+                  .destination = TakeAddress(choice.encap, in + 18),
+                  .udp_port = LoadBe16(in + 34),
+                  .session = LoadBe16(in + 36),
+                  .mac_prefix = LoadBe32(in + 38),
+                  .ether_type = LoadBe16(in + 42)};
+  spec.session = static_cast<uint16_t>(spec.session % SessionCount(choice.encap));
+  if (spec.ether_type == 0x8100) spec.ether_type = 0;  // would be a tag
+  spec.traffic_class = {.pcp = static_cast<uint8_t>(in[44] & 7),
+                        .dscp = static_cast<uint8_t>(in[45] & 0x3f),
+                        .ecn = static_cast<uint8_t>(in[46] & 3)};
+  std::copy_n(in + 47, 6, spec.source_mac.begin());
+  std::copy_n(in + 47, 6, spec.destination_mac.begin());
+  ReliabilityHeader rh = DecodeRh(in + 53);
+  if (choice.encap == Encap::kAfh2c) rh.xpuid = static_cast<uint16_t>(spec.source.low & 0x3ff);
+  const uint32_t command_bytes = std::min(input.bytes() - kValueBytes, kMaxPackBytes);
+  RoundTrip(choice, spec, rh, in + kValueBytes, command_bytes);
 }
 
 }  // namespace
+}  // namespace suede
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace suede;
   if (size == 0) return 0;
-  const uint8_t choice = data[0];
-  const auto bytes = static_cast<uint32_t>(size - 1);
-  // Exactly as large as the frame: the address sanitizer sees the first octet beyond it.
-  const std::unique_ptr<uint8_t[]> frame(new uint8_t[bytes]);
-  if (bytes != 0) std::memcpy(frame.get(), data + 1, bytes);
-  if ((choice & 2) != 0) MendHeader(frame.get(), bytes, (choice & 4) != 0);
-  ParseFrame(frame.get(), bytes, (choice & 1) != 0);
-  if (bytes >= suede::kRhBytes + suede::kRcrcBytes) DecodePdu(frame.get(), bytes);
+  const Choice choice(data[0]);
+  const ExactOctets rest(data + 1, static_cast<uint32_t>(size - 1));
+  if (choice.encoded) {
+    Encode(choice, rest);
+    return 0;
+  }
+  if (choice.mended) MendHeader(choice, rest);
+  Decode(choice, rest);
+  if (rest.bytes() >= kLeastPduBytes) DecodePdu(rest.data(), rest.bytes());
   return 0;
 }

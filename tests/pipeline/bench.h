@@ -95,12 +95,12 @@ class PipelineTest : public ::testing::Test {
     host.pipeline->AddPort(host.port, {.mac = MacOf(host.number)});
     InstanceParams p = params;
     p.xpuid = static_cast<uint16_t>(host.number);
-    p.ip = IpOf(host.number);
+    p.address.low = IpOf(host.number);
     p.epoch = epoch;
     for (uint32_t peer = 0; peer < peers; ++peer) {
       if (peer == host.number) continue;
       p.peers.push_back(
-          {.xpuid = static_cast<uint16_t>(peer), .ip = IpOf(peer), .mac = MacOf(peer)});
+          {.xpuid = static_cast<uint16_t>(peer), .address = {.low = IpOf(peer)}, .mac = MacOf(peer)});
     }
     host.pipeline->AddInstance(p);
   }
@@ -171,13 +171,13 @@ class PipelineTest : public ::testing::Test {
     std::vector<Sent> all;
     Frame* frame;
     while (wire->Receive(&frame, 1) == 1) {
-      const ParsedFrame parsed = Udp4::Parse(frame->data, frame->length, 3333, false);
+      const ParsedFrame parsed = ParseFrame({}, frame->data, frame->length, false);
       EXPECT_EQ(parsed.error, FrameError::kNone);
       all.push_back({.rh = DecodeRh(parsed.pdu),
                      .dscp = parsed.dscp,
                      .commands = {parsed.pdu + kRhBytes, parsed.pdu + parsed.pdu_bytes - kRcrcBytes},
-                     .destination = parsed.destination_ip - IpOf(0),
-                     .source = parsed.source_ip - IpOf(0)});
+                     .destination = static_cast<uint32_t>(parsed.destination.low) - IpOf(0),
+                     .source = static_cast<uint32_t>(parsed.source.low) - IpOf(0)});
       wire->Release(&frame, 1);
     }
     return all;
@@ -213,8 +213,8 @@ class ByHandTest : public PipelineTest {
     std::vector<uint8_t> buffer(FrameBufferBytes(static_cast<uint32_t>(commands.size())));
     const HeaderTemplate header = Udp4::MakeTemplate({.source_mac = MacOf(1),
                                                       .destination_mac = MacOf(port),
-                                                      .source_ip = IpOf(source),
-                                                      .destination_ip = IpOf(destination)});
+                                                      .source = {.low = IpOf(source)},
+                                                      .destination = {.low = IpOf(destination)}});
     const std::span<uint8_t> frame = BuildFrame(header, rh, commands, buffer);
     return {frame.begin(), frame.end()};
   }

@@ -87,14 +87,14 @@ World::World(uint64_t seed, const WorldOptions& options) : options_(options), ne
     const uint8_t mac[6] = {2, 0, 0, 0, 0, static_cast<uint8_t>(h)};
     host.port = network_.AddPort(mac, 8192, 64, options_.faults);
     host.pipeline.AddPort(host.port, {.mac = MacOf(h)});
-    InstanceParams params{.xpuid = static_cast<uint16_t>(h), .ip = IpOf(h), .partition = 7};
+    InstanceParams params{.xpuid = static_cast<uint16_t>(h), .address = {.low = IpOf(h)}, .partition = 7};
     params.pack_limit_bytes = options_.pack_limit_bytes;
     params.transport = options_.transport;
     params.epoch = 1000 + h;
     for (uint32_t peer = 0; peer < options_.hosts; ++peer) {
       if (peer == h) continue;
       params.peers.push_back(
-          {.xpuid = static_cast<uint16_t>(peer), .ip = IpOf(peer), .mac = MacOf(peer)});
+          {.xpuid = static_cast<uint16_t>(peer), .address = {.low = IpOf(peer)}, .mac = MacOf(peer)});
     }
     host.pipeline.AddInstance(params);
     host.shape = {.queue_count = options_.queues, .tx_lines = 1024, .rx_lines = options_.rx_lines,

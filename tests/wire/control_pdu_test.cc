@@ -135,7 +135,7 @@ TEST(ControlPdu, AsAFrame) {
   const auto frame = BuildFrame(Udp4::MakeTemplate({}), ControlRh(5, 6), sent, buffer);
   ASSERT_EQ(frame.size(), Udp4::kHeaderBytes + kRhBytes + sent.size() + kRcrcBytes);
   const ParsedFrame parsed =
-      Udp4::Parse(frame.data(), static_cast<uint32_t>(frame.size()), 3333, false);
+      ParseFrame({}, frame.data(), static_cast<uint32_t>(frame.size()), false);
   ASSERT_EQ(parsed.error, FrameError::kNone);
   ASSERT_TRUE(RcrcGood(parsed.pdu, parsed.pdu_bytes));
   EXPECT_EQ(DecodeRh(parsed.pdu).ver, static_cast<uint8_t>(RhVersion::kControl));

@@ -58,7 +58,7 @@ TEST(Rcrc, CheckValueOfCrc32) {
 }
 
 TEST(FinishPdu, PadsToTheLeastFrame) {
-  for (uint32_t header_bytes : {42u, 46u, 14u, HeaderTemplate::kMaxBytes}) {
+  for (uint32_t header_bytes : {42u, 46u, 6u, 14u, 66u}) {
     for (uint32_t command_bytes = 0; command_bytes <= 64; command_bytes += 2) {
       Octets pdu(160, 0xee);
       const uint32_t bytes =
@@ -86,7 +86,7 @@ TEST(FinishPdu, EveryFlippedBitBreaksTheRcrc) {
 }
 
 TEST(BuildFrame, RefusesSmallBuffersAndLargePdus) {
-  const HeaderTemplate header = Udp4::MakeTemplate({.tagged = true});
+  const HeaderTemplate header = MakeTemplate(Encap::kUdp4, {.tagged = true});
   const Octets commands(kMaxPackBytes + 2);
   Octets buffer(8192);
   EXPECT_TRUE(BuildFrame(header, {}, commands, buffer).empty());

@@ -1,14 +1,17 @@
 // The frames of the wire profile's independent encoder, byte for byte in both directions.
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "base/big_endian.h"
 #include "packed.h"
 #include "wire/command.h"
+#include "wire/forwarding.h"
 #include "wire/frame_builder.h"
 
 namespace suede {
@@ -32,31 +35,42 @@ MacAddress ReadMac(const std::string& text) {
   return mac;
 }
 
-Ipv4Address ReadIp(const std::string& text) {
-  unsigned a, b, c, d;
-  EXPECT_EQ(std::sscanf(text.c_str(), "%u.%u.%u.%u", &a, &b, &c, &d), 4);
-  return a << 24 | b << 16 | c << 8 | d;
+Encap EncapOf(const Json& v) { return *ParseEncap(v["encap"].get<std::string>()); }
+
+NetAddress ReadAddress(const Json& v, const char* ip_key, const char* forwarding_key) {
+  uint8_t octets[16];
+  switch (EncapOf(v)) {
+    case Encap::kUdp4:
+      EXPECT_EQ(inet_pton(AF_INET, v[ip_key].get<std::string>().c_str(), octets), 1);
+      return {.low = LoadBe32(octets)};
+    case Encap::kUdp6:
+      EXPECT_EQ(inet_pton(AF_INET6, v[ip_key].get<std::string>().c_str(), octets), 1);
+      return {.high = LoadBe64(octets), .low = LoadBe64(octets + 8)};
+    case Encap::kAfh1:
+    case Encap::kAfh1s:
+    case Encap::kAfh2:
+    case Encap::kAfh2c: break;
+  }
+  return {.low = v[forwarding_key]};
 }
 
-std::vector<Json> Udp4Vectors() {
+std::vector<Json> ReadVectors() {
   std::ifstream file(SUEDE_WIRE_VECTORS);
-  std::vector<Json> vectors;
-  for (const Json& vector : Json::parse(file)) {
-    if (vector["encap"] == "udp4") vectors.push_back(vector);
-  }
-  return vectors;
+  return Json::parse(file).get<std::vector<Json>>();
 }
 
 HeaderSpec ReadSpec(const Json& v) {
-  return {.source_mac = ReadMac(v["smac"]),
-          .destination_mac = ReadMac(v["dmac"]),
-          .tagged = v.contains("vid"),
-          .vid = v.value("vid", uint16_t{0}),
-          .source_ip = ReadIp(v["sip"]),
-          .destination_ip = ReadIp(v["dip"]),
-          .udp_port = v["dport"],
-          .session = v["session"],
-          .traffic_class = {.pcp = v.value("pcp", uint8_t{0}), .dscp = v["dscp"], .ecn = v["ecn"]}};
+  HeaderSpec spec{
+      .tagged = v.contains("vid"),
+      .vid = v.value("vid", uint16_t{0}),
+      .source = ReadAddress(v, "sip", "src_fwd"),
+      .destination = ReadAddress(v, "dip", "dst_fwd"),
+      .udp_port = v.value("dport", kDefaultUdpPort),
+      .session = v["session"],
+      .traffic_class = {.pcp = v.value("pcp", uint8_t{0}), .dscp = v["dscp"], .ecn = v["ecn"]}};
+  if (v.contains("smac")) spec.source_mac = ReadMac(v["smac"]);
+  if (v.contains("dmac")) spec.destination_mac = ReadMac(v["dmac"]);
+  return spec;
 }
 
 ReliabilityHeader ReadRh(const Json& v) {
@@ -77,30 +91,46 @@ std::vector<TestCommand> ReadCommands(const Json& v) {
   return commands;
 }
 
-TEST(Vectors, ThereAreSome) { EXPECT_EQ(Udp4Vectors().size(), 4u); }
+TEST(Vectors, ThereAreSomeOfEach) {
+  std::map<Encap, int> count;
+  for (const Json& v : ReadVectors()) ++count[EncapOf(v)];
+  EXPECT_EQ(count.size(), kEncapNames.size());
+  for (const auto& [encap, n] : count) EXPECT_EQ(n, 4) << EncapName(encap);
+}
 
 TEST(Vectors, Encode) {
-  for (const Json& v : Udp4Vectors()) {
+  for (const Json& v : ReadVectors()) {
     Octets packed;
     for (const TestCommand& command : ReadCommands(v)) AppendPacked(command, packed);
     Octets buffer(FrameBufferBytes(static_cast<uint32_t>(packed.size())));
-    const auto frame = BuildFrame(Udp4::MakeTemplate(ReadSpec(v)), ReadRh(v), packed, buffer);
-    EXPECT_EQ(Octets(frame.begin(), frame.end()), FromHex(v["frame"]));
+    const HeaderTemplate header = MakeTemplate(EncapOf(v), ReadSpec(v));
+    const auto frame = BuildFrame(header, ReadRh(v), packed, buffer);
+    EXPECT_EQ(Octets(frame.begin(), frame.end()), FromHex(v["frame"])) << v["encap"];
+  }
+}
+
+TEST(Vectors, ForwardingAddresses) {
+  for (const Json& v : ReadVectors()) {
+    EXPECT_EQ(DefaultForwardingAddress(v["instance"], v["xpuid"]), v["src_fwd"]);
+    EXPECT_EQ(DefaultForwardingAddress(v["instance"], v["dst_xpuid"]), v["dst_fwd"]);
   }
 }
 
 TEST(Vectors, Decode) {
-  for (const Json& v : Udp4Vectors()) {
-    const Octets frame = FromHex(v["frame"]);
-    const ParsedFrame parsed =
-        Udp4::Parse(frame.data(), static_cast<uint32_t>(frame.size()), v["dport"], false);
-    ASSERT_EQ(parsed.error, FrameError::kNone);
+  for (const Json& v : ReadVectors()) {
+    SCOPED_TRACE(v["encap"].get<std::string>());
+    const Encap encap = EncapOf(v);
     const HeaderSpec spec = ReadSpec(v);
-    EXPECT_EQ(parsed.source_ip, spec.source_ip);
-    EXPECT_EQ(parsed.destination_ip, spec.destination_ip);
-    EXPECT_EQ(parsed.session, spec.session);
-    EXPECT_EQ(parsed.dscp, spec.traffic_class.dscp);
-    EXPECT_EQ(parsed.ecn, spec.traffic_class.ecn);
+    Octets frame = FromHex(v["frame"]);
+    const ParsedFrame parsed =
+        ParseFrame({.encap = encap, .udp_port = spec.udp_port}, frame.data(),
+                   static_cast<uint32_t>(frame.size()), false);
+    ASSERT_EQ(parsed.error, FrameError::kNone);
+    EXPECT_EQ(parsed.source, spec.source);
+    EXPECT_EQ(parsed.destination, spec.destination);
+    EXPECT_EQ(parsed.session, SessionCount(encap) > 1 ? spec.session : 0);
+    EXPECT_EQ(parsed.dscp, encap != Encap::kAfh1 ? spec.traffic_class.dscp : 0);
+    EXPECT_EQ(parsed.ecn, encap != Encap::kAfh1 ? spec.traffic_class.ecn : 0);
     EXPECT_TRUE(RcrcGood(parsed.pdu, parsed.pdu_bytes));
     const ReliabilityHeader rh = DecodeRh(parsed.pdu);
     const ReliabilityHeader sent = ReadRh(v);

@@ -1,0 +1,243 @@
+// What every encapsulation keeps to, tagged and not.
+#include "wire/encap.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "frames.h"
+
+namespace suede {
+namespace {
+
+TEST(Encap, NamesBothWays) {
+  std::set<std::string_view> names;
+  for (size_t i = 0; i < kEncapNames.size(); ++i) {
+    const auto encap = static_cast<Encap>(i);
+    EXPECT_EQ(ParseEncap(EncapName(encap)), encap);
+    names.insert(EncapName(encap));
+  }
+  EXPECT_EQ(names.size(), kEncapNames.size());
+  for (const std::string_view wrong : {"", "udp", "udp44", "UDP4", "afh"}) {
+    EXPECT_EQ(ParseEncap(wrong), std::nullopt);
+  }
+}
+
+// The tag stands between addresses and EtherType, and changes nothing else.
+TEST(Encap, WritesTheTag) {
+  for (const Dialect& dialect : AllDialects()) {
+    if (!dialect.tagged) continue;
+    const Octets frame = BuildOctets(dialect.encap, SpecOf(dialect), Octets(60, 0x11));
+    Octets expected =
+        BuildOctets(dialect.encap, SpecOf({dialect.encap, false}), Octets(60, 0x11));
+    const Octets tag{0x81, 0x00, 0xa0, 0x64};
+    expected.insert(expected.begin() + 12, tag.begin(), tag.end());
+    EXPECT_EQ(frame, expected) << DialectName(dialect);
+  }
+}
+
+uint32_t UntaggedBytes(Encap encap) {
+  switch (encap) {
+    case Encap::kUdp4: return 42;
+    case Encap::kUdp6: return 62;
+    case Encap::kAfh1: return 14;
+    case Encap::kAfh1s: return 22;
+    case Encap::kAfh2: return 14;
+    case Encap::kAfh2c: return 6;  // 14 octets, of which the RH is a part
+  }
+  return 0;
+}
+
+// Whether the header says where the PDU ends, so that octets behind it do not matter.
+bool HasLength(Encap encap) {
+  return encap == Encap::kUdp4 || encap == Encap::kUdp6 || encap == Encap::kAfh1s;
+}
+
+class EncapTest : public ::testing::TestWithParam<Dialect> {
+ protected:
+  Encap encap() const { return GetParam().encap; }
+  HeaderSpec Spec() const { return SpecOf(GetParam()); }
+  uint32_t header_bytes() const { return UntaggedBytes(encap()) + (GetParam().tagged ? 4 : 0); }
+};
+
+TEST_P(EncapTest, Template) {
+  const HeaderTemplate header = MakeTemplate(encap(), Spec());
+  EXPECT_EQ(header.encap, encap());
+  EXPECT_EQ(header.length, header_bytes());
+  EXPECT_EQ(header.l2_length, GetParam().tagged ? 18 : 14);
+  EXPECT_EQ(header.l3_length, encap() == Encap::kUdp4 ? 20 : encap() == Encap::kUdp6 ? 40 : 0);
+}
+
+TEST_P(EncapTest, OnlyThoseWithATagWriteIt) {
+  HeaderSpec spec = Spec();
+  spec.tagged = true;
+  const Octets frame = BuildOctets(encap(), spec, Octets(60, 0x11));
+  EXPECT_EQ(LoadBe16(&frame[12]) == 0x8100, CanTag(encap()));
+}
+
+TEST_P(EncapTest, WritesNothingOutsideItsRoom) {
+  constexpr size_t kStart = 120;
+  const HeaderTemplate header = MakeTemplate(encap(), Spec());
+  for (const bool offload : {false, true}) {
+    Octets buffer(300, 0xee);
+    uint8_t* pdu = buffer.data() + kStart;
+    EXPECT_EQ(WriteHeader(header, pdu, 100, offload), pdu - header.length);
+    for (size_t i = 0; i < kStart - HeaderTemplate::kRoomBytes; ++i) ASSERT_EQ(buffer[i], 0xee);
+    const size_t untouched = kStart + (encap() == Encap::kAfh2c ? kRhBytes : 0);
+    for (size_t i = untouched; i < buffer.size(); ++i) ASSERT_EQ(buffer[i], 0xee) << i;
+  }
+}
+
+TEST_P(EncapTest, ReadsWhatWasWritten) {
+  std::mt19937 random(11);
+  const auto u16 = [&random] { return static_cast<uint16_t>(random()); };
+  const auto u64 = [&random] { return uint64_t{random()} << 32 | random(); };
+  for (int round = 0; round < 2000; ++round) {
+    HeaderSpec spec = Spec();
+    spec.vid = static_cast<uint16_t>(random() % 4096);
+    spec.udp_port = u16();
+    spec.session = static_cast<uint16_t>(random() % SessionCount(encap()));
+    spec.mac_prefix = static_cast<uint32_t>(random());
+    do spec.ether_type = u16();
+    while (spec.ether_type == 0x8100);
+    spec.traffic_class = {static_cast<uint8_t>(random() % 8), static_cast<uint8_t>(random() % 64),
+                          static_cast<uint8_t>(random() % 4)};
+    for (NetAddress* address : {&spec.source, &spec.destination}) {
+      *address = {.high = u64(), .low = u64()};
+      if (encap() == Encap::kUdp6) continue;
+      address->high = 0;
+      address->low &= encap() == Encap::kUdp4 || encap() == Encap::kAfh2 ? 0xffffffff : 0xffff;
+    }
+    const ReliabilityHeader rh{.ver = static_cast<uint8_t>(random() % 4),
+                               .op = static_cast<RhOp>(random() % 3),
+                               .xpuid = static_cast<uint16_t>(spec.source.low & 0x3ff),
+                               .psn = Psn(u16()),
+                               .vc = static_cast<uint8_t>(random() % 4),
+                               .partition = static_cast<uint16_t>(random() % 1024),
+                               .rpsn = Psn(u16())};
+    const Octets commands = RandomOctets(random, random() % 2049 * 2);
+    Octets frame = BuildOctets(encap(), spec, commands, rh);
+    const size_t pdu_bytes = frame.size() - header_bytes();
+    if (HasLength(encap())) frame.resize(frame.size() + random() % 20, 0xcc);
+    const ParsedFrame parsed = ParseOctets(RulesOf(encap(), spec), frame, random() % 2 != 0);
+    ASSERT_EQ(parsed.error, FrameError::kNone);
+    ASSERT_EQ(parsed.source, spec.source);
+    ASSERT_EQ(parsed.destination, spec.destination);
+    ASSERT_EQ(parsed.session, spec.session);
+    const bool has_class = encap() != Encap::kAfh1;
+    ASSERT_EQ(parsed.dscp, has_class ? spec.traffic_class.dscp : 0);
+    ASSERT_EQ(parsed.ecn, has_class ? spec.traffic_class.ecn : 0);
+    ASSERT_EQ(parsed.pdu, frame.data() + header_bytes());
+    ASSERT_EQ(parsed.pdu_bytes, pdu_bytes);
+    ASSERT_TRUE(RcrcGood(parsed.pdu, parsed.pdu_bytes));
+    uint8_t canonical[kRhBytes];
+    EncodeRh(rh, canonical);
+    ASSERT_TRUE(std::equal(canonical, canonical + kRhBytes, parsed.pdu));
+    ASSERT_TRUE(std::equal(commands.begin(), commands.end(), parsed.pdu + kRhBytes));
+  }
+}
+
+// The same commands twice in one buffer, as a retransmission sends them.
+TEST_P(EncapTest, MayBeWrittenAgain) {
+  const HeaderTemplate header = MakeTemplate(encap(), Spec());
+  Octets buffer(256, 0x31);
+  uint8_t* pdu = buffer.data() + 120;
+  for (const uint16_t rpsn : std::vector<uint16_t>{1, 2}) {
+    const ReliabilityHeader rh{.op = RhOp::kAck, .xpuid = 7, .psn = Psn(5), .rpsn = Psn(rpsn)};
+    const uint32_t bytes = FinishPdu(pdu, 40, header.length, rh);
+    const uint8_t* start = WriteHeader(header, pdu, bytes, false);
+    EXPECT_EQ(Octets(start, start + header.length + bytes),
+              BuildOctets(encap(), Spec(), Octets(40, 0x31), rh));
+  }
+}
+
+TEST_P(EncapTest, PadsToTheLeastFrame) {
+  for (uint32_t bytes = 0; bytes <= 60; bytes += 2) {
+    const Octets frame = BuildOctets(encap(), Spec(), Octets(bytes, 0x12));
+    const uint32_t unpadded = header_bytes() + kRhBytes + bytes + kRcrcBytes;
+    EXPECT_EQ(frame.size(), std::max(kMinFrameBytes, unpadded));
+    Octets read = frame;
+    const ParsedFrame parsed = ParseOctets(RulesOf(encap(), Spec()), read);
+    ASSERT_EQ(parsed.error, FrameError::kNone);
+    ASSERT_TRUE(RcrcGood(parsed.pdu, parsed.pdu_bytes));
+    EXPECT_EQ(parsed.pdu + parsed.pdu_bytes, read.data() + read.size());
+    for (uint32_t i = kRhBytes + bytes; i < parsed.pdu_bytes - kRcrcBytes; ++i) {
+      ASSERT_EQ(parsed.pdu[i], 0);
+    }
+  }
+}
+
+TEST_P(EncapTest, LargestPdu) {
+  const Octets commands(kMaxPackBytes, 0x5a);
+  Octets frame = BuildOctets(encap(), Spec(), commands);
+  ASSERT_EQ(frame.size(), header_bytes() + kRhBytes + kMaxPackBytes + kRcrcBytes);
+  const ParsedFrame parsed = ParseOctets(RulesOf(encap(), Spec()), frame);
+  ASSERT_EQ(parsed.error, FrameError::kNone);
+  EXPECT_EQ(parsed.pdu_bytes, kRhBytes + kMaxPackBytes + kRcrcBytes);
+  EXPECT_TRUE(RcrcGood(parsed.pdu, parsed.pdu_bytes));
+}
+
+// Without a length in the header a cut is found by the R-CRC, once there is room for one.
+TEST_P(EncapTest, TruncatedAtEveryLength) {
+  const FrameRules rules = RulesOf(encap(), Spec());
+  const Octets frame = BuildOctets(encap(), Spec(), Octets(60, 0x22));
+  const size_t least = HasLength(encap()) ? frame.size() : header_bytes() + kLeastPduBytes;
+  for (size_t bytes = 0; bytes < frame.size(); ++bytes) {
+    Octets cut(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(bytes));
+    EXPECT_EQ(ErrorOf(rules, cut), bytes < least ? FrameError::kTruncated : FrameError::kNone)
+        << bytes;
+    EXPECT_EQ(ErrorOf(rules, cut, true), ErrorOf(rules, cut)) << bytes;
+    if (bytes < least) continue;
+    const ParsedFrame parsed = ParseOctets(rules, cut);
+    EXPECT_FALSE(RcrcGood(parsed.pdu, parsed.pdu_bytes)) << bytes;
+  }
+  EXPECT_EQ(ErrorOf(rules, frame), FrameError::kNone);
+}
+
+TEST_P(EncapTest, AnotherEtherTypeIsNotSue) {
+  const Octets good = BuildOctets(encap(), Spec(), Octets(60, 0x22));
+  const size_t type_at = GetParam().tagged ? 16 : 12;
+  for (const uint16_t type : std::vector<uint16_t>{0x0806, 0x8100, 0x88a8, 0x88cc}) {
+    Octets frame = good;
+    StoreBe16(&frame[type_at], type);
+    EXPECT_EQ(ErrorOf(RulesOf(encap(), Spec()), frame), FrameError::kNotSue) << type;
+    // A short one too, as soon as it has an EtherType.
+    frame.resize(type_at + 2 + (type == 0x8100 ? 4 : 0));
+    EXPECT_EQ(ErrorOf(RulesOf(encap(), Spec()), frame), FrameError::kNotSue) << type;
+  }
+}
+
+// Whatever a port speaks, frames of other encapsulations do not pass for its own.
+TEST_P(EncapTest, FramesOfOthersAreNotSue) {
+  HeaderSpec spec = Spec();
+  spec.ether_type = 0;
+  const Octets frame = BuildOctets(encap(), spec, Octets(200, 0x22));
+  for (const Dialect& other : AllDialects()) {
+    if (other.encap == encap()) continue;
+    EXPECT_EQ(ErrorOf(RulesOf(other.encap, spec), frame), FrameError::kNotSue)
+        << DialectName(other);
+  }
+}
+
+TEST_P(EncapTest, DefaultEtherTypes) {
+  HeaderSpec spec = Spec();
+  spec.ether_type = 0;
+  const Octets frame = BuildOctets(encap(), spec, Octets(60, 0x22));
+  EXPECT_EQ(ErrorOf(RulesOf(encap(), spec), frame), FrameError::kNone);
+  const uint16_t type = LoadBe16(&frame[GetParam().tagged ? 16 : 12]);
+  switch (encap()) {
+    case Encap::kUdp4: EXPECT_EQ(type, 0x0800); break;
+    case Encap::kUdp6: EXPECT_EQ(type, 0x86dd); break;
+    case Encap::kAfh1s: EXPECT_EQ(type, 0x88b6); break;
+    case Encap::kAfh1:
+    case Encap::kAfh2:
+    case Encap::kAfh2c: EXPECT_EQ(type, 0x88b5); break;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EncapTest, ::testing::ValuesIn(AllDialects()),
+                         [](const auto& test) { return DialectName(test.param); });
+
+}  // namespace
+}  // namespace suede
