@@ -6,7 +6,8 @@
 //   bit 3     tagged
 //   bit 4     the device has verified the checksums
 //   bits 6:5  0: the rest is a frame; 1: likewise, with a good header laid over its head, so that
-//             random input gets past it; 2, 3: the rest is the values and commands to encode
+//             random input gets past it; 2: the same, and then one octet of the header is altered;
+//             3: the rest is the values and commands to encode
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -36,13 +37,12 @@ struct Choice {
       : encap(static_cast<Encap>((octet & 7) % kEncapNames.size())),
         tagged((octet & 0x08) != 0),
         checksums_good((octet & 0x10) != 0),
-        mended((octet & 0x60) == 0x20),
-        encoded((octet & 0x40) != 0) {}
+        content(static_cast<Content>(octet >> 5 & 3)) {}
+  enum class Content : uint8_t { kRaw, kMended, kAltered, kValues };
   Encap encap;
   bool tagged;
   bool checksums_good;
-  bool mended;
-  bool encoded;
+  Content content;
 };
 
 // Octets of exactly their size: the address sanitizer sees the first one beyond them.
@@ -147,6 +147,17 @@ void MendHeader(const Choice& choice, const ExactOctets& frame) {
   std::memcpy(frame.data(), start, bytes);
 }
 
+// Its first two octets say which octet of the header differs, and by what.
+void MendAndAlter(const Choice& choice, const ExactOctets& frame) {
+  if (frame.bytes() < 2) return;
+  const uint8_t at = frame.data()[0];
+  const uint8_t by = frame.data()[1];
+  MendHeader(choice, frame);
+  const uint32_t header_bytes = MakeTemplate(choice.encap, {.tagged = choice.tagged}).length;
+  const uint32_t altered = at % (header_bytes + kRhBytes);
+  if (altered < frame.bytes()) frame.data()[altered] ^= by;
+}
+
 NetAddress TakeAddress(Encap encap, const uint8_t* octets) {
   switch (encap) {
     case Encap::kUdp6: return {.high = LoadBe64(octets), .low = LoadBe64(octets + 8)};
@@ -192,11 +203,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const Choice choice(data[0]);
   const ExactOctets rest(data + 1, static_cast<uint32_t>(size - 1));
-  if (choice.encoded) {
-    Encode(choice, rest);
-    return 0;
+  switch (choice.content) {
+    case Choice::Content::kRaw: break;
+    case Choice::Content::kMended: MendHeader(choice, rest); break;
+    case Choice::Content::kAltered: MendAndAlter(choice, rest); break;
+    case Choice::Content::kValues: Encode(choice, rest); return 0;
   }
-  if (choice.mended) MendHeader(choice, rest);
   Decode(choice, rest);
   if (rest.bytes() >= kLeastPduBytes) DecodePdu(rest.data(), rest.bytes());
   return 0;
