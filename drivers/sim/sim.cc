@@ -11,10 +11,10 @@ namespace {
 constexpr uint32_t kBufferBytes =
     Frame::kCommandOffset + SimPort::kMaxFrameBytes + Frame::kSlackBytes;
 
-uint64_t MacKey(const uint8_t* mac) {
-  uint64_t key = 0;
-  for (int i = 0; i < 6; ++i) key = key << 8 | mac[i];
-  return key;
+uint64_t FirstSix(const uint8_t* octets) {
+  uint64_t number = 0;
+  for (int i = 0; i < 6; ++i) number = number << 8 | octets[i];
+  return number;
 }
 
 // By words: it is taken twice of each frame, and most of what a simulation costs are frames.
@@ -49,7 +49,7 @@ struct SimPort::Buffer {
 SimPort* SimNetwork::AddPort(const uint8_t (&mac)[6], uint32_t frames, uint32_t tx_ring,
                              const SimFaults& faults) {
   owned_.push_back(std::make_unique<SimPort>(this, frames, tx_ring, faults));
-  ports_[MacKey(mac)] = owned_.back().get();
+  ports_[FirstSix(mac) & destination_mask_] = owned_.back().get();
   return owned_.back().get();
 }
 
@@ -57,7 +57,7 @@ void SimNetwork::AdvanceTo(Time time) {
   while (!arrivals_.empty() && arrivals_.top().at <= time) {
     std::vector<uint8_t> octets = std::move(const_cast<Arrival&>(arrivals_.top()).octets);
     arrivals_.pop();
-    const auto port = ports_.find(MacKey(octets.data()));
+    const auto port = ports_.find(FirstSix(octets.data()) & destination_mask_);
     if (port != ports_.end() && port->second->up_) {
       port->second->received_.push_back(std::move(octets));
     }

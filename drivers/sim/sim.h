@@ -30,12 +30,18 @@ struct SimFaults {
 
 class SimPort;
 
-// The switch that all ports are connected to: forwards by destination MAC address.
+// The switch that all ports are connected to: forwards by the destination in a frame's first six
+// octets, as an Ethernet switch does by the MAC address.
 class SimNetwork {
  public:
   explicit SimNetwork(uint64_t seed) : random_(seed) {}
 
-  // A port with its own pool of `frames` frames and a transmit ring of `tx_ring` frames.
+  // For a switch of another generation: which bits of those octets, the first one most significant,
+  // are the destination. Before the first AddPort.
+  void SetDestinationMask(uint64_t mask) { destination_mask_ = mask; }
+
+  // A port with its own pool of `frames` frames and a transmit ring of `tx_ring` frames. `mac` holds
+  // the destination that leads to it.
   SimPort* AddPort(const uint8_t (&mac)[6], uint32_t frames, uint32_t tx_ring,
                    const SimFaults& faults);
 
@@ -69,7 +75,8 @@ class SimNetwork {
   uint64_t order_ = 0;
   uint64_t frames_lost_ = 0;
   std::priority_queue<Arrival> arrivals_;
-  std::map<uint64_t, SimPort*> ports_;  // by MAC address
+  std::map<uint64_t, SimPort*> ports_;  // by destination
+  uint64_t destination_mask_ = (uint64_t{1} << 48) - 1;
   std::vector<std::unique_ptr<SimPort>> owned_;
 };
 

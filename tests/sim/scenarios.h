@@ -37,6 +37,19 @@ inline constexpr Scenario kScenarios[] = {
        options.commands = 2000;
        return options;
      }},
+    // Every encapsulation in turn. Between two hosts alone frames are corrupted too: outside the PDU
+    // nothing but the FCS, which a simulated link does not have, guards an AFH address.
+    {"encapsulations",
+     [](uint32_t seed) {
+       WorldOptions options = Faulty();
+       options.encap = static_cast<Encap>(seed % kEncapNames.size());
+       options.tagged_frames = seed % 4 == 0 && options.encap < Encap::kAfh2;
+       options.hosts = 2 + seed / 6 % 3;
+       if (options.hosts > 2) options.faults.corrupt = 0;
+       options.pack_limit_bytes = seed / 2 % 2 == 0 ? kDefaultPackBytes : kMaxPackBytes;
+       options.commands = 2000;
+       return options;
+     }},
     // Receivers that take nothing most of the time, with rings that hold little more than a PDU.
     {"slow_receiver",
      [](uint32_t seed) {

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "wire/forwarding.h"
+
 namespace suede {
 namespace {
 
@@ -52,8 +54,25 @@ struct Content {
   }
 };
 
-MacAddress MacOf(uint32_t host) { return {2, 0, 0, 0, 0, static_cast<uint8_t>(host)}; }
-Ipv4Address IpOf(uint32_t host) { return 0xc6120000u + host; }
+NetAddress AddressOf(uint32_t host, Encap encap) {
+  switch (encap) {
+    case Encap::kUdp4: return {.low = 0xc6120000u + host};
+    case Encap::kUdp6: return {.high = 0xfd53'5545'0000'0000, .low = host};
+    default: return {.low = DefaultForwardingAddress(0, host)};
+  }
+}
+
+// What a switch for the encapsulation knows the host by: see SimNetwork::SetDestinationMask.
+MacAddress MacOf(uint32_t host, Encap encap) {
+  const auto low = static_cast<uint8_t>(host);
+  if (encap == Encap::kAfh1 || encap == Encap::kAfh1s) return {0x02, 0x53, 0x55, 0x45, 0, low};
+  return {2, 0, 0, 0, 0, low};
+}
+uint64_t DestinationMask(Encap encap) {
+  if (encap == Encap::kAfh2) return 0xffffffff;
+  if (encap == Encap::kAfh2c) return 0xffff;
+  return 0xffff'ffff'ffff;
+}
 
 }  // namespace
 
@@ -80,21 +99,27 @@ struct World::Host {
 };
 
 World::World(uint64_t seed, const WorldOptions& options) : options_(options), network_(seed) {
+  network_.SetDestinationMask(DestinationMask(options_.encap));
   for (uint32_t h = 0; h < options_.hosts; ++h) {
     hosts_.push_back(std::make_unique<Host>());
     Host& host = *hosts_.back();
     host.number = h;
-    const uint8_t mac[6] = {2, 0, 0, 0, 0, static_cast<uint8_t>(h)};
+    uint8_t mac[6];
+    std::copy_n(MacOf(h, options_.encap).begin(), 6, mac);
     host.port = network_.AddPort(mac, 8192, 64, options_.faults);
-    host.pipeline.AddPort(host.port, {.mac = MacOf(h)});
-    InstanceParams params{.xpuid = static_cast<uint16_t>(h), .address = {.low = IpOf(h)}, .partition = 7};
+    host.pipeline.AddPort(host.port, {.rules = {.encap = options_.encap}, .tagged = options_.tagged_frames, .mac = MacOf(h, options_.encap)});
+    InstanceParams params{.xpuid = static_cast<uint16_t>(h),
+                          .address = AddressOf(h, options_.encap),
+                          .partition = 7};
     params.pack_limit_bytes = options_.pack_limit_bytes;
     params.transport = options_.transport;
     params.epoch = 1000 + h;
     for (uint32_t peer = 0; peer < options_.hosts; ++peer) {
       if (peer == h) continue;
       params.peers.push_back(
-          {.xpuid = static_cast<uint16_t>(peer), .address = {.low = IpOf(peer)}, .mac = MacOf(peer)});
+          {.xpuid = static_cast<uint16_t>(peer),
+           .address = AddressOf(peer, options_.encap),
+           .mac = MacOf(peer, options_.encap)});
     }
     host.pipeline.AddInstance(params);
     host.shape = {.queue_count = options_.queues, .tx_lines = 1024, .rx_lines = options_.rx_lines,

@@ -21,6 +21,8 @@ struct WorldOptions {
   uint32_t hosts = 2;
   uint32_t queues = 1;           // per host
   uint32_t commands = 10000;     // per host, over all destinations and VCs
+  Encap encap = Encap::kUdp4;
+  bool tagged_frames = false;    // with an 802.1Q tag
   SimFaults faults;
   TransportParams transport;
   uint32_t pack_limit_bytes = kDefaultPackBytes;
