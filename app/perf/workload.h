@@ -1,6 +1,6 @@
 // The client side of the workload: one run of one size, as a step function.
 //
-//   hello   START on each stream, until each server has answered READY
+//   hello   START on each stream, again and again until each server has answered READY
 //   load    commands at full speed, at a rate, or a few in flight; the warm-up is its first part
 //   drain   REPORT REQUEST behind the last command of each stream, until each server has told what
 //           it received, and echoes and completions are in
@@ -66,20 +66,30 @@ class ClientWorkload {
  private:
   enum class Phase : uint8_t { kStart, kHello, kLoad, kDrain, kLinger, kEnd };
   static constexpr Duration kAskAgain = std::chrono::milliseconds(20);
+  static constexpr Duration kStartAgain = std::chrono::milliseconds(500);
 
   // --- Phases ---
 
   bool Begin(Time now) {
     deadline_ = now + plan_.connect_timeout;
-    messages_.Begin(StartMessage());
+    AskToStart(now);
     phase_ = Phase::kHello;
     return true;
+  }
+
+  void AskToStart(Time now) {
+    asked_ = now;
+    messages_.Begin(StartMessage());
   }
 
   bool Hello(Time now) {
     if (stop_.load(std::memory_order_relaxed)) return Interrupt();
     if (board_.abandoned()) return End();
-    const bool worked = !messages_.done() && messages_.Step();
+    // What was sent to a server that was not there yet, or restarted, is given up by the endpoint.
+    if (now - asked_ > kStartAgain) AskToStart(now);
+    const bool worked = !messages_.done() && messages_.Step([this](uint32_t stream) {
+      return board_.IsReady(flow_, stream);
+    });
     if (!arrived_ && board_.ready(flow_) == plan_.streams.size()) {
       arrived_ = true;
       board_.ArriveAtStart();
