@@ -76,9 +76,17 @@ class DpdkPort final : public Port {
   // Control thread.
   PortStats Stats();
   uint32_t FreeFrames() const;
+  // Calls `change` while no burst runs: for what a device lets nobody change under its lcore.
+  template <typename Change>
+  void WithoutBursts(Change&& change) {
+    gate_.Close();
+    change();
+    gate_.Open();
+  }
   // Stops the device. The lcore's calls are harmless from then on; frames must not be touched.
   void Close();
 
+  uint16_t id() const { return id_; }  // DPDK's
   const std::string& name() const { return name_; }
   const std::string& driver() const { return driver_; }
   std::array<uint8_t, 6> mac() const { return mac_; }
