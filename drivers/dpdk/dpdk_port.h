@@ -131,6 +131,7 @@ class DpdkPort final : public Port {
   bool open_ = false;
   bool is_memif_ = false;
   bool is_memif_client_ = false;
+  std::string memif_socket_;  // its path, or its name in the abstract namespace
   bool link_events_ = false;
   int64_t last_restart_ns_ = 0;
   PortStats stats_base_, stats_last_;

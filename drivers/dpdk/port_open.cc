@@ -136,6 +136,8 @@ absl::Status PortOpener::Find() {
   port_->is_memif_ = Is("net_memif");
   const std::string role = Argument("role");
   port_->is_memif_client_ = port_->is_memif_ && role != "server" && role != "master";
+  constexpr char kDefaultSocket[] = "/run/memif.sock";  // the driver's
+  port_->memif_socket_ = Argument("socket").empty() ? kDefaultSocket : Argument("socket");
   return absl::OkStatus();
 }
 
