@@ -52,6 +52,13 @@ TransportParams ToTransport(const TransportConfig& config) {
 
 TrafficClass ToClass(const ConfigClass& c) { return {.pcp = c.pcp, .dscp = c.dscp, .ecn = c.ecn}; }
 
+// InvalidArgument where the pipeline does not speak it.
+absl::StatusOr<Encap> ToEncap(const PortConfig& port) {
+  if (port.encapsulation == PortConfig::Encapsulation::kUdp4) return Encap::kUdp4;
+  return absl::InvalidArgumentError(
+      absl::StrCat("port ", port.name, ": its encapsulation is not built yet; use udp4"));
+}
+
 // Which boot this is: grows with time in steps of 32 ms, never 0. See docs/control-pdus.md.
 uint32_t BootEpoch() {
   const auto since = std::chrono::system_clock::now().time_since_epoch();
@@ -64,6 +71,9 @@ uint32_t BootEpoch() {
 absl::StatusOr<std::unique_ptr<Endpoint>> Endpoint::Create(const Config& config, Log log) {
   std::unique_ptr<Endpoint> endpoint(new Endpoint(config, std::move(log)));
   endpoint->epoch_ = BootEpoch();
+  for (const PortConfig& port : config.ports) {
+    if (const auto encap = ToEncap(port); !encap.ok()) return encap.status();
+  }
   if (absl::Status status = endpoint->StartEalFor(); !status.ok()) return status;
   if (absl::Status status = endpoint->OpenPorts(); !status.ok()) return status;
   endpoint->BuildPipelines();
@@ -117,7 +127,7 @@ InstanceParams Endpoint::MakeInstanceParams(const InstanceConfig& instance, uint
   InstanceParams params{.xpuid = static_cast<uint16_t>(instance.xpu),
                         .instance = static_cast<uint8_t>(instance.instance),
                         .port = port,
-                        .ip = instance.ports[0].ip,
+                        .ip = static_cast<Ipv4Address>(instance.ports[0].address.low),
                         .partition = static_cast<uint16_t>(config_.partition)};
   for (uint32_t vc = 0; vc < kVcCount; ++vc) params.classes[vc] = ToClass(config_.classes.vc[vc]);
   params.ack_class = ToClass(config_.classes.ack);
@@ -127,12 +137,13 @@ InstanceParams Endpoint::MakeInstanceParams(const InstanceConfig& instance, uint
   params.epoch = epoch_;
   params.transport = ToTransport(config_.transport);
   for (const PeerConfig& peer : config_.peers) {
-    for (const PeerPort& at : peer.ports) {
-      // An instance is no peer of its own.
-      if (at.port != instance.ports[0].port || at.ip == params.ip) continue;
-      params.peers.push_back(
-          {.xpuid = static_cast<uint16_t>(peer.xpu), .ip = at.ip, .mac = at.mac});
-    }
+    const PeerPort* at = FindPeerPort(peer, instance.ports[0].port, instance.instance);
+    if (at == nullptr) continue;
+    const ConfigAddress address = PeerAddress(peer, *at, instance.instance);
+    if (address == instance.ports[0].address) continue;  // an instance is no peer of its own
+    params.peers.push_back({.xpuid = static_cast<uint16_t>(peer.xpu),
+                            .ip = static_cast<Ipv4Address>(address.low),
+                            .mac = at->mac});
   }
   return params;
 }
@@ -184,7 +195,7 @@ void Endpoint::BuildPipelines() {
     const PortConfig& port = config_.ports[p];
     uint32_t& number = numbers[instance.lcore][p];
     if (number == ~0u) {
-      number = pipeline.AddPort(ports_[p].get(), {.encap = Encap::kUdp4,
+      number = pipeline.AddPort(ports_[p].get(), {.encap = *ToEncap(port),
                                                   .udp_port = port.udp_port,
                                                   .tagged = port.vid.has_value(),
                                                   .vid = port.vid.value_or(0),
