@@ -167,13 +167,14 @@ TEST(ConfigTest, EveryExampleLoadsWithoutWarning) {
     EXPECT_TRUE(warnings.empty()) << warnings[0];
     ExpectDumpLoadsToTheSame(*config);
   }
-  EXPECT_GE(count, 4u);
+  EXPECT_GE(count, 6u);
 }
 
 TEST(ConfigTest, PairsOfExamplesKnowEachOther) {
   for (const auto& [a, b] :
        {std::pair("conf/memif-pair-left.yaml", "conf/memif-pair-right.yaml"),
-        std::pair("conf/servers-pair-a.yaml", "conf/servers-pair-b.yaml")}) {
+        std::pair("conf/servers-pair-a.yaml", "conf/servers-pair-b.yaml"),
+        std::pair("conf/memif-afh2c-left.yaml", "conf/memif-afh2c-right.yaml")}) {
     const auto left = LoadConfig(PathOf(a), kMachine);
     const auto right = LoadConfig(PathOf(b), kMachine);
     ASSERT_TRUE(left.ok() && right.ok());
