@@ -31,7 +31,9 @@ struct PortOptions {
   uint16_t rx_descriptors = 1024;
   uint16_t tx_descriptors = 1024;
   std::optional<std::array<uint8_t, 6>> mac;  // set on the device where that can be done
-  bool promiscuous = false;
+  // Further addresses to receive for: filters where the device has as many, else promiscuous mode.
+  std::vector<std::array<uint8_t, 6>> addresses;
+  bool promiscuous = false;  // receive everything: addresses are no MAC addresses
   int numa_node = -1;        // of the pool; -1: the device's
   uint32_t pool_frames = 0;  // that callers may hold at once; the device's own needs are added
 };
