@@ -71,6 +71,7 @@ def endpoint_config(directory, side, device):
         "peers": [{"xpu": 1 - own,
                    "ports": [{"port": "p0", "ip": ip_of(1 - own), "mac": mac_of(1 - own)}]}],
         "clients": {"socket": str(directory / f"{side}.sock"), "hugepages": "off"},
+        "management": {"socket": str(directory / f"{side}-management.sock")},
     }
 
 
