@@ -204,6 +204,12 @@ std::vector<CounterSetView> Management::Counters(CounterScope scope) {
   return sets;
 }
 
+EndpointView::ConnectionQuestion Management::Connections(const ConnectionQuery& query) {
+  return [survey = std::make_shared<ConnectionSurvey>(&desk_, query)] {
+    return survey->Poll();
+  };
+}
+
 LogLevelView Management::LogLevel() {
   switch (logger_->level()) {
     case LogConfig::Level::kDebug: return LogLevelView::kDebug;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "endpoint/client_service.h"
+#include "endpoint/connection_survey.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/logger.h"
 #include "mgmt/endpoint_view.h"
@@ -18,7 +19,7 @@ namespace suede {
 // Control thread only.
 class Management final : public EndpointView {
  public:
-  // Everything given outlives it.
+  // Everything given outlives it, and the lcores are stopped before it goes.
   static absl::StatusOr<std::unique_ptr<Management>> Create(Endpoint* endpoint,
                                                             ClientService* clients,
                                                             Logger* logger);
@@ -39,19 +40,21 @@ class Management final : public EndpointView {
   std::vector<PeerView> Peers() override;
   std::vector<ClientView> Clients() override;
   std::vector<CounterSetView> Counters(CounterScope scope) override;
+  ConnectionQuestion Connections(const ConnectionQuery& query) override;
   LogLevelView LogLevel() override;
   void SetLogLevel(LogLevelView level) override;
   bool Drain() override;
 
  private:
   Management(Endpoint* endpoint, ClientService* clients, Logger* logger)
-      : endpoint_(endpoint), clients_(clients), logger_(logger) {}
+      : endpoint_(endpoint), clients_(clients), logger_(logger), desk_(endpoint) {}
   CounterSetView TotalCounters() const;
 
   Endpoint* const endpoint_;
   ClientService* const clients_;
   Logger* const logger_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  SnapshotDesk desk_;  // outlives the server's questions
   bool drains_ = false;
   std::unique_ptr<ManagementServer> server_;
 };

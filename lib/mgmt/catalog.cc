@@ -70,7 +70,8 @@ const Method* Catalog::Find(std::string_view name) const {
 std::span<const Method> RpcMethods() { return kRpcMethods; }
 
 const Catalog& EndpointCatalog() {
-  static const Catalog catalog{RpcMethods(), EndpointMethods(), CounterMethods()};
+  static const Catalog catalog{RpcMethods(), EndpointMethods(), CounterMethods(),
+                               ConnectionMethods()};
   return catalog;
 }
 

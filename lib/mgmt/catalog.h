@@ -31,6 +31,7 @@ const Catalog& EndpointCatalog();
 std::span<const Method> RpcMethods();
 std::span<const Method> EndpointMethods();
 std::span<const Method> CounterMethods();
+std::span<const Method> ConnectionMethods();
 
 // What rpc.describe says of a method.
 Json Describe(const Method& method);

@@ -43,7 +43,6 @@ Answer ListPorts(Call& call) {
   Json list = Json::array();
   for (const PortView& port : call.endpoint.Ports()) {
     list.push_back(Json{{"name", port.name},
-                        {"device", port.device},
                         {"driver", port.driver},
                         {"mac", port.mac},
                         {"mtu_bytes", port.mtu_bytes},
@@ -51,7 +50,8 @@ Answer ListPorts(Call& call) {
                         {"link_up", port.link_up},
                         {"speed_bps", port.speed_bps != 0 ? Json(port.speed_bps) : Json()},
                         {"pool_frames", port.pool_frames},
-                        {"pool_free", port.pool_free}});
+                        {"pool_free", port.pool_free},
+                        {"device", port.device}});
   }
   return Json{{"ports", std::move(list)}};
 }
@@ -108,8 +108,8 @@ constexpr Method kMethods[] = {
      .run = ListInstances},
     {.name = "ports.list",
      .sentence = "Network ports, their links and their frame pools.",
-     .result = "ports: name, device, driver, mac, mtu_bytes, encapsulation, link_up, speed_bps "
-               "(null: not known), pool_frames, pool_free",
+     .result = "ports: name, driver, mac, mtu_bytes, encapsulation, link_up, speed_bps "
+               "(null: not known), pool_frames, pool_free, device",
      .run = ListPorts},
     {.name = "peers.list",
      .sentence = "Where peers are: one entry for each port that reaches one.",

@@ -4,6 +4,8 @@
 #define SUEDE_MGMT_ENDPOINT_VIEW_H_
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,6 +72,36 @@ struct CounterSetView {
 
 enum class LogLevelView : uint8_t { kDebug, kInfo, kWarning, kError };
 
+struct ConnectionQuery {
+  std::optional<uint32_t> xpu;  // own
+  std::optional<uint32_t> instance;
+  std::optional<uint32_t> peer;  // its XPU
+  bool unused = false;           // those too on which nothing was ever exchanged
+  uint32_t limit = 0;
+};
+
+struct ConnectionView {
+  uint32_t xpu = 0;
+  uint32_t instance = 0;
+  uint32_t peer = 0;           // its XPU
+  std::optional<uint32_t> vc;  // none: PSNs span all VCs
+  std::string_view state;
+  uint32_t next_psn = 0;
+  uint32_t expected_psn = 0;
+  uint32_t unacked_pdus = 0;
+  uint32_t unacked_bytes = 0;
+  uint32_t window_pdus = 0;
+  uint32_t window_bytes = 0;
+  int64_t srtt_ns = 0;  // 0: none measured
+  int64_t rto_ns = 0;
+  uint32_t tries = 0;
+  bool peer_waits = false;
+};
+struct ConnectionsView {
+  std::vector<ConnectionView> connections;
+  bool more = false;  // than the limit
+};
+
 // Control thread only. Nothing here waits.
 class EndpointView {
  public:
@@ -83,6 +115,9 @@ class EndpointView {
   virtual std::vector<ClientView> Clients() = 0;
   // The sets of a scope and the counters of a set keep their order and number.
   virtual std::vector<CounterSetView> Counters(CounterScope scope) = 0;
+  // A question to the lcores, to be asked until it has an answer. It may be dropped at any time.
+  using ConnectionQuestion = std::function<std::optional<ConnectionsView>()>;
+  virtual ConnectionQuestion Connections(const ConnectionQuery& query) = 0;
   virtual LogLevelView LogLevel() = 0;
   virtual void SetLogLevel(LogLevelView level) = 0;
   // Begins to drain, as SIGTERM does. False where that was under way.

@@ -135,7 +135,7 @@ def test_counters_match_what_was_sent(pair):
             client = e2e.perf(directory, "client", left.socket, "--destinations", 1, "--vcs", 1,
                               "--count", sent, "--warmup", 0, "--check", "--json", path)
             with client:
-                client.start().expect(0, e2e.TRAFFIC_S)
+                client.expect(0, e2e.TRAFFIC_S)
         finally:
             server.kill()
         delta = connection.call("counters.delta")
@@ -155,6 +155,53 @@ def test_counters_match_what_was_sent(pair):
     assert port["of"] == "p0" and port["counters"]["port_tx_frames_total"] >= sent / 200
     text = e2e.suedectl(left, "counters", "get", "--nonzero_only")
     assert "tx_commands_total" in text and "rx_drop_rcrc_total" not in text
+
+
+def test_connections(pair):
+    directory, left, right = pair
+    # Those of the traffic before; with nothing under way the windows are empty.
+    e2e.both_ways(directory, left, right, 0.2)
+    one, = e2e.managed(left, "connections", "list")["connections"]
+    other, = e2e.managed(right, "connections", "list")["connections"]
+    assert (one["xpu"], one["peer"], one["vc"], one["state"]) == (0, 1, None, "open")
+    assert one["unacked_pdus"] == 0 == one["tries"] and not one["peer_waits"]
+    assert one["srtt_us"] > 0 and one["rto_us"] >= 1000
+    # What one will send is what the other expects.
+    assert one["next_psn"] == other["expected_psn"] and other["next_psn"] == one["expected_psn"]
+    for none in (("--xpu", 5), ("--peer", 0), ("--instance", 1)):
+        result = e2e.managed(left, "connections", "list", *none)
+        assert result == {"connections": [], "more": False}
+
+
+def test_connections_of_many_peers(directory):
+    config = e2e.changed(e2e.endpoint_config(directory, "left", "net_null0"), {
+        "transport": {"psn_scope": "vc"},
+        "instances": [{"xpus": "0-1", "ports": [{"port": "p0", "ip_base": "198.18.0.1"}]}],
+        "peers": [{"xpus": "0-299", "ports": [{"port": "p0", "ip_base": "198.18.0.1",
+                                                "mac_base": "02:00:00:00:01:00"}]}]})
+    with e2e.Daemon(directory, config) as daemon:
+        assert e2e.managed(daemon, "connections", "list")["connections"] == []
+        result = e2e.managed(daemon, "connections", "list", "--unused", "--limit", 10000)
+        keys = [(c["xpu"], c["peer"], c["vc"]) for c in result["connections"]]
+        # An instance is no peer of its own.
+        assert keys == [(x, p, v) for x in (0, 1) for p in range(300) if p != x for v in range(4)]
+        assert {c["state"] for c in result["connections"]} == {"new"} and not result["more"]
+        some = e2e.managed(daemon, "connections", "list", "--unused", "--limit", 1300)
+        assert len(some["connections"]) == 1300 and some["more"]
+        peer = e2e.managed(daemon, "connections", "list", "--unused", "--peer", 299)["connections"]
+        assert [(c["xpu"], c["vc"]) for c in peer] == [(x, v) for x in (0, 1) for v in range(4)]
+        # Several at once wait for each other, and one that leaves before its answer hurts nobody.
+        request = (b'{"jsonrpc":"2.0","id":1,"method":"connections.list",'
+                   b'"params":{"unused":true,"limit":10000}}')
+        connections = [Raw(daemon) for _ in range(8)]
+        for connection in connections:
+            connection.socket.sendall(request + b"\n")
+        for connection in connections[::2]:
+            connection.__exit__()
+        for connection in connections[1::2]:
+            with connection:
+                answer = json.loads(connection.file.readline())
+                assert len(answer["result"]["connections"]) == len(keys)
 
 
 def test_repeated_on_one_connection(pair):

@@ -26,6 +26,12 @@ class FuzzEndpoint : public EndpointView {
   std::vector<CounterSetView> Counters(CounterScope) override {
     return {{.of = "x", .counters = {{.name = "a_total", .value = 1}}}};
   }
+  ConnectionQuestion Connections(const ConnectionQuery& query) override {
+    return [asked = query.limit % 3]() mutable -> std::optional<ConnectionsView> {
+      return asked-- == 0 ? std::optional<ConnectionsView>({.connections = {{.xpu = 1}}})
+                          : std::nullopt;
+    };
+  }
   LogLevelView LogLevel() override { return level; }
   void SetLogLevel(LogLevelView to) override { level = to; }
   bool Drain() override { return true; }
@@ -69,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     session.Start(line, {});
     std::string out;
-    for (size_t i = 0; i < kMaxBatch; ++i) session.Run(0, out);
+    for (size_t i = 0; i < 4 * kMaxBatch; ++i) session.Run(0, out);
     Require(session.idle(), "not idle");
     if (!out.empty()) CheckLine(out);
   }

@@ -56,6 +56,16 @@ class FakeEndpoint : public EndpointView {
     }
     return sets;
   }
+  ConnectionQuestion Connections(const ConnectionQuery& query) override {
+    return [query, asked = 0]() mutable -> std::optional<ConnectionsView> {
+      if (++asked < 3) return std::nullopt;
+      ConnectionsView view{.connections = {}, .more = query.limit == 1};
+      view.connections.push_back({.xpu = 3, .instance = 1, .peer = query.peer.value_or(4),
+                                  .vc = query.unused ? std::optional<uint32_t>(2) : std::nullopt,
+                                  .state = "open", .next_psn = 7, .srtt_ns = 1500});
+      return view;
+    };
+  }
   LogLevelView LogLevel() override { return level; }
   void SetLogLevel(LogLevelView to) override { level = to; }
   bool Drain() override { return ++drains == 1; }

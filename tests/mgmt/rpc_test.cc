@@ -156,6 +156,20 @@ TEST_F(RpcTest, Lists) {
   EXPECT_EQ(client_.Result("clients.list")["clients"][0]["state"], "open");
 }
 
+TEST_F(RpcTest, ConnectionsComeFromTheLcores) {
+  const Json result = client_.Result("connections.list");
+  ASSERT_EQ(result["connections"].size(), 1u) << result;
+  EXPECT_EQ(result["more"], false);
+  const Json& one = result["connections"][0];
+  EXPECT_EQ(one["peer"], 4);
+  EXPECT_TRUE(one["vc"].is_null());
+  EXPECT_EQ(one["srtt_us"], 1.5);
+  const Json other = client_.Result("connections.list", R"({"peer":9,"unused":true,"limit":1})");
+  EXPECT_EQ(other["connections"][0]["peer"], 9);
+  EXPECT_EQ(other["connections"][0]["vc"], 2);
+  EXPECT_EQ(other["more"], true);
+}
+
 TEST_F(RpcTest, Counters) {
   EXPECT_EQ(Dump(client_.Result("counters.get")),
             R"({"scope":"total","sets":[{"counters":{"a_total":10,"b_total":0}}]})");

@@ -59,7 +59,7 @@ completes() {
     failures=$((failures + 1))
   fi
 }
-completes 'config counters completion' co
+completes 'config counters connections completion' co
 completes 'get delta' counters ''
 completes '--nonzero_only' counters get --n
 completes 'total' counters get --scope to

@@ -42,6 +42,7 @@ class NoEndpoint : public EndpointView {
   std::vector<PeerView> Peers() override { return {}; }
   std::vector<ClientView> Clients() override { return {}; }
   std::vector<CounterSetView> Counters(CounterScope) override { return {}; }
+  ConnectionQuestion Connections(const ConnectionQuery&) override { return nullptr; }
   LogLevelView LogLevel() override { return LogLevelView::kInfo; }
   void SetLogLevel(LogLevelView) override {}
   bool Drain() override { return true; }
