@@ -147,6 +147,13 @@ struct ClientsConfig {
   friend bool operator==(const ClientsConfig&, const ClientsConfig&) = default;
 };
 
+struct ManagementConfig {
+  std::string socket;  // never empty in a loaded configuration
+  uint32_t socket_mode = 0660;
+  uint32_t max_clients = 32;
+  friend bool operator==(const ManagementConfig&, const ManagementConfig&) = default;
+};
+
 struct LogConfig {
   enum class Level : uint8_t { kDebug, kInfo, kWarning, kError };
   enum class Format : uint8_t { kText, kJson };
@@ -167,6 +174,7 @@ struct Config {
   PackingConfig packing;
   TransportConfig transport;
   ClientsConfig clients;
+  ManagementConfig management;
   LogConfig log;
   friend bool operator==(const Config&, const Config&) = default;
 };

@@ -262,17 +262,36 @@ Status CheckTransport(const ConfigDraft& draft) {
   return OkStatus();
 }
 
+// Fills in the path where none is given: `name` in the endpoint's runtime directory.
+Status CheckSocket(const MachineFacts& machine, const ConfigDraft& draft, std::string_view key,
+                   std::string_view name, std::string& socket) {
+  constexpr size_t kMaxSocketPath = sizeof(sockaddr_un::sun_path) - 1;
+  const bool computed = socket.empty();
+  if (computed) socket = StrCat(machine.runtime_root, "/", draft.config.name, "/", name);
+  if (socket.size() <= kMaxSocketPath) return OkStatus();
+  return draft.Error(
+      computed ? "name" : key,
+      StrCat("the socket's path ", Quoted(socket), " has ", socket.size(),
+             " characters, and a Unix socket's has at most ", kMaxSocketPath, "; ",
+             computed ? StrCat("use a shorter name, or set ", key) : "use a shorter path"));
+}
+
+Status CheckManagement(const MachineFacts& machine, ConfigDraft& draft) {
+  std::string& socket = draft.config.management.socket;
+  if (Status s = CheckSocket(machine, draft, "management.socket", "management.sock", socket);
+      !s.ok()) {
+    return s;
+  }
+  if (socket != draft.config.clients.socket) return OkStatus();
+  return draft.Error("management.socket",
+                     "is the path of clients.socket too; use another for one of them");
+}
+
 Status CheckClients(const MachineFacts& machine, ConfigDraft& draft) {
   ClientsConfig& clients = draft.config.clients;
-  constexpr size_t kMaxSocketPath = sizeof(sockaddr_un::sun_path) - 1;
-  const bool computed = clients.socket.empty();
-  if (computed) clients.socket = StrCat(machine.runtime_root, "/", draft.config.name, "/xpu.sock");
-  if (clients.socket.size() > kMaxSocketPath) {
-    return draft.Error(
-        computed ? "name" : "clients.socket",
-        StrCat("the socket's path ", Quoted(clients.socket), " has ", clients.socket.size(),
-               " characters, and a Unix socket's has at most ", kMaxSocketPath, "; ",
-               computed ? "use a shorter name, or set clients.socket" : "use a shorter path"));
+  if (Status s = CheckSocket(machine, draft, "clients.socket", "xpu.sock", clients.socket);
+      !s.ok()) {
+    return s;
   }
   // A command of two octets takes a line of its own in the ring.
   const uint32_t needed = draft.config.packing.limit_bytes / 2;
@@ -304,6 +323,7 @@ Status CheckConfig(const MachineFacts& machine, ConfigDraft& draft) {
   if (Status s = CheckAddresses(draft); !s.ok()) return s;
   if (Status s = CheckTransport(draft); !s.ok()) return s;
   if (Status s = CheckClients(machine, draft); !s.ok()) return s;
+  if (Status s = CheckManagement(machine, draft); !s.ok()) return s;
   WarnOfPeers(draft);
   WarnOfClasses(draft);
   return OkStatus();

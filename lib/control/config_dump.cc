@@ -105,6 +105,7 @@ std::string DumpConfig(const Config& config) {
   AppendSection("packing", config.packing, out);
   AppendSection("transport", config.transport, out);
   AppendSection("clients", config.clients, out);
+  AppendSection("management", config.management, out);
   AppendSection("log", config.log, out);
   return out;
 }

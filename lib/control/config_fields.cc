@@ -336,6 +336,17 @@ constexpr ConfigField<ClientsConfig> kClients[] = {
                                    "Hugepages for the segments shared with clients."),
 };
 
+constexpr ConfigField<ManagementConfig> kManagement[] = {
+    Key<&ManagementConfig::socket>("socket", "",
+                                   {.min = 1, .max = 512, .rule = TextRule::kAbsolutePath},
+                                   "Unix socket where suedectl connects; at most 107 characters.",
+                                   {.shown_default = "/run/suede/NAME/management.sock"}),
+    Key<&ManagementConfig::socket_mode>("socket_mode", "", {.max = 0777, .octal = true},
+                                        "Permissions of the socket, which are its access control."),
+    Key<&ManagementConfig::max_clients>("max_clients", "", Between(1, 1000),
+                                        "Most connections to it at a time."),
+};
+
 constexpr ConfigField<LogConfig> kLog[] = {
     Key<&LogConfig::level>("level", "", {}, "Least severity that is logged."),
     Key<&LogConfig::format>("format", "", {}, "Form of a log line."),
@@ -394,6 +405,10 @@ std::span<const ConfigField<TransportConfig>> FieldsOf() {
 template <>
 std::span<const ConfigField<ClientsConfig>> FieldsOf() {
   return kClients;
+}
+template <>
+std::span<const ConfigField<ManagementConfig>> FieldsOf() {
+  return kManagement;
 }
 template <>
 std::span<const ConfigField<LogConfig>> FieldsOf() {

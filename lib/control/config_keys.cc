@@ -28,6 +28,7 @@ constexpr ConfigSection kSections[] = {
     {"packing", "How commands are packed into PDUs."},
     {"transport", "Windows, acknowledgements and timers."},
     {"clients", "What client processes get."},
+    {"management", "The socket that the endpoint is looked at and controlled through."},
     {"log", "The log, on standard error."},
 };
 
@@ -88,6 +89,7 @@ std::vector<ConfigKey> MakeKeys() {
   AddSectionWithFields<PackingConfig>("packing", "packing.", keys);
   AddSectionWithFields<TransportConfig>("transport", "transport.", keys);
   AddSectionWithFields<ClientsConfig>("clients", "clients.", keys);
+  AddSectionWithFields<ManagementConfig>("management", "management.", keys);
   AddSectionWithFields<LogConfig>("log", "log.", keys);
   return keys;
 }

@@ -24,7 +24,8 @@ class SectionReader {
         ReadInstances(root) && ReadPeers(root) && ReadClasses(root) &&
         ReadPlain(root, "packing", config_.packing) &&
         ReadPlain(root, "transport", config_.transport) &&
-        ReadPlain(root, "clients", config_.clients) && ReadPlain(root, "log", config_.log);
+        ReadPlain(root, "clients", config_.clients) &&
+        ReadPlain(root, "management", config_.management) && ReadPlain(root, "log", config_.log);
     return reader_.status();
   }
 
@@ -39,7 +40,7 @@ class SectionReader {
     }
     if (!reader_.ReadFields(root, "",
                             {"eal", "lcores", "ports", "instances", "peers", "classes", "packing",
-                             "transport", "clients", "log"},
+                             "transport", "clients", "management", "log"},
                             entry)) {
       return false;
     }

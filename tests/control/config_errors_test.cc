@@ -204,6 +204,10 @@ const Wrong kParameters[] = {
      "socket: /0123456789012345678901234567890123456789012345678901234567890123456789012345678901"
      "2345678901234567890123456",
      "26:11: clients.socket: ", "at most 107; use a shorter path"},
+    {"  max_queues: 4", "  socket: /x.sock\nmanagement: {socket: /x.sock}",
+     "27:22: management.socket: is the path of clients.socket too", "use another"},
+    {"log: {level: info}", "management: {max_clients: 0}", "27:27: management.max_clients: ",
+     "use 1 to 1000"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Syntax, WrongConfigTest, testing::ValuesIn(kSyntax));

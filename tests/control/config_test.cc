@@ -52,6 +52,7 @@ TEST(ConfigTest, SmallestFileHasTheDefaults) {
   EXPECT_EQ(config.log, LogConfig{});
   EXPECT_EQ(config.eal, EalConfig{});
   EXPECT_EQ(config.clients.socket, "/run/suede/left/xpu.sock");
+  EXPECT_EQ(config.management.socket, "/run/suede/left/management.sock");
   ASSERT_EQ(config.ports.size(), 1u);
   EXPECT_EQ(config.ports[0].mtu_bytes, 2088u);  // 2048 + 40
   EXPECT_FALSE(config.ports[0].mac.has_value());
@@ -115,10 +116,12 @@ TEST(ConfigTest, EveryKeyOutsideListsIsReadAndDumped) {
       "clients: {socket: /tmp/x.sock, socket_mode: 0600, max_clients: 2, max_queues: 3,\n"
       "  ring_lines: 8192, receive_lines: 2048, credit_lines: 5, aggregate_lines: 77,\n"
       "  completions: 128, unclaimed_pdus: 0, hugepages: on}\n"
+      "management: {socket: /tmp/m.sock, socket_mode: 0600, max_clients: 2}\n"
       "log: {level: debug, format: json}\n");
   ASSERT_EQ(config.eal.args.size(), 2u);
   EXPECT_EQ(config.eal.args[1], "a \"b\\");
   EXPECT_EQ(config.clients.socket_mode, 0600u);
+  EXPECT_EQ(config.management.max_clients, 2u);
   EXPECT_EQ(config.transport.psn_scope, TransportConfig::PsnScope::kVc);
   EXPECT_EQ(config.transport.rto_max, std::chrono::microseconds(333));
   EXPECT_EQ(config.classes.vc[2], (ConfigClass{.ecn = 3}));

@@ -1,0 +1,17 @@
+// suedectl: looks at and controls a running endpoint. docs/management.md is its manual.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "endpoint/version.h"
+#include "suedectl/run.h"
+
+int main(int argc, char** argv) {
+  signal(SIGPIPE, SIG_DFL);  // a pager that was left ends it
+  return suede::ctl::Run({argv + 1, argv + argc},
+                         {.catalog = suede::EndpointCatalog(), .local = suede::ctl::LocalCommands()},
+                         environ, std::string(suede::kVersion) + " (" + suede::kRevision + ")",
+                         stdout, stderr);
+}
