@@ -9,7 +9,7 @@ namespace suede::ctl {
 namespace {
 
 constexpr uint64_t kNsPerSecond = 1000000000;
-constexpr uint64_t kMostSeconds = 0xffffffff;  // what a pcap file has room for
+constexpr uint64_t kMostSeconds = 0x7fffffff;  // libpcap reads seconds of 32 bits with a sign
 
 FILE* FileOf(void* cookie) { return static_cast<FILE*>(cookie); }
 

@@ -44,7 +44,7 @@ enum class Shown : uint8_t {
 
 // id, name, kind, encapsulations, least, most, shown, default, sentence. In the order of output.
 #define SUEDE_FRAME_FIELDS(X)                                                                      \
-  X(TimeNs, "time_ns", Number, All, 0, 4294967295999999999, Unusual, "0",                          \
+  X(TimeNs, "time_ns", Number, All, 0, 2147483647999999999, Unusual, "0",                          \
     "when it was captured, in ns since 1970; for captures alone")                                  \
   X(Dmac, "dmac", Mac, Udp, 0, 0, Always, "zero", "destination MAC address")                       \
   X(Smac, "smac", Mac, Udp, 0, 0, Always, "zero", "source MAC address")                            \
