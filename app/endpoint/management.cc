@@ -3,27 +3,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "control/config_encapsulation.h"
+#include "control/config_values.h"
 #include "endpoint/version.h"
 
 namespace suede {
 namespace {
-
-std::string FormatMac(const ConfigMac& mac) {
-  return absl::StrFormat("%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
-                         mac[5]);
-}
-
-std::string FormatIp(ConfigIp ip) {
-  return absl::StrCat(ip >> 24, ".", ip >> 16 & 255, ".", ip >> 8 & 255, ".", ip & 255);
-}
-
-std::string_view NameOf(PortConfig::Encapsulation encapsulation) {
-  switch (encapsulation) {
-    case PortConfig::Encapsulation::kUdp4: break;
-  }
-  return "udp4";
-}
 
 // Member of PortStats, metric name.
 #define SUEDE_PORT_STATS(X)                      \
@@ -108,7 +93,7 @@ std::vector<InstanceView> Management::Instances() {
                      .instance = instance.instance,
                      .lcore = config.lcores[instance.lcore].cpu,
                      .port = config.ports[at.port].name,
-                     .ip = FormatIp(at.ip)});
+                     .address = FormatAddress(config.ports[at.port].encapsulation, at.address)});
     }
   }
   return all;
@@ -142,8 +127,9 @@ std::vector<PeerView> Management::Peers() {
     for (const PeerPort& at : peer.ports) {
       all.push_back({.xpu = peer.xpu,
                      .port = config.ports[at.port].name,
-                     .ip = FormatIp(at.ip),
-                     .mac = FormatMac(at.mac)});
+                     .address = FormatAddress(config.ports[at.port].encapsulation,
+                                              PeerAddress(peer, at, at.instance.value_or(0))),
+                     .mac = at.mac == ConfigMac{} ? "" : FormatMac(at.mac)});
     }
   }
   return all;

@@ -142,7 +142,6 @@ class Parser {
         if (out_.local != nullptr) {
           out_.arguments.assign(arguments_.begin() + static_cast<std::ptrdiff_t>(at_),
                                 arguments_.end());
-          out_.arguments.insert(out_.arguments.begin(), StrJoin(name, " "));
         }
         return absl::OkStatus();
       }

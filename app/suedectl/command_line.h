@@ -12,14 +12,10 @@
 
 #include "absl/status/statusor.h"
 #include "mgmt/catalog.h"
+#include "suedectl/exit_codes.h"
 #include "suedectl/local_commands.h"
 
 namespace suede::ctl {
-
-inline constexpr int kExitDone = 0;
-inline constexpr int kExitRefused = 1;
-inline constexpr int kExitUsage = 2;
-inline constexpr int kExitUnreachable = 4;
 
 // What any command may be given.
 struct GlobalFlags {
@@ -54,7 +50,7 @@ struct Invocation {
   std::string group;                   // help of "counters"
   ForeignJson params = ForeignJson::object();
   std::string descriptor_path;         // of the method's descriptor
-  std::vector<std::string> arguments;  // of a local command, its name first
+  std::vector<std::string> arguments;  // of a local command
 };
 
 // `arguments` are without the program's name; `environment` is NAME=VALUE entries, ended by nullptr.

@@ -1,30 +1,35 @@
 #include "suedectl/local_commands.h"
 
 #include <cstdio>
-#include <cstring>
+#include <string>
+#include <string_view>
 
 #include "suedectl/command_line.h"
+#include "suedectl/frame_commands.h"
 #include "suedectl/help.h"
 
 namespace suede::ctl {
 namespace {
 
-int PrintCompletion(int argc, char** argv) {
-  if (argc > 1 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {
-    std::puts("suedectl completion: prints a completion script for bash.\n\n"
-              "  source <(suedectl completion)");
+int PrintCompletion(std::span<const std::string_view> arguments, FILE*, FILE* out, FILE* err) {
+  if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
+    std::fputs("suedectl completion: prints a completion script for bash.\n\n"
+               "  source <(suedectl completion)\n", out);
     return kExitDone;
   }
-  if (argc > 1) {
-    std::fprintf(stderr, "suedectl: completion takes no arguments, and not '%s'\n", argv[1]);
+  if (!arguments.empty()) {
+    std::fprintf(err, "suedectl: completion takes no arguments, and not '%s'\n",
+                 std::string(arguments[0]).c_str());
     return kExitUsage;
   }
-  std::fputs(Completion({.catalog = EndpointCatalog(), .local = LocalCommands()}).c_str(), stdout);
+  std::fputs(Completion({.catalog = EndpointCatalog(), .local = LocalCommands()}).c_str(), out);
   return kExitDone;
 }
 
 constexpr LocalCommand kCommands[] = {
-    {"completion", "Prints a completion script for bash.", PrintCompletion},
+    kFrameCommands[0],
+    kFrameCommands[1],
+    {"completion", "prints a completion script for bash", PrintCompletion},
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ int ExitCodeOf(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument: return kExitUsage;
     case absl::StatusCode::kUnavailable: return kExitUnreachable;
-    default: return kExitRefused;
+    default: return kExitFailure;
   }
 }
 
@@ -68,18 +68,16 @@ int CallMethod(const Invocation& invocation, std::FILE* out, std::FILE* err) {
     const std::string text = flags.json ? Dump(*result) + "\n" : ToText(*result);
     if (i != 0 && !flags.json) std::fputs("\n", out);
     std::fputs(text.c_str(), out);
-    if (std::fflush(out) != 0) return kExitRefused;
+    if (std::fflush(out) != 0) return kExitFailure;
     if (flags.every_s == 0 || i + 1 == flags.times) return kExitDone;
     SleepFor(flags.every_s);
   }
 }
 
-int RunLocal(const Invocation& invocation) {
-  std::vector<std::string> arguments = invocation.arguments;
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  return invocation.local->run(static_cast<int>(arguments.size()), argv.data());
+int RunLocal(const Invocation& invocation, std::FILE* out, std::FILE* err) {
+  const std::vector<std::string_view> arguments(invocation.arguments.begin(),
+                                                invocation.arguments.end());
+  return invocation.local->run(arguments, stdin, out, err);
 }
 
 }  // namespace
@@ -90,7 +88,7 @@ int Run(const std::vector<std::string>& arguments, const Commands& commands,
   const absl::StatusOr<Invocation> invocation =
       ParseCommandLine(arguments, commands, environment);
   if (!invocation.ok()) return Fail(invocation.status(), err);
-  if (invocation->local != nullptr) return RunLocal(*invocation);
+  if (invocation->local != nullptr) return RunLocal(*invocation, out, err);
   if (invocation->flags.version) {
     std::fprintf(out, "suedectl %s\n", version.c_str());
     return kExitDone;

@@ -34,7 +34,7 @@ Answer ListInstances(Call& call) {
                         {"instance", instance.instance},
                         {"lcore", instance.lcore},
                         {"port", instance.port},
-                        {"ip", instance.ip}});
+                        {"address", instance.address}});
   }
   return Json{{"instances", std::move(list)}};
 }
@@ -60,7 +60,7 @@ Answer ListPeers(Call& call) {
   Json list = Json::array();
   for (const PeerView& peer : call.endpoint.Peers()) {
     list.push_back(
-        Json{{"xpu", peer.xpu}, {"port", peer.port}, {"ip", peer.ip}, {"mac", peer.mac}});
+        Json{{"xpu", peer.xpu}, {"port", peer.port}, {"address", peer.address}, {"mac", peer.mac}});
   }
   return Json{{"peers", std::move(list)}};
 }
@@ -104,7 +104,7 @@ constexpr Method kMethods[] = {
      .run = GetConfig},
     {.name = "instances.list",
      .sentence = "Own instances.",
-     .result = "instances: xpu, instance, lcore (its CPU), port, ip",
+     .result = "instances: xpu, instance, lcore (its CPU), port, address",
      .run = ListInstances},
     {.name = "ports.list",
      .sentence = "Network ports, their links and their frame pools.",
@@ -113,7 +113,7 @@ constexpr Method kMethods[] = {
      .run = ListPorts},
     {.name = "peers.list",
      .sentence = "Where peers are: one entry for each port that reaches one.",
-     .result = "peers: xpu, port, ip, mac",
+     .result = "peers: xpu, port, address, mac",
      .run = ListPeers},
     {.name = "clients.list",
      .sentence = "Client processes.",

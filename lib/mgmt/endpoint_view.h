@@ -27,7 +27,7 @@ struct InstanceView {
   uint32_t instance = 0;
   uint32_t lcore = 0;  // its CPU
   std::string port;
-  std::string ip;
+  std::string address;  // as the configuration writes it
 };
 
 struct PortView {
@@ -47,8 +47,8 @@ struct PortView {
 struct PeerView {
   uint32_t xpu = 0;
   std::string port;
-  std::string ip;
-  std::string mac;
+  std::string address;  // with several own instances per XPU: that for the first of them
+  std::string mac;      // empty where frames have none
 };
 
 struct ClientView {

@@ -2,28 +2,13 @@
 #include <cstring>
 
 #include "base/copy.h"
+#include "pipeline/drop_counter.h"
 #include "pipeline/pipeline.h"
 #include "wire/command.h"
 #include "wire/rcrc.h"
 
 namespace suede {
 namespace {
-
-Counter DropCounter(FrameError error) {
-  switch (error) {
-    case FrameError::kTruncated: return Counter::kRxTruncated;
-    case FrameError::kIpHeader: return Counter::kRxIpHeader;
-    case FrameError::kIpChecksum: return Counter::kRxIpChecksum;
-    case FrameError::kUdpChecksum: return Counter::kRxUdpChecksum;
-    case FrameError::kShimVersion: return Counter::kRxShimVersion;
-    case FrameError::kNextHeader: return Counter::kRxNextHeader;
-    case FrameError::kHopLimit: return Counter::kRxHopLimit;
-    case FrameError::kMulticast: return Counter::kRxMulticast;
-    case FrameError::kNone:
-    case FrameError::kNotSue: break;
-  }
-  return Counter::kRxNotSue;
-}
 
 uint32_t RecordLines(uint32_t command_bytes) {
   return (SUEDE_RECORD_CONTROL + command_bytes + SUEDE_LINE_BYTES - 1) / SUEDE_LINE_BYTES;

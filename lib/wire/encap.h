@@ -137,6 +137,14 @@ enum class FrameError : uint8_t {
   kMulticast,     // afh2, afh2c: for a group, which SUE sends nothing to
 };
 
+// Their names, in the order of FrameError: a counter is called rx_drop_NAME_total.
+inline constexpr std::array<std::string_view, 10> kFrameErrorNames = {
+    "none",         "not_sue",      "truncated",   "ip_header", "ip_checksum",
+    "udp_checksum", "shim_version", "next_header", "hop_limit", "multicast"};
+constexpr std::string_view FrameErrorName(FrameError error) {
+  return kFrameErrorNames[static_cast<size_t>(error)];
+}
+
 // A received frame's PDU and what the header said. The octets are the frame's.
 struct ParsedFrame {
   FrameError error = FrameError::kNone;

@@ -20,6 +20,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("SUEDE_BUILD", ROOT / "build")).resolve()
 SUEDE = BUILD / "app/suede/suede"
+SUEDECTL = BUILD / "app/suedectl/suedectl"
 PERF = BUILD / "app/perf/suede-perf"
 SUEDECTL = BUILD / "app/suedectl/suedectl"
 HELLO_C = BUILD / "docs/examples/hello_c"

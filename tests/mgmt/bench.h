@@ -35,7 +35,7 @@ class FakeEndpoint : public EndpointView {
   }
   std::string EffectiveConfig() override { return "version: 1\nname: left\n"; }
   std::vector<InstanceView> Instances() override {
-    return {{.xpu = 3, .instance = 1, .lcore = 5, .port = "p0", .ip = "198.18.0.1"}};
+    return {{.xpu = 3, .instance = 1, .lcore = 5, .port = "p0", .address = "198.18.0.1"}};
   }
   std::vector<PortView> Ports() override {
     return {{.name = "p0", .device = "net_null0", .driver = "net_null", .mac = "02:00:00:00:00:01",
@@ -43,7 +43,7 @@ class FakeEndpoint : public EndpointView {
              .pool_frames = 100, .pool_free = 90}};
   }
   std::vector<PeerView> Peers() override {
-    return {{.xpu = 4, .port = "p0", .ip = "198.18.0.2", .mac = "02:00:00:00:00:02"}};
+    return {{.xpu = 4, .port = "p0", .address = "198.18.0.2", .mac = "02:00:00:00:00:02"}};
   }
   std::vector<ClientView> Clients() override {
     return {{.id = 1, .pid = 42, .uid = 1000, .queues = 2, .state = "open"}};

@@ -1,5 +1,6 @@
 // Every reason for dropping a frame: dropped, answered by nothing, counted once, under its own name.
 #include "bench.h"
+#include "pipeline/drop_counter.h"
 
 namespace suede {
 namespace {
@@ -31,6 +32,16 @@ class DropsTest : public ByHandTest {
     Attach(*host);
   }
 };
+
+// Tools name the reason of a drop without a pipeline: it is the name of the counter all the same.
+TEST(DropCounterTest, IsNamedAsTheReason) {
+  for (size_t i = 1; i < kFrameErrorNames.size(); ++i) {
+    const auto error = static_cast<FrameError>(i);
+    EXPECT_EQ(CounterRows()[static_cast<size_t>(DropCounter(error))].name,
+              "rx_drop_" + std::string(FrameErrorName(error)) + "_total");
+  }
+  EXPECT_EQ(FrameErrorName(FrameError::kMulticast), "multicast");  // the last one has its name
+}
 
 TEST_F(DropsTest, GoodPduIsNoDrop) {
   Inject({Build(Rh(), Command(1))});

@@ -1,0 +1,180 @@
+// suedectl frame decode: frames from hex or a capture, to JSON or a capture.
+#include <cinttypes>
+#include <string>
+
+#include "suedectl/frame_arguments.h"
+#include "suedectl/frame_commands.h"
+#include "suedectl/frame_files.h"
+#include "suedectl/frame_input.h"
+#include "suedectl/frame_json.h"
+#include "suedectl/frame_text.h"
+#include "wire/ethernet.h"
+
+namespace suede::ctl {
+namespace {
+
+constexpr char kHelp[] =
+    "suedectl frame decode: reads frames as a port does, prints each as a JSON object\n"
+    "\n"
+    "usage: suedectl frame decode --encap E [FLAGS] [FILE]\n"
+    "\n"
+    "  --encap E             udp4, udp6, afh1, afh1s, afh2 or afh2c\n"
+    "  --udp_port N          UDP port of SUE (default 3333)\n"
+    "  --mac_prefix A:B:C:D  first octets of the MAC addresses, afh1 and afh1s (02:53:55:45)\n"
+    "  --ether_type N        EtherType, afh* (default 0x88b5; afh1s 0x88b6)\n"
+    "  --input hex|pcap      hex: a frame a line; '#' starts a comment (default)\n"
+    "                        pcap: a pcap or pcapng file\n"
+    "  --output json|pcap    json: an object a line (default)\n"
+    "                        pcap: the frames as they are, with nanoseconds\n"
+    "  -o FILE               writes there and not to standard output\n"
+    "\n"
+    "FILE is standard input where it is missing or '-'. A frame that a port would drop has an\n"
+    "\"error\" in its object: NAME of the counter suede_rx_drop_NAME_total. docs/frames.md lists\n"
+    "the fields.\n"
+    "\n"
+    "Exit codes: 0 done, whatever the frames are; 1 input or output failed; 2 usage, or input\n"
+    "that is no frame: it is named, and the rest is read.\n";
+
+struct DecodeOptions {
+  bool help = false;
+  FileChoice files;
+  FrameRules rules;
+  FrameFormat input = FrameFormat::kHex;
+};
+
+absl::Status WrongValue(std::string_view flag, std::string_view value, std::string_view use) {
+  return Wrong(flag, ": '", value, "'; use ", use);
+}
+
+absl::Status TakeNumber(std::string_view flag, std::string_view text, uint64_t least,
+                        uint16_t* number) {
+  if (text.empty()) return absl::OkStatus();
+  const std::optional<uint64_t> parsed = ParseNumber(text);
+  if (!parsed.has_value() || *parsed < least || *parsed > 0xffff) {
+    return WrongValue(flag, text, StrCat(least, " to 65535"));
+  }
+  *number = static_cast<uint16_t>(*parsed);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<DecodeOptions> TakeOptions(std::span<const std::string_view> arguments) {
+  DecodeOptions options{.files = {.format = FrameFormat::kJson}};
+  std::string_view encap, udp_port, mac_prefix, ether_type, input = "hex", output = "json";
+  const Flag flags[] = {{"encap", &encap},           {"udp_port", &udp_port},
+                        {"mac_prefix", &mac_prefix}, {"ether_type", &ether_type},
+                        {"input", &input},           {"output", &output},
+                        {"o", &options.files.output}};
+  const absl::StatusOr<Given> given = TakeArguments(arguments, flags);
+  if (!given.ok()) return given.status();
+  options.help = given->help;
+  options.files.input = given->file;
+  if (given->help) return options;
+  const std::optional<Encap> known = ParseEncap(encap);
+  if (!known.has_value()) {
+    return WrongValue("--encap", encap, "udp4, udp6, afh1, afh1s, afh2 or afh2c");
+  }
+  options.rules.encap = *known;
+  absl::Status status = TakeNumber("--udp_port", udp_port, 1, &options.rules.udp_port);
+  status.Update(TakeNumber("--ether_type", ether_type, 0x600, &options.rules.ether_type));
+  if (!status.ok()) return status;
+  if (options.rules.ether_type == kTypeTag) {
+    return WrongValue("--ether_type", ether_type, "another; that is a tag's");
+  }
+  if (!mac_prefix.empty()) {
+    const auto prefix = ParseValue(FieldKind::kMacPrefix, *known, std::string(mac_prefix));
+    if (!prefix.has_value()) return WrongValue("--mac_prefix", mac_prefix, "A:B:C:D in hex");
+    options.rules.mac_prefix = static_cast<uint32_t>(prefix->low);
+  }
+  if (input != "hex" && input != "pcap") return WrongValue("--input", input, "hex or pcap");
+  if (output != "json" && output != "pcap") return WrongValue("--output", output, "json or pcap");
+  if (input == "pcap") options.input = FrameFormat::kPcap;
+  if (output == "pcap") options.files.format = FrameFormat::kPcap;
+  return options;
+}
+
+class Decoder {
+ public:
+  Decoder(const FrameRules& rules, FrameOutput& output, Complaints& complaints)
+      : rules_(rules), output_(output), complaints_(complaints) {}
+
+  void ReadHex(FILE* in) {
+    CharacterReader characters(in);
+    LineReader lines(characters);
+    std::string line;
+    for (Piece piece = lines.Next(line); piece != Piece::kEnd; piece = lines.Next(line)) {
+      const std::string place = StrCat("line ", lines.number());
+      if (piece == Piece::kTooLong) {
+        complaints_.Add(StrCat(place, ": longer than ", kMaxPieceBytes, " octets"));
+        continue;
+      }
+      const std::string_view text = std::string_view(line).substr(0, line.find('#'));
+      const std::optional<Octets> octets = ParseHex(text);
+      if (!octets.has_value()) {
+        complaints_.Add(StrCat(place, ": not hex"));
+      } else if (!octets->empty()) {
+        Take(place, {.octets = *octets, .wire_bytes = static_cast<uint32_t>(octets->size())});
+      }
+    }
+  }
+
+  void ReadCapture(FILE* in) {
+    absl::StatusOr<CaptureReader> capture = CaptureReader::Open(in);
+    if (!capture.ok()) return complaints_.Add(MessageOf(capture.status()));
+    for (uint64_t number = 1;; ++number) {
+      const std::string place = StrCat("frame ", number);
+      const auto frame = capture->Next();
+      if (!frame.ok()) {
+        return complaints_.Add(StrCat(place, ": ", MessageOf(frame.status())));
+      }
+      if (!frame->has_value()) return;
+      Take(place, **frame);
+    }
+  }
+
+ private:
+  void Take(std::string_view place, const CapturedFrame& frame) {
+    if (frame.octets.size() > kMaxFrameBytes) {
+      return complaints_.Add(StrCat(place, ": ", frame.octets.size(), " octets; a frame has ",
+                                    kMaxFrameBytes, " at most"));
+    }
+    if (output_.takes_frames()) {
+      return output_.WriteFrame(frame.octets, frame.time_ns.value_or(0));
+    }
+    FrameDescription description = DescribeFrame(rules_, frame.octets);
+    if (frame.time_ns.has_value()) description.values.Set(Field::kTimeNs, *frame.time_ns);
+    if (!description.error.empty() && frame.octets.size() < frame.wire_bytes) {
+      description.detail = StrCat("the capture has ", frame.octets.size(), " of the frame's ",
+                                  frame.wire_bytes, " octets");
+    }
+    output_.WriteLine(FrameToJson(description));
+  }
+
+  const FrameRules rules_;
+  FrameOutput& output_;
+  Complaints& complaints_;
+};
+
+}  // namespace
+
+int RunFrameDecode(std::span<const std::string_view> arguments, FILE* in, FILE* out, FILE* err) {
+  Complaints complaints("frame decode", err);
+  const absl::StatusOr<DecodeOptions> options = TakeOptions(arguments);
+  if (!options.ok()) {
+    complaints.Add(StrCat(MessageOf(options.status()), "; --help says more"));
+    return kExitUsage;
+  }
+  if (options->help) {
+    std::fputs(kHelp, out);
+    return kExitDone;
+  }
+  return WorkOnFiles(options->files, in, out, complaints, [&](FILE* from, FrameOutput& output) {
+    Decoder decoder(options->rules, output, complaints);
+    if (options->input == FrameFormat::kPcap) {
+      decoder.ReadCapture(from);
+    } else {
+      decoder.ReadHex(from);
+    }
+  });
+}
+
+}  // namespace suede::ctl

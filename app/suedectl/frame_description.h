@@ -1,0 +1,56 @@
+// A frame as its JSON object has it, and the way between that and its octets.
+//
+// Of the description of a good frame the same frame is made again, octet for octet, whoever sent
+// it.
+#ifndef SUEDE_SUEDECTL_FRAME_DESCRIPTION_H_
+#define SUEDE_SUEDECTL_FRAME_DESCRIPTION_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "suedectl/frame_fields.h"
+#include "suedectl/frame_hex.h"
+#include "wire/control_pdu.h"
+#include "wire/encap.h"
+
+namespace suede::ctl {
+
+// No frame has more octets, whatever its lengths say.
+inline constexpr uint32_t kMaxFrameBytes = 65535;
+
+struct FrameCommand {
+  Octets control;  // with type and length octets as sent
+  Octets data;
+  friend bool operator==(const FrameCommand&, const FrameCommand&) = default;
+};
+
+struct ControlPdu {
+  std::optional<ControlMessage> message;
+  Octets octets;  // head and body where they are not what `message` encodes to
+  friend bool operator==(const ControlPdu&, const ControlPdu&) = default;
+};
+
+struct FrameDescription {
+  Encap encap = Encap::kUdp4;
+  FieldValues values;
+  std::optional<std::vector<FrameCommand>> commands;
+  std::optional<ControlPdu> control_pdu;
+  Octets trailing;     // what follows a PDU whose length the header says
+  std::string error;   // why a port drops the frame: its counter is rx_drop_<error>_total
+  std::string detail;  // more about that, in a sentence
+};
+
+// What a port that goes by `rules` makes of a frame. With an error, what was read before it stays.
+FrameDescription DescribeFrame(const FrameRules& rules, std::span<const uint8_t> frame);
+
+// The message of an error starts with the field that it is about. `error` and `detail` play no
+// part.
+absl::StatusOr<Octets> MakeFrame(const FrameDescription& description);
+
+}  // namespace suede::ctl
+
+#endif  // SUEDE_SUEDECTL_FRAME_DESCRIPTION_H_

@@ -1,0 +1,95 @@
+#include "suedectl/frame_fields.h"
+
+#include <arpa/inet.h>
+
+#include "base/big_endian.h"
+#include "suedectl/frame_hex.h"
+#include "wire/forwarding.h"
+
+namespace suede::ctl {
+namespace {
+
+constexpr FieldRow kRows[kFieldCount] = {
+#define SUEDE_FRAME_FIELD_ROW(id, name, kind, encaps, least, most, shown, fallback, sentence) \
+  {Field::k##id, name, FieldKind::k##kind, kIn##encaps, least, most, Shown::k##shown, fallback, \
+   sentence},
+    SUEDE_FRAME_FIELDS(SUEDE_FRAME_FIELD_ROW)
+#undef SUEDE_FRAME_FIELD_ROW
+};
+
+std::string ColonHex(uint64_t word, int octets) {
+  std::string text;
+  for (int i = octets - 1; i >= 0; --i) {
+    const auto octet = static_cast<uint8_t>(word >> (8 * i));
+    if (!text.empty()) text += ':';
+    text += ToHex({&octet, 1});
+  }
+  return text;
+}
+
+// Exactly `octets` pairs of digits with a colon between each two.
+std::optional<NetAddress> ParseColonHex(const std::string& text, size_t octets) {
+  if (text.size() != octets * 3 - 1) return std::nullopt;
+  for (size_t i = 2; i < text.size(); i += 3) {
+    if (text[i] != ':') return std::nullopt;
+  }
+  const auto parsed = ParseHex(text);
+  if (!parsed.has_value() || parsed->size() != octets) return std::nullopt;
+  uint64_t word = 0;
+  for (const uint8_t octet : *parsed) word = word << 8 | octet;
+  return NetAddress{.low = word};
+}
+
+}  // namespace
+
+std::span<const FieldRow, kFieldCount> FieldRows() { return kRows; }
+
+uint64_t MostOf(const FieldRow& row, Encap encap) {
+  if (row.field == Field::kDstFwd || row.field == Field::kSrcFwd) {
+    return (uint64_t{1} << ForwardingAddressBits(encap)) - 1;
+  }
+  if (row.field == Field::kSession && encap == Encap::kAfh2) return SessionCount(encap) - 1;
+  return row.most;
+}
+
+uint64_t MacWord(const uint8_t* octets) {
+  return uint64_t{LoadBe16(octets)} << 32 | LoadBe32(octets + 2);
+}
+
+MacAddress MacOfWord(uint64_t word) {
+  MacAddress mac;
+  StoreBe16(mac.data(), static_cast<uint16_t>(word >> 32));
+  StoreBe32(mac.data() + 2, static_cast<uint32_t>(word));
+  return mac;
+}
+
+std::string FormatValue(FieldKind kind, Encap encap, const NetAddress& value) {
+  if (kind == FieldKind::kMac) return ColonHex(value.low, 6);
+  if (kind == FieldKind::kMacPrefix) return ColonHex(value.low, 4);
+  uint8_t octets[16];
+  char text[INET6_ADDRSTRLEN] = "";
+  if (encap == Encap::kUdp6) {
+    StoreBe64(octets, value.high);
+    StoreBe64(octets + 8, value.low);
+    inet_ntop(AF_INET6, octets, text, sizeof text);
+  } else {
+    StoreBe32(octets, static_cast<uint32_t>(value.low));
+    inet_ntop(AF_INET, octets, text, sizeof text);
+  }
+  return text;
+}
+
+std::optional<NetAddress> ParseValue(FieldKind kind, Encap encap, const std::string& text) {
+  if (kind == FieldKind::kMac) return ParseColonHex(text, 6);
+  if (kind == FieldKind::kMacPrefix) return ParseColonHex(text, 4);
+  if (text.find('\0') != std::string::npos) return std::nullopt;
+  uint8_t octets[16];
+  if (encap == Encap::kUdp6) {
+    if (inet_pton(AF_INET6, text.c_str(), octets) != 1) return std::nullopt;
+    return NetAddress{.high = LoadBe64(octets), .low = LoadBe64(octets + 8)};
+  }
+  if (inet_pton(AF_INET, text.c_str(), octets) != 1) return std::nullopt;
+  return NetAddress{.low = LoadBe32(octets)};
+}
+
+}  // namespace suede::ctl

@@ -1,0 +1,23 @@
+// Octets in hex.
+#ifndef SUEDE_SUEDECTL_FRAME_HEX_H_
+#define SUEDE_SUEDECTL_FRAME_HEX_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace suede::ctl {
+
+using Octets = std::vector<uint8_t>;
+
+std::string ToHex(std::span<const uint8_t> octets);
+
+// Spaces, tabs and colons may stand between octets, not between the digits of one.
+std::optional<Octets> ParseHex(std::string_view text);
+
+}  // namespace suede::ctl
+
+#endif  // SUEDE_SUEDECTL_FRAME_HEX_H_

@@ -1,0 +1,308 @@
+#include "suedectl/frame_json.h"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "base/sue.h"
+#include "suedectl/frame_text.h"
+#include "wire/command.h"
+
+namespace suede::ctl {
+namespace {
+
+using Json = nlohmann::json;                // what is read: members are looked up by name
+using OutputJson = nlohmann::ordered_json;  // what is written: members stay in order
+
+constexpr uint64_t kMost32 = std::numeric_limits<uint32_t>::max();
+constexpr uint64_t kMost16 = std::numeric_limits<uint16_t>::max();
+
+std::string_view NameOf(const Hello&) { return "hello"; }
+std::string_view NameOf(const NotReady&) { return "not_ready"; }
+std::string_view NameOf(const Ready&) { return "ready"; }
+
+// Call `visit(name, field, least, most)` for each field of a message.
+template <class Visit>
+void VisitFields(Hello& m, Visit visit) {
+  visit("epoch", m.epoch, 1, kMost32);
+  visit("peer_epoch", m.peer_epoch, 0, kMost32);
+  visit("psn_scope", m.psn_scope, 0, 1);
+  visit("window_pdus", m.window_pdus, 0, kMost16);
+  visit("pack_limit_bytes", m.pack_limit_bytes, 0, kMost16);
+  visit("reply_wanted", m.reply_wanted, 0, 1);
+  visit("continuing", m.continuing, 0, 1);
+}
+template <class Visit>
+void VisitFields(NotReady& m, Visit visit) {
+  visit("vc", m.vc, 0, kVcCount - 1);
+  visit("expected", m.expected, 0, kMost16);
+  visit("backoff_us", m.backoff_us, 0, kMost32);
+}
+template <class Visit>
+void VisitFields(Ready& m, Visit visit) {
+  visit("vc", m.vc, 0, kVcCount - 1);
+  visit("expected", m.expected, 0, kMost16);
+}
+
+constexpr std::string_view kUseEncap = "; use udp4, udp6, afh1, afh1s, afh2 or afh2c";
+
+// ---- Writing.
+
+OutputJson ValueJson(const FieldRow& row, Encap encap, const NetAddress& value) {
+  if (row.kind == FieldKind::kNumber) return value.low;
+  if (row.kind == FieldKind::kFlag) return value.low != 0;
+  return FormatValue(row.kind, encap, value);
+}
+
+OutputJson CommandsJson(const std::vector<FrameCommand>& commands) {
+  OutputJson array = OutputJson::array();
+  for (const FrameCommand& command : commands) {
+    OutputJson object = {{"control", ToHex(command.control)}};
+    if (!command.data.empty()) object["data"] = ToHex(command.data);
+    array.push_back(std::move(object));
+  }
+  return array;
+}
+
+OutputJson ControlJson(const ControlPdu& control) {
+  OutputJson object = OutputJson::object();
+  if (control.message.has_value()) {
+    ControlMessage copy = *control.message;  // fields are visited to be changed, too
+    std::visit(
+        [&object](auto& message) {
+          object["type"] = NameOf(message);
+          VisitFields(message, [&object](const char* name, auto& field, uint64_t, uint64_t) {
+            if constexpr (std::is_same_v<decltype(field), Psn&>) {
+              object[name] = field.value();
+            } else {
+              object[name] = field;
+            }
+          });
+        },
+        copy);
+  }
+  if (!control.octets.empty()) object["octets"] = ToHex(control.octets);
+  return object;
+}
+
+// ---- Reading.
+
+// A value for a message: short, printable, and never what is nested, whose depth nobody bounds.
+std::string Quoted(const Json& value) {
+  constexpr size_t kMostChars = 48;
+  if (value.is_structured()) return StrCat("an ", value.type_name());
+  std::string text = value.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
+  if (text.size() > kMostChars) text = text.substr(0, kMostChars) + "...";
+  return text;
+}
+
+absl::StatusOr<uint64_t> ReadNumber(std::string_view name, const Json& value, uint64_t least,
+                                    uint64_t most) {
+  if (value.is_number_unsigned()) {
+    const auto number = value.get<uint64_t>();
+    if (number >= least && number <= most) return number;
+  }
+  return Wrong(name, ": ", Quoted(value), "; use ", least, " to ", most);
+}
+
+absl::StatusOr<uint64_t> ReadFlag(std::string_view name, const Json& value) {
+  if (!value.is_boolean()) return Wrong(name, ": ", Quoted(value), "; use true or false");
+  return value.get<bool>() ? 1 : 0;
+}
+
+absl::StatusOr<Octets> ReadHex(std::string_view name, const Json& value) {
+  if (value.is_string()) {
+    std::optional<Octets> octets = ParseHex(value.get_ref<const std::string&>());
+    if (octets.has_value()) return *std::move(octets);
+  }
+  return Wrong(name, ": ", Quoted(value), " is not hex");
+}
+
+std::string_view TextShape(FieldKind kind) {
+  if (kind == FieldKind::kMac) return "a MAC address, 02:00:00:00:00:01";
+  if (kind == FieldKind::kMacPrefix) return "4 octets, 02:53:55:45";
+  return "an IP address of the encapsulation's kind";
+}
+
+absl::Status ReadField(const FieldRow& row, Encap encap, const Json& value, FieldValues& values) {
+  if (row.kind == FieldKind::kNumber || row.kind == FieldKind::kFlag) {
+    const absl::StatusOr<uint64_t> number =
+        row.kind == FieldKind::kFlag ? ReadFlag(row.name, value)
+                                     : ReadNumber(row.name, value, row.least, MostOf(row, encap));
+    if (!number.ok()) return number.status();
+    values.Set(row.field, *number);
+    return absl::OkStatus();
+  }
+  if (value.is_string()) {
+    const auto parsed = ParseValue(row.kind, encap, value.get_ref<const std::string&>());
+    if (parsed.has_value()) {
+      values.Set(row.field, *parsed);
+      return absl::OkStatus();
+    }
+  }
+  return Wrong(row.name, ": ", Quoted(value), "; use ", TextShape(row.kind));
+}
+
+absl::Status CheckCommand(std::string_view place, const FrameCommand& command) {
+  const size_t control_bytes = command.control.size();
+  if (control_bytes < 2) return Wrong(place, ".control: has a type and a length octet at least");
+  const CommandShape shape = ReadCommandShape(command.control[0], command.control[1]);
+  if (shape.control_bytes == 0) {
+    return Wrong(place, ".control: a control length of ", command.control[0] & 15,
+                 " units in the first octet; 1 to 9 are possible");
+  }
+  if (shape.control_bytes != control_bytes) {
+    return Wrong(place, ".control: ", control_bytes, " octets, and the first one says ",
+                 shape.control_bytes);
+  }
+  if (shape.data_bytes != command.data.size()) {
+    return Wrong(place, ".data: ", command.data.size(), " octets, and the control says ",
+                 shape.data_bytes);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<FrameCommand> ReadCommand(std::string_view place, const Json& object) {
+  if (!object.is_object()) return Wrong(place, ": not an object");
+  FrameCommand command;
+  for (const auto& [key, value] : object.items()) {
+    if (key != "control" && key != "data") {
+      return Wrong(place, ": ", Quoted(key), " is no field of a command");
+    }
+    absl::StatusOr<Octets> octets = ReadHex(StrCat(place, ".", key), value);
+    if (!octets.ok()) return octets.status();
+    (key == "control" ? command.control : command.data) = *std::move(octets);
+  }
+  if (absl::Status status = CheckCommand(place, command); !status.ok()) return status;
+  return command;
+}
+
+absl::Status ReadCommands(const Json& array, FrameDescription& out) {
+  if (!array.is_array()) return Wrong("commands: not an array");
+  std::vector<FrameCommand>& commands = out.commands.emplace();
+  for (const Json& object : array) {
+    absl::StatusOr<FrameCommand> command =
+        ReadCommand(StrCat("commands[", commands.size(), "]"), object);
+    if (!command.ok()) return command.status();
+    commands.push_back(*std::move(command));
+  }
+  return absl::OkStatus();
+}
+
+// Reads the members of `object` that the message has, and refuses others.
+template <class Message>
+absl::StatusOr<ControlMessage> ReadMessage(const Json& object, Message message) {
+  absl::Status status;
+  size_t known = object.count("type") + object.count("octets");
+  VisitFields(message, [&](const char* name, auto& field, uint64_t least, uint64_t most) {
+    using Value = std::remove_reference_t<decltype(field)>;
+    const auto member = object.find(name);
+    if (member == object.end()) return;
+    ++known;
+    const std::string place = StrCat("control_pdu.", name);
+    const absl::StatusOr<uint64_t> value = std::is_same_v<Value, bool>
+                                               ? ReadFlag(place, *member)
+                                               : ReadNumber(place, *member, least, most);
+    if (value.ok()) {
+      if constexpr (std::is_same_v<Value, Psn>) {
+        field = Psn(static_cast<uint16_t>(*value));
+      } else {
+        field = static_cast<Value>(*value);
+      }
+    }
+    status.Update(value.status());
+  });
+  if (!status.ok()) return status;
+  if (known != object.size()) {
+    return Wrong("control_pdu: has a field that is none of ", NameOf(message));
+  }
+  return message;
+}
+
+absl::StatusOr<ControlMessage> ReadMessageOfType(const Json& object, const Json& type) {
+  if (type == "hello") return ReadMessage(object, Hello{.epoch = 1});  // 0 would be malformed
+  if (type == "not_ready") return ReadMessage(object, NotReady{});
+  if (type == "ready") return ReadMessage(object, Ready{});
+  return Wrong("control_pdu.type: ", Quoted(type), "; use hello, not_ready or ready");
+}
+
+absl::Status ReadControl(const Json& object, FrameDescription& out) {
+  if (!object.is_object()) return Wrong("control_pdu: not an object");
+  ControlPdu& control = out.control_pdu.emplace();
+  const auto octets = object.find("octets");
+  if (octets != object.end()) {
+    absl::StatusOr<Octets> read = ReadHex("control_pdu.octets", *octets);
+    if (!read.ok()) return read.status();
+    control.octets = *std::move(read);
+  }
+  const auto type = object.find("type");
+  if (type == object.end()) {
+    if (octets != object.end() && object.size() == 1) return absl::OkStatus();
+    return Wrong("control_pdu.type: missing; use hello, not_ready or ready");
+  }
+  const absl::StatusOr<ControlMessage> message = ReadMessageOfType(object, *type);
+  if (message.ok()) control.message = *message;
+  return message.status();
+}
+
+absl::Status ReadTrailing(const Json& value, FrameDescription& out) {
+  absl::StatusOr<Octets> octets = ReadHex("trailing", value);
+  if (octets.ok()) out.trailing = *std::move(octets);
+  return octets.status();
+}
+
+absl::Status ReadMember(const std::string& key, const Json& value, FrameDescription& out) {
+  if (key == "encap" || key == "frame") return absl::OkStatus();
+  if (key == "commands") return ReadCommands(value, out);
+  if (key == "control_pdu") return ReadControl(value, out);
+  if (key == "trailing") return ReadTrailing(value, out);
+  if (key == "error") return Wrong("error: decode refused this frame: ", Quoted(value));
+  if (key == "detail") return absl::OkStatus();
+  for (const FieldRow& row : FieldRows()) {
+    if (row.name != key) continue;
+    return row.In(out.encap) ? ReadField(row, out.encap, value, out.values) : absl::OkStatus();
+  }
+  return Wrong(Quoted(key), ": there is no such field");
+}
+
+}  // namespace
+
+std::string FrameToJson(const FrameDescription& description) {
+  OutputJson object = {{"encap", EncapName(description.encap)}};
+  for (const FieldRow& row : FieldRows()) {
+    const auto& value = description.values[row.field];
+    if (!value.has_value()) continue;
+    object[std::string(row.name)] = ValueJson(row, description.encap, *value);
+  }
+  if (description.commands.has_value()) object["commands"] = CommandsJson(*description.commands);
+  if (description.control_pdu.has_value()) {
+    object["control_pdu"] = ControlJson(*description.control_pdu);
+  }
+  if (!description.trailing.empty()) object["trailing"] = ToHex(description.trailing);
+  if (!description.error.empty()) object["error"] = description.error;
+  if (!description.detail.empty()) object["detail"] = description.detail;
+  return object.dump();
+}
+
+absl::StatusOr<FrameDescription> FrameFromJson(std::string_view text) {
+  const Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (object.is_discarded()) return Wrong("not JSON");
+  if (!object.is_object()) return Wrong("not a JSON object");
+  const auto named = object.find("encap");
+  const std::optional<Encap> encap = named != object.end() && named->is_string()
+                                         ? ParseEncap(named->get_ref<const std::string&>())
+                                         : std::nullopt;
+  if (!encap.has_value()) {
+    return Wrong("encap: ", named == object.end() ? "missing" : Quoted(*named), kUseEncap);
+  }
+  FrameDescription description{.encap = *encap};
+  for (const auto& [key, value] : object.items()) {
+    if (absl::Status status = ReadMember(key, value, description); !status.ok()) return status;
+  }
+  return description;
+}
+
+}  // namespace suede::ctl

@@ -1,0 +1,233 @@
+// A good frame, whoever sent it, decodes to what encodes to the same frame.
+#include <set>
+
+#include "frame_bench.h"
+#include "wire/forwarding.h"
+#include "wire/rcrc.h"
+#include "wire/udp.h"
+
+namespace suede::ctl {
+namespace {
+
+FrameRules RulesOf(const FrameDescription& d) {
+  return {.encap = d.encap,
+          .udp_port = d.values.NumberOr<uint16_t>(Field::kDport, kDefaultUdpPort),
+          .mac_prefix = d.values.NumberOr<uint32_t>(Field::kMacPrefix, kDefaultMacPrefix),
+          .ether_type = d.values.NumberOr<uint16_t>(Field::kEtherType, 0)};
+}
+
+std::vector<TestCommand> RandomCommands(std::mt19937& random) {
+  std::vector<TestCommand> commands(random() % 5);
+  for (TestCommand& command : commands) command = RandomCommand(random);
+  return commands;
+}
+
+uint64_t RandomWord(std::mt19937& random) { return uint64_t{random()} << 32 | random(); }
+
+// Some of the fields that the encapsulation has, each with a value in range.
+FieldValues RandomValues(Encap encap, std::mt19937& random) {
+  FieldValues values;
+  for (const FieldRow& row : FieldRows()) {
+    if (!row.In(encap) || row.field == Field::kVer || random() % 2 != 0) continue;
+    const uint64_t word = RandomWord(random);
+    switch (row.kind) {
+      case FieldKind::kNumber: {
+        const uint64_t most = MostOf(row, encap);
+        values.Set(row.field, row.least + word % (most - row.least + 1));
+        break;
+      }
+      case FieldKind::kFlag: values.Set(row.field, word & 1); break;
+      case FieldKind::kMac: values.Set(row.field, word >> 16); break;
+      case FieldKind::kMacPrefix: values.Set(row.field, word >> 32); break;
+      case FieldKind::kIpAddress:
+        values.Set(row.field, encap == Encap::kUdp6
+                                  ? NetAddress{.high = RandomWord(random), .low = word}
+                                  : NetAddress{.low = word >> 32});
+        break;
+    }
+  }
+  if (values.Has(Field::kPadding)) values.Set(Field::kPadding, random() % 100);
+  if (encap == Encap::kAfh2c && values.Has(Field::kSrcFwd)) {
+    values.Set(Field::kXpuid, values.WordOr(Field::kSrcFwd, 0) & (kMaxXpus - 1));
+  }
+  return values;
+}
+
+TEST(FrameRoundTrip, OfRandomObjects) {
+  std::mt19937 random(1);
+  for (size_t e = 0; e < kEncapNames.size(); ++e) {
+    int good = 0;
+    for (int i = 0; i < 2000; ++i) {
+      FrameDescription d{.encap = static_cast<Encap>(e)};
+      d.values = RandomValues(d.encap, random);
+      for (const TestCommand& command : RandomCommands(random)) {
+        if (!d.commands.has_value()) d.commands.emplace();
+        d.commands->push_back({command.control, command.data});
+      }
+      const auto made = MakeFrame(d);
+      ASSERT_TRUE(made.ok()) << made.status() << "\n" << FrameToJson(d);
+      EXPECT_EQ(MakeAgain(d), *made);
+      const FrameDescription read = Describe(RulesOf(d), *made);
+      if (!read.error.empty()) continue;  // hop limit 0, an IP checksum or length at random
+      ++good;
+      EXPECT_EQ(MakeAgain(read), *made) << FrameToJson(d);
+      EXPECT_EQ(*read.commands, d.commands.value_or(std::vector<FrameCommand>()));
+    }
+    EXPECT_GT(good, 200) << kEncapNames[e];
+  }
+}
+
+// Puts right what a receiver would refuse: IP and UDP checksums, and the R-CRC.
+void Mend(Encap encap, Octets& frame, uint32_t header_bytes, uint32_t l2, uint32_t pdu_bytes) {
+  uint8_t* pdu = frame.data() + header_bytes;
+  if (encap != Encap::kAfh2c) StoreRcrc(pdu, pdu_bytes - kRcrcBytes);
+  uint8_t* ip = frame.data() + l2;
+  if (encap == Encap::kUdp4) {
+    StoreBe16(ip + 10, 0);
+    StoreSum(ip + 10, ~FoldSum(InternetSum(ip, 20)));
+    if (LoadBe16(ip + 26) != 0) SetUdpChecksum(encap, ip);
+  }
+  if (encap == Encap::kUdp6) SetUdpChecksum(encap, ip);
+}
+
+TEST(FrameRoundTrip, OfFramesThatOthersSent) {
+  std::mt19937 random(2);
+  for (const Dialect& dialect : AllDialects()) {
+    SCOPED_TRACE(DialectName(dialect));
+    const HeaderSpec spec = SpecOf(dialect);
+    const HeaderTemplate header = MakeTemplate(dialect.encap, spec);
+    const FrameRules rules = suede::RulesOf(dialect.encap, spec);
+    int good = 0;
+    for (int i = 0; i < 4000; ++i) {
+      Octets frame = BuildOctets(dialect.encap, spec, PackCommands(RandomCommands(random)));
+      const auto pdu_bytes = static_cast<uint32_t>(frame.size()) - header.length;
+      const size_t head_bytes = std::min<size_t>(frame.size(), header.length + kRhBytes);
+      for (uint32_t n = random() % 4; n > 0; --n) {
+        frame[random() % head_bytes] ^= static_cast<uint8_t>(1u << random() % 8);
+      }
+      Mend(dialect.encap, frame, header.length, header.l2_length, pdu_bytes);
+      const bool has_length = header.l3_length != 0 || dialect.encap == Encap::kAfh1s;
+      if (has_length && random() % 2 == 0) frame.resize(frame.size() + random() % 9, 0x5a);
+      const FrameDescription read = Describe(rules, frame);
+      if (!read.error.empty()) continue;
+      ++good;
+      EXPECT_EQ(MakeAgain(read), frame) << FrameToJson(read);
+    }
+    EXPECT_GT(good, 400);
+  }
+}
+
+// Both values of a checksum that comes out as zero are right: the one that was sent stays.
+TEST(FrameRoundTrip, KeepsAnIpChecksumOfAllOnes) {
+  Octets frame = BuildOctets(Encap::kUdp4, SpecOf({Encap::kUdp4}), {});
+  uint8_t* ip = frame.data() + 14;
+  StoreBe16(ip + 4, LoadBe16(ip + 10));  // an identification that brings the checksum to zero
+  StoreBe16(ip + 10, 0xffff);
+  const FrameDescription read = Describe(ctl::RulesOf(Encap::kUdp4), frame);
+  EXPECT_EQ(read.error, "");
+  EXPECT_EQ(read.values.WordOr(Field::kIpChecksum, 0), 0xffffu);
+  EXPECT_EQ(MakeAgain(read), frame);
+}
+
+TEST(FrameRoundTrip, OfPaddingThatIsMoreOrLessThanNeeded) {
+  for (const char* padding : {"0", "1", "700"}) {
+    const std::string text = std::string(R"({"encap": "afh1", "padding": )") + padding + "}";
+    const auto made = MakeFrame(*FrameFromJson(text));
+    ASSERT_TRUE(made.ok()) << made.status();
+    EXPECT_EQ(made->size(), 26 + std::stoul(padding));
+    const FrameDescription read = Describe({.encap = Encap::kAfh1}, *made);
+    EXPECT_EQ(read.error, "");
+    EXPECT_EQ(read.values.WordOr(Field::kPadding, 9999), std::stoul(padding));
+    EXPECT_EQ(MakeAgain(read), *made);
+  }
+}
+
+// The profile's limit is the packer's; a receiver takes more, and so do these commands.
+TEST(FrameRoundTrip, OfAFrameOfTheLargestSize) {
+  FrameDescription d{.encap = Encap::kUdp4};
+  d.commands.emplace((kMaxFrameBytes - Udp4::kHeaderBytes - kLeastPduBytes) / 2,
+                     FrameCommand{.control = {0x01, 0x00}, .data = {}});
+  const auto made = MakeFrame(d);
+  ASSERT_TRUE(made.ok()) << made.status();
+  const FrameDescription read = Describe({.encap = Encap::kUdp4}, *made);
+  EXPECT_EQ(read.error, "");
+  EXPECT_EQ(MakeAgain(read), *made);
+  const Outcome text = Decode({"--encap", "udp4"}, ToHex(*made));
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_EQ(Encode({}, text.out).out, ToHex(*made) + "\n");
+  d.commands->push_back(d.commands->front());
+  d.commands->push_back(d.commands->front());
+  EXPECT_FALSE(MakeFrame(d).ok());
+}
+
+std::vector<ControlMessage> Messages() {
+  return {Hello{.epoch = 77,
+                .peer_epoch = 0xffffffff,
+                .psn_scope = 1,
+                .window_pdus = 512,
+                .pack_limit_bytes = 2048,
+                .reply_wanted = true,
+                .continuing = false},
+          NotReady{.vc = 3, .expected = Psn(65535), .backoff_us = 100000},
+          Ready{.vc = 2, .expected = Psn(9)}};
+}
+
+TEST(FrameRoundTrip, OfControlPdus) {
+  const char* const names[] = {"hello", "not_ready", "ready"};
+  for (const Dialect& dialect : AllDialects()) {
+    for (const ControlMessage& message : Messages()) {
+      Octets body(kMaxControlPduBytes);
+      body.resize(EncodeControl(message, body.data()));
+      const HeaderSpec spec = SpecOf(dialect);
+      const Octets frame = BuildOctets(dialect.encap, spec, body, ControlRh(7, 5));
+      const FrameDescription read = Describe(suede::RulesOf(dialect.encap, spec), frame);
+      EXPECT_EQ(read.error, "");
+      ASSERT_TRUE(read.control_pdu.has_value());
+      EXPECT_EQ(read.control_pdu->message, message);
+      EXPECT_TRUE(read.control_pdu->octets.empty());
+      const Json object = Json::parse(FrameToJson(read));
+      EXPECT_EQ(object["control_pdu"]["type"], names[message.index()]);
+      EXPECT_FALSE(object.contains("commands"));
+      EXPECT_EQ(MakeAgain(read), frame);
+    }
+  }
+}
+
+TEST(FrameRoundTrip, OfControlPdusThatSayMore) {
+  std::mt19937 random(3);
+  for (const ControlMessage& message : Messages()) {
+    for (int i = 0; i < 200; ++i) {
+      Octets body(kMaxControlPduBytes);
+      body.resize(EncodeControl(message, body.data()));
+      if (i % 2 == 0) body[1] = static_cast<uint8_t>(random());  // flags
+      if (i % 3 == 0) {                                          // a longer body
+        body.resize(body.size() + random() % 7);
+        StoreBe16(body.data() + 2, static_cast<uint16_t>(body.size() - kControlHeadBytes));
+      }
+      if (i % 5 == 0) body.insert(body.end(), {0, 0, static_cast<uint8_t>(random()), 0});
+      const Octets frame = BuildOctets(Encap::kUdp6, SpecOf({Encap::kUdp6}), body, ControlRh(7, 5));
+      const FrameDescription read = Describe(ctl::RulesOf(Encap::kUdp6), frame);
+      EXPECT_EQ(read.error, "");
+      EXPECT_EQ(MakeAgain(read), frame) << FrameToJson(read);
+    }
+  }
+}
+
+TEST(FrameRoundTrip, WhatSuedeSendsShowsNothingUnusual) {
+  for (const Dialect& dialect : AllDialects()) {
+    SCOPED_TRACE(DialectName(dialect));
+    const HeaderSpec spec = SpecOf(dialect);
+    const Octets frame = BuildOctets(dialect.encap, spec, {0x01, 0x00});
+    const Json object =
+        Json::parse(FrameToJson(Describe(suede::RulesOf(dialect.encap, spec), frame)));
+    for (const FieldRow& row : FieldRows()) {
+      const bool of_tag = row.field == Field::kPcp || row.field == Field::kVid;
+      const bool want =
+          row.In(dialect.encap) && row.shown == Shown::kAlways && (!of_tag || dialect.tagged);
+      EXPECT_EQ(object.contains(std::string(row.name)), want) << row.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace suede::ctl
