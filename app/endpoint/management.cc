@@ -1,5 +1,6 @@
 #include "endpoint/management.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -194,6 +195,74 @@ EndpointView::ConnectionQuestion Management::Connections(const ConnectionQuery& 
   return [survey = std::make_shared<ConnectionSurvey>(&desk_, query)] {
     return survey->Poll();
   };
+}
+
+std::vector<Management::Running>::iterator Management::FindCapture(std::string_view port) {
+  return std::find_if(captures_.begin(), captures_.end(), [port](const Running& running) {
+    return running.capture->port().name() == port;
+  });
+}
+
+absl::Status Management::StartCapture(const CaptureQuery& query, Fd file) {
+  const auto& ports = endpoint_->ports();
+  const auto port = std::find_if(ports.begin(), ports.end(),
+                                 [&](const auto& p) { return p->name() == query.port; });
+  if (port == ports.end()) {
+    return absl::NotFoundError(
+        absl::StrCat("there is no port ", query.port, "; ports.list names them"));
+  }
+  absl::StatusOr<std::unique_ptr<Capture>> capture = Capture::Start(
+      **port, file.Release(), {.snap_bytes = query.snap_bytes, .frames = query.frames});
+  if (!capture.ok()) return capture.status();
+  using Clock = std::chrono::steady_clock;
+  captures_.push_back({.capture = *std::move(capture),
+                       .end = query.seconds == 0 ? Clock::time_point::max()
+                                                 : Clock::now() + std::chrono::seconds(query.seconds)});
+  logger_->Write(EalLogLevel::kInfo, "capture", absl::StrCat("begins port=", query.port));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CaptureView> Management::StopCapture(std::string_view port) {
+  const auto running = FindCapture(port);
+  if (running == captures_.end()) {
+    return absl::NotFoundError(absl::StrCat(
+        "port ", std::string(port), " is not being captured; capture.list names those that are"));
+  }
+  const absl::Status status = running->capture->Drain();
+  const CaptureStats stats = running->capture->stats();
+  captures_.erase(running);
+  logger_->Write(EalLogLevel::kInfo, "capture",
+                 absl::StrCat("ends port=", std::string(port), " written=", stats.written,
+                              " dropped=", stats.dropped));
+  if (!status.ok()) return status;
+  return CaptureView{.port = std::string(port), .written = stats.written, .dropped = stats.dropped};
+}
+
+std::vector<CaptureView> Management::Captures() {
+  std::vector<CaptureView> all;
+  for (const Running& running : captures_) {
+    const CaptureStats stats = running.capture->stats();
+    all.push_back({.port = running.capture->port().name(),
+                   .written = stats.written,
+                   .dropped = stats.dropped});
+  }
+  return all;
+}
+
+void Management::DrainCaptures() {
+  const auto now = std::chrono::steady_clock::now();
+  for (size_t i = 0; i < captures_.size();) {
+    const std::string port = captures_[i].capture->port().name();
+    const absl::Status status = captures_[i].capture->Drain();
+    if (status.ok() && now < captures_[i].end) {
+      ++i;
+      continue;
+    }
+    if (!status.ok()) {
+      logger_->Write(EalLogLevel::kError, "capture", absl::StrCat(std::string(status.message()), " port=", port));
+    }
+    StopCapture(port).IgnoreError();  // logged there
+  }
 }
 
 LogLevelView Management::LogLevel() {

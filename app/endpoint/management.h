@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "dpdk/capture.h"
 #include "endpoint/client_service.h"
 #include "endpoint/connection_survey.h"
 #include "endpoint/endpoint.h"
@@ -28,6 +29,10 @@ class Management final : public EndpointView {
   // Call when fd() is readable.
   void Poll() { server_->Poll(); }
   const ManagementCounters& counters() const { return server_->counters(); }
+  // Writes what captures have taken, and ends those whose time is over: every millisecond or so while
+  // there are any.
+  void DrainCaptures();
+  bool captures() const { return !captures_.empty(); }
   // Whether the daemon is to drain and end: somebody asked, or BeginDrain was called.
   bool drains() const { return drains_; }
   void BeginDrain() { drains_ = true; }
@@ -41,6 +46,9 @@ class Management final : public EndpointView {
   std::vector<ClientView> Clients() override;
   std::vector<CounterSetView> Counters(CounterScope scope) override;
   ConnectionQuestion Connections(const ConnectionQuery& query) override;
+  absl::Status StartCapture(const CaptureQuery& query, Fd file) override;
+  absl::StatusOr<CaptureView> StopCapture(std::string_view port) override;
+  std::vector<CaptureView> Captures() override;
   LogLevelView LogLevel() override;
   void SetLogLevel(LogLevelView level) override;
   bool Drain() override;
@@ -49,6 +57,11 @@ class Management final : public EndpointView {
   Management(Endpoint* endpoint, ClientService* clients, Logger* logger)
       : endpoint_(endpoint), clients_(clients), logger_(logger), desk_(endpoint) {}
   CounterSetView TotalCounters() const;
+  struct Running {
+    std::unique_ptr<Capture> capture;
+    std::chrono::steady_clock::time_point end;
+  };
+  std::vector<Running>::iterator FindCapture(std::string_view port);
 
   Endpoint* const endpoint_;
   ClientService* const clients_;
@@ -56,6 +69,7 @@ class Management final : public EndpointView {
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   SnapshotDesk desk_;  // outlives the server's questions
   bool drains_ = false;
+  std::vector<Running> captures_;
   std::unique_ptr<ManagementServer> server_;
 };
 

@@ -144,12 +144,13 @@ int Serve(Endpoint& endpoint, ClientService& clients, Management& management, Lo
     pollfd fds[] = {{.fd = signals, .events = POLLIN, .revents = 0},
                     {.fd = clients.fd(), .events = POLLIN, .revents = 0},
                     {.fd = management.fd(), .events = POLLIN, .revents = 0}};
-    if (poll(fds, std::size(fds), clients.busy() ? 1 : kTickMs) < 0 && errno != EINTR) {
+    if (poll(fds, std::size(fds), clients.busy() || management.captures() ? 1 : kTickMs) < 0 && errno != EINTR) {
       log(EalLogLevel::kError, "control", absl::StrCat("poll: ", std::strerror(errno)));
       return kExitFailure;
     }
     clients.Poll();
     management.Poll();
+    management.DrainCaptures();
     if (Clock::now() >= next_tick) {
       endpoint.Tick();
       next_tick = Clock::now() + std::chrono::milliseconds(kTickMs);

@@ -71,7 +71,7 @@ std::span<const Method> RpcMethods() { return kRpcMethods; }
 
 const Catalog& EndpointCatalog() {
   static const Catalog catalog{RpcMethods(), EndpointMethods(), CounterMethods(),
-                               ConnectionMethods()};
+                               ConnectionMethods(), CaptureMethods()};
   return catalog;
 }
 

@@ -32,6 +32,7 @@ std::span<const Method> RpcMethods();
 std::span<const Method> EndpointMethods();
 std::span<const Method> CounterMethods();
 std::span<const Method> ConnectionMethods();
+std::span<const Method> CaptureMethods();
 
 // What rpc.describe says of a method.
 Json Describe(const Method& method);

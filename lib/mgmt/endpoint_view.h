@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "local/fd.h"
 
 namespace suede {
 
@@ -102,6 +104,18 @@ struct ConnectionsView {
   bool more = false;  // than the limit
 };
 
+struct CaptureQuery {
+  std::string port;
+  uint32_t snap_bytes = 0;
+  uint32_t frames = 0;   // that wait to be written, at most
+  uint32_t seconds = 0;  // 0: until it is stopped
+};
+struct CaptureView {
+  std::string port;
+  uint64_t written = 0;  // frames
+  uint64_t dropped = 0;
+};
+
 // Control thread only. Nothing here waits.
 class EndpointView {
  public:
@@ -118,6 +132,9 @@ class EndpointView {
   // A question to the lcores, to be asked until it has an answer. It may be dropped at any time.
   using ConnectionQuestion = std::function<std::optional<ConnectionsView>()>;
   virtual ConnectionQuestion Connections(const ConnectionQuery& query) = 0;
+  virtual absl::Status StartCapture(const CaptureQuery& query, Fd file) = 0;
+  virtual absl::StatusOr<CaptureView> StopCapture(std::string_view port) = 0;
+  virtual std::vector<CaptureView> Captures() = 0;
   virtual LogLevelView LogLevel() = 0;
   virtual void SetLogLevel(LogLevelView level) = 0;
   // Begins to drain, as SIGTERM does. False where that was under way.

@@ -66,6 +66,20 @@ class FakeEndpoint : public EndpointView {
       return view;
     };
   }
+  absl::Status StartCapture(const CaptureQuery& query, Fd file) override {
+    if (query.port != "p0") return absl::NotFoundError("no such port; take p0");
+    captured = std::move(file);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<CaptureView> StopCapture(std::string_view port) override {
+    if (!captured.ok()) return absl::NotFoundError("not captured; start it");
+    captured.Reset();
+    return CaptureView{.port = std::string(port), .written = 5, .dropped = 1};
+  }
+  std::vector<CaptureView> Captures() override {
+    if (!captured.ok()) return {};
+    return {{.port = "p0", .written = 3, .dropped = 0}};
+  }
   LogLevelView LogLevel() override { return level; }
   void SetLogLevel(LogLevelView to) override { level = to; }
   bool Drain() override { return ++drains == 1; }
@@ -73,6 +87,7 @@ class FakeEndpoint : public EndpointView {
   uint64_t counter = 10;
   LogLevelView level = LogLevelView::kInfo;
   int drains = 0;
+  Fd captured;
 };
 
 class TestDirectory {

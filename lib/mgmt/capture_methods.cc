@@ -1,0 +1,71 @@
+// Methods that copy a port's frames to a file of the client's.
+#include <utility>
+
+#include "mgmt/catalog.h"
+#include "mgmt/endpoint_view.h"
+
+namespace suede {
+namespace {
+
+constexpr Param kPort = Param::Text("port", "Name of the port.", 32).Required();
+constexpr Param kStart[] = {
+    kPort,
+    Param::Integer("snap_bytes", "Octets of a frame that are kept.", 64, 9728, "9728"),
+    Param::Integer("frames", "Frames that wait to be written, at most; more are counted and lost.",
+                   128, 65536, "2048"),
+    Param::Integer("seconds", "When it ends by itself; 0: with capture.stop.", 0, 86400, "0"),
+};
+constexpr Param kStop[] = {kPort};
+
+Json ToJson(const CaptureView& view) {
+  return Json{{"port", view.port}, {"written", view.written}, {"dropped", view.dropped}};
+}
+
+Answer Start(Call& call) {
+  const Arguments& a = call.arguments;
+  const CaptureQuery query{.port = std::string(a.Text("port")),
+                           .snap_bytes = static_cast<uint32_t>(a.Integer("snap_bytes")),
+                           .frames = static_cast<uint32_t>(a.Integer("frames")),
+                           .seconds = static_cast<uint32_t>(a.Integer("seconds"))};
+  absl::Status status = call.endpoint.StartCapture(query, std::move(call.descriptor));
+  if (!status.ok()) return status;
+  return Json{{"port", query.port}};
+}
+
+Answer Stop(Call& call) {
+  absl::StatusOr<CaptureView> view = call.endpoint.StopCapture(call.arguments.Text("port"));
+  if (!view.ok()) return view.status();
+  return ToJson(*view);
+}
+
+Answer List(Call& call) {
+  Json list = Json::array();
+  for (const CaptureView& view : call.endpoint.Captures()) list.push_back(ToJson(view));
+  return Json{{"captures", std::move(list)}};
+}
+
+constexpr Method kMethods[] = {
+    {.name = "capture.start",
+     .sentence = "Copies what a port sends and receives to a pcapng file.",
+     .result = "port",
+     .run = Start,
+     .params = kStart,
+     .changes = true,
+     .descriptor = DescriptorParam{.name = "file", .sentence = "Regular file that is written."}},
+    {.name = "capture.stop",
+     .sentence = "Ends the capture of a port; its file is then whole.",
+     .result = "port, written (frames in the file), dropped (frames that found no room)",
+     .run = Stop,
+     .params = kStop,
+     .changes = true},
+    {.name = "capture.list",
+     .sentence = "Captures that are under way.",
+     .result = "captures: port, written, dropped",
+     .run = List},
+};
+
+}  // namespace
+
+std::span<const Method> CaptureMethods() { return kMethods; }
+
+}  // namespace suede
