@@ -14,7 +14,8 @@
 namespace suede {
 
 // The memory that lcores write to: a piece for each, so that an lcore has one request at a time,
-// however many ask. Outlives the surveys, and is not destroyed while lcores run. Control thread only.
+// however many ask. Outlives the surveys, and is not destroyed while lcores run. Control thread
+// only.
 class SnapshotDesk {
  public:
   explicit SnapshotDesk(Endpoint* endpoint);

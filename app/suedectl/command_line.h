@@ -53,8 +53,8 @@ struct Invocation {
   std::vector<std::string> arguments;  // of a local command
 };
 
-// `arguments` are without the program's name; `environment` is NAME=VALUE entries, ended by nullptr.
-// The message of an error is for stderr, and says how to mend it.
+// `arguments` are without the program's name; `environment` is NAME=VALUE entries, ended by
+// nullptr. The message of an error is for stderr, and says how to mend it.
 absl::StatusOr<Invocation> ParseCommandLine(const std::vector<std::string>& arguments,
                                             const Commands& commands,
                                             const char* const* environment);

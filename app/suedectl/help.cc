@@ -30,7 +30,8 @@ Rows CommandRows(const Commands& commands, std::string_view group) {
     }
   };
   for (const Method* method : commands.catalog.methods()) add(CommandOf(*method), method->sentence);
-  for (const LocalCommand& command : commands.local) add(std::string(command.name), command.sentence);
+  for (const LocalCommand& command : commands.local)
+    add(std::string(command.name), command.sentence);
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   return rows;
@@ -39,8 +40,9 @@ Rows CommandRows(const Commands& commands, std::string_view group) {
 Rows GlobalRows() {
   Rows rows;
   for (const GlobalFlag& flag : GlobalFlagRows()) {
-    rows.emplace_back(flag.value.empty() ? std::string(flag.name) : StrCat(flag.name, " ", flag.value),
-                      flag.sentence);
+    rows.emplace_back(
+        flag.value.empty() ? std::string(flag.name) : StrCat(flag.name, " ", flag.value),
+        flag.sentence);
   }
   return rows;
 }
@@ -106,8 +108,8 @@ std::string Help(const Commands& commands, std::string_view group) {
 }
 
 std::string HelpOf(const Method& method) {
-  std::string out = StrCat("suedectl ", CommandOf(method), ": ", method.sentence, "\n\nusage: suedectl ",
-                           CommandOf(method));
+  std::string out = StrCat("suedectl ", CommandOf(method), ": ", method.sentence,
+                           "\n\nusage: suedectl ", CommandOf(method));
   Rows rows;
   for (const Param& param : method.params) {
     StrAppend(&out, " ", Usage(param));
@@ -121,7 +123,8 @@ std::string HelpOf(const Method& method) {
                       StrCat(method.descriptor->sentence, " - is the standard ",
                              method.descriptor->is_written ? "output." : "input."));
   }
-  StrAppend(&out, "\n", rows.empty() ? "" : "\n", TwoColumns(rows), "\nResult: ", method.result, "\n");
+  StrAppend(&out, "\n", rows.empty() ? "" : "\n", TwoColumns(rows), "\nResult: ", method.result,
+            "\n");
   return out;
 }
 
@@ -138,12 +141,13 @@ std::string Completion(const Commands& commands) {
     StrAppend(&globals, " ", flag.name);
     if (!flag.value.empty()) StrAppend(&valued, valued.empty() ? "" : "|", flag.name);
   }
-  std::string out = "# bash completion of suedectl: source <(suedectl completion)\n"
-                    "_suedectl() {\n"
-                    "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
-                    "  local command= words= i\n"
-                    "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
-                    "    case ${COMP_WORDS[i]} in\n";
+  std::string out =
+      "# bash completion of suedectl: source <(suedectl completion)\n"
+      "_suedectl() {\n"
+      "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
+      "  local command= words= i\n"
+      "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
+      "    case ${COMP_WORDS[i]} in\n";
   StrAppend(&out, "      ", valued, ") ((i++)) ;;\n      -*) ;;\n"
             "      *) command+=\"${COMP_WORDS[i]} \" ;;\n    esac\n  done\n  case $command in\n");
   for (const auto& [words, next] : tree) {

@@ -10,8 +10,8 @@
 
 int main(int argc, char** argv) {
   signal(SIGPIPE, SIG_DFL);  // a pager that was left ends it
-  return suede::ctl::Run({argv + 1, argv + argc},
-                         {.catalog = suede::EndpointCatalog(), .local = suede::ctl::LocalCommands()},
-                         environ, std::string(suede::kVersion) + " (" + suede::kRevision + ")",
-                         stdout, stderr);
+  return suede::ctl::Run(
+      {argv + 1, argv + argc},
+      {.catalog = suede::EndpointCatalog(), .local = suede::ctl::LocalCommands()}, environ,
+      std::string(suede::kVersion) + " (" + suede::kRevision + ")", stdout, stderr);
 }

@@ -95,7 +95,8 @@ std::string Sections(const Json& list) {
     std::string heading, body;
     for (const auto& member : one.items()) {
       if (member.value().is_object()) body += Pairs(member.value());
-      else StrAppend(&heading, heading.empty() ? "" : "  ", member.key(), " ", Cell(member.value()));
+      else
+        StrAppend(&heading, heading.empty() ? "" : "  ", member.key(), " ", Cell(member.value()));
     }
     StrAppend(&out, heading, heading.empty() ? "" : "\n", body);
   }

@@ -8,8 +8,9 @@
 
 namespace suede::ctl {
 
-// A result, which is an object, as lines and tables. Works for any: a list of objects becomes a table
-// with a column for each member, an object in an object two columns, a text of several lines itself.
+// A result, which is an object, as lines and tables. Works for any: a list of objects becomes a
+// table with a column for each member, an object in an object two columns, a text of several lines
+// itself.
 std::string ToText(const Json& result);
 
 }  // namespace suede::ctl

@@ -31,7 +31,8 @@ std::optional<int64_t> ToInteger(const ForeignJson& given) {
 
 std::optional<ArgumentError> CheckNames(std::span<const Param> params, const ForeignJson& given) {
   if (!given.is_null() && !given.is_object() && !given.is_array()) {
-    return ArgumentError{"params is neither an object nor an array; leave it out or make it one", {}};
+    return ArgumentError{"params is neither an object nor an array; leave it out or make it one",
+                         {}};
   }
   if (given.is_array() && given.size() > params.size()) {
     return ArgumentError{StrCat("more parameters than the ", params.size(), " that there are (",

@@ -25,8 +25,8 @@ class Catalog {
   std::vector<const Method*> methods_;
 };
 
-// The tables of this room, joined. A further subject is a further file NAME_methods.cc with a table,
-// and an interface beside endpoint_view.h where it looks at something new.
+// The tables of this room, joined. A further subject is a further file NAME_methods.cc with a
+// table, and an interface beside endpoint_view.h where it looks at something new.
 const Catalog& EndpointCatalog();
 std::span<const Method> RpcMethods();
 std::span<const Method> EndpointMethods();

@@ -61,11 +61,12 @@ Answer List(Call& call) {
 constexpr Method kMethods[] = {
     {.name = "connections.list",
      .sentence = "The transport's connections, as their lcores see them.",
-     .result = "connections: xpu, instance, peer (its XPU), vc (null: PSNs span all VCs), state (new, "
-               "open, paused: the peer is not ready, retransmitting, lost: it is unreachable), "
-               "next_psn (to send), expected_psn (to receive), unacked_pdus and unacked_bytes with "
-               "their windows, srtt_us (null: none measured), rto_us, tries (timeouts in a row), "
-               "peer_waits (we were not ready for it); more: there are more than `limit`",
+     .result =
+         "connections: xpu, instance, peer (its XPU), vc (null: PSNs span all VCs), state (new, "
+         "open, paused: the peer is not ready, retransmitting, lost: it is unreachable), "
+         "next_psn (to send), expected_psn (to receive), unacked_pdus and unacked_bytes with "
+         "their windows, srtt_us (null: none measured), rto_us, tries (timeouts in a row), "
+         "peer_waits (we were not ready for it); more: there are more than `limit`",
      .run = List,
      .params = kList},
 };

@@ -117,8 +117,9 @@ constexpr Method kMethods[] = {
      .run = ListPeers},
     {.name = "clients.list",
      .sentence = "Client processes.",
-     .result = "clients: id, pid, uid, queues, state (connected: has no segment yet; open; leaving: "
-               "the lcore still delivers what it had handed over)",
+     .result =
+         "clients: id, pid, uid, queues, state (connected: has no segment yet; open; leaving: "
+         "the lcore still delivers what it had handed over)",
      .run = ListClients},
     {.name = "log.get_level",
      .sentence = "The least severity that is logged.",

@@ -12,8 +12,9 @@
 
 namespace suede {
 
-// One thread's. What came is added only while no whole line is left to take, so there are at most two
-// descriptors: of the piece of a line that lay there, and of the last line that one read brought.
+// One thread's. What came is added only while no whole line is left to take, so there are at most
+// two descriptors: of the piece of a line that lay there, and of the last line that one read
+// brought.
 class LineBuffer {
  public:
   void Add(Received received, const char* octets) {

@@ -28,9 +28,9 @@ struct Outcome {
   Json result;
 };
 
-// What a method answers: an outcome, or a question that is asked once a millisecond until it has one.
-// A question that is dropped (the connection went, or it took too long) must leave nothing behind that
-// points to it.
+// What a method answers: an outcome, or a question that is asked once a millisecond until it has
+// one. A question that is dropped (the connection went, or it took too long) must leave nothing
+// behind that points to it.
 class Answer {
  public:
   using Later = std::function<std::optional<Outcome>()>;

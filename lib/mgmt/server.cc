@@ -31,7 +31,8 @@ int64_t NowUs() {
 }
 
 std::string Greeting(const ManagementOptions& options) {
-  return Dump(Json{{"suede", options.version}, {"protocol", kRpcProtocol}, {"name", options.name}}) +
+  return Dump(
+             Json{{"suede", options.version}, {"protocol", kRpcProtocol}, {"name", options.name}}) +
          "\n";
 }
 
@@ -141,10 +142,11 @@ void ManagementServer::TurnAway(int socket) {
   ++counters_.refused;
   const Fd owned(socket);
   const std::string line =
-      ErrorAnswer("null", {.code = RpcCode::kTooManyClients,
-                           .message = StrCat(
-                               "all ", options_.max_clients,
-                               " connections are taken; try later or raise management.max_clients")}) +
+      ErrorAnswer("null",
+                  {.code = RpcCode::kTooManyClients,
+                   .message = StrCat(
+                       "all ", options_.max_clients,
+                       " connections are taken; try later or raise management.max_clients")}) +
       "\n";
   // Best effort: it fits into the empty buffer of a new socket.
   SendWithFd(socket, line, -1);
@@ -254,7 +256,7 @@ void ManagementServer::CheckTimes(Connection& connection) {
     ++counters_.too_late;
     Refuse(connection, {.code = RpcCode::kLineTooLate,
                         .message = StrCat("no newline for ", limits.line_ms,
-                                                " ms after the first octet of a line; send it in one")});
+                                          " ms after the first octet of a line; send it in one")});
     Flush(connection);
   }
 }

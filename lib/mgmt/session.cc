@@ -43,8 +43,9 @@ void Session::Run(int64_t now_ms, std::string& out) {
 void Session::Begin(const RpcRequest& request, int64_t now_ms) {
   if (request.error) return Refuse(request, *request.error);
   if (passed_.too_many) {
-    return Refuse(request, {.code = RpcCode::kInvalidRequest,
-                            .message = "more than one descriptor; send one with a line of its own"});
+    return Refuse(request,
+                  {.code = RpcCode::kInvalidRequest,
+                   .message = "more than one descriptor; send one with a line of its own"});
   }
   const Method& method = *request.method;
   if (method.descriptor && !passed_.fd.ok()) {

@@ -181,7 +181,8 @@ TEST_F(RpcTest, Counters) {
 TEST_F(RpcTest, DeltasAreOfTheConnectionAndTheScope) {
   TestClient other(bench_);
   const auto grown = [](TestClient& client, const char* scope) {
-    const Json result = client.Result("counters.delta", std::string(R"({"scope":")") + scope + "\"}");
+    const Json result =
+        client.Result("counters.delta", std::string(R"({"scope":")") + scope + "\"}");
     return std::pair(result["sets"][0]["counters"]["a_total"].get<uint64_t>(),
                      result["seconds"].is_null());
   };

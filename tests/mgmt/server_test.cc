@@ -30,7 +30,8 @@ bool g_has_answer = false;
 Answer Store(Call& call) {
   const Fd file = std::move(call.descriptor);
   const std::string& text = call.arguments.Text("text");
-  const bool good = write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const bool good =
+      write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
   return Json{{"written", good}};
 }
 Answer Later(Call&) {

@@ -83,7 +83,8 @@ TEST(CommandLineTest, AFlagWinsOverTheEnvironment) {
   EXPECT_EQ(Parse({"thing"})->flags.endpoint, "suede");
   EXPECT_EQ(Parse({"thing"}, {"SUEDE_CTL_ENDPOINT=a"})->flags.endpoint, "a");
   EXPECT_EQ(Parse({"thing"}, {"SUEDE_CTL_SOCKET=/s"})->flags.socket, "/s");
-  const auto one = Parse({"--endpoint", "b", "thing"}, {"SUEDE_CTL_ENDPOINT=a", "SUEDE_CTL_SOCKET=/s"});
+  const auto one =
+      Parse({"--endpoint", "b", "thing"}, {"SUEDE_CTL_ENDPOINT=a", "SUEDE_CTL_SOCKET=/s"});
   EXPECT_EQ(one->flags.endpoint, "b");
   EXPECT_EQ(one->flags.socket, "");
 }

@@ -57,8 +57,8 @@ class DaemonTest : public testing::Test {
   // The server polls on a thread of its own.
   void Serve() {
     server_ = *ManagementServer::Create(
-        {.socket_path = socket_, .version = "1", .name = "left", .limits = {}, .log = {}}, &catalog_,
-        &endpoint_);
+        {.socket_path = socket_, .version = "1", .name = "left", .limits = {}, .log = {}},
+        &catalog_, &endpoint_);
     thread_ = std::thread([this] {
       while (!stop_) {
         pollfd ready{.fd = server_->fd(), .events = POLLIN, .revents = 0};
@@ -78,8 +78,8 @@ class DaemonTest : public testing::Test {
     char* text = nullptr;
     size_t size = 0;
     std::FILE* stream = open_memstream(&text, &size);
-    const int code = ctl::Run(arguments, {.catalog = catalog_, .local = {}}, environment, "1", stream,
-                         stream);
+    const int code =
+        ctl::Run(arguments, {.catalog = catalog_, .local = {}}, environment, "1", stream, stream);
     std::fclose(stream);
     std::string result = std::to_string(code) + ": " + text;
     std::free(text);
@@ -105,7 +105,8 @@ TEST_F(DaemonTest, PassesAFileThatItOpens) {
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
   EXPECT_EQ(text.str(), "hello\nhello\n");
-  EXPECT_TRUE(Ctl({"file", "store", "/no/such/directory/out"}).starts_with("1: suedectl: /no/such"));
+  EXPECT_TRUE(
+      Ctl({"file", "store", "/no/such/directory/out"}).starts_with("1: suedectl: /no/such"));
 }
 
 TEST_F(DaemonTest, TellsWhatTheDaemonRefuses) {
@@ -122,9 +123,9 @@ TEST_F(DaemonTest, DoesNotWaitForEverOrBelieveAnything) {
   ASSERT_TRUE(listener.ok());
   const auto silent = Daemon::Connect({socket_}, 1);
   EXPECT_EQ(silent.status().code(), absl::StatusCode::kUnavailable);
-  for (const char* greeting :
-       {"nonsense\n", "{}\n", "{\"protocol\":2}\n", "{\"protocol\":\"1\"}\n", "[]\n", "",
-        "{\"error\":{\"message\":7}}\n", "{\"error\":7}\n", "{\"error\":{\"message\":\"full\"}}\n"}) {
+  for (const char* greeting : {"nonsense\n", "{}\n", "{\"protocol\":2}\n", "{\"protocol\":\"1\"}\n",
+                               "[]\n", "", "{\"error\":{\"message\":7}}\n", "{\"error\":7}\n",
+                               "{\"error\":{\"message\":\"full\"}}\n"}) {
     std::thread other([&] {
       bool turned_away;
       pollfd ready{.fd = (*listener)->fd(), .events = POLLIN, .revents = 0};
