@@ -93,7 +93,8 @@ void ClientService::OnReply(const LcoreReply& reply) {
       attached_.erase(reply.client);
       server_->FinishDetach(client);
       break;
-    case LcoreRequestKind::kDrain: break;
+    case LcoreRequestKind::kDrain:
+    case LcoreRequestKind::kSnapshot: break;
   }
 }
 

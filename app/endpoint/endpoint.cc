@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
+#include "base/big_endian.h"
 #include "dpdk/crc.h"
 #include "dpdk/hugepages.h"
 #include "endpoint/version.h"
@@ -14,7 +15,6 @@
 
 namespace suede {
 namespace {
-
 
 bool IsVdev(const std::string& device) { return device.rfind("net_", 0) == 0; }
 
@@ -51,6 +51,26 @@ TransportParams ToTransport(const TransportConfig& config) {
 }
 
 TrafficClass ToClass(const ConfigClass& c) { return {.pcp = c.pcp, .dscp = c.dscp, .ecn = c.ecn}; }
+
+NetAddress ToAddress(const ConfigAddress& address) {
+  return {.high = address.high, .low = address.low};
+}
+
+// The two enumerations name the same things in the same order.
+static_assert(static_cast<int>(PortConfig::Encapsulation::kAfh2c) == static_cast<int>(Encap::kAfh2c));
+
+FrameRules ToRules(const PortConfig& port) {
+  return {.encap = static_cast<Encap>(port.encapsulation),
+          .udp_port = port.udp_port,
+          .mac_prefix = LoadBe32(port.mac_prefix.data()),
+          .ether_type = port.ether_type};
+}
+
+// What an AFH Gen 1 frame to the instance has where MAC addresses are.
+MacAddress AfhMac(const ConfigMacPrefix& prefix, const ConfigAddress& address) {
+  return {prefix[0], prefix[1], prefix[2], prefix[3], static_cast<uint8_t>(address.low >> 8),
+          static_cast<uint8_t>(address.low)};
+}
 
 // Which boot this is: grows with time in steps of 32 ms, never 0. See docs/control-pdus.md.
 uint32_t BootEpoch() {
@@ -117,7 +137,7 @@ InstanceParams Endpoint::MakeInstanceParams(const InstanceConfig& instance, uint
   InstanceParams params{.xpuid = static_cast<uint16_t>(instance.xpu),
                         .instance = static_cast<uint8_t>(instance.instance),
                         .port = port,
-                        .address = {.low = instance.ports[0].ip},
+                        .address = ToAddress(instance.ports[0].address),
                         .partition = static_cast<uint16_t>(config_.partition)};
   for (uint32_t vc = 0; vc < kVcCount; ++vc) params.classes[vc] = ToClass(config_.classes.vc[vc]);
   params.ack_class = ToClass(config_.classes.ack);
@@ -127,12 +147,13 @@ InstanceParams Endpoint::MakeInstanceParams(const InstanceConfig& instance, uint
   params.epoch = epoch_;
   params.transport = ToTransport(config_.transport);
   for (const PeerConfig& peer : config_.peers) {
-    for (const PeerPort& at : peer.ports) {
-      // An instance is no peer of its own.
-      if (at.port != instance.ports[0].port || at.ip == params.address.low) continue;
-      params.peers.push_back(
-          {.xpuid = static_cast<uint16_t>(peer.xpu), .address = {.low = at.ip}, .mac = at.mac});
-    }
+    const PeerPort* at = FindPeerPort(peer, instance.ports[0].port, instance.instance);
+    if (at == nullptr) continue;
+    const ConfigAddress address = PeerAddress(peer, *at, instance.instance);
+    if (address == instance.ports[0].address) continue;  // an instance is no peer of its own
+    params.peers.push_back({.xpuid = static_cast<uint16_t>(peer.xpu),
+                            .address = ToAddress(address),
+                            .mac = at->mac});
   }
   return params;
 }
@@ -143,9 +164,16 @@ absl::Status Endpoint::OpenPorts() {
   constexpr uint32_t kMostPackedFrames = 4096;
   for (uint32_t p = 0; p < config_.ports.size(); ++p) {
     const PortConfig& port = config_.ports[p];
+    using Encapsulation = PortConfig::Encapsulation;
+    const Encapsulation encap = port.encapsulation;
     std::vector<InstanceParams> instances;
+    std::vector<MacAddress> addresses;
     for (const InstanceConfig& instance : config_.instances) {
-      if (instance.ports[0].port == p) instances.push_back(MakeInstanceParams(instance, 0));
+      if (instance.ports[0].port != p) continue;
+      instances.push_back(MakeInstanceParams(instance, 0));
+      if (encap == Encapsulation::kAfh1 || encap == Encapsulation::kAfh1s) {
+        addresses.push_back(AfhMac(port.mac_prefix, instance.ports[0].address));
+      }
     }
     const uint32_t packed =
         std::min(config_.clients.aggregate_lines * config_.clients.max_queues, kMostPackedFrames);
@@ -157,7 +185,8 @@ absl::Status Endpoint::OpenPorts() {
                         .rx_descriptors = static_cast<uint16_t>(port.rx_descriptors),
                         .tx_descriptors = static_cast<uint16_t>(port.tx_descriptors),
                         .mac = port.mac,
-                        .promiscuous = false,
+                        .addresses = std::move(addresses),
+                        .promiscuous = encap == Encapsulation::kAfh2 || encap == Encapsulation::kAfh2c,
                         .numa_node = -1,
                         .pool_frames = FramesNeeded(instances, packed, port.rx_descriptors,
                                                     port.tx_descriptors)};
@@ -184,7 +213,7 @@ void Endpoint::BuildPipelines() {
     const PortConfig& port = config_.ports[p];
     uint32_t& number = numbers[instance.lcore][p];
     if (number == ~0u) {
-      number = pipeline.AddPort(ports_[p].get(), {.rules = {.udp_port = port.udp_port},
+      number = pipeline.AddPort(ports_[p].get(), {.rules = ToRules(port),
                                                   .tagged = port.vid.has_value(),
                                                   .vid = port.vid.value_or(0),
                                                   .mac = port.mac.value_or(ports_[p]->mac())});

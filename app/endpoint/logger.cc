@@ -35,7 +35,7 @@ spdlog::level::level_enum ToLevel(LogConfig::Level level) {
 
 }  // namespace
 
-Logger::Logger(const LogConfig& config) : config_(config) {
+Logger::Logger(const LogConfig& config) : config_(config), level_(config.level) {
   auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
   auto logger = std::make_shared<spdlog::logger>("suede", std::move(sink));
   logger->set_level(ToLevel(config.level));
@@ -48,7 +48,14 @@ Logger::Logger(const LogConfig& config) : config_(config) {
   spdlog::set_default_logger(std::move(logger));
 }
 
+void Logger::SetLevel(LogConfig::Level level) {
+  level_.store(level, std::memory_order_relaxed);
+  spdlog::set_level(ToLevel(level));
+}
+
 void Logger::Write(EalLogLevel level, std::string_view component, std::string_view line) {
+  // Before the budget, which is for what is written.
+  if (ToLevel(level) < ToLevel(this->level())) return;
   while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.remove_suffix(1);
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   uint64_t suppressed = 0;

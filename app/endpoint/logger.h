@@ -4,6 +4,7 @@
 #ifndef SUEDE_APP_ENDPOINT_LOGGER_H_
 #define SUEDE_APP_ENDPOINT_LOGGER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -18,6 +19,8 @@ namespace suede {
 class Logger {
  public:
   explicit Logger(const LogConfig& config);
+  LogConfig::Level level() const { return level_.load(std::memory_order_relaxed); }
+  void SetLevel(LogConfig::Level level);
   void Write(EalLogLevel level, std::string_view component, std::string_view line);
   // So that it can be handed on as a function.
   void operator()(EalLogLevel level, std::string_view component, std::string_view line) {
@@ -33,6 +36,7 @@ class Logger {
   bool Allow(std::string_view component, int64_t second, uint64_t& suppressed);
 
   const LogConfig config_;
+  std::atomic<LogConfig::Level> level_;
   std::mutex mutex_;
   std::map<std::string, Budget, std::less<>> budgets_;
 };

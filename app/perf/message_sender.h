@@ -25,10 +25,16 @@ class MessageSender {
   // Set where the endpoint calls a stream's destination invalid.
   bool refused() const { return refused_; }
 
-  // Goes on where the last call had no more credit. Returns whether it sent any.
-  bool Step() {
+  // Goes on where the last call had no more credit, and passes over the streams that `skip(index)`
+  // names. Returns whether it got on.
+  template <class Skip>
+  bool Step(const Skip& skip) {
     const size_t first = sent_;
     while (!done() && sent_ - first < kBatch && !refused_) {
+      if (skip(static_cast<uint32_t>(sent_))) {
+        ++sent_;
+        continue;
+      }
       const SendResult result = endpoint_.Send({.xpuid = streams_[sent_].xpuid,
                                                 .vc = streams_[sent_].vc,
                                                 .flags = SUEDE_RECORD_TRANSMIT_NOW,
@@ -40,6 +46,9 @@ class MessageSender {
     }
     endpoint_.Flush();
     return sent_ != first;
+  }
+  bool Step() {
+    return Step([](uint32_t) { return false; });
   }
 
  private:

@@ -30,6 +30,11 @@ void RunBoard::OnReport(uint8_t flow, uint32_t stream, const StreamCounts& forwa
   flows_[flow].reported.fetch_add(1, std::memory_order_acq_rel);
 }
 
+bool RunBoard::IsReady(uint8_t flow, uint32_t stream) const {
+  const std::lock_guard lock(mutex_);
+  return flows_[flow].answers[stream].ready;
+}
+
 StreamId RunBoard::FirstSilent(uint8_t flow, bool at_end) const {
   const std::lock_guard lock(mutex_);
   for (size_t i = 0; i < streams_.size(); ++i) {

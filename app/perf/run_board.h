@@ -32,6 +32,7 @@ class RunBoard {
   uint32_t reported(uint8_t flow) const {
     return flows_[flow].reported.load(std::memory_order_acquire);
   }
+  bool IsReady(uint8_t flow, uint32_t stream) const;
   // Whether each server answered that it echoes.
   bool all_echo() const { return all_echo_.load(std::memory_order_acquire); }
 

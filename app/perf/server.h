@@ -98,6 +98,7 @@ class ServerWorkload {
     if (!Answer(command, ready.control, ready.data)) return false;
     const StreamId from{command.source_xpuid, command.vc};
     RxStream& stream = table_.At(from, message.flow);
+    if (stream.run() == message.run) return true;  // it did not know that we had heard
     finished_.Add(stream.counts());
     stream.Start(message.run);
     ++runs_;

@@ -1,6 +1,6 @@
 // The client side of the workload: one run of one size, as a step function.
 //
-//   hello   START on each stream, until each server has answered READY
+//   hello   START on each stream, again and again until each server has answered READY
 //   load    commands at full speed, at a rate, or a few in flight; the warm-up is its first part
 //   drain   REPORT REQUEST behind the last command of each stream, until each server has told what
 //           it received, and echoes and completions are in
@@ -17,12 +17,12 @@
 
 #include "perf/endpoint.h"
 #include "perf/load_collector.h"
+#include "perf/load_phase.h"
 #include "perf/load_sender.h"
 #include "perf/message_sender.h"
 #include "perf/results.h"
 #include "perf/run_board.h"
 #include "perf/run_plan.h"
-#include "perf/schedule.h"
 
 namespace suede::perf {
 
@@ -35,7 +35,8 @@ class ClientWorkload {
                  uint8_t flow, const std::vector<uint8_t>& vcs, const std::atomic<bool>& stop)
       : endpoint_(endpoint), plan_(plan), board_(board), flow_(flow), stop_(stop),
         sender_(endpoint, plan.shape, plan.streams, own_xpuid, flow),
-        collector_(endpoint, plan, board, sender_, vcs), messages_(endpoint, plan_.streams) {
+        collector_(endpoint, plan, board, sender_, vcs),
+        load_(endpoint, plan_, sender_, collector_), messages_(endpoint, plan_.streams) {
     result_.latency_is_rtt = plan.WantsEcho();
     if (plan.WantsEcho()) sender_.KeepTimes(plan.inflight);
   }
@@ -60,26 +61,35 @@ class ClientWorkload {
   bool done() const { return phase_ == Phase::kEnd; }
   // This worker's share. What the servers reported is on the board.
   const RunResult& result() const { return result_; }
-  const RateTrack& track() const { return track_; }
+  const RateTrack& track() const { return load_.track(); }
 
  private:
   enum class Phase : uint8_t { kStart, kHello, kLoad, kDrain, kLinger, kEnd };
-  static constexpr uint32_t kBurst = 32;
   static constexpr Duration kAskAgain = std::chrono::milliseconds(20);
+  static constexpr Duration kStartAgain = std::chrono::milliseconds(500);
 
   // --- Phases ---
 
   bool Begin(Time now) {
     deadline_ = now + plan_.connect_timeout;
-    messages_.Begin(StartMessage());
+    AskToStart(now);
     phase_ = Phase::kHello;
     return true;
+  }
+
+  void AskToStart(Time now) {
+    asked_ = now;
+    messages_.Begin(StartMessage());
   }
 
   bool Hello(Time now) {
     if (stop_.load(std::memory_order_relaxed)) return Interrupt();
     if (board_.abandoned()) return End();
-    const bool worked = !messages_.done() && messages_.Step();
+    // What was sent to a server that was not there yet, or restarted, is given up by the endpoint.
+    if (now - asked_ > kStartAgain) AskToStart(now);
+    const bool worked = !messages_.done() && messages_.Step([this](uint32_t stream) {
+      return board_.IsReady(flow_, stream);
+    });
     if (!arrived_ && board_.ready(flow_) == plan_.streams.size()) {
       arrived_ = true;
       board_.ArriveAtStart();
@@ -94,46 +104,24 @@ class ClientWorkload {
       Fail(Outcome::kNoEcho, "the server sinks what it receives; start it with --reaction echo");
       return true;
     }
-    schedule_ = RateSchedule(now, plan_.rate > 0 ? plan_.rate : 1);
-    measure_from_ = now + plan_.warmup;
-    last_progress_ = now;
+    load_.Begin(now);
     phase_ = Phase::kLoad;
     return true;
   }
 
   bool Load(Time now) {
-    if (!measuring_ && now >= measure_from_) {
-      measuring_ = true;
-      measure_from_ = now;
-      sent_before_ = sender_.sent();
-      collector_.MeasureFrom(now);
-    }
-    const uint64_t budget = Budget(now);
-    const uint32_t sent = budget == 0 ? 0 : SendLoad(now, budget);
-    if (measuring_ && sent > 0) track_.Add(now - measure_from_, sent);
+    const uint32_t sent = load_.Send(now);
     if (sender_.refused()) Fail(Outcome::kRefused, "the endpoint refuses the commands as invalid");
-    if (LoadIsOver(now) || Stalled(now, sent)) StartDrain(now);
+    if (phase_ == Phase::kLoad && LoadIsOver(now)) StartDrain(now);
     return sent > 0;
   }
 
   bool LoadIsOver(Time now) {
-    if (phase_ != Phase::kLoad) return false;
     if (stop_.load(std::memory_order_relaxed)) {
       result_.interrupted = true;
       return true;
     }
-    if (board_.abandoned()) return true;
-    if (!measuring_) return false;
-    if (plan_.count > 0) return sender_.sent() - sent_before_ >= plan_.count;
-    return now - measure_from_ >= plan_.duration;
-  }
-
-  // Whether nothing could be sent for so long that no more is to be expected: what is under way was
-  // lost, or a server takes nothing. The drain then tells which.
-  bool Stalled(Time now, uint32_t sent) {
-    const bool due = plan_.rate <= 0 || schedule_.DueBy(now) > sender_.sent();
-    if (sent > 0 || !due) last_progress_ = now;
-    return phase_ == Phase::kLoad && now - last_progress_ > plan_.drain_timeout;
+    return board_.abandoned() || load_.IsOver(now) || load_.IsStalled(now);
   }
 
   void StartDrain(Time now) {
@@ -166,7 +154,7 @@ class ClientWorkload {
   bool FinishDrain(Time now) {
     // A count is over when its last command has been accounted for; a duration ends by the clock.
     const Time end = plan_.count > 0 && !result_.interrupted ? now : load_ended_;
-    Settle(end);
+    load_.Settle(end, &result_);
     board_.ArriveAtEnd();
     phase_ = Phase::kLinger;
     return true;
@@ -189,7 +177,7 @@ class ClientWorkload {
   }
   void Fail(Outcome outcome, std::string explanation) {
     if (phase_ == Phase::kEnd) return;
-    if (phase_ >= Phase::kLoad) Settle(load_ended_);
+    if (phase_ >= Phase::kLoad) load_.Settle(load_ended_, &result_);
     result_.outcome = outcome;
     result_.explanation = std::move(explanation);
     board_.Abandon();
@@ -203,15 +191,6 @@ class ClientWorkload {
              ": is it running, has it claimed this VC, does a path lead there and back?");
   }
 
-  void Settle(Time end) {
-    result_.sent = sender_.sent();
-    result_.measured = measuring_ ? sender_.sent() - sent_before_ : 0;
-    result_.measured_time = measuring_ ? std::max(end - measure_from_, Duration(0)) : Duration(0);
-    result_.blocked = sender_.blocked();
-    result_.latency_ns = collector_.latency_ns();
-    result_.completions = collector_.completions();
-  }
-
   // Whether the servers have received all that this flow sent.
   bool AllArrived() const {
     if (plan_.shape.control_bytes < kSequencedControlBytes) return true;  // not told per flow
@@ -220,39 +199,6 @@ class ClientWorkload {
       if (board_.Received(flow_, i) < streams[i].next) return false;
     }
     return true;
-  }
-
-  // --- Sending ---
-
-  // How many commands may be sent at this moment.
-  uint64_t Budget(Time now) const {
-    uint64_t budget = kBurst;
-    if (plan_.rate > 0) {
-      const uint64_t due = schedule_.DueBy(now);
-      budget = due > sender_.sent() ? due - sender_.sent() : 0;
-    }
-    if (plan_.count > 0 && measuring_) {
-      budget = std::min(budget, plan_.count - (sender_.sent() - sent_before_));
-    }
-    if (plan_.latency) {
-      const uint64_t out = collector_.under_way();
-      budget = std::min<uint64_t>(budget, plan_.inflight > out ? plan_.inflight - out : 0);
-    }
-    return std::min<uint64_t>(budget, kBurst);
-  }
-
-  uint32_t SendLoad(Time now, uint64_t budget) {
-    const auto max = static_cast<uint32_t>(budget);
-    uint32_t sent;
-    if (plan_.rate > 0) {
-      sent = sender_.Burst(max, [this](uint64_t k) { return schedule_.IntendedTime(k); });
-    } else if (plan_.latency) {
-      sent = sender_.Burst(max, [this](uint64_t) { return endpoint_.Now(); });
-    } else {
-      sent = sender_.Burst(max, [now](uint64_t) { return now; });
-    }
-    collector_.OnSent(sent);
-    return sent;
   }
 
   uint32_t RatePerStream() const {
@@ -279,18 +225,13 @@ class ClientWorkload {
   const std::atomic<bool>& stop_;
   LoadSender<E> sender_;
   LoadCollector<E> collector_;
+  LoadPhase<E> load_;
   MessageSender<E> messages_;
   Phase phase_ = Phase::kStart;
   bool arrived_ = false;
-  bool measuring_ = false;
-  uint64_t sent_before_ = 0;  // the measurement
-  RateSchedule schedule_;
   Time deadline_ = kNever;
   Time asked_;
-  Time last_progress_;
-  Time measure_from_ = kNever;
   Time load_ended_;
-  RateTrack track_;
   RunResult result_;
 };
 

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "endpoint/client_service.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/logger.h"
+#include "endpoint/management.h"
 #include "endpoint/version.h"
 
 DEFINE_string(config, "", "the configuration file (docs/configuration.md)");
@@ -131,20 +133,23 @@ void LogCounters(const Endpoint& endpoint, const ClientService& clients, Logger&
   log(EalLogLevel::kInfo, "counters", line);
 }
 
-// Serves until a signal asks to end, then drains. Returns the exit code.
-int Serve(Endpoint& endpoint, ClientService& clients, Logger& log, int signals) {
+// Serves until a signal or a request asks to end, then drains. Returns the exit code.
+int Serve(Endpoint& endpoint, ClientService& clients, Management& management, Logger& log,
+          int signals) {
   using Clock = std::chrono::steady_clock;
   constexpr int kTickMs = 10;
   Clock::time_point drain_until = Clock::time_point::max();
   Clock::time_point next_tick = Clock::now();
   while (true) {
-    pollfd fds[2] = {{.fd = signals, .events = POLLIN, .revents = 0},
-                     {.fd = clients.fd(), .events = POLLIN, .revents = 0}};
-    if (poll(fds, 2, clients.busy() ? 1 : kTickMs) < 0 && errno != EINTR) {
+    pollfd fds[] = {{.fd = signals, .events = POLLIN, .revents = 0},
+                    {.fd = clients.fd(), .events = POLLIN, .revents = 0},
+                    {.fd = management.fd(), .events = POLLIN, .revents = 0}};
+    if (poll(fds, std::size(fds), clients.busy() ? 1 : kTickMs) < 0 && errno != EINTR) {
       log(EalLogLevel::kError, "control", absl::StrCat("poll: ", std::strerror(errno)));
       return kExitFailure;
     }
     clients.Poll();
+    management.Poll();
     if (Clock::now() >= next_tick) {
       endpoint.Tick();
       next_tick = Clock::now() + std::chrono::milliseconds(kTickMs);
@@ -153,17 +158,20 @@ int Serve(Endpoint& endpoint, ClientService& clients, Logger& log, int signals) 
     while (read(signals, &signal, sizeof signal) == static_cast<ssize_t>(sizeof signal)) {
       if (signal.ssi_signo == SIGUSR1) {
         LogCounters(endpoint, clients, log);
-      } else if (drain_until == Clock::time_point::max()) {
-        log(EalLogLevel::kInfo, "control",
-            absl::StrCat("draining signal=", signal.ssi_signo, " seconds=", FLAGS_drain_seconds));
-        drain_until = Clock::now() + std::chrono::milliseconds(
-                                         static_cast<int64_t>(FLAGS_drain_seconds * 1000));
-        clients.BeginDrain();
+      } else if (!management.drains()) {
+        log(EalLogLevel::kInfo, "control", absl::StrCat("ending signal=", signal.ssi_signo));
+        management.BeginDrain();
       } else {
         drain_until = Clock::now();  // a second signal: at once
       }
     }
-    if (drain_until == Clock::time_point::max()) continue;
+    if (!management.drains()) continue;
+    if (drain_until == Clock::time_point::max()) {
+      log(EalLogLevel::kInfo, "control", absl::StrCat("draining seconds=", FLAGS_drain_seconds));
+      drain_until = Clock::now() + std::chrono::milliseconds(
+                                       static_cast<int64_t>(FLAGS_drain_seconds * 1000));
+      clients.BeginDrain();
+    }
     if (clients.Drained()) break;
     if (Clock::now() >= drain_until) {
       log(EalLogLevel::kWarning, "control", "drain incomplete: not everything was acknowledged");
@@ -221,14 +229,21 @@ int Run(const std::vector<std::string>& eal_arguments) {
     log(EalLogLevel::kError, "clients", Text(clients.status()));
     return kExitPreflight;
   }
+  absl::StatusOr<std::unique_ptr<Management>> management =
+      Management::Create(endpoint->get(), clients->get(), &log);
+  if (!management.ok()) {
+    log(EalLogLevel::kError, "management", Text(management.status()));
+    return kExitPreflight;
+  }
   if (absl::Status status = (*endpoint)->Start(); !status.ok()) {
     log(EalLogLevel::kError, "lcore", Text(status));
     return kExitPreflight;
   }
   log(EalLogLevel::kInfo, "suede",
       absl::StrCat("ready name=", config->name, " socket=", config->clients.socket,
+                   " management=", config->management.socket,
                    " instances=", config->instances.size(), " peers=", config->peers.size()));
-  const int code = Serve(**endpoint, **clients, log, signals);
+  const int code = Serve(**endpoint, **clients, **management, log, signals);
   (*endpoint)->Stop();
   log(EalLogLevel::kInfo, "suede", "ended");
   return code;

@@ -9,12 +9,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "suedectl/exit_codes.h"
 
 namespace suede::ctl {
-
-inline constexpr int kExitDone = 0;
-inline constexpr int kExitFailure = 1;
-inline constexpr int kExitUsage = 2;
 
 // "--name value" or "--name=value"; a name of one letter as "-o value".
 struct Flag {

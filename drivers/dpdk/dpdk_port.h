@@ -31,7 +31,9 @@ struct PortOptions {
   uint16_t rx_descriptors = 1024;
   uint16_t tx_descriptors = 1024;
   std::optional<std::array<uint8_t, 6>> mac;  // set on the device where that can be done
-  bool promiscuous = false;
+  // Further addresses to receive for: filters where the device has as many, else promiscuous mode.
+  std::vector<std::array<uint8_t, 6>> addresses;
+  bool promiscuous = false;  // receive everything: addresses are no MAC addresses
   int numa_node = -1;        // of the pool; -1: the device's
   uint32_t pool_frames = 0;  // that callers may hold at once; the device's own needs are added
 };
@@ -76,9 +78,17 @@ class DpdkPort final : public Port {
   // Control thread.
   PortStats Stats();
   uint32_t FreeFrames() const;
+  // Calls `change` while no burst runs: for what a device lets nobody change under its lcore.
+  template <typename Change>
+  void WithoutBursts(Change&& change) {
+    gate_.Close();
+    change();
+    gate_.Open();
+  }
   // Stops the device. The lcore's calls are harmless from then on; frames must not be touched.
   void Close();
 
+  uint16_t id() const { return id_; }  // DPDK's
   const std::string& name() const { return name_; }
   const std::string& driver() const { return driver_; }
   std::array<uint8_t, 6> mac() const { return mac_; }
@@ -123,6 +133,7 @@ class DpdkPort final : public Port {
   bool open_ = false;
   bool is_memif_ = false;
   bool is_memif_client_ = false;
+  std::string memif_socket_;  // its path, or its name in the abstract namespace
   bool link_events_ = false;
   int64_t last_restart_ns_ = 0;
   PortStats stats_base_, stats_last_;

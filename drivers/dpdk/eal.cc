@@ -9,6 +9,7 @@
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 #include <rte_net_crc.h>
+#include <rte_pdump.h>
 #include <rte_version.h>
 #include <sched.h>
 #include <sys/eventfd.h>
@@ -38,6 +39,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool running = false;
+bool pdump_started = false;
 std::string running_prefix;
 
 std::vector<unsigned> AllowedCpus() {
@@ -245,6 +247,8 @@ absl::Status StartEal(const EalOptions& options) {
   running = true;
   running_prefix = options.file_prefix;
   internal::StartMemifWatch();
+  // Lets dpdk-dumpcap come in, where another process can share our memory at all.
+  pdump_started = !options.no_huge && rte_pdump_init() == 0;
   // Chooses now: the library would do it at the first call, and two lcores at once must not.
   rte_net_crc_set_alg(RTE_NET_CRC_AVX512);
   return absl::OkStatus();
@@ -289,6 +293,8 @@ bool StopEal() {
   running = false;
   WaitForLcores();
   CloseOtherPorts();
+  if (pdump_started) rte_pdump_uninit();
+  pdump_started = false;
   ParkInterruptThread();
   rte_eal_cleanup();
   internal::CloseEalLog();

@@ -1,10 +1,15 @@
 // The control thread's side of a port: link, reconnection, statistics, end.
+#include <dirent.h>
 #include <rte_alarm.h>
 #include <rte_ethdev.h>
 #include <rte_mempool.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdlib>
 #include <mutex>
 
 #include "dpdk/dpdk_port.h"
@@ -25,6 +30,24 @@ int64_t NowNs() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// Whether this process has a Unix socket that is connected to `path`.
+bool IsConnectedTo(const std::string& path) {
+  DIR* const directory = opendir("/proc/self/fd");
+  if (directory == nullptr) return false;
+  bool found = false;
+  while (const dirent* entry = found ? nullptr : readdir(directory)) {
+    sockaddr_un peer{};
+    socklen_t length = sizeof peer;
+    if (getpeername(std::atoi(entry->d_name), reinterpret_cast<sockaddr*>(&peer), &length) != 0) continue;
+    const char* const name = peer.sun_path;
+    // A socket of the abstract namespace begins with a zero octet.
+    found = peer.sun_family == AF_UNIX && length > offsetof(sockaddr_un, sun_path) &&
+            path == (name[0] != '\0' ? name : name + 1);
+  }
+  closedir(directory);
+  return found;
 }
 
 // Adds what a total has grown by. memif reports 0 while it is not connected, and starts over when
@@ -64,12 +87,13 @@ void DpdkPort::RefreshLink() {
   if (!open_) return;
   ReadLink();
   if (!is_memif_client_ || link().up || restart_pending_.load(std::memory_order_acquire)) return;
-  // A started client whose link is down may be in its handshake still.
   constexpr int64_t kRetryNs = 100'000'000;
-  constexpr int64_t kHandshakeNs = 1'000'000'000;
-  const bool started = started_.load(std::memory_order_acquire);
+  constexpr int64_t kHandshakeNs = 30'000'000'000;
   const int64_t now = NowNs();
-  if (now - last_restart_ns_ < (started ? kHandshakeNs : kRetryNs)) return;
+  if (now - last_restart_ns_ < kRetryNs) return;
+  // A client that is connected is in its handshake still, however long a busy server takes: one that
+  // accepts a connection which has been given up meanwhile does not survive it (DPDK 22.11).
+  if (now - last_restart_ns_ < kHandshakeNs && IsConnectedTo(memif_socket_)) return;
   last_restart_ns_ = now;
   restart_pending_.store(true, std::memory_order_release);
   if (rte_eal_alarm_set(1, OnAlarm, this) != 0) {

@@ -136,6 +136,8 @@ absl::Status PortOpener::Find() {
   port_->is_memif_ = Is("net_memif");
   const std::string role = Argument("role");
   port_->is_memif_client_ = port_->is_memif_ && role != "server" && role != "master";
+  constexpr char kDefaultSocket[] = "/run/memif.sock";  // the driver's
+  port_->memif_socket_ = Argument("socket").empty() ? kDefaultSocket : Argument("socket");
   return absl::OkStatus();
 }
 
@@ -287,6 +289,27 @@ void PortOpener::SetMac() {
   }
 }
 
+// Whether the device now filters for all of the further addresses.
+bool PortOpener::AddAddresses() {
+  const internal::QuietEalLog quiet;
+  for (const auto& octets : options_.addresses) {
+    rte_ether_addr address{};
+    std::memcpy(address.addr_bytes, octets.data(), sizeof(address.addr_bytes));
+    if (rte_eth_dev_mac_addr_add(port_->id_, &address, 0) != 0) return false;
+  }
+  return true;
+}
+
+void PortOpener::ReceiveAll() {
+  // A memif has no filter, and no mode that would turn one off.
+  if (port_->is_memif_) return;
+  const internal::QuietEalLog quiet;
+  if (rte_eth_promiscuous_get(port_->id_) == 1 || rte_eth_promiscuous_enable(port_->id_) == 0) return;
+  port_->warnings_.push_back(absl::StrCat(
+      Prefix(), "the device has no promiscuous mode: it may not receive what is not sent to its MAC "
+                "address, which no AFH frame is"));
+}
+
 absl::Status PortOpener::Start() {
   // On from here, so that whatever fails is closed by Close().
   port_->open_ = true;
@@ -296,12 +319,7 @@ absl::Status PortOpener::Start() {
     rte_eth_dev_callback_register(port_->id_, RTE_ETH_EVENT_INTR_LSC, OnLinkEvent, port_);
   }
   SetMac();
-  if (options_.promiscuous) {
-    const internal::QuietEalLog quiet;
-    if (rte_eth_promiscuous_get(port_->id_) != 1 && rte_eth_promiscuous_enable(port_->id_) != 0) {
-      port_->warnings_.push_back(absl::StrCat(Prefix(), "the device has no promiscuous mode"));
-    }
-  }
+  if (options_.promiscuous || !AddAddresses()) ReceiveAll();
   // A memif client is started by RefreshLink(), again and again until its server is there.
   if (port_->is_memif_client_) {
     port_->RefreshLink();

@@ -30,6 +30,8 @@ class PortOpener {
   absl::Status SetMtu();
   absl::Status Start();
   void SetMac();
+  bool AddAddresses();
+  void ReceiveAll();
 
   // The value of KEY=VALUE in the vdev string, or "".
   std::string Argument(absl::string_view key) const;

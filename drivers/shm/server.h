@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "local/listener.h"
 #include "shm/client_events.h"
-#include "shm/listener.h"
 #include "shm/protocol.h"
 
 namespace suede {

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <chrono>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,7 +23,15 @@
 namespace suede {
 
 using ConfigMac = std::array<uint8_t, 6>;
-using ConfigIp = uint32_t;  // IPv4, host order
+using ConfigMacPrefix = std::array<uint8_t, 4>;
+
+// IPv4 in low, IPv6 in high and low, a forwarding address in low: which of them the encapsulation
+// of the port tells. All in host order.
+struct ConfigAddress {
+  uint64_t high = 0;
+  uint64_t low = 0;
+  friend auto operator<=>(const ConfigAddress&, const ConfigAddress&) = default;
+};
 
 enum class Hugepages : uint8_t { kAuto, kOn, kOff };
 
@@ -41,14 +50,16 @@ struct LcoreConfig {
 };
 
 struct PortConfig {
-  enum class Encapsulation : uint8_t { kUdp4 };
+  enum class Encapsulation : uint8_t { kUdp4, kUdp6, kAfh1, kAfh1s, kAfh2, kAfh2c };
   std::string name;
   std::string device;            // vdev string or PCI address
   std::optional<ConfigMac> mac;  // none: the device's
   uint32_t mtu_bytes = 0;        // L3; never 0 in a loaded configuration
   Encapsulation encapsulation = Encapsulation::kUdp4;
-  uint16_t udp_port = 3333;
-  std::optional<uint16_t> vid;  // none: untagged; 0: a priority tag
+  uint16_t udp_port = 3333;                            // udp4, udp6
+  uint16_t ether_type = 0;                             // AFH, never 0 there once loaded
+  ConfigMacPrefix mac_prefix{0x02, 0x53, 0x55, 0x45};  // afh1, afh1s
+  std::optional<uint16_t> vid;                         // none: untagged; 0: a priority tag
   uint32_t rx_descriptors = 1024;
   uint32_t tx_descriptors = 1024;
   friend bool operator==(const PortConfig&, const PortConfig&) = default;
@@ -56,8 +67,8 @@ struct PortConfig {
 
 // Where an instance is on a port.
 struct InstancePort {
-  uint32_t port = 0;  // index into Config::ports
-  ConfigIp ip = 0;
+  uint32_t port = 0;      // index into Config::ports
+  ConfigAddress address;  // by the default rule where none was given
   friend bool operator==(const InstancePort&, const InstancePort&) = default;
 };
 
@@ -71,15 +82,16 @@ struct InstanceConfig {
 
 // Where a peer is, as seen from one of the own ports.
 struct PeerPort {
-  uint32_t port = 0;  // index into Config::ports
-  ConfigIp ip = 0;
-  ConfigMac mac{};
+  uint32_t port = 0;                     // index into Config::ports
+  std::optional<uint32_t> instance;      // own instance number that it is for; none: all others
+  std::optional<ConfigAddress> address;  // none: the default rule of forwarding addresses
+  ConfigMac mac{};                       // udp4, udp6
   friend bool operator==(const PeerPort&, const PeerPort&) = default;
 };
 
 struct PeerConfig {
   uint32_t xpu = 0;
-  std::vector<PeerPort> ports;  // at least one, each port at most once
+  std::vector<PeerPort> ports;  // at least one, each {port, instance} at most once
   friend bool operator==(const PeerConfig&, const PeerConfig&) = default;
 };
 
@@ -135,6 +147,13 @@ struct ClientsConfig {
   friend bool operator==(const ClientsConfig&, const ClientsConfig&) = default;
 };
 
+struct ManagementConfig {
+  std::string socket;  // never empty in a loaded configuration
+  uint32_t socket_mode = 0660;
+  uint32_t max_clients = 32;
+  friend bool operator==(const ManagementConfig&, const ManagementConfig&) = default;
+};
+
 struct LogConfig {
   enum class Level : uint8_t { kDebug, kInfo, kWarning, kError };
   enum class Format : uint8_t { kText, kJson };
@@ -155,9 +174,20 @@ struct Config {
   PackingConfig packing;
   TransportConfig transport;
   ClientsConfig clients;
+  ManagementConfig management;
   LogConfig log;
   friend bool operator==(const Config&, const Config&) = default;
 };
+
+// The address of an instance of an XPU where none is configured: AFH only.
+ConfigAddress DefaultForwardingAddress(uint32_t xpu, uint32_t instance);
+
+// Where own instances with the number `instance` find `peer` through the port: the entry for that
+// number, else the one for all numbers, else nullptr.
+const PeerPort* FindPeerPort(const PeerConfig& peer, uint32_t port, uint32_t instance);
+
+// The address of `peer` in that entry, for own instances with the number `instance`.
+ConfigAddress PeerAddress(const PeerConfig& peer, const PeerPort& at, uint32_t instance);
 
 // What the configuration is checked against.
 struct MachineFacts {

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <utility>
 
 #include "absl/strings/ascii.h"
+#include "control/config_check_addresses.h"
 #include "control/config_draft.h"
+#include "control/config_encapsulation.h"
 #include "control/config_text.h"
 #include "control/config_values.h"
 
@@ -17,14 +17,7 @@ namespace {
 using absl::OkStatus;
 using absl::Status;
 
-std::string Entry(std::string_view list, size_t index) { return StrCat(list, "[", index, "]"); }
-
-constexpr uint32_t kPduOverhead = 8 + 4 + 28;  // RH, R-CRC, IPv4 and UDP headers
 constexpr uint32_t kUsualMtu = 1500;
-
-void Warn(ConfigDraft& draft, std::string_view path, std::string_view problem) {
-  draft.warnings.emplace_back(draft.Error(path, problem).message());
-}
 
 // --- eal
 
@@ -101,20 +94,51 @@ std::string DeviceIdentity(std::string_view device) {
 
 Status CheckMtu(ConfigDraft& draft, PortConfig& port, const std::string& path) {
   const uint32_t limit = draft.config.packing.limit_bytes;
-  const uint32_t needed = limit + kPduOverhead;
+  const uint32_t overhead = FactsOf(port.encapsulation).overhead_bytes;
+  const uint32_t needed = limit + overhead;
   if (port.mtu_bytes == 0) port.mtu_bytes = std::max(kUsualMtu, needed);
   if (port.mtu_bytes >= needed) return OkStatus();
-  const uint32_t largest = port.mtu_bytes - kPduOverhead;
+  const uint32_t largest = port.mtu_bytes - overhead;
   std::string mend = StrCat("use an MTU of at least ", needed);
   if (largest >= kMaxCommandBytes) {
     StrAppend(&mend, ", or a packing.limit_bytes of at most ", largest);
   } else {
-    StrAppend(&mend, " (no pack limit fits this one: the least takes ",
-              kMaxCommandBytes + kPduOverhead, ")");
+    StrAppend(&mend, " (no pack limit fits this one: the least takes ", kMaxCommandBytes + overhead,
+              ")");
   }
   return draft.Error(path + ".mtu_bytes",
                      StrCat(port.mtu_bytes, " is too small for PDUs at the pack limit of ", limit,
                             ", which take ", needed, " with their headers; ", mend));
+}
+
+// EtherTypes that receivers take for something else.
+struct OtherEtherType {
+  uint16_t value;
+  std::string_view owner;
+};
+constexpr OtherEtherType kOtherEtherTypes[] = {
+    {0x0800, "IPv4"}, {0x0806, "ARP"},       {0x8100, "VLAN tags"},
+    {0x86DD, "IPv6"}, {0x88A8, "VLAN tags"},
+};
+
+Status CheckEtherType(const ConfigDraft& draft, PortConfig& port, const std::string& path) {
+  const uint16_t usual = FactsOf(port.encapsulation).ether_type;
+  if (port.ether_type == 0) port.ether_type = usual;
+  for (const OtherEtherType& other : kOtherEtherTypes) {
+    if (port.ether_type != other.value) continue;
+    return draft.Error(path + ".ether_type",
+                       StrCat(FormatEtherType(other.value), " is that of ", other.owner,
+                              ", so that PDUs would be taken for it; use ", FormatEtherType(usual),
+                              " or another for experiments"));
+  }
+  return OkStatus();
+}
+
+Status CheckTag(const ConfigDraft& draft, const PortConfig& port, const std::string& path) {
+  if (!port.vid || FactsOf(port.encapsulation).can_be_tagged) return OkStatus();
+  return draft.Error(path + ".vlan", StrCat(NameOf(port.encapsulation),
+                                            " frames are untagged; remove vlan, or use "
+                                            "encapsulation afh1 or afh1s"));
 }
 
 Status CheckPorts(ConfigDraft& draft) {
@@ -149,130 +173,47 @@ Status CheckPorts(ConfigDraft& draft) {
       }
     }
     if (Status s = CheckMtu(draft, port, path); !s.ok()) return s;
+    if (Status s = CheckEtherType(draft, port, path); !s.ok()) return s;
+    if (Status s = CheckTag(draft, port, path); !s.ok()) return s;
   }
   return OkStatus();
 }
 
-// --- instances and peers
+// --- classes
 
-// The key that gives an entry's address.
-std::string IpKey(const ConfigDraft& draft, const std::string& entry) {
-  std::string base = entry + ".ip_base";
-  return draft.Has(base) ? base : entry + ".ip";
-}
-
-using PortAddress = std::pair<uint32_t, ConfigIp>;
-
-Status CheckPortOwner(const ConfigDraft& draft, const std::string& path,
-                      const InstanceConfig& instance, std::map<uint32_t, uint32_t>& owners) {
-  const Config& config = draft.config;
-  const uint32_t port = instance.ports[0].port;
-  const auto [owner, is_new] = owners.emplace(port, instance.lcore);
-  if (is_new || owner->second == instance.lcore) return OkStatus();
-  return draft.Error(
-      path + ".ports[0].port",
-      StrCat("port ", config.ports[port].name, " is served by the lcore on CPU ",
-             config.lcores[owner->second].cpu, ", and this instance is on CPU ",
-             config.lcores[instance.lcore].cpu,
-             "; a port's pair of queues belongs to one lcore: put its instances on the same lcore, "
-             "or give each lcore a port of its own"));
-}
-
-Status CheckInstances(const ConfigDraft& draft, std::map<PortAddress, uint32_t>& addresses) {
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers;
-  std::map<uint32_t, uint32_t> port_owners;
-  const Config& config = draft.config;
-  for (size_t i = 0; i < config.instances.size(); ++i) {
-    const InstanceConfig& instance = config.instances[i];
-    const uint32_t entry = draft.instance_entries[i];
-    const std::string path = Entry("instances", entry);
-    const auto [number, is_new] =
-        numbers.emplace(std::pair(instance.xpu, instance.instance), entry);
-    if (!is_new) {
-      return draft.Error(path, StrCat("instance ", instance.instance, " of XPU ", instance.xpu,
-                                      " is ", Entry("instances", number->second),
-                                      " already; give it another instance number"));
-    }
-    if (Status s = CheckPortOwner(draft, path, instance, port_owners); !s.ok()) return s;
-    const InstancePort& port = instance.ports[0];
-    const auto [at, is_free] =
-        addresses.emplace(PortAddress(port.port, port.ip), static_cast<uint32_t>(i));
-    if (!is_free) {
-      return draft.Error(
-          path + ".ports[0].ip",
-          StrCat(FormatIp(port.ip), " on port ", config.ports[port.port].name,
-                 " is the address of ", Entry("instances", draft.instance_entries[at->second]),
-                 " (XPU ", config.instances[at->second].xpu, ") already; choose another"));
-    }
+// What a class has and no port sends.
+void WarnOfUnsent(ConfigDraft& draft, std::string_view key, uint8_t ConfigClass::*value,
+                  std::string_view problem) {
+  const ClassesConfig defaults;
+  const ClassesConfig classes = draft.config.classes;
+  for (size_t vc = 0; vc < classes.vc.size(); ++vc) {
+    if (classes.vc[vc].*value == defaults.vc[vc].*value) continue;
+    Warn(draft, StrCat(Entry("classes.vc", vc), ".", key), problem);
   }
-  return OkStatus();
-}
-
-Status CheckPeers(const ConfigDraft& draft, const std::map<PortAddress, uint32_t>& own) {
-  std::map<uint32_t, uint32_t> ids;
-  std::map<PortAddress, uint32_t> addresses;  // to the peer's XPU id
-  const Config& config = draft.config;
-  for (size_t i = 0; i < config.peers.size(); ++i) {
-    const PeerConfig& peer = config.peers[i];
-    const uint32_t entry = draft.peer_entries[i];
-    const std::string path = Entry("peers", entry);
-    if (const auto [at, is_new] = ids.emplace(peer.xpu, entry); !is_new) {
-      return draft.Error(path, StrCat("XPU ", peer.xpu, " is in ", Entry("peers", at->second),
-                                      " already; name each peer once, with all its ports"));
-    }
-    for (size_t j = 0; j < peer.ports.size(); ++j) {
-      const PeerPort& port = peer.ports[j];
-      const std::string where = IpKey(draft, Entry(path + ".ports", j));
-      const std::string shown =
-          StrCat(FormatIp(port.ip), " on port ", config.ports[port.port].name);
-      const PortAddress address(port.port, port.ip);
-      if (const auto [at, is_new] = addresses.emplace(address, peer.xpu); !is_new) {
-        return draft.Error(where, StrCat(shown, " is for XPU ", peer.xpu, " and for XPU ",
-                                         at->second, "; give each peer an address of its own"));
-      }
-      const auto mine = own.find(address);
-      if (mine == own.end() || config.instances[mine->second].xpu == peer.xpu) continue;
-      return draft.Error(
-          where, StrCat(shown, " is for peer ", peer.xpu, " and for the own XPU ",
-                        config.instances[mine->second].xpu, "; give the peer its own address"));
-    }
-  }
-  return OkStatus();
-}
-
-void WarnOfPeers(ConfigDraft& draft) {
-  const Config& config = draft.config;
-  if (config.peers.empty()) {
-    Warn(draft, "peers", "there are no peers, so nothing can be sent or received; add some");
-    return;
-  }
-  std::set<uint32_t> reached;
-  for (const PeerConfig& peer : config.peers) {
-    for (const PeerPort& port : peer.ports) reached.insert(port.port);
-  }
-  std::set<uint32_t> warned;
-  for (size_t i = 0; i < config.instances.size(); ++i) {
-    const uint32_t port = config.instances[i].ports[0].port;
-    if (reached.contains(port) || !warned.insert(port).second) continue;
-    Warn(draft, Entry("instances", draft.instance_entries[i]) + ".ports[0].port",
-         StrCat("no peer is reached through port ", config.ports[port].name,
-                "; add the port to the peers"));
-  }
+  if (classes.ack.*value != defaults.ack.*value) Warn(draft, StrCat("classes.ack.", key), problem);
 }
 
 void WarnOfClasses(ConfigDraft& draft) {
-  const ClassesConfig defaults;
-  const Config& config = draft.config;
-  const bool tagged = std::any_of(config.ports.begin(), config.ports.end(),
-                                  [](const PortConfig& port) { return port.vid.has_value(); });
-  if (tagged) return;
-  constexpr std::string_view kProblem =
-      "no port is tagged, so the PCP is not sent; add vlan: {vid: 0} to the port, or remove it";
-  for (size_t vc = 0; vc < config.classes.vc.size(); ++vc) {
-    if (config.classes.vc[vc].pcp == 0) continue;
-    Warn(draft, Entry("classes.vc", vc) + ".pcp", kProblem);
+  bool tagged = false;
+  bool can_be_tagged = false;
+  bool has_dscp = false;
+  for (const PortConfig& port : draft.config.ports) {
+    const EncapsulationFacts& facts = FactsOf(port.encapsulation);
+    tagged |= port.vid.has_value();
+    can_be_tagged |= facts.can_be_tagged;
+    has_dscp |= facts.has_dscp;
   }
-  if (config.classes.ack.pcp != defaults.ack.pcp) Warn(draft, "classes.ack.pcp", kProblem);
+  if (!tagged) {
+    WarnOfUnsent(draft, "pcp", &ConfigClass::pcp,
+                 StrCat("no port is tagged, so the PCP is not sent; ",
+                        can_be_tagged ? "add vlan: {vid: 0} to the port, or remove it"
+                                      : "remove it, as afh2 and afh2c have no tags"));
+  }
+  if (has_dscp) return;
+  constexpr std::string_view kNoRoom =
+      "afh1 frames have no room for it, so it is not sent; use encapsulation afh1s, or remove it";
+  WarnOfUnsent(draft, "dscp", &ConfigClass::dscp, kNoRoom);
+  WarnOfUnsent(draft, "ecn", &ConfigClass::ecn, kNoRoom);
 }
 
 // --- transport and clients
@@ -321,17 +262,36 @@ Status CheckTransport(const ConfigDraft& draft) {
   return OkStatus();
 }
 
+// Fills in the path where none is given: `name` in the endpoint's runtime directory.
+Status CheckSocket(const MachineFacts& machine, const ConfigDraft& draft, std::string_view key,
+                   std::string_view name, std::string& socket) {
+  constexpr size_t kMaxSocketPath = sizeof(sockaddr_un::sun_path) - 1;
+  const bool computed = socket.empty();
+  if (computed) socket = StrCat(machine.runtime_root, "/", draft.config.name, "/", name);
+  if (socket.size() <= kMaxSocketPath) return OkStatus();
+  return draft.Error(
+      computed ? "name" : key,
+      StrCat("the socket's path ", Quoted(socket), " has ", socket.size(),
+             " characters, and a Unix socket's has at most ", kMaxSocketPath, "; ",
+             computed ? StrCat("use a shorter name, or set ", key) : "use a shorter path"));
+}
+
+Status CheckManagement(const MachineFacts& machine, ConfigDraft& draft) {
+  std::string& socket = draft.config.management.socket;
+  if (Status s = CheckSocket(machine, draft, "management.socket", "management.sock", socket);
+      !s.ok()) {
+    return s;
+  }
+  if (socket != draft.config.clients.socket) return OkStatus();
+  return draft.Error("management.socket",
+                     "is the path of clients.socket too; use another for one of them");
+}
+
 Status CheckClients(const MachineFacts& machine, ConfigDraft& draft) {
   ClientsConfig& clients = draft.config.clients;
-  constexpr size_t kMaxSocketPath = sizeof(sockaddr_un::sun_path) - 1;
-  const bool computed = clients.socket.empty();
-  if (computed) clients.socket = StrCat(machine.runtime_root, "/", draft.config.name, "/xpu.sock");
-  if (clients.socket.size() > kMaxSocketPath) {
-    return draft.Error(
-        computed ? "name" : "clients.socket",
-        StrCat("the socket's path ", Quoted(clients.socket), " has ", clients.socket.size(),
-               " characters, and a Unix socket's has at most ", kMaxSocketPath, "; ",
-               computed ? "use a shorter name, or set clients.socket" : "use a shorter path"));
+  if (Status s = CheckSocket(machine, draft, "clients.socket", "xpu.sock", clients.socket);
+      !s.ok()) {
+    return s;
   }
   // A command of two octets takes a line of its own in the ring.
   const uint32_t needed = draft.config.packing.limit_bytes / 2;
@@ -357,14 +317,13 @@ Status CheckClients(const MachineFacts& machine, ConfigDraft& draft) {
 }  // namespace
 
 Status CheckConfig(const MachineFacts& machine, ConfigDraft& draft) {
-  std::map<PortAddress, uint32_t> own;  // to the index of the instance
   if (Status s = CheckEal(draft); !s.ok()) return s;
   if (Status s = CheckLcores(machine, draft); !s.ok()) return s;
   if (Status s = CheckPorts(draft); !s.ok()) return s;
-  if (Status s = CheckInstances(draft, own); !s.ok()) return s;
-  if (Status s = CheckPeers(draft, own); !s.ok()) return s;
+  if (Status s = CheckAddresses(draft); !s.ok()) return s;
   if (Status s = CheckTransport(draft); !s.ok()) return s;
   if (Status s = CheckClients(machine, draft); !s.ok()) return s;
+  if (Status s = CheckManagement(machine, draft); !s.ok()) return s;
   WarnOfPeers(draft);
   WarnOfClasses(draft);
   return OkStatus();

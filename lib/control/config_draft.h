@@ -28,6 +28,11 @@ struct ConfigDraft {
   absl::Status Error(std::string_view path, std::string_view problem) const;
 };
 
+// "list[index]", as in paths.
+std::string Entry(std::string_view list, size_t index);
+
+void Warn(ConfigDraft& draft, std::string_view path, std::string_view problem);
+
 // Reads what is in the tree, each value by itself: unknown and missing keys, types, ranges, names
 // that refer to nothing.
 absl::Status ReadConfig(const ConfigNode& root, ConfigDraft& draft);

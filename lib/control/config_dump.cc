@@ -7,11 +7,12 @@
 namespace suede {
 namespace {
 
-// "key: value" of each field that is written.
+// "key: value" of each field that is written; of a port, of those that its encapsulation has.
 template <class S>
-std::vector<std::string> Lines(const S& section) {
+std::vector<std::string> Lines(const S& section, std::optional<Encapsulation> of_port = {}) {
   std::vector<std::string> lines;
   for (const ConfigField<S>& field : FieldsOf<S>()) {
+    if (of_port && !field.only.Has(*of_port)) continue;
     if (const Written value = field.write(section, field.limits)) {
       lines.push_back(StrCat(field.key, ": ", *value));
     }
@@ -32,7 +33,7 @@ void AppendSection(std::string_view key, const S& section, std::string& out) {
 void AppendPorts(const Config& config, std::string& out) {
   out += "ports:\n";
   for (const PortConfig& port : config.ports) {
-    StrAppend(&out, "  - ", StrJoin(Lines(port), "\n    "), "\n");
+    StrAppend(&out, "  - ", StrJoin(Lines(port, port.encapsulation), "\n    "), "\n");
     if (port.vid) StrAppend(&out, "    vlan: ", Inline(VlanEntry{*port.vid}), "\n");
   }
 }
@@ -43,13 +44,26 @@ void AppendEntry(const S& entry, const std::vector<std::string>& ports, std::str
   StrAppend(&out, "  - {", StrJoin(Lines(entry), ", "), ", ports: [", StrJoin(ports, ", "), "]}\n");
 }
 
+// The keys of an entry's address. None: the default rule.
+template <class Entry>
+void SetAddress(Encapsulation e, const std::optional<ConfigAddress>& address, Entry& entry) {
+  if (!address) return;
+  if (kUdp.Has(e)) {
+    entry.ip = IpText{.is_v6 = e == Encapsulation::kUdp6, .value = *address};
+  } else {
+    entry.forwarding_address = static_cast<uint32_t>(address->low);
+  }
+}
+
 void AppendInstances(const Config& config, std::string& out) {
   out += "instances:\n";
   for (const InstanceConfig& instance : config.instances) {
     std::vector<std::string> ports;
     for (const InstancePort& port : instance.ports) {
-      ports.push_back(
-          Inline(InstancePortEntry{.port = config.ports[port.port].name, .ip = IpText{port.ip}}));
+      const PortConfig& own = config.ports[port.port];
+      InstancePortEntry entry{.port = own.name};
+      SetAddress(own.encapsulation, port.address, entry);
+      ports.push_back(Inline(entry));
     }
     AppendEntry(InstanceEntry{.xpu = instance.xpu,
                               .instance = instance.instance,
@@ -63,8 +77,11 @@ void AppendPeers(const Config& config, std::string& out) {
   for (const PeerConfig& peer : config.peers) {
     std::vector<std::string> ports;
     for (const PeerPort& port : peer.ports) {
-      ports.push_back(Inline(PeerPortEntry{
-          .port = config.ports[port.port].name, .ip = IpText{port.ip}, .mac = port.mac}));
+      const PortConfig& own = config.ports[port.port];
+      PeerPortEntry entry{.port = own.name, .instance = port.instance};
+      SetAddress(own.encapsulation, port.address, entry);
+      if (kUdp.Has(own.encapsulation)) entry.mac = port.mac;
+      ports.push_back(Inline(entry));
     }
     AppendEntry(PeerEntry{.xpu = peer.xpu}, ports, out);
   }
@@ -88,6 +105,7 @@ std::string DumpConfig(const Config& config) {
   AppendSection("packing", config.packing, out);
   AppendSection("transport", config.transport, out);
   AppendSection("clients", config.clients, out);
+  AppendSection("management", config.management, out);
   AppendSection("log", config.log, out);
   return out;
 }

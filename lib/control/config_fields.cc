@@ -28,8 +28,10 @@ std::string RangeOf(const ValueLimits& limits) {
                   limits.power_of_two ? ", a power of two" : "");
   } else if constexpr (std::is_same_v<T, ConfigMac>) {
     return "unicast MAC address";
+  } else if constexpr (std::is_same_v<T, ConfigMacPrefix>) {
+    return "first four octets of unicast MAC addresses";
   } else if constexpr (std::is_same_v<T, IpText>) {
-    return "unicast IPv4 address";
+    return "unicast IPv4 or IPv6 address";
   } else if constexpr (std::is_same_v<T, XpuRange>) {
     return StrCat("FIRST-LAST, 0 to ", limits.max);
   } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
@@ -61,6 +63,8 @@ using Section = typename MemberOf<decltype(kMember)>::Section;
 struct Extra {
   bool required = false;
   std::string_view shown_default{};
+  EncapsulationSet only = kAnyEncapsulation;
+  std::string_view otherwise{};
 };
 
 template <auto kMember>
@@ -75,6 +79,8 @@ constexpr ConfigField<Section<kMember>> Key(std::string_view key, std::string_vi
           .sentence = sentence,
           .required = extra.required,
           .shown_default = extra.shown_default,
+          .only = extra.only,
+          .otherwise = extra.otherwise,
           .read = [](const ConfigNode& node, const ValueLimits& l, S& s) -> Problem {
             return ReadValue(node, l, s.*kMember);
           },
@@ -89,6 +95,9 @@ constexpr ValueLimits Microseconds(uint64_t min, uint64_t max) { return Between(
 constexpr ValueLimits Name(uint64_t max) { return {.min = 1, .max = max, .rule = TextRule::kName}; }
 constexpr ValueLimits PowerOfTwo(uint64_t min, uint64_t max) {
   return {.min = min, .max = max, .power_of_two = true};
+}
+constexpr ValueLimits Hex(uint64_t min, uint64_t max) {
+  return {.min = min, .max = max, .hex = true};
 }
 constexpr ValueLimits kXpuId = Between(0, kMaxXpus - 1);
 constexpr uint64_t kMaxRing = 1u << 20;
@@ -139,13 +148,26 @@ constexpr ConfigField<PortConfig> kPort[] = {
                              kRequired),
     Key<&PortConfig::mac>("mac", "", {}, "Own MAC address, set on the device where it allows that.",
                           {.shown_default = "the device's"}),
-    Key<&PortConfig::mtu_bytes>("mtu_bytes", "octets", Between(68, 9600),
-                                "MTU: octets of an IP packet. Must hold a PDU at the pack limit, "
-                                "which takes packing.limit_bytes + 40.",
-                                {.shown_default = "1500, or what the pack limit needs"}),
+    Key<&PortConfig::mtu_bytes>(
+        "mtu_bytes", "octets", Between(68, 9600),
+        "MTU: octets behind the Ethernet header and its tag. Must hold a PDU "
+        "at the pack limit, which takes packing.limit_bytes + 40 (udp4), "
+        "60 (udp6), 12 (afh1, afh2), 20 (afh1s) or 4 (afh2c).",
+        {.shown_default = "1500, or what the pack limit needs"}),
     Key<&PortConfig::encapsulation>("encapsulation", "", {}, "Headers in front of a PDU."),
     Key<&PortConfig::udp_port>("udp_port", "", Between(1, 65535),
-                               "UDP destination port of PDUs; the same at both ends."),
+                               "UDP destination port of PDUs; the same at both ends.",
+                               {.only = kUdp, .otherwise = "leave it out: there is no UDP header"}),
+    Key<&PortConfig::ether_type>("ether_type", "", Hex(0x0600, 0xffff),
+                                 "EtherType of PDUs; the same at both ends.",
+                                 {.shown_default = "0x88B5, or 0x88B6 for afh1s",
+                                  .only = kAfh,
+                                  .otherwise = "leave it out: the EtherType is that of IP"}),
+    Key<&PortConfig::mac_prefix>(
+        "mac_prefix", "", {},
+        "What MAC addresses begin with; the forwarding address follows. The same at both ends.",
+        {.only = kAfhGen1,
+         .otherwise = "leave it out: MAC addresses are not made of forwarding addresses there"}),
     Key<&PortConfig::rx_descriptors>("rx_descriptors", "", Between(64, 32768),
                                      "Descriptors of each receive queue."),
     Key<&PortConfig::tx_descriptors>("tx_descriptors", "", Between(64, 32768),
@@ -170,12 +192,34 @@ constexpr ConfigField<InstanceEntry> kInstance[] = {
                                {.shown_default = "the first of lcores"}),
 };
 
+// Addresses of instances and of peers have the same keys.
+constexpr Extra OfUdp(std::string_view otherwise) {
+  return {.shown_default = "none", .only = kUdp, .otherwise = otherwise};
+}
+constexpr Extra OfAfh(std::string_view shown_default, std::string_view otherwise) {
+  return {.shown_default = shown_default, .only = kAfh, .otherwise = otherwise};
+}
+constexpr Extra kIp = OfUdp("use forwarding_address, or leave it out for the default rule");
+constexpr Extra kIpBase = OfUdp("use forwarding_base, or leave it out for the default rule");
+constexpr Extra kMac = OfUdp("leave it out: AFH has no MAC addresses but those that it makes");
+constexpr Extra kForwarding = OfAfh("(instance << 10) + XPU id", "use ip");
+constexpr Extra kForwardingBase = OfAfh("none", "use ip_base");
+constexpr ValueLimits kForwardingLimits = Hex(0, UINT32_MAX);
+constexpr std::string_view kIpBaseSentence = "Instead of ip: the address is ip_base + XPU id.";
+constexpr std::string_view kForwardingBaseSentence =
+    "Instead of forwarding_address: the address is forwarding_base + XPU id.";
+
 constexpr ConfigField<InstancePortEntry> kInstancePort[] = {
     Key<&InstancePortEntry::port>("port", "", Name(32), "Name of one of ports.", kRequired),
-    Key<&InstancePortEntry::ip>("ip", "", {}, "Own address on the port. Goes with xpu.",
-                                kNoDefault),
-    Key<&InstancePortEntry::ip_base>("ip_base", "", {},
-                                     "Instead of ip: the address is ip_base + XPU id.", kNoDefault),
+    Key<&InstancePortEntry::ip>(
+        "ip", "", {}, "Own address on the port: IPv4 with udp4, IPv6 with udp6. Goes with xpu.",
+        kIp),
+    Key<&InstancePortEntry::ip_base>("ip_base", "", {}, kIpBaseSentence, kIpBase),
+    Key<&InstancePortEntry::forwarding_address>(
+        "forwarding_address", "", kForwardingLimits,
+        "Own address on the port, of 16 bits, or 32 with afh2. Goes with xpu.", kForwarding),
+    Key<&InstancePortEntry::forwarding_base>("forwarding_base", "", kForwardingLimits,
+                                             kForwardingBaseSentence, kForwardingBase),
 };
 
 constexpr ConfigField<PeerEntry> kPeer[] = {
@@ -188,20 +232,34 @@ constexpr ConfigField<PeerEntry> kPeer[] = {
 constexpr ConfigField<PeerPortEntry> kPeerPort[] = {
     Key<&PeerPortEntry::port>("port", "", Name(32), "Name of the own port that reaches the peer.",
                               kRequired),
-    Key<&PeerPortEntry::ip>("ip", "", {}, "Address of the peer. Goes with xpu.", kNoDefault),
-    Key<&PeerPortEntry::ip_base>("ip_base", "", {},
-                                 "Instead of ip: the address is ip_base + XPU id.", kNoDefault),
-    Key<&PeerPortEntry::mac>(
-        "mac", "", {}, "MAC address of the peer, or of the router that leads to it.", kNoDefault),
+    Key<&PeerPortEntry::instance>(
+        "instance", "", Between(0, kMaxInstances - 1),
+        "Own instance number that the entry is for. Without it, it is for all that have no entry "
+        "of their own for the port.",
+        {.shown_default = "all others"}),
+    Key<&PeerPortEntry::ip>(
+        "ip", "", {}, "Address of the peer: IPv4 with udp4, IPv6 with udp6. Goes with xpu.", kIp),
+    Key<&PeerPortEntry::ip_base>("ip_base", "", {}, kIpBaseSentence, kIpBase),
+    Key<&PeerPortEntry::forwarding_address>(
+        "forwarding_address", "", kForwardingLimits,
+        "Address of the peer, of 16 bits, or 32 with afh2. Goes with xpu. The default has the own "
+        "instance's number.",
+        kForwarding),
+    Key<&PeerPortEntry::forwarding_base>("forwarding_base", "", kForwardingLimits,
+                                         kForwardingBaseSentence, kForwardingBase),
+    Key<&PeerPortEntry::mac>("mac", "", {},
+                             "MAC address of the peer, or of the router that leads to it.", kMac),
     Key<&PeerPortEntry::mac_base>("mac_base", "", {},
-                                  "Instead of mac: the address is mac_base + XPU id.", kNoDefault),
+                                  "Instead of mac: the address is mac_base + XPU id.", kMac),
 };
 
 constexpr ConfigField<ConfigClass> kClass[] = {
     Key<&ConfigClass::pcp>("pcp", "", Between(0, 7),
                            "Priority in the VLAN tag; not sent on an untagged port."),
-    Key<&ConfigClass::dscp>("dscp", "", Between(0, 63), "DSCP of the IP header."),
-    Key<&ConfigClass::ecn>("ecn", "", Between(0, 3), "ECN bits of the IP header."),
+    Key<&ConfigClass::dscp>("dscp", "", Between(0, 63),
+                            "DSCP of the IP or AFH header; not sent with afh1."),
+    Key<&ConfigClass::ecn>("ecn", "", Between(0, 3),
+                           "ECN bits of the IP or AFH header; not sent with afh1."),
 };
 
 constexpr ConfigField<PackingConfig> kPacking[] = {
@@ -278,94 +336,21 @@ constexpr ConfigField<ClientsConfig> kClients[] = {
                                    "Hugepages for the segments shared with clients."),
 };
 
+constexpr ConfigField<ManagementConfig> kManagement[] = {
+    Key<&ManagementConfig::socket>("socket", "",
+                                   {.min = 1, .max = 512, .rule = TextRule::kAbsolutePath},
+                                   "Unix socket where suedectl connects; at most 107 characters.",
+                                   {.shown_default = "/run/suede/NAME/management.sock"}),
+    Key<&ManagementConfig::socket_mode>("socket_mode", "", {.max = 0777, .octal = true},
+                                        "Permissions of the socket, which are its access control."),
+    Key<&ManagementConfig::max_clients>("max_clients", "", Between(1, 1000),
+                                        "Most connections to it at a time."),
+};
+
 constexpr ConfigField<LogConfig> kLog[] = {
     Key<&LogConfig::level>("level", "", {}, "Least severity that is logged."),
     Key<&LogConfig::format>("format", "", {}, "Form of a log line."),
 };
-
-// A key that holds further keys, or a list.
-struct ConfigSection {
-  std::string_view path;  // as in "ports[].vlan"
-  std::string_view sentence;
-  bool required = false;
-};
-
-constexpr ConfigSection kSections[] = {
-    {"eal", "DPDK's environment."},
-    {"lcores", "List of the CPUs that each run one pipeline.", true},
-    {"ports", "List of network ports, at most 32.", true},
-    {"ports[].vlan", "Tag of every frame of the port. Absent: untagged."},
-    {"instances", "List of own instances, at most 1024 after ranges are expanded.", true},
-    {"instances[].ports", "The port of the instance; exactly one for now.", true},
-    {"peers", "List of destinations, at most 1024 after ranges are expanded."},
-    {"peers[].ports", "Where the peer is, from each own port that reaches it.", true},
-    {"classes", "Classes of traffic."},
-    {"classes.vc", "Exactly four classes, for VC 0 to 3."},
-    {"classes.ack", "Class of PDUs without commands."},
-    {"packing", "How commands are packed into PDUs."},
-    {"transport", "Windows, acknowledgements and timers."},
-    {"clients", "What client processes get."},
-    {"log", "The log, on standard error."},
-};
-
-// --- The documentation's rows.
-
-const ConfigSection& SectionAt(std::string_view path) {
-  for (const ConfigSection& section : kSections) {
-    if (section.path == path) return section;
-  }
-  return kSections[0];
-}
-
-void AddSection(std::string_view path, std::vector<ConfigKey>& out) {
-  const ConfigSection& section = SectionAt(path);
-  out.push_back({.path = std::string(path),
-                 .default_value = section.required ? "required" : "",
-                 .sentence = std::string(section.sentence),
-                 .is_section = true});
-}
-
-template <class S>
-void AddFields(std::string_view prefix, std::vector<ConfigKey>& out, const S& defaults = {}) {
-  for (const ConfigField<S>& field : FieldsOf<S>()) {
-    std::string shown(field.shown_default);
-    if (field.required) shown = "required";
-    if (shown.empty()) shown = field.write(defaults, field.limits).value_or("");
-    out.push_back({.path = StrCat(prefix, field.key),
-                   .unit = std::string(field.unit),
-                   .range = field.range(field.limits),
-                   .default_value = shown,
-                   .sentence = std::string(field.sentence)});
-  }
-}
-
-template <class S>
-void AddSectionWithFields(std::string_view path, std::string_view prefix,
-                          std::vector<ConfigKey>& out, const S& defaults = {}) {
-  AddSection(path, out);
-  AddFields<S>(prefix, out, defaults);
-}
-
-std::vector<ConfigKey> MakeKeys() {
-  std::vector<ConfigKey> keys;
-  AddFields<RootEntry>("", keys);
-  AddSectionWithFields<EalConfig>("eal", "eal.", keys);
-  AddSectionWithFields<LcoreConfig>("lcores", "lcores[].", keys);
-  AddSectionWithFields<PortConfig>("ports", "ports[].", keys);
-  AddSectionWithFields<VlanEntry>("ports[].vlan", "ports[].vlan.", keys);
-  AddSectionWithFields<InstanceEntry>("instances", "instances[].", keys);
-  AddSectionWithFields<InstancePortEntry>("instances[].ports", "instances[].ports[].", keys);
-  AddSectionWithFields<PeerEntry>("peers", "peers[].", keys);
-  AddSectionWithFields<PeerPortEntry>("peers[].ports", "peers[].ports[].", keys);
-  AddSection("classes", keys);
-  AddSectionWithFields<ConfigClass>("classes.vc", "classes.vc[].", keys);
-  AddSectionWithFields<ConfigClass>("classes.ack", "classes.ack.", keys, ClassesConfig{}.ack);
-  AddSectionWithFields<PackingConfig>("packing", "packing.", keys);
-  AddSectionWithFields<TransportConfig>("transport", "transport.", keys);
-  AddSectionWithFields<ClientsConfig>("clients", "clients.", keys);
-  AddSectionWithFields<LogConfig>("log", "log.", keys);
-  return keys;
-}
 
 }  // namespace
 
@@ -422,13 +407,12 @@ std::span<const ConfigField<ClientsConfig>> FieldsOf() {
   return kClients;
 }
 template <>
+std::span<const ConfigField<ManagementConfig>> FieldsOf() {
+  return kManagement;
+}
+template <>
 std::span<const ConfigField<LogConfig>> FieldsOf() {
   return kLog;
-}
-
-const std::vector<ConfigKey>& ConfigKeys() {
-  static const std::vector<ConfigKey> keys = MakeKeys();
-  return keys;
 }
 
 }  // namespace suede

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "control/config.h"
+#include "control/config_encapsulation.h"
 #include "control/config_values.h"
 
 namespace suede {
@@ -22,7 +23,9 @@ struct ConfigField {
   ValueLimits limits;
   std::string_view sentence;
   bool required = false;
-  std::string_view shown_default{};  // for the table, where S{} does not tell it
+  std::string_view shown_default{};           // for the table, where S{} does not tell it
+  EncapsulationSet only = kAnyEncapsulation;  // ports that have the key
+  std::string_view otherwise{};               // the mend where it is given on another port
   Problem (*read)(const ConfigNode& node, const ValueLimits& limits, S& section) = nullptr;
   Written (*write)(const S& section, const ValueLimits& limits) = nullptr;
   std::string (*range)(const ValueLimits& limits) = nullptr;  // for the table
@@ -47,6 +50,8 @@ struct InstancePortEntry {
   std::string port;
   std::optional<IpText> ip;
   std::optional<IpText> ip_base;
+  std::optional<uint32_t> forwarding_address;
+  std::optional<uint32_t> forwarding_base;
 };
 struct PeerEntry {
   std::optional<uint32_t> xpu;
@@ -54,8 +59,11 @@ struct PeerEntry {
 };
 struct PeerPortEntry {
   std::string port;
+  std::optional<uint32_t> instance;
   std::optional<IpText> ip;
   std::optional<IpText> ip_base;
+  std::optional<uint32_t> forwarding_address;
+  std::optional<uint32_t> forwarding_base;
   std::optional<ConfigMac> mac;
   std::optional<ConfigMac> mac_base;
 };

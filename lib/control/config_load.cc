@@ -97,6 +97,12 @@ absl::Status ConfigDraft::Error(std::string_view path, std::string_view problem)
   return ConfigError(sources, found == places.end() ? ConfigPlace{} : found->second, path, problem);
 }
 
+std::string Entry(std::string_view list, size_t index) { return StrCat(list, "[", index, "]"); }
+
+void Warn(ConfigDraft& draft, std::string_view path, std::string_view problem) {
+  draft.warnings.emplace_back(draft.Error(path, problem).message());
+}
+
 absl::StatusOr<ConfigOverride> OverrideFromFlag(std::string_view assignment) {
   const size_t equals = assignment.find('=');
   if (equals == std::string_view::npos || equals == 0) {

@@ -14,7 +14,7 @@
 
 namespace suede {
 
-inline constexpr size_t kMaxConfigBytes = 1u << 20;
+inline constexpr size_t kMaxConfigBytes = 2u << 20;
 inline constexpr uint32_t kMaxConfigDepth = 16;
 
 // Where a node stands: in the file, or in the override `source` - 1.

@@ -1,7 +1,5 @@
 // From the tree to a draft: one function for each section, ranges expanded.
-#include <algorithm>
-#include <limits>
-
+#include "control/config_addresses.h"
 #include "control/config_draft.h"
 #include "control/config_reader.h"
 #include "control/config_text.h"
@@ -13,8 +11,7 @@ constexpr size_t kMaxLcores = 128;
 constexpr size_t kMaxPorts = 32;
 constexpr size_t kMaxOwnInstances = 1024;
 constexpr size_t kMaxPeerAddresses = 8192;
-
-std::string Entry(std::string_view path, size_t index) { return StrCat(path, "[", index, "]"); }
+constexpr size_t kMaxPeerPorts = kMaxPorts * (kMaxInstances + 1);
 
 class SectionReader {
  public:
@@ -27,7 +24,8 @@ class SectionReader {
         ReadInstances(root) && ReadPeers(root) && ReadClasses(root) &&
         ReadPlain(root, "packing", config_.packing) &&
         ReadPlain(root, "transport", config_.transport) &&
-        ReadPlain(root, "clients", config_.clients) && ReadPlain(root, "log", config_.log);
+        ReadPlain(root, "clients", config_.clients) &&
+        ReadPlain(root, "management", config_.management) && ReadPlain(root, "log", config_.log);
     return reader_.status();
   }
 
@@ -42,7 +40,7 @@ class SectionReader {
     }
     if (!reader_.ReadFields(root, "",
                             {"eal", "lcores", "ports", "instances", "peers", "classes", "packing",
-                             "transport", "clients", "log"},
+                             "transport", "clients", "management", "log"},
                             entry)) {
       return false;
     }
@@ -74,7 +72,10 @@ class SectionReader {
     for (const ConfigNode& item : reader_.Items(root, "", "ports", 1, kMaxPorts)) {
       const std::string path = Entry("ports", i++);
       PortConfig& port = config_.ports.emplace_back();
-      if (!reader_.ReadFields(item, path, {"vlan"}, port)) return false;
+      if (!reader_.ReadFields(item, path, {"vlan"}, port) ||
+          !reader_.CheckEncapsulation<PortConfig>(item, path, port.encapsulation)) {
+        return false;
+      }
       if (const ConfigNode* node = ConfigReader::Find(item, "vlan"); node != nullptr) {
         VlanEntry vlan;
         if (!reader_.ReadFields(*node, path + ".vlan", {}, vlan)) return false;
@@ -111,73 +112,6 @@ class SectionReader {
     return reader_.Fail(
         *ConfigReader::Find(item, "port"), path + ".port",
         StrCat("no port is called ", Quoted(name), "; the ports are ", StrJoin(names, ", ")));
-  }
-
-  // Checks that one of `key` and `key`_base is given, and that a range has the latter.
-  bool CheckBase(const ConfigNode& item, const std::string& path, std::string_view key, bool single,
-                 bool base, bool is_range) {
-    if (single && base) {
-      return reader_.Fail(item, path,
-                          StrCat("both ", key, " and ", key, "_base are given; keep one"));
-    }
-    if (single && is_range) {
-      return reader_.Fail(*ConfigReader::Find(item, key), ConfigReader::Join(path, key),
-                          StrCat("one address for a range of XPUs; use ", key,
-                                 "_base, to which each XPU id is added"));
-    }
-    if (!single && !base) {
-      const std::string_view why =
-          key == "mac" ? " (neighbours are not learnt yet, so peers need one)" : "";
-      return reader_.Fail(item, ConfigReader::Join(path, key),
-                          StrCat("missing", why, "; add ", key, ": or ", key, "_base:"));
-    }
-    return true;
-  }
-
-  // ip, or ip_base + xpu.
-  bool AddressOf(const ConfigNode& item, const std::string& path, const std::optional<IpText>& ip,
-                 const std::optional<IpText>& base, const XpuRange& ids) {
-    if (!CheckBase(item, path, "ip", ip.has_value(), base.has_value(), ids.first != ids.last)) {
-      return false;
-    }
-    if (ip) return true;
-    // The ids' addresses must not leave what ReadValue takes for an endpoint's address.
-    const ConfigNode& node = *ConfigReader::Find(item, "ip_base");
-    const uint64_t last = uint64_t{base->value} + ids.last;
-    IpText highest;
-    const ConfigNode text{.kind = ConfigNode::Kind::kScalar,
-                          .text = FormatIp(static_cast<ConfigIp>(last))};
-    if (last > std::numeric_limits<ConfigIp>::max() || last >> 24 != base->value >> 24 ||
-        !ReadValue(text, {}, highest).empty()) {
-      return reader_.Fail(node, path + ".ip_base",
-                          StrCat(FormatIp(base->value), " + XPU id ", ids.last,
-                                 " runs past the end of its network; use a lower ip_base"));
-    }
-    return true;
-  }
-
-  bool MacBaseFits(const ConfigNode& item, const std::string& path, const ConfigMac& base,
-                   uint32_t last_id) {
-    if ((MacAsNumber(base) + last_id) >> 40 == MacAsNumber(base) >> 40) return true;
-    return reader_.Fail(*ConfigReader::Find(item, "mac_base"), path + ".mac_base",
-                        StrCat(FormatMac(base), " + XPU id ", last_id,
-                               " changes the first octet; use a lower mac_base"));
-  }
-
-  static uint64_t MacAsNumber(const ConfigMac& mac) {
-    uint64_t number = 0;
-    for (const uint8_t octet : mac) number = number << 8 | octet;
-    return number;
-  }
-  static ConfigMac MacPlus(const ConfigMac& base, uint32_t id) {
-    uint64_t number = MacAsNumber(base) + id;
-    ConfigMac mac{};
-    for (size_t i = mac.size(); i-- > 0; number >>= 8) mac[i] = static_cast<uint8_t>(number & 255);
-    return mac;
-  }
-  static ConfigIp Address(const std::optional<IpText>& ip, const std::optional<IpText>& base,
-                          uint32_t id) {
-    return ip ? ip->value : base->value + id;
   }
 
   bool ReadInstances(const ConfigNode& root) {
@@ -230,13 +164,15 @@ class SectionReader {
     InstancePort port;
     const std::string port_path = path + ".ports[0]";
     if (!reader_.ReadFields(ports[0], port_path, {}, address) ||
-        !FindPort(ports[0], port_path, address.port, port.port) ||
-        !AddressOf(ports[0], port_path, address.ip, address.ip_base, ids)) {
+        !FindPort(ports[0], port_path, address.port, port.port)) {
       return false;
     }
+    AddressRule rule;
+    AddressReader reader(reader_, ports[0], port_path, config_.ports[port.port], ids);
+    if (!reader.Read(address, rule)) return false;
     instance.instance = entry.instance;
     for (uint32_t id = ids.first; id <= ids.last; ++id) {
-      port.ip = Address(address.ip, address.ip_base, id);
+      port.address = rule.Of(id).value_or(DefaultForwardingAddress(id, entry.instance));
       instance.xpu = id;
       instance.ports = {port};
       config_.instances.push_back(instance);
@@ -268,7 +204,7 @@ class SectionReader {
                           StrCat("with this entry there are more than ", kMaxXpus,
                                  " peers; name each XPU id once"));
     }
-    const std::span<const ConfigNode> ports = reader_.Items(item, path, "ports", 1, kMaxPorts);
+    const std::span<const ConfigNode> ports = reader_.Items(item, path, "ports", 1, kMaxPeerPorts);
     if (!reader_.ok()) return false;
     peer_addresses_ += ports.size() * count;
     if (peer_addresses_ > kMaxPeerAddresses) {
@@ -292,27 +228,39 @@ class SectionReader {
     PeerPortEntry address;
     PeerPort port;
     if (!reader_.ReadFields(item, path, {}, address) ||
-        !FindPort(item, path, address.port, port.port) ||
-        !AddressOf(item, path, address.ip, address.ip_base, ids) ||
-        // Behind a router all peers of a range share its MAC address.
-        !CheckBase(item, path, "mac", address.mac.has_value(), address.mac_base.has_value(),
-                   false) ||
-        (address.mac_base && !MacBaseFits(item, path, *address.mac_base, ids.last))) {
+        !FindPort(item, path, address.port, port.port)) {
       return false;
     }
+    AddressRule rule;
+    MacRule mac;
+    AddressReader reader(reader_, item, path, config_.ports[port.port], ids);
+    if (!reader.Read(address, rule) || !reader.ReadMac(address.mac, address.mac_base, mac)) {
+      return false;
+    }
+    port.instance = address.instance;
     for (uint32_t id = ids.first; id <= ids.last; ++id) {
       PeerConfig& peer = config_.peers[first + (id - ids.first)];
       for (const PeerPort& other : peer.ports) {
-        if (other.port != port.port) continue;
-        return reader_.Fail(
-            item, path + ".port",
-            StrCat("port ", address.port, " is there twice for this peer; remove one"));
+        if (other.port != port.port || other.instance != port.instance) continue;
+        return FailTwice(item, path, address);
       }
-      port.ip = Address(address.ip, address.ip_base, id);
-      port.mac = address.mac ? *address.mac : MacPlus(*address.mac_base, id);
+      port.address = rule.Of(id);
+      port.mac = mac.Of(id);
       peer.ports.push_back(port);
     }
     return true;
+  }
+
+  bool FailTwice(const ConfigNode& item, const std::string& path, const PeerPortEntry& entry) {
+    if (entry.instance) {
+      return reader_.Fail(item, path + ".instance",
+                          StrCat("port ", entry.port, " is there twice for instance ",
+                                 *entry.instance, "; remove one, or give it another instance"));
+    }
+    return reader_.Fail(item, path + ".port",
+                        StrCat("port ", entry.port,
+                               " is there twice for this peer; remove one, or say with instance: N "
+                               "which own instances it is for"));
   }
 
   bool ReadClasses(const ConfigNode& root) {

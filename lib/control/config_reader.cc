@@ -77,6 +77,14 @@ bool ConfigReader::FailMissing(const ConfigNode& section, const std::string& pat
               StrCat("missing; add ", key, ": to ", path.empty() ? "the file" : path));
 }
 
+bool ConfigReader::FailEncapsulation(const ConfigNode& value, const std::string& path,
+                                     Encapsulation e, const EncapsulationSet& only,
+                                     std::string_view otherwise) {
+  return Fail(value, path,
+              StrCat("the encapsulation of the port is ", NameOf(e), ", and this is for ",
+                     JoinNames(only), "; ", otherwise));
+}
+
 bool ConfigReader::CheckKeys(const ConfigNode& node, const std::string& path,
                              std::span<const std::string_view> known) {
   const std::string_view shown = path.empty() ? std::string_view("(file)") : path;

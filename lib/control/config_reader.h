@@ -44,6 +44,18 @@ class ConfigReader {
     return true;
   }
 
+  // Refuses the keys of a section that are for ports with another encapsulation than `e`.
+  template <class S>
+  bool CheckEncapsulation(const ConfigNode& node, const std::string& path, Encapsulation e) {
+    for (const ConfigField<S>& field : FieldsOf<S>()) {
+      const ConfigNode* value = field.only.Has(e) ? nullptr : Find(node, field.key);
+      if (value != nullptr) {
+        return FailEncapsulation(*value, Join(path, field.key), e, field.only, field.otherwise);
+      }
+    }
+    return true;
+  }
+
   // A section that holds sections only.
   bool ReadNested(const ConfigNode& node, const std::string& path,
                   std::initializer_list<std::string_view> nested) {
@@ -68,6 +80,8 @@ class ConfigReader {
                  std::initializer_list<std::string_view> known) {
     return CheckKeys(node, path, std::span(known.begin(), known.size()));
   }
+  bool FailEncapsulation(const ConfigNode& value, const std::string& path, Encapsulation e,
+                         const EncapsulationSet& only, std::string_view otherwise);
   bool FailMissing(const ConfigNode& section, const std::string& path, std::string_view key);
 
   ConfigDraft& draft_;

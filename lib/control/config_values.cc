@@ -1,5 +1,7 @@
 #include "control/config_values.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -16,8 +18,7 @@ using std::string_view;
 
 constexpr string_view kHugepages[] = {"auto", "on", "off"};
 constexpr string_view kIdles[] = {"spin", "yield", "sleep"};
-constexpr string_view kEncapsulations[] = {"udp4"};
-constexpr string_view kLaterEncapsulations[] = {"udp6", "afh1", "afh1s", "afh2", "afh2c"};
+constexpr string_view kEncapsulations[] = {"udp4", "udp6", "afh1", "afh1s", "afh2", "afh2c"};
 constexpr string_view kPsnScopes[] = {"port", "vc"};
 constexpr string_view kLevels[] = {"debug", "info", "warning", "error"};
 constexpr string_view kFormats[] = {"text", "json"};
@@ -55,6 +56,14 @@ bool ParseDecimal(string_view text, uint64_t& out) {
   return error == std::errc() && last == text.data() + text.size();
 }
 
+// 0x and hexadecimal digits.
+bool ParseHex(string_view text, uint64_t& out) {
+  if (!text.starts_with("0x")) return false;
+  text.remove_prefix(2);
+  const auto [last, error] = std::from_chars(text.data(), text.data() + text.size(), out, 16);
+  return error == std::errc() && last == text.data() + text.size();
+}
+
 Problem ReadOctal(const ConfigNode& node, const ValueLimits& limits, uint64_t& out) {
   if (Problem p = CheckScalar(node, "an octal mode"); !p.empty()) return p;
   if (!AllDigits(node.text, '7') || node.text.size() > 4 ||
@@ -89,6 +98,67 @@ Problem CheckText(string_view text, const ValueLimits& limits) {
   return {};
 }
 
+// Exactly N octets in hexadecimal, with colons between them.
+template <size_t N>
+bool ParseOctets(string_view text, std::array<uint8_t, N>& out) {
+  bool good = text.size() == 3 * N - 1;
+  for (size_t i = 0; good && i < N; ++i) {
+    const char* at = text.data() + 3 * i;
+    good = std::from_chars(at, at + 2, out[i], 16).ptr == at + 2 && (i + 1 == N || at[2] == ':');
+  }
+  return good;
+}
+
+template <size_t N>
+std::string FormatOctets(const std::array<uint8_t, N>& octets) {
+  std::string text;
+  for (const uint8_t octet : octets) {
+    absl::StrAppendFormat(&text, "%s%02x", text.empty() ? "" : ":", octet);
+  }
+  return text;
+}
+
+bool ParseIpv4(string_view text, ConfigAddress& out) {
+  const std::vector<std::string> parts = absl::StrSplit(TextPart(text), '.');
+  out = {};
+  for (const std::string& part : parts) {
+    uint64_t octet = 0;
+    if (!ParseDecimal(part, octet) || octet > 255) return false;
+    out.low = out.low << 8 | octet;
+  }
+  return parts.size() == 4;
+}
+
+bool ParseIpv6(const std::string& text, ConfigAddress& out) {
+  in6_addr octets{};
+  if (text.find('\0') != std::string::npos || inet_pton(AF_INET6, text.c_str(), &octets) != 1) {
+    return false;
+  }
+  out = {};
+  for (size_t i = 0; i < 8; ++i) {
+    out.high = out.high << 8 | octets.s6_addr[i];
+    out.low = out.low << 8 | octets.s6_addr[8 + i];
+  }
+  return true;
+}
+
+std::string FormatIpv6(const ConfigAddress& ip) {
+  in6_addr octets{};
+  for (size_t i = 0; i < 8; ++i) {
+    octets.s6_addr[i] = static_cast<uint8_t>(ip.high >> (56 - 8 * i));
+    octets.s6_addr[8 + i] = static_cast<uint8_t>(ip.low >> (56 - 8 * i));
+  }
+  char text[INET6_ADDRSTRLEN] = "";
+  inet_ntop(AF_INET6, &octets, text, sizeof(text));
+  return text;
+}
+
+bool IsUnicastIpv6(const ConfigAddress& ip) {
+  constexpr uint64_t kMapped = 0xffff;  // ::ffff:0:0/96 are IPv4 addresses
+  if (ip.high >> 56 == 0xff) return false;
+  return ip.high != 0 || (ip.low > 1 && ip.low >> 32 != kMapped);
+}
+
 }  // namespace
 
 std::span<const string_view> NamesOf(Hugepages) { return kHugepages; }
@@ -97,23 +167,19 @@ std::span<const string_view> NamesOf(PortConfig::Encapsulation) { return kEncaps
 std::span<const string_view> NamesOf(TransportConfig::PsnScope) { return kPsnScopes; }
 std::span<const string_view> NamesOf(LogConfig::Level) { return kLevels; }
 std::span<const string_view> NamesOf(LogConfig::Format) { return kFormats; }
-std::span<const string_view> LaterNamesOf(PortConfig::Encapsulation) {
-  return kLaterEncapsulations;
-}
 
 std::string JoinNames(std::span<const string_view> names) {
   if (names.size() < 2) return StrJoin(names, "");
   return StrCat(StrJoin(names.first(names.size() - 1), ", "), " or ", names.back());
 }
 
-std::string FormatIp(ConfigIp ip) {
-  return absl::StrFormat("%d.%d.%d.%d", ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255);
+std::string FormatIp(const IpText& ip) {
+  if (ip.is_v6) return FormatIpv6(ip.value);
+  const auto v4 = static_cast<uint32_t>(ip.value.low);
+  return absl::StrFormat("%d.%d.%d.%d", v4 >> 24, v4 >> 16 & 255, v4 >> 8 & 255, v4 & 255);
 }
 
-std::string FormatMac(const ConfigMac& mac) {
-  return absl::StrFormat("%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
-                         mac[5]);
-}
+std::string FormatMac(const ConfigMac& mac) { return FormatOctets(mac); }
 
 std::string FormatText(string_view text) {
   return StrCat("\"", absl::StrReplaceAll(TextPart(text), {{"\\", "\\\\"}, {"\"", "\\\""}}), "\"");
@@ -121,19 +187,31 @@ std::string FormatText(string_view text) {
 
 bool IsUnicast(const ConfigMac& mac) { return (mac[0] & 1) == 0 && mac != ConfigMac{}; }
 
+Problem CheckUnicast(const IpText& ip) {
+  const uint64_t first = ip.value.low >> 24;  // of IPv4
+  const bool good = ip.is_v6 ? IsUnicastIpv6(ip.value) : first != 0 && first != 127 && first < 224;
+  if (good) return {};
+  return StrCat(FormatIp(ip), " cannot be an endpoint's address; use a unicast one, such as ",
+                ip.is_v6 ? "2001:db8::1" : "198.18.0.1");
+}
+
 Problem ReadNumber(const ConfigNode& node, const ValueLimits& limits, uint64_t& out) {
   if (limits.octal) return ReadOctal(node, limits, out);
   if (Problem p = CheckScalar(node, "a whole number"); !p.empty()) return p;
-  const bool is_number = !node.quoted && ParseDecimal(node.text, out);
+  const std::string range =
+      StrCat(*WriteNumber(limits.min, limits), " to ", *WriteNumber(limits.max, limits));
+  const bool is_number =
+      !node.quoted && (ParseDecimal(node.text, out) || (limits.hex && ParseHex(node.text, out)));
   if (!is_number && (node.quoted || !AllDigits(node.text, '9') || node.text[0] == '0')) {
+    const string_view mend = limits.hex ? "write decimal digits, or 0x and hexadecimal ones: "
+                                        : "write decimal digits only: ";
     return StrCat(Quoted(node.text),
-                  node.quoted ? " is in quotes; leave them out: "
-                              : " is not a whole number; write decimal digits only: ",
-                  limits.min, " to ", limits.max);
+                  node.quoted ? string_view(" is in quotes; leave them out: ")
+                              : string_view(" is not a whole number; "),
+                  node.quoted ? string_view() : mend, range);
   }
   if (!is_number || out < limits.min || out > limits.max) {
-    return StrCat(node.text.substr(0, 24), " is out of range; use ", limits.min, " to ",
-                  limits.max);
+    return StrCat(node.text.substr(0, 24), " is out of range; use ", range);
   }
   if (limits.power_of_two && (out & (out - 1)) != 0) {
     uint64_t below = 1;
@@ -143,17 +221,13 @@ Problem ReadNumber(const ConfigNode& node, const ValueLimits& limits, uint64_t& 
   return {};
 }
 
-Problem ReadName(const ConfigNode& node, std::span<const string_view> names,
-                 std::span<const string_view> later, size_t& index) {
+Problem ReadName(const ConfigNode& node, std::span<const string_view> names, size_t& index) {
   const std::string choice = JoinNames(names);
   if (Problem p = CheckScalar(node, choice); !p.empty()) return p;
   const auto found = std::find(names.begin(), names.end(), node.text);
   if (found != names.end()) {
     index = static_cast<size_t>(found - names.begin());
     return {};
-  }
-  if (std::find(later.begin(), later.end(), node.text) != later.end()) {
-    return StrCat(node.text, " is not built yet; use ", choice);
   }
   return StrCat(Quoted(node.text), " is unknown; use ", choice);
 }
@@ -190,16 +264,9 @@ Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, Duration& o
 }
 
 Problem ReadValue(const ConfigNode& node, const ValueLimits&, ConfigMac& out) {
-  constexpr size_t kMacCharacters = 17;
   if (Problem p = CheckScalar(node, "a MAC address"); !p.empty()) return p;
-  bool good = node.text.size() == kMacCharacters;
   ConfigMac mac{};
-  for (size_t i = 0; good && i < mac.size(); ++i) {
-    const char* at = node.text.data() + 3 * i;
-    good = std::from_chars(at, at + 2, mac[i], 16).ptr == at + 2 &&
-           (i + 1 == mac.size() || at[2] == ':');
-  }
-  if (!good) {
+  if (!ParseOctets(node.text, mac)) {
     return StrCat(Quoted(node.text),
                   " is not a MAC address; write six octets as in 02:00:00:00:00:01");
   }
@@ -212,26 +279,35 @@ Problem ReadValue(const ConfigNode& node, const ValueLimits&, ConfigMac& out) {
   return {};
 }
 
-Problem ReadValue(const ConfigNode& node, const ValueLimits&, IpText& out) {
-  if (Problem p = CheckScalar(node, "an IPv4 address"); !p.empty()) return p;
-  const std::vector<std::string> parts = absl::StrSplit(node.text, '.');
-  bool good = parts.size() == 4;
-  ConfigIp ip = 0;
-  for (size_t i = 0; good && i < parts.size(); ++i) {
-    uint64_t octet = 0;
-    good = ParseDecimal(parts[i], octet) && octet <= 255;
-    ip = ip << 8 | static_cast<uint32_t>(octet & 255);
-  }
-  if (!good) {
+Problem ReadValue(const ConfigNode& node, const ValueLimits&, ConfigMacPrefix& out) {
+  if (Problem p = CheckScalar(node, "four octets of a MAC address"); !p.empty()) return p;
+  ConfigMacPrefix prefix{};
+  if (!ParseOctets(node.text, prefix)) {
     return StrCat(Quoted(node.text),
-                  " is not an IPv4 address; write four numbers as in 198.18.0.1");
+                  " is not the start of a MAC address; write four octets as in 02:53:55:45");
   }
-  const uint32_t first = ip >> 24;
-  if (first == 0 || first == 127 || first >= 224) {
-    return StrCat(FormatIp(ip),
-                  " cannot be an endpoint's address; use a unicast one, such as 198.18.0.1");
+  if ((prefix[0] & 1) != 0 || prefix == ConfigMacPrefix{}) {
+    return StrCat(FormatOctets(prefix),
+                  prefix == ConfigMacPrefix{} ? " makes no address of forwarding address 0"
+                                              : " makes multicast MAC addresses",
+                  "; use a first octet that is even and not 0, as in 02:53:55:45");
   }
-  out.value = ip;
+  out = prefix;
+  return {};
+}
+
+Problem ReadValue(const ConfigNode& node, const ValueLimits&, IpText& out) {
+  if (Problem p = CheckScalar(node, "an IP address"); !p.empty()) return p;
+  IpText ip{.is_v6 = node.text.find(':') != std::string::npos, .value = {}};
+  if (!(ip.is_v6 ? ParseIpv6(node.text, ip.value) : ParseIpv4(node.text, ip.value))) {
+    return StrCat(Quoted(node.text),
+                  ip.is_v6
+                      ? " is not an IPv6 address; write hexadecimal groups, as in 2001:db8::1"
+                      : " is not an IP address; write four numbers as in 198.18.0.1, or IPv6's "
+                        "groups as in \"2001:db8::1\"");
+  }
+  if (Problem p = CheckUnicast(ip); !p.empty()) return p;
+  out = ip;
   return {};
 }
 
@@ -255,6 +331,7 @@ Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, XpuRange& o
 }
 
 Written WriteNumber(uint64_t value, const ValueLimits& limits) {
+  if (limits.hex) return absl::StrFormat("0x%04X", value);
   return limits.octal ? absl::StrFormat("%04o", value) : StrCat(value);
 }
 Written WriteValue(const std::string& value, const ValueLimits&) { return FormatText(value); }
@@ -269,7 +346,13 @@ Written WriteValue(const Duration& value, const ValueLimits&) {
 Written WriteValue(const ConfigMac& value, const ValueLimits&) {
   return FormatText(FormatMac(value));  // other YAML readers take 10:20:30:40:50:59 for a number
 }
-Written WriteValue(const IpText& value, const ValueLimits&) { return FormatIp(value.value); }
+Written WriteValue(const ConfigMacPrefix& value, const ValueLimits&) {
+  return FormatText(FormatOctets(value));
+}
+Written WriteValue(const IpText& value, const ValueLimits&) {
+  // In quotes: YAML takes the last colon of 2001:db8:: for that of a key.
+  return value.is_v6 ? FormatText(FormatIp(value)) : FormatIp(value);
+}
 Written WriteValue(const XpuRange& value, const ValueLimits&) {
   return StrCat(value.first, "-", value.last);
 }

@@ -26,6 +26,7 @@ struct ValueLimits {
   uint64_t min = 0;
   uint64_t max = UINT64_MAX;
   bool octal = false;
+  bool hex = false;  // written so; decimal digits are read too
   bool power_of_two = false;
   TextRule rule = TextRule::kPrintable;
 };
@@ -36,37 +37,35 @@ struct XpuRange {
 };
 
 struct IpText {
-  ConfigIp value = 0;
+  bool is_v6 = false;
+  ConfigAddress value;
 };
 
-// The names of an enumeration's values in their order, and names that will have a value one day.
+// The names of an enumeration's values in their order.
 std::span<const std::string_view> NamesOf(Hugepages);
 std::span<const std::string_view> NamesOf(LcoreConfig::Idle);
 std::span<const std::string_view> NamesOf(PortConfig::Encapsulation);
 std::span<const std::string_view> NamesOf(TransportConfig::PsnScope);
 std::span<const std::string_view> NamesOf(LogConfig::Level);
 std::span<const std::string_view> NamesOf(LogConfig::Format);
-template <class E>
-std::span<const std::string_view> LaterNamesOf(E) {
-  return {};
-}
-std::span<const std::string_view> LaterNamesOf(PortConfig::Encapsulation);
 
 std::string JoinNames(std::span<const std::string_view> names);
-std::string FormatIp(ConfigIp ip);
+std::string FormatIp(const IpText& ip);
 std::string FormatMac(const ConfigMac& mac);
 std::string FormatText(std::string_view text);  // double-quoted
 // Whether `mac` can be a station's own address: not zero, not a group's.
 bool IsUnicast(const ConfigMac& mac);
+// That an endpoint can have the address.
+Problem CheckUnicast(const IpText& ip);
 
 Problem ReadNumber(const ConfigNode& node, const ValueLimits& limits, uint64_t& out);
-Problem ReadName(const ConfigNode& node, std::span<const std::string_view> names,
-                 std::span<const std::string_view> later, size_t& index);
+Problem ReadName(const ConfigNode& node, std::span<const std::string_view> names, size_t& index);
 
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::string& out);
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::vector<std::string>& out);
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, Duration& out);
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, ConfigMac& out);
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, ConfigMacPrefix& out);
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, IpText& out);
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, XpuRange& out);
 
@@ -82,7 +81,7 @@ requires std::is_unsigned_v<T> Problem ReadValue(const ConfigNode& node, const V
 template <class E>
 requires std::is_enum_v<E> Problem ReadValue(const ConfigNode& node, const ValueLimits&, E& out) {
   size_t index = 0;
-  Problem problem = ReadName(node, NamesOf(E{}), LaterNamesOf(E{}), index);
+  Problem problem = ReadName(node, NamesOf(E{}), index);
   if (problem.empty()) out = static_cast<E>(index);
   return problem;
 }
@@ -102,6 +101,7 @@ Written WriteValue(const std::string& value, const ValueLimits& limits);
 Written WriteValue(const std::vector<std::string>& value, const ValueLimits& limits);
 Written WriteValue(const Duration& value, const ValueLimits& limits);
 Written WriteValue(const ConfigMac& value, const ValueLimits& limits);
+Written WriteValue(const ConfigMacPrefix& value, const ValueLimits& limits);
 Written WriteValue(const IpText& value, const ValueLimits& limits);
 Written WriteValue(const XpuRange& value, const ValueLimits& limits);
 Written WriteNumber(uint64_t value, const ValueLimits& limits);

@@ -2,8 +2,20 @@
 #include <algorithm>
 
 #include "pipeline/pipeline.h"
+#include "pipeline/snapshot.h"
 
 namespace suede {
+namespace {
+
+ConnectionState StateOf(const Connection& connection, const Handshake& handshake) {
+  if (connection.lost()) return ConnectionState::kLost;
+  if (connection.HasRetransmission()) return ConnectionState::kRetransmitting;
+  if (connection.paused()) return ConnectionState::kPaused;
+  return handshake.open() || connection.HasHistory() ? ConnectionState::kOpen
+                                                     : ConnectionState::kNew;
+}
+
+}  // namespace
 
 bool Pipeline::PollMailbox() {
   LcoreRequest request;
@@ -23,6 +35,9 @@ bool Pipeline::PollMailbox() {
       case LcoreRequestKind::kDrain:
         draining_ = true;
         continue;  // answered by FinishDraining
+      case LcoreRequestKind::kSnapshot:
+        WriteSnapshot(*request.snapshot);
+        continue;
     }
     mailbox_.replies.Push({.kind = request.kind,
                            .status = status,
@@ -178,6 +193,38 @@ void Pipeline::FinishDetaching() {
                            .queue = 0,
                            .client = client.client});
   }
+}
+
+void Pipeline::WriteSnapshot(ConnectionSnapshot& out) const {
+  out.count = 0;
+  out.next = out.first;
+  out.more = false;
+  if (out.instance < instances_.size()) {
+    const Instance& instance = *instances_[out.instance];
+    const auto end = static_cast<uint32_t>(instance.connections.size());
+    const uint32_t stop = std::min(end, out.first + ConnectionSnapshot::kMaxLooks);
+    for (; out.next < stop && out.count < ConnectionSnapshot::kMaxRows; ++out.next) {
+      const Connection& connection = instance.connections[out.next];
+      const uint32_t peer = instance.PeerOfConnection(out.next);
+      const uint16_t xpuid = instance.params.peers[peer].xpuid;
+      if (out.peer_xpuid != ConnectionSnapshot::kAnyPeer && xpuid != out.peer_xpuid) continue;
+      const ConnectionState state = StateOf(connection, instance.handshakes[peer]);
+      if (state == ConnectionState::kNew && !out.unused) continue;
+      out.rows[out.count++] = {.peer_xpuid = xpuid,
+                               .vc = instance.VcOfConnection(out.next),
+                               .state = state,
+                               .peer_waits = connection.not_ready(),
+                               .tries = static_cast<uint8_t>(connection.tries()),
+                               .next_psn = connection.next_psn().value(),
+                               .expected_psn = connection.expected().value(),
+                               .unacked_pdus = connection.unacked_count(),
+                               .unacked_bytes = connection.unacked_bytes(),
+                               .srtt_ns = connection.srtt().count(),
+                               .rto_ns = connection.rto(instance.params.transport).count()};
+    }
+    out.more = out.next < end;
+  }
+  out.done.store(true, std::memory_order_release);
 }
 
 void Pipeline::FinishDraining() {

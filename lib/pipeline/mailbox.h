@@ -9,6 +9,7 @@
 
 namespace suede {
 
+struct ConnectionSnapshot;
 struct SegmentShape;
 
 enum class LcoreRequestKind : uint8_t {
@@ -19,6 +20,7 @@ enum class LcoreRequestKind : uint8_t {
   kResetQueue,  // discard what was not packed and start `queue` over
   kDrain,       // take no more from a client than its ring holds; answered once all of it is
                 // acknowledged, and from then on take nothing
+  kSnapshot,    // write connections to `snapshot`; has no reply but its `done`
 };
 
 struct LcoreRequest {
@@ -30,6 +32,7 @@ struct LcoreRequest {
   const uint32_t* queue_instances = nullptr;  // kAttach: of each queue; read before the answer
   void* segment = nullptr;
   const SegmentShape* shape = nullptr;  // read before the answer is sent, not after
+  ConnectionSnapshot* snapshot = nullptr;
 };
 
 enum class LcoreStatus : uint8_t {

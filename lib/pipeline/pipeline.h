@@ -144,6 +144,7 @@ class Pipeline {
   LcoreStatus Claim(const LcoreRequest& request, bool claim);
   LcoreStatus ResetQueue(const LcoreRequest& request);
   LcoreStatus Detach(const LcoreRequest& request);
+  void WriteSnapshot(ConnectionSnapshot& out) const;
   void FinishDetaching();
   void FinishDraining();
   ClientSlot* FindClient(uint32_t client);

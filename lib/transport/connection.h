@@ -126,6 +126,8 @@ class Connection {
   void GiveUp(Time now, const TransportParams& params, PduList& given_up);
   void OnProbeAnswered() { probe_answered_ = lost_; }
   bool lost() const { return lost_; }
+  // Whether it waits because the far side was not ready.
+  bool paused() const { return paused_; }
 
   // ---- Starting over.
 

@@ -52,12 +52,13 @@ TEST(ConfigTest, SmallestFileHasTheDefaults) {
   EXPECT_EQ(config.log, LogConfig{});
   EXPECT_EQ(config.eal, EalConfig{});
   EXPECT_EQ(config.clients.socket, "/run/suede/left/xpu.sock");
+  EXPECT_EQ(config.management.socket, "/run/suede/left/management.sock");
   ASSERT_EQ(config.ports.size(), 1u);
   EXPECT_EQ(config.ports[0].mtu_bytes, 2088u);  // 2048 + 40
   EXPECT_FALSE(config.ports[0].mac.has_value());
   EXPECT_FALSE(config.ports[0].vid.has_value());
   ASSERT_EQ(config.instances.size(), 1u);
-  EXPECT_EQ(config.instances[0].ports[0].ip, 0xc6120001u);
+  EXPECT_EQ(config.instances[0].ports[0].address, (ConfigAddress{.low = 0xc6120001u}));
   ExpectDumpLoadsToTheSame(config);
 }
 
@@ -87,11 +88,14 @@ TEST(ConfigTest, RangesAreExpanded) {
   ASSERT_EQ(config.instances.size(), 16u);
   EXPECT_EQ(config.instances[15].xpu, 15u);
   EXPECT_EQ(config.instances[15].lcore, 1u);
-  EXPECT_EQ(config.instances[15].ports[0], (InstancePort{.port = 1, .ip = 0xc6120010u}));
+  EXPECT_EQ(config.instances[15].ports[0], (InstancePort{.port = 1, .address = {.low = 0xc6120010u}}));
   ASSERT_EQ(config.peers.size(), 1024u);
   ASSERT_EQ(config.peers[1023].ports.size(), 2u);
   EXPECT_EQ(config.peers[1023].ports[0],
-            (PeerPort{.port = 0, .ip = 0xc61303ffu, .mac = {2, 0, 0, 0, 4, 0xfe}}));
+            (PeerPort{.port = 0,
+                      .instance = {},
+                      .address = ConfigAddress{.low = 0xc61303ffu},
+                      .mac = {2, 0, 0, 0, 4, 0xfe}}));
   EXPECT_EQ(config.peers[1023].ports[1].mac, (ConfigMac{2, 0, 0, 0, 1, 0}));
   ExpectDumpLoadsToTheSame(config);
 }
@@ -112,10 +116,12 @@ TEST(ConfigTest, EveryKeyOutsideListsIsReadAndDumped) {
       "clients: {socket: /tmp/x.sock, socket_mode: 0600, max_clients: 2, max_queues: 3,\n"
       "  ring_lines: 8192, receive_lines: 2048, credit_lines: 5, aggregate_lines: 77,\n"
       "  completions: 128, unclaimed_pdus: 0, hugepages: on}\n"
+      "management: {socket: /tmp/m.sock, socket_mode: 0600, max_clients: 2}\n"
       "log: {level: debug, format: json}\n");
   ASSERT_EQ(config.eal.args.size(), 2u);
   EXPECT_EQ(config.eal.args[1], "a \"b\\");
   EXPECT_EQ(config.clients.socket_mode, 0600u);
+  EXPECT_EQ(config.management.max_clients, 2u);
   EXPECT_EQ(config.transport.psn_scope, TransportConfig::PsnScope::kVc);
   EXPECT_EQ(config.transport.rto_max, std::chrono::microseconds(333));
   EXPECT_EQ(config.classes.vc[2], (ConfigClass{.ecn = 3}));
@@ -164,12 +170,14 @@ TEST(ConfigTest, EveryExampleLoadsWithoutWarning) {
     EXPECT_TRUE(warnings.empty()) << warnings[0];
     ExpectDumpLoadsToTheSame(*config);
   }
-  EXPECT_GE(count, 4u);
+  EXPECT_GE(count, 6u);
 }
 
 TEST(ConfigTest, PairsOfExamplesKnowEachOther) {
-  for (const auto& [a, b] : {std::pair("conf/memif-pair-left.yaml", "conf/memif-pair-right.yaml"),
-                             std::pair("conf/servers-pair-a.yaml", "conf/servers-pair-b.yaml")}) {
+  for (const auto& [a, b] :
+       {std::pair("conf/memif-pair-left.yaml", "conf/memif-pair-right.yaml"),
+        std::pair("conf/servers-pair-a.yaml", "conf/servers-pair-b.yaml"),
+        std::pair("conf/memif-afh2c-left.yaml", "conf/memif-afh2c-right.yaml")}) {
     const auto left = LoadConfig(PathOf(a), kMachine);
     const auto right = LoadConfig(PathOf(b), kMachine);
     ASSERT_TRUE(left.ok() && right.ok());
@@ -181,8 +189,13 @@ TEST(ConfigTest, PairsOfExamplesKnowEachOther) {
         size_t found = 0;
         for (const InstanceConfig& instance : other->instances) {
           for (const PeerPort& port : peer.ports) {
-            found += instance.xpu == peer.xpu && instance.ports[0].ip == port.ip &&
-                     other->ports[instance.ports[0].port].mac == port.mac;
+            const InstancePort& at = instance.ports[0];
+            const PortConfig& their = other->ports[at.port];
+            const bool by_ip = their.encapsulation == PortConfig::Encapsulation::kUdp4;
+            found += instance.xpu == peer.xpu &&
+                     their.encapsulation == own->ports[port.port].encapsulation &&
+                     at.address == PeerAddress(peer, port, instance.instance) &&
+                     (!by_ip || their.mac == port.mac);
           }
         }
         EXPECT_EQ(found, peer.ports.size()) << a << " XPU " << peer.xpu;
@@ -197,13 +210,13 @@ TEST(ConfigTest, DumpOfTheLargestConfigurationIsNotTooLargeToLoad) {
   for (int i = 0; i < 8; ++i) {
     const std::string name = "port-with-a-name-of-32-letters-" + std::to_string(i);
     const std::string n = std::to_string(i);
-    text += "  - {name: " + name + ", device: net_null" + n + "}\n";
-    peers += "      - {port: " + name + ", ip_base: 198.11" + n +
-             ".100.100, mac: 'f2:00:00:00:00:01'}\n";
+    text += "  - {name: " + name + ", device: net_null" + n + ", encapsulation: udp6}\n";
+    peers += "      - {port: " + name + ", instance: 63, ip_base: fd00:1111:2222:3333:444" + n +
+             ":5555:6666:7777, mac: 'f2:00:00:00:00:01'}\n";
   }
   text +=
-      "instances: [{xpus: 0-1023, instance: 63, ports: "
-      "[{port: port-with-a-name-of-32-letters-0, ip_base: 198.118.100.100}]}]\n";
+      "instances: [{xpus: 0-1023, instance: 63, ports: [{port: port-with-a-name-of-32-letters-0, "
+      "ip_base: fd00:1111:2222:3333:4440:5555:6666:7777}]}]\n";
   ExpectDumpLoadsToTheSame(MustParse(text + peers));
 }
 

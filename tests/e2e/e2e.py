@@ -22,6 +22,7 @@ BUILD = pathlib.Path(os.environ.get("SUEDE_BUILD", ROOT / "build")).resolve()
 SUEDE = BUILD / "app/suede/suede"
 SUEDECTL = BUILD / "app/suedectl/suedectl"
 PERF = BUILD / "app/perf/suede-perf"
+SUEDECTL = BUILD / "app/suedectl/suedectl"
 HELLO_C = BUILD / "docs/examples/hello_c"
 HELLO_CPP = BUILD / "docs/examples/hello_cpp"
 
@@ -72,6 +73,7 @@ def endpoint_config(directory, side, device):
         "peers": [{"xpu": 1 - own,
                    "ports": [{"port": "p0", "ip": ip_of(1 - own), "mac": mac_of(1 - own)}]}],
         "clients": {"socket": str(directory / f"{side}.sock"), "hugepages": "off"},
+        "management": {"socket": str(directory / f"{side}-management.sock")},
     }
 
 
@@ -171,6 +173,7 @@ class Daemon(Process):
         self.config = config
         self.name = config["name"]
         self.socket = config["clients"]["socket"]
+        self.management = config["management"]["socket"]
         self.config_path = pathlib.Path(directory) / f"{self.name}.yaml"
         # JSON is YAML. "one: 1" lines would be nicer to read, but nobody has to.
         self.config_path.write_text(json.dumps(config, indent=1))
@@ -209,6 +212,21 @@ class Daemon(Process):
             raise E2eError(f"no counters\n{self.report()}")
         pairs = lines[-1].split("counters: counters ")[1].split()
         return {k: int(v) for k, v in (pair.split("=") for pair in pairs)}
+
+
+def suedectl(daemon, *arguments, code=0):
+    """What it printed; on stderr where another exit code than 0 is wanted."""
+    argv = [str(a) for a in (SUEDECTL, "--socket", daemon.management, *arguments)]
+    result = subprocess.run(argv, capture_output=True, text=True, timeout=START_S, check=False)
+    if result.returncode != code:
+        raise E2eError(f"{argv}: exit code {result.returncode}, wanted {code}\n"
+                       f"{result.stdout}{result.stderr}\n{daemon.report()}")
+    return result.stderr if code else result.stdout
+
+
+def managed(daemon, *arguments):
+    """The result of a command."""
+    return json.loads(suedectl(daemon, "-j", *arguments))
 
 
 @contextlib.contextmanager

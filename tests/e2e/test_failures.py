@@ -152,6 +152,25 @@ def test_unreachable_and_back():
         e2e.wait_until(reachable, 30, "the peer to be reachable again")
 
 
+def test_perf_waits_for_a_server_that_comes_back():
+    """What it asked of the server was given up as unreachable before the server was there again."""
+    changes = {"transport": {"max_tries": 4, "rto_max_us": 20000}}
+    with e2e.memif_pair(changes) as (directory, left, right), contextlib.ExitStack() as stack:
+        with client.Client(left.socket) as sender:
+            assert set(sender.complete(sender.send_all(1, 4), 20).values()) == {client.STATUS_OK}
+        right.signal(signal.SIGKILL)
+        right.wait(10)
+        load = stack.enter_context(e2e.perf(
+            directory, "load", left.socket, "--destinations", 1, "--count", 1000, "--check",
+            "--connect_timeout", e2e.TRAFFIC_S))
+        e2e.wait_until(lambda: left.counters()["tx_drop_unreachable_total"] > 0, 30,
+                       "the daemon to give up what it was handed")
+        new = stack.enter_context(e2e.Daemon(directory, right.config))
+        stack.enter_context(contextlib.closing(e2e._Closing(
+            e2e.perf_server(directory, new, "0"))))
+        load.expect(0, e2e.TRAFFIC_S)
+
+
 def test_perf_says_that_the_daemon_died():
     with e2e.memif_pair() as (directory, left, right):
         server = e2e.perf_server(directory, right, "0")

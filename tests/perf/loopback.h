@@ -23,8 +23,10 @@ class Loopback {
   };
   enum class Fate { kDeliver, kDrop, kDouble, kSwapWithNext, kBehindReport };
 
-  // Asked for each load and echo; may change it. Protocol messages always arrive.
+  // Asked for each load and echo; may change it.
   std::function<Fate(Stored&)> fault = [](Stored&) { return Fate::kDeliver; };
+  // Asked for each message of the protocol: whether it arrives.
+  std::function<bool(const Message&)> arrives = [](const Message&) { return true; };
   Time now;
   uint32_t credit = 64;  // commands that wait at a receiver, per VC
   uint8_t completion_status = SUEDE_STATUS_OK;
@@ -34,8 +36,10 @@ class Loopback {
 
   void Deliver(Stored command) {
     auto& queue = QueueTo(command.destination, command.vc);
-    const Fate fate =
-        OpcodeOf(command.control.data()) == Opcode::kProtocol ? Fate::kDeliver : fault(command);
+    const auto message = DecodeMessage(command.control.data(),
+                                       static_cast<uint32_t>(command.control.size()));
+    if (message && !arrives(*message)) return;
+    const Fate fate = message ? Fate::kDeliver : fault(command);
     if (fate == Fate::kDrop) return;
     if (fate == Fate::kDouble) queue.push_back(command);
     if (fate == Fate::kSwapWithNext) {
@@ -46,8 +50,6 @@ class Loopback {
       late_.push_back(std::move(command));
       return;
     }
-    const auto message = DecodeMessage(command.control.data(),
-                                       static_cast<uint32_t>(command.control.size()));
     queue.push_back(std::move(command));
     if (message && message->code == Code::kReport) {
       for (Stored& late : late_) QueueTo(late.destination, late.vc).push_back(std::move(late));

@@ -339,6 +339,63 @@ TEST_F(WorkloadTest, NoServerIsAnUnreachablePeer) {
   EXPECT_NE(r.explanation.find("XPU 2, VC 0"), std::string::npos) << r.explanation;
 }
 
+// What a server that is not up yet does not get is given up by the endpoint.
+TEST_F(WorkloadTest, StartIsRepeatedUntilAServerIsThere) {
+  plan_.streams = {{2, 0}, {3, 0}};
+  plan_.connect_timeout = std::chrono::seconds(3);
+  int ready = 0;
+  link_.arrives = [&](const Message& message) {
+    if (message.code == Code::kReady) ++ready;
+    return message.code != Code::kStart || link_.now >= TimeFromNs(1'700'000'000);
+  };
+  const RunResult r = Run();
+  EXPECT_EQ(r.outcome, Outcome::kDone);
+  EXPECT_EQ(r.forward.received, 1000u);
+  EXPECT_EQ(r.lost() + r.duplicated(), 0u);
+  EXPECT_EQ(ready, 2);
+  // Sent at once, and after 0.5, 1, 1.5 and 2 s, to each; then the requests for reports.
+  EXPECT_EQ(end_.flags_seen[SUEDE_RECORD_TRANSMIT_NOW], 2u * 5 + 2);
+}
+
+TEST_F(WorkloadTest, StartIsNotRepeatedToAServerThatHasAnswered) {
+  plan_.streams = {{2, 0}, {3, 0}};
+  plan_.connect_timeout = std::chrono::seconds(3);
+  int starts = 0;
+  link_.arrives = [&](const Message& message) {
+    return message.code != Code::kStart || ++starts != 2;  // the first one to XPU 3 is lost
+  };
+  EXPECT_EQ(Run().outcome, Outcome::kDone);
+  EXPECT_EQ(starts, 3);
+}
+
+// The server's answer was lost, and the load that it was asked for is on its way.
+TEST_F(WorkloadTest, RepeatedStartBeginsNoSecondRun) {
+  plan_.connect_timeout = std::chrono::seconds(3);
+  plan_.bidirectional = true;
+  plan_.rate = 1e5;
+  plan_.shape = {.data_bytes = 32, .check = true};
+  int readies = 0;
+  link_.arrives = [&](const Message& message) {
+    return message.code != Code::kReady || ++readies != 1;
+  };
+  const RunResult r = Run();
+  EXPECT_EQ(r.outcome, Outcome::kDone);
+  EXPECT_EQ(readies, 2);
+  EXPECT_GT(r.reverse.received, 0u);
+  EXPECT_EQ(r.reverse.received, r.reverse_sent);
+  EXPECT_EQ(r.lost() + r.wrong() + r.duplicated() + r.misordered(), 0u);
+}
+
+TEST_F(WorkloadTest, RepeatedStartsEndWithTheTimeout) {
+  plan_.connect_timeout = std::chrono::milliseconds(1800);
+  int starts = 0;
+  link_.arrives = [&](const Message&) { return ++starts, false; };
+  const RunResult r = Run();
+  EXPECT_EQ(r.outcome, Outcome::kPeerSilent);
+  EXPECT_EQ(starts, 4);
+  EXPECT_LT(link_.now, TimeFromNs(1'801'000'000));
+}
+
 TEST_F(WorkloadTest, AnUnreachableCompletionEndsTheRun) {
   plan_.shape.completion_every = 1;
   link_.completion_status = SUEDE_STATUS_UNREACHABLE;

@@ -1,5 +1,6 @@
 // libsuede against a server, end to end.
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/wait.h>
 
 #include <chrono>

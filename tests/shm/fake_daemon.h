@@ -3,19 +3,17 @@
 #ifndef SUEDE_TESTS_SHM_FAKE_DAEMON_H_
 #define SUEDE_TESTS_SHM_FAKE_DAEMON_H_
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
-#include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "shm/server.h"
@@ -27,49 +25,21 @@ namespace suede {
 // A directory that goes with its contents.
 class TestDirectory {
  public:
-  TestDirectory() {
-    char name[] = "/tmp/suede-shm-XXXXXX";
-    path_ = mkdtemp(name);
-  }
-  ~TestDirectory() { (void)!system(("rm -rf " + path_).c_str()); }
+  TestDirectory();
+  ~TestDirectory();
   std::string Socket() const { return path_ + "/xpu.sock"; }
 
  private:
   std::string path_;
 };
 
-inline ShmServerConfig TestConfig(const std::string& socket) {
-  return {.socket_path = socket,
-          .shape = {.queue_count = 4,
-                    .tx_lines = 256,
-                    .rx_lines = 256,
-                    .completion_count = 256,
-                    .credit_lines = 64,
-                    .aggregate_lines = 128},
-          .huge_pages = HugePages::kAuto,
-          .max_clients = 4,
-          .version = "0.1-test",
-          .instances = {{1, 0}, {2, 0}, {2, 1}}};
-}
+ShmServerConfig TestConfig(const std::string& socket);
 
 class FakeDaemon : public ClientHandler {
  public:
-  explicit FakeDaemon(const ShmServerConfig& config) {
-    absl::StatusOr<std::unique_ptr<ShmServer>> server = ShmServer::Create(config, this);
-    if (!server.ok()) {
-      status = server.status();
-      return;
-    }
-    server_ = std::move(*server);
-    thread_ = std::thread([this] { Run(); });
-  }
+  explicit FakeDaemon(const ShmServerConfig& config);
   ~FakeDaemon() override { Stop(); }
-  void Stop() {
-    stop_ = true;
-    if (thread_.joinable()) thread_.join();
-    clients_.clear();
-    server_.reset();
-  }
+  void Stop();
 
   // Runs `what` on the daemon's thread and waits for it.
   template <typename Result>
@@ -86,75 +56,15 @@ class FakeDaemon : public ClientHandler {
     while (!done) usleep(100);
     return result;
   }
-  ShmServerCounters counters() {
-    return Ask<ShmServerCounters>([](ShmServer& server) { return server.counters(); });
-  }
-  size_t client_count() {
-    return Ask<size_t>([](ShmServer& server) { return server.clients().size(); });
-  }
-  void SetState(uint32_t queue, uint32_t state) {
-    Ask<int>([&](ShmServer&) {
-      for (auto& [id, client] : clients_) SetQueueState(client.segment->base(), queue, state);
-      return 0;
-    });
-  }
+  ShmServerCounters counters();
+  size_t client_count();
+  void SetState(uint32_t queue, uint32_t state);
 
-  absl::Status OnOpen(ClientId id, const OpenRequest& request, Segment& segment) override {
-    if (refuse_open) return absl::ResourceExhaustedError("refused by the test");
-    Attached& client = clients_[id];
-    client.segment = &segment;
-    for (uint32_t q = 0; q < request.queues.size(); ++q) {
-      client.queues.push_back({.source = request.queues[q],
-                               .tx = {segment.base(), segment.shape(), q},
-                               .credits = {segment.base(), segment.shape(), q},
-                               .completions = {segment.base(), segment.shape(), q}});
-    }
-    for (uint32_t vc = 0; vc < kVcCount; ++vc)
-      client.rx[vc] = {segment.base(), segment.shape(), vc};
-    server_->FinishOpen(id, absl::OkStatus());
-    return absl::OkStatus();
-  }
-  absl::Status OnClaim(ClientId id, const ClaimRequest& request) override {
-    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-      const auto owner = claims_.find({request.instance.xpuid, vc});
-      if ((request.vc_mask & 1u << vc) != 0 && owner != claims_.end() && owner->second != id) {
-        return absl::AlreadyExistsError("claimed by another client");
-      }
-    }
-    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-      if ((request.vc_mask & 1u << vc) != 0) claims_[{request.instance.xpuid, vc}] = id;
-    }
-    later_.push_back([this, id] { server_->FinishClaim(id, absl::OkStatus()); });
-    return absl::OkStatus();
-  }
-  absl::Status OnUnclaim(ClientId id, const ClaimRequest& request) override {
-    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-      if ((request.vc_mask & 1u << vc) != 0) claims_.erase({request.instance.xpuid, vc});
-    }
-    later_.push_back([this, id] { server_->FinishClaim(id, absl::OkStatus()); });
-    return absl::OkStatus();
-  }
-  absl::Status OnReset(ClientId id, uint32_t index) override {
-    Attached& client = clients_[id];
-    Queue& queue = client.queues[index];
-    SetQueueState(client.segment->base(), index, SUEDE_QUEUE_IN_RESET);
-    TxRecord records[32];
-    for (uint32_t n; (n = queue.tx.Poll(records, 32)) > 0;) {
-      for (uint32_t i = 0; i < n; ++i) Complete(queue, records[i], SUEDE_STATUS_RESET);
-    }
-    queue.completions.Publish();
-    queue.tx.Restart();
-    queue.credits.Restart();
-    SetQueueState(client.segment->base(), index, SUEDE_QUEUE_READY);
-    later_.push_back([this, id] { server_->FinishReset(id, absl::OkStatus()); });
-    return absl::OkStatus();
-  }
-  void OnGone(ClientId id) override {
-    clients_.erase(id);
-    std::erase_if(claims_, [id](const auto& claim) { return claim.second == id; });
-    if (!hold_detach) later_.push_back([this, id] { server_->FinishDetach(id); });
-    ++gone;
-  }
+  absl::Status OnOpen(ClientId id, const OpenRequest& request, Segment& segment) override;
+  absl::Status OnClaim(ClientId id, const ClaimRequest& request) override;
+  absl::Status OnUnclaim(ClientId id, const ClaimRequest& request) override;
+  absl::Status OnReset(ClientId id, uint32_t index) override;
+  void OnGone(ClientId id) override;
 
   absl::Status status;
   std::atomic<bool> refuse_open{false};
@@ -175,73 +85,11 @@ class FakeDaemon : public ClientHandler {
     std::array<RxRingWriter, kVcCount> rx;
   };
 
-  static void Complete(Queue& queue, const TxRecord& record, uint8_t status) {
-    if ((record.flags & SUEDE_RECORD_COMPLETION) == 0) return;
-    queue.completions.Push(record.tag, record.xpuid, record.vc, status);
-  }
-
-  void Run() {
-    while (!stop_) {
-      pollfd what{.fd = server_->fd(), .events = POLLIN, .revents = 0};
-      poll(&what, 1, 0);
-      server_->Poll();
-      for (auto& act : std::exchange(later_, {})) act();
-      std::vector<std::function<void()>> questions;
-      {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        questions.swap(questions_);
-      }
-      for (auto& question : questions) question();
-      if (!paused) Turn();
-      usleep(20);
-    }
-  }
-  void Turn() {
-    for (auto& [id, client] : clients_) {
-      for (uint32_t q = 0; q < client.queues.size(); ++q) {
-        Serve(client.queues[q]);
-        if (client.queues[q].tx.broken()) {
-          SetQueueState(client.segment->base(), q, SUEDE_QUEUE_BROKEN);
-        }
-      }
-    }
-  }
-  void Serve(Queue& queue) {
-    TxRecord records[32];
-    const uint32_t count = queue.tx.Poll(records, 32);
-    for (uint32_t i = 0; i < count; ++i) {
-      const TxRecord& record = records[i];
-      if (record.verdict != RecordVerdict::kCommand) {
-        Complete(queue, record,
-                 record.verdict == RecordVerdict::kMalformed ? SUEDE_STATUS_MALFORMED
-                                                             : SUEDE_STATUS_ERROR_MARK);
-        continue;
-      }
-      if (!queue.credits.Take(record.xpuid, record.vc, record.lines)) {
-        Complete(queue, record, SUEDE_STATUS_NO_CREDIT);
-        continue;
-      }
-      queue.credits.Return(record.xpuid, record.vc, record.lines);
-      Complete(queue, record, Deliver(queue.source, record));
-    }
-    queue.tx.Release();
-    queue.completions.Publish();
-  }
-  uint8_t Deliver(InstanceKey source, const TxRecord& record) {
-    const auto claim = claims_.find({record.xpuid, record.vc});
-    if (claim == claims_.end()) return SUEDE_STATUS_UNREACHABLE;
-    RxRingWriter& writer = clients_[claim->second].rx[record.vc];
-    uint8_t* to = writer.Reserve(record.lines);
-    if (to == nullptr) return SUEDE_STATUS_UNREACHABLE;
-    std::memset(to, 0, SUEDE_RECORD_CONTROL);
-    to[0] = (record.type & 0x10) != 0 ? SUEDE_KIND_COMMAND_DATA : SUEDE_KIND_COMMAND;
-    to[1] = record.vc;
-    std::memcpy(to + 2, &source.xpuid, 2);
-    std::memcpy(to + 4, &record.xpuid, 2);
-    std::memcpy(to + SUEDE_RECORD_CONTROL, record.line + SUEDE_RECORD_CONTROL, record.bytes);
-    writer.Publish();
-    return SUEDE_STATUS_OK;
-  }
+  static void Complete(Queue& queue, const TxRecord& record, uint8_t status);
+  void Run();
+  void Turn();
+  void Serve(Queue& queue);
+  uint8_t Deliver(InstanceKey source, const TxRecord& record);
 
   std::unique_ptr<ShmServer> server_;
   std::map<ClientId, Attached> clients_;

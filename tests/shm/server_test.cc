@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <cstring>
+
 #include "fake_daemon.h"
 
 namespace suede {

@@ -77,7 +77,10 @@ TEST(Afh2c, NoHopCount) {
   Octets frame = BuildOctets(Encap::kAfh2c, Spec(Encap::kAfh2c), Octets(80, 0x12),
                              {.op = RhOp::kAck, .xpuid = 7});
   ASSERT_EQ(frame[1], 0);
-  EXPECT_EQ(ErrorOf(RulesOf(Encap::kAfh2c, Spec(Encap::kAfh2c)), frame), FrameError::kNone);
+  const FrameRules rules = RulesOf(Encap::kAfh2c, Spec(Encap::kAfh2c));
+  EXPECT_EQ(ErrorOf(rules, frame), FrameError::kNone);
+  frame.resize(17);
+  EXPECT_EQ(ErrorOf(rules, frame), FrameError::kTruncated);
 }
 
 TEST(Afh2, TagsAreNotLookedThrough) {

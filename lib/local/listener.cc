@@ -1,4 +1,4 @@
-#include "shm/listener.h"
+#include "local/listener.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -21,27 +21,27 @@ namespace {
 
 absl::Status Failed(const std::string& path, const char* what, const char* mend) {
   return absl::UnavailableError(
-      absl::StrCat("client socket ", path, ": ", what, ": ", std::strerror(errno), "; ", mend));
+      absl::StrCat("socket ", path, ": ", what, ": ", std::strerror(errno), "; ", mend));
 }
 
 int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 // Removes the socket of a dead daemon.
-absl::Status RemoveStale(const std::string& path, const sockaddr_un& address) {
+absl::Status RemoveStale(const std::string& path, const sockaddr_un& address, int type) {
   struct stat info;
   if (lstat(path.c_str(), &info) != 0) return absl::OkStatus();
   if (!S_ISSOCK(info.st_mode)) {
     return absl::FailedPreconditionError(
-        absl::StrCat("client socket ", path, ": another kind of file is there; remove it"));
+        absl::StrCat("socket ", path, ": another kind of file is there; remove it"));
   }
-  const int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const int probe = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (probe < 0) return Failed(path, "socket", "raise the open file limit");
   const int result = connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address);
   const bool is_dead = result != 0 && (errno == ECONNREFUSED || errno == ENOENT);
   close(probe);
   if (!is_dead) {
     return absl::AlreadyExistsError(absl::StrCat(
-        "client socket ", path, ": another program listens there; stop it or choose another name"));
+        "socket ", path, ": another program listens there; stop it or choose another name"));
   }
   if (unlink(path.c_str()) != 0 && errno != ENOENT) {
     return Failed(path, "removing the one of a dead run", "remove it");
@@ -58,11 +58,13 @@ std::string RuntimeDirectory(const std::string& name) {
   return absl::StrCat("/tmp/suede-", geteuid(), "/", name);
 }
 
-absl::StatusOr<std::unique_ptr<Listener>> Listener::Create(const std::string& path, mode_t mode) {
+absl::StatusOr<std::unique_ptr<Listener>> Listener::Create(const std::string& path, mode_t mode,
+                                                           Kind kind) {
+  const int type = kind == Kind::kPackets ? SOCK_SEQPACKET : SOCK_STREAM;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path) {
-    return absl::InvalidArgumentError(absl::StrCat("client socket ", path, ": a path has 1 to ",
+    return absl::InvalidArgumentError(absl::StrCat("socket ", path, ": a path has 1 to ",
                                                    sizeof address.sun_path - 1, " octets"));
   }
   std::memcpy(address.sun_path, path.data(), path.size());
@@ -81,10 +83,10 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Create(const std::string& pa
   };
   if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
     return give_up(absl::AlreadyExistsError(absl::StrCat(
-        "client socket ", path, ": a daemon is running there; stop it or choose another name")));
+        "socket ", path, ": a daemon is running there; stop it or choose another name")));
   }
-  if (absl::Status status = RemoveStale(path, address); !status.ok()) return give_up(status);
-  fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (absl::Status status = RemoveStale(path, address, type); !status.ok()) return give_up(status);
+  fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return give_up(Failed(path, "socket", "raise the open file limit"));
   if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
     return give_up(Failed(path, "bind", "make its directory writable"));

@@ -1,6 +1,6 @@
-// The daemon's socket in the file system.
-#ifndef SUEDE_SHM_LISTENER_H_
-#define SUEDE_SHM_LISTENER_H_
+// A daemon's Unix socket in the file system. The thread that made it alone uses it.
+#ifndef SUEDE_LOCAL_LISTENER_H_
+#define SUEDE_LOCAL_LISTENER_H_
 
 #include <sys/types.h>
 
@@ -15,11 +15,13 @@ namespace suede {
 // $XDG_RUNTIME_DIR/suede/NAME (/tmp/suede-UID/NAME where that is not set).
 std::string RuntimeDirectory(const std::string& name);
 
-// A listening SOCK_SEQPACKET socket. Its lock is held for as long as it lives, so that two daemons
+// A listening socket. Its lock is held for as long as it lives, so that two daemons
 // never share a path; the socket of a dead one is replaced. Its directory is made if need be.
 class Listener {
  public:
-  static absl::StatusOr<std::unique_ptr<Listener>> Create(const std::string& path, mode_t mode);
+  enum class Kind { kPackets, kStream };  // SOCK_SEQPACKET, SOCK_STREAM
+  static absl::StatusOr<std::unique_ptr<Listener>> Create(const std::string& path, mode_t mode,
+                                                          Kind kind = Kind::kPackets);
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -42,4 +44,4 @@ class Listener {
 
 }  // namespace suede
 
-#endif  // SUEDE_SHM_LISTENER_H_
+#endif  // SUEDE_LOCAL_LISTENER_H_

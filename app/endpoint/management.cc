@@ -1,0 +1,220 @@
+#include "endpoint/management.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "control/config_encapsulation.h"
+#include "control/config_values.h"
+#include "endpoint/version.h"
+
+namespace suede {
+namespace {
+
+// Member of PortStats, metric name.
+#define SUEDE_PORT_STATS(X)                      \
+  X(rx_frames, "port_rx_frames_total")           \
+  X(rx_bytes, "port_rx_bytes_total")             \
+  X(tx_frames, "port_tx_frames_total")           \
+  X(tx_bytes, "port_tx_bytes_total")             \
+  X(rx_missed, "port_rx_missed_total")           \
+  X(rx_errors, "port_rx_errors_total")           \
+  X(rx_no_buffer, "port_rx_no_buffer_total")     \
+  X(tx_errors, "port_tx_errors_total")           \
+  X(rx_oversize, "port_rx_oversize_total")       \
+  X(rx_copied, "port_rx_copied_total")           \
+  X(rx_no_copy, "port_rx_no_copy_total")
+
+CounterSetView ToSet(std::string of, const CounterSnapshot& snapshot) {
+  CounterSetView set{.of = std::move(of), .counters = {}};
+  const auto rows = CounterRows();
+  for (size_t i = 0; i < kCounterCount; ++i) {
+    set.counters.push_back({.name = rows[i].name, .value = snapshot[i]});
+  }
+  return set;
+}
+
+CounterSetView ToSet(std::string of, const CounterBlock& block) {
+  CounterSnapshot snapshot{};
+  block.AddTo(snapshot);
+  return ToSet(std::move(of), snapshot);
+}
+
+CounterSetView ToSet(std::string of, const PortStats& stats) {
+  CounterSetView set{.of = std::move(of), .counters = {}};
+#define SUEDE_PORT_STATS_VIEW(id, metric) \
+  set.counters.push_back({.name = metric, .value = stats.id});
+  SUEDE_PORT_STATS(SUEDE_PORT_STATS_VIEW)
+#undef SUEDE_PORT_STATS_VIEW
+  return set;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Management>> Management::Create(Endpoint* endpoint,
+                                                               ClientService* clients,
+                                                               Logger* logger) {
+  std::unique_ptr<Management> management(new Management(endpoint, clients, logger));
+  const Config& config = endpoint->config();
+  const ManagementOptions options{
+      .socket_path = config.management.socket,
+      .socket_mode = config.management.socket_mode,
+      .max_clients = config.management.max_clients,
+      .version = kVersion,
+      .name = config.name,
+      .limits = {},
+      .log = [logger](std::string_view line) {
+        logger->Write(EalLogLevel::kInfo, "management", line);
+      }};
+  absl::StatusOr<std::unique_ptr<ManagementServer>> server =
+      ManagementServer::Create(options, &EndpointCatalog(), management.get());
+  if (!server.ok()) return server.status();
+  management->server_ = *std::move(server);
+  return management;
+}
+
+VersionView Management::Version() {
+  const auto up = std::chrono::steady_clock::now() - start_;
+  return {.version = kVersion,
+          .revision = kRevision,
+          .dpdk = DpdkVersion(),
+          .name = endpoint_->config().name,
+          .uptime_s = static_cast<uint64_t>(
+              std::chrono::duration_cast<std::chrono::seconds>(up).count())};
+}
+
+std::string Management::EffectiveConfig() { return DumpConfig(endpoint_->config()); }
+
+std::vector<InstanceView> Management::Instances() {
+  const Config& config = endpoint_->config();
+  std::vector<InstanceView> all;
+  for (const InstanceConfig& instance : config.instances) {
+    for (const InstancePort& at : instance.ports) {
+      all.push_back({.xpu = instance.xpu,
+                     .instance = instance.instance,
+                     .lcore = config.lcores[instance.lcore].cpu,
+                     .port = config.ports[at.port].name,
+                     .address = FormatAddress(config.ports[at.port].encapsulation, at.address)});
+    }
+  }
+  return all;
+}
+
+std::vector<PortView> Management::Ports() {
+  const Config& config = endpoint_->config();
+  std::vector<PortView> all;
+  for (size_t p = 0; p < config.ports.size(); ++p) {
+    const PortConfig& port = config.ports[p];
+    const DpdkPort& device = *endpoint_->ports()[p];
+    const LinkState link = device.link();
+    all.push_back({.name = port.name,
+                   .device = port.device,
+                   .driver = device.driver(),
+                   .mac = FormatMac(port.mac.value_or(device.mac())),
+                   .mtu_bytes = port.mtu_bytes,
+                   .encapsulation = std::string(NameOf(port.encapsulation)),
+                   .link_up = link.up,
+                   .speed_bps = link.speed_bps,
+                   .pool_frames = device.pool_frames(),
+                   .pool_free = device.FreeFrames()});
+  }
+  return all;
+}
+
+std::vector<PeerView> Management::Peers() {
+  const Config& config = endpoint_->config();
+  std::vector<PeerView> all;
+  for (const PeerConfig& peer : config.peers) {
+    for (const PeerPort& at : peer.ports) {
+      all.push_back({.xpu = peer.xpu,
+                     .port = config.ports[at.port].name,
+                     .address = FormatAddress(config.ports[at.port].encapsulation,
+                                              PeerAddress(peer, at, at.instance.value_or(0))),
+                     .mac = at.mac == ConfigMac{} ? "" : FormatMac(at.mac)});
+    }
+  }
+  return all;
+}
+
+std::vector<ClientView> Management::Clients() {
+  std::vector<ClientView> all;
+  for (const ClientInfo& client : clients_->server().clients()) {
+    all.push_back({.id = static_cast<uint64_t>(client.id),
+                   .pid = client.pid,
+                   .uid = client.uid,
+                   .queues = client.queue_count,
+                   .state = client.is_gone            ? "leaving"
+                            : client.queue_count != 0 ? "open"
+                                                      : "connected"});
+  }
+  return all;
+}
+
+CounterSetView Management::TotalCounters() const {
+  CounterSetView set = ToSet("", endpoint_->Counters());
+#define SUEDE_SHM_COUNTER_VIEW(id, metric, sentence) \
+  set.counters.push_back({.name = metric, .value = clients_->server().counters().id});
+  SUEDE_SHM_COUNTERS(SUEDE_SHM_COUNTER_VIEW)
+#undef SUEDE_SHM_COUNTER_VIEW
+#define SUEDE_MANAGEMENT_COUNTER_VIEW(id, metric, sentence) \
+  set.counters.push_back({.name = metric, .value = server_->counters().id});
+  SUEDE_MANAGEMENT_COUNTERS(SUEDE_MANAGEMENT_COUNTER_VIEW)
+#undef SUEDE_MANAGEMENT_COUNTER_VIEW
+  return set;
+}
+
+std::vector<CounterSetView> Management::Counters(CounterScope scope) {
+  const Config& config = endpoint_->config();
+  std::vector<CounterSetView> sets;
+  switch (scope) {
+    case CounterScope::kTotal: sets.push_back(TotalCounters()); break;
+    case CounterScope::kInstance:
+      for (uint32_t i = 0; i < config.instances.size(); ++i) {
+        const Pipeline& pipeline = endpoint_->pipeline(endpoint_->pipeline_of(i));
+        sets.push_back(
+            ToSet(absl::StrCat(config.instances[i].xpu, ".", config.instances[i].instance),
+                  pipeline.counters(endpoint_->number_of(i))));
+      }
+      break;
+    case CounterScope::kLcore:
+      for (uint32_t l = 0; l < endpoint_->pipeline_count(); ++l) {
+        sets.push_back(
+            ToSet(absl::StrCat(config.lcores[l].cpu), endpoint_->pipeline(l).port_counters()));
+      }
+      break;
+    case CounterScope::kPort:
+      for (const auto& port : endpoint_->ports()) {
+        sets.push_back(ToSet(port->name(), port->Stats()));
+      }
+      break;
+  }
+  return sets;
+}
+
+EndpointView::ConnectionQuestion Management::Connections(const ConnectionQuery& query) {
+  return [survey = std::make_shared<ConnectionSurvey>(&desk_, query)] {
+    return survey->Poll();
+  };
+}
+
+LogLevelView Management::LogLevel() {
+  switch (logger_->level()) {
+    case LogConfig::Level::kDebug: return LogLevelView::kDebug;
+    case LogConfig::Level::kInfo: return LogLevelView::kInfo;
+    case LogConfig::Level::kWarning: return LogLevelView::kWarning;
+    case LogConfig::Level::kError: break;
+  }
+  return LogLevelView::kError;
+}
+
+void Management::SetLogLevel(LogLevelView level) {
+  switch (level) {
+    case LogLevelView::kDebug: return logger_->SetLevel(LogConfig::Level::kDebug);
+    case LogLevelView::kInfo: return logger_->SetLevel(LogConfig::Level::kInfo);
+    case LogLevelView::kWarning: return logger_->SetLevel(LogConfig::Level::kWarning);
+    case LogLevelView::kError: return logger_->SetLevel(LogConfig::Level::kError);
+  }
+}
+
+bool Management::Drain() { return !std::exchange(drains_, true); }
+
+}  // namespace suede

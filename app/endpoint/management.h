@@ -1,0 +1,64 @@
+// The endpoint as its management socket shows it, and that socket.
+#ifndef SUEDE_APP_ENDPOINT_MANAGEMENT_H_
+#define SUEDE_APP_ENDPOINT_MANAGEMENT_H_
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "endpoint/client_service.h"
+#include "endpoint/connection_survey.h"
+#include "endpoint/endpoint.h"
+#include "endpoint/logger.h"
+#include "mgmt/endpoint_view.h"
+#include "mgmt/server.h"
+
+namespace suede {
+
+// Control thread only.
+class Management final : public EndpointView {
+ public:
+  // Everything given outlives it, and the lcores are stopped before it goes.
+  static absl::StatusOr<std::unique_ptr<Management>> Create(Endpoint* endpoint,
+                                                            ClientService* clients,
+                                                            Logger* logger);
+
+  int fd() const { return server_->fd(); }
+  // Call when fd() is readable.
+  void Poll() { server_->Poll(); }
+  const ManagementCounters& counters() const { return server_->counters(); }
+  // Whether the daemon is to drain and end: somebody asked, or BeginDrain was called.
+  bool drains() const { return drains_; }
+  void BeginDrain() { drains_ = true; }
+
+  // EndpointView.
+  VersionView Version() override;
+  std::string EffectiveConfig() override;
+  std::vector<InstanceView> Instances() override;
+  std::vector<PortView> Ports() override;
+  std::vector<PeerView> Peers() override;
+  std::vector<ClientView> Clients() override;
+  std::vector<CounterSetView> Counters(CounterScope scope) override;
+  ConnectionQuestion Connections(const ConnectionQuery& query) override;
+  LogLevelView LogLevel() override;
+  void SetLogLevel(LogLevelView level) override;
+  bool Drain() override;
+
+ private:
+  Management(Endpoint* endpoint, ClientService* clients, Logger* logger)
+      : endpoint_(endpoint), clients_(clients), logger_(logger), desk_(endpoint) {}
+  CounterSetView TotalCounters() const;
+
+  Endpoint* const endpoint_;
+  ClientService* const clients_;
+  Logger* const logger_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  SnapshotDesk desk_;  // outlives the server's questions
+  bool drains_ = false;
+  std::unique_ptr<ManagementServer> server_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_MANAGEMENT_H_

@@ -1,0 +1,117 @@
+// The load of a run: how much may be sent when, and the stretch of it that is measured.
+#ifndef SUEDE_APP_PERF_LOAD_PHASE_H_
+#define SUEDE_APP_PERF_LOAD_PHASE_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "perf/endpoint.h"
+#include "perf/load_collector.h"
+#include "perf/load_sender.h"
+#include "perf/results.h"
+#include "perf/run_plan.h"
+#include "perf/schedule.h"
+
+namespace suede::perf {
+
+// One worker's; owned by the thread that calls Send.
+template <PerfEndpoint E>
+class LoadPhase {
+ public:
+  // The plan has to outlive it.
+  LoadPhase(E& endpoint, const RunPlan& plan, LoadSender<E>& sender, LoadCollector<E>& collector)
+      : endpoint_(endpoint), plan_(plan), sender_(sender), collector_(collector) {}
+
+  void Begin(Time now) {
+    schedule_ = RateSchedule(now, plan_.rate > 0 ? plan_.rate : 1);
+    measure_from_ = now + plan_.warmup;
+    last_progress_ = now;
+  }
+
+  // Sends what may be sent now, and says how many commands that was.
+  uint32_t Send(Time now) {
+    if (!measuring_ && now >= measure_from_) {
+      measuring_ = true;
+      measure_from_ = now;
+      sent_before_ = sender_.sent();
+      collector_.MeasureFrom(now);
+    }
+    const uint64_t budget = Budget(now);
+    const uint32_t sent = budget == 0 ? 0 : SendUpTo(now, budget);
+    if (measuring_ && sent > 0) track_.Add(now - measure_from_, sent);
+    const bool due = plan_.rate <= 0 || schedule_.DueBy(now) > sender_.sent();
+    if (sent > 0 || !due) last_progress_ = now;
+    return sent;
+  }
+
+  // Whether its count or its duration has been sent.
+  bool IsOver(Time now) const {
+    if (!measuring_) return false;
+    if (plan_.count > 0) return sender_.sent() - sent_before_ >= plan_.count;
+    return now - measure_from_ >= plan_.duration;
+  }
+
+  // Whether nothing could be sent for so long that no more is to be expected: what is under way was
+  // lost, or a server takes nothing. The drain then tells which.
+  bool IsStalled(Time now) const { return now - last_progress_ > plan_.drain_timeout; }
+
+  // Fills in this worker's share of the result, as measured until `end`.
+  void Settle(Time end, RunResult* result) const {
+    result->sent = sender_.sent();
+    result->measured = measuring_ ? sender_.sent() - sent_before_ : 0;
+    result->measured_time = measuring_ ? std::max(end - measure_from_, Duration(0)) : Duration(0);
+    result->blocked = sender_.blocked();
+    result->latency_ns = collector_.latency_ns();
+    result->completions = collector_.completions();
+  }
+  const RateTrack& track() const { return track_; }
+
+ private:
+  static constexpr uint32_t kBurst = 32;
+
+  // How many commands may be sent at this moment.
+  uint64_t Budget(Time now) const {
+    uint64_t budget = kBurst;
+    if (plan_.rate > 0) {
+      const uint64_t due = schedule_.DueBy(now);
+      budget = due > sender_.sent() ? due - sender_.sent() : 0;
+    }
+    if (plan_.count > 0 && measuring_) {
+      budget = std::min(budget, plan_.count - (sender_.sent() - sent_before_));
+    }
+    if (plan_.latency) {
+      const uint64_t out = collector_.under_way();
+      budget = std::min<uint64_t>(budget, plan_.inflight > out ? plan_.inflight - out : 0);
+    }
+    return std::min<uint64_t>(budget, kBurst);
+  }
+
+  uint32_t SendUpTo(Time now, uint64_t budget) {
+    const auto max = static_cast<uint32_t>(budget);
+    uint32_t sent;
+    if (plan_.rate > 0) {
+      sent = sender_.Burst(max, [this](uint64_t k) { return schedule_.IntendedTime(k); });
+    } else if (plan_.latency) {
+      sent = sender_.Burst(max, [this](uint64_t) { return endpoint_.Now(); });
+    } else {
+      sent = sender_.Burst(max, [now](uint64_t) { return now; });
+    }
+    collector_.OnSent(sent);
+    return sent;
+  }
+
+  E& endpoint_;
+  const RunPlan& plan_;
+  LoadSender<E>& sender_;
+  LoadCollector<E>& collector_;
+  bool measuring_ = false;
+  uint64_t sent_before_ = 0;  // the measurement
+  RateSchedule schedule_;
+  Time last_progress_;
+  Time measure_from_ = kNever;
+  RateTrack track_;
+};
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_LOAD_PHASE_H_

@@ -1,0 +1,39 @@
+#include "suedectl/local_commands.h"
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "suedectl/command_line.h"
+#include "suedectl/frame_commands.h"
+#include "suedectl/help.h"
+
+namespace suede::ctl {
+namespace {
+
+int PrintCompletion(std::span<const std::string_view> arguments, FILE*, FILE* out, FILE* err) {
+  if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
+    std::fputs("suedectl completion: prints a completion script for bash.\n\n"
+               "  source <(suedectl completion)\n", out);
+    return kExitDone;
+  }
+  if (!arguments.empty()) {
+    std::fprintf(err, "suedectl: completion takes no arguments, and not '%s'\n",
+                 std::string(arguments[0]).c_str());
+    return kExitUsage;
+  }
+  std::fputs(Completion({.catalog = EndpointCatalog(), .local = LocalCommands()}).c_str(), out);
+  return kExitDone;
+}
+
+constexpr LocalCommand kCommands[] = {
+    kFrameCommands[0],
+    kFrameCommands[1],
+    {"completion", "prints a completion script for bash", PrintCompletion},
+};
+
+}  // namespace
+
+std::span<const LocalCommand> LocalCommands() { return kCommands; }
+
+}  // namespace suede::ctl

@@ -1,0 +1,16 @@
+// Commands that need no daemon.
+#ifndef SUEDE_SUEDECTL_LOCAL_COMMANDS_H_
+#define SUEDE_SUEDECTL_LOCAL_COMMANDS_H_
+
+#include <span>
+
+#include "suedectl/local_command.h"
+
+namespace suede::ctl {
+
+// All of them. A further one is a function in a file of its own and a row in local_commands.cc.
+std::span<const LocalCommand> LocalCommands();
+
+}  // namespace suede::ctl
+
+#endif  // SUEDE_SUEDECTL_LOCAL_COMMANDS_H_

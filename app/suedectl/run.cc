@@ -1,0 +1,105 @@
+#include "suedectl/run.h"
+
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/text.h"
+#include "suedectl/daemon.h"
+#include "suedectl/help.h"
+#include "suedectl/print.h"
+
+namespace suede::ctl {
+namespace {
+
+int ExitCodeOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument: return kExitUsage;
+    case absl::StatusCode::kUnavailable: return kExitUnreachable;
+    default: return kExitFailure;
+  }
+}
+
+int Fail(const absl::Status& status, std::FILE* err) {
+  std::fprintf(err, "suedectl: %s\n", std::string(status.message()).c_str());
+  return ExitCodeOf(status);
+}
+
+// The file that is passed along: the daemon gets no paths.
+absl::StatusOr<Fd> OpenDescriptor(const Invocation& invocation) {
+  const bool is_written = invocation.method->descriptor->is_written;
+  const std::string& path = invocation.descriptor_path;
+  const int flags = is_written ? O_WRONLY | O_CREAT | O_TRUNC : O_RDONLY;
+  Fd file(path == "-" ? dup(is_written ? STDOUT_FILENO : STDIN_FILENO)
+                      : open(path.c_str(), flags | O_CLOEXEC, 0644));
+  if (file.ok()) return file;
+  return absl::AbortedError(
+      StrCat(path, ": ", std::strerror(errno), "; give the path of a file that can be ",
+             is_written ? "written" : "read"));
+}
+
+void SleepFor(double seconds) {
+  timespec rest{.tv_sec = static_cast<time_t>(seconds),
+                .tv_nsec = static_cast<int64_t>((seconds - static_cast<double>(static_cast<time_t>(
+                                                               seconds))) * 1e9)};
+  while (nanosleep(&rest, &rest) != 0 && errno == EINTR) {
+  }
+}
+
+int CallMethod(const Invocation& invocation, std::FILE* out, std::FILE* err) {
+  const GlobalFlags& flags = invocation.flags;
+  Fd file;
+  if (invocation.method->descriptor) {
+    absl::StatusOr<Fd> opened = OpenDescriptor(invocation);
+    if (!opened.ok()) return Fail(opened.status(), err);
+    file = *std::move(opened);
+  }
+  absl::StatusOr<Daemon> daemon = Daemon::Connect(
+      flags.socket.empty() ? Daemon::PathsOf(flags.endpoint) : std::vector{flags.socket});
+  if (!daemon.ok()) return Fail(daemon.status(), err);
+  for (uint32_t i = 0;; ++i) {
+    const absl::StatusOr<Json> result =
+        daemon->Call(invocation.method->name, invocation.params, file.get());
+    if (!result.ok()) return Fail(result.status(), err);
+    const std::string text = flags.json ? Dump(*result) + "\n" : ToText(*result);
+    if (i != 0 && !flags.json) std::fputs("\n", out);
+    std::fputs(text.c_str(), out);
+    if (std::fflush(out) != 0) return kExitFailure;
+    if (flags.every_s == 0 || i + 1 == flags.times) return kExitDone;
+    SleepFor(flags.every_s);
+  }
+}
+
+int RunLocal(const Invocation& invocation, std::FILE* out, std::FILE* err) {
+  const std::vector<std::string_view> arguments(invocation.arguments.begin(),
+                                                invocation.arguments.end());
+  return invocation.local->run(arguments, stdin, out, err);
+}
+
+}  // namespace
+
+int Run(const std::vector<std::string>& arguments, const Commands& commands,
+        const char* const* environment, const std::string& version, std::FILE* out,
+        std::FILE* err) {
+  const absl::StatusOr<Invocation> invocation =
+      ParseCommandLine(arguments, commands, environment);
+  if (!invocation.ok()) return Fail(invocation.status(), err);
+  if (invocation->local != nullptr) return RunLocal(*invocation, out, err);
+  if (invocation->flags.version) {
+    std::fprintf(out, "suedectl %s\n", version.c_str());
+    return kExitDone;
+  }
+  if (invocation->flags.help) {
+    const std::string text = invocation->method != nullptr ? HelpOf(*invocation->method)
+                                                           : Help(commands, invocation->group);
+    std::fputs(text.c_str(), out);
+    return kExitDone;
+  }
+  return CallMethod(*invocation, out, err);
+}
+
+}  // namespace suede::ctl

@@ -1,0 +1,19 @@
+// suedectl without its main.
+#ifndef SUEDE_APP_SUEDECTL_RUN_H_
+#define SUEDE_APP_SUEDECTL_RUN_H_
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "suedectl/command_line.h"
+
+namespace suede::ctl {
+
+// Results and help go to `out`, messages to `err`. Returns the exit code.
+int Run(const std::vector<std::string>& arguments, const Commands& commands,
+        const char* const* environment, const std::string& version, std::FILE* out, std::FILE* err);
+
+}  // namespace suede::ctl
+
+#endif  // SUEDE_APP_SUEDECTL_RUN_H_

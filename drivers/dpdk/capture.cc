@@ -1,0 +1,175 @@
+#include "dpdk/capture.h"
+
+#include <fcntl.h>
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+#include <rte_pcapng.h>
+#include <rte_ring.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "dpdk/dpdk_port.h"
+#include "dpdk/eal.h"
+
+namespace suede {
+namespace {
+
+constexpr uint32_t kBurst = 64;
+// Frames that the lcore's mempool cache may hold back.
+constexpr uint32_t kPoolCache = 32;
+
+std::string NameOf(const char* kind, uint16_t port) {
+  return absl::StrCat("suede_capture_", kind, port);
+}
+
+}  // namespace
+
+struct Capture::State {
+  explicit State(DpdkPort& captured) : port(captured) {}
+  ~State() {
+    if (file != nullptr) rte_pcapng_close(file);  // closes the descriptor too
+    if (file == nullptr && descriptor >= 0) close(descriptor);
+    rte_ring_free(ring);
+    rte_mempool_free(pool);
+  }
+
+  // The lcore, within a burst.
+  void Copy(uint16_t port_id, uint16_t queue, rte_mbuf** mbufs, uint16_t count,
+            rte_pcapng_direction direction) {
+    const uint64_t now = rte_get_tsc_cycles();
+    uint64_t lost = 0;
+    for (uint16_t i = 0; i < count; ++i) {
+      rte_mbuf* copy = rte_pcapng_copy(port_id, queue, mbufs[i], pool, snap_bytes, now, direction);
+      if (copy == nullptr) {
+        ++lost;
+      } else if (rte_ring_sp_enqueue(ring, copy) != 0) {
+        rte_pktmbuf_free(copy);
+        ++lost;
+      }
+    }
+    if (lost != 0) dropped.store(dropped.load(std::memory_order_relaxed) + lost, std::memory_order_relaxed);
+  }
+
+  DpdkPort& port;
+  int descriptor = -1;
+  uint32_t snap_bytes = 0;
+  rte_pcapng_t* file = nullptr;
+  rte_mempool* pool = nullptr;
+  rte_ring* ring = nullptr;
+  const rte_eth_rxtx_callback* on_receive = nullptr;
+  const rte_eth_rxtx_callback* on_transmit = nullptr;
+  uint64_t written = 0;
+  std::atomic<uint64_t> dropped{0};
+};
+
+namespace {
+
+uint16_t OnReceive(uint16_t port, uint16_t queue, rte_mbuf** mbufs, uint16_t count, uint16_t,
+                   void* state) {
+  static_cast<Capture::State*>(state)->Copy(port, queue, mbufs, count, RTE_PCAPNG_DIRECTION_IN);
+  return count;
+}
+
+uint16_t OnTransmit(uint16_t port, uint16_t queue, rte_mbuf** mbufs, uint16_t count, void* state) {
+  static_cast<Capture::State*>(state)->Copy(port, queue, mbufs, count, RTE_PCAPNG_DIRECTION_OUT);
+  return count;
+}
+
+}  // namespace
+
+Capture::Capture(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(DpdkPort& port, int file_descriptor,
+                                                        const CaptureOptions& options) {
+  auto state = std::make_unique<State>(port);
+  state->descriptor = file_descriptor;
+  struct stat file_kind {};
+  // A pipe whose reader sleeps would make the control thread wait.
+  if (fstat(file_descriptor, &file_kind) != 0 || !S_ISREG(file_kind.st_mode)) {
+    return absl::InvalidArgumentError("a capture goes to a regular file; give it one");
+  }
+  if ((fcntl(file_descriptor, F_GETFL) & O_ACCMODE) == O_RDONLY) {
+    return absl::InvalidArgumentError("the capture's file is open for reading only; open it for writing");
+  }
+  const uint16_t id = port.id();
+  const std::string ring_name = NameOf("ring", id);
+  const std::string pool_name = NameOf("pool", id);
+  if (rte_ring_lookup(ring_name.c_str()) != nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("port ", port.name(), " is being captured already; stop that capture first"));
+  }
+  state->snap_bytes = options.snap_bytes;
+  const uint32_t slots = std::bit_ceil(std::max(options.frames, 2 * kBurst));
+  const uint32_t room = rte_pcapng_mbuf_size(options.snap_bytes);
+  const int socket = static_cast<int>(SOCKET_ID_ANY);
+  state->ring = rte_ring_create(ring_name.c_str(), slots, socket, RING_F_SP_ENQ | RING_F_SC_DEQ);
+  if (state->ring != nullptr) {
+    state->pool = rte_pktmbuf_pool_create(pool_name.c_str(), slots - 1, kPoolCache, 0,
+                                          static_cast<uint16_t>(std::min<uint32_t>(room, UINT16_MAX)),
+                                          socket);
+  }
+  if (state->pool == nullptr) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "no memory for a capture of ", slots, " frames of ", room, " octets (",
+        rte_strerror(rte_errno), "); capture fewer octets of a frame, or raise eal.memory_mb"));
+  }
+  state->file = rte_pcapng_fdopen(file_descriptor, nullptr, nullptr,
+                                  absl::StrCat("suede, DPDK ", DpdkVersion()).c_str(), nullptr);
+  if (state->file == nullptr) {
+    return absl::UnavailableError(absl::StrCat("the capture's file takes no header: ", std::strerror(errno)));
+  }
+  state->on_receive = rte_eth_add_first_rx_callback(id, 0, OnReceive, state.get());
+  state->on_transmit = rte_eth_add_tx_callback(id, 0, OnTransmit, state.get());
+  auto capture = std::unique_ptr<Capture>(new Capture(std::move(state)));
+  if (capture->state_->on_receive == nullptr || capture->state_->on_transmit == nullptr) {
+    return absl::UnimplementedError(absl::StrCat("port ", port.name(), " takes no callbacks: ", rte_strerror(rte_errno)));
+  }
+  return capture;
+}
+
+Capture::~Capture() {
+  // No burst runs while the callbacks go, so that none of them is in one.
+  state_->port.WithoutBursts([this] {
+    const uint16_t id = state_->port.id();
+    if (state_->on_receive != nullptr) rte_eth_remove_rx_callback(id, 0, state_->on_receive);
+    if (state_->on_transmit != nullptr) rte_eth_remove_tx_callback(id, 0, state_->on_transmit);
+  });
+  Drain().IgnoreError();
+  void* left = nullptr;
+  while (rte_ring_sc_dequeue(state_->ring, &left) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(left));
+}
+
+absl::Status Capture::Drain() {
+  void* waiting[kBurst];
+  while (const uint32_t count = rte_ring_sc_dequeue_burst(state_->ring, waiting, kBurst, nullptr)) {
+    rte_mbuf* mbufs[kBurst];
+    std::memcpy(mbufs, waiting, count * sizeof(mbufs[0]));
+    const ssize_t octets = rte_pcapng_write_packets(state_->file, mbufs, static_cast<uint16_t>(count));
+    const int error = errno;
+    rte_pktmbuf_free_bulk(mbufs, count);
+    if (octets < 0) {
+      return absl::UnavailableError(absl::StrCat("the capture's file takes no more: ", std::strerror(error)));
+    }
+    state_->written += count;
+  }
+  return absl::OkStatus();
+}
+
+CaptureStats Capture::stats() const {
+  return {.written = state_->written, .dropped = state_->dropped.load(std::memory_order_relaxed)};
+}
+
+const DpdkPort& Capture::port() const { return state_->port; }
+
+}  // namespace suede

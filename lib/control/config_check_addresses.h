@@ -1,0 +1,19 @@
+// Checks of instances and peers: who is where.
+#ifndef SUEDE_CONTROL_CONFIG_CHECK_ADDRESSES_H_
+#define SUEDE_CONTROL_CONFIG_CHECK_ADDRESSES_H_
+
+#include "absl/status/status.h"
+#include "control/config_draft.h"
+
+namespace suede {
+
+// That no two instances are the same, that each port has one lcore, and that an address on a port
+// is that of one own instance and of one XPU.
+absl::Status CheckAddresses(const ConfigDraft& draft);
+
+// Instances that reach nobody, and addresses that nobody uses.
+void WarnOfPeers(ConfigDraft& draft);
+
+}  // namespace suede
+
+#endif  // SUEDE_CONTROL_CONFIG_CHECK_ADDRESSES_H_

@@ -1,0 +1,40 @@
+// A file descriptor with an owner.
+#ifndef SUEDE_LOCAL_FD_H_
+#define SUEDE_LOCAL_FD_H_
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace suede {
+
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  ~Fd() { Reset(); }
+  Fd(Fd&& other) noexcept : fd_(other.Release()) {}
+  Fd& operator=(Fd&& other) noexcept {
+    if (this != &other) {
+      Reset();
+      fd_ = other.Release();
+    }
+    return *this;
+  }
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+
+  int get() const { return fd_; }
+  bool ok() const { return fd_ >= 0; }
+  int Release() { return std::exchange(fd_, -1); }
+  void Reset() {
+    if (fd_ >= 0) close(Release());
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LOCAL_FD_H_

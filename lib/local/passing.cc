@@ -1,0 +1,53 @@
+#include "local/passing.h"
+
+#include <sys/socket.h>
+
+#include <cstring>
+
+namespace suede {
+
+ssize_t SendWithFd(int socket, std::string_view octets, int fd) {
+  iovec data{.iov_base = const_cast<char*>(octets.data()), .iov_len = octets.size()};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr header{};
+  header.msg_iov = &data;
+  header.msg_iovlen = 1;
+  if (fd >= 0) {
+    header.msg_control = control;
+    header.msg_controllen = sizeof control;
+    cmsghdr* rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof fd);
+    std::memcpy(CMSG_DATA(rights), &fd, sizeof fd);
+  }
+  return sendmsg(socket, &header, MSG_NOSIGNAL);
+}
+
+Received ReceiveWithFd(int socket, char* buffer, size_t size) {
+  iovec data{.iov_base = buffer, .iov_len = size};
+  // Room for one, which alignment makes two. The kernel closes what does not fit, and says so.
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+  msghdr header{};
+  header.msg_iov = &data;
+  header.msg_iovlen = 1;
+  header.msg_control = control;
+  header.msg_controllen = sizeof control;
+  Received received;
+  received.octets = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+  if (received.octets < 0) return received;
+  received.too_many = (header.msg_flags & MSG_CTRUNC) != 0;
+  for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
+    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
+    for (size_t at = CMSG_LEN(0); at + sizeof(int) <= c->cmsg_len; at += sizeof(int)) {
+      int fd;
+      std::memcpy(&fd, reinterpret_cast<const char*>(c) + at, sizeof fd);
+      received.too_many |= received.fd.ok();
+      received.fd = Fd(fd);
+    }
+  }
+  if (received.too_many) received.fd.Reset();
+  return received;
+}
+
+}  // namespace suede

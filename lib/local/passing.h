@@ -1,0 +1,29 @@
+// Octets of a Unix stream socket, with a descriptor beside them (SCM_RIGHTS).
+#ifndef SUEDE_LOCAL_PASSING_H_
+#define SUEDE_LOCAL_PASSING_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <string_view>
+
+#include "local/fd.h"
+
+namespace suede {
+
+// As send(): octets that the socket took, or -1 and errno. Where it took any, it took `fd` with
+// them; -1 sends none. Never raises SIGPIPE.
+ssize_t SendWithFd(int socket, std::string_view octets, int fd);
+
+struct Received {
+  ssize_t octets = -1;     // as recv(): 0 at the end, -1 and errno
+  Fd fd;                   // belongs to the last of the octets
+  bool too_many = false;   // there was more than one: all of them are closed
+};
+// Takes what the socket has, up to `size` octets. The kernel ends such a read behind the octets
+// that a descriptor came with, so that there is one per read and it belongs to the last octet.
+Received ReceiveWithFd(int socket, char* buffer, size_t size);
+
+}  // namespace suede
+
+#endif  // SUEDE_LOCAL_PASSING_H_

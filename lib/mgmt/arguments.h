@@ -1,0 +1,84 @@
+// The parameters of a method: their declaration, and the values of a request after the check.
+#ifndef SUEDE_MGMT_ARGUMENTS_H_
+#define SUEDE_MGMT_ARGUMENTS_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "mgmt/json.h"
+
+namespace suede {
+
+struct Param {
+  enum class Type : uint8_t { kBoolean, kInteger, kText, kChoice };
+  std::string_view name;
+  Type type = Type::kBoolean;
+  std::string_view sentence;
+  int64_t min = 0;  // kInteger: of the value; kText: of its octets
+  int64_t max = 0;
+  std::string_view choices{};  // kChoice: "total|port"
+  bool required = false;
+  std::string_view fallback{};  // the default, written out; empty: none
+
+  static constexpr Param Boolean(std::string_view name, std::string_view sentence) {
+    return {.name = name, .type = Type::kBoolean, .sentence = sentence, .fallback = "false"};
+  }
+  static constexpr Param Integer(std::string_view name, std::string_view sentence, int64_t min,
+                                 int64_t max, std::string_view fallback = {}) {
+    return {.name = name, .type = Type::kInteger, .sentence = sentence, .min = min, .max = max,
+            .fallback = fallback};
+  }
+  static constexpr Param Text(std::string_view name, std::string_view sentence, int64_t max) {
+    return {.name = name, .type = Type::kText, .sentence = sentence, .min = 1, .max = max};
+  }
+  static constexpr Param Choice(std::string_view name, std::string_view sentence,
+                                std::string_view choices, std::string_view fallback = {}) {
+    return {.name = name, .type = Type::kChoice, .sentence = sentence, .choices = choices,
+            .fallback = fallback};
+  }
+  constexpr Param Required() const {
+    Param param = *this;
+    param.required = true;
+    param.fallback = {};
+    return param;
+  }
+  // "0 to 9", "true or false", "total, port or lcore".
+  std::string Range() const;
+};
+
+// What is wrong with the parameters of a request.
+struct ArgumentError {
+  std::string message;    // what is wrong; mend
+  std::string parameter;  // empty: none in particular
+};
+
+class Arguments {
+ public:
+  // Checks `given` (an object, an array, or null where there was none) against the declaration.
+  static std::variant<Arguments, ArgumentError> Check(std::span<const Param> params,
+                                                      const ForeignJson& given);
+
+  // Whether the parameter was given, or has a default. The others may then be asked, and for the
+  // declared type alone: anything else is a mistake of the program, and ends it.
+  bool Has(std::string_view name) const;
+  bool Boolean(std::string_view name) const;
+  int64_t Integer(std::string_view name) const;
+  const std::string& Text(std::string_view name) const;  // and of a choice
+
+ private:
+  using Value = std::variant<std::monostate, bool, int64_t, std::string>;
+  static const char* Read(const Param& param, const ForeignJson& given, Value& value);
+  static Value Default(const Param& param);
+  const Value& At(std::string_view name) const;
+
+  std::span<const Param> params_;
+  std::vector<Value> values_;  // as params_
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_MGMT_ARGUMENTS_H_

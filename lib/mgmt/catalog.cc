@@ -1,0 +1,124 @@
+#include "mgmt/catalog.h"
+
+#include <vector>
+
+#include "base/text.h"
+#include "mgmt/rpc.h"
+
+namespace suede {
+namespace {
+
+std::string_view NameOf(Param::Type type) {
+  switch (type) {
+    case Param::Type::kBoolean: return "boolean";
+    case Param::Type::kInteger: return "integer";
+    case Param::Type::kText:
+    case Param::Type::kChoice: break;
+  }
+  return "string";
+}
+
+Json Describe(const Param& param) {
+  Json out{{"name", param.name},
+           {"type", NameOf(param.type)},
+           {"required", param.required},
+           {"sentence", param.sentence}};
+  if (param.type == Param::Type::kInteger || param.type == Param::Type::kText) {
+    out["minimum"] = param.min;
+    out["maximum"] = param.max;
+  }
+  if (param.type == Param::Type::kChoice) {
+    out["choices"] = Split(param.choices, '|');
+  }
+  if (!param.fallback.empty()) {
+    // A default is written as JSON has it, but for texts.
+    const bool is_text = param.type == Param::Type::kText || param.type == Param::Type::kChoice;
+    out["default"] = is_text ? Json(param.fallback)
+                             : TryParse<Json>(param.fallback).value_or(Json());
+  }
+  return out;
+}
+
+Answer RunDescribe(Call& call) {
+  Json methods = Json::array();
+  for (const Method* method : call.catalog.methods()) methods.push_back(Describe(*method));
+  return Json{{"protocol", kRpcProtocol}, {"methods", std::move(methods)}};
+}
+
+constexpr Method kRpcMethods[] = {
+    {.name = "rpc.describe",
+     .sentence = "Every method with its parameters.",
+     .result = "methods: name, sentence, result, changes, params, descriptor",
+     .run = RunDescribe},
+};
+
+}  // namespace
+
+Catalog::Catalog(std::initializer_list<std::span<const Method>> tables) {
+  for (const std::span<const Method> table : tables) {
+    for (const Method& method : table) methods_.push_back(&method);
+  }
+}
+
+const Method* Catalog::Find(std::string_view name) const {
+  for (const Method* method : methods_) {
+    if (method->name == name) return method;
+  }
+  return nullptr;
+}
+
+std::span<const Method> RpcMethods() { return kRpcMethods; }
+
+const Catalog& EndpointCatalog() {
+  static const Catalog catalog{RpcMethods(), EndpointMethods(), CounterMethods(),
+                               ConnectionMethods()};
+  return catalog;
+}
+
+Json Describe(const Method& method) {
+  Json params = Json::array();
+  for (const Param& param : method.params) params.push_back(Describe(param));
+  Json out{{"name", method.name},
+           {"sentence", method.sentence},
+           {"result", method.result},
+           {"changes", method.changes},
+           {"params", std::move(params)},
+           {"descriptor", nullptr}};
+  if (method.descriptor) {
+    out["descriptor"] = Json{{"name", method.descriptor->name},
+                             {"sentence", method.descriptor->sentence},
+                             {"is_written", method.descriptor->is_written}};
+  }
+  return out;
+}
+
+std::string MethodsAsMarkdown(const Catalog& catalog) {
+  std::string out = "| Method | Parameters | Does | Result |\n|---|---|---|---|\n";
+  for (const Method* method : catalog.methods()) {
+    std::string params;
+    for (const Param& param : method->params) {
+      if (!params.empty()) params += "<br>";
+      StrAppend(&params, param.required ? "`" : "[`", param.name, param.required ? "`" : "`]",
+                      ": ", param.sentence, " ", param.Range(),
+                      param.fallback.empty() ? "" : StrCat("; default ", param.fallback));
+    }
+    if (method->descriptor) {
+      StrAppend(&params, params.empty() ? "" : "<br>", "descriptor `",
+                      method->descriptor->name, "`: ", method->descriptor->sentence);
+    }
+    StrAppend(&out, "| `", method->name, "`", method->changes ? " ●" : "", " | ", params,
+                    " | ", method->sentence, " | ", method->result, " |\n");
+  }
+  return out;
+}
+
+std::string ErrorsAsMarkdown() {
+  std::string out = "| Code | Name | Meaning |\n|---|---|---|\n";
+  for (const RpcErrorRow& row : RpcErrorRows()) {
+    StrAppend(&out, "| ", static_cast<int>(row.code), " | ", row.name, " | ", row.sentence,
+                    " |\n");
+  }
+  return out;
+}
+
+}  // namespace suede

@@ -1,0 +1,44 @@
+// All methods that there are.
+#ifndef SUEDE_MGMT_CATALOG_H_
+#define SUEDE_MGMT_CATALOG_H_
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mgmt/method.h"
+
+namespace suede {
+
+// Immutable, and shared by threads as they like. Methods stay where they were declared.
+class Catalog {
+ public:
+  explicit Catalog(std::initializer_list<std::span<const Method>> tables);
+
+  // In the order of the tables.
+  const std::vector<const Method*>& methods() const { return methods_; }
+  const Method* Find(std::string_view name) const;
+
+ private:
+  std::vector<const Method*> methods_;
+};
+
+// The tables of this room, joined. A further subject is a further file NAME_methods.cc with a table,
+// and an interface beside endpoint_view.h where it looks at something new.
+const Catalog& EndpointCatalog();
+std::span<const Method> RpcMethods();
+std::span<const Method> EndpointMethods();
+std::span<const Method> CounterMethods();
+std::span<const Method> ConnectionMethods();
+
+// What rpc.describe says of a method.
+Json Describe(const Method& method);
+// The tables of docs/management.md.
+std::string MethodsAsMarkdown(const Catalog& catalog);
+std::string ErrorsAsMarkdown();
+
+}  // namespace suede
+
+#endif  // SUEDE_MGMT_CATALOG_H_

@@ -1,0 +1,104 @@
+// Methods that show counters: as they are, and what they have grown by.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <iterator>
+#include <optional>
+#include <vector>
+
+#include "mgmt/catalog.h"
+#include "mgmt/endpoint_view.h"
+
+namespace suede {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::string_view kScopes[] = {"total", "instance", "lcore", "port"};
+
+constexpr Param kGet[] = {
+    Param::Choice("scope", "What to tell apart.", "total|instance|lcore|port", "total"),
+    Param::Boolean("nonzero_only", "Leaves out what is 0."),
+};
+
+CounterScope ScopeOf(const Arguments& arguments) {
+  for (size_t i = 0; i < std::size(kScopes); ++i) {
+    if (arguments.Text("scope") == kScopes[i]) return static_cast<CounterScope>(i);
+  }
+  return CounterScope::kTotal;
+}
+
+Json ToJson(const std::vector<CounterSetView>& sets, const Arguments& arguments) {
+  const bool nonzero_only = arguments.Boolean("nonzero_only");
+  Json list = Json::array();
+  for (const CounterSetView& set : sets) {
+    Json counters = Json::object();
+    // Written past operator[], which would compare each name with all before it.
+    auto& members = counters.get_ref<Json::object_t&>();
+    for (const CounterView& counter : set.counters) {
+      if (nonzero_only && counter.value == 0) continue;
+      members.push_back({std::string(counter.name), Json(counter.value)});
+    }
+    Json one = Json::object();
+    if (!set.of.empty()) one["of"] = set.of;
+    one["counters"] = std::move(counters);
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+Answer Get(Call& call) {
+  const CounterScope scope = ScopeOf(call.arguments);
+  return Json{{"scope", call.arguments.Text("scope")},
+              {"sets", ToJson(call.endpoint.Counters(scope), call.arguments)}};
+}
+
+// What a connection saw last.
+struct Seen {
+  Clock::time_point at;
+  std::vector<CounterSetView> sets;
+};
+using Memory = std::array<std::optional<Seen>, std::size(kScopes)>;
+
+Answer Delta(Call& call) {
+  if (!call.memory.has_value()) call.memory = Memory();
+  const CounterScope scope = ScopeOf(call.arguments);
+  std::optional<Seen>& last = (*std::any_cast<Memory>(&call.memory))[static_cast<size_t>(scope)];
+  Seen now{.at = Clock::now(), .sets = call.endpoint.Counters(scope)};
+  std::vector<CounterSetView> grown = now.sets;
+  Json seconds;
+  if (last) {
+    for (size_t s = 0; s < std::min(grown.size(), last->sets.size()); ++s) {
+      const std::vector<CounterView>& before = last->sets[s].counters;
+      std::vector<CounterView>& counters = grown[s].counters;
+      for (size_t c = 0; c < std::min(counters.size(), before.size()); ++c) {
+        counters[c].value -= before[c].value;
+      }
+    }
+    seconds = std::chrono::duration<double>(now.at - last->at).count();
+  }
+  last = std::move(now);
+  return Json{{"scope", call.arguments.Text("scope")},
+              {"seconds", std::move(seconds)},
+              {"sets", ToJson(grown, call.arguments)}};
+}
+
+constexpr Method kMethods[] = {
+    {.name = "counters.get",
+     .sentence = "Counters since the daemon started.",
+     .result = "scope; sets: of (whose; not of the total), counters (name to value)",
+     .run = Get,
+     .params = kGet},
+    {.name = "counters.delta",
+     .sentence = "What counters have grown by since the last call of this connection with the same "
+                 "scope; the first call gives what they are.",
+     .result = "as counters.get, and seconds since that call (null: there was none)",
+     .run = Delta,
+     .params = kGet},
+};
+
+}  // namespace
+
+std::span<const Method> CounterMethods() { return kMethods; }
+
+}  // namespace suede

@@ -1,0 +1,144 @@
+// Methods that show the endpoint's parts, its log level and its end.
+#include <unistd.h>
+
+#include <iterator>
+#include <string>
+
+#include "mgmt/catalog.h"
+#include "mgmt/endpoint_view.h"
+#include "mgmt/rpc.h"
+
+namespace suede {
+namespace {
+
+constexpr std::string_view kLevels[] = {"debug", "info", "warning", "error"};
+
+constexpr Param kSetLevel[] = {
+    Param::Choice("level", "Least severity that is logged.", "debug|info|warning|error").Required(),
+};
+
+Answer Version(Call& call) {
+  const VersionView version = call.endpoint.Version();
+  return Json{{"suede", version.version},   {"revision", version.revision},
+              {"dpdk", version.dpdk},       {"protocol", kRpcProtocol},
+              {"name", version.name},       {"pid", getpid()},
+              {"uptime_s", version.uptime_s}};
+}
+
+Answer GetConfig(Call& call) { return Json{{"yaml", call.endpoint.EffectiveConfig()}}; }
+
+Answer ListInstances(Call& call) {
+  Json list = Json::array();
+  for (const InstanceView& instance : call.endpoint.Instances()) {
+    list.push_back(Json{{"xpu", instance.xpu},
+                        {"instance", instance.instance},
+                        {"lcore", instance.lcore},
+                        {"port", instance.port},
+                        {"address", instance.address}});
+  }
+  return Json{{"instances", std::move(list)}};
+}
+
+Answer ListPorts(Call& call) {
+  Json list = Json::array();
+  for (const PortView& port : call.endpoint.Ports()) {
+    list.push_back(Json{{"name", port.name},
+                        {"driver", port.driver},
+                        {"mac", port.mac},
+                        {"mtu_bytes", port.mtu_bytes},
+                        {"encapsulation", port.encapsulation},
+                        {"link_up", port.link_up},
+                        {"speed_bps", port.speed_bps != 0 ? Json(port.speed_bps) : Json()},
+                        {"pool_frames", port.pool_frames},
+                        {"pool_free", port.pool_free},
+                        {"device", port.device}});
+  }
+  return Json{{"ports", std::move(list)}};
+}
+
+Answer ListPeers(Call& call) {
+  Json list = Json::array();
+  for (const PeerView& peer : call.endpoint.Peers()) {
+    list.push_back(
+        Json{{"xpu", peer.xpu}, {"port", peer.port}, {"address", peer.address}, {"mac", peer.mac}});
+  }
+  return Json{{"peers", std::move(list)}};
+}
+
+Answer ListClients(Call& call) {
+  Json list = Json::array();
+  for (const ClientView& client : call.endpoint.Clients()) {
+    list.push_back(Json{{"id", client.id},
+                        {"pid", client.pid},
+                        {"uid", client.uid},
+                        {"queues", client.queues},
+                        {"state", client.state}});
+  }
+  return Json{{"clients", std::move(list)}};
+}
+
+Json Level(EndpointView& endpoint) {
+  return Json{{"level", kLevels[static_cast<size_t>(endpoint.LogLevel())]}};
+}
+
+Answer GetLogLevel(Call& call) { return Level(call.endpoint); }
+
+Answer SetLogLevel(Call& call) {
+  for (size_t i = 0; i < std::size(kLevels); ++i) {
+    if (call.arguments.Text("level") != kLevels[i]) continue;
+    call.endpoint.SetLogLevel(static_cast<LogLevelView>(i));
+  }
+  return Level(call.endpoint);
+}
+
+Answer Drain(Call& call) { return Json{{"began", call.endpoint.Drain()}}; }
+
+constexpr Method kMethods[] = {
+    {.name = "version",
+     .sentence = "Which suede this is, and for how long it has run.",
+     .result = "suede, revision, dpdk, protocol, name, pid, uptime_s",
+     .run = Version},
+    {.name = "config.get",
+     .sentence = "The effective configuration, as `suede --dump_config` prints it.",
+     .result = "yaml: a text that loads to the same configuration",
+     .run = GetConfig},
+    {.name = "instances.list",
+     .sentence = "Own instances.",
+     .result = "instances: xpu, instance, lcore (its CPU), port, address",
+     .run = ListInstances},
+    {.name = "ports.list",
+     .sentence = "Network ports, their links and their frame pools.",
+     .result = "ports: name, driver, mac, mtu_bytes, encapsulation, link_up, speed_bps "
+               "(null: not known), pool_frames, pool_free, device",
+     .run = ListPorts},
+    {.name = "peers.list",
+     .sentence = "Where peers are: one entry for each port that reaches one.",
+     .result = "peers: xpu, port, address, mac",
+     .run = ListPeers},
+    {.name = "clients.list",
+     .sentence = "Client processes.",
+     .result = "clients: id, pid, uid, queues, state (connected: has no segment yet; open; leaving: "
+               "the lcore still delivers what it had handed over)",
+     .run = ListClients},
+    {.name = "log.get_level",
+     .sentence = "The least severity that is logged.",
+     .result = "level",
+     .run = GetLogLevel},
+    {.name = "log.set_level",
+     .sentence = "Sets it, until the daemon ends.",
+     .result = "level",
+     .run = SetLogLevel,
+     .params = kSetLevel,
+     .changes = true},
+    {.name = "drain",
+     .sentence = "Ends the daemon as SIGTERM does: what is in flight is delivered first.",
+     .result = "began: false where it was draining already, which goes on unchanged",
+     .run = Drain,
+     .changes = true},
+};
+
+}  // namespace
+
+std::span<const Method> EndpointMethods() { return kMethods; }
+
+}  // namespace suede

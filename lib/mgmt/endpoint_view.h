@@ -1,0 +1,129 @@
+// What the methods see of the endpoint: plain values, so that this room knows neither drivers nor
+// DPDK. app/endpoint implements it.
+#ifndef SUEDE_MGMT_ENDPOINT_VIEW_H_
+#define SUEDE_MGMT_ENDPOINT_VIEW_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace suede {
+
+struct VersionView {
+  std::string version;
+  std::string revision;
+  std::string dpdk;
+  std::string name;  // of the endpoint
+  uint64_t uptime_s = 0;
+};
+
+struct InstanceView {
+  uint32_t xpu = 0;
+  uint32_t instance = 0;
+  uint32_t lcore = 0;  // its CPU
+  std::string port;
+  std::string address;  // as the configuration writes it
+};
+
+struct PortView {
+  std::string name;
+  std::string device;
+  std::string driver;
+  std::string mac;
+  uint32_t mtu_bytes = 0;
+  std::string encapsulation;
+  bool link_up = false;
+  uint64_t speed_bps = 0;  // 0: not known
+  uint32_t pool_frames = 0;
+  uint32_t pool_free = 0;
+};
+
+// Where a peer is, as seen from one port.
+struct PeerView {
+  uint32_t xpu = 0;
+  std::string port;
+  std::string address;  // with several own instances per XPU: that for the first of them
+  std::string mac;      // empty where frames have none
+};
+
+struct ClientView {
+  uint64_t id = 0;
+  int64_t pid = 0;
+  uint32_t uid = 0;
+  uint32_t queues = 0;
+  std::string_view state;
+};
+
+enum class CounterScope : uint8_t { kTotal, kInstance, kLcore, kPort };
+
+struct CounterView {
+  std::string_view name;  // lives as long as the program
+  uint64_t value = 0;
+};
+struct CounterSetView {
+  std::string of;  // whose: "3.0", "p0"; empty for the total
+  std::vector<CounterView> counters;
+};
+
+enum class LogLevelView : uint8_t { kDebug, kInfo, kWarning, kError };
+
+struct ConnectionQuery {
+  std::optional<uint32_t> xpu;  // own
+  std::optional<uint32_t> instance;
+  std::optional<uint32_t> peer;  // its XPU
+  bool unused = false;           // those too on which nothing was ever exchanged
+  uint32_t limit = 0;
+};
+
+struct ConnectionView {
+  uint32_t xpu = 0;
+  uint32_t instance = 0;
+  uint32_t peer = 0;           // its XPU
+  std::optional<uint32_t> vc;  // none: PSNs span all VCs
+  std::string_view state;
+  uint32_t next_psn = 0;
+  uint32_t expected_psn = 0;
+  uint32_t unacked_pdus = 0;
+  uint32_t unacked_bytes = 0;
+  uint32_t window_pdus = 0;
+  uint32_t window_bytes = 0;
+  int64_t srtt_ns = 0;  // 0: none measured
+  int64_t rto_ns = 0;
+  uint32_t tries = 0;
+  bool peer_waits = false;
+};
+struct ConnectionsView {
+  std::vector<ConnectionView> connections;
+  bool more = false;  // than the limit
+};
+
+// Control thread only. Nothing here waits.
+class EndpointView {
+ public:
+  virtual ~EndpointView() = default;
+
+  virtual VersionView Version() = 0;
+  virtual std::string EffectiveConfig() = 0;
+  virtual std::vector<InstanceView> Instances() = 0;
+  virtual std::vector<PortView> Ports() = 0;
+  virtual std::vector<PeerView> Peers() = 0;
+  virtual std::vector<ClientView> Clients() = 0;
+  // The sets of a scope and the counters of a set keep their order and number.
+  virtual std::vector<CounterSetView> Counters(CounterScope scope) = 0;
+  // A question to the lcores, to be asked until it has an answer. It may be dropped at any time.
+  using ConnectionQuestion = std::function<std::optional<ConnectionsView>()>;
+  virtual ConnectionQuestion Connections(const ConnectionQuery& query) = 0;
+  virtual LogLevelView LogLevel() = 0;
+  virtual void SetLogLevel(LogLevelView level) = 0;
+  // Begins to drain, as SIGTERM does. False where that was under way.
+  virtual bool Drain() = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_MGMT_ENDPOINT_VIEW_H_

@@ -1,0 +1,75 @@
+// From octets of a stream, with descriptors among them, to lines.
+#ifndef SUEDE_MGMT_LINE_BUFFER_H_
+#define SUEDE_MGMT_LINE_BUFFER_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "local/passing.h"
+#include "mgmt/session.h"
+
+namespace suede {
+
+// One thread's. What came is added only while no whole line is left to take, so there are at most two
+// descriptors: of the piece of a line that lay there, and of the last line that one read brought.
+class LineBuffer {
+ public:
+  void Add(Received received, const char* octets) {
+    octets_.append(octets, static_cast<size_t>(received.octets));
+    if (!received.fd.ok() && !received.too_many) return;
+    // It belongs to the line of the last octet. Two of one line are one too many.
+    const size_t newline = octets_.find('\n', from_);
+    const bool in_first_line = newline == std::string::npos || newline + 1 == octets_.size();
+    PassedFd passed{.fd = std::move(received.fd), .too_many = received.too_many};
+    if (passed_at_ == kNone) {
+      passed_ = std::move(passed);
+      passed_at_ = octets_.size();
+    } else if (in_first_line) {
+      passed_ = {.fd = Fd(), .too_many = true};
+    } else {
+      next_passed_ = std::move(passed);
+      next_at_ = octets_.size();
+    }
+  }
+
+  // The next line and what was passed with it.
+  bool Take(std::string* line, PassedFd* passed) {
+    const size_t newline = octets_.find('\n', from_);
+    if (newline == std::string::npos) return false;
+    line->assign(octets_, from_, newline - from_);
+    from_ = newline + 1;
+    *passed = PassedFd();
+    if (passed_at_ != kNone && passed_at_ <= from_) {
+      *passed = std::move(passed_);
+      passed_ = std::move(next_passed_);
+      passed_at_ = std::exchange(next_at_, kNone);
+    }
+    return true;
+  }
+
+  // Gives up the room of the lines taken.
+  void Compact() {
+    if (from_ == 0) return;
+    octets_.erase(0, from_);
+    if (passed_at_ != kNone) passed_at_ -= from_;
+    if (next_at_ != kNone) next_at_ -= from_;
+    from_ = 0;
+  }
+  bool has_line() const { return octets_.find('\n', from_) != std::string::npos; }
+  size_t size() const { return octets_.size() - from_; }
+
+ private:
+  static constexpr size_t kNone = ~size_t{0};
+  std::string octets_;
+  size_t from_ = 0;
+  size_t passed_at_ = kNone;  // end of the octets that passed_ came with
+  size_t next_at_ = kNone;
+  PassedFd passed_;
+  PassedFd next_passed_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_MGMT_LINE_BUFFER_H_

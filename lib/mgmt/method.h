@@ -1,0 +1,77 @@
+// How a management method is declared. One declaration serves the daemon, suedectl and
+// docs/management.md.
+#ifndef SUEDE_MGMT_METHOD_H_
+#define SUEDE_MGMT_METHOD_H_
+
+#include <any>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "local/fd.h"
+#include "mgmt/arguments.h"
+#include "mgmt/json.h"
+
+namespace suede {
+
+class Catalog;
+class EndpointView;
+
+// The end of a request: a result, which is an object, or what was wrong.
+struct Outcome {
+  absl::Status status;
+  Json result;
+};
+
+// What a method answers: an outcome, or a question that is asked once a millisecond until it has one.
+// A question that is dropped (the connection went, or it took too long) must leave nothing behind that
+// points to it.
+class Answer {
+ public:
+  using Later = std::function<std::optional<Outcome>()>;
+  Answer(Json result) : value_(Outcome{.status = {}, .result = std::move(result)}) {}  // NOLINT
+  Answer(absl::Status error)                                                           // NOLINT
+      : value_(Outcome{.status = std::move(error), .result = {}}) {}
+  Answer(Later later) : value_(std::move(later)) {}  // NOLINT
+
+  Outcome* outcome() { return std::get_if<Outcome>(&value_); }
+  Later* later() { return std::get_if<Later>(&value_); }
+
+ private:
+  std::variant<Outcome, Later> value_;
+};
+
+// One request that is being carried out, with arguments that were checked.
+struct Call {
+  EndpointView& endpoint;
+  const Catalog& catalog;
+  const Arguments& arguments;
+  std::any& memory;  // what the method keeps from call to call of one connection
+  Fd descriptor;     // that came with the request; closed where the method does not move it away
+};
+
+// A file that the client opens and passes.
+struct DescriptorParam {
+  std::string_view name;
+  std::string_view sentence;
+  bool is_written = true;  // and made if need be; otherwise read
+};
+
+struct Method {
+  std::string_view name;  // "subject.verb"
+  std::string_view sentence;
+  std::string_view result;  // sentence on the result's members
+  Answer (*run)(Call& call) = nullptr;
+  std::span<const Param> params{};
+  bool changes = false;  // otherwise a pure read
+  std::optional<DescriptorParam> descriptor{};
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_MGMT_METHOD_H_

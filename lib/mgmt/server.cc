@@ -1,0 +1,310 @@
+#include "mgmt/server.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/text.h"
+#include "local/passing.h"
+#include "mgmt/connection.h"
+#include "mgmt/rpc.h"
+
+namespace suede {
+namespace {
+
+constexpr int kAcceptsPerTurn = 8;
+constexpr size_t kReadBytes = 16384;
+constexpr int64_t kNever = INT64_MAX;
+
+int64_t NowUs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000 + now.tv_nsec / 1000;
+}
+
+std::string Greeting(const ManagementOptions& options) {
+  return Dump(Json{{"suede", options.version}, {"protocol", kRpcProtocol}, {"name", options.name}}) +
+         "\n";
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ManagementServer>> ManagementServer::Create(
+    const ManagementOptions& options, const Catalog* catalog, EndpointView* endpoint) {
+  absl::StatusOr<std::unique_ptr<Listener>> listener =
+      Listener::Create(options.socket_path, options.socket_mode, Listener::Kind::kStream);
+  if (!listener.ok()) return listener.status();
+  const int epoll = epoll_create1(EPOLL_CLOEXEC);
+  const int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  std::unique_ptr<ManagementServer> server(
+      new ManagementServer(options, catalog, endpoint, std::move(*listener), epoll, timer));
+  epoll_event accept{.events = EPOLLIN, .data = {.ptr = nullptr}};
+  epoll_event time{.events = EPOLLIN, .data = {.ptr = server.get()}};
+  if (epoll < 0 || timer < 0 ||
+      epoll_ctl(epoll, EPOLL_CTL_ADD, server->listener_->fd(), &accept) != 0 ||
+      epoll_ctl(epoll, EPOLL_CTL_ADD, timer, &time) != 0) {
+    return absl::ResourceExhaustedError(
+        StrCat("management server: ", std::strerror(errno), "; raise the open file limit"));
+  }
+  return server;
+}
+
+ManagementServer::ManagementServer(const ManagementOptions& options, const Catalog* catalog,
+                                   EndpointView* endpoint, std::unique_ptr<Listener> listener,
+                                   int epoll, int timer)
+    : options_(options),
+      catalog_(catalog),
+      endpoint_(endpoint),
+      listener_(std::move(listener)),
+      epoll_(epoll),
+      timer_(timer) {}
+
+ManagementServer::~ManagementServer() {
+  if (timer_ >= 0) close(timer_);
+  if (epoll_ >= 0) close(epoll_);
+}
+
+void ManagementServer::Poll() {
+  std::array<epoll_event, 64> events;
+  const int count = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 0);
+  if (count <= 0) return;
+  const int64_t now_us = NowUs();
+  now_ms_ = now_us / 1000;
+  turn_end_us_ = now_us + options_.limits.turn_us;
+  bool accepts = false;
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = events[static_cast<size_t>(i)];
+    if (event.data.ptr == nullptr) {
+      accepts = true;
+    } else if (event.data.ptr == this) {
+      uint64_t expirations;
+      [[maybe_unused]] const ssize_t n = read(timer_, &expirations, sizeof expirations);
+    } else {
+      auto& connection = *static_cast<Connection*>(event.data.ptr);
+      connection.has_work = true;
+      // Nobody is there any more for whom to wait.
+      if ((event.events & EPOLLHUP) != 0 && connection.session.waits()) End(connection);
+    }
+  }
+  // Each turn begins with another connection, for one that uses up the turn's time may be first.
+  if (++first_ >= connections_.size()) first_ = 0;
+  for (size_t i = 0; i < connections_.size(); ++i) {
+    Connection& connection = *connections_[(first_ + i) % connections_.size()];
+    if (connection.has_work || connection.session.waits()) Serve(connection);
+    CheckTimes(connection);
+    Watch(connection);
+  }
+  std::erase_if(connections_, [](const auto& connection) { return !connection->socket.ok(); });
+  if (accepts) Accept();
+  SetTimer();
+}
+
+void ManagementServer::Accept() {
+  for (int i = 0; i < kAcceptsPerTurn; ++i) {
+    bool turned_away;
+    const int socket = listener_->Accept(&turned_away);
+    if (turned_away) ++counters_.refused;
+    if (socket < 0) return;
+    if (connections_.size() >= options_.max_clients) {
+      TurnAway(socket);
+      continue;
+    }
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+    auto on_change = [this, peer](const Method& method) {
+      if (options_.log == nullptr) return;
+      options_.log(StrCat(method.name, " by pid=", peer.pid, " uid=", peer.uid));
+    };
+    auto connection = std::make_unique<Connection>(
+        socket, Session(catalog_, endpoint_, options_.limits.session, std::move(on_change)));
+    epoll_event what{.events = EPOLLIN, .data = {.ptr = connection.get()}};
+    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &what) != 0) continue;
+    connection->events = EPOLLIN;
+    connection->out = Greeting(options_);
+    Flush(*connection);
+    Watch(*connection);
+    ++counters_.accepted;
+    connections_.push_back(std::move(connection));
+  }
+}
+
+void ManagementServer::TurnAway(int socket) {
+  ++counters_.refused;
+  const Fd owned(socket);
+  const std::string line =
+      ErrorAnswer("null", {.code = RpcCode::kTooManyClients,
+                           .message = StrCat(
+                               "all ", options_.max_clients,
+                               " connections are taken; try later or raise management.max_clients")}) +
+      "\n";
+  // Best effort: it fits into the empty buffer of a new socket.
+  SendWithFd(socket, line, -1);
+}
+
+void ManagementServer::Serve(Connection& connection) {
+  connection.has_work = false;
+  const uint64_t requests = connection.session.requests();
+  const uint64_t failed = connection.session.failed();
+  uint32_t budget = options_.limits.requests_per_turn;
+  while (connection.socket.ok()) {
+    Flush(connection);
+    if (!connection.out.empty() || connection.ends) break;
+    if (budget == 0 || TurnIsOver()) {
+      connection.has_work = true;
+      break;
+    }
+    if (!connection.session.idle()) {
+      const bool waited = connection.session.waits();
+      connection.session.Run(now_ms_, connection.out);
+      if (connection.session.waits()) break;
+      if (!waited) --budget;
+    } else if (connection.in.has_line()) {
+      if (!TakeLine(connection)) --budget;
+    } else if (!Receive(connection)) {
+      break;
+    }
+  }
+  connection.in.Compact();
+  if (connection.in.size() == 0) connection.line_since_ms = -1;
+  else if (connection.line_since_ms < 0) connection.line_since_ms = now_ms_;
+  counters_.requests += connection.session.requests() - requests;
+  counters_.requests_failed += connection.session.failed() - failed;
+}
+
+// False where the line was empty.
+bool ManagementServer::TakeLine(Connection& connection) {
+  std::string line;
+  PassedFd passed;
+  connection.in.Take(&line, &passed);
+  connection.line_since_ms = -1;
+  if (line.find_first_not_of(" \t\r") == std::string::npos) return false;
+  connection.session.Start(line, std::move(passed));
+  return true;
+}
+
+bool ManagementServer::Receive(Connection& connection) {
+  connection.in.Compact();
+  const size_t piece = connection.in.size();
+  if (piece >= options_.limits.line_bytes) {
+    ++counters_.too_long;
+    Refuse(connection, {.code = RpcCode::kLineTooLong,
+                        .message = StrCat("no newline in ", options_.limits.line_bytes,
+                                                " octets; send less in one request")});
+    return true;
+  }
+  if (connection.came_to_end) {
+    End(connection);
+    return false;
+  }
+  char buffer[kReadBytes];
+  const size_t room = std::min(sizeof buffer, options_.limits.line_bytes - piece);
+  Received received = ReceiveWithFd(connection.socket.get(), buffer, room);
+  if (received.octets < 0) {
+    if (errno != EAGAIN && errno != EINTR) End(connection);
+    return false;
+  }
+  // What it had sent before is still served.
+  if (received.octets == 0) {
+    connection.came_to_end = true;
+    return true;
+  }
+  connection.in.Add(std::move(received), buffer);
+  return true;
+}
+
+void ManagementServer::Flush(Connection& connection) {
+  while (connection.out_from < connection.out.size()) {
+    const std::string_view rest = std::string_view(connection.out).substr(connection.out_from);
+    const ssize_t sent = SendWithFd(connection.socket.get(), rest, -1);
+    if (sent < 0) {
+      if (errno == EINTR) continue;
+      if (errno != EAGAIN) return End(connection);
+      if (connection.unread_since_ms < 0) connection.unread_since_ms = now_ms_;
+      return;
+    }
+    connection.out_from += static_cast<size_t>(sent);
+    connection.unread_since_ms = -1;
+  }
+  connection.out = std::string();
+  connection.out_from = 0;
+  if (connection.ends) End(connection);
+}
+
+void ManagementServer::CheckTimes(Connection& connection) {
+  if (!connection.socket.ok()) return;
+  const ManagementLimits& limits = options_.limits;
+  const int64_t unread = connection.unread_since_ms;
+  if (unread >= 0 && now_ms_ - unread >= limits.unread_ms) {
+    ++counters_.not_reading;
+    return End(connection);
+  }
+  // Only while nothing but the rest of the line is waited for.
+  const bool is_ours = !connection.session.idle() || connection.has_work || !connection.out.empty();
+  if (connection.in.size() == 0 || is_ours || connection.ends) return;
+  if (connection.line_since_ms >= 0 && now_ms_ - connection.line_since_ms >= limits.line_ms) {
+    ++counters_.too_late;
+    Refuse(connection, {.code = RpcCode::kLineTooLate,
+                        .message = StrCat("no newline for ", limits.line_ms,
+                                                " ms after the first octet of a line; send it in one")});
+    Flush(connection);
+  }
+}
+
+void ManagementServer::Refuse(Connection& connection, const RpcError& error) {
+  StrAppend(&connection.out, ErrorAnswer("null", error), "\n");
+  connection.ends = true;
+}
+
+void ManagementServer::End(Connection& connection) {
+  if (!connection.socket.ok()) return;
+  ++counters_.gone;
+  connection.socket.Reset();  // epoll forgets it
+}
+
+void ManagementServer::Watch(Connection& connection) {
+  if (!connection.socket.ok()) return;
+  uint32_t events = 0;
+  if (!connection.out.empty()) {
+    events = EPOLLOUT;
+  } else if (connection.session.idle() && !connection.has_work && !connection.came_to_end) {
+    events = EPOLLIN;
+  }
+  if (events == connection.events) return;
+  connection.events = events;
+  epoll_event what{.events = events, .data = {.ptr = &connection}};
+  epoll_ctl(epoll_, EPOLL_CTL_MOD, connection.socket.get(), &what);
+}
+
+int64_t ManagementServer::NextTurnMs(const Connection& connection) const {
+  if (connection.has_work) return now_ms_;
+  if (connection.session.waits()) return now_ms_ + 1;
+  const ManagementLimits& limits = options_.limits;
+  if (connection.unread_since_ms >= 0) return connection.unread_since_ms + limits.unread_ms;
+  if (connection.line_since_ms >= 0) return connection.line_since_ms + limits.line_ms;
+  return kNever;
+}
+
+void ManagementServer::SetTimer() {
+  int64_t next = kNever;
+  for (const auto& connection : connections_) next = std::min(next, NextTurnMs(*connection));
+  itimerspec when{};
+  if (next != kNever) {
+    // Relative, and never 0, which would disarm it.
+    const int64_t wait = std::max<int64_t>(0, next - now_ms_);
+    when.it_value = {.tv_sec = wait / 1000, .tv_nsec = wait % 1000 * 1'000'000 + 1000};
+  }
+  timerfd_settime(timer_, 0, &when, nullptr);
+}
+
+bool ManagementServer::TurnIsOver() const { return NowUs() >= turn_end_us_; }
+
+}  // namespace suede

@@ -1,0 +1,92 @@
+#include "mgmt/session.h"
+
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+
+namespace suede {
+
+void Session::Start(std::string_view line, PassedFd passed) {
+  line_ = ParseRpcLine(line, *catalog_);
+  next_ = 0;
+  answers_.clear();
+  passed_ = std::move(passed);
+}
+
+void Session::Run(int64_t now_ms, std::string& out) {
+  if (idle()) return;
+  const RpcRequest& request = line_.requests[next_];
+  if (later_ == nullptr) {
+    ++requests_;
+    Begin(request, now_ms);
+  } else if (std::optional<Outcome> outcome = later_()) {
+    later_ = nullptr;
+    Finish(request, *outcome);
+  } else if (now_ms >= later_until_ms_) {
+    later_ = nullptr;
+    Refuse(request, {.code = RpcCode::kBusy,
+                     .message = "no answer in time from within the daemon; try again"});
+  }
+  if (later_ != nullptr) return;
+  if (++next_ < line_.requests.size()) return;
+  passed_.fd.Reset();
+  if (answers_.empty()) return;
+  if (line_.is_batch) {
+    StrAppend(&out, "[", answers_, "]\n");
+  } else {
+    StrAppend(&out, answers_, "\n");
+  }
+  answers_ = std::string();
+}
+
+void Session::Begin(const RpcRequest& request, int64_t now_ms) {
+  if (request.error) return Refuse(request, *request.error);
+  if (passed_.too_many) {
+    return Refuse(request, {.code = RpcCode::kInvalidRequest,
+                            .message = "more than one descriptor; send one with a line of its own"});
+  }
+  const Method& method = *request.method;
+  if (method.descriptor && !passed_.fd.ok()) {
+    return Refuse(request,
+                  {.code = RpcCode::kInvalidParams,
+                   .message = StrCat("no descriptor; send one for ", method.descriptor->name,
+                                           " with the line"),
+                   .parameter = std::string(method.descriptor->name)});
+  }
+  if (method.changes && on_change_ != nullptr) on_change_(method);
+  Call call{.endpoint = *endpoint_,
+            .catalog = *catalog_,
+            .arguments = request.arguments,
+            .memory = memory_[&method],
+            // The first request of a batch that takes one gets it.
+            .descriptor = method.descriptor ? std::move(passed_.fd) : Fd()};
+  Answer answer = method.run(call);
+  if (const Outcome* outcome = answer.outcome()) return Finish(request, *outcome);
+  later_ = std::move(*answer.later());
+  later_until_ms_ = now_ms + limits_.later_ms;
+}
+
+void Session::Finish(const RpcRequest& request, const Outcome& outcome) {
+  if (!outcome.status.ok()) return Refuse(request, ToRpcError(outcome.status));
+  if (request.is_notification) return;
+  const std::string answer = ResultAnswer(request.id, outcome.result);
+  if (answers_.size() + answer.size() > limits_.answer_bytes) {
+    return Refuse(request, {.code = RpcCode::kAnswerTooLong,
+                            .message = StrCat("an answer has up to ", limits_.answer_bytes,
+                                                    " octets, a batch's in sum; ask for less")});
+  }
+  Append(answer);
+}
+
+void Session::Refuse(const RpcRequest& request, const RpcError& error) {
+  ++failed_;
+  if (!request.is_notification) Append(ErrorAnswer(request.id, error));
+}
+
+void Session::Append(std::string_view answer) {
+  if (!answers_.empty()) answers_ += ',';
+  answers_ += answer;
+}
+
+}  // namespace suede

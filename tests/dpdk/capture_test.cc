@@ -1,0 +1,144 @@
+// A capture of a port's frames, over net_ring: what is sent is received from it.
+#include "dpdk/capture.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dpdk/dpdk_port.h"
+
+namespace suede {
+namespace {
+
+// The packets of a pcapng file (draft-ietf-opsawg-pcapng §4.3).
+std::vector<std::vector<uint8_t>> PacketsOf(const std::string& path) {
+  FILE* file = std::fopen(path.c_str(), "rb");
+  std::vector<std::vector<uint8_t>> packets;
+  uint32_t head[2];
+  bool first = true;
+  while (std::fread(head, sizeof head, 1, file) == 1) {
+    EXPECT_EQ(first, head[0] == 0x0a0d0d0a) << "not a section header where one belongs";
+    first = false;
+    if (head[1] < 12 || head[1] > 65536) break;
+    std::vector<uint8_t> body(head[1] - sizeof head);
+    EXPECT_EQ(std::fread(body.data(), body.size(), 1, file), 1U);
+    constexpr uint32_t kEnhancedPacket = 6;
+    if (head[0] != kEnhancedPacket) continue;
+    uint32_t captured;
+    std::memcpy(&captured, body.data() + 12, sizeof captured);
+    packets.emplace_back(body.begin() + 20, body.begin() + 20 + captured);
+  }
+  std::fclose(file);
+  return packets;
+}
+
+class CaptureTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    PortOptions options;
+    options.name = options.device = "net_ring1";
+    options.pool_frames = 2048;
+    absl::StatusOr<std::unique_ptr<DpdkPort>> port = DpdkPort::Open(options);
+    ASSERT_TRUE(port.ok()) << port.status();
+    port_ = port->release();
+  }
+  static void TearDownTestSuite() { delete port_; }
+
+  void SetUp() override {
+    file_ = mkstemp(path_.data());
+    ASSERT_GE(file_, 0);
+    free_before_ = port_->FreeFrames();
+  }
+  void TearDown() override {
+    unlink(path_.c_str());
+    EXPECT_EQ(port_->FreeFrames(), free_before_) << "a frame leaked";
+  }
+  std::unique_ptr<Capture> Start(const CaptureOptions& options = {}) {
+    absl::StatusOr<std::unique_ptr<Capture>> capture = Capture::Start(*port_, file_, options);
+    EXPECT_TRUE(capture.ok()) << capture.status();
+    return capture.ok() ? *std::move(capture) : nullptr;
+  }
+  // Sends a frame of such octets and takes it back.
+  static void Exchange(uint8_t fill, uint32_t length) {
+    Frame* frame = nullptr;
+    ASSERT_EQ(port_->Allocate(&frame, 1), 1U);
+    frame->data = frame->buffer + Frame::kCommandOffset;
+    frame->length = length;
+    std::memset(frame->data, fill, length);
+    ASSERT_EQ(port_->Transmit(&frame, 1), 1U);
+    port_->Release(&frame, 1);
+    ASSERT_EQ(port_->Receive(&frame, 1), 1U);
+    port_->Release(&frame, 1);
+  }
+
+  static DpdkPort* port_;
+  std::string path_ = "/tmp/suede-capture-XXXXXX";
+  int file_ = -1;
+  uint32_t free_before_ = 0;
+};
+DpdkPort* CaptureTest::port_ = nullptr;
+
+TEST_F(CaptureTest, HoldsWhatWasSentAndReceived) {
+  auto capture = Start();
+  Exchange(1, 60);
+  Exchange(2, 1400);
+  ASSERT_TRUE(capture->Drain().ok());
+  EXPECT_EQ(capture->stats().written, 4U);
+  EXPECT_EQ(capture->stats().dropped, 0U);
+  Exchange(3, 61);
+  capture.reset();  // writes the rest
+  Exchange(4, 60);  // no longer seen
+  const auto packets = PacketsOf(path_);
+  ASSERT_EQ(packets.size(), 6U);
+  const std::pair<uint8_t, size_t> expected[] = {{1, 60}, {1, 60}, {2, 1400}, {2, 1400}, {3, 61}, {3, 61}};
+  for (size_t i = 0; i < packets.size(); ++i) {
+    EXPECT_EQ(packets[i], std::vector<uint8_t>(expected[i].second, expected[i].first)) << i;
+  }
+}
+
+TEST_F(CaptureTest, KeepsSoManyOctetsOfAFrame) {
+  auto capture = Start({.snap_bytes = 64, .frames = 256});
+  Exchange(7, 1000);
+  capture.reset();
+  const auto packets = PacketsOf(path_);
+  ASSERT_EQ(packets.size(), 2U);
+  EXPECT_EQ(packets[0], std::vector<uint8_t>(64, 7));
+}
+
+TEST_F(CaptureTest, AFullRingCostsTheCopyAlone) {
+  auto capture = Start({.snap_bytes = 64, .frames = 128});
+  for (int i = 0; i < 200; ++i) Exchange(1, 60);
+  EXPECT_GT(capture->stats().dropped, 0U);
+  ASSERT_TRUE(capture->Drain().ok());
+  EXPECT_EQ(capture->stats().written + capture->stats().dropped, 400U);
+}
+
+TEST_F(CaptureTest, OneAtATimeAndAgainAfterwards) {
+  auto first = Start();
+  EXPECT_EQ(Capture::Start(*port_, dup(file_), {}).status().code(), absl::StatusCode::kFailedPrecondition);
+  first.reset();
+  file_ = open(path_.c_str(), O_RDWR | O_TRUNC);
+  auto second = Start();
+  Exchange(5, 60);
+  second.reset();
+  EXPECT_EQ(PacketsOf(path_).size(), 2U);
+}
+
+TEST_F(CaptureTest, TakesRegularFilesThatCanBeWritten) {
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  EXPECT_EQ(Capture::Start(*port_, pipe_ends[1], {}).status().code(), absl::StatusCode::kInvalidArgument);
+  close(pipe_ends[0]);
+  EXPECT_EQ(Capture::Start(*port_, open(path_.c_str(), O_RDONLY), {}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  close(file_);
+}
+
+}  // namespace
+}  // namespace suede

@@ -1,0 +1,300 @@
+"""The management socket: every method through suedectl, counters that match what clients sent, and
+connections that send nonsense while others go on."""
+
+import json
+import os
+import pathlib
+import random
+import socket
+import stat
+import time
+
+import pytest
+
+import e2e
+
+# Methods that have a test of their own below, or end the daemon.
+CHANGES = {"drain", "log.set_level"}
+
+
+@pytest.fixture(scope="module")
+def pair():
+    with e2e.memif_pair() as (directory, left, right):
+        for daemon in (left, right):
+            daemon.wait_for_link()
+        yield directory, left, right
+
+
+class Raw:
+    """A connection that sends what it is told to."""
+
+    def __init__(self, daemon):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.settimeout(e2e.START_S)
+        self.socket.connect(daemon.management)
+        self.file = self.socket.makefile("rb")
+        self.greeting = json.loads(self.file.readline())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.file.close()
+        self.socket.close()
+
+    def ask(self, line):
+        self.socket.sendall(line + b"\n")
+        return json.loads(self.file.readline())
+
+    def call(self, method, **params):
+        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        answer = self.ask(json.dumps(request).encode())
+        assert "result" in answer, answer
+        return answer["result"]
+
+
+def test_greeting_and_permissions(pair):
+    _, left, _ = pair
+    with Raw(left) as connection:
+        assert connection.greeting["protocol"] == 1
+        assert connection.greeting["name"] == left.name
+        assert connection.greeting["suede"] == connection.call("version")["suede"]
+    mode = os.stat(left.management).st_mode
+    assert stat.S_ISSOCK(mode) and stat.S_IMODE(mode) == 0o660
+
+
+def test_every_method_through_suedectl(pair):
+    _, left, _ = pair
+    methods = e2e.managed(left, "rpc", "describe")["methods"]
+    assert len(methods) >= 12
+    for method in methods:
+        assert method["sentence"] and method["result"]
+        if method["name"] in CHANGES or method["descriptor"]:
+            continue
+        assert not any(p["required"] for p in method["params"]), "give it a test of its own"
+        command = method["name"].split(".")
+        result = e2e.managed(left, *command)
+        assert isinstance(result, dict) and result
+        text = e2e.suedectl(left, *command)
+        assert text.strip() and not text.lstrip().startswith("{")
+
+
+def test_what_the_lists_say(pair):
+    _, left, right = pair
+    assert e2e.managed(left, "version")["name"] == left.name
+    assert e2e.managed(left, "version")["pid"] == left.pid
+    assert e2e.managed(left, "instances", "list")["instances"] == [
+        {"xpu": 0, "instance": 0, "lcore": left.config["lcores"][0]["cpu"], "port": "p0",
+         "address": e2e.ip_of(0)}]
+    assert e2e.managed(left, "peers", "list")["peers"] == [
+        {"xpu": 1, "port": "p0", "address": e2e.ip_of(1), "mac": e2e.mac_of(1)}]
+    port, = e2e.managed(right, "ports", "list")["ports"]
+    assert port["mac"] == e2e.mac_of(1) and port["link_up"] and port["driver"] == "net_memif"
+    assert 0 < port["pool_free"] <= port["pool_frames"]
+    assert "link_up" in e2e.suedectl(right, "ports", "list").splitlines()[0]
+
+
+def test_configuration_loads_again(pair):
+    directory, left, _ = pair
+    path = directory / "effective.yaml"
+    path.write_text(e2e.suedectl(left, "config", "get"))
+    check = e2e.Process(directory, "check", [e2e.SUEDE, "--config", path, "--dump_config"])
+    with check:
+        check.expect(0, e2e.START_S)
+    assert check.stdout() == path.read_text()
+
+
+def test_clients(pair):
+    directory, left, _ = pair
+    assert e2e.managed(left, "clients", "list") == {"clients": []}
+    assert e2e.suedectl(left, "clients", "list") == "no clients\n"
+    server = e2e.perf_server(directory, left, "0")
+    try:
+        client, = e2e.managed(left, "clients", "list")["clients"]
+        assert client["pid"] == server.pid and client["uid"] == os.geteuid()
+        assert client["state"] == "open" and client["queues"] >= 1
+    finally:
+        server.kill()
+    e2e.wait_until(lambda: not e2e.managed(left, "clients", "list")["clients"], e2e.START_S,
+                   "the client to be gone")
+
+
+def counters(daemon, scope="total"):
+    return e2e.managed(daemon, "counters", "get", "--scope", scope)["sets"]
+
+
+def test_counters_match_what_was_sent(pair):
+    directory, left, right = pair
+    sent = 2000
+    before = [counters(daemon)[0]["counters"] for daemon in (left, right)]
+    with Raw(left) as connection:
+        connection.call("counters.delta")
+        server = e2e.perf_server(directory, right, "1")
+        try:
+            path = directory / "perf.json"
+            client = e2e.perf(directory, "client", left.socket, "--destinations", 1, "--vcs", 1,
+                              "--count", sent, "--warmup", 0, "--check", "--json", path)
+            with client:
+                client.expect(0, e2e.TRAFFIC_S)
+        finally:
+            server.kill()
+        delta = connection.call("counters.delta")
+    after = [counters(daemon)[0]["counters"] for daemon in (left, right)]
+    grown = [{k: a[k] - b[k] for k in a} for a, b in zip(after, before)]
+    # suede-perf says hello and goodbye to its server, in commands too.
+    assert sent <= grown[0]["tx_commands_total"] <= sent + 50
+    assert grown[1]["rx_commands_total"] == grown[0]["tx_commands_total"]
+    assert delta["sets"][0]["counters"]["tx_commands_total"] == grown[0]["tx_commands_total"]
+    assert delta["seconds"] > 0
+    # The parts make the whole, and the log's figures are the same.
+    parts = counters(left, "instance") + counters(left, "lcore")
+    total, logged = counters(left)[0]["counters"], left.counters()
+    for name in ("tx_commands_total", "rx_frames_total", "tx_pdus_total"):
+        assert sum(part["counters"][name] for part in parts) == total[name] >= logged[name] > 0
+    port, = counters(left, "port")
+    assert port["of"] == "p0" and port["counters"]["port_tx_frames_total"] >= sent / 200
+    text = e2e.suedectl(left, "counters", "get", "--nonzero_only")
+    assert "tx_commands_total" in text and "rx_drop_rcrc_total" not in text
+
+
+def test_connections(pair):
+    directory, left, right = pair
+    # Those of the traffic before; with nothing under way the windows are empty.
+    e2e.both_ways(directory, left, right, 0.2)
+    one, = e2e.managed(left, "connections", "list")["connections"]
+    other, = e2e.managed(right, "connections", "list")["connections"]
+    assert (one["xpu"], one["peer"], one["vc"], one["state"]) == (0, 1, None, "open")
+    assert one["unacked_pdus"] == 0 == one["tries"] and not one["peer_waits"]
+    assert one["srtt_us"] > 0 and one["rto_us"] >= 1000
+    # What one will send is what the other expects.
+    assert one["next_psn"] == other["expected_psn"] and other["next_psn"] == one["expected_psn"]
+    for none in (("--xpu", 5), ("--peer", 0), ("--instance", 1)):
+        result = e2e.managed(left, "connections", "list", *none)
+        assert result == {"connections": [], "more": False}
+
+
+def test_connections_of_many_peers(directory):
+    config = e2e.changed(e2e.endpoint_config(directory, "left", "net_null0"), {
+        "transport": {"psn_scope": "vc"},
+        "instances": [{"xpus": "0-1", "ports": [{"port": "p0", "ip_base": "198.18.0.1"}]}],
+        "peers": [{"xpus": "0-299", "ports": [{"port": "p0", "ip_base": "198.18.0.1",
+                                                "mac_base": "02:00:00:00:01:00"}]}]})
+    with e2e.Daemon(directory, config) as daemon:
+        assert e2e.managed(daemon, "connections", "list")["connections"] == []
+        result = e2e.managed(daemon, "connections", "list", "--unused", "--limit", 10000)
+        keys = [(c["xpu"], c["peer"], c["vc"]) for c in result["connections"]]
+        # An instance is no peer of its own.
+        assert keys == [(x, p, v) for x in (0, 1) for p in range(300) if p != x for v in range(4)]
+        assert {c["state"] for c in result["connections"]} == {"new"} and not result["more"]
+        some = e2e.managed(daemon, "connections", "list", "--unused", "--limit", 1300)
+        assert len(some["connections"]) == 1300 and some["more"]
+        peer = e2e.managed(daemon, "connections", "list", "--unused", "--peer", 299)["connections"]
+        assert [(c["xpu"], c["vc"]) for c in peer] == [(x, v) for x in (0, 1) for v in range(4)]
+        # Several at once wait for each other, and one that leaves before its answer hurts nobody.
+        request = (b'{"jsonrpc":"2.0","id":1,"method":"connections.list",'
+                   b'"params":{"unused":true,"limit":10000}}')
+        connections = [Raw(daemon) for _ in range(8)]
+        for connection in connections:
+            connection.socket.sendall(request + b"\n")
+        for connection in connections[::2]:
+            connection.__exit__()
+        for connection in connections[1::2]:
+            with connection:
+                answer = json.loads(connection.file.readline())
+                assert len(answer["result"]["connections"]) == len(keys)
+
+
+def test_repeated_on_one_connection(pair):
+    _, left, _ = pair
+    lines = e2e.suedectl(left, "-j", "--every", "0.05", "--times", "3", "counters", "delta",
+                         "--nonzero_only").splitlines()
+    results = [json.loads(line) for line in lines]
+    assert [r["seconds"] is None for r in results] == [True, False, False]
+    assert results[2]["sets"][0]["counters"]["management_requests_total"] == 1
+
+
+def test_log_level(pair):
+    _, left, _ = pair
+    assert e2e.managed(left, "log", "get_level") == {"level": "info"}
+    assert e2e.suedectl(left, "log", "set_level", "error") == "level: error\n"
+    assert e2e.managed(left, "log", "set_level", "warning") == {"level": "warning"}
+    # Neither the second change nor the counters are logged: both are information.
+    lines = left.stderr().splitlines()
+    left.signal(10)
+    time.sleep(0.2)
+    assert left.stderr().splitlines() == lines
+    assert "management: log.set_level by pid=" in lines[-1]
+    assert e2e.managed(left, "log", "set_level", "info") == {"level": "info"}
+    assert left.counters()
+
+
+def test_exit_codes(pair, directory):
+    _, left, _ = pair
+    assert "did you mean ports list" in e2e.suedectl(left, "ports", "lst", code=2)
+    assert "use debug, info" in e2e.suedectl(left, "log", "set_level", "loud", code=2)
+    with e2e.Daemon(directory, e2e.endpoint_config(directory, "left", "net_null0")) as daemon:
+        daemon.kill()
+        assert "no daemon" in e2e.suedectl(daemon, "version", code=4)
+
+
+def test_nonsense_disturbs_nobody(pair):
+    _, left, _ = pair
+    rng = random.Random(7)
+    with Raw(left) as witness:
+        for i in range(200):
+            with Raw(left) as connection:
+                octets = rng.randbytes(rng.randrange(1, 3000))
+                try:
+                    connection.socket.sendall(octets + b"\n" * (i % 2))
+                    if i % 3 and b"\n" in octets:
+                        connection.socket.recv(100)
+                except (BrokenPipeError, ConnectionResetError):
+                    pass
+            assert witness.call("log.get_level") == {"level": "info"}
+        with Raw(left) as flood:
+            flood.socket.settimeout(0.5)
+            try:
+                while True:
+                    flood.socket.send(b'{"jsonrpc":"2.0","id":1,"method":"rpc.describe"}\n' * 100)
+            except TimeoutError:
+                pass
+            start = time.monotonic()
+            assert witness.call("version")["name"] == left.name
+            assert time.monotonic() - start < 5
+    assert left.running()
+
+
+def test_too_many_connections(directory):
+    config = e2e.changed(e2e.endpoint_config(directory, "left", "net_null0"),
+                         {"management": {"max_clients": 2}})
+    path = pathlib.Path(config["management"]["socket"])
+    with e2e.Daemon(directory, config) as daemon:
+        with Raw(daemon), Raw(daemon):
+            assert "raise management.max_clients" in e2e.suedectl(daemon, "version", code=4)
+        e2e.wait_until(lambda: "error" not in Raw(daemon).greeting, e2e.START_S, "room again")
+        # The socket of a daemon that died is taken over.
+        daemon.kill()
+        assert path.exists()
+    with e2e.Daemon(directory, config) as daemon:
+        assert e2e.managed(daemon, "version")["pid"] == daemon.pid
+        assert daemon.terminate() == 0
+        assert not path.exists()
+
+
+def test_socket_where_another_file_is(directory):
+    config = e2e.endpoint_config(directory, "left", "net_null0")
+    pathlib.Path(config["management"]["socket"]).write_text("precious")
+    daemon = e2e.Daemon(directory, config)
+    with pytest.raises(e2e.E2eError):
+        daemon.start()
+    assert daemon.wait(e2e.START_S) == 5
+    assert "management: socket" in daemon.stderr() and "remove it" in daemon.stderr()
+
+
+def test_drain_ends_the_daemon(directory):
+    config = e2e.endpoint_config(directory, "left", "net_null0")
+    with e2e.Daemon(directory, config) as daemon:
+        assert e2e.managed(daemon, "drain") == {"began": True}
+        assert daemon.wait(e2e.START_S) == 0
+        assert "drain by pid=" in daemon.stderr()
+        assert " draining seconds=" in daemon.stderr()

@@ -1,0 +1,84 @@
+// Any octets on a management connection: each line that is answered is answered with JSON-RPC, the
+// session comes to an end with it, and requests that changed nothing change nothing.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "mgmt/catalog.h"
+#include "mgmt/json.h"
+#include "mgmt/session.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+namespace suede {
+namespace {
+
+class FuzzEndpoint : public EndpointView {
+ public:
+  VersionView Version() override { return {.version = "1", .name = "fuzz"}; }
+  std::string EffectiveConfig() override { return "version: 1\n\xff"; }
+  std::vector<InstanceView> Instances() override { return {{.xpu = 1}}; }
+  std::vector<PortView> Ports() override { return {{.name = "p0"}}; }
+  std::vector<PeerView> Peers() override { return {}; }
+  std::vector<ClientView> Clients() override { return {}; }
+  std::vector<CounterSetView> Counters(CounterScope) override {
+    return {{.of = "x", .counters = {{.name = "a_total", .value = 1}}}};
+  }
+  ConnectionQuestion Connections(const ConnectionQuery& query) override {
+    return [asked = query.limit % 3]() mutable -> std::optional<ConnectionsView> {
+      return asked-- == 0 ? std::optional<ConnectionsView>({.connections = {{.xpu = 1}}})
+                          : std::nullopt;
+    };
+  }
+  LogLevelView LogLevel() override { return level; }
+  void SetLogLevel(LogLevelView to) override { level = to; }
+  bool Drain() override { return true; }
+  LogLevelView level = LogLevelView::kInfo;
+};
+
+void Require(bool holds, const std::string& text) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", text.c_str());
+  std::abort();
+}
+
+void CheckAnswer(const Json& answer, const std::string& text) {
+  Require(answer.is_object() && answer.contains("id") && answer["jsonrpc"] == "2.0", text);
+  Require(answer.contains("result") != answer.contains("error"), text);
+  if (answer.contains("result")) return Require(answer["result"].is_object(), text);
+  Require(answer["error"]["code"].is_number_integer() && answer["error"]["message"].is_string(),
+          text);
+}
+
+void CheckLine(const std::string& text) {
+  Require(text.back() == '\n' && text.find('\n') == text.size() - 1, text);
+  const std::optional<Json> json = TryParse<Json>(text);
+  Require(json.has_value(), text);
+  if (!json->is_array()) return CheckAnswer(*json, text);
+  Require(!json->empty(), text);
+  for (const Json& answer : *json) CheckAnswer(answer, text);
+}
+
+}  // namespace
+}  // namespace suede
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace suede;  // NOLINT: of this function
+  FuzzEndpoint endpoint;
+  int changes = 0;
+  Session session(&EndpointCatalog(), &endpoint, {}, [&changes](const Method&) { ++changes; });
+  std::string_view rest(reinterpret_cast<const char*>(data), size);
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    session.Start(line, {});
+    std::string out;
+    for (size_t i = 0; i < 4 * kMaxBatch; ++i) session.Run(0, out);
+    Require(session.idle(), "not idle");
+    if (!out.empty()) CheckLine(out);
+  }
+  Require(changes != 0 || endpoint.level == LogLevelView::kInfo, "changed unseen");
+  return 0;
+}

@@ -1,0 +1,204 @@
+// A management server with an invented endpoint behind it, and clients that send what they like. All
+// on one thread: the clients' waits poll the server.
+#ifndef SUEDE_TESTS_MGMT_BENCH_H_
+#define SUEDE_TESTS_MGMT_BENCH_H_
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "local/passing.h"
+#include "mgmt/catalog.h"
+#include "mgmt/json.h"
+#include "mgmt/server.h"
+
+namespace suede {
+
+class FakeEndpoint : public EndpointView {
+ public:
+  VersionView Version() override {
+    return {.version = "1.2.3", .revision = "abc", .dpdk = "DPDK 0", .name = "left", .uptime_s = 7};
+  }
+  std::string EffectiveConfig() override { return "version: 1\nname: left\n"; }
+  std::vector<InstanceView> Instances() override {
+    return {{.xpu = 3, .instance = 1, .lcore = 5, .port = "p0", .address = "198.18.0.1"}};
+  }
+  std::vector<PortView> Ports() override {
+    return {{.name = "p0", .device = "net_null0", .driver = "net_null", .mac = "02:00:00:00:00:01",
+             .mtu_bytes = 2088, .encapsulation = "udp4", .link_up = true, .speed_bps = 0,
+             .pool_frames = 100, .pool_free = 90}};
+  }
+  std::vector<PeerView> Peers() override {
+    return {{.xpu = 4, .port = "p0", .address = "198.18.0.2", .mac = "02:00:00:00:00:02"}};
+  }
+  std::vector<ClientView> Clients() override {
+    return {{.id = 1, .pid = 42, .uid = 1000, .queues = 2, .state = "open"}};
+  }
+  std::vector<CounterSetView> Counters(CounterScope scope) override {
+    std::vector<CounterSetView> sets(scope == CounterScope::kTotal ? 1 : 2);
+    for (size_t i = 0; i < sets.size(); ++i) {
+      if (scope != CounterScope::kTotal) sets[i].of = std::to_string(i) + ".0";
+      sets[i].counters = {{.name = "a_total", .value = counter}, {.name = "b_total", .value = 0}};
+    }
+    return sets;
+  }
+  ConnectionQuestion Connections(const ConnectionQuery& query) override {
+    return [query, asked = 0]() mutable -> std::optional<ConnectionsView> {
+      if (++asked < 3) return std::nullopt;
+      ConnectionsView view{.connections = {}, .more = query.limit == 1};
+      view.connections.push_back({.xpu = 3, .instance = 1, .peer = query.peer.value_or(4),
+                                  .vc = query.unused ? std::optional<uint32_t>(2) : std::nullopt,
+                                  .state = "open", .next_psn = 7, .srtt_ns = 1500});
+      return view;
+    };
+  }
+  LogLevelView LogLevel() override { return level; }
+  void SetLogLevel(LogLevelView to) override { level = to; }
+  bool Drain() override { return ++drains == 1; }
+
+  uint64_t counter = 10;
+  LogLevelView level = LogLevelView::kInfo;
+  int drains = 0;
+};
+
+class TestDirectory {
+ public:
+  TestDirectory() { path_ = mkdtemp(template_); }
+  ~TestDirectory() { std::filesystem::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  char template_[32] = "/tmp/suede-mgmt-XXXXXX";
+  std::string path_;
+};
+
+class ManagementBench {
+ public:
+  explicit ManagementBench(const std::function<void(ManagementOptions&)>& change = nullptr,
+                           const Catalog* catalog = &EndpointCatalog()) {
+    options.socket_path = directory / "management.sock";
+    options.version = "1.2.3";
+    options.name = "left";
+    options.log = [this](std::string_view line) { log.emplace_back(line); };
+    if (change != nullptr) change(options);
+    auto created = ManagementServer::Create(options, catalog, &endpoint);
+    if (!created.ok()) {
+      ADD_FAILURE() << created.status();
+      std::abort();
+    }
+    server = *std::move(created);
+  }
+
+  // Lets the server work until the condition holds, for `seconds` at most.
+  bool Until(const std::function<bool()>& condition, double seconds = 5) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      // Only when told to: the daemon does not ask otherwise either.
+      pollfd ready{.fd = server->fd(), .events = POLLIN, .revents = 0};
+      poll(&ready, 1, 1);
+      if (ready.revents != 0) server->Poll();
+    }
+    return true;
+  }
+
+  TestDirectory directory;
+  ManagementOptions options;
+  FakeEndpoint endpoint;
+  std::vector<std::string> log;
+  std::unique_ptr<ManagementServer> server;
+};
+
+class TestClient {
+ public:
+  explicit TestClient(ManagementBench& bench, bool greet = true) : bench_(bench) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    bench.options.socket_path.copy(address.sun_path, sizeof address.sun_path - 1);
+    socket_ = Fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    connected = connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    fcntl(socket_.get(), F_SETFL, O_NONBLOCK);
+    if (greet) greeting = ReadLine().value_or("");
+  }
+
+  int fd() const { return socket_.get(); }
+  void Close() { socket_.Reset(); }
+  // Sends all of it, with the descriptor at its first octet.
+  bool Send(std::string_view octets, int fd = -1) {
+    return bench_.Until([&] {
+      while (!octets.empty()) {
+        const ssize_t sent = SendWithFd(socket_.get(), octets, fd);
+        if (sent < 0) return errno != EAGAIN;
+        octets.remove_prefix(static_cast<size_t>(sent));
+        fd = -1;
+      }
+      return true;
+    }) && octets.empty();
+  }
+  // The next line; none where the connection ended first.
+  std::optional<std::string> ReadLine() {
+    size_t end = std::string::npos;
+    bench_.Until([&] {
+      while ((end = text_.find('\n')) == std::string::npos) {
+        char buffer[4096];
+        const ssize_t n = recv(socket_.get(), buffer, sizeof buffer, 0);
+        if (n < 0 && errno == EAGAIN) return false;
+        if (n <= 0) return true;
+        text_.append(buffer, static_cast<size_t>(n));
+      }
+      return true;
+    });
+    if (end == std::string::npos) return std::nullopt;
+    std::string line = text_.substr(0, end);
+    text_.erase(0, end + 1);
+    return line;
+  }
+  // The answer to one line.
+  Json Ask(const std::string& line, int fd = -1) {
+    EXPECT_TRUE(Send(line + "\n", fd));
+    const std::optional<std::string> answer = ReadLine();
+    return answer ? TryParse<Json>(*answer).value_or(Json("no JSON: " + *answer)) : Json();
+  }
+  Json Result(const std::string& method, const std::string& params = "{}") {
+    const Json answer =
+        Ask(R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":)" + params + "}");
+    return answer.contains("result") ? answer["result"] : answer;
+  }
+  bool IsClosed() {
+    while (ReadLine().has_value()) {
+    }
+    char octet;
+    return recv(socket_.get(), &octet, 1, 0) == 0 || errno != EAGAIN;
+  }
+
+  bool connected = false;
+  std::string greeting;
+
+ private:
+  ManagementBench& bench_;
+  Fd socket_;
+  std::string text_;
+};
+
+inline int ErrorOf(const Json& answer) {
+  if (!answer.is_object() || !answer.contains("error")) return 0;
+  return answer["error"]["code"].get<int>();
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_TESTS_MGMT_BENCH_H_

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# command_line_test.sh SUEDECTL: exit codes, streams, help and completion. No daemon needed.
+set -u
+ctl=$1
+failures=0
+out=$(mktemp) err=$(mktemp)
+trap 'rm -f "$out" "$err"' EXIT
+
+# expect CODE STREAM PATTERN ARGUMENTS...: the exit code, and where alone the pattern is printed.
+expect() {
+  local code=$1 stream=$2 pattern=$3 got text silent
+  shift 3
+  "$ctl" "$@" >"$out" 2>"$err" </dev/null
+  got=$?
+  case $stream in stdout) text=$out silent=$err ;; *) text=$err silent=$out ;; esac
+  if [ "$got" != "$code" ] || ! grep -q -e "$pattern" "$text" || [ -s "$silent" ]; then
+    echo "FAILED: $* gave $got, wanted $code with '$pattern' on $stream alone"
+    cat "$out" "$err"
+    failures=$((failures + 1))
+  fi
+}
+
+none=$(mktemp -u)/management.sock
+unset SUEDE_CTL_SOCKET SUEDE_CTL_ENDPOINT
+expect 0 stdout 'counters get ' --help
+expect 0 stdout 'Exit codes' -h
+expect 0 stdout 'suedectl [0-9]' --version
+expect 0 stdout 'usage: suedectl log set_level LEVEL' log set_level --help
+expect 0 stdout 'nonzero_only' counters get -h
+expect 0 stdout 'counters delta' counters --help
+expect 0 stdout 'complete -o' completion
+expect 2 stderr 'suedectl --help'
+expect 2 stderr 'did you mean ports list' port list
+expect 2 stderr 'did you mean log set_level' log setlevel debug
+expect 2 stderr 'there are counters get, counters delta' counters
+expect 2 stderr 'unknown command .frobnicate.; see suedectl --help' frobnicate
+expect 2 stderr 'did you mean --nonzero_only' counters get --nonzero-only
+expect 2 stderr 'did you mean --socket' --sockt x ports list
+expect 2 stderr 'scope: is none of the choices; use total' counters get --scope world
+expect 2 stderr 'level: is missing' log set_level
+expect 2 stderr 'one argument too many' ports list p0
+expect 2 stderr 'takes a value' counters get --scope
+expect 2 stderr 'give a path with --socket' --endpoint /tmp/x ports list
+expect 2 stderr '0.01' --every 0 ports list
+expect 2 stderr 'goes with --every' --times 3 ports list
+expect 4 stderr 'no daemon' --socket "$none" ports list
+expect 4 stderr 'no daemon' version --endpoint "no-such-endpoint-$$"
+SUEDE_CTL_SOCKET="$none" expect 4 stderr "$none" ports list
+SUEDE_CTL_ENDPOINT="no-such-$$" expect 4 stderr "no-such-$$" ports list
+
+# completes WANTED WORDS...: what the last word may become.
+completes() {
+  local wanted=$1 got
+  shift
+  got=$(bash -c 'source <("$0" completion); COMP_WORDS=(suedectl "$@"); COMP_CWORD=$#; _suedectl
+    echo "${COMPREPLY[@]}"' "$ctl" "$@")
+  if [ "$got" != "$wanted" ]; then
+    echo "FAILED: '$*' completes to '$got', wanted '$wanted'"
+    failures=$((failures + 1))
+  fi
+}
+completes 'config counters connections completion' co
+completes 'get delta' counters ''
+completes '--nonzero_only' counters get --n
+completes 'total' counters get --scope to
+completes 'warning' log set_level w
+completes 'list' --endpoint left ports ''
+[ "$failures" = 0 ]

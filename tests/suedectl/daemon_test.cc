@@ -1,0 +1,146 @@
+// suedectl against daemons that answer, refuse, pass on descriptors, or are none.
+#include "suedectl/daemon.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "local/listener.h"
+#include "mgmt/server.h"
+#include "suedectl/run.h"
+
+namespace suede::ctl {
+namespace {
+
+Answer Store(Call& call) {
+  const Fd file = std::move(call.descriptor);
+  return Json{{"octets", write(file.get(), "hello\n", 6)}};
+}
+Answer Refuse(Call&) { return absl::FailedPreconditionError("not today; try tomorrow"); }
+constexpr Method kMethods[] = {
+    {.name = "file.store", .sentence = "", .result = "", .run = Store,
+     .descriptor = DescriptorParam{.name = "file", .sentence = ""}},
+    {.name = "refuse", .sentence = "", .result = "", .run = Refuse},
+};
+
+// No method of these looks at it.
+class NoEndpoint : public EndpointView {
+  VersionView Version() override { return {}; }
+  std::string EffectiveConfig() override { return {}; }
+  std::vector<InstanceView> Instances() override { return {}; }
+  std::vector<PortView> Ports() override { return {}; }
+  std::vector<PeerView> Peers() override { return {}; }
+  std::vector<ClientView> Clients() override { return {}; }
+  std::vector<CounterSetView> Counters(CounterScope) override { return {}; }
+  ConnectionQuestion Connections(const ConnectionQuery&) override { return nullptr; }
+  LogLevelView LogLevel() override { return LogLevelView::kInfo; }
+  void SetLogLevel(LogLevelView) override {}
+  bool Drain() override { return true; }
+};
+
+class DaemonTest : public testing::Test {
+ protected:
+  ~DaemonTest() override {
+    Stop();
+    std::filesystem::remove_all(directory_);
+  }
+  // The server polls on a thread of its own.
+  void Serve() {
+    server_ = *ManagementServer::Create(
+        {.socket_path = socket_, .version = "1", .name = "left", .limits = {}, .log = {}}, &catalog_,
+        &endpoint_);
+    thread_ = std::thread([this] {
+      while (!stop_) {
+        pollfd ready{.fd = server_->fd(), .events = POLLIN, .revents = 0};
+        if (poll(&ready, 1, 10) > 0) server_->Poll();
+      }
+    });
+  }
+  void Stop() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+    server_ = nullptr;
+  }
+  // "CODE: output and messages".
+  std::string Ctl(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--socket", socket_});
+    const char* environment[] = {nullptr};
+    char* text = nullptr;
+    size_t size = 0;
+    std::FILE* stream = open_memstream(&text, &size);
+    const int code = ctl::Run(arguments, {.catalog = catalog_, .local = {}}, environment, "1", stream,
+                         stream);
+    std::fclose(stream);
+    std::string result = std::to_string(code) + ": " + text;
+    std::free(text);
+    return result;
+  }
+
+  const Catalog catalog_{std::span<const Method>(kMethods)};
+  NoEndpoint endpoint_;
+  char template_[24] = "/tmp/suede-ctl-XXXXXX";
+  const std::string directory_ = mkdtemp(template_);
+  const std::string socket_ = directory_ + "/management.sock";
+  std::unique_ptr<ManagementServer> server_;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+TEST_F(DaemonTest, PassesAFileThatItOpens) {
+  Serve();
+  const std::string path = directory_ + "/out";
+  EXPECT_EQ(Ctl({"file", "store", "--file", path}), "0: octets: 6\n");
+  EXPECT_EQ(Ctl({"-j", "--every", "0.01", "--times", "2", "file", "store", path}),
+            "0: {\"octets\":6}\n{\"octets\":6}\n");
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  EXPECT_EQ(text.str(), "hello\nhello\n");
+  EXPECT_TRUE(Ctl({"file", "store", "/no/such/directory/out"}).starts_with("1: suedectl: /no/such"));
+}
+
+TEST_F(DaemonTest, TellsWhatTheDaemonRefuses) {
+  Serve();
+  EXPECT_EQ(Ctl({"refuse"}), "1: suedectl: not today; try tomorrow\n");
+}
+
+TEST_F(DaemonTest, TellsThatNobodyIsThere) {
+  EXPECT_TRUE(Ctl({"refuse"}).starts_with("4: suedectl: no daemon")) << Ctl({"refuse"});
+}
+
+TEST_F(DaemonTest, DoesNotWaitForEverOrBelieveAnything) {
+  const auto listener = Listener::Create(socket_, 0600, Listener::Kind::kStream);
+  ASSERT_TRUE(listener.ok());
+  const auto silent = Daemon::Connect({socket_}, 1);
+  EXPECT_EQ(silent.status().code(), absl::StatusCode::kUnavailable);
+  for (const char* greeting :
+       {"nonsense\n", "{}\n", "{\"protocol\":2}\n", "{\"protocol\":\"1\"}\n", "[]\n", "",
+        "{\"error\":{\"message\":7}}\n", "{\"error\":7}\n", "{\"error\":{\"message\":\"full\"}}\n"}) {
+    std::thread other([&] {
+      bool turned_away;
+      pollfd ready{.fd = (*listener)->fd(), .events = POLLIN, .revents = 0};
+      poll(&ready, 1, 5000);
+      int fd = -1;
+      // The first is what the silent attempt left behind.
+      while ((fd = (*listener)->Accept(&turned_away)) >= 0) {
+        send(fd, greeting, std::strlen(greeting), MSG_NOSIGNAL);
+        close(fd);
+      }
+    });
+    const auto daemon = Daemon::Connect({socket_}, 2);
+    other.join();
+    EXPECT_EQ(daemon.status().code(), absl::StatusCode::kUnavailable) << greeting;
+  }
+}
+
+}  // namespace
+}  // namespace suede::ctl

@@ -1,0 +1,122 @@
+"""Frames of all encapsulations, built from docs/wire-format.md alone: nothing here is shared with
+the programs under test."""
+
+import struct
+import zlib
+
+ACK, NACK, NOTHING = 0, 1, 2
+DATA, CONTROL = 0, 3
+HELLO, NOT_READY, READY = 1, 2, 3
+PREFIX = bytes.fromhex("02535545")
+DSCP_ECN = (10 << 2) | 2
+
+ENCAPS = ("udp4", "udp6", "afh1", "afh1s", "afh2", "afh2c")
+
+
+def command(rest=b"", data=None, opcode_class=0):
+    """`rest` is the control behind its first two octets."""
+    control = bytes(2) + rest
+    assert len(control) % 2 == 0
+    first = opcode_class << 5 | (data is not None) << 4 | len(control) // 2
+    second = len(data) - 1 if data is not None else 0
+    packed = bytes([first, second]) + rest + (data or b"")
+    return packed + bytes(len(packed) % 2)
+
+
+def rh(xpuid, psn=0, op=NOTHING, rpsn=0, vc=0, partition=0, ver=DATA):
+    return struct.pack(">HHHH", ver << 14 | op << 12 | xpuid, psn % 65536, vc << 14 | partition,
+                       rpsn % 65536)
+
+
+def rcrc(octets):
+    return struct.pack("<I", zlib.crc32(octets))
+
+
+def control(kind, flags, body, length=None):
+    return struct.pack(">BBH", kind, flags, len(body) if length is None else length) + body
+
+
+def hello(epoch, peer_epoch=0, scope=0, flags=0):
+    return control(HELLO, flags, struct.pack(">IIBxHHxx", epoch, peer_epoch, scope, 1024, 4096))
+
+
+def not_ready(vc, expected, backoff_us=100):
+    return control(NOT_READY, 0, struct.pack(">BxHI", vc, expected, backoff_us))
+
+
+def ready(vc, expected):
+    return control(READY, 0, struct.pack(">BxH", vc, expected))
+
+
+def address(xpuid, instance):
+    return instance << 10 | xpuid
+
+
+def frame(encap, head, commands=b"", *, to, instance=0, tag=None, session=0, spoil=0, trailer=b"",
+          hops=64, pad=True, short=0, dport=3333):
+    """A frame with the RH `head` from its XPU to XPU `to` of the same instance.
+
+    spoil: exclusive-or of the last octet of the R-CRC. short: octets cut off the end of the PDU.
+    """
+    xpuid = struct.unpack(">H", head[:2])[0] & 0x3ff
+    source, destination = address(xpuid, instance), address(to, instance)
+    vlan = b"" if tag is None else struct.pack(">HH", 0x8100, tag)
+    macs = PREFIX + struct.pack(">H", destination) + PREFIX + struct.pack(">H", source) + vlan
+
+    header_bytes = {"udp4": 42, "udp6": 62, "afh1": 14, "afh1s": 22, "afh2": 14, "afh2c": 6}[encap]
+    padding = bytes(max(0, 60 - header_bytes - len(vlan) - len(head) - len(commands) - 4))
+    if not pad:
+        padding = b""
+    crc = rcrc(head + commands + padding)
+    crc = crc[:3] + bytes([crc[3] ^ spoil])
+    pdu = head + commands + padding + crc
+    pdu = pdu[:len(pdu) - short]
+
+    if encap == "afh1":
+        return macs + b"\x88\xb5" + pdu + trailer
+    if encap == "afh1s":
+        return (macs + b"\x88\xb6" + struct.pack(">BBBBHH", 0, DSCP_ECN, hops, 1, session, len(pdu))
+                + pdu + trailer)
+    if encap == "afh2":
+        return (struct.pack(">BBIBBI", 0x02, hops, destination, DSCP_ECN, session, source)
+                + b"\x88\xb5" + pdu + trailer)
+    if encap == "afh2c":
+        first, psn, second, rpsn = struct.unpack(">HHHH", head)
+        c = (first >> 12) << 44 | psn << 28 | (second >> 14) << 26 | (second & 0x3ff) << 16 | rpsn
+        return (b"\x82" + (c >> 24).to_bytes(3, "big") + struct.pack(">HB", destination, DSCP_ECN)
+                + (c & 0xffffff).to_bytes(3, "big") + struct.pack(">H", source)
+                + b"\x88\xb5" + pdu[8:] + trailer)
+    return udp(encap, source, destination, vlan, pdu, session, dport) + trailer
+
+
+def checksum(octets):
+    octets += bytes(len(octets) % 2)
+    total = sum(struct.unpack(f">{len(octets) // 2}H", octets))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return total ^ 0xffff
+
+
+def udp(encap, source, destination, vlan, pdu, session, dport):
+    macs = struct.pack(">HIHI", 0x0200, destination, 0x0200, source)
+    ports = struct.pack(">HHH", 49152 + session, dport, 8 + len(pdu))
+    if encap == "udp4":
+        ends = struct.pack(">II", 0xc6120000 + source, 0xc6120000 + destination)
+        head = struct.pack(">BBHHHBB", 0x45, DSCP_ECN, 28 + len(pdu), 0, 0x4000, 64, 17)
+        ip = head + struct.pack(">H", checksum(head + ends)) + ends
+        return macs + vlan + b"\x08\x00" + ip + ports + b"\0\0" + pdu
+    ends = b"".join(bytes.fromhex("fd535545") + bytes(8) + struct.pack(">I", end)
+                    for end in (source, destination))
+    sum_ = checksum(ends + struct.pack(">II", 8 + len(pdu), 17) + ports + b"\0\0" + pdu)
+    return (macs + vlan + b"\x86\xdd" + struct.pack(">IHBB", 6 << 28 | DSCP_ECN << 20,
+                                                    8 + len(pdu), 17, 64)
+            + ends + ports + struct.pack(">H", sum_ or 0xffff) + pdu)
+
+
+def write_pcap(path, frames, captured=None, step_us=10):
+    """Ethernet frames, `step_us` apart. captured: how many octets are kept of each."""
+    with open(path, "wb") as file:
+        file.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+        for number, octets in enumerate(frames):
+            kept = octets if captured is None else octets[:captured[number]]
+            file.write(struct.pack("<IIII", 1, number * step_us, len(kept), len(octets)) + kept)

@@ -1,0 +1,1213 @@
+-- suede.lua: Wireshark and tshark dissect Scale-Up Ethernet as docs/wire-format.md and
+-- docs/control-pdus.md lay it out. README.md beside this file says how to install and use it.
+--
+-- In this order: what can be set, fields, expert infos, R-CRC, commands, control PDUs, analysis of
+-- connections, the PDU, the six network headers, registration, PSN over time.
+--
+-- Numbers that Lua shows are formatted with %d: from Lua 5.3 on, 3.0 and 3 print differently.
+
+-- Installed as a plugin and named by -X lua_script as well, this file is run twice. A protocol can
+-- be registered once only, so that a second run does no more than read its arguments.
+local loaded = rawget(_G, "suede_dissector")
+if loaded then
+  loaded.read_arguments({...})
+  return
+end
+
+local suede = Proto("suede", "Scale-Up Ethernet")
+
+local WINDOW = 2 ^ 14  -- no two PSNs that are on their way together are further apart
+local PSNS = 2 ^ 16
+local RH_BYTES = 8
+local RCRC_BYTES = 4
+local DATA_VERSION, CONTROL_VERSION = 0, 3
+local FIRST_SOURCE_PORT = 49152
+
+-- ---- What can be set ----------------------------------------------------------------------------
+
+local AUTO, AFH1, AFH2, AFH2C = 0, 1, 2, 3
+local SCOPE_PORT, SCOPE_VC = 0, 1
+
+suede.prefs.udp_port = Pref.range("UDP ports", "3333", "Destination ports of PDUs over UDP", 65535)
+suede.prefs.afh_ethertype = Pref.range("EtherTypes of AFH", "0x88b5",
+  "EtherTypes of AFH Gen 1 without shim and of AFH Gen 2", 65535)
+suede.prefs.shim_ethertype = Pref.range("EtherTypes of AFH Gen 1 with shim", "0x88b6",
+  "EtherTypes of AFH Gen 1 with the 8-octet shim", 65535)
+suede.prefs.afh_encap = Pref.enum("Encapsulation of AFH", AUTO,
+  "What frames with an EtherType of AFH are. Automatic: Gen 1 where both addresses begin with " ..
+  "the MAC prefix, else Gen 2 where the first octet is one of Gen 2",
+  { { "auto", "Automatic", AUTO }, { "afh1", "AFH Gen 1", AFH1 }, { "afh2", "AFH Gen 2", AFH2 },
+    { "afh2c", "Compressed AFH Gen 2", AFH2C } }, false)
+suede.prefs.mac_prefix = Pref.string("MAC prefix of AFH Gen 1", "02:53:55:45",
+  "The four octets in front of the forwarding address in a MAC address")
+suede.prefs.default_addresses = Pref.bool("Forwarding addresses hold the XPU", true,
+  "A forwarding address is (instance << 10) | xpuid. Off where a table in the configuration " ..
+  "overrides it")
+suede.prefs.psn_scope = Pref.enum("A connection is", SCOPE_PORT, "psn_scope of the endpoints",
+  { { "port", "per port", SCOPE_PORT }, { "vc", "per port and VC", SCOPE_VC } }, false)
+suede.prefs.check_rcrc = Pref.bool("Check the R-CRC", true, "Takes time in large captures")
+
+-- A preference of numbers, "3333,4000-4010", as a list of first and last.
+local function read_ranges(text)
+  local ranges = {}
+  for part in tostring(text):gmatch("[^,%s]+") do
+    local first, last = part:match("^(%w+)-(%w+)$")
+    first = tonumber(first or part)
+    if first then ranges[#ranges + 1] = { first, tonumber(last) or first } end
+  end
+  return ranges
+end
+
+local function holds(ranges, number)
+  for _, range in ipairs(ranges) do
+    if number >= range[1] and number <= range[2] then return true end
+  end
+  return false
+end
+
+-- ---- Fields -------------------------------------------------------------------------------------
+
+local OPS = { [0] = "ACK", [1] = "NACK", [2] = "nothing", [3] = "nothing" }
+local VERSIONS = { [0] = "data PDU", [1] = "reserved", [2] = "reserved", [3] = "control PDU" }
+local HELLO, NOT_READY, READY = 1, 2, 3
+local CONTROL_TYPES = { [HELLO] = "HELLO", [NOT_READY] = "NOT_READY", [READY] = "READY" }
+local CONTROL_BODY_BYTES = { [HELLO] = 16, [NOT_READY] = 8, [READY] = 4 }
+local SCOPES = { [0] = "per port", [1] = "per port and VC" }
+local ECNS = { [0] = "Not-ECT", [1] = "ECT(1)", [2] = "ECT(0)", [3] = "CE" }
+local RCRC_BAD, RCRC_GOOD, RCRC_UNVERIFIED = 0, 1, 2
+local RCRC_STATUS = { [RCRC_BAD] = "Bad", [RCRC_GOOD] = "Good", [RCRC_UNVERIFIED] = "Unverified" }
+
+local f = {
+  encap = ProtoField.string("suede.encap", "Encapsulation"),
+  session = ProtoField.uint16("suede.session", "Session"),
+
+  afh = ProtoField.none("suede.afh", "AFH"),
+  afh_octet = ProtoField.uint8("suede.afh.first_octet", "First octet", base.HEX),
+  afh_w = ProtoField.bool("suede.afh.w", "W (compressed)", 8, nil, 0x80),
+  afh_v = ProtoField.bool("suede.afh.v", "V", 8, nil, 0x40),
+  afh_zero = ProtoField.uint8("suede.afh.zero", "Zero", base.DEC, nil, 0x30),
+  afh_z = ProtoField.bool("suede.afh.z", "Z", 8, nil, 0x08),
+  afh_y = ProtoField.bool("suede.afh.y", "Y", 8, nil, 0x04),
+  afh_x = ProtoField.bool("suede.afh.x", "X", 8, nil, 0x02),
+  afh_m = ProtoField.bool("suede.afh.m", "M (multicast)", 8, nil, 0x01),
+  afh_hops = ProtoField.uint8("suede.afh.hop_count", "Hop count"),
+  afh_dst = ProtoField.uint32("suede.afh.dst", "Destination forwarding address"),
+  afh_src = ProtoField.uint32("suede.afh.src", "Source forwarding address"),
+  afh_dst_instance = ProtoField.uint8("suede.afh.dst_instance", "Destination instance"),
+  afh_dst_xpuid = ProtoField.uint16("suede.afh.dst_xpuid", "Destination XPU"),
+  afh_src_instance = ProtoField.uint8("suede.afh.src_instance", "Source instance"),
+  afh_src_xpuid = ProtoField.uint16("suede.afh.src_xpuid", "Source XPU"),
+  afh_dscp = ProtoField.uint8("suede.afh.dscp", "DSCP", base.DEC, nil, 0xfc),
+  afh_ecn = ProtoField.uint8("suede.afh.ecn", "ECN", base.DEC, ECNS, 0x03),
+  afh_entropy = ProtoField.uint16("suede.afh.entropy", "Entropy (session)"),
+  afh_ethertype = ProtoField.uint16("suede.afh.ethertype", "EtherType", base.HEX),
+  afh_version = ProtoField.uint8("suede.afh.version", "Version", base.DEC, nil, 0xf0),
+  afh_reserved = ProtoField.uint8("suede.afh.reserved", "Reserved", base.DEC, nil, 0x0f),
+  afh_next_header = ProtoField.uint8("suede.afh.next_header", "Next header", base.DEC,
+    { [1] = "SUE" }),
+  afh_length = ProtoField.uint16("suede.afh.length", "Octets from RH to R-CRC"),
+  afh_c_high = ProtoField.uint24("suede.afh.c_high", "C[47:24]", base.HEX),
+  afh_c_low = ProtoField.uint24("suede.afh.c_low", "C[23:0]", base.HEX),
+
+  rh = ProtoField.none("suede.rh", "Reliability header"),
+  ver = ProtoField.uint16("suede.ver", "Version", base.DEC, VERSIONS, 0xc000),
+  op = ProtoField.uint16("suede.op", "What rpsn is", base.DEC, OPS, 0x3000),
+  rsv = ProtoField.uint16("suede.rsv", "Reserved", base.DEC, nil, 0x0c00),
+  xpuid = ProtoField.uint16("suede.xpuid", "XPU that sent the PDU", base.DEC, nil, 0x03ff),
+  psn = ProtoField.uint16("suede.psn", "PSN"),
+  vc = ProtoField.uint16("suede.vc", "VC", base.DEC, nil, 0xc000),
+  rsvd = ProtoField.uint16("suede.rsvd", "Reserved", base.DEC, nil, 0x3c00),
+  partition = ProtoField.uint16("suede.partition", "Partition", base.DEC, nil, 0x03ff),
+  rpsn = ProtoField.uint16("suede.rpsn", "ACK or NACK PSN"),
+
+  commands = ProtoField.uint16("suede.commands", "Commands"),
+  commands_bytes = ProtoField.uint16("suede.commands.bytes", "Octets of commands"),
+  command = ProtoField.none("suede.command", "Command"),
+  command_type = ProtoField.uint8("suede.command.type", "Type", base.HEX),
+  command_class = ProtoField.uint8("suede.command.class", "Opcode class", base.DEC, nil, 0xe0),
+  command_d = ProtoField.bool("suede.command.d", "D (data follows)", 8, nil, 0x10),
+  command_l = ProtoField.uint8("suede.command.l", "L (control length / 2)", base.DEC, nil, 0x0f),
+  command_length = ProtoField.uint8("suede.command.length", "Length octet"),
+  command_control_bytes = ProtoField.uint8("suede.command.control_bytes", "Octets of control"),
+  command_data_bytes = ProtoField.uint16("suede.command.data_bytes", "Octets of data"),
+  command_control = ProtoField.bytes("suede.command.control", "Control"),
+  command_data = ProtoField.bytes("suede.command.data", "Data"),
+  command_padding = ProtoField.bytes("suede.command.padding", "Padding to an even offset"),
+  padding = ProtoField.bytes("suede.padding", "Padding"),
+  malformed = ProtoField.string("suede.malformed", "Malformed"),
+
+  control = ProtoField.none("suede.control", "Control PDU"),
+  control_type = ProtoField.uint8("suede.control.type", "Type", base.DEC, CONTROL_TYPES),
+  control_flags = ProtoField.uint8("suede.control.flags", "Flags", base.HEX),
+  control_reply = ProtoField.bool("suede.control.reply_wanted", "Reply wanted", 8, nil, 0x01),
+  control_continuing = ProtoField.bool("suede.control.continuing", "Continuing", 8, nil, 0x02),
+  control_length = ProtoField.uint16("suede.control.length", "Body length"),
+  control_epoch = ProtoField.uint32("suede.control.epoch", "Epoch"),
+  control_peer_epoch = ProtoField.uint32("suede.control.peer_epoch", "Peer's epoch"),
+  control_scope = ProtoField.uint8("suede.control.psn_scope", "A connection is", base.DEC, SCOPES),
+  control_window = ProtoField.uint16("suede.control.window_pdus", "Window in PDUs"),
+  control_pack_limit = ProtoField.uint16("suede.control.pack_limit_bytes", "Pack limit in octets"),
+  control_vc = ProtoField.uint8("suede.control.vc", "VC"),
+  control_expected = ProtoField.uint16("suede.control.expected", "Expected PSN"),
+  control_backoff = ProtoField.uint32("suede.control.backoff_us", "Back-off in microseconds"),
+  control_reserved = ProtoField.bytes("suede.control.reserved", "Reserved"),
+  control_rest = ProtoField.bytes("suede.control.rest", "Behind the known body, ignored"),
+
+  rcrc = ProtoField.uint32("suede.rcrc", "R-CRC", base.HEX),
+  rcrc_calculated = ProtoField.uint32("suede.rcrc.calculated", "Calculated R-CRC", base.HEX),
+  rcrc_status = ProtoField.uint8("suede.rcrc.status", "R-CRC status", base.DEC, RCRC_STATUS),
+  fcs = ProtoField.bytes("suede.fcs", "Frame check sequence"),
+  trailer = ProtoField.bytes("suede.trailer", "Behind the PDU, ignored"),
+
+  connection = ProtoField.uint32("suede.connection", "Connection"),
+  direction = ProtoField.string("suede.connection.direction", "Direction"),
+  analysis = ProtoField.none("suede.analysis", "Analysis"),
+  sequenced = ProtoField.bool("suede.analysis.sequenced", "Sequenced"),
+  retransmission = ProtoField.bool("suede.analysis.retransmission", "Retransmission"),
+  original = ProtoField.framenum("suede.analysis.original_frame", "First sent in frame"),
+  cause = ProtoField.framenum("suede.analysis.cause_frame", "Asked for in frame"),
+  out_of_order = ProtoField.bool("suede.analysis.out_of_order", "Out of order"),
+  gap = ProtoField.uint32("suede.analysis.gap", "PDUs missing before this one"),
+  tail_gap = ProtoField.bool("suede.analysis.tail_gap", "The tail is missing"),
+  outside = ProtoField.bool("suede.analysis.outside_window", "PSN outside the window"),
+  acks_to = ProtoField.uint16("suede.analysis.acks_to", "Acknowledges up to PSN"),
+  acks_frame = ProtoField.framenum("suede.analysis.acks_frame", "Acknowledges the PDU in frame",
+    base.NONE, frametype.ACK),
+  acked_frame = ProtoField.framenum("suede.analysis.acked_frame", "Acknowledged in frame",
+    base.NONE, frametype.ACK),
+  ack_time = ProtoField.relative_time("suede.analysis.ack_time", "From the PDU to this ACK"),
+  duplicate_ack = ProtoField.uint32("suede.analysis.duplicate_ack", "Duplicate ACK"),
+  duplicate_of = ProtoField.framenum("suede.analysis.duplicate_of_frame", "First ACK in frame",
+    base.NONE, frametype.DUP_ACK),
+  acks_unseen = ProtoField.bool("suede.analysis.acks_unseen", "Acknowledges a PDU not captured"),
+  nack = ProtoField.bool("suede.analysis.nack", "NACK"),
+  duplicate_nack = ProtoField.uint32("suede.analysis.duplicate_nack", "Duplicate NACK"),
+  not_ready = ProtoField.bool("suede.analysis.not_ready", "Receiver not ready"),
+  restart = ProtoField.bool("suede.analysis.restart", "PSNs start over"),
+}
+local field_list = {}
+for _, field in pairs(f) do field_list[#field_list + 1] = field end
+suede.fields = field_list
+
+-- Whether anybody is going to see one of these fields. Most time is spent on items that nobody
+-- looks at otherwise: all, where Wireshark reads a file or tshark writes PSNs.
+local function is_wanted(tree, fields)
+  if tree.visible then return true end
+  for _, field in ipairs(fields) do
+    if tree:referenced(field) then return true end
+  end
+  return false
+end
+
+local RH_FIELDS = { f.ver, f.op, f.rsv, f.xpuid, f.psn, f.vc, f.rsvd, f.partition, f.rpsn }
+local COMMAND_FIELDS = { f.command, f.command_type, f.command_class, f.command_d, f.command_l,
+  f.command_length, f.command_control_bytes, f.command_data_bytes, f.command_control,
+  f.command_data, f.command_padding }
+
+-- ---- Expert infos -------------------------------------------------------------------------------
+
+local function expert_info(name, text, group, severity)
+  return ProtoExpert.new("suede." .. name, text, expert.group[group], expert.severity[severity])
+end
+
+local e = {
+  short = expert_info("malformed.short", "Malformed: too short for RH and R-CRC",
+    "MALFORMED", "ERROR"),
+  length = expert_info("malformed.length", "Malformed: a command's L is 10 to 15",
+    "MALFORMED", "ERROR"),
+  overrun = expert_info("malformed.overrun", "Malformed: a command runs past the R-CRC",
+    "MALFORMED", "ERROR"),
+  padding = expert_info("malformed.padding", "Malformed: padding is not zero",
+    "MALFORMED", "ERROR"),
+  control = expert_info("malformed.control", "Malformed: control PDU", "MALFORMED", "ERROR"),
+  shim = expert_info("malformed.shim", "Malformed: the shim's length does not fit the frame",
+    "MALFORMED", "ERROR"),
+  unknown_control = expert_info("control.unknown", "Unknown type of control PDU: ignored",
+    "UNDECODED", "NOTE"),
+  cut = expert_info("cut", "The capture holds the beginning of the PDU only", "UNDECODED", "NOTE"),
+  version = expert_info("version.reserved", "Reserved version: a receiver drops it",
+    "PROTOCOL", "WARN"),
+  source = expert_info("source.mismatch",
+    "The source address is not that of the XPU in the RH: a receiver drops it", "PROTOCOL", "WARN"),
+  hops = expert_info("afh.hops_used_up", "Hop limit 0: a receiver drops it", "PROTOCOL", "WARN"),
+  w = expert_info("afh.w_mismatch", "W and the encapsulation that was set contradict each other",
+    "PROTOCOL", "WARN"),
+  scope = expert_info("control.psn_scope_mismatch",
+    "HELLO's psn_scope and the preference psn_scope contradict each other", "ASSUMPTION", "WARN"),
+  rcrc = expert_info("rcrc.bad", "Bad R-CRC", "CHECKSUM", "ERROR"),
+  retransmission = expert_info("expert.retransmission", "Retransmission", "SEQUENCE", "NOTE"),
+  out_of_order = expert_info("expert.out_of_order",
+    "Out of order: late, or sent again after it was lost before the capture", "SEQUENCE", "NOTE"),
+  gap = expert_info("expert.gap", "PSN ahead of the expected one", "SEQUENCE", "WARN"),
+  tail_gap = expert_info("expert.tail_gap", "PDUs before this one have not been captured yet",
+    "SEQUENCE", "NOTE"),
+  outside = expert_info("expert.outside_window",
+    "PSN outside the window: analysis starts over from here", "SEQUENCE", "WARN"),
+  nack = expert_info("expert.nack", "NACK", "SEQUENCE", "WARN"),
+  duplicate_ack = expert_info("expert.duplicate_ack", "Duplicate ACK", "SEQUENCE", "NOTE"),
+  acks_unseen = expert_info("expert.acks_unseen", "Acknowledges a PDU that was not captured",
+    "SEQUENCE", "WARN"),
+  not_ready = expert_info("expert.not_ready", "The receiver has no room", "SEQUENCE", "NOTE"),
+  restart = expert_info("expert.restart", "New boot of an endpoint: PSNs start over",
+    "SEQUENCE", "CHAT"),
+}
+local expert_list = {}
+for _, info in pairs(e) do expert_list[#expert_list + 1] = info end
+suede.experts = expert_list
+
+local function add_generated(tree, ...)
+  return tree:add(...):set_generated()
+end
+
+-- ---- R-CRC --------------------------------------------------------------------------------------
+
+local bits = bit32 or bit
+local bxor, band, rshift = bits.bxor, bits.band, bits.rshift
+local CRC_TABLE = {}
+for octet = 0, 255 do
+  local crc = octet
+  for _ = 1, 8 do
+    local low = band(crc, 1)
+    crc = rshift(crc, 1)
+    if low == 1 then crc = bxor(crc, 0xEDB88320) end
+  end
+  CRC_TABLE[octet] = crc
+end
+
+local function crc32(octets)
+  local crc = 0xFFFFFFFF
+  for at = 1, #octets do
+    crc = bxor(CRC_TABLE[band(bxor(crc, octets:byte(at)), 0xFF)], rshift(crc, 8))
+  end
+  return bxor(crc, 0xFFFFFFFF) % 2 ^ 32  -- `bit` knows signed numbers only
+end
+
+-- What a PDU's last four octets should be. The RH is a string of its own because that of a
+-- compressed header is nowhere in the frame.
+local function calculate_rcrc(rh, tvb, from, to)
+  return crc32(rh .. (to > from and tvb:raw(from, to - from) or ""))
+end
+
+-- ---- Commands -----------------------------------------------------------------------------------
+
+local function show_command(tvb, at, to, number, control_bytes, data_bytes, is_whole, tree)
+  local first = tvb(at, 1)
+  local item = tree:add(f.command, tvb(at, to - at))
+  item:set_text(string.format("Command %d: class %d, %d octets of control, %d of data", number,
+    first:bitfield(0, 3), control_bytes, data_bytes))
+  item:add(f.command_type, first)
+  item:add(f.command_class, first)
+  item:add(f.command_d, first)
+  item:add(f.command_l, first)
+  item:add(f.command_length, tvb(at + 1, 1))
+  if not is_whole then return item:append_text(" [not whole]") end
+  add_generated(item, f.command_control_bytes, first, control_bytes)
+  item:add(f.command_control, tvb(at, control_bytes))
+  add_generated(item, f.command_data_bytes, tvb(at + 1, 1), data_bytes)
+  if data_bytes > 0 then item:add(f.command_data, tvb(at + control_bytes, data_bytes)) end
+  if data_bytes % 2 == 1 then item:add(f.command_padding, tvb(to - 1, 1)) end
+  return item
+end
+
+-- Shows the commands between `from` and `to`, where the R-CRC begins. Returns how many there are,
+-- their octets, and the name of the rule that is broken. `captured` is where the capture ends.
+local function dissect_commands(tvb, from, to, captured, tree)
+  local limit = math.min(to, captured)
+  local octets = limit > from and tvb:raw(from, limit - from) or ""
+  local shown = is_wanted(tree, COMMAND_FIELDS)
+  local at, count = from, 0
+  while limit - at >= 2 do
+    local first, second = octets:byte(at - from + 1, at - from + 2)
+    local units = first % 16
+    if units == 0 then break end
+    local control_bytes = units * 2
+    local data_bytes = first % 32 >= 16 and second + 1 or 0
+    local next_at = at + control_bytes + data_bytes + data_bytes % 2
+    local cut, broken = next_at > limit, nil
+    if units > 9 then
+      broken = "length"
+    elseif next_at > to then
+      broken = "overrun"
+    elseif not cut and data_bytes % 2 == 1 and octets:byte(next_at - from) ~= 0 then
+      broken = "padding"
+    end
+    local item = shown and show_command(tvb, at, math.min(next_at, limit), count + 1, control_bytes,
+      data_bytes, not cut and units <= 9, tree) or tree
+    if broken then item:add_proto_expert_info(e[broken]) end
+    if broken or cut then return count, at - from, broken end
+    count, at = count + 1, next_at
+  end
+  -- A single octet in front of the end of the capture may begin a command.
+  local rest = octets:sub(at - from + 1)
+  if rest ~= "" and (limit == to or rest:byte() % 16 == 0) then
+    local padding = tree:add(f.padding, tvb(at, limit - at))
+    if rest:find("[^\0]") then
+      padding:add_proto_expert_info(e.padding)
+      return count, at - from, "padding"
+    end
+  end
+  return count, at - from
+end
+
+-- ---- Control PDUs -------------------------------------------------------------------------------
+
+local dissect_body = {}
+
+dissect_body[HELLO] = function(body, item, control)
+  control.epoch = body(0, 4):uint()
+  control.peer_epoch = body(4, 4):uint()
+  control.scope = body(8, 1):uint()
+  item:add(f.control_epoch, body(0, 4))
+  item:add(f.control_peer_epoch, body(4, 4))
+  local scope = item:add(f.control_scope, body(8, 1))
+  item:add(f.control_reserved, body(9, 1))
+  item:add(f.control_window, body(10, 2))
+  item:add(f.control_pack_limit, body(12, 2))
+  item:add(f.control_reserved, body(14, 2))
+  if control.epoch == 0 then return "epoch is 0" end
+  if not SCOPES[control.scope] then return "psn_scope is neither 0 nor 1" end
+  if control.scope ~= suede.prefs.psn_scope then scope:add_proto_expert_info(e.scope) end
+  return nil, string.format("epoch=%u peer_epoch=%u%s%s", control.epoch,
+    control.peer_epoch,
+    control.reply_wanted and " reply wanted" or "", control.continuing and " continuing" or "")
+end
+
+local function dissect_room(body, item, control)
+  control.vc = body(0, 1):uint()
+  control.expected = body(2, 2):uint()
+  item:add(f.control_vc, body(0, 1))
+  item:add(f.control_reserved, body(1, 1))
+  item:add(f.control_expected, body(2, 2))
+  if control.vc > 3 then return "there is no such VC" end
+  return nil, string.format("VC=%d expected=%d", control.vc, control.expected)
+end
+
+dissect_body[READY] = dissect_room
+
+dissect_body[NOT_READY] = function(body, item, control)
+  local broken, text = dissect_room(body, item, control)
+  item:add(f.control_backoff, body(4, 4))
+  return broken, text and string.format("%s backoff=%uus", text, body(4, 4):uint())
+end
+
+-- Shows head and body. Returns what they say, nil where nothing may be concluded from them, a text
+-- for the Info column, and the name of the rule that is broken.
+local function dissect_control(tvb, from, to, captured, tree)
+  if captured < to then return nil, "control PDU" end
+  local bytes = to - from
+  if bytes < 4 then
+    tree:add_proto_expert_info(e.control, "Malformed: control PDU of fewer than 4 octets")
+    return nil, "control PDU", "control"
+  end
+  local control = { type = tvb(from, 1):uint() }
+  local body_bytes = tvb(from + 2, 2):uint()
+  local name = CONTROL_TYPES[control.type]
+  local item = tree:add(f.control, tvb(from, math.min(bytes, 4 + body_bytes)))
+  item:set_text("Control PDU: " .. (name or string.format("unknown type %d", control.type)))
+  item:add(f.control_type, tvb(from, 1))
+  local flags = item:add(f.control_flags, tvb(from + 1, 1))
+  if control.type == HELLO then
+    flags:add(f.control_reply, tvb(from + 1, 1))
+    flags:add(f.control_continuing, tvb(from + 1, 1))
+    control.reply_wanted = tvb(from + 1, 1):bitfield(7, 1) == 1
+    control.continuing = tvb(from + 1, 1):bitfield(6, 1) == 1
+  end
+  item:add(f.control_length, tvb(from + 2, 2))
+
+  local known_bytes = CONTROL_BODY_BYTES[control.type]
+  local broken, text
+  if body_bytes > bytes - 4 then
+    broken = "its body runs past the R-CRC"
+  elseif not name then
+    item:add_proto_expert_info(e.unknown_control)
+    known_bytes = 0
+  elseif body_bytes < known_bytes then
+    broken = "its body is shorter than its type's"
+  else
+    broken, text = dissect_body[control.type](tvb(from + 4, known_bytes):tvb(), item, control)
+  end
+  if broken then
+    item:add_proto_expert_info(e.control, "Malformed: control PDU, " .. broken)
+    return nil, name or "control PDU", "control"
+  end
+  if body_bytes > known_bytes then
+    item:add(f.control_rest, tvb(from + 4 + known_bytes, body_bytes - known_bytes))
+  end
+  if bytes > 4 + body_bytes then
+    tree:add(f.padding, tvb(from + 4 + body_bytes, bytes - 4 - body_bytes))
+  end
+  if not name then return nil, string.format("control type %d", control.type) end
+  return control, name .. " " .. text
+end
+
+-- ---- Analysis of connections --------------------------------------------------------------------
+--
+-- Frames are dissected in order once, and then again in any order. What depends on earlier frames
+-- is found out the first time and kept under the frame's number.
+
+local ip_addresses -- in the order of their coming
+local found        -- by frame: what analysis says of its PDU
+local paths        -- by path: the streams of PSNs from one address to another
+local connections  -- by the two paths of a connection: its number
+local connection_count
+local epochs       -- by the path without VC: the boot of its sender
+local answers_due  -- by the path without VC: its sender does not know the other's boot yet
+
+local function forget()
+  ip_addresses, found, paths, connections, connection_count = {}, {}, {}, {}, 0
+  epochs, answers_due = {}, {}
+end
+suede.init = forget
+forget()
+
+-- How far PSN a is ahead of b, negative where it is behind.
+local function psn_diff(a, b)
+  return (a - b + PSNS / 2) % PSNS - PSNS / 2
+end
+
+-- A path is what a connection sends in one direction; `streams` has one entry for each xpuid, as
+-- the RH is free to contradict the address. ACKs are about the one that was last in use.
+local function path_of(from, to, where)
+  local key = from .. ">" .. to .. where
+  local path = paths[key]
+  if not path then
+    path = { label = key, streams = {} }
+    paths[key] = path
+  end
+  return path
+end
+
+local function stream_of(path, xpuid)
+  local stream = path.streams[xpuid]
+  if not stream then
+    local other = path.last and string.format(" xpu %d", xpuid) or ""
+    -- next: the PSN expected next. sent, latest: the frames that carried a PSN first and last.
+    stream = { sent = {}, latest = {}, label = path.label .. other }
+    path.streams[xpuid] = stream
+  end
+  path.last = stream
+  return stream
+end
+
+local function start_over(stream, next_psn)
+  stream.next, stream.sent, stream.latest = next_psn, {}, {}
+  stream.acked, stream.nacked, stream.resend = nil, nil, nil
+end
+
+local function on_psn_behind(stream, psn, frame, result)
+  local resend = stream.resend
+  -- The sender goes back in order, so that what was asked for explains what follows it too.
+  local asked_for = resend ~= nil and resend.psn == psn
+  result.original = stream.sent[psn]
+  if result.original or asked_for then
+    result.retransmission = true
+    result.kind = "retransmission"
+    if asked_for then
+      result.cause = resend.frame
+      resend.psn = (psn + 1) % PSNS
+    end
+  else
+    result.out_of_order = true
+    result.kind = "out_of_order"
+  end
+  stream.sent[psn] = stream.sent[psn] or frame
+  stream.latest[psn] = frame
+end
+
+local function on_sequenced(stream, psn, frame, result)
+  result.sequenced = true
+  result.psn = psn
+  result.kind = "data"
+  local ahead = stream.next and psn_diff(psn, stream.next) or 0
+  if math.abs(ahead) > WINDOW then
+    result.outside = true
+    start_over(stream, psn)
+  elseif ahead < 0 then
+    return on_psn_behind(stream, psn, frame, result)
+  elseif ahead > 0 then
+    result.gap = ahead
+    result.kind = "gap"
+    -- What the last round of PSNs left there is no part of this one.
+    for missing = stream.next, stream.next + ahead - 1 do
+      stream.sent[missing % PSNS], stream.latest[missing % PSNS] = nil, nil
+    end
+  end
+  if stream.resend and stream.resend.psn == psn then stream.resend = nil end  -- all was sent again
+  stream.sent[psn], stream.latest[psn] = frame, frame
+  stream.next = (psn + 1) % PSNS
+end
+
+local function on_unsequenced(stream, psn, result)
+  if not stream.next then
+    stream.next = psn
+    return
+  end
+  -- Other traffic classes may overtake one another, so `next` is left for the PDUs to come.
+  local ahead = psn_diff(psn, stream.next)
+  if ahead > 0 and ahead <= WINDOW then
+    result.gap = ahead
+    result.tail_gap = true
+  end
+end
+
+local function mark_acked(stream, psn, frame)
+  for _, carrier in pairs({ stream.sent[psn], stream.latest[psn] }) do
+    found[carrier].acked_frame = found[carrier].acked_frame or frame
+  end
+end
+
+-- All PSNs up to `last` have arrived, says a PDU in `frame`. `repeats` tells whether saying it once
+-- more means anything: PDUs with commands carry the number in any case.
+local function on_acked(stream, last, frame, time, repeats, result)
+  result.acks_to = last
+  if stream.next then
+    local ahead = psn_diff(last, (stream.next - 1) % PSNS)
+    result.acks_unseen = ahead > 0 and ahead <= WINDOW
+  end
+  local progress = stream.acked and psn_diff(last, stream.acked)
+  if progress == 0 then
+    if repeats then
+      stream.repeats = stream.repeats + 1
+      result.duplicate_ack = stream.repeats
+      result.duplicate_of = stream.ack_frame
+    end
+    return
+  end
+  if progress and progress < 0 and progress >= -WINDOW then return end  -- an old one, overtaken
+  if progress and math.abs(progress) <= WINDOW then
+    for psn = stream.acked + 1, stream.acked + progress do mark_acked(stream, psn % PSNS, frame) end
+  else
+    local psn = last
+    while stream.sent[psn] and not found[stream.sent[psn]].acked_frame do
+      mark_acked(stream, psn, frame)
+      psn = (psn - 1) % PSNS
+    end
+  end
+  stream.acked, stream.ack_frame, stream.repeats = last, frame, 0
+  if result.acks_unseen then return end
+  result.acks_frame = stream.latest[last]
+  -- Which of several transmissions is answered cannot be told.
+  if result.acks_frame and result.acks_frame == stream.sent[last] then
+    result.ack_time = time - found[result.acks_frame].time
+  end
+end
+
+local function on_nack(stream, expected, result)
+  if stream.nacked == expected then
+    stream.nacks = stream.nacks + 1
+    result.duplicate_nack = stream.nacks
+  else
+    stream.nacked, stream.nacks = expected, 0
+  end
+end
+
+-- A PDU says which PSNs of `path` arrived, or which is expected: `kind` tells how.
+local function on_answer(path, kind, number, frame, time, result)
+  local stream = path.last
+  result.answer, result.answer_psn = kind, number
+  result.answer_label = stream and stream.label or path.label
+  result.nack = kind == "nack"
+  result.not_ready = kind == "not_ready"
+  if not stream then return end
+  if kind == "ack" then
+    on_acked(stream, number, frame, time, not result.sequenced, result)
+    return
+  end
+  if kind ~= "ready" then on_acked(stream, (number - 1) % PSNS, frame, time, false, result) end
+  if kind == "nack" then on_nack(stream, number, result) end
+  stream.resend = { psn = number, frame = frame }
+end
+
+local VCS = { " vc 0", " vc 1", " vc 2", " vc 3" }
+
+-- All streams between two addresses on one session, whatever their VC.
+local function restart_paths(from, to, where, next_psn)
+  local key = from .. ">" .. to .. where
+  for _, path in pairs({ paths[key], paths[key .. VCS[1]], paths[key .. VCS[2]],
+    paths[key .. VCS[3]], paths[key .. VCS[4]] }) do
+    for _, stream in pairs(path.streams) do start_over(stream, next_psn) end
+  end
+end
+
+local function on_hello(hello, from, far, where, xpuid, result)
+  local key, far_key = from .. ">" .. far .. where, far .. ">" .. from .. where
+  if answers_due[key] and hello.peer_epoch == epochs[far_key] then
+    answers_due[key] = nil
+    restart_paths(from, far, where, 0)
+  end
+  local known = epochs[key]
+  if hello.peer_epoch ~= 0 then epochs[far_key] = epochs[far_key] or hello.peer_epoch end
+  -- Compared modulo 2^32: an older one is a straggler.
+  if known == hello.epoch or known and (hello.epoch - known) % 2 ^ 32 >= 2 ^ 31 then return end
+  epochs[key] = hello.epoch
+  if not known and hello.continuing then return end
+  result.restart = known ~= nil
+  -- A new boot has sent nothing yet, so that its first PSN is known before it comes.
+  restart_paths(from, far, where, 0)
+  for _, vc in ipairs(suede.prefs.psn_scope == SCOPE_VC and VCS or { "" }) do
+    stream_of(path_of(from, far, where .. vc), xpuid).next = 0
+  end
+  -- What the far side sends is to the earlier boot until it answers.
+  if known or not epochs[far_key] then
+    restart_paths(far, from, where, nil)
+    answers_due[far_key] = true
+  end
+end
+
+-- Keeps what there is to be said of a PDU that a receiver would accept.
+local function analyse(pdu, link, pinfo)
+  local frame, time, control = pinfo.number, pinfo.rel_ts, pdu.control
+  local where, vc = link.where, ""
+  if suede.prefs.psn_scope == SCOPE_VC and not (control and control.type == HELLO) then
+    vc = VCS[(control or pdu).vc + 1]
+  end
+  local path = path_of(link.from, link.far, where .. vc)
+  local back = path_of(link.far, link.from, where .. vc)
+  local key = link.from < link.far and path.label or back.label
+  if not connections[key] then
+    connections[key] = connection_count
+    connection_count = connection_count + 1
+  end
+  local result = { time = time, connection = connections[key], direction = path.label }
+  found[frame] = result
+
+  if control then
+    if control.type == HELLO then
+      on_hello(control, link.from, link.far, where, pdu.xpuid, result)
+    else
+      local kind = control.type == NOT_READY and "not_ready" or "ready"
+      on_answer(back, kind, control.expected, frame, time, result)
+    end
+    return
+  end
+  local stream = stream_of(path, pdu.xpuid)
+  result.direction = stream.label
+  if pdu.commands > 0 then
+    on_sequenced(stream, pdu.psn, frame, result)
+  else
+    on_unsequenced(stream, pdu.psn, result)
+  end
+  if pdu.op == 0 then on_answer(back, "ack", pdu.rpsn, frame, time, result) end
+  if pdu.op == 1 then on_answer(back, "nack", pdu.rpsn, frame, time, result) end
+end
+
+-- Shows what was found out, and appends marks for the Info column.
+local function show_analysis(result, tree, marks)
+  local item = tree:add(f.analysis):set_generated()
+  local function show(field, value)
+    if value then return add_generated(item, field, value) end
+  end
+  local function flag(name, mark, text)
+    local shown = show(f[name], result[name])
+    if not shown then return end
+    if text then
+      shown:add_proto_expert_info(e[name], text)
+    else
+      shown:add_proto_expert_info(e[name])
+    end
+    marks[#marks + 1] = mark
+  end
+
+  show(f.connection, result.connection)
+  show(f.direction, result.direction)
+  show(f.sequenced, result.sequenced)
+  flag("retransmission", "retransmission")
+  show(f.original, result.original)
+  show(f.cause, result.cause)
+  flag("out_of_order", "out of order")
+  if result.tail_gap then
+    show(f.gap, result.gap)
+    flag("tail_gap", string.format("tail of %d missing", result.gap))
+  elseif result.gap then
+    flag("gap", string.format("gap of %d", result.gap),
+      string.format("PSN ahead of the expected one: PDUs missing before it: %d", result.gap))
+  end
+  flag("outside", "outside the window")
+  show(f.acks_to, result.acks_to)
+  show(f.acks_frame, result.acks_frame)
+  if result.ack_time then
+    local nanoseconds = math.floor(result.ack_time * 1e9 + 0.5)
+    show(f.ack_time, NSTime.new(math.floor(nanoseconds / 1e9), nanoseconds % 1e9))
+  end
+  if result.duplicate_ack then
+    flag("duplicate_ack", string.format("duplicate ACK %d", result.duplicate_ack))
+  end
+  show(f.duplicate_of, result.duplicate_of)
+  flag("acks_unseen", "acknowledges a PDU not captured")
+  flag("nack", "NACK", string.format("NACK: PSN %d is expected", result.answer_psn or 0))
+  show(f.duplicate_nack, result.duplicate_nack)
+  flag("not_ready", "not ready")
+  flag("restart", "PSNs start over")
+  show(f.acked_frame, result.acked_frame)
+end
+
+-- ---- The PDU ------------------------------------------------------------------------------------
+
+-- Returns what the RH says, and its item.
+local function dissect_rh(tvb, at, tree)
+  local octets = { tvb:raw(at, RH_BYTES):byte(1, RH_BYTES) }
+  local pdu = {
+    ver = math.floor(octets[1] / 64),
+    op = math.floor(octets[1] / 16) % 4,
+    xpuid = octets[1] % 4 * 256 + octets[2],
+    psn = octets[3] * 256 + octets[4],
+    vc = math.floor(octets[5] / 64),
+    rpsn = octets[7] * 256 + octets[8],
+  }
+  local rh = tree:add(f.rh, tvb(at, RH_BYTES))
+  if is_wanted(tree, RH_FIELDS) then
+    for _, field in ipairs({ f.ver, f.op, f.rsv, f.xpuid }) do rh:add(field, tvb(at, 2)) end
+    rh:add(f.psn, tvb(at + 2, 2))
+    for _, field in ipairs({ f.vc, f.rsvd, f.partition }) do rh:add(field, tvb(at + 4, 2)) end
+    rh:add(f.rpsn, tvb(at + 6, 2))
+    rh:append_text(string.format(": %s, XPU %d, PSN %d, VC %d", VERSIONS[pdu.ver], pdu.xpuid,
+      pdu.psn, pdu.vc))
+    if OPS[pdu.op] ~= "nothing" then
+      rh:append_text(string.format(", %s %d", OPS[pdu.op], pdu.rpsn))
+    end
+  end
+  if pdu.ver ~= DATA_VERSION and pdu.ver ~= CONTROL_VERSION then
+    rh:add_proto_expert_info(e.version)
+  end
+  return pdu, rh
+end
+
+local function dissect_rcrc(tvb, at, expected, tree)
+  if not expected then
+    if tvb:captured_len() >= at + RCRC_BYTES then tree:add_le(f.rcrc, tvb(at, RCRC_BYTES)) end
+    add_generated(tree, f.rcrc_status, RCRC_UNVERIFIED)
+    return RCRC_UNVERIFIED
+  end
+  local range = tvb(at, RCRC_BYTES)
+  local good = range:le_uint() == expected
+  local item = tree:add_le(f.rcrc, range)
+  add_generated(item, f.rcrc_status, range, good and RCRC_GOOD or RCRC_BAD)
+  if not good then
+    add_generated(item, f.rcrc_calculated, range, expected)
+    item:add_proto_expert_info(e.rcrc)
+  end
+  return good and RCRC_GOOD or RCRC_BAD
+end
+
+-- Where the R-CRC is, what it should be (nil: cannot be said), and where an FCS is behind it.
+local function find_rcrc(tvb, link)
+  local at = link.to - RCRC_BYTES
+  if not suede.prefs.check_rcrc or tvb:captured_len() < link.to then return at end
+  local rh = link.rh_tvb:raw(link.rh_at, RH_BYTES)
+  local expected = calculate_rcrc(rh, tvb, link.at, at)
+  local before = at - RCRC_BYTES
+  if link.may_have_fcs and before >= link.at and tvb(at, RCRC_BYTES):le_uint() ~= expected then
+    -- Nothing in the frame says whether the FCS is there. An R-CRC that fits in front of it does.
+    local expected_before = calculate_rcrc(rh, tvb, link.at, before)
+    if tvb(before, RCRC_BYTES):le_uint() == expected_before then
+      return before, expected_before, at
+    end
+  end
+  return at, expected
+end
+
+-- Says so where RH or R-CRC are missing, in the frame or in what was captured of it.
+local function is_whole(tvb, pinfo, tree, link)
+  if link.rh_tvb:reported_len() < link.rh_at + RH_BYTES or link.to - link.at < RCRC_BYTES then
+    tree:add_proto_expert_info(e.short)
+    add_generated(tree, f.malformed, "short")
+    pinfo.cols.info = "[malformed: short]"
+    return false
+  end
+  if tvb:captured_len() < link.to then tree:add_proto_expert_info(e.cut) end
+  if link.rh_tvb:captured_len() < link.rh_at + RH_BYTES then
+    pinfo.cols.info = "[cut]"
+    return false
+  end
+  return true
+end
+
+-- Everything from the RH on. `link` is what the network header says:
+--   rh_tvb, rh_at      where the RH is
+--   at, to             where in `tvb` the commands begin, and the PDU ends, R-CRC included
+--   may_have_fcs       the capture may have left the FCS behind the PDU
+--   trailer_at         where what follows the PDU begins
+--   from, far, where   who speaks to whom, and on which session; nil where the header does not say
+--   is_address_of      whether an XPU has the source address
+--   dropped            a receiver drops the frame because of its header
+local function dissect_pdu(tvb, pinfo, tree, link)
+  if not is_whole(tvb, pinfo, tree, link) then return end
+  local pdu, rh_item = dissect_rh(link.rh_tvb, link.rh_at, tree)
+  if link.is_address_of and not link.is_address_of(pdu.xpuid) then
+    rh_item:add_proto_expert_info(e.source)
+    link.dropped = true
+  end
+
+  local captured = tvb:captured_len()
+  local rcrc_at, expected, fcs_at = find_rcrc(tvb, link)
+  local text, broken
+  if pdu.ver == CONTROL_VERSION then
+    pdu.control, text, broken = dissect_control(tvb, link.at, rcrc_at, captured, tree)
+  else
+    local bytes
+    pdu.commands, bytes, broken = dissect_commands(tvb, link.at, rcrc_at, captured, tree)
+    add_generated(tree, f.commands, pdu.commands)
+    add_generated(tree, f.commands_bytes, bytes)
+    local answer = OPS[pdu.op] ~= "nothing" and string.format(" %s=%d", OPS[pdu.op], pdu.rpsn) or ""
+    text = string.format("PSN=%d%s VC=%d commands=%d (%d octets)", pdu.psn, answer, pdu.vc,
+      pdu.commands, bytes)
+  end
+  local status = dissect_rcrc(tvb, rcrc_at, expected, tree)
+  if fcs_at then tree:add(f.fcs, tvb(fcs_at, RCRC_BYTES)) end
+  if link.trailer_at and captured > link.trailer_at then
+    tree:add(f.trailer, tvb(link.trailer_at, captured - link.trailer_at))
+  end
+  text = string.format("%s %s", link.arrow or string.format("XPU %d", pdu.xpuid), text)
+  tree:append_text(", " .. text)
+
+  local marks = {}
+  if status == RCRC_BAD then marks[#marks + 1] = "bad R-CRC" end
+  if broken then
+    add_generated(tree, f.malformed, broken)
+    marks[#marks + 1] = "malformed: " .. broken
+  end
+  -- What a receiver drops without an answer is no part of a sequence. Neither is a PDU that an ICMP
+  -- message quotes.
+  local counts = link.from and not link.dropped and not broken and status ~= RCRC_BAD and
+    (pdu.ver == DATA_VERSION or pdu.control)
+  if counts and not pinfo.in_error_pkt then
+    if not pinfo.visited then analyse(pdu, link, pinfo) end
+    if found[pinfo.number] then show_analysis(found[pinfo.number], tree, marks) end
+  end
+  if #marks > 0 then text = string.format("%s [%s]", text, table.concat(marks, "] [")) end
+  pinfo.cols.info = text
+end
+
+-- ---- Network headers ----------------------------------------------------------------------------
+
+local ip_src, ipv6_src = Field.new("ip.src"), Field.new("ipv6.src")
+
+local afh_ethertypes, udp_ports, mac_prefix
+
+local function start_tree(tvb, pinfo, root, encap)
+  pinfo.cols.protocol = "SUE"
+  pinfo.cols.info = ""
+  local tree = root:add(suede, tvb())
+  add_generated(tree, f.encap, encap)
+  return tree
+end
+
+-- The text of an address of IP. It may be a name, found out between two frames or shared by two
+-- addresses, so that addresses themselves are compared and keep the text they were first seen with.
+local function ip_text(address)
+  for _, known in ipairs(ip_addresses) do
+    if known.address == address then return known.text end
+  end
+  local text = tostring(address)
+  for _, known in ipairs(ip_addresses) do
+    if known.text == text then text = string.format("%s (%d)", text, #ip_addresses) end
+  end
+  ip_addresses[#ip_addresses + 1] = { address = address, text = text }
+  return text
+end
+
+-- Which IP the datagram is in, where IP is in IP. Fields are known only where they are shown.
+local function udp_encap()
+  local v4, v6 = { ip_src() }, { ipv6_src() }
+  v4, v6 = v4[#v4], v6[#v6]
+  return v6 and (not v4 or v6.offset > v4.offset) and "udp6" or "udp4"
+end
+
+local function dissect_udp(tvb, pinfo, root)
+  -- A reply to a PDU's source port goes elsewhere; "Decode As" brings any port.
+  if holds(udp_ports, pinfo.src_port) and not holds(udp_ports, pinfo.dst_port) then return 0 end
+  local tree = start_tree(tvb, pinfo, root, udp_encap())
+  local link = { rh_tvb = tvb, rh_at = 0, at = RH_BYTES, to = tvb:reported_len(),
+    from = ip_text(pinfo.net_src), far = ip_text(pinfo.net_dst),
+    where = string.format(" port %d", pinfo.src_port) }
+  if pinfo.src_port >= FIRST_SOURCE_PORT then
+    local session = pinfo.src_port - FIRST_SOURCE_PORT
+    link.where = string.format(" session %d", session)
+    add_generated(tree, f.session, session)
+  end
+  dissect_pdu(tvb, pinfo, tree, link)
+  return tvb:captured_len()
+end
+
+-- What a forwarding address says, for people: instance.xpuid where it can be taken apart.
+local function address_text(address)
+  if not suede.prefs.default_addresses or address >= 2 ^ 16 then
+    return string.format("0x%x", address)
+  end
+  return string.format("%d.%d", math.floor(address / 1024), address % 1024)
+end
+
+local function add_address(tree, name, range)
+  local address = range:uint()
+  local item = tree:add(f["afh_" .. name], range)
+  if suede.prefs.default_addresses and address < 2 ^ 16 then
+    item:append_text(" (" .. address_text(address) .. ")")
+    add_generated(tree, f["afh_" .. name .. "_instance"], range, math.floor(address / 1024))
+    add_generated(tree, f["afh_" .. name .. "_xpuid"], range, address % 1024)
+  end
+end
+
+-- A port speaks one encapsulation, so that equal addresses in two of them are two connections.
+local function set_addresses(link, source, destination, encap)
+  link.from, link.far, link.where = address_text(source), address_text(destination), " " .. encap
+  link.arrow = link.from .. " > " .. link.far
+  link.is_address_of = function(xpuid)
+    return not suede.prefs.default_addresses or source % 1024 == xpuid
+  end
+end
+
+-- The dissector of an EtherType gets no MAC addresses, so that they are kept when the whole frame
+-- is seen. Fields would not do: they are known only where they are shown.
+local addresses_of = {}  -- frame, destination, source
+
+local function keep_mac_addresses(tvb, pinfo)
+  addresses_of = { frame = pinfo.number, destination = tvb(0, 6), source = tvb(6, 6) }
+end
+
+-- Whether a frame is of AFH Gen 1, by its addresses if there are any.
+local function is_gen_1(pinfo)
+  if addresses_of.frame ~= pinfo.number then return true end
+  return addresses_of.destination:raw(0, 4) == mac_prefix and
+    addresses_of.source:raw(0, 4) == mac_prefix
+end
+
+local function add_mac_addresses(afh, pinfo, link, encap)
+  if addresses_of.frame ~= pinfo.number then return end
+  local destination, source = addresses_of.destination(4, 2), addresses_of.source(4, 2)
+  add_address(afh, "dst", destination)
+  add_address(afh, "src", source)
+  set_addresses(link, source:uint(), destination:uint(), encap)
+end
+
+local function dissect_afh1(tvb, pinfo, root)
+  local encap = suede.prefs.afh_encap
+  if encap ~= AFH1 and (encap ~= AUTO or not is_gen_1(pinfo)) then return 0 end
+  local tree = start_tree(tvb, pinfo, root, "afh1")
+  local link = { rh_tvb = tvb, rh_at = 0, at = RH_BYTES, to = tvb:reported_len(),
+    may_have_fcs = true }
+  add_mac_addresses(tree:add(f.afh):set_text("AFH Gen 1"):set_generated(), pinfo, link, "afh1")
+  dissect_pdu(tvb, pinfo, tree, link)
+  return tvb:captured_len()
+end
+
+local SHIM_BYTES = 8
+
+local function dissect_afh1s(tvb, pinfo, root)
+  if tvb:captured_len() < SHIM_BYTES or tvb(3, 1):uint() ~= 1 or tvb(0, 1):bitfield(0, 4) ~= 0 then
+    return 0
+  end
+  local tree = start_tree(tvb, pinfo, root, "afh1s")
+  local length = tvb(6, 2):uint()
+  local to = SHIM_BYTES + length
+  local link = { rh_tvb = tvb, rh_at = SHIM_BYTES, at = SHIM_BYTES + RH_BYTES, to = to,
+    trailer_at = to }
+  local afh = tree:add(f.afh, tvb(0, SHIM_BYTES)):set_text("AFH Gen 1 with shim")
+  add_mac_addresses(afh, pinfo, link, "afh1s")
+  afh:add(f.afh_version, tvb(0, 1))
+  afh:add(f.afh_reserved, tvb(0, 1))
+  afh:add(f.afh_dscp, tvb(1, 1))
+  afh:add(f.afh_ecn, tvb(1, 1))
+  local hops = afh:add(f.afh_hops, tvb(2, 1))
+  afh:add(f.afh_next_header, tvb(3, 1))
+  afh:add(f.afh_entropy, tvb(4, 2))
+  local length_item = afh:add(f.afh_length, tvb(6, 2))
+  add_generated(tree, f.session, tvb(4, 2):uint())
+  if tvb(2, 1):uint() == 0 then
+    hops:add_proto_expert_info(e.hops)
+    link.dropped = true
+  end
+  if to > tvb:reported_len() then
+    length_item:add_proto_expert_info(e.shim)
+    add_generated(tree, f.malformed, "shim")
+    pinfo.cols.info = "[malformed: shim]"
+  else
+    dissect_pdu(tvb, pinfo, tree, link)
+  end
+  return tvb:captured_len()
+end
+
+local AFH2_BYTES = 14  -- EtherType included
+local ETHERTYPE_IPV4, ETHERTYPE_IPV6 = 0x0800, 0x86dd
+
+local function add_first_octet(afh, tvb)
+  local item = afh:add(f.afh_octet, tvb(0, 1))
+  for _, name in ipairs({ "w", "v", "zero", "z", "y", "x", "m" }) do
+    item:add(f["afh_" .. name], tvb(0, 1))
+  end
+  return item
+end
+
+local function dissect_afh2(tvb, pinfo, root)
+  local tree = start_tree(tvb, pinfo, root, "afh2")
+  local afh = tree:add(f.afh, tvb(0, AFH2_BYTES)):set_text("AFH Gen 2")
+  local first = add_first_octet(afh, tvb)
+  afh:add(f.afh_hops, tvb(1, 1))
+  add_address(afh, "dst", tvb(2, 4))
+  afh:add(f.afh_dscp, tvb(6, 1))
+  afh:add(f.afh_ecn, tvb(6, 1))
+  afh:add(f.afh_entropy, tvb(7, 1))
+  add_address(afh, "src", tvb(8, 4))
+  afh:add(f.afh_ethertype, tvb(12, 2))
+  add_generated(tree, f.session, tvb(7, 1):uint())
+  if tvb(0, 1):bitfield(0, 1) == 1 then first:add_proto_expert_info(e.w) end
+  local link = { rh_tvb = tvb, rh_at = AFH2_BYTES, at = AFH2_BYTES + RH_BYTES,
+    to = tvb:reported_len(), may_have_fcs = true }
+  set_addresses(link, tvb(8, 4):uint(), tvb(2, 4):uint(), "afh2")
+  dissect_pdu(tvb, pinfo, tree, link)
+end
+
+-- The RH that C and the source address stand for, in a buffer of its own. C, most significant bit
+-- first: ver 2, op 2, psn 16, vc 2, partition 10, rpsn 16.
+local function canonical_rh(tvb)
+  local ver_op = tvb(1, 1):bitfield(0, 4)
+  local psn = tvb(1, 3):bitfield(4, 16)
+  local vc = tvb(3, 1):bitfield(4, 2)
+  local partition = tvb(3, 1):bitfield(6, 2) * 256 + tvb(7, 1):uint()
+  local xpuid = tvb(10, 2):bitfield(6, 10)
+  local text = string.format("%04x%04x%04x%04x", ver_op * 4096 + xpuid, psn, vc * 16384 + partition,
+    tvb(8, 2):uint())
+  return ByteArray.new(text):tvb("Reliability header")
+end
+
+local function dissect_afh2c(tvb, pinfo, root)
+  local tree = start_tree(tvb, pinfo, root, "afh2c")
+  local afh = tree:add(f.afh, tvb(0, AFH2_BYTES)):set_text("AFH Gen 2, compressed")
+  local first = add_first_octet(afh, tvb)
+  afh:add(f.afh_c_high, tvb(1, 3))
+  add_address(afh, "dst", tvb(4, 2))
+  afh:add(f.afh_dscp, tvb(6, 1))
+  afh:add(f.afh_ecn, tvb(6, 1))
+  afh:add(f.afh_c_low, tvb(7, 3))
+  add_address(afh, "src", tvb(10, 2))
+  afh:add(f.afh_ethertype, tvb(12, 2))
+  if tvb(0, 1):bitfield(0, 1) == 0 then first:add_proto_expert_info(e.w) end
+  local link = { rh_tvb = canonical_rh(tvb), rh_at = 0, at = AFH2_BYTES, to = tvb:reported_len(),
+    may_have_fcs = true }
+  set_addresses(link, tvb(10, 2):uint(), tvb(4, 2):uint(), "afh2c")
+  dissect_pdu(tvb, pinfo, tree, link)
+end
+
+-- Sees each Ethernet frame before the dissector of Ethernet does, which is the place that Wireshark
+-- has for what only looks like Ethernet: the octets of AFH Gen 2 are no MAC addresses.
+local function dissect_afh2_frame(tvb, pinfo, root)
+  if tvb:captured_len() < AFH2_BYTES then return false end
+  local ethertype = tvb(12, 2):uint()
+  if ethertype == ETHERTYPE_IPV4 or ethertype == ETHERTYPE_IPV6 then return false end
+  keep_mac_addresses(tvb, pinfo)  -- ours may come behind a tag
+  if not holds(afh_ethertypes, ethertype) then return false end
+  local encap = suede.prefs.afh_encap
+  if encap == AUTO then
+    if is_gen_1(pinfo) then return false end
+    local first = tvb(0, 1):uint()
+    if band(first, 0x7e) ~= 0x02 then return false end  -- V, zero, Z, Y: 0; X: 1
+    encap = first >= 0x80 and AFH2C or AFH2
+  end
+  if encap == AFH2 then
+    dissect_afh2(tvb, pinfo, root)
+  elseif encap == AFH2C then
+    dissect_afh2c(tvb, pinfo, root)
+  else
+    return false
+  end
+  return true
+end
+
+-- ---- Registration -------------------------------------------------------------------------------
+
+-- The main protocol is what UDP and "Decode As" see. A dissector table takes protocols only, so
+-- that the EtherTypes have protocols without fields of their own.
+suede.dissector = dissect_udp
+local afh1 = Proto("suede_afh1", "Scale-Up Ethernet behind AFH Gen 1")
+local afh1s = Proto("suede_afh1s", "Scale-Up Ethernet behind AFH Gen 1 with shim")
+afh1.dissector = dissect_afh1
+afh1s.dissector = dissect_afh1s
+suede:register_heuristic("eth", dissect_afh2_frame)
+
+local registered = {}
+
+local function register(name, ranges, protocol)
+  local table_ = DissectorTable.get(name)
+  local key = name .. " " .. protocol.name
+  if registered[key] then table_:remove(registered[key], protocol) end
+  registered[key] = tostring(ranges)
+  table_:add(registered[key], protocol)
+end
+
+local function use_preferences()
+  local prefs = suede.prefs
+  udp_ports = read_ranges(prefs.udp_port)
+  afh_ethertypes = read_ranges(prefs.afh_ethertype)
+  mac_prefix = prefs.mac_prefix:gsub("[^%x]", ""):gsub("%x%x", function(octet)
+    return string.char(tonumber(octet, 16))
+  end)
+  register("udp.port", prefs.udp_port, suede)
+  register("ethertype", prefs.afh_ethertype, afh1)
+  register("ethertype", prefs.shim_ethertype, afh1s)
+end
+suede.prefs_changed = use_preferences
+use_preferences()
+
+-- ---- PSN over time ------------------------------------------------------------------------------
+
+-- A tap that writes a line for each sequenced PDU and for each number that answers one:
+-- time,connection,psn,kind. `on_draw` is told how many lines there are, when that is to be shown.
+-- Returns what ends the tap.
+local function write_psns(path, on_draw)
+  local file, lines
+  local function open()
+    if file then file:close() end
+    file = assert(io.open(path, "w"))
+    lines = 0
+    file:write("time,connection,psn,kind\n")
+  end
+  open()
+
+  local tap = Listener.new()
+  local stale = false
+  local function write(pinfo, connection, psn, kind)
+    file:write(string.format("%.9f,%s,%d,%s\n", pinfo.rel_ts, connection, psn, kind))
+    lines = lines + 1
+  end
+  function tap.packet(pinfo)
+    if stale then open() end
+    stale = false
+    local result = found[pinfo.number]
+    if not result then return end
+    if result.kind then write(pinfo, result.direction, result.psn, result.kind) end
+    if result.answer then write(pinfo, result.answer_label, result.answer_psn, result.answer) end
+  end
+  -- Called before packets come once more, and also at the end, when the lines are to stay.
+  function tap.reset() stale = true end
+  function tap.draw()
+    file:flush()
+    if on_draw then on_draw(lines) end
+  end
+  return function()
+    tap:remove()
+    file:close()
+  end
+end
+
+local function read_arguments(arguments)
+  for _, argument in ipairs(arguments) do
+    local path = argument:match("^psn=(.+)$")
+    if not path then error("suede.lua: knows the argument psn=FILE, and not " .. argument) end
+    write_psns(path)
+  end
+end
+
+if gui_enabled() then
+  local function ask()
+    new_dialog("SUE: PSN over time", function(path)
+      local window = TextWindow.new("SUE: PSN over time")
+      window:set_atclose(write_psns(path, function(lines)
+        window:set(string.format("%d lines in %s\nClosing this window ends it.\n", lines, path))
+      end))
+      retap_packets()
+    end, "CSV file to write")
+  end
+  register_menu("SUE/PSN over time", ask, MENU_TOOLS_UNSORTED)
+end
+
+rawset(_G, "suede_dissector", { read_arguments = read_arguments })
+read_arguments({...})
