@@ -135,8 +135,9 @@ TEST_P(Malformed, IsSaidInASentence) {
 }
 
 Octets Odd() {
-  Octets commands = {0x11, 0x00, 0xaa, 0x01};  // one octet of data, then not zero
-  commands.resize(60, 0);
+  Octets commands(60, 0);
+  commands[0] = 0x11;  // one octet of data, which starts behind the two of the control
+  commands[3] = 0x01;
   return commands;
 }
 Octets Overrun() {

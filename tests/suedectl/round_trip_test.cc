@@ -47,6 +47,7 @@ FieldValues RandomValues(Encap encap, std::mt19937& random) {
     }
   }
   if (values.Has(Field::kPadding)) values.Set(Field::kPadding, random() % 100);
+  if (values.WordOr(Field::kEtherType, 0) == 0x8100) values.Set(Field::kEtherType, 0x8101);
   if (encap == Encap::kAfh2c && values.Has(Field::kSrcFwd)) {
     values.Set(Field::kXpuid, values.WordOr(Field::kSrcFwd, 0) & (kMaxXpus - 1));
   }
@@ -57,7 +58,7 @@ TEST(FrameRoundTrip, OfRandomObjects) {
   std::mt19937 random(1);
   for (size_t e = 0; e < kEncapNames.size(); ++e) {
     int good = 0;
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < 1000; ++i) {
       FrameDescription d{.encap = static_cast<Encap>(e)};
       d.values = RandomValues(d.encap, random);
       for (const TestCommand& command : RandomCommands(random)) {
@@ -73,7 +74,7 @@ TEST(FrameRoundTrip, OfRandomObjects) {
       EXPECT_EQ(MakeAgain(read), *made) << FrameToJson(d);
       EXPECT_EQ(*read.commands, d.commands.value_or(std::vector<FrameCommand>()));
     }
-    EXPECT_GT(good, 200) << kEncapNames[e];
+    EXPECT_GT(good, 100) << kEncapNames[e];
   }
 }
 
@@ -85,9 +86,13 @@ void Mend(Encap encap, Octets& frame, uint32_t header_bytes, uint32_t l2, uint32
   if (encap == Encap::kUdp4) {
     StoreBe16(ip + 10, 0);
     StoreSum(ip + 10, ~FoldSum(InternetSum(ip, 20)));
-    if (LoadBe16(ip + 26) != 0) SetUdpChecksum(encap, ip);
   }
-  if (encap == Encap::kUdp6) SetUdpChecksum(encap, ip);
+  const uint32_t ip_bytes = encap == Encap::kUdp6 ? 40 : 20;
+  const bool udp = encap == Encap::kUdp6 || (encap == Encap::kUdp4 && LoadBe16(ip + 26) != 0);
+  // A length that was altered may run past the frame.
+  if (udp && l2 + ip_bytes + LoadBe16(ip + ip_bytes + 4) <= frame.size()) {
+    SetUdpChecksum(encap, ip);
+  }
 }
 
 TEST(FrameRoundTrip, OfFramesThatOthersSent) {
