@@ -7,6 +7,7 @@ import pathlib
 import random
 import socket
 import stat
+import subprocess
 import time
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 import e2e
 
 # Methods that have a test of their own below, or end the daemon.
-CHANGES = {"drain", "log.set_level"}
+CHANGES = {"drain", "log.set_level", "capture.start", "capture.stop"}
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +103,44 @@ def test_configuration_loads_again(pair):
     with check:
         check.expect(0, e2e.START_S)
     assert check.stdout() == path.read_text()
+
+
+def test_capture(pair):
+    """A port's frames in a file that suedectl frame decode reads."""
+    directory, left, right = pair
+    file = directory / "frames.pcapng"
+    for daemon in (left, right):
+        daemon.wait_for_link()
+    assert e2e.managed(left, "capture", "start", "--port", "p0", "--file", file) == {"port": "p0"}
+    assert "captured already" in e2e.suedectl(left, "capture", "start", "p0", "--file",
+                                              directory / "again.pcapng", code=1)
+    server = e2e.perf_server(directory, right, "0")
+    try:
+        with e2e.perf(directory, "client", left.socket, "--destinations", 1, "--size", 32, "--count",
+                      500, "--warmup", 0) as run:
+            run.expect(0, e2e.TRAFFIC_S)
+    finally:
+        server.kill()
+    under_way, = e2e.managed(left, "capture", "list")["captures"]
+    assert under_way["port"] == "p0"
+    result = e2e.managed(left, "capture", "stop", "--port", "p0")
+    assert result["written"] > 0 and e2e.managed(left, "capture", "list") == {"captures": []}
+    decoded = subprocess.run([e2e.SUEDECTL, "frame", "decode", "--encap", "udp4", "--input", "pcap",
+                              file], capture_output=True, timeout=60, check=True, text=True).stdout
+    frames = [json.loads(line) for line in decoded.splitlines()]
+    assert len(frames) == result["written"]
+    assert not [frame for frame in frames if "error" in frame]
+    if not result["dropped"]:
+        commands = {(f["psn"], i) for f in frames if f["xpuid"] == 0 and f["ver"] == 0
+                    for i, _ in enumerate(f["commands"])}
+        assert len(commands) >= 500
+
+
+def test_capture_of_no_port(pair):
+    directory, left, _ = pair
+    for command in (["start", "--port", "p9", "--file", directory / "x"], ["stop", "--port", "p0"]):
+        said = e2e.suedectl(left, "capture", *command, code=1)
+        assert "ports.list" in said or "capture.list" in said
 
 
 def test_clients(pair):

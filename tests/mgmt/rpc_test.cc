@@ -170,6 +170,15 @@ TEST_F(RpcTest, ConnectionsComeFromTheLcores) {
   EXPECT_EQ(other["more"], true);
 }
 
+TEST_F(RpcTest, CapturesAreListedAndEnded) {
+  EXPECT_EQ(Dump(client_.Result("capture.list")), R"({"captures":[]})");
+  bench_.endpoint.captured = Fd(open("/dev/null", O_WRONLY));
+  EXPECT_EQ(Dump(client_.Result("capture.list")),
+            R"({"captures":[{"port":"p0","written":3,"dropped":0}]})");
+  EXPECT_EQ(Dump(client_.Result("capture.stop", R"({"port":"p0"})")),
+            R"({"port":"p0","written":5,"dropped":1})");
+}
+
 TEST_F(RpcTest, Counters) {
   EXPECT_EQ(Dump(client_.Result("counters.get")),
             R"({"scope":"total","sets":[{"counters":{"a_total":10,"b_total":0}}]})");

@@ -43,6 +43,9 @@ class NoEndpoint : public EndpointView {
   std::vector<ClientView> Clients() override { return {}; }
   std::vector<CounterSetView> Counters(CounterScope) override { return {}; }
   ConnectionQuestion Connections(const ConnectionQuery&) override { return nullptr; }
+  absl::Status StartCapture(const CaptureQuery&, Fd) override { return absl::OkStatus(); }
+  absl::StatusOr<CaptureView> StopCapture(std::string_view) override { return CaptureView(); }
+  std::vector<CaptureView> Captures() override { return {}; }
   LogLevelView LogLevel() override { return LogLevelView::kInfo; }
   void SetLogLevel(LogLevelView) override {}
   bool Drain() override { return true; }
