@@ -4,6 +4,7 @@
 #define SUEDE_PACK_PACKER_H_
 
 #include <cstdint>
+#include <cstring>
 
 #include "base/copy.h"
 #include "wire/pdu.h"
@@ -17,8 +18,7 @@ struct PackInput {
   uint64_t tag = 0;
   uint16_t bytes = 0;                // control and data
   uint16_t queue = 0;                // the pipeline's number of the client queue
-  uint8_t type = 0;                  // first octet of the control
-  uint8_t length = 0;                // second octet of the control
+  uint16_t type_and_length = 0;      // first two octets of the control, as they stand in memory
   uint8_t lines = 0;                 // ring lines, the unit of credit
   bool tagged = false;
   bool transmit_now = false;
@@ -40,8 +40,7 @@ inline bool CanAppend(const Pdu& pdu, const PackInput& in) {
 inline bool Append(Pdu& pdu, const PackInput& in) {
   uint8_t* to = pdu.commands + pdu.bytes;
   CopyCommand(to, in.command, in.bytes);
-  to[0] = in.type;
-  to[1] = in.length;
+  std::memcpy(to, &in.type_and_length, sizeof in.type_and_length);
   to[in.bytes] = 0;  // the pad of an odd length; overwritten by the next command otherwise
   const uint32_t packed = PackedBytes(in);
   pdu.bytes = static_cast<uint16_t>(pdu.bytes + packed);

@@ -86,6 +86,16 @@ struct PortContext {
     }
   }
 
+  // Number of the instance that has the address; kNoInstance: none.
+  static constexpr uint32_t kNoInstance = ~0u;
+  uint32_t InstanceAt(const NetAddress& address) {
+    if (last_instance != kNoInstance && address == last_destination) return last_instance;
+    const auto found = instance_by_address.find(address);
+    if (found == instance_by_address.end()) return kNoInstance;
+    last_destination = address;
+    return last_instance = found->second;
+  }
+
   // ---- The burst being staged.
 
   bool HasStageRoom() const { return staged_count < kBurst; }
@@ -100,6 +110,9 @@ struct PortContext {
   const PortParams params;
   const TxOffload tx_offload;  // what the device fills in of every frame
   absl::flat_hash_map<NetAddress, uint32_t> instance_by_address;
+  // The entry that the last frame found: frames come in runs.
+  NetAddress last_destination;
+  uint32_t last_instance = kNoInstance;
   Fifo<uint32_t> active_instances;   // those whose scheduler has work, in turn
   Fifo<ConnectionRef> retransmit;    // connections with PDUs to send again, in turn
   Fifo<ConnectionRef> ack_now;       // those that owe an acknowledgement without delay

@@ -46,12 +46,12 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
     lcore_counters_.Add(DropCounter(parsed.error));
     return false;
   }
-  const auto destination = port.instance_by_address.find(parsed.destination);
-  if (destination == port.instance_by_address.end()) {
+  const uint32_t number = port.InstanceAt(parsed.destination);
+  if (number == PortContext::kNoInstance) {
     lcore_counters_.Add(Counter::kRxUnknownDestination);
     return false;
   }
-  Instance& instance = *instances_[destination->second];
+  Instance& instance = *instances_[number];
   const uint32_t covered = parsed.pdu_bytes - kRcrcBytes;
   if (Rcrc(parsed.pdu, covered) != LoadLe32(parsed.pdu + covered)) {
     instance.counters.Add(Counter::kRxRcrc);

@@ -36,8 +36,8 @@ bool Pipeline::DrainRing(QueueSlot& slot, uint16_t number) {
     const uint32_t count = slot.ring.Poll(records, wanted);
     if (draining) slot.drain_records -= count;
     for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t peer = instance.peer_of_xpu[records[i].xpuid];
-      indices[i] = peer != Instance::kNoPeer ? Scheduler::QueueIndex(peer, records[i].vc)
+      const uint32_t peer = instance.peer_of_xpu[records[i].xpuid()];
+      indices[i] = peer != Instance::kNoPeer ? Scheduler::QueueIndex(peer, records[i].vc())
                                              : TxQueue::kNone;
       if (peer != Instance::kNoPeer) __builtin_prefetch(&instance.scheduler.queue(indices[i]));
     }
@@ -68,26 +68,25 @@ void Pipeline::PackRecord(Instance& instance, QueueSlot& slot, uint16_t number,
     Discard(slot, number, record, SUEDE_STATUS_UNREACHABLE);
     return;
   }
-  if (!slot.credits.Take(record.xpuid, record.vc, record.lines)) {
+  if (!slot.credits.Take(record.xpuid(), record.vc(), record.lines)) {
     Discard(slot, number, record, SUEDE_STATUS_NO_CREDIT);
     return;
   }
   const PackInput input{.command = record.line + SUEDE_RECORD_CONTROL,
-                        .tag = record.tag,
+                        .tag = record.tag(),
                         .bytes = record.bytes,
                         .queue = number,
-                        .type = record.type,
-                        .length = record.length,
+                        .type_and_length = record.type_and_length(),
                         .lines = record.lines,
-                        .tagged = (record.flags & SUEDE_RECORD_COMPLETION) != 0,
-                        .transmit_now = (record.flags & SUEDE_RECORD_TRANSMIT_NOW) != 0};
+                        .tagged = (record.flags() & SUEDE_RECORD_COMPLETION) != 0,
+                        .transmit_now = (record.flags() & SUEDE_RECORD_TRANSMIT_NOW) != 0};
   Pdu* pdu = queue.pdus.tail();
   if (pdu == nullptr || !CanAppend(*pdu, input)) {
     if (pdu != nullptr) pdu->room = 0;
     pdu = PortOf(instance).NewPdu();
     pdu->room = static_cast<uint16_t>(instance.params.pack_limit_bytes);
     pdu->peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
-    pdu->vc = record.vc;
+    pdu->vc = record.vc();
     queue.pdus.PushBack(pdu);
     ++queued_pdus_;
     if (queue.state == TxQueue::State::kIdle) Activate(instance, index);
@@ -107,11 +106,11 @@ void Pipeline::Discard(QueueSlot& slot, uint16_t number, const TxRecord& record,
     default: counters.Add(Counter::kTxMalformed); break;
   }
   const bool charged = status != SUEDE_STATUS_MALFORMED && status != SUEDE_STATUS_NO_CREDIT;
-  if (charged && slot.credits.Take(record.xpuid, record.vc, record.lines)) {
-    slot.credits.Return(record.xpuid, record.vc, record.lines);
+  if (charged && slot.credits.Take(record.xpuid(), record.vc(), record.lines)) {
+    slot.credits.Return(record.xpuid(), record.vc(), record.lines);
   }
-  if ((record.flags & SUEDE_RECORD_COMPLETION) != 0) {
-    CompleteTag(slot, number, record.tag, record.xpuid, record.vc, status);
+  if ((record.flags() & SUEDE_RECORD_COMPLETION) != 0) {
+    CompleteTag(slot, number, record.tag(), record.xpuid(), record.vc(), status);
   }
 }
 

@@ -51,7 +51,7 @@ class ClientQueue {
 
   // Copies the command into the ring. It is not visible to the daemon before Flush; where the
   // command would block, Send flushes, as nothing could move otherwise.
-  SendResult Send(const ClientCommand& command) {
+  [[gnu::always_inline]] SendResult Send(const ClientCommand& command) {
     const uint32_t type = command.control[0];
     const uint32_t length = command.control[1];
     const uint32_t control_bytes = (type & 0x0f) * 2;

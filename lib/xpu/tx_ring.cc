@@ -8,9 +8,6 @@ namespace {
 // How far ahead of the record at hand its lines are fetched.
 constexpr uint32_t kPrefetchLines = 6;
 
-constexpr uint8_t kKnownFlags =
-    SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_ERROR | SUEDE_RECORD_COMPLETION;
-
 // The bits of a record's first word that are 0 for every VC and XPU there is.
 constexpr uint32_t kNoVc = 0xff & ~(kVcCount - 1);
 constexpr uint32_t kNoXpu = 0xffff & ~(kMaxXpus - 1);
@@ -33,20 +30,21 @@ constexpr auto kTypes = [] {
   return rows;
 }();
 
-// Flags that need no look before the command is packed.
-constexpr uint8_t kPlainFlags = SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_COMPLETION;
+// Bits of the flags, as a record's second word holds them, that need a look before the command is
+// packed; and those that mean nothing.
+constexpr uint64_t kUnusualFlags =
+    uint64_t{0xff & ~(SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_COMPLETION)} << 32;
+constexpr uint64_t kUnknownFlags = kUnusualFlags & ~(uint64_t{SUEDE_RECORD_ERROR} << 32);
 
 // A record that is not plainly a command: malformed, marked, or with flags that nobody knows.
-[[gnu::cold, gnu::noinline]] void Judge(uint64_t word0, bool malformed, TxRecord* record) {
-  const bool marked = (record->flags & SUEDE_RECORD_ERROR) != 0;
-  record->flags &= kKnownFlags;
-  if (malformed || (word0 & kAddressMustBeZero) != 0) {
-    record->xpuid &= kMaxXpus - 1;
-    record->vc &= kVcCount - 1;
+[[gnu::cold, gnu::noinline]] void Judge(bool malformed, TxRecord* record) {
+  record->word1 &= ~kUnknownFlags;
+  if (malformed || (record->word0 & kAddressMustBeZero) != 0) {
+    record->word0 &= ~kAddressMustBeZero;
     record->verdict = RecordVerdict::kMalformed;
     record->lines = 1;
     record->bytes = 0;
-  } else if (marked) {
+  } else if ((record->flags() & SUEDE_RECORD_ERROR) != 0) {
     record->verdict = RecordVerdict::kErrorMark;
   }
 }
@@ -55,27 +53,20 @@ constexpr uint8_t kPlainFlags = SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_COMPLET
 // many lines lie between it and the ring's end or the published head, whichever comes first.
 inline void ReadRecord(const uint8_t* line, uint64_t word0, uint64_t word1, uint32_t room,
                        TxRecord* record) {
-  const auto flags = static_cast<uint8_t>(word1 >> 32);
-  const auto type = static_cast<uint8_t>(word1 >> 48);
-  const auto length = static_cast<uint8_t>(word1 >> 56);
-  const TypeRow& row = kTypes[type & 0x1f];
-  const uint32_t bytes = row.control_bytes + ((length + 1u) & row.data_mask);
+  const TypeRow& row = kTypes[word1 >> 48 & 0x1f];
+  const uint32_t bytes = row.control_bytes + ((static_cast<uint32_t>(word1 >> 56) + 1) & row.data_mask);
   const uint32_t lines = (SUEDE_RECORD_CONTROL + bytes + SUEDE_LINE_BYTES - 1) / SUEDE_LINE_BYTES;
   record->line = line;
-  record->tag = (word0 >> 32) | (word1 << 32);
-  record->xpuid = static_cast<uint16_t>(word0 >> 16);
+  record->word0 = word0;
+  record->word1 = word1;
   record->bytes = static_cast<uint16_t>(bytes);
-  record->type = type;
-  record->length = length;
-  record->vc = static_cast<uint8_t>(word0 >> 8);
   record->lines = static_cast<uint8_t>(lines);
-  record->flags = flags;
   record->verdict = RecordVerdict::kCommand;
   // Bitwise: one branch, nearly never taken, instead of six.
   const uint64_t unusual = (word0 & kAddressMustBeZero) | ((word0 & 0xff) ^ row.kind) |
-                           (flags & static_cast<uint8_t>(~kPlainFlags));
-  if ((unusual != 0) | (lines > room)) [[unlikely]] {
-    Judge(word0, lines > room || (word0 & 0xff) != row.kind, record);
+                           (word1 & kUnusualFlags);
+  if (unusual != 0 || lines > room) [[unlikely]] {
+    Judge(lines > room || (word0 & 0xff) != row.kind, record);
   }
 }
 

@@ -25,15 +25,18 @@ enum class RecordVerdict : uint8_t {
 // the two octets that say how long the command is are given here by value.
 struct TxRecord {
   const uint8_t* line = nullptr;  // the record; its control starts at SUEDE_RECORD_CONTROL
-  uint64_t tag = 0;
-  uint16_t xpuid = 0;  // 0 to 1023
-  uint16_t bytes = 0;  // control and data, 2 to 274
-  uint8_t type = 0;    // first octet of the control
-  uint8_t length = 0;  // second octet of the control
-  uint8_t vc = 0;      // 0 to 3
+  uint64_t word0 = 0;             // its first two words as they were read, of a malformed one with
+  uint64_t word1 = 0;             // what would not index tables cleared
+  uint16_t bytes = 0;             // control and data, 2 to 274
   uint8_t lines = 1;
-  uint8_t flags = 0;  // SUEDE_RECORD_…
   RecordVerdict verdict = RecordVerdict::kCommand;
+
+  uint8_t vc() const { return static_cast<uint8_t>(word0 >> 8); }       // 0 to 3
+  uint16_t xpuid() const { return static_cast<uint16_t>(word0 >> 16); }  // 0 to 1023
+  uint64_t tag() const { return word0 >> 32 | word1 << 32; }
+  uint8_t flags() const { return static_cast<uint8_t>(word1 >> 32); }    // SUEDE_RECORD_…
+  // The first two octets of the control, as they stand in memory.
+  uint16_t type_and_length() const { return static_cast<uint16_t>(word1 >> 48); }
 };
 
 class TxRingReader {

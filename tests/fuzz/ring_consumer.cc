@@ -121,18 +121,18 @@ class Daemon {
     const uint8_t* end = first + kShape.tx_lines * 64;
     Check(record.lines >= 1 && record.lines <= SUEDE_MAX_RECORD_LINES);
     Check(record.line >= first && record.line + record.lines * 64 <= end);
-    Check(record.xpuid < suede::kMaxXpus && record.vc < suede::kVcCount);
+    Check(record.xpuid() < suede::kMaxXpus && record.vc() < suede::kVcCount);
     if (record.verdict != suede::RecordVerdict::kMalformed) {
       Check(record.bytes >= 2 && record.bytes <= suede::kMaxCommandBytes);
       Check(SUEDE_RECORD_CONTROL + record.bytes <= record.lines * 64u);
       uint8_t copy[suede::kMaxCommandBytes];
       std::memcpy(copy, record.line + SUEDE_RECORD_CONTROL, record.bytes);
     }
-    if (credits_.Take(record.xpuid, record.vc, record.lines)) {
+    if (credits_.Take(record.xpuid(), record.vc(), record.lines)) {
       Check(credits_.outstanding() <= kShape.aggregate_lines);
-      credits_.Return(record.xpuid, record.vc, record.lines);
+      credits_.Return(record.xpuid(), record.vc(), record.lines);
     }
-    completions_.Push(record.tag, record.xpuid, record.vc, SUEDE_STATUS_OK);
+    completions_.Push(record.tag(), record.xpuid(), record.vc(), SUEDE_STATUS_OK);
     return record.lines;
   }
 

@@ -18,7 +18,7 @@ class PackerTest : public ::testing::Test {
   PackInput Command(uint16_t bytes, uint16_t queue = 0) {
     source.assign(std::max<size_t>(bytes, kCopyBytes), 0x99);
     std::fill_n(source.begin(), bytes, 0x55);
-    return {.command = source.data(), .bytes = bytes, .queue = queue, .type = 0x31, .length = 0x77,
+    return {.command = source.data(), .bytes = bytes, .queue = queue, .type_and_length = 0x7731,
             .lines = 2};
   }
   PackInput Tagged(uint64_t tag, uint16_t queue = 0) {

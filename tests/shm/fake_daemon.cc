@@ -122,8 +122,8 @@ void FakeDaemon::OnGone(ClientId id) {
 }
 
 void FakeDaemon::Complete(Queue& queue, const TxRecord& record, uint8_t status) {
-  if ((record.flags & SUEDE_RECORD_COMPLETION) == 0) return;
-  queue.completions.Push(record.tag, record.xpuid, record.vc, status);
+  if ((record.flags() & SUEDE_RECORD_COMPLETION) == 0) return;
+  queue.completions.Push(record.tag(), record.xpuid(), record.vc(), status);
 }
 
 void FakeDaemon::Run() {
@@ -165,11 +165,11 @@ void FakeDaemon::Serve(Queue& queue) {
                                                            : SUEDE_STATUS_ERROR_MARK);
       continue;
     }
-    if (!queue.credits.Take(record.xpuid, record.vc, record.lines)) {
+    if (!queue.credits.Take(record.xpuid(), record.vc(), record.lines)) {
       Complete(queue, record, SUEDE_STATUS_NO_CREDIT);
       continue;
     }
-    queue.credits.Return(record.xpuid, record.vc, record.lines);
+    queue.credits.Return(record.xpuid(), record.vc(), record.lines);
     Complete(queue, record, Deliver(queue.source, record));
   }
   queue.tx.Release();
@@ -177,16 +177,16 @@ void FakeDaemon::Serve(Queue& queue) {
 }
 
 uint8_t FakeDaemon::Deliver(InstanceKey source, const TxRecord& record) {
-  const auto claim = claims_.find({record.xpuid, record.vc});
+  const auto claim = claims_.find({record.xpuid(), record.vc()});
   if (claim == claims_.end()) return SUEDE_STATUS_UNREACHABLE;
-  RxRingWriter& writer = clients_[claim->second].rx[record.vc];
+  RxRingWriter& writer = clients_[claim->second].rx[record.vc()];
   uint8_t* to = writer.Reserve(record.lines);
   if (to == nullptr) return SUEDE_STATUS_UNREACHABLE;
   std::memset(to, 0, SUEDE_RECORD_CONTROL);
-  to[0] = (record.type & 0x10) != 0 ? SUEDE_KIND_COMMAND_DATA : SUEDE_KIND_COMMAND;
-  to[1] = record.vc;
+  to[0] = (record.type_and_length() & 0x10) != 0 ? SUEDE_KIND_COMMAND_DATA : SUEDE_KIND_COMMAND;
+  to[1] = record.vc();
   std::memcpy(to + 2, &source.xpuid, 2);
-  std::memcpy(to + 4, &record.xpuid, 2);
+  std::memcpy(to + 4, &record.xpuid(), 2);
   std::memcpy(to + SUEDE_RECORD_CONTROL, record.line + SUEDE_RECORD_CONTROL, record.bytes);
   writer.Publish();
   return SUEDE_STATUS_OK;

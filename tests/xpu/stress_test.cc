@@ -41,17 +41,17 @@ void Loop(SegmentMemory* memory) {
     for (uint32_t i = 0; i < count; ++i) {
       const TxRecord& record = records[i];
       ASSERT_EQ(record.verdict, RecordVerdict::kCommand);
-      ASSERT_TRUE(credits.Take(record.xpuid, record.vc, record.lines));
+      ASSERT_TRUE(credits.Take(record.xpuid(), record.vc(), record.lines));
       uint8_t* to;
       while ((to = writer.Reserve(record.lines)) == nullptr) {
         writer.Publish();
         std::this_thread::yield();
       }
-      to[0] = static_cast<uint8_t>((record.type & 0x10) != 0 ? 2 : 1);
+      to[0] = static_cast<uint8_t>((record.type_and_length() & 0x10) != 0 ? 2 : 1);
       std::memcpy(to + 1, record.line + 1, record.bytes + size_t{SUEDE_RECORD_CONTROL} - 1);
-      credits.Return(record.xpuid, record.vc, record.lines);
-      if ((record.flags & SUEDE_RECORD_COMPLETION) != 0) {
-        ASSERT_TRUE(completions.Push(record.tag, record.xpuid, record.vc, SUEDE_STATUS_OK));
+      credits.Return(record.xpuid(), record.vc(), record.lines);
+      if ((record.flags() & SUEDE_RECORD_COMPLETION) != 0) {
+        ASSERT_TRUE(completions.Push(record.tag(), record.xpuid(), record.vc(), SUEDE_STATUS_OK));
       }
     }
     done += count;

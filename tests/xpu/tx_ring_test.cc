@@ -50,14 +50,14 @@ TEST_F(TxRingTest, GivesWhatTheClientSent) {
   const TxRecord record = PollOne();
   EXPECT_FALSE(reader_.HasWork());
   EXPECT_EQ(record.verdict, RecordVerdict::kCommand);
-  EXPECT_EQ(record.tag, 0x0123456789abcdefull);
-  EXPECT_EQ(record.xpuid, 1023);
-  EXPECT_EQ(record.vc, 3);
-  EXPECT_EQ(record.flags, SUEDE_RECORD_COMPLETION | SUEDE_RECORD_TRANSMIT_NOW);
+  EXPECT_EQ(record.tag(), 0x0123456789abcdefull);
+  EXPECT_EQ(record.xpuid(), 1023);
+  EXPECT_EQ(record.vc(), 3);
+  EXPECT_EQ(record.flags(), SUEDE_RECORD_COMPLETION | SUEDE_RECORD_TRANSMIT_NOW);
   EXPECT_EQ(record.bytes, 32);
   EXPECT_EQ(record.lines, 1);
-  EXPECT_EQ(record.type, command.control[0]);
-  EXPECT_EQ(record.length, command.control[1]);
+  EXPECT_EQ(record.type_and_length() & 0xff, command.control[0]);
+  EXPECT_EQ(record.type_and_length() >> 8, command.control[1]);
   EXPECT_EQ(std::memcmp(record.line + SUEDE_RECORD_CONTROL, command.bytes().data(), 32), 0);
 }
 
@@ -68,9 +68,9 @@ TEST_F(TxRingTest, ErrorMarkKeepsWhatACompletionNeeds) {
   queue.Flush();
   const TxRecord record = PollOne();
   EXPECT_EQ(record.verdict, RecordVerdict::kErrorMark);
-  EXPECT_EQ(record.tag, 77u);
-  EXPECT_EQ(record.xpuid, 9);
-  EXPECT_EQ(record.vc, 2);
+  EXPECT_EQ(record.tag(), 77u);
+  EXPECT_EQ(record.xpuid(), 9);
+  EXPECT_EQ(record.vc(), 2);
   EXPECT_EQ(record.lines, 5);
 }
 
@@ -101,8 +101,8 @@ TEST_F(TxRingTest, MalformedAddressesStillIndexTables) {
   record->xpuid = 0xffff;
   const TxRecord got = PollOne();
   EXPECT_EQ(got.verdict, RecordVerdict::kMalformed);
-  EXPECT_LT(got.vc, kVcCount);
-  EXPECT_LT(got.xpuid, kMaxXpus);
+  EXPECT_LT(got.vc(), kVcCount);
+  EXPECT_LT(got.xpuid(), kMaxXpus);
   EXPECT_EQ(got.lines, 1);
   Put(1)->xpuid = 1024;
   EXPECT_EQ(PollOne().verdict, RecordVerdict::kMalformed);
@@ -253,19 +253,19 @@ TEST_P(TxRingProperty, DeliversAllInOrder) {
       const Sent sent = expected.front();
       expected.pop_front();
       ASSERT_EQ(records[i].bytes, sent.bytes.size());
-      ASSERT_EQ(records[i].tag, sent.tag);
-      ASSERT_EQ(records[i].xpuid, sent.xpuid);
-      ASSERT_EQ(records[i].vc, sent.vc);
+      ASSERT_EQ(records[i].tag(), sent.tag);
+      ASSERT_EQ(records[i].xpuid(), sent.xpuid);
+      ASSERT_EQ(records[i].vc(), sent.vc);
       ASSERT_EQ(
           std::memcmp(records[i].line + SUEDE_RECORD_CONTROL, sent.bytes.data(), sent.bytes.size()),
           0);
-      ASSERT_TRUE(credits.Take(records[i].xpuid, records[i].vc, records[i].lines));
+      ASSERT_TRUE(credits.Take(records[i].xpuid(), records[i].vc(), records[i].lines));
       unreturned.push_back(records[i]);
       ++delivered;
     }
     reader.Release();
     for (uint64_t n = random() % 24; n > 0 && !unreturned.empty(); --n) {
-      credits.Return(unreturned.front().xpuid, unreturned.front().vc, unreturned.front().lines);
+      credits.Return(unreturned.front().xpuid(), unreturned.front().vc(), unreturned.front().lines);
       unreturned.pop_front();
     }
   }
