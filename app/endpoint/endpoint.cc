@@ -214,6 +214,7 @@ void Endpoint::BuildPipelines() {
     uint32_t& number = numbers[instance.lcore][p];
     if (number == ~0u) {
       number = pipeline.AddPort(ports_[p].get(), {.rules = ToRules(port),
+                                                  .session = port.session,
                                                   .tagged = port.vid.has_value(),
                                                   .vid = port.vid.value_or(0),
                                                   .mac = port.mac.value_or(ports_[p]->mac())});

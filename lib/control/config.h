@@ -57,6 +57,7 @@ struct PortConfig {
   uint32_t mtu_bytes = 0;        // L3; never 0 in a loaded configuration
   Encapsulation encapsulation = Encapsulation::kUdp4;
   uint16_t udp_port = 3333;                            // udp4, udp6
+  uint16_t session = 0;
   uint16_t ether_type = 0;                             // AFH, never 0 there once loaded
   ConfigMacPrefix mac_prefix{0x02, 0x53, 0x55, 0x45};  // afh1, afh1s
   std::optional<uint16_t> vid;                         // none: untagged; 0: a priority tag

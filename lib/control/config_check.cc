@@ -134,6 +134,14 @@ Status CheckEtherType(const ConfigDraft& draft, PortConfig& port, const std::str
   return OkStatus();
 }
 
+Status CheckSession(const ConfigDraft& draft, const PortConfig& port, const std::string& path) {
+  const uint32_t most = FactsOf(port.encapsulation).max_session;
+  if (port.session <= most) return OkStatus();
+  return draft.Error(path + ".session",
+                     StrCat(port.session, " does not fit the field of ", NameOf(port.encapsulation),
+                            "; use 0 to ", most));
+}
+
 Status CheckTag(const ConfigDraft& draft, const PortConfig& port, const std::string& path) {
   if (!port.vid || FactsOf(port.encapsulation).can_be_tagged) return OkStatus();
   return draft.Error(path + ".vlan", StrCat(NameOf(port.encapsulation),
@@ -174,6 +182,7 @@ Status CheckPorts(ConfigDraft& draft) {
     }
     if (Status s = CheckMtu(draft, port, path); !s.ok()) return s;
     if (Status s = CheckEtherType(draft, port, path); !s.ok()) return s;
+    if (Status s = CheckSession(draft, port, path); !s.ok()) return s;
     if (Status s = CheckTag(draft, port, path); !s.ok()) return s;
   }
   return OkStatus();

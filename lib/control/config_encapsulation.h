@@ -31,6 +31,8 @@ inline constexpr EncapsulationSet kUdp = {Encapsulation::kUdp4, Encapsulation::k
 inline constexpr EncapsulationSet kAfhGen1 = {Encapsulation::kAfh1, Encapsulation::kAfh1s};
 inline constexpr EncapsulationSet kAfh = {Encapsulation::kAfh1, Encapsulation::kAfh1s,
                                           Encapsulation::kAfh2, Encapsulation::kAfh2c};
+inline constexpr EncapsulationSet kWithSession = {Encapsulation::kUdp4, Encapsulation::kUdp6,
+                                                  Encapsulation::kAfh1s, Encapsulation::kAfh2};
 inline constexpr EncapsulationSet kAnyEncapsulation = {Encapsulation::kUdp4, Encapsulation::kUdp6,
                                                        Encapsulation::kAfh1, Encapsulation::kAfh1s,
                                                        Encapsulation::kAfh2, Encapsulation::kAfh2c};
@@ -40,6 +42,7 @@ struct EncapsulationFacts {
   // RH and R-CRC. What takes the place of the Ethernet header is not among them.
   uint32_t overhead_bytes;
   uint16_t ether_type;      // the default; 0: not to be chosen
+  uint16_t max_session;     // 0: frames have no field for it
   uint8_t forwarding_bits;  // of a forwarding address; 0: addressed by IP
   bool can_be_tagged;       // has room for a PCP
   bool has_dscp;            // and ECN

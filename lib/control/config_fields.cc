@@ -158,6 +158,12 @@ constexpr ConfigField<PortConfig> kPort[] = {
     Key<&PortConfig::udp_port>("udp_port", "", Between(1, 65535),
                                "UDP destination port of PDUs; the same at both ends.",
                                {.only = kUdp, .otherwise = "leave it out: there is no UDP header"}),
+    Key<&PortConfig::session>("session", "", Between(0, 65535),
+                              "Session of what is sent, by which a network may choose among paths: "
+                              "UDP source port 49152 + session (up to 16383), entropy of afh1s, of "
+                              "afh2 (up to 255).",
+                              {.only = kWithSession,
+                               .otherwise = "leave it out: frames have no field for it"}),
     Key<&PortConfig::ether_type>("ether_type", "", Hex(0x0600, 0xffff),
                                  "EtherType of PDUs; the same at both ends.",
                                  {.shown_default = "0x88B5, or 0x88B6 for afh1s",

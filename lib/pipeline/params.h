@@ -21,6 +21,7 @@ struct PeerParams {
 
 struct PortParams {
   FrameRules rules;  // for what it sends, too
+  uint16_t session = 0;
   bool tagged = false;
   uint16_t vid = 0;
   MacAddress mac{};

@@ -43,7 +43,7 @@ Instance::Instance(const InstanceParams& instance_params, const PortParams& port
            .source = params.address,
            .destination = p.address,
            .udp_port = port_params.rules.udp_port,
-           .session = 0,
+           .session = port_params.session,
            .mac_prefix = port_params.rules.mac_prefix,
            .ether_type = port_params.rules.ether_type,
            .traffic_class = c == kAckClass ? params.ack_class : params.classes[c]}));

@@ -186,7 +186,8 @@ uint8_t FakeDaemon::Deliver(InstanceKey source, const TxRecord& record) {
   to[0] = (record.type_and_length() & 0x10) != 0 ? SUEDE_KIND_COMMAND_DATA : SUEDE_KIND_COMMAND;
   to[1] = record.vc();
   std::memcpy(to + 2, &source.xpuid, 2);
-  std::memcpy(to + 4, &record.xpuid(), 2);
+  const uint16_t xpuid = record.xpuid();
+  std::memcpy(to + 4, &xpuid, sizeof xpuid);
   std::memcpy(to + SUEDE_RECORD_CONTROL, record.line + SUEDE_RECORD_CONTROL, record.bytes);
   writer.Publish();
   return SUEDE_STATUS_OK;

@@ -23,7 +23,7 @@ class CreditTest : public ::testing::Test {
     TxRecord records[64];
     for (uint32_t n; (n = reader_.Poll(records, 64)) > 0;) {
       for (uint32_t i = 0; i < n; ++i) {
-        ASSERT_TRUE(credits_.Take(records[i].xpuid, records[i].vc, records[i].lines));
+        ASSERT_TRUE(credits_.Take(records[i].xpuid(), records[i].vc(), records[i].lines));
       }
     }
     reader_.Release();
