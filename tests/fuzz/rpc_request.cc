@@ -32,6 +32,9 @@ class FuzzEndpoint : public EndpointView {
                           : std::nullopt;
     };
   }
+  absl::Status StartCapture(const CaptureQuery&, Fd) override { return absl::OkStatus(); }
+  absl::StatusOr<CaptureView> StopCapture(std::string_view) override { return CaptureView(); }
+  std::vector<CaptureView> Captures() override { return {}; }
   LogLevelView LogLevel() override { return level; }
   void SetLogLevel(LogLevelView to) override { level = to; }
   bool Drain() override { return true; }
