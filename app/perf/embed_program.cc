@@ -25,7 +25,8 @@ using Workload = ClientWorkload<EmbedEndpoint>;
 using Server = ServerWorkload<EmbedEndpoint>;
 
 constexpr uint32_t kOwnClient = 1;  // our number in the pipeline, which has no other clients
-constexpr auto kTick = std::chrono::milliseconds(1);
+// The control thread has to borrow a CPU from an lcore each time.
+constexpr auto kTick = std::chrono::milliseconds(10);
 
 // What shares the lcore. The control thread hands it one workload at a time and owns the workload
 // again once it is taken back.
@@ -186,6 +187,16 @@ int Fail(const absl::Status& status, int code) {
   return code;
 }
 
+// What the data path has counted, on one line.
+std::string CountersLine(const Endpoint& endpoint) {
+  const CounterSnapshot sum = endpoint.Counters();
+  std::string line = "suede-perf: counters";
+  for (size_t i = 0; i < kCounterCount; ++i) {
+    if (sum[i] != 0) absl::StrAppend(&line, " ", std::string(CounterRows()[i].name), "=", sum[i]);
+  }
+  return line + "\n";
+}
+
 // Attaches to the running endpoint, runs, and leaves it quiet.
 template <class W, class Run>
 int RunHosted(const Options& options, Host& host, uint16_t own, Document* document,
@@ -204,6 +215,7 @@ int RunHosted(const Options& options, Host& host, uint16_t own, Document* docume
   if (attached.ok()) {
     code = run(options, host, end, own, hook, document, stop);
     host.Drain();
+    std::fputs(CountersLine(endpoint).c_str(), stderr);
   } else {
     Fail(attached, code);
   }
