@@ -1,6 +1,6 @@
 #include "control/config_addresses.h"
+#include "base/text.h"
 
-#include "control/config_text.h"
 
 namespace suede {
 namespace {

@@ -5,10 +5,10 @@
 #include <map>
 
 #include "absl/strings/ascii.h"
+#include "base/text.h"
 #include "control/config_check_addresses.h"
 #include "control/config_draft.h"
 #include "control/config_encapsulation.h"
-#include "control/config_text.h"
 #include "control/config_values.h"
 
 namespace suede {

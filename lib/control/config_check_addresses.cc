@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "control/config_encapsulation.h"
-#include "control/config_text.h"
 
 namespace suede {
 namespace {

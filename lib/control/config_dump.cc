@@ -1,8 +1,8 @@
 // The effective configuration as YAML, and the table of the keys: both written by the declaration.
 #include <algorithm>
 
+#include "base/text.h"
 #include "control/config_fields.h"
-#include "control/config_text.h"
 
 namespace suede {
 namespace {

@@ -1,8 +1,8 @@
 #include "control/config_fields.h"
+#include "base/text.h"
 
 #include <type_traits>
 
-#include "control/config_text.h"
 
 namespace suede {
 namespace {

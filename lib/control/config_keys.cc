@@ -1,6 +1,6 @@
 // The sections, and all keys as rows of the documentation.
+#include "base/text.h"
 #include "control/config_fields.h"
-#include "control/config_text.h"
 
 namespace suede {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_replace.h"
+#include "base/text.h"
 #include "control/config_draft.h"
 #include "control/config_reader.h"
-#include "control/config_text.h"
 
 namespace suede {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
-#include "control/config_text.h"
+#include "base/text.h"
 
 namespace suede {
 namespace {

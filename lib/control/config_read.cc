@@ -1,8 +1,8 @@
 // From the tree to a draft: one function for each section, ranges expanded.
+#include "base/text.h"
 #include "control/config_addresses.h"
 #include "control/config_draft.h"
 #include "control/config_reader.h"
-#include "control/config_text.h"
 
 namespace suede {
 namespace {

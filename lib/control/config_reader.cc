@@ -1,8 +1,8 @@
 #include "control/config_reader.h"
+#include "base/text.h"
 
 #include <algorithm>
 
-#include "control/config_text.h"
 
 namespace suede {
 namespace {

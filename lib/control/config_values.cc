@@ -9,7 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "control/config_text.h"
+#include "base/text.h"
 
 namespace suede {
 namespace {

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "control/config.h"
 #include "control/config_node.h"
-#include "control/config_text.h"
 
 namespace suede {
 

@@ -13,8 +13,8 @@
 #include <streambuf>
 #include <utility>
 
+#include "base/text.h"
 #include "control/config_node.h"
-#include "control/config_text.h"
 
 namespace suede {
 namespace {

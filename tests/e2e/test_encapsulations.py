@@ -1,12 +1,11 @@
 """Each encapsulation between two daemons: over a memif, over a veth pair, through a Linux bridge."""
 
-import contextlib
-import secrets
 import subprocess
 
 import pytest
 
 import e2e
+import links
 
 ALL = ["udp4", "udp6", "afh1", "afh1s", "afh2", "afh2c"]
 TAGGED = ["udp4", "udp6", "afh1", "afh1s"]  # AFH Gen 2 has no tag
@@ -93,52 +92,11 @@ def test_one_side_speaks_another(directory):
 
 # ---- The kernel's links.
 
-def ip(*arguments):
-    return subprocess.run(["ip", *map(str, arguments)], check=True, capture_output=True, timeout=10,
-                          text=True).stdout
-
-
-@contextlib.contextmanager
-def namespaces(mtu, bridge):
-    """Two namespaces with an interface each: joined directly or by a bridge in a third. Yields
-    (prefix, interface) of both and the bridge's namespace."""
-    tag = secrets.token_hex(3)
-    names = [f"suede-{tag}-{side}" for side in "abc"]
-    interfaces = [f"sv{tag}{side}" for side in "ab"]
-    try:
-        for name in names:
-            ip("netns", "add", name)
-        if bridge:
-            ip("-n", names[2], "link", "add", "br0", "type", "bridge")
-            ip("-n", names[2], "link", "set", "br0", "mtu", mtu, "up")
-            for name, interface in zip(names, interfaces):
-                far = interface + "x"
-                ip("-n", name, "link", "add", interface, "type", "veth", "peer", "name", far, "netns",
-                   names[2])
-                ip("-n", names[2], "link", "set", far, "mtu", mtu, "master", "br0")
-                ip("-n", names[2], "link", "set", far, "up")
-        else:
-            ip("-n", names[0], "link", "add", interfaces[0], "type", "veth", "peer", "name",
-               interfaces[1], "netns", names[1])
-        for xpu, (name, interface) in enumerate(zip(names, interfaces)):
-            ip("-n", name, "link", "set", interface, "address", e2e.mac_of(xpu), "mtu", mtu)
-            ip("-n", name, "link", "set", interface, "up")
-        yield [(["ip", "netns", "exec", name], interface)
-               for name, interface in zip(names, interfaces)], names[2]
-    finally:
-        for name in names:
-            subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True, timeout=10)
-
-
-def af_packet(interface):
-    return f"net_af_packet0,iface={interface},framesz=2048,blocksz=65536,framecnt=512"
-
-
 @formats
 def test_veth(directory, as_root, encap, tagged):
     del as_root
-    with namespaces(1500, bridge=False) as (ends, _):
-        run_pair(directory, [af_packet(i) for _, i in ends], encap, tagged, 1400,
+    with links.namespaces(1500, bridge=False) as (ends, _):
+        run_pair(directory, [links.af_packet(i) for _, i in ends], encap, tagged, 1400,
                  tuple(prefix for prefix, _ in ends))
 
 
@@ -153,7 +111,7 @@ def learnt(namespace):
 def test_bridge(directory, as_root, encap, tagged):
     """What a standard switch does with each: docs/encapsulations.md says why."""
     del as_root
-    with namespaces(1500, bridge=True) as (ends, middle):
+    with links.namespaces(1500, bridge=True) as (ends, middle):
         def check():
             addresses = learnt(middle)
             if encap in ("afh1", "afh1s"):
@@ -168,5 +126,5 @@ def test_bridge(directory, as_root, encap, tagged):
             else:
                 assert {e2e.mac_of(0), e2e.mac_of(1)} <= addresses, addresses
 
-        run_pair(directory, [af_packet(i) for _, i in ends], encap, tagged, 1400,
+        run_pair(directory, [links.af_packet(i) for _, i in ends], encap, tagged, 1400,
                  tuple(prefix for prefix, _ in ends), check)

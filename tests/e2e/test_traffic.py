@@ -1,15 +1,13 @@
 """Traffic between two daemons, with its content checked at the other end."""
 
 import contextlib
-import os
-import secrets
-import subprocess
 import time
 
 import pytest
 
 import client
 import e2e
+import links
 
 # What no daemon of a pair may count on a link without faults.
 NEVER = ("tx_drop_malformed_total", "tx_drop_unknown_xpu_total", "tx_drop_no_credit_total",
@@ -169,41 +167,15 @@ def test_example_without_a_daemon(directory):
 
 # ---- A veth pair between two network namespaces, with the kernel's packet sockets.
 
-@contextlib.contextmanager
-def namespaces(mtu):
-    """Yields ((prefix, interface), (prefix, interface))."""
-    tag = secrets.token_hex(3)
-    names = [f"suede-{tag}-{side}" for side in "ab"]
-    interfaces = [f"sv{tag}{side}" for side in "ab"]
-
-    def ip(*arguments):
-        subprocess.run(["ip", *map(str, arguments)], check=True, capture_output=True, timeout=10)
-
-    try:
-        for name in names:
-            ip("netns", "add", name)
-        ip("-n", names[0], "link", "add", interfaces[0], "type", "veth", "peer", "name",
-           interfaces[1], "netns", names[1])
-        for xpu, (name, interface) in enumerate(zip(names, interfaces)):
-            ip("-n", name, "link", "set", interface, "address", e2e.mac_of(xpu), "mtu", mtu)
-            ip("-n", name, "link", "set", interface, "up")
-        yield tuple((["ip", "netns", "exec", name], interface)
-                    for name, interface in zip(names, interfaces))
-    finally:
-        for name in names:
-            subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True,
-                           timeout=10)
-
-
 @pytest.mark.parametrize("limit_bytes", [1400, 4096])
 def test_veth_both_ways_on_all_vcs(directory, as_root, limit_bytes):
     del as_root
     mtu = max(1500, limit_bytes + 40)
     framesz = 2048 if limit_bytes <= 1400 else 8192
-    with namespaces(mtu) as ends:
+    with links.namespaces(mtu) as (ends, _):
         configs = []
         for side, (_, interface) in zip(("left", "right"), ends):
-            device = f"net_af_packet0,iface={interface},framesz={framesz},blocksz=65536,framecnt=512"
+            device = links.af_packet(interface, framesz)
             config = e2e.endpoint_config(directory, side, device)
             config["ports"][0]["mtu_bytes"] = mtu
             configs.append(e2e.changed(config, {"packing": {"limit_bytes": limit_bytes}}))

@@ -1,0 +1,48 @@
+"""Links of the kernel between network namespaces."""
+
+import contextlib
+import secrets
+import subprocess
+
+import e2e
+
+
+def ip(*arguments):
+    return subprocess.run(["ip", *map(str, arguments)], check=True, capture_output=True, timeout=10,
+                          text=True).stdout
+
+
+@contextlib.contextmanager
+def namespaces(mtu, bridge=False):
+    """Two namespaces with an interface each: joined directly or by a bridge in a third. Yields
+    (prefix, interface) of both and the bridge's namespace."""
+    tag = secrets.token_hex(3)
+    names = [f"suede-{tag}-{side}" for side in "abc"]
+    interfaces = [f"sv{tag}{side}" for side in "ab"]
+    try:
+        for name in names:
+            ip("netns", "add", name)
+        if bridge:
+            ip("-n", names[2], "link", "add", "br0", "type", "bridge")
+            ip("-n", names[2], "link", "set", "br0", "mtu", mtu, "up")
+            for name, interface in zip(names, interfaces):
+                far = interface + "x"
+                ip("-n", name, "link", "add", interface, "type", "veth", "peer", "name", far, "netns",
+                   names[2])
+                ip("-n", names[2], "link", "set", far, "mtu", mtu, "master", "br0")
+                ip("-n", names[2], "link", "set", far, "up")
+        else:
+            ip("-n", names[0], "link", "add", interfaces[0], "type", "veth", "peer", "name",
+               interfaces[1], "netns", names[1])
+        for xpu, (name, interface) in enumerate(zip(names, interfaces)):
+            ip("-n", name, "link", "set", interface, "address", e2e.mac_of(xpu), "mtu", mtu)
+            ip("-n", name, "link", "set", interface, "up")
+        yield [(["ip", "netns", "exec", name], interface)
+               for name, interface in zip(names, interfaces)], names[2]
+    finally:
+        for name in names:
+            subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True, timeout=10)
+
+
+def af_packet(interface, framesz=2048):
+    return f"net_af_packet0,iface={interface},framesz={framesz},blocksz=65536,framecnt=512"
