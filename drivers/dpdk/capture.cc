@@ -58,7 +58,8 @@ struct Capture::State {
         ++lost;
       }
     }
-    if (lost != 0) dropped.store(dropped.load(std::memory_order_relaxed) + lost, std::memory_order_relaxed);
+    if (lost != 0)
+      dropped.store(dropped.load(std::memory_order_relaxed) + lost, std::memory_order_relaxed);
   }
 
   DpdkPort& port;
@@ -100,7 +101,8 @@ absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(DpdkPort& port, int file
     return absl::InvalidArgumentError("a capture goes to a regular file; give it one");
   }
   if ((fcntl(file_descriptor, F_GETFL) & O_ACCMODE) == O_RDONLY) {
-    return absl::InvalidArgumentError("the capture's file is open for reading only; open it for writing");
+    return absl::InvalidArgumentError(
+        "the capture's file is open for reading only; open it for writing");
   }
   const uint16_t id = port.id();
   const std::string ring_name = NameOf("ring", id);
@@ -115,9 +117,9 @@ absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(DpdkPort& port, int file
   const int socket = static_cast<int>(SOCKET_ID_ANY);
   state->ring = rte_ring_create(ring_name.c_str(), slots, socket, RING_F_SP_ENQ | RING_F_SC_DEQ);
   if (state->ring != nullptr) {
-    state->pool = rte_pktmbuf_pool_create(pool_name.c_str(), slots - 1, kPoolCache, 0,
-                                          static_cast<uint16_t>(std::min<uint32_t>(room, UINT16_MAX)),
-                                          socket);
+    state->pool = rte_pktmbuf_pool_create(
+        pool_name.c_str(), slots - 1, kPoolCache, 0,
+        static_cast<uint16_t>(std::min<uint32_t>(room, UINT16_MAX)), socket);
   }
   if (state->pool == nullptr) {
     return absl::ResourceExhaustedError(absl::StrCat(
@@ -127,13 +129,15 @@ absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(DpdkPort& port, int file
   state->file = rte_pcapng_fdopen(file_descriptor, nullptr, nullptr,
                                   absl::StrCat("suede, DPDK ", DpdkVersion()).c_str(), nullptr);
   if (state->file == nullptr) {
-    return absl::UnavailableError(absl::StrCat("the capture's file takes no header: ", std::strerror(errno)));
+    return absl::UnavailableError(
+        absl::StrCat("the capture's file takes no header: ", std::strerror(errno)));
   }
   state->on_receive = rte_eth_add_first_rx_callback(id, 0, OnReceive, state.get());
   state->on_transmit = rte_eth_add_tx_callback(id, 0, OnTransmit, state.get());
   auto capture = std::unique_ptr<Capture>(new Capture(std::move(state)));
   if (capture->state_->on_receive == nullptr || capture->state_->on_transmit == nullptr) {
-    return absl::UnimplementedError(absl::StrCat("port ", port.name(), " takes no callbacks: ", rte_strerror(rte_errno)));
+    return absl::UnimplementedError(
+        absl::StrCat("port ", port.name(), " takes no callbacks: ", rte_strerror(rte_errno)));
   }
   return capture;
 }
@@ -147,7 +151,8 @@ Capture::~Capture() {
   });
   Drain().IgnoreError();
   void* left = nullptr;
-  while (rte_ring_sc_dequeue(state_->ring, &left) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(left));
+  while (rte_ring_sc_dequeue(state_->ring, &left) == 0)
+    rte_pktmbuf_free(static_cast<rte_mbuf*>(left));
 }
 
 absl::Status Capture::Drain() {
@@ -155,11 +160,13 @@ absl::Status Capture::Drain() {
   while (const uint32_t count = rte_ring_sc_dequeue_burst(state_->ring, waiting, kBurst, nullptr)) {
     rte_mbuf* mbufs[kBurst];
     std::memcpy(mbufs, waiting, count * sizeof(mbufs[0]));
-    const ssize_t octets = rte_pcapng_write_packets(state_->file, mbufs, static_cast<uint16_t>(count));
+    const ssize_t octets =
+        rte_pcapng_write_packets(state_->file, mbufs, static_cast<uint16_t>(count));
     const int error = errno;
     rte_pktmbuf_free_bulk(mbufs, count);
     if (octets < 0) {
-      return absl::UnavailableError(absl::StrCat("the capture's file takes no more: ", std::strerror(error)));
+      return absl::UnavailableError(
+          absl::StrCat("the capture's file takes no more: ", std::strerror(error)));
     }
     state_->written += count;
   }

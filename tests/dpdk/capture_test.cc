@@ -96,7 +96,8 @@ TEST_F(CaptureTest, HoldsWhatWasSentAndReceived) {
   Exchange(4, 60);  // no longer seen
   const auto packets = PacketsOf(path_);
   ASSERT_EQ(packets.size(), 6U);
-  const std::pair<uint8_t, size_t> expected[] = {{1, 60}, {1, 60}, {2, 1400}, {2, 1400}, {3, 61}, {3, 61}};
+  const std::pair<uint8_t, size_t> expected[] = {{1, 60},   {1, 60}, {2, 1400},
+                                                 {2, 1400}, {3, 61}, {3, 61}};
   for (size_t i = 0; i < packets.size(); ++i) {
     EXPECT_EQ(packets[i], std::vector<uint8_t>(expected[i].second, expected[i].first)) << i;
   }
@@ -121,7 +122,8 @@ TEST_F(CaptureTest, AFullRingCostsTheCopyAlone) {
 
 TEST_F(CaptureTest, OneAtATimeAndAgainAfterwards) {
   auto first = Start();
-  EXPECT_EQ(Capture::Start(*port_, dup(file_), {}).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Capture::Start(*port_, dup(file_), {}).status().code(),
+            absl::StatusCode::kFailedPrecondition);
   first.reset();
   file_ = open(path_.c_str(), O_RDWR | O_TRUNC);
   auto second = Start();
@@ -133,7 +135,8 @@ TEST_F(CaptureTest, OneAtATimeAndAgainAfterwards) {
 TEST_F(CaptureTest, TakesRegularFilesThatCanBeWritten) {
   int pipe_ends[2];
   ASSERT_EQ(pipe(pipe_ends), 0);
-  EXPECT_EQ(Capture::Start(*port_, pipe_ends[1], {}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Capture::Start(*port_, pipe_ends[1], {}).status().code(),
+            absl::StatusCode::kInvalidArgument);
   close(pipe_ends[0]);
   EXPECT_EQ(Capture::Start(*port_, open(path_.c_str(), O_RDONLY), {}).status().code(),
             absl::StatusCode::kInvalidArgument);
