@@ -1,0 +1,369 @@
+"""What suede.lua says of the sequence of PDUs, and the filters that find it."""
+
+import json
+import re
+
+import pytest
+from scapy.all import ICMP, IP, Ether, Raw
+
+from link import COMMAND, Link, eventful
+from sue_frames import ACK, CONTROL, ENCAPS, NACK, frame, hello, not_ready, rcrc, ready, rh
+from tshark import ROOT
+
+PORT, VC = "port", "vc"
+
+
+def flags(packet):
+    """What analysis flags of a frame."""
+    names = ("retransmission", "out_of_order", "gap", "tail_gap", "outside_window",
+             "duplicate_ack", "acks_unseen", "nack", "duplicate_nack", "not_ready", "restart")
+    return {name for name in names if f"suede.analysis.{name}" in packet}
+
+
+def all_flags(packets):
+    return {number: flags(packet) for number, packet in enumerate(packets, 1) if flags(packet)}
+
+
+def test_in_order_across_the_wrap(shark):
+    link = Link()
+    for psn in range(65530, 65546):
+        link.data(psn)
+        link.ack(psn)
+    assert not all_flags(shark.dissect(link.frames))
+
+
+def test_gap_nack_and_retransmission(shark):
+    link = Link()
+    for psn in (65533, 65534):
+        link.data(psn)
+    ahead = link.data(1)  # 65535 and 0 were lost
+    nack = link.ack(65535, op=NACK)
+    again = [link.data(psn) for psn in (65535, 0, 1)]
+    new = link.data(2)
+    ack = link.ack(2)
+    packets = shark.dissect(link.frames)
+    assert all_flags(packets) == {ahead: {"gap"}, nack: {"nack"},
+                                  **{number: {"retransmission"} for number in again}}
+    assert packets[ahead - 1].number("suede.analysis.gap") == 2
+    assert packets[ahead - 1].expert("expert.gap")
+    assert packets[nack - 1].expert("expert.nack")
+    assert packets[nack - 1].number("suede.analysis.acks_to") == 65534
+    assert packets[nack - 1].number("suede.analysis.acks_frame") == 2
+    for number in again:
+        assert packets[number - 1].expert("expert.retransmission")
+        assert packets[number - 1].number("suede.analysis.cause_frame") == nack
+    assert "suede.analysis.original_frame" not in packets[again[0] - 1]
+    assert packets[again[2] - 1].number("suede.analysis.original_frame") == ahead
+    assert packets[ack - 1].number("suede.analysis.acks_frame") == new
+
+
+def test_retransmission_after_a_timeout(shark):
+    link = Link("udp4")
+    first = link.data(10)
+    later = link.data(11)
+    again = [link.data(10), link.data(11)]
+    packets = shark.dissect(link.frames)
+    assert all_flags(packets) == {number: {"retransmission"} for number in again}
+    originals = [packets[n - 1].number("suede.analysis.original_frame") for n in again]
+    assert originals == [first, later]
+    assert "suede.analysis.cause_frame" not in packets[again[0] - 1]
+
+
+def test_a_cause_does_not_explain_a_later_retransmission(shark):
+    link = Link()
+    link.data(1)
+    link.ack(1, op=NACK)
+    link.data(1)
+    link.data(2)
+    again = link.data(2)
+    packets = shark.dissect(link.frames)
+    assert flags(packets[again - 1]) == {"retransmission"}
+    assert "suede.analysis.cause_frame" not in packets[again - 1]
+
+
+def test_out_of_order(shark):
+    link = Link()
+    for psn in (1, 3, 2, 4):
+        link.data(psn)
+    assert all_flags(shark.dissect(link.frames)) == {2: {"gap"}, 3: {"out_of_order"}}
+
+
+def test_a_lap_of_psns_leaves_nothing_behind(shark):
+    link = Link()
+    for psn in range(0, 65536 + 100, 50):  # gaps all the way round
+        link.data(psn)
+    last = link.data(65536 + 50)  # came in the first lap, and was skipped in this one
+    assert shark.numbers(link.frames, "suede.analysis.out_of_order") == [last]
+    assert shark.numbers(link.frames, "suede.analysis.retransmission") == []
+
+
+def test_unsequenced_pdus(shark):
+    link = Link()
+    link.data(5)
+    link.send(1, b"", psn=6)
+    ahead = link.send(1, b"", psn=8)
+    behind = link.data(6)
+    packets = shark.dissect(link.frames)
+    assert all_flags(packets) == {ahead: {"gap", "tail_gap"}}
+    assert packets[ahead - 1].number("suede.analysis.gap") == 2
+    assert packets[behind - 1].text("suede.analysis.sequenced") == "1"
+    assert "suede.analysis.sequenced" not in packets[ahead - 1]
+
+
+def test_acks(shark):
+    link = Link("afh1")
+    sent = [link.data(psn) for psn in range(3)]
+    first = link.ack(1)
+    piggyback = link.send(2, COMMAND, psn=0, op=ACK, rpsn=1)
+    repeated = [link.ack(1, psn=1), link.ack(1, psn=1)]
+    beyond = link.ack(9, psn=1)
+    packets = shark.dissect(link.frames, "-2")
+    assert all_flags(packets) == {**{number: {"duplicate_ack"} for number in repeated},
+                                  beyond: {"acks_unseen"}}
+    assert flags(packets[piggyback - 1]) == set()  # says it once more because it must say something
+    counts = [packets[n - 1].number("suede.analysis.duplicate_ack") for n in repeated]
+    assert counts == [1, 2]
+    assert packets[repeated[1] - 1].number("suede.analysis.duplicate_of_frame") == first
+    assert packets[first - 1].number("suede.analysis.acks_frame") == sent[1]
+    assert float(packets[first - 1].text("suede.analysis.ack_time")) == pytest.approx(20e-6)
+    acked = [packets[n - 1].number("suede.analysis.acked_frame") for n in sent]
+    assert acked == [first, first, beyond]
+
+
+def test_repeated_nack(shark):
+    link = Link()
+    link.data(5)
+    link.ack(5, op=NACK)
+    again = link.ack(5, op=NACK)
+    packets = shark.dissect(link.frames)
+    assert flags(packets[again - 1]) == {"nack", "duplicate_nack"}
+    assert packets[again - 1].number("suede.analysis.duplicate_nack") == 1
+
+
+def test_not_ready_explains_a_retransmission(shark):
+    link = Link()
+    link.data(5, vc=1)
+    refusal = link.control(2, not_ready(1, 5))
+    room = link.control(2, ready(1, 5))
+    again = link.data(5, vc=1)
+    packets = shark.dissect(link.frames)
+    assert all_flags(packets) == {refusal: {"not_ready"}, again: {"retransmission"}}
+    assert packets[refusal - 1].number("suede.analysis.acks_to") == 4
+    assert packets[again - 1].number("suede.analysis.cause_frame") == room
+
+
+def test_a_psn_from_nowhere(shark):
+    link = Link()
+    for psn in (1, 2, 30000, 30001):
+        link.data(psn)
+    packets = shark.dissect(link.frames)
+    assert all_flags(packets) == {3: {"outside_window"}}
+    assert packets[2].expert("expert.outside_window")
+
+
+def test_a_new_boot_starts_over(shark):
+    link = Link()
+    link.control(1, hello(100, flags=1))
+    link.control(2, hello(200, peer_epoch=100))
+    first = link.data(1)  # 0 was lost
+    link.data(2)
+    link.control(1, hello(99, flags=1))  # of an earlier boot: does nothing
+    link.data(3)
+    restart = link.control(1, hello(101, flags=1))
+    link.control(2, hello(200, peer_epoch=101))
+    link.data(0)
+    link.ack(0)
+    link.data(1)
+    packets = shark.dissect(link.frames)
+    assert all_flags(packets) == {first: {"gap"}, restart: {"restart"}}
+    assert packets[restart - 1].expert("expert.restart")
+
+
+def test_a_hello_in_the_middle(shark):
+    link = Link()
+    link.data(500)
+    link.send(2, COMMAND, psn=700)
+    link.control(1, hello(100, peer_epoch=200, flags=3))  # continuing
+    link.control(2, hello(200, peer_epoch=100, flags=2))
+    link.data(501)
+    link.send(2, COMMAND, psn=701)
+    reset = link.control(2, hello(201, flags=1))
+    link.data(502)  # was on its way
+    link.control(1, hello(100, peer_epoch=201))
+    link.data(0)
+    link.send(2, COMMAND, psn=0)
+    lost = link.data(2)
+    packets = shark.dissect(link.frames)
+    assert all_flags(packets) == {reset: {"restart"}, lost: {"gap"}}
+
+
+def two_vcs():
+    link = Link()
+    for psn in (1, 2):
+        for vc in (0, 3):
+            link.data(psn, vc=vc)
+    link.control(2, not_ready(3, 2))
+    link.data(2, vc=3)
+    return link.frames
+
+
+def test_connections_per_vc(shark):
+    packets = shark.dissect(two_vcs(), prefs={"psn_scope": "vc"})
+    assert all_flags(packets) == {5: {"not_ready"}, 6: {"retransmission"}}
+    assert packets[5].number("suede.analysis.cause_frame") == 5
+    assert len({p.text("suede.connection") for p in packets}) == 2
+    packets = shark.dissect(two_vcs())
+    assert all_flags(packets)[2] == {"retransmission"}
+    assert len({p.text("suede.connection") for p in packets}) == 1
+
+
+def test_hello_contradicts_psn_scope(shark):
+    frames = [frame("afh2", rh(1, ver=CONTROL), hello(1, scope=scope), to=2) for scope in (0, 1)]
+    for scope, contradicts in ((PORT, [False, True]), (VC, [True, False])):
+        packets = shark.dissect(frames, prefs={"psn_scope": scope})
+        assert [p.expert("control.psn_scope_mismatch") for p in packets] == contradicts
+
+
+@pytest.mark.parametrize("encap", ENCAPS)
+def test_connections_are_told_apart(shark, encap):
+    frames = [frame(encap, rh(xpuid, psn=7), COMMAND, to=to, instance=instance)
+              for xpuid, to, instance in ((1, 2, 0), (1, 3, 0), (2, 3, 0), (1, 2, 1))]
+    packets = shark.dissect(frames)
+    assert not all_flags(packets)
+    assert [p.number("suede.connection") for p in packets] == [0, 1, 2, 3]
+    back = frame(encap, rh(2, op=ACK, rpsn=7), to=1, instance=0)
+    packets = shark.dissect(frames + [back])
+    assert packets[4].number("suede.connection") == 0
+    assert packets[4].number("suede.analysis.acks_frame") == 1
+
+
+def test_each_session_of_udp_is_a_connection(shark):
+    frames = [frame(encap, rh(1, psn=7), COMMAND, to=2, session=session)
+              for encap in ("udp4", "udp6") for session in (0, 1)]
+    packets = shark.dissect(frames)
+    assert not all_flags(packets)
+    assert len({p.text("suede.connection") for p in packets}) == 4
+
+
+def test_another_xpu_behind_an_address(shark):
+    first = frame("udp4", rh(1, psn=7), COMMAND, to=2)
+    head = rh(600, psn=7)
+    other = first[:42] + head + COMMAND + bytes(60 - 42 - 8 - len(COMMAND) - 4)
+    other += rcrc(other[42:])
+    packets = shark.dissect([first, other, first])
+    assert all_flags(packets) == {3: {"retransmission"}}
+
+
+def test_dropped_pdus_are_no_part_of_a_sequence(shark):
+    good = [frame("afh1", rh(1, psn=psn), COMMAND, to=2) for psn in (1, 2)]
+    bad = [frame("afh1", rh(1, psn=9), COMMAND, to=2, spoil=1),
+           frame("afh1", rh(1, psn=9), b"\x0a\0" + bytes(30), to=2),
+           frame("afh1", rh(1, psn=9, ver=1), COMMAND, to=2)]
+    packets = shark.dissect([good[0], *bad, good[1]])
+    assert not all_flags(packets)
+
+
+def test_a_pdu_that_icmp_quotes(shark):
+    octets = frame("udp4", rh(1, psn=1), COMMAND, to=2)
+    quote = bytes(Ether() / IP(src="198.18.0.2", dst="198.18.0.1") / ICMP(type=3, code=3)
+                  / Raw(octets[14:]))
+    quote_packet = shark.dissect([octets, quote, frame("udp4", rh(1, psn=2), COMMAND, to=2)])
+    assert not all_flags(quote_packet)
+    assert "suede.analysis" not in quote_packet[1]
+
+
+EVENTS = {3: {"gap"}, 5: {"nack"}, **{n: {"retransmission"} for n in (6, 7, 8, 9)},
+          13: {"duplicate_ack"}}
+
+
+@pytest.mark.parametrize("encap", ENCAPS)
+def test_two_passes_say_the_same(shark, encap):
+    """Wireshark knows no fields on its first pass, and tshark does where it makes only one."""
+    frames = eventful(encap)
+    once, twice = shark.dissect(frames), shark.dissect(frames, "-2")
+    assert all_flags(once) == all_flags(twice) == EVENTS
+    assert twice[9].number("suede.analysis.acked_frame") == 12
+
+
+def test_a_filter_on_the_first_pass(shark):
+    filtered = shark.dissect(eventful(), "-2", "-R", "suede.analysis.retransmission")
+    assert [p.number("suede.psn") for p in filtered] == [0, 1, 2, 3]
+
+
+def labels_of(tree):
+    for node in tree:
+        yield node["l"]
+        yield from labels_of(node.get("n", []))
+
+
+def test_any_order_of_dissection_says_the_same(shark):
+    shark.install()
+    pcap = shark.pcap(eventful())
+    order = [9, 3, 13, 1, 6, 5, 3, 9, 8, 13, 12, 7, 1, 10, 2, 4, 11, 6]
+    calls = [{"method": "load", "params": {"file": str(pcap)}}]
+    calls += [{"method": "frame", "params": {"frame": n, "proto": True}} for n in order]
+    lines = [json.dumps({"jsonrpc": "2.0", "id": i, **call}) for i, call in enumerate(calls, 1)]
+    out = shark.run("sharkd", "-", stdin="\n".join(lines) + "\n").stdout
+    answers = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    trees = {answer["id"]: answer["result"].get("tree") for answer in answers}
+    assert len(trees) == len(calls)
+    seen = {}
+    marks = {"Retransmission: True": "retransmission", "NACK: True": "nack",
+             "PDUs missing before this one: 2": "gap", "Duplicate ACK: 1": "duplicate_ack"}
+    for position, number in enumerate(order, 2):
+        labels = [label.strip("[]") for label in labels_of(trees[position])]
+        assert {marks[label] for label in labels if label in marks} == EVENTS.get(number, set())
+        assert labels == seen.setdefault(number, labels)
+
+
+def test_filters(shark):
+    frames = eventful()
+    expected = {
+        "suede": list(range(1, 14)),
+        "suede.analysis.retransmission": [6, 7, 8, 9],
+        "suede.analysis.gap >= 2": [3],
+        "suede.analysis.nack": [5],
+        "suede.expert.duplicate_ack": [13],
+        "suede.afh.dst == 1 && suede.op == 1": [5],
+        "suede.psn == 65535": [2],
+        "suede.rcrc.status == \"Good\"": list(range(1, 14)),
+        "suede.rcrc.status == 0": [],
+    }
+    for display_filter, numbers in expected.items():
+        assert shark.numbers(frames, display_filter) == numbers, display_filter
+
+
+README = (ROOT / "tools/wireshark/README.md").read_text(encoding="utf-8")
+
+
+def test_filters_of_the_readme(shark):
+    table = README.split("## Filters")[1].split("## PSN over time")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| `")]
+    filters = [row.split("`")[1].replace("\\|", "|") for row in rows]
+    assert len(filters) > 5
+    for display_filter in filters:
+        shark.numbers([], display_filter)  # tshark refuses what it does not know
+
+
+def test_fields_and_preferences_of_the_readme(shark):
+    shark.install()
+    fields = {line.split("\t")[2] for line in
+              shark.run("tshark", "-G", "fields", complaints=True).stdout.splitlines() if "\tsuede." in line}
+    named = set(re.findall(r"`(suede\.[a-z_.]*[a-z])`", README))
+    assert named - {"suede.lua"} <= fields
+    analysis = README.split("## Analysis")[1].split("## Filters")[0]
+    rows = [line.split("|")[1] for line in analysis.splitlines() if line.startswith("| `")]
+    rows = {f"suede.analysis.{name}" for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert rows == {field for field in fields if field.startswith("suede.analysis.")}
+
+    defaults = shark.run("tshark", "-G", "defaultprefs").stdout
+    known = set(re.findall(r"^#?suede\.(\w+):", defaults, re.MULTILINE))
+    table = README.split("## Preferences")[1].split("## Fields")[0]
+    assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == known
+
+
+def test_info_column(shark):
+    infos = shark.infos(eventful())
+    assert infos[2] == "0.1 > 0.2 PSN=2 VC=0 commands=1 (6 octets) [gap of 2]"
+    assert infos[4] == "0.2 > 0.1 PSN=0 NACK=0 VC=0 commands=0 (0 octets) [NACK]"
+    assert infos[5].endswith("[retransmission]")

@@ -1,0 +1,459 @@
+"""What suede.lua shows of a frame in tshark: the wire profile's vectors, frames that break each of
+its rules, control PDUs."""
+
+import json
+import random
+import re
+import struct
+
+import pytest
+from scapy.all import (ARP, DNS, DNSQR, ICMP, IP, LLC, SNAP, STP, TCP, UDP, Dot1Q, Dot3, Ether,
+                       ICMPv6EchoRequest, IPv6, Raw)
+
+from sue_frames import (ACK, CONTROL, DSCP_ECN, ENCAPS, HELLO, NACK, NOT_READY, PREFIX, READY,
+                        address, command, control, frame, hello, not_ready, ready, rh)
+from tshark import ROOT
+
+VECTORS = json.loads((ROOT / "tests/wire/vectors.json").read_text(encoding="utf-8"))
+RCRC_BAD, RCRC_GOOD, RCRC_UNVERIFIED = 0, 1, 2
+
+
+# ---- The wire profile's vectors
+
+@pytest.fixture(scope="session")
+def vector_packets(shared_shark):
+    return shared_shark.dissect([bytes.fromhex(vector["frame"]) for vector in VECTORS])
+
+
+def vector_name(index):
+    return f"{index}-{VECTORS[index]['encap']}"
+
+
+every_vector = pytest.mark.parametrize("index", range(len(VECTORS)), ids=vector_name)
+
+
+def test_vectors_are_of_all_encapsulations():
+    assert {vector["encap"] for vector in VECTORS} == set(ENCAPS)
+
+
+@every_vector
+def test_reliability_header(vector_packets, index):
+    vector, packet = VECTORS[index], vector_packets[index]
+    assert packet.text("suede.encap") == vector["encap"]
+    for name in ("ver", "op", "xpuid", "psn", "vc", "partition", "rpsn"):
+        assert packet.number(f"suede.{name}") == vector[name], name
+    assert packet.number("suede.rsv") == 0
+    assert packet.number("suede.rsvd") == 0
+
+
+@every_vector
+def test_addresses_and_class(vector_packets, index):
+    vector, packet = VECTORS[index], vector_packets[index]
+    encap = vector["encap"]
+    if encap.startswith("udp"):
+        ip, traffic_class = {"udp4": ("ip", "ip.dsfield"),
+                             "udp6": ("ipv6", "ipv6.tclass")}[encap]
+        assert packet.text(f"{ip}.src") == vector["sip"]
+        assert packet.text(f"{ip}.dst") == vector["dip"]
+        assert packet.text("eth.src") == vector["smac"]
+        assert packet.text("eth.dst") == vector["dmac"]
+        assert packet.number("udp.dstport") == vector["dport"]
+        assert packet.number("suede.session") == vector["session"]
+        dscp, ecn = f"{traffic_class}.dscp", f"{traffic_class}.ecn"
+    else:
+        assert packet.number("suede.afh.src") == vector["src_fwd"]
+        assert packet.number("suede.afh.dst") == vector["dst_fwd"]
+        assert packet.number("suede.afh.src_instance") == vector["instance"]
+        assert packet.number("suede.afh.dst_instance") == vector["instance"]
+        assert packet.number("suede.afh.src_xpuid") == vector["xpuid"]
+        assert packet.number("suede.afh.dst_xpuid") == vector["dst_xpuid"]
+        dscp, ecn = "suede.afh.dscp", "suede.afh.ecn"
+    if encap != "afh1":  # which has nowhere to put them
+        assert packet.number(dscp) == vector["dscp"]
+        assert packet.number(ecn) == vector["ecn"]
+    if encap in ("afh1s", "afh2"):
+        assert packet.number("suede.afh.hop_count") == 64
+        assert packet.number("suede.afh.entropy") == vector["session"]
+        assert packet.number("suede.session") == vector["session"]
+    assert ("eth" in packet.protocols()) == (not encap.startswith("afh2"))
+    assert ("vlan" in packet.protocols()) == ("pcp" in vector)
+    if "pcp" in vector:
+        assert packet.number("vlan.priority") == vector["pcp"]
+        assert packet.number("vlan.id") == vector["vid"]
+
+
+@every_vector
+def test_commands(vector_packets, index):
+    vector, packet = VECTORS[index], vector_packets[index]
+    commands = vector["commands"]
+    octets = [(bytes.fromhex(c["control"]), bytes.fromhex(c.get("data", ""))) for c in commands]
+    assert packet.number("suede.commands") == len(commands)
+    assert packet.number("suede.commands.bytes") == sum(
+        len(c) + len(d) + len(d) % 2 for c, d in octets)
+    first = [c[0] for c, _ in octets]
+    expected = {
+        "type": first,
+        "class": [f >> 5 for f in first],
+        "d": [f >> 4 & 1 for f in first],
+        "l": [f & 15 for f in first],
+        "length": [c[1] for c, _ in octets],
+        "control_bytes": [len(c) for c, _ in octets],
+        "data_bytes": [len(d) for _, d in octets],
+    }
+    for name, values in expected.items():
+        assert [int(s, 0) for s in packet.shows(f"suede.command.{name}")] == values, name
+    assert packet.octets("suede.command.control") == [c for c, _ in octets]
+    assert packet.octets("suede.command.data") == [d for _, d in octets if d]
+    assert packet.octets("suede.command.padding") == [b"\0" for _, d in octets if len(d) % 2]
+    assert all(set(padding) == {0} for padding in packet.octets("suede.padding"))
+
+
+@every_vector
+def test_rcrc_is_good(vector_packets, index):
+    vector, packet = VECTORS[index], vector_packets[index]
+    assert packet.octets("suede.rcrc") == [bytes.fromhex(vector["frame"])[-4:]]
+    assert packet.number("suede.rcrc.status") == RCRC_GOOD
+    for name in ("suede.malformed", "suede.rcrc.bad", "suede.source.mismatch", "suede.trailer",
+                 "suede.fcs"):
+        assert name not in packet
+
+
+# ---- Frames that are somebody else's
+
+def other_frames():
+    """Of protocols that the dissector has to do with, and of none of them."""
+    ether = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+    ip = IP(src="10.0.0.1", dst="10.0.0.2")
+    yield ether / ARP(pdst="10.0.0.2")
+    yield ether / ip / TCP(sport=1000, dport=3333) / Raw(b"to a port of TCP")
+    yield ether / ip / UDP(sport=1000, dport=53) / DNS(qd=DNSQR(qname="example.com"))
+    yield ether / ip / UDP(sport=3333, dport=40000) / Raw(bytes(40))  # an answer to somebody
+    yield ether / ip / UDP(sport=1000, dport=2000) / Raw(bytes(40))
+    yield ether / ip / ICMP() / Raw(b"ping")
+    yield ether / Dot1Q(vlan=7, prio=3) / ip / UDP(sport=1000, dport=2000) / Raw(b"tagged")
+    yield ether / IPv6(src="fd00::1", dst="fd00::2") / ICMPv6EchoRequest()
+    yield Dot3(src="02:00:00:00:00:01", dst="01:80:c2:00:00:00") / LLC() / STP()
+    yield (Dot3(src="02:00:00:00:00:01", dst="02:00:00:00:00:02") / LLC(dsap=0xaa, ssap=0xaa)
+           / SNAP(code=0x88b5) / Raw(bytes(60)))
+    other = Ether(src="00:1b:21:00:00:01", dst="00:1b:21:00:00:02")
+    yield other.__class__(src=other.src, dst=other.dst, type=0x88b5) / Raw(bytes(60))
+    yield other.__class__(src=other.src, dst=other.dst, type=0x88b6) / Raw(bytes(60))
+    yield other.__class__(src=other.src, dst=other.dst, type=0x9000) / Raw(bytes(60))
+    yield Raw(PREFIX + b"\0\1" + PREFIX + b"\0\2")  # ends in front of an EtherType
+
+
+def test_other_frames_are_dissected_as_before(shark):
+    pcap = shark.pcap([bytes(packet) for packet in other_frames()])
+    for arguments in (["-V", "-x"], ["-T", "json"], []):
+        after = shark.tshark(pcap, *arguments)
+        # Wireshark's own, hidden item, wherever any dissector in Lua has had a look.
+        after = re.sub(r' *"_ws.lua.fake": "",\n', "", after)
+        assert after == shark.tshark(pcap, *arguments, script=None)
+
+
+# ---- R-CRC
+
+@pytest.mark.parametrize("encap", ENCAPS)
+def test_bad_rcrc(shark, encap):
+    commands = command(b"ab", b"data")
+    packet, = shark.dissect([frame(encap, rh(5), commands, to=9, spoil=1)])
+    assert packet.number("suede.rcrc.status") == RCRC_BAD
+    assert packet.expert("rcrc.bad")
+    assert packet.number("suede.rcrc.calculated") == packet.number("suede.rcrc") ^ 1 << 24
+    assert packet.number("suede.commands") == 1
+    assert "suede.analysis" not in packet  # a receiver drops it
+
+
+def flipped(octets, at, bit):
+    octets = bytearray(octets)
+    octets[at] ^= bit
+    return bytes(octets)
+
+
+def test_rcrc_covers_the_compressed_header(shark):
+    good = frame("afh2c", rh(5, psn=0x1234, vc=2, partition=77, op=ACK, rpsn=99), to=9)
+    frames = [good, *(flipped(good, octet, 1) for octet in (1, 2, 3, 7, 8, 9, 11))]
+    status = [packet.number("suede.rcrc.status") for packet in shark.dissect(frames)]
+    assert status == [RCRC_GOOD] + [RCRC_BAD] * 7
+
+
+def test_network_header_is_not_covered(shark):
+    rewritten = [flipped(frame(encap, rh(5), to=9), octet, 4) for encap, octet in
+                 (("afh1s", 15), ("afh1s", 16), ("afh2", 1), ("afh2", 6), ("afh2c", 6))]
+    status = [packet.number("suede.rcrc.status") for packet in shark.dissect(rewritten)]
+    assert status == [RCRC_GOOD] * 5
+
+
+def test_reserved_bits_are_covered_as_they_came(shark):
+    head = bytearray(rh(5))
+    head[0] |= 0x0c
+    head[4] |= 0x3c
+    packet, = shark.dissect([frame("afh1", bytes(head), to=9)])
+    assert packet.number("suede.rcrc.status") == RCRC_GOOD
+    assert (packet.number("suede.rsv"), packet.number("suede.rsvd")) == (3, 15)
+
+
+def test_rcrc_is_not_checked_where_it_should_not_be(shark):
+    packet, = shark.dissect([frame("afh1", rh(5), to=9, spoil=1)], prefs={"check_rcrc": "FALSE"})
+    assert packet.number("suede.rcrc.status") == RCRC_UNVERIFIED
+    assert "suede.rcrc" in packet and not packet.expert("rcrc.bad")
+
+
+@pytest.mark.parametrize("encap", ENCAPS)
+def test_captured_in_part(shark, encap):
+    whole = frame(encap, rh(5, psn=7), command(b"ab", b"1" * 100) * 2, to=9)
+    lengths = range(14, len(whole))
+    packets = shark.dissect([whole] * len(lengths), captured=lengths)
+    commands_end = len(whole) - 4
+    for packet, captured in zip(packets, lengths):
+        assert "suede.malformed" not in packet, captured
+        assert "suede.rcrc.bad" not in packet, captured
+        if captured < 76:  # less than headers and RH, in some encapsulations
+            continue
+        assert packet.expert("cut"), captured
+        assert packet.number("suede.psn") == 7
+        assert packet.number("suede.rcrc.status") == RCRC_UNVERIFIED
+        assert packet.number("suede.commands") == ((captured >= commands_end)
+                                                   + (captured >= commands_end - 104)), captured
+
+
+@pytest.mark.parametrize("encap", ("afh1", "afh2", "afh2c"))
+def test_fcs_in_the_capture(shark, encap):
+    fcs = b"\x01\x02\x03\x04"
+    packet, = shark.dissect([frame(encap, rh(5), command(b"", b"1234"), to=9, trailer=fcs)])
+    assert packet.number("suede.rcrc.status") == RCRC_GOOD
+    assert packet.octets("suede.fcs") == [fcs]
+    assert "suede.malformed" not in packet
+
+
+# ---- Rules for commands
+
+MALFORMED = {
+    "L is 10": (b"\x0a\0" + bytes(30), "length"),
+    "L is 15 behind a good command": (command(b"ab") + b"\x0f\0" + bytes(40), "length"),
+    "data runs past the R-CRC": (b"\x11\xff" + bytes(254), "overrun"),
+    "control runs past the R-CRC": (bytes(0) + command(b"", b"1" * 60) + b"\x02\0", "overrun"),
+    "zero behind odd data": (command(b"", b"123")[:-1] + b"\x01", "padding"),
+    "zero behind the commands": (command(b"", b"1" * 60) + bytes(7) + b"\x01", "padding"),
+    "class bits where L is 0": (command(b"", b"1" * 60) + b"\x20" + bytes(5), "padding"),
+    "one octet behind the commands": (command(b"", b"1" * 60) + b"\x01", "padding"),
+}
+
+
+@pytest.mark.parametrize("encap", ENCAPS)
+def test_malformed_commands(shark, encap):
+    packets = shark.dissect([frame(encap, rh(5), commands, to=9, pad=reason != "overrun")
+                             for commands, reason in MALFORMED.values()])
+    for packet, (case, (_, reason)) in zip(packets, MALFORMED.items()):
+        assert packet.text("suede.malformed") == reason, case
+        assert packet.expert(f"malformed.{reason}"), case
+        assert packet.number("suede.rcrc.status") == RCRC_GOOD, case
+        assert "suede.analysis" not in packet, case
+
+
+def test_experts_where_no_field_is_shown(shark):
+    """Fields of commands are left out where nobody asks for them. Experts are not."""
+    frames = [frame("udp4", rh(5), commands, to=9, pad=reason != "overrun")
+              for commands, reason in MALFORMED.values()]
+    for reason in ("length", "overrun", "padding"):
+        numbers = [n for n, (_, r) in enumerate(MALFORMED.values(), 1) if r == reason]
+        assert shark.numbers(frames, f"suede.malformed.{reason}") == numbers
+    table = shark.tshark(shark.pcap(frames), "-q", "-z", "expert")
+    assert "Malformed: a command runs past the R-CRC" in table
+    out = shark.tshark(shark.pcap(frames[1:2]), "-T", "fields", "-e", "suede.command.control")
+    assert out.strip() == command(b"ab").hex()
+
+
+def test_one_zero_octet_ends_the_commands(shark):
+    packet, = shark.dissect([frame("afh1", rh(5), command(b"", b"1" * 60) + b"\0", to=9)])
+    assert "suede.malformed" not in packet
+    assert packet.octets("suede.padding") == [b"\0"]
+
+
+def test_many_small_commands(shark):
+    packet, = shark.dissect([frame("udp6", rh(5), command() * 2048, to=9)])
+    assert packet.number("suede.commands") == 2048
+    assert packet.number("suede.commands.bytes") == 4096
+
+
+# ---- Rules for headers
+
+@pytest.mark.parametrize("encap", ENCAPS)
+def test_short_pdu(shark, encap):
+    least = {"udp4": 42, "udp6": 62, "afh1": 14, "afh1s": 22, "afh2": 14, "afh2c": 6}[encap] + 12
+    whole = frame(encap, rh(5), to=9, pad=False)
+    assert len(whole) == least
+    frames = [frame(encap, rh(5), to=9, pad=False, short=short) for short in (0, 1)]
+    good, bad = shark.dissect(frames)
+    assert "suede.malformed" not in good
+    assert bad.text("suede.malformed") == "short"
+    assert bad.expert("malformed.short")
+
+
+def test_shim(shark):
+    good = frame("afh1s", rh(5), command(b"", b"1" * 60), to=9, trailer=b"ignored")
+    long = bytearray(good[:-7])
+    long[20:22] = struct.pack(">H", len(long) - 22 + 1)
+    other = bytearray(good)
+    other[17] = 2  # next header
+    packets = shark.dissect([good, bytes(long), bytes(other),
+                             frame("afh1s", rh(5), to=9, hops=0, session=513)])
+    assert packets[0].octets("suede.trailer") == [b"ignored"]
+    assert packets[0].number("suede.rcrc.status") == RCRC_GOOD
+    assert packets[1].text("suede.malformed") == "shim"
+    assert packets[1].expert("malformed.shim")
+    assert "suede" not in packets[2].protocols()
+    assert packets[3].expert("afh.hops_used_up")
+    assert packets[3].number("suede.session") == 513
+    assert "suede.analysis" not in packets[3]
+
+
+def test_reserved_versions(shark):
+    for packet in shark.dissect([frame("afh2", rh(5, ver=ver), to=9) for ver in (1, 2)]):
+        assert packet.expert("version.reserved")
+        assert "suede.analysis" not in packet
+
+
+def test_source_of_another_xpu(shark):
+    frames = [flipped(frame(encap, rh(5), to=9), 11, 1) for encap in ("afh1", "afh2")]
+    for packet in shark.dissect(frames):
+        assert packet.expert("source.mismatch")
+        assert "suede.analysis" not in packet
+    for packet in shark.dissect(frames, prefs={"default_addresses": "FALSE"}):
+        assert not packet.expert("source.mismatch")
+        assert "suede.afh.src_xpuid" not in packet
+
+
+def test_trailing_octets_behind_udp(shark):
+    packet, = shark.dissect([frame("udp4", rh(5), to=9, trailer=b"padding")])
+    assert packet.number("suede.rcrc.status") == RCRC_GOOD
+
+
+def test_tagged(shark):
+    packets = shark.dissect([frame(encap, rh(5, psn=3), to=9, tag=0xa064) for encap in ENCAPS[:4]])
+    for encap, packet in zip(ENCAPS, packets):
+        assert packet.number("vlan.priority") == 5
+        assert packet.number("suede.psn") == 3
+        assert packet.number("suede.rcrc.status") == RCRC_GOOD
+        if encap.startswith("afh"):
+            assert packet.number("suede.afh.dst") == 9
+
+
+def test_fields_of_afh_gen_2(shark):
+    octets = bytearray(frame("afh2", rh(5), to=9, instance=3, session=200))
+    octets[0] |= 1
+    packet, = shark.dissect([bytes(octets)])
+    names = ("w", "v", "zero", "z", "y", "x", "m")
+    assert [packet.number(f"suede.afh.{name}") for name in names] == [0, 0, 0, 0, 0, 1, 1]
+    assert packet.number("suede.afh.entropy") == 200
+    assert packet.number("suede.afh.dst") == address(9, 3)
+    assert packet.number("suede.afh.ethertype") == 0x88b5
+    packet, = shark.dissect([frame("afh2c", rh(5, psn=0xabcd, rpsn=0x1234, op=NACK), to=9)])
+    assert packet.number("suede.afh.w") == 1
+    assert packet.number("suede.afh.c_high") == 0x1abcd0
+    assert packet.number("suede.afh.c_low") == 0x001234
+    assert packet.number("suede.afh.dscp") == DSCP_ECN >> 2
+
+
+def test_forwarding_address_out_of_a_table(shark):
+    octets = bytearray(frame("afh2", rh(5), to=9))
+    octets[2:6] = b"\x12\x34\x56\x78"
+    packet, = shark.dissect([bytes(octets)])
+    assert packet.number("suede.afh.dst") == 0x12345678
+    assert "suede.afh.dst_xpuid" not in packet
+
+
+# ---- Control PDUs
+
+def dissect_control(shark, body, encap="udp4"):
+    packet, = shark.dissect([frame(encap, rh(5, ver=CONTROL), body, to=9)])
+    assert packet.number("suede.rcrc.status") == RCRC_GOOD
+    return packet
+
+
+@pytest.mark.parametrize("encap", ENCAPS)
+def test_hello(shark, encap):
+    packet = dissect_control(shark, hello(0x80000001, 7, flags=3), encap)
+    assert packet.number("suede.ver") == CONTROL
+    expected = {"type": HELLO, "reply_wanted": 1, "continuing": 1, "length": 16,
+                "epoch": 0x80000001, "peer_epoch": 7, "psn_scope": 0, "window_pdus": 1024,
+                "pack_limit_bytes": 4096}
+    for name, value in expected.items():
+        assert packet.number(f"suede.control.{name}") == value, name
+    assert "suede.commands" not in packet and "suede.malformed" not in packet
+
+
+@pytest.mark.parametrize("encap", ENCAPS)
+def test_not_ready_and_ready(shark, encap):
+    packet = dissect_control(shark, not_ready(3, 65535, 70000), encap)
+    assert packet.number("suede.control.type") == NOT_READY
+    assert packet.number("suede.control.vc") == 3
+    assert packet.number("suede.control.expected") == 65535
+    assert packet.number("suede.control.backoff_us") == 70000
+    assert "suede.analysis.not_ready" in packet
+    packet = dissect_control(shark, ready(2, 17), encap)
+    assert packet.number("suede.control.type") == READY
+    assert packet.number("suede.control.vc") == 2
+    assert packet.number("suede.control.expected") == 17
+
+
+def test_malformed_control_pdus(shark):
+    bodies = {
+        "head of 3 octets": b"\1\0\0",
+        "body past the R-CRC": control(HELLO, 0, bytes(4), length=100),
+        "epoch 0": hello(0),
+        "psn_scope 2": hello(1, scope=2),
+        "short HELLO": control(HELLO, 0, hello(1)[4:16]),
+        "VC 4 in NOT_READY": not_ready(4, 1),
+        "short NOT_READY": control(NOT_READY, 0, bytes(7)),
+        "VC 4 in READY": ready(4, 1),
+        "short READY": control(READY, 0, bytes(3)),
+    }
+    packets = shark.dissect([frame("udp6", rh(5, ver=CONTROL), body, to=9, pad=False)
+                             for body in bodies.values()])
+    for packet, name in zip(packets, bodies):
+        assert packet.text("suede.malformed") == "control", name
+        assert packet.expert("malformed.control"), name
+        assert packet.number("suede.rcrc.status") == RCRC_GOOD, name
+        assert "suede.analysis" not in packet, name
+
+
+def test_longer_control_pdus_of_later_versions(shark):
+    packet = dissect_control(shark, control(READY, 0xff, ready(1, 2)[4:] + b"later") + b"not zero")
+    assert packet.octets("suede.control.rest") == [b"later"]
+    assert "suede.malformed" not in packet
+    packet = dissect_control(shark, control(77, 0, b"1234"))
+    assert packet.expert("control.unknown")
+    assert "suede.malformed" not in packet
+
+
+# ---- Frames from hell
+
+def mutated_frames(count):
+    """Vectors and control PDUs with octets changed, cut out and put in."""
+    chance = random.Random(3333)
+    sources = [bytes.fromhex(vector["frame"])[:400] for vector in VECTORS]
+    sources += [frame(encap, rh(5, ver=CONTROL), body, to=9) for encap in ENCAPS
+                for body in (hello(1, 2), not_ready(1, 2), ready(1, 2))]
+    for _ in range(count):
+        octets = bytearray(chance.choice(sources))
+        for _ in range(chance.randrange(1, 6)):
+            at = chance.randrange(12, len(octets))
+            kind = chance.randrange(4)
+            if kind == 0:
+                octets[at] = chance.randrange(256)
+            elif kind == 1:
+                octets[at] ^= 1 << chance.randrange(8)
+            elif kind == 2 and len(octets) > 40:
+                del octets[at:at + chance.randrange(1, 20)]
+            else:
+                octets[at:at] = chance.randbytes(chance.randrange(1, 20))
+        yield bytes(octets)
+
+
+def test_mutated_frames(shark):
+    """Nothing that comes in makes the script fail, which tshark would tell in its output."""
+    frames = list(mutated_frames(3000))
+    captured = [len(f) if n % 3 else max(14, len(f) - n % 100) for n, f in enumerate(frames)]
+    out = shark.tshark(shark.pcap(frames, captured=captured), "-V", "-2")
+    assert out.count("Scale-Up Ethernet") > 1000
