@@ -28,7 +28,8 @@ class TscClock {
   TscClock();  // after StartEal()
 
   static uint64_t Cycles() { return __rdtsc(); }
-  Time Now() const { return TimeFromNs(ToNsSinceStart(Cycles() - origin_)); }
+  Time TimeAt(uint64_t cycles) const { return TimeFromNs(ToNsSinceStart(cycles - origin_)); }
+  Time Now() const { return TimeAt(Cycles()); }
   // A duration in cycles, as nanoseconds.
   int64_t ToNsSinceStart(uint64_t cycles) const {
     return static_cast<int64_t>((static_cast<Wide>(cycles) * factor_) >> kShift);

@@ -17,7 +17,8 @@ enum class IdleStrategy : uint8_t {
   kSleep,  // sleep, longer and longer: for machines with more XPUs than CPUs
 };
 
-// Reads the clock once a turn. Waiter has Pause(), Yield() and Sleep(nanoseconds).
+// Reads the clock once a turn: Clock has Cycles(), and TimeAt(cycles). What a turn took is known, and
+// counted, when the next one begins. Waiter has Pause(), Yield() and Sleep(nanoseconds).
 template <typename Clock, typename Waiter>
 void RunLoop(Pipeline& pipeline, const Clock& clock, Waiter& waiter, IdleStrategy idle,
              const std::atomic<bool>& stop) {
@@ -26,8 +27,14 @@ void RunLoop(Pipeline& pipeline, const Clock& clock, Waiter& waiter, IdleStrateg
   constexpr int64_t kLongestSleepNs = 64'000;
   uint32_t idle_turns = 0;
   int64_t sleep_ns = kShortestSleepNs;
+  bool busy = false;
+  uint64_t last = clock.Cycles();
   while (!stop.load(std::memory_order_relaxed)) {
-    if (pipeline.Poll(clock.Now())) {
+    const uint64_t cycles = clock.Cycles();
+    pipeline.CountCycles(busy, cycles - last);
+    last = cycles;
+    busy = pipeline.Poll(clock.TimeAt(cycles));
+    if (busy) {
       idle_turns = 0;
       sleep_ns = kShortestSleepNs;
       continue;

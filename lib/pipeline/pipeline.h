@@ -47,6 +47,10 @@ class Pipeline {
 
   // One turn. Returns whether there was anything to do.
   bool Poll(Time now);
+  // What a turn took, with the waiting after it: for who calls Poll.
+  void CountCycles(bool busy, uint64_t cycles) {
+    lcore_counters_.Add(busy ? Counter::kBusyCycles : Counter::kIdleCycles, cycles);
+  }
 
   // The control thread's side.
   Mailbox& mailbox() { return mailbox_; }

@@ -77,7 +77,9 @@ enum class Severity : uint8_t {
   X(RxNotReady, "rx_drop_not_ready_total", Drop, "PDUs refused: no room in the VC's receive ring") \
   X(RxControlUnknown, "rx_control_unknown_total", Drop, "Control PDUs of an unknown type")         \
   X(RxControlMalformed, "rx_drop_control_malformed_total", Drop, "Control PDUs that do not parse") \
-  X(HelloMismatch, "hello_mismatch_total", Error, "HELLOs of a peer with another PSN scope")
+  X(HelloMismatch, "hello_mismatch_total", Error, "HELLOs of a peer with another PSN scope")       \
+  X(BusyCycles, "busy_cycles_total", Info, "Cycles that an lcore spent in turns that found work")  \
+  X(IdleCycles, "idle_cycles_total", Info, "Cycles that an lcore spent in other turns, and waiting")
 
 enum class Counter : uint16_t {
 #define SUEDE_COUNTER_ID(id, name, severity, sentence) k##id,

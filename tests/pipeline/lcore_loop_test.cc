@@ -1,0 +1,75 @@
+// The loop around the turns: what it counts, and when it waits.
+#include "pipeline/lcore_loop.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace suede {
+namespace {
+
+// Each reading is 10 cycles after the one before; a cycle is 2 ns.
+struct StepClock {
+  uint64_t Cycles() const { return cycles += 10; }
+  Time TimeAt(uint64_t c) const { return TimeFromNs(static_cast<int64_t>(2 * c)); }
+  mutable uint64_t cycles = 1000;
+};
+
+struct CountingWaiter {
+  void Pause() { ++pauses; }
+  void Yield() { ++yields; }
+  void Sleep(int64_t ns) { sleeps.push_back(ns); }
+  uint32_t pauses = 0;
+  uint32_t yields = 0;
+  std::vector<int64_t> sleeps;
+};
+
+// Finds work in the first `busy` of its turns and stops the loop in the last of `turns`.
+class Script : public PollHook {
+ public:
+  Script(uint32_t busy, uint32_t turns, std::atomic<bool>& stop)
+      : busy_(busy), turns_(turns), stop_(stop) {}
+  bool Poll(Time now) override {
+    times.push_back(now);
+    if (times.size() == turns_) stop_ = true;
+    return times.size() <= busy_;
+  }
+  std::vector<Time> times;
+
+ private:
+  const uint32_t busy_;
+  const uint32_t turns_;
+  std::atomic<bool>& stop_;
+};
+
+TEST(RunLoop, CountsTheCyclesOfEachTurnAsBusyOrIdle) {
+  Pipeline pipeline;
+  std::atomic<bool> stop = false;
+  Script script(3, 8, stop);
+  pipeline.SetHook(&script);
+  const StepClock clock;
+  CountingWaiter waiter;
+  RunLoop(pipeline, clock, waiter, IdleStrategy::kSpin, stop);
+  // The clock is read once before the loop, then once a turn; the last turn is not counted.
+  EXPECT_EQ(pipeline.port_counters().Get(Counter::kBusyCycles), 30);
+  EXPECT_EQ(pipeline.port_counters().Get(Counter::kIdleCycles), 50);
+  ASSERT_EQ(script.times.size(), 8);
+  EXPECT_EQ(script.times[0], TimeFromNs(2 * 1020));
+  EXPECT_EQ(script.times[7], TimeFromNs(2 * 1090));
+  EXPECT_EQ(waiter.pauses, 5);
+}
+
+TEST(RunLoop, WaitsLongerTheLongerNothingComes) {
+  Pipeline pipeline;
+  std::atomic<bool> stop = false;
+  Script script(0, 73, stop);
+  pipeline.SetHook(&script);
+  CountingWaiter waiter;
+  RunLoop(pipeline, StepClock(), waiter, IdleStrategy::kSleep, stop);
+  EXPECT_EQ(waiter.sleeps, (std::vector<int64_t>{1000, 2000, 4000, 8000, 16000, 32000, 64000,
+                                                 64000, 64000, 64000}));
+  EXPECT_EQ(waiter.yields, 0);
+}
+
+}  // namespace
+}  // namespace suede
