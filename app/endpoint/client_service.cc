@@ -30,6 +30,15 @@ absl::Status ToStatus(const LcoreReply& reply) {
 
 }  // namespace
 
+SegmentShape SegmentShapeOf(const ClientsConfig& clients) {
+  return {.queue_count = clients.max_queues,
+          .tx_lines = clients.ring_lines,
+          .rx_lines = clients.receive_lines,
+          .completion_count = clients.completions,
+          .credit_lines = clients.credit_lines,
+          .aggregate_lines = clients.aggregate_lines};
+}
+
 absl::StatusOr<std::unique_ptr<ClientService>> ClientService::Create(Endpoint* endpoint,
                                                                      const std::string& version,
                                                                      Endpoint::Log log) {
@@ -37,12 +46,7 @@ absl::StatusOr<std::unique_ptr<ClientService>> ClientService::Create(Endpoint* e
   const Config& config = endpoint->config();
   ShmServerConfig server{.socket_path = config.clients.socket,
                          .socket_mode = config.clients.socket_mode,
-                         .shape = {.queue_count = config.clients.max_queues,
-                                   .tx_lines = config.clients.ring_lines,
-                                   .rx_lines = config.clients.receive_lines,
-                                   .completion_count = config.clients.completions,
-                                   .credit_lines = config.clients.credit_lines,
-                                   .aggregate_lines = config.clients.aggregate_lines},
+                         .shape = SegmentShapeOf(config.clients),
                          .huge_pages = ToHugePages(config.clients.hugepages),
                          .max_clients = config.clients.max_clients,
                          .pack_limit_bytes = config.packing.limit_bytes,

@@ -14,6 +14,9 @@
 
 namespace suede {
 
+// Of a client with as many queues as it may have.
+SegmentShape SegmentShapeOf(const ClientsConfig& clients);
+
 class ClientService : public ClientHandler {
  public:
   // `endpoint` outlives the service and must not be destroyed before Stop() was called on it.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "base/big_endian.h"
@@ -11,6 +12,7 @@
 #include "dpdk/hugepages.h"
 #include "endpoint/version.h"
 #include "pipeline/lcore_loop.h"
+#include "preflight/preflight.h"
 #include "wire/rcrc.h"
 
 namespace suede {
@@ -98,6 +100,15 @@ Endpoint::~Endpoint() {
   if (eal_started_) StopEal();
 }
 
+// What EAL is given where it has no hugepages: the pools, and what captures and devices take.
+uint32_t Endpoint::PlainMemoryMb(const Config& config) {
+  constexpr uint64_t kLeastMb = 512;
+  constexpr uint64_t kOthersMb = 128;
+  const std::vector<uint64_t> pools = PoolBytesOf(config);
+  const uint64_t sum = std::accumulate(pools.begin(), pools.end(), uint64_t{0});
+  return static_cast<uint32_t>(std::max(kLeastMb, (sum >> 20) + kOthersMb));
+}
+
 absl::Status Endpoint::StartEalFor() {
   EalOptions options;
   options.file_prefix = absl::StrCat("suede_", config_.name);
@@ -105,16 +116,18 @@ absl::Status Endpoint::StartEalFor() {
   options.extra = config_.eal.args;
   options.no_huge = config_.eal.hugepages == Hugepages::kOff;
   if (config_.eal.hugepages == Hugepages::kAuto) {
-    constexpr uint64_t kEnoughBytes = 256u << 20;
     uint64_t free_bytes = 0;
     for (const auto& pages : ReadHugepages()) free_bytes += pages.free * pages.page_bytes;
-    options.no_huge = free_bytes < kEnoughBytes || geteuid() != 0;
+    // Without hugetlbfs only root takes them: others' limits are hardly made for it.
+    options.no_huge = free_bytes < HugepageBytes(Hugepages::kAuto, PoolBytesOf(config_)) ||
+                      (geteuid() != 0 && HugetlbfsMount().empty());
     if (options.no_huge) {
       log_(EalLogLevel::kWarning, "eal",
            "too few free hugepages: running without; reserve some with "
            "'echo 512 > /proc/sys/vm/nr_hugepages'");
     }
   }
+  if (options.no_huge && options.memory_mb == 0) options.memory_mb = PlainMemoryMb(config_);
   for (const LcoreConfig& lcore : config_.lcores) options.cpus.push_back(lcore.cpu);
   for (const PortConfig& port : config_.ports) {
     (IsVdev(port.device) ? options.vdevs : options.pci).push_back(port.device);
@@ -158,39 +171,51 @@ InstanceParams Endpoint::MakeInstanceParams(const InstanceConfig& instance, uint
   return params;
 }
 
-absl::Status Endpoint::OpenPorts() {
+PortOptions Endpoint::MakePortOptions(uint32_t p) const {
   // Clients' packed commands may take a frame each at worst; beyond this many a stuck destination
   // costs a wait, not a frame more.
   constexpr uint32_t kMostPackedFrames = 4096;
-  for (uint32_t p = 0; p < config_.ports.size(); ++p) {
-    const PortConfig& port = config_.ports[p];
-    using Encapsulation = PortConfig::Encapsulation;
-    const Encapsulation encap = port.encapsulation;
-    std::vector<InstanceParams> instances;
-    std::vector<MacAddress> addresses;
-    for (const InstanceConfig& instance : config_.instances) {
-      if (instance.ports[0].port != p) continue;
-      instances.push_back(MakeInstanceParams(instance, 0));
-      if (encap == Encapsulation::kAfh1 || encap == Encapsulation::kAfh1s) {
-        addresses.push_back(AfhMac(port.mac_prefix, instance.ports[0].address));
-      }
+  using Encapsulation = PortConfig::Encapsulation;
+  const PortConfig& port = config_.ports[p];
+  const Encapsulation encap = port.encapsulation;
+  std::vector<InstanceParams> instances;
+  std::vector<MacAddress> addresses;
+  for (const InstanceConfig& instance : config_.instances) {
+    if (instance.ports[0].port != p) continue;
+    instances.push_back(MakeInstanceParams(instance, 0));
+    if (encap == Encapsulation::kAfh1 || encap == Encapsulation::kAfh1s) {
+      addresses.push_back(AfhMac(port.mac_prefix, instance.ports[0].address));
     }
-    const uint32_t packed =
-        std::min(config_.clients.aggregate_lines * config_.clients.max_queues, kMostPackedFrames);
-    const uint32_t tag_bytes = port.vid.has_value() ? 4 : 0;
-    PortOptions options{.name = port.name,
-                        .device = port.device,
-                        .mtu = static_cast<uint16_t>(port.mtu_bytes),
-                        .frame_bytes = std::max<uint32_t>(kMinFrameBytes, 14 + tag_bytes + port.mtu_bytes),
-                        .rx_descriptors = static_cast<uint16_t>(port.rx_descriptors),
-                        .tx_descriptors = static_cast<uint16_t>(port.tx_descriptors),
-                        .mac = port.mac,
-                        .addresses = std::move(addresses),
-                        .promiscuous = encap == Encapsulation::kAfh2 || encap == Encapsulation::kAfh2c,
-                        .numa_node = -1,
-                        .pool_frames = FramesNeeded(instances, packed, port.rx_descriptors,
-                                                    port.tx_descriptors)};
-    absl::StatusOr<std::unique_ptr<DpdkPort>> opened = DpdkPort::Open(options);
+  }
+  const uint32_t packed =
+      std::min(config_.clients.aggregate_lines * config_.clients.max_queues, kMostPackedFrames);
+  const uint32_t tag_bytes = port.vid.has_value() ? 4 : 0;
+  return {.name = port.name,
+          .device = port.device,
+          .mtu = static_cast<uint16_t>(port.mtu_bytes),
+          .frame_bytes = std::max<uint32_t>(kMinFrameBytes, 14 + tag_bytes + port.mtu_bytes),
+          .rx_descriptors = static_cast<uint16_t>(port.rx_descriptors),
+          .tx_descriptors = static_cast<uint16_t>(port.tx_descriptors),
+          .mac = port.mac,
+          .addresses = std::move(addresses),
+          .promiscuous = encap == Encapsulation::kAfh2 || encap == Encapsulation::kAfh2c,
+          .numa_node = -1,
+          .pool_frames =
+              FramesNeeded(instances, packed, port.rx_descriptors, port.tx_descriptors)};
+}
+
+std::vector<uint64_t> Endpoint::PoolBytesOf(const Config& config) {
+  const Endpoint unstarted(config, nullptr);
+  std::vector<uint64_t> bytes;
+  for (uint32_t p = 0; p < config.ports.size(); ++p) {
+    bytes.push_back(PoolBytes(unstarted.MakePortOptions(p)));
+  }
+  return bytes;
+}
+
+absl::Status Endpoint::OpenPorts() {
+  for (uint32_t p = 0; p < config_.ports.size(); ++p) {
+    absl::StatusOr<std::unique_ptr<DpdkPort>> opened = DpdkPort::Open(MakePortOptions(p));
     if (!opened.ok()) return opened.status();
     for (const std::string& warning : (*opened)->warnings()) {
       log_(EalLogLevel::kWarning, "port", warning);
@@ -258,6 +283,11 @@ void Endpoint::Tick() {
 
 bool Endpoint::AllLinksUp() const {
   return std::find(link_up_.begin(), link_up_.end(), false) == link_up_.end();
+}
+
+uint64_t Endpoint::Progress(uint32_t lcore) const {
+  const CounterBlock& counters = pipelines_[lcore]->port_counters();
+  return counters.Get(Counter::kBusyCycles) + counters.Get(Counter::kIdleCycles);
 }
 
 CounterSnapshot Endpoint::Counters() const {

@@ -31,6 +31,9 @@ class Endpoint {
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
+  // What the frame pools of a configuration's ports will take. EAL need not run.
+  static std::vector<uint64_t> PoolBytesOf(const Config& config);
+
   // Lets `hook` share the lcore of Config::lcores[lcore]; before Start.
   void SetHook(uint32_t lcore, PollHook* hook) { pipelines_[lcore]->SetHook(hook); }
 
@@ -53,6 +56,9 @@ class Endpoint {
   const std::string& eal_arguments() const { return eal_arguments_; }
   const std::vector<std::unique_ptr<DpdkPort>>& ports() const { return ports_; }
 
+  // A number that grows with each turn of an lcore.
+  uint64_t Progress(uint32_t lcore) const;
+
   // Counters of all instances and lcores.
   CounterSnapshot Counters() const;
 
@@ -61,6 +67,8 @@ class Endpoint {
   absl::Status StartEalFor();
   absl::Status OpenPorts();
   void BuildPipelines();
+  static uint32_t PlainMemoryMb(const Config& config);
+  PortOptions MakePortOptions(uint32_t port) const;
   InstanceParams MakeInstanceParams(const InstanceConfig& instance, uint32_t port) const;
 
   const Config config_;

@@ -38,6 +38,9 @@ struct PortOptions {
   uint32_t pool_frames = 0;  // that callers may hold at once; the device's own needs are added
 };
 
+// Memory that the port's frame pool takes, as far as is known before the device is. EAL need not run.
+uint64_t PoolBytes(const PortOptions& options);
+
 // Totals since the port was opened.
 struct PortStats {
   uint64_t rx_frames = 0;

@@ -100,6 +100,12 @@ bool HasWideCarrylessMultiply() {
   return true;
 }
 
+// Whether the user has chosen: EAL refuses some arguments that come twice.
+bool HasArgument(const std::vector<std::string>& extra, const std::string& name) {
+  return std::any_of(extra.begin(), extra.end(),
+                     [&](const std::string& given) { return given.starts_with(name); });
+}
+
 // As EAL chooses it (eal_create_runtime_dir).
 fs::path RuntimeDirectory(const std::string& prefix) {
   const char* xdg = getenv("XDG_RUNTIME_DIR");
@@ -200,17 +206,21 @@ absl::StatusOr<std::vector<std::string>> EalArguments(const EalOptions& options)
     if (options.memory_mb > 0) arguments.push_back(absl::StrCat("-m", options.memory_mb));
     // Without a mounted hugetlbfs the pages can still be had through memfd, but then no second
     // process (dpdk-dumpcap) can attach.
-    if (HugetlbfsMount().empty()) arguments.push_back("--in-memory");
+    const std::string mount = HugetlbfsMount();
+    if (mount.empty()) {
+      arguments.push_back("--in-memory");
+    } else if (geteuid() != 0 && !HasArgument(options.extra, "--huge-dir")) {
+      // EAL takes the first that is mounted, which may be root's alone.
+      arguments.push_back("--huge-dir=" + mount);
+    }
   }
   if (options.pci.empty()) arguments.push_back("--no-pci");
   for (const std::string& address : options.pci) arguments.push_back(absl::StrCat("-a", address));
   for (const std::string& vdev : options.vdevs) arguments.push_back(absl::StrCat("--vdev=", vdev));
   constexpr char kBitwidth[] = "--force-max-simd-bitwidth";
-  const bool chosen =
-      std::any_of(options.extra.begin(), options.extra.end(), [&](const auto& extra) {
-        return extra.starts_with(kBitwidth);  // EAL refuses it twice
-      });
-  if (!chosen && HasWideCarrylessMultiply()) arguments.push_back(absl::StrCat(kBitwidth, "=512"));
+  if (!HasArgument(options.extra, kBitwidth) && HasWideCarrylessMultiply()) {
+    arguments.push_back(absl::StrCat(kBitwidth, "=512"));
+  }
   arguments.insert(arguments.end(), options.extra.begin(), options.extra.end());
   return arguments;
 }
@@ -300,6 +310,10 @@ bool StopEal() {
   internal::CloseEalLog();
   RemoveLeftovers(running_prefix);
   return true;
+}
+
+pid_t EalPrefixHolder(const std::string& file_prefix) {
+  return HolderOf(RuntimeDirectory(file_prefix));
 }
 
 std::string DpdkVersion() { return rte_version(); }

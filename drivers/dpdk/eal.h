@@ -5,6 +5,8 @@
 #ifndef SUEDE_DPDK_EAL_H_
 #define SUEDE_DPDK_EAL_H_
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -46,6 +48,9 @@ absl::Status StartEal(const EalOptions& options);
 // every exit path, with the worker bodies returned; where one still runs after two seconds, EAL's
 // memory is left to the kernel and false is returned.
 bool StopEal();
+
+// The process that runs with the file prefix, 0 if none does. EAL need not run.
+pid_t EalPrefixHolder(const std::string& file_prefix);
 
 // "DPDK 22.11.11".
 std::string DpdkVersion();

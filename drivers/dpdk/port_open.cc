@@ -65,7 +65,33 @@ void MakeFrame(rte_mempool* /*pool*/, void* /*argument*/, void* object, unsigned
 
 uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
+// Octets of a buffer, of which the device's view starts behind the headroom; NICs count it in units of
+// up to 1024. `device_view` is the least that the device takes.
+uint64_t RoomOf(const PortOptions& options, uint64_t device_view) {
+  uint64_t view = options.frame_bytes + Frame::kSlackBytes;
+  view = std::max<uint64_t>(view, options.mtu + RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN +
+                                      RTE_ETHER_CRC_LEN + Frame::kSlackBytes);
+  view = std::max(view, device_view);
+  view = RoundUp(view, IsPciAddress(DeviceName(options.device)) ? 1024 : RTE_CACHE_LINE_SIZE);
+  return RTE_PKTMBUF_HEADROOM + view;
+}
+
+uint32_t PoolFrames(const PortOptions& options, uint32_t rx_descriptors, uint32_t tx_descriptors) {
+  constexpr uint32_t kCaches = kCacheFrames * 3 / 2;  // what one lcore's cache can hold back
+  return options.pool_frames + rx_descriptors + tx_descriptors + kCaches;
+}
+
+// What a frame takes of a pool's memory.
+uint64_t FrameMemory(uint64_t room) {
+  return sizeof(rte_mbuf) + sizeof(Frame) + room + 2 * RTE_CACHE_LINE_SIZE;
+}
+
 }  // namespace
+
+uint64_t PoolBytes(const PortOptions& options) {
+  return PoolFrames(options, options.rx_descriptors, options.tx_descriptors) *
+         FrameMemory(RoomOf(options, 0));
+}
 
 absl::StatusOr<std::unique_ptr<DpdkPort>> DpdkPort::Open(const PortOptions& options) {
   std::unique_ptr<DpdkPort> port(new DpdkPort);
@@ -220,26 +246,20 @@ absl::Status PortOpener::Configure() {
 }
 
 absl::Status PortOpener::MakePool() {
-  // The device's view of a buffer starts behind the headroom; NICs count it in units of up to 1024.
-  uint64_t view = options_.frame_bytes + Frame::kSlackBytes;
-  view = std::max<uint64_t>(view, options_.mtu + RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN +
-                                      RTE_ETHER_CRC_LEN + Frame::kSlackBytes);
-  view = std::max<uint64_t>(view, info_.min_rx_bufsize);
-  if (Is("net_af_packet")) view = std::max(view, NumberArgument("framesz", 2048));
-  view = RoundUp(view, IsPciAddress(DeviceName(options_.device)) ? 1024 : RTE_CACHE_LINE_SIZE);
-  const uint64_t room = RTE_PKTMBUF_HEADROOM + view;
+  const uint64_t device_view = std::max<uint64_t>(
+      info_.min_rx_bufsize, Is("net_af_packet") ? NumberArgument("framesz", 2048) : 0);
+  const uint64_t room = RoomOf(options_, device_view);
   if (room > UINT16_MAX) {
     return absl::InvalidArgumentError(absl::StrCat(Prefix(), "frames of ", options_.frame_bytes,
                                                    " octets are beyond DPDK's buffers"));
   }
-  const unsigned caches = kCacheFrames * 3 / 2;  // what one lcore's cache can hold back
-  port_->pool_frames_ = options_.pool_frames + rx_descriptors_ + tx_descriptors_ + caches;
+  port_->pool_frames_ = PoolFrames(options_, rx_descriptors_, tx_descriptors_);
   const int node = options_.numa_node >= 0 ? options_.numa_node : port_->numa_node_;
   const std::string name = absl::StrCat("frames_", port_->id_);
   port_->pool_ = rte_pktmbuf_pool_create(name.c_str(), port_->pool_frames_, kCacheFrames,
                                          sizeof(Frame), static_cast<uint16_t>(room), node);
   if (port_->pool_ == nullptr) {
-    const uint64_t each = sizeof(rte_mbuf) + sizeof(Frame) + room + 2 * RTE_CACHE_LINE_SIZE;
+    const uint64_t each = FrameMemory(room);
     const uint64_t need_mib = port_->pool_frames_ * each / (1 << 20) + 1;
     return absl::ResourceExhaustedError(absl::StrCat(
         Prefix(), "no memory for ", port_->pool_frames_, " frames of ", each, " octets (", need_mib,

@@ -194,6 +194,7 @@ ConfigAddress PeerAddress(const PeerConfig& peer, const PeerPort& at, uint32_t i
 struct MachineFacts {
   uint32_t cpu_count = 1;                   // CPUs are 0 to cpu_count - 1
   std::string runtime_root = "/run/suede";  // an endpoint's files are in runtime_root/NAME
+  std::string runtime_directory;            // where a service manager made one: in this instead
   static MachineFacts Here();
 };
 

@@ -276,7 +276,11 @@ Status CheckSocket(const MachineFacts& machine, const ConfigDraft& draft, std::s
                    std::string_view name, std::string& socket) {
   constexpr size_t kMaxSocketPath = sizeof(sockaddr_un::sun_path) - 1;
   const bool computed = socket.empty();
-  if (computed) socket = StrCat(machine.runtime_root, "/", draft.config.name, "/", name);
+  if (computed && !machine.runtime_directory.empty()) {
+    socket = StrCat(machine.runtime_directory, "/", name);
+  } else if (computed) {
+    socket = StrCat(machine.runtime_root, "/", draft.config.name, "/", name);
+  }
   if (socket.size() <= kMaxSocketPath) return OkStatus();
   return draft.Error(
       computed ? "name" : key,

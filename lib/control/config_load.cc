@@ -83,6 +83,11 @@ MachineFacts MachineFacts::Here() {
   if (geteuid() != 0 && runtime != nullptr && *runtime == '/') {
     facts.runtime_root = StrCat(runtime, "/suede");
   }
+  // systemd.exec(5): RuntimeDirectory= of the unit, the first of several.
+  if (const char* given = getenv("RUNTIME_DIRECTORY"); given != nullptr && *given == '/') {
+    const std::string_view list = given;
+    facts.runtime_directory = std::string(list.substr(0, list.find(':')));
+  }
   return facts;
 }
 

@@ -43,6 +43,24 @@ void ExpectDumpLoadsToTheSame(const Config& config) {
   EXPECT_EQ(*again, config) << dump;
 }
 
+TEST(ConfigTest, SocketsAreInTheDirectoryThatAServiceManagerMade) {
+  MachineFacts machine = kMachine;
+  machine.runtime_directory = "/run/suede/unit";
+  const auto config = ParseConfig(kSmallest, "test.yaml", machine);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->clients.socket, "/run/suede/unit/xpu.sock");
+  EXPECT_EQ(config->management.socket, "/run/suede/unit/management.sock");
+}
+
+TEST(ConfigTest, TheFirstRuntimeDirectoryOfTheEnvironmentCounts) {
+  setenv("RUNTIME_DIRECTORY", "/run/suede/unit:/run/other", 1);
+  EXPECT_EQ(MachineFacts::Here().runtime_directory, "/run/suede/unit");
+  setenv("RUNTIME_DIRECTORY", "relative", 1);
+  EXPECT_EQ(MachineFacts::Here().runtime_directory, "");
+  unsetenv("RUNTIME_DIRECTORY");
+  EXPECT_EQ(MachineFacts::Here().runtime_directory, "");
+}
+
 TEST(ConfigTest, SmallestFileHasTheDefaults) {
   const Config config = MustParse(kSmallest);
   EXPECT_EQ(config.name, "left");

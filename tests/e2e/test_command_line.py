@@ -134,7 +134,7 @@ def test_check(directory):
 
 @pytest.mark.parametrize("name", sorted(p.name for p in (e2e.ROOT / "conf").glob("memif-*.yaml")))
 def test_check_of_the_examples(name):
-    result = run("--config", e2e.ROOT / "conf" / name, "--check")
+    result = run("--config", e2e.ROOT / "conf" / name, "--check_config")
     assert result.returncode == 0, result.stderr
 
 
@@ -215,6 +215,65 @@ def test_device_that_is_not_there(directory, device):
     message = refused(directory, start_config(directory, device))
     assert device.split(",", maxsplit=1)[0] in message
     assert re.search(r" error endpoint: .*(; |: see )", message), message
+
+
+def preflight(directory, config, code, prefix=()):
+    """The lines of --check."""
+    path = directory / "preflight.yaml"
+    path.write_text(json.dumps(config))
+    result = subprocess.run([*prefix, str(e2e.SUEDE), "--config", str(path), "--check"],
+                            capture_output=True, text=True, timeout=60, check=False)
+    assert (result.returncode, result.stderr) == (code, ""), (result.returncode, result)
+    lines = result.stdout.splitlines()
+    assert all(line.startswith(f"{path}: ") for line in lines), lines
+    return [line.removeprefix(f"{path}: ") for line in lines]
+
+
+def test_preflight_of_what_is_there(directory):
+    assert preflight(directory, start_config(directory), 0) == ["good"]
+
+
+def test_preflight_lists_all_that_is_missing(directory):
+    devices = ["net_nosuch0", "net_af_packet0,iface=nosuch0", "0000:ff:1f.7",
+               "net_memif0,role=server,socket=/no/such/directory/m.sock,socket-abstract=no"]
+    config = start_config(directory)
+    config["ports"] = [{**config["ports"][0], "name": f"p{i}", "device": device,
+                        "mac": e2e.mac_of(i)} for i, device in enumerate(devices)]
+    lines = preflight(directory, config, 5)
+    errors = [line.removeprefix("error ").split(";")[0] for line in lines
+              if line.startswith("error ")]
+    assert lines[-1] == f"{len(errors)} errors"
+    for said in ("vdev: ports[0].device: net_nosuch0: DPDK has no driver net_nosuch",
+                 "interface: ports[1].device: net_af_packet0,iface=nosuch0: there is no such interface",
+                 "pci: ports[2].device: 0000:ff:1f.7: there is no such PCI device",
+                 "memif: ports[3].device: net_memif0: the directory /no/such/directory is not there"):
+        assert said in errors, lines
+    assert all("; mend: " in line for line in lines if line.startswith("error "))
+
+
+def test_preflight_of_another_user(directory, as_root):
+    directory.chmod(0o755)
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all"]
+    config = start_config(directory, "net_af_packet0,iface=lo")
+    lines = preflight(directory, config, 5, nobody)
+    assert any(re.match(rf"error sockets: clients.socket: nobody may not write to {directory}; "
+                        rf"mend: install -d -o nobody {directory}", line) for line in lines), lines
+    assert any("CAP_NET_RAW" in line for line in lines), lines
+
+
+def test_preflight_beside_a_running_daemon(directory):
+    config = start_config(directory)
+    with e2e.Daemon(directory, config) as daemon:
+        lines = preflight(directory, config, 5)
+        assert any(f"process {daemon.pid} runs with the EAL file prefix" in line for line in lines)
+        assert sum("a program listens at" in line for line in lines) == 2, lines
+        assert daemon.terminate() == 0
+    assert preflight(directory, config, 0) == ["good"]
+
+
+def test_refusal_comes_with_the_preflight(directory):
+    message = refused(directory, start_config(directory, "net_nosuch0"))
+    assert "error preflight: error vdev: ports[0].device: net_nosuch0" in message
 
 
 def test_socket_where_another_file_is(directory):

@@ -1,0 +1,17 @@
+// The preflight of a configuration on this machine.
+#ifndef SUEDE_APP_ENDPOINT_PREFLIGHT_H_
+#define SUEDE_APP_ENDPOINT_PREFLIGHT_H_
+
+#include <vector>
+
+#include "control/config.h"
+#include "preflight/preflight.h"
+
+namespace suede {
+
+// EAL must not run: an endpoint that does holds what would be looked at.
+std::vector<Finding> PreflightOf(const Config& config);
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_PREFLIGHT_H_

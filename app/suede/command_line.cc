@@ -1,0 +1,108 @@
+#include "command_line.h"
+
+#include <gflags/gflags.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "base/text.h"
+#include "dpdk/eal.h"
+#include "endpoint/version.h"
+
+#define SUEDE_DEFINE_FLAG(type, name, fallback, value, sentence) \
+  DEFINE_##type(name, fallback, sentence);
+SUEDE_FLAGS(SUEDE_DEFINE_FLAG)
+#undef SUEDE_DEFINE_FLAG
+
+namespace suede {
+namespace {
+
+void PrintUsage() {
+  std::string text =
+      StrCat("suede: SUE data-plane endpoint\n\nusage: ", kSynopsis, "\n\n");
+  constexpr size_t kColumn = 24;
+  for (const FlagRow& row : kFlagRows) {
+    std::string left = StrCat("  --", row.name, row.value.empty() ? "" : " ", row.value);
+    left.resize(std::max(left.size() + 1, kColumn), ' ');
+    StrAppend(&text, left, row.sentence, "\n");
+  }
+  StrAppend(&text, "\n", kSignals, "\nExit codes:");
+  const char* separator = " ";
+  for (const ExitCodeRow& row : kExitCodeRows) {
+    StrAppend(&text, separator, row.code, " ", row.sentence);
+    separator = ", ";
+  }
+  std::puts(StrCat(text, ".").c_str());
+}
+
+// Whether gflags knows the argument; `takes_next`: and its value is the next one.
+bool IsKnown(std::string_view argument, bool* takes_next) {
+  const std::string_view name = argument.substr(0, argument.find('='));
+  const size_t dashes = name.find_first_not_of('-');
+  if (dashes != 1 && dashes != 2) return false;
+  const std::string flag(name.substr(dashes));
+  gflags::CommandLineFlagInfo info;
+  const bool known =
+      gflags::GetCommandLineFlagInfo(flag.c_str(), &info) ||
+      (flag.starts_with("no") && gflags::GetCommandLineFlagInfo(flag.c_str() + 2, &info));
+  *takes_next = info.type != "bool" && argument.find('=') == std::string_view::npos;
+  return known;
+}
+
+// --help and --version. Whether it was one of them.
+bool AnswersQuestion(std::string_view argument) {
+  if (argument == "-h" || argument == "-help" || argument == "--help") {
+    PrintUsage();
+    return true;
+  }
+  if (argument == "-version" || argument == "--version") {
+    std::printf("suede %s (%s) DPDK %s\n", kVersion, kRevision, DpdkVersion().c_str());
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+CommandLine ParseCommandLine(int argc, char** argv) {
+  CommandLine result;
+  int own = 1;
+  while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
+  if (own < argc) result.eal_arguments.assign(argv + own + 1, argv + argc);
+  for (int i = 1; i < own; ++i) {
+    if (AnswersQuestion(argv[i])) {
+      result.exit_code = kExitDone;
+      return result;
+    }
+    bool takes_next = false;
+    if (!IsKnown(argv[i], &takes_next)) {
+      std::fprintf(stderr, "suede: unknown argument '%s'; see suede --help\n", argv[i]);
+      result.exit_code = kExitUsage;
+      return result;
+    }
+    if (takes_next) ++i;
+  }
+  gflags::ParseCommandLineFlags(&own, &argv, true);
+  return result;
+}
+
+absl::StatusOr<Config> ReadConfig(std::vector<std::string>* warnings) {
+  if (FLAGS_config.empty()) {
+    return absl::InvalidArgumentError("no configuration; give one with --config FILE");
+  }
+  absl::StatusOr<std::vector<ConfigOverride>> overrides = OverridesFromEnvironment(environ);
+  if (!overrides.ok()) return overrides.status();
+  for (size_t start = 0; start < FLAGS_set.size();) {
+    const size_t end = std::min(FLAGS_set.find(';', start), FLAGS_set.size());
+    absl::StatusOr<ConfigOverride> one = OverrideFromFlag(FLAGS_set.substr(start, end - start));
+    if (!one.ok()) return one.status();
+    overrides->push_back(*std::move(one));
+    start = end + 1;
+  }
+  return LoadConfig(FLAGS_config, MachineFacts::Here(), *overrides, warnings);
+}
+
+}  // namespace suede

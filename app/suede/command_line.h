@@ -1,0 +1,34 @@
+// The command line of suede, and the configuration that it leads to.
+#ifndef SUEDE_APP_SUEDE_COMMAND_LINE_H_
+#define SUEDE_APP_SUEDE_COMMAND_LINE_H_
+
+#include <gflags/gflags_declare.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "control/config.h"
+#include "flags.h"
+
+#define SUEDE_DECLARE_FLAG(type, name, fallback, value, sentence) DECLARE_##type(name);
+SUEDE_FLAGS(SUEDE_DECLARE_FLAG)
+#undef SUEDE_DECLARE_FLAG
+
+namespace suede {
+
+struct CommandLine {
+  std::vector<std::string> eal_arguments;  // what stood behind "--"
+  int exit_code = -1;                      // not to go on
+};
+
+// Answers --help and --version, and refuses what it does not know: gflags would do so in its own
+// way, with its own exit codes.
+CommandLine ParseCommandLine(int argc, char** argv);
+
+// The configuration that the flags and the environment name.
+absl::StatusOr<Config> ReadConfig(std::vector<std::string>* warnings);
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_SUEDE_COMMAND_LINE_H_

@@ -1,0 +1,132 @@
+#include "serve.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "flags.h"
+
+namespace suede {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int kTickMs = 10;
+
+void LogCounters(const Served& s) {
+  const CounterSnapshot sum = s.endpoint.Counters();
+  const auto rows = CounterRows();
+  std::string line = "counters";
+  for (size_t i = 0; i < kCounterCount; ++i) StrAppend(&line, " ", rows[i].name, "=", sum[i]);
+#define SUEDE_LOG_SHM_COUNTER(id, name, sentence) \
+  StrAppend(&line, " ", name, "=", s.clients.server().counters().id);
+  SUEDE_SHM_COUNTERS(SUEDE_LOG_SHM_COUNTER)
+#undef SUEDE_LOG_SHM_COUNTER
+  s.log(EalLogLevel::kInfo, "counters", line);
+}
+
+class Loop {
+ public:
+  Loop(const Served& served, std::chrono::milliseconds drain)
+      : s_(served), drain_(drain), progress_(served.endpoint.pipeline_count()) {}
+
+  int Run() {
+    while (true) {
+      if (!Wait()) return kExitFailure;
+      s_.clients.Poll();
+      s_.management.Poll();
+      s_.management.DrainCaptures();
+      const Clock::time_point now = Clock::now();
+      if (now >= next_tick_) Tick(now);
+      TakeSignals();
+      if (s_.management.drains() && Drained()) break;
+    }
+    LogCounters(s_);
+    return kExitDone;
+  }
+
+ private:
+  bool Wait() {
+    pollfd fds[] = {{.fd = s_.signals, .events = POLLIN, .revents = 0},
+                    {.fd = s_.clients.fd(), .events = POLLIN, .revents = 0},
+                    {.fd = s_.management.fd(), .events = POLLIN, .revents = 0}};
+    const int wait_ms = s_.clients.busy() || s_.management.captures() ? 1 : kTickMs;
+    if (poll(fds, std::size(fds), wait_ms) >= 0 || errno == EINTR) return true;
+    s_.log(EalLogLevel::kError, "control", StrCat("poll: ", std::strerror(errno)));
+    return false;
+  }
+
+  void Tick(Clock::time_point now) {
+    s_.endpoint.Tick();
+    next_tick_ = now + std::chrono::milliseconds(kTickMs);
+    for (uint32_t i = 0; i < progress_.size(); ++i) progress_[i] = s_.endpoint.Progress(i);
+    if (const int stuck = s_.notifier.Beat(now, progress_); stuck >= 0) {
+      s_.log(EalLogLevel::kError, "control",
+             StrCat("lcore does not turn: the watchdog is not answered cpu=",
+                          s_.endpoint.config().lcores[static_cast<size_t>(stuck)].cpu));
+    }
+    if (!s_.management.drains()) s_.notifier.Status(StatusLine(s_.endpoint));
+  }
+
+  void TakeSignals() {
+    signalfd_siginfo signal;
+    while (read(s_.signals, &signal, sizeof signal) == static_cast<ssize_t>(sizeof signal)) {
+      if (signal.ssi_signo == SIGUSR1) {
+        LogCounters(s_);
+      } else if (!s_.management.drains()) {
+        s_.log(EalLogLevel::kInfo, "control", StrCat("ending signal=", signal.ssi_signo));
+        s_.management.BeginDrain();
+      } else {
+        drain_until_ = Clock::now();  // a second signal: at once
+      }
+    }
+  }
+
+  // Whether the drain that was asked for is over; begins it the first time.
+  bool Drained() {
+    if (drain_until_ == Clock::time_point::max()) {
+      const double seconds = std::chrono::duration<double>(drain_).count();
+      s_.log(EalLogLevel::kInfo, "control", StrCat("draining seconds=", seconds));
+      s_.notifier.Stopping(drain_ + kEndsWithin);
+      drain_until_ = Clock::now() + drain_;
+      s_.clients.BeginDrain();
+    }
+    if (s_.clients.Drained()) return true;
+    if (Clock::now() < drain_until_) return false;
+    s_.log(EalLogLevel::kWarning, "control", "drain incomplete: not everything was acknowledged");
+    return true;
+  }
+
+  // Stopping lcores and DPDK after the drain; a memif's end is waited for longest.
+  static constexpr std::chrono::seconds kEndsWithin{30};
+
+  const Served& s_;
+  const std::chrono::milliseconds drain_;
+  Clock::time_point drain_until_ = Clock::time_point::max();
+  Clock::time_point next_tick_{};
+  std::vector<uint64_t> progress_;
+};
+
+}  // namespace
+
+std::string StatusLine(const Endpoint& endpoint) {
+  size_t up = 0;
+  for (const auto& port : endpoint.ports()) up += port->link().up ? 1 : 0;
+  return StrCat("serving ", endpoint.config().instances.size(), " instances; links up: ", up,
+                      " of ", endpoint.ports().size());
+}
+
+int Serve(const Served& served, double drain_seconds) {
+  return Loop(served, std::chrono::milliseconds(static_cast<int64_t>(drain_seconds * 1000))).Run();
+}
+
+}  // namespace suede

@@ -1,0 +1,33 @@
+// The control thread's loop.
+#ifndef SUEDE_APP_SUEDE_SERVE_H_
+#define SUEDE_APP_SUEDE_SERVE_H_
+
+#include <string>
+
+#include "endpoint/client_service.h"
+#include "endpoint/endpoint.h"
+#include "endpoint/logger.h"
+#include "endpoint/management.h"
+#include "notifier.h"
+
+namespace suede {
+
+// What the loop serves. All of it is made, and the lcores run.
+struct Served {
+  Endpoint& endpoint;
+  ClientService& clients;
+  Management& management;
+  Notifier& notifier;
+  Logger& log;
+  int signals;  // a signalfd that does not block
+};
+
+// How the endpoint fares, in a line for the service manager.
+std::string StatusLine(const Endpoint& endpoint);
+
+// Serves until a signal or a request asks to end, then drains. Returns the exit code.
+int Serve(const Served& served, double drain_seconds);
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_SUEDE_SERVE_H_

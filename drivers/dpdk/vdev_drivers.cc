@@ -1,0 +1,63 @@
+#include "dpdk/vdev_drivers.h"
+
+#include <fcntl.h>
+#include <rte_build_config.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <set>
+#include <string_view>
+
+namespace suede {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where a driver's description begins, as DPDK's buildtools write it. In pieces, so that this program
+// has no such text of its own.
+std::string Mark() { return std::string("PMD_INFO_") + "STRING= {\"name\": \""; }
+
+void AddDrivers(std::string_view text, std::set<std::string>& names) {
+  static const std::string mark = Mark();
+  constexpr std::string_view kNoIds = "\"pci_ids\": []";
+  constexpr size_t kLongestName = 64;
+  for (size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at)) {
+    at += mark.size();
+    const std::string_view rest = text.substr(at, text.find('\0', at) - at);
+    const size_t end = rest.find('"');
+    if (end > kLongestName || rest.find(kNoIds) == std::string_view::npos) continue;
+    names.emplace(rest.substr(0, end));
+  }
+}
+
+void AddDriversOf(const fs::path& path, std::set<std::string>& names) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  struct stat info {};
+  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
+    const auto size = static_cast<size_t>(info.st_size);
+    void* memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (memory != MAP_FAILED) {
+      AddDrivers({static_cast<const char*>(memory), size}, names);
+      munmap(memory, size);
+    }
+  }
+  close(fd);
+}
+
+}  // namespace
+
+std::vector<std::string> VdevDrivers() {
+  std::set<std::string> names;
+  AddDriversOf("/proc/self/exe", names);
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(RTE_EAL_PMD_PATH, error)) {
+    // EAL loads what ends in .so; the files with versions are the same ones.
+    if (entry.path().extension() == ".so") AddDriversOf(entry.path(), names);
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace suede

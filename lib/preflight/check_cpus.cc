@@ -1,0 +1,37 @@
+// The CPUs of lcores.
+#include "base/text.h"
+#include "preflight/preflight.h"
+
+namespace suede {
+
+void CheckCpus(const PreflightSubject& s, std::vector<Finding>& findings) {
+  for (size_t i = 0; i < s.config.lcores.size(); ++i) {
+    const uint32_t cpu = s.config.lcores[i].cpu;
+    const CpuFacts facts = s.machine.Cpu(cpu);
+    const std::string key = StrCat("lcores[", i, "].cpu: CPU ", cpu);
+    if (!facts.online) {
+      findings.push_back({.problem = key + " is offline",
+                          .mend = StrCat("echo 1 > /sys/devices/system/cpu/cpu", cpu, "/online")});
+    } else if (!facts.allowed) {
+      findings.push_back(
+          {.problem = key + " is not one that this process may use",
+           .mend = StrCat("taskset -pc ", cpu, " $$ (in a unit: AllowedCPUs=, CPUAffinity=)")});
+    }
+  }
+}
+
+void CheckIsolation(const PreflightSubject& s, std::vector<Finding>& findings) {
+  for (size_t i = 0; i < s.config.lcores.size(); ++i) {
+    const LcoreConfig& lcore = s.config.lcores[i];
+    const CpuFacts facts = s.machine.Cpu(lcore.cpu);
+    if (lcore.idle != LcoreConfig::Idle::kSpin || !facts.online || facts.isolated) continue;
+    findings.push_back(
+        {.severity = Finding::Severity::kWarning,
+         .problem = StrCat("lcores[", i, "].idle: the lcore spins on CPU ", lcore.cpu,
+                           ", where the kernel schedules other programs too"),
+         .mend = StrCat("boot with isolcpus=", lcore.cpu, " nohz_full=", lcore.cpu,
+                        ", or set idle: yield")});
+  }
+}
+
+}  // namespace suede

@@ -1,0 +1,182 @@
+// The devices behind ports.
+#include <algorithm>
+
+#include "base/text.h"
+#include "preflight/check_files.h"
+#include "preflight/device.h"
+#include "preflight/preflight.h"
+
+namespace suede {
+namespace {
+
+// Kernel drivers that DPDK works beside.
+constexpr std::string_view kSharedDrivers[] = {"mlx4_core", "mlx5_core", "mana"};
+constexpr std::string_view kVfioDriver = "vfio-pci";
+constexpr std::string_view kUioDrivers[] = {"igb_uio", "uio_pci_generic"};
+
+template <class List>
+bool Contains(const List& list, std::string_view name) {
+  return std::find(std::begin(list), std::end(list), name) != std::end(list);
+}
+
+std::string Key(size_t port, const PortConfig& config) {
+  return StrCat("ports[", port, "].device: ", DeviceHead(config.device));
+}
+
+// Calls `visit(index, port)` for the ports of a vdev driver.
+template <class Visit>
+void ForDriver(const Config& config, std::string_view driver, Visit&& visit) {
+  for (size_t i = 0; i < config.ports.size(); ++i) {
+    if (VdevDriver(config.ports[i].device) == driver) visit(i, config.ports[i]);
+  }
+}
+
+void CheckGroup(const PreflightSubject& s, const std::string& key, const std::string& address,
+                const PciFacts& pci, std::vector<Finding>& findings) {
+  if (!pci.iommu_group) {
+    findings.push_back(
+        {.problem = key + " is in no IOMMU group",
+         .mend = "boot with intel_iommu=on or amd_iommu=on, or: echo 1 > "
+                 "/sys/module/vfio/parameters/enable_unsafe_noiommu_mode and bind it again"});
+    return;
+  }
+  const std::string group = StrCat("/dev/vfio/", *pci.iommu_group);
+  const FileFacts file = s.machine.File(group);
+  if (file.kind == FileFacts::Kind::kAbsent) {
+    findings.push_back({.problem = StrCat(key, ": ", group, " is not there"),
+                        .mend = StrCat("dpdk-devbind.py --bind=vfio-pci ", address,
+                                       ", with every other device of the group")});
+  } else if (!file.readable || !file.writable) {
+    findings.push_back({.problem = StrCat(key, ": ", s.machine.User(), " may not open ", group),
+                        .mend = StrCat("chown ", s.machine.User(), " ", group)});
+  }
+}
+
+}  // namespace
+
+void CheckVdevDrivers(const PreflightSubject& s, std::vector<Finding>& findings) {
+  const std::vector<std::string> drivers = s.machine.VdevDrivers();
+  for (size_t i = 0; i < s.config.ports.size(); ++i) {
+    const PortConfig& port = s.config.ports[i];
+    if (!IsVdev(port.device)) continue;
+    const std::string_view head = DeviceHead(port.device);
+    // virtio_user is an alias, which DPDK's libraries do not list.
+    if (head.starts_with("virtio_user")) continue;
+    // As EAL finds it: by the beginning of the name.
+    const bool known = std::any_of(drivers.begin(), drivers.end(), [&](const std::string& driver) {
+      return head.starts_with(driver);
+    });
+    if (known) continue;
+    std::vector<std::string_view> of_networks;
+    for (const std::string& driver : drivers) {
+      if (driver.starts_with("net_")) of_networks.push_back(driver);
+    }
+    findings.push_back(
+        {.problem = StrCat(Key(i, port), ": DPDK has no driver ", VdevDriver(port.device)),
+         .mend = StrCat("apt-get install librte-meta-net, or take one of ",
+                        StrJoin(of_networks, ", "))});
+  }
+}
+
+void CheckPciDevices(const PreflightSubject& s, std::vector<Finding>& findings) {
+  for (size_t i = 0; i < s.config.ports.size(); ++i) {
+    const PortConfig& port = s.config.ports[i];
+    if (IsVdev(port.device)) continue;
+    const std::string address = PciAddress(port.device);
+    const auto pci = s.machine.Pci(address);
+    if (!pci) {
+      findings.push_back({.problem = Key(i, port) + ": there is no such PCI device",
+                          .mend = "take one that is listed by: dpdk-devbind.py --status-dev net"});
+      continue;
+    }
+    const std::string& driver = pci->driver;
+    if (driver == kVfioDriver || Contains(kUioDrivers, driver) || Contains(kSharedDrivers, driver)) {
+      continue;
+    }
+    findings.push_back(
+        {.problem = StrCat(Key(i, port), " is bound to ", driver.empty() ? "no driver" : driver),
+         .mend = StrCat("modprobe vfio-pci && dpdk-devbind.py --bind=vfio-pci ", address)});
+  }
+}
+
+void CheckVfio(const PreflightSubject& s, std::vector<Finding>& findings) {
+  constexpr std::string_view kContainer = "/dev/vfio/vfio";
+  bool container_checked = false;
+  for (size_t i = 0; i < s.config.ports.size(); ++i) {
+    const PortConfig& port = s.config.ports[i];
+    if (IsVdev(port.device)) continue;
+    const std::string address = PciAddress(port.device);
+    const auto pci = s.machine.Pci(address);
+    if (!pci || pci->driver != kVfioDriver) continue;
+    const FileFacts container = s.machine.File(std::string(kContainer));
+    if (!container_checked && container.kind == FileFacts::Kind::kAbsent) {
+      findings.push_back({.problem = StrCat(Key(i, port), ": ", kContainer, " is not there"),
+                          .mend = "modprobe vfio-pci"});
+    } else if (!container_checked && (!container.readable || !container.writable)) {
+      findings.push_back({.problem = StrCat(Key(i, port), ": ", s.machine.User(), " may not open ",
+                                            kContainer),
+                          .mend = StrCat("chmod 666 ", kContainer)});
+    }
+    container_checked = true;
+    CheckGroup(s, Key(i, port), address, *pci, findings);
+  }
+}
+
+void CheckInterfaces(const PreflightSubject& s, std::vector<Finding>& findings) {
+  bool any = false;
+  ForDriver(s.config, "net_af_packet", [&](size_t i, const PortConfig& port) {
+    any = true;
+    const std::string name(DeviceArgument(port.device, "iface"));
+    const std::string key = StrCat(Key(i, port), ",iface=", name);
+    const auto interface = s.machine.Interface(name);
+    if (!interface) {
+      findings.push_back({.problem = key + ": there is no such interface",
+                          .mend = "take one that is listed by: ip -brief link"});
+      return;
+    }
+    if (interface->mtu < port.mtu_bytes) {
+      findings.push_back({.problem = StrCat(key, ": its MTU is ", interface->mtu, ", and ",
+                                            port.mtu_bytes, " is needed"),
+                          .mend = StrCat("ip link set dev ", name, " mtu ", port.mtu_bytes)});
+    }
+    if (!interface->up) {
+      findings.push_back(
+          {.problem = key + ": it is down", .mend = StrCat("ip link set dev ", name, " up")});
+    }
+  });
+  if (!any || s.machine.Has(Capability::kNetRaw)) return;
+  findings.push_back({.problem = "ports[].device: af_packet takes CAP_NET_RAW",
+                      .mend = "run it by its unit (AmbientCapabilities=CAP_NET_RAW), or as root"});
+}
+
+void CheckTaps(const PreflightSubject& s, std::vector<Finding>& findings) {
+  bool any = false;
+  ForDriver(s.config, "net_tap", [&any](size_t, const PortConfig&) { any = true; });
+  if (!any) return;
+  constexpr std::string_view kNode = "/dev/net/tun";
+  const FileFacts node = s.machine.File(std::string(kNode));
+  if (node.kind == FileFacts::Kind::kAbsent) {
+    findings.push_back(
+        {.problem = StrCat("ports[].device: ", kNode, " is not there"), .mend = "modprobe tun"});
+  } else if (!node.readable || !node.writable) {
+    findings.push_back(
+        {.problem = StrCat("ports[].device: ", s.machine.User(), " may not open ", kNode),
+         .mend = StrCat("chmod 666 ", kNode)});
+  }
+  if (s.machine.Has(Capability::kNetAdmin)) return;
+  findings.push_back({.problem = "ports[].device: a TAP takes CAP_NET_ADMIN",
+                      .mend = "run it by its unit (AmbientCapabilities=CAP_NET_ADMIN), or as root"});
+}
+
+void CheckMemifSockets(const PreflightSubject& s, std::vector<Finding>& findings) {
+  ForDriver(s.config, "net_memif", [&](size_t i, const PortConfig& port) {
+    const std::string_view role = DeviceArgument(port.device, "role");
+    if (role != "server" && role != "master") return;  // a client waits for its server
+    if (DeviceArgument(port.device, "socket-abstract") != "no") return;
+    const std::string path(DeviceArgument(port.device, "socket"));
+    // The driver makes no directories.
+    if (!path.empty()) CheckDirectoryOf(s.machine, Key(i, port), path, false, findings);
+  });
+}
+
+}  // namespace suede

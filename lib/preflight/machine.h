@@ -1,0 +1,76 @@
+// What a preflight asks of the machine. Tests answer for machines that are not there.
+#ifndef SUEDE_PREFLIGHT_MACHINE_H_
+#define SUEDE_PREFLIGHT_MACHINE_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace suede {
+
+struct HugepagePool {
+  int node = 0;
+  uint64_t page_bytes = 0;
+  uint64_t total = 0;
+  uint64_t free = 0;
+  std::string directory;  // of its files in sysfs
+};
+
+struct CpuFacts {
+  bool online = false;
+  bool allowed = false;   // to this process
+  bool isolated = false;  // from the kernel's scheduler
+};
+
+struct PciFacts {
+  std::string driver;               // empty: none
+  std::optional<int> iommu_group;
+  int numa_node = -1;               // -1: not known
+};
+
+struct InterfaceFacts {
+  uint32_t mtu = 0;
+  bool up = false;
+};
+
+// A path as this process sees it.
+struct FileFacts {
+  enum class Kind : uint8_t { kAbsent, kDirectory, kSocket, kOther };
+  Kind kind = Kind::kAbsent;
+  bool readable = false;
+  bool writable = false;
+};
+
+enum class Capability : uint8_t { kNetAdmin, kNetRaw, kIpcLock };
+
+class Machine {
+ public:
+  virtual ~Machine() = default;
+
+  // The user that this process runs as, for commands.
+  virtual std::string User() const = 0;
+  virtual bool Has(Capability capability) const = 0;
+  virtual uint64_t MemlockLimit() const = 0;  // UINT64_MAX: none
+  virtual uint64_t AvailableMemory() const = 0;
+  virtual std::vector<HugepagePool> Hugepages() const = 0;
+  // Where hugetlbfs is mounted.
+  virtual std::vector<std::string> HugetlbfsMounts() const = 0;
+  virtual CpuFacts Cpu(uint32_t cpu) const = 0;
+  // Of an address in full, as in 0000:03:00.0.
+  virtual std::optional<PciFacts> Pci(const std::string& address) const = 0;
+  virtual std::optional<InterfaceFacts> Interface(const std::string& name) const = 0;
+  virtual FileFacts File(const std::string& path) const = 0;
+  // Whether a program listens on the Unix socket at the path.
+  virtual bool IsServed(const std::string& socket_path) const = 0;
+  // The process that runs with the EAL file prefix; 0: none.
+  virtual pid_t PrefixHolder(const std::string& prefix) const = 0;
+  // Names of DPDK's drivers for virtual devices, as in net_memif.
+  virtual std::vector<std::string> VdevDrivers() const = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PREFLIGHT_MACHINE_H_
