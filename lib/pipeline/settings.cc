@@ -1,10 +1,11 @@
-// New settings for a pipeline that runs. The values are swapped between two turns; what was computed
-// from the former ones (headers, deadlines, queues that wait) is gone through in the turns that
-// follow, a few connections in each, so that no turn is long.
+// New settings for a pipeline that runs. The values are swapped between two turns; what was
+// computed from the former ones (headers, deadlines, queues that wait) is gone through in the turns
+// that follow, a few connections in each, so that no turn is long.
+#include "pipeline/settings.h"
+
 #include <algorithm>
 
 #include "pipeline/pipeline.h"
-#include "pipeline/settings.h"
 
 namespace suede {
 namespace {

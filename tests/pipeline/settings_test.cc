@@ -1,7 +1,8 @@
-// Settings that change while PDUs are on their way: each takes effect, and nothing that is in flight
-// is lost over it.
-#include "bench.h"
+// Settings that change while PDUs are on their way: each takes effect, and nothing that is in
+// flight is lost over it.
 #include "pipeline/settings.h"
+
+#include "bench.h"
 #include "pipeline/snapshot.h"
 
 namespace suede {
@@ -142,7 +143,8 @@ TEST_F(SettingsTest, ShorterTimeoutEndsAWaitThatHasBegun) {
 
 TEST_F(SettingsTest, LongerTimeoutHoldsForTheNextPdu) {
   StartByHand();
-  Change(*host, [](Settings& s) { s.transport.rto_initial = s.transport.rto_max = microseconds(200); });
+  Change(*host,
+         [](Settings& s) { s.transport.rto_initial = s.transport.rto_max = microseconds(200); });
   SendPdus(0, 1);
   ASSERT_EQ(TakeData().size(), 1u);
   EXPECT_EQ(TakeData(microseconds(300)).size(), 1u);
