@@ -1,5 +1,6 @@
 // The configuration of one endpoint process, as a value: filled from a YAML file and overrides,
-// checked once, then immutable. docs/configuration.md lists every key.
+// checked once, then a value that nobody changes in place: config_change.h makes new ones.
+// docs/configuration.md lists every key.
 //
 // The defaults below are the defaults of the file's keys; unit, range and sentence of each key
 // are in config_fields.cc.
@@ -144,6 +145,8 @@ struct ClientsConfig {
   uint32_t aggregate_lines = 4096;  // per queue
   uint32_t completions = 4096;      // entries of each queue's completion ring
   uint32_t unclaimed_pdus = 64;     // per {instance, VC} without a client
+  enum class Registers : uint8_t { kOff, kRead, kWrite };
+  Registers registers = Registers::kRead;  // what clients may do with them
   Hugepages hugepages = Hugepages::kAuto;
   friend bool operator==(const ClientsConfig&, const ClientsConfig&) = default;
 };

@@ -112,11 +112,11 @@ std::string DumpConfig(const Config& config) {
 
 std::string ConfigKeysAsMarkdown() {
   std::string out =
-      "| Key | Unit | Range | Default | Meaning |\n"
-      "|---|---|---|---|---|\n";
+      "| Key | Unit | Range | Default | Changes take effect | Meaning |\n"
+      "|---|---|---|---|---|---|\n";
   for (const ConfigKey& key : ConfigKeys()) {
     StrAppend(&out, "| `", key.path, "` | ", key.unit, " | ", key.range, " | ", key.default_value,
-              " | ", key.sentence, " |\n");
+              " | ", key.is_section ? "" : NameOf(key.effect), " | ", key.sentence, " |\n");
   }
   return out;
 }

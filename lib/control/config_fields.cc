@@ -65,6 +65,39 @@ struct Extra {
   std::string_view shown_default{};
   EncapsulationSet only = kAnyEncapsulation;
   std::string_view otherwise{};
+  Effect effect = Effect::kRestart;
+};
+
+template <class T>
+struct ValueNumber {
+  static std::optional<uint64_t> Of(const T& value) {
+    if constexpr (std::is_unsigned_v<T>) return value;
+    if constexpr (std::is_enum_v<T>) return static_cast<uint64_t>(value);
+    if constexpr (std::is_same_v<T, Duration>) {
+      return static_cast<uint64_t>(
+          std::chrono::duration_cast<std::chrono::microseconds>(value).count());
+    }
+    return std::nullopt;
+  }
+  static Written Text(uint64_t number, const ValueLimits& limits) {
+    if constexpr (std::is_enum_v<T>) {
+      const auto names = NamesOf(T{});
+      return number < names.size() ? Written(names[number]) : std::nullopt;
+    }
+    if constexpr (std::is_unsigned_v<T> || std::is_same_v<T, Duration>) {
+      return WriteNumber(number, limits);
+    }
+    return std::nullopt;
+  }
+};
+template <class T>
+struct ValueNumber<std::optional<T>> {
+  static std::optional<uint64_t> Of(const std::optional<T>& value) {
+    return value ? ValueNumber<T>::Of(*value) : std::nullopt;
+  }
+  static Written Text(uint64_t number, const ValueLimits& limits) {
+    return ValueNumber<T>::Text(number, limits);
+  }
 };
 
 template <auto kMember>
@@ -81,13 +114,17 @@ constexpr ConfigField<Section<kMember>> Key(std::string_view key, std::string_vi
           .shown_default = extra.shown_default,
           .only = extra.only,
           .otherwise = extra.otherwise,
+          .effect = extra.effect,
           .read = [](const ConfigNode& node, const ValueLimits& l, S& s) -> Problem {
             return ReadValue(node, l, s.*kMember);
           },
           .write = [](const S& s, const ValueLimits& l) -> Written {
             return WriteValue(s.*kMember, l);
           },
-          .range = RangeOf<typename Unwrap<Value>::Type>};
+          .range = RangeOf<typename Unwrap<Value>::Type>,
+          .copy = [](const S& from, S& to) { to.*kMember = from.*kMember; },
+          .number = [](const S& s) { return ValueNumber<Value>::Of(s.*kMember); },
+          .text = ValueNumber<Value>::Text};
 }
 
 constexpr ValueLimits Between(uint64_t min, uint64_t max) { return {.min = min, .max = max}; }
@@ -102,6 +139,8 @@ constexpr ValueLimits Hex(uint64_t min, uint64_t max) {
 constexpr ValueLimits kXpuId = Between(0, kMaxXpus - 1);
 constexpr uint64_t kMaxRing = 1u << 20;
 constexpr Extra kRequired{.required = true};
+constexpr Extra kAtOnce{.effect = Effect::kAtOnce};
+constexpr Extra kAtOnceUpToStart{.effect = Effect::kAtOnceUpToStart};
 
 // --- The keys.
 
@@ -113,7 +152,8 @@ constexpr ConfigField<RootEntry> kRoot[] = {
                           "EAL file prefix is suede_NAME, so that several run side by side.",
                           kRequired),
     Key<&RootEntry::partition>("partition", "", Between(0, kMaxPartition),
-                               "Partition of all own instances. PDUs of another are dropped."),
+                               "Partition of all own instances. PDUs of another are dropped.",
+                               kAtOnce),
 };
 
 constexpr ConfigField<EalConfig> kEal[] = {
@@ -261,18 +301,19 @@ constexpr ConfigField<PeerPortEntry> kPeerPort[] = {
 
 constexpr ConfigField<ConfigClass> kClass[] = {
     Key<&ConfigClass::pcp>("pcp", "", Between(0, 7),
-                           "Priority in the VLAN tag; not sent on an untagged port."),
+                           "Priority in the VLAN tag; not sent on an untagged port.", kAtOnce),
     Key<&ConfigClass::dscp>("dscp", "", Between(0, 63),
-                            "DSCP of the IP or AFH header; not sent with afh1."),
+                            "DSCP of the IP or AFH header; not sent with afh1.", kAtOnce),
     Key<&ConfigClass::ecn>("ecn", "", Between(0, 3),
-                           "ECN bits of the IP or AFH header; not sent with afh1."),
+                           "ECN bits of the IP or AFH header; not sent with afh1.", kAtOnce),
 };
 
 constexpr ConfigField<PackingConfig> kPacking[] = {
     Key<&PackingConfig::limit_bytes>("limit_bytes", "octets",
                                      Between(kMaxCommandBytes, kMaxPackBytes),
                                      "Largest sum of the commands of one PDU. The smallest value "
-                                     "is the largest command."),
+                                     "is the largest command.",
+                                     kAtOnce),
 };
 
 constexpr ConfigField<TransportConfig> kTransport[] = {
@@ -280,36 +321,46 @@ constexpr ConfigField<TransportConfig> kTransport[] = {
                                      "What a sequence of PSNs spans: port is one for all VCs of a "
                                      "{port, peer}, vc one for each. The same at both ends."),
     Key<&TransportConfig::window_pdus>("window_pdus", "PDUs", Between(1, 16384),
-                                       "Most PDUs of a connection without an acknowledgement."),
+                                       "Most PDUs of a connection without an acknowledgement.",
+                                       kAtOnce),
     Key<&TransportConfig::window_bytes>("window_bytes", "octets", Between(1, 1u << 30),
                                         "Most octets of commands of a connection without an "
-                                        "acknowledgement."),
+                                        "acknowledgement.",
+                                        kAtOnce),
     Key<&TransportConfig::ack_every_pdus>("ack_every_pdus", "PDUs", Between(1, 16384),
                                           "A stand-alone ACK goes out after this many PDUs without "
-                                          "one."),
+                                          "one.",
+                                          kAtOnce),
     Key<&TransportConfig::ack_delay>("ack_delay_us", "µs", Microseconds(1, 1000000),
-                                     "Or after this long."),
+                                     "Or after this long.", kAtOnce),
     Key<&TransportConfig::nack_timeout>("nack_timeout_us", "µs", Microseconds(1, 10000000),
                                         "Time after which a gap that still stands is reported "
-                                        "again."),
+                                        "again.",
+                                        kAtOnce),
     Key<&TransportConfig::rto_initial>("rto_initial_us", "µs", Microseconds(10, 60000000),
-                                       "Retransmission timeout before a round trip was measured."),
+                                       "Retransmission timeout before a round trip was measured.",
+                                       kAtOnce),
     Key<&TransportConfig::rto_min>("rto_min_us", "µs", Microseconds(10, 60000000),
-                                   "Least retransmission timeout."),
+                                   "Least retransmission timeout.", kAtOnce),
     Key<&TransportConfig::rto_max>("rto_max_us", "µs", Microseconds(10, 60000000),
-                                   "Largest retransmission timeout, which backing off ends at."),
+                                   "Largest retransmission timeout, which backing off ends at.",
+                                   kAtOnce),
     Key<&TransportConfig::max_tries>("max_tries", "", Between(1, 255),
-                                     "Timeouts in a row after which the peer is unreachable."),
+                                     "Timeouts in a row after which the peer is unreachable.",
+                                     kAtOnce),
     Key<&TransportConfig::not_ready_backoff>("not_ready_backoff_us", "µs", Microseconds(1, 1000000),
-                                             "First wait after the peer was not ready to receive."),
+                                             "First wait after the peer was not ready to receive.",
+                                             kAtOnce),
     Key<&TransportConfig::hello_timeout>("hello_timeout_us", "µs", Microseconds(1, 10000000),
-                                         "Wait for the answer to a hello."),
+                                         "Wait for the answer to a hello.", kAtOnce),
     Key<&TransportConfig::hello_tries>("hello_tries", "", Between(1, 255),
                                        "Hellos without an answer after which the peer is taken as "
-                                       "one that does not speak hello."),
+                                       "one that does not speak hello.",
+                                       kAtOnce),
     Key<&TransportConfig::inflight_pdus>("inflight_pdus", "PDUs", Between(1, 1u << 20),
                                          "Most PDUs that one instance holds without an "
-                                         "acknowledgement, over all peers."),
+                                         "acknowledgement, over all peers.",
+                                         kAtOnceUpToStart),
 };
 
 constexpr ConfigField<ClientsConfig> kClients[] = {
@@ -321,7 +372,7 @@ constexpr ConfigField<ClientsConfig> kClients[] = {
     Key<&ClientsConfig::socket_mode>("socket_mode", "", {.max = 0777, .octal = true},
                                      "Permissions of the socket, which are its access control."),
     Key<&ClientsConfig::max_clients>("max_clients", "", Between(1, 1024),
-                                     "Most client processes at a time."),
+                                     "Most client processes at a time.", kAtOnce),
     Key<&ClientsConfig::max_queues>("max_queues", "", Between(1, 16), "Most queues of a client."),
     Key<&ClientsConfig::ring_lines>("ring_lines", "64-octet lines", PowerOfTwo(64, kMaxRing),
                                     "Length of each queue's transmit ring."),
@@ -337,7 +388,12 @@ constexpr ConfigField<ClientsConfig> kClients[] = {
                                      "Length of each queue's completion ring."),
     Key<&ClientsConfig::unclaimed_pdus>("unclaimed_pdus", "PDUs", Between(0, 4096),
                                         "PDUs that wait per {instance, VC} while no client serves "
-                                        "it."),
+                                        "it.",
+                                        kAtOnceUpToStart),
+    Key<&ClientsConfig::registers>("registers", "", {},
+                                   "What clients may do with registers through the library: what "
+                                   "they write concerns the whole endpoint.",
+                                   kAtOnce),
     Key<&ClientsConfig::hugepages>("hugepages", "", {},
                                    "Hugepages for the segments shared with clients."),
 };
@@ -350,15 +406,27 @@ constexpr ConfigField<ManagementConfig> kManagement[] = {
     Key<&ManagementConfig::socket_mode>("socket_mode", "", {.max = 0777, .octal = true},
                                         "Permissions of the socket, which are its access control."),
     Key<&ManagementConfig::max_clients>("max_clients", "", Between(1, 1000),
-                                        "Most connections to it at a time."),
+                                        "Most connections to it at a time.", kAtOnce),
 };
 
 constexpr ConfigField<LogConfig> kLog[] = {
-    Key<&LogConfig::level>("level", "", {}, "Least severity that is logged."),
+    Key<&LogConfig::level>("level", "", {}, "Least severity that is logged.", kAtOnce),
     Key<&LogConfig::format>("format", "", {}, "Form of a log line."),
 };
 
 }  // namespace
+
+std::string_view NameOf(Effect effect) {
+  switch (effect) {
+    case Effect::kAtOnce:
+      return "at once";
+    case Effect::kAtOnceUpToStart:
+      return "at once, up to the value at the start";
+    case Effect::kRestart:
+      break;
+  }
+  return "after a restart";
+}
 
 template <>
 std::span<const ConfigField<RootEntry>> FieldsOf() {

@@ -14,6 +14,16 @@
 
 namespace suede {
 
+// When a changed value takes effect in a daemon that runs.
+enum class Effect : uint8_t {
+  kRestart,          // after a restart
+  kAtOnce,           // as soon as it is applied
+  kAtOnceUpToStart,  // the same, up to the value that the daemon was started with: memory was taken
+                     // for that
+};
+// "after a restart", as in the table.
+std::string_view NameOf(Effect effect);
+
 // A key that holds a value. S is the struct with a member for each value of a section; the
 // default is what S{} holds.
 template <class S>
@@ -26,9 +36,16 @@ struct ConfigField {
   std::string_view shown_default{};           // for the table, where S{} does not tell it
   EncapsulationSet only = kAnyEncapsulation;  // ports that have the key
   std::string_view otherwise{};               // the mend where it is given on another port
+  Effect effect = Effect::kRestart;
   Problem (*read)(const ConfigNode& node, const ValueLimits& limits, S& section) = nullptr;
   Written (*write)(const S& section, const ValueLimits& limits) = nullptr;
   std::string (*range)(const ValueLimits& limits) = nullptr;  // for the table
+  void (*copy)(const S& from, S& to) = nullptr;
+  // The value as a number: durations in the key's unit, names by their position. None: it is no
+  // number, or is not set.
+  std::optional<uint64_t> (*number)(const S& section) = nullptr;
+  // The number as a file would have it. None: no value has that number.
+  Written (*text)(uint64_t number, const ValueLimits& limits) = nullptr;
 };
 
 // Sections that are in a file in another form than in Config.
@@ -80,8 +97,11 @@ struct ConfigKey {
   std::string default_value;
   std::string sentence;
   bool is_section = false;
+  Effect effect = Effect::kRestart;
 };
 const std::vector<ConfigKey>& ConfigKeys();
+// The row of a key, whose path may have indices in it; nullptr: there is none.
+const ConfigKey* FindConfigKey(std::string_view path);
 
 }  // namespace suede
 

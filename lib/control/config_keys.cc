@@ -61,7 +61,8 @@ void AddFields(std::string_view prefix, std::vector<ConfigKey>& out, const S& de
                    .unit = std::string(field.unit),
                    .range = field.range(field.limits),
                    .default_value = shown,
-                   .sentence = sentence});
+                   .sentence = sentence,
+                   .effect = field.effect});
   }
 }
 
@@ -99,6 +100,18 @@ std::vector<ConfigKey> MakeKeys() {
 const std::vector<ConfigKey>& ConfigKeys() {
   static const std::vector<ConfigKey> keys = MakeKeys();
   return keys;
+}
+
+const ConfigKey* FindConfigKey(std::string_view path) {
+  std::string plain;  // without indices
+  for (const char c : path) {
+    const bool in_brackets = !plain.empty() && plain.back() == '[';
+    if (!in_brackets || c == ']') plain += c;
+  }
+  for (const ConfigKey& key : ConfigKeys()) {
+    if (key.path == plain && !key.is_section) return &key;
+  }
+  return nullptr;
 }
 
 }  // namespace suede

@@ -46,6 +46,7 @@ std::span<const std::string_view> NamesOf(Hugepages);
 std::span<const std::string_view> NamesOf(LcoreConfig::Idle);
 std::span<const std::string_view> NamesOf(PortConfig::Encapsulation);
 std::span<const std::string_view> NamesOf(TransportConfig::PsnScope);
+std::span<const std::string_view> NamesOf(ClientsConfig::Registers);
 std::span<const std::string_view> NamesOf(LogConfig::Level);
 std::span<const std::string_view> NamesOf(LogConfig::Format);
 

@@ -143,7 +143,7 @@ void Pipeline::OweAck(Instance& instance, uint32_t number, Time now) {
   } else if ((flags & Instance::kOnAckList) == 0 && instance.connections[number].OwesAck()) {
     flags |= Instance::kOnAckList;
     DelayedAcks& list = PortOf(instance).ack_due[instance.ack_list];
-    list.due.push_back({instance.number, number, now + list.delay});
+    list.due.push_back({instance.number, number, now});
   }
 }
 
@@ -155,7 +155,7 @@ void Pipeline::SendAcks(PortContext& port, Time now) {
     if (!PayAck(*instances_[ref.instance], ref.connection, Instance::kOnAckNow)) return;
   }
   for (DelayedAcks& list : port.ack_due) {
-    for (; !list.due.empty() && list.due.front().at <= now; list.due.pop_front()) {
+    for (; !list.due.empty() && list.due.front().since + list.delay <= now; list.due.pop_front()) {
       const AckDue& due = list.due.front();
       if (!PayAck(*instances_[due.instance], due.connection, Instance::kOnAckList)) return;
     }

@@ -38,6 +38,9 @@ bool Pipeline::PollMailbox() {
       case LcoreRequestKind::kSnapshot:
         WriteSnapshot(*request.snapshot);
         continue;
+      case LcoreRequestKind::kSettings:
+        BeginChange(request.settings);
+        continue;
     }
     mailbox_.replies.Push({.kind = request.kind,
                            .status = status,

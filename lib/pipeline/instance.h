@@ -8,6 +8,7 @@
 
 #include "pack/scheduler.h"
 #include "pipeline/params.h"
+#include "pipeline/settings.h"
 #include "stats/counters.h"
 #include "transport/connection.h"
 #include "transport/handshake.h"
@@ -40,7 +41,13 @@ struct Instance {
   // Whether PDUs were ever exchanged with the peer since it or we started.
   bool HasHistory(uint32_t peer) const;
 
-  const InstanceParams params;
+  // What the settings of a running pipeline change: see settings.h.
+  void Take(const Settings& settings);
+  // The headers of a peer, by its parameters and the classes.
+  void WriteHeaders(uint32_t peer, const PortParams& port_params);
+
+  InstanceParams params;
+  uint32_t widest_window = 0;  // PDUs that a window has ever been, for CheckInvariants
   CounterBlock& counters;
   uint32_t number = 0;       // in the pipeline
   uint32_t first_timer = 0;  // of the connections' timers, then the handshakes'

@@ -11,6 +11,7 @@ namespace suede {
 
 struct ConnectionSnapshot;
 struct SegmentShape;
+struct SettingsChange;
 
 enum class LcoreRequestKind : uint8_t {
   kAttach,      // serve the client's segment: `segment`, `shape`, and the instance of each queue
@@ -21,6 +22,7 @@ enum class LcoreRequestKind : uint8_t {
   kDrain,       // take no more from a client than its ring holds; answered once all of it is
                 // acknowledged, and from then on take nothing
   kSnapshot,    // write connections to `snapshot`; has no reply but its `done`
+  kSettings,    // take `settings`; no reply but its `done`; one at a time
 };
 
 struct LcoreRequest {
@@ -33,6 +35,7 @@ struct LcoreRequest {
   void* segment = nullptr;
   const SegmentShape* shape = nullptr;  // read before the answer is sent, not after
   ConnectionSnapshot* snapshot = nullptr;
+  SettingsChange* settings = nullptr;
 };
 
 enum class LcoreStatus : uint8_t {

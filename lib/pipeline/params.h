@@ -1,4 +1,5 @@
-// What a pipeline is built from. Filled from the configuration, constant afterwards.
+// What a pipeline is built from. Filled from the configuration; settings.h says what may change
+// afterwards.
 #ifndef SUEDE_PIPELINE_PARAMS_H_
 #define SUEDE_PIPELINE_PARAMS_H_
 

@@ -29,25 +29,30 @@ Instance::Instance(const InstanceParams& instance_params, const PortParams& port
   connections.resize(size_t{count} * per_peer);
   blocked.resize(connections.size());
   flags.resize(connections.size());
-  headers.reserve(size_t{count} * kClasses);
+  headers.resize(size_t{count} * kClasses);
+  widest_window = params.transport.window_pdus;
   for (uint32_t peer = 0; peer < count; ++peer) {
-    const PeerParams& p = params.peers[peer];
-    peer_of_xpu[p.xpuid] = static_cast<uint16_t>(peer);
-    for (uint32_t c = 0; c < kClasses; ++c) {
-      headers.push_back(MakeTemplate(
-          port_params.rules.encap,
-          {.source_mac = port_params.mac,
-           .destination_mac = p.mac,
-           .tagged = port_params.tagged,
-           .vid = port_params.vid,
-           .source = params.address,
-           .destination = p.address,
-           .udp_port = port_params.rules.udp_port,
-           .session = port_params.session,
-           .mac_prefix = port_params.rules.mac_prefix,
-           .ether_type = port_params.rules.ether_type,
-           .traffic_class = c == kAckClass ? params.ack_class : params.classes[c]}));
-    }
+    peer_of_xpu[params.peers[peer].xpuid] = static_cast<uint16_t>(peer);
+    WriteHeaders(peer, port_params);
+  }
+}
+
+void Instance::WriteHeaders(uint32_t peer, const PortParams& port_params) {
+  const PeerParams& p = params.peers[peer];
+  for (uint32_t c = 0; c < kClasses; ++c) {
+    headers[peer * kClasses + c] = MakeTemplate(
+        port_params.rules.encap,
+        {.source_mac = port_params.mac,
+         .destination_mac = p.mac,
+         .tagged = port_params.tagged,
+         .vid = port_params.vid,
+         .source = params.address,
+         .destination = p.address,
+         .udp_port = port_params.rules.udp_port,
+         .session = port_params.session,
+         .mac_prefix = port_params.rules.mac_prefix,
+         .ether_type = port_params.rules.ether_type,
+         .traffic_class = c == kAckClass ? params.ack_class : params.classes[c]});
   }
 }
 
@@ -94,7 +99,12 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
 }
 
 bool Pipeline::Poll(Time now) {
+  last_turn_ = now;
   bool work = PollMailbox();
+  if (change_ != nullptr) {
+    ContinueChange(now);
+    work = true;
+  }
   for (const auto& port : ports_) work |= PollPort(*port, now);
   work |= DeliverUnclaimed();
   PublishReceived();
@@ -136,8 +146,11 @@ bool Pipeline::IsIdle() const {
 void Pipeline::CheckInvariants() const {
   for (const auto& instance : instances_) {
     uint32_t inflight = 0;
+    // What is in flight beyond a window that was made smaller stays there until acknowledged.
+    TransportParams widest = instance->params.transport;
+    widest.window_pdus = instance->widest_window;
     for (const Connection& connection : instance->connections) {
-      connection.CheckInvariants(instance->params.transport);
+      connection.CheckInvariants(widest);
       if (!connection.lost()) inflight += connection.unacked_count();
     }
     if (inflight != instance->inflight) std::abort();

@@ -2,7 +2,7 @@
 //
 // Poll is one turn of the loop. tx_path.cc tells the story of a command from ring to wire,
 // rx_path.cc the way back; acks.cc has what is sent on the transport's own account, and
-// control_path.cc what the control thread asks for. Everything but the mailbox and the counters
+// control_path.cc what the control thread asks for, settings.cc what it changes. Everything but the mailbox and the counters
 // belongs to the thread that calls Poll.
 #ifndef SUEDE_PIPELINE_PIPELINE_H_
 #define SUEDE_PIPELINE_PIPELINE_H_
@@ -153,6 +153,11 @@ class Pipeline {
   void FinishDraining();
   ClientSlot* FindClient(uint32_t client);
 
+  // settings.cc
+  void BeginChange(SettingsChange* change);
+  void ContinueChange(Time now);
+  void Renew(Instance& instance, uint32_t connection, Time now);
+
   PortContext& PortOf(const Instance& instance) { return *ports_[instance.params.port]; }
   void Activate(Instance& instance, uint32_t queue);
 
@@ -174,6 +179,10 @@ class Pipeline {
   bool detaching_ = false;
   bool draining_ = false;
   bool drained_ = false;
+  SettingsChange* change_ = nullptr;  // under way, with what is next to be brought in line
+  uint32_t change_instance_ = 0;
+  uint32_t change_connection_ = 0;
+  Time last_turn_{};
   PollHook* hook_ = nullptr;
   Mailbox mailbox_;
 };

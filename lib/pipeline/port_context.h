@@ -34,11 +34,11 @@ struct ConnectionRef {
 struct AckDue {
   uint32_t instance;
   uint32_t connection;
-  Time at;
+  Time since;
 };
 struct DelayedAcks {
   Duration delay;
-  Fifo<AckDue> due;  // in order of time, as the delay is the same for all
+  Fifo<AckDue> due;  // in order of time
 };
 
 struct PortContext {

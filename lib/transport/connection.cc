@@ -192,6 +192,13 @@ void Connection::Rearm(Time now, const TransportParams& params) {
   deadline_ = unacked_count_ == 0 ? kNever : now + Doubled(rto(params), tries_, params.rto_max);
 }
 
+void Connection::OnNewParams(Time now, const TransportParams& params) {
+  if (deadline_ == kNever) return;
+  const bool waits = lost_ || paused_;
+  deadline_ = std::min(deadline_, now + (waits ? params.rto_max
+                                               : Doubled(rto(params), tries_, params.rto_max)));
+}
+
 void Connection::CheckInvariants(const TransportParams& params) const {
   uint32_t count = 0;
   uint32_t bytes = 0;

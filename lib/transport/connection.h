@@ -115,6 +115,8 @@ class Connection {
   // When OnTimer wants to be called; kNever where nothing is outstanding.
   Time deadline() const { return deadline_; }
   TimerVerdict OnTimer(Time now, const TransportParams& params);
+  // The parameters were changed: no wait that has begun goes on for longer than `params` permit.
+  void OnNewParams(Time now, const TransportParams& params);
 
   // ---- Losing the far side.
 

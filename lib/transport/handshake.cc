@@ -1,5 +1,7 @@
 #include "transport/handshake.h"
 
+#include <algorithm>
+
 namespace suede {
 
 bool Handshake::OnTimer(Time now, const TransportParams& params) {
@@ -13,6 +15,10 @@ bool Handshake::OnTimer(Time now, const TransportParams& params) {
   ++tries_;
   deadline_ = now + params.hello_timeout;
   return true;
+}
+
+void Handshake::OnNewParams(Time now, const TransportParams& params) {
+  if (deadline_ != kNever) deadline_ = std::min(deadline_, now + params.hello_timeout);
 }
 
 HelloVerdict Handshake::OnHello(const HelloFacts& hello, uint32_t own_epoch, bool has_history) {

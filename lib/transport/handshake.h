@@ -45,6 +45,8 @@ class Handshake {
   Time deadline() const { return deadline_; }
   // True: send a HELLO that wants a reply. May open the handshake when the tries are used up.
   bool OnTimer(Time now, const TransportParams& params);
+  // The parameters were changed: a wait that has begun ends no later than `params` have it.
+  void OnNewParams(Time now, const TransportParams& params);
 
   // A HELLO came. `own_epoch` is this boot's; `has_history` whether PDUs were exchanged with the peer.
   HelloVerdict OnHello(const HelloFacts& hello, uint32_t own_epoch, bool has_history);

@@ -86,6 +86,17 @@ inline constexpr Scenario kScenarios[] = {
        options.outages = true;
        return options;
      }},
+    // Windows, waits, classes, pack limits and the partition change all the time, on faulty links.
+    {"changes",
+     [](uint32_t seed) {
+       WorldOptions options = Faulty();
+       options.hosts = 2 + seed % 4;
+       options.queues = 1 + seed / 4 % 3;
+       options.transport.psn_scope = seed % 2 == 0 ? PsnScope::kVc : PsnScope::kPort;
+       options.commands = 2000;
+       options.changes = true;
+       return options;
+     }},
     // A clean network: nothing may be retransmitted.
     {"clean",
      [](uint32_t seed) {

@@ -80,6 +80,7 @@ struct World::Host {
   uint32_t number = 0;
   SimPort* port = nullptr;
   Pipeline pipeline;
+  SettingsChange change;
   void* segment = nullptr;
   SegmentShape shape;
   bool claimed = false;
@@ -213,6 +214,48 @@ void World::PullCables() {
   }
 }
 
+// What any host may be given at any time: small windows and large, short waits and long ones.
+Settings World::RandomSettings() {
+  Settings settings{.partition = partition_};
+  settings.transport = options_.transport;
+  TransportParams& t = settings.transport;
+  for (TrafficClass& c : settings.classes) c.dscp = static_cast<uint8_t>(Random(64));
+  settings.pack_limit_bytes = static_cast<uint32_t>(276 + Random(kMaxPackBytes - 276 + 1));
+  settings.inflight_pdus = 1u << Random(11);
+  settings.unclaimed_pdus = static_cast<uint32_t>(Random(65));
+  t.window_pdus = 1u << Random(10);
+  t.window_bytes = settings.pack_limit_bytes << Random(8);
+  t.ack_every_pdus = static_cast<uint32_t>(1 + Random(t.window_pdus));
+  t.rto_min = std::chrono::microseconds(100 + Random(400));
+  t.rto_initial = t.rto_min + std::chrono::microseconds(Random(2000));
+  t.rto_max = t.rto_initial + std::chrono::microseconds(Random(20000));
+  t.ack_delay = std::chrono::microseconds(1 + Random(90));
+  t.nack_timeout = std::chrono::microseconds(20 + Random(500));
+  t.not_ready_backoff = std::chrono::microseconds(10 + Random(200));
+  t.hello_timeout = std::chrono::microseconds(100 + Random(2000));
+  return settings;
+}
+
+// Gives a host other settings, and now and then all of them another partition.
+void World::ChangeSettings() {
+  if (!options_.changes || network_.now() < next_change_) return;
+  next_change_ = network_.now() + Duration(static_cast<int64_t>(Random(1'000'000)));
+  for (const auto& host : hosts_) {
+    if (!host->change.done.load(std::memory_order_acquire)) return;
+  }
+  const bool all = Random(8) == 0;
+  if (all) partition_ = static_cast<uint16_t>(Random(16));
+  const uint64_t chosen = Random(hosts_.size());
+  for (const auto& host : hosts_) {
+    if (!all && host->number != chosen) continue;
+    host->change.settings = RandomSettings();
+    host->change.done.store(false, std::memory_order_relaxed);
+    host->pipeline.mailbox().requests.Push(
+        {.kind = LcoreRequestKind::kSettings, .settings = &host->change});
+    ++changes_;
+  }
+}
+
 void World::Receive(Host& host) {
   if (!host.claimed) {
     if (network_.now() - Time{} < options_.claim_after) return;
@@ -297,6 +340,7 @@ std::string World::Run() {
   while (failure_.empty() && network_.now() < limit) {
     bool work = false;
     PullCables();
+    ChangeSettings();
     for (const auto& host : hosts_) {
       Send(*host);
       work |= host->pipeline.Poll(network_.now());

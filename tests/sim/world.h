@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "pipeline/pipeline.h"
+#include "pipeline/settings.h"
 #include "sim/sim.h"
 #include "xpu/client_queue.h"
 
@@ -34,6 +35,7 @@ struct WorldOptions {
   uint32_t rx_lines = 16384;
   uint32_t fixed_data_bytes = 0; // 0: sizes are random
   bool outages = false;          // links go down for so long that peers count as unreachable
+  bool changes = false;          // hosts get new settings again and again
   double pauses = 0.0005;        // share of turns before which the machine had something else to do
   uint32_t most_sent = 23;       // commands that a client sends in one turn, at most
   uint32_t most_received = 16;   // commands that a client takes of one VC in one turn, at most
@@ -52,6 +54,7 @@ class World {
   Duration elapsed() const { return last_delivery_ - Time{}; }
   uint64_t delivered_bytes() const { return delivered_bytes_; }
   uint64_t given_up() const { return given_up_; }
+  uint64_t changes() const { return changes_; }
   uint64_t frames_lost() const { return network_.frames_lost(); }
   uint64_t Sum(Counter counter) const;
 
@@ -61,6 +64,8 @@ class World {
   void Receive(Host& host);
   void Complete(Host& host);
   void PullCables();
+  void ChangeSettings();
+  Settings RandomSettings();
   bool Delivered(Host& host, const ReceivedCommand& got);
   bool Finished() const;
   std::string Verdict() const;
@@ -75,8 +80,11 @@ class World {
   std::vector<ReceivedCommand> received_;  // scratch of Receive
   uint64_t delivered_bytes_ = 0;
   Time last_delivery_{};
+  uint64_t changes_ = 0;   // of settings, that took effect
   uint64_t given_up_ = 0;  // commands that completed as unreachable
   Time next_outage_{};
+  Time next_change_{};
+  uint16_t partition_ = 7;
   std::string failure_;
 };
 
