@@ -28,11 +28,13 @@ Instance::Instance(const InstanceParams& instance_params, const PortParams& port
   const uint32_t per_peer = params.transport.psn_scope == PsnScope::kVc ? kVcCount : 1;
   connections.resize(size_t{count} * per_peer);
   blocked.resize(connections.size());
+  resolving.reserve(count);
   flags.resize(connections.size());
   headers.reserve(size_t{count} * kClasses);
   for (uint32_t peer = 0; peer < count; ++peer) {
     const PeerParams& p = params.peers[peer];
     peer_of_xpu[p.xpuid] = static_cast<uint16_t>(peer);
+    resolving.push_back(p.resolving ? 1 : 0);
     for (uint32_t c = 0; c < kClasses; ++c) {
       headers.push_back(MakeTemplate(
           port_params.rules.encap,
@@ -64,8 +66,8 @@ Pipeline::Pipeline() : queues_(kMaxQueues), clients_(kMaxClients) {
   dirty_clients_.reserve(kMaxClients * kVcCount);
 }
 
-uint32_t Pipeline::AddPort(Port* port, const PortParams& params) {
-  ports_.push_back(std::make_unique<PortContext>(port, params));
+uint32_t Pipeline::AddPort(Port* port, const PortParams& params, PacketLane* packets) {
+  ports_.push_back(std::make_unique<PortContext>(port, params, packets));
   return static_cast<uint32_t>(ports_.size() - 1);
 }
 
@@ -101,7 +103,10 @@ bool Pipeline::Poll(Time now) {
   work |= timers_.Advance(now, [&](uint32_t timer) { OnTimer(timer, now); });
   if (hook_ != nullptr) work |= hook_->Poll(now);
   work |= PollClients();
-  for (const auto& port : ports_) work |= StagePdus(*port, now);
+  for (const auto& port : ports_) {
+    work |= StagePacket(*port);
+    work |= StagePdus(*port, now);
+  }
   SendReady();
   for (const auto& port : ports_) SendAcks(*port, now);
   for (const auto& port : ports_) {

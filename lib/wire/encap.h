@@ -205,6 +205,11 @@ struct Afh2c {
 
 HeaderTemplate MakeTemplate(Encap encap, const HeaderSpec& spec);
 
+// Gives a udp4 or udp6 template another destination. No sum depends on it.
+inline void SetDestinationMac(HeaderTemplate& header, const MacAddress& mac) {
+  std::memcpy(header.bytes + HeaderTemplate::kMaxBytes - header.length, mac.data(), mac.size());
+}
+
 // Writes the header in front of `pdu`, a PDU that FinishPdu has completed, and returns where the
 // frame starts: `header.length` octets in front of it. Writes up to HeaderTemplate::kRoomBytes
 // octets in front of `pdu`. afh2c, whose header holds the RH, writes over the RH too, and whoever
