@@ -98,7 +98,8 @@ void ClientService::OnReply(const LcoreReply& reply) {
       server_->FinishDetach(client);
       break;
     case LcoreRequestKind::kDrain:
-    case LcoreRequestKind::kSnapshot: break;
+    case LcoreRequestKind::kSnapshot:
+    case LcoreRequestKind::kSetPeerMac: break;
   }
 }
 

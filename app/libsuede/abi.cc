@@ -1,10 +1,7 @@
 // The calls of suede.h.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -14,20 +11,6 @@ using suede::Fail;
 namespace protocol = suede::protocol;
 
 namespace {
-
-std::vector<std::string> PathsOf(const std::string& name) {
-  if (name.find('/') != std::string::npos) return {name};
-  const std::string tail = "/" + name + "/" + protocol::kSocketName;
-  std::vector<std::string> paths;
-  if (geteuid() != 0) {
-    const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-    paths.push_back(runtime != nullptr && *runtime != 0
-                        ? std::string(runtime) + "/suede" + tail
-                        : "/tmp/suede-" + std::to_string(geteuid()) + tail);
-  }
-  paths.push_back("/run/suede" + tail);
-  return paths;
-}
 
 int CheckParams(const suede_open_params* params, suede_open_params* out) {
   if (params != nullptr) {
@@ -100,7 +83,7 @@ int suede_connect(const char* name_or_path, const suede_open_params* params,
   *client = nullptr;
   auto fresh = std::make_unique<suede_client>();
   if (const int result = CheckParams(params, &fresh->params); result != 0) return result;
-  fresh->paths = PathsOf(name_or_path);
+  fresh->paths = suede::PathsOf(name_or_path);
   if (fresh->params.timeout_ms != 0) fresh->timeout_ms = static_cast<int>(fresh->params.timeout_ms);
   if (const int result = fresh->Connect(); result != 0) return result;
   *client = fresh.release();

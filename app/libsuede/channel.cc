@@ -30,6 +30,7 @@ int ErrorOf(const protocol::Reply& reply) {
     case protocol::Status::kInvalid:
       return -EINVAL;
     case protocol::Status::kNotFound:
+      if (reply.request == protocol::Type::kPacketsOpen) return -ENODEV;
       return reply.request == protocol::Type::kOpen ? -ENOTSUP : -ENOENT;
     case protocol::Status::kBusy:
       return -EBUSY;
@@ -157,15 +158,45 @@ int64_t Channel::Receive(void* message, uint32_t bytes, int64_t deadline_ms, int
   }
 }
 
-int Channel::CallRaw(const void* request, uint32_t bytes, int timeout_ms, protocol::Reply* reply,
-                     int* fds) {
+int Channel::SendRequest(const void* request, uint32_t bytes, int64_t deadline_ms) {
   if (fd_ < 0) return Fail(-ECONNRESET, "not connected");
-  const int64_t deadline = ClockMs() + timeout_ms;
   while (send(fd_, request, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
     if (errno == EINTR) continue;
     if (errno != EAGAIN) return Fail(-ECONNRESET, "the daemon has closed the connection");
-    if (const int error = WaitFor(POLLOUT, deadline); error != 0) return error;
+    if (const int error = WaitFor(POLLOUT, deadline_ms); error != 0) return error;
   }
+  return 0;
+}
+
+int Channel::OpenPackets(protocol::PacketsOpen* request, int timeout_ms,
+                         protocol::Packets* answer) {
+  request->head.sequence = ++sequence_;
+  const int64_t deadline = ClockMs() + timeout_ms;
+  if (const int error = SendRequest(request, sizeof *request, deadline); error != 0) return error;
+  union {
+    protocol::Packets packets;
+    protocol::Reply reply;
+  } got{};
+  int no_fds[2] = {-1, -1};
+  const int64_t n = Receive(&got, sizeof got, deadline, no_fds);
+  CloseFds(no_fds);
+  if (n < 0) return static_cast<int>(n);
+  if (n == sizeof got.reply && got.reply.head.type == protocol::Type::kReply &&
+      got.reply.status != protocol::Status::kOk) {
+    return FailAsReplied(got.reply);
+  }
+  if (n != sizeof got.packets || got.packets.head.type != protocol::Type::kPackets ||
+      got.packets.head.sequence != sequence_) {
+    return Fail(-EPROTO, "the daemon gave no answer about packets");
+  }
+  *answer = got.packets;
+  return 0;
+}
+
+int Channel::CallRaw(const void* request, uint32_t bytes, int timeout_ms, protocol::Reply* reply,
+                     int* fds) {
+  const int64_t deadline = ClockMs() + timeout_ms;
+  if (const int error = SendRequest(request, bytes, deadline); error != 0) return error;
   for (;;) {
     int received[2] = {-1, -1};
     const int64_t n = Receive(reply, sizeof *reply, deadline, received);

@@ -32,12 +32,15 @@ class Channel {
     request->head.sequence = ++sequence_;
     return CallRaw(request, sizeof *request, timeout_ms, reply, fds);
   }
+  // Asks for the management packets of a port: the answer is no REPLY where it is granted.
+  int OpenPackets(protocol::PacketsOpen* request, int timeout_ms, protocol::Packets* answer);
   // Hands over a message that has no reply, if there is room for it at once.
   bool TrySend(const void* message, uint32_t bytes) const;
   // Whether the daemon has closed the connection. One system call.
   bool HasEnded() const;
 
  private:
+  int SendRequest(const void* request, uint32_t bytes, int64_t deadline_ms);
   int CallRaw(const void* request, uint32_t bytes, int timeout_ms, protocol::Reply* reply,
               int* fds);
   // One message of at most `bytes`; its length or an error.

@@ -9,12 +9,27 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "shm/wait.h"
 
 using suede::Fail;
 namespace protocol = suede::protocol;
+
+std::vector<std::string> suede::PathsOf(const std::string& name) {
+  if (name.find('/') != std::string::npos) return {name};
+  const std::string tail = "/" + name + "/" + protocol::kSocketName;
+  std::vector<std::string> paths;
+  if (geteuid() != 0) {
+    const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+    paths.push_back(runtime != nullptr && *runtime != 0
+                        ? std::string(runtime) + "/suede" + tail
+                        : "/tmp/suede-" + std::to_string(geteuid()) + tail);
+  }
+  paths.push_back("/run/suede" + tail);
+  return paths;
+}
 
 int suede_client::Connect() {
   int result = -ENOENT;

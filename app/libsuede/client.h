@@ -14,6 +14,11 @@
 #include "suede/suede.h"
 #include "xpu/client_queue.h"
 
+namespace suede {
+// The sockets that a daemon's name or path may stand for, to be tried in turn.
+std::vector<std::string> PathsOf(const std::string& name);
+}  // namespace suede
+
 // Names of the C ABI, hence outside of any namespace.
 struct suede_queue {
   suede_client* client = nullptr;

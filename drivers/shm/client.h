@@ -32,6 +32,11 @@ struct ShmServer::Client {
   bool is_open = false;      // FinishOpen said so
   bool is_waiting = false;
   protocol::Wait wait;
+  // A connection for management packets, which has no segment.
+  bool has_packets = false;
+  bool receives_packets = false;
+  uint32_t packet_port = 0;
+  uint64_t packets_lost = 0;
   // The request under way at the handler.
   bool has_pending = false;
   protocol::Type pending{};

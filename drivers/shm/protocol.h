@@ -3,6 +3,7 @@
 #ifndef SUEDE_SHM_PROTOCOL_H_
 #define SUEDE_SHM_PROTOCOL_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "suede/layout.h"
@@ -22,6 +23,11 @@ enum class Type : uint16_t {
   kReset = 5,
   kWait = 6,
   kReply = 7,
+  // Management packets.
+  kPacketsOpen = 9,
+  kPackets = 10,
+  kPacketSend = 11,
+  kPacket = 12,
 };
 
 enum class Status : uint32_t {
@@ -104,6 +110,38 @@ struct Reply {
   char text[192] = {};
 };
 
+inline constexpr size_t kPortNameBytes = 32;
+inline constexpr uint32_t kMaxPacketBytes = 9618;  // the largest MTU, Ethernet header and tag
+
+struct PacketsOpen {
+  Head head{.type = Type::kPacketsOpen, .size = sizeof(PacketsOpen)};
+  char port[kPortNameBytes] = {};  // empty: by index
+  uint32_t port_index = 0;
+  uint32_t receive = 0;
+};
+
+struct Packets {
+  Head head{.type = Type::kPackets, .size = sizeof(Packets)};
+  char port[kPortNameBytes] = {};
+  uint32_t port_index = 0;
+  uint32_t max_bytes = 0;
+  uint32_t mtu_bytes = 0;
+  uint8_t mac[6] = {};
+  uint8_t reserved[2] = {};
+};
+
+// Of these `size` says how many octets of the frame there are.
+struct PacketSend {
+  Head head;
+  uint8_t octets[kMaxPacketBytes];
+};
+
+// What stands in front of a received frame.
+struct PacketHead {
+  Head head{.type = Type::kPacket};
+  uint64_t lost = 0;
+};
+
 // The longest message that a client sends.
 union AnyRequest {
   AnyRequest() : head() {}
@@ -112,10 +150,15 @@ union AnyRequest {
   Claim claim;
   Reset reset;
   Wait wait;
+  PacketsOpen packets_open;
+  PacketSend packet_send;
 };
+inline constexpr size_t kLongestOtherRequest = sizeof(Wait);
 
 static_assert(sizeof(Head) == 16 && sizeof(Hello) == 16 + 32 + 32 + 4 + 1024);
 static_assert(sizeof(Open) == 16 + 8 + 64 && sizeof(Claim) == 24 && sizeof(Reset) == 24);
+static_assert(sizeof(PacketsOpen) == 16 + 40 && sizeof(Packets) == 16 + 52);
+static_assert(offsetof(PacketSend, octets) == 16 && sizeof(PacketHead) == 24);
 static_assert(sizeof(Wait) == 16 + 16 + 256 + 16 && sizeof(Reply) == 16 + 8 + 8 + 192);
 
 }  // namespace suede::protocol

@@ -29,6 +29,8 @@ size_t SizeOf(Type type) {
       return sizeof(protocol::Reset);
     case Type::kWait:
       return sizeof(protocol::Wait);
+    case Type::kPacketsOpen:
+      return sizeof(protocol::PacketsOpen);
     default:
       return 0;
   }
@@ -72,6 +74,11 @@ void ShmServer::Serve(Client& client) {
       }
       return Drop(client, wrong);
     }
+    if (request.head.type == Type::kPacketSend) {
+      if (!client.has_packets) return Drop(client, &ShmServerCounters::malformed);
+      HandlePacketSend(client, request.packet_send);
+      continue;
+    }
     ++counters_.requests;
     if (request.head.type != Type::kWait && !MayRequest(client)) {
       return Drop(client, &ShmServerCounters::flooding);
@@ -81,13 +88,17 @@ void ShmServer::Serve(Client& client) {
 }
 
 ShmServer::Counter ShmServer::JudgePacket(const protocol::AnyRequest& request, size_t bytes) const {
-  if (bytes > sizeof request) return &ShmServerCounters::oversized;
+  const bool is_packet =
+      bytes >= sizeof request.head && request.head.type == protocol::Type::kPacketSend;
+  if (bytes > (is_packet ? sizeof request : protocol::kLongestOtherRequest)) {
+    return &ShmServerCounters::oversized;
+  }
   if (bytes < sizeof request.head || request.head.magic != protocol::kMagic) {
     return &ShmServerCounters::malformed;
   }
   // Before the size, which another version may have changed.
   if (request.head.version != protocol::kVersion) return &ShmServerCounters::version;
-  if (request.head.size != bytes || SizeOf(request.head.type) != bytes) {
+  if (request.head.size != bytes || (!is_packet && SizeOf(request.head.type) != bytes)) {
     return &ShmServerCounters::malformed;
   }
   return nullptr;
@@ -105,6 +116,8 @@ bool ShmServer::MayRequest(Client& client) {
 
 void ShmServer::Dispatch(Client& client, const protocol::AnyRequest& request) {
   const Type type = request.head.type;
+  if (type == Type::kPacketsOpen) return HandlePacketsOpen(client, request.packets_open);
+  if (client.has_packets) return Drop(client, &ShmServerCounters::malformed);
   if (type == Type::kOpen ? client.segment != nullptr : client.segment == nullptr) {
     return Drop(client, &ShmServerCounters::malformed);
   }

@@ -165,8 +165,12 @@ void ShmServer::Drop(Client& client, Counter reason) {
   if (reason != nullptr) ++(counters_.*reason);
   ++counters_.gone;
   client.CloseAll();  // epoll forgets it
-  client.is_waiting = client.is_open = client.has_pending = false;
+  client.is_waiting = client.is_open = client.has_pending = client.has_packets = false;
   if (client.is_attached) handler_->OnGone(client.id);
+  if (client.receives_packets) {
+    client.receives_packets = false;
+    TellReceivers(client.packet_port);
+  }
 }
 
 void ShmServer::Disconnect(ClientId id) {
@@ -187,7 +191,8 @@ void ShmServer::OnTimer() {
   const int64_t now = NowMs();
   for (size_t i = 0; i < clients_.size(); ++i) {
     Client& client = *clients_[i];
-    if (client.segment == nullptr && now - client.connected_ms > config_.open_timeout_ms) {
+    if (client.segment == nullptr && !client.has_packets &&
+        now - client.connected_ms > config_.open_timeout_ms) {
       Drop(client, &ShmServerCounters::open_timeout);
     } else if (client.segment != nullptr && client.segment->broken()) {
       Drop(client, &ShmServerCounters::punched);
@@ -241,6 +246,7 @@ std::vector<ClientInfo> ShmServer::clients() const {
                    .pid = client->pid,
                    .uid = client->uid,
                    .queue_count = client->is_open ? client->segment->shape().queue_count : 0,
+                   .has_packets = client->has_packets,
                    .is_gone = client->socket < 0});
   }
   return all;

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "local/listener.h"
 #include "shm/client_events.h"
+#include "shm/packet_events.h"
 #include "shm/protocol.h"
 
 namespace suede {
@@ -62,6 +64,7 @@ struct ClientInfo {
   pid_t pid = 0;
   uid_t uid = 0;
   uint32_t queue_count = 0;  // 0: not open yet
+  bool has_packets = false;  // carries management packets, and has no queues
   bool is_gone = false;      // waits for FinishDetach
 };
 
@@ -83,6 +86,11 @@ class ShmServer {
   void FinishClaim(ClientId client, const absl::Status& status);  // and of an unclaim
   void FinishReset(ClientId client, const absl::Status& status);
   void FinishDetach(ClientId client);
+
+  // Serves management packets from then on; without a handler they are refused.
+  void SetPacketHandler(PacketHandler* handler) { packet_handler_ = handler; }
+  // Gives a packet that the port received to those who want it.
+  PacketCopies DeliverPacket(uint32_t port, std::span<const uint8_t> frame);
 
   // Ends a client's connection; OnGone follows before this returns.
   void Disconnect(ClientId client);
@@ -110,6 +118,11 @@ class ShmServer {
   void HandleClaim(Client& client, const protocol::Claim& request, bool is_claim);
   void HandleReset(Client& client, const protocol::Reset& request);
   void HandleWait(Client& client, const protocol::Wait& request);
+  // packets.cc
+  void HandlePacketsOpen(Client& client, const protocol::PacketsOpen& request);
+  void HandlePacketSend(const Client& client, const protocol::PacketSend& request);
+  void TellReceivers(uint32_t port);
+
   absl::Status PrepareOpen(Client& client, const protocol::Open& request, OpenRequest* open);
   bool IsOurs(InstanceKey instance) const;
 
@@ -126,6 +139,7 @@ class ShmServer {
 
   const ShmServerConfig config_;
   ClientHandler* const handler_;
+  PacketHandler* packet_handler_ = nullptr;
   const std::unique_ptr<Listener> listener_;
   const int epoll_;
   const int timer_;

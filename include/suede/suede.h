@@ -202,6 +202,57 @@ SUEDE_API int suede_arm(suede_client* client, const suede_wait_set* want);
  * connection. */
 SUEDE_API int suede_eventfd(const suede_client* client);
 
+/* ---- Management packets: whole Ethernet frames that are not SUE's ----
+ *
+ * docs/management-packets.md. They are not reliable, and a port carries at most 10,000 a second
+ * each way. A suede_packets is a connection of its own; it may be used by one thread at a time. */
+
+typedef struct suede_packets suede_packets;
+
+typedef struct suede_packets_params {
+  uint32_t size;       /* sizeof(suede_packets_params) */
+  uint32_t receive;    /* 1: wants what the port receives; 0: only sends */
+  uint32_t timeout_ms; /* for the connection; 0: 5000 */
+  uint32_t port_index; /* of the daemon's ports, from 0, where `port` is NULL */
+  const char* port;    /* name of the port, up to 32 characters */
+} suede_packets_params;
+
+typedef struct suede_packets_info {
+  uint32_t size;       /* set by the caller: sizeof(suede_packets_info) */
+  uint32_t port_index;
+  uint32_t max_bytes;  /* of a packet, from its Ethernet header on, without FCS */
+  uint32_t mtu_bytes;
+  uint8_t mac[6];      /* the port's own address */
+  uint8_t reserved[2];
+  char port[40];       /* its name */
+} suede_packets_info;
+
+/* Connects to a port of a daemon, which is named as in suede_connect. 0 and *packets; -ENODEV no
+ * such port; -EINVAL; -EIO the daemon serves no packets; otherwise as suede_connect. */
+SUEDE_API int suede_packets_open(const char* name_or_path, const suede_packets_params* params,
+                                 suede_packets** packets);
+
+/* NULL is permitted. */
+SUEDE_API void suede_packets_close(suede_packets* packets);
+
+/* What the daemon has told of the port. 0 or -EINVAL. */
+SUEDE_API int suede_packets_get_info(const suede_packets* packets, suede_packets_info* info);
+
+/* Hands over a frame of 14 to max_bytes octets. 0, which does not mean that it will arrive; -EAGAIN
+ * where the daemon has not taken those before; -EINVAL, -ECONNRESET. */
+SUEDE_API int suede_packets_send(suede_packets* packets, const void* frame, uint32_t bytes);
+
+/* Takes a received frame. Its octets; -EAGAIN where there is none; -EMSGSIZE where it had more than
+ * `room` octets, and it is lost; -ECONNRESET. */
+SUEDE_API int suede_packets_receive(suede_packets* packets, void* frame, uint32_t room);
+
+/* Received packets that this connection has lost because it was not read in time, as told with the
+ * last packet that was received. */
+SUEDE_API uint64_t suede_packets_lost(const suede_packets* packets);
+
+/* Readable when there is something to receive, and when the daemon has gone. */
+SUEDE_API int suede_packets_fd(const suede_packets* packets);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

@@ -97,6 +97,44 @@ class Client {
   std::unique_ptr<suede_client, Close> client_;
 };
 
+// The management packets of a port.
+class Packets {
+ public:
+  // 0 or an error. A connection that was there before is closed. An empty name is the first port.
+  int Open(const std::string& name_or_path, const std::string& port, bool receive) {
+    packets_.reset();
+    suede_packets_params params{};
+    params.size = sizeof params;
+    params.receive = receive ? 1 : 0;
+    params.port = port.empty() ? nullptr : port.c_str();
+    suede_packets* packets = nullptr;
+    const int result = suede_packets_open(name_or_path.c_str(), &params, &packets);
+    packets_.reset(packets);
+    return result;
+  }
+  suede_packets_info Info() const {
+    suede_packets_info info{};
+    info.size = sizeof info;
+    suede_packets_get_info(packets_.get(), &info);
+    return info;
+  }
+  int Send(std::span<const uint8_t> frame) {
+    return suede_packets_send(packets_.get(), frame.data(), static_cast<uint32_t>(frame.size()));
+  }
+  int Receive(std::span<uint8_t> room) {
+    return suede_packets_receive(packets_.get(), room.data(), static_cast<uint32_t>(room.size()));
+  }
+  uint64_t lost() const { return suede_packets_lost(packets_.get()); }
+  int fd() const { return suede_packets_fd(packets_.get()); }
+  suede_packets* get() const { return packets_.get(); }
+
+ private:
+  struct Close {
+    void operator()(suede_packets* packets) const { suede_packets_close(packets); }
+  };
+  std::unique_ptr<suede_packets, Close> packets_;
+};
+
 }  // namespace suede::client
 
 #endif  // SUEDE_SUEDE_HPP_

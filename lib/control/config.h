@@ -64,6 +64,8 @@ struct PortConfig {
   std::optional<uint16_t> vid;                         // none: untagged; 0: a priority tag
   uint32_t rx_descriptors = 1024;
   uint32_t tx_descriptors = 1024;
+  std::optional<std::string> tap;      // name of its TAP device
+  std::optional<uint32_t> tap_prefix;   // length of its addresses' prefix; none: it gets none
   friend bool operator==(const PortConfig&, const PortConfig&) = default;
 };
 
@@ -87,7 +89,7 @@ struct PeerPort {
   uint32_t port = 0;                     // index into Config::ports
   std::optional<uint32_t> instance;      // own instance number that it is for; none: all others
   std::optional<ConfigAddress> address;  // none: the default rule of forwarding addresses
-  ConfigMac mac{};                       // udp4, udp6
+  ConfigMac mac{};                       // udp4, udp6; 0: learnt from the kernel's neighbours
   friend bool operator==(const PeerPort&, const PeerPort&) = default;
 };
 
@@ -155,6 +157,7 @@ struct ManagementConfig {
   std::string socket;  // never empty in a loaded configuration
   uint32_t socket_mode = 0660;
   uint32_t max_clients = 32;
+  uint32_t packet_burst = 64;  // management packets at once, of each port and direction
   friend bool operator==(const ManagementConfig&, const ManagementConfig&) = default;
 };
 
@@ -192,6 +195,9 @@ const PeerPort* FindPeerPort(const PeerConfig& peer, uint32_t port, uint32_t ins
 
 // The address of `peer` in that entry, for own instances with the number `instance`.
 ConfigAddress PeerAddress(const PeerConfig& peer, const PeerPort& at, uint32_t instance);
+
+// Whether MAC addresses of peers on the port can be learnt.
+bool LearnsNeighbours(const PortConfig& port);
 
 // What the configuration is checked against.
 struct MachineFacts {

@@ -47,16 +47,27 @@ bool AddressReader::CheckOneOf(std::string_view key, std::string_view base_key, 
                       StrCat("both ", key, " and ", base_key, " are given; keep one"));
 }
 
-bool AddressReader::CheckGiven(std::string_view key, std::string_view why, bool given) {
+bool AddressReader::CheckGiven(std::string_view key, bool given) {
   if (given) return true;
   return reader_.Fail(item_, ConfigReader::Join(path_, key),
-                      StrCat("missing", why, "; add ", key, ": or ", key, "_base:"));
+                      StrCat("missing; add ", key, ": or ", key, "_base:"));
+}
+
+bool AddressReader::FailWithoutMac() {
+  const bool tagged = port_.tap.has_value();
+  return reader_.Fail(
+      item_, ConfigReader::Join(path_, "mac"),
+      StrCat("missing, and not learnt ",
+             tagged ? "on a port with a VLAN id, whose neighbours are on the VLAN's interface"
+                    : "without a TAP device on the port",
+             "; add mac: or mac_base:",
+             tagged ? "" : StrCat(", or tap: NAME to port ", port_.name)));
 }
 
 bool AddressReader::ReadIp(const std::optional<IpText>& ip, const std::optional<IpText>& base,
                            AddressRule& out) {
   if (!CheckOneOf("ip", "ip_base", ip.has_value(), base.has_value()) ||
-      !CheckGiven("ip", "", ip || base)) {
+      !CheckGiven("ip", ip || base)) {
     return false;
   }
   if (ip && is_range()) {
@@ -127,10 +138,8 @@ bool AddressReader::ReadMac(const std::optional<ConfigMac>& mac,
                             const std::optional<ConfigMac>& base, MacRule& out) {
   if (!kUdp.Has(port_.encapsulation)) return true;  // refused by Read where given
   // One mac for a range is allowed: behind a router all peers share its address.
-  if (!CheckOneOf("mac", "mac_base", mac.has_value(), base.has_value()) ||
-      !CheckGiven("mac", " (neighbours are not learnt yet, so peers need one)", mac || base)) {
-    return false;
-  }
+  if (!CheckOneOf("mac", "mac_base", mac.has_value(), base.has_value())) return false;
+  if (!mac && !base) return LearnsNeighbours(port_) || FailWithoutMac();
   out = {.value = mac ? *mac : *base, .is_base = base.has_value()};
   if (!base || MacAsNumber(out.Of(ids_.last)) >> 40 == MacAsNumber(*base) >> 40) return true;
   return FailAt("mac_base", StrCat(FormatMac(*base), " + XPU id ", ids_.last,

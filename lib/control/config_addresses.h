@@ -47,7 +47,8 @@ class AddressReader {
                       AddressRule& out);
   bool CheckForwarding(std::string_view key, const AddressRule& rule);
   bool CheckOneOf(std::string_view key, std::string_view base_key, bool single, bool base);
-  bool CheckGiven(std::string_view key, std::string_view why, bool given);
+  bool CheckGiven(std::string_view key, bool given);
+  bool FailWithoutMac();
   bool FailAt(std::string_view key, std::string_view problem);
   bool is_range() const { return ids_.first != ids_.last; }
 

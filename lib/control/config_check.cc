@@ -149,10 +149,45 @@ Status CheckTag(const ConfigDraft& draft, const PortConfig& port, const std::str
                                             "encapsulation afh1 or afh1s"));
 }
 
+Status CheckTap(const ConfigDraft& draft, size_t index, std::map<std::string, size_t>& taps) {
+  const PortConfig& port = draft.config.ports[index];
+  const std::string path = Entry("ports", index);
+  if (!port.tap) {
+    if (!port.tap_prefix) return OkStatus();
+    return draft.Error(path + ".tap_prefix",
+                       "there is no TAP device to have addresses; add tap: NAME, or remove this");
+  }
+  if (const auto [at, is_new] = taps.emplace(*port.tap, index); !is_new) {
+    return draft.Error(path + ".tap",
+                       StrCat(*port.tap, " is the TAP device of ", Entry("ports", at->second),
+                              " already; choose another name"));
+  }
+  const auto& instances = draft.config.instances;
+  if (std::none_of(instances.begin(), instances.end(), [index](const InstanceConfig& instance) {
+        return instance.ports[0].port == index;
+      })) {
+    return draft.Error(path + ".tap",
+                       StrCat("no lcore serves port ", port.name,
+                              ", because no instance is on it; add one, or remove tap"));
+  }
+  if (!port.tap_prefix) return OkStatus();
+  if (port.vid.value_or(0) != 0) {
+    return draft.Error(path + ".tap_prefix",
+                       "the addresses of a port with a VLAN id belong to the VLAN's interface; "
+                       "remove this, and set them there");
+  }
+  if (port.encapsulation == PortConfig::Encapsulation::kUdp4 && *port.tap_prefix > 32) {
+    return draft.Error(path + ".tap_prefix",
+                       StrCat(*port.tap_prefix, " is longer than an IPv4 address; use 1 to 32"));
+  }
+  return OkStatus();
+}
+
 Status CheckPorts(ConfigDraft& draft) {
   std::map<std::string, size_t> names;
   std::map<std::string, size_t> devices;
   std::map<ConfigMac, size_t> macs;
+  std::map<std::string, size_t> taps;
   for (size_t i = 0; i < draft.config.ports.size(); ++i) {
     PortConfig& port = draft.config.ports[i];
     const std::string path = Entry("ports", i);
@@ -184,6 +219,7 @@ Status CheckPorts(ConfigDraft& draft) {
     if (Status s = CheckEtherType(draft, port, path); !s.ok()) return s;
     if (Status s = CheckSession(draft, port, path); !s.ok()) return s;
     if (Status s = CheckTag(draft, port, path); !s.ok()) return s;
+    if (Status s = CheckTap(draft, i, taps); !s.ok()) return s;
   }
   return OkStatus();
 }

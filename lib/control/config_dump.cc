@@ -80,7 +80,7 @@ void AppendPeers(const Config& config, std::string& out) {
       const PortConfig& own = config.ports[port.port];
       PeerPortEntry entry{.port = own.name, .instance = port.instance};
       SetAddress(own.encapsulation, port.address, entry);
-      if (kUdp.Has(own.encapsulation)) entry.mac = port.mac;
+      if (port.mac != ConfigMac{}) entry.mac = port.mac;
       ports.push_back(Inline(entry));
     }
     AppendEntry(PeerEntry{.xpu = peer.xpu}, ports, out);

@@ -87,6 +87,10 @@ ConfigAddress DefaultForwardingAddress(uint32_t xpu, uint32_t instance) {
   return {.low = uint64_t{instance} << kXpuBits | xpu};
 }
 
+bool LearnsNeighbours(const PortConfig& port) {
+  return kUdp.Has(port.encapsulation) && port.tap && port.vid.value_or(0) == 0;
+}
+
 const PeerPort* FindPeerPort(const PeerConfig& peer, uint32_t port, uint32_t instance) {
   const PeerPort* for_all = nullptr;
   for (const PeerPort& at : peer.ports) {

@@ -141,6 +141,7 @@ constexpr uint64_t kMaxRing = 1u << 20;
 constexpr Extra kRequired{.required = true};
 constexpr Extra kAtOnce{.effect = Effect::kAtOnce};
 constexpr Extra kAtOnceUpToStart{.effect = Effect::kAtOnceUpToStart};
+constexpr Extra kNoDefault{.shown_default = "none"};
 
 // --- The keys.
 
@@ -218,14 +219,23 @@ constexpr ConfigField<PortConfig> kPort[] = {
                                      "Descriptors of each receive queue."),
     Key<&PortConfig::tx_descriptors>("tx_descriptors", "", Between(64, 32768),
                                      "Descriptors of each transmit queue."),
+    Key<&PortConfig::tap>("tap", "", Name(15),
+                          "Name of a TAP device by which the host's kernel sends and receives what "
+                          "is not SUE's on the port. Needs CAP_NET_ADMIN.",
+                          kNoDefault),
+    Key<&PortConfig::tap_prefix>("tap_prefix", "bits", Between(1, 128),
+                                 "Gives the TAP device the addresses of the own instances on the "
+                                 "port, with this prefix length (up to 32 with udp4). Without it "
+                                 "the operator sets addresses.",
+                                 {.shown_default = "none",
+                                  .only = kUdp,
+                                  .otherwise = "leave it out: instances have no IP addresses"}),
 };
 
 constexpr ConfigField<VlanEntry> kVlan[] = {
     Key<&VlanEntry::vid>("vid", "", Between(0, 4094),
                          "VLAN id. 0 is a priority tag: it carries the PCP and no VLAN."),
 };
-
-constexpr Extra kNoDefault{.shown_default = "none"};
 
 constexpr ConfigField<InstanceEntry> kInstance[] = {
     Key<&InstanceEntry::xpu>("xpu", "", kXpuId, "XPU id of the instance.", kNoDefault),
@@ -294,7 +304,9 @@ constexpr ConfigField<PeerPortEntry> kPeerPort[] = {
     Key<&PeerPortEntry::forwarding_base>("forwarding_base", "", kForwardingLimits,
                                          kForwardingBaseSentence, kForwardingBase),
     Key<&PeerPortEntry::mac>("mac", "", {},
-                             "MAC address of the peer, or of the router that leads to it.", kMac),
+                             "MAC address of the peer, or of the router that leads to it. On a "
+                             "port with tap it may be left out, and is learnt.",
+                             kMac),
     Key<&PeerPortEntry::mac_base>("mac_base", "", {},
                                   "Instead of mac: the address is mac_base + XPU id.", kMac),
 };
@@ -407,6 +419,9 @@ constexpr ConfigField<ManagementConfig> kManagement[] = {
                                         "Permissions of the socket, which are its access control."),
     Key<&ManagementConfig::max_clients>("max_clients", "", Between(1, 1000),
                                         "Most connections to it at a time.", kAtOnce),
+    Key<&ManagementConfig::packet_burst>("packet_burst", "packets", Between(1, 256),
+                                         "Management packets that a port carries at once, each "
+                                         "way; over time it is 10,000 a second."),
 };
 
 constexpr ConfigField<LogConfig> kLog[] = {

@@ -172,8 +172,13 @@ bool Pipeline::PayAck(Instance& instance, uint32_t number, uint8_t list) {
 // An unsequenced PDU. False where there is no room to stage it.
 bool Pipeline::SendAck(Instance& instance, uint32_t number) {
   PortContext& port = PortOf(instance);
-  if (!port.HasStageRoom() || !port.HasFrames(1)) return false;
   Connection& connection = instance.connections[number];
+  if (instance.resolving[instance.PeerOfConnection(number)] != 0) [[unlikely]] {
+    connection.TakeRpsn();  // as if it were lost on the way
+    instance.counters.Add(Counter::kTxNoMac);
+    return true;
+  }
+  if (!port.HasStageRoom() || !port.HasFrames(1)) return false;
   const RpsnField field = connection.TakeRpsn();
   instance.counters.Add(Counter::kTxAcks);
   if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
@@ -197,6 +202,10 @@ bool Pipeline::SendAck(Instance& instance, uint32_t number) {
 // False where there was no room to stage it: it is as if it were lost on the way.
 bool Pipeline::SendControl(Instance& instance, uint32_t peer, const ControlMessage& message) {
   PortContext& port = PortOf(instance);
+  if (instance.resolving[peer] != 0) [[unlikely]] {
+    instance.counters.Add(Counter::kTxNoMac);
+    return true;  // it is lost on the way
+  }
   if (!port.HasStageRoom() || !port.HasFrames(1)) return false;
   Pdu* pdu = port.NewPdu();
   pdu->peer = static_cast<uint16_t>(peer);
@@ -280,8 +289,7 @@ void Pipeline::OnHello(Instance& instance, uint32_t peer, const Hello& hello, Ti
     }
     if (instance.blocked[number] != 0 && !handshake.open()) {
       // What waits has to make itself heard again: the peer's next HELLO may be lost.
-      handshake.OnDemand(now);
-      ArmHandshake(instance, peer);
+      Greet(instance, peer, now);
     }
     Unblock(instance, number);
     if (instance.params.transport.psn_scope == PsnScope::kPort) break;
@@ -335,6 +343,14 @@ void Pipeline::ArmConnection(Instance& instance, uint32_t number) {
 void Pipeline::ArmHandshake(Instance& instance, uint32_t peer) {
   timers_.Arm(instance.first_timer + static_cast<uint32_t>(instance.connections.size()) + peer,
               instance.handshakes[peer].deadline());
+}
+
+// Begins to say hello to the peer, if that has not begun. Without its MAC address nobody would hear
+// it, and the tries would be used up; what waits asks again once the address is known.
+void Pipeline::Greet(Instance& instance, uint32_t peer, Time now) {
+  if (instance.resolving[peer] != 0) return;
+  instance.handshakes[peer].OnDemand(now);
+  ArmHandshake(instance, peer);
 }
 
 void Pipeline::OnTimer(uint32_t timer, Time now) {

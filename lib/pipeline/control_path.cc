@@ -41,6 +41,9 @@ bool Pipeline::PollMailbox() {
       case LcoreRequestKind::kSettings:
         BeginChange(request.settings);
         continue;
+      case LcoreRequestKind::kSetPeerMac:
+        SetPeerMac(request);
+        continue;
     }
     mailbox_.replies.Push({.kind = request.kind,
                            .status = status,
@@ -228,6 +231,25 @@ void Pipeline::WriteSnapshot(ConnectionSnapshot& out) const {
     out.more = out.next < end;
   }
   out.done.store(true, std::memory_order_release);
+}
+
+// The peer has been found, or has moved. What waits for that may go.
+void Pipeline::SetPeerMac(const LcoreRequest& request) {
+  if (request.instance >= instances_.size()) return;
+  Instance& instance = *instances_[request.instance];
+  const uint32_t peer = request.peer;
+  if (peer >= instance.params.peers.size()) return;
+  instance.params.peers[peer].mac = request.mac;
+  instance.WriteHeaders(peer, PortOf(instance).params);
+  instance.resolving[peer] = 0;
+  instance.counters.Add(Counter::kNeighboursLearnt);
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    const uint32_t number = instance.ConnectionIndex(peer, vc);
+    const uint8_t bit = static_cast<uint8_t>(1u << vc);
+    if ((instance.blocked[number] & bit) == 0) continue;
+    instance.blocked[number] = static_cast<uint8_t>(instance.blocked[number] & ~bit);
+    Activate(instance, Scheduler::QueueIndex(peer, vc));
+  }
 }
 
 void Pipeline::FinishDraining() {

@@ -57,6 +57,7 @@ struct Instance {
   std::vector<HeaderTemplate> headers;      // [peer * kClasses + class]
   std::vector<Connection> connections;      // [ConnectionIndex]
   std::vector<Handshake> handshakes;        // [peer]
+  std::vector<uint8_t> resolving;           // [peer]: its MAC address is not known yet
   std::vector<uint8_t> blocked;             // [connection]: VCs whose queue waits for it, a mask
   std::vector<uint8_t> flags;               // [connection]: the lists below that it is on
   static constexpr uint8_t kOnAckList = 1;

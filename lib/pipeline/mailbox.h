@@ -3,6 +3,7 @@
 #ifndef SUEDE_PIPELINE_MAILBOX_H_
 #define SUEDE_PIPELINE_MAILBOX_H_
 
+#include <array>
 #include <cstdint>
 
 #include "base/spsc_ring.h"
@@ -23,6 +24,7 @@ enum class LcoreRequestKind : uint8_t {
                 // acknowledged, and from then on take nothing
   kSnapshot,    // write connections to `snapshot`; has no reply but its `done`
   kSettings,    // take `settings`; no reply but its `done`; one at a time
+  kSetPeerMac,  // frames to `peer` of `instance` go to `mac` from now on; has no reply
 };
 
 struct LcoreRequest {
@@ -30,7 +32,9 @@ struct LcoreRequest {
   uint8_t vc_mask = 0;
   uint16_t queue = 0;     // kResetQueue: number within the client
   uint32_t client = 0;
-  uint32_t instance = 0;  // kClaim, kUnclaim: the pipeline's number
+  uint32_t instance = 0;  // kClaim, kUnclaim, kSetPeerMac: the pipeline's number
+  uint32_t peer = 0;      // index into InstanceParams::peers
+  std::array<uint8_t, 6> mac{};
   const uint32_t* queue_instances = nullptr;  // kAttach: of each queue; read before the answer
   void* segment = nullptr;
   const SegmentShape* shape = nullptr;  // read before the answer is sent, not after

@@ -18,6 +18,7 @@ struct PeerParams {
   uint16_t xpuid = 0;
   NetAddress address;
   MacAddress mac{};  // udp4, udp6
+  bool resolving = false;  // the MAC address is not known yet: a kSetPeerMac brings it
 };
 
 struct PortParams {

@@ -28,11 +28,13 @@ Instance::Instance(const InstanceParams& instance_params, const PortParams& port
   const uint32_t per_peer = params.transport.psn_scope == PsnScope::kVc ? kVcCount : 1;
   connections.resize(size_t{count} * per_peer);
   blocked.resize(connections.size());
+  resolving.reserve(count);
   flags.resize(connections.size());
   headers.resize(size_t{count} * kClasses);
   widest_window = params.transport.window_pdus;
   for (uint32_t peer = 0; peer < count; ++peer) {
     peer_of_xpu[params.peers[peer].xpuid] = static_cast<uint16_t>(peer);
+    resolving.push_back(params.peers[peer].resolving ? 1 : 0);
     WriteHeaders(peer, port_params);
   }
 }
@@ -69,8 +71,8 @@ Pipeline::Pipeline() : queues_(kMaxQueues), clients_(kMaxClients) {
   dirty_clients_.reserve(kMaxClients * kVcCount);
 }
 
-uint32_t Pipeline::AddPort(Port* port, const PortParams& params) {
-  ports_.push_back(std::make_unique<PortContext>(port, params));
+uint32_t Pipeline::AddPort(Port* port, const PortParams& params, PacketLane* packets) {
+  ports_.push_back(std::make_unique<PortContext>(port, params, packets));
   return static_cast<uint32_t>(ports_.size() - 1);
 }
 
@@ -111,7 +113,10 @@ bool Pipeline::Poll(Time now) {
   work |= timers_.Advance(now, [&](uint32_t timer) { OnTimer(timer, now); });
   if (hook_ != nullptr) work |= hook_->Poll(now);
   work |= PollClients();
-  for (const auto& port : ports_) work |= StagePdus(*port, now);
+  for (const auto& port : ports_) {
+    work |= StagePacket(*port);
+    work |= StagePdus(*port, now);
+  }
   SendReady();
   for (const auto& port : ports_) SendAcks(*port, now);
   for (const auto& port : ports_) {

@@ -39,7 +39,8 @@ class Pipeline {
   Pipeline();
 
   // ---- Building it, before the first Poll. Numbers count from 0.
-  uint32_t AddPort(Port* port, const PortParams& params);
+  // `packets`, where given, outlives the pipeline.
+  uint32_t AddPort(Port* port, const PortParams& params, PacketLane* packets = nullptr);
   uint32_t AddInstance(const InstanceParams& params);
   void SetHook(PollHook* hook) { hook_ = hook; }
 
@@ -94,6 +95,7 @@ class Pipeline {
   void PackRecord(Instance& instance, QueueSlot& slot, uint16_t number, const TxRecord& record,
                   uint32_t queue);
   void Discard(QueueSlot& slot, uint16_t number, const TxRecord& record, uint8_t status);
+  bool StagePacket(PortContext& port);
   bool StagePdus(PortContext& port, Time now);
   bool StageOne(Instance& instance, PortContext& port, Time now);
   void StageRetransmission(PortContext& port, Time now);
@@ -116,6 +118,7 @@ class Pipeline {
   void OnRefusal(Instance& instance, uint32_t connection, const ReceivedPdu& pdu, uint32_t lines);
   bool DeliverUnclaimed();
   void PublishReceived();
+  void OnFrameError(PortContext& port, const Frame& frame, FrameError error, Time now);
 
   // acks.cc
   void Complete(Instance& instance, PduList& pdus, uint8_t status);
@@ -139,6 +142,7 @@ class Pipeline {
   void OnConnectionTimer(Instance& instance, uint32_t connection, Time now);
   void ArmConnection(Instance& instance, uint32_t connection);
   void ArmHandshake(Instance& instance, uint32_t peer);
+  void Greet(Instance& instance, uint32_t peer, Time now);
   void WantRetransmission(Instance& instance, uint32_t connection);
   void PublishCompletions();
 
@@ -149,6 +153,7 @@ class Pipeline {
   LcoreStatus ResetQueue(const LcoreRequest& request);
   LcoreStatus Detach(const LcoreRequest& request);
   void WriteSnapshot(ConnectionSnapshot& out) const;
+  void SetPeerMac(const LcoreRequest& request);
   void FinishDetaching();
   void FinishDraining();
   ClientSlot* FindClient(uint32_t client);

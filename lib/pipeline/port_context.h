@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/fifo.h"
 #include "base/time.h"
+#include "pipeline/packet_lane.h"
 #include "pipeline/params.h"
 #include "port/port.h"
 #include "stats/counters.h"
@@ -42,8 +43,11 @@ struct DelayedAcks {
 };
 
 struct PortContext {
-  PortContext(Port* driver, const PortParams& port_params)
-      : port(driver), params(port_params), tx_offload(OffloadOf(*driver, port_params.rules.encap)) {}
+  PortContext(Port* driver, const PortParams& port_params, PacketLane* packet_lane)
+      : port(driver),
+        params(port_params),
+        packets(packet_lane),
+        tx_offload(OffloadOf(*driver, port_params.rules.encap)) {}
 
   // What the device can fill in of the headers of an encapsulation.
   static TxOffload OffloadOf(const Port& driver, Encap encap) {
@@ -108,6 +112,7 @@ struct PortContext {
 
   Port* const port;
   const PortParams params;
+  PacketLane* const packets;  // management packets; null: none
   const TxOffload tx_offload;  // what the device fills in of every frame
   absl::flat_hash_map<NetAddress, uint32_t> instance_by_address;
   // The entry that the last frame found: frames come in runs.

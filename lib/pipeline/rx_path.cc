@@ -43,7 +43,7 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
   const ParsedFrame parsed =
       ParseFrame(port.params.rules, frame->data, frame->length, trusted);
   if (parsed.error != FrameError::kNone) {
-    lcore_counters_.Add(DropCounter(parsed.error));
+    OnFrameError(port, *frame, parsed.error, now);
     return false;
   }
   const uint32_t number = port.InstanceAt(parsed.destination);
@@ -85,6 +85,16 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
     return false;
   }
   return OnDataPdu(instance, pdu, now);
+}
+
+// What is not SUE's goes up where somebody receives it; all else is dropped.
+[[gnu::cold]] void Pipeline::OnFrameError(PortContext& port, const Frame& frame, FrameError error,
+                                          Time now) {
+  if (error == FrameError::kNotSue && port.packets != nullptr && port.packets->receiving()) {
+    port.packets->OfferUp(frame, now, lcore_counters_);
+  } else {
+    lcore_counters_.Add(DropCounter(error));
+  }
 }
 
 bool Pipeline::OnDataPdu(Instance& instance, const ReceivedPdu& pdu, Time now) {
@@ -141,11 +151,7 @@ bool Pipeline::OnSequenced(Instance& instance, uint32_t number, const ReceivedPd
     }
     OweAck(instance, number, now);
     // A peer that we do not know and are not in step with may not have noticed that we restarted.
-    Handshake& handshake = instance.handshakes[pdu.peer];
-    if (!handshake.open()) {
-      handshake.OnDemand(now);
-      ArmHandshake(instance, pdu.peer);
-    }
+    if (!instance.handshakes[pdu.peer].open()) Greet(instance, pdu.peer, now);
     return false;
   }
   uint32_t lines_needed = 0;

@@ -114,6 +114,19 @@ void Pipeline::Discard(QueueSlot& slot, uint16_t number, const TxRecord& record,
   }
 }
 
+// Merges a management packet into the port's burst: one at most, in front of the turn's data, so that
+// it is neither starved nor delays them by more than a frame.
+bool Pipeline::StagePacket(PortContext& port) {
+  if (port.packets == nullptr || !port.packets->HasPacket()) return false;
+  if (!port.HasStageRoom() || !port.HasFrames(1)) return false;
+  Pdu* pdu = port.NewPdu();
+  pdu->orphaned = true;
+  port.packets->TakePacket(*FrameOf(pdu));
+  port.Stage(pdu);
+  lcore_counters_.Add(Counter::kMgmtTxPackets);
+  return true;
+}
+
 bool Pipeline::StagePdus(PortContext& port, Time now) {
   const uint32_t before = port.staged_count;
   while (port.HasStageRoom()) {
@@ -146,12 +159,15 @@ bool Pipeline::StageOne(Instance& instance, PortContext& port, Time now) {
   const uint32_t number = instance.ConnectionIndex(peer, vc);
   Connection& connection = instance.connections[number];
   Pdu* pdu = queue.pdus.head();
+  if (instance.resolving[peer] != 0) [[unlikely]] {
+    instance.counters.Add(Counter::kTxWaitsMac);
+    scheduler.Block(index);
+    instance.blocked[number] = static_cast<uint8_t>(instance.blocked[number] | 1u << vc);
+    return scheduler.HasWork();
+  }
   const bool open = instance.handshakes[peer].open();
   if (!open || !connection.CanSend(pdu->bytes, instance.params.transport)) {
-    if (!open) {
-      instance.handshakes[peer].OnDemand(now);
-      ArmHandshake(instance, peer);
-    }
+    if (!open) Greet(instance, peer, now);
     scheduler.Block(index);
     instance.blocked[number] = static_cast<uint8_t>(instance.blocked[number] | 1u << vc);
     return scheduler.HasWork();

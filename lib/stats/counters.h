@@ -79,7 +79,21 @@ enum class Severity : uint8_t {
   X(RxControlMalformed, "rx_drop_control_malformed_total", Drop, "Control PDUs that do not parse") \
   X(HelloMismatch, "hello_mismatch_total", Error, "HELLOs of a peer with another PSN scope")       \
   X(BusyCycles, "busy_cycles_total", Info, "Cycles that an lcore spent in turns that found work")  \
-  X(IdleCycles, "idle_cycles_total", Info, "Cycles that an lcore spent in other turns, and waiting")
+  X(IdleCycles, "idle_cycles_total", Info, "Cycles that an lcore spent in other turns, and waiting") \
+  X(MgmtTxPackets, "mgmt_tx_packets_total", Info, "Management packets merged into a port's burst") \
+  X(MgmtTxRate, "mgmt_tx_drop_rate_total", Drop, "Management packets to send: over the rate")      \
+  X(MgmtTxRingFull, "mgmt_tx_drop_ring_full_total", Drop, "Management packets to send: no room")   \
+  X(MgmtTxTooLong, "mgmt_tx_drop_too_long_total", Drop, "Management packets to send: too long")    \
+  X(MgmtTxMalformed, "mgmt_tx_drop_malformed_total", Drop, "Management packets without a header")  \
+  X(MgmtTxSue, "mgmt_tx_drop_sue_total", Drop, "Management packets that the port takes for SUE's") \
+  X(MgmtRxPackets, "mgmt_rx_packets_total", Info, "Frames that are not SUE's, handed up")          \
+  X(MgmtRxRate, "mgmt_rx_drop_rate_total", Drop, "Frames that are not SUE's: over the rate")       \
+  X(MgmtRxRingFull, "mgmt_rx_drop_ring_full_total", Drop, "Frames that are not SUE's: no room")    \
+  X(MgmtRxCopies, "mgmt_rx_copies_total", Info, "Copies of them that receivers took")              \
+  X(MgmtRxCopiesLost, "mgmt_rx_copies_lost_total", Drop, "Copies of them that a receiver did not take") \
+  X(NeighboursLearnt, "neighbours_learnt_total", Info, "MAC addresses of peers learnt or changed") \
+  X(TxWaitsMac, "tx_waits_mac_total", Info, "Times that a queue waited for its peer's MAC address") \
+  X(TxNoMac, "tx_drop_no_mac_total", Drop, "ACKs and control PDUs unsent: no MAC address yet")
 
 enum class Counter : uint16_t {
 #define SUEDE_COUNTER_ID(id, name, severity, sentence) k##id,

@@ -110,6 +110,23 @@ const Wrong kLcoresAndPorts[] = {
      "use udp4, udp6, afh1, afh1s, afh2 or afh2c"},
     {"encapsulation: udp4", "udp_port: 65536", "11:15: ports[0].udp_port: ", "use 1 to 65535"},
     {"encapsulation: udp4", "vlan: {vid: 4095}", "11:17: ports[0].vlan.vid: ", "use 0 to 4094"},
+    {"encapsulation: udp4", "tap: sixteen-letters-", "11:10: ports[0].tap: 16 characters",
+     "at most 15"},
+    {"encapsulation: udp4", "tap: a/b", "11:10: ports[0].tap: ", "no /"},
+    {"encapsulation: udp4", "tap: 'a b'", "11:10: ports[0].tap: ", "letters, digits"},
+    {"encapsulation: udp4", "tap: ''", "11:10: ports[0].tap: empty", "write a value"},
+    {"encapsulation: udp4\n  - {name: p1,", "tap: t0\n  - {name: p1, tap: t0,",
+     "12:21: ports[1].tap: t0 is the TAP device of ports[0]", "another name"},
+    {"'0000:03:00.0'}\n", "'0000:03:00.0'}\n  - {name: p2, device: net_null0, tap: t0}\n",
+     "13:40: ports[2].tap: no lcore serves port p2", "add one, or remove tap"},
+    {"encapsulation: udp4", "tap_prefix: 24", "11:17: ports[0].tap_prefix: there is no TAP",
+     "add tap: NAME"},
+    {"encapsulation: udp4", "tap: t0\n    tap_prefix: 33",
+     "12:17: ports[0].tap_prefix: 33 is longer", "use 1 to 32"},
+    {"encapsulation: udp4", "tap: t0\n    tap_prefix: 0", "12:17: ports[0].tap_prefix: ",
+     "use 1 to 128"},
+    {"encapsulation: udp4", "tap: t0\n    tap_prefix: 24\n    vlan: {vid: 7}",
+     "12:17: ports[0].tap_prefix: the addresses", "set them there"},
     {"encapsulation: udp4", "mac: 01:00:00:00:00:01", "11:10: ports[0].mac: ", "unicast"},
     {"encapsulation: udp4", "mac: 2:0:0:0:0:1", "11:10: ports[0].mac: ", "as in 02:00:00:00:00:01"},
 };
@@ -143,7 +160,17 @@ const Wrong kInstancesAndPeers[] = {
      "use ip_base"},
     {"ip_base: 198.18.1.0", "ip_base: 223.255.255.254",
      "15:55: instances[1].ports[0].ip_base: ", "use a lower ip_base"},
-    {", mac: 02:00:00:00:00:03", "", "17:22: peers[0].ports[0].mac: missing", "add mac:"},
+    {", mac: 02:00:00:00:00:03", "", "17:22: peers[0].ports[0].mac: missing, and not learnt",
+     "add mac: or mac_base:, or tap: NAME to port p0"},
+    {"encapsulation: udp4\n  - {name: p1, device: '0000:03:00.0'}\ninstances:\n"
+     "  - {xpu: 0, lcore: 1, ports: [{port: p0, ip: 198.18.0.1}]}\n"
+     "  - {xpus: 1-2, lcore: 2, ports: [{port: p1, ip_base: 198.18.1.0}]}\npeers:\n"
+     "  - {xpu: 3, ports: [{port: p0, ip: 198.18.0.3, mac: 02:00:00:00:00:03}]}\n",
+     "tap: t0\n    vlan: {vid: 7}\n  - {name: p1, device: '0000:03:00.0'}\ninstances:\n"
+     "  - {xpu: 0, lcore: 1, ports: [{port: p0, ip: 198.18.0.1}]}\n"
+     "  - {xpus: 1-2, lcore: 2, ports: [{port: p1, ip_base: 198.18.1.0}]}\npeers:\n"
+     "  - {xpu: 3, ports: [{port: p0, ip: 198.18.0.3}]}\n",
+     "18:22: peers[0].ports[0].mac: missing, and not learnt on a port with a VLAN id", "add mac:"},
     {"mac: 02:00:00:00:00:03", "mac: ff:ff:ff:ff:ff:ff",
      "17:54: peers[0].ports[0].mac: ", "unicast"},
     {"mac_base: 02:00:00:00:00:00", "mac_base: 02:ff:ff:ff:ff:fe",

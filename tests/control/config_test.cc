@@ -80,6 +80,39 @@ TEST(ConfigTest, SmallestFileHasTheDefaults) {
   ExpectDumpLoadsToTheSame(config);
 }
 
+TEST(ConfigTest, PeersOnAPortWithATapNeedNoMac) {
+  const Config config = MustParse(
+      "version: 1\nname: taps\nlcores: [{cpu: 0}]\n"
+      "ports:\n"
+      "  - {name: four, device: net_null0, tap: t0, tap_prefix: 24}\n"
+      "  - {name: six, device: net_null1, encapsulation: udp6, tap: t1, vlan: {vid: 0}}\n"
+      "  - {name: afh, device: net_null2, encapsulation: afh1, tap: t2}\n"
+      "  - {name: fixed, device: net_null3, tap: t3, vlan: {vid: 9}}\n"
+      "instances:\n"
+      "  - {xpu: 0, ports: [{port: four, ip: 198.18.0.1}]}\n"
+      "  - {xpu: 1, ports: [{port: six, ip: '2001:db8::1'}]}\n"
+      "  - {xpu: 2, ports: [{port: afh}]}\n"
+      "  - {xpu: 3, ports: [{port: fixed, ip: 198.18.1.1}]}\n"
+      "peers:\n"
+      "  - xpus: 10-19\n"
+      "    ports:\n"
+      "      - {port: four, ip_base: 198.18.0.0}\n"
+      "      - {port: six, ip_base: '2001:db8::'}\n"
+      "      - {port: fixed, ip_base: 198.18.1.0, mac: 02:00:00:00:00:01}\n"
+      "management: {packet_burst: 8}\n");
+  EXPECT_EQ(config.ports[0].tap, "t0");
+  EXPECT_EQ(config.ports[0].tap_prefix, 24u);
+  EXPECT_FALSE(config.ports[1].tap_prefix.has_value());
+  EXPECT_EQ(config.management.packet_burst, 8u);
+  EXPECT_TRUE(LearnsNeighbours(config.ports[0]) && LearnsNeighbours(config.ports[1]));
+  EXPECT_FALSE(LearnsNeighbours(config.ports[2]) || LearnsNeighbours(config.ports[3]));
+  ASSERT_EQ(config.peers.size(), 10u);
+  EXPECT_EQ(config.peers[9].ports[0].mac, ConfigMac{});
+  EXPECT_EQ(config.peers[9].ports[1].mac, ConfigMac{});
+  EXPECT_EQ(config.peers[9].ports[2].mac, (ConfigMac{2, 0, 0, 0, 0, 1}));
+  ExpectDumpLoadsToTheSame(config);
+}
+
 TEST(ConfigTest, MtuIsTheUsualOneWhereThePackLimitIsSmall) {
   EXPECT_EQ(MustParse(std::string(kSmallest) + "packing: {limit_bytes: 274}\n").ports[0].mtu_bytes,
             1500u);

@@ -67,6 +67,7 @@ class PipelineTest : public ::testing::Test {
   struct Host {
     uint32_t number = 0;
     SimPort* port = nullptr;
+    std::unique_ptr<PacketLane> lane;  // where lane_burst is set
     std::unique_ptr<Pipeline> pipeline;
     std::vector<LcoreReply> replies;
     uint64_t Count(Counter counter) const {
@@ -92,7 +93,10 @@ class PipelineTest : public ::testing::Test {
   // Gives a host a new pipeline, as a new boot of its daemon does.
   void Boot(Host& host, uint32_t peers, uint32_t epoch) {
     host.pipeline = std::make_unique<Pipeline>();
-    host.pipeline->AddPort(host.port, {.mac = MacOf(host.number)});
+    if (lane_burst != 0) {
+      host.lane = std::make_unique<PacketLane>(FrameRules{}, SimPort::kMaxFrameBytes, lane_burst);
+    }
+    host.pipeline->AddPort(host.port, {.mac = MacOf(host.number)}, host.lane.get());
     InstanceParams p = params;
     p.xpuid = static_cast<uint16_t>(host.number);
     p.address.low = IpOf(host.number);
@@ -100,7 +104,8 @@ class PipelineTest : public ::testing::Test {
     for (uint32_t peer = 0; peer < peers; ++peer) {
       if (peer == host.number) continue;
       p.peers.push_back(
-          {.xpuid = static_cast<uint16_t>(peer), .address = {.low = IpOf(peer)}, .mac = MacOf(peer)});
+          {.xpuid = static_cast<uint16_t>(peer), .address = {.low = IpOf(peer)},
+           .mac = resolving ? MacAddress{} : MacOf(peer), .resolving = resolving});
     }
     host.pipeline->AddInstance(p);
   }
@@ -190,6 +195,8 @@ class PipelineTest : public ::testing::Test {
 
   SimNetwork network{1};
   InstanceParams params;
+  uint32_t lane_burst = 0;  // of hosts' lanes for management packets; 0: they have none
+  bool resolving = false;   // hosts do not know the MAC addresses of their peers
   SegmentShape shape;
   const uint32_t no_instances[SUEDE_MAX_QUEUES] = {};
   std::vector<std::unique_ptr<Host>> hosts;

@@ -33,6 +33,23 @@ TEST_P(ExampleTest, ExitCodes) {
   EXPECT_EQ(Run(directory.Socket() + " 1 1 0 --receive 1 --seconds 1"), 1);
 }
 
+TEST(PacketsExampleTest, SendsAndReceives) {
+  TestDirectory directory;
+  const auto run = [&](const std::string& arguments) {
+    const std::string command =
+        std::string(PACKETS_C) + " " + directory.Socket() + " " + arguments + " >/dev/null";
+    const int status = system(command.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  EXPECT_EQ(run("p0 --count 1"), 4);
+  FakeDaemon daemon(TestConfig(directory.Socket()));
+  EXPECT_EQ(run("p0 --count 50 --receive 50"), 0);
+  EXPECT_EQ(daemon.packets, 50u);
+  EXPECT_EQ(run("p0 --count 0 --receive 1 --seconds 0.1"), 1);
+  EXPECT_EQ(run("p9 --count 1"), 2);
+  EXPECT_EQ(run("p0 --what 1"), 2);
+}
+
 INSTANTIATE_TEST_SUITE_P(Languages, ExampleTest, ::testing::Values(HELLO_C, HELLO_CPP));
 
 }  // namespace

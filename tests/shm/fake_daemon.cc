@@ -35,6 +35,7 @@ FakeDaemon::FakeDaemon(const ShmServerConfig& config) {
     return;
   }
   server_ = std::move(*server);
+  server_->SetPacketHandler(this);
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -119,6 +120,21 @@ void FakeDaemon::OnGone(ClientId id) {
   std::erase_if(claims_, [id](const auto& claim) { return claim.second == id; });
   if (!hold_detach) later_.push_back([this, id] { server_->FinishDetach(id); });
   ++gone;
+}
+
+absl::StatusOr<PacketPort> FakeDaemon::FindPacketPort(std::string_view name, uint32_t index) {
+  if (!name.empty()) index = name == "p0" ? 0 : name == "p1" ? 1 : 2;
+  if (index > 1) return absl::NotFoundError("no such port here");
+  return PacketPort{.index = index,
+                    .name = index == 0 ? "p0" : "p1",
+                    .max_bytes = 1518,
+                    .mtu_bytes = 1500,
+                    .mac = {2, 0, 0, 0, 0, static_cast<uint8_t>(index)}};
+}
+
+void FakeDaemon::OnPacket(uint32_t port, std::span<const uint8_t> frame) {
+  ++packets;
+  copies_lost += server_->DeliverPacket(port, frame).lost;
 }
 
 void FakeDaemon::Complete(Queue& queue, const TxRecord& record, uint8_t status) {

@@ -35,7 +35,7 @@ class TestDirectory {
 
 ShmServerConfig TestConfig(const std::string& socket);
 
-class FakeDaemon : public ClientHandler {
+class FakeDaemon : public ClientHandler, public PacketHandler {
  public:
   explicit FakeDaemon(const ShmServerConfig& config);
   ~FakeDaemon() override { Stop(); }
@@ -66,11 +66,19 @@ class FakeDaemon : public ClientHandler {
   absl::Status OnReset(ClientId id, uint32_t index) override;
   void OnGone(ClientId id) override;
 
+  // Ports "p0" and "p1", which give back what is sent on them.
+  absl::StatusOr<PacketPort> FindPacketPort(std::string_view name, uint32_t index) override;
+  void OnPacketReceivers(uint32_t port, uint32_t count) override { receivers[port] = count; }
+  void OnPacket(uint32_t port, std::span<const uint8_t> frame) override;
+
   absl::Status status;
   std::atomic<bool> refuse_open{false};
   std::atomic<bool> hold_detach{false};
   std::atomic<bool> paused{false};  // takes nothing out of the rings
   std::atomic<int> gone{0};
+  std::array<std::atomic<uint32_t>, 2> receivers{};
+  std::atomic<uint32_t> packets{0};
+  std::atomic<uint32_t> copies_lost{0};
 
  private:
   struct Queue {

@@ -8,6 +8,7 @@
 #include <sys/un.h>
 
 #include <cstring>
+#include <vector>
 
 #include "fake_daemon.h"
 
@@ -128,6 +129,83 @@ TEST_F(ServerTest, MalformedMessagesEndTheConnection) {
   closes(protocol::Claim{}, sizeof(protocol::Claim));  // before OPEN
   closes(protocol::Wait{}, sizeof(protocol::Wait));
   closes(protocol::Reply{}, sizeof(protocol::Reply));
+}
+
+TEST_F(ServerTest, PacketsAndCommandsDoNotMix) {
+  uint64_t expected = 0;
+  const auto closes = [&](RawClient& client, auto message, size_t bytes) {
+    client.Send(message, bytes);
+    EXPECT_TRUE(client.IsClosed());
+    EXPECT_EQ(daemon_.counters().malformed, ++expected);
+  };
+  protocol::PacketSend send;
+  send.head = {.type = protocol::Type::kPacketSend, .size = 80};
+  std::memset(send.octets, 1, 64);
+  {
+    RawClient client(path_);
+    closes(client, send, 80);  // before PACKETS_OPEN
+  }
+  {
+    RawClient client(path_);
+    ASSERT_EQ(client.Open(), protocol::Status::kOk);
+    closes(client, protocol::PacketsOpen{}, sizeof(protocol::PacketsOpen));
+  }
+  const auto after = [&](auto message, size_t bytes) {
+    RawClient client(path_);
+    ASSERT_TRUE(client.Send(protocol::PacketsOpen{}));
+    closes(client, message, bytes);
+  };
+  after(protocol::PacketsOpen{}, sizeof(protocol::PacketsOpen));
+  after(protocol::Open{}, sizeof(protocol::Open));
+  after(protocol::Claim{}, sizeof(protocol::Claim));
+  after(protocol::Wait{}, sizeof(protocol::Wait));
+  after(send, 79);  // not what its size says
+  EXPECT_EQ(daemon_.packets, 0u);
+}
+
+TEST_F(ServerTest, PacketsOfAnyLengthReachTheHandlerAndNoLongerOnes) {
+  RawClient client(path_);
+  ASSERT_TRUE(client.Send(protocol::PacketsOpen{}));
+  protocol::PacketSend send{};
+  uint32_t sent = 0;
+  for (const uint32_t bytes : {0u, 1u, 13u, 14u, 1518u, protocol::kMaxPacketBytes}) {
+    send.head = {.type = protocol::Type::kPacketSend,
+                 .size = static_cast<uint32_t>(sizeof send.head) + bytes};
+    ASSERT_TRUE(client.Send(send, send.head.size));
+    ++sent;
+  }
+  for (int i = 0; i < 5000 && daemon_.packets != sent; ++i) usleep(1000);
+  EXPECT_EQ(daemon_.packets, sent);
+  std::vector<char> longer(sizeof send + 1);
+  std::memcpy(longer.data(), &send, sizeof send);
+  protocol::Head head{.type = protocol::Type::kPacketSend,
+                      .size = static_cast<uint32_t>(longer.size())};
+  std::memcpy(longer.data(), &head, sizeof head);
+  struct Longer {
+    char octets[sizeof(protocol::PacketSend) + 1];
+  } message;
+  std::memcpy(message.octets, longer.data(), longer.size());
+  client.Send(message);
+  EXPECT_TRUE(client.IsClosed());
+  EXPECT_EQ(daemon_.counters().oversized, 1u);
+}
+
+TEST_F(ServerTest, AReaderOfPacketsThatSleepsLosesThemAndNothingElse) {
+  RawClient reader(path_);
+  protocol::PacketsOpen open;
+  open.receive = 1;
+  ASSERT_TRUE(reader.Send(open));
+  RawClient sender(path_);
+  ASSERT_TRUE(sender.Send(protocol::PacketsOpen{}));
+  protocol::PacketSend send{};
+  send.head = {.type = protocol::Type::kPacketSend, .size = 16 + 1500};
+  uint32_t sent = 0;
+  for (; sent < 20'000 && daemon_.copies_lost < 100; ++sent) ASSERT_TRUE(sender.Send(send, 1516));
+  EXPECT_GE(daemon_.copies_lost, 100u);
+  for (int i = 0; i < 5000 && daemon_.packets != sent; ++i) usleep(1000);
+  EXPECT_EQ(daemon_.packets, sent);
+  EXPECT_EQ(daemon_.client_count(), 2u);
+  EXPECT_EQ(daemon_.counters().gone, 0u);
 }
 
 TEST_F(ServerTest, SecondOpenEndsTheConnection) {

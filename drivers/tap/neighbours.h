@@ -1,0 +1,62 @@
+// IP addresses of an interface, and the MAC addresses of its neighbours as the kernel knows them.
+#ifndef SUEDE_TAP_NEIGHBOURS_H_
+#define SUEDE_TAP_NEIGHBOURS_H_
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+struct mnl_socket;
+struct nlmsghdr;
+
+namespace suede {
+
+// IPv4 in low, IPv6 in high and low; in host order.
+struct LinkAddress {
+  bool is_v6 = false;
+  uint64_t high = 0;
+  uint64_t low = 0;
+  friend auto operator<=>(const LinkAddress&, const LinkAddress&) = default;
+};
+
+// Gives an interface an address. One that it has already is no error.
+absl::Status AddAddress(uint32_t interface, const LinkAddress& address, uint32_t prefix_bits);
+
+// One thread.
+class Neighbours {
+ public:
+  using Mac = std::array<uint8_t, 6>;
+  using Found = std::function<void(const LinkAddress&, const Mac&)>;
+
+  // Of an interface in the thread's network namespace.
+  static absl::StatusOr<std::unique_ptr<Neighbours>> Open(uint32_t interface);
+  ~Neighbours();
+  Neighbours(const Neighbours&) = delete;
+  Neighbours& operator=(const Neighbours&) = delete;
+
+  // Readable when Poll has something to do.
+  int fd() const;
+  // Calls `found` for what the kernel has learnt since the last call; the first calls give all that it
+  // knew before. A bounded number of times.
+  void Poll(const Found& found);
+  // Asks the kernel to find the neighbour, or to see whether it is still there.
+  void Resolve(const LinkAddress& address);
+
+ private:
+  Neighbours(mnl_socket* socket, uint32_t interface) : socket_(socket), interface_(interface) {}
+  void AskForAll();
+  void OnMessage(const nlmsghdr* message, const Found& found) const;
+
+  mnl_socket* const socket_;
+  const uint32_t interface_;
+  uint32_t sequence_ = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_TAP_NEIGHBOURS_H_

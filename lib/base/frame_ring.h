@@ -1,0 +1,64 @@
+// A bounded queue of whole frames between two threads: one producer, one consumer, no waiting. Frames
+// are copied in and out; the memory is taken once.
+#ifndef SUEDE_BASE_FRAME_RING_H_
+#define SUEDE_BASE_FRAME_RING_H_
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+namespace suede {
+
+class FrameRing {
+ public:
+  // `slots` is a power of two.
+  FrameRing(uint32_t slots, uint32_t frame_bytes)
+      : mask_(slots - 1),
+        frame_bytes_(frame_bytes),
+        lengths_(slots),
+        octets_(size_t{slots} * frame_bytes) {}
+
+  uint32_t frame_bytes() const { return frame_bytes_; }
+
+  // ---- The producer.
+
+  // False where the ring is full. The frame has at most frame_bytes() octets.
+  bool Push(std::span<const uint8_t> frame) {
+    const uint32_t head = head_.load(std::memory_order_relaxed);
+    if (head - tail_.load(std::memory_order_acquire) > mask_) return false;
+    std::memcpy(At(head), frame.data(), frame.size());
+    lengths_[head & mask_] = static_cast<uint32_t>(frame.size());
+    head_.store(head + 1, std::memory_order_release);
+    return true;
+  }
+
+  // ---- The consumer.
+
+  bool empty() const {
+    return tail_.load(std::memory_order_relaxed) == head_.load(std::memory_order_acquire);
+  }
+  // The oldest frame, which stays until Pop. The ring is not empty.
+  std::span<const uint8_t> Front() {
+    const uint32_t tail = tail_.load(std::memory_order_relaxed);
+    return {At(tail), lengths_[tail & mask_]};
+  }
+  void Pop() { tail_.store(tail_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
+
+ private:
+  uint8_t* At(uint32_t position) {
+    return octets_.data() + size_t{position & mask_} * frame_bytes_;
+  }
+
+  const uint32_t mask_;
+  const uint32_t frame_bytes_;
+  std::vector<uint32_t> lengths_;
+  std::vector<uint8_t> octets_;
+  alignas(64) std::atomic<uint32_t> head_{0};
+  alignas(64) std::atomic<uint32_t> tail_{0};
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_BASE_FRAME_RING_H_

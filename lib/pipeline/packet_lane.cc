@@ -1,0 +1,65 @@
+#include "pipeline/packet_lane.h"
+
+#include <cstring>
+
+#include "wire/ethernet.h"
+
+namespace suede {
+namespace {
+
+// Octets of a frame that tell whether it is SUE's, with room for what a parser looks at further on.
+constexpr size_t kJudgedBytes = 256;
+
+}  // namespace
+
+PacketLane::PacketLane(const FrameRules& rules, uint32_t frame_bytes, uint32_t burst)
+    : rules_(rules),
+      down_bucket_(kPacketsPerSecond, burst),
+      down_(kLanePackets, frame_bytes),
+      up_bucket_(kPacketsPerSecond, burst),
+      up_(kLanePackets, frame_bytes) {}
+
+Counter PacketLane::Refusal(std::span<const uint8_t> frame) const {
+  const auto bytes = static_cast<uint32_t>(frame.size());
+  if (EthernetBytes(frame.data(), bytes) == 0) return Counter::kMgmtTxMalformed;
+  if (bytes > frame_bytes()) return Counter::kMgmtTxTooLong;
+  // A parser may write to what it takes for a PDU, hence the copy. Of a longer frame the rest is not
+  // needed: what lengths and checksums say of it makes it a broken frame of SUE, not another's.
+  uint8_t head[kJudgedBytes];
+  const auto judged = static_cast<uint32_t>(std::min(frame.size(), kJudgedBytes));
+  std::memcpy(head, frame.data(), judged);
+  if (ParseFrame(rules_, head, judged, false).error != FrameError::kNotSue) {
+    return Counter::kMgmtTxSue;
+  }
+  return Counter::kCount;
+}
+
+bool PacketLane::Send(std::span<const uint8_t> frame, Time now) {
+  Counter refusal = Refusal(frame);
+  if (refusal == Counter::kCount && !down_bucket_.Take(now)) refusal = Counter::kMgmtTxRate;
+  if (refusal == Counter::kCount && !down_.Push(frame)) refusal = Counter::kMgmtTxRingFull;
+  if (refusal == Counter::kCount) return true;
+  control_counters_.Add(refusal);
+  return false;
+}
+
+void PacketLane::OfferUp(const Frame& frame, Time now, CounterBlock& counters) {
+  if (!up_bucket_.Take(now)) {
+    counters.Add(Counter::kMgmtRxRate);
+  } else if (!up_.Push({frame.data, frame.length})) {
+    counters.Add(Counter::kMgmtRxRingFull);
+  } else {
+    counters.Add(Counter::kMgmtRxPackets);
+  }
+}
+
+void PacketLane::TakePacket(Frame& frame) {
+  const std::span<const uint8_t> octets = down_.Front();
+  frame.data = frame.buffer + Frame::kCommandOffset;
+  frame.length = static_cast<uint32_t>(octets.size());
+  frame.tx_offload = TxOffload::kNone;
+  std::memcpy(frame.data, octets.data(), octets.size());
+  down_.Pop();
+}
+
+}  // namespace suede

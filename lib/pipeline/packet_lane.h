@@ -1,0 +1,68 @@
+// The management packets of one port, between the control thread and the lcore that serves the port
+// (docs/management-packets.md): a ring of frames each way, its rate, and who counts what.
+#ifndef SUEDE_PIPELINE_PACKET_LANE_H_
+#define SUEDE_PIPELINE_PACKET_LANE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "base/frame_ring.h"
+#include "base/token_bucket.h"
+#include "port/frame.h"
+#include "stats/counters.h"
+#include "wire/encap.h"
+
+namespace suede {
+
+inline constexpr uint32_t kPacketsPerSecond = 10'000;  // each way (SUE framework §3.1)
+inline constexpr uint32_t kLanePackets = 256;          // that wait, each way
+
+// Both threads read the clock of the endpoint.
+class PacketLane {
+ public:
+  // `rules` are the port's, `frame_bytes` its longest frame. Takes all memory that it will use.
+  PacketLane(const FrameRules& rules, uint32_t frame_bytes, uint32_t burst);
+
+  uint32_t frame_bytes() const { return down_.frame_bytes(); }
+
+  // ---- The control thread.
+
+  // Sends a frame, or drops and counts it. Returns whether it will go.
+  bool Send(std::span<const uint8_t> frame, Time now);
+  // Whether frames that are not SUE's are to come up.
+  void SetReceiving(bool receiving) { receiving_.store(receiving, std::memory_order_relaxed); }
+  // The oldest frame that came up, until PopReceived; empty where there is none.
+  std::span<const uint8_t> Received() {
+    return up_.empty() ? std::span<const uint8_t>() : up_.Front();
+  }
+  void PopReceived() { up_.Pop(); }
+  // What the control thread counts of this port.
+  CounterBlock& control_counters() { return control_counters_; }
+  const CounterBlock& control_counters() const { return control_counters_; }
+
+  // ---- The lcore.
+
+  bool receiving() const { return receiving_.load(std::memory_order_relaxed); }
+  // Takes a copy of a received frame, or drops and counts it.
+  void OfferUp(const Frame& frame, Time now, CounterBlock& counters);
+  bool HasPacket() const { return !down_.empty(); }
+  // Copies the oldest frame to send into an empty frame of the port. HasPacket must hold.
+  void TakePacket(Frame& frame);
+
+ private:
+  // Why a frame may not be sent; kCount: it may.
+  Counter Refusal(std::span<const uint8_t> frame) const;
+
+  const FrameRules rules_;
+  TokenBucket down_bucket_;  // the control thread's
+  FrameRing down_;
+  CounterBlock control_counters_;
+  std::atomic<bool> receiving_{false};
+  alignas(64) TokenBucket up_bucket_;  // the lcore's
+  FrameRing up_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PIPELINE_PACKET_LANE_H_

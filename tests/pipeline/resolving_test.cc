@@ -1,0 +1,101 @@
+// Peers whose MAC address is not known yet: what is for them waits, and nothing is sent to nowhere.
+#include "bench.h"
+
+namespace suede {
+namespace {
+
+class ResolvingTest : public ByHandTest {
+ protected:
+  void SetUp() override {
+    resolving = true;
+    Start();
+    nowhere = network.AddPort({0, 0, 0, 0, 0, 0}, 64, 64, SimFaults());
+    client = &Attach(*host);
+  }
+  void SetMac(uint32_t to) {
+    EXPECT_EQ(Ask(*host, {.kind = LcoreRequestKind::kSetPeerMac, .peer = 0, .mac = MacOf(to)}),
+              LcoreStatus::kBusy)
+        << "it has no reply";
+  }
+  bool HasHello(const std::vector<Sent>& sent) {
+    for (const Sent& frame : sent) {
+      if (frame.rh.ver == static_cast<uint8_t>(RhVersion::kControl)) return true;
+    }
+    return false;
+  }
+  SimPort* nowhere = nullptr;
+  Client* client = nullptr;
+};
+
+TEST_F(ResolvingTest, CommandsWaitAndThenGo) {
+  for (uint8_t tag = 0; tag < 3; ++tag) client->SendTagged(tag, 1, tag);
+  Run(milliseconds(20));
+  EXPECT_EQ(host->Count(Counter::kTxFrames), 0u);
+  EXPECT_EQ(host->Count(Counter::kTxWaitsMac), 3u);
+  EXPECT_TRUE(client->Completions().empty());
+  SetMac(1);
+  EXPECT_EQ(host->Count(Counter::kNeighboursLearnt), 1u);
+  // It says hello first, as always; nobody answers, so the PDUs follow.
+  EXPECT_TRUE(RunUntil([&] { return host->Count(Counter::kTxPdus) == 3; }));
+  const std::vector<Sent> sent = TakeSent();
+  ASSERT_FALSE(sent.empty());
+  EXPECT_EQ(sent.front().rh.ver, static_cast<uint8_t>(RhVersion::kControl));
+  EXPECT_TRUE(Take(nowhere).empty());
+  for (uint16_t psn = 0; psn < 3; ++psn) {
+    ReliabilityHeader ack = Rh(0, 0);
+    ack.op = RhOp::kAck;
+    ack.rpsn = Psn(2);
+    Inject({Build(ack, {})});
+  }
+  EXPECT_EQ(client->Completions().size(), 3u);
+}
+
+TEST_F(ResolvingTest, CreditBoundsWhatWaits) {
+  uint32_t accepted = 0;
+  while (client->SendTagged(accepted, 1) == SendResult::kOk) ++accepted;
+  Run(milliseconds(1));
+  EXPECT_EQ(client->SendTagged(0, 1), SendResult::kWouldBlock);
+  EXPECT_LE(accepted, shape.credit_lines);
+  SetMac(1);
+  EXPECT_TRUE(RunUntil([&] { return host->Count(Counter::kTxCommands) == accepted; }));
+}
+
+TEST_F(ResolvingTest, APeerThatSpeaksFirstIsNotAnsweredYet) {
+  client->SendTagged(0, 1);
+  Inject({Control(Hello{.epoch = 77, .psn_scope = static_cast<uint8_t>(PsnScope::kPort),
+                        .window_pdus = 64, .pack_limit_bytes = 2048, .reply_wanted = true}),
+          Build(Rh(0), Command(1))});
+  Run(milliseconds(20));
+  EXPECT_EQ(host->Count(Counter::kTxFrames), 0u);
+  EXPECT_GE(host->Count(Counter::kTxNoMac), 2u);  // its HELLO's answer, its PDU's acknowledgement
+  EXPECT_EQ(client->Receive(), std::vector<uint8_t>{3});
+  SetMac(1);
+  EXPECT_TRUE(RunUntil([&] { return HasHello(TakeSent()); })) << "the tries were not used up";
+  // The PDU comes again, as it was not acknowledged.
+  Inject({Build(Rh(0), Command(1))});
+  EXPECT_TRUE(RunUntil([&] { return host->Count(Counter::kTxAcks) > 0; }));
+  EXPECT_TRUE(Take(nowhere).empty());
+}
+
+TEST_F(ResolvingTest, AnAddressThatChangesIsFollowed) {
+  SetMac(1);
+  client->SendTagged(0, 1);
+  EXPECT_TRUE(RunUntil([&] { return host->Count(Counter::kTxPdus) == 1; }));
+  Run(microseconds(20));
+  EXPECT_FALSE(TakeSent().empty());
+  SimPort* moved = AddPort(5);
+  SetMac(5);
+  TakeSent();
+  EXPECT_TRUE(RunUntil([&] { return !Take(moved).empty(); })) << "retransmissions go there";
+  EXPECT_TRUE(TakeSent().empty());
+  EXPECT_EQ(host->Count(Counter::kNeighboursLearnt), 2u);
+}
+
+TEST_F(ResolvingTest, RequestsForNobodyAreIgnored) {
+  Ask(*host, {.kind = LcoreRequestKind::kSetPeerMac, .instance = 9, .mac = MacOf(1)});
+  Ask(*host, {.kind = LcoreRequestKind::kSetPeerMac, .peer = 9, .mac = MacOf(1)});
+  EXPECT_EQ(host->Count(Counter::kNeighboursLearnt), 0u);
+}
+
+}  // namespace
+}  // namespace suede
