@@ -122,10 +122,7 @@ absl::StatusOr<Config> ReadConfig(std::vector<std::string>* warnings) {
 }
 
 void LogCounters(const Endpoint& endpoint, const ClientService& clients, Logger& log) {
-  const CounterSnapshot sum = endpoint.Counters();
-  const auto rows = CounterRows();
-  std::string line = "counters";
-  for (size_t i = 0; i < kCounterCount; ++i) line += " " + std::string(rows[i].name) + "=" + std::to_string(sum[i]);
+  std::string line = absl::StrCat("counters", FormatCounters(endpoint.Counters(), false));
 #define SUEDE_LOG_SHM_COUNTER(id, name, sentence) \
   absl::StrAppend(&line, " ", name, "=", clients.server().counters().id);
   SUEDE_SHM_COUNTERS(SUEDE_LOG_SHM_COUNTER)

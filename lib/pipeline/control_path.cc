@@ -38,6 +38,13 @@ bool Pipeline::PollMailbox() {
       case LcoreRequestKind::kSnapshot:
         WriteSnapshot(*request.snapshot);
         continue;
+      case LcoreRequestKind::kQueues:
+        WriteQueues(*request.queues);
+        continue;
+      case LcoreRequestKind::kSetPort:
+      case LcoreRequestKind::kSetInstance:
+        SetAdmin(request);
+        continue;
     }
     mailbox_.replies.Push({.kind = request.kind,
                            .status = status,
@@ -219,10 +226,29 @@ void Pipeline::WriteSnapshot(ConnectionSnapshot& out) const {
                                .expected_psn = connection.expected().value(),
                                .unacked_pdus = connection.unacked_count(),
                                .unacked_bytes = connection.unacked_bytes(),
+                               .tx_pdus = connection.tx_pdus(),
+                               .rx_pdus = connection.rx_pdus(),
+                               .retransmissions = connection.retransmissions(),
                                .srtt_ns = connection.srtt().count(),
                                .rto_ns = connection.rto(instance.params.transport).count()};
     }
     out.more = out.next < end;
+  }
+  out.done.store(true, std::memory_order_release);
+}
+
+void Pipeline::WriteQueues(QueueSnapshot& out) const {
+  out.count = 0;
+  for (const uint16_t number : serving_) {
+    const QueueSlot& slot = queues_[number];
+    out.rows[out.count++] = {.client = slot.client,
+                             .instance = slot.instance,
+                             .number = slot.number,
+                             .broken = slot.ring.broken(),
+                             .leaving = slot.state == QueueSlot::State::kDraining,
+                             .waiting_lines = slot.ring.Waiting(),
+                             .credit_lines = slot.credits.outstanding(),
+                             .discarded = slot.discarded};
   }
   out.done.store(true, std::memory_order_release);
 }

@@ -29,6 +29,7 @@ Instance::Instance(const InstanceParams& instance_params, const PortParams& port
   connections.resize(size_t{count} * per_peer);
   blocked.resize(connections.size());
   flags.resize(connections.size());
+  mismatched.resize(count);
   headers.reserve(size_t{count} * kClasses);
   for (uint32_t peer = 0; peer < count; ++peer) {
     const PeerParams& p = params.peers[peer];

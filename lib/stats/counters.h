@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace suede {
@@ -77,7 +78,9 @@ enum class Severity : uint8_t {
   X(RxNotReady, "rx_drop_not_ready_total", Drop, "PDUs refused: no room in the VC's receive ring") \
   X(RxControlUnknown, "rx_control_unknown_total", Drop, "Control PDUs of an unknown type")         \
   X(RxControlMalformed, "rx_drop_control_malformed_total", Drop, "Control PDUs that do not parse") \
-  X(HelloMismatch, "hello_mismatch_total", Error, "HELLOs of a peer with another PSN scope")
+  X(HelloMismatch, "hello_mismatch_total", Error, "HELLOs of a peer with another PSN scope")        \
+  X(RxAdminDown, "rx_drop_admin_down_total", Drop, "Frames for a port or plane that is set down")  \
+  X(EventsLost, "lcore_events_lost_total", Error, "Events that an lcore had no room to report")
 
 enum class Counter : uint16_t {
 #define SUEDE_COUNTER_ID(id, name, severity, sentence) k##id,
@@ -97,6 +100,9 @@ struct CounterRow {
 std::span<const CounterRow, kCounterCount> CounterRows();
 
 using CounterSnapshot = std::array<uint64_t, kCounterCount>;
+
+// " name=value" for each counter, or for those that are not 0: what follows in a line of a log.
+std::string FormatCounters(const CounterSnapshot& snapshot, bool nonzero_only);
 
 // One owner's counters.
 class alignas(64) CounterBlock {
