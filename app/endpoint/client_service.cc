@@ -97,9 +97,7 @@ void ClientService::OnReply(const LcoreReply& reply) {
       attached_.erase(reply.client);
       server_->FinishDetach(client);
       break;
-    case LcoreRequestKind::kDrain:
-    case LcoreRequestKind::kSnapshot:
-    case LcoreRequestKind::kSetPeerMac: break;
+    default: break;  // the others have no reply
   }
 }
 

@@ -189,12 +189,7 @@ int Fail(const absl::Status& status, int code) {
 
 // What the data path has counted, on one line.
 std::string CountersLine(const Endpoint& endpoint) {
-  const CounterSnapshot sum = endpoint.Counters();
-  std::string line = "suede-perf: counters";
-  for (size_t i = 0; i < kCounterCount; ++i) {
-    if (sum[i] != 0) absl::StrAppend(&line, " ", std::string(CounterRows()[i].name), "=", sum[i]);
-  }
-  return line + "\n";
+  return absl::StrCat("suede-perf: counters", FormatCounters(endpoint.Counters(), true), "\n");
 }
 
 // Attaches to the running endpoint, runs, and leaves it quiet.

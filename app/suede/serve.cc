@@ -23,10 +23,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kTickMs = 10;
 
 void LogCounters(const Served& s) {
-  const CounterSnapshot sum = s.endpoint.Counters();
-  const auto rows = CounterRows();
-  std::string line = "counters";
-  for (size_t i = 0; i < kCounterCount; ++i) StrAppend(&line, " ", rows[i].name, "=", sum[i]);
+  std::string line = StrCat("counters", FormatCounters(s.endpoint.Counters(), false));
 #define SUEDE_LOG_SHM_COUNTER(id, name, sentence) \
   StrAppend(&line, " ", name, "=", s.clients.server().counters().id);
   SUEDE_SHM_COUNTERS(SUEDE_LOG_SHM_COUNTER)

@@ -10,6 +10,9 @@ Counter GivenUpCounter(uint8_t status) {
   return status == SUEDE_STATUS_PEER_RESET ? Counter::kTxPeerReset : Counter::kTxUnreachable;
 }
 
+// How often a timer of what is down looks whether it is up again.
+constexpr Duration kDownLook = std::chrono::milliseconds(2);
+
 }  // namespace
 
 // ---- Completions.
@@ -164,7 +167,8 @@ void Pipeline::SendAcks(PortContext& port, Time now) {
 
 // For a connection whose turn has come on the list that `list` names. False where it has to stay.
 bool Pipeline::PayAck(Instance& instance, uint32_t number, uint8_t list) {
-  if (instance.connections[number].OwesAck() && !SendAck(instance, number)) return false;
+  const bool owes = !instance.down && instance.connections[number].OwesAck();
+  if (owes && !SendAck(instance, number)) return false;
   instance.flags[number] &= static_cast<uint8_t>(~list);
   return true;
 }
@@ -206,7 +210,7 @@ bool Pipeline::SendControl(Instance& instance, uint32_t peer, const ControlMessa
     instance.counters.Add(Counter::kTxNoMac);
     return true;  // it is lost on the way
   }
-  if (!port.HasStageRoom() || !port.HasFrames(1)) return false;
+  if (instance.down || !port.HasStageRoom() || !port.HasFrames(1)) return false;
   Pdu* pdu = port.NewPdu();
   pdu->peer = static_cast<uint16_t>(peer);
   pdu->orphaned = true;
@@ -263,9 +267,10 @@ void Pipeline::OnControlPdu(Instance& instance, const ReceivedPdu& pdu, Time now
 
 void Pipeline::OnHello(Instance& instance, uint32_t peer, const Hello& hello, Time now) {
   if (hello.psn_scope != static_cast<uint8_t>(instance.params.transport.psn_scope)) {
-    instance.counters.Add(Counter::kHelloMismatch);
+    OnHelloMismatch(instance, peer);
     return;
   }
+  instance.mismatched[peer] = false;
   Handshake& handshake = instance.handshakes[peer];
   const HelloVerdict verdict = handshake.OnHello(
       {.epoch = hello.epoch,
@@ -296,13 +301,28 @@ void Pipeline::OnHello(Instance& instance, uint32_t peer, const Hello& hello, Ti
   }
 }
 
+void Pipeline::OnHelloMismatch(Instance& instance, uint32_t peer) {
+  instance.counters.Add(Counter::kHelloMismatch);
+  if (instance.mismatched[peer]) return;
+  instance.mismatched[peer] = true;
+  Tell({.kind = LcoreEventKind::kHelloMismatch,
+        .peer_xpuid = instance.params.peers[peer].xpuid,
+        .instance = instance.number});
+}
+
 // The peer has restarted: what was in flight to its last life is over, sequence numbers start anew.
 void Pipeline::OnPeerReset(Instance& instance, uint32_t peer) {
   instance.counters.Add(Counter::kPeerResets);
+  Tell({.kind = LcoreEventKind::kPeerReset,
+        .peer_xpuid = instance.params.peers[peer].xpuid,
+        .instance = instance.number});
   const bool per_vc = instance.params.transport.psn_scope == PsnScope::kVc;
   for (uint32_t vc = 0; vc < (per_vc ? kVcCount : 1); ++vc) {
     PduList given_up;
     const uint32_t number = instance.ConnectionIndex(peer, vc);
+    if (instance.connections[number].lost()) {
+      Tell(LcoreEventKind::kPeerReachable, instance, number);
+    }
     instance.connections[number].Reset(given_up);
     MarkLost(instance, number, false);
     Complete(instance, given_up, SUEDE_STATUS_PEER_RESET);
@@ -356,6 +376,8 @@ void Pipeline::Greet(Instance& instance, uint32_t peer, Time now) {
 void Pipeline::OnTimer(uint32_t timer, Time now) {
   Instance& instance = *instances_[instance_of_timer_[timer]];
   const uint32_t number = timer - instance.first_timer;
+  // Nothing can be answered: what is in flight waits, and that is no try.
+  if (IsDown(instance)) return timers_.Arm(timer, now + kDownLook);
   if (number < instance.connections.size()) {
     OnConnectionTimer(instance, number, now);
     return;
@@ -382,6 +404,7 @@ void Pipeline::OnConnectionTimer(Instance& instance, uint32_t number, Time now) 
       break;
     case TimerVerdict::kUnreachable: {
       instance.counters.Add(Counter::kUnreachable);
+      Tell(LcoreEventKind::kPeerUnreachable, instance, number);
       PduList given_up;
       connection.GiveUp(now, params, given_up);
       MarkLost(instance, number, true);

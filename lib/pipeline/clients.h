@@ -27,6 +27,8 @@ struct QueueSlot {
   uint32_t instance = 0;
   uint32_t runs = 0;
   uint32_t drain_records = 0;  // still taken once the client is gone or the lcore drains
+  bool told_broken = false;
+  uint64_t discarded = 0;  // commands that went nowhere
   TxRingReader ring;
   CreditWriter credits;
   CompletionWriter completions;

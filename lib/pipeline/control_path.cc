@@ -44,6 +44,13 @@ bool Pipeline::PollMailbox() {
       case LcoreRequestKind::kSetPeerMac:
         SetPeerMac(request);
         continue;
+      case LcoreRequestKind::kQueues:
+        WriteQueues(*request.queues);
+        continue;
+      case LcoreRequestKind::kSetPort:
+      case LcoreRequestKind::kSetInstance:
+        SetAdmin(request);
+        continue;
     }
     mailbox_.replies.Push({.kind = request.kind,
                            .status = status,
@@ -225,6 +232,9 @@ void Pipeline::WriteSnapshot(ConnectionSnapshot& out) const {
                                .expected_psn = connection.expected().value(),
                                .unacked_pdus = connection.unacked_count(),
                                .unacked_bytes = connection.unacked_bytes(),
+                               .tx_pdus = connection.tx_pdus(),
+                               .rx_pdus = connection.rx_pdus(),
+                               .retransmissions = connection.retransmissions(),
                                .srtt_ns = connection.srtt().count(),
                                .rto_ns = connection.rto(instance.params.transport).count()};
     }
@@ -250,6 +260,22 @@ void Pipeline::SetPeerMac(const LcoreRequest& request) {
     instance.blocked[number] = static_cast<uint8_t>(instance.blocked[number] & ~bit);
     Activate(instance, Scheduler::QueueIndex(peer, vc));
   }
+}
+
+void Pipeline::WriteQueues(QueueSnapshot& out) const {
+  out.count = 0;
+  for (const uint16_t number : serving_) {
+    const QueueSlot& slot = queues_[number];
+    out.rows[out.count++] = {.client = slot.client,
+                             .instance = slot.instance,
+                             .number = slot.number,
+                             .broken = slot.ring.broken(),
+                             .leaving = slot.state == QueueSlot::State::kDraining,
+                             .waiting_lines = slot.ring.Waiting(),
+                             .credit_lines = slot.credits.outstanding(),
+                             .discarded = slot.discarded};
+  }
+  out.done.store(true, std::memory_order_release);
 }
 
 void Pipeline::FinishDraining() {

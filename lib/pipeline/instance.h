@@ -65,6 +65,8 @@ struct Instance {
   static constexpr uint8_t kOnRetransmit = 4;
   Scheduler scheduler;
   bool on_active_list = false;
+  bool down = false;  // by the operator: nothing leaves, what comes is dropped, time stands still
+  std::vector<bool> mismatched;  // [peer]: it speaks with another PSN scope, and that was told
   uint32_t inflight = 0;
 
   std::array<uint32_t, kVcCount> claimed_by;  // index of the client slot

@@ -1,5 +1,6 @@
-// What the control thread asks of an lcore, and what the lcore answers: two bounded queues, so that
-// neither ever waits for the other. A full queue is a refusal that the asker sees.
+// What the control thread asks of an lcore, what the lcore answers, and what it tells of its own
+// accord: bounded queues, so that neither ever waits for the other. A full queue is a refusal that
+// the asker sees; of what it tells, a counter (lcore_events_lost_total).
 #ifndef SUEDE_PIPELINE_MAILBOX_H_
 #define SUEDE_PIPELINE_MAILBOX_H_
 
@@ -11,6 +12,7 @@
 namespace suede {
 
 struct ConnectionSnapshot;
+struct QueueSnapshot;
 struct SegmentShape;
 struct SettingsChange;
 
@@ -25,6 +27,9 @@ enum class LcoreRequestKind : uint8_t {
   kSnapshot,    // write connections to `snapshot`; has no reply but its `done`
   kSettings,    // take `settings`; no reply but its `done`; one at a time
   kSetPeerMac,  // frames to `peer` of `instance` go to `mac` from now on; has no reply
+  kQueues,      // write the clients' queues to `queues`, likewise
+  kSetPort,     // take `port` out of the data path or back into it; shows in Pipeline::admin_done
+  kSetInstance, // `instance` likewise
 };
 
 struct LcoreRequest {
@@ -32,14 +37,17 @@ struct LcoreRequest {
   uint8_t vc_mask = 0;
   uint16_t queue = 0;     // kResetQueue: number within the client
   uint32_t client = 0;
-  uint32_t instance = 0;  // kClaim, kUnclaim, kSetPeerMac: the pipeline's number
-  uint32_t peer = 0;      // index into InstanceParams::peers
+  uint32_t instance = 0;  // the pipeline's number
+  uint32_t peer = 0;      // kSetPeerMac: index into InstanceParams::peers
   std::array<uint8_t, 6> mac{};
+  uint32_t port = 0;      // kSetPort: the pipeline's number
+  bool up = false;        // kSetPort, kSetInstance
   const uint32_t* queue_instances = nullptr;  // kAttach: of each queue; read before the answer
   void* segment = nullptr;
   const SegmentShape* shape = nullptr;  // read before the answer is sent, not after
   ConnectionSnapshot* snapshot = nullptr;
   SettingsChange* settings = nullptr;
+  QueueSnapshot* queues = nullptr;
 };
 
 enum class LcoreStatus : uint8_t {
@@ -56,10 +64,30 @@ struct LcoreReply {
   uint32_t client = 0;
 };
 
-// One per lcore. The control thread pushes requests and pops replies, the lcore the reverse.
+// What an lcore alone learns and an operator wants to know at once.
+enum class LcoreEventKind : uint8_t {
+  kPeerReset,        // the peer has restarted
+  kPeerUnreachable,  // it does not answer: what was in flight to it was given up
+  kPeerReachable,    // it answers again
+  kHelloMismatch,    // it speaks with another PSN scope; told once until it does not
+  kQueueBroken,      // a client's indices were nonsense: its queue is served no more
+};
+
+struct LcoreEvent {
+  static constexpr uint8_t kAllVcs = 0xff;
+  LcoreEventKind kind = LcoreEventKind::kPeerReset;
+  uint8_t vc = kAllVcs;     // of the connection, where PSNs are counted for each VC
+  uint16_t peer_xpuid = 0;
+  uint16_t queue = 0;       // kQueueBroken: number within the client
+  uint32_t instance = 0;    // the pipeline's number
+  uint32_t client = 0;      // kQueueBroken
+};
+
+// One per lcore. The control thread pushes requests and pops the rest, the lcore the reverse.
 struct Mailbox {
   SpscRing<LcoreRequest, 256> requests;
   SpscRing<LcoreReply, 256> replies;
+  SpscRing<LcoreEvent, 1024> events;
 };
 
 }  // namespace suede

@@ -30,6 +30,7 @@ Instance::Instance(const InstanceParams& instance_params, const PortParams& port
   blocked.resize(connections.size());
   resolving.reserve(count);
   flags.resize(connections.size());
+  mismatched.resize(count);
   headers.resize(size_t{count} * kClasses);
   widest_window = params.transport.window_pdus;
   for (uint32_t peer = 0; peer < count; ++peer) {

@@ -2,12 +2,14 @@
 //
 // Poll is one turn of the loop. tx_path.cc tells the story of a command from ring to wire,
 // rx_path.cc the way back; acks.cc has what is sent on the transport's own account, and
-// control_path.cc what the control thread asks for, settings.cc what it changes. Everything but the mailbox and the counters
-// belongs to the thread that calls Poll.
+// control_path.cc what the control thread asks for, settings.cc what it changes, admin.cc what an
+// operator takes out of service. Everything but the mailbox and the counters belongs to the thread
+// that calls Poll.
 #ifndef SUEDE_PIPELINE_PIPELINE_H_
 #define SUEDE_PIPELINE_PIPELINE_H_
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -59,6 +61,8 @@ class Pipeline {
   // Frames and drops that no instance can be named for.
   const CounterBlock& port_counters() const { return lcore_counters_; }
   uint32_t instance_count() const { return static_cast<uint32_t>(instances_.size()); }
+  // How many kSetPort and kSetInstance have taken effect.
+  uint32_t admin_done() const { return admin_done_.load(std::memory_order_acquire); }
 
   // For tests: nothing is packed, in flight, owed or waiting to be sent.
   bool IsQuiet() const;
@@ -138,6 +142,7 @@ class Pipeline {
   Hello MakeHello(const Instance& instance, uint32_t peer, bool reply_wanted) const;
   void OnControlPdu(Instance& instance, const ReceivedPdu& pdu, Time now);
   void OnHello(Instance& instance, uint32_t peer, const Hello& hello, Time now);
+  void OnHelloMismatch(Instance& instance, uint32_t peer);
   void OnTimer(uint32_t timer, Time now);
   void OnConnectionTimer(Instance& instance, uint32_t connection, Time now);
   void ArmConnection(Instance& instance, uint32_t connection);
@@ -154,6 +159,7 @@ class Pipeline {
   LcoreStatus Detach(const LcoreRequest& request);
   void WriteSnapshot(ConnectionSnapshot& out) const;
   void SetPeerMac(const LcoreRequest& request);
+  void WriteQueues(QueueSnapshot& out) const;
   void FinishDetaching();
   void FinishDraining();
   ClientSlot* FindClient(uint32_t client);
@@ -162,6 +168,13 @@ class Pipeline {
   void BeginChange(SettingsChange* change);
   void ContinueChange(Time now);
   void Renew(Instance& instance, uint32_t connection, Time now);
+
+  // admin.cc
+  void SetAdmin(const LcoreRequest& request);
+  void Resume(Instance& instance);
+  bool IsDown(const Instance& instance) { return instance.down || PortOf(instance).down; }
+  void Tell(LcoreEventKind kind, const Instance& instance, uint32_t connection);
+  void Tell(const LcoreEvent& event);
 
   PortContext& PortOf(const Instance& instance) { return *ports_[instance.params.port]; }
   void Activate(Instance& instance, uint32_t queue);
@@ -189,6 +202,7 @@ class Pipeline {
   uint32_t change_connection_ = 0;
   Time last_turn_{};
   PollHook* hook_ = nullptr;
+  std::atomic<uint32_t> admin_done_{0};
   Mailbox mailbox_;
 };
 

@@ -102,7 +102,7 @@ struct PortContext {
 
   // ---- The burst being staged.
 
-  bool HasStageRoom() const { return staged_count < kBurst; }
+  bool HasStageRoom() const { return staged_count < kBurst && !down; }
   void Stage(Pdu* pdu) {
     pdu->staged = true;
     staged[staged_count++] = FrameOf(pdu);
@@ -114,6 +114,7 @@ struct PortContext {
   const PortParams params;
   PacketLane* const packets;  // management packets; null: none
   const TxOffload tx_offload;  // what the device fills in of every frame
+  bool down = false;           // by the operator: as Instance::down, for all that use the port
   absl::flat_hash_map<NetAddress, uint32_t> instance_by_address;
   // The entry that the last frame found: frames come in runs.
   NetAddress last_destination;

@@ -39,6 +39,10 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
 
 // Returns whether the frame is kept.
 bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
+  if (port.down) {
+    lcore_counters_.Add(Counter::kRxAdminDown);
+    return false;
+  }
   const bool trusted = frame->rx_checksum == ChecksumState::kGood;
   const ParsedFrame parsed =
       ParseFrame(port.params.rules, frame->data, frame->length, trusted);
@@ -52,6 +56,10 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
     return false;
   }
   Instance& instance = *instances_[number];
+  if (instance.down) {
+    instance.counters.Add(Counter::kRxAdminDown);
+    return false;
+  }
   const uint32_t covered = parsed.pdu_bytes - kRcrcBytes;
   if (Rcrc(parsed.pdu, covered) != LoadLe32(parsed.pdu + covered)) {
     instance.counters.Add(Counter::kRxRcrc);
@@ -132,7 +140,10 @@ void Pipeline::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
     instance.counters.Add(Counter::kRxRpsnInvalid);
     return;
   }
-  if (verdict == RpsnVerdict::kResumed) MarkLost(instance, number, false);
+  if (verdict == RpsnVerdict::kResumed) {
+    MarkLost(instance, number, false);
+    Tell(LcoreEventKind::kPeerReachable, instance, number);
+  }
   Complete(instance, acked, SUEDE_STATUS_OK);
   Unblock(instance, number);
 }

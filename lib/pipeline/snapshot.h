@@ -1,4 +1,5 @@
-// Connections as they were at one moment, for whoever looks at an endpoint from outside.
+// Connections and clients' queues as they were at one moment, for whoever looks at an endpoint from
+// outside.
 #ifndef SUEDE_PIPELINE_SNAPSHOT_H_
 #define SUEDE_PIPELINE_SNAPSHOT_H_
 
@@ -26,6 +27,9 @@ struct ConnectionRow {
   uint16_t expected_psn = 0;
   uint32_t unacked_pdus = 0;
   uint32_t unacked_bytes = 0;
+  uint32_t tx_pdus = 0;  // counts modulo 2^32
+  uint32_t rx_pdus = 0;
+  uint32_t retransmissions = 0;
   int64_t srtt_ns = 0;
   int64_t rto_ns = 0;
 };
@@ -49,6 +53,27 @@ struct ConnectionSnapshot {
   std::array<ConnectionRow, kMaxRows> rows;
 
   std::atomic<bool> done{true};   // stored by the lcore, with release
+};
+
+// A client's queue as its lcore sees it. The client can write its ring's words, so `waiting_lines` is
+// what it says, but never more than its ring has.
+struct QueueRow {
+  uint32_t client = 0;
+  uint32_t instance = 0;       // the pipeline's number
+  uint16_t number = 0;         // within the client
+  bool broken = false;         // served no more: its indices were nonsense
+  bool leaving = false;        // the client is gone: what it had handed over is still taken
+  uint32_t waiting_lines = 0;  // handed over and not taken
+  uint32_t credit_lines = 0;   // taken, and the credit not given back yet
+  uint64_t discarded = 0;      // commands of it that went nowhere
+};
+
+// The asker's memory, as ConnectionSnapshot.
+struct QueueSnapshot {
+  static constexpr uint32_t kMaxRows = 256;  // as many queues as an lcore serves
+  uint32_t count = 0;
+  std::array<QueueRow, kMaxRows> rows;
+  std::atomic<bool> done{true};
 };
 
 }  // namespace suede

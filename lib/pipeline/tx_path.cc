@@ -48,6 +48,11 @@ bool Pipeline::DrainRing(QueueSlot& slot, uint16_t number) {
   }
   if (slot.ring.broken() && slot.segment != nullptr) {
     StoreRelease(slot.segment->queue_state[slot.number].value, SUEDE_QUEUE_BROKEN);
+    if (!slot.told_broken) {
+      slot.told_broken = true;
+      Tell({.kind = LcoreEventKind::kQueueBroken, .queue = slot.number, .instance = slot.instance,
+            .client = slot.client});
+    }
   }
   return taken != 0;
 }
@@ -97,6 +102,7 @@ void Pipeline::PackRecord(Instance& instance, QueueSlot& slot, uint16_t number,
 // A command that goes nowhere: its credit goes back at once, and whoever wants to know is told.
 void Pipeline::Discard(QueueSlot& slot, uint16_t number, const TxRecord& record, uint8_t status) {
   CounterBlock& counters = instances_[slot.instance]->counters;
+  ++slot.discarded;
   switch (status) {
     case SUEDE_STATUS_ERROR_MARK: counters.Add(Counter::kTxErrorMark); break;
     case SUEDE_STATUS_UNKNOWN_XPU: counters.Add(Counter::kTxUnknownXpu); break;
@@ -137,8 +143,9 @@ bool Pipeline::StagePdus(PortContext& port, Time now) {
     if (port.active_instances.empty()) break;
     const uint32_t number = port.active_instances.front();
     Instance& instance = *instances_[number];
-    // At its bound of frames in flight an instance leaves the list until some are acknowledged.
-    const bool more = instance.inflight < instance.params.inflight_pdus &&
+    // At its bound of frames in flight an instance leaves the list until some are acknowledged, and
+    // one that is down until it is up.
+    const bool more = !instance.down && instance.inflight < instance.params.inflight_pdus &&
                       StageOne(instance, port, now);
     if (more && port.active_instances.size() == 1) continue;
     port.active_instances.pop_front();
@@ -190,11 +197,16 @@ void Pipeline::StageRetransmission(PortContext& port, Time now) {
   const ConnectionRef ref = port.retransmit.front();
   port.retransmit.pop_front();
   Instance& instance = *instances_[ref.instance];
+  if (instance.down) {
+    instance.flags[ref.connection] &= static_cast<uint8_t>(~Instance::kOnRetransmit);
+    return;
+  }
   Connection& connection = instance.connections[ref.connection];
   if (connection.HasRetransmission()) {
     Pdu* pdu = connection.TakeRetransmission(now, instance.params.transport);
     if (!pdu->staged) {
       instance.counters.Add(Counter::kTxRetransmissions);
+      connection.CountRetransmission();
       // What the device may still be reading goes out once more as it is.
       if (port.port->IsBusy(FrameOf(pdu))) {
         port.Stage(pdu);
@@ -250,7 +262,7 @@ void Pipeline::ReturnCredit(const Instance& instance, const Pdu& pdu) {
 }
 
 void PortContext::TransmitStaged(CounterBlock& counters) {
-  if (staged_count == 0) return;
+  if (staged_count == 0 || down) return;
   const uint32_t sent = port->Transmit(staged.data(), staged_count);
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < sent; ++i) {

@@ -13,4 +13,13 @@ constexpr CounterRow kRows[kCounterCount] = {
 
 std::span<const CounterRow, kCounterCount> CounterRows() { return kRows; }
 
+std::string FormatCounters(const CounterSnapshot& snapshot, bool nonzero_only) {
+  std::string text;
+  for (size_t i = 0; i < kCounterCount; ++i) {
+    if (nonzero_only && snapshot[i] == 0) continue;
+    text.append(" ").append(kRows[i].name).append("=").append(std::to_string(snapshot[i]));
+  }
+  return text;
+}
+
 }  // namespace suede

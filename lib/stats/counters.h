@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace suede {
@@ -93,7 +94,9 @@ enum class Severity : uint8_t {
   X(MgmtRxCopiesLost, "mgmt_rx_copies_lost_total", Drop, "Copies of them that a receiver did not take") \
   X(NeighboursLearnt, "neighbours_learnt_total", Info, "MAC addresses of peers learnt or changed") \
   X(TxWaitsMac, "tx_waits_mac_total", Info, "Times that a queue waited for its peer's MAC address") \
-  X(TxNoMac, "tx_drop_no_mac_total", Drop, "ACKs and control PDUs unsent: no MAC address yet")
+  X(TxNoMac, "tx_drop_no_mac_total", Drop, "ACKs and control PDUs unsent: no MAC address yet")     \
+  X(RxAdminDown, "rx_drop_admin_down_total", Drop, "Frames for a port or plane that is set down")  \
+  X(EventsLost, "lcore_events_lost_total", Error, "Events that an lcore had no room to report")
 
 enum class Counter : uint16_t {
 #define SUEDE_COUNTER_ID(id, name, severity, sentence) k##id,
@@ -113,6 +116,9 @@ struct CounterRow {
 std::span<const CounterRow, kCounterCount> CounterRows();
 
 using CounterSnapshot = std::array<uint64_t, kCounterCount>;
+
+// " name=value" for each counter, or for those that are not 0: what follows in a line of a log.
+std::string FormatCounters(const CounterSnapshot& snapshot, bool nonzero_only);
 
 // One owner's counters.
 class alignas(64) CounterBlock {

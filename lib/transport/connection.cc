@@ -19,6 +19,7 @@ void Connection::OnSend(Pdu* pdu, Time now, const TransportParams& params) {
   pdu->psn = next_psn_;
   pdu->sent_at = now;
   next_psn_ = next_psn_.Next();
+  ++tx_pdus_;
   unacked_.PushBack(pdu);
   unacked_bytes_ += pdu->bytes;
   if (unacked_count_++ == 0) Rearm(now, params);
@@ -147,7 +148,11 @@ RpsnVerdict Connection::Resume(int ahead) {
 
 void Connection::Reset(PduList& given_up) {
   given_up.Append(unacked_);
-  *this = Connection();
+  Connection fresh;
+  fresh.tx_pdus_ = tx_pdus_;
+  fresh.rx_pdus_ = rx_pdus_;
+  fresh.retransmissions_ = retransmissions_;
+  *this = fresh;
 }
 
 Duration Connection::rto(const TransportParams& params) const {

@@ -84,6 +84,7 @@ class Connection {
   // The expected PDU was delivered.
   void Accept() {
     expected_ = expected_.Next();
+    ++rx_pdus_;
     ++ack_owed_;
     accepted_any_ = true;
     nack_sent_ = nack_pending_;  // one that is yet to leave will name the new expected PSN
@@ -146,6 +147,13 @@ class Connection {
   Duration rto(const TransportParams& params) const;
   uint32_t tries() const { return tries_; }
 
+  // ---- What it has carried, modulo 2^32; a restart of the far side does not end the count.
+
+  void CountRetransmission() { ++retransmissions_; }
+  uint32_t tx_pdus() const { return tx_pdus_; }  // for the first time
+  uint32_t rx_pdus() const { return rx_pdus_; }
+  uint32_t retransmissions() const { return retransmissions_; }
+
   // Aborts where the state contradicts itself; for tests and fuzzers.
   void CheckInvariants(const TransportParams& params) const;
 
@@ -183,6 +191,9 @@ class Connection {
   Psn nack_heeded_psn_;
   uint32_t srtt_ns_ = 0;
   uint32_t rttvar_ns_ = 0;
+  uint32_t tx_pdus_ = 0;
+  uint32_t rx_pdus_ = 0;
+  uint32_t retransmissions_ = 0;
   Time nack_heeded_at_{};
   Time nack_at_{};
 };

@@ -5,6 +5,7 @@
 #ifndef SUEDE_XPU_TX_RING_H_
 #define SUEDE_XPU_TX_RING_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -58,6 +59,11 @@ class TxRingReader {
 
   // Whether records wait that Poll has not given.
   bool HasWork() const { return !broken_ && LoadAcquire(ring_->head.value) != taken_; }
+
+  // Lines that the client says it has handed over and Poll has not given; for a look from outside.
+  uint32_t Waiting() const {
+    return broken_ ? 0 : std::min(LoadAcquire(ring_->head.value) - taken_, line_count_);
+  }
 
   // Starts over at line 0, for a reset that the client asked for: it does not touch the ring
   // meanwhile. Everything unread is lost, so whoever wants to complete it polls it first.

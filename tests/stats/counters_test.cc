@@ -44,5 +44,14 @@ TEST(CountersTest, BlocksAddUpPerCounter) {
   EXPECT_EQ(sum[static_cast<size_t>(Counter::kRxPdus)], 0u);
 }
 
+TEST(CountersTest, AreFormattedForALog) {
+  CounterSnapshot snapshot{};
+  EXPECT_EQ(FormatCounters(snapshot, true), "");
+  EXPECT_TRUE(FormatCounters(snapshot, false).starts_with(" tx_commands_total=0 "));
+  snapshot[static_cast<size_t>(Counter::kRxPdus)] = 7;
+  snapshot[static_cast<size_t>(Counter::kTxPdus)] = 5;
+  EXPECT_EQ(FormatCounters(snapshot, true), " tx_pdus_total=5 rx_pdus_total=7");
+}
+
 }  // namespace
 }  // namespace suede

@@ -1,0 +1,223 @@
+// What an operator takes out of service stands still and goes on without loss, and what an lcore
+// tells of its own accord.
+#include "bench.h"
+#include "pipeline/snapshot.h"
+
+namespace suede {
+namespace {
+
+class AdminTest : public PipelineTest {
+ protected:
+  void StartPair() {
+    a = &AddHost(0, 2);
+    b = &AddHost(1, 2);
+    ca = &Attach(*a);
+    cb = &Attach(*b);
+    ca->SendTagged(0, 1);
+    EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{0});
+    EXPECT_EQ(cb->Receive(0).size(), 1u);
+  }
+  void Set(Host& host, LcoreRequestKind kind, bool up) {
+    const uint32_t before = host.pipeline->admin_done();
+    ASSERT_TRUE(host.pipeline->mailbox().requests.Push({.kind = kind, .up = up}));
+    Run(microseconds(10));
+    EXPECT_EQ(host.pipeline->admin_done(), before + 1);
+  }
+  // Down for much longer than it takes to find a peer unreachable.
+  void HoldsStillAndGoesOn(LcoreRequestKind kind) {
+    Set(*a, kind, false);
+    const uint64_t sent = a->Count(Counter::kTxFrames);
+    const uint64_t received = b->Count(Counter::kRxFrames);
+    for (uint64_t tag = 0; tag < 5; ++tag) ca->SendTagged(tag, 1);
+    cb->SendTagged(0, 0);
+    Run(milliseconds(5));
+    const uint64_t dropped = a->Count(Counter::kRxAdminDown);
+    EXPECT_GE(dropped, 1u);
+    Run(milliseconds(20));
+    EXPECT_EQ(a->Count(Counter::kTxFrames), sent);
+    EXPECT_EQ(b->Count(Counter::kRxFrames), received);
+    EXPECT_TRUE(ca->Receive(0).empty());
+    EXPECT_EQ(a->Count(Counter::kUnreachable), 0u);
+    Set(*a, kind, true);
+    EXPECT_EQ(Statuses(*ca, 5), std::vector<int>(5, 0));
+    EXPECT_EQ(cb->Receive(0).size(), 5u);
+    // The other side could not know: it found us unreachable, and comes back.
+    EXPECT_EQ(Statuses(*cb, 1), std::vector<int>{SUEDE_STATUS_UNREACHABLE});
+    Run(milliseconds(20));
+    cb->SendTagged(0, 0);
+    EXPECT_EQ(Statuses(*cb, 1), std::vector<int>{0});
+    EXPECT_EQ(ca->Receive(0).size(), 1u);
+    ExpectNoFramesOut();
+  }
+  std::vector<LcoreEvent> Told(Host& host) {
+    std::vector<LcoreEvent> all;
+    LcoreEvent event;
+    while (host.pipeline->mailbox().events.Pop(event)) all.push_back(event);
+    return all;
+  }
+  Host* a = nullptr;
+  Host* b = nullptr;
+  Client* ca = nullptr;
+  Client* cb = nullptr;
+};
+
+TEST_F(AdminTest, APortThatIsDownStandsStill) {
+  StartPair();
+  HoldsStillAndGoesOn(LcoreRequestKind::kSetPort);
+}
+
+TEST_F(AdminTest, AnInstanceThatIsDownStandsStill) {
+  StartPair();
+  HoldsStillAndGoesOn(LcoreRequestKind::kSetInstance);
+}
+
+TEST_F(AdminTest, WhatWasInFlightIsSentAgain) {
+  StartPair();
+  for (const auto kind : {LcoreRequestKind::kSetPort, LcoreRequestKind::kSetInstance}) {
+    b->port->SetLink(false);
+    for (uint64_t tag = 0; tag < 3; ++tag) ca->SendTagged(tag, 1);
+    // Long enough for a try, so that it goes back; then down in the middle of that.
+    Run(microseconds(400));
+    Set(*a, kind, false);
+    b->port->SetLink(true);
+    Run(milliseconds(20));
+    EXPECT_TRUE(cb->Receive(0).empty());
+    Set(*a, kind, true);
+    EXPECT_EQ(Statuses(*ca, 3), std::vector<int>(3, 0));
+    EXPECT_EQ(cb->Receive(0).size(), 3u);
+  }
+  ExpectNoFramesOut();
+}
+
+TEST_F(AdminTest, AnAcknowledgementThatIsOwedIsPaidLater) {
+  StartPair();
+  params.transport.max_tries = 200;
+  cb->SendTagged(0, 0);
+  // It has arrived; the acknowledgement may still be delayed.
+  ASSERT_TRUE(RunUntil([&] { return ca->Receive(0).size() == 1; }));
+  Set(*a, LcoreRequestKind::kSetInstance, false);
+  Run(milliseconds(1));
+  Set(*a, LcoreRequestKind::kSetInstance, true);
+  EXPECT_EQ(Statuses(*cb, 1), std::vector<int>{0});
+}
+
+TEST_F(AdminTest, RequestsForWhatIsNotThereChangeNothing) {
+  StartPair();
+  for (const auto kind : {LcoreRequestKind::kSetPort, LcoreRequestKind::kSetInstance}) {
+    a->pipeline->mailbox().requests.Push({.kind = kind, .instance = 7, .port = 7, .up = false});
+  }
+  Run(microseconds(10));
+  EXPECT_EQ(a->pipeline->admin_done(), 2u);
+  ca->SendTagged(0, 1);
+  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{0});
+}
+
+TEST_F(AdminTest, PeersThatGoAndComeAreTold) {
+  StartPair();
+  EXPECT_TRUE(Told(*a).empty());
+  b->port->SetLink(false);
+  ca->SendTagged(0, 1);
+  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{1});
+  b->port->SetLink(true);
+  Run(milliseconds(20));
+  const std::vector<LcoreEvent> told = Told(*a);
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0].kind, LcoreEventKind::kPeerUnreachable);
+  EXPECT_EQ(told[1].kind, LcoreEventKind::kPeerReachable);
+  for (const LcoreEvent& event : told) {
+    EXPECT_EQ(event.peer_xpuid, 1);
+    EXPECT_EQ(event.vc, LcoreEvent::kAllVcs);
+  }
+  Boot(*b, 2, 1001);
+  Client& reborn = Attach(*b);
+  reborn.SendTagged(0, 0);
+  EXPECT_EQ(Statuses(reborn, 1), std::vector<int>{0});
+  const std::vector<LcoreEvent> reset = Told(*a);
+  ASSERT_EQ(reset.size(), 1u);
+  EXPECT_EQ(reset[0].kind, LcoreEventKind::kPeerReset);
+}
+
+TEST_F(AdminTest, AForeignScopeIsToldOnceUntilItIsRight) {
+  params.transport.psn_scope = PsnScope::kVc;
+  a = &AddHost(0, 2);
+  params.transport.psn_scope = PsnScope::kPort;
+  b = &AddHost(1, 2);
+  cb = &Attach(*b);
+  cb->SendTagged(0, 0);
+  Run(milliseconds(5));
+  EXPECT_GT(a->Count(Counter::kHelloMismatch), 1u);
+  const std::vector<LcoreEvent> told = Told(*a);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].kind, LcoreEventKind::kHelloMismatch);
+  EXPECT_EQ(told[0].peer_xpuid, 1);
+}
+
+TEST_F(AdminTest, ABrokenQueueIsToldOnce) {
+  StartPair();
+  suede_segment* segment = static_cast<suede_segment*>(ca->memory.base());
+  auto* ring = AtOffset<suede_ring>(segment, segment->tx_ring[0]);
+  StoreRelease(ring->head.value, LoadAcquire(ring->head.value) + 1'000'000);
+  Run(milliseconds(1));
+  const std::vector<LcoreEvent> told = Told(*a);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].kind, LcoreEventKind::kQueueBroken);
+  EXPECT_EQ(told[0].client, ca->number);
+}
+
+TEST_F(AdminTest, WhatFindsNoRoomIsCounted) {
+  StartPair();
+  LcoreEvent filler;
+  while (a->pipeline->mailbox().events.Push(filler)) {
+  }
+  b->port->SetLink(false);
+  ca->SendTagged(0, 1);
+  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{1});
+  EXPECT_EQ(a->Count(Counter::kEventsLost), 1u);
+}
+
+TEST_F(AdminTest, QueuesAreShownAsTheLcoreSeesThem) {
+  StartPair();
+  Set(*a, LcoreRequestKind::kSetPort, false);
+  ca->SendTagged(0, 1);
+  ca->SendTagged(1, 999);  // no such XPU
+  Run(microseconds(50));
+  QueueSnapshot queues;
+  queues.done.store(false);
+  ASSERT_TRUE(a->pipeline->mailbox().requests.Push(
+      {.kind = LcoreRequestKind::kQueues, .queues = &queues}));
+  Run(microseconds(10));
+  ASSERT_TRUE(queues.done.load());
+  ASSERT_EQ(queues.count, 1u);
+  EXPECT_EQ(queues.rows[0].client, ca->number);
+  EXPECT_EQ(queues.rows[0].discarded, 1u);
+  EXPECT_EQ(queues.rows[0].credit_lines, 1u);  // taken into a PDU that has not left
+  EXPECT_EQ(queues.rows[0].waiting_lines, 0u);
+  EXPECT_FALSE(queues.rows[0].broken);
+  // A client that lies about its ring shows no more than the ring has.
+  suede_segment* segment = static_cast<suede_segment*>(ca->memory.base());
+  auto* ring = AtOffset<suede_ring>(segment, segment->tx_ring[0]);
+  const TxRingReader reader(segment, shape, 0);
+  StoreRelease(ring->head.value, 4'000'000'000u);
+  EXPECT_EQ(reader.Waiting(), shape.tx_lines);
+}
+
+TEST_F(AdminTest, ConnectionsCountWhatTheyCarry) {
+  StartPair();
+  const Connection& out = a->pipeline->instance(0).connections[0];
+  const Connection& in = b->pipeline->instance(0).connections[0];
+  EXPECT_EQ(out.tx_pdus(), 1u);
+  EXPECT_EQ(in.rx_pdus(), 1u);
+  EXPECT_EQ(out.retransmissions(), 0u);
+  b->port->SetLink(false);
+  ca->SendTagged(0, 1);
+  Run(microseconds(500));
+  b->port->SetLink(true);
+  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{0});
+  EXPECT_EQ(out.tx_pdus(), 2u);
+  EXPECT_EQ(in.rx_pdus(), 2u);
+  EXPECT_EQ(out.retransmissions(), a->Count(Counter::kTxRetransmissions));
+  EXPECT_GE(out.retransmissions(), 1u);
+}
+
+}  // namespace
+}  // namespace suede
