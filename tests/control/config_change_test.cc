@@ -91,6 +91,7 @@ TEST(ConfigChangeTest, EveryValueIsFoundWithItsDeclaredEffect) {
                                                      {"management.socket", "/tmp/m.sock"},
                                                      {"management.socket_mode", "0600"},
                                                      {"management.max_clients", "9"},
+                                                     {"management.packet_burst", "32"},
                                                      {"log.level", "error"},
                                                      {"log.format", "json"}};
   const Config base = Parse("");
