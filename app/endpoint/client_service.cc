@@ -91,7 +91,10 @@ void ClientService::OnReply(const LcoreReply& reply) {
   switch (reply.kind) {
     case LcoreRequestKind::kAttach: server_->FinishOpen(client, ToStatus(reply)); break;
     case LcoreRequestKind::kClaim:
-    case LcoreRequestKind::kUnclaim: server_->FinishClaim(client, ToStatus(reply)); break;
+    case LcoreRequestKind::kUnclaim:
+      NoteClaim(reply);
+      server_->FinishClaim(client, ToStatus(reply));
+      break;
     case LcoreRequestKind::kResetQueue: server_->FinishReset(client, ToStatus(reply)); break;
     case LcoreRequestKind::kDetach:
       attached_.erase(reply.client);
@@ -99,6 +102,34 @@ void ClientService::OnReply(const LcoreReply& reply) {
       break;
     default: break;  // the others have no reply
   }
+}
+
+// A client has one request under way at a time.
+void ClientService::NoteClaim(const LcoreReply& reply) {
+  const auto attached = attached_.find(reply.client);
+  if (attached == attached_.end() || reply.status != LcoreStatus::kDone) return;
+  Attached& client = attached->second;
+  uint32_t& mask = client.claims[client.asked_instance];
+  mask = reply.kind == LcoreRequestKind::kClaim ? mask | client.asked_mask
+                                                : mask & ~client.asked_mask;
+}
+
+std::string ClientService::ClaimsOf(ClientId client) const {
+  const auto attached = attached_.find(Number(client));
+  std::string out;
+  if (attached == attached_.end()) return out;
+  for (const auto& [index, mask] : attached->second.claims) {
+    if (mask == 0) continue;
+    const InstanceConfig& instance = endpoint_->config().instances[index];
+    absl::StrAppend(&out, out.empty() ? "" : " ", instance.xpu, ".", instance.instance);
+    char separator = ':';
+    for (uint32_t vc = 0; vc < SUEDE_VCS; ++vc) {
+      if ((mask & 1u << vc) == 0) continue;
+      absl::StrAppend(&out, std::string(1, separator), vc);
+      separator = ',';
+    }
+  }
+  return out;
 }
 
 int ClientService::FindInstance(const InstanceKey& key) const {
@@ -134,8 +165,6 @@ absl::Status ClientService::OnOpen(ClientId client, const OpenRequest& request, 
     attached_.erase(Number(client));
     return status;
   }
-  log_(EalLogLevel::kInfo, "client",
-       absl::StrCat("opened client=", Number(client), " queues=", request.queues.size()));
   return status;
 }
 
@@ -158,6 +187,8 @@ absl::Status ClientService::Claim(ClientId client, const ClaimRequest& request,
     return absl::InvalidArgumentError(
         "the instance is served by another lcore than the client's queues; connect once for each");
   }
+  attached->second.asked_instance = static_cast<uint32_t>(instance);
+  attached->second.asked_mask = request.vc_mask;
   return Ask(attached->second.lcore,
              {.kind = kind,
               .vc_mask = static_cast<uint8_t>(request.vc_mask),
@@ -176,9 +207,28 @@ absl::Status ClientService::OnReset(ClientId client, uint32_t queue) {
 void ClientService::OnGone(ClientId client) {
   const auto attached = attached_.find(Number(client));
   if (attached == attached_.end()) return;
-  log_(EalLogLevel::kInfo, "client", absl::StrCat("gone client=", Number(client)));
   // A full mailbox is asked again from Poll: the segment has to stay until the lcore lets go.
   unsent_detaches_[Number(client)] = attached->second.lcore;
+}
+
+void ClientService::OnOpened(const ClientInfo& client) {
+  endpoint_->events().Raise(EventKind::kClientConnected, {{EventField::kClient, Number(client.id)},
+                                                          {EventField::kPid, client.pid},
+                                                          {EventField::kUid, client.uid},
+                                                          {EventField::kQueues, client.queue_count}});
+}
+
+void ClientService::OnEnded(const ClientInfo& client, const ClientEnd& end) {
+  EventLog& events = endpoint_->events();
+  std::vector<EventValue> values = {{EventField::kClient, Number(client.id)},
+                                    {EventField::kPid, client.pid}};
+  if (!end.error.empty()) {
+    values.emplace_back(EventField::kReason, end.error);
+    events.Raise(EventKind::kClientError, std::move(values));
+  } else if (end.was_open) {
+    events.Raise(end.said_goodbye ? EventKind::kClientLeft : EventKind::kClientDied,
+                 std::move(values));
+  }
 }
 
 void ClientService::BeginDrain() {

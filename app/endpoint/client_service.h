@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -42,10 +43,19 @@ class ClientService : public ClientHandler {
   absl::Status OnUnclaim(ClientId client, const ClaimRequest& request) override;
   absl::Status OnReset(ClientId client, uint32_t queue) override;
   void OnGone(ClientId client) override;
+  void OnOpened(const ClientInfo& client) override;
+  void OnEnded(const ClientInfo& client, const ClientEnd& end) override;
+
+  // What is received for a client: "3.0:0,1 4.0:2", own XPU, instance, VCs.
+  std::string ClaimsOf(ClientId client) const;
 
  private:
+  using Claims = std::map<uint32_t, uint32_t>;  // index into Config::instances to mask of VCs
   struct Attached {
     uint32_t lcore = 0;
+    Claims claims;
+    uint32_t asked_instance = 0;  // what the claim or unclaim under way is of
+    uint32_t asked_mask = 0;
     std::array<uint32_t, SUEDE_MAX_QUEUES> instances{};  // of each queue, the pipeline's numbers
   };
 
@@ -54,6 +64,7 @@ class ClientService : public ClientHandler {
   absl::Status Ask(uint32_t lcore, const LcoreRequest& request);
   absl::Status Claim(ClientId client, const ClaimRequest& request, LcoreRequestKind kind);
   void OnReply(const LcoreReply& reply);
+  void NoteClaim(const LcoreReply& reply);
   // Index into Config::instances; -1 where it is none of ours.
   int FindInstance(const InstanceKey& key) const;
 

@@ -10,6 +10,7 @@
 #include "base/big_endian.h"
 #include "dpdk/crc.h"
 #include "dpdk/hugepages.h"
+#include "endpoint/log_line.h"
 #include "endpoint/version.h"
 #include "pipeline/lcore_loop.h"
 #include "preflight/preflight.h"
@@ -58,6 +59,15 @@ NetAddress ToAddress(const ConfigAddress& address) {
   return {.high = address.high, .low = address.low};
 }
 
+EalLogLevel ToLogLevel(EventSeverity severity) {
+  switch (severity) {
+    case EventSeverity::kInfo: return EalLogLevel::kInfo;
+    case EventSeverity::kWarning: return EalLogLevel::kWarning;
+    case EventSeverity::kError: break;
+  }
+  return EalLogLevel::kError;
+}
+
 // The two enumerations name the same things in the same order.
 static_assert(static_cast<int>(PortConfig::Encapsulation::kAfh2c) == static_cast<int>(Encap::kAfh2c));
 
@@ -83,13 +93,32 @@ uint32_t BootEpoch() {
 
 }  // namespace
 
+std::string EalFilePrefix(const Config& config) { return absl::StrCat("suede_", config.name); }
+
 absl::StatusOr<std::unique_ptr<Endpoint>> Endpoint::Create(const Config& config, Log log) {
   std::unique_ptr<Endpoint> endpoint(new Endpoint(config, std::move(log)));
   endpoint->epoch_ = BootEpoch();
   if (absl::Status status = endpoint->StartEalFor(); !status.ok()) return status;
   if (absl::Status status = endpoint->OpenPorts(); !status.ok()) return status;
   endpoint->BuildPipelines();
+  endpoint->administration_ = std::make_unique<Administration>(endpoint.get());
+  endpoint->watch_ = std::make_unique<Watch>(endpoint.get());
   return endpoint;
+}
+
+Endpoint::Endpoint(const Config& config, Log log) : config_(config), log_(std::move(log)) {
+  events_.AddObserver([this](const Event& event) { LogEvent(event); });
+}
+
+void Endpoint::LogEvent(const Event& event) const {
+  const EventRow& row = event.row();
+  std::string line(row.name);
+  for (const EventValue& value : event.values) {
+    const std::string_view name = RowOf(value.field).name;
+    std::visit([&](const auto& v) { AppendLogField(&line, name, v); }, value.value);
+  }
+  AppendLogField(&line, "sequence", static_cast<int64_t>(event.sequence));
+  log_(ToLogLevel(row.severity), row.component, line);
 }
 
 Endpoint::~Endpoint() {
@@ -111,7 +140,7 @@ uint32_t Endpoint::PlainMemoryMb(const Config& config) {
 
 absl::Status Endpoint::StartEalFor() {
   EalOptions options;
-  options.file_prefix = absl::StrCat("suede_", config_.name);
+  options.file_prefix = EalFilePrefix(config_);
   options.memory_mb = config_.eal.memory_mb;
   options.extra = config_.eal.args;
   options.no_huge = config_.eal.hugepages == Hugepages::kOff;
@@ -221,7 +250,6 @@ absl::Status Endpoint::OpenPorts() {
       log_(EalLogLevel::kWarning, "port", warning);
     }
     ports_.push_back(*std::move(opened));
-    link_up_.push_back(false);
   }
   return absl::OkStatus();
 }
@@ -232,6 +260,7 @@ void Endpoint::BuildPipelines() {
     pipelines_.push_back(std::make_unique<Pipeline>());
     numbers[l].assign(config_.ports.size(), ~0u);
   }
+  port_places_.resize(config_.ports.size());
   for (const InstanceConfig& instance : config_.instances) {
     Pipeline& pipeline = *pipelines_[instance.lcore];
     const uint32_t p = instance.ports[0].port;
@@ -243,6 +272,7 @@ void Endpoint::BuildPipelines() {
                                                   .tagged = port.vid.has_value(),
                                                   .vid = port.vid.value_or(0),
                                                   .mac = port.mac.value_or(ports_[p]->mac())});
+      port_places_[p] = PortPlace{.lcore = instance.lcore, .number = number};
     }
     numbers_.push_back(pipeline.AddInstance(MakeInstanceParams(instance, number)));
   }
@@ -268,21 +298,6 @@ void Endpoint::Stop() {
   stop_ = true;
   WaitForLcores();
   running_ = false;
-}
-
-void Endpoint::Tick() {
-  for (size_t p = 0; p < ports_.size(); ++p) {
-    ports_[p]->RefreshLink();
-    const bool up = ports_[p]->link().up;
-    if (up == link_up_[p]) continue;
-    link_up_[p] = up;
-    log_(EalLogLevel::kInfo, "port",
-         absl::StrCat("link ", up ? "up" : "down", " port=", ports_[p]->name()));
-  }
-}
-
-bool Endpoint::AllLinksUp() const {
-  return std::find(link_up_.begin(), link_up_.end(), false) == link_up_.end();
 }
 
 uint64_t Endpoint::Progress(uint32_t lcore) const {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,15 @@
 #include "dpdk/dpdk_port.h"
 #include "dpdk/eal.h"
 #include "dpdk/lcores.h"
+#include "endpoint/administration.h"
+#include "endpoint/watch.h"
+#include "mgmt/event_log.h"
 #include "pipeline/pipeline.h"
 
 namespace suede {
+
+// By which a second process finds an endpoint's ports.
+std::string EalFilePrefix(const Config& config);
 
 class Endpoint {
  public:
@@ -42,9 +49,13 @@ class Endpoint {
   // Asks them to end and waits until they have.
   void Stop();
 
-  // Every 10 ms or so: looks at the links and logs their changes.
-  void Tick();
-  bool AllLinksUp() const;
+  // Every 10 ms or so: looks at links, pools, planes and lcores, and raises what has happened.
+  void Tick() { watch_->Tick(); }
+  bool AllLinksUp() const { return watch_->all_links_up(); }
+
+  // What has happened; each event is a line of the log, too.
+  EventLog& events() { return events_; }
+  Administration& administration() { return *administration_; }
 
   uint32_t pipeline_count() const { return static_cast<uint32_t>(pipelines_.size()); }
   Pipeline& pipeline(uint32_t lcore) { return *pipelines_[lcore]; }
@@ -53,6 +64,12 @@ class Endpoint {
   // Where Config::instances[i] lives.
   uint32_t pipeline_of(uint32_t instance) const { return config_.instances[instance].lcore; }
   uint32_t number_of(uint32_t instance) const { return numbers_[instance]; }
+  // Where Config::ports[port] is used; nowhere where no instance has it.
+  struct PortPlace {
+    uint32_t lcore = 0;
+    uint32_t number = 0;  // in the pipeline
+  };
+  std::optional<PortPlace> place_of_port(uint32_t port) const { return port_places_[port]; }
   const std::string& eal_arguments() const { return eal_arguments_; }
   const std::vector<std::unique_ptr<DpdkPort>>& ports() const { return ports_; }
 
@@ -63,7 +80,8 @@ class Endpoint {
   CounterSnapshot Counters() const;
 
  private:
-  Endpoint(const Config& config, Log log) : config_(config), log_(std::move(log)) {}
+  Endpoint(const Config& config, Log log);
+  void LogEvent(const Event& event) const;
   absl::Status StartEalFor();
   absl::Status OpenPorts();
   void BuildPipelines();
@@ -78,11 +96,14 @@ class Endpoint {
   bool running_ = false;
   uint32_t epoch_ = 1;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
-  std::vector<bool> link_up_;
   std::vector<std::unique_ptr<Pipeline>> pipelines_;
   std::vector<uint32_t> numbers_;
+  std::vector<std::optional<PortPlace>> port_places_;
   std::unique_ptr<TscClock> clock_;
   std::atomic<bool> stop_{false};
+  EventLog events_;
+  std::unique_ptr<Administration> administration_;
+  std::unique_ptr<Watch> watch_;
 };
 
 }  // namespace suede

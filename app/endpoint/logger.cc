@@ -7,6 +7,10 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/text.h"
+#include "endpoint/log_line.h"
 
 namespace suede {
 namespace {
@@ -31,6 +35,26 @@ spdlog::level::level_enum ToLevel(LogConfig::Level level) {
     case LogConfig::Level::kError: break;
   }
   return spdlog::level::err;
+}
+
+std::string JsonText(const nlohmann::json& value) {
+  return value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+// What follows time and level in a line of JSON: fields of the line are members.
+std::string JsonMembers(std::string_view component, std::string_view line, uint64_t suppressed) {
+  const LogLine split = SplitLogLine(line);
+  std::string out = StrCat(R"("component":)", JsonText(component), R"(,"message":)",
+                           JsonText(split.words), R"(,"suppressed":)", suppressed);
+  constexpr std::string_view kTaken[] = {"time", "level", "component", "message", "suppressed"};
+  std::set<std::string_view> names(std::begin(kTaken), std::end(kTaken));
+  for (const auto& [name, value] : split.fields) {
+    std::string member(name);
+    if (!names.insert(name).second) continue;  // each name once
+    StrAppend(&out, ",", JsonText(member), ":",
+              std::visit([](const auto& v) { return JsonText(v); }, value));
+  }
+  return out;
 }
 
 }  // namespace
@@ -63,11 +87,7 @@ void Logger::Write(EalLogLevel level, std::string_view component, std::string_vi
     return;
   }
   if (config_.format == LogConfig::Format::kJson) {
-    const auto text = [](std::string_view s) {
-      return nlohmann::json(s).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-    };
-    spdlog::log(ToLevel(level), R"("component":{},"message":{},"suppressed":{})", text(component),
-                text(line), suppressed);
+    spdlog::log(ToLevel(level), "{}", JsonMembers(component, line, suppressed));
   } else if (suppressed != 0) {
     spdlog::log(ToLevel(level), "{}: {} suppressed={}", component, line, suppressed);
   } else {

@@ -63,9 +63,16 @@ absl::StatusOr<std::unique_ptr<Management>> Management::Create(Endpoint* endpoin
       .version = kVersion,
       .name = config.name,
       .limits = {},
-      .log = [logger](std::string_view line) {
-        logger->Write(EalLogLevel::kInfo, "management", line);
-      }};
+      .log =
+          [logger](std::string_view line) {
+            logger->Write(EalLogLevel::kInfo, "management", line);
+          },
+      .on_limit =
+          [endpoint](std::string_view limit, pid_t pid, uid_t uid) {
+            endpoint->events().Raise(EventKind::kManagementLimit, {{EventField::kLimit, limit},
+                                                                   {EventField::kPid, pid},
+                                                                   {EventField::kUid, uid}});
+          }};
   absl::StatusOr<std::unique_ptr<ManagementServer>> server =
       ManagementServer::Create(options, &EndpointCatalog(), management.get());
   if (!server.ok()) return server.status();
@@ -108,11 +115,13 @@ std::vector<PortView> Management::Ports() {
     const DpdkPort& device = *endpoint_->ports()[p];
     const LinkState link = device.link();
     all.push_back({.name = port.name,
+                   .id = device.id(),
                    .device = port.device,
                    .driver = device.driver(),
                    .mac = FormatMac(port.mac.value_or(device.mac())),
                    .mtu_bytes = port.mtu_bytes,
                    .encapsulation = std::string(NameOf(port.encapsulation)),
+                   .admin_up = endpoint_->administration().port_up(static_cast<uint32_t>(p)),
                    .link_up = link.up,
                    .speed_bps = link.speed_bps,
                    .pool_frames = device.pool_frames(),
@@ -145,7 +154,8 @@ std::vector<ClientView> Management::Clients() {
                    .queues = client.queue_count,
                    .state = client.is_gone            ? "leaving"
                             : client.queue_count != 0 ? "open"
-                                                      : "connected"});
+                                                      : "connected",
+                   .claims = clients_->ClaimsOf(client.id)});
   }
   return all;
 }
@@ -276,12 +286,25 @@ LogLevelView Management::LogLevel() {
 }
 
 void Management::SetLogLevel(LogLevelView level) {
+  if (level == LogLevel()) return;
+  constexpr std::string_view kNames[] = {"debug", "info", "warning", "error"};
+  endpoint_->events().Raise(EventKind::kConfigChanged,
+                            {{EventField::kKey, "log.level"},
+                             {EventField::kValue, kNames[static_cast<size_t>(level)]}});
   switch (level) {
     case LogLevelView::kDebug: return logger_->SetLevel(LogConfig::Level::kDebug);
     case LogLevelView::kInfo: return logger_->SetLevel(LogConfig::Level::kInfo);
     case LogLevelView::kWarning: return logger_->SetLevel(LogConfig::Level::kWarning);
     case LogLevelView::kError: return logger_->SetLevel(LogConfig::Level::kError);
   }
+}
+
+AdminView::QueueQuestion Management::Queues() {
+  return [survey = std::make_shared<QueueSurvey>(&queue_desk_)] { return survey->Poll(); };
+}
+
+std::string Management::FilePrefix() {
+  return EalTakesSecondProcesses() ? EalFilePrefix(endpoint_->config()) : "";
 }
 
 bool Management::Drain() { return !std::exchange(drains_, true); }

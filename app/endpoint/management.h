@@ -12,6 +12,7 @@
 #include "endpoint/connection_survey.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/logger.h"
+#include "endpoint/queue_survey.h"
 #include "mgmt/endpoint_view.h"
 #include "mgmt/server.h"
 
@@ -52,10 +53,23 @@ class Management final : public EndpointView {
   LogLevelView LogLevel() override;
   void SetLogLevel(LogLevelView level) override;
   bool Drain() override;
+  EventLog& Events() override { return endpoint_->events(); }
+
+  // AdminView.
+  std::vector<PlaneView> Planes() override { return endpoint_->administration().Planes(); }
+  absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view port, bool up) override {
+    return endpoint_->administration().SetPort(port, up);
+  }
+  absl::StatusOr<AdminQuestion> SetPlaneAdmin(uint32_t xpu, uint32_t instance, uint32_t plane,
+                                              bool up) override {
+    return endpoint_->administration().SetPlane(xpu, instance, plane, up);
+  }
+  QueueQuestion Queues() override;
+  std::string FilePrefix() override;
 
  private:
   Management(Endpoint* endpoint, ClientService* clients, Logger* logger)
-      : endpoint_(endpoint), clients_(clients), logger_(logger), desk_(endpoint) {}
+      : endpoint_(endpoint), clients_(clients), logger_(logger), desk_(endpoint), queue_desk_(endpoint) {}
   CounterSetView TotalCounters() const;
   struct Running {
     std::unique_ptr<Capture> capture;
@@ -68,6 +82,7 @@ class Management final : public EndpointView {
   Logger* const logger_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   SnapshotDesk desk_;  // outlives the server's questions
+  QueueDesk queue_desk_;
   bool drains_ = false;
   std::vector<Running> captures_;
   std::unique_ptr<ManagementServer> server_;

@@ -43,6 +43,9 @@ int suede_client::Connect() {
 }
 
 void suede_client::Disconnect() {
+  // Without it the daemon takes us for dead. Where it is dead itself, nobody needs to be told.
+  const protocol::Goodbye goodbye;
+  if (segment != nullptr) channel.TrySend(&goodbye, sizeof goodbye);
   channel.Close();
   gone.store(true, std::memory_order_relaxed);
   for (suede_queue& queue : queues) queue.ring.reset();

@@ -71,6 +71,7 @@ int RunEndpoint(const Config& config, Logger& log, int signals) {
       absl::StrCat("ready name=", config.name, " socket=", config.clients.socket,
                    " management=", config.management.socket,
                    " instances=", config.instances.size(), " peers=", config.peers.size()));
+  (*endpoint)->events().Raise(EventKind::kStarted, {{EventField::kVersion, kVersion}});
   Notifier notifier((*endpoint)->pipeline_count());
   notifier.Ready(StatusLine(**endpoint));
   const int code = Serve({.endpoint = **endpoint,

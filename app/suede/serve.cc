@@ -81,6 +81,7 @@ class Loop {
         LogCounters(s_);
       } else if (!s_.management.drains()) {
         s_.log(EalLogLevel::kInfo, "control", StrCat("ending signal=", signal.ssi_signo));
+        reason_ = StrCat("signal ", signal.ssi_signo);
         s_.management.BeginDrain();
       } else {
         drain_until_ = Clock::now();  // a second signal: at once
@@ -92,7 +93,9 @@ class Loop {
   bool Drained() {
     if (drain_until_ == Clock::time_point::max()) {
       const double seconds = std::chrono::duration<double>(drain_).count();
-      s_.log(EalLogLevel::kInfo, "control", StrCat("draining seconds=", seconds));
+      s_.endpoint.events().Raise(EventKind::kDrainBegan,
+                                 {{EventField::kReason, reason_},
+                                  {EventField::kSeconds, static_cast<int64_t>(seconds)}});
       s_.notifier.Stopping(drain_ + kEndsWithin);
       drain_until_ = Clock::now() + drain_;
       s_.clients.BeginDrain();
@@ -111,6 +114,7 @@ class Loop {
   Clock::time_point drain_until_ = Clock::time_point::max();
   Clock::time_point next_tick_{};
   std::vector<uint64_t> progress_;
+  std::string reason_ = "request";  // for the drain
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ constexpr GlobalFlag kGlobalFlags[] = {
     {"--socket", "PATH", "its management socket instead (or $SUEDE_CTL_SOCKET)"},
     {"--json", "", "the result as JSON, on one line; also -j"},
     {"--every", "SECONDS", "repeat the command on one connection"},
-    {"--times", "N", "with --every: so often"},
+    {"--times", "N", "with --every, or top: so often"},
     {"--help", "", "this, or the help of a command; also -h"},
     {"--version", "", "suedectl's own version"},
 };
@@ -156,12 +156,17 @@ class Parser {
     for (const Method* method : commands_.catalog.methods()) {
       if (method->name == name || CommandOf(*method) == name) out_.method = method;
     }
+    for (const DaemonCommand& command : commands_.daemon) {
+      if (CommandOf(command.declaration) != name) continue;
+      out_.daemon = &command;
+      out_.method = &command.declaration;
+    }
     return out_.local != nullptr || out_.method != nullptr;
   }
 
   absl::Status NoSuchCommand(const std::string& words, size_t count) {
     std::vector<std::string> names;
-    for (const Method* method : commands_.catalog.methods()) names.push_back(CommandOf(*method));
+    for (const Method* method : commands_.Declarations()) names.push_back(CommandOf(*method));
     for (const LocalCommand& command : commands_.local) names.emplace_back(command.name);
     const std::string& first = arguments_[at_];
     std::vector<std::string> group;
@@ -255,7 +260,8 @@ class Parser {
     if (out_.method->descriptor && out_.descriptor_path.empty()) {
       return Usage(StrCat(out_.method->descriptor->name, ": is missing; give a file's path"));
     }
-    if (out_.flags.times != 0 && out_.flags.every_s == 0) return Usage("--times goes with --every");
+    const bool repeats = out_.daemon != nullptr || out_.flags.every_s != 0;
+    if (out_.flags.times != 0 && !repeats) return Usage("--times goes with --every");
     return absl::OkStatus();
   }
 
@@ -282,6 +288,12 @@ absl::StatusOr<Invocation> ParseCommandLine(const std::vector<std::string>& argu
   take("SUEDE_CTL_ENDPOINT=", flags.endpoint);
   take("SUEDE_CTL_SOCKET=", flags.socket);
   return Parser(arguments, commands).Parse(std::move(flags));
+}
+
+std::vector<const Method*> Commands::Declarations() const {
+  std::vector<const Method*> all = catalog.methods();
+  for (const DaemonCommand& command : daemon) all.push_back(&command.declaration);
+  return all;
 }
 
 std::string CommandOf(const Method& method) {

@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "mgmt/catalog.h"
+#include "suedectl/daemon_command.h"
 #include "suedectl/exit_codes.h"
 #include "suedectl/local_commands.h"
 
@@ -40,6 +41,10 @@ std::span<const GlobalFlag> GlobalFlagRows();
 struct Commands {
   const Catalog& catalog;
   std::span<const LocalCommand> local;
+  std::span<const DaemonCommand> daemon{};
+
+  // Of the daemon's methods and of the daemon commands.
+  std::vector<const Method*> Declarations() const;
 };
 
 struct Invocation {
@@ -47,6 +52,7 @@ struct Invocation {
   // At most one of the two. With neither, help or version was asked for.
   const Method* method = nullptr;
   const LocalCommand* local = nullptr;
+  const DaemonCommand* daemon = nullptr;  // whose declaration `method` then is
   std::string group;                   // help of "counters"
   ForeignJson params = ForeignJson::object();
   std::string descriptor_path;         // of the method's descriptor

@@ -29,7 +29,7 @@ Rows CommandRows(const Commands& commands, std::string_view group) {
       rows.emplace_back(std::move(name), sentence);
     }
   };
-  for (const Method* method : commands.catalog.methods()) add(CommandOf(*method), method->sentence);
+  for (const Method* method : commands.Declarations()) add(CommandOf(*method), method->sentence);
   for (const LocalCommand& command : commands.local)
     add(std::string(command.name), command.sentence);
   std::stable_sort(rows.begin(), rows.end(),
@@ -131,7 +131,7 @@ std::string HelpOf(const Method& method) {
 std::string Completion(const Commands& commands) {
   Tree tree;
   std::string methods;
-  for (const Method* method : commands.catalog.methods()) {
+  for (const Method* method : commands.Declarations()) {
     AddCommand(CommandOf(*method), tree);
     methods += MethodCase(*method);
   }

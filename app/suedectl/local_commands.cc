@@ -22,7 +22,7 @@ int PrintCompletion(std::span<const std::string_view> arguments, FILE*, FILE* ou
                  std::string(arguments[0]).c_str());
     return kExitUsage;
   }
-  std::fputs(Completion({.catalog = EndpointCatalog(), .local = LocalCommands()}).c_str(), out);
+  std::fputs(Completion({.catalog = EndpointCatalog(), .local = LocalCommands(), .daemon = DaemonCommands()}).c_str(), out);
   return kExitDone;
 }
 

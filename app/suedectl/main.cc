@@ -12,6 +12,8 @@ int main(int argc, char** argv) {
   signal(SIGPIPE, SIG_DFL);  // a pager that was left ends it
   return suede::ctl::Run(
       {argv + 1, argv + argc},
-      {.catalog = suede::EndpointCatalog(), .local = suede::ctl::LocalCommands()}, environ,
+      {.catalog = suede::EndpointCatalog(), .local = suede::ctl::LocalCommands(),
+       .daemon = suede::ctl::DaemonCommands()},
+      environ,
       std::string(suede::kVersion) + " (" + suede::kRevision + ")", stdout, stderr);
 }

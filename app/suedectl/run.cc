@@ -61,6 +61,11 @@ int CallMethod(const Invocation& invocation, std::FILE* out, std::FILE* err) {
   absl::StatusOr<Daemon> daemon = Daemon::Connect(
       flags.socket.empty() ? Daemon::PathsOf(flags.endpoint) : std::vector{flags.socket});
   if (!daemon.ok()) return Fail(daemon.status(), err);
+  if (invocation.daemon != nullptr) {
+    const absl::Status end =
+        invocation.daemon->run(*daemon, invocation.params, flags, out, err);
+    return end.ok() ? kExitDone : Fail(end, err);
+  }
   for (uint32_t i = 0;; ++i) {
     const absl::StatusOr<Json> result =
         daemon->Call(invocation.method->name, invocation.params, file.get());

@@ -79,6 +79,8 @@ class DpdkPort final : public Port {
   // Control thread, every 10 ms or so: updates link(), and reconnects a memif client.
   void RefreshLink();
   // Control thread.
+  // Sets the device's link up or down. False where the driver cannot.
+  bool SetLink(bool up);
   PortStats Stats();
   uint32_t FreeFrames() const;
   // Calls `change` while no burst runs: for what a device lets nobody change under its lcore.

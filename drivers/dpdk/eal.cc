@@ -40,6 +40,7 @@ namespace fs = std::filesystem;
 
 bool running = false;
 bool pdump_started = false;
+bool shares_memory = false;
 std::string running_prefix;
 
 std::vector<unsigned> AllowedCpus() {
@@ -259,6 +260,7 @@ absl::Status StartEal(const EalOptions& options) {
   internal::StartMemifWatch();
   // Lets dpdk-dumpcap come in, where another process can share our memory at all.
   pdump_started = !options.no_huge && rte_pdump_init() == 0;
+  shares_memory = pdump_started && std::find(kept->begin(), kept->end(), "--in-memory") == kept->end();
   // Chooses now: the library would do it at the first call, and two lcores at once must not.
   rte_net_crc_set_alg(RTE_NET_CRC_AVX512);
   return absl::OkStatus();
@@ -315,6 +317,7 @@ bool StopEal() {
 pid_t EalPrefixHolder(const std::string& file_prefix) {
   return HolderOf(RuntimeDirectory(file_prefix));
 }
+bool EalTakesSecondProcesses() { return shares_memory; }
 
 std::string DpdkVersion() { return rte_version(); }
 

@@ -52,6 +52,9 @@ bool StopEal();
 // The process that runs with the file prefix, 0 if none does. EAL need not run.
 pid_t EalPrefixHolder(const std::string& file_prefix);
 
+// Whether another process (dpdk-dumpcap) can attach to this one's memory and find its ports.
+bool EalTakesSecondProcesses();
+
 // "DPDK 22.11.11".
 std::string DpdkVersion();
 

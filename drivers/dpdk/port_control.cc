@@ -121,6 +121,16 @@ void DpdkPort::Restart() {
   restart_pending_.store(false, std::memory_order_release);
 }
 
+bool DpdkPort::SetLink(bool up) {
+  if (!open_) return false;
+  int result = 0;
+  WithoutBursts([&] {
+    result = up ? rte_eth_dev_set_link_up(id_) : rte_eth_dev_set_link_down(id_);
+  });
+  ReadLink();
+  return result == 0;
+}
+
 PortStats DpdkPort::Stats() {
   PortStats total;
   rte_eth_stats raw{};

@@ -31,6 +31,7 @@ struct ShmServer::Client {
   bool is_attached = false;  // the handler knows the segment: OnGone and FinishDetach are due
   bool is_open = false;      // FinishOpen said so
   bool is_waiting = false;
+  bool said_goodbye = false;
   protocol::Wait wait;
   // A connection for management packets, which has no segment.
   bool has_packets = false;

@@ -2,7 +2,10 @@
 #ifndef SUEDE_SHM_CLIENT_EVENTS_H_
 #define SUEDE_SHM_CLIENT_EVENTS_H_
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -26,6 +29,22 @@ struct OpenRequest {
 struct ClaimRequest {
   InstanceKey instance;  // one of ours
   uint32_t vc_mask = 0;  // bits 0 to 3, at least one
+};
+
+struct ClientInfo {
+  ClientId id{};
+  pid_t pid = 0;
+  uid_t uid = 0;
+  uint32_t queue_count = 0;  // 0: not open yet
+  bool has_packets = false;  // carries management packets, and has no queues
+  bool is_gone = false;      // waits for FinishDetach
+};
+
+// How a connection came to its end.
+struct ClientEnd {
+  bool was_open = false;
+  bool said_goodbye = false;
+  std::string_view error{};  // what it did that the protocol does not permit; empty: nothing
 };
 
 // Called on the control thread, from ShmServer::Poll.
@@ -53,6 +72,13 @@ class ClientHandler {
   // lcores → FinishDetach; until then it stays mapped. Called once for each client whose OnOpen
   // was accepted, unless FinishOpen was given an error.
   virtual void OnGone(ClientId client) = 0;
+
+  // For whoever watches. Nothing is asked of the handler.
+
+  // The client has its segment.
+  virtual void OnOpened(const ClientInfo&) {}
+  // Its connection has ended.
+  virtual void OnEnded(const ClientInfo&, const ClientEnd&) {}
 };
 
 }  // namespace suede

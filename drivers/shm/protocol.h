@@ -28,6 +28,7 @@ enum class Type : uint16_t {
   kPackets = 10,
   kPacketSend = 11,
   kPacket = 12,
+  kGoodbye = 13,
 };
 
 enum class Status : uint32_t {
@@ -99,6 +100,10 @@ struct Wait {
   uint32_t state[SUEDE_MAX_QUEUES] = {};
   uint32_t completion[SUEDE_MAX_QUEUES] = {};
   uint32_t rx[SUEDE_VCS] = {};
+};
+
+struct Goodbye {
+  Head head{.type = Type::kGoodbye, .size = sizeof(Goodbye)};
 };
 
 struct Reply {

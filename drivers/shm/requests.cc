@@ -31,6 +31,8 @@ size_t SizeOf(Type type) {
       return sizeof(protocol::Wait);
     case Type::kPacketsOpen:
       return sizeof(protocol::PacketsOpen);
+    case Type::kGoodbye:
+      return sizeof(protocol::Goodbye);
     default:
       return 0;
   }
@@ -116,6 +118,10 @@ bool ShmServer::MayRequest(Client& client) {
 
 void ShmServer::Dispatch(Client& client, const protocol::AnyRequest& request) {
   const Type type = request.head.type;
+  if (type == Type::kGoodbye) {
+    client.said_goodbye = true;
+    return Drop(client, nullptr);
+  }
   if (type == Type::kPacketsOpen) return HandlePacketsOpen(client, request.packets_open);
   if (client.has_packets) return Drop(client, &ShmServerCounters::malformed);
   if (type == Type::kOpen ? client.segment != nullptr : client.segment == nullptr) {
@@ -240,6 +246,8 @@ void ShmServer::FinishPending(ClientId id, Type type, const absl::Status& status
     if (!status.ok()) {
       client->is_attached = false;
       client->segment.reset();
+    } else {
+      handler_->OnOpened(InfoOf(*client));
     }
   }
   ReplyTo(*client, type, client->pending_sequence, status);

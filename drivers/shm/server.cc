@@ -28,6 +28,15 @@ bool Watch(int epoll, int fd, uint64_t event) {
   return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &what) == 0;
 }
 
+// The identifier of a counter; empty: none.
+std::string_view NameOf(uint64_t ShmServerCounters::* counter) {
+#define SUEDE_SHM_COUNTER_NAME(id, name, sentence) \
+  if (counter == &ShmServerCounters::id) return #id;
+  SUEDE_SHM_COUNTERS(SUEDE_SHM_COUNTER_NAME)
+#undef SUEDE_SHM_COUNTER_NAME
+  return {};
+}
+
 }  // namespace
 
 int64_t NowMs() {
@@ -164,6 +173,9 @@ void ShmServer::Drop(Client& client, Counter reason) {
   if (client.socket < 0) return;
   if (reason != nullptr) ++(counters_.*reason);
   ++counters_.gone;
+  const ClientInfo info = InfoOf(client);
+  const ClientEnd end{.was_open = client.is_open, .said_goodbye = client.said_goodbye,
+                      .error = NameOf(reason)};
   client.CloseAll();  // epoll forgets it
   client.is_waiting = client.is_open = client.has_pending = client.has_packets = false;
   if (client.is_attached) handler_->OnGone(client.id);
@@ -171,6 +183,7 @@ void ShmServer::Drop(Client& client, Counter reason) {
     client.receives_packets = false;
     TellReceivers(client.packet_port);
   }
+  handler_->OnEnded(info, end);
 }
 
 void ShmServer::Disconnect(ClientId id) {
@@ -242,14 +255,18 @@ Segment* ShmServer::segment(ClientId id) {
 std::vector<ClientInfo> ShmServer::clients() const {
   std::vector<ClientInfo> all;
   for (const std::unique_ptr<Client>& client : clients_) {
-    all.push_back({.id = client->id,
-                   .pid = client->pid,
-                   .uid = client->uid,
-                   .queue_count = client->is_open ? client->segment->shape().queue_count : 0,
-                   .has_packets = client->has_packets,
-                   .is_gone = client->socket < 0});
+    all.push_back(InfoOf(*client));
   }
   return all;
+}
+
+ClientInfo ShmServer::InfoOf(const Client& client) {
+  return {.id = client.id,
+          .pid = client.pid,
+          .uid = client.uid,
+          .queue_count = client.is_open ? client.segment->shape().queue_count : 0,
+          .has_packets = client.has_packets,
+          .is_gone = client.socket < 0};
 }
 
 }  // namespace suede

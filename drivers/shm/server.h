@@ -59,15 +59,6 @@ struct ShmServerCounters {
 #undef SUEDE_SHM_COUNTER_FIELD
 };
 
-struct ClientInfo {
-  ClientId id{};
-  pid_t pid = 0;
-  uid_t uid = 0;
-  uint32_t queue_count = 0;  // 0: not open yet
-  bool has_packets = false;  // carries management packets, and has no queues
-  bool is_gone = false;      // waits for FinishDetach
-};
-
 class ShmServer {
  public:
   // `handler` outlives the server.
@@ -136,6 +127,7 @@ class ShmServer {
   void WakeWaiting();
   void SetTimer(bool is_fast);
   Client* Find(ClientId id);
+  static ClientInfo InfoOf(const Client& client);
 
   const ShmServerConfig config_;
   ClientHandler* const handler_;

@@ -18,6 +18,13 @@ std::string_view NameOf(Param::Type type) {
   return "string";
 }
 
+// Null: there is none. A default is written as JSON has it, but for texts.
+Json DefaultOf(const Param& param) {
+  if (param.fallback.empty()) return {};
+  const bool is_text = param.type == Param::Type::kText || param.type == Param::Type::kChoice;
+  return is_text ? Json(param.fallback) : TryParse<Json>(param.fallback).value_or(Json());
+}
+
 Json Describe(const Param& param) {
   Json out{{"name", param.name},
            {"type", NameOf(param.type)},
@@ -30,13 +37,41 @@ Json Describe(const Param& param) {
   if (param.type == Param::Type::kChoice) {
     out["choices"] = Split(param.choices, '|');
   }
-  if (!param.fallback.empty()) {
-    // A default is written as JSON has it, but for texts.
-    const bool is_text = param.type == Param::Type::kText || param.type == Param::Type::kChoice;
-    out["default"] = is_text ? Json(param.fallback)
-                             : TryParse<Json>(param.fallback).value_or(Json());
-  }
+  if (!param.fallback.empty()) out["default"] = DefaultOf(param);
   return out;
+}
+
+// What the parameters are, as JSON Schema has it.
+Json Schema(const Param& param) {
+  Json out{{"type", NameOf(param.type)}, {"description", param.sentence}};
+  switch (param.type) {
+    case Param::Type::kBoolean: break;
+    case Param::Type::kInteger:
+      out["minimum"] = param.min;
+      out["maximum"] = param.max;
+      break;
+    case Param::Type::kText:
+      // It counts characters where we count octets.
+      out["minLength"] = param.min > 0 ? 1 : 0;
+      out["maxLength"] = param.max;
+      break;
+    case Param::Type::kChoice: out["enum"] = Split(param.choices, '|'); break;
+  }
+  if (const Json fallback = DefaultOf(param); !fallback.is_null()) out["default"] = fallback;
+  return out;
+}
+
+Json Schema(std::span<const Param> params) {
+  Json properties = Json::object();
+  Json required = Json::array();
+  for (const Param& param : params) {
+    properties[std::string(param.name)] = Schema(param);
+    if (param.required) required.push_back(param.name);
+  }
+  return Json{{"type", "object"},
+              {"properties", std::move(properties)},
+              {"required", std::move(required)},
+              {"additionalProperties", false}};
 }
 
 Answer RunDescribe(Call& call) {
@@ -48,7 +83,8 @@ Answer RunDescribe(Call& call) {
 constexpr Method kRpcMethods[] = {
     {.name = "rpc.describe",
      .sentence = "Every method with its parameters.",
-     .result = "methods: name, sentence, result, changes, params, descriptor",
+     .result = "methods: name, sentence, result, changes, params, schema (JSON Schema of params by "
+               "name), descriptor",
      .run = RunDescribe},
 };
 
@@ -71,7 +107,8 @@ std::span<const Method> RpcMethods() { return kRpcMethods; }
 
 const Catalog& EndpointCatalog() {
   static const Catalog catalog{RpcMethods(), EndpointMethods(), CounterMethods(),
-                               ConnectionMethods(), CaptureMethods()};
+                               ConnectionMethods(), CaptureMethods(), EventMethods(),
+                               AdminMethods()};
   return catalog;
 }
 
@@ -83,6 +120,7 @@ Json Describe(const Method& method) {
            {"result", method.result},
            {"changes", method.changes},
            {"params", std::move(params)},
+           {"schema", Schema(method.params)},
            {"descriptor", nullptr}};
   if (method.descriptor) {
     out["descriptor"] = Json{{"name", method.descriptor->name},

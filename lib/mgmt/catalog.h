@@ -33,6 +33,8 @@ std::span<const Method> EndpointMethods();
 std::span<const Method> CounterMethods();
 std::span<const Method> ConnectionMethods();
 std::span<const Method> CaptureMethods();
+std::span<const Method> EventMethods();
+std::span<const Method> AdminMethods();
 
 // What rpc.describe says of a method.
 Json Describe(const Method& method);

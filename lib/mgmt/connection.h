@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "local/fd.h"
+#include "mgmt/allowance.h"
 #include "mgmt/line_buffer.h"
 #include "mgmt/server.h"
 #include "mgmt/session.h"
@@ -31,6 +32,9 @@ struct ManagementServer::Connection {
   bool came_to_end = false;      // the client sends nothing more
   bool ends = false;             // nothing more is read, and it is closed once `out` is sent
   bool has_work = false;         // for the next turn, whatever epoll says
+  Allowance requests;
+  bool is_throttled = false;     // its next request waits for the allowance
+  bool told_rate = false;
 };
 
 }  // namespace suede

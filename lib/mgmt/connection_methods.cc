@@ -39,6 +39,9 @@ Json ToJson(const ConnectionView& view) {
               {"srtt_us", view.srtt_ns != 0 ? Us(view.srtt_ns) : Json()},
               {"rto_us", Us(view.rto_ns)},
               {"tries", view.tries},
+              {"tx_pdus", view.tx_pdus},
+              {"rx_pdus", view.rx_pdus},
+              {"retransmissions", view.retransmissions},
               {"peer_waits", view.peer_waits}};
 }
 
@@ -66,7 +69,7 @@ constexpr Method kMethods[] = {
          "open, paused: the peer is not ready, retransmitting, lost: it is unreachable), "
          "next_psn (to send), expected_psn (to receive), unacked_pdus and unacked_bytes with "
          "their windows, srtt_us (null: none measured), rto_us, tries (timeouts in a row), "
-         "peer_waits (we were not ready for it); more: there are more than `limit`",
+         "tx_pdus, rx_pdus and retransmissions (counts modulo 2^32), peer_waits (we were not ready for it); more: there are more than `limit`",
      .run = List,
      .params = kList},
 };

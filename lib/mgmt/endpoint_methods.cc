@@ -47,6 +47,7 @@ Answer ListPorts(Call& call) {
                         {"mac", port.mac},
                         {"mtu_bytes", port.mtu_bytes},
                         {"encapsulation", port.encapsulation},
+                        {"admin", port.admin_up ? "up" : "down"},
                         {"link_up", port.link_up},
                         {"speed_bps", port.speed_bps != 0 ? Json(port.speed_bps) : Json()},
                         {"pool_frames", port.pool_frames},
@@ -72,7 +73,8 @@ Answer ListClients(Call& call) {
                         {"pid", client.pid},
                         {"uid", client.uid},
                         {"queues", client.queues},
-                        {"state", client.state}});
+                        {"state", client.state},
+                        {"claims", client.claims}});
   }
   return Json{{"clients", std::move(list)}};
 }
@@ -108,7 +110,7 @@ constexpr Method kMethods[] = {
      .run = ListInstances},
     {.name = "ports.list",
      .sentence = "Network ports, their links and their frame pools.",
-     .result = "ports: name, driver, mac, mtu_bytes, encapsulation, link_up, speed_bps "
+     .result = "ports: name, driver, mac, mtu_bytes, encapsulation, admin (up, down), link_up, speed_bps "
                "(null: not known), pool_frames, pool_free, device",
      .run = ListPorts},
     {.name = "peers.list",
@@ -119,7 +121,8 @@ constexpr Method kMethods[] = {
      .sentence = "Client processes.",
      .result =
          "clients: id, pid, uid, queues, state (connected: has no segment yet; open; leaving: "
-         "the lcore still delivers what it had handed over)",
+         "the lcore still delivers what it had handed over), claims (what is received for it: "
+         "XPU.INSTANCE:VC,VC… …)",
      .run = ListClients},
     {.name = "log.get_level",
      .sentence = "The least severity that is logged.",

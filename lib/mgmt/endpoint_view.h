@@ -13,8 +13,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "local/fd.h"
+#include "mgmt/admin_view.h"
 
 namespace suede {
+
+class EventLog;
 
 struct VersionView {
   std::string version;
@@ -34,11 +37,13 @@ struct InstanceView {
 
 struct PortView {
   std::string name;
+  uint32_t id = 0;  // DPDK's
   std::string device;
   std::string driver;
   std::string mac;
   uint32_t mtu_bytes = 0;
   std::string encapsulation;
+  bool admin_up = true;
   bool link_up = false;
   uint64_t speed_bps = 0;  // 0: not known
   uint32_t pool_frames = 0;
@@ -59,6 +64,7 @@ struct ClientView {
   uint32_t uid = 0;
   uint32_t queues = 0;
   std::string_view state;
+  std::string claims;  // "3.0:0,1 4.0:2": own XPU, instance, VCs
 };
 
 enum class CounterScope : uint8_t { kTotal, kInstance, kLcore, kPort };
@@ -97,6 +103,9 @@ struct ConnectionView {
   int64_t srtt_ns = 0;  // 0: none measured
   int64_t rto_ns = 0;
   uint32_t tries = 0;
+  uint32_t tx_pdus = 0;  // modulo 2^32
+  uint32_t rx_pdus = 0;
+  uint32_t retransmissions = 0;
   bool peer_waits = false;
 };
 struct ConnectionsView {
@@ -117,9 +126,9 @@ struct CaptureView {
 };
 
 // Control thread only. Nothing here waits.
-class EndpointView {
+class EndpointView : public AdminView {
  public:
-  virtual ~EndpointView() = default;
+  virtual EventLog& Events() = 0;
 
   virtual VersionView Version() = 0;
   virtual std::string EffectiveConfig() = 0;

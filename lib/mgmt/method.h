@@ -28,22 +28,31 @@ struct Outcome {
   Json result;
 };
 
-// What a method answers: an outcome, or a question that is asked once a millisecond until it has
-// one. A question that is dropped (the connection went, or it took too long) must leave nothing
-// behind that points to it.
+// What a method answers: an outcome, or a question that is asked again and again until it has one. A
+// question that is dropped (the connection went, or it took too long) must leave nothing behind
+// that points to it.
 class Answer {
  public:
+  // Asked once a millisecond, for as long as a method may wait.
   using Later = std::function<std::optional<Outcome>()>;
+  struct Waiting {
+    // `is_last`: the time is over, and having no outcome then is an error.
+    std::function<std::optional<Outcome>(bool is_last)> look;
+    std::optional<int64_t> limit_ms{};  // none: as long as any method may wait
+    int64_t period_ms = 1;
+  };
   Answer(Json result) : value_(Outcome{.status = {}, .result = std::move(result)}) {}  // NOLINT
   Answer(absl::Status error)                                                           // NOLINT
       : value_(Outcome{.status = std::move(error), .result = {}}) {}
-  Answer(Later later) : value_(std::move(later)) {}  // NOLINT
+  Answer(Waiting waiting) : value_(std::move(waiting)) {}  // NOLINT
+  Answer(Later later)                                      // NOLINT
+      : value_(Waiting{.look = [later = std::move(later)](bool) { return later(); }}) {}
 
   Outcome* outcome() { return std::get_if<Outcome>(&value_); }
-  Later* later() { return std::get_if<Later>(&value_); }
+  Waiting* waiting() { return std::get_if<Waiting>(&value_); }
 
  private:
-  std::variant<Outcome, Later> value_;
+  std::variant<Outcome, Waiting> value_;
 };
 
 // One request that is being carried out, with arguments that were checked.

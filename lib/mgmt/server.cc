@@ -99,17 +99,22 @@ void ManagementServer::Poll() {
   if (++first_ >= connections_.size()) first_ = 0;
   for (size_t i = 0; i < connections_.size(); ++i) {
     Connection& connection = *connections_[(first_ + i) % connections_.size()];
-    if (connection.has_work || connection.session.waits()) Serve(connection);
+    if (connection.has_work || connection.is_throttled || connection.session.waits()) {
+      Serve(connection);
+    }
     CheckTimes(connection);
     Watch(connection);
   }
   std::erase_if(connections_, [](const auto& connection) { return !connection->socket.ok(); });
-  if (accepts) Accept();
+  if (accepts || !listens_) Accept();
   SetTimer();
 }
 
 void ManagementServer::Accept() {
   for (int i = 0; i < kAcceptsPerTurn; ++i) {
+    // What is over the rate waits in the listener's queue.
+    WatchListener(accepts_.Take(options_.limits.accepts_per_s, now_ms_));
+    if (!listens_) return;
     bool turned_away;
     const int socket = listener_->Accept(&turned_away);
     if (turned_away) ++counters_.refused;
@@ -129,6 +134,8 @@ void ManagementServer::Accept() {
         socket, Session(catalog_, endpoint_, options_.limits.session, std::move(on_change)));
     epoll_event what{.events = EPOLLIN, .data = {.ptr = connection.get()}};
     if (epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &what) != 0) continue;
+    connection->pid = peer.pid;
+    connection->uid = peer.uid;
     connection->events = EPOLLIN;
     connection->out = Greeting(options_);
     Flush(*connection);
@@ -138,9 +145,22 @@ void ManagementServer::Accept() {
   }
 }
 
+void ManagementServer::WatchListener(bool watch) {
+  if (watch == listens_) return;
+  listens_ = watch;
+  epoll_event what{.events = watch ? EPOLLIN : 0u, .data = {.ptr = nullptr}};
+  epoll_ctl(epoll_, EPOLL_CTL_MOD, listener_->fd(), &what);
+}
+
 void ManagementServer::TurnAway(int socket) {
   ++counters_.refused;
   const Fd owned(socket);
+  if (options_.on_limit != nullptr) {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+    options_.on_limit("connections", peer.pid, peer.uid);
+  }
   const std::string line =
       ErrorAnswer("null",
                   {.code = RpcCode::kTooManyClients,
@@ -166,6 +186,7 @@ void ManagementServer::Serve(Connection& connection) {
     }
     if (!connection.session.idle()) {
       const bool waited = connection.session.waits();
+      if (!waited && !MayRequest(connection)) break;
       connection.session.Run(now_ms_, connection.out);
       if (connection.session.waits()) break;
       if (!waited) --budget;
@@ -198,6 +219,7 @@ bool ManagementServer::Receive(Connection& connection) {
   const size_t piece = connection.in.size();
   if (piece >= options_.limits.line_bytes) {
     ++counters_.too_long;
+    TellLimit("line_bytes", connection);
     Refuse(connection, {.code = RpcCode::kLineTooLong,
                         .message = StrCat("no newline in ", options_.limits.line_bytes,
                                                 " octets; send less in one request")});
@@ -247,6 +269,7 @@ void ManagementServer::CheckTimes(Connection& connection) {
   const int64_t unread = connection.unread_since_ms;
   if (unread >= 0 && now_ms_ - unread >= limits.unread_ms) {
     ++counters_.not_reading;
+    TellLimit("unread_ms", connection);
     return End(connection);
   }
   // Only while nothing but the rest of the line is waited for.
@@ -254,6 +277,7 @@ void ManagementServer::CheckTimes(Connection& connection) {
   if (connection.in.size() == 0 || is_ours || connection.ends) return;
   if (connection.line_since_ms >= 0 && now_ms_ - connection.line_since_ms >= limits.line_ms) {
     ++counters_.too_late;
+    TellLimit("line_ms", connection);
     Refuse(connection, {.code = RpcCode::kLineTooLate,
                         .message = StrCat("no newline for ", limits.line_ms,
                                           " ms after the first octet of a line; send it in one")});
@@ -287,8 +311,9 @@ void ManagementServer::Watch(Connection& connection) {
 }
 
 int64_t ManagementServer::NextTurnMs(const Connection& connection) const {
+  if (connection.is_throttled) return now_ms_ + 1;
   if (connection.has_work) return now_ms_;
-  if (connection.session.waits()) return now_ms_ + 1;
+  if (connection.session.waits()) return std::max(now_ms_ + 1, connection.session.next_look_ms());
   const ManagementLimits& limits = options_.limits;
   if (connection.unread_since_ms >= 0) return connection.unread_since_ms + limits.unread_ms;
   if (connection.line_since_ms >= 0) return connection.line_since_ms + limits.line_ms;
@@ -296,7 +321,7 @@ int64_t ManagementServer::NextTurnMs(const Connection& connection) const {
 }
 
 void ManagementServer::SetTimer() {
-  int64_t next = kNever;
+  int64_t next = listens_ ? kNever : now_ms_ + 1;
   for (const auto& connection : connections_) next = std::min(next, NextTurnMs(*connection));
   itimerspec when{};
   if (next != kNever) {
@@ -305,6 +330,21 @@ void ManagementServer::SetTimer() {
     when.it_value = {.tv_sec = wait / 1000, .tv_nsec = wait % 1000 * 1'000'000 + 1000};
   }
   timerfd_settime(timer_, 0, &when, nullptr);
+}
+
+bool ManagementServer::MayRequest(Connection& connection) {
+  const bool may = connection.requests.Take(options_.limits.requests_per_s, now_ms_);
+  if (!may && !connection.is_throttled) ++counters_.throttled;
+  if (!may && !connection.told_rate) {
+    connection.told_rate = true;
+    TellLimit("requests_per_s", connection);
+  }
+  connection.is_throttled = !may;
+  return may;
+}
+
+void ManagementServer::TellLimit(std::string_view limit, const Connection& connection) {
+  if (options_.on_limit != nullptr) options_.on_limit(limit, connection.pid, connection.uid);
 }
 
 bool ManagementServer::TurnIsOver() const { return NowUs() >= turn_end_us_; }

@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "local/listener.h"
 #include "mgmt/catalog.h"
+#include "mgmt/allowance.h"
 #include "mgmt/endpoint_view.h"
 #include "mgmt/session.h"
 
@@ -27,6 +28,8 @@ struct ManagementLimits {
   int64_t line_ms = 10'000;   // from a line's first octet to its newline
   int64_t unread_ms = 10'000; // in which a client that owes reading reads something
   uint32_t requests_per_turn = 16;  // of a connection
+  int64_t requests_per_s = 5000;    // of a connection; a quarter of it at once
+  int64_t accepts_per_s = 1000;     // connections, likewise
   int64_t turn_us = 5000;     // after which a turn begins no further request
   SessionLimits session;
 };
@@ -39,6 +42,8 @@ struct ManagementOptions {
   std::string name;           // the endpoint's
   ManagementLimits limits;
   std::function<void(std::string_view line)> log;  // gets who changed what
+  // Gets which limit a connection has met, and whose it is.
+  std::function<void(std::string_view limit, pid_t pid, uid_t uid)> on_limit{};
 };
 
 // Identifier, metric name, sentence.
@@ -50,7 +55,8 @@ struct ManagementOptions {
   X(requests_failed, "management_requests_failed_total", "Those that got an error")               \
   X(too_long, "management_too_long_total", "Management connections ended: a line too long")       \
   X(too_late, "management_too_late_total", "Management connections ended: half a line")           \
-  X(not_reading, "management_not_reading_total", "Management connections ended: answers unread")
+  X(not_reading, "management_not_reading_total", "Management connections ended: answers unread")  \
+  X(throttled, "management_throttled_total", "Times that a connection had to wait for its rate")
 
 struct ManagementCounters {
 #define SUEDE_MANAGEMENT_COUNTER_FIELD(id, name, sentence) uint64_t id = 0;
@@ -80,6 +86,8 @@ class ManagementServer {
                    EndpointView* endpoint, std::unique_ptr<Listener> listener, int epoll,
                    int timer);
   void Accept();
+  // Whether epoll is to tell of connections that wait to be accepted.
+  void WatchListener(bool watch);
   void TurnAway(int socket);
   // Serves a connection for a turn.
   void Serve(Connection& connection);
@@ -96,6 +104,9 @@ class ManagementServer {
   int64_t NextTurnMs(const Connection& connection) const;
   void SetTimer();
   bool TurnIsOver() const;
+  // Whether the connection may make a request now; otherwise it waits.
+  bool MayRequest(Connection& connection);
+  void TellLimit(std::string_view limit, const Connection& connection);
 
   const ManagementOptions options_;
   const Catalog* const catalog_;
@@ -106,6 +117,8 @@ class ManagementServer {
   int64_t now_ms_ = 0;     // of the turn
   int64_t turn_end_us_ = 0;
   size_t first_ = 0;       // connection that this turn begins with
+  Allowance accepts_;
+  bool listens_ = true;    // epoll watches the listener
   ManagementCounters counters_;
   std::vector<std::unique_ptr<Connection>> connections_;
 };

@@ -1,5 +1,6 @@
 #include "mgmt/session.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -17,18 +18,13 @@ void Session::Start(std::string_view line, PassedFd passed) {
 void Session::Run(int64_t now_ms, std::string& out) {
   if (idle()) return;
   const RpcRequest& request = line_.requests[next_];
-  if (later_ == nullptr) {
+  if (waits()) {
+    Look(request, now_ms);
+  } else {
     ++requests_;
     Begin(request, now_ms);
-  } else if (std::optional<Outcome> outcome = later_()) {
-    later_ = nullptr;
-    Finish(request, *outcome);
-  } else if (now_ms >= later_until_ms_) {
-    later_ = nullptr;
-    Refuse(request, {.code = RpcCode::kBusy,
-                     .message = "no answer in time from within the daemon; try again"});
   }
-  if (later_ != nullptr) return;
+  if (waits()) return;
   if (++next_ < line_.requests.size()) return;
   passed_.fd.Reset();
   if (answers_.empty()) return;
@@ -38,6 +34,18 @@ void Session::Run(int64_t now_ms, std::string& out) {
     StrAppend(&out, answers_, "\n");
   }
   answers_ = std::string();
+}
+
+void Session::Look(const RpcRequest& request, int64_t now_ms) {
+  const bool is_last = now_ms >= wait_until_ms_;
+  if (now_ms < next_look_ms_ && !is_last) return;
+  const std::optional<Outcome> outcome = waiting_.look(is_last);
+  next_look_ms_ = std::min(now_ms + waiting_.period_ms, std::max(now_ms + 1, wait_until_ms_));
+  if (!outcome && !is_last) return;
+  waiting_ = {};
+  if (outcome) return Finish(request, *outcome);
+  Refuse(request, {.code = RpcCode::kBusy,
+                   .message = "no answer in time from within the daemon; try again"});
 }
 
 void Session::Begin(const RpcRequest& request, int64_t now_ms) {
@@ -64,8 +72,9 @@ void Session::Begin(const RpcRequest& request, int64_t now_ms) {
             .descriptor = method.descriptor ? std::move(passed_.fd) : Fd()};
   Answer answer = method.run(call);
   if (const Outcome* outcome = answer.outcome()) return Finish(request, *outcome);
-  later_ = std::move(*answer.later());
-  later_until_ms_ = now_ms + limits_.later_ms;
+  waiting_ = std::move(*answer.waiting());
+  wait_until_ms_ = now_ms + waiting_.limit_ms.value_or(limits_.later_ms);
+  next_look_ms_ = now_ms + 1;
 }
 
 void Session::Finish(const RpcRequest& request, const Outcome& outcome) {

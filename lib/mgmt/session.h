@@ -43,7 +43,9 @@ class Session {
   void Start(std::string_view line, PassedFd passed);
   bool idle() const { return next_ == line_.requests.size(); }
   // Whether Run can do nothing before some time has passed.
-  bool waits() const { return later_ != nullptr; }
+  bool waits() const { return waiting_.look != nullptr; }
+  // When to Run again while it waits.
+  int64_t next_look_ms() const { return next_look_ms_; }
 
   // Carries out at most one request. When the last of the line was, appends the line of answers
   // with its newline to `out`, if there is any.
@@ -54,6 +56,7 @@ class Session {
 
  private:
   void Begin(const RpcRequest& request, int64_t now_ms);
+  void Look(const RpcRequest& request, int64_t now_ms);
   void Finish(const RpcRequest& request, const Outcome& outcome);
   void Refuse(const RpcRequest& request, const RpcError& error);
   void Append(std::string_view answer);
@@ -66,8 +69,9 @@ class Session {
   size_t next_ = 0;  // of line_.requests
   PassedFd passed_;
   std::string answers_;
-  Answer::Later later_;  // what the request next_ waits for
-  int64_t later_until_ms_ = 0;
+  Answer::Waiting waiting_;  // what the request next_ waits for
+  int64_t wait_until_ms_ = 0;
+  int64_t next_look_ms_ = 0;
   std::map<const Method*, std::any> memory_;
   uint64_t requests_ = 0;
   uint64_t failed_ = 0;

@@ -196,8 +196,8 @@ class Daemon(Process):
 
     def wait_for_link(self):
         def is_up():
-            lines = [l for l in self.stderr().splitlines() if " port: link " in l]
-            return lines and "link up" in lines[-1]
+            lines = [l for l in self.stderr().splitlines() if " port: link_" in l]
+            return lines and " link_up " in lines[-1]
         wait_until(is_up, START_S, f"the link of {self.name}\n{self.stderr()[-3000:]}")
 
     def counters(self):

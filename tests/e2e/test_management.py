@@ -15,7 +15,8 @@ import pytest
 import e2e
 
 # Methods that have a test of their own below, or end the daemon.
-CHANGES = {"drain", "log.set_level", "capture.start", "capture.stop"}
+CHANGES = {"drain", "log.set_level", "capture.start", "capture.stop", "ports.set_admin",
+           "ports.hint", "planes.set_admin", "events.wait"}
 
 
 @pytest.fixture(scope="module")
@@ -152,6 +153,13 @@ def test_clients(pair):
         client, = e2e.managed(left, "clients", "list")["clients"]
         assert client["pid"] == server.pid and client["uid"] == os.geteuid()
         assert client["state"] == "open" and client["queues"] >= 1
+        assert client["claims"] == "0.0:0"
+        queues = e2e.managed(left, "queues", "list")["queues"]
+        assert [q["queue"] for q in queues] == list(range(client["queues"]))
+        for queue in queues:
+            assert (queue["client"], queue["xpu"], queue["instance"]) == (client["id"], 0, 0)
+            assert queue["state"] == "open" and queue["discarded"] == 0 == queue["credit_used"]
+            assert 0 < queue["credit_lines"] <= queue["ring_lines"]
     finally:
         server.kill()
     e2e.wait_until(lambda: not e2e.managed(left, "clients", "list")["clients"], e2e.START_S,
@@ -205,6 +213,9 @@ def test_connections(pair):
     assert (one["xpu"], one["peer"], one["vc"], one["state"]) == (0, 1, None, "open")
     assert one["unacked_pdus"] == 0 == one["tries"] and not one["peer_waits"]
     assert one["srtt_us"] > 0 and one["rto_us"] >= 1000
+    # What one has sent the other has received; nothing was lost on the way.
+    assert one["tx_pdus"] == other["rx_pdus"] > 0 and other["tx_pdus"] == one["rx_pdus"] > 0
+    assert one["retransmissions"] == counters(left)[0]["counters"]["tx_retransmissions_total"]
     # What one will send is what the other expects.
     assert one["next_psn"] == other["expected_psn"] and other["next_psn"] == one["expected_psn"]
     for none in (("--xpu", 5), ("--peer", 0), ("--instance", 1)):
@@ -262,7 +273,8 @@ def test_log_level(pair):
     left.signal(10)
     time.sleep(0.2)
     assert left.stderr().splitlines() == lines
-    assert "management: log.set_level by pid=" in lines[-1]
+    assert "management: log.set_level by pid=" in lines[-2]
+    assert "control: config_changed key=log.level value=error" in lines[-1]
     assert e2e.managed(left, "log", "set_level", "info") == {"level": "info"}
     assert left.counters()
 
@@ -336,4 +348,4 @@ def test_drain_ends_the_daemon(directory):
         assert e2e.managed(daemon, "drain") == {"began": True}
         assert daemon.wait(e2e.START_S) == 0
         assert "drain by pid=" in daemon.stderr()
-        assert " draining seconds=" in daemon.stderr()
+        assert "control: drain_began reason=request seconds=2 " in daemon.stderr()

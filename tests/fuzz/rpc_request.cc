@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "mgmt/catalog.h"
+#include "mgmt/event_log.h"
 #include "mgmt/json.h"
 #include "mgmt/session.h"
 
@@ -38,6 +39,19 @@ class FuzzEndpoint : public EndpointView {
   LogLevelView LogLevel() override { return level; }
   void SetLogLevel(LogLevelView to) override { level = to; }
   bool Drain() override { return true; }
+  EventLog& Events() override { return events; }
+  std::vector<PlaneView> Planes() override { return {}; }
+  absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view, bool) override {
+    return [] { return true; };
+  }
+  absl::StatusOr<AdminQuestion> SetPlaneAdmin(uint32_t, uint32_t, uint32_t, bool) override {
+    return [] { return true; };
+  }
+  QueueQuestion Queues() override {
+    return [] { return std::vector<QueueView>(); };
+  }
+  std::string FilePrefix() override { return {}; }
+  EventLog events;
   LogLevelView level = LogLevelView::kInfo;
 };
 
@@ -70,6 +84,8 @@ void CheckLine(const std::string& text) {
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace suede;  // NOLINT: of this function
   FuzzEndpoint endpoint;
+  endpoint.events.Raise(EventKind::kStarted, {{EventField::kVersion, "1"}});
+  int64_t now_ms = 0;  // so that whatever waits comes to its end
   int changes = 0;
   Session session(&EndpointCatalog(), &endpoint, {}, [&changes](const Method&) { ++changes; });
   std::string_view rest(reinterpret_cast<const char*>(data), size);
@@ -78,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     session.Start(line, {});
     std::string out;
-    for (size_t i = 0; i < 4 * kMaxBatch; ++i) session.Run(0, out);
+    for (size_t i = 0; i < 4 * kMaxBatch; ++i) session.Run(now_ms += 100'000, out);
     Require(session.idle(), "not idle");
     if (!out.empty()) CheckLine(out);
   }

@@ -23,6 +23,7 @@
 
 #include "local/passing.h"
 #include "mgmt/catalog.h"
+#include "mgmt/event_log.h"
 #include "mgmt/json.h"
 #include "mgmt/server.h"
 
@@ -83,7 +84,37 @@ class FakeEndpoint : public EndpointView {
   LogLevelView LogLevel() override { return level; }
   void SetLogLevel(LogLevelView to) override { level = to; }
   bool Drain() override { return ++drains == 1; }
+  EventLog& Events() override { return events; }
+  std::vector<PlaneView> Planes() override {
+    return {{.xpu = 3, .instance = 1, .plane = 0, .port = "p0", .admin_up = plane_up,
+             .link_up = true, .up = plane_up && port_up}};
+  }
+  absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view port, bool up) override {
+    if (port != "p0") return absl::NotFoundError("no such port; take p0");
+    port_up = up;
+    return [asked = 0]() mutable { return ++asked == 3; };
+  }
+  absl::StatusOr<AdminQuestion> SetPlaneAdmin(uint32_t xpu, uint32_t instance, uint32_t plane,
+                                              bool up) override {
+    if (xpu != 3 || instance != 1 || plane != 0) return absl::NotFoundError("no such plane");
+    plane_up = up;
+    return [] { return true; };
+  }
+  QueueQuestion Queues() override {
+    return [asked = 0]() mutable -> std::optional<std::vector<QueueView>> {
+      if (++asked < 3) return std::nullopt;
+      return std::vector<QueueView>{{.client = 1, .queue = 1, .xpu = 3, .instance = 1,
+                                     .state = "open", .ring_lines = 64, .waiting_lines = 5,
+                                     .credit_lines = 32, .credit_used = 2, .discarded = 9}};
+    };
+  }
+  std::string FilePrefix() override { return file_prefix; }
 
+  int64_t now_ns = 1'700'000'000'000'000'000;
+  EventLog events{8, [this] { return now_ns; }};
+  bool port_up = true;
+  bool plane_up = true;
+  std::string file_prefix = "suede_left";
   uint64_t counter = 10;
   LogLevelView level = LogLevelView::kInfo;
   int drains = 0;
@@ -109,6 +140,9 @@ class ManagementBench {
     options.version = "1.2.3";
     options.name = "left";
     options.log = [this](std::string_view line) { log.emplace_back(line); };
+    options.on_limit = [this](std::string_view limit, pid_t pid, uid_t) {
+      limits.emplace_back(limit, pid);
+    };
     if (change != nullptr) change(options);
     auto created = ManagementServer::Create(options, catalog, &endpoint);
     if (!created.ok()) {
@@ -135,6 +169,7 @@ class ManagementBench {
   ManagementOptions options;
   FakeEndpoint endpoint;
   std::vector<std::string> log;
+  std::vector<std::pair<std::string, pid_t>> limits;
   std::unique_ptr<ManagementServer> server;
 };
 

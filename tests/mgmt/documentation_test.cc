@@ -1,4 +1,4 @@
-// docs/management.md holds what is declared. With SUEDE_UPDATE_DOCS=1 its tables are written.
+// docs/management.md and docs/events.md hold what is declared. With SUEDE_UPDATE_DOCS=1 its tables are written.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -7,12 +7,14 @@
 #include <string>
 
 #include "mgmt/catalog.h"
+#include "mgmt/events.h"
 
 namespace suede {
 namespace {
 
-void HoldTable(const std::string& name, const std::string& table) {
-  const std::string path = std::string(SUEDE_SOURCE_DIR) + "/docs/management.md";
+void HoldTable(const std::string& name, const std::string& table,
+               const std::string& file = "management.md") {
+  const std::string path = std::string(SUEDE_SOURCE_DIR) + "/docs/" + file;
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
   const std::string page = text.str();
@@ -31,6 +33,11 @@ void HoldTable(const std::string& name, const std::string& table) {
 
 TEST(ManagementDocumentation, HasTheDeclaredMethods) {
   HoldTable("methods", MethodsAsMarkdown(EndpointCatalog()));
+}
+
+TEST(ManagementDocumentation, HasTheDeclaredEvents) {
+  HoldTable("events", EventsAsMarkdown(), "events.md");
+  HoldTable("fields", EventFieldsAsMarkdown(), "events.md");
 }
 
 TEST(ManagementDocumentation, HasTheDeclaredErrors) { HoldTable("errors", ErrorsAsMarkdown()); }

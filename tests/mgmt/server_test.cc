@@ -131,6 +131,8 @@ TEST_F(ServerTest, HalfALineTimesOut) {
             static_cast<int>(RpcCode::kLineTooLate));
   EXPECT_TRUE(client.IsClosed());
   EXPECT_EQ(bench_.server->counters().too_late, 1u);
+  ASSERT_EQ(bench_.limits.size(), 1u);
+  EXPECT_EQ(bench_.limits[0], (std::pair<std::string, pid_t>("line_ms", getpid())));
 }
 
 TEST_F(ServerTest, ASlowWriterDoesNotGainTimeByEachOctet) {
@@ -199,6 +201,74 @@ TEST_F(ServerTest, RequestsOfATurnAreBounded) {
   EXPECT_TRUE(bench_.Until([&] { return bench_.server->counters().requests - before >= 400; }));
 }
 
+// ---- Rates.
+
+class RateTest : public testing::Test {
+ protected:
+  ManagementBench bench_{[](ManagementOptions& options) {
+                           options.limits.requests_per_s = 40;  // ten at once
+                           options.limits.accepts_per_s = 40;
+                         },
+                         &TestCatalog()};
+};
+
+TEST_F(RateTest, WhoAsksTooOftenWaitsAndNobodyElse) {
+  TestClient greedy(bench_), other(bench_);
+  std::string many;
+  for (int i = 0; i < 30; ++i) many += R"({"jsonrpc":"2.0","method":"ping"})" "\n";
+  ASSERT_TRUE(greedy.Send(many));
+  ASSERT_TRUE(bench_.Until([&] { return bench_.server->counters().throttled != 0; }));
+  EXPECT_LT(bench_.server->counters().requests, 30u);
+  EXPECT_EQ(other.Ask(kVersion)["result"]["name"], "left");
+  ASSERT_EQ(bench_.limits.size(), 1u);
+  EXPECT_EQ(bench_.limits[0], (std::pair<std::string, pid_t>("requests_per_s", getpid())));
+  // None of it is lost, and the limit is told once.
+  EXPECT_TRUE(bench_.Until([&] { return bench_.server->counters().requests == 31; }));
+  EXPECT_EQ(greedy.Ask(kVersion)["result"]["name"], "left");
+  EXPECT_EQ(bench_.limits.size(), 1u);
+}
+
+TEST_F(RateTest, RequestsOfABatchCount) {
+  TestClient client(bench_);
+  std::string batch = "[";
+  for (int i = 0; i < 20; ++i) {
+    batch += std::string(i != 0 ? "," : "") + R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
+  }
+  EXPECT_EQ(client.Ask(batch + "]").size(), 20u);
+  EXPECT_GE(bench_.server->counters().throttled, 1u);
+}
+
+TEST_F(RateTest, ConnectionsWaitToBeAccepted) {
+  for (int i = 0; i < 40; ++i) {
+    const TestClient client(bench_);
+    EXPECT_FALSE(client.greeting.empty()) << i;
+  }
+  EXPECT_EQ(bench_.server->counters().accepted, 40u);
+  // While it does not listen it does not spin either.
+  for (int i = 0; i < 30; ++i) TestClient client(bench_, false);
+  int turns = 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  while (std::chrono::steady_clock::now() < end) {
+    pollfd ready{.fd = bench_.server->fd(), .events = POLLIN, .revents = 0};
+    if (poll(&ready, 1, 1) <= 0) continue;
+    bench_.server->Poll();
+    ++turns;
+  }
+  EXPECT_LE(turns, 150);
+}
+
+TEST(AllowanceTest, SoManyASecondAndAQuarterAtOnce) {
+  Allowance allowance;
+  int64_t now = 1'000'000;
+  int taken = 0;
+  while (allowance.Take(100, now)) ++taken;
+  EXPECT_EQ(taken, 25);
+  for (int ms = 0; ms < 1000; ++ms) taken += allowance.Take(100, ++now) ? 1 : 0;
+  EXPECT_EQ(taken, 125);
+  EXPECT_FALSE(allowance.Take(100, now - 500)) << "a clock that goes back gives nothing";
+  EXPECT_TRUE(allowance.Take(100, INT64_MAX / 2));
+}
+
 // ---- Connections.
 
 TEST_F(ServerTest, OneTooManyIsTold) {
@@ -209,6 +279,8 @@ TEST_F(ServerTest, OneTooManyIsTold) {
             static_cast<int>(RpcCode::kTooManyClients));
   EXPECT_TRUE(late.IsClosed());
   EXPECT_EQ(bench_.server->counters().refused, 1u);
+  ASSERT_EQ(bench_.limits.size(), 1u);
+  EXPECT_EQ(bench_.limits[0], (std::pair<std::string, pid_t>("connections", getpid())));
   clients.pop_back();
   ASSERT_TRUE(bench_.Until([&] { return bench_.server->connections() == 3; }));
   TestClient next(bench_);

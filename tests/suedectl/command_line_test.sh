@@ -43,6 +43,13 @@ expect 2 stderr 'takes a value' counters get --scope
 expect 2 stderr 'give a path with --socket' --endpoint /tmp/x ports list
 expect 2 stderr '0.01' --every 0 ports list
 expect 2 stderr 'goes with --every' --times 3 ports list
+expect 0 stdout 'usage: suedectl watch events' watch events --help
+expect 0 stdout 'usage: suedectl top \[--peers PEERS\]' top --help
+expect 0 stdout 'watch events ' --help
+expect 2 stderr 'kind: is none of the choices' watch events --kind nonsense
+expect 2 stderr 'did you mean watch events' watch event
+expect 4 stderr 'no daemon' --socket "$none" watch events
+expect 4 stderr 'no daemon' --socket "$none" --times 1 top
 expect 4 stderr 'no daemon' --socket "$none" ports list
 expect 4 stderr 'no daemon' version --endpoint "no-such-endpoint-$$"
 SUEDE_CTL_SOCKET="$none" expect 4 stderr "$none" ports list
@@ -64,5 +71,8 @@ completes 'get delta' counters ''
 completes '--nonzero_only' counters get --n
 completes 'total' counters get --scope to
 completes 'warning' log set_level w
-completes 'list' --endpoint left ports ''
+completes 'list set_admin hint' --endpoint left ports ''
+completes 'events' watch ''
+completes 'peer_unreachable peer_reachable peer_reset' watch events --kind peer_
+completes '--peers' top --p
 [ "$failures" = 0 ]

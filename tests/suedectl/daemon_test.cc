@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "local/listener.h"
+#include "mgmt/event_log.h"
 #include "mgmt/server.h"
 #include "suedectl/run.h"
 
@@ -49,6 +50,21 @@ class NoEndpoint : public EndpointView {
   LogLevelView LogLevel() override { return LogLevelView::kInfo; }
   void SetLogLevel(LogLevelView) override {}
   bool Drain() override { return true; }
+  EventLog& Events() override { return events; }
+  std::vector<PlaneView> Planes() override { return {}; }
+  absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view, bool) override {
+    return [] { return true; };
+  }
+  absl::StatusOr<AdminQuestion> SetPlaneAdmin(uint32_t, uint32_t, uint32_t, bool) override {
+    return [] { return true; };
+  }
+  QueueQuestion Queues() override {
+    return [] { return std::vector<QueueView>(); };
+  }
+  std::string FilePrefix() override { return {}; }
+
+ public:
+  EventLog events;
 };
 
 class DaemonTest : public testing::Test {
@@ -82,14 +98,15 @@ class DaemonTest : public testing::Test {
     size_t size = 0;
     std::FILE* stream = open_memstream(&text, &size);
     const int code =
-        ctl::Run(arguments, {.catalog = catalog_, .local = {}}, environment, "1", stream, stream);
+        ctl::Run(arguments, {.catalog = catalog_, .local = {}, .daemon = DaemonCommands()},
+                              environment, "1", stream, stream);
     std::fclose(stream);
     std::string result = std::to_string(code) + ": " + text;
     std::free(text);
     return result;
   }
 
-  const Catalog catalog_{std::span<const Method>(kMethods)};
+  const Catalog catalog_{std::span<const Method>(kMethods), EventMethods()};
   NoEndpoint endpoint_;
   char template_[24] = "/tmp/suede-ctl-XXXXXX";
   const std::string directory_ = mkdtemp(template_);
@@ -115,6 +132,45 @@ TEST_F(DaemonTest, PassesAFileThatItOpens) {
 TEST_F(DaemonTest, TellsWhatTheDaemonRefuses) {
   Serve();
   EXPECT_EQ(Ctl({"refuse"}), "1: suedectl: not today; try tomorrow\n");
+}
+
+TEST_F(DaemonTest, WatchesEvents) {
+  endpoint_.events.Raise(EventKind::kLinkDown, {{EventField::kPort, "p0"}});
+  endpoint_.events.Raise(EventKind::kDrainBegan,
+                         {{EventField::kReason, "signal 15"}, {EventField::kSeconds, 2}});
+  Serve();
+  const std::string text = Ctl({"watch", "events", "--since", "0", "--count", "2"});
+  EXPECT_TRUE(text.starts_with("0: watching events after sequence 0\n20")) << text;
+  EXPECT_NE(text.find("Z warning link_down port=p0\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("Z info    drain_began reason=\"signal 15\" seconds=2\n"),
+            std::string::npos)
+      << text;
+  const std::string json =
+      Ctl({"-j", "watch", "events", "--since", "0", "--severity", "warning", "--count", "1"});
+  EXPECT_NE(json.find("\"kind\":\"link_down\",\"port\":\"p0\"}\n"), std::string::npos) << json;
+  EXPECT_TRUE(Ctl({"watch", "events", "--since", "9", "--count", "1"}).starts_with(
+      "1: watching events after sequence 9\nsuedectl: since: the newest event is 2"));
+}
+
+TEST_F(DaemonTest, TellsOfEventsThatAreMissing) {
+  for (size_t i = 0; i < EventLog::kCapacity + 5; ++i) {
+    endpoint_.events.Raise(EventKind::kLinkDown, {{EventField::kPort, "p0"}});
+  }
+  Serve();
+  const std::string json = Ctl({"-j", "watch", "events", "--since", "2", "--count", "1"});
+  EXPECT_NE(json.find("3 events lost\n{\"lost\":3}\n{\"sequence\":6,"), std::string::npos) << json;
+}
+
+TEST_F(DaemonTest, AWatchEndsWithTheDaemon) {
+  Serve();
+  std::string text;
+  std::thread watch([&] { text = Ctl({"watch", "events"}); });
+  // It waits by then, or is about to: either way the daemon goes under it.
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  Stop();
+  watch.join();
+  EXPECT_TRUE(text.starts_with("4: ")) << text;
+  EXPECT_NE(text.find("suedectl: "), std::string::npos) << text;
 }
 
 TEST_F(DaemonTest, TellsThatNobodyIsThere) {

@@ -1,0 +1,125 @@
+#include "endpoint/watch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "endpoint/endpoint.h"
+
+namespace suede {
+namespace {
+
+constexpr uint32_t kPoolTicks = 10;  // looking at a pool costs a walk over all lcores' caches
+
+EventKind KindOf(LcoreEventKind kind) {
+  switch (kind) {
+    case LcoreEventKind::kPeerReset: return EventKind::kPeerReset;
+    case LcoreEventKind::kPeerUnreachable: return EventKind::kPeerUnreachable;
+    case LcoreEventKind::kPeerReachable: return EventKind::kPeerReachable;
+    case LcoreEventKind::kHelloMismatch: return EventKind::kHelloMismatch;
+    case LcoreEventKind::kQueueBroken: break;
+  }
+  return EventKind::kClientError;
+}
+
+}  // namespace
+
+Watch::Watch(Endpoint* endpoint)
+    : endpoint_(endpoint),
+      link_up_(endpoint->ports().size()),
+      pools_(endpoint->ports().size()),
+      plane_up_(endpoint->administration().Planes().size()),
+      instances_(endpoint->pipeline_count()),
+      lost_(endpoint->pipeline_count()) {
+  for (uint32_t i = 0; i < endpoint->config().instances.size(); ++i) {
+    std::vector<uint32_t>& of_lcore = instances_[endpoint->pipeline_of(i)];
+    of_lcore.resize(std::max<size_t>(of_lcore.size(), endpoint->number_of(i) + 1));
+    of_lcore[endpoint->number_of(i)] = i;
+  }
+}
+
+void Watch::Tick() {
+  for (uint32_t p = 0; p < link_up_.size(); ++p) LookAtPort(p);
+  LookAtPlanes();
+  for (uint32_t l = 0; l < instances_.size(); ++l) HearLcore(l);
+  ++ticks_;
+  endpoint_->events().Tick();
+}
+
+bool Watch::all_links_up() const {
+  return std::find(link_up_.begin(), link_up_.end(), false) == link_up_.end();
+}
+
+void Watch::LookAtPort(uint32_t p) {
+  DpdkPort& port = *endpoint_->ports()[p];
+  EventLog& events = endpoint_->events();
+  port.RefreshLink();
+  const LinkState link = port.link();
+  if (link.up != link_up_[p]) {
+    link_up_[p] = link.up;
+    std::vector<EventValue> values = {{EventField::kPort, port.name()}};
+    if (link.up && link.speed_bps != 0) values.emplace_back(EventField::kSpeedBps, link.speed_bps);
+    events.Raise(link.up ? EventKind::kLinkUp : EventKind::kLinkDown, std::move(values));
+  }
+  if (ticks_ % kPoolTicks != 0) return;
+  const uint32_t free = port.FreeFrames();
+  const PoolLevel::Change change = pools_[p].Look(free, port.pool_frames());
+  if (change == PoolLevel::Change::kNone) return;
+  const bool low = change == PoolLevel::Change::kLow;
+  events.Raise(low ? EventKind::kPoolLow : EventKind::kPoolRecovered,
+               {{EventField::kPort, port.name()},
+                {EventField::kFree, free},
+                {EventField::kFrames, port.pool_frames()}});
+}
+
+std::string_view Watch::ReasonOf(const PlaneView& plane) const {
+  if (!plane.admin_up) return "plane";
+  return plane.link_up ? "port" : "link";
+}
+
+void Watch::LookAtPlanes() {
+  const std::vector<PlaneView> planes = endpoint_->administration().Planes();
+  for (size_t i = 0; i < planes.size(); ++i) {
+    const PlaneView& plane = planes[i];
+    if (plane.up == plane_up_[i]) continue;
+    plane_up_[i] = plane.up;
+    std::vector<EventValue> values = {{EventField::kXpu, plane.xpu},
+                                      {EventField::kInstance, plane.instance},
+                                      {EventField::kPlane, plane.plane},
+                                      {EventField::kPort, plane.port}};
+    if (!plane.up) values.emplace_back(EventField::kReason, ReasonOf(plane));
+    endpoint_->events().Raise(plane.up ? EventKind::kPlaneUp : EventKind::kPlaneDown,
+                              std::move(values));
+  }
+}
+
+void Watch::HearLcore(uint32_t lcore) {
+  Pipeline& pipeline = endpoint_->pipeline(lcore);
+  LcoreEvent event;
+  // No more than one ring of them: the lcore may go on.
+  for (uint32_t i = 0; i < 1024 && pipeline.mailbox().events.Pop(event); ++i) Raise(lcore, event);
+  const uint64_t lost = pipeline.port_counters().Get(Counter::kEventsLost);
+  if (lost == lost_[lcore]) return;
+  const uint64_t count = lost - std::exchange(lost_[lcore], lost);
+  endpoint_->events().Raise(
+      EventKind::kEventsLost,
+      {{EventField::kSource, StrCat("lcore ", endpoint_->config().lcores[lcore].cpu)},
+       {EventField::kCount, count}});
+}
+
+void Watch::Raise(uint32_t lcore, const LcoreEvent& event) {
+  if (event.kind == LcoreEventKind::kQueueBroken) {
+    endpoint_->events().Raise(EventKind::kClientError, {{EventField::kClient, event.client},
+                                                        {EventField::kReason, "ring"},
+                                                        {EventField::kQueue, event.queue}});
+    return;
+  }
+  const InstanceConfig& own = endpoint_->config().instances[instances_[lcore][event.instance]];
+  std::vector<EventValue> values = {{EventField::kXpu, own.xpu},
+                                    {EventField::kInstance, own.instance},
+                                    {EventField::kPeer, event.peer_xpuid}};
+  if (event.vc != LcoreEvent::kAllVcs) values.emplace_back(EventField::kVc, event.vc);
+  endpoint_->events().Raise(KindOf(event.kind), std::move(values));
+}
+
+}  // namespace suede

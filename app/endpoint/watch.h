@@ -1,0 +1,45 @@
+// Looks at an endpoint's links, pools, planes and lcores, and raises what has happened to them.
+#ifndef SUEDE_APP_ENDPOINT_WATCH_H_
+#define SUEDE_APP_ENDPOINT_WATCH_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "endpoint/pool_level.h"
+#include "mgmt/admin_view.h"
+#include "pipeline/mailbox.h"
+
+namespace suede {
+
+class Endpoint;
+
+// Control thread only.
+class Watch {
+ public:
+  // The endpoint outlives it, and has its ports and pipelines.
+  explicit Watch(Endpoint* endpoint);
+  // Every 10 ms or so.
+  void Tick();
+  bool all_links_up() const;
+
+ private:
+  void LookAtPort(uint32_t port);
+  void LookAtPlanes();
+  void HearLcore(uint32_t lcore);
+  void Raise(uint32_t lcore, const LcoreEvent& event);
+  // Why a plane is down.
+  std::string_view ReasonOf(const PlaneView& plane) const;
+
+  Endpoint* const endpoint_;
+  uint32_t ticks_ = 0;
+  std::vector<bool> link_up_;      // as Config::ports
+  std::vector<PoolLevel> pools_;   // likewise
+  std::vector<bool> plane_up_;     // as Administration::Planes
+  std::vector<std::vector<uint32_t>> instances_;  // [lcore][pipeline's number]: Config::instances
+  std::vector<uint64_t> lost_;     // of each lcore, as told
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_WATCH_H_

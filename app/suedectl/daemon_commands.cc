@@ -1,0 +1,39 @@
+#include "suedectl/daemon_command.h"
+
+#include "mgmt/events.h"
+#include "suedectl/top.h"
+#include "suedectl/watch_command.h"
+
+namespace suede::ctl {
+namespace {
+
+constexpr Param kTop[] = {
+    Param::Integer("peers", "Connections that are shown, the busiest first.", 0, 1000, "20"),
+};
+constexpr Param kWatch[] = {
+    Param::Integer("since", "From after this sequence on, and not from now on; 0: all that is kept.",
+                   0, int64_t{1} << 53),
+    Param::Choice("severity", "Least severity.", "info|warning|error", "info"),
+    Param::Choice("kind", "Only those of this kind.", kEventNames.substr(1)),
+    Param::Integer("count", "Ends after so many.", 1, 1'000'000'000),
+};
+
+constexpr DaemonCommand kCommands[] = {
+    {{.name = "top",
+      .sentence = "Rates of ports, planes, peers and lcores, again and again.",
+      .result = "with -j one object each time: name, uptime_s, seconds (that the rates are of), "
+                "clients, connections, ports, planes, lcores (busy: share of the time), peers, drops",
+      .params = kTop},
+     RunTop},
+    {{.name = "watch.events",
+      .sentence = "Prints events as they happen, until the daemon ends (exit code 4).",
+      .result = "a line each; with -j one object each, and {\"lost\":N} where some are missing",
+      .params = kWatch},
+     RunWatchEvents},
+};
+
+}  // namespace
+
+std::span<const DaemonCommand> DaemonCommands() { return kCommands; }
+
+}  // namespace suede::ctl

@@ -1,0 +1,225 @@
+#include "suedectl/top.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "suedectl/print.h"
+
+namespace suede::ctl {
+namespace {
+
+// A member that may not be there, or be something else.
+const Json& At(const Json& object, std::string_view name) {
+  static const Json none;
+  if (!object.is_object()) return none;
+  const auto member = object.find(std::string(name));
+  return member != object.end() ? *member : none;
+}
+const Json& ListAt(const Json& object, std::string_view name) {
+  static const Json empty = Json::array();
+  const Json& list = At(object, name);
+  return list.is_array() ? list : empty;
+}
+
+std::optional<uint64_t> Number(const Json& value) {
+  if (value.is_number_unsigned()) return value.get<uint64_t>();
+  if (value.is_number_integer()) return static_cast<uint64_t>(value.get<int64_t>());
+  return std::nullopt;
+}
+
+// The counters of one owner, before and now.
+class Counts {
+ public:
+  Counts(const TopSample& before, const TopSample& now, Json TopSample::*scope,
+         std::string_view of)
+      : before_(Find(before.*scope, of)), now_(Find(now.*scope, of)),
+        seconds_(now.at_s - before.at_s) {}
+
+  std::optional<uint64_t> Grown(std::string_view name) const {
+    const std::optional<uint64_t> now = Number(At(now_, name));
+    if (!now) return std::nullopt;
+    return *now - std::min(*now, Number(At(before_, name)).value_or(0));
+  }
+  // Per second, to the whole.
+  Json Rate(std::initializer_list<std::string_view> names, double factor = 1) const {
+    std::optional<uint64_t> sum;
+    for (const std::string_view name : names) {
+      if (const auto grown = Grown(name)) sum = sum.value_or(0) + *grown;
+    }
+    if (!sum || !(seconds_ > 0)) return {};
+    return static_cast<uint64_t>(std::llround(static_cast<double>(*sum) * factor / seconds_));
+  }
+  const Json& counters() const { return now_; }
+
+ private:
+  static const Json& Find(const Json& sets, std::string_view of) {
+    for (const Json& set : ListAt(sets, "sets")) {
+      const Json& owner = At(set, "of");
+      if (of.empty() || (owner.is_string() && owner.get_ref<const std::string&>() == of)) {
+        return At(set, "counters");
+      }
+    }
+    static const Json none;
+    return none;
+  }
+
+  const Json& before_;
+  const Json& now_;
+  const double seconds_;
+};
+
+std::string Text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : Dump(value);
+}
+
+Json Ports(const TopSample& before, const TopSample& now) {
+  Json list = Json::array();
+  for (const Json& port : ListAt(now.ports, "ports")) {
+    const Counts counts(before, now, &TopSample::of_ports, Text(At(port, "name")));
+    list.push_back(Json{{"port", At(port, "name")},
+                        {"admin", At(port, "admin")},
+                        {"link_up", At(port, "link_up")},
+                        {"tx_frames_s", counts.Rate({"port_tx_frames_total"})},
+                        {"tx_bits_s", counts.Rate({"port_tx_bytes_total"}, 8)},
+                        {"rx_frames_s", counts.Rate({"port_rx_frames_total"})},
+                        {"rx_bits_s", counts.Rate({"port_rx_bytes_total"}, 8)},
+                        {"missed_s", counts.Rate({"port_rx_missed_total",
+                                                  "port_rx_no_buffer_total"})},
+                        {"errors_s", counts.Rate({"port_rx_errors_total", "port_tx_errors_total",
+                                                  "port_rx_oversize_total"})},
+                        {"pool_free", At(port, "pool_free")}});
+  }
+  return list;
+}
+
+Json Planes(const TopSample& before, const TopSample& now) {
+  Json list = Json::array();
+  for (const Json& plane : ListAt(now.planes, "planes")) {
+    const std::string of =
+        StrCat(Text(At(plane, "xpu")), ".", Text(At(plane, "instance")));
+    // An instance counts for all of its planes.
+    const Counts counts(before, now, &TopSample::of_instances, of);
+    list.push_back(Json{{"xpu", At(plane, "xpu")},
+                        {"instance", At(plane, "instance")},
+                        {"plane", At(plane, "plane")},
+                        {"port", At(plane, "port")},
+                        {"state", At(plane, "state")},
+                        {"tx_commands_s", counts.Rate({"tx_commands_total"})},
+                        {"tx_bytes_s", counts.Rate({"tx_command_bytes_total"})},
+                        {"rx_commands_s", counts.Rate({"rx_commands_total"})},
+                        {"rx_bytes_s", counts.Rate({"rx_command_bytes_total"})},
+                        {"retransmissions_s", counts.Rate({"tx_retransmissions_total"})}});
+  }
+  return list;
+}
+
+Json Lcores(const TopSample& before, const TopSample& now) {
+  Json list = Json::array();
+  for (const Json& set : ListAt(now.of_lcores, "sets")) {
+    const Counts counts(before, now, &TopSample::of_lcores, Text(At(set, "of")));
+    const auto busy = counts.Grown("busy_cycles_total");
+    const auto idle = counts.Grown("idle_cycles_total");
+    Json share;  // of the time, 0 to 1
+    if (busy && idle && *busy + *idle != 0) {
+      share = static_cast<double>(*busy) / static_cast<double>(*busy + *idle);
+    }
+    list.push_back(Json{{"lcore", At(set, "of")},
+                        {"busy", std::move(share)},
+                        {"tx_frames_s", counts.Rate({"tx_frames_total"})},
+                        {"rx_frames_s", counts.Rate({"rx_frames_total"})}});
+  }
+  return list;
+}
+
+bool IsSameConnection(const Json& a, const Json& b) {
+  for (const char* key : {"xpu", "instance", "peer", "vc"}) {
+    if (At(a, key) != At(b, key)) return false;
+  }
+  return true;
+}
+
+Json Peers(const TopSample& before, const TopSample& now, uint32_t most) {
+  const double seconds = now.at_s - before.at_s;
+  const Json& old = ListAt(before.connections, "connections");
+  std::vector<std::pair<uint64_t, Json>> rows;
+  size_t hint = 0;  // both lists are in the same order
+  for (const Json& connection : ListAt(now.connections, "connections")) {
+    const Json* was = nullptr;
+    for (size_t i = 0; i < old.size() && was == nullptr; ++i) {
+      const size_t at = (hint + i) % old.size();
+      if (!IsSameConnection(old[at], connection)) continue;
+      was = &old[at];
+      hint = at + 1;
+    }
+    uint64_t sum = 0;
+    const auto rate = [&](const char* name) -> Json {
+      const auto count = Number(At(connection, name));
+      if (!count || !(seconds > 0)) return {};
+      const uint64_t past = was != nullptr ? Number(At(*was, name)).value_or(0) : 0;
+      const auto grown = static_cast<uint32_t>(*count - past);  // they count modulo 2^32
+      sum += grown;
+      return static_cast<uint64_t>(std::llround(grown / seconds));
+    };
+    Json row{{"xpu", At(connection, "xpu")},   {"instance", At(connection, "instance")},
+             {"peer", At(connection, "peer")}, {"vc", At(connection, "vc")},
+             {"state", At(connection, "state")}};
+    row["tx_pdus_s"] = rate("tx_pdus");
+    row["rx_pdus_s"] = rate("rx_pdus");
+    row["retransmissions_s"] = rate("retransmissions");
+    row["unacked_pdus"] = At(connection, "unacked_pdus");
+    row["srtt_us"] = At(connection, "srtt_us");
+    rows.emplace_back(sum, std::move(row));
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  Json list = Json::array();
+  for (size_t i = 0; i < std::min<size_t>(rows.size(), most); ++i) {
+    list.push_back(std::move(rows[i].second));
+  }
+  return list;
+}
+
+// Reasons for which something was discarded in between.
+Json Drops(const TopSample& before, const TopSample& now) {
+  const Counts counts(before, now, &TopSample::total, "");
+  Json list = Json::array();
+  if (!counts.counters().is_object()) return list;
+  for (const auto& counter : counts.counters().items()) {
+    const std::string& name = counter.key();
+    if (name.find("_drop_") == std::string::npos || counts.Grown(name).value_or(0) == 0) continue;
+    list.push_back(Json{{"drop", name}, {"per_s", counts.Rate({name})}});
+  }
+  return list;
+}
+
+}  // namespace
+
+Json MakeTop(const TopSample& before, const TopSample& now, uint32_t most) {
+  return Json{{"name", At(now.version, "name")},
+              {"uptime_s", At(now.version, "uptime_s")},
+              {"seconds", now.at_s - before.at_s},
+              {"clients", ListAt(now.clients, "clients").size()},
+              {"connections", ListAt(now.connections, "connections").size()},
+              {"ports", Ports(before, now)},
+              {"planes", Planes(before, now)},
+              {"lcores", Lcores(before, now)},
+              {"peers", Peers(before, now, most)},
+              {"drops", Drops(before, now)}};
+}
+
+std::string TopText(const Json& top) {
+  std::string out = StrCat("endpoint ", Text(At(top, "name")), "  up ", Text(At(top, "uptime_s")),
+                           " s  clients ", Text(At(top, "clients")), "  connections ",
+                           Text(At(top, "connections")), "\n");
+  for (const char* list : {"ports", "planes", "lcores", "peers", "drops"}) {
+    StrAppend(&out, "\n", ToText(Json{{list, ListAt(top, list)}}));
+  }
+  return out;
+}
+
+}  // namespace suede::ctl

@@ -1,0 +1,31 @@
+// suedectl top: what an endpoint does, as rates.
+#ifndef SUEDE_SUEDECTL_TOP_H_
+#define SUEDE_SUEDECTL_TOP_H_
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "suedectl/daemon_command.h"
+
+namespace suede::ctl {
+
+// What the methods answered at one time.
+struct TopSample {
+  double at_s = 0;  // of any clock that goes on
+  Json version, ports, planes, connections, clients;
+  Json total, of_ports, of_instances, of_lcores;  // counters.get
+};
+
+// Rates between two samples: one object, with lists of ports, planes, lcores, peers, drops. Of peers
+// the `most` that are busiest. Whatever a daemon left out of a sample is null or not there.
+Json MakeTop(const TopSample& before, const TopSample& now, uint32_t most);
+// The same for people.
+std::string TopText(const Json& top);
+
+absl::Status RunTop(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags, FILE* out,
+                    FILE* err);
+
+}  // namespace suede::ctl
+
+#endif  // SUEDE_SUEDECTL_TOP_H_

@@ -1,0 +1,78 @@
+// suedectl top: samples, time and the terminal.
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+
+#include "suedectl/command_line.h"
+#include "suedectl/top.h"
+
+namespace suede::ctl {
+namespace {
+
+double NowS() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+absl::StatusOr<TopSample> Sample(Daemon& daemon) {
+  TopSample sample;
+  sample.at_s = NowS();
+  const auto counters = [](const char* scope) { return ForeignJson{{"scope", scope}}; };
+  const struct {
+    Json TopSample::*place;
+    const char* method;
+    ForeignJson params = ForeignJson::object();
+  } kCalls[] = {
+      {&TopSample::total, "counters.get", counters("total")},
+      {&TopSample::of_ports, "counters.get", counters("port")},
+      {&TopSample::of_instances, "counters.get", counters("instance")},
+      {&TopSample::of_lcores, "counters.get", counters("lcore")},
+      {&TopSample::connections, "connections.list"},
+      {&TopSample::version, "version"},
+      {&TopSample::ports, "ports.list"},
+      {&TopSample::planes, "planes.list"},
+      {&TopSample::clients, "clients.list"},
+  };
+  for (const auto& call : kCalls) {
+    absl::StatusOr<Json> result = daemon.Call(call.method, call.params);
+    if (!result.ok()) return result.status();
+    sample.*call.place = *std::move(result);
+  }
+  return sample;
+}
+
+void SleepUntil(double at_s) {
+  timespec until{.tv_sec = static_cast<time_t>(at_s), .tv_nsec = 0};
+  until.tv_nsec = static_cast<int64_t>((at_s - static_cast<double>(until.tv_sec)) * 1e9);
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
+  }
+}
+
+}  // namespace
+
+absl::Status RunTop(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags, FILE* out,
+                    FILE*) {
+  const double period = flags.every_s != 0 ? flags.every_s : 1;
+  const auto most = static_cast<uint32_t>(params.contains("peers") ? params["peers"].get<int>() : 20);
+  const bool is_screen = flags.times == 0 && !flags.json && isatty(fileno(out)) == 1;
+  absl::StatusOr<TopSample> before = Sample(daemon);
+  if (!before.ok()) return before.status();
+  for (uint32_t i = 0;; ++i) {
+    SleepUntil(before->at_s + period);
+    absl::StatusOr<TopSample> now = Sample(daemon);
+    if (!now.ok()) return now.status();
+    const Json top = MakeTop(*before, *now, most);
+    const std::string text = flags.json ? Dump(top) + "\n" : TopText(top);
+    // Home, clear, and then all at once, so that nothing flickers.
+    if (is_screen) std::fputs("\x1b[H\x1b[2J", out);
+    else if (i != 0 && !flags.json) std::fputs("\n", out);
+    std::fputs(text.c_str(), out);
+    if (std::fflush(out) != 0) return absl::AbortedError("the output takes no more");
+    if (i + 1 == flags.times) return absl::OkStatus();
+    before = std::move(now);
+  }
+}
+
+}  // namespace suede::ctl

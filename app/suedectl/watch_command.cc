@@ -1,0 +1,79 @@
+#include "suedectl/watch_command.h"
+
+#include <cstdint>
+
+#include "base/text.h"
+#include "suedectl/command_line.h"
+
+namespace suede::ctl {
+namespace {
+
+// Shorter than a daemon's answer is waited for.
+constexpr int kWaitSeconds = 5;
+
+std::string TextOf(const Json& value) {
+  if (!value.is_string()) return Dump(value);
+  const auto& text = value.get_ref<const std::string&>();
+  return text.empty() || text.find(' ') != std::string::npos ? Dump(value) : text;
+}
+
+// What a daemon sent is believed as little as what anybody else does.
+uint64_t NumberOf(const Json& answer, const char* name) {
+  const auto member = answer.find(name);
+  return member != answer.end() && member->is_number_unsigned() ? member->get<uint64_t>() : 0;
+}
+
+std::string MemberText(const Json& event, const char* name) {
+  const auto member = event.find(name);
+  return member != event.end() ? TextOf(*member) : "-";
+}
+
+}  // namespace
+
+std::string EventLine(const Json& event) {
+  const std::string severity = MemberText(event, "severity");
+  std::string line = StrCat(MemberText(event, "time"), " ", severity,
+                            std::string(severity.size() < 7 ? 7 - severity.size() : 0, ' '), " ",
+                            MemberText(event, "kind"));
+  for (const auto& member : event.items()) {
+    const std::string& name = member.key();
+    if (name == "time" || name == "severity" || name == "kind" || name == "sequence") continue;
+    StrAppend(&line, " ", name, "=", TextOf(member.value()));
+  }
+  return line + "\n";
+}
+
+absl::Status RunWatchEvents(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags,
+                            FILE* out, FILE* err) {
+  ForeignJson request = params;
+  const uint64_t most = params.contains("count") ? params["count"].get<uint64_t>() : 0;
+  request.erase("count");
+  if (!request.contains("since")) {
+    const absl::StatusOr<Json> now = daemon.Call("events.list", ForeignJson{{"limit", 1}});
+    if (!now.ok()) return now.status();
+    request["since"] = NumberOf(*now, "next");
+  }
+  request["seconds"] = kWaitSeconds;
+  std::fprintf(err, "watching events after sequence %s\n", Dump(request["since"]).c_str());
+  for (uint64_t shown = 0;;) {
+    const absl::StatusOr<Json> answer = daemon.Call("events.wait", request);
+    if (!answer.ok()) return answer.status();
+    if (const uint64_t lost = NumberOf(*answer, "lost"); lost != 0) {
+      std::fprintf(err, "%llu events lost\n", static_cast<unsigned long long>(lost));
+      if (flags.json) std::fprintf(out, "%s\n", Dump(Json{{"lost", lost}}).c_str());
+    }
+    const auto events = answer->find("events");
+    if (events == answer->end() || !events->is_array()) {
+      return absl::UnavailableError("what the daemon sent has no events");
+    }
+    for (const Json& event : *events) {
+      if (!event.is_object()) return absl::UnavailableError("what the daemon sent is no event");
+      std::fputs(flags.json ? (Dump(event) + "\n").c_str() : EventLine(event).c_str(), out);
+      if (++shown == most) return std::fflush(out), absl::OkStatus();
+    }
+    if (std::fflush(out) != 0) return absl::AbortedError("the output takes no more");
+    request["since"] = NumberOf(*answer, "next");
+  }
+}
+
+}  // namespace suede::ctl

@@ -1,0 +1,20 @@
+// suedectl watch events (docs/events.md).
+#ifndef SUEDE_SUEDECTL_WATCH_COMMAND_H_
+#define SUEDE_SUEDECTL_WATCH_COMMAND_H_
+
+#include <cstdio>
+#include <string>
+
+#include "suedectl/daemon_command.h"
+
+namespace suede::ctl {
+
+absl::Status RunWatchEvents(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags,
+                            FILE* out, FILE* err);
+
+// An event of events.list as a line for people, with its newline.
+std::string EventLine(const Json& event);
+
+}  // namespace suede::ctl
+
+#endif  // SUEDE_SUEDECTL_WATCH_COMMAND_H_

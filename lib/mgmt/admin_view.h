@@ -1,0 +1,61 @@
+// What an operator may take out of service and put back, and clients' queues, as the methods see
+// them.
+#ifndef SUEDE_MGMT_ADMIN_VIEW_H_
+#define SUEDE_MGMT_ADMIN_VIEW_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace suede {
+
+// One of the ports of an instance.
+struct PlaneView {
+  uint32_t xpu = 0;
+  uint32_t instance = 0;
+  uint32_t plane = 0;  // its number, from 0
+  std::string port;
+  bool admin_up = true;  // the plane's own; the port has another
+  bool link_up = false;
+  bool up = false;       // it carries traffic
+};
+
+struct QueueView {
+  uint64_t client = 0;
+  uint32_t queue = 0;  // number within the client
+  uint32_t xpu = 0;
+  uint32_t instance = 0;
+  std::string_view state;
+  uint32_t ring_lines = 0;
+  uint32_t waiting_lines = 0;
+  uint32_t credit_lines = 0;  // of the queue in all
+  uint32_t credit_used = 0;
+  uint64_t discarded = 0;
+};
+
+// Control thread only. Nothing here waits.
+class AdminView {
+ public:
+  virtual ~AdminView() = default;
+
+  virtual std::vector<PlaneView> Planes() = 0;
+  // To be asked until it is true: what was set has taken effect. It may be dropped at any time.
+  using AdminQuestion = std::function<bool()>;
+  virtual absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view port, bool up) = 0;
+  virtual absl::StatusOr<AdminQuestion> SetPlaneAdmin(uint32_t xpu, uint32_t instance,
+                                                      uint32_t plane, bool up) = 0;
+  // A question to the lcores, likewise.
+  using QueueQuestion = std::function<std::optional<std::vector<QueueView>>()>;
+  virtual QueueQuestion Queues() = 0;
+  // The prefix of EAL's files, by which a second process finds the ports; empty: none can.
+  virtual std::string FilePrefix() = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_MGMT_ADMIN_VIEW_H_

@@ -1,0 +1,99 @@
+// The events of a daemon's life: the last few thousand of them, and whoever wants to be told of each.
+//
+// Control thread only.
+#ifndef SUEDE_MGMT_EVENT_LOG_H_
+#define SUEDE_MGMT_EVENT_LOG_H_
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "mgmt/events.h"
+
+namespace suede {
+
+struct EventValue {
+  EventValue(EventField f, std::integral auto number)
+      : field(f), value(static_cast<int64_t>(number)) {}
+  EventValue(EventField f, std::string_view text) : field(f), value(std::string(text)) {}
+  EventField field;
+  std::variant<int64_t, std::string> value;
+};
+
+struct Event {
+  uint64_t sequence = 0;  // from 1 on, without gaps
+  int64_t time_ns = 0;    // UTC
+  EventKind kind = EventKind::kStarted;
+  std::vector<EventValue> values;
+
+  const EventRow& row() const { return RowOf(kind); }
+};
+
+// "2026-11-21T18:00:00.123456789Z".
+std::string FormatUtc(int64_t time_ns);
+
+struct EventQuery {
+  std::optional<uint64_t> since;  // none: the newest that fit
+  uint32_t limit = 100;
+  EventSeverity least = EventSeverity::kInfo;
+  std::optional<EventKind> kind;
+};
+struct EventPage {
+  std::vector<const Event*> events;  // by sequence; valid until the next Raise
+  uint64_t next = 0;  // to ask for as `since` the next time
+  uint64_t lost = 0;  // after `since`, and no longer here
+};
+
+class EventLog {
+ public:
+  static constexpr size_t kCapacity = 4096;
+  using Clock = std::function<int64_t()>;  // UTC in nanoseconds
+
+  explicit EventLog(size_t capacity = kCapacity, Clock clock = nullptr);
+  EventLog(const EventLog&) = delete;
+  EventLog& operator=(const EventLog&) = delete;
+
+  // Notes an event with values for fields that its kind is declared with: anything else is a mistake
+  // of the program, and ends it. More of a kind than may be in a second are counted instead, and
+  // told as events_lost when that second is over.
+  void Raise(EventKind kind, std::vector<EventValue> values);
+  // Every 10 ms or so.
+  void Tick();
+
+  // Is told of each event, after it was noted. It must not raise one itself.
+  using Observer = std::function<void(const Event&)>;
+  void AddObserver(Observer observer) { observers_.push_back(std::move(observer)); }
+
+  uint64_t newest() const { return next_ - 1; }  // 0: there was none yet
+  uint64_t oldest() const { return next_ - events_.size(); }
+  EventPage Read(const EventQuery& query) const;
+
+ private:
+  struct Budget {
+    int64_t second = 0;
+    uint32_t raised = 0;
+    uint64_t suppressed = 0;
+  };
+  bool IsWanted(const Event& event, const EventQuery& query) const;
+  bool MayRaise(EventKind kind, int64_t second);
+  void Note(EventKind kind, std::vector<EventValue> values, int64_t time_ns);
+
+  const size_t capacity_;
+  const Clock clock_;
+  uint64_t next_ = 1;
+  std::deque<Event> events_;
+  std::array<Budget, kEventKinds> budgets_{};
+  std::vector<Observer> observers_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_MGMT_EVENT_LOG_H_

@@ -1,0 +1,111 @@
+// Methods that show what has happened, or wait for what happens.
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "mgmt/catalog.h"
+#include "mgmt/endpoint_view.h"
+#include "mgmt/event_log.h"
+
+namespace suede {
+namespace {
+
+// No sequence is as large in any daemon's life.
+constexpr int64_t kMostSequences = int64_t{1} << 53;
+constexpr int64_t kPeriodMs = 10;  // as events are looked for
+
+constexpr Param kSince = Param::Integer(
+    "since", "Only those after this sequence: `next` of the answer before.", 0, kMostSequences);
+constexpr Param kLimit = Param::Integer("limit", "Most that are given at once.", 1, 1000, "100");
+constexpr Param kSeverity =
+    Param::Choice("severity", "Least severity.", "info|warning|error", "info");
+constexpr Param kKind = Param::Choice("kind", "Only those of this kind.", kEventNames.substr(1));
+
+constexpr Param kList[] = {kSince, kLimit, kSeverity, kKind};
+constexpr Param kWait[] = {
+    kSince, kLimit, kSeverity, kKind,
+    Param::Integer("seconds", "How long to wait; then the answer has no events.", 0, 60, "30")};
+
+EventQuery QueryOf(const Arguments& arguments) {
+  EventQuery query{.limit = static_cast<uint32_t>(arguments.Integer("limit"))};
+  if (arguments.Has("since")) query.since = static_cast<uint64_t>(arguments.Integer("since"));
+  for (const auto severity : {EventSeverity::kWarning, EventSeverity::kError}) {
+    if (arguments.Text("severity") == NameOf(severity)) query.least = severity;
+  }
+  if (arguments.Has("kind")) query.kind = EventKindOf(arguments.Text("kind"));
+  return query;
+}
+
+Json ToJson(const Event& event) {
+  Json out{{"sequence", event.sequence},
+           {"time", FormatUtc(event.time_ns)},
+           {"severity", NameOf(event.row().severity)},
+           {"kind", event.row().name}};
+  for (const EventValue& value : event.values) {
+    const std::string name(RowOf(value.field).name);
+    if (const auto* number = std::get_if<int64_t>(&value.value)) {
+      out[name] = *number;
+    } else {
+      out[name] = std::get<std::string>(value.value);
+    }
+  }
+  return out;
+}
+
+Json ToJson(const EventPage& page) {
+  Json list = Json::array();
+  for (const Event* event : page.events) list.push_back(ToJson(*event));
+  return Json{{"events", std::move(list)}, {"next", page.next}, {"lost", page.lost}};
+}
+
+absl::Status CheckSince(const EventQuery& query, const EventLog& log) {
+  if (query.since.value_or(0) <= log.newest()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat("since: the newest event is ", log.newest(),
+             "; the daemon has started anew since then, so begin with 0"));
+}
+
+Answer List(Call& call) {
+  const EventQuery query = QueryOf(call.arguments);
+  const EventLog& log = call.endpoint.Events();
+  if (absl::Status status = CheckSince(query, log); !status.ok()) return status;
+  return ToJson(log.Read(query));
+}
+
+Answer Wait(Call& call) {
+  EventQuery query = QueryOf(call.arguments);
+  const EventLog* log = &call.endpoint.Events();
+  if (absl::Status status = CheckSince(query, *log); !status.ok()) return status;
+  if (!query.since) query.since = log->newest();
+  const int64_t ms = call.arguments.Integer("seconds") * 1000;
+  auto look = [query, log, lost = uint64_t{0}](bool is_last) mutable -> std::optional<Outcome> {
+    EventPage page = log->Read(query);
+    // What does not match is not looked at again.
+    query.since = page.next;
+    page.lost = lost += page.lost;
+    if (!is_last && page.events.empty() && page.lost == 0) return std::nullopt;
+    return Outcome{.status = {}, .result = ToJson(page)};
+  };
+  return Answer::Waiting{.look = std::move(look), .limit_ms = ms, .period_ms = kPeriodMs};
+}
+
+constexpr Method kMethods[] = {
+    {.name = "events.list",
+     .sentence = "What has happened, the newest last; without `since` the newest that fit.",
+     .result = "events: sequence, time (UTC), severity, kind, and the fields of the kind "
+               "(docs/events.md); next: what to give as `since` the next time; lost: events after "
+               "`since` that are no longer kept",
+     .run = List,
+     .params = kList},
+    {.name = "events.wait",
+     .sentence = "The same as soon as there is one; without `since` the next that happens.",
+     .result = "as events.list",
+     .run = Wait,
+     .params = kWait},
+};
+
+}  // namespace
+
+std::span<const Method> EventMethods() { return kMethods; }
+
+}  // namespace suede

@@ -1,0 +1,76 @@
+#include "mgmt/events.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace suede {
+namespace {
+
+using enum EventField;
+
+constexpr EventFieldRow kFields[] = {
+    {},  // kNone
+#define SUEDE_EVENT_FIELD_ROW(id, name, type, sentence) {name, EventFieldType::k##type, sentence},
+    SUEDE_EVENT_FIELDS(SUEDE_EVENT_FIELD_ROW)
+#undef SUEDE_EVENT_FIELD_ROW
+};
+
+constexpr EventRow kRows[kEventKinds] = {
+#define SUEDE_EVENT_ROW(id, name, severity, component, per_s, sentence, ...) \
+  {name, EventSeverity::k##severity, component, per_s, sentence, {__VA_ARGS__}},
+    SUEDE_EVENTS(SUEDE_EVENT_ROW)
+#undef SUEDE_EVENT_ROW
+};
+
+}  // namespace
+
+std::string_view NameOf(EventSeverity severity) {
+  switch (severity) {
+    case EventSeverity::kInfo: return "info";
+    case EventSeverity::kWarning: return "warning";
+    case EventSeverity::kError: break;
+  }
+  return "error";
+}
+
+const EventFieldRow& RowOf(EventField field) { return kFields[static_cast<size_t>(field)]; }
+const EventRow& RowOf(EventKind kind) { return kRows[static_cast<size_t>(kind)]; }
+
+bool EventRow::Has(EventField field) const {
+  return std::find(fields.begin(), fields.end(), field) != fields.end();
+}
+
+std::optional<EventKind> EventKindOf(std::string_view name) {
+  for (size_t i = 0; i < kEventKinds; ++i) {
+    if (kRows[i].name == name) return static_cast<EventKind>(i);
+  }
+  return std::nullopt;
+}
+
+std::string EventsAsMarkdown() {
+  std::string out = "| Kind | Severity | Most a second | Means | Fields |\n|---|---|---|---|---|\n";
+  for (const EventRow& row : kRows) {
+    std::string fields;
+    for (const EventField field : row.fields) {
+      if (field == EventField::kNone) break;
+      StrAppend(&fields, fields.empty() ? "" : ", ", RowOf(field).name);
+    }
+    StrAppend(&out, "| `", row.name, "` | ", NameOf(row.severity), " | ",
+              row.per_s != 0 ? StrCat(row.per_s) : "", " | ", row.sentence, " | ", fields, " |\n");
+  }
+  return out;
+}
+
+std::string EventFieldsAsMarkdown() {
+  std::string out = "| Field | Type | Is |\n|---|---|---|\n";
+  for (const EventFieldRow& row : kFields) {
+    if (row.name.empty()) continue;
+    StrAppend(&out, "| `", row.name, "` | ",
+              row.type == EventFieldType::kInteger ? "integer" : "text", " | ", row.sentence,
+              " |\n");
+  }
+  return out;
+}
+
+}  // namespace suede

@@ -1,0 +1,139 @@
+// What happens to an endpoint that an operator wants to know of: each kind of event declared once.
+// The ring, the socket, the log, suedectl and docs/events.md derive from these rows.
+#ifndef SUEDE_MGMT_EVENTS_H_
+#define SUEDE_MGMT_EVENTS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace suede {
+
+enum class EventSeverity : uint8_t { kInfo, kWarning, kError };
+std::string_view NameOf(EventSeverity severity);
+
+// A field that events have: id, name, type, sentence.
+#define SUEDE_EVENT_FIELDS(X)                                                                   \
+  X(Port, "port", Text, "Name of a port.")                                                      \
+  X(Xpu, "xpu", Integer, "Own XPU.")                                                            \
+  X(Instance, "instance", Integer, "Own instance number.")                                      \
+  X(Plane, "plane", Integer, "Number of a plane of the instance.")                              \
+  X(Peer, "peer", Integer, "XPU of the peer.")                                                  \
+  X(Vc, "vc", Integer, "Virtual channel; not there where PSNs span all VCs.")                   \
+  X(Client, "client", Integer, "Id of the client, as clients.list has it.")                     \
+  X(Pid, "pid", Integer, "Process at the other end of the socket.")                             \
+  X(Uid, "uid", Integer, "Its user.")                                                           \
+  X(Queue, "queue", Integer, "Number of the queue within the client.")                          \
+  X(Queues, "queues", Integer, "Queues that the client has.")                                   \
+  X(Admin, "admin", Text, "What was set: up or down.")                                          \
+  X(SpeedBps, "speed_bps", Integer, "Speed of the link; not there where it is not known.")      \
+  X(Free, "free", Integer, "Frames that are free.")                                             \
+  X(Frames, "frames", Integer, "Frames of the pool.")                                           \
+  X(Key, "key", Text, "Key of the configuration.")                                              \
+  X(Value, "value", Text, "Its new value.")                                                     \
+  X(Reason, "reason", Text, "What was wrong, or why.")                                          \
+  X(Limit, "limit", Text, "Which limit.")                                                       \
+  X(Seconds, "seconds", Integer, "How long it may take.")                                       \
+  X(Source, "source", Text, "Where they were lost: the lcore, or the kind that came too often.") \
+  X(Count, "count", Integer, "How many.")                                                       \
+  X(Version, "version", Text, "Of the daemon.")
+
+enum class EventField : uint8_t {
+  kNone,
+#define SUEDE_EVENT_FIELD_ID(id, name, type, sentence) k##id,
+  SUEDE_EVENT_FIELDS(SUEDE_EVENT_FIELD_ID)
+#undef SUEDE_EVENT_FIELD_ID
+};
+
+enum class EventFieldType : uint8_t { kInteger, kText };
+struct EventFieldRow {
+  std::string_view name;
+  EventFieldType type;
+  std::string_view sentence;
+};
+const EventFieldRow& RowOf(EventField field);
+
+// A kind of event: id, name, severity, component of its log line, most in a second (0: no bound,
+// for what only the endpoint itself can cause), sentence, fields.
+#define SUEDE_EVENTS(X)                                                                            \
+  X(Started, "started", Info, "suede", 0, "The daemon is ready.", kVersion)                        \
+  X(DrainBegan, "drain_began", Info, "control", 0,                                                 \
+    "The daemon delivers what was handed over, and ends.", kReason, kSeconds)                      \
+  X(ConfigChanged, "config_changed", Info, "control", 0,                                           \
+    "A value of the configuration was changed at run time.", kKey, kValue)                         \
+  X(LinkUp, "link_up", Info, "port", 0, "The link of a port came up.", kPort, kSpeedBps)           \
+  X(LinkDown, "link_down", Warning, "port", 0, "The link of a port went down.", kPort)             \
+  X(PortAdmin, "port_admin", Info, "port", 0, "A port was set up or down.", kPort, kAdmin)         \
+  X(PoolLow, "pool_low", Warning, "port", 0,                                                       \
+    "Less than an eighth of a port's frames is free.", kPort, kFree, kFrames)                      \
+  X(PoolRecovered, "pool_recovered", Info, "port", 0,                                              \
+    "After that a quarter of them is free again.", kPort, kFree, kFrames)                          \
+  X(PlaneUp, "plane_up", Info, "plane", 0,                                                         \
+    "A plane of an instance carries traffic: it and its port are set up, and the link is up.",     \
+    kXpu, kInstance, kPlane, kPort)                                                                \
+  X(PlaneDown, "plane_down", Warning, "plane", 0, "It does not any longer.", kXpu, kInstance,      \
+    kPlane, kPort, kReason)                                                                        \
+  X(PlaneAdmin, "plane_admin", Info, "plane", 0, "A plane was set up or down.", kXpu, kInstance,   \
+    kPlane, kPort, kAdmin)                                                                         \
+  X(PeerUnreachable, "peer_unreachable", Error, "peer", 0,                                         \
+    "A peer does not answer: what was in flight to it was given up.", kXpu, kInstance, kPeer, kVc) \
+  X(PeerReachable, "peer_reachable", Info, "peer", 0, "It answers again.", kXpu, kInstance, kPeer, \
+    kVc)                                                                                           \
+  X(PeerReset, "peer_reset", Warning, "peer", 100,                                                 \
+    "A peer has restarted: what was in flight to its former life was given up.", kXpu, kInstance,  \
+    kPeer)                                                                                         \
+  X(HelloMismatch, "hello_mismatch", Error, "peer", 20,                                            \
+    "A peer counts PSNs in another scope (transport.psn_scope): nothing can be exchanged.", kXpu,  \
+    kInstance, kPeer)                                                                              \
+  X(ClientConnected, "client_connected", Info, "client", 50, "A client has got a segment.",        \
+    kClient, kPid, kUid, kQueues)                                                                  \
+  X(ClientLeft, "client_left", Info, "client", 50, "A client said goodbye.", kClient, kPid)        \
+  X(ClientDied, "client_died", Warning, "client", 50,                                              \
+    "A client's connection ended without a goodbye: it has crashed, or was killed.", kClient,      \
+    kPid)                                                                                          \
+  X(ClientError, "client_error", Warning, "client", 20,                                            \
+    "A client did what the protocol does not permit. Its connection is ended, or its queue is "    \
+    "served no more (reason ring).", kClient, kPid, kReason, kQueue)                               \
+  X(ManagementLimit, "management_limit", Warning, "management", 5,                                 \
+    "A management connection met a limit.", kLimit, kPid, kUid)                                    \
+  X(EventsLost, "events_lost", Warning, "events", 0,                                               \
+    "Events are missing here: there were too many at once.", kSource, kCount)
+
+enum class EventKind : uint8_t {
+#define SUEDE_EVENT_ID(id, name, severity, component, per_s, sentence, ...) k##id,
+  SUEDE_EVENTS(SUEDE_EVENT_ID)
+#undef SUEDE_EVENT_ID
+      kCount
+};
+inline constexpr size_t kEventKinds = static_cast<size_t>(EventKind::kCount);
+
+struct EventRow {
+  static constexpr size_t kMaxFields = 6;
+  std::string_view name;
+  EventSeverity severity;
+  std::string_view component;
+  uint32_t per_s;
+  std::string_view sentence;
+  std::array<EventField, kMaxFields> fields;  // kNone behind the last
+
+  bool Has(EventField field) const;
+};
+const EventRow& RowOf(EventKind kind);
+std::optional<EventKind> EventKindOf(std::string_view name);
+// "|a|b|c" of all names, for a choice of parameters.
+inline constexpr std::string_view kEventNames =
+#define SUEDE_EVENT_NAME(id, name, severity, component, per_s, sentence, ...) "|" name
+    SUEDE_EVENTS(SUEDE_EVENT_NAME);
+#undef SUEDE_EVENT_NAME
+
+// The tables of docs/events.md.
+std::string EventsAsMarkdown();
+std::string EventFieldsAsMarkdown();
+
+}  // namespace suede
+
+#endif  // SUEDE_MGMT_EVENTS_H_

@@ -1,0 +1,244 @@
+"""What happens to an endpoint is in events.list, in the log and with whoever watches; ports and planes
+that are taken out of service and put back; suedectl top."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+
+import client
+import e2e
+
+QUICK = {"transport": {"max_tries": 4, "rto_max_us": 20000}}
+
+
+class Watcher(e2e.Process):
+    """suedectl watch events on a daemon."""
+
+    def __init__(self, directory, daemon, *arguments):
+        super().__init__(directory, f"watch-{daemon.name}", [
+            e2e.SUEDECTL, "--socket", daemon.management, "-j", "watch", "events", *arguments])
+        self.daemon = daemon
+
+    def start(self):
+        super().start()
+        e2e.wait_until(lambda: "watching events" in self.stderr(), e2e.START_S, "the watch")
+        return self
+
+    def events(self):
+        # The last line may be half there.
+        return [json.loads(line) for line in self.stdout().split("\n")[:-1]]
+
+    def sees(self, kind, **fields):
+        """Waits for an event of the kind with these fields: here, in events.list and in the log."""
+        def find(events):
+            return [e for e in events if e.get("kind") == kind and fields.items() <= e.items()]
+
+        event = e2e.wait_until(lambda: find(self.events()), e2e.START_S,
+                               f"{kind} {fields} in\n{self.report()}")[-1]
+        listed = e2e.managed(self.daemon, "events", "list", "--limit", 1000)["events"]
+        assert event in listed, (event, listed)
+        self.daemon.wait_for_line(f": {kind} ")
+        line, = [l for l in self.daemon.stderr().splitlines()
+                 if f": {kind} " in l and l.endswith(f" sequence={event['sequence']}")]
+        assert f" {event['severity']} " in line
+        for name, value in fields.items():
+            assert f" {name}={value} " in line, line
+        return event
+
+
+def test_clients_that_leave_and_die(stack):
+    directory, left, _ = stack.enter_context(e2e.memif_pair(QUICK))
+    watcher = stack.enter_context(Watcher(directory, left))
+    with client.Client(left.socket):
+        connected = watcher.sees("client_connected", pid=os.getpid(), queues=1)
+    watcher.sees("client_left", client=connected["client"], pid=os.getpid())
+    script = ("import sys, time; sys.path.insert(0, sys.argv[1])\n"
+              "import client; c = client.Client(sys.argv[2]); time.sleep(60)\n")
+    victim = stack.enter_context(e2e.Process(
+        directory, "victim", ["/usr/bin/python3", "-c", script, e2e.ROOT / "tests/e2e", left.socket]))
+    connected = watcher.sees("client_connected", pid=victim.pid)
+    victim.signal(signal.SIGKILL)
+    watcher.sees("client_died", client=connected["client"], pid=victim.pid)
+    # One that speaks another language.
+    subprocess.run(["/usr/bin/python3", "-c",
+                    "import socket, sys; s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET);"
+                    "s.connect(sys.argv[1]); s.send(b'x' * 100); s.recv(9999); s.recv(9999)",
+                    left.socket], check=True, timeout=e2e.START_S)
+    watcher.sees("client_error", reason="malformed")
+    assert not [e for e in watcher.events() if e["kind"] == "client_left"
+                and e["client"] == connected["client"]]
+    # And one whose queue is nonsense is in the text that people read.
+    text = e2e.suedectl(left, "events", "list", "--severity", "warning")
+    assert "client_died" in text and "client_left" not in text
+
+
+def test_an_unreachable_peer_and_its_return(stack):
+    directory, left, right = stack.enter_context(e2e.memif_pair(QUICK))
+    left.wait_for_link()
+    watcher = stack.enter_context(Watcher(directory, left))
+    sender = stack.enter_context(client.Client(left.socket))
+    assert set(sender.complete(sender.send_all(1, 20), 20).values()) == {client.STATUS_OK}
+    right.signal(signal.SIGSTOP)
+    try:
+        sender.complete(sender.send_all(1, 4, first=100), 30)
+        watcher.sees("peer_unreachable", xpu=0, instance=0, peer=1)
+    finally:
+        right.signal(signal.SIGCONT)
+    watcher.sees("peer_reachable", xpu=0, instance=0, peer=1)
+
+
+def test_a_peer_that_dies_and_comes_back(stack):
+    """Its end of the memif goes with it, and what comes back is a new life."""
+    changes = {"transport": {"max_tries": 255, "rto_max_us": 20000}}
+    directory, left, right = stack.enter_context(e2e.memif_pair(changes))
+    left.wait_for_link()
+    watcher = stack.enter_context(Watcher(directory, left))
+    client.settle(left, right)
+    right.signal(signal.SIGKILL)
+    right.wait(e2e.START_S)
+    down = watcher.sees("link_down", port="p0")
+    plane = watcher.sees("plane_down", xpu=0, instance=0, plane=0, port="p0", reason="link")
+    assert plane["sequence"] > down["sequence"]
+    assert e2e.managed(left, "planes", "list")["planes"] == [
+        {"xpu": 0, "instance": 0, "plane": 0, "port": "p0", "admin": "up", "link": "down",
+         "state": "down"}]
+    new = stack.enter_context(e2e.Daemon(directory, right.config))
+    watcher.sees("link_up", port="p0")
+    watcher.sees("plane_up", xpu=0, instance=0, plane=0, port="p0")
+    client.settle(left, new)
+    watcher.sees("peer_reset", xpu=0, instance=0, peer=1)
+    # The watch ends with its daemon, and says so; what begins anew begins with 1.
+    since = watcher.events()[-1]["sequence"]
+    assert left.terminate() == 0
+    assert watcher.wait(e2e.START_S) == 4
+    assert "suedectl: the daemon has gone" in watcher.stderr()
+    assert "drain_began" in watcher.stdout()
+    kinds = [e["kind"] for e in watcher.events()]
+    sequences = [e["sequence"] for e in watcher.events()]
+    assert sequences == list(range(sequences[0], sequences[0] + len(kinds)))
+    reborn = stack.enter_context(e2e.Daemon(directory, left.config))
+    assert e2e.managed(reborn, "events", "list")["events"][0]["kind"] == "started"
+    said = e2e.suedectl(reborn, "watch", "events", "--since", since + 1000, code=1)
+    assert "started anew" in said
+
+
+def test_a_port_and_a_plane_out_of_service(stack):
+    directory, left, right = stack.enter_context(e2e.memif_pair(QUICK))
+    left.wait_for_link()
+    watcher = stack.enter_context(Watcher(directory, left))
+    receiver = stack.enter_context(client.Client(right.socket))
+    receiver.claim(1)
+    sender = stack.enter_context(client.Client(left.socket))
+    assert set(sender.complete(sender.send_all(1, 8), 20).values()) == {client.STATUS_OK}
+    got = [command for vc in range(4) for command in receiver.receive(vc)]
+    first = 100
+    for what, event in ((["ports", "set_admin", "p0"], "port_admin"),
+                        (["planes", "set_admin", "0", "0", "0"], "plane_admin")):
+        assert e2e.managed(left, *what, "down")["admin"] == "down"
+        watcher.sees(event, port="p0", admin="down")
+        watcher.sees("plane_down", plane=0, reason=what[0][:-1])
+        plane, = e2e.managed(left, "planes", "list")["planes"]
+        port, = e2e.managed(left, "ports", "list")["ports"]
+        assert (plane["state"], plane["link"]) == ("down", "up")
+        assert (port["admin"], plane["admin"]) == (("down", "up") if "ports" in what
+                                                   else ("up", "down"))
+        before = left.counters()
+        tags = sender.send_all(1, 8, first=first)
+        with client.Client(right.socket) as other:
+            other.send(0, 0, 1, b"nobody listens")
+            e2e.wait_until(lambda: left.counters()["rx_drop_admin_down_total"]
+                           > before["rx_drop_admin_down_total"], e2e.START_S, "a dropped frame")
+        # Much longer than it takes to find a peer unreachable.
+        assert left.counters()["tx_frames_total"] == before["tx_frames_total"]
+        assert not sender.completions() and left.counters()["peer_unreachable_total"] == 0
+        queue, = e2e.managed(left, "queues", "list")["queues"]
+        assert queue["credit_used"] == 8
+        assert e2e.managed(left, *what, "up")["admin"] == "up"
+        assert e2e.managed(left, *what, "up")["admin"] == "up"  # once more is no matter
+        statuses = sender.complete(tags, 30)
+        assert set(statuses.values()) == {client.STATUS_OK}, statuses
+        watcher.sees(event, port="p0", admin="up")
+        watcher.sees("plane_up", plane=0)
+        first += 100
+    e2e.wait_until(lambda: got.extend(c for vc in range(4) for c in receiver.receive(vc))
+                   or len(got) >= 24, 20, "all commands")
+    assert len(got) == len(set(got)) == 24
+    assert len([e for e in watcher.events() if e["kind"] == "port_admin"]) == 2
+    for wrong in (["ports", "set_admin", "p9", "up"], ["planes", "set_admin", "5", "0", "0", "up"]):
+        assert "list names them" in e2e.suedectl(left, *wrong, code=1)
+    hint = e2e.managed(left, "ports", "hint", "p0")
+    assert hint["dumpcap"] is None and "capture start p0" in hint["capture"]
+
+
+def test_top(stack):
+    directory, left, right = stack.enter_context(e2e.memif_pair())
+    for daemon in (left, right):
+        daemon.wait_for_link()
+    server = e2e.perf_server(directory, right, "0")
+    stack.enter_context(contextlib.closing(e2e._Closing(server)))
+    with e2e.perf(directory, "load", left.socket, "--destinations", 1, "--duration", 60) as load:
+        e2e.wait_until(lambda: left.counters()["tx_commands_total"] > 1000, e2e.START_S, "traffic")
+        lines = e2e.suedectl(left, "-j", "--every", "0.3", "--times", "2", "top").splitlines()
+        text = e2e.suedectl(left, "--every", "0.2", "--times", "1", "top")
+        assert load.running(), load.report()
+    assert len(lines) == 2
+    top = json.loads(lines[-1])
+    assert top["name"] == left.name and top["seconds"] >= 0.3 and top["clients"] == 1
+    port, = top["ports"]
+    plane, = top["planes"]
+    peer, = top["peers"]
+    assert port["port"] == "p0" and port["tx_frames_s"] > 0 and port["rx_frames_s"] > 0
+    assert plane["tx_commands_s"] > 0 and plane["state"] == "up"
+    assert peer["peer"] == 1 and peer["tx_pdus_s"] > 0 and peer["srtt_us"] > 0
+    assert [l["lcore"] for l in top["lcores"]] == [str(left.config["lcores"][0]["cpu"])]
+    assert text.startswith(f"endpoint {left.name}  up ") and "\x1b" not in text
+    for column in ("tx_frames_s", "tx_commands_s", "busy", "tx_pdus_s"):
+        assert column in text
+
+
+def test_events_are_members_of_a_json_log(directory):
+    config = e2e.changed(e2e.endpoint_config(directory, "left", "net_null0"),
+                         {"log": {"format": "json"}})
+    daemon = e2e.Daemon(directory, config)
+    try:
+        e2e.Process.start(daemon)  # the lines that Daemon.start waits for are those of a text
+        daemon.wait_for_line('"link_up"')
+        e2e.suedectl(daemon, "log", "set_level", "warning")
+        assert daemon.terminate() == 0
+    finally:
+        daemon.kill()
+    lines = [json.loads(line) for line in daemon.stderr().splitlines()]
+    by_message = {line["message"]: line for line in lines}
+    ready = by_message["ready"]
+    assert (ready["name"], ready["instances"]) == (config["name"], 1)
+    link = by_message["link_up"]
+    assert (link["component"], link["level"], link["port"]) == ("port", "info", "p0")
+    changed = by_message["config_changed"]
+    assert (changed["key"], changed["value"]) == ("log.level", "warning")
+    assert changed["sequence"] > link["sequence"] > 0
+    started = [line for line in lines if line["message"] == "starting"]
+    assert started[0]["dpdk"].startswith("DPDK ")
+
+
+def test_limits_of_management_are_events(directory):
+    config = e2e.changed(e2e.endpoint_config(directory, "left", "net_null0"),
+                         {"management": {"max_clients": 2}})
+    with e2e.Daemon(directory, config) as daemon, Watcher(directory, daemon) as watcher:
+        line = b'{"jsonrpc":"2.0","method":"log.get_level"}\n'
+        script = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])\n"
+                  "for _ in range(40): s.sendall(sys.argv[2].encode() * 100)\n"
+                  "s.recv(99999)\n"
+                  "s.sendall(b' ' * 70000); s.settimeout(30)\n"
+                  "while s.recv(99999): pass\n")
+        with e2e.Process(directory, "flood", ["/usr/bin/python3", "-c", script, daemon.management,
+                                              line.decode()]) as flood:
+            flood.wait(e2e.START_S)
+        e2e.wait_until(lambda: {"requests_per_s", "line_bytes"} <= {
+            e.get("limit") for e in watcher.events()}, e2e.START_S, watcher.report())
+        limits = [e for e in watcher.events() if e["kind"] == "management_limit"]
+        assert {e["pid"] for e in limits} == {flood.pid}
+        totals = e2e.managed(daemon, "counters", "get")["sets"][0]["counters"]
+        assert totals["management_throttled_total"] > 0
+        assert totals["management_too_long_total"] == 1
