@@ -91,6 +91,9 @@ void ConnectionSurvey::Take(const ConnectionSnapshot& snapshot, const InstanceCo
          .srtt_ns = row.srtt_ns,
          .rto_ns = row.rto_ns,
          .tries = row.tries,
+         .tx_pdus = row.tx_pdus,
+         .rx_pdus = row.rx_pdus,
+         .retransmissions = row.retransmissions,
          .peer_waits = row.peer_waits});
   }
   if (snapshot.more) {
