@@ -24,6 +24,7 @@ std::vector<PlaneView> Administration::Planes() const {
                      .plane = static_cast<uint32_t>(plane),
                      .port = config.ports[port].name,
                      .admin_up = instance_up_[i],
+                     .port_up = port_up_[port],
                      .link_up = link_up,
                      .up = instance_up_[i] && port_up_[port] && link_up});
     }

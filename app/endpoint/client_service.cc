@@ -212,10 +212,11 @@ void ClientService::OnGone(ClientId client) {
 }
 
 void ClientService::OnOpened(const ClientInfo& client) {
-  endpoint_->events().Raise(EventKind::kClientConnected, {{EventField::kClient, Number(client.id)},
-                                                          {EventField::kPid, client.pid},
-                                                          {EventField::kUid, client.uid},
-                                                          {EventField::kQueues, client.queue_count}});
+  endpoint_->events().Raise(EventKind::kClientConnected,
+                            {{EventField::kClient, Number(client.id)},
+                             {EventField::kPid, client.pid},
+                             {EventField::kUid, client.uid},
+                             {EventField::kQueues, client.queue_count}});
 }
 
 void ClientService::OnEnded(const ClientInfo& client, const ClientEnd& end) {

@@ -69,7 +69,11 @@ class Management final : public EndpointView {
 
  private:
   Management(Endpoint* endpoint, ClientService* clients, Logger* logger)
-      : endpoint_(endpoint), clients_(clients), logger_(logger), desk_(endpoint), queue_desk_(endpoint) {}
+      : endpoint_(endpoint),
+        clients_(clients),
+        logger_(logger),
+        desk_(endpoint),
+        queue_desk_(endpoint) {}
   CounterSetView TotalCounters() const;
   struct Running {
     std::unique_ptr<Capture> capture;

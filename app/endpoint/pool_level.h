@@ -6,8 +6,8 @@
 
 namespace suede {
 
-// Says when a pool is low, with a distance between low and recovered so that one at the edge does not
-// say it again and again.
+// Says when a pool is low, with a distance between low and recovered so that one at the edge does
+// not say it again and again.
 class PoolLevel {
  public:
   enum class Change : uint8_t { kNone, kLow, kRecovered };

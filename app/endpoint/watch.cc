@@ -22,6 +22,12 @@ EventKind KindOf(LcoreEventKind kind) {
   return EventKind::kClientError;
 }
 
+// Why a plane is down. A port that is set down may take its link along.
+std::string_view ReasonOf(const PlaneView& plane) {
+  if (!plane.admin_up) return "plane";
+  return plane.port_up ? "link" : "port";
+}
+
 }  // namespace
 
 Watch::Watch(Endpoint* endpoint)
@@ -70,11 +76,6 @@ void Watch::LookAtPort(uint32_t p) {
                {{EventField::kPort, port.name()},
                 {EventField::kFree, free},
                 {EventField::kFrames, port.pool_frames()}});
-}
-
-std::string_view Watch::ReasonOf(const PlaneView& plane) const {
-  if (!plane.admin_up) return "plane";
-  return plane.link_up ? "port" : "link";
 }
 
 void Watch::LookAtPlanes() {

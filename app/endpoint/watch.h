@@ -28,8 +28,6 @@ class Watch {
   void LookAtPlanes();
   void HearLcore(uint32_t lcore);
   void Raise(uint32_t lcore, const LcoreEvent& event);
-  // Why a plane is down.
-  std::string_view ReasonOf(const PlaneView& plane) const;
 
   Endpoint* const endpoint_;
   uint32_t ticks_ = 0;

@@ -11,8 +11,8 @@ constexpr Param kTop[] = {
     Param::Integer("peers", "Connections that are shown, the busiest first.", 0, 1000, "20"),
 };
 constexpr Param kWatch[] = {
-    Param::Integer("since", "From after this sequence on, and not from now on; 0: all that is kept.",
-                   0, int64_t{1} << 53),
+    Param::Integer("since", "From after this sequence on, not from now on; 0: all that is kept.", 0,
+                   int64_t{1} << 53),
     Param::Choice("severity", "Least severity.", "info|warning|error", "info"),
     Param::Choice("kind", "Only those of this kind.", kEventNames.substr(1)),
     Param::Integer("count", "Ends after so many.", 1, 1'000'000'000),
@@ -22,7 +22,8 @@ constexpr DaemonCommand kCommands[] = {
     {{.name = "top",
       .sentence = "Rates of ports, planes, peers and lcores, again and again.",
       .result = "with -j one object each time: name, uptime_s, seconds (that the rates are of), "
-                "clients, connections, ports, planes, lcores (busy: share of the time), peers, drops",
+                "clients, connections, ports, planes, lcores (busy: share of the time), peers, "
+                "drops",
       .params = kTop},
      RunTop},
     {{.name = "watch.events",

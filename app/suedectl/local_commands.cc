@@ -22,7 +22,9 @@ int PrintCompletion(std::span<const std::string_view> arguments, FILE*, FILE* ou
                  std::string(arguments[0]).c_str());
     return kExitUsage;
   }
-  std::fputs(Completion({.catalog = EndpointCatalog(), .local = LocalCommands(), .daemon = DaemonCommands()}).c_str(), out);
+  const Commands all{
+      .catalog = EndpointCatalog(), .local = LocalCommands(), .daemon = DaemonCommands()};
+  std::fputs(Completion(all).c_str(), out);
   return kExitDone;
 }
 

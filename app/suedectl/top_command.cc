@@ -55,7 +55,7 @@ void SleepUntil(double at_s) {
 absl::Status RunTop(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags, FILE* out,
                     FILE*) {
   const double period = flags.every_s != 0 ? flags.every_s : 1;
-  const auto most = static_cast<uint32_t>(params.contains("peers") ? params["peers"].get<int>() : 20);
+  const uint32_t most = params.contains("peers") ? params["peers"].get<uint32_t>() : 20;
   const bool is_screen = flags.times == 0 && !flags.json && isatty(fileno(out)) == 1;
   absl::StatusOr<TopSample> before = Sample(daemon);
   if (!before.ok()) return before.status();

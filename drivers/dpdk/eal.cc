@@ -260,7 +260,8 @@ absl::Status StartEal(const EalOptions& options) {
   internal::StartMemifWatch();
   // Lets dpdk-dumpcap come in, where another process can share our memory at all.
   pdump_started = !options.no_huge && rte_pdump_init() == 0;
-  shares_memory = pdump_started && std::find(kept->begin(), kept->end(), "--in-memory") == kept->end();
+  shares_memory =
+      pdump_started && std::find(kept->begin(), kept->end(), "--in-memory") == kept->end();
   // Chooses now: the library would do it at the first call, and two lcores at once must not.
   rte_net_crc_set_alg(RTE_NET_CRC_AVX512);
   return absl::OkStatus();

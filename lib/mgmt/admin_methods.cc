@@ -118,14 +118,14 @@ constexpr Method kMethods[] = {
      .changes = true},
     {.name = "ports.hint",
      .sentence = "Command lines that show a port's frames.",
-     .result = "capture; dumpcap (null: EAL's memory is of this process alone, so that dpdk-dumpcap "
-               "does not find the port)",
+     .result = "capture; dumpcap (null: EAL's memory is of this process alone, so that "
+               "dpdk-dumpcap does not find the port)",
      .run = Hint,
      .params = kHint},
     {.name = "planes.list",
      .sentence = "Planes: the ports of each own instance.",
-     .result = "planes: xpu, instance, plane (its number), port, admin (up, down), link (up, down), "
-               "state (up: it carries traffic, for plane, port and link are up)",
+     .result = "planes: xpu, instance, plane (its number), port, admin (up, down), link (up, "
+               "down), state (up: it carries traffic, for plane, port and link are up)",
      .run = ListPlanes},
     {.name = "planes.set_admin",
      .sentence = "The same as ports.set_admin for one instance on its port.",

@@ -20,7 +20,8 @@ struct PlaneView {
   uint32_t instance = 0;
   uint32_t plane = 0;  // its number, from 0
   std::string port;
-  bool admin_up = true;  // the plane's own; the port has another
+  bool admin_up = true;  // the plane's own
+  bool port_up = true;   // what was set for its port
   bool link_up = false;
   bool up = false;       // it carries traffic
 };

@@ -69,7 +69,8 @@ constexpr Method kMethods[] = {
          "open, paused: the peer is not ready, retransmitting, lost: it is unreachable), "
          "next_psn (to send), expected_psn (to receive), unacked_pdus and unacked_bytes with "
          "their windows, srtt_us (null: none measured), rto_us, tries (timeouts in a row), "
-         "tx_pdus, rx_pdus and retransmissions (counts modulo 2^32), peer_waits (we were not ready for it); more: there are more than `limit`",
+         "tx_pdus, rx_pdus and retransmissions (counts modulo 2^32), peer_waits (we were not ready "
+         "for it); more: there are more than `limit`",
      .run = List,
      .params = kList},
 };

@@ -110,8 +110,8 @@ constexpr Method kMethods[] = {
      .run = ListInstances},
     {.name = "ports.list",
      .sentence = "Network ports, their links and their frame pools.",
-     .result = "ports: name, driver, mac, mtu_bytes, encapsulation, admin (up, down), link_up, speed_bps "
-               "(null: not known), pool_frames, pool_free, device",
+     .result = "ports: name, driver, mac, mtu_bytes, encapsulation, admin (up, down), link_up, "
+               "speed_bps (null: not known), pool_frames, pool_free, device",
      .run = ListPorts},
     {.name = "peers.list",
      .sentence = "Where peers are: one entry for each port that reaches one.",

@@ -39,7 +39,8 @@ std::string FormatUtc(int64_t time_ns) {
 }
 
 EventLog::EventLog(size_t capacity, Clock clock)
-    : capacity_(std::max<size_t>(1, capacity)), clock_(clock != nullptr ? std::move(clock) : UtcNs) {}
+    : capacity_(std::max<size_t>(1, capacity)),
+      clock_(clock != nullptr ? std::move(clock) : UtcNs) {}
 
 void EventLog::Raise(EventKind kind, std::vector<EventValue> values) {
   CheckDeclared(RowOf(kind), values);
@@ -91,7 +92,8 @@ bool EventLog::IsWanted(const Event& event, const EventQuery& query) const {
 EventPage EventLog::Read(const EventQuery& query) const {
   EventPage page{.events = {}, .next = newest(), .lost = 0};
   if (!query.since) {
-    for (auto it = events_.rbegin(); it != events_.rend() && page.events.size() < query.limit; ++it) {
+    for (auto it = events_.rbegin(); it != events_.rend(); ++it) {
+      if (page.events.size() == query.limit) break;
       if (IsWanted(*it, query)) page.events.push_back(&*it);
     }
     std::reverse(page.events.begin(), page.events.end());

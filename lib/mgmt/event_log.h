@@ -1,4 +1,5 @@
-// The events of a daemon's life: the last few thousand of them, and whoever wants to be told of each.
+// The events of a daemon's life: the last few thousand of them, and whoever wants to be told of
+// each.
 //
 // Control thread only.
 #ifndef SUEDE_MGMT_EVENT_LOG_H_
@@ -61,8 +62,8 @@ class EventLog {
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
 
-  // Notes an event with values for fields that its kind is declared with: anything else is a mistake
-  // of the program, and ends it. More of a kind than may be in a second are counted instead, and
+  // Notes an event with values for fields that its kind is declared with: anything else is a
+  // mistake of the program, and ends it. More of a kind than may be in a second are counted instead, and
   // told as events_lost when that second is over.
   void Raise(EventKind kind, std::vector<EventValue> values);
   // Every 10 ms or so.

@@ -28,8 +28,8 @@ struct Outcome {
   Json result;
 };
 
-// What a method answers: an outcome, or a question that is asked again and again until it has one. A
-// question that is dropped (the connection went, or it took too long) must leave nothing behind
+// What a method answers: an outcome, or a question that is asked again and again until it has one.
+// A question that is dropped (the connection went, or it took too long) must leave nothing behind
 // that points to it.
 class Answer {
  public:

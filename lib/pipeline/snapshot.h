@@ -55,8 +55,8 @@ struct ConnectionSnapshot {
   std::atomic<bool> done{true};   // stored by the lcore, with release
 };
 
-// A client's queue as its lcore sees it. The client can write its ring's words, so `waiting_lines` is
-// what it says, but never more than its ring has.
+// A client's queue as its lcore sees it. The client can write its ring's words, so `waiting_lines`
+// is what it says, but never more than its ring has.
 struct QueueRow {
   uint32_t client = 0;
   uint32_t instance = 0;       // the pipeline's number

@@ -1,14 +1,17 @@
-"""What happens to an endpoint is in events.list, in the log and with whoever watches; ports and planes
-that are taken out of service and put back; suedectl top."""
+"""What happens to an endpoint is in events.list, in the log and with whoever watches; ports and
+planes that are taken out of service and put back; suedectl top."""
 
 import contextlib
+import ctypes
 import json
 import os
+import pathlib
 import signal
 import subprocess
 
 import client
 import e2e
+import links
 
 QUICK = {"transport": {"max_tries": 4, "rto_max_us": 20000}}
 
@@ -56,8 +59,8 @@ def test_clients_that_leave_and_die(stack):
     watcher.sees("client_left", client=connected["client"], pid=os.getpid())
     script = ("import sys, time; sys.path.insert(0, sys.argv[1])\n"
               "import client; c = client.Client(sys.argv[2]); time.sleep(60)\n")
-    victim = stack.enter_context(e2e.Process(
-        directory, "victim", ["/usr/bin/python3", "-c", script, e2e.ROOT / "tests/e2e", left.socket]))
+    argv = ["/usr/bin/python3", "-c", script, e2e.ROOT / "tests/e2e", left.socket]
+    victim = stack.enter_context(e2e.Process(directory, "victim", argv))
     connected = watcher.sees("client_connected", pid=victim.pid)
     victim.signal(signal.SIGKILL)
     watcher.sees("client_died", client=connected["client"], pid=victim.pid)
@@ -69,9 +72,47 @@ def test_clients_that_leave_and_die(stack):
     watcher.sees("client_error", reason="malformed")
     assert not [e for e in watcher.events() if e["kind"] == "client_left"
                 and e["client"] == connected["client"]]
-    # And one whose queue is nonsense is in the text that people read.
+    # A table for people has them, too.
     text = e2e.suedectl(left, "events", "list", "--severity", "warning")
     assert "client_died" in text and "client_left" not in text
+
+
+def test_a_client_whose_queue_is_nonsense(stack):
+    directory, left, _ = stack.enter_context(e2e.memif_pair(QUICK))
+    watcher = stack.enter_context(Watcher(directory, left))
+    before = set(_segments())
+    with client.Client(left.socket) as liar:
+        base, = set(_segments()) - before
+        # docs/shared-memory.md: tx_ring[0] lies at octet 64, and the ring begins with its head.
+        ring = base + ctypes.c_uint64.from_address(base + 64).value
+        ctypes.c_uint32.from_address(ring).value += 10_000_000
+        event = watcher.sees("client_error", reason="ring", queue=0)
+        queue, = e2e.managed(left, "queues", "list")["queues"]
+        assert (queue["client"], queue["state"]) == (event["client"], "broken")
+        assert liar.status() == 0
+    watcher.sees("client_left", client=event["client"])
+
+
+def _segments():
+    """Where this process has mapped segments of daemons."""
+    for line in pathlib.Path("/proc/self/maps").read_text().splitlines():
+        if "memfd:suede" in line:
+            yield int(line.split("-")[0], 16)
+
+
+def test_a_peer_that_counts_otherwise(stack):
+    directory = stack.enter_context(e2e.work_directory())
+    daemons = []
+    for side, role, scope in (("left", "server", "vc"), ("right", "client", "port")):
+        device = e2e.memif_device(directory, role)
+        daemons.append(stack.enter_context(e2e.Daemon(directory, e2e.changed(
+            e2e.endpoint_config(directory, side, device), {"transport": {"psn_scope": scope}}))))
+    left, right = daemons
+    watcher = stack.enter_context(Watcher(directory, left))
+    right.wait_for_link()
+    with client.Client(right.socket) as sender:
+        sender.send(0, 0, 1, b"hello?")
+        watcher.sees("hello_mismatch", xpu=0, instance=0, peer=1)
 
 
 def test_an_unreachable_peer_and_its_return(stack):
@@ -138,7 +179,7 @@ def test_a_port_and_a_plane_out_of_service(stack):
                         (["planes", "set_admin", "0", "0", "0"], "plane_admin")):
         assert e2e.managed(left, *what, "down")["admin"] == "down"
         watcher.sees(event, port="p0", admin="down")
-        watcher.sees("plane_down", plane=0, reason=what[0][:-1])
+        watcher.sees("plane_down", plane=0, reason=what[0][:-1])  # port, plane
         plane, = e2e.managed(left, "planes", "list")["planes"]
         port, = e2e.managed(left, "ports", "list")["ports"]
         assert (plane["state"], plane["link"]) == ("down", "up")
@@ -170,6 +211,33 @@ def test_a_port_and_a_plane_out_of_service(stack):
         assert "list names them" in e2e.suedectl(left, *wrong, code=1)
     hint = e2e.managed(left, "ports", "hint", "p0")
     assert hint["dumpcap"] is None and "capture start p0" in hint["capture"]
+
+
+def test_the_link_of_a_device_is_set_down_with_its_port(stack, directory, as_root):
+    """Where its driver can: that of a TAP device does."""
+    namespace = f"suede-{directory.name[-8:]}"
+    links.ip("netns", "add", namespace)
+    stack.callback(links.ip, "netns", "del", namespace)
+    config = e2e.changed(e2e.endpoint_config(directory, "left", "net_tap0,iface=tapev"),
+                         {"packing": {"limit_bytes": 1024}})
+    config["ports"][0]["mtu_bytes"] = 1500
+    daemon = stack.enter_context(
+        e2e.Daemon(directory, config, prefix=["ip", "netns", "exec", namespace]))
+    daemon.wait_for_link()
+    watcher = stack.enter_context(Watcher(directory, daemon))
+
+    def is_up():
+        return "UP" in links.ip("-n", namespace, "link", "show", "tapev").split(">")[0]
+
+    assert is_up()
+    e2e.suedectl(daemon, "ports", "set_admin", "p0", "down")
+    watcher.sees("link_down", port="p0")
+    watcher.sees("plane_down", reason="port")
+    assert not is_up()
+    e2e.suedectl(daemon, "ports", "set_admin", "p0", "up")
+    watcher.sees("link_up", port="p0")
+    watcher.sees("plane_up", port="p0")
+    assert is_up()
 
 
 def test_top(stack):

@@ -34,7 +34,8 @@ TEST(LogLineTest, WhatIsNoFieldStaysText) {
 }
 
 TEST(LogLineTest, AnyTextReadsBackAsItself) {
-  for (const char* text : {"p0", "", "12", "-5", "two words", "q\"uo\\te", "a=b", "line\nend", "é"}) {
+  for (const char* text :
+       {"p0", "", "12", "-5", "two words", "q\"uo\\te", "a=b", "line\nend", "é"}) {
     std::string line = "event";
     AppendLogField(&line, "value", text);
     AppendLogField(&line, "number", int64_t{-7});

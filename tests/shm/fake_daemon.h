@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -65,6 +66,15 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   absl::Status OnUnclaim(ClientId id, const ClaimRequest& request) override;
   absl::Status OnReset(ClientId id, uint32_t index) override;
   void OnGone(ClientId id) override;
+  void OnOpened(const ClientInfo& client) override { seen_.emplace_back(client, std::nullopt); }
+  void OnEnded(const ClientInfo& client, const ClientEnd& end) override {
+    seen_.emplace_back(client, end);
+  }
+  // What those two were told, in order; of an OnOpened without an end.
+  using Seen = std::vector<std::pair<ClientInfo, std::optional<ClientEnd>>>;
+  Seen seen() {
+    return Ask<Seen>([this](ShmServer&) { return seen_; });
+  }
 
   // Ports "p0" and "p1", which give back what is sent on them.
   absl::StatusOr<PacketPort> FindPacketPort(std::string_view name, uint32_t index) override;
@@ -103,6 +113,7 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   std::map<ClientId, Attached> clients_;
   std::map<std::pair<uint16_t, uint32_t>, ClientId> claims_;
   std::vector<std::function<void()>> later_;
+  Seen seen_;
   std::mutex mutex_;
   std::vector<std::function<void()>> questions_;
   std::atomic<bool> stop_{false};

@@ -99,6 +99,42 @@ TEST_F(ServerTest, GreetsAndGivesASealedSegment) {
   EXPECT_NE(ftruncate(client.segment_fd, 0), 0);
 }
 
+TEST_F(ServerTest, TellsHowClientsComeAndGo) {
+  const auto wait = [this](size_t count) {
+    for (int i = 0; i < 5000 && daemon_.seen().size() < count; ++i) usleep(1000);
+    return daemon_.seen();
+  };
+  {
+    RawClient polite(path_);
+    ASSERT_EQ(polite.Open(2), protocol::Status::kOk);
+    ASSERT_TRUE(polite.Send(protocol::Goodbye()));
+    EXPECT_TRUE(polite.IsClosed());
+  }
+  {
+    RawClient dies(path_);
+    ASSERT_EQ(dies.Open(), protocol::Status::kOk);
+  }
+  wait(4);
+  {
+    RawClient wrong(path_);
+    ASSERT_TRUE(wrong.Send(protocol::Reset()));
+    EXPECT_TRUE(wrong.IsClosed());
+  }
+  { RawClient looks(path_); }
+  const auto seen = wait(6);
+  ASSERT_EQ(seen.size(), 6u);
+  EXPECT_FALSE(seen[0].second.has_value());
+  EXPECT_EQ(seen[0].first.queue_count, 2u);
+  EXPECT_EQ(seen[0].first.pid, getpid());
+  EXPECT_TRUE(seen[1].second->was_open && seen[1].second->said_goodbye);
+  EXPECT_EQ(seen[1].first.id, seen[0].first.id);
+  EXPECT_EQ(seen[1].second->error, "");
+  EXPECT_TRUE(seen[3].second->was_open && !seen[3].second->said_goodbye);
+  EXPECT_EQ(seen[4].second->error, "malformed");
+  EXPECT_FALSE(seen[4].second->was_open || seen[5].second->was_open);
+  EXPECT_EQ(seen[5].second->error, "");
+}
+
 TEST_F(ServerTest, OversizedMessagesEndTheConnection) {
   RawClient client(path_);
   const char big[4096] = {};
