@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "flags.h"
+#include "endpoint/daemon_flags.h"
 
 namespace suede {
 namespace {
