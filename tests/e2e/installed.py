@@ -29,9 +29,8 @@ def add_machine(tree):
     for name in ("passwd", "group", "shadow", "gshadow"):
         shutil.copy2(f"/etc/{name}", tree / "etc")
     lib = next(tree.glob("usr/**/sysusers.d")).parent
-    run("systemd-sysusers", f"--root={tree}", f"/{(lib / 'sysusers.d/suede.conf').relative_to(tree)}")
-    run("systemd-tmpfiles", f"--root={tree}", "--create",
-        f"/{(lib / 'tmpfiles.d/suede.conf').relative_to(tree)}")
+    run("systemd-sysusers", f"--root={tree}", lib / "sysusers.d/suede.conf")
+    run("systemd-tmpfiles", f"--root={tree}", "--create", lib / "tmpfiles.d/suede.conf")
     return tree
 
 
@@ -47,12 +46,12 @@ def user_of(tree, name):
 class UnitDaemon(e2e.Daemon):
     """An instance of suede@.service of the tree."""
 
-    def __init__(self, directory, tree, instance, config, watchdog_s=None, arguments=()):
+    def __init__(self, directory, tree, instance, config, watchdog_s=None, arguments=(), prefix=()):
         runtime = tree / "run/suede" / instance
         e2e.Process.__init__(self, directory, instance, [
             "/usr/bin/python3", pathlib.Path(__file__).parent / "under_unit.py", tree,
             "suede@.service", instance,
-            *(["--watchdog", watchdog_s] if watchdog_s else []), "--", *arguments])
+            *(["--watchdog", watchdog_s] if watchdog_s else []), "--", *arguments], prefix)
         self.name = instance
         self.socket = str(runtime / "xpu.sock")
         self.management = str(runtime / "management.sock")
