@@ -1,5 +1,5 @@
-// The flags of suede, declared once: gflags' definitions, --help, the manual page and the completion
-// derive from these rows.
+// The flags of suede, declared once: gflags' definitions, --help, the manual page and the
+// completion derive from these rows.
 #ifndef SUEDE_APP_ENDPOINT_DAEMON_FLAGS_H_
 #define SUEDE_APP_ENDPOINT_DAEMON_FLAGS_H_
 

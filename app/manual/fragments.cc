@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "endpoint/daemon_flags.h"
 #include "base/text.h"
 #include "control/config_fields.h"
+#include "endpoint/daemon_flags.h"
 #include "mgmt/catalog.h"
 #include "mgmt/server.h"
 #include "perf/options.h"
@@ -121,10 +121,10 @@ std::string CtlLocalCommands() {
 std::string PerfFlags() {
   std::string out;
   for (const perf::FlagText& flag : perf::FlagTexts()) {
-    const std::string about = StrCat(
-        flag.type, "; default ", flag.default_value.empty() ? "none" : flag.default_value);
-    out += Definition(StrCat(Bold("--" + flag.name), " (", Plain(about), ")"),
-                      flag.description + ".");
+    const std::string about =
+        StrCat(flag.type, "; default ", flag.default_value.empty() ? "none" : flag.default_value);
+    out +=
+        Definition(StrCat(Bold("--" + flag.name), " (", Plain(about), ")"), flag.description + ".");
   }
   return out;
 }
@@ -133,9 +133,12 @@ std::string PerfExitCodes() { return Plain(perf::kExitCodesText) + "\n"; }
 
 std::string_view SeverityText(Severity severity) {
   switch (severity) {
-    case Severity::kDrop: return "drop";
-    case Severity::kError: return "error";
-    case Severity::kInfo: break;
+    case Severity::kDrop:
+      return "drop";
+    case Severity::kError:
+      return "error";
+    case Severity::kInfo:
+      break;
   }
   return "info";
 }
@@ -191,9 +194,11 @@ std::string Script(std::string_view program, const Flags& flags) {
   return StrCat("# bash completion of ", program, "\n_", function, "() {\n",
                 "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
                 "  case $previous in\n    ",
-                valued, ") COMPREPLY=($(compgen -f -- \"$current\")) ;;\n    *) "
-                "COMPREPLY=($(compgen -W \"", all, "\" -- \"$current\")) ;;\n  esac\n}\n",
-                "complete -o filenames -F _", function, " ", program, "\n");
+                valued,
+                ") COMPREPLY=($(compgen -f -- \"$current\")) ;;\n    *) "
+                "COMPREPLY=($(compgen -W \"",
+                all, "\" -- \"$current\")) ;;\n  esac\n}\n", "complete -o filenames -F _", function,
+                " ", program, "\n");
 }
 
 }  // namespace
