@@ -11,9 +11,8 @@ namespace suede {
 
 std::vector<Finding> PreflightOf(const Config& config) {
   const LinuxMachine machine({.prefix_holder = EalPrefixHolder, .vdev_drivers = VdevDrivers});
-  const MemoryNeeds needs{
-      .pool_bytes = Endpoint::PoolBytesOf(config),
-      .segment_bytes = SegmentOffsets(SegmentShapeOf(config.clients)).bytes};
+  const MemoryNeeds needs{.pool_bytes = Endpoint::PoolBytesOf(config),
+                          .segment_bytes = SegmentOffsets(SegmentShapeOf(config.clients)).bytes};
   return RunPreflight({.config = config, .needs = needs, .machine = machine});
 }
 

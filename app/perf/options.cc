@@ -75,13 +75,12 @@ std::vector<gflags::CommandLineFlagInfo> OurFlags() {
 
 void PrintHelp() {
   std::fputs(kUsage, stdout);
-  for (const auto& flag : OurFlags()) {
+  for (const FlagText& flag : FlagTexts()) {
     std::printf("  --%s (%s; default %s)\n      %s\n", flag.name.c_str(), flag.type.c_str(),
                 flag.default_value.empty() ? "none" : flag.default_value.c_str(),
                 flag.description.c_str());
   }
-  std::fputs("\nExit codes: 0 done, 1 failure, 2 usage, 3 verification or threshold failed,\n"
-             "4 daemon or peer unreachable, 5 preflight failed (--embed).\n", stdout);
+  std::printf("\n%s\n", kExitCodesText);
 }
 
 // --help and --version, before gflags deals with them in its own way.
@@ -193,6 +192,17 @@ absl::Status Take(Options* options) {
 }
 
 }  // namespace
+
+std::vector<FlagText> FlagTexts() {
+  std::vector<FlagText> texts;
+  for (const auto& flag : OurFlags()) {
+    texts.push_back({.name = flag.name,
+                     .type = flag.type,
+                     .default_value = flag.default_value,
+                     .description = flag.description});
+  }
+  return texts;
+}
 
 bool ParseCommandLine(int argc, char** argv, const std::string& version, Options* options,
                       int* exit_code) {

@@ -59,6 +59,18 @@ struct Options {
   double max_p99_us = 0;
 };
 
+// A flag as texts are made from it: --help, the manual page, the completion.
+struct FlagText {
+  std::string name;
+  std::string type;  // gflags' name of it
+  std::string default_value;
+  std::string description;
+};
+std::vector<FlagText> FlagTexts();
+inline constexpr char kExitCodesText[] =
+    "Exit codes: 0 done, 1 failure, 2 usage, 3 verification or threshold failed,\n"
+    "4 daemon or peer unreachable, 5 preflight failed (--embed).";
+
 // Parses the command line. Where there is nothing to run (--help, --version, a mistake), prints
 // what the user should see and returns the exit code through `exit_code`, with false.
 // `version` answers --version.

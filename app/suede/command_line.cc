@@ -21,8 +21,7 @@ namespace suede {
 namespace {
 
 void PrintUsage() {
-  std::string text =
-      StrCat("suede: SUE data-plane endpoint\n\nusage: ", kSynopsis, "\n\n");
+  std::string text = StrCat("suede: SUE data-plane endpoint\n\nusage: ", kSynopsis, "\n\n");
   constexpr size_t kColumn = 24;
   for (const FlagRow& row : kFlagRows) {
     std::string left = StrCat("  --", row.name, row.value.empty() ? "" : " ", row.value);

@@ -42,8 +42,7 @@ void Notifier::Status(const std::string& status) {
 void Notifier::Stopping(std::chrono::milliseconds longest) {
   const auto microseconds = std::chrono::microseconds(longest).count();
   status_ = "draining";
-  sd_notify(0, StrCat("STOPPING=1\nSTATUS=draining\nEXTEND_TIMEOUT_USEC=", microseconds)
-                   .c_str());
+  sd_notify(0, StrCat("STOPPING=1\nSTATUS=draining\nEXTEND_TIMEOUT_USEC=", microseconds).c_str());
 }
 
 int Notifier::Beat(Clock::time_point now, std::span<const uint64_t> progress) {

@@ -1,5 +1,5 @@
-// What the daemon tells the service manager (sd_notify(3)): that it is ready, that it lives, that it
-// ends. Says nothing where nobody asked ($NOTIFY_SOCKET is not set).
+// What the daemon tells the service manager (sd_notify(3)): that it is ready, that it lives, that
+// it ends. Says nothing where nobody asked ($NOTIFY_SOCKET is not set).
 #ifndef SUEDE_APP_SUEDE_NOTIFIER_H_
 #define SUEDE_APP_SUEDE_NOTIFIER_H_
 
@@ -40,9 +40,10 @@ class Notifier {
   // The end has begun, and may take this long.
   void Stopping(std::chrono::milliseconds longest);
 
-  // Every few milliseconds. Sends WATCHDOG=1 at a third of the manager's interval, and only once all
-  // lcores have turned since it did so last: one that hangs lets the manager end us. Returns the
-  // index of an lcore that has kept the message back for as long as a third more, once; else -1.
+  // Every few milliseconds. Sends WATCHDOG=1 at a third of the manager's interval, and only once
+  // all lcores have turned since it did so last: one that hangs lets the manager end us. Returns
+  // the index of an lcore that has kept the message back for as long as a third more, once; else
+  // -1.
   int Beat(Clock::time_point now, std::span<const uint64_t> progress);
 
  private:

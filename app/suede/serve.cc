@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "flags.h"
+#include "endpoint/daemon_flags.h"
 
 namespace suede {
 namespace {
@@ -69,7 +69,7 @@ class Loop {
     if (const int stuck = s_.notifier.Beat(now, progress_); stuck >= 0) {
       s_.log(EalLogLevel::kError, "control",
              StrCat("lcore does not turn: the watchdog is not answered cpu=",
-                          s_.endpoint.config().lcores[static_cast<size_t>(stuck)].cpu));
+                    s_.endpoint.config().lcores[static_cast<size_t>(stuck)].cpu));
     }
     if (!s_.management.drains()) s_.notifier.Status(StatusLine(s_.endpoint));
   }
@@ -123,7 +123,7 @@ std::string StatusLine(const Endpoint& endpoint) {
   size_t up = 0;
   for (const auto& port : endpoint.ports()) up += port->link().up ? 1 : 0;
   return StrCat("serving ", endpoint.config().instances.size(), " instances; links up: ", up,
-                      " of ", endpoint.ports().size());
+                " of ", endpoint.ports().size());
 }
 
 int Serve(const Served& served, double drain_seconds) {

@@ -38,7 +38,8 @@ struct PortOptions {
   uint32_t pool_frames = 0;  // that callers may hold at once; the device's own needs are added
 };
 
-// Memory that the port's frame pool takes, as far as is known before the device is. EAL need not run.
+// Memory that the port's frame pool takes, as far as is known before the device is. EAL need not
+// run.
 uint64_t PoolBytes(const PortOptions& options);
 
 // Totals since the port was opened.

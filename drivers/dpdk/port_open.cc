@@ -65,8 +65,8 @@ void MakeFrame(rte_mempool* /*pool*/, void* /*argument*/, void* object, unsigned
 
 uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-// Octets of a buffer, of which the device's view starts behind the headroom; NICs count it in units of
-// up to 1024. `device_view` is the least that the device takes.
+// Octets of a buffer, of which the device's view starts behind the headroom; NICs count it in units
+// of up to 1024. `device_view` is the least that the device takes.
 uint64_t RoomOf(const PortOptions& options, uint64_t device_view) {
   uint64_t view = options.frame_bytes + Frame::kSlackBytes;
   view = std::max<uint64_t>(view, options.mtu + RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN +

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where a driver's description begins, as DPDK's buildtools write it. In pieces, so that this program
-// has no such text of its own.
+// Where a driver's description begins, as DPDK's buildtools write it. In pieces, so that this
+// program has no such text of its own.
 std::string Mark() { return std::string("PMD_INFO_") + "STRING= {\"name\": \""; }
 
 void AddDrivers(std::string_view text, std::set<std::string>& names) {

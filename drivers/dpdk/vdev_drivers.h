@@ -7,8 +7,8 @@
 
 namespace suede {
 
-// Names of drivers without PCI ids ("net_memif"), sorted: those of the plugins that EAL loads at its
-// start, which say it in their files, and those that are linked into this program.
+// Names of drivers without PCI ids ("net_memif"), sorted: those of the plugins that EAL loads at
+// its start, which say it in their files, and those that are linked into this program.
 std::vector<std::string> VdevDrivers();
 
 }  // namespace suede

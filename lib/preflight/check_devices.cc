@@ -90,7 +90,8 @@ void CheckPciDevices(const PreflightSubject& s, std::vector<Finding>& findings) 
       continue;
     }
     const std::string& driver = pci->driver;
-    if (driver == kVfioDriver || Contains(kUioDrivers, driver) || Contains(kSharedDrivers, driver)) {
+    if (driver == kVfioDriver || Contains(kUioDrivers, driver) ||
+        Contains(kSharedDrivers, driver)) {
       continue;
     }
     findings.push_back(
@@ -113,9 +114,9 @@ void CheckVfio(const PreflightSubject& s, std::vector<Finding>& findings) {
       findings.push_back({.problem = StrCat(Key(i, port), ": ", kContainer, " is not there"),
                           .mend = "modprobe vfio-pci"});
     } else if (!container_checked && (!container.readable || !container.writable)) {
-      findings.push_back({.problem = StrCat(Key(i, port), ": ", s.machine.User(), " may not open ",
-                                            kContainer),
-                          .mend = StrCat("chmod 666 ", kContainer)});
+      findings.push_back(
+          {.problem = StrCat(Key(i, port), ": ", s.machine.User(), " may not open ", kContainer),
+           .mend = StrCat("chmod 666 ", kContainer)});
     }
     container_checked = true;
     CheckGroup(s, Key(i, port), address, *pci, findings);
@@ -164,8 +165,9 @@ void CheckTaps(const PreflightSubject& s, std::vector<Finding>& findings) {
          .mend = StrCat("chmod 666 ", kNode)});
   }
   if (s.machine.Has(Capability::kNetAdmin)) return;
-  findings.push_back({.problem = "ports[].device: a TAP takes CAP_NET_ADMIN",
-                      .mend = "run it by its unit (AmbientCapabilities=CAP_NET_ADMIN), or as root"});
+  findings.push_back(
+      {.problem = "ports[].device: a TAP takes CAP_NET_ADMIN",
+       .mend = "run it by its unit (AmbientCapabilities=CAP_NET_ADMIN), or as root"});
 }
 
 void CheckMemifSockets(const PreflightSubject& s, std::vector<Finding>& findings) {

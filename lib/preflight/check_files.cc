@@ -42,15 +42,14 @@ void CheckDirectoryOf(const Machine& machine, const std::string& key, const std:
   if (facts.kind == FileFacts::Kind::kDirectory && facts.writable) return;
   const std::string make = StrCat("install -d -o ", machine.User(), " ", wanted);
   if (facts.kind == FileFacts::Kind::kAbsent) {
-    findings.push_back({.problem = StrCat(key, ": the directory ", wanted, " is not there"),
-                        .mend = make});
+    findings.push_back(
+        {.problem = StrCat(key, ": the directory ", wanted, " is not there"), .mend = make});
   } else if (facts.kind != FileFacts::Kind::kDirectory) {
     findings.push_back({.problem = StrCat(key, ": ", nearest, " is no directory"),
                         .mend = StrCat("rm ", nearest, " && ", make)});
   } else {
-    findings.push_back(
-        {.problem = StrCat(key, ": ", machine.User(), " may not write to ", nearest),
-         .mend = make});
+    findings.push_back({.problem = StrCat(key, ": ", machine.User(), " may not write to ", nearest),
+                        .mend = make});
   }
 }
 
@@ -63,10 +62,9 @@ void CheckFilePrefix(const PreflightSubject& s, std::vector<Finding>& findings) 
   const std::string prefix = "suede_" + s.config.name;
   const pid_t holder = s.machine.PrefixHolder(prefix);
   if (holder == 0) return;
-  findings.push_back({.problem = StrCat("name: process ", holder, " runs with the EAL file prefix ",
-                                        prefix),
-                      .mend = StrCat("stop it (kill ", holder,
-                                     "), or give this endpoint another name")});
+  findings.push_back(
+      {.problem = StrCat("name: process ", holder, " runs with the EAL file prefix ", prefix),
+       .mend = StrCat("stop it (kill ", holder, "), or give this endpoint another name")});
 }
 
 }  // namespace suede

@@ -9,8 +9,8 @@
 
 namespace suede {
 
-// Whether a file can be made at `path`: its directory is there and writable or, where directories are
-// made as needed, the nearest one above it is.
+// Whether a file can be made at `path`: its directory is there and writable or, where directories
+// are made as needed, the nearest one above it is.
 void CheckDirectoryOf(const Machine& machine, const std::string& key, const std::string& path,
                       bool made_as_needed, std::vector<Finding>& findings);
 

@@ -54,9 +54,9 @@ void CheckNode(int node, const Need& need, const NodeSum& sum, bool only_warn,
   if (sum.free >= need.bytes) return;
   const std::string where = node < 0 ? "any NUMA node" : StrCat("NUMA node ", node);
   Finding finding{.severity = only_warn ? Finding::Severity::kWarning : Finding::Severity::kError};
-  finding.problem = StrCat("eal.hugepages: ", ToMiB(need.bytes), " MiB are needed on ", where,
-                           " (", StrJoin(need.ports, ", "), ") and ", sum.free / kMiB,
-                           " MiB are free", only_warn ? ", so that it runs without hugepages" : "");
+  finding.problem = StrCat("eal.hugepages: ", ToMiB(need.bytes), " MiB are needed on ", where, " (",
+                           StrJoin(need.ports, ", "), ") and ", sum.free / kMiB, " MiB are free",
+                           only_warn ? ", so that it runs without hugepages" : "");
   finding.mend = sum.smallest == nullptr
                      ? std::string("set eal.hugepages: off, as this kernel has none there")
                      : Reserve(*sum.smallest, need.bytes - sum.free);
@@ -95,8 +95,8 @@ void CheckHugepageNeeds(const PreflightSubject& s, std::vector<Finding>& finding
     if (node >= 0) CheckNode(node, need, sums[node], only_warn, findings);
   }
   total.ports.push_back(StrCat("DPDK ", ToMiB(total.bytes - AllPools(s))));
-  const bool a_node_has_too_few = std::any_of(
-      findings.begin(), findings.end(), [](const Finding& f) { return f.check.empty(); });
+  const bool a_node_has_too_few = std::any_of(findings.begin(), findings.end(),
+                                              [](const Finding& f) { return f.check.empty(); });
   if (!a_node_has_too_few) CheckNode(-1, total, all, only_warn, findings);
 }
 
@@ -107,14 +107,13 @@ void CheckHugetlbfs(const PreflightSubject& s, std::vector<Finding>& findings) {
     return s.machine.File(mount).writable;
   });
   if (writable) return;
-  findings.push_back(
-      {.severity = Finding::Severity::kWarning,
-       .problem = mounts.empty() ? "eal.hugepages: no hugetlbfs is mounted"
-                                 : StrCat("eal.hugepages: ", s.machine.User(),
-                                          " may not write to the hugetlbfs at ",
-                                          StrJoin(mounts, ", ")),
-       .mend = StrCat("mkdir -p /run/suede/hugepages && mount -t hugetlbfs -o uid=",
-                      s.machine.User(), " hugetlbfs /run/suede/hugepages")});
+  findings.push_back({.severity = Finding::Severity::kWarning,
+                      .problem = mounts.empty() ? "eal.hugepages: no hugetlbfs is mounted"
+                                                : StrCat("eal.hugepages: ", s.machine.User(),
+                                                         " may not write to the hugetlbfs at ",
+                                                         StrJoin(mounts, ", ")),
+                      .mend = StrCat("mkdir -p /run/suede/hugepages && mount -t hugetlbfs -o uid=",
+                                     s.machine.User(), " hugetlbfs /run/suede/hugepages")});
 }
 
 void CheckSegments(const PreflightSubject& s, std::vector<Finding>& findings) {
@@ -147,11 +146,11 @@ void CheckMemory(const PreflightSubject& s, std::vector<Finding>& findings) {
   }
   const uint64_t needed = pools + kEalBytes;
   if (needed <= s.machine.AvailableMemory()) return;
-  findings.push_back({.problem = StrCat("the ports' pools take ", ToMiB(needed), " MiB, and ",
-                                        s.machine.AvailableMemory() / kMiB,
-                                        " MiB of memory are available"),
-                      .mend = "lower transport.inflight_pdus or ports[].rx_descriptors, or free "
-                              "memory"});
+  findings.push_back(
+      {.problem = StrCat("the ports' pools take ", ToMiB(needed), " MiB, and ",
+                         s.machine.AvailableMemory() / kMiB, " MiB of memory are available"),
+       .mend = "lower transport.inflight_pdus or ports[].rx_descriptors, or free "
+               "memory"});
 }
 
 void CheckMemlock(const PreflightSubject& s, std::vector<Finding>& findings) {

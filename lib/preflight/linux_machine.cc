@@ -79,9 +79,12 @@ void AddPools(const fs::path& directory, int node, std::vector<HugepagePool>& po
 
 int KernelNumber(Capability capability) {
   switch (capability) {
-    case Capability::kNetAdmin: return 12;
-    case Capability::kNetRaw: return 13;
-    case Capability::kIpcLock: break;
+    case Capability::kNetAdmin:
+      return 12;
+    case Capability::kNetRaw:
+      return 13;
+    case Capability::kIpcLock:
+      break;
   }
   return 14;
 }
@@ -110,7 +113,8 @@ uint64_t LinuxMachine::MemlockLimit() const {
 }
 
 uint64_t LinuxMachine::AvailableMemory() const {
-  return std::strtoull(FieldIn(root_ + "/proc/meminfo", "MemAvailable").c_str(), nullptr, 10) * 1024;
+  return std::strtoull(FieldIn(root_ + "/proc/meminfo", "MemAvailable").c_str(), nullptr, 10) *
+         1024;
 }
 
 std::vector<HugepagePool> LinuxMachine::Hugepages() const {

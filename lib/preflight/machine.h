@@ -26,9 +26,9 @@ struct CpuFacts {
 };
 
 struct PciFacts {
-  std::string driver;               // empty: none
+  std::string driver;  // empty: none
   std::optional<int> iommu_group;
-  int numa_node = -1;               // -1: not known
+  int numa_node = -1;  // -1: not known
 };
 
 struct InterfaceFacts {

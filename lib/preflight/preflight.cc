@@ -14,7 +14,8 @@ constexpr PreflightCheck kChecks[] = {
      "Where hugepages are used, a hugetlbfs is mounted that this user may write to. Only a "
      "warning: without it no second process (dpdk-dumpcap) can attach.",
      CheckHugetlbfs},
-    {"segments", "With `clients.hugepages: on`, hugepages of 2 MiB are free for a client's segment.",
+    {"segments",
+     "With `clients.hugepages: on`, hugepages of 2 MiB are free for a client's segment.",
      CheckSegments},
     {"memory", "Where hugepages are off, the machine has the memory for the frame pools.",
      CheckMemory},

@@ -28,8 +28,9 @@ class FakeMachine final : public Machine {
       {"0000:03:00.0", {.driver = "vfio-pci", .iommu_group = 7, .numa_node = 1}}};
   std::map<std::string, InterfaceFacts> interfaces = {{"eth0", {.mtu = 9000, .up = true}}};
   std::map<std::string, FileFacts> files = {
-      {"/", kDirectory},          {"/run", kDirectory},     {"/run/suede", kDirectory},
-      {"/dev/hugepages", kDirectory}, {"/dev/net/tun", kNode}, {"/dev/vfio/vfio", kNode},
+      {"/", kDirectory},          {"/run", kDirectory},
+      {"/run/suede", kDirectory}, {"/dev/hugepages", kDirectory},
+      {"/dev/net/tun", kNode},    {"/dev/vfio/vfio", kNode},
       {"/dev/vfio/7", kNode}};
   std::set<std::string> served;
   std::map<std::string, pid_t> holders;

@@ -181,7 +181,8 @@ TEST_F(PreflightTest, PciDevices) {
 TEST_F(PreflightTest, VfioGroups) {
   machine.files["/dev/vfio/7"].writable = false;
   ExpectOne(
-      "error vfio: ports[0].device: 0000:03:00.0: suede may not open /dev/vfio/7; mend: chown suede "
+      "error vfio: ports[0].device: 0000:03:00.0: suede may not open /dev/vfio/7; mend: chown "
+      "suede "
       "/dev/vfio/7");
   machine.files.erase("/dev/vfio/7");
   EXPECT_THAT(Lines(), ::testing::ElementsAre(HasSubstr("/dev/vfio/7 is not there")));

@@ -1,7 +1,7 @@
-// The flags of suede, declared once: gflags' definitions, --help, the manual page and the completion
-// derive from these rows.
-#ifndef SUEDE_APP_SUEDE_FLAGS_H_
-#define SUEDE_APP_SUEDE_FLAGS_H_
+// The flags of suede, declared once: gflags' definitions, --help, the manual page and the
+// completion derive from these rows.
+#ifndef SUEDE_APP_ENDPOINT_DAEMON_FLAGS_H_
+#define SUEDE_APP_ENDPOINT_DAEMON_FLAGS_H_
 
 #include <string_view>
 
@@ -56,4 +56,4 @@ inline constexpr std::string_view kSignals =
 
 }  // namespace suede
 
-#endif  // SUEDE_APP_SUEDE_FLAGS_H_
+#endif  // SUEDE_APP_ENDPOINT_DAEMON_FLAGS_H_

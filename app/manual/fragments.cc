@@ -1,0 +1,242 @@
+#include "fragments.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/text.h"
+#include "control/config_fields.h"
+#include "endpoint/daemon_flags.h"
+#include "mgmt/catalog.h"
+#include "mgmt/server.h"
+#include "perf/options.h"
+#include "preflight/preflight.h"
+#include "scdoc.h"
+#include "shm/server.h"
+#include "stats/counters.h"
+#include "suedectl/command_line.h"
+#include "suedectl/help.h"
+
+namespace suede::manual {
+namespace {
+
+std::string SuedeFlags() {
+  std::string out;
+  for (const FlagRow& row : kFlagRows) {
+    std::string term = Bold(StrCat("--", row.name));
+    if (!row.value.empty()) StrAppend(&term, " ", Underlined(row.value));
+    out += Definition(term, StrCat(row.sentence, "."));
+  }
+  return out;
+}
+
+std::string SuedeSynopsis() {
+  return StrCat("*suede*", Plain(kSynopsis.substr(kSynopsis.find(' '))), "\n");
+}
+
+std::string SuedeSignals() { return Plain(kSignals) + "\n"; }
+
+std::string SuedeExitCodes() {
+  std::string out;
+  for (const ExitCodeRow& row : kExitCodeRows) {
+    out += Definition(Bold(StrCat(row.code)), StrCat(row.sentence, "."));
+  }
+  return out;
+}
+
+std::string PreflightRows() {
+  std::string out;
+  for (const PreflightCheck& check : PreflightChecks()) {
+    std::string sentence(check.sentence);
+    std::erase(sentence, '`');
+    out += Definition(Bold(check.name), sentence);
+  }
+  return out;
+}
+
+std::string ConfigurationKeys() {
+  std::string out;
+  for (const ConfigKey& key : ConfigKeys()) {
+    if (key.is_section) {
+      // Sections within sections are definitions, so that the page keeps two levels.
+      const bool is_outer = key.path.find('.') == std::string::npos;
+      const std::string required = key.default_value.empty() ? "" : " Required.";
+      if (is_outer) {
+        StrAppend(&out, "## ", Plain(key.path), "\n\n", Plain(key.sentence + required), "\n\n");
+      } else {
+        out += Definition(Bold(key.path), key.sentence + required);
+      }
+      continue;
+    }
+    std::string about = key.unit.empty() ? "" : key.unit + "; ";
+    StrAppend(&about, key.range, "; ",
+              key.default_value == "required" ? "required" : "default " + key.default_value);
+    out += Definition(StrCat(Bold(key.path), " (", Plain(about), ")"), key.sentence);
+  }
+  return out;
+}
+
+std::string CtlFlags() {
+  std::string out;
+  for (const ctl::GlobalFlag& flag : ctl::GlobalFlagRows()) {
+    std::string term = Bold(flag.name);
+    if (!flag.value.empty()) StrAppend(&term, " ", Underlined(flag.value));
+    out += Definition(term, flag.sentence);
+  }
+  return out;
+}
+
+std::string CtlCommand(const Method& method) {
+  std::string term = Bold(ctl::CommandOf(method));
+  std::string parameters;
+  for (const Param& param : method.params) {
+    const std::string flag = StrCat("--", param.name);
+    StrAppend(&term, " ", param.required ? Underlined(param.name) : StrCat("[", Plain(flag), "]"));
+    StrAppend(&parameters, "\t", Plain(flag), ": ", Plain(param.sentence), " ",
+              Plain(param.Range()),
+              param.fallback.empty() ? "" : StrCat("; default ", Plain(param.fallback)), ".\n\n");
+  }
+  if (method.descriptor) {
+    const std::string flag = StrCat("--", method.descriptor->name);
+    StrAppend(&term, " ", Plain(flag), " ", Underlined("PATH"));
+    StrAppend(&parameters, "\t", Plain(flag), ": ", Plain(method.descriptor->sentence), "\n\n");
+  }
+  return StrCat(term, "\n\t", Plain(method.sentence), "\n\n", parameters,
+                "\tResult: ", Plain(method.result), ".\n\n");
+}
+
+std::string CtlCommands() {
+  std::string out;
+  for (const Method* method : EndpointCatalog().methods()) out += CtlCommand(*method);
+  return out;
+}
+
+std::string CtlLocalCommands() {
+  std::string out;
+  for (const ctl::LocalCommand& command : ctl::LocalCommands()) {
+    out += Definition(Bold(command.name), StrCat(command.sentence, "."));
+  }
+  return out;
+}
+
+std::string PerfFlags() {
+  std::string out;
+  for (const perf::FlagText& flag : perf::FlagTexts()) {
+    const std::string about =
+        StrCat(flag.type, "; default ", flag.default_value.empty() ? "none" : flag.default_value);
+    out +=
+        Definition(StrCat(Bold("--" + flag.name), " (", Plain(about), ")"), flag.description + ".");
+  }
+  return out;
+}
+
+std::string PerfExitCodes() { return Plain(perf::kExitCodesText) + "\n"; }
+
+std::string_view SeverityText(Severity severity) {
+  switch (severity) {
+    case Severity::kDrop:
+      return "drop";
+    case Severity::kError:
+      return "error";
+    case Severity::kInfo:
+      break;
+  }
+  return "info";
+}
+
+std::string DataPathCounters() {
+  std::string out;
+  for (const CounterRow& row : CounterRows()) {
+    out += Definition(StrCat(Bold(row.name), " (", SeverityText(row.severity), ")"),
+                      StrCat(row.sentence, "."));
+  }
+  return out;
+}
+
+std::string SocketCounters() {
+  std::string out;
+#define SUEDE_MANUAL_COUNTER(id, name, sentence) \
+  out += Definition(Bold(name), StrCat(sentence, "."));
+  SUEDE_SHM_COUNTERS(SUEDE_MANUAL_COUNTER)
+  SUEDE_MANAGEMENT_COUNTERS(SUEDE_MANUAL_COUNTER)
+#undef SUEDE_MANUAL_COUNTER
+  return out;
+}
+
+constexpr Fragment kFragments[] = {
+    {"suede_synopsis", SuedeSynopsis},
+    {"suede_flags", SuedeFlags},
+    {"suede_signals", SuedeSignals},
+    {"suede_exit_codes", SuedeExitCodes},
+    {"preflight_checks", PreflightRows},
+    {"configuration_keys", ConfigurationKeys},
+    {"suedectl_flags", CtlFlags},
+    {"suedectl_commands", CtlCommands},
+    {"suedectl_local_commands", CtlLocalCommands},
+    {"suede_perf_flags", PerfFlags},
+    {"suede_perf_exit_codes", PerfExitCodes},
+    {"data_path_counters", DataPathCounters},
+    {"socket_counters", SocketCounters},
+};
+
+// A flag for the completion: name, whether it takes a value.
+using Flags = std::vector<std::pair<std::string, bool>>;
+
+std::string Script(std::string_view program, const Flags& flags) {
+  std::string function(program);
+  std::replace(function.begin(), function.end(), '-', '_');
+  std::string all;
+  std::string valued;
+  for (const auto& [name, takes_value] : flags) {
+    StrAppend(&all, all.empty() ? "--" : " --", name);
+    if (takes_value) StrAppend(&valued, valued.empty() ? "--" : "|--", name);
+  }
+  // A flag's value is completed as a file's name is.
+  return StrCat("# bash completion of ", program, "\n_", function, "() {\n",
+                "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
+                "  case $previous in\n    ",
+                valued,
+                ") COMPREPLY=($(compgen -f -- \"$current\")) ;;\n    *) "
+                "COMPREPLY=($(compgen -W \"",
+                all, "\" -- \"$current\")) ;;\n  esac\n}\n", "complete -o filenames -F _", function,
+                " ", program, "\n");
+}
+
+}  // namespace
+
+std::span<const Fragment> Fragments() { return kFragments; }
+
+std::optional<std::string> FillIn(std::string_view text) {
+  std::string out;
+  for (const std::string_view line : Split(text, '\n')) {
+    if (line.size() < 3 || line.front() != '@' || line.back() != '@') {
+      StrAppend(&out, line, "\n");
+      continue;
+    }
+    const std::string_view name = line.substr(1, line.size() - 2);
+    const auto found = std::find_if(std::begin(kFragments), std::end(kFragments),
+                                    [&](const Fragment& f) { return f.name == name; });
+    if (found == std::end(kFragments)) return std::nullopt;
+    out += found->make();
+  }
+  // scdoc takes no empty lines one after the other at the end.
+  while (out.ends_with("\n\n")) out.pop_back();
+  return out;
+}
+
+std::string FlagCompletion(std::string_view program) {
+  Flags flags;
+  if (program == "suede") {
+    for (const FlagRow& row : kFlagRows) flags.emplace_back(row.name, !row.value.empty());
+  } else if (program == "suede-perf") {
+    for (const perf::FlagText& flag : perf::FlagTexts()) {
+      flags.emplace_back(flag.name, flag.type != "bool");
+    }
+    flags.emplace_back("help", false);
+    flags.emplace_back("version", false);
+  } else {
+    return "";
+  }
+  return Script(program, flags);
+}
+
+}  // namespace suede::manual

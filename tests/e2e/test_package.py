@@ -1,0 +1,90 @@
+"""The Debian packages: built of this build, installed into a copy of this machine, and run there."""
+
+import os
+
+import pytest
+
+import e2e
+import installed
+
+PACKAGES = ["libsuede-dev", "libsuede1", "suede"]
+
+
+@pytest.fixture(scope="module")
+def packages():
+    """Path of each package."""
+    with e2e.work_directory() as directory:
+        installed.run(e2e.ROOT / "tools/package", "--build", e2e.BUILD, "--output", directory)
+        yield {path.name.split("_")[0]: path for path in directory.glob("*.deb")}
+
+
+@pytest.fixture(scope="module")
+def machine(packages):
+    """What changes on this machine where the packages are installed: its /etc, /usr and /run. dpkg
+    works on a layer over the machine, in a namespace of its own."""
+    if os.geteuid() != 0:
+        pytest.skip("takes root")
+    with e2e.work_directory() as directory:
+        directory.chmod(0o755)
+        for name in ("top", "work", "root"):
+            (directory / name).mkdir()
+        script = ('cd "$1" && mount --make-rprivate / && '
+                  "mount -t overlay -o lowerdir=/,upperdir=top,workdir=work overlay root && "
+                  "mount -t proc proc root/proc && mount --rbind /dev root/dev && shift && "
+                  'mkdir -p root/packages && cp "$@" root/packages && '
+                  "DEBIAN_FRONTEND=noninteractive chroot root sh -c "
+                  "'dpkg --force-unsafe-io --no-triggers -i /packages/*.deb'")
+        said = installed.run("unshare", "--mount", "sh", "-euc", script, "-", directory,
+                             *packages.values())
+        assert "Setting up suede " in said
+        top = directory / "top"
+        (top / "run").mkdir(exist_ok=True)
+        yield top
+
+
+def test_there_are_three(packages):
+    assert sorted(packages) == PACKAGES
+
+
+def test_each_has_its_part(packages):
+    def files(name):
+        lines = installed.run("dpkg-deb", "--contents", packages[name]).splitlines()
+        return {line.split()[5].removeprefix(".") for line in lines if not line.startswith("d")}
+
+    suede = files("suede")
+    assert {"/usr/bin/suede", "/usr/bin/suedectl", "/usr/bin/suede-perf",
+            "/usr/lib/systemd/system/suede@.service", "/usr/share/man/man8/suede.8.gz",
+            "/usr/lib/sysusers.d/suede.conf", "/usr/lib/tmpfiles.d/suede.conf",
+            "/usr/share/doc/suede/examples/memif-pair-left.yaml",
+            "/usr/share/bash-completion/completions/suedectl"} <= suede
+    assert any(name.endswith("/wireshark/plugins/suede.lua") for name in suede)
+    assert not any("libsuede" in name for name in suede)
+    assert any(name.endswith("/libsuede.so.1") for name in files("libsuede1"))
+    development = files("libsuede-dev")
+    assert {"/usr/include/suede/suede.h", "/usr/include/suede/suede.hpp"} <= development
+    assert any(name.endswith("/pkgconfig/libsuede.pc") for name in development)
+
+
+def test_it_needs_what_the_programs_load(packages):
+    needs = installed.run("dpkg-deb", "--field", packages["suede"], "Depends")
+    for name in ("librte-eal23", "librte-meta-net", "libsystemd0", "libsuede1"):
+        assert name in needs, needs
+
+
+def test_it_is_installed(machine):
+    assert installed.user_of(machine, "suede")[0] < 1000
+    assert (machine / "run/suede").stat().st_uid == installed.user_of(machine, "suede")[0]
+    assert (machine / "etc/suede").is_dir()
+    # Nothing is started or enabled by being installed.
+    assert not list((machine / "etc").glob("systemd/system/**/suede*"))
+
+
+def test_daemons_run_from_it(machine, directory):
+    device = "net_memif0,role={},id=0,socket=/run/suede/memif.sock,socket-abstract=no,bsize=2112"
+    configs = [installed.unit_config(directory, side, device.format(role))
+               for side, role in (("left", "server"), ("right", "client"))]
+    with installed.UnitDaemon(directory, machine, "left", configs[0]) as left, \
+            installed.UnitDaemon(directory, machine, "right", configs[1]) as right:
+        assert os.readlink(f"/proc/{left.pid}/exe") == "/usr/bin/suede"
+        assert e2e.both_ways(directory, left, right, 1) > 0
+        assert left.terminate() == 0 and right.terminate() == 0
