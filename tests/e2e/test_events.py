@@ -6,6 +6,7 @@ import ctypes
 import json
 import os
 import pathlib
+import pty
 import signal
 import subprocess
 
@@ -250,8 +251,11 @@ def test_top(stack):
         e2e.wait_until(lambda: left.counters()["tx_commands_total"] > 1000, e2e.START_S, "traffic")
         lines = e2e.suedectl(left, "-j", "--every", "0.3", "--times", "2", "top").splitlines()
         text = e2e.suedectl(left, "--every", "0.2", "--times", "1", "top")
+        drawn = _on_a_terminal(left)
         assert load.running(), load.report()
     assert len(lines) == 2
+    # On a terminal each refresh clears what the one before drew.
+    assert drawn.startswith(f"\x1b[H\x1b[2Jendpoint {left.name}") and drawn.count("\x1b[2J") >= 2
     top = json.loads(lines[-1])
     assert top["name"] == left.name and top["seconds"] >= 0.3 and top["clients"] == 1
     port, = top["ports"]
@@ -260,10 +264,27 @@ def test_top(stack):
     assert port["port"] == "p0" and port["tx_frames_s"] > 0 and port["rx_frames_s"] > 0
     assert plane["tx_commands_s"] > 0 and plane["state"] == "up"
     assert peer["peer"] == 1 and peer["tx_pdus_s"] > 0 and peer["srtt_us"] > 0
-    assert [l["lcore"] for l in top["lcores"]] == [str(left.config["lcores"][0]["cpu"])]
+    lcore, = top["lcores"]
+    assert lcore["lcore"] == str(left.config["lcores"][0]["cpu"]) and 0 < lcore["busy"] < 1
     assert text.startswith(f"endpoint {left.name}  up ") and "\x1b" not in text
     for column in ("tx_frames_s", "tx_commands_s", "busy", "tx_pdus_s"):
         assert column in text
+
+
+def _on_a_terminal(daemon):
+    """What top draws on one, up to its second picture."""
+    here, there = pty.openpty()
+    argv = [e2e.SUEDECTL, "--socket", daemon.management, "--every", "0.1", "top"]
+    with subprocess.Popen(argv, stdout=there, stdin=subprocess.DEVNULL) as process:
+        os.close(there)
+        try:
+            text = ""
+            while text.count("\x1b[2J") < 2:
+                text += os.read(here, 65536).decode()
+            return text
+        finally:
+            process.kill()
+            os.close(here)
 
 
 def test_events_are_members_of_a_json_log(directory):
