@@ -4,6 +4,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -136,31 +137,29 @@ Json Lcores(const TopSample& before, const TopSample& now) {
   return list;
 }
 
-bool IsSameConnection(const Json& a, const Json& b) {
-  for (const char* key : {"xpu", "instance", "peer", "vc"}) {
-    if (At(a, key) != At(b, key)) return false;
+// Names a connection among those of an endpoint.
+std::string KeyOf(const Json& connection) {
+  std::string key;
+  for (const char* part : {"xpu", "instance", "peer", "vc"}) {
+    StrAppend(&key, Dump(At(connection, part)), " ");
   }
-  return true;
+  return key;
 }
 
 Json Peers(const TopSample& before, const TopSample& now, uint32_t most) {
   const double seconds = now.at_s - before.at_s;
-  const Json& old = ListAt(before.connections, "connections");
+  std::unordered_map<std::string, const Json*> old;
+  for (const Json& connection : ListAt(before.connections, "connections")) {
+    old.emplace(KeyOf(connection), &connection);
+  }
   std::vector<std::pair<uint64_t, Json>> rows;
-  size_t hint = 0;  // both lists are in the same order
   for (const Json& connection : ListAt(now.connections, "connections")) {
-    const Json* was = nullptr;
-    for (size_t i = 0; i < old.size() && was == nullptr; ++i) {
-      const size_t at = (hint + i) % old.size();
-      if (!IsSameConnection(old[at], connection)) continue;
-      was = &old[at];
-      hint = at + 1;
-    }
+    const auto was = old.find(KeyOf(connection));
     uint64_t sum = 0;
     const auto rate = [&](const char* name) -> Json {
       const auto count = Number(At(connection, name));
       if (!count || !(seconds > 0)) return {};
-      const uint64_t past = was != nullptr ? Number(At(*was, name)).value_or(0) : 0;
+      const uint64_t past = was != old.end() ? Number(At(*was->second, name)).value_or(0) : 0;
       const auto grown = static_cast<uint32_t>(*count - past);  // they count modulo 2^32
       sum += grown;
       return static_cast<uint64_t>(std::llround(grown / seconds));

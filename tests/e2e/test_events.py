@@ -290,14 +290,10 @@ def _on_a_terminal(daemon):
 def test_events_are_members_of_a_json_log(directory):
     config = e2e.changed(e2e.endpoint_config(directory, "left", "net_null0"),
                          {"log": {"format": "json"}})
-    daemon = e2e.Daemon(directory, config)
-    try:
-        e2e.Process.start(daemon)  # the lines that Daemon.start waits for are those of a text
-        daemon.wait_for_line('"link_up"')
+    with e2e.Daemon(directory, config) as daemon:
+        daemon.wait_for_line('"message":"link_up"')
         e2e.suedectl(daemon, "log", "set_level", "warning")
         assert daemon.terminate() == 0
-    finally:
-        daemon.kill()
     lines = [json.loads(line) for line in daemon.stderr().splitlines()]
     by_message = {line["message"]: line for line in lines}
     ready = by_message["ready"]
