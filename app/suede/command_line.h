@@ -27,7 +27,7 @@ struct CommandLine {
 CommandLine ParseCommandLine(int argc, char** argv);
 
 // The configuration that the flags and the environment name.
-absl::StatusOr<Config> ReadConfig(std::vector<std::string>* warnings);
+absl::StatusOr<Config> ReadConfig(std::vector<std::string>* warnings, ConfigOrigin* origin);
 
 }  // namespace suede
 

@@ -14,12 +14,13 @@ namespace suede {
   X(LinkChange, "link_change", "The link of a port went up or down: event.link has which") \
   X(PeerReset, "peer_reset", "A peer restarted")                                           \
   X(PeerUnreachable, "peer_unreachable", "A peer was found unreachable")                   \
-  X(ClientGone, "client_gone", "A client's connection ended, for any reason")              \
-  X(PoolLow, "pool_low", "Less than a sixteenth of a port's frames became free")           \
+  X(ClientGone, "client_gone", "A client left, died or was disconnected")                   \
+  X(PoolLow, "pool_low", "Less than an eighth of a port's frames is free")                 \
   X(NoFrame, "no_frame", "An lcore found no free frame to pack into")                      \
   X(CompletionLost, "completion_lost", "A completion found no room in a client's ring")    \
-  X(MailboxFull, "mailbox_full", "An lcore had too many requests before it")               \
-  X(ConfigChanged, "config_changed", "The configuration in effect was changed")
+  X(EventsLost, "events_lost", "Events were lost: there were too many at once")            \
+  X(ConfigChanged, "config_changed", "The configuration in effect was changed")            \
+  X(PlaneChange, "plane_change", "A plane of an instance went up or down")
 
 enum class RegisterEvent : uint8_t {
 #define SUEDE_REGISTER_EVENT_ID(id, name, sentence) k##id,

@@ -59,7 +59,7 @@ bool ReceiveSegment(Connection& c) {
   std::memcpy(descriptors, CMSG_DATA(head), sizeof descriptors);
   close(descriptors[1]);
   c.memory = descriptors[0];
-  c.bytes = reply.segment_bytes;
+  c.bytes = reply.value;
   void* mapped = mmap(nullptr, c.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, c.memory, 0);
   if (mapped == MAP_FAILED) return false;
   c.base = static_cast<uint8_t*>(mapped);
