@@ -9,6 +9,8 @@
 #include "stats/counters.h"
 #include "suede/registers.h"
 
+extern "C" uint32_t AddressInC(uint32_t port);
+
 namespace suede {
 namespace {
 
@@ -128,6 +130,7 @@ TEST_F(RegisterTest, HeaderHasTheSameAddresses) {
   EXPECT_EQ(SUEDE_REG_MAP_HASH, RegisterMap::Get().hash());
   EXPECT_EQ(SUEDE_REG_TRANSPORT_WINDOW_PDUS, Find("transport.window_pdus").address());
   EXPECT_EQ(SUEDE_REG_PORT_LINK_UP(1), Find("port.1.link_up").address());
+  EXPECT_EQ(AddressInC(1), Find("port.1.link_up").address());
   EXPECT_EQ(SUEDE_REG_INSTANCE_COUNTER_TX_PDUS_TOTAL(1),
             Find("instance_counter.1.tx_pdus_total").address());
   EXPECT_EQ(SUEDE_REG_COUNTER_TX_PDUS_TOTAL_BITS, 64);
