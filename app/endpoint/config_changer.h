@@ -12,16 +12,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "control/config_change.h"
+#include "endpoint/config_origin.h"
 #include "endpoint/endpoint.h"
 #include "pipeline/settings.h"
 
 namespace suede {
-
-// What the configuration was made of besides its file; a file that is loaded later gets it too.
-struct ConfigOrigin {
-  std::vector<ConfigOverride> overrides;  // of flags and environment
-  size_t eal_arguments = 0;  // of the command line, at the end of the endpoint's eal.args
-};
 
 // Control thread only. Outlives what the lcores do: they are stopped before it goes.
 class ConfigChanger {

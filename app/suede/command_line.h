@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "control/config.h"
+#include "endpoint/config_origin.h"
 #include "endpoint/daemon_flags.h"
 
 #define SUEDE_DECLARE_FLAG(type, name, fallback, value, sentence) DECLARE_##type(name);
