@@ -1,6 +1,7 @@
 #include "endpoint/client_service.h"
 
 #include "absl/strings/str_cat.h"
+#include "endpoint/registers.h"
 
 namespace suede {
 namespace {
@@ -66,6 +67,12 @@ void ClientService::Poll() {
   for (uint32_t lcore = 0; lcore < endpoint_->pipeline_count(); ++lcore) {
     LcoreReply reply;
     while (endpoint_->pipeline(lcore).mailbox().replies.Pop(reply)) OnReply(reply);
+  }
+  if (!writing_.empty() && registers_ != nullptr && !registers_->changing()) {
+    for (const Writing& writing : std::exchange(writing_, {})) {
+      const absl::StatusOr<uint64_t> value = registers_->Written(writing.request);
+      server_->FinishRegister(writing.client, value.status(), value.ok() ? *value : 0);
+    }
   }
   for (auto it = unsent_detaches_.begin(); it != unsent_detaches_.end();) {
     const bool sent = Ask(it->second, {.kind = LcoreRequestKind::kDetach, .client = it->first}).ok();
@@ -202,6 +209,24 @@ absl::Status ClientService::OnReset(ClientId client, uint32_t queue) {
   return Ask(attached->second.lcore, {.kind = LcoreRequestKind::kResetQueue,
                                       .queue = static_cast<uint16_t>(queue),
                                       .client = Number(client)});
+}
+
+absl::Status ClientService::OnRegister(ClientId client, const RegisterRequest& request) {
+  if (registers_ == nullptr) return absl::UnimplementedError("this endpoint has no registers");
+  const std::optional<absl::StatusOr<uint64_t>> result = registers_->Access(request);
+  if (!result) {
+    writing_.push_back({.client = client, .request = request});
+  } else if (result->ok()) {
+    server_->FinishRegister(client, absl::OkStatus(), **result);
+  } else {
+    return result->status();
+  }
+  return absl::OkStatus();
+}
+
+void ClientService::Adopt(const Config& config) {
+  server_->SetMaxClients(config.clients.max_clients);
+  server_->SetPackLimit(config.packing.limit_bytes);
 }
 
 void ClientService::OnGone(ClientId client) {

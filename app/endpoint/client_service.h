@@ -15,6 +15,8 @@
 
 namespace suede {
 
+class EndpointRegisters;
+
 // Of a client with as many queues as it may have.
 SegmentShape SegmentShapeOf(const ClientsConfig& clients);
 
@@ -29,6 +31,11 @@ class ClientService : public ClientHandler {
   // Serves the sockets and takes the lcores' answers; call when fd() is readable, and every
   // millisecond while busy() holds.
   void Poll();
+  // What clients' accesses to registers go to; without, they are refused. It outlives the service, or
+  // is taken away.
+  void SetRegisters(EndpointRegisters* registers) { registers_ = registers; }
+  // Takes what a configuration in effect says of clients that come from now on.
+  void Adopt(const Config& config);
   // Whether an lcore owes an answer.
   bool busy() const { return outstanding_ != 0; }
   const ShmServer& server() const { return *server_; }
@@ -42,6 +49,7 @@ class ClientService : public ClientHandler {
   absl::Status OnClaim(ClientId client, const ClaimRequest& request) override;
   absl::Status OnUnclaim(ClientId client, const ClaimRequest& request) override;
   absl::Status OnReset(ClientId client, uint32_t queue) override;
+  absl::Status OnRegister(ClientId client, const RegisterRequest& request) override;
   void OnGone(ClientId client) override;
   void OnOpened(const ClientInfo& client) override;
   void OnEnded(const ClientInfo& client, const ClientEnd& end) override;
@@ -73,6 +81,12 @@ class ClientService : public ClientHandler {
   std::unique_ptr<ShmServer> server_;
   std::unordered_map<uint32_t, Attached> attached_;
   std::unordered_map<uint32_t, uint32_t> unsent_detaches_;  // client to lcore
+  EndpointRegisters* registers_ = nullptr;
+  struct Writing {
+    ClientId client;
+    RegisterRequest request;
+  };
+  std::vector<Writing> writing_;  // that wait until their change is in effect
   uint32_t outstanding_ = 0;
   uint32_t draining_ = 0;
 };

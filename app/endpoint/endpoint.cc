@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/big_endian.h"
@@ -175,19 +176,33 @@ absl::Status Endpoint::StartEalFor() {
   return absl::OkStatus();
 }
 
+Settings Endpoint::SettingsOf(const Config& config) {
+  Settings settings{.partition = static_cast<uint16_t>(config.partition),
+                    .ack_class = ToClass(config.classes.ack),
+                    .pack_limit_bytes = config.packing.limit_bytes,
+                    .inflight_pdus = config.transport.inflight_pdus,
+                    .unclaimed_pdus = config.clients.unclaimed_pdus,
+                    .transport = ToTransport(config.transport)};
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) settings.classes[vc] = ToClass(config.classes.vc[vc]);
+  return settings;
+}
+
+void Endpoint::Adopt(Config config) { config_ = std::move(config); }
+
 InstanceParams Endpoint::MakeInstanceParams(const InstanceConfig& instance, uint32_t port) const {
   InstanceParams params{.xpuid = static_cast<uint16_t>(instance.xpu),
                         .instance = static_cast<uint8_t>(instance.instance),
                         .port = port,
                         .address = ToAddress(instance.ports[0].address),
                         .partition = static_cast<uint16_t>(config_.partition)};
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) params.classes[vc] = ToClass(config_.classes.vc[vc]);
-  params.ack_class = ToClass(config_.classes.ack);
-  params.pack_limit_bytes = config_.packing.limit_bytes;
-  params.inflight_pdus = config_.transport.inflight_pdus;
-  params.unclaimed_pdus = config_.clients.unclaimed_pdus;
+  const Settings settings = SettingsOf(config_);
+  params.classes = settings.classes;
+  params.ack_class = settings.ack_class;
+  params.pack_limit_bytes = settings.pack_limit_bytes;
+  params.inflight_pdus = settings.inflight_pdus;
+  params.unclaimed_pdus = settings.unclaimed_pdus;
   params.epoch = epoch_;
-  params.transport = ToTransport(config_.transport);
+  params.transport = settings.transport;
   for (const PeerConfig& peer : config_.peers) {
     const PeerPort* at = FindPeerPort(peer, instance.ports[0].port, instance.instance);
     if (at == nullptr) continue;
@@ -310,6 +325,15 @@ CounterSnapshot Endpoint::Counters() const {
   for (const auto& pipeline : pipelines_) {
     pipeline->port_counters().AddTo(sum);
     for (uint32_t i = 0; i < pipeline->instance_count(); ++i) pipeline->counters(i).AddTo(sum);
+  }
+  return sum;
+}
+
+uint64_t Endpoint::SumOf(Counter counter) const {
+  uint64_t sum = 0;
+  for (const auto& pipeline : pipelines_) {
+    sum += pipeline->port_counters().Get(counter);
+    for (uint32_t i = 0; i < pipeline->instance_count(); ++i) sum += pipeline->counters(i).Get(counter);
   }
   return sum;
 }

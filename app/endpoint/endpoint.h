@@ -22,6 +22,7 @@
 #include "endpoint/watch.h"
 #include "mgmt/event_log.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/settings.h"
 
 namespace suede {
 
@@ -60,7 +61,13 @@ class Endpoint {
   uint32_t pipeline_count() const { return static_cast<uint32_t>(pipelines_.size()); }
   Pipeline& pipeline(uint32_t lcore) { return *pipelines_[lcore]; }
   const TscClock& clock() const { return *clock_; }
+  // What is in effect. Adopt alone changes it.
   const Config& config() const { return config_; }
+  // Takes another as the one in effect. It differs in nothing that takes a restart, and what
+  // concerns lcores they have taken already.
+  void Adopt(Config config);
+  // What lcores are told of a configuration.
+  static Settings SettingsOf(const Config& config);
   // Where Config::instances[i] lives.
   uint32_t pipeline_of(uint32_t instance) const { return config_.instances[instance].lcore; }
   uint32_t number_of(uint32_t instance) const { return numbers_[instance]; }
@@ -78,6 +85,7 @@ class Endpoint {
 
   // Counters of all instances and lcores.
   CounterSnapshot Counters() const;
+  uint64_t SumOf(Counter counter) const;
 
  private:
   Endpoint(const Config& config, Log log);
@@ -89,7 +97,7 @@ class Endpoint {
   PortOptions MakePortOptions(uint32_t port) const;
   InstanceParams MakeInstanceParams(const InstanceConfig& instance, uint32_t port) const;
 
-  const Config config_;
+  Config config_;
   const Log log_;
   std::string eal_arguments_;
   bool eal_started_ = false;

@@ -53,8 +53,10 @@ CounterSetView ToSet(std::string of, const PortStats& stats) {
 
 absl::StatusOr<std::unique_ptr<Management>> Management::Create(Endpoint* endpoint,
                                                                ClientService* clients,
-                                                               Logger* logger) {
-  std::unique_ptr<Management> management(new Management(endpoint, clients, logger));
+                                                               Logger* logger,
+                                                               ConfigOrigin origin) {
+  std::unique_ptr<Management> management(
+      new Management(endpoint, clients, logger, std::move(origin)));
   const Config& config = endpoint->config();
   const ManagementOptions options{
       .socket_path = config.management.socket,
@@ -77,6 +79,11 @@ absl::StatusOr<std::unique_ptr<Management>> Management::Create(Endpoint* endpoin
       ManagementServer::Create(options, &EndpointCatalog(), management.get());
   if (!server.ok()) return server.status();
   management->server_ = *std::move(server);
+  management->changer_.OnChange(
+      [m = management.get()](const Config& now, const std::vector<ConfigChange>& changes) {
+        m->Adopt(now, changes);
+      });
+  clients->SetRegisters(&management->registers_);
   return management;
 }
 
@@ -90,7 +97,6 @@ VersionView Management::Version() {
               std::chrono::duration_cast<std::chrono::seconds>(up).count())};
 }
 
-std::string Management::EffectiveConfig() { return DumpConfig(endpoint_->config()); }
 
 std::vector<InstanceView> Management::Instances() {
   const Config& config = endpoint_->config();
@@ -286,16 +292,11 @@ LogLevelView Management::LogLevel() {
 }
 
 void Management::SetLogLevel(LogLevelView level) {
-  if (level == LogLevel()) return;
-  constexpr std::string_view kNames[] = {"debug", "info", "warning", "error"};
-  endpoint_->events().Raise(EventKind::kConfigChanged,
-                            {{EventField::kKey, "log.level"},
-                             {EventField::kValue, kNames[static_cast<size_t>(level)]}});
   switch (level) {
-    case LogLevelView::kDebug: return logger_->SetLevel(LogConfig::Level::kDebug);
-    case LogLevelView::kInfo: return logger_->SetLevel(LogConfig::Level::kInfo);
-    case LogLevelView::kWarning: return logger_->SetLevel(LogConfig::Level::kWarning);
-    case LogLevelView::kError: return logger_->SetLevel(LogConfig::Level::kError);
+    case LogLevelView::kDebug: return changer_.SetLogLevel(LogConfig::Level::kDebug);
+    case LogLevelView::kInfo: return changer_.SetLogLevel(LogConfig::Level::kInfo);
+    case LogLevelView::kWarning: return changer_.SetLogLevel(LogConfig::Level::kWarning);
+    case LogLevelView::kError: return changer_.SetLogLevel(LogConfig::Level::kError);
   }
 }
 

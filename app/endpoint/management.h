@@ -9,10 +9,12 @@
 
 #include "dpdk/capture.h"
 #include "endpoint/client_service.h"
+#include "endpoint/config_changer.h"
 #include "endpoint/connection_survey.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/logger.h"
 #include "endpoint/queue_survey.h"
+#include "endpoint/registers.h"
 #include "mgmt/endpoint_view.h"
 #include "mgmt/server.h"
 
@@ -24,11 +26,17 @@ class Management final : public EndpointView {
   // Everything given outlives it, and the lcores are stopped before it goes.
   static absl::StatusOr<std::unique_ptr<Management>> Create(Endpoint* endpoint,
                                                             ClientService* clients,
-                                                            Logger* logger);
+                                                            Logger* logger, ConfigOrigin origin);
+  ~Management() override { clients_->SetRegisters(nullptr); }
 
   int fd() const { return server_->fd(); }
   // Call when fd() is readable.
-  void Poll() { server_->Poll(); }
+  void Poll() {
+    changer_.Poll();
+    server_->Poll();
+  }
+  // Whether lcores are taking a change of the configuration: Poll every millisecond, then.
+  bool changing() const { return changer_.busy(); }
   const ManagementCounters& counters() const { return server_->counters(); }
   // Writes what captures have taken, and ends those whose time is over: every millisecond or so while
   // there are any.
@@ -41,6 +49,13 @@ class Management final : public EndpointView {
   // EndpointView.
   VersionView Version() override;
   std::string EffectiveConfig() override;
+  absl::StatusOr<ConfigCheckView> CheckConfig(std::string_view text,
+                                              std::string_view place) override;
+  ConfigQuestion LoadConfig(std::string_view text, std::string_view place) override;
+  std::vector<RegisterRowView> Registers() override;
+  absl::StatusOr<std::vector<RegisterValueView>> ReadRegisters(std::string_view first,
+                                                               uint32_t count) override;
+  RegisterQuestion WriteRegister(std::string_view which, uint64_t value) override;
   std::vector<InstanceView> Instances() override;
   std::vector<PortView> Ports() override;
   std::vector<PeerView> Peers() override;
@@ -68,12 +83,16 @@ class Management final : public EndpointView {
   std::string FilePrefix() override;
 
  private:
-  Management(Endpoint* endpoint, ClientService* clients, Logger* logger)
+  Management(Endpoint* endpoint, ClientService* clients, Logger* logger, ConfigOrigin origin)
       : endpoint_(endpoint),
         clients_(clients),
         logger_(logger),
+        changer_(endpoint, std::move(origin)),
+        registers_(endpoint, &changer_, [clients] { return clients->server().clients().size(); }),
         desk_(endpoint),
         queue_desk_(endpoint) {}
+  // Lets everything know of a configuration that has taken effect.
+  void Adopt(const Config& config, const std::vector<ConfigChange>& changes);
   CounterSetView TotalCounters() const;
   struct Running {
     std::unique_ptr<Capture> capture;
@@ -85,6 +104,8 @@ class Management final : public EndpointView {
   ClientService* const clients_;
   Logger* const logger_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  ConfigChanger changer_;
+  EndpointRegisters registers_;
   SnapshotDesk desk_;  // outlives the server's questions
   QueueDesk queue_desk_;
   bool drains_ = false;

@@ -67,6 +67,15 @@ int ChangeClaim(suede_client* client, protocol::Type type, uint16_t xpuid, uint8
   return 0;
 }
 
+int AccessRegister(suede_client* client, protocol::Register access, uint32_t width_bits,
+                   uint64_t* value) {
+  if (client == nullptr || (width_bits != 32 && width_bits != 64)) {
+    return Fail(-EINVAL, "no client, or a width that is not 32 or 64");
+  }
+  access.width_bits = static_cast<uint16_t>(width_bits);
+  return client->Call(&access, value);
+}
+
 }  // namespace
 
 extern "C" {
@@ -280,6 +289,18 @@ int suede_arm(suede_client* client, const suede_wait_set* want) {
   if (client->IsReady(wait, &found)) return 1;
   const std::lock_guard<std::mutex> lock(client->mutex);
   return client->channel.TrySend(&wait, sizeof wait) ? 0 : FailGone();
+}
+
+int suede_register_read(suede_client* client, uint32_t address, uint32_t width_bits,
+                        uint64_t* value) {
+  if (value == nullptr) return Fail(-EINVAL, "nowhere to put the value");
+  return AccessRegister(client, {.address = address}, width_bits, value);
+}
+
+int suede_register_write(suede_client* client, uint32_t address, uint32_t width_bits,
+                         uint64_t value) {
+  return AccessRegister(client, {.address = address, .is_write = 1, .value = value}, width_bits,
+                        nullptr);
 }
 
 int suede_eventfd(const suede_client* client) { return client == nullptr ? -1 : client->eventfd; }

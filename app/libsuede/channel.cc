@@ -38,6 +38,10 @@ int ErrorOf(const protocol::Reply& reply) {
       return -EUSERS;
     case protocol::Status::kBadVersion:
       return -EPROTO;
+    case protocol::Status::kNotPermitted:
+      return -EACCES;
+    case protocol::Status::kNotNow:
+      return -ENOTSUP;
     default:
       return -EIO;
   }

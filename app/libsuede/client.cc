@@ -71,7 +71,7 @@ int suede_client::OpenSegment() {
   protocol::Reply reply;
   int fds[2] = {-1, -1};
   int result = channel.Call(&open, timeout_ms, &reply, fds);
-  if (result == 0) result = MapSegment(fds[0], reply.segment_bytes);
+  if (result == 0) result = MapSegment(fds[0], reply.value);
   if (fds[0] >= 0) close(fds[0]);  // the mapping stays
   if (result != 0) {
     if (fds[1] >= 0) close(fds[1]);

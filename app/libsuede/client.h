@@ -49,10 +49,11 @@ struct suede_client {
   }
   // A request under the lock, with its outcome noted.
   template <typename Request>
-  int Call(Request* request) {
+  int Call(Request* request, uint64_t* value = nullptr) {
     const std::lock_guard<std::mutex> lock(mutex);
     suede::protocol::Reply reply;
     const int result = channel.Call(request, timeout_ms, &reply, nullptr);
+    if (result == 0 && value != nullptr) *value = reply.value;
     if (result == -ECONNRESET) gone.store(true, std::memory_order_relaxed);
     return result;
   }

@@ -88,7 +88,7 @@ CommandLine ParseCommandLine(int argc, char** argv) {
   return result;
 }
 
-absl::StatusOr<Config> ReadConfig(std::vector<std::string>* warnings) {
+absl::StatusOr<Config> ReadConfig(std::vector<std::string>* warnings, ConfigOrigin* origin) {
   if (FLAGS_config.empty()) {
     return absl::InvalidArgumentError("no configuration; give one with --config FILE");
   }
@@ -101,6 +101,7 @@ absl::StatusOr<Config> ReadConfig(std::vector<std::string>* warnings) {
     overrides->push_back(*std::move(one));
     start = end + 1;
   }
+  origin->overrides = *overrides;
   return LoadConfig(FLAGS_config, MachineFacts::Here(), *overrides, warnings);
 }
 

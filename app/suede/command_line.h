@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "control/config.h"
+#include "endpoint/config_origin.h"
 #include "endpoint/daemon_flags.h"
 
 #define SUEDE_DECLARE_FLAG(type, name, fallback, value, sentence) DECLARE_##type(name);
@@ -27,7 +28,7 @@ struct CommandLine {
 CommandLine ParseCommandLine(int argc, char** argv);
 
 // The configuration that the flags and the environment name.
-absl::StatusOr<Config> ReadConfig(std::vector<std::string>* warnings);
+absl::StatusOr<Config> ReadConfig(std::vector<std::string>* warnings, ConfigOrigin* origin);
 
 }  // namespace suede
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -42,7 +43,7 @@ void LogFindings(const Config& config, Logger& log) {
 }
 
 // Builds the endpoint, with its sockets, and serves it.
-int RunEndpoint(const Config& config, Logger& log, int signals) {
+int RunEndpoint(const Config& config, ConfigOrigin origin, Logger& log, int signals) {
   auto write = [&log](EalLogLevel level, std::string_view component, std::string_view line) {
     log(level, component, line);
   };
@@ -58,7 +59,7 @@ int RunEndpoint(const Config& config, Logger& log, int signals) {
     return kExitPreflight;
   }
   absl::StatusOr<std::unique_ptr<Management>> management =
-      Management::Create(endpoint->get(), clients->get(), &log);
+      Management::Create(endpoint->get(), clients->get(), &log, std::move(origin));
   if (!management.ok()) {
     log(EalLogLevel::kError, "management", Text(management.status()));
     return kExitPreflight;
@@ -104,7 +105,8 @@ int Check(const Config& config) {
 
 int Run(const std::vector<std::string>& eal_arguments) {
   std::vector<std::string> warnings;
-  absl::StatusOr<Config> config = ReadConfig(&warnings);
+  ConfigOrigin origin{.overrides = {}, .eal_arguments = eal_arguments.size()};
+  absl::StatusOr<Config> config = ReadConfig(&warnings, &origin);
   if (!config.ok()) {
     std::fprintf(stderr, "suede: %s\n", Text(config.status()).c_str());
     return kExitUsage;
@@ -122,7 +124,7 @@ int Run(const std::vector<std::string>& eal_arguments) {
   config->eal.args.insert(config->eal.args.end(), eal_arguments.begin(), eal_arguments.end());
   const int signals = TakeSignals();
   Logger log(config->log);
-  const int code = RunEndpoint(*config, log, signals);
+  const int code = RunEndpoint(*config, std::move(origin), log, signals);
   if (code == kExitPreflight) LogFindings(*config, log);
   return code;
 }

@@ -56,10 +56,15 @@ class Loop {
     pollfd fds[] = {{.fd = s_.signals, .events = POLLIN, .revents = 0},
                     {.fd = s_.clients.fd(), .events = POLLIN, .revents = 0},
                     {.fd = s_.management.fd(), .events = POLLIN, .revents = 0}};
-    const int wait_ms = s_.clients.busy() || s_.management.captures() ? 1 : kTickMs;
+    const int wait_ms = Hurries() ? 1 : kTickMs;
     if (poll(fds, std::size(fds), wait_ms) >= 0 || errno == EINTR) return true;
     s_.log(EalLogLevel::kError, "control", StrCat("poll: ", std::strerror(errno)));
     return false;
+  }
+
+  // Whether something is under way that goes on from turn to turn.
+  bool Hurries() const {
+    return s_.clients.busy() || s_.management.captures() || s_.management.changing();
   }
 
   void Tick(Clock::time_point now) {

@@ -247,7 +247,11 @@ class Parser {
     int64_t number = 0;
     bool truth = false;
     value = text;
-    if (param.type == Param::Type::kInteger && absl::SimpleAtoi(text, &number)) value = number;
+    if (param.type == Param::Type::kInteger &&
+        (absl::SimpleAtoi(text, &number) ||
+         (text.starts_with("0x") && absl::SimpleHexAtoi(text, &number)))) {
+      value = number;
+    }
     if (param.type == Param::Type::kBoolean && absl::SimpleAtob(text, &truth)) value = truth;
     return absl::OkStatus();  // whether it is one that there may be: Check
   }
@@ -257,7 +261,8 @@ class Parser {
     if (const auto* wrong = std::get_if<ArgumentError>(&checked)) {
       return Usage(StrCat(wrong->parameter, ": ", wrong->message));
     }
-    if (out_.method->descriptor && out_.descriptor_path.empty()) {
+    if (out_.method->descriptor && out_.method->descriptor->required &&
+        out_.descriptor_path.empty()) {
       return Usage(StrCat(out_.method->descriptor->name, ": is missing; give a file's path"));
     }
     const bool repeats = out_.daemon != nullptr || out_.flags.every_s != 0;

@@ -118,7 +118,9 @@ std::string HelpOf(const Method& method) {
                              param.fallback.empty() ? "" : StrCat("; default ", param.fallback)));
   }
   if (method.descriptor) {
-    StrAppend(&out, " --", method.descriptor->name, " PATH");
+    const bool required = method.descriptor->required;
+    StrAppend(&out, required ? " --" : " [--", method.descriptor->name,
+              required ? " PATH" : " PATH]");
     rows.emplace_back(StrCat("--", method.descriptor->name),
                       StrCat(method.descriptor->sentence, " - is the standard ",
                              method.descriptor->is_written ? "output." : "input."));

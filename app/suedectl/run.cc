@@ -53,7 +53,7 @@ void SleepFor(double seconds) {
 int CallMethod(const Invocation& invocation, std::FILE* out, std::FILE* err) {
   const GlobalFlags& flags = invocation.flags;
   Fd file;
-  if (invocation.method->descriptor) {
+  if (invocation.method->descriptor && !invocation.descriptor_path.empty()) {
     absl::StatusOr<Fd> opened = OpenDescriptor(invocation);
     if (!opened.ok()) return Fail(opened.status(), err);
     file = *std::move(opened);

@@ -31,6 +31,13 @@ struct ClaimRequest {
   uint32_t vc_mask = 0;  // bits 0 to 3, at least one
 };
 
+struct RegisterRequest {
+  uint32_t address = 0;
+  uint32_t width_bits = 0;
+  bool is_write = false;
+  uint64_t value = 0;
+};
+
 struct ClientInfo {
   ClientId id{};
   pid_t pid = 0;
@@ -52,7 +59,8 @@ struct ClientEnd {
 // The answers come in two steps, as an lcore answers through its mailbox: an error that is returned
 // here refuses the request; OK means that ShmServer::Finish… follows, from within the call or
 // later. A client has one request under way at a time; NOT_FOUND, INVALID_ARGUMENT,
-// ALREADY_EXISTS and RESOURCE_EXHAUSTED reach it under their names.
+// ALREADY_EXISTS, RESOURCE_EXHAUSTED, PERMISSION_DENIED and FAILED_PRECONDITION reach it under their
+// names.
 class ClientHandler {
  public:
   virtual ~ClientHandler() = default;
@@ -68,6 +76,8 @@ class ClientHandler {
   virtual absl::Status OnUnclaim(ClientId client, const ClaimRequest& request) = 0;
   // docs/shared-memory.md, "Reset" → FinishReset.
   virtual absl::Status OnReset(ClientId client, uint32_t queue) = 0;
+  // An access to a register (docs/registers.md) → FinishRegister.
+  virtual absl::Status OnRegister(ClientId client, const RegisterRequest& request) = 0;
   // The client has gone, with whatever request it had under way. Let go of the segment on all
   // lcores → FinishDetach; until then it stays mapped. Called once for each client whose OnOpen
   // was accepted, unless FinishOpen was given an error.

@@ -23,6 +23,7 @@ enum class Type : uint16_t {
   kReset = 5,
   kWait = 6,
   kReply = 7,
+  kRegister = 8,
   // Management packets.
   kPacketsOpen = 9,
   kPackets = 10,
@@ -39,6 +40,8 @@ enum class Status : uint32_t {
   kNoResources = 4,
   kBadVersion = 5,
   kFailed = 6,
+  kNotPermitted = 7,
+  kNotNow = 8,
 };
 
 struct Head {
@@ -102,6 +105,14 @@ struct Wait {
   uint32_t rx[SUEDE_VCS] = {};
 };
 
+struct Register {
+  Head head{.type = Type::kRegister, .size = sizeof(Register)};
+  uint32_t address = 0;
+  uint16_t width_bits = 0;
+  uint16_t is_write = 0;
+  uint64_t value = 0;  // to write
+};
+
 struct Goodbye {
   Head head{.type = Type::kGoodbye, .size = sizeof(Goodbye)};
 };
@@ -111,7 +122,7 @@ struct Reply {
   Type request{};
   uint16_t reserved = 0;
   Status status = Status::kOk;
-  uint64_t segment_bytes = 0;
+  uint64_t value = 0;  // to OPEN the segment's octets, to REGISTER what the register holds
   char text[192] = {};
 };
 
@@ -157,6 +168,7 @@ union AnyRequest {
   Wait wait;
   PacketsOpen packets_open;
   PacketSend packet_send;
+  Register reg;
 };
 inline constexpr size_t kLongestOtherRequest = sizeof(Wait);
 
@@ -165,6 +177,7 @@ static_assert(sizeof(Open) == 16 + 8 + 64 && sizeof(Claim) == 24 && sizeof(Reset
 static_assert(sizeof(PacketsOpen) == 16 + 40 && sizeof(Packets) == 16 + 52);
 static_assert(offsetof(PacketSend, octets) == 16 && sizeof(PacketHead) == 24);
 static_assert(sizeof(Wait) == 16 + 16 + 256 + 16 && sizeof(Reply) == 16 + 8 + 8 + 192);
+static_assert(sizeof(Register) == 16 + 8 + 8);
 
 }  // namespace suede::protocol
 

@@ -33,6 +33,8 @@ size_t SizeOf(Type type) {
       return sizeof(protocol::PacketsOpen);
     case Type::kGoodbye:
       return sizeof(protocol::Goodbye);
+    case Type::kRegister:
+      return sizeof(protocol::Register);
     default:
       return 0;
   }
@@ -52,6 +54,12 @@ protocol::Status ToProtocolStatus(const absl::Status& status) {
       return protocol::Status::kBusy;
     case absl::StatusCode::kResourceExhausted:
       return protocol::Status::kNoResources;
+    case absl::StatusCode::kUnavailable:
+      return protocol::Status::kBusy;
+    case absl::StatusCode::kPermissionDenied:
+      return protocol::Status::kNotPermitted;
+    case absl::StatusCode::kFailedPrecondition:
+      return protocol::Status::kNotNow;
     default:
       return protocol::Status::kFailed;
   }
@@ -92,7 +100,7 @@ void ShmServer::Serve(Client& client) {
 ShmServer::Counter ShmServer::JudgePacket(const protocol::AnyRequest& request, size_t bytes) const {
   const bool is_packet =
       bytes >= sizeof request.head && request.head.type == protocol::Type::kPacketSend;
-  if (bytes > (is_packet ? sizeof request : protocol::kLongestOtherRequest)) {
+  if (bytes > (is_packet ? sizeof request.packet_send : protocol::kLongestOtherRequest)) {
     return &ShmServerCounters::oversized;
   }
   if (bytes < sizeof request.head || request.head.magic != protocol::kMagic) {
@@ -137,6 +145,7 @@ void ShmServer::Dispatch(Client& client, const protocol::AnyRequest& request) {
   client.pending_sequence = request.head.sequence;
   if (type == Type::kOpen) return HandleOpen(client, request.open);
   if (type == Type::kReset) return HandleReset(client, request.reset);
+  if (type == Type::kRegister) return HandleRegister(client, request.reg);
   HandleClaim(client, request.claim, type == Type::kClaim);
 }
 
@@ -203,6 +212,15 @@ void ShmServer::HandleReset(Client& client, const protocol::Reset& request) {
   if (!status.ok()) FinishPending(client.id, Type::kReset, status);
 }
 
+void ShmServer::HandleRegister(Client& client, const protocol::Register& request) {
+  if (request.is_write > 1) return Drop(client, &ShmServerCounters::malformed);
+  const absl::Status status = handler_->OnRegister(client.id, {.address = request.address,
+                                                               .width_bits = request.width_bits,
+                                                               .is_write = request.is_write == 1,
+                                                               .value = request.value});
+  if (!status.ok()) FinishPending(client.id, Type::kRegister, status);
+}
+
 void ShmServer::HandleWait(Client& client, const protocol::Wait& request) {
   client.wait = request;
   const uint32_t queues = (1u << client.segment->shape().queue_count) - 1;
@@ -229,6 +247,10 @@ void ShmServer::FinishReset(ClientId id, const absl::Status& status) {
   FinishPending(id, Type::kReset, status);
 }
 
+void ShmServer::FinishRegister(ClientId id, const absl::Status& status, uint64_t value) {
+  FinishPending(id, Type::kRegister, status, value);
+}
+
 void ShmServer::FinishDetach(ClientId id) {
   Client* client = Find(id);
   if (client == nullptr || client->socket >= 0) return;
@@ -236,7 +258,7 @@ void ShmServer::FinishDetach(ClientId id) {
   client->is_attached = false;  // Poll removes it
 }
 
-void ShmServer::FinishPending(ClientId id, Type type, const absl::Status& status) {
+void ShmServer::FinishPending(ClientId id, Type type, const absl::Status& status, uint64_t value) {
   Client* client = Find(id);
   if (client == nullptr || !client->has_pending || client->pending != type) return;
   client->has_pending = false;
@@ -250,21 +272,22 @@ void ShmServer::FinishPending(ClientId id, Type type, const absl::Status& status
       handler_->OnOpened(InfoOf(*client));
     }
   }
-  ReplyTo(*client, type, client->pending_sequence, status);
+  ReplyTo(*client, type, client->pending_sequence, status, value);
 }
 
 void ShmServer::ReplyTo(Client& client, Type request, uint32_t sequence,
-                        const absl::Status& status) {
+                        const absl::Status& status, uint64_t value) {
   protocol::Reply reply;
   reply.head.sequence = sequence;
   reply.request = request;
   reply.status = ToProtocolStatus(status);
+  reply.value = value;
   status.message().copy(reply.text, sizeof reply.text - 1);
   if (!status.ok()) ++counters_.requests_failed;
   if (request != Type::kOpen || !status.ok()) {
     return Send(client, &reply, sizeof reply, nullptr, 0);
   }
-  reply.segment_bytes = client.segment->bytes();
+  reply.value = client.segment->bytes();
   const int fds[2] = {client.segment->fd(), client.eventfd};
   Send(client, &reply, sizeof reply, fds, 2);
 }

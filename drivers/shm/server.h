@@ -76,12 +76,17 @@ class ShmServer {
   void FinishOpen(ClientId client, const absl::Status& status);
   void FinishClaim(ClientId client, const absl::Status& status);  // and of an unclaim
   void FinishReset(ClientId client, const absl::Status& status);
+  void FinishRegister(ClientId client, const absl::Status& status, uint64_t value);
   void FinishDetach(ClientId client);
 
   // Serves management packets from then on; without a handler they are refused.
   void SetPacketHandler(PacketHandler* handler) { packet_handler_ = handler; }
   // Gives a packet that the port received to those who want it.
   PacketCopies DeliverPacket(uint32_t port, std::span<const uint8_t> frame);
+
+  // For clients that come from now on.
+  void SetMaxClients(uint32_t max_clients) { config_.max_clients = max_clients; }
+  void SetPackLimit(uint32_t bytes) { config_.pack_limit_bytes = bytes; }
 
   // Ends a client's connection; OnGone follows before this returns.
   void Disconnect(ClientId client);
@@ -108,6 +113,7 @@ class ShmServer {
   void HandleOpen(Client& client, const protocol::Open& request);
   void HandleClaim(Client& client, const protocol::Claim& request, bool is_claim);
   void HandleReset(Client& client, const protocol::Reset& request);
+  void HandleRegister(Client& client, const protocol::Register& request);
   void HandleWait(Client& client, const protocol::Wait& request);
   // packets.cc
   void HandlePacketsOpen(Client& client, const protocol::PacketsOpen& request);
@@ -117,9 +123,10 @@ class ShmServer {
   absl::Status PrepareOpen(Client& client, const protocol::Open& request, OpenRequest* open);
   bool IsOurs(InstanceKey instance) const;
 
-  void FinishPending(ClientId id, protocol::Type type, const absl::Status& status);
+  void FinishPending(ClientId id, protocol::Type type, const absl::Status& status,
+                     uint64_t value = 0);
   void ReplyTo(Client& client, protocol::Type request, uint32_t sequence,
-               const absl::Status& status);
+               const absl::Status& status, uint64_t value = 0);
   void Send(Client& client, const void* message, size_t bytes, const int* fds, int fd_count);
   void Drop(Client& client, Counter reason);
   void Reap();
@@ -129,7 +136,7 @@ class ShmServer {
   Client* Find(ClientId id);
   static ClientInfo InfoOf(const Client& client);
 
-  const ShmServerConfig config_;
+  ShmServerConfig config_;
   ClientHandler* const handler_;
   PacketHandler* packet_handler_ = nullptr;
   const std::unique_ptr<Listener> listener_;

@@ -253,6 +253,21 @@ SUEDE_API uint64_t suede_packets_lost(const suede_packets* packets);
 /* Readable when there is something to receive, and when the daemon has gone. */
 SUEDE_API int suede_packets_fd(const suede_packets* packets);
 
+/* ---- Registers (docs/registers.md; addresses and widths in suede/registers.h) ---- */
+
+/* Reads a register of `width_bits`, 32 or 64, whole. Blocks for the reply. 0; -ENOENT there is none at
+ * `address`; -EINVAL the address or the width is not its own; -EACCES the daemon does not let clients
+ * read them; -ECONNRESET, -ETIMEDOUT. */
+SUEDE_API int suede_register_read(suede_client* client, uint32_t address, uint32_t width_bits,
+                                  uint64_t* value);
+
+/* Writes one. What it concerns is in effect when this returns. As above, and: -EINVAL the checks
+ * refuse the value; -EACCES it is read-only, or the daemon does not let clients write; -ENOTSUP it
+ * takes effect after a restart only, and was not changed; -EBUSY another change is under way: try
+ * again. */
+SUEDE_API int suede_register_write(suede_client* client, uint32_t address, uint32_t width_bits,
+                                   uint64_t value);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

@@ -85,6 +85,13 @@ class Client {
   }
   void Release(uint8_t vc) { suede_release(client_.get(), vc); }
 
+  int ReadRegister(uint32_t address, uint32_t width_bits, uint64_t* value) {
+    return suede_register_read(client_.get(), address, width_bits, value);
+  }
+  int WriteRegister(uint32_t address, uint32_t width_bits, uint64_t value) {
+    return suede_register_write(client_.get(), address, width_bits, value);
+  }
+
   int Wait(const suede_wait_set& want, suede_wait_set* ready, int timeout_ms) {
     return suede_wait(client_.get(), &want, ready, timeout_ms);
   }

@@ -383,7 +383,7 @@ constexpr ConfigField<ClientsConfig> kClients[] = {
                                 {.shown_default = "/run/suede/NAME/xpu.sock"}),
     Key<&ClientsConfig::socket_mode>("socket_mode", "", {.max = 0777, .octal = true},
                                      "Permissions of the socket, which are its access control."),
-    Key<&ClientsConfig::max_clients>("max_clients", "", Between(1, 1024),
+    Key<&ClientsConfig::max_clients>("max_clients", "", Between(1, 1000),
                                      "Most client processes at a time.", kAtOnce),
     Key<&ClientsConfig::max_queues>("max_queues", "", Between(1, 16), "Most queues of a client."),
     Key<&ClientsConfig::ring_lines>("ring_lines", "64-octet lines", PowerOfTwo(64, kMaxRing),

@@ -108,7 +108,7 @@ std::span<const Method> RpcMethods() { return kRpcMethods; }
 const Catalog& EndpointCatalog() {
   static const Catalog catalog{RpcMethods(), EndpointMethods(), CounterMethods(),
                                ConnectionMethods(), CaptureMethods(), EventMethods(),
-                               AdminMethods()};
+                               AdminMethods(), ConfigMethods(), RegisterMethods()};
   return catalog;
 }
 
@@ -125,7 +125,8 @@ Json Describe(const Method& method) {
   if (method.descriptor) {
     out["descriptor"] = Json{{"name", method.descriptor->name},
                              {"sentence", method.descriptor->sentence},
-                             {"is_written", method.descriptor->is_written}};
+                             {"is_written", method.descriptor->is_written},
+                             {"required", method.descriptor->required}};
   }
   return out;
 }
@@ -141,8 +142,9 @@ std::string MethodsAsMarkdown(const Catalog& catalog) {
                       param.fallback.empty() ? "" : StrCat("; default ", param.fallback));
     }
     if (method->descriptor) {
-      StrAppend(&params, params.empty() ? "" : "<br>", "descriptor `",
-                      method->descriptor->name, "`: ", method->descriptor->sentence);
+      const bool required = method->descriptor->required;
+      StrAppend(&params, params.empty() ? "" : "<br>", "descriptor ", required ? "`" : "[`",
+                method->descriptor->name, required ? "`: " : "`]: ", method->descriptor->sentence);
     }
     StrAppend(&out, "| `", method->name, "`", method->changes ? " ●" : "", " | ", params,
                     " | ", method->sentence, " | ", method->result, " |\n");

@@ -14,6 +14,8 @@
 #include "absl/status/statusor.h"
 #include "local/fd.h"
 #include "mgmt/admin_view.h"
+#include "mgmt/config_view.h"
+#include "mgmt/register_view.h"
 
 namespace suede {
 
@@ -126,12 +128,11 @@ struct CaptureView {
 };
 
 // Control thread only. Nothing here waits.
-class EndpointView : public AdminView {
+class EndpointView : public AdminView, public ConfigView, public RegisterView {
  public:
   virtual EventLog& Events() = 0;
 
   virtual VersionView Version() = 0;
-  virtual std::string EffectiveConfig() = 0;
   virtual std::vector<InstanceView> Instances() = 0;
   virtual std::vector<PortView> Ports() = 0;
   virtual std::vector<PeerView> Peers() = 0;

@@ -69,6 +69,7 @@ struct DescriptorParam {
   std::string_view name;
   std::string_view sentence;
   bool is_written = true;  // and made if need be; otherwise read
+  bool required = true;
 };
 
 struct Method {

@@ -76,6 +76,8 @@ class ManagementServer {
   int fd() const { return epoll_; }
   void Poll();
 
+  // For connections that come from now on.
+  void SetMaxClients(uint32_t max_clients) { options_.max_clients = max_clients; }
   const ManagementCounters& counters() const { return counters_; }
   size_t connections() const { return connections_.size(); }
 
@@ -108,7 +110,7 @@ class ManagementServer {
   bool MayRequest(Connection& connection);
   void TellLimit(std::string_view limit, const Connection& connection);
 
-  const ManagementOptions options_;
+  ManagementOptions options_;
   const Catalog* const catalog_;
   EndpointView* const endpoint_;
   const std::unique_ptr<Listener> listener_;

@@ -56,7 +56,7 @@ void Session::Begin(const RpcRequest& request, int64_t now_ms) {
                    .message = "more than one descriptor; send one with a line of its own"});
   }
   const Method& method = *request.method;
-  if (method.descriptor && !passed_.fd.ok()) {
+  if (method.descriptor && method.descriptor->required && !passed_.fd.ok()) {
     return Refuse(request,
                   {.code = RpcCode::kInvalidParams,
                    .message = StrCat("no descriptor; send one for ", method.descriptor->name,

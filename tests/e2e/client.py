@@ -59,6 +59,17 @@ class Client:
     def error(self):
         return self._library.suede_error_text().decode()
 
+    def read_register(self, address, width):
+        """Its value, or a negative errno."""
+        value = ctypes.c_uint64()
+        result = self._library.suede_register_read(self._client, ctypes.c_uint32(address),
+                                                   ctypes.c_uint32(width), ctypes.byref(value))
+        return value.value if result == 0 else result
+
+    def write_register(self, address, width, value):
+        return self._library.suede_register_write(self._client, ctypes.c_uint32(address),
+                                                  ctypes.c_uint32(width), ctypes.c_uint64(value))
+
     def status(self):
         return self._library.suede_status(self._client)
 

@@ -59,7 +59,7 @@ bool ReceiveSegment(Connection& c) {
   std::memcpy(descriptors, CMSG_DATA(head), sizeof descriptors);
   close(descriptors[1]);
   c.memory = descriptors[0];
-  c.bytes = reply.segment_bytes;
+  c.bytes = reply.value;
   void* mapped = mmap(nullptr, c.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, c.memory, 0);
   if (mapped == MAP_FAILED) return false;
   c.base = static_cast<uint8_t*>(mapped);
@@ -106,6 +106,12 @@ class Villain {
     reset.head.sequence = static_cast<uint32_t>(random_());
     reset.queue = static_cast<uint32_t>(random_() % (queues_ + 1));
     send(c.socket, &reset, sizeof reset, MSG_NOSIGNAL | MSG_DONTWAIT);
+    protocol::Register access;
+    access.address = static_cast<uint32_t>(random_() % 8 == 0 ? random_() : random_() % 0x500);
+    access.width_bits = static_cast<uint16_t>(random_() % 4 == 0 ? random_() : 32);
+    access.is_write = random_() % 2;
+    access.value = random_() % 4 == 0 ? random_() : random_() % 4;
+    send(c.socket, &access, sizeof access, MSG_NOSIGNAL | MSG_DONTWAIT);
     protocol::Reply reply;
     while (recv(c.socket, &reply, sizeof reply, MSG_DONTWAIT) > 0) ++replies;
   }

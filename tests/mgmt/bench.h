@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fake_changes.h"
 #include "local/passing.h"
 #include "mgmt/catalog.h"
 #include "mgmt/event_log.h"
@@ -29,12 +30,11 @@
 
 namespace suede {
 
-class FakeEndpoint : public EndpointView {
+class FakeEndpoint : public EndpointWithChanges {
  public:
   VersionView Version() override {
     return {.version = "1.2.3", .revision = "abc", .dpdk = "DPDK 0", .name = "left", .uptime_s = 7};
   }
-  std::string EffectiveConfig() override { return "version: 1\nname: left\n"; }
   std::vector<InstanceView> Instances() override {
     return {{.xpu = 3, .instance = 1, .lcore = 5, .port = "p0", .address = "198.18.0.1"}};
   }

@@ -213,6 +213,27 @@ TEST_F(ClientTest, ClaimsAreExclusive) {
   EXPECT_EQ(second.Claim(2, 0, 2), 0);
 }
 
+TEST_F(ClientTest, RegistersAndTheirErrors) {
+  Client client;
+  uint64_t value = 0;
+  EXPECT_EQ(client.ReadRegister(8, 32, &value), -EINVAL);  // not connected
+  ASSERT_EQ(client.Connect(path_), 0);
+  ASSERT_EQ(client.ReadRegister(8, 32, &value), 0) << suede_error_text();
+  EXPECT_EQ(value, 7u);
+  ASSERT_EQ(client.WriteRegister(8, 32, 0x1'2345'6789), 0);
+  ASSERT_EQ(client.ReadRegister(8, 32, &value), 0);
+  EXPECT_EQ(value, 0x1'2345'6789u);
+  EXPECT_EQ(client.ReadRegister(8, 64, &value), -EINVAL);
+  EXPECT_STREQ(suede_error_text(), "has 32 bits");
+  EXPECT_EQ(client.ReadRegister(8, 16, &value), -EINVAL);
+  EXPECT_EQ(client.ReadRegister(8, 32, nullptr), -EINVAL);
+  EXPECT_EQ(client.ReadRegister(9, 32, &value), -ENOENT);
+  EXPECT_EQ(client.WriteRegister(12, 32, 1), -EACCES);
+  EXPECT_EQ(client.WriteRegister(16, 32, 1), -ENOTSUP);
+  EXPECT_EQ(client.WriteRegister(20, 32, 1), -EBUSY);
+  EXPECT_EQ(value, 0x1'2345'6789u);  // untouched by errors
+}
+
 TEST_F(ClientTest, OpenIsRefusedWithItsReason) {
   Client client;
   EXPECT_EQ(client.Connect(path_, Params(5, 1)), -EINVAL);

@@ -99,6 +99,20 @@ absl::Status FakeDaemon::OnUnclaim(ClientId id, const ClaimRequest& request) {
   return absl::OkStatus();
 }
 
+absl::Status FakeDaemon::OnRegister(ClientId id, const RegisterRequest& request) {
+  if (request.width_bits != 32) return absl::InvalidArgumentError("has 32 bits");
+  switch (request.address) {
+    case 8: break;
+    case 12: return absl::PermissionDeniedError("is read-only");
+    case 16: return absl::FailedPreconditionError("after a restart");
+    case 20: return absl::UnavailableError("another is under way");
+    default: return absl::NotFoundError("no such register");
+  }
+  if (request.is_write) register_value = request.value;
+  server_->FinishRegister(id, absl::OkStatus(), register_value);
+  return absl::OkStatus();
+}
+
 absl::Status FakeDaemon::OnReset(ClientId id, uint32_t index) {
   Attached& client = clients_[id];
   Queue& queue = client.queues[index];

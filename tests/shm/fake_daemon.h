@@ -65,6 +65,7 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   absl::Status OnClaim(ClientId id, const ClaimRequest& request) override;
   absl::Status OnUnclaim(ClientId id, const ClaimRequest& request) override;
   absl::Status OnReset(ClientId id, uint32_t index) override;
+  absl::Status OnRegister(ClientId id, const RegisterRequest& request) override;
   void OnGone(ClientId id) override;
   void OnOpened(const ClientInfo& client) override { seen_.emplace_back(client, std::nullopt); }
   void OnEnded(const ClientInfo& client, const ClientEnd& end) override {
@@ -82,6 +83,8 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   void OnPacket(uint32_t port, std::span<const uint8_t> frame) override;
 
   absl::Status status;
+  // One register of 32 bits, at address 8. Others are refused, each in its own way.
+  uint64_t register_value = 7;
   std::atomic<bool> refuse_open{false};
   std::atomic<bool> hold_detach{false};
   std::atomic<bool> paused{false};  // takes nothing out of the rings

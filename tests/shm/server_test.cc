@@ -282,6 +282,58 @@ TEST_F(ServerTest, BadFieldsAreRefusedAndNothingElse) {
   EXPECT_EQ(reply.status, protocol::Status::kOk);
 }
 
+// An access to a register. The fake daemon says which there are.
+protocol::Register Access(uint32_t address, uint16_t width_bits, bool is_write = false,
+                          uint64_t value = 0) {
+  protocol::Register access;
+  access.address = address;
+  access.width_bits = width_bits;
+  access.is_write = is_write ? 1 : 0;
+  access.value = value;
+  return access;
+}
+
+TEST_F(ServerTest, RegistersAreReadWrittenAndRefused) {
+  RawClient client(path_);
+  ASSERT_EQ(client.Open(), protocol::Status::kOk);
+  const auto ask = [&](const protocol::Register& access, uint64_t* value = nullptr) {
+    protocol::Reply reply;
+    EXPECT_TRUE(client.Send(access) && client.Receive(&reply));
+    EXPECT_EQ(reply.request, protocol::Type::kRegister);
+    if (value != nullptr) *value = reply.value;
+    return reply.status;
+  };
+  uint64_t value = 0;
+  EXPECT_EQ(ask(Access(8, 32), &value), protocol::Status::kOk);
+  EXPECT_EQ(value, 7u);
+  EXPECT_EQ(ask(Access(8, 32, true, 11), &value), protocol::Status::kOk);
+  EXPECT_EQ(value, 11u);
+  EXPECT_EQ(ask(Access(8, 64)), protocol::Status::kInvalid);
+  EXPECT_EQ(ask(Access(12, 32, true)), protocol::Status::kNotPermitted);
+  EXPECT_EQ(ask(Access(16, 32, true)), protocol::Status::kNotNow);
+  EXPECT_EQ(ask(Access(20, 32, true)), protocol::Status::kBusy);
+  EXPECT_EQ(ask(Access(0xffffffff, 0xffff)), protocol::Status::kInvalid);
+  EXPECT_EQ(ask(Access(0xffffffff, 32), &value), protocol::Status::kNotFound);
+  EXPECT_EQ(value, 0u);
+}
+
+TEST_F(ServerTest, RegisterBeforeOpenOrWithNonsenseEndsTheConnection) {
+  RawClient early(path_);
+  ASSERT_TRUE(early.Send(Access(8, 32)));
+  EXPECT_TRUE(early.IsClosed());
+  RawClient nonsense(path_);
+  ASSERT_EQ(nonsense.Open(), protocol::Status::kOk);
+  protocol::Register access = Access(8, 32);
+  access.is_write = 2;
+  ASSERT_TRUE(nonsense.Send(access));
+  EXPECT_TRUE(nonsense.IsClosed());
+  RawClient cut(path_);
+  ASSERT_EQ(cut.Open(), protocol::Status::kOk);
+  ASSERT_TRUE(cut.Send(Access(8, 32), sizeof(protocol::Register) - 1));
+  EXPECT_TRUE(cut.IsClosed());
+  EXPECT_EQ(daemon_.counters().malformed, 3u);
+}
+
 TEST_F(ServerTest, FloodingEndsTheConnectionAndNotTheOthers) {
   RawClient good(path_);
   ASSERT_EQ(good.Open(), protocol::Status::kOk);

@@ -21,6 +21,9 @@ constexpr Method kMethods[] = {
      .params = kParams,
      .descriptor = DescriptorParam{.name = "file", .sentence = "Where to."}},
     {.name = "thing", .sentence = "Shows.", .result = "nothing", .run = Nothing},
+    {.name = "thing.take", .sentence = "Takes.", .result = "nothing", .run = Nothing,
+     .descriptor = DescriptorParam{.name = "file", .sentence = "From where.", .is_written = false,
+                                   .required = false}},
 };
 int RunNothing(std::span<const std::string_view>, FILE*, FILE*, FILE*) { return 0; }
 constexpr LocalCommand kLocal[] = {{"frame decode", "Decodes.", RunNothing}};
@@ -50,6 +53,20 @@ TEST(CommandLineTest, WordsFillWhatIsRequiredThenTheFile) {
   EXPECT_EQ(Dump(one->params), R"({"fast":false,"name":"x"})");
   EXPECT_EQ(one->descriptor_path, "-");
   EXPECT_EQ(Parse({"thing"})->method->name, "thing");
+}
+
+TEST(CommandLineTest, FileThatMayBeLeftOut) {
+  EXPECT_EQ(Parse({"thing", "take", "x"})->descriptor_path, "x");
+  const auto none = Parse({"thing", "take"});
+  ASSERT_TRUE(none.ok()) << none.status();
+  EXPECT_EQ(none->descriptor_path, "");
+}
+
+TEST(CommandLineTest, NumbersMayBeHexadecimal) {
+  EXPECT_EQ(Dump(Parse({"thing", "make", "x", "y", "--count", "0x9"})->params),
+            R"({"count":9,"name":"x"})");
+  EXPECT_FALSE(Parse({"thing", "make", "x", "y", "--count", "0xg"}).ok());
+  EXPECT_FALSE(Parse({"thing", "make", "x", "y", "--count", "0xa"}).ok());
 }
 
 TEST(CommandLineTest, Mistakes) {

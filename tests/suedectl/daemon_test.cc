@@ -15,6 +15,7 @@
 #include <string>
 #include <thread>
 
+#include "../mgmt/fake_changes.h"
 #include "local/listener.h"
 #include "mgmt/event_log.h"
 #include "mgmt/server.h"
@@ -35,9 +36,8 @@ constexpr Method kMethods[] = {
 };
 
 // No method of these looks at it.
-class NoEndpoint : public EndpointView {
+class NoEndpoint : public EndpointWithChanges {
   VersionView Version() override { return {}; }
-  std::string EffectiveConfig() override { return {}; }
   std::vector<InstanceView> Instances() override { return {}; }
   std::vector<PortView> Ports() override { return {}; }
   std::vector<PeerView> Peers() override { return {}; }

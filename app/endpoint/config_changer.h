@@ -1,0 +1,69 @@
+// Changes the configuration of a running endpoint: checks, has the lcores take what is theirs, and
+// lets everybody else know. One change at a time.
+#ifndef SUEDE_APP_ENDPOINT_CONFIG_CHANGER_H_
+#define SUEDE_APP_ENDPOINT_CONFIG_CHANGER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "control/config_change.h"
+#include "endpoint/config_origin.h"
+#include "endpoint/endpoint.h"
+#include "pipeline/settings.h"
+
+namespace suede {
+
+// Control thread only. Outlives what the lcores do: they are stopped before it goes.
+class ConfigChanger {
+ public:
+  ConfigChanger(Endpoint* endpoint, ConfigOrigin origin);
+
+  // Calls `listener` with each configuration that has taken effect, and what is new in it.
+  using Listener = std::function<void(const Config&, const std::vector<ConfigChange>&)>;
+  void OnChange(Listener listener) { listeners_.push_back(std::move(listener)); }
+
+  // What is in effect, without the command line's arguments of the EAL.
+  Config Effective() const { return WithoutArguments(endpoint_->config()); }
+
+  // What becomes of a configuration that is loaded now. `place` stands for its file in messages.
+  absl::StatusOr<ConfigPlan> PlanText(std::string_view text, std::string_view place,
+                                      std::vector<std::string>* warnings) const;
+  // And of single values.
+  absl::StatusOr<ConfigPlan> PlanValues(const std::vector<ConfigOverride>& values) const;
+
+  // Begins to bring a plan's configuration into effect. UNAVAILABLE: another is under way.
+  absl::Status Begin(const Config& config);
+  // Whether a change is under way. Poll then goes on with it: call it every millisecond.
+  bool busy() const { return busy_; }
+  void Poll();
+
+  // At once, whatever is under way.
+  void SetLogLevel(LogConfig::Level level);
+
+ private:
+  Config WithoutArguments(Config config) const;
+  void Commit(Config config);
+
+  Endpoint* const endpoint_;
+  const ConfigOrigin origin_;
+  const MachineFacts machine_ = MachineFacts::Here();
+  const Config started_;
+  std::vector<Listener> listeners_;
+  // Of each lcore. Its request may have to wait for room in the mailbox.
+  struct Share {
+    SettingsChange change;
+    bool sent = true;
+  };
+  std::vector<std::unique_ptr<Share>> shares_;
+  bool busy_ = false;
+  Config wanted_;  // while busy
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_CONFIG_CHANGER_H_

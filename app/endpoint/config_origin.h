@@ -1,0 +1,20 @@
+// What a configuration was made of besides its file.
+#ifndef SUEDE_APP_ENDPOINT_CONFIG_ORIGIN_H_
+#define SUEDE_APP_ENDPOINT_CONFIG_ORIGIN_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "control/config.h"
+
+namespace suede {
+
+// A file that is loaded later gets it too.
+struct ConfigOrigin {
+  std::vector<ConfigOverride> overrides;  // of flags and environment
+  size_t eal_arguments = 0;  // of the command line, at the end of the endpoint's eal.args
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_CONFIG_ORIGIN_H_

@@ -1,0 +1,199 @@
+#include "endpoint/registers.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "endpoint/version.h"
+
+namespace suede {
+namespace {
+
+uint64_t MacNumber(const MacAddress& mac) {
+  uint64_t number = 0;
+  for (const uint8_t octet : mac) number = number << 8 | octet;
+  return number;
+}
+
+uint32_t VersionNumber() {
+  unsigned major = 0, minor = 0, patch = 0;
+  std::sscanf(kVersion, "%u.%u.%u", &major, &minor, &patch);
+  return (major & 0xff) << 16 | (minor & 0xff) << 8 | (patch & 0xff);
+}
+
+RegisterValueView ToView(const RegisterRef& ref, uint64_t value) {
+  return {.name = ref.name(),
+          .address = ref.address(),
+          .width_bits = ref.row->width_bits,
+          .value = value};
+}
+
+// The bits that an event of the endpoint sets.
+void Note(const Event& event, const Config& config, RegisterEvents& bits) {
+  switch (event.kind) {
+    case EventKind::kLinkUp:
+    case EventKind::kLinkDown:
+      for (const EventValue& value : event.values) {
+        for (uint32_t p = 0; value.field == EventField::kPort && p < config.ports.size(); ++p) {
+          if (std::get<std::string>(value.value) == config.ports[p].name) bits.RaiseLink(p);
+        }
+      }
+      break;
+    case EventKind::kPlaneUp:
+    case EventKind::kPlaneDown: return bits.Raise(RegisterEvent::kPlaneChange);
+    case EventKind::kPeerReset: return bits.Raise(RegisterEvent::kPeerReset);
+    case EventKind::kPeerUnreachable: return bits.Raise(RegisterEvent::kPeerUnreachable);
+    case EventKind::kClientLeft:
+    case EventKind::kClientDied:
+    case EventKind::kClientError: return bits.Raise(RegisterEvent::kClientGone);
+    case EventKind::kPoolLow: return bits.Raise(RegisterEvent::kPoolLow);
+    case EventKind::kEventsLost: return bits.Raise(RegisterEvent::kEventsLost);
+    case EventKind::kConfigChanged: return bits.Raise(RegisterEvent::kConfigChanged);
+    default: break;
+  }
+}
+
+}  // namespace
+
+EndpointRegisters::EndpointRegisters(Endpoint* endpoint, ConfigChanger* changer,
+                                     std::function<size_t()> clients)
+    : endpoint_(endpoint),
+      changer_(changer),
+      clients_(std::move(clients)),
+      file_(this, events_.get()) {
+  endpoint->events().AddObserver([endpoint, bits = events_](const Event& event) {
+    Note(event, endpoint->config(), *bits);
+  });
+}
+
+void EndpointRegisters::Look() {
+  const uint64_t no_frame = endpoint_->SumOf(Counter::kTxNoFrame);
+  if (no_frame != std::exchange(no_frame_, no_frame)) events_->Raise(RegisterEvent::kNoFrame);
+  const uint64_t lost = endpoint_->SumOf(Counter::kCompletionsLost);
+  if (lost != std::exchange(completions_lost_, lost)) {
+    events_->Raise(RegisterEvent::kCompletionLost);
+  }
+}
+
+std::vector<RegisterRowView> EndpointRegisters::Rows() const {
+  std::vector<RegisterRowView> rows;
+  for (const RegisterBlock& block : RegisterMap::Get().blocks()) {
+    const bool indexed = block.index != RegisterIndex::kNone;
+    for (const RegisterRow& row : block.rows) {
+      const bool of_config = row.source == RegisterRow::Source::kConfig;
+      rows.push_back({.name = absl::StrCat(std::string(block.name), indexed ? ".N." : ".", row.name),
+                      .address = block.base + row.offset,
+                      .stride = block.stride,
+                      .count = file_.CountOf(block),
+                      .width_bits = row.width_bits,
+                      .access = NameOf(row.access),
+                      .effect = row.access == RegisterAccess::kReadOnly
+                                    ? std::string_view()
+                                    : NameOf(of_config ? row.effect : Effect::kAtOnce),
+                      .reset = row.reset,
+                      .unit = row.unit,
+                      .sentence = row.sentence});
+    }
+  }
+  return rows;
+}
+
+absl::StatusOr<std::vector<RegisterValueView>> EndpointRegisters::Read(std::string_view first,
+                                                               uint32_t count) {
+  Look();
+  const absl::StatusOr<RegisterRef> found = file_.Find(first);
+  if (!found.ok()) return found.status();
+  std::vector<RegisterValueView> values;
+  for (std::optional<RegisterRef> ref = *found; ref && count-- != 0; ref = file_.Next(*ref)) {
+    values.push_back(ToView(*ref, file_.Read(*ref)));
+  }
+  return values;
+}
+
+absl::Status EndpointRegisters::Begin(const RegisterRef& ref, uint64_t value) {
+  Look();  // what is cleared has been seen
+  absl::StatusOr<std::optional<ConfigOverride>> wanted = file_.Write(ref, value);
+  if (!wanted.ok()) return wanted.status();
+  if (!*wanted) return absl::OkStatus();
+  const absl::StatusOr<ConfigPlan> plan = changer_->PlanValues({**wanted});
+  if (!plan.ok()) return plan.status();
+  for (const ConfigChange& change : plan->changes) {
+    if (change.at_once) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat(ref.name(), ": takes effect after a restart only, and was not changed; change ",
+                     change.path, " in the configuration file"));
+  }
+  return changer_->Begin(plan->config);
+}
+
+RegisterView::RegisterQuestion EndpointRegisters::Write(std::string_view which, uint64_t value) {
+  const absl::StatusOr<RegisterRef> ref = file_.Find(which);
+  const absl::Status begun = ref.ok() ? Begin(*ref, value) : ref.status();
+  using Result = std::optional<absl::StatusOr<RegisterValueView>>;
+  if (!begun.ok()) return [begun]() -> Result { return begun; };
+  return [this, ref = *ref]() -> Result {
+    changer_->Poll();
+    if (changer_->busy()) return std::nullopt;
+    return ToView(ref, file_.Read(ref));
+  };
+}
+
+std::optional<absl::StatusOr<uint64_t>> EndpointRegisters::Access(const RegisterRequest& request) {
+  const ClientsConfig::Registers allowed = config().clients.registers;
+  const auto needed = request.is_write ? ClientsConfig::Registers::kWrite
+                                       : ClientsConfig::Registers::kRead;
+  if (allowed < needed) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("clients may not ", request.is_write ? "write" : "read",
+                     " registers; clients.registers permits it"));
+  }
+  Look();
+  const absl::StatusOr<RegisterRef> ref = file_.At(request.address, request.width_bits);
+  if (!ref.ok()) return ref.status();
+  if (request.is_write) {
+    if (absl::Status begun = Begin(*ref, request.value); !begun.ok()) return begun;
+    if (changing()) return std::nullopt;
+  }
+  return file_.Read(*ref);
+}
+
+absl::StatusOr<uint64_t> EndpointRegisters::Written(const RegisterRequest& request) const {
+  const absl::StatusOr<RegisterRef> ref = file_.At(request.address, request.width_bits);
+  if (!ref.ok()) return ref.status();
+  return file_.Read(*ref);
+}
+
+uint64_t EndpointRegisters::Fact(RegisterFact fact, uint32_t index) const {
+  const auto port = [&]() -> const DpdkPort& { return *endpoint_->ports()[index]; };
+  switch (fact) {
+    case RegisterFact::kVersion: return VersionNumber();
+    case RegisterFact::kClients: return clients_();
+    case RegisterFact::kUptime:
+      return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(
+                                       std::chrono::steady_clock::now() - start_)
+                                       .count());
+    case RegisterFact::kPortLinkUp: return port().link().up ? 1 : 0;
+    case RegisterFact::kPortSpeed: return port().link().speed_bps;
+    case RegisterFact::kPortMac:
+      return MacNumber(config().ports[index].mac.value_or(port().mac()));
+    case RegisterFact::kPortPoolFrames: return port().pool_frames();
+    case RegisterFact::kPortPoolFree: return port().FreeFrames();
+    default: break;  // the file knows it
+  }
+  return 0;
+}
+
+uint64_t EndpointRegisters::CounterOf(RegisterIndex of, uint32_t index, uint32_t counter) const {
+  const auto which = static_cast<Counter>(counter);
+  switch (of) {
+    case RegisterIndex::kInstance:
+      return endpoint_->pipeline(endpoint_->pipeline_of(index))
+          .counters(endpoint_->number_of(index))
+          .Get(which);
+    case RegisterIndex::kLcore: return endpoint_->pipeline(index).port_counters().Get(which);
+    default: break;
+  }
+  return endpoint_->SumOf(which);
+}
+
+}  // namespace suede

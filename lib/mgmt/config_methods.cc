@@ -1,0 +1,154 @@
+// Methods that check, change and save the configuration of the running endpoint.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/text.h"
+#include "mgmt/catalog.h"
+#include "mgmt/endpoint_view.h"
+
+namespace suede {
+namespace {
+
+// As large as a configuration may be, and an octet more, so that its reader sees what is too long.
+constexpr size_t kMostOctets = (size_t{2} << 20) + 1;
+
+constexpr Param kText[] = {
+    Param::Text("yaml", "The configuration itself, instead of a file.", 65536),
+};
+constexpr DescriptorParam kSource = {.name = "file",
+                                     .sentence = "Regular file with the configuration.",
+                                     .is_written = false,
+                                     .required = false};
+
+// That nothing waits for: not a pipe, a device or a socket.
+absl::Status CheckRegular(int fd) {
+  struct stat facts {};
+  if (fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode)) return absl::OkStatus();
+  return absl::InvalidArgumentError("file: is no regular file; pass one");
+}
+
+absl::StatusOr<std::string> ReadAll(int fd) {
+  if (absl::Status status = CheckRegular(fd); !status.ok()) return status;
+  std::string text(kMostOctets, '\0');
+  size_t used = 0;
+  while (used < text.size()) {
+    const ssize_t got = pread(fd, &text[used], text.size() - used, static_cast<off_t>(used));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      return absl::InvalidArgumentError(
+          StrCat("file: cannot be read: ", std::strerror(errno), "; open it for reading"));
+    }
+    if (got == 0) break;
+    used += static_cast<size_t>(got);
+  }
+  text.resize(used);
+  return text;
+}
+
+absl::Status WriteAll(int fd, std::string_view text) {
+  if (absl::Status status = CheckRegular(fd); !status.ok()) return status;
+  const auto failed = [] {
+    return absl::InvalidArgumentError(
+        StrCat("file: cannot be written: ", std::strerror(errno), "; open it for writing"));
+  };
+  if (ftruncate(fd, 0) != 0) return failed();
+  for (off_t at = 0; !text.empty();) {
+    const ssize_t put = pwrite(fd, text.data(), text.size(), at);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return failed();
+    at += put;
+    text.remove_prefix(static_cast<size_t>(put));
+  }
+  return absl::OkStatus();
+}
+
+// What a request brought, from where it says.
+struct Source {
+  std::string text;
+  std::string_view place;
+};
+absl::StatusOr<Source> Given(const Call& call) {
+  const bool has_text = call.arguments.Has("yaml");
+  if (has_text == call.descriptor.ok()) {
+    return absl::InvalidArgumentError(has_text ? "both yaml and a file; give one of them"
+                                               : "no configuration; give yaml or a file");
+  }
+  if (has_text) return Source{.text = call.arguments.Text("yaml"), .place = "yaml"};
+  absl::StatusOr<std::string> text = ReadAll(call.descriptor.get());
+  if (!text.ok()) return text.status();
+  return Source{.text = *std::move(text), .place = "file"};
+}
+
+Json ToJson(const ConfigCheckView& view) {
+  Json changes = Json::array();
+  for (const ConfigChangeView& change : view.changes) {
+    changes.push_back(Json{{"key", change.key},
+                           {"from", change.from},
+                           {"to", change.to},
+                           {"effect", change.at_once ? "at once" : "after a restart"}});
+  }
+  return Json{{"warnings", view.warnings}, {"changes", std::move(changes)}};
+}
+
+Answer Check(Call& call) {
+  const absl::StatusOr<Source> source = Given(call);
+  if (!source.ok()) return source.status();
+  const absl::StatusOr<ConfigCheckView> view =
+      call.endpoint.CheckConfig(source->text, source->place);
+  if (!view.ok()) return view.status();
+  return ToJson(*view);
+}
+
+Answer Load(Call& call) {
+  const absl::StatusOr<Source> source = Given(call);
+  if (!source.ok()) return source.status();
+  return Answer::Later(
+      [load = call.endpoint.LoadConfig(source->text, source->place)]() -> std::optional<Outcome> {
+        const auto view = load();
+        if (!view) return std::nullopt;
+        if (!view->ok()) return Outcome{.status = view->status(), .result = {}};
+        return Outcome{.status = {}, .result = ToJson(**view)};
+      });
+}
+
+Answer Save(Call& call) {
+  const std::string text = call.endpoint.EffectiveConfig();
+  if (absl::Status status = WriteAll(call.descriptor.get(), text); !status.ok()) return status;
+  return Json{{"octets", text.size()}};
+}
+
+constexpr std::string_view kChanges =
+    "warnings; changes: key, from, to, effect (at once, or after a restart); entries of instances "
+    "and peers stand for all of their keys, without values";
+
+constexpr Method kMethods[] = {
+    {.name = "config.check",
+     .sentence = "Checks a configuration against all rules and against what runs; changes nothing.",
+     .result = kChanges,
+     .run = Check,
+     .params = kText,
+     .descriptor = kSource},
+    {.name = "config.load",
+     .sentence = "Checks a configuration and applies what takes effect at once. Flags and "
+                 "environment win over it, as at the start. With an error nothing is applied.",
+     .result = kChanges,
+     .run = Load,
+     .params = kText,
+     .changes = true,
+     .descriptor = kSource},
+    {.name = "config.save",
+     .sentence = "Writes the effective configuration to a file.",
+     .result = "octets: that were written",
+     .run = Save,
+     .descriptor = DescriptorParam{.name = "file", .sentence = "Regular file that is written."}},
+};
+
+}  // namespace
+
+std::span<const Method> ConfigMethods() { return kMethods; }
+
+}  // namespace suede

@@ -1,0 +1,45 @@
+// What the methods see of changing the configuration. app/endpoint implements it.
+#ifndef SUEDE_MGMT_CONFIG_VIEW_H_
+#define SUEDE_MGMT_CONFIG_VIEW_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace suede {
+
+struct ConfigChangeView {
+  std::string key;
+  std::string from;
+  std::string to;
+  bool at_once = false;  // otherwise after a restart
+};
+
+struct ConfigCheckView {
+  std::vector<std::string> warnings;
+  std::vector<ConfigChangeView> changes;  // against what runs
+};
+
+// Control thread only. Nothing here waits.
+class ConfigView {
+ public:
+  virtual ~ConfigView() = default;
+
+  // As a file that loads to what is in effect.
+  virtual std::string EffectiveConfig() = 0;
+  // `place` stands in messages where the file's name would.
+  virtual absl::StatusOr<ConfigCheckView> CheckConfig(std::string_view text,
+                                                      std::string_view place) = 0;
+  // A question to the lcores, to be asked until it has an answer. It may be dropped at any time:
+  // what was begun is carried out all the same.
+  using ConfigQuestion = std::function<std::optional<absl::StatusOr<ConfigCheckView>>()>;
+  virtual ConfigQuestion LoadConfig(std::string_view text, std::string_view place) = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_MGMT_CONFIG_VIEW_H_

@@ -1,0 +1,73 @@
+// Events as registers show them: bits that stay set until they are cleared, masks, and a summary
+// bit. Control thread only.
+#ifndef SUEDE_REGISTERS_REGISTER_EVENTS_H_
+#define SUEDE_REGISTERS_REGISTER_EVENTS_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace suede {
+
+// id, name, sentence. The order is that of the bits, from 0; a new one goes to the end.
+#define SUEDE_REGISTER_EVENTS(X)                                                           \
+  X(LinkChange, "link_change", "The link of a port went up or down: event.link has which") \
+  X(PeerReset, "peer_reset", "A peer restarted")                                           \
+  X(PeerUnreachable, "peer_unreachable", "A peer was found unreachable")                   \
+  X(ClientGone, "client_gone", "A client left, died or was disconnected")                   \
+  X(PoolLow, "pool_low", "Less than an eighth of a port's frames is free")                 \
+  X(NoFrame, "no_frame", "An lcore found no free frame to pack into")                      \
+  X(CompletionLost, "completion_lost", "A completion found no room in a client's ring")    \
+  X(EventsLost, "events_lost", "Events were lost: there were too many at once")            \
+  X(ConfigChanged, "config_changed", "The configuration in effect was changed")            \
+  X(PlaneChange, "plane_change", "A plane of an instance went up or down")
+
+enum class RegisterEvent : uint8_t {
+#define SUEDE_REGISTER_EVENT_ID(id, name, sentence) k##id,
+  SUEDE_REGISTER_EVENTS(SUEDE_REGISTER_EVENT_ID)
+#undef SUEDE_REGISTER_EVENT_ID
+      kCount
+};
+
+struct RegisterEventRow {
+  std::string_view name;
+  std::string_view sentence;
+};
+// The rows, by bit.
+std::span<const RegisterEventRow> RegisterEventRows();
+
+class RegisterEvents {
+ public:
+  void Raise(RegisterEvent event) { status_ |= 1u << static_cast<uint32_t>(event); }
+  // The link of a port, by its index below 32. It counts as an event where event.link_mask has it.
+  void RaiseLink(uint32_t port) {
+    link_ |= 1u << port;
+    if ((link_mask_ & 1u << port) != 0) Raise(RegisterEvent::kLinkChange);
+  }
+
+  uint32_t status() const { return status_; }
+  uint32_t mask() const { return mask_; }
+  uint32_t link() const { return link_; }
+  uint32_t link_mask() const { return link_mask_; }
+  // Whether anything is set that the mask lets through.
+  bool summary() const { return (status_ & mask_) != 0; }
+
+  void Clear(uint32_t bits) { status_ &= ~bits; }
+  void ClearLink(uint32_t ports) { link_ &= ~ports; }
+  void SetMask(uint32_t mask) { mask_ = mask; }
+  void SetLinkMask(uint32_t mask) { link_mask_ = mask; }
+
+ private:
+  uint32_t status_ = 0;
+  uint32_t mask_ = 0;
+  uint32_t link_ = 0;
+  uint32_t link_mask_ = ~0u;
+};
+
+// The bits of event.status and event.mask that there are.
+inline constexpr uint32_t kRegisterEventBits =
+    (1u << static_cast<uint32_t>(RegisterEvent::kCount)) - 1;
+
+}  // namespace suede
+
+#endif  // SUEDE_REGISTERS_REGISTER_EVENTS_H_

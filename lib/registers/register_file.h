@@ -1,0 +1,64 @@
+// Accesses to registers: which there are in this endpoint, what they hold, what a write asks for.
+// Control thread only.
+#ifndef SUEDE_REGISTERS_REGISTER_FILE_H_
+#define SUEDE_REGISTERS_REGISTER_FILE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "control/config.h"
+#include "registers/register_events.h"
+#include "registers/register_map.h"
+
+namespace suede {
+
+// What registers show. The endpoint implements it.
+class RegisterBackend {
+ public:
+  virtual ~RegisterBackend() = default;
+  // What is in effect.
+  virtual const Config& config() const = 0;
+  // All facts but those of events and those that the configuration tells.
+  virtual uint64_t Fact(RegisterFact fact, uint32_t index) const = 0;
+  // Of all (kNone), an instance or an lcore; `counter` is a row of lib/stats/counters.h.
+  virtual uint64_t CounterOf(RegisterIndex of, uint32_t index, uint32_t counter) const = 0;
+};
+
+class RegisterFile {
+ public:
+  // Both outlive it.
+  RegisterFile(const RegisterBackend* backend, RegisterEvents* events)
+      : backend_(*backend), events_(*events) {}
+
+  // By name, or by address with 0x. NOT_FOUND, or INVALID_ARGUMENT for an address between
+  // registers.
+  absl::StatusOr<RegisterRef> Find(std::string_view which) const;
+  // An access of so many bits.
+  absl::StatusOr<RegisterRef> At(uint32_t address, uint32_t width_bits) const;
+  // The one behind it that this endpoint has; nullopt: it is the last.
+  std::optional<RegisterRef> Next(const RegisterRef& ref) const;
+  // Indices that this endpoint has of a block: 1 where there are none.
+  uint32_t CountOf(const RegisterBlock& block) const;
+
+  uint64_t Read(const RegisterRef& ref) const;
+
+  // A write is done when this returns, or it asks for a change of the configuration, which the
+  // caller makes. PERMISSION_DENIED: read-only.
+  absl::StatusOr<std::optional<ConfigOverride>> Write(const RegisterRef& ref, uint64_t value);
+
+ private:
+  absl::Status CheckExists(const RegisterRef& ref) const;
+  uint64_t ReadFact(const RegisterRef& ref) const;
+  void WriteFact(RegisterFact fact, uint32_t value);
+
+  const RegisterBackend& backend_;
+  RegisterEvents& events_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_REGISTERS_REGISTER_FILE_H_

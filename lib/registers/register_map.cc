@@ -1,0 +1,334 @@
+#include "registers/register_map.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "base/sue.h"
+#include "base/text.h"
+#include "control/config_change.h"
+#include "registers/register_events.h"
+#include "stats/counters.h"
+
+namespace suede {
+namespace {
+
+using Access = RegisterAccess;
+using Fact = RegisterFact;
+using Rows = std::vector<RegisterRow>;
+
+RegisterRow Read(uint32_t offset, uint32_t width_bits, std::string_view name, Fact fact,
+                 std::string_view unit, std::string_view sentence) {
+  return {.name = std::string(name),
+          .offset = offset,
+          .width_bits = width_bits,
+          .fact = fact,
+          .unit = std::string(unit),
+          .sentence = std::string(sentence)};
+}
+
+RegisterRow Written(uint32_t offset, std::string_view name, Access access, Fact fact,
+                    std::string_view reset, std::string_view sentence) {
+  return {.name = std::string(name),
+          .offset = offset,
+          .access = access,
+          .fact = fact,
+          .reset = std::string(reset),
+          .sentence = std::string(sentence)};
+}
+
+// The value of a key without which a file leaves it, as a number. Empty: it is computed.
+std::string ResetOf(const std::string& path, const ConfigKey& key) {
+  Config defaults;
+  defaults.ports.resize(1);
+  const std::optional<uint64_t> number = ConfigNumber(defaults, path);
+  return number && ConfigText(path, *number) == key.default_value ? StrCat(*number) : "";
+}
+
+// What values there are: of a key with names, their numbers.
+std::string RangeOf(const std::string& path, const ConfigKey& key) {
+  if (ConfigText(path, 0) == "0") return StrCat(" ", key.range, ".");
+  std::string names;
+  for (uint64_t i = 0; ConfigText(path, i).has_value(); ++i) {
+    StrAppend(&names, i == 0 ? " " : ", ", i, ": ", *ConfigText(path, i));
+  }
+  return names + ".";
+}
+
+// A key of the configuration. What the file's page says of it holds here.
+RegisterRow OfKey(uint32_t offset, std::string_view name, const std::string& path) {
+  std::string first = path;
+  std::replace(first.begin(), first.end(), '#', '0');
+  const ConfigKey* key = FindConfigKey(first);
+  if (key == nullptr) std::abort();  // the key is gone, and its register has to go too
+  return {.name = std::string(name),
+          .offset = offset,
+          .access = Access::kReadWrite,
+          .source = RegisterRow::Source::kConfig,
+          .key = path,
+          .effect = key->effect,
+          .reset = ResetOf(first, *key),
+          .unit = key->unit,
+          .sentence = key->sentence + RangeOf(first, *key)};
+}
+
+// A key that has no other legal value while the others stay as they are.
+RegisterRow ReadOnly(RegisterRow row) {
+  row.access = Access::kReadOnly;
+  row.reset.clear();
+  return row;
+}
+
+struct KeyAt {
+  uint32_t offset;
+  std::string_view key;
+};
+Rows OfKeys(const std::string& prefix, std::initializer_list<KeyAt> keys) {
+  Rows rows;
+  for (const KeyAt& at : keys) rows.push_back(OfKey(at.offset, at.key, StrCat(prefix, at.key)));
+  return rows;
+}
+
+Rows OfCounters() {
+  Rows rows;
+  for (uint32_t i = 0; i < kCounterCount; ++i) {
+    const CounterRow& counter = CounterRows()[i];
+    rows.push_back({.name = std::string(counter.name),
+                    .offset = 8 * i,
+                    .width_bits = 64,
+                    .source = RegisterRow::Source::kCounter,
+                    .counter = i,
+                    .reset = "0",
+                    .sentence = StrCat(counter.sentence, ".")});
+  }
+  return rows;
+}
+
+std::string BitList() {
+  std::string text;
+  for (uint32_t bit = 0; bit < RegisterEventRows().size(); ++bit) {
+    StrAppend(&text, " Bit ", bit, ": ", RegisterEventRows()[bit].sentence, ".");
+  }
+  return text;
+}
+
+Rows EndpointRows() {
+  return {
+      Read(0x00, 32, "id", Fact::kId, "", "0x53554544: an endpoint of suede."),
+      Read(0x04, 32, "map_hash", Fact::kMapHash, "",
+           "SUEDE_REG_MAP_HASH of the header that has this map."),
+      Read(0x08, 32, "version", Fact::kVersion, "", "Major, minor and patch, an octet each."),
+      Read(0x0c, 32, "instances", Fact::kInstances, "", "Own instances."),
+      Read(0x10, 32, "ports", Fact::kPorts, "", "Network ports."),
+      Read(0x14, 32, "lcores", Fact::kLcores, "", "CPUs that run a pipeline."),
+      Read(0x18, 32, "peers", Fact::kPeers, "", "Peers."),
+      Read(0x1c, 32, "clients", Fact::kClients, "", "Client processes that are connected."),
+      Read(0x20, 64, "uptime_s", Fact::kUptime, "s", "Since the daemon started."),
+  };
+}
+
+Rows EventRows() {
+  const auto all_links = StrCat(0xffffffffu);
+  return {
+      Written(0x00, "status", Access::kWriteOneToClear, Fact::kEventStatus, "0",
+              StrCat("What has happened since it was cleared.", BitList())),
+      Written(0x04, "mask", Access::kReadWrite, Fact::kEventMask, "0",
+              "The bits of event.status that set event.summary."),
+      Read(0x08, 32, "summary", Fact::kEventSummary, "",
+           "1 where event.status has a bit that is in event.mask."),
+      Written(0x0c, "link", Access::kWriteOneToClear, Fact::kEventLink, "0",
+              "Ports, by their index, whose link went up or down."),
+      Written(0x10, "link_mask", Access::kReadWrite, Fact::kEventLinkMask, all_links,
+              "The ports whose links count as an event."),
+  };
+}
+
+Rows PortRows() {
+  return {
+      Read(0x00, 32, "link_up", Fact::kPortLinkUp, "", "1 where the link is up."),
+      OfKey(0x04, "mtu_bytes", "ports[#].mtu_bytes"),
+      Read(0x08, 64, "speed_bps", Fact::kPortSpeed, "bit/s", "Of the link; 0: not known."),
+      Read(0x10, 64, "mac", Fact::kPortMac, "",
+           "MAC address, its first octet most significant in the low 48 bits."),
+      ReadOnly(OfKey(0x18, "encapsulation", "ports[#].encapsulation")),
+      OfKey(0x1c, "udp_port", "ports[#].udp_port"),
+      OfKey(0x20, "session", "ports[#].session"),
+      Read(0x24, 32, "pool_frames", Fact::kPortPoolFrames, "frames", "In the port's pool."),
+      Read(0x28, 32, "pool_free", Fact::kPortPoolFree, "frames", "Of those, free now."),
+      OfKey(0x2c, "rx_descriptors", "ports[#].rx_descriptors"),
+      OfKey(0x30, "tx_descriptors", "ports[#].tx_descriptors"),
+  };
+}
+
+Rows InstanceRows() {
+  return {
+      Read(0x00, 32, "xpu", Fact::kInstanceXpu, "", "XPU id."),
+      Read(0x04, 32, "instance", Fact::kInstanceNumber, "", "Instance number of the XPU."),
+      Read(0x08, 32, "lcore", Fact::kInstanceLcore, "", "Index of its lcore."),
+      Read(0x0c, 32, "port", Fact::kInstancePort, "", "Index of its port."),
+      Read(0x10, 64, "address_low", Fact::kInstanceAddressLow, "",
+           "IPv4 or forwarding address; the low half of an IPv6 address."),
+      Read(0x18, 64, "address_high", Fact::kInstanceAddressHigh, "",
+           "The high half of an IPv6 address."),
+  };
+}
+
+constexpr uint32_t kCounterRoom = 0x1000;  // for 512 of 64 bits
+static_assert(kCounterCount * 8 <= kCounterRoom);
+
+std::vector<RegisterBlock> MakeBlocks() {
+  using Index = RegisterIndex;
+  std::vector<RegisterBlock> blocks;
+  const auto add = [&](std::string_view name, uint32_t base, std::string_view sentence, Rows rows,
+                       Index index = Index::kNone, uint32_t stride = 0, uint32_t limit = 1) {
+    blocks.push_back({.name = name,
+                      .base = base,
+                      .index = index,
+                      .stride = stride,
+                      .limit = limit,
+                      .sentence = sentence,
+                      .rows = std::move(rows)});
+  };
+  add("endpoint", 0x0000, "Identity and size.", EndpointRows());
+  add("event", 0x0100, "Events: what has happened, and what of it is of interest.", EventRows());
+  add("control", 0x0200, "Partition and packing.",
+      {OfKey(0x00, "partition", "partition"),
+       OfKey(0x04, "pack_limit_bytes", "packing.limit_bytes")});
+  add("log", 0x0240, "The log.", OfKeys("log.", {{0x00, "level"}, {0x04, "format"}}));
+  add("clients", 0x0280, "What clients get.",
+      OfKeys("clients.", {{0x00, "max_clients"},
+                          {0x04, "max_queues"},
+                          {0x08, "ring_lines"},
+                          {0x0c, "receive_lines"},
+                          {0x10, "credit_lines"},
+                          {0x14, "aggregate_lines"},
+                          {0x18, "completions"},
+                          {0x1c, "unclaimed_pdus"},
+                          {0x20, "registers"}}));
+  add("management", 0x02c0, "The management socket.",
+      OfKeys("management.", {{0x00, "max_clients"}}));
+  add("transport", 0x0300, "Windows, acknowledgements and timers.",
+      OfKeys("transport.", {{0x00, "psn_scope"},
+                            {0x04, "window_pdus"},
+                            {0x08, "window_bytes"},
+                            {0x0c, "ack_every_pdus"},
+                            {0x10, "ack_delay_us"},
+                            {0x14, "nack_timeout_us"},
+                            {0x18, "rto_initial_us"},
+                            {0x1c, "rto_min_us"},
+                            {0x20, "rto_max_us"},
+                            {0x24, "max_tries"},
+                            {0x28, "not_ready_backoff_us"},
+                            {0x2c, "hello_timeout_us"},
+                            {0x30, "hello_tries"},
+                            {0x34, "inflight_pdus"}}));
+  add("class", 0x0400, "Class of each VC's PDUs.",
+      OfKeys("classes.vc[#].", {{0x00, "pcp"}, {0x04, "dscp"}, {0x08, "ecn"}}), Index::kClass, 0x10,
+      kVcCount);
+  add("ack_class", 0x0440, "Class of PDUs without commands.",
+      OfKeys("classes.ack.", {{0x00, "pcp"}, {0x04, "dscp"}, {0x08, "ecn"}}));
+  add("port", 0x1000, "Network ports, which are the planes.", PortRows(), Index::kPort, 0x80, 32);
+  add("instance", 0x10000, "Own instances, in the order of instances.list.", InstanceRows(),
+      Index::kInstance, 0x40, 1024);
+  add("counter", 0x40000, "Counters of all instances and lcores in sum.", OfCounters());
+  add("lcore_counter", 0x80000, "Counters of each lcore, for what no instance can be named for.",
+      OfCounters(), Index::kLcore, kCounterRoom, 128);
+  add("instance_counter", 0x200000, "Counters of each instance.", OfCounters(), Index::kInstance,
+      kCounterRoom, 1024);
+  return blocks;
+}
+
+uint32_t HashOf(const std::vector<RegisterBlock>& blocks) {
+  uint32_t hash = 2166136261u;  // FNV-1a
+  for (const RegisterBlock& block : blocks) {
+    for (const RegisterRow& row : block.rows) {
+      const std::string line =
+          StrCat(block.name, ".", row.name, " ", block.base + row.offset, " ", block.stride, " ",
+                 row.width_bits, " ", NameOf(row.access), "\n");
+      for (const char c : line) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619u;
+    }
+  }
+  return hash;
+}
+
+bool TakeNumber(std::string_view& text, uint32_t& number) {
+  const auto [last, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool leading_zero = text.size() > 1 && text[0] == '0' && last != text.data() + 1;
+  if (error != std::errc() || leading_zero) return false;
+  text.remove_prefix(static_cast<size_t>(last - text.data()));
+  return true;
+}
+
+}  // namespace
+
+std::string_view NameOf(RegisterAccess access) {
+  switch (access) {
+    case RegisterAccess::kReadWrite:
+      return "RW";
+    case RegisterAccess::kWriteOneToClear:
+      return "W1C";
+    case RegisterAccess::kReadOnly:
+      break;
+  }
+  return "RO";
+}
+
+std::string RegisterRef::name() const {
+  return block->index == RegisterIndex::kNone ? StrCat(block->name, ".", row->name)
+                                              : StrCat(block->name, ".", index, ".", row->name);
+}
+
+std::string RegisterRef::key() const {
+  std::string path = row->key;
+  if (const size_t at = path.find('#'); at != std::string::npos) path.replace(at, 1, StrCat(index));
+  return path;
+}
+
+RegisterMap::RegisterMap() : blocks_(MakeBlocks()), hash_(HashOf(blocks_)) {}
+
+const RegisterMap& RegisterMap::Get() {
+  static const RegisterMap* const map = new RegisterMap;
+  return *map;
+}
+
+std::optional<RegisterRef> RegisterMap::Find(std::string_view name) const {
+  for (const RegisterBlock& block : blocks_) {
+    std::string_view rest = name;
+    if (!rest.starts_with(block.name) || !rest.substr(block.name.size()).starts_with(".")) continue;
+    rest.remove_prefix(block.name.size() + 1);
+    RegisterRef ref{.block = &block};
+    if (block.index != RegisterIndex::kNone) {
+      if (!TakeNumber(rest, ref.index) || ref.index >= block.limit || !rest.starts_with(".")) {
+        return std::nullopt;
+      }
+      rest.remove_prefix(1);
+    }
+    for (const RegisterRow& row : block.rows) {
+      if (row.name != rest) continue;
+      ref.row = &row;
+      return ref;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<RegisterRef> RegisterMap::Find(uint32_t address) const {
+  for (const RegisterBlock& block : blocks_) {
+    if (address < block.base) continue;
+    RegisterRef ref{.block = &block};
+    uint32_t offset = address - block.base;
+    if (block.stride != 0) {
+      ref.index = offset / block.stride;
+      offset %= block.stride;
+    }
+    if (ref.index >= block.limit) continue;
+    for (const RegisterRow& row : block.rows) {
+      if (row.offset != offset) continue;
+      ref.row = &row;
+      return ref;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace suede

@@ -1,0 +1,275 @@
+// Registers without an endpoint: the map holds together, and every access does what its row says.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "control/config_change.h"
+#include "registers/register_file.h"
+#include "stats/counters.h"
+#include "suede/registers.h"
+
+extern "C" uint32_t AddressInC(uint32_t port);
+
+namespace suede {
+namespace {
+
+const MachineFacts kMachine{.cpu_count = 8};
+
+constexpr char kConfig[] =
+    "version: 1\n"
+    "name: left\n"
+    "lcores: [{cpu: 1}, {cpu: 3}]\n"
+    "ports: [{name: p0, device: net_memif0, mtu_bytes: 9000},\n"
+    "        {name: p1, device: net_memif1, mtu_bytes: 9000, encapsulation: udp6}]\n"
+    "instances: [{xpu: 7, lcore: 1, ports: [{port: p0, ip: 198.18.0.1}]},\n"
+    "            {xpu: 8, instance: 2, lcore: 3, ports: [{port: p1, ip: 'fd53::1:0:0:8'}]}]\n";
+
+class FakeBackend : public RegisterBackend {
+ public:
+  const Config& config() const override { return value; }
+  uint64_t Fact(RegisterFact fact, uint32_t index) const override {
+    return 1000 * static_cast<uint64_t>(fact) + index;
+  }
+  uint64_t CounterOf(RegisterIndex of, uint32_t index, uint32_t counter) const override {
+    return (static_cast<uint64_t>(of) << 40) + (uint64_t{index} << 32) + counter;
+  }
+  Config value = *ParseConfig(kConfig, "test.yaml", kMachine);
+};
+
+class RegisterTest : public testing::Test {
+ protected:
+  RegisterRef Find(std::string_view which) {
+    const auto ref = file.Find(which);
+    EXPECT_TRUE(ref.ok()) << ref.status();
+    return *ref;
+  }
+  uint64_t Read(std::string_view which) { return file.Read(Find(which)); }
+  // Writes as the endpoint does, but for the lcores.
+  absl::Status Write(const RegisterRef& ref, uint64_t value) {
+    const auto wanted = file.Write(ref, value);
+    if (!wanted.ok()) return wanted.status();
+    if (!*wanted) return absl::OkStatus();
+    const auto changed = ChangeConfig(backend.value, {**wanted}, kMachine);
+    if (!changed.ok()) return changed.status();
+    const ConfigPlan plan = PlanChange(start, backend.value, *changed, kMachine);
+    for (const ConfigChange& change : plan.changes) {
+      if (!change.at_once) return absl::FailedPreconditionError("after a restart");
+    }
+    backend.value = plan.config;
+    return absl::OkStatus();
+  }
+  // Every register of this endpoint.
+  std::vector<RegisterRef> All() {
+    std::vector<RegisterRef> all;
+    std::optional<RegisterRef> ref = Find("endpoint.id");
+    for (; ref; ref = file.Next(*ref)) all.push_back(*ref);
+    return all;
+  }
+
+  FakeBackend backend;
+  const Config start = backend.value;
+  RegisterEvents events;
+  RegisterFile file{&backend, &events};
+};
+
+// ---- The map.
+
+TEST_F(RegisterTest, NoTwoRegistersOverlapAndAllAreAligned) {
+  std::map<uint64_t, std::pair<uint64_t, std::string>> taken;  // first octet to end and name
+  std::set<std::string> names;
+  for (const RegisterBlock& block : RegisterMap::Get().blocks()) {
+    ASSERT_FALSE(block.rows.empty());
+    for (uint32_t index : {0u, block.limit - 1}) {
+      for (const RegisterRow& row : block.rows) {
+        const RegisterRef ref{.block = &block, .row = &row, .index = index};
+        const uint64_t end = uint64_t{ref.address()} + row.width_bits / 8;
+        EXPECT_EQ(ref.address() % (row.width_bits / 8), 0u) << ref.name();
+        EXPECT_TRUE(taken.emplace(ref.address(), std::pair(end, ref.name())).second || index == 0)
+            << ref.name();
+        EXPECT_TRUE(block.stride == 0 || row.offset + row.width_bits / 8 <= block.stride);
+        names.insert(ref.name());
+        EXPECT_FALSE(row.sentence.empty()) << ref.name();
+      }
+    }
+  }
+  uint64_t free = 0;
+  for (const auto& [address, end_and_name] : taken) {
+    EXPECT_GE(address, free) << end_and_name.second;
+    free = end_and_name.first;
+  }
+  EXPECT_EQ(names.size(), taken.size());
+}
+
+TEST_F(RegisterTest, EveryRegisterIsFoundByNameAndByAddress) {
+  size_t count = 0;
+  for (const RegisterRef& ref : All()) {
+    EXPECT_EQ(Find(ref.name()).address(), ref.address());
+    const auto at = file.At(ref.address(), ref.row->width_bits);
+    ASSERT_TRUE(at.ok()) << at.status();
+    EXPECT_EQ(at->name(), ref.name());
+    ++count;
+  }
+  // Five sets of counters: the sum, two lcores, two instances.
+  EXPECT_GT(count, 5 * kCounterCount + 60);
+}
+
+TEST_F(RegisterTest, EveryKeyThatTakesEffectAtOnceHasARegister) {
+  std::set<std::string> keys;
+  for (const RegisterRef& ref : All()) keys.insert(ref.key());
+  for (const ConfigKey& key : ConfigKeys()) {
+    if (key.is_section || key.effect == Effect::kRestart) continue;
+    std::string path = key.path;
+    if (const size_t at = path.find("[]"); at != std::string::npos) path.replace(at, 2, "[0]");
+    if (!ConfigNumber(backend.value, path)) continue;
+    EXPECT_TRUE(keys.contains(path)) << path;
+  }
+}
+
+TEST_F(RegisterTest, HeaderHasTheSameAddresses) {
+  EXPECT_EQ(SUEDE_REG_MAP_HASH, RegisterMap::Get().hash());
+  EXPECT_EQ(SUEDE_REG_TRANSPORT_WINDOW_PDUS, Find("transport.window_pdus").address());
+  EXPECT_EQ(SUEDE_REG_PORT_LINK_UP(1), Find("port.1.link_up").address());
+  EXPECT_EQ(AddressInC(1), Find("port.1.link_up").address());
+  EXPECT_EQ(SUEDE_REG_INSTANCE_COUNTER_TX_PDUS_TOTAL(1),
+            Find("instance_counter.1.tx_pdus_total").address());
+  EXPECT_EQ(SUEDE_REG_COUNTER_TX_PDUS_TOTAL_BITS, 64);
+  EXPECT_EQ(SUEDE_EVENT_PEER_RESET, 1u << static_cast<uint32_t>(RegisterEvent::kPeerReset));
+}
+
+// ---- Round trips.
+
+TEST_F(RegisterTest, ResetValuesAreThoseOfDefaults) {
+  for (const RegisterRef& ref : All()) {
+    if (ref.row->reset.empty() || ref.row->source == RegisterRow::Source::kCounter) continue;
+    EXPECT_EQ(std::to_string(file.Read(ref)), ref.row->reset) << ref.name();
+  }
+}
+
+TEST_F(RegisterTest, EveryReadOnlyRegisterRefusesWrites) {
+  for (const RegisterRef& ref : All()) {
+    if (ref.row->access != RegisterAccess::kReadOnly) continue;
+    EXPECT_EQ(Write(ref, file.Read(ref)).code(), absl::StatusCode::kPermissionDenied) << ref.name();
+  }
+}
+
+// Each is given legal values that it does not have yet, which it then has; the others keep theirs.
+TEST_F(RegisterTest, EveryWritableRegisterIsRoundTrippedOrSaysThatItNeedsARestart) {
+  for (const RegisterRef& ref : All()) {
+    if (ref.row->access != RegisterAccess::kReadWrite) continue;
+    const bool restart =
+        ref.row->source == RegisterRow::Source::kConfig && ref.row->effect == Effect::kRestart;
+    const uint64_t before = file.Read(ref);
+    int tried = 0;
+    for (const uint64_t value : {before - 1, before + 1, before / 2, before * 2, uint64_t{1}, uint64_t{0}}) {
+      if (value == before || value > UINT32_MAX) continue;
+      const Config config = backend.value;
+      const absl::Status status = Write(ref, value);
+      ++tried;
+      if (status.code() == absl::StatusCode::kInvalidArgument) continue;  // another, then
+      if (restart) {
+        EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << ref.name();
+        EXPECT_EQ(backend.value, config);
+      } else {
+        EXPECT_TRUE(status.ok()) << status;
+        EXPECT_EQ(file.Read(ref), value) << ref.name();
+        const size_t changed = ref.row->source == RegisterRow::Source::kConfig ? 1 : 0;
+        EXPECT_EQ(DiffConfigs(config, backend.value).size(), changed) << ref.name();
+        EXPECT_TRUE(Write(ref, before).ok());
+      }
+      tried = 100;
+      break;
+    }
+    EXPECT_EQ(tried, 100) << ref.name() << ": no legal value was found";
+  }
+  EXPECT_EQ(backend.value, start);
+}
+
+TEST_F(RegisterTest, EveryWritableRegisterOfTheConfigurationRefusesWhatTheFileRefuses) {
+  for (const RegisterRef& ref : All()) {
+    if (ref.key().empty() || ref.row->access == RegisterAccess::kReadOnly) continue;
+    const absl::Status status = Write(ref, 4'000'000'000u);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << ref.name();
+    EXPECT_NE(status.message().find(ref.name()), std::string::npos) << status;
+    EXPECT_EQ(Write(ref, uint64_t{1} << 32).code(), absl::StatusCode::kInvalidArgument);
+  }
+  EXPECT_EQ(backend.value, start);
+}
+
+TEST_F(RegisterTest, RelationsBetweenKeysHold) {
+  const absl::Status status = Write(Find("transport.rto_min_us"), 300'000);
+  EXPECT_EQ(status.message(),
+            "register transport.rto_min_us: transport.rto_min_us: 300000 is more than rto_max_us; "
+            "use at most 200000");
+}
+
+TEST_F(RegisterTest, BitsAreClearedByWritingOne) {
+  events.Raise(RegisterEvent::kPeerReset);
+  events.RaiseLink(1);
+  EXPECT_EQ(Read("event.status"), SUEDE_EVENT_PEER_RESET | SUEDE_EVENT_LINK_CHANGE);
+  EXPECT_EQ(Read("event.link"), 2u);
+  EXPECT_EQ(Read("event.summary"), 0u);
+  ASSERT_TRUE(Write(Find("event.mask"), SUEDE_EVENT_PEER_RESET).ok());
+  EXPECT_EQ(Read("event.summary"), 1u);
+
+  ASSERT_TRUE(Write(Find("event.status"), 0).ok());
+  EXPECT_EQ(Read("event.status"), SUEDE_EVENT_PEER_RESET | SUEDE_EVENT_LINK_CHANGE);
+  ASSERT_TRUE(Write(Find("event.status"), SUEDE_EVENT_PEER_RESET | SUEDE_EVENT_POOL_LOW).ok());
+  EXPECT_EQ(Read("event.status"), SUEDE_EVENT_LINK_CHANGE);
+  EXPECT_EQ(Read("event.summary"), 0u);
+  ASSERT_TRUE(Write(Find("event.link"), 2).ok());
+  EXPECT_EQ(Read("event.link"), 0u);
+
+  ASSERT_TRUE(Write(Find("event.status"), SUEDE_EVENT_LINK_CHANGE).ok());
+  ASSERT_TRUE(Write(Find("event.link_mask"), 1).ok());
+  events.RaiseLink(1);
+  EXPECT_EQ(Read("event.status"), 0u);
+  EXPECT_EQ(Read("event.link"), 2u);
+  EXPECT_EQ(Write(Find("event.mask"), 1u << 31).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(RegisterTest, Facts) {
+  EXPECT_EQ(Read("endpoint.id"), 0x53554544u);
+  EXPECT_EQ(Read("endpoint.map_hash"), SUEDE_REG_MAP_HASH);
+  EXPECT_EQ(Read("endpoint.instances"), 2u);
+  EXPECT_EQ(Read("instance.0.xpu"), 7u);
+  EXPECT_EQ(Read("instance.1.instance"), 2u);
+  EXPECT_EQ(Read("instance.1.lcore"), 1u);
+  EXPECT_EQ(Read("instance.0.address_low"), 0xc6120001u);
+  EXPECT_EQ(Read("instance.1.address_high"), 0xfd53'0000'0000'0000u);
+  EXPECT_EQ(Read("port.1.link_up"), 1000 * static_cast<uint64_t>(RegisterFact::kPortLinkUp) + 1);
+  EXPECT_EQ(Read("port.1.encapsulation"), 1u);
+  EXPECT_EQ(Read("lcore_counter.1.tx_frames_total"),
+            backend.CounterOf(RegisterIndex::kLcore, 1, static_cast<uint32_t>(Counter::kTxFrames)));
+}
+
+// ---- What there is not.
+
+TEST_F(RegisterTest, WrongAccessesAreErrorsByName) {
+  const auto error = [&](std::string_view which) {
+    const auto ref = file.Find(which);
+    return ref.ok() ? "" : std::string(ref.status().message());
+  };
+  EXPECT_EQ(error("transport.nothing"),
+            "there is no register transport.nothing; reg.list has the names");
+  EXPECT_EQ(error("port.2.link_up"),
+            "there is no port.2.link_up: this endpoint has 2 ports, counted from 0");
+  EXPECT_EQ(error("0x302"),
+            "address 0x302 is misaligned: it is inside transport.psn_scope; use 0x300");
+  EXPECT_EQ(error("0x40004"),
+            "address 0x40004 is misaligned: it is inside counter.tx_commands_total; use 0x40000");
+  EXPECT_EQ(error("0xfff0"), "there is no register at address 0xfff0; reg.list has the map");
+  for (const char* none : {"port.link_up", "port.01.link_up", "port.-1.link_up", "port.1", "port",
+                           "", ".", "endpoint.0.id", "0x", "0xg", "0x1ffffffff", "counter."}) {
+    EXPECT_NE(error(none), "") << none;
+  }
+  EXPECT_EQ(file.At(0x300, 64).status().message(),
+            "transport.psn_scope has 32 bits, not 64; access all of it");
+  EXPECT_EQ(file.At(0x40000, 32).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(file.At(0x302, 32).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(file.At(0xffffffff, 32).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(file.At(SUEDE_REG_PORT_LINK_UP(2), 32).status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace suede
