@@ -182,7 +182,8 @@ class Daemon(Process):
 
     def start(self):
         super().start()
-        self.wait_for_line("ready name=")
+        as_json = self.config.get("log", {}).get("format") == "json"
+        self.wait_for_line('"message":"ready"' if as_json else "ready name=")
         return self
 
     def wait_for_line(self, text, seconds=START_S):
