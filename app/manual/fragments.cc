@@ -14,6 +14,7 @@
 #include "shm/server.h"
 #include "stats/counters.h"
 #include "suedectl/command_line.h"
+#include "suedectl/daemon_command.h"
 #include "suedectl/help.h"
 
 namespace suede::manual {
@@ -106,7 +107,9 @@ std::string CtlCommand(const Method& method) {
 
 std::string CtlCommands() {
   std::string out;
-  for (const Method* method : EndpointCatalog().methods()) out += CtlCommand(*method);
+  const ctl::Commands commands{
+      .catalog = EndpointCatalog(), .local = ctl::LocalCommands(), .daemon = ctl::DaemonCommands()};
+  for (const Method* method : commands.Declarations()) out += CtlCommand(*method);
   return out;
 }
 

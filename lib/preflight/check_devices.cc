@@ -151,22 +151,32 @@ void CheckInterfaces(const PreflightSubject& s, std::vector<Finding>& findings) 
 }
 
 void CheckTaps(const PreflightSubject& s, std::vector<Finding>& findings) {
-  bool any = false;
-  ForDriver(s.config, "net_tap", [&any](size_t, const PortConfig&) { any = true; });
-  if (!any) return;
+  std::string key;  // the first that asks for a TAP
+  for (size_t i = 0; i < s.config.ports.size(); ++i) {
+    const PortConfig& port = s.config.ports[i];
+    const bool is_device = VdevDriver(port.device) == "net_tap";
+    if (!is_device && !port.tap) continue;
+    if (key.empty()) key = StrCat("ports[", i, is_device ? "].device" : "].tap");
+    if (!port.tap) continue;
+    const auto interface = s.machine.Interface(*port.tap);
+    if (!interface || interface->is_tap) continue;
+    findings.push_back(
+        {.problem = StrCat("ports[", i, "].tap: another kind of interface is called ", *port.tap),
+         .mend = StrCat("choose another name, or: ip link del ", *port.tap)});
+  }
+  if (key.empty()) return;
   constexpr std::string_view kNode = "/dev/net/tun";
   const FileFacts node = s.machine.File(std::string(kNode));
   if (node.kind == FileFacts::Kind::kAbsent) {
     findings.push_back(
-        {.problem = StrCat("ports[].device: ", kNode, " is not there"), .mend = "modprobe tun"});
+        {.problem = StrCat(key, ": ", kNode, " is not there"), .mend = "modprobe tun"});
   } else if (!node.readable || !node.writable) {
-    findings.push_back(
-        {.problem = StrCat("ports[].device: ", s.machine.User(), " may not open ", kNode),
-         .mend = StrCat("chmod 666 ", kNode)});
+    findings.push_back({.problem = StrCat(key, ": ", s.machine.User(), " may not open ", kNode),
+                        .mend = StrCat("chmod 666 ", kNode)});
   }
   if (s.machine.Has(Capability::kNetAdmin)) return;
   findings.push_back(
-      {.problem = "ports[].device: a TAP takes CAP_NET_ADMIN",
+      {.problem = key + ": a TAP takes CAP_NET_ADMIN",
        .mend = "run it by its unit (AmbientCapabilities=CAP_NET_ADMIN), or as root"});
 }
 

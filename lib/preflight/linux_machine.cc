@@ -178,7 +178,8 @@ std::optional<InterfaceFacts> LinuxMachine::Interface(const std::string& name) c
   if (!fs::exists(directory, error)) return std::nullopt;
   const uint64_t flags = std::strtoull(LineIn(directory / "flags").c_str(), nullptr, 16);
   return InterfaceFacts{.mtu = static_cast<uint32_t>(NumberIn(directory / "mtu")),
-                        .up = (flags & IFF_UP) != 0};
+                        .up = (flags & IFF_UP) != 0,
+                        .is_tap = fs::exists(directory / "tun_flags", error)};
 }
 
 FileFacts LinuxMachine::File(const std::string& path) const {

@@ -34,6 +34,7 @@ struct PciFacts {
 struct InterfaceFacts {
   uint32_t mtu = 0;
   bool up = false;
+  bool is_tap = false;  // or TUN
 };
 
 // A path as this process sees it.

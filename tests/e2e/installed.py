@@ -53,6 +53,7 @@ class UnitDaemon(e2e.Daemon):
             "suede@.service", instance,
             *(["--watchdog", watchdog_s] if watchdog_s else []), "--", *arguments], prefix)
         self.name = instance
+        self.config = config
         self.socket = str(runtime / "xpu.sock")
         self.management = str(runtime / "management.sock")
         (tree / "etc/suede" / f"{instance}.yaml").write_text(json.dumps(config))

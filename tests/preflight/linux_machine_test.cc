@@ -107,6 +107,9 @@ TEST_F(LinuxMachineTest, Interfaces) {
   EXPECT_TRUE(Made().Interface("eth0")->up);
   Write("/sys/class/net/eth0/flags", "0x1002\n");
   EXPECT_FALSE(Made().Interface("eth0")->up);
+  EXPECT_FALSE(Made().Interface("eth0")->is_tap);
+  Write("/sys/class/net/eth0/tun_flags", "0x1002\n");
+  EXPECT_TRUE(Made().Interface("eth0")->is_tap);
   EXPECT_FALSE(Made().Interface("eth1").has_value());
   EXPECT_FALSE(Made().Interface("../net/eth0").has_value());
 }

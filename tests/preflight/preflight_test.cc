@@ -223,6 +223,20 @@ TEST_F(PreflightTest, Taps) {
   EXPECT_THAT(Lines(), ::testing::ElementsAre(HasSubstr("/dev/net/tun is not there")));
 }
 
+TEST_F(PreflightTest, APortsTap) {
+  config.ports[0].tap = "sue0";
+  ExpectNone();
+  machine.interfaces["sue0"] = {.mtu = 1500, .up = true, .is_tap = true};
+  ExpectNone();
+  machine.interfaces["sue0"].is_tap = false;
+  machine.capabilities.clear();
+  EXPECT_THAT(Lines(),
+              ::testing::ElementsAre(
+                  "error tap: ports[0].tap: another kind of interface is called sue0; mend: choose "
+                  "another name, or: ip link del sue0",
+                  HasSubstr("ports[0].tap: a TAP takes CAP_NET_ADMIN")));
+}
+
 TEST_F(PreflightTest, MemifServersNeedADirectory) {
   UseDevice("net_memif0,role=server,socket=/run/memif/m.sock,socket-abstract=no");
   ExpectOne(
