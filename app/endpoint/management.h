@@ -12,6 +12,7 @@
 #include "endpoint/connection_survey.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/logger.h"
+#include "endpoint/packet_service.h"
 #include "endpoint/queue_survey.h"
 #include "mgmt/endpoint_view.h"
 #include "mgmt/server.h"
@@ -25,6 +26,9 @@ class Management final : public EndpointView {
   static absl::StatusOr<std::unique_ptr<Management>> Create(Endpoint* endpoint,
                                                             ClientService* clients,
                                                             Logger* logger);
+
+  // Learnt MAC addresses come from there; it outlives this.
+  void SetPackets(const PacketService* packets) { packets_ = packets; }
 
   int fd() const { return server_->fd(); }
   // Call when fd() is readable.
@@ -84,6 +88,7 @@ class Management final : public EndpointView {
   Endpoint* const endpoint_;
   ClientService* const clients_;
   Logger* const logger_;
+  const PacketService* packets_ = nullptr;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   SnapshotDesk desk_;  // outlives the server's questions
   QueueDesk queue_desk_;
