@@ -220,7 +220,8 @@ PortOptions Endpoint::MakePortOptions(uint32_t p) const {
   }
   const uint32_t packed =
       std::min(config_.clients.aggregate_lines * config_.clients.max_queues, kMostPackedFrames);
-  const uint32_t tag_bytes = port.vid.has_value() ? 4 : 0;
+  // The kernel may have VLANs of its own on a TAP device.
+  const uint32_t tag_bytes = port.vid.has_value() || port.tap.has_value() ? 4 : 0;
   return {.name = port.name,
           .device = port.device,
           .mtu = static_cast<uint16_t>(port.mtu_bytes),
