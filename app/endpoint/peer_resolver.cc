@@ -67,7 +67,8 @@ void PeerResolver::OnFound(const LinkAddress& address, const ConfigMac& mac) {
   Peer& peer = found->second;
   const PortConfig& port = endpoint_->config().ports[port_];
   log_(EalLogLevel::kInfo, "neighbour",
-       absl::StrCat(peer.mac == ConfigMac{} ? "learnt" : "changed", " port=", port.name, " address=",
+       absl::StrCat(peer.mac == ConfigMac{} ? "learnt" : "changed", " port=", port.name,
+                    " address=",
                     FormatAddress(port.encapsulation, {.high = address.high, .low = address.low}),
                     " mac=", FormatMac(mac)));
   peer.mac = mac;
