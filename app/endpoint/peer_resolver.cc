@@ -11,6 +11,9 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr auto kLookEvery = milliseconds(10);
+// After the link has come up: a question that finds the far side not ready is repeated by the kernel
+// after a second only.
+constexpr auto kSettle = milliseconds(50);
 constexpr auto kAskAgain = seconds(1);       // for one that is not known
 constexpr auto kConfirmEvery = seconds(30);  // one that is
 constexpr int kQuestionsPerLook = 32;        // so that a thousand peers do not ask in one moment
@@ -56,6 +59,8 @@ void PeerResolver::Poll(bool link_up, Clock::time_point now) {
     OnFound(address, mac);
   });
   TellLcore();
+  if (link_up && !was_up_) next_look_ = now + kSettle;
+  was_up_ = link_up;
   if (!link_up || now < next_look_) return;
   next_look_ = now + kLookEvery;
   AskKernel(now);

@@ -60,6 +60,7 @@ class PeerResolver {
   uint32_t lcore_ = 0;
   std::map<LinkAddress, Peer> peers_;
   bool untold_ = false;
+  bool was_up_ = false;
   Clock::time_point next_look_{};
 };
 

@@ -12,7 +12,7 @@ import pytest
 
 import e2e
 import links
-from client import Packets
+from client import STATUS_OK, Client, Packets
 
 RATE = 10_000
 TAP = "sue0"
@@ -269,7 +269,7 @@ def exchange(near, far, octets=2 << 20):
             server.kill()
 
 
-def test_commands_wait_for_a_peer_that_moves(may_tap, directory):
+def test_commands_wait_for_a_peer_that_moves(may_tap, directory, stack):
     """The carrier follows the link; commands wait until the peer is found; a peer that comes back
     with another MAC address is found again."""
     del may_tap
@@ -280,6 +280,11 @@ def test_commands_wait_for_a_peer_that_moves(may_tap, directory):
         left_config = tap_config(directory, "left", "server")
         with e2e.Daemon(directory, left_config, prefix=near) as left:
             assert not carrier() and peer_of(left)["resolving"] and not peer_of(left)["mac"]
+            early = stack.enter_context(Client(left.socket))
+            tags = early.send_all(1, 8)
+            e2e.wait_until(lambda: left.counters()["tx_waits_mac_total"] >= 4, e2e.START_S,
+                           "the queues to wait")
+            assert left.counters()["tx_frames_total"] == 0 and early.completions() == {}
             for mac in (e2e.mac_of(1), e2e.mac_of(7)):
                 config = tap_config(directory, "right", "client", mac=mac)
                 with e2e.Daemon(directory, config, prefix=far) as right:
@@ -289,6 +294,12 @@ def test_commands_wait_for_a_peer_that_moves(may_tap, directory):
                     e2e.wait_until(lambda: peer_of(left)["mac"] == mac, e2e.START_S,
                                    "the peer's address")
                     wait_until_learnt(right)
+                    if mac == e2e.mac_of(1):
+                        with Client(right.socket) as receiver:
+                            receiver.claim(1)
+                            assert set(early.complete(tags, 30).values()) == {STATUS_OK}
+                            got = [data for vc in range(4) for _, data in receiver.receive(vc)]
+                            assert len(got) == len(tags)
                     assert e2e.both_ways(directory, left, right, 0.3) > 0
                     assert right.terminate() == 0
                 e2e.wait_until(lambda: not carrier(), e2e.START_S, "the carrier to go")
@@ -325,15 +336,15 @@ def test_without_the_privilege(may_tap, directory):
     assert "tap sue0: " in daemon.stderr() and "CAP_NET_ADMIN" in daemon.stderr()
 
 
-def test_two_taps_of_one_name(may_tap):
+def test_two_taps_of_one_name(may_tap, directory):
     del may_tap
-    with tap_pair() as (directory, (_, near), _):
-        config = tap_config(directory, "left", "server", device="net_null0")
-        config["name"] += "x"
-        for key in ("clients", "management"):
-            config[key]["socket"] += "x"
-        second = e2e.Daemon(directory, config, prefix=near)
-        with pytest.raises(e2e.E2eError):
-            second.start()
+    first, second = (tap_config(directory, side, "server", device="net_null0")
+                     for side in ("left", "right"))
+    with links.empty_namespaces(1) as (name,):
+        near = ["ip", "netns", "exec", name]
+        with e2e.Daemon(directory, first, prefix=near):
+            second = e2e.Daemon(directory, second, prefix=near)
+            with pytest.raises(e2e.E2eError):
+                second.start()
         assert second.wait(e2e.START_S) == 5
         assert "choose another for ports[].tap" in second.stderr()
