@@ -16,6 +16,7 @@ constexpr auto kLookEvery = milliseconds(10);
 constexpr auto kSettle = milliseconds(50);
 constexpr auto kAskAgain = seconds(1);       // for one that is not known
 constexpr auto kConfirmEvery = seconds(30);  // one that is
+constexpr uint32_t kQuestionsBeforeLost = 5;  // that nobody has answered
 constexpr int kQuestionsPerLook = 32;        // so that a thousand peers do not ask in one moment
 
 LinkAddress ToLink(PortConfig::Encapsulation encapsulation, uint64_t high, uint64_t low) {
@@ -59,7 +60,10 @@ void PeerResolver::Poll(bool link_up, Clock::time_point now) {
     OnFound(address, mac);
   });
   TellLcore();
-  if (link_up && !was_up_) next_look_ = now + kSettle;
+  if (link_up && !was_up_) {
+    next_look_ = now + kSettle;
+    for (auto& [address, peer] : peers_) peer.unanswered = 0;
+  }
   was_up_ = link_up;
   if (!link_up || now < next_look_) return;
   next_look_ = now + kLookEvery;
@@ -107,7 +111,17 @@ void PeerResolver::AskKernel(Clock::time_point now) {
     if (peer.ask_at > now) continue;
     if (left-- == 0) return;
     neighbours_->Resolve(address);
-    peer.ask_at = now + (peer.mac == ConfigMac{} ? kAskAgain : kConfirmEvery);
+    const bool is_known = peer.mac != ConfigMac{};
+    peer.ask_at = now + (is_known ? kConfirmEvery : kAskAgain);
+    if (!is_known && ++peer.unanswered > kQuestionsBeforeLost) GiveUp(peer);
+  }
+}
+
+// Said again with each further question: what does not fit into the mailbox comes with the next.
+void PeerResolver::GiveUp(const Peer& peer) {
+  auto& requests = endpoint_->pipeline(lcore_).mailbox().requests;
+  for (const Use& use : peer.uses) {
+    requests.Push({.kind = LcoreRequestKind::kLosePeer, .instance = use.instance, .peer = use.peer});
   }
 }
 

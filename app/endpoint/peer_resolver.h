@@ -43,6 +43,7 @@ class PeerResolver {
   struct Peer {
     ConfigMac mac{};
     Clock::time_point ask_at{};
+    uint32_t unanswered = 0;  // questions since the link came up
     std::vector<Use> uses;
   };
 
@@ -51,6 +52,7 @@ class PeerResolver {
   void FindPeers();
   void OnFound(const LinkAddress& address, const ConfigMac& mac);
   void TellLcore();
+  void GiveUp(const Peer& peer);
   void AskKernel(Clock::time_point now);
 
   Endpoint* const endpoint_;

@@ -126,8 +126,8 @@ constexpr Method kMethods[] = {
      .sentence = "Client processes.",
      .result =
          "clients: id, pid, uid, queues, state (connected: has no segment yet; open; packets: "
-         "carries management packets; leaving: the lcore still delivers what it had handed over), claims (what is received for it: "
-         "XPU.INSTANCE:VC,VC… …)",
+         "carries management packets; leaving: the lcore still delivers what it had handed over), "
+         "claims (what is received for it: XPU.INSTANCE:VC,VC… …)",
      .run = ListClients},
     {.name = "log.get_level",
      .sentence = "The least severity that is logged.",

@@ -12,7 +12,7 @@ import pytest
 
 import e2e
 import links
-from client import STATUS_OK, Client, Packets
+from client import STATUS_OK, STATUS_UNREACHABLE, Client, Packets
 
 RATE = 10_000
 TAP = "sue0"
@@ -41,8 +41,7 @@ def two_namespaces():
 
 
 def peer_of(daemon):
-    peer, = e2e.managed(daemon, "peers", "list")["peers"]
-    return peer
+    return e2e.managed(daemon, "peers", "list")["peers"][0]
 
 
 def wait_until_learnt(*daemons):
@@ -52,8 +51,11 @@ def wait_until_learnt(*daemons):
 
 @contextlib.contextmanager
 def tap_pair():
+    """XPU 9 of the left one's peers is not there."""
     with e2e.work_directory() as directory, two_namespaces() as (near, far):
-        with e2e.Daemon(directory, tap_config(directory, "left", "server"), prefix=near) as left, \
+        config = tap_config(directory, "left", "server")
+        config["peers"].append({"xpu": 9, "ports": [{"port": "p0", "ip": e2e.ip_of(9)}]})
+        with e2e.Daemon(directory, config, prefix=near) as left, \
              e2e.Daemon(directory, tap_config(directory, "right", "client"), prefix=far) as right:
             for daemon in (left, right):
                 daemon.wait_for_link()
@@ -203,7 +205,7 @@ def test_hostile_senders_harm_only_themselves(pair):
         assert sleeper.receive() is not None
 
 
-def test_neighbours_ping_and_tcp_under_load(may_tap):
+def test_neighbours_ping_and_tcp_under_load(may_tap, stack):
     del may_tap
     with tap_pair() as (directory, (left, near), (right, far)):
         wait_until_learnt(left, right)
@@ -211,6 +213,8 @@ def test_neighbours_ping_and_tcp_under_load(may_tap):
         link = run(near, "ip", "-details", "link", "show", TAP)
         assert e2e.mac_of(0) in link and "mtu 2088" in link
         run(near, "ping", "-c", 3, "-i", 0.2, "-W", 10, e2e.ip_of(1))
+        absent = stack.enter_context(Client(left.socket))
+        tags = absent.send_all(9, 4)
         delivered = []
         load = threading.Thread(target=lambda: delivered.append(
             e2e.both_ways(directory, left, right, 4)))
@@ -221,6 +225,8 @@ def test_neighbours_ping_and_tcp_under_load(may_tap):
         finally:
             load.join()
         assert delivered and delivered[0] > 10_000
+        assert set(absent.complete(tags, 30).values()) == {STATUS_UNREACHABLE}
+        assert e2e.managed(left, "peers", "list")["peers"][1]["resolving"]
         for daemon, prefix in ((left, near), (right, far)):
             counters = daemon.counters()
             assert counters["neighbours_learnt_total"] == 1 and counters["mgmt_rx_packets_total"]
