@@ -39,6 +39,7 @@ class ClientService : public ClientHandler {
   // Whether an lcore owes an answer.
   bool busy() const { return outstanding_ != 0; }
   const ShmServer& server() const { return *server_; }
+  ShmServer& server() { return *server_; }
 
   // Asks every lcore to say when all that was handed over is delivered.
   void BeginDrain();

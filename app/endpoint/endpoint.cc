@@ -210,7 +210,9 @@ InstanceParams Endpoint::MakeInstanceParams(const InstanceConfig& instance, uint
     if (address == instance.ports[0].address) continue;  // an instance is no peer of its own
     params.peers.push_back({.xpuid = static_cast<uint16_t>(peer.xpu),
                             .address = ToAddress(address),
-                            .mac = at->mac});
+                            .mac = at->mac,
+                            .resolving = at->mac == ConfigMac{} &&
+                                         LearnsNeighbours(config_.ports[at->port])});
   }
   return params;
 }
@@ -233,7 +235,8 @@ PortOptions Endpoint::MakePortOptions(uint32_t p) const {
   }
   const uint32_t packed =
       std::min(config_.clients.aggregate_lines * config_.clients.max_queues, kMostPackedFrames);
-  const uint32_t tag_bytes = port.vid.has_value() ? 4 : 0;
+  // The kernel may have VLANs of its own on a TAP device.
+  const uint32_t tag_bytes = port.vid.has_value() || port.tap.has_value() ? 4 : 0;
   return {.name = port.name,
           .device = port.device,
           .mtu = static_cast<uint16_t>(port.mtu_bytes),
@@ -270,6 +273,7 @@ absl::Status Endpoint::OpenPorts() {
 }
 
 void Endpoint::BuildPipelines() {
+  lanes_.resize(config_.ports.size());
   std::vector<std::vector<uint32_t>> numbers(config_.lcores.size());
   for (size_t l = 0; l < config_.lcores.size(); ++l) {
     pipelines_.push_back(std::make_unique<Pipeline>());
@@ -282,11 +286,15 @@ void Endpoint::BuildPipelines() {
     const PortConfig& port = config_.ports[p];
     uint32_t& number = numbers[instance.lcore][p];
     if (number == ~0u) {
-      number = pipeline.AddPort(ports_[p].get(), {.rules = ToRules(port),
-                                                  .session = port.session,
-                                                  .tagged = port.vid.has_value(),
-                                                  .vid = port.vid.value_or(0),
-                                                  .mac = port.mac.value_or(ports_[p]->mac())});
+      lanes_[p] = std::make_unique<PacketLane>(ToRules(port), ports_[p]->max_frame_bytes(),
+                                               config_.management.packet_burst);
+      number = pipeline.AddPort(ports_[p].get(),
+                                {.rules = ToRules(port),
+                                 .session = port.session,
+                                 .tagged = port.vid.has_value(),
+                                 .vid = port.vid.value_or(0),
+                                 .mac = port.mac.value_or(ports_[p]->mac())},
+                                lanes_[p].get());
       port_places_[p] = PortPlace{.lcore = instance.lcore, .number = number};
     }
     numbers_.push_back(pipeline.AddInstance(MakeInstanceParams(instance, number)));
@@ -325,6 +333,20 @@ CounterSnapshot Endpoint::Counters() const {
   for (const auto& pipeline : pipelines_) {
     pipeline->port_counters().AddTo(sum);
     for (uint32_t i = 0; i < pipeline->instance_count(); ++i) pipeline->counters(i).AddTo(sum);
+  }
+  for (const auto& lane : lanes_) {
+    if (lane != nullptr) lane->control_counters().AddTo(sum);
+  }
+  return sum;
+}
+
+CounterSnapshot Endpoint::LcoreCounters(uint32_t lcore) const {
+  CounterSnapshot sum{};
+  pipelines_[lcore]->port_counters().AddTo(sum);
+  for (size_t p = 0; p < lanes_.size(); ++p) {
+    if (lanes_[p] != nullptr && port_places_[p]->lcore == lcore) {
+      lanes_[p]->control_counters().AddTo(sum);
+    }
   }
   return sum;
 }

@@ -82,10 +82,14 @@ class Endpoint {
 
   // A number that grows with each turn of an lcore.
   uint64_t Progress(uint32_t lcore) const;
+  // The management packets of a port; null where no lcore serves the port.
+  PacketLane* lane(uint32_t port) { return lanes_[port].get(); }
 
   // Counters of all instances and lcores.
   CounterSnapshot Counters() const;
   uint64_t SumOf(Counter counter) const;
+  // Those of Config::lcores[lcore] that no instance can be named for, whichever thread counts them.
+  CounterSnapshot LcoreCounters(uint32_t lcore) const;
 
  private:
   Endpoint(const Config& config, Log log);
@@ -104,6 +108,7 @@ class Endpoint {
   bool running_ = false;
   uint32_t epoch_ = 1;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
+  std::vector<std::unique_ptr<PacketLane>> lanes_;  // of each port
   std::vector<std::unique_ptr<Pipeline>> pipelines_;
   std::vector<uint32_t> numbers_;
   std::vector<std::optional<PortPlace>> port_places_;

@@ -141,11 +141,15 @@ std::vector<PeerView> Management::Peers() {
   std::vector<PeerView> all;
   for (const PeerConfig& peer : config.peers) {
     for (const PeerPort& at : peer.ports) {
+      const ConfigAddress address = PeerAddress(peer, at, at.instance.value_or(0));
+      ConfigMac mac = at.mac;
+      const bool learnt = mac == ConfigMac{} && LearnsNeighbours(config.ports[at.port]);
+      if (learnt && packets_ != nullptr) mac = packets_->LearntMac(at.port, address);
       all.push_back({.xpu = peer.xpu,
                      .port = config.ports[at.port].name,
-                     .address = FormatAddress(config.ports[at.port].encapsulation,
-                                              PeerAddress(peer, at, at.instance.value_or(0))),
-                     .mac = at.mac == ConfigMac{} ? "" : FormatMac(at.mac)});
+                     .address = FormatAddress(config.ports[at.port].encapsulation, address),
+                     .mac = mac == ConfigMac{} ? "" : FormatMac(mac),
+                     .resolving = learnt && mac == ConfigMac{}});
     }
   }
   return all;
@@ -159,6 +163,7 @@ std::vector<ClientView> Management::Clients() {
                    .uid = client.uid,
                    .queues = client.queue_count,
                    .state = client.is_gone            ? "leaving"
+                            : client.has_packets      ? "packets"
                             : client.queue_count != 0 ? "open"
                                                       : "connected",
                    .claims = clients_->ClaimsOf(client.id)});
@@ -195,7 +200,7 @@ std::vector<CounterSetView> Management::Counters(CounterScope scope) {
     case CounterScope::kLcore:
       for (uint32_t l = 0; l < endpoint_->pipeline_count(); ++l) {
         sets.push_back(
-            ToSet(absl::StrCat(config.lcores[l].cpu), endpoint_->pipeline(l).port_counters()));
+            ToSet(absl::StrCat(config.lcores[l].cpu), endpoint_->LcoreCounters(l)));
       }
       break;
     case CounterScope::kPort:

@@ -13,6 +13,7 @@
 #include "endpoint/connection_survey.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/logger.h"
+#include "endpoint/packet_service.h"
 #include "endpoint/queue_survey.h"
 #include "endpoint/registers.h"
 #include "mgmt/endpoint_view.h"
@@ -28,6 +29,9 @@ class Management final : public EndpointView {
                                                             ClientService* clients,
                                                             Logger* logger, ConfigOrigin origin);
   ~Management() override { clients_->SetRegisters(nullptr); }
+
+  // Learnt MAC addresses come from there; it outlives this.
+  void SetPackets(const PacketService* packets) { packets_ = packets; }
 
   int fd() const { return server_->fd(); }
   // Call when fd() is readable.
@@ -103,6 +107,7 @@ class Management final : public EndpointView {
   Endpoint* const endpoint_;
   ClientService* const clients_;
   Logger* const logger_;
+  const PacketService* packets_ = nullptr;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   ConfigChanger changer_;
   EndpointRegisters registers_;

@@ -224,6 +224,14 @@ int RunEmbedded(const Options& options, Document document, const std::atomic<boo
   absl::StatusOr<Config> config = LoadConfig(options.config, MachineFacts::Here());
   if (!config.ok()) return Fail(config.status(), kExitUsage);
   config->eal.args.insert(config->eal.args.end(), options.eal.begin(), options.eal.end());
+  for (const PortConfig& port : config->ports) {
+    if (!port.tap) continue;
+    return Fail(absl::InvalidArgumentError(
+                    absl::StrCat(options.config, ": port ", port.name,
+                                 " has a TAP device, which suede alone serves; leave tap out, and "
+                                 "give peers their mac")),
+                kExitUsage);
+  }
   const int instance = FindInstance(*config, options);
   if (instance < 0) {
     return Fail(absl::InvalidArgumentError(absl::StrCat(

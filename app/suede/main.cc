@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "command_line.h"
+#include "endpoint/packet_service.h"
 #include "endpoint/preflight.h"
 #include "endpoint/version.h"
 #include "serve.h"
@@ -64,6 +65,13 @@ int RunEndpoint(const Config& config, ConfigOrigin origin, Logger& log, int sign
     log(EalLogLevel::kError, "management", Text(management.status()));
     return kExitPreflight;
   }
+  absl::StatusOr<std::unique_ptr<PacketService>> packets =
+      PacketService::Create(endpoint->get(), &(*clients)->server(), write);
+  if (!packets.ok()) {
+    log(EalLogLevel::kError, "packets", Text(packets.status()));
+    return kExitPreflight;
+  }
+  (*management)->SetPackets(packets->get());
   if (absl::Status status = (*endpoint)->Start(); !status.ok()) {
     log(EalLogLevel::kError, "lcore", Text(status));
     return kExitPreflight;
@@ -78,6 +86,7 @@ int RunEndpoint(const Config& config, ConfigOrigin origin, Logger& log, int sign
   const int code = Serve({.endpoint = **endpoint,
                           .clients = **clients,
                           .management = **management,
+                          .packets = **packets,
                           .notifier = notifier,
                           .log = log,
                           .signals = signals},

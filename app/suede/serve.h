@@ -8,6 +8,7 @@
 #include "endpoint/endpoint.h"
 #include "endpoint/logger.h"
 #include "endpoint/management.h"
+#include "endpoint/packet_service.h"
 #include "notifier.h"
 
 namespace suede {
@@ -17,6 +18,7 @@ struct Served {
   Endpoint& endpoint;
   ClientService& clients;
   Management& management;
+  PacketService& packets;
   Notifier& notifier;
   Logger& log;
   int signals;  // a signalfd that does not block

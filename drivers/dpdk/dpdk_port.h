@@ -83,6 +83,8 @@ class DpdkPort final : public Port {
   // Sets the device's link up or down. False where the driver cannot.
   bool SetLink(bool up);
   PortStats Stats();
+  // Takes what is sent to any group from then on, where the device does not do so already.
+  void ReceiveGroups();
   uint32_t FreeFrames() const;
   // Calls `change` while no burst runs: for what a device lets nobody change under its lcore.
   template <typename Change>

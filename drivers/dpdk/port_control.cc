@@ -158,6 +158,11 @@ PortStats DpdkPort::Stats() {
   return total;
 }
 
+void DpdkPort::ReceiveGroups() {
+  // A device without such a filter, as memif, receives everything anyway.
+  if (open_) rte_eth_allmulticast_enable(id_);
+}
+
 uint32_t DpdkPort::FreeFrames() const { return open_ ? rte_mempool_avail_count(pool_) : 0; }
 
 void DpdkPort::Close() {

@@ -49,11 +49,13 @@ void ShmServer::HandlePacketsOpen(Client& client, const protocol::PacketsOpen& r
 }
 
 void ShmServer::HandlePacketSend(const Client& client, const protocol::PacketSend& request) {
+  if (packet_handler_ == nullptr) return;
   packet_handler_->OnPacket(client.packet_port,
                             {request.octets, request.head.size - sizeof request.head});
 }
 
 void ShmServer::TellReceivers(uint32_t port) {
+  if (packet_handler_ == nullptr) return;
   const auto count = std::count_if(clients_.begin(), clients_.end(), [port](const auto& client) {
     return client->receives_packets && client->packet_port == port;
   });

@@ -61,7 +61,11 @@ Answer ListPeers(Call& call) {
   Json list = Json::array();
   for (const PeerView& peer : call.endpoint.Peers()) {
     list.push_back(
-        Json{{"xpu", peer.xpu}, {"port", peer.port}, {"address", peer.address}, {"mac", peer.mac}});
+        Json{{"xpu", peer.xpu},
+             {"port", peer.port},
+             {"address", peer.address},
+             {"mac", peer.mac},
+             {"resolving", peer.resolving}});
   }
   return Json{{"peers", std::move(list)}};
 }
@@ -115,14 +119,15 @@ constexpr Method kMethods[] = {
      .run = ListPorts},
     {.name = "peers.list",
      .sentence = "Where peers are: one entry for each port that reaches one.",
-     .result = "peers: xpu, port, address, mac",
+     .result = "peers: xpu, port, address, mac, resolving (true: the MAC address is to be learnt "
+                  "and not known yet)",
      .run = ListPeers},
     {.name = "clients.list",
      .sentence = "Client processes.",
      .result =
-         "clients: id, pid, uid, queues, state (connected: has no segment yet; open; leaving: "
-         "the lcore still delivers what it had handed over), claims (what is received for it: "
-         "XPU.INSTANCE:VC,VC… …)",
+         "clients: id, pid, uid, queues, state (connected: has no segment yet; open; packets: "
+         "carries management packets; leaving: the lcore still delivers what it had handed over), "
+         "claims (what is received for it: XPU.INSTANCE:VC,VC… …)",
      .run = ListClients},
     {.name = "log.get_level",
      .sentence = "The least severity that is logged.",

@@ -57,7 +57,8 @@ struct PeerView {
   uint32_t xpu = 0;
   std::string port;
   std::string address;  // with several own instances per XPU: that for the first of them
-  std::string mac;      // empty where frames have none
+  std::string mac;      // empty where frames have none, and while it is resolving
+  bool resolving = false;  // the MAC address is to be learnt and is not known yet
 };
 
 struct ClientView {

@@ -44,6 +44,9 @@ bool Pipeline::PollMailbox() {
       case LcoreRequestKind::kSetPeerMac:
         SetPeerMac(request);
         continue;
+      case LcoreRequestKind::kLosePeer:
+        LosePeer(request);
+        continue;
       case LcoreRequestKind::kQueues:
         WriteQueues(*request.queues);
         continue;
@@ -255,10 +258,28 @@ void Pipeline::SetPeerMac(const LcoreRequest& request) {
   instance.counters.Add(Counter::kNeighboursLearnt);
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     const uint32_t number = instance.ConnectionIndex(peer, vc);
+    MarkLost(instance, number, instance.connections[number].lost());
     const uint8_t bit = static_cast<uint8_t>(1u << vc);
     if ((instance.blocked[number] & bit) == 0) continue;
     instance.blocked[number] = static_cast<uint8_t>(instance.blocked[number] & ~bit);
     Activate(instance, Scheduler::QueueIndex(peer, vc));
+  }
+}
+
+// Credit is not to pile up behind a peer that nobody can find.
+void Pipeline::LosePeer(const LcoreRequest& request) {
+  if (request.instance >= instances_.size()) return;
+  Instance& instance = *instances_[request.instance];
+  const uint32_t peer = request.peer;
+  if (peer >= instance.params.peers.size() || instance.resolving[peer] == 0) return;
+  if (!instance.scheduler.queue(Scheduler::QueueIndex(peer, 0)).lost) {
+    instance.counters.Add(Counter::kUnreachable);
+  }
+  const bool per_vc = instance.params.transport.psn_scope == PsnScope::kVc;
+  for (uint32_t vc = 0; vc < (per_vc ? kVcCount : 1); ++vc) {
+    const uint32_t number = instance.ConnectionIndex(peer, vc);
+    MarkLost(instance, number, true);
+    GiveUpQueued(instance, number, SUEDE_STATUS_UNREACHABLE);
   }
 }
 

@@ -27,7 +27,9 @@ enum class LcoreRequestKind : uint8_t {
   kSnapshot,    // write connections to `snapshot`; has no reply but its `done`
   kSettings,    // take `settings`; no reply but its `done`; one at a time
   kSetPeerMac,  // frames to `peer` of `instance` go to `mac` from now on; has no reply
-  kQueues,      // write the clients' queues to `queues`, likewise
+  kLosePeer,    // nobody knows that MAC address: what is for `peer` is given up, until kSetPeerMac;
+                // has no reply
+  kQueues,      // write the clients' queues to `queues`, has no reply but its `done`
   kSetPort,     // take `port` out of the data path or back into it; shows in Pipeline::admin_done
   kSetInstance, // `instance` likewise
 };
@@ -38,7 +40,7 @@ struct LcoreRequest {
   uint16_t queue = 0;     // kResetQueue: number within the client
   uint32_t client = 0;
   uint32_t instance = 0;  // the pipeline's number
-  uint32_t peer = 0;      // kSetPeerMac: index into InstanceParams::peers
+  uint32_t peer = 0;      // index into InstanceParams::peers
   std::array<uint8_t, 6> mac{};
   uint32_t port = 0;      // kSetPort: the pipeline's number
   bool up = false;        // kSetPort, kSetInstance

@@ -159,6 +159,7 @@ class Pipeline {
   LcoreStatus Detach(const LcoreRequest& request);
   void WriteSnapshot(ConnectionSnapshot& out) const;
   void SetPeerMac(const LcoreRequest& request);
+  void LosePeer(const LcoreRequest& request);
   void WriteQueues(QueueSnapshot& out) const;
   void FinishDetaching();
   void FinishDraining();

@@ -29,11 +29,18 @@ class Received(ctypes.Structure):
                 ("reserved", ctypes.c_uint8 * 6)]
 
 
+class PacketsParams(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_uint32), ("receive", ctypes.c_uint32),
+                ("timeout_ms", ctypes.c_uint32), ("port_index", ctypes.c_uint32),
+                ("port", ctypes.c_char_p)]
+
+
 def _library():
     library = ctypes.CDLL(str(e2e.BUILD / "app/libsuede/libsuede.so.1"))
     library.suede_error_text.restype = ctypes.c_char_p
     library.suede_get_queue.restype = ctypes.c_void_p
-    for name in ("suede_close", "suede_flush"):
+    library.suede_packets_lost.restype = ctypes.c_uint64
+    for name in ("suede_close", "suede_flush", "suede_packets_close"):
         getattr(library, name).restype = None
     return library
 
@@ -130,6 +137,44 @@ class Client:
                 assert time.monotonic() < deadline, "no credit"
                 time.sleep(0.001)
         return range(first, first + count)
+
+
+class Packets:
+    """The management packets of a port."""
+
+    def __init__(self, socket, port="p0", receive=True):
+        self._library = _library()
+        self._packets = ctypes.c_void_p()
+        params = PacketsParams(size=ctypes.sizeof(PacketsParams), receive=int(receive),
+                               port=port.encode())
+        result = self._library.suede_packets_open(str(socket).encode(), ctypes.byref(params),
+                                                  ctypes.byref(self._packets))
+        if result != 0:
+            raise OSError(-result, self._library.suede_error_text().decode())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._library.suede_packets_close(self._packets)
+
+    def send(self, frame):
+        return self._library.suede_packets_send(self._packets, frame, ctypes.c_uint32(len(frame)))
+
+    def receive(self):
+        """A frame, or None where there is none."""
+        room = ctypes.create_string_buffer(9618)
+        count = self._library.suede_packets_receive(self._packets, room, ctypes.c_uint32(len(room)))
+        return room.raw[:count] if count >= 0 else None
+
+    def drain(self):
+        frames = []
+        while (frame := self.receive()) is not None:
+            frames.append(frame)
+        return frames
+
+    def lost(self):
+        return self._library.suede_packets_lost(self._packets)
 
 
 def settle(left, right):

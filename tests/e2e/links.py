@@ -13,6 +13,21 @@ def ip(*arguments):
 
 
 @contextlib.contextmanager
+def empty_namespaces(count):
+    """Names of namespaces with a loopback interface."""
+    tag = secrets.token_hex(3)
+    names = [f"suede-{tag}-{i}" for i in range(count)]
+    try:
+        for name in names:
+            ip("netns", "add", name)
+            ip("-n", name, "link", "set", "lo", "up")
+        yield names
+    finally:
+        for name in names:
+            subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True, timeout=10)
+
+
+@contextlib.contextmanager
 def namespaces(mtu, bridge=False):
     """Two namespaces with an interface each: joined directly or by a bridge in a third. Yields
     (prefix, interface) of both and the bridge's namespace."""

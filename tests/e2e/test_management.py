@@ -89,7 +89,8 @@ def test_what_the_lists_say(pair):
         {"xpu": 0, "instance": 0, "lcore": left.config["lcores"][0]["cpu"], "port": "p0",
          "address": e2e.ip_of(0)}]
     assert e2e.managed(left, "peers", "list")["peers"] == [
-        {"xpu": 1, "port": "p0", "address": e2e.ip_of(1), "mac": e2e.mac_of(1)}]
+        {"xpu": 1, "port": "p0", "address": e2e.ip_of(1), "mac": e2e.mac_of(1),
+         "resolving": False}]
     port, = e2e.managed(right, "ports", "list")["ports"]
     assert port["mac"] == e2e.mac_of(1) and port["link_up"] and port["driver"] == "net_memif"
     assert 0 < port["pool_free"] <= port["pool_frames"]

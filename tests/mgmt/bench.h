@@ -44,7 +44,8 @@ class FakeEndpoint : public EndpointWithChanges {
              .pool_frames = 100, .pool_free = 90}};
   }
   std::vector<PeerView> Peers() override {
-    return {{.xpu = 4, .port = "p0", .address = "198.18.0.2", .mac = "02:00:00:00:00:02"}};
+    return {{.xpu = 4, .port = "p0", .address = "198.18.0.2", .mac = "02:00:00:00:00:02"},
+            {.xpu = 5, .port = "p0", .address = "198.18.0.3", .mac = "", .resolving = true}};
   }
   std::vector<ClientView> Clients() override {
     return {{.id = 1, .pid = 42, .uid = 1000, .queues = 2, .state = "open"}};

@@ -152,7 +152,11 @@ TEST_F(RpcTest, Lists) {
   const Json port = client_.Result("ports.list")["ports"][0];
   EXPECT_EQ(port["pool_free"], 90);
   EXPECT_TRUE(port["speed_bps"].is_null());
-  EXPECT_EQ(client_.Result("peers.list")["peers"][0]["mac"], "02:00:00:00:00:02");
+  const Json peers = client_.Result("peers.list")["peers"];
+  EXPECT_EQ(peers[0]["mac"], "02:00:00:00:00:02");
+  EXPECT_EQ(peers[0]["resolving"], false);
+  EXPECT_EQ(peers[1]["mac"], "");
+  EXPECT_EQ(peers[1]["resolving"], true);
   EXPECT_EQ(client_.Result("clients.list")["clients"][0]["state"], "open");
 }
 

@@ -91,9 +91,42 @@ TEST_F(ResolvingTest, AnAddressThatChangesIsFollowed) {
   EXPECT_EQ(host->Count(Counter::kNeighboursLearnt), 2u);
 }
 
+TEST_F(ResolvingTest, APeerThatNobodyFindsIsUnreachableUntilItIsFound) {
+  for (uint8_t tag = 0; tag < 4; ++tag) client->SendTagged(tag, 1, tag);
+  Run(milliseconds(1));
+  Ask(*host, {.kind = LcoreRequestKind::kLosePeer, .peer = 0});
+  EXPECT_EQ(Statuses(*client, 4), std::vector<int>(4, SUEDE_STATUS_UNREACHABLE));
+  EXPECT_EQ(host->Count(Counter::kTxUnreachable), 4u);
+  EXPECT_TRUE(host->pipeline->IsQuiet());
+  // New ones are not taken in, and none of this costs credit or frames.
+  for (int round = 0; round < 2000; ++round) {
+    ASSERT_EQ(client->SendTagged(0, 1), SendResult::kOk) << round;
+    EXPECT_EQ(Statuses(*client, 1)[0], SUEDE_STATUS_UNREACHABLE);
+  }
+  Ask(*host, {.kind = LcoreRequestKind::kLosePeer, .peer = 0});
+  EXPECT_EQ(host->Count(Counter::kUnreachable), 1u);
+  EXPECT_EQ(host->Count(Counter::kTxFrames), 0u);
+  ExpectNoFramesOut();
+  SetMac(1);
+  client->SendTagged(7, 1);
+  EXPECT_TRUE(RunUntil([&] { return host->Count(Counter::kTxPdus) == 1; }));
+  // Too late: it has been found.
+  Ask(*host, {.kind = LcoreRequestKind::kLosePeer, .peer = 0});
+  ReliabilityHeader ack = Rh();
+  ack.op = RhOp::kAck;
+  ack.rpsn = Psn(0);
+  Inject({Build(ack, {})});
+  const std::vector<suede_completion> completions = client->Completions();
+  ASSERT_EQ(completions.size(), 1u);
+  EXPECT_EQ(completions[0].status, SUEDE_STATUS_OK);
+}
+
 TEST_F(ResolvingTest, RequestsForNobodyAreIgnored) {
   Ask(*host, {.kind = LcoreRequestKind::kSetPeerMac, .instance = 9, .mac = MacOf(1)});
   Ask(*host, {.kind = LcoreRequestKind::kSetPeerMac, .peer = 9, .mac = MacOf(1)});
+  Ask(*host, {.kind = LcoreRequestKind::kLosePeer, .instance = 9});
+  Ask(*host, {.kind = LcoreRequestKind::kLosePeer, .peer = 9});
+  EXPECT_EQ(host->Count(Counter::kUnreachable), 0u);
   EXPECT_EQ(host->Count(Counter::kNeighboursLearnt), 0u);
 }
 

@@ -199,6 +199,22 @@ TEST_F(ServerTest, PacketsAndCommandsDoNotMix) {
   EXPECT_EQ(daemon_.packets, 0u);
 }
 
+TEST_F(ServerTest, WithoutAHandlerPacketsAreRefused) {
+  daemon_.Ask<int>([](ShmServer& server) {
+    server.SetPacketHandler(nullptr);
+    return 0;
+  });
+  RawClient client(path_);
+  protocol::PacketsOpen open;
+  open.head.sequence = 7;
+  ASSERT_TRUE(client.Send(open));
+  protocol::Reply reply;
+  ASSERT_TRUE(client.Receive(&reply));
+  EXPECT_EQ(reply.status, protocol::Status::kFailed);
+  EXPECT_EQ(reply.head.sequence, 7u);
+  EXPECT_EQ(client.Open(), protocol::Status::kOk) << "it may still become another kind of client";
+}
+
 TEST_F(ServerTest, PacketsOfAnyLengthReachTheHandlerAndNoLongerOnes) {
   RawClient client(path_);
   ASSERT_TRUE(client.Send(protocol::PacketsOpen{}));

@@ -1,0 +1,75 @@
+// The management packets of an endpoint: between the lanes of its ports on one side, TAP devices and
+// clients on the other (docs/management-packets.md).
+#ifndef SUEDE_APP_ENDPOINT_PACKET_SERVICE_H_
+#define SUEDE_APP_ENDPOINT_PACKET_SERVICE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "endpoint/endpoint.h"
+#include "endpoint/peer_resolver.h"
+#include "shm/server.h"
+#include "tap/tap.h"
+
+namespace suede {
+
+// Control thread only.
+class PacketService final : public PacketHandler {
+ public:
+  // Makes the TAP devices. `endpoint` and `clients` outlive it.
+  static absl::StatusOr<std::unique_ptr<PacketService>> Create(Endpoint* endpoint,
+                                                               ShmServer* clients,
+                                                               Endpoint::Log log);
+  ~PacketService() override;
+
+  // Readable when a TAP device or the kernel's neighbour table has something.
+  int fd() const { return epoll_; }
+  // Whether somebody receives: call Poll every millisecond then.
+  bool busy() const;
+  // When fd() is readable, and every 10 ms or so.
+  void Poll();
+
+  // Of a peer whose configuration leaves it out; all zero where it is not known (yet).
+  ConfigMac LearntMac(uint32_t port, const ConfigAddress& address) const;
+
+  // PacketHandler.
+  absl::StatusOr<PacketPort> FindPacketPort(std::string_view name, uint32_t index) override;
+  void OnPacketReceivers(uint32_t port, uint32_t count) override;
+  void OnPacket(uint32_t port, std::span<const uint8_t> frame) override;
+
+ private:
+  struct Port {
+    PacketLane* lane = nullptr;  // none: no lcore serves the port
+    std::unique_ptr<Tap> tap;
+    std::unique_ptr<PeerResolver> resolver;
+    uint32_t receivers = 0;  // clients
+    bool IsReceiving() const { return tap != nullptr || receivers != 0; }
+  };
+
+  PacketService(Endpoint* endpoint, ShmServer* clients, Endpoint::Log log, int epoll)
+      : endpoint_(endpoint), clients_(clients), log_(std::move(log)), epoll_(epoll) {}
+  absl::Status OpenTap(uint32_t port);
+  absl::Status GiveAddresses(uint32_t port);
+  bool Watch(int fd);
+  void SetReceiving(uint32_t port);
+  void TakeFromTap(Port& port);
+  void HandUp(uint32_t number);
+
+  Endpoint* const endpoint_;
+  ShmServer* const clients_;
+  const Endpoint::Log log_;
+  const int epoll_;
+  std::vector<Port> ports_;  // as Config::ports
+  // More than any frame, so that one that is too long shows.
+  std::vector<uint8_t> room_ = std::vector<uint8_t>(1u << 16);
+  std::chrono::steady_clock::time_point next_tick_{};
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_PACKET_SERVICE_H_

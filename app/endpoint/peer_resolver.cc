@@ -1,0 +1,134 @@
+#include "endpoint/peer_resolver.h"
+
+#include "absl/strings/str_cat.h"
+#include "control/config_encapsulation.h"
+#include "control/config_values.h"
+
+namespace suede {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr auto kLookEvery = milliseconds(10);
+// After the link has come up: a question that finds the far side not ready is repeated by the kernel
+// after a second only.
+constexpr auto kSettle = milliseconds(50);
+constexpr auto kAskAgain = seconds(1);       // for one that is not known
+constexpr auto kConfirmEvery = seconds(30);  // one that is
+constexpr uint32_t kQuestionsBeforeLost = 5;  // that nobody has answered
+constexpr int kQuestionsPerLook = 32;        // so that a thousand peers do not ask in one moment
+
+LinkAddress ToLink(PortConfig::Encapsulation encapsulation, uint64_t high, uint64_t low) {
+  return {.is_v6 = encapsulation == PortConfig::Encapsulation::kUdp6, .high = high, .low = low};
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<PeerResolver>> PeerResolver::Create(Endpoint* endpoint,
+                                                                   uint32_t port,
+                                                                   uint32_t interface,
+                                                                   Endpoint::Log log) {
+  std::unique_ptr<PeerResolver> resolver(new PeerResolver(endpoint, port, std::move(log)));
+  absl::StatusOr<std::unique_ptr<Neighbours>> neighbours = Neighbours::Open(interface);
+  if (!neighbours.ok()) return neighbours.status();
+  resolver->neighbours_ = *std::move(neighbours);
+  resolver->FindPeers();
+  return resolver;
+}
+
+// What pipelines were built from does not change.
+void PeerResolver::FindPeers() {
+  const Config& config = endpoint_->config();
+  for (uint32_t i = 0; i < config.instances.size(); ++i) {
+    if (config.instances[i].ports[0].port != port_) continue;
+    lcore_ = endpoint_->pipeline_of(i);
+    const uint32_t number = endpoint_->number_of(i);
+    const auto& peers = endpoint_->pipeline(lcore_).instance(number).params.peers;
+    for (uint32_t peer = 0; peer < peers.size(); ++peer) {
+      if (!peers[peer].resolving) continue;
+      const NetAddress& address = peers[peer].address;
+      const LinkAddress at =
+          ToLink(config.ports[port_].encapsulation, address.high, address.low);
+      peers_[at].uses.push_back({.instance = number, .peer = peer});
+    }
+  }
+}
+
+void PeerResolver::Poll(bool link_up, Clock::time_point now) {
+  neighbours_->Poll([this](const LinkAddress& address, const Neighbours::Mac& mac) {
+    OnFound(address, mac);
+  });
+  TellLcore();
+  if (link_up && !was_up_) {
+    next_look_ = now + kSettle;
+    for (auto& [address, peer] : peers_) peer.unanswered = 0;
+  }
+  was_up_ = link_up;
+  if (!link_up || now < next_look_) return;
+  next_look_ = now + kLookEvery;
+  AskKernel(now);
+}
+
+void PeerResolver::OnFound(const LinkAddress& address, const ConfigMac& mac) {
+  const auto found = peers_.find(address);
+  if (found == peers_.end() || found->second.mac == mac || !IsUnicast(mac)) return;
+  Peer& peer = found->second;
+  const PortConfig& port = endpoint_->config().ports[port_];
+  log_(EalLogLevel::kInfo, "neighbour",
+       absl::StrCat(peer.mac == ConfigMac{} ? "learnt" : "changed", " port=", port.name,
+                    " address=",
+                    FormatAddress(port.encapsulation, {.high = address.high, .low = address.low}),
+                    " mac=", FormatMac(mac)));
+  peer.mac = mac;
+  peer.ask_at = Clock::now() + kConfirmEvery;
+  for (Use& use : peer.uses) use.told = false;
+  untold_ = true;
+}
+
+// A full mailbox is filled further the next time.
+void PeerResolver::TellLcore() {
+  if (!untold_) return;
+  auto& requests = endpoint_->pipeline(lcore_).mailbox().requests;
+  for (auto& [address, peer] : peers_) {
+    for (Use& use : peer.uses) {
+      if (use.told) continue;
+      if (!requests.Push({.kind = LcoreRequestKind::kSetPeerMac,
+                          .instance = use.instance,
+                          .peer = use.peer,
+                          .mac = peer.mac})) {
+        return;
+      }
+      use.told = true;
+    }
+  }
+  untold_ = false;
+}
+
+void PeerResolver::AskKernel(Clock::time_point now) {
+  int left = kQuestionsPerLook;
+  for (auto& [address, peer] : peers_) {
+    if (peer.ask_at > now) continue;
+    if (left-- == 0) return;
+    neighbours_->Resolve(address);
+    const bool is_known = peer.mac != ConfigMac{};
+    peer.ask_at = now + (is_known ? kConfirmEvery : kAskAgain);
+    if (!is_known && ++peer.unanswered > kQuestionsBeforeLost) GiveUp(peer);
+  }
+}
+
+// Said again with each further question: what does not fit into the mailbox comes with the next.
+void PeerResolver::GiveUp(const Peer& peer) {
+  auto& requests = endpoint_->pipeline(lcore_).mailbox().requests;
+  for (const Use& use : peer.uses) {
+    requests.Push({.kind = LcoreRequestKind::kLosePeer, .instance = use.instance, .peer = use.peer});
+  }
+}
+
+ConfigMac PeerResolver::MacOf(const ConfigAddress& address) const {
+  const auto found = peers_.find(
+      ToLink(endpoint_->config().ports[port_].encapsulation, address.high, address.low));
+  return found != peers_.end() ? found->second.mac : ConfigMac{};
+}
+
+}  // namespace suede

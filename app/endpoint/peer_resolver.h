@@ -1,0 +1,71 @@
+// Finds the MAC addresses of a port's peers in the kernel's neighbour table, and tells the lcore that
+// serves the port (docs/management-packets.md, "Neighbours").
+#ifndef SUEDE_APP_ENDPOINT_PEER_RESOLVER_H_
+#define SUEDE_APP_ENDPOINT_PEER_RESOLVER_H_
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "endpoint/endpoint.h"
+#include "tap/neighbours.h"
+
+namespace suede {
+
+// Control thread only.
+class PeerResolver {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // For Config::ports[port], whose TAP device is the interface. `endpoint` outlives it.
+  static absl::StatusOr<std::unique_ptr<PeerResolver>> Create(Endpoint* endpoint, uint32_t port,
+                                                              uint32_t interface,
+                                                              Endpoint::Log log);
+
+  // Readable when the kernel has something to say.
+  int fd() const { return neighbours_->fd(); }
+  // Every 10 ms or so, and when fd() is readable. Asks for nobody while the link is down.
+  void Poll(bool link_up, Clock::time_point now);
+  // All zero where it is not known (yet).
+  ConfigMac MacOf(const ConfigAddress& address) const;
+
+ private:
+  // A place in an lcore's templates.
+  struct Use {
+    uint32_t instance = 0;  // the pipeline's number
+    uint32_t peer = 0;      // index into InstanceParams::peers
+    bool told = true;       // of the last change
+  };
+  struct Peer {
+    ConfigMac mac{};
+    Clock::time_point ask_at{};
+    uint32_t unanswered = 0;  // questions since the link came up
+    std::vector<Use> uses;
+  };
+
+  PeerResolver(Endpoint* endpoint, uint32_t port, Endpoint::Log log)
+      : endpoint_(endpoint), port_(port), log_(std::move(log)) {}
+  void FindPeers();
+  void OnFound(const LinkAddress& address, const ConfigMac& mac);
+  void TellLcore();
+  void GiveUp(const Peer& peer);
+  void AskKernel(Clock::time_point now);
+
+  Endpoint* const endpoint_;
+  const uint32_t port_;
+  const Endpoint::Log log_;
+  std::unique_ptr<Neighbours> neighbours_;
+  uint32_t lcore_ = 0;
+  std::map<LinkAddress, Peer> peers_;
+  bool untold_ = false;
+  bool was_up_ = false;
+  Clock::time_point next_look_{};
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_PEER_RESOLVER_H_
