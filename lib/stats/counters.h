@@ -106,6 +106,31 @@ enum class Counter : uint16_t {
 };
 inline constexpr size_t kCounterCount = static_cast<size_t>(Counter::kCount);
 
+// Whether it is counted for an lcore: what no instance can be named for. The others are counted for
+// an instance.
+constexpr bool IsOfLcore(Counter counter) {
+  switch (counter) {
+    case Counter::kTxFrames:
+    case Counter::kTxFrameBytes:
+    case Counter::kTxPortFull:
+    case Counter::kRxFrames:
+    case Counter::kRxFrameBytes:
+    case Counter::kRxNotSue:
+    case Counter::kRxTruncated:
+    case Counter::kRxIpHeader:
+    case Counter::kRxIpChecksum:
+    case Counter::kRxUdpChecksum:
+    case Counter::kRxShimVersion:
+    case Counter::kRxNextHeader:
+    case Counter::kRxHopLimit:
+    case Counter::kRxMulticast:
+    case Counter::kRxUnknownDestination:
+    case Counter::kBusyCycles:
+    case Counter::kIdleCycles: return true;
+    default: return false;
+  }
+}
+
 struct CounterRow {
   std::string_view name;
   Severity severity;
@@ -131,6 +156,9 @@ class alignas(64) CounterBlock {
   // Any thread.
   uint64_t Get(Counter counter) const {
     return cells_[static_cast<size_t>(counter)].load(std::memory_order_relaxed);
+  }
+  const std::atomic<uint64_t>& Cell(Counter counter) const {
+    return cells_[static_cast<size_t>(counter)];
   }
   // Adds every cell to `sum`; any thread.
   void AddTo(CounterSnapshot& sum) const {
