@@ -42,6 +42,8 @@ class Loop {
       s_.clients.Poll();
       s_.management.Poll();
       s_.management.DrainCaptures();
+      s_.web.Poll(s_.management);
+      s_.observer.Tick();
       const Clock::time_point now = Clock::now();
       if (now >= next_tick_) Tick(now);
       TakeSignals();
@@ -55,9 +57,10 @@ class Loop {
   bool Wait() {
     pollfd fds[] = {{.fd = s_.signals, .events = POLLIN, .revents = 0},
                     {.fd = s_.clients.fd(), .events = POLLIN, .revents = 0},
-                    {.fd = s_.management.fd(), .events = POLLIN, .revents = 0}};
-    const int wait_ms = s_.clients.busy() || s_.management.captures() ? 1 : kTickMs;
-    if (poll(fds, std::size(fds), wait_ms) >= 0 || errno == EINTR) return true;
+                    {.fd = s_.management.fd(), .events = POLLIN, .revents = 0},
+                    {.fd = s_.web.fd(), .events = POLLIN, .revents = 0}};
+    const bool soon = s_.clients.busy() || s_.management.captures() || s_.web.busy();
+    if (poll(fds, std::size(fds), soon ? 1 : kTickMs) >= 0 || errno == EINTR) return true;
     s_.log(EalLogLevel::kError, "control", StrCat("poll: ", std::strerror(errno)));
     return false;
   }

@@ -8,6 +8,8 @@
 #include "endpoint/endpoint.h"
 #include "endpoint/logger.h"
 #include "endpoint/management.h"
+#include "endpoint/observer.h"
+#include "endpoint/web_service.h"
 #include "notifier.h"
 
 namespace suede {
@@ -17,6 +19,8 @@ struct Served {
   Endpoint& endpoint;
   ClientService& clients;
   Management& management;
+  Observer& observer;
+  WebService& web;
   Notifier& notifier;
   Logger& log;
   int signals;  // a signalfd that does not block

@@ -1,12 +1,10 @@
 #include "http/server.h"
 
-#include <arpa/inet.h>
 #include <civetweb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <chrono>
 #include <iterator>
 #include <thread>
@@ -26,12 +24,6 @@ const char* ReasonOf(int status) {
     case 503: return "Service Unavailable";
     default: return "Internal Server Error";
   }
-}
-
-absl::Status WrongAddress(std::string_view text) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("'", absl::string_view(text.data(), text.size()),
-                   "' is no address; use a port (of 127.0.0.1), or an IPv4 address, a colon and a port"));
 }
 
 // Everything that an answer begins with. What a page of ours may do in a browser: load what comes from
@@ -59,18 +51,12 @@ bool KeepsAlive(const mg_connection* connection, const mg_request_info& request)
   return request.http_version != nullptr && std::string_view(request.http_version) == "1.1";
 }
 
-std::string Joined(const HttpAddress& address, int port) {
-  return absl::StrCat(address.host, ":", port);
-}
-
 // Connects to where the server listens, and goes.
-void Knock(const std::string& address) {
-  const absl::StatusOr<HttpAddress> to = ParseHttpAddress(address);
-  if (!to.ok()) return;
+void Knock(const ListenAddress& address) {
   sockaddr_in there{};
   there.sin_family = AF_INET;
-  there.sin_port = htons(to->port);
-  inet_pton(AF_INET, to->host.c_str(), &there.sin_addr);
+  there.sin_port = htons(address.port);
+  there.sin_addr.s_addr = htonl(address.ip);
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return;
   static_cast<void>(connect(fd, reinterpret_cast<sockaddr*>(&there), sizeof there));
@@ -79,31 +65,12 @@ void Knock(const std::string& address) {
 
 }  // namespace
 
-absl::StatusOr<HttpAddress> ParseHttpAddress(std::string_view text) {
-  HttpAddress address{.host = "127.0.0.1", .port = 0, .is_loopback = true};
-  const size_t colon = text.rfind(':');
-  const std::string_view digits = colon == std::string_view::npos ? text : text.substr(colon + 1);
-  uint32_t port = 0;
-  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (digits.empty() || parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size() ||
-      port > 65535) {
-    return WrongAddress(text);
-  }
-  address.port = static_cast<uint16_t>(port);
-  if (colon == std::string_view::npos) return address;
-  address.host = text.substr(0, colon);
-  in_addr v4{};
-  if (inet_pton(AF_INET, address.host.c_str(), &v4) != 1) return WrongAddress(text);
-  address.is_loopback = ntohl(v4.s_addr) >> 24 == 127;
-  return address;
-}
-
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(HttpOptions options) {
   static const unsigned features = mg_init_library(MG_FEATURES_DEFAULT);
   static_cast<void>(features);
   std::unique_ptr<HttpServer> server(new HttpServer(std::move(options)));
   const HttpOptions& o = server->options_;
-  const std::string listen = Joined(o.address, o.address.port);
+  const std::string listen = o.address.text();
   const std::string threads = absl::StrCat(o.threads);
   const std::string bytes = absl::StrCat(o.request_bytes);
   const std::string request_ms = absl::StrCat(o.request_ms);
@@ -128,7 +95,8 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(HttpOptions option
   }
   mg_server_port ports[2] = {};
   const int count = mg_get_server_ports(server->context_, std::size(ports), ports);
-  server->address_ = Joined(o.address, count > 0 ? ports[0].port : o.address.port);
+  server->address_ = o.address;
+  if (count > 0) server->address_.port = static_cast<uint16_t>(ports[0].port);
   return server;
 }
 
@@ -161,7 +129,7 @@ int HttpServer::OnMessage(const mg_connection* connection, const char* message) 
 // Returns the status: the request is dealt with.
 int HttpServer::Serve(mg_connection* connection) {
   const mg_request_info& info = *mg_get_request_info(connection);
-  requests_.fetch_add(1, std::memory_order_relaxed);
+  options_.counters->requests.fetch_add(1, std::memory_order_relaxed);
   const std::string_view method = info.request_method;
   HttpResponse response;
   // A body would be read as the next request.
@@ -176,7 +144,9 @@ int HttpServer::Serve(mg_connection* connection) {
                                &response)) {
     response = {.status = 404, .body = "there is no such page\n"};
   }
-  if (response.status != 200) refusals_.fetch_add(1, std::memory_order_relaxed);
+  if (response.status != 200) {
+    options_.counters->refusals.fetch_add(1, std::memory_order_relaxed);
+  }
   std::string all = HeadOf(response, keeps_alive);
   if (method != "HEAD") all += response.body;
   mg_write(connection, all.data(), all.size());

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "base/listen_address.h"
 
 struct mg_connection;
 struct mg_context;
@@ -30,18 +31,16 @@ struct HttpResponse {
   std::string body;
 };
 
-// "127.0.0.1:9464"; a port alone is one of 127.0.0.1. Port 0: any that is free.
-struct HttpAddress {
-  std::string host;  // IPv4: Debian's civetweb knows no other
-  uint16_t port = 0;
-  bool is_loopback = false;
+struct HttpCounters {
+  std::atomic<uint64_t> requests{0};  // that came whole
+  std::atomic<uint64_t> refusals{0};  // those of them that got another answer than 200
 };
-absl::StatusOr<HttpAddress> ParseHttpAddress(std::string_view text);
 
 struct HttpOptions {
-  HttpAddress address;
+  ListenAddress address;  // IPv4: Debian's civetweb knows no other
   // What may be asked for, by path; false: 404. `response` is for the handler to fill in.
   std::function<bool(const HttpRequest& request, HttpResponse* response)> handler;
+  HttpCounters* counters = nullptr;  // outlives the server
   uint32_t threads = 32;            // connections that are served at a time
   uint32_t request_bytes = 8192;    // of a request's line and header
   int64_t request_ms = 2000;        // in which a request comes, and in which some of an answer is read
@@ -56,11 +55,8 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // "127.0.0.1:9464": where it listens, the port resolved.
-  const std::string& address() const { return address_; }
-  // Requests that came whole; those of them that got another answer than 200.
-  const std::atomic<uint64_t>& requests() const { return requests_; }
-  const std::atomic<uint64_t>& refusals() const { return refusals_; }
+  // Where it listens, the port resolved.
+  const ListenAddress& address() const { return address_; }
 
  private:
   explicit HttpServer(HttpOptions options) : options_(std::move(options)) {}
@@ -70,9 +66,7 @@ class HttpServer {
 
   const HttpOptions options_;
   mg_context* context_ = nullptr;
-  std::string address_;
-  std::atomic<uint64_t> requests_{0};
-  std::atomic<uint64_t> refusals_{0};
+  ListenAddress address_;
 };
 
 }  // namespace suede
