@@ -69,10 +69,11 @@ std::vector<MetricRow> SocketRows() {
 
 std::vector<MetricRow> AllMetricRows() {
   std::vector<MetricRow> rows;
-  for (std::vector<MetricRow> part : {ProcessRows(), StatsMetricRows(),
-                                      std::vector<MetricRow>{{"inflight_limit_pdus", kGauge, "xpu instance",
-                                        "Most PDUs that may be in flight (transport.inflight_pdus)"}},
-                                      PortRows(), SocketRows()}) {
+  const std::vector<MetricRow> limits = {
+      {"inflight_limit_pdus", kGauge, "xpu instance",
+       "Most PDUs that may be in flight (transport.inflight_pdus)"}};
+  for (std::vector<MetricRow> part :
+       {ProcessRows(), StatsMetricRows(), limits, PortRows(), SocketRows()}) {
     rows.insert(rows.end(), std::make_move_iterator(part.begin()),
                 std::make_move_iterator(part.end()));
   }

@@ -251,7 +251,8 @@ std::vector<std::string> Observer::Ailments() const {
   const int64_t now = NowNs();
   const int64_t silence = now - control_seen_ns_.load(std::memory_order_relaxed);
   if (silence > kStuckNs) {
-    ailments.push_back(absl::StrFormat("control thread: no turn for %d s", silence / 1'000'000'000));
+    ailments.push_back(
+        absl::StrFormat("control thread: no turn for %d s", silence / 1'000'000'000));
     return ailments;  // it is who looks after the lcores
   }
   for (uint32_t l = 0; l < pulses_.size(); ++l) {

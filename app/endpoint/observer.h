@@ -1,8 +1,8 @@
-// What can be seen of a running endpoint without asking anybody: its metrics, its health, whether it is
-// ready. The web server and DPDK's telemetry show it.
+// What can be seen of a running endpoint without asking anybody: its metrics, its health, whether
+// it is ready. The web server and DPDK's telemetry show it.
 //
-// The control thread copies what is its own into cells; everything else is cells already. Readers are
-// other threads, at any time, and take no lock.
+// The control thread copies what is its own into cells; everything else is cells already. Readers
+// are other threads, at any time, and take no lock.
 #ifndef SUEDE_APP_ENDPOINT_OBSERVER_H_
 #define SUEDE_APP_ENDPOINT_OBSERVER_H_
 

@@ -22,7 +22,9 @@ std::string_view StatusPageHtml() {
 <section><h2>Clients</h2><table id="clients"></table></section>
 <section><h2>Drops</h2><table id="drops"></table></section>
 </main>
-<footer><a href="metrics">metrics</a> <a href="readyz">readyz</a> <a href="healthz">healthz</a></footer>
+<footer>
+<a href="metrics">metrics</a> <a href="readyz">readyz</a> <a href="healthz">healthz</a>
+</footer>
 <noscript>The figures are at <a href="metrics">metrics</a>.</noscript>
 </body>
 </html>
@@ -169,7 +171,9 @@ function show(reading) {
        pick(reading, 'clients', {}).map(({labels, value: count}) => [labels.state, short(count)]));
   const drops = new Map();
   for (const family of ['rx_drops_total', 'tx_drops_total']) {
-    for (const {labels} of pick(reading, family, {})) drops.set(family + labels.reason, [family, labels.reason]);
+    for (const {labels} of pick(reading, family, {})) {
+      drops.set(family + labels.reason, [family, labels.reason]);
+    }
   }
   fill('drops', ['reason', 'side', 'since the start', 'now'],
        [...drops.values()].filter(([family, reason]) => value(reading, family, {reason}) > 0)

@@ -1,4 +1,5 @@
-// /suede/... on DPDK's telemetry socket: what dpdk-telemetry.py shows of an endpoint (docs/metrics.md).
+// /suede/... on DPDK's telemetry socket: what dpdk-telemetry.py shows of an endpoint
+// (docs/metrics.md).
 #ifndef SUEDE_APP_ENDPOINT_TELEMETRY_COMMANDS_H_
 #define SUEDE_APP_ENDPOINT_TELEMETRY_COMMANDS_H_
 

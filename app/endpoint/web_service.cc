@@ -36,7 +36,9 @@ void AnswerLines(std::string_view good, const std::vector<std::string>& wrong,
   for (const std::string& line : wrong) response->body += line + "\n";
 }
 
-uint64_t Millionths(uint64_t part, uint64_t whole) { return part * 1'000'000 / std::max<uint64_t>(1, whole); }
+uint64_t Millionths(uint64_t part, uint64_t whole) {
+  return part * 1'000'000 / std::max<uint64_t>(1, whole);
+}
 
 // The values of PeerMetricRows, in their order.
 struct PeerValue {
@@ -116,8 +118,8 @@ absl::StatusOr<std::unique_ptr<WebService>> WebService::Start(const std::string&
   options.log = [log](std::string_view line) { log(EalLogLevel::kDebug, "web", line); };
   absl::StatusOr<std::unique_ptr<HttpServer>> server = HttpServer::Start(std::move(options));
   if (!server.ok()) {
-    return absl::Status(server.status().code(), absl::StrCat("management.http_address: ",
-                                                             std::string(server.status().message())));
+    return absl::Status(server.status().code(), StrCat("management.http_address: ",
+                                                       std::string(server.status().message())));
   }
   service->server_ = *std::move(server);
   log(EalLogLevel::kInfo, "web", absl::StrCat("serving address=", service->address()));
@@ -158,7 +160,8 @@ void WebService::AnswerMetrics(const HttpRequest& request, HttpResponse* respons
   if (request.query != "peers=1" || AppendPeers(&response->body)) return;
   response->status = 503;
   response->content_type = "text/plain; charset=utf-8";
-  response->body = "another scrape of peers is under way, or the lcores did not answer; try again\n";
+  response->body =
+      "another scrape of peers is under way, or the lcores did not answer; try again\n";
 }
 
 bool WebService::AppendPeers(std::string* out) {
@@ -179,7 +182,8 @@ bool WebService::AppendPeers(std::string* out) {
       *out += '\n';
     }
   }
-  StrAppend(out, FamilyHead(rows.back()), SeriesPrefix(rows.back().name, {}), view->more ? 1 : 0, "\n");
+  StrAppend(out, FamilyHead(rows.back()), SeriesPrefix(rows.back().name, {}), view->more ? 1 : 0,
+            "\n");
   return true;
 }
 

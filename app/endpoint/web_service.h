@@ -17,8 +17,8 @@
 
 namespace suede {
 
-// Brings what lcores say of their connections, which the control thread asks them for, to a thread of
-// the web server, which waits for it. One at a time.
+// Brings what lcores say of their connections, which the control thread asks them for, to a thread
+// of the web server, which waits for it. One at a time.
 class PeerDesk {
  public:
   PeerDesk();
@@ -26,8 +26,8 @@ class PeerDesk {
   // A thread of the web server. None where another one waits already, or it took too long.
   std::optional<ConnectionsView> Ask();
 
-  // Control thread. fd() is readable when somebody asks; while busy() holds Poll is to be called every
-  // millisecond.
+  // Control thread. fd() is readable when somebody asks; while busy() holds Poll is to be called
+  // every millisecond.
   int fd() const { return wake_.get(); }
   bool busy() const { return question_ != nullptr; }
   void Poll(EndpointView& endpoint);

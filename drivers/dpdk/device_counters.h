@@ -1,5 +1,6 @@
-// Counters that devices have beside those which all have (DPDK's xstats): pauses and discards, under
-// names that do not depend on the driver. Control thread. Nothing here includes a DPDK header.
+// Counters that devices have beside those which all have (DPDK's xstats): pauses and discards,
+// under names that do not depend on the driver. Control thread. Nothing here includes a DPDK
+// header.
 #ifndef SUEDE_DPDK_DEVICE_COUNTERS_H_
 #define SUEDE_DPDK_DEVICE_COUNTERS_H_
 

@@ -1,5 +1,5 @@
-// Commands for DPDK's telemetry socket, which dpdk-telemetry.py speaks to. Nothing here includes a DPDK
-// header.
+// Commands for DPDK's telemetry socket, which dpdk-telemetry.py speaks to. Nothing here includes a
+// DPDK header.
 #ifndef SUEDE_DPDK_TELEMETRY_H_
 #define SUEDE_DPDK_TELEMETRY_H_
 
@@ -22,14 +22,15 @@ using TelemetryDict = std::vector<std::pair<std::string, TelemetryValue>>;
 using TelemetryList = std::vector<std::string>;
 using TelemetryReply = std::variant<TelemetryDict, TelemetryList>;
 
-// Called on telemetry's own thread; `parameter` is what follows the comma, perhaps nothing. False: no
-// such thing, which is answered with null.
+// Called on telemetry's own thread; `parameter` is what follows the comma, perhaps nothing. False:
+// no such thing, which is answered with null.
 using TelemetrySource = std::function<bool(std::string_view parameter, TelemetryReply* reply)>;
 
 // After StartEal(). `command` is "/suede/...", `help` a sentence.
 absl::Status AddTelemetry(const std::string& command, const std::string& help,
                           TelemetrySource source);
-// Waits for a source that runs. From then on commands are answered with null: EAL cannot forget them.
+// Waits for a source that runs. From then on commands are answered with null: EAL cannot forget
+// them.
 void RemoveTelemetry();
 
 }  // namespace suede

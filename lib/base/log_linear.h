@@ -17,8 +17,8 @@ struct LogLinear {
   static constexpr uint32_t kHalf = uint32_t{1} << kBits;
   static constexpr size_t kBuckets = (kValueBits - kBits + 1) * size_t{kHalf};
 
-  // With a shift of 0 the first two halves are the values 0 to 2 * kHalf - 1 themselves; each further
-  // shift adds the half in which the top bit is set. `value` is at most kLargest.
+  // With a shift of 0 the first two halves are the values 0 to 2 * kHalf - 1 themselves; each
+  // further shift adds the half in which the top bit is set. `value` is at most kLargest.
   static constexpr size_t BucketOf(uint64_t value) {
     const int shift = static_cast<int>(std::bit_width(value | (2 * kHalf - 1))) - (kBits + 1);
     return static_cast<size_t>((static_cast<uint64_t>(shift) << kBits) + (value >> shift));

@@ -26,8 +26,8 @@ const char* ReasonOf(int status) {
   }
 }
 
-// Everything that an answer begins with. What a page of ours may do in a browser: load what comes from
-// here and nothing else.
+// Everything that an answer begins with. What a page of ours may do in a browser: load what comes
+// from here and nothing else.
 std::string HeadOf(const HttpResponse& response, bool keeps_alive) {
   std::string head = absl::StrCat("HTTP/1.1 ", response.status, " ", ReasonOf(response.status),
                                   "\r\nContent-Type: ", std::string(response.content_type),
@@ -90,8 +90,8 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(HttpOptions option
   server->context_ = mg_start(&callbacks, server.get(), const_cast<const char**>(settings));
   if (server->context_ == nullptr) {
     return absl::UnavailableError(absl::StrCat(
-        "cannot listen at ", listen, ": another program may have the port, or the address is not one "
-        "of this machine; choose another"));
+        "cannot listen at ", listen, ": another program may have the port, or the address is not "
+        "one of this machine; choose another"));
   }
   mg_server_port ports[2] = {};
   const int count = mg_get_server_ports(server->context_, std::size(ports), ports);

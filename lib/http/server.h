@@ -1,5 +1,5 @@
-// A small web server to be looked at, on civetweb: GET and HEAD, answers that are made whole before they
-// are sent, bounds on everything that comes from outside.
+// A small web server to be looked at, on civetweb: GET and HEAD, answers that are made whole before
+// they are sent, bounds on everything that comes from outside.
 //
 // Threads of its own serve it. The handler is called by any of them, several at a time.
 #ifndef SUEDE_HTTP_SERVER_H_
@@ -43,7 +43,7 @@ struct HttpOptions {
   HttpCounters* counters = nullptr;  // outlives the server
   uint32_t threads = 32;            // connections that are served at a time
   uint32_t request_bytes = 8192;    // of a request's line and header
-  int64_t request_ms = 2000;        // in which a request comes, and in which some of an answer is read
+  int64_t request_ms = 2000;        // in which a request comes, and some of an answer is read
   int64_t keep_alive_ms = 1000;     // that a connection may lie idle
   std::function<void(std::string_view line)> log;  // what civetweb complains of
 };

@@ -63,8 +63,8 @@ std::string SeriesPrefix(std::string_view name, const MetricLabels& labels) {
 }
 
 std::string FamilyHead(const MetricRow& row) {
-  return StrCat("# HELP ", kPrefix, row.name, " ", row.sentence, "\n# TYPE ", kPrefix, row.name, " ",
-                NameOf(row.type), "\n");
+  return StrCat("# HELP ", kPrefix, row.name, " ", row.sentence, "\n# TYPE ", kPrefix, row.name,
+                " ", NameOf(row.type), "\n");
 }
 
 void AppendCell(uint64_t value, CellUnit unit, std::string* out) {
@@ -101,11 +101,12 @@ void MetricsPage::Add(const HistogramRow& row, const MetricLabels& labels,
   // Ends in "} ", or in a blank alone.
   bucket.resize(bucket.size() - (labels.empty() ? 1 : 2));
   StrAppend(&bucket, labels.empty() ? "{" : ",", "le=\"");
-  FamilyOf(row.name).histograms.push_back({.bucket = std::move(bucket),
-                                           .sum = SeriesPrefix(StrCat(row.name, "_sum"), labels),
-                                           .count = SeriesPrefix(StrCat(row.name, "_count"), labels),
-                                           .histogram = histogram,
-                                           .row = &row});
+  FamilyOf(row.name).histograms.push_back(
+      {.bucket = std::move(bucket),
+       .sum = SeriesPrefix(StrCat(row.name, "_sum"), labels),
+       .count = SeriesPrefix(StrCat(row.name, "_count"), labels),
+       .histogram = histogram,
+       .row = &row});
 }
 
 MetricCell* MetricsPage::NewCell(std::string_view family, const MetricLabels& labels,

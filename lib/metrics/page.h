@@ -1,8 +1,8 @@
 // The page that Prometheus reads (text format 0.0.4).
 //
-// What is on it is settled once: families, series, and for each the cell that its value is read from.
-// Rendering then is copying prefixes and printing numbers, and may be done by any thread at any time:
-// cells are atomics, so that nobody who writes one ever waits for it.
+// What is on it is settled once: families, series, and for each the cell that its value is read
+// from. Rendering then is copying prefixes and printing numbers, and may be done by any thread at
+// any time: cells are atomics, so that nobody who writes one ever waits for it.
 #ifndef SUEDE_METRICS_PAGE_H_
 #define SUEDE_METRICS_PAGE_H_
 

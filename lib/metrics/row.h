@@ -31,8 +31,8 @@ struct MetricName {
 // tx_drops_total{reason="reset"}, connections_lost is connections{state="lost"}.
 MetricName MetricNameOf(std::string_view row_name);
 
-// The rows of lib/stats, in order. Counters that belong to an lcore have its label, the others and the
-// rest those of an instance; of a family that both share the labels are told by a comma.
+// The rows of lib/stats, in order. Counters that belong to an lcore have its label, the others and
+// the rest those of an instance; of a family that both share the labels are told by a comma.
 std::vector<MetricRow> StatsMetricRows();
 
 // The reasons of both families of drops: family, reason, sentence.

@@ -83,8 +83,8 @@ struct Instance {
   uint32_t inflight = 0;         // PDUs, and octets of commands in them
   uint64_t inflight_bytes = 0;
   uint32_t queued = 0;           // PDUs packed and not yet sent
-  // Of Pipeline::PublishGauges: lines that were taken and whose credit was not returned; connections
-  // by state, of the round that is under way.
+  // Of Pipeline::PublishGauges: lines that were taken and whose credit was not returned;
+  // connections by state, of the round that is under way.
   uint64_t credit_lines = 0;
   std::array<uint32_t, kConnectionStates> survey{};
 

@@ -1,5 +1,5 @@
-// What an instance holds: one row each, as with counters. A GaugeBlock has one writer (an lcore, which
-// writes it now and then, not with every change) and any number of readers.
+// What an instance holds: one row each, as with counters. A GaugeBlock has one writer (an lcore,
+// which writes it now and then, not with every change) and any number of readers.
 #ifndef SUEDE_STATS_GAUGES_H_
 #define SUEDE_STATS_GAUGES_H_
 
@@ -17,7 +17,7 @@ namespace suede {
   X(InflightBytes, "inflight_bytes", "Octets of commands in those PDUs")                           \
   X(QueuedPdus, "queued_pdus", "PDUs packed or being packed that were not sent yet")               \
   X(CreditLines, "credit_lines", "Ring lines of commands whose credit clients have not got back")  \
-  X(UnclaimedPdus, "unclaimed_pdus", "PDUs accepted that wait for a client to claim their VC")       \
+  X(UnclaimedPdus, "unclaimed_pdus", "PDUs accepted that wait for a client to claim their VC")     \
   X(ConnectionsNew, "connections_new", "Connections on which nothing was ever exchanged")          \
   X(ConnectionsOpen, "connections_open", "Connections that can send")                              \
   X(ConnectionsPaused, "connections_paused", "Connections whose far side is not ready")            \

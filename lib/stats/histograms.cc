@@ -28,7 +28,8 @@ void HistogramSum::Add(const SharedHistogram& histogram) {
 
 uint64_t HistogramSum::Percentile(double percent) const {
   if (count_ == 0) return 0;
-  const double rank = std::ceil(std::min(percent, 100.0) / 100 * static_cast<double>(count_) - 1e-9);
+  const double share = std::min(percent, 100.0) / 100;
+  const double rank = std::ceil(share * static_cast<double>(count_) - 1e-9);
   uint64_t seen = 0;
   for (size_t i = 0; i < cells_.size(); ++i) {
     seen += cells_[i];

@@ -22,8 +22,8 @@ enum class HistogramUnit : uint8_t { kNanoseconds, kCount };
   X(Rtt, "rtt_seconds", Nanoseconds, 10, 30,                                                       \
     "Round trips that the transport measured, from sending a PDU to its acknowledgement")          \
   X(CommandLatency, "command_latency_seconds", Nanoseconds, 10, 33,                                \
-    "From taking a command out of its client's ring to its acknowledgement; commands of a PDU count " \
-    "as the oldest of them")                                                                       \
+    "From taking a command out of its client's ring to its acknowledgement; commands of a PDU "    \
+    "count as the oldest of them")                                                                 \
   X(PduCommands, "pdu_commands", Count, 0, 12, "Commands in each PDU that was sent")               \
   X(GoBackPdus, "go_back_pdus", Count, 0, 14,                                                      \
     "PDUs that were sent again from a go-back to recovery")                                        \
@@ -49,8 +49,8 @@ struct HistogramRow {
 // The rows, indexed by HistogramId.
 std::span<const HistogramRow, kHistogramCount> HistogramRows();
 
-// A bucket holds values above the bound of the one before it, up to and with its own: so powers of two
-// are bounds exactly. Under 7% wide.
+// A bucket holds values above the bound of the one before it, up to and with its own: so powers of
+// two are bounds exactly. Under 7% wide.
 class SharedHistogram {
  public:
   // Every value has its bucket, so that recording need not look at how large it is.
@@ -108,7 +108,8 @@ class HistogramSum {
       each(bound, count);
     }
   }
-  // The bound of the bucket up to which `percent` per cent of the values lie; 0 where there are none.
+  // The bound of the bucket up to which `percent` per cent of the values lie; 0 where there are
+  // none.
   uint64_t Percentile(double percent) const;
 
  private:

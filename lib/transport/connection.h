@@ -75,8 +75,8 @@ class Connection {
   bool HasRetransmission() const { return retransmit_next_ != nullptr; }
   // The next PDU to send again, in order; it stays on the connection.
   Pdu* TakeRetransmission(Time now, const TransportParams& params);
-  // To be asked whenever PDUs were acknowledged; gives each recovery once. What ends by giving up is
-  // none.
+  // To be asked whenever PDUs were acknowledged; gives each recovery once. What ends by giving up
+  // is none.
   std::optional<Recovery> TakeRecovery(Time now) {
     if (!recovering_) [[likely]] return std::nullopt;
     return EndRecovery(now);

@@ -11,8 +11,8 @@ namespace {
 using Kind = DeviceCounterKind;
 
 TEST(ClassifyXstatTest, KnowsThePausesOfTheDrivers) {
-  for (const std::string name : {"rx_xoff_packets", "rx_flow_control_xoff_packets", "rx_pause_frames",
-                                 "rx_pause_packets", "rx_pause", "mac_rx_mac_pause_num",
+  for (const std::string name : {"rx_xoff_packets", "rx_flow_control_xoff_packets",
+                                 "rx_pause_frames", "rx_pause_packets", "rx_pause", "mac_rx_mac_pause_num",
                                  "rx_valid_pause"}) {
     EXPECT_EQ(ClassifyXstat(name), (DeviceCounterName{Kind::kRxPause, 0})) << name;
   }

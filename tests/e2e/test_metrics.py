@@ -1,5 +1,5 @@
-"""Metrics: that they are the internal counters and what clients counted, the probes, the page with a
-thousand peers, what a hostile reader can do, DPDK's telemetry."""
+"""Metrics: that they are the internal counters and what clients counted, the probes, the page with
+a thousand peers, what a hostile reader can do, DPDK's telemetry."""
 
 import concurrent.futures
 import ctypes
@@ -22,6 +22,8 @@ ON = {"management": {"http_address": "127.0.0.1:0"}}
 SERIES = re.compile(r'(suede_\w+)(?:\{(.*)\})? (\S+)')
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 DROP = re.compile(r"(rx|tx)_drop_(\w+)_total")
+# Commands of suede-perf's own in a run, at most.
+TALK = 64
 # What grows by looking at it, or by itself.
 RESTLESS = {"busy_cycles_total", "idle_cycles_total", "management_accepted_total",
             "management_gone_total", "management_requests_total"}
@@ -102,9 +104,10 @@ def test_metrics_are_the_counters_and_what_clients_counted(pair):
 
     def grown(daemon, name):
         return total(figures[daemon], name) - total(before[daemon], name)
-    # What suede-perf saw delivered is what was received, and what was received was sent.
+    # What suede-perf saw delivered is what was received, beside the few commands with which its
+    # ends speak to each other; and what was received was sent.
     received = grown(left, "rx_commands_total") + grown(right, "rx_commands_total")
-    assert received == delivered > 0
+    assert 0 < delivered <= received <= delivered + TALK
     for one, other in ((left, right), (right, left)):
         assert grown(one, "tx_commands_total") == grown(other, "rx_commands_total") > 0
         # Octets on the way are those of commands and what pads them to an even number.
@@ -139,9 +142,9 @@ def test_octets_are_those_that_clients_sent(pair):
         grown = total(after[side], name) - total(before[side], name)
         commands = name.replace("command_bytes", "commands")
         count = total(after[side], commands) - total(before[side], commands)
-        assert count == delivered
-        # 64 octets of data with 8 of control.
-        assert grown == 72 * delivered, (name, grown, delivered)
+        assert delivered <= count <= delivered + TALK
+        # 64 octets of data with 8 of control; at most 274 of the others.
+        assert 0 <= grown - 72 * delivered <= 274 * (count - delivered), (name, grown, delivered)
 
 
 def test_page_is_valid_documented_and_whole_from_the_start(pair):
@@ -156,7 +159,8 @@ def test_page_is_valid_documented_and_whole_from_the_start(pair):
     optional = {"suede_port_rx_pause_total", "suede_port_tx_pause_total", "suede_port_rx_pfc_total",
                 "suede_port_tx_pfc_total", "suede_port_rx_discards_total",
                 "suede_port_tx_discards_total"}
-    assert {n for n in documented - shown if not n.startswith("suede_peer")} <= optional
+    on_request = set(re.findall(r"^\| `(suede_\w+)`", page.split("### Peers")[1], re.M))
+    assert documented - shown - on_request <= optional
     assert text.count("# HELP ") == text.count("# TYPE ") == len(shown)
     reasons = set(re.findall(r"^\| `suede_(rx|tx)_drops_total` \| `(\w+)`", page, re.M))
     series = parse(text)
@@ -173,8 +177,8 @@ def test_page_is_valid_documented_and_whole_from_the_start(pair):
 
 def test_probes_follow_the_endpoint(pair):
     directory = pair[0]
-    config = e2e.changed(e2e.endpoint_config(directory, "left", "net_memif0,role=client,id=0,socket="
-                                             f"{directory}/nobody.sock,socket-abstract=no"),
+    device = f"net_memif0,role=client,id=0,socket={directory}/nobody.sock,socket-abstract=no"
+    config = e2e.changed(e2e.endpoint_config(directory, "left", device),
                          {**ON, "name": f"probe-{directory.name[-8:]}"})
     config["clients"]["socket"] += "2"
     config["management"]["socket"] = str(directory / "probe.sock")
@@ -266,6 +270,30 @@ def test_status_page_needs_nothing_else(pair):
     assert len(named) > 15 and named <= shown, named - shown
 
 
+def test_status_page_in_a_browser(pair):
+    directory, left, _ = pair
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is not installed: tools/setup")
+    host, port = address(left)
+    # Virtual time: the page believes that four seconds have gone by, and has read more than once.
+    run = subprocess.run(
+        [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+         f"--user-data-dir={directory}/browser", "--virtual-time-budget=4000",
+         "--enable-logging=stderr", "--dump-dom", f"http://{host}:{port}/"],
+        capture_output=True, text=True, timeout=120, check=False)
+    page = run.stdout
+    assert run.returncode == 0, run.stderr
+    # Nothing was kept back by the page's own policy, and no script failed.
+    assert "Content Security Policy" not in run.stderr and "Uncaught" not in run.stderr, run.stderr
+    assert int(re.search(r'data-readings="(\d+)"', page)[1]) >= 2, page
+    assert re.search(r'<p id="ready" class="good">ready</p>', page), page
+    rows = {t: re.search(rf'<table id="{t}">(.*?)</table>', page, re.S)[1].count("<tr>")
+            for t in ("ports", "instances", "lcores", "clients", "drops")}
+    assert rows["ports"] == rows["instances"] == rows["lcores"] == 2 and rows["clients"] == 4, page
+    assert "commands/s" in page and "frames/s" in page and " %</td>" in page and "NaN" not in page
+
+
 def test_a_thousand_peers(directory):
     config = e2e.changed(e2e.endpoint_config(directory, "left", "net_null0"), {
         **e2e.changed({"management": {"socket": str(directory / "left-management.sock")}}, ON),
@@ -273,7 +301,7 @@ def test_a_thousand_peers(directory):
                                                  "mac_base": "02:00:00:00:01:00"}]}]})
     with e2e.Daemon(directory, config) as daemon:
         plain = get(daemon, "/metrics")[1]
-        assert len(plain) < 100_000 and "suede_peer" not in plain
+        assert len(plain) < 100_000 and "suede_peer_srtt" not in plain
         at = address(daemon)
         times = []
         for _ in range(5):
@@ -385,7 +413,8 @@ def test_dpdk_telemetry(pair):
         assert telemetry.ask("/suede/ports") == ["p0"]
         assert telemetry.ask("/suede/ports,p0")["link_up"] == 1
         lcore, = telemetry.ask("/suede/lcores")
-        assert telemetry.ask(f"/suede/lcores,{lcore}")["rx_frames_total"] == counters["rx_frames_total"]
+        of_lcore = telemetry.ask(f"/suede/lcores,{lcore}")
+        assert of_lcore["rx_frames_total"] == counters["rx_frames_total"]
         for wrong in ("/suede/counters,9.9", "/suede/ports,p9", "/suede/lcores,x",
                       "/suede/instances,0"):
             assert telemetry.ask(wrong) is None

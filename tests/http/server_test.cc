@@ -17,8 +17,8 @@
 namespace suede {
 namespace {
 
-// A connection that sends what it is told to, and reads until the other side ends it or an answer with a
-// length is whole.
+// A connection that sends what it is told to, and reads until the other side ends it or an answer
+// with a length is whole.
 class Raw {
  public:
   explicit Raw(const HttpServer& server) : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

@@ -54,7 +54,8 @@ TEST(MetricsPageTest, SaysWhatPrometheusCppSaysOfTheSame) {
   page.Add(row, {{"xpu", "7"}}, &histogram);
 
   using prometheus::ClientMetric;
-  prometheus::MetricFamily frames{"suede_frames_total", "Frames", prometheus::MetricType::Counter, {}};
+  prometheus::MetricFamily frames{"suede_frames_total", "Frames",
+                                  prometheus::MetricType::Counter, {}};
   for (const auto& [port, value] : {std::pair<std::string, double>{odd, 12345678}, {"p1", 0}}) {
     ClientMetric metric;
     metric.label = {{"port", port}};

@@ -29,8 +29,8 @@ TEST_F(ObservationTest, EveryCommandAndPduIsInTheHistogramsOnce) {
   EXPECT_EQ(Of(a, HistogramId::kPduCommands).sum(), 40);
   const HistogramSum latency = Of(a, HistogramId::kCommandLatency);
   EXPECT_EQ(latency.count(), 40);
-  // The hello comes before the first PDU, whose commands wait for it: their latency is more than one
-  // round trip.
+  // The hello comes before the first PDU, whose commands wait for it: their latency is more than
+  // one round trip.
   const HistogramSum rtt = Of(a, HistogramId::kRtt);
   EXPECT_GT(rtt.count(), 0);
   EXPECT_LE(rtt.count(), a.Count(Counter::kTxPdus));
