@@ -314,4 +314,10 @@ CounterSnapshot Endpoint::Counters() const {
   return sum;
 }
 
+CounterSnapshot Endpoint::LcoreCounters(uint32_t lcore) const {
+  CounterSnapshot sum{};
+  pipelines_[lcore]->port_counters().AddTo(sum);
+  return sum;
+}
+
 }  // namespace suede

@@ -82,6 +82,8 @@ class Endpoint {
 
   // Counters of all instances and lcores.
   CounterSnapshot Counters() const;
+  // Those of Config::lcores[lcore] that no instance can be named for, whichever thread counts them.
+  CounterSnapshot LcoreCounters(uint32_t lcore) const;
 
  private:
   Endpoint(const Config& config, Log log);

@@ -96,7 +96,7 @@ void Observer::AddInstances() {
                               {"instance", absl::StrCat(config.instances[i].instance)}};
     for (size_t c = 0; c < kCounterCount; ++c) {
       const auto counter = static_cast<Counter>(c);
-      if (IsOfLcore(counter)) continue;
+      if (!IsOfInstance(counter)) continue;
       const MetricName name = MetricNameOf(CounterRows()[c].name);
       page_.Add(name.family, With(labels, name), &pipeline.counters(number).Cell(counter));
     }
@@ -121,8 +121,13 @@ void Observer::AddLcores() {
       const auto counter = static_cast<Counter>(c);
       if (!IsOfLcore(counter)) continue;
       const MetricName name = MetricNameOf(CounterRows()[c].name);
-      page_.Add(name.family, With(labels, name),
-                &endpoint_->pipeline(l).port_counters().Cell(counter));
+      if (CounterRows()[c].name.starts_with("mgmt_")) {
+        lcore_copies_.push_back(
+            {.lcore = l, .counter = c, .to = page_.NewCell(name.family, With(labels, name))});
+      } else {
+        page_.Add(name.family, With(labels, name),
+                  &endpoint_->pipeline(l).port_counters().Cell(counter));
+      }
     }
   }
 }
@@ -178,11 +183,20 @@ void Observer::Tick() {
   const bool ask_devices = now >= next_device_ns_;
   if (ask_devices) next_device_ns_ = now + kDeviceNs;
   for (const Copy& copy : copies_) Set(copy.to, *copy.from);
+  CopyLcores();
   CopyPorts(ask_devices);
   CopyClients();
   if (ask_devices) CopyProcess();
   FeelPulses();
   Set(ready_, Obstacles().empty() ? 1 : 0);
+}
+
+void Observer::CopyLcores() {
+  std::vector<CounterSnapshot> snapshots;
+  for (uint32_t l = 0; l < endpoint_->pipeline_count(); ++l) {
+    snapshots.push_back(endpoint_->LcoreCounters(l));
+  }
+  for (const LcoreCopy& copy : lcore_copies_) Set(copy.to, snapshots[copy.lcore][copy.counter]);
 }
 
 void Observer::CopyPorts(bool ask_devices) {

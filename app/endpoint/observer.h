@@ -59,6 +59,12 @@ class Observer {
     const uint64_t* from;  // the control thread's
     MetricCell* to;
   };
+  // Of what an lcore and the control thread count together.
+  struct LcoreCopy {
+    uint32_t lcore;
+    size_t counter;
+    MetricCell* to;
+  };
   // When an lcore was last seen to have turned.
   struct Pulse {
     uint64_t cycles = 0;
@@ -70,6 +76,7 @@ class Observer {
   void AddLcores();
   void AddPorts();
   void AddSockets();
+  void CopyLcores();
   void CopyPorts(bool ask_devices);
   void CopyProcess();
   void CopyClients();
@@ -82,6 +89,7 @@ class Observer {
   HttpCounters http_;
   MetricsPage page_;
   std::vector<Copy> copies_;
+  std::vector<LcoreCopy> lcore_copies_;
   std::vector<PortCells> ports_;
   std::vector<std::unique_ptr<Pulse>> pulses_;  // of the pipelines
   MetricCell* ready_ = nullptr;

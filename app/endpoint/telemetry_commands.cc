@@ -135,8 +135,7 @@ bool Lcores(const Endpoint& endpoint, std::string_view name, TelemetryReply* rep
   for (uint32_t l = 0; l < endpoint.pipeline_count(); ++l) {
     names.push_back(absl::StrCat(endpoint.config().lcores[l].cpu));
     if (names.back() != name) continue;
-    CounterSnapshot snapshot{};
-    endpoint.pipeline(l).port_counters().AddTo(snapshot);
+    const CounterSnapshot snapshot = endpoint.LcoreCounters(l);
     TelemetryDict dict;
     for (size_t c = 0; c < kCounterCount; ++c) {
       if (!IsOfLcore(static_cast<Counter>(c))) continue;

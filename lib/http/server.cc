@@ -38,7 +38,7 @@ std::string HeadOf(const HttpResponse& response, bool keeps_alive) {
                                   "\r\nReferrer-Policy: no-referrer"
                                   "\r\nContent-Security-Policy: default-src 'none'; "
                                   "script-src 'self'; style-src 'self'; connect-src 'self'; "
-                                  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+                                  "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
   if (response.status == 405) absl::StrAppend(&head, "\r\nAllow: GET, HEAD");
   absl::StrAppend(&head, "\r\nConnection: ", keeps_alive ? "keep-alive" : "close", "\r\n\r\n");
   return head;

@@ -21,7 +21,11 @@ constexpr Shared kShared[] = {
     {"rx_drop_", "_total", "rx_drops_total", "reason",
      "Frames and PDUs that were discarded, each for one reason"},
     {"tx_drop_", "_total", "tx_drops_total", "reason",
-     "Commands that were not delivered, each for one reason"},
+     "Commands that were not delivered, each for one reason; under no_mac PDUs without commands"},
+    {"mgmt_rx_drop_", "_total", "mgmt_rx_drops_total", "reason",
+     "Frames that are not SUE's and were not handed up, each for one reason"},
+    {"mgmt_tx_drop_", "_total", "mgmt_tx_drops_total", "reason",
+     "Management packets that were not sent, each for one reason"},
     {"connections_", "", "connections", "state", "Connections by state"},
 };
 
@@ -75,8 +79,13 @@ std::vector<MetricRow> StatsMetricRows() {
   std::vector<MetricRow> rows;
   for (size_t i = 0; i < kCounterCount; ++i) {
     const CounterRow& row = CounterRows()[i];
-    Include(rows, row.name, MetricType::kCounter,
-            IsOfLcore(static_cast<Counter>(i)) ? "lcore" : kInstance, row.sentence);
+    const auto counter = static_cast<Counter>(i);
+    if (IsOfLcore(counter)) {
+      Include(rows, row.name, MetricType::kCounter, "lcore", row.sentence);
+    }
+    if (IsOfInstance(counter)) {
+      Include(rows, row.name, MetricType::kCounter, kInstance, row.sentence);
+    }
   }
   for (const GaugeRow& row : GaugeRows()) {
     Include(rows, row.name, MetricType::kGauge, kInstance, row.sentence);

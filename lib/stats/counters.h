@@ -106,10 +106,11 @@ enum class Counter : uint16_t {
 };
 inline constexpr size_t kCounterCount = static_cast<size_t>(Counter::kCount);
 
-// Whether it is counted for an lcore: what no instance can be named for. The others are counted for
-// an instance.
-constexpr bool IsOfLcore(Counter counter) {
+// Whose blocks count it: what no instance can be named for is an lcore's.
+enum class CounterOwner : uint8_t { kInstance, kLcore, kBoth };
+constexpr CounterOwner OwnerOf(Counter counter) {
   switch (counter) {
+    case Counter::kRxAdminDown: return CounterOwner::kBoth;
     case Counter::kTxFrames:
     case Counter::kTxFrameBytes:
     case Counter::kTxPortFull:
@@ -126,10 +127,24 @@ constexpr bool IsOfLcore(Counter counter) {
     case Counter::kRxMulticast:
     case Counter::kRxUnknownDestination:
     case Counter::kBusyCycles:
-    case Counter::kIdleCycles: return true;
-    default: return false;
+    case Counter::kIdleCycles:
+    case Counter::kMgmtTxPackets:
+    case Counter::kMgmtTxRate:
+    case Counter::kMgmtTxRingFull:
+    case Counter::kMgmtTxTooLong:
+    case Counter::kMgmtTxMalformed:
+    case Counter::kMgmtTxSue:
+    case Counter::kMgmtRxPackets:
+    case Counter::kMgmtRxRate:
+    case Counter::kMgmtRxRingFull:
+    case Counter::kMgmtRxCopies:
+    case Counter::kMgmtRxCopiesLost:
+    case Counter::kEventsLost: return CounterOwner::kLcore;
+    default: return CounterOwner::kInstance;
   }
 }
+constexpr bool IsOfLcore(Counter counter) { return OwnerOf(counter) != CounterOwner::kInstance; }
+constexpr bool IsOfInstance(Counter counter) { return OwnerOf(counter) != CounterOwner::kLcore; }
 
 struct CounterRow {
   std::string_view name;

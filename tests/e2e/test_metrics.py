@@ -21,7 +21,7 @@ import e2e
 ON = {"management": {"http_address": "127.0.0.1:0"}}
 SERIES = re.compile(r'(suede_\w+)(?:\{(.*)\})? (\S+)')
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
-DROP = re.compile(r"(rx|tx)_drop_(\w+)_total")
+DROP = re.compile(r"((?:mgmt_)?[rt]x)_drop_(\w+)_total")
 # Commands of suede-perf's own in a run, at most.
 TALK = 64
 # What grows by looking at it, or by itself.
@@ -162,9 +162,9 @@ def test_page_is_valid_documented_and_whole_from_the_start(pair):
     on_request = set(re.findall(r"^\| `(suede_\w+)`", page.split("### Peers")[1], re.M))
     assert documented - shown - on_request <= optional
     assert text.count("# HELP ") == text.count("# TYPE ") == len(shown)
-    reasons = set(re.findall(r"^\| `suede_(rx|tx)_drops_total` \| `(\w+)`", page, re.M))
+    reasons = set(re.findall(r"^\| `suede_(\w+_drops_total)` \| `(\w+)`", page, re.M))
     series = parse(text)
-    assert {(n[:2], l["reason"]) for n, l, _ in series if n.endswith("x_drops_total")} == reasons
+    assert {(n, l["reason"]) for n, l, _ in series if n.endswith("_drops_total")} == reasons
     names = [(n, tuple(sorted(l.items()))) for n, l, _ in series]
     assert len(names) == len(set(names))
     promtool = shutil.which("promtool")

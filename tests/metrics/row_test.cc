@@ -46,6 +46,7 @@ TEST(MetricRowsTest, DropsSayWhoseTheyAre) {
   for (const MetricRow& row : StatsMetricRows()) labels[row.name] = row.labels;
   EXPECT_EQ(labels["rx_drops_total"], "lcore reason, xpu instance reason");
   EXPECT_EQ(labels["tx_drops_total"], "xpu instance reason");
+  EXPECT_EQ(labels["mgmt_tx_drops_total"], "lcore reason");
   EXPECT_EQ(labels["busy_cycles_total"], "lcore");
   EXPECT_EQ(labels["rtt_seconds"], "xpu instance");
 }
