@@ -357,6 +357,9 @@ uint64_t Endpoint::SumOf(Counter counter) const {
     sum += pipeline->port_counters().Get(counter);
     for (uint32_t i = 0; i < pipeline->instance_count(); ++i) sum += pipeline->counters(i).Get(counter);
   }
+  for (const auto& lane : lanes_) {
+    if (lane != nullptr) sum += lane->control_counters().Get(counter);
+  }
   return sum;
 }
 

@@ -60,6 +60,7 @@ class Endpoint {
 
   uint32_t pipeline_count() const { return static_cast<uint32_t>(pipelines_.size()); }
   Pipeline& pipeline(uint32_t lcore) { return *pipelines_[lcore]; }
+  const Pipeline& pipeline(uint32_t lcore) const { return *pipelines_[lcore]; }
   const TscClock& clock() const { return *clock_; }
   // What is in effect. Adopt alone changes it.
   const Config& config() const { return config_; }
@@ -77,6 +78,9 @@ class Endpoint {
     uint32_t number = 0;  // in the pipeline
   };
   std::optional<PortPlace> place_of_port(uint32_t port) const { return port_places_[port]; }
+  const Pipeline& instance_pipeline(uint32_t instance) const {
+    return *pipelines_[pipeline_of(instance)];
+  }
   const std::string& eal_arguments() const { return eal_arguments_; }
   const std::vector<std::unique_ptr<DpdkPort>>& ports() const { return ports_; }
 

@@ -11,20 +11,6 @@
 namespace suede {
 namespace {
 
-// Member of PortStats, metric name.
-#define SUEDE_PORT_STATS(X)                      \
-  X(rx_frames, "port_rx_frames_total")           \
-  X(rx_bytes, "port_rx_bytes_total")             \
-  X(tx_frames, "port_tx_frames_total")           \
-  X(tx_bytes, "port_tx_bytes_total")             \
-  X(rx_missed, "port_rx_missed_total")           \
-  X(rx_errors, "port_rx_errors_total")           \
-  X(rx_no_buffer, "port_rx_no_buffer_total")     \
-  X(tx_errors, "port_tx_errors_total")           \
-  X(rx_oversize, "port_rx_oversize_total")       \
-  X(rx_copied, "port_rx_copied_total")           \
-  X(rx_no_copy, "port_rx_no_copy_total")
-
 CounterSetView ToSet(std::string of, const CounterSnapshot& snapshot) {
   CounterSetView set{.of = std::move(of), .counters = {}};
   const auto rows = CounterRows();
@@ -42,7 +28,7 @@ CounterSetView ToSet(std::string of, const CounterBlock& block) {
 
 CounterSetView ToSet(std::string of, const PortStats& stats) {
   CounterSetView set{.of = std::move(of), .counters = {}};
-#define SUEDE_PORT_STATS_VIEW(id, metric) \
+#define SUEDE_PORT_STATS_VIEW(id, metric, sentence) \
   set.counters.push_back({.name = metric, .value = stats.id});
   SUEDE_PORT_STATS(SUEDE_PORT_STATS_VIEW)
 #undef SUEDE_PORT_STATS_VIEW
@@ -94,7 +80,8 @@ VersionView Management::Version() {
           .dpdk = DpdkVersion(),
           .name = endpoint_->config().name,
           .uptime_s = static_cast<uint64_t>(
-              std::chrono::duration_cast<std::chrono::seconds>(up).count())};
+              std::chrono::duration_cast<std::chrono::seconds>(up).count()),
+          .http = http_address_};
 }
 
 

@@ -49,6 +49,8 @@ class Management final : public EndpointView {
   // Whether the daemon is to drain and end: somebody asked, or BeginDrain was called.
   bool drains() const { return drains_; }
   void BeginDrain() { drains_ = true; }
+  // Where metrics are served, for Version().
+  void SetHttpAddress(std::string address) { http_address_ = std::move(address); }
 
   // EndpointView.
   VersionView Version() override;
@@ -114,6 +116,7 @@ class Management final : public EndpointView {
   SnapshotDesk desk_;  // outlives the server's questions
   QueueDesk queue_desk_;
   bool drains_ = false;
+  std::string http_address_;
   std::vector<Running> captures_;
   std::unique_ptr<ManagementServer> server_;
 };

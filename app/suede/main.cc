@@ -10,9 +10,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "command_line.h"
+#include "endpoint/observer.h"
 #include "endpoint/packet_service.h"
 #include "endpoint/preflight.h"
+#include "endpoint/telemetry_commands.h"
 #include "endpoint/version.h"
+#include "endpoint/web_service.h"
 #include "serve.h"
 
 namespace suede {
@@ -72,10 +75,23 @@ int RunEndpoint(const Config& config, ConfigOrigin origin, Logger& log, int sign
     return kExitPreflight;
   }
   (*management)->SetPackets(packets->get());
+  Observer observer(endpoint->get(), clients->get(), management->get());
+  TelemetryCommands telemetry;
+  if (absl::Status status = telemetry.Register(&observer); !status.ok()) {
+    log(EalLogLevel::kWarning, "telemetry", Text(status));
+  }
+  absl::StatusOr<std::unique_ptr<WebService>> web =
+      WebService::Start(config.management.http_address, &observer, write);
+  if (!web.ok()) {
+    log(EalLogLevel::kError, "web", Text(web.status()));
+    return kExitPreflight;
+  }
+  (*management)->SetHttpAddress((*web)->address());
   if (absl::Status status = (*endpoint)->Start(); !status.ok()) {
     log(EalLogLevel::kError, "lcore", Text(status));
     return kExitPreflight;
   }
+  observer.SetStarted();
   log(EalLogLevel::kInfo, "suede",
       absl::StrCat("ready name=", config.name, " socket=", config.clients.socket,
                    " management=", config.management.socket,
@@ -87,6 +103,8 @@ int RunEndpoint(const Config& config, ConfigOrigin origin, Logger& log, int sign
                           .clients = **clients,
                           .management = **management,
                           .packets = **packets,
+                          .observer = observer,
+                          .web = **web,
                           .notifier = notifier,
                           .log = log,
                           .signals = signals},

@@ -8,7 +8,9 @@
 #include "endpoint/endpoint.h"
 #include "endpoint/logger.h"
 #include "endpoint/management.h"
+#include "endpoint/observer.h"
 #include "endpoint/packet_service.h"
+#include "endpoint/web_service.h"
 #include "notifier.h"
 
 namespace suede {
@@ -19,6 +21,8 @@ struct Served {
   ClientService& clients;
   Management& management;
   PacketService& packets;
+  Observer& observer;
+  WebService& web;
   Notifier& notifier;
   Logger& log;
   int signals;  // a signalfd that does not block

@@ -16,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "dpdk/burst_gate.h"
+#include "dpdk/device_counters.h"
 #include "port/port.h"
 
 struct rte_mempool;
@@ -42,19 +43,24 @@ struct PortOptions {
 // run.
 uint64_t PoolBytes(const PortOptions& options);
 
-// Totals since the port was opened.
+// Totals since the port was opened. Identifier, metric name, sentence.
+#define SUEDE_PORT_STATS(X)                                                                        \
+  X(rx_frames, "port_rx_frames_total", "Frames that the device received")                          \
+  X(rx_bytes, "port_rx_bytes_total", "Octets of those frames, as the device counts them")          \
+  X(tx_frames, "port_tx_frames_total", "Frames that the device sent")                              \
+  X(tx_bytes, "port_tx_bytes_total", "Octets of those frames, as the device counts them")          \
+  X(rx_missed, "port_rx_missed_total", "Frames for which the device had no descriptor")            \
+  X(rx_errors, "port_rx_errors_total", "Frames that were broken on arrival")                       \
+  X(rx_no_buffer, "port_rx_no_buffer_total", "Buffers that the pool could not give the device")    \
+  X(tx_errors, "port_tx_errors_total", "Frames that the device failed to send")                    \
+  X(rx_oversize, "port_rx_oversize_total", "Frames dropped: too long, or in several buffers")      \
+  X(rx_copied, "port_rx_copied_total", "Frames copied: somebody else held their buffer (net_ring)") \
+  X(rx_no_copy, "port_rx_no_copy_total", "Of those, dropped because the pool was empty")
+
 struct PortStats {
-  uint64_t rx_frames = 0;
-  uint64_t rx_bytes = 0;
-  uint64_t tx_frames = 0;
-  uint64_t tx_bytes = 0;
-  uint64_t rx_missed = 0;     // the device had no descriptor for them
-  uint64_t rx_errors = 0;     // broken on arrival
-  uint64_t rx_no_buffer = 0;  // the pool was empty
-  uint64_t tx_errors = 0;
-  uint64_t rx_oversize = 0;  // longer than max_frame_bytes(), or in several buffers: dropped here
-  uint64_t rx_copied = 0;    // came in a buffer that somebody else still held (net_ring)
-  uint64_t rx_no_copy = 0;   // of those, dropped because the pool was empty
+#define SUEDE_PORT_STATS_FIELD(id, name, sentence) uint64_t id = 0;
+  SUEDE_PORT_STATS(SUEDE_PORT_STATS_FIELD)
+#undef SUEDE_PORT_STATS_FIELD
 };
 
 class DpdkPort final : public Port {
@@ -86,6 +92,8 @@ class DpdkPort final : public Port {
   // Takes what is sent to any group from then on, where the device does not do so already.
   void ReceiveGroups();
   uint32_t FreeFrames() const;
+  // Those that the device has beside PortStats; reads them.
+  const std::vector<DeviceCounter>& ReadDevice();
   // Calls `change` while no burst runs: for what a device lets nobody change under its lcore.
   template <typename Change>
   void WithoutBursts(Change&& change) {
@@ -145,6 +153,7 @@ class DpdkPort final : public Port {
   bool link_events_ = false;
   int64_t last_restart_ns_ = 0;
   PortStats stats_base_, stats_last_;
+  std::optional<std::vector<DeviceCounter>> device_counters_;  // once somebody asked for them
 
   std::atomic<bool> started_{false};
   std::atomic<bool> restart_pending_{false};

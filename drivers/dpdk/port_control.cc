@@ -163,6 +163,14 @@ void DpdkPort::ReceiveGroups() {
   if (open_) rte_eth_allmulticast_enable(id_);
 }
 
+const std::vector<DeviceCounter>& DpdkPort::ReadDevice() {
+  if (!device_counters_) {
+    device_counters_ = open_ ? FindDeviceCounters(id_) : std::vector<DeviceCounter>();
+  }
+  if (open_) ReadDeviceCounters(id_, &*device_counters_);
+  return *device_counters_;
+}
+
 uint32_t DpdkPort::FreeFrames() const { return open_ ? rte_mempool_avail_count(pool_) : 0; }
 
 void DpdkPort::Close() {

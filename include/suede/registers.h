@@ -13,12 +13,13 @@
 #define SUEDE_EVENT_LINK_CHANGE (1u << 0) /* The link of a port went up or down: event.link has which */
 #define SUEDE_EVENT_PEER_RESET (1u << 1) /* A peer restarted */
 #define SUEDE_EVENT_PEER_UNREACHABLE (1u << 2) /* A peer was found unreachable */
-#define SUEDE_EVENT_CLIENT_GONE (1u << 3) /* A client's connection ended, for any reason */
-#define SUEDE_EVENT_POOL_LOW (1u << 4) /* Less than a sixteenth of a port's frames became free */
+#define SUEDE_EVENT_CLIENT_GONE (1u << 3) /* A client left, died or was disconnected */
+#define SUEDE_EVENT_POOL_LOW (1u << 4) /* Less than an eighth of a port's frames is free */
 #define SUEDE_EVENT_NO_FRAME (1u << 5) /* An lcore found no free frame to pack into */
 #define SUEDE_EVENT_COMPLETION_LOST (1u << 6) /* A completion found no room in a client's ring */
-#define SUEDE_EVENT_MAILBOX_FULL (1u << 7) /* An lcore had too many requests before it */
+#define SUEDE_EVENT_EVENTS_LOST (1u << 7) /* Events were lost: there were too many at once */
 #define SUEDE_EVENT_CONFIG_CHANGED (1u << 8) /* The configuration in effect was changed */
+#define SUEDE_EVENT_PLANE_CHANGE (1u << 9) /* A plane of an instance went up or down */
 
 /* endpoint: Identity and size. */
 #define SUEDE_REG_ENDPOINT_ID 0x000000u

@@ -7,23 +7,24 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
+
+#include "base/log_linear.h"
 
 namespace suede {
 
 class Histogram {
  public:
-  static constexpr int kSubBucketBits = 7;
+  using Buckets = LogLinear<7, 40>;
   // Larger values are recorded as this one: 18 minutes, where the unit is a nanosecond.
-  static constexpr uint64_t kLargest = (uint64_t{1} << 40) - 1;
+  static constexpr uint64_t kLargest = Buckets::kLargest;
 
   void Record(uint64_t value) { RecordMany(value, 1); }
 
   void RecordMany(uint64_t value, uint64_t times) {
     if (times == 0) return;
     value = std::min(value, kLargest);
-    buckets_[BucketOf(value)] += times;
+    buckets_[Buckets::BucketOf(value)] += times;
     count_ += times;
     sum_ += value * times;
     min_ = std::min(min_, value);
@@ -31,7 +32,7 @@ class Histogram {
   }
 
   void Merge(const Histogram& other) {
-    for (size_t i = 0; i < kBuckets; ++i) buckets_[i] += other.buckets_[i];
+    for (size_t i = 0; i < Buckets::kBuckets; ++i) buckets_[i] += other.buckets_[i];
     count_ += other.count_;
     sum_ += other.sum_;
     min_ = std::min(min_, other.min_);
@@ -56,29 +57,14 @@ class Histogram {
     if (percent <= 0) return min_;
     const uint64_t rank = Rank(percent);
     uint64_t seen = 0;
-    for (size_t i = BucketOf(min_); i < kBuckets; ++i) {
+    for (size_t i = Buckets::BucketOf(min_); i < Buckets::kBuckets; ++i) {
       seen += buckets_[i];
-      if (seen >= rank) return std::min(LargestIn(i), max_);
+      if (seen >= rank) return std::min(Buckets::LargestIn(i), max_);
     }
     return max_;
   }
 
  private:
-  static constexpr uint32_t kHalf = uint32_t{1} << kSubBucketBits;
-  static constexpr size_t kBuckets = (40 - kSubBucketBits + 1) * size_t{kHalf};
-
-  // With a shift of 0 the first two halves are the values 0 to 255 themselves; each further shift
-  // adds the half in which the top bit is set.
-  static size_t BucketOf(uint64_t value) {
-    const int shift = std::max(0, static_cast<int>(std::bit_width(value)) - (kSubBucketBits + 1));
-    return static_cast<size_t>((static_cast<uint64_t>(shift) << kSubBucketBits) + (value >> shift));
-  }
-  static uint64_t LargestIn(size_t bucket) {
-    if (bucket < 2 * kHalf) return bucket;
-    const uint64_t shift = (bucket >> kSubBucketBits) - 1;
-    const uint64_t top = bucket - (shift << kSubBucketBits);
-    return ((top + 1) << shift) - 1;
-  }
   uint64_t Rank(double percent) const {
     const double exact = std::min(percent, 100.0) / 100 * static_cast<double>(count_);
     auto rank = static_cast<uint64_t>(exact);
@@ -87,7 +73,7 @@ class Histogram {
     return std::clamp(rank, uint64_t{1}, count_);
   }
 
-  std::array<uint64_t, kBuckets> buckets_ = {};
+  std::array<uint64_t, Buckets::kBuckets> buckets_ = {};
   uint64_t count_ = 0;
   uint64_t sum_ = 0;
   uint64_t min_ = UINT64_MAX;

@@ -158,6 +158,7 @@ struct ManagementConfig {
   uint32_t socket_mode = 0660;
   uint32_t max_clients = 32;
   uint32_t packet_burst = 64;  // management packets at once, of each port and direction
+  std::string http_address;  // empty: no web server
   friend bool operator==(const ManagementConfig&, const ManagementConfig&) = default;
 };
 

@@ -42,6 +42,8 @@ std::string RangeOf(const ValueLimits& limits) {
         return StrCat("1 to ", limits.max, " letters, digits, _, -, .");
       case TextRule::kAbsolutePath:
         return StrCat("absolute path of up to ", limits.max, " characters");
+      case TextRule::kListenAddress:
+        return "ADDRESS:PORT or PORT";
       case TextRule::kPrintable:
         break;
     }
@@ -422,6 +424,11 @@ constexpr ConfigField<ManagementConfig> kManagement[] = {
     Key<&ManagementConfig::packet_burst>("packet_burst", "packets", Between(1, 256),
                                          "Management packets that a port carries at once, each "
                                          "way; over time it is 10,000 a second."),
+    Key<&ManagementConfig::http_address>(
+        "http_address", "", {.max = 32, .rule = TextRule::kListenAddress},
+        "Where /metrics, /healthz, /readyz and the status page are served, to be read only: an IPv4 "
+        "address, a colon and a port, or a port of 127.0.0.1; port 0 is any free one.",
+        {.shown_default = "none: not served"}),
 };
 
 constexpr ConfigField<LogConfig> kLog[] = {

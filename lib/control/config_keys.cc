@@ -28,7 +28,7 @@ constexpr ConfigSection kSections[] = {
     {"packing", "How commands are packed into PDUs."},
     {"transport", "Windows, acknowledgements and timers."},
     {"clients", "What client processes get."},
-    {"management", "The socket that the endpoint is looked at and controlled through."},
+    {"management", "How the endpoint is looked at and controlled."},
     {"log", "The log, on standard error."},
 };
 

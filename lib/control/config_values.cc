@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "base/listen_address.h"
 #include "base/text.h"
 
 namespace suede {
@@ -95,6 +96,10 @@ Problem CheckText(string_view text, const ValueLimits& limits) {
   }
   if (limits.rule == TextRule::kAbsolutePath && text[0] != '/') {
     return StrCat(Quoted(text), " is not an absolute path; begin it with /");
+  }
+  if (limits.rule == TextRule::kListenAddress && !text.empty() && !ParseListenAddress(text)) {
+    return StrCat(Quoted(text), " is no address to listen at; use 127.0.0.1:PORT, another IPv4 "
+                  "address of this machine, or \"\" for none");
   }
   return {};
 }

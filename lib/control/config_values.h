@@ -19,7 +19,12 @@ namespace suede {
 // What is wrong with a value, as "what is wrong; mend". Empty: nothing.
 using Problem = std::string;
 
-enum class TextRule : uint8_t { kPrintable, kName, kAbsolutePath };
+enum class TextRule : uint8_t {
+  kPrintable,
+  kName,
+  kAbsolutePath,
+  kListenAddress,  // or empty
+};
 
 // What a value may be: bounds of a number, or of a text's length.
 struct ValueLimits {

@@ -22,7 +22,8 @@ Answer Version(Call& call) {
   return Json{{"suede", version.version},   {"revision", version.revision},
               {"dpdk", version.dpdk},       {"protocol", kRpcProtocol},
               {"name", version.name},       {"pid", getpid()},
-              {"uptime_s", version.uptime_s}};
+              {"uptime_s", version.uptime_s},
+              {"http", version.http.empty() ? Json() : Json(version.http)}};
 }
 
 Answer GetConfig(Call& call) { return Json{{"yaml", call.endpoint.EffectiveConfig()}}; }
@@ -102,7 +103,8 @@ Answer Drain(Call& call) { return Json{{"began", call.endpoint.Drain()}}; }
 constexpr Method kMethods[] = {
     {.name = "version",
      .sentence = "Which suede this is, and for how long it has run.",
-     .result = "suede, revision, dpdk, protocol, name, pid, uptime_s",
+     .result = "suede, revision, dpdk, protocol, name, pid, uptime_s, http (address and port of the "
+               "web server; null: there is none)",
      .run = Version},
     {.name = "config.get",
      .sentence = "The effective configuration, as `suede --dump_config` prints it.",

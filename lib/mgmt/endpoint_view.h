@@ -27,6 +27,7 @@ struct VersionView {
   std::string dpdk;
   std::string name;  // of the endpoint
   uint64_t uptime_s = 0;
+  std::string http;  // where metrics are served; empty: nowhere
 };
 
 struct InstanceView {

@@ -36,14 +36,33 @@ void Pipeline::Complete(Instance& instance, PduList& pdus, uint8_t status) {
     }
     if (status != SUEDE_STATUS_OK) {
       instance.counters.Add(GivenUpCounter(status), pdu->command_count);
+    } else {
+      instance.histograms[HistogramId::kCommandLatency].Record(
+          static_cast<uint64_t>(pdu->Age(last_turn_).count()), pdu->command_count);
     }
     --instance.inflight;
+    instance.inflight_bytes -= pdu->bytes;
     port.ReleasePdu(pdu);
   }
   if (!instance.on_active_list && instance.scheduler.HasWork()) {
     instance.on_active_list = true;
     port.active_instances.push_back(instance.number);
   }
+}
+
+void Pipeline::OnAcked(Instance& instance, uint32_t number, PduList& acked) {
+  if (!acked.empty()) {
+    HistogramBlock& histograms = instance.histograms;
+    if (const std::optional<Duration> sample = RttSample(*acked.tail(), last_turn_)) {
+      histograms[HistogramId::kRtt].Record(static_cast<uint64_t>(sample->count()));
+    }
+    if (const std::optional<Recovery> recovery =
+            instance.connections[number].TakeRecovery(last_turn_)) {
+      histograms[HistogramId::kGoBackPdus].Record(recovery->pdus);
+      histograms[HistogramId::kGoBackTime].Record(static_cast<uint64_t>(recovery->took.count()));
+    }
+  }
+  Complete(instance, acked, SUEDE_STATUS_OK);
 }
 
 void Pipeline::CompleteTag(QueueSlot& slot, uint16_t number, uint64_t tag, uint16_t xpuid,
@@ -126,7 +145,9 @@ void Pipeline::GiveUpQueued(Instance& instance, uint32_t number, uint8_t status)
       Pdu* pdu = queue.pdus.PopFront();
       ReturnCredit(instance, *pdu);
       --queued_pdus_;
+      --instance.queued;
       ++instance.inflight;  // Complete counts it out again
+      instance.inflight_bytes += pdu->bytes;
       list.PushBack(pdu);
     }
     queue.state = TxQueue::State::kIdle;
@@ -255,7 +276,7 @@ void Pipeline::OnControlPdu(Instance& instance, const ReceivedPdu& pdu, Time now
         instance.params.transport, acked);
     if (verdict == RpsnVerdict::kOutOfWindow) instance.counters.Add(Counter::kRxRpsnInvalid);
     instance.counters.Add(Counter::kPauses);
-    Complete(instance, acked, SUEDE_STATUS_OK);
+    OnAcked(instance, number, acked);
     Unblock(instance, number);
     ArmConnection(instance, number);
   } else if (const auto* ready = std::get_if<Ready>(&message)) {

@@ -5,18 +5,6 @@
 #include "pipeline/snapshot.h"
 
 namespace suede {
-namespace {
-
-ConnectionState StateOf(const Connection& connection, const Handshake& handshake) {
-  if (connection.lost()) return ConnectionState::kLost;
-  if (connection.HasRetransmission()) return ConnectionState::kRetransmitting;
-  if (connection.paused()) return ConnectionState::kPaused;
-  return handshake.open() || connection.HasHistory() ? ConnectionState::kOpen
-                                                     : ConnectionState::kNew;
-}
-
-}  // namespace
-
 bool Pipeline::PollMailbox() {
   LcoreRequest request;
   bool work = false;
@@ -224,7 +212,7 @@ void Pipeline::WriteSnapshot(ConnectionSnapshot& out) const {
       const uint32_t peer = instance.PeerOfConnection(out.next);
       const uint16_t xpuid = instance.params.peers[peer].xpuid;
       if (out.peer_xpuid != ConnectionSnapshot::kAnyPeer && xpuid != out.peer_xpuid) continue;
-      const ConnectionState state = StateOf(connection, instance.handshakes[peer]);
+      const ConnectionState state = instance.StateOf(out.next);
       if (state == ConnectionState::kNew && !out.unused) continue;
       out.rows[out.count++] = {.peer_xpuid = xpuid,
                                .vc = instance.VcOfConnection(out.next),

@@ -9,12 +9,22 @@
 #include "pack/scheduler.h"
 #include "pipeline/params.h"
 #include "pipeline/settings.h"
+#include "pipeline/snapshot.h"
 #include "stats/counters.h"
+#include "stats/gauges.h"
+#include "stats/histograms.h"
 #include "transport/connection.h"
 #include "transport/handshake.h"
 #include "wire/encap.h"
 
 namespace suede {
+
+// What an instance tells of itself: written by its lcore, read by anybody.
+struct InstanceStats {
+  CounterBlock counters;
+  GaugeBlock gauges;
+  HistogramBlock histograms;
+};
 
 struct Instance {
   static constexpr uint16_t kNoPeer = 0xffff;
@@ -23,7 +33,7 @@ struct Instance {
   static constexpr uint32_t kClasses = kVcCount + 1;
 
   Instance(const InstanceParams& instance_params, const PortParams& port_params,
-           CounterBlock* counter_block);
+           InstanceStats* stats);
 
   uint32_t ConnectionIndex(uint32_t peer, uint32_t vc) const {
     return params.transport.psn_scope == PsnScope::kVc ? peer * kVcCount + vc : peer;
@@ -38,6 +48,7 @@ struct Instance {
   const HeaderTemplate& header(uint32_t peer, uint32_t traffic_class) const {
     return headers[peer * kClasses + traffic_class];
   }
+  ConnectionState StateOf(uint32_t connection) const;
   // Whether PDUs were ever exchanged with the peer since it or we started.
   bool HasHistory(uint32_t peer) const;
 
@@ -49,6 +60,8 @@ struct Instance {
   InstanceParams params;
   uint32_t widest_window = 0;  // PDUs that a window has ever been, for CheckInvariants
   CounterBlock& counters;
+  GaugeBlock& gauges;
+  HistogramBlock& histograms;
   uint32_t number = 0;       // in the pipeline
   uint32_t first_timer = 0;  // of the connections' timers, then the handshakes'
   uint32_t ack_list = 0;     // which of its port's ack_due has its delay
@@ -67,7 +80,13 @@ struct Instance {
   bool on_active_list = false;
   bool down = false;  // by the operator: nothing leaves, what comes is dropped, time stands still
   std::vector<bool> mismatched;  // [peer]: it speaks with another PSN scope, and that was told
-  uint32_t inflight = 0;
+  uint32_t inflight = 0;         // PDUs, and octets of commands in them
+  uint64_t inflight_bytes = 0;
+  uint32_t queued = 0;           // PDUs packed and not yet sent
+  // Of Pipeline::PublishGauges: lines that were taken and whose credit was not returned;
+  // connections by state, of the round that is under way.
+  uint64_t credit_lines = 0;
+  std::array<uint32_t, kConnectionStates> survey{};
 
   std::array<uint32_t, kVcCount> claimed_by;  // index of the client slot
   std::array<PduList, kVcCount> unclaimed;    // accepted PDUs that wait for a client

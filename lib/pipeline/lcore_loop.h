@@ -17,8 +17,8 @@ enum class IdleStrategy : uint8_t {
   kSleep,  // sleep, longer and longer: for machines with more XPUs than CPUs
 };
 
-// Reads the clock once a turn: Clock has Cycles(), and TimeAt(cycles). What a turn took is known, and
-// counted, when the next one begins. Waiter has Pause(), Yield() and Sleep(nanoseconds).
+// Reads the clock once a turn: Clock has Cycles(), and TimeAt(cycles). What a turn took is known,
+// and counted, when the next one begins. Waiter has Pause(), Yield() and Sleep(nanoseconds).
 template <typename Clock, typename Waiter>
 void RunLoop(Pipeline& pipeline, const Clock& clock, Waiter& waiter, IdleStrategy idle,
              const std::atomic<bool>& stop) {

@@ -17,9 +17,11 @@ uint32_t AckListOf(PortContext& port, Duration delay) {
 }  // namespace
 
 Instance::Instance(const InstanceParams& instance_params, const PortParams& port_params,
-                   CounterBlock* counter_block)
+                   InstanceStats* stats)
     : params(instance_params),
-      counters(*counter_block),
+      counters(stats->counters),
+      gauges(stats->gauges),
+      histograms(stats->histograms),
       handshakes(instance_params.peers.size()),
       scheduler(static_cast<uint32_t>(instance_params.peers.size())) {
   peer_of_xpu.fill(kNoPeer);
@@ -66,6 +68,15 @@ bool Instance::HasHistory(uint32_t peer) const {
   return false;
 }
 
+ConnectionState Instance::StateOf(uint32_t number) const {
+  const Connection& connection = connections[number];
+  if (connection.lost()) return ConnectionState::kLost;
+  if (connection.HasRetransmission()) return ConnectionState::kRetransmitting;
+  if (connection.paused()) return ConnectionState::kPaused;
+  const bool open = handshakes[PeerOfConnection(number)].open() || connection.HasHistory();
+  return open ? ConnectionState::kOpen : ConnectionState::kNew;
+}
+
 Pipeline::Pipeline() : queues_(kMaxQueues), clients_(kMaxClients) {
   serving_.reserve(kMaxQueues);
   dirty_queues_.reserve(kMaxQueues);
@@ -80,9 +91,8 @@ uint32_t Pipeline::AddPort(Port* port, const PortParams& params, PacketLane* pac
 uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   const auto number = static_cast<uint32_t>(instances_.size());
   PortContext& port = *ports_[params.port];
-  counter_blocks_.push_back(std::make_unique<CounterBlock>());
-  instances_.push_back(
-      std::make_unique<Instance>(params, port.params, counter_blocks_.back().get()));
+  stats_.push_back(std::make_unique<InstanceStats>());
+  instances_.push_back(std::make_unique<Instance>(params, port.params, stats_.back().get()));
   Instance& instance = *instances_.back();
   instance.number = number;
   instance.first_timer = static_cast<uint32_t>(instance_of_timer_.size());
@@ -125,6 +135,7 @@ bool Pipeline::Poll(Time now) {
     port->FlushReleased();
   }
   PublishCompletions();
+  if (now >= gauges_due_) PublishGauges(now);
   return work;
 }
 
@@ -150,17 +161,23 @@ bool Pipeline::IsIdle() const {
 }
 
 void Pipeline::CheckInvariants() const {
+  uint64_t queued = 0;
   for (const auto& instance : instances_) {
     uint32_t inflight = 0;
+    uint32_t bytes = 0;
     // What is in flight beyond a window that was made smaller stays there until acknowledged.
     TransportParams widest = instance->params.transport;
     widest.window_pdus = instance->widest_window;
     for (const Connection& connection : instance->connections) {
       connection.CheckInvariants(widest);
-      if (!connection.lost()) inflight += connection.unacked_count();
+      if (connection.lost()) continue;
+      inflight += connection.unacked_count();
+      bytes += connection.unacked_bytes();
     }
-    if (inflight != instance->inflight) std::abort();
+    if (inflight != instance->inflight || bytes != instance->inflight_bytes) std::abort();
+    queued += instance->queued;
   }
+  if (queued != queued_pdus_) std::abort();
 }
 
 uint32_t FramesNeeded(const std::vector<InstanceParams>& instances, uint32_t aggregate_lines_total,

@@ -58,6 +58,10 @@ class Pipeline {
   // The control thread's side.
   Mailbox& mailbox() { return mailbox_; }
   const CounterBlock& counters(uint32_t instance) const { return instances_[instance]->counters; }
+  const GaugeBlock& gauges(uint32_t instance) const { return instances_[instance]->gauges; }
+  const HistogramBlock& histograms(uint32_t instance) const {
+    return instances_[instance]->histograms;
+  }
   // Frames and drops that no instance can be named for.
   const CounterBlock& port_counters() const { return lcore_counters_; }
   uint32_t instance_count() const { return static_cast<uint32_t>(instances_.size()); }
@@ -112,6 +116,8 @@ class Pipeline {
   bool PollPort(PortContext& port, Time now);
   bool OnFrame(PortContext& port, Frame* frame, Time now);
   bool OnDataPdu(Instance& instance, const ReceivedPdu& pdu, Time now);
+  // What newly acknowledged PDUs tell of the path; then they end.
+  void OnAcked(Instance& instance, uint32_t connection, PduList& acked);
   void OnRpsn(Instance& instance, uint32_t connection, RhOp op, Psn rpsn, Time now);
   bool OnSequenced(Instance& instance, uint32_t connection, const ReceivedPdu& pdu, Time now);
   enum class Delivery : uint8_t { kDelivered, kKept, kRefused, kMalformed };
@@ -151,6 +157,10 @@ class Pipeline {
   void WantRetransmission(Instance& instance, uint32_t connection);
   void PublishCompletions();
 
+  // gauges.cc
+  void PublishGauges(Time now);
+  void SurveyConnections(uint32_t looks);
+
   // control_path.cc
   bool PollMailbox();
   LcoreStatus Attach(const LcoreRequest& request);
@@ -182,7 +192,7 @@ class Pipeline {
 
   std::vector<std::unique_ptr<PortContext>> ports_;
   std::vector<std::unique_ptr<Instance>> instances_;
-  std::vector<std::unique_ptr<CounterBlock>> counter_blocks_;
+  std::vector<std::unique_ptr<InstanceStats>> stats_;  // as instances_
   CounterBlock lcore_counters_;
   std::vector<QueueSlot> queues_;
   std::vector<uint16_t> serving_;  // numbers of the queues to poll
@@ -195,6 +205,9 @@ class Pipeline {
   std::vector<uint16_t> dirty_queues_;    // whose completions are to be shown
   std::vector<uint32_t> dirty_clients_;   // whose received commands are to be shown
   uint32_t queued_pdus_ = 0;  // packed and not yet sent
+  Time gauges_due_{};
+  uint32_t survey_instance_ = 0;    // where SurveyConnections goes on
+  uint32_t survey_connection_ = 0;
   bool detaching_ = false;
   bool draining_ = false;
   bool drained_ = false;

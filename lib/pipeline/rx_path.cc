@@ -144,7 +144,7 @@ void Pipeline::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
     MarkLost(instance, number, false);
     Tell(LcoreEventKind::kPeerReachable, instance, number);
   }
-  Complete(instance, acked, SUEDE_STATUS_OK);
+  OnAcked(instance, number, acked);
   Unblock(instance, number);
 }
 

@@ -16,6 +16,7 @@ enum class ConnectionState : uint8_t {
   kRetransmitting,  // going back over what was sent
   kLost,            // unreachable, and probing
 };
+inline constexpr size_t kConnectionStates = 5;
 
 struct ConnectionRow {
   uint16_t peer_xpuid = 0;

@@ -89,11 +89,13 @@ void Pipeline::PackRecord(Instance& instance, QueueSlot& slot, uint16_t number,
   if (pdu == nullptr || !CanAppend(*pdu, input)) {
     if (pdu != nullptr) pdu->room = 0;
     pdu = PortOf(instance).NewPdu();
+    pdu->sent_at = last_turn_;
     pdu->room = static_cast<uint16_t>(instance.params.pack_limit_bytes);
     pdu->peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
     pdu->vc = record.vc();
     queue.pdus.PushBack(pdu);
     ++queued_pdus_;
+    ++instance.queued;
     if (queue.state == TxQueue::State::kIdle) Activate(instance, index);
   }
   slot.runs += Append(*pdu, input) ? 1 : 0;
@@ -182,13 +184,16 @@ bool Pipeline::StageOne(Instance& instance, PortContext& port, Time now) {
   queue.pdus.PopFront();
   scheduler.Requeue(index);
   --queued_pdus_;
+  --instance.queued;
   ++instance.inflight;
+  instance.inflight_bytes += pdu->bytes;
   connection.OnSend(pdu, now, instance.params.transport);
   if (connection.unacked_count() == 1) ArmConnection(instance, number);
   ReturnCredit(instance, *pdu);
   instance.counters.Add(Counter::kTxPdus);
   instance.counters.Add(Counter::kTxCommands, pdu->command_count);
   instance.counters.Add(Counter::kTxCommandBytes, pdu->bytes);
+  instance.histograms[HistogramId::kPduCommands].Record(pdu->command_count);
   StageSequenced(instance, port, pdu, connection);
   return scheduler.HasWork();
 }

@@ -106,6 +106,46 @@ enum class Counter : uint16_t {
 };
 inline constexpr size_t kCounterCount = static_cast<size_t>(Counter::kCount);
 
+// Whose blocks count it: what no instance can be named for is an lcore's.
+enum class CounterOwner : uint8_t { kInstance, kLcore, kBoth };
+constexpr CounterOwner OwnerOf(Counter counter) {
+  switch (counter) {
+    case Counter::kRxAdminDown: return CounterOwner::kBoth;
+    case Counter::kTxFrames:
+    case Counter::kTxFrameBytes:
+    case Counter::kTxPortFull:
+    case Counter::kRxFrames:
+    case Counter::kRxFrameBytes:
+    case Counter::kRxNotSue:
+    case Counter::kRxTruncated:
+    case Counter::kRxIpHeader:
+    case Counter::kRxIpChecksum:
+    case Counter::kRxUdpChecksum:
+    case Counter::kRxShimVersion:
+    case Counter::kRxNextHeader:
+    case Counter::kRxHopLimit:
+    case Counter::kRxMulticast:
+    case Counter::kRxUnknownDestination:
+    case Counter::kBusyCycles:
+    case Counter::kIdleCycles:
+    case Counter::kMgmtTxPackets:
+    case Counter::kMgmtTxRate:
+    case Counter::kMgmtTxRingFull:
+    case Counter::kMgmtTxTooLong:
+    case Counter::kMgmtTxMalformed:
+    case Counter::kMgmtTxSue:
+    case Counter::kMgmtRxPackets:
+    case Counter::kMgmtRxRate:
+    case Counter::kMgmtRxRingFull:
+    case Counter::kMgmtRxCopies:
+    case Counter::kMgmtRxCopiesLost:
+    case Counter::kEventsLost: return CounterOwner::kLcore;
+    default: return CounterOwner::kInstance;
+  }
+}
+constexpr bool IsOfLcore(Counter counter) { return OwnerOf(counter) != CounterOwner::kInstance; }
+constexpr bool IsOfInstance(Counter counter) { return OwnerOf(counter) != CounterOwner::kLcore; }
+
 struct CounterRow {
   std::string_view name;
   Severity severity;
@@ -131,6 +171,9 @@ class alignas(64) CounterBlock {
   // Any thread.
   uint64_t Get(Counter counter) const {
     return cells_[static_cast<size_t>(counter)].load(std::memory_order_relaxed);
+  }
+  const std::atomic<uint64_t>& Cell(Counter counter) const {
+    return cells_[static_cast<size_t>(counter)];
   }
   // Adds every cell to `sum`; any thread.
   void AddTo(CounterSnapshot& sum) const {

@@ -17,7 +17,7 @@ Duration Doubled(Duration base, int times, Duration limit) {
 
 void Connection::OnSend(Pdu* pdu, Time now, const TransportParams& params) {
   pdu->psn = next_psn_;
-  pdu->sent_at = now;
+  pdu->NoteSent(now);
   next_psn_ = next_psn_.Next();
   ++tx_pdus_;
   unacked_.PushBack(pdu);
@@ -30,7 +30,7 @@ Pdu* Connection::TakeRetransmission(Time now, const TransportParams& params) {
   if (pdu == unacked_.head()) Rearm(now, params);
   retransmit_next_ = pdu->next;
   pdu->retransmitted = true;
-  pdu->sent_at = now;
+  pdu->NoteSent(now);
   return pdu;
 }
 
@@ -57,7 +57,7 @@ RpsnVerdict Connection::OnNack(Psn rpsn, Time now, const TransportParams& params
     nack_heeded_ = true;
     nack_heeded_psn_ = rpsn;
     nack_heeded_at_ = now;
-    GoBack();
+    GoBack(now);
     Rearm(now, params);
   }
   return verdict;
@@ -120,7 +120,7 @@ TimerVerdict Connection::OnTimer(Time now, const TransportParams& params) {
     deadline_ = kNever;
     return TimerVerdict::kUnreachable;
   }
-  GoBack();
+  GoBack(now);
   Rearm(now, params);
   return TimerVerdict::kRetransmit;
 }
@@ -128,6 +128,7 @@ TimerVerdict Connection::OnTimer(Time now, const TransportParams& params) {
 void Connection::GiveUp(Time now, const TransportParams& params, PduList& given_up) {
   given_up.Append(unacked_);
   retransmit_next_ = nullptr;
+  recovering_ = false;
   unacked_bytes_ = 0;
   paused_ = false;
   lost_ = true;
@@ -176,8 +177,7 @@ void Connection::Acknowledge(uint32_t count, Time now, const TransportParams& pa
   tries_ = 0;
   refusals_ = 0;
   paused_ = false;
-  // Karn: an acknowledgement of a PDU that was sent twice says nothing of the round trip.
-  if (!newest->retransmitted) OnRttSample(now - newest->sent_at, params);
+  if (const std::optional<Duration> sample = RttSample(*newest, now)) OnRttSample(*sample, params);
   Rearm(now, params);
 }
 
@@ -191,6 +191,21 @@ void Connection::OnRttSample(Duration sample, const TransportParams& params) {
   const int64_t error = rtt - srtt_ns_;
   rttvar_ns_ = static_cast<uint32_t>(rttvar_ns_ + (std::abs(error) - int64_t{rttvar_ns_}) / 4);
   srtt_ns_ = static_cast<uint32_t>(std::max<int64_t>(1, srtt_ns_ + error / 8));
+}
+
+void Connection::GoBack(Time now) {
+  retransmit_next_ = unacked_.head();
+  recovery_end_ = next_psn_;
+  if (recovering_) return;
+  recovering_ = true;
+  went_back_at_ = now;
+  resent_ = 0;
+}
+
+std::optional<Recovery> Connection::EndRecovery(Time now) {
+  if (oldest_unacked().DistanceFrom(recovery_end_) < 0) return std::nullopt;
+  recovering_ = false;
+  return Recovery{.pdus = resent_, .took = now - went_back_at_};
 }
 
 void Connection::Rearm(Time now, const TransportParams& params) {

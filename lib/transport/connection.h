@@ -7,6 +7,7 @@
 #define SUEDE_TRANSPORT_CONNECTION_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "base/psn.h"
 #include "base/time.h"
@@ -41,6 +42,19 @@ struct RpsnField {
   Psn rpsn;
 };
 
+// What the acknowledgement of `newest` and those before it says of the round trip. Karn: where that
+// was sent twice, nothing.
+inline std::optional<Duration> RttSample(const Pdu& newest, Time now) {
+  return newest.retransmitted ? std::nullopt : std::optional<Duration>(now - newest.sent_at);
+}
+
+// From a go-back until all that was in flight then was acknowledged. Going back again before that
+// belongs to it.
+struct Recovery {
+  uint32_t pdus = 0;  // sent again
+  Duration took{};
+};
+
 class Connection {
  public:
   // ---- Sending new PDUs.
@@ -61,6 +75,12 @@ class Connection {
   bool HasRetransmission() const { return retransmit_next_ != nullptr; }
   // The next PDU to send again, in order; it stays on the connection.
   Pdu* TakeRetransmission(Time now, const TransportParams& params);
+  // To be asked whenever PDUs were acknowledged; gives each recovery once. What ends by giving up
+  // is none.
+  std::optional<Recovery> TakeRecovery(Time now) {
+    if (!recovering_) [[likely]] return std::nullopt;
+    return EndRecovery(now);
+  }
 
   // ---- What the far side says of our PDUs. Acknowledged PDUs are moved to `acked`.
 
@@ -149,7 +169,11 @@ class Connection {
 
   // ---- What it has carried, modulo 2^32; a restart of the far side does not end the count.
 
-  void CountRetransmission() { ++retransmissions_; }
+  // What TakeRetransmission gave was in fact sent again.
+  void CountRetransmission() {
+    ++retransmissions_;
+    ++resent_;
+  }
   uint32_t tx_pdus() const { return tx_pdus_; }  // for the first time
   uint32_t rx_pdus() const { return rx_pdus_; }
   uint32_t retransmissions() const { return retransmissions_; }
@@ -164,7 +188,8 @@ class Connection {
   // Moves the `count` oldest PDUs to `acked`.
   void Acknowledge(uint32_t count, Time now, const TransportParams& params, PduList& acked);
   void OnRttSample(Duration sample, const TransportParams& params);
-  void GoBack() { retransmit_next_ = unacked_.head(); }
+  void GoBack(Time now);
+  std::optional<Recovery> EndRecovery(Time now);
   void Rearm(Time now, const TransportParams& params);
 
   // Sending.
@@ -187,6 +212,7 @@ class Connection {
   bool not_ready_ = false;
   bool accepted_any_ = false;
   bool acked_any_ = false;
+  bool recovering_ = false;   // since a go-back; see Recovery
   bool nack_heeded_ = false;  // for nack_heeded_psn_, at nack_heeded_at_
   Psn nack_heeded_psn_;
   uint32_t srtt_ns_ = 0;
@@ -196,6 +222,9 @@ class Connection {
   uint32_t retransmissions_ = 0;
   Time nack_heeded_at_{};
   Time nack_at_{};
+  Time went_back_at_{};     // while recovering_
+  uint32_t resent_ = 0;
+  Psn recovery_end_;
 };
 
 }  // namespace suede

@@ -4,6 +4,7 @@
 #ifndef SUEDE_WIRE_PDU_H_
 #define SUEDE_WIRE_PDU_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -28,7 +29,7 @@ struct Pdu {
 
   Pdu* next = nullptr;          // link of the one list that owns the PDU
   uint8_t* commands = nullptr;  // first octet of the commands
-  Time sent_at{};               // first transmission, or the last one once retransmitted
+  Time sent_at{};               // when it was begun; then of its last transmission
   uint16_t bytes = 0;           // octets of commands
   uint16_t room = 0;            // octets of commands that it may still take; 0 closes it
   uint16_t command_count = 0;
@@ -42,7 +43,21 @@ struct Pdu {
   bool orphaned = false;        // given back while staged: released once the port took it
   uint16_t last_queue = kNoQueue;  // of the last run
   PduRun runs[kMaxRuns];
+  uint32_t waited = 0;          // from its begin to sent_at: steps of 16 ns, at most a minute of them
   alignas(64) uint64_t tags[kMaxTags];
+
+  void NoteSent(Time now) {
+    const uint64_t steps = waited + (static_cast<uint64_t>((now - sent_at).count()) >> kStepBits);
+    waited = static_cast<uint32_t>(std::min<uint64_t>(steps, UINT32_MAX));
+    sent_at = now;
+  }
+  // Since it was begun.
+  Duration Age(Time now) const {
+    return now - sent_at + Duration(static_cast<int64_t>(waited) << kStepBits);
+  }
+
+ private:
+  static constexpr int kStepBits = 4;
 };
 static_assert(offsetof(Pdu, tags) == 64);
 static_assert(sizeof(Pdu) <= 640);

@@ -92,6 +92,7 @@ TEST(ConfigChangeTest, EveryValueIsFoundWithItsDeclaredEffect) {
                                                      {"management.socket_mode", "0600"},
                                                      {"management.max_clients", "9"},
                                                      {"management.packet_burst", "32"},
+                                                     {"management.http_address", "127.0.0.1:0"},
                                                      {"log.level", "error"},
                                                      {"log.format", "json"}};
   const Config base = Parse("");

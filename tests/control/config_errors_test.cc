@@ -235,6 +235,10 @@ const Wrong kParameters[] = {
      "27:22: management.socket: is the path of clients.socket too", "use another"},
     {"log: {level: info}", "management: {max_clients: 0}", "27:27: management.max_clients: ",
      "use 1 to 1000"},
+    {"log: {level: info}", "management: {http_address: \"localhost:9464\"}",
+     "27:28: management.http_address: ", "use 127.0.0.1:PORT"},
+    {"log: {level: info}", "management: {http_address: 70000}", "27:28: management.http_address: ",
+     "or \"\" for none"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Syntax, WrongConfigTest, testing::ValuesIn(kSyntax));

@@ -167,12 +167,14 @@ TEST(ConfigTest, EveryKeyOutsideListsIsReadAndDumped) {
       "clients: {socket: /tmp/x.sock, socket_mode: 0600, max_clients: 2, max_queues: 3,\n"
       "  ring_lines: 8192, receive_lines: 2048, credit_lines: 5, aggregate_lines: 77,\n"
       "  completions: 128, unclaimed_pdus: 0, hugepages: on}\n"
-      "management: {socket: /tmp/m.sock, socket_mode: 0600, max_clients: 2}\n"
+      "management: {socket: /tmp/m.sock, socket_mode: 0600, max_clients: 2,\n"
+      "  http_address: 127.0.0.1:9464}\n"
       "log: {level: debug, format: json}\n");
   ASSERT_EQ(config.eal.args.size(), 2u);
   EXPECT_EQ(config.eal.args[1], "a \"b\\");
   EXPECT_EQ(config.clients.socket_mode, 0600u);
   EXPECT_EQ(config.management.max_clients, 2u);
+  EXPECT_EQ(config.management.http_address, "127.0.0.1:9464");
   EXPECT_EQ(config.transport.psn_scope, TransportConfig::PsnScope::kVc);
   EXPECT_EQ(config.transport.rto_max, std::chrono::microseconds(333));
   EXPECT_EQ(config.classes.vc[2], (ConfigClass{.ecn = 3}));

@@ -38,6 +38,7 @@ class ConnectionTest : public ::testing::Test {
     std::vector<uint16_t> psns;
     while (c.HasRetransmission()) {
       psns.push_back(c.TakeRetransmission(now, params)->psn.value());
+      c.CountRetransmission();
       c.CheckInvariants(params);
     }
     return psns;

@@ -469,5 +469,75 @@ TEST_F(ConnectionTest, NotReadyOfStaleOrNeverSentIsIgnored) {
   EXPECT_TRUE(c.CanSend(0, params));
 }
 
+// ---- What is told of the path.
+
+TEST_F(ConnectionTest, AgeIsFromTheBeginOfThePduOverAllItsTransmissions) {
+  pdus.emplace_back();
+  pdus.back().sent_at = now;  // as packing does
+  now += microseconds(10);
+  c.OnSend(&pdus.back(), now, params);
+  EXPECT_EQ(pdus[0].Age(now + microseconds(5)), microseconds(15));
+  Expire();
+  const Time again = now;
+  Retransmit();
+  now += microseconds(7);
+  EXPECT_EQ(RttSample(pdus[0], now), std::nullopt);
+  EXPECT_LE(pdus[0].Age(now), again - Time{} + microseconds(7));
+  EXPECT_GT(pdus[0].Age(now) + Duration(64), params.rto_initial + microseconds(17));
+}
+
+TEST_F(ConnectionTest, AWaitOfMoreThanAMinuteStaysAMinute) {
+  Pdu pdu;
+  pdu.NoteSent(TimeFromNs(0) + std::chrono::hours(1));
+  EXPECT_GT(pdu.Age(pdu.sent_at), std::chrono::minutes(1));
+  EXPECT_LT(pdu.Age(pdu.sent_at), std::chrono::minutes(2));
+  pdu.NoteSent(pdu.sent_at + std::chrono::hours(1));
+  EXPECT_LT(pdu.Age(pdu.sent_at), std::chrono::minutes(2));
+}
+
+TEST_F(ConnectionTest, RecoveryEndsWhenAllIsAcknowledgedThatWasInFlightAtTheGoBack) {
+  Send(4);
+  EXPECT_FALSE(c.TakeRecovery(now).has_value());
+  const Time began = now;
+  Nack(1);
+  EXPECT_FALSE(c.TakeRecovery(now).has_value());
+  EXPECT_EQ(Retransmit(), (std::vector<uint16_t>{1, 2, 3}));
+  Send(2);  // not part of it
+  now += microseconds(30);
+  Ack(2);
+  EXPECT_FALSE(c.TakeRecovery(now).has_value());
+  now += microseconds(10);
+  Ack(3);
+  const std::optional<Recovery> recovery = c.TakeRecovery(now);
+  ASSERT_TRUE(recovery.has_value());
+  EXPECT_EQ(recovery->pdus, 3);
+  EXPECT_EQ(recovery->took, now - began);
+  EXPECT_FALSE(c.TakeRecovery(now).has_value());
+}
+
+TEST_F(ConnectionTest, GoingBackOnceMoreBelongsToTheSameRecovery) {
+  Send(3);
+  const Time began = now;
+  Nack(0);
+  Retransmit();
+  EXPECT_EQ(Expire(), TimerVerdict::kRetransmit);
+  Retransmit();
+  Ack(2);
+  const std::optional<Recovery> recovery = c.TakeRecovery(now);
+  ASSERT_TRUE(recovery.has_value());
+  EXPECT_EQ(recovery->pdus, 6);
+  EXPECT_EQ(recovery->took, now - began);
+}
+
+TEST_F(ConnectionTest, GivingUpIsNoRecovery) {
+  Send(2);
+  Nack(0);
+  Retransmit();
+  GiveUp();
+  c.OnProbeAnswered();
+  Ack(1);
+  EXPECT_FALSE(c.TakeRecovery(now).has_value());
+}
+
 }  // namespace
 }  // namespace suede

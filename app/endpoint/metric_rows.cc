@@ -1,0 +1,97 @@
+#include "endpoint/metric_rows.h"
+
+#include <iterator>
+
+#include "dpdk/dpdk_port.h"
+#include "mgmt/server.h"
+#include "shm/server.h"
+
+namespace suede {
+namespace {
+
+constexpr MetricType kCounter = MetricType::kCounter;
+constexpr MetricType kGauge = MetricType::kGauge;
+
+std::vector<MetricRow> ProcessRows() {
+  return {
+      {"build_info", kGauge, "version revision dpdk_version", "1: which suede this is"},
+      {"start_time_seconds", kGauge, "", "When the daemon started, since 1970"},
+      {"ready", kGauge, "", "1 where /readyz says so"},
+      {"tsc_hertz", kGauge, "", "Cycles of the TSC in a second"},
+      {"process_cpu_seconds_total", kCounter, "", "CPU time of all of the daemon's threads"},
+      {"process_resident_memory_bytes", kGauge, "", "Memory of the daemon that is present"},
+      {"process_virtual_memory_bytes", kGauge, "", "Address space of the daemon"},
+      {"process_open_fds", kGauge, "", "Open file descriptors"},
+      {"process_max_fds", kGauge, "", "Most that there may be"},
+  };
+}
+
+std::vector<MetricRow> PortRows() {
+  std::vector<MetricRow> rows = {
+      {"port_link_up", kGauge, "port", "1 where the link is up"},
+      {"port_speed_bytes_per_second", kGauge, "port", "Speed of the link; 0: not known"},
+      {"port_pool_frames", kGauge, "port", "Frames of the port's pool"},
+      {"port_pool_free_frames", kGauge, "port", "Those of them that are free"},
+#define SUEDE_PORT_STATS_ROW(id, name, sentence) {name, kCounter, "port", sentence},
+      SUEDE_PORT_STATS(SUEDE_PORT_STATS_ROW)
+#undef SUEDE_PORT_STATS_ROW
+  };
+  rows.insert(rows.end(), {
+      {"port_rx_pause_total", kCounter, "port",
+       "Pause frames (IEEE 802.3x) received, where the device counts them"},
+      {"port_tx_pause_total", kCounter, "port", "Pause frames sent, where the device counts them"},
+      {"port_rx_pfc_total", kCounter, "port priority",
+       "Priority pause frames (IEEE 802.1Qbb) received, where the device counts them"},
+      {"port_tx_pfc_total", kCounter, "port priority",
+       "Priority pause frames sent, where the device counts them"},
+      {"port_rx_discards_total", kCounter, "port",
+       "Frames that the device discarded on receipt for another reason than a lack of "
+       "descriptors, where it counts them"},
+      {"port_tx_discards_total", kCounter, "port",
+       "Frames that the device discarded instead of sending, where it counts them"},
+  });
+  return rows;
+}
+
+std::vector<MetricRow> SocketRows() {
+  return {
+      {"clients", kGauge, "state", "Client processes by state, as clients.list has them"},
+#define SUEDE_SOCKET_ROW(id, name, sentence) {name, kCounter, "", sentence},
+      SUEDE_SHM_COUNTERS(SUEDE_SOCKET_ROW)
+      SUEDE_MANAGEMENT_COUNTERS(SUEDE_SOCKET_ROW)
+#undef SUEDE_SOCKET_ROW
+      {"http_requests_total", kCounter, "", "Requests of the web server that came whole"},
+      {"http_refused_total", kCounter, "", "Those that got another answer than 200"},
+  };
+}
+
+}  // namespace
+
+std::vector<MetricRow> AllMetricRows() {
+  std::vector<MetricRow> rows;
+  const std::vector<MetricRow> limits = {
+      {"inflight_limit_pdus", kGauge, "xpu instance",
+       "Most PDUs that may be in flight (transport.inflight_pdus)"}};
+  for (std::vector<MetricRow> part :
+       {ProcessRows(), StatsMetricRows(), limits, PortRows(), SocketRows()}) {
+    rows.insert(rows.end(), std::make_move_iterator(part.begin()),
+                std::make_move_iterator(part.end()));
+  }
+  return rows;
+}
+
+std::vector<MetricRow> PeerMetricRows() {
+  constexpr char kLabels[] = "xpu instance peer, with psn_scope vc also vc";
+  return {
+      {"peer_reachable", kGauge, kLabels, "0 where the peer was found unreachable"},
+      {"peer_inflight_pdus", kGauge, kLabels, "Sequenced PDUs sent and not acknowledged"},
+      {"peer_inflight_bytes", kGauge, kLabels, "Octets of commands in those PDUs"},
+      {"peer_window_used_ratio", kGauge, kLabels,
+       "Share of the window that is used, of PDUs or of octets, whichever is more"},
+      {"peer_srtt_seconds", kGauge, kLabels, "Smoothed round trip; 0: none was measured"},
+      {"peer_rto_seconds", kGauge, kLabels, "Retransmission timeout"},
+      {"peers_left_out", kGauge, "", "1 where there are more connections than are shown"},
+  };
+}
+
+}  // namespace suede

@@ -1,0 +1,19 @@
+// Every metric of an endpoint: those of lib/stats, and what else is known of it.
+#ifndef SUEDE_APP_ENDPOINT_METRIC_ROWS_H_
+#define SUEDE_APP_ENDPOINT_METRIC_ROWS_H_
+
+#include <vector>
+
+#include "metrics/row.h"
+
+namespace suede {
+
+// In the order of the page.
+std::vector<MetricRow> AllMetricRows();
+
+// Those of /metrics?peers=1, one series of each for a connection.
+std::vector<MetricRow> PeerMetricRows();
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_METRIC_ROWS_H_

@@ -1,0 +1,293 @@
+#include "endpoint/observer.h"
+
+#include <dirent.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "endpoint/metric_rows.h"
+#include "endpoint/version.h"
+
+namespace suede {
+namespace {
+
+constexpr int64_t kCopyNs = 100'000'000;
+constexpr int64_t kDeviceNs = 1'000'000'000;
+// A machine that does much else may keep a thread waiting for seconds.
+constexpr int64_t kStuckNs = 5'000'000'000;
+
+std::string FamilyOf(DeviceCounterKind kind) {
+  switch (kind) {
+    case DeviceCounterKind::kRxPause: return "port_rx_pause_total";
+    case DeviceCounterKind::kTxPause: return "port_tx_pause_total";
+    case DeviceCounterKind::kRxPfc: return "port_rx_pfc_total";
+    case DeviceCounterKind::kTxPfc: return "port_tx_pfc_total";
+    case DeviceCounterKind::kRxDiscards: return "port_rx_discards_total";
+    case DeviceCounterKind::kTxDiscards: break;
+  }
+  return "port_tx_discards_total";
+}
+
+// A row of lib/stats with its owner's labels.
+MetricLabels With(MetricLabels labels, const MetricName& name) {
+  if (!name.label.empty()) labels.emplace_back(name.label, std::string(name.value));
+  return labels;
+}
+
+uint64_t CountFds() {
+  DIR* const directory = opendir("/proc/self/fd");
+  if (directory == nullptr) return 0;
+  uint64_t count = 0;
+  while (const dirent* entry = readdir(directory)) count += entry->d_name[0] != '.' ? 1 : 0;
+  closedir(directory);
+  return count - 1;  // the directory's own
+}
+
+uint64_t NsOf(const timespec& time) {
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+void Set(MetricCell* cell, uint64_t value) { cell->store(value, std::memory_order_relaxed); }
+
+}  // namespace
+
+Observer::Observer(Endpoint* endpoint, const ClientService* clients, const Management* management)
+    : endpoint_(endpoint), clients_(clients), management_(management), page_(AllMetricRows()),
+      control_seen_ns_(NowNs()) {
+  AddProcess();
+  AddInstances();
+  AddLcores();
+  AddPorts();
+  AddSockets();
+  Tick();
+}
+
+int64_t Observer::NowNs() {
+  return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
+}
+
+void Observer::AddProcess() {
+  Set(page_.NewCell("build_info", {{"version", kVersion},
+                                   {"revision", kRevision},
+                                   {"dpdk_version", DpdkVersion()}}),
+      1);
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  Set(page_.NewCell("start_time_seconds", {}, CellUnit::kNanoseconds), NsOf(now));
+  ready_ = page_.NewCell("ready", {});
+  Set(page_.NewCell("tsc_hertz", {}), endpoint_->clock().cycles_per_second());
+  cpu_ = page_.NewCell("process_cpu_seconds_total", {}, CellUnit::kNanoseconds);
+  resident_ = page_.NewCell("process_resident_memory_bytes", {});
+  virtual_ = page_.NewCell("process_virtual_memory_bytes", {});
+  open_fds_ = page_.NewCell("process_open_fds", {});
+  max_fds_ = page_.NewCell("process_max_fds", {});
+}
+
+void Observer::AddInstances() {
+  const Config& config = endpoint_->config();
+  for (uint32_t i = 0; i < config.instances.size(); ++i) {
+    const Pipeline& pipeline = endpoint_->instance_pipeline(i);
+    const uint32_t number = endpoint_->number_of(i);
+    const MetricLabels labels{{"xpu", absl::StrCat(config.instances[i].xpu)},
+                              {"instance", absl::StrCat(config.instances[i].instance)}};
+    for (size_t c = 0; c < kCounterCount; ++c) {
+      const auto counter = static_cast<Counter>(c);
+      if (!IsOfInstance(counter)) continue;
+      const MetricName name = MetricNameOf(CounterRows()[c].name);
+      page_.Add(name.family, With(labels, name), &pipeline.counters(number).Cell(counter));
+    }
+    for (size_t g = 0; g < kGaugeCount; ++g) {
+      const MetricName name = MetricNameOf(GaugeRows()[g].name);
+      page_.Add(name.family, With(labels, name),
+                &pipeline.gauges(number).Cell(static_cast<Gauge>(g)));
+    }
+    for (size_t h = 0; h < kHistogramCount; ++h) {
+      page_.Add(HistogramRows()[h], labels,
+                &pipeline.histograms(number)[static_cast<HistogramId>(h)]);
+    }
+    Set(page_.NewCell("inflight_limit_pdus", labels), config.transport.inflight_pdus);
+  }
+}
+
+void Observer::AddLcores() {
+  for (uint32_t l = 0; l < endpoint_->pipeline_count(); ++l) {
+    pulses_.push_back(std::make_unique<Pulse>());
+    const MetricLabels labels{{"lcore", absl::StrCat(endpoint_->config().lcores[l].cpu)}};
+    for (size_t c = 0; c < kCounterCount; ++c) {
+      const auto counter = static_cast<Counter>(c);
+      if (!IsOfLcore(counter)) continue;
+      const MetricName name = MetricNameOf(CounterRows()[c].name);
+      if (CounterRows()[c].name.starts_with("mgmt_")) {
+        lcore_copies_.push_back(
+            {.lcore = l, .counter = c, .to = page_.NewCell(name.family, With(labels, name))});
+      } else {
+        page_.Add(name.family, With(labels, name),
+                  &endpoint_->pipeline(l).port_counters().Cell(counter));
+      }
+    }
+  }
+}
+
+void Observer::AddPorts() {
+  for (const auto& port : endpoint_->ports()) {
+    const MetricLabels labels{{"port", port->name()}};
+    PortCells cells{.port = port.get(),
+                    .link_up = page_.NewCell("port_link_up", labels),
+                    .speed = page_.NewCell("port_speed_bytes_per_second", labels),
+                    .pool_free = page_.NewCell("port_pool_free_frames", labels),
+                    .stats = {},
+                    .device = {}};
+    Set(page_.NewCell("port_pool_frames", labels), port->pool_frames());
+#define SUEDE_PORT_STATS_CELL(id, name, sentence) \
+  cells.stats.push_back(page_.NewCell(name, labels));
+    SUEDE_PORT_STATS(SUEDE_PORT_STATS_CELL)
+#undef SUEDE_PORT_STATS_CELL
+    for (const DeviceCounter& counter : port->ReadDevice()) {
+      MetricLabels with = labels;
+      const DeviceCounterKind kind = counter.name.kind;
+      if (kind == DeviceCounterKind::kRxPfc || kind == DeviceCounterKind::kTxPfc) {
+        with.emplace_back("priority", absl::StrCat(counter.name.priority));
+      }
+      cells.device.push_back(page_.NewCell(FamilyOf(kind), with));
+    }
+    ports_.push_back(std::move(cells));
+  }
+}
+
+void Observer::AddSockets() {
+  clients_connected_ = page_.NewCell("clients", {{"state", "connected"}});
+  clients_open_ = page_.NewCell("clients", {{"state", "open"}});
+  clients_leaving_ = page_.NewCell("clients", {{"state", "leaving"}});
+#define SUEDE_SHM_COUNTER_CELL(id, name, sentence) \
+  copies_.push_back({.from = &clients_->server().counters().id, .to = page_.NewCell(name, {})});
+  SUEDE_SHM_COUNTERS(SUEDE_SHM_COUNTER_CELL)
+#undef SUEDE_SHM_COUNTER_CELL
+#define SUEDE_MANAGEMENT_COUNTER_CELL(id, name, sentence) \
+  copies_.push_back({.from = &management_->counters().id, .to = page_.NewCell(name, {})});
+  SUEDE_MANAGEMENT_COUNTERS(SUEDE_MANAGEMENT_COUNTER_CELL)
+#undef SUEDE_MANAGEMENT_COUNTER_CELL
+  page_.Add("http_requests_total", {}, &http_.requests);
+  page_.Add("http_refused_total", {}, &http_.refusals);
+}
+
+void Observer::Tick() {
+  const int64_t now = NowNs();
+  control_seen_ns_.store(now, std::memory_order_relaxed);
+  if (now < next_copy_ns_) return;
+  next_copy_ns_ = now + kCopyNs;
+  draining_.store(management_->drains(), std::memory_order_relaxed);
+  const bool ask_devices = now >= next_device_ns_;
+  if (ask_devices) next_device_ns_ = now + kDeviceNs;
+  for (const Copy& copy : copies_) Set(copy.to, *copy.from);
+  CopyLcores();
+  CopyPorts(ask_devices);
+  CopyClients();
+  if (ask_devices) CopyProcess();
+  FeelPulses();
+  Set(ready_, Obstacles().empty() ? 1 : 0);
+}
+
+void Observer::CopyLcores() {
+  std::vector<CounterSnapshot> snapshots;
+  for (uint32_t l = 0; l < endpoint_->pipeline_count(); ++l) {
+    snapshots.push_back(endpoint_->LcoreCounters(l));
+  }
+  for (const LcoreCopy& copy : lcore_copies_) Set(copy.to, snapshots[copy.lcore][copy.counter]);
+}
+
+void Observer::CopyPorts(bool ask_devices) {
+  for (size_t p = 0; p < ports_.size(); ++p) {
+    DpdkPort& port = *endpoint_->ports()[p];
+    const PortCells& cells = ports_[p];
+    const LinkState link = port.link();
+    Set(cells.link_up, link.up ? 1 : 0);
+    Set(cells.speed, link.speed_bps / 8);
+    Set(cells.pool_free, port.FreeFrames());
+    const PortStats stats = port.Stats();
+    size_t i = 0;
+#define SUEDE_PORT_STATS_COPY(id, name, sentence) Set(cells.stats[i++], stats.id);
+    SUEDE_PORT_STATS(SUEDE_PORT_STATS_COPY)
+#undef SUEDE_PORT_STATS_COPY
+    if (!ask_devices || cells.device.empty()) continue;
+    const std::vector<DeviceCounter>& device = port.ReadDevice();
+    for (size_t d = 0; d < device.size(); ++d) Set(cells.device[d], device[d].value);
+  }
+}
+
+void Observer::CopyProcess() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  Set(cpu_, NsOf(used));
+  uint64_t pages = 0;
+  uint64_t present = 0;
+  if (FILE* const file = std::fopen("/proc/self/statm", "re"); file != nullptr) {
+    if (std::fscanf(file, "%lu %lu", &pages, &present) == 2) {
+      const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+      Set(virtual_, pages * page_bytes);
+      Set(resident_, present * page_bytes);
+    }
+    std::fclose(file);
+  }
+  Set(open_fds_, CountFds());
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) Set(max_fds_, limit.rlim_cur);
+}
+
+void Observer::CopyClients() {
+  uint64_t connected = 0;
+  uint64_t open = 0;
+  uint64_t leaving = 0;
+  for (const ClientInfo& client : clients_->server().clients()) {
+    ++(client.is_gone ? leaving : client.queue_count != 0 ? open : connected);
+  }
+  Set(clients_connected_, connected);
+  Set(clients_open_, open);
+  Set(clients_leaving_, leaving);
+}
+
+void Observer::FeelPulses() {
+  for (uint32_t l = 0; l < pulses_.size(); ++l) {
+    const CounterBlock& counters = endpoint_->pipeline(l).port_counters();
+    const uint64_t cycles = counters.Get(Counter::kBusyCycles) + counters.Get(Counter::kIdleCycles);
+    Pulse& pulse = *pulses_[l];
+    if (cycles == pulse.cycles && started_) continue;
+    pulse.cycles = cycles;
+    pulse.seen_ns.store(NowNs(), std::memory_order_relaxed);
+  }
+}
+
+std::vector<std::string> Observer::Ailments() const {
+  std::vector<std::string> ailments;
+  const int64_t now = NowNs();
+  const int64_t silence = now - control_seen_ns_.load(std::memory_order_relaxed);
+  if (silence > kStuckNs) {
+    ailments.push_back(
+        absl::StrFormat("control thread: no turn for %d s", silence / 1'000'000'000));
+    return ailments;  // it is who looks after the lcores
+  }
+  for (uint32_t l = 0; l < pulses_.size(); ++l) {
+    const int64_t still = now - pulses_[l]->seen_ns.load(std::memory_order_relaxed);
+    if (still <= kStuckNs) continue;
+    ailments.push_back(absl::StrFormat("lcore %u: no turn for %d s",
+                                       endpoint_->config().lcores[l].cpu, still / 1'000'000'000));
+  }
+  return ailments;
+}
+
+std::vector<std::string> Observer::Obstacles() const {
+  std::vector<std::string> obstacles = Ailments();
+  if (!started_.load(std::memory_order_relaxed)) obstacles.emplace_back("starting");
+  if (draining_.load(std::memory_order_relaxed)) obstacles.emplace_back("draining");
+  for (const PortCells& cells : ports_) {
+    if (!cells.port->link().up) {
+      obstacles.push_back(absl::StrCat("port ", cells.port->name(), ": link down"));
+    }
+  }
+  return obstacles;
+}
+
+}  // namespace suede

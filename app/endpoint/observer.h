@@ -1,0 +1,113 @@
+// What can be seen of a running endpoint without asking anybody: its metrics, its health, whether
+// it is ready. The web server and DPDK's telemetry show it.
+//
+// The control thread copies what is its own into cells; everything else is cells already. Readers
+// are other threads, at any time, and take no lock.
+#ifndef SUEDE_APP_ENDPOINT_OBSERVER_H_
+#define SUEDE_APP_ENDPOINT_OBSERVER_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "endpoint/client_service.h"
+#include "endpoint/endpoint.h"
+#include "endpoint/management.h"
+#include "http/server.h"
+#include "metrics/page.h"
+
+namespace suede {
+
+class Observer {
+ public:
+  // Everything given outlives it. Before the lcores start.
+  Observer(Endpoint* endpoint, const ClientService* clients, const Management* management);
+
+  // ---- Control thread.
+
+  // Each turn of its loop; what takes time is done every 100 ms, what asks devices once a second.
+  void Tick();
+  // The lcores were started.
+  void SetStarted() { started_ = true; }
+  HttpCounters* http_counters() { return &http_; }
+
+  // ---- Any thread.
+
+  const MetricsPage& page() const { return page_; }
+  // What keeps it from working: empty, or a line for each thing.
+  std::vector<std::string> Ailments() const;
+  // What keeps it from serving traffic, ailments included.
+  std::vector<std::string> Obstacles() const;
+  const Endpoint& endpoint() const { return *endpoint_; }
+  // As Endpoint::ports(); the page shows the cells.
+  struct PortCells {
+    const DpdkPort* port = nullptr;
+    MetricCell* link_up = nullptr;
+    MetricCell* speed = nullptr;
+    MetricCell* pool_free = nullptr;
+    std::vector<MetricCell*> stats;   // as SUEDE_PORT_STATS
+    std::vector<MetricCell*> device;  // as DpdkPort::ReadDevice
+  };
+  const std::vector<PortCells>& ports() const { return ports_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Copy {
+    const uint64_t* from;  // the control thread's
+    MetricCell* to;
+  };
+  // Of what an lcore and the control thread count together.
+  struct LcoreCopy {
+    uint32_t lcore;
+    size_t counter;
+    MetricCell* to;
+  };
+  // When an lcore was last seen to have turned.
+  struct Pulse {
+    uint64_t cycles = 0;
+    std::atomic<int64_t> seen_ns{0};
+  };
+
+  void AddProcess();
+  void AddInstances();
+  void AddLcores();
+  void AddPorts();
+  void AddSockets();
+  void CopyLcores();
+  void CopyPorts(bool ask_devices);
+  void CopyProcess();
+  void CopyClients();
+  void FeelPulses();
+  static int64_t NowNs();
+
+  Endpoint* const endpoint_;
+  const ClientService* const clients_;
+  const Management* const management_;
+  HttpCounters http_;
+  MetricsPage page_;
+  std::vector<Copy> copies_;
+  std::vector<LcoreCopy> lcore_copies_;
+  std::vector<PortCells> ports_;
+  std::vector<std::unique_ptr<Pulse>> pulses_;  // of the pipelines
+  MetricCell* ready_ = nullptr;
+  MetricCell* cpu_ = nullptr;
+  MetricCell* resident_ = nullptr;
+  MetricCell* virtual_ = nullptr;
+  MetricCell* open_fds_ = nullptr;
+  MetricCell* max_fds_ = nullptr;
+  MetricCell* clients_connected_ = nullptr;
+  MetricCell* clients_open_ = nullptr;
+  MetricCell* clients_leaving_ = nullptr;
+  std::atomic<bool> started_{false};
+  std::atomic<bool> draining_{false};
+  std::atomic<int64_t> control_seen_ns_;
+  int64_t next_copy_ns_ = 0;
+  int64_t next_device_ns_ = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_OBSERVER_H_

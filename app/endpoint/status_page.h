@@ -1,0 +1,15 @@
+// The page at /: what a browser shows of /metrics. Everything it needs comes from here.
+#ifndef SUEDE_APP_ENDPOINT_STATUS_PAGE_H_
+#define SUEDE_APP_ENDPOINT_STATUS_PAGE_H_
+
+#include <string_view>
+
+namespace suede {
+
+std::string_view StatusPageHtml();
+std::string_view StatusPageScript();
+std::string_view StatusPageStyle();
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_STATUS_PAGE_H_

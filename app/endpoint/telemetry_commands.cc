@@ -1,0 +1,186 @@
+#include "endpoint/telemetry_commands.h"
+
+#include <string>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "dpdk/telemetry.h"
+#include "endpoint/version.h"
+
+namespace suede {
+namespace {
+
+std::string NameOf(const InstanceConfig& instance) {
+  return absl::StrCat(instance.xpu, ".", instance.instance);
+}
+
+// Index of the own instance called so; -1: none.
+int FindInstance(const Endpoint& endpoint, std::string_view name) {
+  const auto& instances = endpoint.config().instances;
+  for (size_t i = 0; i < instances.size(); ++i) {
+    if (NameOf(instances[i]) == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+TelemetryDict ToDict(const CounterSnapshot& snapshot) {
+  TelemetryDict dict;
+  for (size_t i = 0; i < kCounterCount; ++i) {
+    dict.emplace_back(CounterRows()[i].name, snapshot[i]);
+  }
+  return dict;
+}
+
+bool Info(const Endpoint& endpoint, TelemetryReply* reply) {
+  *reply = TelemetryDict{{"name", endpoint.config().name},
+                         {"version", kVersion},
+                         {"revision", kRevision},
+                         {"tsc_hertz", endpoint.clock().cycles_per_second()}};
+  return true;
+}
+
+bool Counters(const Endpoint& endpoint, std::string_view name, TelemetryReply* reply) {
+  CounterSnapshot snapshot{};
+  if (name.empty()) {
+    snapshot = endpoint.Counters();
+  } else if (const int i = FindInstance(endpoint, name); i >= 0) {
+    endpoint.instance_pipeline(static_cast<uint32_t>(i))
+        .counters(endpoint.number_of(static_cast<uint32_t>(i)))
+        .AddTo(snapshot);
+  } else {
+    return false;
+  }
+  *reply = ToDict(snapshot);
+  return true;
+}
+
+bool Instances(const Endpoint& endpoint, std::string_view name, TelemetryReply* reply) {
+  if (name.empty()) {
+    TelemetryList names;
+    for (const InstanceConfig& instance : endpoint.config().instances) {
+      names.push_back(NameOf(instance));
+    }
+    *reply = std::move(names);
+    return true;
+  }
+  const int found = FindInstance(endpoint, name);
+  if (found < 0) return false;
+  const auto i = static_cast<uint32_t>(found);
+  const GaugeBlock& gauges = endpoint.instance_pipeline(i).gauges(endpoint.number_of(i));
+  TelemetryDict dict{{"xpu", uint64_t{endpoint.config().instances[i].xpu}},
+                     {"instance", uint64_t{endpoint.config().instances[i].instance}}};
+  for (size_t g = 0; g < kGaugeCount; ++g) {
+    dict.emplace_back(GaugeRows()[g].name, gauges.Get(static_cast<Gauge>(g)));
+  }
+  *reply = std::move(dict);
+  return true;
+}
+
+// Of one instance or of all.
+bool Histograms(const Endpoint& endpoint, std::string_view name, TelemetryReply* reply) {
+  const int wanted = name.empty() ? -1 : FindInstance(endpoint, name);
+  if (!name.empty() && wanted < 0) return false;
+  TelemetryDict dict;
+  for (size_t h = 0; h < kHistogramCount; ++h) {
+    HistogramSum sum;
+    for (uint32_t i = 0; i < endpoint.config().instances.size(); ++i) {
+      if (wanted >= 0 && i != static_cast<uint32_t>(wanted)) continue;
+      sum.Add(endpoint.instance_pipeline(i)
+                  .histograms(endpoint.number_of(i))[static_cast<HistogramId>(h)]);
+    }
+    const HistogramRow& row = HistogramRows()[h];
+    std::string prefix(row.name);
+    // Telemetry has whole numbers alone.
+    if (row.unit == HistogramUnit::kNanoseconds) {
+      prefix = absl::StrCat(prefix.substr(0, prefix.rfind("_seconds")), "_ns");
+    }
+    dict.emplace_back(prefix + "_count", sum.count());
+    dict.emplace_back(prefix + "_sum", sum.sum());
+    dict.emplace_back(prefix + "_p50", sum.Percentile(50));
+    dict.emplace_back(prefix + "_p99", sum.Percentile(99));
+    dict.emplace_back(prefix + "_p999", sum.Percentile(99.9));
+    dict.emplace_back(prefix + "_max", sum.Percentile(100));
+  }
+  *reply = std::move(dict);
+  return true;
+}
+
+bool Ports(const Observer& observer, std::string_view name, TelemetryReply* reply) {
+  TelemetryList names;
+  for (const Observer::PortCells& cells : observer.ports()) {
+    names.push_back(cells.port->name());
+    if (cells.port->name() != name) continue;
+    const LinkState link = cells.port->link();
+    TelemetryDict dict{{"name", cells.port->name()},
+                       {"driver", cells.port->driver()},
+                       {"link_up", uint64_t{link.up}},
+                       {"speed_bits_per_second", link.speed_bps},
+                       {"pool_frames", uint64_t{cells.port->pool_frames()}},
+                       {"pool_free_frames", cells.pool_free->load()}};
+    size_t i = 0;
+#define SUEDE_PORT_STATS_TELEMETRY(id, metric, sentence) \
+  dict.emplace_back(metric, cells.stats[i++]->load());
+    SUEDE_PORT_STATS(SUEDE_PORT_STATS_TELEMETRY)
+#undef SUEDE_PORT_STATS_TELEMETRY
+    *reply = std::move(dict);
+    return true;
+  }
+  if (!name.empty()) return false;
+  *reply = std::move(names);
+  return true;
+}
+
+bool Lcores(const Endpoint& endpoint, std::string_view name, TelemetryReply* reply) {
+  TelemetryList names;
+  for (uint32_t l = 0; l < endpoint.pipeline_count(); ++l) {
+    names.push_back(absl::StrCat(endpoint.config().lcores[l].cpu));
+    if (names.back() != name) continue;
+    const CounterSnapshot snapshot = endpoint.LcoreCounters(l);
+    TelemetryDict dict;
+    for (size_t c = 0; c < kCounterCount; ++c) {
+      if (!IsOfLcore(static_cast<Counter>(c))) continue;
+      dict.emplace_back(CounterRows()[c].name, snapshot[c]);
+    }
+    *reply = std::move(dict);
+    return true;
+  }
+  if (!name.empty()) return false;
+  *reply = std::move(names);
+  return true;
+}
+
+}  // namespace
+
+TelemetryCommands::~TelemetryCommands() { RemoveTelemetry(); }
+
+absl::Status TelemetryCommands::Register(const Observer* observer) {
+  const Endpoint* const endpoint = &observer->endpoint();
+  using Parameter = std::string_view;
+  using Reply = TelemetryReply*;
+  const struct {
+    std::string command;
+    std::string help;
+    TelemetrySource source;
+  } kCommands[] = {
+      {"/suede/info", "Which endpoint this is.",
+       [=](Parameter, Reply reply) { return Info(*endpoint, reply); }},
+      {"/suede/counters", "Counters, of all or of an instance. Parameter: XPU.INSTANCE, or none.",
+       [=](Parameter name, Reply reply) { return Counters(*endpoint, name, reply); }},
+      {"/suede/instances",
+       "Own instances; what one of them holds. Parameter: XPU.INSTANCE, or none.",
+       [=](Parameter name, Reply reply) { return Instances(*endpoint, name, reply); }},
+      {"/suede/histograms",
+       "Histograms, of all or of an instance. Parameter: XPU.INSTANCE, or none.",
+       [=](Parameter name, Reply reply) { return Histograms(*endpoint, name, reply); }},
+      {"/suede/ports", "Ports; one of them. Parameter: its name, or none.",
+       [=](Parameter name, Reply reply) { return Ports(*observer, name, reply); }},
+      {"/suede/lcores", "Lcores; counters of one of them. Parameter: its CPU, or none.",
+       [=](Parameter name, Reply reply) { return Lcores(*endpoint, name, reply); }},
+  };
+  for (const auto& [command, help, source] : kCommands) {
+    if (absl::Status status = AddTelemetry(command, help, source); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace suede

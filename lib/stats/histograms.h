@@ -1,0 +1,123 @@
+// Histograms of the data path: one row each, as with counters. A HistogramBlock has one writer (an
+// lcore) and any number of readers.
+#ifndef SUEDE_STATS_HISTOGRAMS_H_
+#define SUEDE_STATS_HISTOGRAMS_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/log_linear.h"
+
+namespace suede {
+
+// What is recorded, and with it what it is called outside: nanoseconds are shown in seconds.
+enum class HistogramUnit : uint8_t { kNanoseconds, kCount };
+
+// id, name (Prometheus: suede_NAME), unit, first and last bound that is exported (powers of two of
+// what is recorded), sentence.
+#define SUEDE_HISTOGRAMS(X)                                                                        \
+  X(Rtt, "rtt_seconds", Nanoseconds, 10, 30,                                                       \
+    "Round trips that the transport measured, from sending a PDU to its acknowledgement")          \
+  X(CommandLatency, "command_latency_seconds", Nanoseconds, 10, 33,                                \
+    "From taking a command out of its client's ring to its acknowledgement; commands of a PDU "    \
+    "count as the oldest of them")                                                                 \
+  X(PduCommands, "pdu_commands", Count, 0, 12, "Commands in each PDU that was sent")               \
+  X(GoBackPdus, "go_back_pdus", Count, 0, 14,                                                      \
+    "PDUs that were sent again from a go-back to recovery")                                        \
+  X(GoBackTime, "go_back_seconds", Nanoseconds, 14, 33,                                            \
+    "From a go-back until all that was in flight then is acknowledged")
+
+enum class HistogramId : uint8_t {
+#define SUEDE_HISTOGRAM_ID(id, name, unit, first, last, sentence) k##id,
+  SUEDE_HISTOGRAMS(SUEDE_HISTOGRAM_ID)
+#undef SUEDE_HISTOGRAM_ID
+      kCount
+};
+inline constexpr size_t kHistogramCount = static_cast<size_t>(HistogramId::kCount);
+
+struct HistogramRow {
+  std::string_view name;
+  HistogramUnit unit;
+  int first_bound;  // 2^this
+  int last_bound;
+  std::string_view sentence;
+};
+
+// The rows, indexed by HistogramId.
+std::span<const HistogramRow, kHistogramCount> HistogramRows();
+
+// A bucket holds values above the bound of the one before it, up to and with its own: so powers of
+// two are bounds exactly. Under 7% wide.
+class SharedHistogram {
+ public:
+  // Every value has its bucket, so that recording need not look at how large it is.
+  using Buckets = LogLinear<4, 64>;
+
+  // The writer's thread only.
+  void Record(uint64_t value, uint64_t times = 1) {
+    Bump(cells_[BucketOf(value)], times);
+    Bump(sum_, value * times);
+  }
+
+  // ---- Any thread. What is being recorded may be in the one and not yet in the other.
+
+  uint64_t sum() const { return sum_.load(std::memory_order_relaxed); }
+  uint64_t InBucket(size_t bucket) const { return cells_[bucket].load(std::memory_order_relaxed); }
+  static constexpr size_t kBuckets = Buckets::kBuckets;
+  static constexpr size_t BucketOf(uint64_t value) {
+    return Buckets::BucketOf(value - (value != 0 ? 1 : 0));
+  }
+  // The largest value in a bucket.
+  static constexpr uint64_t BoundOf(size_t bucket) { return Buckets::LargestIn(bucket) + 1; }
+
+ private:
+  static void Bump(std::atomic<uint64_t>& cell, uint64_t n) {
+    cell.store(cell.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+
+  std::atomic<uint64_t> sum_{0};
+  std::array<std::atomic<uint64_t>, kBuckets> cells_{};
+};
+
+class HistogramBlock {
+ public:
+  SharedHistogram& operator[](HistogramId id) { return all_[static_cast<size_t>(id)]; }
+  const SharedHistogram& operator[](HistogramId id) const { return all_[static_cast<size_t>(id)]; }
+
+ private:
+  std::array<SharedHistogram, kHistogramCount> all_;
+};
+
+// A copy to compute with; histograms of one kind add up.
+class HistogramSum {
+ public:
+  void Add(const SharedHistogram& histogram);
+  uint64_t count() const { return count_; }
+  uint64_t sum() const { return sum_; }
+  // Calls `each` with how many values were at most 2^first, 2^(first + 1), ... 2^last.
+  template <typename Each>
+  void ForEachBound(int first, int last, Each each) const {
+    uint64_t count = 0;
+    size_t next = 0;
+    for (int bound = first; bound <= last; ++bound) {
+      const size_t end = SharedHistogram::BucketOf(uint64_t{1} << bound) + 1;
+      for (; next < end; ++next) count += cells_[next];
+      each(bound, count);
+    }
+  }
+  // The bound of the bucket up to which `percent` per cent of the values lie; 0 where there are
+  // none.
+  uint64_t Percentile(double percent) const;
+
+ private:
+  std::array<uint64_t, SharedHistogram::kBuckets> cells_{};
+  uint64_t count_ = 0;
+  uint64_t sum_ = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_STATS_HISTOGRAMS_H_

@@ -1,0 +1,111 @@
+// What an lcore tells of its instances beside counters: gauges and histograms.
+#include "bench.h"
+
+namespace suede {
+namespace {
+
+class ObservationTest : public PipelineTest {
+ protected:
+  uint64_t Shown(Host& host, Gauge gauge) { return host.pipeline->gauges(0).Get(gauge); }
+  HistogramSum Of(Host& host, HistogramId id) {
+    HistogramSum sum;
+    sum.Add(host.pipeline->histograms(0)[id]);
+    return sum;
+  }
+  void SendMany(Client& client, int count, uint16_t xpuid) {
+    for (int i = 0; i < count; ++i) {
+      ASSERT_EQ(client.SendTagged(static_cast<uint64_t>(i), xpuid), SendResult::kOk);
+    }
+  }
+};
+
+TEST_F(ObservationTest, EveryCommandAndPduIsInTheHistogramsOnce) {
+  Host& a = AddHost(0, 2);
+  Client& sender = Attach(a);
+  Attach(AddHost(1, 2));
+  SendMany(sender, 40, 1);
+  Statuses(sender, 40);
+  EXPECT_EQ(Of(a, HistogramId::kPduCommands).count(), a.Count(Counter::kTxPdus));
+  EXPECT_EQ(Of(a, HistogramId::kPduCommands).sum(), 40);
+  const HistogramSum latency = Of(a, HistogramId::kCommandLatency);
+  EXPECT_EQ(latency.count(), 40);
+  // The hello comes before the first PDU, whose commands wait for it: their latency is more than
+  // one round trip.
+  const HistogramSum rtt = Of(a, HistogramId::kRtt);
+  EXPECT_GT(rtt.count(), 0);
+  EXPECT_LE(rtt.count(), a.Count(Counter::kTxPdus));
+  EXPECT_GT(rtt.sum(), 0);
+  EXPECT_GT(latency.sum() / latency.count(), rtt.sum() / rtt.count());
+  EXPECT_EQ(Of(a, HistogramId::kGoBackPdus).count(), 0);
+}
+
+TEST_F(ObservationTest, ARecoveryIsToldWithWhatItSentAgain) {
+  Host& a = AddHost(0, 2);
+  Client& sender = Attach(a);
+  Attach(AddHost(1, 2));
+  SendMany(sender, 1, 1);
+  Statuses(sender, 1);
+  // All is lost until the timer goes back.
+  a.port->faults().loss = 1;
+  SendMany(sender, 5, 1);
+  RunUntil([&] { return a.Count(Counter::kGoBacks) != 0; });
+  a.port->faults().loss = 0;
+  Statuses(sender, 5);
+  const HistogramSum pdus = Of(a, HistogramId::kGoBackPdus);
+  EXPECT_EQ(pdus.count(), 1);
+  EXPECT_EQ(pdus.sum(), a.Count(Counter::kTxRetransmissions));
+  EXPECT_GT(pdus.sum(), 0);
+  EXPECT_EQ(Of(a, HistogramId::kGoBackTime).count(), 1);
+  EXPECT_GT(Of(a, HistogramId::kGoBackTime).sum(), 0);
+  EXPECT_EQ(Of(a, HistogramId::kCommandLatency).count(), 6);
+}
+
+TEST_F(ObservationTest, GaugesShowWhatIsHeldAndNothingOnceItIsGone) {
+  params.transport.hello_tries = 0;
+  params.transport.max_tries = 10;
+  Host& a = AddHost(0, 3);
+  Client& sender = Attach(a);
+  Host& b = AddHost(1, 3);
+  Client& receiver = Attach(b, 0);
+  SendMany(sender, 3, 1);
+  Run(milliseconds(11));
+  EXPECT_EQ(Shown(b, Gauge::kUnclaimedPdus), b.Count(Counter::kRxUnclaimed));
+  EXPECT_GT(Shown(b, Gauge::kUnclaimedPdus), 0);
+  EXPECT_EQ(Shown(a, Gauge::kConnectionsOpen), 1);
+  EXPECT_EQ(Shown(a, Gauge::kConnectionsNew), 1);
+  Ask(b, {.kind = LcoreRequestKind::kClaim, .vc_mask = 0xf, .client = receiver.number});
+  // XPU 2 is not there.
+  SendMany(sender, 20, 2);
+  Run(milliseconds(11));
+  EXPECT_GT(Shown(a, Gauge::kInflightPdus), 0);
+  EXPECT_GT(Shown(a, Gauge::kInflightBytes), 0);
+  ASSERT_EQ(Statuses(sender, 20).back(), SUEDE_STATUS_UNREACHABLE);
+  Run(milliseconds(40));
+  for (const Gauge gauge : {Gauge::kInflightPdus, Gauge::kInflightBytes, Gauge::kQueuedPdus,
+                            Gauge::kCreditLines}) {
+    EXPECT_EQ(Shown(a, gauge), 0) << static_cast<int>(gauge);
+  }
+  EXPECT_EQ(Shown(b, Gauge::kUnclaimedPdus), 0);
+  EXPECT_EQ(Shown(a, Gauge::kConnectionsLost), 1);
+}
+
+TEST_F(ObservationTest, CreditOfCommandsThatCannotLeaveIsOutstanding) {
+  params.transport.window_pdus = 1;
+  params.transport.hello_tries = 0;
+  params.transport.rto_initial = params.transport.rto_max = std::chrono::seconds(1);
+  Host& a = AddHost(0, 2);
+  Client& sender = Attach(a);
+  AddPort(1);  // says nothing
+  // Nobody hears it: the window is full with the first.
+  SendMany(sender, 1, 1);
+  Run(milliseconds(1));
+  ASSERT_EQ(a.Count(Counter::kTxPdus), 1);
+  SendMany(sender, 4, 1);
+  Run(milliseconds(11));
+  EXPECT_EQ(Shown(a, Gauge::kQueuedPdus), 1);
+  EXPECT_EQ(Shown(a, Gauge::kInflightPdus), 1);
+  EXPECT_EQ(Shown(a, Gauge::kCreditLines), 4);
+}
+
+}  // namespace
+}  // namespace suede
