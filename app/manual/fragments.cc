@@ -7,6 +7,7 @@
 #include "control/config_fields.h"
 #include "endpoint/daemon_flags.h"
 #include "mgmt/catalog.h"
+#include "mgmt/events.h"
 #include "mgmt/server.h"
 #include "perf/options.h"
 #include "preflight/preflight.h"
@@ -165,6 +166,32 @@ std::string SocketCounters() {
   return out;
 }
 
+std::string EventKinds() {
+  std::string out;
+  for (size_t i = 0; i < kEventKinds; ++i) {
+    const EventRow& row = RowOf(static_cast<EventKind>(i));
+    std::string fields;
+    for (const EventField field : row.fields) {
+      if (field == EventField::kNone) break;
+      StrAppend(&fields, fields.empty() ? " Fields: " : ", ", RowOf(field).name);
+    }
+    const std::string most = row.per_s != 0 ? StrCat(", ", row.per_s, " a second") : "";
+    out += Definition(StrCat(Bold(row.name), " (", NameOf(row.severity), most, ")"),
+                      StrCat(row.sentence, fields, "."));
+  }
+  return out;
+}
+
+std::string EventFields() {
+  std::string out;
+  for (const EventFieldRow& row : EventFieldRows()) {
+    const bool is_integer = row.type == EventFieldType::kInteger;
+    out += Definition(StrCat(Bold(row.name), " (", is_integer ? "integer" : "text", ")"),
+                      row.sentence);
+  }
+  return out;
+}
+
 constexpr Fragment kFragments[] = {
     {"suede_synopsis", SuedeSynopsis},
     {"suede_flags", SuedeFlags},
@@ -179,6 +206,8 @@ constexpr Fragment kFragments[] = {
     {"suede_perf_exit_codes", PerfExitCodes},
     {"data_path_counters", DataPathCounters},
     {"socket_counters", SocketCounters},
+    {"event_kinds", EventKinds},
+    {"event_fields", EventFields},
 };
 
 // A flag for the completion: name, whether it takes a value.

@@ -35,6 +35,7 @@ std::string_view NameOf(EventSeverity severity) {
 }
 
 const EventFieldRow& RowOf(EventField field) { return kFields[static_cast<size_t>(field)]; }
+std::span<const EventFieldRow> EventFieldRows() { return std::span(kFields).subspan(1); }
 const EventRow& RowOf(EventKind kind) { return kRows[static_cast<size_t>(kind)]; }
 
 bool EventRow::Has(EventField field) const {
@@ -64,8 +65,7 @@ std::string EventsAsMarkdown() {
 
 std::string EventFieldsAsMarkdown() {
   std::string out = "| Field | Type | Is |\n|---|---|---|\n";
-  for (const EventFieldRow& row : kFields) {
-    if (row.name.empty()) continue;
+  for (const EventFieldRow& row : EventFieldRows()) {
     StrAppend(&out, "| `", row.name, "` | ",
               row.type == EventFieldType::kInteger ? "integer" : "text", " | ", row.sentence,
               " |\n");

@@ -56,6 +56,7 @@ struct EventFieldRow {
   std::string_view sentence;
 };
 const EventFieldRow& RowOf(EventField field);
+std::span<const EventFieldRow> EventFieldRows();
 
 // A kind of event: id, name, severity, component of its log line, most in a second (0: no bound,
 // for what only the endpoint itself can cause), sentence, fields.

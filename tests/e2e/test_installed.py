@@ -14,7 +14,7 @@ import installed
 from test_service import Manager
 
 PAGES = ["man1/suede-perf.1", "man1/suedectl.1", "man5/suede.yaml.5", "man7/suede-counters.7",
-         "man8/suede.8"]
+         "man7/suede-events.7", "man8/suede.8"]
 PROGRAMS = ["suede", "suedectl", "suede-perf"]
 
 
