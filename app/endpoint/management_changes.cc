@@ -21,13 +21,13 @@ ConfigCheckView ToView(const ConfigPlan& plan, std::vector<std::string> warnings
 }  // namespace
 
 void Management::Adopt(const Config& config, const std::vector<ConfigChange>& changes) {
-  logger_->SetLevel(config.log.level);
   clients_->Adopt(config);
   server_->SetMaxClients(config.management.max_clients);
   for (const ConfigChange& change : changes) {
     endpoint_->events().Raise(EventKind::kConfigChanged, {{EventField::kKey, change.path},
                                                           {EventField::kValue, change.to}});
   }
+  logger_->SetLevel(config.log.level);  // what changes it is logged as it was before
 }
 
 std::string Management::EffectiveConfig() { return DumpConfig(changer_.Effective()); }
