@@ -52,7 +52,8 @@ def test_everything_is_there(prefix):
     wanted |= {f"share/man/{page}" for page in PAGES}
     wanted |= {f"share/bash-completion/completions/{name}" for name in PROGRAMS}
     wanted |= {"lib/systemd/system/suede@.service", "lib/systemd/system/run-suede-hugepages.mount",
-               "lib/sysusers.d/suede.conf", "lib/tmpfiles.d/suede.conf", "share/doc/suede/README.md"}
+               "lib/sysusers.d/suede.conf", "lib/tmpfiles.d/suede.conf", "share/doc/suede/README.md",
+               "share/suede/grafana/suede.json", "share/suede/prometheus/suede-alerts.yml"}
     assert wanted <= present, wanted - present
     # Nothing of the build is installed by mistake.
     assert not [name for name in present if name.endswith((".a", ".cc", "suede-manual"))]
