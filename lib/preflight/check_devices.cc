@@ -151,22 +151,25 @@ void CheckInterfaces(const PreflightSubject& s, std::vector<Finding>& findings) 
 }
 
 void CheckTaps(const PreflightSubject& s, std::vector<Finding>& findings) {
-  bool any = false;
-  ForDriver(s.config, "net_tap", [&any](size_t, const PortConfig&) { any = true; });
-  if (!any) return;
+  std::string key;
+  ForDriver(s.config, "net_tap", [&key](size_t, const PortConfig&) { key = "ports[].device"; });
+  for (const PortConfig& port : s.config.ports) {
+    if (port.tap) key = "ports[].tap";
+  }
+  if (key.empty()) return;
   constexpr std::string_view kNode = "/dev/net/tun";
   const FileFacts node = s.machine.File(std::string(kNode));
   if (node.kind == FileFacts::Kind::kAbsent) {
     findings.push_back(
-        {.problem = StrCat("ports[].device: ", kNode, " is not there"), .mend = "modprobe tun"});
+        {.problem = StrCat(key, ": ", kNode, " is not there"), .mend = "modprobe tun"});
   } else if (!node.readable || !node.writable) {
     findings.push_back(
-        {.problem = StrCat("ports[].device: ", s.machine.User(), " may not open ", kNode),
+        {.problem = StrCat(key, ": ", s.machine.User(), " may not open ", kNode),
          .mend = StrCat("chmod 666 ", kNode)});
   }
   if (s.machine.Has(Capability::kNetAdmin)) return;
   findings.push_back(
-      {.problem = "ports[].device: a TAP takes CAP_NET_ADMIN",
+      {.problem = StrCat(key, ": a TAP takes CAP_NET_ADMIN"),
        .mend = "run it by its unit (AmbientCapabilities=CAP_NET_ADMIN), or as root"});
 }
 

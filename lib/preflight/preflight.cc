@@ -35,7 +35,8 @@ constexpr PreflightCheck kChecks[] = {
      "The kernel's interface under each af_packet port is there and up, its MTU is large enough, "
      "and this process has CAP_NET_RAW.",
      CheckInterfaces},
-    {"tap", "With net_tap ports, /dev/net/tun can be opened and this process has CAP_NET_ADMIN.",
+    {"tap", "With net_tap ports, or ports with a tap, /dev/net/tun can be opened and this process has "
+     "CAP_NET_ADMIN.",
      CheckTaps},
     {"memif", "The socket of each memif server has a directory that this user may write to.",
      CheckMemifSockets},

@@ -221,6 +221,13 @@ TEST_F(PreflightTest, Taps) {
   machine.capabilities = {Capability::kNetAdmin};
   machine.files.erase("/dev/net/tun");
   EXPECT_THAT(Lines(), ::testing::ElementsAre(HasSubstr("/dev/net/tun is not there")));
+  // The same beside a port of another kind.
+  UseDevice("net_null0");
+  EXPECT_THAT(Lines(), ::testing::IsEmpty());
+  config.ports[0].tap = "sue0";
+  machine.capabilities.clear();
+  EXPECT_THAT(Lines(), ::testing::ElementsAre(HasSubstr("ports[].tap: /dev/net/tun is not there"),
+                                              HasSubstr("ports[].tap: a TAP takes CAP_NET")));
 }
 
 TEST_F(PreflightTest, MemifServersNeedADirectory) {

@@ -37,23 +37,6 @@ TEST(Encap, WritesTheTag) {
   }
 }
 
-// A template that is given another destination is one that was made for it.
-TEST(Encap, DestinationMacCanChange) {
-  const MacAddress other = {2, 9, 8, 7, 6, 5};
-  for (const Dialect& dialect : AllDialects()) {
-    if (dialect.encap != Encap::kUdp4 && dialect.encap != Encap::kUdp6) continue;
-    HeaderSpec spec = SpecOf(dialect);
-    HeaderTemplate changed = MakeTemplate(dialect.encap, spec);
-    SetDestinationMac(changed, other);
-    spec.destination_mac = other;
-    const HeaderTemplate made = MakeTemplate(dialect.encap, spec);
-    EXPECT_EQ(std::memcmp(changed.bytes, made.bytes, sizeof made.bytes), 0)
-        << DialectName(dialect);
-    EXPECT_EQ(changed.checksum, made.checksum);
-    EXPECT_EQ(changed.pseudo_checksum, made.pseudo_checksum);
-  }
-}
-
 uint32_t UntaggedBytes(Encap encap) {
   switch (encap) {
     case Encap::kUdp4: return 42;
