@@ -246,7 +246,11 @@ void Pipeline::SetPeerMac(const LcoreRequest& request) {
   instance.counters.Add(Counter::kNeighboursLearnt);
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     const uint32_t number = instance.ConnectionIndex(peer, vc);
-    MarkLost(instance, number, instance.connections[number].lost());
+    const bool lost = instance.connections[number].lost();
+    if (instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).lost && !lost) {
+      Tell(LcoreEventKind::kPeerReachable, instance, number);
+    }
+    MarkLost(instance, number, lost);
     const uint8_t bit = static_cast<uint8_t>(1u << vc);
     if ((instance.blocked[number] & bit) == 0) continue;
     instance.blocked[number] = static_cast<uint8_t>(instance.blocked[number] & ~bit);
@@ -260,12 +264,13 @@ void Pipeline::LosePeer(const LcoreRequest& request) {
   Instance& instance = *instances_[request.instance];
   const uint32_t peer = request.peer;
   if (peer >= instance.params.peers.size() || instance.resolving[peer] == 0) return;
-  if (!instance.scheduler.queue(Scheduler::QueueIndex(peer, 0)).lost) {
-    instance.counters.Add(Counter::kUnreachable);
-  }
   const bool per_vc = instance.params.transport.psn_scope == PsnScope::kVc;
   for (uint32_t vc = 0; vc < (per_vc ? kVcCount : 1); ++vc) {
     const uint32_t number = instance.ConnectionIndex(peer, vc);
+    if (!instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).lost) {
+      instance.counters.Add(Counter::kUnreachable);
+      Tell(LcoreEventKind::kPeerUnreachable, instance, number);
+    }
     MarkLost(instance, number, true);
     GiveUpQueued(instance, number, SUEDE_STATUS_UNREACHABLE);
   }

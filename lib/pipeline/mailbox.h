@@ -29,7 +29,7 @@ enum class LcoreRequestKind : uint8_t {
   kSetPeerMac,  // frames to `peer` of `instance` go to `mac` from now on; has no reply
   kLosePeer,    // nobody knows that MAC address: what is for `peer` is given up, until kSetPeerMac;
                 // has no reply
-  kQueues,      // write the clients' queues to `queues`, has no reply but its `done`
+  kQueues,      // write the clients' queues to `queues`; has no reply but its `done`
   kSetPort,     // take `port` out of the data path or back into it; shows in Pipeline::admin_done
   kSetInstance, // `instance` likewise
 };

@@ -1,5 +1,6 @@
 // Peers whose MAC address is not known yet: what is for them waits, and nothing is sent to nowhere.
 #include "bench.h"
+#include "pipeline/settings.h"
 
 namespace suede {
 namespace {
@@ -119,6 +120,29 @@ TEST_F(ResolvingTest, APeerThatNobodyFindsIsUnreachableUntilItIsFound) {
   const std::vector<suede_completion> completions = client->Completions();
   ASSERT_EQ(completions.size(), 1u);
   EXPECT_EQ(completions[0].status, SUEDE_STATUS_OK);
+}
+
+TEST_F(ResolvingTest, NewSettingsKeepTheAddress) {
+  SetMac(1);
+  SettingsChange change;
+  change.settings = {.partition = params.partition,
+                     .classes = params.classes,
+                     .ack_class = params.ack_class,
+                     .pack_limit_bytes = params.pack_limit_bytes,
+                     .inflight_pdus = params.inflight_pdus,
+                     .unclaimed_pdus = params.unclaimed_pdus,
+                     .transport = params.transport};
+  change.settings.classes[0].dscp = 11;
+  change.done = false;
+  Ask(*host, {.kind = LcoreRequestKind::kSettings, .settings = &change});
+  ASSERT_TRUE(RunUntil([&] { return change.done.load(); }));
+  client->SendTagged(0, 1);
+  EXPECT_TRUE(RunUntil([&] { return host->Count(Counter::kTxPdus) == 1; }));
+  Run(microseconds(20));
+  const std::vector<Sent> sent = TakeSent();
+  ASSERT_FALSE(sent.empty());
+  EXPECT_EQ(sent.back().dscp, 11);
+  EXPECT_TRUE(Take(nowhere).empty());
 }
 
 TEST_F(ResolvingTest, RequestsForNobodyAreIgnored) {
