@@ -263,14 +263,16 @@ void Observer::FeelPulses() {
 std::vector<std::string> Observer::Ailments() const {
   std::vector<std::string> ailments;
   const int64_t now = NowNs();
-  const int64_t silence = now - control_seen_ns_.load(std::memory_order_relaxed);
+  const int64_t seen = control_seen_ns_.load(std::memory_order_relaxed);
+  const int64_t silence = now - seen;
   if (silence > kStuckNs) {
     ailments.push_back(
         absl::StrFormat("control thread: no turn for %d s", silence / 1'000'000'000));
     return ailments;  // it is who looks after the lcores
   }
   for (uint32_t l = 0; l < pulses_.size(); ++l) {
-    const int64_t still = now - pulses_[l]->seen_ns.load(std::memory_order_relaxed);
+    // As it was when the control thread looked last.
+    const int64_t still = seen - pulses_[l]->seen_ns.load(std::memory_order_relaxed);
     if (still <= kStuckNs) continue;
     ailments.push_back(absl::StrFormat("lcore %u: no turn for %d s",
                                        endpoint_->config().lcores[l].cpu, still / 1'000'000'000));
