@@ -57,7 +57,7 @@ void Set(MetricCell* cell, uint64_t value) { cell->store(value, std::memory_orde
 
 Observer::Observer(Endpoint* endpoint, const ClientService* clients, const Management* management)
     : endpoint_(endpoint), clients_(clients), management_(management), page_(AllMetricRows()),
-      control_seen_ns_(NowNs()) {
+      name_(endpoint->config().name), control_seen_ns_(NowNs()) {
   AddProcess();
   AddInstances();
   AddLcores();
@@ -94,28 +94,33 @@ void Observer::AddInstances() {
     const uint32_t number = endpoint_->number_of(i);
     const MetricLabels labels{{"xpu", absl::StrCat(config.instances[i].xpu)},
                               {"instance", absl::StrCat(config.instances[i].instance)}};
+    const InstanceCells cells{.xpu = config.instances[i].xpu,
+                              .instance = config.instances[i].instance,
+                              .counters = &pipeline.counters(number),
+                              .gauges = &pipeline.gauges(number),
+                              .histograms = &pipeline.histograms(number),
+                              .inflight_limit = page_.NewCell("inflight_limit_pdus", labels)};
+    instances_.push_back(cells);
     for (size_t c = 0; c < kCounterCount; ++c) {
       const auto counter = static_cast<Counter>(c);
       if (!IsOfInstance(counter)) continue;
       const MetricName name = MetricNameOf(CounterRows()[c].name);
-      page_.Add(name.family, With(labels, name), &pipeline.counters(number).Cell(counter));
+      page_.Add(name.family, With(labels, name), &cells.counters->Cell(counter));
     }
     for (size_t g = 0; g < kGaugeCount; ++g) {
       const MetricName name = MetricNameOf(GaugeRows()[g].name);
-      page_.Add(name.family, With(labels, name),
-                &pipeline.gauges(number).Cell(static_cast<Gauge>(g)));
+      page_.Add(name.family, With(labels, name), &cells.gauges->Cell(static_cast<Gauge>(g)));
     }
     for (size_t h = 0; h < kHistogramCount; ++h) {
-      page_.Add(HistogramRows()[h], labels,
-                &pipeline.histograms(number)[static_cast<HistogramId>(h)]);
+      page_.Add(HistogramRows()[h], labels, &(*cells.histograms)[static_cast<HistogramId>(h)]);
     }
-    Set(page_.NewCell("inflight_limit_pdus", labels), config.transport.inflight_pdus);
   }
 }
 
 void Observer::AddLcores() {
   for (uint32_t l = 0; l < endpoint_->pipeline_count(); ++l) {
     pulses_.push_back(std::make_unique<Pulse>());
+    lcore_cpus_.push_back(endpoint_->config().lcores[l].cpu);
     const MetricLabels labels{{"lcore", absl::StrCat(endpoint_->config().lcores[l].cpu)}};
     for (size_t c = 0; c < kCounterCount; ++c) {
       const auto counter = static_cast<Counter>(c);
@@ -161,6 +166,7 @@ void Observer::AddPorts() {
 void Observer::AddSockets() {
   clients_connected_ = page_.NewCell("clients", {{"state", "connected"}});
   clients_open_ = page_.NewCell("clients", {{"state", "open"}});
+  clients_packets_ = page_.NewCell("clients", {{"state", "packets"}});
   clients_leaving_ = page_.NewCell("clients", {{"state", "leaving"}});
 #define SUEDE_SHM_COUNTER_CELL(id, name, sentence) \
   copies_.push_back({.from = &clients_->server().counters().id, .to = page_.NewCell(name, {})});
@@ -183,6 +189,9 @@ void Observer::Tick() {
   const bool ask_devices = now >= next_device_ns_;
   if (ask_devices) next_device_ns_ = now + kDeviceNs;
   for (const Copy& copy : copies_) Set(copy.to, *copy.from);
+  for (const InstanceCells& cells : instances_) {
+    Set(cells.inflight_limit, endpoint_->config().transport.inflight_pdus);
+  }
   CopyLcores();
   CopyPorts(ask_devices);
   CopyClients();
@@ -240,12 +249,17 @@ void Observer::CopyProcess() {
 void Observer::CopyClients() {
   uint64_t connected = 0;
   uint64_t open = 0;
+  uint64_t packets = 0;
   uint64_t leaving = 0;
   for (const ClientInfo& client : clients_->server().clients()) {
-    ++(client.is_gone ? leaving : client.queue_count != 0 ? open : connected);
+    ++(client.is_gone            ? leaving
+       : client.has_packets      ? packets
+       : client.queue_count != 0 ? open
+                                 : connected);
   }
   Set(clients_connected_, connected);
   Set(clients_open_, open);
+  Set(clients_packets_, packets);
   Set(clients_leaving_, leaving);
 }
 
@@ -275,7 +289,7 @@ std::vector<std::string> Observer::Ailments() const {
     const int64_t still = seen - pulses_[l]->seen_ns.load(std::memory_order_relaxed);
     if (still <= kStuckNs) continue;
     ailments.push_back(absl::StrFormat("lcore %u: no turn for %d s",
-                                       endpoint_->config().lcores[l].cpu, still / 1'000'000'000));
+                                       lcore_cpus_[l], still / 1'000'000'000));
   }
   return ailments;
 }

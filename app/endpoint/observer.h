@@ -41,7 +41,20 @@ class Observer {
   std::vector<std::string> Ailments() const;
   // What keeps it from serving traffic, ailments included.
   std::vector<std::string> Obstacles() const;
+  // Its functions that look at the configuration are the control thread's: that may change.
   const Endpoint& endpoint() const { return *endpoint_; }
+  const std::string& name() const { return name_; }
+  // As Config::instances, and the CPUs of Config::lcores, none of which a running endpoint changes.
+  struct InstanceCells {
+    uint32_t xpu = 0;
+    uint32_t instance = 0;
+    const CounterBlock* counters = nullptr;
+    const GaugeBlock* gauges = nullptr;
+    const HistogramBlock* histograms = nullptr;
+    MetricCell* inflight_limit = nullptr;
+  };
+  const std::vector<InstanceCells>& instances() const { return instances_; }
+  const std::vector<uint32_t>& lcore_cpus() const { return lcore_cpus_; }
   // As Endpoint::ports(); the page shows the cells.
   struct PortCells {
     const DpdkPort* port = nullptr;
@@ -88,6 +101,9 @@ class Observer {
   const Management* const management_;
   HttpCounters http_;
   MetricsPage page_;
+  const std::string name_;
+  std::vector<InstanceCells> instances_;
+  std::vector<uint32_t> lcore_cpus_;
   std::vector<Copy> copies_;
   std::vector<LcoreCopy> lcore_copies_;
   std::vector<PortCells> ports_;
@@ -100,6 +116,7 @@ class Observer {
   MetricCell* max_fds_ = nullptr;
   MetricCell* clients_connected_ = nullptr;
   MetricCell* clients_open_ = nullptr;
+  MetricCell* clients_packets_ = nullptr;
   MetricCell* clients_leaving_ = nullptr;
   std::atomic<bool> started_{false};
   std::atomic<bool> draining_{false};

@@ -10,17 +10,16 @@
 namespace suede {
 namespace {
 
-std::string NameOf(const InstanceConfig& instance) {
+std::string NameOf(const Observer::InstanceCells& instance) {
   return absl::StrCat(instance.xpu, ".", instance.instance);
 }
 
-// Index of the own instance called so; -1: none.
-int FindInstance(const Endpoint& endpoint, std::string_view name) {
-  const auto& instances = endpoint.config().instances;
-  for (size_t i = 0; i < instances.size(); ++i) {
-    if (NameOf(instances[i]) == name) return static_cast<int>(i);
+// The own instance called so; null: none.
+const Observer::InstanceCells* FindInstance(const Observer& observer, std::string_view name) {
+  for (const Observer::InstanceCells& instance : observer.instances()) {
+    if (NameOf(instance) == name) return &instance;
   }
-  return -1;
+  return nullptr;
 }
 
 TelemetryDict ToDict(const CounterSnapshot& snapshot) {
@@ -31,22 +30,20 @@ TelemetryDict ToDict(const CounterSnapshot& snapshot) {
   return dict;
 }
 
-bool Info(const Endpoint& endpoint, TelemetryReply* reply) {
-  *reply = TelemetryDict{{"name", endpoint.config().name},
+bool Info(const Observer& observer, TelemetryReply* reply) {
+  *reply = TelemetryDict{{"name", observer.name()},
                          {"version", kVersion},
                          {"revision", kRevision},
-                         {"tsc_hertz", endpoint.clock().cycles_per_second()}};
+                         {"tsc_hertz", observer.endpoint().clock().cycles_per_second()}};
   return true;
 }
 
-bool Counters(const Endpoint& endpoint, std::string_view name, TelemetryReply* reply) {
+bool Counters(const Observer& observer, std::string_view name, TelemetryReply* reply) {
   CounterSnapshot snapshot{};
   if (name.empty()) {
-    snapshot = endpoint.Counters();
-  } else if (const int i = FindInstance(endpoint, name); i >= 0) {
-    endpoint.instance_pipeline(static_cast<uint32_t>(i))
-        .counters(endpoint.number_of(static_cast<uint32_t>(i)))
-        .AddTo(snapshot);
+    snapshot = observer.endpoint().Counters();
+  } else if (const auto* instance = FindInstance(observer, name); instance != nullptr) {
+    instance->counters->AddTo(snapshot);
   } else {
     return false;
   }
@@ -54,39 +51,33 @@ bool Counters(const Endpoint& endpoint, std::string_view name, TelemetryReply* r
   return true;
 }
 
-bool Instances(const Endpoint& endpoint, std::string_view name, TelemetryReply* reply) {
+bool Instances(const Observer& observer, std::string_view name, TelemetryReply* reply) {
   if (name.empty()) {
     TelemetryList names;
-    for (const InstanceConfig& instance : endpoint.config().instances) {
-      names.push_back(NameOf(instance));
-    }
+    for (const auto& instance : observer.instances()) names.push_back(NameOf(instance));
     *reply = std::move(names);
     return true;
   }
-  const int found = FindInstance(endpoint, name);
-  if (found < 0) return false;
-  const auto i = static_cast<uint32_t>(found);
-  const GaugeBlock& gauges = endpoint.instance_pipeline(i).gauges(endpoint.number_of(i));
-  TelemetryDict dict{{"xpu", uint64_t{endpoint.config().instances[i].xpu}},
-                     {"instance", uint64_t{endpoint.config().instances[i].instance}}};
+  const Observer::InstanceCells* const instance = FindInstance(observer, name);
+  if (instance == nullptr) return false;
+  TelemetryDict dict{{"xpu", uint64_t{instance->xpu}}, {"instance", uint64_t{instance->instance}}};
   for (size_t g = 0; g < kGaugeCount; ++g) {
-    dict.emplace_back(GaugeRows()[g].name, gauges.Get(static_cast<Gauge>(g)));
+    dict.emplace_back(GaugeRows()[g].name, instance->gauges->Get(static_cast<Gauge>(g)));
   }
   *reply = std::move(dict);
   return true;
 }
 
 // Of one instance or of all.
-bool Histograms(const Endpoint& endpoint, std::string_view name, TelemetryReply* reply) {
-  const int wanted = name.empty() ? -1 : FindInstance(endpoint, name);
-  if (!name.empty() && wanted < 0) return false;
+bool Histograms(const Observer& observer, std::string_view name, TelemetryReply* reply) {
+  const Observer::InstanceCells* const wanted = FindInstance(observer, name);
+  if (!name.empty() && wanted == nullptr) return false;
   TelemetryDict dict;
   for (size_t h = 0; h < kHistogramCount; ++h) {
     HistogramSum sum;
-    for (uint32_t i = 0; i < endpoint.config().instances.size(); ++i) {
-      if (wanted >= 0 && i != static_cast<uint32_t>(wanted)) continue;
-      sum.Add(endpoint.instance_pipeline(i)
-                  .histograms(endpoint.number_of(i))[static_cast<HistogramId>(h)]);
+    for (const Observer::InstanceCells& instance : observer.instances()) {
+      if (wanted != nullptr && wanted != &instance) continue;
+      sum.Add((*instance.histograms)[static_cast<HistogramId>(h)]);
     }
     const HistogramRow& row = HistogramRows()[h];
     std::string prefix(row.name);
@@ -130,12 +121,12 @@ bool Ports(const Observer& observer, std::string_view name, TelemetryReply* repl
   return true;
 }
 
-bool Lcores(const Endpoint& endpoint, std::string_view name, TelemetryReply* reply) {
+bool Lcores(const Observer& observer, std::string_view name, TelemetryReply* reply) {
   TelemetryList names;
-  for (uint32_t l = 0; l < endpoint.pipeline_count(); ++l) {
-    names.push_back(absl::StrCat(endpoint.config().lcores[l].cpu));
+  for (uint32_t l = 0; l < observer.lcore_cpus().size(); ++l) {
+    names.push_back(absl::StrCat(observer.lcore_cpus()[l]));
     if (names.back() != name) continue;
-    const CounterSnapshot snapshot = endpoint.LcoreCounters(l);
+    const CounterSnapshot snapshot = observer.endpoint().LcoreCounters(l);
     TelemetryDict dict;
     for (size_t c = 0; c < kCounterCount; ++c) {
       if (!IsOfLcore(static_cast<Counter>(c))) continue;
@@ -154,7 +145,6 @@ bool Lcores(const Endpoint& endpoint, std::string_view name, TelemetryReply* rep
 TelemetryCommands::~TelemetryCommands() { RemoveTelemetry(); }
 
 absl::Status TelemetryCommands::Register(const Observer* observer) {
-  const Endpoint* const endpoint = &observer->endpoint();
   using Parameter = std::string_view;
   using Reply = TelemetryReply*;
   const struct {
@@ -163,19 +153,19 @@ absl::Status TelemetryCommands::Register(const Observer* observer) {
     TelemetrySource source;
   } kCommands[] = {
       {"/suede/info", "Which endpoint this is.",
-       [=](Parameter, Reply reply) { return Info(*endpoint, reply); }},
+       [=](Parameter, Reply reply) { return Info(*observer, reply); }},
       {"/suede/counters", "Counters, of all or of an instance. Parameter: XPU.INSTANCE, or none.",
-       [=](Parameter name, Reply reply) { return Counters(*endpoint, name, reply); }},
+       [=](Parameter name, Reply reply) { return Counters(*observer, name, reply); }},
       {"/suede/instances",
        "Own instances; what one of them holds. Parameter: XPU.INSTANCE, or none.",
-       [=](Parameter name, Reply reply) { return Instances(*endpoint, name, reply); }},
+       [=](Parameter name, Reply reply) { return Instances(*observer, name, reply); }},
       {"/suede/histograms",
        "Histograms, of all or of an instance. Parameter: XPU.INSTANCE, or none.",
-       [=](Parameter name, Reply reply) { return Histograms(*endpoint, name, reply); }},
+       [=](Parameter name, Reply reply) { return Histograms(*observer, name, reply); }},
       {"/suede/ports", "Ports; one of them. Parameter: its name, or none.",
        [=](Parameter name, Reply reply) { return Ports(*observer, name, reply); }},
       {"/suede/lcores", "Lcores; counters of one of them. Parameter: its CPU, or none.",
-       [=](Parameter name, Reply reply) { return Lcores(*endpoint, name, reply); }},
+       [=](Parameter name, Reply reply) { return Lcores(*observer, name, reply); }},
   };
   for (const auto& [command, help, source] : kCommands) {
     if (absl::Status status = AddTelemetry(command, help, source); !status.ok()) return status;

@@ -290,7 +290,7 @@ def test_status_page_in_a_browser(pair):
     assert re.search(r'<p id="ready" class="good">ready</p>', page), page
     rows = {t: re.search(rf'<table id="{t}">(.*?)</table>', page, re.S)[1].count("<tr>")
             for t in ("ports", "instances", "lcores", "clients", "drops")}
-    assert rows["ports"] == rows["instances"] == rows["lcores"] == 2 and rows["clients"] == 4, page
+    assert rows["ports"] == rows["instances"] == rows["lcores"] == 2 and rows["clients"] == 5, page
     assert "commands/s" in page and "frames/s" in page and " %</td>" in page and "NaN" not in page
 
 
