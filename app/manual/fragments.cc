@@ -99,7 +99,9 @@ std::string CtlCommand(const Method& method) {
   }
   if (method.descriptor) {
     const std::string flag = StrCat("--", method.descriptor->name);
-    StrAppend(&term, " ", Plain(flag), " ", Underlined("PATH"));
+    const bool required = method.descriptor->required;
+    StrAppend(&term, required ? " " : " [", Plain(flag), " ", Underlined("PATH"),
+              required ? "" : "]");
     StrAppend(&parameters, "\t", Plain(flag), ": ", Plain(method.descriptor->sentence), "\n\n");
   }
   return StrCat(term, "\n\t", Plain(method.sentence), "\n\n", parameters,
