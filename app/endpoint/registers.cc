@@ -40,16 +40,24 @@ void Note(const Event& event, const Config& config, RegisterEvents& bits) {
       }
       break;
     case EventKind::kPlaneUp:
-    case EventKind::kPlaneDown: return bits.Raise(RegisterEvent::kPlaneChange);
-    case EventKind::kPeerReset: return bits.Raise(RegisterEvent::kPeerReset);
-    case EventKind::kPeerUnreachable: return bits.Raise(RegisterEvent::kPeerUnreachable);
+    case EventKind::kPlaneDown:
+      return bits.Raise(RegisterEvent::kPlaneChange);
+    case EventKind::kPeerReset:
+      return bits.Raise(RegisterEvent::kPeerReset);
+    case EventKind::kPeerUnreachable:
+      return bits.Raise(RegisterEvent::kPeerUnreachable);
     case EventKind::kClientLeft:
     case EventKind::kClientDied:
-    case EventKind::kClientError: return bits.Raise(RegisterEvent::kClientGone);
-    case EventKind::kPoolLow: return bits.Raise(RegisterEvent::kPoolLow);
-    case EventKind::kEventsLost: return bits.Raise(RegisterEvent::kEventsLost);
-    case EventKind::kConfigChanged: return bits.Raise(RegisterEvent::kConfigChanged);
-    default: break;
+    case EventKind::kClientError:
+      return bits.Raise(RegisterEvent::kClientGone);
+    case EventKind::kPoolLow:
+      return bits.Raise(RegisterEvent::kPoolLow);
+    case EventKind::kEventsLost:
+      return bits.Raise(RegisterEvent::kEventsLost);
+    case EventKind::kConfigChanged:
+      return bits.Raise(RegisterEvent::kConfigChanged);
+    default:
+      break;
   }
 }
 
@@ -61,9 +69,8 @@ EndpointRegisters::EndpointRegisters(Endpoint* endpoint, ConfigChanger* changer,
       changer_(changer),
       clients_(std::move(clients)),
       file_(this, events_.get()) {
-  endpoint->events().AddObserver([endpoint, bits = events_](const Event& event) {
-    Note(event, endpoint->config(), *bits);
-  });
+  endpoint->events().AddObserver(
+      [endpoint, bits = events_](const Event& event) { Note(event, endpoint->config(), *bits); });
 }
 
 void EndpointRegisters::Look() {
@@ -81,25 +88,26 @@ std::vector<RegisterRowView> EndpointRegisters::Rows() const {
     const bool indexed = block.index != RegisterIndex::kNone;
     for (const RegisterRow& row : block.rows) {
       const bool of_config = row.source == RegisterRow::Source::kConfig;
-      rows.push_back({.name = absl::StrCat(std::string(block.name), indexed ? ".N." : ".", row.name),
-                      .address = block.base + row.offset,
-                      .stride = block.stride,
-                      .count = file_.CountOf(block),
-                      .width_bits = row.width_bits,
-                      .access = NameOf(row.access),
-                      .effect = row.access == RegisterAccess::kReadOnly
-                                    ? std::string_view()
-                                    : NameOf(of_config ? row.effect : Effect::kAtOnce),
-                      .reset = row.reset,
-                      .unit = row.unit,
-                      .sentence = row.sentence});
+      rows.push_back(
+          {.name = absl::StrCat(std::string(block.name), indexed ? ".N." : ".", row.name),
+           .address = block.base + row.offset,
+           .stride = block.stride,
+           .count = file_.CountOf(block),
+           .width_bits = row.width_bits,
+           .access = NameOf(row.access),
+           .effect = row.access == RegisterAccess::kReadOnly
+                         ? std::string_view()
+                         : NameOf(of_config ? row.effect : Effect::kAtOnce),
+           .reset = row.reset,
+           .unit = row.unit,
+           .sentence = row.sentence});
     }
   }
   return rows;
 }
 
 absl::StatusOr<std::vector<RegisterValueView>> EndpointRegisters::Read(std::string_view first,
-                                                               uint32_t count) {
+                                                                       uint32_t count) {
   Look();
   const absl::StatusOr<RegisterRef> found = file_.Find(first);
   if (!found.ok()) return found.status();
@@ -119,9 +127,9 @@ absl::Status EndpointRegisters::Begin(const RegisterRef& ref, uint64_t value) {
   if (!plan.ok()) return plan.status();
   for (const ConfigChange& change : plan->changes) {
     if (change.at_once) continue;
-    return absl::FailedPreconditionError(
-        absl::StrCat(ref.name(), ": takes effect after a restart only, and was not changed; change ",
-                     change.path, " in the configuration file"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        ref.name(), ": takes effect after a restart only, and was not changed; change ",
+        change.path, " in the configuration file"));
   }
   return changer_->Begin(plan->config);
 }
@@ -140,12 +148,12 @@ RegisterView::RegisterQuestion EndpointRegisters::Write(std::string_view which, 
 
 std::optional<absl::StatusOr<uint64_t>> EndpointRegisters::Access(const RegisterRequest& request) {
   const ClientsConfig::Registers allowed = config().clients.registers;
-  const auto needed = request.is_write ? ClientsConfig::Registers::kWrite
-                                       : ClientsConfig::Registers::kRead;
+  const auto needed =
+      request.is_write ? ClientsConfig::Registers::kWrite : ClientsConfig::Registers::kRead;
   if (allowed < needed) {
-    return absl::PermissionDeniedError(
-        absl::StrCat("clients may not ", request.is_write ? "write" : "read",
-                     " registers; clients.registers permits it"));
+    return absl::PermissionDeniedError(absl::StrCat("clients may not ",
+                                                    request.is_write ? "write" : "read",
+                                                    " registers; clients.registers permits it"));
   }
   Look();
   const absl::StatusOr<RegisterRef> ref = file_.At(request.address, request.width_bits);
@@ -166,19 +174,26 @@ absl::StatusOr<uint64_t> EndpointRegisters::Written(const RegisterRequest& reque
 uint64_t EndpointRegisters::Fact(RegisterFact fact, uint32_t index) const {
   const auto port = [&]() -> const DpdkPort& { return *endpoint_->ports()[index]; };
   switch (fact) {
-    case RegisterFact::kVersion: return VersionNumber();
-    case RegisterFact::kClients: return clients_();
+    case RegisterFact::kVersion:
+      return VersionNumber();
+    case RegisterFact::kClients:
+      return clients_();
     case RegisterFact::kUptime:
       return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(
                                        std::chrono::steady_clock::now() - start_)
                                        .count());
-    case RegisterFact::kPortLinkUp: return port().link().up ? 1 : 0;
-    case RegisterFact::kPortSpeed: return port().link().speed_bps;
+    case RegisterFact::kPortLinkUp:
+      return port().link().up ? 1 : 0;
+    case RegisterFact::kPortSpeed:
+      return port().link().speed_bps;
     case RegisterFact::kPortMac:
       return MacNumber(config().ports[index].mac.value_or(port().mac()));
-    case RegisterFact::kPortPoolFrames: return port().pool_frames();
-    case RegisterFact::kPortPoolFree: return port().FreeFrames();
-    default: break;  // the file knows it
+    case RegisterFact::kPortPoolFrames:
+      return port().pool_frames();
+    case RegisterFact::kPortPoolFree:
+      return port().FreeFrames();
+    default:
+      break;  // the file knows it
   }
   return 0;
 }
@@ -190,8 +205,10 @@ uint64_t EndpointRegisters::CounterOf(RegisterIndex of, uint32_t index, uint32_t
       return endpoint_->pipeline(endpoint_->pipeline_of(index))
           .counters(endpoint_->number_of(index))
           .Get(which);
-    case RegisterIndex::kLcore: return endpoint_->pipeline(index).port_counters().Get(which);
-    default: break;
+    case RegisterIndex::kLcore:
+      return endpoint_->pipeline(index).port_counters().Get(which);
+    default:
+      break;
   }
   return endpoint_->SumOf(which);
 }

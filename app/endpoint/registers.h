@@ -1,4 +1,4 @@
-// The registers of a running endpoint (docs/registers.md): for the management socket and for clients.
+// The registers of a running endpoint (docs/registers.md), for management socket and clients.
 #ifndef SUEDE_APP_ENDPOINT_REGISTERS_H_
 #define SUEDE_APP_ENDPOINT_REGISTERS_H_
 

@@ -107,9 +107,10 @@ TEST_F(ChangesTest, SaveReplacesWhatIsInTheFile) {
 TEST_F(ChangesTest, RegistersAreListed) {
   const Json list = Ask("reg.list", Json::object())["result"]["registers"];
   ASSERT_EQ(list.size(), 2u);
-  EXPECT_EQ(Dump(list[1]),
-            R"({"name":"b.N.rw","address":"0x000010","stride":8,"count":2,"width":32,"access":"RW",)"
-            R"("effect":"at once","reset":"5","unit":"s","sentence":"Two."})");
+  EXPECT_EQ(
+      Dump(list[1]),
+      R"({"name":"b.N.rw","address":"0x000010","stride":8,"count":2,"width":32,"access":"RW",)"
+      R"("effect":"at once","reset":"5","unit":"s","sentence":"Two."})");
   EXPECT_TRUE(list[0]["effect"].is_null() && list[0]["reset"].is_null());
 }
 

@@ -19,10 +19,10 @@ class EndpointWithChanges : public EndpointView {
     if (!text.starts_with("version: 1")) {
       return absl::InvalidArgumentError(std::string(place) + ":1:1: version: is missing; write 1");
     }
-    return ConfigCheckView{.warnings = {"careful"},
-                           .changes = {{.key = "log.level", .from = "info", .to = "debug",
-                                        .at_once = true},
-                                       {.key = "name", .from = "left", .to = "right"}}};
+    return ConfigCheckView{
+        .warnings = {"careful"},
+        .changes = {{.key = "log.level", .from = "info", .to = "debug", .at_once = true},
+                    {.key = "name", .from = "left", .to = "right"}}};
   }
   // Takes two questions to answer.
   ConfigQuestion LoadConfig(std::string_view text, std::string_view place) override {
@@ -35,19 +35,31 @@ class EndpointWithChanges : public EndpointView {
   }
   std::vector<RegisterRowView> Registers() override {
     return {{.name = "a.ro", .address = 0, .width_bits = 64, .access = "RO", .sentence = "One."},
-            {.name = "b.N.rw", .address = 16, .stride = 8, .count = 2, .width_bits = 32,
-             .access = "RW", .effect = "at once", .reset = "5", .unit = "s", .sentence = "Two."}};
+            {.name = "b.N.rw",
+             .address = 16,
+             .stride = 8,
+             .count = 2,
+             .width_bits = 32,
+             .access = "RW",
+             .effect = "at once",
+             .reset = "5",
+             .unit = "s",
+             .sentence = "Two."}};
   }
   absl::StatusOr<std::vector<RegisterValueView>> ReadRegisters(std::string_view first,
                                                                uint32_t count) override {
-    if (first != "a.ro" && first != "0x0") return absl::NotFoundError("no such register; take a.ro");
-    std::vector<RegisterValueView> values = {{.name = "a.ro", .width_bits = 64, .value = UINT64_MAX}};
-    if (count > 1) values.push_back({.name = "b.0.rw", .address = 16, .width_bits = 32, .value = rw});
+    if (first != "a.ro" && first != "0x0")
+      return absl::NotFoundError("no such register; take a.ro");
+    std::vector<RegisterValueView> values = {
+        {.name = "a.ro", .width_bits = 64, .value = UINT64_MAX}};
+    if (count > 1)
+      values.push_back({.name = "b.0.rw", .address = 16, .width_bits = 32, .value = rw});
     return values;
   }
   RegisterQuestion WriteRegister(std::string_view which, uint64_t value) override {
     using Result = std::optional<absl::StatusOr<RegisterValueView>>;
-    if (which != "b.0.rw") return []() -> Result { return absl::PermissionDeniedError("read-only"); };
+    if (which != "b.0.rw")
+      return []() -> Result { return absl::PermissionDeniedError("read-only"); };
     return [this, value, asked = 0]() mutable -> Result {
       if (++asked < 2) return std::nullopt;
       rw = value;

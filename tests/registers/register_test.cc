@@ -161,7 +161,8 @@ TEST_F(RegisterTest, EveryWritableRegisterIsRoundTrippedOrSaysThatItNeedsARestar
         ref.row->source == RegisterRow::Source::kConfig && ref.row->effect == Effect::kRestart;
     const uint64_t before = file.Read(ref);
     int tried = 0;
-    for (const uint64_t value : {before - 1, before + 1, before / 2, before * 2, uint64_t{1}, uint64_t{0}}) {
+    for (const uint64_t value :
+         {before - 1, before + 1, before / 2, before * 2, uint64_t{1}, uint64_t{0}}) {
       if (value == before || value > UINT32_MAX) continue;
       const Config config = backend.value;
       const absl::Status status = Write(ref, value);
