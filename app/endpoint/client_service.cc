@@ -75,7 +75,8 @@ void ClientService::Poll() {
     }
   }
   for (auto it = unsent_detaches_.begin(); it != unsent_detaches_.end();) {
-    const bool sent = Ask(it->second, {.kind = LcoreRequestKind::kDetach, .client = it->first}).ok();
+    const bool sent =
+        Ask(it->second, {.kind = LcoreRequestKind::kDetach, .client = it->first}).ok();
     it = sent ? unsent_detaches_.erase(it) : std::next(it);
   }
 }

@@ -31,8 +31,8 @@ class ClientService : public ClientHandler {
   // Serves the sockets and takes the lcores' answers; call when fd() is readable, and every
   // millisecond while busy() holds.
   void Poll();
-  // What clients' accesses to registers go to; without, they are refused. It outlives the service, or
-  // is taken away.
+  // What clients' accesses to registers go to; without, they are refused. It outlives the service,
+  // or is taken away.
   void SetRegisters(EndpointRegisters* registers) { registers_ = registers; }
   // Takes what a configuration in effect says of clients that come from now on.
   void Adopt(const Config& config);

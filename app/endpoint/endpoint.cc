@@ -70,7 +70,8 @@ EalLogLevel ToLogLevel(EventSeverity severity) {
 }
 
 // The two enumerations name the same things in the same order.
-static_assert(static_cast<int>(PortConfig::Encapsulation::kAfh2c) == static_cast<int>(Encap::kAfh2c));
+static_assert(static_cast<int>(PortConfig::Encapsulation::kAfh2c) ==
+              static_cast<int>(Encap::kAfh2c));
 
 FrameRules ToRules(const PortConfig& port) {
   return {.encap = static_cast<Encap>(port.encapsulation),
@@ -355,7 +356,9 @@ uint64_t Endpoint::SumOf(Counter counter) const {
   uint64_t sum = 0;
   for (const auto& pipeline : pipelines_) {
     sum += pipeline->port_counters().Get(counter);
-    for (uint32_t i = 0; i < pipeline->instance_count(); ++i) sum += pipeline->counters(i).Get(counter);
+    for (uint32_t i = 0; i < pipeline->instance_count(); ++i) {
+      sum += pipeline->counters(i).Get(counter);
+    }
   }
   for (const auto& lane : lanes_) {
     if (lane != nullptr) sum += lane->control_counters().Get(counter);

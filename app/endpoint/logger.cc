@@ -83,7 +83,8 @@ void Logger::Write(EalLogLevel level, std::string_view component, std::string_vi
   while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.remove_suffix(1);
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   uint64_t suppressed = 0;
-  if (!Allow(component, std::chrono::duration_cast<std::chrono::seconds>(now).count(), suppressed)) {
+  if (!Allow(component, std::chrono::duration_cast<std::chrono::seconds>(now).count(),
+             suppressed)) {
     return;
   }
   if (config_.format == LogConfig::Format::kJson) {

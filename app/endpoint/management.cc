@@ -224,8 +224,9 @@ absl::Status Management::StartCapture(const CaptureQuery& query, Fd file) {
   if (!capture.ok()) return capture.status();
   using Clock = std::chrono::steady_clock;
   captures_.push_back({.capture = *std::move(capture),
-                       .end = query.seconds == 0 ? Clock::time_point::max()
-                                                 : Clock::now() + std::chrono::seconds(query.seconds)});
+                       .end = query.seconds == 0
+                                  ? Clock::time_point::max()
+                                  : Clock::now() + std::chrono::seconds(query.seconds)});
   logger_->Write(EalLogLevel::kInfo, "capture", absl::StrCat("begins port=", query.port));
   return absl::OkStatus();
 }
@@ -267,7 +268,8 @@ void Management::DrainCaptures() {
       continue;
     }
     if (!status.ok()) {
-      logger_->Write(EalLogLevel::kError, "capture", absl::StrCat(std::string(status.message()), " port=", port));
+      logger_->Write(EalLogLevel::kError, "capture",
+                     absl::StrCat(std::string(status.message()), " port=", port));
     }
     StopCapture(port).IgnoreError();  // logged there
   }

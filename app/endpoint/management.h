@@ -42,8 +42,8 @@ class Management final : public EndpointView {
   // Whether lcores are taking a change of the configuration: Poll every millisecond, then.
   bool changing() const { return changer_.busy(); }
   const ManagementCounters& counters() const { return server_->counters(); }
-  // Writes what captures have taken, and ends those whose time is over: every millisecond or so while
-  // there are any.
+  // Writes what captures have taken, and ends those whose time is over: every millisecond or so
+  // while there are any.
   void DrainCaptures();
   bool captures() const { return !captures_.empty(); }
   // Whether the daemon is to drain and end: somebody asked, or BeginDrain was called.

@@ -1,5 +1,5 @@
-// The management packets of an endpoint: between the lanes of its ports on one side, TAP devices and
-// clients on the other (docs/management-packets.md).
+// The management packets of an endpoint: between the lanes of its ports on one side, TAP devices
+// and clients on the other (docs/management-packets.md).
 #ifndef SUEDE_APP_ENDPOINT_PACKET_SERVICE_H_
 #define SUEDE_APP_ENDPOINT_PACKET_SERVICE_H_
 

@@ -11,8 +11,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr auto kLookEvery = milliseconds(10);
-// After the link has come up: a question that finds the far side not ready is repeated by the kernel
-// after a second only.
+// After the link has come up: a question that finds the far side not ready is repeated by the
+// kernel after a second only.
 constexpr auto kSettle = milliseconds(50);
 constexpr auto kAskAgain = seconds(1);       // for one that is not known
 constexpr auto kConfirmEvery = seconds(30);  // one that is
@@ -121,7 +121,8 @@ void PeerResolver::AskKernel(Clock::time_point now) {
 void PeerResolver::GiveUp(const Peer& peer) {
   auto& requests = endpoint_->pipeline(lcore_).mailbox().requests;
   for (const Use& use : peer.uses) {
-    requests.Push({.kind = LcoreRequestKind::kLosePeer, .instance = use.instance, .peer = use.peer});
+    requests.Push(
+        {.kind = LcoreRequestKind::kLosePeer, .instance = use.instance, .peer = use.peer});
   }
 }
 

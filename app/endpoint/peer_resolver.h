@@ -1,5 +1,5 @@
-// Finds the MAC addresses of a port's peers in the kernel's neighbour table, and tells the lcore that
-// serves the port (docs/management-packets.md, "Neighbours").
+// Finds the MAC addresses of a port's peers in the kernel's neighbour table, and tells the lcore
+// that serves the port (docs/management-packets.md, "Neighbours").
 #ifndef SUEDE_APP_ENDPOINT_PEER_RESOLVER_H_
 #define SUEDE_APP_ENDPOINT_PEER_RESOLVER_H_
 

@@ -31,8 +31,8 @@ class BatchReceiver {
 
  private:
   static constexpr uint32_t kBatch = 32;
-  // Batches of a VC in one Poll. An endpoint on the same lcore delivers that many commands in a turn
-  // where small ones are packed; whoever takes fewer has its ring fill up.
+  // Batches of a VC in one Poll. An endpoint on the same lcore delivers that many commands in a
+  // turn where small ones are packed; whoever takes fewer has its ring fill up.
   static constexpr uint32_t kRounds = 64;
 
   struct Batch {

@@ -1,8 +1,8 @@
 // What suede-perf asks of the endpoint that it drives.
 //
 // A concept and not a base class: the engine (workload.h) is a template, so that a send or a
-// receive is inlined into its loops. ClientEndpoint reaches a running daemon, EmbedEndpoint the endpoint
-// hosted in this process, and the tests have a loopback.
+// receive is inlined into its loops. ClientEndpoint reaches a running daemon, EmbedEndpoint the
+// endpoint hosted in this process, and the tests have a loopback.
 #ifndef SUEDE_APP_PERF_ENDPOINT_H_
 #define SUEDE_APP_PERF_ENDPOINT_H_
 

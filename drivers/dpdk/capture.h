@@ -1,8 +1,8 @@
 // A copy of what a port sends and receives, as a pcapng file: for devices where dpdk-dumpcap, which
 // needs hugepages that two processes share, does not come in.
 //
-// The lcore copies each frame of a burst into a ring; the control thread writes them down. A ring or
-// pool that is full costs the copy, and is counted, never the frame.
+// The lcore copies each frame of a burst into a ring; the control thread writes them down. A ring
+// or pool that is full costs the copy, and is counted, never the frame.
 #ifndef SUEDE_DPDK_CAPTURE_H_
 #define SUEDE_DPDK_CAPTURE_H_
 

@@ -40,7 +40,9 @@ bool IsConnectedTo(const std::string& path) {
   while (const dirent* entry = found ? nullptr : readdir(directory)) {
     sockaddr_un peer{};
     socklen_t length = sizeof peer;
-    if (getpeername(std::atoi(entry->d_name), reinterpret_cast<sockaddr*>(&peer), &length) != 0) continue;
+    if (getpeername(std::atoi(entry->d_name), reinterpret_cast<sockaddr*>(&peer), &length) != 0) {
+      continue;
+    }
     const char* const name = peer.sun_path;
     // A socket of the abstract namespace begins with a zero octet.
     found = peer.sun_family == AF_UNIX && length > offsetof(sockaddr_un, sun_path) &&
@@ -91,8 +93,8 @@ void DpdkPort::RefreshLink() {
   constexpr int64_t kHandshakeNs = 30'000'000'000;
   const int64_t now = NowNs();
   if (now - last_restart_ns_ < kRetryNs) return;
-  // A client that is connected is in its handshake still, however long a busy server takes: one that
-  // accepts a connection which has been given up meanwhile does not survive it (DPDK 22.11).
+  // A client that is connected is in its handshake still, however long a busy server takes: one
+  // that accepts a connection which has been given up meanwhile does not survive it (DPDK 22.11).
   if (now - last_restart_ns_ < kHandshakeNs && IsConnectedTo(memif_socket_)) return;
   last_restart_ns_ = now;
   restart_pending_.store(true, std::memory_order_release);

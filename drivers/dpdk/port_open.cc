@@ -324,10 +324,13 @@ void PortOpener::ReceiveAll() {
   // A memif has no filter, and no mode that would turn one off.
   if (port_->is_memif_) return;
   const internal::QuietEalLog quiet;
-  if (rte_eth_promiscuous_get(port_->id_) == 1 || rte_eth_promiscuous_enable(port_->id_) == 0) return;
+  if (rte_eth_promiscuous_get(port_->id_) == 1 || rte_eth_promiscuous_enable(port_->id_) == 0) {
+    return;
+  }
   port_->warnings_.push_back(absl::StrCat(
-      Prefix(), "the device has no promiscuous mode: it may not receive what is not sent to its MAC "
-                "address, which no AFH frame is"));
+      Prefix(),
+      "the device has no promiscuous mode: it may not receive what is not sent to its MAC "
+      "address, which no AFH frame is"));
 }
 
 absl::Status PortOpener::Start() {

@@ -59,8 +59,8 @@ struct ClientEnd {
 // The answers come in two steps, as an lcore answers through its mailbox: an error that is returned
 // here refuses the request; OK means that ShmServer::Finish… follows, from within the call or
 // later. A client has one request under way at a time; NOT_FOUND, INVALID_ARGUMENT,
-// ALREADY_EXISTS, RESOURCE_EXHAUSTED, PERMISSION_DENIED and FAILED_PRECONDITION reach it under their
-// names.
+// ALREADY_EXISTS, RESOURCE_EXHAUSTED, PERMISSION_DENIED and FAILED_PRECONDITION reach it under
+// their names.
 class ClientHandler {
  public:
   virtual ~ClientHandler() = default;

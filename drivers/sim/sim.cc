@@ -76,7 +76,8 @@ void SimNetwork::Send(const Frame& frame, const SimFaults& faults, Time leaves) 
     octets[bit / 8] ^= static_cast<uint8_t>(1u << bit % 8);
   }
   const auto late = [&] {
-    return Duration(static_cast<int64_t>(random_() % static_cast<uint64_t>(faults.reorder_delay.count() + 1)));
+    return Duration(
+        static_cast<int64_t>(random_() % static_cast<uint64_t>(faults.reorder_delay.count() + 1)));
   };
   Time at = leaves + faults.delay;
   if (Chance(faults.duplicate)) Schedule(octets, at + late());
@@ -126,7 +127,8 @@ uint32_t SimPort::Transmit(Frame* const* frames, uint32_t count) {
     Require(buffer->references != 0, "a frame was sent after it was released");
     ++buffer->references;
     const Time start = std::max(network_->now(), free_at_);
-    free_at_ = start + Duration(static_cast<int64_t>((frame->length + 24) * 8 / faults_.bits_per_ns));
+    free_at_ =
+        start + Duration(static_cast<int64_t>((frame->length + 24) * 8 / faults_.bits_per_ns));
     on_wire_.push_back({buffer, free_at_, Fingerprint(frame->data, frame->length)});
     if (up_) network_->Send(*frame, faults_, free_at_);
   }

@@ -40,8 +40,8 @@ class SimNetwork {
   // are the destination. Before the first AddPort.
   void SetDestinationMask(uint64_t mask) { destination_mask_ = mask; }
 
-  // A port with its own pool of `frames` frames and a transmit ring of `tx_ring` frames. `mac` holds
-  // the destination that leads to it.
+  // A port with its own pool of `frames` frames and a transmit ring of `tx_ring` frames. `mac`
+  // holds the destination that leads to it.
   SimPort* AddPort(const uint8_t (&mac)[6], uint32_t frames, uint32_t tx_ring,
                    const SimFaults& faults);
 

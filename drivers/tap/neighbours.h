@@ -41,8 +41,8 @@ class Neighbours {
 
   // Readable when Poll has something to do.
   int fd() const;
-  // Calls `found` for what the kernel has learnt since the last call; the first calls give all that it
-  // knew before. A bounded number of times.
+  // Calls `found` for what the kernel has learnt since the last call; the first calls give all that
+  // it knew before. A bounded number of times.
   void Poll(const Found& found);
   // Asks the kernel to find the neighbour, or to see whether it is still there.
   void Resolve(const LinkAddress& address);

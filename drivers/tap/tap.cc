@@ -36,7 +36,8 @@ absl::Status Failure(const std::string& name, const std::string& what, int error
     case EBUSY:
     case EINVAL:
       return absl::FailedPreconditionError(absl::StrCat(
-          text, "another program or kind of interface has the name: choose another for ports[].tap"));
+          text,
+          "another program or kind of interface has the name: choose another for ports[].tap"));
     default:
       return absl::FailedPreconditionError(
           absl::StrCat(text, "see 'ip -details link show ", name, "'"));

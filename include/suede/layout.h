@@ -30,7 +30,7 @@ extern "C" {
 
 /* suede_record.flags */
 #define SUEDE_RECORD_TRANSMIT_NOW 0x01u /* send without waiting for further commands */
-#define SUEDE_RECORD_ERROR 0x02u        /* tx_err: uncorrectable ECC error; discarded and reported */
+#define SUEDE_RECORD_ERROR 0x02u /* tx_err: uncorrectable ECC error; discarded and reported */
 #define SUEDE_RECORD_COMPLETION 0x04u   /* the tag is valid: report when acknowledged */
 
 /* The head of a record. A record takes ceil((14 + control + data) / 64) whole lines and never runs

@@ -255,9 +255,9 @@ SUEDE_API int suede_packets_fd(const suede_packets* packets);
 
 /* ---- Registers (docs/registers.md; addresses and widths in suede/registers.h) ---- */
 
-/* Reads a register of `width_bits`, 32 or 64, whole. Blocks for the reply. 0; -ENOENT there is none at
- * `address`; -EINVAL the address or the width is not its own; -EACCES the daemon does not let clients
- * read them; -ECONNRESET, -ETIMEDOUT. */
+/* Reads a register of `width_bits`, 32 or 64, whole. Blocks for the reply. 0; -ENOENT there is none
+ * at `address`; -EINVAL the address or the width is not its own; -EACCES the daemon does not let
+ * clients read them; -ECONNRESET, -ETIMEDOUT. */
 SUEDE_API int suede_register_read(suede_client* client, uint32_t address, uint32_t width_bits,
                                   uint64_t* value);
 

@@ -11,8 +11,8 @@ namespace suede {
 // that the first line of a ring's record has for a command, in whole words.
 inline constexpr uint32_t kCopyBytes = 48;
 
-// Copies `bytes` octets, at least 1. Up to kCopyBytes octets from each start may be read and written,
-// however few are asked for; nothing behind that or the command's end is touched.
+// Copies `bytes` octets, at least 1. Up to kCopyBytes octets from each start may be read and
+// written, however few are asked for; nothing behind that or the command's end is touched.
 inline __attribute__((always_inline)) void CopyCommand(uint8_t* to, const uint8_t* from,
                                                        uint32_t bytes) {
   std::memcpy(to, from, 16);

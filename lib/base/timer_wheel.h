@@ -33,8 +33,8 @@ class TimerWheel {
     Link(owner, std::min<int64_t>(tick, now_tick_ + kSlots - 1));
   }
 
-  // Calls on_timer(owner) for every owner whose turn has come; it is no longer armed then and may be
-  // armed again from within the call. False where there was nothing to do.
+  // Calls on_timer(owner) for every owner whose turn has come; it is no longer armed then and may
+  // be armed again from within the call. False where there was nothing to do.
   template <typename OnTimer>
   bool Advance(Time now, OnTimer&& on_timer) {
     const int64_t tick = ToNs(now) / kTickNs;

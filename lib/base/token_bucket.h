@@ -24,8 +24,8 @@ class TokenBucket {
   }
 
  private:
-  // Instead of tokens: when the next would be due if all were spaced evenly. What is permitted may be
-  // early by a burst.
+  // Instead of tokens: when the next would be due if all were spaced evenly. What is permitted may
+  // be early by a burst.
   const Duration interval_;
   const Duration slack_;
   Time due_{};

@@ -426,7 +426,8 @@ constexpr ConfigField<ManagementConfig> kManagement[] = {
                                          "way; over time it is 10,000 a second."),
     Key<&ManagementConfig::http_address>(
         "http_address", "", {.max = 32, .rule = TextRule::kListenAddress},
-        "Where /metrics, /healthz, /readyz and the status page are served, to be read only: an IPv4 "
+        "Where /metrics, /healthz, /readyz and the status page are served, to be read only: an "
+        "IPv4 "
         "address, a colon and a port, or a port of 127.0.0.1; port 0 is any free one.",
         {.shown_default = "none: not served"}),
 };

@@ -29,16 +29,17 @@ const char* ReasonOf(int status) {
 // Everything that an answer begins with. What a page of ours may do in a browser: load what comes
 // from here and nothing else.
 std::string HeadOf(const HttpResponse& response, bool keeps_alive) {
-  std::string head = absl::StrCat("HTTP/1.1 ", response.status, " ", ReasonOf(response.status),
-                                  "\r\nContent-Type: ", std::string(response.content_type),
-                                  "\r\nContent-Length: ", response.body.size(),
-                                  "\r\nCache-Control: no-store"
-                                  "\r\nX-Content-Type-Options: nosniff"
-                                  "\r\nX-Frame-Options: DENY"
-                                  "\r\nReferrer-Policy: no-referrer"
-                                  "\r\nContent-Security-Policy: default-src 'none'; "
-                                  "script-src 'self'; style-src 'self'; connect-src 'self'; "
-                                  "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+  std::string head =
+      absl::StrCat("HTTP/1.1 ", response.status, " ", ReasonOf(response.status),
+                   "\r\nContent-Type: ", std::string(response.content_type),
+                   "\r\nContent-Length: ", response.body.size(),
+                   "\r\nCache-Control: no-store"
+                   "\r\nX-Content-Type-Options: nosniff"
+                   "\r\nX-Frame-Options: DENY"
+                   "\r\nReferrer-Policy: no-referrer"
+                   "\r\nContent-Security-Policy: default-src 'none'; "
+                   "script-src 'self'; style-src 'self'; connect-src 'self'; "
+                   "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
   if (response.status == 405) absl::StrAppend(&head, "\r\nAllow: GET, HEAD");
   absl::StrAppend(&head, "\r\nConnection: ", keeps_alive ? "keep-alive" : "close", "\r\n\r\n");
   return head;

@@ -43,7 +43,8 @@ void Include(std::vector<MetricRow>& rows, std::string_view name, MetricType typ
   const auto found = std::find_if(rows.begin(), rows.end(),
                                   [&](const MetricRow& row) { return row.name == metric.family; });
   if (found == rows.end()) {
-    const std::string_view said = metric.label.empty() ? sentence : SharedOf(metric.family)->sentence;
+    const std::string_view said =
+        metric.label.empty() ? sentence : SharedOf(metric.family)->sentence;
     rows.push_back({.name = std::string(metric.family),
                     .type = type,
                     .labels = std::move(labels),

@@ -103,8 +103,9 @@ Answer Drain(Call& call) { return Json{{"began", call.endpoint.Drain()}}; }
 constexpr Method kMethods[] = {
     {.name = "version",
      .sentence = "Which suede this is, and for how long it has run.",
-     .result = "suede, revision, dpdk, protocol, name, pid, uptime_s, http (address and port of the "
-               "web server; null: there is none)",
+     .result =
+         "suede, revision, dpdk, protocol, name, pid, uptime_s, http (address and port of the "
+         "web server; null: there is none)",
      .run = Version},
     {.name = "config.get",
      .sentence = "The effective configuration, as `suede --dump_config` prints it.",
@@ -122,7 +123,7 @@ constexpr Method kMethods[] = {
     {.name = "peers.list",
      .sentence = "Where peers are: one entry for each port that reaches one.",
      .result = "peers: xpu, port, address, mac, resolving (true: the MAC address is to be learnt "
-                  "and not known yet)",
+               "and not known yet)",
      .run = ListPeers},
     {.name = "clients.list",
      .sentence = "Client processes.",

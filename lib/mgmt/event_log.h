@@ -63,8 +63,8 @@ class EventLog {
   EventLog& operator=(const EventLog&) = delete;
 
   // Notes an event with values for fields that its kind is declared with: anything else is a
-  // mistake of the program, and ends it. More of a kind than may be in a second are counted instead, and
-  // told as events_lost when that second is over.
+  // mistake of the program, and ends it. More of a kind than may be in a second are counted
+  // instead, and told as events_lost when that second is over.
   void Raise(EventKind kind, std::vector<EventValue> values);
   // Every 10 ms or so.
   void Tick();

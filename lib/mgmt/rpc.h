@@ -21,20 +21,20 @@ inline constexpr size_t kMaxBatch = 64;
 inline constexpr uint32_t kMaxNesting = 32;
 
 // Code, name, sentence. The first five are JSON-RPC's.
-#define SUEDE_RPC_ERRORS(X)                                                                        \
-  X(ParseError, -32700, "parse error", "The line is no JSON.")                                     \
-  X(InvalidRequest, -32600, "invalid request", "The JSON is no request.")                          \
-  X(MethodNotFound, -32601, "method not found", "No method has that name.")                        \
-  X(InvalidParams, -32602, "invalid params", "A parameter is missing, unknown or not permitted.")  \
-  X(InternalError, -32603, "internal error", "The daemon failed in a way that is its own fault.")  \
-  X(NotFound, -32001, "not found", "What the parameters name does not exist.")                     \
-  X(NotNow, -32002, "not now", "The state of the endpoint does not permit it.")                    \
-  X(Busy, -32003, "busy", "Something has no room or did not answer in time; try again.")           \
-  X(Unsupported, -32004, "unsupported", "This daemon, its device or its configuration cannot.")    \
-  X(NotPermitted, -32005, "not permitted", "It is for nobody, or the system refused it.")           \
-  X(TooManyClients, -32011, "too many clients", "As many connections as there may be.")            \
-  X(LineTooLong, -32012, "line too long", "A line without an end in the first 65536 octets.")      \
-  X(AnswerTooLong, -32013, "answer too long", "The result is longer than an answer may be.")       \
+#define SUEDE_RPC_ERRORS(X)                                                                       \
+  X(ParseError, -32700, "parse error", "The line is no JSON.")                                    \
+  X(InvalidRequest, -32600, "invalid request", "The JSON is no request.")                         \
+  X(MethodNotFound, -32601, "method not found", "No method has that name.")                       \
+  X(InvalidParams, -32602, "invalid params", "A parameter is missing, unknown or not permitted.") \
+  X(InternalError, -32603, "internal error", "The daemon failed in a way that is its own fault.") \
+  X(NotFound, -32001, "not found", "What the parameters name does not exist.")                    \
+  X(NotNow, -32002, "not now", "The state of the endpoint does not permit it.")                   \
+  X(Busy, -32003, "busy", "Something has no room or did not answer in time; try again.")          \
+  X(Unsupported, -32004, "unsupported", "This daemon, its device or its configuration cannot.")   \
+  X(NotPermitted, -32005, "not permitted", "It is for nobody, or the system refused it.")         \
+  X(TooManyClients, -32011, "too many clients", "As many connections as there may be.")           \
+  X(LineTooLong, -32012, "line too long", "A line without an end in the first 65536 octets.")     \
+  X(AnswerTooLong, -32013, "answer too long", "The result is longer than an answer may be.")      \
   X(LineTooLate, -32014, "line too late", "The end of a line did not come in time.")
 
 enum class RpcCode : int {

@@ -1,5 +1,5 @@
-// Transmit queues per {destination, VC} and the order in which they are served: round robin over the
-// VCs, round robin over the queues of a VC (SUE framework §4.2 step 3, §4.4).
+// Transmit queues per {destination, VC} and the order in which they are served: round robin over
+// the VCs, round robin over the queues of a VC (SUE framework §4.2 step 3, §4.4).
 //
 // Every operation is O(1), whatever the number of destinations: only queues that can send are on a
 // list. Owned by one lcore.

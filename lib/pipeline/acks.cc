@@ -171,8 +171,8 @@ void Pipeline::OweAck(Instance& instance, uint32_t number, Time now) {
   }
 }
 
-// Sends what is still owed after the data of this turn has taken along what it could. Where the port
-// has no room, what is owed there waits, and nothing else does.
+// Sends what is still owed after the data of this turn has taken along what it could. Where the
+// port has no room, what is owed there waits, and nothing else does.
 void Pipeline::SendAcks(PortContext& port, Time now) {
   for (; !port.ack_now.empty(); port.ack_now.pop_front()) {
     const ConnectionRef ref = port.ack_now.front();
@@ -301,7 +301,8 @@ void Pipeline::OnHello(Instance& instance, uint32_t peer, const Hello& hello, Ti
       instance.params.epoch, instance.HasHistory(peer));
   if (verdict.reset) OnPeerReset(instance, peer);
   if (verdict.reply) {
-    SendControl(instance, peer, MakeHello(instance, peer, hello.peer_epoch != instance.params.epoch));
+    SendControl(instance, peer,
+                MakeHello(instance, peer, hello.peer_epoch != instance.params.epoch));
   }
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     const uint32_t number = instance.ConnectionIndex(peer, vc);

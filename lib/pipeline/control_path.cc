@@ -79,7 +79,8 @@ LcoreStatus Pipeline::Attach(const LcoreRequest& request) {
   for (uint32_t i = 0; i < found; ++i) {
     if (request.queue_instances[i] >= instances_.size()) return LcoreStatus::kUnknown;
   }
-  *client = ClientSlot{.used = true, .detaching = false, .client = request.client, .rings = {}, .dirty = {}};
+  *client = ClientSlot{
+      .used = true, .detaching = false, .client = request.client, .rings = {}, .dirty = {}};
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     client->rings[vc] = RxRingWriter(request.segment, shape, vc);
   }

@@ -23,8 +23,8 @@ Counter PacketLane::Refusal(std::span<const uint8_t> frame) const {
   const auto bytes = static_cast<uint32_t>(frame.size());
   if (EthernetBytes(frame.data(), bytes) == 0) return Counter::kMgmtTxMalformed;
   if (bytes > frame_bytes()) return Counter::kMgmtTxTooLong;
-  // A parser may write to what it takes for a PDU, hence the copy. Of a longer frame the rest is not
-  // needed: what lengths and checksums say of it makes it a broken frame of SUE, not another's.
+  // A parser may write to what it takes for a PDU, hence the copy. Of a longer frame the rest is
+  // not needed: what lengths and checksums say of it makes it a broken frame of SUE, not another's.
   uint8_t head[kJudgedBytes];
   const auto judged = static_cast<uint32_t>(std::min(frame.size(), kJudgedBytes));
   std::memcpy(head, frame.data(), judged);

@@ -194,7 +194,8 @@ Pipeline::Delivery Pipeline::Deliver(Instance& instance, const ReceivedPdu& pdu,
                        lines_needed);
 }
 
-// The one copy of a command on its way in. Nothing is shown to the client unless all of it is right.
+// The one copy of a command on its way in. Nothing is shown to the client unless all of it is
+// right.
 Pipeline::Delivery Pipeline::WriteCommands(Instance& instance, uint32_t client, uint8_t vc,
                                            uint16_t source, const uint8_t* commands,
                                            uint32_t bytes, uint32_t& lines_needed) {

@@ -122,8 +122,8 @@ void Pipeline::Discard(QueueSlot& slot, uint16_t number, const TxRecord& record,
   }
 }
 
-// Merges a management packet into the port's burst: one at most, in front of the turn's data, so that
-// it is neither starved nor delays them by more than a frame.
+// Merges a management packet into the port's burst: one at most, in front of the turn's data, so
+// that it is neither starved nor delays them by more than a frame.
 bool Pipeline::StagePacket(PortContext& port) {
   if (port.packets == nullptr || !port.packets->HasPacket()) return false;
   if (!port.HasStageRoom() || !port.HasFrames(1)) return false;

@@ -37,11 +37,13 @@ enum class Severity : uint8_t {
   X(TxMalformed, "tx_drop_malformed_total", Error, "Records discarded that are not a command")     \
   X(TxUnknownXpu, "tx_drop_unknown_xpu_total", Error, "Commands for an XPU that is no peer")       \
   X(TxNoCredit, "tx_drop_no_credit_total", Error, "Commands sent without credit")                  \
-  X(TxUnreachable, "tx_drop_unreachable_total", Drop, "Commands given up: destination unreachable") \
+  X(TxUnreachable, "tx_drop_unreachable_total", Drop,                                              \
+    "Commands given up: destination unreachable")                                                  \
   X(TxPeerReset, "tx_drop_peer_reset_total", Drop, "Commands given up: the peer restarted")        \
   X(TxReset, "tx_drop_reset_total", Drop, "Commands discarded by a client's reset")                \
   X(Completions, "completions_total", Info, "Completions reported to clients")                     \
-  X(CompletionsLost, "completions_lost_total", Error, "Completions for which a client had no room") \
+  X(CompletionsLost, "completions_lost_total", Error,                                              \
+    "Completions for which a client had no room")                                                  \
   X(RtoFired, "rto_total", Info, "Retransmission timeouts")                                        \
   X(GoBacks, "go_back_total", Info, "Times that a connection went back to retransmit")             \
   X(Unreachable, "peer_unreachable_total", Error, "Times that a peer was found unreachable")       \
@@ -62,10 +64,11 @@ enum class Severity : uint8_t {
   X(RxIpHeader, "rx_drop_ip_header_total", Drop, "Frames with an IP header that cannot be")        \
   X(RxIpChecksum, "rx_drop_ip_checksum_total", Drop, "Frames with a wrong IP header checksum")     \
   X(RxUdpChecksum, "rx_drop_udp_checksum_total", Drop, "Frames with a wrong UDP checksum")         \
-  X(RxShimVersion, "rx_drop_shim_version_total", Drop, "Frames with an AFH shim of another version") \
+  X(RxShimVersion, "rx_drop_shim_version_total", Drop,                                             \
+    "Frames with an AFH shim of another version")                                                  \
   X(RxNextHeader, "rx_drop_next_header_total", Drop, "Frames whose AFH shim announces no SUE")     \
   X(RxHopLimit, "rx_drop_hop_limit_total", Drop, "Frames that arrived with a hop limit of 0")      \
-  X(RxMulticast, "rx_drop_multicast_total", Drop, "Frames to a group, which SUE sends nothing to")  \
+  X(RxMulticast, "rx_drop_multicast_total", Drop, "Frames to a group, which SUE sends nothing to") \
   X(RxUnknownDestination, "rx_drop_destination_total", Drop, "Frames for none of our instances")   \
   X(RxRcrc, "rx_drop_rcrc_total", Drop, "PDUs with a wrong R-CRC")                                 \
   X(RxVersion, "rx_drop_version_total", Drop, "PDUs of a reserved version")                        \
@@ -80,7 +83,8 @@ enum class Severity : uint8_t {
   X(RxControlMalformed, "rx_drop_control_malformed_total", Drop, "Control PDUs that do not parse") \
   X(HelloMismatch, "hello_mismatch_total", Error, "HELLOs of a peer with another PSN scope")       \
   X(BusyCycles, "busy_cycles_total", Info, "Cycles that an lcore spent in turns that found work")  \
-  X(IdleCycles, "idle_cycles_total", Info, "Cycles that an lcore spent in other turns, and waiting") \
+  X(IdleCycles, "idle_cycles_total", Info,                                                         \
+    "Cycles that an lcore spent in other turns, and waiting")                                      \
   X(MgmtTxPackets, "mgmt_tx_packets_total", Info, "Management packets merged into a port's burst") \
   X(MgmtTxRate, "mgmt_tx_drop_rate_total", Drop, "Management packets to send: over the rate")      \
   X(MgmtTxRingFull, "mgmt_tx_drop_ring_full_total", Drop, "Management packets to send: no room")   \
@@ -91,9 +95,11 @@ enum class Severity : uint8_t {
   X(MgmtRxRate, "mgmt_rx_drop_rate_total", Drop, "Frames that are not SUE's: over the rate")       \
   X(MgmtRxRingFull, "mgmt_rx_drop_ring_full_total", Drop, "Frames that are not SUE's: no room")    \
   X(MgmtRxCopies, "mgmt_rx_copies_total", Info, "Copies of them that receivers took")              \
-  X(MgmtRxCopiesLost, "mgmt_rx_copies_lost_total", Drop, "Copies of them that a receiver did not take") \
+  X(MgmtRxCopiesLost, "mgmt_rx_copies_lost_total", Drop,                                           \
+    "Copies of them that a receiver did not take")                                                 \
   X(NeighboursLearnt, "neighbours_learnt_total", Info, "MAC addresses of peers learnt or changed") \
-  X(TxWaitsMac, "tx_waits_mac_total", Info, "Times that a queue waited for its peer's MAC address") \
+  X(TxWaitsMac, "tx_waits_mac_total", Info,                                                        \
+    "Times that a queue waited for its peer's MAC address")                                        \
   X(TxNoMac, "tx_drop_no_mac_total", Drop, "ACKs and control PDUs unsent: no MAC address yet")     \
   X(RxAdminDown, "rx_drop_admin_down_total", Drop, "Frames for a port or plane that is set down")  \
   X(EventsLost, "lcore_events_lost_total", Error, "Events that an lcore had no room to report")

@@ -1,8 +1,8 @@
 // Getting to know a peer's boot, so that its restart is recognised (docs/control-pdus.md, HELLO).
 //
 // Connections are static: both ends start with PSN 0. A restarted endpoint starts with PSN 0 again,
-// which its peers would take for duplicates. So before it sends the first sequenced PDU to a peer an
-// instance says which boot it is, in a HELLO, and holds its data until the peer has said that it
+// which its peers would take for duplicates. So before it sends the first sequenced PDU to a peer
+// an instance says which boot it is, in a HELLO, and holds its data until the peer has said that it
 // knows, or until a few tries have had no answer: then the peer does not speak HELLO and the
 // connection is used as it is. One Handshake per {instance, port, peer}; owned by one lcore.
 #ifndef SUEDE_TRANSPORT_HANDSHAKE_H_
@@ -48,7 +48,8 @@ class Handshake {
   // The parameters were changed: a wait that has begun ends no later than `params` have it.
   void OnNewParams(Time now, const TransportParams& params);
 
-  // A HELLO came. `own_epoch` is this boot's; `has_history` whether PDUs were exchanged with the peer.
+  // A HELLO came. `own_epoch` is this boot's; `has_history` whether PDUs were exchanged with the
+  // peer.
   HelloVerdict OnHello(const HelloFacts& hello, uint32_t own_epoch, bool has_history);
 
   uint32_t peer_epoch() const { return peer_epoch_; }

@@ -43,7 +43,7 @@ struct Pdu {
   bool orphaned = false;        // given back while staged: released once the port took it
   uint16_t last_queue = kNoQueue;  // of the last run
   PduRun runs[kMaxRuns];
-  uint32_t waited = 0;          // from its begin to sent_at: steps of 16 ns, at most a minute of them
+  uint32_t waited = 0;  // from its begin to sent_at: steps of 16 ns, at most a minute of them
   alignas(64) uint64_t tags[kMaxTags];
 
   void NoteSent(Time now) {

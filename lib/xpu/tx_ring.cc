@@ -54,7 +54,8 @@ constexpr uint64_t kUnknownFlags = kUnusualFlags & ~(uint64_t{SUEDE_RECORD_ERROR
 inline void ReadRecord(const uint8_t* line, uint64_t word0, uint64_t word1, uint32_t room,
                        TxRecord* record) {
   const TypeRow& row = kTypes[word1 >> 48 & 0x1f];
-  const uint32_t bytes = row.control_bytes + ((static_cast<uint32_t>(word1 >> 56) + 1) & row.data_mask);
+  const uint32_t bytes =
+      row.control_bytes + ((static_cast<uint32_t>(word1 >> 56) + 1) & row.data_mask);
   const uint32_t lines = (SUEDE_RECORD_CONTROL + bytes + SUEDE_LINE_BYTES - 1) / SUEDE_LINE_BYTES;
   record->line = line;
   record->word0 = word0;

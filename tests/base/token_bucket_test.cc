@@ -44,7 +44,8 @@ TEST(TokenBucketTest, HalfOfTwiceTheRatePasses) {
   EXPECT_EQ(passed, 10'000 + 63);
 }
 
-// Whatever the times, no window sees more than rate * T + burst, and with enough offered it is used.
+// Whatever the times, no window sees more than rate * T + burst, and with enough offered it is
+// used.
 TEST(TokenBucketTest, NoWindowSeesMore) {
   for (uint32_t seed = 0; seed < 50; ++seed) {
     std::mt19937 random(seed);

@@ -1,7 +1,7 @@
-// The data path alone, in one thread: ring -> pack -> frame -> (a copy) -> unpack -> ring, with what
-// each stage costs per command. datapath_bench DATA_BYTES PACK DESTINATIONS COMMANDS
-// PACK: commands per PDU by transmit-now hints, 0: as many as fit. Under callgrind the functions
-// Produce, PollSender, PollReceiver and Consume hold the instructions of their stage.
+// The data path alone, in one thread: ring -> pack -> frame -> (a copy) -> unpack -> ring, with
+// what each stage costs per command. datapath_bench DATA_BYTES PACK DESTINATIONS COMMANDS PACK:
+// commands per PDU by transmit-now hints, 0: as many as fit. Under callgrind the functions Produce,
+// PollSender, PollReceiver and Consume hold the instructions of their stage.
 #include <unistd.h>
 #include <x86intrin.h>
 
@@ -160,8 +160,8 @@ int Main(int argc, char** argv) {
   for (int i = 0; i < 4; ++i) {
     std::printf("  %s %.1f", names[i], static_cast<double>(stage[i]) / commands);
   }
-  std::printf("  commands/PDU %.1f\n",
-              commands / static_cast<double>(std::max<uint64_t>(1, counters.Get(Counter::kTxPdus))));
+  std::printf("  commands/PDU %.1f\n", commands / static_cast<double>(std::max<uint64_t>(
+                                                      1, counters.Get(Counter::kTxPdus))));
   StopEal();
   return 0;
 }

@@ -1,5 +1,5 @@
-// A port whose other end is in the same thread: copies each frame once on the way, as memif does, and
-// costs little else. For benchmarks of what lies between ring and port.
+// A port whose other end is in the same thread: copies each frame once on the way, as memif does,
+// and costs little else. For benchmarks of what lies between ring and port.
 #ifndef SUEDE_TESTS_BENCH_LOOP_PORT_H_
 #define SUEDE_TESTS_BENCH_LOOP_PORT_H_
 
@@ -36,7 +36,9 @@ class LoopPort : public Port {
 
   uint32_t Receive(Frame** frames, uint32_t max) override {
     uint32_t count = 0;
-    for (; count < max && !arrived_.empty(); arrived_.pop_front()) frames[count++] = arrived_.front();
+    for (; count < max && !arrived_.empty(); arrived_.pop_front()) {
+      frames[count++] = arrived_.front();
+    }
     return count;
   }
   uint32_t Transmit(Frame* const* frames, uint32_t count) override {

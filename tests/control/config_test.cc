@@ -139,7 +139,8 @@ TEST(ConfigTest, RangesAreExpanded) {
   ASSERT_EQ(config.instances.size(), 16u);
   EXPECT_EQ(config.instances[15].xpu, 15u);
   EXPECT_EQ(config.instances[15].lcore, 1u);
-  EXPECT_EQ(config.instances[15].ports[0], (InstancePort{.port = 1, .address = {.low = 0xc6120010u}}));
+  EXPECT_EQ(config.instances[15].ports[0],
+            (InstancePort{.port = 1, .address = {.low = 0xc6120010u}}));
   ASSERT_EQ(config.peers.size(), 1024u);
   ASSERT_EQ(config.peers[1023].ports.size(), 2u);
   EXPECT_EQ(config.peers[1023].ports[0],

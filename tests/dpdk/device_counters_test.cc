@@ -11,9 +11,9 @@ namespace {
 using Kind = DeviceCounterKind;
 
 TEST(ClassifyXstatTest, KnowsThePausesOfTheDrivers) {
-  for (const std::string name : {"rx_xoff_packets", "rx_flow_control_xoff_packets",
-                                 "rx_pause_frames", "rx_pause_packets", "rx_pause", "mac_rx_mac_pause_num",
-                                 "rx_valid_pause"}) {
+  for (const std::string name :
+       {"rx_xoff_packets", "rx_flow_control_xoff_packets", "rx_pause_frames", "rx_pause_packets",
+        "rx_pause", "mac_rx_mac_pause_num", "rx_valid_pause"}) {
     EXPECT_EQ(ClassifyXstat(name), (DeviceCounterName{Kind::kRxPause, 0})) << name;
   }
   for (const std::string name : {"tx_xoff_packets", "tx_pause_frames", "mac_tx_mac_pause_num"}) {

@@ -52,7 +52,9 @@ bool ReceiveSegment(Connection& c) {
   message.msg_iovlen = 1;
   message.msg_control = control;
   message.msg_controllen = sizeof control;
-  if (recvmsg(c.socket, &message, MSG_CMSG_CLOEXEC) != static_cast<ssize_t>(sizeof reply)) return false;
+  if (recvmsg(c.socket, &message, MSG_CMSG_CLOEXEC) != static_cast<ssize_t>(sizeof reply)) {
+    return false;
+  }
   const cmsghdr* head = CMSG_FIRSTHDR(&message);
   if (reply.status != protocol::Status::kOk || head == nullptr) return false;
   int descriptors[2];
@@ -74,7 +76,9 @@ bool Open(Connection& c, const char* path, uint32_t queues) {
   if (connect(c.socket, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return false;
   const timeval patience{.tv_sec = 5, .tv_usec = 0};
   setsockopt(c.socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  if (recv(c.socket, &c.hello, sizeof c.hello, 0) != static_cast<ssize_t>(sizeof c.hello)) return false;
+  if (recv(c.socket, &c.hello, sizeof c.hello, 0) != static_cast<ssize_t>(sizeof c.hello)) {
+    return false;
+  }
   protocol::Open open;
   open.queue_count = queues;
   for (uint32_t q = 0; q < queues; ++q) open.instances[q] = c.hello.instances[0];

@@ -1,5 +1,5 @@
-// docs/management.md and docs/events.md hold what is declared. With SUEDE_UPDATE_DOCS=1 their tables
-// are written.
+// docs/management.md and docs/events.md hold what is declared. With SUEDE_UPDATE_DOCS=1 their
+// tables are written.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

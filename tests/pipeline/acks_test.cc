@@ -29,7 +29,8 @@ class AcksTest : public ByHandTest {
     p.port = port;
     p.transport.ack_delay = ack_delay;
     for (uint32_t peer = 1; peer < kPeers; ++peer) {
-      p.peers.push_back({.xpuid = static_cast<uint16_t>(peer), .address = {.low = IpOf(peer)}, .mac = MacOf(1)});
+      p.peers.push_back(
+          {.xpuid = static_cast<uint16_t>(peer), .address = {.low = IpOf(peer)}, .mac = MacOf(1)});
     }
     host->pipeline->AddInstance(p);
   }

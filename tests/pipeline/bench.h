@@ -178,11 +178,12 @@ class PipelineTest : public ::testing::Test {
     while (wire->Receive(&frame, 1) == 1) {
       const ParsedFrame parsed = ParseFrame({}, frame->data, frame->length, false);
       EXPECT_EQ(parsed.error, FrameError::kNone);
-      all.push_back({.rh = DecodeRh(parsed.pdu),
-                     .dscp = parsed.dscp,
-                     .commands = {parsed.pdu + kRhBytes, parsed.pdu + parsed.pdu_bytes - kRcrcBytes},
-                     .destination = static_cast<uint32_t>(parsed.destination.low) - IpOf(0),
-                     .source = static_cast<uint32_t>(parsed.source.low) - IpOf(0)});
+      all.push_back(
+          {.rh = DecodeRh(parsed.pdu),
+           .dscp = parsed.dscp,
+           .commands = {parsed.pdu + kRhBytes, parsed.pdu + parsed.pdu_bytes - kRcrcBytes},
+           .destination = static_cast<uint32_t>(parsed.destination.low) - IpOf(0),
+           .source = static_cast<uint32_t>(parsed.source.low) - IpOf(0)});
       wire->Release(&frame, 1);
     }
     return all;

@@ -1,5 +1,5 @@
-// What the control thread asks of an lcore: a queue's reset (docs/shared-memory.md, "Reset") and the
-// drain before the end.
+// What the control thread asks of an lcore: a queue's reset (docs/shared-memory.md, "Reset") and
+// the drain before the end.
 #include "bench.h"
 
 namespace suede {

@@ -1,4 +1,5 @@
-// Every reason for dropping a frame: dropped, answered by nothing, counted once, under its own name.
+// Every reason for dropping a frame: dropped, answered by nothing, counted once, under its own
+// name.
 #include "bench.h"
 #include "pipeline/drop_counter.h"
 

@@ -101,9 +101,10 @@ int RunGoodput(uint64_t first_seed, uint64_t count) {
                 failure.c_str());
   }
   // Each seed delivers the same both times, so the ratio of goodputs is that of times.
-  std::printf("goodput: %llu PDUs, %llu frames lost, ratio %.4f; at least %.2f of each seed wanted\n",
-              static_cast<unsigned long long>(pdus), static_cast<unsigned long long>(frames_lost),
-              clean_ns / lossy_ns, kLeastRatio);
+  std::printf(
+      "goodput: %llu PDUs, %llu frames lost, ratio %.4f; at least %.2f of each seed wanted\n",
+      static_cast<unsigned long long>(pdus), static_cast<unsigned long long>(frames_lost),
+      clean_ns / lossy_ns, kLeastRatio);
   return passed ? 0 : 1;
 }
 

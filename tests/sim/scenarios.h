@@ -37,7 +37,8 @@ inline constexpr Scenario kScenarios[] = {
        options.commands = 2000;
        return options;
      }},
-    // Every encapsulation in turn. Between two hosts alone frames are corrupted too: outside the PDU
+    // Every encapsulation in turn. Between two hosts alone frames are corrupted too: outside the
+    // PDU
     // nothing but the FCS, which a simulated link does not have, guards an AFH address.
     {"encapsulations",
      [](uint32_t seed) {
@@ -69,7 +70,8 @@ inline constexpr Scenario kScenarios[] = {
        options.commands = 2000;
        return options;
      }},
-    // Cables are pulled for up to 40 ms, after 10 ms without an answer a peer is unreachable. What is
+    // Cables are pulled for up to 40 ms, after 10 ms without an answer a peer is unreachable. What
+    // is
     // given up may be missing; all else is as ever, and what was acknowledged was delivered.
     {"outages",
      [](uint32_t seed) {

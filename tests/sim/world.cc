@@ -108,7 +108,9 @@ World::World(uint64_t seed, const WorldOptions& options) : options_(options), ne
     uint8_t mac[6];
     std::copy_n(MacOf(h, options_.encap).begin(), 6, mac);
     host.port = network_.AddPort(mac, 8192, 64, options_.faults);
-    host.pipeline.AddPort(host.port, {.rules = {.encap = options_.encap}, .tagged = options_.tagged_frames, .mac = MacOf(h, options_.encap)});
+    host.pipeline.AddPort(host.port, {.rules = {.encap = options_.encap},
+                                      .tagged = options_.tagged_frames,
+                                      .mac = MacOf(h, options_.encap)});
     InstanceParams params{.xpuid = static_cast<uint16_t>(h),
                           .address = AddressOf(h, options_.encap),
                           .partition = 7};
