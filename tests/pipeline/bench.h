@@ -15,6 +15,8 @@
 
 namespace suede {
 
+inline constexpr int kOk = SUEDE_STATUS_OK;
+
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 

@@ -7,7 +7,6 @@
 namespace suede {
 namespace {
 
-constexpr int kOk = SUEDE_STATUS_OK;
 constexpr int kNoCredit = SUEDE_STATUS_NO_CREDIT;
 constexpr int kMalformed = SUEDE_STATUS_MALFORMED;
 

@@ -5,7 +5,6 @@
 namespace suede {
 namespace {
 
-constexpr int kOk = SUEDE_STATUS_OK;
 constexpr int kReset = SUEDE_STATUS_RESET;
 
 class ControlPathTest : public PipelineTest {
