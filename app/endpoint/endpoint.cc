@@ -329,15 +329,20 @@ uint64_t Endpoint::Progress(uint32_t lcore) const {
   return counters.Get(Counter::kBusyCycles) + counters.Get(Counter::kIdleCycles);
 }
 
-CounterSnapshot Endpoint::Counters() const {
-  CounterSnapshot sum{};
+template <typename Each>
+void Endpoint::ForEachBlock(Each each) const {
   for (const auto& pipeline : pipelines_) {
-    pipeline->port_counters().AddTo(sum);
-    for (uint32_t i = 0; i < pipeline->instance_count(); ++i) pipeline->counters(i).AddTo(sum);
+    each(pipeline->port_counters());
+    for (uint32_t i = 0; i < pipeline->instance_count(); ++i) each(pipeline->counters(i));
   }
   for (const auto& lane : lanes_) {
-    if (lane != nullptr) lane->control_counters().AddTo(sum);
+    if (lane != nullptr) each(std::as_const(*lane).control_counters());
   }
+}
+
+CounterSnapshot Endpoint::Counters() const {
+  CounterSnapshot sum{};
+  ForEachBlock([&sum](const CounterBlock& block) { block.AddTo(sum); });
   return sum;
 }
 
@@ -354,15 +359,7 @@ CounterSnapshot Endpoint::LcoreCounters(uint32_t lcore) const {
 
 uint64_t Endpoint::SumOf(Counter counter) const {
   uint64_t sum = 0;
-  for (const auto& pipeline : pipelines_) {
-    sum += pipeline->port_counters().Get(counter);
-    for (uint32_t i = 0; i < pipeline->instance_count(); ++i) {
-      sum += pipeline->counters(i).Get(counter);
-    }
-  }
-  for (const auto& lane : lanes_) {
-    if (lane != nullptr) sum += lane->control_counters().Get(counter);
-  }
+  ForEachBlock([&sum, counter](const CounterBlock& block) { sum += block.Get(counter); });
   return sum;
 }
 

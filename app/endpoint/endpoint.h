@@ -100,6 +100,9 @@ class Endpoint {
   void LogEvent(const Event& event) const;
   absl::Status StartEalFor();
   absl::Status OpenPorts();
+  // Calls `each` with every block of counters that there is.
+  template <typename Each>
+  void ForEachBlock(Each each) const;
   void BuildPipelines();
   static uint32_t PlainMemoryMb(const Config& config);
   PortOptions MakePortOptions(uint32_t port) const;

@@ -44,10 +44,7 @@ void Pipeline::Complete(Instance& instance, PduList& pdus, uint8_t status) {
     instance.inflight_bytes -= pdu->bytes;
     port.ReleasePdu(pdu);
   }
-  if (!instance.on_active_list && instance.scheduler.HasWork()) {
-    instance.on_active_list = true;
-    port.active_instances.push_back(instance.number);
-  }
+  if (instance.scheduler.HasWork()) Enlist(instance);
 }
 
 void Pipeline::OnAcked(Instance& instance, uint32_t number, PduList& acked) {
@@ -93,6 +90,11 @@ void Pipeline::PublishCompletions() {
 
 void Pipeline::Activate(Instance& instance, uint32_t queue) {
   instance.scheduler.Activate(queue);
+  Enlist(instance);
+}
+
+// Puts the instance on its port's list of those with work, if it is not there.
+void Pipeline::Enlist(Instance& instance) {
   if (instance.on_active_list) return;
   instance.on_active_list = true;
   PortOf(instance).active_instances.push_back(instance.number);

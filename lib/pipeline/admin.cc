@@ -16,10 +16,7 @@ void Pipeline::SetAdmin(const LcoreRequest& request) {
 // What an instance that is down was left with when its turn came on its port's lists is put on
 // them again. A port that is down stands still as it is and needs nothing of the kind.
 void Pipeline::Resume(Instance& instance) {
-  if (!instance.on_active_list && instance.scheduler.HasWork()) {
-    instance.on_active_list = true;
-    PortOf(instance).active_instances.push_back(instance.number);
-  }
+  if (instance.scheduler.HasWork()) Enlist(instance);
   for (uint32_t number = 0; number < instance.connections.size(); ++number) {
     Connection& connection = instance.connections[number];
     if (connection.HasRetransmission()) WantRetransmission(instance, number);

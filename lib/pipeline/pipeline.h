@@ -189,6 +189,7 @@ class Pipeline {
 
   PortContext& PortOf(const Instance& instance) { return *ports_[instance.params.port]; }
   void Activate(Instance& instance, uint32_t queue);
+  void Enlist(Instance& instance);
 
   std::vector<std::unique_ptr<PortContext>> ports_;
   std::vector<std::unique_ptr<Instance>> instances_;

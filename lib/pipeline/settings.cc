@@ -36,10 +36,7 @@ void Pipeline::ContinueChange(Time now) {
     change_connection_ = 0;
     ++change_instance_;
     // More may be in flight now than there was room for.
-    if (!instance.on_active_list && instance.scheduler.HasWork()) {
-      instance.on_active_list = true;
-      PortOf(instance).active_instances.push_back(instance.number);
-    }
+    if (instance.scheduler.HasWork()) Enlist(instance);
   }
   change_->done.store(true, std::memory_order_release);
   change_ = nullptr;
