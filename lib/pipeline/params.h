@@ -8,17 +8,22 @@
 #include <vector>
 
 #include "base/sue.h"
+#include "path/params.h"
 #include "transport/params.h"
 #include "wire/encap.h"
 
 namespace suede {
 
-// A destination of an instance, as its port reaches it.
-struct PeerParams {
-  uint16_t xpuid = 0;
+// A destination of an instance, as one plane reaches it.
+struct PeerPlane {
+  bool present = true;  // false: the plane does not lead there
   NetAddress address;
   MacAddress mac{};  // udp4, udp6
   bool resolving = false;  // the MAC address is not known yet: a kSetPeerMac brings it
+};
+struct PeerParams {
+  uint16_t xpuid = 0;
+  std::vector<PeerPlane> planes;  // as the instance has them; at least one is present
 };
 
 struct PortParams {
@@ -29,11 +34,18 @@ struct PortParams {
   MacAddress mac{};
 };
 
+// A plane of an instance: one of its ports.
+struct PlaneParams {
+  uint32_t port = 0;  // the pipeline's number of the port
+  NetAddress address;
+  uint32_t weight = 1;  // bandwidth in relation to the other planes, 1 to kMaxPlaneWeight
+};
+inline constexpr uint32_t kMaxPlaneWeight = 65535;
+
 struct InstanceParams {
   uint16_t xpuid = 0;
   uint8_t instance = 0;
-  uint32_t port = 0;  // the pipeline's number of the port
-  NetAddress address;
+  std::vector<PlaneParams> planes;  // 1, 2 or 4, on different ports
   uint16_t partition = 0;
   std::array<TrafficClass, kVcCount> classes{};
   TrafficClass ack_class;
@@ -42,6 +54,7 @@ struct InstanceParams {
   uint32_t unclaimed_pdus = 64;    // PDUs that wait per VC without a client
   uint32_t epoch = 1;              // which boot this is; never 0, grows from boot to boot
   TransportParams transport;
+  PathParams paths;
   std::vector<PeerParams> peers;
 };
 
