@@ -193,8 +193,7 @@ void Endpoint::Adopt(Config config) { config_ = std::move(config); }
 InstanceParams Endpoint::MakeInstanceParams(const InstanceConfig& instance, uint32_t port) const {
   InstanceParams params{.xpuid = static_cast<uint16_t>(instance.xpu),
                         .instance = static_cast<uint8_t>(instance.instance),
-                        .port = port,
-                        .address = ToAddress(instance.ports[0].address),
+                        .planes = {{.port = port, .address = ToAddress(instance.ports[0].address)}},
                         .partition = static_cast<uint16_t>(config_.partition)};
   const Settings settings = SettingsOf(config_);
   params.classes = settings.classes;
@@ -210,10 +209,10 @@ InstanceParams Endpoint::MakeInstanceParams(const InstanceConfig& instance, uint
     const ConfigAddress address = PeerAddress(peer, *at, instance.instance);
     if (address == instance.ports[0].address) continue;  // an instance is no peer of its own
     params.peers.push_back({.xpuid = static_cast<uint16_t>(peer.xpu),
-                            .address = ToAddress(address),
-                            .mac = at->mac,
-                            .resolving = at->mac == ConfigMac{} &&
-                                         LearnsNeighbours(config_.ports[at->port])});
+                            .planes = {{.address = ToAddress(address),
+                                        .mac = at->mac,
+                                        .resolving = at->mac == ConfigMac{} &&
+                                                     LearnsNeighbours(config_.ports[at->port])}}});
   }
   return params;
 }

@@ -46,8 +46,8 @@ void PeerResolver::FindPeers() {
     const uint32_t number = endpoint_->number_of(i);
     const auto& peers = endpoint_->pipeline(lcore_).instance(number).params.peers;
     for (uint32_t peer = 0; peer < peers.size(); ++peer) {
-      if (!peers[peer].resolving) continue;
-      const NetAddress& address = peers[peer].address;
+      if (!peers[peer].planes[0].resolving) continue;
+      const NetAddress& address = peers[peer].planes[0].address;
       const LinkAddress at =
           ToLink(config.ports[port_].encapsulation, address.high, address.low);
       peers_[at].uses.push_back({.instance = number, .peer = peer});

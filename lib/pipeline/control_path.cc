@@ -241,7 +241,7 @@ void Pipeline::SetPeerMac(const LcoreRequest& request) {
   Instance& instance = *instances_[request.instance];
   const uint32_t peer = request.peer;
   if (peer >= instance.params.peers.size()) return;
-  instance.params.peers[peer].mac = request.mac;
+  instance.params.peers[peer].planes[0].mac = request.mac;
   instance.WriteHeaders(peer, PortOf(instance).params);
   instance.resolving[peer] = 0;
   instance.counters.Add(Counter::kNeighboursLearnt);

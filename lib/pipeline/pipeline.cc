@@ -37,13 +37,13 @@ Instance::Instance(const InstanceParams& instance_params, const PortParams& port
   widest_window = params.transport.window_pdus;
   for (uint32_t peer = 0; peer < count; ++peer) {
     peer_of_xpu[params.peers[peer].xpuid] = static_cast<uint16_t>(peer);
-    resolving.push_back(params.peers[peer].resolving ? 1 : 0);
+    resolving.push_back(params.peers[peer].planes[0].resolving ? 1 : 0);
     WriteHeaders(peer, port_params);
   }
 }
 
 void Instance::WriteHeaders(uint32_t peer, const PortParams& port_params) {
-  const PeerParams& p = params.peers[peer];
+  const PeerPlane& p = params.peers[peer].planes[0];
   for (uint32_t c = 0; c < kClasses; ++c) {
     headers[peer * kClasses + c] = MakeTemplate(
         port_params.rules.encap,
@@ -51,7 +51,7 @@ void Instance::WriteHeaders(uint32_t peer, const PortParams& port_params) {
          .destination_mac = p.mac,
          .tagged = port_params.tagged,
          .vid = port_params.vid,
-         .source = params.address,
+         .source = params.planes[0].address,
          .destination = p.address,
          .udp_port = port_params.rules.udp_port,
          .session = port_params.session,
@@ -90,7 +90,7 @@ uint32_t Pipeline::AddPort(Port* port, const PortParams& params, PacketLane* pac
 
 uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   const auto number = static_cast<uint32_t>(instances_.size());
-  PortContext& port = *ports_[params.port];
+  PortContext& port = *ports_[params.planes[0].port];
   stats_.push_back(std::make_unique<InstanceStats>());
   instances_.push_back(std::make_unique<Instance>(params, port.params, stats_.back().get()));
   Instance& instance = *instances_.back();
@@ -99,7 +99,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   const size_t timers = instance.connections.size() + instance.handshakes.size();
   instance_of_timer_.resize(instance_of_timer_.size() + timers, number);
   timers_.Resize(static_cast<uint32_t>(instance_of_timer_.size()));
-  port.instance_by_address[params.address] = number;
+  port.instance_by_address[params.planes[0].address] = number;
   port.active_instances.Reserve(instances_.size() + 1);
   port.retransmit.Reserve(instance_of_timer_.size() + 1);
   port.ack_now.Reserve(instance_of_timer_.size() + 1);

@@ -187,7 +187,7 @@ class Pipeline {
   void Tell(LcoreEventKind kind, const Instance& instance, uint32_t connection);
   void Tell(const LcoreEvent& event);
 
-  PortContext& PortOf(const Instance& instance) { return *ports_[instance.params.port]; }
+  PortContext& PortOf(const Instance& instance) { return *ports_[instance.params.planes[0].port]; }
   void Activate(Instance& instance, uint32_t queue);
   void Enlist(Instance& instance);
 

@@ -84,7 +84,7 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
     instance.counters.Add(Counter::kRxUnknownXpu);
     return false;
   }
-  if (parsed.source != instance.params.peers[pdu.peer].address) {
+  if (parsed.source != instance.params.peers[pdu.peer].planes[0].address) {
     instance.counters.Add(Counter::kRxSource);
     return false;
   }

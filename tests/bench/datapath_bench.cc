@@ -68,17 +68,17 @@ struct Bench {
 
   Bench(uint32_t data_bytes, uint32_t pack_count, uint32_t destination_count)
       : destinations(destination_count), pack(pack_count) {
-    InstanceParams from{.xpuid = 0, .address = {.low = kIpBase}};
+    InstanceParams from{.xpuid = 0, .planes = {{.address = {.low = kIpBase}}}};
     from.inflight_pdus = 8192;
     for (uint32_t d = 1; d <= destinations; ++d) {
-      from.peers.push_back({.xpuid = static_cast<uint16_t>(d), .address = {.low = kIpBase + d}});
+      from.peers.push_back({.xpuid = static_cast<uint16_t>(d), .planes = {{.address = {.low = kIpBase + d}}}});
     }
     sender.pipeline.AddPort(&sender.port, {});
     sender.pipeline.AddInstance(from);
     receiver.pipeline.AddPort(&receiver.port, {});
     for (uint32_t d = 1; d <= destinations; ++d) {
-      InstanceParams to{.xpuid = static_cast<uint16_t>(d), .address = {.low = kIpBase + d}};
-      to.peers.push_back({.xpuid = 0, .address = {.low = kIpBase}});
+      InstanceParams to{.xpuid = static_cast<uint16_t>(d), .planes = {{.address = {.low = kIpBase + d}}}};
+      to.peers.push_back({.xpuid = 0, .planes = {{.address = {.low = kIpBase}}}});
       receiver.pipeline.AddInstance(to);
     }
     sender.port.ConnectTo(&receiver.port);

@@ -25,12 +25,12 @@ class AcksTest : public ByHandTest {
   void AddInstance(uint32_t xpu, uint32_t port, Duration ack_delay) {
     InstanceParams p = params;
     p.xpuid = static_cast<uint16_t>(xpu);
-    p.address.low = IpOf(xpu);
-    p.port = port;
+    p.planes = {{.port = port, .address = {.low = IpOf(xpu)}}};
     p.transport.ack_delay = ack_delay;
     for (uint32_t peer = 1; peer < kPeers; ++peer) {
       p.peers.push_back(
-          {.xpuid = static_cast<uint16_t>(peer), .address = {.low = IpOf(peer)}, .mac = MacOf(1)});
+          {.xpuid = static_cast<uint16_t>(peer),
+           .planes = {{.address = {.low = IpOf(peer)}, .mac = MacOf(1)}}});
     }
     host->pipeline->AddInstance(p);
   }

@@ -101,13 +101,15 @@ class PipelineTest : public ::testing::Test {
     host.pipeline->AddPort(host.port, {.mac = MacOf(host.number)}, host.lane.get());
     InstanceParams p = params;
     p.xpuid = static_cast<uint16_t>(host.number);
-    p.address.low = IpOf(host.number);
+    p.planes = {{.address = {.low = IpOf(host.number)}}};
     p.epoch = epoch;
     for (uint32_t peer = 0; peer < peers; ++peer) {
       if (peer == host.number) continue;
       p.peers.push_back(
-          {.xpuid = static_cast<uint16_t>(peer), .address = {.low = IpOf(peer)},
-           .mac = resolving ? MacAddress{} : MacOf(peer), .resolving = resolving});
+          {.xpuid = static_cast<uint16_t>(peer),
+           .planes = {{.address = {.low = IpOf(peer)},
+                       .mac = resolving ? MacAddress{} : MacOf(peer),
+                       .resolving = resolving}}});
     }
     host.pipeline->AddInstance(p);
   }

@@ -28,10 +28,11 @@ class FairnessTest : public PipelineTest {
     host->pipeline = std::make_unique<Pipeline>();
     host->pipeline->AddPort(host->port, {.mac = MacOf(0)});
     InstanceParams p = params;
-    p.address.low = IpOf(0);
+    p.planes = {{.address = {.low = IpOf(0)}}};
     for (uint32_t peer = 1; peer <= kDestinations; ++peer) {
       p.peers.push_back(
-          {.xpuid = static_cast<uint16_t>(peer), .address = {.low = IpOf(peer)}, .mac = MacOf(1)});
+          {.xpuid = static_cast<uint16_t>(peer),
+           .planes = {{.address = {.low = IpOf(peer)}, .mac = MacOf(1)}}});
     }
     host->pipeline->AddInstance(p);
     client = &Attach(*host);

@@ -112,7 +112,7 @@ World::World(uint64_t seed, const WorldOptions& options) : options_(options), ne
                                       .tagged = options_.tagged_frames,
                                       .mac = MacOf(h, options_.encap)});
     InstanceParams params{.xpuid = static_cast<uint16_t>(h),
-                          .address = AddressOf(h, options_.encap),
+                          .planes = {{.address = AddressOf(h, options_.encap)}},
                           .partition = 7};
     params.pack_limit_bytes = options_.pack_limit_bytes;
     params.transport = options_.transport;
@@ -121,8 +121,8 @@ World::World(uint64_t seed, const WorldOptions& options) : options_(options), ne
       if (peer == h) continue;
       params.peers.push_back(
           {.xpuid = static_cast<uint16_t>(peer),
-           .address = AddressOf(peer, options_.encap),
-           .mac = MacOf(peer, options_.encap)});
+           .planes = {{.address = AddressOf(peer, options_.encap),
+                       .mac = MacOf(peer, options_.encap)}}});
     }
     host.pipeline.AddInstance(params);
     host.shape = {.queue_count = options_.queues, .tx_lines = 1024, .rx_lines = options_.rx_lines,
