@@ -196,6 +196,10 @@ void DpdkPort::Release(Frame* const* frames, uint32_t count) {
       if (rte_mbuf_refcnt_update(mbuf, -1) != 0) continue;  // the device frees it
       rte_mbuf_refcnt_set(mbuf, 1);
     }
+    if (mbuf->pool != pool_) [[unlikely]] {
+      rte_mempool_put(mbuf->pool, mbuf);
+      continue;
+    }
     unused[pending++] = mbuf;
     if (pending == kBurst) {
       rte_mempool_put_bulk(pool_, unused, pending);

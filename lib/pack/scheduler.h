@@ -1,6 +1,9 @@
 // Transmit queues per {destination, VC} and the order in which they are served: round robin over
 // the VCs, round robin over the queues of a VC (SUE framework §4.2 step 3, §4.4).
 //
+// Queues whose PDUs may only take one plane are on that plane's lane, so that a port without room
+// holds up none of the others; otherwise there is one lane. Each lane is served by itself.
+//
 // Every operation is O(1), whatever the number of destinations: only queues that can send are on a
 // list. Owned by one lcore.
 #ifndef SUEDE_PACK_SCHEDULER_H_
@@ -27,11 +30,14 @@ struct TxQueue {
   PduList pdus;
   uint32_t next_active = kNone;
   State state = State::kIdle;
+  uint8_t lane = 0;
   bool lost = false;  // the destination is unreachable: nothing is put here
 };
 
 class Scheduler {
  public:
+  static constexpr uint32_t kLanes = 4;
+
   explicit Scheduler(uint32_t peer_count) : queues_(peer_count * kVcCount) {}
 
   static uint32_t QueueIndex(uint32_t peer, uint32_t vc) { return peer * kVcCount + vc; }
@@ -40,7 +46,7 @@ class Scheduler {
   TxQueue& queue(uint32_t index) { return queues_[index]; }
 
   // Whether Next would give a queue.
-  bool HasWork() const { return with_work_ != 0; }
+  bool HasWork(uint32_t lane = 0) const { return lanes_[lane].with_work != 0; }
 
   // Something was put on an idle queue, or a blocked one may go on.
   void Activate(uint32_t index) {
@@ -50,15 +56,17 @@ class Scheduler {
     PushBack(index);
   }
 
-  // The queue whose turn it is, taken off its list: follow with Requeue, Block or Idle.
-  uint32_t Next() {
-    // The first VC with work from next_vc_ on, round about.
-    const uint32_t turned = (with_work_ | with_work_ << kVcCount) >> next_vc_;
-    const uint32_t vc = (next_vc_ + static_cast<uint32_t>(std::countr_zero(turned))) % kVcCount;
-    next_vc_ = (vc + 1) % kVcCount;
-    return PopFront(vc);
+  // The queue whose turn it is, taken off its list: follow with Requeue or Block. Its lane may have
+  // been changed since it was put there.
+  uint32_t Next(uint32_t number = 0) {
+    Lane& lane = lanes_[number];
+    // The first VC with work from next_vc on, round about.
+    const uint32_t turned = (lane.with_work | lane.with_work << kVcCount) >> lane.next_vc;
+    const uint32_t vc = (lane.next_vc + static_cast<uint32_t>(std::countr_zero(turned))) % kVcCount;
+    lane.next_vc = (vc + 1) % kVcCount;
+    return PopFront(lane, vc);
   }
-  // Served: goes to the end of its list if it has more.
+  // Served: goes to the end of its lane's list if it has more.
   void Requeue(uint32_t index) {
     TxQueue& q = queues_[index];
     if (q.pdus.empty()) {
@@ -76,8 +84,15 @@ class Scheduler {
     uint32_t tail = TxQueue::kNone;
   };
 
+  struct Lane {
+    List lists[kVcCount];
+    uint32_t with_work = 0;  // VCs whose list is not empty, a mask
+    uint32_t next_vc = 0;
+  };
+
   void PushBack(uint32_t index) {
-    List& list = lists_[VcOf(index)];
+    Lane& lane = lanes_[queues_[index].lane];
+    List& list = lane.lists[VcOf(index)];
     queues_[index].next_active = TxQueue::kNone;
     if (list.head == TxQueue::kNone) {
       list.head = index;
@@ -85,20 +100,18 @@ class Scheduler {
       queues_[list.tail].next_active = index;
     }
     list.tail = index;
-    with_work_ |= 1u << VcOf(index);
+    lane.with_work |= 1u << VcOf(index);
   }
-  uint32_t PopFront(uint32_t vc) {
-    List& list = lists_[vc];
+  uint32_t PopFront(Lane& lane, uint32_t vc) {
+    List& list = lane.lists[vc];
     const uint32_t index = list.head;
     list.head = queues_[index].next_active;
-    if (list.head == TxQueue::kNone) with_work_ &= ~(1u << vc);
+    if (list.head == TxQueue::kNone) lane.with_work &= ~(1u << vc);
     return index;
   }
 
   std::vector<TxQueue> queues_;
-  List lists_[kVcCount];
-  uint32_t with_work_ = 0;  // VCs whose list is not empty, a mask
-  uint32_t next_vc_ = 0;
+  Lane lanes_[kLanes];
 };
 
 }  // namespace suede

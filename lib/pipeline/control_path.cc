@@ -42,6 +42,15 @@ bool Pipeline::PollMailbox() {
       case LcoreRequestKind::kSetInstance:
         SetAdmin(request);
         continue;
+      case LcoreRequestKind::kSetPlane:
+        SetPlane(request);
+        continue;
+      case LcoreRequestKind::kSetWeight:
+        SetWeight(request);
+        continue;
+      case LcoreRequestKind::kPlanes:
+        WritePlanes(*request.planes);
+        continue;
     }
     mailbox_.replies.Push({.kind = request.kind,
                            .status = status,
@@ -216,6 +225,8 @@ void Pipeline::WriteSnapshot(ConnectionSnapshot& out) const {
       const ConnectionState state = instance.StateOf(out.next);
       if (state == ConnectionState::kNew && !out.unused) continue;
       out.rows[out.count++] = {.peer_xpuid = xpuid,
+                               .plane =
+                                   static_cast<uint8_t>(instance.PlaneOfConnection(out.next)),
                                .vc = instance.VcOfConnection(out.next),
                                .state = state,
                                .peer_waits = connection.not_ready(),
@@ -240,22 +251,25 @@ void Pipeline::SetPeerMac(const LcoreRequest& request) {
   if (request.instance >= instances_.size()) return;
   Instance& instance = *instances_[request.instance];
   const uint32_t peer = request.peer;
-  if (peer >= instance.params.peers.size()) return;
-  instance.params.peers[peer].planes[0].mac = request.mac;
-  instance.WriteHeaders(peer, PortOf(instance).params);
-  instance.resolving[peer] = 0;
+  if (peer >= instance.params.peers.size() || request.plane >= instance.plane_count()) return;
+  instance.params.peers[peer].planes[request.plane].mac = request.mac;
+  instance.WriteHeaders(peer);
+  instance.resolving[instance.PlaneIndex(peer, request.plane)] = 0;
   instance.counters.Add(Counter::kNeighboursLearnt);
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    const uint32_t number = instance.ConnectionIndex(peer, vc);
-    const bool lost = instance.connections[number].lost();
+    const uint32_t number = instance.ConnectionIndex(peer, request.plane, vc);
+    const bool lost = instance.connections[number].lost() || instance.paths[peer].unreachable;
     if (instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).lost && !lost) {
       Tell(LcoreEventKind::kPeerReachable, instance, number);
+      MarkLost(instance, peer, 1u << vc, false);
     }
-    MarkLost(instance, number, lost);
-    const uint8_t bit = static_cast<uint8_t>(1u << vc);
-    if ((instance.blocked[number] & bit) == 0) continue;
-    instance.blocked[number] = static_cast<uint8_t>(instance.blocked[number] & ~bit);
-    Activate(instance, Scheduler::QueueIndex(peer, vc));
+  }
+  // A queue that waits for nothing else makes itself heard.
+  UpdateUsable(instance, peer);
+  const uint32_t mask = instance.blocked[peer];
+  instance.blocked[peer] = 0;
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if ((mask & 1u << vc) != 0) Activate(instance, Scheduler::QueueIndex(peer, vc));
   }
 }
 
@@ -264,16 +278,15 @@ void Pipeline::LosePeer(const LcoreRequest& request) {
   if (request.instance >= instances_.size()) return;
   Instance& instance = *instances_[request.instance];
   const uint32_t peer = request.peer;
-  if (peer >= instance.params.peers.size() || instance.resolving[peer] == 0) return;
-  const bool per_vc = instance.params.transport.psn_scope == PsnScope::kVc;
-  for (uint32_t vc = 0; vc < (per_vc ? kVcCount : 1); ++vc) {
-    const uint32_t number = instance.ConnectionIndex(peer, vc);
+  if (peer >= instance.params.peers.size() || !IsResolving(instance, peer)) return;
+  for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
+    const uint32_t number = instance.ConnectionIndex(peer, 0, vc);
     if (!instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).lost) {
       instance.counters.Add(Counter::kUnreachable);
       Tell(LcoreEventKind::kPeerUnreachable, instance, number);
     }
-    MarkLost(instance, number, true);
-    GiveUpQueued(instance, number, SUEDE_STATUS_UNREACHABLE);
+    MarkLost(instance, peer, instance.VcsOfConnection(number), true);
+    GiveUpQueued(instance, peer, instance.VcsOfConnection(number), SUEDE_STATUS_UNREACHABLE);
   }
 }
 

@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "pack/scheduler.h"
+#include "path/peer_paths.h"
+#include "path/plane_session.h"
+#include "pipeline/mailbox.h"
 #include "pipeline/params.h"
 #include "pipeline/settings.h"
 #include "pipeline/snapshot.h"
@@ -26,27 +29,47 @@ struct InstanceStats {
   HistogramBlock histograms;
 };
 
+struct PortContext;
+
 struct Instance {
   static constexpr uint16_t kNoPeer = 0xffff;
   static constexpr uint32_t kNoClient = ~0u;
   static constexpr uint32_t kAckClass = kVcCount;  // of PDUs without commands
   static constexpr uint32_t kClasses = kVcCount + 1;
 
-  Instance(const InstanceParams& instance_params, const PortParams& port_params,
+  // `plane_ports` are those of params.planes, in order.
+  Instance(const InstanceParams& instance_params, const std::vector<PortContext*>& plane_ports,
            InstanceStats* stats);
 
-  uint32_t ConnectionIndex(uint32_t peer, uint32_t vc) const {
-    return params.transport.psn_scope == PsnScope::kVc ? peer * kVcCount + vc : peer;
+  bool has_planes() const { return plane_bits != 0; }  // several of them
+  bool is_strict() const { return params.paths.ordering == Ordering::kStrict; }
+  uint32_t plane_count() const { return 1u << plane_bits; }
+  uint32_t connections_per_plane() const { return 1u << vc_bits; }
+
+  // A pair of peer and plane.
+  uint32_t PlaneIndex(uint32_t peer, uint32_t plane) const { return peer << plane_bits | plane; }
+  uint32_t ConnectionIndex(uint32_t peer, uint32_t plane, uint32_t vc) const {
+    return PlaneIndex(peer, plane) << vc_bits | (vc & ((1u << vc_bits) - 1));
   }
   uint32_t PeerOfConnection(uint32_t connection) const {
-    return params.transport.psn_scope == PsnScope::kVc ? connection / kVcCount : connection;
+    return connection >> vc_bits >> plane_bits;
+  }
+  uint32_t PlaneOfConnection(uint32_t connection) const {
+    return connection >> vc_bits & (plane_count() - 1);
   }
   uint8_t VcOfConnection(uint32_t connection) const {
-    return params.transport.psn_scope == PsnScope::kVc
-               ? static_cast<uint8_t>(connection % kVcCount) : 0;
+    return static_cast<uint8_t>(connection & ((1u << vc_bits) - 1));
   }
-  const HeaderTemplate& header(uint32_t peer, uint32_t traffic_class) const {
-    return headers[peer * kClasses + traffic_class];
+  // The VCs that a connection carries, a mask.
+  uint8_t VcsOfConnection(uint32_t connection) const {
+    return vc_bits == 0 ? (1u << kVcCount) - 1
+                        : static_cast<uint8_t>(1u << VcOfConnection(connection));
+  }
+  const HeaderTemplate& header(uint32_t peer, uint32_t plane, uint32_t traffic_class) const {
+    return headers[PlaneIndex(peer, plane) * kClasses + traffic_class];
+  }
+  PlaneSession& session(uint32_t peer, uint32_t plane) {
+    return sessions[PlaneIndex(peer, plane)];
   }
   ConnectionState StateOf(uint32_t connection) const;
   // Whether PDUs were ever exchanged with the peer since it or we started.
@@ -55,7 +78,7 @@ struct Instance {
   // What the settings of a running pipeline change: see settings.h.
   void Take(const Settings& settings);
   // The headers of a peer, by its parameters and the classes.
-  void WriteHeaders(uint32_t peer, const PortParams& port_params);
+  void WriteHeaders(uint32_t peer);
 
   InstanceParams params;
   uint32_t widest_window = 0;  // PDUs that a window has ever been, for CheckInvariants
@@ -63,23 +86,31 @@ struct Instance {
   GaugeBlock& gauges;
   HistogramBlock& histograms;
   uint32_t number = 0;       // in the pipeline
-  uint32_t first_timer = 0;  // of the connections' timers, then the handshakes'
-  uint32_t ack_list = 0;     // which of its port's ack_due has its delay
+  uint32_t first_timer = 0;  // of the connections' timers, then the handshakes', the sessions'
+  std::vector<PortContext*> ports;     // of the planes
+  std::vector<uint32_t> ack_list;      // which of the port's ack_due has its delay
+  const uint8_t plane_bits;            // planes are a power of two
+  const uint8_t vc_bits;               // so are the connections of each: one, or one for each VC
 
   std::array<uint16_t, kMaxXpus> peer_of_xpu;
-  std::vector<HeaderTemplate> headers;      // [peer * kClasses + class]
+  std::vector<HeaderTemplate> headers;      // [PlaneIndex * kClasses + class]
   std::vector<Connection> connections;      // [ConnectionIndex]
   std::vector<Handshake> handshakes;        // [peer]
-  std::vector<uint8_t> resolving;           // [peer]: its MAC address is not known yet
-  std::vector<uint8_t> blocked;             // [connection]: VCs whose queue waits for it, a mask
+  std::vector<PeerPaths> paths;             // [peer]
+  std::vector<PlaneSession> sessions;       // [PlaneIndex]
+  std::vector<uint8_t> resolving;           // [PlaneIndex]: its MAC address is not known yet
+  std::vector<uint8_t> blocked;             // [peer]: VCs whose queue waits for a connection, a mask
   std::vector<uint8_t> flags;               // [connection]: the lists below that it is on
   static constexpr uint8_t kOnAckList = 1;
   static constexpr uint8_t kOnAckNow = 2;
   static constexpr uint8_t kOnRetransmit = 4;
   Scheduler scheduler;
-  bool on_active_list = false;
+  uint8_t active_lanes = 0;  // on the pipeline's list, a mask
   bool down = false;  // by the operator: nothing leaves, what comes is dropped, time stands still
-  std::vector<bool> mismatched;  // [peer]: it speaks with another PSN scope, and that was told
+  std::vector<uint8_t> mismatched;  // [peer]: what of its HELLO does not agree: HelloMismatch
+  std::array<PlaneAdmin, kMaxPlanes> plane_admin{};
+  std::array<bool, kMaxPlanes> port_up{};               // where there are several
+  std::array<uint32_t, kMaxPlanes> inflight_on{};       // octets of commands, likewise
   uint32_t inflight = 0;         // PDUs, and octets of commands in them
   uint64_t inflight_bytes = 0;
   uint32_t queued = 0;           // PDUs packed and not yet sent

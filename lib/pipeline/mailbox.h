@@ -12,6 +12,7 @@
 namespace suede {
 
 struct ConnectionSnapshot;
+struct PlaneSnapshot;
 struct QueueSnapshot;
 struct SegmentShape;
 struct SettingsChange;
@@ -26,12 +27,22 @@ enum class LcoreRequestKind : uint8_t {
                 // acknowledged, and from then on take nothing
   kSnapshot,    // write connections to `snapshot`; has no reply but its `done`
   kSettings,    // take `settings`; no reply but its `done`; one at a time
-  kSetPeerMac,  // frames to `peer` of `instance` go to `mac` from now on; has no reply
-  kLosePeer,    // nobody knows that MAC address: what is for `peer` is given up, until kSetPeerMac;
-                // has no reply
+  kSetPeerMac,  // frames to `peer` of `instance` on `plane` go to `mac` from now on; has no reply
+  kLosePeer,    // nobody knows that MAC address: what is for `peer` is given up, where no other
+                // plane leads there, until kSetPeerMac; has no reply
   kQueues,      // write the clients' queues to `queues`; has no reply but its `done`
   kSetPort,     // take `port` out of the data path or back into it; shows in Pipeline::admin_done
   kSetInstance, // `instance` likewise
+  kSetPlane,    // `plane` of `instance`, one of several, is set `plane_admin`; shows there, too
+  kSetWeight,   // `weight` of `plane` of `instance` for `peer`, or for all of them; shows there, too
+  kPlanes,      // write planes to `planes`; has no reply but its `done`
+};
+
+// How an operator has set a plane.
+enum class PlaneAdmin : uint8_t {
+  kUp,
+  kDrain,  // what is in flight there may end, nothing new begins
+  kDown,
 };
 
 struct LcoreRequest {
@@ -44,12 +55,18 @@ struct LcoreRequest {
   std::array<uint8_t, 6> mac{};
   uint32_t port = 0;      // kSetPort: the pipeline's number
   bool up = false;        // kSetPort, kSetInstance
+  uint32_t plane = 0;     // kSetPeerMac, kLosePeer, kSetPlane, kSetWeight
+  PlaneAdmin plane_admin = PlaneAdmin::kUp;
+  uint32_t weight = 1;    // kSetWeight: 1 to 65535
   const uint32_t* queue_instances = nullptr;  // kAttach: of each queue; read before the answer
   void* segment = nullptr;
   const SegmentShape* shape = nullptr;  // read before the answer is sent, not after
   ConnectionSnapshot* snapshot = nullptr;
   SettingsChange* settings = nullptr;
   QueueSnapshot* queues = nullptr;
+  PlaneSnapshot* planes = nullptr;
+
+  static constexpr uint32_t kAllPeers = ~0u;
 };
 
 enum class LcoreStatus : uint8_t {
@@ -71,18 +88,27 @@ enum class LcoreEventKind : uint8_t {
   kPeerReset,        // the peer has restarted
   kPeerUnreachable,  // it does not answer: what was in flight to it was given up
   kPeerReachable,    // it answers again
-  kHelloMismatch,    // it speaks with another PSN scope; told once until it does not
+  kHelloMismatch,    // its HELLO does not agree with ours in `what`; told once until it does
+  kPlaneUp,          // the plane to the peer carries traffic
+  kPlaneDown,        // it does not any longer: `what`
   kQueueBroken,      // a client's indices were nonsense: its queue is served no more
 };
+
+// What a HELLO must agree in (docs/control-pdus.md).
+enum class HelloMismatch : uint8_t { kNone, kPsnScope, kWindowPdus, kPackLimitBytes };
 
 struct LcoreEvent {
   static constexpr uint8_t kAllVcs = 0xff;
   LcoreEventKind kind = LcoreEventKind::kPeerReset;
   uint8_t vc = kAllVcs;     // of the connection, where PSNs are counted for each VC
+  uint8_t plane = 0;        // kPlaneUp, kPlaneDown
+  uint8_t what = 0;         // kPlaneDown: a PlaneDownReason; kHelloMismatch: a HelloMismatch
   uint16_t peer_xpuid = 0;
   uint16_t queue = 0;       // kQueueBroken: number within the client
   uint32_t instance = 0;    // the pipeline's number
   uint32_t client = 0;      // kQueueBroken
+  uint32_t own = 0;         // kHelloMismatch: the two values
+  uint32_t theirs = 0;
 };
 
 // One per lcore. The control thread pushes requests and pops the rest, the lcore the reverse.

@@ -1,6 +1,7 @@
 #include "pipeline/pipeline.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace suede {
 namespace {
@@ -16,54 +17,71 @@ uint32_t AckListOf(PortContext& port, Duration delay) {
 
 }  // namespace
 
-Instance::Instance(const InstanceParams& instance_params, const PortParams& port_params,
-                   InstanceStats* stats)
+Instance::Instance(const InstanceParams& instance_params,
+                   const std::vector<PortContext*>& plane_ports, InstanceStats* stats)
     : params(instance_params),
       counters(stats->counters),
       gauges(stats->gauges),
       histograms(stats->histograms),
+      ports(plane_ports),
+      plane_bits(static_cast<uint8_t>(std::countr_zero(plane_ports.size()))),
+      vc_bits(instance_params.transport.psn_scope == PsnScope::kVc ? std::countr_zero(kVcCount)
+                                                                   : 0),
       handshakes(instance_params.peers.size()),
       scheduler(static_cast<uint32_t>(instance_params.peers.size())) {
   peer_of_xpu.fill(kNoPeer);
   claimed_by.fill(kNoClient);
   const auto count = static_cast<uint32_t>(params.peers.size());
-  const uint32_t per_peer = params.transport.psn_scope == PsnScope::kVc ? kVcCount : 1;
-  connections.resize(size_t{count} * per_peer);
-  blocked.resize(connections.size());
-  resolving.reserve(count);
+  const size_t planes = size_t{count} << plane_bits;
+  connections.resize(planes << vc_bits);
   flags.resize(connections.size());
+  sessions.resize(planes);
+  resolving.resize(planes);
+  headers.resize(planes * kClasses);
+  paths.resize(count);
+  blocked.resize(count);
   mismatched.resize(count);
-  headers.resize(size_t{count} * kClasses);
+  ack_list.resize(ports.size());
   widest_window = params.transport.window_pdus;
   for (uint32_t peer = 0; peer < count; ++peer) {
     peer_of_xpu[params.peers[peer].xpuid] = static_cast<uint16_t>(peer);
-    resolving.push_back(params.peers[peer].planes[0].resolving ? 1 : 0);
-    WriteHeaders(peer, port_params);
+    for (uint32_t plane = 0; plane < plane_count(); ++plane) {
+      const PeerPlane& p = params.peers[peer].planes[plane];
+      if (p.present) paths[peer].present |= static_cast<PlaneMask>(1u << plane);
+      paths[peer].SetWeight(plane, params.planes[plane].weight);
+      resolving[PlaneIndex(peer, plane)] = p.resolving ? 1 : 0;
+    }
+    WriteHeaders(peer);
   }
 }
 
-void Instance::WriteHeaders(uint32_t peer, const PortParams& port_params) {
-  const PeerPlane& p = params.peers[peer].planes[0];
-  for (uint32_t c = 0; c < kClasses; ++c) {
-    headers[peer * kClasses + c] = MakeTemplate(
-        port_params.rules.encap,
-        {.source_mac = port_params.mac,
-         .destination_mac = p.mac,
-         .tagged = port_params.tagged,
-         .vid = port_params.vid,
-         .source = params.planes[0].address,
-         .destination = p.address,
-         .udp_port = port_params.rules.udp_port,
-         .session = port_params.session,
-         .mac_prefix = port_params.rules.mac_prefix,
-         .ether_type = port_params.rules.ether_type,
-         .traffic_class = c == kAckClass ? params.ack_class : params.classes[c]});
+void Instance::WriteHeaders(uint32_t peer) {
+  for (uint32_t plane = 0; plane < plane_count(); ++plane) {
+    const PeerPlane& p = params.peers[peer].planes[plane];
+    const PortParams& port = ports[plane]->params;
+    for (uint32_t c = 0; c < kClasses; ++c) {
+      headers[PlaneIndex(peer, plane) * kClasses + c] = MakeTemplate(
+          port.rules.encap,
+          {.source_mac = port.mac,
+           .destination_mac = p.mac,
+           .tagged = port.tagged,
+           .vid = port.vid,
+           .source = params.planes[plane].address,
+           .destination = p.address,
+           .udp_port = port.rules.udp_port,
+           .session = port.session,
+           .mac_prefix = port.rules.mac_prefix,
+           .ether_type = port.rules.ether_type,
+           .traffic_class = c == kAckClass ? params.ack_class : params.classes[c]});
+    }
   }
 }
 
 bool Instance::HasHistory(uint32_t peer) const {
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    if (connections[ConnectionIndex(peer, vc)].HasHistory()) return true;
+  const uint32_t first = ConnectionIndex(peer, 0, 0);
+  const uint32_t end = ConnectionIndex(peer + 1, 0, 0);
+  for (uint32_t number = first; number < end; ++number) {
+    if (connections[number].HasHistory()) return true;
   }
   return false;
 }
@@ -73,6 +91,7 @@ ConnectionState Instance::StateOf(uint32_t number) const {
   if (connection.lost()) return ConnectionState::kLost;
   if (connection.HasRetransmission()) return ConnectionState::kRetransmitting;
   if (connection.paused()) return ConnectionState::kPaused;
+  if (connection.frozen()) return ConnectionState::kFrozen;
   const bool open = handshakes[PeerOfConnection(number)].open() || connection.HasHistory();
   return open ? ConnectionState::kOpen : ConnectionState::kNew;
 }
@@ -90,21 +109,27 @@ uint32_t Pipeline::AddPort(Port* port, const PortParams& params, PacketLane* pac
 
 uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   const auto number = static_cast<uint32_t>(instances_.size());
-  PortContext& port = *ports_[params.planes[0].port];
+  std::vector<PortContext*> ports;
+  for (const PlaneParams& plane : params.planes) ports.push_back(ports_[plane.port].get());
   stats_.push_back(std::make_unique<InstanceStats>());
-  instances_.push_back(std::make_unique<Instance>(params, port.params, stats_.back().get()));
+  instances_.push_back(std::make_unique<Instance>(params, ports, stats_.back().get()));
   Instance& instance = *instances_.back();
   instance.number = number;
   instance.first_timer = static_cast<uint32_t>(instance_of_timer_.size());
-  const size_t timers = instance.connections.size() + instance.handshakes.size();
+  const size_t timers =
+      instance.connections.size() + instance.handshakes.size() + instance.sessions.size();
   instance_of_timer_.resize(instance_of_timer_.size() + timers, number);
   timers_.Resize(static_cast<uint32_t>(instance_of_timer_.size()));
-  port.instance_by_address[params.planes[0].address] = number;
-  port.active_instances.Reserve(instances_.size() + 1);
-  port.retransmit.Reserve(instance_of_timer_.size() + 1);
-  port.ack_now.Reserve(instance_of_timer_.size() + 1);
-  instance.ack_list = AckListOf(port, params.transport.ack_delay);
-  port.ack_due[instance.ack_list].due.Reserve(instance_of_timer_.size() + 1);
+  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+    PortContext& port = *ports[plane];
+    port.place_by_address[params.planes[plane].address] = {.instance = number, .plane = plane};
+    port.retransmit.Reserve(instance_of_timer_.size() + 1);
+    port.ack_now.Reserve(instance_of_timer_.size() + 1);
+    instance.ack_list[plane] = AckListOf(port, params.transport.ack_delay);
+    port.ack_due[instance.ack_list[plane]].due.Reserve(instance_of_timer_.size() + 1);
+  }
+  has_planes_ |= instance.has_planes();
+  active_.Reserve(instances_.size() * kMaxPlanes + 1);
   // One per connection from turn to turn; within a turn each received frame may bring another.
   refused_.Reserve(instance_of_timer_.size() + ports_.size() * kBurst);
   waiting_.reserve(instances_.size() * kVcCount * 2);
@@ -114,6 +139,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
 bool Pipeline::Poll(Time now) {
   last_turn_ = now;
   bool work = PollMailbox();
+  if (has_planes_ && now >= ports_due_) WatchPorts(now);
   if (change_ != nullptr) {
     ContinueChange(now);
     work = true;
@@ -124,10 +150,8 @@ bool Pipeline::Poll(Time now) {
   work |= timers_.Advance(now, [&](uint32_t timer) { OnTimer(timer, now); });
   if (hook_ != nullptr) work |= hook_->Poll(now);
   work |= PollClients();
-  for (const auto& port : ports_) {
-    work |= StagePacket(*port);
-    work |= StagePdus(*port, now);
-  }
+  for (const auto& port : ports_) work |= StagePacket(*port);
+  work |= StagePdus(now);
   SendReady();
   for (const auto& port : ports_) SendAcks(*port, now);
   for (const auto& port : ports_) {
@@ -165,14 +189,20 @@ void Pipeline::CheckInvariants() const {
   for (const auto& instance : instances_) {
     uint32_t inflight = 0;
     uint32_t bytes = 0;
+    uint32_t bytes_on[kMaxPlanes] = {};
     // What is in flight beyond a window that was made smaller stays there until acknowledged.
     TransportParams widest = instance->params.transport;
     widest.window_pdus = instance->widest_window;
-    for (const Connection& connection : instance->connections) {
+    for (uint32_t number = 0; number < instance->connections.size(); ++number) {
+      const Connection& connection = instance->connections[number];
       connection.CheckInvariants(widest);
       if (connection.lost()) continue;
       inflight += connection.unacked_count();
       bytes += connection.unacked_bytes();
+      bytes_on[instance->PlaneOfConnection(number)] += connection.unacked_bytes();
+    }
+    for (uint32_t plane = 0; instance->has_planes() && plane < kMaxPlanes; ++plane) {
+      if (bytes_on[plane] != instance->inflight_on[plane]) std::abort();
     }
     if (inflight != instance->inflight || bytes != instance->inflight_bytes) std::abort();
     queued += instance->queued;

@@ -1,10 +1,11 @@
 // The data path of one lcore: from clients' rings to ports and back, run to completion.
 //
 // Poll is one turn of the loop. tx_path.cc tells the story of a command from ring to wire,
-// rx_path.cc the way back; acks.cc has what is sent on the transport's own account, and
-// control_path.cc what the control thread asks for, settings.cc what it changes, admin.cc what an
-// operator takes out of service. Everything but the mailbox and the counters belongs to the thread
-// that calls Poll.
+// rx_path.cc the way back; acks.cc has what is sent on the transport's own account, control_pdus.cc
+// what endpoints tell each other, timers.cc what happens when they do not; planes.cc says which
+// planes may be used, failover.cc what becomes of PDUs when one dies. control_path.cc has what the
+// control thread asks for, settings.cc what it changes, admin.cc what an operator takes out of
+// service. Everything but the mailbox and the counters belongs to the thread that calls Poll.
 #ifndef SUEDE_PIPELINE_PIPELINE_H_
 #define SUEDE_PIPELINE_PIPELINE_H_
 
@@ -65,7 +66,7 @@ class Pipeline {
   // Frames and drops that no instance can be named for.
   const CounterBlock& port_counters() const { return lcore_counters_; }
   uint32_t instance_count() const { return static_cast<uint32_t>(instances_.size()); }
-  // How many kSetPort and kSetInstance have taken effect.
+  // How many kSetPort, kSetInstance, kSetPlane and kSetWeight have taken effect.
   uint32_t admin_done() const { return admin_done_.load(std::memory_order_acquire); }
 
   // For tests: nothing is packed, in flight, owed or waiting to be sent.
@@ -75,6 +76,8 @@ class Pipeline {
 
 
  private:
+  static constexpr uint32_t kAllVcs = (1u << kVcCount) - 1;
+
   // The same but for what still lies in clients' rings.
   bool IsIdle() const;
   struct Refused {
@@ -83,6 +86,10 @@ class Pipeline {
     uint32_t lines;  // of the ring that the refused PDU needs
     Psn psn;
     uint8_t vc;
+  };
+  struct LaneRef {
+    uint32_t instance;
+    uint32_t lane;  // of its scheduler
   };
   struct VcRef {
     uint32_t instance;
@@ -94,6 +101,7 @@ class Pipeline {
     const uint8_t* commands = nullptr;
     uint32_t bytes = 0;  // from the end of the RH up to the R-CRC
     uint32_t peer = 0;
+    uint32_t plane = 0;  // that it came on
     Frame* frame = nullptr;
   };
 
@@ -104,13 +112,24 @@ class Pipeline {
                   uint32_t queue);
   void Discard(QueueSlot& slot, uint16_t number, const TxRecord& record, uint8_t status);
   bool StagePacket(PortContext& port);
-  bool StagePdus(PortContext& port, Time now);
-  bool StageOne(Instance& instance, PortContext& port, Time now);
+  bool StagePdus(Time now);
+  // What became of a lane's turn.
+  enum class Turn : uint8_t {
+    kMore,    // it can go on
+    kDone,    // nothing of it can be sent
+    kNoRoom,  // its ports are full
+  };
+  Turn StageOne(Instance& instance, uint32_t lane, Time now);
+  bool AnyPortHasRoom() const;
+  bool HasRoom(const Instance& instance, uint32_t lane) const;
+  uint32_t PickPlane(const Instance& instance, uint32_t peer, uint32_t vc, uint32_t bytes) const;
+  void BlockQueue(Instance& instance, uint32_t index, Time now);
+  Pdu* FreeOfDevice(Instance& instance, Pdu* pdu);
   void StageRetransmission(PortContext& port, Time now);
-  void StageSequenced(Instance& instance, PortContext& port, Pdu* pdu, Connection& connection);
-  void WriteFrame(Instance& instance, PortContext& port, Pdu* pdu, uint32_t traffic_class,
+  void StageSequenced(Instance& instance, uint32_t plane, Pdu* pdu, Connection& connection);
+  void WriteFrame(Instance& instance, uint32_t plane, Pdu* pdu, uint32_t traffic_class,
                   const ReliabilityHeader& rh);
-  void ReturnCredit(const Instance& instance, const Pdu& pdu);
+  void ReturnCredit(const Instance& instance, Pdu& pdu);
 
   // rx_path.cc
   bool PollPort(PortContext& port, Time now);
@@ -131,31 +150,82 @@ class Pipeline {
   void OnFrameError(PortContext& port, const Frame& frame, FrameError error, Time now);
 
   // acks.cc
-  void Complete(Instance& instance, PduList& pdus, uint8_t status);
+  // `plane`: where they are in flight; kNoPlane: nowhere.
+  void Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8_t status);
   void CompleteTag(QueueSlot& slot, uint16_t number, uint64_t tag, uint16_t xpuid, uint8_t vc,
                    uint8_t status);
-  // Ends what is in flight and queued on a connection.
-  void GiveUpQueued(Instance& instance, uint32_t connection, uint8_t status);
-  void OnPeerReset(Instance& instance, uint32_t peer);
-  void MarkLost(Instance& instance, uint32_t connection, bool lost);
+  // Ends what is queued to a peer on the VCs of the mask.
+  void GiveUpQueued(Instance& instance, uint32_t peer, uint32_t vcs, uint8_t status);
+  void MarkLost(Instance& instance, uint32_t peer, uint32_t vcs, bool lost);
   void Unblock(Instance& instance, uint32_t connection);
+  void UnblockPeer(Instance& instance, uint32_t peer);
   void OweAck(Instance& instance, uint32_t connection, Time now);
   void SendAcks(PortContext& port, Time now);
   bool PayAck(Instance& instance, uint32_t connection, uint8_t list);
   bool SendAck(Instance& instance, uint32_t connection);
-  void SendReady();
-  bool SendControl(Instance& instance, uint32_t peer, const ControlMessage& message);
-  Hello MakeHello(const Instance& instance, uint32_t peer, bool reply_wanted) const;
-  void OnControlPdu(Instance& instance, const ReceivedPdu& pdu, Time now);
-  void OnHello(Instance& instance, uint32_t peer, const Hello& hello, Time now);
-  void OnHelloMismatch(Instance& instance, uint32_t peer);
-  void OnTimer(uint32_t timer, Time now);
-  void OnConnectionTimer(Instance& instance, uint32_t connection, Time now);
-  void ArmConnection(Instance& instance, uint32_t connection);
-  void ArmHandshake(Instance& instance, uint32_t peer);
-  void Greet(Instance& instance, uint32_t peer, Time now);
   void WantRetransmission(Instance& instance, uint32_t connection);
   void PublishCompletions();
+
+  // control_pdus.cc
+  void SendReady();
+  bool SendControl(Instance& instance, uint32_t peer, uint32_t plane,
+                   const ControlMessage& message);
+  Hello MakeHello(const Instance& instance, uint32_t peer, bool reply_wanted) const;
+  // On one plane after the other.
+  void SendHello(Instance& instance, uint32_t peer);
+  void OnControlPdu(Instance& instance, const ReceivedPdu& pdu, Time now);
+  void OnNotReady(Instance& instance, const ReceivedPdu& pdu, const NotReady& message, Time now);
+  void OnHello(Instance& instance, uint32_t peer, uint32_t plane, const Hello& hello, Time now);
+  bool OnHelloMismatch(Instance& instance, uint32_t peer, uint32_t plane, const Hello& hello);
+  void OnNewBoot(Instance& instance, uint32_t peer, bool reset, bool sends_generations);
+  static uint32_t ReceiveBytes(const Instance& instance);
+
+  // timers.cc
+  void OnTimer(uint32_t timer, Time now);
+  void OnConnectionTimer(Instance& instance, uint32_t connection, Time now);
+  void OnHandshakeTimer(Instance& instance, uint32_t peer, Time now);
+  void OnUnreachable(Instance& instance, uint32_t connection, Time now);
+  void GiveUpIfLost(Instance& instance, uint32_t connection);
+  static bool IsResolving(const Instance& instance, uint32_t peer);
+  void ArmConnection(Instance& instance, uint32_t connection);
+  void ArmHandshake(Instance& instance, uint32_t peer);
+  void ArmSession(Instance& instance, uint32_t peer, uint32_t plane);
+  void Greet(Instance& instance, uint32_t peer, Time now);
+
+  // planes.cc
+  static constexpr uint32_t kNoPlane = PeerPaths::kNoPlane;
+  static constexpr uint32_t kPlaneFull = kNoPlane - 1;  // it would be one of those without room
+  void WatchPorts(Time now);
+  void OnPortChange(PortContext& port, bool up, Time now);
+  void OnPlaneChange(Instance& instance, uint32_t plane, PlaneDownReason reason, Time now);
+  void UpdateUsable(Instance& instance, uint32_t peer);
+  void ChooseHome(Instance& instance, uint32_t peer);
+  static Psn FreshPsn(const Connection& connection);
+  bool InFlight(const Instance& instance, uint32_t peer, uint32_t plane) const;
+  void BeginSessions(Instance& instance, uint32_t peer, Time now);
+  void OnSessionTimer(Instance& instance, uint32_t peer, uint32_t plane, Time now);
+  PlaneSession::Facts FactsOf(const Instance& instance, uint32_t peer, uint32_t plane,
+                              Time now) const;
+  void SendPlane(Instance& instance, uint32_t peer, uint32_t plane, bool reply_wanted);
+  void OnPlane(Instance& instance, uint32_t peer, uint32_t plane, const PlaneHello& hello,
+               Time now);
+  void OnProof(Instance& instance, uint32_t peer, uint32_t plane, Time now);
+  void AskSiblings(Instance& instance, uint32_t peer, Time now);
+  bool IsOfThisBoot(Instance& instance, uint32_t peer, uint32_t plane, uint32_t epoch,
+                    uint32_t peer_epoch);
+  void PlaneUp(Instance& instance, uint32_t peer, uint32_t plane);
+
+  // failover.cc
+  static bool FreezeIfInDoubt(Instance& instance, uint32_t peer, uint32_t plane);
+  void PlaneDown(Instance& instance, uint32_t peer, uint32_t plane, PlaneDownReason reason,
+                 Time now);
+  void SendFence(Instance& instance, uint32_t peer, uint32_t plane);
+  uint32_t PlaneForFence(Instance& instance, uint32_t peer);
+  void OnFence(Instance& instance, uint32_t peer, uint32_t plane, const Fence& fence, Time now);
+  void OnFenced(Instance& instance, uint32_t peer, uint32_t plane, const Fenced& fenced, Time now);
+  void Requeue(Instance& instance, uint32_t peer, uint32_t plane, PduList& rest);
+  void CheckReach(Instance& instance, uint32_t peer, Time now);
+  void GiveUpPeer(Instance& instance, uint32_t peer, Time now);
 
   // gauges.cc
   void PublishGauges(Time now);
@@ -182,12 +252,18 @@ class Pipeline {
 
   // admin.cc
   void SetAdmin(const LcoreRequest& request);
+  void CountAdmin();
+  void SetPlane(const LcoreRequest& request);
+  void SetWeight(const LcoreRequest& request);
+  void WritePlanes(PlaneSnapshot& out) const;
   void Resume(Instance& instance);
-  bool IsDown(const Instance& instance) { return instance.down || PortOf(instance).down; }
   void Tell(LcoreEventKind kind, const Instance& instance, uint32_t connection);
+  void TellPlane(LcoreEventKind kind, const Instance& instance, uint32_t peer, uint32_t plane,
+                 uint8_t what);
   void Tell(const LcoreEvent& event);
 
-  PortContext& PortOf(const Instance& instance) { return *ports_[instance.params.planes[0].port]; }
+  // From whose pool its frames come.
+  static PortContext& HomePort(const Instance& instance) { return *instance.ports[0]; }
   void Activate(Instance& instance, uint32_t queue);
   void Enlist(Instance& instance);
 
@@ -199,6 +275,9 @@ class Pipeline {
   std::vector<uint16_t> serving_;  // numbers of the queues to poll
   std::vector<ClientSlot> clients_;
   std::array<TxRecord, kBurst> records_;  // scratch of DrainRing
+  Fifo<LaneRef> active_;  // those that have work, in turn
+  bool has_planes_ = false;  // an instance has several
+  Time ports_due_{};         // when WatchPorts looks again
   TimerWheel timers_;
   std::vector<uint32_t> instance_of_timer_;
   Fifo<Refused> refused_;        // what waits for room in a receive ring

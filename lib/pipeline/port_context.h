@@ -90,14 +90,19 @@ struct PortContext {
     }
   }
 
-  // Number of the instance that has the address; kNoInstance: none.
-  static constexpr uint32_t kNoInstance = ~0u;
-  uint32_t InstanceAt(const NetAddress& address) {
-    if (last_instance != kNoInstance && address == last_destination) return last_instance;
-    const auto found = instance_by_address.find(address);
-    if (found == instance_by_address.end()) return kNoInstance;
+  // A plane of an instance, by their numbers.
+  struct Place {
+    static constexpr uint32_t kNowhere = ~0u;
+    uint32_t instance = kNowhere;
+    uint32_t plane = 0;
+  };
+  // The one that has the address; kNowhere: none.
+  Place PlaceAt(const NetAddress& address) {
+    if (last_place.instance != Place::kNowhere && address == last_destination) return last_place;
+    const auto found = place_by_address.find(address);
+    if (found == place_by_address.end()) return {};
     last_destination = address;
-    return last_instance = found->second;
+    return last_place = found->second;
   }
 
   // ---- The burst being staged.
@@ -107,6 +112,8 @@ struct PortContext {
     pdu->staged = true;
     staged[staged_count++] = FrameOf(pdu);
   }
+  // Takes PDUs out of the burst that have moved to another plane.
+  void UnstageMoved();
   // Hands the staged frames to the port; what it does not take stays staged, in order.
   void TransmitStaged(CounterBlock& counters);
 
@@ -115,11 +122,11 @@ struct PortContext {
   PacketLane* const packets;  // management packets; null: none
   const TxOffload tx_offload;  // what the device fills in of every frame
   bool down = false;           // by the operator: as Instance::down, for all that use the port
-  absl::flat_hash_map<NetAddress, uint32_t> instance_by_address;
+  bool usable = false;         // as last seen: it has a link, and is not down
+  absl::flat_hash_map<NetAddress, Place> place_by_address;
   // The entry that the last frame found: frames come in runs.
   NetAddress last_destination;
-  uint32_t last_instance = kNoInstance;
-  Fifo<uint32_t> active_instances;   // those whose scheduler has work, in turn
+  Place last_place;
   Fifo<ConnectionRef> retransmit;    // connections with PDUs to send again, in turn
   Fifo<ConnectionRef> ack_now;       // those that owe an acknowledgement without delay
   std::vector<DelayedAcks> ack_due;  // and with delay: a list for each delay of the instances

@@ -50,13 +50,13 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
     OnFrameError(port, *frame, parsed.error, now);
     return false;
   }
-  const uint32_t number = port.InstanceAt(parsed.destination);
-  if (number == PortContext::kNoInstance) {
+  const PortContext::Place place = port.PlaceAt(parsed.destination);
+  if (place.instance == PortContext::Place::kNowhere) {
     lcore_counters_.Add(Counter::kRxUnknownDestination);
     return false;
   }
-  Instance& instance = *instances_[number];
-  if (instance.down) {
+  Instance& instance = *instances_[place.instance];
+  if (instance.down || instance.plane_admin[place.plane] == PlaneAdmin::kDown) {
     instance.counters.Add(Counter::kRxAdminDown);
     return false;
   }
@@ -69,6 +69,7 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
                   .commands = parsed.pdu + kRhBytes,
                   .bytes = covered - kRhBytes,
                   .peer = 0,
+                  .plane = place.plane,
                   .frame = frame};
   if (pdu.rh.ver != static_cast<uint8_t>(RhVersion::kData) &&
       pdu.rh.ver != static_cast<uint8_t>(RhVersion::kControl)) {
@@ -84,7 +85,7 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
     instance.counters.Add(Counter::kRxUnknownXpu);
     return false;
   }
-  if (parsed.source != instance.params.peers[pdu.peer].planes[0].address) {
+  if (parsed.source != instance.params.peers[pdu.peer].planes[pdu.plane].address) {
     instance.counters.Add(Counter::kRxSource);
     return false;
   }
@@ -106,7 +107,7 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
 }
 
 bool Pipeline::OnDataPdu(Instance& instance, const ReceivedPdu& pdu, Time now) {
-  const uint32_t number = instance.ConnectionIndex(pdu.peer, pdu.rh.vc);
+  const uint32_t number = instance.ConnectionIndex(pdu.peer, pdu.plane, pdu.rh.vc);
   if (pdu.rh.op != RhOp::kNothing) OnRpsn(instance, number, pdu.rh.op, pdu.rh.rpsn, now);
   const bool sequenced = pdu.bytes >= 2 && (pdu.commands[0] & 0x0f) != 0;
   if (sequenced) return OnSequenced(instance, number, pdu, now);
@@ -116,7 +117,7 @@ bool Pipeline::OnDataPdu(Instance& instance, const ReceivedPdu& pdu, Time now) {
   }
   instance.counters.Add(Counter::kRxAcks);
   Connection& connection = instance.connections[number];
-  if (connection.Judge(pdu.rh.psn) == PsnVerdict::kAhead) {
+  if (!connection.receive_closed() && connection.Judge(pdu.rh.psn) == PsnVerdict::kAhead) {
     connection.OnGap(now, instance.params.transport);
     OweAck(instance, number, now);
   }
@@ -141,8 +142,11 @@ void Pipeline::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
     return;
   }
   if (verdict == RpsnVerdict::kResumed) {
-    MarkLost(instance, number, false);
+    MarkLost(instance, instance.PeerOfConnection(number), instance.VcsOfConnection(number), false);
     Tell(LcoreEventKind::kPeerReachable, instance, number);
+  }
+  if (instance.has_planes() && !acked.empty()) {
+    OnProof(instance, instance.PeerOfConnection(number), instance.PlaneOfConnection(number), now);
   }
   OnAcked(instance, number, acked);
   Unblock(instance, number);
@@ -151,6 +155,10 @@ void Pipeline::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
 // Returns whether the frame is kept.
 bool Pipeline::OnSequenced(Instance& instance, uint32_t number, const ReceivedPdu& pdu, Time now) {
   Connection& connection = instance.connections[number];
+  if (connection.receive_closed()) [[unlikely]] {
+    instance.counters.Add(Counter::kRxFenced);
+    return false;
+  }
   const PsnVerdict verdict = connection.Judge(pdu.rh.psn);
   if (verdict != PsnVerdict::kExpected) {
     const bool ahead = verdict == PsnVerdict::kAhead;
@@ -273,7 +281,7 @@ void Pipeline::OnRefusal(Instance& instance, uint32_t number, const ReceivedPdu&
                         .vc = pdu.rh.vc});
   }
   const auto backoff = instance.params.transport.not_ready_backoff;
-  SendControl(instance, pdu.peer,
+  SendControl(instance, pdu.peer, pdu.plane,
               NotReady{.vc = pdu.rh.vc,
                        .expected = pdu.rh.psn,
                        .backoff_us = static_cast<uint32_t>(backoff.count() / 1000)});
@@ -297,7 +305,7 @@ bool Pipeline::DeliverUnclaimed() {
       }
       list.PopFront();
       --instance.unclaimed_count[vc];
-      PortOf(instance).ReleasePdu(pdu);
+      HomePort(instance).ReleasePdu(pdu);
       work = true;
     }
     if (list.empty() || client == Instance::kNoClient) {

@@ -36,7 +36,7 @@ void Pipeline::ContinueChange(Time now) {
     change_connection_ = 0;
     ++change_instance_;
     // More may be in flight now than there was room for.
-    if (instance.scheduler.HasWork()) Enlist(instance);
+    Enlist(instance);
   }
   change_->done.store(true, std::memory_order_release);
   change_ = nullptr;
@@ -46,10 +46,15 @@ void Pipeline::ContinueChange(Time now) {
 void Pipeline::Renew(Instance& instance, uint32_t number, Time now) {
   const uint32_t peer = instance.PeerOfConnection(number);
   const TransportParams& params = instance.params.transport;
+  const uint32_t plane = instance.PlaneOfConnection(number);
   if (instance.VcOfConnection(number) == 0) {
-    instance.WriteHeaders(peer, PortOf(instance).params);
-    instance.handshakes[peer].OnNewParams(now, params);
-    ArmHandshake(instance, peer);
+    instance.session(peer, plane).OnNewParams(now, instance.params.paths);
+    ArmSession(instance, peer, plane);
+    if (plane == 0) {
+      instance.WriteHeaders(peer);
+      instance.handshakes[peer].OnNewParams(now, params);
+      ArmHandshake(instance, peer);
+    }
   }
   instance.connections[number].OnNewParams(now, params);
   ArmConnection(instance, number);
@@ -67,6 +72,9 @@ void Instance::Take(const Settings& settings) {
   params.unclaimed_pdus = settings.unclaimed_pdus;
   params.transport = settings.transport;
   params.transport.psn_scope = scope;
+  const Ordering ordering = params.paths.ordering;
+  params.paths = settings.paths;
+  params.paths.ordering = ordering;
 }
 
 }  // namespace suede

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/sue.h"
+#include "path/params.h"
 #include "transport/params.h"
 #include "wire/encap.h"
 
@@ -20,6 +21,7 @@ struct Settings {
   uint32_t inflight_pdus = 4096;
   uint32_t unclaimed_pdus = 64;
   TransportParams transport;  // its psn_scope is not looked at: connections keep theirs
+  PathParams paths;           // likewise its ordering
 };
 
 // The asker's memory. It belongs to the lcore from the request until `done`.

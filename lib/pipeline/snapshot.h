@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "wire/control_pdu.h"
+
 namespace suede {
 
 enum class ConnectionState : uint8_t {
@@ -14,12 +16,14 @@ enum class ConnectionState : uint8_t {
   kOpen,
   kPaused,          // the peer said that it is not ready
   kRetransmitting,  // going back over what was sent
+  kFrozen,          // its plane is down, and what was in flight there waits for a FENCED
   kLost,            // unreachable, and probing
 };
-inline constexpr size_t kConnectionStates = 5;
+inline constexpr size_t kConnectionStates = 6;
 
 struct ConnectionRow {
   uint16_t peer_xpuid = 0;
+  uint8_t plane = 0;
   uint8_t vc = 0;  // where the PSN scope is one VC
   ConnectionState state = ConnectionState::kNew;
   bool peer_waits = false;  // we were not ready for its next PDU
@@ -52,6 +56,45 @@ struct ConnectionSnapshot {
   uint32_t next = 0;              // connection to go on with
   bool more = false;              // there are connections from `next` on
   std::array<ConnectionRow, kMaxRows> rows;
+
+  std::atomic<bool> done{true};   // stored by the lcore, with release
+};
+
+// A plane to one peer.
+struct PlaneRow {
+  uint16_t peer_xpuid = 0;
+  uint8_t plane = 0;
+  uint8_t peer_plane = 0;     // the other end's number of it; 0xff: not known
+  PlaneState state = PlaneState::kDown;
+  bool sessions = false;      // false: the peer answers no PLANE, so that there is no more to know
+  bool usable = false;        // PDUs may be sent there
+  bool home = false;          // strict: all to the peer takes this one
+  bool fencing = false;       // PDUs are in doubt, and the FENCE is not answered yet
+  uint16_t tx_generation = 0;
+  uint16_t rx_generation = 0;
+  uint16_t weight = 0;
+  uint32_t inflight_bytes = 0;
+  uint32_t deaths = 0;
+  int64_t heard_ago_ns = -1;  // since the way there and back was last proved; -1: never
+  int64_t held_ns = 0;        // how long it is yet held down
+};
+
+// The asker's memory, as ConnectionSnapshot.
+struct PlaneSnapshot {
+  static constexpr uint32_t kMaxRows = 128;
+  static constexpr uint32_t kMaxLooks = 256;
+  static constexpr uint32_t kAnyPeer = ~0u;
+
+  // Asked.
+  uint32_t instance = 0;          // the pipeline's number
+  uint32_t first = 0;             // pair of peer and plane to begin with
+  uint32_t peer_xpuid = kAnyPeer;
+  // Answered.
+  std::array<uint32_t, 4> inflight_bytes{};  // of the instance, on each plane, at that moment
+  uint32_t count = 0;
+  uint32_t next = 0;              // pair to go on with
+  bool more = false;              // there are pairs from `next` on
+  std::array<PlaneRow, kMaxRows> rows;
 
   std::atomic<bool> done{true};   // stored by the lcore, with release
 };

@@ -21,7 +21,7 @@ bool Pipeline::PollClients() {
 
 bool Pipeline::DrainRing(QueueSlot& slot, uint16_t number) {
   Instance& instance = *instances_[slot.instance];
-  PortContext& port = PortOf(instance);
+  PortContext& port = HomePort(instance);
   TxRecord* const records = records_.data();
   uint32_t indices[kBurst];  // of the records' queues
   uint32_t taken = 0;
@@ -88,7 +88,7 @@ void Pipeline::PackRecord(Instance& instance, QueueSlot& slot, uint16_t number,
   Pdu* pdu = queue.pdus.tail();
   if (pdu == nullptr || !CanAppend(*pdu, input)) {
     if (pdu != nullptr) pdu->room = 0;
-    pdu = PortOf(instance).NewPdu();
+    pdu = HomePort(instance).NewPdu();
     pdu->sent_at = last_turn_;
     pdu->room = static_cast<uint16_t>(instance.params.pack_limit_bytes);
     pdu->peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
@@ -135,67 +135,164 @@ bool Pipeline::StagePacket(PortContext& port) {
   return true;
 }
 
-bool Pipeline::StagePdus(PortContext& port, Time now) {
-  const uint32_t before = port.staged_count;
-  while (port.HasStageRoom()) {
-    if (!port.retransmit.empty()) {
-      StageRetransmission(port, now);
-      continue;
+// First what has to go again, port by port, then what is new, a PDU of each lane in turn.
+bool Pipeline::StagePdus(Time now) {
+  bool staged = false;
+  for (const auto& port : ports_) {
+    for (; port->HasStageRoom() && !port->retransmit.empty(); staged = true) {
+      StageRetransmission(*port, now);
     }
-    if (port.active_instances.empty()) break;
-    const uint32_t number = port.active_instances.front();
-    Instance& instance = *instances_[number];
+  }
+  // Ends when no lane has work, or none of those left has room, a few times in a row: one whose
+  // peers can use some of its planes only may have others behind them.
+  constexpr size_t kTries = 3;
+  for (size_t refused = 0; !active_.empty() && refused < active_.size() + kTries;) {
+    const LaneRef ref = active_.front();
+    Instance& instance = *instances_[ref.instance];
     // At its bound of frames in flight an instance leaves the list until some are acknowledged, and
     // one that is down until it is up.
-    const bool more = !instance.down && instance.inflight < instance.params.inflight_pdus &&
-                      StageOne(instance, port, now);
-    if (more && port.active_instances.size() == 1) continue;
-    port.active_instances.pop_front();
-    instance.on_active_list = more;
-    if (more) port.active_instances.push_back(number);
+    const bool may = !instance.down && instance.inflight < instance.params.inflight_pdus;
+    const Turn turn = may ? StageOne(instance, ref.lane, now) : Turn::kDone;
+    staged |= turn == Turn::kMore;
+    refused = turn == Turn::kNoRoom ? refused + 1 : 0;
+    if (turn == Turn::kMore && active_.size() == 1) continue;
+    if (turn == Turn::kNoRoom && !AnyPortHasRoom()) break;
+    active_.pop_front();
+    if (turn == Turn::kDone) {
+      instance.active_lanes &= static_cast<uint8_t>(~(1u << ref.lane));
+    } else {
+      active_.push_back(ref);
+    }
   }
-  return port.staged_count != before;
+  return staged;
 }
 
-// Serves one queue of the instance. Returns whether there are more that can be served.
-bool Pipeline::StageOne(Instance& instance, PortContext& port, Time now) {
+bool Pipeline::AnyPortHasRoom() const {
+  for (const auto& port : ports_) {
+    if (port->HasStageRoom()) return true;
+  }
+  return false;
+}
+
+// Whether a PDU of the lane could be staged now, as far as its ports go.
+bool Pipeline::HasRoom(const Instance& instance, uint32_t lane) const {
+  if (!instance.has_planes() || instance.is_strict()) return instance.ports[lane]->HasStageRoom();
+  for (const PortContext* port : instance.ports) {
+    if (port->HasStageRoom()) return true;
+  }
+  return false;
+}
+
+// The plane that the next PDU to the peer takes: kNoPlane where it has to wait for a connection,
+// kPlaneFull where for room.
+uint32_t Pipeline::PickPlane(const Instance& instance, uint32_t peer, uint32_t vc,
+                             uint32_t bytes) const {
+  const PeerPaths& paths = instance.paths[peer];
+  const TransportParams& params = instance.params.transport;
+  if (!instance.has_planes()) {
+    const Connection& connection = instance.connections[instance.ConnectionIndex(peer, 0, vc)];
+    return paths.usable != 0 && connection.CanSend(bytes, params) ? 0 : kNoPlane;
+  }
+  uint32_t left = paths.usable;
+  if (instance.is_strict()) left &= paths.moving ? 0 : 1u << paths.home;
+  uint32_t verdict = kNoPlane;
+  while (left != 0) {
+    const uint32_t plane = paths.Choose(static_cast<PlaneMask>(left), instance.inflight_on);
+    if (!instance.ports[plane]->HasStageRoom()) {
+      verdict = kPlaneFull;
+    } else if (instance.connections[instance.ConnectionIndex(peer, plane, vc)].CanSend(bytes,
+                                                                                       params)) {
+      return plane;
+    }
+    left &= ~(1u << plane);
+  }
+  return verdict;
+}
+
+// Serves one queue of a lane.
+Pipeline::Turn Pipeline::StageOne(Instance& instance, uint32_t lane, Time now) {
   Scheduler& scheduler = instance.scheduler;
-  if (!scheduler.HasWork()) return false;
-  const uint32_t index = scheduler.Next();
+  if (!scheduler.HasWork(lane)) return Turn::kDone;
+  if (!HasRoom(instance, lane)) return Turn::kNoRoom;
+  const uint32_t index = scheduler.Next(lane);
   TxQueue& queue = scheduler.queue(index);
   const uint32_t peer = Scheduler::PeerOf(index);
   const uint32_t vc = Scheduler::VcOf(index);
-  const uint32_t number = instance.ConnectionIndex(peer, vc);
-  Connection& connection = instance.connections[number];
-  Pdu* pdu = queue.pdus.head();
-  if (instance.resolving[peer] != 0) [[unlikely]] {
-    instance.counters.Add(Counter::kTxWaitsMac);
-    scheduler.Block(index);
-    instance.blocked[number] = static_cast<uint8_t>(instance.blocked[number] | 1u << vc);
-    return scheduler.HasWork();
+  const auto rest = [&] { return scheduler.HasWork(lane) ? Turn::kMore : Turn::kDone; };
+  if (queue.pdus.empty() || queue.lane != lane) [[unlikely]] {  // given up, or it has another home
+    scheduler.Requeue(index);
+    Enlist(instance);
+    return rest();
   }
-  const bool open = instance.handshakes[peer].open();
-  if (!open || !connection.CanSend(pdu->bytes, instance.params.transport)) {
-    if (!open) Greet(instance, peer, now);
-    scheduler.Block(index);
-    instance.blocked[number] = static_cast<uint8_t>(instance.blocked[number] | 1u << vc);
-    return scheduler.HasWork();
+  Pdu* pdu = queue.pdus.head();
+  const uint32_t plane = PickPlane(instance, peer, vc, pdu->bytes);
+  if (plane == kNoPlane) {
+    BlockQueue(instance, index, now);
+    return rest();
+  }
+  if (plane == kPlaneFull || (pdu->moved && !HomePort(instance).HasFrames(1))) [[unlikely]] {
+    scheduler.Requeue(index);
+    return Turn::kNoRoom;
   }
   queue.pdus.PopFront();
   scheduler.Requeue(index);
+  if (pdu->moved) [[unlikely]] pdu = FreeOfDevice(instance, pdu);
+  const uint32_t number = instance.ConnectionIndex(peer, plane, vc);
+  Connection& connection = instance.connections[number];
   --queued_pdus_;
   --instance.queued;
   ++instance.inflight;
   instance.inflight_bytes += pdu->bytes;
   connection.OnSend(pdu, now, instance.params.transport);
   if (connection.unacked_count() == 1) ArmConnection(instance, number);
-  ReturnCredit(instance, *pdu);
-  instance.counters.Add(Counter::kTxPdus);
-  instance.counters.Add(Counter::kTxCommands, pdu->command_count);
-  instance.counters.Add(Counter::kTxCommandBytes, pdu->bytes);
-  instance.histograms[HistogramId::kPduCommands].Record(pdu->command_count);
-  StageSequenced(instance, port, pdu, connection);
-  return scheduler.HasWork();
+  if (instance.has_planes()) {
+    instance.paths[peer].OnSend(plane, pdu->bytes);
+    instance.inflight_on[plane] += pdu->bytes;
+    if (connection.unacked_count() == 1 && instance.session(peer, plane).up()) {
+      instance.session(peer, plane).OnTraffic(now, instance.params.paths);
+      ArmSession(instance, peer, plane);
+    }
+  }
+  if (pdu->credited) [[unlikely]] {
+    instance.counters.Add(Counter::kTxMoved);
+  } else {
+    ReturnCredit(instance, *pdu);
+    instance.counters.Add(Counter::kTxPdus);
+    instance.counters.Add(Counter::kTxCommands, pdu->command_count);
+    instance.counters.Add(Counter::kTxCommandBytes, pdu->bytes);
+    instance.histograms[HistogramId::kPduCommands].Record(pdu->command_count);
+  }
+  StageSequenced(instance, plane, pdu, connection);
+  return rest();
+}
+
+// The queue waits until a connection to its peer can take its next PDU.
+void Pipeline::BlockQueue(Instance& instance, uint32_t index, Time now) {
+  const uint32_t peer = Scheduler::PeerOf(index);
+  const uint32_t vc = Scheduler::VcOf(index);
+  instance.scheduler.Block(index);
+  instance.blocked[peer] = static_cast<uint8_t>(instance.blocked[peer] | 1u << vc);
+  if (instance.paths[peer].usable != 0) return;
+  if (IsResolving(instance, peer)) {
+    instance.counters.Add(Counter::kTxWaitsMac);
+  } else if (!instance.handshakes[peer].open()) {
+    Greet(instance, peer, now);
+  }
+}
+
+// A PDU that has moved may still be read by the device that it was given to first: then its octets go
+// into another frame.
+Pdu* Pipeline::FreeOfDevice(Instance& instance, Pdu* pdu) {
+  PortContext& home = HomePort(instance);
+  pdu->moved = false;
+  if (!home.port->IsBusy(FrameOf(pdu))) return pdu;
+  Pdu* copy = home.NewPdu();
+  uint8_t* const commands = copy->commands;
+  *copy = *pdu;
+  copy->commands = commands;
+  std::memcpy(commands, pdu->commands, pdu->bytes);
+  home.ReleasePdu(pdu);
+  return copy;
 }
 
 void Pipeline::StageRetransmission(PortContext& port, Time now) {
@@ -216,7 +313,7 @@ void Pipeline::StageRetransmission(PortContext& port, Time now) {
       if (port.port->IsBusy(FrameOf(pdu))) {
         port.Stage(pdu);
       } else {
-        StageSequenced(instance, port, pdu, connection);
+        StageSequenced(instance, instance.PlaneOfConnection(ref.connection), pdu, connection);
       }
     }
   }
@@ -229,11 +326,11 @@ void Pipeline::StageRetransmission(PortContext& port, Time now) {
 }
 
 // Writes RH, R-CRC and network header around a sequenced PDU and stages its frame.
-void Pipeline::StageSequenced(Instance& instance, PortContext& port, Pdu* pdu,
+void Pipeline::StageSequenced(Instance& instance, uint32_t plane, Pdu* pdu,
                               Connection& connection) {
   const RpsnField field = connection.TakeRpsn();
   if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
-  WriteFrame(instance, port, pdu, pdu->vc,
+  WriteFrame(instance, plane, pdu, pdu->vc,
              {.ver = static_cast<uint8_t>(RhVersion::kData),
               .op = field.op,
               .xpuid = instance.params.xpuid,
@@ -241,12 +338,13 @@ void Pipeline::StageSequenced(Instance& instance, PortContext& port, Pdu* pdu,
               .vc = pdu->vc,
               .partition = instance.params.partition,
               .rpsn = field.rpsn});
-  port.Stage(pdu);
+  instance.ports[plane]->Stage(pdu);
 }
 
-void Pipeline::WriteFrame(Instance& instance, PortContext& port, Pdu* pdu, uint32_t traffic_class,
+void Pipeline::WriteFrame(Instance& instance, uint32_t plane, Pdu* pdu, uint32_t traffic_class,
                           const ReliabilityHeader& rh) {
-  const HeaderTemplate& header = instance.header(pdu->peer, traffic_class);
+  const PortContext& port = *instance.ports[plane];
+  const HeaderTemplate& header = instance.header(pdu->peer, plane, traffic_class);
   uint8_t* const start = pdu->commands - kRhBytes;
   const uint32_t pdu_bytes = FinishPdu(start, pdu->bytes, header.length, rh);
   Frame* frame = FrameOf(pdu);
@@ -258,12 +356,26 @@ void Pipeline::WriteFrame(Instance& instance, PortContext& port, Pdu* pdu, uint3
 }
 
 // The commands have left the packing buffers.
-void Pipeline::ReturnCredit(const Instance& instance, const Pdu& pdu) {
+void Pipeline::ReturnCredit(const Instance& instance, Pdu& pdu) {
+  pdu.credited = true;
   const uint16_t xpuid = instance.params.peers[pdu.peer].xpuid;
   for (uint32_t i = 0; i < pdu.run_count; ++i) {
     QueueSlot& slot = queues_[pdu.runs[i].queue];
     if (slot.segment != nullptr) slot.credits.Return(xpuid, pdu.vc, pdu.runs[i].lines);
   }
+}
+
+void PortContext::UnstageMoved() {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < staged_count; ++i) {
+    Pdu* pdu = PduOf(staged[i]);
+    if (pdu->moved) {
+      pdu->staged = false;
+    } else {
+      staged[kept++] = staged[i];
+    }
+  }
+  staged_count = kept;
 }
 
 void PortContext::TransmitStaged(CounterBlock& counters) {

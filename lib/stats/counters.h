@@ -81,7 +81,17 @@ enum class Severity : uint8_t {
   X(RxNotReady, "rx_drop_not_ready_total", Drop, "PDUs refused: no room in the VC's receive ring") \
   X(RxControlUnknown, "rx_control_unknown_total", Drop, "Control PDUs of an unknown type")         \
   X(RxControlMalformed, "rx_drop_control_malformed_total", Drop, "Control PDUs that do not parse") \
-  X(HelloMismatch, "hello_mismatch_total", Error, "HELLOs of a peer with another PSN scope")       \
+  X(HelloMismatch, "hello_mismatch_total", Error,                                                  \
+    "HELLOs of a peer that does not agree with us")                                                \
+  X(PlaneDeaths, "plane_deaths_total", Error, "Times that a plane to a peer was found dead")       \
+  X(PlaneReturns, "plane_ups_total", Info, "Times that a plane to a peer came up")                 \
+  X(TxMoved, "tx_moved_pdus_total", Info,                                                          \
+    "Sequenced PDUs that left a dead plane for another")                                           \
+  X(TxFences, "tx_fences_total", Info, "FENCEs sent")                                              \
+  X(RxFences, "rx_fences_total", Info, "FENCEs answered")                                          \
+  X(RxFenced, "rx_drop_fenced_total", Drop, "Sequenced PDUs of a generation that has ended")       \
+  X(RxPlaneStale, "rx_plane_stale_total", Info,                                                    \
+    "PLANEs, FENCEs and FENCEDs that were stragglers or of another boot")                          \
   X(BusyCycles, "busy_cycles_total", Info, "Cycles that an lcore spent in turns that found work")  \
   X(IdleCycles, "idle_cycles_total", Info,                                                         \
     "Cycles that an lcore spent in other turns, and waiting")                                      \

@@ -50,7 +50,7 @@ RpsnVerdict Connection::OnNack(Psn rpsn, Time now, const TransportParams& params
   if (lost_) return Resume(ahead);
   if (ahead > 0) Acknowledge(static_cast<uint32_t>(ahead), now, params, acked);
   const RpsnVerdict verdict = ahead > 0 ? RpsnVerdict::kProgress : RpsnVerdict::kNothingNew;
-  if (unacked_count_ == 0 || paused_) return verdict;
+  if (unacked_count_ == 0 || paused_ || frozen_) return verdict;
   const bool heeded = nack_heeded_ && nack_heeded_psn_ == rpsn &&
                       now - nack_heeded_at_ < Duration(srtt_ns_ != 0 ? srtt_ns_ : 1);
   if (!heeded) {
@@ -69,7 +69,7 @@ RpsnVerdict Connection::OnNotReady(Psn psn, Duration wait, Time now, const Trans
   if (ahead > static_cast<int>(unacked_count_)) return RpsnVerdict::kOutOfWindow;
   if (ahead < 0 || unacked_count_ == 0 || lost_) return RpsnVerdict::kNothingNew;
   if (ahead > 0) Acknowledge(static_cast<uint32_t>(ahead), now, params, acked);
-  if (unacked_count_ != 0) {
+  if (unacked_count_ != 0 && !frozen_) {
     paused_ = true;
     retransmit_next_ = nullptr;
     tries_ = 0;  // the far side lives: this is no loss
@@ -106,6 +106,10 @@ RpsnField Connection::TakeRpsn() {
 
 TimerVerdict Connection::OnTimer(Time now, const TransportParams& params) {
   if (now < deadline_) return TimerVerdict::kNothing;
+  if (frozen_) {
+    deadline_ = kNever;
+    return TimerVerdict::kNothing;
+  }
   if (lost_) {
     deadline_ = now + params.rto_max;
     return TimerVerdict::kProbe;
@@ -145,6 +149,60 @@ RpsnVerdict Connection::Resume(int ahead) {
   refusals_ = 0;
   deadline_ = kNever;
   return RpsnVerdict::kResumed;
+}
+
+void Connection::Freeze() {
+  frozen_ = true;
+  if (lost_) unacked_count_ = 0;  // their PDUs were given up
+  lost_ = false;
+  paused_ = false;
+  retransmit_next_ = nullptr;
+  recovering_ = false;
+  deadline_ = kNever;
+}
+
+bool Connection::OnFenced(Psn expected, Time now, const TransportParams& params, PduList& acked) {
+  const int ahead = expected.DistanceFrom(oldest_unacked());
+  // An acknowledgement that was still under way may have come after the FENCED.
+  if (ahead > static_cast<int>(unacked_count_)) return false;
+  if (ahead > 0) Acknowledge(static_cast<uint32_t>(ahead), now, params, acked);
+  return true;
+}
+
+void Connection::Abandon(PduList& given_up) {
+  given_up.Append(unacked_);
+  retransmit_next_ = nullptr;
+  recovering_ = false;
+  unacked_count_ = 0;
+  unacked_bytes_ = 0;
+  deadline_ = kNever;
+}
+
+void Connection::Restart(Psn first, PduList& rest) {
+  rest.Append(unacked_);
+  retransmit_next_ = nullptr;
+  deadline_ = kNever;
+  unacked_count_ = 0;
+  unacked_bytes_ = 0;
+  next_psn_ = first;
+  tries_ = 0;
+  refusals_ = 0;
+  lost_ = false;
+  probe_answered_ = false;
+  paused_ = false;
+  frozen_ = false;
+  recovering_ = false;
+  nack_heeded_ = false;
+}
+
+void Connection::OpenReceive(Psn first) {
+  expected_ = first;
+  receive_closed_ = false;
+  ack_owed_ = 0;
+  ack_now_ = false;
+  nack_pending_ = false;
+  nack_sent_ = false;
+  not_ready_ = false;
 }
 
 void Connection::Reset(PduList& given_up) {
@@ -235,7 +293,7 @@ void Connection::CheckInvariants(const TransportParams& params) const {
   }
   if (count != unacked_count_ || bytes != unacked_bytes_ || !found) std::abort();
   if (count > params.window_pdus) std::abort();
-  if (count != 0 && deadline_ == kNever) std::abort();
+  if (count != 0 && deadline_ == kNever && !frozen_) std::abort();
   if (paused_ && count == 0) std::abort();
 }
 

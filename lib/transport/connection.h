@@ -63,7 +63,7 @@ class Connection {
   bool CanSend(uint32_t bytes, const TransportParams& params) const {
     return unacked_count_ < params.window_pdus &&
            (unacked_bytes_ + bytes <= params.window_bytes || unacked_count_ == 0) &&
-           retransmit_next_ == nullptr && !paused_ && !lost_;
+           retransmit_next_ == nullptr && !paused_ && !lost_ && !frozen_;
   }
   // Sequences the PDU: gives it the next PSN and keeps it until it is acknowledged.
   void OnSend(Pdu* pdu, Time now, const TransportParams& params);
@@ -152,6 +152,27 @@ class Connection {
   // Whether it waits because the far side was not ready.
   bool paused() const { return paused_; }
 
+  // ---- A plane that died, and its next life (docs/planes.md).
+
+  // The oldest PSN without an acknowledgement; without any, the next one.
+  Psn oldest_unacked() const { return next_psn_.Plus(-static_cast<int>(unacked_count_)); }
+  // Sends nothing again until Restart; what is acknowledged meanwhile still counts.
+  void Freeze();
+  bool frozen() const { return frozen_; }
+  // Whether the far side may have accepted PDUs of which we do not know it.
+  bool InDoubt() const { return unacked_count_ != 0; }
+  // The far side has accepted what was before `expected`, and will accept nothing more. False where
+  // that was never sent. What it had accepted is moved to `acked`.
+  bool OnFenced(Psn expected, Time now, const TransportParams& params, PduList& acked);
+  // Gives up what is in flight (to `given_up`), in doubt as it is.
+  void Abandon(PduList& given_up);
+  // Moves what is in flight to `rest`, in order, and goes on with `first`.
+  void Restart(Psn first, PduList& rest);
+  // Of the receiving side: nothing is accepted until OpenReceive.
+  void CloseReceive() { receive_closed_ = true; }
+  void OpenReceive(Psn first);
+  bool receive_closed() const { return receive_closed_; }
+
   // ---- Starting over.
 
   // Whether either direction has ever got anywhere.
@@ -182,7 +203,6 @@ class Connection {
   void CheckInvariants(const TransportParams& params) const;
 
  private:
-  Psn oldest_unacked() const { return next_psn_.Plus(-static_cast<int>(unacked_count_)); }
   // The far side of a lost connection expects the PSN `ahead` after the oldest in doubt.
   RpsnVerdict Resume(int ahead);
   // Moves the `count` oldest PDUs to `acked`.
@@ -206,6 +226,8 @@ class Connection {
   bool lost_ = false;      // see GiveUp; unacked_count_ PDUs before next_psn_ are in doubt
   bool probe_answered_ = false;
   bool paused_ = false;    // the far side is not ready; deadline_ ends it
+  bool frozen_ = false;          // see Freeze
+  bool receive_closed_ = false;  // see CloseReceive
   bool ack_now_ = false;
   bool nack_pending_ = false;
   bool nack_sent_ = false;  // for expected_, at nack_at_

@@ -38,9 +38,11 @@ struct Pdu {
   uint8_t vc = 0;
   uint8_t run_count = 0;
   uint8_t tag_count = 0;
-  bool retransmitted = false;
-  bool staged = false;          // waits in the transmit burst: must not be staged twice
-  bool orphaned = false;        // given back while staged: released once the port took it
+  bool retransmitted : 1 = false;
+  bool staged : 1 = false;      // waits in a transmit burst: must not be staged twice
+  bool orphaned : 1 = false;    // given back while staged: released once the port took it
+  bool credited : 1 = false;    // it has left once: its clients have their credit back
+  bool moved : 1 = false;       // back in its queue from a plane that died, and not sent since
   uint16_t last_queue = kNoQueue;  // of the last run
   PduRun runs[kMaxRuns];
   uint32_t waited = 0;  // from its begin to sent_at: steps of 16 ns, at most a minute of them

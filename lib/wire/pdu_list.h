@@ -30,6 +30,13 @@ class PduList {
     return pdu;
   }
 
+  // Moves everything on `other` in front of what is here.
+  void Prepend(PduList& other) {
+    other.Append(*this);
+    *this = other;
+    other = PduList();
+  }
+
   // Moves everything on `other` behind what is here.
   void Append(PduList& other) {
     if (other.empty()) return;

@@ -1,0 +1,78 @@
+// Which of an instance's planes leads to a peer, and which one a PDU takes (docs/planes.md, "Which
+// plane"; SUE framework §1.2, §4.3).
+//
+// Owned by one lcore. A choice is a few multiplications, whatever the number of peers.
+#ifndef SUEDE_PATH_PEER_PATHS_H_
+#define SUEDE_PATH_PEER_PATHS_H_
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "base/time.h"
+#include "path/params.h"
+
+namespace suede {
+
+// A set of planes: a bit each.
+using PlaneMask = uint8_t;
+
+// The planes to one peer. The first cache line is what a choice reads.
+struct alignas(64) PeerPaths {
+  static constexpr uint32_t kNoPlane = ~0u;
+  static constexpr uint32_t kWeightOne = 1u << 24;
+
+  std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, without an acknowledgement
+  std::array<uint32_t, kMaxPlanes> cost{};            // of an octet: kWeightOne / weight
+  std::array<uint32_t, kMaxPlanes> carried{};         // octets' cost so far, modulo 2^32
+  PlaneMask usable = 0;    // PDUs may be sent there
+  PlaneMask present = 0;   // the plane leads there at all
+  uint8_t home = 0;        // strict: the plane that all of it takes
+  bool sessions = false;   // the peer answers PLANE and FENCE: its planes are as their sessions say
+  bool moving = false;     // strict: stands still until nothing is in flight on `home`
+  bool unreachable = false;
+  uint8_t turn = 0;        // of planes, for what may take any
+
+  std::array<uint16_t, kMaxPlanes> weight{};
+  Time alive_at{};         // the last sign of life while there was something to send
+
+  void SetWeight(uint32_t plane, uint32_t value) {
+    weight[plane] = static_cast<uint16_t>(value);
+    cost[plane] = kWeightOne / value;
+  }
+  // Of `mask`, the plane with the most bandwidth left. `instance_bytes`: what the instance has in
+  // flight on each plane, to all peers.
+  uint32_t Choose(PlaneMask mask, const std::array<uint32_t, kMaxPlanes>& instance_bytes) const {
+    uint32_t best = kNoPlane;
+    uint64_t least = 0;
+    for (uint32_t left = mask; left != 0; left &= left - 1) {
+      const auto plane = static_cast<uint32_t>(std::countr_zero(left));
+      const uint64_t load =
+          (uint64_t{inflight_bytes[plane]} + instance_bytes[plane]) * cost[plane];
+      const bool better = best == kNoPlane || load < least ||
+                          (load == least &&
+                           static_cast<int32_t>(carried[plane] - carried[best]) < 0);
+      if (!better) continue;
+      best = plane;
+      least = load;
+    }
+    return best;
+  }
+  void OnSend(uint32_t plane, uint32_t bytes) {
+    inflight_bytes[plane] += bytes;
+    carried[plane] += static_cast<uint32_t>(uint64_t{bytes} * cost[plane] >> kCarriedBits);
+  }
+  void OnEnd(uint32_t plane, uint32_t bytes) { inflight_bytes[plane] -= bytes; }
+  // A plane that comes back has carried no less than the others: it owes them nothing.
+  void Join(uint32_t plane);
+  // The plane that a destination draws among `mask`, with their weights: it stays the same while its
+  // plane is there (highest random weight). `key` names the destination.
+  uint32_t Draw(PlaneMask mask, uint32_t key) const;
+
+ private:
+  static constexpr int kCarriedBits = 16;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PATH_PEER_PATHS_H_

@@ -1,0 +1,160 @@
+#include "path/plane_session.h"
+
+#include <algorithm>
+
+namespace suede {
+namespace {
+
+// One that dies within this many hold-downs after it came up is flapping.
+constexpr int kStableHolds = 10;
+constexpr uint8_t kMostDoublings = 24;
+
+bool IsNewer(uint16_t a, uint16_t than) { return static_cast<int16_t>(a - than) > 0; }
+
+}  // namespace
+
+void PlaneSession::Begin(Time now) {
+  begun_ = true;
+  last_heard_ = now;
+  ProbeSoon(now);
+}
+
+void PlaneSession::ProbeSoon(Time now) {
+  slow_ = 0;
+  deadline_ = now;
+}
+
+void PlaneSession::GoDown(bool in_doubt, bool hold, Time now, const PathParams& params) {
+  if (state_ == PlaneState::kUp) {
+    ++deaths_;
+    const bool flapping = hold_down_ != Duration{} && now - up_since_ < kStableHolds * hold_down_;
+    hold_down_ = flapping ? std::min(2 * hold_down_, params.hold_down_max) : params.hold_down;
+    held_until_ = hold ? now + hold_down_ : now;
+  }
+  state_ = PlaneState::kDown;
+  fencing_ |= in_doubt;
+  missed_ = 0;
+  ProbeSoon(now);
+}
+
+void PlaneSession::EndFence(Time now) {
+  fencing_ = false;
+  NextGeneration();
+  ProbeSoon(now);
+}
+
+PlaneSession::Want PlaneSession::OnTimer(Time now, const Facts& facts, const PathParams& params) {
+  if (now < deadline_) return Want::kNothing;
+  if (state_ == PlaneState::kUp) {
+    if (!facts.port_up || facts.held) return Want::kGoDown;
+    const bool silent = now - last_heard_ >= params.hello_interval;
+    if (!silent) {
+      deadline_ = last_heard_ + (facts.in_flight ? params.hello_interval : params.hello_idle);
+      return Want::kNothing;
+    }
+    if (missed_ >= params.hello_multiplier && facts.sibling_alive) return Want::kGoDown;
+    const bool urgent = facts.in_flight || missed_ != 0;
+    deadline_ = now + (urgent ? params.hello_interval : params.hello_idle);
+    return Want::kPlane;
+  }
+  // Down or init: what is wanted is said again, after longer and longer waits.
+  deadline_ = std::min(
+      now + std::min(params.hello_interval * (int64_t{1} << slow_), params.hello_idle),
+      facts.look_at);
+  if (slow_ < kMostDoublings) ++slow_;
+  if (fencing_) return Want::kFence;
+  if (!facts.port_up || facts.held) return Want::kNothing;
+  if (now < held_until_) {
+    deadline_ = std::min({held_until_, now + params.hello_idle, facts.look_at});
+    slow_ = 0;
+    return Want::kNothing;
+  }
+  state_ = PlaneState::kInit;
+  return Want::kPlane;
+}
+
+void PlaneSession::OnTraffic(Time now, const PathParams& params) {
+  if (deadline_ - now > params.hello_interval) deadline_ = now + params.hello_interval;
+}
+
+void PlaneSession::OnLinkUp(Time now) {
+  if (begun_ && state_ != PlaneState::kUp) ProbeSoon(now);
+}
+
+void PlaneSession::OnNewParams(Time now, const PathParams& params) {
+  if (!begun_) return;
+  held_until_ = std::min(held_until_, now + params.hold_down_max);
+  deadline_ = std::min(deadline_, now + params.hello_interval);
+}
+
+PlaneSession::Heard PlaneSession::OnPlane(const PlaneHello& hello, Time now,
+                                          const PathParams& params) {
+  Heard heard;
+  if (has_heard_ && !IsNewer(hello.sequence, heard_)) {
+    heard.stale = true;
+    return heard;
+  }
+  has_heard_ = true;
+  heard_ = hello.sequence;
+  peer_plane_ = hello.plane;
+  if (!has_rx_generation_ || IsNewer(hello.tx_generation, rx_generation_)) {
+    // Generation 0 is open from the start, and goes without saying.
+    heard.adopt = hello.tx_generation != 0;
+    has_rx_generation_ = heard.adopt;
+    rx_generation_ = hello.tx_generation;
+  }
+  // Each proves once, and only while it is waited for: an old answer says nothing of today.
+  heard.proved = hello.has_heard && IsNewer(hello.heard, answered_) &&
+                 !IsNewer(hello.heard, sequence_) &&
+                 static_cast<uint16_t>(sequence_ - hello.heard) < params.hello_multiplier;
+  if (heard.proved) {
+    answered_ = hello.heard;
+    OnProgress(now);
+  }
+  if (hello.state == PlaneState::kDown) {
+    heard.peer_down = state_ == PlaneState::kUp;
+    if (state_ == PlaneState::kInit) state_ = PlaneState::kDown;
+    return heard;
+  }
+  if (state_ == PlaneState::kInit && heard.proved && hello.rx_generation == tx_generation_) {
+    state_ = PlaneState::kUp;
+    up_since_ = now;
+    deadline_ = now + params.hello_interval;
+    heard.came_up = true;
+  }
+  // The other end wants it up: no need to wait for our own turn.
+  if (state_ != PlaneState::kUp && begun_ && hello.reply_wanted) deadline_ = now;
+  return heard;
+}
+
+void PlaneSession::FillPlane(bool wants_reply, PlaneHello& hello) {
+  if (wants_reply && missed_ < UINT8_MAX) ++missed_;
+  hello.state = state_;
+  hello.tx_generation = tx_generation_;
+  hello.rx_generation = rx_generation_;
+  hello.sequence = ++sequence_;
+  hello.heard = heard_;
+  hello.has_heard = has_heard_;
+  hello.reply_wanted = wants_reply;
+}
+
+bool PlaneSession::OnFence(uint16_t generation, bool& known) {
+  known = generation == rx_generation_;
+  if (known) return true;
+  if (has_rx_generation_ && !IsNewer(generation, rx_generation_)) return false;
+  has_rx_generation_ = true;
+  rx_generation_ = generation;
+  return true;
+}
+
+void PlaneSession::Reset() {
+  const uint16_t generation = tx_generation_;
+  const uint16_t sequence = sequence_;
+  const uint32_t deaths = deaths_;
+  *this = PlaneSession();
+  tx_generation_ = generation;
+  sequence_ = answered_ = sequence;
+  deaths_ = deaths;
+}
+
+}  // namespace suede

@@ -1,0 +1,183 @@
+// A plane that died, and the PDUs that were in flight there (docs/planes.md, "Failover").
+#include "pipeline/pipeline.h"
+
+namespace suede {
+
+// Stops the connections of a plane where PDUs of theirs are in doubt, and says whether it is so.
+bool Pipeline::FreezeIfInDoubt(Instance& instance, uint32_t peer, uint32_t plane) {
+  const uint32_t first = instance.ConnectionIndex(peer, plane, 0);
+  const uint32_t end = first + instance.connections_per_plane();
+  bool in_doubt = false;
+  for (uint32_t number = first; number < end; ++number) {
+    in_doubt |= instance.connections[number].InDoubt();
+  }
+  for (uint32_t number = first; in_doubt && number < end; ++number) {
+    instance.connections[number].Freeze();
+  }
+  return in_doubt;
+}
+
+void Pipeline::PlaneDown(Instance& instance, uint32_t peer, uint32_t plane, PlaneDownReason reason,
+                         Time now) {
+  PlaneSession& session = instance.session(peer, plane);
+  if (!session.up()) return;
+  instance.counters.Add(Counter::kPlaneDeaths);
+  TellPlane(LcoreEventKind::kPlaneDown, instance, peer, plane, static_cast<uint8_t>(reason));
+  const bool in_doubt = FreezeIfInDoubt(instance, peer, plane);
+  session.GoDown(in_doubt, reason != PlaneDownReason::kAdmin, now, instance.params.paths);
+  UpdateUsable(instance, peer);
+  if (in_doubt) SendFence(instance, peer, plane);
+  ArmSession(instance, peer, plane);
+  UnblockPeer(instance, peer);
+}
+
+// The plane that a FENCE takes: one that is up, by turns; without one any whose port can send, the
+// dead one too.
+uint32_t Pipeline::PlaneForFence(Instance& instance, uint32_t peer) {
+  PeerPaths& paths = instance.paths[peer];
+  for (const bool only_up : {true, false}) {
+    for (uint32_t i = 0; i < instance.plane_count(); ++i) {
+      const uint32_t plane = paths.turn++ % instance.plane_count();
+      if ((paths.present & 1u << plane) == 0 || !instance.port_up[plane]) continue;
+      if (!only_up || instance.session(peer, plane).up()) return plane;
+    }
+  }
+  return kNoPlane;
+}
+
+void Pipeline::SendFence(Instance& instance, uint32_t peer, uint32_t plane) {
+  const uint32_t over = PlaneForFence(instance, peer);
+  if (over == kNoPlane) return;
+  Fence fence{.epoch = instance.params.epoch,
+              .peer_epoch = instance.handshakes[peer].peer_epoch(),
+              .plane = static_cast<uint8_t>(plane),
+              .own = over == plane,
+              .generation = instance.session(peer, plane).tx_generation()};
+  for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
+    fence.oldest[vc] =
+        instance.connections[instance.ConnectionIndex(peer, plane, vc)].oldest_unacked();
+  }
+  if (SendControl(instance, peer, over, fence)) instance.counters.Add(Counter::kTxFences);
+}
+
+// The peer has found the plane dead, and wants to know how far it got.
+void Pipeline::OnFence(Instance& instance, uint32_t peer, uint32_t plane, const Fence& fence,
+                       Time now) {
+  if (!IsOfThisBoot(instance, peer, plane, fence.epoch, fence.peer_epoch)) return;
+  uint32_t dead = fence.own ? plane : kNoPlane;
+  for (uint32_t i = 0; i < instance.plane_count() && dead == kNoPlane; ++i) {
+    if (instance.session(peer, i).peer_plane() == fence.plane) dead = i;
+  }
+  bool known = false;
+  if (dead == kNoPlane || !instance.session(peer, dead).OnFence(fence.generation, known)) {
+    instance.counters.Add(Counter::kRxPlaneStale);
+    return;
+  }
+  Fenced fenced{.epoch = instance.params.epoch,
+                .peer_epoch = instance.handshakes[peer].peer_epoch(),
+                .plane = fence.plane,
+                .generation = fence.generation};
+  for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
+    Connection& connection = instance.connections[instance.ConnectionIndex(peer, dead, vc)];
+    if (!known) connection.OpenReceive(fence.oldest[vc]);
+    connection.CloseReceive();
+    fenced.expected[vc] = connection.expected();
+  }
+  instance.counters.Add(Counter::kRxFences);
+  SendControl(instance, peer, plane, fenced);
+  if (instance.paths[peer].sessions) {
+    PlaneDown(instance, peer, dead, PlaneDownReason::kFence, now);
+  }
+}
+
+// What the peer has accepted is done; the rest moves.
+void Pipeline::OnFenced(Instance& instance, uint32_t peer, uint32_t plane, const Fenced& fenced,
+                        Time now) {
+  if (!IsOfThisBoot(instance, peer, plane, fenced.epoch, fenced.peer_epoch)) return;
+  if (fenced.plane >= instance.plane_count() ||
+      !instance.session(peer, fenced.plane).IsFenced(fenced.generation)) {
+    instance.counters.Add(Counter::kRxPlaneStale);
+    return;
+  }
+  const uint32_t dead = fenced.plane;
+  const uint32_t first = instance.ConnectionIndex(peer, dead, 0);
+  for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
+    PduList acked;
+    const bool fits = instance.connections[first + vc].OnFenced(
+        fenced.expected[vc], now, instance.params.transport, acked);
+    OnAcked(instance, first + vc, acked);
+    if (fits) continue;
+    instance.counters.Add(Counter::kRxRpsnInvalid);
+    return;
+  }
+  PduList rest;
+  for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
+    Connection& connection = instance.connections[first + vc];
+    connection.Restart(FreshPsn(connection), rest);
+  }
+  instance.session(peer, dead).EndFence(now);
+  Requeue(instance, peer, dead, rest);
+  UpdateUsable(instance, peer);
+  ArmSession(instance, peer, dead);
+  UnblockPeer(instance, peer);
+}
+
+// Puts PDUs that a dead plane did not deliver back to the heads of their queues, in order.
+void Pipeline::Requeue(Instance& instance, uint32_t peer, uint32_t plane, PduList& rest) {
+  PduList of_vc[kVcCount];
+  while (!rest.empty()) {
+    Pdu* pdu = rest.PopFront();
+    --instance.inflight;
+    instance.inflight_bytes -= pdu->bytes;
+    instance.paths[peer].OnEnd(plane, pdu->bytes);
+    instance.inflight_on[plane] -= pdu->bytes;
+    ++instance.queued;
+    ++queued_pdus_;
+    pdu->moved = true;
+    pdu->room = 0;
+    pdu->retransmitted = false;
+    of_vc[pdu->vc].PushBack(pdu);
+  }
+  instance.ports[plane]->UnstageMoved();
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if (of_vc[vc].empty()) continue;
+    const uint32_t index = Scheduler::QueueIndex(peer, vc);
+    TxQueue& queue = instance.scheduler.queue(index);
+    queue.pdus.Prepend(of_vc[vc]);
+    if (queue.state == TxQueue::State::kIdle) Activate(instance, index);
+  }
+}
+
+// Whether no plane to the peer has given a sign of life for so long that it counts as unreachable.
+void Pipeline::CheckReach(Instance& instance, uint32_t peer, Time now) {
+  PeerPaths& paths = instance.paths[peer];
+  const PathParams& params = instance.params.paths;
+  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+    const PlaneSession& session = instance.session(peer, plane);
+    if (session.up() && session.missed() < params.hello_multiplier) return;
+    paths.alive_at = std::max(paths.alive_at, session.last_heard());
+  }
+  if (!paths.unreachable && now - paths.alive_at >= params.unreachable) {
+    GiveUpPeer(instance, peer, now);
+  } else if (paths.unreachable) {
+    GiveUpQueued(instance, peer, kAllVcs, SUEDE_STATUS_UNREACHABLE);
+  }
+}
+
+void Pipeline::GiveUpPeer(Instance& instance, uint32_t peer, Time now) {
+  instance.counters.Add(Counter::kUnreachable);
+  Tell(LcoreEventKind::kPeerUnreachable, instance, instance.ConnectionIndex(peer, 0, 0));
+  instance.paths[peer].unreachable = true;
+  MarkLost(instance, peer, kAllVcs, true);
+  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+    PlaneDown(instance, peer, plane, PlaneDownReason::kUnreachable, now);
+    for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
+      PduList given_up;
+      instance.connections[instance.ConnectionIndex(peer, plane, vc)].Abandon(given_up);
+      Complete(instance, given_up, plane, SUEDE_STATUS_UNREACHABLE);
+    }
+  }
+  GiveUpQueued(instance, peer, kAllVcs, SUEDE_STATUS_UNREACHABLE);
+}
+
+}  // namespace suede

@@ -1,0 +1,126 @@
+// What happens when time is up: for connections, handshakes and sessions of planes.
+#include "pipeline/pipeline.h"
+
+namespace suede {
+namespace {
+
+// How often a timer of what is down looks whether it is up again.
+constexpr Duration kDownLook = std::chrono::milliseconds(2);
+
+}  // namespace
+
+void Pipeline::ArmConnection(Instance& instance, uint32_t number) {
+  timers_.Arm(instance.first_timer + number, instance.connections[number].deadline());
+}
+
+void Pipeline::ArmHandshake(Instance& instance, uint32_t peer) {
+  timers_.Arm(instance.first_timer + static_cast<uint32_t>(instance.connections.size()) + peer,
+              instance.handshakes[peer].deadline());
+}
+
+void Pipeline::ArmSession(Instance& instance, uint32_t peer, uint32_t plane) {
+  const size_t before = instance.connections.size() + instance.handshakes.size();
+  timers_.Arm(instance.first_timer + static_cast<uint32_t>(before) +
+                  instance.PlaneIndex(peer, plane),
+              instance.session(peer, plane).deadline());
+}
+
+// Begins to say hello to the peer, if that has not begun. Without its MAC address nobody would hear
+// it, and the tries would be used up; what waits asks again once the address is known.
+void Pipeline::Greet(Instance& instance, uint32_t peer, Time now) {
+  if (IsResolving(instance, peer)) return;
+  instance.handshakes[peer].OnDemand(now);
+  ArmHandshake(instance, peer);
+}
+
+// Whether no plane to the peer has its MAC address.
+bool Pipeline::IsResolving(const Instance& instance, uint32_t peer) {
+  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+    if ((instance.paths[peer].present & 1u << plane) != 0 &&
+        instance.resolving[instance.PlaneIndex(peer, plane)] == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Pipeline::OnTimer(uint32_t timer, Time now) {
+  Instance& instance = *instances_[instance_of_timer_[timer]];
+  // Nothing can be answered: what is in flight waits, and that is no try.
+  const bool port_down = !instance.has_planes() && instance.ports[0]->down;
+  if (instance.down || port_down) return timers_.Arm(timer, now + kDownLook);
+  uint32_t number = timer - instance.first_timer;
+  if (number < instance.connections.size()) return OnConnectionTimer(instance, number, now);
+  number -= static_cast<uint32_t>(instance.connections.size());
+  if (number < instance.handshakes.size()) return OnHandshakeTimer(instance, number, now);
+  number -= static_cast<uint32_t>(instance.handshakes.size());
+  OnSessionTimer(instance, number >> instance.plane_bits, number & (instance.plane_count() - 1),
+                 now);
+}
+
+void Pipeline::OnHandshakeTimer(Instance& instance, uint32_t peer, Time now) {
+  Handshake& handshake = instance.handshakes[peer];
+  if (handshake.OnTimer(now, instance.params.transport)) SendHello(instance, peer);
+  ArmHandshake(instance, peer);
+  if (!handshake.open()) return;
+  UpdateUsable(instance, peer);
+  UnblockPeer(instance, peer);
+}
+
+void Pipeline::OnConnectionTimer(Instance& instance, uint32_t number, Time now) {
+  Connection& connection = instance.connections[number];
+  const TransportParams& params = instance.params.transport;
+  const uint32_t tries = connection.tries();
+  const uint32_t peer = instance.PeerOfConnection(number);
+  switch (connection.OnTimer(now, params)) {
+    case TimerVerdict::kNothing: break;
+    case TimerVerdict::kRetransmit:
+      if (connection.tries() != tries) instance.counters.Add(Counter::kRtoFired);
+      WantRetransmission(instance, number);
+      break;
+    case TimerVerdict::kUnreachable:
+      OnUnreachable(instance, number, now);
+      break;
+    case TimerVerdict::kProbe:
+      SendControl(instance, peer, instance.PlaneOfConnection(number),
+                  MakeHello(instance, peer, true));
+      SendAck(instance, number);
+      // A peer that does not speak HELLO gives no other answer than its next ACK or NACK.
+      if (instance.handshakes[peer].peer_epoch() == 0) connection.OnProbeAnswered();
+      GiveUpIfLost(instance, number);
+      break;
+  }
+  ArmConnection(instance, number);
+}
+
+// The tries of a connection are used up.
+void Pipeline::OnUnreachable(Instance& instance, uint32_t number, Time now) {
+  const uint32_t peer = instance.PeerOfConnection(number);
+  const uint32_t plane = instance.PlaneOfConnection(number);
+  if (instance.paths[peer].sessions) {
+    PlaneDown(instance, peer, plane, PlaneDownReason::kTimeouts, now);
+    return;
+  }
+  instance.counters.Add(Counter::kUnreachable);
+  Tell(LcoreEventKind::kPeerUnreachable, instance, number);
+  PduList given_up;
+  instance.connections[number].GiveUp(now, instance.params.transport, given_up);
+  Complete(instance, given_up, plane, SUEDE_STATUS_UNREACHABLE);
+  GiveUpIfLost(instance, number);
+  if (instance.has_planes()) ChooseHome(instance, peer);
+}
+
+// Ends what is queued behind a lost connection where no other plane takes it.
+void Pipeline::GiveUpIfLost(Instance& instance, uint32_t number) {
+  const uint32_t peer = instance.PeerOfConnection(number);
+  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+    const uint32_t other = instance.ConnectionIndex(peer, plane, instance.VcOfConnection(number));
+    if ((instance.paths[peer].usable & 1u << plane) != 0 && !instance.connections[other].lost()) {
+      return;
+    }
+  }
+  MarkLost(instance, peer, instance.VcsOfConnection(number), true);
+  GiveUpQueued(instance, peer, instance.VcsOfConnection(number), SUEDE_STATUS_UNREACHABLE);
+}
+
+}  // namespace suede
