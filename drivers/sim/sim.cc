@@ -42,6 +42,7 @@ void Require(bool condition, const char* what) {
 
 struct SimPort::Buffer {
   Frame frame;
+  SimPort* owner = nullptr;
   uint32_t references = 0;
   alignas(64) uint8_t octets[kBufferBytes];
 };
@@ -53,20 +54,48 @@ SimPort* SimNetwork::AddPort(const uint8_t (&mac)[6], uint32_t frames, uint32_t 
   return owned_.back().get();
 }
 
+void SimNetwork::Block(const SimPort* from, const SimPort* to, bool blocked) {
+  if (blocked) {
+    blocked_.insert({from, to});
+  } else {
+    blocked_.erase({from, to});
+  }
+}
+
 void SimNetwork::AdvanceTo(Time time) {
+  for (const auto& port : owned_) port->LeaveUntil(time);
   while (!arrivals_.empty() && arrivals_.top().at <= time) {
+    const SimPort* from = arrivals_.top().from;
     std::vector<uint8_t> octets = std::move(const_cast<Arrival&>(arrivals_.top()).octets);
     arrivals_.pop();
-    const auto port = ports_.find(FirstSix(octets.data()) & destination_mask_);
-    if (port != ports_.end() && port->second->up_) {
-      port->second->received_.push_back(std::move(octets));
-    }
+    Deliver(from, std::move(octets));
   }
   now_ = time;
 }
 
-void SimNetwork::Send(const Frame& frame, const SimFaults& faults, Time leaves) {
-  if (Chance(faults.loss)) {
+Time SimNetwork::next_arrival() const {
+  Time next = arrivals_.empty() ? kNever : arrivals_.top().at;
+  for (const auto& port : owned_) {
+    if (port->ring_.empty() || !port->Sends()) continue;
+    next = std::min(next, port->ring_.front().leaves + port->faults_.delay);
+  }
+  return next;
+}
+
+void SimNetwork::Deliver(const SimPort* from, std::vector<uint8_t> octets) {
+  const auto found = ports_.find(FirstSix(octets.data()) & destination_mask_);
+  if (found == ports_.end()) return;
+  SimPort* to = found->second;
+  if (!to->up_ || to->receives_nothing_ || blocked_.contains({from, to})) {
+    ++frames_lost_;
+    return;
+  }
+  to->received_.push_back(std::move(octets));
+}
+
+void SimNetwork::Send(const SimPort* from, const Frame& frame, Time leaves) {
+  const SimFaults& faults = from->faults_;
+  if (!from->up_ || from->sends_nothing_ || frame.length > faults.longest || Chance(faults.loss)) {
     ++frames_lost_;
     return;
   }
@@ -80,13 +109,13 @@ void SimNetwork::Send(const Frame& frame, const SimFaults& faults, Time leaves) 
         static_cast<int64_t>(random_() % static_cast<uint64_t>(faults.reorder_delay.count() + 1)));
   };
   Time at = leaves + faults.delay;
-  if (Chance(faults.duplicate)) Schedule(octets, at + late());
+  if (Chance(faults.duplicate)) Schedule(from, octets, at + late());
   if (Chance(faults.reorder)) at += late();
-  Schedule(std::move(octets), at);
+  Schedule(from, std::move(octets), at);
 }
 
-void SimNetwork::Schedule(std::vector<uint8_t> octets, Time at) {
-  arrivals_.push({.at = at, .order = order_++, .octets = std::move(octets)});
+void SimNetwork::Schedule(const SimPort* from, std::vector<uint8_t> octets, Time at) {
+  arrivals_.push({.at = at, .order = order_++, .from = from, .octets = std::move(octets)});
 }
 
 SimPort::SimPort(SimNetwork* network, uint32_t frames, uint32_t tx_ring, const SimFaults& faults)
@@ -96,6 +125,7 @@ SimPort::SimPort(SimNetwork* network, uint32_t frames, uint32_t tx_ring, const S
     Buffer* buffer = buffers_.back().get();
     buffer->frame.buffer = buffer->octets;
     buffer->frame.capacity = kBufferBytes;
+    buffer->owner = this;
     free_.push_back(buffer);
   }
 }
@@ -120,17 +150,14 @@ uint32_t SimPort::Receive(Frame** frames, uint32_t max) {
 uint32_t SimPort::Transmit(Frame* const* frames, uint32_t count) {
   FinishTransmissions();
   uint32_t taken = 0;
-  while (taken < count && on_wire_.size() < tx_ring_) {
+  while (taken < count && ring_.size() < tx_ring_) {
     Frame* frame = frames[taken++];
     Require(frame->length <= kMaxFrameBytes, "a frame is too long");
     auto* buffer = reinterpret_cast<Buffer*>(frame);
     Require(buffer->references != 0, "a frame was sent after it was released");
     ++buffer->references;
-    const Time start = std::max(network_->now(), free_at_);
-    free_at_ =
-        start + Duration(static_cast<int64_t>((frame->length + 24) * 8 / faults_.bits_per_ns));
-    on_wire_.push_back({buffer, free_at_, Fingerprint(frame->data, frame->length)});
-    if (up_) network_->Send(*frame, faults_, free_at_);
+    ring_.push_back({buffer, kNever, Fingerprint(frame->data, frame->length)});
+    if (ring_.size() == 1) BeginFirst();
   }
   return taken;
 }
@@ -148,6 +175,7 @@ uint32_t SimPort::Allocate(Frame** frames, uint32_t count) {
     buffer->frame.length = 0;
     frames[given++] = &buffer->frame;
   }
+  most_frames_out_ = std::max(most_frames_out_, frames_out());
   return given;
 }
 
@@ -155,18 +183,69 @@ void SimPort::Release(Frame* const* frames, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) Unreference(reinterpret_cast<Buffer*>(frames[i]));
 }
 
+void SimPort::SetLink(bool up) {
+  const bool sent = Sends();
+  up_ = up;
+  GoOn(sent);
+}
+
+void SimPort::SetPaused(bool paused) {
+  const bool sent = Sends();
+  paused_ = paused;
+  GoOn(sent);
+}
+
+// A frame that was interrupted starts over.
+void SimPort::GoOn(bool sent_before) {
+  if (sent_before || !Sends()) return;
+  free_at_ = std::max(free_at_, network_->now());
+  if (!ring_.empty()) BeginFirst();
+}
+
+void SimPort::Restart(std::span<SimPort* const> ports) {
+  for (SimPort* port : ports) {
+    port->ring_.clear();
+    port->left_.clear();
+    port->received_.clear();
+    port->free_.clear();
+    for (const auto& buffer : port->buffers_) {
+      buffer->references = 0;
+      port->free_.push_back(buffer.get());
+    }
+  }
+}
+
 void SimPort::Unreference(Buffer* buffer) {
   Require(buffer->references != 0, "a frame was released twice");
-  if (--buffer->references == 0) free_.push_back(buffer);
+  if (--buffer->references == 0) buffer->owner->free_.push_back(buffer);
+}
+
+void SimPort::BeginFirst() {
+  OnWire& first = ring_.front();
+  const double bits = (first.buffer->frame.length + 24) * 8;  // with preamble, FCS and gap
+  first.leaves = std::max(network_->now(), free_at_) +
+                 Duration(static_cast<int64_t>(bits / faults_.bits_per_ns));
+}
+
+void SimPort::LeaveUntil(Time time) {
+  while (!ring_.empty() && Sends() && ring_.front().leaves <= time) {
+    const OnWire& first = ring_.front();
+    free_at_ = first.leaves;
+    octets_sent_ += first.buffer->frame.length;
+    network_->Send(this, first.buffer->frame, first.leaves);
+    left_.push_back(first);
+    ring_.pop_front();
+    if (!ring_.empty()) BeginFirst();
+  }
 }
 
 void SimPort::FinishTransmissions() {
-  while (!on_wire_.empty() && on_wire_.front().until <= network_->now()) {
-    const OnWire& done = on_wire_.front();
+  while (!left_.empty()) {
+    const OnWire& done = left_.front();
     Require(Fingerprint(done.buffer->frame.data, done.buffer->frame.length) == done.fingerprint,
             "a frame was written to while the device could read it");
     Unreference(done.buffer);
-    on_wire_.pop_front();
+    left_.pop_front();
   }
 }
 

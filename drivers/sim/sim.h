@@ -10,6 +10,9 @@
 #include <memory>
 #include <queue>
 #include <random>
+#include <set>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -17,7 +20,8 @@
 
 namespace suede {
 
-// What a link does to the frames that leave a port. Probabilities are per frame, 0 to 1.
+// What a link does to the frames that leave a port. Probabilities are per frame, 0 to 1. All of it
+// may change at any time: a rate holds from the next frame on, a delay for what has not left.
 struct SimFaults {
   double loss = 0;
   double reorder = 0;    // delayed by up to reorder_delay more than others
@@ -26,6 +30,7 @@ struct SimFaults {
   Duration delay = std::chrono::microseconds(1);
   Duration reorder_delay = std::chrono::microseconds(20);
   double bits_per_ns = 100;  // rate of the link
+  uint32_t longest = ~0u;    // octets: longer frames are lost
 };
 
 class SimPort;
@@ -45,11 +50,14 @@ class SimNetwork {
   SimPort* AddPort(const uint8_t (&mac)[6], uint32_t frames, uint32_t tx_ring,
                    const SimFaults& faults);
 
+  // While it is blocked, the switch forwards nothing from the one port to the other.
+  void Block(const SimPort* from, const SimPort* to, bool blocked);
+
   Time now() const { return now_; }
-  // Moves the clock and delivers what arrives until then.
+  // Moves the clock, lets leave what leaves until then, and delivers what arrives.
   void AdvanceTo(Time time);
   // When the next frame arrives; kNever where none is under way.
-  Time next_arrival() const { return arrivals_.empty() ? kNever : arrivals_.top().at; }
+  Time next_arrival() const;
   // Frames that links have lost so far.
   uint64_t frames_lost() const { return frames_lost_; }
   std::mt19937_64& random() { return random_; }
@@ -62,13 +70,15 @@ class SimNetwork {
   struct Arrival {
     Time at;
     uint64_t order;
+    const SimPort* from;
     std::vector<uint8_t> octets;
     bool operator<(const Arrival& other) const {
       return at != other.at ? at > other.at : order > other.order;
     }
   };
-  void Send(const Frame& frame, const SimFaults& faults, Time leaves);
-  void Schedule(std::vector<uint8_t> octets, Time at);
+  void Send(const SimPort* from, const Frame& frame, Time leaves);
+  void Schedule(const SimPort* from, std::vector<uint8_t> octets, Time at);
+  void Deliver(const SimPort* from, std::vector<uint8_t> octets);
 
   std::mt19937_64 random_;
   Time now_{};
@@ -76,10 +86,13 @@ class SimNetwork {
   uint64_t frames_lost_ = 0;
   std::priority_queue<Arrival> arrivals_;
   std::map<uint64_t, SimPort*> ports_;  // by destination
+  std::set<std::pair<const SimPort*, const SimPort*>> blocked_;
   uint64_t destination_mask_ = (uint64_t{1} << 48) - 1;
   std::vector<std::unique_ptr<SimPort>> owned_;
 };
 
+// Frames belong to the pool of the port that gave them, and may be sent through, asked of and
+// released to any port: a host with several of them sends a frame again on another.
 class SimPort : public Port {
  public:
   static constexpr uint32_t kMaxFrameBytes = 4400;
@@ -94,33 +107,67 @@ class SimPort : public Port {
   void Release(Frame* const* frames, uint32_t count) override;
   uint32_t max_frame_bytes() const override { return kMaxFrameBytes; }
   bool Offers(TxOffload offload) const override { return offload == TxOffload::kNone; }
-  LinkState link() const override { return {.up = up_, .speed_bps = 0}; }
+  LinkState link() const override {
+    return {.up = up_, .speed_bps = static_cast<uint64_t>(faults_.bits_per_ns * 1e9)};
+  }
+
+  // ---- Ways to die, and back. The first is the only one that link() tells.
 
   SimFaults& faults() { return faults_; }
-  // A link that is down loses what is sent and what arrives.
-  void SetLink(bool up) { up_ = up; }
-  // Frames that are with neither the pool nor the device: the pipeline's.
+  // A link that is down loses what arrives and what leaves.
+  void SetLink(bool up);
+  // Where this is set, nothing leaves while the link is down: what is in the transmit ring then
+  // comes out when the link is up again, as of devices that stop with their rings full.
+  void KeepRingWhileDown(bool keep) { keeps_ring_ = keep; }
+  // Loses what the port sends, or what arrives for it, or both.
+  void SetSilent(bool sends_nothing, bool receives_nothing) {
+    sends_nothing_ = sends_nothing;
+    receives_nothing_ = receives_nothing;
+  }
+  // Nothing leaves: the ring fills up, and then nothing is taken.
+  void SetPaused(bool paused);
+  // The process that drove the ports has ended and another one starts: what was in rings is gone,
+  // and every frame is in its pool. All ports that have frames of each other go together.
+  static void Restart(std::span<SimPort* const> ports);
+
+  // Frames that are not in the pool, wherever they are: the pipeline's and the devices'.
   uint32_t frames_out() const { return static_cast<uint32_t>(buffers_.size() - free_.size()); }
+  // The most that ever were.
+  uint32_t most_frames_out() const { return most_frames_out_; }
+  // Octets of frames that have left, lost ones too.
+  uint64_t octets_sent() const { return octets_sent_; }
 
  private:
   friend class SimNetwork;
   struct Buffer;
   struct OnWire {
     Buffer* buffer;
-    Time until;
+    Time leaves;           // its last octet does; known of the ring's first frame
     uint64_t fingerprint;  // of the octets when the device took them: nobody may write to them
   };
+  bool Sends() const { return !paused_ && (up_ || !keeps_ring_); }
+  // The ring's first frame begins to leave.
+  void BeginFirst();
+  void GoOn(bool sent_before);
+  void LeaveUntil(Time time);
   void FinishTransmissions();
-  void Unreference(Buffer* buffer);
+  static void Unreference(Buffer* buffer);
 
   SimNetwork* network_;
   SimFaults faults_;
   uint32_t tx_ring_;
   bool up_ = true;
-  Time free_at_{};  // when the link has sent what it was given
+  bool keeps_ring_ = false;
+  bool sends_nothing_ = false;
+  bool receives_nothing_ = false;
+  bool paused_ = false;
+  Time free_at_{};  // when the last frame has left
+  uint64_t octets_sent_ = 0;
+  uint32_t most_frames_out_ = 0;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::vector<Buffer*> free_;
-  std::deque<OnWire> on_wire_;
+  std::deque<OnWire> ring_;
+  std::deque<OnWire> left_;  // and not seen yet by who looks whether they have
   std::deque<std::vector<uint8_t>> received_;
 };
 
