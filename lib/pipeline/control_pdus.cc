@@ -162,7 +162,7 @@ bool Pipeline::OnHelloMismatch(Instance& instance, uint32_t peer, uint32_t plane
     what = HelloMismatch::kPsnScope;
     own = scope;
     theirs = hello.psn_scope;
-  } else if (hello.window_pdus == 0 || hello.window_pdus > kMaxWindowPdus) {
+  } else if (hello.window_pdus > kMaxWindowPdus) {
     what = HelloMismatch::kWindowPdus;
     own = instance.params.transport.window_pdus;
     theirs = hello.window_pdus;

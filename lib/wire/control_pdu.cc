@@ -110,7 +110,7 @@ uint32_t Encode(const Fenced& fenced, uint8_t* out) {
 
 ControlError DecodePlane(uint8_t flags, const uint8_t* body, uint32_t bytes, ControlMessage& out) {
   if (bytes < kPlaneBytes || body[8] > static_cast<uint8_t>(PlaneState::kUp) ||
-      body[9] >= kPlanes) {
+      body[9] >= kPlanes || LoadBe32(body) == 0) {
     return ControlError::kMalformed;
   }
   out = PlaneHello{.epoch = LoadBe32(body),
@@ -128,7 +128,9 @@ ControlError DecodePlane(uint8_t flags, const uint8_t* body, uint32_t bytes, Con
 }
 
 ControlError DecodeFence(const uint8_t* body, uint32_t bytes, ControlMessage& out) {
-  if (bytes < kFenceBytes || body[8] >= kPlanes || body[9] > 1) return ControlError::kMalformed;
+  if (bytes < kFenceBytes || body[8] >= kPlanes || body[9] > 1 || LoadBe32(body) == 0) {
+    return ControlError::kMalformed;
+  }
   out = Fence{.epoch = LoadBe32(body),
               .peer_epoch = LoadBe32(body + 4),
               .plane = body[8],
@@ -139,7 +141,9 @@ ControlError DecodeFence(const uint8_t* body, uint32_t bytes, ControlMessage& ou
 }
 
 ControlError DecodeFenced(const uint8_t* body, uint32_t bytes, ControlMessage& out) {
-  if (bytes < kFencedBytes || body[8] >= kPlanes) return ControlError::kMalformed;
+  if (bytes < kFencedBytes || body[8] >= kPlanes || LoadBe32(body) == 0) {
+    return ControlError::kMalformed;
+  }
   out = Fenced{.epoch = LoadBe32(body),
                .peer_epoch = LoadBe32(body + 4),
                .plane = body[8],

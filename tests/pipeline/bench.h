@@ -68,7 +68,8 @@ class PipelineTest : public ::testing::Test {
  protected:
   struct Host {
     uint32_t number = 0;
-    SimPort* port = nullptr;
+    SimPort* port = nullptr;        // of plane 0
+    std::vector<SimPort*> ports;    // of all planes
     std::unique_ptr<PacketLane> lane;  // where lane_burst is set
     std::unique_ptr<Pipeline> pipeline;
     std::vector<LcoreReply> replies;
@@ -87,6 +88,8 @@ class PipelineTest : public ::testing::Test {
     shape = {.queue_count = 1, .tx_lines = 1024, .rx_lines = 1024, .completion_count = 1024,
              .credit_lines = 256, .aggregate_lines = 1024};
   }
+  // By which number addresses are made for the host's port on the plane.
+  static uint32_t OnPlane(uint32_t plane, uint32_t host) { return plane * 0x1000 + host; }
   SimPort* AddPort(uint32_t number) {
     uint8_t mac[6];
     std::copy_n(MacOf(number).begin(), 6, mac);
@@ -98,18 +101,24 @@ class PipelineTest : public ::testing::Test {
     if (lane_burst != 0) {
       host.lane = std::make_unique<PacketLane>(FrameRules{}, SimPort::kMaxFrameBytes, lane_burst);
     }
-    host.pipeline->AddPort(host.port, {.mac = MacOf(host.number)}, host.lane.get());
     InstanceParams p = params;
     p.xpuid = static_cast<uint16_t>(host.number);
-    p.planes = {{.address = {.low = IpOf(host.number)}}};
+    for (uint32_t plane = 0; plane < planes; ++plane) {
+      const uint32_t number = OnPlane(plane, host.number);
+      host.pipeline->AddPort(host.ports[plane], {.mac = MacOf(number)},
+                             plane == 0 ? host.lane.get() : nullptr);
+      p.planes.push_back({.port = plane, .address = {.low = IpOf(number)}});
+    }
     p.epoch = epoch;
     for (uint32_t peer = 0; peer < peers; ++peer) {
       if (peer == host.number) continue;
-      p.peers.push_back(
-          {.xpuid = static_cast<uint16_t>(peer),
-           .planes = {{.address = {.low = IpOf(peer)},
-                       .mac = resolving ? MacAddress{} : MacOf(peer),
-                       .resolving = resolving}}});
+      p.peers.push_back({.xpuid = static_cast<uint16_t>(peer)});
+      for (uint32_t plane = 0; plane < planes; ++plane) {
+        const uint32_t number = OnPlane(plane, peer);
+        p.peers.back().planes.push_back({.address = {.low = IpOf(number)},
+                                         .mac = resolving ? MacAddress{} : MacOf(number),
+                                         .resolving = resolving});
+      }
     }
     host.pipeline->AddInstance(p);
   }
@@ -117,7 +126,10 @@ class PipelineTest : public ::testing::Test {
     hosts.push_back(std::make_unique<Host>());
     Host& host = *hosts.back();
     host.number = number;
-    host.port = AddPort(number);
+    for (uint32_t plane = 0; plane < planes; ++plane) {
+      host.ports.push_back(AddPort(OnPlane(plane, number)));
+    }
+    host.port = host.ports[0];
     Boot(host, peers, 1000);
     return host;
   }
@@ -200,6 +212,7 @@ class PipelineTest : public ::testing::Test {
 
   SimNetwork network{1};
   InstanceParams params;
+  uint32_t planes = 1;      // of each host
   uint32_t lane_burst = 0;  // of hosts' lanes for management packets; 0: they have none
   bool resolving = false;   // hosts do not know the MAC addresses of their peers
   SegmentShape shape;

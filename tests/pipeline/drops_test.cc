@@ -200,10 +200,29 @@ TEST_F(DropsTest, AcknowledgementOfWhatWasNeverSent) {
   EXPECT_EQ(host->Count(Counter::kRxRpsnInvalid), 1u);
 }
 
-TEST_F(DropsTest, HelloOfAnotherPsnScopeIsCountedAndNotAnswered) {
+TEST_F(DropsTest, HelloOfAnotherPsnScopeIsCountedAndRefused) {
   Inject({Control(Hello{.epoch = 5, .psn_scope = 1, .reply_wanted = true})});
   EXPECT_EQ(host->Count(Counter::kHelloMismatch), 1u);
-  EXPECT_TRUE(TakeSent().empty());
+  // The peer is told ours, so that it finds the same; nothing else goes there.
+  const std::vector<Sent> sent = TakeSent();
+  ASSERT_EQ(sent.size(), 1u);
+  ControlMessage message;
+  ASSERT_EQ(DecodeControl(sent[0].commands.data(),
+                          static_cast<uint32_t>(sent[0].commands.size()), message),
+            ControlError::kNone);
+  const Hello* hello = std::get_if<Hello>(&message);
+  ASSERT_NE(hello, nullptr);
+  EXPECT_EQ(hello->psn_scope, 0);
+  EXPECT_FALSE(hello->reply_wanted);
+  Client& client = Attach(*host);
+  client.SendTagged(0, 1);
+  EXPECT_EQ(Statuses(client, 1), std::vector<int>{SUEDE_STATUS_UNREACHABLE});
+  Inject({Control(Hello{.epoch = 5, .peer_epoch = 1000})});
+  client.SendTagged(0, 1);
+  Run(microseconds(50));
+  bool data = false;
+  for (const Sent& s : TakeSent()) data |= s.rh.ver == 0 && (s.commands[0] & 0xf) != 0;
+  EXPECT_TRUE(data);
 }
 
 }  // namespace

@@ -1,0 +1,332 @@
+// Instances with several ports: which plane PDUs take, planes that die and come back, and what a peer
+// with one port or without sessions makes of it.
+#include <algorithm>
+
+#include "bench.h"
+
+namespace suede {
+namespace {
+
+class PlanesTest : public PipelineTest {
+ protected:
+  PlanesTest() {
+    params.paths.hello_interval = microseconds(100);
+    params.paths.hello_idle = milliseconds(2);
+    params.paths.hold_down = milliseconds(1);
+    params.paths.hold_down_max = milliseconds(8);
+    params.paths.unreachable = milliseconds(5);
+    params.paths.ordering = Ordering::kUnordered;
+    planes = 2;
+  }
+  void StartPair() {
+    a = &AddHost(0, 2);
+    b = &AddHost(1, 2);
+    ca = &Attach(*a);
+    cb = &Attach(*b);
+  }
+  // Sends and waits for that many completions: the sessions are up afterwards.
+  void WarmUp() {
+    ca->SendTagged(0, 1);
+    cb->SendTagged(0, 0);
+    EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{kOk});
+    EXPECT_EQ(Statuses(*cb, 1), std::vector<int>{kOk});
+    Run(milliseconds(1));
+    cb->Receive();
+    ca->Receive();
+  }
+  // PDUs of one command with seeds 1 to count, all to one VC.
+  void SendPdus(uint8_t count) {
+    for (uint8_t i = 1; i <= count; ++i) {
+      ca->Send(TestCommand(8, 16, i), 1, 0, SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_COMPLETION,
+               i - 1u);
+    }
+  }
+  static std::vector<uint8_t> Seeds(uint8_t count) {
+    std::vector<uint8_t> seeds;
+    for (uint8_t i = 1; i <= count; ++i) seeds.push_back(static_cast<uint8_t>(i * 3));
+    return seeds;
+  }
+  PlaneSession& SessionOf(Host& host, uint32_t plane) {
+    return const_cast<Instance&>(host.pipeline->instance(0)).session(0, plane);
+  }
+  // PDUs that plane `plane` of host a has carried.
+  uint32_t Carried(uint32_t plane) {
+    return a->pipeline->instance(0).connections[plane].tx_pdus();
+  }
+  // What is sent and received on the plane is lost, while its link stays up.
+  void Cut(uint32_t plane, bool cut) {
+    a->ports[plane]->faults().loss = b->ports[plane]->faults().loss = cut ? 1 : 0;
+  }
+  std::vector<LcoreEvent> Events(Host& host, LcoreEventKind kind) {
+    std::vector<LcoreEvent> found;
+    LcoreEvent event;
+    while (host.pipeline->mailbox().events.Pop(event)) {
+      if (event.kind == kind) found.push_back(event);
+    }
+    return found;
+  }
+  Host* a = nullptr;
+  Host* b = nullptr;
+  Client* ca = nullptr;
+  Client* cb = nullptr;
+};
+
+TEST_F(PlanesTest, UnorderedPdusTakeBothPlanes) {
+  StartPair();
+  WarmUp();
+  SendPdus(100);
+  EXPECT_EQ(Statuses(*ca, 100), std::vector<int>(100, kOk));
+  std::vector<uint8_t> got = cb->Receive();
+  std::sort(got.begin(), got.end());
+  std::vector<uint8_t> want = Seeds(100);
+  std::sort(want.begin(), want.end());
+  EXPECT_EQ(got, want);
+  EXPECT_GE(Carried(0), 45u);
+  EXPECT_GE(Carried(1), 45u);
+  EXPECT_EQ(a->Count(Counter::kTxRetransmissions), 0u);
+  ExpectNoFramesOut();
+}
+
+TEST_F(PlanesTest, StrictTakesOnePlaneAndKeepsTheOrder) {
+  params.paths.ordering = Ordering::kStrict;
+  StartPair();
+  WarmUp();
+  SendPdus(80);
+  EXPECT_EQ(Statuses(*ca, 80), std::vector<int>(80, kOk));
+  EXPECT_EQ(cb->Receive(), Seeds(80));
+  EXPECT_TRUE(Carried(0) == 0 || Carried(1) == 0) << Carried(0) << " " << Carried(1);
+}
+
+TEST_F(PlanesTest, SilentPlaneIsFoundDeadAndItsPdusMoveOnce) {
+  for (const Ordering ordering : {Ordering::kUnordered, Ordering::kStrict}) {
+    hosts.clear();
+    clients.clear();
+    params.paths.ordering = ordering;
+    network = SimNetwork(1);
+    StartPair();
+    WarmUp();
+    const uint32_t dead = Carried(0) != 0 ? 0 : 1;
+    SendPdus(60);
+    Run(microseconds(2));
+    Cut(dead, true);
+    EXPECT_EQ(Statuses(*ca, 60), std::vector<int>(60, kOk));
+    std::vector<uint8_t> got = cb->Receive();
+    if (ordering == Ordering::kStrict) {
+      EXPECT_EQ(got, Seeds(60));
+    }
+    std::sort(got.begin(), got.end());
+    std::vector<uint8_t> want = Seeds(60);
+    std::sort(want.begin(), want.end());
+    EXPECT_EQ(got, want);
+    EXPECT_EQ(a->Count(Counter::kPlaneDeaths), 1u);
+    EXPECT_GT(a->Count(Counter::kTxMoved), 0u);
+    EXPECT_EQ(b->Count(Counter::kRxFences), 1u);
+    EXPECT_FALSE(SessionOf(*a, dead).up());
+    EXPECT_FALSE(SessionOf(*b, dead).up());  // both ends agree
+    const std::vector<LcoreEvent> events = Events(*a, LcoreEventKind::kPlaneDown);
+    ASSERT_EQ(events.size(), 1u);
+    EXPECT_EQ(events[0].plane, dead);
+    EXPECT_EQ(events[0].what, static_cast<uint8_t>(PlaneDownReason::kSilence));
+    ExpectNoFramesOut();
+    // It comes back with a generation of its own, and is used again.
+    Cut(dead, false);
+    EXPECT_TRUE(RunUntil([&] { return SessionOf(*a, dead).up() && SessionOf(*b, dead).up(); }));
+    EXPECT_EQ(SessionOf(*a, dead).tx_generation(), 2);
+    EXPECT_EQ(SessionOf(*b, dead).rx_generation(), 2);
+    const uint32_t before = Carried(dead);
+    SendPdus(60);
+    EXPECT_EQ(Statuses(*ca, 60), std::vector<int>(60, kOk));
+    EXPECT_GT(Carried(dead), before);
+    EXPECT_EQ(cb->Receive().size(), 60u);
+  }
+}
+
+TEST_F(PlanesTest, LinkDownIsFoundAtOnce) {
+  StartPair();
+  WarmUp();
+  const auto both_up = [&] { return SessionOf(*a, 0).up() && SessionOf(*a, 1).up(); };
+  EXPECT_TRUE(both_up());
+  a->ports[1]->SetLink(false);
+  Run(microseconds(100));
+  EXPECT_FALSE(SessionOf(*a, 1).up());
+  const std::vector<LcoreEvent> events = Events(*a, LcoreEventKind::kPlaneDown);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].what, static_cast<uint8_t>(PlaneDownReason::kLink));
+  SendPdus(20);
+  EXPECT_EQ(Statuses(*ca, 20, milliseconds(1)), std::vector<int>(20, kOk));
+  a->ports[1]->SetLink(true);
+  EXPECT_TRUE(RunUntil(both_up));
+  // Nothing was in doubt, so the generation goes on.
+  EXPECT_EQ(SessionOf(*a, 1).tx_generation(), 1);
+}
+
+TEST_F(PlanesTest, OneWayPlaneIsDownAtBothEnds) {
+  StartPair();
+  WarmUp();
+  b->ports[1]->faults().loss = 1;  // b hears a there, a does not hear b
+  SendPdus(60);
+  EXPECT_EQ(Statuses(*ca, 60), std::vector<int>(60, kOk));
+  EXPECT_TRUE(RunUntil([&] { return !SessionOf(*a, 1).up() && !SessionOf(*b, 1).up(); }));
+  EXPECT_EQ(cb->Receive().size(), 60u);
+  Run(milliseconds(20));
+  EXPECT_FALSE(SessionOf(*a, 1).up());
+  EXPECT_FALSE(SessionOf(*b, 1).up());
+}
+
+TEST_F(PlanesTest, AllPlanesDeadIsUnreachableForThatPeerAloneUntilOneReturns) {
+  a = &AddHost(0, 3);
+  b = &AddHost(1, 3);
+  Host& other = AddHost(2, 3);
+  ca = &Attach(*a);
+  cb = &Attach(*b);
+  Client& co = Attach(other);
+  WarmUp();
+  Cut(0, true);
+  Cut(1, true);
+  b->ports[0]->faults().loss = b->ports[1]->faults().loss = 1;
+  a->ports[0]->faults().loss = a->ports[1]->faults().loss = 0;
+  SendPdus(40);
+  for (uint64_t i = 0; i < 40; ++i) ca->SendTagged(100 + i, 2, 1);
+  std::vector<suede_completion> all;
+  EXPECT_TRUE(RunUntil([&] {
+    for (const suede_completion& c : ca->Completions()) all.push_back(c);
+    return all.size() == 80;
+  }));
+  for (const suede_completion& c : all) {
+    EXPECT_EQ(c.status, c.tag < 100 ? SUEDE_STATUS_UNREACHABLE : SUEDE_STATUS_OK) << c.tag;
+  }
+  EXPECT_EQ(co.Receive(1).size(), 40u);
+  EXPECT_EQ(a->Count(Counter::kUnreachable), 1u);
+  // Those that come now are refused at once.
+  ca->SendTagged(0, 1);
+  EXPECT_EQ(Statuses(*ca, 1, milliseconds(1)), std::vector<int>{SUEDE_STATUS_UNREACHABLE});
+  // What was delivered was so before it was given up, and is so once.
+  const size_t early = cb->Receive().size();
+  EXPECT_LE(early, 40u);
+  b->ports[1]->faults().loss = 0;
+  EXPECT_TRUE(RunUntil([&] { return a->pipeline->instance(0).paths[0].usable != 0; }));
+  ca->SendTagged(0, 1);
+  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{kOk});
+  EXPECT_EQ(cb->Receive().size(), 1u);
+  ExpectNoFramesOut();
+}
+
+// A peer that stands still for longer than a plane takes to be found dead has no dead planes.
+TEST_F(PlanesTest, SilenceOnAllPlanesIsThePeersPause) {
+  StartPair();
+  WarmUp();
+  SendPdus(10);
+  const Time until = network.now() + milliseconds(3);
+  while (network.now() < until) {
+    network.AdvanceTo(network.now() + microseconds(2));
+    a->pipeline->Poll(network.now());
+  }
+  EXPECT_EQ(Statuses(*ca, 10), std::vector<int>(10, kOk));
+  EXPECT_EQ(a->Count(Counter::kPlaneDeaths), 0u);
+  EXPECT_EQ(b->Count(Counter::kPlaneDeaths), 0u);
+}
+
+TEST_F(PlanesTest, DrainAndSetDown) {
+  StartPair();
+  WarmUp();
+  SendPdus(60);
+  Run(microseconds(2));
+  a->pipeline->mailbox().requests.Push(
+      {.kind = LcoreRequestKind::kSetPlane, .plane = 0, .plane_admin = PlaneAdmin::kDrain});
+  EXPECT_EQ(Statuses(*ca, 60), std::vector<int>(60, kOk));
+  EXPECT_EQ(a->pipeline->admin_done(), 1u);
+  EXPECT_EQ(a->Count(Counter::kTxRetransmissions), 0u);
+  EXPECT_EQ(a->Count(Counter::kTxMoved), 0u);
+  const uint32_t drained = Carried(0);
+  SendPdus(60);
+  EXPECT_EQ(Statuses(*ca, 60), std::vector<int>(60, kOk));
+  EXPECT_EQ(Carried(0), drained);
+  EXPECT_TRUE(SessionOf(*a, 0).up());
+  // Down does not wait.
+  a->pipeline->mailbox().requests.Push(
+      {.kind = LcoreRequestKind::kSetPlane, .plane = 0, .plane_admin = PlaneAdmin::kUp});
+  Run(milliseconds(1));
+  SendPdus(60);
+  Run(microseconds(2));
+  a->pipeline->mailbox().requests.Push(
+      {.kind = LcoreRequestKind::kSetPlane, .plane = 0, .plane_admin = PlaneAdmin::kDown});
+  EXPECT_EQ(Statuses(*ca, 60), std::vector<int>(60, kOk));
+  EXPECT_FALSE(SessionOf(*a, 0).up());
+  EXPECT_EQ(cb->Receive().size(), 180u);
+  a->pipeline->mailbox().requests.Push(
+      {.kind = LcoreRequestKind::kSetPlane, .plane = 0, .plane_admin = PlaneAdmin::kUp});
+  EXPECT_TRUE(RunUntil([&] { return SessionOf(*a, 0).up(); }));
+}
+
+TEST_F(PlanesTest, WeightsAreSharesOfWhatIsCarried) {
+  StartPair();
+  Ask(*a, {.kind = LcoreRequestKind::kSetWeight, .peer = LcoreRequest::kAllPeers, .plane = 0,
+           .weight = 3});
+  WarmUp();
+  const uint32_t before[] = {Carried(0), Carried(1)};
+  // One at a time, so that nothing but the weights decides.
+  for (int i = 0; i < 200; ++i) {
+    ca->SendTagged(0, 1);
+    Statuses(*ca, 1);
+    cb->Receive();
+  }
+  EXPECT_NEAR(Carried(0) - before[0], 150, 2);
+  EXPECT_NEAR(Carried(1) - before[1], 50, 2);
+}
+
+TEST_F(PlanesTest, PeerWithOnePort) {
+  planes = 1;
+  b = &AddHost(1, 2);
+  planes = 2;
+  a = &AddHost(0, 2);
+  // It is to be found on plane 1 alone.
+  a->pipeline = std::make_unique<Pipeline>();
+  InstanceParams p = params;
+  for (uint32_t plane = 0; plane < 2; ++plane) {
+    a->pipeline->AddPort(a->ports[plane], {.mac = MacOf(OnPlane(plane, 0))});
+    p.planes.push_back({.port = plane, .address = {.low = IpOf(plane == 1 ? 0 : 0x500)}});
+  }
+  p.epoch = 1000;
+  p.peers.push_back({.xpuid = 1});
+  p.peers[0].planes = {{.present = false}, {.address = {.low = IpOf(1)}, .mac = MacOf(1)}};
+  a->pipeline->AddInstance(p);
+  b->pipeline = std::make_unique<Pipeline>();
+  b->pipeline->AddPort(b->port, {.mac = MacOf(1)});
+  InstanceParams q = params;
+  q.xpuid = 1;
+  q.epoch = 1000;
+  q.planes = {{.address = {.low = IpOf(1)}}};
+  q.peers.push_back({.xpuid = 0});
+  q.peers[0].planes = {{.address = {.low = IpOf(0)}, .mac = MacOf(OnPlane(1, 0))}};
+  b->pipeline->AddInstance(q);
+  ca = &Attach(*a);
+  cb = &Attach(*b);
+  WarmUp();
+  SendPdus(50);
+  for (uint64_t i = 0; i < 50; ++i) cb->SendTagged(i, 0);
+  EXPECT_EQ(Statuses(*ca, 50), std::vector<int>(50, kOk));
+  EXPECT_EQ(Statuses(*cb, 50), std::vector<int>(50, kOk));
+  EXPECT_EQ(cb->Receive(), Seeds(50));
+}
+
+TEST_F(PlanesTest, RestartOfThePeer) {
+  StartPair();
+  WarmUp();
+  for (SimPort* port : b->ports) port->SetLink(false);
+  SendPdus(10);
+  Run(microseconds(20));
+  for (SimPort* port : b->ports) port->SetLink(true);
+  Boot(*b, 2, 1001);
+  Client& reborn = Attach(*b);
+  reborn.SendTagged(0, 0);
+  std::vector<int> want(10, SUEDE_STATUS_PEER_RESET);
+  EXPECT_EQ(Statuses(*ca, 10), want);
+  EXPECT_EQ(Statuses(reborn, 1), std::vector<int>{kOk});
+  EXPECT_EQ(a->Count(Counter::kPeerResets), 1u);
+  SendPdus(50);
+  EXPECT_EQ(Statuses(*ca, 50), std::vector<int>(50, kOk));
+  EXPECT_EQ(reborn.Receive().size(), 50u);
+}
+
+}  // namespace
+}  // namespace suede
