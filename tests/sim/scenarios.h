@@ -2,6 +2,7 @@
 #ifndef SUEDE_TESTS_SIM_SCENARIOS_H_
 #define SUEDE_TESTS_SIM_SCENARIOS_H_
 
+#include "planes.h"
 #include "world.h"
 
 namespace suede {
@@ -98,6 +99,8 @@ inline constexpr Scenario kScenarios[] = {
        options.changes = true;
        return options;
      }},
+    // See planes.h.
+    {"planes", Planes},
     // A clean network: nothing may be retransmitted.
     {"clean",
      [](uint32_t seed) {

@@ -1,5 +1,5 @@
-// What happens to the ports of a world: cables, switches and devices that fail in every way that the
-// simulator knows, one way or both, for a moment or for long, again and again, several at a time.
+// What happens to the ports of a world: cables, switches and devices that fail in every way that
+// the simulator knows, one way or both, for a moment or for long, and several at a time.
 #ifndef SUEDE_TESTS_SIM_TROUBLE_H_
 #define SUEDE_TESTS_SIM_TROUBLE_H_
 

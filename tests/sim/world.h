@@ -23,7 +23,7 @@ struct WorldOptions {
   Wiring wiring;
   uint32_t queues = 1;           // per host
   uint32_t commands = 10000;     // per host, over all destinations and VCs
-  uint32_t burst = 0;            // a client sends up to so many at a time, and waits; 0: it does not
+  uint32_t burst = 0;            // a client sends up to so many, and waits; 0: it does not
   Duration burst_gap{};          // for so long, on average
   std::vector<SimFaults> faults = {{}};  // of each switch's links; the last holds for the rest
   TransportParams transport;
