@@ -119,16 +119,7 @@ void SimNetwork::Schedule(const SimPort* from, std::vector<uint8_t> octets, Time
 }
 
 SimPort::SimPort(SimNetwork* network, uint32_t frames, uint32_t tx_ring, const SimFaults& faults)
-    : network_(network), faults_(faults), tx_ring_(tx_ring) {
-  for (uint32_t i = 0; i < frames; ++i) {
-    buffers_.push_back(std::make_unique<Buffer>());
-    Buffer* buffer = buffers_.back().get();
-    buffer->frame.buffer = buffer->octets;
-    buffer->frame.capacity = kBufferBytes;
-    buffer->owner = this;
-    free_.push_back(buffer);
-  }
-}
+    : network_(network), faults_(faults), frames_(frames), tx_ring_(tx_ring) {}
 
 SimPort::~SimPort() = default;
 
@@ -168,7 +159,7 @@ bool SimPort::IsBusy(const Frame* frame) const {
 
 uint32_t SimPort::Allocate(Frame** frames, uint32_t count) {
   uint32_t given = 0;
-  while (given < count && !free_.empty()) {
+  while (given < count && (!free_.empty() || Grow())) {
     Buffer* buffer = free_.back();
     free_.pop_back();
     buffer->references = 1;
@@ -177,6 +168,18 @@ uint32_t SimPort::Allocate(Frame** frames, uint32_t count) {
   }
   most_frames_out_ = std::max(most_frames_out_, frames_out());
   return given;
+}
+
+// A pool has memory for the frames that were ever needed at once, and most are never.
+bool SimPort::Grow() {
+  if (buffers_.size() == frames_) return false;
+  buffers_.push_back(std::make_unique<Buffer>());
+  Buffer* buffer = buffers_.back().get();
+  buffer->frame.buffer = buffer->octets;
+  buffer->frame.capacity = kBufferBytes;
+  buffer->owner = this;
+  free_.push_back(buffer);
+  return true;
 }
 
 void SimPort::Release(Frame* const* frames, uint32_t count) {

@@ -152,9 +152,11 @@ class SimPort : public Port {
   void LeaveUntil(Time time);
   void FinishTransmissions();
   static void Unreference(Buffer* buffer);
+  bool Grow();
 
   SimNetwork* network_;
   SimFaults faults_;
+  uint32_t frames_;
   uint32_t tx_ring_;
   bool up_ = true;
   bool keeps_ring_ = false;

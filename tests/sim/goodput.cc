@@ -21,7 +21,8 @@ constexpr double kLeastShareOfLink = 0.85;
 // PDUs packed up to the default limit over a cable of a few hundred metres, both ways on odd seeds.
 WorldOptions Saturated(uint64_t seed, double loss) {
   WorldOptions options;
-  options.faults = {.loss = loss, .delay = std::chrono::microseconds(2), .bits_per_ns = kLinkGbps};
+  options.faults = {
+      {.loss = loss, .delay = std::chrono::microseconds(2), .bits_per_ns = kLinkGbps}};
   options.both_ways = seed % 2 != 0;
   options.commands = options.both_ways ? 450'000 : 900'000;
   options.fixed_data_bytes = kMaxDataBytes;

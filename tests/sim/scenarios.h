@@ -2,6 +2,7 @@
 #ifndef SUEDE_TESTS_SIM_SCENARIOS_H_
 #define SUEDE_TESTS_SIM_SCENARIOS_H_
 
+#include "planes.h"
 #include "world.h"
 
 namespace suede {
@@ -13,7 +14,7 @@ struct Scenario {
 
 inline WorldOptions Faulty() {
   WorldOptions options;
-  options.faults = {.loss = 0.1, .reorder = 0.05, .duplicate = 0.05, .corrupt = 0.01};
+  options.faults = {{.loss = 0.1, .reorder = 0.05, .duplicate = 0.05, .corrupt = 0.01}};
   options.transport.rto_initial = std::chrono::microseconds(500);
   options.transport.rto_min = std::chrono::microseconds(100);
   options.transport.nack_timeout = std::chrono::microseconds(100);
@@ -28,7 +29,7 @@ inline constexpr Scenario kScenarios[] = {
     {"shapes",
      [](uint32_t seed) {
        WorldOptions options = Faulty();
-       options.hosts = 2 + seed % 4;
+       options.wiring.hosts = 2 + seed % 4;
        options.queues = 1 + seed / 4 % 3;
        options.transport.psn_scope = seed % 3 == 0 ? PsnScope::kVc : PsnScope::kPort;
        options.transport.window_pdus = seed % 5 == 0 ? 1 : 8u << seed % 7;
@@ -38,15 +39,15 @@ inline constexpr Scenario kScenarios[] = {
        return options;
      }},
     // Every encapsulation in turn. Between two hosts alone frames are corrupted too: outside the
-    // PDU
-    // nothing but the FCS, which a simulated link does not have, guards an AFH address.
+    // PDU nothing but the FCS, which a simulated link does not have, guards an AFH address.
     {"encapsulations",
      [](uint32_t seed) {
        WorldOptions options = Faulty();
-       options.encap = static_cast<Encap>(seed % kEncapNames.size());
-       options.tagged_frames = seed % 4 == 0 && options.encap < Encap::kAfh2;
-       options.hosts = 2 + seed / 6 % 3;
-       if (options.hosts > 2) options.faults.corrupt = 0;
+       const auto encap = static_cast<Encap>(seed % kEncapNames.size());
+       options.wiring.encaps = {encap};
+       options.wiring.tagged_frames = seed % 4 == 0;
+       options.wiring.hosts = 2 + seed / 6 % 3;
+       if (options.wiring.hosts > 2) options.faults[0].corrupt = 0;
        options.pack_limit_bytes = seed / 2 % 2 == 0 ? kDefaultPackBytes : kMaxPackBytes;
        options.commands = 2000;
        return options;
@@ -56,7 +57,7 @@ inline constexpr Scenario kScenarios[] = {
      [](uint32_t seed) {
        WorldOptions options = Faulty();
        options.transport.psn_scope = seed % 2 == 0 ? PsnScope::kVc : PsnScope::kPort;
-       options.faults = {.loss = seed % 4 == 0 ? 0.02 : 0.0};
+       options.faults = {{.loss = seed % 4 == 0 ? 0.02 : 0.0}};
        options.slow_receiver = 0.97;
        options.rx_lines = 2048;
        options.commands = 2000;
@@ -71,18 +72,17 @@ inline constexpr Scenario kScenarios[] = {
        return options;
      }},
     // Cables are pulled for up to 40 ms, after 10 ms without an answer a peer is unreachable. What
-    // is
-    // given up may be missing; all else is as ever, and what was acknowledged was delivered.
+    // is given up may be missing; all else is as ever, and what was acknowledged was delivered.
     {"outages",
      [](uint32_t seed) {
        WorldOptions options;
-       options.hosts = 2 + seed % 3;
+       options.wiring.hosts = 2 + seed % 3;
        options.transport.psn_scope = seed % 2 == 0 ? PsnScope::kVc : PsnScope::kPort;
        options.transport.rto_initial = std::chrono::microseconds(500);
        options.transport.rto_min = std::chrono::microseconds(200);
        options.transport.rto_max = std::chrono::milliseconds(2);
        options.transport.max_tries = 6;
-       options.faults.loss = seed % 3 == 0 ? 0.01 : 0;
+       options.faults[0].loss = seed % 3 == 0 ? 0.01 : 0;
        options.commands = 20000;
        options.tagged = 1;
        options.outages = true;
@@ -92,18 +92,20 @@ inline constexpr Scenario kScenarios[] = {
     {"changes",
      [](uint32_t seed) {
        WorldOptions options = Faulty();
-       options.hosts = 2 + seed % 4;
+       options.wiring.hosts = 2 + seed % 4;
        options.queues = 1 + seed / 4 % 3;
        options.transport.psn_scope = seed % 2 == 0 ? PsnScope::kVc : PsnScope::kPort;
        options.commands = 2000;
        options.changes = true;
        return options;
      }},
+    // See planes.h.
+    {"planes", Planes},
     // A clean network: nothing may be retransmitted.
     {"clean",
      [](uint32_t seed) {
        WorldOptions options;
-       options.hosts = 2 + seed % 3;
+       options.wiring.hosts = 2 + seed % 3;
        options.commands = 3000;
        return options;
      }},

@@ -1,0 +1,153 @@
+// What the clients of a world do: send, receive and take completions, and hold each against the
+// books.
+#include <cstring>
+
+#include "world.h"
+
+namespace suede {
+
+// How many commands the client wants to send in this turn.
+uint32_t World::ToSendNow(Host& host) {
+  const auto batch = static_cast<uint32_t>(dice_.Below(options_.most_sent + 1));
+  if (options_.burst == 0) return std::min(batch, host.to_send);
+  if (host.burst == 0 && now_ >= host.next_burst) {
+    host.burst = std::min(host.to_send, static_cast<uint32_t>(1 + dice_.Below(options_.burst)));
+    host.next_burst = now_ + dice_.Up(2 * options_.burst_gap);
+  }
+  const uint32_t now = std::min(batch, host.burst);
+  host.burst -= now;
+  return now;
+}
+
+void World::Send(Host& host) {
+  for (uint32_t left = ToSendNow(host); left != 0; --left) SendOne(host);
+  for (ClientQueue& queue : host.queues) queue.Flush();
+}
+
+void World::SendOne(Host& host) {
+  StreamName stream{.source = host.number, .life = host.life()};
+  stream.queue = static_cast<uint32_t>(dice_.Below(options_.queues));
+  stream.destination = static_cast<uint32_t>(dice_.Below(hosts_.size() - 1));
+  if (stream.destination >= host.number) ++stream.destination;
+  stream.vc = static_cast<uint32_t>(dice_.Below(kVcCount));
+  const uint32_t sequence = ledger_.NextOf(stream);
+  const Content content(stream, sequence, options_.fixed_data_bytes);
+  const bool tagged = dice_.Chance(options_.tagged);
+  ClientCommand command{.xpuid = static_cast<uint16_t>(stream.destination),
+                        .vc = static_cast<uint8_t>(stream.vc),
+                        .flags = 0,
+                        .tag = host.tags.size(),
+                        .control = content.control,
+                        .data = content.data};
+  if (tagged) command.flags |= SUEDE_RECORD_COMPLETION;
+  if (dice_.Chance(options_.transmit_now)) command.flags |= SUEDE_RECORD_TRANSMIT_NOW;
+  const SendResult result = host.queues[stream.queue].Send(command);
+  if (result == SendResult::kWouldBlock) return;
+  if (result != SendResult::kOk) return Fail("Send refused a good command");
+  if (tagged) {
+    host.tags.push_back({.stream = stream,
+                         .sequence = sequence,
+                         .known_life = host.known_lives[stream.destination],
+                         .completed = false});
+  }
+  ledger_.OnSent(stream);
+  --host.to_send;
+}
+
+void World::Receive(Host& host, uint32_t most) {
+  if (!host.claimed) {
+    if (now_ - Time{} < options_.claim_after) return;
+    host.Claim();
+  }
+  if (dice_.Chance(options_.slow_receiver)) return;
+  received_.resize(std::max<size_t>(received_.size(), most));
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    const uint32_t count = host.receivers[vc].Poll(received_.data(), most);
+    if (count != 0) last_delivery_ = now_;
+    for (uint32_t i = 0; i < count; ++i) {
+      if (!OnReceived(host, received_[i], vc)) return;
+    }
+    host.receivers[vc].Release();
+  }
+}
+
+// Everything that lies in the rings.
+void World::TakeAll(Host& host) {
+  if (!host.claimed) return;
+  const auto has_work = [&] {
+    return std::any_of(host.receivers.begin(), host.receivers.end(),
+                       [](const ClientReceiver& receiver) { return receiver.HasWork(); });
+  };
+  while (failure_.empty() && has_work()) Receive(host, 64);
+}
+
+bool World::OnReceived(Host& host, const ReceivedCommand& got, uint32_t vc) {
+  const StreamName stream{.source = got.source_xpuid,
+                          .life = Content::LifeOf(got.control),
+                          .queue = Content::QueueOf(got.control),
+                          .destination = host.number,
+                          .vc = vc};
+  if (stream.source >= hosts_.size() || stream.queue >= options_.queues || got.vc != vc ||
+      got.own_xpuid != host.number) {
+    Fail("a command came with a wrong source, queue, VC or destination");
+    return false;
+  }
+  Host& source = *hosts_[stream.source];
+  if (source.alive() && stream.life != source.life()) {
+    Fail("a command came from a former life of its sender");
+    return false;
+  }
+  const uint32_t sequence = Content::SequenceOf(got.control);
+  Fail(ledger_.OnDelivered(stream, sequence));
+  const Content want(stream, sequence, options_.fixed_data_bytes);
+  if (got.control_bytes != want.control_bytes || got.data_bytes != want.data_bytes ||
+      std::memcmp(got.control, want.control, want.control_bytes) != 0 ||
+      (want.data_bytes != 0 && std::memcmp(got.data, want.data, want.data_bytes) != 0)) {
+    Fail("a command is damaged");
+  }
+  delivered_bytes_ += got.data_bytes;
+  if (source.alive()) source.known_lives[host.number] = host.life();
+  return failure_.empty();
+}
+
+void World::Complete(Host& host) {
+  for (ClientQueue& queue : host.queues) {
+    suede_completion completions[16];
+    const uint32_t count = queue.PollCompletions(completions, 16);
+    for (uint32_t i = 0; i < count; ++i) {
+      const suede_completion& c = completions[i];
+      if (c.tag >= host.tags.size() || host.tags[c.tag].completed) {
+        return Fail("a tag was completed that is not outstanding");
+      }
+      Host::Tagged& tagged = host.tags[c.tag];
+      tagged.completed = true;
+      ++host.completions;
+      if (c.status == SUEDE_STATUS_OK) {
+        ledger_.OnAcknowledged(tagged.stream, tagged.sequence);
+      } else {
+        OnGivenUp(host, tagged, c.status);
+      }
+    }
+  }
+}
+
+void World::OnGivenUp(Host& host, const Host::Tagged& tagged, uint8_t status) {
+  Host& to = *hosts_[tagged.stream.destination];
+  const auto because = [&](const char* what) {
+    Fail("a command of host " + std::to_string(host.number) + " to host " +
+         std::to_string(to.number) + what);
+  };
+  if (status == SUEDE_STATUS_UNREACHABLE) {
+    if (!MayBeUnreachable(host, to)) because(" is unreachable without a reason");
+  } else if (status != SUEDE_STATUS_PEER_RESET) {
+    because((" ended with status " + std::to_string(status)).c_str());
+  } else if (to.life() <= tagged.known_life) {
+    because(" ended as if there had been a restart");
+  }
+  ++given_up_;
+  // What is in the ring has arrived, whether the client has looked or not.
+  if (to.alive()) TakeAll(to);
+  Fail(ledger_.OnGivenUp(tagged.stream, tagged.sequence));
+}
+
+}  // namespace suede

@@ -1,0 +1,37 @@
+// What is left to chance in a world: all of it follows from the seed.
+#ifndef SUEDE_TESTS_SIM_DICE_H_
+#define SUEDE_TESTS_SIM_DICE_H_
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+
+#include "base/time.h"
+
+namespace suede {
+
+class Dice {
+ public:
+  explicit Dice(uint64_t seed) : random_(seed) {}
+  uint64_t Below(uint64_t bound) { return random_() % bound; }
+  bool Chance(double probability) {
+    return probability > 0 && std::uniform_real_distribution<>(0, 1)(random_) < probability;
+  }
+  Duration Up(Duration most) {
+    return Duration(static_cast<int64_t>(Below(static_cast<uint64_t>(most.count()) + 1)));
+  }
+  // As often of 20 to 40 us as of 10 to 20 ms.
+  Duration OfAnyScale(Duration least, Duration most) {
+    const double low = std::log(static_cast<double>(least.count()));
+    const double high = std::log(static_cast<double>(most.count()));
+    return Duration(static_cast<int64_t>(
+        std::exp(std::uniform_real_distribution<>(low, high)(random_))));
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_TESTS_SIM_DICE_H_

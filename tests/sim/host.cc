@@ -1,0 +1,51 @@
+#include "host.h"
+
+#include <cstring>
+
+namespace suede {
+
+void Host::Boot(const InstanceParams& params, const Wiring& wiring, const SegmentShape& shape,
+                uint32_t life, Time now) {
+  SimPort::Restart(ports);
+  life_ = life;
+  shape_ = shape;
+  pipeline_ = std::make_unique<Pipeline>();
+  for (uint32_t plane = 0; plane < ports.size(); ++plane) {
+    pipeline_->AddPort(ports[plane], wiring.PortOf(number, plane));
+  }
+  pipeline_->AddInstance(params);
+  const uint64_t bytes = SegmentOffsets(shape_).bytes;
+  segment_.reset(std::aligned_alloc(4096, bytes));
+  std::memset(segment_.get(), 0, bytes);
+  FormatSegment(segment_.get(), shape_);
+  const uint32_t instances[SUEDE_MAX_QUEUES] = {};
+  pipeline_->mailbox().requests.Push({.kind = LcoreRequestKind::kAttach,
+                                      .client = 1,
+                                      .queue_instances = instances,
+                                      .segment = segment_.get(),
+                                      .shape = &shape_});
+  pipeline_->Poll(now);
+  for (uint32_t q = 0; q < shape_.queue_count; ++q) queues.emplace_back(segment_.get(), q);
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) receivers.emplace_back(segment_.get(), vc);
+}
+
+void Host::Claim() {
+  claimed = true;
+  pipeline_->mailbox().requests.Push(
+      {.kind = LcoreRequestKind::kClaim, .vc_mask = 0xf, .client = 1, .instance = 0});
+}
+
+void Host::TearDown() {
+  for (size_t i = 0; i < past.size(); ++i) past[i] += Count(static_cast<Counter>(i));
+  pipeline_.reset();
+  SimPort::Restart(ports);
+  claimed = false;
+  queues.clear();
+  receivers.clear();
+  tags.clear();
+  completions = 0;
+  change.done.store(true, std::memory_order_relaxed);
+  segment_.reset();
+}
+
+}  // namespace suede

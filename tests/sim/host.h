@@ -1,0 +1,79 @@
+// A machine of the world: ports, a daemon on them and the daemon's one client. The daemon may die,
+// and with it the client; another life of both begins with another epoch and empty hands.
+#ifndef SUEDE_TESTS_SIM_HOST_H_
+#define SUEDE_TESTS_SIM_HOST_H_
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "content.h"
+#include "pipeline/pipeline.h"
+#include "pipeline/settings.h"
+#include "sim/sim.h"
+#include "wiring.h"
+#include "xpu/client_queue.h"
+
+namespace suede {
+
+class Host {
+ public:
+  // A command whose completion was asked for; its tag is its index.
+  struct Tagged {
+    StreamName stream;
+    uint32_t sequence;
+    uint32_t known_life;  // of the destination, that we had heard of when it was sent
+    bool completed;
+  };
+
+  Host(uint32_t host_number, std::vector<SimPort*> host_ports)
+      : number(host_number), ports(std::move(host_ports)) {}
+
+  // `life` counts from 0.
+  void Boot(const InstanceParams& params, const Wiring& wiring, const SegmentShape& shape,
+            uint32_t life, Time now);
+  // The process is gone, and its memory with it. What it had is what SimPort::Restart says.
+  void TearDown();
+
+  bool alive() const { return pipeline_ != nullptr; }
+  Pipeline& pipeline() { return *pipeline_; }
+  const Pipeline& pipeline() const { return *pipeline_; }
+  uint32_t life() const { return life_; }
+  void Claim();
+
+  uint64_t Count(Counter counter) const {
+    return pipeline_->counters(0).Get(counter) + pipeline_->port_counters().Get(counter);
+  }
+
+  const uint32_t number;
+  const std::vector<SimPort*> ports;  // of the planes
+  uint32_t to_send = 0;
+  uint32_t burst = 0;   // of these, commands that its client is about to send
+  Time next_burst{};
+  Time asleep_until{};  // it is stopped, and goes on then
+  Time back_at{};       // a dead one boots then
+  std::array<uint64_t, kCounterCount> past{};  // what former lives counted
+
+  // ---- Of this life.
+  bool claimed = false;
+  std::vector<ClientQueue> queues;
+  std::vector<ClientReceiver> receivers;
+  std::vector<Tagged> tags;
+  uint32_t completions = 0;
+  std::vector<uint32_t> known_lives;  // of each host: see Tagged
+  SettingsChange change;
+
+ private:
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  uint32_t life_ = 0;
+  SegmentShape shape_;
+  std::unique_ptr<void, Free> segment_;
+  std::unique_ptr<Pipeline> pipeline_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_TESTS_SIM_HOST_H_

@@ -1,0 +1,66 @@
+#include "ledger.h"
+
+namespace suede {
+
+Ledger::Stream& Ledger::StreamAt(const StreamName& name) {
+  Stream& stream = streams_[name.Key()];
+  stream.name = name;
+  return stream;
+}
+
+void Ledger::OnSent(const StreamName& name) {
+  Stream& stream = StreamAt(name);
+  ++stream.sent;
+  ++missing_;
+  stream.fate.push_back(0);
+}
+
+std::string Ledger::OnDelivered(const StreamName& name, uint32_t sequence) {
+  Stream& stream = StreamAt(name);
+  if (sequence >= stream.sent) return Wrong(name, sequence, "arrived and was never sent");
+  uint8_t& fate = stream.fate[sequence];
+  if ((fate & kArrived) != 0) return Wrong(name, sequence, "arrived twice");
+  if ((fate & kGivenUp) != 0) return Wrong(name, sequence, "arrived after it was given up");
+  if (rules_.in_order && sequence < stream.next) return Wrong(name, sequence, "arrived too late");
+  if (rules_.in_order && !rules_.gaps && sequence != stream.next) {
+    return Wrong(name, sequence, "arrived before others");
+  }
+  fate |= kArrived;
+  stream.next = sequence + 1;
+  --missing_;
+  ++delivered_;
+  return "";
+}
+
+void Ledger::OnAcknowledged(const StreamName& name, uint32_t sequence) {
+  StreamAt(name).fate[sequence] |= kAcknowledged;
+}
+
+std::string Ledger::OnGivenUp(const StreamName& name, uint32_t sequence) {
+  if (!rules_.gaps) return Wrong(name, sequence, "was given up");
+  uint8_t& fate = StreamAt(name).fate[sequence];
+  if ((fate & kArrived) == 0) --missing_;
+  fate |= kGivenUp;
+  return "";
+}
+
+std::string Ledger::Audit() const {
+  for (const auto& [key, stream] : streams_) {
+    for (uint32_t sequence = 0; sequence < stream.sent; ++sequence) {
+      const uint8_t fate = stream.fate[sequence];
+      if ((fate & kAcknowledged) != 0 && (fate & kArrived) == 0) {
+        return Wrong(stream.name, sequence, "was acknowledged and never arrived");
+      }
+    }
+  }
+  return "";
+}
+
+std::string Ledger::Wrong(const StreamName& name, uint32_t sequence, const char* what) {
+  return "command " + std::to_string(sequence) + " of queue " + std::to_string(name.queue) +
+         " of host " + std::to_string(name.source) + " (life " + std::to_string(name.life) +
+         ") to host " + std::to_string(name.destination) + ", VC " + std::to_string(name.vc) + " " +
+         what;
+}
+
+}  // namespace suede

@@ -1,0 +1,135 @@
+#include "trouble.h"
+
+#include <algorithm>
+
+namespace suede {
+
+Trouble::Trouble(const TroubleOptions& options, const Wiring& wiring,
+                 const std::vector<std::unique_ptr<SimNetwork>>& switches,
+                 const std::vector<std::unique_ptr<Host>>& hosts, Dice& dice)
+    : options_(options), wiring_(wiring), switches_(switches), hosts_(hosts), dice_(dice) {
+  for (const auto& host : hosts_) {
+    usual_.emplace_back();
+    for (SimPort* port : host->ports) usual_.back().push_back(port->faults());
+  }
+  over_ = options_.until == Duration{};
+  if (!over_) next_ = Time{} + dice_.Up(2 * options_.gap);
+}
+
+void Trouble::Turn(Time now) {
+  if (over_) return;
+  const bool ends = now >= Time{} + options_.until;
+  for (size_t i = 0; i < cases_.size();) {
+    Case& c = cases_[i];
+    const Case before = c;
+    const bool ended = ends || now >= c.until;
+    if (ended) {
+      c = cases_.back();
+      cases_.pop_back();
+    } else {
+      ++i;
+      if (c.flap == Duration{} || now < c.flaps) continue;
+      c.on = !c.on;
+      c.flaps = now + dice_.Up(2 * c.flap);
+    }
+    if (before.kind == Kind::kBlocked) ApplyBlocked(before);
+    Apply(before.place);
+  }
+  over_ = ends;
+  if (ends || now < next_) return;
+  next_ = now + dice_.Up(2 * options_.gap);
+  Begin(now);
+}
+
+bool Trouble::Spared(const Place& place) const {
+  return wiring_.SwitchOf(place.host, place.plane) == options_.spared;
+}
+
+// Mostly one port; now and then all of a switch, or all of a host.
+std::vector<Trouble::Place> Trouble::PickPlaces() {
+  std::vector<Place> all;
+  for (uint32_t h = 0; h < hosts_.size(); ++h) {
+    for (uint32_t p = 0; p < hosts_[h]->ports.size(); ++p) all.push_back({h, p});
+  }
+  const Place one = all[dice_.Below(all.size())];
+  const uint64_t scope = dice_.Below(8);
+  if (scope > 1) return {one};
+  std::vector<Place> places;
+  for (const Place& place : all) {
+    const bool same = scope == 0 ? wiring_.SwitchOf(place.host, place.plane) ==
+                                       wiring_.SwitchOf(one.host, one.plane)
+                                 : options_.hosts && place.host == one.host;
+    if (same || place == one) places.push_back(place);
+  }
+  return places;
+}
+
+void Trouble::Begin(Time now) {
+  Case c{.kind = static_cast<Kind>(dice_.Below(kKinds)),
+         .place = {},
+         .to = static_cast<uint32_t>(dice_.Below(hosts_.size())),
+         .until = now + dice_.OfAnyScale(options_.shortest, options_.longest),
+         .amount = static_cast<double>(dice_.Below(1001)) / 1000};
+  if (dice_.Chance(0.3)) {
+    c.flap = dice_.OfAnyScale(options_.shortest, options_.longest / 4);
+    c.flaps = now + dice_.Up(2 * c.flap);
+  }
+  Add(c, PickPlaces());
+}
+
+void Trouble::Add(Case c, std::vector<Place> places) {
+  for (const Place& place : places) {
+    if (Spared(place)) continue;
+    ++begun_;
+    c.place = place;
+    cases_.push_back(c);
+    if (c.kind == Kind::kBlocked) {
+      ApplyBlocked(c);
+    } else {
+      Apply(place);
+    }
+  }
+}
+
+void Trouble::Apply(const Place& place) {
+  const auto has = [&](Kind kind) {
+    return std::any_of(cases_.begin(), cases_.end(), [&](const Case& c) {
+      return c.kind == kind && c.on && c.place == place;
+    });
+  };
+  const auto amount = [&](Kind kind) {
+    double most = 0;
+    for (const Case& c : cases_) {
+      if (c.kind == kind && c.on && c.place == place) most = std::max(most, c.amount);
+    }
+    return most;
+  };
+  SimPort& port = PortAt(place);
+  port.SetLink(!has(Kind::kDown));
+  const bool silent = has(Kind::kSilent);
+  port.SetSilent(silent || has(Kind::kMute), silent || has(Kind::kDeaf));
+  port.SetPaused(has(Kind::kStuck));
+  SimFaults faults = usual_[place.host][place.plane];
+  faults.bits_per_ns /= 1 + 15 * amount(Kind::kSlow);
+  faults.delay += Duration(static_cast<int64_t>(300'000 * amount(Kind::kFar)));
+  faults.loss = std::max(faults.loss, 0.5 * amount(Kind::kLossy));
+  if (has(Kind::kShort)) faults.longest = 250;
+  port.faults() = faults;
+}
+
+void Trouble::ApplyBlocked(const Case& c) {
+  const bool blocked = std::any_of(cases_.begin(), cases_.end(), [&](const Case& other) {
+    return other.kind == Kind::kBlocked && other.on && other.place == c.place && other.to == c.to;
+  });
+  const uint32_t number = wiring_.SwitchOf(c.place.host, c.place.plane);
+  switches_[number]->Block(&PortAt(c.place), PortOn(c.to, number), blocked);
+}
+
+SimPort* Trouble::PortOn(uint32_t host, uint32_t number) const {
+  for (uint32_t plane = 0; plane < hosts_[host]->ports.size(); ++plane) {
+    if (wiring_.SwitchOf(host, plane) == number) return hosts_[host]->ports[plane];
+  }
+  return nullptr;
+}
+
+}  // namespace suede

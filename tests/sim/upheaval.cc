@@ -1,0 +1,137 @@
+// What happens to the daemons of a world, but for what Trouble does to their ports: they start, die
+// and sleep, their cables are pulled, their settings change.
+#include <algorithm>
+
+#include "world.h"
+
+namespace suede {
+
+SegmentShape World::ShapeOfSegments() const {
+  return {.queue_count = options_.queues,
+          .tx_lines = 1024,
+          .rx_lines = options_.rx_lines,
+          .completion_count = 1024,
+          .credit_lines = 256,
+          .aggregate_lines = 1024};
+}
+
+InstanceParams World::ParamsOf(uint32_t host, uint32_t life) const {
+  InstanceParams params{.xpuid = static_cast<uint16_t>(host), .partition = partition_};
+  options_.wiring.Connect(host, params);
+  params.pack_limit_bytes = options_.pack_limit_bytes;
+  params.inflight_pdus = options_.inflight_pdus;
+  params.transport = options_.transport;
+  params.paths = options_.paths;
+  params.epoch = 1000 + host + life * 100;
+  return params;
+}
+
+void World::Boot(Host& host, uint32_t life) {
+  host.Boot(ParamsOf(host.number, life), options_.wiring, ShapeOfSegments(), life, now_);
+  host.known_lives.clear();
+  for (const auto& peer : hosts_) {
+    host.known_lives.push_back(peer->life() + (peer->alive() ? 0 : 1));
+  }
+}
+
+// What its client was handed and told before counts; what was under way is nobody's any more.
+void World::TearDown(Host& host) {
+  TakeAll(host);
+  for (uint32_t done = ~0u; done != host.completions && failure_.empty();) {
+    done = host.completions;
+    Complete(host);
+  }
+  host.TearDown();
+}
+
+// Lets daemons die or sleep, and dead ones come back.
+void World::EndAndBegin() {
+  if (options_.restarts == 0 && options_.sleeps == 0) return;
+  const bool all_awake = std::all_of(hosts_.begin(), hosts_.end(), [&](const auto& host) {
+    return !host->alive() || IsAwake(*host);
+  });
+  for (const auto& host : hosts_) {
+    // Nothing of a former life may still be under way, or lie with who sleeps.
+    if (host->alive() || now_ < host->back_at) continue;
+    if (!all_awake) {
+      host->back_at = now_ + std::chrono::milliseconds(1);
+      continue;
+    }
+    for (const auto& peer : hosts_) {
+      if (peer->alive()) TakeAll(*peer);
+    }
+    Boot(*host, host->life() + 1);
+  }
+  if (now_ < next_end_ || trouble_->over()) return;
+  next_end_ = now_ + dice_.Up(options_.trouble.until / (options_.restarts + options_.sleeps + 1));
+  Host& host = *hosts_[dice_.Below(hosts_.size())];
+  if (!IsAwake(host)) return;
+  if (dice_.Below(restarts_left_ + sleeps_left_ + 1) < restarts_left_) {
+    --restarts_left_;
+    ++restarts_;
+    TearDown(host);
+    host.back_at = now_ + dice_.OfAnyScale(std::chrono::milliseconds(3),
+                                           2 * options_.paths.unreachable);
+  } else if (sleeps_left_ != 0) {
+    --sleeps_left_;
+    host.asleep_until = now_ + dice_.OfAnyScale(std::chrono::microseconds(50),
+                                                2 * options_.paths.unreachable);
+    host.back_at = host.asleep_until;
+  }
+}
+
+// Takes links down and up again, one at a time.
+void World::PullCables() {
+  if (!options_.outages || now_ < next_outage_) return;
+  SimPort* port = hosts_[dice_.Below(hosts_.size())]->ports[0];
+  if (port->link().up) {
+    port->SetLink(false);
+    next_outage_ = now_ + dice_.Up(std::chrono::milliseconds(40));
+  } else {
+    port->SetLink(true);
+    next_outage_ = now_ + dice_.Up(std::chrono::milliseconds(20));
+  }
+}
+
+// What any host may be given at any time: small windows and large, short waits and long ones.
+Settings World::RandomSettings() {
+  Settings settings{.partition = partition_};
+  settings.transport = options_.transport;
+  TransportParams& t = settings.transport;
+  for (TrafficClass& c : settings.classes) c.dscp = static_cast<uint8_t>(dice_.Below(64));
+  settings.pack_limit_bytes = static_cast<uint32_t>(276 + dice_.Below(kMaxPackBytes - 276 + 1));
+  settings.inflight_pdus = 1u << dice_.Below(11);
+  settings.unclaimed_pdus = static_cast<uint32_t>(dice_.Below(65));
+  t.window_pdus = 1u << dice_.Below(10);
+  t.window_bytes = settings.pack_limit_bytes << dice_.Below(8);
+  t.ack_every_pdus = static_cast<uint32_t>(1 + dice_.Below(t.window_pdus));
+  t.rto_min = std::chrono::microseconds(100 + dice_.Below(400));
+  t.rto_initial = t.rto_min + std::chrono::microseconds(dice_.Below(2000));
+  t.rto_max = t.rto_initial + std::chrono::microseconds(dice_.Below(20000));
+  t.ack_delay = std::chrono::microseconds(1 + dice_.Below(90));
+  t.nack_timeout = std::chrono::microseconds(20 + dice_.Below(500));
+  t.not_ready_backoff = std::chrono::microseconds(10 + dice_.Below(200));
+  t.hello_timeout = std::chrono::microseconds(100 + dice_.Below(2000));
+  return settings;
+}
+
+// Gives a host other settings, and now and then all of them another partition.
+void World::ChangeSettings() {
+  if (!options_.changes || now_ < next_change_) return;
+  next_change_ = now_ + dice_.Up(std::chrono::milliseconds(1));
+  for (const auto& host : hosts_) {
+    if (!host->change.done.load(std::memory_order_acquire)) return;
+  }
+  const bool all = dice_.Below(8) == 0;
+  if (all) partition_ = static_cast<uint16_t>(dice_.Below(16));
+  const uint64_t chosen = dice_.Below(hosts_.size());
+  for (const auto& host : hosts_) {
+    if (!all && host->number != chosen) continue;
+    host->change.settings = RandomSettings();
+    host->change.done.store(false, std::memory_order_relaxed);
+    host->pipeline().mailbox().requests.Push(
+        {.kind = LcoreRequestKind::kSettings, .settings = &host->change});
+  }
+}
+
+}  // namespace suede

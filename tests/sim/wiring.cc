@@ -1,0 +1,56 @@
+#include "wiring.h"
+
+#include "wire/forwarding.h"
+
+namespace suede {
+
+MacAddress Wiring::MacOf(uint32_t host, uint32_t number) const {
+  const auto low = static_cast<uint8_t>(host);
+  const Encap encap = EncapOf(number);
+  if (encap == Encap::kAfh1 || encap == Encap::kAfh1s) return {0x02, 0x53, 0x55, 0x45, 0, low};
+  return {2, 0, 0, 0, 0, low};
+}
+
+NetAddress Wiring::AddressOf(uint32_t host, uint32_t number) const {
+  switch (EncapOf(number)) {
+    case Encap::kUdp4: return {.low = 0xc6120000u + (number << 8) + host};
+    case Encap::kUdp6: return {.high = 0xfd53'5545'0000'0000 + number, .low = host};
+    default: return {.low = DefaultForwardingAddress(0, host)};
+  }
+}
+
+uint64_t Wiring::DestinationMask(uint32_t number) const {
+  if (EncapOf(number) == Encap::kAfh2) return 0xffffffff;
+  if (EncapOf(number) == Encap::kAfh2c) return 0xffff;
+  return 0xffff'ffff'ffff;
+}
+
+PortParams Wiring::PortOf(uint32_t host, uint32_t plane) const {
+  const uint32_t number = SwitchOf(host, plane);
+  return {.rules = {.encap = EncapOf(number)},
+          .tagged = tagged_frames && EncapOf(number) < Encap::kAfh2,
+          .mac = MacOf(host, number)};
+}
+
+void Wiring::Connect(uint32_t host, InstanceParams& params) const {
+  for (uint32_t plane = 0; plane < PlanesOf(host); ++plane) {
+    const uint32_t number = SwitchOf(host, plane);
+    params.planes.push_back({.port = plane,
+                             .address = AddressOf(host, number),
+                             .weight = weights.empty() ? 1 : weights[number]});
+  }
+  for (uint32_t peer = 0; peer < hosts; ++peer) {
+    if (peer == host) continue;
+    params.peers.push_back({.xpuid = static_cast<uint16_t>(peer), .planes = {}});
+    for (uint32_t plane = 0; plane < PlanesOf(host); ++plane) {
+      const uint32_t number = SwitchOf(host, plane);
+      bool there = false;
+      for (uint32_t p = 0; p < PlanesOf(peer); ++p) there |= SwitchOf(peer, p) == number;
+      params.peers.back().planes.push_back({.present = there,
+                                            .address = AddressOf(peer, number),
+                                            .mac = MacOf(peer, number)});
+    }
+  }
+}
+
+}  // namespace suede
