@@ -63,7 +63,10 @@ PlaneSession::Want PlaneSession::OnTimer(Time now, const Facts& facts, const Pat
       facts.look_at);
   if (slow_ < kMostDoublings) ++slow_;
   if (fencing_) return Want::kFence;
-  if (!facts.port_up || facts.held) return Want::kNothing;
+  if (!facts.port_up || facts.held) {
+    state_ = PlaneState::kDown;
+    return Want::kNothing;
+  }
   if (now < held_until_) {
     deadline_ = std::min({held_until_, now + params.hello_idle, facts.look_at});
     slow_ = 0;
@@ -113,7 +116,6 @@ PlaneSession::Heard PlaneSession::OnPlane(const PlaneHello& hello, Time now,
   }
   if (hello.state == PlaneState::kDown) {
     heard.peer_down = state_ == PlaneState::kUp;
-    if (state_ == PlaneState::kInit) state_ = PlaneState::kDown;
     return heard;
   }
   if (state_ == PlaneState::kInit && heard.proved && hello.rx_generation == tx_generation_) {

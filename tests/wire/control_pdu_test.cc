@@ -178,7 +178,7 @@ TEST(ControlPdu, ValuesThatCannotBe) {
 TEST(ControlPdu, ReservedIsIgnored) {
   Octets octets = Encoded(kHello);
   octets[1] |= 0xfc;
-  octets[13] = 0xfc;  // features beyond those that there are
+  octets[13] |= 0xfc;  // features beyond those that there are
   ControlMessage read;
   EXPECT_EQ(Decode(octets, read), ControlError::kNone);
   EXPECT_EQ(read, kHello);
