@@ -184,7 +184,9 @@ void Pipeline::SendPlane(Instance& instance, uint32_t peer, uint32_t plane, bool
   // One that does not send in generations has nothing to wait for.
   if (!instance.has_planes()) hello.state = PlaneState::kUp;
   for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
-    hello.first[vc] = instance.connections[instance.ConnectionIndex(peer, plane, vc)].next_psn();
+    // Nothing older of the generation is in flight.
+    hello.first[vc] =
+        instance.connections[instance.ConnectionIndex(peer, plane, vc)].oldest_unacked();
   }
   SendControl(instance, peer, plane, hello);
 }
@@ -203,6 +205,12 @@ bool Pipeline::IsOfThisBoot(Instance& instance, uint32_t peer, uint32_t plane, u
 void Pipeline::OnPlane(Instance& instance, uint32_t peer, uint32_t plane, const PlaneHello& hello,
                        Time now) {
   if (!IsOfThisBoot(instance, peer, plane, hello.epoch, hello.peer_epoch)) return;
+  // It knows us, or it would not say this: a HELLO that said so may have been lost.
+  if (instance.mismatched[peer] == 0 && !instance.handshakes[peer].open()) {
+    instance.handshakes[peer].OnKnown();
+    UpdateUsable(instance, peer);
+  }
+  if (instance.has_planes() && !instance.paths[peer].sessions) BeginSessions(instance, peer, now);
   PlaneSession& session = instance.session(peer, plane);
   const PlaneSession::Heard heard = session.OnPlane(hello, now, instance.params.paths);
   if (heard.stale) {

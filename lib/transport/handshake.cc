@@ -27,7 +27,7 @@ HelloVerdict Handshake::OnHello(const HelloFacts& hello, uint32_t own_epoch, boo
   // Epochs grow with time, compared modulo 2^32: an older one is a straggler of an earlier boot.
   if (known && static_cast<int32_t>(hello.epoch - peer_epoch_) < 0) return verdict;
   if (hello.epoch != peer_epoch_) {
-    verdict.reset = has_history && (known || !hello.continuing);
+    verdict.reset = known || (has_history && !hello.continuing);
     peer_epoch_ = hello.epoch;
   }
   const bool knows_us = hello.peer_epoch == own_epoch;
@@ -37,13 +37,15 @@ HelloVerdict Handshake::OnHello(const HelloFacts& hello, uint32_t own_epoch, boo
     tries_ = 0;
     deadline_ = kNever;
   }
-  if (knows_us) {
-    open_ = true;
-    greeting_ = false;
-    deadline_ = kNever;
-  }
+  if (knows_us) OnKnown();
   verdict.reply = hello.reply_wanted;
   return verdict;
+}
+
+void Handshake::OnKnown() {
+  open_ = true;
+  greeting_ = false;
+  deadline_ = kNever;
 }
 
 }  // namespace suede

@@ -52,6 +52,9 @@ class Handshake {
   // peer.
   HelloVerdict OnHello(const HelloFacts& hello, uint32_t own_epoch, bool has_history);
 
+  // Something other than a HELLO has shown that the peer knows this boot.
+  void OnKnown();
+
   uint32_t peer_epoch() const { return peer_epoch_; }
 
  private:
