@@ -55,7 +55,10 @@ class PlaneSession {
   // Whether a FENCED for the generation answers our FENCE. EndFence begins the next one.
   bool IsFenced(uint16_t generation) const { return fencing_ && generation == tx_generation_; }
   void EndFence(Time now);
-  void NextGeneration() { ++tx_generation_; }
+  // 0 is left out: it is the static one.
+  void NextGeneration() {
+    if (++tx_generation_ == 0) tx_generation_ = 1;
+  }
 
   // ---- Time.
 

@@ -183,16 +183,12 @@ bool Pipeline::HasRoom(const Instance& instance, uint32_t lane) const {
   return false;
 }
 
-// The plane that the next PDU to the peer takes: kNoPlane where it has to wait for a connection,
+// Of several, the plane that the next PDU to the peer takes: kNoPlane where it has to wait for a connection,
 // kPlaneFull where for room.
 uint32_t Pipeline::PickPlane(const Instance& instance, uint32_t peer, uint32_t vc,
                              uint32_t bytes) const {
   const PeerPaths& paths = instance.paths[peer];
   const TransportParams& params = instance.params.transport;
-  if (!instance.has_planes()) {
-    const Connection& connection = instance.connections[instance.ConnectionIndex(peer, 0, vc)];
-    return paths.usable != 0 && connection.CanSend(bytes, params) ? 0 : kNoPlane;
-  }
   uint32_t left = paths.usable;
   if (instance.is_strict()) left &= paths.moving ? 0 : 1u << paths.home;
   uint32_t verdict = kNoPlane;
@@ -225,7 +221,14 @@ Pipeline::Turn Pipeline::StageOne(Instance& instance, uint32_t lane, Time now) {
     return rest();
   }
   Pdu* pdu = queue.pdus.head();
-  const uint32_t plane = PickPlane(instance, peer, vc, pdu->bytes);
+  uint32_t plane = 0;
+  if (instance.has_planes()) {
+    plane = PickPlane(instance, peer, vc, pdu->bytes);
+  } else if (instance.paths[peer].usable == 0 ||
+             !instance.connections[instance.ConnectionIndex(peer, 0, vc)].CanSend(
+                 pdu->bytes, instance.params.transport)) {
+    plane = kNoPlane;
+  }
   if (plane == kNoPlane) {
     BlockQueue(instance, index, now);
     return rest();

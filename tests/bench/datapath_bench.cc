@@ -1,6 +1,7 @@
 // The data path alone, in one thread: ring -> pack -> frame -> (a copy) -> unpack -> ring, with
-// what each stage costs per command. datapath_bench DATA_BYTES PACK DESTINATIONS COMMANDS PACK:
-// commands per PDU by transmit-now hints, 0: as many as fit. Under callgrind the functions Produce,
+// what each stage costs per command. datapath_bench DATA_BYTES PACK DESTINATIONS COMMANDS PLANES.
+// PACK: commands per PDU by transmit-now hints, 0: as many as fit. PLANES: ports of each side, in
+// unordered mode. Under callgrind the functions Produce,
 // PollSender, PollReceiver and Consume hold the instructions of their stage.
 #include <unistd.h>
 #include <x86intrin.h>
@@ -26,8 +27,14 @@ namespace {
 constexpr Ipv4Address kIpBase = 0xc6120000u;
 
 struct Side {
-  Side() : port(16384) {}
-  LoopPort port;
+  explicit Side(uint32_t planes) {
+    for (uint32_t plane = 0; plane < planes; ++plane) {
+      ports.push_back(std::make_unique<LoopPort>(&pool));
+      pipeline.AddPort(ports.back().get(), {});
+    }
+  }
+  LoopPool pool{16384};
+  std::vector<std::unique_ptr<LoopPort>> ports;
   Pipeline pipeline;
   void* segment = nullptr;
   SegmentShape shape{.queue_count = 1, .tx_lines = 4096, .rx_lines = 16384,
@@ -66,23 +73,41 @@ struct Bench {
   uint64_t sent = 0;
   Time now = TimeFromNs(1'000'000);
 
-  Bench(uint32_t data_bytes, uint32_t pack_count, uint32_t destination_count)
-      : destinations(destination_count), pack(pack_count) {
-    InstanceParams from{.xpuid = 0, .planes = {{.address = {.low = kIpBase}}}};
-    from.inflight_pdus = 8192;
-    for (uint32_t d = 1; d <= destinations; ++d) {
-      from.peers.push_back({.xpuid = static_cast<uint16_t>(d), .planes = {{.address = {.low = kIpBase + d}}}});
+  // An XPU's address on a plane.
+  static NetAddress AddressOf(uint32_t xpu, uint32_t plane) {
+    return {.low = kIpBase + (plane << 12) + xpu};
+  }
+  static InstanceParams ParamsOf(uint32_t xpu, uint32_t planes) {
+    InstanceParams params{.xpuid = static_cast<uint16_t>(xpu)};
+    params.paths.ordering = Ordering::kUnordered;
+    params.inflight_pdus = 8192;
+    for (uint32_t plane = 0; plane < planes; ++plane) {
+      params.planes.push_back({.port = plane, .address = AddressOf(xpu, plane)});
     }
-    sender.pipeline.AddPort(&sender.port, {});
+    return params;
+  }
+  static PeerParams PeerOf(uint32_t xpu, uint32_t planes) {
+    PeerParams peer{.xpuid = static_cast<uint16_t>(xpu)};
+    for (uint32_t plane = 0; plane < planes; ++plane) {
+      peer.planes.push_back({.address = AddressOf(xpu, plane)});
+    }
+    return peer;
+  }
+
+  Bench(uint32_t data_bytes, uint32_t pack_count, uint32_t destination_count, uint32_t planes)
+      : sender(planes), receiver(planes), destinations(destination_count), pack(pack_count) {
+    InstanceParams from = ParamsOf(0, planes);
+    for (uint32_t d = 1; d <= destinations; ++d) from.peers.push_back(PeerOf(d, planes));
     sender.pipeline.AddInstance(from);
-    receiver.pipeline.AddPort(&receiver.port, {});
     for (uint32_t d = 1; d <= destinations; ++d) {
-      InstanceParams to{.xpuid = static_cast<uint16_t>(d), .planes = {{.address = {.low = kIpBase + d}}}};
-      to.peers.push_back({.xpuid = 0, .planes = {{.address = {.low = kIpBase}}}});
+      InstanceParams to = ParamsOf(d, planes);
+      to.peers.push_back(PeerOf(0, planes));
       receiver.pipeline.AddInstance(to);
     }
-    sender.port.ConnectTo(&receiver.port);
-    receiver.port.ConnectTo(&sender.port);
+    for (uint32_t plane = 0; plane < planes; ++plane) {
+      sender.ports[plane]->ConnectTo(receiver.ports[plane].get());
+      receiver.ports[plane]->ConnectTo(sender.ports[plane].get());
+    }
     sender.Attach();
     receiver.Attach();
     queue = std::make_unique<ClientQueue>(sender.segment, 0);
@@ -124,6 +149,7 @@ int Main(int argc, char** argv) {
   const uint32_t pack = arg(2, 0);
   const uint32_t destinations = arg(3, 1);
   const uint64_t wanted = arg(4, 4'000'000);
+  const uint32_t planes = arg(5, 1);
   // DPDK picks its CRC when EAL knows the CPU.
   const absl::Status eal = StartEal({.file_prefix = "suede_bench_" + std::to_string(getpid()),
                                      .no_huge = true,
@@ -134,7 +160,7 @@ int Main(int argc, char** argv) {
     return 5;
   }
   InstallRcrc(DpdkCrc32);
-  Bench bench(data_bytes, pack, destinations);
+  Bench bench(data_bytes, pack, destinations, planes);
   uint64_t stage[4] = {};
   uint64_t received = 0;
   const uint64_t start = __rdtsc();
@@ -154,8 +180,8 @@ int Main(int argc, char** argv) {
   }
   const double commands = static_cast<double>(received);
   const auto& counters = bench.sender.pipeline.counters(0);
-  std::printf("data %u, pack %u, destinations %u: %.1f cycles per command", data_bytes, pack,
-              destinations, static_cast<double>(__rdtsc() - start) / commands);
+  std::printf("data %u, pack %u, destinations %u, planes %u: %.1f cycles per command", data_bytes,
+              pack, destinations, planes, static_cast<double>(__rdtsc() - start) / commands);
   const char* const names[] = {"produce", "sender", "receiver", "consume"};
   for (int i = 0; i < 4; ++i) {
     std::printf("  %s %.1f", names[i], static_cast<double>(stage[i]) / commands);

@@ -15,11 +15,12 @@
 
 namespace suede {
 
-class LoopPort : public Port {
+// The frames of one side's ports.
+class LoopPool {
  public:
   static constexpr uint32_t kMaxFrameBytes = 4400;
 
-  explicit LoopPort(uint32_t frames) {
+  explicit LoopPool(uint32_t frames) {
     constexpr size_t kBytes = sizeof(Frame) + Frame::kCommandOffset + kMaxFrameBytes +
                               Frame::kSlackBytes + 64;
     stride_ = (kBytes + 63) / 64 * 64;
@@ -30,8 +31,23 @@ class LoopPort : public Port {
       frame->capacity = static_cast<uint32_t>(stride_ - sizeof(Frame));
       free_.push_back(frame);
     }
-    arrived_.Reserve(1024);
   }
+  std::vector<Frame*>& free() { return free_; }
+
+ private:
+  struct Free {
+    void operator()(uint8_t* p) const { std::free(p); }
+  };
+  size_t stride_;
+  std::unique_ptr<uint8_t, Free> memory_;
+  std::vector<Frame*> free_;
+};
+
+class LoopPort : public Port {
+ public:
+  static constexpr uint32_t kMaxFrameBytes = LoopPool::kMaxFrameBytes;
+
+  explicit LoopPort(LoopPool* pool) : free_(pool->free()) { arrived_.Reserve(1024); }
   void ConnectTo(LoopPort* other) { other_ = other; }
 
   uint32_t Receive(Frame** frames, uint32_t max) override {
@@ -67,12 +83,7 @@ class LoopPort : public Port {
   LinkState link() const override { return {.up = true, .speed_bps = 0}; }
 
  private:
-  struct Free {
-    void operator()(uint8_t* p) const { std::free(p); }
-  };
-  size_t stride_;
-  std::unique_ptr<uint8_t, Free> memory_;
-  std::vector<Frame*> free_;
+  std::vector<Frame*>& free_;
   Fifo<Frame*> arrived_;
   LoopPort* other_ = nullptr;
 };

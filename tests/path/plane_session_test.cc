@@ -1,0 +1,282 @@
+// The rules of docs/control-pdus.md, "Planes", by name. Two sessions talk by hand.
+#include "path/plane_session.h"
+
+#include <gtest/gtest.h>
+
+namespace suede {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using Want = PlaneSession::Want;
+
+class PlaneSessionTest : public ::testing::Test {
+ protected:
+  PlaneSessionTest() {
+    params.hello_interval = milliseconds(1);
+    params.hello_multiplier = 3;
+    params.hello_idle = milliseconds(100);
+    params.hold_down = milliseconds(50);
+    params.hold_down_max = milliseconds(150);
+    for (PlaneSession* session : {&ours, &theirs}) {
+      session->NextGeneration();
+      session->Begin(now);
+    }
+  }
+  Want Tick(PlaneSession& session, Duration later) {
+    now += later;
+    return session.OnTimer(now, facts, params);
+  }
+  // A PLANE from one to the other.
+  PlaneSession::Heard Say(PlaneSession& from, PlaneSession& to, bool wants_reply) {
+    PlaneHello hello;
+    from.FillPlane(wants_reply, hello);
+    return to.OnPlane(hello, now, params);
+  }
+  PlaneSession::Heard Ask(PlaneSession& from, PlaneSession& to) {
+    Say(from, to, true);
+    return Say(to, from, false);
+  }
+  void BringUp() {
+    EXPECT_EQ(Tick(ours, {}), Want::kPlane);
+    EXPECT_EQ(Tick(theirs, {}), Want::kPlane);
+    Ask(ours, theirs);
+    Ask(theirs, ours);
+    ASSERT_TRUE(ours.up());
+    ASSERT_TRUE(theirs.up());
+  }
+
+  PathParams params;
+  PlaneSession ours, theirs;
+  PlaneSession::Facts facts{.port_up = true, .in_flight = true};
+  Time now = TimeFromNs(1'000'000'000);
+};
+
+TEST_F(PlaneSessionTest, ThreeWays) {
+  EXPECT_EQ(Tick(ours, {}), Want::kPlane);
+  EXPECT_EQ(ours.state(), PlaneState::kInit);
+  // The other end hears us and takes our generation, but nothing proves yet that we hear it.
+  const PlaneSession::Heard heard = Say(ours, theirs, true);
+  EXPECT_TRUE(heard.adopt);
+  EXPECT_FALSE(heard.proved);
+  EXPECT_EQ(theirs.rx_generation(), 1);
+  EXPECT_FALSE(theirs.up());
+  // It is down: an answer of its proves the way, and is not enough.
+  EXPECT_TRUE(Say(theirs, ours, false).proved);
+  EXPECT_FALSE(ours.up());
+  EXPECT_EQ(Tick(theirs, {}), Want::kPlane);
+  EXPECT_TRUE(Ask(ours, theirs).came_up);
+  EXPECT_TRUE(ours.up());
+  EXPECT_TRUE(theirs.up());
+}
+
+TEST_F(PlaneSessionTest, OneWayNeverComesUp) {
+  for (int i = 0; i < 20; ++i) {
+    Tick(ours, milliseconds(100));
+    Tick(theirs, {});
+    Say(ours, theirs, true);  // what comes back is lost
+  }
+  EXPECT_FALSE(ours.up());
+  EXPECT_FALSE(theirs.up());
+}
+
+TEST_F(PlaneSessionTest, AnAnswerProvesOnce) {
+  BringUp();
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+  PlaneHello asked;
+  ours.FillPlane(true, asked);
+  EXPECT_EQ(ours.missed(), 1u);
+  theirs.OnPlane(asked, now, params);
+  EXPECT_TRUE(Say(theirs, ours, false).proved);
+  EXPECT_EQ(ours.missed(), 0u);
+  // What it says later has heard no more of us.
+  EXPECT_FALSE(Say(theirs, ours, true).proved);
+}
+
+TEST_F(PlaneSessionTest, StragglersAreIgnored) {
+  BringUp();
+  PlaneHello early, late;
+  theirs.FillPlane(false, early);
+  theirs.FillPlane(false, late);
+  EXPECT_FALSE(ours.OnPlane(late, now, params).stale);
+  early.state = PlaneState::kDown;
+  EXPECT_TRUE(ours.OnPlane(early, now, params).stale);
+  EXPECT_TRUE(ours.OnPlane(late, now, params).stale);
+  EXPECT_TRUE(ours.up());
+}
+
+TEST_F(PlaneSessionTest, SilentWhileAcknowledgementsCome) {
+  BringUp();
+  for (int i = 0; i < 50; ++i) {
+    ours.OnProgress(now);
+    EXPECT_EQ(Tick(ours, microseconds(990)), Want::kNothing);
+  }
+}
+
+TEST_F(PlaneSessionTest, DeadAfterTheMultiplierWhileAnotherPlaneLives) {
+  BringUp();
+  facts.sibling_alive = true;
+  PlaneHello lost;
+  for (uint32_t i = 0; i < params.hello_multiplier; ++i) {
+    EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+    ours.FillPlane(true, lost);
+  }
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kGoDown);
+}
+
+TEST_F(PlaneSessionTest, NotDeadWhileNoOtherLives) {
+  BringUp();
+  PlaneHello lost;
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+    ours.FillPlane(true, lost);
+  }
+  facts.sibling_alive = true;
+  ours.Pardon();
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+}
+
+// A pause of this process is one missed answer at most, however long it was.
+TEST_F(PlaneSessionTest, OwnPauseIsOneMiss) {
+  BringUp();
+  facts.sibling_alive = true;
+  EXPECT_EQ(Tick(ours, milliseconds(500)), Want::kPlane);
+  PlaneHello asked;
+  ours.FillPlane(true, asked);
+  EXPECT_EQ(ours.missed(), 1u);
+}
+
+TEST_F(PlaneSessionTest, IdleAsksRarelyAndThenInEarnest) {
+  BringUp();
+  facts.in_flight = false;
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+  EXPECT_TRUE(Ask(ours, theirs).proved);
+  EXPECT_EQ(Tick(ours, milliseconds(99)), Want::kNothing);
+  EXPECT_EQ(Tick(ours, milliseconds(100)), Want::kPlane);
+  PlaneHello lost;
+  ours.FillPlane(true, lost);
+  EXPECT_EQ(Tick(ours, milliseconds(100)), Want::kPlane);
+  ours.FillPlane(true, lost);
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+}
+
+TEST_F(PlaneSessionTest, TrafficWakesAnIdleSession) {
+  BringUp();
+  facts.in_flight = false;
+  Tick(ours, milliseconds(1));
+  Ask(ours, theirs);
+  Tick(ours, milliseconds(100));
+  Ask(ours, theirs);
+  facts.in_flight = true;
+  ours.OnTraffic(now, params);
+  EXPECT_LE(ours.deadline(), now + params.hello_interval);
+}
+
+TEST_F(PlaneSessionTest, HoldDownDoublesForOneThatFlapsAndEnds) {
+  BringUp();
+  Duration expected[] = {milliseconds(50), milliseconds(100), milliseconds(150), milliseconds(150)};
+  for (const Duration hold : expected) {
+    ours.GoDown(false, true, now, params);
+    theirs.GoDown(false, true, now, params);
+    EXPECT_EQ(ours.held_until() - now, hold);
+    EXPECT_EQ(Tick(ours, hold - milliseconds(1)), Want::kNothing);
+    EXPECT_EQ(ours.state(), PlaneState::kDown);
+    now += milliseconds(1);
+    BringUp();
+    now += milliseconds(1);
+  }
+  now += 11 * milliseconds(150);
+  ours.GoDown(false, true, now, params);
+  EXPECT_EQ(ours.held_until() - now, milliseconds(50));
+  EXPECT_EQ(ours.deaths(), 5u);
+}
+
+TEST_F(PlaneSessionTest, FenceFirst) {
+  BringUp();
+  ours.GoDown(true, true, now, params);
+  EXPECT_EQ(Tick(ours, {}), Want::kFence);
+  // Again and again, after longer and longer waits, and the plane does not come up before it ends.
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kFence);
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kNothing);
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kFence);
+  EXPECT_EQ(Tick(ours, params.hello_idle), Want::kFence);
+  bool known = false;
+  EXPECT_TRUE(theirs.OnFence(ours.tx_generation(), known));
+  EXPECT_TRUE(known);
+  EXPECT_TRUE(theirs.OnFence(ours.tx_generation(), known));  // however often
+  EXPECT_FALSE(ours.IsFenced(7));
+  EXPECT_TRUE(ours.IsFenced(1));
+  ours.EndFence(now);
+  EXPECT_FALSE(ours.IsFenced(1));
+  EXPECT_EQ(ours.tx_generation(), 2);
+  // The next generation is taken once, and the fenced one is a straggler from then on.
+  EXPECT_EQ(Tick(ours, milliseconds(50)), Want::kPlane);
+  EXPECT_TRUE(Say(ours, theirs, true).adopt);
+  EXPECT_FALSE(Say(ours, theirs, true).adopt);
+  EXPECT_FALSE(theirs.OnFence(1, known));
+}
+
+TEST_F(PlaneSessionTest, FenceOfAGenerationThatNobodyKnows) {
+  bool known = true;
+  EXPECT_TRUE(theirs.OnFence(5, known));
+  EXPECT_FALSE(known);
+  EXPECT_EQ(theirs.rx_generation(), 5);
+  EXPECT_TRUE(theirs.OnFence(5, known));
+  EXPECT_TRUE(known);
+}
+
+TEST_F(PlaneSessionTest, NotUpBeforeOurGenerationIsTaken) {
+  Tick(ours, {});
+  Tick(theirs, {});
+  PlaneHello hello;
+  Say(ours, theirs, true);
+  theirs.FillPlane(false, hello);
+  hello.rx_generation = 0;
+  EXPECT_FALSE(ours.OnPlane(hello, now, params).came_up);
+  EXPECT_FALSE(ours.up());
+}
+
+TEST_F(PlaneSessionTest, TheOtherEndSaysDown) {
+  BringUp();
+  theirs.GoDown(false, true, now, params);
+  EXPECT_TRUE(Say(theirs, ours, false).peer_down);
+}
+
+TEST_F(PlaneSessionTest, WithoutAPortOrHeldNothingIsSaid) {
+  facts.port_up = false;
+  EXPECT_EQ(Tick(ours, milliseconds(100)), Want::kNothing);
+  facts.port_up = true;
+  facts.held = true;
+  EXPECT_EQ(Tick(ours, milliseconds(100)), Want::kNothing);
+  facts.held = false;
+  EXPECT_EQ(Tick(ours, {}), Want::kNothing);
+  ours.OnLinkUp(now);
+  BringUp();
+  facts.port_up = false;
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kGoDown);
+}
+
+TEST_F(PlaneSessionTest, ARestartBeginsAnewButForOurGenerations) {
+  BringUp();
+  const uint16_t generation = ours.tx_generation();
+  ours.Reset();
+  EXPECT_FALSE(ours.up());
+  EXPECT_FALSE(ours.begun());
+  EXPECT_EQ(ours.tx_generation(), generation);
+  EXPECT_EQ(ours.peer_plane(), PlaneSession::kUnknownPlane);
+}
+
+TEST_F(PlaneSessionTest, GenerationsWrap) {
+  Tick(ours, {});
+  Say(ours, theirs, true);
+  for (int i = 0; i < 0x20000; ++i) {
+    ours.NextGeneration();
+    EXPECT_NE(ours.tx_generation(), 0);  // which is the static one
+    if (i % 0x4000 != 0) continue;
+    EXPECT_TRUE(Say(ours, theirs, true).adopt) << i;
+    EXPECT_EQ(theirs.rx_generation(), ours.tx_generation());
+  }
+}
+
+}  // namespace
+}  // namespace suede
