@@ -187,6 +187,7 @@ class Pipeline {
   void OnUnreachable(Instance& instance, uint32_t connection, Time now);
   void GiveUpIfLost(Instance& instance, uint32_t connection);
   static bool IsResolving(const Instance& instance, uint32_t peer);
+  static bool AnyPortUp(const Instance& instance, uint32_t peer);
   void ArmConnection(Instance& instance, uint32_t connection);
   void ArmHandshake(Instance& instance, uint32_t peer);
   void ArmSession(Instance& instance, uint32_t peer, uint32_t plane);

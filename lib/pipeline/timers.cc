@@ -44,6 +44,13 @@ bool Pipeline::IsResolving(const Instance& instance, uint32_t peer) {
   return true;
 }
 
+bool Pipeline::AnyPortUp(const Instance& instance, uint32_t peer) {
+  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+    if ((instance.paths[peer].present & 1u << plane) != 0 && instance.port_up[plane]) return true;
+  }
+  return false;
+}
+
 void Pipeline::OnTimer(uint32_t timer, Time now) {
   Instance& instance = *instances_[instance_of_timer_[timer]];
   // Nothing can be answered: what is in flight waits, and that is no try.
@@ -60,9 +67,22 @@ void Pipeline::OnTimer(uint32_t timer, Time now) {
 
 void Pipeline::OnHandshakeTimer(Instance& instance, uint32_t peer, Time now) {
   Handshake& handshake = instance.handshakes[peer];
+  const uint32_t timer =
+      instance.first_timer + static_cast<uint32_t>(instance.connections.size()) + peer;
+  if (instance.has_planes()) {
+    // A HELLO that no port can send is no try.
+    if (!AnyPortUp(instance, peer)) return timers_.Arm(timer, now + kDownLook);
+    // One that has answered none may yet begin to: only then is there more than generation 0.
+    if (handshake.open()) {
+      if (handshake.peer_epoch() != 0) return;
+      SendHello(instance, peer);
+      return timers_.Arm(timer, now + instance.params.paths.hello_idle);
+    }
+  }
   if (handshake.OnTimer(now, instance.params.transport)) SendHello(instance, peer);
   ArmHandshake(instance, peer);
   if (!handshake.open()) return;
+  if (instance.has_planes()) timers_.Arm(timer, now + instance.params.paths.hello_idle);
   UpdateUsable(instance, peer);
   UnblockPeer(instance, peer);
 }

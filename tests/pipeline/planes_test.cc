@@ -309,6 +309,35 @@ TEST_F(PlanesTest, PeerWithOnePort) {
   EXPECT_EQ(cb->Receive(), Seeds(50));
 }
 
+// It is started so late that commands have been sent in generation 0 by then.
+TEST_F(PlanesTest, PeerThatComesLate) {
+  a = &AddHost(0, 2);
+  ca = &Attach(*a);
+  SendPdus(40);
+  Run(milliseconds(3));
+  b = &AddHost(1, 2);
+  cb = &Attach(*b);
+  Statuses(*ca, 40);
+  EXPECT_TRUE(RunUntil([&] { return SessionOf(*a, 0).up() && SessionOf(*a, 1).up(); }));
+  cb->Receive();
+  SendPdus(40);
+  EXPECT_EQ(Statuses(*ca, 40), std::vector<int>(40, kOk));
+  EXPECT_EQ(cb->Receive().size(), 40u);
+}
+
+// Without a link there is nobody to say hello to, and no try is counted.
+TEST_F(PlanesTest, NoLinkAtFirst) {
+  StartPair();
+  for (SimPort* port : a->ports) port->SetLink(false);
+  SendPdus(40);
+  Run(milliseconds(20));
+  for (SimPort* port : a->ports) port->SetLink(true);
+  EXPECT_EQ(Statuses(*ca, 40), std::vector<int>(40, kOk));
+  EXPECT_EQ(cb->Receive().size(), 40u);
+  EXPECT_TRUE(SessionOf(*a, 0).up());
+  EXPECT_EQ(SessionOf(*a, 0).tx_generation(), 1);
+}
+
 TEST_F(PlanesTest, RestartOfThePeer) {
   StartPair();
   WarmUp();
@@ -326,6 +355,30 @@ TEST_F(PlanesTest, RestartOfThePeer) {
   SendPdus(50);
   EXPECT_EQ(Statuses(*ca, 50), std::vector<int>(50, kOk));
   EXPECT_EQ(reborn.Receive().size(), 50u);
+}
+
+// XPU 1 is played by hand, over two bare ports, and speaks no HELLO.
+TEST_F(PlanesTest, PeerThatAnswersNoHello) {
+  a = &AddHost(0, 2);
+  ca = &Attach(*a);
+  SimPort* wires[] = {AddPort(OnPlane(0, 1)), AddPort(OnPlane(1, 1))};
+  SendPdus(20);
+  Run(milliseconds(2));
+  uint32_t pdus = 0;
+  for (uint32_t plane = 0; plane < 2; ++plane) {
+    uint16_t expected = 0;
+    for (const Sent& sent : Take(wires[plane])) {
+      if (sent.rh.ver != 0 || (sent.commands[0] & 0xf) == 0) continue;
+      if (sent.rh.psn != Psn(expected)) continue;  // sent again
+      ++expected;
+      ++pdus;
+    }
+    EXPECT_GE(expected, 5) << "plane " << plane;
+  }
+  EXPECT_EQ(pdus, 20u);
+  // Nobody acknowledges: in the end all of it is unreachable, on both planes.
+  EXPECT_EQ(Statuses(*ca, 20), std::vector<int>(20, SUEDE_STATUS_UNREACHABLE));
+  ExpectNoFramesOut();
 }
 
 }  // namespace
