@@ -87,7 +87,8 @@ class DpdkPort final : public Port {
   // Control thread, every 10 ms or so: updates link(), and reconnects a memif client.
   void RefreshLink();
   // Control thread.
-  // Sets the device's link up or down. False where the driver cannot.
+  // Sets the device's link up or down, a memif client's with the next RefreshLink. False where the
+  // driver cannot.
   bool SetLink(bool up);
   PortStats Stats();
   // Takes what is sent to any group from then on, where the device does not do so already.
@@ -158,6 +159,7 @@ class DpdkPort final : public Port {
 
   std::atomic<bool> started_{false};
   std::atomic<bool> restart_pending_{false};
+  std::atomic<bool> held_down_{false};  // a memif client that is set down
   std::atomic<bool> ended_{false};
   std::atomic<uint64_t> link_{0};  // speed in Mb/s, and bit 63: up
 };

@@ -88,7 +88,10 @@ void DpdkPort::ReadLink() {
 void DpdkPort::RefreshLink() {
   if (!open_) return;
   ReadLink();
-  if (!is_memif_client_ || link().up || restart_pending_.load(std::memory_order_acquire)) return;
+  if (!is_memif_client_ || held_down_.load(std::memory_order_relaxed) == !link().up ||
+      restart_pending_.load(std::memory_order_acquire)) {
+    return;
+  }
   constexpr int64_t kRetryNs = 100'000'000;
   constexpr int64_t kHandshakeNs = 30'000'000'000;
   const int64_t now = NowNs();
@@ -109,13 +112,14 @@ void DpdkPort::Restart() {
   const internal::QuietEalLog quiet;  // no server yet is not an error
   rte_eth_link link{};
   const bool up = rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
-  if (!up || !started_.load(std::memory_order_relaxed)) {
+  const bool wanted = !held_down_.load(std::memory_order_relaxed);
+  if (!wanted || !up || !started_.load(std::memory_order_relaxed)) {
     if (started_.load(std::memory_order_relaxed)) {
       gate_.Close();
       started_.store(false, std::memory_order_release);
       rte_eth_dev_stop(id_);
     }
-    if (rte_eth_dev_start(id_) == 0) {
+    if (wanted && rte_eth_dev_start(id_) == 0) {
       started_.store(true, std::memory_order_release);
       gate_.Open();
     }
@@ -125,6 +129,12 @@ void DpdkPort::Restart() {
 
 bool DpdkPort::SetLink(bool up) {
   if (!open_) return false;
+  if (is_memif_client_) {
+    // Its link is its connection: the next looks end it, and make another.
+    held_down_.store(!up, std::memory_order_relaxed);
+    last_restart_ns_ = 0;
+    return true;
+  }
   int result = 0;
   WithoutBursts([&] {
     result = up ? rte_eth_dev_set_link_up(id_) : rte_eth_dev_set_link_down(id_);

@@ -84,7 +84,7 @@ class Scheduler {
     uint32_t tail = TxQueue::kNone;
   };
 
-  struct Lane {
+  struct alignas(64) Lane {
     List lists[kVcCount];
     uint32_t with_work = 0;  // VCs whose list is not empty, a mask
     uint32_t next_vc = 0;

@@ -64,7 +64,7 @@ void Pipeline::SendHello(Instance& instance, uint32_t peer) {
   SendControl(instance, peer, plane, MakeHello(instance, peer, true));
 }
 
-void Pipeline::OnControlPdu(Instance& instance, const ReceivedPdu& pdu, Time now) {
+[[gnu::cold]] void Pipeline::OnControlPdu(Instance& instance, const ReceivedPdu& pdu, Time now) {
   ControlMessage message;
   switch (DecodeControl(pdu.commands, pdu.bytes, message)) {
     case ControlError::kNone: break;

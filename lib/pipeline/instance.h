@@ -49,7 +49,7 @@ struct Instance {
   // A pair of peer and plane.
   uint32_t PlaneIndex(uint32_t peer, uint32_t plane) const { return peer << plane_bits | plane; }
   uint32_t ConnectionIndex(uint32_t peer, uint32_t plane, uint32_t vc) const {
-    return PlaneIndex(peer, plane) << vc_bits | (vc & ((1u << vc_bits) - 1));
+    return PlaneIndex(peer, plane) << vc_bits | (vc & vc_mask);
   }
   uint32_t PeerOfConnection(uint32_t connection) const {
     return connection >> vc_bits >> plane_bits;
@@ -58,7 +58,7 @@ struct Instance {
     return connection >> vc_bits & (plane_count() - 1);
   }
   uint8_t VcOfConnection(uint32_t connection) const {
-    return static_cast<uint8_t>(connection & ((1u << vc_bits) - 1));
+    return static_cast<uint8_t>(connection & vc_mask);
   }
   // The VCs that a connection carries, a mask.
   uint8_t VcsOfConnection(uint32_t connection) const {
@@ -91,6 +91,7 @@ struct Instance {
   std::vector<uint32_t> ack_list;      // which of the port's ack_due has its delay
   const uint8_t plane_bits;            // planes are a power of two
   const uint8_t vc_bits;               // so are the connections of each: one, or one for each VC
+  const uint8_t vc_mask;
 
   std::array<uint16_t, kMaxXpus> peer_of_xpu;
   std::vector<HeaderTemplate> headers;      // [PlaneIndex * kClasses + class]

@@ -27,6 +27,7 @@ Instance::Instance(const InstanceParams& instance_params,
       plane_bits(static_cast<uint8_t>(std::countr_zero(plane_ports.size()))),
       vc_bits(instance_params.transport.psn_scope == PsnScope::kVc ? std::countr_zero(kVcCount)
                                                                    : 0),
+      vc_mask(static_cast<uint8_t>((1u << vc_bits) - 1)),
       handshakes(instance_params.peers.size()),
       scheduler(static_cast<uint32_t>(instance_params.peers.size())) {
   peer_of_xpu.fill(kNoPeer);

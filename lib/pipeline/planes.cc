@@ -12,7 +12,7 @@ constexpr uint32_t kSilent = 2;
 
 }  // namespace
 
-void Pipeline::WatchPorts(Time now) {
+[[gnu::noinline]] void Pipeline::WatchPorts(Time now) {
   ports_due_ = now + kPortLook;
   for (const auto& port : ports_) {
     const bool up = !port->down && port->port->link().up;
@@ -74,7 +74,7 @@ bool Pipeline::InFlight(const Instance& instance, uint32_t peer, uint32_t plane)
 
 // In strict mode: draws the plane for the peer among those that are usable. Where that is another
 // one than before, nothing is sent until what is in flight on that has ended one way or the other.
-void Pipeline::ChooseHome(Instance& instance, uint32_t peer) {
+[[gnu::cold]] void Pipeline::ChooseHome(Instance& instance, uint32_t peer) {
   PeerPaths& paths = instance.paths[peer];
   if (!instance.is_strict()) return;
   paths.moving = false;
@@ -231,7 +231,7 @@ void Pipeline::OnPlane(Instance& instance, uint32_t peer, uint32_t plane, const 
 
 // The way there and back was proved. After silence on all planes it is the peer that has come back,
 // and the others have another chance.
-void Pipeline::OnProof(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
+[[gnu::noinline]] void Pipeline::OnProof(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
   PlaneSession& session = instance.session(peer, plane);
   if (session.missed() >= kSilent) {
     for (uint32_t other = 0; other < instance.plane_count(); ++other) {

@@ -37,6 +37,24 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
   return true;
 }
 
+[[gnu::always_inline]] inline bool Pipeline::OnDataPdu(Instance& instance, const ReceivedPdu& pdu, Time now) {
+  const uint32_t number = instance.ConnectionIndex(pdu.peer, pdu.plane, pdu.rh.vc);
+  if (pdu.rh.op != RhOp::kNothing) OnRpsn(instance, number, pdu.rh.op, pdu.rh.rpsn, now);
+  const bool sequenced = pdu.bytes >= 2 && (pdu.commands[0] & 0x0f) != 0;
+  if (sequenced) return OnSequenced(instance, number, pdu, now);
+  if (ValidateCommands(pdu.commands, pdu.bytes).error != CommandError::kNone) {
+    instance.counters.Add(Counter::kRxMalformed);
+    return false;
+  }
+  instance.counters.Add(Counter::kRxAcks);
+  Connection& connection = instance.connections[number];
+  if (!connection.receive_closed() && connection.Judge(pdu.rh.psn) == PsnVerdict::kAhead) {
+    connection.OnGap(now, instance.params.transport);
+    OweAck(instance, number, now);
+  }
+  return false;
+}
+
 // Returns whether the frame is kept.
 bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
   if (port.down) {
@@ -104,24 +122,6 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
   } else {
     lcore_counters_.Add(DropCounter(error));
   }
-}
-
-bool Pipeline::OnDataPdu(Instance& instance, const ReceivedPdu& pdu, Time now) {
-  const uint32_t number = instance.ConnectionIndex(pdu.peer, pdu.plane, pdu.rh.vc);
-  if (pdu.rh.op != RhOp::kNothing) OnRpsn(instance, number, pdu.rh.op, pdu.rh.rpsn, now);
-  const bool sequenced = pdu.bytes >= 2 && (pdu.commands[0] & 0x0f) != 0;
-  if (sequenced) return OnSequenced(instance, number, pdu, now);
-  if (ValidateCommands(pdu.commands, pdu.bytes).error != CommandError::kNone) {
-    instance.counters.Add(Counter::kRxMalformed);
-    return false;
-  }
-  instance.counters.Add(Counter::kRxAcks);
-  Connection& connection = instance.connections[number];
-  if (!connection.receive_closed() && connection.Judge(pdu.rh.psn) == PsnVerdict::kAhead) {
-    connection.OnGap(now, instance.params.transport);
-    OweAck(instance, number, now);
-  }
-  return false;
 }
 
 void Pipeline::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Time now) {

@@ -135,6 +135,81 @@ bool Pipeline::StagePacket(PortContext& port) {
   return true;
 }
 
+// Whether a PDU of the lane could be staged now, as far as its ports go.
+inline bool Pipeline::HasRoom(const Instance& instance, uint32_t lane) const {
+  if (!instance.has_planes() || instance.is_strict()) return instance.ports[lane]->HasStageRoom();
+  for (const PortContext* port : instance.ports) {
+    if (port->HasStageRoom()) return true;
+  }
+  return false;
+}
+
+// Serves one queue of a lane.
+[[gnu::always_inline]] inline Pipeline::Turn Pipeline::StageOne(Instance& instance, uint32_t lane, Time now) {
+  Scheduler& scheduler = instance.scheduler;
+  if (!scheduler.HasWork(lane)) return Turn::kDone;
+  if (!HasRoom(instance, lane)) return Turn::kNoRoom;
+  const uint32_t index = scheduler.Next(lane);
+  TxQueue& queue = scheduler.queue(index);
+  const uint32_t peer = Scheduler::PeerOf(index);
+  const uint32_t vc = Scheduler::VcOf(index);
+  const auto rest = [&] { return scheduler.HasWork(lane) ? Turn::kMore : Turn::kDone; };
+  if (queue.pdus.empty() || queue.lane != lane) [[unlikely]] {  // given up, or it has another home
+    scheduler.Requeue(index);
+    Enlist(instance);
+    return rest();
+  }
+  Pdu* pdu = queue.pdus.head();
+  uint32_t number = instance.ConnectionIndex(peer, 0, vc);
+  uint32_t plane = 0;
+  if (instance.has_planes()) {
+    plane = PickPlane(instance, peer, vc, pdu->bytes);
+    number += plane << instance.vc_bits;
+  } else if (instance.paths[peer].usable == 0 ||
+             !instance.connections[number].CanSend(pdu->bytes, instance.params.transport)) {
+    plane = kNoPlane;
+  }
+  if (plane == kNoPlane) {
+    BlockQueue(instance, index, now);
+    return rest();
+  }
+  // One that has left before is sent again after a plane has died.
+  const bool again = pdu->credited;
+  if (plane == kPlaneFull || (again && !HomePort(instance).HasFrames(1))) [[unlikely]] {
+    scheduler.Requeue(index);
+    return Turn::kNoRoom;
+  }
+  queue.pdus.PopFront();
+  scheduler.Requeue(index);
+  if (again) [[unlikely]] pdu = FreeOfDevice(instance, pdu);
+  Connection& connection = instance.connections[number];
+  --queued_pdus_;
+  --instance.queued;
+  ++instance.inflight;
+  instance.inflight_bytes += pdu->bytes;
+  connection.OnSend(pdu, now, instance.params.transport);
+  if (connection.unacked_count() == 1) ArmConnection(instance, number);
+  if (instance.has_planes()) {
+    instance.paths[peer].OnSend(plane, pdu->bytes);
+    instance.inflight_on[plane] += pdu->bytes;
+    if (connection.unacked_count() == 1 && instance.session(peer, plane).up()) {
+      instance.session(peer, plane).OnTraffic(now, instance.params.paths);
+      ArmSession(instance, peer, plane);
+    }
+  }
+  if (again) [[unlikely]] {
+    instance.counters.Add(Counter::kTxMoved);
+  } else {
+    ReturnCredit(instance, *pdu);
+    instance.counters.Add(Counter::kTxPdus);
+    instance.counters.Add(Counter::kTxCommands, pdu->command_count);
+    instance.counters.Add(Counter::kTxCommandBytes, pdu->bytes);
+    instance.histograms[HistogramId::kPduCommands].Record(pdu->command_count);
+  }
+  StageSequenced(instance, plane, pdu, connection);
+  return rest();
+}
+
 // First what has to go again, port by port, then what is new, a PDU of each lane in turn.
 bool Pipeline::StagePdus(Time now) {
   bool staged = false;
@@ -153,10 +228,14 @@ bool Pipeline::StagePdus(Time now) {
     // one that is down until it is up.
     const bool may = !instance.down && instance.inflight < instance.params.inflight_pdus;
     const Turn turn = may ? StageOne(instance, ref.lane, now) : Turn::kDone;
-    staged |= turn == Turn::kMore;
-    refused = turn == Turn::kNoRoom ? refused + 1 : 0;
-    if (turn == Turn::kMore && active_.size() == 1) continue;
-    if (turn == Turn::kNoRoom && !AnyPortHasRoom()) break;
+    if (turn == Turn::kMore) {
+      staged = true;
+      refused = 0;
+      if (active_.size() == 1) continue;
+    } else if (turn == Turn::kNoRoom) {
+      if (!AnyPortHasRoom()) break;
+      ++refused;
+    }
     active_.pop_front();
     if (turn == Turn::kDone) {
       instance.active_lanes &= static_cast<uint8_t>(~(1u << ref.lane));
@@ -174,18 +253,9 @@ bool Pipeline::AnyPortHasRoom() const {
   return false;
 }
 
-// Whether a PDU of the lane could be staged now, as far as its ports go.
-bool Pipeline::HasRoom(const Instance& instance, uint32_t lane) const {
-  if (!instance.has_planes() || instance.is_strict()) return instance.ports[lane]->HasStageRoom();
-  for (const PortContext* port : instance.ports) {
-    if (port->HasStageRoom()) return true;
-  }
-  return false;
-}
-
 // Of several, the plane that the next PDU to the peer takes: kNoPlane where it has to wait for a connection,
 // kPlaneFull where for room.
-uint32_t Pipeline::PickPlane(const Instance& instance, uint32_t peer, uint32_t vc,
+[[gnu::noinline]] uint32_t Pipeline::PickPlane(const Instance& instance, uint32_t peer, uint32_t vc,
                              uint32_t bytes) const {
   const PeerPaths& paths = instance.paths[peer];
   const TransportParams& params = instance.params.transport;
@@ -205,72 +275,8 @@ uint32_t Pipeline::PickPlane(const Instance& instance, uint32_t peer, uint32_t v
   return verdict;
 }
 
-// Serves one queue of a lane.
-Pipeline::Turn Pipeline::StageOne(Instance& instance, uint32_t lane, Time now) {
-  Scheduler& scheduler = instance.scheduler;
-  if (!scheduler.HasWork(lane)) return Turn::kDone;
-  if (!HasRoom(instance, lane)) return Turn::kNoRoom;
-  const uint32_t index = scheduler.Next(lane);
-  TxQueue& queue = scheduler.queue(index);
-  const uint32_t peer = Scheduler::PeerOf(index);
-  const uint32_t vc = Scheduler::VcOf(index);
-  const auto rest = [&] { return scheduler.HasWork(lane) ? Turn::kMore : Turn::kDone; };
-  if (queue.pdus.empty() || queue.lane != lane) [[unlikely]] {  // given up, or it has another home
-    scheduler.Requeue(index);
-    Enlist(instance);
-    return rest();
-  }
-  Pdu* pdu = queue.pdus.head();
-  uint32_t plane = 0;
-  if (instance.has_planes()) {
-    plane = PickPlane(instance, peer, vc, pdu->bytes);
-  } else if (instance.paths[peer].usable == 0 ||
-             !instance.connections[instance.ConnectionIndex(peer, 0, vc)].CanSend(
-                 pdu->bytes, instance.params.transport)) {
-    plane = kNoPlane;
-  }
-  if (plane == kNoPlane) {
-    BlockQueue(instance, index, now);
-    return rest();
-  }
-  if (plane == kPlaneFull || (pdu->moved && !HomePort(instance).HasFrames(1))) [[unlikely]] {
-    scheduler.Requeue(index);
-    return Turn::kNoRoom;
-  }
-  queue.pdus.PopFront();
-  scheduler.Requeue(index);
-  if (pdu->moved) [[unlikely]] pdu = FreeOfDevice(instance, pdu);
-  const uint32_t number = instance.ConnectionIndex(peer, plane, vc);
-  Connection& connection = instance.connections[number];
-  --queued_pdus_;
-  --instance.queued;
-  ++instance.inflight;
-  instance.inflight_bytes += pdu->bytes;
-  connection.OnSend(pdu, now, instance.params.transport);
-  if (connection.unacked_count() == 1) ArmConnection(instance, number);
-  if (instance.has_planes()) {
-    instance.paths[peer].OnSend(plane, pdu->bytes);
-    instance.inflight_on[plane] += pdu->bytes;
-    if (connection.unacked_count() == 1 && instance.session(peer, plane).up()) {
-      instance.session(peer, plane).OnTraffic(now, instance.params.paths);
-      ArmSession(instance, peer, plane);
-    }
-  }
-  if (pdu->credited) [[unlikely]] {
-    instance.counters.Add(Counter::kTxMoved);
-  } else {
-    ReturnCredit(instance, *pdu);
-    instance.counters.Add(Counter::kTxPdus);
-    instance.counters.Add(Counter::kTxCommands, pdu->command_count);
-    instance.counters.Add(Counter::kTxCommandBytes, pdu->bytes);
-    instance.histograms[HistogramId::kPduCommands].Record(pdu->command_count);
-  }
-  StageSequenced(instance, plane, pdu, connection);
-  return rest();
-}
-
 // The queue waits until a connection to its peer can take its next PDU.
-void Pipeline::BlockQueue(Instance& instance, uint32_t index, Time now) {
+[[gnu::noinline]] void Pipeline::BlockQueue(Instance& instance, uint32_t index, Time now) {
   const uint32_t peer = Scheduler::PeerOf(index);
   const uint32_t vc = Scheduler::VcOf(index);
   instance.scheduler.Block(index);
@@ -285,7 +291,7 @@ void Pipeline::BlockQueue(Instance& instance, uint32_t index, Time now) {
 
 // A PDU that has moved may still be read by the device that it was given to first: then its octets go
 // into another frame.
-Pdu* Pipeline::FreeOfDevice(Instance& instance, Pdu* pdu) {
+[[gnu::cold]] Pdu* Pipeline::FreeOfDevice(Instance& instance, Pdu* pdu) {
   PortContext& home = HomePort(instance);
   pdu->moved = false;
   if (!home.port->IsBusy(FrameOf(pdu))) return pdu;

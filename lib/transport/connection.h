@@ -223,10 +223,11 @@ class Connection {
   uint16_t ack_owed_ = 0;  // PDUs accepted since an acknowledgement last left
   uint8_t tries_ = 0;      // timeouts in a row
   uint8_t refusals_ = 0;   // "not ready" in a row
-  bool lost_ = false;      // see GiveUp; unacked_count_ PDUs before next_psn_ are in doubt
+  // What keeps it from sending is looked at together.
+  bool lost_ : 1 = false;    // see GiveUp; unacked_count_ PDUs before next_psn_ are in doubt
+  bool paused_ : 1 = false;  // the far side is not ready; deadline_ ends it
+  bool frozen_ : 1 = false;  // see Freeze
   bool probe_answered_ = false;
-  bool paused_ = false;    // the far side is not ready; deadline_ ends it
-  bool frozen_ = false;          // see Freeze
   bool receive_closed_ = false;  // see CloseReceive
   bool ack_now_ = false;
   bool nack_pending_ = false;

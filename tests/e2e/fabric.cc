@@ -1,0 +1,192 @@
+// Cables between memif servers that can be cut: what lies between two endpoints in tests of failover.
+//
+// fabric NAME CPU MTU LEFT RIGHT [LEFT RIGHT ...]: a cable for each pair of memif sockets, of which it
+// is the client. Forwards on one lcore, and does what lines on stdin say, until they end:
+//
+//   cut N        what goes through cable N either way is lost, and its links stay up
+//   cut N left   what goes to its left end alone; likewise right
+//   heal N       nothing is lost
+//   down N       its links go down
+//   up N         they come up
+//
+// Says "ready" once all links are up, and repeats each line when it has taken effect on forwarding.
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "dpdk/dpdk_port.h"
+#include "dpdk/eal.h"
+#include "dpdk/lcores.h"
+
+namespace suede {
+namespace {
+
+constexpr uint32_t kBurst = 32;
+
+struct Cable {
+  std::array<std::unique_ptr<DpdkPort>, 2> ends;
+  std::array<std::atomic<bool>, 2> cut{};  // what goes to that end
+};
+
+// Returns whether there was anything to forward.
+bool Forward(DpdkPort& from, DpdkPort& to, bool cut) {
+  Frame* frames[kBurst];
+  const uint32_t count = from.Receive(frames, kBurst);
+  if (count == 0) return false;
+  if (!cut) to.Transmit(frames, count);
+  from.Release(frames, count);
+  return true;
+}
+
+class Fabric {
+ public:
+  int Run(int argc, char** argv);
+
+ private:
+  absl::Status Open(const std::string& name, unsigned cpu, uint16_t mtu,
+                    const std::vector<std::string>& sockets);
+  int Loop();
+  void Serve();
+  bool AllUp() const;
+  bool Obey(const std::string& line);
+
+  std::vector<std::unique_ptr<Cable>> cables_;
+  std::atomic<uint64_t> turns_{0};
+  std::atomic<bool> stop_{false};
+};
+
+absl::Status Fabric::Open(const std::string& name, unsigned cpu, uint16_t mtu,
+                          const std::vector<std::string>& sockets) {
+  EalOptions eal{.file_prefix = "suede_" + name, .no_huge = true, .memory_mb = 256, .cpus = {cpu}};
+  eal.log = [](EalLogLevel level, std::string_view line) {
+    if (level <= EalLogLevel::kWarning) {
+      std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+    }
+  };
+  for (size_t i = 0; i < sockets.size(); ++i) {
+    const std::string number = std::to_string(i);
+    eal.vdevs.push_back("net_memif" + number + ",role=client,id=0,socket=" + sockets[i] +
+                        ",socket-abstract=no,bsize=2112");
+  }
+  if (absl::Status status = StartEal(eal); !status.ok()) return status;
+  for (size_t i = 0; i < sockets.size(); ++i) {
+    if (i % 2 == 0) cables_.push_back(std::make_unique<Cable>());
+    absl::StatusOr<std::unique_ptr<DpdkPort>> port =
+        DpdkPort::Open({.name = sockets[i],
+                        .device = eal.vdevs[i],
+                        .mtu = mtu,
+                        .frame_bytes = mtu + 18u,
+                        .pool_frames = 2048});
+    if (!port.ok()) return port.status();
+    cables_.back()->ends[i % 2] = *std::move(port);
+  }
+  return absl::OkStatus();
+}
+
+int Fabric::Loop() {
+  uint32_t idle = 0;
+  while (!stop_.load(std::memory_order_relaxed)) {
+    bool work = false;
+    for (const auto& cable : cables_) {
+      for (const int to : {0, 1}) {
+        work |= Forward(*cable->ends[1 - to], *cable->ends[to],
+                        cable->cut[to].load(std::memory_order_acquire));
+      }
+    }
+    turns_.fetch_add(1, std::memory_order_release);
+    idle = work ? 0 : idle + 1;
+    if (idle > 16) YieldCpu();
+  }
+  return 0;
+}
+
+bool Fabric::AllUp() const {
+  for (const auto& cable : cables_) {
+    if (!cable->ends[0]->link().up || !cable->ends[1]->link().up) return false;
+  }
+  return true;
+}
+
+bool Fabric::Obey(const std::string& line) {
+  std::istringstream words(line);
+  std::string verb, side;
+  size_t number = 0;
+  if (!(words >> verb >> number) || number >= cables_.size()) return false;
+  words >> side;
+  Cable& cable = *cables_[number];
+  if (verb == "cut" || verb == "heal") {
+    cable.cut[0] = verb == "cut" && side != "right";
+    cable.cut[1] = verb == "cut" && side != "left";
+  } else if (verb == "down" || verb == "up") {
+    for (const auto& end : cable.ends) end->SetLink(verb == "up");
+  } else {
+    return false;
+  }
+  // A turn that had begun before is over once another one is.
+  for (const uint64_t turn = turns_.load(); turns_.load(std::memory_order_acquire) < turn + 2;) {
+    YieldCpu();
+  }
+  return true;
+}
+
+void Fabric::Serve() {
+  bool told = false;
+  std::string text;
+  while (true) {
+    for (const auto& cable : cables_) {
+      for (const auto& end : cable->ends) end->RefreshLink();
+    }
+    if (!told && AllUp()) {
+      told = true;
+      std::puts("ready");
+      std::fflush(stdout);
+    }
+    pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    if (poll(&input, 1, 1) <= 0) continue;
+    char octets[256];
+    const ssize_t count = read(STDIN_FILENO, octets, sizeof octets);
+    if (count <= 0) return;
+    text.append(octets, static_cast<size_t>(count));
+    for (size_t end; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1)) {
+      const std::string line = text.substr(0, end);
+      std::printf("%s%s\n", line.c_str(), Obey(line) ? "" : ": what?");
+      std::fflush(stdout);
+    }
+  }
+}
+
+int Fabric::Run(int argc, char** argv) {
+  if (argc < 6 || argc % 2 != 0) {
+    std::fprintf(stderr, "usage: fabric NAME CPU MTU LEFT RIGHT [LEFT RIGHT ...]\n");
+    return 2;
+  }
+  const auto cpu = static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10));
+  const absl::Status opened =
+      Open(argv[1], cpu, static_cast<uint16_t>(std::strtoul(argv[3], nullptr, 10)),
+           {argv + 4, argv + argc});
+  int status = 1;
+  if (!opened.ok()) {
+    std::fprintf(stderr, "%s\n", opened.ToString().c_str());
+  } else if (LaunchOnCpu(cpu, [this] { return Loop(); }).ok()) {
+    Serve();
+    stop_ = true;
+    WaitForLcores();
+    status = 0;
+  }
+  cables_.clear();
+  return StopEal() ? status : 1;
+}
+
+}  // namespace
+}  // namespace suede
+
+int main(int argc, char** argv) { return suede::Fabric().Run(argc, argv); }
