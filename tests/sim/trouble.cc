@@ -6,8 +6,13 @@ namespace suede {
 
 Trouble::Trouble(const TroubleOptions& options, const Wiring& wiring,
                  const std::vector<std::unique_ptr<SimNetwork>>& switches,
-                 const std::vector<std::unique_ptr<Host>>& hosts, Dice& dice)
-    : options_(options), wiring_(wiring), switches_(switches), hosts_(hosts), dice_(dice) {
+                 const std::vector<std::unique_ptr<Host>>& hosts, Dice& dice, Log& log)
+    : options_(options),
+      wiring_(wiring),
+      switches_(switches),
+      hosts_(hosts),
+      dice_(dice),
+      log_(log) {
   for (const auto& host : hosts_) {
     usual_.emplace_back();
     for (SimPort* port : host->ports) usual_.back().push_back(port->faults());
@@ -32,6 +37,7 @@ void Trouble::Turn(Time now) {
       c.on = !c.on;
       c.flaps = now + dice_.Up(2 * c.flap);
     }
+    Tell(before, now, ended ? "ends" : before.on ? "pauses" : "goes on");
     if (before.kind == Kind::kBlocked) ApplyBlocked(before);
     Apply(before.place);
   }
@@ -74,15 +80,24 @@ void Trouble::Begin(Time now) {
     c.flap = dice_.OfAnyScale(options_.shortest, options_.longest / 4);
     c.flaps = now + dice_.Up(2 * c.flap);
   }
-  Add(c, PickPlaces());
+  Add(c, PickPlaces(), now);
 }
 
-void Trouble::Add(Case c, std::vector<Place> places) {
+void Trouble::Tell(const Case& c, Time now, const char* what) {
+  constexpr const char* kNames[kKinds] = {"down",  "silent", "mute",  "deaf",  "stuck",
+                                          "slow",  "far",    "lossy", "short", "blocked"};
+  log_.Add(now, "trouble %s: host %u plane %u (switch %u) %s, %.3f, to %u", what, c.place.host,
+           c.place.plane, wiring_.SwitchOf(c.place.host, c.place.plane),
+           kNames[static_cast<size_t>(c.kind)], c.amount, c.to);
+}
+
+void Trouble::Add(Case c, std::vector<Place> places, Time now) {
   for (const Place& place : places) {
-    if (Spared(place)) continue;
+    if (Spared(place) || (c.kind == Kind::kBlocked && c.to == place.host)) continue;
     ++begun_;
     c.place = place;
     cases_.push_back(c);
+    Tell(c, now, "begins");
     if (c.kind == Kind::kBlocked) {
       ApplyBlocked(c);
     } else {

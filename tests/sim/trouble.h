@@ -9,6 +9,7 @@
 
 #include "dice.h"
 #include "host.h"
+#include "log.h"
 #include "sim/sim.h"
 #include "wiring.h"
 
@@ -29,7 +30,7 @@ class Trouble {
   // What it is given outlives it.
   Trouble(const TroubleOptions& options, const Wiring& wiring,
           const std::vector<std::unique_ptr<SimNetwork>>& switches,
-          const std::vector<std::unique_ptr<Host>>& hosts, Dice& dice);
+          const std::vector<std::unique_ptr<Host>>& hosts, Dice& dice, Log& log);
 
   void Turn(Time now);
   // Whether more may come.
@@ -66,12 +67,13 @@ class Trouble {
     double amount;    // of a kind that has degrees, 0 to 1
   };
   void Begin(Time now);
-  void Add(Case c, std::vector<Place> places);
+  void Add(Case c, std::vector<Place> places, Time now);
   std::vector<Place> PickPlaces();
   bool Spared(const Place& place) const;
   // Brings a port in line with the cases that concern it.
   void Apply(const Place& place);
   void ApplyBlocked(const Case& c);
+  void Tell(const Case& c, Time now, const char* what);
   SimPort& PortAt(const Place& place) const { return *hosts_[place.host]->ports[place.plane]; }
   SimPort* PortOn(uint32_t host, uint32_t number) const;
 
@@ -80,6 +82,7 @@ class Trouble {
   const std::vector<std::unique_ptr<SimNetwork>>& switches_;
   const std::vector<std::unique_ptr<Host>>& hosts_;
   Dice& dice_;
+  Log& log_;
   std::vector<std::vector<SimFaults>> usual_;  // [host][plane]: without trouble
   std::vector<Case> cases_;
   Time next_{};

@@ -15,27 +15,27 @@ SegmentShape World::ShapeOfSegments() const {
           .aggregate_lines = 1024};
 }
 
-InstanceParams World::ParamsOf(uint32_t host, uint32_t life) const {
-  InstanceParams params{.xpuid = static_cast<uint16_t>(host), .partition = partition_};
-  options_.wiring.Connect(host, params);
+InstanceParams World::ParamsOf(const Host& host) const {
+  InstanceParams params{.xpuid = static_cast<uint16_t>(host.number), .partition = partition_};
+  options_.wiring.Connect(host.number, params);
   params.pack_limit_bytes = options_.pack_limit_bytes;
   params.inflight_pdus = options_.inflight_pdus;
   params.transport = options_.transport;
   params.paths = options_.paths;
-  params.epoch = 1000 + host + life * 100;
+  params.epoch = 1000 + host.number + host.boots() * 100;
   return params;
 }
 
-void World::Boot(Host& host, uint32_t life) {
-  host.Boot(ParamsOf(host.number, life), options_.wiring, ShapeOfSegments(), life, now_);
+void World::Boot(Host& host) {
+  log_.Add(now_, "host %u boots", host.number);
   host.known_lives.clear();
-  for (const auto& peer : hosts_) {
-    host.known_lives.push_back(peer->life() + (peer->alive() ? 0 : 1));
-  }
+  for (const auto& peer : hosts_) host.known_lives.push_back(peer->known_life());
+  host.Boot(ParamsOf(host), options_.wiring, ShapeOfSegments(), now_);
 }
 
 // What its client was handed and told before counts; what was under way is nobody's any more.
 void World::TearDown(Host& host) {
+  log_.Add(now_, "host %u dies", host.number);
   TakeAll(host);
   for (uint32_t done = ~0u; done != host.completions && failure_.empty();) {
     done = host.completions;
@@ -48,7 +48,7 @@ void World::TearDown(Host& host) {
 void World::EndAndBegin() {
   if (options_.restarts == 0 && options_.sleeps == 0) return;
   const bool all_awake = std::all_of(hosts_.begin(), hosts_.end(), [&](const auto& host) {
-    return !host->alive() || IsAwake(*host);
+    return !host->alive() || now_ > host->asleep_until + std::chrono::milliseconds(1);
   });
   for (const auto& host : hosts_) {
     // Nothing of a former life may still be under way, or lie with who sleeps.
@@ -60,7 +60,7 @@ void World::EndAndBegin() {
     for (const auto& peer : hosts_) {
       if (peer->alive()) TakeAll(*peer);
     }
-    Boot(*host, host->life() + 1);
+    Boot(*host);
   }
   if (now_ < next_end_ || trouble_->over()) return;
   next_end_ = now_ + dice_.Up(options_.trouble.until / (options_.restarts + options_.sleeps + 1));
@@ -77,6 +77,27 @@ void World::EndAndBegin() {
     host.asleep_until = now_ + dice_.OfAnyScale(std::chrono::microseconds(50),
                                                 2 * options_.paths.unreachable);
     host.back_at = host.asleep_until;
+    log_.Add(now_, "host %u sleeps for %lld ns", host.number,
+             static_cast<long long>((host.asleep_until - now_).count()));
+  }
+}
+
+// What its lcore tells.
+void World::LogEvents(Host& host) {
+  LcoreEvent event;
+  while (host.pipeline().mailbox().events.Pop(event)) {
+    const char* what = "";
+    switch (event.kind) {
+      case LcoreEventKind::kPeerReset: what = "was reset"; break;
+      case LcoreEventKind::kPeerUnreachable: what = "is unreachable"; break;
+      case LcoreEventKind::kPeerReachable: what = "is reachable"; break;
+      case LcoreEventKind::kHelloMismatch: what = "does not agree"; break;
+      case LcoreEventKind::kPlaneUp: what = "is there by plane"; break;
+      case LcoreEventKind::kPlaneDown: what = "is lost by plane"; break;
+      case LcoreEventKind::kQueueBroken: Fail("a good client's queue is broken"); break;
+    }
+    log_.Add(now_, "host %u: peer %u %s (plane %u, VC %u, reason %u)", host.number,
+             event.peer_xpuid, what, event.plane, event.vc, event.what);
   }
 }
 
