@@ -5,6 +5,11 @@
 #include "world.h"
 
 namespace suede {
+namespace {
+
+constexpr Duration kFrameLife = std::chrono::milliseconds(2);
+
+}  // namespace
 
 SegmentShape World::ShapeOfSegments() const {
   return {.queue_count = options_.queues,
@@ -42,24 +47,25 @@ void World::TearDown(Host& host) {
     Complete(host);
   }
   host.TearDown();
+  host.died_at = now_;
 }
 
 // Lets daemons die or sleep, and dead ones come back.
 void World::EndAndBegin() {
   if (options_.restarts == 0 && options_.sleeps == 0) return;
-  const bool all_awake = std::all_of(hosts_.begin(), hosts_.end(), [&](const auto& host) {
-    return !host->alive() || now_ > host->asleep_until + std::chrono::milliseconds(1);
-  });
   for (const auto& host : hosts_) {
-    // Nothing of a former life may still be under way, or lie with who sleeps.
     if (host->alive() || now_ < host->back_at) continue;
-    if (!all_awake) {
-      host->back_at = now_ + std::chrono::milliseconds(1);
+    // Nothing of the former life may be under way any more, or lie with who sleeps.
+    const Time gone_at = host->died_at + kFrameLife;
+    if (std::any_of(hosts_.begin(), hosts_.end(), [&](const auto& peer) {
+          return peer->alive() && peer->polled_at <= gone_at;
+        })) {
       continue;
     }
     for (const auto& peer : hosts_) {
       if (peer->alive()) TakeAll(*peer);
     }
+    host->back_at = now_;
     Boot(*host);
   }
   if (now_ < next_end_ || trouble_->over()) return;

@@ -114,6 +114,11 @@ void World::MakeTrouble() {
   for (const auto& host : hosts_) host->to_send = options_.commands_after;
 }
 
+bool World::Poll(Host& host) {
+  host.polled_at = now_;
+  return host.pipeline().Poll(now_);
+}
+
 bool World::Turn() {
   bool work = false;
   PullCables();
@@ -123,7 +128,7 @@ bool World::Turn() {
   for (const auto& host : hosts_) {
     if (!host->alive()) continue;
     Send(*host);
-    if (IsAwake(*host)) work |= host->pipeline().Poll(now_);
+    if (IsAwake(*host)) work |= Poll(*host);
     LogEvents(*host);
     Receive(*host, options_.most_received);
     Complete(*host);

@@ -99,6 +99,7 @@ class World {
   void ChangeSettings();
   Settings RandomSettings();
   void MakeTrouble();
+  bool Poll(Host& host);
   void AdvanceTo(Time time);
   Time NextArrival() const;
   bool Disturbed() const;
