@@ -54,7 +54,6 @@ class Host {
   uint32_t burst = 0;   // of these, commands that its client is about to send
   Time next_burst{};
   Time asleep_until{};  // it is stopped, and goes on then
-  Time polled_at{};     // for the last time
   Time died_at{};
   Time back_at{};       // a dead one boots then
   std::array<uint64_t, kCounterCount> past{};  // what former lives counted

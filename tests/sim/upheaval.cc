@@ -50,18 +50,24 @@ void World::TearDown(Host& host) {
   host.died_at = now_;
 }
 
+// Whether nothing that a dead daemon had sent is under way, or lies in a ring of who has not looked.
+bool World::IsForgotten(const Host& dead) const {
+  const Time gone_at = dead.died_at + kFrameLife;
+  for (const auto& peer : hosts_) {
+    if (!peer->alive()) continue;
+    for (const SimPort* port : peer->ports) {
+      if (port->waits_since() <= gone_at) return false;
+    }
+  }
+  return now_ > gone_at;
+}
+
 // Lets daemons die or sleep, and dead ones come back.
 void World::EndAndBegin() {
   if (options_.restarts == 0 && options_.sleeps == 0) return;
   for (const auto& host : hosts_) {
     if (host->alive() || now_ < host->back_at) continue;
-    // Nothing of the former life may be under way any more, or lie with who sleeps.
-    const Time gone_at = host->died_at + kFrameLife;
-    if (std::any_of(hosts_.begin(), hosts_.end(), [&](const auto& peer) {
-          return peer->alive() && peer->polled_at <= gone_at;
-        })) {
-      continue;
-    }
+    if (!IsForgotten(*host)) continue;
     for (const auto& peer : hosts_) {
       if (peer->alive()) TakeAll(*peer);
     }

@@ -114,11 +114,6 @@ void World::MakeTrouble() {
   for (const auto& host : hosts_) host->to_send = options_.commands_after;
 }
 
-bool World::Poll(Host& host) {
-  host.polled_at = now_;
-  return host.pipeline().Poll(now_);
-}
-
 bool World::Turn() {
   bool work = false;
   PullCables();
@@ -128,7 +123,7 @@ bool World::Turn() {
   for (const auto& host : hosts_) {
     if (!host->alive()) continue;
     Send(*host);
-    if (IsAwake(*host)) work |= Poll(*host);
+    if (IsAwake(*host)) work |= host->pipeline().Poll(now_);
     LogEvents(*host);
     Receive(*host, options_.most_received);
     Complete(*host);
@@ -184,11 +179,40 @@ std::string World::Run() {
   for (const auto& host : hosts_) {
     for (SimPort* port : host->ports) port->SetLink(true);
   }
+  if (failure_.empty() && options_.wiring.switches > 1 && Finished()) Idle();
   RunOut();
   return Verdict();
 }
 
-// Lets the last transmissions end, and listens whether it is quiet then.
+// Nobody has anything to send: after a while every plane is up again, and what they say to each other
+// is what they need to notice that one is not.
+void World::Idle() {
+  const PathParams& paths = options_.paths;
+  const auto run = [&](Duration time) {
+    const Time end = now_ + time;
+    while (now_ < end) Turn();
+  };
+  run(SettlingTime(paths));
+  uint64_t sessions = 0;
+  for (const auto& host : hosts_) {
+    for (const PlaneSession& session : host->pipeline().instance(0).sessions) {
+      if (!session.begun()) continue;
+      ++sessions;
+      if (session.up()) continue;
+      Fail("a plane did not come back");
+      Describe();
+    }
+  }
+  const uint64_t before = Sum(Counter::kTxFrames);
+  constexpr int kIdles = 4;
+  run(kIdles * paths.hello_idle);
+  // In each interval a question and an answer to the other end's, and the first may come early.
+  if (Sum(Counter::kTxFrames) - before > sessions * 2 * (kIdles + 2)) {
+    Fail("it does not become quiet");
+  }
+}
+
+// Lets the last transmissions end.
 void World::RunOut() {
   for (int i = 0; i < 64; ++i) {
     AdvanceTo(now_ + std::chrono::milliseconds(5));

@@ -81,6 +81,7 @@ class World {
   InstanceParams ParamsOf(const Host& host) const;
   void Boot(Host& host);
   void TearDown(Host& host);
+  bool IsForgotten(const Host& dead) const;
   void EndAndBegin();
   void Send(Host& host);
   uint32_t ToSendNow(Host& host);
@@ -99,11 +100,11 @@ class World {
   void ChangeSettings();
   Settings RandomSettings();
   void MakeTrouble();
-  bool Poll(Host& host);
   void AdvanceTo(Time time);
   Time NextArrival() const;
   bool Disturbed() const;
   bool Finished() const;
+  void Idle();
   void RunOut();
   std::string Verdict() const;
   bool IsAwake(const Host& host) const { return host.alive() && now_ >= host.asleep_until; }
