@@ -16,6 +16,7 @@ Trouble::Trouble(const TroubleOptions& options, const Wiring& wiring,
   for (const auto& host : hosts_) {
     usual_.emplace_back();
     for (SimPort* port : host->ports) usual_.back().push_back(port->faults());
+    admin_.emplace_back(host->ports.size(), PlaneAdmin::kUp);
   }
   over_ = options_.until == Duration{};
   if (!over_) next_ = Time{} + dice_.Up(2 * options_.gap);
@@ -71,6 +72,7 @@ std::vector<Trouble::Place> Trouble::PickPlaces() {
 }
 
 void Trouble::Begin(Time now) {
+  if (dice_.Chance(0.1)) return SetWeight();
   Case c{.kind = static_cast<Kind>(dice_.Below(kKinds)),
          .place = {},
          .to = static_cast<uint32_t>(dice_.Below(hosts_.size())),
@@ -85,7 +87,8 @@ void Trouble::Begin(Time now) {
 
 void Trouble::Tell(const Case& c, Time now, const char* what) {
   constexpr const char* kNames[kKinds] = {"down",  "silent", "mute",  "deaf",  "stuck",
-                                          "slow",  "far",    "lossy", "short", "blocked"};
+                                          "slow",  "far",    "lossy", "short", "blocked",
+                                          "drained", "set down"};
   log_.Add(now, "trouble %s: host %u plane %u (switch %u) %s, %.3f, to %u", what, c.place.host,
            c.place.plane, wiring_.SwitchOf(c.place.host, c.place.plane),
            kNames[static_cast<size_t>(c.kind)], c.amount, c.to);
@@ -130,6 +133,34 @@ void Trouble::Apply(const Place& place) {
   faults.loss = std::max(faults.loss, 0.5 * amount(Kind::kLossy));
   if (has(Kind::kShort)) faults.longest = 250;
   port.faults() = faults;
+  SetPlane(place, has(Kind::kSetDown)   ? PlaneAdmin::kDown
+                  : has(Kind::kDrained) ? PlaneAdmin::kDrain
+                                        : PlaneAdmin::kUp);
+}
+
+// A daemon that has died since has forgotten it.
+void Trouble::SetPlane(const Place& place, PlaneAdmin admin) {
+  Host& host = *hosts_[place.host];
+  PlaneAdmin& last = admin_[place.host][place.plane];
+  if (admin == last) return;
+  last = admin;
+  if (!host.alive()) return;
+  host.pipeline().mailbox().requests.Push({.kind = LcoreRequestKind::kSetPlane,
+                                           .instance = 0,
+                                           .plane = place.plane,
+                                           .plane_admin = admin});
+}
+
+void Trouble::SetWeight() {
+  Host& host = *hosts_[dice_.Below(hosts_.size())];
+  if (!host.alive()) return;
+  const uint64_t peer = dice_.Below(hosts_.size());
+  host.pipeline().mailbox().requests.Push(
+      {.kind = LcoreRequestKind::kSetWeight,
+       .instance = 0,
+       .peer = peer + 1 == hosts_.size() ? LcoreRequest::kAllPeers : static_cast<uint32_t>(peer),
+       .plane = static_cast<uint32_t>(dice_.Below(host.ports.size())),
+       .weight = static_cast<uint32_t>(1 + dice_.Below(8))});
 }
 
 void Trouble::ApplyBlocked(const Case& c) {

@@ -1,5 +1,6 @@
 // What happens to the ports of a world: cables, switches and devices that fail in every way that
-// the simulator knows, one way or both, for a moment or for long, and several at a time.
+// the simulator knows, one way or both, for a moment or for long, and several at a time. And what
+// operators do about it.
 #ifndef SUEDE_TESTS_SIM_TROUBLE_H_
 #define SUEDE_TESTS_SIM_TROUBLE_H_
 
@@ -49,8 +50,10 @@ class Trouble {
     kLossy,
     kShort,    // it loses long frames
     kBlocked,  // the switch forwards nothing from it to one other
+    kDrained,  // an operator has set the plane so
+    kSetDown,
   };
-  static constexpr uint32_t kKinds = 10;
+  static constexpr uint32_t kKinds = 12;
   struct Place {
     uint32_t host;
     uint32_t plane;  // the host's number
@@ -73,6 +76,8 @@ class Trouble {
   // Brings a port in line with the cases that concern it.
   void Apply(const Place& place);
   void ApplyBlocked(const Case& c);
+  void SetPlane(const Place& place, PlaneAdmin admin);
+  void SetWeight();
   void Tell(const Case& c, Time now, const char* what);
   SimPort& PortAt(const Place& place) const { return *hosts_[place.host]->ports[place.plane]; }
   SimPort* PortOn(uint32_t host, uint32_t number) const;
@@ -84,6 +89,7 @@ class Trouble {
   Dice& dice_;
   Log& log_;
   std::vector<std::vector<SimFaults>> usual_;  // [host][plane]: without trouble
+  std::vector<std::vector<PlaneAdmin>> admin_;  // likewise: as the last request had it
   std::vector<Case> cases_;
   Time next_{};
   bool over_ = false;

@@ -130,6 +130,7 @@ void World::PullCables() {
 Settings World::RandomSettings() {
   Settings settings{.partition = partition_};
   settings.transport = options_.transport;
+  settings.paths = options_.paths;
   TransportParams& t = settings.transport;
   for (TrafficClass& c : settings.classes) c.dscp = static_cast<uint8_t>(dice_.Below(64));
   settings.pack_limit_bytes = static_cast<uint32_t>(276 + dice_.Below(kMaxPackBytes - 276 + 1));
@@ -151,6 +152,7 @@ Settings World::RandomSettings() {
 // Gives a host other settings, and now and then all of them another partition.
 void World::ChangeSettings() {
   if (!options_.changes || now_ < next_change_) return;
+  if (options_.trouble.until != Duration{} && trouble_->over()) return;
   next_change_ = now_ + dice_.Up(std::chrono::milliseconds(1));
   for (const auto& host : hosts_) {
     if (!host->change.done.load(std::memory_order_acquire)) return;
@@ -159,7 +161,7 @@ void World::ChangeSettings() {
   if (all) partition_ = static_cast<uint16_t>(dice_.Below(16));
   const uint64_t chosen = dice_.Below(hosts_.size());
   for (const auto& host : hosts_) {
-    if (!all && host->number != chosen) continue;
+    if (!host->alive() || (!all && host->number != chosen)) continue;
     host->change.settings = RandomSettings();
     host->change.done.store(false, std::memory_order_relaxed);
     host->pipeline().mailbox().requests.Push(
