@@ -65,10 +65,9 @@ void SimNetwork::Block(const SimPort* from, const SimPort* to, bool blocked) {
 void SimNetwork::AdvanceTo(Time time) {
   for (const auto& port : owned_) port->LeaveUntil(time);
   while (!arrivals_.empty() && arrivals_.top().at <= time) {
-    const SimPort* from = arrivals_.top().from;
-    std::vector<uint8_t> octets = std::move(const_cast<Arrival&>(arrivals_.top()).octets);
+    Arrival arrival = std::move(const_cast<Arrival&>(arrivals_.top()));
     arrivals_.pop();
-    Deliver(from, std::move(octets));
+    Deliver(std::move(arrival));
   }
   now_ = time;
 }
@@ -82,15 +81,15 @@ Time SimNetwork::next_arrival() const {
   return next;
 }
 
-void SimNetwork::Deliver(const SimPort* from, std::vector<uint8_t> octets) {
-  const auto found = ports_.find(FirstSix(octets.data()) & destination_mask_);
+void SimNetwork::Deliver(Arrival arrival) {
+  const auto found = ports_.find(FirstSix(arrival.octets.data()) & destination_mask_);
   if (found == ports_.end()) return;
   SimPort* to = found->second;
-  if (!to->up_ || to->receives_nothing_ || blocked_.contains({from, to})) {
+  if (!to->up_ || to->receives_nothing_ || blocked_.contains({arrival.from, to})) {
     ++frames_lost_;
     return;
   }
-  to->received_.push_back(std::move(octets));
+  to->received_.push_back({arrival.at, std::move(arrival.octets)});
 }
 
 void SimNetwork::Send(const SimPort* from, const Frame& frame, Time leaves) {
@@ -127,7 +126,7 @@ uint32_t SimPort::Receive(Frame** frames, uint32_t max) {
   FinishTransmissions();
   uint32_t count = 0;
   while (count < max && !received_.empty() && Allocate(&frames[count], 1) == 1) {
-    const std::vector<uint8_t>& octets = received_.front();
+    const std::vector<uint8_t>& octets = received_.front().octets;
     Frame* frame = frames[count++];
     frame->data = frame->buffer + Frame::kCommandOffset;
     frame->length = static_cast<uint32_t>(octets.size());

@@ -78,7 +78,7 @@ class SimNetwork {
   };
   void Send(const SimPort* from, const Frame& frame, Time leaves);
   void Schedule(const SimPort* from, std::vector<uint8_t> octets, Time at);
-  void Deliver(const SimPort* from, std::vector<uint8_t> octets);
+  void Deliver(Arrival arrival);
 
   std::mt19937_64 random_;
   Time now_{};
@@ -134,6 +134,8 @@ class SimPort : public Port {
   uint32_t frames_out() const { return static_cast<uint32_t>(buffers_.size() - free_.size()); }
   // The most that ever were.
   uint32_t most_frames_out() const { return most_frames_out_; }
+  // When the oldest frame came that was not taken yet; kNever: there is none.
+  Time waits_since() const { return received_.empty() ? kNever : received_.front().at; }
   // Octets of frames that have left, lost ones too.
   uint64_t octets_sent() const { return octets_sent_; }
 
@@ -170,7 +172,11 @@ class SimPort : public Port {
   std::vector<Buffer*> free_;
   std::deque<OnWire> ring_;
   std::deque<OnWire> left_;  // and not seen yet by who looks whether they have
-  std::deque<std::vector<uint8_t>> received_;
+  struct Received {
+    Time at;
+    std::vector<uint8_t> octets;
+  };
+  std::deque<Received> received_;
 };
 
 }  // namespace suede

@@ -6,6 +6,12 @@
 
 namespace suede {
 
+void World::Note(const char* what, const StreamName& stream, uint32_t sequence) {
+  if (!options_.verbose) return;
+  log_.Add(now_, "%u.%u>%u.%u #%u %s (life %u)", stream.source, stream.queue, stream.destination,
+           stream.vc, sequence, what, stream.life);
+}
+
 // How many commands the client wants to send in this turn.
 uint32_t World::ToSendNow(Host& host) {
   const auto batch = static_cast<uint32_t>(dice_.Below(options_.most_sent + 1));
@@ -50,6 +56,7 @@ void World::SendOne(Host& host) {
                          .known_life = host.known_lives[stream.destination],
                          .completed = false});
   }
+  Note("sent", stream, sequence);
   ledger_.OnSent(stream);
   --host.to_send;
 }
@@ -98,6 +105,7 @@ bool World::OnReceived(Host& host, const ReceivedCommand& got, uint32_t vc) {
     return false;
   }
   const uint32_t sequence = Content::SequenceOf(got.control);
+  Note("arrived", stream, sequence);
   Fail(ledger_.OnDelivered(stream, sequence));
   const Content want(stream, sequence, options_.fixed_data_bytes);
   if (got.control_bytes != want.control_bytes || got.data_bytes != want.data_bytes ||
@@ -123,6 +131,7 @@ void World::Complete(Host& host) {
       tagged.completed = true;
       ++host.completions;
       if (c.status == SUEDE_STATUS_OK) {
+        Note("acknowledged", tagged.stream, tagged.sequence);
         ledger_.OnAcknowledged(tagged.stream, tagged.sequence);
       } else {
         OnGivenUp(host, tagged, c.status);
@@ -147,7 +156,11 @@ void World::OnGivenUp(Host& host, const Host::Tagged& tagged, uint8_t status) {
   ++given_up_;
   // What is in the ring has arrived, whether the client has looked or not.
   if (to.alive()) TakeAll(to);
-  Fail(ledger_.OnGivenUp(tagged.stream, tagged.sequence));
+  Note(status == SUEDE_STATUS_UNREACHABLE ? "unreachable" : "reset", tagged.stream,
+       tagged.sequence);
+  // What lies with who is stopped is found by it when it goes on.
+  const bool done_with = status != SUEDE_STATUS_UNREACHABLE || IsAwake(to) || !to.alive();
+  Fail(ledger_.OnGivenUp(tagged.stream, tagged.sequence, done_with));
 }
 
 }  // namespace suede

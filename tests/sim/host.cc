@@ -5,9 +5,9 @@
 namespace suede {
 
 void Host::Boot(const InstanceParams& params, const Wiring& wiring, const SegmentShape& shape,
-                uint32_t life, Time now) {
+                Time now) {
   SimPort::Restart(ports);
-  life_ = life;
+  ++boots_;
   shape_ = shape;
   pipeline_ = std::make_unique<Pipeline>();
   for (uint32_t plane = 0; plane < ports.size(); ++plane) {

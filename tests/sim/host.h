@@ -30,16 +30,18 @@ class Host {
   Host(uint32_t host_number, std::vector<SimPort*> host_ports)
       : number(host_number), ports(std::move(host_ports)) {}
 
-  // `life` counts from 0.
   void Boot(const InstanceParams& params, const Wiring& wiring, const SegmentShape& shape,
-            uint32_t life, Time now);
+            Time now);
   // The process is gone, and its memory with it. What it had is what SimPort::Restart says.
   void TearDown();
 
   bool alive() const { return pipeline_ != nullptr; }
   Pipeline& pipeline() { return *pipeline_; }
   const Pipeline& pipeline() const { return *pipeline_; }
-  uint32_t life() const { return life_; }
+  uint32_t boots() const { return boots_; }
+  uint32_t life() const { return boots_ - 1; }
+  // The life that who boots now may hear of.
+  uint32_t known_life() const { return alive() ? boots_ - 1 : boots_; }
   void Claim();
 
   uint64_t Count(Counter counter) const {
@@ -52,6 +54,7 @@ class Host {
   uint32_t burst = 0;   // of these, commands that its client is about to send
   Time next_burst{};
   Time asleep_until{};  // it is stopped, and goes on then
+  Time died_at{};
   Time back_at{};       // a dead one boots then
   std::array<uint64_t, kCounterCount> past{};  // what former lives counted
 
@@ -68,7 +71,7 @@ class Host {
   struct Free {
     void operator()(void* memory) const { std::free(memory); }
   };
-  uint32_t life_ = 0;
+  uint32_t boots_ = 0;
   SegmentShape shape_;
   std::unique_ptr<void, Free> segment_;
   std::unique_ptr<Pipeline> pipeline_;

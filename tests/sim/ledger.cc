@@ -20,14 +20,14 @@ std::string Ledger::OnDelivered(const StreamName& name, uint32_t sequence) {
   if (sequence >= stream.sent) return Wrong(name, sequence, "arrived and was never sent");
   uint8_t& fate = stream.fate[sequence];
   if ((fate & kArrived) != 0) return Wrong(name, sequence, "arrived twice");
-  if ((fate & kGivenUp) != 0) return Wrong(name, sequence, "arrived after it was given up");
+  if ((fate & kDoneWith) != 0) return Wrong(name, sequence, "arrived after it was given up");
   if (rules_.in_order && sequence < stream.next) return Wrong(name, sequence, "arrived too late");
   if (rules_.in_order && !rules_.gaps && sequence != stream.next) {
     return Wrong(name, sequence, "arrived before others");
   }
   fate |= kArrived;
   stream.next = sequence + 1;
-  --missing_;
+  if ((fate & kGivenUp) == 0) --missing_;
   ++delivered_;
   return "";
 }
@@ -36,11 +36,11 @@ void Ledger::OnAcknowledged(const StreamName& name, uint32_t sequence) {
   StreamAt(name).fate[sequence] |= kAcknowledged;
 }
 
-std::string Ledger::OnGivenUp(const StreamName& name, uint32_t sequence) {
+std::string Ledger::OnGivenUp(const StreamName& name, uint32_t sequence, bool done_with) {
   if (!rules_.gaps) return Wrong(name, sequence, "was given up");
   uint8_t& fate = StreamAt(name).fate[sequence];
   if ((fate & kArrived) == 0) --missing_;
-  fate |= kGivenUp;
+  fate |= kGivenUp | (done_with ? kDoneWith : 0);
   return "";
 }
 

@@ -27,8 +27,8 @@ class Ledger {
 
   // These return what is wrong, and nothing where all is well.
   std::string OnDelivered(const StreamName& name, uint32_t sequence);
-  // As unreachable, or because the peer was reset: from now on it must not arrive.
-  std::string OnGivenUp(const StreamName& name, uint32_t sequence);
+  // As unreachable, or because the peer was reset. `done_with`: from now on it must not arrive.
+  std::string OnGivenUp(const StreamName& name, uint32_t sequence, bool done_with);
   // Of all that is in them.
   std::string Audit() const;
 
@@ -40,6 +40,7 @@ class Ledger {
   static constexpr uint8_t kArrived = 1;
   static constexpr uint8_t kAcknowledged = 2;
   static constexpr uint8_t kGivenUp = 4;
+  static constexpr uint8_t kDoneWith = 8;
   struct Stream {
     StreamName name;
     uint32_t sent = 0;

@@ -15,6 +15,7 @@ inline SimFaults RandomLink(Dice& dice, bool spared) {
   SimFaults link;
   link.loss = spared ? 0.002 : dice.Chance(0.5) ? 0 : 0.02;
   link.reorder = dice.Chance(0.7) ? 0 : 0.02;
+  link.reorder_delay = dice.OfAnyScale(Micros(5), Micros(500));
   link.duplicate = dice.Chance(0.7) ? 0 : 0.02;
   link.delay = Micros(1 + dice.Below(30));
   link.bits_per_ns = kRates[dice.Below(4)];
@@ -32,7 +33,7 @@ inline TransportParams RandomTransport(Dice& dice) {
   transport.nack_timeout = Micros(100);
   transport.max_tries = static_cast<uint32_t>(5 + dice.Below(6));
   transport.hello_timeout = Micros(200 + dice.Below(800));
-  transport.hello_tries = 250;  // nobody here is deaf to HELLO, but now and then all planes are dead
+  transport.hello_tries = dice.Chance(0.5) ? 250 : static_cast<uint32_t>(5 + dice.Below(20));
   return transport;
 }
 
@@ -59,6 +60,7 @@ inline Wiring RandomWiring(Dice& dice) {
       wiring.weights.push_back(static_cast<uint32_t>(1 + dice.Below(8)));
     }
   }
+  if (dice.Chance(0.15)) wiring.single = static_cast<uint32_t>(dice.Below(wiring.hosts));
   return wiring;
 }
 
@@ -72,10 +74,17 @@ inline WorldOptions Planes(uint32_t seed) {
   options.paths = RandomPaths(dice);
   TroubleOptions& trouble = options.trouble;
   const bool spares = seed % 2 == 0;
-  if (spares) trouble.spared = static_cast<uint32_t>(dice.Below(options.wiring.switches));
+  const Wiring& wiring = options.wiring;
+  if (spares) {
+    trouble.spared = wiring.single < wiring.hosts
+                         ? wiring.SwitchOf(wiring.single, 0)
+                         : static_cast<uint32_t>(dice.Below(wiring.switches));
+  }
   options.faults.clear();
-  for (uint32_t s = 0; s < options.wiring.switches; ++s) {
+  const bool corrupt = dice.Chance(0.3) && wiring.encaps.size() == 1;
+  for (uint32_t s = 0; s < wiring.switches; ++s) {
     options.faults.push_back(RandomLink(dice, s == trouble.spared));
+    if (corrupt) options.faults.back().corrupt = 0.002;
   }
   trouble.until = Micros(20'000 + dice.Below(40'000));
   trouble.gap = dice.OfAnyScale(Micros(300), Micros(5000));
@@ -91,9 +100,11 @@ inline WorldOptions Planes(uint32_t seed) {
   options.burst_gap = Micros(100 + dice.Below(500));
   options.inflight_pdus = 64u << dice.Below(4);
   options.pack_limit_bytes = static_cast<uint32_t>(276 + dice.Below(1200));
-  options.rx_lines = 4096;
+  options.changes = dice.Chance(0.2);
+  if (options.restarts == 0 && dice.Chance(0.2)) options.claim_after = dice.Up(Micros(20'000));
   options.tagged = seed % 4 == 0 ? 0.3 : 1;  // of what may be given up it must be known
-  options.slow_receiver = dice.Chance(0.2) ? 0.9 : 0;
+  options.slow_receiver = dice.Chance(0.2) ? 0.97 : 0;
+  options.rx_lines = options.slow_receiver == 0 ? 4096 : 1024;
   options.pauses = 0.0001;
   options.time_limit = std::chrono::milliseconds(200);
   return options;

@@ -1,5 +1,6 @@
 // Runs seeds of a scenario until one fails: sim_runner SCENARIO FIRST_SEED COUNT [COMMANDS].
-// A failing seed is printed with the command that replays it. Or measures what loss costs:
+// A failing seed is printed with the command that replays it, and replayed alone with what had
+// happened before. Or measures what loss costs:
 // sim_runner goodput FIRST_SEED COUNT.
 #include <cstdio>
 #include <cstdlib>
@@ -27,6 +28,7 @@ int main(int argc, char** argv) {
     for (uint64_t seed = first; seed < first + count; ++seed) {
       WorldOptions options = scenario.options(static_cast<uint32_t>(seed));
       if (argc > 4) options.commands = static_cast<uint32_t>(std::strtoul(argv[4], nullptr, 10));
+      options.verbose = count == 1;
       World world(seed, options);
       const std::string verdict = world.Run();
       retransmissions += world.Sum(Counter::kTxRetransmissions);
@@ -36,6 +38,7 @@ int main(int argc, char** argv) {
       std::printf("seed %llu: %s\n  replay: sim_runner %s %llu 1 %u\n",
                   static_cast<unsigned long long>(seed), verdict.c_str(), scenario.name,
                   static_cast<unsigned long long>(seed), options.commands);
+      if (count == 1) world.log().Print();
     }
     std::printf("%s: %llu seeds, %llu failed, %llu retransmissions, %llu given up\n", scenario.name,
                 static_cast<unsigned long long>(count), static_cast<unsigned long long>(failed),

@@ -6,11 +6,17 @@ namespace suede {
 
 Trouble::Trouble(const TroubleOptions& options, const Wiring& wiring,
                  const std::vector<std::unique_ptr<SimNetwork>>& switches,
-                 const std::vector<std::unique_ptr<Host>>& hosts, Dice& dice)
-    : options_(options), wiring_(wiring), switches_(switches), hosts_(hosts), dice_(dice) {
+                 const std::vector<std::unique_ptr<Host>>& hosts, Dice& dice, Log& log)
+    : options_(options),
+      wiring_(wiring),
+      switches_(switches),
+      hosts_(hosts),
+      dice_(dice),
+      log_(log) {
   for (const auto& host : hosts_) {
     usual_.emplace_back();
     for (SimPort* port : host->ports) usual_.back().push_back(port->faults());
+    admin_.emplace_back(host->ports.size(), PlaneAdmin::kUp);
   }
   over_ = options_.until == Duration{};
   if (!over_) next_ = Time{} + dice_.Up(2 * options_.gap);
@@ -32,6 +38,7 @@ void Trouble::Turn(Time now) {
       c.on = !c.on;
       c.flaps = now + dice_.Up(2 * c.flap);
     }
+    Tell(before, now, ended ? "ends" : before.on ? "pauses" : "goes on");
     if (before.kind == Kind::kBlocked) ApplyBlocked(before);
     Apply(before.place);
   }
@@ -65,6 +72,7 @@ std::vector<Trouble::Place> Trouble::PickPlaces() {
 }
 
 void Trouble::Begin(Time now) {
+  if (dice_.Chance(0.1)) return SetWeight();
   Case c{.kind = static_cast<Kind>(dice_.Below(kKinds)),
          .place = {},
          .to = static_cast<uint32_t>(dice_.Below(hosts_.size())),
@@ -74,15 +82,25 @@ void Trouble::Begin(Time now) {
     c.flap = dice_.OfAnyScale(options_.shortest, options_.longest / 4);
     c.flaps = now + dice_.Up(2 * c.flap);
   }
-  Add(c, PickPlaces());
+  Add(c, PickPlaces(), now);
 }
 
-void Trouble::Add(Case c, std::vector<Place> places) {
+void Trouble::Tell(const Case& c, Time now, const char* what) {
+  constexpr const char* kNames[kKinds] = {"down",  "silent", "mute",  "deaf",  "stuck",
+                                          "slow",  "far",    "lossy", "short", "blocked",
+                                          "drained", "set down"};
+  log_.Add(now, "trouble %s: host %u plane %u (switch %u) %s, %.3f, to %u", what, c.place.host,
+           c.place.plane, wiring_.SwitchOf(c.place.host, c.place.plane),
+           kNames[static_cast<size_t>(c.kind)], c.amount, c.to);
+}
+
+void Trouble::Add(Case c, std::vector<Place> places, Time now) {
   for (const Place& place : places) {
-    if (Spared(place)) continue;
+    if (Spared(place) || (c.kind == Kind::kBlocked && c.to == place.host)) continue;
     ++begun_;
     c.place = place;
     cases_.push_back(c);
+    Tell(c, now, "begins");
     if (c.kind == Kind::kBlocked) {
       ApplyBlocked(c);
     } else {
@@ -115,6 +133,34 @@ void Trouble::Apply(const Place& place) {
   faults.loss = std::max(faults.loss, 0.5 * amount(Kind::kLossy));
   if (has(Kind::kShort)) faults.longest = 250;
   port.faults() = faults;
+  SetPlane(place, has(Kind::kSetDown)   ? PlaneAdmin::kDown
+                  : has(Kind::kDrained) ? PlaneAdmin::kDrain
+                                        : PlaneAdmin::kUp);
+}
+
+// A daemon that has died since has forgotten it.
+void Trouble::SetPlane(const Place& place, PlaneAdmin admin) {
+  Host& host = *hosts_[place.host];
+  PlaneAdmin& last = admin_[place.host][place.plane];
+  if (admin == last) return;
+  last = admin;
+  if (!host.alive()) return;
+  host.pipeline().mailbox().requests.Push({.kind = LcoreRequestKind::kSetPlane,
+                                           .instance = 0,
+                                           .plane = place.plane,
+                                           .plane_admin = admin});
+}
+
+void Trouble::SetWeight() {
+  Host& host = *hosts_[dice_.Below(hosts_.size())];
+  if (!host.alive()) return;
+  const uint64_t peer = dice_.Below(hosts_.size());
+  host.pipeline().mailbox().requests.Push(
+      {.kind = LcoreRequestKind::kSetWeight,
+       .instance = 0,
+       .peer = peer + 1 == hosts_.size() ? LcoreRequest::kAllPeers : static_cast<uint32_t>(peer),
+       .plane = static_cast<uint32_t>(dice_.Below(host.ports.size())),
+       .weight = static_cast<uint32_t>(1 + dice_.Below(8))});
 }
 
 void Trouble::ApplyBlocked(const Case& c) {

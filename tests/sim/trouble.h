@@ -1,5 +1,6 @@
 // What happens to the ports of a world: cables, switches and devices that fail in every way that
-// the simulator knows, one way or both, for a moment or for long, and several at a time.
+// the simulator knows, one way or both, for a moment or for long, and several at a time. And what
+// operators do about it.
 #ifndef SUEDE_TESTS_SIM_TROUBLE_H_
 #define SUEDE_TESTS_SIM_TROUBLE_H_
 
@@ -9,6 +10,7 @@
 
 #include "dice.h"
 #include "host.h"
+#include "log.h"
 #include "sim/sim.h"
 #include "wiring.h"
 
@@ -29,7 +31,7 @@ class Trouble {
   // What it is given outlives it.
   Trouble(const TroubleOptions& options, const Wiring& wiring,
           const std::vector<std::unique_ptr<SimNetwork>>& switches,
-          const std::vector<std::unique_ptr<Host>>& hosts, Dice& dice);
+          const std::vector<std::unique_ptr<Host>>& hosts, Dice& dice, Log& log);
 
   void Turn(Time now);
   // Whether more may come.
@@ -48,8 +50,10 @@ class Trouble {
     kLossy,
     kShort,    // it loses long frames
     kBlocked,  // the switch forwards nothing from it to one other
+    kDrained,  // an operator has set the plane so
+    kSetDown,
   };
-  static constexpr uint32_t kKinds = 10;
+  static constexpr uint32_t kKinds = 12;
   struct Place {
     uint32_t host;
     uint32_t plane;  // the host's number
@@ -66,12 +70,15 @@ class Trouble {
     double amount;    // of a kind that has degrees, 0 to 1
   };
   void Begin(Time now);
-  void Add(Case c, std::vector<Place> places);
+  void Add(Case c, std::vector<Place> places, Time now);
   std::vector<Place> PickPlaces();
   bool Spared(const Place& place) const;
   // Brings a port in line with the cases that concern it.
   void Apply(const Place& place);
   void ApplyBlocked(const Case& c);
+  void SetPlane(const Place& place, PlaneAdmin admin);
+  void SetWeight();
+  void Tell(const Case& c, Time now, const char* what);
   SimPort& PortAt(const Place& place) const { return *hosts_[place.host]->ports[place.plane]; }
   SimPort* PortOn(uint32_t host, uint32_t number) const;
 
@@ -80,7 +87,9 @@ class Trouble {
   const std::vector<std::unique_ptr<SimNetwork>>& switches_;
   const std::vector<std::unique_ptr<Host>>& hosts_;
   Dice& dice_;
+  Log& log_;
   std::vector<std::vector<SimFaults>> usual_;  // [host][plane]: without trouble
+  std::vector<std::vector<PlaneAdmin>> admin_;  // likewise: as the last request had it
   std::vector<Case> cases_;
   Time next_{};
   bool over_ = false;

@@ -5,6 +5,11 @@
 #include "world.h"
 
 namespace suede {
+namespace {
+
+constexpr Duration kFrameLife = std::chrono::milliseconds(2);
+
+}  // namespace
 
 SegmentShape World::ShapeOfSegments() const {
   return {.queue_count = options_.queues,
@@ -15,52 +20,59 @@ SegmentShape World::ShapeOfSegments() const {
           .aggregate_lines = 1024};
 }
 
-InstanceParams World::ParamsOf(uint32_t host, uint32_t life) const {
-  InstanceParams params{.xpuid = static_cast<uint16_t>(host), .partition = partition_};
-  options_.wiring.Connect(host, params);
+InstanceParams World::ParamsOf(const Host& host) const {
+  InstanceParams params{.xpuid = static_cast<uint16_t>(host.number), .partition = partition_};
+  options_.wiring.Connect(host.number, params);
   params.pack_limit_bytes = options_.pack_limit_bytes;
   params.inflight_pdus = options_.inflight_pdus;
   params.transport = options_.transport;
   params.paths = options_.paths;
-  params.epoch = 1000 + host + life * 100;
+  params.epoch = 1000 + host.number + host.boots() * 100;
   return params;
 }
 
-void World::Boot(Host& host, uint32_t life) {
-  host.Boot(ParamsOf(host.number, life), options_.wiring, ShapeOfSegments(), life, now_);
+void World::Boot(Host& host) {
+  log_.Add(now_, "host %u boots", host.number);
   host.known_lives.clear();
-  for (const auto& peer : hosts_) {
-    host.known_lives.push_back(peer->life() + (peer->alive() ? 0 : 1));
-  }
+  for (const auto& peer : hosts_) host.known_lives.push_back(peer->known_life());
+  host.Boot(ParamsOf(host), options_.wiring, ShapeOfSegments(), now_);
 }
 
 // What its client was handed and told before counts; what was under way is nobody's any more.
 void World::TearDown(Host& host) {
+  log_.Add(now_, "host %u dies", host.number);
   TakeAll(host);
   for (uint32_t done = ~0u; done != host.completions && failure_.empty();) {
     done = host.completions;
     Complete(host);
   }
   host.TearDown();
+  host.died_at = now_;
+}
+
+// Whether nothing that a dead daemon had sent is under way, or lies in a ring of who has not looked.
+bool World::IsForgotten(const Host& dead) const {
+  const Time gone_at = dead.died_at + kFrameLife;
+  for (const auto& peer : hosts_) {
+    if (!peer->alive()) continue;
+    for (const SimPort* port : peer->ports) {
+      if (port->waits_since() <= gone_at) return false;
+    }
+  }
+  return now_ > gone_at;
 }
 
 // Lets daemons die or sleep, and dead ones come back.
 void World::EndAndBegin() {
   if (options_.restarts == 0 && options_.sleeps == 0) return;
-  const bool all_awake = std::all_of(hosts_.begin(), hosts_.end(), [&](const auto& host) {
-    return !host->alive() || IsAwake(*host);
-  });
   for (const auto& host : hosts_) {
-    // Nothing of a former life may still be under way, or lie with who sleeps.
     if (host->alive() || now_ < host->back_at) continue;
-    if (!all_awake) {
-      host->back_at = now_ + std::chrono::milliseconds(1);
-      continue;
-    }
+    if (!IsForgotten(*host)) continue;
     for (const auto& peer : hosts_) {
       if (peer->alive()) TakeAll(*peer);
     }
-    Boot(*host, host->life() + 1);
+    host->back_at = now_;
+    Boot(*host);
   }
   if (now_ < next_end_ || trouble_->over()) return;
   next_end_ = now_ + dice_.Up(options_.trouble.until / (options_.restarts + options_.sleeps + 1));
@@ -77,6 +89,27 @@ void World::EndAndBegin() {
     host.asleep_until = now_ + dice_.OfAnyScale(std::chrono::microseconds(50),
                                                 2 * options_.paths.unreachable);
     host.back_at = host.asleep_until;
+    log_.Add(now_, "host %u sleeps for %lld ns", host.number,
+             static_cast<long long>((host.asleep_until - now_).count()));
+  }
+}
+
+// What its lcore tells.
+void World::LogEvents(Host& host) {
+  LcoreEvent event;
+  while (host.pipeline().mailbox().events.Pop(event)) {
+    const char* what = "";
+    switch (event.kind) {
+      case LcoreEventKind::kPeerReset: what = "was reset"; break;
+      case LcoreEventKind::kPeerUnreachable: what = "is unreachable"; break;
+      case LcoreEventKind::kPeerReachable: what = "is reachable"; break;
+      case LcoreEventKind::kHelloMismatch: what = "does not agree"; break;
+      case LcoreEventKind::kPlaneUp: what = "is there by plane"; break;
+      case LcoreEventKind::kPlaneDown: what = "is lost by plane"; break;
+      case LcoreEventKind::kQueueBroken: Fail("a good client's queue is broken"); break;
+    }
+    log_.Add(now_, "host %u: peer %u %s (plane %u, VC %u, reason %u)", host.number,
+             event.peer_xpuid, what, event.plane, event.vc, event.what);
   }
 }
 
@@ -97,6 +130,7 @@ void World::PullCables() {
 Settings World::RandomSettings() {
   Settings settings{.partition = partition_};
   settings.transport = options_.transport;
+  settings.paths = options_.paths;
   TransportParams& t = settings.transport;
   for (TrafficClass& c : settings.classes) c.dscp = static_cast<uint8_t>(dice_.Below(64));
   settings.pack_limit_bytes = static_cast<uint32_t>(276 + dice_.Below(kMaxPackBytes - 276 + 1));
@@ -118,6 +152,7 @@ Settings World::RandomSettings() {
 // Gives a host other settings, and now and then all of them another partition.
 void World::ChangeSettings() {
   if (!options_.changes || now_ < next_change_) return;
+  if (options_.trouble.until != Duration{} && trouble_->over()) return;
   next_change_ = now_ + dice_.Up(std::chrono::milliseconds(1));
   for (const auto& host : hosts_) {
     if (!host->change.done.load(std::memory_order_acquire)) return;
@@ -126,7 +161,7 @@ void World::ChangeSettings() {
   if (all) partition_ = static_cast<uint16_t>(dice_.Below(16));
   const uint64_t chosen = dice_.Below(hosts_.size());
   for (const auto& host : hosts_) {
-    if (!all && host->number != chosen) continue;
+    if (!host->alive() || (!all && host->number != chosen)) continue;
     host->change.settings = RandomSettings();
     host->change.done.store(false, std::memory_order_relaxed);
     host->pipeline().mailbox().requests.Push(

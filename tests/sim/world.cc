@@ -36,8 +36,10 @@ World::World(uint64_t seed, const WorldOptions& options)
   }
   for (uint32_t h = 0; h < wiring.hosts; ++h) {
     // What is said to be enough has to be.
+    InstanceParams params;
+    params.inflight_pdus = options_.inflight_pdus;
     const uint32_t frames =
-        FramesNeeded({ParamsOf(h, 0)}, options_.queues * ShapeOfSegments().aggregate_lines, 0,
+        FramesNeeded({params}, options_.queues * ShapeOfSegments().aggregate_lines, 0,
                      wiring.PlanesOf(h) * kTxRing);
     std::vector<SimPort*> ports;
     for (uint32_t plane = 0; plane < wiring.PlanesOf(h); ++plane) {
@@ -51,10 +53,11 @@ World::World(uint64_t seed, const WorldOptions& options)
     hosts_.push_back(std::make_unique<Host>(h, std::move(ports)));
   }
   for (const auto& host : hosts_) {
-    Boot(*host, 0);
+    Boot(*host);
     host->to_send = options_.both_ways || host->number == 0 ? options_.commands : 0;
   }
-  trouble_ = std::make_unique<Trouble>(options_.trouble, options_.wiring, switches_, hosts_, dice_);
+  trouble_ = std::make_unique<Trouble>(options_.trouble, options_.wiring, switches_, hosts_, dice_,
+                                       log_);
 }
 
 World::~World() = default;
@@ -121,6 +124,7 @@ bool World::Turn() {
     if (!host->alive()) continue;
     Send(*host);
     if (IsAwake(*host)) work |= host->pipeline().Poll(now_);
+    LogEvents(*host);
     Receive(*host, options_.most_received);
     Complete(*host);
     if (turns_ % 64 == 0) host->pipeline().CheckInvariants();
@@ -171,14 +175,44 @@ std::string World::Run() {
     const bool work = Turn();
     if (turns_ % 16 == 0 && !work && Finished()) break;
   }
+  if (!Finished()) Describe();
   for (const auto& host : hosts_) {
     for (SimPort* port : host->ports) port->SetLink(true);
   }
+  if (failure_.empty() && options_.wiring.switches > 1 && Finished()) Idle();
   RunOut();
   return Verdict();
 }
 
-// Lets the last transmissions end, and listens whether it is quiet then.
+// Nobody has anything to send: after a while every plane is up again, and what they say to each other
+// is what they need to notice that one is not.
+void World::Idle() {
+  const PathParams& paths = options_.paths;
+  const auto run = [&](Duration time) {
+    const Time end = now_ + time;
+    while (now_ < end) Turn();
+  };
+  run(SettlingTime(paths));
+  uint64_t sessions = 0;
+  for (const auto& host : hosts_) {
+    for (const PlaneSession& session : host->pipeline().instance(0).sessions) {
+      if (!session.begun()) continue;
+      ++sessions;
+      if (session.up()) continue;
+      Fail("a plane did not come back");
+      Describe();
+    }
+  }
+  const uint64_t before = Sum(Counter::kTxFrames);
+  constexpr int kIdles = 4;
+  run(kIdles * paths.hello_idle);
+  // In each interval a question and an answer to the other end's, and the first may come early.
+  if (Sum(Counter::kTxFrames) - before > sessions * 2 * (kIdles + 2)) {
+    Fail("it does not become quiet");
+  }
+}
+
+// Lets the last transmissions end.
 void World::RunOut() {
   for (int i = 0; i < 64; ++i) {
     AdvanceTo(now_ + std::chrono::milliseconds(5));

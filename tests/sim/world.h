@@ -14,6 +14,7 @@
 #include "dice.h"
 #include "host.h"
 #include "ledger.h"
+#include "log.h"
 #include "trouble.h"
 #include "wiring.h"
 
@@ -46,6 +47,7 @@ struct WorldOptions {
   double pauses = 0.0005;        // share of turns before which the machine had something else to do
   uint32_t most_sent = 23;       // commands that a client sends in one turn, at most
   uint32_t most_received = 16;   // commands that a client takes of one VC in one turn, at most
+  bool verbose = false;          // the log has every command
   Duration time_limit = std::chrono::seconds(60);  // of virtual time; after all trouble, if any
 };
 
@@ -62,6 +64,9 @@ class World {
   Time now() const { return now_; }
   Host& host(uint32_t number) { return *hosts_[number]; }
   const std::string& failure() const { return failure_; }
+  const Log& log() const { return log_; }
+  // Adds to the log how far everybody has got.
+  void Describe();
   // Virtual time until the last command was delivered, and octets of data that were.
   Duration elapsed() const { return last_delivery_ - Time{}; }
   uint64_t delivered_bytes() const { return delivered_bytes_; }
@@ -73,9 +78,10 @@ class World {
 
  private:
   SegmentShape ShapeOfSegments() const;
-  InstanceParams ParamsOf(uint32_t host, uint32_t life) const;
-  void Boot(Host& host, uint32_t life);
+  InstanceParams ParamsOf(const Host& host) const;
+  void Boot(Host& host);
   void TearDown(Host& host);
+  bool IsForgotten(const Host& dead) const;
   void EndAndBegin();
   void Send(Host& host);
   uint32_t ToSendNow(Host& host);
@@ -87,6 +93,9 @@ class World {
   void OnGivenUp(Host& host, const Host::Tagged& tagged, uint8_t status);
   bool MayGiveUp() const;
   bool MayBeUnreachable(const Host& from, const Host& to) const;
+  void Note(const char* what, const StreamName& stream, uint32_t sequence);
+  void LogEvents(Host& host);
+  void DescribePeer(const Host& host, uint32_t peer);
   void PullCables();
   void ChangeSettings();
   Settings RandomSettings();
@@ -95,6 +104,7 @@ class World {
   Time NextArrival() const;
   bool Disturbed() const;
   bool Finished() const;
+  void Idle();
   void RunOut();
   std::string Verdict() const;
   bool IsAwake(const Host& host) const { return host.alive() && now_ >= host.asleep_until; }
@@ -105,6 +115,7 @@ class World {
   const WorldOptions options_;
   Dice dice_;
   Ledger ledger_;
+  Log log_;
   std::vector<std::unique_ptr<SimNetwork>> switches_;
   std::vector<std::unique_ptr<Host>> hosts_;
   std::unique_ptr<Trouble> trouble_;

@@ -1,0 +1,54 @@
+// How far everybody has got, for whoever asks why a world does not come to its end.
+#include "world.h"
+
+namespace suede {
+
+void World::Describe() {
+  for (const auto& host : hosts_) {
+    if (!host->alive()) {
+      log_.Add(now_, "host %u is dead", host->number);
+      continue;
+    }
+    log_.Add(now_, "host %u: %s, %u to send, %zu of %u completions are missing, %s, %u queued",
+             host->number,
+             IsAwake(*host) ? "awake" : "asleep", host->to_send,
+             host->tags.size() - host->completions, static_cast<uint32_t>(host->tags.size()),
+             host->pipeline().IsQuiet() ? "quiet" : "not quiet",
+             host->pipeline().instance(0).queued);
+    for (uint32_t peer = 0; peer + 1 < hosts_.size(); ++peer) DescribePeer(*host, peer);
+  }
+}
+
+void World::DescribePeer(const Host& host, uint32_t peer) {
+  const Instance& instance = host.pipeline().instance(0);
+  const Handshake& handshake = instance.handshakes[peer];
+  const PeerPaths& paths = instance.paths[peer];
+  log_.Add(now_,
+           "  to %u: handshake %s, epoch %u, sessions %d, usable %x, home %u%s%s, blocked %x",
+           instance.params.peers[peer].xpuid, handshake.open() ? "open" : "not open",
+           handshake.peer_epoch(), paths.sessions, paths.usable, paths.home,
+           paths.moving ? " moving" : "", paths.unreachable ? " unreachable" : "",
+           instance.blocked[peer]);
+  for (uint32_t plane = 0; instance.has_planes() && plane < instance.plane_count(); ++plane) {
+    const PlaneSession& session = instance.sessions[instance.PlaneIndex(peer, plane)];
+    uint32_t unacked = 0;
+    bool closed = false;
+    for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
+      const Connection& connection =
+          instance.connections[instance.ConnectionIndex(peer, plane, vc)];
+      unacked += connection.unacked_count();
+      closed |= connection.receive_closed();
+    }
+    log_.Add(now_,
+             "    plane %u: %s%s%s, generations %u and %u, %u missed, %u in flight, receives %s",
+             plane,
+             session.state() == PlaneState::kUp     ? "up"
+             : session.state() == PlaneState::kInit ? "init"
+                                                    : "down",
+             session.begun() ? "" : ", not begun", session.fencing() ? ", fencing" : "",
+             session.tx_generation(), session.rx_generation(), session.missed(), unacked,
+             closed ? "nothing" : "");
+  }
+}
+
+}  // namespace suede
