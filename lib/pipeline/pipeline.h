@@ -202,6 +202,7 @@ class Pipeline {
   void UpdateUsable(Instance& instance, uint32_t peer);
   void ChooseHome(Instance& instance, uint32_t peer);
   static Psn FreshPsn(const Connection& connection);
+  static void BeginSequence(const Instance& instance, Connection& connection);
   bool InFlight(const Instance& instance, uint32_t peer, uint32_t plane) const;
   void BeginSessions(Instance& instance, uint32_t peer, Time now);
   void OnSessionTimer(Instance& instance, uint32_t peer, uint32_t plane, Time now);

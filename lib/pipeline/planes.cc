@@ -104,6 +104,14 @@ bool Pipeline::InFlight(const Instance& instance, uint32_t peer, uint32_t plane)
 // PSNs of the next generation: a frame of this one that is still under way is far from them.
 Psn Pipeline::FreshPsn(const Connection& connection) { return connection.next_psn().Plus(1 << 15); }
 
+// The first sequence of a boot begins where that boot's epoch says, so that what a former one has left
+// under way is not likely to fit.
+void Pipeline::BeginSequence(const Instance& instance, Connection& connection) {
+  if (connection.tx_pdus() != 0) return;
+  PduList none;
+  connection.Restart(Psn(static_cast<uint16_t>(instance.params.epoch * 0x9e37u)), none);
+}
+
 // The peer answers PLANE and FENCE: from now on its planes are as their sessions say. What is in
 // flight in generation 0 is in doubt.
 void Pipeline::BeginSessions(Instance& instance, uint32_t peer, Time now) {
@@ -117,7 +125,12 @@ void Pipeline::BeginSessions(Instance& instance, uint32_t peer, Time now) {
     const bool in_doubt = FreezeIfInDoubt(instance, peer, plane);
     session.GoDown(in_doubt, false, now, instance.params.paths);
     session.Begin(now);
-    if (!in_doubt) session.NextGeneration();
+    if (!in_doubt) {
+      session.NextGeneration();
+      for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
+        BeginSequence(instance, instance.connections[instance.ConnectionIndex(peer, plane, vc)]);
+      }
+    }
     ArmSession(instance, peer, plane);
   }
   UpdateUsable(instance, peer);

@@ -159,6 +159,12 @@ bool Pipeline::OnSequenced(Instance& instance, uint32_t number, const ReceivedPd
     instance.counters.Add(Counter::kRxFenced);
     return false;
   }
+  // Who does not know this boot may be sending to the last one.
+  if (!instance.handshakes[pdu.peer].open()) [[unlikely]] {
+    instance.counters.Add(Counter::kRxBeforeHello);
+    Greet(instance, pdu.peer, now);
+    return false;
+  }
   const PsnVerdict verdict = connection.Judge(pdu.rh.psn);
   if (verdict != PsnVerdict::kExpected) {
     const bool ahead = verdict == PsnVerdict::kAhead;
@@ -169,8 +175,6 @@ bool Pipeline::OnSequenced(Instance& instance, uint32_t number, const ReceivedPd
       connection.OnDuplicate();
     }
     OweAck(instance, number, now);
-    // A peer that we do not know and are not in step with may not have noticed that we restarted.
-    if (!instance.handshakes[pdu.peer].open()) Greet(instance, pdu.peer, now);
     return false;
   }
   uint32_t lines_needed = 0;

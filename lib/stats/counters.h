@@ -89,6 +89,8 @@ enum class Severity : uint8_t {
     "Sequenced PDUs that left a dead plane for another")                                           \
   X(TxFences, "tx_fences_total", Info, "FENCEs sent")                                              \
   X(RxFences, "rx_fences_total", Info, "FENCEs answered")                                          \
+  X(RxBeforeHello, "rx_drop_before_hello_total", Drop,                                             \
+    "Sequenced PDUs of a peer that has not shown yet that it knows this boot")                     \
   X(RxFenced, "rx_drop_fenced_total", Drop, "Sequenced PDUs of a generation that has ended")       \
   X(RxPlaneStale, "rx_plane_stale_total", Info,                                                    \
     "PLANEs, FENCEs and FENCEDs that were stragglers or of another boot")                          \

@@ -21,6 +21,10 @@ class AcksTest : public ByHandTest {
     if (two_ports) host->pipeline->AddPort(AddPort(kSecond), {.mac = MacOf(kSecond)});
     AddInstance(kFirst, 0, first_delay);
     AddInstance(kSecond, two_ports ? 1 : 0, second_delay);
+    for (uint16_t peer = 1; peer < kPeers; ++peer) {
+      Meet(peer, kFirst, kFirst, params.epoch);
+      Meet(peer, kSecond, two_ports ? kSecond : kFirst, params.epoch);
+    }
   }
   void AddInstance(uint32_t xpu, uint32_t port, Duration ack_delay) {
     InstanceParams p = params;

@@ -228,6 +228,14 @@ class ByHandTest : public PipelineTest {
     host = &AddHost(0, 2);
     wire = AddPort(1);
   }
+  // A peer shows that it knows the boot of the host's instance: what it sends is accepted from then
+  // on.
+  void Meet(uint16_t peer = 1, uint32_t destination = 0, uint32_t port = 0,
+            uint32_t epoch = 1000) {
+    std::vector<uint8_t> body(kMaxControlPduBytes);
+    body.resize(EncodeControl(Hello{.epoch = 5, .peer_epoch = epoch}, body.data()));
+    Inject({Build(ControlRh(peer, kPartition), body, peer, destination, port)});
+  }
   ReliabilityHeader Rh(uint16_t psn = 0, uint8_t vc = 0) const {
     return {.ver = 0, .op = RhOp::kNothing, .xpuid = 1, .psn = Psn(psn), .vc = vc,
             .partition = kPartition};

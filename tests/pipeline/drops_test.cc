@@ -30,6 +30,7 @@ class DropsTest : public ByHandTest {
   }
   void SetUp() override {
     Start();
+    Meet();
     Attach(*host);
   }
 };
@@ -149,6 +150,20 @@ TEST_F(DropsTest, MalformedCommandsDeliverNone) {
 
 TEST_F(DropsTest, MalformedPduWithoutCommands) {
   ExpectDrop(Build(Rh(), {0, 0, 0, 9}), Counter::kRxMalformed);
+}
+
+// A boot that nobody has heard of yet accepts nothing: it may be meant for the last one.
+TEST_F(DropsTest, SequencedPduBeforeHello) {
+  Host& fresh = AddHost(2, 3);
+  ReliabilityHeader rh = Rh(0);
+  Inject({Build(rh, Command(1), 1, 2, 2)});
+  EXPECT_EQ(fresh.Count(Counter::kRxBeforeHello), 1u);
+  EXPECT_EQ(fresh.Count(Counter::kRxPdus), 0u);
+  Run(microseconds(100));
+  EXPECT_EQ(fresh.Count(Counter::kTxControlPdus), 1u) << "it asks for a HELLO";
+  Meet(1, 2, 2);
+  Inject({Build(rh, Command(1), 1, 2, 2)});
+  EXPECT_EQ(fresh.Count(Counter::kRxPdus), 1u);
 }
 
 TEST_F(DropsTest, DuplicateIsAcknowledgedAtOnce) {

@@ -124,6 +124,7 @@ TEST_F(NotReadyTest, TrafficResumesBeforeTheBackOffEnds) {
 TEST_F(NotReadyTest, PdusBeyondTheUnclaimedLimitAreRefusedUntilTheVcIsClaimed) {
   params.unclaimed_pdus = 4;
   Start();
+  Meet();
   Client& client = Attach(*host, 0);
   for (uint16_t psn = 0; psn < 4; ++psn) InjectPdu(psn);
   EXPECT_TRUE(TakeControl().empty());

@@ -136,6 +136,7 @@ TEST_F(PacketsTest, ComeUpWhereSomebodyReceives) {
 
 TEST_F(PacketsTest, SuesOwnFramesDoNotComeUp) {
   Start();
+  Meet();
   host->lane->SetReceiving(true);
   Octets broken = Build(Rh(), Command(1));
   broken.resize(broken.size() - 8);

@@ -184,6 +184,7 @@ TEST_F(WireTest, ClassesPerVcAndForPdusWithoutCommands) {
   Start();
   Client& client = Attach(*host);
   for (uint8_t vc = 0; vc < kVcCount; ++vc) client.SendTagged(vc, 1, vc);
+  Run(microseconds(300));
   Inject({Build(Rh(), Command(1))});
   Run(microseconds(300));
   uint32_t data = 0;

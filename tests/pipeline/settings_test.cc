@@ -18,6 +18,7 @@ class SettingsTest : public ByHandTest {
     params.transport.rto_initial = params.transport.rto_max = seconds(1);
     Start();
     client = &Attach(*host);
+    Meet();
   }
   void StartPair() {
     host = &AddHost(0, 2);
