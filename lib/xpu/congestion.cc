@@ -41,10 +41,12 @@ void CongestionWriter::ShowMaps(const DestinationMap& unreachable, const Destina
 }
 
 std::optional<Wish> CongestionWriter::NextWish() {
-  const Wish wish{.slot = turn_, .word = LoadRelaxed(area_->wishes[turn_])};
-  turn_ = (turn_ + 1) % SUEDE_WISHES;
-  const bool is_one = (wish.word & SUEDE_WISH_VALID) != 0 && wish.xpuid() < kMaxXpus;
-  return is_one ? std::optional<Wish>(wish) : std::nullopt;
+  for (uint32_t looks = 0; looks < SUEDE_WISHES; ++looks) {
+    const Wish wish{.slot = turn_, .word = LoadRelaxed(area_->wishes[turn_])};
+    turn_ = (turn_ + 1) % SUEDE_WISHES;
+    if ((wish.word & SUEDE_WISH_VALID) != 0 && wish.xpuid() < kMaxXpus) return wish;
+  }
+  return std::nullopt;
 }
 
 void CongestionWriter::Answer(const Wish& wish, const DestinationState& state) {

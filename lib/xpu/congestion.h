@@ -72,7 +72,7 @@ class CongestionWriter {
   void Show(const CongestionState& state);
   // Writes the words that differ from those shown before.
   void ShowMaps(const DestinationMap& unreachable, const DestinationMap& paused);
-  // What stands in the slot whose turn it is; the next call looks at the next one.
+  // The wish whose turn it is, round about.
   std::optional<Wish> NextWish();
   void Answer(const Wish& wish, const DestinationState& state);
 
