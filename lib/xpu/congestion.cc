@@ -44,7 +44,7 @@ std::optional<Wish> CongestionWriter::NextWish() {
   for (uint32_t looks = 0; looks < SUEDE_WISHES; ++looks) {
     const Wish wish{.slot = turn_, .word = LoadRelaxed(area_->wishes[turn_])};
     turn_ = (turn_ + 1) % SUEDE_WISHES;
-    if ((wish.word & SUEDE_WISH_VALID) != 0 && wish.xpuid() < kMaxXpus) return wish;
+    if ((wish.word & SUEDE_WISH_VALID) != 0 && wish.xpuid() < SUEDE_XPUS) return wish;
   }
   return std::nullopt;
 }

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/sue.h"
 #include "xpu/segment.h"
 
 namespace suede {
