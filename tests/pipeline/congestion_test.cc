@@ -184,6 +184,42 @@ TEST_F(CongestionTest, WhatIsOutOfServiceSaysSo) {
   }
 }
 
+// Of an instance with several planes they are one sum, and it is out of service with all of them.
+TEST_F(CongestionTest, PlanesCountTogether) {
+  planes = 2;
+  params.paths.ordering = Ordering::kUnordered;
+  params.transport.hello_tries = 5;
+  params.transport.rto_initial = params.transport.rto_max = milliseconds(2);
+  Host& a = AddHost(0, 2);
+  Host& b = AddHost(1, 2);
+  Client& client = Attach(a);
+  Client& receiver = Attach(b);
+  ASSERT_EQ(client.SendTagged(0, 1), SendResult::kOk);
+  ASSERT_EQ(Statuses(client, 1), std::vector<int>{kOk});
+  Run(milliseconds(20));
+  // Nothing that b sends arrives.
+  for (SimPort* port : b.ports) port->faults().loss = 1;
+  SendPdus(client, 40);
+  Run(microseconds(200));
+  const uint64_t inflight = 40 * kCommandBytes;
+  EXPECT_EQ(StateOf(client).inflight_pdus, 40u);
+  EXPECT_EQ(StateOf(client).inflight_octets, inflight);
+  EXPECT_EQ(Ask(client, 1), (DestinationState{.flags = SUEDE_DESTINATION_KNOWN,
+                                              .inflight_pdus = 40,
+                                              .inflight_octets = inflight}));
+  for (SimPort* port : b.ports) port->faults().loss = 0;
+  ASSERT_TRUE(RunUntil([&] { return a.pipeline->instance(0).inflight == 0; }));
+  EXPECT_EQ(receiver.Receive(0).size(), 41u);
+  for (uint8_t plane = 0; plane < 2; ++plane) {
+    EXPECT_EQ(StateOf(client).flags, 0u);
+    ASSERT_TRUE(a.pipeline->mailbox().requests.Push({.kind = LcoreRequestKind::kSetPlane,
+                                                     .plane = plane,
+                                                     .plane_admin = PlaneAdmin::kDown}));
+    Run(milliseconds(11));
+  }
+  EXPECT_EQ(StateOf(client).flags, SUEDE_CONGESTION_DOWN);
+}
+
 TEST_F(CongestionTest, IsShownOftenUnderLoadAndNowAndThenWithout) {
   Start();
   Client& client = Attach(*host);
