@@ -12,6 +12,7 @@
 
 #include "channel.h"
 #include "suede/suede.h"
+#include "xpu/client_congestion.h"
 #include "xpu/client_queue.h"
 
 namespace suede {
@@ -27,6 +28,9 @@ struct suede_queue {
   uint32_t seen_state = SUEDE_QUEUE_READY;
   bool is_resetting = false;               // a reset was asked for, with unknown outcome
   std::optional<suede::ClientQueue> ring;  // none while unconnected
+  std::optional<suede::CongestionReader> congestion;  // likewise
+  uint32_t wishes[SUEDE_WISHES] = {};                 // destinations that are watched, as in the
+  uint32_t wish_serial = 0;                           // segment; kept over a reconnection
 };
 
 struct suede_client {

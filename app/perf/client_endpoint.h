@@ -41,13 +41,13 @@ class ClientSession {
 };
 
 // One worker's view of it.
-class ClientEndpoint {
+class ClientEndpoint : public SingleLane {
  public:
   ClientEndpoint(const ClientSession& session, uint32_t queue, const TscClock& clock)
       : client_(session.client()), queue_(suede_get_queue(client_, queue)),
         queue_number_(queue), completion_limit_(session.completion_limit()), clock_(clock) {}
 
-  SendResult Send(const ClientCommand& command) {
+  SendResult Send(const ClientCommand& command, uint32_t /*lane*/ = 0) {
     const suede_command c{.xpuid = command.xpuid,
                           .vc = command.vc,
                           .flags = command.flags,
@@ -83,6 +83,7 @@ class ClientEndpoint {
   Time Now() const { return clock_.Now(); }
   uint32_t completion_limit() const { return completion_limit_; }
   bool lost() const { return lost_; }
+  suede_queue* queue() const { return queue_; }
 
   // Asks the library; a system call.
   void CheckConnection() { lost_ |= suede_status(client_) != 0; }

@@ -1,85 +1,27 @@
-// suede-perf as a client process: a thread for each queue.
-#include <pthread.h>
-#include <sched.h>
-
+// suede-perf as a client process: a thread for each queue, or one for all instances that a load is
+// balanced over; a server has one for each queue of each instance.
 #include <cstdio>
 #include <deque>
 #include <functional>
-#include <thread>
 
+#include "absl/strings/str_cat.h"
+#include "perf/balanced_endpoint.h"
 #include "perf/client_endpoint.h"
 #include "perf/programs.h"
 #include "perf/server.h"
+#include "perf/worker_loop.h"
 #include "perf/workload.h"
 
 namespace suede::perf {
 namespace {
 
-void PinTo(uint32_t cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
-  if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0) {
-    std::fprintf(stderr, "suede-perf: cannot pin a thread to CPU %u; running unpinned\n", cpu);
-  }
-}
+using Sessions = std::deque<std::unique_ptr<ClientSession>>;
+using Endpoints = std::deque<ClientEndpoint>;
 
-// Steps a workload until `done` says so, and is considerate while it finds nothing to do.
-class WorkerLoop {
- public:
-  WorkerLoop(ClientEndpoint& endpoint, const Options& options, uint32_t worker)
-      : endpoint_(endpoint), spin_(options.spin) {
-    for (uint8_t vc : VcsOfWorker(options, worker)) vc_mask_ |= 1u << vc;
-  }
-
-  template <class Step, class Done>
-  void Run(const Step& step, const Done& done, bool may_sleep) {
-    Time last_work = endpoint_.Now();
-    uint32_t idle_turns = 0;
-    while (!done()) {
-      const Time now = endpoint_.Now();
-      if (step(now)) {
-        last_work = now;
-        idle_turns = 0;
-        continue;
-      }
-      if (++idle_turns % kTurnsToCheck == 0) endpoint_.CheckConnection();
-      if (spin_ || idle_turns < kTurnsToYield) continue;
-      if (may_sleep && now - last_work > kTimeToSleep) {
-        endpoint_.CheckConnection();
-        endpoint_.Wait(vc_mask_);
-      } else {
-        sched_yield();
-      }
-    }
-  }
-
- private:
-  static constexpr uint32_t kTurnsToYield = 64;
-  static constexpr uint32_t kTurnsToCheck = 1 << 16;
-  static constexpr Duration kTimeToSleep = std::chrono::milliseconds(10);
-
-  ClientEndpoint& endpoint_;
-  const bool spin_;
-  uint32_t vc_mask_ = 0;
-};
-
-// Runs body(0) to body(queues - 1), each in a thread of its own; the first in this one.
-void InWorkers(const Options& options, const std::function<void(uint32_t)>& body) {
-  const auto pinned = [&](uint32_t worker) {
-    if (worker < options.cpus.size()) PinTo(options.cpus[worker]);
-    body(worker);
-  };
-  std::vector<std::thread> threads;
-  for (uint32_t worker = 1; worker < options.queues; ++worker) threads.emplace_back(pinned, worker);
-  pinned(0);
-  for (std::thread& thread : threads) thread.join();
-}
-
-RunResult RunSize(const Options& options, uint32_t data_bytes, const ClientSession& session,
-                  std::deque<ClientEndpoint>& endpoints, const std::atomic<bool>& stop) {
+RunResult RunSize(const Options& options, uint32_t data_bytes, uint16_t own, Endpoints& endpoints,
+                  const std::atomic<bool>& stop) {
   RunPlan plan = PlanOf(options, data_bytes);
-  RunBoard board(NewRunNumber(), options.queues, plan.streams);
+  RunBoard board(NewRunNumber(), options.queues, options.queues, plan.streams);
   std::deque<ClientWorkload<ClientEndpoint>> workloads;
   for (uint32_t worker = 0; worker < options.queues; ++worker) {
     // What the division leaves over goes to the first.
@@ -87,13 +29,13 @@ RunResult RunSize(const Options& options, uint32_t data_bytes, const ClientSessi
       plan.count = options.count / options.queues +
                    (worker == 0 ? options.count % options.queues : 0);
     }
-    workloads.emplace_back(endpoints[worker], plan, board, session.xpuid(),
-                           static_cast<uint8_t>(worker), VcsOfWorker(options, worker), stop);
+    workloads.emplace_back(endpoints[worker], plan, board, own, static_cast<uint8_t>(worker),
+                           VcsOfWorker(options, worker), stop);
   }
-  InWorkers(options, [&](uint32_t worker) {
+  InWorkers(options.queues, options.cpus, [&](uint32_t worker) {
     auto& workload = workloads[worker];
-    WorkerLoop(endpoints[worker], options, worker)
-        .Run([&](Time now) { return workload.Turn(now); }, [&] { return workload.done(); }, false);
+    WorkerLoop(endpoints[worker], options.spin)
+        .Run([&](Time now) { return workload.Turn(now); }, [&] { return workload.done(); });
   });
   std::vector<const RunResult*> results;
   std::vector<const RateTrack*> tracks;
@@ -104,71 +46,123 @@ RunResult RunSize(const Options& options, uint32_t data_bytes, const ClientSessi
   return Combine(results, tracks, board);
 }
 
-int RunClient(const Options& options, const ClientSession& session,
-              std::deque<ClientEndpoint>& endpoints, Document* document,
-              const std::atomic<bool>& stop) {
+// One worker sends on all instances.
+RunResult RunBalancedSize(const Options& options, uint32_t data_bytes, uint16_t own,
+                          BalancedEndpoint& endpoint, const std::atomic<bool>& stop) {
+  const RunPlan plan = PlanOf(options, data_bytes);
+  RunBoard board(NewRunNumber(), 1, endpoint.lanes(), plan.streams);
+  ClientWorkload<BalancedEndpoint> workload(endpoint, plan, board, own, 0, options.vcs, stop);
+  InWorkers(1, options.cpus, [&](uint32_t) {
+    WorkerLoop(endpoint, options.spin)
+        .Run([&](Time now) { return workload.Turn(now); }, [&] { return workload.done(); });
+  });
+  return Combine({&workload.result()}, {&workload.track()}, board);
+}
+
+int RunClient(const Options& options, const std::function<RunResult(uint32_t)>& run_size,
+              Document* document, const std::atomic<bool>& stop) {
   PrintHead(options);
   for (uint32_t data_bytes : options.sizes) {
     const double before = ProbeCacheline(options);
-    FinishRun(options, data_bytes, before,
-              RunSize(options, data_bytes, session, endpoints, stop), document);
+    FinishRun(options, data_bytes, before, run_size(data_bytes), document);
     if (document->results.back().outcome != Outcome::kDone || stop) break;
   }
   document->end = std::chrono::system_clock::now();
   return Conclude(options, *document);
 }
 
-int RunServer(const Options& options, const ClientSession& session,
-              std::deque<ClientEndpoint>& endpoints, Document* document,
-              const std::atomic<bool>& stop) {
-  std::deque<ServerWorkload<ClientEndpoint>> servers;
-  for (uint32_t worker = 0; worker < options.queues; ++worker) {
-    servers.emplace_back(endpoints[worker], session.xpuid(), VcsOfWorker(options, worker),
-                         options.echo);
-  }
-  std::fprintf(stderr, "suede-perf: serving XPU %u, %s\n", session.xpuid(),
-               options.echo ? "echo" : "sink");
+// Runs the servers, one for each of `endpoints`, until a signal or the end of the time.
+void Serve(const Options& options, Endpoints& endpoints,
+           std::deque<ServerWorkload<ClientEndpoint>>& servers, const std::atomic<bool>& stop) {
   const Time until = options.duration_s > 0
                          ? endpoints[0].Now() +
                                Duration(static_cast<int64_t>(options.duration_s * 1e9))
                          : kNever;
-  InWorkers(options, [&](uint32_t worker) {
+  InWorkers(static_cast<uint32_t>(endpoints.size()), options.cpus, [&](uint32_t worker) {
     ClientEndpoint& endpoint = endpoints[worker];
-    WorkerLoop(endpoint, options, worker)
+    uint32_t vc_mask = 0;
+    for (uint8_t vc : VcsOfWorker(options, worker % options.queues)) vc_mask |= 1u << vc;
+    WorkerLoop(endpoint, options.spin)
         .Run([&](Time now) { return servers[worker].Turn(now); },
-             [&] { return stop || endpoint.lost() || endpoint.Now() >= until; }, true);
+             [&] { return stop || endpoint.lost() || endpoint.Now() >= until; },
+             [&] {
+               endpoint.CheckConnection();
+               endpoint.Wait(vc_mask);
+             });
   });
+}
+
+int RunServer(const Options& options, uint16_t own, Endpoints& endpoints, Document* document,
+              const std::atomic<bool>& stop) {
+  std::deque<ServerWorkload<ClientEndpoint>> servers;
+  for (uint32_t worker = 0; worker < endpoints.size(); ++worker) {
+    servers.emplace_back(endpoints[worker], own, VcsOfWorker(options, worker % options.queues),
+                         options.echo);
+  }
+  std::fprintf(stderr, "suede-perf: serving XPU %u, %s\n", own, options.echo ? "echo" : "sink");
+  Serve(options, endpoints, servers, stop);
   StreamCounts total;
   uint64_t runs = 0;
-  for (const auto& server : servers) {
-    total.Add(server.Total());
-    runs += server.runs();
+  bool lost = false;
+  for (uint32_t worker = 0; worker < endpoints.size(); ++worker) {
+    total.Add(servers[worker].Total());
+    runs += servers[worker].runs();
+    lost |= endpoints[worker].lost();
   }
   std::fputs(ServerTable(total, runs).c_str(), stdout);
   document->served = &total;
   document->end = std::chrono::system_clock::now();
   const int code = Conclude(options, *document);
-  if (!endpoints[0].lost()) return code;
+  if (!lost) return code;
   std::fprintf(stderr, "suede-perf: the daemon went away\n");
   return kExitUnreachable;
+}
+
+// A connection, or one for each of --instances: they may be on different lcores.
+absl::StatusOr<Sessions> Connect(const Options& options) {
+  Sessions sessions;
+  Options one = options;
+  const std::vector<uint8_t> only = {static_cast<uint8_t>(options.instance)};
+  for (const uint8_t instance : options.instances.empty() ? only : options.instances) {
+    one.instance = instance;
+    auto session = ClientSession::Open(one);
+    if (!session.ok()) return session.status();
+    sessions.push_back(*std::move(session));
+  }
+  return sessions;
+}
+
+int Fail(const absl::Status& status) {
+  std::fprintf(stderr, "suede-perf: %s\n", std::string(status.message()).c_str());
+  if (absl::IsUnavailable(status)) return kExitUnreachable;
+  return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailure;
 }
 
 }  // namespace
 
 int RunOverDaemon(const Options& options, Document document, const std::atomic<bool>& stop) {
-  const auto session = ClientSession::Open(options);
-  if (!session.ok()) {
-    std::fprintf(stderr, "suede-perf: %s\n", std::string(session.status().message()).c_str());
-    if (absl::IsUnavailable(session.status())) return kExitUnreachable;
-    return absl::IsInvalidArgument(session.status()) ? kExitUsage : kExitFailure;
-  }
+  const absl::StatusOr<Sessions> sessions = Connect(options);
+  if (!sessions.ok()) return Fail(sessions.status());
+  const uint16_t own = sessions->front()->xpuid();
   const TscClock clock = TscClock::Calibrate();
-  std::deque<ClientEndpoint> endpoints;
-  for (uint32_t queue = 0; queue < options.queues; ++queue) {
-    endpoints.emplace_back(**session, queue, clock);
+  if (options.balance != 0) {
+    const auto balanced = BalancedEndpoint::Create(*sessions, options.balance, clock);
+    if (!balanced.ok()) return Fail(balanced.status());
+    return RunClient(
+        options,
+        [&](uint32_t size) { return RunBalancedSize(options, size, own, **balanced, stop); },
+        &document, stop);
   }
-  const auto run = options.mode == Mode::kServer ? RunServer : RunClient;
-  return run(options, **session, endpoints, &document, stop);
+  Endpoints endpoints;
+  for (const auto& session : *sessions) {
+    for (uint32_t queue = 0; queue < options.queues; ++queue) {
+      endpoints.emplace_back(*session, queue, clock);
+    }
+  }
+  if (options.mode == Mode::kServer) return RunServer(options, own, endpoints, &document, stop);
+  return RunClient(
+      options, [&](uint32_t size) { return RunSize(options, size, own, endpoints, stop); },
+      &document, stop);
 }
 
 }  // namespace suede::perf

@@ -13,14 +13,14 @@
 
 namespace suede::perf {
 
-class EmbedEndpoint {
+class EmbedEndpoint : public SingleLane {
  public:
   EmbedEndpoint(void* segment, uint32_t completion_limit, const suede::TscClock& clock)
       : queue_(segment, 0), completion_limit_(completion_limit), clock_(clock) {
     for (uint32_t vc = 0; vc < kVcCount; ++vc) receivers_.emplace_back(segment, vc);
   }
 
-  SendResult Send(const ClientCommand& command) {
+  SendResult Send(const ClientCommand& command, uint32_t /*lane*/ = 0) {
     const SendResult result = queue_.Send(command);
     if (result == SendResult::kBroken) [[unlikely]] lost_ = true;
     return result;

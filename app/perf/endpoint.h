@@ -15,13 +15,18 @@
 
 namespace suede::perf {
 
-// One thread's view: one queue to send on, and the receive rings of the VCs it serves.
+// One thread's view: one or several queues to send on, its lanes, and the receive rings of the VCs
+// it serves. Lanes are of different instances of the own XPU; each is a flow of its own.
 template <class E>
 concept PerfEndpoint = requires(E endpoint, const ClientCommand& command,
                                 suede_completion* completions, ReceivedCommand* received,
-                                uint32_t max, uint32_t vc) {
+                                uint32_t max, uint32_t vc, uint16_t xpuid, uint32_t lane) {
+  { endpoint.lanes() } -> std::convertible_to<uint32_t>;
+  // The lane for the next command to `xpuid`; on attempt 1 and later another one for the same
+  // command, which those before did not take. Negative: there is none.
+  { endpoint.Pick(xpuid, uint32_t{0}) } -> std::same_as<int32_t>;
   // Not visible to the other side before Flush.
-  { endpoint.Send(command) } -> std::same_as<SendResult>;
+  { endpoint.Send(command, lane) } -> std::same_as<SendResult>;
   { endpoint.Flush() };
   { endpoint.PollCompletions(completions, max) } -> std::same_as<uint32_t>;
   // What Receive gives stays valid until Release(vc), which returns the credit of all of it.
@@ -33,6 +38,12 @@ concept PerfEndpoint = requires(E endpoint, const ClientCommand& command,
   { endpoint.completion_limit() } -> std::convertible_to<uint32_t>;
   // True once the endpoint is lost (the daemon has gone, the queue was broken).
   { endpoint.lost() } -> std::same_as<bool>;
+};
+
+// What an endpoint with one queue says of its lanes.
+struct SingleLane {
+  static constexpr uint32_t lanes() { return 1; }
+  static constexpr int32_t Pick(uint16_t, uint32_t attempt) { return attempt == 0 ? 0 : -1; }
 };
 
 }  // namespace suede::perf

@@ -42,6 +42,8 @@ Json ConfigJson(const Options& o) {
           {"config", OrNull(o.config)},
           {"xpuid", o.xpuid >= 0 ? Json(o.xpuid) : Json()},
           {"instance", o.instance},
+          {"instances", o.instances.empty() ? Json() : Json(o.instances)},
+          {"balance", o.balance != 0 ? Json(BalanceName(o.balance)) : Json()},
           {"queues", o.queues},
           {"cpus", o.cpus},
           {"sizes_bytes", o.sizes},
@@ -84,7 +86,16 @@ Json LatencyJson(const RunResult& r) {
           {"max_seconds", seconds(static_cast<double>(h.max()))}};
 }
 
-Json ResultJson(const RunResult& r) {
+Json InstancesJson(const Options& o, const RunResult& r) {
+  if (o.balance == 0) return Json();
+  Json instances = Json::array();
+  for (size_t i = 0; i < o.instances.size() && i < r.sent_by_lane.size(); ++i) {
+    instances.push_back({{"instance", o.instances[i]}, {"sent", r.sent_by_lane[i]}});
+  }
+  return instances;
+}
+
+Json ResultJson(const Options& o, const RunResult& r) {
   const double rate = r.achieved_per_second();
   // Only a run that got its reports knows what arrived.
   const auto known = [&](uint64_t n) { return r.outcome == Outcome::kDone ? Json(n) : Json(); };
@@ -101,6 +112,7 @@ Json ResultJson(const RunResult& r) {
           {"achieved_data_bytes_per_second", rate * r.data_bytes},
           {"peak_data_bytes_per_second", r.peak_per_second * r.data_bytes},
           {"sent", r.sent},
+          {"sent_by_instance", InstancesJson(o, r)},
           {"delivered", known(r.forward.received)},
           {"reverse_sent", known(r.reverse_sent)},
           {"reverse_delivered", known(r.reverse.received)},
@@ -143,7 +155,7 @@ HostFacts ReadHost() {
 
 std::string ToJson(const Options& options, const Document& document, const Verdict& verdict) {
   Json results = Json::array();
-  for (const RunResult& result : document.results) results.push_back(ResultJson(result));
+  for (const RunResult& result : document.results) results.push_back(ResultJson(options, result));
   const Json object = {
       {"schema_version", kSchemaVersion},
       {"tool", "suede-perf"},

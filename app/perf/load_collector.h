@@ -66,10 +66,11 @@ class LoadCollector {
     echoes_.Count(command, opcode);
     if (!wants_echo_ || command.control_bytes < kSequencedControlBytes) return;
     const int32_t stream = board_.IndexOf({command.source_xpuid, command.vc});
-    if (stream < 0 || under_way_ == 0) return;
+    const auto lane = static_cast<uint8_t>(command.control[2] - sender_.flow());
+    if (stream < 0 || under_way_ == 0 || lane >= endpoint_.lanes()) return;
     --under_way_;
     const Time sent =
-        sender_.SentTime(static_cast<uint32_t>(stream), LoadBe32(command.control + 4));
+        sender_.SentTime(lane, static_cast<uint32_t>(stream), LoadBe32(command.control + 4));
     AddSample(endpoint_.Now(), sent);
   }
 

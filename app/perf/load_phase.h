@@ -58,6 +58,7 @@ class LoadPhase {
   // Fills in this worker's share of the result, as measured until `end`.
   void Settle(Time end, RunResult* result) const {
     result->sent = sender_.sent();
+    result->sent_by_lane = sender_.sent_by_lane();
     result->measured = measuring_ ? sender_.sent() - sent_before_ : 0;
     result->measured_time = measuring_ ? std::max(end - measure_from_, Duration(0)) : Duration(0);
     result->blocked = sender_.blocked();

@@ -1,4 +1,5 @@
-// Produces the load: commands of one shape, round robin over the streams.
+// Produces the load: commands of one shape, round robin over the streams, each by the lane that the
+// endpoint picks.
 #ifndef SUEDE_APP_PERF_LOAD_SENDER_H_
 #define SUEDE_APP_PERF_LOAD_SENDER_H_
 
@@ -28,14 +29,16 @@ class LoadSender {
   LoadSender(E& endpoint, const LoadShape& shape, const std::vector<StreamId>& streams,
              uint16_t own_xpuid, uint8_t flow)
       : endpoint_(endpoint), shape_(shape), own_xpuid_(own_xpuid), flow_(flow),
+        per_lane_(static_cast<uint32_t>(streams.size())), sent_by_lane_(endpoint.lanes()),
         until_pack_(shape.pack_every), until_completion_(shape.completion_every) {
-    for (const StreamId& id : streams) streams_.push_back({.to = id});
+    for (uint32_t lane = 0; lane < endpoint.lanes(); ++lane) {
+      for (const StreamId& id : streams) streams_.push_back({.to = id});
+    }
     SetShape(control_, shape.check ? Opcode::kCheckedLoad : Opcode::kLoad, shape.control_bytes,
              shape.data_bytes);
-    control_[2] = flow;
     command_.control = control_;
     command_.data = data_;
-    blocked_limit_ = std::min(static_cast<uint32_t>(streams_.size()), kBlockedLimit);
+    blocked_limit_ = std::min(per_lane_, kBlockedLimit);
   }
   LoadSender(const LoadSender&) = delete;
 
@@ -44,8 +47,8 @@ class LoadSender {
     time_mask_ = std::bit_ceil(inflight) - 1;
     times_.assign(streams_.size() * (size_t{time_mask_} + 1), 0);
   }
-  Time SentTime(uint32_t stream, uint32_t sequence) const {
-    return TimeFromNs(times_[TimeSlot(stream, sequence)]);
+  Time SentTime(uint32_t lane, uint32_t stream, uint32_t sequence) const {
+    return TimeFromNs(times_[TimeSlot(lane * per_lane_ + stream, sequence)]);
   }
 
   // Sends up to `max` commands and says how many it was; less where the streams have no credit.
@@ -56,7 +59,7 @@ class LoadSender {
     uint32_t blocked = 0;
     while (sent < max && blocked < blocked_limit_) {
       const uint32_t at = cursor_;
-      if (++cursor_ == streams_.size()) cursor_ = 0;
+      if (++cursor_ == per_lane_) cursor_ = 0;
       if (SendOn(at, intended)) {
         ++sent;
         blocked = 0;
@@ -71,10 +74,14 @@ class LoadSender {
 
   void OnCompletion() { --tags_outstanding_; }
 
+  uint8_t flow() const { return flow_; }  // of lane 0; the others' follow
   uint64_t sent() const { return sent_; }
+  const std::vector<uint64_t>& sent_by_lane() const { return sent_by_lane_; }
   uint64_t blocked() const { return blocked_; }
   uint32_t tags_outstanding() const { return tags_outstanding_; }
-  const std::vector<TxStream>& streams() const { return streams_; }
+  const TxStream& stream(uint32_t lane, uint32_t index) const {
+    return streams_[lane * per_lane_ + index];
+  }
   // Set where the endpoint refused a command as invalid: no use to go on.
   bool refused() const { return refused_; }
 
@@ -85,7 +92,17 @@ class LoadSender {
 
   template <class Intended>
   bool SendOn(uint32_t at, const Intended& intended) {
-    TxStream& stream = streams_[at];
+    for (uint32_t attempt = 0;; ++attempt) {
+      const int32_t lane = endpoint_.Pick(streams_[at].to.xpuid, attempt);
+      if (lane < 0) return false;
+      if (SendOnLane(static_cast<uint32_t>(lane), at, intended)) return true;
+    }
+  }
+
+  template <class Intended>
+  bool SendOnLane(uint32_t lane, uint32_t at, const Intended& intended) {
+    const uint32_t index = lane * per_lane_ + at;
+    TxStream& stream = streams_[index];
     command_.xpuid = stream.to.xpuid;
     command_.vc = stream.to.vc;
     command_.flags = until_pack_ == 1 ? SUEDE_RECORD_TRANSMIT_NOW : 0;
@@ -94,25 +111,27 @@ class LoadSender {
       command_.flags |= SUEDE_RECORD_COMPLETION;
       command_.tag = static_cast<uint64_t>(ToNs(intended(sent_)));
     }
-    WriteSequence(stream);
-    const SendResult result = endpoint_.Send(command_);
+    WriteSequence(stream, static_cast<uint8_t>(flow_ + lane));
+    const SendResult result = endpoint_.Send(command_, lane);
     if (result != SendResult::kOk) [[unlikely]] {
       refused_ |= result == SendResult::kInvalid;
       return false;
     }
-    if (time_mask_ != kNoTimes) times_[TimeSlot(at, stream.next)] = ToNs(intended(sent_));
+    if (time_mask_ != kNoTimes) times_[TimeSlot(index, stream.next)] = ToNs(intended(sent_));
+    ++sent_by_lane_[lane];
     OnSent(stream);
     return true;
   }
 
-  void WriteSequence(const TxStream& stream) {
+  void WriteSequence(const TxStream& stream, uint8_t flow) {
     if (shape_.control_bytes < kSequencedControlBytes) return;
+    control_[2] = flow;
     StoreBe32(control_ + 4, stream.next);
     if (!shape_.check) return;
     FillContent({.source = own_xpuid_,
                  .destination = stream.to.xpuid,
                  .vc = stream.to.vc,
-                 .flow = flow_,
+                 .flow = flow,
                  .sequence = stream.next},
                 control_, shape_.control_bytes, data_, shape_.data_bytes);
   }
@@ -127,8 +146,8 @@ class LoadSender {
     }
   }
 
-  size_t TimeSlot(uint32_t stream, uint32_t sequence) const {
-    return size_t{stream} * (size_t{time_mask_} + 1) + (sequence & time_mask_);
+  size_t TimeSlot(uint32_t index, uint32_t sequence) const {
+    return size_t{index} * (size_t{time_mask_} + 1) + (sequence & time_mask_);
   }
 
   static constexpr uint32_t kNoTimes = UINT32_MAX;
@@ -137,9 +156,11 @@ class LoadSender {
   const LoadShape shape_;
   const uint16_t own_xpuid_;
   const uint8_t flow_;
+  const uint32_t per_lane_;  // streams
   bool refused_ = false;
   ClientCommand command_;
-  std::vector<TxStream> streams_;
+  std::vector<TxStream> streams_;  // of lane 0, then of the next
+  std::vector<uint64_t> sent_by_lane_;
   uint32_t cursor_ = 0;
   uint32_t blocked_limit_ = 0;
   uint32_t until_pack_ = 0;        // 1: the next command; 0: none

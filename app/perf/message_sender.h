@@ -1,4 +1,4 @@
-// Sends one protocol message to every stream, as credit permits.
+// Sends one protocol message to every stream of every lane, as credit permits.
 #ifndef SUEDE_APP_PERF_MESSAGE_SENDER_H_
 #define SUEDE_APP_PERF_MESSAGE_SENDER_H_
 
@@ -15,31 +15,38 @@ template <PerfEndpoint E>
 class MessageSender {
  public:
   MessageSender(E& endpoint, const std::vector<StreamId>& streams)
-      : endpoint_(endpoint), streams_(streams), sent_(streams.size()) {}
+      : endpoint_(endpoint), streams_(streams), count_(streams.size() * endpoint.lanes()),
+        sent_(count_) {}
 
+  // `message` is lane 0's; those of the others have the next flows.
   void Begin(const EncodedMessage& message) {
     message_ = message;
+    first_flow_ = FlowOf(message);
     sent_ = 0;
   }
-  bool done() const { return sent_ == streams_.size(); }
+  bool done() const { return sent_ == count_; }
   // Set where the endpoint calls a stream's destination invalid.
   bool refused() const { return refused_; }
 
-  // Goes on where the last call had no more credit, and passes over the streams that `skip(index)`
-  // names. Returns whether it got on.
+  // Goes on where the last call had no more credit, and passes over the streams that `skip(lane,
+  // index)` names. Returns whether it got on.
   template <class Skip>
   bool Step(const Skip& skip) {
     const size_t first = sent_;
     while (!done() && sent_ - first < kBatch && !refused_) {
-      if (skip(static_cast<uint32_t>(sent_))) {
+      const auto lane = static_cast<uint32_t>(sent_ / streams_.size());
+      const size_t index = sent_ % streams_.size();
+      if (skip(lane, static_cast<uint32_t>(index))) {
         ++sent_;
         continue;
       }
-      const SendResult result = endpoint_.Send({.xpuid = streams_[sent_].xpuid,
-                                                .vc = streams_[sent_].vc,
+      SetFlow(message_, static_cast<uint8_t>(first_flow_ + lane));
+      const SendResult result = endpoint_.Send({.xpuid = streams_[index].xpuid,
+                                                .vc = streams_[index].vc,
                                                 .flags = SUEDE_RECORD_TRANSMIT_NOW,
                                                 .control = message_.control,
-                                                .data = message_.data});
+                                                .data = message_.data},
+                                               lane);
       refused_ = result == SendResult::kInvalid;
       if (result != SendResult::kOk) break;
       ++sent_;
@@ -48,7 +55,7 @@ class MessageSender {
     return sent_ != first;
   }
   bool Step() {
-    return Step([](uint32_t) { return false; });
+    return Step([](uint32_t, uint32_t) { return false; });
   }
 
  private:
@@ -56,7 +63,9 @@ class MessageSender {
 
   E& endpoint_;
   const std::vector<StreamId>& streams_;
+  const size_t count_;
   size_t sent_;
+  uint8_t first_flow_ = 0;
   bool refused_ = false;
   EncodedMessage message_;
 };

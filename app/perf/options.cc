@@ -10,6 +10,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "suede/congestion.h"
 
 DEFINE_string(mode, "bandwidth", "server, bandwidth or latency");
 DEFINE_string(reaction, "sink", "server: sink (count and drop) or echo (send back)");
@@ -18,6 +19,12 @@ DEFINE_bool(embed, false, "host the endpoint in this process, on the same lcore,
 DEFINE_string(config, "", "with --embed: the endpoint's configuration file");
 DEFINE_int32(xpuid, -1, "own XPU id; -1: the only one that the endpoint has");
 DEFINE_uint32(instance, 0, "own instance");
+DEFINE_string(instances, "",
+              "several own instances, each over a connection of its own: 0,1 or 0-3; the load is "
+              "balanced over them, a server serves them all");
+DEFINE_string(balance, "",
+              "how the load chooses among --instances: round_robin, least_congested or hash (by "
+              "destination)");
 DEFINE_uint32(queues, 1, "queues to send on, each with a thread of its own");
 DEFINE_string(cpus, "", "CPUs to pin the threads to, one per queue: 2,3");
 DEFINE_string(size, "64", "octets of data per command, 0 to 256; 0: command only");
@@ -138,6 +145,7 @@ absl::Status TakeLists(Options* o) {
   o->sizes = *sizes;
   absl::Status status = TakeNumbers("--vcs", FLAGS_vcs, kVcCount, &o->vcs);
   status.Update(TakeNumbers("--destinations", FLAGS_destinations, kMaxXpus, &o->destinations));
+  status.Update(TakeNumbers("--instances", FLAGS_instances, kMaxInstances, &o->instances));
   status.Update(TakeNumbers("--cpus", FLAGS_cpus, 4096, &o->cpus));
   status.Update(TakeNumbers("--cacheline_probe", FLAGS_cacheline_probe, 4096, &o->cacheline_cpus));
   return status;
@@ -152,6 +160,12 @@ absl::Status TakeModes(Options* o) {
     return absl::InvalidArgumentError("--reaction: sink or echo");
   }
   o->echo = FLAGS_reaction == "echo";
+  for (o->balance = 0; o->balance <= SUEDE_BALANCE_HASH; ++o->balance) {
+    if (o->balance == 0 ? FLAGS_balance.empty() : FLAGS_balance == BalanceName(o->balance)) break;
+  }
+  if (o->balance > SUEDE_BALANCE_HASH) {
+    return absl::InvalidArgumentError("--balance: round_robin, least_congested or hash");
+  }
   return absl::OkStatus();
 }
 

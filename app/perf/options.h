@@ -32,6 +32,8 @@ struct Options {
   std::vector<std::string> eal;     // with embed: what stood behind "--"
   int32_t xpuid = -1;               // own; -1: the endpoint's only one
   uint32_t instance = 0;
+  std::vector<uint8_t> instances;   // instead of it, several
+  uint32_t balance = 0;             // over those: SUEDE_BALANCE_…; 0: not
   uint32_t queues = 1;
   std::vector<uint32_t> cpus;       // one per queue; empty: not pinned
 
@@ -93,6 +95,8 @@ RunPlan PlanOf(const Options& options, uint32_t data_bytes);
 std::vector<uint8_t> VcsOfWorker(const Options& options, uint32_t worker);
 
 const char* ModeName(Mode mode);
+// As --balance takes them; "none" for 0.
+const char* BalanceName(uint32_t policy);
 
 }  // namespace suede::perf
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "perf/options.h"
+#include "suede/congestion.h"
 
 namespace suede::perf {
 namespace {
@@ -14,6 +15,29 @@ namespace {
 Duration Seconds(double s) { return Duration(static_cast<int64_t>(s * 1e9)); }
 
 absl::Status Bad(absl::string_view what) { return absl::InvalidArgumentError(what); }
+
+absl::Status ValidateInstances(const Options& o) {
+  const bool server = o.mode == Mode::kServer;
+  if (o.balance != 0 && server) return Bad("--balance is the client's");
+  if (o.balance != 0 && o.instances.empty()) {
+    return Bad("--balance: name the instances, as in --instances 0,1");
+  }
+  if (o.instances.empty()) return absl::OkStatus();
+  if (o.embed) return Bad("--instances is for a daemon's: --embed has one lcore, take --instance");
+  if (o.xpuid < 0) return Bad("--instances needs --xpuid, the XPU that they are of");
+  if (o.queues != 1) return Bad("--instances have a queue each: leave --queues at 1");
+  if (o.instances.size() > kMaxFlows) return Bad("--instances: at most 16");
+  if (!server && o.balance == 0) return Bad("--instances needs --balance, or --mode server");
+  if (!server && o.control_bytes < kSequencedControlBytes) {
+    return Bad("--control below 8 leaves no room for a sequence number, which --balance needs");
+  }
+  return absl::OkStatus();
+}
+
+// One for each thread.
+size_t ThreadCount(const Options& o) {
+  return o.mode == Mode::kServer && !o.instances.empty() ? o.instances.size() : o.queues;
+}
 
 absl::Status ValidateServer(const Options& o) {
   if (o.bidirectional) return Bad("--bidirectional is the client's: the server follows it");
@@ -58,7 +82,10 @@ absl::Status Validate(const Options& o) {
   if (!o.embed && !o.eal.empty()) return Bad("EAL arguments behind -- go with --embed");
   if (o.embed && o.queues != 1) return Bad("--embed works with one queue: leave --queues at 1");
   if (o.queues < 1 || o.queues > kMaxFlows) return Bad("--queues: 1 to 16");
-  if (!o.cpus.empty() && o.cpus.size() != o.queues) return Bad("--cpus: name one CPU per queue");
+  if (absl::Status status = ValidateInstances(o); !status.ok()) return status;
+  if (!o.cpus.empty() && o.cpus.size() != ThreadCount(o)) {
+    return Bad("--cpus: name one CPU per queue, or per instance of a server");
+  }
   if (o.vcs.empty()) return Bad("--vcs: name at least one, as in 0 or 0-3");
   if (o.xpuid >= static_cast<int32_t>(kMaxXpus)) return Bad("--xpuid: 0 to 1023");
   if (o.instance >= kMaxInstances) return Bad("--instance: 0 to 63");
@@ -137,6 +164,15 @@ std::vector<uint8_t> VcsOfWorker(const Options& options, uint32_t worker) {
     vcs.push_back(options.vcs[i]);
   }
   return vcs;
+}
+
+const char* BalanceName(uint32_t policy) {
+  switch (policy) {
+    case SUEDE_BALANCE_ROUND_ROBIN: return "round_robin";
+    case SUEDE_BALANCE_LEAST_CONGESTED: return "least_congested";
+    case SUEDE_BALANCE_HASH: return "hash";
+  }
+  return "none";
 }
 
 const char* ModeName(Mode mode) {

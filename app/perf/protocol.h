@@ -97,6 +97,9 @@ struct EncodedMessage {
   uint8_t data[kMaxMessageDataBytes] = {};
 };
 
+inline uint8_t FlowOf(const EncodedMessage& message) { return message.control[3]; }
+inline void SetFlow(EncodedMessage& message, uint8_t flow) { message.control[3] = flow; }
+
 EncodedMessage EncodeStart(const Message& message, const ReverseLoad& load);
 EncodedMessage EncodeReady(const Message& message, const ServerTraits& traits);
 EncodedMessage EncodeReportRequest(const Message& message);

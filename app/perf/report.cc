@@ -2,7 +2,9 @@
 
 #include <cstdio>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 
 namespace suede::perf {
 namespace {
@@ -48,6 +50,10 @@ std::string TableHead(const Options& o) {
       "# Gb/s of data octets (control, headers and acknowledgements not counted)\n",
       ModeName(o.mode), o.destinations.size(), o.vcs.size(), o.queues, o.control_bytes,
       o.check ? ", content checked" : "", o.bidirectional ? ", both ways" : "");
+  if (o.balance != 0) {
+    head += absl::StrFormat("# balanced over instances %s: %s\n",
+                            absl::StrJoin(o.instances, ","), BalanceName(o.balance));
+  }
   if (ShowsLatency(o)) {
     head += absl::StrFormat("# latency: %s, in microseconds%s\n", LatencyKind(o),
                             o.rate > 0 ? ", from the intended send time" : "");
@@ -59,6 +65,11 @@ std::string TableHead(const Options& o) {
                           "#iterations", "peak[Gb/s]", "avg[Gb/s]", "rate[M/s]", "offer[M/s]",
                           "sent", "delivered", "lost", "wrong", "dup", "order");
   if (o.bidirectional) head += absl::StrFormat(" %10s %10s", "back-sent", "back-deliv");
+  if (o.balance != 0) {
+    for (const uint32_t instance : o.instances) {
+      head += absl::StrFormat(" %10s", absl::StrCat("by[", instance, "]"));
+    }
+  }
   if (ShowsLatency(o)) {
     head += absl::StrFormat(" %9s %9s %9s %9s %9s %9s %9s", "min", "p50", "p90", "p99", "p99.9",
                             "p99.99", "max");
@@ -75,6 +86,9 @@ std::string TableRow(const Options& o, const RunResult& r) {
       r.wrong(), r.duplicated(), r.misordered());
   if (o.bidirectional) {
     row += absl::StrFormat(" %10d %10d", r.reverse_sent, r.reverse.received);
+  }
+  if (o.balance != 0) {
+    for (const uint64_t sent : r.sent_by_lane) row += absl::StrFormat(" %10d", sent);
   }
   if (ShowsLatency(o)) row += LatencyColumns(r.latency_ns);
   if (!o.cacheline_cpus.empty()) {

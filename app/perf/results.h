@@ -75,6 +75,7 @@ struct RunResult {
   bool interrupted = false;
 
   uint64_t sent = 0;           // with the warm-up
+  std::vector<uint64_t> sent_by_lane;  // the same, by the instance that took it
   uint64_t measured = 0;       // without it
   Duration measured_time{};    // what `measured` took
   double offered_per_second = 0;  // 0: full speed

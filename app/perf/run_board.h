@@ -1,5 +1,6 @@
-// Where the workers of one run meet: each drives one queue (flow), and the answers to its messages
-// may be received by another, as each VC's receive ring belongs to one worker.
+// Where the workers of one run meet: each drives one queue (flow), or a single one drives all of
+// them, and the answers to its messages may be received by another, as each VC's receive ring
+// belongs to one worker.
 #ifndef SUEDE_APP_PERF_RUN_BOARD_H_
 #define SUEDE_APP_PERF_RUN_BOARD_H_
 
@@ -16,7 +17,7 @@ namespace suede::perf {
 
 class RunBoard {
  public:
-  RunBoard(uint32_t run, uint32_t workers, const std::vector<StreamId>& streams);
+  RunBoard(uint32_t run, uint32_t workers, uint32_t flows, const std::vector<StreamId>& streams);
 
   uint32_t run() const { return run_; }
   // Of the stream, or -1. Any thread.
@@ -76,6 +77,7 @@ class RunBoard {
 
   const uint32_t run_;
   const uint32_t workers_;
+  const uint32_t flow_count_;
   const std::vector<StreamId> streams_;
   std::vector<int32_t> index_;
   std::atomic<uint32_t> starting_ = 0;

@@ -13,6 +13,10 @@ RunResult Combine(const std::vector<const RunResult*>& workers,
     }
     sum.interrupted |= worker->interrupted;
     sum.sent += worker->sent;
+    sum.sent_by_lane.resize(std::max(sum.sent_by_lane.size(), worker->sent_by_lane.size()));
+    for (size_t i = 0; i < worker->sent_by_lane.size(); ++i) {
+      sum.sent_by_lane[i] += worker->sent_by_lane[i];
+    }
     sum.measured += worker->measured;
     sum.measured_time = std::max(sum.measured_time, worker->measured_time);
     sum.blocked += worker->blocked;

@@ -30,7 +30,8 @@ namespace suede::perf {
 template <PerfEndpoint E>
 class ClientWorkload {
  public:
-  // The worker receives on `vcs` and sends on the endpoint's queue as flow `flow`.
+  // The worker receives on `vcs` and sends on the endpoint's lanes as flow `flow` and those after
+  // it.
   ClientWorkload(E& endpoint, const RunPlan& plan, RunBoard& board, uint16_t own_xpuid,
                  uint8_t flow, const std::vector<uint8_t>& vcs, const std::atomic<bool>& stop)
       : endpoint_(endpoint), plan_(plan), board_(board), flow_(flow), stop_(stop),
@@ -87,10 +88,10 @@ class ClientWorkload {
     if (board_.abandoned()) return End();
     // What was sent to a server that was not there yet, or restarted, is given up by the endpoint.
     if (now - asked_ > kStartAgain) AskToStart(now);
-    const bool worked = !messages_.done() && messages_.Step([this](uint32_t stream) {
-      return board_.IsReady(flow_, stream);
+    const bool worked = !messages_.done() && messages_.Step([this](uint32_t lane, uint32_t stream) {
+      return board_.IsReady(FlowOfLane(lane), stream);
     });
-    if (!arrived_ && board_.ready(flow_) == plan_.streams.size()) {
+    if (!arrived_ && AllLanes([this](uint8_t flow) { return AllReady(flow); })) {
       arrived_ = true;
       board_.ArriveAtStart();
     }
@@ -139,14 +140,14 @@ class ClientWorkload {
 
   bool Drain(Time now) {
     const bool worked = !messages_.done() && messages_.Step();
-    if (messages_.done() && board_.reported(flow_) == plan_.streams.size() &&
-        sender_.tags_outstanding() == 0) {
+    const bool told = AllLanes([this](uint8_t flow) { return AllReported(flow); });
+    if (messages_.done() && told && sender_.tags_outstanding() == 0) {
       if (AllArrived() || now > deadline_) return FinishDrain(now);
       // Where the path does not keep order, a report may have overtaken commands: ask again.
       if (now - asked_ > kAskAgain) AskForReports(now);
     }
     if (now <= deadline_) return worked;
-    if (board_.reported(flow_) == plan_.streams.size()) return FinishDrain(now);
+    if (told) return FinishDrain(now);
     Silent(true);
     return true;
   }
@@ -184,26 +185,49 @@ class ClientWorkload {
     phase_ = Phase::kEnd;
   }
   void Silent(bool at_end) {
-    const StreamId id = board_.FirstSilent(flow_, at_end);
+    uint32_t lane = 0;
+    while (lane + 1 < endpoint_.lanes() &&
+           (at_end ? AllReported(FlowOfLane(lane)) : AllReady(FlowOfLane(lane)))) {
+      ++lane;
+    }
+    const StreamId id = board_.FirstSilent(FlowOfLane(lane), at_end);
     Fail(Outcome::kPeerSilent,
          "no answer from a suede-perf server at XPU " + std::to_string(id.xpuid) + ", VC " +
-             std::to_string(id.vc) + (at_end ? " after the load" : "") +
+             std::to_string(id.vc) +
+             (endpoint_.lanes() > 1 ? ", by instance " + std::to_string(lane) + " of those given"
+                                    : "") +
+             (at_end ? " after the load" : "") +
              ": is it running, has it claimed this VC, does a path lead there and back?");
+  }
+
+  // --- Lanes ---
+
+  uint8_t FlowOfLane(uint32_t lane) const { return static_cast<uint8_t>(flow_ + lane); }
+  bool AllReady(uint8_t flow) const { return board_.ready(flow) == plan_.streams.size(); }
+  bool AllReported(uint8_t flow) const { return board_.reported(flow) == plan_.streams.size(); }
+  template <class Holds>
+  bool AllLanes(const Holds& holds) const {
+    for (uint32_t lane = 0; lane < endpoint_.lanes(); ++lane) {
+      if (!holds(FlowOfLane(lane))) return false;
+    }
+    return true;
   }
 
   // Whether the servers have received all that this flow sent.
   bool AllArrived() const {
     if (plan_.shape.control_bytes < kSequencedControlBytes) return true;  // not told per flow
-    const auto& streams = sender_.streams();
-    for (uint32_t i = 0; i < streams.size(); ++i) {
-      if (board_.Received(flow_, i) < streams[i].next) return false;
+    for (uint32_t lane = 0; lane < endpoint_.lanes(); ++lane) {
+      for (uint32_t i = 0; i < plan_.streams.size(); ++i) {
+        if (board_.Received(FlowOfLane(lane), i) < sender_.stream(lane, i).next) return false;
+      }
     }
     return true;
   }
 
   uint32_t RatePerStream() const {
     if (plan_.rate <= 0) return 0;
-    const double rate = plan_.rate / static_cast<double>(plan_.streams.size());
+    const double streams = static_cast<double>(plan_.streams.size()) * endpoint_.lanes();
+    const double rate = plan_.rate / streams;
     return static_cast<uint32_t>(std::max(rate, 1.0));
   }
 

@@ -91,6 +91,54 @@ struct suede_credits {
 #define SUEDE_QUEUE_IN_RESET 2u /* tx_reset_out: nothing is taken until it ends */
 #define SUEDE_QUEUE_BROKEN 3u   /* the daemon has stopped serving it: its indices were nonsense */
 
+/* ---- Congestion: what the instance of a queue has before it. Numbers stop at 2^32 - 1. ---- */
+
+#define SUEDE_CONGESTION_DOWN 1u /* suede_congestion_state.flags: out of service, or its port is */
+
+/* sequence: odd while the rest is being written, else twice the times that it was. */
+struct suede_congestion_state {
+  uint32_t sequence;
+  uint32_t flags;
+  uint32_t load;            /* lines before a new command: credit_lines + inflight_octets / 64 */
+  uint32_t queued_pdus;     /* packed or being packed, not sent yet */
+  uint32_t inflight_pdus;   /* sent and not acknowledged */
+  uint32_t inflight_octets; /* of commands, in those */
+  uint32_t credit_lines;    /* lines taken from rings whose credit was not returned */
+  uint32_t paused;          /* destinations that are not ready on at least one VC */
+  uint32_t unreachable;     /* destinations that are unreachable on at least one VC */
+  uint32_t reserved[7];
+};
+
+/* A wish: 0, or this bit, a serial number in bits 16 to 30, and an XPU id in bits 0 to 15. */
+#define SUEDE_WISH_VALID 0x80000000u
+#define SUEDE_WISHES 16u
+
+/* suede_destination_state.flags */
+#define SUEDE_DESTINATION_KNOWN 1u /* it is a peer of the instance */
+#define SUEDE_DESTINATION_PAUSED 2u
+#define SUEDE_DESTINATION_UNREACHABLE 4u
+
+struct suede_destination_state {
+  uint32_t sequence;
+  uint32_t wish; /* that is answered */
+  uint32_t flags;
+  uint32_t queued_lines; /* of this queue's commands, taken and not sent yet */
+  uint32_t inflight_pdus;
+  uint32_t inflight_octets;
+  uint32_t reserved[2];
+};
+
+#define SUEDE_MAP_WORDS (SUEDE_XPUS / 32u)
+
+/* Of each queue; written by the daemon but for the wishes. */
+struct suede_congestion_area {
+  struct suede_congestion_state state;
+  uint32_t unreachable_map[SUEDE_MAP_WORDS]; /* bit x % 32 of word x / 32: destination x is */
+  uint32_t paused_map[SUEDE_MAP_WORDS];
+  uint32_t wishes[SUEDE_WISHES]; /* written by the client */
+  struct suede_destination_state destinations[SUEDE_WISHES];
+};
+
 /* Head of the segment, written once by the daemon before the client sees it, but for the states. */
 struct suede_segment {
   uint32_t magic;
@@ -102,7 +150,8 @@ struct suede_segment {
   uint32_t completion_count; /* entries of each queue's completion ring, a power of two */
   uint32_t credit_lines;     /* credit of each {destination, VC}, per queue */
   uint32_t aggregate_lines;  /* aggregate credit, per queue */
-  uint32_t reserved[6];
+  uint64_t congestion;       /* offset of queue 0's area, the others behind it; 0: there is none */
+  uint32_t reserved[4];
   /* Offsets from the segment's start, multiples of 64. */
   uint64_t tx_ring[SUEDE_MAX_QUEUES];       /* struct suede_ring, then the lines */
   uint64_t completion_ring[SUEDE_MAX_QUEUES]; /* struct suede_ring, then the entries */
@@ -117,10 +166,14 @@ struct suede_segment {
 static_assert(sizeof(suede_record) == SUEDE_LINE_BYTES);
 static_assert(sizeof(suede_position) == SUEDE_LINE_BYTES);
 static_assert(sizeof(suede_completion) == 16);
+static_assert(sizeof(suede_congestion_state) == SUEDE_LINE_BYTES);
+static_assert(sizeof(suede_destination_state) == 32);
+static_assert(sizeof(suede_congestion_area) == 14 * SUEDE_LINE_BYTES);
 #else
 _Static_assert(sizeof(struct suede_record) == SUEDE_LINE_BYTES, "record");
 _Static_assert(sizeof(struct suede_position) == SUEDE_LINE_BYTES, "position");
 _Static_assert(sizeof(struct suede_completion) == 16, "completion");
+_Static_assert(sizeof(struct suede_congestion_area) == 14 * SUEDE_LINE_BYTES, "congestion");
 #endif
 
 #endif /* SUEDE_LAYOUT_H_ */

@@ -10,7 +10,9 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "congestion.h"
 #include "suede.h"
 
 namespace suede::client {
@@ -39,6 +41,17 @@ class Queue {
     return suede_poll_completions(queue_, out.data(), static_cast<uint32_t>(out.size()));
   }
   int Reset() { return suede_reset_queue(queue_); }
+  // How congested its instance is: 0 or an error.
+  int GetCongestion(suede_congestion* congestion) const {
+    congestion->size = sizeof *congestion;
+    return suede_get_congestion(queue_, congestion);
+  }
+  int Watch(uint16_t xpuid) { return suede_watch_destination(queue_, xpuid); }
+  int Unwatch(uint16_t xpuid) { return suede_unwatch_destination(queue_, xpuid); }
+  int GetDestination(uint16_t xpuid, suede_destination* destination) const {
+    destination->size = sizeof *destination;
+    return suede_get_destination(queue_, xpuid, destination);
+  }
   suede_queue* get() const { return queue_; }
 
  private:
@@ -102,6 +115,35 @@ class Client {
     void operator()(suede_client* client) const { suede_close(client); }
   };
   std::unique_ptr<suede_client, Close> client_;
+};
+
+// Chooses among queues, each of another instance, of one or several clients that outlive it. Used
+// by one thread at a time.
+class Balancer {
+ public:
+  Balancer() = default;
+
+  // 0 or an error. `policy` is one of SUEDE_BALANCE_…
+  int Create(std::span<const Queue> queues, uint32_t policy) {
+    std::vector<suede_queue*> all;
+    for (const Queue& queue : queues) all.push_back(queue.get());
+    suede_balancer* balancer = nullptr;
+    const int result = suede_balancer_create(all.data(), static_cast<uint32_t>(all.size()), policy,
+                                             &balancer);
+    balancer_.reset(balancer);
+    return result;
+  }
+  // The number of a queue, or an error.
+  int Choose(uint16_t xpuid) { return suede_balancer_choose(balancer_.get(), xpuid); }
+  int Send(const suede_command& command) { return suede_balancer_send(balancer_.get(), &command); }
+  void Flush() { suede_balancer_flush(balancer_.get()); }
+  suede_balancer* get() const { return balancer_.get(); }
+
+ private:
+  struct Destroy {
+    void operator()(suede_balancer* balancer) const { suede_balancer_destroy(balancer); }
+  };
+  std::unique_ptr<suede_balancer, Destroy> balancer_;
 };
 
 // The management packets of a port.

@@ -6,6 +6,8 @@
 #include <cstdint>
 
 #include "base/sue.h"
+#include "base/time.h"
+#include "xpu/congestion.h"
 #include "xpu/rx_ring.h"
 #include "xpu/tx_ring.h"
 
@@ -32,6 +34,10 @@ struct QueueSlot {
   TxRingReader ring;
   CreditWriter credits;
   CompletionWriter completions;
+  CongestionWriter congestion;
+  Time congestion_shown{};
+  uint32_t map_changes = 0;  // as of the maps that were shown
+  bool held = false;  // its instance held PDUs or lines when its congestion was last looked at
   suede_segment* segment = nullptr;
 };
 

@@ -9,6 +9,7 @@
 #include "pack/scheduler.h"
 #include "path/peer_paths.h"
 #include "path/plane_session.h"
+#include "pipeline/congestion.h"
 #include "pipeline/mailbox.h"
 #include "pipeline/params.h"
 #include "pipeline/settings.h"
@@ -119,6 +120,7 @@ struct Instance {
   // connections by state, of the round that is under way.
   uint64_t credit_lines = 0;
   std::array<uint32_t, kConnectionStates> survey{};
+  InstanceCongestion congestion;
 
   std::array<uint32_t, kVcCount> claimed_by;  // index of the client slot
   std::array<PduList, kVcCount> unclaimed;    // accepted PDUs that wait for a client

@@ -161,6 +161,7 @@ bool Pipeline::Poll(Time now) {
   }
   PublishCompletions();
   if (now >= gauges_due_) PublishGauges(now);
+  if (now >= congestion_due_) PublishCongestion(now);
   return work;
 }
 

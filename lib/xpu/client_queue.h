@@ -134,6 +134,10 @@ class ClientQueue {
   uint32_t completion_position() const { return completion_tail_; }
   bool HasCompletions() const { return LoadAcquire(completions_->head.value) != completion_tail_; }
   uint32_t state() const { return LoadAcquire(*state_); }
+  // Lines handed over, flushed or not, and lines of them that the daemon has given back: reads
+  // shared memory.
+  uint32_t sent() const { return sent_; }
+  uint32_t ReadReturned() const { return LoadAcquire(credits_->aggregate_returned); }
 
   // Starts over after a reset that the daemon has confirmed. The caller flushed before it asked for
   // the reset, so that every tag is completed; those in a broken ring are lost.

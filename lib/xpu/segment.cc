@@ -36,6 +36,7 @@ SegmentOffsets::SegmentOffsets(const SegmentShape& shape) {
   for (uint64_t& ring : rx_ring) {
     ring = place(sizeof(suede_ring) + uint64_t{shape.rx_lines} * SUEDE_LINE_BYTES);
   }
+  congestion = place(uint64_t{shape.queue_count} * sizeof(suede_congestion_area));
   bytes = RoundUp(at, 4096);
 }
 
@@ -51,6 +52,7 @@ void FormatSegment(void* base, const SegmentShape& shape) {
   segment->completion_count = shape.completion_count;
   segment->credit_lines = shape.credit_lines;
   segment->aggregate_lines = shape.aggregate_lines;
+  segment->congestion = offsets.congestion;
   for (uint32_t q = 0; q < shape.queue_count; ++q) {
     segment->tx_ring[q] = offsets.tx_ring[q];
     segment->completion_ring[q] = offsets.completion_ring[q];

@@ -32,6 +32,7 @@ struct SegmentOffsets {
   uint64_t completion_ring[SUEDE_MAX_QUEUES] = {};
   uint64_t credits[SUEDE_MAX_QUEUES] = {};
   uint64_t rx_ring[SUEDE_VCS] = {};
+  uint64_t congestion = 0;   // of queue 0; behind everything that older daemons have
   uint64_t bytes = 0;  // of the whole segment, a multiple of 4096
 };
 

@@ -103,6 +103,15 @@ class CreditWriter {
 
   // Lines taken and not returned.
   uint32_t outstanding() const { return aggregate_outstanding_; }
+  // Likewise to one XPU.
+  uint32_t OutstandingTo(uint16_t xpuid) const {
+    uint32_t lines = 0;
+    for (uint32_t vc = 0; vc < SUEDE_VCS; ++vc) {
+      const Account& account = accounts_[size_t{xpuid} * SUEDE_VCS + vc];
+      lines += account.outstanding + account.written_off;
+    }
+    return lines;
+  }
 
  private:
   struct Account {

@@ -29,6 +29,29 @@ class Received(ctypes.Structure):
                 ("reserved", ctypes.c_uint8 * 6)]
 
 
+class Instance(ctypes.Structure):
+    _fields_ = [("xpuid", ctypes.c_uint16), ("instance", ctypes.c_uint8),
+                ("reserved", ctypes.c_uint8)]
+
+
+class OpenParams(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_uint32), ("queue_count", ctypes.c_uint32),
+                ("instance_count", ctypes.c_uint32), ("timeout_ms", ctypes.c_uint32),
+                ("instances", Instance * 16)]
+
+
+class Congestion(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint32) for name in (
+        "size", "updates", "is_down", "load", "queued_pdus", "inflight_pdus", "inflight_octets",
+        "credit_lines", "paused_destinations", "unreachable_destinations")]
+
+
+class Destination(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint32) for name in (
+        "size", "updates", "is_known", "is_paused", "is_unreachable", "queued_lines",
+        "inflight_pdus", "inflight_octets")]
+
+
 class PacketsParams(ctypes.Structure):
     _fields_ = [("size", ctypes.c_uint32), ("receive", ctypes.c_uint32),
                 ("timeout_ms", ctypes.c_uint32), ("port_index", ctypes.c_uint32),
@@ -40,18 +63,31 @@ def _library():
     library.suede_error_text.restype = ctypes.c_char_p
     library.suede_get_queue.restype = ctypes.c_void_p
     library.suede_packets_lost.restype = ctypes.c_uint64
-    for name in ("suede_close", "suede_flush", "suede_packets_close"):
+    for name in ("suede_close", "suede_flush", "suede_packets_close", "suede_balancer_destroy",
+                 "suede_balancer_flush"):
         getattr(library, name).restype = None
     return library
 
 
-class Client:
-    """A client with one queue. Errors come back as negative errno values, as in C."""
+def command_of(xpuid, vc, tag, data):
+    return Command(xpuid=xpuid, vc=vc, flags=FLAG_COMPLETION, tag=tag,
+                   control=bytes([0x11, len(data) - 1]), data=data)
 
-    def __init__(self, socket):
+
+class Client:
+    """A client with one queue, of `own`, an XPU and an instance of it, or of the first there is.
+    Errors come back as negative errno values, as in C."""
+
+    def __init__(self, socket, own=None):
         self._library = _library()
         self._client = ctypes.c_void_p()
-        result = self._library.suede_connect(str(socket).encode(), None, ctypes.byref(self._client))
+        self._instance = own[1] if own else 0
+        params = OpenParams(size=ctypes.sizeof(OpenParams), queue_count=1)
+        if own:
+            params.instance_count = 1
+            params.instances[0] = Instance(xpuid=own[0], instance=own[1])
+        result = self._library.suede_connect(str(socket).encode(), ctypes.byref(params),
+                                             ctypes.byref(self._client))
         if result != 0:
             raise OSError(-result, self.error())
         self._queue = ctypes.c_void_p(
@@ -84,14 +120,31 @@ class Client:
         return self._library.suede_reconnect(self._client)
 
     def claim(self, xpuid, mask=0xF):
-        result = self._library.suede_claim(self._client, ctypes.c_uint16(xpuid), ctypes.c_uint8(0),
-                                           ctypes.c_uint32(mask))
+        result = self._library.suede_claim(self._client, ctypes.c_uint16(xpuid),
+                                           ctypes.c_uint8(self._instance), ctypes.c_uint32(mask))
         assert result == 0, self.error()
 
+    def congestion(self):
+        congestion = Congestion(size=ctypes.sizeof(Congestion))
+        while (result := self._library.suede_get_congestion(
+                self._queue, ctypes.byref(congestion))) == -errno.EAGAIN:
+            time.sleep(0.001)
+        assert result == 0, self.error()
+        return congestion
+
+    def watch(self, xpuid):
+        return self._library.suede_watch_destination(self._queue, ctypes.c_uint16(xpuid))
+
+    def destination(self, xpuid):
+        """What is known of a watched destination; None where nothing is yet."""
+        destination = Destination(size=ctypes.sizeof(Destination))
+        result = self._library.suede_get_destination(self._queue, ctypes.c_uint16(xpuid),
+                                                     ctypes.byref(destination))
+        assert result in (0, -errno.EAGAIN), self.error()
+        return destination if result == 0 else None
+
     def send(self, xpuid, vc, tag, data):
-        control = bytes([0x11, len(data) - 1])
-        command = Command(xpuid=xpuid, vc=vc, flags=FLAG_COMPLETION, tag=tag, control=control,
-                          data=data)
+        command = command_of(xpuid, vc, tag, data)
         result = self._library.suede_send(self._queue, ctypes.byref(command))
         self._library.suede_flush(self._queue)
         return result
@@ -137,6 +190,32 @@ class Client:
                 assert time.monotonic() < deadline, "no credit"
                 time.sleep(0.001)
         return range(first, first + count)
+
+
+class Balancer:
+    """Over the queues of several clients. Which of them took a command: its place in the list."""
+
+    def __init__(self, clients, policy):
+        self._library = _library()
+        self._balancer = ctypes.c_void_p()
+        queues = (ctypes.c_void_p * len(clients))(*(c._queue for c in clients))
+        number = {"round_robin": 1, "least_congested": 2, "hash": 3}[policy]
+        result = self._library.suede_balancer_create(
+            queues, ctypes.c_uint32(len(clients)), ctypes.c_uint32(number),
+            ctypes.byref(self._balancer))
+        assert result == 0, self._library.suede_error_text()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._library.suede_balancer_destroy(self._balancer)
+
+    def send(self, xpuid, vc, tag, data):
+        command = command_of(xpuid, vc, tag, data)
+        result = self._library.suede_balancer_send(self._balancer, ctypes.byref(command))
+        self._library.suede_balancer_flush(self._balancer)
+        return result
 
 
 class Packets:

@@ -61,7 +61,8 @@ def test_each_has_its_part(packages):
     assert not any("libsuede" in name for name in suede)
     assert any(name.endswith("/libsuede.so.1") for name in files("libsuede1"))
     development = files("libsuede-dev")
-    assert {"/usr/include/suede/suede.h", "/usr/include/suede/suede.hpp"} <= development
+    assert {"/usr/include/suede/suede.h", "/usr/include/suede/suede.hpp",
+            "/usr/include/suede/congestion.h"} <= development
     assert any(name.endswith("/pkgconfig/libsuede.pc") for name in development)
 
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/sue.h"
+#include "xpu/congestion.h"
 #include "xpu/rx_ring.h"
 #include "xpu/segment.h"
 #include "xpu/tx_ring.h"
@@ -53,6 +54,7 @@ class Daemon {
     rx_ = {memory_, kShape, 0};
     credits_ = {memory_, kShape, 0};
     completions_ = {memory_, kShape, 0};
+    congestion_ = {memory_, kShape, 0};
   }
   ~Daemon() { std::free(memory_); }
   Daemon(const Daemon&) = delete;
@@ -114,6 +116,19 @@ class Daemon {
     if ((input->Octet() & 1) != 0) rx_.Rollback();
     rx_.Publish();
   }
+  // Wishes are scribbled, and so is what they are answered with.
+  void ShowCongestion(Input* input) {
+    suede::DestinationMap map;
+    map.Set(static_cast<uint16_t>(input->Word() % suede::kMaxXpus), true);
+    congestion_.Show({.load = input->Word()});
+    congestion_.ShowMaps(map, map);
+    for (uint32_t n = input->Octet() % 32; n > 0; --n) {
+      const std::optional<suede::Wish> wish = congestion_.NextWish();
+      if (!wish) continue;
+      Check(wish->slot < SUEDE_WISHES && wish->xpuid() < suede::kMaxXpus);
+      congestion_.Answer(*wish, {.queued_lines = credits_.OutstandingTo(wish->xpuid())});
+    }
+  }
 
  private:
   uint32_t Use(const suede::TxRecord& record) {
@@ -142,6 +157,7 @@ class Daemon {
   suede::RxRingWriter rx_;
   suede::CreditWriter credits_;
   suede::CompletionWriter completions_;
+  suede::CongestionWriter congestion_;
 };
 
 }  // namespace
@@ -150,7 +166,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Input input(data, size);
   Daemon daemon;
   while (!input.empty()) {
-    switch (input.Octet() % 5) {
+    switch (input.Octet() % 6) {
       case 0:
         daemon.Scribble(&input);
         break;
@@ -162,6 +178,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         break;
       case 3:
         daemon.TakeCommands(&input);
+        break;
+      case 4:
+        daemon.ShowCongestion(&input);
         break;
       default:
         daemon.Deliver(&input);

@@ -35,6 +35,10 @@ expect 2 stderr '"stray"' --destinations 2 stray
 expect 2 stderr '--config' --embed --destinations 2
 expect 2 stderr 'no.such.yaml' --embed --config /no/such.yaml --destinations 2
 expect 4 stderr '--endpoint' --destinations 2 --endpoint "$none"
+expect 2 stderr '--balance: round_robin' --destinations 2 --instances 0,1 --balance fair
+expect 2 stderr '--instances needs --xpuid' --destinations 2 --instances 0,1 --balance hash
+expect 2 stderr '64 is too large' --mode server --xpuid 1 --instances 0,64
+expect 4 stderr '--endpoint' --destinations 2 --xpuid 1 --instances 0,1 --balance hash --endpoint "$none"
 expect 4 stderr '--endpoint' --mode server --endpoint "$none"
 SUEDE_PERF_VCS=9 expect 2 stderr '--vcs' --destinations 2
 SUEDE_PERF_COUNT=many expect 2 stderr 'SUEDE_PERF_COUNT' --destinations 2

@@ -65,11 +65,11 @@ class Loopback {
   std::vector<Stored> late_;
 };
 
-class LoopbackEndpoint {
+class LoopbackEndpoint : public SingleLane {
  public:
   LoopbackEndpoint(Loopback& link, uint16_t xpuid) : link_(link), xpuid_(xpuid) {}
 
-  SendResult Send(const ClientCommand& c) {
+  SendResult Send(const ClientCommand& c, uint32_t /*lane*/ = 0) {
     auto& queue = link_.QueueTo(c.xpuid, c.vc);
     if (queue.size() >= link_.credit) return SendResult::kWouldBlock;
     const uint32_t control_bytes = (c.control[0] & 0x0f) * 2u;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "suede/congestion.h"
+
 namespace suede::perf {
 namespace {
 
@@ -74,6 +76,39 @@ TEST_F(ValidateTest, EachMistakeNamesItsFlag) {
   EXPECT_EQ(blames([](Options& o) { o.mode = Mode::kServer, o.bidirectional = true; }),
             "--bidirectional");
   EXPECT_EQ(blames([](Options& o) { o.cacheline_cpus = {1}; }), "--cacheline_probe");
+}
+
+TEST_F(ValidateTest, InstancesAndBalanceGoTogether) {
+  const auto blames = [&](auto spoil) {
+    options_ = Options();
+    options_.destinations = {2};
+    options_.xpuid = 1;
+    options_.instances = {0, 1};
+    options_.balance = SUEDE_BALANCE_HASH;
+    spoil(options_);
+    return Blames();
+  };
+  EXPECT_EQ(blames([](Options&) {}), "ok");
+  EXPECT_EQ(blames([](Options& o) { o.mode = Mode::kLatency; }), "ok");
+  EXPECT_EQ(blames([](Options& o) { o.cpus = {1}; }), "ok");
+  EXPECT_EQ(blames([](Options& o) { o.balance = 0; }), "--instances");
+  EXPECT_EQ(blames([](Options& o) { o.instances.clear(); }), "--balance");
+  EXPECT_EQ(blames([](Options& o) { o.xpuid = -1; }), "--instances");
+  EXPECT_EQ(blames([](Options& o) { o.queues = 2; }), "--instances");
+  EXPECT_EQ(blames([](Options& o) { o.instances.resize(17); }), "--instances");
+  EXPECT_EQ(blames([](Options& o) { o.embed = true, o.config = "x"; }), "--instances");
+  EXPECT_EQ(blames([](Options& o) { o.control_bytes = 4; }), "--control");
+  EXPECT_EQ(blames([](Options& o) { o.mode = Mode::kServer; }), "--balance");
+  const auto server = [&](std::vector<uint32_t> cpus) {
+    return blames([&](Options& o) {
+      o.mode = Mode::kServer;
+      o.balance = 0;
+      o.cpus = std::move(cpus);
+    });
+  };
+  EXPECT_EQ(server({}), "ok");
+  EXPECT_EQ(server({2, 3}), "ok");
+  EXPECT_EQ(server({2}), "--cpus");
 }
 
 TEST(PlanTest, QueuesShareRateAndVcs) {

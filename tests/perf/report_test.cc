@@ -9,6 +9,8 @@
 #include <set>
 #include <sstream>
 
+#include "suede/congestion.h"
+
 namespace suede::perf {
 namespace {
 
@@ -76,6 +78,24 @@ TEST(JsonTest, ResultsAreInBaseUnits) {
   EXPECT_EQ(result["lost"], 0);
   const Json silent = Write(SomeOptions(), {GoodResult()})["results"][0];
   EXPECT_TRUE(silent["latency"].is_null());
+}
+
+TEST(JsonTest, SaysHowManyCommandsEachInstanceTook) {
+  Options options = SomeOptions();
+  RunResult r = GoodResult();
+  r.sent_by_lane = {1100};
+  Json json = Write(options, {r});
+  EXPECT_TRUE(json["config"]["balance"].is_null());
+  EXPECT_TRUE(json["config"]["instances"].is_null());
+  EXPECT_TRUE(json["results"][0]["sent_by_instance"].is_null());
+  options.instances = {4, 7};
+  options.balance = SUEDE_BALANCE_LEAST_CONGESTED;
+  r.sent_by_lane = {1000, 100};
+  json = Write(options, {r});
+  EXPECT_EQ(json["config"]["balance"], "least_congested");
+  EXPECT_EQ(json["config"]["instances"], Json::parse("[4, 7]"));
+  EXPECT_EQ(json["results"][0]["sent_by_instance"],
+            Json::parse(R"([{"instance": 4, "sent": 1000}, {"instance": 7, "sent": 100}])"));
 }
 
 TEST(JsonTest, ARunWithoutReportsKnowsNoLoss) {
@@ -184,6 +204,14 @@ TEST(TableTest, ColumnsMatchTheirHeads) {
   EXPECT_NE(TableHead(options).find("completion"), std::string::npos);
   options.cacheline_cpus = {0, 1};
   EXPECT_EQ(words(last_line(TableHead(options))), words(TableRow(options, GoodResult())));
+  options.instances = {0, 5};
+  options.balance = SUEDE_BALANCE_ROUND_ROBIN;
+  RunResult balanced = GoodResult();
+  balanced.sent_by_lane = {600, 500};
+  EXPECT_NE(TableHead(options).find("balanced over instances 0,5: round_robin"),
+            std::string::npos);
+  EXPECT_NE(TableHead(options).find("by[5]"), std::string::npos);
+  EXPECT_EQ(words(last_line(TableHead(options))), words(TableRow(options, balanced)));
 }
 
 }  // namespace

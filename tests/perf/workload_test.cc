@@ -28,7 +28,7 @@ class WorkloadTest : public ::testing::Test {
   }
 
   RunResult Run() {
-    RunBoard board(77, 1, plan_.streams);
+    RunBoard board(77, 1, 1, plan_.streams);
     std::map<uint16_t, bool> xpus;
     std::set<uint8_t> vcs;
     for (const StreamId& id : plan_.streams) xpus[id.xpuid] = true, vcs.insert(id.vc);
@@ -425,7 +425,7 @@ TEST_F(WorkloadTest, ASignalDrainsAndCountsWhatWasSent) {
 TEST_F(WorkloadTest, TwoWorkersShareTheBoard) {
   plan_.streams = {{2, 0}, {2, 1}};
   plan_.shape = {.data_bytes = 40, .check = true};
-  RunBoard board(5, 2, plan_.streams);
+  RunBoard board(5, 2, 2, plan_.streams);
   LoopbackEndpoint server_end(link_, 2), other_end(link_, kClient);
   ServerWorkload<LoopbackEndpoint> server(server_end, 2, {0, 1}, false);
   ClientWorkload<LoopbackEndpoint> a(end_, plan_, board, kClient, 0, {0}, stop_);
@@ -441,6 +441,95 @@ TEST_F(WorkloadTest, TwoWorkersShareTheBoard) {
   EXPECT_EQ(r.sent, 2000u);
   EXPECT_EQ(r.forward.received, 2000u);
   EXPECT_EQ(r.wrong() + r.lost() + r.duplicated(), 0u);
+}
+
+// Two instances that take turns; one that is closed takes no load.
+class TwoLanes : public LoopbackEndpoint {
+ public:
+  using LoopbackEndpoint::LoopbackEndpoint;
+  static constexpr uint32_t lanes() { return 2; }
+  int32_t Pick(uint16_t, uint32_t attempt) {
+    if (attempt == 0) first_ = 1 - first_;
+    return attempt == 0 ? first_ : attempt == 1 ? 1 - first_ : -1;
+  }
+  SendResult Send(const ClientCommand& command, uint32_t lane) {
+    const bool is_message = OpcodeOf(command.control) > Opcode::kCheckedEcho;
+    if (lane == closed && !is_message) return SendResult::kWouldBlock;
+    EXPECT_EQ(is_message ? command.control[3] : command.control[2], 3 + lane) << "the flow";
+    return LoopbackEndpoint::Send(command);
+  }
+  uint32_t closed = 2;
+
+ private:
+  int32_t first_ = 1;
+};
+static_assert(PerfEndpoint<TwoLanes>);
+
+class LanesTest : public WorkloadTest {
+ protected:
+  // The client's flows begin with 3.
+  RunResult RunTwoLanes() {
+    RunBoard board(9, 1, 5, plan_.streams);
+    std::deque<LoopbackEndpoint> ends;
+    std::deque<ServerWorkload<LoopbackEndpoint>> servers;
+    for (const uint16_t xpuid : std::initializer_list<uint16_t>{2, 3}) {
+      ends.emplace_back(link_, xpuid);
+      servers.emplace_back(ends.back(), xpuid, std::vector<uint8_t>{0, 1}, echo_);
+    }
+    ClientWorkload<TwoLanes> client(lanes_, plan_, board, kClient, 3, {0, 1}, stop_);
+    for (int round = 0; round < 100'000 && !client.done(); ++round) {
+      link_.now += std::chrono::microseconds(1);
+      client.Turn(link_.now);
+      for (auto& server : servers) server.Turn(link_.now);
+    }
+    EXPECT_TRUE(client.done());
+    return Combine({&client.result()}, {&client.track()}, board);
+  }
+  TwoLanes lanes_{link_, kClient};
+};
+
+TEST_F(LanesTest, EachIsAFlowOfItsOwn) {
+  plan_.streams = {{2, 0}, {3, 0}, {2, 1}};
+  plan_.shape = {.control_bytes = 12, .data_bytes = 40, .check = true};
+  const RunResult r = RunTwoLanes();
+  EXPECT_EQ(r.outcome, Outcome::kDone) << r.explanation;
+  EXPECT_EQ(r.sent_by_lane, (std::vector<uint64_t>{500, 500}));
+  EXPECT_EQ(r.forward.received, 1000u);
+  EXPECT_EQ(r.lost() + r.wrong() + r.duplicated() + r.misordered(), 0u);
+}
+
+TEST_F(LanesTest, WhatOneDoesNotTakeTheOtherTakes) {
+  lanes_.closed = 0;
+  const RunResult r = RunTwoLanes();
+  EXPECT_EQ(r.outcome, Outcome::kDone) << r.explanation;
+  EXPECT_EQ(r.sent_by_lane, (std::vector<uint64_t>{0, 1000}));
+  EXPECT_EQ(r.forward.received, 1000u);
+}
+
+TEST_F(LanesTest, LossOnOneIsCounted) {
+  link_.fault = [&](Loopback::Stored& c) {
+    return c.control[2] == 4 && c.control[7] == 10 ? Loopback::Fate::kDrop
+                                                   : Loopback::Fate::kDeliver;
+  };
+  plan_.count = 100;
+  EXPECT_EQ(RunTwoLanes().lost(), 1u);
+}
+
+TEST_F(LanesTest, EchoesAreTimedByTheirFlow) {
+  plan_.latency = true;
+  plan_.inflight = 8;
+  echo_ = true;
+  const RunResult r = RunTwoLanes();
+  EXPECT_EQ(r.outcome, Outcome::kDone) << r.explanation;
+  EXPECT_EQ(r.latency_ns.count(), 1000u);
+  EXPECT_LE(r.latency_ns.max(), 100'000u) << "rounds of a microsecond";
+}
+
+TEST_F(LanesTest, AServerThatIsSilentOnOneIsNamed) {
+  link_.arrives = [](const Message& m) { return m.code != Code::kReady || m.flow != 4; };
+  const RunResult r = RunTwoLanes();
+  EXPECT_EQ(r.outcome, Outcome::kPeerSilent);
+  EXPECT_NE(r.explanation.find("instance 1 of"), std::string::npos) << r.explanation;
 }
 
 TEST(RateScheduleTest, CountsWhatIsDueAndWhenItWas) {

@@ -61,6 +61,20 @@ void FakeDaemon::SetState(uint32_t queue, uint32_t state) {
   });
 }
 
+void FakeDaemon::ShowCongestion(InstanceKey instance, const CongestionState& state,
+                                const DestinationMap& unreachable) {
+  Ask<int>([&](ShmServer&) {
+    for (auto& [id, client] : clients_) {
+      for (Queue& queue : client.queues) {
+        if (!(queue.source == instance)) continue;
+        queue.congestion.Show(state);
+        queue.congestion.ShowMaps(unreachable, {});
+      }
+    }
+    return 0;
+  });
+}
+
 absl::Status FakeDaemon::OnOpen(ClientId id, const OpenRequest& request, Segment& segment) {
   if (refuse_open) return absl::ResourceExhaustedError("refused by the test");
   Attached& client = clients_[id];
@@ -69,8 +83,10 @@ absl::Status FakeDaemon::OnOpen(ClientId id, const OpenRequest& request, Segment
     client.queues.push_back({.source = request.queues[q],
                              .tx = {segment.base(), segment.shape(), q},
                              .credits = {segment.base(), segment.shape(), q},
-                             .completions = {segment.base(), segment.shape(), q}});
+                             .completions = {segment.base(), segment.shape(), q},
+                             .congestion = {segment.base(), segment.shape(), q}});
   }
+  if (is_old) static_cast<suede_segment*>(segment.base())->congestion = 0;
   for (uint32_t vc = 0; vc < kVcCount; ++vc)
     client.rx[vc] = {segment.base(), segment.shape(), vc};
   server_->FinishOpen(id, absl::OkStatus());
@@ -185,6 +201,10 @@ void FakeDaemon::Turn() {
 }
 
 void FakeDaemon::Serve(Queue& queue) {
+  if (const std::optional<Wish> wish = queue.congestion.NextWish()) {
+    queue.congestion.Answer(*wish, {.flags = SUEDE_DESTINATION_KNOWN,
+                                    .inflight_pdus = wish->xpuid() * 10u});
+  }
   TxRecord records[32];
   const uint32_t count = queue.tx.Poll(records, 32);
   for (uint32_t i = 0; i < count; ++i) {

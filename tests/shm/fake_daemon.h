@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "shm/server.h"
+#include "xpu/congestion.h"
 #include "xpu/rx_ring.h"
 #include "xpu/tx_ring.h"
 
@@ -60,6 +61,9 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   ShmServerCounters counters();
   size_t client_count();
   void SetState(uint32_t queue, uint32_t state);
+  // Shows the queues of an instance such a state, and the destinations that are unreachable.
+  void ShowCongestion(InstanceKey instance, const CongestionState& state,
+                      const DestinationMap& unreachable = {});
 
   absl::Status OnOpen(ClientId id, const OpenRequest& request, Segment& segment) override;
   absl::Status OnClaim(ClientId id, const ClaimRequest& request) override;
@@ -88,6 +92,7 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   std::atomic<bool> refuse_open{false};
   std::atomic<bool> hold_detach{false};
   std::atomic<bool> paused{false};  // takes nothing out of the rings
+  std::atomic<bool> is_old{false};  // does not know of congestion areas
   std::atomic<int> gone{0};
   std::array<std::atomic<uint32_t>, 2> receivers{};
   std::atomic<uint32_t> packets{0};
@@ -99,6 +104,7 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
     TxRingReader tx;
     CreditWriter credits;
     CompletionWriter completions;
+    CongestionWriter congestion;  // wishes are answered with ten PDUs in flight for each number
   };
   struct Attached {
     Segment* segment = nullptr;

@@ -39,6 +39,9 @@ TEST(SegmentOffsets, PartsAreAlignedAndDoNotOverlap) {
     for (const uint64_t ring : offsets.rx_ring) {
       parts.emplace_back(ring, sizeof(suede_ring) + 128 * 64);
     }
+    parts.emplace_back(offsets.congestion, queues * sizeof(suede_congestion_area));
+    EXPECT_EQ(std::max_element(parts.begin(), parts.end())->first, offsets.congestion)
+        << "older clients know the places of all others";
     std::sort(parts.begin(), parts.end());
     for (size_t i = 1; i < parts.size(); ++i) {
       EXPECT_EQ(parts[i].first % 64, 0u);

@@ -1,0 +1,186 @@
+// The calls of congestion.h.
+#include "suede/congestion.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <new>
+
+#include "client.h"
+#include "xpu/balancer.h"
+
+using suede::Fail;
+
+namespace {
+
+// 0 where the queue has an area to look at.
+int CheckArea(const suede_queue* queue) {
+  if (queue == nullptr) return Fail(-EINVAL, "no queue");
+  if (!queue->congestion) return Fail(-ECONNRESET, "the client is not connected");
+  if (!queue->congestion->has_area()) {
+    return Fail(-ENOTSUP, "the daemon does not show how congested its instances are");
+  }
+  return 0;
+}
+
+// The slot of a destination's wish; SUEDE_WISHES: it is not watched.
+uint32_t SlotOf(const suede_queue* queue, uint16_t xpuid) {
+  const auto* end = queue->wishes + SUEDE_WISHES;
+  return static_cast<uint32_t>(std::find_if(queue->wishes, end,
+                                            [xpuid](uint32_t wish) {
+                                              return (wish & SUEDE_WISH_VALID) != 0 &&
+                                                     static_cast<uint16_t>(wish) == xpuid;
+                                            }) -
+                               queue->wishes);
+}
+
+int CheckDestination(const suede_queue* queue, uint16_t xpuid) {
+  if (queue == nullptr || xpuid >= SUEDE_XPUS) return Fail(-EINVAL, "no queue, or no such XPU");
+  return 0;
+}
+
+int FailUnwatched() { return Fail(-ENOENT, "the destination is not watched"); }
+
+suede::BalancePolicy PolicyOf(uint32_t policy) {
+  switch (policy) {
+    case SUEDE_BALANCE_ROUND_ROBIN: return suede::BalancePolicy::kRoundRobin;
+    case SUEDE_BALANCE_LEAST_CONGESTED: return suede::BalancePolicy::kLeastCongested;
+    default: return suede::BalancePolicy::kDestinationHash;
+  }
+}
+
+std::vector<suede::BalancedQueue> ToBalanced(const std::vector<suede_queue*>& queues) {
+  std::vector<suede::BalancedQueue> balanced;
+  for (const suede_queue* queue : queues) {
+    balanced.push_back({.ring = &queue->ring, .congestion = &queue->congestion});
+  }
+  return balanced;
+}
+
+}  // namespace
+
+struct suede_balancer {
+  suede_balancer(std::vector<suede_queue*> all, uint32_t policy)
+      : queues(std::move(all)), rule(PolicyOf(policy), ToBalanced(queues)) {}
+
+  const std::vector<suede_queue*> queues;
+  suede::Balancer rule;
+  uint64_t unflushed = 0;  // queues that have sent, a mask
+};
+
+extern "C" {
+
+int suede_get_congestion(const suede_queue* queue, suede_congestion* congestion) {
+  if (congestion == nullptr || congestion->size != sizeof *congestion) {
+    return Fail(-EINVAL, "suede_congestion.size is not set, or another version's");
+  }
+  if (const int result = CheckArea(queue); result != 0) return result;
+  suede::CongestionState state;
+  if (!queue->congestion->Read(&state, &congestion->updates)) return -EAGAIN;
+  congestion->is_down = (state.flags & SUEDE_CONGESTION_DOWN) != 0 ? 1 : 0;
+  congestion->load = state.load;
+  congestion->queued_pdus = state.queued_pdus;
+  congestion->inflight_pdus = state.inflight_pdus;
+  congestion->inflight_octets = state.inflight_octets;
+  congestion->credit_lines = state.credit_lines;
+  congestion->paused_destinations = state.paused;
+  congestion->unreachable_destinations = state.unreachable;
+  return 0;
+}
+
+int suede_watch_destination(suede_queue* queue, uint16_t xpuid) {
+  if (const int result = CheckDestination(queue, xpuid); result != 0) return result;
+  if (const int result = CheckArea(queue); result != 0) return result;
+  if (SlotOf(queue, xpuid) != SUEDE_WISHES) return 0;
+  uint32_t slot = 0;
+  while (slot < SUEDE_WISHES && queue->wishes[slot] != 0) ++slot;
+  if (slot == SUEDE_WISHES) return Fail(-ENOSPC, "a queue watches up to 16 destinations");
+  // With a number of its own, so that no earlier answer is taken for this one's.
+  queue->wish_serial = (queue->wish_serial + 1) & 0x7fff;
+  queue->wishes[slot] = SUEDE_WISH_VALID | queue->wish_serial << 16 | xpuid;
+  queue->congestion->SetWish(slot, queue->wishes[slot]);
+  return 0;
+}
+
+int suede_unwatch_destination(suede_queue* queue, uint16_t xpuid) {
+  if (const int result = CheckDestination(queue, xpuid); result != 0) return result;
+  const uint32_t slot = SlotOf(queue, xpuid);
+  if (slot == SUEDE_WISHES) return FailUnwatched();
+  queue->wishes[slot] = 0;
+  if (queue->congestion && queue->congestion->has_area()) queue->congestion->SetWish(slot, 0);
+  return 0;
+}
+
+int suede_get_destination(const suede_queue* queue, uint16_t xpuid,
+                          suede_destination* destination) {
+  if (destination == nullptr || destination->size != sizeof *destination) {
+    return Fail(-EINVAL, "suede_destination.size is not set, or another version's");
+  }
+  if (const int result = CheckDestination(queue, xpuid); result != 0) return result;
+  if (const int result = CheckArea(queue); result != 0) return result;
+  const uint32_t slot = SlotOf(queue, xpuid);
+  if (slot == SUEDE_WISHES) return FailUnwatched();
+  suede::DestinationState state;
+  if (!queue->congestion->ReadAnswer(slot, queue->wishes[slot], &state, &destination->updates)) {
+    return -EAGAIN;
+  }
+  destination->is_known = (state.flags & SUEDE_DESTINATION_KNOWN) != 0 ? 1 : 0;
+  destination->is_paused = (state.flags & SUEDE_DESTINATION_PAUSED) != 0 ? 1 : 0;
+  destination->is_unreachable = (state.flags & SUEDE_DESTINATION_UNREACHABLE) != 0 ? 1 : 0;
+  destination->queued_lines = state.queued_lines;
+  destination->inflight_pdus = state.inflight_pdus;
+  destination->inflight_octets = state.inflight_octets;
+  return 0;
+}
+
+int suede_balancer_create(suede_queue* const* queues, uint32_t queue_count, uint32_t policy,
+                          suede_balancer** balancer) {
+  if (balancer == nullptr) return Fail(-EINVAL, "nowhere to put the balancer");
+  *balancer = nullptr;
+  if (queues == nullptr || queue_count < 1 || queue_count > SUEDE_MAX_BALANCED ||
+      std::find(queues, queues + queue_count, nullptr) != queues + queue_count) {
+    return Fail(-EINVAL, "a balancer takes 1 to 64 queues");
+  }
+  if (policy < SUEDE_BALANCE_ROUND_ROBIN || policy > SUEDE_BALANCE_HASH) {
+    return Fail(-EINVAL, "policy is one of SUEDE_BALANCE_…");
+  }
+  *balancer = new (std::nothrow)
+      suede_balancer(std::vector<suede_queue*>(queues, queues + queue_count), policy);
+  return *balancer != nullptr ? 0 : Fail(-ENOMEM, "no memory for a balancer");
+}
+
+void suede_balancer_destroy(suede_balancer* balancer) { delete balancer; }
+
+int suede_balancer_choose(suede_balancer* balancer, uint16_t xpuid) {
+  if (xpuid >= SUEDE_XPUS) return Fail(-EINVAL, "no such XPU");
+  return static_cast<int>(balancer->rule.Choose(xpuid));
+}
+
+int suede_balancer_send(suede_balancer* balancer, const suede_command* command) {
+  const size_t count = balancer->queues.size();
+  const size_t tries = balancer->rule.MayTryOthers() ? count : 1;
+  uint64_t tried = 0;
+  int first_error = 0;
+  bool would_block = false;
+  for (size_t i = 0; i < tries; ++i) {
+    const uint32_t chosen = balancer->rule.Choose(command->xpuid, tried);
+    const int result = suede_send(balancer->queues[chosen], command);
+    if (result == 0) [[likely]] {
+      balancer->unflushed |= uint64_t{1} << chosen;
+      return static_cast<int>(chosen);
+    }
+    if (result == -EINVAL) return result;
+    would_block |= result == -EAGAIN;
+    if (i == 0) first_error = result;
+    tried |= uint64_t{1} << chosen;
+  }
+  return would_block ? -EAGAIN : first_error;
+}
+
+void suede_balancer_flush(suede_balancer* balancer) {
+  for (; balancer->unflushed != 0; balancer->unflushed &= balancer->unflushed - 1) {
+    suede_flush(balancer->queues[static_cast<size_t>(std::countr_zero(balancer->unflushed))]);
+  }
+}
+
+}  // extern "C"

@@ -1,0 +1,88 @@
+// Several instances of the own XPU, each over a connection of its own, as one endpoint: libsuede's
+// balancer picks the instance for each command.
+#ifndef SUEDE_APP_PERF_BALANCED_ENDPOINT_H_
+#define SUEDE_APP_PERF_BALANCED_ENDPOINT_H_
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "perf/client_endpoint.h"
+#include "suede/congestion.h"
+
+namespace suede::perf {
+
+// Used by one thread.
+class BalancedEndpoint {
+ public:
+  // Over queue 0 of each session, which outlive it. `policy` is one of SUEDE_BALANCE_…
+  static absl::StatusOr<std::unique_ptr<BalancedEndpoint>> Create(
+      const std::deque<std::unique_ptr<ClientSession>>& sessions, uint32_t policy,
+      const TscClock& clock);
+
+  uint32_t lanes() const { return static_cast<uint32_t>(lanes_.size()); }
+  int32_t Pick(uint16_t xpuid, uint32_t attempt) {
+    if (attempt == 0) {
+      picked_ = suede_balancer_choose(balancer_.get(), xpuid);
+      return picked_;
+    }
+    if (!tries_others_ || attempt >= lanes()) return -1;
+    return static_cast<int32_t>((static_cast<uint32_t>(picked_) + attempt) % lanes());
+  }
+  SendResult Send(const ClientCommand& command, uint32_t lane) {
+    return lanes_[lane].Send(command);
+  }
+  void Flush() {
+    for (ClientEndpoint& lane : lanes_) lane.Flush();
+  }
+  uint32_t PollCompletions(suede_completion* out, uint32_t max) {
+    uint32_t count = 0;
+    for (ClientEndpoint& lane : lanes_) count += lane.PollCompletions(out + count, max - count);
+    return count;
+  }
+  // What one instance has received on the VC; the next call asks the others first.
+  uint32_t Receive(uint32_t vc, ReceivedCommand* out, uint32_t max) {
+    for (uint32_t i = 0; i < lanes(); ++i) {
+      const uint32_t lane = next_[vc];
+      next_[vc] = lane + 1 == lanes() ? 0 : lane + 1;
+      const uint32_t count = lanes_[lane].Receive(vc, out, max);
+      if (count != 0) return count;
+    }
+    return 0;
+  }
+  void Release(uint32_t vc) {
+    for (ClientEndpoint& lane : lanes_) lane.Release(vc);
+  }
+  Time Now() const { return lanes_[0].Now(); }
+  // On any of the queues, and so on all together.
+  uint32_t completion_limit() const { return lanes_[0].completion_limit(); }
+  bool lost() const {
+    for (const ClientEndpoint& lane : lanes_) {
+      if (lane.lost()) return true;
+    }
+    return false;
+  }
+  void CheckConnection() {
+    for (ClientEndpoint& lane : lanes_) lane.CheckConnection();
+  }
+
+ private:
+  struct Destroy {
+    void operator()(suede_balancer* balancer) const { suede_balancer_destroy(balancer); }
+  };
+
+  BalancedEndpoint() = default;
+
+  std::deque<ClientEndpoint> lanes_;
+  std::unique_ptr<suede_balancer, Destroy> balancer_;
+  bool tries_others_ = false;
+  int32_t picked_ = 0;
+  std::array<uint32_t, kVcCount> next_{};  // lane to receive from
+};
+static_assert(PerfEndpoint<BalancedEndpoint>);
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_BALANCED_ENDPOINT_H_

@@ -1,0 +1,34 @@
+#include "perf/worker_loop.h"
+
+#include <pthread.h>
+
+#include <cstdio>
+#include <thread>
+
+namespace suede::perf {
+namespace {
+
+void PinTo(uint32_t cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0) {
+    std::fprintf(stderr, "suede-perf: cannot pin a thread to CPU %u; running unpinned\n", cpu);
+  }
+}
+
+}  // namespace
+
+void InWorkers(uint32_t count, const std::vector<uint32_t>& cpus,
+               const std::function<void(uint32_t)>& body) {
+  const auto pinned = [&](uint32_t worker) {
+    if (worker < cpus.size()) PinTo(cpus[worker]);
+    body(worker);
+  };
+  std::vector<std::thread> threads;
+  for (uint32_t worker = 1; worker < count; ++worker) threads.emplace_back(pinned, worker);
+  pinned(0);
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace suede::perf

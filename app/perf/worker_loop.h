@@ -1,0 +1,65 @@
+// The threads of suede-perf as a client process, and what each of them does all the time.
+#ifndef SUEDE_APP_PERF_WORKER_LOOP_H_
+#define SUEDE_APP_PERF_WORKER_LOOP_H_
+
+#include <sched.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/time.h"
+
+namespace suede::perf {
+
+// Steps a workload until `done` says so, and is considerate while it finds nothing to do.
+template <class E>
+class WorkerLoop {
+ public:
+  WorkerLoop(E& endpoint, bool spin) : endpoint_(endpoint), spin_(spin) {}
+
+  // `sleep` waits for something to happen; it is called where there was nothing for long.
+  template <class Step, class Done, class Sleep>
+  void Run(const Step& step, const Done& done, const Sleep& sleep) {
+    Time last_work = endpoint_.Now();
+    uint32_t idle_turns = 0;
+    while (!done()) {
+      const Time now = endpoint_.Now();
+      if (step(now)) {
+        last_work = now;
+        idle_turns = 0;
+        continue;
+      }
+      if (++idle_turns % kTurnsToCheck == 0) endpoint_.CheckConnection();
+      if (spin_ || idle_turns < kTurnsToYield) continue;
+      if (now - last_work > kTimeToSleep) {
+        sleep();
+      } else {
+        sched_yield();
+      }
+    }
+  }
+  // Without sleeping.
+  template <class Step, class Done>
+  void Run(const Step& step, const Done& done) {
+    Run(step, done, [] { sched_yield(); });
+  }
+
+ private:
+  static constexpr uint32_t kTurnsToYield = 64;
+  static constexpr uint32_t kTurnsToCheck = 1 << 16;
+  static constexpr Duration kTimeToSleep = std::chrono::milliseconds(10);
+
+  E& endpoint_;
+  const bool spin_;
+};
+
+// Runs body(0) to body(count - 1), each in a thread of its own; the first in this one. Pins them to
+// `cpus`, where there are any.
+void InWorkers(uint32_t count, const std::vector<uint32_t>& cpus,
+               const std::function<void(uint32_t)>& body);
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_WORKER_LOOP_H_
