@@ -20,7 +20,7 @@ class Log {
   }
 
  private:
-  static constexpr size_t kLines = 20'000;
+  static constexpr size_t kLines = 200'000;
   std::deque<std::string> lines_;
 };
 

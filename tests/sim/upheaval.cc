@@ -32,7 +32,8 @@ InstanceParams World::ParamsOf(const Host& host) const {
 }
 
 void World::Boot(Host& host) {
-  log_.Add(now_, "host %u boots", host.number);
+  log_.Add(now_, "host %u boots, %zu planes, epoch %u", host.number, host.ports.size(),
+           ParamsOf(host).epoch);
   host.known_lives.clear();
   for (const auto& peer : hosts_) host.known_lives.push_back(peer->known_life());
   host.Boot(ParamsOf(host), options_.wiring, ShapeOfSegments(), now_);

@@ -180,7 +180,7 @@ std::string World::Run() {
     for (SimPort* port : host->ports) port->SetLink(true);
   }
   if (failure_.empty() && options_.wiring.switches > 1 && Finished()) Idle();
-  RunOut();
+  if (failure_.empty()) RunOut();
   return Verdict();
 }
 
