@@ -23,6 +23,12 @@ constexpr uint64_t kMost16 = std::numeric_limits<uint16_t>::max();
 std::string_view NameOf(const Hello&) { return "hello"; }
 std::string_view NameOf(const NotReady&) { return "not_ready"; }
 std::string_view NameOf(const Ready&) { return "ready"; }
+std::string_view NameOf(const PlaneHello&) { return "plane"; }
+std::string_view NameOf(const Fence&) { return "fence"; }
+std::string_view NameOf(const Fenced&) { return "fenced"; }
+
+constexpr std::string_view kPlaneStates[] = {"down", "init", "up"};  // by PlaneState
+constexpr uint64_t kLastPlane = 3;
 
 // Call `visit(name, field, least, most)` for each field of a message.
 template <class Visit>
@@ -32,6 +38,9 @@ void VisitFields(Hello& m, Visit visit) {
   visit("psn_scope", m.psn_scope, 0, 1);
   visit("window_pdus", m.window_pdus, 0, kMost16);
   visit("pack_limit_bytes", m.pack_limit_bytes, 0, kMost16);
+  visit("receive_bytes", m.receive_bytes, 0, kMost16);
+  visit("answers_planes", m.answers_planes, 0, 1);
+  visit("sends_generations", m.sends_generations, 0, 1);
   visit("reply_wanted", m.reply_wanted, 0, 1);
   visit("continuing", m.continuing, 0, 1);
 }
@@ -46,8 +55,40 @@ void VisitFields(Ready& m, Visit visit) {
   visit("vc", m.vc, 0, kVcCount - 1);
   visit("expected", m.expected, 0, kMost16);
 }
+template <class Visit>
+void VisitFields(PlaneHello& m, Visit visit) {
+  visit("epoch", m.epoch, 1, kMost32);
+  visit("peer_epoch", m.peer_epoch, 0, kMost32);
+  visit("state", m.state, 0, 2);
+  visit("plane", m.plane, 0, kLastPlane);
+  visit("tx_generation", m.tx_generation, 0, kMost16);
+  visit("rx_generation", m.rx_generation, 0, kMost16);
+  visit("sequence", m.sequence, 0, kMost16);
+  visit("heard", m.heard, 0, kMost16);
+  visit("has_heard", m.has_heard, 0, 1);
+  visit("reply_wanted", m.reply_wanted, 0, 1);
+  visit("first", m.first, 0, kMost16);
+}
+template <class Visit>
+void VisitFields(Fence& m, Visit visit) {
+  visit("epoch", m.epoch, 1, kMost32);
+  visit("peer_epoch", m.peer_epoch, 0, kMost32);
+  visit("plane", m.plane, 0, kLastPlane);
+  visit("own", m.own, 0, 1);
+  visit("generation", m.generation, 0, kMost16);
+  visit("oldest", m.oldest, 0, kMost16);
+}
+template <class Visit>
+void VisitFields(Fenced& m, Visit visit) {
+  visit("epoch", m.epoch, 1, kMost32);
+  visit("peer_epoch", m.peer_epoch, 0, kMost32);
+  visit("plane", m.plane, 0, kLastPlane);
+  visit("generation", m.generation, 0, kMost16);
+  visit("expected", m.expected, 0, kMost16);
+}
 
 constexpr std::string_view kUseEncap = "; use udp4, udp6, afh1, afh1s, afh2 or afh2c";
+constexpr std::string_view kUseType = "; use hello, not_ready, ready, plane, fence or fenced";
 
 // ---- Writing.
 
@@ -67,6 +108,18 @@ OutputJson CommandsJson(const std::vector<FrameCommand>& commands) {
   return array;
 }
 
+template <class Number>
+OutputJson FieldJson(Number field) {
+  return field;
+}
+OutputJson FieldJson(Psn psn) { return psn.value(); }
+OutputJson FieldJson(PlaneState state) { return kPlaneStates[static_cast<size_t>(state)]; }
+OutputJson FieldJson(const VcPsns& psns) {
+  OutputJson array = OutputJson::array();
+  for (const Psn psn : psns) array.push_back(psn.value());
+  return array;
+}
+
 OutputJson ControlJson(const ControlPdu& control) {
   OutputJson object = OutputJson::object();
   if (control.message.has_value()) {
@@ -75,11 +128,7 @@ OutputJson ControlJson(const ControlPdu& control) {
         [&object](auto& message) {
           object["type"] = NameOf(message);
           VisitFields(message, [&object](const char* name, auto& field, uint64_t, uint64_t) {
-            if constexpr (std::is_same_v<decltype(field), Psn&>) {
-              object[name] = field.value();
-            } else {
-              object[name] = field;
-            }
+            object[name] = FieldJson(field);
           });
         },
         copy);
@@ -192,28 +241,58 @@ absl::Status ReadCommands(const Json& array, FrameDescription& out) {
   return absl::OkStatus();
 }
 
+// Read a message's field.
+template <class Number>
+absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least, uint64_t most,
+                      Number& field) {
+  const absl::StatusOr<uint64_t> number =
+      std::is_same_v<Number, bool> ? ReadFlag(place, value) : ReadNumber(place, value, least, most);
+  if (number.ok()) field = static_cast<Number>(*number);
+  return number.status();
+}
+
+absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least, uint64_t most,
+                      Psn& field) {
+  uint16_t number = 0;
+  absl::Status status = ReadInto(place, value, least, most, number);
+  field = Psn(number);
+  return status;
+}
+
+absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least, uint64_t most,
+                      VcPsns& field) {
+  if (!value.is_array() || value.size() != field.size()) {
+    return Wrong(place, ": ", Quoted(value), "; use an array of ", field.size(), " PSNs");
+  }
+  for (size_t vc = 0; vc < field.size(); ++vc) {
+    const absl::Status status =
+        ReadInto(StrCat(place, "[", vc, "]"), value[vc], least, most, field[vc]);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least, uint64_t most,
+                      PlaneState& field) {
+  for (uint64_t state = least; state <= most; ++state) {
+    if (value == kPlaneStates[state]) {
+      field = static_cast<PlaneState>(state);
+      return absl::OkStatus();
+    }
+  }
+  return Wrong(place, ": ", Quoted(value), "; use down, init or up");
+}
+
 // Reads the members of `object` that the message has, and refuses others.
 template <class Message>
 absl::StatusOr<ControlMessage> ReadMessage(const Json& object, Message message) {
   absl::Status status;
   size_t known = object.count("type") + object.count("octets");
   VisitFields(message, [&](const char* name, auto& field, uint64_t least, uint64_t most) {
-    using Value = std::remove_reference_t<decltype(field)>;
     const auto member = object.find(name);
     if (member == object.end()) return;
     ++known;
-    const std::string place = StrCat("control_pdu.", name);
-    const absl::StatusOr<uint64_t> value = std::is_same_v<Value, bool>
-                                               ? ReadFlag(place, *member)
-                                               : ReadNumber(place, *member, least, most);
-    if (value.ok()) {
-      if constexpr (std::is_same_v<Value, Psn>) {
-        field = Psn(static_cast<uint16_t>(*value));
-      } else {
-        field = static_cast<Value>(*value);
-      }
-    }
-    status.Update(value.status());
+    status.Update(ReadInto(StrCat("control_pdu.", name), *member, least, most, field));
   });
   if (!status.ok()) return status;
   if (known != object.size()) {
@@ -226,7 +305,10 @@ absl::StatusOr<ControlMessage> ReadMessageOfType(const Json& object, const Json&
   if (type == "hello") return ReadMessage(object, Hello{.epoch = 1});  // 0 would be malformed
   if (type == "not_ready") return ReadMessage(object, NotReady{});
   if (type == "ready") return ReadMessage(object, Ready{});
-  return Wrong("control_pdu.type: ", Quoted(type), "; use hello, not_ready or ready");
+  if (type == "plane") return ReadMessage(object, PlaneHello{.epoch = 1});
+  if (type == "fence") return ReadMessage(object, Fence{.epoch = 1});
+  if (type == "fenced") return ReadMessage(object, Fenced{.epoch = 1});
+  return Wrong("control_pdu.type: ", Quoted(type), kUseType);
 }
 
 absl::Status ReadControl(const Json& object, FrameDescription& out) {
@@ -241,7 +323,7 @@ absl::Status ReadControl(const Json& object, FrameDescription& out) {
   const auto type = object.find("type");
   if (type == object.end()) {
     if (octets != object.end() && object.size() == 1) return absl::OkStatus();
-    return Wrong("control_pdu.type: missing; use hello, not_ready or ready");
+    return Wrong("control_pdu.type: missing", kUseType);
   }
   const absl::StatusOr<ControlMessage> message = ReadMessageOfType(object, *type);
   if (message.ok()) control.message = *message;

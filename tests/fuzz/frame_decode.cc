@@ -65,19 +65,38 @@ void ReadEveryOctet(const uint8_t* begin, uint32_t bytes) {
   sink = sum;
 }
 
+// What a control PDU says can be said again.
+void DecodeControlPdu(const ExactOctets& octets) {
+  ControlMessage message;
+  if (DecodeControl(octets.data(), octets.bytes(), message) != ControlError::kNone) return;
+  uint8_t again[kMaxControlPduBytes];
+  const uint32_t bytes = EncodeControl(message, again);
+  Require(bytes <= kMaxControlPduBytes && bytes % 2 == 0 && again[0] == octets.data()[0]);
+  const ExactOctets exact(again, bytes);
+  ControlMessage reread;
+  Require(DecodeControl(exact.data(), bytes, reread) == ControlError::kNone && reread == message);
+}
+
+// As it is, and with the head of every type laid over its own, so that any input reaches the bodies.
+void DecodeControlPdus(const uint8_t* body, uint32_t bytes) {
+  DecodeControlPdu(ExactOctets(body, bytes));
+  const ExactOctets mended(body, std::min(bytes, kMaxControlPduBytes + 2));
+  if (mended.bytes() < kControlHeadBytes) return;
+  StoreBe16(mended.data() + 2, static_cast<uint16_t>(mended.bytes() - kControlHeadBytes));
+  for (const ControlType type : {ControlType::kHello, ControlType::kNotReady, ControlType::kReady,
+                                 ControlType::kPlane, ControlType::kFence, ControlType::kFenced}) {
+    mended.data()[0] = static_cast<uint8_t>(type);
+    DecodeControlPdu(mended);
+  }
+}
+
 void DecodePdu(const uint8_t* pdu, uint32_t pdu_bytes) {
   sink = RcrcGood(pdu, pdu_bytes);
   const ReliabilityHeader rh = DecodeRh(pdu);
   Require(rh.ver < 4 && rh.xpuid < kMaxXpus && rh.vc < kVcCount && rh.partition <= kMaxPartition);
   const uint8_t* body = pdu + kRhBytes;
   const uint32_t body_bytes = pdu_bytes - kRhBytes - kRcrcBytes;
-  ControlMessage message;
-  if (DecodeControl(body, body_bytes, message) == ControlError::kNone) {
-    uint8_t again[kMaxControlPduBytes];
-    ControlMessage reread;
-    const uint32_t bytes = EncodeControl(message, again);
-    Require(DecodeControl(again, bytes, reread) == ControlError::kNone && reread == message);
-  }
+  DecodeControlPdus(body, body_bytes);
   CommandReader reader(body, body_bytes);
   while (reader.Next()) ReadEveryOctet(reader.command(), reader.shape().packed_bytes());
 }

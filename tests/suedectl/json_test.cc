@@ -82,6 +82,40 @@ std::vector<Refusal> Refusals() {
        "control_pdu.epoch: 0; use 1"},
       {with("udp4", R"("control_pdu": {"type": "hello", "continuing": 1})"),
        "control_pdu.continuing: 1"},
+      {with("udp4", R"("control_pdu": {"type": "hello", "receive_bytes": 65536})"),
+       "control_pdu.receive_bytes: 65536; use 0 to 65535"},
+      {with("udp4", R"("control_pdu": {"type": "hello", "answers_planes": 1})"),
+       "control_pdu.answers_planes: 1; use true or false"},
+      {with("udp4", R"("control_pdu": {"type": "plane", "epoch": 0})"),
+       "control_pdu.epoch: 0; use 1"},
+      {with("udp4", R"("control_pdu": {"type": "plane", "state": 2})"),
+       "control_pdu.state: 2; use down, init or up"},
+      {with("udp4", R"("control_pdu": {"type": "plane", "state": "sideways"})"),
+       R"(control_pdu.state: "sideways"; use down, init or up)"},
+      {with("udp4", R"("control_pdu": {"type": "plane", "plane": 4})"),
+       "control_pdu.plane: 4; use 0 to 3"},
+      {with("udp4", R"("control_pdu": {"type": "plane", "tx_generation": 65536})"),
+       "control_pdu.tx_generation: 65536; use 0 to 65535"},
+      {with("udp4", R"("control_pdu": {"type": "plane", "generation": 1})"),
+       "control_pdu: has a field that is none of plane"},
+      {with("udp4", R"("control_pdu": {"type": "plane", "first": 7})"),
+       "control_pdu.first: 7; use an array of 4 PSNs"},
+      {with("udp4", R"("control_pdu": {"type": "plane", "first": [1, 2, 3]})"),
+       "control_pdu.first: an array; use an array of 4 PSNs"},
+      {with("udp4", R"("control_pdu": {"type": "plane", "first": [1, 2, 3, 65536]})"),
+       "control_pdu.first[3]: 65536; use 0 to 65535"},
+      {with("udp4", R"("control_pdu": {"type": "fence", "epoch": 0})"),
+       "control_pdu.epoch: 0; use 1"},
+      {with("udp4", R"("control_pdu": {"type": "fence", "own": 1})"),
+       "control_pdu.own: 1; use true or false"},
+      {with("udp4", R"("control_pdu": {"type": "fence", "oldest": [0, [], 0, 0]})"),
+       "control_pdu.oldest[1]: an array; use 0 to 65535"},
+      {with("udp4", R"("control_pdu": {"type": "fenced", "epoch": 0})"),
+       "control_pdu.epoch: 0; use 1"},
+      {with("udp4", R"("control_pdu": {"type": "fenced", "own": true})"),
+       "control_pdu: has a field that is none of fenced"},
+      {with("udp4", R"("control_pdu": {"type": "fenced", "expected": 5})"),
+       "control_pdu.expected: 5; use an array of 4 PSNs"},
       {with("udp4", R"("control_pdu": {"octets": 5})"), "control_pdu.octets: 5"},
       {with("udp4", R"("trailing": "0")"), "trailing: \"0\" is not hex"},
       {with("afh1", R"("trailing": "00")"), "trailing: afh1 has no length"},
@@ -185,6 +219,28 @@ TEST(FrameJson, DefaultsAreTheProfiles) {
   const FrameDescription read = Describe({.encap = Encap::kAfh2c}, *afh);
   EXPECT_EQ(read.values.WordOr(Field::kSrcFwd, 0), 2051u);
   EXPECT_EQ(read.values.WordOr(Field::kDstFwd, 0), 2052u);
+}
+
+// The page has every field of every control PDU.
+TEST(FrameJson, ControlPdusAreOnThePage) {
+  std::string page = ReadFile(SUEDE_SOURCE_DIR "/docs/frames.md");
+  page = page.substr(page.find("\n### `control_pdu`"));
+  page.resize(page.find("\n## Reasons"));
+  const std::string help = Encode({"--help"}).out;
+  const ControlMessage messages[] = {Hello{}, NotReady{}, Ready{}, PlaneHello{}, Fence{}, Fenced{}};
+  for (const ControlMessage& message : messages) {
+    const FrameDescription d{.control_pdu = ControlPdu{.message = message}};
+    const Json object = Json::parse(FrameToJson(d))["control_pdu"];
+    const auto type = object["type"].get<std::string>();
+    EXPECT_NE(help.find("\"" + type + "\""), std::string::npos) << type;
+    const size_t start = page.find("\n| `" + type + "` |");
+    ASSERT_NE(start, std::string::npos) << type;
+    const std::string row = page.substr(start, page.find('\n', start + 1) - start);
+    for (const auto& [name, value] : object.items()) {
+      if (name == "type") continue;
+      EXPECT_NE(row.find("`" + name + "`"), std::string::npos) << type << " " << name;
+    }
+  }
 }
 
 // The page has a row for each field that there is.

@@ -29,6 +29,12 @@ Octets Cut(Octets frame, size_t octets) {
   return frame;
 }
 
+Octets Message(const ControlMessage& message) {
+  Octets octets(kMaxControlPduBytes);
+  octets.resize(EncodeControl(message, octets.data()));
+  return octets;
+}
+
 Octets ControlFrame(const Octets& body) { return Good(Encap::kUdp4, body, ControlRh(7, 0)); }
 
 std::vector<Case> Cases() {
@@ -48,7 +54,16 @@ std::vector<Case> Cases() {
       {"hop_limit", Encap::kAfh2, Changed(afh2, 1, 0)},
       {"multicast", Encap::kAfh2, Changed(afh2, 0, 0x03)},
       {"multicast", Encap::kAfh2c, Changed(Good(Encap::kAfh2c), 0, 0x83)},
+      {"control_unknown", Encap::kUdp4, ControlFrame({7, 0, 0, 0})},
       {"control_unknown", Encap::kUdp4, ControlFrame({99, 0, 0, 0})},
+      {"control_malformed", Encap::kUdp4, ControlFrame(Message(PlaneHello{.epoch = 0}))},
+      {"control_malformed", Encap::kUdp4,
+       ControlFrame(Message(PlaneHello{.epoch = 1, .plane = 4}))},
+      {"control_malformed", Encap::kUdp4,
+       ControlFrame(Changed(Message(PlaneHello{.epoch = 1}), 12, 3))},
+      {"control_malformed", Encap::kUdp4, ControlFrame(Changed(Message(Fence{.epoch = 1}), 13, 2))},
+      {"control_malformed", Encap::kUdp4,
+       ControlFrame(Changed(Message(Fenced{.epoch = 1}), 3, 19))},
       {"control_malformed", Encap::kUdp4, ControlFrame({1, 0, 0, 2, 0, 0})},
       {"control_malformed", Encap::kUdp4, ControlFrame({1})},
   };

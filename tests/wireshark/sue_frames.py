@@ -6,7 +6,8 @@ import zlib
 
 ACK, NACK, NOTHING = 0, 1, 2
 DATA, CONTROL = 0, 3
-HELLO, NOT_READY, READY = 1, 2, 3
+HELLO, NOT_READY, READY, PLANE, FENCE, FENCED = 1, 2, 3, 4, 5, 6
+DOWN, INIT, UP = 0, 1, 2
 PREFIX = bytes.fromhex("02535545")
 DSCP_ECN = (10 << 2) | 2
 
@@ -36,8 +37,9 @@ def control(kind, flags, body, length=None):
     return struct.pack(">BBH", kind, flags, len(body) if length is None else length) + body
 
 
-def hello(epoch, peer_epoch=0, scope=0, flags=0):
-    return control(HELLO, flags, struct.pack(">IIBxHHxx", epoch, peer_epoch, scope, 1024, 4096))
+def hello(epoch, peer_epoch=0, scope=0, flags=0, features=0, window=1024, receive=0):
+    return control(HELLO, flags, struct.pack(">IIBBHHH", epoch, peer_epoch, scope, features, window,
+                                             4096, receive))
 
 
 def not_ready(vc, expected, backoff_us=100):
@@ -46,6 +48,22 @@ def not_ready(vc, expected, backoff_us=100):
 
 def ready(vc, expected):
     return control(READY, 0, struct.pack(">BxH", vc, expected))
+
+
+def plane(epoch, peer_epoch, state=UP, generations=(1, 1), first=(0, 0, 0, 0), number=0,
+          sequence=1, heard=0, flags=0):
+    return control(PLANE, flags, struct.pack(">IIBBHHHHxx4H", epoch, peer_epoch, state, number,
+                                             *generations, sequence, heard, *first))
+
+
+def fence(epoch, peer_epoch, generation, oldest=(0, 0, 0, 0), number=0, own=0):
+    return control(FENCE, 0, struct.pack(">IIBBH4H", epoch, peer_epoch, number, own, generation,
+                                         *oldest))
+
+
+def fenced(epoch, peer_epoch, generation, expected=(0, 0, 0, 0), number=0):
+    return control(FENCED, 0, struct.pack(">IIBxH4H", epoch, peer_epoch, number, generation,
+                                          *expected))
 
 
 def address(xpuid, instance):

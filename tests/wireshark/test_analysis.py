@@ -7,7 +7,8 @@ import pytest
 from scapy.all import ICMP, IP, Ether, Raw
 
 from link import COMMAND, Link, eventful
-from sue_frames import ACK, CONTROL, ENCAPS, NACK, frame, hello, not_ready, rcrc, ready, rh
+from sue_frames import (ACK, CONTROL, ENCAPS, INIT, NACK, fence, fenced, frame, hello, not_ready,
+                        plane, rcrc, ready, rh)
 from tshark import ROOT
 
 PORT, VC = "port", "vc"
@@ -195,6 +196,85 @@ def test_a_hello_in_the_middle(shark):
     lost = link.data(2)
     packets = shark.dissect(link.frames)
     assert all_flags(packets) == {reset: {"restart"}, lost: {"gap"}}
+
+
+IN_GENERATIONS = 3  # features of HELLO
+
+
+def test_a_generation_begins_at_the_psns_of_its_plane(shark):
+    link = Link()
+    link.control(1, hello(100, flags=1, features=IN_GENERATIONS))
+    link.control(2, hello(200, peer_epoch=100, features=IN_GENERATIONS))
+    link.control(1, plane(100, 200, INIT, (1, 0), (500, 0, 0, 0)))
+    link.control(2, plane(200, 100, INIT, (1, 1), (600, 0, 0, 0)))
+    link.data(500)
+    lost = link.data(502)
+    link.control(1, plane(100, 200, generations=(1, 1), first=(500, 0, 0, 0), sequence=2))
+    link.data(503)
+    late = link.send(2, COMMAND, psn=601)  # 600 was lost
+    link.control(1, fence(100, 200, 1, (501, 0, 0, 0)))
+    link.control(2, fenced(200, 100, 1, (501, 0, 0, 0)))
+    restart = link.control(1, plane(100, 200, INIT, (2, 1), (33272, 0, 0, 0), sequence=3))
+    link.control(1, plane(100, 200, INIT, (1, 1), (500, 0, 0, 0), sequence=2))  # a straggler
+    link.data(33272)
+    gap = link.data(33274)
+    packets = shark.dissect(link.frames)
+    assert all_flags(packets) == {lost: {"gap"}, late: {"gap"}, restart: {"restart"}, gap: {"gap"}}
+    assert packets[gap - 1].number("suede.analysis.gap") == 1
+    assert "Generation 2" in shark.tshark(shark.pcap(link.frames), "-V", "-Y",
+                                          "suede.analysis.restart")
+
+
+def test_a_generation_that_began_before_the_capture(shark):
+    link = Link()
+    link.control(1, plane(100, 200, generations=(4, 4), first=(500, 0, 0, 0)))
+    link.data(503)  # 500 to 502 are before the capture
+    restart = link.control(1, plane(100, 200, INIT, (5, 4), (33272, 0, 0, 0), sequence=2))
+    link.data(33272)
+    link.send(2, COMMAND, psn=700)
+    far = link.control(2, plane(200, 100, INIT, (9, 4), (33468, 0, 0, 0)))
+    gap = link.send(2, COMMAND, psn=33469)
+    assert all_flags(shark.dissect(link.frames)) == {restart: {"restart"}, far: {"restart"},
+                                                     gap: {"gap"}}
+
+
+def test_a_boot_that_said_hello_on_another_plane(shark):
+    link = Link()
+    link.control(1, plane(100, 200, generations=(4, 4)))
+    link.control(2, plane(200, 100, generations=(4, 4)))
+    link.data(5)
+    link.send(2, COMMAND, psn=6)
+    old = link.control(1, plane(99, 200, INIT, (5, 4), (7, 0, 0, 0), sequence=2))
+    restart = link.control(1, plane(101, 200, INIT, (1, 0), (0, 0, 0, 0)))
+    answer = link.control(2, plane(200, 101, INIT, (5, 1), (32775, 0, 0, 0), sequence=2))
+    link.data(0)
+    link.send(2, COMMAND, psn=32775)
+    packets = shark.dissect(link.frames)
+    assert all_flags(packets) == {restart: {"restart"}, answer: {"restart"}}
+    assert not flags(packets[old - 1])
+
+
+def test_generations_per_vc(shark):
+    link = Link()
+    link.data(1, vc=0)
+    link.data(40000, vc=3)
+    restart = link.control(1, plane(100, 200, INIT, (2, 1), (32770, 0, 0, 7233)))
+    link.data(32770, vc=0)
+    gap = link.data(7234, vc=3)
+    packets = shark.dissect(link.frames, prefs={"psn_scope": "vc"})
+    assert all_flags(packets) == {restart: {"restart"}, gap: {"gap"}}
+
+
+def test_a_fence_leaves_the_plane_that_it_travels_on_alone(shark):
+    link = Link()
+    link.data(5)
+    link.control(1, fence(100, 200, 1, (9, 0, 0, 0), number=1))
+    link.control(2, fenced(200, 100, 1, (20, 0, 0, 0), number=1))
+    link.data(6)
+    packets = shark.dissect(link.frames)
+    assert not all_flags(packets)
+    assert [p.expert("control.plane_dead") for p in packets] == [False, True, False, False]
+    assert len({p.text("suede.connection") for p in packets}) == 1
 
 
 def two_vcs():

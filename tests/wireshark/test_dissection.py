@@ -10,8 +10,9 @@ import pytest
 from scapy.all import (ARP, DNS, DNSQR, ICMP, IP, LLC, SNAP, STP, TCP, UDP, Dot1Q, Dot3, Ether,
                        ICMPv6EchoRequest, IPv6, Raw)
 
-from sue_frames import (ACK, CONTROL, DSCP_ECN, ENCAPS, HELLO, NACK, NOT_READY, PREFIX, READY,
-                        address, command, control, frame, hello, not_ready, ready, rh)
+from sue_frames import (ACK, CONTROL, DOWN, DSCP_ECN, ENCAPS, FENCE, FENCED, HELLO, INIT, NACK,
+                        NOT_READY, PLANE, PREFIX, READY, address, command, control, fence,
+                        fenced, frame, hello, not_ready, plane, ready, rh)
 from tshark import ROOT
 
 VECTORS = json.loads((ROOT / "tests/wire/vectors.json").read_text(encoding="utf-8"))
@@ -371,16 +372,85 @@ def dissect_control(shark, body, encap="udp4"):
     return packet
 
 
-@pytest.mark.parametrize("encap", ENCAPS)
-def test_hello(shark, encap):
-    packet = dissect_control(shark, hello(0x80000001, 7, flags=3), encap)
-    assert packet.number("suede.ver") == CONTROL
-    expected = {"type": HELLO, "reply_wanted": 1, "continuing": 1, "length": 16,
-                "epoch": 0x80000001, "peer_epoch": 7, "psn_scope": 0, "window_pdus": 1024,
-                "pack_limit_bytes": 4096}
+def assert_fields(packet, expected):
     for name, value in expected.items():
         assert packet.number(f"suede.control.{name}") == value, name
-    assert "suede.commands" not in packet and "suede.malformed" not in packet
+    assert "suede.malformed" not in packet
+
+
+@pytest.mark.parametrize("encap", ENCAPS)
+def test_hello(shark, encap):
+    packet = dissect_control(shark, hello(0x80000001, 7, flags=3, features=2, receive=4078), encap)
+    assert packet.number("suede.ver") == CONTROL
+    assert_fields(packet, {
+        "type": HELLO, "reply_wanted": 1, "continuing": 1, "length": 16, "epoch": 0x80000001,
+        "peer_epoch": 7, "psn_scope": 0, "features": 2, "answers_planes": 0,
+        "sends_generations": 1, "window_pdus": 1024, "pack_limit_bytes": 4096,
+        "receive_bytes": 4078})
+    assert "suede.commands" not in packet
+    assert "suede.control.reserved" not in packet and "suede.control.has_heard" not in packet
+
+
+def test_features_of_hello(shark):
+    packet = dissect_control(shark, hello(1, features=0xfd))
+    assert packet.number("suede.control.features") == 0xfd
+    assert packet.number("suede.control.answers_planes") == 1
+    assert packet.number("suede.control.sends_generations") == 0
+    assert "suede.malformed" not in packet
+
+
+def test_window_of_hello(shark):
+    packets = shark.dissect([frame("udp4", rh(5, ver=CONTROL), hello(1, window=window), to=9)
+                             for window in (16384, 16385)])
+    assert [p.expert("control.window_too_large") for p in packets] == [False, True]
+
+
+@pytest.mark.parametrize("encap", ENCAPS)
+def test_plane(shark, encap):
+    body = plane(0x80000001, 7, INIT, (65535, 3), (1, 65535, 300, 4), number=3, sequence=40000,
+                 heard=39999, flags=2)
+    packet = dissect_control(shark, body, encap)
+    assert_fields(packet, {
+        "type": PLANE, "flags": 2, "reply_wanted": 0, "has_heard": 1, "length": 28,
+        "epoch": 0x80000001, "peer_epoch": 7, "state": INIT, "plane": 3, "tx_generation": 65535,
+        "rx_generation": 3, "sequence": 40000, "heard": 39999})
+    assert packet.shows("suede.control.first") == ["1", "65535", "300", "4"]
+    assert packet.octets("suede.control.reserved") == [bytes(2)]
+    assert "suede.control.continuing" not in packet
+    assert "suede.analysis" in packet
+    assert not packet.expert("control.plane_down")
+    packet = dissect_control(shark, plane(1, 2, DOWN, flags=1), encap)
+    assert_fields(packet, {"reply_wanted": 1, "has_heard": 0, "state": DOWN})
+    assert packet.expert("control.plane_down")
+
+
+@pytest.mark.parametrize("encap", ENCAPS)
+def test_fence_and_fenced(shark, encap):
+    packet = dissect_control(shark, fence(0x80000001, 7, 40001, (1, 2, 3, 65535), 2, own=1), encap)
+    assert_fields(packet, {"type": FENCE, "length": 20, "epoch": 0x80000001, "peer_epoch": 7,
+                           "plane": 2, "own": 1, "generation": 40001})
+    assert packet.shows("suede.control.oldest") == ["1", "2", "3", "65535"]
+    assert packet.expert("control.plane_dead")
+    assert "suede.control.reserved" not in packet
+    packet = dissect_control(shark, fenced(8, 0x80000001, 40001, (5, 6, 7, 65534), 1), encap)
+    assert_fields(packet, {"type": FENCED, "length": 20, "epoch": 8, "peer_epoch": 0x80000001,
+                           "plane": 1, "generation": 40001})
+    assert packet.shows("suede.control.expected") == ["5", "6", "7", "65534"]
+    assert packet.octets("suede.control.reserved") == [bytes(1)]
+    assert "suede.control.own" not in packet and not packet.expert("control.plane_dead")
+
+
+def test_info_of_the_pdus_of_planes(shark):
+    bodies = [plane(1, 2, generations=(2, 3), first=(1, 2, 3, 4), heard=6, sequence=7, flags=3),
+              plane(1, 2, DOWN, number=3), fence(1, 2, 5, (1, 2, 3, 4), 1, own=1), fence(1, 2, 5),
+              fenced(1, 2, 5, (6, 0, 0, 9), 1)]
+    infos = shark.infos([frame("afh2", rh(5, ver=CONTROL), body, to=9) for body in bodies])
+    assert infos == [
+        "0.5 > 0.9 PLANE up plane=0 generations=2,3 sequence=7 heard=6 first=1,2,3,4 reply wanted",
+        "0.5 > 0.9 PLANE down plane=3 generations=1,1 sequence=1 first=0,0,0,0",
+        "0.5 > 0.9 FENCE plane=1 (this one) generation=5 oldest=1,2,3,4",
+        "0.5 > 0.9 FENCE plane=0 generation=5 oldest=0,0,0,0",
+        "0.5 > 0.9 FENCED plane=1 generation=5 expected=6,0,0,9"]
 
 
 @pytest.mark.parametrize("encap", ENCAPS)
@@ -408,6 +478,17 @@ def test_malformed_control_pdus(shark):
         "short NOT_READY": control(NOT_READY, 0, bytes(7)),
         "VC 4 in READY": ready(4, 1),
         "short READY": control(READY, 0, bytes(3)),
+        "epoch 0 in PLANE": plane(0, 1),
+        "state 3": plane(1, 2, 3),
+        "plane 4 in PLANE": plane(1, 2, number=4),
+        "short PLANE": control(PLANE, 0, plane(1, 2)[4:31]),
+        "epoch 0 in FENCE": fence(0, 1, 1),
+        "plane 4 in FENCE": fence(1, 2, 1, number=4),
+        "own 2": fence(1, 2, 1, own=2),
+        "short FENCE": control(FENCE, 0, fence(1, 2, 1)[4:23]),
+        "epoch 0 in FENCED": fenced(0, 1, 1),
+        "plane 4 in FENCED": fenced(1, 2, 1, number=4),
+        "short FENCED": control(FENCED, 0, fenced(1, 2, 1)[4:23]),
     }
     packets = shark.dissect([frame("udp6", rh(5, ver=CONTROL), body, to=9, pad=False)
                              for body in bodies.values()])
@@ -416,15 +497,18 @@ def test_malformed_control_pdus(shark):
         assert packet.expert("malformed.control"), name
         assert packet.number("suede.rcrc.status") == RCRC_GOOD, name
         assert "suede.analysis" not in packet, name
+        assert not packet.expert("control.plane_down"), name
+        assert not packet.expert("control.plane_dead"), name
 
 
 def test_longer_control_pdus_of_later_versions(shark):
     packet = dissect_control(shark, control(READY, 0xff, ready(1, 2)[4:] + b"later") + b"not zero")
     assert packet.octets("suede.control.rest") == [b"later"]
     assert "suede.malformed" not in packet
-    packet = dissect_control(shark, control(77, 0, b"1234"))
-    assert packet.expert("control.unknown")
-    assert "suede.malformed" not in packet
+    for kind in (0, FENCED + 1, 77):
+        packet = dissect_control(shark, control(kind, 0, b"1234"))
+        assert packet.expert("control.unknown")
+        assert "suede.malformed" not in packet
 
 
 # ---- Frames from hell
@@ -434,7 +518,8 @@ def mutated_frames(count):
     chance = random.Random(3333)
     sources = [bytes.fromhex(vector["frame"])[:400] for vector in VECTORS]
     sources += [frame(encap, rh(5, ver=CONTROL), body, to=9) for encap in ENCAPS
-                for body in (hello(1, 2), not_ready(1, 2), ready(1, 2))]
+                for body in (hello(1, 2), not_ready(1, 2), ready(1, 2), plane(1, 2), fence(1, 2, 3),
+                             fenced(1, 2, 3))]
     for _ in range(count):
         octets = bytearray(chance.choice(sources))
         for _ in range(chance.randrange(1, 6)):

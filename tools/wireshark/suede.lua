@@ -69,10 +69,16 @@ end
 
 local OPS = { [0] = "ACK", [1] = "NACK", [2] = "nothing", [3] = "nothing" }
 local VERSIONS = { [0] = "data PDU", [1] = "reserved", [2] = "reserved", [3] = "control PDU" }
-local HELLO, NOT_READY, READY = 1, 2, 3
-local CONTROL_TYPES = { [HELLO] = "HELLO", [NOT_READY] = "NOT_READY", [READY] = "READY" }
-local CONTROL_BODY_BYTES = { [HELLO] = 16, [NOT_READY] = 8, [READY] = 4 }
+local HELLO, NOT_READY, READY, PLANE, FENCE, FENCED = 1, 2, 3, 4, 5, 6
+local CONTROL_TYPES = { [HELLO] = "HELLO", [NOT_READY] = "NOT_READY", [READY] = "READY",
+  [PLANE] = "PLANE", [FENCE] = "FENCE", [FENCED] = "FENCED" }
+local CONTROL_BODY_BYTES = { [HELLO] = 16, [NOT_READY] = 8, [READY] = 4, [PLANE] = 28, [FENCE] = 20,
+  [FENCED] = 20 }
+local CONTROL_FLAGS = { [HELLO] = { "reply_wanted", "continuing" },
+  [PLANE] = { "reply_wanted", "has_heard" } }  -- from bit 0 on
 local SCOPES = { [0] = "per port", [1] = "per port and VC" }
+local PLANE_STATES = { [0] = "down", [1] = "init", [2] = "up" }
+local DEAD_PLANES = { [0] = "another one", [1] = "the one that this travels on" }
 local ECNS = { [0] = "Not-ECT", [1] = "ECT(1)", [2] = "ECT(0)", [3] = "CE" }
 local RCRC_BAD, RCRC_GOOD, RCRC_UNVERIFIED = 0, 1, 2
 local RCRC_STATUS = { [RCRC_BAD] = "Bad", [RCRC_GOOD] = "Good", [RCRC_UNVERIFIED] = "Unverified" }
@@ -139,17 +145,35 @@ local f = {
   control = ProtoField.none("suede.control", "Control PDU"),
   control_type = ProtoField.uint8("suede.control.type", "Type", base.DEC, CONTROL_TYPES),
   control_flags = ProtoField.uint8("suede.control.flags", "Flags", base.HEX),
-  control_reply = ProtoField.bool("suede.control.reply_wanted", "Reply wanted", 8, nil, 0x01),
+  control_reply_wanted = ProtoField.bool("suede.control.reply_wanted", "Reply wanted", 8, nil,
+    0x01),
   control_continuing = ProtoField.bool("suede.control.continuing", "Continuing", 8, nil, 0x02),
+  control_has_heard = ProtoField.bool("suede.control.has_heard", "Heard is valid", 8, nil, 0x02),
   control_length = ProtoField.uint16("suede.control.length", "Body length"),
   control_epoch = ProtoField.uint32("suede.control.epoch", "Epoch"),
   control_peer_epoch = ProtoField.uint32("suede.control.peer_epoch", "Peer's epoch"),
   control_scope = ProtoField.uint8("suede.control.psn_scope", "A connection is", base.DEC, SCOPES),
+  control_features = ProtoField.uint8("suede.control.features", "Features", base.HEX),
+  control_answers_planes = ProtoField.bool("suede.control.answers_planes",
+    "Answers PLANE and FENCE", 8, nil, 0x01),
+  control_sends_generations = ProtoField.bool("suede.control.sends_generations",
+    "Sends in generations", 8, nil, 0x02),
   control_window = ProtoField.uint16("suede.control.window_pdus", "Window in PDUs"),
   control_pack_limit = ProtoField.uint16("suede.control.pack_limit_bytes", "Pack limit in octets"),
+  control_receive = ProtoField.uint16("suede.control.receive_bytes", "Can receive, in octets"),
   control_vc = ProtoField.uint8("suede.control.vc", "VC"),
   control_expected = ProtoField.uint16("suede.control.expected", "Expected PSN"),
   control_backoff = ProtoField.uint32("suede.control.backoff_us", "Back-off in microseconds"),
+  control_state = ProtoField.uint8("suede.control.state", "State", base.DEC, PLANE_STATES),
+  control_plane = ProtoField.uint8("suede.control.plane", "The sender's number of the plane"),
+  control_tx_generation = ProtoField.uint16("suede.control.tx_generation", "Generation sent"),
+  control_rx_generation = ProtoField.uint16("suede.control.rx_generation", "Generation accepted"),
+  control_sequence = ProtoField.uint16("suede.control.sequence", "Sequence"),
+  control_heard = ProtoField.uint16("suede.control.heard", "Heard"),
+  control_first = ProtoField.uint16("suede.control.first", "First PSN"),
+  control_own = ProtoField.uint8("suede.control.own", "The dead plane is", base.DEC, DEAD_PLANES),
+  control_generation = ProtoField.uint16("suede.control.generation", "Generation"),
+  control_oldest = ProtoField.uint16("suede.control.oldest", "Oldest PSN not acknowledged"),
   control_reserved = ProtoField.bytes("suede.control.reserved", "Reserved"),
   control_rest = ProtoField.bytes("suede.control.rest", "Behind the known body, ignored"),
 
@@ -232,6 +256,12 @@ local e = {
   hops = expert_info("afh.hops_used_up", "Hop limit 0: a receiver drops it", "PROTOCOL", "WARN"),
   w = expert_info("afh.w_mismatch", "W and the encapsulation that was set contradict each other",
     "PROTOCOL", "WARN"),
+  window = expert_info("control.window_too_large",
+    "A window of more than 16384 PDUs: a receiver refuses the HELLO", "PROTOCOL", "WARN"),
+  plane_down = expert_info("control.plane_down", "The sender sees this plane as down",
+    "SEQUENCE", "NOTE"),
+  fence = expert_info("control.plane_dead", "A plane was found dead with PDUs in doubt",
+    "SEQUENCE", "WARN"),
   scope = expert_info("control.psn_scope_mismatch",
     "HELLO's psn_scope and the preference psn_scope contradict each other", "ASSUMPTION", "WARN"),
   rcrc = expert_info("rcrc.bad", "Bad R-CRC", "CHECKSUM", "ERROR"),
@@ -353,20 +383,29 @@ end
 
 local dissect_body = {}
 
-dissect_body[HELLO] = function(body, item, control)
+local function dissect_epochs(body, item, control)
   control.epoch = body(0, 4):uint()
   control.peer_epoch = body(4, 4):uint()
-  control.scope = body(8, 1):uint()
   item:add(f.control_epoch, body(0, 4))
   item:add(f.control_peer_epoch, body(4, 4))
+  return control.epoch == 0 and "epoch is 0" or nil
+end
+
+dissect_body[HELLO] = function(body, item, control)
+  local broken = dissect_epochs(body, item, control)
+  control.scope = body(8, 1):uint()
+  control.sends_generations = body(9, 1):bitfield(6, 1) == 1
   local scope = item:add(f.control_scope, body(8, 1))
-  item:add(f.control_reserved, body(9, 1))
-  item:add(f.control_window, body(10, 2))
+  local features = item:add(f.control_features, body(9, 1))
+  features:add(f.control_answers_planes, body(9, 1))
+  features:add(f.control_sends_generations, body(9, 1))
+  local window = item:add(f.control_window, body(10, 2))
   item:add(f.control_pack_limit, body(12, 2))
-  item:add(f.control_reserved, body(14, 2))
-  if control.epoch == 0 then return "epoch is 0" end
-  if not SCOPES[control.scope] then return "psn_scope is neither 0 nor 1" end
+  item:add(f.control_receive, body(14, 2))
+  if not SCOPES[control.scope] then broken = broken or "psn_scope is neither 0 nor 1" end
+  if broken then return broken end
   if control.scope ~= suede.prefs.psn_scope then scope:add_proto_expert_info(e.scope) end
+  if body(10, 2):uint() > WINDOW then window:add_proto_expert_info(e.window) end
   return nil, string.format("epoch=%u peer_epoch=%u%s%s", control.epoch,
     control.peer_epoch,
     control.reply_wanted and " reply wanted" or "", control.continuing and " continuing" or "")
@@ -390,6 +429,62 @@ dissect_body[NOT_READY] = function(body, item, control)
   return broken, text and string.format("%s backoff=%uus", text, body(4, 4):uint())
 end
 
+local function dissect_plane_number(range, item)
+  item:add(f.control_plane, range)
+  return range:uint() > 3 and "there is no such plane" or nil
+end
+
+-- A PSN for each VC. Returns them, and their text.
+local function dissect_psns(body, field, item)
+  local psns, texts = {}, {}
+  for vc = 0, 3 do
+    local psn = body(2 * vc, 2)
+    item:add(field, psn):append_text(string.format(" (VC %d)", vc))
+    psns[vc + 1], texts[vc + 1] = psn:uint(), string.format("%d", psn:uint())
+  end
+  return psns, table.concat(texts, ",")
+end
+
+dissect_body[PLANE] = function(body, item, control)
+  local broken = dissect_epochs(body, item, control)
+  local state = item:add(f.control_state, body(8, 1))
+  local state_text = PLANE_STATES[body(8, 1):uint()]
+  broken = dissect_plane_number(body(9, 1), item) or broken
+  control.generation = body(10, 2):uint()
+  for number, name in ipairs({ "tx_generation", "rx_generation", "sequence", "heard" }) do
+    item:add(f["control_" .. name], body(8 + 2 * number, 2))
+  end
+  item:add(f.control_reserved, body(18, 2))
+  local first
+  control.first, first = dissect_psns(body(20, 8), f.control_first, item)
+  broken = broken or not state_text and "there is no such state"
+  if broken then return broken end
+  if state_text == "down" then state:add_proto_expert_info(e.plane_down) end
+  return nil, string.format("%s plane=%d generations=%d,%d sequence=%d%s first=%s%s", state_text,
+    body(9, 1):uint(), control.generation, body(12, 2):uint(), body(14, 2):uint(),
+    control.has_heard and string.format(" heard=%d", body(16, 2):uint()) or "", first,
+    control.reply_wanted and " reply wanted" or "")
+end
+
+-- FENCE and FENCED.
+local function dissect_fence(body, item, control)
+  local is_fence = control.type == FENCE
+  local broken = dissect_epochs(body, item, control)
+  broken = dissect_plane_number(body(8, 1), item) or broken
+  item:add(is_fence and f.control_own or f.control_reserved, body(9, 1))
+  item:add(f.control_generation, body(10, 2))
+  local _, psns = dissect_psns(body(12, 8), is_fence and f.control_oldest or f.control_expected,
+    item)
+  local own = is_fence and body(9, 1):uint() or 0
+  if not DEAD_PLANES[own] then broken = broken or "own is neither 0 nor 1" end
+  if broken then return broken end
+  if is_fence then item:add_proto_expert_info(e.fence) end
+  return nil, string.format("plane=%d%s generation=%d %s=%s", body(8, 1):uint(),
+    own == 1 and " (this one)" or "", body(10, 2):uint(), is_fence and "oldest" or "expected", psns)
+end
+
+dissect_body[FENCE], dissect_body[FENCED] = dissect_fence, dissect_fence
+
 -- Shows head and body. Returns what they say, nil where nothing may be concluded from them, a text
 -- for the Info column, and the name of the rule that is broken.
 local function dissect_control(tvb, from, to, captured, tree)
@@ -406,11 +501,9 @@ local function dissect_control(tvb, from, to, captured, tree)
   item:set_text("Control PDU: " .. (name or string.format("unknown type %d", control.type)))
   item:add(f.control_type, tvb(from, 1))
   local flags = item:add(f.control_flags, tvb(from + 1, 1))
-  if control.type == HELLO then
-    flags:add(f.control_reply, tvb(from + 1, 1))
-    flags:add(f.control_continuing, tvb(from + 1, 1))
-    control.reply_wanted = tvb(from + 1, 1):bitfield(7, 1) == 1
-    control.continuing = tvb(from + 1, 1):bitfield(6, 1) == 1
+  for number, flag in ipairs(CONTROL_FLAGS[control.type] or {}) do
+    flags:add(f["control_" .. flag], tvb(from + 1, 1))
+    control[flag] = tvb(from + 1, 1):bitfield(8 - number, 1) == 1
   end
   item:add(f.control_length, tvb(from + 2, 2))
 
@@ -452,10 +545,11 @@ local connections  -- by the two paths of a connection: its number
 local connection_count
 local epochs       -- by the path without VC: the boot of its sender
 local answers_due  -- by the path without VC: its sender does not know the other's boot yet
+local generations  -- by the path without VC: the one being sent; false: the next PLANE says which
 
 local function forget()
   ip_addresses, found, paths, connections, connection_count = {}, {}, {}, {}, 0
-  epochs, answers_due = {}, {}
+  epochs, answers_due, generations = {}, {}, {}
 end
 suede.init = forget
 forget()
@@ -463,6 +557,11 @@ forget()
 -- How far PSN a is ahead of b, negative where it is behind.
 local function psn_diff(a, b)
   return (a - b + PSNS / 2) % PSNS - PSNS / 2
+end
+
+-- Epochs are compared modulo 2^32, generations modulo 2^16.
+local function is_newer(a, b, modulus)
+  return a ~= b and (a - b) % modulus < modulus / 2
 end
 
 -- A path is what a connection sends in one direction; `streams` has one entry for each xpuid, as
@@ -629,24 +728,33 @@ local function restart_paths(from, to, where, next_psn)
   end
 end
 
+-- The sender has sent nothing to this boot of the other end yet, so that its first PSN is known
+-- before it comes: 0, or what its PLANE is going to say.
+local function begin_path(from, far, where, sends_generations)
+  local first, generation = 0, nil
+  if sends_generations then first, generation = nil, false end
+  restart_paths(from, far, where, first)
+  generations[from .. ">" .. far .. where] = generation
+end
+
+local function vcs_of_scope()
+  return suede.prefs.psn_scope == SCOPE_VC and VCS or { "" }
+end
+
 local function on_hello(hello, from, far, where, xpuid, result)
   local key, far_key = from .. ">" .. far .. where, far .. ">" .. from .. where
   if answers_due[key] and hello.peer_epoch == epochs[far_key] then
     answers_due[key] = nil
-    restart_paths(from, far, where, 0)
+    begin_path(from, far, where, hello.sends_generations)
   end
   local known = epochs[key]
   if hello.peer_epoch ~= 0 then epochs[far_key] = epochs[far_key] or hello.peer_epoch end
-  -- Compared modulo 2^32: an older one is a straggler.
-  if known == hello.epoch or known and (hello.epoch - known) % 2 ^ 32 >= 2 ^ 31 then return end
+  if known and not is_newer(hello.epoch, known, 2 ^ 32) then return end  -- an older is a straggler
   epochs[key] = hello.epoch
   if not known and hello.continuing then return end
   result.restart = known ~= nil
-  -- A new boot has sent nothing yet, so that its first PSN is known before it comes.
-  restart_paths(from, far, where, 0)
-  for _, vc in ipairs(suede.prefs.psn_scope == SCOPE_VC and VCS or { "" }) do
-    stream_of(path_of(from, far, where .. vc), xpuid).next = 0
-  end
+  for _, vc in ipairs(vcs_of_scope()) do stream_of(path_of(from, far, where .. vc), xpuid) end
+  begin_path(from, far, where, hello.sends_generations)
   -- What the far side sends is to the earlier boot until it answers.
   if known or not epochs[far_key] then
     restart_paths(far, from, where, nil)
@@ -654,11 +762,43 @@ local function on_hello(hello, from, far, where, xpuid, result)
   end
 end
 
+-- A PLANE names the first PSN of a generation, which is far from those of the one before.
+local function on_plane(plane, from, far, where, xpuid, result)
+  local key, far_key = from .. ">" .. far .. where, far .. ">" .. from .. where
+  local epoch, far_epoch = epochs[key] or plane.epoch, epochs[far_key] or plane.peer_epoch
+  -- A receiver ignores what is not between the two boots.
+  if plane.peer_epoch == 0 then return end
+  if is_newer(epoch, plane.epoch, 2 ^ 32) or is_newer(far_epoch, plane.peer_epoch, 2 ^ 32) then
+    return
+  end
+  epochs[key], epochs[far_key] = plane.epoch, plane.peer_epoch
+  local fresh = answers_due[key] or generations[key] == false
+  answers_due[key] = nil
+  -- The HELLO of a new boot may have gone over another plane.
+  if epoch ~= plane.epoch or far_epoch ~= plane.peer_epoch then
+    fresh, answers_due[far_key] = true, true
+  end
+  local known = generations[key]
+  if not fresh and known and not is_newer(plane.generation, known, PSNS) then return end
+  generations[key] = plane.generation
+  for number, vc in ipairs(vcs_of_scope()) do
+    local stream, first = stream_of(path_of(from, far, where .. vc), xpuid), plane.first[number]
+    -- Where the one before was not captured, its PSNs tell.
+    local is_far = stream.next and math.abs(psn_diff(first, stream.next)) > WINDOW
+    if fresh or known or is_far then
+      if (stream.next or first) ~= first then
+        result.restart, result.generation = true, plane.generation
+      end
+      start_over(stream, first)
+    end
+  end
+end
+
 -- Keeps what there is to be said of a PDU that a receiver would accept.
 local function analyse(pdu, link, pinfo)
   local frame, time, control = pinfo.number, pinfo.rel_ts, pdu.control
   local where, vc = link.where, ""
-  if suede.prefs.psn_scope == SCOPE_VC and not (control and control.type == HELLO) then
+  if suede.prefs.psn_scope == SCOPE_VC and (control or pdu).vc then
     vc = VCS[(control or pdu).vc + 1]
   end
   local path = path_of(link.from, link.far, where .. vc)
@@ -674,7 +814,9 @@ local function analyse(pdu, link, pinfo)
   if control then
     if control.type == HELLO then
       on_hello(control, link.from, link.far, where, pdu.xpuid, result)
-    else
+    elseif control.type == PLANE then
+      on_plane(control, link.from, link.far, where, pdu.xpuid, result)
+    elseif control.vc then
       local kind = control.type == NOT_READY and "not_ready" or "ready"
       on_answer(back, kind, control.expected, frame, time, result)
     end
@@ -737,7 +879,8 @@ local function show_analysis(result, tree, marks)
   flag("nack", "NACK", string.format("NACK: PSN %d is expected", result.answer_psn or 0))
   show(f.duplicate_nack, result.duplicate_nack)
   flag("not_ready", "not ready")
-  flag("restart", "PSNs start over")
+  flag("restart", "PSNs start over", result.generation and
+    string.format("Generation %d: PSNs start over", result.generation))
   show(f.acked_frame, result.acked_frame)
 end
 
