@@ -7,7 +7,7 @@
 #ifndef SUEDE_REGISTERS_H_
 #define SUEDE_REGISTERS_H_
 
-#define SUEDE_REG_MAP_HASH 0xf729321cu
+#define SUEDE_REG_MAP_HASH 0x4aa1a919u
 
 /* Bits of event.status and event.mask. */
 #define SUEDE_EVENT_LINK_CHANGE (1u << 0) /* The link of a port went up or down: event.link has which */
@@ -119,6 +119,20 @@
 #define SUEDE_REG_TRANSPORT_INFLIGHT_PDUS 0x000334u
 #define SUEDE_REG_TRANSPORT_INFLIGHT_PDUS_BITS 32 /* RW */
 
+/* planes: How planes are found dead, and come back. */
+#define SUEDE_REG_PLANES_HELLO_INTERVAL_US 0x000340u
+#define SUEDE_REG_PLANES_HELLO_INTERVAL_US_BITS 32 /* RW */
+#define SUEDE_REG_PLANES_HELLO_MULTIPLIER 0x000344u
+#define SUEDE_REG_PLANES_HELLO_MULTIPLIER_BITS 32 /* RW */
+#define SUEDE_REG_PLANES_HELLO_IDLE_US 0x000348u
+#define SUEDE_REG_PLANES_HELLO_IDLE_US_BITS 32 /* RW */
+#define SUEDE_REG_PLANES_HOLD_DOWN_US 0x00034cu
+#define SUEDE_REG_PLANES_HOLD_DOWN_US_BITS 32 /* RW */
+#define SUEDE_REG_PLANES_HOLD_DOWN_MAX_US 0x000350u
+#define SUEDE_REG_PLANES_HOLD_DOWN_MAX_US_BITS 32 /* RW */
+#define SUEDE_REG_PLANES_UNREACHABLE_US 0x000354u
+#define SUEDE_REG_PLANES_UNREACHABLE_US_BITS 32 /* RW */
+
 /* class: Class of each VC's PDUs. */
 #define SUEDE_REG_CLASS_PCP(n) (0x000400u + (n) * 0x10u)
 #define SUEDE_REG_CLASS_PCP_BITS 32 /* RW */
@@ -135,7 +149,7 @@
 #define SUEDE_REG_ACK_CLASS_ECN 0x000448u
 #define SUEDE_REG_ACK_CLASS_ECN_BITS 32 /* RW */
 
-/* port: Network ports, which are the planes. */
+/* port: Network ports. */
 #define SUEDE_REG_PORT_LINK_UP(n) (0x001000u + (n) * 0x80u)
 #define SUEDE_REG_PORT_LINK_UP_BITS 32 /* RO */
 #define SUEDE_REG_PORT_MTU_BYTES(n) (0x001004u + (n) * 0x80u)
@@ -172,6 +186,10 @@
 #define SUEDE_REG_INSTANCE_ADDRESS_LOW_BITS 64 /* RO */
 #define SUEDE_REG_INSTANCE_ADDRESS_HIGH(n) (0x010018u + (n) * 0x40u)
 #define SUEDE_REG_INSTANCE_ADDRESS_HIGH_BITS 64 /* RO */
+#define SUEDE_REG_INSTANCE_ORDERING(n) (0x010020u + (n) * 0x40u)
+#define SUEDE_REG_INSTANCE_ORDERING_BITS 32 /* RO */
+#define SUEDE_REG_INSTANCE_PLANES(n) (0x010024u + (n) * 0x40u)
+#define SUEDE_REG_INSTANCE_PLANES_BITS 32 /* RO */
 
 /* counter: Counters of all instances and lcores in sum. */
 #define SUEDE_REG_COUNTER_TX_COMMANDS_TOTAL 0x040000u
@@ -628,5 +646,23 @@
 #define SUEDE_REG_INSTANCE_COUNTER_RX_DROP_ADMIN_DOWN_TOTAL_BITS 64 /* RO */
 #define SUEDE_REG_INSTANCE_COUNTER_LCORE_EVENTS_LOST_TOTAL(n) (0x200250u + (n) * 0x1000u)
 #define SUEDE_REG_INSTANCE_COUNTER_LCORE_EVENTS_LOST_TOTAL_BITS 64 /* RO */
+
+/* plane: Planes of own instances, in the order of planes.list. */
+#define SUEDE_REG_PLANE_INSTANCE(n) (0x600000u + (n) * 0x40u)
+#define SUEDE_REG_PLANE_INSTANCE_BITS 32 /* RO */
+#define SUEDE_REG_PLANE_PLANE(n) (0x600004u + (n) * 0x40u)
+#define SUEDE_REG_PLANE_PLANE_BITS 32 /* RO */
+#define SUEDE_REG_PLANE_PORT(n) (0x600008u + (n) * 0x40u)
+#define SUEDE_REG_PLANE_PORT_BITS 32 /* RO */
+#define SUEDE_REG_PLANE_ADMIN(n) (0x60000cu + (n) * 0x40u)
+#define SUEDE_REG_PLANE_ADMIN_BITS 32 /* RO */
+#define SUEDE_REG_PLANE_UP(n) (0x600010u + (n) * 0x40u)
+#define SUEDE_REG_PLANE_UP_BITS 32 /* RO */
+#define SUEDE_REG_PLANE_WEIGHT(n) (0x600014u + (n) * 0x40u)
+#define SUEDE_REG_PLANE_WEIGHT_BITS 32 /* RO */
+#define SUEDE_REG_PLANE_ADDRESS_LOW(n) (0x600018u + (n) * 0x40u)
+#define SUEDE_REG_PLANE_ADDRESS_LOW_BITS 64 /* RO */
+#define SUEDE_REG_PLANE_ADDRESS_HIGH(n) (0x600020u + (n) * 0x40u)
+#define SUEDE_REG_PLANE_ADDRESS_HIGH_BITS 64 /* RO */
 
 #endif /* SUEDE_REGISTERS_H_ */
