@@ -191,12 +191,12 @@ class ClientWorkload {
              ": is it running, has it claimed this VC, does a path lead there and back?");
   }
 
-  // Whether the servers have received all that this flow sent.
+  // Whether the servers have received all that this flow sent, and what they sent back has come.
   bool AllArrived() const {
     if (plan_.shape.control_bytes < kSequencedControlBytes) return true;  // not told per flow
     const auto& streams = sender_.streams();
     for (uint32_t i = 0; i < streams.size(); ++i) {
-      if (board_.Received(flow_, i) < streams[i].next) return false;
+      if (!board_.HasAll(flow_, i, streams[i].next)) return false;
     }
     return true;
   }
