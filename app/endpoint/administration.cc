@@ -2,34 +2,67 @@
 
 #include "base/text.h"
 #include "endpoint/endpoint.h"
+#include "endpoint/pipeline_params.h"
 
 namespace suede {
+namespace {
+
+PlaneAdmin ToLcore(PlaneSetting setting) {
+  switch (setting) {
+    case PlaneSetting::kUp: return PlaneAdmin::kUp;
+    case PlaneSetting::kDrain: return PlaneAdmin::kDrain;
+    case PlaneSetting::kDown: break;
+  }
+  return PlaneAdmin::kDown;
+}
+
+}  // namespace
 
 Administration::Administration(Endpoint* endpoint)
     : endpoint_(endpoint),
       port_up_(endpoint->config().ports.size(), true),
-      instance_up_(endpoint->config().instances.size(), true),
-      asked_(endpoint->pipeline_count()) {}
-
-std::vector<PlaneView> Administration::Planes() const {
-  const Config& config = endpoint_->config();
-  std::vector<PlaneView> all;
-  for (size_t i = 0; i < config.instances.size(); ++i) {
-    const InstanceConfig& instance = config.instances[i];
-    for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
-      const uint32_t port = instance.ports[plane].port;
-      const bool link_up = endpoint_->ports()[port]->link().up;
-      all.push_back({.xpu = instance.xpu,
-                     .instance = instance.instance,
-                     .plane = static_cast<uint32_t>(plane),
-                     .port = config.ports[port].name,
-                     .admin_up = instance_up_[i],
-                     .port_up = port_up_[port],
-                     .link_up = link_up,
-                     .up = instance_up_[i] && port_up_[port] && link_up});
+      speeds_(endpoint->LinkSpeeds()),
+      asked_(endpoint->pipeline_count()) {
+  for (const InstanceConfig& instance : endpoint->config().instances) {
+    std::vector<Plane>& planes = planes_.emplace_back();
+    for (const uint32_t weight : PlaneWeightsOf(endpoint->config(), instance, speeds_)) {
+      planes.push_back({.weight = weight});
     }
   }
+}
+
+PlaneView Administration::PlaneOf(uint32_t i, uint32_t plane) const {
+  const Config& config = endpoint_->config();
+  const InstanceConfig& instance = config.instances[i];
+  const uint32_t port = instance.ports[plane].port;
+  const Plane& own = planes_[i][plane];
+  const bool link_up = endpoint_->ports()[port]->link().up;
+  return {.name = {.xpu = instance.xpu, .instance = instance.instance, .plane = plane},
+          .port = config.ports[port].name,
+          .admin = own.setting,
+          .port_up = port_up_[port],
+          .link_up = link_up,
+          .up = own.setting != PlaneSetting::kDown && port_up_[port] && link_up,
+          .weight = own.weight};
+}
+
+std::vector<PlaneView> Administration::Planes() const {
+  std::vector<PlaneView> all;
+  for (uint32_t i = 0; i < planes_.size(); ++i) {
+    for (uint32_t plane = 0; plane < planes_[i].size(); ++plane) all.push_back(PlaneOf(i, plane));
+  }
   return all;
+}
+
+absl::StatusOr<uint32_t> Administration::Find(const PlaneName& name) const {
+  const auto& instances = endpoint_->config().instances;
+  for (uint32_t i = 0; i < instances.size(); ++i) {
+    if (instances[i].xpu != name.xpu || instances[i].instance != name.instance) continue;
+    if (name.plane < instances[i].ports.size()) return i;
+  }
+  return absl::NotFoundError(StrCat("there is no plane ", name.plane, " of instance ",
+                                    name.instance, " of XPU ", name.xpu,
+                                    "; planes.list names them"));
 }
 
 absl::StatusOr<AdminView::AdminQuestion> Administration::Ask(uint32_t lcore,
@@ -67,32 +100,94 @@ absl::StatusOr<AdminView::AdminQuestion> Administration::SetPort(std::string_vie
   return question;
 }
 
-absl::StatusOr<AdminView::AdminQuestion> Administration::SetPlane(uint32_t xpu, uint32_t instance,
-                                                                  uint32_t plane, bool up) {
-  const Config& config = endpoint_->config();
-  uint32_t i = 0;
-  while (i < config.instances.size() &&
-         (config.instances[i].xpu != xpu || config.instances[i].instance != instance)) {
-    ++i;
+absl::StatusOr<AdminView::AdminQuestion> Administration::SetPlane(const PlaneName& name,
+                                                                  PlaneSetting setting) {
+  const absl::StatusOr<uint32_t> found = Find(name);
+  if (!found.ok()) return found.status();
+  const uint32_t i = *found;
+  Plane& plane = planes_[i][name.plane];
+  const bool is_only_one = planes_[i].size() == 1;
+  if (is_only_one && setting == PlaneSetting::kDrain) {
+    return absl::FailedPreconditionError(
+        "the instance has no other plane that what is sent could take; set this one down");
   }
-  if (i == config.instances.size() || plane >= config.instances[i].ports.size()) {
-    return absl::NotFoundError(StrCat("there is no plane ", plane, " of instance ", instance,
-                                      " of XPU ", xpu, "; planes.list names them"));
-  }
-  if (instance_up_[i] == up) return AdminView::AdminQuestion([] { return true; });
+  if (plane.setting == setting) return AdminView::AdminQuestion([] { return true; });
   absl::StatusOr<AdminView::AdminQuestion> question =
-      Ask(endpoint_->pipeline_of(i), {.kind = LcoreRequestKind::kSetInstance,
-                                      .instance = endpoint_->number_of(i), .up = up});
+      Ask(endpoint_->pipeline_of(i),
+          {.kind = is_only_one ? LcoreRequestKind::kSetInstance : LcoreRequestKind::kSetPlane,
+           .instance = endpoint_->number_of(i),
+           .up = setting != PlaneSetting::kDown,
+           .plane = name.plane,
+           .plane_admin = ToLcore(setting)});
   if (!question.ok()) return question;
-  instance_up_[i] = up;
-  endpoint_->events().Raise(
-      EventKind::kPlaneAdmin,
-      {{EventField::kXpu, xpu},
-       {EventField::kInstance, instance},
-       {EventField::kPlane, plane},
-       {EventField::kPort, config.ports[config.instances[i].ports[plane].port].name},
-       {EventField::kAdmin, up ? "up" : "down"}});
+  plane.setting = setting;
+  endpoint_->events().Raise(EventKind::kPlaneAdmin, {{EventField::kXpu, name.xpu},
+                                                     {EventField::kInstance, name.instance},
+                                                     {EventField::kPlane, name.plane},
+                                                     {EventField::kPort, PlaneOf(i, name.plane).port},
+                                                     {EventField::kAdmin, NameOf(setting)}});
   return question;
+}
+
+absl::StatusOr<AdminView::AdminQuestion> Administration::SetWeight(const PlaneName& name,
+                                                                   std::optional<uint32_t> peer,
+                                                                   uint32_t weight) {
+  const absl::StatusOr<uint32_t> found = Find(name);
+  if (!found.ok()) return found.status();
+  const uint32_t i = *found;
+  const uint32_t lcore = endpoint_->pipeline_of(i);
+  const uint32_t number = endpoint_->number_of(i);
+  uint32_t index = LcoreRequest::kAllPeers;
+  if (peer) {
+    const auto& peers = endpoint_->pipeline(lcore).instance(number).params.peers;
+    index = 0;
+    while (index < peers.size() && peers[index].xpuid != *peer) ++index;
+    if (index == peers.size() || !peers[index].planes[name.plane].present) {
+      return absl::NotFoundError(StrCat("plane ", name.plane, " leads to no peer ", *peer,
+                                        "; planes.peers names those that it leads to"));
+    }
+  }
+  absl::StatusOr<AdminView::AdminQuestion> question =
+      Ask(lcore, {.kind = LcoreRequestKind::kSetWeight,
+                  .instance = number,
+                  .peer = index,
+                  .plane = name.plane,
+                  .weight = weight});
+  if (!question.ok()) return question;
+  planes_[i][name.plane].weight_set = true;
+  if (!peer) planes_[i][name.plane].weight = weight;
+  return question;
+}
+
+bool Administration::TellWeight(uint32_t instance, uint32_t plane, uint32_t weight) {
+  return Ask(endpoint_->pipeline_of(instance), {.kind = LcoreRequestKind::kSetWeight,
+                                                .instance = endpoint_->number_of(instance),
+                                                .peer = LcoreRequest::kAllPeers,
+                                                .plane = plane,
+                                                .weight = weight})
+      .ok();
+}
+
+void Administration::NoteLinkSpeed(uint32_t port, uint64_t speed_bps) {
+  if (speed_bps == 0 || speeds_[port] == speed_bps) return;
+  speeds_[port] = speed_bps;
+  speeds_noted_ = true;
+}
+
+void Administration::FollowLinkSpeeds() {
+  if (!speeds_noted_) return;
+  const Config& config = endpoint_->config();
+  for (uint32_t i = 0; i < planes_.size(); ++i) {
+    if (planes_[i].size() == 1) continue;
+    const std::vector<uint32_t> weights = PlaneWeightsOf(config, config.instances[i], speeds_);
+    for (uint32_t p = 0; p < weights.size(); ++p) {
+      Plane& plane = planes_[i][p];
+      if (plane.weight_set || plane.weight == weights[p]) continue;
+      if (!TellWeight(i, p, weights[p])) return;
+      plane.weight = weights[p];
+    }
+  }
+  speeds_noted_ = false;
 }
 
 }  // namespace suede

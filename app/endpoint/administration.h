@@ -1,8 +1,9 @@
-// Ports and planes that an operator takes out of service and puts back.
+// Ports and planes that an operator takes out of service and puts back, and the weights of planes.
 #ifndef SUEDE_APP_ENDPOINT_ADMINISTRATION_H_
 #define SUEDE_APP_ENDPOINT_ADMINISTRATION_H_
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -14,27 +15,46 @@ namespace suede {
 
 class Endpoint;
 
-// Control thread only. An instance has one port, so that its planes are plane 0; with several,
-// InstanceConfig::ports has one for each.
+// Control thread only. The planes of an instance are InstanceConfig::ports; the only plane of one
+// with a single port is the instance itself.
 class Administration {
  public:
   // The endpoint outlives it, and has its ports and pipelines.
   explicit Administration(Endpoint* endpoint);
 
+  // Those of all instances, in the order of the configuration; without what the lcores alone know.
   std::vector<PlaneView> Planes() const;
+  PlaneView PlaneOf(uint32_t instance, uint32_t plane) const;  // of Config::instances
+  // The index of a plane's instance in Config::instances; NOT_FOUND.
+  absl::StatusOr<uint32_t> Find(const PlaneName& name) const;
   bool port_up(uint32_t port) const { return port_up_[port]; }
+
   absl::StatusOr<AdminView::AdminQuestion> SetPort(std::string_view name, bool up);
-  absl::StatusOr<AdminView::AdminQuestion> SetPlane(uint32_t xpu, uint32_t instance,
-                                                    uint32_t plane, bool up);
+  absl::StatusOr<AdminView::AdminQuestion> SetPlane(const PlaneName& name, PlaneSetting setting);
+  absl::StatusOr<AdminView::AdminQuestion> SetWeight(const PlaneName& name,
+                                                     std::optional<uint32_t> peer, uint32_t weight);
+  // The link of Config::ports[port] has come up.
+  void NoteLinkSpeed(uint32_t port, uint64_t speed_bps);
+  // Lets weights that come from the speeds of links follow these, but for planes of which an operator
+  // has set any. What a full mailbox does not take comes the next time: every 10 ms or so.
+  void FollowLinkSpeeds();
 
  private:
+  struct Plane {
+    PlaneSetting setting = PlaneSetting::kUp;
+    uint32_t weight = 1;      // for peers without one of their own
+    bool weight_set = false;  // by an operator, for a peer at least
+  };
   // Answered when all that was asked of the lcore has taken effect.
   absl::StatusOr<AdminView::AdminQuestion> Ask(uint32_t lcore, const LcoreRequest& request);
+  bool TellWeight(uint32_t instance, uint32_t plane, uint32_t weight);
 
   Endpoint* const endpoint_;
-  std::vector<bool> port_up_;      // as Config::ports
-  std::vector<bool> instance_up_;  // as Config::instances
-  std::vector<uint32_t> asked_;    // of each lcore
+  std::vector<bool> port_up_;               // as Config::ports
+  std::vector<std::vector<Plane>> planes_;  // as Config::instances, and their ports
+  std::vector<uint64_t> speeds_;            // as Config::ports: the last that was known, or 0
+  bool speeds_noted_ = false;
+  std::vector<uint32_t> asked_;             // of each lcore
 };
 
 }  // namespace suede

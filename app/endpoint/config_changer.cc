@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "endpoint/pipeline_params.h"
+
 namespace suede {
 namespace {
 
 // Whether lcores have to be told of the difference.
 bool IsOfLcores(const Config& a, const Config& b) {
   return a.partition != b.partition || a.classes != b.classes || a.packing != b.packing ||
-         a.transport != b.transport || a.clients.unclaimed_pdus != b.clients.unclaimed_pdus;
+         a.transport != b.transport || a.planes != b.planes ||
+         a.clients.unclaimed_pdus != b.clients.unclaimed_pdus;
 }
 
 }  // namespace
@@ -53,7 +56,7 @@ absl::Status ConfigChanger::Begin(const Config& config) {
   busy_ = true;
   wanted_ = config;
   for (const std::unique_ptr<Share>& share : shares_) {
-    share->change.settings = Endpoint::SettingsOf(config);
+    share->change.settings = SettingsOf(config);
     share->change.done.store(false, std::memory_order_relaxed);
     share->sent = false;
   }

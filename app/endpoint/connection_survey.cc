@@ -11,6 +11,7 @@ std::string_view NameOf(ConnectionState state) {
     case ConnectionState::kOpen: return "open";
     case ConnectionState::kPaused: return "paused";
     case ConnectionState::kRetransmitting: return "retransmitting";
+    case ConnectionState::kFrozen: return "frozen";
     case ConnectionState::kLost: break;
   }
   return "lost";
@@ -80,6 +81,7 @@ void ConnectionSurvey::Take(const ConnectionSnapshot& snapshot, const InstanceCo
         {.xpu = instance.xpu,
          .instance = instance.instance,
          .peer = row.peer_xpuid,
+         .plane = row.plane,
          .vc = is_per_vc ? std::optional<uint32_t>(row.vc) : std::nullopt,
          .state = NameOf(row.state),
          .next_psn = row.next_psn,

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/big_endian.h"
 #include "dpdk/crc.h"
 #include "dpdk/hugepages.h"
 #include "endpoint/log_line.h"
+#include "endpoint/pipeline_params.h"
 #include "endpoint/version.h"
 #include "pipeline/lcore_loop.h"
 #include "preflight/preflight.h"
@@ -37,29 +37,6 @@ IdleStrategy ToIdle(LcoreConfig::Idle idle) {
   return IdleStrategy::kSpin;
 }
 
-TransportParams ToTransport(const TransportConfig& config) {
-  return {.psn_scope = config.psn_scope == TransportConfig::PsnScope::kVc ? PsnScope::kVc
-                                                                          : PsnScope::kPort,
-          .window_pdus = config.window_pdus,
-          .window_bytes = config.window_bytes,
-          .ack_every_pdus = config.ack_every_pdus,
-          .ack_delay = config.ack_delay,
-          .nack_timeout = config.nack_timeout,
-          .rto_initial = config.rto_initial,
-          .rto_min = config.rto_min,
-          .rto_max = config.rto_max,
-          .max_tries = config.max_tries,
-          .not_ready_backoff = config.not_ready_backoff,
-          .hello_timeout = config.hello_timeout,
-          .hello_tries = config.hello_tries};
-}
-
-TrafficClass ToClass(const ConfigClass& c) { return {.pcp = c.pcp, .dscp = c.dscp, .ecn = c.ecn}; }
-
-NetAddress ToAddress(const ConfigAddress& address) {
-  return {.high = address.high, .low = address.low};
-}
-
 EalLogLevel ToLogLevel(EventSeverity severity) {
   switch (severity) {
     case EventSeverity::kInfo: return EalLogLevel::kInfo;
@@ -67,23 +44,6 @@ EalLogLevel ToLogLevel(EventSeverity severity) {
     case EventSeverity::kError: break;
   }
   return EalLogLevel::kError;
-}
-
-// The two enumerations name the same things in the same order.
-static_assert(static_cast<int>(PortConfig::Encapsulation::kAfh2c) ==
-              static_cast<int>(Encap::kAfh2c));
-
-FrameRules ToRules(const PortConfig& port) {
-  return {.encap = static_cast<Encap>(port.encapsulation),
-          .udp_port = port.udp_port,
-          .mac_prefix = LoadBe32(port.mac_prefix.data()),
-          .ether_type = port.ether_type};
-}
-
-// What an AFH Gen 1 frame to the instance has where MAC addresses are.
-MacAddress AfhMac(const ConfigMacPrefix& prefix, const ConfigAddress& address) {
-  return {prefix[0], prefix[1], prefix[2], prefix[3], static_cast<uint8_t>(address.low >> 8),
-          static_cast<uint8_t>(address.low)};
 }
 
 // Which boot this is: grows with time in steps of 32 ms, never 0. See docs/control-pdus.md.
@@ -177,92 +137,19 @@ absl::Status Endpoint::StartEalFor() {
   return absl::OkStatus();
 }
 
-Settings Endpoint::SettingsOf(const Config& config) {
-  Settings settings{.partition = static_cast<uint16_t>(config.partition),
-                    .ack_class = ToClass(config.classes.ack),
-                    .pack_limit_bytes = config.packing.limit_bytes,
-                    .inflight_pdus = config.transport.inflight_pdus,
-                    .unclaimed_pdus = config.clients.unclaimed_pdus,
-                    .transport = ToTransport(config.transport)};
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) settings.classes[vc] = ToClass(config.classes.vc[vc]);
-  return settings;
-}
-
 void Endpoint::Adopt(Config config) { config_ = std::move(config); }
 
-InstanceParams Endpoint::MakeInstanceParams(const InstanceConfig& instance, uint32_t port) const {
-  InstanceParams params{.xpuid = static_cast<uint16_t>(instance.xpu),
-                        .instance = static_cast<uint8_t>(instance.instance),
-                        .planes = {{.port = port, .address = ToAddress(instance.ports[0].address)}},
-                        .partition = static_cast<uint16_t>(config_.partition)};
-  const Settings settings = SettingsOf(config_);
-  params.classes = settings.classes;
-  params.ack_class = settings.ack_class;
-  params.pack_limit_bytes = settings.pack_limit_bytes;
-  params.inflight_pdus = settings.inflight_pdus;
-  params.unclaimed_pdus = settings.unclaimed_pdus;
-  params.epoch = epoch_;
-  params.transport = settings.transport;
-  for (const PeerConfig& peer : config_.peers) {
-    const PeerPort* at = FindPeerPort(peer, instance.ports[0].port, instance.instance);
-    if (at == nullptr) continue;
-    const ConfigAddress address = PeerAddress(peer, *at, instance.instance);
-    if (address == instance.ports[0].address) continue;  // an instance is no peer of its own
-    params.peers.push_back({.xpuid = static_cast<uint16_t>(peer.xpu),
-                            .planes = {{.address = ToAddress(address),
-                                        .mac = at->mac,
-                                        .resolving = at->mac == ConfigMac{} &&
-                                                     LearnsNeighbours(config_.ports[at->port])}}});
-  }
-  return params;
-}
-
-PortOptions Endpoint::MakePortOptions(uint32_t p) const {
-  // Clients' packed commands may take a frame each at worst; beyond this many a stuck destination
-  // costs a wait, not a frame more.
-  constexpr uint32_t kMostPackedFrames = 4096;
-  using Encapsulation = PortConfig::Encapsulation;
-  const PortConfig& port = config_.ports[p];
-  const Encapsulation encap = port.encapsulation;
-  std::vector<InstanceParams> instances;
-  std::vector<MacAddress> addresses;
-  for (const InstanceConfig& instance : config_.instances) {
-    if (instance.ports[0].port != p) continue;
-    instances.push_back(MakeInstanceParams(instance, 0));
-    if (encap == Encapsulation::kAfh1 || encap == Encapsulation::kAfh1s) {
-      addresses.push_back(AfhMac(port.mac_prefix, instance.ports[0].address));
-    }
-  }
-  const uint32_t packed =
-      std::min(config_.clients.aggregate_lines * config_.clients.max_queues, kMostPackedFrames);
-  // The kernel may have VLANs of its own on a TAP device.
-  const uint32_t tag_bytes = port.vid.has_value() || port.tap.has_value() ? 4 : 0;
-  return {.name = port.name,
-          .device = port.device,
-          .mtu = static_cast<uint16_t>(port.mtu_bytes),
-          .frame_bytes = std::max<uint32_t>(kMinFrameBytes, 14 + tag_bytes + port.mtu_bytes),
-          .rx_descriptors = static_cast<uint16_t>(port.rx_descriptors),
-          .tx_descriptors = static_cast<uint16_t>(port.tx_descriptors),
-          .mac = port.mac,
-          .addresses = std::move(addresses),
-          .promiscuous = encap == Encapsulation::kAfh2 || encap == Encapsulation::kAfh2c,
-          .numa_node = -1,
-          .pool_frames =
-              FramesNeeded(instances, packed, port.rx_descriptors, port.tx_descriptors)};
-}
-
 std::vector<uint64_t> Endpoint::PoolBytesOf(const Config& config) {
-  const Endpoint unstarted(config, nullptr);
   std::vector<uint64_t> bytes;
   for (uint32_t p = 0; p < config.ports.size(); ++p) {
-    bytes.push_back(PoolBytes(unstarted.MakePortOptions(p)));
+    bytes.push_back(PoolBytes(PortOptionsOf(config, p)));
   }
   return bytes;
 }
 
 absl::Status Endpoint::OpenPorts() {
   for (uint32_t p = 0; p < config_.ports.size(); ++p) {
-    absl::StatusOr<std::unique_ptr<DpdkPort>> opened = DpdkPort::Open(MakePortOptions(p));
+    absl::StatusOr<std::unique_ptr<DpdkPort>> opened = DpdkPort::Open(PortOptionsOf(config_, p));
     if (!opened.ok()) return opened.status();
     for (const std::string& warning : (*opened)->warnings()) {
       log_(EalLogLevel::kWarning, "port", warning);
@@ -272,33 +159,41 @@ absl::Status Endpoint::OpenPorts() {
   return absl::OkStatus();
 }
 
+std::vector<uint64_t> Endpoint::LinkSpeeds() const {
+  std::vector<uint64_t> speeds;
+  for (const auto& port : ports_) speeds.push_back(port->link().speed_bps);
+  return speeds;
+}
+
 void Endpoint::BuildPipelines() {
   lanes_.resize(config_.ports.size());
-  std::vector<std::vector<uint32_t>> numbers(config_.lcores.size());
+  port_places_.resize(config_.ports.size());
   for (size_t l = 0; l < config_.lcores.size(); ++l) {
     pipelines_.push_back(std::make_unique<Pipeline>());
-    numbers[l].assign(config_.ports.size(), ~0u);
   }
-  port_places_.resize(config_.ports.size());
+  const std::vector<uint64_t> speeds = LinkSpeeds();
   for (const InstanceConfig& instance : config_.instances) {
-    Pipeline& pipeline = *pipelines_[instance.lcore];
-    const uint32_t p = instance.ports[0].port;
-    const PortConfig& port = config_.ports[p];
-    uint32_t& number = numbers[instance.lcore][p];
-    if (number == ~0u) {
-      lanes_[p] = std::make_unique<PacketLane>(ToRules(port), ports_[p]->max_frame_bytes(),
-                                               config_.management.packet_burst);
-      number = pipeline.AddPort(ports_[p].get(),
-                                {.rules = ToRules(port),
-                                 .session = port.session,
-                                 .tagged = port.vid.has_value(),
-                                 .vid = port.vid.value_or(0),
-                                 .mac = port.mac.value_or(ports_[p]->mac())},
-                                lanes_[p].get());
-      port_places_[p] = PortPlace{.lcore = instance.lcore, .number = number};
+    InstanceParams params = InstanceParamsOf(config_, instance);
+    params.epoch = epoch_;
+    const std::vector<uint32_t> weights = PlaneWeightsOf(config_, instance, speeds);
+    for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
+      params.planes[plane].port = AddPort(instance.ports[plane].port, instance.lcore);
+      params.planes[plane].weight = weights[plane];
     }
-    numbers_.push_back(pipeline.AddInstance(MakeInstanceParams(instance, number)));
+    numbers_.push_back(pipelines_[instance.lcore]->AddInstance(params));
   }
+}
+
+// The number of Config::ports[p] in the pipeline of the lcore that serves it.
+uint32_t Endpoint::AddPort(uint32_t p, uint32_t lcore) {
+  if (port_places_[p]) return port_places_[p]->number;
+  const PortConfig& port = config_.ports[p];
+  lanes_[p] = std::make_unique<PacketLane>(RulesOf(port), ports_[p]->max_frame_bytes(),
+                                           config_.management.packet_burst);
+  const uint32_t number = pipelines_[lcore]->AddPort(
+      ports_[p].get(), PortParamsOf(port, ports_[p]->mac()), lanes_[p].get());
+  port_places_[p] = PortPlace{.lcore = lcore, .number = number};
+  return number;
 }
 
 absl::Status Endpoint::Start() {

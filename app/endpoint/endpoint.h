@@ -22,7 +22,6 @@
 #include "endpoint/watch.h"
 #include "mgmt/event_log.h"
 #include "pipeline/pipeline.h"
-#include "pipeline/settings.h"
 
 namespace suede {
 
@@ -67,8 +66,6 @@ class Endpoint {
   // Takes another as the one in effect. It differs in nothing that takes a restart, and what
   // concerns lcores they have taken already.
   void Adopt(Config config);
-  // What lcores are told of a configuration.
-  static Settings SettingsOf(const Config& config);
   // Where Config::instances[i] lives.
   uint32_t pipeline_of(uint32_t instance) const { return config_.instances[instance].lcore; }
   uint32_t number_of(uint32_t instance) const { return numbers_[instance]; }
@@ -83,6 +80,9 @@ class Endpoint {
   }
   const std::string& eal_arguments() const { return eal_arguments_; }
   const std::vector<std::unique_ptr<DpdkPort>>& ports() const { return ports_; }
+
+  // Of Config::ports; 0 where one is not known.
+  std::vector<uint64_t> LinkSpeeds() const;
 
   // A number that grows with each turn of an lcore.
   uint64_t Progress(uint32_t lcore) const;
@@ -105,8 +105,7 @@ class Endpoint {
   void ForEachBlock(Each each) const;
   void BuildPipelines();
   static uint32_t PlainMemoryMb(const Config& config);
-  PortOptions MakePortOptions(uint32_t port) const;
-  InstanceParams MakeInstanceParams(const InstanceConfig& instance, uint32_t port) const;
+  uint32_t AddPort(uint32_t port, uint32_t lcore);
 
   Config config_;
   const Log log_;

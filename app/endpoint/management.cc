@@ -298,6 +298,31 @@ AdminView::QueueQuestion Management::Queues() {
   return [survey = std::make_shared<QueueSurvey>(&queue_desk_)] { return survey->Poll(); };
 }
 
+PlaneAdminView::PlanesQuestion Management::Planes() {
+  return [list = std::make_shared<PlaneList>(&plane_desk_)] { return list->Poll(); };
+}
+
+PlaneAdminView::PlanePeersQuestion Management::PlanePeers(const PlanePeerQuery& query) {
+  return [survey = std::make_shared<PlanePeerSurvey>(&plane_desk_, query)] {
+    return survey->Poll();
+  };
+}
+
+absl::StatusOr<PlaneAdminView::DrainQuestion> Management::DrainPlane(const PlaneName& name) {
+  Administration& administration = endpoint_->administration();
+  const absl::StatusOr<AdminQuestion> set = administration.SetPlane(name, PlaneSetting::kDrain);
+  if (!set.ok()) return set.status();
+  const uint32_t instance = *administration.Find(name);
+  using Left = absl::StatusOr<std::optional<uint64_t>>;
+  return [&administration, name, instance,
+          load = std::make_shared<PlaneLoad>(&plane_desk_, instance, name.plane)]() -> Left {
+    if (administration.PlaneOf(instance, name.plane).admin == PlaneSetting::kDrain) {
+      return load->Poll();
+    }
+    return absl::FailedPreconditionError("the plane was set up or down meanwhile");
+  };
+}
+
 std::string Management::FilePrefix() {
   return EalTakesSecondProcesses() ? EalFilePrefix(endpoint_->config()) : "";
 }

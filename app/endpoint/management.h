@@ -14,6 +14,7 @@
 #include "endpoint/endpoint.h"
 #include "endpoint/logger.h"
 #include "endpoint/packet_service.h"
+#include "endpoint/plane_survey.h"
 #include "endpoint/queue_survey.h"
 #include "endpoint/registers.h"
 #include "mgmt/endpoint_view.h"
@@ -77,16 +78,24 @@ class Management final : public EndpointView {
   EventLog& Events() override { return endpoint_->events(); }
 
   // AdminView.
-  std::vector<PlaneView> Planes() override { return endpoint_->administration().Planes(); }
   absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view port, bool up) override {
     return endpoint_->administration().SetPort(port, up);
   }
-  absl::StatusOr<AdminQuestion> SetPlaneAdmin(uint32_t xpu, uint32_t instance, uint32_t plane,
-                                              bool up) override {
-    return endpoint_->administration().SetPlane(xpu, instance, plane, up);
-  }
   QueueQuestion Queues() override;
   std::string FilePrefix() override;
+
+  // PlaneAdminView.
+  PlanesQuestion Planes() override;
+  PlanePeersQuestion PlanePeers(const PlanePeerQuery& query) override;
+  absl::StatusOr<AdminQuestion> SetPlaneAdmin(const PlaneName& name,
+                                              PlaneSetting setting) override {
+    return endpoint_->administration().SetPlane(name, setting);
+  }
+  absl::StatusOr<AdminQuestion> SetPlaneWeight(const PlaneName& name, std::optional<uint32_t> peer,
+                                               uint32_t weight) override {
+    return endpoint_->administration().SetWeight(name, peer, weight);
+  }
+  absl::StatusOr<DrainQuestion> DrainPlane(const PlaneName& name) override;
 
  private:
   Management(Endpoint* endpoint, ClientService* clients, Logger* logger, ConfigOrigin origin)
@@ -96,7 +105,8 @@ class Management final : public EndpointView {
         changer_(endpoint, std::move(origin)),
         registers_(endpoint, &changer_, [clients] { return clients->server().clients().size(); }),
         desk_(endpoint),
-        queue_desk_(endpoint) {}
+        queue_desk_(endpoint),
+        plane_desk_(endpoint) {}
   // Lets everything know of a configuration that has taken effect.
   void Adopt(const Config& config, const std::vector<ConfigChange>& changes);
   CounterSetView TotalCounters() const;
@@ -115,6 +125,7 @@ class Management final : public EndpointView {
   EndpointRegisters registers_;
   SnapshotDesk desk_;  // outlives the server's questions
   QueueDesk queue_desk_;
+  PlaneDesk plane_desk_;
   bool drains_ = false;
   std::string http_address_;
   std::vector<Running> captures_;

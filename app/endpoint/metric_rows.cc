@@ -53,6 +53,15 @@ std::vector<MetricRow> PortRows() {
   return rows;
 }
 
+std::vector<MetricRow> InstanceRows() {
+  return {
+      {"inflight_limit_pdus", kGauge, "xpu instance",
+       "Most PDUs that may be in flight (transport.inflight_pdus)"},
+      {"plane_up", kGauge, "xpu instance plane port",
+       "1 where the plane carries traffic: it and its port are set up, and the link is up"},
+  };
+}
+
 std::vector<MetricRow> SocketRows() {
   return {
       {"clients", kGauge, "state", "Client processes by state, as clients.list has them"},
@@ -69,11 +78,8 @@ std::vector<MetricRow> SocketRows() {
 
 std::vector<MetricRow> AllMetricRows() {
   std::vector<MetricRow> rows;
-  const std::vector<MetricRow> limits = {
-      {"inflight_limit_pdus", kGauge, "xpu instance",
-       "Most PDUs that may be in flight (transport.inflight_pdus)"}};
   for (std::vector<MetricRow> part :
-       {ProcessRows(), StatsMetricRows(), limits, PortRows(), SocketRows()}) {
+       {ProcessRows(), StatsMetricRows(), InstanceRows(), PortRows(), SocketRows()}) {
     rows.insert(rows.end(), std::make_move_iterator(part.begin()),
                 std::make_move_iterator(part.end()));
   }

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
@@ -94,13 +95,19 @@ void Observer::AddInstances() {
     const uint32_t number = endpoint_->number_of(i);
     const MetricLabels labels{{"xpu", absl::StrCat(config.instances[i].xpu)},
                               {"instance", absl::StrCat(config.instances[i].instance)}};
-    const InstanceCells cells{.xpu = config.instances[i].xpu,
-                              .instance = config.instances[i].instance,
-                              .counters = &pipeline.counters(number),
-                              .gauges = &pipeline.gauges(number),
-                              .histograms = &pipeline.histograms(number),
-                              .inflight_limit = page_.NewCell("inflight_limit_pdus", labels)};
-    instances_.push_back(cells);
+    InstanceCells cells{.xpu = config.instances[i].xpu,
+                        .instance = config.instances[i].instance,
+                        .counters = &pipeline.counters(number),
+                        .gauges = &pipeline.gauges(number),
+                        .histograms = &pipeline.histograms(number),
+                        .inflight_limit = page_.NewCell("inflight_limit_pdus", labels)};
+    for (const InstancePort& at : config.instances[i].ports) {
+      MetricLabels of_plane = labels;
+      of_plane.emplace_back("plane", absl::StrCat(cells.ports.size()));
+      of_plane.emplace_back("port", config.ports[at.port].name);
+      cells.ports.push_back(at.port);
+      cells.plane_up.push_back(page_.NewCell("plane_up", of_plane));
+    }
     for (size_t c = 0; c < kCounterCount; ++c) {
       const auto counter = static_cast<Counter>(c);
       if (!IsOfInstance(counter)) continue;
@@ -114,6 +121,7 @@ void Observer::AddInstances() {
     for (size_t h = 0; h < kHistogramCount; ++h) {
       page_.Add(HistogramRows()[h], labels, &(*cells.histograms)[static_cast<HistogramId>(h)]);
     }
+    instances_.push_back(std::move(cells));
   }
 }
 
@@ -194,6 +202,7 @@ void Observer::Tick() {
   }
   CopyLcores();
   CopyPorts(ask_devices);
+  CopyPlanes();
   CopyClients();
   if (ask_devices) CopyProcess();
   FeelPulses();
@@ -224,6 +233,15 @@ void Observer::CopyPorts(bool ask_devices) {
     if (!ask_devices || cells.device.empty()) continue;
     const std::vector<DeviceCounter>& device = port.ReadDevice();
     for (size_t d = 0; d < device.size(); ++d) Set(cells.device[d], device[d].value);
+  }
+}
+
+void Observer::CopyPlanes() {
+  for (uint32_t i = 0; i < instances_.size(); ++i) {
+    const InstanceCells& cells = instances_[i];
+    for (uint32_t plane = 0; plane < cells.plane_up.size(); ++plane) {
+      Set(cells.plane_up[plane], endpoint_->administration().PlaneOf(i, plane).up ? 1 : 0);
+    }
   }
 }
 
@@ -298,12 +316,26 @@ std::vector<std::string> Observer::Obstacles() const {
   std::vector<std::string> obstacles = Ailments();
   if (!started_.load(std::memory_order_relaxed)) obstacles.emplace_back("starting");
   if (draining_.load(std::memory_order_relaxed)) obstacles.emplace_back("draining");
-  for (const PortCells& cells : ports_) {
-    if (!cells.port->link().up) {
-      obstacles.push_back(absl::StrCat("port ", cells.port->name(), ": link down"));
-    }
+  for (size_t p = 0; p < ports_.size(); ++p) {
+    if (!IsMissed(p)) continue;
+    obstacles.push_back(absl::StrCat("port ", ports_[p].port->name(), ": link down"));
   }
   return obstacles;
+}
+
+bool Observer::IsMissed(size_t port) const {
+  if (ports_[port].port->link().up) return false;
+  bool is_used = false;
+  for (const InstanceCells& instance : instances_) {
+    const auto begin = instance.ports.begin();
+    const auto end = instance.ports.end();
+    if (std::find(begin, end, port) == end) continue;
+    is_used = true;
+    if (std::none_of(begin, end, [this](uint32_t p) { return ports_[p].port->link().up; })) {
+      return true;
+    }
+  }
+  return !is_used;
 }
 
 }  // namespace suede

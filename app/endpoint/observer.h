@@ -52,6 +52,8 @@ class Observer {
     const GaugeBlock* gauges = nullptr;
     const HistogramBlock* histograms = nullptr;
     MetricCell* inflight_limit = nullptr;
+    std::vector<uint32_t> ports{};        // of its planes, as Config::ports
+    std::vector<MetricCell*> plane_up{};
   };
   const std::vector<InstanceCells>& instances() const { return instances_; }
   const std::vector<uint32_t>& lcore_cpus() const { return lcore_cpus_; }
@@ -91,9 +93,12 @@ class Observer {
   void AddSockets();
   void CopyLcores();
   void CopyPorts(bool ask_devices);
+  void CopyPlanes();
   void CopyProcess();
   void CopyClients();
   void FeelPulses();
+  // Whether a port is down that somebody needs: no instance on it has another one with a link.
+  bool IsMissed(size_t port) const;
   static int64_t NowNs();
 
   Endpoint* const endpoint_;

@@ -79,16 +79,17 @@ absl::Status PacketService::GiveAddresses(uint32_t number) {
   const PortConfig& port = config.ports[number];
   if (!port.tap_prefix) return absl::OkStatus();
   for (const InstanceConfig& instance : config.instances) {
-    const InstancePort& at = instance.ports[0];
-    if (at.port != number) continue;
-    const LinkAddress address{.is_v6 = port.encapsulation == PortConfig::Encapsulation::kUdp6,
-                              .high = at.address.high,
-                              .low = at.address.low};
-    absl::Status status = AddAddress(ports_[number].tap->interface(), address, *port.tap_prefix);
-    if (status.ok()) continue;
-    return absl::FailedPreconditionError(absl::StrCat(
-        "tap ", *port.tap, ": ", FormatAddress(port.encapsulation, at.address), ": ",
-        std::string(status.message()), "; see 'ip address', or leave ports[].tap_prefix out"));
+    for (const InstancePort& at : instance.ports) {
+      if (at.port != number) continue;
+      const LinkAddress address{.is_v6 = port.encapsulation == PortConfig::Encapsulation::kUdp6,
+                                .high = at.address.high,
+                                .low = at.address.low};
+      absl::Status status = AddAddress(ports_[number].tap->interface(), address, *port.tap_prefix);
+      if (status.ok()) continue;
+      return absl::FailedPreconditionError(absl::StrCat(
+          "tap ", *port.tap, ": ", FormatAddress(port.encapsulation, at.address), ": ",
+          std::string(status.message()), "; see 'ip address', or leave ports[].tap_prefix out"));
+    }
   }
   return absl::OkStatus();
 }

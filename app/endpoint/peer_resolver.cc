@@ -41,17 +41,23 @@ absl::StatusOr<std::unique_ptr<PeerResolver>> PeerResolver::Create(Endpoint* end
 void PeerResolver::FindPeers() {
   const Config& config = endpoint_->config();
   for (uint32_t i = 0; i < config.instances.size(); ++i) {
-    if (config.instances[i].ports[0].port != port_) continue;
-    lcore_ = endpoint_->pipeline_of(i);
-    const uint32_t number = endpoint_->number_of(i);
-    const auto& peers = endpoint_->pipeline(lcore_).instance(number).params.peers;
-    for (uint32_t peer = 0; peer < peers.size(); ++peer) {
-      if (!peers[peer].planes[0].resolving) continue;
-      const NetAddress& address = peers[peer].planes[0].address;
-      const LinkAddress at =
-          ToLink(config.ports[port_].encapsulation, address.high, address.low);
-      peers_[at].uses.push_back({.instance = number, .peer = peer});
+    for (uint32_t plane = 0; plane < config.instances[i].ports.size(); ++plane) {
+      if (config.instances[i].ports[plane].port == port_) FindPeers(i, plane);
     }
+  }
+}
+
+// Those of Config::instances[instance], one of whose planes the port is.
+void PeerResolver::FindPeers(uint32_t instance, uint32_t plane) {
+  lcore_ = endpoint_->pipeline_of(instance);
+  const uint32_t number = endpoint_->number_of(instance);
+  const auto& peers = endpoint_->pipeline(lcore_).instance(number).params.peers;
+  const auto encapsulation = endpoint_->config().ports[port_].encapsulation;
+  for (uint32_t peer = 0; peer < peers.size(); ++peer) {
+    const PeerPlane& at = peers[peer].planes[plane];
+    if (!at.present || !at.resolving) continue;
+    peers_[ToLink(encapsulation, at.address.high, at.address.low)].uses.push_back(
+        {.instance = number, .peer = peer, .plane = plane});
   }
 }
 
@@ -96,7 +102,8 @@ void PeerResolver::TellLcore() {
       if (!requests.Push({.kind = LcoreRequestKind::kSetPeerMac,
                           .instance = use.instance,
                           .peer = use.peer,
-                          .mac = peer.mac})) {
+                          .mac = peer.mac,
+                          .plane = use.plane})) {
         return;
       }
       use.told = true;
@@ -121,8 +128,10 @@ void PeerResolver::AskKernel(Clock::time_point now) {
 void PeerResolver::GiveUp(const Peer& peer) {
   auto& requests = endpoint_->pipeline(lcore_).mailbox().requests;
   for (const Use& use : peer.uses) {
-    requests.Push(
-        {.kind = LcoreRequestKind::kLosePeer, .instance = use.instance, .peer = use.peer});
+    requests.Push({.kind = LcoreRequestKind::kLosePeer,
+                   .instance = use.instance,
+                   .peer = use.peer,
+                   .plane = use.plane});
   }
 }
 

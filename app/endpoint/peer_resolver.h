@@ -38,6 +38,7 @@ class PeerResolver {
   struct Use {
     uint32_t instance = 0;  // the pipeline's number
     uint32_t peer = 0;      // index into InstanceParams::peers
+    uint32_t plane = 0;
     bool told = true;       // of the last change
   };
   struct Peer {
@@ -50,6 +51,7 @@ class PeerResolver {
   PeerResolver(Endpoint* endpoint, uint32_t port, Endpoint::Log log)
       : endpoint_(endpoint), port_(port), log_(std::move(log)) {}
   void FindPeers();
+  void FindPeers(uint32_t instance, uint32_t plane);
   void OnFound(const LinkAddress& address, const ConfigMac& mac);
   void TellLcore();
   void GiveUp(const Peer& peer);

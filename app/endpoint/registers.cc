@@ -41,6 +41,8 @@ void Note(const Event& event, const Config& config, RegisterEvents& bits) {
       break;
     case EventKind::kPlaneUp:
     case EventKind::kPlaneDown:
+    case EventKind::kPeerPlaneUp:
+    case EventKind::kPeerPlaneDown:
       return bits.Raise(RegisterEvent::kPlaneChange);
     case EventKind::kPeerReset:
       return bits.Raise(RegisterEvent::kPeerReset);
@@ -173,6 +175,10 @@ absl::StatusOr<uint64_t> EndpointRegisters::Written(const RegisterRequest& reque
 
 uint64_t EndpointRegisters::Fact(RegisterFact fact, uint32_t index) const {
   const auto port = [&]() -> const DpdkPort& { return *endpoint_->ports()[index]; };
+  const auto plane = [&] {
+    const PlaneRef ref = PlaneAt(config(), index);
+    return endpoint_->administration().PlaneOf(ref.instance, ref.plane);
+  };
   switch (fact) {
     case RegisterFact::kVersion:
       return VersionNumber();
@@ -192,6 +198,12 @@ uint64_t EndpointRegisters::Fact(RegisterFact fact, uint32_t index) const {
       return port().pool_frames();
     case RegisterFact::kPortPoolFree:
       return port().FreeFrames();
+    case RegisterFact::kPlaneAdmin:
+      return static_cast<uint64_t>(plane().admin);
+    case RegisterFact::kPlaneUp:
+      return plane().up ? 1 : 0;
+    case RegisterFact::kPlaneWeight:
+      return plane().weight;
     default:
       break;  // the file knows it
   }

@@ -18,6 +18,7 @@ std::string_view StatusPageHtml() {
 <main>
 <section><h2>Ports</h2><table id="ports"></table></section>
 <section><h2>Instances</h2><table id="instances"></table></section>
+<section><h2>Planes</h2><table id="planes"></table></section>
 <section><h2>Lcores</h2><table id="lcores"></table></section>
 <section><h2>Clients</h2><table id="clients"></table></section>
 <section><h2>Drops</h2><table id="drops"></table></section>
@@ -147,7 +148,7 @@ function show(reading) {
          short(value(reading, 'port_rx_missed_total', labels)),
          short(value(reading, 'port_pool_free_frames', labels))]));
   fill('instances', ['instance', 'sent', 'received', 'in flight', 'queued', 'latency p50', 'p99',
-                     'round trip p50', 'go-backs', 'lost'],
+                     'round trip p50', 'go-backs', 'planes died', 'lost'],
        pick(reading, 'inflight_pdus', {}).map(({labels}) => [
          `${labels.xpu}.${labels.instance}`,
          short(rate(reading, 'tx_commands_total', labels), 'commands/s'),
@@ -158,7 +159,12 @@ function show(reading) {
          micros(quantile(reading, 'command_latency_seconds', labels, 0.99)),
          micros(quantile(reading, 'rtt_seconds', labels, 0.5)),
          short(value(reading, 'go_back_total', labels)),
+         short(value(reading, 'plane_deaths_total', labels)),
          short(value(reading, 'connections', {...labels, state: 'lost'}))]));
+  fill('planes', ['plane', 'port', 'state'],
+       pick(reading, 'plane_up', {}).map(({labels, value: up}) => [
+         `${labels.xpu}.${labels.instance}.${labels.plane}`, labels.port,
+         up ? ['up', 'good'] : ['down', 'bad']]));
   fill('lcores', ['CPU', 'busy', 'frames received', 'frames sent'],
        pick(reading, 'busy_cycles_total', {}).map(({labels}) => {
          const busy = rate(reading, 'busy_cycles_total', labels);

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "base/text.h"
+#include "control/config_change.h"
 #include "endpoint/endpoint.h"
+#include "path/plane_session.h"
 
 namespace suede {
 namespace {
@@ -17,6 +19,8 @@ EventKind KindOf(LcoreEventKind kind) {
     case LcoreEventKind::kPeerUnreachable: return EventKind::kPeerUnreachable;
     case LcoreEventKind::kPeerReachable: return EventKind::kPeerReachable;
     case LcoreEventKind::kHelloMismatch: return EventKind::kHelloMismatch;
+    case LcoreEventKind::kPlaneUp: return EventKind::kPeerPlaneUp;
+    case LcoreEventKind::kPlaneDown: return EventKind::kPeerPlaneDown;
     case LcoreEventKind::kQueueBroken: break;
   }
   return EventKind::kClientError;
@@ -24,8 +28,35 @@ EventKind KindOf(LcoreEventKind kind) {
 
 // Why a plane is down. A port that is set down may take its link along.
 std::string_view ReasonOf(const PlaneView& plane) {
-  if (!plane.admin_up) return "plane";
+  if (plane.admin == PlaneSetting::kDown) return "plane";
   return plane.port_up ? "link" : "port";
+}
+
+std::string_view NameOf(PlaneDownReason reason) {
+  switch (reason) {
+    case PlaneDownReason::kSilence: return "silence";
+    case PlaneDownReason::kTimeouts: return "timeouts";
+    case PlaneDownReason::kLink: return "link";
+    case PlaneDownReason::kPeer: return "peer";
+    case PlaneDownReason::kFence: return "fence";
+    case PlaneDownReason::kAdmin: return "admin";
+    case PlaneDownReason::kUnreachable: break;
+  }
+  return "unreachable";
+}
+
+// The key that a peer's HELLO does not agree in, and both values.
+void AddMismatch(const LcoreEvent& event, std::vector<EventValue>& values) {
+  std::string_view key = "packing.limit_bytes";
+  const auto what = static_cast<HelloMismatch>(event.what);
+  if (what == HelloMismatch::kPsnScope) key = "transport.psn_scope";
+  if (what == HelloMismatch::kWindowPdus) key = "transport.window_pdus";
+  values.emplace_back(EventField::kKey, key);
+  for (const auto& [field, value] :
+       {std::pair(EventField::kOwn, event.own), std::pair(EventField::kTheirs, event.theirs)}) {
+    // Some are names.
+    values.emplace_back(field, ConfigText(key, value).value_or(StrCat(value)));
+  }
 }
 
 }  // namespace
@@ -63,6 +94,7 @@ void Watch::LookAtPort(uint32_t p) {
   const LinkState link = port.link();
   if (link.up != link_up_[p]) {
     link_up_[p] = link.up;
+    if (link.up) endpoint_->administration().NoteLinkSpeed(p, link.speed_bps);
     std::vector<EventValue> values = {{EventField::kPort, port.name()}};
     if (link.up && link.speed_bps != 0) values.emplace_back(EventField::kSpeedBps, link.speed_bps);
     events.Raise(link.up ? EventKind::kLinkUp : EventKind::kLinkDown, std::move(values));
@@ -79,14 +111,15 @@ void Watch::LookAtPort(uint32_t p) {
 }
 
 void Watch::LookAtPlanes() {
+  endpoint_->administration().FollowLinkSpeeds();
   const std::vector<PlaneView> planes = endpoint_->administration().Planes();
   for (size_t i = 0; i < planes.size(); ++i) {
     const PlaneView& plane = planes[i];
     if (plane.up == plane_up_[i]) continue;
     plane_up_[i] = plane.up;
-    std::vector<EventValue> values = {{EventField::kXpu, plane.xpu},
-                                      {EventField::kInstance, plane.instance},
-                                      {EventField::kPlane, plane.plane},
+    std::vector<EventValue> values = {{EventField::kXpu, plane.name.xpu},
+                                      {EventField::kInstance, plane.name.instance},
+                                      {EventField::kPlane, plane.name.plane},
                                       {EventField::kPort, plane.port}};
     if (!plane.up) values.emplace_back(EventField::kReason, ReasonOf(plane));
     endpoint_->events().Raise(plane.up ? EventKind::kPlaneUp : EventKind::kPlaneDown,
@@ -119,7 +152,19 @@ void Watch::Raise(uint32_t lcore, const LcoreEvent& event) {
   std::vector<EventValue> values = {{EventField::kXpu, own.xpu},
                                     {EventField::kInstance, own.instance},
                                     {EventField::kPeer, event.peer_xpuid}};
-  if (event.vc != LcoreEvent::kAllVcs) values.emplace_back(EventField::kVc, event.vc);
+  const bool is_down = event.kind == LcoreEventKind::kPlaneDown;
+  if (is_down || event.kind == LcoreEventKind::kPlaneUp) {
+    const uint32_t port = own.ports[event.plane].port;
+    values.emplace_back(EventField::kPlane, event.plane);
+    values.emplace_back(EventField::kPort, endpoint_->config().ports[port].name);
+    if (is_down) {
+      values.emplace_back(EventField::kReason, NameOf(static_cast<PlaneDownReason>(event.what)));
+    }
+  } else if (event.kind == LcoreEventKind::kHelloMismatch) {
+    AddMismatch(event, values);
+  } else if (event.vc != LcoreEvent::kAllVcs) {
+    values.emplace_back(EventField::kVc, event.vc);
+  }
   endpoint_->events().Raise(KindOf(event.kind), std::move(values));
 }
 

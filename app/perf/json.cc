@@ -59,7 +59,8 @@ Json ConfigJson(const Options& o) {
           {"completions_every", o.completions > 0 ? Json(o.completions) : Json()},
           {"transmit_now_every", o.pack > 0 ? Json(o.pack) : Json()},
           {"check", o.check},
-          {"bidirectional", o.bidirectional}};
+          {"bidirectional", o.bidirectional},
+          {"unordered", o.unordered}};
 }
 
 Json CountsJson(const StreamCounts& c) {

@@ -43,6 +43,9 @@ DEFINE_uint32(completions, 0, "ask for the completion of each Nth command and ti
 DEFINE_uint32(pack, 0, "put the transmit-now hint on each Nth command; 0: on none");
 DEFINE_bool(spin, false, "never give the CPU away while there is nothing to do");
 DEFINE_bool(check, false, "fill commands with content that the receiver verifies octet by octet");
+DEFINE_bool(unordered, false,
+            "commands may overtake each other, as they do where an instance's ordering is "
+            "unordered: those out of order are counted, and are no failure");
 DEFINE_bool(bidirectional, false, "have the servers send the same load back");
 DEFINE_string(cacheline_probe, "",
               "two CPUs: measure a cache line's round trip between them before and after each run");
@@ -190,6 +193,7 @@ void TakeValues(Options* o) {
   o->check = FLAGS_check;
   o->spin = FLAGS_spin;
   o->bidirectional = FLAGS_bidirectional;
+  o->unordered = FLAGS_unordered;
   o->json = FLAGS_json;
   o->min_rate = FLAGS_min_rate;
   o->min_gbps = FLAGS_min_bw;

@@ -53,6 +53,7 @@ struct Options {
   bool check = false;
   bool spin = false;
   bool bidirectional = false;
+  bool unordered = false;
 
   std::vector<uint32_t> cacheline_cpus;  // two; empty: no probe
   std::string json;

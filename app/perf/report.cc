@@ -114,7 +114,7 @@ Verdict Judge(const Options& o, const std::vector<RunResult>& results) {
     AddZero(&verdict, "lost", r.lost());
     AddZero(&verdict, "wrong", r.wrong());
     AddZero(&verdict, "duplicated", r.duplicated());
-    AddZero(&verdict, "misordered", r.misordered());
+    if (!o.unordered) AddZero(&verdict, "misordered", r.misordered());
     if (r.interrupted) continue;
     const double rate = r.achieved_per_second();
     const double gbps = DataGbps(r, rate);
@@ -130,12 +130,12 @@ Verdict Judge(const Options& o, const std::vector<RunResult>& results) {
   return verdict;
 }
 
-Verdict JudgeServer(const StreamCounts& total) {
+Verdict JudgeServer(const Options& o, const StreamCounts& total) {
   Verdict verdict;
   AddZero(&verdict, "lost", total.lost);
   AddZero(&verdict, "wrong", total.wrong);
   AddZero(&verdict, "duplicated", total.duplicated);
-  AddZero(&verdict, "misordered", total.misordered);
+  if (!o.unordered) AddZero(&verdict, "misordered", total.misordered);
   return verdict;
 }
 
@@ -153,7 +153,7 @@ int ExitCode(const std::vector<RunResult>& results, const Verdict& verdict) {
 }
 
 int Conclude(const Options& options, const Document& document) {
-  const Verdict verdict = document.served != nullptr ? JudgeServer(*document.served)
+  const Verdict verdict = document.served != nullptr ? JudgeServer(options, *document.served)
                                                      : Judge(options, document.results);
   for (const RunResult& r : document.results) {
     if (r.outcome != Outcome::kDone) {

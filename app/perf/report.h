@@ -35,7 +35,7 @@ struct Verdict {
 };
 // Thresholds are not applied to a run that a signal cut short; its content still is.
 Verdict Judge(const Options& options, const std::vector<RunResult>& results);
-Verdict JudgeServer(const StreamCounts& total);
+Verdict JudgeServer(const Options& options, const StreamCounts& total);
 // The exit code of the whole: outcomes first, then the verdict.
 int ExitCode(const std::vector<RunResult>& results, const Verdict& verdict);
 

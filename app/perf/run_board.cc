@@ -58,9 +58,11 @@ RunBoard::Sums RunBoard::Total() const {
   return sums;
 }
 
-uint64_t RunBoard::Received(uint8_t flow, uint32_t stream) const {
+bool RunBoard::HasAll(uint8_t flow, uint32_t stream, uint64_t sent) const {
   const std::lock_guard lock(mutex_);
-  return flows_[flow].answers[stream].forward.received;
+  const Answer& answer = flows_[flow].answers[stream];
+  return answer.reported && answer.forward.received >= sent &&
+         answer.reverse.received >= answer.forward.sent_back;
 }
 
 }  // namespace suede::perf

@@ -55,8 +55,9 @@ class RunBoard {
   };
   // Over all flows and streams.
   Sums Total() const;
-  // What the server received of one stream; 0 before its report.
-  uint64_t Received(uint8_t flow, uint32_t stream) const;
+  // Whether the server's last report has `sent` commands of the stream, and all that it names as sent
+  // back had come by then.
+  bool HasAll(uint8_t flow, uint32_t stream, uint64_t sent) const;
 
  private:
   struct Answer {

@@ -1,5 +1,6 @@
 #include "perf/streams.h"
 
+#include <iterator>
 #include <utility>
 
 namespace suede::perf {
@@ -7,20 +8,30 @@ namespace suede::perf {
 bool RxStream::OnUnexpected(int32_t ahead) {
   if (ahead > 0) {
     counts_.lost += static_cast<uint32_t>(ahead);
-    recent_ = ahead < 63 ? (recent_ << (ahead + 1)) | 1 : 1;
+    gaps_.emplace_hint(gaps_.end(), passed_, passed_ + static_cast<uint32_t>(ahead));
+    if (gaps_.size() > kMaxGaps) gaps_.erase(gaps_.begin());
     next_ += static_cast<uint32_t>(ahead) + 1;
+    passed_ += static_cast<uint32_t>(ahead) + 1;
     return true;
   }
-  // Among the latest 64 a late command can be told from one that came before.
-  const int64_t back = -int64_t{ahead} - 1;
-  if (back < 64 && ((recent_ >> back) & 1) == 0) {
-    recent_ |= uint64_t{1} << back;
+  const uint64_t back = -static_cast<int64_t>(ahead);
+  if (back <= passed_ && Fill(passed_ - back)) {
     ++counts_.misordered;
     if (counts_.lost > 0) --counts_.lost;
     return true;
   }
   ++counts_.duplicated;
   return false;
+}
+
+bool RxStream::Fill(uint64_t place) {
+  auto gap = gaps_.upper_bound(place);
+  if (gap == gaps_.begin() || place >= (--gap)->second) return false;
+  const uint64_t end = gap->second;
+  if (place + 1 != end) gaps_.emplace_hint(std::next(gap), place + 1, end);
+  gap->second = place;
+  if (gap->first == place) gaps_.erase(gap);
+  return true;
 }
 
 bool RxTable::IsRight(const ReceivedCommand& command, Opcode opcode, uint8_t flow,

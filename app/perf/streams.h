@@ -3,7 +3,9 @@
 #define SUEDE_APP_PERF_STREAMS_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -39,8 +41,8 @@ class RxStream {
       next_ = sequence;
     }
     if (sequence == next_) [[likely]] {
-      recent_ = (recent_ << 1) | 1;
       ++next_;
+      ++passed_;
     } else if (!OnUnexpected(static_cast<int32_t>(sequence - next_))) {
       return;
     }
@@ -62,13 +64,19 @@ class RxStream {
   uint32_t run() const { return run_; }
 
  private:
+  // Gaps that are remembered. What comes late into one that was forgotten counts as a duplicate.
+  static constexpr size_t kMaxGaps = 65536;
+
   // The command lies `ahead` places from the expected one. False for a duplicate.
   bool OnUnexpected(int32_t ahead);
+  // Whether a command was missing at this place, which it is no longer.
+  bool Fill(uint64_t place);
 
   uint32_t next_ = 0;
   uint32_t run_ = 0;
-  uint64_t recent_ = ~uint64_t{0};  // bit n: next_ - 1 - n was received
   bool started_ = false;
+  uint64_t passed_ = 0;                // places before that of next_, counted from the start
+  std::map<uint64_t, uint64_t> gaps_;  // places of commands that are missing: first to end
   StreamCounts counts_;
 };
 

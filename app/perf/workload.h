@@ -213,12 +213,12 @@ class ClientWorkload {
     return true;
   }
 
-  // Whether the servers have received all that this flow sent.
+  // Whether the servers have received all that this flow sent, and what they sent back has come.
   bool AllArrived() const {
     if (plan_.shape.control_bytes < kSequencedControlBytes) return true;  // not told per flow
     for (uint32_t lane = 0; lane < endpoint_.lanes(); ++lane) {
       for (uint32_t i = 0; i < plan_.streams.size(); ++i) {
-        if (board_.Received(FlowOfLane(lane), i) < sender_.stream(lane, i).next) return false;
+        if (!board_.HasAll(FlowOfLane(lane), i, sender_.stream(lane, i).next)) return false;
       }
     }
     return true;

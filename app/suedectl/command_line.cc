@@ -154,7 +154,10 @@ class Parser {
       if (command.name == name) out_.local = &command;
     }
     for (const Method* method : commands_.catalog.methods()) {
-      if (method->name == name || CommandOf(*method) == name) out_.method = method;
+      const std::string command = CommandOf(*method);
+      if (method->name == name || command == name || InSingular(command) == name) {
+        out_.method = method;
+      }
     }
     for (const DaemonCommand& command : commands_.daemon) {
       if (CommandOf(command.declaration) != name) continue;
@@ -162,6 +165,13 @@ class Parser {
       out_.method = &command.declaration;
     }
     return out_.local != nullptr || out_.method != nullptr;
+  }
+
+  // "plane drain" for "planes drain".
+  static std::string InSingular(std::string command) {
+    const size_t end = command.find(' ');
+    if (end != std::string::npos && command[end - 1] == 's') command.erase(end - 1, 1);
+    return command;
   }
 
   absl::Status NoSuchCommand(const std::string& words, size_t count) {

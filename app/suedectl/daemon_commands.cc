@@ -20,10 +20,10 @@ constexpr Param kWatch[] = {
 
 constexpr DaemonCommand kCommands[] = {
     {{.name = "top",
-      .sentence = "Rates of ports, planes, peers and lcores, again and again.",
+      .sentence = "Rates of ports, instances, peers and lcores, and how planes are, again and again.",
       .result = "with -j one object each time: name, uptime_s, seconds (that the rates are of), "
-                "clients, connections, ports, planes, lcores (busy: share of the time), peers, "
-                "drops",
+                "clients, connections, ports, instances, planes, lcores (busy: share of the time), "
+                "peers, drops",
       .params = kTop},
      RunTop},
     {{.name = "watch.events",

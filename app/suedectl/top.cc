@@ -98,23 +98,29 @@ Json Ports(const TopSample& before, const TopSample& now) {
   return list;
 }
 
-Json Planes(const TopSample& before, const TopSample& now) {
+Json Instances(const TopSample& before, const TopSample& now) {
   Json list = Json::array();
-  for (const Json& plane : ListAt(now.planes, "planes")) {
-    const std::string of =
-        StrCat(Text(At(plane, "xpu")), ".", Text(At(plane, "instance")));
-    // An instance counts for all of its planes.
-    const Counts counts(before, now, &TopSample::of_instances, of);
-    list.push_back(Json{{"xpu", At(plane, "xpu")},
-                        {"instance", At(plane, "instance")},
-                        {"plane", At(plane, "plane")},
-                        {"port", At(plane, "port")},
-                        {"state", At(plane, "state")},
+  for (const Json& set : ListAt(now.of_instances, "sets")) {
+    const Counts counts(before, now, &TopSample::of_instances, Text(At(set, "of")));
+    list.push_back(Json{{"instance", At(set, "of")},
                         {"tx_commands_s", counts.Rate({"tx_commands_total"})},
                         {"tx_bytes_s", counts.Rate({"tx_command_bytes_total"})},
                         {"rx_commands_s", counts.Rate({"rx_commands_total"})},
                         {"rx_bytes_s", counts.Rate({"rx_command_bytes_total"})},
                         {"retransmissions_s", counts.Rate({"tx_retransmissions_total"})}});
+  }
+  return list;
+}
+
+Json Planes(const TopSample& now) {
+  Json list = Json::array();
+  for (const Json& plane : ListAt(now.planes, "planes")) {
+    Json row = Json::object();
+    for (const char* member : {"xpu", "instance", "plane", "port", "admin", "state", "weight",
+                               "peers_up", "peers_down", "inflight_bytes"}) {
+      row[member] = At(plane, member);
+    }
+    list.push_back(std::move(row));
   }
   return list;
 }
@@ -140,7 +146,7 @@ Json Lcores(const TopSample& before, const TopSample& now) {
 // Names a connection among those of an endpoint.
 std::string KeyOf(const Json& connection) {
   std::string key;
-  for (const char* part : {"xpu", "instance", "peer", "vc"}) {
+  for (const char* part : {"xpu", "instance", "peer", "plane", "vc"}) {
     StrAppend(&key, Dump(At(connection, part)), " ");
   }
   return key;
@@ -165,8 +171,8 @@ Json Peers(const TopSample& before, const TopSample& now, uint32_t most) {
       return static_cast<uint64_t>(std::llround(grown / seconds));
     };
     Json row{{"xpu", At(connection, "xpu")},   {"instance", At(connection, "instance")},
-             {"peer", At(connection, "peer")}, {"vc", At(connection, "vc")},
-             {"state", At(connection, "state")}};
+             {"peer", At(connection, "peer")}, {"plane", At(connection, "plane")},
+             {"vc", At(connection, "vc")},     {"state", At(connection, "state")}};
     row["tx_pdus_s"] = rate("tx_pdus");
     row["rx_pdus_s"] = rate("rx_pdus");
     row["retransmissions_s"] = rate("retransmissions");
@@ -205,7 +211,8 @@ Json MakeTop(const TopSample& before, const TopSample& now, uint32_t most) {
               {"clients", ListAt(now.clients, "clients").size()},
               {"connections", ListAt(now.connections, "connections").size()},
               {"ports", Ports(before, now)},
-              {"planes", Planes(before, now)},
+              {"instances", Instances(before, now)},
+              {"planes", Planes(now)},
               {"lcores", Lcores(before, now)},
               {"peers", Peers(before, now, most)},
               {"drops", Drops(before, now)}};
@@ -215,7 +222,7 @@ std::string TopText(const Json& top) {
   std::string out = StrCat("endpoint ", Text(At(top, "name")), "  up ", Text(At(top, "uptime_s")),
                            " s  clients ", Text(At(top, "clients")), "  connections ",
                            Text(At(top, "connections")), "\n");
-  for (const char* list : {"ports", "planes", "lcores", "peers", "drops"}) {
+  for (const char* list : {"ports", "instances", "planes", "lcores", "peers", "drops"}) {
     StrAppend(&out, "\n", ToText(Json{{list, ListAt(top, list)}}));
   }
   return out;

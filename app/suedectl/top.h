@@ -17,8 +17,9 @@ struct TopSample {
   Json total, of_ports, of_instances, of_lcores;  // counters.get
 };
 
-// Rates between two samples: one object, with lists of ports, planes, lcores, peers, drops. Of
-// peers the `most` that are busiest. Whatever a daemon left out of a sample is null or not there.
+// Rates between two samples: one object, with lists of ports, instances, planes, lcores, peers,
+// drops. Of peers the `most` that are busiest. Whatever a daemon left out of a sample is null or not
+// there.
 Json MakeTop(const TopSample& before, const TopSample& now, uint32_t most);
 // The same for people.
 std::string TopText(const Json& top);

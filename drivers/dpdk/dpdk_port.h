@@ -131,6 +131,7 @@ class DpdkPort final : public Port {
   static void OnCloseAlarm(void* port);
   void EndDevice();
   void ReadLink();
+  bool IsInHandshake() const;
   void Restart();
 
   // Read by the lcore, constant once open.

@@ -32,12 +32,12 @@ int64_t NowNs() {
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// Whether this process has a Unix socket that is connected to `path`.
-bool IsConnectedTo(const std::string& path) {
+// How many Unix sockets of this process are connected to `path`.
+uint32_t ConnectionsTo(const std::string& path) {
   DIR* const directory = opendir("/proc/self/fd");
-  if (directory == nullptr) return false;
-  bool found = false;
-  while (const dirent* entry = found ? nullptr : readdir(directory)) {
+  if (directory == nullptr) return 0;
+  uint32_t count = 0;
+  while (const dirent* entry = readdir(directory)) {
     sockaddr_un peer{};
     socklen_t length = sizeof peer;
     if (getpeername(std::atoi(entry->d_name), reinterpret_cast<sockaddr*>(&peer), &length) != 0) {
@@ -45,11 +45,13 @@ bool IsConnectedTo(const std::string& path) {
     }
     const char* const name = peer.sun_path;
     // A socket of the abstract namespace begins with a zero octet.
-    found = peer.sun_family == AF_UNIX && length > offsetof(sockaddr_un, sun_path) &&
-            path == (name[0] != '\0' ? name : name + 1);
+    if (peer.sun_family == AF_UNIX && length > offsetof(sockaddr_un, sun_path) &&
+        path == (name[0] != '\0' ? name : name + 1)) {
+      ++count;
+    }
   }
   closedir(directory);
-  return found;
+  return count;
 }
 
 // Adds what a total has grown by. memif reports 0 while it is not connected, and starts over when
@@ -98,12 +100,25 @@ void DpdkPort::RefreshLink() {
   if (now - last_restart_ns_ < kRetryNs) return;
   // A client that is connected is in its handshake still, however long a busy server takes: one
   // that accepts a connection which has been given up meanwhile does not survive it (DPDK 22.11).
-  if (now - last_restart_ns_ < kHandshakeNs && IsConnectedTo(memif_socket_)) return;
+  if (now - last_restart_ns_ < kHandshakeNs && IsInHandshake()) return;
   last_restart_ns_ = now;
   restart_pending_.store(true, std::memory_order_release);
   if (rte_eal_alarm_set(1, OnAlarm, this) != 0) {
     restart_pending_.store(false, std::memory_order_release);
   }
+}
+
+// Whether a memif client has a connection to its server without a link yet: this one, or another one
+// to the same socket. Connections first: one that ends meanwhile is then a reason to wait.
+bool DpdkPort::IsInHandshake() const {
+  const uint32_t connections = ConnectionsTo(memif_socket_);
+  uint32_t up = 0;
+  for (DpdkPort* const port : OpenPorts()) {
+    if (!port->is_memif_client_ || port->memif_socket_ != memif_socket_) continue;
+    port->ReadLink();
+    up += port->link().up ? 1 : 0;
+  }
+  return connections > up;
 }
 
 void DpdkPort::OnAlarm(void* port) { static_cast<DpdkPort*>(port)->Restart(); }

@@ -66,6 +66,7 @@ struct PortConfig {
   uint32_t tx_descriptors = 1024;
   std::optional<std::string> tap;      // name of its TAP device
   std::optional<uint32_t> tap_prefix;   // length of its addresses' prefix; none: it gets none
+  std::optional<uint32_t> bandwidth_gbps;  // weight of its planes; none: the link's speed
   friend bool operator==(const PortConfig&, const PortConfig&) = default;
 };
 
@@ -77,10 +78,12 @@ struct InstancePort {
 };
 
 struct InstanceConfig {
+  enum class Ordering : uint8_t { kStrict, kUnordered };
   uint32_t xpu = 0;
   uint32_t instance = 0;            // instance number of the XPU
   uint32_t lcore = 0;               // index into Config::lcores
-  std::vector<InstancePort> ports;  // exactly one for now
+  Ordering ordering = Ordering::kStrict;
+  std::vector<InstancePort> ports;  // its planes: 1, 2 or 4, on different ports
   friend bool operator==(const InstanceConfig&, const InstanceConfig&) = default;
 };
 
@@ -136,6 +139,17 @@ struct TransportConfig {
   friend bool operator==(const TransportConfig&, const TransportConfig&) = default;
 };
 
+// docs/planes.md.
+struct PlanesConfig {
+  Duration hello_interval = std::chrono::milliseconds(1);
+  uint32_t hello_multiplier = 3;
+  Duration hello_idle = std::chrono::seconds(1);
+  Duration hold_down = std::chrono::seconds(1);
+  Duration hold_down_max = std::chrono::seconds(60);
+  Duration unreachable = std::chrono::seconds(1);
+  friend bool operator==(const PlanesConfig&, const PlanesConfig&) = default;
+};
+
 struct ClientsConfig {
   std::string socket;  // never empty in a loaded configuration
   uint32_t socket_mode = 0660;
@@ -181,6 +195,7 @@ struct Config {
   ClassesConfig classes;
   PackingConfig packing;
   TransportConfig transport;
+  PlanesConfig planes;
   ClientsConfig clients;
   ManagementConfig management;
   LogConfig log;

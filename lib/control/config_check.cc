@@ -163,8 +163,9 @@ Status CheckTap(const ConfigDraft& draft, size_t index, std::map<std::string, si
                               " already; choose another name"));
   }
   const auto& instances = draft.config.instances;
-  if (std::none_of(instances.begin(), instances.end(), [index](const InstanceConfig& instance) {
-        return instance.ports[0].port == index;
+  const auto is_on_it = [index](const InstancePort& at) { return at.port == index; };
+  if (std::none_of(instances.begin(), instances.end(), [&](const InstanceConfig& instance) {
+        return std::any_of(instance.ports.begin(), instance.ports.end(), is_on_it);
       })) {
     return draft.Error(path + ".tap",
                        StrCat("no lcore serves port ", port.name,
@@ -307,6 +308,29 @@ Status CheckTransport(const ConfigDraft& draft) {
   return OkStatus();
 }
 
+Status CheckPlanes(const ConfigDraft& draft) {
+  const PlanesConfig& p = draft.config.planes;
+  if (p.hello_idle < p.hello_interval) {
+    return draft.Error("planes.hello_idle_us",
+                       StrCat(Us(p.hello_idle), " is less than hello_interval_us; use at least ",
+                              Us(p.hello_interval)));
+  }
+  if (p.hold_down_max < p.hold_down) {
+    return draft.Error("planes.hold_down_max_us",
+                       StrCat(Us(p.hold_down_max), " is less than hold_down_us; use at least ",
+                              Us(p.hold_down)));
+  }
+  const Duration found_dead = p.hello_interval * p.hello_multiplier;
+  if (p.unreachable < found_dead) {
+    return draft.Error("planes.unreachable_us",
+                       StrCat(Us(p.unreachable),
+                              " is less than it takes to find a plane dead, hello_interval_us "
+                              "times hello_multiplier; use at least ",
+                              Us(found_dead)));
+  }
+  return OkStatus();
+}
+
 // Fills in the path where none is given: `name` in the endpoint's runtime directory.
 Status CheckSocket(const MachineFacts& machine, const ConfigDraft& draft, std::string_view key,
                    std::string_view name, std::string& socket) {
@@ -371,6 +395,7 @@ Status CheckConfig(const MachineFacts& machine, ConfigDraft& draft) {
   if (Status s = CheckPorts(draft); !s.ok()) return s;
   if (Status s = CheckAddresses(draft); !s.ok()) return s;
   if (Status s = CheckTransport(draft); !s.ok()) return s;
+  if (Status s = CheckPlanes(draft); !s.ok()) return s;
   if (Status s = CheckClients(machine, draft); !s.ok()) return s;
   if (Status s = CheckManagement(machine, draft); !s.ok()) return s;
   WarnOfPeers(draft);

@@ -24,7 +24,7 @@ using PortAddress = std::pair<uint32_t, ConfigAddress>;
 std::vector<InstanceNumbers> NumbersOnPorts(const Config& config) {
   std::vector<InstanceNumbers> numbers(config.ports.size());
   for (const InstanceConfig& instance : config.instances) {
-    numbers[instance.ports[0].port].set(instance.instance);
+    for (const InstancePort& at : instance.ports) numbers[at.port].set(instance.instance);
   }
   return numbers;
 }
@@ -64,26 +64,31 @@ class AddressCheck {
                                          " is ", Entry("instances", number->second),
                                          " already; give it another instance number"));
       }
-      if (Status s = CheckPortOwner(path, instance, port_owners); !s.ok()) return s;
-      const InstancePort& port = instance.ports[0];
-      const auto [at, is_free] =
-          own_.emplace(PortAddress(port.port, port.address), static_cast<uint32_t>(i));
-      if (is_free) continue;
-      return draft_.Error(AddressKey(draft_, path + ".ports[0]"),
-                          StrCat(Shown(port.port, port.address), " is the address of ",
-                                 Entry("instances", draft_.instance_entries[at->second]), " (XPU ",
-                                 config_.instances[at->second].xpu, ") already; choose another"));
+      for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
+        const InstancePort& port = instance.ports[plane];
+        const std::string port_path = Entry(path + ".ports", plane);
+        if (Status s = CheckPortOwner(port_path, instance, port.port, port_owners); !s.ok()) {
+          return s;
+        }
+        const auto [at, is_free] =
+            own_.emplace(PortAddress(port.port, port.address), static_cast<uint32_t>(i));
+        if (is_free) continue;
+        return draft_.Error(AddressKey(draft_, port_path),
+                            StrCat(Shown(port.port, port.address), " is the address of ",
+                                   Entry("instances", draft_.instance_entries[at->second]),
+                                   " (XPU ", config_.instances[at->second].xpu,
+                                   ") already; choose another"));
+      }
     }
     return OkStatus();
   }
 
-  Status CheckPortOwner(const std::string& path, const InstanceConfig& instance,
+  Status CheckPortOwner(const std::string& path, const InstanceConfig& instance, uint32_t port,
                         std::map<uint32_t, uint32_t>& owners) const {
-    const uint32_t port = instance.ports[0].port;
     const auto [owner, is_new] = owners.emplace(port, instance.lcore);
     if (is_new || owner->second == instance.lcore) return OkStatus();
     return draft_.Error(
-        path + ".ports[0].port",
+        path + ".port",
         StrCat("port ", config_.ports[port].name, " is served by the lcore on CPU ",
                config_.lcores[owner->second].cpu, ", and this instance is on CPU ",
                config_.lcores[instance.lcore].cpu,
@@ -146,14 +151,16 @@ class AddressCheck {
   Status CheckOwnAgainstDefaults() const {
     for (size_t i = 0; i < config_.instances.size(); ++i) {
       const InstanceConfig& instance = config_.instances[i];
-      const InstancePort& port = instance.ports[0];
-      const std::optional<uint32_t> peer = OwnerByDefault(port.port, port.address);
-      if (!peer || *peer == instance.xpu) continue;
-      const std::string path = Entry("instances", draft_.instance_entries[i]) + ".ports[0]";
-      return draft_.Error(AddressKey(draft_, path),
-                          StrCat(Shown(port.port, port.address), " is for the own XPU ",
-                                 instance.xpu, " and by the default rule for peer ", *peer,
-                                 "; choose another, or give the peer its own address"));
+      const std::string path = Entry("instances", draft_.instance_entries[i]) + ".ports";
+      for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
+        const InstancePort& port = instance.ports[plane];
+        const std::optional<uint32_t> peer = OwnerByDefault(port.port, port.address);
+        if (!peer || *peer == instance.xpu) continue;
+        return draft_.Error(AddressKey(draft_, Entry(path, plane)),
+                            StrCat(Shown(port.port, port.address), " is for the own XPU ",
+                                   instance.xpu, " and by the default rule for peer ", *peer,
+                                   "; choose another, or give the peer its own address"));
+      }
     }
     return OkStatus();
   }
@@ -190,20 +197,65 @@ void WarnOfUnreached(ConfigDraft& draft, const std::vector<InstanceNumbers>& rea
   const Config& config = draft.config;
   std::vector<InstanceNumbers> warned(config.ports.size());
   for (size_t i = 0; i < config.instances.size(); ++i) {
-    const uint32_t port = config.instances[i].ports[0].port;
-    const uint32_t number = config.instances[i].instance;
-    if (reached[port].test(number) || warned[port].test(number)) continue;
-    const std::string path = Entry("instances", draft.instance_entries[i]) + ".ports[0].port";
-    const std::string& name = config.ports[port].name;
-    if (reached[port].none()) {
-      warned[port].set();
-      Warn(draft, path,
-           StrCat("no peer is reached through port ", name, "; add the port to the peers"));
-    } else {
-      warned[port].set(number);
-      Warn(draft, path,
-           StrCat("no peer is reached by instance ", number, " through port ", name,
-                  "; add the port to the peers with this instance, or without instance"));
+    const InstanceConfig& instance = config.instances[i];
+    const uint32_t number = instance.instance;
+    const std::string ports = Entry("instances", draft.instance_entries[i]) + ".ports";
+    for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
+      const uint32_t port = instance.ports[plane].port;
+      if (reached[port].test(number) || warned[port].test(number)) continue;
+      const std::string path = Entry(ports, plane) + ".port";
+      const std::string& name = config.ports[port].name;
+      if (reached[port].none()) {
+        warned[port].set();
+        Warn(draft, path,
+             StrCat("no peer is reached through port ", name, "; add the port to the peers"));
+      } else {
+        warned[port].set(number);
+        Warn(draft, path,
+             StrCat("no peer is reached by instance ", number, " through port ", name,
+                    "; add the port to the peers with this instance, or without instance"));
+      }
+    }
+  }
+}
+
+// The ports of the instance that lead to others and not to the peer. None where no port of it leads
+// there: it is no peer of the instance.
+std::vector<std::string> MissingPlanes(const Config& config, const InstanceConfig& instance,
+                                       const PeerConfig& peer,
+                                       const std::vector<InstanceNumbers>& reached) {
+  std::vector<std::string> missing;
+  bool is_peer = false;
+  for (const InstancePort& at : instance.ports) {
+    const bool leads_there = FindPeerPort(peer, at.port, instance.instance) != nullptr;
+    is_peer |= leads_there;
+    // Of a port that leads to nobody there was a warning.
+    if (leads_there || !reached[at.port].test(instance.instance)) continue;
+    missing.push_back(config.ports[at.port].name);
+  }
+  if (!is_peer) missing.clear();
+  return missing;
+}
+
+// A warning for each entry of a peer that some of an instance's planes do not lead to.
+void WarnOfPartlyReached(ConfigDraft& draft, const std::vector<InstanceNumbers>& reached) {
+  const Config& config = draft.config;
+  std::set<std::string> looked_at;  // instances with the same ports and number are alike here
+  std::set<uint32_t> warned;        // a range is many peers and one entry
+  for (const InstanceConfig& instance : config.instances) {
+    if (instance.ports.size() == 1) continue;
+    std::string kind = StrCat(instance.instance);
+    for (const InstancePort& at : instance.ports) StrAppend(&kind, " ", at.port);
+    if (!looked_at.insert(kind).second) continue;
+    for (size_t i = 0; i < config.peers.size(); ++i) {
+      const std::vector<std::string> missing =
+          MissingPlanes(config, instance, config.peers[i], reached);
+      const uint32_t entry = draft.peer_entries[i];
+      if (missing.empty() || !warned.insert(entry).second) continue;
+      Warn(draft, Entry("peers", entry) + ".ports",
+           StrCat("instance ", instance.instance, " of XPU ", instance.xpu,
+                  " does not reach the peer through ", StrJoin(missing, ", "),
+                  ", so that fewer planes lead there; add the port"));
     }
   }
 }
@@ -239,6 +291,7 @@ void WarnOfPeers(ConfigDraft& draft) {
     }
   }
   WarnOfUnreached(draft, reached);
+  WarnOfPartlyReached(draft, reached);
 }
 
 }  // namespace suede

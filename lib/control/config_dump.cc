@@ -67,7 +67,8 @@ void AppendInstances(const Config& config, std::string& out) {
     }
     AppendEntry(InstanceEntry{.xpu = instance.xpu,
                               .instance = instance.instance,
-                              .lcore = config.lcores[instance.lcore].cpu},
+                              .lcore = config.lcores[instance.lcore].cpu,
+                              .ordering = instance.ordering},
                 ports, out);
   }
 }
@@ -104,6 +105,7 @@ std::string DumpConfig(const Config& config) {
   StrAppend(&out, "  ack: ", Inline(config.classes.ack), "\n");
   AppendSection("packing", config.packing, out);
   AppendSection("transport", config.transport, out);
+  AppendSection("planes", config.planes, out);
   AppendSection("clients", config.clients, out);
   AppendSection("management", config.management, out);
   AppendSection("log", config.log, out);

@@ -1,151 +1,24 @@
 #include "control/config_fields.h"
-#include "base/text.h"
 
-#include <type_traits>
-
+#include "control/config_key.h"
 
 namespace suede {
 namespace {
 
-// --- How a row of the tables below is made from a pointer to the member that holds the value.
+using config_key::Between;
+using config_key::Extra;
+using config_key::Hex;
+using config_key::Key;
+using config_key::Microseconds;
+using config_key::Name;
+using config_key::PowerOfTwo;
 
-template <class T>
-struct Unwrap {
-  using Type = T;
-};
-template <class T>
-struct Unwrap<std::optional<T>> {
-  using Type = T;
-};
-
-// What the table of the documentation says of a value of type T.
-template <class T>
-std::string RangeOf(const ValueLimits& limits) {
-  if constexpr (std::is_enum_v<T>) {
-    return JoinNames(NamesOf(T{}));
-  } else if constexpr (std::is_unsigned_v<T> || std::is_same_v<T, Duration>) {
-    return StrCat(*WriteNumber(limits.min, limits), " to ", *WriteNumber(limits.max, limits),
-                  limits.power_of_two ? ", a power of two" : "");
-  } else if constexpr (std::is_same_v<T, ConfigMac>) {
-    return "unicast MAC address";
-  } else if constexpr (std::is_same_v<T, ConfigMacPrefix>) {
-    return "first four octets of unicast MAC addresses";
-  } else if constexpr (std::is_same_v<T, IpText>) {
-    return "unicast IPv4 or IPv6 address";
-  } else if constexpr (std::is_same_v<T, XpuRange>) {
-    return StrCat("FIRST-LAST, 0 to ", limits.max);
-  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-    return "list of texts";
-  } else {
-    switch (limits.rule) {
-      case TextRule::kName:
-        return StrCat("1 to ", limits.max, " letters, digits, _, -, .");
-      case TextRule::kAbsolutePath:
-        return StrCat("absolute path of up to ", limits.max, " characters");
-      case TextRule::kListenAddress:
-        return "ADDRESS:PORT or PORT";
-      case TextRule::kPrintable:
-        break;
-    }
-    return StrCat("text of up to ", limits.max, " characters");
-  }
-}
-
-template <class M>
-struct MemberOf;
-template <class S, class T>
-struct MemberOf<T S::*> {
-  using Section = S;
-  using Value = T;
-};
-
-template <auto kMember>
-using Section = typename MemberOf<decltype(kMember)>::Section;
-
-struct Extra {
-  bool required = false;
-  std::string_view shown_default{};
-  EncapsulationSet only = kAnyEncapsulation;
-  std::string_view otherwise{};
-  Effect effect = Effect::kRestart;
-};
-
-template <class T>
-struct ValueNumber {
-  static std::optional<uint64_t> Of(const T& value) {
-    if constexpr (std::is_unsigned_v<T>) return value;
-    if constexpr (std::is_enum_v<T>) return static_cast<uint64_t>(value);
-    if constexpr (std::is_same_v<T, Duration>) {
-      return static_cast<uint64_t>(
-          std::chrono::duration_cast<std::chrono::microseconds>(value).count());
-    }
-    return std::nullopt;
-  }
-  static Written Text(uint64_t number, const ValueLimits& limits) {
-    if constexpr (std::is_enum_v<T>) {
-      const auto names = NamesOf(T{});
-      return number < names.size() ? Written(names[number]) : std::nullopt;
-    }
-    if constexpr (std::is_unsigned_v<T> || std::is_same_v<T, Duration>) {
-      return WriteNumber(number, limits);
-    }
-    return std::nullopt;
-  }
-};
-template <class T>
-struct ValueNumber<std::optional<T>> {
-  static std::optional<uint64_t> Of(const std::optional<T>& value) {
-    return value ? ValueNumber<T>::Of(*value) : std::nullopt;
-  }
-  static Written Text(uint64_t number, const ValueLimits& limits) {
-    return ValueNumber<T>::Text(number, limits);
-  }
-};
-
-template <auto kMember>
-constexpr ConfigField<Section<kMember>> Key(std::string_view key, std::string_view unit,
-                                            ValueLimits limits, std::string_view sentence,
-                                            Extra extra = {}) {
-  using S = Section<kMember>;
-  using Value = typename MemberOf<decltype(kMember)>::Value;
-  return {.key = key,
-          .unit = unit,
-          .limits = limits,
-          .sentence = sentence,
-          .required = extra.required,
-          .shown_default = extra.shown_default,
-          .only = extra.only,
-          .otherwise = extra.otherwise,
-          .effect = extra.effect,
-          .read = [](const ConfigNode& node, const ValueLimits& l, S& s) -> Problem {
-            return ReadValue(node, l, s.*kMember);
-          },
-          .write = [](const S& s, const ValueLimits& l) -> Written {
-            return WriteValue(s.*kMember, l);
-          },
-          .range = RangeOf<typename Unwrap<Value>::Type>,
-          .copy = [](const S& from, S& to) { to.*kMember = from.*kMember; },
-          .number = [](const S& s) { return ValueNumber<Value>::Of(s.*kMember); },
-          .text = ValueNumber<Value>::Text};
-}
-
-constexpr ValueLimits Between(uint64_t min, uint64_t max) { return {.min = min, .max = max}; }
-constexpr ValueLimits Microseconds(uint64_t min, uint64_t max) { return Between(min, max); }
-constexpr ValueLimits Name(uint64_t max) { return {.min = 1, .max = max, .rule = TextRule::kName}; }
-constexpr ValueLimits PowerOfTwo(uint64_t min, uint64_t max) {
-  return {.min = min, .max = max, .power_of_two = true};
-}
-constexpr ValueLimits Hex(uint64_t min, uint64_t max) {
-  return {.min = min, .max = max, .hex = true};
-}
 constexpr ValueLimits kXpuId = Between(0, kMaxXpus - 1);
 constexpr uint64_t kMaxRing = 1u << 20;
 constexpr Extra kRequired{.required = true};
 constexpr Extra kAtOnce{.effect = Effect::kAtOnce};
 constexpr Extra kAtOnceUpToStart{.effect = Effect::kAtOnceUpToStart};
 constexpr Extra kNoDefault{.shown_default = "none"};
-
-// --- The keys.
 
 constexpr ConfigField<RootEntry> kRoot[] = {
     Key<&RootEntry::version>("version", "", Between(1, 1), "Version of the file's format.",
@@ -232,6 +105,10 @@ constexpr ConfigField<PortConfig> kPort[] = {
                                  {.shown_default = "none",
                                   .only = kUdp,
                                   .otherwise = "leave it out: instances have no IP addresses"}),
+    Key<&PortConfig::bandwidth_gbps>("bandwidth_gbps", "Gbit/s", Between(1, 65535),
+                                     "Weight of the planes on the port: planes share what is sent "
+                                     "in proportion to their weights.",
+                                     {.shown_default = "the link's speed"}),
 };
 
 constexpr ConfigField<VlanEntry> kVlan[] = {
@@ -248,6 +125,10 @@ constexpr ConfigField<InstanceEntry> kInstance[] = {
     Key<&InstanceEntry::lcore>("lcore", "", Between(0, 4095),
                                "CPU of the lcore that serves the instance.",
                                {.shown_default = "the first of lcores"}),
+    Key<&InstanceEntry::ordering>(
+        "ordering", "", {},
+        "strict: what goes to one destination takes one plane and arrives in order; unordered: each "
+        "PDU takes the plane with the most bandwidth left. With one port they are the same."),
 };
 
 // Addresses of instances and of peers have the same keys.
@@ -377,6 +258,31 @@ constexpr ConfigField<TransportConfig> kTransport[] = {
                                          kAtOnceUpToStart),
 };
 
+constexpr ConfigField<PlanesConfig> kPlanes[] = {
+    Key<&PlanesConfig::hello_interval>("hello_interval_us", "µs", Microseconds(10, 10000000),
+                                       "Time between PLANEs on a plane with PDUs in flight and no "
+                                       "acknowledgements.",
+                                       kAtOnce),
+    Key<&PlanesConfig::hello_multiplier>("hello_multiplier", "", Between(1, 255),
+                                         "PLANEs in a row without an answer that end a plane.",
+                                         kAtOnce),
+    Key<&PlanesConfig::hello_idle>("hello_idle_us", "µs", Microseconds(10, 60000000),
+                                   "Time between PLANEs on a plane with nothing in flight.",
+                                   kAtOnce),
+    Key<&PlanesConfig::hold_down>("hold_down_us", "µs", Microseconds(1000, 600000000),
+                                  "Time that a plane which has died stays down at least: longer "
+                                  "than a frame can be under way.",
+                                  kAtOnce),
+    Key<&PlanesConfig::hold_down_max>("hold_down_max_us", "µs", Microseconds(1000, 3600000000),
+                                      "Largest such time, which doubling for a plane that dies "
+                                      "again and again ends at.",
+                                      kAtOnce),
+    Key<&PlanesConfig::unreachable>("unreachable_us", "µs", Microseconds(1000, 600000000),
+                                    "Time without a sign of life on any plane after which commands "
+                                    "for a peer complete as unreachable.",
+                                    kAtOnce),
+};
+
 constexpr ConfigField<ClientsConfig> kClients[] = {
     Key<&ClientsConfig::socket>("socket", "",
                                 {.min = 1, .max = 512, .rule = TextRule::kAbsolutePath},
@@ -498,6 +404,10 @@ std::span<const ConfigField<PackingConfig>> FieldsOf() {
 template <>
 std::span<const ConfigField<TransportConfig>> FieldsOf() {
   return kTransport;
+}
+template <>
+std::span<const ConfigField<PlanesConfig>> FieldsOf() {
+  return kPlanes;
 }
 template <>
 std::span<const ConfigField<ClientsConfig>> FieldsOf() {

@@ -62,6 +62,7 @@ struct InstanceEntry {
   std::optional<XpuRange> xpus;
   uint32_t instance = 0;
   std::optional<uint32_t> lcore;  // its CPU
+  InstanceConfig::Ordering ordering = InstanceConfig::Ordering::kStrict;
 };
 struct InstancePortEntry {
   std::string port;

@@ -19,7 +19,7 @@ constexpr ConfigSection kSections[] = {
     {"ports[].vlan",
      "Tag of every frame of the port. Absent: untagged, as afh2 and afh2c always are."},
     {"instances", "List of own instances, at most 1024 after ranges are expanded.", true},
-    {"instances[].ports", "The port of the instance; exactly one for now.", true},
+    {"instances[].ports", "The ports of the instance, which are its planes: 1, 2 or 4, of one lcore.", true},
     {"peers", "List of destinations, at most 1024 after ranges are expanded."},
     {"peers[].ports", "Where the peer is, from each own port that reaches it.", true},
     {"classes", "Classes of traffic."},
@@ -27,6 +27,7 @@ constexpr ConfigSection kSections[] = {
     {"classes.ack", "Class of PDUs without commands."},
     {"packing", "How commands are packed into PDUs."},
     {"transport", "Windows, acknowledgements and timers."},
+    {"planes", "How planes are found dead, and come back (planes.md)."},
     {"clients", "What client processes get."},
     {"management", "How the endpoint is looked at and controlled."},
     {"log", "The log, on standard error."},
@@ -89,6 +90,7 @@ std::vector<ConfigKey> MakeKeys() {
   AddSectionWithFields<ConfigClass>("classes.ack", "classes.ack.", keys, ClassesConfig{}.ack);
   AddSectionWithFields<PackingConfig>("packing", "packing.", keys);
   AddSectionWithFields<TransportConfig>("transport", "transport.", keys);
+  AddSectionWithFields<PlanesConfig>("planes", "planes.", keys);
   AddSectionWithFields<ClientsConfig>("clients", "clients.", keys);
   AddSectionWithFields<ManagementConfig>("management", "management.", keys);
   AddSectionWithFields<LogConfig>("log", "log.", keys);

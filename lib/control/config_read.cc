@@ -24,6 +24,7 @@ class SectionReader {
         ReadInstances(root) && ReadPeers(root) && ReadClasses(root) &&
         ReadPlain(root, "packing", config_.packing) &&
         ReadPlain(root, "transport", config_.transport) &&
+        ReadPlain(root, "planes", config_.planes) &&
         ReadPlain(root, "clients", config_.clients) &&
         ReadPlain(root, "management", config_.management) && ReadPlain(root, "log", config_.log);
     return reader_.status();
@@ -40,7 +41,7 @@ class SectionReader {
     }
     if (!reader_.ReadFields(root, "",
                             {"eal", "lcores", "ports", "instances", "peers", "classes", "packing",
-                             "transport", "clients", "management", "log"},
+                             "transport", "planes", "clients", "management", "log"},
                             entry)) {
       return false;
     }
@@ -147,36 +148,60 @@ class SectionReader {
         !FindLcore(item, path, entry.lcore, instance.lcore)) {
       return false;
     }
-    constexpr size_t kMostPlanes = 4;
-    const std::span<const ConfigNode> ports = reader_.Items(item, path, "ports", 1, kMostPlanes);
-    if (!reader_.ok()) return false;
-    if (ports.size() > 1) {
-      return reader_.Fail(
-          ports[1], path + ".ports",
-          StrCat(ports.size(), " ports of one instance are not built yet; keep one"));
-    }
     if (config_.instances.size() + (ids.last - ids.first + 1) > kMaxOwnInstances) {
       return reader_.Fail(item, path,
                           StrCat("with this entry there are more than ", kMaxOwnInstances,
                                  " instances; spread them over several processes"));
     }
-    InstancePortEntry address;
-    InstancePort port;
-    const std::string port_path = path + ".ports[0]";
-    if (!reader_.ReadFields(ports[0], port_path, {}, address) ||
-        !FindPort(ports[0], port_path, address.port, port.port)) {
-      return false;
-    }
-    AddressRule rule;
-    AddressReader reader(reader_, ports[0], port_path, config_.ports[port.port], ids);
-    if (!reader.Read(address, rule)) return false;
+    std::vector<PlaneRule> planes;
+    if (!ReadPlanes(item, path, ids, planes)) return false;
     instance.instance = entry.instance;
+    instance.ordering = entry.ordering;
     for (uint32_t id = ids.first; id <= ids.last; ++id) {
-      port.address = rule.Of(id).value_or(DefaultForwardingAddress(id, entry.instance));
       instance.xpu = id;
-      instance.ports = {port};
+      instance.ports.clear();
+      for (const PlaneRule& plane : planes) {
+        const ConfigAddress usual = DefaultForwardingAddress(id, entry.instance);
+        instance.ports.push_back(
+            {.port = plane.port, .address = plane.address.Of(id).value_or(usual)});
+      }
       config_.instances.push_back(instance);
       draft_.instance_entries.push_back(static_cast<uint32_t>(entry_index));
+    }
+    return true;
+  }
+
+  // A port of the instances of an entry.
+  struct PlaneRule {
+    uint32_t port = 0;  // index into Config::ports
+    AddressRule address;
+  };
+
+  bool ReadPlanes(const ConfigNode& item, const std::string& path, const XpuRange& ids,
+                  std::vector<PlaneRule>& planes) {
+    constexpr size_t kMostPlanes = 4;
+    const std::span<const ConfigNode> ports = reader_.Items(item, path, "ports", 1, kMostPlanes);
+    if (!reader_.ok()) return false;
+    if (ports.size() == 3) {
+      return reader_.Fail(ports[2], path + ".ports",
+                          "3 ports; an instance has 1, 2 or 4: remove one, or add another");
+    }
+    for (size_t i = 0; i < ports.size(); ++i) {
+      const std::string port_path = Entry(path + ".ports", i);
+      InstancePortEntry address;
+      PlaneRule& plane = planes.emplace_back();
+      if (!reader_.ReadFields(ports[i], port_path, {}, address) ||
+          !FindPort(ports[i], port_path, address.port, plane.port)) {
+        return false;
+      }
+      for (size_t other = 0; other < i; ++other) {
+        if (planes[other].port != plane.port) continue;
+        return reader_.Fail(*ConfigReader::Find(ports[i], "port"), port_path + ".port",
+                            StrCat("port ", address.port, " is that of plane ", other,
+                                   " already; each plane of an instance has a port of its own"));
+      }
+      AddressReader reader(reader_, ports[i], port_path, config_.ports[plane.port], ids);
+      if (!reader.Read(address, plane.address)) return false;
     }
     return true;
   }

@@ -1,5 +1,5 @@
-// Methods that take ports and planes out of service and put them back, show clients' queues, and
-// say how to see a port's frames.
+// Methods that take ports out of service and put them back, show clients' queues, and say how to see
+// a port's frames.
 #include <optional>
 #include <utility>
 
@@ -14,59 +14,14 @@ constexpr Param kPort = Param::Text("port", "Name of the port.", 32).Required();
 constexpr Param kAdmin = Param::Choice("admin", "What to set.", "up|down").Required();
 constexpr Param kSetPort[] = {kPort, kAdmin};
 constexpr Param kHint[] = {kPort};
-constexpr Param kSetPlane[] = {
-    Param::Integer("xpu", "Own XPU.", 0, 1023).Required(),
-    Param::Integer("instance", "Own instance number.", 0, 63).Required(),
-    Param::Integer("plane", "Number of the plane.", 0, 15).Required(),
-    kAdmin,
-};
-
-std::string_view UpOrDown(bool up) { return up ? "up" : "down"; }
-
-Json ToJson(const PlaneView& plane) {
-  return Json{{"xpu", plane.xpu},
-              {"instance", plane.instance},
-              {"plane", plane.plane},
-              {"port", plane.port},
-              {"admin", UpOrDown(plane.admin_up)},
-              {"link", UpOrDown(plane.link_up)},
-              {"state", UpOrDown(plane.up)}};
-}
-
-Answer ListPlanes(Call& call) {
-  Json list = Json::array();
-  for (const PlaneView& plane : call.endpoint.Planes()) list.push_back(ToJson(plane));
-  return Json{{"planes", std::move(list)}};
-}
-
-// Answers once the lcore has taken it over.
-Answer WhenDone(absl::StatusOr<AdminView::AdminQuestion> question, Json result) {
-  if (!question.ok()) return question.status();
-  return Answer::Later([done = *std::move(question),
-                        result = std::move(result)]() -> std::optional<Outcome> {
-    if (!done()) return std::nullopt;
-    return Outcome{.status = {}, .result = result};
-  });
-}
 
 Answer SetPort(Call& call) {
   const std::string& port = call.arguments.Text("port");
   const std::string& admin = call.arguments.Text("admin");
-  return WhenDone(call.endpoint.SetPortAdmin(port, admin == "up"),
-                  Json{{"port", port}, {"admin", admin}});
-}
-
-Answer SetPlane(Call& call) {
-  const auto number = [&call](std::string_view name) {
-    return static_cast<uint32_t>(call.arguments.Integer(name));
-  };
-  const std::string& admin = call.arguments.Text("admin");
-  return WhenDone(call.endpoint.SetPlaneAdmin(number("xpu"), number("instance"), number("plane"),
-                                              admin == "up"),
-                  Json{{"xpu", number("xpu")},
-                       {"instance", number("instance")},
-                       {"plane", number("plane")},
-                       {"admin", admin}});
+  absl::StatusOr<AdminView::AdminQuestion> done =
+      call.endpoint.SetPortAdmin(port, admin == "up");
+  if (!done.ok()) return done.status();
+  return Answer::When(*std::move(done), Json{{"port", port}, {"admin", admin}});
 }
 
 Json ToJson(const QueueView& queue) {
@@ -122,17 +77,6 @@ constexpr Method kMethods[] = {
                "dpdk-dumpcap does not find the port)",
      .run = Hint,
      .params = kHint},
-    {.name = "planes.list",
-     .sentence = "Planes: the ports of each own instance.",
-     .result = "planes: xpu, instance, plane (its number), port, admin (up, down), link (up, "
-               "down), state (up: it carries traffic, for plane, port and link are up)",
-     .run = ListPlanes},
-    {.name = "planes.set_admin",
-     .sentence = "The same as ports.set_admin for one instance on its port.",
-     .result = "xpu, instance, plane, admin",
-     .run = SetPlane,
-     .params = kSetPlane,
-     .changes = true},
     {.name = "queues.list",
      .sentence = "Clients' queues, as their lcores see them.",
      .result = "queues: client (its id), queue (number), xpu, instance, state (open; broken: the "

@@ -11,20 +11,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "mgmt/plane_view.h"
 
 namespace suede {
-
-// One of the ports of an instance.
-struct PlaneView {
-  uint32_t xpu = 0;
-  uint32_t instance = 0;
-  uint32_t plane = 0;  // its number, from 0
-  std::string port;
-  bool admin_up = true;  // the plane's own
-  bool port_up = true;   // what was set for its port
-  bool link_up = false;
-  bool up = false;       // it carries traffic
-};
 
 struct QueueView {
   uint64_t client = 0;
@@ -40,16 +29,9 @@ struct QueueView {
 };
 
 // Control thread only. Nothing here waits.
-class AdminView {
+class AdminView : public PlaneAdminView {
  public:
-  virtual ~AdminView() = default;
-
-  virtual std::vector<PlaneView> Planes() = 0;
-  // To be asked until it is true: what was set has taken effect. It may be dropped at any time.
-  using AdminQuestion = std::function<bool()>;
   virtual absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view port, bool up) = 0;
-  virtual absl::StatusOr<AdminQuestion> SetPlaneAdmin(uint32_t xpu, uint32_t instance,
-                                                      uint32_t plane, bool up) = 0;
   // A question to the lcores, likewise.
   using QueueQuestion = std::function<std::optional<std::vector<QueueView>>()>;
   virtual QueueQuestion Queues() = 0;

@@ -108,7 +108,8 @@ std::span<const Method> RpcMethods() { return kRpcMethods; }
 const Catalog& EndpointCatalog() {
   static const Catalog catalog{RpcMethods(), EndpointMethods(), CounterMethods(),
                                ConnectionMethods(), CaptureMethods(), EventMethods(),
-                               AdminMethods(), ConfigMethods(), RegisterMethods()};
+                               AdminMethods(), PlaneMethods(), ConfigMethods(),
+                               RegisterMethods()};
   return catalog;
 }
 

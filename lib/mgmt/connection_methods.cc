@@ -28,6 +28,7 @@ Json ToJson(const ConnectionView& view) {
   return Json{{"xpu", view.xpu},
               {"instance", view.instance},
               {"peer", view.peer},
+              {"plane", view.plane},
               {"vc", view.vc ? Json(*view.vc) : Json()},
               {"state", view.state},
               {"next_psn", view.next_psn},
@@ -65,12 +66,13 @@ constexpr Method kMethods[] = {
     {.name = "connections.list",
      .sentence = "The transport's connections, as their lcores see them.",
      .result =
-         "connections: xpu, instance, peer (its XPU), vc (null: PSNs span all VCs), state (new, "
-         "open, paused: the peer is not ready, retransmitting, lost: it is unreachable), "
-         "next_psn (to send), expected_psn (to receive), unacked_pdus and unacked_bytes with "
-         "their windows, srtt_us (null: none measured), rto_us, tries (timeouts in a row), "
-         "tx_pdus, rx_pdus and retransmissions (counts modulo 2^32), peer_waits (we were not ready "
-         "for it); more: there are more than `limit`",
+         "connections: xpu, instance, peer (its XPU), plane, vc (null: PSNs span all VCs), state "
+         "(new, open, paused: the peer is not ready, retransmitting, frozen: the plane is down, and "
+         "what of it arrived is being asked, lost: the peer is unreachable), next_psn (to send), "
+         "expected_psn (to receive), unacked_pdus and unacked_bytes with their windows, srtt_us "
+         "(null: none measured), rto_us, tries (timeouts in a row), tx_pdus, rx_pdus and "
+         "retransmissions (counts modulo 2^32), peer_waits (we were not ready for it); more: there "
+         "are more than `limit`",
      .run = List,
      .params = kList},
 };

@@ -96,6 +96,7 @@ struct ConnectionView {
   uint32_t xpu = 0;
   uint32_t instance = 0;
   uint32_t peer = 0;           // its XPU
+  uint32_t plane = 0;
   std::optional<uint32_t> vc;  // none: PSNs span all VCs
   std::string_view state;
   uint32_t next_psn = 0;

@@ -29,12 +29,14 @@ std::string_view NameOf(EventSeverity severity);
   X(Uid, "uid", Integer, "Its user.")                                                           \
   X(Queue, "queue", Integer, "Number of the queue within the client.")                          \
   X(Queues, "queues", Integer, "Queues that the client has.")                                   \
-  X(Admin, "admin", Text, "What was set: up or down.")                                          \
+  X(Admin, "admin", Text, "What was set: up or down; of a plane drain, too.")                   \
   X(SpeedBps, "speed_bps", Integer, "Speed of the link; not there where it is not known.")      \
   X(Free, "free", Integer, "Frames that are free.")                                             \
   X(Frames, "frames", Integer, "Frames of the pool.")                                           \
   X(Key, "key", Text, "Key of the configuration.")                                              \
   X(Value, "value", Text, "Its new value.")                                                     \
+  X(Own, "own", Text, "Its value here.")                                                        \
+  X(Theirs, "theirs", Text, "Its value at the peer.")                                           \
   X(Reason, "reason", Text, "What was wrong, or why.")                                          \
   X(Limit, "limit", Text, "Which limit.")                                                       \
   X(Seconds, "seconds", Integer, "How long it may take.")                                       \
@@ -78,8 +80,14 @@ std::span<const EventFieldRow> EventFieldRows();
     kXpu, kInstance, kPlane, kPort)                                                                \
   X(PlaneDown, "plane_down", Warning, "plane", 0, "It does not any longer.", kXpu, kInstance,      \
     kPlane, kPort, kReason)                                                                        \
-  X(PlaneAdmin, "plane_admin", Info, "plane", 0, "A plane was set up or down.", kXpu, kInstance,   \
-    kPlane, kPort, kAdmin)                                                                         \
+  X(PlaneAdmin, "plane_admin", Info, "plane", 0, "A plane was set up, to drain or down.", kXpu,    \
+    kInstance, kPlane, kPort, kAdmin)                                                              \
+  X(PeerPlaneUp, "peer_plane_up", Info, "plane", 200,                                              \
+    "A plane to a peer carries traffic: both ends have heard each other on it.", kXpu, kInstance,  \
+    kPeer, kPlane, kPort)                                                                          \
+  X(PeerPlaneDown, "peer_plane_down", Warning, "plane", 200,                                       \
+    "It does not any longer. What was in flight there goes over the others.", kXpu, kInstance,     \
+    kPeer, kPlane, kPort, kReason)                                                                 \
   X(PeerUnreachable, "peer_unreachable", Error, "peer", 0,                                         \
     "A peer does not answer: what was in flight to it was given up.", kXpu, kInstance, kPeer, kVc) \
   X(PeerReachable, "peer_reachable", Info, "peer", 0, "It answers again.", kXpu, kInstance, kPeer, \
@@ -88,8 +96,8 @@ std::span<const EventFieldRow> EventFieldRows();
     "A peer has restarted: what was in flight to its former life was given up.", kXpu, kInstance,  \
     kPeer)                                                                                         \
   X(HelloMismatch, "hello_mismatch", Error, "peer", 20,                                            \
-    "A peer counts PSNs in another scope (transport.psn_scope): nothing can be exchanged.", kXpu,  \
-    kInstance, kPeer)                                                                              \
+    "A peer is configured otherwise: nothing can be exchanged.", kXpu, kInstance, kPeer, kKey,     \
+    kOwn, kTheirs)                                                                                 \
   X(ClientConnected, "client_connected", Info, "client", 50, "A client has got a segment.",        \
     kClient, kPid, kUid, kQueues)                                                                  \
   X(ClientLeft, "client_left", Info, "client", 50, "A client said goodbye.", kClient, kPid)        \

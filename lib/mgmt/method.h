@@ -48,6 +48,14 @@ class Answer {
   Answer(Later later)                                      // NOLINT
       : value_(Waiting{.look = [later = std::move(later)](bool) { return later(); }}) {}
 
+  // `result`, once `done` says so.
+  static Answer When(std::function<bool()> done, Json result) {
+    return Later([done = std::move(done), result = std::move(result)]() -> std::optional<Outcome> {
+      if (!done()) return std::nullopt;
+      return Outcome{.status = {}, .result = result};
+    });
+  }
+
   Outcome* outcome() { return std::get_if<Outcome>(&value_); }
   Waiting* waiting() { return std::get_if<Waiting>(&value_); }
 

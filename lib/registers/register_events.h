@@ -20,7 +20,7 @@ namespace suede {
   X(CompletionLost, "completion_lost", "A completion found no room in a client's ring")    \
   X(EventsLost, "events_lost", "Events were lost: there were too many at once")            \
   X(ConfigChanged, "config_changed", "The configuration in effect was changed")            \
-  X(PlaneChange, "plane_change", "A plane of an instance went up or down")
+  X(PlaneChange, "plane_change", "A plane of an instance went up or down, or a plane to a peer")
 
 enum class RegisterEvent : uint8_t {
 #define SUEDE_REGISTER_EVENT_ID(id, name, sentence) k##id,

@@ -22,6 +22,8 @@ std::string_view Plural(RegisterIndex index) {
       return "instances";
     case RegisterIndex::kLcore:
       return "lcores";
+    case RegisterIndex::kPlane:
+      return "planes";
     case RegisterIndex::kClass:
     case RegisterIndex::kNone:
       break;
@@ -48,7 +50,32 @@ absl::Status NoSuchAddress(uint32_t address) {
       StrCat("there is no register at address ", Hex(address), "; reg.list has the map"));
 }
 
+uint64_t PlaneFact(const Config& config, RegisterFact fact, const PlaneRef& ref) {
+  const InstancePort& at = config.instances[ref.instance].ports[ref.plane];
+  switch (fact) {
+    case RegisterFact::kPlaneInstance:
+      return ref.instance;
+    case RegisterFact::kPlaneNumber:
+      return ref.plane;
+    case RegisterFact::kPlanePort:
+      return at.port;
+    case RegisterFact::kPlaneAddressLow:
+      return at.address.low;
+    default:
+      break;
+  }
+  return at.address.high;
+}
+
 }  // namespace
+
+PlaneRef PlaneAt(const Config& config, uint32_t index) {
+  PlaneRef ref{.instance = 0, .plane = index};
+  while (ref.plane >= config.instances[ref.instance].ports.size()) {
+    ref.plane -= static_cast<uint32_t>(config.instances[ref.instance++].ports.size());
+  }
+  return ref;
+}
 
 uint32_t RegisterFile::CountOf(const RegisterBlock& block) const {
   const Config& config = backend_.config();
@@ -67,6 +94,10 @@ uint32_t RegisterFile::CountOf(const RegisterBlock& block) const {
       break;
     case RegisterIndex::kLcore:
       count = config.lcores.size();
+      break;
+    case RegisterIndex::kPlane:
+      count = 0;
+      for (const InstanceConfig& instance : config.instances) count += instance.ports.size();
       break;
   }
   return static_cast<uint32_t>(count < block.limit ? count : block.limit);
@@ -177,6 +208,16 @@ uint64_t RegisterFile::ReadFact(const RegisterRef& ref) const {
       return config.instances[ref.index].ports[0].address.low;
     case RegisterFact::kInstanceAddressHigh:
       return config.instances[ref.index].ports[0].address.high;
+    case RegisterFact::kInstanceOrdering:
+      return static_cast<uint64_t>(config.instances[ref.index].ordering);
+    case RegisterFact::kInstancePlanes:
+      return config.instances[ref.index].ports.size();
+    case RegisterFact::kPlaneInstance:
+    case RegisterFact::kPlaneNumber:
+    case RegisterFact::kPlanePort:
+    case RegisterFact::kPlaneAddressLow:
+    case RegisterFact::kPlaneAddressHigh:
+      return PlaneFact(config, ref.row->fact, PlaneAt(config, ref.index));
     default:
       break;
   }

@@ -16,6 +16,13 @@
 
 namespace suede {
 
+// A plane by its index, in the order of planes.list.
+struct PlaneRef {
+  uint32_t instance = 0;  // index into Config::instances
+  uint32_t plane = 0;     // its number, from 0
+};
+PlaneRef PlaneAt(const Config& config, uint32_t index);
+
 // What registers show. The endpoint implements it.
 class RegisterBackend {
  public:

@@ -165,10 +165,30 @@ Rows InstanceRows() {
       Read(0x00, 32, "xpu", Fact::kInstanceXpu, "", "XPU id."),
       Read(0x04, 32, "instance", Fact::kInstanceNumber, "", "Instance number of the XPU."),
       Read(0x08, 32, "lcore", Fact::kInstanceLcore, "", "Index of its lcore."),
-      Read(0x0c, 32, "port", Fact::kInstancePort, "", "Index of its port."),
+      Read(0x0c, 32, "port", Fact::kInstancePort, "",
+           "Index of its port; with several planes, of plane 0, and so is the address."),
       Read(0x10, 64, "address_low", Fact::kInstanceAddressLow, "",
            "IPv4 or forwarding address; the low half of an IPv6 address."),
       Read(0x18, 64, "address_high", Fact::kInstanceAddressHigh, "",
+           "The high half of an IPv6 address."),
+      Read(0x20, 32, "ordering", Fact::kInstanceOrdering, "", "0: strict, 1: unordered."),
+      Read(0x24, 32, "planes", Fact::kInstancePlanes, "", "Planes that it has."),
+  };
+}
+
+Rows PlaneRows() {
+  return {
+      Read(0x00, 32, "instance", Fact::kPlaneInstance, "", "Index of its instance."),
+      Read(0x04, 32, "plane", Fact::kPlaneNumber, "", "Number of the plane, from 0."),
+      Read(0x08, 32, "port", Fact::kPlanePort, "", "Index of its port."),
+      Read(0x0c, 32, "admin", Fact::kPlaneAdmin, "", "What was set. 0: up, 1: drain, 2: down."),
+      Read(0x10, 32, "up", Fact::kPlaneUp, "",
+           "1 where it carries traffic: it and its port are set up, and the link is up."),
+      Read(0x14, 32, "weight", Fact::kPlaneWeight, "",
+           "Its share of what is sent, in relation to the other planes of the instance."),
+      Read(0x18, 64, "address_low", Fact::kPlaneAddressLow, "",
+           "IPv4 or forwarding address; the low half of an IPv6 address."),
+      Read(0x20, 64, "address_high", Fact::kPlaneAddressHigh, "",
            "The high half of an IPv6 address."),
   };
 }
@@ -222,12 +242,19 @@ std::vector<RegisterBlock> MakeBlocks() {
                             {0x2c, "hello_timeout_us"},
                             {0x30, "hello_tries"},
                             {0x34, "inflight_pdus"}}));
+  add("planes", 0x0340, "How planes are found dead, and come back.",
+      OfKeys("planes.", {{0x00, "hello_interval_us"},
+                         {0x04, "hello_multiplier"},
+                         {0x08, "hello_idle_us"},
+                         {0x0c, "hold_down_us"},
+                         {0x10, "hold_down_max_us"},
+                         {0x14, "unreachable_us"}}));
   add("class", 0x0400, "Class of each VC's PDUs.",
       OfKeys("classes.vc[#].", {{0x00, "pcp"}, {0x04, "dscp"}, {0x08, "ecn"}}), Index::kClass, 0x10,
       kVcCount);
   add("ack_class", 0x0440, "Class of PDUs without commands.",
       OfKeys("classes.ack.", {{0x00, "pcp"}, {0x04, "dscp"}, {0x08, "ecn"}}));
-  add("port", 0x1000, "Network ports, which are the planes.", PortRows(), Index::kPort, 0x80, 32);
+  add("port", 0x1000, "Network ports.", PortRows(), Index::kPort, 0x80, 32);
   add("instance", 0x10000, "Own instances, in the order of instances.list.", InstanceRows(),
       Index::kInstance, 0x40, 1024);
   add("counter", 0x40000, "Counters of all instances and lcores in sum.", OfCounters());
@@ -235,6 +262,8 @@ std::vector<RegisterBlock> MakeBlocks() {
       OfCounters(), Index::kLcore, kCounterRoom, 128);
   add("instance_counter", 0x200000, "Counters of each instance.", OfCounters(), Index::kInstance,
       kCounterRoom, 1024);
+  add("plane", 0x600000, "Planes of own instances, in the order of planes.list.", PlaneRows(),
+      Index::kPlane, 0x40, 4096);
   return blocks;
 }
 

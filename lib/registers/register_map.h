@@ -22,7 +22,7 @@ enum class RegisterAccess : uint8_t { kReadOnly, kReadWrite, kWriteOneToClear };
 std::string_view NameOf(RegisterAccess access);
 
 // What a block has an index for.
-enum class RegisterIndex : uint8_t { kNone, kClass, kPort, kInstance, kLcore };
+enum class RegisterIndex : uint8_t { kNone, kClass, kPort, kInstance, kLcore, kPlane };
 
 // What a register holds that is neither configuration nor a counter.
 enum class RegisterFact : uint8_t {
@@ -51,6 +51,16 @@ enum class RegisterFact : uint8_t {
   kInstancePort,
   kInstanceAddressLow,
   kInstanceAddressHigh,
+  kInstanceOrdering,
+  kInstancePlanes,
+  kPlaneInstance,
+  kPlaneNumber,
+  kPlanePort,
+  kPlaneAdmin,
+  kPlaneUp,
+  kPlaneWeight,
+  kPlaneAddressLow,
+  kPlaneAddressHigh,
 };
 
 struct RegisterRow {

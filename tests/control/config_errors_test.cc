@@ -149,8 +149,6 @@ const Wrong kInstancesAndPeers[] = {
     {"xpu: 0,", "", "14:5: instances[0]: no XPU id", "add xpu: ID"},
     {"ports: [{port: p0, ip: 198.18.0.1}]", "ports: []",
      "14:31: instances[0].ports: ", "at least 1"},
-    {"ports: [{port: p0, ip: 198.18.0.1}]", "ports: [{port: p0, ip: 198.18.0.1}, {port: p1}]",
-     "14:60: instances[0].ports: 2 ports of one instance are not built yet", "keep one"},
     {"ip: 198.18.0.1", "ip: 198.18.0.256", "14:47: instances[0].ports[0].ip: ", "as in 198.18.0.1"},
     {"ip: 198.18.0.1", "ip: 224.0.0.1", "14:47: instances[0].ports[0].ip: ", "unicast"},
     {"xpus: 1-2", "xpus: 2-1", "15:12: instances[1].xpus: 2-1 is reversed", "write 1-2"},

@@ -65,6 +65,7 @@ TEST(ConfigTest, SmallestFileHasTheDefaults) {
   const Config config = MustParse(kSmallest);
   EXPECT_EQ(config.name, "left");
   EXPECT_EQ(config.transport, TransportConfig{});
+  EXPECT_EQ(config.planes, PlanesConfig{});
   EXPECT_EQ(config.packing, PackingConfig{});
   EXPECT_EQ(config.classes, ClassesConfig{});
   EXPECT_EQ(config.log, LogConfig{});
@@ -224,14 +225,15 @@ TEST(ConfigTest, EveryExampleLoadsWithoutWarning) {
     EXPECT_TRUE(warnings.empty()) << warnings[0];
     ExpectDumpLoadsToTheSame(*config);
   }
-  EXPECT_GE(count, 6u);
+  EXPECT_GE(count, 8u);
 }
 
 TEST(ConfigTest, PairsOfExamplesKnowEachOther) {
   for (const auto& [a, b] :
        {std::pair("conf/memif-pair-left.yaml", "conf/memif-pair-right.yaml"),
         std::pair("conf/servers-pair-a.yaml", "conf/servers-pair-b.yaml"),
-        std::pair("conf/memif-afh2c-left.yaml", "conf/memif-afh2c-right.yaml")}) {
+        std::pair("conf/memif-afh2c-left.yaml", "conf/memif-afh2c-right.yaml"),
+        std::pair("conf/memif-planes-left.yaml", "conf/memif-planes-right.yaml")}) {
     const auto left = LoadConfig(PathOf(a), kMachine);
     const auto right = LoadConfig(PathOf(b), kMachine);
     ASSERT_TRUE(left.ok() && right.ok());
@@ -242,14 +244,15 @@ TEST(ConfigTest, PairsOfExamplesKnowEachOther) {
       for (const PeerConfig& peer : own->peers) {
         size_t found = 0;
         for (const InstanceConfig& instance : other->instances) {
-          for (const PeerPort& port : peer.ports) {
-            const InstancePort& at = instance.ports[0];
-            const PortConfig& their = other->ports[at.port];
-            const bool by_ip = their.encapsulation == PortConfig::Encapsulation::kUdp4;
-            found += instance.xpu == peer.xpu &&
-                     their.encapsulation == own->ports[port.port].encapsulation &&
-                     at.address == PeerAddress(peer, port, instance.instance) &&
-                     (!by_ip || their.mac == port.mac);
+          for (const InstancePort& at : instance.ports) {
+            for (const PeerPort& port : peer.ports) {
+              const PortConfig& their = other->ports[at.port];
+              const bool by_ip = their.encapsulation == PortConfig::Encapsulation::kUdp4;
+              found += instance.xpu == peer.xpu &&
+                       their.encapsulation == own->ports[port.port].encapsulation &&
+                       at.address == PeerAddress(peer, port, instance.instance) &&
+                       (!by_ip || their.mac == port.mac);
+            }
           }
         }
         EXPECT_EQ(found, peer.ports.size()) << a << " XPU " << peer.xpu;

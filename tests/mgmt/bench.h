@@ -86,20 +86,62 @@ class FakeEndpoint : public EndpointWithChanges {
   void SetLogLevel(LogLevelView to) override { level = to; }
   bool Drain() override { return ++drains == 1; }
   EventLog& Events() override { return events; }
-  std::vector<PlaneView> Planes() override {
-    return {{.xpu = 3, .instance = 1, .plane = 0, .port = "p0", .admin_up = plane_up,
-             .link_up = true, .up = plane_up && port_up}};
+  PlanesQuestion Planes() override {
+    return [this, asked = 0]() mutable -> std::optional<std::vector<PlaneView>> {
+      if (++asked < 3) return std::nullopt;
+      return std::vector<PlaneView>{{.name = {3, 1, 1}, .port = "p0", .admin = plane,
+                                     .link_up = true,
+                                     .up = plane != PlaneSetting::kDown && port_up,
+                                     .weight = weight, .peers_up = 6, .peers_down = 2,
+                                     .inflight_bytes = inflight_bytes}};
+    };
+  }
+  PlanePeersQuestion PlanePeers(const PlanePeerQuery& query) override {
+    return [query, asked = 0]() mutable -> std::optional<PlanePeersView> {
+      if (++asked < 3) return std::nullopt;
+      PlanePeersView view{.peers = {}, .more = query.limit == 1};
+      view.peers.push_back({.name = {query.xpu.value_or(3), query.instance.value_or(1),
+                                     query.plane.value_or(1)},
+                            .peer = query.peer.value_or(4), .state = "up", .usable = true,
+                            .tx_generation = 5, .rx_generation = 65535, .weight = 100,
+                            .inflight_bytes = 77, .deaths = 2});
+      view.peers.push_back({.name = {3, 1, 0}, .peer = 9, .state = "down", .home = true,
+                            .fencing = true, .peer_plane = 3, .heard_ago_ns = 1500,
+                            .held_ns = 2'000'000});
+      return view;
+    };
   }
   absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view port, bool up) override {
     if (port != "p0") return absl::NotFoundError("no such port; take p0");
     port_up = up;
     return [asked = 0]() mutable { return ++asked == 3; };
   }
-  absl::StatusOr<AdminQuestion> SetPlaneAdmin(uint32_t xpu, uint32_t instance, uint32_t plane,
-                                              bool up) override {
-    if (xpu != 3 || instance != 1 || plane != 0) return absl::NotFoundError("no such plane");
-    plane_up = up;
-    return [] { return true; };
+  absl::Status Check(const PlaneName& name) const {
+    const bool good = name.xpu == 3 && name.instance == 1 && name.plane == 1;
+    return good ? absl::OkStatus() : absl::NotFoundError("no such plane");
+  }
+  absl::StatusOr<AdminQuestion> SetPlaneAdmin(const PlaneName& name,
+                                              PlaneSetting setting) override {
+    if (absl::Status wrong = Check(name); !wrong.ok()) return wrong;
+    plane = setting;
+    return [asked = 0]() mutable { return ++asked == 3; };
+  }
+  absl::StatusOr<AdminQuestion> SetPlaneWeight(const PlaneName& name, std::optional<uint32_t> peer,
+                                               uint32_t to) override {
+    if (absl::Status wrong = Check(name); !wrong.ok()) return wrong;
+    (peer ? weight_of_peer : weight) = to;
+    return [asked = 0]() mutable { return ++asked == 3; };
+  }
+  // A third of it has gone each time that it is asked.
+  absl::StatusOr<DrainQuestion> DrainPlane(const PlaneName& name) override {
+    if (absl::Status wrong = Check(name); !wrong.ok()) return wrong;
+    plane = PlaneSetting::kDrain;
+    return [this, left = inflight_bytes]() mutable -> absl::StatusOr<std::optional<uint64_t>> {
+      if (plane != PlaneSetting::kDrain) return absl::FailedPreconditionError("set otherwise");
+      if (!drains_planes) return std::optional(left);
+      left -= inflight_bytes / 3;
+      return left == inflight_bytes / 3 ? std::nullopt : std::optional(left);
+    };
   }
   QueueQuestion Queues() override {
     return [asked = 0]() mutable -> std::optional<std::vector<QueueView>> {
@@ -114,7 +156,11 @@ class FakeEndpoint : public EndpointWithChanges {
   int64_t now_ns = 1'700'000'000'000'000'000;
   EventLog events{8, [this] { return now_ns; }};
   bool port_up = true;
-  bool plane_up = true;
+  PlaneSetting plane = PlaneSetting::kUp;
+  uint32_t weight = 400;
+  uint32_t weight_of_peer = 0;
+  uint64_t inflight_bytes = 999;
+  bool drains_planes = true;
   std::string file_prefix = "suede_left";
   uint64_t counter = 10;
   LogLevelView level = LogLevelView::kInfo;

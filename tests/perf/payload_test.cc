@@ -131,11 +131,35 @@ TEST(RxStreamTest, OldCommandsAfterAStartAreDuplicates) {
   stream.OnSequenced(UINT32_MAX, 0);
   EXPECT_EQ(stream.counts().duplicated, 1u);
   stream.OnSequenced(0, 0);
-  stream.OnSequenced(100, 0);  // a gap wider than the memory of what came
+  stream.OnSequenced(100, 0);
   EXPECT_EQ(stream.counts().lost, 99u);
   stream.OnSequenced(99, 0);
   EXPECT_EQ(stream.counts().misordered, 1u);
   EXPECT_EQ(stream.counts().lost, 98u);
+}
+
+// As over planes: whole runs come late, from far behind, and each once.
+TEST(RxStreamTest, LateCommandsAreToldFromDoubledOnesHoweverLate) {
+  RxStream stream;
+  stream.Start(1);
+  for (uint32_t first = 1000; first < 100000; first += 2000) {
+    for (uint32_t i = 0; i < 1000; ++i) stream.OnSequenced(first + i, 0);
+  }
+  EXPECT_EQ(stream.counts().lost, 50000u);
+  // From the middle of the gaps to both ends.
+  for (uint32_t gap = 0; gap < 100000; gap += 2000) {
+    for (uint32_t i = 0; i < 500; ++i) {
+      stream.OnSequenced(gap + 499 - i, 0);
+      stream.OnSequenced(gap + 500 + i, 0);
+    }
+  }
+  EXPECT_EQ(stream.counts().lost, 0u);
+  EXPECT_EQ(stream.counts().misordered, 50000u);
+  EXPECT_EQ(stream.counts().duplicated, 0u);
+  EXPECT_EQ(stream.counts().received, 100000u);
+  for (const uint32_t again : {0u, 499u, 500u, 999u, 1000u, 99999u}) stream.OnSequenced(again, 0);
+  EXPECT_EQ(stream.counts().duplicated, 6u);
+  EXPECT_EQ(stream.counts().received, 100000u);
 }
 
 }  // namespace

@@ -147,6 +147,19 @@ TEST(VerdictTest, EachVerificationFailureIsThree) {
   }
 }
 
+TEST(VerdictTest, AnUnorderedPathMayMisorderAndNothingElse) {
+  Options options = SomeOptions();
+  options.unordered = true;
+  RunResult r = GoodResult();
+  r.reverse.misordered = 7;
+  EXPECT_EQ(CodeOf(options, r), 0);
+  EXPECT_TRUE(JudgeServer(options, {.misordered = 7}).pass);
+  EXPECT_FALSE(JudgeServer(SomeOptions(), {.misordered = 7}).pass);
+  EXPECT_FALSE(JudgeServer(options, {.duplicated = 1, .misordered = 7}).pass);
+  r.forward.duplicated = 1;
+  EXPECT_EQ(CodeOf(options, r), 3);
+}
+
 TEST(VerdictTest, ThresholdsAreVerdicts) {
   RunResult r = GoodResult();  // 1e6 commands per second, 1 Gb/s
   for (int i = 0; i < 100; ++i) r.latency_ns.Record(5000);

@@ -163,6 +163,20 @@ TEST_F(WorkloadTest, ACommandBehindTheReportIsNotLost) {
   EXPECT_EQ(r.forward.received, 1000u);
 }
 
+TEST_F(WorkloadTest, WhatIsSentBackBehindTheReportIsNotLost) {
+  plan_.bidirectional = true;
+  plan_.drain_timeout = std::chrono::milliseconds(100);
+  int n = 0;
+  link_.fault = [&](Loopback::Stored& c) {
+    const bool late = c.source == 2 && ++n % 100 == 99;
+    return late ? Loopback::Fate::kBehindReport : Loopback::Fate::kDeliver;
+  };
+  const RunResult r = Run();
+  EXPECT_GT(n, 100);
+  EXPECT_EQ(r.lost(), 0u);
+  EXPECT_EQ(r.reverse.received, r.reverse_sent);
+}
+
 TEST_F(WorkloadTest, ShortControlIsCountedWithoutSequence) {
   plan_.shape = {.control_bytes = 2, .data_bytes = 1};
   int n = 0;

@@ -21,8 +21,10 @@ constexpr char kConfig[] =
     "name: left\n"
     "lcores: [{cpu: 1}, {cpu: 3}]\n"
     "ports: [{name: p0, device: net_memif0, mtu_bytes: 9000},\n"
-    "        {name: p1, device: net_memif1, mtu_bytes: 9000, encapsulation: udp6}]\n"
-    "instances: [{xpu: 7, lcore: 1, ports: [{port: p0, ip: 198.18.0.1}]},\n"
+    "        {name: p1, device: net_memif1, mtu_bytes: 9000, encapsulation: udp6},\n"
+    "        {name: p2, device: net_memif2, mtu_bytes: 9000, encapsulation: udp6}]\n"
+    "instances: [{xpu: 7, lcore: 1, ordering: unordered,\n"
+    "             ports: [{port: p0, ip: 198.18.0.1}, {port: p2, ip: 'fd53::2:0:0:7'}]},\n"
     "            {xpu: 8, instance: 2, lcore: 3, ports: [{port: p1, ip: 'fd53::1:0:0:8'}]}]\n";
 
 class FakeBackend : public RegisterBackend {
@@ -238,10 +240,32 @@ TEST_F(RegisterTest, Facts) {
   EXPECT_EQ(Read("instance.1.lcore"), 1u);
   EXPECT_EQ(Read("instance.0.address_low"), 0xc6120001u);
   EXPECT_EQ(Read("instance.1.address_high"), 0xfd53'0000'0000'0000u);
+  EXPECT_EQ(Read("instance.0.ordering"), 1u);
+  EXPECT_EQ(Read("instance.1.ordering"), 0u);
+  EXPECT_EQ(Read("instance.0.planes"), 2u);
+  EXPECT_EQ(Read("instance.1.planes"), 1u);
   EXPECT_EQ(Read("port.1.link_up"), 1000 * static_cast<uint64_t>(RegisterFact::kPortLinkUp) + 1);
   EXPECT_EQ(Read("port.1.encapsulation"), 1u);
   EXPECT_EQ(Read("lcore_counter.1.tx_frames_total"),
             backend.CounterOf(RegisterIndex::kLcore, 1, static_cast<uint32_t>(Counter::kTxFrames)));
+}
+
+// The planes of all instances, one after the other.
+TEST_F(RegisterTest, PlanesAreCountedOverAllInstances) {
+  const auto read = [&](int plane, const std::string& name) {
+    return Read("plane." + std::to_string(plane) + "." + name);
+  };
+  EXPECT_EQ(read(1, "instance"), 0u);
+  EXPECT_EQ(read(1, "plane"), 1u);
+  EXPECT_EQ(read(1, "port"), 2u);
+  EXPECT_EQ(read(1, "address_high"), 0xfd53'0000'0000'0000u);
+  EXPECT_EQ(read(1, "address_low"), 0x2'0000'0000'0007u);
+  EXPECT_EQ(read(2, "instance"), 1u);
+  EXPECT_EQ(read(2, "plane"), 0u);
+  EXPECT_EQ(read(2, "port"), 1u);
+  EXPECT_EQ(read(2, "admin"), 1000 * static_cast<uint64_t>(RegisterFact::kPlaneAdmin) + 2);
+  EXPECT_EQ(read(2, "up"), 1000 * static_cast<uint64_t>(RegisterFact::kPlaneUp) + 2);
+  EXPECT_EQ(read(2, "weight"), 1000 * static_cast<uint64_t>(RegisterFact::kPlaneWeight) + 2);
 }
 
 // ---- What there is not.
@@ -253,8 +277,10 @@ TEST_F(RegisterTest, WrongAccessesAreErrorsByName) {
   };
   EXPECT_EQ(error("transport.nothing"),
             "there is no register transport.nothing; reg.list has the names");
-  EXPECT_EQ(error("port.2.link_up"),
-            "there is no port.2.link_up: this endpoint has 2 ports, counted from 0");
+  EXPECT_EQ(error("port.3.link_up"),
+            "there is no port.3.link_up: this endpoint has 3 ports, counted from 0");
+  EXPECT_EQ(error("plane.3.port"),
+            "there is no plane.3.port: this endpoint has 3 planes, counted from 0");
   EXPECT_EQ(error("0x302"),
             "address 0x302 is misaligned: it is inside transport.psn_scope; use 0x300");
   EXPECT_EQ(error("0x40004"),
@@ -269,7 +295,7 @@ TEST_F(RegisterTest, WrongAccessesAreErrorsByName) {
   EXPECT_EQ(file.At(0x40000, 32).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(file.At(0x302, 32).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(file.At(0xffffffff, 32).status().code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(file.At(SUEDE_REG_PORT_LINK_UP(2), 32).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(file.At(SUEDE_REG_PORT_LINK_UP(3), 32).status().code(), absl::StatusCode::kNotFound);
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ constexpr Method kMethods[] = {
     {.name = "thing.take", .sentence = "Takes.", .result = "nothing", .run = Nothing,
      .descriptor = DescriptorParam{.name = "file", .sentence = "From where.", .is_written = false,
                                    .required = false}},
+    {.name = "doors.open", .sentence = "Opens.", .result = "nothing", .run = Nothing},
 };
 int RunNothing(std::span<const std::string_view>, FILE*, FILE*, FILE*) { return 0; }
 constexpr LocalCommand kLocal[] = {{"frame decode", "Decodes.", RunNothing}};
@@ -53,6 +54,13 @@ TEST(CommandLineTest, WordsFillWhatIsRequiredThenTheFile) {
   EXPECT_EQ(Dump(one->params), R"({"fast":false,"name":"x"})");
   EXPECT_EQ(one->descriptor_path, "-");
   EXPECT_EQ(Parse({"thing"})->method->name, "thing");
+}
+
+TEST(CommandLineTest, ASubjectMayBeInTheSingular) {
+  EXPECT_EQ(Parse({"doors", "open"})->method->name, "doors.open");
+  EXPECT_EQ(Parse({"door", "open"})->method->name, "doors.open");
+  EXPECT_FALSE(Parse({"doors", "ope"}).ok());
+  EXPECT_FALSE(Parse({"thin", "make"}).ok());
 }
 
 TEST(CommandLineTest, FileThatMayBeLeftOut) {

@@ -51,12 +51,24 @@ class NoEndpoint : public EndpointWithChanges {
   void SetLogLevel(LogLevelView) override {}
   bool Drain() override { return true; }
   EventLog& Events() override { return events; }
-  std::vector<PlaneView> Planes() override { return {}; }
   absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view, bool) override {
     return [] { return true; };
   }
-  absl::StatusOr<AdminQuestion> SetPlaneAdmin(uint32_t, uint32_t, uint32_t, bool) override {
+  PlanesQuestion Planes() override {
+    return [] { return std::vector<PlaneView>(); };
+  }
+  PlanePeersQuestion PlanePeers(const PlanePeerQuery&) override {
+    return [] { return PlanePeersView(); };
+  }
+  absl::StatusOr<AdminQuestion> SetPlaneAdmin(const PlaneName&, PlaneSetting) override {
     return [] { return true; };
+  }
+  absl::StatusOr<AdminQuestion> SetPlaneWeight(const PlaneName&, std::optional<uint32_t>,
+                                               uint32_t) override {
+    return [] { return true; };
+  }
+  absl::StatusOr<DrainQuestion> DrainPlane(const PlaneName&) override {
+    return [] { return std::optional<uint64_t>(0); };
   }
   QueueQuestion Queues() override {
     return [] { return std::vector<QueueView>(); };

@@ -1,0 +1,190 @@
+#include "endpoint/pipeline_params.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/big_endian.h"
+#include "wire/frame_builder.h"
+
+namespace suede {
+namespace {
+
+using Encapsulation = PortConfig::Encapsulation;
+
+// The two enumerations name the same things in the same order.
+static_assert(static_cast<int>(Encapsulation::kAfh2c) == static_cast<int>(Encap::kAfh2c));
+
+TransportParams ToTransport(const TransportConfig& config) {
+  return {.psn_scope = config.psn_scope == TransportConfig::PsnScope::kVc ? PsnScope::kVc
+                                                                          : PsnScope::kPort,
+          .window_pdus = config.window_pdus,
+          .window_bytes = config.window_bytes,
+          .ack_every_pdus = config.ack_every_pdus,
+          .ack_delay = config.ack_delay,
+          .nack_timeout = config.nack_timeout,
+          .rto_initial = config.rto_initial,
+          .rto_min = config.rto_min,
+          .rto_max = config.rto_max,
+          .max_tries = config.max_tries,
+          .not_ready_backoff = config.not_ready_backoff,
+          .hello_timeout = config.hello_timeout,
+          .hello_tries = config.hello_tries};
+}
+
+PathParams ToPaths(const PlanesConfig& config) {
+  return {.hello_interval = config.hello_interval,
+          .hello_multiplier = config.hello_multiplier,
+          .hello_idle = config.hello_idle,
+          .hold_down = config.hold_down,
+          .hold_down_max = config.hold_down_max,
+          .unreachable = config.unreachable};
+}
+
+TrafficClass ToClass(const ConfigClass& c) { return {.pcp = c.pcp, .dscp = c.dscp, .ecn = c.ecn}; }
+
+NetAddress ToAddress(const ConfigAddress& address) {
+  return {.high = address.high, .low = address.low};
+}
+
+// What an AFH Gen 1 frame to the instance has where MAC addresses are.
+MacAddress AfhMac(const ConfigMacPrefix& prefix, const ConfigAddress& address) {
+  return {prefix[0], prefix[1], prefix[2], prefix[3], static_cast<uint8_t>(address.low >> 8),
+          static_cast<uint8_t>(address.low)};
+}
+
+// The peer as the instance's planes reach it. No plane is present where none leads there, and an
+// instance is no peer of its own.
+PeerParams PeerParamsOf(const Config& config, const InstanceConfig& instance,
+                        const PeerConfig& peer) {
+  PeerParams params{.xpuid = static_cast<uint16_t>(peer.xpu), .planes = {}};
+  for (const InstancePort& own : instance.ports) {
+    PeerPlane& plane = params.planes.emplace_back(PeerPlane{.present = false});
+    const PeerPort* at = FindPeerPort(peer, own.port, instance.instance);
+    if (at == nullptr) continue;
+    const ConfigAddress address = PeerAddress(peer, *at, instance.instance);
+    if (address == own.address) continue;
+    plane = {.address = ToAddress(address),
+             .mac = at->mac,
+             .resolving = at->mac == ConfigMac{} && LearnsNeighbours(config.ports[at->port])};
+  }
+  return params;
+}
+
+}  // namespace
+
+Settings SettingsOf(const Config& config) {
+  Settings settings{.partition = static_cast<uint16_t>(config.partition),
+                    .ack_class = ToClass(config.classes.ack),
+                    .pack_limit_bytes = config.packing.limit_bytes,
+                    .inflight_pdus = config.transport.inflight_pdus,
+                    .unclaimed_pdus = config.clients.unclaimed_pdus,
+                    .transport = ToTransport(config.transport),
+                    .paths = ToPaths(config.planes)};
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) settings.classes[vc] = ToClass(config.classes.vc[vc]);
+  return settings;
+}
+
+FrameRules RulesOf(const PortConfig& port) {
+  return {.encap = static_cast<Encap>(port.encapsulation),
+          .udp_port = port.udp_port,
+          .mac_prefix = LoadBe32(port.mac_prefix.data()),
+          .ether_type = port.ether_type};
+}
+
+PortParams PortParamsOf(const PortConfig& port, const MacAddress& device_mac) {
+  return {.rules = RulesOf(port),
+          .session = port.session,
+          .tagged = port.vid.has_value(),
+          .vid = port.vid.value_or(0),
+          .mac = port.mac.value_or(device_mac)};
+}
+
+InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& instance) {
+  InstanceParams params{.xpuid = static_cast<uint16_t>(instance.xpu),
+                        .instance = static_cast<uint8_t>(instance.instance),
+                        .partition = static_cast<uint16_t>(config.partition)};
+  for (const InstancePort& at : instance.ports) {
+    params.planes.push_back({.address = ToAddress(at.address)});
+  }
+  const Settings settings = SettingsOf(config);
+  params.classes = settings.classes;
+  params.ack_class = settings.ack_class;
+  params.pack_limit_bytes = settings.pack_limit_bytes;
+  params.inflight_pdus = settings.inflight_pdus;
+  params.unclaimed_pdus = settings.unclaimed_pdus;
+  params.transport = settings.transport;
+  params.paths = settings.paths;
+  params.paths.ordering = instance.ordering == InstanceConfig::Ordering::kUnordered
+                              ? Ordering::kUnordered
+                              : Ordering::kStrict;
+  for (const PeerConfig& peer : config.peers) {
+    PeerParams of_peer = PeerParamsOf(config, instance, peer);
+    if (std::any_of(of_peer.planes.begin(), of_peer.planes.end(),
+                    [](const PeerPlane& plane) { return plane.present; })) {
+      params.peers.push_back(std::move(of_peer));
+    }
+  }
+  return params;
+}
+
+PortOptions PortOptionsOf(const Config& config, uint32_t p) {
+  // Clients' packed commands may take a frame each at worst; beyond this many a stuck destination
+  // costs a wait, not a frame more.
+  constexpr uint32_t kMostPackedFrames = 4096;
+  const PortConfig& port = config.ports[p];
+  const Encapsulation encap = port.encapsulation;
+  std::vector<InstanceParams> instances;
+  std::vector<MacAddress> addresses;
+  uint32_t packed = 0;
+  std::set<uint32_t> sends_by = {p};  // ports that its frames leave by
+  for (const InstanceConfig& instance : config.instances) {
+    for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
+      if (instance.ports[plane].port != p) continue;
+      if (encap == Encapsulation::kAfh1 || encap == Encapsulation::kAfh1s) {
+        addresses.push_back(AfhMac(port.mac_prefix, instance.ports[plane].address));
+      }
+      // Commands are packed into frames of plane 0's port, whichever they leave by. The other ports'
+      // hold what comes, and what the transport says on its own account.
+      InstanceParams& params = instances.emplace_back();
+      params.inflight_pdus = plane == 0 ? config.transport.inflight_pdus : 0;
+      params.unclaimed_pdus = config.clients.unclaimed_pdus;
+      if (plane != 0) continue;
+      for (const InstancePort& other : instance.ports) sends_by.insert(other.port);
+      packed = std::min(config.clients.aggregate_lines * config.clients.max_queues,
+                        kMostPackedFrames);
+    }
+  }
+  uint32_t tx_descriptors = 0;
+  for (const uint32_t other : sends_by) tx_descriptors += config.ports[other].tx_descriptors;
+  // The kernel may have VLANs of its own on a TAP device.
+  const uint32_t tag_bytes = port.vid.has_value() || port.tap.has_value() ? 4 : 0;
+  return {.name = port.name,
+          .device = port.device,
+          .mtu = static_cast<uint16_t>(port.mtu_bytes),
+          .frame_bytes = std::max<uint32_t>(kMinFrameBytes, 14 + tag_bytes + port.mtu_bytes),
+          .rx_descriptors = static_cast<uint16_t>(port.rx_descriptors),
+          .tx_descriptors = static_cast<uint16_t>(port.tx_descriptors),
+          .mac = port.mac,
+          .addresses = std::move(addresses),
+          .promiscuous = encap == Encapsulation::kAfh2 || encap == Encapsulation::kAfh2c,
+          .numa_node = -1,
+          .pool_frames = FramesNeeded(instances, packed, port.rx_descriptors, tx_descriptors)};
+}
+
+std::vector<uint32_t> PlaneWeightsOf(const Config& config, const InstanceConfig& instance,
+                                     const std::vector<uint64_t>& speeds_bps) {
+  constexpr uint64_t kGbps = 1'000'000'000;
+  std::vector<uint32_t> weights;
+  for (const InstancePort& at : instance.ports) {
+    const uint64_t gbps = config.ports[at.port].bandwidth_gbps.value_or(0);
+    const uint64_t speed = speeds_bps[at.port];
+    const uint64_t weight = gbps != 0 ? gbps : speed != 0 ? std::max(speed / kGbps, uint64_t{1}) : 0;
+    weights.push_back(static_cast<uint32_t>(std::min<uint64_t>(weight, kMaxPlaneWeight)));
+  }
+  const uint32_t fastest = std::max(*std::max_element(weights.begin(), weights.end()), 1u);
+  std::replace(weights.begin(), weights.end(), 0u, fastest);
+  return weights;
+}
+
+}  // namespace suede

@@ -1,0 +1,143 @@
+#include "endpoint/plane_survey.h"
+
+#include <utility>
+
+namespace suede {
+namespace {
+
+constexpr uint32_t kPeerPlaneUnknown = 0xff;
+constexpr uint32_t kBehindAll = 1u << 30;  // a pair that no instance has
+
+std::string_view StateOf(const PlaneRow& row) {
+  if (!row.sessions) return "static";
+  switch (row.state) {
+    case PlaneState::kDown: return "down";
+    case PlaneState::kInit: return "init";
+    case PlaneState::kUp: break;
+  }
+  return "up";
+}
+
+PlanePeerView ToView(const PlaneRow& row, const InstanceConfig& instance) {
+  PlanePeerView view{
+      .name = {.xpu = instance.xpu, .instance = instance.instance, .plane = row.plane},
+      .peer = row.peer_xpuid,
+      .state = StateOf(row),
+      .usable = row.usable,
+      .home = row.home,
+      .fencing = row.fencing,
+      .tx_generation = row.tx_generation,
+      .rx_generation = row.rx_generation,
+      .weight = row.weight,
+      .inflight_bytes = row.inflight_bytes,
+      .held_ns = row.held_ns,
+      .deaths = row.deaths};
+  if (row.peer_plane != kPeerPlaneUnknown) view.peer_plane = row.peer_plane;
+  if (row.heard_ago_ns >= 0) view.heard_ago_ns = row.heard_ago_ns;
+  return view;
+}
+
+}  // namespace
+
+PlaneDesk::PlaneDesk(Endpoint* endpoint) : endpoint_(endpoint) {
+  for (uint32_t l = 0; l < endpoint->pipeline_count(); ++l) {
+    places_.push_back(std::make_unique<Place>());
+  }
+}
+
+PlaneAsk::~PlaneAsk() {
+  if (place_ != nullptr) place_->taken = false;
+}
+
+const PlaneSnapshot* PlaneAsk::Poll(uint32_t instance, uint32_t first, uint32_t peer_xpuid) {
+  if (std::exchange(answered_, false)) std::exchange(place_, nullptr)->taken = false;
+  if (place_ != nullptr) {
+    answered_ = place_->snapshot.done.load(std::memory_order_acquire);
+    return answered_ ? &place_->snapshot : nullptr;
+  }
+  Endpoint& endpoint = desk_->endpoint();
+  const uint32_t lcore = endpoint.pipeline_of(instance);
+  PlaneDesk::Place& place = *desk_->places_[lcore];
+  // Somebody else's turn, or the lcore still owes one that nobody waits for any more.
+  if (place.taken || !place.snapshot.done.load(std::memory_order_acquire)) return nullptr;
+  place.snapshot.instance = endpoint.number_of(instance);
+  place.snapshot.first = first;
+  place.snapshot.peer_xpuid = peer_xpuid;
+  place.snapshot.done.store(false, std::memory_order_relaxed);
+  if (!endpoint.pipeline(lcore).mailbox().requests.Push(
+          {.kind = LcoreRequestKind::kPlanes, .planes = &place.snapshot})) {
+    place.snapshot.done.store(true, std::memory_order_relaxed);  // a full mailbox: the next time
+    return nullptr;
+  }
+  place.taken = true;
+  place_ = &place;
+  return nullptr;
+}
+
+std::optional<std::vector<PlaneView>> PlaneList::Poll() {
+  const Endpoint& endpoint = desk_->endpoint();
+  if (views_.empty()) views_ = desk_->endpoint().administration().Planes();
+  const auto& instances = endpoint.config().instances;
+  // One that is the only one has no sessions, and the instance's octets.
+  while (instance_ < instances.size() && instances[instance_].ports.size() == 1) {
+    const GaugeBlock& gauges =
+        endpoint.instance_pipeline(instance_).gauges(endpoint.number_of(instance_));
+    views_[begin_++].inflight_bytes = gauges.Get(Gauge::kInflightBytes);
+    ++instance_;
+  }
+  if (instance_ == instances.size()) return std::move(views_);
+  const bool done = walk_.Poll(instance_, PlaneSnapshot::kAnyPeer,
+                               [this](const PlaneSnapshot& snapshot) { Take(snapshot); });
+  if (done) begin_ += instances[instance_++].ports.size();
+  return std::nullopt;
+}
+
+void PlaneList::Take(const PlaneSnapshot& snapshot) {
+  const size_t planes = desk_->endpoint().config().instances[instance_].ports.size();
+  for (size_t plane = 0; plane < planes; ++plane) {
+    views_[begin_ + plane].inflight_bytes = snapshot.inflight_bytes[plane];
+  }
+  for (uint32_t i = 0; i < snapshot.count; ++i) {
+    const PlaneRow& row = snapshot.rows[i];
+    if (!row.sessions) continue;
+    PlaneView& view = views_[begin_ + row.plane];
+    ++(row.state == PlaneState::kUp ? view.peers_up : view.peers_down);
+  }
+}
+
+bool PlanePeerSurvey::IsWanted(const InstanceConfig& instance) const {
+  return instance.ports.size() > 1 && query_.xpu.value_or(instance.xpu) == instance.xpu &&
+         query_.instance.value_or(instance.instance) == instance.instance;
+}
+
+std::optional<PlanePeersView> PlanePeerSurvey::Poll() {
+  const auto& instances = desk_->endpoint().config().instances;
+  while (instance_ < instances.size() && !IsWanted(instances[instance_])) ++instance_;
+  if (instance_ == instances.size() || view_.more) return std::move(view_);
+  const bool done = walk_.Poll(
+      instance_, query_.peer.value_or(PlaneSnapshot::kAnyPeer),
+      [&](const PlaneSnapshot& snapshot) { Take(snapshot, instances[instance_]); });
+  if (done) ++instance_;
+  return std::nullopt;
+}
+
+void PlanePeerSurvey::Take(const PlaneSnapshot& snapshot, const InstanceConfig& instance) {
+  for (uint32_t i = 0; i < snapshot.count; ++i) {
+    const PlaneRow& row = snapshot.rows[i];
+    if (query_.plane.value_or(row.plane) != row.plane) continue;
+    if (view_.peers.size() == query_.limit) {
+      view_.more = true;
+      return;
+    }
+    view_.peers.push_back(ToView(row, instance));
+  }
+}
+
+std::optional<uint64_t> PlaneLoad::Poll() {
+  const PlaneSnapshot* const snapshot =
+      ask_.Poll(instance_, kBehindAll, PlaneSnapshot::kAnyPeer);
+  if (snapshot == nullptr) return std::nullopt;
+  return snapshot->inflight_bytes[plane_];
+}
+
+}  // namespace suede

@@ -1,0 +1,215 @@
+// Methods that show planes and their peers, take planes out of service and put them back, and set
+// their weights.
+#include <optional>
+#include <utility>
+
+#include "mgmt/catalog.h"
+#include "mgmt/endpoint_view.h"
+
+namespace suede {
+namespace {
+
+constexpr int64_t kMostPlanes = 4;
+
+constexpr Param kXpu = Param::Integer("xpu", "Own XPU.", 0, 1023).Required();
+constexpr Param kInstance = Param::Integer("instance", "Own instance number.", 0, 63).Required();
+constexpr Param kPlane =
+    Param::Integer("plane", "Number of the plane.", 0, kMostPlanes - 1).Required();
+
+constexpr Param kPeers[] = {
+    Param::Integer("xpu", "Own XPU.", 0, 1023),
+    Param::Integer("instance", "Own instance number.", 0, 63),
+    Param::Integer("peer", "XPU of the peer.", 0, 1023),
+    Param::Integer("plane", "Number of the plane.", 0, kMostPlanes - 1),
+    Param::Integer("limit", "Most that are listed.", 1, 10000, "1000"),
+};
+constexpr Param kSetAdmin[] = {
+    kXpu, kInstance, kPlane,
+    Param::Choice("admin", "What to set.", kPlaneSettings).Required()};
+constexpr Param kSetWeight[] = {
+    kXpu, kInstance, kPlane,
+    Param::Integer("weight", "In relation to the other planes.", 1, 65535).Required(),
+    Param::Integer("peer", "XPU of the peer that it is for. Without it, it is for all.", 0, 1023)};
+constexpr Param kDrain[] = {
+    kXpu, kInstance, kPlane,
+    Param::Integer("seconds", "How long to wait; then the answer has what is left.", 0, 60, "30")};
+
+PlaneName NameIn(const Arguments& arguments) {
+  return {.xpu = static_cast<uint32_t>(arguments.Integer("xpu")),
+          .instance = static_cast<uint32_t>(arguments.Integer("instance")),
+          .plane = static_cast<uint32_t>(arguments.Integer("plane"))};
+}
+
+std::optional<uint32_t> Given(const Arguments& arguments, std::string_view name) {
+  if (!arguments.Has(name)) return std::nullopt;
+  return static_cast<uint32_t>(arguments.Integer(name));
+}
+
+Json ToJson(const PlaneName& name) {
+  return Json{{"xpu", name.xpu}, {"instance", name.instance}, {"plane", name.plane}};
+}
+
+std::string_view UpOrDown(bool up) { return up ? "up" : "down"; }
+// Microseconds, to the nanosecond.
+Json Us(int64_t ns) { return static_cast<double>(ns) / 1000; }
+
+Json ToJson(const PlaneView& plane) {
+  Json out = ToJson(plane.name);
+  out["port"] = plane.port;
+  out["admin"] = NameOf(plane.admin);
+  out["link"] = UpOrDown(plane.link_up);
+  out["state"] = UpOrDown(plane.up);
+  out["weight"] = plane.weight;
+  out["peers_up"] = plane.peers_up;
+  out["peers_down"] = plane.peers_down;
+  out["inflight_bytes"] = plane.inflight_bytes;
+  return out;
+}
+
+Json ToJson(const PlanePeerView& peer) {
+  return Json{{"xpu", peer.name.xpu},
+              {"instance", peer.name.instance},
+              {"peer", peer.peer},
+              {"plane", peer.name.plane},
+              {"peer_plane", peer.peer_plane ? Json(*peer.peer_plane) : Json()},
+              {"state", peer.state},
+              {"usable", peer.usable},
+              {"home", peer.home},
+              {"fencing", peer.fencing},
+              {"tx_generation", peer.tx_generation},
+              {"rx_generation", peer.rx_generation},
+              {"weight", peer.weight},
+              {"inflight_bytes", peer.inflight_bytes},
+              {"heard_ago_us", peer.heard_ago_ns ? Us(*peer.heard_ago_ns) : Json()},
+              {"held_us", Us(peer.held_ns)},
+              {"deaths", peer.deaths}};
+}
+
+Answer List(Call& call) {
+  return Answer::Later([question = call.endpoint.Planes()]() -> std::optional<Outcome> {
+    const std::optional<std::vector<PlaneView>> planes = question();
+    if (!planes) return std::nullopt;
+    Json list = Json::array();
+    for (const PlaneView& plane : *planes) list.push_back(ToJson(plane));
+    return Outcome{.status = {}, .result = Json{{"planes", std::move(list)}}};
+  });
+}
+
+Answer Peers(Call& call) {
+  const PlanePeerQuery query{.xpu = Given(call.arguments, "xpu"),
+                             .instance = Given(call.arguments, "instance"),
+                             .peer = Given(call.arguments, "peer"),
+                             .plane = Given(call.arguments, "plane"),
+                             .limit = *Given(call.arguments, "limit")};
+  return Answer::Later([question = call.endpoint.PlanePeers(query)]() -> std::optional<Outcome> {
+    const std::optional<PlanePeersView> view = question();
+    if (!view) return std::nullopt;
+    Json list = Json::array();
+    for (const PlanePeerView& peer : view->peers) list.push_back(ToJson(peer));
+    return Outcome{.status = {}, .result = Json{{"peers", std::move(list)}, {"more", view->more}}};
+  });
+}
+
+Answer SetAdmin(Call& call) {
+  const PlaneName name = NameIn(call.arguments);
+  const std::string& admin = call.arguments.Text("admin");
+  PlaneSetting setting = PlaneSetting::kUp;
+  if (admin == NameOf(PlaneSetting::kDrain)) setting = PlaneSetting::kDrain;
+  if (admin == NameOf(PlaneSetting::kDown)) setting = PlaneSetting::kDown;
+  absl::StatusOr<PlaneAdminView::AdminQuestion> done = call.endpoint.SetPlaneAdmin(name, setting);
+  if (!done.ok()) return done.status();
+  Json result = ToJson(name);
+  result["admin"] = admin;
+  return Answer::When(*std::move(done), std::move(result));
+}
+
+Answer SetWeight(Call& call) {
+  const PlaneName name = NameIn(call.arguments);
+  const std::optional<uint32_t> peer = Given(call.arguments, "peer");
+  const uint32_t weight = *Given(call.arguments, "weight");
+  absl::StatusOr<PlaneAdminView::AdminQuestion> done =
+      call.endpoint.SetPlaneWeight(name, peer, weight);
+  if (!done.ok()) return done.status();
+  Json result = ToJson(name);
+  result["peer"] = peer ? Json(*peer) : Json();
+  result["weight"] = weight;
+  return Answer::When(*std::move(done), std::move(result));
+}
+
+Answer Drain(Call& call) {
+  const PlaneName name = NameIn(call.arguments);
+  absl::StatusOr<PlaneAdminView::DrainQuestion> question = call.endpoint.DrainPlane(name);
+  if (!question.ok()) return question.status();
+  auto look = [name, question = *std::move(question),
+               left = std::optional<uint64_t>()](bool is_last) mutable -> std::optional<Outcome> {
+    const absl::StatusOr<std::optional<uint64_t>> now = question();
+    if (!now.ok()) return Outcome{.status = now.status(), .result = {}};
+    if (*now) left = **now;
+    if (left != 0u && !is_last) return std::nullopt;
+    Json result = ToJson(name);
+    result["drained"] = left == 0u;
+    result["inflight_bytes"] = left ? Json(*left) : Json();
+    return Outcome{.status = {}, .result = std::move(result)};
+  };
+  return Answer::Waiting{.look = std::move(look),
+                         .limit_ms = call.arguments.Integer("seconds") * 1000};
+}
+
+constexpr Method kMethods[] = {
+    {.name = "planes.list",
+     .sentence = "Planes: the ports of each own instance.",
+     .result = "planes: xpu, instance, plane (its number), port, admin (up, drain, down), link (up, "
+               "down), state (up: it carries traffic, for plane, port and link are up), weight, "
+               "peers_up and peers_down (peers to which it is up, and those to which it is not), "
+               "inflight_bytes (of commands)",
+     .run = List},
+    {.name = "planes.peers",
+     .sentence = "Planes to each peer, of instances with several of them.",
+     .result = "peers: xpu, instance, peer (its XPU), plane, peer_plane (the peer's number of it; "
+               "null: not known), state (down, init, up; static: the peer answers no PLANE), usable "
+               "(PDUs may be sent there), home (strict ordering: all to the peer takes this one), "
+               "fencing (PDUs are in doubt, and the FENCE is not answered yet), tx_generation, "
+               "rx_generation, weight, inflight_bytes (of commands), heard_ago_us (since the way "
+               "there and back was last proved; null: never), held_us (for which it is yet held "
+               "down), deaths (times that it died); more: there are more than `limit`",
+     .run = Peers,
+     .params = kPeers},
+    {.name = "planes.drain",
+     .sentence = "Takes a plane out of the choice, and answers when nothing is in flight there. It "
+                 "stays so until planes.set_admin sets it up.",
+     .result = "xpu, instance, plane, drained (false: the time was over), inflight_bytes (that are "
+               "left)",
+     .run = Drain,
+     .params = kDrain,
+     .changes = true},
+    {.name = "planes.set_admin",
+     .sentence = "Takes a plane of an instance out of service or puts it back. drain: as "
+                 "planes.drain, without the wait. down: at once, and what is in flight there goes "
+                 "over the others; where an instance has one plane, as ports.set_admin.",
+     .result = "xpu, instance, plane, admin",
+     .run = SetAdmin,
+     .params = kSetAdmin,
+     .changes = true},
+    {.name = "planes.set_weight",
+     .sentence = "Sets how much of what is sent a plane gets in relation to the others, until the "
+                 "daemon ends: for one peer, or for all.",
+     .result = "xpu, instance, plane, peer (null: all), weight",
+     .run = SetWeight,
+     .params = kSetWeight,
+     .changes = true},
+};
+
+}  // namespace
+
+std::string_view NameOf(PlaneSetting setting) {
+  switch (setting) {
+    case PlaneSetting::kUp: return "up";
+    case PlaneSetting::kDrain: return "drain";
+    case PlaneSetting::kDown: break;
+  }
+  return "down";
+}
+
+std::span<const Method> PlaneMethods() { return kMethods; }
+
+}  // namespace suede

@@ -1,0 +1,146 @@
+// What pipelines and ports are built from: planes, peers, weights, pools.
+#include "endpoint/pipeline_params.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace suede {
+namespace {
+
+const MachineFacts kMachine{.cpu_count = 4};
+
+// XPU 0 has four planes, XPU 1 two of their ports in another order, XPU 2 a port of its own.
+constexpr char kConfig[] =
+    "version: 1\n"
+    "name: left\n"
+    "lcores: [{cpu: 1}, {cpu: 2}]\n"
+    "ports:\n"
+    "  - {name: p0, device: net_null0, encapsulation: afh1}\n"
+    "  - {name: p1, device: net_null1, encapsulation: udp4, bandwidth_gbps: 50}\n"
+    "  - {name: p2, device: net_null2, encapsulation: afh1s}\n"
+    "  - {name: p3, device: net_null3, encapsulation: udp4, tap: t3}\n"
+    "  - {name: p4, device: net_null4, encapsulation: afh1}\n"
+    "instances:\n"
+    "  - xpu: 0\n"
+    "    lcore: 1\n"
+    "    ordering: unordered\n"
+    "    ports: [{port: p0}, {port: p1, ip: 198.18.1.1}, {port: p2}, {port: p3, ip: 198.18.3.1}]\n"
+    "  - {xpu: 1, lcore: 1, ports: [{port: p2}, {port: p0}]}\n"
+    "  - {xpu: 2, lcore: 2, ports: [{port: p4}]}\n"
+    "peers:\n"
+    "  - {xpu: 8, ports: [{port: p0}, {port: p1, ip: 198.18.1.8, mac: 02:00:00:00:01:08},\n"
+    "                     {port: p2}, {port: p3, ip: 198.18.3.8}]}\n"
+    "  - {xpu: 9, ports: [{port: p2}]}\n"
+    "  - {xpu: 0, ports: [{port: p0}, {port: p2, forwarding_address: 0x0700}]}\n"
+    "  - {xpu: 10, ports: [{port: p4}]}\n"
+    "planes: {hello_interval_us: 2000, hello_multiplier: 5, hello_idle_us: 30000,\n"
+    "         hold_down_us: 4000, hold_down_max_us: 50000, unreachable_us: 60000}\n"
+    "transport: {inflight_pdus: 3000}\n"
+    "clients: {aggregate_lines: 500, max_queues: 2, unclaimed_pdus: 7}\n";
+
+Config Parsed() {
+  auto config = ParseConfig(kConfig, "test.yaml", kMachine);
+  EXPECT_TRUE(config.ok()) << config.status();
+  return *std::move(config);
+}
+
+TEST(PipelineParamsTest, EachPortIsAPlane) {
+  const Config config = Parsed();
+  const InstanceParams params = InstanceParamsOf(config, config.instances[0]);
+  ASSERT_EQ(params.planes.size(), 4u);
+  EXPECT_EQ(params.planes[1].address, (NetAddress{.low = 0xc6120101}));
+  EXPECT_EQ(params.planes[3].address, (NetAddress{.low = 0xc6120301}));
+  EXPECT_EQ(params.paths.ordering, Ordering::kUnordered);
+  EXPECT_EQ(InstanceParamsOf(config, config.instances[1]).paths.ordering, Ordering::kStrict);
+}
+
+TEST(PipelineParamsTest, PlanesHaveTheConfiguredTimes) {
+  using std::chrono::microseconds;
+  const Config config = Parsed();
+  const PathParams of_instance = InstanceParamsOf(config, config.instances[0]).paths;
+  for (const PathParams& paths : {of_instance, SettingsOf(config).paths}) {
+    EXPECT_EQ(paths.hello_interval, microseconds(2000));
+    EXPECT_EQ(paths.hello_multiplier, 5u);
+    EXPECT_EQ(paths.hello_idle, microseconds(30000));
+    EXPECT_EQ(paths.hold_down, microseconds(4000));
+    EXPECT_EQ(paths.hold_down_max, microseconds(50000));
+    EXPECT_EQ(paths.unreachable, microseconds(60000));
+  }
+}
+
+TEST(PipelineParamsTest, PeersAreReachedByThePlanesThatLeadThere) {
+  const Config config = Parsed();
+  const InstanceParams params = InstanceParamsOf(config, config.instances[0]);
+  ASSERT_EQ(params.peers.size(), 3u);
+  const auto planes_to = [&](size_t peer) {
+    std::string text;
+    for (const PeerPlane& plane : params.peers[peer].planes) text += plane.present ? "x" : "-";
+    return text;
+  };
+  EXPECT_EQ(params.peers[0].xpuid, 8);
+  EXPECT_EQ(planes_to(0), "xxxx");
+  EXPECT_EQ(params.peers[0].planes[1].mac, (MacAddress{2, 0, 0, 0, 1, 8}));
+  EXPECT_FALSE(params.peers[0].planes[1].resolving);
+  EXPECT_TRUE(params.peers[0].planes[3].resolving) << "learnt through the TAP device";
+  EXPECT_EQ(params.peers[1].xpuid, 9);
+  EXPECT_EQ(planes_to(1), "--x-");
+  // Its own address on plane 0 leads nowhere; another one of its XPU's does.
+  EXPECT_EQ(params.peers[2].xpuid, 0);
+  EXPECT_EQ(planes_to(2), "--x-");
+}
+
+TEST(PipelineParamsTest, WhomNoPlaneReachesIsNoPeer) {
+  const Config config = Parsed();
+  const InstanceParams params = InstanceParamsOf(config, config.instances[2]);
+  ASSERT_EQ(params.peers.size(), 1u);
+  EXPECT_EQ(params.peers[0].xpuid, 10);
+}
+
+TEST(PipelineParamsTest, WeightsAreBandwidths) {
+  constexpr uint64_t kGbps = 1'000'000'000;
+  const Config config = Parsed();
+  const auto weights = [&](const std::vector<uint64_t>& speeds) {
+    return PlaneWeightsOf(config, config.instances[0], speeds);
+  };
+  using Weights = std::vector<uint32_t>;
+  EXPECT_EQ(weights({400 * kGbps, 100 * kGbps, 100 * kGbps, 25 * kGbps, 0}),
+            (Weights{400, 50, 100, 25}));
+  // Below a whole one, beyond what a weight can be, and not known.
+  EXPECT_EQ(weights({kGbps / 10, 0, 70000 * kGbps, 0, 0}), (Weights{1, 50, 65535, 65535}));
+  EXPECT_EQ(weights({0, 0, 0, 0, 0}), (Weights{50, 50, 50, 50}));
+  EXPECT_EQ(PlaneWeightsOf(config, config.instances[1], {0, 0, 0, 0, 0}), (Weights{1, 1}));
+}
+
+// Of the instances on a port, with or without it as plane 0.
+uint32_t Needed(uint32_t first, uint32_t others, uint32_t packed, uint32_t tx_ports) {
+  std::vector<InstanceParams> instances(first + others);
+  for (uint32_t i = 0; i < instances.size(); ++i) {
+    instances[i].inflight_pdus = i < first ? 3000 : 0;
+    instances[i].unclaimed_pdus = 7;
+  }
+  return FramesNeeded(instances, packed, 1024, 1024 * tx_ports);
+}
+
+TEST(PipelineParamsTest, ThePoolOfPlane0HoldsWhatIsInFlightOnAllPlanes) {
+  const Config config = Parsed();
+  const auto frames = [&](uint32_t port) { return PortOptionsOf(config, port).pool_frames; };
+  EXPECT_EQ(frames(0), Needed(1, 1, 1000, 4));
+  EXPECT_EQ(frames(1), Needed(0, 1, 0, 1));
+  EXPECT_EQ(frames(2), Needed(1, 1, 1000, 2));
+  EXPECT_EQ(frames(3), Needed(0, 1, 0, 1));
+  EXPECT_EQ(frames(4), Needed(1, 0, 1000, 1));
+  EXPECT_GT(frames(0), frames(1) + 3000);
+}
+
+TEST(PipelineParamsTest, APortReceivesForAllWhosePlaneItIs) {
+  const Config config = Parsed();
+  const auto addresses = PortOptionsOf(config, 2).addresses;
+  ASSERT_EQ(addresses.size(), 2u);
+  EXPECT_EQ(addresses[0], (MacAddress{2, 0x53, 0x55, 0x45, 0, 0}));
+  EXPECT_EQ(addresses[1], (MacAddress{2, 0x53, 0x55, 0x45, 0, 1}));
+}
+
+}  // namespace
+}  // namespace suede
