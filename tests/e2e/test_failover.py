@@ -1,0 +1,148 @@
+"""Planes that die under full load and come back, again and again: nothing is lost, nothing comes twice,
+and where it is promised all of it comes in order.
+
+Between the daemons is a fabric of cables (fabric.cc) that can be cut: links down, everything silently
+dropped, or one direction only. $SUEDE_FAILOVERS: how often each test does so (50)."""
+
+import contextlib
+import os
+import secrets
+import select
+import signal
+import subprocess
+import time
+
+import pytest
+
+import e2e
+
+FABRIC = e2e.BUILD / "tests/e2e/fabric"
+FAILOVERS = int(os.environ.get("SUEDE_FAILOVERS", "50"))
+PLANES = {"hello_interval_us": 2000, "hello_idle_us": 50000, "hold_down_us": 20000,
+          "hold_down_max_us": 20000, "unreachable_us": 10_000_000}
+# What a cable suffers, and what brings it back.
+FAULTS = (("down", "", "up"), ("cut", "", "heal"), ("cut", " left", "heal"), ("cut", " right", "heal"))
+
+
+class Fabric:
+    """Cables between the daemons' ports, in the order of their numbers."""
+
+    def __init__(self, directory, cables):
+        cpu = sorted(os.sched_getaffinity(0))[-1]
+        sockets = [str(directory / f"{side}-{n}.memif")
+                   for n in range(cables) for side in ("left", "right")]
+        self.errors = open(directory / f"fabric-{secrets.token_hex(3)}.err", "w+", encoding="utf-8")
+        self.process = subprocess.Popen(
+            [str(FABRIC), f"fabric-{os.path.basename(directory)[-8:]}", str(cpu), "2100", *sockets],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, bufsize=0)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        try:
+            self.process.wait(e2e.START_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.errors.close()
+
+    def line(self):
+        text = b""
+        while not text.endswith(b"\n"):
+            ready, _, _ = select.select([self.process.stdout], [], [], e2e.START_S)
+            octet = self.process.stdout.read(1) if ready else b""
+            if not octet:
+                self.errors.seek(0)
+                raise e2e.E2eError(f"the fabric says no more: {text}\n{self.errors.read()}")
+            text += octet
+        return text.decode().strip()
+
+    def do(self, command):
+        """Returns once it has taken effect, with what the fabric says of it."""
+        self.process.stdin.write(f"{command}\n".encode())
+        said = self.line()
+        assert said.startswith(command) and "what?" not in said, said
+        return said[len(command):].strip()
+
+
+def endpoint(directory, side, planes, ordering):
+    """A daemon's configuration with a port for each cable."""
+    config = e2e.endpoint_config(directory, side, "")
+    own = {"left": 0, "right": 1}[side]
+
+    def ip(xpu, plane):
+        return f"198.18.{plane}.{xpu + 1}"
+
+    def mac(xpu, plane):
+        return f"02:00:00:00:{plane:02x}:{xpu + 16:02x}"
+
+    names = [f"p{n}" for n in range(planes)]
+    config["ports"] = [
+        {"name": name, "mac": mac(own, n),
+         "device": f"net_memif{n},role=server,id=0,socket={directory}/{side}-{n}.memif,"
+                   "socket-abstract=no,bsize=2112"}
+        for n, name in enumerate(names)]
+    config["instances"][0]["ports"] = [{"port": name, "ip": ip(own, n)}
+                                       for n, name in enumerate(names)]
+    config["instances"][0]["ordering"] = ordering
+    config["peers"] = [{"xpu": 1 - own,
+                        "ports": [{"port": name, "ip": ip(1 - own, n), "mac": mac(1 - own, n)}
+                                  for n, name in enumerate(names)]}]
+    config["planes"] = PLANES
+    config["transport"] = {"rto_min_us": 5000, "rto_initial_us": 20000, "max_tries": 100}
+    return config
+
+
+@contextlib.contextmanager
+def two_endpoints(planes, ordering):
+    """Yields (directory, left, right, fabric), with all planes up."""
+    with e2e.work_directory() as directory:
+        with e2e.Daemon(directory, endpoint(directory, "left", planes, ordering)) as left, \
+                e2e.Daemon(directory, endpoint(directory, "right", planes, ordering)) as right, \
+                Fabric(directory, planes) as fabric:
+            assert fabric.line() == "ready"
+            yield directory, left, right, fabric
+
+
+def states(daemon):
+    return [p["state"] for p in e2e.managed(daemon, "planes", "peers")["planes"]]
+
+
+def wait_for(daemons, plane, state):
+    e2e.wait_until(lambda: all(states(d)[plane] == state for d in daemons), e2e.START_S,
+                   f"plane {plane} {state}")
+
+
+@pytest.mark.parametrize("planes,ordering", [(2, "strict"), (4, "unordered")])
+def test_planes_die_and_return_under_load(planes, ordering):
+    with two_endpoints(planes, ordering) as (directory, left, right, fabric), \
+            contextlib.ExitStack() as stack:
+        server = e2e.perf_server(directory, right, "0-3",
+                                 *(["--unordered"] if ordering == "unordered" else []))
+        stack.callback(server.kill)
+        file = directory / "client.json"
+        client = stack.enter_context(e2e.perf(
+            directory, "client", left.socket, "--destinations", 1, "--vcs", "0-3", "--duration", 300,
+            "--bidirectional", "--check", "--json", file,
+            *(["--unordered"] if ordering == "unordered" else [])))
+        for plane in range(planes):
+            wait_for((left, right), plane, "up")
+        for turn in range(FAILOVERS):
+            plane = turn % planes
+            fault, side, cure = FAULTS[turn // planes % len(FAULTS)]
+            fabric.do(f"{fault} {plane}{side}")
+            wait_for((left, right), plane, "down")
+            fabric.do(f"{cure} {plane}")
+            wait_for((left, right), plane, "up")
+        client.signal(signal.SIGINT)
+        client.expect(0, e2e.TRAFFIC_S)
+        result = e2e.results_of(file)
+        delivered = e2e.check_results(result, FAILOVERS)
+        moved = sum(d.counters()["tx_moved_pdus_total"] for d in (left, right))
+        deaths = [d.counters()["plane_deaths_total"] for d in (left, right)]
+        print(f"{planes} planes, {ordering}: {FAILOVERS} faults, {delivered} commands delivered, "
+              f"{moved} PDUs moved, deaths {deaths}")
+        assert moved > 0
+        assert min(deaths) >= FAILOVERS
