@@ -254,6 +254,37 @@ def test_a_boot_that_said_hello_on_another_plane(shark):
     assert not flags(packets[old - 1])
 
 
+def test_a_boot_of_the_far_end_on_another_plane(shark):
+    link = Link()
+    link.control(1, plane(100, 0x90000000, generations=(4, 4)))
+    link.control(2, plane(0x90000000, 100, generations=(4, 4)))
+    link.send(2, COMMAND, psn=40000)
+    link.control(1, plane(100, 0, INIT, (5, 4), (9, 0, 0, 0)))  # knows no boot: does nothing
+    link.control(1, plane(100, 0x90000001, INIT, (5, 0), (7, 0, 0, 0)))
+    restart = link.control(2, plane(0x90000001, 100, INIT, (1, 5), (2, 0, 0, 0)))
+    gaps = [link.data(8), link.send(2, COMMAND, psn=3)]
+    assert all_flags(shark.dissect(link.frames)) == {restart: {"restart"},
+                                                     **{number: {"gap"} for number in gaps}}
+
+
+def test_a_generation_without_a_pdu(shark):
+    link = Link()
+    link.control(1, plane(100, 200, generations=(4, 4), first=(500, 0, 0, 0)))
+    link.control(1, plane(100, 200, INIT, (5, 4), (33268, 0, 0, 0), sequence=2))
+    gap = link.data(33269)
+    assert all_flags(shark.dissect(link.frames)) == {gap: {"gap"}}
+
+
+def test_an_endpoint_with_one_port_answers_a_new_boot_by_plane(shark):
+    link = Link()
+    link.control(1, hello(100, peer_epoch=200, flags=2))
+    link.send(2, COMMAND, psn=500)
+    restart = link.control(1, hello(101, flags=1))
+    link.control(2, plane(200, 101, generations=(0, 0)))
+    gap = link.send(2, COMMAND, psn=1)
+    assert all_flags(shark.dissect(link.frames)) == {restart: {"restart"}, gap: {"gap"}}
+
+
 def test_generations_per_vc(shark):
     link = Link()
     link.data(1, vc=0)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from link import Link, eventful
-from sue_frames import PREFIX, frame, not_ready, ready, rh
+from sue_frames import PREFIX, fence, fenced, frame, not_ready, plane, ready, rh
 from tshark import SCRIPT
 
 
@@ -103,6 +103,9 @@ def test_psns_of_control_pdus_and_other_order(shark):
         link.data(psn)
     link.control(2, not_ready(0, 3))
     link.control(2, ready(0, 3))
+    link.control(1, plane(100, 200))
+    link.control(1, fence(100, 200, 1))
+    link.control(2, fenced(200, 100, 1))
     path = shark.directory / "psn.csv"
     shark.tshark(shark.pcap(link.frames), "-X", f"lua_script1:psn={path}", "-q")
     there = "198.18.0.1>198.18.0.2 session 0"
