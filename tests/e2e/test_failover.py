@@ -107,12 +107,12 @@ def two_endpoints(planes, ordering):
 
 
 def states(daemon):
-    return [p["state"] for p in e2e.managed(daemon, "planes", "peers")["planes"]]
+    return [p["state"] for p in e2e.managed(daemon, "planes", "peers")["peers"]]
 
 
-def wait_for(daemons, plane, state):
-    e2e.wait_until(lambda: all(states(d)[plane] == state for d in daemons), e2e.START_S,
-                   f"plane {plane} {state}")
+def wait_for(daemons, plane, up):
+    e2e.wait_until(lambda: all((states(d)[plane] == "up") == up for d in daemons), e2e.START_S,
+                   f"plane {plane} {'up' if up else 'down'}")
 
 
 @pytest.mark.parametrize("planes,ordering", [(2, "strict"), (4, "unordered")])
@@ -128,14 +128,14 @@ def test_planes_die_and_return_under_load(planes, ordering):
             "--bidirectional", "--check", "--json", file,
             *(["--unordered"] if ordering == "unordered" else [])))
         for plane in range(planes):
-            wait_for((left, right), plane, "up")
+            wait_for((left, right), plane, True)
         for turn in range(FAILOVERS):
             plane = turn % planes
             fault, side, cure = FAULTS[turn // planes % len(FAULTS)]
             fabric.do(f"{fault} {plane}{side}")
-            wait_for((left, right), plane, "down")
+            wait_for((left, right), plane, False)
             fabric.do(f"{cure} {plane}")
-            wait_for((left, right), plane, "up")
+            wait_for((left, right), plane, True)
         client.signal(signal.SIGINT)
         client.expect(0, e2e.TRAFFIC_S)
         result = e2e.results_of(file)
