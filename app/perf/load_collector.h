@@ -128,8 +128,9 @@ class LoadCollector {
   BatchReceiver<E> receiver_;
   uint64_t under_way_ = 0;  // echoes
   Time measure_from_ = kNever;
-  RxTable echoes_;
-  RxTable reverse_;
+  // Of a run that has begun anew.
+  RxTable echoes_{/*from_zero=*/true};
+  RxTable reverse_{/*from_zero=*/true};
   Histogram latency_ns_;
   std::array<uint64_t, kCompletionStatuses> completions_ = {};
   std::string unreachable_;

@@ -34,6 +34,14 @@ bool RxStream::Fill(uint64_t place) {
   return true;
 }
 
+std::unique_ptr<RxTable::Flows> RxTable::NewFlows() const {
+  auto flows = std::make_unique<Flows>();
+  if (from_zero_) {
+    for (RxStream& stream : *flows) stream.Start(0);
+  }
+  return flows;
+}
+
 bool RxTable::IsRight(const ReceivedCommand& command, Opcode opcode, uint8_t flow,
                       uint32_t sequence) {
   ContentKey key{.source = command.source_xpuid,

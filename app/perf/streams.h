@@ -83,11 +83,13 @@ class RxStream {
 // All streams that a receiver may see, found by {XPU, VC, flow}; memory only for those it saw.
 class RxTable {
  public:
-  RxTable() : flows_(size_t{kMaxXpus} * kVcCount) {}
+  // `from_zero`: streams begin with sequence number 0, whichever command of them comes first.
+  explicit RxTable(bool from_zero = false)
+      : from_zero_(from_zero), flows_(size_t{kMaxXpus} * kVcCount) {}
 
   RxStream& At(StreamId id, uint8_t flow) {
     auto& flows = flows_[(id.xpuid & (kMaxXpus - 1)) * kVcCount + (id.vc & (kVcCount - 1))];
-    if (flows == nullptr) flows = std::make_unique<Flows>();
+    if (flows == nullptr) flows = NewFlows();
     return (*flows)[flow & (kMaxFlows - 1)];
   }
 
@@ -114,9 +116,11 @@ class RxTable {
  private:
   using Flows = std::array<RxStream, kMaxFlows>;
 
+  std::unique_ptr<Flows> NewFlows() const;
   static bool IsRight(const ReceivedCommand& command, Opcode opcode, uint8_t flow,
                       uint32_t sequence);
 
+  const bool from_zero_;
   std::vector<std::unique_ptr<Flows>> flows_;
 };
 

@@ -177,6 +177,20 @@ TEST_F(WorkloadTest, WhatIsSentBackBehindTheReportIsNotLost) {
   EXPECT_EQ(r.reverse.received, r.reverse_sent);
 }
 
+// On such a path the first command of a stream need not be its first to come.
+TEST_F(WorkloadTest, WhatIsSentBackFirstMayComeLate) {
+  plan_.bidirectional = true;
+  plan_.drain_timeout = std::chrono::milliseconds(100);
+  int n = 0;
+  link_.fault = [&](Loopback::Stored& c) {
+    const bool first = c.source == 2 && ++n == 1;
+    return first ? Loopback::Fate::kSwapWithNext : Loopback::Fate::kDeliver;
+  };
+  const RunResult r = Run();
+  EXPECT_EQ(r.lost() + r.duplicated(), 0u);
+  EXPECT_EQ(r.reverse.misordered, 1u);
+}
+
 TEST_F(WorkloadTest, ShortControlIsCountedWithoutSequence) {
   plan_.shape = {.control_bytes = 2, .data_bytes = 1};
   int n = 0;
