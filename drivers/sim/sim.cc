@@ -146,6 +146,7 @@ uint32_t SimPort::Transmit(Frame* const* frames, uint32_t count) {
     auto* buffer = reinterpret_cast<Buffer*>(frame);
     Require(buffer->references != 0, "a frame was sent after it was released");
     ++buffer->references;
+    octets_taken_ += frame->length;
     ring_.push_back({buffer, kNever, Fingerprint(frame->data, frame->length)});
     if (ring_.size() == 1) BeginFirst();
   }

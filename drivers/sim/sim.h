@@ -136,7 +136,8 @@ class SimPort : public Port {
   uint32_t most_frames_out() const { return most_frames_out_; }
   // When the oldest frame came that was not taken yet; kNever: there is none.
   Time waits_since() const { return received_.empty() ? kNever : received_.front().at; }
-  // Octets of frames that have left, lost ones too.
+  // Octets of frames that were given to the ring, and of those that have left, lost ones too.
+  uint64_t octets_taken() const { return octets_taken_; }
   uint64_t octets_sent() const { return octets_sent_; }
 
  private:
@@ -166,6 +167,7 @@ class SimPort : public Port {
   bool receives_nothing_ = false;
   bool paused_ = false;
   Time free_at_{};  // when the last frame has left
+  uint64_t octets_taken_ = 0;
   uint64_t octets_sent_ = 0;
   uint32_t most_frames_out_ = 0;
   std::vector<std::unique_ptr<Buffer>> buffers_;

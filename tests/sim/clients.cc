@@ -16,10 +16,10 @@ void World::Note(const char* what, const StreamName& stream, uint32_t sequence) 
 uint32_t World::ToSendNow(Host& host) {
   const auto batch = static_cast<uint32_t>(dice_.Below(options_.most_sent + 1));
   if (options_.burst == 0) return std::min(batch, host.to_send);
-  if (host.burst == 0 && now_ >= host.next_burst) {
-    host.burst = std::min(host.to_send, static_cast<uint32_t>(1 + dice_.Below(options_.burst)));
-    host.next_burst = now_ + dice_.Up(2 * options_.burst_gap);
+  for (; now_ >= host.next_burst; host.next_burst += dice_.Up(2 * options_.burst_gap)) {
+    host.burst += static_cast<uint32_t>(1 + dice_.Below(options_.burst));
   }
+  host.burst = std::min(host.burst, host.to_send);
   const uint32_t now = std::min(batch, host.burst);
   host.burst -= now;
   return now;

@@ -1,20 +1,23 @@
 // Runs seeds of a scenario until one fails: sim_runner SCENARIO FIRST_SEED COUNT [COMMANDS].
 // A failing seed is printed with the command that replays it, and replayed alone with what had
 // happened before. Or measures what loss costs:
-// sim_runner goodput FIRST_SEED COUNT.
+// sim_runner goodput FIRST_SEED COUNT. Or what several planes carry: sim_runner plane_shares.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "goodput.h"
+#include "plane_shares.h"
 #include "scenarios.h"
 
 int main(int argc, char** argv) {
   using namespace suede;
+  if (argc == 2 && std::strcmp(argv[1], "plane_shares") == 0) return RunPlaneShares();
   if (argc < 4) {
     std::fprintf(stderr, "usage: sim_runner SCENARIO FIRST_SEED COUNT [COMMANDS]\nscenarios:");
     for (const Scenario& s : kScenarios) std::fprintf(stderr, " %s", s.name);
-    std::fprintf(stderr, "\nor: sim_runner goodput FIRST_SEED COUNT\n");
+    std::fprintf(stderr,
+                 "\nor: sim_runner goodput FIRST_SEED COUNT\nor: sim_runner plane_shares\n");
     return 2;
   }
   const uint64_t first = std::strtoull(argv[2], nullptr, 10);

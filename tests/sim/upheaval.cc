@@ -51,7 +51,7 @@ void World::TearDown(Host& host) {
   host.died_at = now_;
 }
 
-// Whether nothing that a dead daemon had sent is under way, or lies in a ring of who has not looked.
+// Whether nothing that a dead daemon had sent is under way, or lies with who has not looked.
 bool World::IsForgotten(const Host& dead) const {
   const Time gone_at = dead.died_at + kFrameLife;
   for (const auto& peer : hosts_) {

@@ -184,8 +184,8 @@ std::string World::Run() {
   return Verdict();
 }
 
-// Nobody has anything to send: after a while every plane is up again, and what they say to each other
-// is what they need to notice that one is not.
+// Nobody has anything to send: after a while every plane is up again, and what hosts say to each
+// other is what they need to notice that one is not.
 void World::Idle() {
   const PathParams& paths = options_.paths;
   const auto run = [&](Duration time) {
