@@ -39,6 +39,7 @@ void PlaneSession::GoDown(bool in_doubt, bool hold, Time now, const PathParams& 
 
 void PlaneSession::EndFence(Time now) {
   fencing_ = false;
+  fences_ = 0;
   NextGeneration();
   ProbeSoon(now);
 }

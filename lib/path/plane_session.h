@@ -55,6 +55,8 @@ class PlaneSession {
   // Whether a FENCED for the generation answers our FENCE. EndFence begins the next one.
   bool IsFenced(uint16_t generation) const { return fencing_ && generation == tx_generation_; }
   void EndFence(Time now);
+  // How many FENCEs were sent for this generation, this one included.
+  uint32_t TakeFenceTurn() { return ++fences_; }
   // 0 is left out: it is the static one.
   void NextGeneration() {
     if (++tx_generation_ == 0) tx_generation_ = 1;
@@ -125,6 +127,7 @@ class PlaneSession {
   uint16_t answered_ = 0;          // the newest that was answered
   uint16_t heard_ = 0;             // of the last PLANE received
   uint32_t deaths_ = 0;
+  uint32_t fences_ = 0;
   Duration hold_down_{};           // of the last death
   Time deadline_ = kNever;
   Time last_heard_{};

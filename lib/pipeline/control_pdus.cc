@@ -38,7 +38,7 @@ Hello Pipeline::MakeHello(const Instance& instance, uint32_t peer, bool reply_wa
           .answers_planes = true,
           .sends_generations = instance.has_planes(),
           .reply_wanted = reply_wanted,
-          .continuing = instance.HasHistory(peer)};
+          .continuing = instance.MayHaveHistory(peer)};
 }
 
 // Octets of commands in the largest PDU that fits every port of the instance.

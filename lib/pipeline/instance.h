@@ -73,8 +73,9 @@ struct Instance {
     return sessions[PlaneIndex(peer, plane)];
   }
   ConnectionState StateOf(uint32_t connection) const;
-  // Whether PDUs were ever exchanged with the peer since it or we started.
+  // Whether PDUs were ever exchanged with the peer since it or we started; whether they may have been.
   bool HasHistory(uint32_t peer) const;
+  bool MayHaveHistory(uint32_t peer) const;
 
   // What the settings of a running pipeline change: see settings.h.
   void Take(const Settings& settings);

@@ -78,6 +78,14 @@ void Instance::WriteHeaders(uint32_t peer) {
   }
 }
 
+bool Instance::MayHaveHistory(uint32_t peer) const {
+  const uint32_t end = ConnectionIndex(peer + 1, 0, 0);
+  for (uint32_t number = ConnectionIndex(peer, 0, 0); number < end; ++number) {
+    if (connections[number].MayHaveHistory()) return true;
+  }
+  return false;
+}
+
 bool Instance::HasHistory(uint32_t peer) const {
   const uint32_t first = ConnectionIndex(peer, 0, 0);
   const uint32_t end = ConnectionIndex(peer + 1, 0, 0);
@@ -138,9 +146,10 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
 }
 
 bool Pipeline::Poll(Time now) {
+  const Duration since = now - last_turn_;
   last_turn_ = now;
   bool work = PollMailbox();
-  if (has_planes_ && now >= ports_due_) WatchPorts(now);
+  if (has_planes_ && now >= ports_due_) WatchPorts(now, since);
   if (change_ != nullptr) {
     ContinueChange(now);
     work = true;

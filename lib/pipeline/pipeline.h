@@ -196,7 +196,8 @@ class Pipeline {
   // planes.cc
   static constexpr uint32_t kNoPlane = PeerPaths::kNoPlane;
   static constexpr uint32_t kPlaneFull = kNoPlane - 1;  // it would be one of those without room
-  void WatchPorts(Time now);
+  void WatchPorts(Time now, Duration since_last_turn);
+  void OnPause(Time now);
   void OnPortChange(PortContext& port, bool up, Time now);
   void OnPlaneChange(Instance& instance, uint32_t plane, PlaneDownReason reason, Time now);
   void UpdateUsable(Instance& instance, uint32_t peer);
@@ -222,7 +223,7 @@ class Pipeline {
   void PlaneDown(Instance& instance, uint32_t peer, uint32_t plane, PlaneDownReason reason,
                  Time now);
   void SendFence(Instance& instance, uint32_t peer, uint32_t plane);
-  uint32_t PlaneForFence(Instance& instance, uint32_t peer);
+  uint32_t PlaneForFence(Instance& instance, uint32_t peer, uint32_t dead);
   void OnFence(Instance& instance, uint32_t peer, uint32_t plane, const Fence& fence, Time now);
   void OnFenced(Instance& instance, uint32_t peer, uint32_t plane, const Fenced& fenced, Time now);
   void Requeue(Instance& instance, uint32_t peer, uint32_t plane, PduList& rest);

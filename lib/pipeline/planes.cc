@@ -7,16 +7,32 @@ namespace {
 
 // How often ports are looked at: their links, and whether somebody has set them down.
 constexpr Duration kPortLook = std::chrono::microseconds(50);
+// A turn that comes later than this was kept waiting by the machine.
+constexpr Duration kPause = std::chrono::microseconds(500);
 // A plane that has missed so many answers when one comes was silent, not late.
 constexpr uint32_t kSilent = 2;
 
 }  // namespace
 
-[[gnu::noinline]] void Pipeline::WatchPorts(Time now) {
+[[gnu::noinline]] void Pipeline::WatchPorts(Time now, Duration since_last_turn) {
   ports_due_ = now + kPortLook;
+  if (since_last_turn > kPause) OnPause(now);
   for (const auto& port : ports_) {
     const bool up = !port->down && port->port->link().up;
     if (up != port->usable) OnPortChange(*port, up, now);
+  }
+}
+
+// This lcore has stood still: the silence was its own, and says nothing of peers.
+void Pipeline::OnPause(Time now) {
+  for (const auto& instance : instances_) {
+    for (uint32_t peer = 0; instance->has_planes() && peer < instance->paths.size(); ++peer) {
+      if (!instance->paths[peer].sessions) continue;
+      instance->paths[peer].alive_at = now;
+      for (uint32_t plane = 0; plane < instance->plane_count(); ++plane) {
+        instance->session(peer, plane).Pardon();
+      }
+    }
   }
 }
 
@@ -119,6 +135,15 @@ void Pipeline::BeginSessions(Instance& instance, uint32_t peer, Time now) {
   paths.sessions = true;
   paths.unreachable = false;
   paths.alive_at = now;
+  // What generation 0 could not reach is as its planes are from now on.
+  bool lost = false;
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    lost |= instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).lost;
+  }
+  if (lost) {
+    MarkLost(instance, peer, kAllVcs, false);
+    Tell(LcoreEventKind::kPeerReachable, instance, instance.ConnectionIndex(peer, 0, 0));
+  }
   for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
     if ((paths.present & 1u << plane) == 0) continue;
     PlaneSession& session = instance.session(peer, plane);

@@ -177,6 +177,8 @@ class Connection {
 
   // Whether either direction has ever got anywhere.
   bool HasHistory() const { return accepted_any_ || acked_any_; }
+  // The same, or the far side may have got something of which we do not know it.
+  bool MayHaveHistory() const { return HasHistory() || unacked_count_ != 0; }
   // Gives up everything in flight (to `given_up`) and starts over with PSN 0 in both directions, as
   // after a restart of the far side.
   void Reset(PduList& given_up);
