@@ -134,6 +134,8 @@ class SimPort : public Port {
   uint32_t frames_out() const { return static_cast<uint32_t>(buffers_.size() - free_.size()); }
   // The most that ever were.
   uint32_t most_frames_out() const { return most_frames_out_; }
+  // Whether frames are in the ring that nothing lets out.
+  bool holds_frames() const { return !Sends() && !ring_.empty(); }
   // When the oldest frame came that was not taken yet; kNever: there is none.
   Time waits_since() const { return received_.empty() ? kNever : received_.front().at; }
   // Octets of frames that were given to the ring, and of those that have left, lost ones too.

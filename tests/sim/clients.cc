@@ -1,5 +1,6 @@
 // What the clients of a world do: send, receive and take completions, and hold each against the
 // books.
+#include <algorithm>
 #include <cstring>
 
 #include "world.h"
@@ -140,6 +141,14 @@ void World::Complete(Host& host) {
   }
 }
 
+// Whether frames may be found later that were sent long ago: by who is stopped, or in a ring that did
+// not drain. Nobody can know that of the other end, or take a frame back.
+bool World::MayBeUnderWay(const Host& from, const Host& to) const {
+  if ((to.alive() && !IsAwake(to)) || now_ < from.asleep_until + kFrameLife) return true;
+  return std::any_of(from.ports.begin(), from.ports.end(),
+                     [](const SimPort* port) { return port->holds_frames(); });
+}
+
 void World::OnGivenUp(Host& host, const Host::Tagged& tagged, uint8_t status) {
   Host& to = *hosts_[tagged.stream.destination];
   const auto because = [&](const char* what) {
@@ -158,8 +167,7 @@ void World::OnGivenUp(Host& host, const Host::Tagged& tagged, uint8_t status) {
   if (to.alive()) TakeAll(to);
   Note(status == SUEDE_STATUS_UNREACHABLE ? "unreachable" : "reset", tagged.stream,
        tagged.sequence);
-  // What lies with who is stopped is found by it when it goes on.
-  const bool done_with = status != SUEDE_STATUS_UNREACHABLE || IsAwake(to) || !to.alive();
+  const bool done_with = status == SUEDE_STATUS_PEER_RESET || !MayBeUnderWay(host, to);
   Fail(ledger_.OnGivenUp(tagged.stream, tagged.sequence, done_with));
 }
 

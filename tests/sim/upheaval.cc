@@ -5,11 +5,6 @@
 #include "world.h"
 
 namespace suede {
-namespace {
-
-constexpr Duration kFrameLife = std::chrono::milliseconds(2);
-
-}  // namespace
 
 SegmentShape World::ShapeOfSegments() const {
   return {.queue_count = options_.queues,

@@ -51,6 +51,9 @@ struct WorldOptions {
   Duration time_limit = std::chrono::seconds(60);  // of virtual time; after all trouble, if any
 };
 
+// Longer than a frame is under way in any world, but in a ring that does not drain.
+inline constexpr Duration kFrameLife = std::chrono::milliseconds(2);
+
 class World {
  public:
   World(uint64_t seed, const WorldOptions& options);
@@ -90,6 +93,7 @@ class World {
   void TakeAll(Host& host);
   bool OnReceived(Host& host, const ReceivedCommand& got, uint32_t vc);
   void Complete(Host& host);
+  bool MayBeUnderWay(const Host& from, const Host& to) const;
   void OnGivenUp(Host& host, const Host::Tagged& tagged, uint8_t status);
   bool MayGiveUp() const;
   bool MayBeUnreachable(const Host& from, const Host& to) const;
