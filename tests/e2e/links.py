@@ -8,7 +8,7 @@ import e2e
 
 
 def ip(*arguments):
-    return subprocess.run(["ip", *map(str, arguments)], check=True, capture_output=True, timeout=10,
+    return subprocess.run(["ip", *map(str, arguments)], check=True, capture_output=True, timeout=60,
                           text=True).stdout
 
 

@@ -114,7 +114,8 @@ def test_a_peer_that_counts_otherwise(stack):
     right.wait_for_link()
     with client.Client(right.socket) as sender:
         sender.send(0, 0, 1, b"hello?")
-        watcher.sees("hello_mismatch", xpu=0, instance=0, peer=1)
+        watcher.sees("hello_mismatch", xpu=0, instance=0, peer=1, key="transport.psn_scope",
+                     own="vc", theirs="port")
 
 
 def test_an_unreachable_peer_and_its_return(stack):
@@ -146,7 +147,7 @@ def test_a_peer_that_dies_and_comes_back(stack):
     assert plane["sequence"] > down["sequence"]
     assert e2e.managed(left, "planes", "list")["planes"] == [
         {"xpu": 0, "instance": 0, "plane": 0, "port": "p0", "admin": "up", "link": "down",
-         "state": "down"}]
+         "state": "down", "weight": 100, "peers_up": 0, "peers_down": 0, "inflight_bytes": 0}]
     new = stack.enter_context(e2e.Daemon(directory, right.config))
     watcher.sees("link_up", port="p0")
     watcher.sees("plane_up", xpu=0, instance=0, plane=0, port="p0")
@@ -209,6 +210,7 @@ def test_a_port_and_a_plane_out_of_service(stack):
                    or len(got) >= 24, 20, "all commands")
     assert len(got) == len(set(got)) == 24
     assert len([e for e in watcher.events() if e["kind"] == "port_admin"]) == 2
+    assert "no other plane" in e2e.suedectl(left, "planes", "drain", 0, 0, 0, code=1)
     for wrong in (["ports", "set_admin", "p9", "up"], ["planes", "set_admin", "5", "0", "0", "up"]):
         assert "list names them" in e2e.suedectl(left, *wrong, code=1)
     hint = e2e.managed(left, "ports", "hint", "p0")
@@ -260,10 +262,11 @@ def test_top(stack):
     top = json.loads(lines[-1])
     assert top["name"] == left.name and top["seconds"] >= 0.3 and top["clients"] == 1
     port, = top["ports"]
+    instance, = top["instances"]
     plane, = top["planes"]
     peer, = top["peers"]
     assert port["port"] == "p0" and port["tx_frames_s"] > 0 and port["rx_frames_s"] > 0
-    assert plane["tx_commands_s"] > 0 and plane["state"] == "up"
+    assert instance["tx_commands_s"] > 0 and plane["state"] == "up"
     assert peer["peer"] == 1 and peer["tx_pdus_s"] > 0 and peer["srtt_us"] > 0
     lcore, = top["lcores"]
     assert lcore["lcore"] == str(left.config["lcores"][0]["cpu"]) and 0 < lcore["busy"] < 1

@@ -16,7 +16,8 @@ import e2e
 
 # Methods that have a test of their own below, or end the daemon.
 CHANGES = {"drain", "log.set_level", "capture.start", "capture.stop", "ports.set_admin",
-           "ports.hint", "planes.set_admin", "events.wait", "reg.read", "reg.write"}
+           "ports.hint", "planes.drain", "planes.set_admin", "planes.set_weight", "events.wait",
+           "reg.read", "reg.write"}
 
 
 @pytest.fixture(scope="module")
