@@ -20,7 +20,7 @@ struct HelloFacts {
   uint32_t epoch = 0;       // the sender's boot, never 0
   uint32_t peer_epoch = 0;  // the receiver's boot as the sender knows it; 0: not yet
   bool reply_wanted = false;
-  bool continuing = false;  // the sender has accepted or had acknowledged PDUs of this connection
+  bool continuing = false;  // the sender has accepted sequenced PDUs of ours, or sent some
 };
 
 struct HelloVerdict {

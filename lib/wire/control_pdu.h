@@ -32,7 +32,7 @@ struct Hello {
   bool answers_planes = false;   // PLANE and FENCE
   bool sends_generations = false;
   bool reply_wanted = false;
-  bool continuing = false;  // the sender has exchanged sequenced PDUs since its boot
+  bool continuing = false;  // it has accepted sequenced PDUs, or sent some, since its boot
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
