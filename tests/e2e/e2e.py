@@ -228,12 +228,14 @@ class Daemon(Process):
 
     def counters(self):
         """All counters by name, of now or, once it has ended, of its end."""
-        before = self.stderr().count("counters: counters ")
+        def written():
+            # The last line may be half there.
+            return [l for l in self.stderr().split("\n")[:-1] if "counters: counters " in l]
+        before = len(written())
         if self.running():
             self.signal(signal.SIGUSR1)
-            wait_until(lambda: self.stderr().count("counters: counters ") > before, START_S,
-                       "counters of " + self.name)
-        lines = [l for l in self.stderr().splitlines() if "counters: counters " in l]
+            wait_until(lambda: len(written()) > before, START_S, "counters of " + self.name)
+        lines = written()
         if not lines:
             raise E2eError(f"no counters\n{self.report()}")
         pairs = lines[-1].split("counters: counters ")[1].split()
