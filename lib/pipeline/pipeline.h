@@ -197,7 +197,7 @@ class Pipeline {
   static constexpr uint32_t kNoPlane = PeerPaths::kNoPlane;
   static constexpr uint32_t kPlaneFull = kNoPlane - 1;  // it would be one of those without room
   void WatchPorts(Time now, Duration since_last_turn);
-  void OnPause(Time now);
+  void OnPause(Duration time);
   void OnPortChange(PortContext& port, bool up, Time now);
   void OnPlaneChange(Instance& instance, uint32_t plane, PlaneDownReason reason, Time now);
   void UpdateUsable(Instance& instance, uint32_t peer);

@@ -16,22 +16,24 @@ constexpr uint32_t kSilent = 2;
 
 [[gnu::noinline]] void Pipeline::WatchPorts(Time now, Duration since_last_turn) {
   ports_due_ = now + kPortLook;
-  if (since_last_turn > kPause) OnPause(now);
+  if (since_last_turn > kPause) OnPause(since_last_turn);
   for (const auto& port : ports_) {
     const bool up = !port->down && port->port->link().up;
     if (up != port->usable) OnPortChange(*port, up, now);
   }
 }
 
-// This lcore has stood still: the silence was its own, and says nothing of peers.
-void Pipeline::OnPause(Time now) {
+// This lcore has stood still: the time that it did so says nothing of peers. (Of planes it need not be
+// told: they are asked again, and each question has its time.)
+void Pipeline::OnPause(Duration time) {
   for (const auto& instance : instances_) {
     for (uint32_t peer = 0; instance->has_planes() && peer < instance->paths.size(); ++peer) {
-      if (!instance->paths[peer].sessions) continue;
-      instance->paths[peer].alive_at = now;
+      PeerPaths& paths = instance->paths[peer];
+      if (!paths.sessions) continue;
       for (uint32_t plane = 0; plane < instance->plane_count(); ++plane) {
-        instance->session(peer, plane).Pardon();
+        paths.alive_at = std::max(paths.alive_at, instance->session(peer, plane).last_heard());
       }
+      paths.alive_at += time;
     }
   }
 }

@@ -30,7 +30,8 @@ expect 0 stdout 'nonzero_only' counters get -h
 expect 0 stdout 'counters delta' counters --help
 expect 0 stdout 'complete -o' completion
 expect 2 stderr 'suedectl --help'
-expect 2 stderr 'did you mean ports list' port list
+expect 4 stderr 'no daemon' port list  # as ports list
+expect 2 stderr 'did you mean ports list' ports lst
 expect 2 stderr 'did you mean log set_level' log setlevel debug
 expect 2 stderr 'there are counters get, counters delta' counters
 expect 2 stderr 'unknown command .frobnicate.; see suedectl --help' frobnicate
@@ -73,6 +74,6 @@ completes 'total' counters get --scope to
 completes 'warning' log set_level w
 completes 'list set_admin hint' --endpoint left ports ''
 completes 'events' watch ''
-completes 'peer_unreachable peer_reachable peer_reset' watch events --kind peer_
+completes 'peer_plane_up peer_plane_down peer_unreachable peer_reachable peer_reset' watch events --kind peer_
 completes '--peers' top --p
 [ "$failures" = 0 ]
