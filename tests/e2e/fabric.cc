@@ -8,8 +8,11 @@
 //   heal N       nothing is lost
 //   down N       its links go down
 //   up N         they come up
+//   recovery     says how long after the last cut or down the octets forwarded in a millisecond, taken
+//                over 5 of them, were 9 tenths of what they had been in the 100 before; -1: not yet
 //
-// Says "ready" once all links are up, and repeats each line when it has taken effect on forwarding.
+// Says "ready" once all links are up, and repeats each line when it has taken effect on forwarding,
+// behind the number that was asked for.
 #include <poll.h>
 #include <unistd.h>
 
@@ -37,14 +40,41 @@ struct Cable {
   std::array<std::atomic<bool>, 2> cut{};  // what goes to that end
 };
 
-// Returns whether there was anything to forward.
-bool Forward(DpdkPort& from, DpdkPort& to, bool cut) {
+// Octets that were forwarded in each of the last 65 seconds' milliseconds. One writer.
+class Timeline {
+ public:
+  void Add(uint64_t ms, uint64_t octets) {
+    if (ms != newest_.load(std::memory_order_relaxed)) {
+      for (uint64_t m = newest_ + 1; m <= ms; ++m) Bin(m).store(0, std::memory_order_relaxed);
+      newest_.store(ms, std::memory_order_release);
+    }
+    Bin(ms).fetch_add(octets, std::memory_order_relaxed);
+  }
+  uint64_t newest() const { return newest_.load(std::memory_order_acquire); }
+  // The mean of those from `first` to before `end`.
+  double Mean(uint64_t first, uint64_t end) {
+    double sum = 0;
+    for (uint64_t ms = first; ms < end; ++ms) sum += static_cast<double>(Bin(ms).load());
+    return sum / static_cast<double>(end - first);
+  }
+
+ private:
+  std::atomic<uint64_t>& Bin(uint64_t ms) { return bins_[ms % bins_.size()]; }
+  std::atomic<uint64_t> newest_{0};
+  std::array<std::atomic<uint64_t>, 1 << 16> bins_{};
+};
+
+// Octets that were forwarded; `idle` is cleared where there was anything.
+uint64_t Forward(DpdkPort& from, DpdkPort& to, bool cut, bool& idle) {
   Frame* frames[kBurst];
   const uint32_t count = from.Receive(frames, kBurst);
-  if (count == 0) return false;
-  if (!cut) to.Transmit(frames, count);
+  if (count == 0) return 0;
+  idle = false;
+  uint64_t octets = 0;
+  const uint32_t sent = cut ? 0 : to.Transmit(frames, count);
+  for (uint32_t i = 0; i < sent; ++i) octets += frames[i]->length;
   from.Release(frames, count);
-  return true;
+  return octets;
 }
 
 class Fabric {
@@ -58,7 +88,10 @@ class Fabric {
   void Serve();
   bool AllUp() const;
   bool Obey(const std::string& line);
+  int64_t Recovery();
 
+  Timeline timeline_;
+  uint64_t fault_ms_ = 0;
   std::vector<std::unique_ptr<Cable>> cables_;
   std::atomic<uint64_t> turns_{0};
   std::atomic<bool> stop_{false};
@@ -94,16 +127,19 @@ absl::Status Fabric::Open(const std::string& name, unsigned cpu, uint16_t mtu,
 
 int Fabric::Loop() {
   uint32_t idle = 0;
+  const TscClock clock;
   while (!stop_.load(std::memory_order_relaxed)) {
-    bool work = false;
+    bool is_idle = true;
+    uint64_t octets = 0;
     for (const auto& cable : cables_) {
       for (const int to : {0, 1}) {
-        work |= Forward(*cable->ends[1 - to], *cable->ends[to],
-                        cable->cut[to].load(std::memory_order_acquire));
+        octets += Forward(*cable->ends[1 - to], *cable->ends[to],
+                          cable->cut[to].load(std::memory_order_acquire), is_idle);
       }
     }
+    timeline_.Add(static_cast<uint64_t>(ToNs(clock.Now()) / 1'000'000), octets);
     turns_.fetch_add(1, std::memory_order_release);
-    idle = work ? 0 : idle + 1;
+    idle = is_idle ? idle + 1 : 0;
     if (idle > 16) YieldCpu();
   }
   return 0;
@@ -116,11 +152,27 @@ bool Fabric::AllUp() const {
   return true;
 }
 
+// In milliseconds; -1: not yet.
+int64_t Fabric::Recovery() {
+  constexpr uint64_t kBefore = 100;
+  constexpr uint64_t kWindow = 5;
+  const double wanted = 0.9 * timeline_.Mean(fault_ms_ - kBefore, fault_ms_);
+  for (uint64_t ms = fault_ms_; ms + kWindow <= timeline_.newest(); ++ms) {
+    if (timeline_.Mean(ms, ms + kWindow) >= wanted) return static_cast<int64_t>(ms - fault_ms_);
+  }
+  return -1;
+}
+
 bool Fabric::Obey(const std::string& line) {
   std::istringstream words(line);
   std::string verb, side;
   size_t number = 0;
+  if (line == "recovery") {
+    std::printf("%lld ", static_cast<long long>(Recovery()));
+    return true;
+  }
   if (!(words >> verb >> number) || number >= cables_.size()) return false;
+  if (verb == "cut" || verb == "down") fault_ms_ = timeline_.newest();
   words >> side;
   Cable& cable = *cables_[number];
   if (verb == "cut" || verb == "heal") {
@@ -158,7 +210,8 @@ void Fabric::Serve() {
     text.append(octets, static_cast<size_t>(count));
     for (size_t end; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1)) {
       const std::string line = text.substr(0, end);
-      std::printf("%s%s\n", line.c_str(), Obey(line) ? "" : ": what?");
+      const bool obeyed = Obey(line);
+      std::printf("%s%s\n", line.c_str(), obeyed ? "" : ": what?");
       std::fflush(stdout);
     }
   }

@@ -2,7 +2,8 @@
 and where it is promised all of it comes in order.
 
 Between the daemons is a fabric of cables (fabric.cc) that can be cut: links down, everything silently
-dropped, or one direction only. $SUEDE_FAILOVERS: how often each test does so (50)."""
+dropped, or one direction only. $SUEDE_FAILOVERS: how often each test does so (50).
+$SUEDE_FAILOVER_TIMES: print how long it took until the other planes carried it all."""
 
 import contextlib
 import os
@@ -18,6 +19,7 @@ import e2e
 
 FABRIC = e2e.BUILD / "tests/e2e/fabric"
 FAILOVERS = int(os.environ.get("SUEDE_FAILOVERS", "50"))
+TIMES = "SUEDE_FAILOVER_TIMES" in os.environ  # measure, too: docs/performance.md
 PLANES = {"hello_interval_us": 2000, "hello_idle_us": 50000, "hold_down_us": 20000,
           "hold_down_max_us": 20000, "unreachable_us": 10_000_000}
 # What a cable suffers, and what brings it back.
@@ -63,8 +65,8 @@ class Fabric:
         """Returns once it has taken effect, with what the fabric says of it."""
         self.process.stdin.write(f"{command}\n".encode())
         said = self.line()
-        assert said.startswith(command) and "what?" not in said, said
-        return said[len(command):].strip()
+        assert said.endswith(command), said
+        return said[:-len(command)].strip()
 
 
 def endpoint(directory, side, planes, ordering):
@@ -135,13 +137,19 @@ def test_planes_die_and_return_under_load(planes, ordering):
             *(["--unordered"] if ordering == "unordered" else [])))
         for plane in range(planes):
             wait_for((left, right), plane, True)
+        times = []
         for turn in range(FAILOVERS):
             plane = turn % planes
             fault, side, cure = FAULTS[turn // planes % len(FAULTS)]
             fabric.do(f"{fault} {plane}{side}")
             wait_for((left, right), plane, False)
+            if TIMES:
+                time.sleep(0.15)
+                times.append(int(fabric.do("recovery")))
             fabric.do(f"{cure} {plane}")
             wait_for((left, right), plane, True)
+            if TIMES:
+                time.sleep(0.15)
         client.signal(signal.SIGINT)
         client.expect(0, e2e.TRAFFIC_S)
         result = e2e.results_of(file)
@@ -150,5 +158,7 @@ def test_planes_die_and_return_under_load(planes, ordering):
         deaths = [d.counters()["plane_deaths_total"] for d in (left, right)]
         print(f"{planes} planes, {ordering}: {FAILOVERS} faults, {delivered} commands delivered, "
               f"{moved} PDUs moved, deaths {deaths}")
+        if TIMES:
+            print(f"{planes} planes, {ordering}: ms to full goodput on the rest: {sorted(times)}")
         assert moved > 0
         assert min(deaths) >= FAILOVERS
