@@ -35,8 +35,8 @@ class Administration {
                                                      std::optional<uint32_t> peer, uint32_t weight);
   // The link of Config::ports[port] has come up.
   void NoteLinkSpeed(uint32_t port, uint64_t speed_bps);
-  // Lets weights that come from the speeds of links follow these, but for planes of which an operator
-  // has set any. What a full mailbox does not take comes the next time: every 10 ms or so.
+  // Lets weights that come from the speeds of links follow these, but for planes of which an
+  // operator has set any. What a full mailbox does not take comes the next time: every 10 ms or so.
   void FollowLinkSpeeds();
 
  private:

@@ -144,8 +144,8 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
       if (encap == Encapsulation::kAfh1 || encap == Encapsulation::kAfh1s) {
         addresses.push_back(AfhMac(port.mac_prefix, instance.ports[plane].address));
       }
-      // Commands are packed into frames of plane 0's port, whichever they leave by. The other ports'
-      // hold what comes, and what the transport says on its own account.
+      // Commands are packed into frames of plane 0's port, whichever they leave by. The other
+      // ports' hold what comes, and what the transport says on its own account.
       InstanceParams& params = instances.emplace_back();
       params.inflight_pdus = plane == 0 ? config.transport.inflight_pdus : 0;
       params.unclaimed_pdus = config.clients.unclaimed_pdus;

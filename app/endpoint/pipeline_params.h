@@ -26,9 +26,9 @@ InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& inst
 // For Config::ports[port].
 PortOptions PortOptionsOf(const Config& config, uint32_t port);
 
-// The weights of an instance's planes: the bandwidths of their ports in Gbit/s. `speeds_bps` are those
-// of the links of Config::ports, 0 where one is not known: such a plane is taken to be as fast as the
-// fastest of the others.
+// The weights of an instance's planes: the bandwidths of their ports in Gbit/s. `speeds_bps` are
+// those of the links of Config::ports, 0 where one is not known: such a plane is taken to be as
+// fast as the fastest of the others.
 std::vector<uint32_t> PlaneWeightsOf(const Config& config, const InstanceConfig& instance,
                                      const std::vector<uint64_t>& speeds_bps);
 

@@ -55,8 +55,8 @@ class RunBoard {
   };
   // Over all flows and streams.
   Sums Total() const;
-  // Whether the server's last report has `sent` commands of the stream, and all that it names as sent
-  // back had come by then.
+  // Whether the server's last report has `sent` commands of the stream, and all that it names as
+  // sent back had come by then.
   bool HasAll(uint8_t flow, uint32_t stream, uint64_t sent) const;
 
  private:

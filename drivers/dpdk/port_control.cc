@@ -108,8 +108,8 @@ void DpdkPort::RefreshLink() {
   }
 }
 
-// Whether a memif client has a connection to its server without a link yet: this one, or another one
-// to the same socket. Connections first: one that ends meanwhile is then a reason to wait.
+// Whether a memif client has a connection to its server without a link yet: this one, or another
+// one to the same socket. Connections first: one that ends meanwhile is then a reason to wait.
 bool DpdkPort::IsInHandshake() const {
   const uint32_t connections = ConnectionsTo(memif_socket_);
   uint32_t up = 0;

@@ -1,5 +1,5 @@
-// Methods that take ports out of service and put them back, show clients' queues, and say how to see
-// a port's frames.
+// Methods that take ports out of service and put them back, show clients' queues, and say how to
+// see a port's frames.
 #include <optional>
 #include <utility>
 

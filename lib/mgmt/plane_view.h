@@ -77,7 +77,8 @@ class PlaneAdminView {
  public:
   virtual ~PlaneAdminView() = default;
 
-  // Questions to the lcores, to be asked until they have an answer. They may be dropped at any time.
+  // Questions to the lcores, to be asked until they have an answer. They may be dropped at any
+  // time.
   using PlanesQuestion = std::function<std::optional<std::vector<PlaneView>>()>;
   virtual PlanesQuestion Planes() = 0;
   using PlanePeersQuestion = std::function<std::optional<PlanePeersView>()>;

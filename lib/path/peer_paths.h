@@ -65,8 +65,8 @@ struct alignas(64) PeerPaths {
   void OnEnd(uint32_t plane, uint32_t bytes) { inflight_bytes[plane] -= bytes; }
   // A plane that comes back has carried no less than the others: it owes them nothing.
   void Join(uint32_t plane);
-  // The plane that a destination draws among `mask`, with their weights: it stays the same while its
-  // plane is there (highest random weight). `key` names the destination.
+  // The plane that a destination draws among `mask`, with their weights: it stays the same while
+  // its plane is there (highest random weight). `key` names the destination.
   uint32_t Draw(PlaneMask mask, uint32_t key) const;
 
  private:

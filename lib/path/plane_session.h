@@ -1,9 +1,9 @@
-// One plane to one peer, as both ends agree on it (docs/planes.md, docs/control-pdus.md PLANE, FENCE,
-// FENCED): whether it lives, which generation of PSNs each direction is in, and the fence around a
-// generation that died with PDUs in doubt.
+// One plane to one peer, as both ends agree on it (docs/planes.md, docs/control-pdus.md PLANE,
+// FENCE, FENCED): whether it lives, which generation of PSNs each direction is in, and the fence
+// around a generation that died with PDUs in doubt.
 //
-// Takes facts and the time, returns verdicts and a deadline; sends nothing, reads no clock. Owned by
-// one lcore.
+// Takes facts and the time, returns verdicts and a deadline; sends nothing, reads no clock. Owned
+// by one lcore.
 #ifndef SUEDE_PATH_PLANE_SESSION_H_
 #define SUEDE_PATH_PLANE_SESSION_H_
 

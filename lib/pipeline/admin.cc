@@ -30,7 +30,8 @@ void Pipeline::Resume(Instance& instance) {
     uint8_t& flags = instance.flags[number];
     if ((flags & Instance::kOnAckNow) != 0) continue;
     flags |= Instance::kOnAckNow;
-    instance.ports[instance.PlaneOfConnection(number)]->ack_now.push_back({instance.number, number});
+    const uint32_t plane = instance.PlaneOfConnection(number);
+    instance.ports[plane]->ack_now.push_back({instance.number, number});
   }
 }
 

@@ -1,5 +1,5 @@
-// What endpoints tell each other in control PDUs (docs/control-pdus.md): HELLO, NOT_READY, READY, and
-// the way of the others to planes.cc and failover.cc.
+// What endpoints tell each other in control PDUs (docs/control-pdus.md): HELLO, NOT_READY, READY,
+// and the way of the others to planes.cc and failover.cc.
 #include <algorithm>
 
 #include "pipeline/pipeline.h"

@@ -31,8 +31,9 @@ void Pipeline::PlaneDown(Instance& instance, uint32_t peer, uint32_t plane, Plan
   UnblockPeer(instance, peer);
 }
 
-// The plane that a FENCE takes: one that is up, by turns; without one any whose port can send. Now and
-// then the dead one itself: where the peer has heard nothing on it yet, it knows it by that alone.
+// The plane that a FENCE takes: one that is up, by turns; without one any whose port can send. Now
+// and then the dead one itself: where the peer has heard nothing on it yet, it knows it by that
+// alone.
 uint32_t Pipeline::PlaneForFence(Instance& instance, uint32_t peer, uint32_t dead) {
   constexpr uint32_t kOwnEvery = 4;
   PeerPaths& paths = instance.paths[peer];

@@ -73,7 +73,8 @@ struct Instance {
     return sessions[PlaneIndex(peer, plane)];
   }
   ConnectionState StateOf(uint32_t connection) const;
-  // Whether PDUs were ever exchanged with the peer since it or we started; whether they may have been.
+  // Whether PDUs were ever exchanged with the peer since it or we started; whether they may have
+  // been.
   bool HasHistory(uint32_t peer) const;
   bool MayHaveHistory(uint32_t peer) const;
 
@@ -102,7 +103,7 @@ struct Instance {
   std::vector<PeerPaths> paths;             // [peer]
   std::vector<PlaneSession> sessions;       // [PlaneIndex]
   std::vector<uint8_t> resolving;           // [PlaneIndex]: its MAC address is not known yet
-  std::vector<uint8_t> blocked;             // [peer]: VCs whose queue waits for a connection, a mask
+  std::vector<uint8_t> blocked;             // [peer]: VCs whose queue waits for one, a mask
   std::vector<uint8_t> flags;               // [connection]: the lists below that it is on
   static constexpr uint8_t kOnAckList = 1;
   static constexpr uint8_t kOnAckNow = 2;

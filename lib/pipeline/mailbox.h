@@ -34,7 +34,7 @@ enum class LcoreRequestKind : uint8_t {
   kSetPort,     // take `port` out of the data path or back into it; shows in Pipeline::admin_done
   kSetInstance, // `instance` likewise
   kSetPlane,    // `plane` of `instance`, one of several, is set `plane_admin`; shows there, too
-  kSetWeight,   // `weight` of `plane` of `instance` for `peer`, or for all of them; shows there, too
+  kSetWeight,   // `weight` of `plane` of `instance` for `peer`, or for all of them; shows there
   kPlanes,      // write planes to `planes`; has no reply but its `done`
 };
 

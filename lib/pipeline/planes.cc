@@ -23,8 +23,8 @@ constexpr uint32_t kSilent = 2;
   }
 }
 
-// This lcore has stood still: the time that it did so says nothing of peers. (Of planes it need not be
-// told: they are asked again, and each question has its time.)
+// This lcore has stood still: the time that it did so says nothing of peers. (Of planes it need not
+// be told: they are asked again, and each question has its time.)
 void Pipeline::OnPause(Duration time) {
   for (const auto& instance : instances_) {
     for (uint32_t peer = 0; instance->has_planes() && peer < instance->paths.size(); ++peer) {
@@ -122,8 +122,8 @@ bool Pipeline::InFlight(const Instance& instance, uint32_t peer, uint32_t plane)
 // PSNs of the next generation: a frame of this one that is still under way is far from them.
 Psn Pipeline::FreshPsn(const Connection& connection) { return connection.next_psn().Plus(1 << 15); }
 
-// The first sequence of a boot begins where that boot's epoch says, so that what a former one has left
-// under way is not likely to fit.
+// The first sequence of a boot begins where that boot's epoch says, so that what a former one has
+// left under way is not likely to fit.
 void Pipeline::BeginSequence(const Instance& instance, Connection& connection) {
   if (connection.tx_pdus() != 0) return;
   PduList none;
@@ -271,7 +271,8 @@ void Pipeline::OnPlane(Instance& instance, uint32_t peer, uint32_t plane, const 
 
 // The way there and back was proved. After silence on all planes it is the peer that has come back,
 // and the others have another chance.
-[[gnu::noinline]] void Pipeline::OnProof(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
+[[gnu::noinline]] void Pipeline::OnProof(Instance& instance, uint32_t peer, uint32_t plane,
+                                         Time now) {
   PlaneSession& session = instance.session(peer, plane);
   if (session.missed() >= kSilent) {
     for (uint32_t other = 0; other < instance.plane_count(); ++other) {

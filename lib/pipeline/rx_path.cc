@@ -37,7 +37,8 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
   return true;
 }
 
-[[gnu::always_inline]] inline bool Pipeline::OnDataPdu(Instance& instance, const ReceivedPdu& pdu, Time now) {
+[[gnu::always_inline]] inline bool Pipeline::OnDataPdu(Instance& instance, const ReceivedPdu& pdu,
+                                                       Time now) {
   const uint32_t number = instance.ConnectionIndex(pdu.peer, pdu.plane, pdu.rh.vc);
   if (pdu.rh.op != RhOp::kNothing) OnRpsn(instance, number, pdu.rh.op, pdu.rh.rpsn, now);
   const bool sequenced = pdu.bytes >= 2 && (pdu.commands[0] & 0x0f) != 0;

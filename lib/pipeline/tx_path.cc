@@ -145,7 +145,8 @@ inline bool Pipeline::HasRoom(const Instance& instance, uint32_t lane) const {
 }
 
 // Serves one queue of a lane.
-[[gnu::always_inline]] inline Pipeline::Turn Pipeline::StageOne(Instance& instance, uint32_t lane, Time now) {
+[[gnu::always_inline]] inline Pipeline::Turn Pipeline::StageOne(Instance& instance, uint32_t lane,
+                                                                Time now) {
   Scheduler& scheduler = instance.scheduler;
   if (!scheduler.HasWork(lane)) return Turn::kDone;
   if (!HasRoom(instance, lane)) return Turn::kNoRoom;
@@ -253,8 +254,8 @@ bool Pipeline::AnyPortHasRoom() const {
   return false;
 }
 
-// Of several, the plane that the next PDU to the peer takes: kNoPlane where it has to wait for a connection,
-// kPlaneFull where for room.
+// Of several, the plane that the next PDU to the peer takes: kNoPlane where it has to wait for a
+// connection, kPlaneFull where for room.
 [[gnu::noinline]] uint32_t Pipeline::PickPlane(const Instance& instance, uint32_t peer, uint32_t vc,
                              uint32_t bytes) const {
   const PeerPaths& paths = instance.paths[peer];
@@ -289,8 +290,8 @@ bool Pipeline::AnyPortHasRoom() const {
   }
 }
 
-// A PDU that has moved may still be read by the device that it was given to first: then its octets go
-// into another frame.
+// A PDU that has moved may still be read by the device that it was given to first: then its octets
+// go into another frame.
 [[gnu::cold]] Pdu* Pipeline::FreeOfDevice(Instance& instance, Pdu* pdu) {
   PortContext& home = HomePort(instance);
   pdu->moved = false;

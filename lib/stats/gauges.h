@@ -22,7 +22,8 @@ namespace suede {
   X(ConnectionsOpen, "connections_open", "Connections that can send")                              \
   X(ConnectionsPaused, "connections_paused", "Connections whose far side is not ready")            \
   X(ConnectionsRetransmitting, "connections_retransmitting", "Connections that go back")           \
-  X(ConnectionsFrozen, "connections_frozen", "Connections of a plane that died with PDUs in doubt") \
+  X(ConnectionsFrozen, "connections_frozen",                                                       \
+    "Connections of a plane that died with PDUs in doubt")                                         \
   X(ConnectionsLost, "connections_lost", "Connections whose far side is unreachable")
 
 enum class Gauge : uint8_t {

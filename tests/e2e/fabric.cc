@@ -1,15 +1,16 @@
-// Cables between memif servers that can be cut: what lies between two endpoints in tests of failover.
+// Cables between memif servers that can be cut: what lies between two endpoints in tests of
+// failover.
 //
-// fabric NAME CPU MTU LEFT RIGHT [LEFT RIGHT ...]: a cable for each pair of memif sockets, of which it
-// is the client. Forwards on one lcore, and does what lines on stdin say, until they end:
+// fabric NAME CPU MTU LEFT RIGHT [LEFT RIGHT ...]: a cable for each pair of memif sockets, of which
+// it is the client. Forwards on one lcore, and does what lines on stdin say, until they end:
 //
 //   cut N        what goes through cable N either way is lost, and its links stay up
 //   cut N left   what goes to its left end alone; likewise right
 //   heal N       nothing is lost
 //   down N       its links go down
 //   up N         they come up
-//   recovery     says how long after the last cut or down the octets forwarded in a millisecond, taken
-//                over 5 of them, were 9 tenths of what they had been in the 100 before; -1: not yet
+//   recovery     says how many ms after the last cut or down the octets forwarded in a millisecond,
+//                taken over 5 of them, were 9 tenths of those in the 100 before; -1: not yet
 //
 // Says "ready" once all links are up, and repeats each line when it has taken effect on forwarding,
 // behind the number that was asked for.

@@ -77,7 +77,8 @@ void DecodeControlPdu(const ExactOctets& octets) {
   Require(DecodeControl(exact.data(), bytes, reread) == ControlError::kNone && reread == message);
 }
 
-// As it is, and with the head of every type laid over its own, so that any input reaches the bodies.
+// As it is, and with the head of every type laid over its own, so that any input reaches the
+// bodies.
 void DecodeControlPdus(const uint8_t* body, uint32_t bytes) {
   DecodeControlPdu(ExactOctets(body, bytes));
   const ExactOctets mended(body, std::min(bytes, kMaxControlPduBytes + 2));

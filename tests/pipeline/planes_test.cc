@@ -1,5 +1,5 @@
-// Instances with several ports: which plane PDUs take, planes that die and come back, and what a peer
-// with one port or without sessions makes of it.
+// Instances with several ports: which plane PDUs take, planes that die and come back, and what a
+// peer with one port or without sessions makes of it.
 #include <algorithm>
 
 #include "bench.h"

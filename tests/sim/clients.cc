@@ -141,8 +141,8 @@ void World::Complete(Host& host) {
   }
 }
 
-// Whether frames may be found later that were sent long ago: by who is stopped, or in a ring that did
-// not drain. Nobody can know that of the other end, or take a frame back.
+// Whether frames may be found later that were sent long ago: by who is stopped, or in a ring that
+// did not drain. Nobody can know that of the other end, or take a frame back.
 bool World::MayBeUnderWay(const Host& from, const Host& to) const {
   if ((to.alive() && !IsAwake(to)) || now_ < from.asleep_until + kFrameLife) return true;
   return std::any_of(from.ports.begin(), from.ports.end(),
