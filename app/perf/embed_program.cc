@@ -255,10 +255,12 @@ int RunEmbedded(const Options& options, Document document, const std::atomic<boo
                 absl::IsInvalidArgument(endpoint.status()) ? kExitUsage : kExitPreflight);
   }
   const auto& placed = config->instances[static_cast<size_t>(instance)];
-  const auto& port = (*endpoint)->ports()[placed.ports[0].port];
   document.host.dpdk = DpdkVersion();
-  document.host.port = config->ports[placed.ports[0].port].device;
-  document.host.driver = port->driver();
+  for (const InstancePort& at : placed.ports) {
+    const char* const comma = document.host.port.empty() ? "" : ", ";
+    absl::StrAppend(&document.host.port, comma, config->ports[at.port].device);
+    absl::StrAppend(&document.host.driver, comma, (*endpoint)->ports()[at.port]->driver());
+  }
   Host host(**endpoint, static_cast<uint32_t>(instance));
   const auto own = static_cast<uint16_t>(placed.xpu);
   if (options.mode == Mode::kServer) {

@@ -174,6 +174,30 @@ def test_a_peer_that_some_planes_lead_to(directory):
         assert [row["state"] for row in planes(left).values()] == ["up", "down"]
 
 
+def test_the_addresses_of_peers_are_learnt_on_each_plane(directory, stack, as_root):
+    del as_root
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        pytest.skip("takes /dev/net/tun")
+    daemons = []
+    for name, (side, role) in zip(stack.enter_context(links.empty_namespaces(2)),
+                                  (("left", "server"), ("right", "client"))):
+        devices = [e2e.memif_device(directory, role, n).replace("bsize=2112", "bsize=2176")
+                   for n in range(2)]
+        config = e2e.planes_config(directory, side, devices, "unordered")
+        for p, port in enumerate(config["ports"]):
+            port.update(tap=f"sue{p}", tap_prefix=24)
+            del config["peers"][0]["ports"][p]["mac"]
+        daemons.append(stack.enter_context(
+            e2e.Daemon(directory, config, prefix=("ip", "netns", "exec", name))))
+    left, right = daemons
+    assert e2e.both_ways(directory, left, right, 1) > 1000
+    for own, daemon in enumerate(daemons):
+        wait_for_planes(daemon, 2)
+        assert [row["mac"] for row in e2e.managed(daemon, "peers", "list")["peers"]] == [
+            e2e.mac_of(1 - own, p) for p in range(2)]
+        assert all(sent(daemon).values())
+
+
 # ---- What is seen.
 
 def test_what_is_seen_of_planes(stack):
