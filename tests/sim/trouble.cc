@@ -1,6 +1,7 @@
 #include "trouble.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace suede {
 
@@ -23,6 +24,7 @@ Trouble::Trouble(const TroubleOptions& options, const Wiring& wiring,
 }
 
 void Trouble::Turn(Time now) {
+  for (const Place& place : std::exchange(refused_, {})) Apply(place);
   if (over_) return;
   const bool ends = now >= Time{} + options_.until;
   for (size_t i = 0; i < cases_.size();) {
@@ -143,12 +145,16 @@ void Trouble::SetPlane(const Place& place, PlaneAdmin admin) {
   Host& host = *hosts_[place.host];
   PlaneAdmin& last = admin_[place.host][place.plane];
   if (admin == last) return;
+  // One who sleeps may have a full mailbox.
+  if (host.alive() && !host.pipeline().mailbox().requests.Push(
+                          {.kind = LcoreRequestKind::kSetPlane,
+                           .instance = 0,
+                           .plane = place.plane,
+                           .plane_admin = admin})) {
+    refused_.push_back(place);
+    return;
+  }
   last = admin;
-  if (!host.alive()) return;
-  host.pipeline().mailbox().requests.Push({.kind = LcoreRequestKind::kSetPlane,
-                                           .instance = 0,
-                                           .plane = place.plane,
-                                           .plane_admin = admin});
 }
 
 void Trouble::SetWeight() {

@@ -89,6 +89,7 @@ class Trouble {
   Dice& dice_;
   Log& log_;
   std::vector<std::vector<SimFaults>> usual_;  // [host][plane]: without trouble
+  std::vector<Place> refused_;  // whose daemon had no room for a request
   std::vector<std::vector<PlaneAdmin>> admin_;  // likewise: as the last request had it
   std::vector<Case> cases_;
   Time next_{};
