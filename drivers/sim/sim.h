@@ -134,6 +134,8 @@ class SimPort : public Port {
   uint32_t frames_out() const { return static_cast<uint32_t>(buffers_.size() - free_.size()); }
   // The most that ever were.
   uint32_t most_frames_out() const { return most_frames_out_; }
+  // Frames that the device has, of whatever port.
+  uint32_t frames_held() const { return static_cast<uint32_t>(ring_.size() + left_.size()); }
   // Whether frames are in the ring that nothing lets out.
   bool holds_frames() const { return !Sends() && !ring_.empty(); }
   // When the oldest frame came that was not taken yet; kNever: there is none.

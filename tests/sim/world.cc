@@ -161,10 +161,15 @@ std::string World::Verdict() const {
   if (!wrong.empty()) return wrong;
   if (Sum(Counter::kTxNoFrame) != 0) return "a pool ran dry";
   for (const auto& host : hosts_) {
-    // What the pipeline keeps at hand for the next turns.
+    // What the pipeline keeps at hand for the next turns, and what sessions say to each other.
+    uint32_t known = 0;
+    uint32_t out = 0;
+    for (const PortContext* port : host->pipeline().instance(0).ports) known += port->spare_count;
     for (const SimPort* port : host->ports) {
-      if (port->frames_out() > 3 * kBurst) return "frames were leaked";
+      known += port->frames_held();
+      out += port->frames_out();
     }
+    if (out != known) return "frames were leaked";
   }
   return "";
 }
