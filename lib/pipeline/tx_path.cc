@@ -149,7 +149,9 @@ inline bool Pipeline::HasRoom(const Instance& instance, uint32_t lane) const {
                                                                 Time now) {
   Scheduler& scheduler = instance.scheduler;
   if (!scheduler.HasWork(lane)) return Turn::kDone;
-  if (!HasRoom(instance, lane)) return Turn::kNoRoom;
+  const bool has_room = HasRoom(instance, lane);
+  // In strict mode a port that is down never has room, and what was queued for it has to get away.
+  if (!has_room && !(instance.has_planes() && instance.is_strict())) return Turn::kNoRoom;
   const uint32_t index = scheduler.Next(lane);
   TxQueue& queue = scheduler.queue(index);
   const uint32_t peer = Scheduler::PeerOf(index);
@@ -159,6 +161,10 @@ inline bool Pipeline::HasRoom(const Instance& instance, uint32_t lane) const {
     scheduler.Requeue(index);
     Enlist(instance);
     return rest();
+  }
+  if (!has_room) [[unlikely]] {
+    scheduler.Requeue(index);
+    return Turn::kNoRoom;
   }
   Pdu* pdu = queue.pdus.head();
   uint32_t number = instance.ConnectionIndex(peer, 0, vc);

@@ -258,6 +258,20 @@ TEST_F(PlanesTest, DrainAndSetDown) {
   EXPECT_TRUE(RunUntil([&] { return SessionOf(*a, 0).up(); }));
 }
 
+// What waits for a port that takes nothing any more gets away from it.
+TEST_F(PlanesTest, StrictLeavesAPortThatIsSetDown) {
+  params.paths.ordering = Ordering::kStrict;
+  StartPair();
+  WarmUp();
+  const uint32_t home = Carried(0) != 0 ? 0 : 1;
+  SendPdus(200);
+  Run(microseconds(2));
+  a->pipeline->mailbox().requests.Push(
+      {.kind = LcoreRequestKind::kSetPort, .port = home, .up = false});
+  EXPECT_EQ(Statuses(*ca, 200), std::vector<int>(200, kOk));
+  EXPECT_EQ(cb->Receive(), Seeds(200));
+}
+
 TEST_F(PlanesTest, WeightsAreSharesOfWhatIsCarried) {
   StartPair();
   Ask(*a, {.kind = LcoreRequestKind::kSetWeight, .peer = LcoreRequest::kAllPeers, .plane = 0,
