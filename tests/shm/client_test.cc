@@ -137,7 +137,7 @@ TEST_F(ClientTest, ErrorsOfSend) {
 TEST_F(ClientTest, WaitForCreditWakes) {
   Client client;
   ASSERT_EQ(client.Connect(path_, Params(1, 1)), 0);
-  daemon_.paused = true;
+  daemon_.Pause();
   EXPECT_EQ(SendTagged(client, 0, 2, 100), -EAGAIN);
   const suede_wait_set want{.credit_queues = 1, .completion_queues = 0, .rx_vcs = 0};
   const auto start = steady_clock::now();
@@ -145,7 +145,7 @@ TEST_F(ClientTest, WaitForCreditWakes) {
   EXPECT_GE(steady_clock::now() - start, milliseconds(29));
   std::thread resume([this] {
     usleep(50'000);
-    daemon_.paused = false;
+    daemon_.Resume();
   });
   EXPECT_EQ(client.Wait(want, nullptr, 5000), 1);
   resume.join();
@@ -260,7 +260,7 @@ TEST_F(ClientTest, TooManyClientsAreRefused) {
 TEST_F(ClientTest, ResetGivesFullCreditAndCompletesWhatWasDiscarded) {
   Client client;
   ASSERT_EQ(client.Connect(path_, Params(1, 1)), 0);
-  daemon_.paused = true;
+  daemon_.Pause();
   ASSERT_EQ(SendTagged(client, 0, 2, 40), 0);
   EXPECT_EQ(client.queue(0).Credit(2, 0), 24);
   ASSERT_EQ(client.queue(0).Reset(), 0) << suede_error_text();
@@ -268,7 +268,7 @@ TEST_F(ClientTest, ResetGivesFullCreditAndCompletesWhatWasDiscarded) {
   const auto completions = Completions(client, 40);
   ASSERT_EQ(completions.size(), 40u);
   for (const suede_completion& c : completions) EXPECT_EQ(c.status, SUEDE_STATUS_RESET);
-  daemon_.paused = false;
+  daemon_.Resume();
   ASSERT_EQ(SendTagged(client, 0, 2, 40), 0);
   EXPECT_EQ(Completions(client, 40).size(), 40u);
 }

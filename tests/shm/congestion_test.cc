@@ -136,13 +136,13 @@ TEST_F(CongestionTest, AnOlderDaemonShowsNone) {
   suede_congestion congestion{};
   EXPECT_EQ(first_.queue(0).GetCongestion(&congestion), -ENOTSUP);
   EXPECT_EQ(first_.queue(0).Watch(1), -ENOTSUP);
-  daemon_.paused = true;
+  daemon_.Pause();
   EXPECT_EQ(SendAll(6, 1), "010101");
 }
 
 TEST_F(CongestionTest, RoundRobin) {
   Balance(SUEDE_BALANCE_ROUND_ROBIN);
-  daemon_.paused = true;
+  daemon_.Pause();
   daemon_.ShowCongestion({2, 0}, {.load = 1000});
   EXPECT_EQ(SendAll(6, 1), "010101");
   EXPECT_EQ(balancer_.Choose(1), 0);
@@ -151,7 +151,7 @@ TEST_F(CongestionTest, RoundRobin) {
 
 TEST_F(CongestionTest, LeastCongested) {
   Balance(SUEDE_BALANCE_LEAST_CONGESTED);
-  daemon_.paused = true;
+  daemon_.Pause();
   daemon_.ShowCongestion({2, 0}, {.load = 10});
   EXPECT_EQ(SendAll(14, 1), "11111111110101");
   DestinationMap nine;
@@ -162,7 +162,7 @@ TEST_F(CongestionTest, LeastCongested) {
 
 TEST_F(CongestionTest, HashStaysWhereItIs) {
   Balance(SUEDE_BALANCE_HASH);
-  daemon_.paused = true;
+  daemon_.Pause();
   std::string all;
   for (uint16_t xpuid = 0; xpuid < 8; ++xpuid) {
     const std::string taken = SendAll(4, xpuid);
@@ -177,7 +177,7 @@ TEST_F(CongestionTest, HashStaysWhereItIs) {
 // Credit of {destination, VC} is 64 lines.
 TEST_F(CongestionTest, WhatAQueueDoesNotTakeGoesToAnotherUnlessItIsHashed) {
   Balance(SUEDE_BALANCE_ROUND_ROBIN);
-  daemon_.paused = true;
+  daemon_.Pause();
   daemon_.SetState(0, SUEDE_QUEUE_READY);
   uint8_t control[4] = {};
   const suede_command command = client::MakeCommand(1, 0, control);

@@ -54,6 +54,13 @@ size_t FakeDaemon::client_count() {
   return Ask<size_t>([](ShmServer& server) { return server.clients().size(); });
 }
 
+void FakeDaemon::Pause() {
+  Ask<int>([this](ShmServer&) {
+    paused_ = true;
+    return 0;
+  });
+}
+
 void FakeDaemon::SetState(uint32_t queue, uint32_t state) {
   Ask<int>([&](ShmServer&) {
     for (auto& [id, client] : clients_) SetQueueState(client.segment->base(), queue, state);
@@ -184,7 +191,7 @@ void FakeDaemon::Run() {
       questions.swap(questions_);
     }
     for (auto& question : questions) question();
-    if (!paused) Turn();
+    if (!paused_) Turn();
     usleep(20);
   }
 }

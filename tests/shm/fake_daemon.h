@@ -60,6 +60,9 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   }
   ShmServerCounters counters();
   size_t client_count();
+  // Nothing is taken out of the rings from here on, until it resumes.
+  void Pause();
+  void Resume() { paused_ = false; }
   void SetState(uint32_t queue, uint32_t state);
   // Shows the queues of an instance such a state, and the destinations that are unreachable.
   void ShowCongestion(InstanceKey instance, const CongestionState& state,
@@ -91,7 +94,6 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   uint64_t register_value = 7;
   std::atomic<bool> refuse_open{false};
   std::atomic<bool> hold_detach{false};
-  std::atomic<bool> paused{false};  // takes nothing out of the rings
   std::atomic<bool> is_old{false};  // does not know of congestion areas
   std::atomic<int> gone{0};
   std::array<std::atomic<uint32_t>, 2> receivers{};
@@ -126,6 +128,7 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   std::mutex mutex_;
   std::vector<std::function<void()>> questions_;
   std::atomic<bool> stop_{false};
+  std::atomic<bool> paused_{false};
   std::thread thread_;
 };
 
