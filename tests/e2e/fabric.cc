@@ -9,8 +9,10 @@
 //   heal N       nothing is lost
 //   down N       its links go down
 //   up N         they come up
-//   recovery     says how many ms after the last cut or down the octets forwarded in a millisecond,
-//                taken over 5 of them, were 9 tenths of those in the 100 before; -1: not yet
+//   mark         now counts as if there were a cut
+//   recovery     says how many ms after the last cut, down or mark the octets forwarded in a
+//                millisecond, taken over 5 of them, were 9 tenths of those in the 100 before; -1: not
+//                yet
 //
 // Says "ready" once all links are up, and repeats each line when it has taken effect on forwarding,
 // behind the number that was asked for.
@@ -141,7 +143,7 @@ int Fabric::Loop() {
     timeline_.Add(static_cast<uint64_t>(ToNs(clock.Now()) / 1'000'000), octets);
     turns_.fetch_add(1, std::memory_order_release);
     idle = is_idle ? idle + 1 : 0;
-    if (idle > 16) YieldCpu();
+    if (idle > 16) usleep(10);
   }
   return 0;
 }
@@ -170,6 +172,10 @@ bool Fabric::Obey(const std::string& line) {
   size_t number = 0;
   if (line == "recovery") {
     std::printf("%lld ", static_cast<long long>(Recovery()));
+    return true;
+  }
+  if (line == "mark") {
+    fault_ms_ = timeline_.newest();
     return true;
   }
   if (!(words >> verb >> number) || number >= cables_.size()) return false;
