@@ -18,7 +18,7 @@ constexpr Param kWatch[] = {
     Param::Integer("count", "Ends after so many.", 1, 1'000'000'000),
 };
 
-constexpr DaemonCommand kCommands[] = {
+constexpr DaemonCommand kDaemonCommands[] = {
     {{.name = "top",
       .sentence = "Rates of ports, instances, peers and lcores, and how planes are, again and again.",
       .result = "with -j one object each time: name, uptime_s, seconds (that the rates are of), "
@@ -35,6 +35,6 @@ constexpr DaemonCommand kCommands[] = {
 
 }  // namespace
 
-std::span<const DaemonCommand> DaemonCommands() { return kCommands; }
+std::span<const DaemonCommand> DaemonCommands() { return kDaemonCommands; }
 
 }  // namespace suede::ctl

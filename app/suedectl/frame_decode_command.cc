@@ -57,7 +57,7 @@ absl::Status TakeNumber(std::string_view flag, std::string_view text, uint64_t l
   return absl::OkStatus();
 }
 
-absl::StatusOr<DecodeOptions> TakeOptions(std::span<const std::string_view> arguments) {
+absl::StatusOr<DecodeOptions> TakeDecodeOptions(std::span<const std::string_view> arguments) {
   DecodeOptions options{.files = {.format = FrameFormat::kJson}};
   std::string_view encap, udp_port, mac_prefix, ether_type, input = "hex", output = "json";
   const Flag flags[] = {{"encap", &encap},           {"udp_port", &udp_port},
@@ -158,7 +158,7 @@ class Decoder {
 
 int RunFrameDecode(std::span<const std::string_view> arguments, FILE* in, FILE* out, FILE* err) {
   Complaints complaints("frame decode", err);
-  const absl::StatusOr<DecodeOptions> options = TakeOptions(arguments);
+  const absl::StatusOr<DecodeOptions> options = TakeDecodeOptions(arguments);
   if (!options.ok()) {
     complaints.Add(StrCat(MessageOf(options.status()), "; --help says more"));
     return kExitUsage;

@@ -72,7 +72,7 @@ struct EncodeOptions {
   FileChoice files;
 };
 
-absl::StatusOr<EncodeOptions> TakeOptions(std::span<const std::string_view> arguments) {
+absl::StatusOr<EncodeOptions> TakeEncodeOptions(std::span<const std::string_view> arguments) {
   EncodeOptions options;
   std::string_view output = "hex";
   const Flag flags[] = {{"output", &output}, {"o", &options.files.output}};
@@ -119,7 +119,7 @@ void EncodeAll(FILE* in, FrameOutput& output, Complaints& complaints) {
 
 int RunFrameEncode(std::span<const std::string_view> arguments, FILE* in, FILE* out, FILE* err) {
   Complaints complaints("frame encode", err);
-  const absl::StatusOr<EncodeOptions> options = TakeOptions(arguments);
+  const absl::StatusOr<EncodeOptions> options = TakeEncodeOptions(arguments);
   if (!options.ok()) {
     complaints.Add(StrCat(MessageOf(options.status()), "; --help says more"));
     return kExitUsage;

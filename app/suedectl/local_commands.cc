@@ -28,7 +28,7 @@ int PrintCompletion(std::span<const std::string_view> arguments, FILE*, FILE* ou
   return kExitDone;
 }
 
-constexpr LocalCommand kCommands[] = {
+constexpr LocalCommand kLocalCommands[] = {
     kFrameCommands[0],
     kFrameCommands[1],
     {"completion", "prints a completion script for bash", PrintCompletion},
@@ -36,6 +36,6 @@ constexpr LocalCommand kCommands[] = {
 
 }  // namespace
 
-std::span<const LocalCommand> LocalCommands() { return kCommands; }
+std::span<const LocalCommand> LocalCommands() { return kLocalCommands; }
 
 }  // namespace suede::ctl

@@ -25,7 +25,7 @@
 namespace suede {
 namespace {
 
-constexpr uint32_t kBurst = 64;
+constexpr uint32_t kBatch = 64;
 // Frames that the lcore's mempool cache may hold back.
 constexpr uint32_t kPoolCache = 32;
 
@@ -112,7 +112,7 @@ absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(DpdkPort& port, int file
         absl::StrCat("port ", port.name(), " is being captured already; stop that capture first"));
   }
   state->snap_bytes = options.snap_bytes;
-  const uint32_t slots = std::bit_ceil(std::max(options.frames, 2 * kBurst));
+  const uint32_t slots = std::bit_ceil(std::max(options.frames, 2 * kBatch));
   const uint32_t room = rte_pcapng_mbuf_size(options.snap_bytes);
   const int socket = static_cast<int>(SOCKET_ID_ANY);
   state->ring = rte_ring_create(ring_name.c_str(), slots, socket, RING_F_SP_ENQ | RING_F_SC_DEQ);
@@ -156,9 +156,9 @@ Capture::~Capture() {
 }
 
 absl::Status Capture::Drain() {
-  void* waiting[kBurst];
-  while (const uint32_t count = rte_ring_sc_dequeue_burst(state_->ring, waiting, kBurst, nullptr)) {
-    rte_mbuf* mbufs[kBurst];
+  void* waiting[kBatch];
+  while (const uint32_t count = rte_ring_sc_dequeue_burst(state_->ring, waiting, kBatch, nullptr)) {
+    rte_mbuf* mbufs[kBatch];
     std::memcpy(mbufs, waiting, count * sizeof(mbufs[0]));
     const ssize_t octets =
         rte_pcapng_write_packets(state_->file, mbufs, static_cast<uint16_t>(count));

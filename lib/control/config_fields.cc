@@ -127,8 +127,8 @@ constexpr ConfigField<InstanceEntry> kInstance[] = {
                                {.shown_default = "the first of lcores"}),
     Key<&InstanceEntry::ordering>(
         "ordering", "", {},
-        "strict: what goes to one destination takes one plane and arrives in order; unordered: each "
-        "PDU takes the plane with the most bandwidth left. With one port they are the same."),
+        "strict: what goes to one destination takes one plane and arrives in order; unordered: "
+        "each PDU takes the plane with the most bandwidth left. With one port they are the same."),
 };
 
 // Addresses of instances and of peers have the same keys.

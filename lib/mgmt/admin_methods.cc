@@ -63,7 +63,7 @@ Answer Hint(Call& call) {
   return absl::NotFoundError(StrCat("there is no port ", name, "; ports.list names them"));
 }
 
-constexpr Method kMethods[] = {
+constexpr Method kAdminMethods[] = {
     {.name = "ports.set_admin",
      .sentence = "Takes a port out of the data path or puts it back: while it is down nothing "
                  "leaves, what comes is dropped, and what is in flight waits.",
@@ -88,6 +88,6 @@ constexpr Method kMethods[] = {
 
 }  // namespace
 
-std::span<const Method> AdminMethods() { return kMethods; }
+std::span<const Method> AdminMethods() { return kAdminMethods; }
 
 }  // namespace suede

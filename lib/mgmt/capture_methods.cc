@@ -7,15 +7,15 @@
 namespace suede {
 namespace {
 
-constexpr Param kPort = Param::Text("port", "Name of the port.", 32).Required();
+constexpr Param kCapturedPort = Param::Text("port", "Name of the port.", 32).Required();
 constexpr Param kStart[] = {
-    kPort,
+    kCapturedPort,
     Param::Integer("snap_bytes", "Octets of a frame that are kept.", 64, 9728, "9728"),
     Param::Integer("frames", "Frames that wait to be written, at most; more are counted and lost.",
                    128, 65536, "2048"),
     Param::Integer("seconds", "When it ends by itself; 0: with capture.stop.", 0, 86400, "0"),
 };
-constexpr Param kStop[] = {kPort};
+constexpr Param kStop[] = {kCapturedPort};
 
 Json ToJson(const CaptureView& view) {
   return Json{{"port", view.port}, {"written", view.written}, {"dropped", view.dropped}};
@@ -38,13 +38,13 @@ Answer Stop(Call& call) {
   return ToJson(*view);
 }
 
-Answer List(Call& call) {
+Answer ListCaptures(Call& call) {
   Json list = Json::array();
   for (const CaptureView& view : call.endpoint.Captures()) list.push_back(ToJson(view));
   return Json{{"captures", std::move(list)}};
 }
 
-constexpr Method kMethods[] = {
+constexpr Method kCaptureMethods[] = {
     {.name = "capture.start",
      .sentence = "Copies what a port sends and receives to a pcapng file.",
      .result = "port",
@@ -61,11 +61,11 @@ constexpr Method kMethods[] = {
     {.name = "capture.list",
      .sentence = "Captures that are under way.",
      .result = "captures: port, written, dropped",
-     .run = List},
+     .run = ListCaptures},
 };
 
 }  // namespace
 
-std::span<const Method> CaptureMethods() { return kMethods; }
+std::span<const Method> CaptureMethods() { return kCaptureMethods; }
 
 }  // namespace suede

@@ -125,7 +125,7 @@ constexpr std::string_view kChanges =
     "warnings; changes: key, from, to, effect (at once, or after a restart); entries of instances "
     "and peers stand for all of their keys, without values";
 
-constexpr Method kMethods[] = {
+constexpr Method kConfigMethods[] = {
     {.name = "config.check",
      .sentence = "Checks a configuration against all rules and against what runs; changes nothing.",
      .result = kChanges,
@@ -149,6 +149,6 @@ constexpr Method kMethods[] = {
 
 }  // namespace
 
-std::span<const Method> ConfigMethods() { return kMethods; }
+std::span<const Method> ConfigMethods() { return kConfigMethods; }
 
 }  // namespace suede

@@ -46,7 +46,7 @@ Json ToJson(const ConnectionView& view) {
               {"peer_waits", view.peer_waits}};
 }
 
-Answer List(Call& call) {
+Answer ListConnections(Call& call) {
   const ConnectionQuery query{.xpu = Given(call.arguments, "xpu"),
                               .instance = Given(call.arguments, "instance"),
                               .peer = Given(call.arguments, "peer"),
@@ -62,7 +62,7 @@ Answer List(Call& call) {
   });
 }
 
-constexpr Method kMethods[] = {
+constexpr Method kConnectionMethods[] = {
     {.name = "connections.list",
      .sentence = "The transport's connections, as their lcores see them.",
      .result =
@@ -73,12 +73,12 @@ constexpr Method kMethods[] = {
          "(null: none measured), rto_us, tries (timeouts in a row), tx_pdus, rx_pdus and "
          "retransmissions (counts modulo 2^32), peer_waits (we were not ready for it); more: there "
          "are more than `limit`",
-     .run = List,
+     .run = ListConnections,
      .params = kList},
 };
 
 }  // namespace
 
-std::span<const Method> ConnectionMethods() { return kMethods; }
+std::span<const Method> ConnectionMethods() { return kConnectionMethods; }
 
 }  // namespace suede

@@ -83,7 +83,7 @@ Answer Delta(Call& call) {
               {"sets", ToJson(grown, call.arguments)}};
 }
 
-constexpr Method kMethods[] = {
+constexpr Method kCounterMethods[] = {
     {.name = "counters.get",
      .sentence = "Counters since the daemon started.",
      .result = "scope; sets: of (whose; not of the total), counters (name to value)",
@@ -99,6 +99,6 @@ constexpr Method kMethods[] = {
 
 }  // namespace
 
-std::span<const Method> CounterMethods() { return kMethods; }
+std::span<const Method> CounterMethods() { return kCounterMethods; }
 
 }  // namespace suede

@@ -100,7 +100,7 @@ Answer SetLogLevel(Call& call) {
 
 Answer Drain(Call& call) { return Json{{"began", call.endpoint.Drain()}}; }
 
-constexpr Method kMethods[] = {
+constexpr Method kEndpointMethods[] = {
     {.name = "version",
      .sentence = "Which suede this is, and for how long it has run.",
      .result =
@@ -151,6 +151,6 @@ constexpr Method kMethods[] = {
 
 }  // namespace
 
-std::span<const Method> EndpointMethods() { return kMethods; }
+std::span<const Method> EndpointMethods() { return kEndpointMethods; }
 
 }  // namespace suede

@@ -89,7 +89,7 @@ Answer Wait(Call& call) {
   return Answer::Waiting{.look = std::move(look), .limit_ms = ms, .period_ms = kPeriodMs};
 }
 
-constexpr Method kMethods[] = {
+constexpr Method kEventMethods[] = {
     {.name = "events.list",
      .sentence = "What has happened, the newest last; without `since` the newest that fit.",
      .result = "events: sequence, time (UTC), severity, kind, and the fields of the kind "
@@ -106,6 +106,6 @@ constexpr Method kMethods[] = {
 
 }  // namespace
 
-std::span<const Method> EventMethods() { return kMethods; }
+std::span<const Method> EventMethods() { return kEventMethods; }
 
 }  // namespace suede

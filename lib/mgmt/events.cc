@@ -7,8 +7,6 @@
 namespace suede {
 namespace {
 
-using enum EventField;
-
 constexpr EventFieldRow kFields[] = {
     {},  // kNone
 #define SUEDE_EVENT_FIELD_ROW(id, name, type, sentence) {name, EventFieldType::k##type, sentence},
@@ -16,12 +14,17 @@ constexpr EventFieldRow kFields[] = {
 #undef SUEDE_EVENT_FIELD_ROW
 };
 
+// The list names fields without their type.
+namespace event_rows {
+using enum EventField;
 constexpr EventRow kRows[kEventKinds] = {
 #define SUEDE_EVENT_ROW(id, name, severity, component, per_s, sentence, ...) \
   {name, EventSeverity::k##severity, component, per_s, sentence, {__VA_ARGS__}},
     SUEDE_EVENTS(SUEDE_EVENT_ROW)
 #undef SUEDE_EVENT_ROW
 };
+}  // namespace event_rows
+constexpr std::span<const EventRow> kEventRows = event_rows::kRows;
 
 }  // namespace
 
@@ -36,7 +39,7 @@ std::string_view NameOf(EventSeverity severity) {
 
 const EventFieldRow& RowOf(EventField field) { return kFields[static_cast<size_t>(field)]; }
 std::span<const EventFieldRow> EventFieldRows() { return std::span(kFields).subspan(1); }
-const EventRow& RowOf(EventKind kind) { return kRows[static_cast<size_t>(kind)]; }
+const EventRow& RowOf(EventKind kind) { return kEventRows[static_cast<size_t>(kind)]; }
 
 bool EventRow::Has(EventField field) const {
   return std::find(fields.begin(), fields.end(), field) != fields.end();
@@ -44,14 +47,14 @@ bool EventRow::Has(EventField field) const {
 
 std::optional<EventKind> EventKindOf(std::string_view name) {
   for (size_t i = 0; i < kEventKinds; ++i) {
-    if (kRows[i].name == name) return static_cast<EventKind>(i);
+    if (kEventRows[i].name == name) return static_cast<EventKind>(i);
   }
   return std::nullopt;
 }
 
 std::string EventsAsMarkdown() {
   std::string out = "| Kind | Severity | Most a second | Means | Fields |\n|---|---|---|---|---|\n";
-  for (const EventRow& row : kRows) {
+  for (const EventRow& row : kEventRows) {
     std::string fields;
     for (const EventField field : row.fields) {
       if (field == EventField::kNone) break;

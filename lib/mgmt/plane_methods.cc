@@ -85,7 +85,7 @@ Json ToJson(const PlanePeerView& peer) {
               {"deaths", peer.deaths}};
 }
 
-Answer List(Call& call) {
+Answer ListPlanes(Call& call) {
   return Answer::Later([question = call.endpoint.Planes()]() -> std::optional<Outcome> {
     const std::optional<std::vector<PlaneView>> planes = question();
     if (!planes) return std::nullopt;
@@ -136,7 +136,7 @@ Answer SetWeight(Call& call) {
   return Answer::When(*std::move(done), std::move(result));
 }
 
-Answer Drain(Call& call) {
+Answer DrainPlane(Call& call) {
   const PlaneName name = NameIn(call.arguments);
   absl::StatusOr<PlaneAdminView::DrainQuestion> question = call.endpoint.DrainPlane(name);
   if (!question.ok()) return question.status();
@@ -155,14 +155,14 @@ Answer Drain(Call& call) {
                          .limit_ms = call.arguments.Integer("seconds") * 1000};
 }
 
-constexpr Method kMethods[] = {
+constexpr Method kPlaneMethods[] = {
     {.name = "planes.list",
      .sentence = "Planes: the ports of each own instance.",
      .result = "planes: xpu, instance, plane (its number), port, admin (up, drain, down), link (up, "
                "down), state (up: it carries traffic, for plane, port and link are up), weight, "
                "peers_up and peers_down (peers to which it is up, and those to which it is not), "
                "inflight_bytes (of commands)",
-     .run = List},
+     .run = ListPlanes},
     {.name = "planes.peers",
      .sentence = "Planes to each peer, of instances with several of them.",
      .result = "peers: xpu, instance, peer (its XPU), plane, peer_plane (the peer's number of it; "
@@ -179,7 +179,7 @@ constexpr Method kMethods[] = {
                  "stays so until planes.set_admin sets it up.",
      .result = "xpu, instance, plane, drained (false: the time was over), inflight_bytes (that are "
                "left)",
-     .run = Drain,
+     .run = DrainPlane,
      .params = kDrain,
      .changes = true},
     {.name = "planes.set_admin",
@@ -210,6 +210,6 @@ std::string_view NameOf(PlaneSetting setting) {
   return "down";
 }
 
-std::span<const Method> PlaneMethods() { return kMethods; }
+std::span<const Method> PlaneMethods() { return kPlaneMethods; }
 
 }  // namespace suede

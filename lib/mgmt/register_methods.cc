@@ -32,7 +32,7 @@ Json ToJson(const RegisterValueView& view) {
               {"value", view.value}};
 }
 
-Answer List(Call& call) {
+Answer ListRegisters(Call& call) {
   Json list = Json::array();
   for (const RegisterRowView& row : call.endpoint.Registers()) {
     list.push_back(Json{{"name", row.name},
@@ -69,14 +69,14 @@ Answer Write(Call& call) {
   });
 }
 
-constexpr Method kMethods[] = {
+constexpr Method kRegisterMethods[] = {
     {.name = "reg.list",
      .sentence = "The map of the registers: a row for each, or for those of all indices.",
      .result = "registers: name (N: the index), address (of index 0), stride, count (0: this "
                "endpoint has none), width (bits), access (RO, RW, W1C: write one to clear), effect "
                "(of a write; null: none can be made), reset (null: none in particular), unit, "
                "sentence",
-     .run = List},
+     .run = ListRegisters},
     {.name = "reg.read",
      .sentence = "Reads registers.",
      .result = "registers: name, address, width, value",
@@ -93,6 +93,6 @@ constexpr Method kMethods[] = {
 
 }  // namespace
 
-std::span<const Method> RegisterMethods() { return kMethods; }
+std::span<const Method> RegisterMethods() { return kRegisterMethods; }
 
 }  // namespace suede

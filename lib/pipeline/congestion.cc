@@ -12,7 +12,7 @@
 namespace suede {
 namespace {
 
-constexpr Duration kInterval = std::chrono::microseconds(64);  // of rounds over the queues
+constexpr Duration kRoundEvery = std::chrono::microseconds(64);  // of rounds over the queues
 constexpr Duration kHeartbeat = std::chrono::milliseconds(10);  // where nothing happens
 constexpr uint32_t kLooksPerTurn = 4;
 // Destinations with each state that is shown: bounds what it costs, whatever their number.
@@ -31,7 +31,7 @@ void Pipeline::PublishCongestion(Time now) {
   if (congestion_next_ < serving_.size()) return;  // the next turn goes on
   congestion_next_ = 0;
   ++congestion_round_;
-  congestion_due_ = now + kInterval;
+  congestion_due_ = now + kRoundEvery;
 }
 
 void Pipeline::LookAtCongestion(QueueSlot& slot, Time now) {

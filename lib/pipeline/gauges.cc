@@ -7,7 +7,7 @@
 namespace suede {
 namespace {
 
-constexpr Duration kInterval = std::chrono::milliseconds(10);
+constexpr Duration kPublishEvery = std::chrono::milliseconds(10);
 // Of connections, each time: bounds what a turn takes longer, whatever the number of peers. A round
 // over 1023 of them takes 160 ms.
 constexpr uint32_t kLooks = 64;
@@ -23,7 +23,7 @@ Gauge GaugeOf(size_t state) {
 }  // namespace
 
 void Pipeline::PublishGauges(Time now) {
-  gauges_due_ = now + kInterval;
+  gauges_due_ = now + kPublishEvery;
   for (const auto& instance : instances_) instance->credit_lines = 0;
   for (const uint16_t number : serving_) {
     const QueueSlot& slot = queues_[number];

@@ -11,8 +11,8 @@
 //   up N         they come up
 //   mark         now counts as if there were a cut
 //   recovery     says how many ms after the last cut, down or mark the octets forwarded in a
-//                millisecond, taken over 5 of them, were 9 tenths of those in the 100 before; -1: not
-//                yet
+//                millisecond, taken over 5 of them, were 9 tenths of those in the 100 before; -1:
+//                not yet
 //
 // Says "ready" once all links are up, and repeats each line when it has taken effect on forwarding,
 // behind the number that was asked for.
