@@ -11,6 +11,19 @@ namespace {
 // Records taken from one queue in one turn: more would make the other queues and the ports wait.
 constexpr uint32_t kRecordsPerTurn = 256;
 
+// Writes RH, R-CRC and network header around a PDU.
+[[gnu::always_inline]] inline void FillFrame(const PortContext& port, const HeaderTemplate& header,
+                                             Pdu* pdu, const ReliabilityHeader& rh) {
+  uint8_t* const start = pdu->commands - kRhBytes;
+  const uint32_t pdu_bytes = FinishPdu(start, pdu->bytes, header.length, rh);
+  Frame* frame = FrameOf(pdu);
+  frame->data = WriteHeader(header, start, pdu_bytes, port.tx_offload != TxOffload::kNone);
+  frame->length = header.length + pdu_bytes;
+  frame->tx_offload = port.tx_offload;
+  frame->l2_length = header.l2_length;
+  frame->l3_length = header.l3_length;
+}
+
 }  // namespace
 
 bool Pipeline::PollClients() {
@@ -144,6 +157,28 @@ inline bool Pipeline::HasRoom(const Instance& instance, uint32_t lane) const {
   return false;
 }
 
+void Pipeline::WriteFrame(Instance& instance, uint32_t plane, Pdu* pdu, uint32_t traffic_class,
+                          const ReliabilityHeader& rh) {
+  FillFrame(*instance.ports[plane], instance.header(pdu->peer, plane, traffic_class), pdu, rh);
+}
+
+// Stages the frame of a sequenced PDU.
+[[gnu::always_inline]] inline void Pipeline::StageSequenced(Instance& instance, uint32_t plane,
+                                                            Pdu* pdu, Connection& connection) {
+  const RpsnField field = connection.TakeRpsn();
+  if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
+  PortContext& port = *instance.ports[plane];
+  FillFrame(port, instance.header(pdu->peer, plane, pdu->vc), pdu,
+            {.ver = static_cast<uint8_t>(RhVersion::kData),
+             .op = field.op,
+             .xpuid = instance.params.xpuid,
+             .psn = pdu->psn,
+             .vc = pdu->vc,
+             .partition = instance.params.partition,
+             .rpsn = field.rpsn});
+  port.Stage(pdu);
+}
+
 // Serves one queue of a lane.
 [[gnu::always_inline]] inline Pipeline::Turn Pipeline::StageOne(Instance& instance, uint32_t lane,
                                                                 Time now) {
@@ -233,12 +268,14 @@ bool Pipeline::StagePdus(Time now) {
     Instance& instance = *instances_[ref.instance];
     // At its bound of frames in flight an instance leaves the list until some are acknowledged, and
     // one that is down until it is up.
-    const bool may = !instance.down && instance.inflight < instance.params.inflight_pdus;
-    const Turn turn = may ? StageOne(instance, ref.lane, now) : Turn::kDone;
+    Turn turn = Turn::kDone;
+    do {
+      const bool may = !instance.down && instance.inflight < instance.params.inflight_pdus;
+      turn = may ? StageOne(instance, ref.lane, now) : Turn::kDone;
+      staged |= turn == Turn::kMore;
+    } while (turn == Turn::kMore && active_.size() == 1);
     if (turn == Turn::kMore) {
-      staged = true;
       refused = 0;
-      if (active_.size() == 1) continue;
     } else if (turn == Turn::kNoRoom) {
       if (!AnyPortHasRoom()) break;
       ++refused;
@@ -339,36 +376,6 @@ void Pipeline::StageRetransmission(PortContext& port, Time now) {
     instance.flags[ref.connection] &= static_cast<uint8_t>(~Instance::kOnRetransmit);
     Unblock(instance, ref.connection);
   }
-}
-
-// Writes RH, R-CRC and network header around a sequenced PDU and stages its frame.
-void Pipeline::StageSequenced(Instance& instance, uint32_t plane, Pdu* pdu,
-                              Connection& connection) {
-  const RpsnField field = connection.TakeRpsn();
-  if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
-  WriteFrame(instance, plane, pdu, pdu->vc,
-             {.ver = static_cast<uint8_t>(RhVersion::kData),
-              .op = field.op,
-              .xpuid = instance.params.xpuid,
-              .psn = pdu->psn,
-              .vc = pdu->vc,
-              .partition = instance.params.partition,
-              .rpsn = field.rpsn});
-  instance.ports[plane]->Stage(pdu);
-}
-
-void Pipeline::WriteFrame(Instance& instance, uint32_t plane, Pdu* pdu, uint32_t traffic_class,
-                          const ReliabilityHeader& rh) {
-  const PortContext& port = *instance.ports[plane];
-  const HeaderTemplate& header = instance.header(pdu->peer, plane, traffic_class);
-  uint8_t* const start = pdu->commands - kRhBytes;
-  const uint32_t pdu_bytes = FinishPdu(start, pdu->bytes, header.length, rh);
-  Frame* frame = FrameOf(pdu);
-  frame->data = WriteHeader(header, start, pdu_bytes, port.tx_offload != TxOffload::kNone);
-  frame->length = header.length + pdu_bytes;
-  frame->tx_offload = port.tx_offload;
-  frame->l2_length = header.l2_length;
-  frame->l3_length = header.l3_length;
 }
 
 // The commands have left the packing buffers.
