@@ -114,7 +114,7 @@ class Load:
 def test_memif_both_ways_on_all_vcs(count, ordering, psn_scope):
     changes = {"transport": {"psn_scope": psn_scope}}
     with e2e.memif_planes(count, ordering, changes) as (directory, left, right):
-        assert e2e.both_ways(directory, left, right, 2) > 1000
+        assert e2e.both_ways(directory, left, right, 0.5) > 1000
         for daemon in (left, right):
             wait_for_planes(daemon, count)
             used = {plane for plane, pdus in sent(daemon).items() if pdus}
@@ -142,7 +142,7 @@ def test_planes_in_another_order_and_with_other_encapsulations(directory, orderi
             near.reverse()
         configs.append(config)
     with e2e.Daemon(directory, configs[0]) as left, e2e.Daemon(directory, configs[1]) as right:
-        assert e2e.both_ways(directory, left, right, 2) > 1000
+        assert e2e.both_ways(directory, left, right, 0.5) > 1000
         rows = wait_for_planes(left, 4)
         assert {plane: row["peer_plane"] for plane, row in rows.items()} == {0: 3, 1: 2, 2: 1, 3: 0}
         ports = {plane: row["port"] for plane, row in planes(right).items()}
