@@ -257,14 +257,22 @@ def managed(daemon, *arguments):
     return json.loads(suedectl(daemon, "-j", *arguments))
 
 
+# A peer is unreachable after a second and a half without an answer: on a busy machine a daemon may wait
+# some tenths for a CPU.
+GIVEN_UP_SOON = {"transport": {"max_tries": 4, "rto_min_us": 100000, "rto_initial_us": 100000,
+                               "rto_max_us": 400000}}
+
+
 @contextlib.contextmanager
 def memif_pair(changes=None):
-    """Two daemons joined by a memif: yields (directory, left, right)."""
+    """Two daemons joined by a memif, whose links are up: yields (directory, left, right)."""
     with work_directory() as directory:
         configs = [changed(endpoint_config(directory, side, memif_device(directory, role)),
                            changes or {})
                    for side, role in (("left", "server"), ("right", "client"))]
         with Daemon(directory, configs[0]) as left, Daemon(directory, configs[1]) as right:
+            for daemon in (left, right):
+                daemon.wait_for_link()
             yield directory, left, right
 
 

@@ -135,10 +135,9 @@ def test_an_instance_whose_peer_takes_nothing(policy, expected):
 
 def test_an_instance_without_a_way_is_no_black_hole():
     """Commands to an unreachable peer are discarded at once, so that its instance is never busy."""
-    transport = {"max_tries": 3, "rto_initial_us": 2000, "rto_min_us": 1000, "rto_max_us": 4000}
     with e2e.work_directory() as directory, contextlib.ExitStack() as stack:
         left_config, right_config = (
-            e2e.changed(two_instances(directory, side, role), {"transport": transport})
+            e2e.changed(two_instances(directory, side, role), e2e.GIVEN_UP_SOON)
             for side, role in (("left", "server"), ("right", "client")))
         for part in ("ports", "instances"):
             del right_config[part][1]

@@ -15,8 +15,6 @@ import client
 import e2e
 import links
 
-QUICK = {"transport": {"max_tries": 4, "rto_max_us": 20000}}
-
 
 class Watcher(e2e.Process):
     """suedectl watch events on a daemon."""
@@ -54,7 +52,7 @@ class Watcher(e2e.Process):
 
 
 def test_clients_that_leave_and_die(stack):
-    directory, left, _ = stack.enter_context(e2e.memif_pair(QUICK))
+    directory, left, _ = stack.enter_context(e2e.memif_pair(e2e.GIVEN_UP_SOON))
     watcher = stack.enter_context(Watcher(directory, left))
     with client.Client(left.socket):
         connected = watcher.sees("client_connected", pid=os.getpid(), queues=1)
@@ -80,7 +78,7 @@ def test_clients_that_leave_and_die(stack):
 
 
 def test_a_client_whose_queue_is_nonsense(stack):
-    directory, left, _ = stack.enter_context(e2e.memif_pair(QUICK))
+    directory, left, _ = stack.enter_context(e2e.memif_pair(e2e.GIVEN_UP_SOON))
     watcher = stack.enter_context(Watcher(directory, left))
     before = set(_segments())
     with client.Client(left.socket) as liar:
@@ -119,7 +117,7 @@ def test_a_peer_that_counts_otherwise(stack):
 
 
 def test_an_unreachable_peer_and_its_return(stack):
-    directory, left, right = stack.enter_context(e2e.memif_pair(QUICK))
+    directory, left, right = stack.enter_context(e2e.memif_pair(e2e.GIVEN_UP_SOON))
     left.wait_for_link()
     watcher = stack.enter_context(Watcher(directory, left))
     sender = stack.enter_context(client.Client(left.socket))
@@ -169,7 +167,7 @@ def test_a_peer_that_dies_and_comes_back(stack):
 
 
 def test_a_port_and_a_plane_out_of_service(stack):
-    directory, left, right = stack.enter_context(e2e.memif_pair(QUICK))
+    directory, left, right = stack.enter_context(e2e.memif_pair(e2e.GIVEN_UP_SOON))
     left.wait_for_link()
     watcher = stack.enter_context(Watcher(directory, left))
     receiver = stack.enter_context(client.Client(right.socket))

@@ -130,8 +130,8 @@ def test_kill_of_the_receivers_daemon():
 
 
 def test_unreachable_and_back():
-    changes = {"transport": {"max_tries": 4, "rto_max_us": 20000}}
-    with e2e.memif_pair(changes) as (directory, left, right), contextlib.ExitStack() as stack:
+    with e2e.memif_pair(e2e.GIVEN_UP_SOON) as (directory, left, right), \
+            contextlib.ExitStack() as stack:
         sender = stack.enter_context(client.Client(left.socket))
         assert set(sender.complete(sender.send_all(1, 20), 20).values()) == {client.STATUS_OK}
         right.signal(signal.SIGSTOP)
@@ -154,8 +154,8 @@ def test_unreachable_and_back():
 
 def test_perf_waits_for_a_server_that_comes_back():
     """What it asked of the server was given up as unreachable before the server was there again."""
-    changes = {"transport": {"max_tries": 4, "rto_max_us": 20000}}
-    with e2e.memif_pair(changes) as (directory, left, right), contextlib.ExitStack() as stack:
+    with e2e.memif_pair(e2e.GIVEN_UP_SOON) as (directory, left, right), \
+            contextlib.ExitStack() as stack:
         with client.Client(left.socket) as sender:
             assert set(sender.complete(sender.send_all(1, 4), 20).values()) == {client.STATUS_OK}
         right.signal(signal.SIGKILL)
@@ -163,8 +163,12 @@ def test_perf_waits_for_a_server_that_comes_back():
         load = stack.enter_context(e2e.perf(
             directory, "load", left.socket, "--destinations", 1, "--count", 1000, "--check",
             "--connect_timeout", e2e.TRAFFIC_S))
-        e2e.wait_until(lambda: left.counters()["tx_drop_unreachable_total"] > 0, 30,
-                       "the daemon to give up what it was handed")
+
+        def given_up():
+            total, = e2e.managed(left, "counters", "get")["sets"]
+            return total["counters"]["tx_drop_unreachable_total"] > 0
+
+        e2e.wait_until(given_up, 30, "the daemon to give up what it was handed")
         new = stack.enter_context(e2e.Daemon(directory, right.config))
         stack.enter_context(contextlib.closing(e2e._Closing(
             e2e.perf_server(directory, new, "0"))))

@@ -323,7 +323,7 @@ def test_partition_moves_while_commands_are_in_flight(pair):
 def test_events(directory):
     """What happens sets a bit; a mask, a summary, and clearing."""
     configs = [e2e.changed(e2e.endpoint_config(directory, side, e2e.memif_device(directory, role)),
-                           {"transport": {"max_tries": 3, "rto_max_us": 20000}})
+                           e2e.GIVEN_UP_SOON)
                for side, role in (("left", "server"), ("right", "client"))]
     bits = dict((name.lower(), 1 << int(bit)) for name, bit in
                 re.findall(r"#define SUEDE_EVENT_(\w+) \(1u << (\d+)\)", HEADER.read_text()))
