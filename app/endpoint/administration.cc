@@ -1,5 +1,8 @@
 #include "endpoint/administration.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/text.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/pipeline_params.h"
@@ -84,20 +87,23 @@ absl::StatusOr<AdminView::AdminQuestion> Administration::SetPort(std::string_vie
   if (port == ports.size()) {
     return absl::NotFoundError(StrCat("there is no port ", name, "; ports.list names them"));
   }
-  AdminView::AdminQuestion question = [] { return true; };
-  if (port_up_[port] == up) return question;
-  if (const auto place = endpoint_->place_of_port(port)) {
+  if (port_up_[port] == up) return AdminView::AdminQuestion([] { return true; });
+  std::vector<AdminView::AdminQuestion> questions;  // one to each lcore of the port
+  for (const Endpoint::PortPlace& place : endpoint_->places_of_port(port)) {
     absl::StatusOr<AdminView::AdminQuestion> asked =
-        Ask(place->lcore, {.kind = LcoreRequestKind::kSetPort, .port = place->number, .up = up});
+        Ask(place.lcore, {.kind = LcoreRequestKind::kSetPort, .port = place.number, .up = up});
+    // Those that were asked already are asked again when the operator tries again.
     if (!asked.ok()) return asked;
-    question = *std::move(asked);
+    questions.push_back(*std::move(asked));
   }
   port_up_[port] = up;
   // Few virtual devices can; the data path is closed all the same.
   endpoint_->ports()[port]->SetLink(up);
   endpoint_->events().Raise(EventKind::kPortAdmin, {{EventField::kPort, ports[port].name},
                                                     {EventField::kAdmin, up ? "up" : "down"}});
-  return question;
+  return [questions = std::move(questions)] {
+    return std::all_of(questions.begin(), questions.end(), [](const auto& done) { return done(); });
+  };
 }
 
 absl::StatusOr<AdminView::AdminQuestion> Administration::SetPlane(const PlaneName& name,

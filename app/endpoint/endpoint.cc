@@ -171,29 +171,66 @@ void Endpoint::BuildPipelines() {
   for (size_t l = 0; l < config_.lcores.size(); ++l) {
     pipelines_.push_back(std::make_unique<Pipeline>());
   }
+  for (uint32_t p = 0; p < config_.ports.size(); ++p) AddPort(p);
   const std::vector<uint64_t> speeds = LinkSpeeds();
   for (const InstanceConfig& instance : config_.instances) {
     InstanceParams params = InstanceParamsOf(config_, instance);
     params.epoch = epoch_;
     const std::vector<uint32_t> weights = PlaneWeightsOf(config_, instance, speeds);
     for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
-      params.planes[plane].port = AddPort(instance.ports[plane].port, instance.lcore);
+      params.planes[plane].port = PortNumber(instance.ports[plane].port, instance.lcore);
       params.planes[plane].weight = weights[plane];
     }
     numbers_.push_back(pipelines_[instance.lcore]->AddInstance(params));
   }
+  for (uint32_t p = 0; p < config_.ports.size(); ++p) JoinLcores(p);
 }
 
-// The number of Config::ports[p] in the pipeline of the lcore that serves it.
-uint32_t Endpoint::AddPort(uint32_t p, uint32_t lcore) {
-  if (port_places_[p]) return port_places_[p]->number;
+// Gives each lcore of the port its queue pair, and the first one the management packets.
+void Endpoint::AddPort(uint32_t p) {
   const PortConfig& port = config_.ports[p];
-  lanes_[p] = std::make_unique<PacketLane>(RulesOf(port), ports_[p]->max_frame_bytes(),
-                                           config_.management.packet_burst);
-  const uint32_t number = pipelines_[lcore]->AddPort(
-      ports_[p].get(), PortParamsOf(port, ports_[p]->mac()), lanes_[p].get());
-  port_places_[p] = PortPlace{.lcore = lcore, .number = number};
-  return number;
+  for (const uint32_t lcore : LcoresOf(config_, p)) {
+    const auto pair = static_cast<uint32_t>(port_places_[p].size());
+    if (pair == 0) {
+      lanes_[p] = std::make_unique<PacketLane>(RulesOf(port), ports_[p]->max_frame_bytes(),
+                                               config_.management.packet_burst);
+    }
+    const uint32_t number =
+        pipelines_[lcore]->AddPort(&ports_[p]->pair(pair), PortParamsOf(port, ports_[p]->mac()),
+                                   pair == 0 ? lanes_[p].get() : nullptr);
+    port_places_[p].push_back({.lcore = lcore, .number = number});
+  }
+}
+
+// Lets the lcores of a port hand each other what is not theirs.
+void Endpoint::JoinLcores(uint32_t p) {
+  const std::vector<PortPlace>& places = port_places_[p];
+  const auto count = static_cast<uint32_t>(places.size());
+  if (count < 2) return;
+  std::vector<HandoverRing*> rings(count * count);  // [from * count + to]
+  for (uint32_t i = 0; i < rings.size(); ++i) {
+    if (i / count == i % count) continue;
+    rings[i] = handovers_.emplace_back(std::make_unique<HandoverRing>()).get();
+  }
+  for (uint32_t one = 0; one < count; ++one) {
+    for (uint32_t other = 0; other < count; ++other) {
+      if (one == other) continue;
+      pipelines_[places[one].lcore]->SharePort(
+          places[one].number,
+          {.from = rings[other * count + one],
+           .to = rings[one * count + other],
+           .addresses = AddressesOf(config_, p, places[other].lcore),
+           .packets = other == 0 ? lanes_[p].get() : nullptr});
+    }
+  }
+}
+
+// The number of Config::ports[p] in the pipeline of an lcore that serves it.
+uint32_t Endpoint::PortNumber(uint32_t p, uint32_t lcore) const {
+  const std::vector<PortPlace>& places = port_places_[p];
+  return std::find_if(places.begin(), places.end(), [lcore](const PortPlace& place) {
+           return place.lcore == lcore;
+         })->number;
 }
 
 absl::Status Endpoint::Start() {
@@ -244,7 +281,7 @@ CounterSnapshot Endpoint::LcoreCounters(uint32_t lcore) const {
   CounterSnapshot sum{};
   pipelines_[lcore]->port_counters().AddTo(sum);
   for (size_t p = 0; p < lanes_.size(); ++p) {
-    if (lanes_[p] != nullptr && port_places_[p]->lcore == lcore) {
+    if (lanes_[p] != nullptr && port_places_[p].front().lcore == lcore) {
       lanes_[p]->control_counters().AddTo(sum);
     }
   }

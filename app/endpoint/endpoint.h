@@ -8,7 +8,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,12 +68,13 @@ class Endpoint {
   // Where Config::instances[i] lives.
   uint32_t pipeline_of(uint32_t instance) const { return config_.instances[instance].lcore; }
   uint32_t number_of(uint32_t instance) const { return numbers_[instance]; }
-  // Where Config::ports[port] is used; nowhere where no instance has it.
+  // Where Config::ports[port] is used: by the lcores that serve it, in the order of Config::lcores.
+  // Nowhere where no instance has it.
   struct PortPlace {
     uint32_t lcore = 0;
-    uint32_t number = 0;  // in the pipeline
+    uint32_t number = 0;  // in its pipeline
   };
-  std::optional<PortPlace> place_of_port(uint32_t port) const { return port_places_[port]; }
+  const std::vector<PortPlace>& places_of_port(uint32_t port) const { return port_places_[port]; }
   const Pipeline& instance_pipeline(uint32_t instance) const {
     return *pipelines_[pipeline_of(instance)];
   }
@@ -86,7 +86,8 @@ class Endpoint {
 
   // A number that grows with each turn of an lcore.
   uint64_t Progress(uint32_t lcore) const;
-  // The management packets of a port; null where no lcore serves the port.
+  // The management packets of a port, which the first of its lcores has; null where no lcore serves
+  // the port.
   PacketLane* lane(uint32_t port) { return lanes_[port].get(); }
 
   // Counters of all instances and lcores.
@@ -105,7 +106,9 @@ class Endpoint {
   void ForEachBlock(Each each) const;
   void BuildPipelines();
   static uint32_t PlainMemoryMb(const Config& config);
-  uint32_t AddPort(uint32_t port, uint32_t lcore);
+  void AddPort(uint32_t port);
+  void JoinLcores(uint32_t port);
+  uint32_t PortNumber(uint32_t port, uint32_t lcore) const;
 
   Config config_;
   const Log log_;
@@ -115,9 +118,10 @@ class Endpoint {
   uint32_t epoch_ = 1;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
   std::vector<std::unique_ptr<PacketLane>> lanes_;  // of each port
+  std::vector<std::unique_ptr<HandoverRing>> handovers_;
   std::vector<std::unique_ptr<Pipeline>> pipelines_;
   std::vector<uint32_t> numbers_;
-  std::vector<std::optional<PortPlace>> port_places_;
+  std::vector<std::vector<PortPlace>> port_places_;
   std::unique_ptr<TscClock> clock_;
   std::atomic<bool> stop_{false};
   EventLog events_;

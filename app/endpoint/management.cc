@@ -107,6 +107,10 @@ std::vector<PortView> Management::Ports() {
     const PortConfig& port = config.ports[p];
     const DpdkPort& device = *endpoint_->ports()[p];
     const LinkState link = device.link();
+    std::vector<uint32_t> cpus;
+    for (const Endpoint::PortPlace& place : endpoint_->places_of_port(static_cast<uint32_t>(p))) {
+      cpus.push_back(config.lcores[place.lcore].cpu);
+    }
     all.push_back({.name = port.name,
                    .id = device.id(),
                    .device = port.device,
@@ -118,7 +122,8 @@ std::vector<PortView> Management::Ports() {
                    .link_up = link.up,
                    .speed_bps = link.speed_bps,
                    .pool_frames = device.pool_frames(),
-                   .pool_free = device.FreeFrames()});
+                   .pool_free = device.FreeFrames(),
+                   .lcores = std::move(cpus)});
   }
   return all;
 }

@@ -49,15 +49,15 @@ void PeerResolver::FindPeers() {
 
 // Those of Config::instances[instance], one of whose planes the port is.
 void PeerResolver::FindPeers(uint32_t instance, uint32_t plane) {
-  lcore_ = endpoint_->pipeline_of(instance);
+  const uint32_t lcore = endpoint_->pipeline_of(instance);
   const uint32_t number = endpoint_->number_of(instance);
-  const auto& peers = endpoint_->pipeline(lcore_).instance(number).params.peers;
+  const auto& peers = endpoint_->pipeline(lcore).instance(number).params.peers;
   const auto encapsulation = endpoint_->config().ports[port_].encapsulation;
   for (uint32_t peer = 0; peer < peers.size(); ++peer) {
     const PeerPlane& at = peers[peer].planes[plane];
     if (!at.present || !at.resolving) continue;
     peers_[ToLink(encapsulation, at.address.high, at.address.low)].uses.push_back(
-        {.instance = number, .peer = peer, .plane = plane});
+        {.lcore = lcore, .instance = number, .peer = peer, .plane = plane});
   }
 }
 
@@ -65,7 +65,7 @@ void PeerResolver::Poll(bool link_up, Clock::time_point now) {
   neighbours_->Poll([this](const LinkAddress& address, const Neighbours::Mac& mac) {
     OnFound(address, mac);
   });
-  TellLcore();
+  TellLcores();
   if (link_up && !was_up_) {
     next_look_ = now + kSettle;
     for (auto& [address, peer] : peers_) peer.unanswered = 0;
@@ -93,23 +93,21 @@ void PeerResolver::OnFound(const LinkAddress& address, const ConfigMac& mac) {
 }
 
 // A full mailbox is filled further the next time.
-void PeerResolver::TellLcore() {
+void PeerResolver::TellLcores() {
   if (!untold_) return;
-  auto& requests = endpoint_->pipeline(lcore_).mailbox().requests;
+  untold_ = false;
   for (auto& [address, peer] : peers_) {
     for (Use& use : peer.uses) {
       if (use.told) continue;
-      if (!requests.Push({.kind = LcoreRequestKind::kSetPeerMac,
-                          .instance = use.instance,
-                          .peer = use.peer,
-                          .mac = peer.mac,
-                          .plane = use.plane})) {
-        return;
-      }
-      use.told = true;
+      use.told = endpoint_->pipeline(use.lcore).mailbox().requests.Push(
+          {.kind = LcoreRequestKind::kSetPeerMac,
+           .instance = use.instance,
+           .peer = use.peer,
+           .mac = peer.mac,
+           .plane = use.plane});
+      untold_ |= !use.told;
     }
   }
-  untold_ = false;
 }
 
 void PeerResolver::AskKernel(Clock::time_point now) {
@@ -126,12 +124,11 @@ void PeerResolver::AskKernel(Clock::time_point now) {
 
 // Said again with each further question: what does not fit into the mailbox comes with the next.
 void PeerResolver::GiveUp(const Peer& peer) {
-  auto& requests = endpoint_->pipeline(lcore_).mailbox().requests;
   for (const Use& use : peer.uses) {
-    requests.Push({.kind = LcoreRequestKind::kLosePeer,
-                   .instance = use.instance,
-                   .peer = use.peer,
-                   .plane = use.plane});
+    endpoint_->pipeline(use.lcore).mailbox().requests.Push({.kind = LcoreRequestKind::kLosePeer,
+                                                            .instance = use.instance,
+                                                            .peer = use.peer,
+                                                            .plane = use.plane});
   }
 }
 

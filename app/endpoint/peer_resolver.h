@@ -1,5 +1,5 @@
 // Finds the MAC addresses of a port's peers in the kernel's neighbour table, and tells the lcore
-// that serves the port (docs/management-packets.md, "Neighbours").
+// of each instance there (docs/management-packets.md, "Neighbours").
 #ifndef SUEDE_APP_ENDPOINT_PEER_RESOLVER_H_
 #define SUEDE_APP_ENDPOINT_PEER_RESOLVER_H_
 
@@ -36,6 +36,7 @@ class PeerResolver {
  private:
   // A place in an lcore's templates.
   struct Use {
+    uint32_t lcore = 0;
     uint32_t instance = 0;  // the pipeline's number
     uint32_t peer = 0;      // index into InstanceParams::peers
     uint32_t plane = 0;
@@ -53,7 +54,7 @@ class PeerResolver {
   void FindPeers();
   void FindPeers(uint32_t instance, uint32_t plane);
   void OnFound(const LinkAddress& address, const ConfigMac& mac);
-  void TellLcore();
+  void TellLcores();
   void GiveUp(const Peer& peer);
   void AskKernel(Clock::time_point now);
 
@@ -61,7 +62,6 @@ class PeerResolver {
   const uint32_t port_;
   const Endpoint::Log log_;
   std::unique_ptr<Neighbours> neighbours_;
-  uint32_t lcore_ = 0;
   std::map<LinkAddress, Peer> peers_;
   bool untold_ = false;
   bool was_up_ = false;

@@ -128,6 +128,26 @@ InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& inst
   return params;
 }
 
+std::vector<uint32_t> LcoresOf(const Config& config, uint32_t port) {
+  std::set<uint32_t> lcores;
+  for (const InstanceConfig& instance : config.instances) {
+    for (const InstancePort& at : instance.ports) {
+      if (at.port == port) lcores.insert(instance.lcore);
+    }
+  }
+  return {lcores.begin(), lcores.end()};
+}
+
+std::vector<NetAddress> AddressesOf(const Config& config, uint32_t port, uint32_t lcore) {
+  std::vector<NetAddress> addresses;
+  for (const InstanceConfig& instance : config.instances) {
+    for (const InstancePort& at : instance.ports) {
+      if (at.port == port && instance.lcore == lcore) addresses.push_back(ToAddress(at.address));
+    }
+  }
+  return addresses;
+}
+
 PortOptions PortOptionsOf(const Config& config, uint32_t p) {
   // Clients' packed commands may take a frame each at worst; beyond this many a stuck destination
   // costs a wait, not a frame more.
@@ -137,7 +157,10 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
   std::vector<InstanceParams> instances;
   std::vector<MacAddress> addresses;
   uint32_t packed = 0;
-  std::set<uint32_t> sends_by = {p};  // ports that its frames leave by
+  const std::vector<uint32_t> lcores = LcoresOf(config, p);
+  const auto lcore_count = static_cast<uint16_t>(std::max<size_t>(lcores.size(), 1));
+  std::set<std::pair<uint32_t, uint32_t>> queues;  // that its frames leave by: {port, lcore}
+  for (const uint32_t lcore : lcores) queues.emplace(p, lcore);
   for (const InstanceConfig& instance : config.instances) {
     for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
       if (instance.ports[plane].port != p) continue;
@@ -150,26 +173,28 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
       params.inflight_pdus = plane == 0 ? config.transport.inflight_pdus : 0;
       params.unclaimed_pdus = config.clients.unclaimed_pdus;
       if (plane != 0) continue;
-      for (const InstancePort& other : instance.ports) sends_by.insert(other.port);
+      for (const InstancePort& other : instance.ports) queues.emplace(other.port, instance.lcore);
       packed = std::min(config.clients.aggregate_lines * config.clients.max_queues,
                         kMostPackedFrames);
     }
   }
   uint32_t tx_descriptors = 0;
-  for (const uint32_t other : sends_by) tx_descriptors += config.ports[other].tx_descriptors;
+  for (const auto& [other, lcore] : queues) tx_descriptors += config.ports[other].tx_descriptors;
   // The kernel may have VLANs of its own on a TAP device.
   const uint32_t tag_bytes = port.vid.has_value() || port.tap.has_value() ? 4 : 0;
   return {.name = port.name,
           .device = port.device,
           .mtu = static_cast<uint16_t>(port.mtu_bytes),
           .frame_bytes = std::max<uint32_t>(kMinFrameBytes, 14 + tag_bytes + port.mtu_bytes),
+          .lcores = lcore_count,
           .rx_descriptors = static_cast<uint16_t>(port.rx_descriptors),
           .tx_descriptors = static_cast<uint16_t>(port.tx_descriptors),
           .mac = port.mac,
           .addresses = std::move(addresses),
           .promiscuous = encap == Encapsulation::kAfh2 || encap == Encapsulation::kAfh2c,
           .numa_node = -1,
-          .pool_frames = FramesNeeded(instances, packed, port.rx_descriptors, tx_descriptors)};
+          .pool_frames = FramesNeeded(instances, packed, port.rx_descriptors, tx_descriptors,
+                                      lcore_count)};
 }
 
 std::vector<uint32_t> PlaneWeightsOf(const Config& config, const InstanceConfig& instance,

@@ -23,6 +23,13 @@ PortParams PortParamsOf(const PortConfig& port, const MacAddress& device_mac);
 // and its weight.
 InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& instance);
 
+// The lcores that serve Config::ports[port], because an instance of theirs is there: indices into
+// Config::lcores, in order.
+std::vector<uint32_t> LcoresOf(const Config& config, uint32_t port);
+
+// What an lcore's instances are sent to on the port.
+std::vector<NetAddress> AddressesOf(const Config& config, uint32_t port, uint32_t lcore);
+
 // For Config::ports[port].
 PortOptions PortOptionsOf(const Config& config, uint32_t port);
 

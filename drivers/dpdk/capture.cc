@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "dpdk/dpdk_port.h"
@@ -44,7 +45,7 @@ struct Capture::State {
     rte_mempool_free(pool);
   }
 
-  // The lcore, within a burst.
+  // The lcores, within a burst.
   void Copy(uint16_t port_id, uint16_t queue, rte_mbuf** mbufs, uint16_t count,
             rte_pcapng_direction direction) {
     const uint64_t now = rte_get_tsc_cycles();
@@ -53,13 +54,12 @@ struct Capture::State {
       rte_mbuf* copy = rte_pcapng_copy(port_id, queue, mbufs[i], pool, snap_bytes, now, direction);
       if (copy == nullptr) {
         ++lost;
-      } else if (rte_ring_sp_enqueue(ring, copy) != 0) {
+      } else if (rte_ring_enqueue(ring, copy) != 0) {
         rte_pktmbuf_free(copy);
         ++lost;
       }
     }
-    if (lost != 0)
-      dropped.store(dropped.load(std::memory_order_relaxed) + lost, std::memory_order_relaxed);
+    if (lost != 0) dropped.fetch_add(lost, std::memory_order_relaxed);
   }
 
   DpdkPort& port;
@@ -68,8 +68,9 @@ struct Capture::State {
   rte_pcapng_t* file = nullptr;
   rte_mempool* pool = nullptr;
   rte_ring* ring = nullptr;
-  const rte_eth_rxtx_callback* on_receive = nullptr;
-  const rte_eth_rxtx_callback* on_transmit = nullptr;
+  // Of each queue.
+  std::vector<const rte_eth_rxtx_callback*> on_receive;
+  std::vector<const rte_eth_rxtx_callback*> on_transmit;
   uint64_t written = 0;
   std::atomic<uint64_t> dropped{0};
 };
@@ -115,7 +116,9 @@ absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(DpdkPort& port, int file
   const uint32_t slots = std::bit_ceil(std::max(options.frames, 2 * kBatch));
   const uint32_t room = rte_pcapng_mbuf_size(options.snap_bytes);
   const int socket = static_cast<int>(SOCKET_ID_ANY);
-  state->ring = rte_ring_create(ring_name.c_str(), slots, socket, RING_F_SP_ENQ | RING_F_SC_DEQ);
+  // Each lcore of the port puts copies there.
+  const unsigned producers = port.queues() == 1 ? RING_F_SP_ENQ : 0;
+  state->ring = rte_ring_create(ring_name.c_str(), slots, socket, producers | RING_F_SC_DEQ);
   if (state->ring != nullptr) {
     state->pool = rte_pktmbuf_pool_create(
         pool_name.c_str(), slots - 1, kPoolCache, 0,
@@ -132,12 +135,15 @@ absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(DpdkPort& port, int file
     return absl::UnavailableError(
         absl::StrCat("the capture's file takes no header: ", std::strerror(errno)));
   }
-  state->on_receive = rte_eth_add_first_rx_callback(id, 0, OnReceive, state.get());
-  state->on_transmit = rte_eth_add_tx_callback(id, 0, OnTransmit, state.get());
   auto capture = std::unique_ptr<Capture>(new Capture(std::move(state)));
-  if (capture->state_->on_receive == nullptr || capture->state_->on_transmit == nullptr) {
-    return absl::UnimplementedError(
-        absl::StrCat("port ", port.name(), " takes no callbacks: ", rte_strerror(rte_errno)));
+  State& s = *capture->state_;
+  for (uint16_t queue = 0; queue < port.queues(); ++queue) {
+    s.on_receive.push_back(rte_eth_add_first_rx_callback(id, queue, OnReceive, &s));
+    s.on_transmit.push_back(rte_eth_add_tx_callback(id, queue, OnTransmit, &s));
+    if (s.on_receive.back() == nullptr || s.on_transmit.back() == nullptr) {
+      return absl::UnimplementedError(
+          absl::StrCat("port ", port.name(), " takes no callbacks: ", rte_strerror(rte_errno)));
+    }
   }
   return capture;
 }
@@ -146,8 +152,10 @@ Capture::~Capture() {
   // No burst runs while the callbacks go, so that none of them is in one.
   state_->port.WithoutBursts([this] {
     const uint16_t id = state_->port.id();
-    if (state_->on_receive != nullptr) rte_eth_remove_rx_callback(id, 0, state_->on_receive);
-    if (state_->on_transmit != nullptr) rte_eth_remove_tx_callback(id, 0, state_->on_transmit);
+    for (uint16_t queue = 0; queue < state_->on_receive.size(); ++queue) {
+      rte_eth_remove_rx_callback(id, queue, state_->on_receive[queue]);
+      rte_eth_remove_tx_callback(id, queue, state_->on_transmit[queue]);
+    }
   });
   Drain().IgnoreError();
   void* left = nullptr;

@@ -1,8 +1,5 @@
-// One queue pair of one DPDK Ethernet device.
-//
-// A Frame is the private area of an mbuf, so that going from one to the other is arithmetic, and a
-// frame's references are the mbuf's reference count: the caller's, and one for each transmission
-// that the device has not finished with. Nothing here includes a DPDK header.
+// A DPDK Ethernet device: its pool of frames, its link, its statistics, its end. Each lcore that
+// serves it has a queue pair of its own there (queue_pair.h). Nothing here includes a DPDK header.
 #ifndef SUEDE_DPDK_DPDK_PORT_H_
 #define SUEDE_DPDK_DPDK_PORT_H_
 
@@ -15,12 +12,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "dpdk/burst_gate.h"
 #include "dpdk/device_counters.h"
+#include "dpdk/queue_pair.h"
 #include "port/port.h"
 
 struct rte_mempool;
-struct rte_mbuf;
 
 namespace suede {
 
@@ -29,7 +25,8 @@ struct PortOptions {
   std::string device;           // PCI address, or vdev string that EAL was given
   uint16_t mtu = 1500;          // of layer 3
   uint32_t frame_bytes = 1514;  // largest frame, Ethernet header to R-CRC
-  uint16_t rx_descriptors = 1024;
+  uint16_t lcores = 1;  // that serve it
+  uint16_t rx_descriptors = 1024;  // of each queue
   uint16_t tx_descriptors = 1024;
   std::optional<std::array<uint8_t, 6>> mac;  // set on the device where that can be done
   // Further addresses to receive for: filters where the device has as many, else promiscuous mode.
@@ -64,25 +61,19 @@ struct PortStats {
 #undef SUEDE_PORT_STATS_FIELD
 };
 
-class DpdkPort final : public Port {
+class DpdkPort {
  public:
   // Control thread, after StartEal(). The link need not be up.
   static absl::StatusOr<std::unique_ptr<DpdkPort>> Open(const PortOptions& options);
-  ~DpdkPort() override;
+  ~DpdkPort();
   DpdkPort(const DpdkPort&) = delete;
   DpdkPort& operator=(const DpdkPort&) = delete;
 
-  // The lcore that owns the port.
-  uint32_t Receive(Frame** frames, uint32_t max) override;
-  uint32_t Transmit(Frame* const* frames, uint32_t count) override;
-  bool IsBusy(const Frame* frame) const override;
-  uint32_t Allocate(Frame** frames, uint32_t count) override;
-  void Release(Frame* const* frames, uint32_t count) override;
-  uint32_t max_frame_bytes() const override { return frame_bytes_; }
-  bool Offers(TxOffload offload) const override {
-    return (offered_ & 1u << static_cast<uint32_t>(offload)) != 0;
-  }
-  LinkState link() const override;
+  // That of the `number`th of PortOptions::lcores, which is the only one to use it.
+  QueuePair& pair(uint32_t number = 0) { return *pairs_[number]; }
+  uint32_t max_frame_bytes() const { return frame_bytes_; }
+  // The link as last seen; any thread.
+  LinkState link() const;
 
   // Control thread, every 10 ms or so: updates link(), and reconnects a memif client.
   void RefreshLink();
@@ -96,17 +87,18 @@ class DpdkPort final : public Port {
   uint32_t FreeFrames() const;
   // Those that the device has beside PortStats; reads them.
   const std::vector<DeviceCounter>& ReadDevice();
-  // Calls `change` while no burst runs: for what a device lets nobody change under its lcore.
+  // Calls `change` while no burst runs: for what a device lets nobody change under its lcores.
   template <typename Change>
   void WithoutBursts(Change&& change) {
-    gate_.Close();
+    CloseGates();
     change();
-    gate_.Open();
+    OpenGates();
   }
-  // Stops the device. The lcore's calls are harmless from then on; frames must not be touched.
+  // Stops the device. The lcores' calls are harmless from then on; frames must not be touched.
   void Close();
 
   uint16_t id() const { return id_; }  // DPDK's
+  uint16_t queues() const { return queues_; }  // of the device, of either direction
   const std::string& name() const { return name_; }
   const std::string& driver() const { return driver_; }
   std::array<uint8_t, 6> mac() const { return mac_; }
@@ -117,16 +109,9 @@ class DpdkPort final : public Port {
 
  private:
   friend class PortOpener;
-  // A counter with one writer.
-  struct Tally {
-    std::atomic<uint64_t> value{0};
-    void Add() { value.store(Get() + 1, std::memory_order_relaxed); }
-    uint64_t Get() const { return value.load(std::memory_order_relaxed); }
-  };
-
   DpdkPort() = default;
-  Frame* Accept(rte_mbuf* mbuf);
-  Frame* CopyForeign(rte_mbuf* mbuf);
+  void CloseGates();
+  void OpenGates();
   static void OnAlarm(void* port);
   static void OnCloseAlarm(void* port);
   void EndDevice();
@@ -134,13 +119,12 @@ class DpdkPort final : public Port {
   bool IsInHandshake() const;
   void Restart();
 
-  // Read by the lcore, constant once open.
+  // Constant once open.
   uint16_t id_ = 0;
-  uint32_t offered_ = 1;  // a bit for each TxOffload
+  uint16_t queues_ = 1;
   uint32_t frame_bytes_ = 0;
   rte_mempool* pool_ = nullptr;
-  BurstGate gate_;
-  Tally oversize_, copied_, no_copy_;
+  std::vector<std::unique_ptr<QueuePair>> pairs_;
 
   // Control thread.
   std::string name_;

@@ -1,8 +1,11 @@
-// From a frame to its mbuf and back. Private to drivers/dpdk.
+// From a frame to its mbuf and back, and what its transmission takes. Private to drivers/dpdk.
 #ifndef SUEDE_DPDK_MBUF_FRAME_H_
 #define SUEDE_DPDK_MBUF_FRAME_H_
 
 #include <rte_mbuf.h>
+
+#include <cstdint>
+#include <cstring>
 
 #include "port/frame.h"
 
@@ -18,6 +21,66 @@ inline Frame* FrameOf(rte_mbuf* mbuf) { return reinterpret_cast<Frame*>(mbuf + 1
 inline rte_mbuf* MbufOf(Frame* frame) { return reinterpret_cast<rte_mbuf*>(frame) - 1; }
 inline const rte_mbuf* MbufOf(const Frame* frame) {
   return reinterpret_cast<const rte_mbuf*>(frame) - 1;
+}
+
+constexpr uint32_t kPortBurst = 64;
+constexpr uint32_t kPrefetchAhead = 6;
+
+// The 8 octets of an mbuf that drivers rewrite together.
+struct Rearm {
+  uint16_t data_off;
+  uint16_t refcnt;
+  uint16_t nb_segs;
+  uint16_t port;
+};
+static_assert(offsetof(rte_mbuf, refcnt) - offsetof(rte_mbuf, rearm_data) ==
+              offsetof(Rearm, refcnt));
+static_assert(offsetof(rte_mbuf, port) - offsetof(rte_mbuf, rearm_data) == offsetof(Rearm, port));
+
+// Takes the device's reference and describes the frame to it.
+inline rte_mbuf* PrepareTransmit(Frame* frame) {
+  rte_mbuf* mbuf = MbufOf(frame);
+  const auto offset = static_cast<uint16_t>(frame->data - frame->buffer);
+  if (rte_mbuf_refcnt_read(mbuf) == 1) [[likely]] {
+    const Rearm rearm = {offset, 2, 1, RTE_MBUF_PORT_INVALID};  // nobody else has it: no atomic
+    std::memcpy(&mbuf->rearm_data, &rearm, sizeof(rearm));
+  } else {
+    rte_mbuf_refcnt_update(mbuf, 1);
+    mbuf->data_off = offset;
+  }
+  mbuf->data_len = static_cast<uint16_t>(frame->length);
+  mbuf->pkt_len = frame->length;
+  if (frame->tx_offload == TxOffload::kNone) {
+    mbuf->ol_flags = 0;
+  } else {
+    mbuf->ol_flags = frame->tx_offload == TxOffload::kIpv4Checksum
+                         ? RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM
+                         : RTE_MBUF_F_TX_IPV6 | RTE_MBUF_F_TX_UDP_CKSUM;
+    mbuf->tx_offload = rte_mbuf_tx_offload(frame->l2_length, frame->l3_length, 0, 0, 0, 0, 0);
+  }
+  return mbuf;
+}
+
+// Does so for a burst, of which `left` frames are there to come.
+inline void PrepareBurst(Frame* const* frames, uint32_t burst, uint32_t left, rte_mbuf** mbufs) {
+  for (uint32_t i = 0; i < burst; ++i) {
+    if (i + kPrefetchAhead < left) {
+      __builtin_prefetch(MbufOf(frames[i + kPrefetchAhead]), 1);
+      __builtin_prefetch(frames[i + kPrefetchAhead]);
+    }
+    mbufs[i] = PrepareTransmit(frames[i]);
+  }
+}
+
+// Undoes PrepareTransmit for what the device did not take.
+inline void TakeBack(rte_mbuf* const* mbufs, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (rte_mbuf_refcnt_read(mbufs[i]) == 2) {
+      rte_mbuf_refcnt_set(mbufs[i], 1);  // both were ours
+    } else {
+      rte_mbuf_refcnt_update(mbufs[i], -1);
+    }
+  }
 }
 
 }  // namespace suede::internal

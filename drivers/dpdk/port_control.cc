@@ -76,6 +76,20 @@ void CloseAllPorts() {
 
 DpdkPort::~DpdkPort() { Close(); }
 
+LinkState DpdkPort::link() const {
+  const uint64_t word = link_.load(std::memory_order_relaxed);
+  constexpr uint64_t kUp = uint64_t{1} << 63;
+  return {(word & kUp) != 0, (word & ~kUp) * 1'000'000};
+}
+
+void DpdkPort::CloseGates() {
+  for (const auto& pair : pairs_) pair->gate().Close();
+}
+
+void DpdkPort::OpenGates() {
+  for (const auto& pair : pairs_) pair->gate().Open();
+}
+
 void DpdkPort::ReadLink() {
   rte_eth_link link{};
   if (rte_eth_link_get_nowait(id_, &link) != 0) return;
@@ -130,13 +144,13 @@ void DpdkPort::Restart() {
   const bool wanted = !held_down_.load(std::memory_order_relaxed);
   if (!wanted || !up || !started_.load(std::memory_order_relaxed)) {
     if (started_.load(std::memory_order_relaxed)) {
-      gate_.Close();
+      CloseGates();
       started_.store(false, std::memory_order_release);
       rte_eth_dev_stop(id_);
     }
     if (wanted && rte_eth_dev_start(id_) == 0) {
       started_.store(true, std::memory_order_release);
-      gate_.Open();
+      OpenGates();
     }
   }
   restart_pending_.store(false, std::memory_order_release);
@@ -179,9 +193,11 @@ PortStats DpdkPort::Stats() {
   total.rx_errors = stats_base_.rx_errors + stats_last_.rx_errors;
   total.rx_no_buffer = stats_base_.rx_no_buffer + stats_last_.rx_no_buffer;
   total.tx_errors = stats_base_.tx_errors + stats_last_.tx_errors;
-  total.rx_oversize = oversize_.Get();
-  total.rx_copied = copied_.Get();
-  total.rx_no_copy = no_copy_.Get();
+  for (const auto& pair : pairs_) {
+    total.rx_oversize += pair->oversize();
+    total.rx_copied += pair->copied();
+    total.rx_no_copy += pair->no_copy();
+  }
   return total;
 }
 
@@ -205,8 +221,10 @@ void DpdkPort::Close() {
   open_ = false;
   internal::UnregisterPort(this);
   rte_eal_alarm_cancel(OnAlarm, this);  // waits for one that runs
-  if (is_memif_) internal::UnwatchMemifGate(&gate_);
-  gate_.Close();  // for good
+  for (const auto& pair : pairs_) {
+    if (is_memif_) internal::UnwatchMemifGate(&pair->gate());
+    pair->gate().Close();  // for good
+  }
   if (link_events_) PortOpener::StopLinkEvents(id_, this);
   link_.store(0, std::memory_order_relaxed);
   // The driver of memif may be in the middle of a hang-up, on the interrupt thread and with no lock

@@ -20,6 +20,7 @@
 #include "dpdk/memif_watch.h"
 #include "dpdk/port_opener.h"
 #include "dpdk/port_registry.h"
+#include "dpdk/relayed_pair.h"
 
 namespace suede {
 namespace {
@@ -77,8 +78,8 @@ uint64_t RoomOf(const PortOptions& options, uint64_t device_view) {
 }
 
 uint32_t PoolFrames(const PortOptions& options, uint32_t rx_descriptors, uint32_t tx_descriptors) {
-  constexpr uint32_t kCaches = kCacheFrames * 3 / 2;  // what one lcore's cache can hold back
-  return options.pool_frames + rx_descriptors + tx_descriptors + kCaches;
+  constexpr uint32_t kCache = kCacheFrames * 3 / 2;  // what an lcore's cache can hold back
+  return options.pool_frames + options.lcores * (rx_descriptors + tx_descriptors + kCache);
 }
 
 // What a frame takes of a pool's memory.
@@ -215,7 +216,33 @@ absl::Status PortOpener::CheckAfPacket() const {
   return absl::OkStatus();
 }
 
+// A device without a queue pair for each lcore is refused, but for a memif: its driver takes bursts
+// on a queue that the other end does not have for bursts on the first one, and does not tell how
+// many that has. So there is one, which all share.
+absl::Status PortOpener::CheckQueues() const {
+  const uint32_t offered = std::min(info_.max_rx_queues, info_.max_tx_queues);
+  const bool is_af_packet = Is("net_af_packet");
+  if (port_->is_memif_ || (is_af_packet ? offered == options_.lcores : offered >= options_.lcores))
+    return absl::OkStatus();
+  // The kernel gives frames to all queues that af_packet was told to make, whoever reads them.
+  absl::string_view key;
+  if (is_af_packet) key = "qpairs";
+  if (Is("net_af_xdp")) key = "queue_count";
+  if (Is("net_virtio_user")) key = "queues";
+  std::string mend;
+  if (!key.empty()) {
+    mend = absl::StrCat("give it ", key, "=", options_.lcores, " in ports[].device, or ");
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      Prefix(), options_.lcores, options_.lcores == 1 ? " lcore serves" : " lcores serve",
+      " it, and the device has ", offered, offered == 1 ? " pair" : " pairs", " of queues: ", mend,
+      "put its instances on ", offered, offered == 1 ? " lcore" : " lcores"));
+}
+
 absl::Status PortOpener::Configure() {
+  if (absl::Status status = CheckQueues(); !status.ok()) return status;
+  port_->queues_ = port_->is_memif_ ? 1 : options_.lcores;
+  // No RSS: with several queues, what nothing steers comes to the first.
   rte_eth_conf conf{};
   if (device_checks_mtu_) conf.rxmode.mtu = options_.mtu;
   constexpr uint64_t kRxChecksums = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
@@ -226,11 +253,12 @@ absl::Status PortOpener::Configure() {
   for (const auto& [offload, capability] : kTxChecksums) {
     if ((info_.tx_offload_capa & capability) == 0) continue;
     conf.txmode.offloads |= capability;
-    port_->offered_ |= 1u << static_cast<uint32_t>(offload);
+    offered_ |= 1u << static_cast<uint32_t>(offload);
   }
   port_->link_events_ = (*info_.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
   conf.intr_conf.lsc = port_->link_events_ ? 1 : 0;
-  if (const int error = rte_eth_dev_configure(port_->id_, 1, 1, &conf); error != 0) {
+  if (const int error = rte_eth_dev_configure(port_->id_, port_->queues_, port_->queues_, &conf);
+      error != 0) {
     return Failed("rte_eth_dev_configure", error);
   }
   rx_descriptors_ = options_.rx_descriptors;
@@ -278,10 +306,38 @@ absl::Status PortOpener::SetupQueues() {
   rte_eth_txconf tx = info_.default_txconf;
   // Never MBUF_FAST_FREE: a transmitted frame is still referenced when the device is done with it.
   tx.offloads = 0;
-  int error = rte_eth_rx_queue_setup(port_->id_, 0, rx_descriptors_, node, &rx, port_->pool_);
-  if (error != 0) return Failed("rte_eth_rx_queue_setup", error);
-  error = rte_eth_tx_queue_setup(port_->id_, 0, tx_descriptors_, node, &tx);
-  return error == 0 ? absl::OkStatus() : Failed("rte_eth_tx_queue_setup", error);
+  for (uint16_t queue = 0; queue < port_->queues_; ++queue) {
+    int error = rte_eth_rx_queue_setup(port_->id_, queue, rx_descriptors_, node, &rx, port_->pool_);
+    if (error != 0) return Failed("rte_eth_rx_queue_setup", error);
+    error = rte_eth_tx_queue_setup(port_->id_, queue, tx_descriptors_, node, &tx);
+    if (error != 0) return Failed("rte_eth_tx_queue_setup", error);
+  }
+  MakePairs();
+  return absl::OkStatus();
+}
+
+void PortOpener::MakePairs() {
+  QueuePairParams params{.device = port_,
+                         .id = port_->id_,
+                         .queue = 0,
+                         .offered = offered_,
+                         .frame_bytes = port_->frame_bytes_,
+                         .pool = port_->pool_};
+  RelayingPair* relaying = nullptr;
+  for (uint32_t lcore = 0; lcore < options_.lcores; ++lcore) {
+    if (port_->queues_ == options_.lcores) {
+      params.queue = static_cast<uint16_t>(lcore);
+      port_->pairs_.push_back(std::make_unique<QueuePair>(params));
+    } else if (lcore == 0) {
+      auto first = std::make_unique<RelayingPair>(params);
+      relaying = first.get();
+      port_->pairs_.push_back(std::move(first));
+    } else {
+      auto other = std::make_unique<RelayedPair>(params);
+      relaying->AddRelay(other->relay());
+      port_->pairs_.push_back(std::move(other));
+    }
+  }
 }
 
 absl::Status PortOpener::SetMtu() {
@@ -337,7 +393,9 @@ absl::Status PortOpener::Start() {
   // On from here, so that whatever fails is closed by Close().
   port_->open_ = true;
   internal::RegisterPort(port_);
-  if (port_->is_memif_) internal::WatchMemifGate(&port_->gate_);
+  for (const auto& pair : port_->pairs_) {
+    if (port_->is_memif_) internal::WatchMemifGate(&pair->gate());
+  }
   if (port_->link_events_) {
     rte_eth_dev_callback_register(port_->id_, RTE_ETH_EVENT_INTR_LSC, OnLinkEvent, port_);
   }
@@ -352,7 +410,7 @@ absl::Status PortOpener::Start() {
     return Failed("rte_eth_dev_start", error);
   }
   port_->started_.store(true, std::memory_order_release);
-  port_->gate_.Open();
+  port_->OpenGates();
   port_->RefreshLink();
   return absl::OkStatus();
 }

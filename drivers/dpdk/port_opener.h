@@ -24,9 +24,11 @@ class PortOpener {
   absl::Status Find();
   absl::Status CheckMtu();
   absl::Status CheckAfPacket() const;
+  absl::Status CheckQueues() const;
   absl::Status Configure();
   absl::Status MakePool();
   absl::Status SetupQueues();
+  void MakePairs();
   absl::Status SetMtu();
   absl::Status Start();
   void SetMac();
@@ -45,6 +47,7 @@ class PortOpener {
   rte_eth_dev_info info_{};
   uint16_t rx_descriptors_ = 0;
   uint16_t tx_descriptors_ = 0;
+  uint32_t offered_ = 1;  // a bit for each TxOffload
   bool device_checks_mtu_ = true;
 };
 

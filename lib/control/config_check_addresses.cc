@@ -52,7 +52,6 @@ class AddressCheck {
  private:
   Status CheckInstances() {
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers;
-    std::map<uint32_t, uint32_t> port_owners;
     for (size_t i = 0; i < config_.instances.size(); ++i) {
       const InstanceConfig& instance = config_.instances[i];
       const uint32_t entry = draft_.instance_entries[i];
@@ -67,9 +66,6 @@ class AddressCheck {
       for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
         const InstancePort& port = instance.ports[plane];
         const std::string port_path = Entry(path + ".ports", plane);
-        if (Status s = CheckPortOwner(port_path, instance, port.port, port_owners); !s.ok()) {
-          return s;
-        }
         const auto [at, is_free] =
             own_.emplace(PortAddress(port.port, port.address), static_cast<uint32_t>(i));
         if (is_free) continue;
@@ -81,19 +77,6 @@ class AddressCheck {
       }
     }
     return OkStatus();
-  }
-
-  Status CheckPortOwner(const std::string& path, const InstanceConfig& instance, uint32_t port,
-                        std::map<uint32_t, uint32_t>& owners) const {
-    const auto [owner, is_new] = owners.emplace(port, instance.lcore);
-    if (is_new || owner->second == instance.lcore) return OkStatus();
-    return draft_.Error(
-        path + ".port",
-        StrCat("port ", config_.ports[port].name, " is served by the lcore on CPU ",
-               config_.lcores[owner->second].cpu, ", and this instance is on CPU ",
-               config_.lcores[instance.lcore].cpu,
-               "; a port's pair of queues belongs to one lcore: put its instances on the same "
-               "lcore, or give each lcore a port of its own"));
   }
 
   // That each peer is there once.

@@ -7,8 +7,8 @@
 
 namespace suede {
 
-// That no two instances are the same, that each port has one lcore, and that an address on a port
-// is that of one own instance and of one XPU.
+// That no two instances are the same, and that an address on a port is that of one own instance and
+// of one XPU.
 absl::Status CheckAddresses(const ConfigDraft& draft);
 
 // Instances that reach nobody, and addresses that nobody uses.

@@ -53,6 +53,7 @@ Answer ListPorts(Call& call) {
                         {"speed_bps", port.speed_bps != 0 ? Json(port.speed_bps) : Json()},
                         {"pool_frames", port.pool_frames},
                         {"pool_free", port.pool_free},
+                        {"lcores", port.lcores},
                         {"device", port.device}});
   }
   return Json{{"ports", std::move(list)}};
@@ -118,7 +119,8 @@ constexpr Method kEndpointMethods[] = {
     {.name = "ports.list",
      .sentence = "Network ports, their links and their frame pools.",
      .result = "ports: name, driver, mac, mtu_bytes, encapsulation, admin (up, down), link_up, "
-               "speed_bps (null: not known), pool_frames, pool_free, device",
+               "speed_bps (null: not known), pool_frames, pool_free, lcores (CPUs of those that "
+               "serve it), device",
      .run = ListPorts},
     {.name = "peers.list",
      .sentence = "Where peers are: one entry for each port that reaches one.",

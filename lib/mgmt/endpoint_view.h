@@ -51,6 +51,7 @@ struct PortView {
   uint64_t speed_bps = 0;  // 0: not known
   uint32_t pool_frames = 0;
   uint32_t pool_free = 0;
+  std::vector<uint32_t> lcores;  // that serve it: their CPUs
 };
 
 // Where a peer is, as seen from one port.

@@ -59,9 +59,11 @@ struct InstanceParams {
 };
 
 // Frames that a port's pool must hold so that the instances on it never run out of them: what they
-// may have in flight and packed, what waits unclaimed, and what the device and the pipeline hold.
+// may have in flight and packed, what waits unclaimed, what the device and the pipelines of its
+// lcores hold, and what these hand to each other. `rx_descriptors` are those of one queue,
+// `tx_descriptors` those of all that its frames leave by.
 uint32_t FramesNeeded(const std::vector<InstanceParams>& instances, uint32_t aggregate_lines_total,
-                      uint32_t rx_descriptors, uint32_t tx_descriptors);
+                      uint32_t rx_descriptors, uint32_t tx_descriptors, uint32_t lcores = 1);
 
 }  // namespace suede
 

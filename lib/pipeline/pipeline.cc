@@ -140,7 +140,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   has_planes_ |= instance.has_planes();
   active_.Reserve(instances_.size() * kMaxPlanes + 1);
   // One per connection from turn to turn; within a turn each received frame may bring another.
-  refused_.Reserve(instance_of_timer_.size() + ports_.size() * kBurst);
+  refused_.Reserve(instance_of_timer_.size() + ports_.size() * 2 * kBurst);
   waiting_.reserve(instances_.size() * kVcCount * 2);
   return number;
 }
@@ -222,7 +222,7 @@ void Pipeline::CheckInvariants() const {
 }
 
 uint32_t FramesNeeded(const std::vector<InstanceParams>& instances, uint32_t aggregate_lines_total,
-                      uint32_t rx_descriptors, uint32_t tx_descriptors) {
+                      uint32_t rx_descriptors, uint32_t tx_descriptors, uint32_t lcores) {
   // Beyond these bounds a port serves so many instances that they cannot all be at theirs at once;
   // a pool that runs dry then delays commands, and is counted.
   constexpr uint64_t kMostInFlight = 16384;
@@ -235,7 +235,8 @@ uint32_t FramesNeeded(const std::vector<InstanceParams>& instances, uint32_t agg
   }
   return static_cast<uint32_t>(std::min(inflight, kMostInFlight) +
                                std::min(unclaimed, kMostUnclaimed) + aggregate_lines_total +
-                               rx_descriptors + tx_descriptors + 16 * kBurst);
+                               lcores * (rx_descriptors + 16 * kBurst) + tx_descriptors +
+                               lcores * (lcores - 1) * kHandoverFrames);
 }
 
 }  // namespace suede

@@ -3,9 +3,10 @@
 // Poll is one turn of the loop. tx_path.cc tells the story of a command from ring to wire,
 // rx_path.cc the way back; acks.cc has what is sent on the transport's own account, control_pdus.cc
 // what endpoints tell each other, timers.cc what happens when they do not; planes.cc says which
-// planes may be used, failover.cc what becomes of PDUs when one dies. control_path.cc has what the
-// control thread asks for, settings.cc what it changes, admin.cc what an operator takes out of
-// service. Everything but the mailbox and the counters belongs to the thread that calls Poll.
+// planes may be used, failover.cc what becomes of PDUs when one dies; handover.cc has what another
+// lcore of a port receives for us. control_path.cc has what the control thread asks for,
+// settings.cc what it changes, admin.cc what an operator takes out of service. Everything but the
+// mailbox and the counters belongs to the thread that calls Poll.
 #ifndef SUEDE_PIPELINE_PIPELINE_H_
 #define SUEDE_PIPELINE_PIPELINE_H_
 
@@ -45,6 +46,8 @@ class Pipeline {
   // `packets`, where given, outlives the pipeline.
   uint32_t AddPort(Port* port, const PortParams& params, PacketLane* packets = nullptr);
   uint32_t AddInstance(const InstanceParams& params);
+  // Another lcore serves the port, too.
+  void SharePort(uint32_t port, const PortNeighbour& neighbour);
   void SetHook(PollHook* hook) { hook_ = hook; }
 
   // ---- Running it.
@@ -134,6 +137,7 @@ class Pipeline {
   // rx_path.cc
   bool PollPort(PortContext& port, Time now);
   bool OnFrame(PortContext& port, Frame* frame, Time now);
+  bool SetAside(PortContext::Place place, Frame* frame, const ParsedFrame& parsed);
   bool OnDataPdu(Instance& instance, const ReceivedPdu& pdu, Time now);
   // What newly acknowledged PDUs tell of the path; then they end.
   void OnAcked(Instance& instance, uint32_t connection, PduList& acked);
@@ -147,7 +151,12 @@ class Pipeline {
   void OnRefusal(Instance& instance, uint32_t connection, const ReceivedPdu& pdu, uint32_t lines);
   bool DeliverUnclaimed();
   void PublishReceived();
-  void OnFrameError(PortContext& port, const Frame& frame, FrameError error, Time now);
+  bool OnFrameError(PortContext& port, Frame* frame, FrameError error, Time now);
+
+  // handover.cc
+  bool HandOver(HandoverRing& ring, Frame* frame);
+  uint32_t TakeHandedOver(PortContext& port, Frame** frames);
+  void HandOver(PortContext& port);
 
   // acks.cc
   // `plane`: where they are in flight; kNoPlane: nowhere.
@@ -289,6 +298,13 @@ class Pipeline {
   std::vector<ClientSlot> clients_;
   std::array<TxRecord, kBurst> records_;  // scratch of DrainRing
   Fifo<LaneRef> active_;  // those that have work, in turn
+  // Frames of the port that is being received from, for instances of other lcores.
+  struct Foreign {
+    Frame* frame = nullptr;
+    uint32_t neighbour = 0;
+  };
+  std::array<Foreign, 2 * kBurst> foreign_;
+  uint32_t foreign_count_ = 0;
   bool has_planes_ = false;  // an instance has several
   Time ports_due_{};         // when WatchPorts looks again
   TimerWheel timers_;

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/fifo.h"
 #include "base/time.h"
+#include "pipeline/handover.h"
 #include "pipeline/packet_lane.h"
 #include "pipeline/params.h"
 #include "port/port.h"
@@ -93,6 +94,8 @@ struct PortContext {
   // A plane of an instance, by their numbers.
   struct Place {
     static constexpr uint32_t kNowhere = ~0u;
+    // Another lcore has it: `plane` is then the number of that neighbour.
+    static constexpr uint32_t kElsewhere = kNowhere - 1;
     uint32_t instance = kNowhere;
     uint32_t plane = 0;
   };
@@ -130,6 +133,19 @@ struct PortContext {
   Fifo<ConnectionRef> retransmit;    // connections with PDUs to send again, in turn
   Fifo<ConnectionRef> ack_now;       // those that owe an acknowledgement without delay
   std::vector<DelayedAcks> ack_due;  // and with delay: a list for each delay of the instances
+
+  bool is_shared() const { return !neighbours.empty(); }
+  // Lcores that share the port, where there are any.
+  struct Neighbour {
+    HandoverRing* from;
+    HandoverRing* to;
+  };
+  std::vector<Neighbour> neighbours;
+  size_t next_neighbour = 0;   // whose frames are taken first in the next turn
+  uint32_t handed_frames = 0;  // those of this turn, which who received them has counted,
+  uint64_t handed_bytes = 0;   // and octets in them
+  const PacketLane* packets_elsewhere = nullptr;  // where `packets` is a neighbour's,
+  HandoverRing* packets_at = nullptr;             // and the way there
 
   std::array<Frame*, kBurst> staged{};
   uint32_t staged_count = 0;

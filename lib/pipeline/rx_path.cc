@@ -23,8 +23,9 @@ uint32_t LoadLe32(const uint8_t* p) {
 }  // namespace
 
 bool Pipeline::PollPort(PortContext& port, Time now) {
-  Frame* frames[kBurst];
-  const uint32_t count = port.port->Receive(frames, kBurst);
+  Frame* frames[2 * kBurst];
+  uint32_t count = port.port->Receive(frames, kBurst);
+  if (port.is_shared()) [[unlikely]] count += TakeHandedOver(port, frames + count);
   if (count == 0) return false;
   for (uint32_t i = 0; i < count; ++i) __builtin_prefetch(frames[i]->data);
   uint64_t bytes = 0;
@@ -32,8 +33,9 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
     bytes += frames[i]->length;
     if (!OnFrame(port, frames[i], now)) port.Release(frames[i]);
   }
-  lcore_counters_.Add(Counter::kRxFrames, count);
-  lcore_counters_.Add(Counter::kRxFrameBytes, bytes);
+  lcore_counters_.Add(Counter::kRxFrames, count - port.handed_frames);
+  lcore_counters_.Add(Counter::kRxFrameBytes, bytes - port.handed_bytes);
+  if (port.is_shared()) [[unlikely]] HandOver(port);
   return true;
 }
 
@@ -56,6 +58,19 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
   return false;
 }
 
+// What is for none of our instances is kept, until the end of PollPort, where another lcore has the
+// one that it is for. (To call HandOver from here would make every frame dearer.)
+[[gnu::always_inline]] inline bool Pipeline::SetAside(PortContext::Place place, Frame* frame,
+                                                      const ParsedFrame& parsed) {
+  if (place.instance == PortContext::Place::kNowhere) {
+    lcore_counters_.Add(Counter::kRxUnknownDestination);
+    return false;
+  }
+  new (frame->notes) ParsedFrame(parsed);
+  foreign_[foreign_count_++] = {.frame = frame, .neighbour = place.plane};
+  return true;
+}
+
 // Returns whether the frame is kept.
 bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
   if (port.down) {
@@ -65,14 +80,10 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
   const bool trusted = frame->rx_checksum == ChecksumState::kGood;
   const ParsedFrame parsed =
       ParseFrame(port.params.rules, frame->data, frame->length, trusted);
-  if (parsed.error != FrameError::kNone) {
-    OnFrameError(port, *frame, parsed.error, now);
-    return false;
-  }
+  if (parsed.error != FrameError::kNone) return OnFrameError(port, frame, parsed.error, now);
   const PortContext::Place place = port.PlaceAt(parsed.destination);
-  if (place.instance == PortContext::Place::kNowhere) {
-    lcore_counters_.Add(Counter::kRxUnknownDestination);
-    return false;
+  if (place.instance >= PortContext::Place::kElsewhere) [[unlikely]] {
+    return SetAside(place, frame, parsed);
   }
   Instance& instance = *instances_[place.instance];
   if (instance.down || instance.plane_admin[place.plane] == PlaneAdmin::kDown) {
@@ -115,14 +126,20 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
   return OnDataPdu(instance, pdu, now);
 }
 
-// What is not SUE's goes up where somebody receives it; all else is dropped.
-[[gnu::cold]] void Pipeline::OnFrameError(PortContext& port, const Frame& frame, FrameError error,
-                                          Time now) {
-  if (error == FrameError::kNotSue && port.packets != nullptr && port.packets->receiving()) {
-    port.packets->OfferUp(frame, now, lcore_counters_);
+// What is not SUE's goes up where somebody receives it; all else is dropped. Returns whether the
+// frame is kept.
+[[gnu::cold]] bool Pipeline::OnFrameError(PortContext& port, Frame* frame,
+                                          FrameError error, Time now) {
+  const bool is_packet = error == FrameError::kNotSue;
+  if (is_packet && port.packets_elsewhere != nullptr && port.packets_elsewhere->receiving()) {
+    return HandOver(*port.packets_at, frame);
+  }
+  if (is_packet && port.packets != nullptr && port.packets->receiving()) {
+    port.packets->OfferUp(*frame, now, lcore_counters_);
   } else {
     lcore_counters_.Add(DropCounter(error));
   }
+  return false;
 }
 
 void Pipeline::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Time now) {

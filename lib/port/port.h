@@ -35,7 +35,8 @@ class Port {
   virtual uint32_t Allocate(Frame** frames, uint32_t count) = 0;
 
   // Gives up the caller's reference to each frame. It may be one of another port of the same kind,
-  // which is where it goes back to; Transmit and IsBusy take such frames, too.
+  // which is where it goes back to; Transmit and IsBusy take such frames, too. All three take frames
+  // that another queue pair of the same port has received or given.
   virtual void Release(Frame* const* frames, uint32_t count) = 0;
 
   // The largest frame, in octets from the Ethernet header to the R-CRC.

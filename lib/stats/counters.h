@@ -114,7 +114,11 @@ enum class Severity : uint8_t {
     "Times that a queue waited for its peer's MAC address")                                        \
   X(TxNoMac, "tx_drop_no_mac_total", Drop, "ACKs and control PDUs unsent: no MAC address yet")     \
   X(RxAdminDown, "rx_drop_admin_down_total", Drop, "Frames for a port or plane that is set down")  \
-  X(EventsLost, "lcore_events_lost_total", Error, "Events that an lcore had no room to report")
+  X(EventsLost, "lcore_events_lost_total", Error, "Events that an lcore had no room to report")    \
+  X(RxHandedOver, "rx_handed_over_total", Info,                                                    \
+    "Frames received for an instance of another lcore, and handed to it")                          \
+  X(RxHandoverFull, "rx_drop_handover_full_total", Drop,                                           \
+    "Frames for an instance of another lcore, which did not take them in time")
 
 enum class Counter : uint16_t {
 #define SUEDE_COUNTER_ID(id, name, severity, sentence) k##id,
@@ -144,6 +148,8 @@ constexpr CounterOwner OwnerOf(Counter counter) {
     case Counter::kRxHopLimit:
     case Counter::kRxMulticast:
     case Counter::kRxUnknownDestination:
+    case Counter::kRxHandedOver:
+    case Counter::kRxHandoverFull:
     case Counter::kBusyCycles:
     case Counter::kIdleCycles:
     case Counter::kMgmtTxPackets:

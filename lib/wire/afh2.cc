@@ -123,4 +123,11 @@ ParsedFrame Afh2c::Parse(const FrameRules& rules, uint8_t* frame, uint32_t bytes
           .pdu_bytes = bytes - kCompressedAdds};
 }
 
+void Afh2c::Restore(const FrameRules& rules, uint8_t* frame, const ParsedFrame& parsed) {
+  const uint64_t c = Compress(LoadBe64(frame + kCompressedAdds));
+  StoreBe64(frame + 6, uint64_t{parsed.dscp} << 58 | uint64_t{parsed.ecn} << 56 |
+                           (c & 0xffffff) << 32 | (parsed.source.low & 0xffff) << 16 |
+                           EtherTypeOf(rules.encap, rules.ether_type));
+}
+
 }  // namespace suede

@@ -201,6 +201,7 @@ struct Afh2c {
   static HeaderTemplate MakeTemplate(const HeaderSpec& spec);
   static uint8_t* Write(const HeaderTemplate& header, uint8_t* pdu);
   static ParsedFrame Parse(const FrameRules& rules, uint8_t* frame, uint32_t bytes);
+  static void Restore(const FrameRules& rules, uint8_t* frame, const ParsedFrame& parsed);
 };
 
 HeaderTemplate MakeTemplate(Encap encap, const HeaderSpec& spec);
@@ -226,7 +227,8 @@ inline uint8_t* WriteHeader(const HeaderTemplate& header, uint8_t* pdu, uint32_t
 }
 
 // Reads a frame's headers. afh2c puts the RH back into its canonical form, over the header's last
-// octets, so a frame is parsed once. `checksums_good` says that the device has verified checksums.
+// octets, so a frame is parsed once, or else put back by RestoreFrame. `checksums_good` says that the
+// device has verified checksums.
 inline ParsedFrame ParseFrame(const FrameRules& rules, uint8_t* frame, uint32_t bytes,
                               bool checksums_good) {
   if (rules.encap == Encap::kUdp4) return Udp4::Parse(rules, frame, bytes, checksums_good);
@@ -239,6 +241,11 @@ inline ParsedFrame ParseFrame(const FrameRules& rules, uint8_t* frame, uint32_t 
     case Encap::kAfh2c: return Afh2c::Parse(rules, frame, bytes);
   }
   return Udp4::Parse(rules, frame, bytes, checksums_good);
+}
+
+// Makes a frame that was parsed without an error what it was before, for another to parse.
+inline void RestoreFrame(const FrameRules& rules, uint8_t* frame, const ParsedFrame& parsed) {
+  if (rules.encap == Encap::kAfh2c) Afh2c::Restore(rules, frame, parsed);
 }
 
 }  // namespace suede

@@ -60,7 +60,7 @@ int Run() {
         DpdkPort::Open({.name = "null", .device = "net_null0", .pool_frames = 4096});
     opened = port.ok();
     if (opened) {
-      benchmark::RegisterBenchmark("BM_PortBurst", BM_PortBurst, port->get());
+      benchmark::RegisterBenchmark("BM_PortBurst", BM_PortBurst, &(*port)->pair());
       benchmark::RunSpecifiedBenchmarks();
     } else {
       std::fprintf(stderr, "%s\n", port.status().ToString().c_str());

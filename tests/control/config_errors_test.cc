@@ -132,9 +132,6 @@ const Wrong kLcoresAndPorts[] = {
 };
 
 const Wrong kInstancesAndPeers[] = {
-    {"lcore: 2, ports: [{port: p1", "lcore: 2, ports: [{port: p0",
-     "15:42: instances[1].ports[0].port: port p0 is served by the lcore on CPU 1",
-     "put its instances on the same lcore"},
     {"lcore: 2, ports", "lcore: 3, ports", "15:24: instances[1].lcore: no lcore is on CPU 3",
      "CPUs are 1, 2"},
     {"[{port: p1", "[{port: p9", "15:", "the ports are p0, p1"},

@@ -43,6 +43,7 @@ class CaptureTest : public testing::Test {
   static void SetUpTestSuite() {
     PortOptions options;
     options.name = options.device = "net_ring1";
+    options.lcores = 2;
     options.pool_frames = 2048;
     absl::StatusOr<std::unique_ptr<DpdkPort>> port = DpdkPort::Open(options);
     ASSERT_TRUE(port.ok()) << port.status();
@@ -64,17 +65,18 @@ class CaptureTest : public testing::Test {
     EXPECT_TRUE(capture.ok()) << capture.status();
     return capture.ok() ? *std::move(capture) : nullptr;
   }
-  // Sends a frame of such octets and takes it back.
-  static void Exchange(uint8_t fill, uint32_t length) {
+  // Sends a frame of such octets and takes it back, on one of the port's lcores.
+  static void Exchange(uint8_t fill, uint32_t length, uint32_t lcore = 0) {
     Frame* frame = nullptr;
-    ASSERT_EQ(port_->Allocate(&frame, 1), 1U);
+    Port& port = port_->pair(lcore);
+    ASSERT_EQ(port.Allocate(&frame, 1), 1U);
     frame->data = frame->buffer + Frame::kCommandOffset;
     frame->length = length;
     std::memset(frame->data, fill, length);
-    ASSERT_EQ(port_->Transmit(&frame, 1), 1U);
-    port_->Release(&frame, 1);
-    ASSERT_EQ(port_->Receive(&frame, 1), 1U);
-    port_->Release(&frame, 1);
+    ASSERT_EQ(port.Transmit(&frame, 1), 1U);
+    port.Release(&frame, 1);
+    ASSERT_EQ(port.Receive(&frame, 1), 1U);
+    port.Release(&frame, 1);
   }
 
   static DpdkPort* port_;
@@ -87,13 +89,14 @@ DpdkPort* CaptureTest::port_ = nullptr;
 TEST_F(CaptureTest, HoldsWhatWasSentAndReceived) {
   auto capture = Start();
   Exchange(1, 60);
-  Exchange(2, 1400);
+  Exchange(2, 1400, 1);
   ASSERT_TRUE(capture->Drain().ok());
   EXPECT_EQ(capture->stats().written, 4U);
   EXPECT_EQ(capture->stats().dropped, 0U);
   Exchange(3, 61);
   capture.reset();  // writes the rest
   Exchange(4, 60);  // no longer seen
+  Exchange(4, 60, 1);
   const auto packets = PacketsOf(path_);
   ASSERT_EQ(packets.size(), 6U);
   const std::pair<uint8_t, size_t> expected[] = {{1, 60},   {1, 60}, {2, 1400},

@@ -70,7 +70,7 @@ int RunPeer(const std::string& role, const std::string& socket, unsigned cpu) {
   }
   DpdkPort* port = opened->get();
   std::atomic<uint64_t> received{0};
-  if (!LaunchOnCpu(cpu, [&] { return Pump(port, &received); }).ok()) return 1;
+  if (!LaunchOnCpu(cpu, [&] { return Pump(&port->pair(), &received); }).ok()) return 1;
   uint64_t mark = 0;
   bool up = false;
   bool told = true;

@@ -12,15 +12,17 @@
 #include "dpdk/dpdk_port.h"
 #include "dpdk/eal.h"
 #include "dpdk/lcores.h"
+#include "memif_device.h"
 
 namespace suede {
 namespace {
 
-std::unique_ptr<DpdkPort> OpenPort(const std::string& device, uint32_t frames = 4096) {
+std::unique_ptr<DpdkPort> OpenPort(const std::string& device, uint16_t lcores = 1) {
   PortOptions options;
   options.name = device;
   options.device = device;
-  options.pool_frames = frames;
+  options.lcores = lcores;
+  options.pool_frames = 4096;
   absl::StatusOr<std::unique_ptr<DpdkPort>> port = DpdkPort::Open(options);
   EXPECT_TRUE(port.ok()) << port.status();
   return port.ok() ? *std::move(port) : nullptr;
@@ -58,8 +60,8 @@ class PortTest : public testing::Test {
   static uint32_t Drain() {
     uint32_t count = 0;
     Frame* frames[64];
-    while (const uint32_t got = ring_->Receive(frames, 64)) {
-      ring_->Release(frames, got);
+    while (const uint32_t got = ring_->pair().Receive(frames, 64)) {
+      ring_->pair().Release(frames, got);
       count += got;
     }
     return count;
@@ -73,95 +75,147 @@ DpdkPort* PortTest::ring_ = nullptr;
 DpdkPort* PortTest::null_ = nullptr;
 
 TEST_F(PortTest, FramesAreAlignedAndLargeEnough) {
-  Frame* frame = Make(ring_, 1);
+  Frame* frame = Make(&ring_->pair(), 1);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(frame) % 64, 0U);
   EXPECT_GE(frame->capacity, Frame::kCommandOffset + ring_->max_frame_bytes() + Frame::kSlackBytes);
   EXPECT_TRUE(ring_->link().up);
-  ring_->Release(&frame, 1);
+  ring_->pair().Release(&frame, 1);
 }
 
 TEST_F(PortTest, TransmitKeepsTheCallersReference) {
-  Frame* frame = Make(null_, 1);
-  EXPECT_FALSE(null_->IsBusy(frame));
-  ASSERT_EQ(null_->Transmit(&frame, 1), 1U);
-  EXPECT_FALSE(null_->IsBusy(frame));  // net_null is done at once, and has not freed it
-  ASSERT_EQ(null_->Transmit(&frame, 1), 1U);
+  Frame* frame = Make(&null_->pair(), 1);
+  EXPECT_FALSE(null_->pair().IsBusy(frame));
+  ASSERT_EQ(null_->pair().Transmit(&frame, 1), 1U);
+  EXPECT_FALSE(null_->pair().IsBusy(frame));  // net_null is done at once, and has not freed it
+  ASSERT_EQ(null_->pair().Transmit(&frame, 1), 1U);
   EXPECT_EQ(frame->data[99], 1);
-  null_->Release(&frame, 1);
+  null_->pair().Release(&frame, 1);
 }
 
 TEST_F(PortTest, AFrameIsBusyWhileTheDeviceHoldsIt) {
-  Frame* frame = Make(ring_, 7);
-  ASSERT_EQ(ring_->Transmit(&frame, 1), 1U);
-  EXPECT_TRUE(ring_->IsBusy(frame));
+  Frame* frame = Make(&ring_->pair(), 7);
+  ASSERT_EQ(ring_->pair().Transmit(&frame, 1), 1U);
+  EXPECT_TRUE(ring_->pair().IsBusy(frame));
   EXPECT_EQ(Drain(), 1U);
-  EXPECT_FALSE(ring_->IsBusy(frame));
-  ring_->Release(&frame, 1);
+  EXPECT_FALSE(ring_->pair().IsBusy(frame));
+  ring_->pair().Release(&frame, 1);
 }
 
 TEST_F(PortTest, RetransmissionOfABusyFrameArrivesTwice) {
-  Frame* frame = Make(ring_, 7);
-  ASSERT_EQ(ring_->Transmit(&frame, 1), 1U);
-  ASSERT_EQ(ring_->Transmit(&frame, 1), 1U);
+  Frame* frame = Make(&ring_->pair(), 7);
+  ASSERT_EQ(ring_->pair().Transmit(&frame, 1), 1U);
+  ASSERT_EQ(ring_->pair().Transmit(&frame, 1), 1U);
   Frame* received[4];
-  ASSERT_EQ(ring_->Receive(received, 4), 2U);
+  ASSERT_EQ(ring_->pair().Receive(received, 4), 2U);
   for (int i = 0; i < 2; ++i) {
     EXPECT_NE(received[i], frame) << "a frame that the sender holds was given away";
     EXPECT_EQ(received[i]->length, 100U);
     EXPECT_EQ(received[i]->data[50], 7);
   }
-  EXPECT_FALSE(ring_->IsBusy(frame));
-  ring_->Release(received, 2);
-  ring_->Release(&frame, 1);
+  EXPECT_FALSE(ring_->pair().IsBusy(frame));
+  ring_->pair().Release(received, 2);
+  ring_->pair().Release(&frame, 1);
 }
 
 TEST_F(PortTest, ReleaseWhileTheDeviceHoldsTheFrameLeavesItToTheDevice) {
-  Frame* frame = Make(ring_, 9);
-  ASSERT_EQ(ring_->Transmit(&frame, 1), 1U);
-  ring_->Release(&frame, 1);
+  Frame* frame = Make(&ring_->pair(), 9);
+  ASSERT_EQ(ring_->pair().Transmit(&frame, 1), 1U);
+  ring_->pair().Release(&frame, 1);
   Frame* received = nullptr;
-  ASSERT_EQ(ring_->Receive(&received, 1), 1U);
+  ASSERT_EQ(ring_->pair().Receive(&received, 1), 1U);
   EXPECT_EQ(received, frame);  // ours alone now: no copy
   EXPECT_EQ(received->data[99], 9);
-  ring_->Release(&received, 1);
+  ring_->pair().Release(&received, 1);
 }
 
 TEST_F(PortTest, APartialBurstLeavesTheRestUntouched) {
   std::vector<Frame*> frames(1500);  // the ring takes 1023
-  ASSERT_EQ(ring_->Allocate(frames.data(), 1500), 1500U);
+  ASSERT_EQ(ring_->pair().Allocate(frames.data(), 1500), 1500U);
   for (Frame* frame : frames) {
     frame->data = frame->buffer + 64;
     frame->length = 60;
   }
-  const uint32_t taken = ring_->Transmit(frames.data(), 1500);
+  const uint32_t taken = ring_->pair().Transmit(frames.data(), 1500);
   EXPECT_GT(taken, 0U);
   EXPECT_LT(taken, 1500U);
-  for (uint32_t i = 0; i < 1500; ++i) EXPECT_EQ(ring_->IsBusy(frames[i]), i < taken);
-  EXPECT_EQ(ring_->Transmit(frames.data() + taken, 1), 0U);
-  EXPECT_EQ(ring_->Transmit(frames.data(), 1), 0U);  // a busy one: its reference is taken back
+  for (uint32_t i = 0; i < 1500; ++i) EXPECT_EQ(ring_->pair().IsBusy(frames[i]), i < taken);
+  EXPECT_EQ(ring_->pair().Transmit(frames.data() + taken, 1), 0U);
+  EXPECT_EQ(ring_->pair().Transmit(frames.data(), 1), 0U);  // a busy one: its reference is taken back
   EXPECT_EQ(Drain(), taken);
-  for (Frame* frame : frames) EXPECT_FALSE(ring_->IsBusy(frame));
-  ring_->Release(frames.data(), 1500);
+  for (Frame* frame : frames) EXPECT_FALSE(ring_->pair().IsBusy(frame));
+  ring_->pair().Release(frames.data(), 1500);
 }
 
 TEST_F(PortTest, AnExhaustedPoolGivesWhatItHas) {
   std::vector<Frame*> frames(ring_->pool_frames() + 100);
-  const uint32_t got = ring_->Allocate(frames.data(), static_cast<uint32_t>(frames.size()));
+  const uint32_t got = ring_->pair().Allocate(frames.data(), static_cast<uint32_t>(frames.size()));
   EXPECT_EQ(got, free_before_);
   EXPECT_EQ(std::set<Frame*>(frames.begin(), frames.begin() + got).size(), got);
   Frame* more = nullptr;
-  EXPECT_EQ(ring_->Allocate(&more, 1), 0U);
-  ring_->Release(frames.data(), got);
+  EXPECT_EQ(ring_->pair().Allocate(&more, 1), 0U);
+  ring_->pair().Release(frames.data(), got);
 }
 
 TEST_F(PortTest, AFrameThatIsTooLongIsDroppedAndCounted) {
   const uint64_t before = ring_->Stats().rx_oversize;
-  Frame* frame = Make(ring_, 1, ring_->max_frame_bytes() + 1);
-  ASSERT_EQ(ring_->Transmit(&frame, 1), 1U);
+  Frame* frame = Make(&ring_->pair(), 1, ring_->max_frame_bytes() + 1);
+  ASSERT_EQ(ring_->pair().Transmit(&frame, 1), 1U);
   Frame* received = nullptr;
-  EXPECT_EQ(ring_->Receive(&received, 1), 0U);
+  EXPECT_EQ(ring_->pair().Receive(&received, 1), 0U);
   EXPECT_EQ(ring_->Stats().rx_oversize, before + 1);
-  ring_->Release(&frame, 1);
+  ring_->pair().Release(&frame, 1);
+}
+
+TEST_F(PortTest, EachLcoreHasAQueuePairOfItsOwn) {
+  const std::unique_ptr<DpdkPort> port = OpenPort("net_ring2", 2);
+  ASSERT_NE(port, nullptr);
+  EXPECT_EQ(port->queues(), 2U);
+  const uint32_t free_before = port->FreeFrames();
+  Frame* frames[2] = {Make(&port->pair(0), 10), Make(&port->pair(1), 11)};
+  for (uint32_t lcore : {0U, 1U}) {
+    ASSERT_EQ(port->pair(lcore).Transmit(&frames[lcore], 1), 1U);
+    port->pair(lcore).Release(&frames[lcore], 1);
+  }
+  for (uint32_t lcore : {0U, 1U}) {
+    Frame* received[4];
+    ASSERT_EQ(port->pair(lcore).Receive(received, 4), 1U);
+    EXPECT_EQ(received[0]->data[99], 10 + lcore);
+    port->pair(1 - lcore).Release(received, 1);  // the pool is one
+  }
+  Frame* long_one = Make(&port->pair(1), 1, port->max_frame_bytes() + 1);
+  ASSERT_EQ(port->pair(1).Transmit(&long_one, 1), 1U);
+  port->pair(1).Release(&long_one, 1);
+  EXPECT_EQ(port->pair(1).Receive(&long_one, 1), 0U);
+  EXPECT_EQ(port->Stats().rx_oversize, 1U);
+  EXPECT_EQ(port->FreeFrames(), free_before);
+}
+
+TEST_F(PortTest, NoLcoreGetsIntoAClosedPort) {
+  const std::unique_ptr<DpdkPort> port = OpenPort("net_ring3", 2);
+  ASSERT_NE(port, nullptr);
+  Frame* frames[2] = {Make(&port->pair(0), 10), Make(&port->pair(1), 11)};
+  port->WithoutBursts([&] {
+    for (uint32_t lcore : {0U, 1U}) {
+      EXPECT_EQ(port->pair(lcore).Transmit(&frames[lcore], 1), 0U);
+    }
+  });
+  for (uint32_t lcore : {0U, 1U}) {
+    EXPECT_EQ(port->pair(lcore).Transmit(&frames[lcore], 1), 1U);
+    EXPECT_TRUE(port->pair(lcore).IsBusy(frames[lcore]));
+  }
+}
+
+TEST_F(PortTest, ADeviceWithFewerQueuePairsThanLcoresIsRefused) {
+  PortOptions options;
+  options.name = "p0";
+  options.device = "net_ring4";
+  options.lcores = 40;
+  const auto port = DpdkPort::Open(options);
+  ASSERT_FALSE(port.ok());
+  EXPECT_EQ(port.status().code(), absl::StatusCode::kFailedPrecondition);
+  for (const char* part : {"port p0 (net_ring4)", "40 lcores serve it", "put its instances on"}) {
+    EXPECT_NE(port.status().message().find(part), std::string::npos) << port.status();
+  }
 }
 
 TEST_F(PortTest, FramesBeyondTheMtuAreRefusedAtOpening) {
@@ -229,9 +283,11 @@ int main(int argc, char** argv) {
   suede::EalOptions options;
   options.file_prefix = "suede_port_test_" + std::to_string(getpid());
   options.no_huge = true;
-  options.memory_mb = 128;
+  options.memory_mb = 256;
   options.cpus = {0};
-  options.vdevs = {"net_ring0", "net_ring1", "net_null0", "net_null1"};
+  options.vdevs = {"net_ring0", "net_ring1", "net_ring2", "net_ring3", "net_ring4", "net_null0",
+                   "net_null1"};
+  for (const char* role : {"server", "client"}) options.vdevs.push_back(suede::MemifDevice(role));
   if (const absl::Status status = suede::StartEal(options); !status.ok()) {
     std::fprintf(stderr, "%s\n", status.ToString().c_str());
     return 1;

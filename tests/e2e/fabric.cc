@@ -68,7 +68,7 @@ class Timeline {
 };
 
 // Octets that were forwarded; `idle` is cleared where there was anything.
-uint64_t Forward(DpdkPort& from, DpdkPort& to, bool cut, bool& idle) {
+uint64_t Forward(Port& from, Port& to, bool cut, bool& idle) {
   Frame* frames[kBurst];
   const uint32_t count = from.Receive(frames, kBurst);
   if (count == 0) return 0;
@@ -136,7 +136,7 @@ int Fabric::Loop() {
     uint64_t octets = 0;
     for (const auto& cable : cables_) {
       for (const int to : {0, 1}) {
-        octets += Forward(*cable->ends[1 - to], *cable->ends[to],
+        octets += Forward(cable->ends[1 - to]->pair(), cable->ends[to]->pair(),
                           cable->cut[to].load(std::memory_order_acquire), is_idle);
       }
     }

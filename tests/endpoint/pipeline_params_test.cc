@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/handover.h"
+
 namespace suede {
 namespace {
 
@@ -132,6 +134,39 @@ TEST(PipelineParamsTest, ThePoolOfPlane0HoldsWhatIsInFlightOnAllPlanes) {
   EXPECT_EQ(frames(3), Needed(0, 1, 0, 1));
   EXPECT_EQ(frames(4), Needed(1, 0, 1000, 1));
   EXPECT_GT(frames(0), frames(1) + 3000);
+}
+
+TEST(PipelineParamsTest, APortIsServedByTheLcoresOfItsInstances) {
+  using Lcores = std::vector<uint32_t>;
+  Config config = Parsed();
+  EXPECT_EQ(LcoresOf(config, 0), (Lcores{0}));
+  EXPECT_EQ(LcoresOf(config, 4), (Lcores{1}));
+  EXPECT_EQ(PortOptionsOf(config, 0).lcores, 1);
+  // XPU 1, with p2 and p0, goes to the other lcore.
+  config.instances[1].lcore = 1;
+  for (const uint32_t port : {0u, 2u}) {
+    EXPECT_EQ(LcoresOf(config, port), (Lcores{0, 1}));
+    EXPECT_EQ(PortOptionsOf(config, port).lcores, 2);
+  }
+  EXPECT_EQ(LcoresOf(config, 1), (Lcores{0}));
+  const NetAddress of_xpu_0{.low = config.instances[0].ports[2].address.low};
+  const NetAddress of_xpu_1{.low = config.instances[1].ports[0].address.low};
+  EXPECT_EQ(AddressesOf(config, 2, 0), std::vector{of_xpu_0});
+  EXPECT_EQ(AddressesOf(config, 2, 1), std::vector{of_xpu_1});
+  EXPECT_TRUE(AddressesOf(config, 1, 1).empty());
+}
+
+TEST(PipelineParamsTest, ThePoolOfASharedPortHoldsWhatItsLcoresNeed) {
+  Config config = Parsed();
+  const auto frames = [&](uint32_t port) { return PortOptionsOf(config, port).pool_frames; };
+  const uint32_t before_0 = frames(0);
+  const uint32_t before_2 = frames(2);
+  config.instances[1].lcore = 1;
+  constexpr uint32_t kBetweenLcores = 2 * kHandoverFrames;
+  constexpr uint32_t kOfPipeline = 16 * 32;
+  // A receive queue and a transmit queue more. XPU 1 has frames of p2 and sends them by p0, too.
+  EXPECT_EQ(frames(0), before_0 + 2 * 1024 + kOfPipeline + kBetweenLcores);
+  EXPECT_EQ(frames(2), before_2 + 2 * 1024 + kOfPipeline + kBetweenLcores);
 }
 
 TEST(PipelineParamsTest, APortReceivesForAllWhosePlaneItIs) {

@@ -114,6 +114,31 @@ TEST(Afh2c, XpuidIsTheSourcesLowBits) {
   }
 }
 
+TEST(Afh2c, ARestoredFrameIsWhatItWas) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 1000; ++i) {
+    HeaderSpec spec = Spec(Encap::kAfh2c);
+    spec.source.low = random() & 0xffff;
+    spec.destination.low = random() & 0xffff;
+    const ReliabilityHeader rh{.ver = static_cast<uint8_t>(random() % 4),
+                               .op = static_cast<RhOp>(random() % 3),
+                               .xpuid = static_cast<uint16_t>(spec.source.low & 0x3ff),
+                               .psn = Psn(static_cast<uint16_t>(random())),
+                               .vc = static_cast<uint8_t>(random() % 4),
+                               .partition = static_cast<uint16_t>(random() & 0x3ff),
+                               .rpsn = Psn(static_cast<uint16_t>(random()))};
+    const FrameRules rules = RulesOf(Encap::kAfh2c, spec);
+    const Octets sent = BuildOctets(Encap::kAfh2c, spec, Octets(80, 0x12), rh);
+    Octets frame = sent;
+    const ParsedFrame parsed = ParseFrame(rules, frame.data(), static_cast<uint32_t>(frame.size()),
+                                          false);
+    ASSERT_EQ(parsed.error, FrameError::kNone);
+    ASSERT_NE(frame, sent);
+    RestoreFrame(rules, frame.data(), parsed);
+    ASSERT_EQ(frame, sent);
+  }
+}
+
 TEST(Afh2c, AForeignXpuidBreaksTheRcrc) {
   Octets frame = BuildOctets(Encap::kAfh2c, Spec(Encap::kAfh2c), Octets(80, 0x12), {.xpuid = 8});
   const ParsedFrame parsed = ParseOctets(RulesOf(Encap::kAfh2c, Spec(Encap::kAfh2c)), frame);

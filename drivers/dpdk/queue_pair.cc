@@ -1,5 +1,4 @@
-// The bursts. Opening and looking after the port are in port_open.cc and port_control.cc.
-#include "dpdk/dpdk_port.h"
+#include "dpdk/queue_pair.h"
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -8,62 +7,16 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dpdk/dpdk_port.h"
 #include "dpdk/mbuf_frame.h"
 
 namespace suede {
 namespace {
 
 using internal::FrameOf;
+using internal::kPrefetchAhead;
+using internal::kPortBurst;
 using internal::MbufOf;
-
-constexpr uint32_t kBurst = 64;
-constexpr uint32_t kPrefetchAhead = 6;
-
-// The 8 octets of an mbuf that drivers rewrite together.
-struct Rearm {
-  uint16_t data_off;
-  uint16_t refcnt;
-  uint16_t nb_segs;
-  uint16_t port;
-};
-static_assert(offsetof(rte_mbuf, refcnt) - offsetof(rte_mbuf, rearm_data) ==
-              offsetof(Rearm, refcnt));
-static_assert(offsetof(rte_mbuf, port) - offsetof(rte_mbuf, rearm_data) == offsetof(Rearm, port));
-
-// Takes the device's reference and describes the frame to it.
-inline rte_mbuf* PrepareTransmit(Frame* frame) {
-  rte_mbuf* mbuf = MbufOf(frame);
-  const auto offset = static_cast<uint16_t>(frame->data - frame->buffer);
-  if (rte_mbuf_refcnt_read(mbuf) == 1) [[likely]] {
-    const Rearm rearm = {offset, 2, 1, RTE_MBUF_PORT_INVALID};  // nobody else has it: no atomic
-    std::memcpy(&mbuf->rearm_data, &rearm, sizeof(rearm));
-  } else {
-    rte_mbuf_refcnt_update(mbuf, 1);
-    mbuf->data_off = offset;
-  }
-  mbuf->data_len = static_cast<uint16_t>(frame->length);
-  mbuf->pkt_len = frame->length;
-  if (frame->tx_offload == TxOffload::kNone) {
-    mbuf->ol_flags = 0;
-  } else {
-    mbuf->ol_flags = frame->tx_offload == TxOffload::kIpv4Checksum
-                         ? RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM
-                         : RTE_MBUF_F_TX_IPV6 | RTE_MBUF_F_TX_UDP_CKSUM;
-    mbuf->tx_offload = rte_mbuf_tx_offload(frame->l2_length, frame->l3_length, 0, 0, 0, 0, 0);
-  }
-  return mbuf;
-}
-
-// Undoes PrepareTransmit for what the device did not take.
-inline void TakeBack(rte_mbuf* const* mbufs, uint32_t count) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (rte_mbuf_refcnt_read(mbufs[i]) == 2) {
-      rte_mbuf_refcnt_set(mbufs[i], 1);  // both were ours
-    } else {
-      rte_mbuf_refcnt_update(mbufs[i], -1);
-    }
-  }
-}
 
 inline ChecksumState ChecksumOf(uint64_t flags) {
   const uint64_t ip = flags & RTE_MBUF_F_RX_IP_CKSUM_MASK;
@@ -79,24 +32,18 @@ inline ChecksumState ChecksumOf(uint64_t flags) {
 
 }  // namespace
 
-uint32_t DpdkPort::Transmit(Frame* const* frames, uint32_t count) {
+uint32_t QueuePair::Transmit(Frame* const* frames, uint32_t count) {
   if (!gate_.Enter()) [[unlikely]]
     return 0;
   uint32_t done = 0;
   while (done < count) {
-    const uint32_t burst = std::min(count - done, kBurst);
-    rte_mbuf* mbufs[kBurst];
-    for (uint32_t i = 0; i < burst; ++i) {
-      if (done + i + kPrefetchAhead < count) {
-        __builtin_prefetch(MbufOf(frames[done + i + kPrefetchAhead]), 1);
-        __builtin_prefetch(frames[done + i + kPrefetchAhead]);
-      }
-      mbufs[i] = PrepareTransmit(frames[done + i]);
-    }
-    const uint32_t sent = rte_eth_tx_burst(id_, 0, mbufs, static_cast<uint16_t>(burst));
+    const uint32_t burst = std::min(count - done, kPortBurst);
+    rte_mbuf* mbufs[kPortBurst];
+    internal::PrepareBurst(frames + done, burst, count - done, mbufs);
+    const uint32_t sent = rte_eth_tx_burst(id_, queue_, mbufs, static_cast<uint16_t>(burst));
     done += sent;
     if (sent < burst) {
-      TakeBack(mbufs + sent, burst - sent);
+      internal::TakeBack(mbufs + sent, burst - sent);
       break;
     }
   }
@@ -104,13 +51,13 @@ uint32_t DpdkPort::Transmit(Frame* const* frames, uint32_t count) {
   return done;
 }
 
-bool DpdkPort::IsBusy(const Frame* frame) const {
+bool QueuePair::IsBusy(const Frame* frame) const {
   return __atomic_load_n(&MbufOf(frame)->refcnt, __ATOMIC_ACQUIRE) > 1;
 }
 
 // A frame that does not lie whole in a buffer of which we are the only holder is not handed on as
 // it is: null if it is dropped.
-inline Frame* DpdkPort::Accept(rte_mbuf* mbuf) {
+inline Frame* QueuePair::Accept(rte_mbuf* mbuf) {
   if (mbuf->nb_segs != 1 || mbuf->pkt_len > frame_bytes_) [[unlikely]] {
     rte_pktmbuf_free(mbuf);
     oversize_.Add();
@@ -126,7 +73,7 @@ inline Frame* DpdkPort::Accept(rte_mbuf* mbuf) {
   return frame;
 }
 
-[[gnu::noinline]] Frame* DpdkPort::CopyForeign(rte_mbuf* mbuf) {
+[[gnu::noinline]] Frame* QueuePair::CopyForeign(rte_mbuf* mbuf) {
   Frame* frame = nullptr;
   if (Allocate(&frame, 1) == 1) {
     frame->data = frame->buffer + RTE_PKTMBUF_HEADROOM;
@@ -141,14 +88,14 @@ inline Frame* DpdkPort::Accept(rte_mbuf* mbuf) {
   return frame;
 }
 
-uint32_t DpdkPort::Receive(Frame** frames, uint32_t max) {
+uint32_t QueuePair::Receive(Frame** frames, uint32_t max) {
   if (!gate_.Enter()) [[unlikely]]
     return 0;
   uint32_t count = 0;
   while (count < max) {
-    const uint32_t burst = std::min(max - count, kBurst);
-    rte_mbuf* mbufs[kBurst];
-    const uint32_t got = rte_eth_rx_burst(id_, 0, mbufs, static_cast<uint16_t>(burst));
+    const uint32_t burst = std::min(max - count, kPortBurst);
+    rte_mbuf* mbufs[kPortBurst];
+    const uint32_t got = rte_eth_rx_burst(id_, queue_, mbufs, static_cast<uint16_t>(burst));
     for (uint32_t i = 0; i < std::min(got, kPrefetchAhead); ++i) {
       __builtin_prefetch(FrameOf(mbufs[i]), 1);
     }
@@ -164,11 +111,11 @@ uint32_t DpdkPort::Receive(Frame** frames, uint32_t max) {
   return count;
 }
 
-uint32_t DpdkPort::Allocate(Frame** frames, uint32_t count) {
+uint32_t QueuePair::Allocate(Frame** frames, uint32_t count) {
   uint32_t done = 0;
   while (done < count) {
-    uint32_t burst = std::min(count - done, kBurst);
-    void* mbufs[kBurst];
+    uint32_t burst = std::min(count - done, kPortBurst);
+    void* mbufs[kPortBurst];
     // All or nothing: near the end of the pool one by one.
     if (rte_mempool_get_bulk(pool_, mbufs, burst) != 0) [[unlikely]] {
       if (rte_mempool_get(pool_, mbufs) != 0) break;
@@ -186,8 +133,8 @@ uint32_t DpdkPort::Allocate(Frame** frames, uint32_t count) {
   return done;
 }
 
-void DpdkPort::Release(Frame* const* frames, uint32_t count) {
-  void* unused[kBurst];
+void QueuePair::Release(Frame* const* frames, uint32_t count) {
+  void* unused[kPortBurst];
   uint32_t pending = 0;
   for (uint32_t i = 0; i < count; ++i) {
     if (i + kPrefetchAhead < count) __builtin_prefetch(MbufOf(frames[i + kPrefetchAhead]), 1);
@@ -201,7 +148,7 @@ void DpdkPort::Release(Frame* const* frames, uint32_t count) {
       continue;
     }
     unused[pending++] = mbuf;
-    if (pending == kBurst) {
+    if (pending == kPortBurst) {
       rte_mempool_put_bulk(pool_, unused, pending);
       pending = 0;
     }
@@ -209,10 +156,6 @@ void DpdkPort::Release(Frame* const* frames, uint32_t count) {
   if (pending > 0) rte_mempool_put_bulk(pool_, unused, pending);
 }
 
-LinkState DpdkPort::link() const {
-  const uint64_t word = link_.load(std::memory_order_relaxed);
-  constexpr uint64_t kUp = uint64_t{1} << 63;
-  return {(word & kUp) != 0, (word & ~kUp) * 1'000'000};
-}
+LinkState QueuePair::link() const { return device_->link(); }
 
 }  // namespace suede

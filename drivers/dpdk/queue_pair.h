@@ -1,0 +1,90 @@
+// A queue pair of a DPDK device, as the lcore that owns it uses it.
+//
+// A Frame is the private area of an mbuf, so that going from one to the other is arithmetic, and a
+// frame's references are the mbuf's reference count: the caller's, and one for each transmission
+// that the device has not finished with. Nothing here includes a DPDK header.
+#ifndef SUEDE_DPDK_QUEUE_PAIR_H_
+#define SUEDE_DPDK_QUEUE_PAIR_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "dpdk/burst_gate.h"
+#include "port/port.h"
+
+struct rte_mempool;
+struct rte_mbuf;
+
+namespace suede {
+
+class DpdkPort;
+
+// What is the same for all queue pairs of a device. Constant once it is open.
+struct QueuePairParams {
+  const DpdkPort* device = nullptr;
+  uint16_t id = 0;         // DPDK's, of the device
+  uint16_t queue = 0;      // of both directions
+  uint32_t offered = 1;    // a bit for each TxOffload
+  uint32_t frame_bytes = 0;
+  rte_mempool* pool = nullptr;
+};
+
+class QueuePair : public Port {
+ public:
+  explicit QueuePair(const QueuePairParams& params)
+      : id_(params.id),
+        queue_(params.queue),
+        offered_(params.offered),
+        frame_bytes_(params.frame_bytes),
+        pool_(params.pool),
+        device_(params.device) {}
+  QueuePair(const QueuePair&) = delete;
+  QueuePair& operator=(const QueuePair&) = delete;
+
+  // The lcore that owns it.
+  uint32_t Receive(Frame** frames, uint32_t max) override;
+  uint32_t Transmit(Frame* const* frames, uint32_t count) override;
+  bool IsBusy(const Frame* frame) const override;
+  uint32_t Allocate(Frame** frames, uint32_t count) override;
+  void Release(Frame* const* frames, uint32_t count) override;
+  uint32_t max_frame_bytes() const override { return frame_bytes_; }
+  bool Offers(TxOffload offload) const override {
+    return (offered_ & 1u << static_cast<uint32_t>(offload)) != 0;
+  }
+  // Any thread.
+  LinkState link() const override;
+
+  // By which other threads keep it out of the device.
+  BurstGate& gate() { return gate_; }
+  // What it has dropped and copied; any thread.
+  uint64_t oversize() const { return oversize_.Get(); }
+  uint64_t copied() const { return copied_.Get(); }
+  uint64_t no_copy() const { return no_copy_.Get(); }
+
+ protected:
+  uint16_t id() const { return id_; }
+  uint16_t queue() const { return queue_; }
+
+ private:
+  // A counter with one writer.
+  struct Tally {
+    std::atomic<uint64_t> value{0};
+    void Add() { value.store(Get() + 1, std::memory_order_relaxed); }
+    uint64_t Get() const { return value.load(std::memory_order_relaxed); }
+  };
+  Frame* Accept(rte_mbuf* mbuf);
+  Frame* CopyForeign(rte_mbuf* mbuf);
+
+  const uint16_t id_;
+  const uint16_t queue_;
+  const uint32_t offered_;
+  const uint32_t frame_bytes_;
+  rte_mempool* const pool_;
+  const DpdkPort* const device_;
+  BurstGate gate_;
+  Tally oversize_, copied_, no_copy_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_DPDK_QUEUE_PAIR_H_

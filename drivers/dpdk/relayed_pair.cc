@@ -1,0 +1,51 @@
+#include "dpdk/relayed_pair.h"
+
+#include <rte_ethdev.h>
+
+#include <algorithm>
+
+#include "dpdk/mbuf_frame.h"
+
+namespace suede {
+
+uint32_t RelayedPair::Transmit(Frame* const* frames, uint32_t count) {
+  if (!gate().Enter()) [[unlikely]]
+    return 0;
+  uint32_t done = 0;
+  while (done < count) {
+    const uint32_t burst = std::min(count - done, internal::kPortBurst);
+    rte_mbuf* mbufs[internal::kPortBurst];
+    internal::PrepareBurst(frames + done, burst, count - done, mbufs);
+    uint32_t taken = 0;
+    while (taken < burst && relay_.ring.Push(mbufs[taken])) ++taken;
+    done += taken;
+    if (taken < burst) {
+      internal::TakeBack(mbufs + taken, burst - taken);
+      break;
+    }
+  }
+  relay_.ring.Publish();
+  gate().Leave();
+  return done;
+}
+
+uint32_t RelayingPair::Receive(Frame** frames, uint32_t max) {
+  for (Relay* const relay : relays_) Send(*relay);
+  return QueuePair::Receive(frames, max);
+}
+
+// A burst at most, so that one lcore's frames do not hold up the others'.
+void RelayingPair::Send(Relay& relay) {
+  if (relay.next == relay.count) {
+    relay.next = 0;
+    relay.count = relay.ring.Pop(relay.taken.data(), Relay::kTaken);
+    if (relay.count == 0) return;
+  }
+  if (!gate().Enter()) [[unlikely]]
+    return;
+  relay.next += rte_eth_tx_burst(id(), queue(), relay.taken.data() + relay.next,
+                                 static_cast<uint16_t>(relay.count - relay.next));
+  gate().Leave();
+}
+
+}  // namespace suede

@@ -1,0 +1,158 @@
+// Several lcores on a memif, which has one queue pair: the others send through the first one's.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "dpdk/dpdk_port.h"
+#include "dpdk/lcores.h"
+#include "dpdk/relayed_pair.h"
+#include "memif_device.h"
+
+namespace suede {
+namespace {
+
+class RelayTest : public testing::Test {
+ protected:
+  // A memif's end is for good, so all tests share them. The server has three lcores.
+  static void SetUpTestSuite() {
+    server_ = Open("server", 3);
+    client_ = Open("client", 1);
+    ASSERT_TRUE(server_ != nullptr && client_ != nullptr);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!server_->link().up || !client_->link().up) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "no link";
+      server_->RefreshLink();
+      client_->RefreshLink();
+      SleepNs(1'000'000);
+    }
+  }
+  static void TearDownTestSuite() {
+    delete client_;
+    delete server_;
+    unlink(MemifSocket().c_str());
+  }
+  static DpdkPort* Open(const std::string& role, uint16_t lcores) {
+    PortOptions options;
+    options.name = role;
+    options.device = MemifDevice(role);
+    options.lcores = lcores;
+    options.pool_frames = 2048;
+    auto port = DpdkPort::Open(options);
+    EXPECT_TRUE(port.ok()) << port.status();
+    return port.ok() ? port->release() : nullptr;
+  }
+  void SetUp() override {
+    free_server_ = server_->FreeFrames();
+    free_client_ = client_->FreeFrames();
+  }
+  void TearDown() override {
+    EXPECT_EQ(server_->FreeFrames(), free_server_) << "a frame leaked";
+    EXPECT_EQ(client_->FreeFrames(), free_client_) << "a frame leaked";
+  }
+
+  // Frames with a number each, as the lcore has them in flight.
+  static std::vector<Frame*> Make(uint32_t lcore, uint32_t count) {
+    std::vector<Frame*> frames(count);
+    EXPECT_EQ(server_->pair(lcore).Allocate(frames.data(), count), count);
+    for (uint32_t i = 0; i < count; ++i) {
+      frames[i]->data = frames[i]->buffer + Frame::kCommandOffset;
+      frames[i]->length = 60;
+      std::memset(frames[i]->data, 0, 60);
+      std::memcpy(frames[i]->data, &i, sizeof i);
+      frames[i]->data[59] = static_cast<uint8_t>(lcore);
+    }
+    return frames;
+  }
+  // A turn of the server's first lcore.
+  static uint32_t Turn() {
+    Frame* frames[32];
+    const uint32_t got = server_->pair(0).Receive(frames, 32);
+    server_->pair(0).Release(frames, got);
+    return got;
+  }
+  // Adds the numbers that have come from a lcore of the server's.
+  static void Take(std::vector<uint32_t> (*numbers)[3]) {
+    Frame* frames[32];
+    while (const uint32_t got = client_->pair().Receive(frames, 32)) {
+      for (uint32_t i = 0; i < got; ++i) {
+        uint32_t number = 0;
+        std::memcpy(&number, frames[i]->data, sizeof number);
+        (*numbers)[frames[i]->data[59]].push_back(number);
+      }
+      client_->pair().Release(frames, got);
+    }
+  }
+  static void ExpectInOrder(const std::vector<uint32_t>& numbers, uint32_t count) {
+    ASSERT_EQ(numbers.size(), count);
+    for (uint32_t i = 0; i < count; ++i) ASSERT_EQ(numbers[i], i);
+  }
+
+  static DpdkPort* server_;
+  static DpdkPort* client_;
+  uint32_t free_server_ = 0;
+  uint32_t free_client_ = 0;
+};
+DpdkPort* RelayTest::server_ = nullptr;
+DpdkPort* RelayTest::client_ = nullptr;
+
+TEST_F(RelayTest, AllSendThroughOneQueuePairInOrder) {
+  constexpr uint32_t kCount = 300;
+  EXPECT_EQ(server_->queues(), 1U);
+  std::vector<Frame*> frames[3];
+  for (uint32_t lcore = 0; lcore < 3; ++lcore) frames[lcore] = Make(lcore, kCount);
+  uint32_t sent[3] = {};
+  std::vector<uint32_t> came[3];
+  for (int turn = 0; turn < 1000 && came[0].size() + came[1].size() + came[2].size() < 3 * kCount;
+       ++turn) {
+    for (uint32_t lcore = 0; lcore < 3; ++lcore) {
+      const uint32_t burst = std::min(kCount - sent[lcore], 7 + lcore);
+      sent[lcore] += server_->pair(lcore).Transmit(frames[lcore].data() + sent[lcore], burst);
+    }
+    Turn();
+    Take(&came);
+  }
+  for (uint32_t lcore = 0; lcore < 3; ++lcore) {
+    ExpectInOrder(came[lcore], kCount);
+    for (Frame* frame : frames[lcore]) EXPECT_FALSE(server_->pair(lcore).IsBusy(frame));
+    server_->pair(lcore).Release(frames[lcore].data(), kCount);
+  }
+}
+
+TEST_F(RelayTest, WhatTheFirstHasNotSentIsBusyAndNoMoreIsTakenThanThereIsRoom) {
+  constexpr uint32_t kCount = Relay::kFrames + 200;
+  std::vector<Frame*> frames = Make(1, kCount);
+  EXPECT_EQ(server_->pair(1).Transmit(frames.data(), kCount), Relay::kFrames);
+  EXPECT_EQ(server_->pair(1).Transmit(frames.data() + Relay::kFrames, 1), 0U);
+  for (uint32_t i = 0; i < kCount; ++i) {
+    EXPECT_EQ(server_->pair(1).IsBusy(frames[i]), i < Relay::kFrames);
+  }
+  std::vector<uint32_t> came[3];
+  Turn();  // takes a burst, which makes room
+  EXPECT_EQ(server_->pair(1).Transmit(frames.data() + Relay::kFrames, 200), Relay::kTaken);
+  // A frame that its owner gives up on the way is the device's alone.
+  server_->pair(1).Release(frames.data(), kCount);
+  for (int turn = 0; turn < 100; ++turn) {
+    Turn();
+    Take(&came);
+  }
+  ExpectInOrder(came[1], Relay::kFrames + Relay::kTaken);
+}
+
+TEST_F(RelayTest, WhatIsReceivedComesToTheFirst) {
+  Frame* frame = nullptr;
+  ASSERT_EQ(client_->pair().Allocate(&frame, 1), 1U);
+  frame->data = frame->buffer + Frame::kCommandOffset;
+  frame->length = 60;
+  ASSERT_EQ(client_->pair().Transmit(&frame, 1), 1U);
+  client_->pair().Release(&frame, 1);
+  EXPECT_EQ(server_->pair(1).Receive(&frame, 1), 0U);
+  EXPECT_EQ(Turn(), 1U);
+}
+
+}  // namespace
+}  // namespace suede

@@ -1,0 +1,246 @@
+"""Several lcores on one port: each has a queue pair of its own there, or a part in the only one."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+import client
+import e2e
+import links
+import test_command_line
+import test_packets
+
+SIDES = {"left": (0, 2), "right": (1, 3)}  # XPUs
+VCS = "0", "1"
+
+
+def own_address(encapsulation, xpu):
+    return {"ip": e2e.ip_of(xpu)} if encapsulation == "udp4" else {}
+
+
+def config_of(directory, side, device, lcores, encapsulation="udp4"):
+    """Two XPUs on port p0, each on an lcore of its own where there are two. The XPUs of the other
+    side are peers."""
+    own, peers = (SIDES[s] for s in (("left", "right") if side == "left" else ("right", "left")))
+    cpus = (sorted(os.sched_getaffinity(0)) * 2)[:2]
+    if side == "right" and lcores == 1:
+        cpus.reverse()
+    cpus = cpus[:lcores]
+    if len(set(cpus)) < lcores:
+        pytest.skip("takes two CPUs")
+    config = e2e.endpoint_config(directory, side, device)
+    config["lcores"] = [{"cpu": cpu, "idle": "sleep"} for cpu in cpus]
+    config["ports"][0]["encapsulation"] = encapsulation
+    if encapsulation != "udp4":
+        del config["ports"][0]["mac"]
+    config["instances"] = [
+        {"xpu": xpu, "lcore": cpus[number % lcores],
+         "ports": [{"port": "p0", **own_address(encapsulation, xpu)}]}
+        for number, xpu in enumerate(own)]
+    far = {"mac": e2e.mac_of(peers[0])} if encapsulation == "udp4" else {}
+    config["peers"] = [
+        {"xpu": xpu, "ports": [{"port": "p0", **own_address(encapsulation, xpu), **far}]}
+        for xpu in peers]
+    return config
+
+
+@contextlib.contextmanager
+def pair(directory, lcores, devices=None, encapsulation="udp4", prefixes=((), ()), changes=None):
+    devices = devices or [e2e.memif_device(directory, role).replace("bsize=2112", "bsize=2176")
+                          for role in ("server", "client")]
+    left, right = (e2e.changed(config_of(directory, side, device, count, encapsulation),
+                               changes or {})
+                   for side, device, count in zip(SIDES, devices, lcores))
+    with e2e.Daemon(directory, left, prefix=prefixes[0]) as left, \
+         e2e.Daemon(directory, right, prefix=prefixes[1]) as right:
+        for daemon in (left, right):
+            daemon.wait_for_link()
+        yield left, right
+
+
+class Load:
+    """From each XPU on the left to both on the right and back, with the content checked."""
+
+    def __init__(self, stack, directory, left, right, *arguments, prefixes=((), ())):
+        self.servers = []
+        for xpu in SIDES["right"]:
+            for vc in VCS:
+                server = e2e.perf_server(directory, right, vc, "--xpuid", xpu, prefix=prefixes[1])
+                stack.callback(server.kill)
+                self.servers.append(server)
+        self.files = [directory / f"load-{xpu}.json" for xpu in SIDES["left"]]
+        self.clients = [
+            stack.enter_context(e2e.perf(
+                directory, f"load-{xpu}", left.socket, "--xpuid", xpu, "--destinations", "1,3",
+                "--vcs", vc, "--bidirectional", "--check", "--drain", 30, "--json", file, *arguments,
+                prefix=prefixes[0]))
+            for xpu, vc, file in zip(SIDES["left"], VCS, self.files)]
+
+    def end(self, interrupt=False):
+        """Commands delivered, none of which was lost, doubled or out of order."""
+        for process in self.clients:
+            if interrupt:
+                process.signal(signal.SIGINT)
+        for process in self.clients:
+            process.expect(0, e2e.TRAFFIC_S)
+        for process in self.servers:
+            process.signal(signal.SIGTERM)
+            process.expect(0, e2e.START_S)
+        return sum(e2e.check_results(e2e.results_of(file)) for file in self.files)
+
+
+def check_ends(left, right):
+    """Both end; what one sent the other handed to its clients."""
+    for daemon in (left, right):
+        assert daemon.terminate() == 0, daemon.report()
+    a, b = left.counters(), right.counters()
+    assert a["tx_commands_total"] == b["rx_commands_total"], (a, b)
+    assert b["tx_commands_total"] == a["rx_commands_total"], (a, b)
+    for name in ("tx_drop_unreachable_total", "rx_drop_rcrc_total", "rx_drop_destination_total",
+                 "rx_drop_not_sue_total", "rx_drop_malformed_total", "hello_mismatch_total"):
+        assert a[name] == b[name] == 0, name
+    return a, b
+
+
+def sets_of(daemon, scope):
+    sets = e2e.managed(daemon, "counters", "get", "--scope", scope)["sets"]
+    return [counters["counters"] for counters in sets]
+
+
+def lcores_of(daemon):
+    port, = e2e.managed(daemon, "ports", "list")["ports"]
+    return port["lcores"]
+
+
+# A parsed frame of afh2c is not what it was before: who hands it over has to put it back.
+@pytest.mark.parametrize("lcores,encapsulation", [
+    ((2, 2), "udp4"), ((2, 2), "afh2c"), ((2, 1), "udp4"), ((1, 2), "udp4")])
+def test_memif(directory, stack, lcores, encapsulation):
+    """Its ends need not have the same number of lcores: a memif has one queue pair."""
+    with pair(directory, lcores, encapsulation=encapsulation) as (left, right):
+        for daemon, count in zip((left, right), lcores):
+            assert lcores_of(daemon) == [row["cpu"] for row in daemon.config["lcores"]]
+            assert len(lcores_of(daemon)) == count
+        load = Load(stack, directory, left, right, "--duration", 1)
+        assert load.end() > 1000
+        for daemon, count in zip((left, right), lcores):
+            for counters in sets_of(daemon, "instance"):
+                assert counters["tx_pdus_total"] and counters["rx_pdus_total"]
+            handed = [counters["rx_handed_over_total"] for counters in sets_of(daemon, "lcore")]
+            # The first lcore receives for both.
+            assert handed[0] > 0 if count == 2 else handed == [0], handed
+            assert handed[1:] in ([], [0])
+        check_ends(left, right)
+
+
+def af_packet(interface, queues):
+    return links.af_packet(interface) + (f",qpairs={queues}" if queues else "")
+
+
+def test_af_packet(directory, as_root, stack):
+    """The kernel chooses the queue that a frame comes by; what is not SUE's comes by any, too."""
+    del as_root
+    with links.namespaces(2088) as (ends, _):
+        prefixes = [prefix for prefix, _ in ends]
+        devices = [links.af_packet(interface, 4096) + ",qpairs=2" for _, interface in ends]
+        with pair(directory, (2, 2), devices, prefixes=prefixes) as (left, right):
+            load = Load(stack, directory, left, right, "--duration", 1, prefixes=prefixes)
+            with client.Packets(left.socket, receive=False) as sender, \
+                 client.Packets(right.socket) as receiver:
+                # From many stations: a queue is chosen by them.
+                packets = [test_packets.packet(i)[:6] + bytes([2, 0, 0, 0, 1, i]) +
+                           test_packets.packet(i)[12:] for i in range(64)]
+                got = []
+                for frame in packets:
+                    assert sender.send(frame) == 0
+
+                def all_there():
+                    got.extend(receiver.drain())
+                    return set(packets) <= set(got)
+
+                e2e.wait_until(all_there, e2e.START_S, "the packets")
+            assert load.end() > 1000
+            for daemon in (left, right):
+                taken = [counters["rx_frames_total"] for counters in sets_of(daemon, "lcore")]
+                assert sum(taken) > 1000, taken
+                port, = sets_of(daemon, "port")
+                assert port["port_tx_frames_total"] >= sum(
+                    counters["tx_frames_total"] for counters in sets_of(daemon, "lcore"))
+            for daemon in (left, right):
+                assert daemon.terminate() == 0, daemon.report()
+            a, b = left.counters(), right.counters()
+            assert a["tx_commands_total"] == b["rx_commands_total"], (a, b)
+            assert b["tx_commands_total"] == a["rx_commands_total"], (a, b)
+
+
+@pytest.mark.parametrize("lcores,queues,says", [
+    (2, None, "2 lcores serve it, and the device has 1 pair of queues: give it qpairs=2 "),
+    (1, 2, "1 lcore serves it, and the device has 2 pairs of queues: give it qpairs=1 ")])
+def test_queues_that_do_not_fit(directory, as_root, lcores, queues, says):
+    del as_root
+    config = config_of(directory, "left", af_packet("lo", queues), lcores)
+    config["ports"][0]["mtu_bytes"] = 1500
+    config["packing"] = {"limit_bytes": 1024}
+    message = test_command_line.refused(directory, config)
+    assert "port p0 (net_af_packet0,iface=lo" in message and says in message, message
+
+
+def test_a_port_is_set_down_and_up_on_all_its_lcores(directory, stack):
+    patient = {"transport": {"max_tries": 60, "rto_max_us": 100000}}
+    with pair(directory, (2, 2), changes=patient) as (left, right):
+        load = Load(stack, directory, left, right, "--duration", 600, "--rate", 5000)
+
+        def received():
+            return [row["rx_pdus_total"] for d in (left, right) for row in sets_of(d, "instance")]
+
+        def goes_on():
+            before = received()
+            e2e.wait_until(lambda: all(now >= then + 20 for now, then in zip(received(), before)),
+                           e2e.TRAFFIC_S, "traffic")
+
+        goes_on()
+        for _ in range(2):
+            # For less than it takes to find a peer unreachable.
+            e2e.suedectl(left, "ports", "set_admin", "p0", "down")
+            port, = e2e.managed(left, "ports", "list")["ports"]
+            assert port["admin"] == "down"
+            sent = [row["tx_frames_total"] for row in sets_of(left, "lcore")]
+            time.sleep(0.01)
+            assert [row["tx_frames_total"] for row in sets_of(left, "lcore")] == sent
+            e2e.suedectl(left, "ports", "set_admin", "p0", "up")
+            goes_on()
+        assert load.end(interrupt=True) > 100
+        check_ends(left, right)
+
+
+def test_peers_are_learnt_for_all_lcores(directory, as_root, stack):
+    """Through one TAP device, whose packets the first lcore carries."""
+    del as_root
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        pytest.skip("takes /dev/net/tun")
+    with links.empty_namespaces(2) as names:
+        prefixes = [["ip", "netns", "exec", name] for name in names]
+        configs = []
+        for side, role in (("left", "server"), ("right", "client")):
+            config = config_of(directory, side, e2e.memif_device(directory, role), 2)
+            config["ports"][0].update({"tap": "sue0", "tap_prefix": 24})
+            for peer in config["peers"]:
+                del peer["ports"][0]["mac"]
+            configs.append(config)
+        with e2e.Daemon(directory, configs[0], prefix=prefixes[0]) as left, \
+             e2e.Daemon(directory, configs[1], prefix=prefixes[1]) as right:
+            for daemon in (left, right):
+                daemon.wait_for_link()
+                e2e.wait_until(
+                    lambda d=daemon: not any(p["resolving"] for p in
+                                             e2e.managed(d, "peers", "list")["peers"]),
+                    e2e.START_S, "the peers' addresses")
+            subprocess.run([*prefixes[0], "ping", "-c", "2", "-i", "0.2", "-W", "10", e2e.ip_of(3)],
+                           check=True, capture_output=True, timeout=60)
+            load = Load(stack, directory, left, right, "--duration", 0.5, prefixes=prefixes)
+            assert load.end() > 100
+            check_ends(left, right)

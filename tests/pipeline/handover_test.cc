@@ -1,0 +1,283 @@
+// Two pipelines that share a port: what one receives for the other's instance arrives there, in
+// order, whichever queue of the device it came by.
+#include "pipeline/handover.h"
+
+#include <deque>
+#include <functional>
+#include <utility>
+
+#include "bench.h"
+
+namespace suede {
+namespace {
+
+// A device with a receive queue for each of two lcores.
+class TwoQueues {
+ public:
+  // Which queue a frame comes by.
+  using Steer = std::function<uint32_t(const Frame&)>;
+
+  TwoQueues(SimPort* wire, Steer steer) : wire_(wire), steer_(std::move(steer)) {
+    for (uint32_t number : {0u, 1u}) queues_.push_back(std::make_unique<Queue>(this, number));
+  }
+  Port* queue(uint32_t number) { return queues_[number].get(); }
+  SimPort* wire() { return wire_; }
+
+ private:
+  class Queue final : public Port {
+   public:
+    Queue(TwoQueues* device, uint32_t number) : device_(device), number_(number) {}
+    uint32_t Receive(Frame** frames, uint32_t max) override {
+      device_->Sort();
+      uint32_t count = 0;
+      for (std::deque<Frame*>& mine = device_->waiting_[number_]; count < max && !mine.empty();) {
+        frames[count++] = mine.front();
+        mine.pop_front();
+      }
+      return count;
+    }
+    uint32_t Transmit(Frame* const* frames, uint32_t count) override {
+      return device_->wire_->Transmit(frames, count);
+    }
+    bool IsBusy(const Frame* frame) const override { return device_->wire_->IsBusy(frame); }
+    uint32_t Allocate(Frame** frames, uint32_t count) override {
+      return device_->wire_->Allocate(frames, count);
+    }
+    void Release(Frame* const* frames, uint32_t count) override {
+      device_->wire_->Release(frames, count);
+    }
+    uint32_t max_frame_bytes() const override { return SimPort::kMaxFrameBytes; }
+    bool Offers(TxOffload offload) const override { return device_->wire_->Offers(offload); }
+    LinkState link() const override { return device_->wire_->link(); }
+
+   private:
+    TwoQueues* const device_;
+    const uint32_t number_;
+  };
+  void Sort() {
+    Frame* frame;
+    while (wire_->Receive(&frame, 1) == 1) waiting_[steer_(*frame) % 2].push_back(frame);
+  }
+
+  SimPort* const wire_;
+  const Steer steer_;
+  std::vector<std::unique_ptr<Queue>> queues_;
+  std::deque<Frame*> waiting_[2];
+};
+
+// The XPU that a frame is for.
+uint32_t DestinationOf(const Frame& frame) { return frame.data[33] - (IpOf(0) & 0xff); }
+
+uint32_t First(const Frame& /*frame*/) { return 0; }
+uint32_t Second(const Frame& /*frame*/) { return 1; }
+uint32_t AsTheyAreFor(const Frame& frame) { return DestinationOf(frame); }
+uint32_t ToTheOther(const Frame& frame) { return 1 - DestinationOf(frame); }
+
+// XPU 0 and XPU 1 are on two lcores behind one port, XPU 2 is behind another.
+class HandoverTest : public ByHandTest {
+ protected:
+  static constexpr uint32_t kFar = 2;
+
+  void StartPair(const TwoQueues::Steer& steer) {
+    device = std::make_unique<TwoQueues>(AddPort(0), steer);
+    lane = std::make_unique<PacketLane>(FrameRules{}, SimPort::kMaxFrameBytes, 64);
+    for (uint32_t xpu : {0u, 1u}) {
+      Host& host = NewHost(xpu, device->wire());
+      host.pipeline->AddPort(device->queue(xpu), {.mac = MacOf(0)},
+                             xpu == 0 ? lane.get() : nullptr);
+      host.pipeline->AddInstance(ParamsOf(xpu, {{kFar, kFar}}));
+    }
+    for (uint32_t xpu : {0u, 1u}) {
+      hosts[xpu]->pipeline->SharePort(0, {.from = &rings[1 - xpu],
+                                          .to = &rings[xpu],
+                                          .addresses = {{.low = IpOf(1 - xpu)}},
+                                          .packets = xpu == 0 ? nullptr : lane.get()});
+    }
+  }
+  void StartFar() {
+    Host& host = NewHost(kFar, AddPort(kFar));
+    host.pipeline->AddPort(host.port, {.mac = MacOf(kFar)});
+    host.pipeline->AddInstance(ParamsOf(kFar, {{0, 0}, {1, 0}}));
+  }
+  // Instead of a far pipeline, one that is played by hand.
+  void StartByHand() { wire = AddPort(kFar); }
+
+  Host& NewHost(uint32_t number, SimPort* port) {
+    hosts.push_back(std::make_unique<Host>());
+    hosts.back()->number = number;
+    hosts.back()->port = port;
+    hosts.back()->pipeline = std::make_unique<Pipeline>();
+    return *hosts.back();
+  }
+  // Peers are XPUs, and whose MAC address they have.
+  InstanceParams ParamsOf(uint32_t xpu, const std::vector<std::pair<uint32_t, uint32_t>>& peers) {
+    InstanceParams p = params;
+    p.xpuid = static_cast<uint16_t>(xpu);
+    p.epoch = 1000;
+    p.planes = {{.port = 0, .address = {.low = IpOf(xpu)}}};
+    for (const auto& [peer, mac] : peers) {
+      p.peers.push_back({.xpuid = static_cast<uint16_t>(peer),
+                         .planes = {{.address = {.low = IpOf(peer)}, .mac = MacOf(mac)}}});
+    }
+    return p;
+  }
+  uint64_t OfLcore(uint32_t xpu, Counter counter) const {
+    return hosts[xpu]->pipeline->port_counters().Get(counter);
+  }
+  uint64_t OfInstance(uint32_t xpu, Counter counter) const {
+    return hosts[xpu]->pipeline->counters(0).Get(counter);
+  }
+  std::vector<uint8_t> FrameTo(uint32_t xpu) const {
+    ReliabilityHeader rh = Rh();
+    rh.xpuid = kFar;
+    return Build(rh, Command(1), kFar, xpu);
+  }
+
+  std::unique_ptr<TwoQueues> device;
+  std::unique_ptr<PacketLane> lane;
+  HandoverRing rings[2];  // from XPU 0's lcore, from XPU 1's
+};
+
+struct Steering {
+  const char* name;
+  TwoQueues::Steer steer;
+  uint32_t handing;  // lcores that hand over, a mask
+};
+
+class HandoverTrafficTest : public HandoverTest, public ::testing::WithParamInterface<Steering> {};
+
+TEST_P(HandoverTrafficTest, BothInstancesSendAndReceiveInOrder) {
+  constexpr uint8_t kCount = 80;
+  StartPair(GetParam().steer);
+  StartFar();
+  Client* near[] = {&Attach(*hosts[0]), &Attach(*hosts[1])};
+  Client& far = Attach(*hosts[2]);
+  std::vector<uint8_t> sent;
+  std::vector<uint8_t> received[2];
+  std::vector<uint8_t> answered;
+  for (uint8_t i = 0; i < kCount; ++i) {
+    sent.push_back(static_cast<uint8_t>(i * 3));
+    for (const uint16_t xpu : {uint16_t{0}, uint16_t{1}}) {
+      ASSERT_EQ(far.Send(TestCommand(8, 16, i), xpu), SendResult::kOk);
+      ASSERT_EQ(near[xpu]->Send(TestCommand(8, 16, i), kFar), SendResult::kOk);
+    }
+    Run(microseconds(i % 3 * 20));
+  }
+  ASSERT_TRUE(RunUntil([&] {
+    for (uint32_t xpu : {0u, 1u}) {
+      for (const uint8_t seed : near[xpu]->Receive()) received[xpu].push_back(seed);
+    }
+    for (const uint8_t seed : far.Receive()) answered.push_back(seed);
+    return received[0].size() + received[1].size() >= 2u * kCount && answered.size() >= 2u * kCount;
+  }));
+  EXPECT_EQ(received[0], sent);
+  EXPECT_EQ(received[1], sent);
+  EXPECT_EQ(answered.size(), 2u * kCount);
+  uint64_t frames = 0;
+  for (uint32_t xpu : {0u, 1u}) {
+    const bool hands = (GetParam().handing & 1u << xpu) != 0;
+    EXPECT_EQ(OfLcore(xpu, Counter::kRxHandedOver) != 0, hands) << xpu;
+    EXPECT_EQ(OfLcore(xpu, Counter::kRxHandoverFull), 0u);
+    EXPECT_EQ(OfLcore(xpu, Counter::kRxUnknownDestination), 0u);
+    EXPECT_EQ(OfInstance(xpu, Counter::kRxCommands), kCount);
+    EXPECT_EQ(OfInstance(xpu, Counter::kGoBacks), 0u);
+    frames += OfLcore(xpu, Counter::kRxFrames);
+  }
+  // Each frame is counted once, by who received it.
+  EXPECT_EQ(frames, OfLcore(2, Counter::kTxFrames));
+  Run(milliseconds(1));
+  EXPECT_LE(device->wire()->frames_out(), 2 * 3 * kBurst);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, HandoverTrafficTest,
+    ::testing::Values(Steering{"AllByTheFirst", First, 1}, Steering{"AllByTheSecond", Second, 2},
+                      Steering{"EachByItsOwn", AsTheyAreFor, 0},
+                      Steering{"EachByTheOther", ToTheOther, 3}),
+    [](const auto& test) { return test.param.name; });
+
+TEST_F(HandoverTest, AFullRingDropsAndCounts) {
+  StartPair(First);
+  StartByHand();
+  std::unique_ptr<Host> asleep = std::move(hosts[1]);
+  hosts.pop_back();
+  const uint32_t frames_before = device->wire()->frames_out();
+  constexpr uint32_t kMore = 96;
+  for (uint32_t i = 0; i < kHandoverFrames + kMore; i += 32) {
+    Inject(std::vector(32, FrameTo(1)));
+  }
+  EXPECT_EQ(OfLcore(0, Counter::kRxHandedOver), kHandoverFrames);
+  EXPECT_EQ(OfLcore(0, Counter::kRxHandoverFull), kMore);
+  // Its own are not held up.
+  Inject({FrameTo(0)});
+  EXPECT_EQ(OfInstance(0, Counter::kRxBeforeHello), 1u);
+  hosts.push_back(std::move(asleep));
+  Run(microseconds(100));
+  EXPECT_EQ(OfInstance(1, Counter::kRxBeforeHello), kHandoverFrames);
+  Inject({FrameTo(1)});
+  EXPECT_EQ(OfInstance(1, Counter::kRxBeforeHello), kHandoverFrames + 1);
+  EXPECT_EQ(OfLcore(0, Counter::kRxHandoverFull), kMore);
+  Run(milliseconds(1));
+  EXPECT_LE(device->wire()->frames_out(), frames_before + 2 * 3 * kBurst);
+}
+
+TEST_F(HandoverTest, APortOrInstanceThatIsDownTakesNothingThatIsHandedToIt) {
+  StartPair(First);
+  StartByHand();
+  const auto set = [&](uint32_t xpu, LcoreRequestKind kind, bool up) {
+    ASSERT_TRUE(hosts[xpu]->pipeline->mailbox().requests.Push({.kind = kind, .up = up}));
+    Run(microseconds(10));
+  };
+  set(1, LcoreRequestKind::kSetInstance, false);
+  Inject({FrameTo(1), FrameTo(0)});
+  EXPECT_EQ(OfInstance(1, Counter::kRxAdminDown), 1u);
+  EXPECT_EQ(OfInstance(0, Counter::kRxBeforeHello), 1u);
+  set(1, LcoreRequestKind::kSetInstance, true);
+  set(1, LcoreRequestKind::kSetPort, false);
+  Inject({FrameTo(1), FrameTo(0)});
+  EXPECT_EQ(OfLcore(1, Counter::kRxAdminDown), 1u);
+  EXPECT_EQ(OfInstance(0, Counter::kRxBeforeHello), 2u);
+  set(1, LcoreRequestKind::kSetPort, true);
+  // The lcore by whose queue it comes is down: it does not get that far.
+  set(0, LcoreRequestKind::kSetPort, false);
+  Inject({FrameTo(1), FrameTo(0)});
+  EXPECT_EQ(OfLcore(0, Counter::kRxAdminDown), 2u);
+  EXPECT_EQ(OfInstance(1, Counter::kRxBeforeHello), 0u);
+  set(0, LcoreRequestKind::kSetPort, true);
+  Inject({FrameTo(1), FrameTo(0)});
+  EXPECT_EQ(OfInstance(1, Counter::kRxBeforeHello), 1u);
+  EXPECT_EQ(OfInstance(0, Counter::kRxBeforeHello), 3u);
+}
+
+TEST_F(HandoverTest, WhatIsForNobodyGoesNowhere) {
+  StartPair(Second);
+  StartByHand();
+  Inject({FrameTo(7)});
+  EXPECT_EQ(OfLcore(1, Counter::kRxUnknownDestination), 1u);
+  EXPECT_EQ(OfLcore(1, Counter::kRxHandedOver), 0u);
+}
+
+TEST_F(HandoverTest, ManagementPacketsReachTheFirstLcoresLane) {
+  StartPair(Second);
+  StartByHand();
+  std::vector<uint8_t> arp = FrameTo(1);
+  arp[12] = 0x08;
+  arp[13] = 0x06;
+  Inject({arp});
+  EXPECT_EQ(OfLcore(1, Counter::kRxNotSue), 1u) << "nobody receives them";
+  lane->SetReceiving(true);
+  Inject({arp});
+  EXPECT_EQ(OfLcore(1, Counter::kRxHandedOver), 1u);
+  EXPECT_EQ(OfLcore(0, Counter::kMgmtRxPackets), 1u);
+  const std::span<const uint8_t> up = lane->Received();
+  EXPECT_EQ(std::vector<uint8_t>(up.begin(), up.end()), arp);
+  // A broken one of SUE's is not among them.
+  std::vector<uint8_t> broken = FrameTo(0);
+  broken[24] ^= 1;
+  Inject({broken});
+  EXPECT_EQ(OfLcore(1, Counter::kRxIpChecksum), 1u);
+  EXPECT_EQ(OfLcore(1, Counter::kRxHandedOver), 1u);
+}
+
+}  // namespace
+}  // namespace suede
