@@ -9,7 +9,7 @@
 namespace suede {
 namespace {
 
-constexpr Encap kBoth[] = {Encap::kAfh2, Encap::kAfh2c};
+constexpr Encap kBothAfh2[] = {Encap::kAfh2, Encap::kAfh2c};
 
 HeaderSpec Spec(Encap encap) { return SpecOf({encap, false}); }
 
@@ -46,7 +46,7 @@ TEST(Afh2c, Fields) {
 }
 
 TEST(Afh2, FirstOctet) {
-  for (const Encap encap : kBoth) {
+  for (const Encap encap : kBothAfh2) {
     // W, V, bits 5 and 4, Z, Y, X: each of them says what the rest is.
     for (const uint8_t bit : Octets{0x80, 0x40, 0x20, 0x10, 0x08, 0x04, 0x02}) {
       ExpectError(encap, FrameError::kNotSue, [bit](Octets& frame) { frame[0] ^= bit; });
@@ -56,7 +56,7 @@ TEST(Afh2, FirstOctet) {
 }
 
 TEST(Afh2, Multicast) {
-  for (const Encap encap : kBoth) {
+  for (const Encap encap : kBothAfh2) {
     ExpectError(encap, FrameError::kMulticast, [](Octets& frame) { frame[0] |= 1; });
     // It is told from a frame that ends too early.
     ExpectError(encap, FrameError::kMulticast, [](Octets& frame) {
@@ -84,7 +84,7 @@ TEST(Afh2c, NoHopCount) {
 }
 
 TEST(Afh2, TagsAreNotLookedThrough) {
-  for (const Encap encap : kBoth) {
+  for (const Encap encap : kBothAfh2) {
     ExpectError(encap, FrameError::kNotSue, [](Octets& frame) {
       const Octets tag{0x81, 0x00, 0x00, 0x64};
       frame.insert(frame.begin() + 12, tag.begin(), tag.end());

@@ -9,22 +9,22 @@
 namespace suede {
 namespace {
 
-HeaderSpec Spec(bool tagged) { return SpecOf({Encap::kUdp6, tagged}); }
-const FrameRules kRules = RulesOf(Encap::kUdp6, Spec(false));
+HeaderSpec Spec6(bool tagged) { return SpecOf({Encap::kUdp6, tagged}); }
+const FrameRules kRules6 = RulesOf(Encap::kUdp6, Spec6(false));
 
 Octets Build(bool tagged, const Octets& commands = Octets(40, 0x12)) {
-  return BuildOctets(Encap::kUdp6, Spec(tagged), commands);
+  return BuildOctets(Encap::kUdp6, Spec6(tagged), commands);
 }
 
 // Runs `mend` on a good frame, untagged and tagged, sets the UDP checksum right and parses it.
-void ExpectError(FrameError expected, const std::function<void(uint8_t* ip)>& mend) {
+void ExpectError6(FrameError expected, const std::function<void(uint8_t* ip)>& mend) {
   for (const bool tagged : {false, true}) {
     Octets frame = Build(tagged);
     uint8_t* ip = &frame[tagged ? 18 : 14];
     mend(ip);
     if (LoadBe16(ip + 44) < frame.size() - 60) SetUdpChecksum(Encap::kUdp6, ip);
-    EXPECT_EQ(ErrorOf(kRules, frame), expected) << "tagged " << tagged;
-    EXPECT_EQ(ErrorOf(kRules, frame, true), expected) << "tagged " << tagged;
+    EXPECT_EQ(ErrorOf(kRules6, frame), expected) << "tagged " << tagged;
+    EXPECT_EQ(ErrorOf(kRules6, frame, true), expected) << "tagged " << tagged;
   }
 }
 
@@ -39,7 +39,7 @@ TEST(Udp6, ChecksumOfEveryLength) {
   uint8_t* pdu = buffer.data() + 100;
   std::mt19937 random(5);
   for (uint32_t bytes = 12; bytes <= 4108; ++bytes) {
-    HeaderSpec spec = Spec(bytes % 2 != 0);
+    HeaderSpec spec = Spec6(bytes % 2 != 0);
     spec.source.high = uint64_t{random()} << 32 | random();
     spec.destination.low = uint64_t{random()} << 32 | random();
     for (uint32_t i = 0; i < 4; ++i) pdu[random() % bytes] = static_cast<uint8_t>(random());
@@ -48,7 +48,7 @@ TEST(Udp6, ChecksumOfEveryLength) {
     const uint8_t* ip = frame + header.l2_length;
     ASSERT_EQ(Checksum(ip + 40, bytes + 8, Ipv6PseudoSum(ip)), 0) << bytes;
     ASSERT_NE(LoadBe16(ip + 46), 0) << bytes;
-    ASSERT_EQ(ParseFrame(kRules, frame, header.length + bytes, false).error, FrameError::kNone);
+    ASSERT_EQ(ParseFrame(kRules6, frame, header.length + bytes, false).error, FrameError::kNone);
   }
 }
 
@@ -56,7 +56,7 @@ TEST(Udp6, ChecksumOfEveryLength) {
 TEST(Udp6, ChecksumZeroGoesAsOnes) {
   Octets buffer(200, 0x35);
   uint8_t* pdu = buffer.data() + 100;
-  const HeaderTemplate header = MakeTemplate(Encap::kUdp6, Spec(false));
+  const HeaderTemplate header = MakeTemplate(Encap::kUdp6, Spec6(false));
   uint32_t ones = 0;
   for (uint32_t value = 0; value < 0x10000; ++value) {
     StoreBe16(pdu + 10, static_cast<uint16_t>(value));
@@ -64,7 +64,7 @@ TEST(Udp6, ChecksumZeroGoesAsOnes) {
     const uint16_t checksum = LoadBe16(frame + 60);
     ASSERT_NE(checksum, 0);
     if (checksum == 0xffff) ++ones;
-    ASSERT_EQ(ParseFrame(kRules, frame, 82, false).error, FrameError::kNone);
+    ASSERT_EQ(ParseFrame(kRules6, frame, 82, false).error, FrameError::kNone);
   }
   EXPECT_GE(ones, 1u);
 }
@@ -73,54 +73,54 @@ TEST(Udp6, OffloadLeavesThePseudoHeadersSum) {
   for (const uint32_t bytes : {12u, 13u, 100u, 4108u}) {
     Octets buffer(4300, 0x35);
     uint8_t* frame =
-        WriteHeader(MakeTemplate(Encap::kUdp6, Spec(false)), buffer.data() + 100, bytes, true);
+        WriteHeader(MakeTemplate(Encap::kUdp6, Spec6(false)), buffer.data() + 100, bytes, true);
     const uint8_t* ip = frame + 14;
     EXPECT_EQ(LoadBe16(ip + 46), Ipv6PseudoSum(ip));
     // What a device does: the sum over the datagram, its checksum field included, complemented.
     StoreBe16(frame + 60, Checksum(ip + 40, bytes + 8));
-    EXPECT_EQ(ParseFrame(kRules, frame, 62 + bytes, false).error, FrameError::kNone);
+    EXPECT_EQ(ParseFrame(kRules6, frame, 62 + bytes, false).error, FrameError::kNone);
   }
 }
 
 TEST(Udp6, NotSue) {
-  ExpectError(FrameError::kNotSue, [](uint8_t* ip) { StoreBe16(ip - 2, 0x0800); });
-  ExpectError(FrameError::kNotSue, [](uint8_t* ip) { ip[6] = 6; });
-  ExpectError(FrameError::kNotSue, [](uint8_t* ip) { StoreBe16(ip + 42, 4790); });
+  ExpectError6(FrameError::kNotSue, [](uint8_t* ip) { StoreBe16(ip - 2, 0x0800); });
+  ExpectError6(FrameError::kNotSue, [](uint8_t* ip) { ip[6] = 6; });
+  ExpectError6(FrameError::kNotSue, [](uint8_t* ip) { StoreBe16(ip + 42, 4790); });
   // Extension headers, behind which our port may stand.
   for (const uint8_t extension : Octets{0, 43, 44, 50, 51, 60}) {
-    ExpectError(FrameError::kNotSue, [extension](uint8_t* ip) { ip[6] = extension; });
+    ExpectError6(FrameError::kNotSue, [extension](uint8_t* ip) { ip[6] = extension; });
   }
 }
 
 TEST(Udp6, IpHeader) {
-  ExpectError(FrameError::kIpHeader, [](uint8_t* ip) { ip[0] = 0x45; });
-  ExpectError(FrameError::kIpHeader, [](uint8_t* ip) { ip[0] = 0x7b; });
-  ExpectError(FrameError::kIpHeader, [](uint8_t* ip) { StoreBe16(ip + 4, 7); });
-  ExpectError(FrameError::kIpHeader, [](uint8_t* ip) { StoreBe16(ip + 4, 0); });  // a jumbogram
+  ExpectError6(FrameError::kIpHeader, [](uint8_t* ip) { ip[0] = 0x45; });
+  ExpectError6(FrameError::kIpHeader, [](uint8_t* ip) { ip[0] = 0x7b; });
+  ExpectError6(FrameError::kIpHeader, [](uint8_t* ip) { StoreBe16(ip + 4, 7); });
+  ExpectError6(FrameError::kIpHeader, [](uint8_t* ip) { StoreBe16(ip + 4, 0); });  // a jumbogram
 }
 
 TEST(Udp6, LengthsThatRunOut) {
-  ExpectError(FrameError::kTruncated, [](uint8_t* ip) { StoreBe16(ip + 4, 0xffff); });
-  ExpectError(FrameError::kTruncated, [](uint8_t* ip) { StoreBe16(ip + 44, 0xffff); });
-  ExpectError(FrameError::kTruncated, [](uint8_t* ip) { StoreBe16(ip + 4, 61); });
-  ExpectError(FrameError::kTruncated, [](uint8_t* ip) { StoreBe16(ip + 4, 59); });
-  ExpectError(FrameError::kTruncated, [](uint8_t* ip) { StoreBe16(ip + 44, 61); });
+  ExpectError6(FrameError::kTruncated, [](uint8_t* ip) { StoreBe16(ip + 4, 0xffff); });
+  ExpectError6(FrameError::kTruncated, [](uint8_t* ip) { StoreBe16(ip + 44, 0xffff); });
+  ExpectError6(FrameError::kTruncated, [](uint8_t* ip) { StoreBe16(ip + 4, 61); });
+  ExpectError6(FrameError::kTruncated, [](uint8_t* ip) { StoreBe16(ip + 4, 59); });
+  ExpectError6(FrameError::kTruncated, [](uint8_t* ip) { StoreBe16(ip + 44, 61); });
   for (const uint16_t udp_bytes : std::vector<uint16_t>{0, 7, 8, 19}) {
-    ExpectError(FrameError::kTruncated,
+    ExpectError6(FrameError::kTruncated,
                 [udp_bytes](uint8_t* ip) { StoreBe16(ip + 44, udp_bytes); });
   }
-  ExpectError(FrameError::kNone, [](uint8_t* ip) { StoreBe16(ip + 44, 20); });
+  ExpectError6(FrameError::kNone, [](uint8_t* ip) { StoreBe16(ip + 44, 20); });
 }
 
 TEST(Udp6, UdpChecksum) {
   for (const uint32_t command_bytes : {40u, 41u, 42u, 43u}) {
     Octets frame = Build(false, Octets(command_bytes, 0x77));
-    EXPECT_EQ(ErrorOf(kRules, frame), FrameError::kNone);
+    EXPECT_EQ(ErrorOf(kRules6, frame), FrameError::kNone);
     for (size_t at = 22; at < frame.size(); ++at) {
       if (at == 56 || at == 57 || at == 58 || at == 59) continue;  // port and length
       frame[at] ^= 0x01;
-      EXPECT_EQ(ErrorOf(kRules, frame), FrameError::kUdpChecksum) << at;
-      EXPECT_EQ(ErrorOf(kRules, frame, true), FrameError::kNone) << at;
+      EXPECT_EQ(ErrorOf(kRules6, frame), FrameError::kUdpChecksum) << at;
+      EXPECT_EQ(ErrorOf(kRules6, frame, true), FrameError::kNone) << at;
       frame[at] ^= 0x01;
     }
   }
@@ -129,13 +129,13 @@ TEST(Udp6, UdpChecksum) {
 TEST(Udp6, NoChecksumAtAllIsAnError) {
   Octets frame = Build(false);
   StoreBe16(&frame[60], 0);
-  EXPECT_EQ(ErrorOf(kRules, frame), FrameError::kUdpChecksum);
-  EXPECT_EQ(ErrorOf(kRules, frame, true), FrameError::kUdpChecksum);
+  EXPECT_EQ(ErrorOf(kRules6, frame), FrameError::kUdpChecksum);
+  EXPECT_EQ(ErrorOf(kRules6, frame, true), FrameError::kUdpChecksum);
 }
 
 TEST(Udp6, FlowLabelAndHopLimitAreNoMatter) {
-  ExpectError(FrameError::kNone, [](uint8_t* ip) { StoreBe32(ip, 0x6bafffff); });
-  ExpectError(FrameError::kNone, [](uint8_t* ip) { ip[7] = 0; });
+  ExpectError6(FrameError::kNone, [](uint8_t* ip) { StoreBe32(ip, 0x6bafffff); });
+  ExpectError6(FrameError::kNone, [](uint8_t* ip) { ip[7] = 0; });
 }
 
 }  // namespace

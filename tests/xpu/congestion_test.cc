@@ -13,7 +13,7 @@
 namespace suede {
 namespace {
 
-constexpr SegmentShape kShape{.queue_count = 3,
+constexpr SegmentShape kAreaShape{.queue_count = 3,
                               .tx_lines = 64,
                               .rx_lines = 64,
                               .completion_count = 64,
@@ -32,12 +32,12 @@ struct CongestionTest : ::testing::Test {
   suede_congestion_area* Area(uint32_t queue) {
     return AtOffset<suede_congestion_area>(memory.base(), memory.offsets.congestion) + queue;
   }
-  SegmentMemory memory{kShape};
+  SegmentMemory memory{kAreaShape};
 };
 
 TEST_F(CongestionTest, EachQueueHasItsOwn) {
   CongestionWriter writers[3];
-  for (uint32_t q = 0; q < 3; ++q) writers[q] = CongestionWriter(memory.base(), kShape, q);
+  for (uint32_t q = 0; q < 3; ++q) writers[q] = CongestionWriter(memory.base(), kAreaShape, q);
   for (uint32_t q = 0; q < 3; ++q) writers[q].Show(StateOf(100 * q));
   writers[1].Show(StateOf(150));
   for (uint32_t q = 0; q < 3; ++q) {
@@ -61,7 +61,7 @@ TEST_F(CongestionTest, AnAreaThatIsNotThereOrNotInsideIsNone) {
 }
 
 TEST_F(CongestionTest, AStateThatIsNotFinishedIsNotGiven) {
-  CongestionWriter writer(memory.base(), kShape, 0);
+  CongestionWriter writer(memory.base(), kAreaShape, 0);
   writer.Show(StateOf(1));
   CongestionState state;
   Area(0)->state.sequence = 3;
@@ -75,7 +75,7 @@ TEST_F(CongestionTest, AStateThatIsNotFinishedIsNotGiven) {
 }
 
 TEST_F(CongestionTest, MapsNameTheDestinations) {
-  CongestionWriter writer(memory.base(), kShape, 2);
+  CongestionWriter writer(memory.base(), kAreaShape, 2);
   DestinationMap unreachable;
   DestinationMap paused;
   EXPECT_TRUE(unreachable.Set(1023, true));
@@ -94,7 +94,7 @@ TEST_F(CongestionTest, MapsNameTheDestinations) {
 }
 
 TEST_F(CongestionTest, WishesAreAnsweredInTheirPlace) {
-  CongestionWriter writer(memory.base(), kShape, 1);
+  CongestionWriter writer(memory.base(), kAreaShape, 1);
   CongestionReader reader = Reader(1);
   const uint32_t word = SUEDE_WISH_VALID | 5u << 16 | 700;
   reader.SetWish(3, word);
@@ -112,7 +112,7 @@ TEST_F(CongestionTest, WishesAreAnsweredInTheirPlace) {
 }
 
 TEST_F(CongestionTest, WishesTakeTurns) {
-  CongestionWriter writer(memory.base(), kShape, 1);
+  CongestionWriter writer(memory.base(), kAreaShape, 1);
   CongestionReader reader = Reader(1);
   for (const uint32_t slot : {0u, 2u, 15u}) reader.SetWish(slot, SUEDE_WISH_VALID | slot);
   for (const uint32_t slot : {0u, 2u, 15u, 0u, 2u, 15u}) {
@@ -125,7 +125,7 @@ TEST_F(CongestionTest, WishesTakeTurns) {
 }
 
 TEST_F(CongestionTest, WhatIsNoWishIsNotGiven) {
-  CongestionWriter writer(memory.base(), kShape, 0);
+  CongestionWriter writer(memory.base(), kAreaShape, 0);
   const uint32_t bad[] = {0, 5, SUEDE_WISH_VALID | 1024, SUEDE_WISH_VALID | 0xffff, 0x7fff0001};
   for (uint32_t i = 0; i < SUEDE_WISHES; ++i) Area(0)->wishes[i] = bad[i % 5];
   for (uint32_t i = 0; i < 2 * SUEDE_WISHES; ++i) EXPECT_FALSE(writer.NextWish().has_value());
@@ -135,7 +135,7 @@ TEST_F(CongestionTest, ReadersNeverSeeHalfAState) {
   constexpr uint32_t kUpdates = 200'000;
   std::atomic<bool> started{false};
   std::thread daemon([&] {
-    CongestionWriter writer(memory.base(), kShape, 0);
+    CongestionWriter writer(memory.base(), kAreaShape, 0);
     while (!started) std::this_thread::yield();
     for (uint32_t n = 1; n <= kUpdates; ++n) writer.Show(StateOf(n));
   });

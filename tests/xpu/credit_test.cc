@@ -5,7 +5,7 @@
 namespace suede {
 namespace {
 
-constexpr SegmentShape kShape{.tx_lines = 256,
+constexpr SegmentShape kCreditShape{.tx_lines = 256,
                               .rx_lines = 64,
                               .completion_count = 64,
                               .credit_lines = 10,
@@ -29,11 +29,11 @@ class CreditTest : public ::testing::Test {
     reader_.Release();
   }
   const TestCommand one_{16, 16, 1};
-  SegmentMemory memory_{kShape};
+  SegmentMemory memory_{kCreditShape};
   ClientQueue queue_{memory_.base(), 0};
-  TxRingReader reader_{memory_.base(), kShape, 0};
-  CreditWriter credits_{memory_.base(), kShape, 0};
-  CompletionWriter completions_{memory_.base(), kShape, 0};
+  TxRingReader reader_{memory_.base(), kCreditShape, 0};
+  CreditWriter credits_{memory_.base(), kCreditShape, 0};
+  CompletionWriter completions_{memory_.base(), kCreditShape, 0};
 };
 
 TEST_F(CreditTest, OneDestinationDoesNotStopAnother) {

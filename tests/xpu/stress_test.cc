@@ -17,7 +17,7 @@ constexpr uint64_t kCommands = 200'000;
 constexpr uint64_t kCommands = 2'000'000;
 #endif
 
-constexpr SegmentShape kShape{.tx_lines = 256,
+constexpr SegmentShape kStressShape{.tx_lines = 256,
                               .rx_lines = 512,
                               .completion_count = 128,
                               .credit_lines = 100,
@@ -30,10 +30,10 @@ TestCommand CommandOf(uint64_t n) {
 
 // The daemon: loops every command back into the client's receive ring, returns credit, completes.
 void Loop(SegmentMemory* memory) {
-  TxRingReader reader(memory->base(), kShape, 0);
-  CreditWriter credits(memory->base(), kShape, 0);
-  CompletionWriter completions(memory->base(), kShape, 0);
-  RxRingWriter writer(memory->base(), kShape, 0);
+  TxRingReader reader(memory->base(), kStressShape, 0);
+  CreditWriter credits(memory->base(), kStressShape, 0);
+  CompletionWriter completions(memory->base(), kStressShape, 0);
+  RxRingWriter writer(memory->base(), kStressShape, 0);
   for (uint64_t done = 0; done < kCommands;) {
     TxRecord records[32];
     const uint32_t count = reader.Poll(records, 32);
@@ -62,7 +62,7 @@ void Loop(SegmentMemory* memory) {
 }
 
 TEST(Stress, TwoThreads) {
-  SegmentMemory memory(kShape);
+  SegmentMemory memory(kStressShape);
   std::thread daemon(Loop, &memory);
   ClientQueue queue(memory.base(), 0);
   ClientReceiver receiver(memory.base(), 0);

@@ -10,7 +10,7 @@
 namespace suede {
 namespace {
 
-constexpr SegmentShape kSmall{.tx_lines = 64,
+constexpr SegmentShape kSmallTx{.tx_lines = 64,
                               .rx_lines = 64,
                               .completion_count = 64,
                               .credit_lines = 64,
@@ -34,8 +34,8 @@ class TxRingTest : public ::testing::Test {
     EXPECT_EQ(reader_.Poll(record, 2), 1u);
     return record[0];
   }
-  SegmentMemory memory_{kSmall};
-  TxRingReader reader_{memory_.base(), kSmall, 0};
+  SegmentMemory memory_{kSmallTx};
+  TxRingReader reader_{memory_.base(), kSmallTx, 0};
 };
 
 TEST_F(TxRingTest, GivesWhatTheClientSent) {
