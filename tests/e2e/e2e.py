@@ -204,7 +204,11 @@ class Daemon(Process):
     def start(self):
         super().start()
         is_json = self.config.get("log", {}).get("format") == "json"
-        self.wait_for_line('"message":"ready"' if is_json else "ready name=")
+        try:
+            self.wait_for_line('"message":"ready"' if is_json else "ready name=")
+        except E2eError:
+            self.kill()
+            raise
         return self
 
     def wait_for_line(self, text, seconds=START_S):
