@@ -4,6 +4,7 @@
 
 #include <rte_mbuf.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -81,6 +82,25 @@ inline void TakeBack(rte_mbuf* const* mbufs, uint32_t count) {
       rte_mbuf_refcnt_update(mbufs[i], -1);
     }
   }
+}
+
+// Gives `take` frames[0, count) in bursts, described and with the device's reference, until it takes
+// fewer than it is given. Returns how many it took.
+template <typename Take>
+inline uint32_t TransmitFrames(Frame* const* frames, uint32_t count, Take&& take) {
+  uint32_t done = 0;
+  while (done < count) {
+    const uint32_t burst = std::min(count - done, kPortBurst);
+    rte_mbuf* mbufs[kPortBurst];
+    PrepareBurst(frames + done, burst, count - done, mbufs);
+    const uint32_t taken = take(mbufs, burst);
+    done += taken;
+    if (taken < burst) {
+      TakeBack(mbufs + taken, burst - taken);
+      break;
+    }
+  }
+  return done;
 }
 
 }  // namespace suede::internal

@@ -35,18 +35,10 @@ inline ChecksumState ChecksumOf(uint64_t flags) {
 uint32_t QueuePair::Transmit(Frame* const* frames, uint32_t count) {
   if (!gate_.Enter()) [[unlikely]]
     return 0;
-  uint32_t done = 0;
-  while (done < count) {
-    const uint32_t burst = std::min(count - done, kPortBurst);
-    rte_mbuf* mbufs[kPortBurst];
-    internal::PrepareBurst(frames + done, burst, count - done, mbufs);
-    const uint32_t sent = rte_eth_tx_burst(id_, queue_, mbufs, static_cast<uint16_t>(burst));
-    done += sent;
-    if (sent < burst) {
-      internal::TakeBack(mbufs + sent, burst - sent);
-      break;
-    }
-  }
+  const uint32_t done =
+      internal::TransmitFrames(frames, count, [this](rte_mbuf** mbufs, uint32_t burst) -> uint32_t {
+        return rte_eth_tx_burst(id_, queue_, mbufs, static_cast<uint16_t>(burst));
+      });
   gate_.Leave();
   return done;
 }

@@ -19,7 +19,7 @@ namespace suede {
 
 class DpdkPort;
 
-// What is the same for all queue pairs of a device. Constant once it is open.
+// Constant once the device is open. All but `queue` is the same for all of its pairs.
 struct QueuePairParams {
   const DpdkPort* device = nullptr;
   uint16_t id = 0;         // DPDK's, of the device

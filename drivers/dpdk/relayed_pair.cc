@@ -2,8 +2,6 @@
 
 #include <rte_ethdev.h>
 
-#include <algorithm>
-
 #include "dpdk/mbuf_frame.h"
 
 namespace suede {
@@ -11,19 +9,12 @@ namespace suede {
 uint32_t RelayedPair::Transmit(Frame* const* frames, uint32_t count) {
   if (!gate().Enter()) [[unlikely]]
     return 0;
-  uint32_t done = 0;
-  while (done < count) {
-    const uint32_t burst = std::min(count - done, internal::kPortBurst);
-    rte_mbuf* mbufs[internal::kPortBurst];
-    internal::PrepareBurst(frames + done, burst, count - done, mbufs);
-    uint32_t taken = 0;
-    while (taken < burst && relay_.ring.Push(mbufs[taken])) ++taken;
-    done += taken;
-    if (taken < burst) {
-      internal::TakeBack(mbufs + taken, burst - taken);
-      break;
-    }
-  }
+  const uint32_t done =
+      internal::TransmitFrames(frames, count, [this](rte_mbuf** mbufs, uint32_t burst) {
+        uint32_t taken = 0;
+        while (taken < burst && relay_.ring.Push(mbufs[taken])) ++taken;
+        return taken;
+      });
   relay_.ring.Publish();
   gate().Leave();
   return done;

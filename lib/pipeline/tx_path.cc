@@ -266,10 +266,10 @@ bool Pipeline::StagePdus(Time now) {
   for (size_t refused = 0; !active_.empty() && refused < active_.size() + kTries;) {
     const LaneRef ref = active_.front();
     Instance& instance = *instances_[ref.instance];
-    // At its bound of frames in flight an instance leaves the list until some are acknowledged, and
-    // one that is down until it is up.
     Turn turn = Turn::kDone;
     do {
+      // At its bound of frames in flight an instance leaves the list until some are acknowledged,
+      // and one that is down until it is up.
       const bool may = !instance.down && instance.inflight < instance.params.inflight_pdus;
       turn = may ? StageOne(instance, ref.lane, now) : Turn::kDone;
       staged |= turn == Turn::kMore;

@@ -85,25 +85,14 @@ class Load:
         for process in self.clients:
             if interrupt:
                 process.signal(signal.SIGINT)
-        for process in self.clients:
-            process.expect(0, e2e.TRAFFIC_S)
-        for process in self.servers:
-            process.signal(signal.SIGTERM)
-            process.expect(0, e2e.START_S)
+        e2e.end_of_load(self.clients, self.servers)
         return sum(e2e.check_results(e2e.results_of(file)) for file in self.files)
 
 
 def check_ends(left, right):
-    """Both end; what one sent the other handed to its clients."""
-    for daemon in (left, right):
-        assert daemon.terminate() == 0, daemon.report()
-    a, b = left.counters(), right.counters()
-    assert a["tx_commands_total"] == b["rx_commands_total"], (a, b)
-    assert b["tx_commands_total"] == a["rx_commands_total"], (a, b)
-    for name in ("tx_drop_unreachable_total", "rx_drop_rcrc_total", "rx_drop_destination_total",
-                 "rx_drop_not_sue_total", "rx_drop_malformed_total", "hello_mismatch_total"):
-        assert a[name] == b[name] == 0, name
-    return a, b
+    e2e.check_ends(left, right, (
+        "tx_drop_unreachable_total", "rx_drop_rcrc_total", "rx_drop_destination_total",
+        "rx_drop_not_sue_total", "rx_drop_malformed_total", "hello_mismatch_total"))
 
 
 def sets_of(daemon, scope):

@@ -16,19 +16,10 @@ from test_events import Watcher
 orderings = pytest.mark.parametrize("ordering", ["strict", "unordered"])
 
 
-def check_ends(*daemons):
-    """Both end; what one sent the other handed over."""
-    for daemon in daemons:
-        assert daemon.terminate() == 0, daemon.report()
-    a, b = (daemon.counters() for daemon in daemons)
-    # Where suede-perf asks again for a report, as it does on an unordered path, the last question may
-    # come when nobody is there any more.
-    if not e2e.orderly(daemons[0]):
-        assert a["tx_commands_total"] == b["rx_commands_total"], (a, b)
-        assert b["tx_commands_total"] == a["rx_commands_total"], (a, b)
-    for name in ("tx_drop_unreachable_total", "rx_drop_rcrc_total", "rx_drop_malformed_total",
-                 "hello_mismatch_total", "completions_lost_total"):
-        assert a[name] == b[name] == 0, name
+def check_ends(left, right):
+    e2e.check_ends(left, right, (
+        "tx_drop_unreachable_total", "rx_drop_rcrc_total", "rx_drop_malformed_total",
+        "hello_mismatch_total", "completions_lost_total"))
 
 
 def peers(daemon, **wanted):
@@ -97,11 +88,7 @@ class Load:
         """Ends it, and checks what became of every command."""
         for process in self.clients:
             process.signal(signal.SIGINT)
-        for process in self.clients:
-            process.expect(0, e2e.TRAFFIC_S)
-        for process in self.servers:
-            process.signal(signal.SIGTERM)
-            process.expect(0, e2e.START_S)
+        e2e.end_of_load(self.clients, self.servers)
         for file in self.files:
             assert e2e.check_results(e2e.results_of(file)) > 1000
 

@@ -17,14 +17,7 @@ NEVER = ("tx_drop_malformed_total", "tx_drop_unknown_xpu_total", "tx_drop_no_cre
 
 
 def check_counters(left, right):
-    """Both daemons end; what one sent the other handed over."""
-    for daemon in (left, right):
-        assert daemon.terminate() == 0, daemon.report()
-    a, b = left.counters(), right.counters()
-    assert a["tx_commands_total"] == b["rx_commands_total"], (a, b)
-    assert b["tx_commands_total"] == a["rx_commands_total"], (a, b)
-    for name in NEVER:
-        assert a[name] == b[name] == 0, name
+    e2e.check_ends(left, right, NEVER)
 
 
 @pytest.mark.parametrize("psn_scope", ["port", "vc"])
