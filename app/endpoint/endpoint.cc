@@ -173,12 +173,13 @@ void Endpoint::BuildPipelines() {
   }
   for (uint32_t p = 0; p < config_.ports.size(); ++p) AddPort(p);
   const std::vector<uint64_t> speeds = LinkSpeeds();
-  for (const InstanceConfig& instance : config_.instances) {
+  for (uint32_t i = 0; i < config_.instances.size(); ++i) {
+    const InstanceConfig& instance = config_.instances[i];
     InstanceParams params = InstanceParamsOf(config_, instance);
     params.epoch = epoch_;
     const std::vector<uint32_t> weights = PlaneWeightsOf(config_, instance, speeds);
     for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
-      params.planes[plane].port = PortNumber(instance.ports[plane].port, instance.lcore);
+      params.planes[plane].port = PortNumber(instance.ports[plane].port, i);
       params.planes[plane].weight = weights[plane];
     }
     numbers_.push_back(pipelines_[instance.lcore]->AddInstance(params));
@@ -186,26 +187,36 @@ void Endpoint::BuildPipelines() {
   for (uint32_t p = 0; p < config_.ports.size(); ++p) JoinLcores(p);
 }
 
-// Gives each lcore of the port its queue pair, and the first one the management packets.
+// Gives each lcore of the port its queue pairs, and the first one the management packets.
 void Endpoint::AddPort(uint32_t p) {
   const PortConfig& port = config_.ports[p];
-  for (const uint32_t lcore : LcoresOf(config_, p)) {
-    const auto pair = static_cast<uint32_t>(port_places_[p].size());
-    if (pair == 0) {
+  std::vector<PortPlace>& places = port_places_[p];
+  for (const PairUse& use : PairsOf(config_, p)) {
+    Port* const pair = &ports_[p]->pair(static_cast<uint32_t>(places.size()));
+    Pipeline& pipeline = *pipelines_[use.lcore];
+    if (places.empty()) {
       lanes_[p] = std::make_unique<PacketLane>(RulesOf(port), ports_[p]->max_frame_bytes(),
                                                config_.management.packet_burst);
     }
+    const auto same_lcore =
+        std::find_if(places.begin(), places.end(),
+                     [&use](const PortPlace& place) { return place.lcore == use.lcore; });
     const uint32_t number =
-        pipelines_[lcore]->AddPort(&ports_[p]->pair(pair), PortParamsOf(port, ports_[p]->mac()),
-                                   pair == 0 ? lanes_[p].get() : nullptr);
-    port_places_[p].push_back({.lcore = lcore, .number = number});
+        same_lcore != places.end()
+            ? pipeline.AddPair(same_lcore->number, pair)
+            : pipeline.AddPort(pair, PortParamsOf(port, ports_[p]->mac()),
+                               places.empty() ? lanes_[p].get() : nullptr);
+    places.push_back({.lcore = use.lcore, .number = number});
   }
 }
 
 // Lets the lcores of a port hand each other what is not theirs.
 void Endpoint::JoinLcores(uint32_t p) {
-  const std::vector<PortPlace>& places = port_places_[p];
-  const auto count = static_cast<uint32_t>(places.size());
+  std::vector<PortPlace> lcores;  // the first place of each
+  for (const PortPlace& place : port_places_[p]) {
+    if (lcores.empty() || lcores.back().lcore != place.lcore) lcores.push_back(place);
+  }
+  const auto count = static_cast<uint32_t>(lcores.size());
   if (count < 2) return;
   std::vector<HandoverRing*> rings(count * count);  // [from * count + to]
   for (uint32_t i = 0; i < rings.size(); ++i) {
@@ -215,22 +226,20 @@ void Endpoint::JoinLcores(uint32_t p) {
   for (uint32_t one = 0; one < count; ++one) {
     for (uint32_t other = 0; other < count; ++other) {
       if (one == other) continue;
-      pipelines_[places[one].lcore]->SharePort(
-          places[one].number,
+      pipelines_[lcores[one].lcore]->SharePort(
+          lcores[one].number,
           {.from = rings[other * count + one],
            .to = rings[one * count + other],
-           .addresses = AddressesOf(config_, p, places[other].lcore),
+           .addresses = AddressesOf(config_, p, lcores[other].lcore),
            .packets = other == 0 ? lanes_[p].get() : nullptr});
     }
   }
 }
 
-// The number of Config::ports[p] in the pipeline of an lcore that serves it.
-uint32_t Endpoint::PortNumber(uint32_t p, uint32_t lcore) const {
-  const std::vector<PortPlace>& places = port_places_[p];
-  return std::find_if(places.begin(), places.end(), [lcore](const PortPlace& place) {
-           return place.lcore == lcore;
-         })->number;
+// The number, in its lcore's pipeline, of the queue pair of Config::ports[p] that an instance has.
+uint32_t Endpoint::PortNumber(uint32_t p, uint32_t instance) const {
+  const std::vector<PairUse> pairs = PairsOf(config_, p);
+  return port_places_[p][static_cast<size_t>(PairOf(pairs, instance) - pairs.begin())].number;
 }
 
 absl::Status Endpoint::Start() {

@@ -68,7 +68,7 @@ class Endpoint {
   // Where Config::instances[i] lives.
   uint32_t pipeline_of(uint32_t instance) const { return config_.instances[instance].lcore; }
   uint32_t number_of(uint32_t instance) const { return numbers_[instance]; }
-  // Where Config::ports[port] is used: by the lcores that serve it, in the order of Config::lcores.
+  // Where Config::ports[port] is used: a place for each queue pair, in the order of Config::lcores.
   // Nowhere where no instance has it.
   struct PortPlace {
     uint32_t lcore = 0;
@@ -108,7 +108,7 @@ class Endpoint {
   static uint32_t PlainMemoryMb(const Config& config);
   void AddPort(uint32_t port);
   void JoinLcores(uint32_t port);
-  uint32_t PortNumber(uint32_t port, uint32_t lcore) const;
+  uint32_t PortNumber(uint32_t port, uint32_t instance) const;
 
   Config config_;
   const Log log_;

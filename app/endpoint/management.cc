@@ -109,7 +109,8 @@ std::vector<PortView> Management::Ports() {
     const LinkState link = device.link();
     std::vector<uint32_t> cpus;
     for (const Endpoint::PortPlace& place : endpoint_->places_of_port(static_cast<uint32_t>(p))) {
-      cpus.push_back(config.lcores[place.lcore].cpu);
+      const uint32_t cpu = config.lcores[place.lcore].cpu;
+      if (cpus.empty() || cpus.back() != cpu) cpus.push_back(cpu);
     }
     all.push_back({.name = port.name,
                    .id = device.id(),
@@ -123,7 +124,8 @@ std::vector<PortView> Management::Ports() {
                    .speed_bps = link.speed_bps,
                    .pool_frames = device.pool_frames(),
                    .pool_free = device.FreeFrames(),
-                   .lcores = std::move(cpus)});
+                   .lcores = std::move(cpus),
+                   .queue_pairs = device.queues()});
   }
   return all;
 }

@@ -128,14 +128,29 @@ InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& inst
   return params;
 }
 
-std::vector<uint32_t> LcoresOf(const Config& config, uint32_t port) {
-  std::set<uint32_t> lcores;
-  for (const InstanceConfig& instance : config.instances) {
-    for (const InstancePort& at : instance.ports) {
-      if (at.port == port) lcores.insert(instance.lcore);
+std::vector<PairUse> PairsOf(const Config& config, uint32_t port) {
+  const bool of_instances = config.ports[port].queues == PortConfig::Queues::kInstance;
+  std::vector<PairUse> pairs;
+  for (uint32_t lcore = 0; lcore < config.lcores.size(); ++lcore) {
+    const size_t first = pairs.size();
+    for (uint32_t i = 0; i < config.instances.size(); ++i) {
+      const InstanceConfig& instance = config.instances[i];
+      const bool is_there =
+          std::any_of(instance.ports.begin(), instance.ports.end(),
+                      [port](const InstancePort& at) { return at.port == port; });
+      if (instance.lcore != lcore || !is_there) continue;
+      if (of_instances || pairs.size() == first) pairs.push_back({.lcore = lcore, .instances = {}});
+      pairs.back().instances.push_back(i);
     }
   }
-  return {lcores.begin(), lcores.end()};
+  return pairs;
+}
+
+std::vector<PairUse>::const_iterator PairOf(const std::vector<PairUse>& pairs, uint32_t instance) {
+  return std::find_if(pairs.begin(), pairs.end(), [instance](const PairUse& pair) {
+    return std::find(pair.instances.begin(), pair.instances.end(), instance) !=
+           pair.instances.end();
+  });
 }
 
 std::vector<NetAddress> AddressesOf(const Config& config, uint32_t port, uint32_t lcore) {
@@ -157,11 +172,14 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
   std::vector<InstanceParams> instances;
   std::vector<MacAddress> addresses;
   uint32_t packed = 0;
-  const std::vector<uint32_t> lcores = LcoresOf(config, p);
-  const auto lcore_count = static_cast<uint16_t>(std::max<size_t>(lcores.size(), 1));
-  std::set<std::pair<uint32_t, uint32_t>> queues;  // that its frames leave by: {port, lcore}
-  for (const uint32_t lcore : lcores) queues.emplace(p, lcore);
-  for (const InstanceConfig& instance : config.instances) {
+  const std::vector<PairUse> pairs = PairsOf(config, p);
+  std::set<uint32_t> lcores;
+  for (const PairUse& pair : pairs) lcores.insert(pair.lcore);
+  // The queues that its frames leave by: the port, and the first who uses the queue pair.
+  std::set<std::pair<uint32_t, uint32_t>> queues;
+  for (const PairUse& pair : pairs) queues.emplace(p, pair.instances.front());
+  for (uint32_t i = 0; i < config.instances.size(); ++i) {
+    const InstanceConfig& instance = config.instances[i];
     for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
       if (instance.ports[plane].port != p) continue;
       if (encap == Encapsulation::kAfh1 || encap == Encapsulation::kAfh1s) {
@@ -173,13 +191,17 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
       params.inflight_pdus = plane == 0 ? config.transport.inflight_pdus : 0;
       params.unclaimed_pdus = config.clients.unclaimed_pdus;
       if (plane != 0) continue;
-      for (const InstancePort& other : instance.ports) queues.emplace(other.port, instance.lcore);
+      for (const InstancePort& other : instance.ports) {
+        queues.emplace(other.port, PairOf(PairsOf(config, other.port), i)->instances.front());
+      }
       packed = std::min(config.clients.aggregate_lines * config.clients.max_queues,
                         kMostPackedFrames);
     }
   }
   uint32_t tx_descriptors = 0;
-  for (const auto& [other, lcore] : queues) tx_descriptors += config.ports[other].tx_descriptors;
+  for (const auto& [other, user] : queues) tx_descriptors += config.ports[other].tx_descriptors;
+  const auto lcore_count = static_cast<uint16_t>(std::max<size_t>(lcores.size(), 1));
+  const auto pair_count = static_cast<uint16_t>(std::max<size_t>(pairs.size(), 1));
   // The kernel may have VLANs of its own on a TAP device.
   const uint32_t tag_bytes = port.vid.has_value() || port.tap.has_value() ? 4 : 0;
   return {.name = port.name,
@@ -187,14 +209,18 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
           .mtu = static_cast<uint16_t>(port.mtu_bytes),
           .frame_bytes = std::max<uint32_t>(kMinFrameBytes, 14 + tag_bytes + port.mtu_bytes),
           .lcores = lcore_count,
+          .queue_pairs = pair_count,
           .rx_descriptors = static_cast<uint16_t>(port.rx_descriptors),
           .tx_descriptors = static_cast<uint16_t>(port.tx_descriptors),
           .mac = port.mac,
           .addresses = std::move(addresses),
           .promiscuous = encap == Encapsulation::kAfh2 || encap == Encapsulation::kAfh2c,
           .numa_node = -1,
-          .pool_frames = FramesNeeded(instances, packed, port.rx_descriptors, tx_descriptors,
-                                      lcore_count)};
+          .pool_frames = FramesNeeded(instances, packed,
+                                      {.rx_descriptors = port.rx_descriptors,
+                                       .tx_descriptors = tx_descriptors,
+                                       .queue_pairs = pair_count,
+                                       .lcores = lcore_count})};
 }
 
 std::vector<uint32_t> PlaneWeightsOf(const Config& config, const InstanceConfig& instance,

@@ -23,9 +23,16 @@ PortParams PortParamsOf(const PortConfig& port, const MacAddress& device_mac);
 // and its weight.
 InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& instance);
 
-// The lcores that serve Config::ports[port], because an instance of theirs is there: indices into
-// Config::lcores, in order.
-std::vector<uint32_t> LcoresOf(const Config& config, uint32_t port);
+// A queue pair of a port: the lcore whose it is, and the instances that send by it.
+struct PairUse {
+  uint32_t lcore = 0;               // index into Config::lcores
+  std::vector<uint32_t> instances;  // indices into Config::instances
+  friend bool operator==(const PairUse&, const PairUse&) = default;
+};
+// Those of Config::ports[port], lcore by lcore. None where no instance is on it.
+std::vector<PairUse> PairsOf(const Config& config, uint32_t port);
+// The one that Config::instances[instance] has; the end: none.
+std::vector<PairUse>::const_iterator PairOf(const std::vector<PairUse>& pairs, uint32_t instance);
 
 // What an lcore's instances are sent to on the port.
 std::vector<NetAddress> AddressesOf(const Config& config, uint32_t port, uint32_t lcore);

@@ -25,7 +25,8 @@ struct PortOptions {
   std::string device;           // PCI address, or vdev string that EAL was given
   uint16_t mtu = 1500;          // of layer 3
   uint32_t frame_bytes = 1514;  // largest frame, Ethernet header to R-CRC
-  uint16_t lcores = 1;  // that serve it
+  uint16_t lcores = 1;             // that serve it
+  uint16_t queue_pairs = 1;        // that they want of it, at least one each
   uint16_t rx_descriptors = 1024;  // of each queue
   uint16_t tx_descriptors = 1024;
   std::optional<std::array<uint8_t, 6>> mac;  // set on the device where that can be done
@@ -69,7 +70,7 @@ class DpdkPort {
   DpdkPort(const DpdkPort&) = delete;
   DpdkPort& operator=(const DpdkPort&) = delete;
 
-  // That of the `number`th of PortOptions::lcores, which is the only one to use it.
+  // The `number`th of PortOptions::queue_pairs. One lcore alone uses it.
   QueuePair& pair(uint32_t number = 0) { return *pairs_[number]; }
   uint32_t max_frame_bytes() const { return frame_bytes_; }
   // The link as last seen; any thread.

@@ -79,7 +79,8 @@ uint64_t RoomOf(const PortOptions& options, uint64_t device_view) {
 
 uint32_t PoolFrames(const PortOptions& options, uint32_t rx_descriptors, uint32_t tx_descriptors) {
   constexpr uint32_t kCache = kCacheFrames * 3 / 2;  // what an lcore's cache can hold back
-  return options.pool_frames + options.lcores * (rx_descriptors + tx_descriptors + kCache);
+  return options.pool_frames + options.queue_pairs * (rx_descriptors + tx_descriptors) +
+         options.lcores * kCache;
 }
 
 // What a frame takes of a pool's memory.
@@ -216,14 +217,16 @@ absl::Status PortOpener::CheckAfPacket() const {
   return absl::OkStatus();
 }
 
-// A device without a queue pair for each lcore is refused, but for a memif: its driver takes bursts
-// on a queue that the other end does not have for bursts on the first one, and does not tell how
-// many that has. So there is one, which all share.
+// A device with fewer queue pairs than are wanted is refused, but for a memif: its driver takes
+// bursts on a queue that the other end does not have for bursts on the first one, and does not tell
+// how many that has. So there is one, which all share.
 absl::Status PortOpener::CheckQueues() const {
   const uint32_t offered = std::min(info_.max_rx_queues, info_.max_tx_queues);
+  const uint32_t wanted = options_.queue_pairs;
   const bool is_af_packet = Is("net_af_packet");
-  if (port_->is_memif_ || (is_af_packet ? offered == options_.lcores : offered >= options_.lcores))
+  if (port_->is_memif_ || (is_af_packet ? offered == wanted : offered >= wanted)) {
     return absl::OkStatus();
+  }
   // The kernel gives frames to all queues that af_packet was told to make, whoever reads them.
   absl::string_view key;
   if (is_af_packet) key = "qpairs";
@@ -231,17 +234,23 @@ absl::Status PortOpener::CheckQueues() const {
   if (Is("net_virtio_user")) key = "queues";
   std::string mend;
   if (!key.empty()) {
-    mend = absl::StrCat("give it ", key, "=", options_.lcores, " in ports[].device, or ");
+    mend = absl::StrCat("give it ", key, "=", wanted, " in ports[].device, or ");
   }
-  return absl::FailedPreconditionError(absl::StrCat(
-      Prefix(), options_.lcores, options_.lcores == 1 ? " lcore serves" : " lcores serve",
-      " it, and the device has ", offered, offered == 1 ? " pair" : " pairs", " of queues: ", mend,
-      "put its instances on ", offered, offered == 1 ? " lcore" : " lcores"));
+  std::string users = absl::StrCat(wanted, wanted == 1 ? " lcore serves it" : " lcores serve it");
+  if (wanted > options_.lcores) {
+    users = absl::StrCat(wanted, " instances are to have queues of their own");
+    absl::StrAppend(&mend, "leave out ports[].queues");
+  } else {
+    absl::StrAppend(&mend, "put its instances on ", offered, offered == 1 ? " lcore" : " lcores");
+  }
+  return absl::FailedPreconditionError(absl::StrCat(Prefix(), users, ", and the device has ",
+                                                    offered, offered == 1 ? " pair" : " pairs",
+                                                    " of queues: ", mend));
 }
 
 absl::Status PortOpener::Configure() {
   if (absl::Status status = CheckQueues(); !status.ok()) return status;
-  port_->queues_ = port_->is_memif_ ? 1 : options_.lcores;
+  port_->queues_ = port_->is_memif_ ? 1 : options_.queue_pairs;
   // No RSS: with several queues, what nothing steers comes to the first.
   rte_eth_conf conf{};
   if (device_checks_mtu_) conf.rxmode.mtu = options_.mtu;
@@ -324,11 +333,11 @@ void PortOpener::MakePairs() {
                          .frame_bytes = port_->frame_bytes_,
                          .pool = port_->pool_};
   RelayingPair* relaying = nullptr;
-  for (uint32_t lcore = 0; lcore < options_.lcores; ++lcore) {
-    if (port_->queues_ == options_.lcores) {
-      params.queue = static_cast<uint16_t>(lcore);
+  for (uint16_t pair = 0; pair < options_.queue_pairs; ++pair) {
+    if (port_->queues_ == options_.queue_pairs) {
+      params.queue = pair;
       port_->pairs_.push_back(std::make_unique<QueuePair>(params));
-    } else if (lcore == 0) {
+    } else if (pair == 0) {
       auto first = std::make_unique<RelayingPair>(params);
       relaying = first.get();
       port_->pairs_.push_back(std::move(first));

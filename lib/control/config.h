@@ -52,6 +52,7 @@ struct LcoreConfig {
 
 struct PortConfig {
   enum class Encapsulation : uint8_t { kUdp4, kUdp6, kAfh1, kAfh1s, kAfh2, kAfh2c };
+  enum class Queues : uint8_t { kLcore, kInstance };  // what has a queue pair of its own
   std::string name;
   std::string device;            // vdev string or PCI address
   std::optional<ConfigMac> mac;  // none: the device's
@@ -64,6 +65,7 @@ struct PortConfig {
   std::optional<uint16_t> vid;                         // none: untagged; 0: a priority tag
   uint32_t rx_descriptors = 1024;
   uint32_t tx_descriptors = 1024;
+  Queues queues = Queues::kLcore;
   std::optional<std::string> tap;      // name of its TAP device
   std::optional<uint32_t> tap_prefix;   // length of its addresses' prefix; none: it gets none
   std::optional<uint32_t> bandwidth_gbps;  // weight of its planes; none: the link's speed

@@ -149,6 +149,14 @@ Status CheckTag(const ConfigDraft& draft, const PortConfig& port, const std::str
                                             "encapsulation afh1 or afh1s"));
 }
 
+Status CheckQueues(const ConfigDraft& draft, const PortConfig& port, const std::string& path) {
+  if (port.queues == PortConfig::Queues::kLcore || !port.device.starts_with("net_memif")) {
+    return OkStatus();
+  }
+  return draft.Error(path + ".queues",
+                     "a memif has one pair of queues, whoever uses it; remove queues");
+}
+
 Status CheckTap(const ConfigDraft& draft, size_t index, std::map<std::string, size_t>& taps) {
   const PortConfig& port = draft.config.ports[index];
   const std::string path = Entry("ports", index);
@@ -220,6 +228,7 @@ Status CheckPorts(ConfigDraft& draft) {
     if (Status s = CheckEtherType(draft, port, path); !s.ok()) return s;
     if (Status s = CheckSession(draft, port, path); !s.ok()) return s;
     if (Status s = CheckTag(draft, port, path); !s.ok()) return s;
+    if (Status s = CheckQueues(draft, port, path); !s.ok()) return s;
     if (Status s = CheckTap(draft, i, taps); !s.ok()) return s;
   }
   return OkStatus();

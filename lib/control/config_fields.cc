@@ -94,6 +94,11 @@ constexpr ConfigField<PortConfig> kPort[] = {
                                      "Descriptors of each receive queue."),
     Key<&PortConfig::tx_descriptors>("tx_descriptors", "", Between(64, 32768),
                                      "Descriptors of each transmit queue."),
+    Key<&PortConfig::queues>(
+        "queues", "", {},
+        "What has a pair of receive and transmit queues of its own: each lcore that serves the "
+        "port, or each instance on it. The device must have as many. An instance that is alone on "
+        "its lcore has its own either way."),
     Key<&PortConfig::tap>("tap", "", Name(15),
                           "Name of a TAP device by which the host's kernel sends and receives what "
                           "is not SUE's on the port. Needs CAP_NET_ADMIN.",

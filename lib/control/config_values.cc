@@ -20,6 +20,7 @@ using std::string_view;
 constexpr string_view kHugepages[] = {"auto", "on", "off"};
 constexpr string_view kIdles[] = {"spin", "yield", "sleep"};
 constexpr string_view kEncapsulations[] = {"udp4", "udp6", "afh1", "afh1s", "afh2", "afh2c"};
+constexpr string_view kQueues[] = {"lcore", "instance"};
 constexpr string_view kOrderings[] = {"strict", "unordered"};
 constexpr string_view kPsnScopes[] = {"port", "vc"};
 constexpr string_view kRegisters[] = {"off", "read", "write"};
@@ -171,6 +172,7 @@ bool IsUnicastIpv6(const ConfigAddress& ip) {
 std::span<const string_view> NamesOf(Hugepages) { return kHugepages; }
 std::span<const string_view> NamesOf(LcoreConfig::Idle) { return kIdles; }
 std::span<const string_view> NamesOf(PortConfig::Encapsulation) { return kEncapsulations; }
+std::span<const string_view> NamesOf(PortConfig::Queues) { return kQueues; }
 std::span<const string_view> NamesOf(InstanceConfig::Ordering) { return kOrderings; }
 std::span<const string_view> NamesOf(TransportConfig::PsnScope) { return kPsnScopes; }
 std::span<const string_view> NamesOf(ClientsConfig::Registers) { return kRegisters; }

@@ -50,6 +50,7 @@ struct IpText {
 std::span<const std::string_view> NamesOf(Hugepages);
 std::span<const std::string_view> NamesOf(LcoreConfig::Idle);
 std::span<const std::string_view> NamesOf(PortConfig::Encapsulation);
+std::span<const std::string_view> NamesOf(PortConfig::Queues);
 std::span<const std::string_view> NamesOf(InstanceConfig::Ordering);
 std::span<const std::string_view> NamesOf(TransportConfig::PsnScope);
 std::span<const std::string_view> NamesOf(ClientsConfig::Registers);

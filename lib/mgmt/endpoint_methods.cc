@@ -54,6 +54,7 @@ Answer ListPorts(Call& call) {
                         {"pool_frames", port.pool_frames},
                         {"pool_free", port.pool_free},
                         {"lcores", port.lcores},
+                        {"queue_pairs", port.queue_pairs},
                         {"device", port.device}});
   }
   return Json{{"ports", std::move(list)}};
@@ -120,7 +121,7 @@ constexpr Method kEndpointMethods[] = {
      .sentence = "Network ports, their links and their frame pools.",
      .result = "ports: name, driver, mac, mtu_bytes, encapsulation, admin (up, down), link_up, "
                "speed_bps (null: not known), pool_frames, pool_free, lcores (CPUs of those that "
-               "serve it), device",
+               "serve it), queue_pairs (of the device), device",
      .run = ListPorts},
     {.name = "peers.list",
      .sentence = "Where peers are: one entry for each port that reaches one.",

@@ -52,6 +52,7 @@ struct PortView {
   uint32_t pool_frames = 0;
   uint32_t pool_free = 0;
   std::vector<uint32_t> lcores;  // that serve it: their CPUs
+  uint32_t queue_pairs = 0;      // of the device
 };
 
 // Where a peer is, as seen from one port.

@@ -6,15 +6,18 @@
 namespace suede {
 
 void Pipeline::SharePort(uint32_t number, const PortNeighbour& neighbour) {
-  PortContext& port = *ports_[number];
-  const auto index = static_cast<uint32_t>(port.neighbours.size());
-  port.neighbours.push_back({.from = neighbour.from, .to = neighbour.to});
-  for (const NetAddress& address : neighbour.addresses) {
-    port.place_by_address[address] = {.instance = PortContext::Place::kElsewhere, .plane = index};
-  }
-  if (neighbour.packets != nullptr) {
-    port.packets_elsewhere = neighbour.packets;
-    port.packets_at = neighbour.to;
+  for (const auto& owned : ports_) {
+    PortContext& port = *owned;
+    if (port.first_pair != number) continue;
+    const auto index = static_cast<uint32_t>(port.neighbours.size());
+    port.neighbours.push_back({.from = neighbour.from, .to = neighbour.to});
+    for (const NetAddress& address : neighbour.addresses) {
+      port.place_by_address[address] = {.instance = PortContext::Place::kElsewhere, .plane = index};
+    }
+    if (neighbour.packets != nullptr) {
+      port.packets_elsewhere = neighbour.packets;
+      port.packets_at = neighbour.to;
+    }
   }
 }
 

@@ -58,12 +58,18 @@ struct InstanceParams {
   std::vector<PeerParams> peers;
 };
 
+// What uses a port.
+struct PortUse {
+  uint32_t rx_descriptors = 0;  // of one queue
+  uint32_t tx_descriptors = 0;  // of all queues that its frames leave by
+  uint32_t queue_pairs = 1;
+  uint32_t lcores = 1;
+};
 // Frames that a port's pool must hold so that the instances on it never run out of them: what they
 // may have in flight and packed, what waits unclaimed, what the device and the pipelines of its
-// lcores hold, and what these hand to each other. `rx_descriptors` are those of one queue,
-// `tx_descriptors` those of all that its frames leave by.
+// lcores hold, and what these hand to each other.
 uint32_t FramesNeeded(const std::vector<InstanceParams>& instances, uint32_t aggregate_lines_total,
-                      uint32_t rx_descriptors, uint32_t tx_descriptors, uint32_t lcores = 1);
+                      const PortUse& use);
 
 }  // namespace suede
 

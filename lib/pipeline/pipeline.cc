@@ -112,8 +112,18 @@ Pipeline::Pipeline() : queues_(kMaxQueues), clients_(kMaxClients) {
 }
 
 uint32_t Pipeline::AddPort(Port* port, const PortParams& params, PacketLane* packets) {
+  const auto number = static_cast<uint32_t>(ports_.size());
   ports_.push_back(std::make_unique<PortContext>(port, params, packets));
-  return static_cast<uint32_t>(ports_.size() - 1);
+  ports_[number]->first_pair = number;
+  return number;
+}
+
+uint32_t Pipeline::AddPair(uint32_t port, Port* pair) {
+  const PortContext& first = *ports_[port];
+  const auto number = static_cast<uint32_t>(ports_.size());
+  ports_.push_back(std::make_unique<PortContext>(pair, first.params, first.packets));
+  ports_[number]->first_pair = port;
+  return number;
 }
 
 uint32_t Pipeline::AddInstance(const InstanceParams& params) {
@@ -131,7 +141,10 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   timers_.Resize(static_cast<uint32_t>(instance_of_timer_.size()));
   for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
     PortContext& port = *ports[plane];
-    port.place_by_address[params.planes[plane].address] = {.instance = number, .plane = plane};
+    for (const auto& pair : ports_) {
+      if (pair->first_pair != port.first_pair) continue;
+      pair->place_by_address[params.planes[plane].address] = {.instance = number, .plane = plane};
+    }
     port.retransmit.Reserve(instance_of_timer_.size() + 1);
     port.ack_now.Reserve(instance_of_timer_.size() + 1);
     instance.ack_list[plane] = AckListOf(port, params.transport.ack_delay);
@@ -222,7 +235,7 @@ void Pipeline::CheckInvariants() const {
 }
 
 uint32_t FramesNeeded(const std::vector<InstanceParams>& instances, uint32_t aggregate_lines_total,
-                      uint32_t rx_descriptors, uint32_t tx_descriptors, uint32_t lcores) {
+                      const PortUse& use) {
   // Beyond these bounds a port serves so many instances that they cannot all be at theirs at once;
   // a pool that runs dry then delays commands, and is counted.
   constexpr uint64_t kMostInFlight = 16384;
@@ -235,8 +248,9 @@ uint32_t FramesNeeded(const std::vector<InstanceParams>& instances, uint32_t agg
   }
   return static_cast<uint32_t>(std::min(inflight, kMostInFlight) +
                                std::min(unclaimed, kMostUnclaimed) + aggregate_lines_total +
-                               lcores * (rx_descriptors + 16 * kBurst) + tx_descriptors +
-                               lcores * (lcores - 1) * kHandoverFrames);
+                               use.queue_pairs * (use.rx_descriptors + 16 * kBurst) +
+                               use.tx_descriptors +
+                               use.lcores * (use.lcores - 1) * kHandoverFrames);
 }
 
 }  // namespace suede

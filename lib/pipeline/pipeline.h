@@ -45,8 +45,11 @@ class Pipeline {
   // ---- Building it, before the first Poll. Numbers count from 0.
   // `packets`, where given, outlives the pipeline.
   uint32_t AddPort(Port* port, const PortParams& params, PacketLane* packets = nullptr);
+  // Another queue pair of the device of that port: a port of its own for who is put on it, which
+  // receives for all instances on any of them, as they do for each other.
+  uint32_t AddPair(uint32_t port, Port* pair);
   uint32_t AddInstance(const InstanceParams& params);
-  // Another lcore serves the port, too.
+  // Another lcore serves the device of the port, too: after all AddPair.
   void SharePort(uint32_t port, const PortNeighbour& neighbour);
   void SetHook(PollHook* hook) { hook_ = hook; }
 

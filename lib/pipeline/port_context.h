@@ -1,4 +1,5 @@
-// A port as the pipeline uses it: the burst being staged, frames to hand, frames to give back.
+// A queue pair of a port as the pipeline uses it: the burst being staged, frames to hand, frames to
+// give back.
 #ifndef SUEDE_PIPELINE_PORT_CONTEXT_H_
 #define SUEDE_PIPELINE_PORT_CONTEXT_H_
 
@@ -124,6 +125,7 @@ struct PortContext {
   const PortParams params;
   PacketLane* const packets;  // management packets; null: none
   const TxOffload tx_offload;  // what the device fills in of every frame
+  uint32_t first_pair = 0;     // the port that has the first queue pair of the device here
   bool down = false;           // by the operator: as Instance::down, for all that use the port
   bool usable = false;         // as last seen: it has a link, and is not down
   absl::flat_hash_map<NetAddress, Place> place_by_address;

@@ -43,7 +43,7 @@ class CaptureTest : public testing::Test {
   static void SetUpTestSuite() {
     PortOptions options;
     options.name = options.device = "net_ring1";
-    options.lcores = 2;
+    options.lcores = options.queue_pairs = 2;
     options.pool_frames = 2048;
     absl::StatusOr<std::unique_ptr<DpdkPort>> port = DpdkPort::Open(options);
     ASSERT_TRUE(port.ok()) << port.status();

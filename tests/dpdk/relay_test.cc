@@ -40,7 +40,7 @@ class RelayTest : public testing::Test {
     PortOptions options;
     options.name = role;
     options.device = MemifDevice(role);
-    options.lcores = lcores;
+    options.lcores = options.queue_pairs = lcores;
     options.pool_frames = 2048;
     auto port = DpdkPort::Open(options);
     EXPECT_TRUE(port.ok()) << port.status();

@@ -12,6 +12,7 @@ import client
 import e2e
 import links
 import test_command_line
+import test_metrics
 import test_packets
 
 SIDES = {"left": (0, 2), "right": (1, 3)}  # XPUs
@@ -52,9 +53,15 @@ def config_of(directory, side, device, lcores, encapsulation="udp4"):
 def pair(directory, lcores, devices=None, encapsulation="udp4", prefixes=((), ()), changes=None):
     devices = devices or [e2e.memif_device(directory, role).replace("bsize=2112", "bsize=2176")
                           for role in ("server", "client")]
-    left, right = (e2e.changed(config_of(directory, side, device, count, encapsulation),
-                               changes or {})
-                   for side, device, count in zip(SIDES, devices, lcores))
+    configs = [e2e.changed(config_of(directory, side, device, count, encapsulation), changes or {})
+               for side, device, count in zip(SIDES, devices, lcores)]
+    with run_pair(directory, configs, prefixes) as daemons:
+        yield daemons
+
+
+@contextlib.contextmanager
+def run_pair(directory, configs, prefixes=((), ())):
+    left, right = configs
     with e2e.Daemon(directory, left, prefix=prefixes[0]) as left, \
          e2e.Daemon(directory, right, prefix=prefixes[1]) as right:
         for daemon in (left, right):
@@ -89,10 +96,10 @@ class Load:
         return sum(e2e.check_results(e2e.results_of(file)) for file in self.files)
 
 
-def check_ends(left, right):
-    e2e.check_ends(left, right, (
-        "tx_drop_unreachable_total", "rx_drop_rcrc_total", "rx_drop_destination_total",
-        "rx_drop_not_sue_total", "rx_drop_malformed_total", "hello_mismatch_total"))
+# On any link, and on one where no kernel sends anything.
+NEVER = ("tx_drop_unreachable_total", "rx_drop_rcrc_total", "rx_drop_destination_total",
+         "rx_drop_malformed_total", "hello_mismatch_total")
+NEVER_ALONE = *NEVER, "rx_drop_not_sue_total"
 
 
 def sets_of(daemon, scope):
@@ -100,9 +107,13 @@ def sets_of(daemon, scope):
     return [counters["counters"] for counters in sets]
 
 
-def lcores_of(daemon):
+def port_of(daemon):
     port, = e2e.managed(daemon, "ports", "list")["ports"]
-    return port["lcores"]
+    return port
+
+
+def lcores_of(daemon):
+    return port_of(daemon)["lcores"]
 
 
 # A parsed frame of afh2c is not what it was before: who hands it over has to put it back.
@@ -123,7 +134,7 @@ def test_memif(directory, stack, lcores, encapsulation):
             # The first lcore receives for both.
             assert handed[0] > 0 if count == 2 else handed == [0], handed
             assert handed[1:] in ([], [0])
-        check_ends(left, right)
+        e2e.check_ends(left, right, NEVER_ALONE)
 
 
 def af_packet(interface, queues):
@@ -159,20 +170,50 @@ def test_af_packet(directory, as_root, stack):
                 port, = sets_of(daemon, "port")
                 assert port["port_tx_frames_total"] >= sum(
                     counters["tx_frames_total"] for counters in sets_of(daemon, "lcore"))
+            e2e.check_ends(left, right, NEVER)
+
+
+def sent_by_queue(daemon):
+    """Frames that have left by each queue of the only port."""
+    telemetry = test_metrics.Telemetry(daemon)
+    with contextlib.closing(telemetry.socket):
+        counters = telemetry.ask("/ethdev/xstats,0")
+    return [counters[f"tx_q{queue}_packets"] for queue in range(port_of(daemon)["queue_pairs"])]
+
+
+@pytest.mark.parametrize("lcores", [(1, 1), (1, 2)])
+def test_instances_have_queues_of_their_own(directory, as_root, stack, lcores):
+    """Where the port says so. With an lcore each they have them anyway."""
+    del as_root
+    with links.namespaces(2088) as (ends, _):
+        prefixes = [prefix for prefix, _ in ends]
+        configs = []
+        for side, count, (_, interface) in zip(SIDES, lcores, ends):
+            device = links.af_packet(interface, 4096) + ",qpairs=2"
+            configs.append(config_of(directory, side, device, count))
+            configs[-1]["ports"][0]["queues"] = "instance"
+        with run_pair(directory, configs, prefixes) as (left, right):
+            for daemon, count in zip((left, right), lcores):
+                port = port_of(daemon)
+                assert len(port["lcores"]) == count and port["queue_pairs"] == 2
+            load = Load(stack, directory, left, right, "--duration", 1, prefixes=prefixes)
+            assert load.end() > 1000
             for daemon in (left, right):
-                assert daemon.terminate() == 0, daemon.report()
-            a, b = left.counters(), right.counters()
-            assert a["tx_commands_total"] == b["rx_commands_total"], (a, b)
-            assert b["tx_commands_total"] == a["rx_commands_total"], (a, b)
+                frames = sent_by_queue(daemon)
+                pdus = [row["tx_pdus_total"] for row in sets_of(daemon, "instance")]
+                assert all(f >= p > 100 for f, p in zip(frames, pdus)), (frames, pdus)
+            e2e.check_ends(left, right, NEVER)
 
 
-@pytest.mark.parametrize("lcores,queues,says", [
-    (2, None, "2 lcores serve it, and the device has 1 pair of queues: give it qpairs=2 "),
-    (1, 2, "1 lcore serves it, and the device has 2 pairs of queues: give it qpairs=1 ")])
-def test_queues_that_do_not_fit(directory, as_root, lcores, queues, says):
+@pytest.mark.parametrize("lcores,queues,wants,says", [
+    (2, None, "lcore", "2 lcores serve it, and the device has 1 pair of queues: give it qpairs=2 "),
+    (1, 2, "lcore", "1 lcore serves it, and the device has 2 pairs of queues: give it qpairs=1 "),
+    (1, None, "instance", "2 instances are to have queues of their own, and the device has 1 pair of "
+     "queues: give it qpairs=2 in ports[].device, or leave out ports[].queues")])
+def test_queues_that_do_not_fit(directory, as_root, lcores, queues, wants, says):
     del as_root
     config = config_of(directory, "left", af_packet("lo", queues), lcores)
-    config["ports"][0]["mtu_bytes"] = 1500
+    config["ports"][0].update({"mtu_bytes": 1500, "queues": wants})
     config["packing"] = {"limit_bytes": 1024}
     message = test_command_line.refused(directory, config)
     assert "port p0 (net_af_packet0,iface=lo" in message and says in message, message
@@ -195,15 +236,14 @@ def test_a_port_is_set_down_and_up_on_all_its_lcores(directory, stack):
         for _ in range(2):
             # For less than it takes to find a peer unreachable.
             e2e.suedectl(left, "ports", "set_admin", "p0", "down")
-            port, = e2e.managed(left, "ports", "list")["ports"]
-            assert port["admin"] == "down"
+            assert port_of(left)["admin"] == "down"
             sent = [row["tx_frames_total"] for row in sets_of(left, "lcore")]
             time.sleep(0.01)
             assert [row["tx_frames_total"] for row in sets_of(left, "lcore")] == sent
             e2e.suedectl(left, "ports", "set_admin", "p0", "up")
             goes_on()
         assert load.end(interrupt=True) > 100
-        check_ends(left, right)
+        e2e.check_ends(left, right, NEVER_ALONE)
 
 
 def test_peers_are_learnt_for_all_lcores(directory, as_root, stack):
@@ -232,4 +272,4 @@ def test_peers_are_learnt_for_all_lcores(directory, as_root, stack):
                            check=True, capture_output=True, timeout=60)
             load = Load(stack, directory, left, right, "--duration", 0.5, prefixes=prefixes)
             assert load.end() > 100
-            check_ends(left, right)
+            e2e.check_ends(left, right, NEVER_ALONE)

@@ -122,7 +122,8 @@ uint32_t Needed(uint32_t first, uint32_t others, uint32_t packed, uint32_t tx_po
     instances[i].inflight_pdus = i < first ? 3000 : 0;
     instances[i].unclaimed_pdus = 7;
   }
-  return FramesNeeded(instances, packed, 1024, 1024 * tx_ports);
+  return FramesNeeded(instances, packed,
+                      {.rx_descriptors = 1024, .tx_descriptors = 1024 * tx_ports});
 }
 
 TEST(PipelineParamsTest, ThePoolOfPlane0HoldsWhatIsInFlightOnAllPlanes) {
@@ -136,19 +137,21 @@ TEST(PipelineParamsTest, ThePoolOfPlane0HoldsWhatIsInFlightOnAllPlanes) {
   EXPECT_GT(frames(0), frames(1) + 3000);
 }
 
+using Pairs = std::vector<PairUse>;
+
 TEST(PipelineParamsTest, APortIsServedByTheLcoresOfItsInstances) {
-  using Lcores = std::vector<uint32_t>;
   Config config = Parsed();
-  EXPECT_EQ(LcoresOf(config, 0), (Lcores{0}));
-  EXPECT_EQ(LcoresOf(config, 4), (Lcores{1}));
+  EXPECT_EQ(PairsOf(config, 0), (Pairs{{0, {0, 1}}}));
+  EXPECT_EQ(PairsOf(config, 4), (Pairs{{1, {2}}}));
   EXPECT_EQ(PortOptionsOf(config, 0).lcores, 1);
   // XPU 1, with p2 and p0, goes to the other lcore.
   config.instances[1].lcore = 1;
   for (const uint32_t port : {0u, 2u}) {
-    EXPECT_EQ(LcoresOf(config, port), (Lcores{0, 1}));
+    EXPECT_EQ(PairsOf(config, port), (Pairs{{0, {0}}, {1, {1}}}));
     EXPECT_EQ(PortOptionsOf(config, port).lcores, 2);
+    EXPECT_EQ(PortOptionsOf(config, port).queue_pairs, 2);
   }
-  EXPECT_EQ(LcoresOf(config, 1), (Lcores{0}));
+  EXPECT_EQ(PairsOf(config, 1), (Pairs{{0, {0}}}));
   const NetAddress of_xpu_0{.low = config.instances[0].ports[2].address.low};
   const NetAddress of_xpu_1{.low = config.instances[1].ports[0].address.low};
   EXPECT_EQ(AddressesOf(config, 2, 0), std::vector{of_xpu_0});
@@ -175,6 +178,26 @@ TEST(PipelineParamsTest, APortReceivesForAllWhosePlaneItIs) {
   ASSERT_EQ(addresses.size(), 2u);
   EXPECT_EQ(addresses[0], (MacAddress{2, 0x53, 0x55, 0x45, 0, 0}));
   EXPECT_EQ(addresses[1], (MacAddress{2, 0x53, 0x55, 0x45, 0, 1}));
+}
+
+TEST(PipelineParamsTest, InstancesHaveQueuesOfTheirOwnWhereThePortSaysSo) {
+  Config config = Parsed();
+  const PortOptions before_0 = PortOptionsOf(config, 0);
+  const PortOptions before_2 = PortOptionsOf(config, 2);
+  config.ports[0].queues = PortConfig::Queues::kInstance;
+  EXPECT_EQ(PairsOf(config, 0), (Pairs{{0, {0}}, {0, {1}}}));
+  EXPECT_EQ(PairsOf(config, 2), (Pairs{{0, {0, 1}}}));
+  const PortOptions port_0 = PortOptionsOf(config, 0);
+  EXPECT_EQ(port_0.queue_pairs, 2);
+  EXPECT_EQ(port_0.lcores, 1);
+  constexpr uint32_t kOfPair = 16 * 32;
+  // Two queues more. Frames of p0 are sent by XPU 0's queue of it, those of p2, where XPU 1 has its
+  // plane 0, by XPU 1's.
+  EXPECT_EQ(port_0.pool_frames, before_0.pool_frames + 2 * 1024 + kOfPair);
+  EXPECT_EQ(PortOptionsOf(config, 2).pool_frames, before_2.pool_frames);
+  const std::vector<PairUse> pairs = PairsOf(config, 0);
+  EXPECT_EQ(PairOf(pairs, 1), pairs.begin() + 1);
+  EXPECT_EQ(PairOf(pairs, 2), pairs.end());
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ class FakeEndpoint : public EndpointWithChanges {
   std::vector<PortView> Ports() override {
     return {{.name = "p0", .device = "net_null0", .driver = "net_null", .mac = "02:00:00:00:00:01",
              .mtu_bytes = 2088, .encapsulation = "udp4", .link_up = true, .speed_bps = 0,
-             .pool_frames = 100, .pool_free = 90, .lcores = {5, 7}}};
+             .pool_frames = 100, .pool_free = 90, .lcores = {5, 7}, .queue_pairs = 2}};
   }
   std::vector<PeerView> Peers() override {
     return {{.xpu = 4, .port = "p0", .address = "198.18.0.2", .mac = "02:00:00:00:00:02"},

@@ -133,16 +133,20 @@ class PipelineTest : public ::testing::Test {
     Boot(host, peers, 1000);
     return host;
   }
-  Client& Attach(Host& host, uint8_t claims = 0xf) {
+  Client& Attach(Host& host, uint8_t claims = 0xf, uint32_t instance = 0) {
+    const std::vector<uint32_t> instances(SUEDE_MAX_QUEUES, instance);
     clients.push_back(std::make_unique<Client>(static_cast<uint32_t>(clients.size() + 1), shape));
     Client& client = *clients.back();
     Ask(host, {.kind = LcoreRequestKind::kAttach,
                .client = client.number,
-               .queue_instances = no_instances,
+               .queue_instances = instances.data(),
                .segment = client.memory.base(),
                .shape = &shape});
     if (claims != 0) {
-      Ask(host, {.kind = LcoreRequestKind::kClaim, .vc_mask = claims, .client = client.number});
+      Ask(host, {.kind = LcoreRequestKind::kClaim,
+                 .vc_mask = claims,
+                 .client = client.number,
+                 .instance = instance});
     }
     return client;
   }
@@ -216,7 +220,6 @@ class PipelineTest : public ::testing::Test {
   uint32_t lane_burst = 0;  // of hosts' lanes for management packets; 0: they have none
   bool resolving = false;   // hosts do not know the MAC addresses of their peers
   SegmentShape shape;
-  const uint32_t no_instances[SUEDE_MAX_QUEUES] = {};
   std::vector<std::unique_ptr<Host>> hosts;
   std::vector<std::unique_ptr<Client>> clients;
 };

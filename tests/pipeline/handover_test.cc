@@ -2,71 +2,13 @@
 // order, whichever queue of the device it came by.
 #include "pipeline/handover.h"
 
-#include <deque>
-#include <functional>
 #include <utility>
 
 #include "bench.h"
+#include "steered_device.h"
 
 namespace suede {
 namespace {
-
-// A device with a receive queue for each of two lcores.
-class TwoQueues {
- public:
-  // Which queue a frame comes by.
-  using Steer = std::function<uint32_t(const Frame&)>;
-
-  TwoQueues(SimPort* wire, Steer steer) : wire_(wire), steer_(std::move(steer)) {
-    for (uint32_t number : {0u, 1u}) queues_.push_back(std::make_unique<Queue>(this, number));
-  }
-  Port* queue(uint32_t number) { return queues_[number].get(); }
-  SimPort* wire() { return wire_; }
-
- private:
-  class Queue final : public Port {
-   public:
-    Queue(TwoQueues* device, uint32_t number) : device_(device), number_(number) {}
-    uint32_t Receive(Frame** frames, uint32_t max) override {
-      device_->Sort();
-      uint32_t count = 0;
-      for (std::deque<Frame*>& mine = device_->waiting_[number_]; count < max && !mine.empty();) {
-        frames[count++] = mine.front();
-        mine.pop_front();
-      }
-      return count;
-    }
-    uint32_t Transmit(Frame* const* frames, uint32_t count) override {
-      return device_->wire_->Transmit(frames, count);
-    }
-    bool IsBusy(const Frame* frame) const override { return device_->wire_->IsBusy(frame); }
-    uint32_t Allocate(Frame** frames, uint32_t count) override {
-      return device_->wire_->Allocate(frames, count);
-    }
-    void Release(Frame* const* frames, uint32_t count) override {
-      device_->wire_->Release(frames, count);
-    }
-    uint32_t max_frame_bytes() const override { return SimPort::kMaxFrameBytes; }
-    bool Offers(TxOffload offload) const override { return device_->wire_->Offers(offload); }
-    LinkState link() const override { return device_->wire_->link(); }
-
-   private:
-    TwoQueues* const device_;
-    const uint32_t number_;
-  };
-  void Sort() {
-    Frame* frame;
-    while (wire_->Receive(&frame, 1) == 1) waiting_[steer_(*frame) % 2].push_back(frame);
-  }
-
-  SimPort* const wire_;
-  const Steer steer_;
-  std::vector<std::unique_ptr<Queue>> queues_;
-  std::deque<Frame*> waiting_[2];
-};
-
-// The XPU that a frame is for.
-uint32_t DestinationOf(const Frame& frame) { return frame.data[33] - (IpOf(0) & 0xff); }
 
 uint32_t First(const Frame& /*frame*/) { return 0; }
 uint32_t Second(const Frame& /*frame*/) { return 1; }
@@ -78,8 +20,8 @@ class HandoverTest : public ByHandTest {
  protected:
   static constexpr uint32_t kFar = 2;
 
-  void StartPair(const TwoQueues::Steer& steer) {
-    device = std::make_unique<TwoQueues>(AddPort(0), steer);
+  void StartPair(const SteeredDevice::Steer& steer) {
+    device = std::make_unique<SteeredDevice>(AddPort(0), 2, steer);
     lane = std::make_unique<PacketLane>(FrameRules{}, SimPort::kMaxFrameBytes, 64);
     for (uint32_t xpu : {0u, 1u}) {
       Host& host = NewHost(xpu, device->wire());
@@ -133,14 +75,14 @@ class HandoverTest : public ByHandTest {
     return Build(rh, Command(1), kFar, xpu);
   }
 
-  std::unique_ptr<TwoQueues> device;
+  std::unique_ptr<SteeredDevice> device;
   std::unique_ptr<PacketLane> lane;
   HandoverRing rings[2];  // from XPU 0's lcore, from XPU 1's
 };
 
 struct Steering {
   const char* name;
-  TwoQueues::Steer steer;
+  SteeredDevice::Steer steer;
   uint32_t handing;  // lcores that hand over, a mask
 };
 

@@ -39,8 +39,8 @@ World::World(uint64_t seed, const WorldOptions& options)
     InstanceParams params;
     params.inflight_pdus = options_.inflight_pdus;
     const uint32_t frames =
-        FramesNeeded({params}, options_.queues * ShapeOfSegments().aggregate_lines, 0,
-                     wiring.PlanesOf(h) * kTxRing);
+        FramesNeeded({params}, options_.queues * ShapeOfSegments().aggregate_lines,
+                     {.tx_descriptors = wiring.PlanesOf(h) * kTxRing});
     std::vector<SimPort*> ports;
     for (uint32_t plane = 0; plane < wiring.PlanesOf(h); ++plane) {
       const uint32_t number = wiring.SwitchOf(h, plane);
