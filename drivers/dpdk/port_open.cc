@@ -5,6 +5,7 @@
 #include <rte_mempool.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -66,15 +67,14 @@ void MakeFrame(rte_mempool* /*pool*/, void* /*argument*/, void* object, unsigned
 
 uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-// Octets of a buffer, of which the device's view starts behind the headroom; NICs count it in units
-// of up to 1024. `device_view` is the least that the device takes.
-uint64_t RoomOf(const PortOptions& options, uint64_t device_view) {
+// Octets of a buffer behind the headroom, where the device's view of it starts; NICs count it in
+// units of up to 1024. `device_view` is the least that the device takes.
+uint64_t ViewOf(const PortOptions& options, uint64_t device_view) {
   uint64_t view = options.frame_bytes + Frame::kSlackBytes;
   view = std::max<uint64_t>(view, options.mtu + RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN +
                                       RTE_ETHER_CRC_LEN + Frame::kSlackBytes);
   view = std::max(view, device_view);
-  view = RoundUp(view, IsPciAddress(DeviceName(options.device)) ? 1024 : RTE_CACHE_LINE_SIZE);
-  return RTE_PKTMBUF_HEADROOM + view;
+  return RoundUp(view, IsPciAddress(DeviceName(options.device)) ? 1024 : RTE_CACHE_LINE_SIZE);
 }
 
 uint32_t PoolFrames(const PortOptions& options, uint32_t rx_descriptors, uint32_t tx_descriptors) {
@@ -92,7 +92,7 @@ uint64_t FrameMemory(uint64_t room) {
 
 uint64_t PoolBytes(const PortOptions& options) {
   return PoolFrames(options, options.rx_descriptors, options.tx_descriptors) *
-         FrameMemory(RoomOf(options, 0));
+         FrameMemory(RTE_PKTMBUF_HEADROOM + ViewOf(options, 0));
 }
 
 absl::StatusOr<std::unique_ptr<DpdkPort>> DpdkPort::Open(const PortOptions& options) {
@@ -264,7 +264,10 @@ absl::Status PortOpener::Configure() {
     conf.txmode.offloads |= capability;
     offered_ |= 1u << static_cast<uint32_t>(offload);
   }
-  port_->link_events_ = (*info_.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
+  // A NIC is asked for its link instead (RefreshLink): not each interrupt comes through, and DPDK
+  // leaves the link alone until one does.
+  port_->link_events_ = (*info_.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0 &&
+                        !IsPciAddress(DeviceName(options_.device));
   conf.intr_conf.lsc = port_->link_events_ ? 1 : 0;
   if (const int error = rte_eth_dev_configure(port_->id_, port_->queues_, port_->queues_, &conf);
       error != 0) {
@@ -285,7 +288,10 @@ absl::Status PortOpener::Configure() {
 absl::Status PortOpener::MakePool() {
   const uint64_t device_view = std::max<uint64_t>(
       info_.min_rx_bufsize, Is("net_af_packet") ? NumberArgument("framesz", 2048) : 0);
-  const uint64_t room = RoomOf(options_, device_view);
+  uint64_t view = ViewOf(options_, device_view);
+  // An e1000 takes buffers for a power of two, and puts what is left of a frame into another.
+  if (Is("net_e1000_em")) view = std::bit_ceil(view);
+  const uint64_t room = RTE_PKTMBUF_HEADROOM + view;
   if (room > UINT16_MAX) {
     return absl::InvalidArgumentError(absl::StrCat(Prefix(), "frames of ", options_.frame_bytes,
                                                    " octets are beyond DPDK's buffers"));
