@@ -1,8 +1,8 @@
-// A daemon whose lcore is its own load: for tools/bench-management, which measures what those who look
-// at a daemon cost its lcore. Serves two instances on one lcore until SIGTERM, as suede does. Two
-// clients run on that lcore, once a turn: one sends from the first instance to the second one's XPU
-// as fast as its credit lets it, each command in a PDU of its own, the other takes what arrives. So
-// no other CPU has anything to do with the traffic.
+// A daemon whose lcore is its own load: for tools/bench-management, which measures what those who
+// look at a daemon cost its lcore. Serves two instances on one lcore until SIGTERM, as suede does.
+// Two clients run on that lcore, once a turn: one sends from the first instance to the second one's
+// XPU as fast as its credit lets it, each command in a PDU of its own, the other takes what
+// arrives. So no other CPU has anything to do with the traffic.
 //
 // management_bench --config FILE [--size OCTETS]
 #include <gflags/gflags.h>
@@ -16,6 +16,7 @@
 #include <string>
 #include <thread>
 
+#include "absl/status/statusor.h"
 #include "control/config.h"
 #include "daemon.h"
 #include "endpoint/daemon_flags.h"
@@ -46,7 +47,8 @@ class Source {
     queue_ = client_.queue(0);
     command_ = client::MakeCommand(to, kVc, control_, std::span(data_).first(size));
     command_.flags = SUEDE_RECORD_TRANSMIT_NOW;
-    lines_ = (SUEDE_RECORD_CONTROL + kControlBytes + size + SUEDE_LINE_BYTES - 1) / SUEDE_LINE_BYTES;
+    lines_ =
+        (SUEDE_RECORD_CONTROL + kControlBytes + size + SUEDE_LINE_BYTES - 1) / SUEDE_LINE_BYTES;
     return 0;
   }
 
