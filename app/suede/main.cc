@@ -1,118 +1,17 @@
 // suede: the daemon. Serves XPU clients of one configuration until SIGTERM or SIGINT.
-#include <signal.h>
-#include <sys/signalfd.h>
-
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "command_line.h"
-#include "endpoint/observer.h"
-#include "endpoint/packet_service.h"
+#include "daemon.h"
 #include "endpoint/preflight.h"
-#include "endpoint/telemetry_commands.h"
-#include "endpoint/version.h"
-#include "endpoint/web_service.h"
-#include "serve.h"
 
 namespace suede {
 namespace {
 
 std::string Text(const absl::Status& status) { return std::string(status.message()); }
-
-int ExitCode(const absl::Status& status) {
-  return status.code() == absl::StatusCode::kInvalidArgument ? kExitUsage : kExitPreflight;
-}
-
-// Signals come to the control thread alone: threads started from here on inherit the mask.
-int TakeSignals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int number : {SIGTERM, SIGINT, SIGUSR1}) sigaddset(&set, number);
-  sigprocmask(SIG_BLOCK, &set, nullptr);
-  signal(SIGPIPE, SIG_IGN);
-  return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-}
-
-// Says what the machine lacks, beside the error that it led to.
-void LogFindings(const Config& config, Logger& log) {
-  for (const Finding& finding : PreflightOf(config)) {
-    if (finding.severity == Finding::Severity::kError) {
-      log(EalLogLevel::kError, "preflight", FormatFinding(finding));
-    }
-  }
-}
-
-// Builds the endpoint, with its sockets, and serves it.
-int RunEndpoint(const Config& config, ConfigOrigin origin, Logger& log, int signals) {
-  auto write = [&log](EalLogLevel level, std::string_view component, std::string_view line) {
-    log(level, component, line);
-  };
-  absl::StatusOr<std::unique_ptr<Endpoint>> endpoint = Endpoint::Create(config, write);
-  if (!endpoint.ok()) {
-    log(EalLogLevel::kError, "endpoint", Text(endpoint.status()));
-    return ExitCode(endpoint.status());
-  }
-  absl::StatusOr<std::unique_ptr<ClientService>> clients =
-      ClientService::Create(endpoint->get(), kVersion, write);
-  if (!clients.ok()) {
-    log(EalLogLevel::kError, "clients", Text(clients.status()));
-    return kExitPreflight;
-  }
-  absl::StatusOr<std::unique_ptr<Management>> management =
-      Management::Create(endpoint->get(), clients->get(), &log, std::move(origin));
-  if (!management.ok()) {
-    log(EalLogLevel::kError, "management", Text(management.status()));
-    return kExitPreflight;
-  }
-  absl::StatusOr<std::unique_ptr<PacketService>> packets =
-      PacketService::Create(endpoint->get(), &(*clients)->server(), write);
-  if (!packets.ok()) {
-    log(EalLogLevel::kError, "packets", Text(packets.status()));
-    return kExitPreflight;
-  }
-  (*management)->SetPackets(packets->get());
-  Observer observer(endpoint->get(), clients->get(), management->get());
-  TelemetryCommands telemetry;
-  if (absl::Status status = telemetry.Register(&observer); !status.ok()) {
-    log(EalLogLevel::kWarning, "telemetry", Text(status));
-  }
-  absl::StatusOr<std::unique_ptr<WebService>> web =
-      WebService::Start(config.management.http_address, &observer, write);
-  if (!web.ok()) {
-    log(EalLogLevel::kError, "web", Text(web.status()));
-    return kExitPreflight;
-  }
-  (*management)->SetHttpAddress((*web)->address());
-  if (absl::Status status = (*endpoint)->Start(); !status.ok()) {
-    log(EalLogLevel::kError, "lcore", Text(status));
-    return kExitPreflight;
-  }
-  observer.SetStarted();
-  log(EalLogLevel::kInfo, "suede",
-      absl::StrCat("ready name=", config.name, " socket=", config.clients.socket,
-                   " management=", config.management.socket,
-                   " instances=", config.instances.size(), " peers=", config.peers.size()));
-  (*endpoint)->events().Raise(EventKind::kStarted, {{EventField::kVersion, kVersion}});
-  Notifier notifier((*endpoint)->pipeline_count());
-  notifier.Ready(StatusLine(**endpoint));
-  const int code = Serve({.endpoint = **endpoint,
-                          .clients = **clients,
-                          .management = **management,
-                          .packets = **packets,
-                          .observer = observer,
-                          .web = **web,
-                          .notifier = notifier,
-                          .log = log,
-                          .signals = signals},
-                         FLAGS_drain_seconds);
-  (*endpoint)->Stop();
-  log(EalLogLevel::kInfo, "suede", "ended");
-  return code;
-}
 
 // Prints what the preflight finds.
 int Check(const Config& config) {
@@ -149,11 +48,7 @@ int Run(const std::vector<std::string>& eal_arguments) {
     return kExitDone;
   }
   config->eal.args.insert(config->eal.args.end(), eal_arguments.begin(), eal_arguments.end());
-  const int signals = TakeSignals();
-  Logger log(config->log);
-  const int code = RunEndpoint(*config, std::move(origin), log, signals);
-  if (code == kExitPreflight) LogFindings(*config, log);
-  return code;
+  return RunDaemon(*config, {.origin = std::move(origin), .drain_seconds = FLAGS_drain_seconds});
 }
 
 }  // namespace

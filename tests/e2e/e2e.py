@@ -188,9 +188,9 @@ class Process:
 
 
 class Daemon(Process):
-    """suede with a configuration of its own."""
+    """suede, or a program that serves as it does, with a configuration of its own."""
 
-    def __init__(self, directory, config, prefix=(), arguments=()):
+    def __init__(self, directory, config, prefix=(), arguments=(), program=SUEDE):
         self.config = config
         self.name = config["name"]
         self.socket = config["clients"]["socket"]
@@ -198,7 +198,7 @@ class Daemon(Process):
         self.config_path = pathlib.Path(directory) / f"{self.name}.yaml"
         # JSON is YAML. "one: 1" lines would be nicer to read, but nobody has to.
         self.config_path.write_text(json.dumps(config, indent=1))
-        super().__init__(directory, self.name, [SUEDE, "--config", self.config_path, *arguments],
+        super().__init__(directory, self.name, [program, "--config", self.config_path, *arguments],
                          prefix)
 
     def start(self):

@@ -1,0 +1,27 @@
+// The daemon, whatever its configuration was read by: an endpoint and everything that serves it.
+#ifndef SUEDE_APP_SUEDE_DAEMON_H_
+#define SUEDE_APP_SUEDE_DAEMON_H_
+
+#include <functional>
+
+#include "control/config.h"
+#include "endpoint/config_origin.h"
+#include "endpoint/endpoint.h"
+
+namespace suede {
+
+struct DaemonOptions {
+  ConfigOrigin origin;
+  double drain_seconds = 2;  // how long the end waits for what is in flight
+  // Is given the endpoint before its lcores start. A hook that it sets lives until RunDaemon is
+  // over.
+  std::function<void(Endpoint&)> prepare = [](Endpoint&) {};
+};
+
+// Builds the endpoint, with its sockets, and serves it until SIGTERM, SIGINT or a request asks to
+// end; by the process's first thread, before there are others. Returns the exit code.
+int RunDaemon(const Config& config, DaemonOptions options);
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_SUEDE_DAEMON_H_
