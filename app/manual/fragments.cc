@@ -105,7 +105,7 @@ std::string CtlCommand(const Method& method) {
     StrAppend(&parameters, "\t", Plain(flag), ": ", Plain(method.descriptor->sentence), "\n\n");
   }
   return StrCat(term, "\n\t", Plain(method.sentence), "\n\n", parameters,
-                "\tResult: ", Plain(method.result), ".\n\n");
+                "\tResult: ", Plain(method.ResultText()), ".\n\n");
 }
 
 std::string CtlCommands() {

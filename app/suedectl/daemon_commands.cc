@@ -21,15 +21,16 @@ constexpr Param kWatch[] = {
 constexpr DaemonCommand kDaemonCommands[] = {
     {{.name = "top",
       .sentence = "Rates of ports, instances, peers and lcores, and how planes are, again and again.",
-      .result = "with -j one object each time: name, uptime_s, seconds (that the rates are of), "
-                "clients, connections, ports, instances, planes, lcores (busy: share of the time), "
-                "peers, drops",
-      .params = kTop},
+      .params = kTop,
+      .result_note =
+          "with -j one object each time: name, uptime_s, seconds (that the rates are of), clients, "
+          "connections, ports, instances, planes, lcores (busy: share of the time), peers, drops"},
      RunTop},
     {{.name = "watch.events",
       .sentence = "Prints events as they happen, until the daemon ends (exit code 4).",
-      .result = "a line each; with -j one object each, and {\"lost\":N} where some are missing",
-      .params = kWatch},
+      .params = kWatch,
+      .result_note =
+          "a line each; with -j one object each, and {\"lost\":N} where some are missing"},
      RunWatchEvents},
 };
 

@@ -125,7 +125,7 @@ std::string HelpOf(const Method& method) {
                       StrCat(method.descriptor->sentence, " - is the standard ",
                              method.descriptor->is_written ? "output." : "input."));
   }
-  StrAppend(&out, "\n", rows.empty() ? "" : "\n", TwoColumns(rows), "\nResult: ", method.result,
+  StrAppend(&out, "\n", rows.empty() ? "" : "\n", TwoColumns(rows), "\nResult: ", method.ResultText(),
             "\n");
   return out;
 }

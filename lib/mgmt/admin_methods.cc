@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "mgmt/catalog.h"
+#include "mgmt/common_members.h"
 #include "mgmt/endpoint_view.h"
 
 namespace suede {
@@ -63,26 +64,42 @@ Answer Hint(Call& call) {
   return absl::NotFoundError(StrCat("there is no port ", name, "; ports.list names them"));
 }
 
+constexpr Member kPortAdminResult[] = {members::kPort, Member::Choice("admin", members::kUpOrDown)};
+constexpr Member kHintsResult[] = {
+    Member::Text("capture"),
+    Member::Text("dumpcap").OrNull(
+        "EAL's memory is of this process alone, so that dpdk-dumpcap does not find the port"),
+};
+constexpr Member kQueueRow[] = {
+    Member::Integer("client", "its id"),
+    Member::Integer("queue", "number"),
+    members::kXpu,
+    members::kInstance,
+    Member::Choice("state", "open|broken|leaving", "broken: the client wrote nonsense"),
+    Member::Integer("ring_lines"),
+    Member::Integer("waiting_lines", "handed over and not taken yet"),
+    Member::Integer("credit_lines"),
+    Member::Integer("credit_used", "lines that have not left for the network"),
+    Member::Integer("discarded", "commands that went nowhere: counters.get says why"),
+};
+constexpr Member kQueuesResult[] = {Member::Rows("queues", kQueueRow)};
+
 constexpr Method kAdminMethods[] = {
     {.name = "ports.set_admin",
      .sentence = "Takes a port out of the data path or puts it back: while it is down nothing "
                  "leaves, what comes is dropped, and what is in flight waits.",
-     .result = "port, admin",
+     .result = kPortAdminResult,
      .run = SetPort,
      .params = kSetPort,
      .changes = true},
     {.name = "ports.hint",
      .sentence = "Command lines that show a port's frames.",
-     .result = "capture; dumpcap (null: EAL's memory is of this process alone, so that "
-               "dpdk-dumpcap does not find the port)",
+     .result = kHintsResult,
      .run = Hint,
      .params = kHint},
     {.name = "queues.list",
      .sentence = "Clients' queues, as their lcores see them.",
-     .result = "queues: client (its id), queue (number), xpu, instance, state (open; broken: the "
-               "client wrote nonsense; leaving), ring_lines, waiting_lines (handed over and not "
-               "taken yet), credit_lines, credit_used (lines that have not left for the network), "
-               "discarded (commands that went nowhere: counters.get says why)",
+     .result = kQueuesResult,
      .run = ListQueues},
 };
 

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "mgmt/catalog.h"
+#include "mgmt/common_members.h"
 #include "mgmt/endpoint_view.h"
 
 namespace suede {
@@ -44,23 +45,31 @@ Answer ListCaptures(Call& call) {
   return Json{{"captures", std::move(list)}};
 }
 
+constexpr Member kStartedResult[] = {members::kPort};
+constexpr Member kCaptureResult[] = {
+    members::kPort,
+    Member::Integer("written", "frames in the file"),
+    Member::Integer("dropped", "frames that found no room"),
+};
+constexpr Member kCapturesResult[] = {Member::Rows("captures", kCaptureResult)};
+
 constexpr Method kCaptureMethods[] = {
     {.name = "capture.start",
      .sentence = "Copies what a port sends and receives to a pcapng file.",
-     .result = "port",
+     .result = kStartedResult,
      .run = Start,
      .params = kStart,
      .changes = true,
      .descriptor = DescriptorParam{.name = "file", .sentence = "Regular file that is written."}},
     {.name = "capture.stop",
      .sentence = "Ends the capture of a port; its file is then whole.",
-     .result = "port, written (frames in the file), dropped (frames that found no room)",
+     .result = kCaptureResult,
      .run = Stop,
      .params = kStop,
      .changes = true},
     {.name = "capture.list",
      .sentence = "Captures that are under way.",
-     .result = "captures: port, written, dropped",
+     .result = kCapturesResult,
      .run = ListCaptures},
 };
 

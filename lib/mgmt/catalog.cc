@@ -80,15 +80,51 @@ Answer RunDescribe(Call& call) {
   return Json{{"protocol", kRpcProtocol}, {"methods", std::move(methods)}};
 }
 
+constexpr Member kParamRow[] = {
+    Member::Text("name"),
+    Member::Choice("type", "boolean|integer|string"),
+    Member::Boolean("required"),
+    Member::Text("sentence"),
+    Member::Integer("minimum", "of a string its octets").Only("of integers and strings"),
+    Member::Integer("maximum").Only("of integers and strings"),
+    Member::Text("choices").List().Only("where only these are permitted"),
+    Member::Any("default", "of the type").Only("where there is one"),
+};
+constexpr Member kDescriptorRow[] = {
+    Member::Text("name"),
+    Member::Text("sentence"),
+    Member::Boolean("is_written", "false: it is read"),
+    Member::Boolean("required"),
+};
+constexpr Member kMethodRow[] = {
+    Member::Text("name"),
+    Member::Text("sentence"),
+    Member::Text("result", "for people"),
+    Member::Boolean("changes"),
+    Member::Rows("params", kParamRow),
+    Member::Map("schema", Member::Type::kAny, "JSON Schema of params by name"),
+    Member::Map("result_schema", Member::Type::kAny, "JSON Schema of the result"),
+    Member::Object("descriptor", kDescriptorRow).OrNull("it takes none"),
+};
+constexpr Member kDescriptionResult[] = {
+    Member::Integer("protocol", "its version"),
+    Member::Rows("methods", kMethodRow),
+};
+
 constexpr Method kRpcMethods[] = {
     {.name = "rpc.describe",
      .sentence = "Every method with its parameters.",
-     .result = "methods: name, sentence, result, changes, params, schema (JSON Schema of params by "
-               "name), descriptor",
+     .result = kDescriptionResult,
      .run = RunDescribe},
 };
 
 }  // namespace
+
+std::string Method::ResultText() const {
+  const std::string members = TextOf(result);
+  if (result_note.empty() || members.empty()) return StrCat(result_note, members);
+  return StrCat(result_note, ": ", members);
+}
 
 Catalog::Catalog(std::initializer_list<std::span<const Method>> tables) {
   for (const std::span<const Method> table : tables) {
@@ -118,10 +154,11 @@ Json Describe(const Method& method) {
   for (const Param& param : method.params) params.push_back(Describe(param));
   Json out{{"name", method.name},
            {"sentence", method.sentence},
-           {"result", method.result},
+           {"result", method.ResultText()},
            {"changes", method.changes},
            {"params", std::move(params)},
            {"schema", Schema(method.params)},
+           {"result_schema", SchemaOf(method.result)},
            {"descriptor", nullptr}};
   if (method.descriptor) {
     out["descriptor"] = Json{{"name", method.descriptor->name},
@@ -148,7 +185,7 @@ std::string MethodsAsMarkdown(const Catalog& catalog) {
                 method->descriptor->name, required ? "`: " : "`]: ", method->descriptor->sentence);
     }
     StrAppend(&out, "| `", method->name, "`", method->changes ? " ●" : "", " | ", params,
-                    " | ", method->sentence, " | ", method->result, " |\n");
+                    " | ", method->sentence, " | ", method->ResultText(), " |\n");
   }
   return out;
 }

@@ -121,28 +121,37 @@ Answer Save(Call& call) {
   return Json{{"octets", text.size()}};
 }
 
-constexpr std::string_view kChanges =
-    "warnings; changes: key, from, to, effect (at once, or after a restart); entries of instances "
-    "and peers stand for all of their keys, without values";
+constexpr Member kChangeRow[] = {
+    Member::Text("key"),
+    Member::Text("from"),
+    Member::Text("to"),
+    Member::Choice("effect", "at once|after a restart"),
+};
+constexpr Member kChangesResult[] = {
+    Member::Text("warnings", "a text each").List(),
+    Member::Rows("changes", kChangeRow,
+                 "entries of instances and peers stand for all of their keys, without values"),
+};
+constexpr Member kSavedResult[] = {Member::Integer("octets", "that were written")};
 
 constexpr Method kConfigMethods[] = {
     {.name = "config.check",
      .sentence = "Checks a configuration against all rules and against what runs; changes nothing.",
-     .result = kChanges,
+     .result = kChangesResult,
      .run = Check,
      .params = kText,
      .descriptor = kSource},
     {.name = "config.load",
      .sentence = "Checks a configuration and applies what takes effect at once. Flags and "
                  "environment win over it, as at the start. With an error nothing is applied.",
-     .result = kChanges,
+     .result = kChangesResult,
      .run = Load,
      .params = kText,
      .changes = true,
      .descriptor = kSource},
     {.name = "config.save",
      .sentence = "Writes the effective configuration to a file.",
-     .result = "octets: that were written",
+     .result = kSavedResult,
      .run = Save,
      .descriptor = DescriptorParam{.name = "file", .sentence = "Regular file that is written."}},
 };

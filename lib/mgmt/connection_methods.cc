@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "mgmt/catalog.h"
+#include "mgmt/common_members.h"
 #include "mgmt/endpoint_view.h"
 
 namespace suede {
@@ -62,17 +63,37 @@ Answer ListConnections(Call& call) {
   });
 }
 
+constexpr std::string_view kStates = "new|open|paused|retransmitting|frozen|lost";
+constexpr Member kConnectionRow[] = {
+    members::kXpu,
+    members::kInstance,
+    members::kPeer,
+    members::kPlane,
+    Member::Integer("vc").OrNull("PSNs span all VCs"),
+    Member::Choice("state", kStates,
+                   "paused: the peer is not ready; frozen: the plane is down, and what of it "
+                   "arrived is being asked; lost: the peer is unreachable"),
+    Member::Integer("next_psn", "to send"),
+    Member::Integer("expected_psn", "to receive"),
+    Member::Integer("unacked_pdus"),
+    Member::Integer("window_pdus", "as many may be unacknowledged"),
+    Member::Integer("unacked_bytes"),
+    Member::Integer("window_bytes", "as many may be unacknowledged"),
+    Member::Number("srtt_us").Unit("µs").OrNull("none measured"),
+    Member::Number("rto_us").Unit("µs"),
+    Member::Integer("tries", "timeouts in a row"),
+    Member::Integer("tx_pdus", "modulo 2^32"),
+    Member::Integer("rx_pdus", "modulo 2^32"),
+    Member::Integer("retransmissions", "modulo 2^32"),
+    Member::Boolean("peer_waits", "we were not ready for it"),
+};
+constexpr Member kConnectionsResult[] = {Member::Rows("connections", kConnectionRow),
+                                         members::kMore};
+
 constexpr Method kConnectionMethods[] = {
     {.name = "connections.list",
      .sentence = "The transport's connections, as their lcores see them.",
-     .result =
-         "connections: xpu, instance, peer (its XPU), plane, vc (null: PSNs span all VCs), state "
-         "(new, open, paused: the peer is not ready, retransmitting, frozen: the plane is down, and "
-         "what of it arrived is being asked, lost: the peer is unreachable), next_psn (to send), "
-         "expected_psn (to receive), unacked_pdus and unacked_bytes with their windows, srtt_us "
-         "(null: none measured), rto_us, tries (timeouts in a row), tx_pdus, rx_pdus and "
-         "retransmissions (counts modulo 2^32), peer_waits (we were not ready for it); more: there "
-         "are more than `limit`",
+     .result = kConnectionsResult,
      .run = ListConnections,
      .params = kList},
 };

@@ -15,9 +15,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kScopes[] = {"total", "instance", "lcore", "port"};
+constexpr std::string_view kScopeChoices = "total|instance|lcore|port";
 
 constexpr Param kGet[] = {
-    Param::Choice("scope", "What to tell apart.", "total|instance|lcore|port", "total"),
+    Param::Choice("scope", "What to tell apart.", kScopeChoices, "total"),
     Param::Boolean("nonzero_only", "Leaves out what is 0."),
 };
 
@@ -83,16 +84,27 @@ Answer Delta(Call& call) {
               {"sets", ToJson(grown, call.arguments)}};
 }
 
+constexpr Member kScope = Member::Choice("scope", kScopeChoices);
+constexpr Member kSetRow[] = {
+    Member::Text("of", "whose").Only("where the scope is not total"),
+    Member::Map("counters", Member::Type::kInteger, "name to value"),
+};
+constexpr Member kSets = Member::Rows("sets", kSetRow);
+constexpr Member kCountersResult[] = {kScope, kSets};
+constexpr Member kDeltaResult[] = {
+    kScope, Member::Number("seconds", "since the call before").Unit("s").OrNull("there was none"),
+    kSets};
+
 constexpr Method kCounterMethods[] = {
     {.name = "counters.get",
      .sentence = "Counters since the daemon started.",
-     .result = "scope; sets: of (whose; not of the total), counters (name to value)",
+     .result = kCountersResult,
      .run = Get,
      .params = kGet},
     {.name = "counters.delta",
      .sentence = "What counters have grown by since the last call of this connection with the same "
                  "scope; the first call gives what they are.",
-     .result = "as counters.get, and seconds since that call (null: there was none)",
+     .result = kDeltaResult,
      .run = Delta,
      .params = kGet},
 };

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "mgmt/catalog.h"
+#include "mgmt/common_members.h"
 #include "mgmt/endpoint_view.h"
 #include "mgmt/rpc.h"
 
@@ -12,9 +13,10 @@ namespace suede {
 namespace {
 
 constexpr std::string_view kLevels[] = {"debug", "info", "warning", "error"};
+constexpr std::string_view kLevelChoices = "debug|info|warning|error";
 
 constexpr Param kSetLevel[] = {
-    Param::Choice("level", "Least severity that is logged.", "debug|info|warning|error").Required(),
+    Param::Choice("level", "Least severity that is logged.", kLevelChoices).Required(),
 };
 
 Answer Version(Call& call) {
@@ -102,52 +104,103 @@ Answer SetLogLevel(Call& call) {
 
 Answer Drain(Call& call) { return Json{{"began", call.endpoint.Drain()}}; }
 
+constexpr Member kVersionResult[] = {
+    Member::Text("suede"),
+    Member::Text("revision"),
+    Member::Text("dpdk"),
+    Member::Integer("protocol", "of this socket"),
+    Member::Text("name", "of the endpoint"),
+    Member::Integer("pid"),
+    Member::Integer("uptime_s").Unit("s"),
+    Member::Text("http", "address and port of the web server").OrNull("there is none"),
+};
+constexpr Member kConfigResult[] = {
+    Member::Text("yaml", "a text that loads to the same configuration")};
+constexpr Member kInstanceRow[] = {
+    members::kXpu,
+    members::kInstance,
+    Member::Integer("lcore", "its CPU"),
+    members::kPort,
+    members::kAddress,
+};
+constexpr Member kInstancesResult[] = {Member::Rows("instances", kInstanceRow)};
+constexpr Member kPortRow[] = {
+    Member::Text("name"),
+    Member::Text("driver"),
+    Member::Text("mac"),
+    Member::Integer("mtu_bytes"),
+    Member::Text("encapsulation", "as the configuration writes it"),
+    Member::Choice("admin", members::kUpOrDown),
+    Member::Boolean("link_up"),
+    Member::Integer("speed_bps").Unit("bit/s").OrNull("not known"),
+    Member::Integer("pool_frames"),
+    Member::Integer("pool_free", "frames of these"),
+    Member::Integer("lcores", "CPUs of those that serve it").List(),
+    Member::Integer("queue_pairs", "of the device"),
+    Member::Text("device"),
+};
+constexpr Member kPortsResult[] = {Member::Rows("ports", kPortRow)};
+constexpr Member kPeerRow[] = {
+    members::kXpu,
+    members::kPort,
+    members::kAddress,
+    Member::Text("mac", "empty where frames have none, and while it is resolving"),
+    Member::Boolean("resolving", "the MAC address is to be learnt and not known yet"),
+};
+constexpr Member kPeersResult[] = {Member::Rows("peers", kPeerRow)};
+constexpr Member kClientRow[] = {
+    Member::Integer("id"),
+    Member::Integer("pid"),
+    Member::Integer("uid"),
+    Member::Integer("queues"),
+    Member::Choice("state", "connected|open|packets|leaving",
+                   "connected: has no segment yet; packets: carries management packets; leaving: "
+                   "the lcore still delivers what it had handed over"),
+    Member::Text("claims", "what is received for it: XPU.INSTANCE:VC,VC… …"),
+};
+constexpr Member kClientsResult[] = {Member::Rows("clients", kClientRow)};
+constexpr Member kLevelResult[] = {Member::Choice("level", kLevelChoices)};
+constexpr Member kBeganResult[] = {Member::Boolean(
+    "began", "false where it was draining already, which goes on unchanged")};
+
 constexpr Method kEndpointMethods[] = {
     {.name = "version",
      .sentence = "Which suede this is, and for how long it has run.",
-     .result =
-         "suede, revision, dpdk, protocol, name, pid, uptime_s, http (address and port of the "
-         "web server; null: there is none)",
+     .result = kVersionResult,
      .run = Version},
     {.name = "config.get",
      .sentence = "The effective configuration, as `suede --dump_config` prints it.",
-     .result = "yaml: a text that loads to the same configuration",
+     .result = kConfigResult,
      .run = GetConfig},
     {.name = "instances.list",
      .sentence = "Own instances.",
-     .result = "instances: xpu, instance, lcore (its CPU), port, address",
+     .result = kInstancesResult,
      .run = ListInstances},
     {.name = "ports.list",
      .sentence = "Network ports, their links and their frame pools.",
-     .result = "ports: name, driver, mac, mtu_bytes, encapsulation, admin (up, down), link_up, "
-               "speed_bps (null: not known), pool_frames, pool_free, lcores (CPUs of those that "
-               "serve it), queue_pairs (of the device), device",
+     .result = kPortsResult,
      .run = ListPorts},
     {.name = "peers.list",
      .sentence = "Where peers are: one entry for each port that reaches one.",
-     .result = "peers: xpu, port, address, mac, resolving (true: the MAC address is to be learnt "
-               "and not known yet)",
+     .result = kPeersResult,
      .run = ListPeers},
     {.name = "clients.list",
      .sentence = "Client processes.",
-     .result =
-         "clients: id, pid, uid, queues, state (connected: has no segment yet; open; packets: "
-         "carries management packets; leaving: the lcore still delivers what it had handed over), "
-         "claims (what is received for it: XPU.INSTANCE:VC,VC… …)",
+     .result = kClientsResult,
      .run = ListClients},
     {.name = "log.get_level",
      .sentence = "The least severity that is logged.",
-     .result = "level",
+     .result = kLevelResult,
      .run = GetLogLevel},
     {.name = "log.set_level",
      .sentence = "Sets it, until the daemon ends.",
-     .result = "level",
+     .result = kLevelResult,
      .run = SetLogLevel,
      .params = kSetLevel,
      .changes = true},
     {.name = "drain",
      .sentence = "Ends the daemon as SIGTERM does: what is in flight is delivered first.",
-     .result = "began: false where it was draining already, which goes on unchanged",
+     .result = kBeganResult,
      .run = Drain,
      .changes = true},
 };

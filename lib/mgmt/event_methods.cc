@@ -17,9 +17,10 @@ constexpr int64_t kPeriodMs = 10;  // as events are looked for
 constexpr Param kSince = Param::Integer(
     "since", "Only those after this sequence: `next` of the answer before.", 0, kMostSequences);
 constexpr Param kLimit = Param::Integer("limit", "Most that are given at once.", 1, 1000, "100");
-constexpr Param kSeverity =
-    Param::Choice("severity", "Least severity.", "info|warning|error", "info");
-constexpr Param kKind = Param::Choice("kind", "Only those of this kind.", kEventNames.substr(1));
+constexpr std::string_view kSeverities = "info|warning|error";
+constexpr std::string_view kKinds = kEventNames.substr(1);
+constexpr Param kSeverity = Param::Choice("severity", "Least severity.", kSeverities, "info");
+constexpr Param kKind = Param::Choice("kind", "Only those of this kind.", kKinds);
 
 constexpr Param kList[] = {kSince, kLimit, kSeverity, kKind};
 constexpr Param kWait[] = {
@@ -89,17 +90,34 @@ Answer Wait(Call& call) {
   return Answer::Waiting{.look = std::move(look), .limit_ms = ms, .period_ms = kPeriodMs};
 }
 
+constexpr Member kEventFieldRows[] = {
+#define SUEDE_EVENT_FIELD_MEMBER(id, name, type, sentence) \
+  Member::type(name, sentence).Only("where the kind has it"),
+    SUEDE_EVENT_FIELDS(SUEDE_EVENT_FIELD_MEMBER)
+#undef SUEDE_EVENT_FIELD_MEMBER
+};
+constexpr Member kEventRow[] = {
+    Member::Integer("sequence"),
+    Member::Text("time", "UTC, as RFC 3339 has it"),
+    Member::Choice("severity", kSeverities),
+    Member::Choice("kind", kKinds),
+    Member::Group(kEventFieldRows, "and the fields of the kind (docs/events.md)"),
+};
+constexpr Member kPageResult[] = {
+    Member::Rows("events", kEventRow),
+    Member::Integer("next", "what to give as `since` the next time"),
+    Member::Integer("lost", "events after `since` that are no longer kept"),
+};
+
 constexpr Method kEventMethods[] = {
     {.name = "events.list",
      .sentence = "What has happened, the newest last; without `since` the newest that fit.",
-     .result = "events: sequence, time (UTC), severity, kind, and the fields of the kind "
-               "(docs/events.md); next: what to give as `since` the next time; lost: events after "
-               "`since` that are no longer kept",
+     .result = kPageResult,
      .run = List,
      .params = kList},
     {.name = "events.wait",
      .sentence = "The same as soon as there is one; without `since` the next that happens.",
-     .result = "as events.list",
+     .result = kPageResult,
      .run = Wait,
      .params = kWait},
 };

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -16,6 +17,7 @@
 #include "local/fd.h"
 #include "mgmt/arguments.h"
 #include "mgmt/json.h"
+#include "mgmt/members.h"
 
 namespace suede {
 
@@ -83,11 +85,15 @@ struct DescriptorParam {
 struct Method {
   std::string_view name;  // "subject.verb"
   std::string_view sentence;
-  std::string_view result;  // sentence on the result's members
+  std::span<const Member> result{};
   Answer (*run)(Call& call) = nullptr;
   std::span<const Param> params{};
   bool changes = false;  // otherwise a pure read
   std::optional<DescriptorParam> descriptor{};
+  std::string_view result_note{};  // what stands before the members, or instead of them
+
+  // What the result is, for people.
+  std::string ResultText() const;
 };
 
 }  // namespace suede

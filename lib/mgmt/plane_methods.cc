@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "mgmt/catalog.h"
+#include "mgmt/common_members.h"
 #include "mgmt/endpoint_view.h"
 
 namespace suede {
@@ -155,30 +156,78 @@ Answer DrainPlane(Call& call) {
                          .limit_ms = call.arguments.Integer("seconds") * 1000};
 }
 
+constexpr Member kInflight = Member::Integer("inflight_bytes", "of commands");
+constexpr Member kPlaneRow[] = {
+    members::kXpu,
+    members::kInstance,
+    members::kPlane,
+    members::kPort,
+    Member::Choice("admin", kPlaneSettings),
+    Member::Choice("link", members::kUpOrDown),
+    Member::Choice("state", members::kUpOrDown,
+                   "up: it carries traffic, for plane, port and link are up"),
+    Member::Integer("weight"),
+    Member::Integer("peers_up", "peers to which it is up"),
+    Member::Integer("peers_down", "those to which it is not"),
+    kInflight,
+};
+constexpr Member kPlanesResult[] = {Member::Rows("planes", kPlaneRow)};
+constexpr Member kPlanePeerRow[] = {
+    members::kXpu,
+    members::kInstance,
+    members::kPeer,
+    members::kPlane,
+    Member::Integer("peer_plane", "the peer's number of it").OrNull("not known"),
+    Member::Choice("state", "down|init|up|static", "static: the peer answers no PLANE"),
+    Member::Boolean("usable", "PDUs may be sent there"),
+    Member::Boolean("home", "strict ordering: all to the peer takes this one"),
+    Member::Boolean("fencing", "PDUs are in doubt, and the FENCE is not answered yet"),
+    Member::Integer("tx_generation"),
+    Member::Integer("rx_generation"),
+    Member::Integer("weight"),
+    kInflight,
+    Member::Number("heard_ago_us", "since the way there and back was last proved")
+        .Unit("µs")
+        .OrNull("never"),
+    Member::Number("held_us", "for which it is yet held down").Unit("µs"),
+    Member::Integer("deaths", "times that it died"),
+};
+constexpr Member kPlanePeersResult[] = {Member::Rows("peers", kPlanePeerRow), members::kMore};
+constexpr Member kDrainedResult[] = {
+    members::kXpu,
+    members::kInstance,
+    members::kPlane,
+    Member::Boolean("drained", "false: the time was over"),
+    Member::Integer("inflight_bytes", "that are left").OrNull("the lcore has not said"),
+};
+constexpr Member kAdminResult[] = {
+    members::kXpu,
+    members::kInstance,
+    members::kPlane,
+    Member::Choice("admin", kPlaneSettings),
+};
+constexpr Member kWeightResult[] = {
+    members::kXpu,
+    members::kInstance,
+    members::kPlane,
+    Member::Integer("peer", "its XPU").OrNull("all"),
+    Member::Integer("weight"),
+};
+
 constexpr Method kPlaneMethods[] = {
     {.name = "planes.list",
      .sentence = "Planes: the ports of each own instance.",
-     .result = "planes: xpu, instance, plane (its number), port, admin (up, drain, down), link (up, "
-               "down), state (up: it carries traffic, for plane, port and link are up), weight, "
-               "peers_up and peers_down (peers to which it is up, and those to which it is not), "
-               "inflight_bytes (of commands)",
+     .result = kPlanesResult,
      .run = ListPlanes},
     {.name = "planes.peers",
      .sentence = "Planes to each peer, of instances with several of them.",
-     .result = "peers: xpu, instance, peer (its XPU), plane, peer_plane (the peer's number of it; "
-               "null: not known), state (down, init, up; static: the peer answers no PLANE), usable "
-               "(PDUs may be sent there), home (strict ordering: all to the peer takes this one), "
-               "fencing (PDUs are in doubt, and the FENCE is not answered yet), tx_generation, "
-               "rx_generation, weight, inflight_bytes (of commands), heard_ago_us (since the way "
-               "there and back was last proved; null: never), held_us (for which it is yet held "
-               "down), deaths (times that it died); more: there are more than `limit`",
+     .result = kPlanePeersResult,
      .run = Peers,
      .params = kPeers},
     {.name = "planes.drain",
      .sentence = "Takes a plane out of the choice, and answers when nothing is in flight there. It "
                  "stays so until planes.set_admin sets it up.",
-     .result = "xpu, instance, plane, drained (false: the time was over), inflight_bytes (that are "
-               "left)",
+     .result = kDrainedResult,
      .run = DrainPlane,
      .params = kDrain,
      .changes = true},
@@ -186,14 +235,14 @@ constexpr Method kPlaneMethods[] = {
      .sentence = "Takes a plane of an instance out of service or puts it back. drain: as "
                  "planes.drain, without the wait. down: at once, and what is in flight there goes "
                  "over the others; where an instance has one plane, as ports.set_admin.",
-     .result = "xpu, instance, plane, admin",
+     .result = kAdminResult,
      .run = SetAdmin,
      .params = kSetAdmin,
      .changes = true},
     {.name = "planes.set_weight",
      .sentence = "Sets how much of what is sent a plane gets in relation to the others, until the "
                  "daemon ends: for one peer, or for all.",
-     .result = "xpu, instance, plane, peer (null: all), weight",
+     .result = kWeightResult,
      .run = SetWeight,
      .params = kSetWeight,
      .changes = true},

@@ -69,23 +69,44 @@ Answer Write(Call& call) {
   });
 }
 
+constexpr std::string_view kEffects =
+    "at once|at once, up to the value at the start|after a restart";
+constexpr Member kWidth = Member::Integer("width").Unit("bits");
+constexpr Member kRegisterRow[] = {
+    Member::Text("name", "N: the index"),
+    Member::Text("address", "hexadecimal; of index 0"),
+    Member::Integer("stride"),
+    Member::Integer("count", "0: this endpoint has none"),
+    kWidth,
+    Member::Choice("access", "RO|RW|W1C", "W1C: write one to clear"),
+    Member::Choice("effect", kEffects, "of a write").OrNull("none can be made"),
+    Member::Text("reset").OrNull("none in particular"),
+    Member::Text("unit", "empty: none"),
+    Member::Text("sentence"),
+};
+constexpr Member kMapResult[] = {Member::Rows("registers", kRegisterRow)};
+constexpr Member kValueResult[] = {
+    Member::Text("name"),
+    Member::Text("address", "hexadecimal"),
+    kWidth,
+    Member::Integer("value", "what it holds"),
+};
+constexpr Member kValuesResult[] = {Member::Rows("registers", kValueResult)};
+
 constexpr Method kRegisterMethods[] = {
     {.name = "reg.list",
      .sentence = "The map of the registers: a row for each, or for those of all indices.",
-     .result = "registers: name (N: the index), address (of index 0), stride, count (0: this "
-               "endpoint has none), width (bits), access (RO, RW, W1C: write one to clear), effect "
-               "(of a write; null: none can be made), reset (null: none in particular), unit, "
-               "sentence",
+     .result = kMapResult,
      .run = ListRegisters},
     {.name = "reg.read",
      .sentence = "Reads registers.",
-     .result = "registers: name, address, width, value",
+     .result = kValuesResult,
      .run = Read,
      .params = kRead},
     {.name = "reg.write",
      .sentence = "Writes a register. The value passes the checks of the configuration; what takes "
                  "effect after a restart only is refused.",
-     .result = "name, address, width, value: what it holds then",
+     .result = kValueResult,
      .run = Write,
      .params = kWrite,
      .changes = true},

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import time
 
+import jsonschema
 import pytest
 
 import e2e
@@ -18,6 +19,7 @@ import e2e
 CHANGES = {"drain", "log.set_level", "capture.start", "capture.stop", "ports.set_admin",
            "ports.hint", "planes.drain", "planes.set_admin", "planes.set_weight", "events.wait",
            "reg.read", "reg.write"}
+SCOPES = ["total", "instance", "lcore", "port"]
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +73,7 @@ def test_every_method_through_suedectl(pair):
     methods = e2e.managed(left, "rpc", "describe")["methods"]
     assert len(methods) >= 12
     for method in methods:
-        assert method["sentence"] and method["result"]
+        assert method["sentence"] and method["result"] and method["result_schema"]["required"]
         if method["name"] in CHANGES or method["descriptor"]:
             continue
         assert not any(p["required"] for p in method["params"]), "give it a test of its own"
@@ -80,6 +82,47 @@ def test_every_method_through_suedectl(pair):
         assert isinstance(result, dict) and result
         text = e2e.suedectl(left, *command)
         assert text.strip() and not text.lstrip().startswith("{")
+
+
+def test_results_are_as_described(directory):
+    """What each method that only reads answers fits the schema that rpc.describe gives of it: of two
+    endpoints with two planes, a client, traffic behind them and a capture under way."""
+    given = {"ports.hint": [{"port": "p0"}], "reg.read": [{"register": "0x0", "count": 1024}],
+             "events.wait": [{"since": 0}, {"seconds": 0}],
+             "events.list": [{}, {"since": 0, "limit": 1000}],
+             "connections.list": [{}, {"unused": True, "limit": 1}],
+             "planes.peers": [{}, {"limit": 1}], "config.check": [{"yaml": "name: x"}],
+             "counters.get": [{"scope": scope} for scope in SCOPES],
+             "counters.delta": [{"scope": scope} for scope in SCOPES * 2]}
+    with e2e.memif_planes(2, "strict") as (directory, left, right):
+        e2e.both_ways(directory, left, right, 0.2)
+        server = e2e.perf_server(directory, left, "0")
+        e2e.managed(left, "capture", "start", "p0", "--file", directory / "p0.pcapng")
+        for daemon in (left, right):
+            given["config.check"] = [{"yaml": json.dumps(daemon.config)},
+                                     {"yaml": json.dumps(e2e.changed(
+                                         daemon.config, {"log": {"level": "debug"}}))}]
+            with Raw(daemon) as connection:
+                methods = connection.call("rpc.describe")["methods"]
+                for method in methods:
+                    schema = method["result_schema"]
+                    jsonschema.Draft202012Validator.check_schema(schema)
+                    jsonschema.Draft202012Validator.check_schema(method["schema"])
+                    if method["changes"] or (method["descriptor"] or {}).get("required"):
+                        continue
+                    for params in given.get(method["name"], [{}]):
+                        jsonschema.validate(params, method["schema"])
+                        result = connection.call(method["name"], **params)
+                        jsonschema.validate(result, schema,
+                                            cls=jsonschema.Draft202012Validator)
+                        # None of it may be left out, and there is nothing else.
+                        for member in schema["required"]:
+                            less = {k: v for k, v in result.items() if k != member}
+                            with pytest.raises(jsonschema.ValidationError):
+                                jsonschema.validate(less, schema)
+                        with pytest.raises(jsonschema.ValidationError):
+                            jsonschema.validate({**result, "undeclared": 1}, schema)
+        server.kill()
 
 
 def test_what_the_lists_say(pair):

@@ -52,12 +52,12 @@ constexpr Param kStore[] = {Param::Text("text", "What to write.", 100).Required(
 constexpr Param kLong[] = {Param::Integer("octets", "How much.", 0, 100'000'000).Required()};
 constexpr Param kFail[] = {Param::Integer("status", "Which.", 1, 16, "13")};
 constexpr Method kMethods[] = {
-    {.name = "file.store", .sentence = "", .result = "", .run = Store, .params = kStore,
+    {.name = "file.store", .sentence = "", .run = Store, .params = kStore,
      .descriptor = DescriptorParam{.name = "file", .sentence = ""}},
-    {.name = "later", .sentence = "", .result = "", .run = Later},
-    {.name = "long", .sentence = "", .result = "", .run = Long, .params = kLong},
-    {.name = "fail", .sentence = "", .result = "", .run = Fail, .params = kFail},
-    {.name = "ping", .sentence = "", .result = "", .run = Ping},
+    {.name = "later", .sentence = "", .run = Later},
+    {.name = "long", .sentence = "", .run = Long, .params = kLong},
+    {.name = "fail", .sentence = "", .run = Fail, .params = kFail},
+    {.name = "ping", .sentence = "", .run = Ping},
 };
 const Catalog& TestCatalog() {
   static const Catalog catalog{std::span<const Method>(kMethods), EndpointMethods()};

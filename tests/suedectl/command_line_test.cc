@@ -17,14 +17,14 @@ constexpr Param kParams[] = {
     Param::Boolean("fast", "Hurries."),
 };
 constexpr Method kMethods[] = {
-    {.name = "thing.make", .sentence = "Makes.", .result = "nothing", .run = Nothing,
+    {.name = "thing.make", .sentence = "Makes.", .run = Nothing,
      .params = kParams,
      .descriptor = DescriptorParam{.name = "file", .sentence = "Where to."}},
-    {.name = "thing", .sentence = "Shows.", .result = "nothing", .run = Nothing},
-    {.name = "thing.take", .sentence = "Takes.", .result = "nothing", .run = Nothing,
+    {.name = "thing", .sentence = "Shows.", .run = Nothing},
+    {.name = "thing.take", .sentence = "Takes.", .run = Nothing,
      .descriptor = DescriptorParam{.name = "file", .sentence = "From where.", .is_written = false,
                                    .required = false}},
-    {.name = "doors.open", .sentence = "Opens.", .result = "nothing", .run = Nothing},
+    {.name = "doors.open", .sentence = "Opens.", .run = Nothing},
 };
 int RunNothing(std::span<const std::string_view>, FILE*, FILE*, FILE*) { return 0; }
 constexpr LocalCommand kLocal[] = {{"frame decode", "Decodes.", RunNothing}};

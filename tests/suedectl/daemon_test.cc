@@ -30,9 +30,9 @@ Answer Store(Call& call) {
 }
 Answer Refuse(Call&) { return absl::FailedPreconditionError("not today; try tomorrow"); }
 constexpr Method kMethods[] = {
-    {.name = "file.store", .sentence = "", .result = "", .run = Store,
+    {.name = "file.store", .sentence = "", .run = Store,
      .descriptor = DescriptorParam{.name = "file", .sentence = ""}},
-    {.name = "refuse", .sentence = "", .result = "", .run = Refuse},
+    {.name = "refuse", .sentence = "", .run = Refuse},
 };
 
 // No method of these looks at it.

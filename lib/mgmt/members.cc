@@ -1,0 +1,143 @@
+#include "mgmt/members.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+
+namespace suede {
+namespace {
+
+// More of them are told by the schema alone.
+constexpr size_t kMostChoicesInText = 8;
+
+std::string_view NameOf(Member::Type type) {
+  switch (type) {
+    case Member::Type::kBoolean: return "boolean";
+    case Member::Type::kInteger: return "integer";
+    case Member::Type::kNumber: return "number";
+    case Member::Type::kText:
+    case Member::Type::kChoice: return "string";
+    case Member::Type::kObject:
+    case Member::Type::kMap: return "object";
+    case Member::Type::kAny:
+    case Member::Type::kGroup: break;
+  }
+  return {};
+}
+
+// What the type alone says.
+Json SchemaOf(Member::Type type) {
+  Json out = Json::object();
+  if (!NameOf(type).empty()) out["type"] = NameOf(type);
+  if (type == Member::Type::kInteger) out["minimum"] = 0;
+  return out;
+}
+
+void AddRemarks(const Member& member, std::vector<std::string>& parts) {
+  if (!member.unit.empty()) parts.emplace_back(member.unit);
+  // Where the note is a sentence that was declared for a table, more may follow.
+  std::string_view note = member.note;
+  if (note.ends_with('.')) note.remove_suffix(1);
+  if (!note.empty()) parts.emplace_back(note);
+  if (!member.null_means.empty()) parts.push_back(StrCat("null: ", member.null_means));
+  if (!member.only.empty()) parts.push_back(StrCat("only ", member.only));
+}
+
+// Of one value, whether or not it stands in a list.
+Json SchemaOfValue(const Member& member) {
+  if (member.type == Member::Type::kObject) return SchemaOf(member.members());
+  Json out = SchemaOf(member.type);
+  if (member.type == Member::Type::kChoice) out["enum"] = Split(member.choices, '|');
+  if (member.type == Member::Type::kMap && member.values != Member::Type::kAny) {
+    out["additionalProperties"] = SchemaOf(member.values);
+  }
+  return out;
+}
+
+Json SchemaOf(const Member& member) {
+  Json value = SchemaOfValue(member);
+  Json out =
+      member.is_list ? Json{{"type", "array"}, {"items", std::move(value)}} : std::move(value);
+  if (!member.null_means.empty() && out.contains("type")) {
+    out["type"] = Json::array({out["type"], "null"});
+    if (out.contains("enum")) out["enum"].push_back(nullptr);
+  }
+  std::vector<std::string> remarks;
+  AddRemarks(member, remarks);
+  if (!remarks.empty()) out["description"] = StrJoin(remarks, "; ");
+  return out;
+}
+
+void AddProperties(std::span<const Member> members, Json& properties, Json& required) {
+  for (const Member& member : members) {
+    if (member.type == Member::Type::kGroup) {
+      AddProperties(member.members(), properties, required);
+      continue;
+    }
+    properties[std::string(member.name)] = SchemaOf(member);
+    if (member.only.empty()) required.push_back(member.name);
+  }
+}
+
+// "up, drain or down"; what has spaces, in quotes.
+std::string ChoicesIn(const Member& member) {
+  const std::vector<std::string_view> all = Split(member.choices, '|');
+  if (all.size() > kMostChoicesInText) return {};
+  std::string out;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::string_view quote = all[i].find(' ') != std::string_view::npos ? "\"" : "";
+    StrAppend(&out, i == 0 ? "" : i + 1 == all.size() ? " or " : ", ", quote, all[i], quote);
+  }
+  return out;
+}
+
+// "name (what is to be known)".
+std::string Headline(const Member& member) {
+  if (member.type == Member::Type::kGroup) return std::string(member.note);
+  std::vector<std::string> parts;
+  if (member.type == Member::Type::kChoice) parts.push_back(ChoicesIn(member));
+  AddRemarks(member, parts);
+  std::erase(parts, "");
+  return parts.empty() ? std::string(member.name)
+                       : StrCat(member.name, " (", StrJoin(parts, "; "), ")");
+}
+
+// With what it has itself in braces.
+std::string TextOfInner(std::span<const Member> members) {
+  std::vector<std::string> parts;
+  for (const Member& member : members) {
+    std::string& part = parts.emplace_back(Headline(member));
+    if (member.type == Member::Type::kObject) {
+      StrAppend(&part, " {", TextOfInner(member.members()), "}");
+    }
+  }
+  return StrJoin(parts, ", ");
+}
+
+}  // namespace
+
+Json SchemaOf(std::span<const Member> members) {
+  Json properties = Json::object();
+  Json required = Json::array();
+  AddProperties(members, properties, required);
+  return Json{{"type", "object"},
+              {"properties", std::move(properties)},
+              {"required", std::move(required)},
+              {"additionalProperties", false}};
+}
+
+std::string TextOf(std::span<const Member> members) {
+  std::vector<std::string> parts;
+  bool has_inner = false;
+  for (const Member& member : members) {
+    std::string& part = parts.emplace_back(Headline(member));
+    if (member.type != Member::Type::kObject) continue;
+    StrAppend(&part, ": ", TextOfInner(member.members()));
+    has_inner = true;
+  }
+  return StrJoin(parts, has_inner ? "; " : ", ");
+}
+
+}  // namespace suede

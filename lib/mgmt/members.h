@@ -1,0 +1,108 @@
+// The members of a method's result: their declaration, and what is told of it, as JSON Schema and
+// as a text.
+#ifndef SUEDE_MGMT_MEMBERS_H_
+#define SUEDE_MGMT_MEMBERS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "mgmt/json.h"
+
+namespace suede {
+
+struct Member {
+  enum class Type : uint8_t {
+    kBoolean,
+    kInteger,  // 0 and more
+    kNumber,
+    kText,
+    kChoice,
+    kObject,  // of declared members
+    kMap,     // of whatever names to values of one type
+    kAny,
+    kGroup,  // none itself: stands for several of the object around it
+  };
+  std::string_view name;
+  Type type = Type::kAny;
+  std::string_view note{};        // what the name does not say
+  std::string_view choices{};     // kChoice: "up|down"
+  const Member* first = nullptr;  // kObject, kGroup
+  size_t count = 0;               // from there on
+  Type values = Type::kAny;       // kMap
+  std::string_view unit{};
+  std::string_view null_means{};  // empty: it is never null
+  std::string_view only{};        // when it is there; empty: always
+  bool is_list = false;           // of what the rest says
+
+  static constexpr Member Boolean(std::string_view name, std::string_view note = {}) {
+    return {.name = name, .type = Type::kBoolean, .note = note};
+  }
+  static constexpr Member Integer(std::string_view name, std::string_view note = {}) {
+    return {.name = name, .type = Type::kInteger, .note = note};
+  }
+  static constexpr Member Number(std::string_view name, std::string_view note = {}) {
+    return {.name = name, .type = Type::kNumber, .note = note};
+  }
+  static constexpr Member Text(std::string_view name, std::string_view note = {}) {
+    return {.name = name, .type = Type::kText, .note = note};
+  }
+  static constexpr Member Choice(std::string_view name, std::string_view choices,
+                                 std::string_view note = {}) {
+    return {.name = name, .type = Type::kChoice, .note = note, .choices = choices};
+  }
+  static constexpr Member Any(std::string_view name, std::string_view note) {
+    return {.name = name, .type = Type::kAny, .note = note};
+  }
+  static constexpr Member Map(std::string_view name, Type values, std::string_view note) {
+    return {.name = name, .type = Type::kMap, .note = note, .values = values};
+  }
+  template <size_t N>
+  static constexpr Member Object(std::string_view name, const Member (&members)[N],
+                                 std::string_view note = {}) {
+    return {.name = name, .type = Type::kObject, .note = note, .first = members, .count = N};
+  }
+  template <size_t N>
+  static constexpr Member Rows(std::string_view name, const Member (&members)[N],
+                               std::string_view note = {}) {
+    return Object(name, members, note).List();
+  }
+  // Members that the object around has besides; a text names them together, as `note`.
+  template <size_t N>
+  static constexpr Member Group(const Member (&members)[N], std::string_view note) {
+    return {.name = {}, .type = Type::kGroup, .note = note, .first = members, .count = N};
+  }
+
+  constexpr Member List() const {
+    Member member = *this;
+    member.is_list = true;
+    return member;
+  }
+  constexpr Member Unit(std::string_view of) const {
+    Member member = *this;
+    member.unit = of;
+    return member;
+  }
+  constexpr Member OrNull(std::string_view means) const {
+    Member member = *this;
+    member.null_means = means;
+    return member;
+  }
+  constexpr Member Only(std::string_view when) const {
+    Member member = *this;
+    member.only = when;
+    return member;
+  }
+  std::span<const Member> members() const { return {first, count}; }
+};
+
+// An object of these members and no other, as JSON Schema 2020-12 has it.
+Json SchemaOf(std::span<const Member> members);
+// "ports: name, mtu_bytes (bytes), admin (up or down), speed_bps (bit/s; null: not known); more".
+std::string TextOf(std::span<const Member> members);
+
+}  // namespace suede
+
+#endif  // SUEDE_MGMT_MEMBERS_H_
