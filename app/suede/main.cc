@@ -1,4 +1,5 @@
 // suede: the daemon. Serves XPU clients of one configuration until SIGTERM or SIGINT.
+#include <sched.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 
@@ -150,9 +151,15 @@ int Run(const std::vector<std::string>& eal_arguments) {
   }
   config->eal.args.insert(config->eal.args.end(), eal_arguments.begin(), eal_arguments.end());
   const int signals = TakeSignals();
+  cpu_set_t cpus;
+  const bool has_cpus = sched_getaffinity(0, sizeof cpus, &cpus) == 0;
   Logger log(config->log);
   const int code = RunEndpoint(*config, std::move(origin), log, signals);
-  if (code == kExitPreflight) LogFindings(*config, log);
+  if (code == kExitPreflight) {
+    // EAL has pinned this thread: what the process may use is what it was started with.
+    if (has_cpus) sched_setaffinity(0, sizeof cpus, &cpus);
+    LogFindings(*config, log);
+  }
   return code;
 }
 
