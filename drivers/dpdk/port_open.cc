@@ -2,6 +2,7 @@
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
+#include <rte_mbuf_pool_ops.h>
 #include <rte_mempool.h>
 
 #include <algorithm>
@@ -295,6 +296,12 @@ absl::Status PortOpener::MakePool() {
   const std::string name = absl::StrCat("frames_", port_->id_);
   port_->pool_ = rte_pktmbuf_pool_create(name.c_str(), port_->pool_frames_, kCacheFrames,
                                          sizeof(Frame), static_cast<uint16_t>(room), node);
+  if (port_->pool_ == nullptr && rte_errno == EINVAL) {
+    // The shape is right, so what was not found is the pools' driver.
+    return absl::FailedPreconditionError(absl::StrCat(Prefix(), "DPDK has no mempool driver ",
+                                                      rte_mbuf_best_mempool_ops(),
+                                                      ": apt-get install librte-meta-mempool"));
+  }
   if (port_->pool_ == nullptr) {
     const uint64_t each = FrameMemory(room);
     const uint64_t need_mib = port_->pool_frames_ * each / (1 << 20) + 1;
