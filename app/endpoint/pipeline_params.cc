@@ -215,6 +215,7 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
           .mac = port.mac,
           .addresses = std::move(addresses),
           .promiscuous = encap == Encapsulation::kAfh2 || encap == Encapsulation::kAfh2c,
+          .vid = port.tap ? std::nullopt : port.vid,
           .numa_node = -1,
           .pool_frames = FramesNeeded(instances, packed,
                                       {.rx_descriptors = port.rx_descriptors,

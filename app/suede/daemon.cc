@@ -1,5 +1,6 @@
 #include "daemon.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 
@@ -118,9 +119,15 @@ int RunEndpoint(const Config& config, DaemonOptions options, Logger& log, int si
 
 int RunDaemon(const Config& config, DaemonOptions options) {
   const int signals = TakeSignals();
+  cpu_set_t cpus;
+  const bool has_cpus = sched_getaffinity(0, sizeof cpus, &cpus) == 0;
   Logger log(config.log);
   const int code = RunEndpoint(config, std::move(options), log, signals);
-  if (code == kExitPreflight) LogFindings(config, log);
+  if (code == kExitPreflight) {
+    // EAL has pinned this thread: what the process may use is what it was started with.
+    if (has_cpus) sched_setaffinity(0, sizeof cpus, &cpus);
+    LogFindings(config, log);
+  }
   return code;
 }
 

@@ -33,6 +33,9 @@ struct PortOptions {
   // Further addresses to receive for: filters where the device has as many, else promiscuous mode.
   std::vector<std::array<uint8_t, 6>> addresses;
   bool promiscuous = false;  // receive everything: addresses are no MAC addresses
+  // Of what is to be received, where nothing with another tag is: a device that has a filter (as a
+  // virtio NIC, which otherwise drops what is tagged) is told. None: it is left as it is.
+  std::optional<uint16_t> vid;
   int numa_node = -1;        // of the pool; -1: the device's
   uint32_t pool_frames = 0;  // that callers may hold at once; the device's own needs are added
 };

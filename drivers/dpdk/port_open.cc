@@ -2,6 +2,7 @@
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
+#include <rte_mbuf_pool_ops.h>
 #include <rte_mempool.h>
 
 #include <algorithm>
@@ -256,6 +257,9 @@ absl::Status PortOpener::Configure() {
   if (device_checks_mtu_) conf.rxmode.mtu = options_.mtu;
   constexpr uint64_t kRxChecksums = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
   if ((info_.rx_offload_capa & kRxChecksums) == kRxChecksums) conf.rxmode.offloads |= kRxChecksums;
+  filters_vlans_ =
+      options_.vid.has_value() && (info_.rx_offload_capa & RTE_ETH_RX_OFFLOAD_VLAN_FILTER) != 0;
+  if (filters_vlans_) conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
   constexpr std::pair<TxOffload, uint64_t> kTxChecksums[] = {
       {TxOffload::kIpv4Checksum, RTE_ETH_TX_OFFLOAD_IPV4_CKSUM},
       {TxOffload::kUdp6Checksum, RTE_ETH_TX_OFFLOAD_UDP_CKSUM}};
@@ -301,6 +305,12 @@ absl::Status PortOpener::MakePool() {
   const std::string name = absl::StrCat("frames_", port_->id_);
   port_->pool_ = rte_pktmbuf_pool_create(name.c_str(), port_->pool_frames_, kCacheFrames,
                                          sizeof(Frame), static_cast<uint16_t>(room), node);
+  if (port_->pool_ == nullptr && rte_errno == EINVAL) {
+    // The shape is right, so what was not found is the pools' driver.
+    return absl::FailedPreconditionError(absl::StrCat(Prefix(), "DPDK has no mempool driver ",
+                                                      rte_mbuf_best_mempool_ops(),
+                                                      ": apt-get install librte-meta-mempool"));
+  }
   if (port_->pool_ == nullptr) {
     const uint64_t each = FrameMemory(room);
     const uint64_t need_mib = port_->pool_frames_ * each / (1 << 20) + 1;
@@ -404,6 +414,13 @@ void PortOpener::ReceiveAll() {
       "address, which no AFH frame is"));
 }
 
+void PortOpener::ReceiveTagged() {
+  if (!filters_vlans_ || rte_eth_dev_vlan_filter(port_->id_, *options_.vid, 1) == 0) return;
+  port_->warnings_.push_back(absl::StrCat(
+      Prefix(), "the device's filter does not take VLAN ", *options_.vid,
+      ": it may not receive what has that tag"));
+}
+
 absl::Status PortOpener::Start() {
   // On from here, so that whatever fails is closed by Close().
   port_->open_ = true;
@@ -424,6 +441,7 @@ absl::Status PortOpener::Start() {
   if (const int error = rte_eth_dev_start(port_->id_); error != 0) {
     return Failed("rte_eth_dev_start", error);
   }
+  ReceiveTagged();
   port_->started_.store(true, std::memory_order_release);
   port_->OpenGates();
   port_->RefreshLink();

@@ -34,6 +34,7 @@ class PortOpener {
   void SetMac();
   bool AddAddresses();
   void ReceiveAll();
+  void ReceiveTagged();
 
   // The value of KEY=VALUE in the vdev string, or "".
   std::string Argument(absl::string_view key) const;
@@ -49,6 +50,7 @@ class PortOpener {
   uint16_t tx_descriptors_ = 0;
   uint32_t offered_ = 1;  // a bit for each TxOffload
   bool device_checks_mtu_ = true;
+  bool filters_vlans_ = false;
 };
 
 }  // namespace suede

@@ -49,14 +49,20 @@ void AddDriversOf(const fs::path& path, std::set<std::string>& names) {
 
 }  // namespace
 
-std::vector<std::string> VdevDrivers() {
+std::vector<std::string> VdevDrivers() { return VdevDriversOf(RTE_EAL_PMD_PATH); }
+
+std::vector<std::string> VdevDriversOf(const std::string& directory) {
   std::set<std::string> names;
   AddDriversOf("/proc/self/exe", names);
+  // EAL loads what ends in .so or in .so.VERSION. Links without a version come with development
+  // packages alone. Each file is looked at once, whatever links to it.
+  std::set<fs::path> files;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(RTE_EAL_PMD_PATH, error)) {
-    // EAL loads what ends in .so; the files with versions are the same ones.
-    if (entry.path().extension() == ".so") AddDriversOf(entry.path(), names);
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    if (entry.path().filename().string().find(".so") == std::string::npos) continue;
+    if (fs::path file = fs::canonical(entry.path(), error); !error) files.insert(std::move(file));
   }
+  for (const fs::path& file : files) AddDriversOf(file, names);
   return {names.begin(), names.end()};
 }
 

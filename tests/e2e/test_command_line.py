@@ -274,6 +274,8 @@ def test_preflight_beside_a_running_daemon(directory):
 def test_refusal_comes_with_the_preflight(directory):
     message = refused(directory, start_config(directory, "net_nosuch0"))
     assert "error preflight: error vdev: ports[0].device: net_nosuch0" in message
+    # The CPUs are those that the process was given, not the one that EAL pinned it to.
+    assert "error cpus" not in message
 
 
 def test_socket_where_another_file_is(directory):

@@ -68,8 +68,59 @@ def test_each_has_its_part(packages):
 
 def test_it_needs_what_the_programs_load(packages):
     needs = installed.run("dpkg-deb", "--field", packages["suede"], "Depends")
-    for name in ("librte-eal23", "librte-meta-net", "libsystemd0", "libsuede1"):
+    # Of plugins, which no program names, the packages that have them.
+    for name in ("librte-eal23", "librte-meta-mempool", "librte-meta-net", "libsystemd0",
+                 "libsuede1"):
         assert name in needs, needs
+
+
+@pytest.fixture
+def scripts(packages, directory):
+    """Where the package's maintainer scripts are."""
+    installed.run("dpkg-deb", "--control", packages["suede"], directory / "scripts")
+    return directory / "scripts"
+
+
+def test_endpoints_end_with_the_package(scripts, directory):
+    if os.geteuid() != 0:
+        pytest.skip("takes root")
+    log = directory / "called"
+    (directory / "bin").mkdir()
+    for name in ("systemctl", "deb-systemd-invoke"):
+        stub = directory / "bin" / name
+        stub.write_text(f'#!/bin/sh\necho "{name} $*" >>{log}\n')
+        stub.chmod(0o755)
+    # A machine that systemd runs, as far as the scripts look.
+    script = ("mount --make-rprivate / && mount -t tmpfs none /run && "
+              'mkdir -p /run/systemd/system && PATH="$1:$PATH" && shift && "$@"')
+
+    def called(*words):
+        log.write_text("")
+        installed.run("unshare", "--mount", "sh", "-euc", script, "-", directory / "bin", *words)
+        return log.read_text().splitlines()
+
+    assert called(scripts / "prerm", "upgrade", "9") == []
+    assert called(scripts / "prerm", "remove") == [
+        "deb-systemd-invoke stop suede@*.service",
+        "deb-systemd-invoke stop run-suede-hugepages.mount"]
+    assert called(scripts / "postrm", "remove") == ["systemctl --system daemon-reload"]
+
+
+def test_purge_leaves_configurations_alone(scripts, directory):
+    tree = directory / "tree"
+    wants = tree / "etc/systemd/system/multi-user.target.wants"
+    for path in (wants, tree / "etc/suede", tree / "run/suede"):
+        path.mkdir(parents=True)
+    (wants / "suede@left.service").symlink_to("/lib/systemd/system/suede@.service")
+    (wants / "other@left.service").symlink_to("/lib/systemd/system/other@.service")
+    (tree / "etc/suede/left.yaml").write_text("version: 1")
+    environment = {**os.environ, "DPKG_ROOT": str(tree)}
+    installed.run(scripts / "postrm", "remove", env=environment)
+    assert len(list(wants.iterdir())) == 2
+    installed.run(scripts / "postrm", "purge", env=environment)
+    assert [path.name for path in wants.iterdir()] == ["other@left.service"]
+    assert (tree / "etc/suede/left.yaml").exists()
+    assert not (tree / "run/suede").exists()
 
 
 def test_it_is_installed(machine):
