@@ -3,8 +3,11 @@
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -37,6 +40,30 @@ spdlog::level::level_enum ToLevel(LogConfig::Level level) {
   return spdlog::level::err;
 }
 
+// Whether stderr is systemd's journal.
+bool IsToJournal() {
+  const char* const stream = std::getenv("JOURNAL_STREAM");
+  struct stat file {};
+  return stream != nullptr && fstat(STDERR_FILENO, &file) == 0 &&
+         StrCat(file.st_dev, ":", file.st_ino) == stream;
+}
+
+// The priority of a line as the journal takes it from the line's beginning: sd-daemon(3).
+class JournalPriority final : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
+              spdlog::memory_buf_t& out) override {
+    const std::string_view priority = message.level == spdlog::level::err    ? "<3>"
+                                      : message.level == spdlog::level::warn ? "<4>"
+                                      : message.level == spdlog::level::info ? "<6>"
+                                                                             : "<7>";
+    out.append(priority.data(), priority.data() + priority.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<JournalPriority>();
+  }
+};
+
 std::string JsonText(const nlohmann::json& value) {
   return value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
@@ -64,11 +91,13 @@ Logger::Logger(const LogConfig& config) : config_(config), level_(config.level) 
   auto logger = std::make_shared<spdlog::logger>("suede", std::move(sink));
   logger->set_level(ToLevel(config.level));
   logger->flush_on(spdlog::level::debug);
-  const char* pattern = config.format == LogConfig::Format::kJson
-                            ? R"({"time":"%Y-%m-%dT%H:%M:%S.%fZ","level":"%l",%v})"
-                            : "%Y-%m-%dT%H:%M:%S.%fZ %l %v";
-  logger->set_formatter(
-      std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc));
+  std::string pattern = IsToJournal() ? "%*" : "";
+  pattern += config.format == LogConfig::Format::kJson
+                 ? R"({"time":"%Y-%m-%dT%H:%M:%S.%fZ","level":"%l",%v})"
+                 : "%Y-%m-%dT%H:%M:%S.%fZ %l %v";
+  auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
+  formatter->add_flag<JournalPriority>('*').set_pattern(std::move(pattern));
+  logger->set_formatter(std::move(formatter));
   spdlog::set_default_logger(std::move(logger));
 }
 

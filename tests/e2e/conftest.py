@@ -10,7 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import e2e  # noqa: E402
 
-LIMIT_S = 180
+LIMIT_S = 180 * e2e.PATIENCE
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -321,3 +321,29 @@ def test_first_line_and_json_log(directory):
         assert daemon.terminate() == 0
         for line in daemon.stderr().splitlines():
             assert {"time", "level", "component", "message"} <= json.loads(line).keys()
+
+
+@pytest.mark.parametrize("format", ["text", "json"])
+def test_lines_to_the_journal_have_a_priority(directory, format):
+    """As sd-daemon(3) has it; where stderr is something else they have none."""
+    config = start_config(directory, "net_af_packet0,iface=nosuch0", {"log": {"format": format}})
+    path = directory / "journal.yaml"
+    path.write_text(json.dumps(config))
+    for is_journal in (True, False):
+        with open(directory / "journal", "w+b") as file:
+            stat = os.fstat(file.fileno())
+            stream = f"{stat.st_dev}:{stat.st_ino if is_journal else stat.st_ino + 1}"
+            subprocess.run([e2e.SUEDE, "--config", path], stderr=file, timeout=60, check=False,
+                           env={**os.environ, "JOURNAL_STREAM": stream})
+            file.seek(0)
+            lines = file.read().decode().splitlines()
+        levels = {"3": "error", "4": "warning", "6": "info", "7": "debug"}
+        seen = set()
+        for line in lines:
+            priority = re.match(r"<(\d)>", line)
+            assert (priority is not None) == is_journal, line
+            if priority:
+                level = (json.loads(line[3:])["level"] if format == "json" else line.split()[1])
+                assert levels[priority[1]] == level
+                seen.add(level)
+        assert not is_journal or {"info", "error"} <= seen

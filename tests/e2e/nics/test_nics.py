@@ -1,0 +1,153 @@
+"""Two daemons in one virtual machine, each with NICs of its own: run by tools/nics.
+
+NICs 0 and 1 are on one wire, 2 and 3 on another.
+"""
+import contextlib
+import json
+import pathlib
+import subprocess
+
+import pytest
+
+import e2e
+import test_lcores
+import test_planes
+from test_events import Watcher
+
+PCI = pathlib.Path("/sys/bus/pci")
+NICS = [f"0000:00:1{number}.0" for number in range(4)]
+
+pytestmark = pytest.mark.skipif(not all((PCI / "devices" / nic).exists() for nic in NICS),
+                                reason="there are no such NICs: use tools/nics")
+
+
+def cables(state, *nics):
+    """Pulls or plugs in the cables of NICs: "off" or "on"."""
+    with open("/dev/ttyS1", "r+b", buffering=0) as serial:
+        subprocess.run(["stty", "raw", "-echo"], stdin=serial, check=True)
+        for nic in nics:
+            serial.write(f"{state} {nic}\n".encode())
+            answer = b""
+            while not answer.endswith(b"done\n"):
+                answer += serial.read(1)
+
+
+def check(directory, config):
+    path = directory / "check.yaml"
+    path.write_text(json.dumps(config))
+    return subprocess.run([e2e.SUEDE, "--config", path, "--check"], capture_output=True, text=True,
+                          timeout=e2e.START_S, check=False)
+
+
+def test_a_nic_without_a_driver_is_named(directory):
+    config = e2e.endpoint_config(directory, "left", NICS[0])
+    result = check(directory, config)
+    assert result.returncode == 5
+    assert f"{NICS[0]} is bound to no driver; mend: modprobe vfio-pci && dpdk-devbind.py" in result.stdout
+
+
+@pytest.fixture(scope="module")
+def nics():
+    for nic in NICS:
+        device = PCI / "devices" / nic
+        (device / "driver_override").write_text("vfio-pci")
+        if not (device / "driver").exists():
+            (PCI / "drivers/vfio-pci/bind").write_text(nic)
+    return NICS
+
+
+def config_of(directory, side, nic, encapsulation="udp4", **port):
+    config = e2e.endpoint_config(directory, side, nic)
+    config["eal"]["hugepages"] = "on"
+    config["ports"][0].update(port, encapsulation=encapsulation)
+    if encapsulation.startswith("afh"):
+        del config["ports"][0]["mac"]
+        for part in (*config["instances"], *config["peers"]):
+            part["ports"] = [{"port": "p0"}]
+    return config
+
+
+@contextlib.contextmanager
+def daemons(directory, configs):
+    with contextlib.ExitStack() as stack:
+        pair = [stack.enter_context(e2e.Daemon(directory, config)) for config in configs]
+        for daemon in pair:
+            daemon.wait_for_link()
+        yield pair
+
+
+@pytest.mark.parametrize("encapsulation,port,changes", [
+    ("udp4", {}, {}),
+    ("udp4", {}, {"packing": {"limit_bytes": 4096}}),
+    ("udp4", {"vlan": {"vid": 100}}, {}),
+    ("udp6", {}, {}),
+    ("afh1", {"vlan": {"vid": 100}}, {}),
+    ("afh2c", {}, {})], ids=["udp4", "jumbo", "vlan", "udp6", "afh1-vlan", "afh2c"])
+def test_traffic(directory, nics, encapsulation, port, changes):
+    configs = [e2e.changed(config_of(directory, side, nic, encapsulation, **port), changes)
+               for side, nic in zip(("left", "right"), nics)]
+    if encapsulation == "udp6":
+        for config in configs:
+            for part in (*config["instances"], *config["peers"]):
+                part["ports"][0]["ip"] = f"fd00::{part['xpu'] + 1}"
+    assert check(directory, configs[0]).returncode == 0
+    with daemons(directory, configs) as (left, right):
+        assert e2e.both_ways(directory, left, right, 2) > 1000
+        # What is not SUE's: a kernel may be on the other port of a wire.
+        e2e.check_ends(left, right, test_lcores.NEVER)
+        for daemon in (left, right):
+            assert "error" not in daemon.stderr(), daemon.report()
+
+
+def test_a_pulled_cable(directory, nics):
+    configs = [config_of(directory, side, nic) for side, nic in zip(("left", "right"), nics)]
+    with daemons(directory, configs) as (left, right):
+        with Watcher(directory, left) as watcher:
+            cables("off", 0, 1)
+            watcher.sees("link_down", port="p0")
+            watcher.sees("plane_down", reason="link")
+            cables("on", 0, 1)
+        for daemon in (left, right):
+            daemon.wait_for_link()
+        assert e2e.both_ways(directory, left, right, 1) > 1000
+
+
+@pytest.mark.parametrize("ordering", ["strict", "unordered"])
+def test_a_plane_survives_anothers_pulled_cable(directory, stack, nics, ordering):
+    configs = [e2e.planes_config(directory, side, [nics[i], nics[i + 2]], ordering)
+               for i, side in enumerate(("left", "right"))]
+    with daemons(directory, configs) as (left, right):
+        for daemon in (left, right):
+            test_planes.wait_for_planes(daemon, 2)
+        load = test_planes.Load(stack, directory, left, right)
+        cables("off", 0, 1)
+        for daemon in (left, right):
+            test_planes.wait_for_planes(daemon, 2, lambda row: row["usable"] == (row["plane"] == 1))
+        load.goes_on()
+        cables("on", 0, 1)
+        for daemon in (left, right):
+            test_planes.wait_for_planes(daemon, 2)
+        load.goes_on()
+        load.end()
+        test_planes.check_ends(left, right)
+
+
+@pytest.mark.parametrize("queues,lcores", [("lcore", 2), ("instance", 1)])
+def test_queues(directory, stack, nics, queues, lcores):
+    """A pair of queues for each lcore or instance, or a plain word."""
+    configs = [test_lcores.config_of(directory, side, nic, lcores)
+               for side, nic in zip(test_lcores.SIDES, nics)]
+    for config in configs:
+        config["ports"][0]["queues"] = queues
+    if (PCI / "devices" / nics[0] / "vendor").read_text().strip() != "0x15ad":
+        with pytest.raises(e2e.E2eError, match="the device has 1 pair of queues"):
+            with e2e.Daemon(directory, configs[0]):
+                pass
+        return
+    with test_lcores.run_pair(directory, configs) as (left, right):
+        load = test_lcores.Load(stack, directory, left, right, "--duration", 1)
+        assert load.end() > 1000
+        for daemon in (left, right):
+            assert test_lcores.port_of(daemon)["queue_pairs"] == 2
+            assert min(test_lcores.sent_by_queue(daemon)) > 10
+        e2e.check_ends(left, right, test_lcores.NEVER)
