@@ -45,11 +45,11 @@ class Pipeline {
   // ---- Building it, before the first Poll. Numbers count from 0.
   // `packets`, where given, outlives the pipeline.
   uint32_t AddPort(Port* port, const PortParams& params, PacketLane* packets = nullptr);
-  // Another queue pair of the device of that port: a port of its own for who is put on it, which
-  // receives for all instances on any of them, as they do for each other.
+  // Another queue pair of that port's device. Its number counts as a port's: instances that are put
+  // on it send by it. Each of the device's pairs receives for the instances of all.
   uint32_t AddPair(uint32_t port, Port* pair);
   uint32_t AddInstance(const InstanceParams& params);
-  // Another lcore serves the device of the port, too: after all AddPair.
+  // Another lcore serves the port's device, too. After every AddPair.
   void SharePort(uint32_t port, const PortNeighbour& neighbour);
   void SetHook(PollHook* hook) { hook_ = hook; }
 
@@ -79,7 +79,6 @@ class Pipeline {
   bool IsQuiet() const;
   const Instance& instance(uint32_t number) const { return *instances_[number]; }
   void CheckInvariants() const;
-
 
  private:
   static constexpr uint32_t kAllVcs = (1u << kVcCount) - 1;

@@ -376,8 +376,8 @@ def both_ways(directory, left, right, seconds, *arguments, prefixes=((), ())):
         clients = [
             stack.enter_context(perf(
                 directory, f"client-{daemon.name}", daemon.socket, "--destinations", peer,
-                "--vcs", vcs, "--duration", seconds, "--bidirectional", "--check", "--json", file,
-                *arguments, prefix=prefix))
+                "--vcs", vcs, "--duration", seconds, "--bidirectional", "--check", "--drain", 30,
+                "--json", file, *arguments, prefix=prefix))
             for daemon, peer, vcs, file, prefix in (
                 (left, 1, "2,3", jsons[0], prefixes[0]), (right, 0, "0,1", jsons[1], prefixes[1]))]
         end_of_load(clients, [server.process for server in servers])

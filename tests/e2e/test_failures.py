@@ -36,7 +36,8 @@ def undisturbed_traffic(directory, left, right, seconds):
     server = e2e.perf_server(directory, right, "0,1")
     with contextlib.closing(e2e._Closing(server)):
         with e2e.perf(directory, "undisturbed", left.socket, "--destinations", 1, "--vcs", "0,1",
-                      "--duration", seconds, "--bidirectional", "--check", "--json", file) as load:
+                      "--duration", seconds, "--bidirectional", "--check", "--drain", 30,
+                      "--json", file) as load:
             time.sleep(1)
             yield
             assert load.running(), load.report()
