@@ -137,6 +137,7 @@ def test_daemons_run_from_it(machine, directory):
                for side, role in (("left", "server"), ("right", "client"))]
     with installed.UnitDaemon(directory, machine, "left", configs[0]) as left, \
             installed.UnitDaemon(directory, machine, "right", configs[1]) as right:
-        assert os.readlink(f"/proc/{left.pid}/exe") == "/usr/bin/suede"
+        # In a chroot the link begins with where that is.
+        assert os.readlink(f"/proc/{left.pid}/exe").endswith("/usr/bin/suede")
         assert e2e.both_ways(directory, left, right, 1) > 0
         assert left.terminate() == 0 and right.terminate() == 0
