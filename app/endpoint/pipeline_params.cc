@@ -131,18 +131,21 @@ InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& inst
 std::vector<PairUse> PairsOf(const Config& config, uint32_t port) {
   const bool of_instances = config.ports[port].queues == PortConfig::Queues::kInstance;
   std::vector<PairUse> pairs;
-  for (uint32_t lcore = 0; lcore < config.lcores.size(); ++lcore) {
-    const size_t first = pairs.size();
-    for (uint32_t i = 0; i < config.instances.size(); ++i) {
-      const InstanceConfig& instance = config.instances[i];
-      const bool is_there =
-          std::any_of(instance.ports.begin(), instance.ports.end(),
-                      [port](const InstancePort& at) { return at.port == port; });
-      if (instance.lcore != lcore || !is_there) continue;
-      if (of_instances || pairs.size() == first) pairs.push_back({.lcore = lcore, .instances = {}});
-      pairs.back().instances.push_back(i);
+  for (uint32_t i = 0; i < config.instances.size(); ++i) {
+    const InstanceConfig& instance = config.instances[i];
+    if (std::none_of(instance.ports.begin(), instance.ports.end(),
+                     [port](const InstancePort& at) { return at.port == port; })) {
+      continue;
     }
+    auto pair = of_instances ? pairs.end()
+                             : std::find_if(pairs.begin(), pairs.end(), [&](const PairUse& use) {
+                                 return use.lcore == instance.lcore;
+                               });
+    if (pair == pairs.end()) pair = pairs.insert(pair, {.lcore = instance.lcore, .instances = {}});
+    pair->instances.push_back(i);
   }
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const PairUse& a, const PairUse& b) { return a.lcore < b.lcore; });
   return pairs;
 }
 
@@ -175,9 +178,12 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
   const std::vector<PairUse> pairs = PairsOf(config, p);
   std::set<uint32_t> lcores;
   for (const PairUse& pair : pairs) lcores.insert(pair.lcore);
-  // The queues that its frames leave by: the port, and the first who uses the queue pair.
+  // The queues that its frames leave by: the port, and the lcore or instance whose they are.
   std::set<std::pair<uint32_t, uint32_t>> queues;
-  for (const PairUse& pair : pairs) queues.emplace(p, pair.instances.front());
+  const auto add_queue = [&](uint32_t of, uint32_t instance) {
+    const bool is_own = config.ports[of].queues == PortConfig::Queues::kInstance;
+    queues.emplace(of, is_own ? instance : config.instances[instance].lcore);
+  };
   for (uint32_t i = 0; i < config.instances.size(); ++i) {
     const InstanceConfig& instance = config.instances[i];
     for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
@@ -185,15 +191,14 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
       if (encap == Encapsulation::kAfh1 || encap == Encapsulation::kAfh1s) {
         addresses.push_back(AfhMac(port.mac_prefix, instance.ports[plane].address));
       }
+      add_queue(p, i);
       // Commands are packed into frames of plane 0's port, whichever they leave by. The other
       // ports' hold what comes, and what the transport says on its own account.
       InstanceParams& params = instances.emplace_back();
       params.inflight_pdus = plane == 0 ? config.transport.inflight_pdus : 0;
       params.unclaimed_pdus = config.clients.unclaimed_pdus;
       if (plane != 0) continue;
-      for (const InstancePort& other : instance.ports) {
-        queues.emplace(other.port, PairOf(PairsOf(config, other.port), i)->instances.front());
-      }
+      for (const InstancePort& other : instance.ports) add_queue(other.port, i);
       packed = std::min(config.clients.aggregate_lines * config.clients.max_queues,
                         kMostPackedFrames);
     }
