@@ -16,7 +16,7 @@ uint32_t AsTheyAreFor(const Frame& frame) { return DestinationOf(frame); }
 uint32_t ToTheOther(const Frame& frame) { return 1 - DestinationOf(frame); }
 
 // XPU 0 and XPU 1 are on two lcores behind one port, XPU 2 is behind another.
-class HandoverTest : public ByHandTest {
+class HandoverTest : public SteeredTest {
  protected:
   static constexpr uint32_t kFar = 2;
 
@@ -24,10 +24,10 @@ class HandoverTest : public ByHandTest {
     device = std::make_unique<SteeredDevice>(AddPort(0), 2, steer);
     lane = std::make_unique<PacketLane>(FrameRules{}, SimPort::kMaxFrameBytes, 64);
     for (uint32_t xpu : {0u, 1u}) {
-      Host& host = NewHost(xpu, device->wire());
+      Host& host = NewHost();
       host.pipeline->AddPort(device->queue(xpu), {.mac = MacOf(0)},
                              xpu == 0 ? lane.get() : nullptr);
-      host.pipeline->AddInstance(ParamsOf(xpu, {{kFar, kFar}}));
+      host.pipeline->AddInstance(ParamsOf(xpu, 0, {{kFar, kFar}}));
     }
     for (uint32_t xpu : {0u, 1u}) {
       hosts[xpu]->pipeline->SharePort(0, {.from = &rings[1 - xpu],
@@ -37,46 +37,18 @@ class HandoverTest : public ByHandTest {
     }
   }
   void StartFar() {
-    Host& host = NewHost(kFar, AddPort(kFar));
-    host.pipeline->AddPort(host.port, {.mac = MacOf(kFar)});
-    host.pipeline->AddInstance(ParamsOf(kFar, {{0, 0}, {1, 0}}));
+    Host& host = NewHost();
+    host.pipeline->AddPort(AddPort(kFar), {.mac = MacOf(kFar)});
+    host.pipeline->AddInstance(ParamsOf(kFar, 0, {{0, 0}, {1, 0}}));
   }
   // Instead of a far pipeline, one that is played by hand.
   void StartByHand() { wire = AddPort(kFar); }
 
-  Host& NewHost(uint32_t number, SimPort* port) {
-    hosts.push_back(std::make_unique<Host>());
-    hosts.back()->number = number;
-    hosts.back()->port = port;
-    hosts.back()->pipeline = std::make_unique<Pipeline>();
-    return *hosts.back();
-  }
-  // Peers are XPUs, and whose MAC address they have.
-  InstanceParams ParamsOf(uint32_t xpu, const std::vector<std::pair<uint32_t, uint32_t>>& peers) {
-    InstanceParams p = params;
-    p.xpuid = static_cast<uint16_t>(xpu);
-    p.epoch = 1000;
-    p.planes = {{.port = 0, .address = {.low = IpOf(xpu)}}};
-    for (const auto& [peer, mac] : peers) {
-      p.peers.push_back({.xpuid = static_cast<uint16_t>(peer),
-                         .planes = {{.address = {.low = IpOf(peer)}, .mac = MacOf(mac)}}});
-    }
-    return p;
-  }
-  uint64_t OfLcore(uint32_t xpu, Counter counter) const {
-    return hosts[xpu]->pipeline->port_counters().Get(counter);
-  }
   uint64_t OfInstance(uint32_t xpu, Counter counter) const {
     return hosts[xpu]->pipeline->counters(0).Get(counter);
   }
-  std::vector<uint8_t> FrameTo(uint32_t xpu) const {
-    ReliabilityHeader rh = Rh();
-    rh.xpuid = kFar;
-    return Build(rh, Command(1), kFar, xpu);
-  }
+  std::vector<uint8_t> FrameTo(uint32_t xpu) const { return FrameBetween(kFar, xpu); }
 
-  std::unique_ptr<SteeredDevice> device;
-  std::unique_ptr<PacketLane> lane;
   HandoverRing rings[2];  // from XPU 0's lcore, from XPU 1's
 };
 
@@ -131,12 +103,12 @@ TEST_P(HandoverTrafficTest, BothInstancesSendAndReceiveInOrder) {
   EXPECT_LE(device->wire()->frames_out(), 2 * 3 * kBurst);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, HandoverTrafficTest,
-    ::testing::Values(Steering{"AllByTheFirst", First, 1}, Steering{"AllByTheSecond", Second, 2},
-                      Steering{"EachByItsOwn", AsTheyAreFor, 0},
-                      Steering{"EachByTheOther", ToTheOther, 3}),
-    [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, HandoverTrafficTest,
+                         ::testing::Values(Steering{"AllByTheFirst", First, 1},
+                                           Steering{"AllByTheSecond", Second, 2},
+                                           Steering{"EachByItsOwn", AsTheyAreFor, 0},
+                                           Steering{"EachByTheOther", ToTheOther, 3}),
+                         [](const auto& test) { return test.param.name; });
 
 TEST_F(HandoverTest, AFullRingDropsAndCounts) {
   StartPair(First);

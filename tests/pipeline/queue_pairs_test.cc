@@ -6,9 +6,9 @@
 namespace suede {
 namespace {
 
-// Three XPUs behind one device with a queue pair for each: 0 and 1 on one lcore, 2 on another. XPU 3
-// is behind another device.
-class QueuePairsTest : public ByHandTest {
+// Three XPUs behind one device with a queue pair for each: 0 and 1 on one lcore, 2 on another. XPU
+// 3 is behind another device.
+class QueuePairsTest : public SteeredTest {
  protected:
   static constexpr uint32_t kNear = 3;
   static constexpr uint32_t kFar = 3;
@@ -29,7 +29,8 @@ class QueuePairsTest : public ByHandTest {
     Pipeline& other = *NewHost().pipeline;
     ASSERT_EQ(other.AddPort(device->queue(2), port), 0u);
     for (uint32_t xpu = 0; xpu < kNear; ++xpu) {
-      AddInstance(*hosts[kPlaces[xpu].host], xpu, kPlaces[xpu].instance, {kFar});
+      const auto [host, pair] = kPlaces[xpu];
+      hosts[host]->pipeline->AddInstance(ParamsOf(xpu, pair, {{kFar, kFar}}));
     }
     one.SharePort(0, {.from = &back, .to = &forth, .addresses = {{.low = IpOf(2)}}});
     other.SharePort(0, {.from = &forth,
@@ -40,39 +41,13 @@ class QueuePairsTest : public ByHandTest {
   void StartFar() {
     Host& host = NewHost();
     host.pipeline->AddPort(AddPort(kFar), {.mac = MacOf(kFar)});
-    AddInstance(host, kFar, 0, {0, 1, 2});
-  }
-  Host& NewHost() {
-    hosts.push_back(std::make_unique<Host>());
-    hosts.back()->pipeline = std::make_unique<Pipeline>();
-    return *hosts.back();
-  }
-  void AddInstance(Host& host, uint32_t xpu, uint32_t pair, const std::vector<uint32_t>& peers) {
-    InstanceParams p = params;
-    p.xpuid = static_cast<uint16_t>(xpu);
-    p.epoch = 1000;
-    p.planes = {{.port = pair, .address = {.low = IpOf(xpu)}}};
-    for (const uint32_t peer : peers) {
-      p.peers.push_back(
-          {.xpuid = static_cast<uint16_t>(peer),
-           .planes = {{.address = {.low = IpOf(peer)}, .mac = MacOf(peer < kNear ? 0 : peer)}}});
-    }
-    host.pipeline->AddInstance(p);
-  }
-  uint64_t OfLcore(uint32_t number, Counter counter) const {
-    return hosts[number]->pipeline->port_counters().Get(counter);
+    host.pipeline->AddInstance(ParamsOf(kFar, 0, {{0, 0}, {1, 0}, {2, 0}}));
   }
   uint64_t OfXpu(uint32_t xpu, Counter counter) const {
     return hosts[kPlaces[xpu].host]->pipeline->counters(kPlaces[xpu].instance).Get(counter);
   }
-  std::vector<uint8_t> FrameTo(uint32_t xpu) const {
-    ReliabilityHeader rh = Rh();
-    rh.xpuid = kFar;
-    return Build(rh, Command(1), kFar, xpu);
-  }
+  std::vector<uint8_t> FrameTo(uint32_t xpu) const { return FrameBetween(kFar, xpu); }
 
-  std::unique_ptr<SteeredDevice> device;
-  std::unique_ptr<PacketLane> lane;
   HandoverRing forth;  // from the lcore of two
   HandoverRing back;
 };
@@ -135,13 +110,13 @@ TEST_P(QueuePairsTrafficTest, EachSendsByItsOwnAndReceivesByAny) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, QueuePairsTrafficTest,
-    ::testing::Values(
-        Arrival{"AllByTheFirst", [](const Frame&) { return 0u; }, true, false},
-        Arrival{"AllByTheSecond", [](const Frame&) { return 1u; }, true, false},
-        Arrival{"AllByTheThird", [](const Frame&) { return 2u; }, false, true},
-        Arrival{"EachByItsOwn", DestinationOf, false, false},
-        Arrival{"EachByTheNext",
-                 [](const Frame& frame) { return (DestinationOf(frame) + 1) % 3; }, true, true}),
+    ::testing::Values(Arrival{"AllByTheFirst", [](const Frame&) { return 0u; }, true, false},
+                      Arrival{"AllByTheSecond", [](const Frame&) { return 1u; }, true, false},
+                      Arrival{"AllByTheThird", [](const Frame&) { return 2u; }, false, true},
+                      Arrival{"EachByItsOwn", DestinationOf, false, false},
+                      Arrival{"EachByTheNext",
+                              [](const Frame& frame) { return (DestinationOf(frame) + 1) % 3; },
+                              true, true}),
     [](const auto& test) { return test.param.name; });
 
 TEST_F(QueuePairsTest, ManagementPacketsComeByAnyAndLeaveByTheFirst) {

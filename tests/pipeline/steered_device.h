@@ -78,6 +78,41 @@ class SteeredDevice {
   std::vector<std::deque<Frame*>> waiting_;
 };
 
+// Pipelines that share a device.
+class SteeredTest : public ByHandTest {
+ protected:
+  Host& NewHost() {
+    hosts.push_back(std::make_unique<Host>());
+    hosts.back()->number = static_cast<uint32_t>(hosts.size() - 1);
+    hosts.back()->pipeline = std::make_unique<Pipeline>();
+    return *hosts.back();
+  }
+  // Peers are XPUs, and whose MAC address they have.
+  InstanceParams ParamsOf(uint32_t xpu, uint32_t pair,
+                          const std::vector<std::pair<uint32_t, uint32_t>>& peers) const {
+    InstanceParams p = params;
+    p.xpuid = static_cast<uint16_t>(xpu);
+    p.epoch = 1000;
+    p.planes = {{.port = pair, .address = {.low = IpOf(xpu)}}};
+    for (const auto& [peer, mac] : peers) {
+      p.peers.push_back({.xpuid = static_cast<uint16_t>(peer),
+                         .planes = {{.address = {.low = IpOf(peer)}, .mac = MacOf(mac)}}});
+    }
+    return p;
+  }
+  uint64_t OfLcore(uint32_t host, Counter counter) const {
+    return hosts[host]->pipeline->port_counters().Get(counter);
+  }
+  std::vector<uint8_t> FrameBetween(uint32_t from, uint32_t to) const {
+    ReliabilityHeader rh = Rh();
+    rh.xpuid = static_cast<uint16_t>(from);
+    return Build(rh, Command(1), from, to);
+  }
+
+  std::unique_ptr<SteeredDevice> device;
+  std::unique_ptr<PacketLane> lane;
+};
+
 }  // namespace suede
 
 #endif  // SUEDE_TESTS_PIPELINE_STEERED_DEVICE_H_
