@@ -197,7 +197,8 @@ class ClientWorkload {
              (endpoint_.lanes() > 1 ? ", by instance " + std::to_string(lane) + " of those given"
                                     : "") +
              (at_end ? " after the load" : "") +
-             ": is it running, has it claimed this VC, does a path lead there and back?");
+             ": is it running, has it claimed this VC, does a path lead there and back? With "
+             "transport.psn_scope: port another VC that nobody claims may hold this one up");
   }
 
   // --- Lanes ---

@@ -45,22 +45,51 @@ def undisturbed_traffic(directory, left, right, seconds):
             e2e.check_results(e2e.results_of(file), 1000)
 
 
+@contextlib.contextmanager
+def victim_in_mid_burst(directory, left):
+    with e2e.perf(directory, "victim", left.socket, "--destinations", 1, "--vcs", "2,3",
+                  "--duration", 30, "--check") as victim:
+        time.sleep(0.8)
+        assert victim.running(), victim.report()
+        yield
+        victim.signal(signal.SIGKILL)
+        victim.wait(10)
+
+
 def test_kill_of_clients_in_mid_burst():
-    with e2e.memif_pair() as (directory, left, right):
+    # With a sequence for each VC, one that nobody serves any more leaves the others alone.
+    with e2e.memif_pair({"transport": {"psn_scope": "vc"}}) as (directory, left, right):
         with undisturbed_traffic(directory, left, right, 5):
             sink = e2e.perf_server(directory, right, "2,3")
             with contextlib.closing(e2e._Closing(sink)):
-                for _ in range(3):
-                    with e2e.perf(directory, "victim", left.socket, "--destinations", 1, "--vcs",
-                                  "2,3", "--duration", 30, "--check") as victim:
-                        time.sleep(0.8)
-                        assert victim.running(), victim.report()
-                        victim.signal(signal.SIGKILL)
-                        victim.wait(10)
-                sink.signal(signal.SIGKILL)  # a receiver, too
+                for _ in range(2):
+                    with victim_in_mid_burst(directory, left):
+                        pass
+                with victim_in_mid_burst(directory, left):
+                    sink.signal(signal.SIGKILL)  # a receiver, too
+                    e2e.wait_until(lambda: right.counters().get("rx_drop_not_ready_total"), 20,
+                                   "a VC to be full")
         # What was theirs is free again.
         e2e.wait_until(lambda: left.counters()["clients_gone_total"] >= 3, 10, "clients to go")
         assert e2e.both_ways(directory, left, right, 0.5) > 100
+        assert left.terminate() == 0 and right.terminate() == 0
+
+
+def test_a_killed_receiver_holds_up_its_sequence_until_another_claims():
+    with e2e.memif_pair() as (directory, left, right):
+        with contextlib.ExitStack() as stack, undisturbed_traffic(directory, left, right, 5):
+            sink = e2e.perf_server(directory, right, "2,3")
+            stack.callback(sink.kill)
+            with victim_in_mid_burst(directory, left):
+                sink.signal(signal.SIGKILL)
+                e2e.wait_until(lambda: right.counters().get("rx_drop_not_ready_total"), 20,
+                               "a VC to be full")
+            heir = e2e.perf_server(directory, right, "2,3")
+            stack.callback(heir.kill)
+            # The others' commands pass again.
+            before = right.counters()["rx_commands_total"]
+            e2e.wait_until(lambda: right.counters()["rx_commands_total"] > before + 100, 20,
+                           "the others' commands")
         assert left.terminate() == 0 and right.terminate() == 0
 
 
