@@ -56,6 +56,12 @@ def victim_in_mid_burst(directory, left):
         victim.wait(10)
 
 
+def kill_receiver(server, daemon):
+    """While there is more to come for its VCs than waits unclaimed."""
+    server.signal(signal.SIGKILL)
+    e2e.wait_until(lambda: daemon.counters().get("rx_drop_not_ready_total"), 20, "a VC to be full")
+
+
 def test_kill_of_clients_in_mid_burst():
     # With a sequence for each VC, one that nobody serves any more leaves the others alone.
     with e2e.memif_pair({"transport": {"psn_scope": "vc"}}) as (directory, left, right):
@@ -66,9 +72,7 @@ def test_kill_of_clients_in_mid_burst():
                     with victim_in_mid_burst(directory, left):
                         pass
                 with victim_in_mid_burst(directory, left):
-                    sink.signal(signal.SIGKILL)  # a receiver, too
-                    e2e.wait_until(lambda: right.counters().get("rx_drop_not_ready_total"), 20,
-                                   "a VC to be full")
+                    kill_receiver(sink, right)
         # What was theirs is free again.
         e2e.wait_until(lambda: left.counters()["clients_gone_total"] >= 3, 10, "clients to go")
         assert e2e.both_ways(directory, left, right, 0.5) > 100
@@ -81,9 +85,7 @@ def test_a_killed_receiver_holds_up_its_sequence_until_another_claims():
             sink = e2e.perf_server(directory, right, "2,3")
             stack.callback(sink.kill)
             with victim_in_mid_burst(directory, left):
-                sink.signal(signal.SIGKILL)
-                e2e.wait_until(lambda: right.counters().get("rx_drop_not_ready_total"), 20,
-                               "a VC to be full")
+                kill_receiver(sink, right)
             heir = e2e.perf_server(directory, right, "2,3")
             stack.callback(heir.kill)
             # The others' commands pass again.
