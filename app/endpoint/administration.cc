@@ -135,9 +135,13 @@ absl::StatusOr<AdminView::AdminQuestion> Administration::SetPlane(const PlaneNam
   return question;
 }
 
-absl::StatusOr<AdminView::AdminQuestion> Administration::SetWeight(const PlaneName& name,
-                                                                   std::optional<uint32_t> peer,
-                                                                   uint32_t weight) {
+uint32_t Administration::DefaultWeight(uint32_t instance, uint32_t plane) const {
+  const Config& config = endpoint_->config();
+  return PlaneWeightsOf(config, config.instances[instance], speeds_)[plane];
+}
+
+absl::StatusOr<PlaneAdminView::WeightChange> Administration::SetWeight(
+    const PlaneName& name, std::optional<uint32_t> peer, std::optional<uint32_t> weight) {
   const absl::StatusOr<uint32_t> found = Find(name);
   if (!found.ok()) return found.status();
   const uint32_t i = *found;
@@ -153,16 +157,25 @@ absl::StatusOr<AdminView::AdminQuestion> Administration::SetWeight(const PlaneNa
                                         "; planes.peers names those that it leads to"));
     }
   }
+  Plane& plane = planes_[i][name.plane];
+  const uint32_t value = weight.value_or(peer ? plane.weight : DefaultWeight(i, name.plane));
   absl::StatusOr<AdminView::AdminQuestion> question =
       Ask(lcore, {.kind = LcoreRequestKind::kSetWeight,
                   .instance = number,
                   .peer = index,
                   .plane = name.plane,
-                  .weight = weight});
-  if (!question.ok()) return question;
-  planes_[i][name.plane].weight_set = true;
-  if (!peer) planes_[i][name.plane].weight = weight;
-  return question;
+                  .weight = value});
+  if (!question.ok()) return question.status();
+  if (!peer) {
+    plane.weight = value;
+    plane.weight_set = weight.has_value();
+    plane.peers_set.clear();  // they have it too
+  } else if (weight) {
+    plane.peers_set.insert(*peer);
+  } else {
+    plane.peers_set.erase(*peer);
+  }
+  return PlaneAdminView::WeightChange{.done = *std::move(question), .weight = value};
 }
 
 bool Administration::TellWeight(uint32_t instance, uint32_t plane, uint32_t weight) {
@@ -188,7 +201,7 @@ void Administration::FollowLinkSpeeds() {
     const std::vector<uint32_t> weights = PlaneWeightsOf(config, config.instances[i], speeds_);
     for (uint32_t p = 0; p < weights.size(); ++p) {
       Plane& plane = planes_[i][p];
-      if (plane.weight_set || plane.weight == weights[p]) continue;
+      if (plane.weight_set || !plane.peers_set.empty() || plane.weight == weights[p]) continue;
       if (!TellWeight(i, p, weights[p])) return;
       plane.weight = weights[p];
     }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -31,8 +32,9 @@ class Administration {
 
   absl::StatusOr<AdminView::AdminQuestion> SetPort(std::string_view name, bool up);
   absl::StatusOr<AdminView::AdminQuestion> SetPlane(const PlaneName& name, PlaneSetting setting);
-  absl::StatusOr<AdminView::AdminQuestion> SetWeight(const PlaneName& name,
-                                                     std::optional<uint32_t> peer, uint32_t weight);
+  absl::StatusOr<PlaneAdminView::WeightChange> SetWeight(const PlaneName& name,
+                                                         std::optional<uint32_t> peer,
+                                                         std::optional<uint32_t> weight);
   // The link of Config::ports[port] has come up.
   void NoteLinkSpeed(uint32_t port, uint64_t speed_bps);
   // Lets weights that come from the speeds of links follow these, but for planes of which an
@@ -43,8 +45,10 @@ class Administration {
   struct Plane {
     PlaneSetting setting = PlaneSetting::kUp;
     uint32_t weight = 1;      // for peers without one of their own
-    bool weight_set = false;  // by an operator, for a peer at least
+    bool weight_set = false;  // by an operator, for all
+    std::set<uint32_t> peers_set;  // XPUs of peers for which an operator has set one
   };
+  uint32_t DefaultWeight(uint32_t instance, uint32_t plane) const;
   // Answered when all that was asked of the lcore has taken effect.
   absl::StatusOr<AdminView::AdminQuestion> Ask(uint32_t lcore, const LcoreRequest& request);
   bool TellWeight(uint32_t instance, uint32_t plane, uint32_t weight);

@@ -51,7 +51,8 @@ absl::StatusOr<std::unique_ptr<ClientService>> ClientService::Create(Endpoint* e
                          .huge_pages = ToHugePages(config.clients.hugepages),
                          .max_clients = config.clients.max_clients,
                          .pack_limit_bytes = config.packing.limit_bytes,
-                         .version = version};
+                         .version = version,
+                         .rules = config.clients.rules};
   for (const InstanceConfig& instance : config.instances) {
     server.instances.push_back({.xpuid = static_cast<uint16_t>(instance.xpu),
                                 .instance = static_cast<uint8_t>(instance.instance)});
@@ -68,6 +69,7 @@ void ClientService::Poll() {
     LcoreReply reply;
     while (endpoint_->pipeline(lcore).mailbox().replies.Pop(reply)) OnReply(reply);
   }
+  server_->SetEventSummary(registers_ != nullptr && registers_->Interrupts());
   if (!writing_.empty() && registers_ != nullptr && !registers_->changing()) {
     for (const Writing& writing : std::exchange(writing_, {})) {
       const absl::StatusOr<uint64_t> value = registers_->Written(writing.request);
@@ -161,12 +163,14 @@ absl::Status ClientService::OnOpen(ClientId client, const OpenRequest& request, 
           "the instances of one client must be served by one lcore; connect once for each lcore");
     }
     attached.lcore = lcore;
+    attached.vc_masks[q] = request.vc_masks[q];
     attached.instances[q] = endpoint_->number_of(static_cast<uint32_t>(instance));
   }
   Attached& kept = attached_[Number(client)] = attached;
   const absl::Status status = Ask(kept.lcore, {.kind = LcoreRequestKind::kAttach,
                                                .client = Number(client),
                                                .queue_instances = kept.instances.data(),
+                                               .queue_vc_masks = kept.vc_masks.data(),
                                                .segment = segment.base(),
                                                .shape = &segment.shape()});
   if (!status.ok()) {
@@ -228,6 +232,7 @@ absl::Status ClientService::OnRegister(ClientId client, const RegisterRequest& r
 void ClientService::Adopt(const Config& config) {
   server_->SetMaxClients(config.clients.max_clients);
   server_->SetPackLimit(config.packing.limit_bytes);
+  server_->SetRules(config.clients.rules);
 }
 
 void ClientService::OnGone(ClientId client) {
@@ -243,6 +248,12 @@ void ClientService::OnOpened(const ClientInfo& client) {
                              {EventField::kPid, client.pid},
                              {EventField::kUid, client.uid},
                              {EventField::kQueues, client.queue_count}});
+}
+
+void ClientService::OnRefused(pid_t pid, uid_t uid, std::string_view reason) {
+  endpoint_->events().Raise(EventKind::kClientRefused, {{EventField::kPid, pid},
+                                                        {EventField::kUid, uid},
+                                                        {EventField::kReason, reason}});
 }
 
 void ClientService::OnEnded(const ClientInfo& client, const ClientEnd& end) {

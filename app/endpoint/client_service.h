@@ -53,6 +53,7 @@ class ClientService : public ClientHandler {
   absl::Status OnRegister(ClientId client, const RegisterRequest& request) override;
   void OnGone(ClientId client) override;
   void OnOpened(const ClientInfo& client) override;
+  void OnRefused(pid_t pid, uid_t uid, std::string_view reason) override;
   void OnEnded(const ClientInfo& client, const ClientEnd& end) override;
 
   // What is received for a client: "3.0:0,1 4.0:2", own XPU, instance, VCs.
@@ -66,6 +67,7 @@ class ClientService : public ClientHandler {
     uint32_t asked_instance = 0;  // what the claim or unclaim under way is of
     uint32_t asked_mask = 0;
     std::array<uint32_t, SUEDE_MAX_QUEUES> instances{};  // of each queue, the pipeline's numbers
+    std::array<uint8_t, SUEDE_MAX_QUEUES> vc_masks{};    // that each queue may send on
   };
 
   ClientService(Endpoint* endpoint, Endpoint::Log log)

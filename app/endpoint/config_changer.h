@@ -22,6 +22,8 @@ namespace suede {
 class ConfigChanger {
  public:
   ConfigChanger(Endpoint* endpoint, ConfigOrigin origin);
+  // That the endpoint was started with.
+  const std::string& file() const { return origin_.file; }
 
   // Calls `listener` with each configuration that has taken effect, and what is new in it.
   using Listener = std::function<void(const Config&, const std::vector<ConfigChange>&)>;

@@ -3,6 +3,7 @@
 #define SUEDE_APP_ENDPOINT_CONFIG_ORIGIN_H_
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "control/config.h"
@@ -11,6 +12,7 @@ namespace suede {
 
 // A file that is loaded later gets it too.
 struct ConfigOrigin {
+  std::string file;  // absolute; empty: none
   std::vector<ConfigOverride> overrides;  // of flags and environment
   size_t eal_arguments = 0;  // of the command line, at the end of the endpoint's eal.args
 };

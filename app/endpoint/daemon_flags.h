@@ -11,7 +11,7 @@ namespace suede {
 #define SUEDE_FLAGS(X)                                                                             \
   X(string, config, "", "FILE", "the configuration (suede.yaml(5), docs/configuration.md, conf/)") \
   X(string, set, "", "KEY=VALUE;...",                                                              \
-    "overrides keys of it; SUEDE_<KEY> in the environment does so too")                            \
+    "overrides keys of it, and may be repeated; SUEDE_<KEY> in the environment does so too")       \
   X(bool, check, false, "",                                                                        \
     "checks the configuration, and what it takes of this machine, and exits")                      \
   X(bool, check_config, false, "", "checks the configuration alone and exits")                     \

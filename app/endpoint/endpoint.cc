@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <random>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -46,11 +47,12 @@ EalLogLevel ToLogLevel(EventSeverity severity) {
   return EalLogLevel::kError;
 }
 
-// Which boot this is: grows with time in steps of 32 ms, never 0. See docs/control-pdus.md.
-uint32_t BootEpoch() {
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
-  return std::max(1u, static_cast<uint32_t>(ms / 32));
+// Of an instance's random numbers. See docs/control-pdus.md.
+SecretKey DrawSecret() {
+  std::random_device random;
+  SecretKey key;
+  for (uint64_t& word : key) word = uint64_t{random()} << 32 | random();
+  return key;
 }
 
 }  // namespace
@@ -59,7 +61,6 @@ std::string EalFilePrefix(const Config& config) { return absl::StrCat("suede_", 
 
 absl::StatusOr<std::unique_ptr<Endpoint>> Endpoint::Create(const Config& config, Log log) {
   std::unique_ptr<Endpoint> endpoint(new Endpoint(config, std::move(log)));
-  endpoint->epoch_ = BootEpoch();
   if (absl::Status status = endpoint->StartEalFor(); !status.ok()) return status;
   if (absl::Status status = endpoint->OpenPorts(); !status.ok()) return status;
   endpoint->BuildPipelines();
@@ -106,6 +107,10 @@ absl::Status Endpoint::StartEalFor() {
   options.memory_mb = config_.eal.memory_mb;
   options.extra = config_.eal.args;
   options.no_huge = config_.eal.hugepages == Hugepages::kOff;
+  if (const uint32_t files = RemoveDeadHugepageFiles(); files != 0) {
+    log_(EalLogLevel::kInfo, "eal",
+         absl::StrCat("removed ", files, " hugepage files of endpoints that were killed"));
+  }
   if (config_.eal.hugepages == Hugepages::kAuto) {
     uint64_t free_bytes = 0;
     for (const auto& pages : ReadHugepages()) free_bytes += pages.free * pages.page_bytes;
@@ -121,7 +126,12 @@ absl::Status Endpoint::StartEalFor() {
   if (options.no_huge && options.memory_mb == 0) options.memory_mb = PlainMemoryMb(config_);
   for (const LcoreConfig& lcore : config_.lcores) options.cpus.push_back(lcore.cpu);
   for (const PortConfig& port : config_.ports) {
-    (IsVdev(port.device) ? options.vdevs : options.pci).push_back(port.device);
+    if (IsVdev(port.device)) {
+      options.vdevs.push_back(port.device);
+      options.socket_modes.push_back(port.socket_mode);
+    } else {
+      options.pci.push_back(port.device);
+    }
   }
   options.log = [log = log_](EalLogLevel level, std::string_view line) { log(level, "eal", line); };
   const absl::StatusOr<std::vector<std::string>> arguments = EalArguments(options);
@@ -176,7 +186,7 @@ void Endpoint::BuildPipelines() {
   for (uint32_t i = 0; i < config_.instances.size(); ++i) {
     const InstanceConfig& instance = config_.instances[i];
     InstanceParams params = InstanceParamsOf(config_, instance);
-    params.epoch = epoch_;
+    params.secret = DrawSecret();
     const std::vector<uint32_t> weights = PlaneWeightsOf(config_, instance, speeds);
     for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
       params.planes[plane].port = PortNumber(instance.ports[plane].port, i);

@@ -115,7 +115,6 @@ class Endpoint {
   std::string eal_arguments_;
   bool eal_started_ = false;
   bool running_ = false;
-  uint32_t epoch_ = 1;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
   std::vector<std::unique_ptr<PacketLane>> lanes_;  // of each port
   std::vector<std::unique_ptr<HandoverRing>> handovers_;

@@ -1,12 +1,16 @@
 #include "endpoint/management.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/secrets.h"
 #include "control/config_encapsulation.h"
 #include "control/config_values.h"
 #include "endpoint/version.h"
+#include "local/passing.h"
 
 namespace suede {
 namespace {
@@ -56,10 +60,11 @@ absl::StatusOr<std::unique_ptr<Management>> Management::Create(Endpoint* endpoin
             logger->Write(EalLogLevel::kInfo, "management", line);
           },
       .on_limit =
-          [endpoint](std::string_view limit, pid_t pid, uid_t uid) {
+          [endpoint](std::string_view limit, pid_t pid, uid_t uid, std::string_view reason) {
             endpoint->events().Raise(EventKind::kManagementLimit, {{EventField::kLimit, limit},
                                                                    {EventField::kPid, pid},
-                                                                   {EventField::kUid, uid}});
+                                                                   {EventField::kUid, uid},
+                                                                   {EventField::kReason, reason}});
           }};
   absl::StatusOr<std::unique_ptr<ManagementServer>> server =
       ManagementServer::Create(options, &EndpointCatalog(), management.get());
@@ -81,7 +86,8 @@ VersionView Management::Version() {
           .name = endpoint_->config().name,
           .uptime_s = static_cast<uint64_t>(
               std::chrono::duration_cast<std::chrono::seconds>(up).count()),
-          .http = http_address_};
+          .http = http_address_,
+          .config = changer_.file()};
 }
 
 
@@ -114,7 +120,7 @@ std::vector<PortView> Management::Ports() {
     }
     all.push_back({.name = port.name,
                    .id = device.id(),
-                   .device = port.device,
+                   .device = HideSecrets(port.device),
                    .driver = device.driver(),
                    .mac = FormatMac(port.mac.value_or(device.mac())),
                    .mtu_bytes = port.mtu_bytes,
@@ -225,6 +231,12 @@ absl::Status Management::StartCapture(const CaptureQuery& query, Fd file) {
   if (port == ports.end()) {
     return absl::NotFoundError(
         absl::StrCat("there is no port ", query.port, "; ports.list names them"));
+  }
+  // Other kinds of files are refused there; here, one that another program may keep us waiting for.
+  struct stat facts;
+  if (fstat(file.get(), &facts) == 0 && S_ISREG(facts.st_mode) && !IsPlainFile(file.get())) {
+    return absl::InvalidArgumentError(
+        "file: is of a file system that a program serves (FUSE); pass another");
   }
   absl::StatusOr<std::unique_ptr<Capture>> capture = Capture::Start(
       **port, file.Release(), {.snap_bytes = query.snap_bytes, .frames = query.frames});

@@ -91,8 +91,8 @@ class Management final : public EndpointView {
                                               PlaneSetting setting) override {
     return endpoint_->administration().SetPlane(name, setting);
   }
-  absl::StatusOr<AdminQuestion> SetPlaneWeight(const PlaneName& name, std::optional<uint32_t> peer,
-                                               uint32_t weight) override {
+  absl::StatusOr<WeightChange> SetPlaneWeight(const PlaneName& name, std::optional<uint32_t> peer,
+                                              std::optional<uint32_t> weight) override {
     return endpoint_->administration().SetWeight(name, peer, weight);
   }
   absl::StatusOr<DrainQuestion> DrainPlane(const PlaneName& name) override;

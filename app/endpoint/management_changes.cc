@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/secrets.h"
 #include "endpoint/management.h"
 
 namespace suede {
@@ -30,7 +31,7 @@ void Management::Adopt(const Config& config, const std::vector<ConfigChange>& ch
   logger_->SetLevel(config.log.level);  // what changes it is logged as it was before
 }
 
-std::string Management::EffectiveConfig() { return DumpConfig(changer_.Effective()); }
+std::string Management::EffectiveConfig() { return HideSecrets(DumpConfig(changer_.Effective())); }
 
 absl::StatusOr<ConfigCheckView> Management::CheckConfig(std::string_view text,
                                                         std::string_view place) {

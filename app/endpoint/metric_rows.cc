@@ -71,6 +71,7 @@ std::vector<MetricRow> SocketRows() {
 #undef SUEDE_SOCKET_ROW
       {"http_requests_total", kCounter, "", "Requests of the web server that came whole"},
       {"http_refused_total", kCounter, "", "Those that got another answer than 200"},
+      {"http_displaced_total", kCounter, "", "Web connections that stood still and ended for others"},
   };
 }
 

@@ -57,8 +57,8 @@ void Set(MetricCell* cell, uint64_t value) { cell->store(value, std::memory_orde
 }  // namespace
 
 Observer::Observer(Endpoint* endpoint, const ClientService* clients, const Management* management)
-    : endpoint_(endpoint), clients_(clients), management_(management), page_(AllMetricRows()),
-      name_(endpoint->config().name), control_seen_ns_(NowNs()) {
+    : endpoint_(endpoint), clients_(clients), management_(management), 
+      page_(AllMetricRows(), {{"endpoint", endpoint->config().name}}), name_(endpoint->config().name), control_seen_ns_(NowNs()) {
   AddProcess();
   AddInstances();
   AddLcores();
@@ -186,6 +186,7 @@ void Observer::AddSockets() {
 #undef SUEDE_MANAGEMENT_COUNTER_CELL
   page_.Add("http_requests_total", {}, &http_.requests);
   page_.Add("http_refused_total", {}, &http_.refusals);
+  page_.Add("http_displaced_total", {}, &http_.displaced);
 }
 
 void Observer::Tick() {
@@ -243,6 +244,7 @@ void Observer::CopyPlanes() {
       Set(cells.plane_up[plane], endpoint_->administration().PlaneOf(i, plane).up ? 1 : 0);
     }
   }
+  copied_planes_.store(true, std::memory_order_relaxed);
 }
 
 void Observer::CopyProcess() {
@@ -320,7 +322,22 @@ std::vector<std::string> Observer::Obstacles() const {
     if (!IsMissed(p)) continue;
     obstacles.push_back(absl::StrCat("port ", ports_[p].port->name(), ": link down"));
   }
+  for (const InstanceCells& instance : instances_) {
+    if (!IsOut(instance)) continue;
+    obstacles.push_back(absl::StrCat("instance ", instance.instance, " of XPU ", instance.xpu,
+                                     ": no plane is in service"));
+  }
   return obstacles;
+}
+
+bool Observer::IsOut(const InstanceCells& instance) const {
+  if (!copied_planes_.load(std::memory_order_relaxed)) return false;
+  bool has_link = false;
+  for (size_t plane = 0; plane < instance.plane_up.size(); ++plane) {
+    if (instance.plane_up[plane]->load(std::memory_order_relaxed) != 0) return false;
+    has_link |= ports_[instance.ports[plane]].port->link().up;
+  }
+  return has_link;  // where no port has one, that was said of the ports
 }
 
 bool Observer::IsMissed(size_t port) const {

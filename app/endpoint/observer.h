@@ -99,6 +99,9 @@ class Observer {
   void FeelPulses();
   // Whether a port is down that somebody needs: no instance on it has another one with a link.
   bool IsMissed(size_t port) const;
+  // Whether none of an instance's planes carries traffic, although there is a link: they or their
+  // ports were set down.
+  bool IsOut(const InstanceCells& instance) const;
   static int64_t NowNs();
 
   Endpoint* const endpoint_;
@@ -125,6 +128,7 @@ class Observer {
   MetricCell* clients_leaving_ = nullptr;
   std::atomic<bool> started_{false};
   std::atomic<bool> draining_{false};
+  std::atomic<bool> copied_planes_{false};
   std::atomic<int64_t> control_seen_ns_;
   int64_t next_copy_ns_ = 0;
   int64_t next_device_ns_ = 0;

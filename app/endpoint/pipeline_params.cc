@@ -23,6 +23,7 @@ TransportParams ToTransport(const TransportConfig& config) {
           .ack_every_pdus = config.ack_every_pdus,
           .ack_delay = config.ack_delay,
           .nack_timeout = config.nack_timeout,
+          .reorder_allowance = config.reorder_allowance,
           .rto_initial = config.rto_initial,
           .rto_min = config.rto_min,
           .rto_max = config.rto_max,
@@ -57,7 +58,9 @@ MacAddress AfhMac(const ConfigMacPrefix& prefix, const ConfigAddress& address) {
 // instance is no peer of its own.
 PeerParams PeerParamsOf(const Config& config, const InstanceConfig& instance,
                         const PeerConfig& peer) {
-  PeerParams params{.xpuid = static_cast<uint16_t>(peer.xpu), .planes = {}};
+  PeerParams params{.xpuid = static_cast<uint16_t>(peer.xpu),
+                    .planes = {},
+                    .plain = peer.hello == PeerConfig::Hello::kNever};
   for (const InstancePort& own : instance.ports) {
     PeerPlane& plane = params.planes.emplace_back(PeerPlane{.present = false});
     const PeerPort* at = FindPeerPort(peer, own.port, instance.instance);

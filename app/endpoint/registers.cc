@@ -28,6 +28,13 @@ RegisterValueView ToView(const RegisterRef& ref, uint64_t value) {
           .value = value};
 }
 
+// The client is still there, and so is its queue.
+bool IsBrokenQueue(const Event& event) {
+  return std::any_of(event.values.begin(), event.values.end(), [](const EventValue& value) {
+    return value.field == EventField::kQueue;
+  });
+}
+
 // The bits that an event of the endpoint sets.
 void Note(const Event& event, const Config& config, RegisterEvents& bits) {
   switch (event.kind) {
@@ -48,9 +55,17 @@ void Note(const Event& event, const Config& config, RegisterEvents& bits) {
       return bits.Raise(RegisterEvent::kPeerReset);
     case EventKind::kPeerUnreachable:
       return bits.Raise(RegisterEvent::kPeerUnreachable);
+    case EventKind::kTxError:
+      return bits.Raise(RegisterEvent::kTxError);
+    case EventKind::kHelloMismatch:
+      return bits.Raise(RegisterEvent::kHelloMismatch);
+    case EventKind::kPeerFence:
+      return bits.Raise(RegisterEvent::kPeerFence);
+    case EventKind::kClientError:
+      if (IsBrokenQueue(event)) return bits.Raise(RegisterEvent::kQueueBroken);
+      return bits.Raise(RegisterEvent::kClientGone);
     case EventKind::kClientLeft:
     case EventKind::kClientDied:
-    case EventKind::kClientError:
       return bits.Raise(RegisterEvent::kClientGone);
     case EventKind::kPoolLow:
       return bits.Raise(RegisterEvent::kPoolLow);
@@ -73,6 +88,14 @@ EndpointRegisters::EndpointRegisters(Endpoint* endpoint, ConfigChanger* changer,
       file_(this, events_.get()) {
   endpoint->events().AddObserver(
       [endpoint, bits = events_](const Event& event) { Note(event, endpoint->config(), *bits); });
+}
+
+bool EndpointRegisters::Interrupts() {
+  if (config().clients.registers < ClientsConfig::Registers::kRead || events_->mask() == 0) {
+    return false;
+  }
+  Look();
+  return events_->summary();
 }
 
 void EndpointRegisters::Look() {

@@ -34,6 +34,8 @@ class EndpointRegisters final : public RegisterBackend {
   // Of a write that had no result yet, once nothing is under way any more.
   absl::StatusOr<uint64_t> Written(const RegisterRequest& request) const;
   bool changing() const { return changer_->busy(); }
+  // Whether event.summary is 1, and clients may know of it.
+  bool Interrupts();
 
   // RegisterBackend.
   const Config& config() const override { return endpoint_->config(); }

@@ -2,19 +2,37 @@
 
 namespace suede {
 
-std::string_view StatusPageHtml() {
-  return R"html(<!DOCTYPE html>
+namespace {
+
+std::string Escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out.push_back(c);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string StatusPageHtml(std::string_view name) {
+  std::string page = R"html(<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>suede</title>
+<title>@NAME@ – suede</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="status.css">
 <script src="status.js" defer></script>
 </head>
 <body>
-<header><h1>suede</h1><p id="build"></p><p id="ready"></p><p id="age"></p></header>
+<header><h1>@NAME@</h1><p id="build"></p><p id="ready"></p><p id="age"></p></header>
 <main>
 <section><h2>Ports</h2><table id="ports"></table></section>
 <section><h2>Instances</h2><table id="instances"></table></section>
@@ -30,6 +48,12 @@ std::string_view StatusPageHtml() {
 </body>
 </html>
 )html";
+  constexpr std::string_view kMark = "@NAME@";
+  const std::string escaped = Escaped(name);
+  for (size_t at = 0; (at = page.find(kMark, at)) != std::string::npos; at += escaped.size()) {
+    page.replace(at, kMark.size(), escaped);
+  }
+  return page;
 }
 
 std::string_view StatusPageStyle() {

@@ -2,11 +2,13 @@
 #ifndef SUEDE_APP_ENDPOINT_STATUS_PAGE_H_
 #define SUEDE_APP_ENDPOINT_STATUS_PAGE_H_
 
+#include <string>
 #include <string_view>
 
 namespace suede {
 
-std::string_view StatusPageHtml();
+// With the endpoint's name in its title.
+std::string StatusPageHtml(std::string_view name);
 std::string_view StatusPageScript();
 std::string_view StatusPageStyle();
 

@@ -21,6 +21,8 @@ EventKind KindOf(LcoreEventKind kind) {
     case LcoreEventKind::kHelloMismatch: return EventKind::kHelloMismatch;
     case LcoreEventKind::kPlaneUp: return EventKind::kPeerPlaneUp;
     case LcoreEventKind::kPlaneDown: return EventKind::kPeerPlaneDown;
+    case LcoreEventKind::kFenceOpened: return EventKind::kPeerFence;
+    case LcoreEventKind::kTxError:
     case LcoreEventKind::kQueueBroken: break;
   }
   return EventKind::kClientError;
@@ -51,6 +53,7 @@ void AddMismatch(const LcoreEvent& event, std::vector<EventValue>& values) {
   const auto what = static_cast<HelloMismatch>(event.what);
   if (what == HelloMismatch::kPsnScope) key = "transport.psn_scope";
   if (what == HelloMismatch::kWindowPdus) key = "transport.window_pdus";
+  if (what == HelloMismatch::kSessions) key = "sessions";
   values.emplace_back(EventField::kKey, key);
   for (const auto& [field, value] :
        {std::pair(EventField::kOwn, event.own), std::pair(EventField::kTheirs, event.theirs)}) {
@@ -150,10 +153,17 @@ void Watch::Raise(uint32_t lcore, const LcoreEvent& event) {
   }
   const InstanceConfig& own = endpoint_->config().instances[instances_[lcore][event.instance]];
   std::vector<EventValue> values = {{EventField::kXpu, own.xpu},
-                                    {EventField::kInstance, own.instance},
-                                    {EventField::kPeer, event.peer_xpuid}};
+                                    {EventField::kInstance, own.instance}};
+  if (event.kind == LcoreEventKind::kTxError) {
+    values.emplace_back(EventField::kClient, event.client);
+    values.emplace_back(EventField::kQueue, event.queue);
+    endpoint_->events().Raise(EventKind::kTxError, std::move(values));
+    return;
+  }
+  values.emplace_back(EventField::kPeer, event.peer_xpuid);
   const bool is_down = event.kind == LcoreEventKind::kPlaneDown;
-  if (is_down || event.kind == LcoreEventKind::kPlaneUp) {
+  if (is_down || event.kind == LcoreEventKind::kPlaneUp ||
+      event.kind == LcoreEventKind::kFenceOpened) {
     const uint32_t port = own.ports[event.plane].port;
     values.emplace_back(EventField::kPlane, event.plane);
     values.emplace_back(EventField::kPort, endpoint_->config().ports[port].name);

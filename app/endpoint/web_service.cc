@@ -56,8 +56,9 @@ std::vector<PeerValue> ValuesOf(const ConnectionView& c) {
           {static_cast<uint64_t>(c.rto_ns), CellUnit::kNanoseconds}};
 }
 
-std::string LabelsOf(const ConnectionView& c) {
-  std::string out = StrCat("{xpu=\"", c.xpu, "\",instance=\"", c.instance, "\",peer=\"", c.peer);
+// `name`: of the endpoint, whose letters need no escape.
+std::string LabelsOf(const std::string& name, const ConnectionView& c) {
+  std::string out = StrCat("{endpoint=\"", name, "\",xpu=\"", c.xpu, "\",instance=\"", c.instance, "\",peer=\"", c.peer);
   if (c.vc) StrAppend(&out, "\",vc=\"", *c.vc);
   return out + "\"} ";
 }
@@ -115,7 +116,8 @@ absl::StatusOr<std::unique_ptr<WebService>> WebService::Start(const std::string&
   options.handler = [web = service.get()](const HttpRequest& request, HttpResponse* response) {
     return web->Answer(request, response);
   };
-  options.log = [log](std::string_view line) { log(EalLogLevel::kDebug, "web", line); };
+  // What supervisors ask is never behind a scrape.
+  options.is_quick = [](std::string_view path) { return path == "/readyz" || path == "/healthz"; };
   absl::StatusOr<std::unique_ptr<HttpServer>> server = HttpServer::Start(std::move(options));
   if (!server.ok()) {
     return absl::Status(server.status().code(), StrCat("management.http_address: ",
@@ -135,7 +137,7 @@ bool WebService::Answer(const HttpRequest& request, HttpResponse* response) {
     AnswerLines("ready\n", observer_->Obstacles(), response);
   } else if (request.path == "/") {
     response->content_type = "text/html; charset=utf-8";
-    response->body = StatusPageHtml();
+    response->body = StatusPageHtml(observer_->name());
   } else if (request.path == "/status.js") {
     response->content_type = "text/javascript; charset=utf-8";
     response->body = StatusPageScript();
@@ -171,7 +173,7 @@ bool WebService::AppendPeers(std::string* out) {
   std::vector<std::string> labels;
   std::vector<std::vector<PeerValue>> values;
   for (const ConnectionView& connection : view->connections) {
-    labels.push_back(LabelsOf(connection));
+    labels.push_back(LabelsOf(observer_->name(), connection));
     values.push_back(ValuesOf(connection));
   }
   for (size_t r = 0; r + 1 < rows.size(); ++r) {
@@ -182,7 +184,7 @@ bool WebService::AppendPeers(std::string* out) {
       *out += '\n';
     }
   }
-  StrAppend(out, FamilyHead(rows.back()), SeriesPrefix(rows.back().name, {}), view->more ? 1 : 0,
+  StrAppend(out, FamilyHead(rows.back()), SeriesPrefix(rows.back().name, observer_->page().common()), view->more ? 1 : 0,
             "\n");
   return true;
 }

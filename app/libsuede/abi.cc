@@ -34,7 +34,7 @@ int CheckWait(const suede_client* client, const suede_wait_set* want) {
   const uint32_t queues = (1u << client->params.queue_count) - 1;
   const uint32_t any = want->credit_queues | want->completion_queues | want->rx_vcs;
   if (any == 0 || ((want->credit_queues | want->completion_queues) & ~queues) != 0 ||
-      want->rx_vcs >= 1u << SUEDE_VCS) {
+      (want->rx_vcs & ~SUEDE_WAIT_EVENTS) >= 1u << SUEDE_VCS) {
     return Fail(-EINVAL, "a wait set names queues and VCs that there are, and at least one");
   }
   return 0;
@@ -174,12 +174,15 @@ int suede_send(suede_queue* queue, const suede_command* command) {
                                                       .tag = command->tag,
                                                       .control = command->control,
                                                       .data = command->data});
-  if (result == suede::SendResult::kOk) [[likely]]
-    return 0;
+  if (result == suede::SendResult::kOk) [[likely]] {
+    if (!queue->client->is_gone()) [[likely]]
+      return 0;
+    return FailGone();
+  }
   if (result == suede::SendResult::kInvalid) {
     return Fail(-EINVAL, "xpuid, VC, flags or lengths are out of range");
   }
-  if (queue->client->IsGoneNowAndThen(&queue->idle_calls)) return FailGone();
+  if (queue->client->IsGoneNowAndThen()) return FailGone();
   queue->seen_state = SUEDE_QUEUE_READY;
   if (result == suede::SendResult::kWouldBlock) return -EAGAIN;
   const bool is_broken = result == suede::SendResult::kBroken;
@@ -189,7 +192,10 @@ int suede_send(suede_queue* queue, const suede_command* command) {
 }
 
 void suede_flush(suede_queue* queue) {
-  if (queue->ring) queue->ring->Flush();
+  if (!queue->ring) return;
+  queue->ring->Flush();
+  // A sender with credit and ring to spare has no other call that would find out.
+  queue->client->IsGoneNowAndThen();
 }
 
 int suede_credit(suede_queue* queue, uint16_t xpuid, uint8_t vc) {
@@ -200,7 +206,7 @@ int suede_credit(suede_queue* queue, uint16_t xpuid, uint8_t vc) {
 int suede_poll_completions(suede_queue* queue, suede_completion* out, uint32_t max) {
   if (!queue->ring) return FailGone();
   const uint32_t count = queue->ring->PollCompletions(out, std::min<uint32_t>(max, INT_MAX));
-  if (count == 0 && queue->client->IsGoneNowAndThen(&queue->idle_calls)) return FailGone();
+  if (count == 0 && queue->client->IsGoneNowAndThen()) return FailGone();
   return static_cast<int>(count);
 }
 
@@ -252,7 +258,7 @@ int suede_receive(suede_client* client, uint8_t vc, suede_received* out, uint32_
     }
     if (n < 32) break;
   }
-  if (count == 0 && client->IsGoneNowAndThen(&receiver.idle_calls)) return FailGone();
+  if (count == 0 && client->IsGoneNowAndThen()) return FailGone();
   return static_cast<int>(count);
 }
 
@@ -277,8 +283,26 @@ int suede_wait(suede_client* client, const suede_wait_set* want, suede_wait_set*
     if (result < 0 || suede::ClockMs() >= deadline) break;
     result = client->WaitOnce(wait, deadline);
   }
+  // Each change of a state ends one wait.
+  for (uint32_t vc = 0; vc < SUEDE_VCS; ++vc) {
+    if ((want->rx_vcs & 1u << vc) != 0) client->receivers[vc].seen_state = client->ReceiveState(vc);
+  }
   if (ready != nullptr) *ready = found;
   return result;
+}
+
+int suede_queue_state(suede_queue* queue) {
+  if (queue == nullptr) return Fail(-EINVAL, "no queue");
+  if (!queue->ring || queue->client->IsGoneNowAndThen()) return FailGone();
+  queue->seen_state = queue->ring->state();
+  return static_cast<int>(queue->seen_state);
+}
+
+int suede_receive_state(suede_client* client, uint8_t vc) {
+  if (client == nullptr || vc >= SUEDE_VCS) return Fail(-EINVAL, "no client, or no such VC");
+  if (client->segment == nullptr || client->IsGoneNowAndThen()) return FailGone();
+  client->receivers[vc].seen_state = client->ReceiveState(vc);
+  return static_cast<int>(client->receivers[vc].seen_state);
 }
 
 int suede_arm(suede_client* client, const suede_wait_set* want) {

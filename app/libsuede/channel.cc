@@ -71,6 +71,12 @@ int64_t ClockMs() {
   return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
 }
 
+int64_t CoarseClockMs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+}
+
 void Channel::Close() {
   if (fd_ >= 0) close(fd_);
   fd_ = -1;

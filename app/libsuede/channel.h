@@ -52,6 +52,8 @@ class Channel {
 };
 
 int64_t ClockMs();
+// The same clock as of the last tick, at most 10 ms ago: no system call, some nanoseconds.
+int64_t CoarseClockMs();
 
 }  // namespace suede
 

@@ -94,7 +94,10 @@ int suede_client::OpenSegment() {
       queues[q].congestion->SetWish(slot, queues[q].wishes[slot]);
     }
   }
-  for (uint32_t vc = 0; vc < SUEDE_VCS; ++vc) receivers[vc].ring.emplace(segment, vc);
+  for (uint32_t vc = 0; vc < SUEDE_VCS; ++vc) {
+    receivers[vc].ring.emplace(segment, vc);
+    receivers[vc].seen_state = SUEDE_QUEUE_READY;
+  }
   gone.store(false, std::memory_order_relaxed);
   return 0;
 }
@@ -158,9 +161,16 @@ bool suede_client::MakeWait(const suede_wait_set& want, protocol::Wait* wait) {
     }
   }
   for (uint32_t vc = 0; vc < SUEDE_VCS; ++vc) {
-    if ((want.rx_vcs & 1u << vc) != 0) wait->rx[vc] = receivers[vc].ring->position();
+    if ((want.rx_vcs & 1u << vc) == 0) continue;
+    wait->rx[vc] = receivers[vc].ring->position();
+    wait->rx_state[vc] = static_cast<uint8_t>(receivers[vc].seen_state);
   }
   return true;
+}
+
+uint32_t suede_client::ReceiveState(uint32_t vc) const {
+  const auto* head = static_cast<const suede_segment*>(segment);
+  return suede::LoadAcquire(head->rx_state[vc].value);
 }
 
 bool suede_client::IsReady(const protocol::Wait& wait, suede_wait_set* ready) const {
@@ -182,7 +192,9 @@ void suede_client::SendWaits() {
       if ((wait->completion_queues & 1u << q) != 0) all.completion[q] = wait->completion[q];
     }
     for (uint32_t vc = 0; vc < SUEDE_VCS; ++vc) {
-      if ((wait->rx_vcs & 1u << vc) != 0) all.rx[vc] = wait->rx[vc];
+      if ((wait->rx_vcs & 1u << vc) == 0) continue;
+      all.rx[vc] = wait->rx[vc];
+      all.rx_state[vc] = wait->rx_state[vc];
     }
     all.credit_queues |= wait->credit_queues;
     all.completion_queues |= wait->completion_queues;

@@ -24,7 +24,6 @@ std::vector<std::string> PathsOf(const std::string& name);
 struct suede_queue {
   suede_client* client = nullptr;
   uint32_t index = 0;
-  uint32_t idle_calls = 0;  // since the daemon was last looked after
   uint32_t seen_state = SUEDE_QUEUE_READY;
   bool is_resetting = false;               // a reset was asked for, with unknown outcome
   std::optional<suede::ClientQueue> ring;  // none while unconnected
@@ -35,7 +34,7 @@ struct suede_queue {
 
 struct suede_client {
   struct Receiver {
-    uint32_t idle_calls = 0;
+    uint32_t seen_state = SUEDE_QUEUE_READY;  // as the last wait that ended saw it
     std::optional<suede::ClientReceiver> ring;
   };
 
@@ -46,11 +45,17 @@ struct suede_client {
   int ClaimAgain();
   // Looks whether the daemon is still there.
   bool IsGone();
-  // The same, for calls that found nothing to do: a system call once in a while only.
-  bool IsGoneNowAndThen(uint32_t* idle_calls) {
-    if (gone.load(std::memory_order_relaxed)) return true;
-    return (++*idle_calls % kIdleCallsPerCheck) == 0 && IsGone();
+  // The same, for calls that are made often: reads a clock that is a word of memory, and makes a
+  // system call each kLookMs only. A call that is made seldom looks every time.
+  bool IsGoneNowAndThen() {
+    if (is_gone()) return true;
+    const int64_t now = suede::CoarseClockMs();
+    if (now - looked_ms.load(std::memory_order_relaxed) < kLookMs) return false;
+    looked_ms.store(now, std::memory_order_relaxed);
+    return IsGone();
   }
+  // As it was found to be at the last look.
+  bool is_gone() const { return gone.load(std::memory_order_relaxed); }
   // A request under the lock, with its outcome noted.
   template <typename Request>
   int Call(Request* request, uint64_t* value = nullptr) {
@@ -64,12 +69,13 @@ struct suede_client {
 
   // Waits. What to look at is taken from the rings' own positions.
   bool MakeWait(const suede_wait_set& want, suede::protocol::Wait* wait);
+  uint32_t ReceiveState(uint32_t vc) const;
   bool IsReady(const suede::protocol::Wait& wait, suede_wait_set* ready) const;
   // Tells the daemon what all waiting threads wait for. Under the lock.
   void SendWaits();
   int WaitOnce(const suede::protocol::Wait& wait, int64_t deadline_ms);
 
-  static constexpr uint32_t kIdleCallsPerCheck = 1024;
+  static constexpr int64_t kLookMs = 10;
 
   std::vector<std::string> paths;  // tried in turn
   suede_open_params params{};
@@ -80,8 +86,10 @@ struct suede_client {
   std::vector<const suede::protocol::Wait*> waits;
   std::vector<suede::protocol::Claim> claims;
 
-  std::atomic<bool> gone{false};
-  suede::protocol::Hello hello;
+  // On a line of their own: queues of all threads read them.
+  alignas(64) std::atomic<bool> gone{false};
+  std::atomic<int64_t> looked_ms{0};
+  alignas(64) suede::protocol::Hello hello;
   int eventfd = -1;
   void* segment = nullptr;
   uint64_t segment_bytes = 0;

@@ -7,7 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "perf/balanced_endpoint.h"
 #include "perf/client_endpoint.h"
+#include "perf/peer_rest.h"
+#include "perf/peers_of.h"
 #include "perf/programs.h"
+#include "perf/progress.h"
 #include "perf/server.h"
 #include "perf/worker_loop.h"
 #include "perf/workload.h"
@@ -18,11 +21,15 @@ namespace {
 using Sessions = std::deque<std::unique_ptr<ClientSession>>;
 using Endpoints = std::deque<ClientEndpoint>;
 
+using Servers = std::deque<ServerWorkload<ClientEndpoint>>;
+
+// `servers`: those of a peer; else empty.
 RunResult RunSize(const Options& options, uint32_t data_bytes, uint16_t own, Endpoints& endpoints,
-                  const std::atomic<bool>& stop) {
+                  Servers& servers, const std::atomic<bool>& stop) {
   RunPlan plan = PlanOf(options, data_bytes);
   RunBoard board(NewRunNumber(), options.queues, options.queues, plan.streams);
   std::deque<ClientWorkload<ClientEndpoint>> workloads;
+  Progress progress(options, data_bytes, options.queues);
   for (uint32_t worker = 0; worker < options.queues; ++worker) {
     // What the division leaves over goes to the first.
     if (options.count > 0) {
@@ -30,7 +37,9 @@ RunResult RunSize(const Options& options, uint32_t data_bytes, uint16_t own, End
                    (worker == 0 ? options.count % options.queues : 0);
     }
     workloads.emplace_back(endpoints[worker], plan, board, own, static_cast<uint8_t>(worker),
-                           VcsOfWorker(options, worker), stop);
+                           VcsOfWorker(options, worker), stop,
+                           servers.empty() ? nullptr : &servers[worker]);
+    workloads.back().TellTo(progress.worker(worker));
   }
   InWorkers(options.queues, options.cpus, [&](uint32_t worker) {
     auto& workload = workloads[worker];
@@ -52,6 +61,8 @@ RunResult RunBalancedSize(const Options& options, uint32_t data_bytes, uint16_t 
   const RunPlan plan = PlanOf(options, data_bytes);
   RunBoard board(NewRunNumber(), 1, endpoint.lanes(), plan.streams);
   ClientWorkload<BalancedEndpoint> workload(endpoint, plan, board, own, 0, options.vcs, stop);
+  Progress progress(options, data_bytes, 1);
+  workload.TellTo(progress.worker(0));
   InWorkers(1, options.cpus, [&](uint32_t) {
     WorkerLoop(endpoint, options.spin)
         .Run([&](Time now) { return workload.Turn(now); }, [&] { return workload.done(); });
@@ -59,25 +70,34 @@ RunResult RunBalancedSize(const Options& options, uint32_t data_bytes, uint16_t 
   return Combine({&workload.result()}, {&workload.track()}, board);
 }
 
-int RunClient(const Options& options, const std::function<RunResult(uint32_t)>& run_size,
+void RunSizes(const Options& options, const std::function<RunResult(uint32_t)>& run_size,
               Document* document, const std::atomic<bool>& stop) {
-  PrintHead(options);
+  PrintHead(options, *document);
   for (uint32_t data_bytes : options.sizes) {
     const double before = ProbeCacheline(options);
-    FinishRun(options, data_bytes, before, run_size(data_bytes), document);
+    RunResult result = run_size(data_bytes);
+    if (result.outcome == Outcome::kNoPeer) result.explanation += PeersOf(options.endpoint);
+    FinishRun(options, data_bytes, before, std::move(result), document);
     if (document->results.back().outcome != Outcome::kDone || stop) break;
   }
+}
+
+int RunClient(const Options& options, const std::function<RunResult(uint32_t)>& run_size,
+              Document* document, const std::atomic<bool>& stop) {
+  RunSizes(options, run_size, document, stop);
   document->end = std::chrono::system_clock::now();
   return Conclude(options, *document);
 }
 
 // Runs the servers, one for each of `endpoints`, until a signal or the end of the time.
-void Serve(const Options& options, Endpoints& endpoints,
-           std::deque<ServerWorkload<ClientEndpoint>>& servers, const std::atomic<bool>& stop) {
+void Serve(const Options& options, Endpoints& endpoints, Servers& servers,
+           const std::atomic<bool>& stop) {
   const Time until = options.duration_s > 0
                          ? endpoints[0].Now() +
                                Duration(static_cast<int64_t>(options.duration_s * 1e9))
                          : kNever;
+  Progress progress(options, 0, static_cast<uint32_t>(endpoints.size()));
+  for (uint32_t i = 0; i < endpoints.size(); ++i) servers[i].TellTo(progress.worker(i));
   InWorkers(static_cast<uint32_t>(endpoints.size()), options.cpus, [&](uint32_t worker) {
     ClientEndpoint& endpoint = endpoints[worker];
     uint32_t vc_mask = 0;
@@ -92,30 +112,65 @@ void Serve(const Options& options, Endpoints& endpoints,
   });
 }
 
-int RunServer(const Options& options, uint16_t own, Endpoints& endpoints, Document* document,
-              const std::atomic<bool>& stop) {
-  std::deque<ServerWorkload<ClientEndpoint>> servers;
-  for (uint32_t worker = 0; worker < endpoints.size(); ++worker) {
-    servers.emplace_back(endpoints[worker], own, VcsOfWorker(options, worker % options.queues),
-                         options.echo);
-  }
-  std::fprintf(stderr, "suede-perf: serving XPU %u, %s\n", own, options.echo ? "echo" : "sink");
-  Serve(options, endpoints, servers, stop);
+// What the servers counted, and how it ends.
+int Account(const Options& options, const Endpoints& endpoints, const Servers& servers,
+            Document* document) {
   StreamCounts total;
   uint64_t runs = 0;
   bool lost = false;
-  for (uint32_t worker = 0; worker < endpoints.size(); ++worker) {
+  for (size_t worker = 0; worker < endpoints.size(); ++worker) {
     total.Add(servers[worker].Total());
     runs += servers[worker].runs();
     lost |= endpoints[worker].lost();
   }
-  std::fputs(ServerTable(total, runs).c_str(), stdout);
+  std::fputs(ServerTable(total, runs).c_str(), document->table);
   document->served = &total;
   document->end = std::chrono::system_clock::now();
   const int code = Conclude(options, *document);
   if (!lost) return code;
   std::fprintf(stderr, "suede-perf: the daemon went away\n");
   return kExitUnreachable;
+}
+
+// Serves the others until they have had as many runs as this peer, or nothing more comes.
+void ServeOthers(const Options& options, Endpoints& endpoints, Servers& servers,
+                 const std::atomic<bool>& stop) {
+  Progress progress(options, 0, options.queues);
+  for (uint32_t i = 0; i < options.queues; ++i) servers[i].TellTo(progress.worker(i));
+  InWorkers(options.queues, options.cpus, [&](uint32_t worker) {
+    PeerRest<ClientEndpoint> rest(endpoints[worker], servers[worker], options.destinations,
+                                  VcsOfWorker(options, worker), options.sizes.size(),
+                                  Duration(static_cast<int64_t>(options.drain_s * 1e9)));
+    WorkerLoop(endpoints[worker], options.spin)
+        .Run([&](Time now) { return rest.Turn(now); },
+             [&] { return stop || endpoints[worker].lost() || rest.done(); });
+  });
+}
+
+int RunPeer(const Options& options, uint16_t own, Endpoints& endpoints, Document* document,
+            const std::atomic<bool>& stop) {
+  Servers servers;
+  for (uint32_t worker = 0; worker < options.queues; ++worker) {
+    servers.emplace_back(endpoints[worker], own);
+  }
+  RunSizes(
+      options,
+      [&](uint32_t size) { return RunSize(options, size, own, endpoints, servers, stop); },
+      document, stop);
+  if (!endpoints[0].lost()) ServeOthers(options, endpoints, servers, stop);
+  return Account(options, endpoints, servers, document);
+}
+
+int RunServer(const Options& options, uint16_t own, Endpoints& endpoints, Document* document,
+              const std::atomic<bool>& stop) {
+  Servers servers;
+  for (uint32_t worker = 0; worker < endpoints.size(); ++worker) {
+    servers.emplace_back(endpoints[worker], own, VcsOfWorker(options, worker % options.queues),
+                         options.echo);
+  }
+  std::fprintf(stderr, "suede-perf: serving XPU %u, %s\n", own, options.echo ? "echo" : "sink");
+  Serve(options, endpoints, servers, stop);
+  return Account(options, endpoints, servers, document);
 }
 
 // A connection, or one for each of --instances: they may be on different lcores.
@@ -160,8 +215,10 @@ int RunOverDaemon(const Options& options, Document document, const std::atomic<b
     }
   }
   if (options.mode == Mode::kServer) return RunServer(options, own, endpoints, &document, stop);
+  if (options.mode == Mode::kPeer) return RunPeer(options, own, endpoints, &document, stop);
+  Servers none;
   return RunClient(
-      options, [&](uint32_t size) { return RunSize(options, size, own, endpoints, stop); },
+      options, [&](uint32_t size) { return RunSize(options, size, own, endpoints, none, stop); },
       &document, stop);
 }
 

@@ -1,6 +1,7 @@
 // suede-perf --embed: one process, one lcore, no client socket between the load and the data path.
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -8,12 +9,15 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "base/secrets.h"
 #include "control/config.h"
 #include "dpdk/eal.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/logger.h"
 #include "perf/embed_endpoint.h"
+#include "perf/peers_of.h"
 #include "perf/programs.h"
+#include "perf/progress.h"
 #include "perf/server.h"
 #include "perf/workload.h"
 #include "shm/segment.h"
@@ -151,13 +155,17 @@ void RunOnLcore(Host& host, WorkloadHook<W>& hook, W& workload, const Until& unt
 
 int RunClient(const Options& options, Host& host, EmbedEndpoint& end, uint16_t own,
               WorkloadHook<Workload>& hook, Document* document, const std::atomic<bool>& stop) {
-  PrintHead(options);
+  PrintHead(options, *document);
   for (uint32_t data_bytes : options.sizes) {
     const double before = ProbeCacheline(options);
     const RunPlan plan = PlanOf(options, data_bytes);
     RunBoard board(NewRunNumber(), 1, 1, plan.streams);
     Workload workload(end, plan, board, own, 0, options.vcs, stop);
-    RunOnLcore(host, hook, workload, [] { return false; });
+    {
+      Progress progress(options, data_bytes, 1);
+      workload.TellTo(progress.worker(0));
+      RunOnLcore(host, hook, workload, [] { return false; });
+    }
     FinishRun(options, data_bytes, before,
               Combine({&workload.result()}, {&workload.track()}, board), document);
     if (document->results.back().outcome != Outcome::kDone || stop) break;
@@ -173,10 +181,14 @@ int RunServer(const Options& options, Host& host, EmbedEndpoint& end, uint16_t o
   const auto limit = std::chrono::duration<double>(options.duration_s);
   const auto start = Clock::now();
   std::fprintf(stderr, "suede-perf: serving XPU %u, %s\n", own, options.echo ? "echo" : "sink");
-  RunOnLcore(host, hook, server,
-             [&] { return stop || (limit.count() > 0 && Clock::now() - start >= limit); });
+  {
+    Progress progress(options, 0, 1);
+    server.TellTo(progress.worker(0));
+    RunOnLcore(host, hook, server,
+               [&] { return stop || (limit.count() > 0 && Clock::now() - start >= limit); });
+  }
   const StreamCounts total = server.Total();
-  std::fputs(ServerTable(total, server.runs()).c_str(), stdout);
+  std::fputs(ServerTable(total, server.runs()).c_str(), document->table);
   document->served = &total;
   document->end = std::chrono::system_clock::now();
   return Conclude(options, *document);
@@ -185,6 +197,18 @@ int RunServer(const Options& options, Host& host, EmbedEndpoint& end, uint16_t o
 int Fail(const absl::Status& status, int code) {
   std::fprintf(stderr, "suede-perf: %s\n", std::string(status.message()).c_str());
   return code;
+}
+
+absl::Status CheckDestinations(const Config& config, const Options& options) {
+  std::vector<uint32_t> peers;
+  for (const PeerConfig& peer : config.peers) peers.push_back(peer.xpu);
+  for (const uint16_t xpuid : options.destinations) {
+    if (std::find(peers.begin(), peers.end(), xpuid) != peers.end()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("XPU ", xpuid, " is no peer that the endpoint's configuration names; its "
+                     "peers are XPU ", RangesOf(std::move(peers)), " (", options.config, ")"));
+  }
+  return absl::OkStatus();
 }
 
 // What the data path has counted, on one line.
@@ -238,6 +262,9 @@ int RunEmbedded(const Options& options, Document document, const std::atomic<boo
                     "--xpuid ", options.xpuid, ": ", options.config, " has no such instance")),
                 kExitUsage);
   }
+  if (absl::Status status = CheckDestinations(*config, options); !status.ok()) {
+    return Fail(status, kExitUsage);
+  }
   Logger logger(config->log);
   const auto log = [&](EalLogLevel level, std::string_view component, std::string_view line) {
     logger(level, component, line);
@@ -258,7 +285,7 @@ int RunEmbedded(const Options& options, Document document, const std::atomic<boo
   document.host.dpdk = DpdkVersion();
   for (const InstancePort& at : placed.ports) {
     const char* const comma = document.host.port.empty() ? "" : ", ";
-    absl::StrAppend(&document.host.port, comma, config->ports[at.port].device);
+    absl::StrAppend(&document.host.port, comma, HideSecrets(config->ports[at.port].device));
     absl::StrAppend(&document.host.driver, comma, (*endpoint)->ports()[at.port]->driver());
   }
   Host host(**endpoint, static_cast<uint32_t>(instance));

@@ -1,13 +1,9 @@
 // The JSON side of report.h; docs/suede-perf.md lists the fields.
 #include <sys/utsname.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "perf/report.h"
@@ -36,7 +32,7 @@ Json HostJson(const HostFacts& host) {
 
 Json ConfigJson(const Options& o) {
   return {{"mode", ModeName(o.mode)},
-          {"reaction", o.mode == Mode::kServer ? Json(o.echo ? "echo" : "sink") : Json()},
+          {"reaction", o.Serves() ? Json(o.echo ? "echo" : "sink") : Json()},
           {"embed", o.embed},
           {"endpoint", o.embed ? Json() : Json(o.endpoint)},
           {"config", OrNull(o.config)},
@@ -172,20 +168,6 @@ std::string ToJson(const Options& options, const Document& document, const Verdi
       {"verdict", VerdictJson(verdict)}};
   // Arguments may hold octets that are not UTF-8: they must not stop the report.
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-absl::Status WriteWhole(const std::string& path, const std::string& text) {
-  const std::string partial = absl::StrCat(path, ".", getpid(), ".partial");
-  std::ofstream out(partial, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out || std::rename(partial.c_str(), path.c_str()) != 0) {
-    const absl::Status status = absl::ErrnoToStatus(
-        errno, absl::StrCat("--json: cannot write ", path, "; check its directory and its space"));
-    std::remove(partial.c_str());
-    return status;
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace suede::perf

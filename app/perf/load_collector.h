@@ -12,9 +12,11 @@
 #include "perf/batch_receiver.h"
 #include "perf/endpoint.h"
 #include "perf/load_sender.h"
+#include "perf/message_tags.h"
 #include "perf/results.h"
 #include "perf/run_board.h"
 #include "perf/run_plan.h"
+#include "perf/server.h"
 
 namespace suede::perf {
 
@@ -23,15 +25,16 @@ template <PerfEndpoint E>
 class LoadCollector {
  public:
   LoadCollector(E& endpoint, const RunPlan& plan, RunBoard& board, LoadSender<E>& sender,
-                const std::vector<uint8_t>& vcs)
+                const std::vector<uint8_t>& vcs, MessageTags& tags, ServerWorkload<E>* server)
       : endpoint_(endpoint), wants_echo_(plan.WantsEcho()), board_(board), sender_(sender),
-        receiver_(endpoint, vcs) {}
+        receiver_(endpoint, vcs), tags_(tags), server_(server) {}
 
   // Returns whether anything had come.
   bool Poll() {
     const bool received =
         receiver_.Poll([this](const ReceivedCommand& command) { return OnCommand(command); });
-    return (sender_.tags_outstanding() > 0 && PollCompletions()) || received;
+    const uint32_t outstanding = sender_.tags_outstanding() + tags_.outstanding();
+    return (outstanding > 0 && PollCompletions()) || received;
   }
 
   // Samples count where they were meant to be sent at `start` or later.
@@ -46,11 +49,14 @@ class LoadCollector {
   const std::array<uint64_t, kCompletionStatuses>& completions() const { return completions_; }
   // Why a completion says that it is no use to go on; empty: it is.
   const std::string& unreachable() const { return unreachable_; }
+  // Whether the reason is that the endpoint does not know the destination.
+  bool is_no_peer() const { return is_no_peer_; }
 
  private:
   static constexpr uint32_t kBatch = 32;
 
   bool OnCommand(const ReceivedCommand& command) {
+    if (server_ != nullptr && server_->IsForServer(command)) return server_->OnCommand(command);
     const Opcode opcode = OpcodeOf(command.control);
     if (opcode == Opcode::kEcho || opcode == Opcode::kCheckedEcho) {
       OnEcho(command, opcode);
@@ -97,6 +103,12 @@ class LoadCollector {
     if (count == 0) return false;
     const Time now = endpoint_.Now();
     for (uint32_t i = 0; i < count; ++i) {
+      if (done[i].tag == MessageTags::kTag) {
+        tags_.OnCompletion();
+        // One that is unreachable is asked again until it is time to give up.
+        if (done[i].status == SUEDE_STATUS_UNKNOWN_XPU) OnBadCompletion(done[i]);
+        continue;
+      }
       sender_.OnCompletion();
       ++completions_[std::min<size_t>(done[i].status, kCompletionStatuses - 1)];
       if (done[i].status != SUEDE_STATUS_OK) {
@@ -109,11 +121,14 @@ class LoadCollector {
   }
 
   void OnBadCompletion(const suede_completion& done) {
-    if (done.status != SUEDE_STATUS_UNREACHABLE && done.status != SUEDE_STATUS_UNKNOWN_XPU) return;
+    if (!unreachable_.empty()) return;
+    const bool silent =
+        done.status == SUEDE_STATUS_UNREACHABLE || done.status == SUEDE_STATUS_IN_DOUBT;
+    is_no_peer_ = done.status == SUEDE_STATUS_UNKNOWN_XPU;
+    if (!silent && !is_no_peer_) return;
     unreachable_ = "XPU " + std::to_string(done.xpuid) +
-                   (done.status == SUEDE_STATUS_UNREACHABLE
-                        ? " is unreachable: it does not acknowledge"
-                        : " is not a configured peer of the endpoint");
+                   (silent ? " is unreachable: it does not acknowledge"
+                           : " is no peer that the endpoint's configuration names");
   }
 
   void AddSample(Time now, Time intended) {
@@ -126,6 +141,8 @@ class LoadCollector {
   RunBoard& board_;
   LoadSender<E>& sender_;
   BatchReceiver<E> receiver_;
+  MessageTags& tags_;
+  ServerWorkload<E>* const server_;  // of a peer, for what is not an answer; else null
   uint64_t under_way_ = 0;  // echoes
   Time measure_from_ = kNever;
   // Of a run that has begun anew.
@@ -134,6 +151,7 @@ class LoadCollector {
   Histogram latency_ns_;
   std::array<uint64_t, kCompletionStatuses> completions_ = {};
   std::string unreachable_;
+  bool is_no_peer_ = false;
 };
 
 }  // namespace suede::perf

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "perf/endpoint.h"
+#include "perf/message_tags.h"
 #include "perf/payload.h"
 #include "perf/protocol.h"
 #include "perf/streams.h"
@@ -29,6 +30,8 @@ class LoadSender {
   LoadSender(E& endpoint, const LoadShape& shape, const std::vector<StreamId>& streams,
              uint16_t own_xpuid, uint8_t flow)
       : endpoint_(endpoint), shape_(shape), own_xpuid_(own_xpuid), flow_(flow),
+        tag_limit_(endpoint.completion_limit() -
+                   MessageTags::LimitOf(endpoint.completion_limit())),
         per_lane_(static_cast<uint32_t>(streams.size())), sent_by_lane_(endpoint.lanes()),
         until_pack_(shape.pack_every), until_completion_(shape.completion_every) {
     for (uint32_t lane = 0; lane < endpoint.lanes(); ++lane) {
@@ -107,7 +110,7 @@ class LoadSender {
     command_.vc = stream.to.vc;
     command_.flags = until_pack_ == 1 ? SUEDE_RECORD_TRANSMIT_NOW : 0;
     if (until_completion_ == 1) {
-      if (tags_outstanding_ >= endpoint_.completion_limit()) return false;
+      if (tags_outstanding_ >= tag_limit_) return false;
       command_.flags |= SUEDE_RECORD_COMPLETION;
       command_.tag = static_cast<uint64_t>(ToNs(intended(sent_)));
     }
@@ -156,6 +159,7 @@ class LoadSender {
   const LoadShape shape_;
   const uint16_t own_xpuid_;
   const uint8_t flow_;
+  const uint32_t tag_limit_;
   const uint32_t per_lane_;  // streams
   bool refused_ = false;
   ClientCommand command_;

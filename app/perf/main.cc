@@ -3,6 +3,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "endpoint/version.h"
 #include "perf/options.h"
@@ -34,6 +38,16 @@ int main(int argc, char** argv) {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);
+  std::optional<suede::perf::ResultFile> json;
+  if (!options.json.empty()) {
+    absl::StatusOr<suede::perf::ResultFile> opened = suede::perf::ResultFile::Open(options.json);
+    if (!opened.ok()) {
+      std::fprintf(stderr, "suede-perf: %s\n", std::string(opened.status().message()).c_str());
+      return suede::perf::kExitFailure;
+    }
+    document.json = &json.emplace(*std::move(opened));
+    if (json->TakesStdout()) document.table = stderr;
+  }
   const auto run = options.embed ? suede::perf::RunEmbedded : suede::perf::RunOverDaemon;
   return run(options, std::move(document), g_stop);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "perf/endpoint.h"
+#include "perf/message_tags.h"
 #include "perf/protocol.h"
 #include "perf/streams.h"
 
@@ -14,13 +15,16 @@ namespace suede::perf {
 template <PerfEndpoint E>
 class MessageSender {
  public:
-  MessageSender(E& endpoint, const std::vector<StreamId>& streams)
-      : endpoint_(endpoint), streams_(streams), count_(streams.size() * endpoint.lanes()),
-        sent_(count_) {}
+  // Completions of what asks for one come to the owner of `tags`.
+  MessageSender(E& endpoint, const std::vector<StreamId>& streams, MessageTags& tags)
+      : endpoint_(endpoint), streams_(streams), tags_(tags),
+        count_(streams.size() * endpoint.lanes()), sent_(count_) {}
 
-  // `message` is lane 0's; those of the others have the next flows.
-  void Begin(const EncodedMessage& message) {
+  // `message` is lane 0's; those of the others have the next flows. `completed`: where there is
+  // room for it, a completion says what became of each.
+  void Begin(const EncodedMessage& message, bool completed = false) {
     message_ = message;
+    completed_ = completed;
     first_flow_ = FlowOf(message);
     sent_ = 0;
   }
@@ -41,14 +45,19 @@ class MessageSender {
         continue;
       }
       SetFlow(message_, static_cast<uint8_t>(first_flow_ + lane));
+      const bool tagged = completed_ && tags_.HasRoom();
+      const auto flags = static_cast<uint8_t>(SUEDE_RECORD_TRANSMIT_NOW |
+                                              (tagged ? SUEDE_RECORD_COMPLETION : 0));
       const SendResult result = endpoint_.Send({.xpuid = streams_[index].xpuid,
                                                 .vc = streams_[index].vc,
-                                                .flags = SUEDE_RECORD_TRANSMIT_NOW,
+                                                .flags = flags,
+                                                .tag = MessageTags::kTag,
                                                 .control = message_.control,
                                                 .data = message_.data},
                                                lane);
       refused_ = result == SendResult::kInvalid;
       if (result != SendResult::kOk) break;
+      if (tagged) tags_.OnSent();
       ++sent_;
     }
     endpoint_.Flush();
@@ -63,10 +72,12 @@ class MessageSender {
 
   E& endpoint_;
   const std::vector<StreamId>& streams_;
+  MessageTags& tags_;
   const size_t count_;
   size_t sent_;
   uint8_t first_flow_ = 0;
   bool refused_ = false;
+  bool completed_ = false;
   EncodedMessage message_;
 };
 

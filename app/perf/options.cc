@@ -12,7 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "suede/congestion.h"
 
-DEFINE_string(mode, "bandwidth", "server, bandwidth or latency");
+DEFINE_string(mode, "bandwidth",
+              "server, bandwidth, latency, or peer: sends to --destinations and serves others at "
+              "once");
 DEFINE_string(reaction, "sink", "server: sink (count and drop) or echo (send back)");
 DEFINE_string(endpoint, "suede", "the daemon to use: its endpoint's name, or its socket's path");
 DEFINE_bool(embed, false, "host the endpoint in this process, on the same lcore, without a daemon");
@@ -44,12 +46,16 @@ DEFINE_uint32(pack, 0, "put the transmit-now hint on each Nth command; 0: on non
 DEFINE_bool(spin, false, "never give the CPU away while there is nothing to do");
 DEFINE_bool(check, false, "fill commands with content that the receiver verifies octet by octet");
 DEFINE_bool(unordered, false,
-            "commands may overtake each other, as they do where an instance's ordering is "
-            "unordered: those out of order are counted, and are no failure");
+            "commands of one {queue, destination, VC} may overtake each other, as they do where an "
+            "instance's ordering is unordered: those out of order are counted, and are no failure");
 DEFINE_bool(bidirectional, false, "have the servers send the same load back");
 DEFINE_string(cacheline_probe, "",
               "two CPUs: measure a cache line's round trip between them before and after each run");
-DEFINE_string(json, "", "write the results as one JSON object to this file");
+DEFINE_string(json, "",
+              "write the results as one JSON object to this file; - is the standard output, the "
+              "table then goes to the standard error");
+DEFINE_double(interval, 1, "seconds between lines of progress on the standard error; 0: none");
+DEFINE_bool(quiet, false, "no lines of progress");
 DEFINE_double(min_rate, 0, "exit 3 where a run achieves fewer commands per second");
 DEFINE_double(min_bw, 0, "exit 3 where a run achieves less than this many Gb/s of data");
 DEFINE_double(max_p99_us, 0, "exit 3 where a run's 99th percentile of latency is above this");
@@ -68,6 +74,7 @@ constexpr char kUsage[] =
     "  suede-perf --mode server --reaction echo --endpoint b\n"
     "  suede-perf --mode bandwidth --endpoint a --destinations 2 --sizes sweep --check\n"
     "  suede-perf --mode latency --endpoint a --destinations 2 --size 32\n"
+    "  suede-perf --mode peer --endpoint a --destinations 2,3 --check\n"
     "  suede-perf --embed --config FILE --destinations 2 [-- EAL arguments]\n"
     "\n"
     "Flags (each also from the environment, as SUEDE_PERF_FLAG, in capitals):\n";
@@ -158,7 +165,8 @@ absl::Status TakeModes(Options* o) {
   if (FLAGS_mode == "server") o->mode = Mode::kServer;
   else if (FLAGS_mode == "bandwidth") o->mode = Mode::kBandwidth;
   else if (FLAGS_mode == "latency") o->mode = Mode::kLatency;
-  else return absl::InvalidArgumentError("--mode: server, bandwidth or latency");
+  else if (FLAGS_mode == "peer") o->mode = Mode::kPeer;
+  else return absl::InvalidArgumentError("--mode: server, bandwidth, latency or peer");
   if (FLAGS_reaction != "sink" && FLAGS_reaction != "echo") {
     return absl::InvalidArgumentError("--reaction: sink or echo");
   }
@@ -195,6 +203,7 @@ void TakeValues(Options* o) {
   o->bidirectional = FLAGS_bidirectional;
   o->unordered = FLAGS_unordered;
   o->json = FLAGS_json;
+  o->interval_s = FLAGS_quiet ? 0 : FLAGS_interval;
   o->min_rate = FLAGS_min_rate;
   o->min_gbps = FLAGS_min_bw;
   o->max_p99_us = FLAGS_max_p99_us;

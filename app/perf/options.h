@@ -9,11 +9,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "perf/workload.h"
+#include "perf/run_plan.h"
 
 namespace suede::perf {
 
-enum class Mode : uint8_t { kServer, kBandwidth, kLatency };
+enum class Mode : uint8_t { kServer, kBandwidth, kLatency, kPeer };
 
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailure = 1;
@@ -60,6 +60,9 @@ struct Options {
   double min_rate = 0;
   double min_gbps = 0;
   double max_p99_us = 0;
+  double interval_s = 0;  // of progress lines; 0: none
+
+  bool Serves() const { return mode == Mode::kServer || mode == Mode::kPeer; }
 };
 
 // A flag as texts are made from it: --help, the manual page, the completion.

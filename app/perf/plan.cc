@@ -45,6 +45,14 @@ absl::Status ValidateServer(const Options& o) {
   return absl::OkStatus();
 }
 
+absl::Status ValidatePeer(const Options& o) {
+  if (o.embed) return Bad("--mode peer is for clients of a daemon: leave --embed out");
+  if (o.echo) return Bad("--mode peer sinks what it receives: leave --reaction at sink");
+  if (o.bidirectional) return Bad("--bidirectional: peers send both ways already");
+  if (!o.instances.empty()) return Bad("--mode peer has one instance: take --instance");
+  return absl::OkStatus();
+}
+
 absl::Status ValidateLoad(const Options& o) {
   if (o.destinations.empty()) {
     return Bad("--destinations: name at least one XPU, as in 2 or 2,8-11");
@@ -92,9 +100,16 @@ absl::Status Validate(const Options& o) {
   if (!o.cacheline_cpus.empty() && o.cacheline_cpus.size() != 2) {
     return Bad("--cacheline_probe: name two CPUs, as in 0,1");
   }
+  if (!(o.interval_s >= 0) || o.interval_s > 86400) {
+    return Bad("--interval: 0 to 86400 seconds; 0: no lines of progress");
+  }
+  if (o.interval_s > 0 && o.interval_s < 0.01) return Bad("--interval: 0.01 or more, or 0");
   if (o.mode == Mode::kServer) return ValidateServer(o);
   if (absl::Status load = ValidateLoad(o); !load.ok()) return load;
   if (o.mode == Mode::kLatency) return ValidateLatency(o);
+  if (o.mode == Mode::kPeer) {
+    if (absl::Status status = ValidatePeer(o); !status.ok()) return status;
+  }
   if (o.max_p99_us > 0 && o.completions == 0) {
     return Bad("--max_p99_us needs latencies: --mode latency, or --completions N");
   }
@@ -180,6 +195,7 @@ const char* ModeName(Mode mode) {
     case Mode::kServer: return "server";
     case Mode::kBandwidth: return "bandwidth";
     case Mode::kLatency: return "latency";
+    case Mode::kPeer: return "peer";
   }
   return "?";
 }

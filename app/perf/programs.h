@@ -18,7 +18,7 @@ int RunEmbedded(const Options& options, Document document, const std::atomic<boo
 
 // What both have in common around a run: the probe before and after, the row of the table.
 double ProbeCacheline(const Options& options);
-void PrintHead(const Options& options);
+void PrintHead(const Options& options, const Document& document);
 // Adds what the engine does not know to the result, prints it, and keeps it in the document.
 void FinishRun(const Options& options, uint32_t data_bytes, double cacheline_before_ns,
                RunResult result, Document* document);

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "perf/table.h"
 
 namespace suede::perf {
 namespace {
@@ -13,14 +14,13 @@ constexpr double kPercentiles[] = {50, 90, 99, 99.9, 99.99};
 
 double Us(uint64_t ns) { return static_cast<double>(ns) / 1e3; }
 
-std::string OfferedColumn(const RunResult& r) {
-  return r.offered_per_second > 0 ? absl::StrFormat("%.3f", r.offered_per_second / 1e6) : "max";
-}
+constexpr uint32_t kLatencyWidth = 10;
 
-std::string LatencyColumns(const Histogram& h) {
-  std::string columns = absl::StrFormat(" %9.3f", Us(h.min()));
-  for (double p : kPercentiles) columns += absl::StrFormat(" %9.3f", Us(h.Percentile(p)));
-  return columns + absl::StrFormat(" %9.3f", Us(h.max()));
+// On a line of its own.
+void AddLatency(const Histogram& h, TableLine* line) {
+  line->Break().Decimal(kLatencyWidth, Us(h.min())).Decimal(kLatencyWidth, h.mean() / 1e3);
+  for (double p : kPercentiles) line->Decimal(kLatencyWidth, Us(h.Percentile(p)));
+  line->Decimal(kLatencyWidth, Us(h.max()));
 }
 
 bool ShowsLatency(const Options& o) { return o.mode == Mode::kLatency || o.completions > 0; }
@@ -61,47 +61,51 @@ std::string TableHead(const Options& o) {
   if (!o.cacheline_cpus.empty()) {
     head += "# cacheline: round trip of a cache line before/after the run, ns\n";
   }
-  head += absl::StrFormat("%7s %12s %10s %10s %10s %10s %10s %10s %8s %8s %8s %8s", "#bytes",
-                          "#iterations", "peak[Gb/s]", "avg[Gb/s]", "rate[M/s]", "offer[M/s]",
-                          "sent", "delivered", "lost", "wrong", "dup", "order");
-  if (o.bidirectional) head += absl::StrFormat(" %10s %10s", "back-sent", "back-deliv");
+  TableLine line(/*is_head=*/true);
+  line.Text(6, "#bytes").Text(12, "iterations").Text(10, "peak[Gb/s]").Text(9, "avg[Gb/s]");
+  line.Text(9, "rate[M/s]").Text(10, "offer[M/s]").Text(12, "sent").Text(12, "delivered");
+  line.Text(8, "lost").Text(7, "wrong").Text(7, "dup").Text(7, "order");
+  if (o.bidirectional) line.Text(12, "back-sent").Text(12, "back-deliv");
   if (o.balance != 0) {
-    for (const uint32_t instance : o.instances) {
-      head += absl::StrFormat(" %10s", absl::StrCat("by[", instance, "]"));
-    }
+    for (const uint32_t instance : o.instances) line.Text(12, absl::StrCat("by[", instance, "]"));
   }
   if (ShowsLatency(o)) {
-    head += absl::StrFormat(" %9s %9s %9s %9s %9s %9s %9s", "min", "p50", "p90", "p99", "p99.9",
-                            "p99.99", "max");
+    line.Break();
+    for (const char* name : {"min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"}) {
+      line.Text(kLatencyWidth, name);
+    }
   }
-  if (!o.cacheline_cpus.empty()) head += absl::StrFormat(" %13s", "cacheline[ns]");
-  return head + "\n";
+  if (!o.cacheline_cpus.empty()) line.Text(13, "cacheline[ns]");
+  return head + line.Take();
 }
 
 std::string TableRow(const Options& o, const RunResult& r) {
-  std::string row = absl::StrFormat(
-      "%7d %12d %10.3f %10.3f %10.3f %10s %10d %10d %8d %8d %8d %8d", r.data_bytes, r.measured,
-      DataGbps(r, r.peak_per_second), DataGbps(r, r.achieved_per_second()),
-      r.achieved_per_second() / 1e6, OfferedColumn(r), r.sent, r.forward.received, r.lost(),
-      r.wrong(), r.duplicated(), r.misordered());
-  if (o.bidirectional) {
-    row += absl::StrFormat(" %10d %10d", r.reverse_sent, r.reverse.received);
-  }
+  TableLine line;
+  line.Count(6, r.data_bytes).Count(12, r.measured).Decimal(10, DataGbps(r, r.peak_per_second));
+  line.Decimal(9, DataGbps(r, r.achieved_per_second())).Decimal(9, r.achieved_per_second() / 1e6);
+  if (r.offered_per_second > 0) line.Decimal(10, r.offered_per_second / 1e6);
+  else line.Text(10, "max");
+  line.Count(12, r.sent).Count(12, r.forward.received);
+  line.Count(8, r.lost()).Count(7, r.wrong()).Count(7, r.duplicated()).Count(7, r.misordered());
+  if (o.bidirectional) line.Count(12, r.reverse_sent).Count(12, r.reverse.received);
   if (o.balance != 0) {
-    for (const uint64_t sent : r.sent_by_lane) row += absl::StrFormat(" %10d", sent);
+    for (const uint64_t sent : r.sent_by_lane) line.Count(12, sent);
   }
-  if (ShowsLatency(o)) row += LatencyColumns(r.latency_ns);
+  if (ShowsLatency(o)) AddLatency(r.latency_ns, &line);
   if (!o.cacheline_cpus.empty()) {
-    row += absl::StrFormat(" %6.0f/%-6.0f", r.cacheline_before_ns, r.cacheline_after_ns);
+    line.Text(13, absl::StrFormat("%.0f/%.0f", r.cacheline_before_ns, r.cacheline_after_ns));
   }
-  return row + "\n";
+  return line.Take();
 }
 
 std::string ServerTable(const StreamCounts& t, uint64_t runs) {
-  return absl::StrFormat("%8s %14s %16s %8s %8s %8s %8s\n%8d %14d %16d %8d %8d %8d %8d\n",
-                         "#streams", "received", "data[octets]", "lost", "wrong", "dup", "order",
-                         runs, t.received, t.data_bytes, t.lost, t.wrong, t.duplicated,
-                         t.misordered);
+  TableLine head(/*is_head=*/true);
+  head.Text(8, "#streams").Text(14, "received").Text(16, "data[octets]").Text(9, "lost");
+  head.Text(9, "wrong").Text(9, "dup").Text(9, "order");
+  TableLine row;
+  row.Count(8, runs).Count(14, t.received).Count(16, t.data_bytes).Count(9, t.lost);
+  row.Count(9, t.wrong).Count(9, t.duplicated).Count(9, t.misordered);
+  return head.Take() + row.Take();
 }
 
 Verdict Judge(const Options& o, const std::vector<RunResult>& results) {
@@ -139,6 +143,17 @@ Verdict JudgeServer(const Options& o, const StreamCounts& total) {
   return verdict;
 }
 
+Verdict JudgeAll(const Options& o, const Document& document) {
+  if (document.served == nullptr) return Judge(o, document.results);
+  Verdict served = JudgeServer(o, *document.served);
+  if (o.mode != Mode::kPeer) return served;
+  Verdict verdict = Judge(o, document.results);
+  for (Check& check : served.checks) {
+    AddCheck(&verdict, "served_" + check.name, check.value, check.limit, check.pass);
+  }
+  return verdict;
+}
+
 int ExitCode(const std::vector<RunResult>& results, const Verdict& verdict) {
   for (const RunResult& r : results) {
     switch (r.outcome) {
@@ -146,15 +161,15 @@ int ExitCode(const std::vector<RunResult>& results, const Verdict& verdict) {
       case Outcome::kPeerSilent:
       case Outcome::kEndpointLost: return kExitUnreachable;
       case Outcome::kRefused: return kExitFailure;
-      case Outcome::kNoEcho: return kExitUsage;
+      case Outcome::kNoEcho:
+      case Outcome::kNoPeer: return kExitUsage;
     }
   }
   return verdict.pass ? kExitDone : kExitVerdict;
 }
 
 int Conclude(const Options& options, const Document& document) {
-  const Verdict verdict = document.served != nullptr ? JudgeServer(options, *document.served)
-                                                     : Judge(options, document.results);
+  const Verdict verdict = JudgeAll(options, document);
   for (const RunResult& r : document.results) {
     if (r.outcome != Outcome::kDone) {
       std::fprintf(stderr, "suede-perf: %s\n", r.explanation.c_str());
@@ -166,9 +181,9 @@ int Conclude(const Options& options, const Document& document) {
                  check.value, check.limit);
   }
   const int code = ExitCode(document.results, verdict);
-  if (options.json.empty()) return code;
-  const absl::Status written =
-      WriteWhole(options.json, ToJson(options, document, verdict));
+  if (document.json == nullptr) return code;
+  std::fflush(document.table);
+  const absl::Status written = document.json->Write(ToJson(options, document, verdict));
   if (written.ok()) return code;
   std::fprintf(stderr, "suede-perf: %s\n", std::string(written.message()).c_str());
   return code != kExitDone ? code : kExitFailure;

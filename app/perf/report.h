@@ -4,11 +4,13 @@
 #define SUEDE_APP_PERF_REPORT_H_
 
 #include <chrono>
+#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "perf/options.h"
+#include "perf/result_file.h"
 #include "perf/results.h"
 
 namespace suede::perf {
@@ -22,24 +24,7 @@ std::string TableRow(const Options& options, const RunResult& result);
 // What a server counted.
 std::string ServerTable(const StreamCounts& total, uint64_t runs);
 
-// --- Verdict ---
-struct Check {
-  std::string name;
-  double value = 0;
-  double limit = 0;
-  bool pass = false;
-};
-struct Verdict {
-  bool pass = true;
-  std::vector<Check> checks;
-};
-// Thresholds are not applied to a run that a signal cut short; its content still is.
-Verdict Judge(const Options& options, const std::vector<RunResult>& results);
-Verdict JudgeServer(const Options& options, const StreamCounts& total);
-// The exit code of the whole: outcomes first, then the verdict.
-int ExitCode(const std::vector<RunResult>& results, const Verdict& verdict);
-
-// --- JSON ---
+// --- Everything that is reported ---
 struct HostFacts {
   std::string cpu;
   std::string kernel;
@@ -57,16 +42,35 @@ struct Document {
   std::vector<std::string> argv;
   HostFacts host;
   std::vector<RunResult> results;
-  const StreamCounts* served = nullptr;  // server
+  const StreamCounts* served = nullptr;  // server, peer
+  FILE* table = stdout;                  // where the table goes
+  ResultFile* json = nullptr;            // null: none is wanted
 };
+// --- Verdict ---
+struct Check {
+  std::string name;
+  double value = 0;
+  double limit = 0;
+  bool pass = false;
+};
+struct Verdict {
+  bool pass = true;
+  std::vector<Check> checks;
+};
+// Thresholds are not applied to a run that a signal cut short; its content still is.
+Verdict Judge(const Options& options, const std::vector<RunResult>& results);
+Verdict JudgeServer(const Options& options, const StreamCounts& total);
+// By the mode: of what was sent, of what was served, of both.
+Verdict JudgeAll(const Options& options, const Document& document);
+// The exit code of the whole: outcomes first, then the verdict.
+int ExitCode(const std::vector<RunResult>& results, const Verdict& verdict);
+
+// --- JSON ---
 std::string ToJson(const Options& options, const Document& document, const Verdict& verdict);
 
 // Prints the verdict where it is bad and writes the JSON file if one is wanted. The exit code of
 // the whole program.
 int Conclude(const Options& options, const Document& document);
-
-// Writes the whole text beside `path`, then renames it: a reader never sees half of it.
-absl::Status WriteWhole(const std::string& path, const std::string& text);
 
 }  // namespace suede::perf
 

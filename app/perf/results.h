@@ -62,9 +62,10 @@ enum class Outcome : uint8_t {
   kEndpointLost,  // the daemon went away
   kRefused,       // the endpoint calls the commands invalid
   kNoEcho,        // a round trip was asked for and the server does not echo
+  kNoPeer,        // a destination that the endpoint's configuration does not name
 };
 
-inline constexpr size_t kCompletionStatuses = 8;  // SUEDE_STATUS_…
+inline constexpr size_t kCompletionStatuses = 9;  // SUEDE_STATUS_…
 
 // One size of a sweep, all queues together.
 struct RunResult {

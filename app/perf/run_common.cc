@@ -14,9 +14,9 @@ double ProbeCacheline(const Options& options) {
                               static_cast<int>(options.cacheline_cpus[1]));
 }
 
-void PrintHead(const Options& options) {
-  std::fputs(TableHead(options).c_str(), stdout);
-  std::fflush(stdout);
+void PrintHead(const Options& options, const Document& document) {
+  std::fputs(TableHead(options).c_str(), document.table);
+  std::fflush(document.table);
 }
 
 void FinishRun(const Options& options, uint32_t data_bytes, double cacheline_before_ns,
@@ -27,9 +27,9 @@ void FinishRun(const Options& options, uint32_t data_bytes, double cacheline_bef
   result.cacheline_before_ns = cacheline_before_ns;
   result.cacheline_after_ns = ProbeCacheline(options);
   if (result.outcome == Outcome::kDone && result.sent > 0) {
-    std::fputs(TableRow(options, result).c_str(), stdout);
+    std::fputs(TableRow(options, result).c_str(), document->table);
   }
-  std::fflush(stdout);
+  std::fflush(document->table);
   document->results.push_back(std::move(result));
 }
 

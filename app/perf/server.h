@@ -4,12 +4,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <list>
+#include <map>
+#include <set>
 #include <vector>
 
 #include "perf/batch_receiver.h"
 #include "perf/endpoint.h"
 #include "perf/load_sender.h"
+#include "perf/message_tags.h"
+#include "perf/progress.h"
 #include "perf/protocol.h"
 #include "perf/schedule.h"
 #include "perf/streams.h"
@@ -17,15 +22,27 @@
 namespace suede::perf {
 
 // One worker, owned by the thread that calls Turn.
+//
+// A peer's receives nothing by itself: its client gives it what is for it. Answers then wait here
+// for credit and not in the receive ring, where they would hold up the client's own: two peers that
+// have filled each other's rings would wait for each other for ever.
 template <PerfEndpoint E>
 class ServerWorkload {
  public:
   ServerWorkload(E& endpoint, uint16_t own_xpuid, const std::vector<uint8_t>& vcs, bool echoes)
-      : endpoint_(endpoint), receiver_(endpoint, vcs), own_xpuid_(own_xpuid), echoes_(echoes) {}
+      : endpoint_(endpoint), receiver_(endpoint, vcs), own_xpuid_(own_xpuid), echoes_(echoes),
+        tags_(endpoint.completion_limit()) {}
+  // A peer's.
+  ServerWorkload(E& endpoint, uint16_t own_xpuid)
+      : ServerWorkload(endpoint, own_xpuid, {}, /*echoes=*/false) {
+    is_peer_ = true;
+  }
 
   // One step; never blocks. Returns whether there was anything to do.
   bool Turn(Time now) {
     bool worked = receiver_.Poll([this](const ReceivedCommand& c) { return OnCommand(c); });
+    worked |= SendLate();
+    if (progress_ != nullptr) progress_->received.store(received_, std::memory_order_relaxed);
     if (to_flush_) {
       endpoint_.Flush();
       to_flush_ = false;
@@ -43,6 +60,50 @@ class ServerWorkload {
     return total;
   }
   uint64_t runs() const { return runs_; }
+  uint64_t received() const { return received_; }
+  // From now on says there how far it is; what is pointed at outlives it.
+  void TellTo(WorkerProgress* progress) {
+    progress_ = progress;
+    progress->stage.store(Stage::kServe, std::memory_order_relaxed);
+  }
+
+  // --- Of a peer ---
+
+  MessageTags& tags() { return tags_; }
+  // Whether it is load, or a message to a server.
+  static bool IsForServer(const ReceivedCommand& command) {
+    const Opcode opcode = OpcodeOf(command.control);
+    if (opcode == Opcode::kLoad || opcode == Opcode::kCheckedLoad) return true;
+    const auto message = DecodeMessage(command.control, command.control_bytes);
+    return message && (message->code == Code::kStart || message->code == Code::kReportRequest);
+  }
+  // Whether the XPU has been told what came of `runs` runs on the VC, and has begun no other.
+  bool HasServed(StreamId from, size_t runs) const {
+    const auto found = served_.find({from.xpuid, from.vc});
+    return found != served_.end() && found->second.open.empty() &&
+           found->second.runs >= runs;
+  }
+  // Whether all answers have been acknowledged.
+  bool IsQuiet() const { return late_.empty() && tags_.outstanding() == 0; }
+
+  // Returns whether it was dealt with; if not, it has to come again.
+  bool OnCommand(const ReceivedCommand& command) {
+    const Opcode opcode = OpcodeOf(command.control);
+    if (opcode == Opcode::kLoad || opcode == Opcode::kCheckedLoad) [[likely]] {
+      if (echoes_ && !SendBack(command, opcode)) return false;
+      table_.Count(command, opcode);
+      ++received_;
+      return true;
+    }
+    const auto message = DecodeMessage(command.control, command.control_bytes);
+    if (!message) return true;  // not ours
+    const StreamId from{command.source_xpuid, command.vc};
+    if (message->code == Code::kStart) return OnStart(from, command, *message);
+    if (message->code == Code::kReportRequest) {
+      return OnReportRequest({.to = from, .message = *message});
+    }
+    return true;
+  }
 
  private:
   static constexpr uint32_t kReverseBurst = 16;
@@ -69,39 +130,42 @@ class ServerWorkload {
     LoadSender<E> sender;
   };
 
-  bool OnCommand(const ReceivedCommand& command) {
-    const Opcode opcode = OpcodeOf(command.control);
-    if (opcode == Opcode::kLoad || opcode == Opcode::kCheckedLoad) [[likely]] {
-      if (echoes_ && !SendBack(command, opcode)) return false;
-      table_.Count(command, opcode);
-      return true;
+  // A message that a client waits for an answer to.
+  struct Question {
+    StreamId to;
+    Message message;
+    friend bool operator==(const Question& a, const Question& b) {
+      return a.to == b.to && a.message.code == b.message.code && a.message.flow == b.message.flow;
     }
-    const auto message = DecodeMessage(command.control, command.control_bytes);
-    if (!message) return true;  // not ours
-    if (message->code == Code::kStart) return OnStart(command, *message);
-    if (message->code == Code::kReportRequest) return OnReportRequest(command, *message);
-    return true;
-  }
+  };
+  // Runs of one client on one VC, of a peer's server.
+  struct Served {
+    size_t runs = 0;         // whose report was asked for and sent
+    uint32_t last_told = 0;  // the latest of them
+    std::set<std::pair<uint32_t, uint8_t>> open{};  // {run, flow} begun and not reported
+  };
 
   bool SendBack(const ReceivedCommand& command, Opcode opcode) {
     uint8_t control[kMaxControlBytes];
     std::memcpy(control, command.control, std::min<size_t>(command.control_bytes, sizeof control));
     SetOpcode(control, static_cast<Opcode>(static_cast<uint8_t>(opcode) | 2));
-    return Answer(command, control, command.data);
+    return Answer({command.source_xpuid, command.vc}, control, command.data);
   }
 
-  bool OnStart(const ReceivedCommand& command, const Message& message) {
+  bool OnStart(StreamId from, const ReceivedCommand& command, const Message& message) {
     const auto load = DecodeReverseLoad(command.data, command.data_bytes);
     if (!load) return true;
-    const EncodedMessage ready = EncodeReady(
-        {.code = Code::kReady, .flow = message.flow, .run = message.run}, {.echoes = echoes_});
-    if (!Answer(command, ready.control, ready.data)) return false;
-    const StreamId from{command.source_xpuid, command.vc};
+    if (!OnQuestion({.to = from, .message = message})) return false;
     RxStream& stream = table_.At(from, message.flow);
     if (stream.run() == message.run) return true;  // it did not know that we had heard
     finished_.Add(stream.counts());
     stream.Start(message.run);
     ++runs_;
+    if (is_peer_) {
+      Served& served = served_[{from.xpuid, from.vc}];
+      std::erase_if(served.open, [&](const auto& run) { return run.second == message.flow; });
+      served.open.insert({message.run, message.flow});
+    }
     if (auto old = FindReverse(from, message.flow); old != reverses_.end()) reverses_.erase(old);
     if (load->wanted) {
       const LoadShape shape{.control_bytes = load->control_bytes,
@@ -113,29 +177,75 @@ class ServerWorkload {
     return true;
   }
 
-  bool OnReportRequest(const ReceivedCommand& command, const Message& message) {
-    const StreamId from{command.source_xpuid, command.vc};
-    const RxStream& stream = table_.At(from, message.flow);
-    if (stream.run() != message.run) return true;  // a run that this server has not seen start
+  bool OnReportRequest(const Question& question) {
+    // A run that this server has not seen start has no report.
+    const RxStream& stream = table_.At(question.to, question.message.flow);
+    return stream.run() != question.message.run || OnQuestion(question);
+  }
+
+  // Answers at once, or later where it may.
+  bool OnQuestion(const Question& question) {
+    if (late_.empty() && AnswerTo(question)) return true;
+    if (!is_peer_) return false;
+    // As the client asks again until it is answered, only the latest of each kind is kept.
+    std::erase(late_, question);
+    late_.push_back(question);
+    return true;
+  }
+
+  bool SendLate() {
+    bool worked = false;
+    while (!late_.empty() && AnswerTo(late_.front())) {
+      late_.pop_front();
+      worked = true;
+    }
+    return worked;
+  }
+
+  bool AnswerTo(const Question& question) {
+    Message answer = question.message;
+    if (answer.code == Code::kStart) {
+      answer.code = Code::kReady;
+      const EncodedMessage ready = EncodeReady(answer, {.echoes = echoes_});
+      return Answer(question.to, ready.control, ready.data);
+    }
+    answer.code = Code::kReport;
+    const StreamId to = question.to;
+    const RxStream& stream = table_.At(to, answer.flow);
+    if (stream.run() != answer.run) return true;  // another has begun meanwhile
     StreamCounts counts = stream.counts();
-    const auto reverse = FindReverse(from, message.flow);
+    const auto reverse = FindReverse(to, answer.flow);
     if (reverse != reverses_.end()) {
       counts.sent_back = reverse->sender.sent();
     } else if (echoes_) {
       counts.sent_back = counts.received + counts.duplicated;
     }
-    const EncodedMessage report = EncodeReport(
-        {.code = Code::kReport, .flow = message.flow, .run = message.run}, counts);
-    if (!Answer(command, report.control, report.data)) return false;
+    const EncodedMessage report = EncodeReport(answer, counts);
+    // A peer leaves when its reports have been acknowledged.
+    if (is_peer_ && !tags_.HasRoom()) return false;
+    if (!Answer(to, report.control, report.data, is_peer_)) return false;
     if (reverse != reverses_.end()) reverse->ended = true;
+    if (is_peer_) {
+      Served& served = served_[{to.xpuid, to.vc}];
+      served.open.erase({answer.run, answer.flow});
+      served.runs += served.last_told != answer.run ? 1 : 0;
+      served.last_told = answer.run;
+    }
     return true;
   }
 
-  bool Answer(const ReceivedCommand& to, const uint8_t* control, const uint8_t* data) {
+  bool Answer(StreamId to, const uint8_t* control, const uint8_t* data, bool tagged = false) {
     // The data of a message may be shorter than its buffer; the control says how long it is.
     const SendResult result = endpoint_.Send(
-        {.xpuid = to.source_xpuid, .vc = to.vc, .control = control, .data = data});
+        {.xpuid = to.xpuid,
+         .vc = to.vc,
+         .flags = static_cast<uint8_t>(tagged ? SUEDE_RECORD_COMPLETION : 0),
+         .tag = MessageTags::kTag,
+         .control = control,
+         .data = data},
+        0);
     to_flush_ = true;
+    if (tagged && result == SendResult::kOk) tags_.OnSent();
     // What the endpoint calls invalid would hold up the VC for ever.
     return result == SendResult::kOk || result == SendResult::kInvalid;
   }
@@ -150,7 +260,13 @@ class ServerWorkload {
   BatchReceiver<E> receiver_;
   const uint16_t own_xpuid_;
   const bool echoes_;
+  bool is_peer_ = false;
   bool to_flush_ = false;
+  uint64_t received_ = 0;
+  WorkerProgress* progress_ = nullptr;
+  MessageTags tags_;
+  std::deque<Question> late_;
+  std::map<std::pair<uint16_t, uint8_t>, Served> served_;
   RxTable table_;
   std::list<Reverse> reverses_;
   StreamCounts finished_;

@@ -20,9 +20,12 @@
 #include "perf/load_phase.h"
 #include "perf/load_sender.h"
 #include "perf/message_sender.h"
+#include "perf/message_tags.h"
+#include "perf/progress.h"
 #include "perf/results.h"
 #include "perf/run_board.h"
 #include "perf/run_plan.h"
+#include "perf/server.h"
 
 namespace suede::perf {
 
@@ -31,22 +34,31 @@ template <PerfEndpoint E>
 class ClientWorkload {
  public:
   // The worker receives on `vcs` and sends on the endpoint's lanes as flow `flow` and those after
-  // it.
+  // it. `server`: that of a peer, which gets what others send and is turned by this workload.
   ClientWorkload(E& endpoint, const RunPlan& plan, RunBoard& board, uint16_t own_xpuid,
-                 uint8_t flow, const std::vector<uint8_t>& vcs, const std::atomic<bool>& stop)
+                 uint8_t flow, const std::vector<uint8_t>& vcs, const std::atomic<bool>& stop,
+                 ServerWorkload<E>* server = nullptr)
       : endpoint_(endpoint), plan_(plan), board_(board), flow_(flow), stop_(stop),
+        server_(server), own_tags_(endpoint.completion_limit()),
         sender_(endpoint, plan.shape, plan.streams, own_xpuid, flow),
-        collector_(endpoint, plan, board, sender_, vcs),
-        load_(endpoint, plan_, sender_, collector_), messages_(endpoint, plan_.streams) {
+        collector_(endpoint, plan, board, sender_, vcs, tags(), server),
+        load_(endpoint, plan_, sender_, collector_),
+        messages_(endpoint, plan_.streams, tags()) {
     result_.latency_is_rtt = plan.WantsEcho();
     if (plan.WantsEcho()) sender_.KeepTimes(plan.inflight);
   }
 
   // One step. Returns whether there was anything to do.
   bool Turn(Time now) {
-    const bool worked = collector_.Poll();
+    bool worked = collector_.Poll();
+    // Before the load, which would take all of the credit.
+    if (server_ != nullptr) worked |= server_->Turn(now);
+    if (progress_ != nullptr) Tell();
     if (endpoint_.lost()) Fail(Outcome::kEndpointLost, "the endpoint went away");
-    if (!collector_.unreachable().empty()) Fail(Outcome::kPeerSilent, collector_.unreachable());
+    if (!collector_.unreachable().empty()) {
+      Fail(collector_.is_no_peer() ? Outcome::kNoPeer : Outcome::kPeerSilent,
+           collector_.unreachable());
+    }
     if (messages_.refused()) Fail(Outcome::kRefused, "the endpoint calls a destination invalid");
     switch (phase_) {
       case Phase::kStart: return Begin(now);
@@ -60,12 +72,27 @@ class ClientWorkload {
   }
 
   bool done() const { return phase_ == Phase::kEnd; }
+  // From now on says there how far it is; what is pointed at outlives it.
+  void TellTo(WorkerProgress* progress) { progress_ = progress; }
   // This worker's share. What the servers reported is on the board.
   const RunResult& result() const { return result_; }
   const RateTrack& track() const { return load_.track(); }
 
  private:
   enum class Phase : uint8_t { kStart, kHello, kLoad, kDrain, kLinger, kEnd };
+  // What a peer's server answers has its completions among ours.
+  MessageTags& tags() { return server_ != nullptr ? server_->tags() : own_tags_; }
+  void Tell() {
+    progress_->sent.store(sender_.sent(), std::memory_order_relaxed);
+    if (server_ != nullptr) {
+      progress_->received.store(server_->received(), std::memory_order_relaxed);
+    }
+    progress_->stage.store(phase_ < Phase::kLoad    ? Stage::kConnect
+                           : phase_ == Phase::kLoad ? Stage::kLoad
+                                                    : Stage::kDrain,
+                           std::memory_order_relaxed);
+  }
+
   static constexpr Duration kAskAgain = std::chrono::milliseconds(20);
   static constexpr Duration kStartAgain = std::chrono::milliseconds(500);
 
@@ -80,7 +107,7 @@ class ClientWorkload {
 
   void AskToStart(Time now) {
     asked_ = now;
-    messages_.Begin(StartMessage());
+    messages_.Begin(StartMessage(), /*completed=*/true);
   }
 
   bool Hello(Time now) {
@@ -248,6 +275,9 @@ class ClientWorkload {
   RunBoard& board_;
   const uint8_t flow_;
   const std::atomic<bool>& stop_;
+  ServerWorkload<E>* const server_;
+  MessageTags own_tags_;
+  WorkerProgress* progress_ = nullptr;
   LoadSender<E> sender_;
   LoadCollector<E> collector_;
   LoadPhase<E> load_;

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <optional>
+#include <filesystem>
+#include <system_error>
 #include <string_view>
 
 #include "base/text.h"
@@ -51,6 +54,18 @@ bool IsKnown(std::string_view argument, bool* takes_next) {
   return known;
 }
 
+// What argument `i` overrides, if it is a --set.
+std::optional<std::string_view> ValueOfSet(int count, char** argv, int i) {
+  std::string_view argument = argv[i];
+  argument.remove_prefix(argument.starts_with("--") ? 2 : 1);
+  constexpr std::string_view kName = "set";
+  if (!argument.starts_with(kName)) return std::nullopt;
+  argument.remove_prefix(kName.size());
+  if (argument.starts_with('=')) return argument.substr(1);
+  if (!argument.empty() || i + 1 == count) return std::nullopt;
+  return argv[i + 1];
+}
+
 // --help and --version. Whether it was one of them.
 bool AnswersQuestion(std::string_view argument) {
   if (argument == "-h" || argument == "-help" || argument == "--help") {
@@ -71,6 +86,7 @@ CommandLine ParseCommandLine(int argc, char** argv) {
   int own = 1;
   while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
   if (own < argc) result.eal_arguments.assign(argv + own + 1, argv + argc);
+  std::string overrides;  // of all --set: gflags keeps the last one alone
   for (int i = 1; i < own; ++i) {
     if (AnswersQuestion(argv[i])) {
       result.exit_code = kExitDone;
@@ -82,9 +98,13 @@ CommandLine ParseCommandLine(int argc, char** argv) {
       result.exit_code = kExitUsage;
       return result;
     }
+    if (const std::optional<std::string_view> value = ValueOfSet(own, argv, i)) {
+      StrAppend(&overrides, overrides.empty() ? "" : ";", *value);
+    }
     if (takes_next) ++i;
   }
   gflags::ParseCommandLineFlags(&own, &argv, true);
+  FLAGS_set = overrides;
   return result;
 }
 
@@ -101,6 +121,8 @@ absl::StatusOr<Config> ReadConfig(std::vector<std::string>* warnings, ConfigOrig
     overrides->push_back(*std::move(one));
     start = end + 1;
   }
+  std::error_code error;
+  origin->file = std::filesystem::absolute(FLAGS_config, error).string();
   origin->overrides = *overrides;
   return LoadConfig(FLAGS_config, MachineFacts::Here(), *overrides, warnings);
 }

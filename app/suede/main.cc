@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/secrets.h"
 #include "command_line.h"
 #include "daemon.h"
 #include "endpoint/preflight.h"
@@ -31,7 +32,7 @@ int Check(const Config& config) {
 
 int Run(const std::vector<std::string>& eal_arguments) {
   std::vector<std::string> warnings;
-  ConfigOrigin origin{.overrides = {}, .eal_arguments = eal_arguments.size()};
+  ConfigOrigin origin{.file = {}, .overrides = {}, .eal_arguments = eal_arguments.size()};
   absl::StatusOr<Config> config = ReadConfig(&warnings, &origin);
   if (!config.ok()) {
     std::fprintf(stderr, "suede: %s\n", Text(config.status()).c_str());
@@ -39,7 +40,7 @@ int Run(const std::vector<std::string>& eal_arguments) {
   }
   for (const std::string& warning : warnings) std::fprintf(stderr, "suede: %s\n", warning.c_str());
   if (FLAGS_dump_config) {
-    std::fputs(DumpConfig(*config).c_str(), stdout);
+    std::fputs(HideSecrets(DumpConfig(*config)).c_str(), stdout);
     return kExitDone;
   }
   if (FLAGS_check) return Check(*config);

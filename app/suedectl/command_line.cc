@@ -266,7 +266,18 @@ class Parser {
     return absl::OkStatus();  // whether it is one that there may be: Check
   }
 
+  // The daemon gets a descriptor; messages about what is in the file name it as the user did.
+  void NameFile() {
+    constexpr std::string_view kName = "file_name";
+    const bool has_name = std::any_of(out_.method->params.begin(), out_.method->params.end(),
+                                      [](const Param& param) { return param.name == kName; });
+    if (!has_name || out_.descriptor_path.empty() || out_.params.contains(std::string(kName))) return;
+    out_.params[std::string(kName)] =
+        out_.descriptor_path == "-" ? "standard input" : out_.descriptor_path;
+  }
+
   absl::Status Check() {
+    NameFile();
     const auto checked = Arguments::Check(out_.method->params, out_.params);
     if (const auto* wrong = std::get_if<ArgumentError>(&checked)) {
       return Usage(StrCat(wrong->parameter, ": ", wrong->message));

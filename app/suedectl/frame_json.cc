@@ -1,5 +1,6 @@
 #include "suedectl/frame_json.h"
 
+#include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <type_traits>
@@ -7,6 +8,7 @@
 #include <variant>
 
 #include "absl/status/status.h"
+#include "base/big_endian.h"
 #include "base/sue.h"
 #include "suedectl/frame_text.h"
 #include "wire/command.h"
@@ -17,6 +19,7 @@ namespace {
 using Json = nlohmann::json;                // what is read: members are looked up by name
 using OutputJson = nlohmann::ordered_json;  // what is written: members stay in order
 
+constexpr uint64_t kMost64 = std::numeric_limits<uint64_t>::max();
 constexpr uint64_t kMost32 = std::numeric_limits<uint32_t>::max();
 constexpr uint64_t kMost16 = std::numeric_limits<uint16_t>::max();
 
@@ -32,47 +35,57 @@ constexpr uint64_t kLastPlane = 3;
 
 // Call `visit(name, field, least, most)` for each field of a message.
 template <class Visit>
+void VisitFields(Identities& m, Visit visit) {
+  visit("identity", m.own, 1, kMost64);
+  visit("peer_identity", m.peer, 0, kMost64);
+}
+template <class Visit>
 void VisitFields(Hello& m, Visit visit) {
-  visit("epoch", m.epoch, 1, kMost32);
-  visit("peer_epoch", m.peer_epoch, 0, kMost32);
+  VisitFields(m.identities, visit);
+  visit("nonce", m.nonce, 1, kMost64);
+  visit("echo", m.echo, 0, kMost64);
   visit("psn_scope", m.psn_scope, 0, 1);
+  visit("answers_planes", m.answers_planes, 0, 1);
+  visit("sends_generations", m.sends_generations, 0, 1);
+  visit("counts_credit", m.counts_credit, 0, 1);
   visit("window_pdus", m.window_pdus, 0, kMost16);
   visit("pack_limit_bytes", m.pack_limit_bytes, 0, kMost16);
   visit("receive_bytes", m.receive_bytes, 0, kMost16);
-  visit("answers_planes", m.answers_planes, 0, 1);
-  visit("sends_generations", m.sends_generations, 0, 1);
+  visit("receive_lines", m.receive_lines, 0, kMost16);
+  visit("sessions", m.sessions, 1, kMost16);
+  visit("first", m.first, 0, kMost16);
+  visit("credit_lines", m.credit_lines, 0, kMost32);
   visit("reply_wanted", m.reply_wanted, 0, 1);
-  visit("continuing", m.continuing, 0, 1);
 }
 template <class Visit>
 void VisitFields(NotReady& m, Visit visit) {
+  VisitFields(m.identities, visit);
   visit("vc", m.vc, 0, kVcCount - 1);
   visit("expected", m.expected, 0, kMost16);
   visit("backoff_us", m.backoff_us, 0, kMost32);
 }
 template <class Visit>
 void VisitFields(Ready& m, Visit visit) {
+  VisitFields(m.identities, visit);
   visit("vc", m.vc, 0, kVcCount - 1);
   visit("expected", m.expected, 0, kMost16);
 }
 template <class Visit>
 void VisitFields(PlaneHello& m, Visit visit) {
-  visit("epoch", m.epoch, 1, kMost32);
-  visit("peer_epoch", m.peer_epoch, 0, kMost32);
+  VisitFields(m.identities, visit);
   visit("state", m.state, 0, 2);
   visit("plane", m.plane, 0, kLastPlane);
   visit("tx_generation", m.tx_generation, 0, kMost16);
   visit("rx_generation", m.rx_generation, 0, kMost16);
-  visit("sequence", m.sequence, 0, kMost16);
-  visit("heard", m.heard, 0, kMost16);
+  visit("sequence", m.sequence, 0, kMost32);
+  visit("heard", m.heard, 0, kMost32);
   visit("has_heard", m.has_heard, 0, 1);
   visit("reply_wanted", m.reply_wanted, 0, 1);
   visit("first", m.first, 0, kMost16);
 }
 template <class Visit>
 void VisitFields(Fence& m, Visit visit) {
-  visit("epoch", m.epoch, 1, kMost32);
-  visit("peer_epoch", m.peer_epoch, 0, kMost32);
+  VisitFields(m.identities, visit);
   visit("plane", m.plane, 0, kLastPlane);
   visit("own", m.own, 0, 1);
   visit("generation", m.generation, 0, kMost16);
@@ -80,8 +93,7 @@ void VisitFields(Fence& m, Visit visit) {
 }
 template <class Visit>
 void VisitFields(Fenced& m, Visit visit) {
-  visit("epoch", m.epoch, 1, kMost32);
-  visit("peer_epoch", m.peer_epoch, 0, kMost32);
+  VisitFields(m.identities, visit);
   visit("plane", m.plane, 0, kLastPlane);
   visit("generation", m.generation, 0, kMost16);
   visit("expected", m.expected, 0, kMost16);
@@ -112,11 +124,18 @@ template <class Number>
 OutputJson FieldJson(Number field) {
   return field;
 }
+// As hex: many readers of JSON have no whole numbers of 64 bits.
+OutputJson FieldJson(uint64_t number) {
+  uint8_t octets[8];
+  StoreBe64(octets, number);
+  return ToHex(octets);
+}
 OutputJson FieldJson(Psn psn) { return psn.value(); }
 OutputJson FieldJson(PlaneState state) { return kPlaneStates[static_cast<size_t>(state)]; }
-OutputJson FieldJson(const VcPsns& psns) {
+template <class Value>
+OutputJson FieldJson(const std::array<Value, kVcCount>& values) {
   OutputJson array = OutputJson::array();
-  for (const Psn psn : psns) array.push_back(psn.value());
+  for (const Value value : values) array.push_back(FieldJson(value));
   return array;
 }
 
@@ -259,10 +278,22 @@ absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least,
   return status;
 }
 
+absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least, uint64_t,
+                      uint64_t& field) {
+  const absl::StatusOr<Octets> octets = ReadHex(place, value);
+  if (octets.ok() && octets->size() == sizeof field) {
+    field = LoadBe64(octets->data());
+    if (field >= least) return absl::OkStatus();
+  }
+  return Wrong(place, ": ", Quoted(value), "; use 16 hex digits", least == 0 ? "" : ", not all 0");
+}
+
+template <class Value>
 absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least, uint64_t most,
-                      VcPsns& field) {
+                      std::array<Value, kVcCount>& field) {
   if (!value.is_array() || value.size() != field.size()) {
-    return Wrong(place, ": ", Quoted(value), "; use an array of ", field.size(), " PSNs");
+    return Wrong(place, ": ", Quoted(value), "; use an array of ", field.size(),
+                 std::is_same_v<Value, Psn> ? " PSNs" : " numbers");
   }
   for (size_t vc = 0; vc < field.size(); ++vc) {
     const absl::Status status =
@@ -302,12 +333,13 @@ absl::StatusOr<ControlMessage> ReadMessage(const Json& object, Message message) 
 }
 
 absl::StatusOr<ControlMessage> ReadMessageOfType(const Json& object, const Json& type) {
-  if (type == "hello") return ReadMessage(object, Hello{.epoch = 1});  // 0 would be malformed
-  if (type == "not_ready") return ReadMessage(object, NotReady{});
-  if (type == "ready") return ReadMessage(object, Ready{});
-  if (type == "plane") return ReadMessage(object, PlaneHello{.epoch = 1});
-  if (type == "fence") return ReadMessage(object, Fence{.epoch = 1});
-  if (type == "fenced") return ReadMessage(object, Fenced{.epoch = 1});
+  constexpr Identities kSome{.own = 1, .peer = 0};  // 0 would be malformed
+  if (type == "hello") return ReadMessage(object, Hello{.identities = kSome, .nonce = 1});
+  if (type == "not_ready") return ReadMessage(object, NotReady{.identities = kSome});
+  if (type == "ready") return ReadMessage(object, Ready{.identities = kSome});
+  if (type == "plane") return ReadMessage(object, PlaneHello{.identities = kSome});
+  if (type == "fence") return ReadMessage(object, Fence{.identities = kSome});
+  if (type == "fenced") return ReadMessage(object, Fenced{.identities = kSome});
   return Wrong("control_pdu.type: ", Quoted(type), kUseType);
 }
 

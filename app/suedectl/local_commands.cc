@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "suedectl/command_line.h"
+#include "suedectl/endpoints_command.h"
 #include "suedectl/frame_commands.h"
 #include "suedectl/help.h"
 
@@ -31,6 +32,7 @@ int PrintCompletion(std::span<const std::string_view> arguments, FILE*, FILE* ou
 constexpr LocalCommand kLocalCommands[] = {
     kFrameCommands[0],
     kFrameCommands[1],
+    {"endpoints", "lists the endpoints that run on this machine", RunEndpoints, true},
     {"completion", "prints a completion script for bash", PrintCompletion},
 };
 

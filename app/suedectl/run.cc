@@ -80,8 +80,9 @@ int CallMethod(const Invocation& invocation, std::FILE* out, std::FILE* err) {
 }
 
 int RunLocal(const Invocation& invocation, std::FILE* out, std::FILE* err) {
-  const std::vector<std::string_view> arguments(invocation.arguments.begin(),
-                                                invocation.arguments.end());
+  std::vector<std::string_view> arguments(invocation.arguments.begin(),
+                                          invocation.arguments.end());
+  if (invocation.flags.json && invocation.local->takes_json) arguments.emplace_back("--json");
   return invocation.local->run(arguments, stdin, out, err);
 }
 

@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -23,10 +24,12 @@
 #include <filesystem>
 #include <set>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "base/secrets.h"
 #include "dpdk/eal_log.h"
 #include "dpdk/hugepages.h"
 #include "dpdk/lcores.h"
@@ -145,8 +148,8 @@ void RemoveLeftovers(const std::string& prefix) {
   }
 }
 
-// A memif server's socket file that nobody listens on any more keeps the next server from binding.
-void RemoveDeadMemifSocket(const std::string& vdev) {
+// The path of a memif server's socket; empty: the device makes none.
+std::string MemifSocketOf(const std::string& vdev) {
   std::string path;
   bool abstract = true;
   bool server = false;
@@ -155,8 +158,14 @@ void RemoveDeadMemifSocket(const std::string& vdev) {
     if (part == "socket-abstract=no") abstract = false;
     if (part == "role=server" || part == "role=master") server = true;
   }
+  return absl::StartsWith(vdev, "net_memif") && server && !abstract ? path : "";
+}
+
+// A memif server's socket file that nobody listens on any more keeps the next server from binding.
+void RemoveDeadMemifSocket(const std::string& vdev) {
+  const std::string path = MemifSocketOf(vdev);
   sockaddr_un address{};
-  if (abstract || !server || path.empty() || path.size() >= sizeof(address.sun_path)) return;
+  if (path.empty() || path.size() >= sizeof(address.sun_path)) return;
   std::error_code ignored;
   if (!fs::is_socket(path, ignored)) return;
   const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -168,6 +177,51 @@ void RemoveDeadMemifSocket(const std::string& vdev) {
       errno == ECONNREFUSED;
   close(fd);
   if (dead) fs::remove(path, ignored);
+}
+
+// Nobody else may connect between a socket's making and the setting of its mode: what connects to a
+// memif shares memory with us, which its driver trusts.
+class PrivateFiles {
+ public:
+  PrivateFiles() : before_(umask(077)) {}
+  ~PrivateFiles() { umask(before_); }
+  PrivateFiles(const PrivateFiles&) = delete;
+  PrivateFiles& operator=(const PrivateFiles&) = delete;
+
+ private:
+  const mode_t before_;
+};
+
+absl::Status SetSocketModes(const EalOptions& options) {
+  constexpr uint32_t kUsualMode = 0600;
+  for (size_t i = 0; i < options.vdevs.size(); ++i) {
+    const std::string path = MemifSocketOf(options.vdevs[i]);
+    const mode_t mode = i < options.socket_modes.size() ? options.socket_modes[i] : kUsualMode;
+    if (path.empty() || chmod(path.c_str(), mode) == 0) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("memif socket ", path, ": ", std::strerror(errno), "; check its directory"));
+  }
+  return absl::OkStatus();
+}
+
+// EAL panics where it gets no descriptor for the pipes to its threads.
+absl::Status CheckDescriptors(const EalOptions& options) {
+  constexpr size_t kOfEal = 24;
+  constexpr size_t kOfLcore = 4;  // two pipes
+  constexpr size_t kOfPort = 8;
+  const size_t needed = kOfEal + kOfLcore * (options.cpus.size() + 1) +
+                        kOfPort * (options.vdevs.size() + options.pci.size());
+  std::vector<int> taken;
+  while (taken.size() < needed) {
+    const int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) break;
+    taken.push_back(fd);
+  }
+  for (const int fd : taken) close(fd);
+  if (taken.size() == needed) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("DPDK takes ", needed, " descriptors at its start, and this process may open ",
+                   taken.size(), " more: ulimit -n 1024 (in a unit: LimitNOFILE=1024)"));
 }
 
 absl::Status CheckPrefix(const std::string& prefix) {
@@ -227,7 +281,7 @@ absl::StatusOr<std::vector<std::string>> EalArguments(const EalOptions& options)
 }
 
 std::string JoinArguments(const std::vector<std::string>& arguments) {
-  return absl::StrJoin(arguments, " ");
+  return HideSecrets(absl::StrJoin(arguments, " "));
 }
 
 absl::Status StartEal(const EalOptions& options) {
@@ -235,7 +289,13 @@ absl::Status StartEal(const EalOptions& options) {
   if (absl::Status status = CheckPrefix(options.file_prefix); !status.ok()) return status;
   absl::StatusOr<std::vector<std::string>> arguments = EalArguments(options);
   if (!arguments.ok()) return arguments.status();
+  if (absl::Status status = CheckDescriptors(options); !status.ok()) return status;
   if (!options.no_huge) {
+    if (access("/proc/meminfo", R_OK) != 0) {
+      return absl::FailedPreconditionError(
+          "DPDK reads the size of hugepages in /proc/meminfo, which is not there: set "
+          "eal.hugepages: off, or run without ProcSubset=pid");
+    }
     absl::Status status = CheckHugepages(uint64_t{std::max(options.memory_mb, 2U)} << 20);
     if (!status.ok()) return status;
   }
@@ -248,7 +308,12 @@ absl::Status StartEal(const EalOptions& options) {
   std::vector<char*> argv;
   for (std::string& argument : *kept) argv.push_back(argument.data());
   argv.push_back(nullptr);
-  if (rte_eal_init(static_cast<int>(kept->size()), argv.data()) < 0) {
+  int taken = 0;
+  {
+    const PrivateFiles mask;
+    taken = rte_eal_init(static_cast<int>(kept->size()), argv.data());
+  }
+  if (taken < 0) {
     std::string errors = internal::TakeEalErrors();
     internal::CloseEalLog();
     return absl::FailedPreconditionError(
@@ -257,6 +322,10 @@ absl::Status StartEal(const EalOptions& options) {
   }
   running = true;
   running_prefix = options.file_prefix;
+  if (absl::Status status = SetSocketModes(options); !status.ok()) {
+    StopEal();
+    return status;
+  }
   internal::StartMemifWatch();
   // Lets dpdk-dumpcap come in, where another process can share our memory at all.
   pdump_started = !options.no_huge && rte_pdump_init() == 0;

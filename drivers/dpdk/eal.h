@@ -29,6 +29,8 @@ struct EalOptions {
   uint32_t memory_mb = 0;      // with no_huge the whole heap (0: 512); else what is taken at start
   std::vector<unsigned> cpus;  // of the worker lcores
   std::vector<std::string> vdevs;  // as after --vdev
+  // Of the sockets of memif servers, as vdevs; 0600 for those beyond its end.
+  std::vector<uint32_t> socket_modes;
   std::vector<std::string> pci;    // the PCI addresses that are used; others are left alone
   std::vector<std::string> extra;  // further arguments, last, so that they win
   EalLogSink log;                  // empty: stderr

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "base/secrets.h"
 #include "dpdk/memif_watch.h"
 
 namespace suede::internal {
@@ -41,8 +42,9 @@ ssize_t WriteLog(void* /*cookie*/, const char* text, size_t bytes) {
   OnDriverLog(rte_log_cur_msg_logtype());
   if (quiet > 0) level = EalLogLevel::kDebug;
   LogState& state = State();
-  for (absl::string_view line :
-       absl::StrSplit(absl::string_view(text, bytes), '\n', absl::SkipEmpty())) {
+  // A driver may name the arguments of its device.
+  const std::string shown = HideSecrets(std::string_view(text, bytes));
+  for (absl::string_view line : absl::StrSplit(shown, '\n', absl::SkipEmpty())) {
     if (level == EalLogLevel::kError) {
       constexpr size_t kMaxErrors = 1000;
       const std::lock_guard lock(state.mutex);

@@ -1,6 +1,8 @@
 #include "dpdk/hugepages.h"
 
+#include <fcntl.h>
 #include <mntent.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,6 +54,29 @@ std::string HugetlbfsMount() {
   }
   endmntent(mounts);
   return found;
+}
+
+uint32_t RemoveDeadHugepageFiles(std::string directory) {
+  if (directory.empty()) directory = HugetlbfsMount();
+  if (directory.empty()) return 0;
+  // EAL holds this lock while it makes files and has not locked them yet.
+  const int lock = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (lock < 0) return 0;
+  uint32_t removed = 0;
+  if (flock(lock, LOCK_EX | LOCK_NB) == 0) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+      const std::string name = entry.path().filename();
+      if (!name.starts_with("suede_") || name.find("map_") == std::string::npos) continue;
+      const int fd = openat(lock, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+      if (fd < 0) continue;
+      const bool dead = flock(fd, LOCK_EX | LOCK_NB) == 0;
+      if (dead && unlinkat(lock, name.c_str(), 0) == 0) ++removed;
+      close(fd);
+    }
+  }
+  close(lock);
+  return removed;
 }
 
 absl::Status CheckHugepages(uint64_t bytes, const std::string& root) {

@@ -22,6 +22,11 @@ std::vector<HugepageSize> ReadHugepages(const std::string& root = "/sys/kernel/m
 // Where a hugetlbfs that this process may write to is mounted; empty: nowhere.
 std::string HugetlbfsMount();
 
+// Removes what killed endpoints have left in a directory of hugetlbfs (empty: where this process has
+// its own), so that their pages are free again. How many files. As DPDK does it at the end of its own
+// search for pages, which comes too late: each file of a process that lives is locked.
+uint32_t RemoveDeadHugepageFiles(std::string directory = "");
+
 // FailedPrecondition, with the command that mends it, if fewer than `bytes` are free.
 absl::Status CheckHugepages(uint64_t bytes, const std::string& root = "/sys/kernel/mm/hugepages");
 

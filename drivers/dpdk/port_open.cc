@@ -5,8 +5,12 @@
 #include <rte_mbuf_pool_ops.h>
 #include <rte_mempool.h>
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "base/secrets.h"
 #include "dpdk/eal.h"
 #include "dpdk/eal_log.h"
 #include "dpdk/mbuf_frame.h"
@@ -56,6 +61,14 @@ std::string PciMend(const std::string& address) {
   }
   return absl::StrCat("it is bound to ", driver.empty() ? "no driver" : driver,
                       ": dpdk-devbind.py --bind=vfio-pci ", address);
+}
+
+// Whether this process may open packet sockets.
+bool HasNetRaw() {
+  const int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+  if (fd < 0) return errno != EPERM && errno != EACCES;
+  close(fd);
+  return true;
 }
 
 void MakeFrame(rte_mempool* /*pool*/, void* /*argument*/, void* object, unsigned /*index*/) {
@@ -104,7 +117,7 @@ absl::StatusOr<std::unique_ptr<DpdkPort>> DpdkPort::Open(const PortOptions& opti
 }
 
 std::string PortOpener::Prefix() const {
-  return absl::StrCat("port ", options_.name, " (", options_.device, "): ");
+  return absl::StrCat("port ", options_.name, " (", HideSecrets(options_.device), "): ");
 }
 
 std::string PortOpener::Argument(absl::string_view key) const {
@@ -149,7 +162,9 @@ absl::Status PortOpener::Find() {
       if (!fs::exists("/sys/class/net/" + iface, error)) {
         mend = absl::StrCat("there is no network interface ", iface, ": see `ip link`");
       } else {
-        mend = "CAP_NET_RAW is needed: run as root or setcap cap_net_raw+ep";
+        // What the driver said follows.
+        mend = absl::StrCat("the driver has not opened interface ", iface,
+                            HasNetRaw() ? "" : ": CAP_NET_RAW is needed; run it by its unit, or as root");
       }
     }
     const std::string said = internal::TakeEalErrors();

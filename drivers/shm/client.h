@@ -2,10 +2,11 @@
 #ifndef SUEDE_SHM_CLIENT_H_
 #define SUEDE_SHM_CLIENT_H_
 
-#include <unistd.h>
-
 #include <memory>
+#include <optional>
 
+#include "local/bell.h"
+#include "local/fd.h"
 #include "shm/server.h"
 
 namespace suede {
@@ -14,16 +15,11 @@ struct ShmServer::Client {
   Client() = default;
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
-  ~Client() { CloseAll(); }
-  void CloseAll() {
-    if (socket >= 0) close(socket);
-    if (eventfd >= 0) close(eventfd);
-    socket = eventfd = -1;
-  }
+  bool is_gone() const { return !socket.ok(); }
 
   ClientId id{};
-  int socket = -1;  // -1: gone
-  int eventfd = -1;
+  Fd socket;  // none: gone
+  std::optional<Bell> bell;  // with a segment
   pid_t pid = 0;
   uid_t uid = 0;
   int64_t connected_ms = 0;

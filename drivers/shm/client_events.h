@@ -24,6 +24,7 @@ struct InstanceKey {
 
 struct OpenRequest {
   std::vector<InstanceKey> queues;  // the instance of each queue, all of them ours
+  std::vector<uint8_t> vc_masks;    // what the client may send on, of each queue; none is 0
 };
 
 struct ClaimRequest {
@@ -87,6 +88,8 @@ class ClientHandler {
 
   // The client has its segment.
   virtual void OnOpened(const ClientInfo&) {}
+  // One was turned away for want of a place, or what it asked for was refused for want of a rule.
+  virtual void OnRefused(pid_t, uid_t, std::string_view /*reason*/) {}
   // Its connection has ended.
   virtual void OnEnded(const ClientInfo&, const ClientEnd&) {}
 };

@@ -42,8 +42,8 @@ void ShmServer::HandlePacketsOpen(Client& client, const protocol::PacketsOpen& r
   client.has_packets = true;
   client.packet_port = port->index;
   Send(client, &answer, sizeof answer, nullptr, 0);
-  if (request.receive == 0 || client.socket < 0) return;
-  setsockopt(client.socket, SOL_SOCKET, SO_SNDBUF, &kPacketSendBuffer, sizeof kPacketSendBuffer);
+  if (request.receive == 0 || client.is_gone()) return;
+  setsockopt(client.socket.get(), SOL_SOCKET, SO_SNDBUF, &kPacketSendBuffer, sizeof kPacketSendBuffer);
   client.receives_packets = true;
   TellReceivers(client.packet_port);
 }
@@ -75,7 +75,7 @@ PacketCopies ShmServer::DeliverPacket(uint32_t port, std::span<const uint8_t> fr
     message.msg_iov = parts;
     message.msg_iovlen = 2;
     // A socket whose other end is gone is found by Poll.
-    if (sendmsg(client->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) {
+    if (sendmsg(client->socket.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) {
       ++copies.taken;
     } else {
       ++copies.lost;

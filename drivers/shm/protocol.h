@@ -92,12 +92,15 @@ struct Reset {
   uint32_t reserved = 0;
 };
 
+// In Wait::rx_vcs, beside the VCs: the register event.summary is 1.
+inline constexpr uint32_t kWaitForEvents = 1u << 31;
+
 struct Wait {
   Head head{.type = Type::kWait, .size = sizeof(Wait)};
   uint32_t credit_queues = 0;
   uint32_t completion_queues = 0;
   uint32_t rx_vcs = 0;
-  uint32_t reserved = 0;
+  uint8_t rx_state[SUEDE_VCS] = {};  // 0: not asked for
   uint32_t returned[SUEDE_MAX_QUEUES] = {};
   uint32_t tail[SUEDE_MAX_QUEUES] = {};
   uint32_t state[SUEDE_MAX_QUEUES] = {};

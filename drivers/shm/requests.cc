@@ -1,5 +1,4 @@
 // The requests of clients: checked, handed to the handler, answered.
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -8,6 +7,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "local/passing.h"
 #include "shm/client.h"
 #include "shm/server.h"
 
@@ -66,9 +66,9 @@ protocol::Status ToProtocolStatus(const absl::Status& status) {
 }
 
 void ShmServer::Serve(Client& client) {
-  for (int i = 0; i < kRequestsPerPoll && client.socket >= 0; ++i) {
+  for (int i = 0; i < kRequestsPerPoll && !client.is_gone(); ++i) {
     protocol::AnyRequest request;
-    const ssize_t n = recv(client.socket, &request, sizeof request, MSG_DONTWAIT | MSG_TRUNC);
+    const ssize_t n = ReceivePacket(client.socket.get(), &request, sizeof request);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (n <= 0) return Drop(client, nullptr);
     if (const Counter wrong = JudgePacket(request, static_cast<size_t>(n)); wrong != nullptr) {
@@ -154,6 +154,19 @@ bool ShmServer::IsOurs(InstanceKey instance) const {
          config_.instances.end();
 }
 
+absl::Status ShmServer::Forbid(const Client& client, uint16_t xpuid, uint32_t vc_mask) {
+  const std::string vcs = vc_mask == 0 ? "" : absl::StrCat(" on VCs ", VcsOfMask(vc_mask));
+  const ClientRule missing{.uid = client.uid,
+                           .first_xpu = xpuid,
+                           .last_xpu = xpuid,
+                           .vc_mask = vc_mask == 0 ? kAllVcs : vc_mask};
+  const std::string reason =
+      absl::StrCat("no rule lets uid ", client.uid, " be XPU ", xpuid, vcs, "; add \"",
+                   missing.text(), "\" to clients.rules");
+  handler_->OnRefused(client.pid, client.uid, reason);
+  return absl::PermissionDeniedError(reason);
+}
+
 absl::Status ShmServer::PrepareOpen(Client& client, const protocol::Open& request,
                                     OpenRequest* open) {
   if (request.queue_count < 1 || request.queue_count > config_.shape.queue_count) {
@@ -166,16 +179,19 @@ absl::Status ShmServer::PrepareOpen(Client& client, const protocol::Open& reques
       return absl::NotFoundError(absl::StrCat("queue ", q, ": no instance ", key.instance,
                                               " of XPU ", key.xpuid, " here"));
     }
+    const uint32_t vc_mask = PermittedVcs(config_.rules, client.uid, key.xpuid);
+    if (vc_mask == 0) return Forbid(client, key.xpuid, 0);
     open->queues.push_back(key);
+    open->vc_masks.push_back(static_cast<uint8_t>(vc_mask));
   }
   SegmentShape shape = config_.shape;
   shape.queue_count = request.queue_count;
   absl::StatusOr<std::unique_ptr<Segment>> segment =
       Segment::Create(shape, handler_->NumaNode(*open), config_.huge_pages);
   if (!segment.ok()) return segment.status();
-  if (client.eventfd >= 0) close(client.eventfd);  // of an attempt that failed
-  client.eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (client.eventfd < 0) return absl::ResourceExhaustedError("no descriptor for an eventfd");
+  static_cast<suede_segment*>((*segment)->base())->event_summary = event_summary_ ? 1 : 0;
+  client.bell = Bell::Create();
+  if (!client.bell) return absl::ResourceExhaustedError("no descriptors to wake the client by");
   client.segment = std::move(*segment);
   return absl::OkStatus();
 }
@@ -199,6 +215,10 @@ void ShmServer::HandleClaim(Client& client, const protocol::Claim& request, bool
   } else if (!IsOurs(claim.instance)) {
     status = absl::NotFoundError(absl::StrCat("no instance ", claim.instance.instance, " of XPU ",
                                               claim.instance.xpuid, " here"));
+  } else if (const uint32_t forbidden =
+                 claim.vc_mask & ~PermittedVcs(config_.rules, client.uid, claim.instance.xpuid);
+             is_claim && forbidden != 0) {
+    status = Forbid(client, claim.instance.xpuid, forbidden);
   } else {
     status = is_claim ? handler_->OnClaim(client.id, claim) : handler_->OnUnclaim(client.id, claim);
   }
@@ -226,7 +246,7 @@ void ShmServer::HandleWait(Client& client, const protocol::Wait& request) {
   const uint32_t queues = (1u << client.segment->shape().queue_count) - 1;
   client.wait.credit_queues &= queues;
   client.wait.completion_queues &= queues;
-  client.wait.rx_vcs &= (1u << SUEDE_VCS) - 1;
+  client.wait.rx_vcs &= ((1u << SUEDE_VCS) - 1) | protocol::kWaitForEvents;
   client.is_waiting =
       (client.wait.credit_queues | client.wait.completion_queues | client.wait.rx_vcs) != 0;
   if (client.is_waiting) WakeWaiting();
@@ -253,7 +273,7 @@ void ShmServer::FinishRegister(ClientId id, const absl::Status& status, uint64_t
 
 void ShmServer::FinishDetach(ClientId id) {
   Client* client = Find(id);
-  if (client == nullptr || client->socket >= 0) return;
+  if (client == nullptr || !client->is_gone()) return;
   client->segment.reset();
   client->is_attached = false;  // Poll removes it
 }
@@ -288,8 +308,9 @@ void ShmServer::ReplyTo(Client& client, Type request, uint32_t sequence,
     return Send(client, &reply, sizeof reply, nullptr, 0);
   }
   reply.value = client.segment->bytes();
-  const int fds[2] = {client.segment->fd(), client.eventfd};
+  const int fds[2] = {client.segment->fd(), client.bell->handle()};
   Send(client, &reply, sizeof reply, fds, 2);
+  if (!client.is_gone()) client.bell->FreeHandle();
 }
 
 }  // namespace suede

@@ -104,18 +104,17 @@ void ShmServer::AcceptClients() {
     if (turned_away) ++counters_.refused;
     if (socket < 0) return;
     auto client = std::make_unique<Client>();
-    client->socket = socket;
-    // Those that have gone but are not detached count too: they still hold memory.
-    if (clients_.size() >= config_.max_clients) {
-      ++counters_.refused;
-      ReplyTo(*client, protocol::Type::kHello, 0,
-              absl::ResourceExhaustedError("too many clients; try later or raise max_clients"));
-      continue;
-    }
-    client->id = ClientId{next_id_++};
+    client->socket = Fd(socket);
     ucred peer{};
     socklen_t size = sizeof peer;
     getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+    if (const absl::Status room = MakeRoom(peer); !room.ok()) {
+      ++counters_.refused;
+      ReplyTo(*client, protocol::Type::kHello, 0, room);
+      handler_->OnRefused(peer.pid, peer.uid, std::string(room.message()));
+      continue;
+    }
+    client->id = ClientId{next_id_++};
     client->pid = peer.pid;
     client->uid = peer.uid;
     client->connected_ms = client->tokens_ms = NowMs();
@@ -125,6 +124,30 @@ void ShmServer::AcceptClients() {
     clients_.push_back(std::move(client));
     Greet(*clients_.back());
   }
+}
+
+absl::Status ShmServer::MakeRoom(const ucred& peer) {
+  Reap();
+  std::vector<Guest> guests;
+  guests.reserve(clients_.size());
+  for (const std::unique_ptr<Client>& client : clients_) {
+    // Those that have gone but are not detached count too: they still hold memory.
+    const bool is_quiet = !client->is_gone() && client->segment == nullptr && !client->has_packets;
+    guests.push_back(
+        {.uid = client->uid, .quiet_since_ms = is_quiet ? client->connected_ms : int64_t{-1}});
+  }
+  const Admission admission = Admit(guests, peer.uid, NowMs(),
+                                    {.places = config_.max_clients,
+                                     .setting = "clients.max_clients",
+                                     .is_privileged = config_.is_privileged});
+  if (admission.verdict == Admission::Verdict::kRefuse) {
+    return absl::ResourceExhaustedError(admission.reason);
+  }
+  if (admission.verdict == Admission::Verdict::kReplace) {
+    Drop(*clients_[admission.replaced], &ShmServerCounters::displaced);
+    Reap();
+  }
+  return absl::OkStatus();
 }
 
 void ShmServer::Greet(Client& client) {
@@ -148,7 +171,7 @@ void ShmServer::Greet(Client& client) {
 
 void ShmServer::Send(Client& client, const void* message, size_t bytes, const int* fds,
                      int fd_count) {
-  if (client.socket < 0) return;
+  if (client.is_gone()) return;
   iovec data{.iov_base = const_cast<void*>(message), .iov_len = bytes};
   alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))] = {};
   msghdr header{};
@@ -164,19 +187,20 @@ void ShmServer::Send(Client& client, const void* message, size_t bytes, const in
     rights->cmsg_len = CMSG_LEN(fd_bytes);
     std::memcpy(CMSG_DATA(rights), fds, fd_bytes);
   }
-  if (sendmsg(client.socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+  if (sendmsg(client.socket.get(), &header, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
     Drop(client, errno == EPIPE || errno == ECONNRESET ? nullptr : &ShmServerCounters::not_reading);
   }
 }
 
 void ShmServer::Drop(Client& client, Counter reason) {
-  if (client.socket < 0) return;
+  if (client.is_gone()) return;
   if (reason != nullptr) ++(counters_.*reason);
   ++counters_.gone;
   const ClientInfo info = InfoOf(client);
   const ClientEnd end{.was_open = client.is_open, .said_goodbye = client.said_goodbye,
                       .error = NameOf(reason)};
-  client.CloseAll();  // epoll forgets it
+  client.socket.Reset();  // epoll forgets it
+  client.bell.reset();
   client.is_waiting = client.is_open = client.has_pending = client.has_packets = false;
   if (client.is_attached) handler_->OnGone(client.id);
   if (client.receives_packets) {
@@ -193,7 +217,7 @@ void ShmServer::Disconnect(ClientId id) {
 // Clients are removed here alone, so that a reference to one outlives whatever its request causes.
 void ShmServer::Reap() {
   std::erase_if(clients_, [](const std::unique_ptr<Client>& client) {
-    return client->socket < 0 && !client->is_attached;
+    return client->is_gone() && !client->is_attached;
   });
 }
 
@@ -224,11 +248,19 @@ void ShmServer::WakeWaiting() {
     }
     client->is_waiting = false;
     ++counters_.wakeups;
-    const uint64_t one = 1;
-    // Non-blocking: where the client has filled its eventfd, it is awake already.
-    [[maybe_unused]] const ssize_t n = write(client->eventfd, &one, sizeof one);
+    client->bell->Ring();
   }
   SetTimer(any);
+}
+
+void ShmServer::SetEventSummary(bool is_set) {
+  if (is_set == event_summary_) return;
+  event_summary_ = is_set;
+  for (const std::unique_ptr<Client>& client : clients_) {
+    if (client->segment == nullptr) continue;
+    auto* const head = static_cast<suede_segment*>(client->segment->base());
+    StoreRelease(head->event_summary, is_set ? 1 : 0);
+  }
 }
 
 void ShmServer::SetTimer(bool is_fast) {
@@ -266,7 +298,7 @@ ClientInfo ShmServer::InfoOf(const Client& client) {
           .uid = client.uid,
           .queue_count = client.is_open ? client.segment->shape().queue_count : 0,
           .has_packets = client.has_packets,
-          .is_gone = client.socket < 0};
+          .is_gone = client.is_gone()};
 }
 
 }  // namespace suede

@@ -4,10 +4,12 @@
 #ifndef SUEDE_SHM_SERVER_H_
 #define SUEDE_SHM_SERVER_H_
 
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,6 +17,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/client_rules.h"
+#include "local/admission.h"
 #include "local/listener.h"
 #include "shm/client_events.h"
 #include "shm/packet_events.h"
@@ -33,6 +37,8 @@ struct ShmServerConfig {
   uint32_t max_requests_per_s = 1000;  // per client, WAIT not counted; a quarter of it at once
   std::string version;                 // the daemon's, told to clients
   std::vector<InstanceKey> instances;  // what this daemon serves
+  std::vector<ClientRule> rules;       // clients.rules
+  std::function<bool(uid_t)> is_privileged = IsPrivileged;
 };
 
 // Identifier, metric name, sentence.
@@ -41,6 +47,7 @@ struct ShmServerConfig {
   X(refused, "clients_refused_total", "Client connections refused: too many")                \
   X(opened, "clients_opened_total", "Clients that got a segment")                            \
   X(open_failed, "clients_open_failed_total", "OPEN requests refused")                       \
+  X(displaced, "clients_displaced_total", "Clients disconnected for others: no OPEN yet")    \
   X(gone, "clients_gone_total", "Client connections that ended, for any reason")             \
   X(malformed, "clients_malformed_total", "Clients disconnected for a malformed message")    \
   X(oversized, "clients_oversized_total", "Clients disconnected for an oversized message")   \
@@ -84,9 +91,14 @@ class ShmServer {
   // Gives a packet that the port received to those who want it.
   PacketCopies DeliverPacket(uint32_t port, std::span<const uint8_t> frame);
 
+  // Shows all clients whether the register event.summary is 1, which they may wait for.
+  void SetEventSummary(bool is_set);
+
   // For clients that come from now on.
   void SetMaxClients(uint32_t max_clients) { config_.max_clients = max_clients; }
   void SetPackLimit(uint32_t bytes) { config_.pack_limit_bytes = bytes; }
+  // For what clients ask for from now on.
+  void SetRules(const std::vector<ClientRule>& rules) { config_.rules = rules; }
 
   // Ends a client's connection; OnGone follows before this returns.
   void Disconnect(ClientId client);
@@ -104,6 +116,8 @@ class ShmServer {
             std::unique_ptr<Listener> listener, int epoll, int timer);
 
   void AcceptClients();
+  // OK where there is a place for a client of that user; if need be, another goes for it.
+  absl::Status MakeRoom(const ucred& peer);
   void Greet(Client& client);
   void Serve(Client& client);
   // What is wrong with a packet, nullptr for nothing.
@@ -122,6 +136,8 @@ class ShmServer {
 
   absl::Status PrepareOpen(Client& client, const protocol::Open& request, OpenRequest* open);
   bool IsOurs(InstanceKey instance) const;
+  // That no rule lets the client be the XPU on those VCs: 0 stands for any.
+  absl::Status Forbid(const Client& client, uint16_t xpuid, uint32_t vc_mask);
 
   void FinishPending(ClientId id, protocol::Type type, const absl::Status& status,
                      uint64_t value = 0);
@@ -143,6 +159,7 @@ class ShmServer {
   const int epoll_;
   const int timer_;
   bool timer_is_fast_ = false;
+  bool event_summary_ = false;
   uint64_t next_id_ = 1;
   ShmServerCounters counters_;
   std::vector<std::unique_ptr<Client>> clients_;

@@ -30,12 +30,15 @@ inline bool FindReady(void* segment, const SegmentOffsets& offsets, protocol::Wa
     }
   }
   for (uint32_t vc = 0; vc < SUEDE_VCS; ++vc) {
-    if ((wait->rx_vcs & 1u << vc) != 0 &&
-        LoadAcquire(AtOffset<suede_ring>(segment, offsets.rx_ring[vc])->head.value) ==
-            wait->rx[vc]) {
+    if ((wait->rx_vcs & 1u << vc) == 0) continue;
+    const bool is_same = wait->rx_state[vc] == 0 ||
+                         LoadAcquire(head->rx_state[vc].value) == wait->rx_state[vc];
+    if (is_same && LoadAcquire(AtOffset<suede_ring>(segment, offsets.rx_ring[vc])->head.value) ==
+                       wait->rx[vc]) {
       wait->rx_vcs &= ~(1u << vc);
     }
   }
+  if (LoadAcquire(head->event_summary) == 0) wait->rx_vcs &= ~protocol::kWaitForEvents;
   return (wait->credit_queues | wait->completion_queues | wait->rx_vcs) != 0;
 }
 

@@ -48,10 +48,14 @@ struct SimPort::Buffer {
 };
 
 SimPort* SimNetwork::AddPort(const uint8_t (&mac)[6], uint32_t frames, uint32_t tx_ring,
-                             const SimFaults& faults) {
-  owned_.push_back(std::make_unique<SimPort>(this, frames, tx_ring, faults));
-  ports_[FirstSix(mac) & destination_mask_] = owned_.back().get();
+                             const SimFaults& faults, uint32_t rx_ring) {
+  owned_.push_back(std::make_unique<SimPort>(this, frames, tx_ring, faults, rx_ring));
+  Learn(mac, owned_.back().get());
   return owned_.back().get();
+}
+
+void SimNetwork::Learn(const uint8_t (&mac)[6], SimPort* port) {
+  ports_[FirstSix(mac) & destination_mask_] = port;
 }
 
 void SimNetwork::Block(const SimPort* from, const SimPort* to, bool blocked) {
@@ -64,32 +68,65 @@ void SimNetwork::Block(const SimPort* from, const SimPort* to, bool blocked) {
 
 void SimNetwork::AdvanceTo(Time time) {
   for (const auto& port : owned_) port->LeaveUntil(time);
-  while (!arrivals_.empty() && arrivals_.top().at <= time) {
-    Arrival arrival = std::move(const_cast<Arrival&>(arrivals_.top()));
-    arrivals_.pop();
-    Deliver(std::move(arrival));
+  for (;;) {
+    SimPort* sending = NextToFinish();
+    const Time done = sending != nullptr ? sending->queues_.done_at() : kNever;
+    const Time comes = arrivals_.empty() ? kNever : arrivals_.top().at;
+    if (std::min(done, comes) > time) break;
+    if (done <= comes) {
+      Deliver(sending, sending->queues_.Finish());
+      sending->queues_.Begin(done, sending->faults_.bits_per_ns, classes_, random_, frames_lost_);
+    } else {
+      SimFrame frame = std::move(const_cast<SimFrame&>(arrivals_.top()));
+      arrivals_.pop();
+      Switch(std::move(frame));
+    }
   }
   now_ = time;
+}
+
+SimPort* SimNetwork::NextToFinish() const {
+  if (!classes_.on) return nullptr;
+  SimPort* next = nullptr;
+  for (const auto& port : owned_) {
+    const Time done = port->queues_.done_at();
+    if (done == kNever) continue;
+    if (next == nullptr || done < next->queues_.done_at()) next = port.get();
+  }
+  return next;
 }
 
 Time SimNetwork::next_arrival() const {
   Time next = arrivals_.empty() ? kNever : arrivals_.top().at;
   for (const auto& port : owned_) {
+    next = std::min(next, port->queues_.done_at());
     if (port->ring_.empty() || !port->Sends()) continue;
     next = std::min(next, port->ring_.front().leaves + port->faults_.delay);
   }
   return next;
 }
 
-void SimNetwork::Deliver(Arrival arrival) {
-  const auto found = ports_.find(FirstSix(arrival.octets.data()) & destination_mask_);
+void SimNetwork::Switch(SimFrame frame) {
+  const auto found = ports_.find(FirstSix(frame.octets.data()) & destination_mask_);
   if (found == ports_.end()) return;
   SimPort* to = found->second;
-  if (!to->up_ || to->receives_nothing_ || blocked_.contains({arrival.from, to})) {
+  if (blocked_.contains({static_cast<const SimPort*>(frame.from), to})) {
     ++frames_lost_;
     return;
   }
-  to->received_.push_back({arrival.at, std::move(arrival.octets)});
+  if (!classes_.on) return Deliver(to, std::move(frame));
+  const Time now = frame.at;
+  if (!to->queues_.Push(std::move(frame), classes_)) ++frames_lost_;
+  to->queues_.Begin(now, to->faults_.bits_per_ns, classes_, random_, frames_lost_);
+}
+
+void SimNetwork::Deliver(SimPort* to, SimFrame frame) {
+  const bool full = to->rx_ring_ != 0 && to->received_.size() >= to->posted_;
+  if (!to->up_ || to->receives_nothing_ || full) {
+    ++frames_lost_;
+    return;
+  }
+  to->received_.push_back({frame.at, std::move(frame.octets)});
 }
 
 void SimNetwork::Send(const SimPort* from, const Frame& frame, Time leaves) {
@@ -108,32 +145,68 @@ void SimNetwork::Send(const SimPort* from, const Frame& frame, Time leaves) {
         static_cast<int64_t>(random_() % static_cast<uint64_t>(faults.reorder_delay.count() + 1)));
   };
   Time at = leaves + faults.delay;
+  bool reorder = Chance(faults.reorder);
+  if (classes_.on) {
+    const SimClasses::OfClass& own = classes_.of[ClassOf(octets)];
+    if (Chance(own.loss)) {
+      ++frames_lost_;
+      return;
+    }
+    at += own.delay;
+    reorder |= Chance(own.reorder);
+  }
   if (Chance(faults.duplicate)) Schedule(from, octets, at + late());
-  if (Chance(faults.reorder)) at += late();
+  if (reorder) at += late();
   Schedule(from, std::move(octets), at);
 }
 
-void SimNetwork::Schedule(const SimPort* from, std::vector<uint8_t> octets, Time at) {
-  arrivals_.push({.at = at, .order = order_++, .from = from, .octets = std::move(octets)});
+// Only AFH Gen 2 is forwarded by less than the six octets of a MAC address.
+uint32_t SimNetwork::ClassOf(const std::vector<uint8_t>& octets) const {
+  return SimClassOf(octets, destination_mask_ >> 47 == 0);
 }
 
-SimPort::SimPort(SimNetwork* network, uint32_t frames, uint32_t tx_ring, const SimFaults& faults)
-    : network_(network), faults_(faults), frames_(frames), tx_ring_(tx_ring) {}
+void SimNetwork::Schedule(const SimPort* from, std::vector<uint8_t> octets, Time at) {
+  if (from != nullptr && records_ != nullptr && records_->size() < most_records_) {
+    records_->push_back(octets);
+  }
+  const uint32_t traffic_class = classes_.on ? ClassOf(octets) : 0;
+  arrivals_.push({.at = at,
+                  .order = order_++,
+                  .from = from,
+                  .traffic_class = traffic_class,
+                  .octets = std::move(octets)});
+}
+
+SimPort::SimPort(SimNetwork* network, uint32_t frames, uint32_t tx_ring, const SimFaults& faults,
+                 uint32_t rx_ring)
+    : network_(network), faults_(faults), frames_(frames), tx_ring_(tx_ring), rx_ring_(rx_ring) {
+  Refill();
+}
 
 SimPort::~SimPort() = default;
+
+// A device takes frames from the pool as it hands some up.
+void SimPort::Refill() {
+  while (posted_ < rx_ring_ && frames_out() + posted_ < frames_) ++posted_;
+}
 
 uint32_t SimPort::Receive(Frame** frames, uint32_t max) {
   FinishTransmissions();
   uint32_t count = 0;
-  while (count < max && !received_.empty() && Allocate(&frames[count], 1) == 1) {
+  while (count < max && !received_.empty()) {
+    if (rx_ring_ != 0) --posted_;
+    if (!Take(&frames[count])) break;
     const std::vector<uint8_t>& octets = received_.front().octets;
     Frame* frame = frames[count++];
     frame->data = frame->buffer + Frame::kCommandOffset;
     frame->length = static_cast<uint32_t>(octets.size());
     frame->rx_checksum = ChecksumState::kUnknown;
     std::memcpy(frame->data, octets.data(), octets.size());
+    if (watch_) watch_(octets);
     received_.pop_front();
   }
+  most_frames_out_ = std::max(most_frames_out_, frames_out());
+  Refill();
   return count;
 }
 
@@ -159,27 +232,30 @@ bool SimPort::IsBusy(const Frame* frame) const {
 
 uint32_t SimPort::Allocate(Frame** frames, uint32_t count) {
   uint32_t given = 0;
-  while (given < count && (!free_.empty() || Grow())) {
-    Buffer* buffer = free_.back();
-    free_.pop_back();
-    buffer->references = 1;
-    buffer->frame.length = 0;
-    frames[given++] = &buffer->frame;
-  }
+  while (given < count && Take(&frames[given])) ++given;
   most_frames_out_ = std::max(most_frames_out_, frames_out());
   return given;
 }
 
+bool SimPort::Take(Frame** frame) {
+  if (frames_out() + posted_ >= frames_) return false;
+  if (free_.empty()) Grow();
+  Buffer* buffer = free_.back();
+  free_.pop_back();
+  buffer->references = 1;
+  buffer->frame.length = 0;
+  *frame = &buffer->frame;
+  return true;
+}
+
 // A pool has memory for the frames that were ever needed at once, and most are never.
-bool SimPort::Grow() {
-  if (buffers_.size() == frames_) return false;
+void SimPort::Grow() {
   buffers_.push_back(std::make_unique<Buffer>());
   Buffer* buffer = buffers_.back().get();
   buffer->frame.buffer = buffer->octets;
   buffer->frame.capacity = kBufferBytes;
   buffer->owner = this;
   free_.push_back(buffer);
-  return true;
 }
 
 void SimPort::Release(Frame* const* frames, uint32_t count) {
@@ -196,6 +272,12 @@ void SimPort::SetPaused(bool paused) {
   const bool sent = Sends();
   paused_ = paused;
   GoOn(sent);
+}
+
+void SimPort::SetClassesPaused(uint8_t classes) {
+  queues_.SetPaused(classes);
+  queues_.Begin(network_->now(), faults_.bits_per_ns, network_->classes_, network_->random_,
+                network_->frames_lost_);
 }
 
 // A frame that was interrupted starts over.
@@ -215,6 +297,8 @@ void SimPort::Restart(std::span<SimPort* const> ports) {
       buffer->references = 0;
       port->free_.push_back(buffer.get());
     }
+    port->posted_ = 0;
+    port->Refill();
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <queue>
@@ -17,6 +18,7 @@
 
 #include "base/time.h"
 #include "port/port.h"
+#include "sim/class_queues.h"
 
 namespace suede {
 
@@ -45,13 +47,27 @@ class SimNetwork {
   // are the destination. Before the first AddPort.
   void SetDestinationMask(uint64_t mask) { destination_mask_ = mask; }
 
-  // A port with its own pool of `frames` frames and a transmit ring of `tx_ring` frames. `mac`
-  // holds the destination that leads to it.
+  // How the switch treats frames of different classes. Before the first AddPort.
+  void SetClasses(const SimClasses& classes) { classes_ = classes; }
+
+  // A port with its own pool of `frames` frames, of which the device keeps `rx_ring` at hand for
+  // what comes, and a transmit ring of `tx_ring` frames. `mac` holds the destination that leads to
+  // it.
   SimPort* AddPort(const uint8_t (&mac)[6], uint32_t frames, uint32_t tx_ring,
-                   const SimFaults& faults);
+                   const SimFaults& faults, uint32_t rx_ring = 0);
+  // From now on frames for the destination go to `port`, as where a switch hears it on another.
+  void Learn(const uint8_t (&mac)[6], SimPort* port);
+  // A frame that comes from none of the ports.
+  void Inject(std::vector<uint8_t> octets) { Schedule(nullptr, std::move(octets), now_); }
 
   // While it is blocked, the switch forwards nothing from the one port to the other.
   void Block(const SimPort* from, const SimPort* to, bool blocked);
+
+  // Keeps a copy of what ports send from now on, up to so many frames; nullptr: no more.
+  void Record(std::vector<std::vector<uint8_t>>* records, size_t most) {
+    records_ = records;
+    most_records_ = most;
+  }
 
   Time now() const { return now_; }
   // Moves the clock, lets leave what leaves until then, and delivers what arrives.
@@ -67,24 +83,27 @@ class SimNetwork {
 
  private:
   friend class SimPort;
-  struct Arrival {
-    Time at;
-    uint64_t order;
-    const SimPort* from;
-    std::vector<uint8_t> octets;
-    bool operator<(const Arrival& other) const {
-      return at != other.at ? at > other.at : order > other.order;
+  struct IsLater {
+    bool operator()(const SimFrame& a, const SimFrame& b) const {
+      return a.at != b.at ? a.at > b.at : a.order > b.order;
     }
   };
   void Send(const SimPort* from, const Frame& frame, Time leaves);
   void Schedule(const SimPort* from, std::vector<uint8_t> octets, Time at);
-  void Deliver(Arrival arrival);
+  // It has come to the switch; it has come to the other port.
+  void Switch(SimFrame frame);
+  void Deliver(SimPort* to, SimFrame frame);
+  SimPort* NextToFinish() const;
+  uint32_t ClassOf(const std::vector<uint8_t>& octets) const;
 
   std::mt19937_64 random_;
   Time now_{};
   uint64_t order_ = 0;
   uint64_t frames_lost_ = 0;
-  std::priority_queue<Arrival> arrivals_;
+  SimClasses classes_;
+  std::vector<std::vector<uint8_t>>* records_ = nullptr;
+  size_t most_records_ = 0;
+  std::priority_queue<SimFrame, std::vector<SimFrame>, IsLater> arrivals_;
   std::map<uint64_t, SimPort*> ports_;  // by destination
   std::set<std::pair<const SimPort*, const SimPort*>> blocked_;
   uint64_t destination_mask_ = (uint64_t{1} << 48) - 1;
@@ -97,7 +116,8 @@ class SimPort : public Port {
  public:
   static constexpr uint32_t kMaxFrameBytes = 4400;
 
-  SimPort(SimNetwork* network, uint32_t frames, uint32_t tx_ring, const SimFaults& faults);
+  SimPort(SimNetwork* network, uint32_t frames, uint32_t tx_ring, const SimFaults& faults,
+          uint32_t rx_ring);
   ~SimPort() override;
 
   uint32_t Receive(Frame** frames, uint32_t max) override;
@@ -114,6 +134,8 @@ class SimPort : public Port {
   // ---- Ways to die, and back. The first is the only one that link() tells.
 
   SimFaults& faults() { return faults_; }
+  // Shows `watch` each frame that is handed up, in front of who takes it.
+  void Watch(std::function<void(std::span<const uint8_t>)> watch) { watch_ = std::move(watch); }
   // A link that is down loses what arrives and what leaves.
   void SetLink(bool up);
   // Where this is set, nothing leaves while the link is down: what is in the transmit ring then
@@ -126,6 +148,8 @@ class SimPort : public Port {
   }
   // Nothing leaves: the ring fills up, and then nothing is taken.
   void SetPaused(bool paused);
+  // Frames of these classes, a mask, are held by the switch and do not come here.
+  void SetClassesPaused(uint8_t classes);
   // The process that drove the ports has ended and another one starts: what was in rings is gone,
   // and every frame is in its pool. All ports that have frames of each other go together.
   static void Restart(std::span<SimPort* const> ports);
@@ -138,6 +162,8 @@ class SimPort : public Port {
   uint32_t frames_held() const { return static_cast<uint32_t>(ring_.size() + left_.size()); }
   // Whether frames are in the ring that nothing lets out.
   bool holds_frames() const { return !Sends() && !ring_.empty(); }
+  // Whether the switch holds frames for it because their class is paused.
+  bool waits_for_class() const { return queues_.HoldsPaused(); }
   // When the oldest frame came that was not taken yet; kNever: there is none.
   Time waits_since() const { return received_.empty() ? kNever : received_.front().at; }
   // Octets of frames that were given to the ring, and of those that have left, lost ones too.
@@ -159,12 +185,16 @@ class SimPort : public Port {
   void LeaveUntil(Time time);
   void FinishTransmissions();
   static void Unreference(Buffer* buffer);
-  bool Grow();
+  bool Take(Frame** frame);
+  void Grow();
+  void Refill();
 
   SimNetwork* network_;
   SimFaults faults_;
   uint32_t frames_;
   uint32_t tx_ring_;
+  uint32_t rx_ring_;
+  uint32_t posted_ = 0;  // frames of the pool that the device keeps for what comes
   bool up_ = true;
   bool keeps_ring_ = false;
   bool sends_nothing_ = false;
@@ -183,6 +213,8 @@ class SimPort : public Port {
     std::vector<uint8_t> octets;
   };
   std::deque<Received> received_;
+  std::function<void(std::span<const uint8_t>)> watch_;
+  ClassQueues queues_;  // of the switch, of what is for here
 };
 
 }  // namespace suede

@@ -73,7 +73,9 @@ SUEDE_API int suede_get_destination(const suede_queue* queue, uint16_t xpuid,
 typedef struct suede_balancer suede_balancer; /* chooses among queues, each of another instance */
 
 /* Policies, and what becomes of the order of commands. A queue keeps the order of each
- * {destination, VC}, as ever; commands that went through different queues have none between them.
+ * {destination, VC}, as ever. Of one instance the queues keep the order in which the daemon takes
+ * their commands, which is not told; commands that went by different instances have none between
+ * them.
  *   ROUND_ROBIN      takes turns, whatever the state of the queues
  *   LEAST_CONGESTED  the queue with the lowest load, with what of its own the daemon may not have
  *                    counted yet added; equals take turns. An instance on which the destination is

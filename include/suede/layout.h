@@ -62,13 +62,15 @@ struct suede_ring {
 
 /* suede_completion.status */
 #define SUEDE_STATUS_OK 0u               /* acknowledged by the far side */
-#define SUEDE_STATUS_UNREACHABLE 1u      /* no acknowledgement after the configured tries */
+#define SUEDE_STATUS_UNREACHABLE 1u      /* not delivered, and never will be: no way to the XPU */
 #define SUEDE_STATUS_UNKNOWN_XPU 2u      /* no such peer is configured */
 #define SUEDE_STATUS_ERROR_MARK 3u       /* discarded: the command carried the error mark */
-#define SUEDE_STATUS_MALFORMED 4u        /* discarded: type, VC or lengths are not a command's */
+#define SUEDE_STATUS_MALFORMED 4u        /* discarded: not a command, or on a forbidden VC */
 #define SUEDE_STATUS_NO_CREDIT 5u        /* discarded: sent without credit for {destination, VC} */
 #define SUEDE_STATUS_PEER_RESET 6u       /* the remote endpoint restarted before acknowledging */
 #define SUEDE_STATUS_RESET 7u            /* this client or queue was reset */
+#define SUEDE_STATUS_IN_DOUBT 8u         /* sent and never acknowledged: may have been delivered, or
+                                            may be yet */
 
 struct suede_completion {
   uint64_t tag;
@@ -88,7 +90,7 @@ struct suede_credits {
 
 /* Daemon's state of a queue; alone on its line. */
 #define SUEDE_QUEUE_READY 1u
-#define SUEDE_QUEUE_IN_RESET 2u /* tx_reset_out: nothing is taken until it ends */
+#define SUEDE_QUEUE_IN_RESET 2u /* tx_reset_out: nothing may be handed over until it ends */
 #define SUEDE_QUEUE_BROKEN 3u   /* the daemon has stopped serving it: its indices were nonsense */
 
 /* ---- Congestion: what the instance of a queue has before it. Numbers stop at 2^32 - 1. ---- */
@@ -151,7 +153,8 @@ struct suede_segment {
   uint32_t credit_lines;     /* credit of each {destination, VC}, per queue */
   uint32_t aggregate_lines;  /* aggregate credit, per queue */
   uint64_t congestion;       /* offset of queue 0's area, the others behind it; 0: there is none */
-  uint32_t reserved[4];
+  uint32_t event_summary;    /* 1 while the register event.summary is, 0 otherwise */
+  uint32_t reserved[3];
   /* Offsets from the segment's start, multiples of 64. */
   uint64_t tx_ring[SUEDE_MAX_QUEUES];       /* struct suede_ring, then the lines */
   uint64_t completion_ring[SUEDE_MAX_QUEUES]; /* struct suede_ring, then the entries */

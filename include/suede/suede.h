@@ -7,9 +7,18 @@
  * fail for several reasons leave a sentence that suede_error_text() returns.
  *   -EINVAL      an argument is out of its range
  *   -EAGAIN      it would block; nothing was done
- *   -ECONNRESET  the daemon has gone: suede_reconnect, or suede_close
+ *   -ECONNRESET  the daemon has gone: suede_reconnect, or suede_close. Every suede_flush,
+ *                suede_poll_completions and suede_receive that finds nothing looks, at most each
+ *                10 ms; suede_send says what any of them has found. What the daemon had delivered
+ *                and completed before is handed out first.
  *   -EIO         the daemon has stopped serving the queue: suede_reset_queue
- *   -EBUSY       the queue is in reset, or what is claimed belongs to another client
+ *   -EBUSY       the queue is in reset (suede_queue_state), or what is claimed belongs to another
+ *                client
+ *
+ * Order: commands of one {source XPU, destination XPU, VC} arrive in the order in which the daemon
+ * took them: those of a queue as they were sent; those of several queues, of one client or of
+ * several, as the daemon happened to come to them. There is none between VCs, between destinations,
+ * between instances of an XPU, nor where the instance's ordering is unordered.
  *
  * Threads: different queues of a client may be used by different threads at the same time, each
  * queue by one at a time; the same holds for the VCs of suede_receive and suede_release. Everything
@@ -64,7 +73,8 @@ typedef struct suede_open_params {
  * its socket, which has a '/' in it. A name stands for /run/suede/NAME/xpu.sock if the caller is
  * root, otherwise $XDG_RUNTIME_DIR/suede/NAME/xpu.sock, and where that is not there
  * /run/suede/NAME/xpu.sock. `params` may be NULL: one queue.
- * 0 and *client; -ENOENT, -ECONNREFUSED no daemon there; -EACCES; -EPROTO the daemon speaks another
+ * 0 and *client; -ENOENT, -ECONNREFUSED no daemon there; -EACCES to the socket, or by the daemon's
+ * clients.rules to that XPU (suede_error_text says which); -EPROTO the daemon speaks another
  * version; -EUSERS it has no room for more clients; -ENOTSUP no such instance; -ETIMEDOUT; -EINVAL;
  * -ENOMEM. */
 SUEDE_API int suede_connect(const char* name_or_path, const suede_open_params* params,
@@ -144,6 +154,13 @@ SUEDE_API int suede_credit(suede_queue* queue, uint16_t xpuid, uint8_t vc);
 SUEDE_API int suede_poll_completions(suede_queue* queue, struct suede_completion* out,
                                      uint32_t max);
 
+/* SUEDE_QUEUE_READY, SUEDE_QUEUE_IN_RESET or SUEDE_QUEUE_BROKEN; -ECONNRESET, -EINVAL. A queue is
+ * in reset while its instance is out of service (it, or each of its ports and planes, was set down)
+ * and while the daemon drains to its end: suede_send says -EBUSY, and what was handed over before
+ * stays, keeps its credit and is completed as ever. A wait for its credit ends as the state
+ * changes. By the queue's thread. */
+SUEDE_API int suede_queue_state(suede_queue* queue);
+
 /* Discards what the daemon has not packed yet (completed as SUEDE_STATUS_RESET) and gives the queue
  * full credit; brings a queue back that the daemon has stopped serving. Blocks for the reply. By
  * the queue's thread. 0; -ECONNRESET, -ETIMEDOUT (try again), -EBUSY. */
@@ -178,13 +195,23 @@ SUEDE_API int suede_receive(suede_client* client, uint8_t vc, suede_received* ou
 /* Gives the room of all commands received so far on the VC back. */
 SUEDE_API void suede_release(suede_client* client, uint8_t vc);
 
+/* SUEDE_QUEUE_READY, or SUEDE_QUEUE_IN_RESET while each instance whose commands the client has claimed on the
+ * VC is out of service: none will come. What is in the ring stays. -ECONNRESET, -EINVAL. Each
+ * change ends a wait for the VC, once. By the VC's thread. */
+SUEDE_API int suede_receive_state(suede_client* client, uint8_t vc);
+
 /* ---- Waiting ---- */
 
 typedef struct suede_wait_set {
   uint32_t credit_queues;     /* bit q: credit or room came back to queue q since its last send */
   uint32_t completion_queues; /* bit q: queue q has completions */
-  uint32_t rx_vcs;            /* bit vc: commands to receive on vc */
+  uint32_t rx_vcs;            /* bit vc: commands to receive on vc; and SUEDE_WAIT_EVENTS */
 } suede_wait_set;
+
+/* In rx_vcs: an interrupt is pending, for the register event.summary is 1 (docs/registers.md). It
+ * stays so until event.status is cleared of what event.mask lets through. Never where the daemon does not let clients
+ * read registers. */
+#define SUEDE_WAIT_EVENTS 0x80000000u
 
 /* Waits until something of `want` is so; `timeout_ms` < 0: for ever. 1 and *ready (may be NULL); 0
  * after the time; -EINTR; -ECONNRESET; -EINVAL for an empty set. A queue may be waited for by its
@@ -199,7 +226,7 @@ SUEDE_API int suede_wait(suede_client* client, const suede_wait_set* want, suede
 SUEDE_API int suede_arm(suede_client* client, const suede_wait_set* want);
 
 /* The descriptor, which belongs to the client and changes with suede_reconnect; -1 without
- * connection. */
+ * connection. It does not block, and stays readable once the daemon has gone. */
 SUEDE_API int suede_eventfd(const suede_client* client);
 
 /* ---- Management packets: whole Ethernet frames that are not SUE's ----

@@ -96,6 +96,7 @@ class Client {
   int Receive(uint8_t vc, std::span<suede_received> out) {
     return suede_receive(client_.get(), vc, out.data(), static_cast<uint32_t>(out.size()));
   }
+  int ReceiveState(uint8_t vc) { return suede_receive_state(client_.get(), vc); }
   void Release(uint8_t vc) { suede_release(client_.get(), vc); }
 
   int ReadRegister(uint32_t address, uint32_t width_bits, uint64_t* value) {

@@ -18,8 +18,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/client_rules.h"
 #include "base/sue.h"
 #include "base/time.h"
+#include "base/transport_defaults.h"
 
 namespace suede {
 
@@ -55,6 +57,7 @@ struct PortConfig {
   enum class Queues : uint8_t { kLcore, kInstance };  // what has a queue pair of its own
   std::string name;
   std::string device;            // vdev string or PCI address
+  uint32_t socket_mode = 0600;   // of the socket that a memif server makes
   std::optional<ConfigMac> mac;  // none: the device's
   uint32_t mtu_bytes = 0;        // L3; never 0 in a loaded configuration
   Encapsulation encapsulation = Encapsulation::kUdp4;
@@ -99,7 +102,9 @@ struct PeerPort {
 };
 
 struct PeerConfig {
+  enum class Hello : uint8_t { kAuto, kNever };
   uint32_t xpu = 0;
+  Hello hello = Hello::kAuto;
   std::vector<PeerPort> ports;  // at least one, each {port, instance} at most once
   friend bool operator==(const PeerConfig&, const PeerConfig&) = default;
 };
@@ -125,18 +130,19 @@ struct PackingConfig {
 struct TransportConfig {
   enum class PsnScope : uint8_t { kPort, kVc };
   PsnScope psn_scope = PsnScope::kPort;
-  uint32_t window_pdus = 512;
-  uint32_t window_bytes = 1u << 20;
-  uint32_t ack_every_pdus = 32;
-  Duration ack_delay = std::chrono::microseconds(20);
-  Duration nack_timeout = std::chrono::microseconds(500);
-  Duration rto_initial = std::chrono::microseconds(5000);
-  Duration rto_min = std::chrono::microseconds(1000);
-  Duration rto_max = std::chrono::microseconds(200000);
-  uint32_t max_tries = 10;
-  Duration not_ready_backoff = std::chrono::microseconds(100);
-  Duration hello_timeout = std::chrono::microseconds(2000);
-  uint32_t hello_tries = 5;
+  uint32_t window_pdus = transport_defaults::kWindowPdus;
+  uint32_t window_bytes = transport_defaults::kWindowBytes;
+  uint32_t ack_every_pdus = transport_defaults::kAckEveryPdus;
+  Duration ack_delay = transport_defaults::kAckDelay;
+  Duration nack_timeout = transport_defaults::kNackTimeout;
+  Duration reorder_allowance = transport_defaults::kReorderAllowance;
+  Duration rto_initial = transport_defaults::kRtoInitial;
+  Duration rto_min = transport_defaults::kRtoMin;
+  Duration rto_max = transport_defaults::kRtoMax;
+  uint32_t max_tries = transport_defaults::kMaxTries;
+  Duration not_ready_backoff = transport_defaults::kNotReadyBackoff;
+  Duration hello_timeout = transport_defaults::kHelloTimeout;
+  uint32_t hello_tries = transport_defaults::kHelloTries;
   uint32_t inflight_pdus = 4096;  // of one instance, over all peers
   friend bool operator==(const TransportConfig&, const TransportConfig&) = default;
 };
@@ -165,6 +171,7 @@ struct ClientsConfig {
   uint32_t unclaimed_pdus = 64;     // per {instance, VC} without a client
   enum class Registers : uint8_t { kOff, kRead, kWrite };
   Registers registers = Registers::kRead;  // what clients may do with them
+  std::vector<ClientRule> rules;           // empty: every user may be every XPU
   Hugepages hugepages = Hugepages::kAuto;
   friend bool operator==(const ClientsConfig&, const ClientsConfig&) = default;
 };

@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "base/text.h"
 #include "control/config_check_addresses.h"
+#include "control/config_check_device.h"
 #include "control/config_draft.h"
 #include "control/config_encapsulation.h"
 #include "control/config_values.h"
@@ -212,6 +213,7 @@ Status CheckPorts(ConfigDraft& draft) {
                                 " is no device; write a PCI address such as 0000:03:00.0, or a "
                                 "vdev such as net_memif0,role=server"));
     }
+    if (Status s = CheckDevice(draft, i); !s.ok()) return s;
     if (const auto [at, is_new] = devices.emplace(device, i); !is_new) {
       return draft.Error(path + ".device",
                          StrCat(device, " is the device of ", Entry("ports", at->second),

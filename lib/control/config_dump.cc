@@ -84,7 +84,7 @@ void AppendPeers(const Config& config, std::string& out) {
       if (port.mac != ConfigMac{}) entry.mac = port.mac;
       ports.push_back(Inline(entry));
     }
-    AppendEntry(PeerEntry{.xpu = peer.xpu}, ports, out);
+    AppendEntry(PeerEntry{.xpu = peer.xpu, .hello = peer.hello}, ports, out);
   }
 }
 

@@ -62,6 +62,10 @@ constexpr ConfigField<PortConfig> kPort[] = {
                              "PCI address (0000:03:00.0) or DPDK vdev with its arguments "
                              "(net_memif0,role=server,...).",
                              kRequired),
+    Key<&PortConfig::socket_mode>(
+        "socket_mode", "", {.max = 0777, .octal = true},
+        "Permissions of the socket that the server of a memif makes. Processes that may connect can "
+        "crash the endpoint (docs/security.md)."),
     Key<&PortConfig::mac>("mac", "", {}, "Own MAC address, set on the device where it allows that.",
                           {.shown_default = "the device's"}),
     Key<&PortConfig::mtu_bytes>(
@@ -132,8 +136,9 @@ constexpr ConfigField<InstanceEntry> kInstance[] = {
                                {.shown_default = "the first of lcores"}),
     Key<&InstanceEntry::ordering>(
         "ordering", "", {},
-        "strict: what goes to one destination takes one plane and arrives in order; unordered: "
-        "each PDU takes the plane with the most bandwidth left. With one port they are the same."),
+        "strict: what goes to one destination takes one plane and arrives in order on each VC; "
+        "unordered: each PDU takes the plane with the most bandwidth left, and order is kept "
+        "within a PDU alone. With one port they are the same: the order of each VC is kept."),
 };
 
 // Addresses of instances and of peers have the same keys.
@@ -171,6 +176,10 @@ constexpr ConfigField<PeerEntry> kPeer[] = {
                          kNoDefault),
     Key<&PeerEntry::xpus>("xpus", "", kXpuId,
                           "Instead of xpu: one peer for each XPU id of a range.", kNoDefault),
+    Key<&PeerEntry::hello>(
+        "hello", "", {},
+        "never: the peer does not speak HELLO and answers no probe, so its connections begin with "
+        "PSN 0, unasked; auto: it is asked, and what it answers tells."),
 };
 
 constexpr ConfigField<PeerPortEntry> kPeerPort[] = {
@@ -237,6 +246,11 @@ constexpr ConfigField<TransportConfig> kTransport[] = {
                                         "Time after which a gap that still stands is reported "
                                         "again.",
                                         kAtOnce),
+    Key<&TransportConfig::reorder_allowance>(
+        "reorder_allowance_us", "µs", Microseconds(0, 1000000),
+        "Time that data may come later than a PDU without commands that was sent after it and has "
+        "overtaken it; the measured round trip at most.",
+        kAtOnce),
     Key<&TransportConfig::rto_initial>("rto_initial_us", "µs", Microseconds(10, 60000000),
                                        "Retransmission timeout before a round trip was measured.",
                                        kAtOnce),
@@ -254,8 +268,9 @@ constexpr ConfigField<TransportConfig> kTransport[] = {
     Key<&TransportConfig::hello_timeout>("hello_timeout_us", "µs", Microseconds(1, 10000000),
                                          "Wait for the answer to a hello.", kAtOnce),
     Key<&TransportConfig::hello_tries>("hello_tries", "", Between(1, 255),
-                                       "Hellos without an answer after which the peer is taken as "
-                                       "one that does not speak hello.",
+                                       "Hellos without an answer after which a peer that answers "
+                                       "data PDUs is taken as one that does not speak hello, and "
+                                       "any other is asked more and more rarely.",
                                        kAtOnce),
     Key<&TransportConfig::inflight_pdus>("inflight_pdus", "PDUs", Between(1, 1u << 20),
                                          "Most PDUs that one instance holds without an "
@@ -319,6 +334,14 @@ constexpr ConfigField<ClientsConfig> kClients[] = {
                                    "What clients may do with registers through the library: what "
                                    "they write concerns the whole endpoint.",
                                    kAtOnce),
+    Key<&ClientsConfig::rules>("rules", "", {},
+                               "Which users may be which XPUs, and on which VCs (without VCs: on "
+                               "all): what they may have queues of, send on and claim. Where there "
+                               "is any rule, a user who is in none may be no XPU; root and the "
+                               "daemon's own user too need one. For what is asked for from then "
+                               "on: clients keep what they have.",
+                               {.shown_default = "none: every user may be every XPU",
+                                .effect = Effect::kAtOnce}),
     Key<&ClientsConfig::hugepages>("hugepages", "", {},
                                    "Hugepages for the segments shared with clients."),
 };

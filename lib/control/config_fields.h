@@ -74,6 +74,7 @@ struct InstancePortEntry {
 struct PeerEntry {
   std::optional<uint32_t> xpu;
   std::optional<XpuRange> xpus;
+  PeerConfig::Hello hello = PeerConfig::Hello::kAuto;
 };
 struct PeerPortEntry {
   std::string port;

@@ -42,6 +42,8 @@ std::string RangeOf(const ValueLimits& limits) {
     return StrCat("FIRST-LAST, 0 to ", limits.max);
   } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
     return "list of texts";
+  } else if constexpr (std::is_same_v<T, std::vector<ClientRule>>) {
+    return "list of UID:XPU, UID:FIRST-LAST, each also with :VC,VC";
   } else {
     switch (limits.rule) {
       case TextRule::kName:

@@ -238,7 +238,7 @@ class SectionReader {
                                  " addresses; use fewer ports"));
     }
     for (uint32_t id = ids.first; id <= ids.last; ++id) {
-      config_.peers.push_back({.xpu = id, .ports = {}});
+      config_.peers.push_back({.xpu = id, .hello = entry.hello, .ports = {}});
       draft_.peer_entries.push_back(static_cast<uint32_t>(entry_index));
     }
     for (size_t i = 0; i < ports.size(); ++i) {

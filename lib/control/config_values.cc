@@ -22,6 +22,7 @@ constexpr string_view kIdles[] = {"spin", "yield", "sleep"};
 constexpr string_view kEncapsulations[] = {"udp4", "udp6", "afh1", "afh1s", "afh2", "afh2c"};
 constexpr string_view kQueues[] = {"lcore", "instance"};
 constexpr string_view kOrderings[] = {"strict", "unordered"};
+constexpr string_view kHellos[] = {"auto", "never"};
 constexpr string_view kPsnScopes[] = {"port", "vc"};
 constexpr string_view kRegisters[] = {"off", "read", "write"};
 constexpr string_view kLevels[] = {"debug", "info", "warning", "error"};
@@ -174,6 +175,7 @@ std::span<const string_view> NamesOf(LcoreConfig::Idle) { return kIdles; }
 std::span<const string_view> NamesOf(PortConfig::Encapsulation) { return kEncapsulations; }
 std::span<const string_view> NamesOf(PortConfig::Queues) { return kQueues; }
 std::span<const string_view> NamesOf(InstanceConfig::Ordering) { return kOrderings; }
+std::span<const string_view> NamesOf(PeerConfig::Hello) { return kHellos; }
 std::span<const string_view> NamesOf(TransportConfig::PsnScope) { return kPsnScopes; }
 std::span<const string_view> NamesOf(ClientsConfig::Registers) { return kRegisters; }
 std::span<const string_view> NamesOf(LogConfig::Level) { return kLevels; }
@@ -267,6 +269,27 @@ Problem ReadValue(const ConfigNode& node, const ValueLimits& limits,
   return {};
 }
 
+Problem ReadValue(const ConfigNode& node, const ValueLimits&, std::vector<ClientRule>& out) {
+  constexpr size_t kMaxRules = 1024;
+  constexpr string_view kForm = "UID:XPU, UID:FIRST-LAST or either with :VC,VC, as in "
+                                "[\"1000:3\", \"1001:4-7:0,1\"]";
+  out.clear();
+  if (node.kind == ConfigNode::Kind::kNull) return {};
+  if (node.kind != ConfigNode::Kind::kList) {
+    return StrCat(KindName(node.kind), " where a list of rules belongs; write ", kForm);
+  }
+  if (node.items.size() > kMaxRules) {
+    return StrCat(node.items.size(), " rules; use at most ", kMaxRules);
+  }
+  for (const ConfigNode& item : node.items) {
+    if (Problem p = CheckScalar(item, "a rule"); !p.empty()) return p;
+    const std::optional<ClientRule> rule = ParseClientRule(item.text);
+    if (!rule) return StrCat(Quoted(item.text), " is not a rule; write ", kForm);
+    out.push_back(*rule);
+  }
+  return {};
+}
+
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, Duration& out) {
   uint64_t us = 0;
   if (Problem p = ReadNumber(node, limits, us); !p.empty()) return p;
@@ -349,6 +372,11 @@ Written WriteValue(const std::string& value, const ValueLimits&) { return Format
 Written WriteValue(const std::vector<std::string>& value, const ValueLimits&) {
   std::vector<std::string> quoted;
   for (const std::string& item : value) quoted.push_back(FormatText(item));
+  return StrCat("[", StrJoin(quoted, ", "), "]");
+}
+Written WriteValue(const std::vector<ClientRule>& value, const ValueLimits&) {
+  std::vector<std::string> quoted;
+  for (const ClientRule& rule : value) quoted.push_back(FormatText(rule.text()));
   return StrCat("[", StrJoin(quoted, ", "), "]");
 }
 Written WriteValue(const Duration& value, const ValueLimits&) {

@@ -52,6 +52,7 @@ std::span<const std::string_view> NamesOf(LcoreConfig::Idle);
 std::span<const std::string_view> NamesOf(PortConfig::Encapsulation);
 std::span<const std::string_view> NamesOf(PortConfig::Queues);
 std::span<const std::string_view> NamesOf(InstanceConfig::Ordering);
+std::span<const std::string_view> NamesOf(PeerConfig::Hello);
 std::span<const std::string_view> NamesOf(TransportConfig::PsnScope);
 std::span<const std::string_view> NamesOf(ClientsConfig::Registers);
 std::span<const std::string_view> NamesOf(LogConfig::Level);
@@ -71,6 +72,7 @@ Problem ReadName(const ConfigNode& node, std::span<const std::string_view> names
 
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::string& out);
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::vector<std::string>& out);
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::vector<ClientRule>& out);
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, Duration& out);
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, ConfigMac& out);
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, ConfigMacPrefix& out);
@@ -107,6 +109,7 @@ using Written = std::optional<std::string>;
 
 Written WriteValue(const std::string& value, const ValueLimits& limits);
 Written WriteValue(const std::vector<std::string>& value, const ValueLimits& limits);
+Written WriteValue(const std::vector<ClientRule>& value, const ValueLimits& limits);
 Written WriteValue(const Duration& value, const ValueLimits& limits);
 Written WriteValue(const ConfigMac& value, const ValueLimits& limits);
 Written WriteValue(const ConfigMacPrefix& value, const ValueLimits& limits);

@@ -1,7 +1,8 @@
-// A small web server to be looked at, on civetweb: GET and HEAD, answers that are made whole before
-// they are sent, bounds on everything that comes from outside.
+// A small web server to be looked at: GET and HEAD, answers that are made whole before they are
+// sent, bounds on everything that comes from outside.
 //
-// Threads of its own serve it. The handler is called by any of them, several at a time.
+// One thread serves all connections and waits for none of them; a few make answers. So what somebody
+// does not send, or does not read, takes a connection and never the time of others.
 #ifndef SUEDE_HTTP_SERVER_H_
 #define SUEDE_HTTP_SERVER_H_
 
@@ -14,9 +15,6 @@
 
 #include "absl/status/statusor.h"
 #include "base/listen_address.h"
-
-struct mg_connection;
-struct mg_context;
 
 namespace suede {
 
@@ -32,26 +30,32 @@ struct HttpResponse {
 };
 
 struct HttpCounters {
-  std::atomic<uint64_t> requests{0};  // that came whole
-  std::atomic<uint64_t> refusals{0};  // those of them that got another answer than 200
+  std::atomic<uint64_t> requests{0};   // that came whole
+  std::atomic<uint64_t> refusals{0};   // those of them that got another answer than 200
+  std::atomic<uint64_t> displaced{0};  // connections that ended for others
 };
 
 struct HttpOptions {
-  ListenAddress address;  // IPv4: Debian's civetweb knows no other
-  // What may be asked for, by path; false: 404. `response` is for the handler to fill in.
+  ListenAddress address;  // IPv4
+  // What may be asked for, by path; false: 404. `response` is for the handler to fill in. Called by
+  // any of the threads that make answers, several at a time.
   std::function<bool(const HttpRequest& request, HttpResponse* response)> handler;
+  // Whether that answer is made at once: by the thread that serves the connections, which waits.
+  std::function<bool(std::string_view path)> is_quick = [](std::string_view) { return false; };
   HttpCounters* counters = nullptr;  // outlives the server
-  uint32_t threads = 32;            // connections that are served at a time
+  uint32_t threads = 4;             // that make answers
+  uint32_t connections = 128;       // at a time; for another the one goes that has stood still longest
   uint32_t request_bytes = 8192;    // of a request's line and header
+  size_t answer_bytes = 32u << 20;  // of answers that wait to be read, of all connections; likewise
   int64_t request_ms = 2000;        // in which a request comes, and some of an answer is read
+  int64_t answer_ms = 30'000;       // in which all of an answer is read
   int64_t keep_alive_ms = 1000;     // that a connection may lie idle
-  std::function<void(std::string_view line)> log;  // what civetweb complains of
 };
 
 class HttpServer {
  public:
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(HttpOptions options);
-  ~HttpServer();  // waits for requests that are being served
+  ~HttpServer();  // waits for answers that are being made
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
@@ -59,14 +63,11 @@ class HttpServer {
   const ListenAddress& address() const { return address_; }
 
  private:
-  explicit HttpServer(HttpOptions options) : options_(std::move(options)) {}
-  int Serve(mg_connection* connection);
-  static int OnRequest(mg_connection* connection);
-  static int OnMessage(const mg_connection* connection, const char* message);
+  class Loop;
+  HttpServer();
 
-  const HttpOptions options_;
-  mg_context* context_ = nullptr;
   ListenAddress address_;
+  std::unique_ptr<Loop> loop_;
 };
 
 }  // namespace suede

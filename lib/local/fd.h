@@ -2,8 +2,6 @@
 #ifndef SUEDE_LOCAL_FD_H_
 #define SUEDE_LOCAL_FD_H_
 
-#include <unistd.h>
-
 #include <utility>
 
 namespace suede {
@@ -27,9 +25,8 @@ class Fd {
   int get() const { return fd_; }
   bool ok() const { return fd_ >= 0; }
   int Release() { return std::exchange(fd_, -1); }
-  void Reset() {
-    if (fd_ >= 0) close(Release());
-  }
+  // Closes it, without waiting for what closing may wait for (local/call_limit.h).
+  void Reset();
 
  private:
   int fd_ = -1;

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "local/call_limit.h"
 
 namespace suede {
 namespace {
@@ -99,6 +100,7 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Create(const std::string& pa
 }
 
 Listener::~Listener() {
+  const CallLimit limit;  // what waits to be accepted goes too
   unlink(path_.c_str());
   close(fd_);
   close(spare_);
@@ -108,6 +110,7 @@ Listener::~Listener() {
 
 int Listener::Accept(bool* turned_away) {
   *turned_away = false;
+  const CallLimit limit;
   int client = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (client >= 0 || (errno != EMFILE && errno != ENFILE)) return client;
   close(spare_);

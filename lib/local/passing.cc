@@ -1,8 +1,13 @@
 #include "local/passing.h"
 
+#include <linux/magic.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <cstring>
+
+#include "local/call_limit.h"
 
 namespace suede {
 
@@ -24,6 +29,18 @@ ssize_t SendWithFd(int socket, std::string_view octets, int fd) {
   return sendmsg(socket, &header, MSG_NOSIGNAL);
 }
 
+ssize_t ReceivePacket(int socket, void* message, size_t size) {
+  const CallLimit limit;
+  return recv(socket, message, size, MSG_DONTWAIT | MSG_TRUNC);
+}
+
+bool IsPlainFile(int fd) {
+  struct stat file;
+  struct statfs system;
+  return fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && fstatfs(fd, &system) == 0 &&
+         static_cast<unsigned long>(system.f_type) != FUSE_SUPER_MAGIC;
+}
+
 Received ReceiveWithFd(int socket, char* buffer, size_t size) {
   iovec data{.iov_base = buffer, .iov_len = size};
   // Room for one, which alignment makes two. The kernel closes what does not fit, and says so.
@@ -34,6 +51,7 @@ Received ReceiveWithFd(int socket, char* buffer, size_t size) {
   header.msg_control = control;
   header.msg_controllen = sizeof control;
   Received received;
+  const CallLimit limit;
   received.octets = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
   if (received.octets < 0) return received;
   received.too_many = (header.msg_flags & MSG_CTRUNC) != 0;

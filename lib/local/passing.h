@@ -11,9 +11,17 @@
 
 namespace suede {
 
+// As recv(), without waiting: a message's length, even where `size` is less. Descriptors that come
+// with it are closed.
+ssize_t ReceivePacket(int socket, void* message, size_t size);
+
 // As send(): octets that the socket took, or -1 and errno. Where it took any, it took `fd` with
 // them; -1 sends none. Never raises SIGPIPE.
 ssize_t SendWithFd(int socket, std::string_view octets, int fd);
+
+// Whether `fd` is a file that reading and writing does not wait for: a regular one, and of no file
+// system that a program of somebody's serves.
+bool IsPlainFile(int fd);
 
 struct Received {
   ssize_t octets = -1;     // as recv(): 0 at the end, -1 and errno

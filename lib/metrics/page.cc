@@ -75,11 +75,18 @@ void AppendCell(uint64_t value, CellUnit unit, std::string* out) {
   }
 }
 
-MetricsPage::MetricsPage(std::vector<MetricRow> rows) : rows_(std::move(rows)) {
+MetricsPage::MetricsPage(std::vector<MetricRow> rows, MetricLabels common)
+    : rows_(std::move(rows)), common_(std::move(common)) {
   families_.reserve(rows_.size());
   for (const MetricRow& row : rows_) {
     families_.push_back({.head = FamilyHead(row), .series = {}, .histograms = {}});
   }
+}
+
+MetricLabels MetricsPage::Whole(const MetricLabels& labels) const {
+  MetricLabels whole = common_;
+  whole.insert(whole.end(), labels.begin(), labels.end());
+  return whole;
 }
 
 MetricsPage::Family& MetricsPage::FamilyOf(std::string_view name) {
@@ -92,11 +99,12 @@ MetricsPage::Family& MetricsPage::FamilyOf(std::string_view name) {
 void MetricsPage::Add(std::string_view family, const MetricLabels& labels, const MetricCell* cell,
                       CellUnit unit) {
   FamilyOf(family).series.push_back(
-      {.prefix = SeriesPrefix(family, labels), .cell = cell, .unit = unit});
+      {.prefix = SeriesPrefix(family, Whole(labels)), .cell = cell, .unit = unit});
 }
 
-void MetricsPage::Add(const HistogramRow& row, const MetricLabels& labels,
+void MetricsPage::Add(const HistogramRow& row, const MetricLabels& own,
                       const SharedHistogram* histogram) {
+  const MetricLabels labels = Whole(own);
   std::string bucket = SeriesPrefix(StrCat(row.name, "_bucket"), labels);
   // Ends in "} ", or in a blank alone.
   bucket.resize(bucket.size() - (labels.empty() ? 1 : 2));

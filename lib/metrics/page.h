@@ -35,8 +35,9 @@ using MetricLabels = std::vector<std::pair<std::string_view, std::string>>;
 
 class MetricsPage {
  public:
-  // The families, in the order of the page. One without series is not shown.
-  explicit MetricsPage(std::vector<MetricRow> rows);
+  // The families, in the order of the page. One without series is not shown. Each series has the
+  // `common` labels before its own.
+  explicit MetricsPage(std::vector<MetricRow> rows, MetricLabels common = {});
 
   // The family must have been declared, and what is pointed at outlives the page. Aborts otherwise.
   void Add(std::string_view family, const MetricLabels& labels, const MetricCell* cell,
@@ -49,6 +50,7 @@ class MetricsPage {
   // Any thread.
   void AppendTo(std::string* out) const;
   std::span<const MetricRow> rows() const { return rows_; }
+  const MetricLabels& common() const { return common_; }
 
  private:
   struct Series {
@@ -69,10 +71,12 @@ class MetricsPage {
     std::vector<HistogramSeries> histograms;
   };
 
+  MetricLabels Whole(const MetricLabels& labels) const;
   Family& FamilyOf(std::string_view name);
   static void AppendHistogram(const HistogramSeries& series, std::string* out);
 
   const std::vector<MetricRow> rows_;
+  const MetricLabels common_;
   std::vector<Family> families_;  // as rows_
   std::deque<MetricCell> cells_;
 };

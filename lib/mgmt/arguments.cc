@@ -64,7 +64,8 @@ const ForeignJson* Find(const ForeignJson& given, size_t position, std::string_v
 std::string Param::Range() const {
   switch (type) {
     case Type::kBoolean: return "true or false";
-    case Type::kInteger: return StrCat(min, " to ", max);
+    case Type::kInteger:
+      return StrCat(min, " to ", max, word.empty() ? "" : ", or ", word);
     case Type::kText: return StrCat("text of ", min, " to ", max, " octets");
     case Type::kChoice: break;
   }
@@ -82,6 +83,11 @@ const char* Arguments::Read(const Param& param, const ForeignJson& given, Value&
       value = given.get<bool>();
       return nullptr;
     case Param::Type::kInteger: {
+      if (!param.word.empty() && given.is_string() &&
+          given.get_ref<const std::string&>() == param.word) {
+        value = std::string(param.word);
+        return nullptr;
+      }
       const std::optional<int64_t> number = ToInteger(given);
       if (!number) return "is no integer";
       if (*number < param.min || *number > param.max) return "is out of range";
@@ -149,6 +155,10 @@ bool Arguments::Boolean(std::string_view name) const {
 int64_t Arguments::Integer(std::string_view name) const {
   const int64_t* value = std::get_if<int64_t>(&At(name));
   return value != nullptr ? *value : (std::abort(), 0);
+}
+
+bool Arguments::IsWord(std::string_view name) const {
+  return std::holds_alternative<std::string>(At(name));
 }
 
 const std::string& Arguments::Text(std::string_view name) const {

@@ -23,6 +23,7 @@ struct Param {
   std::string_view choices{};  // kChoice: "total|port"
   bool required = false;
   std::string_view fallback{};  // the default, written out; empty: none
+  std::string_view word{};      // kInteger: may stand in place of a number; empty: nothing may
 
   static constexpr Param Boolean(std::string_view name, std::string_view sentence) {
     return {.name = name, .type = Type::kBoolean, .sentence = sentence, .fallback = "false"};
@@ -46,7 +47,12 @@ struct Param {
     param.fallback = {};
     return param;
   }
-  // "0 to 9", "true or false", "total, port or lcore".
+  constexpr Param Or(std::string_view instead) const {
+    Param param = *this;
+    param.word = instead;
+    return param;
+  }
+  // "0 to 9", "0 to 9, or none", "true or false", "total, port or lcore".
   std::string Range() const;
 };
 
@@ -68,6 +74,8 @@ class Arguments {
   bool Boolean(std::string_view name) const;
   int64_t Integer(std::string_view name) const;
   const std::string& Text(std::string_view name) const;  // and of a choice
+  // Whether an integer's word stands in its place; then it is no Integer().
+  bool IsWord(std::string_view name) const;
 
  private:
   using Value = std::variant<std::monostate, bool, int64_t, std::string>;

@@ -37,6 +37,7 @@ Json Describe(const Param& param) {
   if (param.type == Param::Type::kChoice) {
     out["choices"] = Split(param.choices, '|');
   }
+  if (!param.word.empty()) out["word"] = param.word;
   if (!param.fallback.empty()) out["default"] = DefaultOf(param);
   return out;
 }
@@ -49,6 +50,9 @@ Json Schema(const Param& param) {
     case Param::Type::kInteger:
       out["minimum"] = param.min;
       out["maximum"] = param.max;
+      if (param.word.empty()) break;
+      out["type"] = Json::array({"integer", "string"});
+      out["pattern"] = StrCat("^", param.word, "$");
       break;
     case Param::Type::kText:
       // It counts characters where we count octets.
@@ -88,6 +92,7 @@ constexpr Member kParamRow[] = {
     Member::Integer("minimum", "of a string its octets").Only("of integers and strings"),
     Member::Integer("maximum").Only("of integers and strings"),
     Member::Text("choices").List().Only("where only these are permitted"),
+    Member::Text("word", "instead of a number").Only("of integers that may be one"),
     Member::Any("default", "of the type").Only("where there is one"),
 };
 constexpr Member kDescriptorRow[] = {

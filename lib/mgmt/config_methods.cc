@@ -1,5 +1,4 @@
 // Methods that check, change and save the configuration of the running endpoint.
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -7,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "local/passing.h"
 #include "mgmt/catalog.h"
 #include "mgmt/endpoint_view.h"
 
@@ -18,6 +18,8 @@ constexpr size_t kMostOctets = (size_t{2} << 20) + 1;
 
 constexpr Param kText[] = {
     Param::Text("yaml", "The configuration itself, instead of a file.", 65536),
+    Param::Text("file_name", "What messages call the file: the daemon gets no paths. suedectl gives "
+                             "it.", 4096),
 };
 constexpr DescriptorParam kSource = {.name = "file",
                                      .sentence = "Regular file with the configuration.",
@@ -26,9 +28,9 @@ constexpr DescriptorParam kSource = {.name = "file",
 
 // That nothing waits for: not a pipe, a device or a socket.
 absl::Status CheckRegular(int fd) {
-  struct stat facts {};
-  if (fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode)) return absl::OkStatus();
-  return absl::InvalidArgumentError("file: is no regular file; pass one");
+  if (IsPlainFile(fd)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "file: is no regular file, or of a file system that a program serves (FUSE); pass another");
 }
 
 absl::StatusOr<std::string> ReadAll(int fd) {
@@ -69,7 +71,7 @@ absl::Status WriteAll(int fd, std::string_view text) {
 // What a request brought, from where it says.
 struct Source {
   std::string text;
-  std::string_view place;
+  std::string place;
 };
 absl::StatusOr<Source> Given(const Call& call) {
   const bool has_text = call.arguments.Has("yaml");
@@ -80,7 +82,9 @@ absl::StatusOr<Source> Given(const Call& call) {
   if (has_text) return Source{.text = call.arguments.Text("yaml"), .place = "yaml"};
   absl::StatusOr<std::string> text = ReadAll(call.descriptor.get());
   if (!text.ok()) return text.status();
-  return Source{.text = *std::move(text), .place = "file"};
+  const bool named = call.arguments.Has("file_name");
+  return Source{.text = *std::move(text),
+                .place = named ? call.arguments.Text("file_name") : "file"};
 }
 
 Json ToJson(const ConfigCheckView& view) {

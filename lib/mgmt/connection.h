@@ -29,12 +29,19 @@ struct ManagementServer::Connection {
   uint32_t events = 0;  // that epoll watches for
   int64_t line_since_ms = -1;    // there has been a piece of a line since; -1: there is none
   int64_t unread_since_ms = -1;  // the socket has taken nothing since
+  int64_t active_ms = 0;         // when something was last done for it
   bool came_to_end = false;      // the client sends nothing more
   bool ends = false;             // nothing more is read, and it is closed once `out` is sent
   bool has_work = false;         // for the next turn, whatever epoll says
   Allowance requests;
   bool is_throttled = false;     // its next request waits for the allowance
   bool told_rate = false;
+
+  // Since when it has not moved, -1 where something it asked for is under way.
+  int64_t quiet_since_ms() const {
+    if (unread_since_ms >= 0) return unread_since_ms;
+    return session.idle() ? active_ms : -1;
+  }
 };
 
 }  // namespace suede

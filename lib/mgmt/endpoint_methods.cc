@@ -25,7 +25,8 @@ Answer Version(Call& call) {
               {"dpdk", version.dpdk},       {"protocol", kRpcProtocol},
               {"name", version.name},       {"pid", getpid()},
               {"uptime_s", version.uptime_s},
-              {"http", version.http.empty() ? Json() : Json(version.http)}};
+              {"http", version.http.empty() ? Json() : Json(version.http)},
+              {"config", version.config.empty() ? Json() : Json(version.config)}};
 }
 
 Answer GetConfig(Call& call) { return Json{{"yaml", call.endpoint.EffectiveConfig()}}; }
@@ -113,6 +114,7 @@ constexpr Member kVersionResult[] = {
     Member::Integer("pid"),
     Member::Integer("uptime_s").Unit("s"),
     Member::Text("http", "address and port of the web server").OrNull("there is none"),
+    Member::Text("config", "file that it was started with").OrNull("there was none"),
 };
 constexpr Member kConfigResult[] = {
     Member::Text("yaml", "a text that loads to the same configuration")};

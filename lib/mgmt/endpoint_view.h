@@ -28,6 +28,7 @@ struct VersionView {
   std::string name;  // of the endpoint
   uint64_t uptime_s = 0;
   std::string http;  // where metrics are served; empty: nowhere
+  std::string config;  // the file that it was started with; empty: none
 };
 
 struct InstanceView {

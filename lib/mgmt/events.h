@@ -88,6 +88,9 @@ std::span<const EventFieldRow> EventFieldRows();
   X(PeerPlaneDown, "peer_plane_down", Warning, "plane", 200,                                       \
     "It does not any longer. What was in flight there goes over the others.", kXpu, kInstance,     \
     kPeer, kPlane, kPort, kReason)                                                                 \
+  X(PeerFence, "peer_fence", Info, "plane", 200,                                                   \
+    "PDUs were in flight on a plane as it went down: the peer is asked which of them arrived.",    \
+    kXpu, kInstance, kPeer, kPlane, kPort)                                                         \
   X(PeerUnreachable, "peer_unreachable", Error, "peer", 0,                                         \
     "A peer does not answer: what was in flight to it was given up.", kXpu, kInstance, kPeer, kVc) \
   X(PeerReachable, "peer_reachable", Info, "peer", 0, "It answers again.", kXpu, kInstance, kPeer, \
@@ -107,8 +110,13 @@ std::span<const EventFieldRow> EventFieldRows();
   X(ClientError, "client_error", Warning, "client", 20,                                            \
     "A client did what the protocol does not permit. Its connection is ended, or its queue is "    \
     "served no more (reason ring).", kClient, kPid, kReason, kQueue)                               \
+  X(TxError, "tx_error", Warning, "client", 20,                                                    \
+    "A client handed over a command with the error mark: it was discarded.", kClient, kQueue,      \
+    kXpu, kInstance)                                                                               \
+  X(ClientRefused, "client_refused", Warning, "client", 5,                                         \
+    "A client got no place, or not what it asked for.", kPid, kUid, kReason)                       \
   X(ManagementLimit, "management_limit", Warning, "management", 5,                                 \
-    "A management connection met a limit.", kLimit, kPid, kUid)                                    \
+    "A management connection met a limit.", kLimit, kPid, kUid, kReason)                                    \
   X(EventsLost, "events_lost", Warning, "events", 0,                                               \
     "Events are missing here: there were too many at once.", kSource, kCount)
 

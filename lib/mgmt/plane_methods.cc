@@ -29,7 +29,12 @@ constexpr Param kSetAdmin[] = {
     Param::Choice("admin", "What to set.", kPlaneSettings).Required()};
 constexpr Param kSetWeight[] = {
     kXpu, kInstance, kPlane,
-    Param::Integer("weight", "In relation to the other planes.", 1, 65535).Required(),
+    Param::Integer("weight",
+                   "In relation to the other planes. default: back to the bandwidth of the port, or, "
+                   "for one peer, to what the plane has for all.",
+                   1, 65535)
+        .Required()
+        .Or("default"),
     Param::Integer("peer", "XPU of the peer that it is for. Without it, it is for all.", 0, 1023)};
 constexpr Param kDrain[] = {
     kXpu, kInstance, kPlane,
@@ -127,14 +132,15 @@ Answer SetAdmin(Call& call) {
 Answer SetWeight(Call& call) {
   const PlaneName name = NameIn(call.arguments);
   const std::optional<uint32_t> peer = Given(call.arguments, "peer");
-  const uint32_t weight = *Given(call.arguments, "weight");
-  absl::StatusOr<PlaneAdminView::AdminQuestion> done =
+  std::optional<uint32_t> weight;
+  if (!call.arguments.IsWord("weight")) weight = Given(call.arguments, "weight");
+  absl::StatusOr<PlaneAdminView::WeightChange> change =
       call.endpoint.SetPlaneWeight(name, peer, weight);
-  if (!done.ok()) return done.status();
+  if (!change.ok()) return change.status();
   Json result = ToJson(name);
   result["peer"] = peer ? Json(*peer) : Json();
-  result["weight"] = weight;
-  return Answer::When(*std::move(done), std::move(result));
+  result["weight"] = change->weight;
+  return Answer::When(std::move(change->done), std::move(result));
 }
 
 Answer DrainPlane(Call& call) {
@@ -241,7 +247,7 @@ constexpr Method kPlaneMethods[] = {
      .changes = true},
     {.name = "planes.set_weight",
      .sentence = "Sets how much of what is sent a plane gets in relation to the others, until the "
-                 "daemon ends: for one peer, or for all.",
+                 "daemon ends or it is set to default: for one peer, or for all.",
      .result = kWeightResult,
      .run = SetWeight,
      .params = kSetWeight,

@@ -88,10 +88,14 @@ class PlaneAdminView {
   using AdminQuestion = std::function<bool()>;
   virtual absl::StatusOr<AdminQuestion> SetPlaneAdmin(const PlaneName& name,
                                                       PlaneSetting setting) = 0;
-  // For one peer, or for all.
-  virtual absl::StatusOr<AdminQuestion> SetPlaneWeight(const PlaneName& name,
-                                                       std::optional<uint32_t> peer,
-                                                       uint32_t weight) = 0;
+  struct WeightChange {
+    AdminQuestion done;
+    uint32_t weight = 0;  // that it has from then on
+  };
+  // For one peer, or for all. None: what it would be if none had been set.
+  virtual absl::StatusOr<WeightChange> SetPlaneWeight(const PlaneName& name,
+                                                      std::optional<uint32_t> peer,
+                                                      std::optional<uint32_t> weight) = 0;
   // How much is in flight on a plane that drains: to be asked again and again, until it is 0. An
   // error: it was set otherwise meanwhile.
   using DrainQuestion = std::function<absl::StatusOr<std::optional<uint64_t>>()>;

@@ -119,13 +119,13 @@ void ManagementServer::Accept() {
     const int socket = listener_->Accept(&turned_away);
     if (turned_away) ++counters_.refused;
     if (socket < 0) return;
-    if (connections_.size() >= options_.max_clients) {
-      TurnAway(socket);
-      continue;
-    }
     ucred peer{};
     socklen_t size = sizeof peer;
     getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+    if (std::string reason; !MakeRoom(peer, &reason)) {
+      TurnAway(socket, peer, reason);
+      continue;
+    }
     auto on_change = [this, peer](const Method& method) {
       if (options_.log == nullptr) return;
       options_.log(StrCat(method.name, " by pid=", peer.pid, " uid=", peer.uid));
@@ -136,6 +136,7 @@ void ManagementServer::Accept() {
     if (epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &what) != 0) continue;
     connection->pid = peer.pid;
     connection->uid = peer.uid;
+    connection->active_ms = now_ms_;
     connection->events = EPOLLIN;
     connection->out = Greeting(options_);
     Flush(*connection);
@@ -152,28 +153,46 @@ void ManagementServer::WatchListener(bool watch) {
   epoll_ctl(epoll_, EPOLL_CTL_MOD, listener_->fd(), &what);
 }
 
-void ManagementServer::TurnAway(int socket) {
+bool ManagementServer::MakeRoom(const ucred& peer, std::string* reason) {
+  std::vector<Guest> guests;
+  guests.reserve(connections_.size());
+  for (const auto& connection : connections_) {
+    guests.push_back({.uid = connection->uid, .quiet_since_ms = connection->quiet_since_ms()});
+  }
+  Admission admission = Admit(guests, peer.uid, now_ms_,
+                              {.places = options_.max_clients,
+                               .setting = "management.max_clients",
+                               .ends_busy = true,
+                               .is_privileged = options_.is_privileged});
+  *reason = std::move(admission.reason);
+  if (admission.verdict == Admission::Verdict::kRefuse) return false;
+  if (admission.verdict == Admission::Verdict::kReplace) {
+    Connection& replaced = *connections_[admission.replaced];
+    ++counters_.displaced;
+    TellLimit("connections", replaced, *reason);
+    if (replaced.out.empty()) {
+      Refuse(replaced, {.code = RpcCode::kTooManyClients, .message = *reason});
+      Flush(replaced);
+    }
+    End(replaced);
+    connections_.erase(connections_.begin() + static_cast<ptrdiff_t>(admission.replaced));
+  }
+  return true;
+}
+
+void ManagementServer::TurnAway(int socket, const ucred& peer, const std::string& reason) {
   ++counters_.refused;
   const Fd owned(socket);
-  if (options_.on_limit != nullptr) {
-    ucred peer{};
-    socklen_t size = sizeof peer;
-    getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size);
-    options_.on_limit("connections", peer.pid, peer.uid);
-  }
+  if (options_.on_limit != nullptr) options_.on_limit("connections", peer.pid, peer.uid, reason);
   const std::string line =
-      ErrorAnswer("null",
-                  {.code = RpcCode::kTooManyClients,
-                   .message = StrCat(
-                       "all ", options_.max_clients,
-                       " connections are taken; try later or raise management.max_clients")}) +
-      "\n";
+      ErrorAnswer("null", {.code = RpcCode::kTooManyClients, .message = reason}) + "\n";
   // Best effort: it fits into the empty buffer of a new socket.
   SendWithFd(socket, line, -1);
 }
 
 void ManagementServer::Serve(Connection& connection) {
   connection.has_work = false;
+  connection.active_ms = now_ms_;
   const uint64_t requests = connection.session.requests();
   const uint64_t failed = connection.session.failed();
   uint32_t budget = options_.limits.requests_per_turn;
@@ -219,7 +238,7 @@ bool ManagementServer::Receive(Connection& connection) {
   const size_t piece = connection.in.size();
   if (piece >= options_.limits.line_bytes) {
     ++counters_.too_long;
-    TellLimit("line_bytes", connection);
+    TellLimit("line_bytes", connection, "sent a line without an end; ended");
     Refuse(connection, {.code = RpcCode::kLineTooLong,
                         .message = StrCat("no newline in ", options_.limits.line_bytes,
                                                 " octets; send less in one request")});
@@ -269,7 +288,7 @@ void ManagementServer::CheckTimes(Connection& connection) {
   const int64_t unread = connection.unread_since_ms;
   if (unread >= 0 && now_ms_ - unread >= limits.unread_ms) {
     ++counters_.not_reading;
-    TellLimit("unread_ms", connection);
+    TellLimit("unread_ms", connection, "does not read its answers; ended");
     return End(connection);
   }
   // Only while nothing but the rest of the line is waited for.
@@ -277,7 +296,7 @@ void ManagementServer::CheckTimes(Connection& connection) {
   if (connection.in.size() == 0 || is_ours || connection.ends) return;
   if (connection.line_since_ms >= 0 && now_ms_ - connection.line_since_ms >= limits.line_ms) {
     ++counters_.too_late;
-    TellLimit("line_ms", connection);
+    TellLimit("line_ms", connection, "sent half a line; ended");
     Refuse(connection, {.code = RpcCode::kLineTooLate,
                         .message = StrCat("no newline for ", limits.line_ms,
                                           " ms after the first octet of a line; send it in one")});
@@ -337,14 +356,16 @@ bool ManagementServer::MayRequest(Connection& connection) {
   if (!may && !connection.is_throttled) ++counters_.throttled;
   if (!may && !connection.told_rate) {
     connection.told_rate = true;
-    TellLimit("requests_per_s", connection);
+    TellLimit("requests_per_s", connection, "asks too often; has to wait");
   }
   connection.is_throttled = !may;
   return may;
 }
 
-void ManagementServer::TellLimit(std::string_view limit, const Connection& connection) {
-  if (options_.on_limit != nullptr) options_.on_limit(limit, connection.pid, connection.uid);
+void ManagementServer::TellLimit(std::string_view limit, const Connection& connection,
+                                 std::string_view reason) {
+  if (options_.on_limit == nullptr) return;
+  options_.on_limit(limit, connection.pid, connection.uid, reason);
 }
 
 bool ManagementServer::TurnIsOver() const { return NowUs() >= turn_end_us_; }

@@ -4,6 +4,7 @@
 #ifndef SUEDE_MGMT_SERVER_H_
 #define SUEDE_MGMT_SERVER_H_
 
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include <cstddef>
@@ -15,9 +16,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "local/admission.h"
 #include "local/listener.h"
-#include "mgmt/catalog.h"
 #include "mgmt/allowance.h"
+#include "mgmt/catalog.h"
 #include "mgmt/endpoint_view.h"
 #include "mgmt/session.h"
 
@@ -42,14 +44,17 @@ struct ManagementOptions {
   std::string name;           // the endpoint's
   ManagementLimits limits;
   std::function<void(std::string_view line)> log;  // gets who changed what
-  // Gets which limit a connection has met, and whose it is.
-  std::function<void(std::string_view limit, pid_t pid, uid_t uid)> on_limit{};
+  // Gets which limit a connection has met, whose it is, and what came of it.
+  std::function<void(std::string_view limit, pid_t pid, uid_t uid, std::string_view reason)>
+      on_limit{};
+  std::function<bool(uid_t)> is_privileged = IsPrivileged;
 };
 
 // Identifier, metric name, sentence.
 #define SUEDE_MANAGEMENT_COUNTERS(X)                                                              \
   X(accepted, "management_accepted_total", "Management connections accepted")                     \
   X(refused, "management_refused_total", "Management connections refused: too many")              \
+  X(displaced, "management_displaced_total", "Idle management connections ended for others")       \
   X(gone, "management_gone_total", "Management connections that ended, for any reason")           \
   X(requests, "management_requests_total", "Management requests, notifications included")         \
   X(requests_failed, "management_requests_failed_total", "Those that got an error")               \
@@ -90,7 +95,9 @@ class ManagementServer {
   void Accept();
   // Whether epoll is to tell of connections that wait to be accepted.
   void WatchListener(bool watch);
-  void TurnAway(int socket);
+  // Whether there is a place for one of such a user; if need be, another connection ends for it.
+  bool MakeRoom(const ucred& peer, std::string* reason);
+  void TurnAway(int socket, const ucred& peer, const std::string& reason);
   // Serves a connection for a turn.
   void Serve(Connection& connection);
   // False where nothing came.
@@ -108,7 +115,7 @@ class ManagementServer {
   bool TurnIsOver() const;
   // Whether the connection may make a request now; otherwise it waits.
   bool MayRequest(Connection& connection);
-  void TellLimit(std::string_view limit, const Connection& connection);
+  void TellLimit(std::string_view limit, const Connection& connection, std::string_view reason);
 
   ManagementOptions options_;
   const Catalog* const catalog_;

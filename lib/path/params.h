@@ -13,7 +13,7 @@ inline constexpr uint32_t kMaxPlanes = 4;
 
 // SUE framework §1.2.
 enum class Ordering : uint8_t {
-  kStrict,     // what goes to one destination takes one plane, in order
+  kStrict,     // what goes to one destination takes one plane, each VC in order
   kUnordered,  // each PDU takes the plane with the most bandwidth left
 };
 

@@ -20,9 +20,14 @@ void PeerPaths::Join(uint32_t plane) {
   uint32_t most = carried[plane];
   for (uint32_t left = usable; left != 0; left &= left - 1) {
     const auto other = static_cast<uint32_t>(std::countr_zero(left));
-    if (static_cast<int32_t>(carried[other] - most) > 0) most = carried[other];
+    most = std::max(most, carried[other]);
   }
   carried[plane] = most;
+}
+
+void PeerPaths::Rebase() {
+  const uint32_t base = *std::max_element(carried.begin(), carried.end()) - kMostOwed;
+  for (uint32_t& sum : carried) sum = std::max(sum, base) - base;
 }
 
 uint32_t PeerPaths::Draw(PlaneMask mask, uint32_t key) const {

@@ -5,6 +5,7 @@
 #ifndef SUEDE_PATH_PEER_PATHS_H_
 #define SUEDE_PATH_PEER_PATHS_H_
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -24,7 +25,7 @@ struct alignas(64) PeerPaths {
 
   std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, without an acknowledgement
   std::array<uint32_t, kMaxPlanes> cost{};            // of an octet: kWeightOne / weight
-  std::array<uint32_t, kMaxPlanes> carried{};         // octets' cost so far, modulo 2^32
+  std::array<uint32_t, kMaxPlanes> carried{};         // octets' cost so far, above the common base
   PlaneMask usable = 0;    // PDUs may be sent there
   PlaneMask present = 0;   // the plane leads there at all
   uint8_t home = 0;        // strict: the plane that all of it takes
@@ -40,27 +41,36 @@ struct alignas(64) PeerPaths {
     weight[plane] = static_cast<uint16_t>(value);
     cost[plane] = kWeightOne / value;
   }
-  // Of `mask`, the plane with the most bandwidth left. `instance_bytes`: what the instance has in
-  // flight on each plane, to all peers.
-  uint32_t Choose(PlaneMask mask, const std::array<uint32_t, kMaxPlanes>& instance_bytes) const {
+  // The plane of `mask` for a PDU of `bytes`. One is passed over while what is in flight there, for
+  // its weight, is as much as another one's would be with this PDU: it has no bandwidth left before
+  // that one. The others share by weight, however little there is to send: the one that will have
+  // carried the least for its weight. `instance_bytes`: what the instance has in flight on each
+  // plane, to all peers.
+  uint32_t Choose(PlaneMask mask, const std::array<uint32_t, kMaxPlanes>& instance_bytes,
+                  uint32_t bytes) const {
+    std::array<uint64_t, kMaxPlanes> load;
+    uint64_t bound = UINT64_MAX;
+    for (uint32_t left = mask; left != 0; left &= left - 1) {
+      const auto plane = static_cast<uint32_t>(std::countr_zero(left));
+      load[plane] = (uint64_t{inflight_bytes[plane]} + instance_bytes[plane]) * cost[plane];
+      bound = std::min(bound, load[plane] + (uint64_t{bytes} + 1) * cost[plane]);  // one passes
+    }
     uint32_t best = kNoPlane;
     uint64_t least = 0;
     for (uint32_t left = mask; left != 0; left &= left - 1) {
       const auto plane = static_cast<uint32_t>(std::countr_zero(left));
-      const uint64_t load =
-          (uint64_t{inflight_bytes[plane]} + instance_bytes[plane]) * cost[plane];
-      const bool better = best == kNoPlane || load < least ||
-                          (load == least &&
-                           static_cast<int32_t>(carried[plane] - carried[best]) < 0);
-      if (!better) continue;
+      if (load[plane] >= bound) continue;
+      const uint64_t share = uint64_t{carried[plane]} + StepOf(plane, bytes);
+      if (best != kNoPlane && share >= least) continue;
       best = plane;
-      least = load;
+      least = share;
     }
     return best;
   }
   void OnSend(uint32_t plane, uint32_t bytes) {
     inflight_bytes[plane] += bytes;
-    carried[plane] += static_cast<uint32_t>(uint64_t{bytes} * cost[plane] >> kCarriedBits);
+    carried[plane] += StepOf(plane, bytes);
+    if (carried[plane] >= kCarriedLimit) [[unlikely]] Rebase();
   }
   void OnEnd(uint32_t plane, uint32_t bytes) { inflight_bytes[plane] -= bytes; }
   // A plane that comes back has carried no less than the others: it owes them nothing.
@@ -70,7 +80,19 @@ struct alignas(64) PeerPaths {
   uint32_t Draw(PlaneMask mask, uint32_t key) const;
 
  private:
-  static constexpr int kCarriedBits = 16;
+  // The lightest PDU is a step on a plane of the greatest weight (4), and the heaviest on one of the
+  // least is below kMostOwed (2^28).
+  static constexpr int kCarriedBits = 10;
+  static constexpr uint32_t kCarriedLimit = 1u << 31;
+  // What a plane may be owed: one that was full or paused for long does not take everything for as
+  // long afterwards.
+  static constexpr uint32_t kMostOwed = 1u << 30;
+
+  uint32_t StepOf(uint32_t plane, uint32_t bytes) const {
+    return static_cast<uint32_t>(uint64_t{bytes} * cost[plane] >> kCarriedBits);
+  }
+  // Takes the common part off `carried`.
+  [[gnu::cold]] void Rebase();
 };
 
 }  // namespace suede

@@ -1,6 +1,7 @@
 #include "path/plane_session.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace suede {
 namespace {
@@ -9,7 +10,10 @@ namespace {
 constexpr int kStableHolds = 10;
 constexpr uint8_t kMostDoublings = 24;
 
-bool IsNewer(uint16_t a, uint16_t than) { return static_cast<int16_t>(a - than) > 0; }
+template <typename T>
+bool IsNewer(T a, T than) {
+  return static_cast<std::make_signed_t<T>>(a - than) > 0;
+}
 
 }  // namespace
 
@@ -74,6 +78,7 @@ PlaneSession::Want PlaneSession::OnTimer(Time now, const Facts& facts, const Pat
     return Want::kNothing;
   }
   state_ = PlaneState::kInit;
+  asked_at_ = now;
   return Want::kPlane;
 }
 
@@ -94,12 +99,15 @@ void PlaneSession::OnNewParams(Time now, const PathParams& params) {
 PlaneSession::Heard PlaneSession::OnPlane(const PlaneHello& hello, Time now,
                                           const PathParams& params) {
   Heard heard;
-  if (has_heard_ && !IsNewer(hello.sequence, heard_)) {
+  // Frames are under way for less than a hold-down. After that there are no stragglers, and however
+  // many were lost meanwhile, what looks old is what the other end says now.
+  if (has_heard_ && !IsNewer(hello.sequence, heard_) && now - heard_at_ <= params.hold_down) {
     heard.stale = true;
     return heard;
   }
   has_heard_ = true;
   heard_ = hello.sequence;
+  heard_at_ = now;
   peer_plane_ = hello.plane;
   if (!has_rx_generation_ || IsNewer(hello.tx_generation, rx_generation_)) {
     // Generation 0 is open from the start, and goes without saying.
@@ -108,11 +116,10 @@ PlaneSession::Heard PlaneSession::OnPlane(const PlaneHello& hello, Time now,
     rx_generation_ = hello.tx_generation;
   }
   // Each proves once, and only while it is waited for: an old answer says nothing of today.
-  heard.proved = hello.has_heard && IsNewer(hello.heard, answered_) &&
-                 !IsNewer(hello.heard, sequence_) &&
-                 static_cast<uint16_t>(sequence_ - hello.heard) < params.hello_multiplier;
+  const auto behind = static_cast<Sequence>(sequence_ - hello.heard);
+  heard.proved = hello.has_heard && behind < std::min(unanswered_, params.hello_multiplier);
   if (heard.proved) {
-    answered_ = hello.heard;
+    unanswered_ = behind;
     OnProgress(now);
   }
   if (hello.state == PlaneState::kDown) {
@@ -125,8 +132,11 @@ PlaneSession::Heard PlaneSession::OnPlane(const PlaneHello& hello, Time now,
     deadline_ = now + params.hello_interval;
     heard.came_up = true;
   }
-  // The other end wants it up: no need to wait for our own turn.
-  if (state_ != PlaneState::kUp && begun_ && hello.reply_wanted) deadline_ = now;
+  // The other end wants it up: no need to wait for our own turn. But a question that it answers by
+  // another, and that by one again, would leave no time in which any counts as answered.
+  if (state_ != PlaneState::kUp && begun_ && hello.reply_wanted) {
+    deadline_ = std::min(deadline_, std::max(now, asked_at_ + params.hello_interval));
+  }
   return heard;
 }
 
@@ -136,6 +146,7 @@ void PlaneSession::FillPlane(bool wants_reply, PlaneHello& hello) {
   hello.tx_generation = tx_generation_;
   hello.rx_generation = rx_generation_;
   hello.sequence = ++sequence_;
+  if (unanswered_ != UINT32_MAX) ++unanswered_;
   hello.heard = heard_;
   hello.has_heard = has_heard_;
   hello.reply_wanted = wants_reply;
@@ -152,11 +163,11 @@ bool PlaneSession::OnFence(uint16_t generation, bool& known) {
 
 void PlaneSession::Reset() {
   const uint16_t generation = tx_generation_;
-  const uint16_t sequence = sequence_;
+  const Sequence sequence = sequence_;
   const uint32_t deaths = deaths_;
   *this = PlaneSession();
   tx_generation_ = generation;
-  sequence_ = answered_ = sequence;
+  sequence_ = sequence;
   deaths_ = deaths;
 }
 

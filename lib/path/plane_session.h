@@ -111,6 +111,8 @@ class PlaneSession {
   void Reset();
 
  private:
+  using Sequence = decltype(PlaneHello::sequence);
+
   void ProbeSoon(Time now);
 
   PlaneState state_ = PlaneState::kDown;
@@ -123,13 +125,15 @@ class PlaneSession {
   uint8_t slow_ = 0;               // how often the wait between probes or fences was doubled
   uint16_t tx_generation_ = 0;
   uint16_t rx_generation_ = 0;
-  uint16_t sequence_ = 0;          // of the last PLANE sent
-  uint16_t answered_ = 0;          // the newest that was answered
-  uint16_t heard_ = 0;             // of the last PLANE received
+  Sequence sequence_ = 0;          // of the last PLANE sent
+  Sequence heard_ = 0;             // of the last PLANE received,
+  Time heard_at_{};                // and when that was
+  uint32_t unanswered_ = 0;        // PLANEs since the newest that was answered; never wraps
   uint32_t deaths_ = 0;
   uint32_t fences_ = 0;
   Duration hold_down_{};           // of the last death
   Time deadline_ = kNever;
+  Time asked_at_{};                // by the last PLANE in init
   Time last_heard_{};
   Time held_until_{};
   Time up_since_{};

@@ -6,7 +6,26 @@ namespace suede {
 namespace {
 
 Counter GivenUpCounter(uint8_t status) {
-  return status == SUEDE_STATUS_PEER_RESET ? Counter::kTxPeerReset : Counter::kTxUnreachable;
+  return status == SUEDE_STATUS_PEER_RESET ? Counter::kTxPeerReset
+         : status == SUEDE_STATUS_IN_DOUBT ? Counter::kTxInDoubt
+                                           : Counter::kTxUnreachable;
+}
+
+// Takes PDUs that are given up out of the burst that they are staged in: they must not leave when
+// their clients have been told.
+void Withdraw(PortContext& port, const PduList& given_up) {
+  bool any = false;
+  for (Pdu* pdu = given_up.head(); pdu != nullptr; pdu = pdu->next) {
+    pdu->moved = pdu->staged;
+    any |= pdu->staged;
+  }
+  if (any) port.UnstageMoved();
+}
+
+// Of what is in doubt, a PDU that was withdrawn from the first burst it was staged in has never left.
+uint8_t StatusOf(const Pdu& pdu, uint8_t status) {
+  const bool never_left = pdu.moved && !pdu.retransmitted;
+  return status == SUEDE_STATUS_IN_DOUBT && never_left ? SUEDE_STATUS_UNREACHABLE : status;
 }
 
 }  // namespace
@@ -14,11 +33,14 @@ Counter GivenUpCounter(uint8_t status) {
 // ---- Completions.
 
 // Ends PDUs that were sent: tells who asked, and gives the frames back.
-void Pipeline::Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8_t status) {
+void Pipeline::Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8_t ending) {
   PortContext& home = HomePort(instance);
   const bool counted = instance.has_planes() && plane != kNoPlane;
+  const bool given_up = ending != SUEDE_STATUS_OK;
+  if (given_up && plane != kNoPlane) [[unlikely]] Withdraw(*instance.ports[plane], pdus);
   while (!pdus.empty()) {
     Pdu* pdu = pdus.PopFront();
+    const uint8_t status = given_up ? StatusOf(*pdu, ending) : ending;
     const uint16_t xpuid = instance.params.peers[pdu->peer].xpuid;
     uint32_t tag = 0;
     for (uint32_t i = 0; i < pdu->run_count; ++i) {
@@ -31,7 +53,7 @@ void Pipeline::Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8
         slot.state = QueueSlot::State::kFree;
       }
     }
-    if (status != SUEDE_STATUS_OK) {
+    if (given_up) {
       instance.counters.Add(GivenUpCounter(status), pdu->command_count);
     } else {
       instance.histograms[HistogramId::kCommandLatency].Record(
@@ -214,29 +236,81 @@ bool Pipeline::PayAck(Instance& instance, uint32_t number, uint8_t list) {
   return true;
 }
 
-// An unsequenced PDU. False where there is no room to stage it.
+// What is owed, in a PDU of its own. False where there is no room to stage it.
 bool Pipeline::SendAck(Instance& instance, uint32_t number) {
+  PortContext& port = *instance.ports[instance.PlaneOfConnection(number)];
+  Connection& connection = instance.connections[number];
+  const bool resolving = instance.resolving[number >> instance.vc_bits] != 0;
+  if (!resolving && (!port.HasStageRoom() || !port.HasFrames(1))) return false;
+  const RpsnField field = connection.TakeRpsn();
+  if (SendUnsequenced(instance, number, field, connection.UnsequencedPsn(),
+                      Instance::kAckClass)) {
+    instance.counters.Add(Counter::kTxAcks);
+    if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
+  }
+  return true;
+}
+
+// Asks the far side of a lost connection what it expects: in the class of the given-up PDUs, so that
+// the answer is given behind them. It acknowledges nothing: its PSN is none that could come next.
+void Pipeline::SendProbe(Instance& instance, uint32_t number) {
+  Connection& connection = instance.connections[number];
+  const bool held = IsHeld(instance, number);
+  if (SendUnsequenced(instance, number, {}, connection.ProbePsn(),
+                      connection.ProbeVc())) {
+    connection.OnProbeSent(held);
+  }
+}
+
+// Of those that have left at all, the one that left last: a device gives frames back in that order.
+void Pipeline::HoldLast(Instance& instance, uint32_t number, const PduList& given_up) {
+  LetGo(instance, number);
+  Pdu* last = nullptr;
+  for (Pdu* pdu = given_up.head(); pdu != nullptr; pdu = pdu->next) {
+    const bool has_left = !pdu->staged || pdu->retransmitted;
+    if (has_left && (last == nullptr || pdu->sent_at >= last->sent_at)) last = pdu;
+  }
+  if (last == nullptr) return;
+  last->held = true;
+  instance.last_given_up[number] = last;
+}
+
+bool Pipeline::IsHeld(Instance& instance, uint32_t number) {
+  Pdu* last = instance.last_given_up[number];
+  if (last == nullptr) return false;
+  if (instance.ports[instance.PlaneOfConnection(number)]->port->IsBusy(FrameOf(last))) return true;
+  LetGo(instance, number);
+  return false;
+}
+
+void Pipeline::LetGo(Instance& instance, uint32_t number) {
+  Pdu*& last = instance.last_given_up[number];
+  if (last == nullptr) return;
+  HomePort(instance).Release(FrameOf(last));
+  last = nullptr;
+}
+
+// False where it is not staged: it is as if it were lost on the way.
+bool Pipeline::SendUnsequenced(Instance& instance, uint32_t number, RpsnField field, Psn psn,
+                               uint32_t traffic_class) {
   const uint32_t plane = instance.PlaneOfConnection(number);
   PortContext& port = *instance.ports[plane];
-  Connection& connection = instance.connections[number];
   if (instance.resolving[number >> instance.vc_bits] != 0) [[unlikely]] {
-    connection.TakeRpsn();  // as if it were lost on the way
     instance.counters.Add(Counter::kTxNoMac);
-    return true;
+    return false;
   }
   if (!port.HasStageRoom() || !port.HasFrames(1)) return false;
-  const RpsnField field = connection.TakeRpsn();
-  instance.counters.Add(Counter::kTxAcks);
-  if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
   Pdu* pdu = port.NewPdu();
   pdu->peer = static_cast<uint16_t>(instance.PeerOfConnection(number));
   pdu->orphaned = true;
-  WriteFrame(instance, plane, pdu, Instance::kAckClass,
+  WriteFrame(instance, plane, pdu, traffic_class,
              {.ver = static_cast<uint8_t>(RhVersion::kData),
               .op = field.op,
               .xpuid = instance.params.xpuid,
-              .psn = connection.next_psn(),
-              .vc = instance.VcOfConnection(number),
+              .psn = psn,
+              .vc = traffic_class < kVcCount && instance.vc_bits == 0
+                        ? static_cast<uint8_t>(traffic_class)
+                        : instance.VcOfConnection(number),
               .partition = instance.params.partition,
               .rpsn = field.rpsn});
   port.Stage(pdu);

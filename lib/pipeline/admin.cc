@@ -12,7 +12,42 @@ void Pipeline::SetAdmin(const LcoreRequest& request) {
     instances_[request.instance]->down = !request.up;
     if (request.up) Resume(*instances_[request.instance]);
   }
+  ShowStates();
   CountAdmin();
+}
+
+// What is out of service, or is ended, shows its clients that it is in reset: they hand nothing over
+// until it is over. Nothing that was handed over before is touched by that.
+void Pipeline::ShowStates() {
+  for (const uint16_t number : serving_) {
+    QueueSlot& slot = queues_[number];
+    if (slot.state != QueueSlot::State::kServing || slot.ring.broken()) continue;
+    StoreRelease(slot.segment->queue_state[slot.number].value, StateOf(slot));
+  }
+  for (ClientSlot& client : clients_) {
+    if (client.used && !client.detaching) ShowReceiveStates(client);
+  }
+}
+
+uint32_t Pipeline::StateOf(const QueueSlot& slot) const {
+  const bool in_reset = draining_ || IsOutOfService(*instances_[slot.instance]);
+  return in_reset ? SUEDE_QUEUE_IN_RESET : SUEDE_QUEUE_READY;
+}
+
+// A VC is in reset where all that would be delivered on it comes from what is out of service.
+void Pipeline::ShowReceiveStates(ClientSlot& client) {
+  const auto index = static_cast<uint32_t>(&client - clients_.data());
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    bool claims = false;
+    bool delivers = false;
+    for (const auto& instance : instances_) {
+      if (instance->claimed_by[vc] != index) continue;
+      claims = true;
+      delivers |= !IsOutOfService(*instance);
+    }
+    StoreRelease(client.segment->rx_state[vc].value,
+                 claims && !delivers ? SUEDE_QUEUE_IN_RESET : SUEDE_QUEUE_READY);
+  }
 }
 
 void Pipeline::CountAdmin() {
@@ -44,6 +79,7 @@ void Pipeline::SetPlane(const LcoreRequest& request) {
       OnPlaneChange(instance, request.plane, PlaneDownReason::kAdmin, last_turn_);
     }
   }
+  ShowStates();
   CountAdmin();
 }
 

@@ -24,12 +24,14 @@ struct QueueSlot {
   };
   State state = State::kFree;
   bool completions_dirty = false;
+  uint8_t vc_mask = (1u << kVcCount) - 1;  // that it may send on
   uint16_t number = 0;  // within the client
   uint32_t client = 0;
   uint32_t instance = 0;
   uint32_t runs = 0;
   uint32_t drain_records = 0;  // still taken once the client is gone or the lcore drains
   bool told_broken = false;
+  Time may_tell_error{};  // not before
   uint64_t discarded = 0;  // commands that went nowhere
   TxRingReader ring;
   CreditWriter credits;
@@ -48,6 +50,7 @@ struct ClientSlot {
   uint32_t client = 0;
   std::array<RxRingWriter, kVcCount> rings;
   std::array<bool, kVcCount> dirty{};
+  suede_segment* segment = nullptr;
 };
 
 }  // namespace suede

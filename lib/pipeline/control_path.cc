@@ -22,6 +22,7 @@ bool Pipeline::PollMailbox() {
         break;
       case LcoreRequestKind::kDrain:
         draining_ = true;
+        ShowStates();
         continue;  // answered by FinishDraining
       case LcoreRequestKind::kSnapshot:
         WriteSnapshot(*request.snapshot);
@@ -89,7 +90,8 @@ LcoreStatus Pipeline::Attach(const LcoreRequest& request) {
     if (request.queue_instances[i] >= instances_.size()) return LcoreStatus::kUnknown;
   }
   *client = ClientSlot{
-      .used = true, .detaching = false, .client = request.client, .rings = {}, .dirty = {}};
+      .used = true, .detaching = false, .client = request.client, .rings = {}, .dirty = {},
+      .segment = static_cast<suede_segment*>(request.segment)};
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     client->rings[vc] = RxRingWriter(request.segment, shape, vc);
   }
@@ -100,6 +102,7 @@ LcoreStatus Pipeline::Attach(const LcoreRequest& request) {
     slot.number = static_cast<uint16_t>(i);
     slot.client = request.client;
     slot.instance = request.queue_instances[i];
+    if (request.queue_vc_masks != nullptr) slot.vc_mask = request.queue_vc_masks[i];
     slot.ring = TxRingReader(request.segment, shape, i);
     slot.credits = CreditWriter(request.segment, shape, i);
     slot.completions = CompletionWriter(request.segment, shape, i);
@@ -107,7 +110,7 @@ LcoreStatus Pipeline::Attach(const LcoreRequest& request) {
     ShowCongestion(slot, last_turn_);
     slot.segment = static_cast<suede_segment*>(request.segment);
     slot.drain_records = draining_ ? 0 : shape.tx_lines;
-    StoreRelease(slot.segment->queue_state[i].value, SUEDE_QUEUE_READY);
+    StoreRelease(slot.segment->queue_state[i].value, StateOf(slot));
     serving_.push_back(numbers[i]);
   }
   return LcoreStatus::kDone;
@@ -135,6 +138,7 @@ LcoreStatus Pipeline::Claim(const LcoreRequest& request, bool claim) {
       waiting_.push_back({.instance = request.instance, .vc = static_cast<uint8_t>(vc)});
     }
   }
+  ShowReceiveStates(*slot);
   return LcoreStatus::kDone;
 }
 
@@ -155,7 +159,7 @@ LcoreStatus Pipeline::ResetQueue(const LcoreRequest& request) {
     slot.ring.Restart();
     slot.credits.Restart();
     slot.completions.Publish();
-    StoreRelease(state, SUEDE_QUEUE_READY);
+    StoreRelease(state, StateOf(slot));
     return LcoreStatus::kDone;
   }
   return LcoreStatus::kUnknown;

@@ -26,7 +26,10 @@ void Pipeline::PlaneDown(Instance& instance, uint32_t peer, uint32_t plane, Plan
   const bool in_doubt = FreezeIfInDoubt(instance, peer, plane);
   session.GoDown(in_doubt, reason != PlaneDownReason::kAdmin, now, instance.params.paths);
   UpdateUsable(instance, peer);
-  if (in_doubt) SendFence(instance, peer, plane);
+  if (in_doubt) {
+    TellPlane(LcoreEventKind::kFenceOpened, instance, peer, plane, 0);
+    SendFence(instance, peer, plane);
+  }
   ArmSession(instance, peer, plane);
   UnblockPeer(instance, peer);
 }
@@ -53,9 +56,7 @@ uint32_t Pipeline::PlaneForFence(Instance& instance, uint32_t peer, uint32_t dea
 void Pipeline::SendFence(Instance& instance, uint32_t peer, uint32_t plane) {
   const uint32_t over = PlaneForFence(instance, peer, plane);
   if (over == kNoPlane) return;
-  Fence fence{.epoch = instance.params.epoch,
-              .peer_epoch = instance.handshakes[peer].peer_epoch(),
-              .plane = static_cast<uint8_t>(plane),
+  Fence fence{.plane = static_cast<uint8_t>(plane),
               .own = over == plane,
               .generation = instance.session(peer, plane).tx_generation()};
   for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
@@ -65,24 +66,49 @@ void Pipeline::SendFence(Instance& instance, uint32_t peer, uint32_t plane) {
   if (SendControl(instance, peer, over, fence)) instance.counters.Add(Counter::kTxFences);
 }
 
+// Our number of the plane that the peer calls `peer_plane`; kNoPlane: it has said nothing on it.
+uint32_t Pipeline::PlaneOfPeer(const Instance& instance, uint32_t peer, uint8_t peer_plane) {
+  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+    if (instance.sessions[instance.PlaneIndex(peer, plane)].peer_plane() == peer_plane) {
+      return plane;
+    }
+  }
+  return kNoPlane;
+}
+
+// The peer fences generation 0 of a plane that we cannot tell: it is one of those on which it has
+// said nothing, if any. Where nothing was accepted on any of them, nothing was on that one. The peer
+// sends in generations now: nothing of generation 0 is accepted there any more. False where
+// something was.
+bool Pipeline::CloseUnnamed(Instance& instance, uint32_t peer) {
+  for (const bool close : {false, true}) {
+    for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+      if (instance.session(peer, plane).peer_plane() != PlaneSession::kUnknownPlane) continue;
+      for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
+        Connection& connection = instance.connections[instance.ConnectionIndex(peer, plane, vc)];
+        if (close) connection.CloseReceive();
+        if (connection.accepted_any()) return false;
+      }
+    }
+  }
+  return true;
+}
+
 // The peer has found the plane dead, and wants to know how far it got.
 void Pipeline::OnFence(Instance& instance, uint32_t peer, uint32_t plane, const Fence& fence,
                        Time now) {
-  if (!IsOfThisBoot(instance, peer, plane, fence.epoch, fence.peer_epoch)) return;
-  uint32_t dead = fence.own ? plane : kNoPlane;
-  for (uint32_t i = 0; i < instance.plane_count() && dead == kNoPlane; ++i) {
-    if (instance.session(peer, i).peer_plane() == fence.plane) dead = i;
-  }
+  const uint32_t dead = fence.own ? plane : PlaneOfPeer(instance, peer, fence.plane);
   bool known = false;
-  if (dead == kNoPlane || !instance.session(peer, dead).OnFence(fence.generation, known)) {
+  const bool answers = dead != kNoPlane
+                           ? instance.session(peer, dead).OnFence(fence.generation, known)
+                           : fence.generation == 0 && CloseUnnamed(instance, peer);
+  if (!answers) {
     instance.counters.Add(Counter::kRxPlaneStale);
     return;
   }
-  Fenced fenced{.epoch = instance.params.epoch,
-                .peer_epoch = instance.handshakes[peer].peer_epoch(),
-                .plane = fence.plane,
-                .generation = fence.generation};
-  for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
+  Fenced fenced{
+      .plane = fence.plane, .generation = fence.generation, .expected = fence.oldest};
+  for (uint32_t vc = 0; dead != kNoPlane && vc < instance.connections_per_plane(); ++vc) {
     Connection& connection = instance.connections[instance.ConnectionIndex(peer, dead, vc)];
     if (!known) connection.OpenReceive(fence.oldest[vc]);
     connection.CloseReceive();
@@ -90,15 +116,13 @@ void Pipeline::OnFence(Instance& instance, uint32_t peer, uint32_t plane, const 
   }
   instance.counters.Add(Counter::kRxFences);
   SendControl(instance, peer, plane, fenced);
-  if (instance.paths[peer].sessions) {
+  if (instance.paths[peer].sessions && dead != kNoPlane) {
     PlaneDown(instance, peer, dead, PlaneDownReason::kFence, now);
   }
 }
 
 // What the peer has accepted is done; the rest moves.
-void Pipeline::OnFenced(Instance& instance, uint32_t peer, uint32_t plane, const Fenced& fenced,
-                        Time now) {
-  if (!IsOfThisBoot(instance, peer, plane, fenced.epoch, fenced.peer_epoch)) return;
+void Pipeline::OnFenced(Instance& instance, uint32_t peer, const Fenced& fenced, Time now) {
   if (fenced.plane >= instance.plane_count() ||
       !instance.session(peer, fenced.plane).IsFenced(fenced.generation)) {
     instance.counters.Add(Counter::kRxPlaneStale);
@@ -157,10 +181,9 @@ void Pipeline::Requeue(Instance& instance, uint32_t peer, uint32_t plane, PduLis
 void Pipeline::CheckReach(Instance& instance, uint32_t peer, Time now) {
   PeerPaths& paths = instance.paths[peer];
   const PathParams& params = instance.params.paths;
+  if (IsHeard(instance, peer)) return;
   for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
-    const PlaneSession& session = instance.session(peer, plane);
-    if (session.up() && session.missed() < params.hello_multiplier) return;
-    paths.alive_at = std::max(paths.alive_at, session.last_heard());
+    paths.alive_at = std::max(paths.alive_at, instance.session(peer, plane).last_heard());
   }
   if (!paths.unreachable && now - paths.alive_at >= params.unreachable) {
     GiveUpPeer(instance, peer, now);
@@ -179,7 +202,7 @@ void Pipeline::GiveUpPeer(Instance& instance, uint32_t peer, Time now) {
     for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
       PduList given_up;
       instance.connections[instance.ConnectionIndex(peer, plane, vc)].Abandon(given_up);
-      Complete(instance, given_up, plane, SUEDE_STATUS_UNREACHABLE);
+      Complete(instance, given_up, plane, SUEDE_STATUS_IN_DOUBT);
     }
   }
   GiveUpQueued(instance, peer, kAllVcs, SUEDE_STATUS_UNREACHABLE);

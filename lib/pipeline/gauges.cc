@@ -49,7 +49,10 @@ void Pipeline::SurveyConnections(uint32_t looks) {
   const auto end = static_cast<uint32_t>(instance.connections.size());
   const uint32_t stop = std::min(end, survey_connection_ + looks);
   for (; survey_connection_ < stop; ++survey_connection_) {
-    ++instance.survey[static_cast<size_t>(instance.StateOf(survey_connection_))];
+    const ConnectionState state = instance.StateOf(survey_connection_);
+    ++instance.survey[static_cast<size_t>(state)];
+    // However it ended.
+    if (state != ConnectionState::kLost) LetGo(instance, survey_connection_);
   }
   if (survey_connection_ < end) return;
   for (size_t state = 0; state < kConnectionStates; ++state) {

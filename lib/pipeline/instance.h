@@ -73,10 +73,6 @@ struct Instance {
     return sessions[PlaneIndex(peer, plane)];
   }
   ConnectionState StateOf(uint32_t connection) const;
-  // Whether PDUs were ever exchanged with the peer since it or we started; whether they may have
-  // been.
-  bool HasHistory(uint32_t peer) const;
-  bool MayHaveHistory(uint32_t peer) const;
 
   // What the settings of a running pipeline change: see settings.h.
   void Take(const Settings& settings);
@@ -99,11 +95,14 @@ struct Instance {
   std::array<uint16_t, kMaxXpus> peer_of_xpu;
   std::vector<HeaderTemplate> headers;      // [PlaneIndex * kClasses + class]
   std::vector<Connection> connections;      // [ConnectionIndex]
+  SecretNumbers numbers;                    // for identities, nonces and first PSNs
   std::vector<Handshake> handshakes;        // [peer]
+  std::vector<Hello> hellos;                // [peer]: what it last said of its settings
   std::vector<PeerPaths> paths;             // [peer]
   std::vector<PlaneSession> sessions;       // [PlaneIndex]
   std::vector<uint8_t> resolving;           // [PlaneIndex]: its MAC address is not known yet
   std::vector<uint8_t> blocked;             // [peer]: VCs whose queue waits for one, a mask
+  std::vector<Pdu*> last_given_up;          // [connection]: its frame is ours until it goes on
   std::vector<uint8_t> flags;               // [connection]: the lists below that it is on
   static constexpr uint8_t kOnAckList = 1;
   static constexpr uint8_t kOnAckNow = 2;

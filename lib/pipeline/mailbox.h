@@ -59,6 +59,7 @@ struct LcoreRequest {
   PlaneAdmin plane_admin = PlaneAdmin::kUp;
   uint32_t weight = 1;    // kSetWeight: 1 to 65535
   const uint32_t* queue_instances = nullptr;  // kAttach: of each queue; read before the answer
+  const uint8_t* queue_vc_masks = nullptr;    // kAttach: what each may send on; nullptr: all VCs
   void* segment = nullptr;
   const SegmentShape* shape = nullptr;  // read before the answer is sent, not after
   ConnectionSnapshot* snapshot = nullptr;
@@ -92,10 +93,12 @@ enum class LcoreEventKind : uint8_t {
   kPlaneUp,          // the plane to the peer carries traffic
   kPlaneDown,        // it does not any longer: `what`
   kQueueBroken,      // a client's indices were nonsense: its queue is served no more
+  kTxError,          // a command came with the error mark (tx_err); of a queue each 100 ms at most
+  kFenceOpened,      // PDUs of the plane to the peer are in doubt, and the peer is asked for them
 };
 
 // What a HELLO must agree in (docs/control-pdus.md).
-enum class HelloMismatch : uint8_t { kNone, kPsnScope, kWindowPdus, kPackLimitBytes };
+enum class HelloMismatch : uint8_t { kNone, kPsnScope, kWindowPdus, kPackLimitBytes, kSessions };
 
 struct LcoreEvent {
   static constexpr uint8_t kAllVcs = 0xff;
@@ -104,9 +107,9 @@ struct LcoreEvent {
   uint8_t plane = 0;        // kPlaneUp, kPlaneDown
   uint8_t what = 0;         // kPlaneDown: a PlaneDownReason; kHelloMismatch: a HelloMismatch
   uint16_t peer_xpuid = 0;
-  uint16_t queue = 0;       // kQueueBroken: number within the client
+  uint16_t queue = 0;       // kQueueBroken, kTxError: number within the client
   uint32_t instance = 0;    // the pipeline's number
-  uint32_t client = 0;      // kQueueBroken
+  uint32_t client = 0;      // kQueueBroken, kTxError
   uint32_t own = 0;         // kHelloMismatch: the two values
   uint32_t theirs = 0;
 };

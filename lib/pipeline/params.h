@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/secret_numbers.h"
 #include "base/sue.h"
 #include "path/params.h"
 #include "transport/params.h"
@@ -24,6 +25,7 @@ struct PeerPlane {
 struct PeerParams {
   uint16_t xpuid = 0;
   std::vector<PeerPlane> planes;  // as the instance has them; at least one is present
+  bool plain = false;             // it is known not to speak HELLO
 };
 
 struct PortParams {
@@ -52,7 +54,7 @@ struct InstanceParams {
   uint32_t pack_limit_bytes = kDefaultPackBytes;
   uint32_t inflight_pdus = 4096;   // frames held unacknowledged, over all peers
   uint32_t unclaimed_pdus = 64;    // PDUs that wait per VC without a client
-  uint32_t epoch = 1;              // which boot this is; never 0, grows from boot to boot
+  SecretKey secret{};              // of its random numbers: another one for each boot
   TransportParams transport;
   PathParams paths;
   std::vector<PeerParams> peers;

@@ -28,7 +28,9 @@ Instance::Instance(const InstanceParams& instance_params,
       vc_bits(instance_params.transport.psn_scope == PsnScope::kVc ? std::countr_zero(kVcCount)
                                                                    : 0),
       vc_mask(static_cast<uint8_t>((1u << vc_bits) - 1)),
+      numbers(instance_params.secret),
       handshakes(instance_params.peers.size()),
+      hellos(instance_params.peers.size()),
       scheduler(static_cast<uint32_t>(instance_params.peers.size())) {
   peer_of_xpu.fill(kNoPeer);
   claimed_by.fill(kNoClient);
@@ -36,6 +38,7 @@ Instance::Instance(const InstanceParams& instance_params,
   const size_t planes = size_t{count} << plane_bits;
   connections.resize(planes << vc_bits);
   flags.resize(connections.size());
+  last_given_up.resize(connections.size());
   sessions.resize(planes);
   resolving.resize(planes);
   headers.resize(planes * kClasses);
@@ -53,6 +56,11 @@ Instance::Instance(const InstanceParams& instance_params,
       resolving[PlaneIndex(peer, plane)] = p.resolving ? 1 : 0;
     }
     WriteHeaders(peer);
+    handshakes[peer].Begin(numbers, params.peers[peer].plain);
+  }
+  // Nothing is accepted before there is an association, or the peer is plain.
+  for (uint32_t i = 0; i < connections.size(); ++i) {
+    if (!handshakes[PeerOfConnection(i)].open()) connections[i].CloseReceive();
   }
 }
 
@@ -76,23 +84,6 @@ void Instance::WriteHeaders(uint32_t peer) {
            .traffic_class = c == kAckClass ? params.ack_class : params.classes[c]});
     }
   }
-}
-
-bool Instance::MayHaveHistory(uint32_t peer) const {
-  const uint32_t end = ConnectionIndex(peer + 1, 0, 0);
-  for (uint32_t number = ConnectionIndex(peer, 0, 0); number < end; ++number) {
-    if (connections[number].MayHaveHistory()) return true;
-  }
-  return false;
-}
-
-bool Instance::HasHistory(uint32_t peer) const {
-  const uint32_t first = ConnectionIndex(peer, 0, 0);
-  const uint32_t end = ConnectionIndex(peer + 1, 0, 0);
-  for (uint32_t number = first; number < end; ++number) {
-    if (connections[number].HasHistory()) return true;
-  }
-  return false;
 }
 
 ConnectionState Instance::StateOf(uint32_t number) const {
@@ -155,6 +146,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   // One per connection from turn to turn; within a turn each received frame may bring another.
   refused_.Reserve(instance_of_timer_.size() + ports_.size() * 2 * kBurst);
   waiting_.reserve(instances_.size() * kVcCount * 2);
+  for (uint32_t peer = 0; peer < instance.params.peers.size(); ++peer) UpdateUsable(instance, peer);
   return number;
 }
 

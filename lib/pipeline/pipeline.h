@@ -2,7 +2,7 @@
 //
 // Poll is one turn of the loop. tx_path.cc tells the story of a command from ring to wire,
 // rx_path.cc the way back; acks.cc has what is sent on the transport's own account, control_pdus.cc
-// what endpoints tell each other, timers.cc what happens when they do not; planes.cc says which
+// what endpoints tell each other, associations.cc how two of them get to know each other, timers.cc what happens when they do not; planes.cc says which
 // planes may be used, failover.cc what becomes of PDUs when one dies; handover.cc has what another
 // lcore of a port receives for us. control_path.cc has what the control thread asks for,
 // settings.cc what it changes, admin.cc what an operator takes out of service. Everything but the
@@ -144,6 +144,9 @@ class Pipeline {
   // What newly acknowledged PDUs tell of the path; then they end.
   void OnAcked(Instance& instance, uint32_t connection, PduList& acked);
   void OnRpsn(Instance& instance, uint32_t connection, RhOp op, Psn rpsn, Time now);
+  void OnImplausible(Instance& instance, uint32_t connection, const ReliabilityHeader& rh,
+                     Time now);
+  void OnAhead(Instance& instance, uint32_t connection, const ReceivedPdu& pdu, Time now);
   bool OnSequenced(Instance& instance, uint32_t connection, const ReceivedPdu& pdu, Time now);
   enum class Delivery : uint8_t { kDelivered, kKept, kRefused, kMalformed };
   Delivery Deliver(Instance& instance, const ReceivedPdu& pdu, uint32_t& lines_needed);
@@ -161,8 +164,9 @@ class Pipeline {
   void HandOver(PortContext& port);
 
   // acks.cc
-  // `plane`: where they are in flight; kNoPlane: nowhere.
-  void Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8_t status);
+  // `plane`: where they are in flight; kNoPlane: nowhere. `ending`: a status; what ends in doubt and
+  // has never left is unreachable.
+  void Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8_t ending);
   void CompleteTag(QueueSlot& slot, uint16_t number, uint64_t tag, uint16_t xpuid, uint8_t vc,
                    uint8_t status);
   // Ends what is queued to a peer on the VCs of the mask.
@@ -174,27 +178,46 @@ class Pipeline {
   void SendAcks(PortContext& port, Time now);
   bool PayAck(Instance& instance, uint32_t connection, uint8_t list);
   bool SendAck(Instance& instance, uint32_t connection);
+  void SendProbe(Instance& instance, uint32_t connection);
+  bool SendUnsequenced(Instance& instance, uint32_t connection, RpsnField field, Psn psn,
+                       uint32_t traffic_class);
+  // The last frame of a connection that was given up, which says whether the device has let go.
+  static void HoldLast(Instance& instance, uint32_t connection, const PduList& given_up);
+  static bool IsHeld(Instance& instance, uint32_t connection);
+  static void LetGo(Instance& instance, uint32_t connection);
   void WantRetransmission(Instance& instance, uint32_t connection);
   void PublishCompletions();
 
   // control_pdus.cc
   void SendReady();
-  bool SendControl(Instance& instance, uint32_t peer, uint32_t plane,
-                   const ControlMessage& message);
-  Hello MakeHello(const Instance& instance, uint32_t peer, bool reply_wanted) const;
-  // On one plane after the other.
-  void SendHello(Instance& instance, uint32_t peer);
+  bool SendControl(Instance& instance, uint32_t peer, uint32_t plane, ControlMessage message);
   void OnControlPdu(Instance& instance, const ReceivedPdu& pdu, Time now);
   void OnNotReady(Instance& instance, const ReceivedPdu& pdu, const NotReady& message, Time now);
+
+  // associations.cc
+  // `echo`: the nonce of the HELLO that it answers; 0: of none.
+  static Hello MakeHello(const Instance& instance, uint32_t peer, bool reply_wanted, uint64_t echo);
+  // On one plane after the other.
+  void SendHello(Instance& instance, uint32_t peer);
+  void SendProbes(Instance& instance, uint32_t peer);
+  bool IsOfAssociation(Instance& instance, uint32_t peer, uint32_t plane, const Identities& named);
   void OnHello(Instance& instance, uint32_t peer, uint32_t plane, const Hello& hello, Time now);
-  bool OnHelloMismatch(Instance& instance, uint32_t peer, uint32_t plane, const Hello& hello);
-  void OnNewBoot(Instance& instance, uint32_t peer, bool reset, bool sends_generations);
+  bool Judge(Instance& instance, uint32_t peer, Time now);
+  void JudgeAgain(Instance& instance, uint32_t peer, Time now);
+  void EndAssociation(Instance& instance, uint32_t peer);
+  void OpenAssociation(Instance& instance, uint32_t peer);
+  void FindAgain(Instance& instance, uint32_t peer);
+  void StartOver(Instance& instance, uint32_t peer, Time now);
+  void OnClosed(Instance& instance, const ReceivedPdu& pdu, bool sequenced, Time now);
+  void OnPlain(Instance& instance, uint32_t peer);
+  void OnSilence(Instance& instance, uint32_t peer);
+  void OnHandshakeTimer(Instance& instance, uint32_t peer, Time now);
+  void Greet(Instance& instance, uint32_t peer, Time now);
   static uint32_t ReceiveBytes(const Instance& instance);
 
   // timers.cc
   void OnTimer(uint32_t timer, Time now);
   void OnConnectionTimer(Instance& instance, uint32_t connection, Time now);
-  void OnHandshakeTimer(Instance& instance, uint32_t peer, Time now);
   void OnUnreachable(Instance& instance, uint32_t connection, Time now);
   void GiveUpIfLost(Instance& instance, uint32_t connection);
   static bool IsResolving(const Instance& instance, uint32_t peer);
@@ -202,7 +225,6 @@ class Pipeline {
   void ArmConnection(Instance& instance, uint32_t connection);
   void ArmHandshake(Instance& instance, uint32_t peer);
   void ArmSession(Instance& instance, uint32_t peer, uint32_t plane);
-  void Greet(Instance& instance, uint32_t peer, Time now);
 
   // planes.cc
   static constexpr uint32_t kNoPlane = PeerPaths::kNoPlane;
@@ -214,7 +236,6 @@ class Pipeline {
   void UpdateUsable(Instance& instance, uint32_t peer);
   void ChooseHome(Instance& instance, uint32_t peer);
   static Psn FreshPsn(const Connection& connection);
-  static void BeginSequence(const Instance& instance, Connection& connection);
   bool InFlight(const Instance& instance, uint32_t peer, uint32_t plane) const;
   void BeginSessions(Instance& instance, uint32_t peer, Time now);
   void OnSessionTimer(Instance& instance, uint32_t peer, uint32_t plane, Time now);
@@ -224,9 +245,8 @@ class Pipeline {
   void OnPlane(Instance& instance, uint32_t peer, uint32_t plane, const PlaneHello& hello,
                Time now);
   void OnProof(Instance& instance, uint32_t peer, uint32_t plane, Time now);
+  static bool IsHeard(const Instance& instance, uint32_t peer);
   void AskSiblings(Instance& instance, uint32_t peer, Time now);
-  bool IsOfThisBoot(Instance& instance, uint32_t peer, uint32_t plane, uint32_t epoch,
-                    uint32_t peer_epoch);
   void PlaneUp(Instance& instance, uint32_t peer, uint32_t plane);
 
   // failover.cc
@@ -235,8 +255,10 @@ class Pipeline {
                  Time now);
   void SendFence(Instance& instance, uint32_t peer, uint32_t plane);
   uint32_t PlaneForFence(Instance& instance, uint32_t peer, uint32_t dead);
+  static uint32_t PlaneOfPeer(const Instance& instance, uint32_t peer, uint8_t peer_plane);
   void OnFence(Instance& instance, uint32_t peer, uint32_t plane, const Fence& fence, Time now);
-  void OnFenced(Instance& instance, uint32_t peer, uint32_t plane, const Fenced& fenced, Time now);
+  static bool CloseUnnamed(Instance& instance, uint32_t peer);
+  void OnFenced(Instance& instance, uint32_t peer, const Fenced& fenced, Time now);
   void Requeue(Instance& instance, uint32_t peer, uint32_t plane, PduList& rest);
   void CheckReach(Instance& instance, uint32_t peer, Time now);
   void GiveUpPeer(Instance& instance, uint32_t peer, Time now);
@@ -275,7 +297,11 @@ class Pipeline {
   void Renew(Instance& instance, uint32_t connection, Time now);
 
   // admin.cc
+  void TellTxError(QueueSlot& slot);
   void SetAdmin(const LcoreRequest& request);
+  void ShowStates();
+  uint32_t StateOf(const QueueSlot& slot) const;
+  void ShowReceiveStates(ClientSlot& client);
   void CountAdmin();
   void SetPlane(const LcoreRequest& request);
   void SetWeight(const LcoreRequest& request);

@@ -122,14 +122,6 @@ bool Pipeline::InFlight(const Instance& instance, uint32_t peer, uint32_t plane)
 // PSNs of the next generation: a frame of this one that is still under way is far from them.
 Psn Pipeline::FreshPsn(const Connection& connection) { return connection.next_psn().Plus(1 << 15); }
 
-// The first sequence of a boot begins where that boot's epoch says, so that what a former one has
-// left under way is not likely to fit.
-void Pipeline::BeginSequence(const Instance& instance, Connection& connection) {
-  if (connection.tx_pdus() != 0) return;
-  PduList none;
-  connection.Restart(Psn(static_cast<uint16_t>(instance.params.epoch * 0x9e37u)), none);
-}
-
 // The peer answers PLANE and FENCE: from now on its planes are as their sessions say. What is in
 // flight in generation 0 is in doubt.
 void Pipeline::BeginSessions(Instance& instance, uint32_t peer, Time now) {
@@ -152,12 +144,7 @@ void Pipeline::BeginSessions(Instance& instance, uint32_t peer, Time now) {
     const bool in_doubt = FreezeIfInDoubt(instance, peer, plane);
     session.GoDown(in_doubt, false, now, instance.params.paths);
     session.Begin(now);
-    if (!in_doubt) {
-      session.NextGeneration();
-      for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
-        BeginSequence(instance, instance.connections[instance.ConnectionIndex(peer, plane, vc)]);
-      }
-    }
+    if (!in_doubt) session.NextGeneration();
     ArmSession(instance, peer, plane);
   }
   UpdateUsable(instance, peer);
@@ -171,7 +158,8 @@ PlaneSession::Facts Pipeline::FactsOf(const Instance& instance, uint32_t peer, u
       .in_flight = InFlight(instance, peer, plane)};
   const PeerPaths& paths = instance.paths[peer];
   const PathParams& params = instance.params.paths;
-  if (!paths.unreachable) {
+  // While another plane is heard, that one's timer sees when it falls silent.
+  if (!paths.unreachable && !IsHeard(instance, peer)) {
     facts.look_at = std::max(paths.alive_at + params.unreachable, now + params.hello_interval);
   }
   const Time heard = instance.sessions[instance.PlaneIndex(peer, plane)].last_heard();
@@ -183,9 +171,20 @@ PlaneSession::Facts Pipeline::FactsOf(const Instance& instance, uint32_t peer, u
   return facts;
 }
 
+// Whether a plane to the peer is up and not silent: the peer is there.
+bool Pipeline::IsHeard(const Instance& instance, uint32_t peer) {
+  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+    const PlaneSession& session = instance.sessions[instance.PlaneIndex(peer, plane)];
+    if (session.up() && session.missed() < instance.params.paths.hello_multiplier) return true;
+  }
+  return false;
+}
+
 void Pipeline::OnSessionTimer(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
   PlaneSession& session = instance.session(peer, plane);
   if (!session.begun()) return;
+  // The wheel asks early about what is far away.
+  if (now < session.deadline()) return ArmSession(instance, peer, plane);
   const PlaneSession::Facts facts = FactsOf(instance, peer, plane, now);
   switch (session.OnTimer(now, facts, instance.params.paths)) {
     case PlaneSession::Want::kNothing: break;
@@ -217,9 +216,7 @@ void Pipeline::AskSiblings(Instance& instance, uint32_t peer, Time now) {
 }
 
 void Pipeline::SendPlane(Instance& instance, uint32_t peer, uint32_t plane, bool reply_wanted) {
-  PlaneHello hello{.epoch = instance.params.epoch,
-                   .peer_epoch = instance.handshakes[peer].peer_epoch(),
-                   .plane = static_cast<uint8_t>(plane)};
+  PlaneHello hello{.plane = static_cast<uint8_t>(plane)};
   instance.session(peer, plane).FillPlane(reply_wanted, hello);
   // One that does not send in generations has nothing to wait for.
   if (!instance.has_planes()) hello.state = PlaneState::kUp;
@@ -231,25 +228,8 @@ void Pipeline::SendPlane(Instance& instance, uint32_t peer, uint32_t plane, bool
   SendControl(instance, peer, plane, hello);
 }
 
-// Whether a PLANE, FENCE or FENCED is between the two boots that run. If not, the peer is asked.
-bool Pipeline::IsOfThisBoot(Instance& instance, uint32_t peer, uint32_t plane, uint32_t epoch,
-                            uint32_t peer_epoch) {
-  if (epoch == instance.handshakes[peer].peer_epoch() && peer_epoch == instance.params.epoch) {
-    return true;
-  }
-  instance.counters.Add(Counter::kRxPlaneStale);
-  SendControl(instance, peer, plane, MakeHello(instance, peer, true));
-  return false;
-}
-
 void Pipeline::OnPlane(Instance& instance, uint32_t peer, uint32_t plane, const PlaneHello& hello,
                        Time now) {
-  if (!IsOfThisBoot(instance, peer, plane, hello.epoch, hello.peer_epoch)) return;
-  // It knows us, or it would not say this: a HELLO that said so may have been lost.
-  if (instance.mismatched[peer] == 0 && !instance.handshakes[peer].open()) {
-    instance.handshakes[peer].OnKnown();
-    UpdateUsable(instance, peer);
-  }
   if (instance.has_planes() && !instance.paths[peer].sessions) BeginSessions(instance, peer, now);
   PlaneSession& session = instance.session(peer, plane);
   const PlaneSession::Heard heard = session.OnPlane(hello, now, instance.params.paths);

@@ -87,7 +87,7 @@ struct PortContext {
   void ReleasePdu(Pdu* pdu) {
     if (pdu->staged) {
       pdu->orphaned = true;
-    } else {
+    } else if (!pdu->held) {
       Release(FrameOf(pdu));
     }
   }
@@ -116,7 +116,7 @@ struct PortContext {
     pdu->staged = true;
     staged[staged_count++] = FrameOf(pdu);
   }
-  // Takes PDUs out of the burst that have moved to another plane.
+  // Takes PDUs out of the burst that have moved to another plane, or were given up.
   void UnstageMoved();
   // Hands the staged frames to the port; what it does not take stays staged, in order.
   void TransmitStaged(CounterBlock& counters);

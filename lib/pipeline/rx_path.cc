@@ -42,7 +42,13 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
 [[gnu::always_inline]] inline bool Pipeline::OnDataPdu(Instance& instance, const ReceivedPdu& pdu,
                                                        Time now) {
   const uint32_t number = instance.ConnectionIndex(pdu.peer, pdu.plane, pdu.rh.vc);
-  if (pdu.rh.op != RhOp::kNothing) OnRpsn(instance, number, pdu.rh.op, pdu.rh.rpsn, now);
+  if (pdu.rh.op != RhOp::kNothing) {
+    if (instance.connections[number].IsPlausible(pdu.rh.psn, instance.params.transport)) [[likely]] {
+      OnRpsn(instance, number, pdu.rh.op, pdu.rh.rpsn, now);
+    } else {
+      OnImplausible(instance, number, pdu.rh, now);
+    }
+  }
   const bool sequenced = pdu.bytes >= 2 && (pdu.commands[0] & 0x0f) != 0;
   if (sequenced) return OnSequenced(instance, number, pdu, now);
   if (ValidateCommands(pdu.commands, pdu.bytes).error != CommandError::kNone) {
@@ -51,9 +57,10 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
   }
   instance.counters.Add(Counter::kRxAcks);
   Connection& connection = instance.connections[number];
-  if (!connection.receive_closed() && connection.Judge(pdu.rh.psn) == PsnVerdict::kAhead) {
-    connection.OnGap(now, instance.params.transport);
-    OweAck(instance, number, now);
+  if (connection.receive_closed()) [[unlikely]] {
+    OnClosed(instance, pdu, false, now);
+  } else if (connection.Judge(pdu.rh.psn) == PsnVerdict::kAhead) [[unlikely]] {
+    OnAhead(instance, number, pdu, now);
   }
   return false;
 }
@@ -142,6 +149,29 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
   return false;
 }
 
+// An unsequenced PDU shows that sequenced ones are missing or were overtaken.
+[[gnu::cold]] void Pipeline::OnAhead(Instance& instance, uint32_t number, const ReceivedPdu& pdu,
+                                     Time now) {
+  // What we expect of a peer that does not know this boot yet is no answer to anything.
+  if (!instance.handshakes[pdu.peer].open()) return;
+  Connection& connection = instance.connections[number];
+  connection.OnAnnounced(pdu.rh.psn, now, instance.params.transport);
+  if (connection.MustAckNow(instance.params.transport)) OweAck(instance, number, now);
+  ArmConnection(instance, number);
+}
+
+// The PDU's own PSN is none that the peer could send next to what it has sent.
+[[gnu::cold]] void Pipeline::OnImplausible(Instance& instance, uint32_t number,
+                                           const ReliabilityHeader& rh, Time now) {
+  Connection& connection = instance.connections[number];
+  // A peer that does not speak HELLO may have restarted without a word, and says so by nothing else.
+  if (connection.lost() && instance.handshakes[instance.PeerOfConnection(number)].plain()) {
+    return OnRpsn(instance, number, rh.op, rh.rpsn, now);
+  }
+  connection.OnImplausible();
+  instance.counters.Add(Counter::kRxRpsnImplausible);
+}
+
 void Pipeline::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Time now) {
   Connection& connection = instance.connections[number];
   const TransportParams& params = instance.params.transport;
@@ -153,6 +183,7 @@ void Pipeline::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
     instance.counters.Add(Counter::kRxNacks);
     verdict = connection.OnNack(rpsn, now, params, acked);
     if (connection.HasRetransmission()) WantRetransmission(instance, number);
+    if (connection.lost()) [[unlikely]] ArmConnection(instance, number);
   }
   if (verdict == RpsnVerdict::kNothingNew) return;
   if (verdict == RpsnVerdict::kOutOfWindow) {
@@ -160,6 +191,7 @@ void Pipeline::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
     return;
   }
   if (verdict == RpsnVerdict::kResumed) {
+    LetGo(instance, number);
     MarkLost(instance, instance.PeerOfConnection(number), instance.VcsOfConnection(number), false);
     Tell(LcoreEventKind::kPeerReachable, instance, number);
   }
@@ -174,13 +206,7 @@ void Pipeline::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
 bool Pipeline::OnSequenced(Instance& instance, uint32_t number, const ReceivedPdu& pdu, Time now) {
   Connection& connection = instance.connections[number];
   if (connection.receive_closed()) [[unlikely]] {
-    instance.counters.Add(Counter::kRxFenced);
-    return false;
-  }
-  // Who does not know this boot may be sending to the last one.
-  if (!instance.handshakes[pdu.peer].open()) [[unlikely]] {
-    instance.counters.Add(Counter::kRxBeforeHello);
-    Greet(instance, pdu.peer, now);
+    OnClosed(instance, pdu, true, now);
     return false;
   }
   const PsnVerdict verdict = connection.Judge(pdu.rh.psn);

@@ -53,6 +53,7 @@ void Pipeline::Renew(Instance& instance, uint32_t number, Time now) {
     if (plane == 0) {
       instance.WriteHeaders(peer);
       instance.handshakes[peer].OnNewParams(now, params);
+      JudgeAgain(instance, peer, now);
       ArmHandshake(instance, peer);
     }
   }

@@ -25,14 +25,6 @@ void Pipeline::ArmSession(Instance& instance, uint32_t peer, uint32_t plane) {
               instance.session(peer, plane).deadline());
 }
 
-// Begins to say hello to the peer, if that has not begun. Without its MAC address nobody would hear
-// it, and the tries would be used up; what waits asks again once the address is known.
-void Pipeline::Greet(Instance& instance, uint32_t peer, Time now) {
-  if (IsResolving(instance, peer)) return;
-  instance.handshakes[peer].OnDemand(now);
-  ArmHandshake(instance, peer);
-}
-
 // Whether no plane to the peer has its MAC address.
 bool Pipeline::IsResolving(const Instance& instance, uint32_t peer) {
   for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
@@ -65,28 +57,6 @@ void Pipeline::OnTimer(uint32_t timer, Time now) {
                  now);
 }
 
-void Pipeline::OnHandshakeTimer(Instance& instance, uint32_t peer, Time now) {
-  Handshake& handshake = instance.handshakes[peer];
-  const uint32_t timer =
-      instance.first_timer + static_cast<uint32_t>(instance.connections.size()) + peer;
-  if (instance.has_planes()) {
-    // A HELLO that no port can send is no try.
-    if (!AnyPortUp(instance, peer)) return timers_.Arm(timer, now + kDownLook);
-    // One that has answered none may yet begin to: only then is there more than generation 0.
-    if (handshake.open()) {
-      if (handshake.peer_epoch() != 0) return;
-      SendHello(instance, peer);
-      return timers_.Arm(timer, now + instance.params.paths.hello_idle);
-    }
-  }
-  if (handshake.OnTimer(now, instance.params.transport)) SendHello(instance, peer);
-  ArmHandshake(instance, peer);
-  if (!handshake.open()) return;
-  if (instance.has_planes()) timers_.Arm(timer, now + instance.params.paths.hello_idle);
-  UpdateUsable(instance, peer);
-  UnblockPeer(instance, peer);
-}
-
 void Pipeline::OnConnectionTimer(Instance& instance, uint32_t number, Time now) {
   Connection& connection = instance.connections[number];
   const TransportParams& params = instance.params.transport;
@@ -97,19 +67,23 @@ void Pipeline::OnConnectionTimer(Instance& instance, uint32_t number, Time now) 
     case TimerVerdict::kRetransmit:
       if (connection.tries() != tries) instance.counters.Add(Counter::kRtoFired);
       WantRetransmission(instance, number);
+      // The peer's window may be another one than it told, or it may be another peer.
+      if (connection.desynchronized() && instance.handshakes[peer].associated()) {
+        SendControl(instance, peer, instance.PlaneOfConnection(number),
+                    MakeHello(instance, peer, true, 0));
+      }
       break;
     case TimerVerdict::kUnreachable:
       OnUnreachable(instance, number, now);
       break;
     case TimerVerdict::kProbe:
       SendControl(instance, peer, instance.PlaneOfConnection(number),
-                  MakeHello(instance, peer, true));
-      SendAck(instance, number);
-      // A peer that does not speak HELLO gives no other answer than its next ACK or NACK.
-      if (instance.handshakes[peer].peer_epoch() == 0) connection.OnProbeAnswered();
+                  MakeHello(instance, peer, true, 0));
+      SendProbe(instance, number);
       GiveUpIfLost(instance, number);
       break;
   }
+  if (connection.MustAckNow(params)) OweAck(instance, number, now);
   ArmConnection(instance, number);
 }
 
@@ -121,11 +95,17 @@ void Pipeline::OnUnreachable(Instance& instance, uint32_t number, Time now) {
     PlaneDown(instance, peer, plane, PlaneDownReason::kTimeouts, now);
     return;
   }
+  // It answers, and what it says cannot be: no probe would bring the two into step.
+  if (instance.handshakes[peer].associated() && instance.connections[number].desynchronized()) {
+    StartOver(instance, peer, now);
+    return;
+  }
   instance.counters.Add(Counter::kUnreachable);
   Tell(LcoreEventKind::kPeerUnreachable, instance, number);
   PduList given_up;
   instance.connections[number].GiveUp(now, instance.params.transport, given_up);
-  Complete(instance, given_up, plane, SUEDE_STATUS_UNREACHABLE);
+  HoldLast(instance, number, given_up);
+  Complete(instance, given_up, plane, SUEDE_STATUS_IN_DOUBT);
   GiveUpIfLost(instance, number);
   if (instance.has_planes()) ChooseHome(instance, peer);
 }

@@ -81,6 +81,10 @@ void Pipeline::PackRecord(Instance& instance, QueueSlot& slot, uint16_t number,
     Discard(slot, number, record, SUEDE_STATUS_UNKNOWN_XPU);
     return;
   }
+  if ((slot.vc_mask >> record.vc() & 1) == 0) [[unlikely]] {
+    Discard(slot, number, record, SUEDE_STATUS_MALFORMED);
+    return;
+  }
   TxQueue& queue = instance.scheduler.queue(index);
   if (queue.lost) {
     Discard(slot, number, record, SUEDE_STATUS_UNREACHABLE);
@@ -114,19 +118,33 @@ void Pipeline::PackRecord(Instance& instance, QueueSlot& slot, uint16_t number,
   slot.runs += Append(*pdu, input) ? 1 : 0;
 }
 
+// No more than a few a second of each queue, or one client would take the room of all other events.
+void Pipeline::TellTxError(QueueSlot& slot) {
+  if (last_turn_ < slot.may_tell_error) return;
+  slot.may_tell_error = last_turn_ + std::chrono::milliseconds(100);
+  Tell({.kind = LcoreEventKind::kTxError, .queue = slot.number, .instance = slot.instance,
+        .client = slot.client});
+}
+
 // A command that goes nowhere: its credit goes back at once, and whoever wants to know is told.
 void Pipeline::Discard(QueueSlot& slot, uint16_t number, const TxRecord& record, uint8_t status) {
   CounterBlock& counters = instances_[slot.instance]->counters;
   ++slot.discarded;
   switch (status) {
-    case SUEDE_STATUS_ERROR_MARK: counters.Add(Counter::kTxErrorMark); break;
+    case SUEDE_STATUS_ERROR_MARK:
+      counters.Add(Counter::kTxErrorMark);
+      TellTxError(slot);
+      break;
     case SUEDE_STATUS_UNKNOWN_XPU: counters.Add(Counter::kTxUnknownXpu); break;
     case SUEDE_STATUS_UNREACHABLE: counters.Add(Counter::kTxUnreachable); break;
     case SUEDE_STATUS_NO_CREDIT: counters.Add(Counter::kTxNoCredit); break;
     case SUEDE_STATUS_RESET: counters.Add(Counter::kTxReset); break;
     default: counters.Add(Counter::kTxMalformed); break;
   }
-  const bool charged = status != SUEDE_STATUS_MALFORMED && status != SUEDE_STATUS_NO_CREDIT;
+  // What is no command has no VC to give credit for; a command on a VC that is not the client's has.
+  const bool has_vc =
+      status != SUEDE_STATUS_MALFORMED || record.verdict == RecordVerdict::kCommand;
+  const bool charged = has_vc && status != SUEDE_STATUS_NO_CREDIT;
   if (charged && slot.credits.Take(record.xpuid(), record.vc(), record.lines)) {
     slot.credits.Return(record.xpuid(), record.vc(), record.lines);
   }
@@ -307,7 +325,7 @@ bool Pipeline::AnyPortHasRoom() const {
   if (instance.is_strict()) left &= paths.moving ? 0 : 1u << paths.home;
   uint32_t verdict = kNoPlane;
   while (left != 0) {
-    const uint32_t plane = paths.Choose(static_cast<PlaneMask>(left), instance.inflight_on);
+    const uint32_t plane = paths.Choose(static_cast<PlaneMask>(left), instance.inflight_on, bytes);
     if (!instance.ports[plane]->HasStageRoom()) {
       verdict = kPlaneFull;
     } else if (instance.connections[instance.ConnectionIndex(peer, plane, vc)].CanSend(bytes,

@@ -183,11 +183,28 @@ void CheckTaps(const PreflightSubject& s, std::vector<Finding>& findings) {
 void CheckMemifSockets(const PreflightSubject& s, std::vector<Finding>& findings) {
   ForDriver(s.config, "net_memif", [&](size_t i, const PortConfig& port) {
     const std::string_view role = DeviceArgument(port.device, "role");
-    if (role != "server" && role != "master") return;  // a client waits for its server
-    if (DeviceArgument(port.device, "socket-abstract") != "no") return;
+    const bool is_server = role == "server" || role == "master";
+    const std::string key = Key(i, port);
+    if (DeviceArgument(port.device, "socket-abstract") != "no") {
+      if (!is_server || !DeviceArgument(port.device, "secret").empty()) return;
+      findings.push_back(
+          {.severity = Finding::Severity::kWarning,
+           .problem = key + ": any process of this network namespace may connect to its socket, "
+                            "which has no file, and crash the endpoint",
+           .mend = "add socket=/run/suede/NAME.sock,socket-abstract=no (or secret=, at both ends)"});
+      return;
+    }
     const std::string path(DeviceArgument(port.device, "socket"));
+    const size_t before = findings.size();
     // The driver makes no directories.
-    if (!path.empty()) CheckDirectoryOf(s.machine, Key(i, port), path, false, findings);
+    CheckDirectoryOf(s.machine, key, path, false, findings);
+    const std::string directory = path.substr(0, path.rfind('/'));
+    if (findings.size() == before && !s.machine.File(directory).readable) {
+      findings.push_back(
+          {.problem = StrCat(key, ": ", s.machine.User(), " may not read ", directory),
+           .mend = StrCat("chmod u+r ", directory)});
+    }
+    if (is_server) CheckPlaceOfSocket(s.machine, key, path, findings);
   });
 }
 

@@ -1,6 +1,9 @@
 // Sockets, directories, and other processes that hold them.
 #include "preflight/check_files.h"
 
+#include <optional>
+
+#include "base/listen_address.h"
 #include "base/text.h"
 
 namespace suede {
@@ -15,6 +18,13 @@ std::string ParentOf(const std::string& path) {
 void CheckSocket(const Machine& machine, const std::string& key, const std::string& path,
                  std::vector<Finding>& findings) {
   CheckDirectoryOf(machine, key, path, true, findings);
+  CheckPlaceOfSocket(machine, key, path, findings);
+}
+
+}  // namespace
+
+void CheckPlaceOfSocket(const Machine& machine, const std::string& key, const std::string& path,
+                        std::vector<Finding>& findings) {
   const FileFacts file = machine.File(path);
   if (file.kind == FileFacts::Kind::kAbsent) return;
   if (file.kind != FileFacts::Kind::kSocket) {
@@ -26,8 +36,6 @@ void CheckSocket(const Machine& machine, const std::string& key, const std::stri
                                 "endpoint another name"});
   }
 }
-
-}  // namespace
 
 void CheckDirectoryOf(const Machine& machine, const std::string& key, const std::string& path,
                       bool made_as_needed, std::vector<Finding>& findings) {
@@ -56,6 +64,40 @@ void CheckDirectoryOf(const Machine& machine, const std::string& key, const std:
 void CheckSockets(const PreflightSubject& s, std::vector<Finding>& findings) {
   CheckSocket(s.machine, "clients.socket", s.config.clients.socket, findings);
   CheckSocket(s.machine, "management.socket", s.config.management.socket, findings);
+}
+
+void CheckHttp(const PreflightSubject& s, std::vector<Finding>& findings) {
+  const std::string& text = s.config.management.http_address;
+  const std::optional<ListenAddress> address = ParseListenAddress(text);
+  if (text.empty() || !address || address->port == 0) return;
+  const std::string why = s.machine.WhyNotListen(*address);
+  if (why.empty()) return;
+  findings.push_back({.problem = StrCat("management.http_address: ", address->text(), ": ", why),
+                      .mend = "choose another port or address; ss -ltnp shows what listens"});
+}
+
+void CheckDescriptors(const PreflightSubject& s, std::vector<Finding>& findings) {
+  // DPDK's pipes, logs and devices, and the endpoint's own sockets and timers.
+  constexpr uint64_t kOfEndpoint = 56;
+  constexpr uint64_t kOfLcore = 4;
+  constexpr uint64_t kOfPort = 8;
+  constexpr uint64_t kOfClient = 8;  // its socket, its segment, a notifier for each queue
+  const Config& config = s.config;
+  const uint64_t limit = s.machine.DescriptorLimit();
+  const uint64_t start =
+      kOfEndpoint + kOfLcore * config.lcores.size() + kOfPort * config.ports.size();
+  const uint64_t all =
+      start + kOfClient * config.clients.max_clients + config.management.max_clients;
+  if (limit >= all) return;
+  const bool starts = limit >= start;
+  findings.push_back(
+      {.severity = starts ? Finding::Severity::kWarning : Finding::Severity::kError,
+       .problem = starts ? StrCat("clients.max_clients: with ", config.clients.max_clients,
+                                  " clients it takes up to ", all,
+                                  " descriptors, and this process may open ", limit)
+                         : StrCat("ports: the endpoint takes ", start,
+                                  " descriptors to start, and this process may open ", limit),
+       .mend = StrCat("ulimit -n ", all, " (in a unit: LimitNOFILE=", all, ")")});
 }
 
 void CheckFilePrefix(const PreflightSubject& s, std::vector<Finding>& findings) {

@@ -14,6 +14,10 @@ namespace suede {
 void CheckDirectoryOf(const Machine& machine, const std::string& key, const std::string& path,
                       bool made_as_needed, std::vector<Finding>& findings);
 
+// That a server can make its socket at `path`: nobody listens there, and no other file is there.
+void CheckPlaceOfSocket(const Machine& machine, const std::string& key, const std::string& path,
+                        std::vector<Finding>& findings);
+
 }  // namespace suede
 
 #endif  // SUEDE_PREFLIGHT_CHECK_FILES_H_

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <mntent.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <pwd.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -194,6 +195,28 @@ FileFacts LinuxMachine::File(const std::string& path) const {
   facts.readable = faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0;
   facts.writable = faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
   return facts;
+}
+
+// Takes the address for a moment, and does not listen: nobody can connect meanwhile.
+std::string LinuxMachine::WhyNotListen(const ListenAddress& listen) const {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return std::strerror(errno);
+  const int on = 1;  // as a server does: connections of the last one may still linger
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(listen.port);
+  address.sin_addr.s_addr = htonl(listen.ip);
+  const bool bound = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  const std::string why = bound ? "" : std::strerror(errno);
+  close(fd);
+  return why;
+}
+
+uint64_t LinuxMachine::DescriptorLimit() const {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 }
 
 bool LinuxMachine::IsServed(const std::string& socket_path) const {

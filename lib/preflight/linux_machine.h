@@ -33,6 +33,8 @@ class LinuxMachine final : public Machine {
   std::optional<InterfaceFacts> Interface(const std::string& name) const override;
   FileFacts File(const std::string& path) const override;
   bool IsServed(const std::string& socket_path) const override;
+  std::string WhyNotListen(const ListenAddress& address) const override;
+  uint64_t DescriptorLimit() const override;
   pid_t PrefixHolder(const std::string& prefix) const override {
     return dpdk_.prefix_holder(prefix);
   }

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/listen_address.h"
+
 namespace suede {
 
 struct HugepagePool {
@@ -66,6 +68,9 @@ class Machine {
   virtual FileFacts File(const std::string& path) const = 0;
   // Whether a program listens on the Unix socket at the path.
   virtual bool IsServed(const std::string& socket_path) const = 0;
+  // Why a server cannot listen at the TCP address; empty: it can.
+  virtual std::string WhyNotListen(const ListenAddress& address) const = 0;
+  virtual uint64_t DescriptorLimit() const = 0;
   // The process that runs with the EAL file prefix; 0: none.
   virtual pid_t PrefixHolder(const std::string& prefix) const = 0;
   // Names of DPDK's drivers for virtual devices, as in net_memif.

@@ -39,12 +39,20 @@ constexpr PreflightCheck kChecks[] = {
      "With `ports[].tap` or net_tap ports, /dev/net/tun can be opened, this process has "
      "CAP_NET_ADMIN, and no other kind of interface has the name.",
      CheckTaps},
-    {"memif", "The socket of each memif server has a directory that this user may write to.",
+    {"memif",
+     "The socket of each memif has a directory that this user may read and write to, as the driver "
+     "wants it of both ends; no program listens on a server's, and no other kind of file is there. "
+     "Warns of a server whose socket has no file, so that any process may connect.",
      CheckMemifSockets},
     {"sockets",
      "The clients' and the management socket have a directory that this user may write to, or may "
      "make; no program listens on them, and no other kind of file is there.",
      CheckSockets},
+    {"http", "The address of the web server can be listened on.", CheckHttp},
+    {"descriptors",
+     "This process may open as many files as the endpoint takes to start. Warns where they are too "
+     "few for as many clients as are permitted.",
+     CheckDescriptors},
     {"prefix", "No process runs with the endpoint's EAL file prefix.", CheckFilePrefix},
 };
 

@@ -71,6 +71,8 @@ void CheckVfio(const PreflightSubject& subject, std::vector<Finding>& findings);
 void CheckInterfaces(const PreflightSubject& subject, std::vector<Finding>& findings);
 void CheckTaps(const PreflightSubject& subject, std::vector<Finding>& findings);
 void CheckMemifSockets(const PreflightSubject& subject, std::vector<Finding>& findings);
+void CheckHttp(const PreflightSubject& subject, std::vector<Finding>& findings);
+void CheckDescriptors(const PreflightSubject& subject, std::vector<Finding>& findings);
 void CheckSockets(const PreflightSubject& subject, std::vector<Finding>& findings);
 void CheckFilePrefix(const PreflightSubject& subject, std::vector<Finding>& findings);
 

@@ -20,7 +20,11 @@ namespace suede {
   X(CompletionLost, "completion_lost", "A completion found no room in a client's ring")    \
   X(EventsLost, "events_lost", "Events were lost: there were too many at once")            \
   X(ConfigChanged, "config_changed", "The configuration in effect was changed")            \
-  X(PlaneChange, "plane_change", "A plane of an instance went up or down, or a plane to a peer")
+  X(PlaneChange, "plane_change", "A plane of an instance went up or down, or a plane to a peer") \
+  X(TxError, "tx_error", "A client handed over a command with the error mark")             \
+  X(QueueBroken, "queue_broken", "A queue is served no more: its indices were nonsense")   \
+  X(HelloMismatch, "hello_mismatch", "A peer is configured otherwise")                     \
+  X(PeerFence, "peer_fence", "A peer was asked what arrived on a plane that went down")
 
 enum class RegisterEvent : uint8_t {
 #define SUEDE_REGISTER_EVENT_ID(id, name, sentence) k##id,

@@ -38,7 +38,9 @@ enum class Severity : uint8_t {
   X(TxUnknownXpu, "tx_drop_unknown_xpu_total", Error, "Commands for an XPU that is no peer")       \
   X(TxNoCredit, "tx_drop_no_credit_total", Error, "Commands sent without credit")                  \
   X(TxUnreachable, "tx_drop_unreachable_total", Drop,                                              \
-    "Commands given up: destination unreachable")                                                  \
+    "Commands given up: destination unreachable, never sent or never delivered")                   \
+  X(TxInDoubt, "tx_drop_in_doubt_total", Drop,                                                     \
+    "Commands given up: sent, and nobody knows whether they arrived")                              \
   X(TxPeerReset, "tx_drop_peer_reset_total", Drop, "Commands given up: the peer restarted")        \
   X(TxReset, "tx_drop_reset_total", Drop, "Commands discarded by a client's reset")                \
   X(Completions, "completions_total", Info, "Completions reported to clients")                     \
@@ -59,6 +61,8 @@ enum class Severity : uint8_t {
   X(RxNacks, "rx_nacks_total", Info, "NACKs received, alone or with commands")                     \
   X(RxControlPdus, "rx_control_pdus_total", Info, "Control PDUs received")                         \
   X(RxRpsnInvalid, "rx_rpsn_invalid_total", Error, "Acknowledgements of what was never sent")      \
+  X(RxRpsnImplausible, "rx_rpsn_implausible_total", Error,                                         \
+    "Acknowledgements on PDUs whose own PSN cannot be the peer's")                                 \
   X(RxNotSue, "rx_drop_not_sue_total", Drop, "Frames that match no rule of SUE")                   \
   X(RxTruncated, "rx_drop_truncated_total", Drop, "Frames whose lengths run past their end")       \
   X(RxIpHeader, "rx_drop_ip_header_total", Drop, "Frames with an IP header that cannot be")        \
@@ -83,6 +87,12 @@ enum class Severity : uint8_t {
   X(RxControlMalformed, "rx_drop_control_malformed_total", Drop, "Control PDUs that do not parse") \
   X(HelloMismatch, "hello_mismatch_total", Error,                                                  \
     "HELLOs of a peer that does not agree with us")                                                \
+  X(RxHelloUnverified, "rx_hello_unverified_total", Info,                                          \
+    "HELLOs with an identity that is not the peer's as known, and no proof that it is")            \
+  X(RxAssociation, "rx_drop_association_total", Drop,                                              \
+    "Control PDUs that do not name the association with their sender")                             \
+  X(Desynchronized, "desynchronized_total", Error,                                                 \
+    "Associations begun anew because sequence numbers were out of step")                           \
   X(PlaneDeaths, "plane_deaths_total", Error, "Times that a plane to a peer was found dead")       \
   X(PlaneReturns, "plane_ups_total", Info, "Times that a plane to a peer came up")                 \
   X(TxMoved, "tx_moved_pdus_total", Info,                                                          \
@@ -90,10 +100,10 @@ enum class Severity : uint8_t {
   X(TxFences, "tx_fences_total", Info, "FENCEs sent")                                              \
   X(RxFences, "rx_fences_total", Info, "FENCEs answered")                                          \
   X(RxBeforeHello, "rx_drop_before_hello_total", Drop,                                             \
-    "Sequenced PDUs of a peer that has not shown yet that it knows this boot")                     \
+    "Sequenced PDUs of a peer with which there is no association yet")                          \
   X(RxFenced, "rx_drop_fenced_total", Drop, "Sequenced PDUs of a generation that has ended")       \
   X(RxPlaneStale, "rx_plane_stale_total", Info,                                                    \
-    "PLANEs, FENCEs and FENCEDs that were stragglers or of another boot")                          \
+    "PLANEs, FENCEs and FENCEDs that were stragglers")                          \
   X(BusyCycles, "busy_cycles_total", Info, "Cycles that an lcore spent in turns that found work")  \
   X(IdleCycles, "idle_cycles_total", Info,                                                         \
     "Cycles that an lcore spent in other turns, and waiting")                                      \

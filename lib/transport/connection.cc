@@ -1,6 +1,7 @@
 #include "transport/connection.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 
 namespace suede {
@@ -8,6 +9,10 @@ namespace {
 
 // A pause or timeout doubles at most this often; the configured maximum bounds it before that.
 constexpr int kMaxDoublings = 16;
+// Answers that bring a lost connection back: of a device that has given back what was given up, and
+// of one that has not.
+constexpr int kAnswers = 2;
+constexpr int kAnswersWhileHeld = 8;
 
 Duration Doubled(Duration base, int times, Duration limit) {
   return std::min(limit, base * (int64_t{1} << std::min(times, kMaxDoublings)));
@@ -27,7 +32,10 @@ void Connection::OnSend(Pdu* pdu, Time now, const TransportParams& params) {
 
 Pdu* Connection::TakeRetransmission(Time now, const TransportParams& params) {
   Pdu* pdu = retransmit_next_;
-  if (pdu == unacked_.head()) Rearm(now, params);
+  if (pdu == unacked_.head() && resend_rearms_) {
+    resend_rearms_ = false;
+    Rearm(now, params);
+  }
   retransmit_next_ = pdu->next;
   pdu->retransmitted = true;
   pdu->NoteSent(now);
@@ -36,31 +44,45 @@ Pdu* Connection::TakeRetransmission(Time now, const TransportParams& params) {
 
 RpsnVerdict Connection::OnAck(Psn rpsn, Time now, const TransportParams& params, PduList& acked) {
   const int ahead = rpsn.Next().DistanceFrom(oldest_unacked());
-  if (ahead > static_cast<int>(unacked_count_)) return RpsnVerdict::kOutOfWindow;
-  if (lost_) return Resume(ahead);
-  if (ahead <= 0) return RpsnVerdict::kNothingNew;
+  if (ahead <= 0 || ahead > static_cast<int>(unacked_count_) || lost_) [[unlikely]] {
+    NoteStep(rpsn.Next(), ahead, params);
+    // One that is behind an answer was sent before that.
+    if (lost_ && rpsn.Next().IsAfter(answer_)) answers_ = 0;
+    return ahead > static_cast<int>(unacked_count_) ? RpsnVerdict::kOutOfWindow
+                                                    : RpsnVerdict::kNothingNew;
+  }
   Acknowledge(static_cast<uint32_t>(ahead), now, params, acked);
   return RpsnVerdict::kProgress;
 }
 
 RpsnVerdict Connection::OnNack(Psn rpsn, Time now, const TransportParams& params, PduList& acked) {
+  if (lost_) [[unlikely]] return OnAnswer(rpsn, now, params);
   const int ahead = rpsn.DistanceFrom(oldest_unacked());
+  NoteStep(rpsn, ahead, params);
   if (ahead > static_cast<int>(unacked_count_)) return RpsnVerdict::kOutOfWindow;
   if (ahead < 0) return RpsnVerdict::kNothingNew;  // the past: overtaken by a later ACK
-  if (lost_) return Resume(ahead);
   if (ahead > 0) Acknowledge(static_cast<uint32_t>(ahead), now, params, acked);
   const RpsnVerdict verdict = ahead > 0 ? RpsnVerdict::kProgress : RpsnVerdict::kNothingNew;
   if (unacked_count_ == 0 || paused_ || frozen_) return verdict;
+  const Duration round = srtt_ns_ != 0 ? Duration(srtt_ns_) : rto(params);
   const bool heeded = nack_heeded_ && nack_heeded_psn_ == rpsn &&
-                      now - nack_heeded_at_ < Duration(srtt_ns_ != 0 ? srtt_ns_ : 1);
+                      now - nack_heeded_at_ < Doubled(round, tries_, params.rto_max);
   if (!heeded) {
     nack_heeded_ = true;
     nack_heeded_psn_ = rpsn;
     nack_heeded_at_ = now;
+    // The timeout runs on: a PDU that is lost each time has to become one that cannot pass.
     GoBack(now);
-    Rearm(now, params);
   }
   return verdict;
+}
+
+void Connection::NoteStep(Psn named, int ahead, const TransportParams& params) {
+  const bool never_sent = ahead > static_cast<int>(unacked_count_);
+  if (!never_sent && ahead >= -static_cast<int>(params.window_pdus) - 1) [[likely]] return;
+  out_of_step_ = true;
+  names_other_ = true;
+  named_ = named;
 }
 
 RpsnVerdict Connection::OnNotReady(Psn psn, Duration wait, Time now, const TransportParams& params,
@@ -69,7 +91,8 @@ RpsnVerdict Connection::OnNotReady(Psn psn, Duration wait, Time now, const Trans
   if (ahead > static_cast<int>(unacked_count_)) return RpsnVerdict::kOutOfWindow;
   if (ahead < 0 || unacked_count_ == 0 || lost_) return RpsnVerdict::kNothingNew;
   if (ahead > 0) Acknowledge(static_cast<uint32_t>(ahead), now, params, acked);
-  if (unacked_count_ != 0 && !frozen_) {
+  // While it waits nothing is sent that another one could answer: it is a copy.
+  if (unacked_count_ != 0 && !frozen_ && !paused_) {
     paused_ = true;
     retransmit_next_ = nullptr;
     tries_ = 0;  // the far side lives: this is no loss
@@ -85,12 +108,35 @@ void Connection::OnReady(Psn psn, Time now) {
   deadline_ = now;
 }
 
-void Connection::OnGap(Time now, const TransportParams& params) {
-  if (not_ready_) return;
+void Connection::WantNack(Time now, const TransportParams& params) {
   if (nack_sent_ && now - nack_at_ < params.nack_timeout) return;
   nack_sent_ = true;
   nack_pending_ = true;
   nack_at_ = now;
+}
+
+void Connection::OnAnnounced(Psn psn, Time now, const TransportParams& params) {
+  if (gap_due_ == kNever) {
+    const Duration allowance = params.reorder_allowance;
+    gap_due_ = now + (srtt_ns_ != 0 ? std::min(allowance, Duration(srtt_ns_)) : allowance);
+    gap_begin_ = expected_;
+    gap_end_ = psn;
+    if (gap_due_ <= now) OnGapDue(now, params);
+  } else if (psn.IsAfter(gap_end_)) {
+    gap_end_ = psn;
+  }
+}
+
+// While data goes on coming, nothing of it is known to be lost.
+void Connection::OnGapDue(Time now, const TransportParams& params) {
+  const bool goes_on = expected_ != gap_begin_;
+  const Psn end = gap_end_;
+  gap_due_ = kNever;
+  if (receive_closed_ || !end.IsAfter(expected_)) return;
+  if (goes_on) return OnAnnounced(end, now, params);
+  // One that waits for room is told so, and asks now and then: that has to be answered.
+  if (not_ready_ && nack_sent_ && now - nack_at_ < params.rto_max) return;
+  WantNack(now, params);
 }
 
 RpsnField Connection::TakeRpsn() {
@@ -105,6 +151,7 @@ RpsnField Connection::TakeRpsn() {
 }
 
 TimerVerdict Connection::OnTimer(Time now, const TransportParams& params) {
+  if (now >= gap_due_) OnGapDue(now, params);
   if (now < deadline_) return TimerVerdict::kNothing;
   if (frozen_) {
     deadline_ = kNever;
@@ -126,29 +173,68 @@ TimerVerdict Connection::OnTimer(Time now, const TransportParams& params) {
   }
   GoBack(now);
   Rearm(now, params);
+  resend_rearms_ = true;
   return TimerVerdict::kRetransmit;
 }
 
 void Connection::GiveUp(Time now, const TransportParams& params, PduList& given_up) {
+  given_up_vcs_ = 0;
+  for (const Pdu* pdu = unacked_.head(); pdu != nullptr; pdu = pdu->next) {
+    given_up_vcs_ = static_cast<uint8_t>(given_up_vcs_ | 1u << pdu->vc);
+  }
   given_up.Append(unacked_);
   retransmit_next_ = nullptr;
   recovering_ = false;
   unacked_bytes_ = 0;
   paused_ = false;
   lost_ = true;
+  probing_ = false;
+  answers_ = 0;
+  probes_ = 0;
   deadline_ = now + params.rto_max;
 }
 
-RpsnVerdict Connection::Resume(int ahead) {
-  if (!probe_answered_ || ahead < 0) return RpsnVerdict::kNothingNew;
-  next_psn_ = oldest_unacked().Plus(ahead);
+uint8_t Connection::ProbeVc() const {
+  unsigned left = given_up_vcs_;
+  if (left == 0) return 0;
+  for (int skip = answers_ % std::popcount(left); skip != 0; --skip) left &= left - 1;
+  return static_cast<uint8_t>(std::countr_zero(left));
+}
+
+void Connection::OnProbeSent(bool held) {
+  probing_ = true;
+  held_ = held;
+  ++probes_;
+}
+
+RpsnVerdict Connection::OnAnswer(Psn expected, Time now, const TransportParams& params) {
+  const int ahead = expected.DistanceFrom(oldest_unacked());
+  NoteStep(expected, ahead, params);
+  if (answers_ != 0 && answer_ != expected) answers_ = 0;
+  if (!probing_) return RpsnVerdict::kNothingNew;
+  probing_ = false;
+  answer_ = expected;
+  ++answers_;
+  const int wanted = held_ ? kAnswersWhileHeld : kAnswers;
+  if (answers_ >= std::max(wanted, std::popcount(given_up_vcs_))) {
+    Resume();
+    return RpsnVerdict::kResumed;
+  }
+  // The next one soon, but later than the far side may keep silent about the same PSN.
+  deadline_ = std::min(deadline_, now + std::min(params.rto_max, 2 * params.nack_timeout));
+  return RpsnVerdict::kNothingNew;
+}
+
+void Connection::Resume() {
+  next_psn_ = answer_;
   unacked_count_ = 0;
   lost_ = false;
-  probe_answered_ = false;
+  out_of_step_ = false;
+  names_other_ = false;
   tries_ = 0;
   refusals_ = 0;
+  nack_heeded_ = false;
   deadline_ = kNever;
-  return RpsnVerdict::kResumed;
 }
 
 void Connection::Freeze() {
@@ -188,11 +274,12 @@ void Connection::Restart(Psn first, PduList& rest) {
   tries_ = 0;
   refusals_ = 0;
   lost_ = false;
-  probe_answered_ = false;
   paused_ = false;
   frozen_ = false;
   recovering_ = false;
   nack_heeded_ = false;
+  out_of_step_ = false;
+  names_other_ = false;
 }
 
 void Connection::OpenReceive(Psn first) {
@@ -203,6 +290,7 @@ void Connection::OpenReceive(Psn first) {
   nack_pending_ = false;
   nack_sent_ = false;
   not_ready_ = false;
+  gap_due_ = kNever;
 }
 
 void Connection::Reset(PduList& given_up) {
@@ -235,6 +323,7 @@ void Connection::Acknowledge(uint32_t count, Time now, const TransportParams& pa
   tries_ = 0;
   refusals_ = 0;
   paused_ = false;
+  out_of_step_ = false;
   if (const std::optional<Duration> sample = RttSample(*newest, now)) OnRttSample(*sample, params);
   Rearm(now, params);
 }
@@ -271,6 +360,7 @@ void Connection::Rearm(Time now, const TransportParams& params) {
 }
 
 void Connection::OnNewParams(Time now, const TransportParams& params) {
+  if (gap_due_ != kNever) gap_due_ = std::min(gap_due_, now + params.reorder_allowance);
   if (deadline_ == kNever) return;
   const bool waits = lost_ || paused_;
   deadline_ = std::min(deadline_, now + (waits ? params.rto_max

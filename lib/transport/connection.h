@@ -6,7 +6,9 @@
 #ifndef SUEDE_TRANSPORT_CONNECTION_H_
 #define SUEDE_TRANSPORT_CONNECTION_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 
 #include "base/psn.h"
@@ -22,7 +24,7 @@ enum class RpsnVerdict : uint8_t {
   kNothingNew,   // nothing that was not known
   kProgress,     // PDUs were acknowledged
   kResumed,      // the connection had been lost and is in step again
-  kOutOfWindow,  // names a PSN that was never sent: ignored
+  kOutOfWindow,  // names a PSN that was never sent: changes nothing
 };
 
 // What becomes of a received sequenced PDU.
@@ -84,8 +86,26 @@ class Connection {
 
   // ---- What the far side says of our PDUs. Acknowledged PDUs are moved to `acked`.
 
+  // Whether the far side may have sent a PDU with this PSN: one that it may not have says nothing of
+  // ours. Who sends blindly has to guess it, too. A probe is one further ahead than all else.
+  bool IsPlausible(Psn psn, const TransportParams& params) const {
+    const int span = std::max<int>(peer_window_, static_cast<int>(params.window_pdus)) + 1;
+    return receive_closed_ || std::abs(psn.DistanceFrom(expected_)) <= span;
+  }
+  // As the far side has told its window; before that, and where it tells none, it is the largest.
+  void SetPeerWindow(uint32_t pdus) {
+    peer_window_ = static_cast<uint16_t>(
+        pdus == 0 ? kMaxWindowPdus : std::min<uint32_t>(pdus, kMaxWindowPdus));
+  }
+  // Such a PDU has come.
+  void OnImplausible() { out_of_step_ = true; }
+  // Since the far side last acknowledged something, it has named PSNs that were never sent, or sent
+  // such that it could not have. Where the tries are used up as well, the two are out of step.
+  bool desynchronized() const { return out_of_step_; }
+
   RpsnVerdict OnAck(Psn rpsn, Time now, const TransportParams& params, PduList& acked);
-  // A NACK inside the window starts a retransmission, once per round trip for the same rpsn.
+  // A NACK inside the window starts a retransmission, once per round trip for the same rpsn, and
+  // before a round trip was measured once per retransmission timeout.
   RpsnVerdict OnNack(Psn rpsn, Time now, const TransportParams& params, PduList& acked);
   // The far side had no room for PSN `psn`: pauses for `wait`, which is not counted as a try.
   RpsnVerdict OnNotReady(Psn psn, Duration wait, Time now, const TransportParams& params,
@@ -110,9 +130,13 @@ class Connection {
     nack_sent_ = nack_pending_;  // one that is yet to leave will name the new expected PSN
     not_ready_ = false;
   }
-  // A PDU ahead of the expected one was dropped, or an unsequenced one showed that the tail is
-  // missing: asks for a NACK unless one is under way.
-  void OnGap(Time now, const TransportParams& params);
+  // A PDU ahead of the expected one was dropped: asks for a NACK unless one is under way.
+  void OnGap(Time now, const TransportParams& params) {
+    if (!not_ready_) WantNack(now, params);
+  }
+  // An unsequenced PDU with a PSN ahead of the expected one has come: the tail is missing, or was
+  // overtaken. If nothing has come for the reordering allowance, OnTimer asks for a NACK.
+  void OnAnnounced(Psn psn, Time now, const TransportParams& params);
   // A PDU from behind was dropped: acknowledge at once.
   void OnDuplicate() { ack_now_ = true; }
   // The expected PDU found no room: until it does, gaps are no reason for a NACK.
@@ -134,7 +158,8 @@ class Connection {
   // ---- Time.
 
   // When OnTimer wants to be called; kNever where nothing is outstanding.
-  Time deadline() const { return deadline_; }
+  Time deadline() const { return std::min(deadline_, gap_due_); }
+  // Afterwards an acknowledgement may be owed.
   TimerVerdict OnTimer(Time now, const TransportParams& params);
   // The parameters were changed: no wait that has begun goes on for longer than `params` permit.
   void OnNewParams(Time now, const TransportParams& params);
@@ -142,12 +167,26 @@ class Connection {
   // ---- Losing the far side.
 
   // Gives up everything in flight (to `given_up`). The connection is then lost: it sends nothing
-  // new and asks to probe. Once a probe was answered, the next ACK or NACK tells which of the PDUs
-  // the far side had accepted, and PSNs go on from there, so that nothing is delivered twice and
-  // nothing is mistaken. What comes before the answer does not count: it may have been sent while
-  // given-up PDUs were still on their way, to be accepted after it.
+  // new and asks to probe. What answers a probe is a NACK, which names the PSN that the far side
+  // expects; PSNs go on from there, wherever it is, so that nothing is delivered twice and nothing
+  // is mistaken. Given-up PDUs may still be on their way, to be accepted after an answer was sent:
+  // a probe travels behind them, in the class of each VC that they had in turn, and it takes at
+  // least two equal answers to two probes to go on.
   void GiveUp(Time now, const TransportParams& params, PduList& given_up);
-  void OnProbeAnswered() { probe_answered_ = lost_; }
+  // The probe is an unsequenced PDU with this PSN, in the class of this VC's PDUs: one behind the next
+  // one's. The far side may be elsewhere in the number space, and answers only what is ahead of it:
+  // every second probe goes behind the PSN that it has named, or to one quarter after the other.
+  Psn ProbePsn() const {
+    if ((probes_ & 1) == 0) return next_psn_.Plus(1);
+    return names_other_ ? named_.Plus(1) : next_psn_.Plus(1 + ((probes_ / 2 % 3 + 1) << 14));
+  }
+  uint8_t ProbeVc() const;
+  // It has left. `held`: the device has not given the given-up PDUs back. One that gives back late
+  // must not keep the connection lost, but it takes many answers then.
+  void OnProbeSent(bool held);
+  // The PSN of an unsequenced PDU that is no probe. Of a lost connection it is one that the far side
+  // is not behind of: it must not answer it.
+  Psn UnsequencedPsn() const { return lost_ ? oldest_unacked() : next_psn_; }
   bool lost() const { return lost_; }
   // Whether it waits because the far side was not ready.
   bool paused() const { return paused_; }
@@ -175,6 +214,8 @@ class Connection {
 
   // ---- Starting over.
 
+  // Whether anything was ever accepted.
+  bool accepted_any() const { return accepted_any_; }
   // Whether either direction has ever got anywhere.
   bool HasHistory() const { return accepted_any_ || acked_any_; }
   // The same, or the far side may have got something of which we do not know it.
@@ -205,8 +246,13 @@ class Connection {
   void CheckInvariants(const TransportParams& params) const;
 
  private:
-  // The far side of a lost connection expects the PSN `ahead` after the oldest in doubt.
-  RpsnVerdict Resume(int ahead);
+  // What an rpsn that names `expected` says to a lost connection.
+  RpsnVerdict OnAnswer(Psn expected, Time now, const TransportParams& params);
+  void Resume();
+  // The far side names as the next PSN one that is `ahead` of the oldest in flight.
+  void NoteStep(Psn named, int ahead, const TransportParams& params);
+  void WantNack(Time now, const TransportParams& params);
+  void OnGapDue(Time now, const TransportParams& params);
   // Moves the `count` oldest PDUs to `acked`.
   void Acknowledge(uint32_t count, Time now, const TransportParams& params, PduList& acked);
   void OnRttSample(Duration sample, const TransportParams& params);
@@ -229,7 +275,9 @@ class Connection {
   bool lost_ : 1 = false;    // see GiveUp; unacked_count_ PDUs before next_psn_ are in doubt
   bool paused_ : 1 = false;  // the far side is not ready; deadline_ ends it
   bool frozen_ : 1 = false;  // see Freeze
-  bool probe_answered_ = false;
+  bool resend_rearms_ : 1 = false;  // the timeout counts from when the oldest has left again
+  bool names_other_ : 1 = false;    // the far side has named a PSN that was never sent: named_
+  bool out_of_step_ : 1 = false;    // see desynchronized
   bool receive_closed_ = false;  // see CloseReceive
   bool ack_now_ = false;
   bool nack_pending_ = false;
@@ -250,6 +298,18 @@ class Connection {
   Time went_back_at_{};     // while recovering_
   uint32_t resent_ = 0;
   Psn recovery_end_;
+  Time gap_due_ = kNever;  // see OnAnnounced
+  Psn gap_end_;            // the PSN that was announced,
+  Psn gap_begin_;          // and the expected one when it was looked at last
+  uint16_t peer_window_ = kMaxWindowPdus;
+  // While lost_.
+  bool probing_ : 1 = false;  // a probe has left, and has no answer yet
+  bool held_ : 1 = false;     // see OnProbeSent
+  uint8_t probes_ = 0;
+  uint8_t answers_ = 0;       // equal ones in a row
+  uint8_t given_up_vcs_ = 0;  // a mask
+  Psn answer_;
+  Psn named_;
 };
 
 }  // namespace suede

@@ -3,49 +3,109 @@
 #include <algorithm>
 
 namespace suede {
+namespace {
 
-bool Handshake::OnTimer(Time now, const TransportParams& params) {
-  if (now < deadline_) return false;
-  if (open_ || tries_ >= params.hello_tries) {
-    open_ = true;
-    greeting_ = false;
+constexpr uint8_t kMostTries = 250;
+
+}  // namespace
+
+void Handshake::Begin(SecretNumbers& numbers, bool plain) {
+  own_ = numbers.Next();
+  nonce_ = numbers.Next();
+  open_ = plain_ = plain;
+}
+
+void Handshake::OnDemand(Time now) {
+  if (open_ || greeting_) return;
+  greeting_ = true;
+  tries_ = 0;
+  heard_at_ = now;
+  deadline_ = now;
+}
+
+Duration Handshake::Wait(const TransportParams& params, Duration idle) const {
+  const int doublings = std::clamp(tries_ - static_cast<int>(params.hello_tries), 0, 24);
+  return std::min(params.hello_timeout * (int64_t{1} << doublings),
+                  std::max(idle, params.hello_timeout));
+}
+
+HandshakeTimerVerdict Handshake::OnTimer(Time now, const TransportParams& params, Duration idle,
+                                         Duration patience) {
+  if (now < deadline_) return {};
+  if (open_ && !plain_ && !refused_) {
     deadline_ = kNever;
-    return false;
+    return {};
   }
-  ++tries_;
-  deadline_ = now + params.hello_timeout;
-  return true;
+  if (plain_) {
+    deadline_ = now + idle;
+    return {.hello = true};
+  }
+  if (has_data_come_) {
+    has_data_come_ = false;
+    if (!speaks_hello_ && ++evidence_ >= params.hello_tries) {
+      open_ = plain_ = true;
+      greeting_ = false;
+      deadline_ = now + idle;
+      return {.plain = true};
+    }
+  }
+  if (tries_ < kMostTries) ++tries_;
+  const bool silent = !refused_ && now - heard_at_ >= patience;
+  deadline_ = now + Wait(params, refused_ || silent ? idle : std::min(params.rto_max, idle));
+  return {.hello = true, .probe = tries_ > 1 && !speaks_hello_, .silent = silent};
 }
 
 void Handshake::OnNewParams(Time now, const TransportParams& params) {
   if (deadline_ != kNever) deadline_ = std::min(deadline_, now + params.hello_timeout);
 }
 
-HelloVerdict Handshake::OnHello(const HelloFacts& hello, uint32_t own_epoch, bool has_history) {
+HelloVerdict Handshake::OnHello(const Hello& hello, Time now, SecretNumbers& numbers) {
   HelloVerdict verdict;
-  const bool known = peer_epoch_ != 0;
-  // Epochs grow with time, compared modulo 2^32: an older one is a straggler of an earlier boot.
-  if (known && static_cast<int32_t>(hello.epoch - peer_epoch_) < 0) return verdict;
-  if (hello.epoch != peer_epoch_) {
-    verdict.reset = known || (has_history && !hello.continuing);
-    peer_epoch_ = hello.epoch;
+  const bool known = peer_ != 0 && hello.identities.own == peer_;
+  verdict.verified = hello.echo == nonce_;
+  verdict.stranger = !known && !verdict.verified;
+  if (verdict.stranger) return verdict;
+  heard_at_ = now;
+  if (verdict.verified) {
+    nonce_ = numbers.Next();
+    speaks_hello_ = true;
+    evidence_ = 0;
   }
-  const bool knows_us = hello.peer_epoch == own_epoch;
-  if (verdict.reset && !knows_us) {
-    open_ = false;
-    greeting_ = false;
-    tries_ = 0;
-    deadline_ = kNever;
+  if (!known) {
+    verdict.new_peer = true;
+    peer_ = hello.identities.own;
+    open_ = plain_ = refused_ = false;
   }
-  if (knows_us) OnKnown();
-  verdict.reply = hello.reply_wanted;
+  verdict.knows_us = hello.identities.peer == own_;
   return verdict;
 }
 
-void Handshake::OnKnown() {
+bool Handshake::Agree() {
+  const bool news = !open_;
   open_ = true;
-  greeting_ = false;
+  greeting_ = refused_ = false;
+  tries_ = 0;
   deadline_ = kNever;
+  return news;
+}
+
+void Handshake::Refuse(Time now, const TransportParams& params) {
+  if (refused_) return;
+  refused_ = true;
+  tries_ = 0;
+  deadline_ = now + params.hello_timeout;
+}
+
+void Handshake::OnData(Time now) {
+  has_data_come_ = true;
+  heard_at_ = now;
+}
+
+void Handshake::StartOver(Time now, SecretNumbers& numbers) {
+  own_ = numbers.Next();
+  nonce_ = numbers.Next();
+  open_ = greeting_ = false;
+  OnDemand(now);
 }
 
 }  // namespace suede

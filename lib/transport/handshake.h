@@ -1,68 +1,96 @@
-// Getting to know a peer's boot, so that its restart is recognised (docs/control-pdus.md, HELLO).
+// Making an association with a peer (docs/control-pdus.md, HELLO): which two boots speak, so that a
+// restart is recognised and nothing of a former boot is taken for this one's.
 //
-// Connections are static: both ends start with PSN 0. A restarted endpoint starts with PSN 0 again,
-// which its peers would take for duplicates. So before it sends the first sequenced PDU to a peer
-// an instance says which boot it is, in a HELLO, and holds its data until the peer has said that it
-// knows, or until a few tries have had no answer: then the peer does not speak HELLO and the
-// connection is used as it is. One Handshake per {instance, port, peer}; owned by one lcore.
+// Takes facts and the time, returns verdicts and a deadline; sends nothing, reads no clock. One
+// Handshake per {instance, peer}; owned by one lcore.
 #ifndef SUEDE_TRANSPORT_HANDSHAKE_H_
 #define SUEDE_TRANSPORT_HANDSHAKE_H_
 
 #include <cstdint>
 
+#include "base/secret_numbers.h"
 #include "base/time.h"
 #include "transport/params.h"
+#include "wire/control_pdu.h"
 
 namespace suede {
 
-// The part of a HELLO that the handshake lives on.
-struct HelloFacts {
-  uint32_t epoch = 0;       // the sender's boot, never 0
-  uint32_t peer_epoch = 0;  // the receiver's boot as the sender knows it; 0: not yet
-  bool reply_wanted = false;
-  bool continuing = false;  // the sender has accepted sequenced PDUs of ours, or sent some
+struct HelloVerdict {
+  bool stranger = false;  // neither known nor verified: it changes nothing, and is asked to prove itself
+  bool new_peer = false;  // its identity is a new one: what was counted with the last one is over
+  bool verified = false;  // it answers a HELLO of ours
+  bool knows_us = false;  // it names our identity
 };
 
-struct HelloVerdict {
-  bool reset = false;  // the peer has restarted: reset its connections
-  bool reply = false;  // answer with a HELLO
+struct HandshakeTimerVerdict {
+  bool hello = false;   // say HELLO, and ask for a reply
+  bool probe = false;   // and probe its connections: a plain peer answers that
+  bool plain = false;   // it does not speak HELLO: its connections go by what it has answered
+  bool silent = false;  // it has given no answer of any kind for too long
 };
 
 class Handshake {
  public:
-  // Whether sequenced PDUs may leave.
-  bool open() const { return open_; }
+  // Draws what is random; `plain`: the peer is known not to speak HELLO.
+  void Begin(SecretNumbers& numbers, bool plain);
 
-  // A PDU waits for this peer: starts greeting if nothing has.
-  void OnDemand(Time now) {
-    if (!open_ && !greeting_) {
-      greeting_ = true;
-      deadline_ = now;
-    }
-  }
+  // Whether sequenced PDUs may leave and are accepted: both ends have agreed, or the peer is plain.
+  bool open() const { return open_; }
+  bool plain() const { return plain_; }
+  // Whether both ends have agreed: control PDUs are between these two boots.
+  bool associated() const { return open_ && !plain_; }
+  Identities identities() const { return {.own = own_, .peer = peer_}; }
+  uint64_t nonce() const { return nonce_; }
+  // Of generation 0, as this association's HELLOs say them.
+  const VcPsns& first() const { return first_; }
+  void SetFirst(const VcPsns& first) { first_ = first; }
+
+  // A PDU waits for this peer, or the peer is to prove itself: starts greeting if nothing has.
+  void OnDemand(Time now);
 
   // When OnTimer wants to be called.
   Time deadline() const { return deadline_; }
-  // True: send a HELLO that wants a reply. May open the handshake when the tries are used up.
-  bool OnTimer(Time now, const TransportParams& params);
+  // `idle`: the longest wait between HELLOs to a peer that is plain, silent or does not fit;
+  // `patience`: silence for so long is too long.
+  HandshakeTimerVerdict OnTimer(Time now, const TransportParams& params, Duration idle,
+                                Duration patience);
+  // Nothing can be said: looks again at `time`, and until then no silence counts.
+  void Hold(Time time) { deadline_ = heard_at_ = time; }
+  // Which of the four quarters of the number space the next probe is to try: the peer may expect
+  // any PSN, and answers what is ahead of that.
+  uint32_t probe_quarter() const { return tries_ & 3; }
   // The parameters were changed: a wait that has begun ends no later than `params` have it.
   void OnNewParams(Time now, const TransportParams& params);
 
-  // A HELLO came. `own_epoch` is this boot's; `has_history` whether PDUs were exchanged with the
-  // peer.
-  HelloVerdict OnHello(const HelloFacts& hello, uint32_t own_epoch, bool has_history);
+  // A HELLO came. Where it knows us and fits, Agree follows; where it does not fit, Refuse.
+  HelloVerdict OnHello(const Hello& hello, Time now, SecretNumbers& numbers);
+  // True where that is news: the peer's first PSNs are those of this HELLO.
+  bool Agree();
+  // It does not fit: it is asked again, with longer and longer waits.
+  void Refuse(Time now, const TransportParams& params);
+  // A data PDU of a peer came with which there is no association: it is there, and may be plain.
+  void OnData(Time now);
 
-  // Something other than a HELLO has shown that the peer knows this boot.
-  void OnKnown();
-
-  uint32_t peer_epoch() const { return peer_epoch_; }
+  // The connections are out of step: begins another association with the same peer.
+  void StartOver(Time now, SecretNumbers& numbers);
 
  private:
+  Duration Wait(const TransportParams& params, Duration idle) const;
+
+  uint64_t own_ = 0;
+  uint64_t peer_ = 0;
+  uint64_t nonce_ = 0;
   Time deadline_ = kNever;
-  uint32_t peer_epoch_ = 0;
-  uint8_t tries_ = 0;
+  Time heard_at_{};  // or since when it is asked
+  VcPsns first_{};
+  uint8_t tries_ = 0;      // HELLOs without an answer
+  uint8_t evidence_ = 0;   // of these, ones after which data PDUs came
   bool open_ = false;
+  bool plain_ = false;
   bool greeting_ = false;
+  bool refused_ = false;
+  bool speaks_hello_ = false;  // has been verified once: never plain
+  bool has_data_come_ = false; // since the last HELLO
 };
 
 }  // namespace suede

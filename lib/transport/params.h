@@ -2,10 +2,10 @@
 #ifndef SUEDE_TRANSPORT_PARAMS_H_
 #define SUEDE_TRANSPORT_PARAMS_H_
 
-#include <chrono>
 #include <cstdint>
 
 #include "base/time.h"
+#include "base/transport_defaults.h"
 
 namespace suede {
 
@@ -14,18 +14,22 @@ enum class PsnScope : uint8_t { kPort = 0, kVc = 1 };
 
 struct TransportParams {
   PsnScope psn_scope = PsnScope::kPort;
-  uint32_t window_pdus = 512;         // 1 to kMaxWindowPdus
-  uint32_t window_bytes = 1u << 20;   // octets of commands in flight
-  uint32_t ack_every_pdus = 32;       // a stand-alone ACK after this many PDUs without one
-  Duration ack_delay = std::chrono::microseconds(20);     // or after this long
-  Duration nack_timeout = std::chrono::microseconds(500);
-  Duration rto_initial = std::chrono::milliseconds(5);    // before the first RTT is known
-  Duration rto_min = std::chrono::milliseconds(1);
-  Duration rto_max = std::chrono::milliseconds(200);
-  uint32_t max_tries = 10;             // timeouts in a row before the plane is unreachable
-  Duration not_ready_backoff = std::chrono::microseconds(100);
-  Duration hello_timeout = std::chrono::milliseconds(2);
-  uint32_t hello_tries = 5;
+  uint32_t window_pdus = transport_defaults::kWindowPdus;    // 1 to kMaxWindowPdus
+  uint32_t window_bytes = transport_defaults::kWindowBytes;  // octets of commands in flight
+  // A stand-alone ACK after this many PDUs without one, or after this long.
+  uint32_t ack_every_pdus = transport_defaults::kAckEveryPdus;
+  Duration ack_delay = transport_defaults::kAckDelay;
+  Duration nack_timeout = transport_defaults::kNackTimeout;
+  // Data may come so much later than a PDU that announces it in another class; never more than a
+  // round trip, where that was measured.
+  Duration reorder_allowance = transport_defaults::kReorderAllowance;
+  Duration rto_initial = transport_defaults::kRtoInitial;  // before the first RTT is known
+  Duration rto_min = transport_defaults::kRtoMin;
+  Duration rto_max = transport_defaults::kRtoMax;
+  uint32_t max_tries = transport_defaults::kMaxTries;  // timeouts in a row: then it is unreachable
+  Duration not_ready_backoff = transport_defaults::kNotReadyBackoff;
+  Duration hello_timeout = transport_defaults::kHelloTimeout;
+  uint32_t hello_tries = transport_defaults::kHelloTries;
 };
 
 }  // namespace suede

@@ -8,57 +8,33 @@
 namespace suede {
 namespace {
 
-constexpr uint32_t kHelloBytes = 16;
-constexpr uint32_t kNotReadyBytes = 8;
-constexpr uint32_t kReadyBytes = 4;
-constexpr uint32_t kPlaneBytes = 28;
-constexpr uint32_t kFenceBytes = 20;
-constexpr uint32_t kFencedBytes = 20;
+// Octets of the bodies, identities included.
+constexpr uint32_t kIdentitiesBytes = 16;
+constexpr uint32_t kHelloBytes = 68;
+constexpr uint32_t kNotReadyBytes = 24;
+constexpr uint32_t kReadyBytes = 20;
+constexpr uint32_t kPlaneBytes = 40;
+constexpr uint32_t kFenceBytes = 28;
+constexpr uint32_t kFencedBytes = 28;
 constexpr uint8_t kReplyWanted = 0x01;
-constexpr uint8_t kContinuing = 0x02;
 constexpr uint8_t kHeard = 0x02;
 constexpr uint8_t kAnswersPlanes = 0x01;
 constexpr uint8_t kSendsGenerations = 0x02;
+constexpr uint8_t kCountsCredit = 0x04;
 constexpr uint8_t kPlanes = 4;  // numbers of planes are below
 constexpr uint8_t kLastPsnScope = 1;
 
-// Writes the head and a zeroed body; returns the body.
-uint8_t* StartControl(ControlType type, uint8_t flags, uint32_t body_bytes, uint8_t* out) {
+// Writes the head, the identities and a zeroed rest of the body; returns the body.
+uint8_t* StartControl(ControlType type, uint8_t flags, const Identities& identities,
+                      uint32_t body_bytes, uint8_t* out) {
   out[0] = static_cast<uint8_t>(type);
   out[1] = flags;
   StoreBe16(out + 2, static_cast<uint16_t>(body_bytes));
-  std::memset(out + kControlHeadBytes, 0, body_bytes);
-  return out + kControlHeadBytes;
-}
-
-uint32_t Encode(const Hello& hello, uint8_t* out) {
-  const auto flags = static_cast<uint8_t>((hello.reply_wanted ? kReplyWanted : 0) |
-                                          (hello.continuing ? kContinuing : 0));
-  uint8_t* body = StartControl(ControlType::kHello, flags, kHelloBytes, out);
-  StoreBe32(body, hello.epoch);
-  StoreBe32(body + 4, hello.peer_epoch);
-  body[8] = hello.psn_scope;
-  body[9] = static_cast<uint8_t>((hello.answers_planes ? kAnswersPlanes : 0) |
-                                 (hello.sends_generations ? kSendsGenerations : 0));
-  StoreBe16(body + 10, hello.window_pdus);
-  StoreBe16(body + 12, hello.pack_limit_bytes);
-  StoreBe16(body + 14, hello.receive_bytes);
-  return kControlHeadBytes + kHelloBytes;
-}
-
-uint32_t Encode(const NotReady& not_ready, uint8_t* out) {
-  uint8_t* body = StartControl(ControlType::kNotReady, 0, kNotReadyBytes, out);
-  body[0] = not_ready.vc;
-  StoreBe16(body + 2, not_ready.expected.value());
-  StoreBe32(body + 4, not_ready.backoff_us);
-  return kControlHeadBytes + kNotReadyBytes;
-}
-
-uint32_t Encode(const Ready& ready, uint8_t* out) {
-  uint8_t* body = StartControl(ControlType::kReady, 0, kReadyBytes, out);
-  body[0] = ready.vc;
-  StoreBe16(body + 2, ready.expected.value());
-  return kControlHeadBytes + kReadyBytes;
+  uint8_t* body = out + kControlHeadBytes;
+  StoreBe64(body, identities.own);
+  StoreBe64(body + 8, identities.peer);
+  std::memset(body + kIdentitiesBytes, 0, body_bytes - kIdentitiesBytes);
+  return body;
 }
 
 void StorePsns(uint8_t* out, const VcPsns& psns) {
@@ -71,115 +47,164 @@ VcPsns LoadPsns(const uint8_t* in) {
   return psns;
 }
 
+uint32_t Encode(const Hello& hello, uint8_t* out) {
+  uint8_t* body = StartControl(ControlType::kHello, hello.reply_wanted ? kReplyWanted : 0,
+                               hello.identities, kHelloBytes, out);
+  StoreBe64(body + 16, hello.nonce);
+  StoreBe64(body + 24, hello.echo);
+  body[32] = hello.psn_scope;
+  body[33] = static_cast<uint8_t>((hello.answers_planes ? kAnswersPlanes : 0) |
+                                  (hello.sends_generations ? kSendsGenerations : 0) |
+                                  (hello.counts_credit ? kCountsCredit : 0));
+  StoreBe16(body + 34, hello.window_pdus);
+  StoreBe16(body + 36, hello.pack_limit_bytes);
+  StoreBe16(body + 38, hello.receive_bytes);
+  StoreBe16(body + 40, hello.receive_lines);
+  StoreBe16(body + 42, hello.sessions);
+  StorePsns(body + 44, hello.first);
+  for (size_t vc = 0; vc < kVcCount; ++vc) StoreBe32(body + 52 + 4 * vc, hello.credit_lines[vc]);
+  return kControlHeadBytes + kHelloBytes;
+}
+
+uint32_t Encode(const NotReady& not_ready, uint8_t* out) {
+  uint8_t* body =
+      StartControl(ControlType::kNotReady, 0, not_ready.identities, kNotReadyBytes, out);
+  body[16] = not_ready.vc;
+  StoreBe16(body + 18, not_ready.expected.value());
+  StoreBe32(body + 20, not_ready.backoff_us);
+  return kControlHeadBytes + kNotReadyBytes;
+}
+
+uint32_t Encode(const Ready& ready, uint8_t* out) {
+  uint8_t* body = StartControl(ControlType::kReady, 0, ready.identities, kReadyBytes, out);
+  body[16] = ready.vc;
+  StoreBe16(body + 18, ready.expected.value());
+  return kControlHeadBytes + kReadyBytes;
+}
+
 uint32_t Encode(const PlaneHello& plane, uint8_t* out) {
   const auto flags = static_cast<uint8_t>((plane.reply_wanted ? kReplyWanted : 0) |
                                           (plane.has_heard ? kHeard : 0));
-  uint8_t* body = StartControl(ControlType::kPlane, flags, kPlaneBytes, out);
-  StoreBe32(body, plane.epoch);
-  StoreBe32(body + 4, plane.peer_epoch);
-  body[8] = static_cast<uint8_t>(plane.state);
-  body[9] = plane.plane;
-  StoreBe16(body + 10, plane.tx_generation);
-  StoreBe16(body + 12, plane.rx_generation);
-  StoreBe16(body + 14, plane.sequence);
-  StoreBe16(body + 16, plane.heard);
-  StorePsns(body + 20, plane.first);
+  uint8_t* body = StartControl(ControlType::kPlane, flags, plane.identities, kPlaneBytes, out);
+  body[16] = static_cast<uint8_t>(plane.state);
+  body[17] = plane.plane;
+  StoreBe16(body + 18, plane.tx_generation);
+  StoreBe16(body + 20, plane.rx_generation);
+  StoreBe32(body + 24, plane.sequence);
+  StoreBe32(body + 28, plane.heard);
+  StorePsns(body + 32, plane.first);
   return kControlHeadBytes + kPlaneBytes;
 }
 
 uint32_t Encode(const Fence& fence, uint8_t* out) {
-  uint8_t* body = StartControl(ControlType::kFence, 0, kFenceBytes, out);
-  StoreBe32(body, fence.epoch);
-  StoreBe32(body + 4, fence.peer_epoch);
-  body[8] = fence.plane;
-  body[9] = fence.own ? 1 : 0;
-  StoreBe16(body + 10, fence.generation);
-  StorePsns(body + 12, fence.oldest);
+  uint8_t* body = StartControl(ControlType::kFence, 0, fence.identities, kFenceBytes, out);
+  body[16] = fence.plane;
+  body[17] = fence.own ? 1 : 0;
+  StoreBe16(body + 18, fence.generation);
+  StorePsns(body + 20, fence.oldest);
   return kControlHeadBytes + kFenceBytes;
 }
 
 uint32_t Encode(const Fenced& fenced, uint8_t* out) {
-  uint8_t* body = StartControl(ControlType::kFenced, 0, kFencedBytes, out);
-  StoreBe32(body, fenced.epoch);
-  StoreBe32(body + 4, fenced.peer_epoch);
-  body[8] = fenced.plane;
-  StoreBe16(body + 10, fenced.generation);
-  StorePsns(body + 12, fenced.expected);
+  uint8_t* body = StartControl(ControlType::kFenced, 0, fenced.identities, kFencedBytes, out);
+  body[16] = fenced.plane;
+  StoreBe16(body + 18, fenced.generation);
+  StorePsns(body + 20, fenced.expected);
   return kControlHeadBytes + kFencedBytes;
 }
 
-ControlError DecodePlane(uint8_t flags, const uint8_t* body, uint32_t bytes, ControlMessage& out) {
-  if (bytes < kPlaneBytes || body[8] > static_cast<uint8_t>(PlaneState::kUp) ||
-      body[9] >= kPlanes || LoadBe32(body) == 0) {
+// Each reads a body that has at least its type's octets.
+
+ControlError DecodeHello(uint8_t flags, const uint8_t* body, const Identities& identities,
+                         ControlMessage& out) {
+  Hello hello{.identities = identities,
+              .nonce = LoadBe64(body + 16),
+              .echo = LoadBe64(body + 24),
+              .psn_scope = body[32],
+              .answers_planes = (body[33] & kAnswersPlanes) != 0,
+              .sends_generations = (body[33] & kSendsGenerations) != 0,
+              .counts_credit = (body[33] & kCountsCredit) != 0,
+              .window_pdus = LoadBe16(body + 34),
+              .pack_limit_bytes = LoadBe16(body + 36),
+              .receive_bytes = LoadBe16(body + 38),
+              .receive_lines = LoadBe16(body + 40),
+              .sessions = LoadBe16(body + 42),
+              .first = LoadPsns(body + 44),
+              .reply_wanted = (flags & kReplyWanted) != 0};
+  for (size_t vc = 0; vc < kVcCount; ++vc) hello.credit_lines[vc] = LoadBe32(body + 52 + 4 * vc);
+  if (hello.nonce == 0 || hello.psn_scope > kLastPsnScope || hello.sessions == 0) {
     return ControlError::kMalformed;
   }
-  out = PlaneHello{.epoch = LoadBe32(body),
-                   .peer_epoch = LoadBe32(body + 4),
-                   .state = static_cast<PlaneState>(body[8]),
-                   .plane = body[9],
-                   .tx_generation = LoadBe16(body + 10),
-                   .rx_generation = LoadBe16(body + 12),
-                   .sequence = LoadBe16(body + 14),
-                   .heard = LoadBe16(body + 16),
-                   .has_heard = (flags & kHeard) != 0,
-                   .reply_wanted = (flags & kReplyWanted) != 0,
-                   .first = LoadPsns(body + 20)};
-  return ControlError::kNone;
-}
-
-ControlError DecodeFence(const uint8_t* body, uint32_t bytes, ControlMessage& out) {
-  if (bytes < kFenceBytes || body[8] >= kPlanes || body[9] > 1 || LoadBe32(body) == 0) {
-    return ControlError::kMalformed;
-  }
-  out = Fence{.epoch = LoadBe32(body),
-              .peer_epoch = LoadBe32(body + 4),
-              .plane = body[8],
-              .own = body[9] == 1,
-              .generation = LoadBe16(body + 10),
-              .oldest = LoadPsns(body + 12)};
-  return ControlError::kNone;
-}
-
-ControlError DecodeFenced(const uint8_t* body, uint32_t bytes, ControlMessage& out) {
-  if (bytes < kFencedBytes || body[8] >= kPlanes || LoadBe32(body) == 0) {
-    return ControlError::kMalformed;
-  }
-  out = Fenced{.epoch = LoadBe32(body),
-               .peer_epoch = LoadBe32(body + 4),
-               .plane = body[8],
-               .generation = LoadBe16(body + 10),
-               .expected = LoadPsns(body + 12)};
-  return ControlError::kNone;
-}
-
-ControlError DecodeHello(uint8_t flags, const uint8_t* body, uint32_t bytes, ControlMessage& out) {
-  if (bytes < kHelloBytes) return ControlError::kMalformed;
-  const Hello hello{.epoch = LoadBe32(body),
-                    .peer_epoch = LoadBe32(body + 4),
-                    .psn_scope = body[8],
-                    .window_pdus = LoadBe16(body + 10),
-                    .pack_limit_bytes = LoadBe16(body + 12),
-                    .receive_bytes = LoadBe16(body + 14),
-                    .answers_planes = (body[9] & kAnswersPlanes) != 0,
-                    .sends_generations = (body[9] & kSendsGenerations) != 0,
-                    .reply_wanted = (flags & kReplyWanted) != 0,
-                    .continuing = (flags & kContinuing) != 0};
-  if (hello.epoch == 0 || hello.psn_scope > kLastPsnScope) return ControlError::kMalformed;
   out = hello;
   return ControlError::kNone;
 }
 
-ControlError DecodeNotReady(const uint8_t* body, uint32_t bytes, ControlMessage& out) {
-  if (bytes < kNotReadyBytes || body[0] >= kVcCount) return ControlError::kMalformed;
-  out = NotReady{
-      .vc = body[0], .expected = Psn(LoadBe16(body + 2)), .backoff_us = LoadBe32(body + 4)};
+ControlError DecodeNotReady(const uint8_t* body, const Identities& identities,
+                            ControlMessage& out) {
+  if (body[16] >= kVcCount) return ControlError::kMalformed;
+  out = NotReady{.identities = identities,
+                 .vc = body[16],
+                 .expected = Psn(LoadBe16(body + 18)),
+                 .backoff_us = LoadBe32(body + 20)};
   return ControlError::kNone;
 }
 
-ControlError DecodeReady(const uint8_t* body, uint32_t bytes, ControlMessage& out) {
-  if (bytes < kReadyBytes || body[0] >= kVcCount) return ControlError::kMalformed;
-  out = Ready{.vc = body[0], .expected = Psn(LoadBe16(body + 2))};
+ControlError DecodeReady(const uint8_t* body, const Identities& identities, ControlMessage& out) {
+  if (body[16] >= kVcCount) return ControlError::kMalformed;
+  out = Ready{
+      .identities = identities, .vc = body[16], .expected = Psn(LoadBe16(body + 18))};
   return ControlError::kNone;
+}
+
+ControlError DecodePlane(uint8_t flags, const uint8_t* body, const Identities& identities,
+                         ControlMessage& out) {
+  if (body[16] > static_cast<uint8_t>(PlaneState::kUp) || body[17] >= kPlanes) {
+    return ControlError::kMalformed;
+  }
+  out = PlaneHello{.identities = identities,
+                   .state = static_cast<PlaneState>(body[16]),
+                   .plane = body[17],
+                   .tx_generation = LoadBe16(body + 18),
+                   .rx_generation = LoadBe16(body + 20),
+                   .sequence = LoadBe32(body + 24),
+                   .heard = LoadBe32(body + 28),
+                   .has_heard = (flags & kHeard) != 0,
+                   .reply_wanted = (flags & kReplyWanted) != 0,
+                   .first = LoadPsns(body + 32)};
+  return ControlError::kNone;
+}
+
+ControlError DecodeFence(const uint8_t* body, const Identities& identities, ControlMessage& out) {
+  if (body[16] >= kPlanes || body[17] > 1) return ControlError::kMalformed;
+  out = Fence{.identities = identities,
+              .plane = body[16],
+              .own = body[17] == 1,
+              .generation = LoadBe16(body + 18),
+              .oldest = LoadPsns(body + 20)};
+  return ControlError::kNone;
+}
+
+ControlError DecodeFenced(const uint8_t* body, const Identities& identities,
+                          ControlMessage& out) {
+  if (body[16] >= kPlanes) return ControlError::kMalformed;
+  out = Fenced{.identities = identities,
+               .plane = body[16],
+               .generation = LoadBe16(body + 18),
+               .expected = LoadPsns(body + 20)};
+  return ControlError::kNone;
+}
+
+// Octets of a type's body; 0: there is no such type.
+uint32_t BodyBytes(uint8_t type) {
+  switch (static_cast<ControlType>(type)) {
+    case ControlType::kHello: return kHelloBytes;
+    case ControlType::kNotReady: return kNotReadyBytes;
+    case ControlType::kReady: return kReadyBytes;
+    case ControlType::kPlane: return kPlaneBytes;
+    case ControlType::kFence: return kFenceBytes;
+    case ControlType::kFenced: return kFencedBytes;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -192,20 +217,19 @@ ControlError DecodeControl(const uint8_t* in, uint32_t bytes, ControlMessage& me
   if (bytes < kControlHeadBytes) return ControlError::kMalformed;
   const uint32_t body_bytes = LoadBe16(in + 2);
   if (body_bytes > bytes - kControlHeadBytes) return ControlError::kMalformed;
+  const uint32_t least = BodyBytes(in[0]);
+  if (least == 0) return ControlError::kUnknownType;
   const uint8_t* body = in + kControlHeadBytes;
+  if (body_bytes < least) return ControlError::kMalformed;
+  const Identities identities{.own = LoadBe64(body), .peer = LoadBe64(body + 8)};
+  if (identities.own == 0) return ControlError::kMalformed;
   switch (static_cast<ControlType>(in[0])) {
-    case ControlType::kHello:
-      return DecodeHello(in[1], body, body_bytes, message);
-    case ControlType::kNotReady:
-      return DecodeNotReady(body, body_bytes, message);
-    case ControlType::kReady:
-      return DecodeReady(body, body_bytes, message);
-    case ControlType::kPlane:
-      return DecodePlane(in[1], body, body_bytes, message);
-    case ControlType::kFence:
-      return DecodeFence(body, body_bytes, message);
-    case ControlType::kFenced:
-      return DecodeFenced(body, body_bytes, message);
+    case ControlType::kHello: return DecodeHello(in[1], body, identities, message);
+    case ControlType::kNotReady: return DecodeNotReady(body, identities, message);
+    case ControlType::kReady: return DecodeReady(body, identities, message);
+    case ControlType::kPlane: return DecodePlane(in[1], body, identities, message);
+    case ControlType::kFence: return DecodeFence(body, identities, message);
+    case ControlType::kFenced: return DecodeFenced(body, identities, message);
   }
   return ControlError::kUnknownType;
 }

@@ -13,31 +13,47 @@
 namespace suede {
 
 enum class ControlType : uint8_t {
-  kHello = 1,
-  kNotReady = 2,
-  kReady = 3,
-  kPlane = 4,
-  kFence = 5,
-  kFenced = 6,
+  kHello = 8,
+  kNotReady = 9,
+  kReady = 10,
+  kPlane = 11,
+  kFence = 12,
+  kFenced = 13,
 };
 
-// Which boot of an endpoint speaks, and what both ends must agree on.
+// The two ends of an association, as the sender of a control PDU names them.
+struct Identities {
+  uint64_t own = 0;   // the sender's, never 0
+  uint64_t peer = 0;  // the receiver's as the sender knows it; 0: unknown
+  friend bool operator==(const Identities&, const Identities&) = default;
+};
+
+// A PSN for each VC; where a connection spans them, the first counts.
+using VcPsns = std::array<Psn, kVcCount>;
+
+// Makes an association, and says what both ends must agree on.
 struct Hello {
-  uint32_t epoch = 0;       // the sender's boot, never 0
-  uint32_t peer_epoch = 0;  // the receiver's boot as the sender knows it; 0: unknown
+  Identities identities;
+  uint64_t nonce = 0;       // never 0
+  uint64_t echo = 0;        // of the HELLO that this answers; 0: of none
   uint8_t psn_scope = 0;    // 0: port, 1: VC
+  bool answers_planes = false;  // PLANE and FENCE
+  bool sends_generations = false;
+  bool counts_credit = false;
   uint16_t window_pdus = 0;
   uint16_t pack_limit_bytes = 0;
-  uint16_t receive_bytes = 0;    // of commands in the largest PDU that it can receive; 0: not said
-  bool answers_planes = false;   // PLANE and FENCE
-  bool sends_generations = false;
+  uint16_t receive_bytes = 0;  // of commands in the largest PDU that it can receive; 0: not said
+  uint16_t receive_lines = 0;  // of the receive ring, for the largest such PDU; 0: not said
+  uint16_t sessions = 1;       // never 0
+  VcPsns first{};              // of generation 0
+  std::array<uint32_t, kVcCount> credit_lines{};  // limits since the association began
   bool reply_wanted = false;
-  bool continuing = false;  // it has accepted sequenced PDUs, or sent some, since its boot
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
 // The expected PDU came and its VC's receive ring had no room.
 struct NotReady {
+  Identities identities;
   uint8_t vc = 0;
   Psn expected;
   uint32_t backoff_us = 0;
@@ -46,27 +62,24 @@ struct NotReady {
 
 // There is room again.
 struct Ready {
+  Identities identities;
   uint8_t vc = 0;
   Psn expected;
   friend bool operator==(const Ready&, const Ready&) = default;
 };
-
-// A PSN for each VC; where a connection spans them, the first counts.
-using VcPsns = std::array<Psn, kVcCount>;
 
 // How an end of a plane sees it.
 enum class PlaneState : uint8_t { kDown = 0, kInit = 1, kUp = 2 };
 
 // The state of the plane that it travels on.
 struct PlaneHello {
-  uint32_t epoch = 0;
-  uint32_t peer_epoch = 0;
+  Identities identities;
   PlaneState state = PlaneState::kDown;
   uint8_t plane = 0;            // the sender's number of it
   uint16_t tx_generation = 0;   // that the sender sends
   uint16_t rx_generation = 0;   // that it accepts
-  uint16_t sequence = 0;
-  uint16_t heard = 0;           // where has_heard
+  uint32_t sequence = 0;
+  uint32_t heard = 0;           // where has_heard
   bool has_heard = false;
   bool reply_wanted = false;
   VcPsns first{};               // of tx_generation
@@ -75,8 +88,7 @@ struct PlaneHello {
 
 // Accept no more of the generation on the plane, and say how far it got.
 struct Fence {
-  uint32_t epoch = 0;
-  uint32_t peer_epoch = 0;
+  Identities identities;
   uint8_t plane = 0;  // the sender's number of it
   bool own = false;   // it is the plane that this travels on
   uint16_t generation = 0;
@@ -86,8 +98,7 @@ struct Fence {
 
 // The answer.
 struct Fenced {
-  uint32_t epoch = 0;
-  uint32_t peer_epoch = 0;
+  Identities identities;
   uint8_t plane = 0;  // as in the FENCE
   uint16_t generation = 0;
   VcPsns expected{};
@@ -99,7 +110,7 @@ using ControlMessage = std::variant<Hello, NotReady, Ready, PlaneHello, Fence, F
 enum class ControlError : uint8_t { kNone, kUnknownType, kMalformed };
 
 inline constexpr uint32_t kControlHeadBytes = 4;
-inline constexpr uint32_t kMaxControlPduBytes = kControlHeadBytes + 28;  // head and longest body
+inline constexpr uint32_t kMaxControlPduBytes = kControlHeadBytes + 68;  // head and longest body
 
 // The RH of every control PDU.
 inline ReliabilityHeader ControlRh(uint16_t xpuid, uint16_t partition) {
@@ -115,6 +126,13 @@ uint32_t EncodeControl(const ControlMessage& message, uint8_t* out);
 
 // Reads what stands between RH and R-CRC. `message` is set only where kNone is returned.
 ControlError DecodeControl(const uint8_t* in, uint32_t bytes, ControlMessage& message);
+
+inline const Identities& IdentitiesOf(const ControlMessage& message) {
+  return std::visit([](const auto& m) -> const Identities& { return m.identities; }, message);
+}
+inline Identities& IdentitiesOf(ControlMessage& message) {
+  return std::visit([](auto& m) -> Identities& { return m.identities; }, message);
+}
 
 }  // namespace suede
 

@@ -42,7 +42,9 @@ struct Pdu {
   bool staged : 1 = false;      // waits in a transmit burst: must not be staged twice
   bool orphaned : 1 = false;    // given back while staged: released once the port took it
   bool credited : 1 = false;    // it has left once: its clients have their credit back
-  bool moved : 1 = false;       // back in its queue from a plane that died, and not sent since
+  bool moved : 1 = false;       // back in its queue from a plane that died, and not sent since; or
+                                // given up while staged
+  bool held : 1 = false;        // given up, and kept for its frame
   uint16_t last_queue = kNoQueue;  // of the last run
   PduRun runs[kMaxRuns];
   uint32_t waited = 0;  // from its begin to sent_at: steps of 16 ns, at most a minute of them

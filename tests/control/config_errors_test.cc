@@ -224,6 +224,12 @@ const Wrong kParameters[] = {
     {"max_queues: 4", "max_queues: 17", "26:15: clients.max_queues: ", "use 1 to 16"},
     {"max_queues: 4", "completions: 100", "26:16: clients.completions: ", "use 64 or 128"},
     {"max_queues: 4", "socket_mode: 0888", "26:16: clients.socket_mode: ", "as in 0660"},
+    {"max_queues: 4", "rules: [\"1000:3;1001:4\"]", "26:10: clients.rules: \"1000:3;1001:4\" is not",
+     "write UID:XPU"},
+    {"max_queues: 4", "rules: [\"1000:1024\"]", "26:10: clients.rules: ", "write UID:XPU"},
+    {"max_queues: 4", "rules: [\"1000:1\", []]", "26:10: clients.rules: a list where a rule",
+     "write"},
+    {"max_queues: 4", "rules: \"1000:1\"", "26:10: clients.rules: a single value", "[\"1000:3\""},
     {"max_queues: 4", "socket: x.sock", "26:11: clients.socket: ", "begin it with /"},
     {"max_queues: 4",
      "socket: /0123456789012345678901234567890123456789012345678901234567890123456789012345678901"

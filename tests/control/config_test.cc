@@ -168,13 +168,18 @@ TEST(ConfigTest, EveryKeyOutsideListsIsReadAndDumped) {
       "  hello_tries: 14, inflight_pdus: 1500}\n"
       "clients: {socket: /tmp/x.sock, socket_mode: 0600, max_clients: 2, max_queues: 3,\n"
       "  ring_lines: 8192, receive_lines: 2048, credit_lines: 5, aggregate_lines: 77,\n"
-      "  completions: 128, unclaimed_pdus: 0, hugepages: on}\n"
+      "  completions: 128, unclaimed_pdus: 0, hugepages: on,\n"
+      "  rules: [\"1000:3\", \"1001:4-7:0,1\"]}\n"
       "management: {socket: /tmp/m.sock, socket_mode: 0600, max_clients: 2,\n"
       "  http_address: 127.0.0.1:9464}\n"
       "log: {level: debug, format: json}\n");
   ASSERT_EQ(config.eal.args.size(), 2u);
   EXPECT_EQ(config.eal.args[1], "a \"b\\");
   EXPECT_EQ(config.clients.socket_mode, 0600u);
+  EXPECT_EQ(config.clients.rules,
+            (std::vector<ClientRule>{
+                {.uid = 1000, .first_xpu = 3, .last_xpu = 3},
+                {.uid = 1001, .first_xpu = 4, .last_xpu = 7, .vc_mask = 3}}));
   EXPECT_EQ(config.management.max_clients, 2u);
   EXPECT_EQ(config.management.http_address, "127.0.0.1:9464");
   EXPECT_EQ(config.transport.psn_scope, TransportConfig::PsnScope::kVc);

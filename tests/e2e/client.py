@@ -7,7 +7,7 @@ import time
 import e2e
 
 FLAG_COMPLETION = 4
-STATUS_OK, STATUS_UNREACHABLE, STATUS_PEER_RESET = 0, 1, 6
+STATUS_OK, STATUS_UNREACHABLE, STATUS_PEER_RESET, STATUS_IN_DOUBT = 0, 1, 6, 8
 
 
 class Command(ctypes.Structure):
@@ -115,6 +115,17 @@ class Client:
 
     def status(self):
         return self._library.suede_status(self._client)
+
+    def states(self):
+        """Of the queue, and of VC 0's receive ring: READY is 1, IN_RESET 2."""
+        return (self._library.suede_queue_state(self._queue),
+                self._library.suede_receive_state(self._client, ctypes.c_uint8(0)))
+
+    def wait_for_events(self, timeout_ms):
+        """1 where an interrupt of the registers is pending, or comes in time."""
+        want = (ctypes.c_uint32 * 3)(0, 0, 0x80000000)
+        return self._library.suede_wait(self._client, ctypes.byref(want), None,
+                                        ctypes.c_int(timeout_ms))
 
     def reconnect(self):
         return self._library.suede_reconnect(self._client)

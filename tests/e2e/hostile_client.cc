@@ -6,6 +6,7 @@
 // segment.
 #include <fcntl.h>
 #include <linux/falloc.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +22,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <random>
+#include <string_view>
+#include <thread>
 
+#include "local/passing.h"
 #include "shm/protocol.h"
 
 namespace {
@@ -31,6 +36,7 @@ using Clock = std::chrono::steady_clock;
 struct Connection {
   int socket = -1;
   int memory = -1;
+  int signal = -1;
   uint8_t* base = nullptr;
   uint64_t bytes = 0;
   protocol::Hello hello;
@@ -38,11 +44,12 @@ struct Connection {
   ~Connection() {
     if (base != nullptr) munmap(base, bytes);
     if (memory >= 0) close(memory);
+    if (signal >= 0) close(signal);
     if (socket >= 0) close(socket);
   }
 };
 
-// The daemon's answer to OPEN, with the segment. The eventfd is of no use here.
+// The daemon's answer to OPEN, with the segment and the descriptor that it signals.
 bool ReceiveSegment(Connection& c) {
   protocol::Reply reply;
   char control[CMSG_SPACE(2 * sizeof(int))];
@@ -59,7 +66,7 @@ bool ReceiveSegment(Connection& c) {
   if (reply.status != protocol::Status::kOk || head == nullptr) return false;
   int descriptors[2];
   std::memcpy(descriptors, CMSG_DATA(head), sizeof descriptors);
-  close(descriptors[1]);
+  c.signal = descriptors[1];
   c.memory = descriptors[0];
   c.bytes = reply.value;
   void* mapped = mmap(nullptr, c.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, c.memory, 0);
@@ -93,14 +100,20 @@ class Villain {
     std::memcpy(rings_, c.base + offsetof(suede_segment, tx_ring), sizeof rings_);
   }
 
+  ~Villain() {
+    if (peer_ >= 0) close(peer_);
+  }
+
   // Does one mean thing.
   void Act(Connection& c) {
-    switch (random_() % 8) {
+    switch (random_() % 10) {
       case 0: ScribbleAll(c); break;
       case 1:
       case 2: ScribbleWords(c); break;
       case 3: LieAboutPositions(c); break;
       case 4: Punch(c); break;
+      case 5: Gag(c); break;
+      case 6: SendDescriptor(c); break;
       default: SendNonsense(c); break;
     }
   }
@@ -167,12 +180,62 @@ class Villain {
     if (ftruncate(c.memory, 0) == 0) std::puts("the segment could be cut off");
   }
 
+  // Does to the shared descriptions what their flags and positions permit, and waits: a daemon that
+  // writes there as it used to would sleep.
+  void Gag(Connection& c) {
+    for (const int fd : {c.signal, c.socket, c.memory}) {
+      fcntl(fd, F_SETFL, random_() % 2 == 0 ? O_ASYNC | O_APPEND : 0);
+    }
+    lseek(c.memory, static_cast<off_t>(random_()), SEEK_SET);
+    const uint64_t most = ~uint64_t{1};
+    if (send(c.signal, &most, sizeof most, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == ENOTSOCK) {
+      fcntl(c.signal, F_SETFL, O_NONBLOCK);
+      static_cast<void>(!write(c.signal, &most, sizeof most));
+      fcntl(c.signal, F_SETFL, 0);
+    }
+    if (random_() % 16 == 0) shutdown(c.signal, SHUT_RDWR);
+    protocol::Wait wait;
+    wait.completion_queues = wait.credit_queues = wait.rx_vcs = ~0u;
+    for (uint32_t& position : wait.completion) position = static_cast<uint32_t>(random_());
+    for (int i = 0; i < 20; ++i) send(c.socket, &wait, sizeof wait, MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+
+  // A TCP socket that sleeps in its last close, which is the daemon's.
+  void SendDescriptor(Connection& c) {
+    if (random_() % 64 != 0) return;
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in here{};
+    here.sin_family = AF_INET;
+    here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof here;
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (bind(listener, reinterpret_cast<sockaddr*>(&here), sizeof here) == 0 &&
+        listen(listener, 1) == 0 &&
+        getsockname(listener, reinterpret_cast<sockaddr*>(&here), &size) == 0 &&
+        connect(fd, reinterpret_cast<sockaddr*>(&here), sizeof here) == 0) {
+      if (peer_ >= 0) close(peer_);
+      peer_ = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);  // and is never read
+      static const char octets[65536] = {};
+      while (send(fd, octets, sizeof octets, MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
+      }
+      const linger late{.l_onoff = 1, .l_linger = 60};
+      setsockopt(fd, SOL_SOCKET, SO_LINGER, &late, sizeof late);
+      const protocol::Wait wait;
+      const std::string_view message(reinterpret_cast<const char*>(&wait), sizeof wait);
+      suede::SendWithFd(c.socket, message, fd);
+    }
+    // Which may be the last close after all.
+    std::thread([fd] { close(fd); }).detach();
+    close(listener);
+  }
+
   static void Put64(Connection& c, uint64_t at, uint64_t value) {
     __atomic_store_n(reinterpret_cast<uint64_t*>(c.base + at), value, __ATOMIC_RELAXED);
   }
 
   std::mt19937_64 random_;
   const uint32_t queues_;
+  int peer_ = -1;
   uint64_t rings_[SUEDE_MAX_QUEUES] = {};
 };
 

@@ -154,6 +154,12 @@ def test_flag_wins_over_environment_over_file(directory):
     assert "window_pdus: 128" in dump and "max_tries: 5" in dump
 
 
+def test_every_set_counts(directory):
+    dump = run("--config", good(directory), "--set", "transport.window_pdus=128", "--dump_config",
+               "-set=transport.max_tries=5;partition=3", "--set=transport.max_tries=6").stdout
+    assert "window_pdus: 128" in dump and "max_tries: 6" in dump and "partition: 3" in dump
+
+
 @pytest.mark.parametrize("setting, environment, place", [
     ("transport.window_pdus=0", {}, "--set"),
     ("transport.no_such=1", {}, "--set"),

@@ -3,6 +3,7 @@ planes that are taken out of service and put back; suedectl top."""
 
 import contextlib
 import ctypes
+import errno
 import json
 import os
 import pathlib
@@ -173,6 +174,7 @@ def test_a_port_and_a_plane_out_of_service(stack):
     receiver = stack.enter_context(client.Client(right.socket))
     receiver.claim(1)
     sender = stack.enter_context(client.Client(left.socket))
+    sender.claim(0)
     assert set(sender.complete(sender.send_all(1, 8), 20).values()) == {client.STATUS_OK}
     got = [command for vc in range(4) for command in receiver.receive(vc)]
     first = 100
@@ -187,7 +189,9 @@ def test_a_port_and_a_plane_out_of_service(stack):
         assert (port["admin"], plane["admin"]) == (("down", "up") if "ports" in what
                                                    else ("up", "down"))
         before = left.counters()
-        tags = sender.send_all(1, 8, first=first)
+        # It is in reset, and so is what is claimed there.
+        assert sender.states() == (2, 2) and receiver.states() == (1, 1)
+        assert sender.send(1, 0, first, b"in reset") == -errno.EBUSY
         with client.Client(right.socket) as other:
             other.send(0, 0, 1, b"nobody listens")
             e2e.wait_until(lambda: left.counters()["rx_drop_admin_down_total"]
@@ -195,11 +199,10 @@ def test_a_port_and_a_plane_out_of_service(stack):
         # Much longer than it takes to find a peer unreachable.
         assert left.counters()["tx_frames_total"] == before["tx_frames_total"]
         assert not sender.completions() and left.counters()["peer_unreachable_total"] == 0
-        queue, = e2e.managed(left, "queues", "list")["queues"]
-        assert queue["credit_used"] == 8
         assert e2e.managed(left, *what, "up")["admin"] == "up"
         assert e2e.managed(left, *what, "up")["admin"] == "up"  # once more is no matter
-        statuses = sender.complete(tags, 30)
+        e2e.wait_until(lambda: sender.states() == (1, 1), 20, "the end of the reset")
+        statuses = sender.complete(sender.send_all(1, 8, first=first), 30)
         assert set(statuses.values()) == {client.STATUS_OK}, statuses
         watcher.sees(event, port="p0", admin="up")
         watcher.sees("plane_up", plane=0)
@@ -318,8 +321,13 @@ def test_limits_of_management_are_events(directory):
                 connection.settimeout(e2e.START_S)
             full.connect(daemon.management)
             assert b"protocol" in full.recv(9999)  # it has the last place
+            # And keeps it while it waits for something.
+            full.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "events.wait",
+                                     "params": {"kind": "drain_began", "seconds": 2}}).encode()
+                         + b"\n")
             late.connect(daemon.management)
             assert b"max_clients" in late.recv(9999)
+            assert b"result" in full.recv(9999)
             full.sendall(b" " * 70000)
             try:
                 while full.recv(9999):

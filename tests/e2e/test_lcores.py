@@ -97,7 +97,8 @@ class Load:
 
 
 # On any link, and on one where no kernel sends anything.
-NEVER = ("tx_drop_unreachable_total", "rx_drop_rcrc_total", "rx_drop_destination_total",
+NEVER = ("tx_drop_unreachable_total", "tx_drop_in_doubt_total", "rx_drop_rcrc_total",
+         "rx_drop_destination_total",
          "rx_drop_malformed_total", "hello_mismatch_total")
 NEVER_ALONE = *NEVER, "rx_drop_not_sue_total"
 

@@ -51,6 +51,12 @@ class Raw:
         self.socket.sendall(line + b"\n")
         return json.loads(self.file.readline())
 
+    def wait(self):
+        """Has a request under way from now on, for a minute."""
+        request = {"jsonrpc": "2.0", "id": 1, "method": "events.wait",
+                   "params": {"kind": "drain_began", "seconds": 60}}
+        self.socket.sendall(json.dumps(request).encode() + b"\n")
+
     def call(self, method, **params):
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         answer = self.ask(json.dumps(request).encode())
@@ -149,6 +155,16 @@ def test_configuration_loads_again(pair):
     with check:
         check.expect(0, e2e.START_S)
     assert check.stdout() == path.read_text()
+
+
+def test_what_is_wrong_with_a_configuration_is_in_its_file(pair):
+    """The daemon gets a descriptor, and messages name the file as the user did."""
+    directory, left, _ = pair
+    path = directory / "wrong.yaml"
+    path.write_text("version: 1\nname: left\nnonsense: 7\n")
+    for verb in ("check", "load"):
+        assert f"{path}:3:1: nonsense: " in e2e.suedectl(left, "config", verb, path, code=1)
+        assert f"{path}:3:1: nonsense: " in e2e.suedectl(left, "config", verb, "--file", path, code=1)
 
 
 def test_capture(pair):
@@ -365,9 +381,17 @@ def test_too_many_connections(directory):
                          {"management": {"max_clients": 2}})
     path = pathlib.Path(config["management"]["socket"])
     with e2e.Daemon(directory, config) as daemon:
-        with Raw(daemon), Raw(daemon):
+        with Raw(daemon) as first, Raw(daemon) as second:
+            # Two that wait for something stay; one that is idle goes for another of its user.
+            for raw in (first, second):
+                raw.wait()
             assert "raise management.max_clients" in e2e.suedectl(daemon, "version", code=4)
         e2e.wait_until(lambda: "error" not in Raw(daemon).greeting, e2e.START_S, "room again")
+        with Raw(daemon), Raw(daemon):
+            time.sleep(0.3)
+            assert e2e.managed(daemon, "version")["pid"] == daemon.pid
+        totals = e2e.managed(daemon, "counters", "get")["sets"][0]["counters"]
+        assert totals["management_displaced_total"] > 0
         # The socket of a daemon that died is taken over.
         daemon.kill()
         assert path.exists()

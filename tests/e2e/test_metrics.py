@@ -125,6 +125,16 @@ def test_metrics_are_the_counters_and_what_clients_counted(pair):
         assert grown(one, "busy_cycles_total") > 0
 
 
+def test_the_endpoint_is_named_in_each_series_and_in_the_page(pair):
+    for daemon in pair[1:]:
+        for path in ("/metrics", "/metrics?peers=1"):
+            series = scrape(daemon, path)
+            assert series and {l.get("endpoint") for _, l, _ in series} == {daemon.name}
+        html = get(daemon, "/")[1]
+        assert f"<title>{daemon.name} – suede</title>" in html
+        assert f"<h1>{daemon.name}</h1>" in html and "@NAME@" not in html
+
+
 def test_octets_are_those_that_clients_sent(pair):
     directory, left, right = pair
     before = scrape(left), scrape(right)
@@ -194,6 +204,26 @@ def test_probes_follow_the_endpoint(pair):
     e2e.wait_until(lambda: total(scrape(left), "ready") == 1, e2e.START_S, "readiness")
 
 
+def test_an_instance_without_a_plane_is_not_ready(tmp_path):
+    directory = tmp_path
+    config = e2e.changed(e2e.endpoint_config(directory, "left", "net_null0"), ON)
+    with e2e.Daemon(directory, config) as daemon:
+        at = address(daemon)
+
+        def says(text):
+            e2e.wait_until(lambda: get(daemon, "/readyz", at)[1] == text, e2e.START_S, text)
+
+        says("ready\n")
+        out = "instance 0 of XPU 0: no plane is in service\n"
+        for kind, name in (("ports", ["p0"]), ("planes", ["0", "0", "0"])):
+            e2e.suedectl(daemon, kind, "set_admin", *name, "down")
+            says(out)
+            assert get(daemon, "/readyz", at)[0] == 503
+            e2e.wait_until(lambda: total(scrape(daemon), "ready") == 0, e2e.START_S, "the metric")
+            e2e.suedectl(daemon, kind, "set_admin", *name, "up")
+            says("ready\n")
+
+
 class Held:
     """A thread of another process that stands still for a while (ptrace)."""
 
@@ -221,7 +251,7 @@ def test_what_stands_still_is_unhealthy(directory):
         at = address(daemon)
         tasks = pathlib.Path(f"/proc/{daemon.pid}/task")
         lcore, = [int(t.name) for t in tasks.iterdir() if "worker" in (t / "comm").read_text()
-                  and "civetweb" not in (t / "comm").read_text()]
+                  and "suede-web" not in (t / "comm").read_text()]
         cpu = config["lcores"][0]["cpu"]
         for thread, name in ((lcore, f"lcore {cpu}"), (daemon.pid, "control thread")):
             with Held(thread):

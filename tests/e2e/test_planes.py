@@ -2,6 +2,7 @@
 drained, set down and weighed, or die, under load: no command is lost, doubled or damaged."""
 
 import contextlib
+import errno
 import json
 import os
 import signal
@@ -18,7 +19,8 @@ orderings = pytest.mark.parametrize("ordering", ["strict", "unordered"])
 
 def check_ends(left, right):
     e2e.check_ends(left, right, (
-        "tx_drop_unreachable_total", "rx_drop_rcrc_total", "rx_drop_malformed_total",
+        "tx_drop_unreachable_total", "tx_drop_in_doubt_total", "rx_drop_rcrc_total",
+        "rx_drop_malformed_total",
         "hello_mismatch_total", "completions_lost_total"))
 
 
@@ -293,7 +295,7 @@ def test_ports_are_set_down_under_load(stack, ordering):
 
 
 def test_all_planes_down_and_up_again(stack):
-    """What is handed over meanwhile waits, and is delivered."""
+    """Meanwhile queues are in reset; what was handed over before waits, and is delivered."""
     directory, left, right = stack.enter_context(e2e.memif_planes(2, "strict"))
     for daemon in (left, right):
         daemon.wait_for_link()
@@ -303,11 +305,12 @@ def test_all_planes_down_and_up_again(stack):
     assert set(sender.complete(sender.send_all(1, 8), 20).values()) == {client.STATUS_OK}
     for plane in (0, 1):
         e2e.managed(left, "planes", "set_admin", 0, 0, plane, "down")
-    tags = sender.send_all(1, 8, first=100)
+    assert sender.send(1, 0, 100, b"in reset") == -errno.EBUSY
     assert not any(row["usable"] for row in peers(left).values())
     assert not sender.completions()
     e2e.managed(left, "planes", "set_admin", 0, 0, 1, "up")
-    assert set(sender.complete(tags, 30).values()) == {client.STATUS_OK}
+    e2e.wait_until(lambda: sender.states()[0] == 1, 20, "the end of the reset")
+    assert set(sender.complete(sender.send_all(1, 8, first=100), 30).values()) == {client.STATUS_OK}
     got = []
     e2e.wait_until(lambda: got.extend(c for vc in range(4) for c in receiver.receive(vc))
                    or len(got) >= 16, 20, "all commands")
@@ -360,8 +363,14 @@ def test_weights_under_load(stack):
     after = sent(left)
     grown = [after[plane] - before[plane] for plane in range(4)]
     assert grown[3] < min(grown[:3]), grown
+    # Back to what it would be if none had been set.
+    assert e2e.managed(left, "planes", "set_weight", 0, 0, 3, "default", "--peer", 1)["weight"] == 100
+    assert e2e.managed(left, "planes", "set_weight", 0, 0, 2, 7, "--peer", 1)["weight"] == 7
+    assert e2e.managed(left, "planes", "set_weight", 0, 0, 2, "default") == {
+        "xpu": 0, "instance": 0, "plane": 2, "peer": None, "weight": 100}
+    assert [row["weight"] for row in peers(left).values()] == [50000, 50000, 100, 100]
     for wrong, said in ((["0", "0", "4", "1"], "use 0 to 3"), (["0", "0", "1", "0"], "use 1 to"),
-                        (["0", "0", "1", "65536"], "use 1 to 65535")):
+                        (["0", "0", "1", "65536"], "use 1 to 65535, or default")):
         assert said in e2e.suedectl(left, "planes", "set_weight", *wrong, code=2)
     for wrong, said in ((["3", "0", "1", "1"], "planes.list names them"),
                         (["0", "0", "1", "1", "--peer", "9"], "leads to no peer 9")):

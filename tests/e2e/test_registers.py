@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+import client
 import e2e
 from client import STATUS_OK, Client, settle
 from test_management import Raw
@@ -222,7 +223,7 @@ def test_configuration_is_checked_loaded_and_saved(pair):
     wrong = directory / "wrong.yaml"
     wrong.write_text(before.replace("max_tries: 10", "max_tries: 0"))
     line = before[:before.index("max_tries")].count("\n") + 1
-    assert (f"file:{line}:14: transport.max_tries: 0 is out of range; use 1 to 255" in
+    assert (f"{wrong}:{line}:14: transport.max_tries: 0 is out of range; use 1 to 255" in
             e2e.suedectl(left, "config", "load", wrong, code=1))
     assert effective() == at_once
     e2e.suedectl(left, "log", "set_level", "info")
@@ -247,8 +248,22 @@ def test_flags_win_over_what_is_loaded(directory):
         assert "window_pdus: 77\n" in effective and "max_tries: 3\n" in effective
         # A limit of connections holds for those that come.
         assert e2e.suedectl(daemon, "reg", "write", "management.max_clients", 1)
-        with Raw(daemon):
+        with Raw(daemon) as raw:
+            raw.wait()
             e2e.suedectl(daemon, "version", code=4)
+
+
+def test_an_interrupt_reaches_a_waiting_client(tmp_path):
+    config = e2e.endpoint_config(tmp_path, "left", "net_null0")
+    with e2e.Daemon(tmp_path, config) as daemon, client.Client(daemon.socket) as waits:
+        assert waits.wait_for_events(50) == 0
+        e2e.suedectl(daemon, "reg", "write", "event.status", 0x3fff)
+        e2e.suedectl(daemon, "reg", "write", "event.mask", 1 << 8)
+        assert waits.wait_for_events(50) == 0
+        e2e.suedectl(daemon, "reg", "write", "transport.window_pdus", 77)
+        assert waits.wait_for_events(20000) == 1
+        e2e.suedectl(daemon, "reg", "write", "event.status", 1 << 8)
+        e2e.wait_until(lambda: waits.wait_for_events(1) == 0, e2e.START_S, "the end of it")
 
 
 def change_for(daemon, seconds, problems):

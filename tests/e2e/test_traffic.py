@@ -11,7 +11,8 @@ import links
 
 # What no daemon of a pair may count on a link without faults.
 NEVER = ("tx_drop_malformed_total", "tx_drop_unknown_xpu_total", "tx_drop_no_credit_total",
-         "tx_drop_unreachable_total", "rx_drop_rcrc_total", "rx_drop_malformed_total",
+         "tx_drop_unreachable_total", "tx_drop_in_doubt_total", "rx_drop_rcrc_total",
+        "rx_drop_malformed_total",
          "rx_drop_source_total", "rx_drop_partition_total", "rx_rpsn_invalid_total",
          "hello_mismatch_total", "completions_lost_total")
 

@@ -33,12 +33,16 @@ OBEYED = {"ExecStart", "Environment", "User", "Group", "RuntimeDirectory", "Runt
           "CapabilityBoundingSet", "AmbientCapabilities", "NoNewPrivileges", "ProtectSystem",
           "ReadWritePaths", "ProtectHome", "PrivateTmp", "UMask", "ProtectKernelTunables",
           "ProtectControlGroups", "MemoryDenyWriteExecute", "RestrictNamespaces",
-          "RestrictAddressFamilies", "SystemCallFilter", "SystemCallErrorNumber", *LIMITS}
+          "RestrictAddressFamilies", "SystemCallFilter", "SystemCallErrorNumber", "ProtectProc", *LIMITS}
 # When it is started and ended, and what takes a control group or a module's absence to obey.
 NOT_OURS = {"Type", "Restart", "RestartSec", "RestartPreventExitStatus", "WatchdogSec",
             "TimeoutStartSec", "TimeoutStopSec", "DevicePolicy", "DeviceAllow",
             "ProtectKernelModules", "ProtectKernelLogs", "ProtectClock", "ProtectHostname",
-            "LockPersonality", "RestrictRealtime", "RestrictSUIDSGID", "SystemCallArchitectures"}
+            "LockPersonality", "RestrictRealtime", "RestrictSUIDSGID", "SystemCallArchitectures",
+            "RemoveIPC"}
+# What it takes to become the user, which systemd does before the filter.
+TO_BECOME = ["execve", "setgroups", "setresgid", "setresuid", "setgid", "setuid", "setregid", "setreuid",
+             "capset"]
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -91,6 +95,8 @@ def lay_over(tree, unit):
     if unit["ProtectHome"] == ["yes"]:
         for name in ("/home", "/root"):
             mount("tmpfs", name, "tmpfs", 0, "mode=000")
+    if "ProtectProc" in unit:
+        mount("proc", "/proc", "proc", 0, f"hidepid={unit['ProtectProc'][0]}")
     if unit["ProtectSystem"] == ["strict"]:
         make_read_only(writable + words_of(unit, "ReadWritePaths"), unit)
 
@@ -148,8 +154,14 @@ def expand(words):
 
 
 def filter_calls(unit):
+    calls = set()
+    for value in unit["SystemCallFilter"]:  # "~": without these
+        if value.startswith("~"):
+            calls -= expand(value[1:].split())
+        else:
+            calls |= expand(value.split())
     # systemd permits what it takes to execute the program.
-    calls = expand(words_of(unit, "SystemCallFilter") + ["execve"])
+    calls |= set(TO_BECOME)
     rules = seccomp.SyscallFilter(seccomp.ERRNO(1))
     rules.set_attr(seccomp.Attr.CTL_NNP, 0)
     special = {"socket", "mmap", "mprotect", "pkey_mprotect", "clone", "clone3", "unshare", "setns"}

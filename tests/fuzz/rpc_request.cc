@@ -56,9 +56,9 @@ class FuzzEndpoint : public EndpointWithChanges {
   absl::StatusOr<AdminQuestion> SetPlaneAdmin(const PlaneName&, PlaneSetting) override {
     return [] { return true; };
   }
-  absl::StatusOr<AdminQuestion> SetPlaneWeight(const PlaneName&, std::optional<uint32_t>,
-                                               uint32_t) override {
-    return [] { return true; };
+  absl::StatusOr<WeightChange> SetPlaneWeight(const PlaneName&, std::optional<uint32_t>,
+                                              std::optional<uint32_t>) override {
+    return WeightChange{.done = [] { return true; }, .weight = 1};
   }
   absl::StatusOr<DrainQuestion> DrainPlane(const PlaneName&) override {
     return [] { return std::optional<uint64_t>(0); };

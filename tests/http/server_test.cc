@@ -69,12 +69,12 @@ class Raw {
 
 class HttpServerTest : public ::testing::Test {
  protected:
-  HttpServerTest() { Start(); }
-  void Start() {
+  HttpServerTest() { Start(300); }
+  void Start(int64_t patience_ms) {
     HttpOptions options;
     options.counters = &counters;
-    options.request_ms = 300;
-    options.keep_alive_ms = 300;
+    options.request_ms = patience_ms;
+    options.keep_alive_ms = patience_ms;
     options.handler = [this](const HttpRequest& request, HttpResponse* response) {
       const std::lock_guard lock(mutex);
       seen.push_back(std::string(request.path) + "?" + std::string(request.query));
@@ -202,6 +202,21 @@ TEST_F(HttpServerTest, WhoDoesNotReadHoldsUpAThreadForAWhileOnly) {
     deaf.back()->Send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
   }
   EXPECT_TRUE(Get("/page").ends_with("hello"));
+}
+
+TEST_F(HttpServerTest, NobodyWaitsBehindWhoDoesNotReadOrSendsNothing) {
+  Start(600'000);
+  std::vector<std::unique_ptr<Raw>> all;
+  for (int i = 0; i < 300; ++i) {
+    all.push_back(std::make_unique<Raw>(*server));
+    if (i % 3 == 0) all.back()->Send("GET /page HTTP/1.1\r\nX: ");
+    if (i < 40) all.back()->Send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+  }
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(Get("/page").ends_with("hello")) << i;
+  Raw reader(*server);
+  reader.Send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_GT(reader.Answer().size(), size_t{8} << 20);
+  EXPECT_GT(counters.displaced, 0u);
 }
 
 TEST_F(HttpServerTest, EndsWhileConnectionsAreOpen) {

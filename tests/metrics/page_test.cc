@@ -122,5 +122,27 @@ TEST(MetricsPageDeathTest, AFamilyIsDeclaredBeforeItHasSeries) {
   EXPECT_DEATH(page.NewCell("b", {}), "");
 }
 
+// Whatever a series is made of: a cell of the page's, another's, a histogram.
+TEST(MetricsPageTest, EachSeriesHasTheCommonLabels) {
+  const HistogramRow row{.name = "delay_seconds", .unit = HistogramUnit::kNanoseconds,
+                         .first_bound = 10, .last_bound = 11, .sentence = "How long"};
+  MetricsPage page({{"frames_total", MetricType::kCounter, "port", "Frames"},
+                    {"ready", MetricType::kGauge, "", "Is it"},
+                    {"delay_seconds", MetricType::kHistogram, "", "How long"}},
+                   {{"endpoint", "left"}});
+  page.NewCell("frames_total", {{"port", "p0"}});
+  const MetricCell other = 1;
+  page.Add("ready", {}, &other);
+  const SharedHistogram histogram;
+  page.Add(row, {}, &histogram);
+  const std::string text = Rendered(page);
+  for (const char* series :
+       {"suede_frames_total{endpoint=\"left\",port=\"p0\"} 0\n",
+        "suede_ready{endpoint=\"left\"} 1\n", "suede_delay_seconds_count{endpoint=\"left\"} 0\n",
+        "suede_delay_seconds_bucket{endpoint=\"left\",le=\"+Inf\"} 0\n"}) {
+    EXPECT_NE(text.find(series), std::string::npos) << series << text;
+  }
+}
+
 }  // namespace
 }  // namespace suede

@@ -126,11 +126,12 @@ class FakeEndpoint : public EndpointWithChanges {
     plane = setting;
     return [asked = 0]() mutable { return ++asked == 3; };
   }
-  absl::StatusOr<AdminQuestion> SetPlaneWeight(const PlaneName& name, std::optional<uint32_t> peer,
-                                               uint32_t to) override {
+  absl::StatusOr<WeightChange> SetPlaneWeight(const PlaneName& name, std::optional<uint32_t> peer,
+                                              std::optional<uint32_t> to) override {
     if (absl::Status wrong = Check(name); !wrong.ok()) return wrong;
-    (peer ? weight_of_peer : weight) = to;
-    return [asked = 0]() mutable { return ++asked == 3; };
+    (peer ? weight_of_peer : weight) = to.value_or(400);
+    return WeightChange{.done = [asked = 0]() mutable { return ++asked == 3; },
+                        .weight = to.value_or(400)};
   }
   // A third of it has gone each time that it is asked.
   absl::StatusOr<DrainQuestion> DrainPlane(const PlaneName& name) override {
@@ -187,8 +188,9 @@ class ManagementBench {
     options.version = "1.2.3";
     options.name = "left";
     options.log = [this](std::string_view line) { log.emplace_back(line); };
-    options.on_limit = [this](std::string_view limit, pid_t pid, uid_t) {
+    options.on_limit = [this](std::string_view limit, pid_t pid, uid_t, std::string_view reason) {
       limits.emplace_back(limit, pid);
+      reasons.emplace_back(reason);
     };
     if (change != nullptr) change(options);
     auto created = ManagementServer::Create(options, catalog, &endpoint);
@@ -217,6 +219,7 @@ class ManagementBench {
   FakeEndpoint endpoint;
   std::vector<std::string> log;
   std::vector<std::pair<std::string, pid_t>> limits;
+  std::vector<std::string> reasons;
   std::unique_ptr<ManagementServer> server;
 };
 

@@ -65,6 +65,9 @@ TEST_F(ChangesTest, WrongConfigurationsAreErrorsWithTheirPlace) {
     const Json by_file = Ask(method, Json::object(), file.get());
     EXPECT_EQ(ErrorOf(by_file), kInvalidParams);
     EXPECT_EQ(by_file["error"]["message"], "file:1:1: version: is missing; write 1");
+    const Fd same = File("name: x\n", O_RDONLY);
+    EXPECT_EQ(Ask(method, {{"file_name", "/etc/suede/left.yaml"}}, same.get())["error"]["message"],
+              "/etc/suede/left.yaml:1:1: version: is missing; write 1");
     EXPECT_EQ(Ask(method, {{"yaml", "x"}})["error"]["message"],
               "yaml:1:1: version: is missing; write 1");
   }
@@ -89,7 +92,8 @@ TEST_F(ChangesTest, OnlyRegularFilesThatCanBeReadOrWritten) {
   const Fd only_read = File("", O_RDONLY);
   for (const char* method : {"config.check", "config.load"}) {
     EXPECT_EQ(Ask(method, Json::object(), reading.get())["error"]["message"],
-              "file: is no regular file; pass one");
+              "file: is no regular file, or of a file system that a program serves (FUSE); "
+              "pass another");
     EXPECT_EQ(ErrorOf(Ask(method, Json::object(), only_written.get())), kInvalidParams);
   }
   EXPECT_EQ(ErrorOf(Ask("config.save", Json::object(), writing.get())), kInvalidParams);

@@ -78,8 +78,12 @@ TEST_F(PlaneMethodsTest, WeightsAreOfOnePeerOrOfAll) {
   EXPECT_EQ(Dump(Result("planes.set_weight", R"([3,1,1,1,9])")),
             R"({"xpu":3,"instance":1,"plane":1,"peer":9,"weight":1})");
   EXPECT_EQ(endpoint_.weight_of_peer, 1u);
+  EXPECT_EQ(Dump(Result("planes.set_weight", R"([3,1,1,"default"])")),
+            R"({"xpu":3,"instance":1,"plane":1,"peer":null,"weight":400})");
+  EXPECT_EQ(endpoint_.weight, 400u);
   EXPECT_EQ(Error("planes.set_weight", "[3,1,2,1]"), static_cast<int>(RpcCode::kNotFound));
-  for (const char* wrong : {"[3,1,1]", "[3,1,1,0]", "[3,1,1,65536]", "[3,1,1,1,1024]"}) {
+  for (const char* wrong : {"[3,1,1]", "[3,1,1,0]", "[3,1,1,65536]", "[3,1,1,1,1024]", R"([3,1,1,"usual"])",
+                            R"([3,1,1,1,"default"])"}) {
     EXPECT_EQ(Error("planes.set_weight", wrong), static_cast<int>(RpcCode::kInvalidParams))
         << wrong;
   }

@@ -271,20 +271,103 @@ TEST(AllowanceTest, SoManyASecondAndAQuarterAtOnce) {
 
 // ---- Connections.
 
-TEST_F(ServerTest, OneTooManyIsTold) {
-  std::vector<std::unique_ptr<TestClient>> clients;
-  for (int i = 0; i < 3; ++i) clients.push_back(std::make_unique<TestClient>(bench_));
-  TestClient late(bench_);
-  EXPECT_EQ(ErrorOf(TryParse<Json>(late.greeting).value()),
-            static_cast<int>(RpcCode::kTooManyClients));
-  EXPECT_TRUE(late.IsClosed());
-  EXPECT_EQ(bench_.server->counters().refused, 1u);
-  ASSERT_EQ(bench_.limits.size(), 1u);
-  EXPECT_EQ(bench_.limits[0], (std::pair<std::string, pid_t>("connections", getpid())));
+constexpr char kLater[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"later\"}\n";
+
+// Where there are so many places, and what waits for an answer waits for long.
+std::unique_ptr<ManagementBench> BenchOf(uint32_t max_clients, bool is_privileged) {
+  return std::make_unique<ManagementBench>(
+      [=](ManagementOptions& options) {
+        options.max_clients = max_clients;
+        options.limits.unread_ms = options.limits.session.later_ms = 600'000;
+        options.limits.session.answer_bytes = 8u << 20;
+        options.is_privileged = [=](uid_t) { return is_privileged; };
+      },
+      &TestCatalog());
+}
+
+// Connections that wait for an answer, as many as get in; and the greeting of the one that did not.
+std::vector<std::unique_ptr<TestClient>> FillBusy(ManagementBench& bench, std::string* refusal) {
+  g_has_answer = false;
+  std::vector<std::unique_ptr<TestClient>> all;
+  while (true) {
+    auto client = std::make_unique<TestClient>(bench);
+    const Json greeting = TryParse<Json>(client->greeting).value();
+    if (ErrorOf(greeting) != 0) {
+      EXPECT_EQ(ErrorOf(greeting), static_cast<int>(RpcCode::kTooManyClients));
+      EXPECT_TRUE(client->IsClosed());
+      *refusal = greeting["error"]["message"];
+      return all;
+    }
+    all.push_back(std::move(client));
+    EXPECT_TRUE(all.back()->Send(kLater));
+    EXPECT_TRUE(bench.Until([&] { return bench.server->counters().requests == all.size(); }));
+  }
+}
+
+void PassTime(ManagementBench& bench, int64_t ms) {
+  bench.Until([] { return false; }, static_cast<double>(ms) / 1000);
+}
+
+TEST(AdmissionTest, OneTooManyIsTold) {
+  const auto bench = BenchOf(4, true);
+  std::string refusal;
+  auto clients = FillBusy(*bench, &refusal);
+  EXPECT_EQ(clients.size(), 4u);
+  EXPECT_NE(refusal.find("all 4 connections are taken"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("raise management.max_clients"), std::string::npos) << refusal;
+  EXPECT_EQ(bench->server->counters().refused, 1u);
+  ASSERT_EQ(bench->limits.size(), 1u);
+  EXPECT_EQ(bench->limits[0], (std::pair<std::string, pid_t>("connections", getpid())));
+  EXPECT_EQ(bench->reasons[0], refusal);
   clients.pop_back();
-  ASSERT_TRUE(bench_.Until([&] { return bench_.server->connections() == 3; }));
-  TestClient next(bench_);
+  ASSERT_TRUE(bench->Until([&] { return bench->server->connections() == 3; }));
+  TestClient next(*bench);
   EXPECT_EQ(next.Ask(kVersion)["result"]["name"], "left");
+}
+
+TEST(AdmissionTest, OneUserLeavesPlacesToOthers) {
+  const auto bench = BenchOf(8, false);
+  std::string refusal;
+  const auto clients = FillBusy(*bench, &refusal);
+  EXPECT_EQ(clients.size(), 6u);
+  EXPECT_NE(refusal.find("uid " + std::to_string(getuid()) + " has 6 of 8"), std::string::npos) << refusal;
+}
+
+TEST(AdmissionTest, AnIdleConnectionGivesItsPlace) {
+  const auto bench = BenchOf(4, true);
+  TestClient oldest(*bench);
+  TestClient waits(*bench);
+  ASSERT_TRUE(waits.Send(kLater));
+  TestClient idle(*bench);
+  PassTime(*bench, 5);
+  TestClient asks(*bench);
+  PassTime(*bench, 5);
+  EXPECT_EQ(oldest.Ask(kVersion)["result"]["name"], "left");
+  PassTime(*bench, 200);
+  TestClient late(*bench);
+  EXPECT_EQ(late.Ask(kVersion)["result"]["name"], "left");
+  EXPECT_EQ(ErrorOf(TryParse<Json>(idle.ReadLine().value_or("null")).value()),
+            static_cast<int>(RpcCode::kTooManyClients));
+  EXPECT_TRUE(idle.IsClosed()) << "did nothing for longest";
+  EXPECT_EQ(bench->server->counters().displaced, 1u);
+  EXPECT_EQ(bench->server->counters().refused, 0u);
+  ASSERT_EQ(bench->reasons.size(), 1u);
+  EXPECT_NE(bench->reasons[0].find("idle"), std::string::npos) << bench->reasons[0];
+  for (TestClient* client : {&oldest, &asks}) {
+    EXPECT_EQ(client->Ask(kVersion)["result"]["name"], "left");
+  }
+}
+
+TEST(AdmissionTest, AConnectionThatDoesNotReadGivesItsPlace) {
+  const auto bench = BenchOf(1, true);
+  TestClient sleeper(*bench);
+  ASSERT_TRUE(sleeper.Send(
+      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"long\",\"params\":{\"octets\":7000000}}\n"));
+  PassTime(*bench, 300);
+  EXPECT_EQ(bench->server->counters().requests, 1u);
+  TestClient late(*bench);
+  EXPECT_EQ(late.Ask(kVersion)["result"]["name"], "left");
+  EXPECT_EQ(bench->server->counters().displaced, 1u);
 }
 
 TEST_F(ServerTest, TheSocketHasItsPermissionsAndGoesWithTheServer) {

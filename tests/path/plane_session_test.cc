@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+#include <vector>
+
 namespace suede {
 namespace {
 
@@ -68,6 +71,62 @@ TEST_F(PlaneSessionTest, ThreeWays) {
   EXPECT_TRUE(Ask(ours, theirs).came_up);
   EXPECT_TRUE(ours.up());
   EXPECT_TRUE(theirs.up());
+}
+
+// Each question makes the other end ask, too, and frames take long: there must be time for answers.
+TEST_F(PlaneSessionTest, QuestionsThatCrossDoNotDrownTheAnswers) {
+  struct OnWay {
+    Time at;
+    PlaneSession* to;
+    PlaneHello hello;
+  };
+  for (const uint32_t multiplier : {2u, 3u}) {
+    params.hello_multiplier = multiplier;
+    for (const int micros : {5, 50, 200}) {
+      ours.Reset();
+      theirs.Reset();
+      ours.Begin(now);
+      theirs.Begin(now);
+      std::deque<OnWay> on_way;
+      int said = 0;
+      const Time begun = now;
+      while (now < begun + milliseconds(20) && !(ours.up() && theirs.up())) {
+        now += microseconds(1);
+        const auto say = [&](PlaneSession& from, bool wants_reply) {
+          PlaneHello hello;
+          from.FillPlane(wants_reply, hello);
+          on_way.push_back({now + microseconds(micros), &from == &ours ? &theirs : &ours, hello});
+          ++said;
+        };
+        for (; !on_way.empty() && on_way.front().at <= now; on_way.pop_front()) {
+          const OnWay came = on_way.front();
+          came.to->OnPlane(came.hello, now, params);
+          if (came.hello.reply_wanted) say(*came.to, false);
+        }
+        for (PlaneSession* session : {&ours, &theirs}) {
+          if (session->OnTimer(now, facts, params) == Want::kPlane) say(*session, true);
+        }
+      }
+      EXPECT_TRUE(ours.up() && theirs.up()) << multiplier << ", " << micros << " us: " << said;
+      EXPECT_LT(said, 20) << multiplier << ", " << micros << " us";
+    }
+  }
+}
+
+TEST_F(PlaneSessionTest, APlaneThatCameUpIsLookedAtAfterAnInterval) {
+  BringUp();
+  EXPECT_EQ(ours.deadline(), now + params.hello_interval);
+  EXPECT_EQ(theirs.deadline(), now + params.hello_interval);
+}
+
+TEST_F(PlaneSessionTest, NewParamsEndAHoldDownThatIsLongerThanTheyPermit) {
+  BringUp();
+  ours.GoDown(false, true, now, params);
+  EXPECT_EQ(ours.held_until(), now + params.hold_down);
+  params.hold_down_max = milliseconds(10);
+  ours.OnNewParams(now, params);
+  EXPECT_EQ(ours.held_until(), now + milliseconds(10));
+  EXPECT_EQ(Tick(ours, milliseconds(10)), Want::kPlane);
 }
 
 TEST_F(PlaneSessionTest, OneWayNeverComesUp) {
@@ -276,6 +335,97 @@ TEST_F(PlaneSessionTest, GenerationsWrap) {
     EXPECT_TRUE(Say(ours, theirs, true).adopt) << i;
     EXPECT_EQ(theirs.rx_generation(), ours.tx_generation());
   }
+}
+
+// ---- Sequences. However many PLANEs were lost, and whatever became of the count, the next one that
+// arrives counts.
+
+TEST_F(PlaneSessionTest, AnOutageOfAnyLengthEndsWithTheNextPlane) {
+  using Sequence = decltype(PlaneHello::sequence);
+  constexpr int kBits = 8 * sizeof(Sequence);
+  std::vector<uint64_t> lost = {0, 1, 40'000, 65'535, 65'536};
+  for (int bit = kBits - 3; bit <= kBits; ++bit) {
+    for (int64_t around = -2; around <= 2; ++around) {
+      lost.push_back((uint64_t{1} << bit) + static_cast<uint64_t>(around));
+    }
+  }
+  BringUp();
+  PlaneHello hello;
+  theirs.FillPlane(false, hello);
+  ours.OnPlane(hello, now, params);
+  for (const uint64_t count : lost) {
+    now += params.hold_down + Duration(1);
+    hello.sequence = static_cast<Sequence>(hello.sequence + 1 + count);
+    EXPECT_FALSE(ours.OnPlane(hello, now, params).stale) << count;
+    // From then on it is as ever.
+    EXPECT_TRUE(ours.OnPlane(hello, now, params).stale) << count;
+    PlaneHello ask;
+    ours.FillPlane(true, ask);
+    EXPECT_EQ(ask.heard, hello.sequence);
+    ++hello.sequence;
+    hello.has_heard = true;
+    hello.heard = ask.sequence;
+    EXPECT_TRUE(ours.OnPlane(hello, now, params).proved) << count;
+  }
+}
+
+// Half of what 16 bits can count, a quarter more, and more than all of it.
+TEST_F(PlaneSessionTest, OurOwnPlanesMayBeLostInAnyNumber) {
+  for (const int lost : {32'766, 32'768, 49'152, 65'534, 65'535, 65'536, 65'537, 200'000}) {
+    PlaneHello hello;
+    for (int i = 0; i < lost; ++i) ours.FillPlane(true, hello);
+    now += params.hold_down + Duration(1);
+    EXPECT_TRUE(Ask(ours, theirs).proved) << lost;
+    EXPECT_FALSE(Say(theirs, ours, false).proved) << lost;  // once
+  }
+}
+
+TEST_F(PlaneSessionTest, AnEndThatCountsFromTheStartAgainIsHeard) {
+  BringUp();
+  for (int i = 0; i < 1000; ++i) Say(theirs, ours, false);
+  theirs = PlaneSession();
+  theirs.NextGeneration();
+  theirs.Begin(now);
+  EXPECT_TRUE(Say(theirs, ours, true).stale);
+  now += params.hold_down + Duration(1);
+  EXPECT_FALSE(Say(theirs, ours, true).stale);
+  EXPECT_FALSE(Say(theirs, ours, true).stale);
+}
+
+// The other end wants the plane up: our own question does not wait for its turn.
+TEST_F(PlaneSessionTest, AQuestionOfTheOtherEndEndsTheWait) {
+  BringUp();
+  ours.GoDown(false, false, now, params);
+  theirs.GoDown(false, false, now, params);
+  PlaneHello lost;
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_EQ(Tick(ours, params.hello_idle), Want::kPlane);
+    ours.FillPlane(true, lost);
+  }
+  EXPECT_EQ(ours.state(), PlaneState::kInit);
+  EXPECT_EQ(ours.deadline(), now + params.hello_idle);
+  now += milliseconds(1);
+  EXPECT_EQ(theirs.OnTimer(now, facts, params), Want::kPlane);
+  Say(theirs, ours, true);
+  EXPECT_EQ(ours.deadline(), now);
+  // An answer of its does not.
+  Tick(ours, {});
+  EXPECT_GT(ours.deadline(), now);
+  Say(theirs, ours, false);
+  EXPECT_GT(ours.deadline(), now);
+}
+
+// What is dead is asked after longer and longer waits, but for what its caller has to look at.
+TEST_F(PlaneSessionTest, ADeadPlaneIsAskedMoreAndMoreRarely) {
+  BringUp();
+  ours.GoDown(false, false, now, params);
+  int asked = 0;
+  for (int i = 0; i < 1000; ++i) asked += Tick(ours, milliseconds(1)) == Want::kPlane;
+  EXPECT_LE(asked, 8 + 1000 / 100);
+  EXPECT_GE(asked, 1000 / 100);
+  facts.look_at = now + milliseconds(7);
+  Tick(ours, params.hello_idle);
+  EXPECT_EQ(ours.deadline(), facts.look_at);
 }
 
 }  // namespace

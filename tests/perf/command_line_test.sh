@@ -40,6 +40,15 @@ expect 2 stderr '--instances needs --xpuid' --destinations 2 --instances 0,1 --b
 expect 2 stderr '64 is too large' --mode server --xpuid 1 --instances 0,64
 expect 4 stderr '--endpoint' --destinations 2 --xpuid 1 --instances 0,1 --balance hash --endpoint "$none"
 expect 4 stderr '--endpoint' --mode server --endpoint "$none"
+# What cannot be written is said before the run, and so before the daemon is looked for.
+expect 1 stderr '/no/such/out.json: No such file' --json /no/such/out.json --destinations 2 --endpoint "$none"
+expect 4 stderr '--endpoint' --json - --destinations 2 --endpoint "$none"
+expect 2 stderr '--interval' --interval=-1 --destinations 2
+expect 2 stderr '--embed' --mode peer --embed --config "$none" --destinations 2
+conf=$(dirname "$0")/../../conf/memif-pair-left.yaml
+expect 2 stderr "XPU 9 is no peer.*its peers are XPU 1 ($conf)" --embed --config "$conf" --destinations 1,9
+expect 2 stderr '--destinations' --mode peer --endpoint "$none"
+expect 4 stderr '--endpoint' --mode peer --destinations 2 --endpoint "$none"
 SUEDE_PERF_VCS=9 expect 2 stderr '--vcs' --destinations 2
 SUEDE_PERF_COUNT=many expect 2 stderr 'SUEDE_PERF_COUNT' --destinations 2
 SUEDE_PERF_VCS=9 expect 4 stderr '--endpoint' --destinations 2 --vcs 1 --endpoint "$none"

@@ -1,14 +1,18 @@
 #include "perf/report.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
+#include "perf/progress.h"
+#include "perf/table.h"
 #include "suede/congestion.h"
 
 namespace suede::perf {
@@ -112,6 +116,11 @@ TEST(JsonTest, ARunWithoutReportsKnowsNoLoss) {
   EXPECT_EQ(json["verdict"]["checks"].size(), 1u);
 }
 
+absl::Status WriteWhole(const std::string& path, const std::string& text) {
+  absl::StatusOr<ResultFile> file = ResultFile::Open(path);
+  return file.ok() ? file->Write(text) : file.status();
+}
+
 TEST(JsonTest, IsWrittenWholeOrNotAtAll) {
   const std::string directory = ::testing::TempDir() + "/perf_json_" + std::to_string(getpid());
   ASSERT_EQ(mkdir(directory.c_str(), 0700), 0);
@@ -124,6 +133,84 @@ TEST(JsonTest, IsWrittenWholeOrNotAtAll) {
   EXPECT_FALSE(WriteWhole(directory + "/no/such/out.json", "x").ok());
   EXPECT_EQ(unlink(path.c_str()), 0);
   EXPECT_EQ(rmdir(directory.c_str()), 0);  // nothing partial was left
+}
+
+class ResultFileTest : public ::testing::Test {
+ protected:
+  ResultFileTest() { std::filesystem::create_directories(directory_); }
+  ~ResultFileTest() override { std::filesystem::remove_all(directory_); }
+  std::string At(const std::string& name) const { return directory_ + "/" + name; }
+  static std::string TextOf(const std::string& path) {
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+
+  const std::string directory_ =
+      ::testing::TempDir() + "/result_file_" + std::to_string(getpid());
+};
+
+TEST_F(ResultFileTest, AFifoGetsTheTextAndStays) {
+  ASSERT_EQ(mkfifo(At("fifo").c_str(), 0600), 0);
+  const int reader = open(At("fifo").c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_TRUE(WriteWhole(At("fifo"), "text\n").ok());
+  char buffer[16] = {};
+  EXPECT_EQ(read(reader, buffer, sizeof buffer), 5);
+  EXPECT_EQ(std::string(buffer), "text\n");
+  EXPECT_TRUE(std::filesystem::is_fifo(At("fifo")));
+  close(reader);
+}
+
+TEST_F(ResultFileTest, GoesThroughLinksToTheirTarget) {
+  std::filesystem::create_directory(At("deep"));
+  std::filesystem::create_symlink("deep/second", At("first"));
+  std::filesystem::create_symlink("../target", At("deep/second"));
+  ASSERT_TRUE(WriteWhole(At("first"), "made\n").ok());  // a target that is not there yet
+  EXPECT_EQ(TextOf(At("target")), "made\n");
+  chmod(At("target").c_str(), 0640);
+  ASSERT_TRUE(WriteWhole(At("first"), "new\n").ok());
+  EXPECT_EQ(TextOf(At("target")), "new\n");
+  EXPECT_TRUE(std::filesystem::is_symlink(At("first")));
+  EXPECT_TRUE(std::filesystem::is_symlink(At("deep/second")));
+  EXPECT_EQ(std::filesystem::status(At("target")).permissions(),
+            std::filesystem::perms(0640));
+  std::filesystem::create_symlink("round", At("round"));
+  EXPECT_FALSE(ResultFile::Open(At("round")).ok());
+}
+
+TEST_F(ResultFileTest, DevicesAndDescriptorsAreWrittenAsTheyAre) {
+  // Never the real device by rename: a link to it shows that it is not replaced.
+  std::filesystem::create_symlink("/dev/null", At("null"));
+  EXPECT_TRUE(WriteWhole(At("null"), "text\n").ok());
+  EXPECT_TRUE(std::filesystem::is_character_file(At("null")));
+  std::filesystem::create_symlink("/dev/full", At("full"));
+  absl::StatusOr<ResultFile> full = ResultFile::Open(At("full"));
+  ASSERT_TRUE(full.ok());
+  EXPECT_FALSE(full->Write("text\n").ok());
+  const int file = open(At("file").c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_TRUE(WriteWhole("/proc/self/fd/" + std::to_string(file), "text\n").ok());
+  char buffer[16] = {};
+  EXPECT_EQ(pread(file, buffer, sizeof buffer, 0), 5);  // the same file, and no other of its name
+  close(file);
+}
+
+TEST_F(ResultFileTest, TheStandardOutputIsKnownByAllItsNames) {
+  std::filesystem::create_symlink("/dev/stdout", At("out"));
+  for (const std::string& path : {std::string("-"), std::string("/dev/stdout"),
+                                  std::string("/proc/self/fd/1"), At("out")}) {
+    const absl::StatusOr<ResultFile> file = ResultFile::Open(path);
+    ASSERT_TRUE(file.ok()) << path;
+    EXPECT_TRUE(file->TakesStdout()) << path;
+  }
+  EXPECT_FALSE(ResultFile::Open(At("file"))->TakesStdout());
+}
+
+TEST_F(ResultFileTest, WhatCannotBeWrittenIsFoundOutAtOnceAndNothingIsLeft) {
+  EXPECT_FALSE(ResultFile::Open(At("no/such/file")).ok());
+  EXPECT_FALSE(ResultFile::Open(directory_).ok());
+  EXPECT_FALSE(ResultFile::Open("").ok());
+  ASSERT_TRUE(ResultFile::Open(At("file")).ok());
+  EXPECT_TRUE(std::filesystem::is_empty(directory_));  // not before it is written
 }
 
 int CodeOf(const Options& options, const RunResult& result) {
@@ -194,29 +281,48 @@ TEST(VerdictTest, OutcomesHaveTheirCodes) {
   EXPECT_EQ(CodeOf(SomeOptions(), r), 1);
 }
 
-// Each head has a column for each value.
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// Each value stands under its head, and no line is longer than a table may be wide.
+void ExpectFits(const std::string& head, const std::string& row) {
+  const std::vector<std::string> values = Lines(row);
+  std::vector<std::string> heads = Lines(head);
+  for (const std::vector<std::string>* lines : {&std::as_const(heads), &values}) {
+    for (const std::string& line : *lines) EXPECT_LE(line.size(), kTableColumns) << line;
+  }
+  ASSERT_GE(heads.size(), values.size());
+  heads.erase(heads.begin(), heads.end() - static_cast<std::ptrdiff_t>(values.size()));
+  const auto ends = [](const std::string& line) {
+    std::vector<size_t> at;
+    for (size_t i = 1; i <= line.size(); ++i) {
+      const bool is_end = i == line.size() || line[i] == ' ';
+      if (is_end && line[i - 1] != ' ' && (line[i - 1] != '#' || i > 1)) at.push_back(i);
+    }
+    return at;
+  };
+  for (size_t i = 0; i < values.size(); ++i) {
+    EXPECT_EQ(heads[i][0], '#');
+    EXPECT_EQ(ends(heads[i]), ends(values[i])) << heads[i] << "\n" << values[i];
+  }
+}
+
 TEST(TableTest, ColumnsMatchTheirHeads) {
-  const auto words = [](const std::string& line) {
-    std::istringstream in(line);
-    int count = 0;
-    for (std::string word; in >> word;) ++count;
-    return count;
-  };
-  const auto last_line = [](std::string text) {
-    text.pop_back();
-    return text.substr(text.rfind('\n') + 1);
-  };
   Options options = SomeOptions();
-  EXPECT_EQ(words(last_line(TableHead(options))), words(TableRow(options, GoodResult())));
+  ExpectFits(TableHead(options), TableRow(options, GoodResult()));
   options.bidirectional = true;
-  EXPECT_EQ(words(last_line(TableHead(options))), words(TableRow(options, GoodResult())));
+  ExpectFits(TableHead(options), TableRow(options, GoodResult()));
   options.mode = Mode::kLatency;
   EXPECT_NE(TableHead(options).find("RTT"), std::string::npos);
-  EXPECT_EQ(words(last_line(TableHead(options))), words(TableRow(options, GoodResult())));
+  ExpectFits(TableHead(options), TableRow(options, GoodResult()));
   options.completions = 1;
   EXPECT_NE(TableHead(options).find("completion"), std::string::npos);
   options.cacheline_cpus = {0, 1};
-  EXPECT_EQ(words(last_line(TableHead(options))), words(TableRow(options, GoodResult())));
+  ExpectFits(TableHead(options), TableRow(options, GoodResult()));
   options.instances = {0, 5};
   options.balance = SUEDE_BALANCE_ROUND_ROBIN;
   RunResult balanced = GoodResult();
@@ -224,7 +330,88 @@ TEST(TableTest, ColumnsMatchTheirHeads) {
   EXPECT_NE(TableHead(options).find("balanced over instances 0,5: round_robin"),
             std::string::npos);
   EXPECT_NE(TableHead(options).find("by[5]"), std::string::npos);
-  EXPECT_EQ(words(last_line(TableHead(options))), words(TableRow(options, balanced)));
+  ExpectFits(TableHead(options), TableRow(options, balanced));
+}
+
+TEST(TableTest, TheLatencyTableHasAMean) {
+  Options options = SomeOptions();
+  options.mode = Mode::kLatency;
+  RunResult r = GoodResult();
+  r.latency_ns.Record(1000);
+  r.latency_ns.Record(4000);
+  EXPECT_NE(TableHead(options).find("mean"), std::string::npos);
+  EXPECT_NE(TableRow(options, r).find("     2.500"), std::string::npos);
+}
+
+// Whatever the options and however large the values.
+TEST(TableTest, NoTableIsWiderThanATerminal) {
+  Options options = SomeOptions();
+  options.destinations.assign(1023, 1);
+  options.vcs = {0, 1, 2, 3};
+  options.queues = 16;
+  options.control_bytes = 18;
+  options.check = options.bidirectional = true;
+  options.mode = Mode::kLatency;
+  options.rate = 1e9;
+  options.cacheline_cpus = {0, 1};
+  options.balance = SUEDE_BALANCE_LEAST_CONGESTED;
+  for (uint8_t i = 48; i < 64; ++i) options.instances.push_back(i);
+  RunResult r = GoodResult();
+  r.data_bytes = 256;
+  r.sent = r.measured = r.forward.received = r.reverse_sent = UINT64_MAX;
+  r.forward.wrong = r.forward.duplicated = r.forward.misordered = 123'456'789'012;
+  r.sent_by_lane.assign(16, UINT64_MAX);
+  r.offered_per_second = 1e9;
+  r.peak_per_second = 1e12;
+  for (const uint64_t ns : {uint64_t{1}, uint64_t{100'000'000'000}}) r.latency_ns.Record(ns);
+  r.cacheline_before_ns = r.cacheline_after_ns = 123456;
+  ExpectFits(TableHead(options), TableRow(options, r));
+  const StreamCounts most{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
+                          UINT64_MAX, UINT64_MAX, UINT64_MAX};
+  for (const std::string& line : Lines(ServerTable(most, UINT64_MAX))) {
+    EXPECT_LE(line.size(), kTableColumns) << line;
+  }
+}
+
+TEST(ProgressTest, SaysWhatTheModeDoes) {
+  const ProgressSums before{.sent = 1'000'000, .received = 0, .stage = Stage::kLoad};
+  const ProgressSums now{.sent = 3'000'000, .received = 500'000, .stage = Stage::kLoad};
+  EXPECT_EQ(ProgressText(Mode::kBandwidth, 125, 3, 2, before, now),
+            "3.0 s: 125 octets, load, 1.000 M/s, 1.000 Gb/s, sent 3000000");
+  EXPECT_EQ(ProgressText(Mode::kPeer, 125, 3, 2, before, now),
+            "3.0 s: 125 octets, load, 1.000 M/s, 1.000 Gb/s, sent 3000000, received 0.250 M/s, "
+            "500000");
+  const ProgressSums serves{.received = 500'000, .stage = Stage::kServe};
+  EXPECT_EQ(ProgressText(Mode::kServer, 0, 3, 2, before, serves),
+            "3.0 s: serving, received 0.250 M/s, 500000");
+}
+
+// On a pipe a line for each interval, and none of it is written over.
+TEST(ProgressTest, WritesALineForEachIntervalUntilItEnds) {
+  Options options = SomeOptions();
+  options.interval_s = 0.01;
+  char* text = nullptr;
+  FILE* const out = std::tmpfile();
+  {
+    Progress progress(options, 64, 1, out);
+    progress.worker(0)->sent = 7;
+    while (std::ftell(out) < 100) usleep(1000);
+  }
+  const long end = std::ftell(out);
+  usleep(30000);
+  EXPECT_EQ(std::ftell(out), end);
+  std::rewind(out);
+  size_t size = 0;
+  ASSERT_GT(getline(&text, &size, out), 0);
+  EXPECT_TRUE(std::string(text).starts_with("suede-perf: 0.0 s: 64 octets, waiting for servers"));
+  EXPECT_EQ(std::string(text).find('\r'), std::string::npos);
+  free(text);
+  std::fclose(out);
+  FILE* const none = std::tmpfile();
+  options.interval_s = 0;
+  { Progress progress(options, 64, 1, none); }
+  EXPECT_EQ(std::ftell(none), 0);
+  std::fclose(none);
 }
 
 }  // namespace

@@ -5,10 +5,12 @@
 #include <atomic>
 #include <deque>
 #include <map>
+#include <memory>
 #include <set>
 #include <vector>
 
 #include "loopback.h"
+#include "perf/peer_rest.h"
 #include "perf/server.h"
 
 namespace suede::perf {
@@ -356,8 +358,9 @@ TEST_F(WorkloadTest, CompletionsAreTimedAndBounded) {
 TEST_F(WorkloadTest, TransmitNowIsOnEachNth) {
   plan_.shape.pack_every = 10;
   Run();
-  // Two protocol messages carry it too.
-  EXPECT_EQ(end_.flags_seen[SUEDE_RECORD_TRANSMIT_NOW], 102u);
+  // Two protocol messages carry it too, of which the first asks for its completion.
+  EXPECT_EQ(end_.flags_seen[SUEDE_RECORD_TRANSMIT_NOW], 101u);
+  EXPECT_EQ(end_.flags_seen[SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_COMPLETION], 1u);
 }
 
 TEST_F(WorkloadTest, NoServerIsAnUnreachablePeer) {
@@ -382,7 +385,8 @@ TEST_F(WorkloadTest, StartIsRepeatedUntilAServerIsThere) {
   EXPECT_EQ(r.lost() + r.duplicated(), 0u);
   EXPECT_EQ(ready, 2);
   // Sent at once, and after 0.5, 1, 1.5 and 2 s, to each; then the requests for reports.
-  EXPECT_EQ(end_.flags_seen[SUEDE_RECORD_TRANSMIT_NOW], 2u * 5 + 2);
+  EXPECT_EQ(end_.flags_seen[SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_COMPLETION], 2u * 5);
+  EXPECT_EQ(end_.flags_seen[SUEDE_RECORD_TRANSMIT_NOW], 2u);
 }
 
 TEST_F(WorkloadTest, StartIsNotRepeatedToAServerThatHasAnswered) {
@@ -428,6 +432,14 @@ TEST_F(WorkloadTest, AnUnreachableCompletionEndsTheRun) {
   plan_.shape.completion_every = 1;
   link_.completion_status = SUEDE_STATUS_UNREACHABLE;
   EXPECT_EQ(Run().outcome, Outcome::kPeerSilent);
+}
+
+TEST_F(WorkloadTest, ACompletionInDoubtEndsTheRunAndIsReportedUnderItsStatus) {
+  plan_.shape.completion_every = 1;
+  link_.completion_status = SUEDE_STATUS_IN_DOUBT;
+  const RunResult r = Run();
+  EXPECT_EQ(r.outcome, Outcome::kPeerSilent);
+  EXPECT_GT(r.completions.at(SUEDE_STATUS_IN_DOUBT), 0u);
 }
 
 TEST_F(WorkloadTest, ALostEndpointEndsTheRun) {
@@ -587,6 +599,160 @@ TEST(RateTrackTest, PeakSurvivesCoarsening) {
   other.Add(std::chrono::seconds(1), 50000000);
   track.Merge(other);
   EXPECT_NEAR(track.Peak(), 2.5e9, 1e7);
+}
+
+// --- Peers: each sends to all others and serves them ---
+
+class PeersTest : public ::testing::Test {
+ protected:
+  struct Peer {
+    Peer(Loopback& link, uint16_t xpuid) : own(xpuid), end(link, xpuid), server(end, xpuid) {}
+    const uint16_t own;
+    LoopbackEndpoint end;
+    ServerWorkload<LoopbackEndpoint> server;
+    RunPlan plan;
+    std::unique_ptr<RunBoard> board;
+    std::unique_ptr<ClientWorkload<LoopbackEndpoint>> client;
+    std::unique_ptr<PeerRest<LoopbackEndpoint>> rest;
+    std::vector<uint16_t> others;
+    std::vector<RunResult> results;
+  };
+
+  // All-to-all among `count` peers on `vcs`, `runs` runs each; peer i begins i * `apart` later.
+  void Run(uint16_t count, const std::vector<uint8_t>& vcs, size_t runs, Duration apart = {}) {
+    for (uint16_t i = 0; i < count; ++i) {
+      Peer& peer = peers_.emplace_back(link_, static_cast<uint16_t>(i + 1));
+      peer.plan.shape = {.control_bytes = 12, .data_bytes = 33, .check = true};
+      peer.plan.count = 300;
+      peer.plan.connect_timeout = std::chrono::seconds(2);
+      peer.plan.drain_timeout = std::chrono::seconds(1);
+      for (uint16_t other = 1; other <= count; ++other) {
+        if (other == peer.own) continue;
+        peer.others.push_back(other);
+        for (const uint8_t vc : vcs) peer.plan.streams.push_back({other, vc});
+      }
+    }
+    bool all_done = false;
+    for (int round = 0; round < 5'000'000 && !all_done; ++round) {
+      link_.now += std::chrono::microseconds(1);
+      all_done = true;
+      for (Peer& peer : peers_) {
+        if (link_.now < Time() + apart * (peer.own - 1)) {
+          all_done = false;
+          continue;
+        }
+        all_done &= Step(peer, vcs, runs);
+      }
+    }
+    EXPECT_TRUE(all_done);
+  }
+
+  // Returns whether the peer has left.
+  bool Step(Peer& peer, const std::vector<uint8_t>& vcs, size_t runs) {
+    if (peer.rest != nullptr) return peer.rest->done() || (peer.rest->Turn(link_.now), false);
+    if (peer.client != nullptr) {
+      peer.client->Turn(link_.now);
+      if (!peer.client->done()) return false;
+      peer.results.push_back(
+          Combine({&peer.client->result()}, {&peer.client->track()}, *peer.board));
+      peer.client.reset();
+    }
+    if (peer.results.size() == runs) {
+      peer.rest = std::make_unique<PeerRest<LoopbackEndpoint>>(
+          peer.end, peer.server, peer.others, vcs, runs, std::chrono::seconds(1));
+      return false;
+    }
+    const auto run = static_cast<uint32_t>(peer.own * 100 + peer.results.size());
+    peer.board = std::make_unique<RunBoard>(run, 1, 1, peer.plan.streams);
+    peer.client = std::make_unique<ClientWorkload<LoopbackEndpoint>>(
+        peer.end, peer.plan, *peer.board, peer.own, 0, vcs, stop_, &peer.server);
+    return false;
+  }
+
+  void ExpectAllArrived(size_t runs) {
+    for (Peer& peer : peers_) {
+      ASSERT_EQ(peer.results.size(), runs);
+      for (const RunResult& r : peer.results) {
+        EXPECT_EQ(r.outcome, Outcome::kDone) << r.explanation;
+        EXPECT_EQ(r.measured, 300u);
+        EXPECT_EQ(r.forward.received, r.sent);
+        EXPECT_EQ(r.lost() + r.wrong() + r.duplicated() + r.misordered(), 0u);
+      }
+      const StreamCounts served = peer.server.Total();
+      EXPECT_EQ(served.received, 300 * runs);
+      EXPECT_EQ(served.wrong + served.lost + served.duplicated, 0u);
+    }
+  }
+
+  Loopback link_;
+  std::atomic<bool> stop_ = false;
+  std::deque<Peer> peers_;
+};
+
+TEST_F(PeersTest, ThreeSendToAndServeEachOther) {
+  Run(3, {0, 2}, 2);
+  ExpectAllArrived(2);
+  EXPECT_LT(link_.now, Time() + std::chrono::seconds(1));  // nobody waited for nobody
+}
+
+// Receive rings of two commands, which both sides fill with load: answers have to get through.
+TEST_F(PeersTest, TwoWhoseRingsAreFullDoNotWaitForEachOther) {
+  link_.credit = 2;
+  Run(2, {0}, 3);
+  ExpectAllArrived(3);
+}
+
+// The first waits for the last, and does not leave before it has been served.
+TEST_F(PeersTest, OneThatBeginsLateIsServedToItsEnd) {
+  Run(3, {0}, 1, std::chrono::milliseconds(700));
+  ExpectAllArrived(1);
+}
+
+TEST_F(PeersTest, WrongContentIsSeenByBothSides) {
+  int n = 0;
+  link_.fault = [&](Loopback::Stored& c) {
+    if (++n == 100) c.data[5] ^= 1;
+    return Loopback::Fate::kDeliver;
+  };
+  Run(2, {1}, 1);
+  uint64_t sent = 0, served = 0;
+  for (Peer& peer : peers_) {
+    sent += peer.results[0].wrong();
+    served += peer.server.Total().wrong;
+  }
+  EXPECT_EQ(sent, 1u);
+  EXPECT_EQ(served, 1u);
+}
+
+// One that is no peer but a server only is not waited for longer than the drain takes.
+TEST_F(PeersTest, AServerThatSendsNothingIsNotWaitedForForEver) {
+  Peer& peer = peers_.emplace_back(link_, 1);
+  peer.plan.streams = {{2, 0}};
+  peer.plan.count = 300;
+  peer.plan.drain_timeout = std::chrono::milliseconds(5);
+  peer.others = {2};
+  LoopbackEndpoint end(link_, 2);
+  ServerWorkload<LoopbackEndpoint> server(end, 2, {0}, false);
+  for (int round = 0; round < 5'000'000 && !(peer.rest && peer.rest->done()); ++round) {
+    link_.now += std::chrono::microseconds(1);
+    Step(peer, {0}, 1);
+    server.Turn(link_.now);
+  }
+  EXPECT_TRUE(peer.rest->done());
+  EXPECT_EQ(peer.results[0].forward.received, 300u);
+}
+
+// --- Destinations that are no peers ---
+
+TEST_F(WorkloadTest, ADestinationThatIsNoPeerEndsTheRunAtOnceAndIsNamed) {
+  with_server_ = false;
+  plan_.streams = {{2, 0}, {9, 0}};
+  plan_.connect_timeout = std::chrono::seconds(10);
+  link_.completion_status = SUEDE_STATUS_UNKNOWN_XPU;
+  const RunResult r = Run();
+  EXPECT_EQ(r.outcome, Outcome::kNoPeer);
+  EXPECT_NE(r.explanation.find("XPU 2 is no peer"), std::string::npos) << r.explanation;
+  EXPECT_LT(link_.now, Time() + std::chrono::seconds(1));
 }
 
 }  // namespace

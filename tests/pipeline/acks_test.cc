@@ -12,7 +12,6 @@ class AcksTest : public ByHandTest {
  protected:
   // An lcore with an instance on its first port, and another on its first or second one.
   void StartTwo(bool two_ports, Duration first_delay, Duration second_delay) {
-    params.transport.hello_tries = 0;
     params.transport.rto_initial = params.transport.rto_max = std::chrono::seconds(1);
     wire = AddPort(1);
     host = &AddHost(kFirst, 0);
@@ -22,8 +21,8 @@ class AcksTest : public ByHandTest {
     AddInstance(kFirst, 0, first_delay);
     AddInstance(kSecond, two_ports ? 1 : 0, second_delay);
     for (uint16_t peer = 1; peer < kPeers; ++peer) {
-      Meet(peer, kFirst, kFirst, params.epoch);
-      Meet(peer, kSecond, two_ports ? kSecond : kFirst, params.epoch);
+      Meet(peer, kFirst, kFirst);
+      Meet(peer, kSecond, two_ports ? kSecond : kFirst);
     }
   }
   void AddInstance(uint32_t xpu, uint32_t port, Duration ack_delay) {

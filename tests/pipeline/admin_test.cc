@@ -25,10 +25,13 @@ class AdminTest : public PipelineTest {
   }
   // Down for much longer than it takes to find a peer unreachable.
   void HoldsStillAndGoesOn(LcoreRequestKind kind) {
-    Set(*a, kind, false);
     const uint64_t sent = a->Count(Counter::kTxFrames);
     const uint64_t received = b->Count(Counter::kRxFrames);
-    for (uint64_t tag = 0; tag < 5; ++tag) ca->SendTagged(tag, 1);
+    // Handed over before the client could see it.
+    ASSERT_TRUE(a->pipeline->mailbox().requests.Push({.kind = kind, .up = false}));
+    for (uint64_t tag = 0; tag < 5; ++tag) EXPECT_EQ(ca->SendTagged(tag, 1), SendResult::kOk);
+    Run(microseconds(10));
+    EXPECT_EQ(ca->SendTagged(5, 1), SendResult::kInReset);
     cb->SendTagged(0, 0);
     Run(milliseconds(5));
     const uint64_t dropped = a->Count(Counter::kRxAdminDown);
@@ -42,7 +45,7 @@ class AdminTest : public PipelineTest {
     EXPECT_EQ(Statuses(*ca, 5), std::vector<int>(5, 0));
     EXPECT_EQ(cb->Receive(0).size(), 5u);
     // The other side could not know: it found us unreachable, and comes back.
-    EXPECT_EQ(Statuses(*cb, 1), std::vector<int>{SUEDE_STATUS_UNREACHABLE});
+    EXPECT_EQ(Statuses(*cb, 1), std::vector<int>{SUEDE_STATUS_IN_DOUBT});
     Run(milliseconds(20));
     cb->SendTagged(0, 0);
     EXPECT_EQ(Statuses(*cb, 1), std::vector<int>{0});
@@ -69,6 +72,53 @@ TEST_F(AdminTest, APortThatIsDownStandsStill) {
 TEST_F(AdminTest, AnInstanceThatIsDownStandsStill) {
   StartPair();
   HoldsStillAndGoesOn(LcoreRequestKind::kSetInstance);
+}
+
+// Of a client's first queue, and of its first VC's receive ring.
+uint32_t QueueState(Client& client) {
+  return static_cast<suede_segment*>(client.memory.base())->queue_state[0].value;
+}
+uint32_t ReceiveState(Client& client) {
+  return static_cast<suede_segment*>(client.memory.base())->rx_state[0].value;
+}
+
+TEST_F(AdminTest, QueuesAndReceiveRingsOfWhatIsDownAreInReset) {
+  StartPair();
+  for (const auto kind : {LcoreRequestKind::kSetPort, LcoreRequestKind::kSetInstance}) {
+    Set(*a, kind, false);
+    EXPECT_EQ(QueueState(*ca), SUEDE_QUEUE_IN_RESET);
+    EXPECT_EQ(ReceiveState(*ca), SUEDE_QUEUE_IN_RESET);
+    EXPECT_EQ(QueueState(*cb), SUEDE_QUEUE_READY) << "another endpoint's";
+    // One that comes meanwhile, and the client's own reset, do not end it.
+    Client& late = Attach(*a, 0);
+    EXPECT_EQ(QueueState(late), SUEDE_QUEUE_IN_RESET);
+    EXPECT_EQ(ReceiveState(late), SUEDE_QUEUE_READY) << "it has claimed nothing";
+    a->pipeline->mailbox().requests.Push(
+        {.kind = LcoreRequestKind::kResetQueue, .queue = 0, .client = ca->number});
+    Run(microseconds(10));
+    EXPECT_EQ(QueueState(*ca), SUEDE_QUEUE_IN_RESET);
+    Set(*a, kind, true);
+    for (Client* client : {ca, &late}) {
+      EXPECT_EQ(QueueState(*client), SUEDE_QUEUE_READY);
+      EXPECT_EQ(ReceiveState(*client), SUEDE_QUEUE_READY);
+      client->queues[0].Restart(false);
+    }
+  }
+  Run(milliseconds(20));
+  EXPECT_EQ(ca->SendTagged(0, 1), SendResult::kOk);
+  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{0});
+}
+
+TEST_F(AdminTest, QueuesAreInResetWhileTheLcoreDrains) {
+  StartPair();
+  ASSERT_TRUE(a->pipeline->mailbox().requests.Push({.kind = LcoreRequestKind::kDrain}));
+  for (uint64_t tag = 0; tag < 5; ++tag) EXPECT_EQ(ca->SendTagged(tag, 1), SendResult::kOk);
+  Run(microseconds(10));
+  EXPECT_EQ(QueueState(*ca), SUEDE_QUEUE_IN_RESET);
+  EXPECT_EQ(ca->SendTagged(5, 1), SendResult::kInReset);
+  EXPECT_EQ(ReceiveState(*ca), SUEDE_QUEUE_READY) << "what comes is still delivered";
+  EXPECT_EQ(Statuses(*ca, 5), std::vector<int>(5, 0));
+  EXPECT_EQ(cb->Receive(0).size(), 5u);
 }
 
 TEST_F(AdminTest, WhatWasInFlightIsSentAgain) {
@@ -117,7 +167,7 @@ TEST_F(AdminTest, PeersThatGoAndComeAreTold) {
   EXPECT_TRUE(Told(*a).empty());
   b->port->SetLink(false);
   ca->SendTagged(0, 1);
-  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{1});
+  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{SUEDE_STATUS_IN_DOUBT});
   b->port->SetLink(true);
   Run(milliseconds(20));
   const std::vector<LcoreEvent> told = Told(*a);
@@ -128,7 +178,7 @@ TEST_F(AdminTest, PeersThatGoAndComeAreTold) {
     EXPECT_EQ(event.peer_xpuid, 1);
     EXPECT_EQ(event.vc, LcoreEvent::kAllVcs);
   }
-  Boot(*b, 2, 1001);
+  Boot(*b, 2);
   Client& reborn = Attach(*b);
   reborn.SendTagged(0, 0);
   EXPECT_EQ(Statuses(reborn, 1), std::vector<int>{0});
@@ -164,6 +214,24 @@ TEST_F(AdminTest, ABrokenQueueIsToldOnce) {
   EXPECT_EQ(told[0].client, ca->number);
 }
 
+TEST_F(AdminTest, CommandsWithTheErrorMarkAreTold) {
+  StartPair();
+  for (int i = 0; i < 50; ++i) {
+    ca->Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_ERROR | SUEDE_RECORD_COMPLETION, 0);
+  }
+  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{SUEDE_STATUS_ERROR_MARK});
+  Run(milliseconds(1));
+  const std::vector<LcoreEvent> told = Told(*a);
+  ASSERT_EQ(told.size(), 1u) << "a flood of them takes no room of other events";
+  EXPECT_EQ(told[0].kind, LcoreEventKind::kTxError);
+  EXPECT_EQ(told[0].client, ca->number);
+  EXPECT_EQ(told[0].queue, 0u);
+  Run(milliseconds(150));
+  ca->Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_ERROR, 0);
+  Run(milliseconds(1));
+  EXPECT_EQ(Told(*a).size(), 1u);
+}
+
 TEST_F(AdminTest, WhatFindsNoRoomIsCounted) {
   StartPair();
   LcoreEvent filler;
@@ -171,13 +239,14 @@ TEST_F(AdminTest, WhatFindsNoRoomIsCounted) {
   }
   b->port->SetLink(false);
   ca->SendTagged(0, 1);
-  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{1});
+  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{SUEDE_STATUS_IN_DOUBT});
   EXPECT_EQ(a->Count(Counter::kEventsLost), 1u);
 }
 
 TEST_F(AdminTest, QueuesAreShownAsTheLcoreSeesThem) {
   StartPair();
-  Set(*a, LcoreRequestKind::kSetPort, false);
+  ASSERT_TRUE(
+      a->pipeline->mailbox().requests.Push({.kind = LcoreRequestKind::kSetPort, .up = false}));
   ca->SendTagged(0, 1);
   ca->SendTagged(1, 999);  // no such XPU
   Run(microseconds(50));

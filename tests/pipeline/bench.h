@@ -96,7 +96,7 @@ class PipelineTest : public ::testing::Test {
     return network.AddPort(mac, 4096, 64, SimFaults());
   }
   // Gives a host a new pipeline, as a new boot of its daemon does.
-  void Boot(Host& host, uint32_t peers, uint32_t epoch) {
+  void Boot(Host& host, uint32_t peers) {
     host.pipeline = std::make_unique<Pipeline>();
     if (lane_burst != 0) {
       host.lane = std::make_unique<PacketLane>(FrameRules{}, SimPort::kMaxFrameBytes, lane_burst);
@@ -109,10 +109,10 @@ class PipelineTest : public ::testing::Test {
                              plane == 0 ? host.lane.get() : nullptr);
       p.planes.push_back({.port = plane, .address = {.low = IpOf(number)}});
     }
-    p.epoch = epoch;
+    p.secret = {host.number, ++boots_};
     for (uint32_t peer = 0; peer < peers; ++peer) {
       if (peer == host.number) continue;
-      p.peers.push_back({.xpuid = static_cast<uint16_t>(peer)});
+      p.peers.push_back({.xpuid = static_cast<uint16_t>(peer), .planes = {}, .plain = plain_peers});
       for (uint32_t plane = 0; plane < planes; ++plane) {
         const uint32_t number = OnPlane(plane, peer);
         p.peers.back().planes.push_back({.address = {.low = IpOf(number)},
@@ -130,7 +130,7 @@ class PipelineTest : public ::testing::Test {
       host.ports.push_back(AddPort(OnPlane(plane, number)));
     }
     host.port = host.ports[0];
-    Boot(host, peers, 1000);
+    Boot(host, peers);
     return host;
   }
   Client& Attach(Host& host, uint8_t claims = 0xf, uint32_t instance = 0) {
@@ -219,25 +219,58 @@ class PipelineTest : public ::testing::Test {
   uint32_t planes = 1;      // of each host
   uint32_t lane_burst = 0;  // of hosts' lanes for management packets; 0: they have none
   bool resolving = false;   // hosts do not know the MAC addresses of their peers
+  bool plain_peers = false; // hosts know that their peers do not speak HELLO
   SegmentShape shape;
   std::vector<std::unique_ptr<Host>> hosts;
   std::vector<std::unique_ptr<Client>> clients;
+
+ private:
+  uint64_t boots_ = 0;
 };
 
-// One host, XPU 0, and XPU 1 played by hand over a bare port.
+// One host, XPU 0, and XPU 1 played by hand over a bare port: a plain peer until it meets the host.
 class ByHandTest : public PipelineTest {
  protected:
+  ByHandTest() { plain_peers = true; }
   void Start() {
     host = &AddHost(0, 2);
     wire = AddPort(1);
   }
-  // A peer shows that it knows the boot of the host's instance: what it sends is accepted from then
-  // on.
-  void Meet(uint16_t peer = 1, uint32_t destination = 0, uint32_t port = 0,
-            uint32_t epoch = 1000) {
+  // A HELLO of the peer that answers the last one of an instance and knows it: both are associated
+  // then, the peer's first PSN is 0, and the host's is FirstPsn.
+  Hello HelloTo(const Instance& instance, uint64_t identity = 5, uint16_t peer = 1) const {
+    const Handshake& handshake = instance.handshakes[instance.peer_of_xpu[peer]];
+    return {.identities = {.own = identity, .peer = handshake.identities().own},
+            .nonce = 77,
+            .echo = handshake.nonce(),
+            .psn_scope = static_cast<uint8_t>(instance.params.transport.psn_scope),
+            .window_pdus = 64,
+            .pack_limit_bytes = 2048};
+  }
+  void Meet(uint16_t peer = 1, uint32_t destination = 0, uint32_t port = 0) {
+    const Instance& instance = InstanceAt(destination);
+    met_ = HelloTo(instance, 5, peer);
     std::vector<uint8_t> body(kMaxControlPduBytes);
-    body.resize(EncodeControl(Hello{.epoch = 5, .peer_epoch = epoch}, body.data()));
+    body.resize(EncodeControl(met_, body.data()));
     Inject({Build(ControlRh(peer, kPartition), body, peer, destination, port)});
+    ASSERT_TRUE(instance.handshakes[instance.peer_of_xpu[peer]].associated());
+  }
+  // Between XPU 1 and the instance that it has met last.
+  Identities Met() const { return met_.identities; }
+  // Of what the host sends to XPU 1 on a VC, since they met.
+  Psn FirstPsn(uint32_t vc = 0) const {
+    return host->pipeline->instance(0).handshakes[0].first()[vc];
+  }
+  const Instance& InstanceAt(uint32_t destination) const {
+    for (const auto& h : hosts) {
+      for (uint32_t i = 0; i < h->pipeline->instance_count(); ++i) {
+        const Instance& instance = h->pipeline->instance(i);
+        for (const PlaneParams& plane : instance.params.planes) {
+          if (plane.address.low == IpOf(destination)) return instance;
+        }
+      }
+    }
+    std::abort();
   }
   ReliabilityHeader Rh(uint16_t psn = 0, uint8_t vc = 0) const {
     return {.ver = 0, .op = RhOp::kNothing, .xpuid = 1, .psn = Psn(psn), .vc = vc,
@@ -254,7 +287,9 @@ class ByHandTest : public PipelineTest {
     const std::span<uint8_t> frame = BuildFrame(header, rh, commands, buffer);
     return {frame.begin(), frame.end()};
   }
-  std::vector<uint8_t> Control(const ControlMessage& message) const {
+  // Where `message` names no association, the one that was met.
+  std::vector<uint8_t> Control(ControlMessage message) const {
+    if (IdentitiesOf(message).own == 0) IdentitiesOf(message) = Met();
     std::vector<uint8_t> body(kMaxControlPduBytes);
     body.resize(EncodeControl(message, body.data()));
     return Build(ControlRh(1, kPartition), body);
@@ -279,6 +314,9 @@ class ByHandTest : public PipelineTest {
 
   Host* host = nullptr;
   SimPort* wire = nullptr;
+
+ private:
+  Hello met_;
 };
 
 }  // namespace suede

@@ -127,6 +127,45 @@ TEST_F(ClientsTest, MalformedRecordsAreCountedAndTheQueueGoesOn) {
   EXPECT_EQ(Credits(*hostile).aggregate_returned, 2u);
 }
 
+TEST_F(ClientsTest, CommandOnAVcThatIsNotTheClientsIsDiscardedAndGivesItsCreditBack) {
+  shape.credit_lines = 8;
+  shape.aggregate_lines = 10;
+  StartPair();
+  const std::vector<uint32_t> instances(SUEDE_MAX_QUEUES, 0);
+  const std::vector<uint8_t> vc_masks(SUEDE_MAX_QUEUES, 0x2);
+  Client bound(77, shape);
+  ASSERT_EQ(Ask(*a, {.kind = LcoreRequestKind::kAttach,
+                     .client = bound.number,
+                     .queue_instances = instances.data(),
+                     .queue_vc_masks = vc_masks.data(),
+                     .segment = bound.memory.base(),
+                     .shape = &shape}),
+            LcoreStatus::kDone);
+  // Many times the credit.
+  for (int round = 0; round < 20; ++round) {
+    for (uint64_t tag = 0; tag < 3; ++tag) {
+      constexpr uint8_t kForbidden[] = {0, 2, 3};
+      ASSERT_EQ(bound.SendTagged(tag, 1, kForbidden[tag]), SendResult::kOk);
+    }
+    ASSERT_EQ(bound.SendTagged(3, 1, 1), SendResult::kOk);
+    ASSERT_EQ(Statuses(bound, 4), (std::vector<int>{kMalformed, kMalformed, kMalformed, kOk}));
+  }
+  EXPECT_EQ(a->Count(Counter::kTxMalformed), 60u);
+  EXPECT_EQ(a->Count(Counter::kTxCommands), 20u);
+  EXPECT_EQ(far->Receive(1).size(), 20u);
+  for (const uint32_t vc : {0u, 2u, 3u}) EXPECT_TRUE(far->Receive(vc).empty());
+  // A reset of the queue makes it no other.
+  EXPECT_EQ(Ask(*a, {.kind = LcoreRequestKind::kResetQueue, .client = bound.number}),
+            LcoreStatus::kDone);
+  bound.queues[0].Restart(false);
+  ASSERT_EQ(bound.SendTagged(0, 1, 0), SendResult::kOk);
+  EXPECT_EQ(Statuses(bound, 1), std::vector<int>{kMalformed});
+  a->pipeline->mailbox().requests.Push(
+      {.kind = LcoreRequestKind::kDetach, .client = bound.number});
+  Run(milliseconds(1));
+  ExpectNoFramesOut();
+}
+
 TEST_F(ClientsTest, RecordPastThePublishedHeadIsMalformed) {
   StartPair();
   RingByHand ring(*hostile);

@@ -13,7 +13,6 @@ constexpr uint32_t kCommandBytes = 24;  // of a TestCommand(8, 16): one line of 
 class CongestionTest : public ByHandTest {
  protected:
   CongestionTest() {
-    params.transport.hello_tries = 0;
     params.transport.rto_initial = params.transport.rto_max = std::chrono::seconds(1);
   }
   static CongestionReader ReaderOf(Client& client, uint32_t queue = 0) {
@@ -109,7 +108,8 @@ TEST_F(CongestionTest, QueuesOfOneClientHaveTheirOwnInstances) {
   second.xpuid = 0;
   second.instance = 1;
   second.planes = {{.address = {.low = IpOf(10)}}};
-  second.peers = {{.xpuid = 1, .planes = {{.address = {.low = IpOf(1)}, .mac = MacOf(1)}}}};
+  second.peers = {
+      {.xpuid = 1, .planes = {{.address = {.low = IpOf(1)}, .mac = MacOf(1)}}, .plain = true}};
   host->pipeline->AddInstance(second);
   Client client(1, shape);
   const uint32_t instances[] = {1, 0};
@@ -127,18 +127,20 @@ TEST_F(CongestionTest, QueuesOfOneClientHaveTheirOwnInstances) {
 
 TEST_F(CongestionTest, ADestinationThatIsNotReadyIsPaused) {
   Start();
+  Meet();
+  const Psn second = FirstPsn().Next();
   Client& client = Attach(*host);
   CongestionReader reader = ReaderOf(client);
   SendPdus(client, 3, 2);
   Run(microseconds(50));
-  Inject({Control(NotReady{.vc = 2, .expected = Psn(1), .backoff_us = 1000})});
+  Inject({Control(NotReady{.vc = 2, .expected = second, .backoff_us = 1000})});
   Run(microseconds(300));
   EXPECT_EQ(StateOf(client).paused, 1u);
   EXPECT_EQ(StateOf(client).unreachable, 0u);
   EXPECT_TRUE(reader.IsPaused(1));
   EXPECT_FALSE(reader.IsPaused(0));
   EXPECT_EQ(Ask(client, 1).flags, SUEDE_DESTINATION_KNOWN | SUEDE_DESTINATION_PAUSED);
-  Inject({Control(Ready{.vc = 2, .expected = Psn(1)})});
+  Inject({Control(Ready{.vc = 2, .expected = second})});
   Run(microseconds(200));
   EXPECT_EQ(StateOf(client).paused, 0u);
   EXPECT_FALSE(reader.IsPaused(1));
@@ -158,9 +160,14 @@ TEST_F(CongestionTest, ADestinationThatDoesNotAnswerIsUnreachable) {
   EXPECT_FALSE(reader.IsUnreachable(0));
   EXPECT_EQ(Ask(client, 1),
             (DestinationState{.flags = SUEDE_DESTINATION_KNOWN | SUEDE_DESTINATION_UNREACHABLE}));
-  // It expects what it had not received, and answers again.
-  Acknowledge(2);
-  Run(milliseconds(25));
+  // It expects what it had not received, and says so again when it is asked.
+  for (int answers = 0; answers < 2; ++answers) {
+    ReliabilityHeader nack = Rh();
+    nack.op = RhOp::kNack;
+    nack.rpsn = Psn(3);
+    Inject({Build(nack, {})});
+    Run(milliseconds(25));
+  }
   EXPECT_EQ(StateOf(client).unreachable, 0u);
   EXPECT_FALSE(reader.IsUnreachable(1));
 }
@@ -188,7 +195,7 @@ TEST_F(CongestionTest, WhatIsOutOfServiceSaysSo) {
 TEST_F(CongestionTest, PlanesCountTogether) {
   planes = 2;
   params.paths.ordering = Ordering::kUnordered;
-  params.transport.hello_tries = 5;
+  plain_peers = false;
   params.transport.rto_initial = params.transport.rto_max = milliseconds(2);
   Host& a = AddHost(0, 2);
   Host& b = AddHost(1, 2);

@@ -142,9 +142,13 @@ TEST_F(ControlPathTest, CommandsThatComeAfterTheDrainStayInTheRing) {
   AskForDrain();
   ASSERT_TRUE(RunUntil([&] { return Drained(); }));
   EXPECT_EQ(Statuses(*client, 1), std::vector<int>{kOk});
-  client->SendTagged(0, 1);
+  // By clients that do not mind being in reset.
   Client& late = Attach(*a, 0);
-  late.SendTagged(0, 1);
+  for (Client* one : {client, &late}) {
+    EXPECT_EQ(one->SendTagged(0, 1), SendResult::kInReset);
+    static_cast<suede_segment*>(one->memory.base())->queue_state[0].value = SUEDE_QUEUE_READY;
+    EXPECT_EQ(one->SendTagged(0, 1), SendResult::kOk);
+  }
   Run(milliseconds(2));
   EXPECT_EQ(LinesInRing(), 1u);
   EXPECT_TRUE(late.Completions().empty());

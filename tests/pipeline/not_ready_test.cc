@@ -44,7 +44,7 @@ TEST_F(NotReadyTest, RefusedPduIsAnsweredAndReadyFollowsOnceThereIsRoom) {
   params.transport.not_ready_backoff = microseconds(700);
   Start();
   Client& client = Attach(*host);
-  Inject({Control(Hello{.epoch = 5, .peer_epoch = 1000})});
+  Meet();
   uint16_t psn = 0;
   while (host->Count(Counter::kRxNotReady) == 0) InjectPdu(psn++);
   const uint16_t refused = --psn;
@@ -79,30 +79,32 @@ TEST_F(NotReadyTest, RefusedPduIsAnsweredAndReadyFollowsOnceThereIsRoom) {
 }
 
 TEST_F(NotReadyTest, ReadyEndsASendersPauseAtOnce) {
-  params.transport.hello_tries = 0;
   params.transport.rto_initial = params.transport.rto_max = std::chrono::seconds(1);
   Start();
+  Meet();
   Client& client = Attach(*host);
+  const Psn first = FirstPsn();
   client.Send(TestCommand(8, 16, 1), 1, kVc, SUEDE_RECORD_TRANSMIT_NOW);
   client.Send(TestCommand(8, 16, 2), 1, kVc, SUEDE_RECORD_TRANSMIT_NOW);
   Run(microseconds(100));
   ASSERT_EQ(TakeSent().size(), 2u);
-  Inject({Control(NotReady{.vc = kVc, .expected = Psn(0), .backoff_us = 500'000})});
+  Inject({Control(NotReady{.vc = kVc, .expected = first, .backoff_us = 500'000})});
   Run(milliseconds(5));
   EXPECT_TRUE(TakeSent().empty());
 
   // Of another PSN it is a straggler.
-  Inject({Control(Ready{.vc = kVc, .expected = Psn(1)})});
+  Inject({Control(Ready{.vc = kVc, .expected = first.Next()})});
   EXPECT_TRUE(TakeSent().empty());
-  Inject({Control(Ready{.vc = kVc, .expected = Psn(0)})});
+  Inject({Control(Ready{.vc = kVc, .expected = first})});
   const std::vector<Sent> sent = TakeSent();
   ASSERT_EQ(sent.size(), 2u);
-  EXPECT_EQ(sent[0].rh.psn, Psn(0));
-  EXPECT_EQ(sent[1].rh.psn, Psn(1));
+  EXPECT_EQ(sent[0].rh.psn, first);
+  EXPECT_EQ(sent[1].rh.psn, first.Next());
   EXPECT_EQ(host->Count(Counter::kRtoFired), 0u);
 }
 
 TEST_F(NotReadyTest, TrafficResumesBeforeTheBackOffEnds) {
+  plain_peers = false;
   shape.rx_lines = 64;
   params.transport.not_ready_backoff = milliseconds(400);
   params.transport.rto_initial = params.transport.rto_max = std::chrono::seconds(1);
@@ -153,6 +155,7 @@ TEST_F(NotReadyTest, PdusBeyondTheUnclaimedLimitAreRefusedUntilTheVcIsClaimed) {
 }
 
 TEST_F(NotReadyTest, NothingIsLostWhereAClaimComesLate) {
+  plain_peers = false;
   params.unclaimed_pdus = 4;
   Host& a = AddHost(0, 2);
   Host& b = AddHost(1, 2);

@@ -35,12 +35,14 @@ TEST_F(PeersTest, UnreachablePeerAndItsReturn) {
   b->port->SetLink(false);
   ca->SendTagged(0, 1);
   ca->SendTagged(1, 1, 3);
-  EXPECT_EQ(Statuses(*ca, 2), (std::vector<int>{1, 1}));
+  EXPECT_EQ(Statuses(*ca, 2), std::vector<int>(2, SUEDE_STATUS_IN_DOUBT));
   EXPECT_EQ(a->Count(Counter::kUnreachable), 1u);
-  EXPECT_EQ(a->Count(Counter::kTxUnreachable), 2u);
-  // Nothing is held for a peer that is lost.
+  EXPECT_EQ(a->Count(Counter::kTxInDoubt), 2u);
+  EXPECT_EQ(a->Count(Counter::kTxUnreachable), 0u);
+  // Nothing is held for a peer that is lost, and it is certain that it was not sent.
   ca->SendTagged(0, 1);
-  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{1});
+  EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{SUEDE_STATUS_UNREACHABLE});
+  EXPECT_EQ(a->Count(Counter::kTxUnreachable), 1u);
   b->port->SetLink(true);
   cb->Receive(0);
   Run(milliseconds(10));
@@ -49,6 +51,32 @@ TEST_F(PeersTest, UnreachablePeerAndItsReturn) {
   EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{0});
   EXPECT_EQ(Statuses(*cb, 1), std::vector<int>{0});
   EXPECT_EQ(cb->Receive(0).size(), 1u);
+  ExpectNoFramesOut();
+}
+
+// What the device was never given cannot arrive, and is not sent once its client was told so; what it
+// was given may arrive whenever the device lets it go.
+TEST_F(PeersTest, WhatTheDeviceHoldsIsInDoubtAndWhatItNeverTookIsUnreachable) {
+  constexpr uint64_t kRing = 64;
+  StartPair();
+  ca->SendTagged(0, 1);
+  ASSERT_EQ(Statuses(*ca, 1), std::vector<int>{0});
+  ASSERT_EQ(cb->Receive().size(), 1u);
+  a->port->SetPaused(true);
+  constexpr uint64_t kCount = 120;
+  for (uint64_t tag = 0; tag < kCount; ++tag) {
+    ASSERT_EQ(ca->Send(TestCommand(8, 16, static_cast<uint8_t>(tag)), 1, 0,
+                       SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_COMPLETION, tag),
+              SendResult::kOk);
+  }
+  std::vector<int> want(kCount, SUEDE_STATUS_UNREACHABLE);
+  std::fill_n(want.begin(), kRing, SUEDE_STATUS_IN_DOUBT);
+  EXPECT_EQ(Statuses(*ca, kCount), want);
+  EXPECT_EQ(a->Count(Counter::kTxInDoubt), kRing);
+  EXPECT_EQ(a->Count(Counter::kTxUnreachable), kCount - kRing);
+  a->port->SetPaused(false);
+  Run(milliseconds(20));
+  EXPECT_EQ(cb->Receive().size(), kRing);
   ExpectNoFramesOut();
 }
 
@@ -64,7 +92,7 @@ TEST_F(PeersTest, RestartOfThePeer) {
   ca->SendTagged(0, 1);
   Run(microseconds(20));
   b->port->SetLink(true);
-  Boot(*b, 2, 1001);
+  Boot(*b, 2);
   Client& reborn = Attach(*b);
   reborn.SendTagged(0, 0);
   EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{SUEDE_STATUS_PEER_RESET});
@@ -180,12 +208,14 @@ class WireTest : public ByHandTest {};
 TEST_F(WireTest, ClassesPerVcAndForPdusWithoutCommands) {
   for (uint8_t vc = 0; vc < kVcCount; ++vc) params.classes[vc].dscp = static_cast<uint8_t>(10 + vc);
   params.ack_class.dscp = 40;
-  params.transport.hello_tries = 1;
   Start();
+  Meet();
   Client& client = Attach(*host);
   for (uint8_t vc = 0; vc < kVcCount; ++vc) client.SendTagged(vc, 1, vc);
   Run(microseconds(300));
-  Inject({Build(Rh(), Command(1))});
+  Hello asking = HelloTo(host->pipeline->instance(0));
+  asking.reply_wanted = true;
+  Inject({Build(Rh(), Command(1)), Control(asking)});
   Run(microseconds(300));
   uint32_t data = 0;
   uint32_t acks = 0;
@@ -199,7 +229,6 @@ TEST_F(WireTest, ClassesPerVcAndForPdusWithoutCommands) {
 }
 
 TEST_F(WireTest, TransmitNowClosesAPdu) {
-  params.transport.hello_tries = 0;
   Start();
   Client& client = Attach(*host);
   client.Send(TestCommand(8, 16, 1), 1);
@@ -217,27 +246,38 @@ TEST_F(WireTest, TransmitNowClosesAPdu) {
 TEST_F(WireTest, QueueThatWaitedWhenThePeerRestartedGoesOnThoughAHelloIsLost) {
   params.transport.window_pdus = 1;
   params.transport.rto_initial = milliseconds(5);
+  plain_peers = false;
   Start();
   Client& client = Attach(*host);
   client.Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
   Run(microseconds(50));
-  Inject({Control(Hello{.epoch = 5, .peer_epoch = 1000})});
+  Meet();
   ReliabilityHeader ack = Rh();
   ack.op = RhOp::kAck;
+  ack.rpsn = FirstPsn();
   Inject({Build(ack, {})});
   client.Send(TestCommand(8, 16, 2), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
   client.Send(TestCommand(8, 16, 3), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
   Run(microseconds(50));
   TakeSent();
-  Inject({Control(Hello{.epoch = 6, .peer_epoch = 0, .reply_wanted = true})});
+  Hello reborn = HelloTo(host->pipeline->instance(0), 6);  // answers the host's question, and
+  reborn.identities.peer = 0;                              // does not know it yet
+  reborn.reply_wanted = true;
+  Inject({Control(reborn)});
   Run(milliseconds(3));
   uint32_t hellos = 0;
   bool data = false;
   for (const Sent& sent : TakeSent()) {
-    hellos += sent.rh.ver == 3 && sent.commands[0] == 1;
-    data |= sent.rh.ver == 0 && (sent.commands[0] & 0xf) != 0 && sent.rh.psn == Psn(0);
+    hellos += sent.rh.ver == 3 && sent.commands[0] == static_cast<uint8_t>(ControlType::kHello);
+    data |= sent.rh.ver == 0 && (sent.commands[0] & 0xf) != 0;
   }
   EXPECT_GE(hellos, 2u);
+  EXPECT_FALSE(data);  // the peer has not said yet that it knows us
+  Meet();
+  Run(microseconds(100));
+  for (const Sent& sent : TakeSent()) {
+    data |= sent.rh.ver == 0 && (sent.commands[0] & 0xf) != 0 && sent.rh.psn == FirstPsn();
+  }
   EXPECT_TRUE(data);
 }
 

@@ -92,7 +92,7 @@ class SteeredTest : public ByHandTest {
                           const std::vector<std::pair<uint32_t, uint32_t>>& peers) const {
     InstanceParams p = params;
     p.xpuid = static_cast<uint16_t>(xpu);
-    p.epoch = 1000;
+    p.secret = {p.xpuid, 1};
     p.planes = {{.port = pair, .address = {.low = IpOf(xpu)}}};
     for (const auto& [peer, mac] : peers) {
       p.peers.push_back({.xpuid = static_cast<uint16_t>(peer),

@@ -33,6 +33,8 @@ class FakeMachine final : public Machine {
       {"/dev/net/tun", kNode},    {"/dev/vfio/vfio", kNode},
       {"/dev/vfio/7", kNode}};
   std::set<std::string> served;
+  std::map<std::string, std::string> listened;  // why not
+  uint64_t descriptors = 1024;
   std::map<std::string, pid_t> holders;
   std::vector<std::string> drivers = {"crypto_null", "net_af_packet", "net_memif", "net_tap"};
 
@@ -53,6 +55,10 @@ class FakeMachine final : public Machine {
   }
   FileFacts File(const std::string& path) const override { return Find(files, path); }
   bool IsServed(const std::string& path) const override { return served.contains(path); }
+  std::string WhyNotListen(const ListenAddress& address) const override {
+    return Find(listened, address.text());
+  }
+  uint64_t DescriptorLimit() const override { return descriptors; }
   pid_t PrefixHolder(const std::string& prefix) const override { return Find(holders, prefix); }
   std::vector<std::string> VdevDrivers() const override { return drivers; }
 

@@ -2,6 +2,7 @@
 #include "preflight/linux_machine.h"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -135,6 +136,23 @@ TEST_F(LinuxMachineTest, FilesAndSockets) {
   EXPECT_TRUE(Made().IsServed(path));
   close(fd);
   EXPECT_FALSE(Made().IsServed(path));
+}
+
+TEST_F(LinuxMachineTest, AnAddressIsTakenByWhoListens) {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  ASSERT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), length), 0);
+  ASSERT_EQ(listen(fd, 1), 0);
+  ASSERT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length), 0);
+  const ListenAddress listened{.port = ntohs(address.sin_port)};
+  EXPECT_EQ(Made().WhyNotListen(listened), "Address already in use");
+  close(fd);
+  EXPECT_EQ(Made().WhyNotListen(listened), "");
+  // 198.18.0.0/15 is of nobody.
+  EXPECT_EQ(Made().WhyNotListen({.ip = 0xc6120001, .port = 9464}), "Cannot assign requested address");
 }
 
 }  // namespace

@@ -237,15 +237,62 @@ TEST_F(PreflightTest, APortsTap) {
                   HasSubstr("ports[0].tap: a TAP takes CAP_NET_ADMIN")));
 }
 
-TEST_F(PreflightTest, MemifServersNeedADirectory) {
+TEST_F(PreflightTest, MemifsNeedADirectory) {
   UseDevice("net_memif0,role=server,socket=/run/memif/m.sock,socket-abstract=no");
   ExpectOne(
       "error memif: ports[0].device: net_memif0: the directory /run/memif is not there; mend: "
       "install -d -o suede /run/memif");
+  // The driver looks at both ends, and ends the process.
   UseDevice("net_memif0,role=client,socket=/run/memif/m.sock,socket-abstract=no");
+  EXPECT_THAT(Lines(), ::testing::ElementsAre(HasSubstr("the directory /run/memif is not there")));
+  machine.files["/run/memif"] = {FileFacts::Kind::kDirectory, false, true};
+  ExpectOne(
+      "error memif: ports[0].device: net_memif0: suede may not read /run/memif; mend: chmod u+r "
+      "/run/memif");
+}
+
+TEST_F(PreflightTest, MemifServersNeedTheirPlace) {
+  UseDevice("net_memif0,role=server,socket=/run/m.sock,socket-abstract=no");
+  machine.files["/run/m.sock"] = {FileFacts::Kind::kSocket, true, true};
+  ExpectNone();  // of a dead server
+  machine.served.insert("/run/m.sock");
+  EXPECT_THAT(Lines(), ::testing::ElementsAre(HasSubstr("a program listens at /run/m.sock")));
+  UseDevice("net_memif0,role=client,socket=/run/m.sock,socket-abstract=no");
   ExpectNone();
-  UseDevice("net_memif0,role=server,socket=/run/memif/m.sock");
+  machine.files["/run/m.sock"] = FakeMachine::kNode;
+  UseDevice("net_memif0,role=server,socket=/run/m.sock,socket-abstract=no");
+  EXPECT_THAT(Lines(), ::testing::ElementsAre(HasSubstr("mend: rm /run/m.sock")));
+}
+
+TEST_F(PreflightTest, AMemifSocketWithoutAFileIsOpenToAll) {
+  UseDevice("net_memif0,role=server,socket=pair");
+  EXPECT_THAT(Lines(), ::testing::ElementsAre(HasSubstr("warning memif: ports[0].device: net_memif0: "
+                                                        "any process")));
+  UseDevice("net_memif0,role=server,socket=pair,secret=topsy");
   ExpectNone();
+  UseDevice("net_memif0,role=client,socket=pair");
+  ExpectNone();
+}
+
+TEST_F(PreflightTest, TheWebServersAddressMustBeFree) {
+  config.management.http_address = "9464";
+  ExpectNone();
+  machine.listened["127.0.0.1:9464"] = "Address already in use";
+  ExpectOne(
+      "error http: management.http_address: 127.0.0.1:9464: Address already in use; mend: choose "
+      "another port or address; ss -ltnp shows what listens");
+  config.management.http_address = "0";
+  ExpectNone();
+}
+
+TEST_F(PreflightTest, Descriptors) {
+  machine.descriptors = 16;
+  EXPECT_THAT(Lines(), ::testing::ElementsAre(HasSubstr("error descriptors: ports: the endpoint takes "
+                                                        "68 descriptors to start, and this process "
+                                                        "may open 16; mend: ulimit -n")));
+  machine.descriptors = 68;
+  EXPECT_THAT(Lines(),
+              ::testing::ElementsAre(HasSubstr("warning descriptors: clients.max_clients: with")));
 }
 
 TEST_F(PreflightTest, SocketsNeedADirectory) {

@@ -289,6 +289,58 @@ TEST_F(ClientTest, ResetByTheDaemonIsSeenAndWaitedFor) {
   EXPECT_EQ(SendTagged(client, 0, 2, 1), 0);
 }
 
+TEST_F(ClientTest, StatesAreToldAndAChangeEndsOneWait) {
+  Client client;
+  ASSERT_EQ(client.Connect(path_, Params(1, 1)), 0);
+  suede_queue* const queue = suede_get_queue(client.get(), 0);
+  EXPECT_EQ(suede_queue_state(queue), static_cast<int>(SUEDE_QUEUE_READY));
+  EXPECT_EQ(client.ReceiveState(3), static_cast<int>(SUEDE_QUEUE_READY));
+  EXPECT_EQ(client.ReceiveState(4), -EINVAL);
+  const suede_wait_set want{.credit_queues = 0, .completion_queues = 0, .rx_vcs = 8};
+  for (const uint32_t state : {SUEDE_QUEUE_IN_RESET, SUEDE_QUEUE_READY}) {
+    std::thread later([&] {
+      usleep(20'000);
+      daemon_.SetReceiveState(3, state);
+    });
+    EXPECT_EQ(client.Wait(want, nullptr, 5000), 1);
+    later.join();
+    EXPECT_EQ(client.ReceiveState(3), static_cast<int>(state));
+    EXPECT_EQ(client.Wait(want, nullptr, 50), 0) << "of which it knows";
+  }
+  daemon_.SetState(0, SUEDE_QUEUE_IN_RESET);
+  EXPECT_EQ(suede_queue_state(queue), static_cast<int>(SUEDE_QUEUE_IN_RESET));
+  daemon_.Stop();
+  EXPECT_TRUE(Eventually([&] { return suede_queue_state(queue) == -ECONNRESET; }));
+  EXPECT_EQ(client.ReceiveState(3), -ECONNRESET);
+}
+
+TEST_F(ClientTest, AnInterruptOfTheRegistersEndsAWait) {
+  const auto set = [this](bool to) {
+    daemon_.Ask<int>([to](ShmServer& server) {
+      server.SetEventSummary(to);
+      return 0;
+    });
+  };
+  Client client;
+  ASSERT_EQ(client.Connect(path_, Params(1, 1)), 0);
+  const suede_wait_set want{
+      .credit_queues = 0, .completion_queues = 0, .rx_vcs = SUEDE_WAIT_EVENTS | 1};
+  EXPECT_EQ(client.Wait(want, nullptr, 20), 0);
+  std::thread later([&] {
+    usleep(20'000);
+    set(true);
+  });
+  suede_wait_set ready{};
+  EXPECT_EQ(client.Wait(want, &ready, 5000), 1);
+  later.join();
+  EXPECT_EQ(ready.rx_vcs, SUEDE_WAIT_EVENTS);
+  Client another;
+  ASSERT_EQ(another.Connect(path_, Params(1, 1)), 0);
+  EXPECT_EQ(another.Wait(want, nullptr, 5000), 1) << "one that comes meanwhile sees it";
+  set(false);
+  EXPECT_EQ(client.Wait(want, nullptr, 20), 0);
+}
+
 TEST_F(ClientTest, DaemonDeathIsNoticedEverywhereAndReconnectWorks) {
   Client client;
   ASSERT_EQ(client.Connect(path_, Params(1, 1)), 0);
@@ -316,6 +368,56 @@ TEST_F(ClientTest, DaemonDeathIsNoticedEverywhereAndReconnectWorks) {
   const auto completions = Completions(client, 1);
   ASSERT_EQ(completions.size(), 1u);
   EXPECT_EQ(completions[0].status, SUEDE_STATUS_OK) << "the claim was repeated";
+}
+
+// Of calls that are made seldom, as by a program with other things to do: each finds out within a
+// second, of which `kCallsPerSecond` are made.
+constexpr int kCallsPerSecond = 20;
+template <typename Call>
+bool FailsWithinASecond(Call call) {
+  for (int i = 0; i < kCallsPerSecond; ++i) {
+    if (call() == -ECONNRESET) return true;
+    usleep(1'000'000 / kCallsPerSecond);
+  }
+  return false;
+}
+
+TEST_F(ClientTest, DaemonDeathIsNoticedBySeldomCalls) {
+  Client sends, polls, receives;
+  for (Client* client : {&sends, &polls, &receives}) {
+    ASSERT_EQ(client->Connect(path_, Params(1, 1)), 0);
+  }
+  ASSERT_EQ(SendTagged(sends, 0, 2, 1), 0);
+  suede_completion completions[4];
+  for (int i = 0; i < 3; ++i) suede_poll_completions(suede_get_queue(polls.get(), 0), completions, 4);
+  daemon_.Stop();
+  // There is credit for many more.
+  EXPECT_TRUE(FailsWithinASecond([&] { return SendTagged(sends, 0, 2, 2); }));
+  EXPECT_TRUE(
+      FailsWithinASecond([&] { return suede_poll_completions(suede_get_queue(polls.get(), 0), completions, 4); }));
+  suede_received commands[1];
+  EXPECT_TRUE(FailsWithinASecond([&] { return receives.Receive(0, commands); }));
+}
+
+TEST_F(ClientTest, WhatADeadDaemonLeftIsStillTaken) {
+  Client client;
+  ASSERT_EQ(client.Connect(path_, Params(1, 1)), 0);
+  ASSERT_EQ(client.Claim(2, 0, 0xf), 0);
+  ASSERT_EQ(SendTagged(client, 0, 2, 8), 0);
+  const suede_wait_set want{.credit_queues = 0, .completion_queues = 1, .rx_vcs = 0};
+  ASSERT_EQ(client.Wait(want, nullptr, 5000), 1);
+  suede_completion completion;
+  uint32_t taken = 0;
+  while (taken < 4) {
+    taken += static_cast<uint32_t>(suede_poll_completions(suede_get_queue(client.get(), 0), &completion, 1));
+  }
+  daemon_.Stop();
+  while (client.Status() == 0) usleep(1000);
+  while (suede_poll_completions(suede_get_queue(client.get(), 0), &completion, 1) == 1) ++taken;
+  EXPECT_EQ(taken, 8u);
+  EXPECT_EQ(suede_poll_completions(suede_get_queue(client.get(), 0), &completion, 1), -ECONNRESET);
+  suede_received commands[8];
+  EXPECT_EQ(client.Receive(0, commands), 8);
 }
 
 TEST_F(ClientTest, KilledClientLeavesNothingBehind) {

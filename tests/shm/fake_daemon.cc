@@ -68,6 +68,13 @@ void FakeDaemon::SetState(uint32_t queue, uint32_t state) {
   });
 }
 
+void FakeDaemon::SetReceiveState(uint32_t vc, uint32_t state) {
+  Ask<int>([&](ShmServer&) {
+    for (auto& [id, client] : clients_) suede::SetReceiveState(client.segment->base(), vc, state);
+    return 0;
+  });
+}
+
 void FakeDaemon::ShowCongestion(InstanceKey instance, const CongestionState& state,
                                 const DestinationMap& unreachable) {
   Ask<int>([&](ShmServer&) {
@@ -84,6 +91,7 @@ void FakeDaemon::ShowCongestion(InstanceKey instance, const CongestionState& sta
 
 absl::Status FakeDaemon::OnOpen(ClientId id, const OpenRequest& request, Segment& segment) {
   if (refuse_open) return absl::ResourceExhaustedError("refused by the test");
+  vc_masks_ = request.vc_masks;
   Attached& client = clients_[id];
   client.segment = &segment;
   for (uint32_t q = 0; q < request.queues.size(); ++q) {

@@ -64,6 +64,7 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   void Pause();
   void Resume() { paused_ = false; }
   void SetState(uint32_t queue, uint32_t state);
+  void SetReceiveState(uint32_t vc, uint32_t state);
   // Shows the queues of an instance such a state, and the destinations that are unreachable.
   void ShowCongestion(InstanceKey instance, const CongestionState& state,
                       const DestinationMap& unreachable = {});
@@ -77,6 +78,12 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   void OnOpened(const ClientInfo& client) override { seen_.emplace_back(client, std::nullopt); }
   void OnEnded(const ClientInfo& client, const ClientEnd& end) override {
     seen_.emplace_back(client, end);
+  }
+  void OnRefused(pid_t, uid_t, std::string_view reason) override {
+    refusals_.emplace_back(reason);
+  }
+  std::vector<std::string> refusals() {
+    return Ask<std::vector<std::string>>([this](ShmServer&) { return refusals_; });
   }
   // What those two were told, in order; of an OnOpened without an end.
   using Seen = std::vector<std::pair<ClientInfo, std::optional<ClientEnd>>>;
@@ -92,6 +99,9 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   absl::Status status;
   // One register of 32 bits, at address 8. Others are refused, each in its own way.
   uint64_t register_value = 7;
+  std::vector<uint8_t> vc_masks() {
+    return Ask<std::vector<uint8_t>>([this](ShmServer&) { return vc_masks_; });
+  }
   std::atomic<bool> refuse_open{false};
   std::atomic<bool> hold_detach{false};
   std::atomic<bool> is_old{false};  // does not know of congestion areas
@@ -101,6 +111,7 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   std::atomic<uint32_t> copies_lost{0};
 
  private:
+  std::vector<uint8_t> vc_masks_;  // of the last OPEN
   struct Queue {
     InstanceKey source;
     TxRingReader tx;
@@ -125,6 +136,7 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   std::map<std::pair<uint16_t, uint32_t>, ClientId> claims_;
   std::vector<std::function<void()>> later_;
   Seen seen_;
+  std::vector<std::string> refusals_;
   std::mutex mutex_;
   std::vector<std::function<void()>> questions_;
   std::atomic<bool> stop_{false};

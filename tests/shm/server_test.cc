@@ -3,14 +3,20 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
 #include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "fake_daemon.h"
+#include "local/passing.h"
 
 namespace suede {
 namespace {
@@ -72,6 +78,8 @@ class RawClient {
   }
 
   protocol::Hello hello;
+  int fd() const { return fd_; }
+
   bool connected = false;
   int segment_fd = -1;
   int event_fd = -1;
@@ -377,6 +385,107 @@ TEST(ServerTimeout, ClientThatDoesNotOpenIsDropped) {
   EXPECT_EQ(daemon.counters().open_timeout, 1u);
 }
 
+TEST_F(ServerTest, ConnectionsThatDoNotOpenGiveTheirPlaces) {
+  RawClient idle[4] = {RawClient(path_), RawClient(path_), RawClient(path_), RawClient(path_)};
+  ASSERT_EQ(idle[1].Open(), protocol::Status::kOk);
+  usleep(200'000);
+  RawClient late(path_);
+  EXPECT_EQ(late.Open(), protocol::Status::kOk);
+  EXPECT_TRUE(idle[0].IsClosed()) << "it came first";
+  EXPECT_EQ(daemon_.counters().displaced, 1u);
+  for (RawClient* client : {&idle[2], &idle[3]}) {
+    EXPECT_EQ(client->Open(), protocol::Status::kOk);
+  }
+  // Whoever has opened stays.
+  RawClient refused(path_);
+  EXPECT_EQ(refused.hello.head.type, protocol::Type::kReply);
+  EXPECT_EQ(daemon_.counters().refused, 1u);
+}
+
+TEST(ServerAdmission, OneUserLeavesPlacesToOthers) {
+  TestDirectory directory;
+  ShmServerConfig config = TestConfig(directory.Socket());
+  config.max_clients = 8;
+  config.is_privileged = [](uid_t) { return false; };
+  FakeDaemon daemon{config};
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 6; ++i) {
+    clients.push_back(std::make_unique<RawClient>(directory.Socket()));
+    ASSERT_EQ(clients.back()->Open(), protocol::Status::kOk) << i;
+  }
+  RawClient late(directory.Socket());
+  const auto* reply = reinterpret_cast<const protocol::Reply*>(&late.hello);
+  ASSERT_EQ(reply->head.type, protocol::Type::kReply);
+  EXPECT_EQ(reply->status, protocol::Status::kNoResources);
+  EXPECT_NE(std::string(reply->text).find("has 6 of 8 connections"), std::string::npos)
+      << reply->text;
+  EXPECT_EQ(daemon.refusals(), std::vector<std::string>{reply->text});
+}
+
+// What the reply to a request says.
+protocol::Reply ReplyTo(RawClient& client, const auto& request) {
+  protocol::Reply reply;
+  EXPECT_TRUE(client.Send(request) && client.Receive(&reply));
+  return reply;
+}
+
+protocol::Claim ClaimOf(uint16_t xpuid, uint32_t vc_mask) {
+  protocol::Claim claim;
+  claim.instance.xpuid = xpuid;
+  claim.vc_mask = vc_mask;
+  return claim;
+}
+
+TEST(ServerRules, AUserIsTheXpusOfItsRulesAlone) {
+  TestDirectory directory;
+  ShmServerConfig config = TestConfig(directory.Socket());
+  const uid_t uid = geteuid();
+  // Whoever runs the daemon, root too, is what a rule says and nothing else.
+  config.rules = {{.uid = uid, .first_xpu = 2, .last_xpu = 9, .vc_mask = 6},
+                  {.uid = uid + 1, .first_xpu = 1, .last_xpu = 1}};
+  FakeDaemon daemon{config};
+  RawClient client(directory.Socket());
+  protocol::Open open;
+  open.queue_count = 2;
+  open.instances[0].xpuid = 2;
+  open.instances[1].xpuid = 1;
+  protocol::Reply reply = ReplyTo(client, open);
+  EXPECT_EQ(reply.status, protocol::Status::kNotPermitted);
+  EXPECT_EQ(reply.text, absl::StrCat("no rule lets uid ", uid, " be XPU 1; add \"", uid,
+                                     ":1\" to clients.rules"));
+  EXPECT_EQ(daemon.refusals(), std::vector<std::string>{reply.text});
+  EXPECT_EQ(daemon.vc_masks(), std::vector<uint8_t>()) << "nobody was asked to serve it";
+
+  open.instances[1] = {.xpuid = 2, .instance = 1};
+  ASSERT_EQ(ReplyTo(client, open).status, protocol::Status::kOk);
+  EXPECT_EQ(daemon.vc_masks(), (std::vector<uint8_t>{6, 6}));
+
+  EXPECT_EQ(ReplyTo(client, ClaimOf(2, 6)).status, protocol::Status::kOk);
+  reply = ReplyTo(client, ClaimOf(2, 15));
+  EXPECT_EQ(reply.status, protocol::Status::kNotPermitted);
+  EXPECT_EQ(reply.text, absl::StrCat("no rule lets uid ", uid, " be XPU 2 on VCs 0,3; add \"", uid,
+                                     ":2:0,3\" to clients.rules"));
+  EXPECT_EQ(ReplyTo(client, ClaimOf(1, 1)).status, protocol::Status::kNotPermitted);
+
+  // Rules that change concern what is asked for from then on.
+  daemon.Ask<int>([&](ShmServer& server) {
+    server.SetRules({{.uid = uid + 1, .first_xpu = 2, .last_xpu = 2}});
+    return 0;
+  });
+  EXPECT_EQ(ReplyTo(client, ClaimOf(2, 2)).status, protocol::Status::kNotPermitted);
+  protocol::Claim unclaim = ClaimOf(2, 6);
+  unclaim.head.type = protocol::Type::kUnclaim;
+  EXPECT_EQ(ReplyTo(client, unclaim).status, protocol::Status::kOk) << "it may always give up";
+  daemon.Ask<int>([&](ShmServer& server) {
+    server.SetRules({});
+    return 0;
+  });
+  EXPECT_EQ(ReplyTo(client, ClaimOf(2, 15)).status, protocol::Status::kOk);
+  RawClient any(directory.Socket());
+  EXPECT_EQ(any.Open(), protocol::Status::kOk);
+  EXPECT_EQ(daemon.vc_masks(), std::vector<uint8_t>{15});
+}
+
 TEST_F(ServerTest, SegmentStaysUntilDetached) {
   daemon_.hold_detach = true;
   ClientId id{};
@@ -409,6 +518,90 @@ TEST_F(ServerTest, PunchedHolesHarmNobody) {
   }
   RawClient another(path_);
   EXPECT_EQ(another.Open(), protocol::Status::kOk);
+}
+
+// A wait that is over at once.
+protocol::Wait Over() {
+  protocol::Wait wait;
+  wait.completion_queues = 1;
+  wait.completion[0] = ~0u;
+  return wait;
+}
+
+TEST_F(ServerTest, ADescriptorThatIsFullAndBlocksHoldsNobodyUp) {
+  RawClient villain(path_);
+  ASSERT_EQ(villain.Open(), protocol::Status::kOk);
+  // What the client may do to the description that it was given.
+  fcntl(villain.event_fd, F_SETFL, fcntl(villain.event_fd, F_GETFL) & ~O_NONBLOCK);
+  const uint64_t most = ~uint64_t{1};
+  while (send(villain.event_fd, &most, sizeof most, MSG_NOSIGNAL | MSG_DONTWAIT) > 0) {
+  }
+  if (errno == ENOTSOCK) static_cast<void>(!write(villain.event_fd, &most, sizeof most));
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(villain.Send(Over()));
+  {
+    RawClient other(path_);
+    EXPECT_EQ(other.hello.head.magic, protocol::kMagic);
+    EXPECT_EQ(other.Open(), protocol::Status::kOk);
+    EXPECT_EQ(villain.Open(), protocol::Status::kFailed) << "opens twice, and is not sent away";
+  }
+  // Lets the daemon's thread go, should it be held.
+  uint64_t count;
+  static_cast<void>(!read(villain.event_fd, &count, sizeof count));
+}
+
+TEST_F(ServerTest, SignalsThatAreNotReadAreOne) {
+  RawClient client(path_);
+  ASSERT_EQ(client.Open(), protocol::Status::kOk);
+  for (uint64_t i = 0; i < 200; ++i) {
+    ASSERT_TRUE(client.Send(Over()));
+    for (int j = 0; j < 5000 && daemon_.counters().wakeups == i; ++j) usleep(100);
+  }
+  uint64_t count;
+  EXPECT_EQ(read(client.event_fd, &count, sizeof count), 8);
+  EXPECT_LT(read(client.event_fd, &count, sizeof count), 0);
+  ASSERT_TRUE(client.Send(Over()));
+  struct pollfd what {.fd = client.event_fd, .events = POLLIN, .revents = 0};
+  EXPECT_EQ(poll(&what, 1, 5000), 1) << "the one after those that were read";
+}
+
+// A TCP socket whose last close waits for a peer that does not read.
+int SocketThatLingers(int seconds, int* peer) {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in here{};
+  here.sin_family = AF_INET;
+  here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof here;
+  EXPECT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&here), sizeof here), 0);
+  EXPECT_EQ(listen(listener, 1), 0);
+  getsockname(listener, reinterpret_cast<sockaddr*>(&here), &size);
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&here), sizeof here), 0);
+  *peer = accept(listener, nullptr, nullptr);
+  close(listener);
+  char octets[65536] = {};
+  while (send(fd, octets, sizeof octets, MSG_DONTWAIT) > 0) {
+  }
+  const struct linger late {.l_onoff = 1, .l_linger = seconds};
+  EXPECT_EQ(setsockopt(fd, SOL_SOCKET, SO_LINGER, &late, sizeof late), 0);
+  return fd;
+}
+
+TEST_F(ServerTest, DescriptorsThatTakeLongToCloseHoldNobodyUp) {
+  RawClient villain(path_);
+  ASSERT_EQ(villain.Open(), protocol::Status::kOk);
+  int peer;
+  const int fd = SocketThatLingers(30, &peer);
+  const protocol::Wait wait = Over();
+  EXPECT_TRUE(SendWithFd(villain.fd(), {reinterpret_cast<const char*>(&wait), sizeof wait}, fd));
+  std::thread own([fd] { close(fd); });  // which may be the last after all
+  usleep(10'000);
+  {
+    RawClient other(path_);
+    EXPECT_EQ(other.hello.head.magic, protocol::kMagic);
+    EXPECT_EQ(other.Open(), protocol::Status::kOk);
+  }
+  close(peer);  // ends the lingering
+  own.join();
 }
 
 TEST(Listener, RefusesALiveDaemonAndReplacesADeadOnes) {

@@ -28,7 +28,6 @@ uint32_t World::ToSendNow(Host& host) {
 
 void World::Send(Host& host) {
   for (uint32_t left = ToSendNow(host); left != 0; --left) SendOne(host);
-  for (ClientQueue& queue : host.queues) queue.Flush();
 }
 
 void World::SendOne(Host& host) {
@@ -49,7 +48,8 @@ void World::SendOne(Host& host) {
   if (tagged) command.flags |= SUEDE_RECORD_COMPLETION;
   if (dice_.Chance(options_.transmit_now)) command.flags |= SUEDE_RECORD_TRANSMIT_NOW;
   const SendResult result = host.queues[stream.queue].Send(command);
-  if (result == SendResult::kWouldBlock) return;
+  // Again later: no credit, or an operator has taken all planes out of service.
+  if (result == SendResult::kWouldBlock || result == SendResult::kInReset) return;
   if (result != SendResult::kOk) return Fail("Send refused a good command");
   if (tagged) {
     host.tags.push_back({.stream = stream,
@@ -60,6 +60,21 @@ void World::SendOne(Host& host) {
   Note("sent", stream, sequence);
   ledger_.OnSent(stream);
   --host.to_send;
+  host.queues[stream.queue].Flush();
+  host.in_ring[stream.queue].push_back(
+      {.stream = stream, .sequence = sequence, .end = host.SentUpTo(stream.queue)});
+}
+
+// Notes which commands the daemon has taken in this turn.
+void World::NoteTaken(Host& host) {
+  for (uint32_t queue = 0; queue < host.in_ring.size(); ++queue) {
+    std::deque<Host::InRing>& waiting = host.in_ring[queue];
+    const uint32_t taken = host.TakenUpTo(queue);
+    while (!waiting.empty() && static_cast<int32_t>(taken - waiting.front().end) >= 0) {
+      ledger_.OnTaken(waiting.front().stream, waiting.front().sequence, turns_);
+      waiting.pop_front();
+    }
+  }
 }
 
 void World::Receive(Host& host, uint32_t most) {
@@ -95,6 +110,10 @@ bool World::OnReceived(Host& host, const ReceivedCommand& got, uint32_t vc) {
                           .queue = Content::QueueOf(got.control),
                           .destination = host.number,
                           .vc = vc};
+  if (stream.queue == Attacker::kForged && stream.source < hosts_.size()) {
+    if (!IsSpoilt(stream.source, host.number)) Fail("a forged command was delivered");
+    return failure_.empty();
+  }
   if (stream.source >= hosts_.size() || stream.queue >= options_.queues || got.vc != vc ||
       got.own_xpuid != host.number) {
     Fail("a command came with a wrong source, queue, VC or destination");
@@ -102,6 +121,7 @@ bool World::OnReceived(Host& host, const ReceivedCommand& got, uint32_t vc) {
   }
   Host& source = *hosts_[stream.source];
   if (source.alive() && stream.life != source.life()) {
+    if (IsSpoilt(stream.source, host.number)) return true;
     Fail("a command came from a former life of its sender");
     return false;
   }
@@ -133,20 +153,13 @@ void World::Complete(Host& host) {
       ++host.completions;
       if (c.status == SUEDE_STATUS_OK) {
         Note("acknowledged", tagged.stream, tagged.sequence);
-        ledger_.OnAcknowledged(tagged.stream, tagged.sequence);
+        ledger_.OnAcknowledged(tagged.stream, tagged.sequence,
+                               IsSpoilt(host.number, tagged.stream.destination));
       } else {
         OnGivenUp(host, tagged, c.status);
       }
     }
   }
-}
-
-// Whether frames may be found later that were sent long ago: by who is stopped, or in a ring that
-// did not drain. Nobody can know that of the other end, or take a frame back.
-bool World::MayBeUnderWay(const Host& from, const Host& to) const {
-  if ((to.alive() && !IsAwake(to)) || now_ < from.asleep_until + kFrameLife) return true;
-  return std::any_of(from.ports.begin(), from.ports.end(),
-                     [](const SimPort* port) { return port->holds_frames(); });
 }
 
 void World::OnGivenUp(Host& host, const Host::Tagged& tagged, uint8_t status) {
@@ -155,7 +168,11 @@ void World::OnGivenUp(Host& host, const Host::Tagged& tagged, uint8_t status) {
     Fail("a command of host " + std::to_string(host.number) + " to host " +
          std::to_string(to.number) + what);
   };
-  if (status == SUEDE_STATUS_UNREACHABLE) {
+  const bool unreachable = status == SUEDE_STATUS_UNREACHABLE;
+  const bool in_doubt = status == SUEDE_STATUS_IN_DOUBT;
+  if (IsSpoilt(host.number, to.number)) {
+    // Whatever it is.
+  } else if (unreachable || in_doubt) {
     if (!MayBeUnreachable(host, to)) because(" is unreachable without a reason");
   } else if (status != SUEDE_STATUS_PEER_RESET) {
     because((" ended with status " + std::to_string(status)).c_str());
@@ -165,10 +182,12 @@ void World::OnGivenUp(Host& host, const Host::Tagged& tagged, uint8_t status) {
   ++given_up_;
   // What is in the ring has arrived, whether the client has looked or not.
   if (to.alive()) TakeAll(to);
-  Note(status == SUEDE_STATUS_UNREACHABLE ? "unreachable" : "reset", tagged.stream,
+  Note(unreachable ? "unreachable" : in_doubt ? "in doubt" : "reset", tagged.stream,
        tagged.sequence);
-  const bool done_with = status == SUEDE_STATUS_PEER_RESET || !MayBeUnderWay(host, to);
-  Fail(ledger_.OnGivenUp(tagged.stream, tagged.sequence, done_with));
+  Fail(ledger_.OnGivenUp(tagged.stream, tagged.sequence,
+                         unreachable ? Ledger::End::kNever
+                         : in_doubt  ? Ledger::End::kInDoubt
+                                     : Ledger::End::kOver));
 }
 
 }  // namespace suede

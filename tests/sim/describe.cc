@@ -24,9 +24,9 @@ void World::DescribePeer(const Host& host, uint32_t peer) {
   const Handshake& handshake = instance.handshakes[peer];
   const PeerPaths& paths = instance.paths[peer];
   log_.Add(now_,
-           "  to %u: handshake %s, epoch %u, sessions %d, usable %x, home %u%s%s, blocked %x",
+           "  to %u: handshake %s, peer %llx, sessions %d, usable %x, home %u%s%s, blocked %x",
            instance.params.peers[peer].xpuid, handshake.open() ? "open" : "not open",
-           handshake.peer_epoch(), paths.sessions, paths.usable, paths.home,
+           static_cast<unsigned long long>(handshake.identities().peer), paths.sessions, paths.usable, paths.home,
            paths.moving ? " moving" : "", paths.unreachable ? " unreachable" : "",
            instance.blocked[peer]);
   for (uint32_t plane = 0; instance.has_planes() && plane < instance.plane_count(); ++plane) {

@@ -10,6 +10,7 @@ namespace suede {
 namespace {
 
 constexpr double kLinkGbps = 100;
+constexpr Duration kDataDelay = std::chrono::microseconds(4);
 constexpr double kLoss = 1e-5;        // of all frames, acknowledgements too
 constexpr double kLeastRatio = 0.95;  // of the goodput without loss that must be left with it
 // Without loss the link has to be what limits, or its loss would show in nothing.
@@ -20,6 +21,8 @@ WorldOptions Saturated(uint64_t seed, double loss) {
   WorldOptions options;
   options.faults = {
       {.loss = loss, .delay = std::chrono::microseconds(2), .bits_per_ns = kLinkGbps}};
+  options.classes.links.on = true;
+  options.classes.links.of[0].delay = kDataDelay;
   options.both_ways = seed % 2 != 0;
   options.commands = options.both_ways ? 450'000 : 900'000;
   options.fixed_data_bytes = kMaxDataBytes;

@@ -27,6 +27,12 @@ void Host::Boot(const InstanceParams& params, const Wiring& wiring, const Segmen
   pipeline_->Poll(now);
   for (uint32_t q = 0; q < shape_.queue_count; ++q) queues.emplace_back(segment_.get(), q);
   for (uint32_t vc = 0; vc < kVcCount; ++vc) receivers.emplace_back(segment_.get(), vc);
+  in_ring.resize(shape_.queue_count);
+}
+
+const suede_ring& Host::RingOf(uint32_t queue) const {
+  const auto* segment = static_cast<const suede_segment*>(segment_.get());
+  return *AtOffset<suede_ring>(segment_.get(), segment->tx_ring[queue]);
 }
 
 void Host::Claim() {
@@ -42,6 +48,7 @@ void Host::TearDown() {
   claimed = false;
   queues.clear();
   receivers.clear();
+  in_ring.clear();
   tags.clear();
   completions = 0;
   change.done.store(true, std::memory_order_relaxed);

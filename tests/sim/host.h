@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -27,6 +28,13 @@ class Host {
     bool completed;
   };
 
+  // A command that the daemon has not taken yet.
+  struct InRing {
+    StreamName stream;
+    uint32_t sequence;
+    uint32_t end;  // of it in the ring
+  };
+
   Host(uint32_t host_number, std::vector<SimPort*> host_ports)
       : number(host_number), ports(std::move(host_ports)) {}
 
@@ -43,6 +51,10 @@ class Host {
   // The life that who boots now may hear of.
   uint32_t known_life() const { return alive() ? boots_ - 1 : boots_; }
   void Claim();
+  // Positions in a queue's ring: behind the last command that was flushed, and behind the last one
+  // that the daemon has taken.
+  uint32_t SentUpTo(uint32_t queue) const { return RingOf(queue).head.value; }
+  uint32_t TakenUpTo(uint32_t queue) const { return RingOf(queue).tail.value; }
 
   uint64_t Count(Counter counter) const {
     return pipeline_->counters(0).Get(counter) + pipeline_->port_counters().Get(counter);
@@ -62,6 +74,7 @@ class Host {
   bool claimed = false;
   std::vector<ClientQueue> queues;
   std::vector<ClientReceiver> receivers;
+  std::vector<std::deque<InRing>> in_ring;  // by queue
   std::vector<Tagged> tags;
   uint32_t completions = 0;
   std::vector<uint32_t> known_lives;  // of each host: see Tagged
@@ -71,6 +84,8 @@ class Host {
   struct Free {
     void operator()(void* memory) const { std::free(memory); }
   };
+  const suede_ring& RingOf(uint32_t queue) const;
+
   uint32_t boots_ = 0;
   SegmentShape shape_;
   std::unique_ptr<void, Free> segment_;

@@ -13,6 +13,7 @@ void Ledger::OnSent(const StreamName& name) {
   ++stream.sent;
   ++missing_;
   stream.fate.push_back(0);
+  stream.taken.push_back(~0u);
 }
 
 std::string Ledger::OnDelivered(const StreamName& name, uint32_t sequence) {
@@ -25,22 +26,37 @@ std::string Ledger::OnDelivered(const StreamName& name, uint32_t sequence) {
   if (rules_.in_order && !rules_.gaps && sequence != stream.next) {
     return Wrong(name, sequence, "arrived before others");
   }
+  if (stream.taken[sequence] == ~0u) return Wrong(name, sequence, "arrived before it was taken");
+  StreamName all = name;
+  all.queue = 0;
+  uint32_t& last_taken = taken_[all.Key()];
+  if (rules_.in_order && stream.taken[sequence] < last_taken) {
+    return Wrong(name, sequence, "arrived after one that was taken later");
+  }
+  last_taken = stream.taken[sequence];
   fate |= kArrived;
   stream.next = sequence + 1;
-  if ((fate & kGivenUp) == 0) --missing_;
+  if ((fate & (kGivenUp | kExcused)) == 0) --missing_;
   ++delivered_;
   return "";
 }
 
-void Ledger::OnAcknowledged(const StreamName& name, uint32_t sequence) {
-  StreamAt(name).fate[sequence] |= kAcknowledged;
+void Ledger::OnAcknowledged(const StreamName& name, uint32_t sequence, bool excused) {
+  uint8_t& fate = StreamAt(name).fate[sequence];
+  fate |= kAcknowledged;
+  if (!excused || (fate & kArrived) != 0) return;
+  fate |= kExcused;
+  --missing_;
 }
 
-std::string Ledger::OnGivenUp(const StreamName& name, uint32_t sequence, bool done_with) {
+std::string Ledger::OnGivenUp(const StreamName& name, uint32_t sequence, End end) {
   if (!rules_.gaps) return Wrong(name, sequence, "was given up");
   uint8_t& fate = StreamAt(name).fate[sequence];
+  if (end == End::kNever && (fate & kArrived) != 0) {
+    return Wrong(name, sequence, "had arrived when it was said that it never would");
+  }
   if ((fate & kArrived) == 0) --missing_;
-  fate |= kGivenUp | (done_with ? kDoneWith : 0);
+  fate |= kGivenUp | (end == End::kInDoubt ? 0 : kDoneWith);
   return "";
 }
 
@@ -48,7 +64,7 @@ std::string Ledger::Audit() const {
   for (const auto& [key, stream] : streams_) {
     for (uint32_t sequence = 0; sequence < stream.sent; ++sequence) {
       const uint8_t fate = stream.fate[sequence];
-      if ((fate & kAcknowledged) != 0 && (fate & kArrived) == 0) {
+      if ((fate & kAcknowledged) != 0 && (fate & (kArrived | kExcused)) == 0) {
         return Wrong(stream.name, sequence, "was acknowledged and never arrived");
       }
     }

@@ -15,7 +15,7 @@ namespace suede {
 class Ledger {
  public:
   struct Rules {
-    bool in_order = true;  // a stream arrives as it was sent
+    bool in_order = true;  // streams arrive as they were sent, several of a host as it took them
     bool gaps = false;     // and what was given up, or whose sender is dead, may be missing of it
   };
   explicit Ledger(const Rules& rules) : rules_(rules) {}
@@ -23,12 +23,22 @@ class Ledger {
   // The number that the stream's next command has.
   uint32_t NextOf(const StreamName& name) { return StreamAt(name).sent; }
   void OnSent(const StreamName& name);
-  void OnAcknowledged(const StreamName& name, uint32_t sequence);
+  // The daemon has taken it, in that turn of the world.
+  void OnTaken(const StreamName& name, uint32_t sequence, uint32_t turn) {
+    StreamAt(name).taken[sequence] = turn;
+  }
+  // `excused`: it may be that it never arrives.
+  void OnAcknowledged(const StreamName& name, uint32_t sequence, bool excused = false);
 
   // These return what is wrong, and nothing where all is well.
   std::string OnDelivered(const StreamName& name, uint32_t sequence);
-  // As unreachable, or because the peer was reset. `done_with`: from now on it must not arrive.
-  std::string OnGivenUp(const StreamName& name, uint32_t sequence, bool done_with);
+  // What the sender of a command was told when it was given up.
+  enum class End : uint8_t {
+    kInDoubt,  // it may have arrived, and may yet
+    kOver,     // it may have arrived, and will not any more
+    kNever,    // it has not arrived, and will not
+  };
+  std::string OnGivenUp(const StreamName& name, uint32_t sequence, End end);
   // Of all that is in them.
   std::string Audit() const;
 
@@ -41,11 +51,13 @@ class Ledger {
   static constexpr uint8_t kAcknowledged = 2;
   static constexpr uint8_t kGivenUp = 4;
   static constexpr uint8_t kDoneWith = 8;
+  static constexpr uint8_t kExcused = 16;
   struct Stream {
     StreamName name;
     uint32_t sent = 0;
     uint32_t next = 0;          // after the last one that arrived
     std::vector<uint8_t> fate;  // by number
+    std::vector<uint32_t> taken;  // by number: in which turn
   };
   Stream& StreamAt(const StreamName& name);
   static std::string Wrong(const StreamName& name, uint32_t sequence, const char* what);
@@ -54,6 +66,9 @@ class Ledger {
   uint64_t missing_ = 0;
   uint64_t delivered_ = 0;
   std::unordered_map<uint64_t, Stream> streams_;
+  // Of the streams of all queues of a life to one {destination, VC}: when the last one that arrived
+  // was taken.
+  std::unordered_map<uint64_t, uint32_t> taken_;
 };
 
 }  // namespace suede

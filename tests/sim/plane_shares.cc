@@ -36,6 +36,7 @@ WorldOptions Planes(const std::vector<double>& gbps, const std::vector<uint32_t>
     options.faults.push_back({.delay = microseconds(2), .bits_per_ns = rate});
     sum += rate;
   }
+  options.classes.links.on = true;
   options.both_ways = false;
   options.commands = ~0u;
   options.fixed_data_bytes = kMaxDataBytes;

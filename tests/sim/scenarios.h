@@ -2,7 +2,9 @@
 #ifndef SUEDE_TESTS_SIM_SCENARIOS_H_
 #define SUEDE_TESTS_SIM_SCENARIOS_H_
 
+#include "attacks.h"
 #include "planes.h"
+#include "rebirths.h"
 #include "world.h"
 
 namespace suede {
@@ -10,7 +12,16 @@ namespace suede {
 struct Scenario {
   const char* name;
   WorldOptions (*options)(uint32_t seed);
+  bool own_classes = false;  // its options say which classes there are
+  bool by_name = false;      // run only where it is named: not every seed passes
 };
+
+// The seed's options, on links that classes of traffic take different ways through.
+inline WorldOptions OptionsOf(const Scenario& scenario, uint64_t seed) {
+  WorldOptions options = scenario.options(static_cast<uint32_t>(seed));
+  if (!scenario.own_classes) options.classes = RandomClasses(seed);
+  return options;
+}
 
 inline WorldOptions Faulty() {
   WorldOptions options;
@@ -101,14 +112,40 @@ inline constexpr Scenario kScenarios[] = {
      }},
     // See planes.h.
     {"planes", Planes},
-    // A clean network: nothing may be retransmitted.
+    // A clean network: nothing is retransmitted.
     {"clean",
      [](uint32_t seed) {
        WorldOptions options;
        options.wiring.hosts = 2 + seed % 3;
        options.commands = 3000;
+       options.resends = false;
+       options.pauses = 0;  // one is as long as a timeout
        return options;
-     }},
+     },
+     true},
+    // Nothing is lost, and acknowledgements overtake data by less than the reordering allowance:
+    // nothing is retransmitted.
+    {"overtaking",
+     [](uint32_t seed) {
+       Dice dice(uint64_t{seed} << 32);
+       WorldOptions options;
+       options.wiring.hosts = 2 + seed % 3;
+       options.transport.psn_scope = seed % 2 == 0 ? PsnScope::kVc : PsnScope::kPort;
+       options.transport.window_pdus = 16;
+       options.transport.ack_every_pdus = static_cast<uint32_t>(1 + dice.Below(16));
+       options.classes.links.on = true;
+       options.classes.links.of[0].delay = dice.Up(std::chrono::microseconds(10));
+       options.commands = 3000;
+       options.resends = false;
+       options.pauses = 0;  // one is as long as a timeout
+       return options;
+     },
+     true},
+    // See attacks.h.
+    {"attacker", Attacked},
+    // See rebirths.h. A frame of a former life fits now and then.
+    {"restarts", Restarts, false, true},
+    {"dark", Dark},
 };
 
 }  // namespace suede

@@ -15,7 +15,12 @@ int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "plane_shares") == 0) return RunPlaneShares();
   if (argc < 4) {
     std::fprintf(stderr, "usage: sim_runner SCENARIO FIRST_SEED COUNT [COMMANDS]\nscenarios:");
-    for (const Scenario& s : kScenarios) std::fprintf(stderr, " %s", s.name);
+    for (const bool by_name : {false, true}) {
+      if (by_name) std::fprintf(stderr, "\nby name:");
+      for (const Scenario& s : kScenarios) {
+        if (s.by_name == by_name) std::fprintf(stderr, " %s", s.name);
+      }
+    }
     std::fprintf(stderr,
                  "\nor: sim_runner goodput FIRST_SEED COUNT\nor: sim_runner plane_shares\n");
     return 2;
@@ -28,14 +33,16 @@ int main(int argc, char** argv) {
     uint64_t failed = 0;
     uint64_t retransmissions = 0;
     uint64_t given_up = 0;
+    uint64_t hits = 0;
     for (uint64_t seed = first; seed < first + count; ++seed) {
-      WorldOptions options = scenario.options(static_cast<uint32_t>(seed));
+      WorldOptions options = OptionsOf(scenario, seed);
       if (argc > 4) options.commands = static_cast<uint32_t>(std::strtoul(argv[4], nullptr, 10));
       options.verbose = count == 1;
       World world(seed, options);
       const std::string verdict = world.Run();
       retransmissions += world.Sum(Counter::kTxRetransmissions);
       given_up += world.given_up();
+      hits += world.hits();
       if (verdict.empty()) continue;
       ++failed;
       std::printf("seed %llu: %s\n  replay: sim_runner %s %llu 1 %u\n",
@@ -43,10 +50,12 @@ int main(int argc, char** argv) {
                   static_cast<unsigned long long>(seed), options.commands);
       if (count == 1) world.log().Print();
     }
-    std::printf("%s: %llu seeds, %llu failed, %llu retransmissions, %llu given up\n", scenario.name,
+    std::printf("%s: %llu seeds, %llu failed, %llu retransmissions, %llu given up", scenario.name,
                 static_cast<unsigned long long>(count), static_cast<unsigned long long>(failed),
                 static_cast<unsigned long long>(retransmissions),
                 static_cast<unsigned long long>(given_up));
+    if (hits != 0) std::printf(", %llu lucky guesses", static_cast<unsigned long long>(hits));
+    std::printf("\n");
     return failed == 0 ? 0 : 1;
   }
   std::fprintf(stderr, "no such scenario: %s\n", argv[1]);

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace suede {
 namespace {
@@ -173,6 +176,176 @@ TEST_F(SimTest, ANewProcessFindsEveryFrameInItsPool) {
   Pass();
   EXPECT_EQ(Received(ports[0]), 0u);
   EXPECT_EQ(Received(ports[2]), 0u);
+}
+
+// ---- Classes.
+
+class SimClassesTest : public ::testing::Test {
+ protected:
+  static constexpr uint8_t kMacs[3][6] = {
+      {2, 0, 0, 0, 0, 0}, {2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}};
+
+  SimClassesTest() {
+    classes.on = true;
+    Begin();
+  }
+  void Begin() {
+    network = std::make_unique<SimNetwork>(1);
+    network->SetClasses(classes);
+    for (int i = 0; i < 3; ++i) {
+      ports[i] = network->AddPort(kMacs[i], 64, 32, {.bits_per_ns = 10});
+    }
+  }
+  // A tagged frame of the class from port 0 or 1 to port 2: 800 ns on a link.
+  void Send(uint8_t pcp, int from = 0) {
+    Frame* frame = nullptr;
+    ASSERT_EQ(ports[from]->Allocate(&frame, 1), 1u);
+    frame->data = frame->buffer + Frame::kCommandOffset;
+    frame->length = 976;
+    std::memset(frame->data, 0, frame->length);
+    std::memcpy(frame->data, kMacs[2], 6);
+    frame->data[12] = 0x81;
+    frame->data[14] = static_cast<uint8_t>(pcp << 5);
+    ASSERT_EQ(ports[from]->Transmit(&frame, 1), 1u);
+    ports[from]->Release(&frame, 1);
+  }
+  // The classes of what has come to port 2, in order.
+  std::string Came(Duration time = microseconds(100)) {
+    network->AdvanceTo(network->now() + time);
+    Frame* frames[64];
+    const uint32_t count = ports[2]->Receive(frames, 64);
+    std::string text;
+    for (uint32_t i = 0; i < count; ++i) text += static_cast<char>('0' + (frames[i]->data[14] >> 5));
+    ports[2]->Release(frames, count);
+    return text;
+  }
+
+  SimClasses classes;
+  std::unique_ptr<SimNetwork> network;
+  SimPort* ports[3];
+};
+
+TEST_F(SimClassesTest, AHigherClassOvertakesWhatWaits) {
+  // Two senders to one port: every second frame waits there.
+  for (int i = 0; i < 4; ++i) {
+    Send(0, 0);
+    Send(0, 1);
+  }
+  Send(6, 0);
+  EXPECT_EQ(Came(), "000006000");
+}
+
+TEST_F(SimClassesTest, WeightLetsLowerClassesHaveTurns) {
+  classes.weighted = true;
+  Begin();
+  for (int i = 0; i < 16; ++i) {
+    Send(6, 0);
+    Send(0, 1);
+  }
+  const std::string came = Came();
+  EXPECT_EQ(came.size(), 32u);
+  EXPECT_LT(came.find('0'), came.rfind('6'));
+}
+
+TEST_F(SimClassesTest, ClassesHaveDelaysAndLossOfTheirOwn) {
+  classes.of[1].delay = microseconds(5);
+  classes.of[2].loss = 1;
+  Begin();
+  Send(1);
+  Send(2);
+  Send(0);
+  EXPECT_EQ(Came(), "01");
+  EXPECT_EQ(network->frames_lost(), 1u);
+}
+
+TEST_F(SimClassesTest, APausedClassWaitsAndTheOthersPass) {
+  classes.most_wait = microseconds(1000);
+  Begin();
+  ports[2]->SetClassesPaused(1u << 3);
+  Send(3);
+  Send(4);
+  Send(2);
+  EXPECT_EQ(Came(), "42");
+  EXPECT_TRUE(ports[2]->waits_for_class());
+  EXPECT_EQ(network->next_arrival(), kNever);
+  ports[2]->SetClassesPaused(0);
+  EXPECT_GT(network->next_arrival(), network->now());
+  EXPECT_EQ(Came(), "3");
+}
+
+TEST_F(SimClassesTest, WhatIsTooManyOrTooOldIsLost) {
+  classes.most_held = 2;
+  classes.most_wait = microseconds(50);
+  Begin();
+  ports[2]->SetClassesPaused(1);
+  for (int i = 0; i < 3; ++i) Send(0);
+  EXPECT_EQ(Came(microseconds(20)), "");
+  EXPECT_EQ(network->frames_lost(), 1u);
+  EXPECT_EQ(Came(microseconds(100)), "");
+  ports[2]->SetClassesPaused(0);
+  EXPECT_EQ(Came(), "");
+  EXPECT_EQ(network->frames_lost(), 3u);
+}
+
+TEST(SimClassOfTest, IsThePcpOrTheDscp) {
+  const auto class_of = [](std::vector<uint8_t> octets, bool addresses_first = false) {
+    octets.resize(60);
+    return SimClassOf(octets, addresses_first);
+  };
+  using Octets = std::vector<uint8_t>;
+  const Octets macs(12);
+  const auto ethernet = [&](Octets rest) {
+    rest.insert(rest.begin(), macs.begin(), macs.end());
+    return rest;
+  };
+  EXPECT_EQ(class_of(ethernet({0x81, 0, 5 << 5, 0, 8, 0, 0x45, 48 << 2})), 5u);
+  EXPECT_EQ(class_of(ethernet({8, 0, 0x45, 48 << 2})), 6u);
+  EXPECT_EQ(class_of(ethernet({0x86, 0xdd, 0x6c, 0})), 6u);
+  EXPECT_EQ(class_of(ethernet({0x86, 0xdd, 0x62, 0x10})), 1u);
+  EXPECT_EQ(class_of(ethernet({0x88, 0xb6, 0, 24 << 2})), 3u);
+  EXPECT_EQ(class_of(ethernet({0x88, 0xb5, 0xff, 0xff})), 0u);
+  EXPECT_EQ(class_of({2, 64, 0, 0, 0, 0, 56 << 2}, true), 7u);
+  EXPECT_EQ(class_of({0x82, 64, 0, 0, 0, 0, 56 << 2}, true), 0u);
+}
+
+// ---- What a device keeps of the pool.
+
+TEST(SimPortTest, TheReceiveRingTakesFramesOfThePool) {
+  constexpr uint8_t kMacs[2][6] = {{2, 0, 0, 0, 0, 0}, {2, 0, 0, 0, 0, 1}};
+  SimNetwork network(1);
+  SimPort* from = network.AddPort(kMacs[0], 16, 16, {});
+  SimPort* to = network.AddPort(kMacs[1], 10, 4, {}, 4);
+  const auto send = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      Frame* frame = nullptr;
+      ASSERT_EQ(from->Allocate(&frame, 1), 1u);
+      frame->data = frame->buffer + Frame::kCommandOffset;
+      frame->length = 60;
+      std::memcpy(frame->data, kMacs[1], 6);
+      from->Transmit(&frame, 1);
+      from->Release(&frame, 1);
+    }
+    network.AdvanceTo(network.now() + microseconds(10));
+    from->Transmit(nullptr, 0);
+  };
+  // Four wait in the ring, and no more.
+  send(6);
+  EXPECT_EQ(network.frames_lost(), 2u);
+  Frame* frames[16];
+  EXPECT_EQ(to->Receive(frames, 16), 4u);
+  EXPECT_EQ(to->frames_out(), 4u);
+  // Of the six others the ring has four again.
+  EXPECT_EQ(to->Allocate(frames + 4, 12), 2u);
+  // They are there for what comes, but nothing takes their place then.
+  send(3);
+  EXPECT_EQ(to->Receive(frames + 6, 10), 3u);
+  send(2);
+  EXPECT_EQ(to->Receive(frames + 9, 7), 1u);
+  EXPECT_EQ(network.frames_lost(), 3u);
+  to->Release(frames, 10);
+  EXPECT_EQ(to->frames_out(), 0u);
+  EXPECT_EQ(to->Receive(frames, 16), 0u);
+  EXPECT_EQ(to->Allocate(frames, 16), 6u);
 }
 
 }  // namespace

@@ -6,6 +6,13 @@
 
 namespace suede {
 
+namespace {
+
+// What was spoilt by a right guess shows within this time.
+constexpr Duration kSpoilt = std::chrono::milliseconds(50);
+
+}  // namespace
+
 SegmentShape World::ShapeOfSegments() const {
   return {.queue_count = options_.queues,
           .tx_lines = 1024,
@@ -18,17 +25,19 @@ SegmentShape World::ShapeOfSegments() const {
 InstanceParams World::ParamsOf(const Host& host) const {
   InstanceParams params{.xpuid = static_cast<uint16_t>(host.number), .partition = partition_};
   options_.wiring.Connect(host.number, params);
+  params.classes = options_.classes.vcs;
+  params.ack_class = options_.classes.ack;
   params.pack_limit_bytes = options_.pack_limit_bytes;
   params.inflight_pdus = options_.inflight_pdus;
   params.transport = options_.transport;
   params.paths = options_.paths;
-  params.epoch = 1000 + host.number + host.boots() * 100;
+  params.secret = {dice_seed_ + host.number, host.boots()};
   return params;
 }
 
 void World::Boot(Host& host) {
-  log_.Add(now_, "host %u boots, %zu planes, epoch %u", host.number, host.ports.size(),
-           ParamsOf(host).epoch);
+  log_.Add(now_, "host %u boots, %zu planes, for the %u. time", host.number, host.ports.size(),
+           host.boots());
   host.known_lives.clear();
   for (const auto& peer : hosts_) host.known_lives.push_back(peer->known_life());
   host.Boot(ParamsOf(host), options_.wiring, ShapeOfSegments(), now_);
@@ -63,7 +72,7 @@ void World::EndAndBegin() {
   if (options_.restarts == 0 && options_.sleeps == 0) return;
   for (const auto& host : hosts_) {
     if (host->alive() || now_ < host->back_at) continue;
-    if (!IsForgotten(*host)) continue;
+    if (!options_.quick && !IsForgotten(*host)) continue;
     for (const auto& peer : hosts_) {
       if (peer->alive()) TakeAll(*peer);
     }
@@ -78,8 +87,11 @@ void World::EndAndBegin() {
     --restarts_left_;
     ++restarts_;
     TearDown(host);
-    host.back_at = now_ + dice_.OfAnyScale(std::chrono::milliseconds(3),
-                                           2 * options_.paths.unreachable);
+    host.back_at = now_ + (options_.quick
+                               ? dice_.OfAnyScale(std::chrono::microseconds(5),
+                                                  std::chrono::milliseconds(5))
+                               : dice_.OfAnyScale(std::chrono::milliseconds(3),
+                                                  2 * options_.paths.unreachable));
   } else if (sleeps_left_ != 0) {
     --sleeps_left_;
     host.asleep_until = now_ + dice_.OfAnyScale(std::chrono::microseconds(50),
@@ -88,6 +100,47 @@ void World::EndAndBegin() {
     log_.Add(now_, "host %u sleeps for %lld ns", host.number,
              static_cast<long long>((host.asleep_until - now_).count()));
   }
+}
+
+// An attack begins at once, or after all have had a life of which frames were recorded.
+void World::Attack() {
+  if (attacker_->over()) return;
+  if (!attack_begun_) {
+    if (options_.attack.replays) {
+      const bool all_done = std::all_of(hosts_.begin(), hosts_.end(), [](const auto& host) {
+        return host->to_send == 0 && host->completions == host->tags.size() &&
+               host->pipeline().IsQuiet();
+      });
+      if (!all_done || ledger_.missing() != 0) return;
+      for (const auto& host : hosts_) TearDown(*host);
+      AdvanceTo(now_ + kFrameLife);
+      for (const auto& host : hosts_) {
+        for (SimPort* port : host->ports) port->Transmit(nullptr, 0);
+        SimPort::Restart(host->ports);
+      }
+      for (const auto& host : hosts_) Boot(*host);
+      for (const auto& host : hosts_) host->to_send = options_.commands;
+    }
+    attack_begun_ = true;
+    attacker_->Begin(now_);
+  }
+  attacker_->Turn(now_);
+  if (!attacker_->over()) return;
+  for (const auto& host : hosts_) host->to_send = options_.commands_after;
+}
+
+void World::NoteHits(const Host& host) {
+  if (options_.attack.time == Duration{}) return;
+  for (const LuckyHit& hit : attacker_->TakeHits(host)) {
+    log_.Add(now_, "a guess was right: host %u has taken it for %u's, %s", hit.victim, hit.peer,
+             hit.data ? "data" : "an answer");
+    spoilt_[std::minmax(hit.victim, hit.peer)] = now_ + kSpoilt;
+  }
+}
+
+bool World::IsSpoilt(uint32_t a, uint32_t b) const {
+  const auto found = spoilt_.find(std::minmax(a, b));
+  return found != spoilt_.end() && now_ < found->second;
 }
 
 // What its lcore tells.
@@ -103,10 +156,30 @@ void World::LogEvents(Host& host) {
       case LcoreEventKind::kPlaneUp: what = "is there by plane"; break;
       case LcoreEventKind::kPlaneDown: what = "is lost by plane"; break;
       case LcoreEventKind::kQueueBroken: Fail("a good client's queue is broken"); break;
+      case LcoreEventKind::kTxError: Fail("a good command had the error mark"); break;
+      case LcoreEventKind::kFenceOpened: what = "is fenced by plane"; break;
     }
     log_.Add(now_, "host %u: peer %u %s (plane %u, VC %u, reason %u)", host.number,
              event.peer_xpuid, what, event.plane, event.vc, event.what);
   }
+}
+
+// Nothing passes between any two.
+void World::SetDark(bool dark) {
+  is_dark_ = dark;
+  log_.Add(now_, "%s", dark ? "nothing passes" : "frames pass");
+  for (const auto& host : hosts_) {
+    host->back_at = Time{} + options_.dark;
+    for (SimPort* port : host->ports) {
+      if (options_.dark_switch) {
+        port->SetSilent(dark, dark);
+      } else {
+        port->SetLink(!dark);
+      }
+    }
+  }
+  if (dark) return;
+  for (const auto& host : hosts_) host->to_send += options_.commands_after;
 }
 
 // Takes links down and up again, one at a time.
@@ -122,6 +195,31 @@ void World::PullCables() {
   }
 }
 
+// Pauses classes for ports, one at a time for each port, as one who has no room for them would.
+void World::PauseClasses() {
+  for (size_t i = 0; i < class_pauses_.size();) {
+    ClassPause& pause = class_pauses_[i];
+    if (now_ < pause.until) {
+      ++i;
+      continue;
+    }
+    pause.port->SetClassesPaused(0);
+    pause = class_pauses_.back();
+    class_pauses_.pop_back();
+  }
+  const ClassOptions& classes = options_.classes;
+  if (!dice_.Chance(classes.pauses) || Finished()) return;
+  const Host& host = *hosts_[dice_.Below(hosts_.size())];
+  SimPort* port = host.ports[dice_.Below(host.ports.size())];
+  for (const ClassPause& pause : class_pauses_) {
+    if (pause.port == port) return;
+  }
+  const auto mask = static_cast<uint8_t>(1 + dice_.Below(255));
+  const Duration time = dice_.Up(classes.longest_pause);
+  class_pauses_.push_back({.port = port, .classes = mask, .until = now_ + time});
+  port->SetClassesPaused(mask);
+}
+
 // What any host may be given at any time: small windows and large, short waits and long ones.
 Settings World::RandomSettings() {
   Settings settings{.partition = partition_};
@@ -129,6 +227,7 @@ Settings World::RandomSettings() {
   settings.paths = options_.paths;
   TransportParams& t = settings.transport;
   for (TrafficClass& c : settings.classes) c.dscp = static_cast<uint8_t>(dice_.Below(64));
+  settings.ack_class = ClassOfNumber(dice_.Below(kSimClasses));
   settings.pack_limit_bytes = static_cast<uint32_t>(276 + dice_.Below(kMaxPackBytes - 276 + 1));
   settings.inflight_pdus = 1u << dice_.Below(11);
   settings.unclaimed_pdus = static_cast<uint32_t>(dice_.Below(65));

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "shipped.h"
+
 namespace suede {
 namespace {
-
-constexpr uint32_t kTxRing = 64;
 
 // How long a peer may count as unreachable after it has come back.
 Duration SettlingTime(const PathParams& paths) {
@@ -23,31 +23,31 @@ const T& OrLast(const std::vector<T>& list, size_t index) {
 
 World::World(uint64_t seed, const WorldOptions& options)
     : options_(options),
+      dice_seed_(seed << 16),
       dice_(seed),
       ledger_({.in_order = options.wiring.switches == 1 ||
                            options.paths.ordering == Ordering::kStrict,
-               .gaps = MayGiveUp()}),
+               .gaps = MayGiveUp() || options.attack.time != Duration{}}),
       restarts_left_(options.restarts),
       sleeps_left_(options.sleeps) {
   const Wiring& wiring = options_.wiring;
   for (uint32_t s = 0; s < wiring.switches; ++s) {
     switches_.push_back(std::make_unique<SimNetwork>(seed * kMaxPlanes + s));
     switches_.back()->SetDestinationMask(wiring.DestinationMask(s));
+    switches_.back()->SetClasses(options_.classes.links);
   }
   for (uint32_t h = 0; h < wiring.hosts; ++h) {
     // What is said to be enough has to be.
-    InstanceParams params;
-    params.inflight_pdus = options_.inflight_pdus;
-    const uint32_t frames =
-        FramesNeeded({params}, options_.queues * ShapeOfSegments().aggregate_lines,
-                     {.tx_descriptors = wiring.PlanesOf(h) * kTxRing});
+    const std::vector<uint32_t> frames =
+        PoolFramesOf(options_, h, ShapeOfSegments().aggregate_lines);
     std::vector<SimPort*> ports;
     for (uint32_t plane = 0; plane < wiring.PlanesOf(h); ++plane) {
       const uint32_t number = wiring.SwitchOf(h, plane);
       uint8_t mac[6];
       std::copy_n(wiring.MacOf(h, number).begin(), 6, mac);
-      ports.push_back(
-          switches_[number]->AddPort(mac, frames, kTxRing, OrLast(options_.faults, number)));
+      ports.push_back(switches_[number]->AddPort(mac, frames[plane], options_.tx_descriptors,
+                                                 OrLast(options_.faults, number),
+                                                 options_.rx_descriptors));
       ports.back()->KeepRingWhileDown(wiring.switches > 1);
     }
     hosts_.push_back(std::make_unique<Host>(h, std::move(ports)));
@@ -56,8 +56,12 @@ World::World(uint64_t seed, const WorldOptions& options)
     Boot(*host);
     host->to_send = options_.both_ways || host->number == 0 ? options_.commands : 0;
   }
+  if (options_.dark != Duration{}) SetDark(true);
   trouble_ = std::make_unique<Trouble>(options_.trouble, options_.wiring, switches_, hosts_, dice_,
                                        log_);
+  attacker_ = std::make_unique<Attacker>(options_.attack, options_.wiring, partition_, switches_,
+                                         hosts_, dice_, log_);
+  if (options_.attack.replays) attacker_->Record();
 }
 
 World::~World() = default;
@@ -81,7 +85,7 @@ uint64_t World::frames_lost() const {
 bool World::MayGiveUp() const {
   const TroubleOptions& trouble = options_.trouble;
   const bool all_planes = trouble.until != Duration{} && trouble.spared == TroubleOptions::kNone;
-  return options_.outages || all_planes || options_.restarts != 0 || options_.sleeps != 0;
+  return options_.outages || options_.dark != Duration{} || all_planes || options_.restarts != 0 || options_.sleeps != 0;
 }
 
 bool World::MayBeUnreachable(const Host& from, const Host& to) const {
@@ -116,14 +120,19 @@ void World::MakeTrouble() {
 
 bool World::Turn() {
   bool work = false;
+  if (is_dark_ && now_ >= Time{} + options_.dark) SetDark(false);
   PullCables();
+  PauseClasses();
   ChangeSettings();
   EndAndBegin();
   MakeTrouble();
+  Attack();
   for (const auto& host : hosts_) {
     if (!host->alive()) continue;
     Send(*host);
     if (IsAwake(*host)) work |= host->pipeline().Poll(now_);
+    NoteTaken(*host);
+    NoteHits(*host);
     LogEvents(*host);
     Receive(*host, options_.most_received);
     Complete(*host);
@@ -142,7 +151,7 @@ bool World::Turn() {
 
 // Whether there is more to come that hosts have to live with.
 bool World::Disturbed() const {
-  if (!trouble_->over()) return true;
+  if (is_dark_ || !trouble_->over() || !attacker_->over()) return true;
   return std::any_of(hosts_.begin(), hosts_.end(), [&](const auto& h) { return !IsAwake(*h); });
 }
 
@@ -157,9 +166,15 @@ bool World::Finished() const {
 std::string World::Verdict() const {
   if (!failure_.empty()) return failure_;
   if (!Finished()) return "not everything was delivered in time";
+  if (attacker_->IsTooLucky()) {
+    return std::to_string(attacker_->hits()) + " guesses of the attacker were right";
+  }
   const std::string wrong = ledger_.Audit();
   if (!wrong.empty()) return wrong;
   if (Sum(Counter::kTxNoFrame) != 0) return "a pool ran dry";
+  if (!options_.resends && Sum(Counter::kTxRetransmissions) != 0) {
+    return std::to_string(Sum(Counter::kTxRetransmissions)) + " PDUs were sent again for nothing";
+  }
   for (const auto& host : hosts_) {
     // What the pipeline keeps at hand for the next turns, and what sessions say to each other.
     uint32_t known = 0;
@@ -175,7 +190,8 @@ std::string World::Verdict() const {
 }
 
 std::string World::Run() {
-  const Time limit = now_ + options_.trouble.until + options_.time_limit;
+  const Time limit =
+      now_ + options_.dark + options_.trouble.until + 2 * options_.attack.time + options_.time_limit;
   while (failure_.empty() && now_ < limit) {
     const bool work = Turn();
     if (turns_ % 16 == 0 && !work && Finished()) break;

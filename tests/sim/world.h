@@ -1,16 +1,21 @@
 // Hosts with real pipelines on simulated switches, clients that load them, and the oracle: every
-// accepted command is delivered exactly once, in order per {source queue, destination, VC} unless
-// the world is unordered, bytes intact; tagged ones complete exactly once. What is given up may be
-// missing, and does not arrive any more once its sender was told; nothing is given up without a
-// reason. At the end all is quiet and every frame is back in its pool.
+// accepted command is delivered exactly once, in order per {source, destination, VC} as the daemon
+// took them from all queues, unless the world is unordered, bytes intact; tagged ones complete
+// exactly once. What is given up may be missing: what is in doubt may arrive at any time, what a
+// reset ended may have arrived before its sender was told, what is unreachable never does; nothing
+// is given up without a reason. At the end all is quiet and every frame is back in its pool.
 #ifndef SUEDE_TESTS_SIM_WORLD_H_
 #define SUEDE_TESTS_SIM_WORLD_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "attacker.h"
+#include "classes.h"
 #include "dice.h"
 #include "host.h"
 #include "ledger.h"
@@ -27,6 +32,9 @@ struct WorldOptions {
   uint32_t burst = 0;            // a client sends up to so many, and waits; 0: it does not
   Duration burst_gap{};          // for so long, on average
   std::vector<SimFaults> faults = {{}};  // of each switch's links; the last holds for the rest
+  ClassOptions classes;
+  uint32_t rx_descriptors = PortConfig{}.rx_descriptors;  // of each port; with the rest they say
+  uint32_t tx_descriptors = PortConfig{}.tx_descriptors;  // how many frames its pool has
   TransportParams transport;
   PathParams paths;
   uint32_t inflight_pdus = 4096;
@@ -38,11 +46,16 @@ struct WorldOptions {
   Duration claim_after{};        // before this time nobody claims the VCs
   uint32_t rx_lines = 16384;
   uint32_t fixed_data_bytes = 0; // 0: sizes are random
+  bool resends = true;           // false: nothing may be sent again
   bool outages = false;          // links go down for so long that peers count as unreachable
   bool changes = false;          // hosts get new settings again and again
   TroubleOptions trouble;
-  uint32_t commands_after = 100; // that each host sends when the trouble is over
+  AttackOptions attack;
+  uint32_t commands_after = 100; // that each host sends when the trouble or attack is over
   uint32_t restarts = 0;         // times that a daemon dies and comes back, at most
+  bool quick = false;            // it comes back while its frames are still under way
+  Duration dark{};               // from the start, nothing passes for so long,
+  bool dark_switch = false;      // and ports do not know; false: their links are down
   uint32_t sleeps = 0;           // times that one is stopped for a while, at most
   double pauses = 0.0005;        // share of turns before which the machine had something else to do
   uint32_t most_sent = 23;       // commands that a client sends in one turn, at most
@@ -76,6 +89,7 @@ class World {
   uint64_t given_up() const { return given_up_; }
   uint64_t restarts() const { return restarts_; }
   uint64_t troubles() const { return trouble_->begun(); }
+  uint64_t hits() const { return attacker_->hits(); }
   uint64_t frames_lost() const;
   uint64_t Sum(Counter counter) const;
 
@@ -89,11 +103,11 @@ class World {
   void Send(Host& host);
   uint32_t ToSendNow(Host& host);
   void SendOne(Host& host);
+  void NoteTaken(Host& host);
   void Receive(Host& host, uint32_t most);
   void TakeAll(Host& host);
   bool OnReceived(Host& host, const ReceivedCommand& got, uint32_t vc);
   void Complete(Host& host);
-  bool MayBeUnderWay(const Host& from, const Host& to) const;
   void OnGivenUp(Host& host, const Host::Tagged& tagged, uint8_t status);
   bool MayGiveUp() const;
   bool MayBeUnreachable(const Host& from, const Host& to) const;
@@ -101,9 +115,15 @@ class World {
   void LogEvents(Host& host);
   void DescribePeer(const Host& host, uint32_t peer);
   void PullCables();
+  void SetDark(bool dark);
+  void PauseClasses();
   void ChangeSettings();
   Settings RandomSettings();
   void MakeTrouble();
+  void Attack();
+  void NoteHits(const Host& host);
+  // Whether a guess that was right may have spoilt what is between the two.
+  bool IsSpoilt(uint32_t a, uint32_t b) const;
   void AdvanceTo(Time time);
   Time NextArrival() const;
   bool Disturbed() const;
@@ -117,22 +137,33 @@ class World {
   }
 
   const WorldOptions options_;
+  const uint64_t dice_seed_;
   Dice dice_;
   Ledger ledger_;
   Log log_;
   std::vector<std::unique_ptr<SimNetwork>> switches_;
   std::vector<std::unique_ptr<Host>> hosts_;
   std::unique_ptr<Trouble> trouble_;
+  std::unique_ptr<Attacker> attacker_;
+  bool attack_begun_ = false;
+  std::map<std::pair<uint32_t, uint32_t>, Time> spoilt_;  // pairs of hosts, and until when
   Time now_{};
   uint32_t turns_ = 0;
   std::vector<ReceivedCommand> received_;  // scratch of Receive
   uint64_t delivered_bytes_ = 0;
   Time last_delivery_{};
-  uint64_t given_up_ = 0;  // commands that completed as unreachable, or as reset
+  uint64_t given_up_ = 0;  // commands that completed as unreachable, in doubt or reset
   uint64_t restarts_ = 0;
   uint32_t restarts_left_;
   uint32_t sleeps_left_;
+  bool is_dark_ = false;
   Time next_outage_{};
+  struct ClassPause {
+    SimPort* port;
+    uint8_t classes;
+    Time until;
+  };
+  std::vector<ClassPause> class_pauses_;
   Time next_change_{};
   Time next_end_{};  // of a daemon, or sleep
   uint16_t partition_ = 7;

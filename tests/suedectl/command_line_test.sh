@@ -74,6 +74,6 @@ completes 'total' counters get --scope to
 completes 'warning' log set_level w
 completes 'list set_admin hint' --endpoint left ports ''
 completes 'events' watch ''
-completes 'peer_plane_up peer_plane_down peer_unreachable peer_reachable peer_reset' watch events --kind peer_
+completes 'peer_plane_up peer_plane_down peer_fence peer_unreachable peer_reachable peer_reset' watch events --kind peer_
 completes '--peers' top --p
 [ "$failures" = 0 ]

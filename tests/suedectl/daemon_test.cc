@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -19,6 +21,7 @@
 #include "local/listener.h"
 #include "mgmt/event_log.h"
 #include "mgmt/server.h"
+#include "suedectl/endpoints_command.h"
 #include "suedectl/run.h"
 
 namespace suede::ctl {
@@ -63,9 +66,9 @@ class NoEndpoint : public EndpointWithChanges {
   absl::StatusOr<AdminQuestion> SetPlaneAdmin(const PlaneName&, PlaneSetting) override {
     return [] { return true; };
   }
-  absl::StatusOr<AdminQuestion> SetPlaneWeight(const PlaneName&, std::optional<uint32_t>,
-                                               uint32_t) override {
-    return [] { return true; };
+  absl::StatusOr<WeightChange> SetPlaneWeight(const PlaneName&, std::optional<uint32_t>,
+                                              std::optional<uint32_t>) override {
+    return WeightChange{.done = [] { return true; }, .weight = 1};
   }
   absl::StatusOr<DrainQuestion> DrainPlane(const PlaneName&) override {
     return [] { return std::optional<uint64_t>(0); };
@@ -102,6 +105,17 @@ class DaemonTest : public testing::Test {
     if (thread_.joinable()) thread_.join();
     server_ = nullptr;
   }
+  // A socket that nobody accepts from; with `listens` false one that its daemon left behind.
+  static Fd LeaveSocket(const std::string& path, bool listens) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    if (listens) EXPECT_EQ(listen(fd.get(), 8), 0);
+    else fd.Reset();
+    return fd;
+  }
   // "CODE: output and messages".
   std::string Ctl(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"--socket", socket_});
@@ -118,11 +132,11 @@ class DaemonTest : public testing::Test {
     return result;
   }
 
-  const Catalog catalog_{std::span<const Method>(kMethods), EventMethods()};
+  const Catalog catalog_{std::span<const Method>(kMethods), EventMethods(), EndpointMethods()};
   NoEndpoint endpoint_;
   char template_[24] = "/tmp/suede-ctl-XXXXXX";
   const std::string directory_ = mkdtemp(template_);
-  const std::string socket_ = directory_ + "/management.sock";
+  std::string socket_ = directory_ + "/management.sock";
   std::unique_ptr<ManagementServer> server_;
   std::atomic<bool> stop_ = false;
   std::thread thread_;
@@ -212,6 +226,30 @@ TEST_F(DaemonTest, DoesNotWaitForEverOrBelieveAnything) {
     other.join();
     EXPECT_EQ(daemon.status().code(), absl::StatusCode::kUnavailable) << greeting;
   }
+}
+
+TEST_F(DaemonTest, EndpointsAreFoundAskedAndToldFromWhatTheDeadLeave) {
+  const std::string root = directory_ + "/roots";
+  for (const char* name : {"alive", "dead", "ended", "silent"}) {
+    std::filesystem::create_directories(root + "/" + name);
+  }
+  std::ofstream(root + "/a-file") << "is no endpoint";
+  std::ofstream(root + "/ended/management.sock.lock");
+  const Fd silent = LeaveSocket(root + "/silent/management.sock", true);
+  LeaveSocket(root + "/dead/management.sock", false);
+  socket_ = root + "/alive/management.sock";
+  Serve();
+  const Json list = ListEndpoints({root, root + "/none", root})["endpoints"];
+  ASSERT_EQ(list.size(), 4u) << list;
+  std::map<std::string, std::string> states;
+  for (const Json& row : list) {
+    const std::string directory = row["directory"];
+    states[directory.substr(directory.rfind('/') + 1)] = row["state"];
+    EXPECT_EQ(row["pid"].is_number(), row["state"] == "running") << row;
+  }
+  EXPECT_EQ(states, (std::map<std::string, std::string>{
+                        {"alive", "running"}, {"dead", "dead"}, {"ended", "ended"},
+                        {"silent", "silent"}}));
 }
 
 }  // namespace

@@ -61,6 +61,12 @@ class ConnectionTest : public ::testing::Test {
     c.CheckInvariants(params);
     return Take(given_up);
   }
+  // Probes, and hears a NACK in answer.
+  RpsnVerdict Answer(uint16_t rpsn, bool held = false) {
+    EXPECT_EQ(Expire(), TimerVerdict::kProbe);
+    c.OnProbeSent(held);
+    return Nack(rpsn);
+  }
   // Accepts `count` PDUs and pays the acknowledgement.
   void Accept(int count) {
     for (int i = 0; i < count; ++i) c.Accept();

@@ -45,6 +45,7 @@ class Channel {
     doubling_ = static_cast<uint32_t>(random_() % 20);
     reordering_ = seed % 4 == 0 ? 0 : static_cast<uint32_t>(random_() % 20);
     refusing_ = static_cast<uint32_t>(random_() % 4);
+    for (End& end : ends_) end.connection.SetPeerWindow(params_.window_pdus);
   }
 
   void Step() {
@@ -153,7 +154,7 @@ class Channel {
     }
   }
   void SendAck(End& end, End& other) {
-    Put(other, {Field(end), end.connection.next_psn(), false, 0});
+    Put(other, {Field(end), end.connection.UnsequencedPsn(), false, 0});
   }
 
   void Receive(End& end, End& other) {
@@ -161,25 +162,32 @@ class Channel {
     const Packet packet = end.incoming.front();
     end.incoming.pop_front();
     PduList acked;
-    if (packet.field.op == RhOp::kAck) {
+    if (!end.connection.IsPlausible(packet.psn, params_)) {
+      // What it says of our PDUs is not taken.
+    } else if (packet.field.op == RhOp::kAck) {
       end.connection.OnAck(packet.field.rpsn, now_, params_, acked);
     } else if (packet.field.op == RhOp::kNack) {
       end.connection.OnNack(packet.field.rpsn, now_, params_, acked);
     }
     Acknowledged(end, other, acked);
     if (!packet.sequenced) {
-      if (end.connection.Judge(packet.psn) == PsnVerdict::kAhead) Gap(end);
+      if (end.connection.Judge(packet.psn) == PsnVerdict::kAhead) {
+        Noting(end, [&] { end.connection.OnAnnounced(packet.psn, now_, params_); });
+      }
       return;
     }
     switch (end.connection.Judge(packet.psn)) {
       case PsnVerdict::kExpected: return Expected(end, other, packet);
       case PsnVerdict::kBehind: return end.connection.OnDuplicate();
-      case PsnVerdict::kAhead: return Gap(end);
+      case PsnVerdict::kAhead:
+        return Noting(end, [&] { end.connection.OnGap(now_, params_); });
     }
   }
-  void Gap(End& end) {
+  // Does what may ask for a NACK, and notes when it did.
+  template <typename Act>
+  void Noting(End& end, Act&& act) {
     const bool owed = end.connection.OwesAck();
-    end.connection.OnGap(now_, params_);
+    act();
     if (!owed && end.connection.OwesAck()) end.gap_at = now_;
   }
   void Expected(End& end, End& other, const Packet& packet) {
@@ -212,17 +220,18 @@ class Channel {
     }
   }
   void Timer(End& end, End& other) {
-    switch (end.connection.OnTimer(now_, params_)) {
+    TimerVerdict verdict = TimerVerdict::kNothing;
+    Noting(end, [&] { verdict = end.connection.OnTimer(now_, params_); });
+    switch (verdict) {
       case TimerVerdict::kNothing:
       case TimerVerdict::kRetransmit: return;
       case TimerVerdict::kProbe:
-        other.connection.OnDuplicate();  // the HELLO that asks what it expects
-        end.connection.OnProbeAnswered();
+        Put(other, {Field(end), end.connection.ProbePsn(), false, 0});
+        end.connection.OnProbeSent(false);
         return;
       case TimerVerdict::kUnreachable: break;
     }
-    // By the time that a peer counts as unreachable nothing of it is on its way any more.
-    for (End& e : ends_) e.incoming.clear();
+    // What is on its way then, in order, may arrive whenever it wants.
     PduList given_up;
     end.connection.GiveUp(now_, params_, given_up);
     while (!given_up.empty()) {

@@ -124,14 +124,69 @@ TEST_F(ConnectionTest, AfterANackTheNextPduCarriesAnAckAgain) {
   EXPECT_EQ(field.rpsn, Psn(1));
 }
 
-TEST_F(ConnectionTest, UnsequencedPduAheadShowsThatTheTailWasLost) {
+TEST_F(ConnectionTest, UnsequencedPduAheadShowsThatTheTailWasLostIfItDoesNotCome) {
   Accept(2);
   // The sender's next sequenced PDU will be 3: 2 is missing.
   ASSERT_EQ(c.Judge(Psn(3)), PsnVerdict::kAhead);
-  c.OnGap(now, params);
+  c.OnAnnounced(Psn(3), now, params);
+  EXPECT_FALSE(c.OwesAck());
+  EXPECT_EQ(c.deadline(), now + params.reorder_allowance);
+  EXPECT_EQ(Expire(), TimerVerdict::kNothing);
   const RpsnField field = c.TakeRpsn();
   EXPECT_EQ(field.op, RhOp::kNack);
   EXPECT_EQ(field.rpsn, Psn(2));
+  EXPECT_EQ(c.deadline(), kNever);
+}
+
+TEST_F(ConnectionTest, UnsequencedPduThatHasOvertakenDataIsNoReasonForANack) {
+  Accept(2);
+  c.OnAnnounced(Psn(6), now, params);
+  c.OnAnnounced(Psn(8), now, params);
+  // It comes a little at a time.
+  for (int i = 0; i < 6; ++i) {
+    Accept(1);
+    EXPECT_EQ(Expire(), TimerVerdict::kNothing);
+    EXPECT_FALSE(c.OwesAck());
+  }
+  EXPECT_EQ(c.deadline(), kNever);
+  // And then it stops.
+  c.OnAnnounced(Psn(10), now, params);
+  Accept(1);
+  Expire();
+  EXPECT_FALSE(c.OwesAck());
+  Expire();
+  EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
+}
+
+TEST_F(ConnectionTest, ReorderingAllowanceIsARoundTripAtMostAndMayBeNone) {
+  params.reorder_allowance = microseconds(100);
+  Send(1);
+  now += microseconds(30);
+  Ack(0);
+  c.OnAnnounced(Psn(1), now, params);
+  EXPECT_EQ(c.deadline(), now + microseconds(30));
+  Expire();
+  EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
+  Accept(1);
+  params.reorder_allowance = Duration(0);
+  c.OnAnnounced(Psn(2), now, params);
+  EXPECT_EQ(c.TakeRpsn().op, RhOp::kNack);
+}
+
+// A sender that has given up asks by that, and must hear that we are there.
+TEST_F(ConnectionTest, WhoAsksWhileThereIsNoRoomIsAnsweredNowAndThen) {
+  Accept(2);
+  c.OnRefused();
+  int answers = 0;
+  const Time end = now + 3 * params.rto_max;
+  while (now < end) {
+    c.OnAnnounced(Psn(4), now, params);
+    Expire();
+    answers += c.TakeRpsn().op == RhOp::kNack;
+    now += params.nack_timeout;
+  }
+  EXPECT_GE(answers, 3);
+  EXPECT_LE(answers, 4);
 }
 
 TEST_F(ConnectionTest, UnsequencedPduTakesNoPsnAndIsNeverRetransmitted) {

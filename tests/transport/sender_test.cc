@@ -304,67 +304,235 @@ TEST_F(ConnectionTest, LostConnectionProbesAgainAndAgain) {
   }
 }
 
-TEST_F(ConnectionTest, LostConnectionResumesAtTheExpectedPsnByAck) {
+TEST_F(ConnectionTest, LostConnectionResumesByTwoEqualAnswersToTwoProbes) {
   Send(5);
   GiveUp();
-  c.OnProbeAnswered();
-  EXPECT_EQ(Ack(1), RpsnVerdict::kResumed);  // 0 and 1 had arrived
+  EXPECT_EQ(c.ProbePsn(), Psn(6));
+  EXPECT_EQ(Answer(2), RpsnVerdict::kNothingNew);  // 0 and 1 had arrived
+  EXPECT_TRUE(c.lost());
+  EXPECT_EQ(Nack(2), RpsnVerdict::kNothingNew);  // a copy of the answer
+  EXPECT_TRUE(c.lost());
+  EXPECT_LT(c.deadline(), now + params.rto_max);
+  EXPECT_EQ(Answer(2), RpsnVerdict::kResumed);
   EXPECT_TRUE(Acked().empty());
   EXPECT_FALSE(c.lost());
   EXPECT_EQ(c.next_psn(), Psn(2));
+  EXPECT_FALSE(c.HasRetransmission());
+  EXPECT_EQ(c.deadline(), kNever);
   Send(1);
   EXPECT_EQ(pdus.back().psn, Psn(2));
   EXPECT_EQ(Ack(2), RpsnVerdict::kProgress);
 }
 
-TEST_F(ConnectionTest, LostConnectionResumesAtTheExpectedPsnByNack) {
-  Send(5);
-  GiveUp();
-  c.OnProbeAnswered();
-  EXPECT_EQ(Nack(3), RpsnVerdict::kResumed);
-  EXPECT_EQ(c.next_psn(), Psn(3));
-  EXPECT_FALSE(c.HasRetransmission());
-  EXPECT_EQ(c.deadline(), kNever);
-}
-
 TEST_F(ConnectionTest, LostConnectionResumesWhereNothingOrEverythingHadArrived) {
   Send(5);
   GiveUp();
-  c.OnProbeAnswered();
-  EXPECT_EQ(Ack(65535), RpsnVerdict::kResumed);
+  Answer(0);
+  EXPECT_EQ(Answer(0), RpsnVerdict::kResumed);
   EXPECT_EQ(c.next_psn(), Psn(0));
   Send(5);
   GiveUp();
-  c.OnProbeAnswered();
-  EXPECT_EQ(Nack(5), RpsnVerdict::kResumed);
+  Answer(5);
+  EXPECT_EQ(Answer(5), RpsnVerdict::kResumed);
   EXPECT_EQ(c.next_psn(), Psn(5));
 }
 
-TEST_F(ConnectionTest, LostConnectionIgnoresWhatIsStaleOrImpossible) {
-  Send(3);
-  Ack(1);
-  Acked();
-  Send(2);
-  GiveUp();
-  c.OnProbeAnswered();
-  EXPECT_EQ(Ack(0), RpsnVerdict::kNothingNew);
-  EXPECT_EQ(Nack(1), RpsnVerdict::kNothingNew);
-  EXPECT_EQ(Ack(5), RpsnVerdict::kOutOfWindow);
-  EXPECT_EQ(Nack(6), RpsnVerdict::kOutOfWindow);
-  EXPECT_EQ(NotReady(3), RpsnVerdict::kNothingNew);
-  EXPECT_TRUE(c.lost());
-  EXPECT_EQ(Ack(1), RpsnVerdict::kResumed);
+TEST_F(ConnectionTest, LostConnectionResumesWhereverTheFarSideIs) {
+  for (const int where : {3, 300, 20000, 40000, 65535}) {
+    Send(3);
+    GiveUp();
+    const auto psn = static_cast<uint16_t>(where);
+    Answer(psn);
+    EXPECT_EQ(Answer(psn), RpsnVerdict::kResumed) << where;
+    EXPECT_EQ(c.next_psn(), Psn(psn));
+    EXPECT_FALSE(c.desynchronized());
+    Send(1);
+    EXPECT_EQ(Ack(psn), RpsnVerdict::kProgress);
+  }
 }
 
-TEST_F(ConnectionTest, LostConnectionHearsNothingBeforeItsProbeIsAnswered) {
+// The far side is ahead of every probe that goes by our PSNs, and drops it as something old. By what
+// it has said of itself, every second probe is one that it answers.
+TEST_F(ConnectionTest, LostConnectionProbesAheadOfAFarSideThatIsAheadItself) {
+  Send(3);
+  EXPECT_EQ(Ack(29), RpsnVerdict::kOutOfWindow);
+  GiveUp();
+  EXPECT_EQ(c.ProbePsn(), Psn(4));
+  Expire();
+  c.OnProbeSent(false);
+  EXPECT_EQ(c.ProbePsn(), Psn(31));
+  Answer(30);
+  EXPECT_EQ(c.ProbePsn(), Psn(4));
+  Expire();
+  c.OnProbeSent(false);
+  EXPECT_EQ(Answer(30), RpsnVerdict::kResumed);
+  EXPECT_EQ(c.next_psn(), Psn(30));
+}
+
+TEST_F(ConnectionTest, LostConnectionGoesByNoSingleFrame) {
   Send(5);
   GiveUp();
-  EXPECT_EQ(Ack(1), RpsnVerdict::kNothingNew);  // more of the five may still be on their way
-  EXPECT_EQ(Nack(2), RpsnVerdict::kNothingNew);
+  for (uint16_t psn = 0; psn < 20; ++psn) {
+    EXPECT_EQ(Nack(psn), RpsnVerdict::kNothingNew);  // of which no probe has left
+    EXPECT_EQ(Nack(psn), RpsnVerdict::kNothingNew);
+    EXPECT_NE(Ack(psn), RpsnVerdict::kResumed);
+    EXPECT_NE(NotReady(psn), RpsnVerdict::kResumed);
+  }
+  // Answers that differ: frames of ours are still on their way.
+  for (uint16_t psn = 0; psn < 20; ++psn) EXPECT_EQ(Answer(psn), RpsnVerdict::kNothingNew);
+  // One is followed by an ACK of more.
+  Answer(2);
+  Ack(2);
+  EXPECT_EQ(Answer(2), RpsnVerdict::kNothingNew);
+  Ack(0);  // that was sent before
+  EXPECT_EQ(Answer(2), RpsnVerdict::kResumed);
+}
+
+TEST_F(ConnectionTest, LostConnectionProbesInTheClassOfEachVcThatWasGivenUp) {
+  Send(4);
+  pdus[1].vc = 1;
+  pdus[3].vc = 3;
+  GiveUp();
+  std::vector<int> vcs;
+  RpsnVerdict verdict = RpsnVerdict::kNothingNew;
+  while (verdict != RpsnVerdict::kResumed && vcs.size() < 10) {
+    vcs.push_back(c.ProbeVc());
+    verdict = Answer(1);
+  }
+  EXPECT_EQ(vcs, (std::vector<int>{0, 1, 3}));
+}
+
+TEST_F(ConnectionTest, LostConnectionWaitsForManyAnswersWhileTheDeviceHoldsItsFrames) {
+  Send(2);
+  GiveUp();
+  for (int i = 0; i < 7; ++i) EXPECT_EQ(Answer(1, true), RpsnVerdict::kNothingNew);
+  EXPECT_EQ(Answer(1, true), RpsnVerdict::kResumed);
+}
+
+TEST_F(ConnectionTest, LostConnectionSaysNothingElseThatIsAnswered) {
+  Send(5);
+  Ack(1);
+  GiveUp();
+  EXPECT_EQ(c.UnsequencedPsn(), Psn(2));
+  Answer(4);
+  Answer(4);
+  EXPECT_EQ(c.UnsequencedPsn(), Psn(4));
+}
+
+// ---- Out of step.
+
+TEST_F(ConnectionTest, WhatNamesNeverSentPsnsSaysThatTheTwoAreOutOfStepAndChangesNothingElse) {
+  Send(3);
+  const Time deadline = c.deadline();
+  EXPECT_FALSE(c.desynchronized());
+  EXPECT_EQ(Ack(100), RpsnVerdict::kOutOfWindow);
+  EXPECT_TRUE(c.desynchronized());
+  EXPECT_EQ(c.deadline(), deadline);
+  EXPECT_FALSE(c.HasRetransmission());
+  Ack(0);
+  EXPECT_FALSE(c.desynchronized());
+  EXPECT_EQ(Nack(30), RpsnVerdict::kOutOfWindow);
+  EXPECT_TRUE(c.desynchronized());
+  // The tries are used up, and it is known why.
+  GiveUp();
+  EXPECT_TRUE(c.desynchronized());
+  c.CheckInvariants(params);
+}
+
+TEST_F(ConnectionTest, AnRpsnCountsOnAPduThatThePeerMayHaveSent) {
+  params.window_pdus = 8;
+  Accept(100);
+  // Nothing was heard of its window.
+  EXPECT_TRUE(c.IsPlausible(Psn(100 + kMaxWindowPdus + 1), params));
+  EXPECT_FALSE(c.IsPlausible(Psn(100 + kMaxWindowPdus + 2), params));
+  c.SetPeerWindow(32);
+  EXPECT_TRUE(c.IsPlausible(Psn(100), params));
+  EXPECT_TRUE(c.IsPlausible(Psn(132), params));  // its window is full, and we are not ready
+  EXPECT_TRUE(c.IsPlausible(Psn(133), params));  // it probes
+  EXPECT_FALSE(c.IsPlausible(Psn(134), params));
+  EXPECT_TRUE(c.IsPlausible(Psn(67), params));
+  EXPECT_FALSE(c.IsPlausible(Psn(66), params));
+  EXPECT_FALSE(c.IsPlausible(Psn(40000), params));
+  params.window_pdus = 64;
+  EXPECT_TRUE(c.IsPlausible(Psn(165), params));
+  // What it begins with next is not known while nothing is accepted.
+  c.CloseReceive();
+  EXPECT_TRUE(c.IsPlausible(Psn(40000), params));
+  c.OpenReceive(Psn(40000));
+  EXPECT_TRUE(c.IsPlausible(Psn(40001), params));
+  EXPECT_FALSE(c.IsPlausible(Psn(100), params));
+}
+
+// ---- A PDU that cannot pass.
+
+// The far side hears what comes behind the lost PDU, and reports the gap again and again.
+TEST_F(ConnectionTest, NacksDoNotPutOffTheTimeoutOfAPduThatMakesNoProgress) {
+  params.max_tries = 3;
+  Send(1);
+  now += microseconds(50);
+  Ack(0);
+  Send(4);
+  int unreachable = 0;
+  for (int i = 0; i < 1000 && unreachable == 0; ++i) {
+    now += params.nack_timeout;
+    Nack(1);
+    Retransmit();
+    if (c.deadline() > now) continue;
+    unreachable = c.OnTimer(now, params) == TimerVerdict::kUnreachable;
+    Retransmit();
+  }
+  EXPECT_EQ(unreachable, 1);
+}
+
+TEST_F(ConnectionTest, NacksBeforeTheFirstRoundTripGoBackOncePerTimeout) {
+  Send(8);
+  size_t sent_again = 0;
+  for (int i = 0; i < 20; ++i) {
+    now += microseconds(100);
+    Nack(0);
+    sent_again += Retransmit().size();
+  }
+  EXPECT_EQ(sent_again, 8u);
+  now += params.rto_initial;
+  Nack(0);
+  EXPECT_EQ(Retransmit().size(), 8u);
+}
+
+// Where the port was busy, the timeout counts from when the PDU has in fact left again: once.
+TEST_F(ConnectionTest, TimeoutCountsFromTheRetransmissionThatItAskedFor) {
+  Send(2);
+  ASSERT_EQ(Expire(), TimerVerdict::kRetransmit);
+  const Time asked = c.deadline();
+  now += microseconds(700);
+  Retransmit();
+  EXPECT_EQ(c.deadline(), asked + microseconds(700));
+  now += 2 * params.rto_initial - microseconds(100);
+  const Time armed = c.deadline();
+  Nack(0);
+  Retransmit();
+  EXPECT_EQ(c.deadline(), armed);
+}
+
+// A network that repeats a NOT_READY neither makes the wait longer nor begins it anew.
+TEST_F(ConnectionTest, CopiesOfANotReadyDoNotProlongTheWait) {
+  Send(2);
+  NotReady(0, microseconds(300));
+  const Time ends = c.deadline();
+  for (int i = 0; i < 10; ++i) {
+    now += microseconds(10);
+    NotReady(0, microseconds(300));
+  }
+  EXPECT_EQ(c.deadline(), ends);
+}
+
+// One that is not ready is there. One that says so of a PDU, and then nothing more, is not.
+TEST_F(ConnectionTest, PduThatIsLostAfterANotReadyIsUnreachableAsAnyOther) {
+  Send(1);
+  NotReady(0);
+  ASSERT_EQ(Expire(), TimerVerdict::kRetransmit);
+  Retransmit();
+  GiveUp();
   EXPECT_TRUE(c.lost());
-  c.OnProbeAnswered();
-  EXPECT_EQ(Ack(3), RpsnVerdict::kResumed);
-  EXPECT_EQ(c.next_psn(), Psn(4));
 }
 
 TEST_F(ConnectionTest, ResetGivesUpWhatIsInFlightAndStartsAtPsnZero) {
@@ -534,8 +702,8 @@ TEST_F(ConnectionTest, GivingUpIsNoRecovery) {
   Nack(0);
   Retransmit();
   GiveUp();
-  c.OnProbeAnswered();
-  Ack(1);
+  Answer(1);
+  Answer(1);
   EXPECT_FALSE(c.TakeRecovery(now).has_value());
 }
 

@@ -26,64 +26,80 @@ ControlError Decode(const Octets& octets) {
   return Decode(octets, message);
 }
 
-const ControlMessage kHello = Hello{.epoch = 0x01020304,
-                                    .peer_epoch = 0x05060708,
+constexpr Identities kSome = {.own = 0x0102030405060708, .peer = 0x1112131415161718};
+constexpr VcPsns kPsns = {Psn(0x2122), Psn(0x2324), Psn(1), Psn(2)};
+const ControlMessage kHello = Hello{.identities = kSome,
+                                    .nonce = 0x2122232425262728,
+                                    .echo = 0x3132333435363738,
                                     .psn_scope = 1,
+                                    .answers_planes = true,
+                                    .counts_credit = true,
                                     .window_pdus = 0x0a0b,
                                     .pack_limit_bytes = 0x0c0d,
                                     .receive_bytes = 0x0e0f,
-                                    .answers_planes = true,
-                                    .reply_wanted = true,
-                                    .continuing = true};
-const ControlMessage kNotReady =
-    NotReady{.vc = 3, .expected = Psn(0xfffe), .backoff_us = 0x00010203};
-const ControlMessage kReady = Ready{.vc = 2, .expected = Psn(0x1234)};
-const ControlMessage kPlane = PlaneHello{.epoch = 0x01020304,
-                                         .peer_epoch = 0x05060708,
+                                    .receive_lines = 0x1011,
+                                    .sessions = 0x1213,
+                                    .first = kPsns,
+                                    .credit_lines = {0x41424344, 2, 3, 0xf0000000},
+                                    .reply_wanted = true};
+const ControlMessage kNotReady = NotReady{
+    .identities = kSome, .vc = 3, .expected = Psn(0xfffe), .backoff_us = 0x00010203};
+const ControlMessage kReady = Ready{.identities = kSome, .vc = 2, .expected = Psn(0x1234)};
+const ControlMessage kPlane = PlaneHello{.identities = kSome,
                                          .state = PlaneState::kUp,
                                          .plane = 3,
                                          .tx_generation = 0x1112,
                                          .rx_generation = 0x1314,
-                                         .sequence = 0x1516,
-                                         .heard = 0x1718,
+                                         .sequence = 0x15161718,
+                                         .heard = 0x191a1b1c,
                                          .has_heard = true,
                                          .reply_wanted = true,
-                                         .first = {Psn(0x2122), Psn(0x2324), Psn(1), Psn(2)}};
-const ControlMessage kFence = Fence{.epoch = 0x01020304,
-                                    .peer_epoch = 0x05060708,
-                                    .plane = 2,
-                                    .own = true,
-                                    .generation = 0x1112,
-                                    .oldest = {Psn(0x2122), Psn(0x2324), Psn(1), Psn(2)}};
-const ControlMessage kFenced = Fenced{.epoch = 0x01020304,
-                                      .peer_epoch = 0x05060708,
-                                      .plane = 1,
-                                      .generation = 0x1112,
-                                      .expected = {Psn(0x2122), Psn(0x2324), Psn(1), Psn(2)}};
+                                         .first = kPsns};
+const ControlMessage kFence = Fence{
+    .identities = kSome, .plane = 2, .own = true, .generation = 0x1112, .oldest = kPsns};
+const ControlMessage kFenced =
+    Fenced{.identities = kSome, .plane = 1, .generation = 0x1112, .expected = kPsns};
 const ControlMessage kAll[] = {kHello, kNotReady, kReady, kPlane, kFence, kFenced};
+
+// A head, both identities of kSome, and the rest of a body.
+Octets Laid(uint8_t type, uint8_t flags, const Octets& rest) {
+  Octets all = {type, flags, 0, static_cast<uint8_t>(16 + rest.size()),
+                1,    2,     3, 4, 5, 6, 7, 8, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18};
+  all.insert(all.end(), rest.begin(), rest.end());
+  return all;
+}
 
 TEST(ControlPdu, Layout) {
   EXPECT_EQ(Encoded(kHello),
-            (Octets{1, 3, 0, 16, 1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e,
-                    0x0f}));
-  EXPECT_EQ(Encoded(kNotReady), (Octets{2, 0, 0, 8, 3, 0, 0xff, 0xfe, 0, 1, 2, 3}));
-  EXPECT_EQ(Encoded(kReady), (Octets{3, 0, 0, 4, 2, 0, 0x12, 0x34}));
+            Laid(8, 1, {0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, 0x31, 0x32, 0x33, 0x34,
+                        0x35, 0x36, 0x37, 0x38, 1,    5,    0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f,
+                        0x10, 0x11, 0x12, 0x13, 0x21, 0x22, 0x23, 0x24, 0,    1,    0,    2,
+                        0x41, 0x42, 0x43, 0x44, 0,    0,    0,    2,    0,    0,    0,    3,
+                        0xf0, 0,    0,    0}));
+  EXPECT_EQ(Encoded(kNotReady), Laid(9, 0, {3, 0, 0xff, 0xfe, 0, 1, 2, 3}));
+  EXPECT_EQ(Encoded(kReady), Laid(10, 0, {2, 0, 0x12, 0x34}));
   EXPECT_EQ(Encoded(kPlane),
-            (Octets{4, 3, 0, 28, 1, 2, 3, 4, 5, 6, 7, 8, 2, 3, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16,
-                    0x17, 0x18, 0, 0, 0x21, 0x22, 0x23, 0x24, 0, 1, 0, 2}));
-  EXPECT_EQ(Encoded(kFence), (Octets{5, 0, 0, 20, 1, 2, 3, 4, 5, 6, 7, 8, 2, 1, 0x11, 0x12, 0x21,
-                                     0x22, 0x23, 0x24, 0, 1, 0, 2}));
-  EXPECT_EQ(Encoded(kFenced), (Octets{6, 0, 0, 20, 1, 2, 3, 4, 5, 6, 7, 8, 1, 0, 0x11, 0x12, 0x21,
-                                      0x22, 0x23, 0x24, 0, 1, 0, 2}));
+            Laid(11, 3, {2,    3,    0x11, 0x12, 0x13, 0x14, 0, 0, 0x15, 0x16, 0x17, 0x18,
+                         0x19, 0x1a, 0x1b, 0x1c, 0x21, 0x22, 0x23, 0x24, 0, 1, 0, 2}));
+  EXPECT_EQ(Encoded(kFence),
+            Laid(12, 0, {2, 1, 0x11, 0x12, 0x21, 0x22, 0x23, 0x24, 0, 1, 0, 2}));
+  EXPECT_EQ(Encoded(kFenced),
+            Laid(13, 0, {1, 0, 0x11, 0x12, 0x21, 0x22, 0x23, 0x24, 0, 1, 0, 2}));
 }
 
-TEST(ControlPdu, HelloFlags) {
-  EXPECT_EQ(Encoded(Hello{.epoch = 1})[1], 0);
-  EXPECT_EQ(Encoded(Hello{.epoch = 1, .reply_wanted = true})[1], 1);
-  EXPECT_EQ(Encoded(Hello{.epoch = 1, .continuing = true})[1], 2);
-  EXPECT_EQ(Encoded(Hello{.epoch = 1, .sends_generations = true})[13], 2);
-  EXPECT_EQ(Encoded(PlaneHello{.epoch = 1, .reply_wanted = true})[1], 1);
-  EXPECT_EQ(Encoded(PlaneHello{.epoch = 1, .has_heard = true})[1], 2);
+TEST(ControlPdu, Flags) {
+  EXPECT_EQ(Encoded(Hello{})[1], 0);
+  EXPECT_EQ(Encoded(Hello{.reply_wanted = true})[1], 1);
+  constexpr size_t kFeatures = kControlHeadBytes + 33;
+  EXPECT_EQ(Encoded(Hello{.answers_planes = true})[kFeatures], 1);
+  EXPECT_EQ(Encoded(Hello{.sends_generations = true})[kFeatures], 2);
+  EXPECT_EQ(Encoded(Hello{.counts_credit = true})[kFeatures], 4);
+  EXPECT_EQ(Encoded(PlaneHello{.reply_wanted = true})[1], 1);
+  EXPECT_EQ(Encoded(PlaneHello{.has_heard = true})[1], 2);
+}
+
+TEST(ControlPdu, IdentitiesOfEach) {
+  for (const ControlMessage& message : kAll) EXPECT_EQ(IdentitiesOf(message), kSome);
 }
 
 TEST(ControlPdu, Header) {
@@ -97,19 +113,19 @@ TEST(ControlPdu, ReadsWhatWasEncoded) {
   for (int round = 0; round < 3000; ++round) {
     const auto half = [&] { return static_cast<uint16_t>(random()); };
     const auto vc = static_cast<uint8_t>(random() % 4);
-    const auto epoch = static_cast<uint32_t>(random()) | 1u;
+    const auto word = [&] { return uint64_t{random()} << 32 | random(); };
+    const Identities some{word() | 1, word()};
+    const VcPsns psns{Psn(half()), Psn(half()), Psn(half()), Psn(half())};
+    const auto flag = [&] { return random() % 2 != 0; };
+    const auto number = [&] { return static_cast<uint32_t>(random()); };
     const ControlMessage messages[] = {
-        Hello{epoch, static_cast<uint32_t>(random()), static_cast<uint8_t>(random() % 2), half(),
-              half(), half(), random() % 2 != 0, random() % 2 != 0, random() % 2 != 0,
-              random() % 2 != 0},
-        NotReady{vc, Psn(half()), static_cast<uint32_t>(random())}, Ready{vc, Psn(half())},
-        PlaneHello{epoch, epoch + 1, static_cast<PlaneState>(random() % 3), vc, half(), half(),
-                   half(), half(), random() % 2 != 0, random() % 2 != 0,
-                   {Psn(half()), Psn(half()), Psn(half()), Psn(half())}},
-        Fence{epoch, epoch + 1, vc, random() % 2 != 0, half(),
-              {Psn(half()), Psn(half()), Psn(half()), Psn(half())}},
-        Fenced{epoch, epoch + 1, vc, half(),
-               {Psn(half()), Psn(half()), Psn(half()), Psn(half())}}};
+        Hello{some, word() | 1, word(), static_cast<uint8_t>(random() % 2), flag(), flag(), flag(),
+              half(), half(), half(), half(), static_cast<uint16_t>(half() | 1), psns,
+              {number(), number(), number(), number()}, flag()},
+        NotReady{some, vc, Psn(half()), number()}, Ready{some, vc, Psn(half())},
+        PlaneHello{some, static_cast<PlaneState>(random() % 3), vc, half(), half(), number(),
+                   number(), flag(), flag(), psns},
+        Fence{some, vc, flag(), half(), psns}, Fenced{some, vc, half(), psns}};
     for (const ControlMessage& sent : messages) {
       Octets octets = Encoded(sent);
       octets.resize(octets.size() + random() % 40);
@@ -153,32 +169,35 @@ TEST(ControlPdu, UnknownTypes) {
     Octets octets = Encoded(kHello);
     octets[0] = static_cast<uint8_t>(type);
     const ControlError error = Decode(octets);
-    EXPECT_EQ(error == ControlError::kUnknownType, type == 0 || type > 6) << type;
+    EXPECT_EQ(error == ControlError::kUnknownType, type < 8 || type > 13) << type;
   }
 }
 
 TEST(ControlPdu, ValuesThatCannotBe) {
-  EXPECT_EQ(Decode(Encoded(Hello{.epoch = 0})), ControlError::kMalformed);
-  EXPECT_EQ(Decode(Encoded(Hello{.epoch = 1, .psn_scope = 2})), ControlError::kMalformed);
-  EXPECT_EQ(Decode(Encoded(NotReady{.vc = 4})), ControlError::kMalformed);
-  EXPECT_EQ(Decode(Encoded(Ready{.vc = 4})), ControlError::kMalformed);
-  EXPECT_EQ(Decode(Encoded(PlaneHello{.epoch = 1, .state = static_cast<PlaneState>(3)})),
-            ControlError::kMalformed);
-  EXPECT_EQ(Decode(Encoded(PlaneHello{.epoch = 1, .plane = 4})), ControlError::kMalformed);
-  EXPECT_EQ(Decode(Encoded(Fence{.epoch = 1, .plane = 4})), ControlError::kMalformed);
-  EXPECT_EQ(Decode(Encoded(Fenced{.epoch = 1, .plane = 4})), ControlError::kMalformed);
-  EXPECT_EQ(Decode(Encoded(PlaneHello{})), ControlError::kMalformed);  // no boot has epoch 0
-  EXPECT_EQ(Decode(Encoded(Fence{})), ControlError::kMalformed);
-  EXPECT_EQ(Decode(Encoded(Fenced{})), ControlError::kMalformed);
-  Octets fence = Encoded(Fence{.epoch = 1});
-  fence[kControlHeadBytes + 9] = 2;
+  const ControlMessage wrong[] = {
+      Hello{.identities = kSome, .nonce = 0},
+      Hello{.identities = kSome, .nonce = 1, .psn_scope = 2},
+      Hello{.identities = kSome, .nonce = 1, .sessions = 0},
+      NotReady{.identities = kSome, .vc = 4},
+      Ready{.identities = kSome, .vc = 4},
+      PlaneHello{.identities = kSome, .state = static_cast<PlaneState>(3)},
+      PlaneHello{.identities = kSome, .plane = 4},
+      Fence{.identities = kSome, .plane = 4},
+      Fenced{.identities = kSome, .plane = 4},
+      // Nobody's identity is 0.
+      Hello{.nonce = 1}, NotReady{}, Ready{}, PlaneHello{}, Fence{}, Fenced{}};
+  for (const ControlMessage& message : wrong) {
+    EXPECT_EQ(Decode(Encoded(message)), ControlError::kMalformed);
+  }
+  Octets fence = Encoded(kFence);
+  fence[kControlHeadBytes + 17] = 2;
   EXPECT_EQ(Decode(fence), ControlError::kMalformed);
 }
 
 TEST(ControlPdu, ReservedIsIgnored) {
   Octets octets = Encoded(kHello);
-  octets[1] |= 0xfc;
-  octets[13] |= 0xfc;  // features beyond those that there are
+  octets[1] |= 0xfe;
+  octets[kControlHeadBytes + 33] |= 0xf8;  // features beyond those that there are
   ControlMessage read;
   EXPECT_EQ(Decode(octets, read), ControlError::kNone);
   EXPECT_EQ(read, kHello);

@@ -6,7 +6,7 @@ import zlib
 
 ACK, NACK, NOTHING = 0, 1, 2
 DATA, CONTROL = 0, 3
-HELLO, NOT_READY, READY, PLANE, FENCE, FENCED = 1, 2, 3, 4, 5, 6
+HELLO, NOT_READY, READY, PLANE, FENCE, FENCED = 8, 9, 10, 11, 12, 13
 DOWN, INIT, UP = 0, 1, 2
 PREFIX = bytes.fromhex("02535545")
 DSCP_ECN = (10 << 2) | 2
@@ -37,32 +37,35 @@ def control(kind, flags, body, length=None):
     return struct.pack(">BBH", kind, flags, len(body) if length is None else length) + body
 
 
-def hello(epoch, peer_epoch=0, scope=0, flags=0, features=0, window=1024, receive=0):
-    return control(HELLO, flags, struct.pack(">IIBBHHH", epoch, peer_epoch, scope, features, window,
-                                             4096, receive))
+def hello(identity, peer=0, nonce=None, echo=0, scope=0, flags=0, features=0, window=1024, receive=0,
+          lines=0, sessions=1, first=(0, 0, 0, 0), credit=(0, 0, 0, 0)):
+    nonce = identity + 1000 if nonce is None else nonce
+    return control(HELLO, flags, struct.pack(">QQQQBBHHHHH4H4I", identity, peer, nonce, echo, scope,
+                                             features, window, 4096, receive, lines, sessions,
+                                             *first, *credit))
 
 
-def not_ready(vc, expected, backoff_us=100):
-    return control(NOT_READY, 0, struct.pack(">BxHI", vc, expected, backoff_us))
+def not_ready(vc, expected, backoff_us=100, identity=1, peer=2):
+    return control(NOT_READY, 0, struct.pack(">QQBxHI", identity, peer, vc, expected, backoff_us))
 
 
-def ready(vc, expected):
-    return control(READY, 0, struct.pack(">BxH", vc, expected))
+def ready(vc, expected, identity=1, peer=2):
+    return control(READY, 0, struct.pack(">QQBxH", identity, peer, vc, expected))
 
 
-def plane(epoch, peer_epoch, state=UP, generations=(1, 1), first=(0, 0, 0, 0), number=0,
+def plane(identity, peer, state=UP, generations=(1, 1), first=(0, 0, 0, 0), number=0,
           sequence=1, heard=0, flags=0):
-    return control(PLANE, flags, struct.pack(">IIBBHHHHxx4H", epoch, peer_epoch, state, number,
+    return control(PLANE, flags, struct.pack(">QQBBHHxxII4H", identity, peer, state, number,
                                              *generations, sequence, heard, *first))
 
 
-def fence(epoch, peer_epoch, generation, oldest=(0, 0, 0, 0), number=0, own=0):
-    return control(FENCE, 0, struct.pack(">IIBBH4H", epoch, peer_epoch, number, own, generation,
+def fence(identity, peer, generation, oldest=(0, 0, 0, 0), number=0, own=0):
+    return control(FENCE, 0, struct.pack(">QQBBH4H", identity, peer, number, own, generation,
                                          *oldest))
 
 
-def fenced(epoch, peer_epoch, generation, expected=(0, 0, 0, 0), number=0):
-    return control(FENCED, 0, struct.pack(">IIBxH4H", epoch, peer_epoch, number, generation,
+def fenced(identity, peer, generation, expected=(0, 0, 0, 0), number=0):
+    return control(FENCED, 0, struct.pack(">QQBxH4H", identity, peer, number, generation,
                                           *expected))
 
 

@@ -162,21 +162,40 @@ def test_a_psn_from_nowhere(shark):
     assert packets[2].expert("expert.outside_window")
 
 
+def meet(link, a, b, first_a=(0, 0, 0, 0), first_b=(0, 0, 0, 0), features=0):
+    """The four HELLOs of an association between XPU 1 as `a` and XPU 2 as `b`; the last two's frames."""
+    link.control(1, hello(a, nonce=a + 1, flags=1, features=features))
+    link.control(2, hello(b, nonce=b + 1, echo=a + 1, flags=1, features=features))
+    return (link.control(1, hello(a, b, nonce=a + 2, echo=b + 1, flags=1, first=first_a,
+                                  features=features)),
+            link.control(2, hello(b, a, nonce=b + 2, echo=a + 2, first=first_b, features=features)))
+
+
+def test_an_association_begins_at_the_psns_of_its_hellos(shark):
+    link = Link()
+    meet(link, 100, 200, (40000, 0, 0, 0), (7, 0, 0, 0))
+    first = link.data(40001)  # 40000 was lost
+    late = link.send(2, COMMAND, psn=8)
+    assert all_flags(shark.dissect(link.frames)) == {first: {"gap"}, late: {"gap"}}
+
+
 def test_a_new_boot_starts_over(shark):
     link = Link()
-    link.control(1, hello(100, flags=1))
-    link.control(2, hello(200, peer_epoch=100))
+    meet(link, 100, 200)
     first = link.data(1)  # 0 was lost
     link.data(2)
-    link.control(1, hello(99, flags=1))  # of an earlier boot: does nothing
+    link.send(2, COMMAND, psn=0)
+    # What proves nothing does nothing: a guess, and HELLOs of an earlier exchange.
+    link.control(1, hello(99, 200, echo=77, first=(9, 9, 9, 9)))
+    link.control(1, hello(100, 200, nonce=102, echo=201, flags=1))
     link.data(3)
-    restart = link.control(1, hello(101, flags=1))
-    link.control(2, hello(200, peer_epoch=101))
-    link.data(0)
-    link.ack(0)
-    link.data(1)
+    restart, answer = meet(link, 101, 200, (500, 0, 0, 0), (600, 0, 0, 0))
+    link.control(1, hello(100, 200, nonce=103, echo=201))  # of the association that has ended
+    link.data(500)
+    link.ack(500, psn=600)
+    link.data(501)
     packets = shark.dissect(link.frames)
-    assert all_flags(packets) == {first: {"gap"}, restart: {"restart"}}
+    assert all_flags(packets) == {first: {"gap"}, restart: {"restart"}, answer: {"restart"}}
     assert packets[restart - 1].expert("expert.restart")
 
 
@@ -184,18 +203,16 @@ def test_a_hello_in_the_middle(shark):
     link = Link()
     link.data(500)
     link.send(2, COMMAND, psn=700)
-    link.control(1, hello(100, peer_epoch=200, flags=3))  # continuing
-    link.control(2, hello(200, peer_epoch=100, flags=2))
+    link.control(1, hello(100, 200, nonce=5, flags=1))  # asks, and both know each other
+    link.control(2, hello(200, 100, nonce=6, echo=5))
     link.data(501)
     link.send(2, COMMAND, psn=701)
-    reset = link.control(2, hello(201, flags=1))
-    link.data(502)  # was on its way
-    link.control(1, hello(100, peer_epoch=201))
-    link.data(0)
+    answer, reset = meet(link, 100, 201, (3000, 0, 0, 0), (0, 0, 0, 0))
+    link.data(3000)
     link.send(2, COMMAND, psn=0)
-    lost = link.data(2)
+    lost = link.data(3002)
     packets = shark.dissect(link.frames)
-    assert all_flags(packets) == {reset: {"restart"}, lost: {"gap"}}
+    assert all_flags(packets) == {answer: {"restart"}, reset: {"restart"}, lost: {"gap"}}
 
 
 IN_GENERATIONS = 3  # features of HELLO
@@ -203,8 +220,7 @@ IN_GENERATIONS = 3  # features of HELLO
 
 def test_a_generation_begins_at_the_psns_of_its_plane(shark):
     link = Link()
-    link.control(1, hello(100, flags=1, features=IN_GENERATIONS))
-    link.control(2, hello(200, peer_epoch=100, features=IN_GENERATIONS))
+    meet(link, 100, 200, features=IN_GENERATIONS)
     link.control(1, plane(100, 200, INIT, (1, 0), (500, 0, 0, 0)))
     link.control(2, plane(200, 100, INIT, (1, 1), (600, 0, 0, 0)))
     link.data(500)
@@ -244,8 +260,8 @@ def test_a_boot_that_said_hello_on_another_plane(shark):
     link.control(2, plane(200, 100, generations=(4, 4)))
     link.data(5)
     link.send(2, COMMAND, psn=6)
-    old = link.control(1, plane(99, 200, INIT, (5, 4), (7, 0, 0, 0), sequence=2))
     restart = link.control(1, plane(101, 200, INIT, (1, 0), (0, 0, 0, 0)))
+    old = link.control(1, plane(100, 200, INIT, (5, 4), (7, 0, 0, 0), sequence=2))
     answer = link.control(2, plane(200, 101, INIT, (5, 1), (32775, 0, 0, 0), sequence=2))
     link.data(0)
     link.send(2, COMMAND, psn=32775)
@@ -273,16 +289,6 @@ def test_a_generation_without_a_pdu(shark):
     link.control(1, plane(100, 200, INIT, (5, 4), (33268, 0, 0, 0), sequence=2))
     gap = link.data(33269)
     assert all_flags(shark.dissect(link.frames)) == {gap: {"gap"}}
-
-
-def test_an_endpoint_with_one_port_answers_a_new_boot_by_plane(shark):
-    link = Link()
-    link.control(1, hello(100, peer_epoch=200, flags=2))
-    link.send(2, COMMAND, psn=500)
-    restart = link.control(1, hello(101, flags=1))
-    link.control(2, plane(200, 101, generations=(0, 0)))
-    gap = link.send(2, COMMAND, psn=1)
-    assert all_flags(shark.dissect(link.frames)) == {restart: {"restart"}, gap: {"gap"}}
 
 
 def test_generations_per_vc(shark):

@@ -380,13 +380,17 @@ def assert_fields(packet, expected):
 
 @pytest.mark.parametrize("encap", ENCAPS)
 def test_hello(shark, encap):
-    packet = dissect_control(shark, hello(0x80000001, 7, flags=3, features=2, receive=4078), encap)
+    packet = dissect_control(shark, hello(0x8000000000000001, 7, 8, 9, flags=1, features=2, receive=4078,
+                                          lines=500, first=(1, 65535, 300, 4),
+                                          credit=(1, 2, 3, 0xffffffff)), encap)
     assert packet.number("suede.ver") == CONTROL
     assert_fields(packet, {
-        "type": HELLO, "reply_wanted": 1, "continuing": 1, "length": 16, "epoch": 0x80000001,
-        "peer_epoch": 7, "psn_scope": 0, "features": 2, "answers_planes": 0,
-        "sends_generations": 1, "window_pdus": 1024, "pack_limit_bytes": 4096,
-        "receive_bytes": 4078})
+        "type": HELLO, "reply_wanted": 1, "length": 68, "identity": 0x8000000000000001,
+        "peer_identity": 7, "nonce": 8, "echo": 9, "psn_scope": 0, "features": 2,
+        "answers_planes": 0, "sends_generations": 1, "counts_credit": 0, "window_pdus": 1024,
+        "pack_limit_bytes": 4096, "receive_bytes": 4078, "receive_lines": 500, "sessions": 1})
+    assert packet.shows("suede.control.first") == ["1", "65535", "300", "4"]
+    assert packet.shows("suede.control.credit_lines") == ["1", "2", "3", "4294967295"]
     assert "suede.commands" not in packet
     assert "suede.control.reserved" not in packet and "suede.control.has_heard" not in packet
 
@@ -396,6 +400,7 @@ def test_features_of_hello(shark):
     assert packet.number("suede.control.features") == 0xfd
     assert packet.number("suede.control.answers_planes") == 1
     assert packet.number("suede.control.sends_generations") == 0
+    assert packet.number("suede.control.counts_credit") == 1
     assert "suede.malformed" not in packet
 
 
@@ -407,16 +412,15 @@ def test_window_of_hello(shark):
 
 @pytest.mark.parametrize("encap", ENCAPS)
 def test_plane(shark, encap):
-    body = plane(0x80000001, 7, INIT, (65535, 3), (1, 65535, 300, 4), number=3, sequence=40000,
-                 heard=39999, flags=2)
+    body = plane(0x80000001, 7, INIT, (65535, 3), (1, 65535, 300, 4), number=3,
+                 sequence=4000000000, heard=3999999999, flags=2)
     packet = dissect_control(shark, body, encap)
     assert_fields(packet, {
-        "type": PLANE, "flags": 2, "reply_wanted": 0, "has_heard": 1, "length": 28,
-        "epoch": 0x80000001, "peer_epoch": 7, "state": INIT, "plane": 3, "tx_generation": 65535,
-        "rx_generation": 3, "sequence": 40000, "heard": 39999})
+        "type": PLANE, "flags": 2, "reply_wanted": 0, "has_heard": 1, "length": 40,
+        "identity": 0x80000001, "peer_identity": 7, "state": INIT, "plane": 3,
+        "tx_generation": 65535, "rx_generation": 3, "sequence": 4000000000, "heard": 3999999999})
     assert packet.shows("suede.control.first") == ["1", "65535", "300", "4"]
     assert packet.octets("suede.control.reserved") == [bytes(2)]
-    assert "suede.control.continuing" not in packet
     assert "suede.analysis" in packet
     assert not packet.expert("control.plane_down")
     packet = dissect_control(shark, plane(1, 2, DOWN, flags=1), encap)
@@ -427,13 +431,13 @@ def test_plane(shark, encap):
 @pytest.mark.parametrize("encap", ENCAPS)
 def test_fence_and_fenced(shark, encap):
     packet = dissect_control(shark, fence(0x80000001, 7, 40001, (1, 2, 3, 65535), 2, own=1), encap)
-    assert_fields(packet, {"type": FENCE, "length": 20, "epoch": 0x80000001, "peer_epoch": 7,
+    assert_fields(packet, {"type": FENCE, "length": 28, "identity": 0x80000001, "peer_identity": 7,
                            "plane": 2, "own": 1, "generation": 40001})
     assert packet.shows("suede.control.oldest") == ["1", "2", "3", "65535"]
     assert packet.expert("control.plane_dead")
     assert "suede.control.reserved" not in packet
     packet = dissect_control(shark, fenced(8, 0x80000001, 40001, (5, 6, 7, 65534), 1), encap)
-    assert_fields(packet, {"type": FENCED, "length": 20, "epoch": 8, "peer_epoch": 0x80000001,
+    assert_fields(packet, {"type": FENCED, "length": 28, "identity": 8, "peer_identity": 0x80000001,
                            "plane": 1, "generation": 40001})
     assert packet.shows("suede.control.expected") == ["5", "6", "7", "65534"]
     assert packet.octets("suede.control.reserved") == [bytes(1)]
@@ -469,26 +473,30 @@ def test_not_ready_and_ready(shark, encap):
 
 def test_malformed_control_pdus(shark):
     bodies = {
-        "head of 3 octets": b"\1\0\0",
+        "head of 3 octets": b"\x08\0\0",
         "body past the R-CRC": control(HELLO, 0, bytes(4), length=100),
-        "epoch 0": hello(0),
+        "identity 0": hello(0, nonce=1),
+        "nonce 0": hello(1, nonce=0),
+        "sessions 0": hello(1, sessions=0),
         "psn_scope 2": hello(1, scope=2),
-        "short HELLO": control(HELLO, 0, hello(1)[4:16]),
+        "short HELLO": control(HELLO, 0, hello(1)[4:71]),
         "VC 4 in NOT_READY": not_ready(4, 1),
-        "short NOT_READY": control(NOT_READY, 0, bytes(7)),
+        "short NOT_READY": control(NOT_READY, 0, not_ready(1, 1)[4:27]),
         "VC 4 in READY": ready(4, 1),
-        "short READY": control(READY, 0, bytes(3)),
-        "epoch 0 in PLANE": plane(0, 1),
+        "short READY": control(READY, 0, ready(1, 1)[4:23]),
+        "identity 0 in NOT_READY": not_ready(1, 1, identity=0),
+        "identity 0 in READY": ready(1, 1, identity=0),
+        "identity 0 in PLANE": plane(0, 1),
         "state 3": plane(1, 2, 3),
         "plane 4 in PLANE": plane(1, 2, number=4),
-        "short PLANE": control(PLANE, 0, plane(1, 2)[4:31]),
-        "epoch 0 in FENCE": fence(0, 1, 1),
+        "short PLANE": control(PLANE, 0, plane(1, 2)[4:43]),
+        "identity 0 in FENCE": fence(0, 1, 1),
         "plane 4 in FENCE": fence(1, 2, 1, number=4),
         "own 2": fence(1, 2, 1, own=2),
-        "short FENCE": control(FENCE, 0, fence(1, 2, 1)[4:23]),
-        "epoch 0 in FENCED": fenced(0, 1, 1),
+        "short FENCE": control(FENCE, 0, fence(1, 2, 1)[4:31]),
+        "identity 0 in FENCED": fenced(0, 1, 1),
         "plane 4 in FENCED": fenced(1, 2, 1, number=4),
-        "short FENCED": control(FENCED, 0, fenced(1, 2, 1)[4:23]),
+        "short FENCED": control(FENCED, 0, fenced(1, 2, 1)[4:31]),
     }
     packets = shark.dissect([frame("udp6", rh(5, ver=CONTROL), body, to=9, pad=False)
                              for body in bodies.values()])

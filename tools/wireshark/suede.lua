@@ -69,12 +69,12 @@ end
 
 local OPS = { [0] = "ACK", [1] = "NACK", [2] = "nothing", [3] = "nothing" }
 local VERSIONS = { [0] = "data PDU", [1] = "reserved", [2] = "reserved", [3] = "control PDU" }
-local HELLO, NOT_READY, READY, PLANE, FENCE, FENCED = 1, 2, 3, 4, 5, 6
+local HELLO, NOT_READY, READY, PLANE, FENCE, FENCED = 8, 9, 10, 11, 12, 13
 local CONTROL_TYPES = { [HELLO] = "HELLO", [NOT_READY] = "NOT_READY", [READY] = "READY",
   [PLANE] = "PLANE", [FENCE] = "FENCE", [FENCED] = "FENCED" }
-local CONTROL_BODY_BYTES = { [HELLO] = 16, [NOT_READY] = 8, [READY] = 4, [PLANE] = 28, [FENCE] = 20,
-  [FENCED] = 20 }
-local CONTROL_FLAGS = { [HELLO] = { "reply_wanted", "continuing" },
+local CONTROL_BODY_BYTES = { [HELLO] = 68, [NOT_READY] = 24, [READY] = 20, [PLANE] = 40, [FENCE] = 28,
+  [FENCED] = 28 }
+local CONTROL_FLAGS = { [HELLO] = { "reply_wanted" },
   [PLANE] = { "reply_wanted", "has_heard" } }  -- from bit 0 on
 local SCOPES = { [0] = "per port", [1] = "per port and VC" }
 local PLANE_STATES = { [0] = "down", [1] = "init", [2] = "up" }
@@ -147,20 +147,28 @@ local f = {
   control_flags = ProtoField.uint8("suede.control.flags", "Flags", base.HEX),
   control_reply_wanted = ProtoField.bool("suede.control.reply_wanted", "Reply wanted", 8, nil,
     0x01),
-  control_continuing = ProtoField.bool("suede.control.continuing", "Continuing", 8, nil, 0x02),
   control_has_heard = ProtoField.bool("suede.control.has_heard", "Heard is valid", 8, nil, 0x02),
   control_length = ProtoField.uint16("suede.control.length", "Body length"),
-  control_epoch = ProtoField.uint32("suede.control.epoch", "Epoch"),
-  control_peer_epoch = ProtoField.uint32("suede.control.peer_epoch", "Peer's epoch"),
+  control_identity = ProtoField.uint64("suede.control.identity", "Identity", base.HEX),
+  control_peer_identity = ProtoField.uint64("suede.control.peer_identity", "Peer's identity",
+    base.HEX),
+  control_nonce = ProtoField.uint64("suede.control.nonce", "Nonce", base.HEX),
+  control_echo = ProtoField.uint64("suede.control.echo", "Nonce that this answers", base.HEX),
   control_scope = ProtoField.uint8("suede.control.psn_scope", "A connection is", base.DEC, SCOPES),
   control_features = ProtoField.uint8("suede.control.features", "Features", base.HEX),
   control_answers_planes = ProtoField.bool("suede.control.answers_planes",
     "Answers PLANE and FENCE", 8, nil, 0x01),
   control_sends_generations = ProtoField.bool("suede.control.sends_generations",
     "Sends in generations", 8, nil, 0x02),
+  control_counts_credit = ProtoField.bool("suede.control.counts_credit", "Counts credit", 8, nil,
+    0x04),
   control_window = ProtoField.uint16("suede.control.window_pdus", "Window in PDUs"),
   control_pack_limit = ProtoField.uint16("suede.control.pack_limit_bytes", "Pack limit in octets"),
   control_receive = ProtoField.uint16("suede.control.receive_bytes", "Can receive, in octets"),
+  control_receive_lines = ProtoField.uint16("suede.control.receive_lines",
+    "Can receive, in lines"),
+  control_sessions = ProtoField.uint16("suede.control.sessions", "Sessions"),
+  control_credit = ProtoField.uint32("suede.control.credit_lines", "Lines that may be sent"),
   control_vc = ProtoField.uint8("suede.control.vc", "VC"),
   control_expected = ProtoField.uint16("suede.control.expected", "Expected PSN"),
   control_backoff = ProtoField.uint32("suede.control.backoff_us", "Back-off in microseconds"),
@@ -168,8 +176,8 @@ local f = {
   control_plane = ProtoField.uint8("suede.control.plane", "The sender's number of the plane"),
   control_tx_generation = ProtoField.uint16("suede.control.tx_generation", "Generation sent"),
   control_rx_generation = ProtoField.uint16("suede.control.rx_generation", "Generation accepted"),
-  control_sequence = ProtoField.uint16("suede.control.sequence", "Sequence"),
-  control_heard = ProtoField.uint16("suede.control.heard", "Heard"),
+  control_sequence = ProtoField.uint32("suede.control.sequence", "Sequence"),
+  control_heard = ProtoField.uint32("suede.control.heard", "Heard"),
   control_first = ProtoField.uint16("suede.control.first", "First PSN"),
   control_own = ProtoField.uint8("suede.control.own", "The dead plane is", base.DEC, DEAD_PLANES),
   control_generation = ProtoField.uint16("suede.control.generation", "Generation"),
@@ -383,55 +391,15 @@ end
 
 local dissect_body = {}
 
-local function dissect_epochs(body, item, control)
-  control.epoch = body(0, 4):uint()
-  control.peer_epoch = body(4, 4):uint()
-  item:add(f.control_epoch, body(0, 4))
-  item:add(f.control_peer_epoch, body(4, 4))
-  return control.epoch == 0 and "epoch is 0" or nil
-end
+local NOBODY = string.rep("0", 16)  -- the identity of an unknown peer
 
-dissect_body[HELLO] = function(body, item, control)
-  local broken = dissect_epochs(body, item, control)
-  control.scope = body(8, 1):uint()
-  control.sends_generations = body(9, 1):bitfield(6, 1) == 1
-  local scope = item:add(f.control_scope, body(8, 1))
-  local features = item:add(f.control_features, body(9, 1))
-  features:add(f.control_answers_planes, body(9, 1))
-  features:add(f.control_sends_generations, body(9, 1))
-  local window = item:add(f.control_window, body(10, 2))
-  item:add(f.control_pack_limit, body(12, 2))
-  item:add(f.control_receive, body(14, 2))
-  if not SCOPES[control.scope] then broken = broken or "psn_scope is neither 0 nor 1" end
-  if broken then return broken end
-  if control.scope ~= suede.prefs.psn_scope then scope:add_proto_expert_info(e.scope) end
-  if body(10, 2):uint() > WINDOW then window:add_proto_expert_info(e.window) end
-  return nil, string.format("epoch=%u peer_epoch=%u%s%s", control.epoch,
-    control.peer_epoch,
-    control.reply_wanted and " reply wanted" or "", control.continuing and " continuing" or "")
-end
-
-local function dissect_room(body, item, control)
-  control.vc = body(0, 1):uint()
-  control.expected = body(2, 2):uint()
-  item:add(f.control_vc, body(0, 1))
-  item:add(f.control_reserved, body(1, 1))
-  item:add(f.control_expected, body(2, 2))
-  if control.vc > 3 then return "there is no such VC" end
-  return nil, string.format("VC=%d expected=%d", control.vc, control.expected)
-end
-
-dissect_body[READY] = dissect_room
-
-dissect_body[NOT_READY] = function(body, item, control)
-  local broken, text = dissect_room(body, item, control)
-  item:add(f.control_backoff, body(4, 4))
-  return broken, text and string.format("%s backoff=%uus", text, body(4, 4):uint())
-end
-
-local function dissect_plane_number(range, item)
-  item:add(f.control_plane, range)
-  return range:uint() > 3 and "there is no such plane" or nil
+-- The 16 octets that each body begins with. Returns the rule that is broken, where one is.
+local function dissect_identities(body, item, control)
+  control.identity = body(0, 8):bytes():tohex()
+  control.peer_identity = body(8, 8):bytes():tohex()
+  item:add(f.control_identity, body(0, 8))
+  item:add(f.control_peer_identity, body(8, 8))
+  return control.identity == NOBODY and "identity is 0" or nil
 end
 
 -- A PSN for each VC. Returns them, and their text.
@@ -445,42 +413,101 @@ local function dissect_psns(body, field, item)
   return psns, table.concat(texts, ",")
 end
 
-dissect_body[PLANE] = function(body, item, control)
-  local broken = dissect_epochs(body, item, control)
-  local state = item:add(f.control_state, body(8, 1))
-  local state_text = PLANE_STATES[body(8, 1):uint()]
-  broken = dissect_plane_number(body(9, 1), item) or broken
-  control.generation = body(10, 2):uint()
-  for number, name in ipairs({ "tx_generation", "rx_generation", "sequence", "heard" }) do
-    item:add(f["control_" .. name], body(8 + 2 * number, 2))
+dissect_body[HELLO] = function(body, item, control)
+  local broken = dissect_identities(body, item, control)
+  control.nonce = body(16, 8):bytes():tohex()
+  control.echo = body(24, 8):bytes():tohex()
+  item:add(f.control_nonce, body(16, 8))
+  item:add(f.control_echo, body(24, 8))
+  control.scope = body(32, 1):uint()
+  control.sends_generations = body(33, 1):bitfield(6, 1) == 1
+  local scope = item:add(f.control_scope, body(32, 1))
+  local features = item:add(f.control_features, body(33, 1))
+  features:add(f.control_answers_planes, body(33, 1))
+  features:add(f.control_sends_generations, body(33, 1))
+  features:add(f.control_counts_credit, body(33, 1))
+  local window = item:add(f.control_window, body(34, 2))
+  item:add(f.control_pack_limit, body(36, 2))
+  item:add(f.control_receive, body(38, 2))
+  item:add(f.control_receive_lines, body(40, 2))
+  item:add(f.control_sessions, body(42, 2))
+  control.first = dissect_psns(body(44, 8), f.control_first, item)
+  for vc = 0, 3 do
+    item:add(f.control_credit, body(52 + 4 * vc, 4)):append_text(string.format(" (VC %d)", vc))
   end
-  item:add(f.control_reserved, body(18, 2))
+  if control.nonce == NOBODY then broken = broken or "nonce is 0" end
+  if body(42, 2):uint() == 0 then broken = broken or "sessions is 0" end
+  if not SCOPES[control.scope] then broken = broken or "psn_scope is neither 0 nor 1" end
+  if broken then return broken end
+  if control.scope ~= suede.prefs.psn_scope then scope:add_proto_expert_info(e.scope) end
+  if body(34, 2):uint() > WINDOW then window:add_proto_expert_info(e.window) end
+  return nil, string.format("identity=%s peer_identity=%s%s%s", control.identity:lower(),
+    control.peer_identity == NOBODY and "unknown" or control.peer_identity:lower(),
+    control.echo ~= NOBODY and " answer" or "", control.reply_wanted and " reply wanted" or "")
+end
+
+local function dissect_room(body, item, control)
+  local broken = dissect_identities(body, item, control)
+  control.vc = body(16, 1):uint()
+  control.expected = body(18, 2):uint()
+  item:add(f.control_vc, body(16, 1))
+  item:add(f.control_reserved, body(17, 1))
+  item:add(f.control_expected, body(18, 2))
+  if control.vc > 3 then broken = broken or "there is no such VC" end
+  if broken then return broken end
+  return nil, string.format("VC=%d expected=%d", control.vc, control.expected)
+end
+
+dissect_body[READY] = dissect_room
+
+dissect_body[NOT_READY] = function(body, item, control)
+  local broken, text = dissect_room(body, item, control)
+  item:add(f.control_backoff, body(20, 4))
+  return broken, text and string.format("%s backoff=%uus", text, body(20, 4):uint())
+end
+
+local function dissect_plane_number(range, item)
+  item:add(f.control_plane, range)
+  return range:uint() > 3 and "there is no such plane" or nil
+end
+
+dissect_body[PLANE] = function(body, item, control)
+  local broken = dissect_identities(body, item, control)
+  local state = item:add(f.control_state, body(16, 1))
+  local state_text = PLANE_STATES[body(16, 1):uint()]
+  broken = dissect_plane_number(body(17, 1), item) or broken
+  control.generation = body(18, 2):uint()
+  item:add(f.control_tx_generation, body(18, 2))
+  item:add(f.control_rx_generation, body(20, 2))
+  item:add(f.control_reserved, body(22, 2))
+  item:add(f.control_sequence, body(24, 4))
+  item:add(f.control_heard, body(28, 4))
   local first
-  control.first, first = dissect_psns(body(20, 8), f.control_first, item)
+  control.first, first = dissect_psns(body(32, 8), f.control_first, item)
   broken = broken or not state_text and "there is no such state"
   if broken then return broken end
   if state_text == "down" then state:add_proto_expert_info(e.plane_down) end
-  return nil, string.format("%s plane=%d generations=%d,%d sequence=%d%s first=%s%s", state_text,
-    body(9, 1):uint(), control.generation, body(12, 2):uint(), body(14, 2):uint(),
-    control.has_heard and string.format(" heard=%d", body(16, 2):uint()) or "", first,
+  return nil, string.format("%s plane=%d generations=%d,%d sequence=%u%s first=%s%s", state_text,
+    body(17, 1):uint(), control.generation, body(20, 2):uint(), body(24, 4):uint(),
+    control.has_heard and string.format(" heard=%u", body(28, 4):uint()) or "", first,
     control.reply_wanted and " reply wanted" or "")
 end
 
 -- FENCE and FENCED.
 local function dissect_fence(body, item, control)
   local is_fence = control.type == FENCE
-  local broken = dissect_epochs(body, item, control)
-  broken = dissect_plane_number(body(8, 1), item) or broken
-  item:add(is_fence and f.control_own or f.control_reserved, body(9, 1))
-  item:add(f.control_generation, body(10, 2))
-  local _, psns = dissect_psns(body(12, 8), is_fence and f.control_oldest or f.control_expected,
+  local broken = dissect_identities(body, item, control)
+  broken = dissect_plane_number(body(16, 1), item) or broken
+  item:add(is_fence and f.control_own or f.control_reserved, body(17, 1))
+  item:add(f.control_generation, body(18, 2))
+  local _, psns = dissect_psns(body(20, 8), is_fence and f.control_oldest or f.control_expected,
     item)
-  local own = is_fence and body(9, 1):uint() or 0
+  local own = is_fence and body(17, 1):uint() or 0
   if not DEAD_PLANES[own] then broken = broken or "own is neither 0 nor 1" end
   if broken then return broken end
   if is_fence then item:add_proto_expert_info(e.fence) end
-  return nil, string.format("plane=%d%s generation=%d %s=%s", body(8, 1):uint(),
-    own == 1 and " (this one)" or "", body(10, 2):uint(), is_fence and "oldest" or "expected", psns)
+  return nil, string.format("plane=%d%s generation=%d %s=%s", body(16, 1):uint(),
+    own == 1 and " (this one)" or "", body(18, 2):uint(), is_fence and "oldest" or "expected", psns)
 end
 
 dissect_body[FENCE], dissect_body[FENCED] = dissect_fence, dissect_fence
@@ -543,13 +570,14 @@ local found        -- by frame: what analysis says of its PDU
 local paths        -- by path: the streams of PSNs from one address to another
 local connections  -- by the two paths of a connection: its number
 local connection_count
-local epochs       -- by the path without VC: the boot of its sender
-local answers_due  -- by the path without VC: its sender does not know the other's boot yet
+local associations -- by the path without VC: the identities of its sender and receiver
+local ended        -- associations that others have followed
+local nonces       -- by the path without VC: of the last HELLO
 local generations  -- by the path without VC: the one being sent; false: the next PLANE says which
 
 local function forget()
   ip_addresses, found, paths, connections, connection_count = {}, {}, {}, {}, 0
-  epochs, answers_due, generations = {}, {}, {}
+  associations, ended, nonces, generations = {}, {}, {}, {}
 end
 suede.init = forget
 forget()
@@ -559,7 +587,7 @@ local function psn_diff(a, b)
   return (a - b + PSNS / 2) % PSNS - PSNS / 2
 end
 
--- Epochs are compared modulo 2^32, generations modulo 2^16.
+-- Generations are compared modulo 2^16.
 local function is_newer(a, b, modulus)
   return a ~= b and (a - b) % modulus < modulus / 2
 end
@@ -719,65 +747,66 @@ end
 
 local VCS = { " vc 0", " vc 1", " vc 2", " vc 3" }
 
--- All streams between two addresses on one session, whatever their VC.
-local function restart_paths(from, to, where, next_psn)
-  local key = from .. ">" .. to .. where
-  for _, path in pairs({ paths[key], paths[key .. VCS[1]], paths[key .. VCS[2]],
-    paths[key .. VCS[3]], paths[key .. VCS[4]] }) do
-    for _, stream in pairs(path.streams) do start_over(stream, next_psn) end
-  end
-end
-
--- The sender has sent nothing to this boot of the other end yet, so that its first PSN is known
--- before it comes: 0, or what its PLANE is going to say.
-local function begin_path(from, far, where, sends_generations)
-  local first, generation = 0, nil
-  if sends_generations then first, generation = nil, false end
-  restart_paths(from, far, where, first)
-  generations[from .. ">" .. far .. where] = generation
-end
-
 local function vcs_of_scope()
   return suede.prefs.psn_scope == SCOPE_VC and VCS or { "" }
 end
 
+-- The sender has sent nothing in this association yet, so that its first PSNs are known before they
+-- come: those of its HELLO, or those that its PLANE is going to say.
+local function begin_path(from, far, where, hello)
+  local key = from .. ">" .. far .. where
+  if hello.sends_generations then generations[key] = false else generations[key] = nil end
+  for number, vc in ipairs(vcs_of_scope()) do
+    local first = not hello.sends_generations and hello.first[number] or nil
+    for _, stream in pairs(path_of(from, far, where .. vc).streams) do start_over(stream, first) end
+  end
+end
+
+-- Notes which association what is sent on a path belongs to. Returns whether that is another one than
+-- before, nil where it is one that has ended.
+local function associate(key, own, peer)
+  local pair, before = own .. peer, associations[key]
+  if before == pair then return false end
+  if ended[pair] then return nil end
+  if before then ended[before] = true end
+  associations[key] = pair
+  return true
+end
+
+-- A HELLO that names both ends says the first PSNs of an association. An endpoint believes it if it
+-- answers one of its own: so does this, where that was captured.
 local function on_hello(hello, from, far, where, xpuid, result)
   local key, far_key = from .. ">" .. far .. where, far .. ">" .. from .. where
-  if answers_due[key] and hello.peer_epoch == epochs[far_key] then
-    answers_due[key] = nil
-    begin_path(from, far, where, hello.sends_generations)
+  nonces[key] = hello.nonce
+  local asked, known = nonces[far_key], associations[key]
+  local verified = hello.echo ~= NOBODY and (not asked or asked == hello.echo)
+  if hello.peer_identity == NOBODY then return end
+  local pair = hello.identity .. hello.peer_identity
+  if known == pair or not verified then
+    -- One that asks, in the middle: both ends are in it already.
+    if not known and hello.echo == NOBODY then
+      associate(key, hello.identity, hello.peer_identity)
+      associate(far_key, hello.peer_identity, hello.identity)
+    end
+    return
   end
-  local known = epochs[key]
-  if hello.peer_epoch ~= 0 then epochs[far_key] = epochs[far_key] or hello.peer_epoch end
-  if known and not is_newer(hello.epoch, known, 2 ^ 32) then return end  -- an older is a straggler
-  epochs[key] = hello.epoch
-  if not known and hello.continuing then return end
-  result.restart = known ~= nil
-  for _, vc in ipairs(vcs_of_scope()) do stream_of(path_of(from, far, where .. vc), xpuid) end
-  begin_path(from, far, where, hello.sends_generations)
-  -- What the far side sends is to the earlier boot until it answers.
-  if known or not epochs[far_key] then
-    restart_paths(far, from, where, nil)
-    answers_due[far_key] = true
+  if not associate(key, hello.identity, hello.peer_identity) then return end
+  for _, vc in ipairs(vcs_of_scope()) do
+    local stream = stream_of(path_of(from, far, where .. vc), xpuid)
+    result.restart = result.restart or known ~= nil and stream.next ~= nil
   end
+  begin_path(from, far, where, hello)
 end
 
 -- A PLANE names the first PSN of a generation, which is far from those of the one before.
 local function on_plane(plane, from, far, where, xpuid, result)
-  local key, far_key = from .. ">" .. far .. where, far .. ">" .. from .. where
-  local epoch, far_epoch = epochs[key] or plane.epoch, epochs[far_key] or plane.peer_epoch
-  -- A receiver ignores what is not between the two boots.
-  if plane.peer_epoch == 0 then return end
-  if is_newer(epoch, plane.epoch, 2 ^ 32) or is_newer(far_epoch, plane.peer_epoch, 2 ^ 32) then
-    return
-  end
-  epochs[key], epochs[far_key] = plane.epoch, plane.peer_epoch
-  local fresh = answers_due[key] or generations[key] == false
-  answers_due[key] = nil
-  -- The HELLO of a new boot may have gone over another plane.
-  if epoch ~= plane.epoch or far_epoch ~= plane.peer_epoch then
-    fresh, answers_due[far_key] = true, true
-  end
+  local key = from .. ">" .. far .. where
+  if plane.peer_identity == NOBODY then return end
+  local before = associations[key]
+  local changed = associate(key, plane.identity, plane.peer_identity)
+  if changed == nil then return end  -- of an association that has ended
+  -- The HELLOs of a new one may have gone over another plane.
+  local fresh = generations[key] == false or changed and before ~= nil
   local known = generations[key]
   if not fresh and known and not is_newer(plane.generation, known, PSNS) then return end
   generations[key] = plane.generation

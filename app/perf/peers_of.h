@@ -1,0 +1,20 @@
+// Whom an endpoint has for peers, for a message.
+#ifndef SUEDE_APP_PERF_PEERS_OF_H_
+#define SUEDE_APP_PERF_PEERS_OF_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace suede::perf {
+
+// "0, 2-5, 9" for the ids, in order, each once; at most `most` numbers and ranges, then "...".
+std::string RangesOf(std::vector<uint32_t> ids, size_t most = 16);
+
+// "; its peers are XPU 0, 2-5 (FILE)", as the daemon's management socket has it. `endpoint` as
+// --endpoint takes it. Where the socket cannot be asked, how to ask.
+std::string PeersOf(const std::string& endpoint);
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_PEERS_OF_H_

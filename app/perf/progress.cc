@@ -1,0 +1,119 @@
+#include "perf/progress.h"
+
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace suede::perf {
+namespace {
+
+const char* NameOf(Stage stage) {
+  switch (stage) {
+    case Stage::kConnect: return "waiting for servers";
+    case Stage::kLoad: return "load";
+    case Stage::kDrain: return "waiting for reports";
+    case Stage::kServe: break;
+  }
+  return "serving";
+}
+
+double Rate(uint64_t before, uint64_t now, double seconds) {
+  return static_cast<double>(now - before) / seconds;
+}
+
+size_t WidthOf(FILE* terminal) {
+  winsize size{};
+  const bool known = ioctl(fileno(terminal), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
+}
+
+}  // namespace
+
+std::string ProgressText(Mode mode, uint32_t data_bytes, double elapsed_s, double interval_s,
+                         const ProgressSums& before, const ProgressSums& now) {
+  std::string text = absl::StrFormat("%.1f s: ", elapsed_s);
+  if (now.stage != Stage::kServe) absl::StrAppend(&text, data_bytes, " octets, ");
+  absl::StrAppend(&text, NameOf(now.stage));
+  if (mode != Mode::kServer && now.stage != Stage::kServe) {
+    const double rate = Rate(before.sent, now.sent, interval_s);
+    absl::StrAppendFormat(&text, ", %.3f M/s, %.3f Gb/s, sent %u", rate / 1e6,
+                          rate * data_bytes * 8 / 1e9, now.sent);
+  }
+  if (mode == Mode::kServer || mode == Mode::kPeer) {
+    absl::StrAppendFormat(&text, ", received %.3f M/s, %u",
+                          Rate(before.received, now.received, interval_s) / 1e6, now.received);
+  }
+  return text;
+}
+
+Progress::Progress(const Options& options, uint32_t data_bytes, uint32_t workers, FILE* out)
+    : mode_(options.mode), data_bytes_(data_bytes), interval_(options.interval_s), out_(out),
+      is_terminal_(isatty(fileno(out)) == 1), workers_(workers) {
+  if (!(options.interval_s > 0)) return;
+  // Signals are for the thread that works, whose system calls they end.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  thread_ = std::thread([this] { Run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Progress::~Progress() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+  if (is_written_) std::fputs("\r\033[K", out_);
+  std::fflush(out_);
+}
+
+void Progress::Run() {
+  const auto start = Clock::now();
+  auto due = start;
+  auto last = start;
+  ProgressSums before;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    due += std::chrono::duration_cast<Clock::duration>(interval_);
+    if (wake_.wait_until(lock, due, [this] { return ends_; })) return;
+    const auto now = Clock::now();
+    const ProgressSums sums = Sum();
+    const auto seconds = [](Clock::duration d) { return std::chrono::duration<double>(d).count(); };
+    Print(ProgressText(mode_, data_bytes_, seconds(now - start), seconds(now - last), before,
+                       sums));
+    before = sums;
+    last = now;
+    due = std::max(due, now);  // those that a stopped process missed are not made up for
+  }
+}
+
+ProgressSums Progress::Sum() const {
+  ProgressSums sums{.stage = Stage::kServe};
+  for (const WorkerProgress& worker : workers_) {
+    sums.sent += worker.sent.load(std::memory_order_relaxed);
+    sums.received += worker.received.load(std::memory_order_relaxed);
+    sums.stage = std::min(sums.stage, worker.stage.load(std::memory_order_relaxed));
+  }
+  return sums;
+}
+
+void Progress::Print(const std::string& text) {
+  if (is_terminal_) {
+    // A line that the terminal breaks could not be written over.
+    std::fprintf(out_, "\r%s\033[K", text.substr(0, WidthOf(out_) - 1).c_str());
+    is_written_ = true;
+  } else {
+    std::fprintf(out_, "suede-perf: %s\n", text.c_str());
+  }
+  std::fflush(out_);
+}
+
+}  // namespace suede::perf

@@ -1,0 +1,71 @@
+// What a long run says of itself while it is under way: a line for each interval, or on a terminal
+// one that is written over.
+#ifndef SUEDE_APP_PERF_PROGRESS_H_
+#define SUEDE_APP_PERF_PROGRESS_H_
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdio>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "perf/options.h"
+
+namespace suede::perf {
+
+enum class Stage : uint8_t { kConnect, kLoad, kDrain, kServe };
+
+// Written by a worker, a cache line of its own each.
+struct alignas(64) WorkerProgress {
+  std::atomic<uint64_t> sent = 0;
+  std::atomic<uint64_t> received = 0;
+  std::atomic<Stage> stage = Stage::kConnect;
+};
+
+struct ProgressSums {
+  uint64_t sent = 0;
+  uint64_t received = 0;
+  Stage stage = Stage::kConnect;  // the least of all workers
+};
+
+// One line, without an end. The rates are those since `before`, `interval_s` ago.
+std::string ProgressText(Mode mode, uint32_t data_bytes, double elapsed_s, double interval_s,
+                         const ProgressSums& before, const ProgressSums& now);
+
+class Progress {
+ public:
+  // Writes to `out`, which is the standard error outside of tests, every options.interval_s; never
+  // with 0. A thread of its own does it, until the destructor.
+  Progress(const Options& options, uint32_t data_bytes, uint32_t workers, FILE* out = stderr);
+  ~Progress();
+  Progress(const Progress&) = delete;
+
+  WorkerProgress* worker(uint32_t index) { return &workers_[index]; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void Run();
+  ProgressSums Sum() const;
+  void Print(const std::string& text);
+
+  const Mode mode_;
+  const uint32_t data_bytes_;
+  const std::chrono::duration<double> interval_;
+  FILE* const out_;
+  const bool is_terminal_;
+  std::deque<WorkerProgress> workers_;
+  bool is_written_ = false;  // on the terminal's line
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool ends_ = false;
+  std::thread thread_;
+};
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_PROGRESS_H_

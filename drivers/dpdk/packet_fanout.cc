@@ -1,0 +1,69 @@
+// net_af_packet makes a fanout group of a port's sockets, and takes for the group's number what it
+// computes from the process id and the interface's index. Numbers are of the whole network namespace:
+// with two processes that compute the same for different interfaces the second has no port, and with
+// the same interface it takes part of the first one's frames. The driver has no argument for it. So
+// its call comes here, by a name that goes before libc's, and the
+// kernel chooses a number that nobody has.
+#include "dpdk/packet_fanout.h"
+
+#include <linux/if_packet.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <mutex>
+
+namespace suede::internal {
+namespace {
+
+struct Groups {
+  std::mutex mutex;
+  std::map<uint32_t, uint32_t> number_of;  // the driver's, and the kernel's for the same sockets
+};
+
+Groups& State() {
+  static Groups* const state = new Groups;
+  return *state;
+}
+
+int Set(int fd, int level, int name, const void* value, socklen_t length) {
+  return static_cast<int>(syscall(SYS_setsockopt, fd, level, name, value, length));
+}
+
+}  // namespace
+
+int JoinFanout(int fd, uint32_t wanted) {
+  Groups& state = State();
+  const std::lock_guard lock(state.mutex);
+  if (const auto at = state.number_of.find(wanted); at != state.number_of.end()) {
+    if (Set(fd, SOL_PACKET, PACKET_FANOUT, &at->second, sizeof at->second) == 0) return 0;
+    state.number_of.erase(at);  // all of its sockets are closed, and somebody has the number now
+  }
+  constexpr uint32_t kNumber = 0xffff;
+  uint32_t unique = (wanted & ~kNumber) | uint32_t{PACKET_FANOUT_FLAG_UNIQUEID} << 16;
+  if (Set(fd, SOL_PACKET, PACKET_FANOUT, &unique, sizeof unique) != 0) {
+    return Set(fd, SOL_PACKET, PACKET_FANOUT, &wanted, sizeof wanted);  // a kernel before 4.12
+  }
+  uint32_t got = 0;
+  socklen_t length = sizeof got;
+  if (getsockopt(fd, SOL_PACKET, PACKET_FANOUT, &got, &length) == 0) {
+    state.number_of[wanted] = (wanted & ~kNumber) | (got & kNumber);
+  }
+  return 0;
+}
+
+}  // namespace suede::internal
+
+// NOLINTNEXTLINE: the name is libc's.
+extern "C" [[gnu::visibility("default"), gnu::used]] int setsockopt(int fd, int level, int name,
+                                                                    const void* value,
+                                                                    socklen_t length) noexcept {
+  uint32_t wanted = 0;
+  if (level == SOL_PACKET && name == PACKET_FANOUT && length == sizeof wanted) {
+    std::memcpy(&wanted, value, sizeof wanted);
+    return suede::internal::JoinFanout(fd, wanted);
+  }
+  return suede::internal::Set(fd, level, name, value, length);
+}

@@ -1,0 +1,83 @@
+// Which users may be which XPU, and on which VCs: "1000:3", "1001:4-7:0,1". A user id, an XPU or a
+// range of them, and VCs, all of them where none are named. Several rules of a user add up.
+#ifndef SUEDE_BASE_CLIENT_RULES_H_
+#define SUEDE_BASE_CLIENT_RULES_H_
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/sue.h"
+#include "base/text.h"
+
+namespace suede {
+
+inline constexpr uint32_t kAllVcs = (1u << kVcCount) - 1;
+
+// "0,1" of a mask.
+inline std::string VcsOfMask(uint32_t mask) {
+  std::string text;
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if ((mask >> vc & 1) != 0) StrAppend(&text, text.empty() ? "" : ",", vc);
+  }
+  return text;
+}
+
+struct ClientRule {
+  uint32_t uid = 0;
+  uint32_t first_xpu = 0;
+  uint32_t last_xpu = 0;
+  uint32_t vc_mask = kAllVcs;
+
+  std::string text() const {
+    std::string all = StrCat(uid, ":", first_xpu);
+    if (last_xpu != first_xpu) StrAppend(&all, "-", last_xpu);
+    if (vc_mask != kAllVcs) StrAppend(&all, ":", VcsOfMask(vc_mask));
+    return all;
+  }
+  friend bool operator==(const ClientRule&, const ClientRule&) = default;
+};
+
+inline std::optional<ClientRule> ParseClientRule(std::string_view text) {
+  constexpr uint32_t kMaxUid = UINT32_MAX - 1;  // the one beyond it stands for nobody
+  const auto number = [](std::string_view digits, uint32_t most, uint32_t& out) {
+    const char* const end = digits.data() + digits.size();
+    const auto parsed = std::from_chars(digits.data(), end, out);
+    return !digits.empty() && parsed.ec == std::errc() && parsed.ptr == end && out <= most;
+  };
+  const std::vector<std::string_view> parts = Split(text, ':');
+  if (parts.size() < 2 || parts.size() > 3) return std::nullopt;
+  const std::vector<std::string_view> xpus = Split(parts[1], '-');
+  ClientRule rule;
+  if (xpus.size() > 2 || !number(parts[0], kMaxUid, rule.uid) ||
+      !number(xpus.front(), kMaxXpus - 1, rule.first_xpu) ||
+      !number(xpus.back(), kMaxXpus - 1, rule.last_xpu) || rule.first_xpu > rule.last_xpu) {
+    return std::nullopt;
+  }
+  if (parts.size() == 2) return rule;
+  rule.vc_mask = 0;
+  for (const std::string_view part : Split(parts[2], ',')) {
+    uint32_t vc = 0;
+    if (!number(part, kVcCount - 1, vc)) return std::nullopt;
+    rule.vc_mask |= 1u << vc;
+  }
+  return rule;
+}
+
+// The VCs on which the user may be the XPU. Without any rule every user may be every XPU.
+inline uint32_t PermittedVcs(const std::vector<ClientRule>& rules, uint32_t uid, uint32_t xpu) {
+  if (rules.empty()) return kAllVcs;
+  uint32_t mask = 0;
+  for (const ClientRule& rule : rules) {
+    if (rule.uid == uid && rule.first_xpu <= xpu && xpu <= rule.last_xpu) mask |= rule.vc_mask;
+  }
+  return mask;
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_BASE_CLIENT_RULES_H_

@@ -1,0 +1,31 @@
+#include "local/bell.h"
+
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <cstdint>
+
+namespace suede {
+
+std::optional<Bell> Bell::Create() {
+  int ends[2];
+  // The handle does not block either: several threads of its process may read it.
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
+    return std::nullopt;
+  }
+  // Nothing is ever read at our end, so nothing may be left there to be kept.
+  shutdown(ends[0], SHUT_RD);
+  return Bell(Fd(ends[0]), Fd(ends[1]));
+}
+
+void Bell::Ring() const {
+  // What was rung before and not read yet is enough.
+  int unread = 0;
+  if (ioctl(rope_.get(), SIOCOUTQ, &unread) == 0 && unread != 0) return;
+  const uint64_t one = 1;
+  // Full, shut or closed at the other end: then nobody listens whom it would help.
+  static_cast<void>(send(rope_.get(), &one, sizeof one, MSG_DONTWAIT | MSG_NOSIGNAL));
+}
+
+}  // namespace suede

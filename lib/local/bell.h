@@ -1,0 +1,37 @@
+// Wakes another process that sleeps on a descriptor, and never waits for it.
+#ifndef SUEDE_LOCAL_BELL_H_
+#define SUEDE_LOCAL_BELL_H_
+
+#include <optional>
+#include <utility>
+
+#include "local/fd.h"
+
+namespace suede {
+
+// Two ends of a socket. The other process gets `handle`, which becomes readable: 8 octets for each
+// time it was rung, of which no two wait at once.
+//
+// An eventfd would do the same with one description for both: whoever holds it clears O_NONBLOCK,
+// fills the counter, and the next that rings sleeps for good. An end of a socket has flags of its
+// own, and what the other process does with its end (fills, shuts or closes it) makes Ring fail and
+// nothing else.
+class Bell {
+ public:
+  // Nothing where there are no descriptors.
+  static std::optional<Bell> Create();
+
+  void Ring() const;
+  // The end to pass on; FreeHandle once that is done.
+  int handle() const { return handle_.get(); }
+  void FreeHandle() { handle_.Reset(); }
+
+ private:
+  Bell(Fd rope, Fd handle) : rope_(std::move(rope)), handle_(std::move(handle)) {}
+  Fd rope_;
+  Fd handle_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LOCAL_BELL_H_

@@ -1,0 +1,15 @@
+#include "local/fd.h"
+
+#include <unistd.h>
+
+#include "local/call_limit.h"
+
+namespace suede {
+
+void Fd::Reset() {
+  if (fd_ < 0) return;
+  const CallLimit limit;  // it may have come from another process
+  close(Release());
+}
+
+}  // namespace suede

@@ -1,0 +1,112 @@
+"""What devices take of a machine, and what they give away of an endpoint."""
+
+import json
+import os
+import socket
+import stat
+import subprocess
+
+import pytest
+
+import e2e
+import links
+
+
+def start(directory, config, *arguments, prefix=()):
+    """Runs the daemon until it ends by itself: (code, what it wrote)."""
+    path = directory / "start.yaml"
+    path.write_text(json.dumps(config))
+    done = subprocess.run([*map(str, prefix), str(e2e.SUEDE), "--config", str(path), *map(str, arguments)],
+                          capture_output=True, timeout=e2e.START_S, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("mode", [None, 0o660])
+def test_memif_socket_is_of_its_user_alone(directory, mode):
+    """Whoever connects shares memory with the endpoint, whose driver trusts it: the unit's UMask=0007
+    would let the whole group in."""
+    config = e2e.endpoint_config(directory, "left", e2e.memif_device(directory, "server"))
+    arguments = [] if mode is None else ["--set", f"ports[0].socket_mode={mode:04o}"]
+    before = os.umask(0o007)
+    try:
+        with e2e.Daemon(directory, config, arguments=arguments) as daemon:
+            assert stat.S_IMODE((directory / "memif.sock").stat().st_mode) == (mode or 0o600)
+            assert daemon.terminate() == 0
+    finally:
+        os.umask(before)
+
+
+def with_secret(directory, side, role, secret):
+    return e2e.endpoint_config(directory, side, f"{e2e.memif_device(directory, role)},secret={secret}")
+
+
+def test_secret_of_a_memif(directory):
+    """Ends with the same one connect, and nothing that the daemon writes shows it."""
+    config = with_secret(directory, "left", "server", "topsy-turvy")
+    with e2e.Daemon(directory, config) as left:
+        with e2e.Daemon(directory, with_secret(directory, "right", "client", "topsy-turvy")) as right:
+            right.wait_for_link()
+            for verb in (("config", "get"), ("ports", "list"), ("--json", "ports", "list")):
+                said = e2e.suedectl(left, *verb)
+                assert "topsy" not in said and "secret=***" in said, said
+            assert right.terminate() == 0
+        assert left.terminate() == 0
+        assert "secret=***" in left.stderr() and "topsy" not in left.stderr() + right.stderr()
+    code, said = start(directory, config, "--dump_config")
+    assert code == 0 and "secret=***" in said and "topsy" not in said
+
+
+def test_another_secret_does_not_connect(directory):
+    with e2e.Daemon(directory, with_secret(directory, "left", "server", "topsy")) as left:
+        with e2e.Daemon(directory, with_secret(directory, "right", "client", "turvy")) as right:
+            right.wait_for_line("Incorrect secret")
+            assert e2e.managed(right, "ports", "list")["ports"][0]["link_up"] is False
+            assert right.terminate() == 0
+        assert left.terminate() == 0
+
+
+def test_too_few_descriptors_are_a_failed_preflight(directory):
+    """DPDK would end the process with a panic."""
+    config = e2e.endpoint_config(directory, "left", e2e.memif_device(directory, "server"))
+    code, said = start(directory, config, prefix=["prlimit", "--nofile=16:16"])
+    assert code == 5, said
+    assert "DPDK takes" in said and "ulimit -n" in said and "error descriptors: " in said
+    code, said = start(directory, config, "--check", prefix=["prlimit", "--nofile=16:16"])
+    assert code == 5 and "error descriptors: " in said
+
+
+def test_check_finds_what_the_start_would(directory):
+    """The web server's port, and where a memif's socket cannot be."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        device = (f"net_memif0,role=client,socket={directory}/none/memif.sock,socket-abstract=no")
+        config = e2e.endpoint_config(directory, "left", device)
+        code, said = start(directory, config, "--check", "--set", f"management.http_address={port}")
+    assert code == 5
+    assert f"error http: management.http_address: 127.0.0.1:{port}: Address already in use" in said
+    assert f"the directory {directory}/none is not there" in said
+    code, said = start(directory, e2e.endpoint_config(directory, "left", "net_memif0,role"), "--check")
+    assert code == 2 and "ports[0].device: 'role' is no argument" in said
+
+
+# Takes the group number that net_af_packet computes for this process and the interface, for another
+# interface, and becomes what it is to run.
+HOLD_GROUP = """
+import os, socket, struct, sys
+group = (os.getpid() ^ socket.if_nametoindex(sys.argv[1])) & 0xffff
+held = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+held.bind(("lo", 3))
+held.setsockopt(263, 18, struct.pack("I", group | 0x9000 << 16))  # SOL_PACKET, PACKET_FANOUT
+os.set_inheritable(held.fileno(), True)
+os.execvp(sys.argv[2], sys.argv[2:])
+"""
+
+
+def test_fanout_groups_do_not_meet(directory):
+    """net_af_packet numbers the group of a port's sockets by pid ^ interface, for the whole namespace."""
+    with links.namespaces(mtu=4000) as (((left, interface), _), _):
+        config = e2e.endpoint_config(directory, "left", links.af_packet(interface, 4096))
+        hold = [*left, "/usr/bin/python3", "-c", HOLD_GROUP, interface]
+        with e2e.Daemon(directory, config, hold) as daemon:
+            daemon.wait_for_link()
+            assert daemon.terminate() == 0

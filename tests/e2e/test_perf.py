@@ -1,0 +1,125 @@
+"""What suede-perf does beside loading: peers, progress, where its results go, what it refuses."""
+
+import json
+import os
+import pty
+import re
+import signal
+import stat
+import subprocess
+import threading
+
+import e2e
+
+
+def test_peers_send_and_serve_at_once():
+    """All-to-all: one process at each end, content checked both ways."""
+    with e2e.memif_pair() as (directory, left, right):
+        files = [directory / "left.json", directory / "right.json"]
+        arguments = ("--mode", "peer", "--vcs", "0,2", "--queues", 2, "--sizes", "8,200", "--check",
+                     "--duration", 0.5, "--control", 16, "--drain", 30, "--connect_timeout", 30)
+        with e2e.perf(directory, "peer-left", left.socket, "--destinations", 1, "--json", files[0],
+                      *arguments) as one, \
+             e2e.perf(directory, "peer-right", right.socket, "--destinations", 0, "--json",
+                      files[1], *arguments) as other:
+            one.expect(0, e2e.TRAFFIC_S)
+            other.expect(0, e2e.TRAFFIC_S)
+        documents = [e2e.results_of(file) for file in files]
+        for document, peer in zip(documents, reversed(documents)):
+            assert e2e.check_results(document) > 0
+            assert document["config"]["mode"] == "peer"
+            served = document["served"]
+            assert served["received"] == sum(r["sent"] for r in peer["results"])
+            assert served["wrong"] == served["lost"] == served["duplicated"] == 0
+            assert {"served_wrong", "wrong"} <= {c["name"] for c in document["verdict"]["checks"]}
+
+
+def test_no_peer_is_said_at_once_and_the_peers_are_named(directory):
+    config = e2e.changed(e2e.endpoint_config(directory, "left", "net_null0"),
+                         {"management": {"socket": str(directory / "management.sock")}})
+    with e2e.Daemon(directory, config) as left:
+        with e2e.perf(directory, "nobody", left.socket, "--destinations", "7", "--vcs", 1) as run:
+            run.expect(2, e2e.START_S)
+            assert "XPU 7 is no peer" in run.stderr(), run.stderr()
+            assert f"its peers are XPU 1 ({left.config_path})" in run.stderr(), run.stderr()
+
+
+def test_results_go_to_fifos_and_the_standard_output():
+    with e2e.memif_pair() as (directory, left, right):
+        server = e2e.perf_server(directory, right, "0")
+        try:
+            fifo = directory / "fifo"
+            os.mkfifo(fifo)
+            texts = []
+            reader = threading.Thread(target=lambda: texts.append(fifo.read_text()))
+            reader.start()
+            load = ("--destinations", 1, "--count", 100)
+            with e2e.perf(directory, "fifo", left.socket, *load, "--json", fifo) as run:
+                run.expect(0, e2e.TRAFFIC_S)
+            reader.join()
+            assert json.loads(texts[0])["verdict"]["pass"]
+            assert stat.S_ISFIFO(fifo.stat().st_mode)
+            run = subprocess.run(
+                [str(a) for a in (e2e.PERF, "--endpoint", left.socket, *load, "--json", "-")],
+                capture_output=True, text=True, timeout=e2e.TRAFFIC_S)
+            assert run.returncode == 0, run.stderr
+            assert json.loads(run.stdout)["results"][0]["measured"] == 100
+            assert "#bytes" in run.stderr  # the table
+            run = subprocess.run(
+                [str(a) for a in (e2e.PERF, "--endpoint", left.socket, *load, "--json",
+                                  "/no/such/file")],
+                capture_output=True, text=True, timeout=e2e.TRAFFIC_S)
+            assert run.returncode == 1 and run.stdout == "" and "/no/such/file" in run.stderr
+        finally:
+            server.kill()
+
+
+def test_progress_and_the_results_of_a_run_that_is_cut_short():
+    with e2e.memif_pair() as (directory, left, right):
+        server = e2e.perf_server(directory, right, "0", "--interval", "0.1")
+        try:
+            file = directory / "cut.json"
+            arguments = ("--destinations", 1, "--duration", 600, "--rate", 5000, "--json", file)
+            with e2e.perf(directory, "cut", left.socket, *arguments, "--interval", 0.1) as run:
+                lines = re.compile(r"^suede-perf: [0-9.]+ s: 64 octets, load, .* sent \d+$", re.M)
+                e2e.wait_until(lambda: len(lines.findall(run.stderr())) >= 3, e2e.TRAFFIC_S,
+                               "lines of progress")
+                run.signal(signal.SIGINT)
+                run.expect(0, e2e.TRAFFIC_S)
+                assert "\r" not in run.stderr()
+            cut = e2e.results_of(file)["results"][0]
+            assert cut["interrupted"] and cut["completed"] and cut["delivered"] == cut["sent"] > 0
+            assert re.search(r"s: serving, received [0-9.]+ M/s, \d+$", server.stderr(), re.M)
+            with e2e.perf(directory, "quiet", left.socket, "--destinations", 1, "--interval", 0.05,
+                          "--duration", 0.5, "--quiet") as run:
+                run.expect(0, e2e.TRAFFIC_S)
+                assert "octets, load" not in run.stderr()
+        finally:
+            server.kill()
+
+
+def test_progress_on_a_terminal_is_one_line():
+    with e2e.memif_pair() as (directory, left, right):
+        server = e2e.perf_server(directory, right, "0")
+        ours, theirs = pty.openpty()
+        try:
+            run = subprocess.Popen(
+                [str(a) for a in (e2e.PERF, "--endpoint", left.socket, "--destinations", 1,
+                                  "--duration", 0.5, "--interval", 0.1)],
+                stdout=subprocess.DEVNULL, stderr=theirs)
+            os.close(theirs)
+            text = b""
+            while True:
+                try:
+                    part = os.read(ours, 4096)
+                except OSError:  # its last user has gone
+                    break
+                if not part:
+                    break
+                text += part
+            assert run.wait(e2e.TRAFFIC_S) == 0, text
+            assert text.count(b"octets, load") >= 2 and b"\n" not in text, text
+            assert text.endswith(b"\r\x1b[K"), text  # and nothing of it is left
+        finally:
+            os.close(ours)
+            server.kill()

@@ -1,0 +1,261 @@
+#include "attacker.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "base/big_endian.h"
+#include "wire/control_pdu.h"
+#include "wire/frame_builder.h"
+
+namespace suede {
+namespace {
+
+constexpr uint32_t kPsns = 1u << 16;
+constexpr size_t kRecorded = 600;  // frames of a switch
+
+uint64_t Hash(std::span<const uint8_t> octets) {
+  return std::hash<std::string_view>()(
+      {reinterpret_cast<const char*>(octets.data()), octets.size()});
+}
+
+}  // namespace
+
+Attacker::Attacker(const AttackOptions& options, const Wiring& wiring, uint16_t partition,
+                   const std::vector<std::unique_ptr<SimNetwork>>& switches,
+                   const std::vector<std::unique_ptr<Host>>& hosts, Dice& dice, Log& log)
+    : options_(options),
+      wiring_(wiring),
+      partition_(partition),
+      switches_(switches),
+      hosts_(hosts),
+      dice_(dice),
+      log_(log),
+      over_(options.time == Duration{}),
+      records_(switches.size()),
+      taken_(hosts.size()) {
+  if (over_) return;
+  for (const auto& host : hosts_) {
+    for (uint32_t plane = 0; plane < host->ports.size(); ++plane) {
+      host->ports[plane]->Watch([this, h = host->number, plane](std::span<const uint8_t> octets) {
+        OnTaken(h, plane, octets);
+      });
+    }
+  }
+}
+
+Attacker::~Attacker() = default;
+
+void Attacker::Record() {
+  for (size_t s = 0; s < switches_.size(); ++s) switches_[s]->Record(&records_[s], kRecorded);
+}
+
+void Attacker::Begin(Time now) {
+  begun_ = true;
+  until_ = now + options_.time;
+  next_ = now;
+  for (const auto& network : switches_) network->Record(nullptr, 0);
+}
+
+void Attacker::Turn(Time now) {
+  if (over_ || !begun_) return;
+  for (; next_ <= now; next_ += dice_.Up(2 * options_.gap)) Inject(now);
+  over_ = now >= until_;
+  if (over_) {
+    log_.Add(now, "the attack is over: %llu frames, %llu of them with a right guess",
+             static_cast<unsigned long long>(injected_), static_cast<unsigned long long>(hits_));
+  }
+}
+
+// Any value, or one of those that come to mind first.
+uint16_t Attacker::Guess() {
+  switch (dice_.Below(4)) {
+    case 0: return static_cast<uint16_t>(dice_.Below(32));
+    case 1: return sweep_ += 61;
+    default: return static_cast<uint16_t>(dice_.Below(kPsns));
+  }
+}
+
+void Attacker::Guess(std::vector<uint8_t>& body, uint32_t octets) {
+  const uint64_t way = dice_.Below(4);
+  for (uint32_t i = 0; i < octets; ++i) {
+    const bool small = way == 0 || (way == 1 && i + 1 < octets);
+    body.push_back(static_cast<uint8_t>(small ? 0 : dice_.Below(256)));
+  }
+}
+
+std::vector<uint8_t> Attacker::Commands() {
+  std::vector<uint8_t> commands;
+  for (uint64_t left = 1 + dice_.Below(3); left != 0; --left) {
+    const uint8_t command[12] = {0x24, 0xaa, kForged, kForged};
+    commands.insert(commands.end(), command, command + 8);
+  }
+  return commands;
+}
+
+std::vector<uint8_t> Attacker::Control(Kind kind) {
+  std::vector<uint8_t> body;
+  const auto flags = static_cast<uint8_t>(dice_.Below(4));
+  const auto put16 = [&](uint16_t value) {
+    body.push_back(static_cast<uint8_t>(value >> 8));
+    body.push_back(static_cast<uint8_t>(value));
+  };
+  uint8_t type = 0;
+  switch (kind) {
+    case kNotReady:
+    case kReady:
+      type = kind == kNotReady ? 2 : 3;
+      body = {static_cast<uint8_t>(dice_.Below(kVcCount)), 0};
+      put16(Guess());
+      if (kind == kNotReady) Guess(body, 4);
+      break;
+    case kHello:
+      type = 1;
+      Guess(body, 4);
+      Guess(body, 4);
+      body.push_back(static_cast<uint8_t>(dice_.Below(2)));
+      body.push_back(static_cast<uint8_t>(dice_.Below(4)));
+      put16(static_cast<uint16_t>(dice_.Chance(0.5) ? 64 : dice_.Below(kPsns)));
+      put16(static_cast<uint16_t>(dice_.Chance(0.5) ? 1024 : dice_.Below(kPsns)));
+      put16(static_cast<uint16_t>(dice_.Chance(0.5) ? 0 : dice_.Below(kPsns)));
+      break;
+    case kPlane:
+    case kFence:
+    case kFenced:
+      type = kind == kPlane ? 4 : kind == kFence ? 5 : 6;
+      Guess(body, 4);
+      Guess(body, 4);
+      body.push_back(static_cast<uint8_t>(dice_.Below(3)));
+      body.push_back(static_cast<uint8_t>(dice_.Below(2)));
+      while (body.size() < (kind == kPlane ? 28 : 20)) put16(Guess());
+      break;
+    default:  // its octets are not looked at, or are too few
+      type = static_cast<uint8_t>(kind == kUnknown ? 7 + dice_.Below(249) : 1 + dice_.Below(6));
+      Guess(body, static_cast<uint32_t>(dice_.Below(40)));
+  }
+  // Half of them as of a layout that begins with both ends' identities, and a HELLO then with nonces.
+  if (kind != kUnknown && kind != kMalformed && dice_.Chance(0.5)) {
+    std::vector<uint8_t> longer;
+    for (int i = 0; i < (type == 1 ? 4 : 2); ++i) Guess(longer, 8);
+    longer.insert(longer.end(), body.begin() + (type == 1 || type >= 4 ? 8 : 0), body.end());
+    if (type == 1) Guess(longer, 28);
+    type = static_cast<uint8_t>(type + 7);
+    body = std::move(longer);
+  }
+  const auto bytes = static_cast<uint16_t>(
+      kind == kMalformed && dice_.Chance(0.5) ? dice_.Below(kPsns) : body.size());
+  std::vector<uint8_t> pdu = {type, flags, static_cast<uint8_t>(bytes >> 8),
+                              static_cast<uint8_t>(bytes)};
+  pdu.insert(pdu.end(), body.begin(), body.end());
+  if (pdu.size() % 2 != 0) pdu.push_back(0);
+  return pdu;
+}
+
+void Attacker::Inject(Time now) {
+  const auto victim = static_cast<uint32_t>(dice_.Below(hosts_.size()));
+  auto peer = static_cast<uint32_t>(dice_.Below(hosts_.size() - 1));
+  if (peer >= victim) ++peer;
+  const auto plane = static_cast<uint32_t>(dice_.Below(hosts_[victim]->ports.size()));
+  const uint32_t number = wiring_.SwitchOf(victim, plane);
+  const auto kind = static_cast<Kind>(dice_.Below(kKinds));
+  if ((options_.kinds & 1u << kind) == 0) return;
+  if (kind == kReplay) {
+    const auto& records = records_[number];
+    if (!records.empty()) Send(number, records[dice_.Below(records.size())]);
+    return;
+  }
+  const PortParams port = wiring_.PortOf(victim, plane);
+  const HeaderTemplate header = MakeTemplate(
+      port.rules.encap, {.source_mac = wiring_.MacOf(peer, number),
+                         .destination_mac = wiring_.MacOf(victim, number),
+                         .tagged = port.tagged,
+                         .source = wiring_.AddressOf(peer, number),
+                         .destination = wiring_.AddressOf(victim, number)});
+  ReliabilityHeader rh{.xpuid = static_cast<uint16_t>(peer), .partition = partition_};
+  std::vector<uint8_t> content;
+  if (kind <= kNack || kind == kGarbage) {
+    rh.op = kind == kAck    ? RhOp::kAck
+            : kind == kNack ? RhOp::kNack
+                            : static_cast<RhOp>(dice_.Below(3));
+    rh.psn = Psn(Guess());
+    rh.rpsn = Psn(Guess());
+    rh.vc = static_cast<uint8_t>(dice_.Below(kVcCount));
+    if (kind == kData) content = Commands();
+    if (kind == kGarbage) Guess(content, static_cast<uint32_t>(2 * dice_.Below(200)));
+  } else {
+    rh = ControlRh(rh.xpuid, rh.partition);
+    content = Control(kind);
+  }
+  std::vector<uint8_t> buffer(FrameBufferBytes(static_cast<uint32_t>(content.size())));
+  const std::span<uint8_t> frame = BuildFrame(header, rh, content, buffer);
+  log_.Add(now, "attack on host %u as %u: kind %u, op %u, psn %u, rpsn %u, VC %u", victim, peer,
+           static_cast<uint32_t>(kind), static_cast<uint32_t>(rh.op), rh.psn.value(),
+           rh.rpsn.value(), rh.vc);
+  Send(number, {frame.begin(), frame.end()});
+}
+
+void Attacker::Send(uint32_t number, std::vector<uint8_t> octets) {
+  ++injected_;
+  sent_.insert(Hash(octets));
+  switches_[number]->Inject(std::move(octets));
+}
+
+// A host is handed a frame. If it is one of ours, what it says is held against what the host knows.
+void Attacker::OnTaken(uint32_t number, uint32_t plane, std::span<const uint8_t> octets) {
+  if (!sent_.contains(Hash(octets))) return;
+  const Host& host = *hosts_[number];
+  std::vector<uint8_t> copy(octets.begin(), octets.end());
+  const ParsedFrame parsed = ParseFrame(wiring_.PortOf(number, plane).rules, copy.data(),
+                                        static_cast<uint32_t>(copy.size()), false);
+  if (parsed.error != FrameError::kNone || parsed.pdu_bytes < kLeastPduBytes) return;
+  Taken taken{.plane = plane, .peer = 0, .rh = DecodeRh(parsed.pdu)};
+  const Instance& instance = host.pipeline().instance(0);
+  taken.peer = instance.peer_of_xpu[taken.rh.xpuid];
+  if (taken.peer == Instance::kNoPeer) return;
+  const uint8_t* content = parsed.pdu + kRhBytes;
+  const uint32_t bytes = parsed.pdu_bytes - kLeastPduBytes;
+  if (taken.rh.ver == static_cast<uint8_t>(RhVersion::kControl)) {
+    const bool refusal = bytes >= 8 && (content[0] == 2 || content[0] == 3);
+    if (!refusal) return;
+    taken.rh.vc = content[4] & 3;
+    taken.rh.rpsn = Psn(static_cast<uint16_t>(content[6] << 8 | content[7]));
+    taken.answers = true;
+  } else {
+    taken.data = bytes >= 2 && (content[0] & 0x0f) != 0;
+    taken.answers = taken.rh.op != RhOp::kNothing;
+  }
+  const Connection& connection =
+      instance.connections[instance.ConnectionIndex(taken.peer, plane, taken.rh.vc)];
+  taken.expected = connection.expected();
+  taken.oldest = connection.oldest_unacked();
+  taken_[number].push_back(taken);
+}
+
+std::vector<LuckyHit> Attacker::TakeHits(const Host& host) {
+  std::vector<LuckyHit> found;
+  const Instance& instance = host.pipeline().instance(0);
+  for (const Taken& taken : taken_[host.number]) {
+    const Connection& connection =
+        instance.connections[instance.ConnectionIndex(taken.peer, taken.plane, taken.rh.vc)];
+    const uint32_t peer = instance.params.peers[taken.peer].xpuid;
+    // What was right at any time of the turn. An answer to what is in flight, or to the last one.
+    const auto within = [&](Psn psn, Psn first, Psn last) {
+      const int span = std::max(0, last.DistanceFrom(first));
+      luck_ += static_cast<double>(span + 1) / kPsns;
+      const int at = psn.DistanceFrom(first);
+      return at >= 0 && at <= span;
+    };
+    const bool data = taken.data && within(taken.rh.psn, taken.expected, connection.expected());
+    const bool answers = taken.answers && within(taken.rh.rpsn, taken.oldest.Plus(-1),
+                                                 connection.next_psn());
+    if (!data && !answers) continue;
+    ++hits_;
+    found.push_back({.victim = host.number, .peer = peer, .data = data});
+  }
+  taken_[host.number].clear();
+  return found;
+}
+
+bool Attacker::IsTooLucky() const { return static_cast<double>(hits_) > 6 + 4 * luck_; }
+
+}  // namespace suede

@@ -1,0 +1,49 @@
+// The scenario of somebody who sends frames blindly into every link, while hosts talk to each other
+// and afterwards: nobody is deceived, and nobody stays dead.
+#ifndef SUEDE_TESTS_SIM_ATTACKS_H_
+#define SUEDE_TESTS_SIM_ATTACKS_H_
+
+#include "dice.h"
+#include "planes.h"
+#include "world.h"
+
+namespace suede {
+
+inline WorldOptions Attacked(uint32_t seed) {
+  Dice dice(uint64_t{seed} << 32 | 0xa77ac);
+  WorldOptions options;
+  Wiring& wiring = options.wiring;
+  wiring.hosts = static_cast<uint32_t>(2 + dice.Below(2));
+  wiring.switches = 1u << dice.Below(3);
+  const auto encap = static_cast<Encap>(dice.Below(kEncapNames.size()));
+  wiring.encaps = {encap};
+  wiring.shifted = dice.Chance(0.3);
+  if (wiring.switches > 1 && dice.Chance(0.2)) wiring.single = 0;
+  options.transport = RandomTransport(dice);
+  // The fewer PDUs are in flight, the fewer guesses are right.
+  options.transport.window_pdus = 4u << dice.Below(3);
+  options.transport.ack_every_pdus = static_cast<uint32_t>(1 + dice.Below(4));
+  options.transport.hello_tries = 5;
+  options.paths = RandomPaths(dice);
+  options.faults = {{.loss = dice.Chance(0.3) ? 0 : 0.02,
+                     .delay = Micros(1 + dice.Below(10)),
+                     .bits_per_ns = 25}};
+  options.attack.time = Micros(4000 + dice.Below(16'000));
+  options.attack.gap = dice.OfAnyScale(Micros(2), Micros(20));
+  options.attack.replays = seed % 2 == 0;
+  // On some seeds all is of one kind.
+  if (dice.Chance(0.4)) options.attack.kinds = 1u << dice.Below(13);
+  options.commands = static_cast<uint32_t>(200 + dice.Below(800));
+  options.commands_after = 200;
+  options.burst = static_cast<uint32_t>(4 + dice.Below(20));
+  options.burst_gap = Micros(20 + dice.Below(100));
+  options.pack_limit_bytes = static_cast<uint32_t>(276 + dice.Below(1200));
+  options.tagged = 1;
+  options.pauses = 0;
+  options.time_limit = std::chrono::milliseconds(100);
+  return options;
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_TESTS_SIM_ATTACKS_H_

@@ -1,0 +1,55 @@
+// Scenarios of beginnings: daemons that die and come back in quick succession, with any identity, and
+// endpoints whose links are down when they start.
+#ifndef SUEDE_TESTS_SIM_REBIRTHS_H_
+#define SUEDE_TESTS_SIM_REBIRTHS_H_
+
+#include "dice.h"
+#include "planes.h"
+#include "world.h"
+
+namespace suede {
+
+inline WorldOptions Beginning(Dice& dice) {
+  WorldOptions options;
+  options.wiring.hosts = static_cast<uint32_t>(2 + dice.Below(2));
+  options.wiring.switches = 1u << dice.Below(3);
+  options.transport = RandomTransport(dice);
+  options.transport.hello_tries = 5;
+  options.paths = RandomPaths(dice);
+  options.faults = {{.loss = dice.Chance(0.5) ? 0 : 0.02,
+                     .delay = Micros(1 + dice.Below(20)),
+                     .bits_per_ns = 25}};
+  options.burst = static_cast<uint32_t>(1 + dice.Below(30));
+  options.burst_gap = Micros(50 + dice.Below(500));
+  options.inflight_pdus = 512;
+  options.tagged = 1;
+  options.pauses = 0;
+  options.time_limit = std::chrono::milliseconds(200);
+  return options;
+}
+
+inline WorldOptions Restarts(uint32_t seed) {
+  Dice dice(uint64_t{seed} << 32 | 0x2eb0);
+  WorldOptions options = Beginning(dice);
+  options.quick = true;
+  options.restarts = static_cast<uint32_t>(2 + dice.Below(8));
+  options.commands = 3000;
+  // Time for them, and no other trouble: what has no switch by that number is spared.
+  options.trouble.until = Micros(10'000 + dice.Below(40'000));
+  options.trouble.gap = std::chrono::seconds(10);
+  options.trouble.spared = kMaxPlanes;
+  return options;
+}
+
+inline WorldOptions Dark(uint32_t seed) {
+  Dice dice(uint64_t{seed} << 32 | 0xda4c);
+  WorldOptions options = Beginning(dice);
+  options.dark = dice.OfAnyScale(std::chrono::milliseconds(10), std::chrono::milliseconds(900));
+  options.dark_switch = seed % 2 == 0;
+  options.commands = 300;
+  return options;
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_TESTS_SIM_REBIRTHS_H_

@@ -1,0 +1,50 @@
+#include "shipped.h"
+
+#include "endpoint/pipeline_params.h"
+#include "world.h"
+
+namespace suede {
+
+std::vector<uint32_t> PoolFramesOf(const WorldOptions& options, uint32_t host,
+                                   uint32_t aggregate_lines) {
+  const Wiring& wiring = options.wiring;
+  Config config;
+  config.lcores.push_back({});
+  config.transport.inflight_pdus = options.inflight_pdus;
+  config.transport.window_pdus = options.transport.window_pdus;
+  config.transport.psn_scope = options.transport.psn_scope == PsnScope::kVc
+                                   ? TransportConfig::PsnScope::kVc
+                                   : TransportConfig::PsnScope::kPort;
+  config.packing.limit_bytes = options.pack_limit_bytes;
+  config.clients.max_clients = 1;
+  config.clients.max_queues = options.queues;
+  config.clients.aggregate_lines = aggregate_lines;
+  config.clients.receive_lines = options.rx_lines;
+  InstanceConfig& instance = config.instances.emplace_back();
+  instance.xpu = host;
+  for (uint32_t plane = 0; plane < wiring.PlanesOf(host); ++plane) {
+    PortConfig& port = config.ports.emplace_back();
+    const uint32_t number = wiring.SwitchOf(host, plane);
+    port.encapsulation = static_cast<PortConfig::Encapsulation>(wiring.EncapOf(number));
+    port.mtu_bytes = 4300;
+    port.rx_descriptors = options.rx_descriptors;
+    port.tx_descriptors = options.tx_descriptors;
+    const NetAddress address = wiring.AddressOf(host, number);
+    instance.ports.push_back({.port = plane, .address = {address.high, address.low}});
+  }
+  for (uint32_t peer = 0; peer < wiring.hosts; ++peer) {
+    if (peer == host) continue;
+    PeerConfig& at = config.peers.emplace_back();
+    at.xpu = peer;
+    for (uint32_t plane = 0; plane < wiring.PlanesOf(host); ++plane) {
+      at.ports.push_back({.port = plane, .instance = {}, .address = {}});
+    }
+  }
+  std::vector<uint32_t> frames;
+  for (uint32_t plane = 0; plane < wiring.PlanesOf(host); ++plane) {
+    frames.push_back(PortOptionsOf(config, plane).pool_frames);
+  }
+  return frames;
+}
+
+}  // namespace suede

@@ -1,0 +1,19 @@
+// What a daemon would be built from for a host of a world: the sizes that it computes of its
+// configuration, no more.
+#ifndef SUEDE_TESTS_SIM_SHIPPED_H_
+#define SUEDE_TESTS_SIM_SHIPPED_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace suede {
+
+struct WorldOptions;
+
+// Frames in the pools of the host's ports.
+std::vector<uint32_t> PoolFramesOf(const WorldOptions& options, uint32_t host,
+                                   uint32_t aggregate_lines);
+
+}  // namespace suede
+
+#endif  // SUEDE_TESTS_SIM_SHIPPED_H_

@@ -1,0 +1,253 @@
+// A plane's generations (docs/planes.md) and a far side that restarts, as far as a connection goes:
+// Freeze, OnFenced, Abandon, Restart, CloseReceive, OpenReceive, OnNewParams, Reset.
+#include "connection_fixture.h"
+
+namespace suede {
+namespace {
+
+class GenerationsTest : public ConnectionTest {
+ protected:
+  bool Fenced(uint16_t expected) {
+    const bool fits = c.OnFenced(Psn(expected), now, params, acked);
+    c.CheckInvariants(params);
+    return fits;
+  }
+  std::vector<uint16_t> Restart(uint16_t first) {
+    PduList rest;
+    c.Restart(Psn(first), rest);
+    c.CheckInvariants(params);
+    return Take(rest);
+  }
+  void Freeze() {
+    c.Freeze();
+    c.CheckInvariants(params);
+  }
+};
+
+TEST_F(GenerationsTest, FrozenSendsNothingAndItsTimeStandsStill) {
+  Send(3);
+  Nack(0);
+  Freeze();
+  EXPECT_TRUE(c.frozen());
+  EXPECT_TRUE(c.InDoubt());
+  EXPECT_FALSE(c.CanSend(0, params));
+  EXPECT_FALSE(c.HasRetransmission());
+  EXPECT_EQ(c.deadline(), kNever);
+  now += 100 * params.rto_max;
+  EXPECT_EQ(c.OnTimer(now, params), TimerVerdict::kNothing);
+  EXPECT_EQ(c.tries(), 0u);
+  Nack(0);
+  EXPECT_FALSE(c.HasRetransmission());
+  NotReady(0);
+  EXPECT_FALSE(c.paused());
+  EXPECT_FALSE(c.TakeRecovery(now).has_value());
+}
+
+TEST_F(GenerationsTest, FrozenStillHearsAcknowledgements) {
+  Send(3);
+  Freeze();
+  EXPECT_EQ(Ack(1), RpsnVerdict::kProgress);
+  EXPECT_EQ(Acked(), (Psns{0, 1}));
+  EXPECT_TRUE(c.InDoubt());
+  EXPECT_TRUE(c.frozen());
+  c.OnTimer(now + params.rto_max, params);
+  EXPECT_EQ(c.deadline(), kNever);
+}
+
+TEST_F(GenerationsTest, PausedConnectionThatIsFrozenIsNotPausedAnyMore) {
+  Send(2);
+  NotReady(0);
+  Freeze();
+  EXPECT_FALSE(c.paused());
+  EXPECT_FALSE(c.CanSend(0, params));
+}
+
+TEST_F(GenerationsTest, LostConnectionThatIsFrozenHasNothingInDoubt) {
+  Send(2);
+  GiveUp();
+  Freeze();
+  EXPECT_FALSE(c.lost());
+  EXPECT_FALSE(c.InDoubt());
+  EXPECT_EQ(Restart(500), Psns{});
+  EXPECT_TRUE(c.CanSend(0, params));
+}
+
+TEST_F(GenerationsTest, FencedAcknowledgesWhatIsBeforeItAndTheRestMovesInOrder) {
+  Send(5);
+  Freeze();
+  EXPECT_TRUE(Fenced(2));
+  EXPECT_EQ(Acked(), (Psns{0, 1}));
+  EXPECT_TRUE(Fenced(2));  // once more
+  EXPECT_EQ(Acked(), Psns{});
+  EXPECT_EQ(Restart(1000), (Psns{2, 3, 4}));
+  EXPECT_FALSE(c.frozen());
+  EXPECT_FALSE(c.InDoubt());
+  EXPECT_EQ(c.unacked_bytes(), 0u);
+  EXPECT_EQ(c.deadline(), kNever);
+}
+
+TEST_F(GenerationsTest, FencedThatComesAfterALaterAcknowledgementFits) {
+  Send(3);
+  Freeze();
+  Ack(2);
+  Acked();
+  EXPECT_TRUE(Fenced(1));
+  EXPECT_EQ(Acked(), Psns{});
+}
+
+TEST_F(GenerationsTest, FencedOfWhatWasNeverSentDoesNotFit) {
+  Send(3);
+  Freeze();
+  EXPECT_FALSE(Fenced(4));
+  EXPECT_EQ(Acked(), Psns{});
+  EXPECT_EQ(c.unacked_count(), 3u);
+}
+
+TEST_F(GenerationsTest, RestartGoesOnWithTheGivenPsnAndForgetsTheFormerOnes) {
+  Send(3);
+  Expire();
+  Freeze();
+  EXPECT_EQ(Restart(0x8003), (Psns{0, 1, 2}));
+  EXPECT_EQ(c.next_psn(), Psn(0x8003));
+  EXPECT_EQ(c.oldest_unacked(), Psn(0x8003));
+  EXPECT_EQ(c.tries(), 0u);
+  EXPECT_EQ(Ack(2), RpsnVerdict::kNothingNew);
+  EXPECT_TRUE(c.CanSend(0, params));
+  Send(2);
+  EXPECT_EQ(pdus.back().psn, Psn(0x8004));
+  EXPECT_EQ(Ack(0x8004), RpsnVerdict::kProgress);
+}
+
+TEST_F(GenerationsTest, NackOfANewGenerationIsHeededAtOnce) {
+  Send(1);
+  now += milliseconds(3);
+  Ack(0);
+  Send(2);
+  Nack(1);
+  Retransmit();
+  Restart(1);
+  Send(2);
+  Nack(1);
+  EXPECT_EQ(Retransmit(), (Psns{1, 2}));
+}
+
+TEST_F(GenerationsTest, RestartEndsEveryWayOfStandingStill) {
+  Send(2);
+  NotReady(0);
+  Restart(10);
+  EXPECT_TRUE(c.CanSend(0, params));
+  Send(2);
+  GiveUp();
+  Restart(20);
+  EXPECT_TRUE(c.CanSend(0, params));
+  Ack(5000);
+  EXPECT_TRUE(c.desynchronized());
+  Restart(30);
+  EXPECT_FALSE(c.desynchronized());
+}
+
+TEST_F(GenerationsTest, AbandonGivesUpAndKeepsThePsn) {
+  Send(3);
+  Nack(1);
+  Freeze();
+  PduList given_up;
+  c.Abandon(given_up);
+  c.CheckInvariants(params);
+  EXPECT_EQ(Take(given_up), (Psns{1, 2}));
+  EXPECT_FALSE(c.InDoubt());
+  EXPECT_EQ(c.unacked_bytes(), 0u);
+  EXPECT_EQ(c.next_psn(), Psn(3));
+  EXPECT_EQ(c.deadline(), kNever);
+  // The answer to the FENCE comes after all: it fits whatever it says.
+  EXPECT_TRUE(Fenced(2));
+  EXPECT_FALSE(Fenced(4));
+}
+
+TEST_F(GenerationsTest, ClosedReceivingEndsWithAnotherGeneration) {
+  Accept(5);
+  EXPECT_FALSE(c.receive_closed());
+  c.CloseReceive();
+  EXPECT_TRUE(c.receive_closed());
+  EXPECT_EQ(c.expected(), Psn(5));
+  c.OpenReceive(Psn(0x8005));
+  EXPECT_FALSE(c.receive_closed());
+  EXPECT_EQ(c.expected(), Psn(0x8005));
+  EXPECT_NE(c.Judge(Psn(5)), PsnVerdict::kExpected);
+  EXPECT_EQ(c.Judge(Psn(0x8005)), PsnVerdict::kExpected);
+  c.CheckInvariants(params);
+}
+
+TEST_F(GenerationsTest, WhatIsOwedOfOneGenerationIsNotSaidOfAnother) {
+  c.Accept();
+  c.OnGap(now, params);
+  c.OnDuplicate();
+  c.OnRefused();
+  c.OnAnnounced(Psn(9), now, params);
+  c.OpenReceive(Psn(100));
+  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.not_ready());
+  EXPECT_EQ(c.deadline(), kNever);
+  c.OnGap(now, params);  // at once, though the last NACK is young
+  EXPECT_EQ(c.TakeRpsn().rpsn, Psn(100));
+}
+
+TEST_F(GenerationsTest, GapThatWasAnnouncedBeforeClosingIsNotReported) {
+  c.OnAnnounced(Psn(9), now, params);
+  c.CloseReceive();
+  Expire();
+  EXPECT_FALSE(c.OwesAck());
+}
+
+TEST_F(GenerationsTest, NewParametersShortenEachWaitThatHasBegun) {
+  TransportParams shorter = params;
+  shorter.rto_initial = shorter.rto_min = microseconds(50);
+  shorter.rto_max = microseconds(100);
+  shorter.reorder_allowance = microseconds(1);
+  const auto change = [&] {
+    c.OnNewParams(now, shorter);
+    c.CheckInvariants(params);
+    return c.deadline() - now;
+  };
+  c.OnNewParams(now, shorter);
+  EXPECT_EQ(c.deadline(), kNever);  // nothing is waited for
+  c.OnAnnounced(Psn(9), now, params);
+  EXPECT_EQ(change(), shorter.reorder_allowance);
+  Expire();
+  c.TakeRpsn();
+  Send(2);
+  EXPECT_EQ(change(), shorter.rto_initial);
+  NotReady(0, milliseconds(100));
+  EXPECT_EQ(change(), shorter.rto_max);
+  c.OnNewParams(now, params);
+  EXPECT_EQ(c.deadline() - now, shorter.rto_max);  // never longer
+  Expire();
+  GiveUp();
+  EXPECT_EQ(change(), shorter.rto_max);
+}
+
+TEST_F(GenerationsTest, ResetKeepsTheCountsOfWhatWasCarriedAndNothingElse) {
+  Accept(2);
+  Send(3);
+  Expire();
+  Retransmit();
+  Ack(0);
+  Acked();
+  c.CloseReceive();
+  c.SetPeerWindow(1);
+  PduList given_up;
+  c.Reset(given_up);
+  c.CheckInvariants(params);
+  EXPECT_EQ(Take(given_up), (Psns{1, 2}));
+  EXPECT_EQ(c.tx_pdus(), 3u);
+  EXPECT_EQ(c.rx_pdus(), 2u);
+  EXPECT_EQ(c.retransmissions(), 3u);
+  EXPECT_EQ(c.tries(), 0u);
+  EXPECT_EQ(c.srtt(), Duration(0));
+  EXPECT_FALSE(c.receive_closed());
+  EXPECT_FALSE(c.InDoubt());
+  EXPECT_TRUE(c.IsPlausible(Psn(kMaxWindowPdus), params));
+  EXPECT_EQ(c.TakeRpsn().op, RhOp::kNothing);
+}
+
+}  // namespace
+}  // namespace suede
