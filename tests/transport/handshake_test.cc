@@ -311,6 +311,15 @@ TEST_F(HandshakeTest, NewParametersShortenAWait) {
   EXPECT_EQ(a.h.deadline(), now + params.hello_timeout);
 }
 
+TEST_F(HandshakeTest, OneThatIsOpenWaitsForNothing) {
+  a.h.OnDemand(now);
+  Exchange(a, b);
+  ASSERT_TRUE(a.h.open());
+  const HandshakeTimerVerdict verdict = a.h.OnTimer(now + kIdle, params, kIdle, kPatience);
+  EXPECT_FALSE(verdict.hello || verdict.probe || verdict.silent);
+  EXPECT_EQ(a.h.deadline(), kNever);
+}
+
 // Losses, duplicates and delays in every order, restarts, starts over: in the end both are in the same
 // association, and neither has taken up one that was not the other's.
 TEST(HandshakeChannel, AlwaysMeets) {

@@ -259,6 +259,13 @@ TEST_F(ConnectionTest, TimeoutFollowsTheMeasuredRoundTrip) {
   EXPECT_LE(c.rto(params), microseconds(310) + params.ack_delay);
 }
 
+TEST_F(ConnectionTest, FirstRoundTripCountsWithHalfOfItAsItsVariation) {
+  Send(1);
+  now += milliseconds(2);
+  Ack(0);
+  EXPECT_EQ(c.rto(params), milliseconds(2) + 4 * milliseconds(1) + params.ack_delay);
+}
+
 TEST_F(ConnectionTest, TimeoutKeepsItsBounds) {
   Send(1);
   now += Duration(1);
@@ -533,6 +540,20 @@ TEST_F(ConnectionTest, PduThatIsLostAfterANotReadyIsUnreachableAsAnyOther) {
   Retransmit();
   GiveUp();
   EXPECT_TRUE(c.lost());
+}
+
+TEST_F(ConnectionTest, NotReadysBeforeItWasLostDoNotProlongTheWaitAfterIt) {
+  Send(1);
+  for (int i = 0; i < 4; ++i) {
+    NotReady(0);
+    ASSERT_EQ(Expire(), TimerVerdict::kRetransmit);
+    Retransmit();
+  }
+  GiveUp();
+  while (c.lost()) Answer(0);
+  Send(1);
+  NotReady(0);
+  EXPECT_EQ(c.deadline(), now + params.not_ready_backoff);
 }
 
 TEST_F(ConnectionTest, ResetGivesUpWhatIsInFlightAndStartsAtPsnZero) {
