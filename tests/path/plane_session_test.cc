@@ -114,7 +114,11 @@ TEST_F(PlaneSessionTest, QuestionsThatCrossDoNotDrownTheAnswers) {
 }
 
 TEST_F(PlaneSessionTest, APlaneThatCameUpIsLookedAtAfterAnInterval) {
-  BringUp();
+  EXPECT_EQ(Tick(ours, {}), Want::kPlane);
+  EXPECT_EQ(Tick(theirs, {}), Want::kPlane);
+  now += params.hello_interval / 4;  // the way there and back takes time
+  Ask(ours, theirs);
+  Ask(theirs, ours);
   EXPECT_EQ(ours.deadline(), now + params.hello_interval);
   EXPECT_EQ(theirs.deadline(), now + params.hello_interval);
 }

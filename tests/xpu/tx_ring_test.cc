@@ -38,6 +38,14 @@ class TxRingTest : public ::testing::Test {
   TxRingReader reader_{memory_.base(), kSmallTx, 0};
 };
 
+TEST_F(TxRingTest, WhatWaitsIsWhatWasNotPolled) {
+  for (uint32_t line = 0; line < 3; ++line) Put(line);
+  EXPECT_EQ(reader_.Waiting(), 3u);
+  TxRecord records[2];
+  ASSERT_EQ(reader_.Poll(records, 2), 2u);
+  EXPECT_EQ(reader_.Waiting(), 1u);
+}
+
 TEST_F(TxRingTest, GivesWhatTheClientSent) {
   ClientQueue queue(memory_.base(), 0);
   const TestCommand command(18, 14, 5);
