@@ -14,6 +14,7 @@
 #include "endpoint/endpoint.h"
 #include "endpoint/logger.h"
 #include "endpoint/packet_service.h"
+#include "endpoint/peer_ping.h"
 #include "endpoint/plane_survey.h"
 #include "endpoint/queue_survey.h"
 #include "endpoint/registers.h"
@@ -97,6 +98,11 @@ class Management final : public EndpointView {
   }
   absl::StatusOr<DrainQuestion> DrainPlane(const PlaneName& name) override;
 
+  // PeerAskView.
+  absl::StatusOr<PingQuestion> Ping(const PingQuery& query) override {
+    return ping_desk_.Begin(query);
+  }
+
  private:
   Management(Endpoint* endpoint, ClientService* clients, Logger* logger, ConfigOrigin origin)
       : endpoint_(endpoint),
@@ -106,7 +112,8 @@ class Management final : public EndpointView {
         registers_(endpoint, &changer_, [clients] { return clients->server().clients().size(); }),
         desk_(endpoint),
         queue_desk_(endpoint),
-        plane_desk_(endpoint) {}
+        plane_desk_(endpoint),
+        ping_desk_(endpoint) {}
   // Lets everything know of a configuration that has taken effect.
   void Adopt(const Config& config, const std::vector<ConfigChange>& changes);
   CounterSetView TotalCounters() const;
@@ -126,6 +133,7 @@ class Management final : public EndpointView {
   SnapshotDesk desk_;  // outlives the server's questions
   QueueDesk queue_desk_;
   PlaneDesk plane_desk_;
+  PingDesk ping_desk_;
   bool drains_ = false;
   std::string http_address_;
   std::vector<Running> captures_;

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "control/config_change.h"
 #include "endpoint/endpoint.h"
+#include "endpoint/hello_mismatch.h"
 #include "path/plane_session.h"
 
 namespace suede {
@@ -49,16 +50,11 @@ std::string_view NameOf(PlaneDownReason reason) {
 
 // The key that a peer's HELLO does not agree in, and both values.
 void AddMismatch(const LcoreEvent& event, std::vector<EventValue>& values) {
-  std::string_view key = "packing.limit_bytes";
-  const auto what = static_cast<HelloMismatch>(event.what);
-  if (what == HelloMismatch::kPsnScope) key = "transport.psn_scope";
-  if (what == HelloMismatch::kWindowPdus) key = "transport.window_pdus";
-  if (what == HelloMismatch::kSessions) key = "sessions";
+  const std::string_view key = KeyOf(static_cast<HelloMismatch>(event.what));
   values.emplace_back(EventField::kKey, key);
   for (const auto& [field, value] :
        {std::pair(EventField::kOwn, event.own), std::pair(EventField::kTheirs, event.theirs)}) {
-    // Some are names.
-    values.emplace_back(field, ConfigText(key, value).value_or(StrCat(value)));
+    values.emplace_back(field, ValueOf(key, value));
   }
 }
 

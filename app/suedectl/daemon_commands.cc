@@ -1,6 +1,7 @@
 #include "suedectl/daemon_command.h"
 
 #include "mgmt/events.h"
+#include "suedectl/ping_command.h"
 #include "suedectl/top.h"
 #include "suedectl/watch_command.h"
 
@@ -18,7 +19,27 @@ constexpr Param kWatch[] = {
     Param::Integer("count", "Ends after so many.", 1, 1'000'000'000),
 };
 
+constexpr Param kPing[] = {
+    Param::Integer("peer", "XPU of the peer.", 0, 1023).Required(),
+    Param::Integer("count", "How often it is asked; 0: until somebody ends it.", 0, 1'000'000'000,
+                   "4"),
+    Param::Text("interval", "Seconds from one question to the next, 0.1 to 3600; 1 if not given.",
+                16),
+    Param::Integer("xpu", "Own XPU. Without it, the first that has the peer.", 0, 1023),
+    Param::Integer("instance", "Own instance number, likewise.", 0, 63),
+    Param::Integer("plane", "Number of the plane. Without it, all that lead to the peer.", 0, 3),
+    Param::Integer("timeout_ms", "How long to wait for an answer.", 1, 1000, "1000"),
+};
+
 constexpr DaemonCommand kDaemonCommands[] = {
+    {{.name = "ping",
+      .sentence = "Asks a peer whether it is there, and how soon it answers (exit code 4: it does "
+                  "not; 1: it answers, and its settings do not agree).",
+      .params = kPing,
+      .result_note = "a line for each question and plane, then a summary; with -j the object of "
+                     "peers.ping each time, then asked, answered, rtt_min_us, rtt_avg_us, "
+                     "rtt_max_us"},
+     RunPing},
     {{.name = "top",
       .sentence = "Rates of ports, instances, peers and lcores, and how planes are, again and again.",
       .params = kTop,

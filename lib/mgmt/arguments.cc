@@ -167,4 +167,9 @@ const std::string& Arguments::Text(std::string_view name) const {
   return *value;
 }
 
+std::optional<uint32_t> Given(const Arguments& arguments, std::string_view name) {
+  if (!arguments.Has(name)) return std::nullopt;
+  return static_cast<uint32_t>(arguments.Integer(name));
+}
+
 }  // namespace suede

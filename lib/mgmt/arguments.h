@@ -3,6 +3,7 @@
 #define SUEDE_MGMT_ARGUMENTS_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -86,6 +87,9 @@ class Arguments {
   std::span<const Param> params_;
   std::vector<Value> values_;  // as params_
 };
+
+// A number that fits, where there is one.
+std::optional<uint32_t> Given(const Arguments& arguments, std::string_view name);
 
 }  // namespace suede
 

@@ -149,8 +149,8 @@ std::span<const Method> RpcMethods() { return kRpcMethods; }
 const Catalog& EndpointCatalog() {
   static const Catalog catalog{RpcMethods(), EndpointMethods(), CounterMethods(),
                                ConnectionMethods(), CaptureMethods(), EventMethods(),
-                               AdminMethods(), PlaneMethods(), ConfigMethods(),
-                               RegisterMethods()};
+                               AdminMethods(), PeerMethods(), PlaneMethods(),
+                               ConfigMethods(), RegisterMethods()};
   return catalog;
 }
 

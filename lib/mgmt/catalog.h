@@ -35,6 +35,7 @@ std::span<const Method> ConnectionMethods();
 std::span<const Method> CaptureMethods();
 std::span<const Method> EventMethods();
 std::span<const Method> AdminMethods();
+std::span<const Method> PeerMethods();
 std::span<const Method> PlaneMethods();
 std::span<const Method> ConfigMethods();
 std::span<const Method> RegisterMethods();

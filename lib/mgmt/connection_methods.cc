@@ -5,6 +5,7 @@
 #include "mgmt/catalog.h"
 #include "mgmt/common_members.h"
 #include "mgmt/endpoint_view.h"
+#include "mgmt/known_peers.h"
 
 namespace suede {
 namespace {
@@ -16,11 +17,6 @@ constexpr Param kList[] = {
     Param::Boolean("unused", "Those too on which nothing was ever exchanged."),
     Param::Integer("limit", "Most that are listed.", 1, 10000, "1000"),
 };
-
-std::optional<uint32_t> Given(const Arguments& arguments, std::string_view name) {
-  if (!arguments.Has(name)) return std::nullopt;
-  return static_cast<uint32_t>(arguments.Integer(name));
-}
 
 // Microseconds, to the nanosecond.
 Json Us(int64_t ns) { return static_cast<double>(ns) / 1000; }
@@ -53,6 +49,7 @@ Answer ListConnections(Call& call) {
                               .peer = Given(call.arguments, "peer"),
                               .unused = call.arguments.Boolean("unused"),
                               .limit = *Given(call.arguments, "limit")};
+  if (absl::Status unknown = CheckPeer(call.endpoint, query.peer); !unknown.ok()) return unknown;
   return Answer::Later([survey = call.endpoint.Connections(query)]() -> std::optional<Outcome> {
     const std::optional<ConnectionsView> view = survey();
     if (!view) return std::nullopt;

@@ -15,6 +15,7 @@
 #include "local/fd.h"
 #include "mgmt/admin_view.h"
 #include "mgmt/config_view.h"
+#include "mgmt/peer_view.h"
 #include "mgmt/register_view.h"
 
 namespace suede {
@@ -134,7 +135,10 @@ struct CaptureView {
 };
 
 // Control thread only. Nothing here waits.
-class EndpointView : public AdminView, public ConfigView, public RegisterView {
+class EndpointView : public AdminView,
+                     public ConfigView,
+                     public PeerAskView,
+                     public RegisterView {
  public:
   virtual EventLog& Events() = 0;
 

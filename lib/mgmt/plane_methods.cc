@@ -6,6 +6,7 @@
 #include "mgmt/catalog.h"
 #include "mgmt/common_members.h"
 #include "mgmt/endpoint_view.h"
+#include "mgmt/known_peers.h"
 
 namespace suede {
 namespace {
@@ -44,11 +45,6 @@ PlaneName NameIn(const Arguments& arguments) {
   return {.xpu = static_cast<uint32_t>(arguments.Integer("xpu")),
           .instance = static_cast<uint32_t>(arguments.Integer("instance")),
           .plane = static_cast<uint32_t>(arguments.Integer("plane"))};
-}
-
-std::optional<uint32_t> Given(const Arguments& arguments, std::string_view name) {
-  if (!arguments.Has(name)) return std::nullopt;
-  return static_cast<uint32_t>(arguments.Integer(name));
 }
 
 Json ToJson(const PlaneName& name) {
@@ -107,6 +103,7 @@ Answer Peers(Call& call) {
                              .peer = Given(call.arguments, "peer"),
                              .plane = Given(call.arguments, "plane"),
                              .limit = *Given(call.arguments, "limit")};
+  if (absl::Status unknown = CheckPeer(call.endpoint, query.peer); !unknown.ok()) return unknown;
   return Answer::Later([question = call.endpoint.PlanePeers(query)]() -> std::optional<Outcome> {
     const std::optional<PlanePeersView> view = question();
     if (!view) return std::nullopt;
@@ -132,6 +129,7 @@ Answer SetAdmin(Call& call) {
 Answer SetWeight(Call& call) {
   const PlaneName name = NameIn(call.arguments);
   const std::optional<uint32_t> peer = Given(call.arguments, "peer");
+  if (absl::Status unknown = CheckPeer(call.endpoint, peer); !unknown.ok()) return unknown;
   std::optional<uint32_t> weight;
   if (!call.arguments.IsWord("weight")) weight = Given(call.arguments, "weight");
   absl::StatusOr<PlaneAdminView::WeightChange> change =

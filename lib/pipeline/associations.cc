@@ -20,12 +20,8 @@ Psn DrawFirst(const Connection& connection, SecretNumbers& numbers) {
   return connection.next_psn().Plus(kOpposite - kDrawnFrom / 2 + drawn % kDrawnFrom);
 }
 
-// What two HELLOs do not agree in, and both values.
-struct Disagreement {
-  HelloMismatch what = HelloMismatch::kNone;
-  uint32_t own = 0;
-  uint32_t theirs = 0;
-};
+}  // namespace
+
 Disagreement Compare(const Hello& own, const Hello& theirs) {
   if (theirs.psn_scope != own.psn_scope) {
     return {HelloMismatch::kPsnScope, own.psn_scope, theirs.psn_scope};
@@ -44,8 +40,6 @@ Disagreement Compare(const Hello& own, const Hello& theirs) {
   }
   return {};
 }
-
-}  // namespace
 
 // ---- Saying HELLO.
 
@@ -128,7 +122,8 @@ bool Pipeline::IsOfAssociation(Instance& instance, uint32_t peer, uint32_t plane
 void Pipeline::OnHello(Instance& instance, uint32_t peer, uint32_t plane, const Hello& hello,
                        Time now) {
   Handshake& handshake = instance.handshakes[peer];
-  const HelloVerdict verdict = handshake.OnHello(hello, now, instance.numbers);
+  const bool is_pong = TakePong(instance, peer, hello, now);
+  const HelloVerdict verdict = handshake.OnHello(hello, now, instance.numbers, is_pong);
   if (verdict.stranger) {
     instance.counters.Add(Counter::kRxHelloUnverified);
     if (hello.reply_wanted) {
@@ -294,6 +289,7 @@ void Pipeline::StartOver(Instance& instance, uint32_t peer, Time now) {
     instance.counters.Add(Counter::kRxBeforeHello);
     Greet(instance, pdu.peer, now);
   } else if (pdu.rh.op == RhOp::kNack && handshake.identities().peer == 0) {
+    OnProbePong(instance, pdu.peer, pdu.plane, now);
     // It answers a probe. If it is plain, this is what it accepts next.
     PduList none;
     instance.connections[instance.ConnectionIndex(pdu.peer, pdu.plane, pdu.rh.vc)].Restart(

@@ -52,6 +52,9 @@ bool Pipeline::PollMailbox() {
       case LcoreRequestKind::kPlanes:
         WritePlanes(*request.planes);
         continue;
+      case LcoreRequestKind::kPing:
+        BeginPing(request, last_turn_);
+        continue;
     }
     mailbox_.replies.Push({.kind = request.kind,
                            .status = status,

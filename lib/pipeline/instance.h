@@ -12,6 +12,7 @@
 #include "pipeline/congestion.h"
 #include "pipeline/mailbox.h"
 #include "pipeline/params.h"
+#include "pipeline/ping.h"
 #include "pipeline/settings.h"
 #include "pipeline/snapshot.h"
 #include "stats/counters.h"
@@ -122,6 +123,7 @@ struct Instance {
   uint64_t credit_lines = 0;
   std::array<uint32_t, kConnectionStates> survey{};
   InstanceCongestion congestion;
+  Ping ping;
 
   std::array<uint32_t, kVcCount> claimed_by;  // index of the client slot
   std::array<PduList, kVcCount> unclaimed;    // accepted PDUs that wait for a client

@@ -36,6 +36,7 @@ enum class LcoreRequestKind : uint8_t {
   kSetPlane,    // `plane` of `instance`, one of several, is set `plane_admin`; shows there, too
   kSetWeight,   // `weight` of `plane` of `instance` for `peer`, or for all of them; shows there
   kPlanes,      // write planes to `planes`; has no reply but its `done`
+  kPing,        // ask `peer` of `instance` on `plane_mask`; shows in Pipeline::ping_board
 };
 
 // How an operator has set a plane.
@@ -58,6 +59,8 @@ struct LcoreRequest {
   uint32_t plane = 0;     // kSetPeerMac, kLosePeer, kSetPlane, kSetWeight
   PlaneAdmin plane_admin = PlaneAdmin::kUp;
   uint32_t weight = 1;    // kSetWeight: 1 to 65535
+  uint32_t ticket = 0;    // kPing: names the question
+  uint8_t plane_mask = 0; // kPing
   const uint32_t* queue_instances = nullptr;  // kAttach: of each queue; read before the answer
   const uint8_t* queue_vc_masks = nullptr;    // kAttach: what each may send on; nullptr: all VCs
   void* segment = nullptr;

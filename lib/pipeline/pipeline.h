@@ -2,7 +2,8 @@
 //
 // Poll is one turn of the loop. tx_path.cc tells the story of a command from ring to wire,
 // rx_path.cc the way back; acks.cc has what is sent on the transport's own account, control_pdus.cc
-// what endpoints tell each other, associations.cc how two of them get to know each other, timers.cc what happens when they do not; planes.cc says which
+// what endpoints tell each other, associations.cc how two of them get to know each other, ping.cc how
+// an operator asks for one, timers.cc what happens when they do not; planes.cc says which
 // planes may be used, failover.cc what becomes of PDUs when one dies; handover.cc has what another
 // lcore of a port receives for us. control_path.cc has what the control thread asks for,
 // settings.cc what it changes, admin.cc what an operator takes out of service. Everything but the
@@ -74,6 +75,8 @@ class Pipeline {
   uint32_t instance_count() const { return static_cast<uint32_t>(instances_.size()); }
   // How many kSetPort, kSetInstance, kSetPlane and kSetWeight have taken effect.
   uint32_t admin_done() const { return admin_done_.load(std::memory_order_acquire); }
+  // What became of the last kPing of the instance.
+  const PingBoard& ping_board(uint32_t instance) const { return instances_[instance]->ping.board; }
 
   // For tests: nothing is packed, in flight, owed or waiting to be sent.
   bool IsQuiet() const;
@@ -214,6 +217,13 @@ class Pipeline {
   void OnHandshakeTimer(Instance& instance, uint32_t peer, Time now);
   void Greet(Instance& instance, uint32_t peer, Time now);
   static uint32_t ReceiveBytes(const Instance& instance);
+
+  // ping.cc
+  void BeginPing(const LcoreRequest& request, Time now);
+  PingState AskByHand(Instance& instance, uint32_t peer, uint32_t plane, Time now);
+  bool ProbeByHand(Instance& instance, uint32_t peer, uint32_t plane, int ahead);
+  static bool TakePong(Instance& instance, uint32_t peer, const Hello& hello, Time now);
+  static void OnProbePong(Instance& instance, uint32_t peer, uint32_t plane, Time now);
 
   // timers.cc
   void OnTimer(uint32_t timer, Time now);

@@ -181,6 +181,10 @@ void Pipeline::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
     verdict = connection.OnAck(rpsn, now, params, acked);
   } else {
     instance.counters.Add(Counter::kRxNacks);
+    if (instance.ping.probe != 0) [[unlikely]] {
+      OnProbePong(instance, instance.PeerOfConnection(number), instance.PlaneOfConnection(number),
+                  now);
+    }
     verdict = connection.OnNack(rpsn, now, params, acked);
     if (connection.HasRetransmission()) WantRetransmission(instance, number);
     if (connection.lost()) [[unlikely]] ArmConnection(instance, number);

@@ -59,15 +59,18 @@ void Handshake::OnNewParams(Time now, const TransportParams& params) {
   if (deadline_ != kNever) deadline_ = std::min(deadline_, now + params.hello_timeout);
 }
 
-HelloVerdict Handshake::OnHello(const Hello& hello, Time now, SecretNumbers& numbers) {
+HelloVerdict Handshake::OnHello(const Hello& hello, Time now, SecretNumbers& numbers,
+                                bool is_pong) {
   HelloVerdict verdict;
   const bool known = peer_ != 0 && hello.identities.own == peer_;
-  verdict.verified = hello.echo == nonce_;
+  const bool answers = hello.echo == nonce_;
+  verdict.verified = answers || is_pong;
   verdict.stranger = !known && !verdict.verified;
   if (verdict.stranger) return verdict;
   heard_at_ = now;
   if (verdict.verified) {
-    nonce_ = numbers.Next();
+    // What a question of our own still waits for stays as it is.
+    if (answers) nonce_ = numbers.Next();
     speaks_hello_ = true;
     evidence_ = 0;
   }

@@ -63,7 +63,8 @@ class Handshake {
   void OnNewParams(Time now, const TransportParams& params);
 
   // A HELLO came. Where it knows us and fits, Agree follows; where it does not fit, Refuse.
-  HelloVerdict OnHello(const Hello& hello, Time now, SecretNumbers& numbers);
+  // `is_pong`: it answers a HELLO that an operator had sent, and has the nonce of that.
+  HelloVerdict OnHello(const Hello& hello, Time now, SecretNumbers& numbers, bool is_pong = false);
   // True where that is news: the peer's first PSNs are those of this HELLO.
   bool Agree();
   // It does not fit: it is asked again, with longer and longer waits.

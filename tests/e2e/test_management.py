@@ -1,10 +1,13 @@
 """The management socket: every method through suedectl, counters that match what clients sent, and
 connections that send nonsense while others go on."""
 
+import contextlib
 import json
 import os
 import pathlib
 import random
+import re
+import signal
 import socket
 import stat
 import subprocess
@@ -18,7 +21,7 @@ import e2e
 # Methods that have a test of their own below, or end the daemon.
 CHANGES = {"drain", "log.set_level", "capture.start", "capture.stop", "ports.set_admin",
            "ports.hint", "planes.drain", "planes.set_admin", "planes.set_weight", "events.wait",
-           "reg.read", "reg.write"}
+           "peers.ping", "reg.read", "reg.write"}
 SCOPES = ["total", "instance", "lcore", "port"]
 
 
@@ -99,12 +102,14 @@ def test_results_are_as_described(directory):
              "connections.list": [{}, {"unused": True, "limit": 1}],
              "planes.peers": [{}, {"limit": 1}], "config.check": [{"yaml": "name: x"}],
              "counters.get": [{"scope": scope} for scope in SCOPES],
-             "counters.delta": [{"scope": scope} for scope in SCOPES * 2]}
+             "counters.delta": [{"scope": scope} for scope in SCOPES * 2],
+             "peers.ping": None}  # of the other
     with e2e.memif_planes(2, "strict") as (directory, left, right):
         e2e.both_ways(directory, left, right, 0.2)
         server = e2e.perf_server(directory, left, "0")
         e2e.managed(left, "capture", "start", "p0", "--file", directory / "p0.pcapng")
-        for daemon in (left, right):
+        for daemon, peer in ((left, 1), (right, 0)):
+            given["peers.ping"] = [{"peer": peer}, {"peer": peer, "plane": 1, "timeout_ms": 100}]
             given["config.check"] = [{"yaml": json.dumps(daemon.config)},
                                      {"yaml": json.dumps(e2e.changed(
                                          daemon.config, {"log": {"level": "debug"}}))}]
@@ -279,9 +284,84 @@ def test_connections(pair):
     assert one["retransmissions"] == counters(left)[0]["counters"]["tx_retransmissions_total"]
     # What one will send is what the other expects.
     assert one["next_psn"] == other["expected_psn"] and other["next_psn"] == one["expected_psn"]
-    for none in (("--xpu", 5), ("--peer", 0), ("--instance", 1)):
+    for none in (("--xpu", 5), ("--instance", 1)):
         result = e2e.managed(left, "connections", "list", *none)
         assert result == {"connections": [], "more": False}
+
+
+def test_an_xpu_that_is_no_peer(pair):
+    _, left, _ = pair
+    for command in (("connections", "list", "--peer", 7), ("planes", "peers", "--peer", 7),
+                    ("planes", "set_weight", 0, 0, 0, 3, "--peer", 7), ("ping", 7)):
+        assert e2e.suedectl(left, *command, code=1) == (
+            "suedectl: no peer with XPU id 7; peers are: 1\n")
+
+
+def test_ping(pair):
+    """That a peer answers, or why it does not; and that asking disturbs nothing."""
+    directory, left, right = pair
+    before = [counters(daemon)[0]["counters"] for daemon in (left, right)]
+    text = e2e.suedectl(left, "ping", 1, "--count", 3, "--interval", 0.2)
+    lines = text.splitlines()
+    assert [re.sub(r"[\d.]+ us", "T", line) for line in lines[:3]] == [
+        f"XPU 1 from 0.0 plane 0 (p0): seq={i} time=T" for i in (1, 2, 3)], text
+    assert lines[3:5] == ["--- XPU 1 ---", "3 asked, 3 answered, 0% lost"], text
+    assert re.fullmatch(r"rtt min/avg/max = [\d.]+/[\d.]+/[\d.]+ us", lines[5]), text
+    answer, summary = map(json.loads, e2e.suedectl(right, "-j", "ping", 0, "--count",
+                                                   1).splitlines())
+    assert answer["planes"][0]["state"] == "answered" and summary["answered"] == 1
+    assert e2e.both_ways(directory, left, right, 0.3) > 100
+    for daemon, old in zip((left, right), before):
+        now = counters(daemon)[0]["counters"]
+        for name in ("peer_reset_total", "desynchronized_total", "hello_mismatch_total"):
+            assert now[name] == old[name], name
+    assert "--interval" in e2e.suedectl(left, "ping", "--help")
+    assert "interval: is not" in e2e.suedectl(left, "ping", 1, "--interval", 0, code=2)
+    e2e.suedectl(left, "ports", "set_admin", "p0", "down")
+    try:
+        assert "set down" in e2e.suedectl(left, "ping", 1, "--count", 1, code=4)
+        assert "no answer in time" in e2e.suedectl(right, "ping", 0, "--count", 1, "--timeout_ms",
+                                                   200, code=4)
+    finally:
+        e2e.suedectl(left, "ports", "set_admin", "p0", "up")
+    e2e.suedectl(left, "ping", 1, "--count", 1)
+
+
+def test_pings_are_no_flood(pair):
+    """However many ask: ten a second of an instance. And nobody else waits for them."""
+    _, left, _ = pair
+    before = counters(left)[0]["counters"]["tx_control_pdus_total"]
+    begun = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        askers = [stack.enter_context(Raw(left)) for _ in range(8)]
+        line = json.dumps({"jsonrpc": "2.0", "method": "peers.ping", "id": 1,
+                           "params": {"peer": 1}}).encode() + b"\n"
+        for asker in askers:
+            asker.socket.sendall(line * 50)
+        while time.monotonic() < begun + 2:
+            asked = time.monotonic()
+            e2e.managed(left, "version")
+            assert time.monotonic() - asked < 1
+            time.sleep(0.1)
+        sent = counters(left)[0]["counters"]["tx_control_pdus_total"] - before
+    took = time.monotonic() - begun
+    assert 10 <= sent <= 10 * took + 5, (sent, took)
+
+
+def test_ping_of_a_peer_that_does_not_agree():
+    with e2e.work_directory() as directory, contextlib.ExitStack() as stack:
+        configs = [e2e.changed(e2e.endpoint_config(directory, side,
+                                                   e2e.memif_device(directory, role)),
+                               {"transport": {"psn_scope": scope}})
+                   for side, role, scope in (("left", "server", "port"), ("right", "client", "vc"))]
+        left, right = [stack.enter_context(e2e.Daemon(directory, config)) for config in configs]
+        for daemon in (left, right):
+            daemon.wait_for_link()
+        error = e2e.suedectl(left, "ping", 1, "--count", 1, code=1)
+        assert "answers, but does not agree: transport.psn_scope is port here and vc there" in error
+        right.signal(signal.SIGSTOP)
+        assert "no answer in time" in e2e.suedectl(left, "ping", 1, "--count", 1, code=4)
+        right.signal(signal.SIGCONT)
 
 
 def test_connections_of_many_peers(directory):

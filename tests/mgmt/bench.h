@@ -44,8 +44,11 @@ class FakeEndpoint : public EndpointWithChanges {
              .pool_frames = 100, .pool_free = 90, .lcores = {5, 7}, .queue_pairs = 2}};
   }
   std::vector<PeerView> Peers() override {
-    return {{.xpu = 4, .port = "p0", .address = "198.18.0.2", .mac = "02:00:00:00:00:02"},
-            {.xpu = 5, .port = "p0", .address = "198.18.0.3", .mac = "", .resolving = true}};
+    std::vector<PeerView> all = {
+        {.xpu = 4, .port = "p0", .address = "198.18.0.2", .mac = "02:00:00:00:00:02"},
+        {.xpu = 5, .port = "p0", .address = "198.18.0.3", .mac = "", .resolving = true}};
+    for (uint32_t i = 0; i < further_peers; ++i) all.push_back({.xpu = 100 + i, .port = "p0"});
+    return all;
   }
   std::vector<ClientView> Clients() override {
     return {{.id = 1, .pid = 42, .uid = 1000, .queues = 2, .state = "open"}};
@@ -166,6 +169,7 @@ class FakeEndpoint : public EndpointWithChanges {
   uint64_t counter = 10;
   LogLevelView level = LogLevelView::kInfo;
   int drains = 0;
+  uint32_t further_peers = 0;
   Fd captured;
 };
 

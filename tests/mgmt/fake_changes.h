@@ -1,4 +1,5 @@
 // The part of an invented endpoint that is changed: a configuration of one line, and two registers.
+// And that it can be told what a peer answers.
 #ifndef SUEDE_TESTS_MGMT_FAKE_CHANGES_H_
 #define SUEDE_TESTS_MGMT_FAKE_CHANGES_H_
 
@@ -67,6 +68,23 @@ class EndpointWithChanges : public EndpointView {
     };
   }
 
+  // Answers the third time that it is asked, or at the last moment.
+  absl::StatusOr<PingQuestion> Ping(const PingQuery& query) override {
+    if (query.plane == 3) return absl::NotFoundError("no such plane");
+    ++pings;
+    return [this, query, asked = 0](
+               bool is_last) mutable -> std::optional<absl::StatusOr<PingView>> {
+      if (!is_last && (pong_never || ++asked < 3)) return std::nullopt;
+      PingView view{.xpu = query.xpu.value_or(3), .instance = query.instance.value_or(1),
+                    .peer = query.peer, .planes = {pong}};
+      if (is_last) view.planes[0] = {.port = "p0", .state = "no_answer"};
+      return view;
+    };
+  }
+
+  int pings = 0;
+  bool pong_never = false;
+  PlanePingView pong{.plane = 0, .port = "p0", .state = "answered", .rtt_ns = 12'300};
   std::string config = "version: 1\nname: left\n";
   uint64_t rw = 5;
 };

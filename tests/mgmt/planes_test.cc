@@ -75,8 +75,8 @@ TEST_F(PlaneMethodsTest, WeightsAreOfOnePeerOrOfAll) {
             R"({"xpu":3,"instance":1,"plane":1,"peer":null,"weight":65535})");
   EXPECT_EQ(endpoint_.weight, 65535u);
   EXPECT_EQ(endpoint_.weight_of_peer, 0u);
-  EXPECT_EQ(Dump(Result("planes.set_weight", R"([3,1,1,1,9])")),
-            R"({"xpu":3,"instance":1,"plane":1,"peer":9,"weight":1})");
+  EXPECT_EQ(Dump(Result("planes.set_weight", R"([3,1,1,1,5])")),
+            R"({"xpu":3,"instance":1,"plane":1,"peer":5,"weight":1})");
   EXPECT_EQ(endpoint_.weight_of_peer, 1u);
   EXPECT_EQ(Dump(Result("planes.set_weight", R"([3,1,1,"default"])")),
             R"({"xpu":3,"instance":1,"plane":1,"peer":null,"weight":400})");

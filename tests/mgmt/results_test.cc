@@ -163,6 +163,11 @@ TEST_F(AnswersTest, OfEveryMethodAreAsDeclared) {
   bench_.endpoint.file_prefix = "";
   Call("ports.hint", R"(["p0"])");
   Call("planes.peers", R"({"limit":1})");
+  Call("peers.ping", "[4]");
+  bench_.endpoint.pong.disagrees = "sessions";
+  Call("peers.ping", "[4, 3, 1]");
+  bench_.endpoint.pong_never = true;
+  Call("peers.ping", R"({"peer":4,"timeout_ms":1})");
   for (const char* admin : {"up", "drain", "down"}) {
     Call("planes.set_admin", R"([3, 1, 1, ")" + std::string(admin) + "\"]");
     Call("planes.list");

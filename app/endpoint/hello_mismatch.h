@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a peer's HELLO does not agree in, as operators know it.
+#ifndef SUEDE_APP_ENDPOINT_HELLO_MISMATCH_H_
+#define SUEDE_APP_ENDPOINT_HELLO_MISMATCH_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "control/config_change.h"
+#include "pipeline/mailbox.h"
+
+namespace suede {
+
+// The key of the configuration.
+inline std::string_view KeyOf(HelloMismatch what) {
+  switch (what) {
+    case HelloMismatch::kPsnScope: return "transport.psn_scope";
+    case HelloMismatch::kWindowPdus: return "transport.window_pdus";
+    case HelloMismatch::kSessions: return "sessions";
+    case HelloMismatch::kPackLimitBytes:
+    case HelloMismatch::kNone: break;
+  }
+  return "packing.limit_bytes";
+}
+
+// A value as the configuration writes it: some are names.
+inline std::string ValueOf(std::string_view key, uint32_t value) {
+  return ConfigText(key, value).value_or(StrCat(value));
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_HELLO_MISMATCH_H_

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks a peer, by its lcore, whether it is there.
+#ifndef SUEDE_APP_ENDPOINT_PEER_PING_H_
+#define SUEDE_APP_ENDPOINT_PEER_PING_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "endpoint/endpoint.h"
+#include "mgmt/allowance.h"
+#include "mgmt/peer_view.h"
+
+namespace suede {
+
+// Whose turn it is: an instance has one question at a time, and each so many a second. Outlives the
+// questions. Control thread only.
+class PingDesk {
+ public:
+  static constexpr int64_t kPerSecond = 10;      // of an instance
+  static constexpr int64_t kPerSecondAll = 100;  // of all
+
+  explicit PingDesk(Endpoint* endpoint)
+      : endpoint_(endpoint), places_(endpoint->config().instances.size()) {}
+
+  // The instance and the planes that the query means.
+  absl::StatusOr<PeerAskView::PingQuestion> Begin(const PingQuery& query);
+
+ private:
+  friend class PeerPing;
+  struct Place {
+    bool taken = false;
+    uint32_t ticket = 0;
+    Allowance allowance;
+  };
+  Endpoint* const endpoint_;
+  std::vector<Place> places_;  // as Config::instances
+  Allowance all_;
+};
+
+// One question. Control thread only.
+class PeerPing {
+ public:
+  // `peer`: index into the instance's peers.
+  PeerPing(PingDesk* desk, uint32_t instance, uint32_t peer, uint8_t planes)
+      : desk_(desk), instance_(instance), peer_(peer), planes_(planes) {}
+  ~PeerPing() {
+    if (asked_) desk_->places_[instance_].taken = false;
+  }
+  PeerPing(const PeerPing&) = delete;
+  PeerPing& operator=(const PeerPing&) = delete;
+
+  std::optional<absl::StatusOr<PingView>> Poll(bool is_last);
+
+ private:
+  bool Ask();
+  const PingBoard& board() const;
+  bool IsOver() const;
+  PingView View() const;
+
+  PingDesk* const desk_;
+  const uint32_t instance_;
+  const uint32_t peer_;
+  const uint8_t planes_;  // a mask
+  bool asked_ = false;    // it is this one's turn, and the lcore has been told
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_PEER_PING_H_

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suedectl/ping_command.h"
+
+#include <signal.h>
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <string_view>
+
+#include "absl/strings/numbers.h"
+#include "base/text.h"
+#include "suedectl/command_line.h"
+
+namespace suede::ctl {
+namespace {
+
+constexpr double kLeastInterval = 0.1;
+constexpr double kMostInterval = 3600;
+
+std::atomic<bool> interrupted{false};
+
+// Lets whoever has had enough see the summary. A second time it ends the program.
+class InterruptGuard {
+ public:
+  InterruptGuard() {
+    interrupted = false;
+    struct sigaction action {};
+    action.sa_handler = [](int) { interrupted = true; };
+    action.sa_flags = SA_RESETHAND;
+    sigaction(SIGINT, &action, &before_);
+  }
+  ~InterruptGuard() { sigaction(SIGINT, &before_, nullptr); }
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  struct sigaction before_ {};
+};
+
+// What a daemon sent is believed as little as what anybody else does.
+std::string TextOf(const Json& object, const char* name) {
+  const auto member = object.find(name);
+  return member != object.end() && member->is_string() ? member->get<std::string>() : "";
+}
+std::string NumberOf(const Json& object, const char* name) {
+  const auto member = object.find(name);
+  return member != object.end() && member->is_number() ? Dump(*member) : "?";
+}
+
+std::string Fixed(double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.1f", value);
+  return text;
+}
+
+std::string_view ReasonOf(std::string_view state) {
+  if (state == "no_link") return "no link";
+  if (state == "no_mac") return "its MAC address is not resolved";
+  if (state == "down") return "port, plane or instance is set down";
+  if (state == "no_room") return "the port takes no frame";
+  return "no answer in time";
+}
+
+std::string_view RemarkOn(std::string_view state) {
+  if (state == "probe_answered") return " (answers a probe, and speaks no HELLO so far)";
+  if (state == "acknowledges") return " (not asked: it acknowledges what is in flight)";
+  return "";
+}
+
+double NowS() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void SleepUntil(double at_s) {
+  while (!interrupted) {
+    const double rest = at_s - NowS();
+    if (rest <= 0) return;
+    timespec time{.tv_sec = static_cast<time_t>(rest), .tv_nsec = 0};
+    time.tv_nsec = static_cast<int64_t>((rest - static_cast<double>(time.tv_sec)) * 1e9);
+    nanosleep(&time, nullptr);
+  }
+}
+
+absl::StatusOr<double> IntervalIn(const ForeignJson& params) {
+  if (!params.contains("interval")) return 1.0;
+  const ForeignJson& given = params["interval"];
+  double value = 0;
+  if (given.is_string() && absl::SimpleAtod(given.get<std::string>(), &value) &&
+      value >= kLeastInterval && value <= kMostInterval) {
+    return value;
+  }
+  return absl::InvalidArgumentError(StrCat("interval: is not 0.1 to 3600; give seconds"));
+}
+
+}  // namespace
+
+std::string PingTally::TakePlane(const Json& plane) {
+  ++asked_;
+  const std::string state = TextOf(plane, "state");
+  const auto rtt = plane.find("rtt_us");
+  if (rtt == plane.end() || !rtt->is_number()) {
+    last_reason_ = ReasonOf(state);
+    return last_reason_;
+  }
+  const double us = rtt->get<double>();
+  least_us_ = answered_ == 0 ? us : std::min(least_us_, us);
+  most_us_ = std::max(most_us_, us);
+  sum_us_ += us;
+  ++answered_;
+  std::string line = StrCat("time=", Fixed(us), " us", RemarkOn(state));
+  disagreement_.clear();
+  if (const std::string key = TextOf(plane, "disagrees"); !key.empty()) {
+    disagreement_ = StrCat(key, " is ", TextOf(plane, "own"), " here and ",
+                           TextOf(plane, "theirs"), " there");
+    StrAppend(&line, ", but does not agree: ", disagreement_);
+  }
+  return line;
+}
+
+std::string PingTally::Take(const Json& result, uint64_t sequence) {
+  std::string lines;
+  const auto planes = result.find("planes");
+  if (planes == result.end() || !planes->is_array()) return lines;
+  for (const Json& plane : *planes) {
+    if (!plane.is_object()) continue;
+    StrAppend(&lines, "XPU ", NumberOf(result, "peer"), " from ", NumberOf(result, "xpu"), ".",
+              NumberOf(result, "instance"), " plane ", NumberOf(plane, "plane"), " (",
+              TextOf(plane, "port"), "): seq=", sequence, " ", TakePlane(plane), "\n");
+  }
+  return lines;
+}
+
+std::string PingTally::Summary(uint64_t peer) const {
+  const uint64_t lost = asked_ == 0 ? 0 : (asked_ - answered_) * 100 / asked_;
+  std::string text = StrCat("--- XPU ", peer, " ---\n", asked_, " asked, ", answered_, " answered, ",
+                            lost, "% lost\n");
+  if (answered_ == 0) return text;
+  StrAppend(&text, "rtt min/avg/max = ", Fixed(least_us_), "/",
+            Fixed(sum_us_ / static_cast<double>(answered_)), "/", Fixed(most_us_), " us\n");
+  return text;
+}
+
+Json PingTally::ToJson() const {
+  const bool any = answered_ != 0;
+  return Json{{"asked", asked_},
+              {"answered", answered_},
+              {"rtt_min_us", any ? Json(least_us_) : Json()},
+              {"rtt_avg_us", any ? Json(sum_us_ / static_cast<double>(answered_)) : Json()},
+              {"rtt_max_us", any ? Json(most_us_) : Json()}};
+}
+
+absl::Status PingTally::End(uint64_t peer) const {
+  if (answered_ == 0) {
+    return absl::UnavailableError(StrCat("XPU ", peer, " did not answer: ", last_reason_));
+  }
+  if (!disagreement_.empty()) {
+    return absl::AbortedError(StrCat("XPU ", peer, " answers, but does not agree: ", disagreement_,
+                                     "; give both ends the same"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunPing(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags, FILE* out,
+                     FILE*) {
+  const absl::StatusOr<double> interval = IntervalIn(params);
+  if (!interval.ok()) return interval.status();
+  const uint64_t count = params.contains("count") ? params["count"].get<uint64_t>() : 4;
+  const uint64_t peer = params["peer"].get<uint64_t>();
+  ForeignJson request = params;
+  request.erase("count");
+  request.erase("interval");
+  const InterruptGuard guard;
+  PingTally tally;
+  for (uint64_t sequence = 1;; ++sequence) {
+    const double begun = NowS();
+    const absl::StatusOr<Json> result = daemon.Call("peers.ping", request);
+    if (!result.ok()) return result.status();
+    const std::string lines = tally.Take(*result, sequence);
+    std::fputs(flags.json ? (Dump(*result) + "\n").c_str() : lines.c_str(), out);
+    if (std::fflush(out) != 0) return absl::AbortedError("the output takes no more");
+    if (sequence == count || interrupted) break;
+    SleepUntil(begun + *interval);
+    if (interrupted) break;
+  }
+  std::fputs(flags.json ? (Dump(tally.ToJson()) + "\n").c_str() : tally.Summary(peer).c_str(), out);
+  std::fflush(out);
+  return tally.End(peer);
+}
+
+}  // namespace suede::ctl

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// suedectl ping (docs/management.md).
+#ifndef SUEDE_SUEDECTL_PING_COMMAND_H_
+#define SUEDE_SUEDECTL_PING_COMMAND_H_
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "suedectl/daemon_command.h"
+
+namespace suede::ctl {
+
+absl::Status RunPing(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags, FILE* out,
+                     FILE* err);
+
+// What the answers of peers.ping came to.
+class PingTally {
+ public:
+  // Takes the answer to the question `sequence`. Lines for people: one for each plane.
+  std::string Take(const Json& result, uint64_t sequence);
+  // For people, and as JSON.
+  std::string Summary(uint64_t peer) const;
+  Json ToJson() const;
+  // OK; UNAVAILABLE where nothing ever answered, ABORTED where the peer does not agree.
+  absl::Status End(uint64_t peer) const;
+
+ private:
+  std::string TakePlane(const Json& plane);
+
+  uint64_t asked_ = 0;
+  uint64_t answered_ = 0;
+  double least_us_ = 0;
+  double most_us_ = 0;
+  double sum_us_ = 0;
+  std::string last_reason_ = "it was not asked";  // why the last one was not answered
+  std::string disagreement_;  // of the last answer; empty: none
+};
+
+}  // namespace suede::ctl
+
+#endif  // SUEDE_SUEDECTL_PING_COMMAND_H_
