@@ -160,6 +160,9 @@ class Client:
         self._library.suede_flush(self._queue)
         return result
 
+    def reset(self):
+        return self._library.suede_reset_queue(self._queue)
+
     def completions(self):
         """Tag to status of those that are there; a negative errno where none will come."""
         out = (Completion * 64)()

@@ -1,7 +1,9 @@
 // A client that means ill: scribbles its segment, lies about its rings, resets and comes again.
 //
-//   hostile_client SOCKET SECONDS SEED QUEUES
+//   hostile_client SOCKET SECONDS SEED QUEUES [any|gag|reset]
 //
+// gag: does nothing but take away from the daemon how it wakes us, and wait. reset: nothing but reset
+// its queues, with something in them, as fast as it can.
 // Speaks docs/client-protocol.md by itself. Prints what it did; exit code 0 unless it never got a
 // segment.
 #include <fcntl.h>
@@ -104,6 +106,19 @@ class Villain {
     if (peer_ >= 0) close(peer_);
   }
 
+  // Has records that are right and lead nowhere taken, and resets the queue that they are in, again and
+  // again: what the daemon answers is read as it comes.
+  void ResetAll(Connection& c) {
+    for (uint32_t queue = 0; queue < queues_; ++queue) {
+      SendNonsense(c);
+      protocol::Reset reset;
+      reset.queue = queue;
+      send(c.socket, &reset, sizeof reset, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    protocol::Reply reply;
+    while (recv(c.socket, &reply, sizeof reply, MSG_DONTWAIT) > 0) ++replies;
+  }
+
   // Does one mean thing.
   void Act(Connection& c) {
     switch (random_() % 10) {
@@ -131,6 +146,26 @@ class Villain {
     send(c.socket, &access, sizeof access, MSG_NOSIGNAL | MSG_DONTWAIT);
     protocol::Reply reply;
     while (recv(c.socket, &reply, sizeof reply, MSG_DONTWAIT) > 0) ++replies;
+  }
+
+  // Does to the shared descriptions what their flags and positions permit, and waits: a daemon that
+  // writes there as it used to would sleep.
+  void Gag(Connection& c) {
+    for (const int fd : {c.signal, c.socket, c.memory}) {
+      fcntl(fd, F_SETFL, random_() % 2 == 0 ? O_ASYNC | O_APPEND : 0);
+    }
+    lseek(c.memory, static_cast<off_t>(random_()), SEEK_SET);
+    const uint64_t most = ~uint64_t{1};
+    if (send(c.signal, &most, sizeof most, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == ENOTSOCK) {
+      fcntl(c.signal, F_SETFL, O_NONBLOCK);
+      static_cast<void>(!write(c.signal, &most, sizeof most));
+      fcntl(c.signal, F_SETFL, 0);
+    }
+    if (random_() % 16 == 0) shutdown(c.signal, SHUT_RDWR);
+    protocol::Wait wait;
+    wait.completion_queues = wait.credit_queues = wait.rx_vcs = ~0u;
+    for (uint32_t& position : wait.completion) position = static_cast<uint32_t>(random_());
+    for (int i = 0; i < 20; ++i) send(c.socket, &wait, sizeof wait, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
 
   uint64_t replies = 0;
@@ -180,26 +215,6 @@ class Villain {
     if (ftruncate(c.memory, 0) == 0) std::puts("the segment could be cut off");
   }
 
-  // Does to the shared descriptions what their flags and positions permit, and waits: a daemon that
-  // writes there as it used to would sleep.
-  void Gag(Connection& c) {
-    for (const int fd : {c.signal, c.socket, c.memory}) {
-      fcntl(fd, F_SETFL, random_() % 2 == 0 ? O_ASYNC | O_APPEND : 0);
-    }
-    lseek(c.memory, static_cast<off_t>(random_()), SEEK_SET);
-    const uint64_t most = ~uint64_t{1};
-    if (send(c.signal, &most, sizeof most, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == ENOTSOCK) {
-      fcntl(c.signal, F_SETFL, O_NONBLOCK);
-      static_cast<void>(!write(c.signal, &most, sizeof most));
-      fcntl(c.signal, F_SETFL, 0);
-    }
-    if (random_() % 16 == 0) shutdown(c.signal, SHUT_RDWR);
-    protocol::Wait wait;
-    wait.completion_queues = wait.credit_queues = wait.rx_vcs = ~0u;
-    for (uint32_t& position : wait.completion) position = static_cast<uint32_t>(random_());
-    for (int i = 0; i < 20; ++i) send(c.socket, &wait, sizeof wait, MSG_NOSIGNAL | MSG_DONTWAIT);
-  }
-
   // A TCP socket that sleeps in its last close, which is the daemon's.
   void SendDescriptor(Connection& c) {
     if (random_() % 64 != 0) return;
@@ -242,7 +257,8 @@ class Villain {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) return 2;
+  if (argc != 5 && argc != 6) return 2;
+  const std::string_view act = argc == 6 ? argv[5] : "any";
   const double seconds = std::atof(argv[2]);
   const uint64_t seed = std::strtoull(argv[3], nullptr, 10);
   const auto queues = static_cast<uint32_t>(std::atoi(argv[4]));
@@ -261,8 +277,15 @@ int main(int argc, char** argv) {
     auto next_request = Clock::now();
     const auto leave = Clock::now() + std::chrono::milliseconds(700);
     while (Clock::now() < std::min(end, leave)) {
-      villain.Act(connection);
+      if (act == "gag") {
+        villain.Gag(connection);
+      } else if (act == "reset") {
+        villain.ResetAll(connection);
+      } else {
+        villain.Act(connection);
+      }
       ++acts;
+      if (act != "any") continue;
       if (Clock::now() < next_request) continue;
       villain.Request(connection);
       next_request = Clock::now() + std::chrono::milliseconds(5);

@@ -59,5 +59,30 @@ def namespaces(mtu, bridge=False):
             subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True, timeout=10)
 
 
+@contextlib.contextmanager
+def segment(count, mtu):
+    """As many namespaces with an interface each, all on one bridge. Yields (prefix, interface) of each."""
+    tag = secrets.token_hex(3)
+    names = [f"suede-{tag}-{i}" for i in range(count + 1)]
+    interfaces = [f"sv{tag}{i}" for i in range(count)]
+    try:
+        for name in names:
+            ip("netns", "add", name)
+        ip("-n", names[-1], "link", "add", "br0", "type", "bridge")
+        ip("-n", names[-1], "link", "set", "br0", "mtu", mtu, "up")
+        for name, interface in zip(names, interfaces):
+            far = interface + "x"
+            ip("-n", name, "link", "add", interface, "type", "veth", "peer", "name", far, "netns",
+               names[-1])
+            ip("-n", names[-1], "link", "set", far, "mtu", mtu, "master", "br0")
+            ip("-n", names[-1], "link", "set", far, "up")
+            ip("-n", name, "link", "set", interface, "mtu", mtu, "up")
+        yield [(["ip", "netns", "exec", name], interface)
+               for name, interface in zip(names, interfaces)]
+    finally:
+        for name in names:
+            subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True, timeout=10)
+
+
 def af_packet(interface, framesz=2048):
     return f"net_af_packet0,iface={interface},framesz={framesz},blocksz=65536,framecnt=512"

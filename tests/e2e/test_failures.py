@@ -13,6 +13,7 @@ import pytest
 
 import client
 import e2e
+import links
 
 HOSTILE_S = float(os.environ.get("SUEDE_HOSTILE_SECONDS", "5"))
 
@@ -264,6 +265,248 @@ def test_hostile_client(hostile_client):
             assert daemon.running(), daemon.report()
         assert e2e.both_ways(directory, left, right, 0.5) > 100
         assert left.terminate() == 0 and right.terminate() == 0
+
+
+def attack(directory, program, daemon, act, count=2):
+    """Villains that do one thing only, until their time is over."""
+    villains = [e2e.Process(directory, f"{act}-{i}",
+                            [program, daemon.socket, HOSTILE_S, 1000 * i + 1, 1 + i, act]).start()
+                for i in range(count)]
+    try:
+        while any(villain.running() for villain in villains):
+            daemon.counters()  # its control thread answers throughout
+            time.sleep(0.2)
+        for villain in villains:
+            villain.expect(0, HOSTILE_S + 30)
+    finally:
+        for villain in villains:
+            villain.kill()
+
+
+@pytest.mark.limit(240)
+def test_client_that_stops_up_what_wakes_it(hostile_client):
+    """It makes the descriptor block by which the daemon wakes it, fills that, and asks to be woken."""
+    with e2e.memif_pair() as (directory, left, right), \
+            client.Client(left.socket) as other:
+        with undisturbed_traffic(directory, left, right, HOSTILE_S + 2):
+            attack(directory, hostile_client, left, "gag")
+        # Others are woken still, and at once.
+        begun = time.monotonic()
+        assert other.complete(other.send_all(1, 4, first=1), 10)
+        assert time.monotonic() - begun < 5
+        assert left.terminate() == 0 and right.terminate() == 0
+
+
+@pytest.mark.limit(240)
+def test_client_that_resets_in_a_loop(hostile_client):
+    """Its queues have nonsense in them each time; or commands that are on their way."""
+    script = ("import sys, time; sys.path.insert(0, sys.argv[1])\n"
+              "import client, errno\n"
+              "c = client.Client(sys.argv[2]); end = time.monotonic() + float(sys.argv[3])\n"
+              "count = 0\n"
+              "while time.monotonic() < end:\n"
+              "    for tag in range(50): c.send(1, 3, tag, b'x' * 64)\n"
+              "    assert c.reset() == 0, c.error()\n"
+              "    while c.completions(): pass\n"
+              "    count += 1\n"
+              "assert count > 20, count\n"
+              "tag = 1000\n"
+              "while (result := c.send(1, 3, tag, b'last')) == -errno.EAGAIN:\n"
+              "    c.completions(), time.sleep(0.001)\n"
+              "assert result == 0, (result, c.states(), c.error())\n"
+              "assert c.complete([tag], 20)[tag] == 0\n")
+    with e2e.memif_pair({"transport": {"psn_scope": "vc"}}) as (directory, left, right), \
+            contextlib.ExitStack() as stack:
+        receiver = stack.enter_context(client.Client(right.socket))
+        receiver.claim(1, 1 << 3)
+        stop = threading.Event()
+        taker = threading.Thread(target=take_all, args=(receiver, 3, stop))
+        taker.start()
+        stack.callback(taker.join)
+        stack.callback(stop.set)
+        with undisturbed_traffic(directory, left, right, HOSTILE_S + 3):
+            with e2e.Process(directory, "resetting", ["/usr/bin/python3", "-c", script,
+                                                      e2e.ROOT / "tests/e2e", left.socket,
+                                                      HOSTILE_S]) as resetting:
+                attack(directory, hostile_client, left, "reset")
+                resetting.expect(0, HOSTILE_S + 30)
+        # What it had in its queues is nowhere any more: all credit, and all frames.
+        e2e.wait_until(lambda: e2e.managed(left, "queues", "list")["queues"] == [], 10,
+                       "no queue to be left")
+        port, = e2e.managed(left, "ports", "list")["ports"]
+        assert port["pool_free"] > port["pool_frames"] / 2, port
+        stop.set()
+        taker.join()
+
+
+def take_all(receiver, vc, stop):
+    while not stop.is_set():
+        if not receiver.receive(vc):
+            time.sleep(0.001)
+
+
+@pytest.mark.limit(240)
+def test_flood_to_a_vc_that_nobody_claims():
+    """It costs the receiver what may wait unclaimed, and the others nothing."""
+    most = 64
+    changes = {"transport": {"psn_scope": "vc"}, "clients": {"unclaimed_pdus": most},
+               "management": {"http_address": "127.0.0.1:0"}}
+    with e2e.memif_pair(changes) as (directory, left, right), contextlib.ExitStack() as stack:
+        floods = [stack.enter_context(client.Client(left.socket)) for _ in range(3)]
+        with undisturbed_traffic(directory, left, right, HOSTILE_S + 2):
+            end = time.monotonic() + HOSTILE_S
+            tag = 0
+            while time.monotonic() < end:
+                for flood in floods:
+                    for _ in range(100):
+                        tag += 1
+                        flood.send(1, 3, tag, bytes(200))
+                assert right.running(), right.report()
+                time.sleep(0.01)
+            gauges = [line for line in metrics_of(right)
+                      if line.startswith("suede_unclaimed_pdus{")]
+            assert gauges and sum(float(line.split()[-1]) for line in gauges) <= most, gauges
+            assert right.counters()["rx_drop_not_ready_total"] > 0
+        # Who claims it gets what waits, and what comes.
+        receiver = stack.enter_context(client.Client(right.socket))
+        receiver.claim(1, 1 << 3)
+        got = []
+        e2e.wait_until(lambda: got.extend(receiver.receive(3)) or len(got) > 2 * most, 20,
+                       "what was sent before the claim")
+
+
+def metrics_of(daemon):
+    import urllib.request
+    address = e2e.managed(daemon, "version")["http"]
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as page:
+        return page.read().decode().splitlines()
+
+
+def delivered(sender, peer, tag):
+    assert sender.send(peer, 0, tag, b"are you there") == 0, sender.error()
+    return sender.complete([tag], 20)[tag] == client.STATUS_OK
+
+
+@pytest.mark.limit(240)
+def test_two_daemons_with_one_xpu_id():
+    """For a moment there is another with the genuine one's configuration, addresses and all. Then the
+    genuine one goes on, and neither it nor its peer was restarted."""
+    with links.segment(3, 2088) as ends, e2e.work_directory() as directory, \
+            contextlib.ExitStack() as stack:
+        daemons = []
+        for (prefix, interface), side, name in zip(ends, ("left", "right", "right"),
+                                                   ("left", "right", "twin")):
+            config = e2e.endpoint_config(directory, side, links.af_packet(interface, 4096))
+            config["name"] = config["name"].replace(side, name)
+            config["clients"]["socket"] = str(directory / f"{name}.sock")
+            config["management"]["socket"] = str(directory / f"{name}-management.sock")
+            config["transport"] = {"rto_initial_us": 20000, "rto_min_us": 20000}
+            daemons.append(e2e.Daemon(directory, config, prefix))
+        left, right, twin = daemons
+        for daemon in (left, right):
+            stack.enter_context(daemon)
+        a, b = [stack.enter_context(client.Client(d.socket)) for d in (left, right)]
+        a.claim(0)
+        b.claim(1)
+        assert delivered(a, 1, 1) and delivered(b, 0, 1)
+        with twin:
+            c = stack.enter_context(client.Client(twin.socket))
+            c.claim(1)
+            end = time.monotonic() + HOSTILE_S
+            tag = 10
+            while time.monotonic() < end:
+                # All three speak: whatever comes of it has a status.
+                for sender, peer in ((a, 1), (b, 0), (c, 0)):
+                    sender.send(peer, 0, tag, b"who are you")
+                tag += 1
+                for one in (a, b, c):
+                    one.completions()
+                    one.receive(0)
+                time.sleep(0.02)
+        pids = [daemon.pid for daemon in (left, right)]
+        tag = 1_000_000
+
+        def agree_again():
+            nonlocal tag
+            tag += 1
+            return delivered(a, 1, tag) and delivered(b, 0, tag)
+
+        begun = time.monotonic()
+        e2e.wait_until(agree_again, 20, "the genuine ones to be in step")
+        assert time.monotonic() - begun < 10
+        assert all(delivered(a, 1, 2_000_000 + i) and delivered(b, 0, 2_000_000 + i)
+                   for i in range(50))
+        assert pids == [daemon.pid for daemon in (left, right)]
+        assert left.running() and right.running()
+        got = b.receive(0)
+        assert (0, b"are you there") in got
+
+
+CLOCK_SHIM = r"""
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static long Shift(void) { const char* text = getenv("SHIFT_S"); return text ? atol(text) : 0; }
+int clock_gettime(clockid_t id, struct timespec* now) {
+  const int result = (int)syscall(SYS_clock_gettime, id, now);
+  if (result == 0 && (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)) now->tv_sec += Shift();
+  return result;
+}
+time_t time(time_t* out) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  if (out) *out = now.tv_sec;
+  return now.tv_sec;
+}
+int gettimeofday(struct timeval* out, void* zone) {
+  struct timespec now;
+  (void)zone;
+  clock_gettime(CLOCK_REALTIME, &now);
+  out->tv_sec = now.tv_sec;
+  out->tv_usec = now.tv_nsec / 1000;
+  return 0;
+}
+"""
+
+
+@pytest.mark.limit(240)
+def test_clock_that_was_set_back_before_a_restart(tmp_path):
+    """A boot is told from another by being another, not by being later."""
+    (tmp_path / "shim.c").write_text(CLOCK_SHIM)
+    shim = tmp_path / "shim.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", tmp_path / "shim.c", "-o", shim], check=True,
+                   timeout=60)
+    with e2e.memif_pair() as (directory, left, right), contextlib.ExitStack() as stack:
+        sender = stack.enter_context(client.Client(left.socket))
+        assert delivered(sender, 1, 1)
+        daemon = right
+        for restart, shift in enumerate((-60, -86400, 3600, 0)):
+            # Some of it is under way.
+            under_way = sender.send_all(1, 8, first=1000 * (restart + 1))
+            daemon.kill()
+            daemon = stack.enter_context(e2e.Daemon(
+                directory, right.config,
+                ["/usr/bin/env", f"LD_PRELOAD={shim}", f"SHIFT_S={shift}"]))
+            if shift:
+                year = time.strftime("%Y-%m-%dT%H", time.gmtime(time.time() + shift))
+                event = e2e.managed(daemon, "events", "list")["events"][0]["time"]
+                assert abs(time.time() + shift - seconds_of(event)) < 30, (year, event)
+            sender.complete(under_way, 30)
+            begun = time.monotonic()
+            e2e.wait_until(lambda: delivered(sender, 1, secrets.randbits(40)), 20,
+                           f"the peer whose clock was moved by {shift} s")
+            assert time.monotonic() - begun < 5
+            back = stack.enter_context(client.Client(daemon.socket))
+            assert delivered(back, 0, 5)
+        assert left.running()
+
+
+def seconds_of(text):
+    import datetime
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
 def test_peer_that_sends_garbage_is_ignored():
