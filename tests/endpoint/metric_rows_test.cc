@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -14,9 +17,9 @@ namespace {
 
 const std::string kPage = SUEDE_SOURCE_DIR "/docs/metrics.md";
 
-std::string Contents() {
+std::string Contents(const std::string& page = kPage) {
   std::ostringstream text;
-  text << std::ifstream(kPage).rdbuf();
+  text << std::ifstream(page).rdbuf();
   return text.str();
 }
 
@@ -53,6 +56,53 @@ TEST(MetricRowsTest, NamesAreUniqueAndAsPrometheusWantsThem) {
       EXPECT_EQ(row.sentence.find_first_of("\n\\|"), std::string::npos) << row.name;
     }
   }
+}
+
+// Names of `suedectl counters get` that stand in backquotes, and are none.
+std::string Unknown(const std::string& text) {
+  const std::string page = Contents();
+  static const std::regex kName("`([a-z][a-z0-9_]*_total)`");
+  static const std::regex kDrop("((?:mgmt_)?[rt]x)_drop_([a-z_]+)_total");
+  std::string unknown;
+  for (std::sregex_iterator at(text.begin(), text.end(), kName), end; at != end; ++at) {
+    const std::string name = (*at)[1];
+    std::smatch drop;
+    const std::string row = std::regex_match(name, drop, kDrop)
+                                ? "| `suede_" + drop.str(1) + "_drops_total` | `" + drop.str(2) + "` |"
+                            : name.starts_with("suede_") ? "| `" + name + "` |"
+                                                         : "| `suede_" + name + "` |";
+    if (page.find(row) == std::string::npos) unknown += name + " ";
+  }
+  return unknown;
+}
+
+TEST(MetricRowsTest, CountersThatOtherPagesNameExist) {
+  int pages = 0;
+  for (const auto& file : std::filesystem::directory_iterator(SUEDE_SOURCE_DIR "/docs")) {
+    if (file.path().extension() != ".md") continue;
+    ++pages;
+    EXPECT_EQ(Unknown(Contents(file.path())), "") << file.path();
+  }
+  EXPECT_GT(pages, 10);
+  EXPECT_EQ(Unknown("`rx_drop_nothing_total` `peer_reset_total` `nonsense_total`"),
+            "rx_drop_nothing_total nonsense_total ");
+}
+
+// What a neighbour can do is seen somewhere: each row of that table names a counter.
+TEST(MetricRowsTest, WhatANeighbourDoesIsCounted) {
+  std::istringstream page(Contents(SUEDE_SOURCE_DIR "/docs/security.md"));
+  std::string line;
+  int rows = 0;
+  for (bool in_table = false; std::getline(page, line);) {
+    if (line.starts_with("| frame |")) in_table = true;
+    else if (!line.starts_with("|")) in_table = false;
+    else if (in_table && !line.starts_with("|---")) {
+      ++rows;
+      EXPECT_NE(line.rfind("_total`"), std::string::npos) << line;
+      EXPECT_EQ(std::count(line.begin(), line.end(), '|'), 5) << line;
+    }
+  }
+  EXPECT_GT(rows, 10);
 }
 
 }  // namespace
