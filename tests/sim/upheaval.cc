@@ -264,4 +264,16 @@ void World::ChangeSettings() {
   }
 }
 
+// On every second seed operators ask whether peers are there, all the time: nobody may notice.
+void World::Ping() {
+  if (!is_pinged_ || now_ < next_ping_) return;
+  next_ping_ = now_ + ping_dice_.Up(std::chrono::milliseconds(2));
+  Host& host = *hosts_[ping_dice_.Below(hosts_.size())];
+  const auto peer = static_cast<uint32_t>(ping_dice_.Below(hosts_.size()));
+  const auto mask = static_cast<uint8_t>(ping_dice_.Below(16));
+  if (!host.alive()) return;
+  host.pipeline().mailbox().requests.Push(
+      {.kind = LcoreRequestKind::kPing, .peer = peer, .ticket = ++pings_, .plane_mask = mask});
+}
+
 }  // namespace suede

@@ -29,7 +29,9 @@ World::World(uint64_t seed, const WorldOptions& options)
                            options.paths.ordering == Ordering::kStrict,
                .gaps = MayGiveUp() || options.attack.time != Duration{}}),
       restarts_left_(options.restarts),
-      sleeps_left_(options.sleeps) {
+      sleeps_left_(options.sleeps),
+      ping_dice_(~seed),
+      is_pinged_(seed % 2 == 1) {
   const Wiring& wiring = options_.wiring;
   for (uint32_t s = 0; s < wiring.switches; ++s) {
     switches_.push_back(std::make_unique<SimNetwork>(seed * kMaxPlanes + s));
@@ -124,6 +126,7 @@ bool World::Turn() {
   PullCables();
   PauseClasses();
   ChangeSettings();
+  Ping();
   EndAndBegin();
   MakeTrouble();
   Attack();
@@ -230,6 +233,8 @@ void World::Idle() {
     Fail("a plane did not come back");
     Describe();
   }
+  next_ping_ = kNever;
+  run(std::chrono::milliseconds(2));  // what was asked is answered
   const uint64_t before = Sum(Counter::kTxFrames);
   constexpr int kIdles = 4;
   run(kIdles * paths.hello_idle);

@@ -118,6 +118,7 @@ class World {
   void SetDark(bool dark);
   void PauseClasses();
   void ChangeSettings();
+  void Ping();
   Settings RandomSettings();
   void MakeTrouble();
   void Attack();
@@ -164,6 +165,10 @@ class World {
     Time until;
   };
   std::vector<ClassPause> class_pauses_;
+  Dice ping_dice_;  // its own: what else happens is the same with and without
+  const bool is_pinged_;
+  Time next_ping_{};
+  uint32_t pings_ = 0;
   Time next_change_{};
   Time next_end_{};  // of a daemon, or sleep
   uint16_t partition_ = 7;
