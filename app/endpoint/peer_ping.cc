@@ -51,7 +51,8 @@ absl::StatusOr<PeerAskView::PingQuestion> PingDesk::Begin(const PingQuery& query
       if (peers[peer].xpuid != query.peer) continue;
       uint8_t planes = 0;
       for (uint32_t plane = 0; plane < instances[i].ports.size(); ++plane) {
-        const bool meant = peers[peer].planes[plane].present && query.plane.value_or(plane) == plane;
+        const bool leads = peers[peer].planes[plane].present;
+        const bool meant = leads && query.plane.value_or(plane) == plane;
         if (meant) planes |= static_cast<uint8_t>(1u << plane);
       }
       if (planes == 0) continue;
@@ -108,7 +109,8 @@ bool PeerPing::Ask() {
 
 bool PeerPing::IsOver() const {
   const PingBoard& board = this->board();
-  if (board.ticket.load(std::memory_order_acquire) != desk_->places_[instance_].ticket) return false;
+  const uint32_t ticket = desk_->places_[instance_].ticket;
+  if (board.ticket.load(std::memory_order_acquire) != ticket) return false;
   for (const PingBoard::Plane& plane : board.planes) {
     if (plane.state.load(std::memory_order_acquire) == PingState::kAsked) return false;
   }

@@ -71,8 +71,7 @@ std::string_view RemarkOn(std::string_view state) {
 }
 
 double NowS() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 void SleepUntil(double at_s) {
@@ -114,8 +113,8 @@ std::string PingTally::TakePlane(const Json& plane) {
   std::string line = StrCat("time=", Fixed(us), " us", RemarkOn(state));
   disagreement_.clear();
   if (const std::string key = TextOf(plane, "disagrees"); !key.empty()) {
-    disagreement_ = StrCat(key, " is ", TextOf(plane, "own"), " here and ",
-                           TextOf(plane, "theirs"), " there");
+    disagreement_ =
+        StrCat(key, " is ", TextOf(plane, "own"), " here and ", TextOf(plane, "theirs"), " there");
     StrAppend(&line, ", but does not agree: ", disagreement_);
   }
   return line;
@@ -136,8 +135,8 @@ std::string PingTally::Take(const Json& result, uint64_t sequence) {
 
 std::string PingTally::Summary(uint64_t peer) const {
   const uint64_t lost = asked_ == 0 ? 0 : (asked_ - answered_) * 100 / asked_;
-  std::string text = StrCat("--- XPU ", peer, " ---\n", asked_, " asked, ", answered_, " answered, ",
-                            lost, "% lost\n");
+  std::string text = StrCat("--- XPU ", peer, " ---\n", asked_, " asked, ", answered_,
+                            " answered, ", lost, "% lost\n");
   if (answered_ == 0) return text;
   StrAppend(&text, "rtt min/avg/max = ", Fixed(least_us_), "/",
             Fixed(sum_us_ / static_cast<double>(answered_)), "/", Fixed(most_us_), " us\n");

@@ -34,7 +34,7 @@ class PingTally {
   double most_us_ = 0;
   double sum_us_ = 0;
   std::string last_reason_ = "it was not asked";  // why the last one was not answered
-  std::string disagreement_;  // of the last answer; empty: none
+  std::string disagreement_;                      // of the last answer; empty: none
 };
 
 }  // namespace suede::ctl

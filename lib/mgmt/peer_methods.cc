@@ -50,8 +50,7 @@ Answer RunPing(Call& call) {
                                   {"peer", (*view)->peer},
                                   {"planes", std::move(planes)}}};
   };
-  return Answer::Waiting{.look = std::move(look),
-                         .limit_ms = call.arguments.Integer("timeout_ms")};
+  return Answer::Waiting{.look = std::move(look), .limit_ms = call.arguments.Integer("timeout_ms")};
 }
 
 constexpr Member kPingRow[] = {
@@ -73,9 +72,10 @@ constexpr Member kPingResult[] = {members::kXpu, members::kInstance, members::kP
 
 constexpr Method kPeerMethods[] = {
     {.name = "peers.ping",
-     .sentence = "Asks a peer whether it is there, on each plane: with a HELLO that wants a reply, or "
-                 "a probe where it speaks none. Of an instance ten a second, of all a hundred; who "
-                 "asks more waits, and is refused when its time is over.",
+     .sentence =
+         "Asks a peer whether it is there, on each plane: with a HELLO that wants a reply, or "
+         "a probe where it speaks none. Of an instance ten a second, of all a hundred; who "
+         "asks more waits, and is refused when its time is over.",
      .result = kPingResult,
      .run = RunPing,
      .params = kPing},

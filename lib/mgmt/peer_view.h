@@ -47,8 +47,7 @@ class PeerAskView {
 
   // To be asked until it has an answer; `is_last`: what has not answered by now has not. It may be
   // dropped at any time.
-  using PingQuestion =
-      std::function<std::optional<absl::StatusOr<PingView>>(bool is_last)>;
+  using PingQuestion = std::function<std::optional<absl::StatusOr<PingView>>(bool is_last)>;
   virtual absl::StatusOr<PingQuestion> Ping(const PingQuery& query) = 0;
 };
 

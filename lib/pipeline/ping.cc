@@ -13,10 +13,10 @@ void Pipeline::BeginPing(const LcoreRequest& request, Time now) {
   ping.hello = ping.probe = 0;
   const bool known = request.peer < instance.paths.size();
   for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
-    const bool meant = known && (request.plane_mask & instance.paths[request.peer].present &
-                                 1u << plane) != 0;
-    const PingState state = meant ? AskByHand(instance, request.peer, plane, now)
-                                  : PingState::kNotAsked;
+    const bool meant =
+        known && (request.plane_mask & instance.paths[request.peer].present & 1u << plane) != 0;
+    const PingState state =
+        meant ? AskByHand(instance, request.peer, plane, now) : PingState::kNotAsked;
     ping.board.planes[plane].state.store(state, std::memory_order_release);
   }
   ping.board.ticket.store(request.ticket, std::memory_order_release);

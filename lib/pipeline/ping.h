@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator's question to a peer, whether it answers and how soon: what the lcore keeps of it, and
-// what it shows of it to whoever asked. One at a time for each instance.
+// An operator's question to a peer, whether it answers and how soon: what the lcore keeps of it,
+// and what it shows of it to whoever asked. One at a time for each instance.
 #ifndef SUEDE_PIPELINE_PING_H_
 #define SUEDE_PIPELINE_PING_H_
 
@@ -25,22 +25,22 @@ Disagreement Compare(const Hello& own, const Hello& theirs);
 
 // What became of the question on one plane.
 enum class PingState : uint8_t {
-  kNotAsked,   // the plane does not lead to the peer, or was not meant
-  kDown,       // an operator has set the port, the plane or the instance down
+  kNotAsked,  // the plane does not lead to the peer, or was not meant
+  kDown,      // an operator has set the port, the plane or the instance down
   kNoLink,
-  kNoMac,      // the peer's MAC address is not known yet
-  kNoRoom,     // nothing could be staged: the port is full
-  kAsked,      // no answer so far
-  kAnswered,   // by a HELLO
-  kAnsweredProbe,    // by a NACK: the peer speaks no HELLO, or not yet
-  kAcknowledges,     // a plain peer that acknowledges what is in flight: it was not asked
+  kNoMac,          // the peer's MAC address is not known yet
+  kNoRoom,         // nothing could be staged: the port is full
+  kAsked,          // no answer so far
+  kAnswered,       // by a HELLO
+  kAnsweredProbe,  // by a NACK: the peer speaks no HELLO, or not yet
+  kAcknowledges,   // a plain peer that acknowledges what is in flight: it was not asked
 };
 
 // Written by the lcore, read by the control thread.
 struct PingBoard {
   struct Plane {
-    std::atomic<PingState> state{PingState::kNotAsked};  // stored last, with release
-    std::atomic<int64_t> rtt_ns{0};                      // kAcknowledges: the smoothed one
+    std::atomic<PingState> state{PingState::kNotAsked};         // stored last, with release
+    std::atomic<int64_t> rtt_ns{0};                             // kAcknowledges: the smoothed one
     std::atomic<HelloMismatch> mismatch{HelloMismatch::kNone};  // kAnswered: what does not agree
     std::atomic<uint32_t> own{0};
     std::atomic<uint32_t> theirs{0};

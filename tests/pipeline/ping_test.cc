@@ -8,10 +8,8 @@ namespace {
 
 // What is done by the pipeline's bench and by that of planes alike.
 void Begin(Pipeline& pipeline, uint32_t ticket, uint8_t planes = 1, uint32_t peer = 0) {
-  ASSERT_TRUE(pipeline.mailbox().requests.Push({.kind = LcoreRequestKind::kPing,
-                                                .peer = peer,
-                                                .ticket = ticket,
-                                                .plane_mask = planes}));
+  ASSERT_TRUE(pipeline.mailbox().requests.Push(
+      {.kind = LcoreRequestKind::kPing, .peer = peer, .ticket = ticket, .plane_mask = planes}));
 }
 PingState StateOf(const Pipeline& pipeline, uint32_t plane = 0) {
   return pipeline.ping_board(0).planes[plane].state.load();
@@ -257,8 +255,9 @@ TEST_F(PingByHandTest, OnlyAnAnswerToTheQuestionCounts) {
   const std::vector<Sent> sent = TakeSent();
   ASSERT_EQ(sent.size(), 1u);
   ControlMessage asked;
-  ASSERT_EQ(DecodeControl(sent[0].commands.data(), static_cast<uint32_t>(sent[0].commands.size()),
-                          asked), ControlError::kNone);
+  ASSERT_EQ(
+      DecodeControl(sent[0].commands.data(), static_cast<uint32_t>(sent[0].commands.size()), asked),
+      ControlError::kNone);
   const Hello& question = std::get<Hello>(asked);
   EXPECT_TRUE(question.reply_wanted);
   EXPECT_EQ(question.identities.peer, Met().own);

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What suedectl ping makes of answers.
-#include "suedectl/ping_command.h"
-
 #include <gtest/gtest.h>
+
+#include "suedectl/ping_command.h"
 
 namespace suede::ctl {
 namespace {
 
 Json Plane(uint32_t number, const char* state, const Json& rtt_us) {
-  return Json{{"plane", number}, {"port", "p" + std::to_string(number)}, {"state", state},
-              {"rtt_us", rtt_us}, {"disagrees", nullptr}, {"own", nullptr}, {"theirs", nullptr}};
+  return Json{{"plane", number},      {"port", "p" + std::to_string(number)},
+              {"state", state},       {"rtt_us", rtt_us},
+              {"disagrees", nullptr}, {"own", nullptr},
+              {"theirs", nullptr}};
 }
 Json Of(const std::vector<Json>& planes) {
   return Json{{"xpu", 3}, {"instance", 1}, {"peer", 4}, {"planes", planes}};
@@ -42,8 +44,7 @@ TEST(PingTest, WithoutAnAnswerItSaysWhy) {
     EXPECT_EQ(tally.Take(Of({Plane(0, state, nullptr)}), 1),
               std::string("XPU 4 from 3.1 plane 0 (p0): seq=1 ") + reason + "\n");
     EXPECT_EQ(tally.Summary(4), "--- XPU 4 ---\n1 asked, 0 answered, 100% lost\n");
-    EXPECT_EQ(tally.End(4),
-              absl::UnavailableError(std::string("XPU 4 did not answer: ") + reason));
+    EXPECT_EQ(tally.End(4), absl::UnavailableError(std::string("XPU 4 did not answer: ") + reason));
     EXPECT_EQ(tally.ToJson()["rtt_min_us"], nullptr);
   }
 }
@@ -57,8 +58,9 @@ TEST(PingTest, WhatDoesNotAgreeIsToldWithBothValues) {
   EXPECT_EQ(tally.Take(Of({plane}), 1),
             "XPU 4 from 3.1 plane 0 (p0): seq=1 time=9.0 us, but does not agree: "
             "transport.psn_scope is port here and vc there\n");
-  EXPECT_EQ(tally.End(4), absl::AbortedError("XPU 4 answers, but does not agree: transport.psn_scope "
-                                             "is port here and vc there; give both ends the same"));
+  EXPECT_EQ(tally.End(4),
+            absl::AbortedError("XPU 4 answers, but does not agree: transport.psn_scope "
+                               "is port here and vc there; give both ends the same"));
 }
 
 TEST(PingTest, NonsenseOfTheDaemonIsNoHarm) {
