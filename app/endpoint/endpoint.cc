@@ -214,7 +214,7 @@ void Endpoint::AddPort(uint32_t p) {
     const uint32_t number =
         same_lcore != places.end()
             ? pipeline.AddPair(same_lcore->number, pair)
-            : pipeline.AddPort(pair, PortParamsOf(port, ports_[p]->mac()),
+            : pipeline.AddPort(pair, PortParamsOf(config_, port, ports_[p]->mac()),
                                places.empty() ? lanes_[p].get() : nullptr);
     places.push_back({.lcore = use.lcore, .number = number});
   }

@@ -1,6 +1,7 @@
 #include "endpoint/pipeline_params.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -95,12 +96,21 @@ FrameRules RulesOf(const PortConfig& port) {
           .ether_type = port.ether_type};
 }
 
-PortParams PortParamsOf(const PortConfig& port, const MacAddress& device_mac) {
+uint32_t PackedPdusOf(const Config& config) {
+  const ClientsConfig& clients = config.clients;
+  const uint64_t lines =
+      uint64_t{clients.aggregate_lines} * clients.max_queues * clients.max_clients;
+  return static_cast<uint32_t>(std::min<uint64_t>(lines, config.packing.packed_pdus));
+}
+
+PortParams PortParamsOf(const Config& config, const PortConfig& port,
+                        const MacAddress& device_mac) {
   return {.rules = RulesOf(port),
           .session = port.session,
           .tagged = port.vid.has_value(),
           .vid = port.vid.value_or(0),
-          .mac = port.mac.value_or(device_mac)};
+          .mac = port.mac.value_or(device_mac),
+          .packed_pdus = PackedPdusOf(config)};
 }
 
 InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& instance) {
@@ -170,14 +180,11 @@ std::vector<NetAddress> AddressesOf(const Config& config, uint32_t port, uint32_
 }
 
 PortOptions PortOptionsOf(const Config& config, uint32_t p) {
-  // Clients' packed commands may take a frame each at worst; beyond this many a stuck destination
-  // costs a wait, not a frame more.
-  constexpr uint32_t kMostPackedFrames = 4096;
   const PortConfig& port = config.ports[p];
   const Encapsulation encap = port.encapsulation;
-  std::vector<InstanceParams> instances;
   std::vector<MacAddress> addresses;
-  uint32_t packed = 0;
+  std::map<uint32_t, PortHome> homes;  // by lcore
+  uint64_t unclaimed = 0;
   const std::vector<PairUse> pairs = PairsOf(config, p);
   std::set<uint32_t> lcores;
   for (const PairUse& pair : pairs) lcores.insert(pair.lcore);
@@ -197,19 +204,26 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
       add_queue(p, i);
       // Commands are packed into frames of plane 0's port, whichever they leave by. The other
       // ports' hold what comes, and what the transport says on its own account.
-      InstanceParams& params = instances.emplace_back();
-      params.inflight_pdus = plane == 0 ? config.transport.inflight_pdus : 0;
-      params.unclaimed_pdus = config.clients.unclaimed_pdus;
+      unclaimed += uint64_t{config.clients.unclaimed_pdus} * kVcCount;
       if (plane != 0) continue;
       for (const InstancePort& other : instance.ports) add_queue(other.port, i);
-      packed = std::min(config.clients.aggregate_lines * config.clients.max_queues,
-                        kMostPackedFrames);
+      const bool of_vcs = config.transport.psn_scope == TransportConfig::PsnScope::kVc;
+      PortHome& home = homes[instance.lcore];
+      home.inflight_pdus.push_back(config.transport.inflight_pdus);
+      home.destinations +=
+          static_cast<uint32_t>(config.peers.size()) * (of_vcs ? kVcCount : 1);
+      home.packed_pdus = PackedPdusOf(config);
     }
   }
+  PortUse use{.rx_descriptors = port.rx_descriptors, .homes = {}, .unclaimed_pdus = unclaimed};
+  for (const auto& [lcore, home] : homes) use.homes.push_back(home);
   uint32_t tx_descriptors = 0;
   for (const auto& [other, user] : queues) tx_descriptors += config.ports[other].tx_descriptors;
   const auto lcore_count = static_cast<uint16_t>(std::max<size_t>(lcores.size(), 1));
   const auto pair_count = static_cast<uint16_t>(std::max<size_t>(pairs.size(), 1));
+  use.tx_descriptors = tx_descriptors;
+  use.queue_pairs = pair_count;
+  use.lcores = lcore_count;
   // The kernel may have VLANs of its own on a TAP device.
   const uint32_t tag_bytes = port.vid.has_value() || port.tap.has_value() ? 4 : 0;
   return {.name = port.name,
@@ -225,11 +239,7 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
           .promiscuous = encap == Encapsulation::kAfh2 || encap == Encapsulation::kAfh2c,
           .vid = port.tap ? std::nullopt : port.vid,
           .numa_node = -1,
-          .pool_frames = FramesNeeded(instances, packed,
-                                      {.rx_descriptors = port.rx_descriptors,
-                                       .tx_descriptors = tx_descriptors,
-                                       .queue_pairs = pair_count,
-                                       .lcores = lcore_count})};
+          .pool_frames = FramesNeeded(use)};
 }
 
 std::vector<uint32_t> PlaneWeightsOf(const Config& config, const InstanceConfig& instance,

@@ -17,7 +17,10 @@ Settings SettingsOf(const Config& config);
 
 FrameRules RulesOf(const PortConfig& port);
 // `device_mac` is the port's where the configuration gives none.
-PortParams PortParamsOf(const PortConfig& port, const MacAddress& device_mac);
+PortParams PortParamsOf(const Config& config, const PortConfig& port,
+                        const MacAddress& device_mac);
+// Its `packed_pdus`: no more than all clients together have credit for.
+uint32_t PackedPdusOf(const Config& config);
 
 // Without what the configuration does not tell: the boot, and of each plane the number of its port
 // and its weight.

@@ -197,6 +197,9 @@ std::string Sentence(CommandError error, size_t number, const uint8_t* at, ptrdi
     case CommandError::kOverrun:
       return StrCat(place, "it has ", ReadCommandShape(at[0], at[1]).packed_bytes(),
                     " octets and runs past the R-CRC");
+    case CommandError::kTooLong:
+      return StrCat("the commands have ", bytes - left, " octets, and ", kMaxPackBytes,
+                    " are the most of a PDU");
     case CommandError::kBadPadding:
     case CommandError::kNone: break;
   }

@@ -124,6 +124,7 @@ struct ClassesConfig {
 
 struct PackingConfig {
   uint32_t limit_bytes = kDefaultPackBytes;  // commands of one PDU
+  uint32_t packed_pdus = 8192;               // of an lcore on a port, not sent yet
   friend bool operator==(const PackingConfig&, const PackingConfig&) = default;
 };
 

@@ -223,6 +223,10 @@ constexpr ConfigField<PackingConfig> kPacking[] = {
                                      "Largest sum of the commands of one PDU. The smallest value "
                                      "is the largest command.",
                                      kAtOnce),
+    Key<&PackingConfig::packed_pdus>("packed_pdus", "PDUs", Between(256, 1u << 20),
+                                     "Most PDUs that wait to be sent for the first time, of all "
+                                     "clients of an lcore on a port. Client queues share them.",
+                                     {}),
 };
 
 constexpr ConfigField<TransportConfig> kTransport[] = {

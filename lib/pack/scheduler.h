@@ -32,6 +32,10 @@ struct TxQueue {
   State state = State::kIdle;
   uint8_t lane = 0;
   bool lost = false;  // the destination is unreachable: nothing is put here
+  bool waits = false;  // on the list of those whose destination holds its share
+  // PDUs that have left and not ended: of the destination's first VC, or of this one where each has
+  // connections of its own.
+  uint32_t held = 0;
 };
 
 class Scheduler {

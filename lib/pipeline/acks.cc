@@ -38,6 +38,10 @@ void Pipeline::Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8
   const bool counted = instance.has_planes() && plane != kNoPlane;
   const bool given_up = ending != SUEDE_STATUS_OK;
   if (given_up && plane != kNoPlane) [[unlikely]] Withdraw(*instance.ports[plane], pdus);
+  if (pdus.empty()) return Enlist(instance);
+  const uint32_t peer = pdus.head()->peer;  // they have that in common,
+  const uint32_t vc = pdus.head()->vc;      // and what shares are counted by
+  uint32_t ended = 0;
   while (!pdus.empty()) {
     Pdu* pdu = pdus.PopFront();
     const uint8_t status = given_up ? StatusOf(*pdu, ending) : ending;
@@ -65,8 +69,10 @@ void Pipeline::Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8
       instance.paths[pdu->peer].OnEnd(plane, pdu->bytes);
       instance.inflight_on[plane] -= pdu->bytes;
     }
+    ended += pdu->held ? 0 : 1;
     home.ReleasePdu(pdu);
   }
+  ReturnShare(instance, peer, vc, ended);
   Enlist(instance);
 }
 
@@ -241,14 +247,32 @@ bool Pipeline::SendAck(Instance& instance, uint32_t number) {
   PortContext& port = *instance.ports[instance.PlaneOfConnection(number)];
   Connection& connection = instance.connections[number];
   const bool resolving = instance.resolving[number >> instance.vc_bits] != 0;
-  if (!resolving && (!port.HasStageRoom() || !port.HasFrames(1))) return false;
+  if (!resolving && (!port.HasFrontRoom() || !port.HasFrames(1))) return false;
   const RpsnField field = connection.TakeRpsn();
-  if (SendUnsequenced(instance, number, field, connection.UnsequencedPsn(),
+  if (SendUnsequenced(instance, number, field, UnsequencedPsn(instance, port, connection),
                       Instance::kAckClass)) {
     instance.counters.Add(Counter::kTxAcks);
     if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
   }
   return true;
+}
+
+// That of the next sequenced PDU to leave: what waits in the burst has not, and is passed on the way.
+Psn Pipeline::UnsequencedPsn(const Instance& instance, PortContext& port,
+                             const Connection& connection) const {
+  const Pdu* newest = connection.newest();
+  if (newest == nullptr || !newest->staged || connection.lost()) [[likely]] {
+    return connection.UnsequencedPsn();
+  }
+  for (uint32_t i = 0; i < port.staged_count; ++i) {
+    const Pdu* pdu = PduOf(port.staged()[i]);
+    const bool of_connection =
+        !pdu->orphaned && pdu->peer == newest->peer &&
+        (pdu->vc & instance.vc_mask) == (newest->vc & instance.vc_mask) &&
+        queues_[pdu->runs[0].queue].instance == instance.number;
+    if (of_connection && !pdu->retransmitted) return pdu->psn;
+  }
+  return connection.UnsequencedPsn();
 }
 
 // Asks the far side of a lost connection what it expects: in the class of the given-up PDUs, so that
@@ -286,8 +310,10 @@ bool Pipeline::IsHeld(Instance& instance, uint32_t number) {
 void Pipeline::LetGo(Instance& instance, uint32_t number) {
   Pdu*& last = instance.last_given_up[number];
   if (last == nullptr) return;
+  const uint32_t vc = last->vc;
   HomePort(instance).Release(FrameOf(last));
   last = nullptr;
+  ReturnShare(instance, instance.PeerOfConnection(number), vc, 1);
 }
 
 // False where it is not staged: it is as if it were lost on the way.
@@ -299,7 +325,7 @@ bool Pipeline::SendUnsequenced(Instance& instance, uint32_t number, RpsnField fi
     instance.counters.Add(Counter::kTxNoMac);
     return false;
   }
-  if (!port.HasStageRoom() || !port.HasFrames(1)) return false;
+  if (!port.HasFrontRoom() || !port.HasFrames(1)) return false;
   Pdu* pdu = port.NewPdu();
   pdu->peer = static_cast<uint16_t>(instance.PeerOfConnection(number));
   pdu->orphaned = true;
@@ -313,7 +339,7 @@ bool Pipeline::SendUnsequenced(Instance& instance, uint32_t number, RpsnField fi
                         : instance.VcOfConnection(number),
               .partition = instance.params.partition,
               .rpsn = field.rpsn});
-  port.Stage(pdu);
+  port.StageFront(pdu);
   return true;
 }
 

@@ -29,6 +29,8 @@ struct QueueSlot {
   uint32_t client = 0;
   uint32_t instance = 0;
   uint32_t runs = 0;
+  uint32_t packed = 0;   // PDUs that it has begun and that have not left yet
+  bool merges = false;   // they are many: transmit-now does not end one that has room
   uint32_t drain_records = 0;  // still taken once the client is gone or the lcore drains
   bool told_broken = false;
   Time may_tell_error{};  // not before

@@ -13,7 +13,7 @@ bool Pipeline::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
     instance.counters.Add(Counter::kTxNoMac);
     return true;  // it is lost on the way
   }
-  if (instance.down || !port.HasStageRoom() || !port.HasFrames(1)) return false;
+  if (instance.down || !port.HasFrontRoom() || !port.HasFrames(1)) return false;
   Pdu* pdu = port.NewPdu();
   pdu->peer = static_cast<uint16_t>(peer);
   pdu->orphaned = true;
@@ -21,7 +21,7 @@ bool Pipeline::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
   pdu->bytes = static_cast<uint16_t>(EncodeControl(message, pdu->commands));
   WriteFrame(instance, plane, pdu, Instance::kAckClass,
              ControlRh(instance.params.xpuid, instance.params.partition));
-  port.Stage(pdu);
+  port.StageFront(pdu);
   instance.counters.Add(Counter::kTxControlPdus);
   return true;
 }

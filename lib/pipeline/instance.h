@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pack/scheduler.h"
+#include "pack/shares.h"
 #include "path/peer_paths.h"
 #include "path/plane_session.h"
 #include "pipeline/congestion.h"
@@ -67,6 +68,13 @@ struct Instance {
     return vc_bits == 0 ? (1u << kVcCount) - 1
                         : static_cast<uint8_t>(1u << VcOfConnection(connection));
   }
+  // What shares are counted by: the queue that has the count of a {peer, VC}.
+  uint32_t DestinationOf(uint32_t peer, uint32_t vc) const {
+    return Scheduler::QueueIndex(peer, vc & vc_mask);
+  }
+  uint32_t destination_count() const {
+    return static_cast<uint32_t>(params.peers.size()) << vc_bits;
+  }
   const HeaderTemplate& header(uint32_t peer, uint32_t plane, uint32_t traffic_class) const {
     return headers[PlaneIndex(peer, plane) * kClasses + traffic_class];
   }
@@ -118,6 +126,7 @@ struct Instance {
   uint32_t inflight = 0;         // PDUs, and octets of commands in them
   uint64_t inflight_bytes = 0;
   uint32_t queued = 0;           // PDUs packed and not yet sent
+  Shares held;                   // by destination, as FrameShares::held; bound: inflight_pdus
   // Of Pipeline::PublishGauges: lines that were taken and whose credit was not returned;
   // connections by state, of the round that is under way.
   uint64_t credit_lines = 0;

@@ -34,6 +34,8 @@ struct PortParams {
   bool tagged = false;
   uint16_t vid = 0;
   MacAddress mac{};
+  // Bound of PDUs, of all instances whose frames are this port's, that have not left yet.
+  uint32_t packed_pdus = 8192;
 };
 
 // A plane of an instance: one of its ports.
@@ -60,18 +62,31 @@ struct InstanceParams {
   std::vector<PeerParams> peers;
 };
 
+// PDUs that the instances of one pipeline on a port may have sent and not seen acknowledged, together:
+// the sum of their bounds, where that is no more than this or than the largest bound.
+inline constexpr uint32_t kMostHeldTogether = 16384;
+uint32_t MostHeldPdus(const std::vector<uint32_t>& inflight_pdus);
+
+// Those instances of one lcore whose frames are of a port's pool.
+struct PortHome {
+  std::vector<uint32_t> inflight_pdus;  // of each
+  uint32_t destinations = 0;            // peers of all; peers and VCs, where these have connections
+  uint32_t packed_pdus = 0;             // PortParams::packed_pdus
+};
 // What uses a port.
 struct PortUse {
   uint32_t rx_descriptors = 0;  // of one queue
   uint32_t tx_descriptors = 0;  // of all queues that its frames leave by
   uint32_t queue_pairs = 1;
   uint32_t lcores = 1;
+  std::vector<PortHome> homes;
+  uint64_t unclaimed_pdus = 0;  // of all instances and VCs
 };
-// Frames that a port's pool must hold so that the instances on it never run out of them: what they
-// may have in flight and packed, what waits unclaimed, what the device and the pipelines of its
-// lcores hold, and what these hand to each other.
-uint32_t FramesNeeded(const std::vector<InstanceParams>& instances, uint32_t aggregate_lines_total,
-                      const PortUse& use);
+// Frames that a port's pool must hold so that it never runs out of them: what pipelines may have in
+// flight and packed, to which they keep; what waits unclaimed; and in reserve, for what is received
+// and what the transport says on its own account, what the device and the pipelines of its lcores
+// hold, and what these hand to each other.
+uint32_t FramesNeeded(const PortUse& use);
 
 }  // namespace suede
 

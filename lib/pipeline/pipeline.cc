@@ -106,6 +106,9 @@ uint32_t Pipeline::AddPort(Port* port, const PortParams& params, PacketLane* pac
   const auto number = static_cast<uint32_t>(ports_.size());
   ports_.push_back(std::make_unique<PortContext>(port, params, packets));
   ports_[number]->first_pair = number;
+  const uint32_t own = Shares::OwnOf(params.packed_pdus, kMaxQueues, FrameShares::kMostOwnPacked);
+  ports_[number]->own_shares.packed.Set(
+      own, params.packed_pdus - std::min(params.packed_pdus, own * kMaxQueues));
   return number;
 }
 
@@ -114,6 +117,7 @@ uint32_t Pipeline::AddPair(uint32_t port, Port* pair) {
   const auto number = static_cast<uint32_t>(ports_.size());
   ports_.push_back(std::make_unique<PortContext>(pair, first.params, first.packets));
   ports_[number]->first_pair = port;
+  ports_[number]->shares = first.shares;
   return number;
 }
 
@@ -141,6 +145,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
     instance.ack_list[plane] = AckListOf(port, params.transport.ack_delay);
     port.ack_due[instance.ack_list[plane]].due.Reserve(instance_of_timer_.size() + 1);
   }
+  ShareOut(*HomePort(instance).shares);
   has_planes_ |= instance.has_planes();
   active_.Reserve(instances_.size() * kMaxPlanes + 1);
   // One per connection from turn to turn; within a turn each received frame may bring another.
@@ -189,7 +194,7 @@ bool Pipeline::IsQuiet() const {
 bool Pipeline::IsIdle() const {
   if (queued_pdus_ != 0) return false;
   for (const auto& port : ports_) {
-    if (port->staged_count != 0 || !port->ack_now.empty()) return false;
+    if (port->staged_count != 0 || port->front_count != 0 || !port->ack_now.empty()) return false;
     for (const DelayedAcks& list : port->ack_due) {
       if (!list.due.empty()) return false;
     }
@@ -224,25 +229,7 @@ void Pipeline::CheckInvariants() const {
     queued += instance->queued;
   }
   if (queued != queued_pdus_) std::abort();
-}
-
-uint32_t FramesNeeded(const std::vector<InstanceParams>& instances, uint32_t aggregate_lines_total,
-                      const PortUse& use) {
-  // Beyond these bounds a port serves so many instances that they cannot all be at theirs at once;
-  // a pool that runs dry then delays commands, and is counted.
-  constexpr uint64_t kMostInFlight = 16384;
-  constexpr uint64_t kMostUnclaimed = 4096;
-  uint64_t inflight = 0;
-  uint64_t unclaimed = 0;
-  for (const InstanceParams& instance : instances) {
-    inflight += instance.inflight_pdus;
-    unclaimed += uint64_t{instance.unclaimed_pdus} * kVcCount;
-  }
-  return static_cast<uint32_t>(std::min(inflight, kMostInFlight) +
-                               std::min(unclaimed, kMostUnclaimed) + aggregate_lines_total +
-                               use.queue_pairs * (use.rx_descriptors + 16 * kBurst) +
-                               use.tx_descriptors +
-                               use.lcores * (use.lcores - 1) * kHandoverFrames);
+  CheckShares();
 }
 
 }  // namespace suede

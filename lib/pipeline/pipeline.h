@@ -121,6 +121,7 @@ class Pipeline {
   void Discard(QueueSlot& slot, uint16_t number, const TxRecord& record, uint8_t status);
   bool StagePacket(PortContext& port);
   bool StagePdus(Time now);
+  bool StageRetransmissions(bool all, Time now);
   // What became of a lane's turn.
   enum class Turn : uint8_t {
     kMore,    // it can go on
@@ -134,10 +135,19 @@ class Pipeline {
   void BlockQueue(Instance& instance, uint32_t index, Time now);
   Pdu* FreeOfDevice(Instance& instance, Pdu* pdu);
   void StageRetransmission(PortContext& port, Time now);
+  static bool MayHold(Instance& instance, uint32_t peer, uint32_t vc);
+  void WaitForShare(Instance& instance, uint32_t index);
+  void ReturnShare(Instance& instance, uint32_t peer, uint32_t vc, uint32_t count);
+  void GoOnWaiting(Instance& instance, uint32_t peer, uint32_t vc, uint32_t count);
+  void LookAgain(Instance& instance, uint32_t index);
+  void LookAgain(FrameShares& shares, size_t count);
+  void ShareOut(FrameShares& shares);
+  void ResizeShares();
+  void CheckShares() const;
   void StageSequenced(Instance& instance, uint32_t plane, Pdu* pdu, Connection& connection);
   void WriteFrame(Instance& instance, uint32_t plane, Pdu* pdu, uint32_t traffic_class,
                   const ReliabilityHeader& rh);
-  void ReturnCredit(const Instance& instance, Pdu& pdu);
+  void ReturnCredit(Instance& instance, Pdu& pdu);
 
   // rx_path.cc
   bool PollPort(PortContext& port, Time now);
@@ -181,13 +191,15 @@ class Pipeline {
   void SendAcks(PortContext& port, Time now);
   bool PayAck(Instance& instance, uint32_t connection, uint8_t list);
   bool SendAck(Instance& instance, uint32_t connection);
+  Psn UnsequencedPsn(const Instance& instance, PortContext& port,
+                     const Connection& connection) const;
   void SendProbe(Instance& instance, uint32_t connection);
   bool SendUnsequenced(Instance& instance, uint32_t connection, RpsnField field, Psn psn,
                        uint32_t traffic_class);
   // The last frame of a connection that was given up, which says whether the device has let go.
-  static void HoldLast(Instance& instance, uint32_t connection, const PduList& given_up);
-  static bool IsHeld(Instance& instance, uint32_t connection);
-  static void LetGo(Instance& instance, uint32_t connection);
+  void HoldLast(Instance& instance, uint32_t connection, const PduList& given_up);
+  bool IsHeld(Instance& instance, uint32_t connection);
+  void LetGo(Instance& instance, uint32_t connection);
   void WantRetransmission(Instance& instance, uint32_t connection);
   void PublishCompletions();
 

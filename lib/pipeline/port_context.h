@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/fifo.h"
 #include "base/time.h"
+#include "pack/shares.h"
 #include "pipeline/handover.h"
 #include "pipeline/packet_lane.h"
 #include "pipeline/params.h"
@@ -21,6 +22,7 @@
 namespace suede {
 
 inline constexpr uint32_t kBurst = 32;
+inline constexpr uint32_t kFront = 32;  // places in front of a burst's data
 
 inline Pdu* PduOf(Frame* frame) { return std::launder(reinterpret_cast<Pdu*>(frame->notes)); }
 inline Frame* FrameOf(Pdu* pdu) {
@@ -42,6 +44,23 @@ struct AckDue {
 struct DelayedAcks {
   Duration delay;
   Fifo<AckDue> due;  // in order of time
+};
+
+// A transmit queue of an instance, by numbers.
+struct QueueRef {
+  uint32_t instance;
+  uint32_t queue;
+};
+
+// Frames of a port's pool that the instances of one pipeline pack their commands into: who may have
+// how many, so that enough are left for what is received and for what the transport says on its own
+// account. The queue pairs of a device have them together.
+struct FrameShares {
+  static constexpr uint32_t kMostOwnPacked = 16;
+  static constexpr uint32_t kMostOwnHeld = 32;
+  Shares packed;           // by client queue: in PDUs that have not left yet
+  Shares held;             // by destination: in PDUs that have left, until they end
+  Fifo<QueueRef> waiting;  // those whose destination has its share of `held`
 };
 
 struct PortContext {
@@ -111,15 +130,24 @@ struct PortContext {
 
   // ---- The burst being staged.
 
+  // Acknowledgements and control PDUs have places of their own, in front of data.
+  bool HasFrontRoom() const { return front_count < kFront && !down; }
+  void StageFront(Pdu* pdu) {
+    pdu->staged = true;
+    front[front_count++] = FrameOf(pdu);
+  }
   bool HasStageRoom() const { return staged_count < kBurst && !down; }
   void Stage(Pdu* pdu) {
     pdu->staged = true;
-    staged[staged_count++] = FrameOf(pdu);
+    staged()[staged_count++] = FrameOf(pdu);
   }
+  Frame** staged() { return burst.data() + kFront; }
   // Takes PDUs out of the burst that have moved to another plane, or were given up.
   void UnstageMoved();
   // Hands the staged frames to the port; what it does not take stays staged, in order.
   void TransmitStaged(CounterBlock& counters);
+  Frame** PutInFront(bool data_leads);
+  void KeepRest(Frame** first, uint32_t sent, bool data_leads);
 
   Port* const port;
   const PortParams params;
@@ -149,8 +177,15 @@ struct PortContext {
   const PacketLane* packets_elsewhere = nullptr;  // where `packets` is a neighbour's,
   HandoverRing* packets_at = nullptr;             // and the way there
 
-  std::array<Frame*, kBurst> staged{};
+  FrameShares own_shares;
+  FrameShares* shares = &own_shares;  // of the device's first pair here
+
+  std::array<Frame*, kFront> front{};
+  uint32_t front_count = 0;
+  std::array<Frame*, kFront + kBurst> burst{};  // data, behind room for what goes in front of it
   uint32_t staged_count = 0;
+  bool data_first = false;   // the last burst took nothing but what was in front
+  bool resends_odd = false;  // of an odd number of places: retransmissions get one more
   std::array<Frame*, 2 * kBurst> spare{};
   uint32_t spare_count = 0;
   std::array<Frame*, 2 * kBurst> released{};

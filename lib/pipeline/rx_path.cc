@@ -291,7 +291,7 @@ Pipeline::Delivery Pipeline::WriteCommands(Instance& instance, uint32_t client, 
   if (reader.error() != CommandError::kNone || full) {
     ring.RollbackTo(mark);
     lines_needed = lines_total + SUEDE_MAX_RECORD_LINES;
-    return full ? Delivery::kRefused : Delivery::kMalformed;
+    return reader.error() != CommandError::kNone ? Delivery::kMalformed : Delivery::kRefused;
   }
   if (!slot.dirty[vc]) {
     slot.dirty[vc] = true;

@@ -21,6 +21,7 @@ void Pipeline::BeginChange(SettingsChange* change) {
   change_instance_ = 0;
   change_connection_ = 0;
   for (const auto& instance : instances_) instance->Take(change->settings);
+  ResizeShares();
   for (const auto& port : ports_) {
     for (DelayedAcks& list : port->ack_due) list.delay = change->settings.transport.ack_delay;
   }

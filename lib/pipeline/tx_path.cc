@@ -44,8 +44,16 @@ bool Pipeline::DrainRing(QueueSlot& slot, uint16_t number) {
       if (slot.ring.HasWork()) instance.counters.Add(Counter::kTxNoFrame);
       break;
     }
+    // Nor may it be one more than the queue's share of what is packed.
+    const Shares& shares = port.shares->packed;
+    const uint32_t room = std::min(kBurst, shares.Room(slot.packed));
+    slot.merges = shares.IsMuch(slot.packed);
+    if (room == 0) [[unlikely]] {
+      if (slot.ring.HasWork()) instance.counters.Add(Counter::kTxWaitsPacked);
+      break;
+    }
     const bool draining = draining_ || slot.state == QueueSlot::State::kDraining;
-    const uint32_t wanted = draining ? std::min(kBurst, slot.drain_records) : kBurst;
+    const uint32_t wanted = draining ? std::min(room, slot.drain_records) : room;
     const uint32_t count = slot.ring.Poll(records, wanted);
     if (draining) slot.drain_records -= count;
     for (uint32_t i = 0; i < count; ++i) {
@@ -101,7 +109,8 @@ void Pipeline::PackRecord(Instance& instance, QueueSlot& slot, uint16_t number,
                         .type_and_length = record.type_and_length(),
                         .lines = record.lines,
                         .tagged = (record.flags() & SUEDE_RECORD_COMPLETION) != 0,
-                        .transmit_now = (record.flags() & SUEDE_RECORD_TRANSMIT_NOW) != 0};
+                        .transmit_now = (record.flags() & SUEDE_RECORD_TRANSMIT_NOW) != 0 &&
+                                        !slot.merges};
   Pdu* pdu = queue.pdus.tail();
   if (pdu == nullptr || !CanAppend(*pdu, input)) {
     if (pdu != nullptr) pdu->room = 0;
@@ -113,6 +122,7 @@ void Pipeline::PackRecord(Instance& instance, QueueSlot& slot, uint16_t number,
     queue.pdus.PushBack(pdu);
     ++queued_pdus_;
     ++instance.queued;
+    HomePort(instance).shares->packed.OnTake(slot.packed++);
     if (queue.state == TxQueue::State::kIdle) Activate(instance, index);
   }
   slot.runs += Append(*pdu, input) ? 1 : 0;
@@ -235,6 +245,10 @@ void Pipeline::WriteFrame(Instance& instance, uint32_t plane, Pdu* pdu, uint32_t
   }
   // One that has left before is sent again after a plane has died.
   const bool again = pdu->credited;
+  if (plane != kPlaneFull && !again && !MayHold(instance, peer, vc)) [[unlikely]] {
+    WaitForShare(instance, index);
+    return rest();
+  }
   if (plane == kPlaneFull || (again && !HomePort(instance).HasFrames(1))) [[unlikely]] {
     scheduler.Requeue(index);
     return Turn::kNoRoom;
@@ -270,14 +284,27 @@ void Pipeline::WriteFrame(Instance& instance, uint32_t plane, Pdu* pdu, uint32_t
   return rest();
 }
 
-// First what has to go again, port by port, then what is new, a PDU of each lane in turn.
-bool Pipeline::StagePdus(Time now) {
+// Half of each port's places, or all that are left, go to what has to go again.
+bool Pipeline::StageRetransmissions(bool all, Time now) {
   bool staged = false;
   for (const auto& port : ports_) {
-    for (; port->HasStageRoom() && !port->retransmit.empty(); staged = true) {
+    if (port->retransmit.empty()) [[likely]] continue;
+    uint32_t end = kBurst;
+    if (!all) {
+      end -= (kBurst - port->staged_count + (port->resends_odd ? 0 : 1)) / 2;
+      port->resends_odd = !port->resends_odd;
+    }
+    for (; port->staged_count < end && !port->down && !port->retransmit.empty(); staged = true) {
       StageRetransmission(*port, now);
     }
   }
+  return staged;
+}
+
+// What is new, a PDU of each lane in turn, behind what has to go again: of that no more than half,
+// where the other half has a use.
+bool Pipeline::StagePdus(Time now) {
+  bool staged = StageRetransmissions(active_.empty(), now);
   // Ends when no lane has work, or none of those left has room, a few times in a row: one whose
   // peers can use some of its planes only may have others behind them.
   constexpr size_t kTries = 3;
@@ -286,10 +313,8 @@ bool Pipeline::StagePdus(Time now) {
     Instance& instance = *instances_[ref.instance];
     Turn turn = Turn::kDone;
     do {
-      // At its bound of frames in flight an instance leaves the list until some are acknowledged,
-      // and one that is down until it is up.
-      const bool may = !instance.down && instance.inflight < instance.params.inflight_pdus;
-      turn = may ? StageOne(instance, ref.lane, now) : Turn::kDone;
+      // One that is down leaves the list until it is up.
+      turn = !instance.down ? StageOne(instance, ref.lane, now) : Turn::kDone;
       staged |= turn == Turn::kMore;
     } while (turn == Turn::kMore && active_.size() == 1);
     if (turn == Turn::kMore) {
@@ -305,7 +330,7 @@ bool Pipeline::StagePdus(Time now) {
       active_.push_back(ref);
     }
   }
-  return staged;
+  return StageRetransmissions(true, now) || staged;
 }
 
 bool Pipeline::AnyPortHasRoom() const {
@@ -396,9 +421,14 @@ void Pipeline::StageRetransmission(PortContext& port, Time now) {
   }
 }
 
-// The commands have left the packing buffers.
-void Pipeline::ReturnCredit(const Instance& instance, Pdu& pdu) {
+// The commands have left the packing buffers: the PDU counts as held until it ends.
+void Pipeline::ReturnCredit(Instance& instance, Pdu& pdu) {
   pdu.credited = true;
+  FrameShares& shares = *HomePort(instance).shares;
+  shares.packed.OnReturn(queues_[pdu.runs[0].queue].packed--, 1);
+  TxQueue& destination = instance.scheduler.queue(instance.DestinationOf(pdu.peer, pdu.vc));
+  shares.held.OnTake(destination.held);
+  instance.held.OnTake(destination.held++);
   const uint16_t xpuid = instance.params.peers[pdu.peer].xpuid;
   for (uint32_t i = 0; i < pdu.run_count; ++i) {
     QueueSlot& slot = queues_[pdu.runs[i].queue];
@@ -409,22 +439,47 @@ void Pipeline::ReturnCredit(const Instance& instance, Pdu& pdu) {
 void PortContext::UnstageMoved() {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < staged_count; ++i) {
-    Pdu* pdu = PduOf(staged[i]);
+    Pdu* pdu = PduOf(staged()[i]);
     if (pdu->moved) {
       pdu->staged = false;
     } else {
-      staged[kept++] = staged[i];
+      staged()[kept++] = staged()[i];
     }
   }
   staged_count = kept;
 }
 
+// What is in front goes before data. Where the last burst took nothing else, one of data leads, so
+// that neither waits for the other longer than a burst of the port.
+Frame** PortContext::PutInFront(bool data_leads) {
+  Frame** const first = staged() - front_count;
+  if (data_leads) first[0] = *staged();
+  std::copy_n(front.data(), front_count, first + (data_leads ? 1 : 0));
+  return first;
+}
+
+// Puts back what the port did not take of the burst that began at `first`.
+void PortContext::KeepRest(Frame** first, uint32_t sent, bool data_leads) {
+  if (data_leads && sent == 0) *staged() = first[0];
+  const uint32_t led = data_leads && sent != 0 ? 1 : 0;
+  const uint32_t of_front = std::min(sent - led, front_count);
+  const uint32_t of_data = sent - of_front;
+  data_first = front_count != 0 && staged_count != 0 && of_data == 0;
+  front_count -= of_front;
+  staged_count -= of_data;
+  std::memmove(front.data(), front.data() + of_front, front_count * sizeof(Frame*));
+  std::memmove(staged(), staged() + of_data, staged_count * sizeof(Frame*));
+}
+
 void PortContext::TransmitStaged(CounterBlock& counters) {
-  if (staged_count == 0 || down) return;
-  const uint32_t sent = port->Transmit(staged.data(), staged_count);
+  const uint32_t count = staged_count + front_count;
+  if (count == 0 || down) return;
+  const bool data_leads = data_first && staged_count != 0 && front_count != 0;
+  Frame** const first = front_count == 0 ? staged() : PutInFront(data_leads);
+  const uint32_t sent = port->Transmit(first, count);
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < sent; ++i) {
-    Frame* frame = staged[i];
+    Frame* frame = first[i];
     Pdu* pdu = PduOf(frame);
     bytes += frame->length;
     pdu->staged = false;
@@ -432,13 +487,13 @@ void PortContext::TransmitStaged(CounterBlock& counters) {
   }
   counters.Add(Counter::kTxFrames, sent);
   counters.Add(Counter::kTxFrameBytes, bytes);
-  if (sent == staged_count) {
-    staged_count = 0;
+  if (sent == count) {
+    staged_count = front_count = 0;
+    data_first = false;
     return;
   }
   counters.Add(Counter::kTxPortFull);
-  std::memmove(staged.data(), staged.data() + sent, (staged_count - sent) * sizeof(Frame*));
-  staged_count -= sent;
+  KeepRest(first, sent, data_leads);
 }
 
 }  // namespace suede

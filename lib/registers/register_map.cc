@@ -213,7 +213,8 @@ std::vector<RegisterBlock> MakeBlocks() {
   add("event", 0x0100, "Events: what has happened, and what of it is of interest.", EventRows());
   add("control", 0x0200, "Partition and packing.",
       {OfKey(0x00, "partition", "partition"),
-       OfKey(0x04, "pack_limit_bytes", "packing.limit_bytes")});
+       OfKey(0x04, "pack_limit_bytes", "packing.limit_bytes"),
+       OfKey(0x08, "packed_pdus", "packing.packed_pdus")});
   add("log", 0x0240, "The log.", OfKeys("log.", {{0x00, "level"}, {0x04, "format"}}));
   add("clients", 0x0280, "What clients get.",
       OfKeys("clients.", {{0x00, "max_clients"},

@@ -33,6 +33,10 @@ enum class Severity : uint8_t {
   X(TxFrameBytes, "tx_frame_bytes_total", Info, "Octets of those frames, without FCS")             \
   X(TxPortFull, "tx_port_full_total", Info, "Bursts of which the port took only a part")           \
   X(TxNoFrame, "tx_no_frame_total", Error, "Turns in which no frame was free to pack into")        \
+  X(TxWaitsPacked, "tx_waits_packed_total", Info,                                                  \
+    "Turns in which a client queue waited: it has its share of packed PDUs")                       \
+  X(TxWaitsShare, "tx_waits_share_total", Info,                                                    \
+    "Times that a queue waited: its destination has its share of PDUs in flight")                  \
   X(TxErrorMark, "tx_drop_error_mark_total", Drop, "Commands discarded for their error mark")      \
   X(TxMalformed, "tx_drop_malformed_total", Error, "Records discarded that are not a command")     \
   X(TxUnknownXpu, "tx_drop_unknown_xpu_total", Error, "Commands for an XPU that is no peer")       \

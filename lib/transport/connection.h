@@ -187,6 +187,8 @@ class Connection {
   // The PSN of an unsequenced PDU that is no probe. Of a lost connection it is one that the far side
   // is not behind of: it must not answer it.
   Psn UnsequencedPsn() const { return lost_ ? oldest_unacked() : next_psn_; }
+  // The last PDU in flight; null: there is none.
+  const Pdu* newest() const { return unacked_.tail(); }
   bool lost() const { return lost_; }
   // Whether it waits because the far side was not ready.
   bool paused() const { return paused_; }

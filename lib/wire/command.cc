@@ -24,6 +24,8 @@ bool CommandReader::Finish() {
     error_ = CommandError::kBadLength;
   } else if (!AllZero(at_, end_)) {
     error_ = CommandError::kBadPadding;
+  } else if (at_ - begin_ > kMaxPackBytes) {
+    error_ = CommandError::kTooLong;
   }
   return false;
 }

@@ -29,7 +29,7 @@ inline CommandShape ReadCommandShape(uint8_t type, uint8_t length) {
           .has_data = has_data};
 }
 
-enum class CommandError : uint8_t { kNone, kBadLength, kOverrun, kBadPadding };
+enum class CommandError : uint8_t { kNone, kBadLength, kOverrun, kBadPadding, kTooLong };
 
 // Walks the commands of a received PDU: from the end of the RH up to the R-CRC.
 //
@@ -39,7 +39,7 @@ enum class CommandError : uint8_t { kNone, kBadLength, kOverrun, kBadPadding };
 class CommandReader {
  public:
   CommandReader(const uint8_t* begin, uint32_t bytes)
-      : at_(begin), next_(begin), end_(begin + bytes) {}
+      : begin_(begin), at_(begin), next_(begin), end_(begin + bytes) {}
 
   // Moves to the next command; false at the end, where command() is then the first octet behind the
   // commands, and on an error.
@@ -66,6 +66,7 @@ class CommandReader {
  private:
   bool Finish();  // judges what stands behind the last command
 
+  const uint8_t* begin_;
   const uint8_t* at_;
   const uint8_t* next_;
   const uint8_t* end_;

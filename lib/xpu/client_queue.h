@@ -5,6 +5,7 @@
 #ifndef SUEDE_XPU_CLIENT_QUEUE_H_
 #define SUEDE_XPU_CLIENT_QUEUE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -47,7 +48,7 @@ class ClientQueue {
         completion_count_(segment_->completion_count),
         credit_lines_(segment_->credit_lines),
         aggregate_lines_(segment_->aggregate_lines),
-        accounts_(size_t{SUEDE_XPUS} * SUEDE_VCS, Account{.sent = 0, .limit = credit_lines_}) {}
+        accounts_(size_t{SUEDE_XPUS} * SUEDE_VCS) {}
 
   // Copies the command into the ring. It is not visible to the daemon before Flush; where the
   // command would block, Send flushes, as nothing could move otherwise.
@@ -143,13 +144,16 @@ class ClientQueue {
   // the reset, so that every tag is completed; those in a broken ring are lost.
   void Restart(bool was_broken) {
     head_ = published_ = seen_tail_ = 0;
-    sent_ = seen_returned_ = 0;
+    sent_ = 0;
+    seen_returned_ = LoadAcquire(credits_->aggregate_returned);  // less than 0 by what is under way
     room_ = 0;  // Send looks again
-    for (Account& account : accounts_) account = {.sent = 0, .limit = credit_lines_};
+    for (Account& account : accounts_) account = {.sent = 0, .limit = 0};
     if (was_broken) tagged_ = 0;
   }
 
  private:
+  static constexpr uint32_t kKeptPart = 8;      // of the aggregate credit
+  static constexpr uint32_t kLeftGranted = 32;  // lines
   static constexpr uint32_t kNoFlags =
       0xff & ~(SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_ERROR | SUEDE_RECORD_COMPLETION);
   // The bits that are 0 in every {XPU, VC} as a record's first word holds it.
@@ -157,18 +161,38 @@ class ClientQueue {
                                          (0xffff & ~(SUEDE_XPUS - 1)) << 16;
 
   struct Account {
-    uint32_t sent;   // lines handed over
-    uint32_t limit;  // lines that may be: returned, as last read, and the credit
+    uint32_t sent = 0;   // lines handed over
+    uint32_t limit = 0;  // lines that may be: what ReadReturns has granted
     uint32_t Free() const { return limit - sent; }
   };
 
-  // Slow path of Send: reads from shared memory what the daemon has given back.
+  // Slow path of Send: reads from shared memory what the daemon has given back, and grants what may be
+  // sent to the {XPU, VC} before it is read again.
   void ReadReturns(Account* account, size_t index) {
     seen_returned_ = LoadAcquire(credits_->aggregate_returned);
-    account->limit = LoadAcquire(credits_->returned[index]) + credit_lines_;
+    const uint32_t own = LoadAcquire(credits_->returned[index]) + credit_lines_ - account->sent;
+    account->limit = account->sent + std::min(own, ShareOf(index));
     seen_tail_ = LoadAcquire(tx_->tail.value);
     const uint32_t ring = line_count_ - (head_ - seen_tail_);
     room_ = ring < AggregateFree() ? ring : AggregateFree();
+  }
+
+  // Lines of the aggregate credit that the XPU of {XPU, VC} may have beyond what it has: half of what
+  // is left over then, without the eighth that is kept for XPUs that have nothing. So one that takes
+  // nothing leaves credit for the others, and several of them do.
+  uint32_t ShareOf(size_t index) {
+    const size_t first = index / SUEDE_VCS * SUEDE_VCS;
+    int64_t has = 0;
+    for (size_t i = first; i < first + SUEDE_VCS; ++i) {
+      Account& account = accounts_[i];
+      has += account.sent - LoadAcquire(credits_->returned[i]);
+      // What was granted to its other VCs and is not used yet.
+      account.limit = account.sent + std::min(account.Free(), kLeftGranted);
+    }
+    const int64_t left = int64_t{AggregateFree()} - aggregate_lines_ / kKeptPart;
+    const int64_t share = (left - 2 * has) / 3;
+    const int64_t least = SUEDE_MAX_RECORD_LINES - has;
+    return static_cast<uint32_t>(std::max({share, least, int64_t{0}}));
   }
 
   uint32_t AggregateFree() const { return seen_returned_ + aggregate_lines_ - sent_; }

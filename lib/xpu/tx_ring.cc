@@ -153,10 +153,6 @@ bool CreditWriter::Take(uint16_t xpuid, uint8_t vc, uint32_t lines) {
 void CreditWriter::Return(uint16_t xpuid, uint8_t vc, uint32_t lines) {
   const size_t index = size_t{xpuid} * SUEDE_VCS + vc;
   Account& account = accounts_[index];
-  // A connection is in order, so what was taken first comes back first.
-  const uint32_t old = lines < account.written_off ? lines : account.written_off;
-  account.written_off -= old;
-  lines -= old;
   if (lines > account.outstanding) lines = account.outstanding;
   if (lines == 0) return;
   account.outstanding -= lines;
@@ -170,14 +166,11 @@ void CreditWriter::Return(uint16_t xpuid, uint8_t vc, uint32_t lines) {
 void CreditWriter::Restart() {
   for (size_t i = 0; i < accounts_.size(); ++i) {
     Account& account = accounts_[i];
-    account.written_off += account.outstanding;
-    account.outstanding = 0;
-    account.returned = 0;
-    StoreRelease(credits_->returned[i], 0);
+    account.returned = 0 - account.outstanding;
+    StoreRelease(credits_->returned[i], account.returned);
   }
-  aggregate_outstanding_ = 0;
-  aggregate_returned_ = 0;
-  StoreRelease(credits_->aggregate_returned, 0);
+  aggregate_returned_ = 0 - aggregate_outstanding_;
+  StoreRelease(credits_->aggregate_returned, aggregate_returned_);
 }
 
 CompletionWriter::CompletionWriter(void* segment, const SegmentShape& shape, uint32_t queue)

@@ -97,8 +97,8 @@ class CreditWriter {
   // `lines` lines to {xpuid, vc} have left the daemon's buffers.
   void Return(uint16_t xpuid, uint8_t vc, uint32_t lines);
 
-  // Gives the client its full credit, for a reset that it asked for. What was taken before and
-  // comes back only now is written off and not returned twice.
+  // Starts the counts anew, for a reset that the client asked for: what was taken and not returned is
+  // missing from the client's credit until it is.
   void Restart();
 
   // Lines taken and not returned.
@@ -108,7 +108,7 @@ class CreditWriter {
     uint32_t lines = 0;
     for (uint32_t vc = 0; vc < SUEDE_VCS; ++vc) {
       const Account& account = accounts_[size_t{xpuid} * SUEDE_VCS + vc];
-      lines += account.outstanding + account.written_off;
+      lines += account.outstanding;
     }
     return lines;
   }
@@ -116,8 +116,7 @@ class CreditWriter {
  private:
   struct Account {
     uint32_t returned = 0;     // as stored in the segment, which is never read
-    uint32_t outstanding = 0;  // taken since the last Restart
-    uint32_t written_off = 0;  // taken before it
+    uint32_t outstanding = 0;  // taken and not returned
   };
 
   suede_credits* credits_ = nullptr;

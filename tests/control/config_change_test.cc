@@ -62,6 +62,7 @@ TEST(ConfigChangeTest, EveryValueIsFoundWithItsDeclaredEffect) {
                                                      {"eal.memory_mb", "128"},
                                                      {"eal.args", "[--log-level=8]"},
                                                      {"packing.limit_bytes", "1024"},
+                                                     {"packing.packed_pdus", "512"},
                                                      {"transport.psn_scope", "vc"},
                                                      {"transport.window_pdus", "64"},
                                                      {"transport.window_bytes", "65536"},

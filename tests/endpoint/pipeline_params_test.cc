@@ -117,24 +117,43 @@ TEST(PipelineParamsTest, WeightsAreBandwidths) {
 
 // Of the instances on a port, with or without it as plane 0.
 uint32_t Needed(uint32_t first, uint32_t others, uint32_t packed, uint32_t tx_ports) {
-  std::vector<InstanceParams> instances(first + others);
-  for (uint32_t i = 0; i < instances.size(); ++i) {
-    instances[i].inflight_pdus = i < first ? 3000 : 0;
-    instances[i].unclaimed_pdus = 7;
+  PortUse use{.rx_descriptors = 1024,
+              .tx_descriptors = 1024 * tx_ports,
+              .unclaimed_pdus = 7 * kVcCount * (first + others)};
+  if (first != 0) {
+    use.homes = {{.inflight_pdus = std::vector<uint32_t>(first, 3000), .packed_pdus = packed}};
   }
-  return FramesNeeded(instances, packed,
-                      {.rx_descriptors = 1024, .tx_descriptors = 1024 * tx_ports});
+  return FramesNeeded(use);
 }
 
 TEST(PipelineParamsTest, ThePoolOfPlane0HoldsWhatIsInFlightOnAllPlanes) {
-  const Config config = Parsed();
+  Config config = Parsed();
   const auto frames = [&](uint32_t port) { return PortOptionsOf(config, port).pool_frames; };
-  EXPECT_EQ(frames(0), Needed(1, 1, 1000, 4));
+  constexpr uint32_t kPacked = 8192;
+  EXPECT_EQ(frames(0), Needed(1, 1, kPacked, 4));
   EXPECT_EQ(frames(1), Needed(0, 1, 0, 1));
-  EXPECT_EQ(frames(2), Needed(1, 1, 1000, 2));
+  EXPECT_EQ(frames(2), Needed(1, 1, kPacked, 2));
   EXPECT_EQ(frames(3), Needed(0, 1, 0, 1));
-  EXPECT_EQ(frames(4), Needed(1, 0, 1000, 1));
+  EXPECT_EQ(frames(4), Needed(1, 0, kPacked, 1));
   EXPECT_GT(frames(0), frames(1) + 3000);
+  // What clients have credit for is all that can be packed.
+  config.clients.max_clients = 3;
+  EXPECT_EQ(PackedPdusOf(config), 3000u);
+  EXPECT_EQ(frames(4), Needed(1, 0, 3000, 1));
+}
+
+TEST(PipelineParamsTest, PoolsHoldWhatInstancesMayHaveInFlightTogether) {
+  EXPECT_EQ(MostHeldPdus({3000, 4000}), 7000u);
+  EXPECT_EQ(MostHeldPdus({16384, 16384, 16384}), 16384u);
+  EXPECT_EQ(MostHeldPdus({100000, 1}), 100000u);
+  // Each destination has at least one.
+  const auto frames = [](const PortHome& home) { return FramesNeeded({.homes = {home}}); };
+  EXPECT_EQ(frames({.inflight_pdus = {512}, .destinations = 4092, .packed_pdus = 1000}) -
+                frames({.inflight_pdus = {512}, .destinations = 4, .packed_pdus = 1000}),
+            4092u - 512);
+  EXPECT_EQ(frames({.inflight_pdus = {512}, .packed_pdus = 20000}) -
+                frames({.inflight_pdus = {512}, .packed_pdus = 1000}),
+            19000u);
 }
 
 using Pairs = std::vector<PairUse>;

@@ -90,7 +90,7 @@ TEST_F(AcksTest, FullPortDelaysOnlyItsOwnAcknowledgements) {
 
   host->port->faults().bits_per_ns = 100;
   Run(milliseconds(120));
-  EXPECT_EQ(TakeAcks(), (Acks{{kFirst, 2}}));
+  EXPECT_EQ(TakeAcks(), (Acks{{kFirst, 2}, {kFirst, 2}}));
 }
 
 }  // namespace

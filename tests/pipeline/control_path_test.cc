@@ -41,7 +41,7 @@ class ControlPathTest : public PipelineTest {
 
 // ---- Reset.
 
-TEST_F(ControlPathTest, ResetDiscardsWhatWasNotPackedAndGivesFullCredit) {
+TEST_F(ControlPathTest, ResetDiscardsWhatWasNotPackedAndKeepsTheCreditOfWhatWas) {
   StartPair();
   for (uint64_t tag = 0; tag < 4; ++tag) client->SendTagged(tag, 1);
   a->pipeline->Poll(network.now());  // packed, and held until the peer has said HELLO
@@ -51,8 +51,8 @@ TEST_F(ControlPathTest, ResetDiscardsWhatWasNotPackedAndGivesFullCredit) {
   EXPECT_EQ(client->queues[0].state(), SUEDE_QUEUE_READY);
   EXPECT_EQ(client->memory.tx()->head.value, 0u);
   EXPECT_EQ(client->memory.tx()->tail.value, 0u);
-  EXPECT_EQ(Credits().aggregate_returned, 0u);
-  EXPECT_EQ(Credits().returned[1 * kVcCount], 0u);
+  EXPECT_EQ(Credits().aggregate_returned, 0u - 4);
+  EXPECT_EQ(Credits().returned[1 * kVcCount], 0u - 4);
   EXPECT_EQ(a->Count(Counter::kTxReset), 40u);
 
   // The client finds the tags of what was discarded at once; what was packed goes on.
@@ -68,23 +68,23 @@ TEST_F(ControlPathTest, ResetDiscardsWhatWasNotPackedAndGivesFullCredit) {
   ExpectNoFramesOut();
 }
 
-TEST_F(ControlPathTest, CreditOfWhatWasPackedBeforeAResetIsWrittenOff) {
+TEST_F(ControlPathTest, CreditOfWhatWasPackedBeforeAResetComesBackWhenItLeaves) {
   StartPair();
   for (uint64_t tag = 0; tag < 4; ++tag) client->SendTagged(tag, 1);
   a->pipeline->Poll(network.now());
   ASSERT_EQ(Reset(), LcoreStatus::kDone);
   client->queues[0].Restart(false);
-  EXPECT_EQ(client->queues[0].Credit(1, 0), shape.credit_lines);
+  EXPECT_EQ(client->queues[0].Credit(1, 0), shape.credit_lines - 4);
 
-  // All of the new credit can be used while the old commands are still held.
+  // The rest can be used while the old commands are still held.
   uint64_t tag = 4;
   while (client->SendTagged(tag, 1) == SendResult::kOk) ++tag;
-  EXPECT_EQ(tag, 4 + shape.credit_lines);
+  EXPECT_EQ(tag, shape.credit_lines);
   EXPECT_EQ(Statuses(*client, tag), std::vector<int>(tag, kOk));
   EXPECT_EQ(a->Count(Counter::kTxNoCredit), 0u);
   EXPECT_EQ(far->Receive().size(), tag);
-  EXPECT_EQ(Credits().returned[1 * kVcCount], shape.credit_lines);
-  EXPECT_EQ(Credits().aggregate_returned, shape.credit_lines);
+  EXPECT_EQ(Credits().returned[1 * kVcCount], shape.credit_lines - 4);
+  EXPECT_EQ(Credits().aggregate_returned, shape.credit_lines - 4);
   EXPECT_EQ(client->queues[0].Credit(1, 0), shape.credit_lines);
 }
 

@@ -24,7 +24,7 @@ class FairnessTest : public PipelineTest {
     wire = AddPort(1);
     host = &AddHost(0, 0);
     host->pipeline = std::make_unique<Pipeline>();
-    host->pipeline->AddPort(host->port, {.mac = MacOf(0)});
+    host->pipeline->AddPort(host->port, {.mac = MacOf(0), .packed_pdus = 1 << 17});
     InstanceParams p = params;
     p.planes = {{.address = {.low = IpOf(0)}}};
     for (uint32_t peer = 1; peer <= kDestinations; ++peer) {

@@ -11,7 +11,9 @@ void Host::Boot(const InstanceParams& params, const Wiring& wiring, const Segmen
   shape_ = shape;
   pipeline_ = std::make_unique<Pipeline>();
   for (uint32_t plane = 0; plane < ports.size(); ++plane) {
-    pipeline_->AddPort(ports[plane], wiring.PortOf(number, plane));
+    PortParams port = wiring.PortOf(number, plane);
+    port.packed_pdus = packed_pdus;
+    pipeline_->AddPort(ports[plane], port);
   }
   pipeline_->AddInstance(params);
   const uint64_t bytes = SegmentOffsets(shape_).bytes;

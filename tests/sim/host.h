@@ -38,6 +38,8 @@ class Host {
   Host(uint32_t host_number, std::vector<SimPort*> host_ports)
       : number(host_number), ports(std::move(host_ports)) {}
 
+  uint32_t packed_pdus = 0;  // as PortParams has it
+
   void Boot(const InstanceParams& params, const Wiring& wiring, const SegmentShape& shape,
             Time now);
   // The process is gone, and its memory with it. What it had is what SimPort::Restart says.

@@ -141,6 +141,28 @@ inline constexpr Scenario kScenarios[] = {
        return options;
      },
      true},
+    // Ports with short rings on slow links, which are full of data all the time, and more of it is lost
+    // now and then: everybody goes on answering, and nobody is given up.
+    {"saturated",
+     [](uint32_t seed) {
+       WorldOptions options;
+       options.wiring.hosts = 3 + seed % 3;
+       options.queues = 1 + seed / 2 % 4;
+       options.transport.psn_scope = seed % 2 == 0 ? PsnScope::kVc : PsnScope::kPort;
+       options.transport.rto_initial = std::chrono::milliseconds(2);
+       options.transport.rto_min = std::chrono::microseconds(500);
+       options.transport.rto_max = std::chrono::milliseconds(4);
+       options.transport.max_tries = 5;
+       options.transport.window_pdus = 64;
+       options.inflight_pdus = seed % 4 == 0 ? 64 : 512;
+       options.tx_descriptors = 4u << seed % 4;
+       options.faults = {{.loss = seed % 3 == 0 ? 0.005 : 0.0, .bits_per_ns = 2}};
+       options.transmit_now = 0.5;
+       options.commands = 5000;
+       options.pauses = 0;
+       return options;
+     },
+     true},
     // See attacks.h.
     {"attacker", Attacked},
     // See rebirths.h. A frame of a former life fits now and then.

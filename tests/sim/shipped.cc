@@ -5,8 +5,7 @@
 
 namespace suede {
 
-std::vector<uint32_t> PoolFramesOf(const WorldOptions& options, uint32_t host,
-                                   uint32_t aggregate_lines) {
+ShippedSizes SizesOf(const WorldOptions& options, uint32_t host, uint32_t aggregate_lines) {
   const Wiring& wiring = options.wiring;
   Config config;
   config.lcores.push_back({});
@@ -40,11 +39,11 @@ std::vector<uint32_t> PoolFramesOf(const WorldOptions& options, uint32_t host,
       at.ports.push_back({.port = plane, .instance = {}, .address = {}});
     }
   }
-  std::vector<uint32_t> frames;
+  ShippedSizes sizes{.pool_frames = {}, .packed_pdus = PackedPdusOf(config)};
   for (uint32_t plane = 0; plane < wiring.PlanesOf(host); ++plane) {
-    frames.push_back(PortOptionsOf(config, plane).pool_frames);
+    sizes.pool_frames.push_back(PortOptionsOf(config, plane).pool_frames);
   }
-  return frames;
+  return sizes;
 }
 
 }  // namespace suede

@@ -10,8 +10,11 @@ namespace suede {
 
 struct WorldOptions;
 
-// Frames in the pools of the host's ports.
-std::vector<uint32_t> PoolFramesOf(const WorldOptions& options, uint32_t host,
+struct ShippedSizes {
+  std::vector<uint32_t> pool_frames;  // of the host's ports
+  uint32_t packed_pdus = 0;
+};
+ShippedSizes SizesOf(const WorldOptions& options, uint32_t host,
                                    uint32_t aggregate_lines);
 
 }  // namespace suede

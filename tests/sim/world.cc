@@ -40,19 +40,19 @@ World::World(uint64_t seed, const WorldOptions& options)
   }
   for (uint32_t h = 0; h < wiring.hosts; ++h) {
     // What is said to be enough has to be.
-    const std::vector<uint32_t> frames =
-        PoolFramesOf(options_, h, ShapeOfSegments().aggregate_lines);
+    const ShippedSizes sizes = SizesOf(options_, h, ShapeOfSegments().aggregate_lines);
     std::vector<SimPort*> ports;
     for (uint32_t plane = 0; plane < wiring.PlanesOf(h); ++plane) {
       const uint32_t number = wiring.SwitchOf(h, plane);
       uint8_t mac[6];
       std::copy_n(wiring.MacOf(h, number).begin(), 6, mac);
-      ports.push_back(switches_[number]->AddPort(mac, frames[plane], options_.tx_descriptors,
+      ports.push_back(switches_[number]->AddPort(mac, sizes.pool_frames[plane], options_.tx_descriptors,
                                                  OrLast(options_.faults, number),
                                                  options_.rx_descriptors));
       ports.back()->KeepRingWhileDown(wiring.switches > 1);
     }
     hosts_.push_back(std::make_unique<Host>(h, std::move(ports)));
+    hosts_.back()->packed_pdus = sizes.packed_pdus;
   }
   for (const auto& host : hosts_) {
     Boot(*host);

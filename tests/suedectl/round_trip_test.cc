@@ -147,11 +147,9 @@ TEST(FrameRoundTrip, OfPaddingThatIsMoreOrLessThanNeeded) {
   }
 }
 
-// The profile's limit is the packer's; a receiver takes more, and so do these commands.
 TEST(FrameRoundTrip, OfAFrameOfTheLargestSize) {
   FrameDescription d{.encap = Encap::kUdp4};
-  d.commands.emplace((kMaxFrameBytes - Udp4::kHeaderBytes - kLeastPduBytes) / 2,
-                     FrameCommand{.control = {0x01, 0x00}, .data = {}});
+  d.commands.emplace(kMaxPackBytes / 2, FrameCommand{.control = {0x01, 0x00}, .data = {}});
   const auto made = MakeFrame(d);
   ASSERT_TRUE(made.ok()) << made.status();
   const FrameDescription read = Describe({.encap = Encap::kUdp4}, *made);
@@ -160,8 +158,15 @@ TEST(FrameRoundTrip, OfAFrameOfTheLargestSize) {
   const Outcome text = Decode({"--encap", "udp4"}, ToHex(*made));
   EXPECT_EQ(text.code, 0) << text.err;
   EXPECT_EQ(Encode({}, text.out).out, ToHex(*made) + "\n");
+  // More can be made, to see what a receiver says of it.
   d.commands->push_back(d.commands->front());
-  d.commands->push_back(d.commands->front());
+  const auto more = MakeFrame(d);
+  ASSERT_TRUE(more.ok()) << more.status();
+  const FrameDescription refused = Describe({.encap = Encap::kUdp4}, *more);
+  EXPECT_EQ(refused.error, "malformed");
+  EXPECT_EQ(refused.detail, "the commands have 4098 octets, and 4096 are the most of a PDU");
+  d.commands->resize((kMaxFrameBytes - Udp4::kHeaderBytes - kLeastPduBytes) / 2 + 2,
+                     d.commands->front());
   EXPECT_FALSE(MakeFrame(d).ok());
 }
 

@@ -136,5 +136,23 @@ TEST(CommandReader, ReadsWhatWasPacked) {
   }
 }
 
+// The commands of a PDU have no more than 4096 octets; padding may follow.
+TEST(CommandReader, RefusesMoreThanAPduMayHave) {
+  const Octets one(256 + 18, 0);
+  Octets octets;
+  for (int i = 0; i < 16; ++i) {
+    octets.push_back(0x18);  // 16 octets of control and 240 of data
+    octets.push_back(239);
+    octets.insert(octets.end(), 254, 0x55);
+  }
+  ASSERT_EQ(octets.size(), 4096u);
+  EXPECT_EQ(Validate(octets).error, CommandError::kNone);
+  octets.insert(octets.end(), 64, 0);
+  EXPECT_EQ(Validate(octets).error, CommandError::kNone);
+  EXPECT_EQ(Validate(octets).bytes, 4096u);
+  octets[4096] = 1;  // a command of two octets
+  EXPECT_EQ(Validate(octets).error, CommandError::kTooLong);
+}
+
 }  // namespace
 }  // namespace suede

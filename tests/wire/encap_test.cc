@@ -168,6 +168,37 @@ TEST_P(EncapTest, PadsToTheLeastFrame) {
   }
 }
 
+// What a sender did not pad, and a switch did not either.
+TEST_P(EncapTest, TheShortestUnpaddedFrameIsTaken) {
+  const Octets padded = BuildOctets(encap(), Spec(), {});
+  ReliabilityHeader rh;
+  Octets pdu(kRhBytes + kRcrcBytes);
+  std::copy_n(padded.begin() + header_bytes(), kRhBytes, pdu.begin());
+  Octets frame(padded.begin(), padded.begin() + header_bytes());
+  const uint32_t least = header_bytes() + kRhBytes + kRcrcBytes;
+  frame.resize(least);
+  const size_t l3 = GetParam().tagged ? 18 : 14;
+  switch (encap()) {
+    case Encap::kUdp4:
+      StoreBe16(&frame[l3 + 2], 20 + 8 + kRhBytes + kRcrcBytes);
+      StoreBe16(&frame[l3 + 20 + 4], 8 + kRhBytes + kRcrcBytes);
+      break;
+    case Encap::kAfh1s:
+      StoreBe16(&frame[l3 + 6], kRhBytes + kRcrcBytes);
+      break;
+    default: return;  // TruncatedAtEveryLength has those without a length
+  }
+  const ParsedFrame parsed =
+      ParseFrame(RulesOf(encap(), Spec()), frame.data(), least, true);
+  ASSERT_EQ(parsed.error, FrameError::kNone);
+  EXPECT_EQ(parsed.pdu_bytes, kRhBytes + kRcrcBytes);
+  EXPECT_EQ(parsed.pdu, frame.data() + header_bytes());
+  // One octet less is no frame.
+  Octets cut = frame;
+  cut.pop_back();
+  EXPECT_EQ(ErrorOf(RulesOf(encap(), Spec()), cut, true), FrameError::kTruncated);
+}
+
 TEST_P(EncapTest, LargestPdu) {
   const Octets commands(kMaxPackBytes, 0x5a);
   Octets frame = BuildOctets(encap(), Spec(), commands);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many of a bounded thing each of many users may have, so that none of them takes what the
+// others need: each has a few of its own, and of the rest as many as are left over (a dynamic
+// threshold). One that is alone has nearly all of them; several get shares without being told of
+// each other. Every operation is O(1).
+#ifndef SUEDE_PACK_SHARES_H_
+#define SUEDE_PACK_SHARES_H_
+
+#include <algorithm>
+#include <cstdint>
+
+namespace suede {
+
+class Shares {
+ public:
+  // Of what is shared a user may have this many times what is free.
+  static constexpr int32_t kTimesFree = 4;
+
+  // What each of `users` has of its own where there are `limit` in all: half of these together, at
+  // most `most` each, at least one.
+  static uint32_t OwnOf(uint32_t limit, uint32_t users, uint32_t most) {
+    return std::clamp(users == 0 ? most : limit / 2 / users, 1u, most);
+  }
+
+  // `own`: that a user may have whatever the others do. `shared`: beyond that, of all users.
+  void Set(uint32_t own, uint32_t shared) {
+    own_ = own;
+    shared_ = shared;
+    free_ = static_cast<int32_t>(shared);
+  }
+  // Another bound on what is shared; what users have stays theirs.
+  void Resize(uint32_t shared) {
+    free_ += static_cast<int32_t>(shared) - static_cast<int32_t>(shared_);
+    shared_ = shared;
+  }
+
+  // Whether a user that has `has` may take one more.
+  bool MayTake(uint32_t has) const {
+    return has < own_ || static_cast<int32_t>(has - own_) < kTimesFree * free_;
+  }
+  // How many more it may take now.
+  uint32_t Room(uint32_t has) const {
+    if (has >= own_) return RoomShared(has - own_);
+    return own_ - has + RoomShared(0);
+  }
+  // Whether it has more than a fifth of what is shared and not taken by others.
+  bool IsMuch(uint32_t has) const {
+    return has > own_ && kTimesFree * static_cast<int32_t>(has - own_) > free_;
+  }
+  // A user that had `has` took one.
+  void OnTake(uint32_t has) { free_ -= has >= own_ ? 1 : 0; }
+  // A user that had `has` gave `count` back.
+  void OnReturn(uint32_t has, uint32_t count) {
+    if (has > own_) free_ += static_cast<int32_t>(std::min(count, has - own_));
+  }
+
+  uint32_t own() const { return own_; }
+  int32_t free() const { return free_; }
+  // For who counts anew: what of `has` is shared.
+  uint32_t SharedOf(uint32_t has) const { return has > own_ ? has - own_ : 0; }
+  bool Agrees(uint64_t taken) const {
+    return free_ == static_cast<int32_t>(shared_) - static_cast<int32_t>(taken);
+  }
+
+ private:
+  uint32_t RoomShared(uint32_t has) const {
+    if (free_ <= 0) return 0;
+    const int32_t more = kTimesFree * free_ - static_cast<int32_t>(has);
+    return static_cast<uint32_t>(std::clamp(more, 0, free_));
+  }
+
+  uint32_t own_ = 1;
+  uint32_t shared_ = 0;
+  int32_t free_ = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PACK_SHARES_H_

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// A port in front of another: takes few frames a turn, offers what it is told to offer, and keeps
+// what the pipeline gave it.
+#ifndef SUEDE_TESTS_PIPELINE_PROXY_PORT_H_
+#define SUEDE_TESTS_PIPELINE_PROXY_PORT_H_
+
+#include <algorithm>
+#include <vector>
+
+#include "port/port.h"
+
+namespace suede {
+
+class ProxyPort : public Port {
+ public:
+  struct Seen {
+    std::vector<uint8_t> octets;
+    TxOffload offload;
+    uint8_t l2_length;
+    uint8_t l3_length;
+  };
+
+  explicit ProxyPort(Port* port) : port_(port) {}
+
+  uint32_t Receive(Frame** frames, uint32_t max) override { return port_->Receive(frames, max); }
+  uint32_t Transmit(Frame* const* frames, uint32_t count) override {
+    const uint32_t taken = port_->Transmit(frames, std::min(count, most));
+    for (uint32_t i = 0; i < taken && seen.size() < kMostSeen; ++i) {
+      const Frame& frame = *frames[i];
+      seen.push_back({.octets = {frame.data, frame.data + frame.length},
+                      .offload = frame.tx_offload,
+                      .l2_length = frame.l2_length,
+                      .l3_length = frame.l3_length});
+    }
+    return taken;
+  }
+  bool IsBusy(const Frame* frame) const override { return port_->IsBusy(frame); }
+  uint32_t Allocate(Frame** frames, uint32_t count) override {
+    return port_->Allocate(frames, count);
+  }
+  void Release(Frame* const* frames, uint32_t count) override { port_->Release(frames, count); }
+  uint32_t max_frame_bytes() const override { return port_->max_frame_bytes(); }
+  bool Offers(TxOffload offload) const override {
+    return offload == TxOffload::kNone || offload == offers;
+  }
+  LinkState link() const override { return port_->link(); }
+
+  uint32_t most = ~0u;  // frames of a call
+  TxOffload offers = TxOffload::kNone;
+  std::vector<Seen> seen;  // the first of those that were taken
+
+ private:
+  static constexpr size_t kMostSeen = 256;
+  Port* port_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_TESTS_PIPELINE_PROXY_PORT_H_

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who gets the places of a burst, frames and credit while others want all of them.
+#include <algorithm>
+#include <vector>
+
+#include "bench.h"
+#include "proxy_port.h"
+
+namespace suede {
+namespace {
+
+constexpr uint32_t kFirstUnknown = 12;  // XPUs 1 to 11, all behind one wire
+
+class ResourcesTest : public ByHandTest {
+ protected:
+  ResourcesTest() {
+    params.transport.rto_initial = params.transport.rto_max = std::chrono::seconds(10);
+    params.transport.rto_min = std::chrono::seconds(10);
+    params.transport.window_pdus = 512;
+    shape.queue_count = 4;
+    shape.tx_lines = shape.aggregate_lines = shape.completion_count = 4096;
+    shape.credit_lines = 1024;
+    planes = 1;
+  }
+  void StartBehindProxy(uint32_t pool_frames = 16384) {
+    wire = AddPort(1);
+    hosts.push_back(std::make_unique<Host>());
+    host = hosts.back().get();
+    const uint8_t mac[6] = {2, 0, 0, 0, 0, 0};
+    host->port = network.AddPort(mac, pool_frames, 1024, SimFaults());
+    port = std::make_unique<ProxyPort>(host->port);
+    host->pipeline = std::make_unique<Pipeline>();
+    host->pipeline->AddPort(port.get(), {.mac = MacOf(0)});
+    InstanceParams p = params;
+    p.planes = {{.address = {.low = IpOf(0)}}};
+    for (uint16_t peer = 1; peer < kFirstUnknown; ++peer) {
+      p.peers.push_back({.xpuid = peer,
+                         .planes = {{.address = {.low = IpOf(peer)}, .mac = MacOf(1)}},
+                         .plain = true});
+    }
+    host->pipeline->AddInstance(p);
+    client = &Attach(*host, claims);
+  }
+  SendResult SendPdu(uint16_t xpuid, uint8_t vc = 0, uint32_t queue = 0) {
+    return client->Send(TestCommand(8, 16, 1), xpuid, vc, SUEDE_RECORD_TRANSMIT_NOW, 0, queue);
+  }
+  uint32_t SendUntilBlocked(uint16_t xpuid, uint8_t vc = 0, uint32_t queue = 0) {
+    uint32_t sent = 0;
+    while (SendPdu(xpuid, vc, queue) == SendResult::kOk) ++sent;
+    return sent;
+  }
+  std::vector<uint8_t> DataFrom(uint16_t peer, uint16_t psn) {
+    ReliabilityHeader rh = Rh(psn);
+    rh.xpuid = peer;
+    return Build(rh, Command(1), peer);
+  }
+  std::vector<uint8_t> AnswerFrom(uint16_t peer, RhOp op, uint16_t rpsn) {
+    ReliabilityHeader rh = Rh();
+    rh.xpuid = peer;
+    rh.op = op;
+    rh.rpsn = Psn(rpsn);
+    return Build(rh, {}, peer);
+  }
+  // How many of the frames that have come to the wire since the last look go to a peer, of a kind.
+  struct Came {
+    uint32_t pdus = 0;
+    uint32_t acks = 0;
+    uint32_t control = 0;
+  };
+  std::vector<Came> Look() {
+    std::vector<Came> came(kFirstUnknown);
+    for (const Sent& sent : TakeSent()) {
+      Came& c = came[sent.destination];
+      if (sent.rh.ver == 3) {
+        ++c.control;
+      } else if (!sent.commands.empty() && (sent.commands[0] & 0xf) != 0) {
+        ++c.pdus;
+        last_psn[sent.destination] = sent.rh.psn.value();
+      } else if (sent.rh.op == RhOp::kAck) {
+        ++c.acks;
+      }
+    }
+    return came;
+  }
+  // XPU 1 takes all of the port, which takes so many frames a turn.
+  void Saturate(uint32_t most) {
+    port->most = most;
+    for (uint8_t vc = 0; vc < kVcCount; ++vc) SendUntilBlocked(1, vc);
+    Run(microseconds(200));
+    ASSERT_GT(host->Count(Counter::kTxPortFull), 0u);
+    Look();
+  }
+
+  uint8_t claims = 0xf;
+  std::unique_ptr<ProxyPort> port;
+  Client* client = nullptr;
+  uint16_t last_psn[kFirstUnknown] = {};
+};
+
+// ---- Places of a burst.
+
+TEST_F(ResourcesTest, ASaturatedPortAcknowledges) {
+  StartBehindProxy();
+  Saturate(1);
+  for (uint16_t psn = 0; psn < 4; ++psn) {
+    Inject({DataFrom(2, psn)});
+    Run(microseconds(40));
+    const std::vector<Came> came = Look();
+    EXPECT_EQ(came[2].acks, 1u) << psn;
+    EXPECT_GT(came[1].pdus, 10u) << psn;
+  }
+}
+
+TEST_F(ResourcesTest, ASaturatedPortSaysThatItIsNotReady) {
+  params.unclaimed_pdus = 0;
+  claims = 0;
+  StartBehindProxy();
+  Saturate(1);
+  Inject({DataFrom(2, 0)});
+  Run(microseconds(20));
+  EXPECT_EQ(Look()[2].control, 1u);
+}
+
+TEST_F(ResourcesTest, AcknowledgementsDoNotTakeAllOfAPort) {
+  StartBehindProxy();
+  Saturate(1);
+  Inject({DataFrom(2, 0)});
+  Look();
+  // Each duplicate is acknowledged at once: as many as the port takes frames.
+  for (int i = 0; i < 100; ++i) {
+    for (uint16_t peer = 2; peer < 7; ++peer) Inject({DataFrom(peer, 0)});
+  }
+  const std::vector<Came> came = Look();
+  uint32_t acks = 0;
+  for (const Came& c : came) acks += c.acks;
+  EXPECT_GT(acks, 100u);
+  EXPECT_GT(came[1].pdus, 100u);
+}
+
+TEST_F(ResourcesTest, RetransmissionsLeaveHalfOfAPortToOthers) {
+  StartBehindProxy();
+  SendUntilBlocked(1);
+  Run(milliseconds(1));
+  const uint32_t sent = Look()[1].pdus;
+  ASSERT_GE(sent, 400u);
+  port->most = 1;
+  Inject({AnswerFrom(1, RhOp::kNack, static_cast<uint16_t>(last_psn[1] - sent + 1))});
+  Run(microseconds(100));  // the burst is full of what goes again
+  Look();
+  for (int i = 0; i < 40; ++i) ASSERT_EQ(SendPdu(2), SendResult::kOk);
+  Run(microseconds(2 * 150));
+  const std::vector<Came> came = Look();
+  EXPECT_EQ(came[2].pdus, 40u);
+  EXPECT_GT(came[1].pdus, 40u);
+  // All that is left is theirs again.
+  Run(microseconds(100));
+  EXPECT_GE(Look()[1].pdus, 45u);
+}
+
+// ---- Frames.
+
+TEST_F(ResourcesTest, CommandsToPausedPeersDoNotExhaustThePool) {
+  params.transport.window_pdus = 1;
+  StartBehindProxy(13824);
+  for (uint32_t queue = 0; queue < 4; ++queue) {
+    for (uint16_t peer = 1; peer <= 8; ++peer) {
+      for (uint8_t vc = 0; vc < kVcCount; ++vc) SendUntilBlocked(peer, vc, queue);
+    }
+  }
+  Run(microseconds(500));
+  EXPECT_EQ(host->Count(Counter::kTxNoFrame), 0u);
+  Look();
+  Inject({DataFrom(10, 0)});
+  Run(microseconds(50));
+  EXPECT_EQ(Look()[10].acks, 1u);
+  // Another client goes on.
+  Client& other = Attach(*host, 0);
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_EQ(other.Send(TestCommand(8, 16, 1), 11, 0, SUEDE_RECORD_TRANSMIT_NOW),
+              SendResult::kOk);
+    Run(microseconds(20));
+    const uint32_t came = Look()[11].pdus;
+    EXPECT_EQ(came, 1u) << i;
+    Inject({AnswerFrom(11, RhOp::kAck, last_psn[11])});
+  }
+}
+
+TEST_F(ResourcesTest, AResetDoesNotGiveCreditForWhatStillWaits) {
+  params.transport.window_pdus = 1;
+  StartBehindProxy();
+  const uint32_t sent = SendUntilBlocked(1);
+  Run(microseconds(100));
+  Look();
+  ASSERT_EQ(Ask(*host, {.kind = LcoreRequestKind::kResetQueue, .queue = 0,
+                        .client = client->number}),
+            LcoreStatus::kDone);
+  client->queues[0].Restart(false);
+  EXPECT_LE(SendUntilBlocked(1), 1u);  // the one that has left
+  EXPECT_EQ(SendPdu(2), SendResult::kOk);
+  // As PDUs leave, their credit comes back, and no more than that.
+  for (int i = 0; i < 10; ++i) {
+    Inject({AnswerFrom(1, RhOp::kAck, last_psn[1])});
+    Run(microseconds(20));
+    ASSERT_EQ(Look()[1].pdus, 1u);
+    EXPECT_EQ(client->queues[0].Credit(1, 0), static_cast<uint32_t>(i + 1));
+  }
+  EXPECT_GT(sent, 500u);
+}
+
+// ---- What is in flight.
+
+TEST_F(ResourcesTest, SilentPeersDoNotStopTheOthersOfTheirInstance) {
+  params.inflight_pdus = 64;
+  params.transport.window_pdus = 16;
+  StartBehindProxy();
+  for (uint16_t peer = 1; peer <= 10; ++peer) {
+    for (int i = 0; i < 40; ++i) ASSERT_EQ(SendPdu(peer), SendResult::kOk);
+  }
+  Run(microseconds(200));
+  Look();
+  EXPECT_LE(host->pipeline->instance(0).inflight, 64u);
+  uint32_t came = 0;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(SendPdu(11), SendResult::kOk);
+    Run(microseconds(20));
+    came += Look()[11].pdus;
+    if (came != 0) Inject({AnswerFrom(11, RhOp::kAck, last_psn[11])});
+  }
+  EXPECT_EQ(came, 100u);
+}
+
+TEST_F(ResourcesTest, OnePeerAloneHasNearlyAllThatMayBeInFlight) {
+  params.inflight_pdus = 256;
+  StartBehindProxy();
+  SendUntilBlocked(1);
+  Run(milliseconds(1));
+  EXPECT_GE(Look()[1].pdus, 256u * 4 / 10);
+  EXPECT_GT(host->Count(Counter::kTxWaitsShare), 0u);
+  // What waits goes on as there is room, and all of it arrives.
+  uint32_t rounds = 0;
+  while (host->pipeline->instance(0).inflight != 0 && ++rounds < 100) {
+    Inject({AnswerFrom(1, RhOp::kAck, last_psn[1])});
+    Run(microseconds(100));
+    Look();
+  }
+  EXPECT_TRUE(host->pipeline->IsQuiet());
+}
+
+TEST_F(ResourcesTest, ADestinationThatTakesNothingLeavesCreditForOthers) {
+  params.transport.window_pdus = 1;
+  StartBehindProxy();
+  for (uint16_t peer = 1; peer <= 8; ++peer) {
+    for (uint8_t vc = 0; vc < kVcCount; ++vc) SendUntilBlocked(peer, vc);
+  }
+  Run(microseconds(200));
+  Look();
+  EXPECT_GE(client->queues[0].Credit(11, 0), 16u);
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_EQ(SendPdu(11), SendResult::kOk) << i;
+    Run(microseconds(10));
+    ASSERT_EQ(Look()[11].pdus, 1u);
+    Inject({AnswerFrom(11, RhOp::kAck, last_psn[11])});
+  }
+}
+
+// ---- What a device is asked to fill in, and what is counted.
+
+TEST_F(ResourcesTest, AChecksumThatTheDeviceOffersIsLeftToIt) {
+  StartBehindProxy();
+  ProxyPort offering(host->port);
+  offering.offers = TxOffload::kIpv4Checksum;
+  host->pipeline = std::make_unique<Pipeline>();
+  host->pipeline->AddPort(&offering, {.mac = MacOf(0)});
+  InstanceParams p = params;
+  p.planes = {{.address = {.low = IpOf(0)}}};
+  p.peers = {{.xpuid = 1, .planes = {{.address = {.low = IpOf(1)}, .mac = MacOf(1)}},
+              .plain = true}};
+  host->pipeline->AddInstance(p);
+  client = &Attach(*host, 0);
+  SendPdu(1);
+  Run(microseconds(20));
+  Inject({DataFrom(1, 0)});
+  Run(microseconds(50));
+  ASSERT_GE(offering.seen.size(), 2u);  // a PDU with commands, and one without
+  for (const ProxyPort::Seen& seen : offering.seen) {
+    EXPECT_EQ(seen.offload, TxOffload::kIpv4Checksum);
+    EXPECT_EQ(seen.l2_length, 14);
+    EXPECT_EQ(seen.l3_length, 20);
+    // In its place stands 0.
+    EXPECT_EQ(seen.octets[14 + 10], 0);
+    EXPECT_EQ(seen.octets[14 + 11], 0);
+  }
+  // A device that offers nothing is asked for nothing.
+  ASSERT_TRUE(port->seen.empty());
+}
+
+TEST_F(ResourcesTest, OctetsOfFramesAreCounted) {
+  StartBehindProxy();
+  for (int i = 0; i < 7; ++i) ASSERT_EQ(SendPdu(1), SendResult::kOk);
+  Run(microseconds(20));
+  const std::vector<uint8_t> frame = DataFrom(2, 0);
+  Inject({frame});
+  Run(microseconds(50));
+  uint64_t octets = 0;
+  for (const ProxyPort::Seen& seen : port->seen) octets += seen.octets.size();
+  EXPECT_GT(octets, 7u * 60);
+  EXPECT_EQ(host->Count(Counter::kTxFrameBytes), octets);
+  EXPECT_EQ(host->Count(Counter::kTxFrames), port->seen.size());
+  EXPECT_EQ(host->Count(Counter::kRxFrameBytes), frame.size());
+  EXPECT_EQ(host->Count(Counter::kRxFrames), 1u);
+}
+
+// ---- What is received.
+
+TEST_F(ResourcesTest, MoreCommandsThanAPduMayHaveAreMalformed) {
+  StartBehindProxy();
+  const auto pdu_of = [&](bool one_more, uint16_t psn) {
+    std::vector<uint8_t> commands;
+    const std::vector<uint8_t> one = TestCommand(16, 240, 1).bytes();
+    for (int i = 0; i < 16; ++i) commands.insert(commands.end(), one.begin(), one.end());
+    EXPECT_EQ(commands.size(), kMaxPackBytes);
+    const std::vector<uint8_t> more = TestCommand(8, 16, 1).bytes();
+    if (one_more) commands.insert(commands.end(), more.begin(), more.end());
+    ReliabilityHeader rh = Rh(psn);
+    rh.xpuid = 2;
+    const HeaderTemplate header = Udp4::MakeTemplate({.source_mac = MacOf(1),
+                                                      .destination_mac = MacOf(0),
+                                                      .source = {.low = IpOf(2)},
+                                                      .destination = {.low = IpOf(0)}});
+    const auto octets = static_cast<uint32_t>(commands.size());
+    std::vector<uint8_t> buffer(FrameBufferBytes(octets));
+    uint8_t* const pdu = buffer.data() + HeaderTemplate::kRoomBytes;
+    std::copy(commands.begin(), commands.end(), pdu + kRhBytes);
+    const uint32_t pdu_bytes = FinishPdu(pdu, octets, header.length, rh);
+    const uint8_t* const start = WriteHeader(header, pdu, pdu_bytes, false);
+    return std::vector<uint8_t>(start, start + header.length + pdu_bytes);
+  };
+  Inject({pdu_of(false, 0)});
+  EXPECT_EQ(host->Count(Counter::kRxPdus), 1u);
+  EXPECT_EQ(host->Count(Counter::kRxMalformed), 0u);
+  const size_t before = client->Receive().size();
+  EXPECT_EQ(before, 16u);
+  Inject({pdu_of(true, 1)});
+  EXPECT_EQ(host->Count(Counter::kRxMalformed), 1u);
+  EXPECT_EQ(host->Count(Counter::kRxPdus), 1u);
+  EXPECT_EQ(client->Receive().size(), 0u);
+}
+
+}  // namespace
+}  // namespace suede
