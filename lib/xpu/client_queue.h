@@ -170,11 +170,12 @@ class ClientQueue {
   // sent to the {XPU, VC} before it is read again.
   void ReadReturns(Account* account, size_t index) {
     seen_returned_ = LoadAcquire(credits_->aggregate_returned);
-    const uint32_t own = LoadAcquire(credits_->returned[index]) + credit_lines_ - account->sent;
-    account->limit = account->sent + std::min(own, ShareOf(index));
     seen_tail_ = LoadAcquire(tx_->tail.value);
     const uint32_t ring = line_count_ - (head_ - seen_tail_);
     room_ = ring < AggregateFree() ? ring : AggregateFree();
+    if (room_ == 0) return;
+    const uint32_t own = LoadAcquire(credits_->returned[index]) + credit_lines_ - account->sent;
+    account->limit = account->sent + std::min(own, ShareOf(index));
   }
 
   // Lines of the aggregate credit that the XPU of {XPU, VC} may have beyond what it has: half of what

@@ -17,11 +17,11 @@ TestDirectory::~TestDirectory() { (void)!system(("rm -rf " + path_).c_str()); }
 ShmServerConfig TestConfig(const std::string& socket) {
   return {.socket_path = socket,
           .shape = {.queue_count = 4,
-                    .tx_lines = 256,
+                    .tx_lines = 512,
                     .rx_lines = 256,
                     .completion_count = 256,
                     .credit_lines = 64,
-                    .aggregate_lines = 128},
+                    .aggregate_lines = 512},  // an XPU may have more than its 64, and another one beside it
           .huge_pages = HugePages::kAuto,
           .max_clients = 4,
           .version = "0.1-test",
