@@ -76,6 +76,9 @@ HelloVerdict Handshake::OnHello(const Hello& hello, Time now, SecretNumbers& num
   }
   if (!known) {
     verdict.new_peer = true;
+    // Two identities name one association, and that is over: should the one that is left out now come
+    // back, it has to hear of it.
+    if (open_ && !plain_) own_ = numbers.Next();
     peer_ = hello.identities.own;
     open_ = plain_ = refused_ = false;
   }
