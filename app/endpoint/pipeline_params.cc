@@ -30,6 +30,7 @@ TransportParams ToTransport(const TransportConfig& config) {
           .rto_max = config.rto_max,
           .max_tries = config.max_tries,
           .not_ready_backoff = config.not_ready_backoff,
+          .pause_limit = config.pause_limit,
           .hello_timeout = config.hello_timeout,
           .hello_tries = config.hello_tries};
 }

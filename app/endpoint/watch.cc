@@ -23,6 +23,7 @@ EventKind KindOf(LcoreEventKind kind) {
     case LcoreEventKind::kPlaneUp: return EventKind::kPeerPlaneUp;
     case LcoreEventKind::kPlaneDown: return EventKind::kPeerPlaneDown;
     case LcoreEventKind::kFenceOpened: return EventKind::kPeerFence;
+    case LcoreEventKind::kHeldUp: return EventKind::kTxHeldUp;
     case LcoreEventKind::kTxError:
     case LcoreEventKind::kQueueBroken: break;
   }
@@ -43,6 +44,7 @@ std::string_view NameOf(PlaneDownReason reason) {
     case PlaneDownReason::kPeer: return "peer";
     case PlaneDownReason::kFence: return "fence";
     case PlaneDownReason::kAdmin: return "admin";
+    case PlaneDownReason::kPaused: return "paused";
     case PlaneDownReason::kUnreachable: break;
   }
   return "unreachable";
@@ -159,7 +161,7 @@ void Watch::Raise(uint32_t lcore, const LcoreEvent& event) {
   values.emplace_back(EventField::kPeer, event.peer_xpuid);
   const bool is_down = event.kind == LcoreEventKind::kPlaneDown;
   if (is_down || event.kind == LcoreEventKind::kPlaneUp ||
-      event.kind == LcoreEventKind::kFenceOpened) {
+      event.kind == LcoreEventKind::kFenceOpened || event.kind == LcoreEventKind::kHeldUp) {
     const uint32_t port = own.ports[event.plane].port;
     values.emplace_back(EventField::kPlane, event.plane);
     values.emplace_back(EventField::kPort, endpoint_->config().ports[port].name);

@@ -47,6 +47,14 @@ bool QueuePair::IsBusy(const Frame* frame) const {
   return __atomic_load_n(&MbufOf(frame)->refcnt, __ATOMIC_ACQUIRE) > 1;
 }
 
+bool QueuePair::Reclaim() {
+  if (!gate_.Enter()) [[unlikely]]
+    return false;
+  const int freed = rte_eth_tx_done_cleanup(id_, queue_, 0);
+  gate_.Leave();
+  return freed >= 0;
+}
+
 // A frame that does not lie whole in a buffer of which we are the only holder is not handed on as
 // it is: null if it is dropped.
 inline Frame* QueuePair::Accept(rte_mbuf* mbuf) {

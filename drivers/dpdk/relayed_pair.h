@@ -49,6 +49,8 @@ class RelayedPair final : public QueuePair {
 
   uint32_t Receive(Frame** /*frames*/, uint32_t /*max*/) override { return 0; }
   uint32_t Transmit(Frame* const* frames, uint32_t count) override;
+  // The device is the first lcore's.
+  bool Reclaim() override { return false; }
 
  private:
   Relay relay_;

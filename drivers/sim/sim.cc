@@ -135,6 +135,10 @@ void SimNetwork::Send(const SimPort* from, const Frame& frame, Time leaves) {
     ++frames_lost_;
     return;
   }
+  if (passes_ && !passes_({frame.data, frame.length})) {
+    ++frames_lost_;
+    return;
+  }
   std::vector<uint8_t> octets(frame.data, frame.data + frame.length);
   if (Chance(faults.corrupt)) {
     const uint64_t bit = random_() % (octets.size() * 8);
@@ -228,6 +232,11 @@ uint32_t SimPort::Transmit(Frame* const* frames, uint32_t count) {
 
 bool SimPort::IsBusy(const Frame* frame) const {
   return reinterpret_cast<const Buffer*>(frame)->references > 1;
+}
+
+bool SimPort::Reclaim() {
+  FinishTransmissions();
+  return true;
 }
 
 uint32_t SimPort::Allocate(Frame** frames, uint32_t count) {

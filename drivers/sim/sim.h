@@ -63,6 +63,11 @@ class SimNetwork {
   // While it is blocked, the switch forwards nothing from the one port to the other.
   void Block(const SimPort* from, const SimPort* to, bool blocked);
 
+  // What `passes` says no to is lost on its way into the switch.
+  void SetFilter(std::function<bool(std::span<const uint8_t>)> passes) {
+    passes_ = std::move(passes);
+  }
+
   // Keeps a copy of what ports send from now on, up to so many frames; nullptr: no more.
   void Record(std::vector<std::vector<uint8_t>>* records, size_t most) {
     records_ = records;
@@ -101,6 +106,7 @@ class SimNetwork {
   uint64_t order_ = 0;
   uint64_t frames_lost_ = 0;
   SimClasses classes_;
+  std::function<bool(std::span<const uint8_t>)> passes_;
   std::vector<std::vector<uint8_t>>* records_ = nullptr;
   size_t most_records_ = 0;
   std::priority_queue<SimFrame, std::vector<SimFrame>, IsLater> arrivals_;
@@ -123,6 +129,7 @@ class SimPort : public Port {
   uint32_t Receive(Frame** frames, uint32_t max) override;
   uint32_t Transmit(Frame* const* frames, uint32_t count) override;
   bool IsBusy(const Frame* frame) const override;
+  bool Reclaim() override;
   uint32_t Allocate(Frame** frames, uint32_t count) override;
   void Release(Frame* const* frames, uint32_t count) override;
   uint32_t max_frame_bytes() const override { return kMaxFrameBytes; }

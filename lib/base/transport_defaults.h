@@ -20,6 +20,7 @@ inline constexpr Duration kRtoMin = std::chrono::milliseconds(1);
 inline constexpr Duration kRtoMax = std::chrono::milliseconds(200);
 inline constexpr uint32_t kMaxTries = 10;
 inline constexpr Duration kNotReadyBackoff = std::chrono::microseconds(100);
+inline constexpr Duration kPauseLimit = std::chrono::milliseconds(100);
 inline constexpr Duration kHelloTimeout = std::chrono::milliseconds(2);
 inline constexpr uint32_t kHelloTries = 5;
 

@@ -142,6 +142,7 @@ struct TransportConfig {
   Duration rto_max = transport_defaults::kRtoMax;
   uint32_t max_tries = transport_defaults::kMaxTries;
   Duration not_ready_backoff = transport_defaults::kNotReadyBackoff;
+  Duration pause_limit = transport_defaults::kPauseLimit;
   Duration hello_timeout = transport_defaults::kHelloTimeout;
   uint32_t hello_tries = transport_defaults::kHelloTries;
   uint32_t inflight_pdus = 4096;  // of one instance, over all peers

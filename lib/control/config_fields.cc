@@ -269,6 +269,11 @@ constexpr ConfigField<TransportConfig> kTransport[] = {
     Key<&TransportConfig::not_ready_backoff>("not_ready_backoff_us", "µs", Microseconds(1, 1000000),
                                              "First wait after the peer was not ready to receive.",
                                              kAtOnce),
+    Key<&TransportConfig::pause_limit>(
+        "pause_limit_us", "µs", Microseconds(0, 10000000),
+        "While a port's device lets nothing leave, as when the switch pauses it, no silence counts, "
+        "for so long; then a plane is down, and timeouts count again. 0: silence always counts.",
+        kAtOnce),
     Key<&TransportConfig::hello_timeout>("hello_timeout_us", "µs", Microseconds(1, 10000000),
                                          "Wait for the answer to a hello.", kAtOnce),
     Key<&TransportConfig::hello_tries>("hello_tries", "", Between(1, 255),

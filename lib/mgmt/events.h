@@ -91,6 +91,10 @@ std::span<const EventFieldRow> EventFieldRows();
   X(PeerFence, "peer_fence", Info, "plane", 200,                                                   \
     "PDUs were in flight on a plane as it went down: the peer is asked which of them arrived.",    \
     kXpu, kInstance, kPeer, kPlane, kPort)                                                         \
+  X(TxHeldUp, "tx_held_up", Warning, "port", 20,                                                   \
+    "Nothing leaves the device of a port, as when the switch pauses it; one peer that waits for "  \
+    "it is named. Silence does not count until transport.pause_limit_us is over.",                 \
+    kXpu, kInstance, kPeer, kPlane, kPort)                                                         \
   X(PeerUnreachable, "peer_unreachable", Error, "peer", 0,                                         \
     "A peer does not answer: what was in flight to it was given up.", kXpu, kInstance, kPeer, kVc) \
   X(PeerReachable, "peer_reachable", Info, "peer", 0, "It answers again.", kXpu, kInstance, kPeer, \

@@ -44,6 +44,7 @@ void PlaneSession::GoDown(bool in_doubt, bool hold, Time now, const PathParams& 
 void PlaneSession::EndFence(Time now) {
   fencing_ = false;
   fences_ = 0;
+  impossible_ = 0;
   NextGeneration();
   ProbeSoon(now);
 }
@@ -56,6 +57,12 @@ PlaneSession::Want PlaneSession::OnTimer(Time now, const Facts& facts, const Pat
     if (!silent) {
       deadline_ = last_heard_ + (facts.in_flight ? params.hello_interval : params.hello_idle);
       return Want::kNothing;
+    }
+    if (facts.held_too_long && facts.sibling_alive) return Want::kGoDown;
+    if (facts.held_up) {
+      missed_ = 0;
+      deadline_ = now + (facts.in_flight ? params.hello_interval : params.hello_idle);
+      return Want::kHeldUp;
     }
     if (missed_ >= params.hello_multiplier && facts.sibling_alive) return Want::kGoDown;
     const bool urgent = facts.in_flight || missed_ != 0;
@@ -84,6 +91,12 @@ PlaneSession::Want PlaneSession::OnTimer(Time now, const Facts& facts, const Pat
 
 void PlaneSession::OnTraffic(Time now, const PathParams& params) {
   if (deadline_ - now > params.hello_interval) deadline_ = now + params.hello_interval;
+}
+
+void PlaneSession::OnHeldUp(Time now, Duration span) {
+  // Heard in between, or silent about it for as long again: it is another time.
+  if (last_heard_ > excused_since_ || now - excused_until_ > span) excused_since_ = now;
+  excused_until_ = now + span;
 }
 
 void PlaneSession::OnLinkUp(Time now) {

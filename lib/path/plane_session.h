@@ -24,6 +24,7 @@ enum class PlaneDownReason : uint8_t {
   kFence,        // the other end has fenced it
   kAdmin,        // an operator set it down
   kUnreachable,  // all planes to the peer were silent for too long
+  kPaused,       // its port's device has let nothing leave for too long
 };
 
 class PlaneSession {
@@ -55,6 +56,8 @@ class PlaneSession {
   // Whether a FENCED for the generation answers our FENCE. EndFence begins the next one.
   bool IsFenced(uint16_t generation) const { return fencing_ && generation == tx_generation_; }
   void EndFence(Time now);
+  // A FENCED said what cannot be: true where that has happened twice in a row.
+  bool OnImpossible() { return ++impossible_ >= 2; }
   // How many FENCEs were sent for this generation, this one included.
   uint32_t TakeFenceTurn() { return ++fences_; }
   // 0 is left out: it is the static one.
@@ -70,9 +73,11 @@ class PlaneSession {
     bool held = false;          // by an operator: stays down
     bool in_flight = false;     // PDUs without an acknowledgement
     bool sibling_alive = false; // another plane to the peer was heard while this one was silent
+    bool held_up = false;       // nothing of ours, or of the other end's, leaves its device now,
+    bool held_too_long = false; // and ours has not for longer than is borne
     Time look_at = kNever;      // while it is not up: when at the latest the caller wants a look
   };
-  enum class Want : uint8_t { kNothing, kPlane, kFence, kGoDown };
+  enum class Want : uint8_t { kNothing, kPlane, kFence, kGoDown, kHeldUp };
   Want OnTimer(Time now, const Facts& facts, const PathParams& params);
   // PDUs were put in flight: looks soon whether they arrive.
   void OnTraffic(Time now, const PathParams& params);
@@ -83,6 +88,13 @@ class PlaneSession {
   }
   // After silence on all planes: this one gets another chance.
   void Pardon() { missed_ = 0; }
+  // The other end says, elsewhere, that nothing leaves its device on this plane. Such words hold for
+  // `span`.
+  void OnHeldUp(Time now, Duration span);
+  // Whether silence is excused by that: it is for no longer than `limit` in all.
+  bool IsExcused(Time now, Duration limit) const {
+    return now < excused_until_ && now - excused_since_ < limit;
+  }
   // The link of the port came up.
   void OnLinkUp(Time now);
   // New parameters: no wait that has begun goes on for longer than they permit.
@@ -131,12 +143,15 @@ class PlaneSession {
   uint32_t unanswered_ = 0;        // PLANEs since the newest that was answered; never wraps
   uint32_t deaths_ = 0;
   uint32_t fences_ = 0;
+  uint8_t impossible_ = 0;         // FENCEDs in a row for this generation
   Duration hold_down_{};           // of the last death
   Time deadline_ = kNever;
   Time asked_at_{};                // by the last PLANE in init
   Time last_heard_{};
   Time held_until_{};
   Time up_since_{};
+  Time excused_since_{};
+  Time excused_until_{};
 };
 
 }  // namespace suede

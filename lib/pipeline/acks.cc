@@ -82,6 +82,12 @@ void Pipeline::OnAcked(Instance& instance, uint32_t number, PduList& acked) {
     if (const std::optional<Duration> sample = RttSample(*acked.tail(), last_turn_)) {
       histograms[HistogramId::kRtt].Record(static_cast<uint64_t>(sample->count()));
     }
+    PortContext& port = *instance.ports[instance.PlaneOfConnection(number)];
+    if (port.departures.WantsSample(last_turn_)) [[unlikely]] {
+      const Pdu* newest = acked.tail();
+      port.departures.OnSample(*port.port, FrameOf(acked.tail()), newest->sent_at,
+                               !newest->retransmitted, last_turn_);
+    }
     if (const std::optional<Recovery> recovery =
             instance.connections[number].TakeRecovery(last_turn_)) {
       histograms[HistogramId::kGoBackPdus].Record(recovery->pdus);

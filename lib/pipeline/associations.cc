@@ -56,7 +56,8 @@ Hello Pipeline::MakeHello(const Instance& instance, uint32_t peer, bool reply_wa
           .pack_limit_bytes = static_cast<uint16_t>(params.pack_limit_bytes),
           .receive_bytes = static_cast<uint16_t>(ReceiveBytes(instance)),
           .first = handshake.first(),
-          .reply_wanted = reply_wanted};
+          .reply_wanted = reply_wanted,
+          .hears_pauses = true};
 }
 
 // Octets of commands in the largest PDU that fits every port of the instance.

@@ -137,6 +137,8 @@ void Pipeline::OnFenced(Instance& instance, uint32_t peer, const Fenced& fenced,
     OnAcked(instance, first + vc, acked);
     if (fits) continue;
     instance.counters.Add(Counter::kRxRpsnInvalid);
+    // It would say so for ever: what the two have counted does not fit.
+    if (instance.session(peer, dead).OnImpossible()) StartOver(instance, peer, now);
     return;
   }
   PduList rest;

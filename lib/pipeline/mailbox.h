@@ -97,6 +97,7 @@ enum class LcoreEventKind : uint8_t {
   kPlaneDown,        // it does not any longer: `what`
   kQueueBroken,      // a client's indices were nonsense: its queue is served no more
   kTxError,          // a command came with the error mark (tx_err); of a queue each 100 ms at most
+  kHeldUp,           // nothing leaves the device of the plane's port
   kFenceOpened,      // PDUs of the plane to the peer are in doubt, and the peer is asked for them
 };
 
@@ -107,7 +108,7 @@ struct LcoreEvent {
   static constexpr uint8_t kAllVcs = 0xff;
   LcoreEventKind kind = LcoreEventKind::kPeerReset;
   uint8_t vc = kAllVcs;     // of the connection, where PSNs are counted for each VC
-  uint8_t plane = 0;        // kPlaneUp, kPlaneDown
+  uint8_t plane = 0;        // kPlaneUp, kPlaneDown, kFenceOpened, kHeldUp
   uint8_t what = 0;         // kPlaneDown: a PlaneDownReason; kHelloMismatch: a HelloMismatch
   uint16_t peer_xpuid = 0;
   uint16_t queue = 0;       // kQueueBroken, kTxError: number within the client

@@ -175,7 +175,7 @@ bool Pipeline::Poll(Time now) {
   SendReady();
   for (const auto& port : ports_) SendAcks(*port, now);
   for (const auto& port : ports_) {
-    port->TransmitStaged(lcore_counters_);
+    port->TransmitStaged(lcore_counters_, now);
     port->FlushReleased();
   }
   PublishCompletions();

@@ -248,6 +248,14 @@ class Pipeline {
   void ArmHandshake(Instance& instance, uint32_t peer);
   void ArmSession(Instance& instance, uint32_t peer, uint32_t plane);
 
+  // Whether silence says nothing, as nothing leaves a device.
+  enum class Hold : uint8_t {
+    kNone,
+    kOwn,      // ours
+    kPeers,    // the other end's, as it says
+    kTooLong,  // ours, and it does say something by now
+  };
+
   // planes.cc
   static constexpr uint32_t kNoPlane = PeerPaths::kNoPlane;
   static constexpr uint32_t kPlaneFull = kNoPlane - 1;  // it would be one of those without room
@@ -261,7 +269,7 @@ class Pipeline {
   bool InFlight(const Instance& instance, uint32_t peer, uint32_t plane) const;
   void BeginSessions(Instance& instance, uint32_t peer, Time now);
   void OnSessionTimer(Instance& instance, uint32_t peer, uint32_t plane, Time now);
-  PlaneSession::Facts FactsOf(const Instance& instance, uint32_t peer, uint32_t plane,
+  PlaneSession::Facts FactsOf(const Instance& instance, uint32_t peer, uint32_t plane, Hold hold,
                               Time now) const;
   void SendPlane(Instance& instance, uint32_t peer, uint32_t plane, bool reply_wanted);
   void OnPlane(Instance& instance, uint32_t peer, uint32_t plane, const PlaneHello& hello,
@@ -270,6 +278,12 @@ class Pipeline {
   static bool IsHeard(const Instance& instance, uint32_t peer);
   void AskSiblings(Instance& instance, uint32_t peer, Time now);
   void PlaneUp(Instance& instance, uint32_t peer, uint32_t plane);
+
+  // pauses.cc
+  Hold HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Pdu* oldest, Time now);
+  Hold HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Time now);
+  void SayHeldUp(Instance& instance, uint32_t peer, uint32_t plane, Time now);
+  static void OnHeldUp(Instance& instance, uint32_t peer, uint32_t plane, uint8_t held, Time now);
 
   // failover.cc
   static bool FreezeIfInDoubt(Instance& instance, uint32_t peer, uint32_t plane);

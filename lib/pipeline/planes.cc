@@ -151,11 +151,13 @@ void Pipeline::BeginSessions(Instance& instance, uint32_t peer, Time now) {
 }
 
 PlaneSession::Facts Pipeline::FactsOf(const Instance& instance, uint32_t peer, uint32_t plane,
-                                      Time now) const {
+                                      Hold hold, Time now) const {
   PlaneSession::Facts facts{
       .port_up = instance.port_up[plane],
       .held = instance.plane_admin[plane] == PlaneAdmin::kDown,
-      .in_flight = InFlight(instance, peer, plane)};
+      .in_flight = InFlight(instance, peer, plane),
+      .held_up = hold == Hold::kOwn || hold == Hold::kPeers,
+      .held_too_long = hold == Hold::kTooLong};
   const PeerPaths& paths = instance.paths[peer];
   const PathParams& params = instance.params.paths;
   // While another plane is heard, that one's timer sees when it falls silent.
@@ -185,19 +187,31 @@ void Pipeline::OnSessionTimer(Instance& instance, uint32_t peer, uint32_t plane,
   if (!session.begun()) return;
   // The wheel asks early about what is far away.
   if (now < session.deadline()) return ArmSession(instance, peer, plane);
-  const PlaneSession::Facts facts = FactsOf(instance, peer, plane, now);
-  switch (session.OnTimer(now, facts, instance.params.paths)) {
+  const PathParams& params = instance.params.paths;
+  const bool silent = session.up() && now - session.last_heard() >= params.hello_interval;
+  const Hold hold = silent ? HoldOf(instance, peer, plane, now) : Hold::kNone;
+  const PlaneSession::Facts facts = FactsOf(instance, peer, plane, hold, now);
+  if (hold != Hold::kNone) AskSiblings(instance, peer, now);
+  switch (session.OnTimer(now, facts, params)) {
     case PlaneSession::Want::kNothing: break;
     case PlaneSession::Want::kPlane:
       if (session.up() && session.missed() != 0) AskSiblings(instance, peer, now);
       SendPlane(instance, peer, plane, true);
       break;
     case PlaneSession::Want::kFence: SendFence(instance, peer, plane); break;
+    case PlaneSession::Want::kHeldUp:
+      if (hold == Hold::kOwn) {
+        SayHeldUp(instance, peer, plane, now);
+      } else {
+        SendPlane(instance, peer, plane, true);  // it says again that it is so, or that it was
+      }
+      break;
     case PlaneSession::Want::kGoDown:
       PlaneDown(instance, peer, plane,
-                facts.held      ? PlaneDownReason::kAdmin
-                : facts.port_up ? PlaneDownReason::kSilence
-                                : PlaneDownReason::kLink,
+                facts.held            ? PlaneDownReason::kAdmin
+                : !facts.port_up      ? PlaneDownReason::kLink
+                : facts.held_too_long ? PlaneDownReason::kPaused
+                                      : PlaneDownReason::kSilence,
                 now);
       break;
   }
@@ -230,6 +244,7 @@ void Pipeline::SendPlane(Instance& instance, uint32_t peer, uint32_t plane, bool
 
 void Pipeline::OnPlane(Instance& instance, uint32_t peer, uint32_t plane, const PlaneHello& hello,
                        Time now) {
+  if (hello.held_up) return OnHeldUp(instance, peer, plane, hello.plane, now);
   if (instance.has_planes() && !instance.paths[peer].sessions) BeginSessions(instance, peer, now);
   PlaneSession& session = instance.session(peer, plane);
   const PlaneSession::Heard heard = session.OnPlane(hello, now, instance.params.paths);
@@ -246,7 +261,12 @@ void Pipeline::OnPlane(Instance& instance, uint32_t peer, uint32_t plane, const 
     if (heard.came_up) PlaneUp(instance, peer, plane);
     ArmSession(instance, peer, plane);
   }
-  if (hello.reply_wanted) SendPlane(instance, peer, plane, false);
+  if (!hello.reply_wanted) return;
+  SendPlane(instance, peer, plane, false);
+  // The answer may lie where what it answers for does.
+  if (session.up() && HoldOf(instance, peer, plane, nullptr, now) == Hold::kOwn) {
+    SayHeldUp(instance, peer, plane, now);
+  }
 }
 
 // The way there and back was proved. After silence on all planes it is the peer that has come back,

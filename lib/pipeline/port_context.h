@@ -12,6 +12,7 @@
 #include "base/fifo.h"
 #include "base/time.h"
 #include "pack/shares.h"
+#include "pipeline/departures.h"
 #include "pipeline/handover.h"
 #include "pipeline/packet_lane.h"
 #include "pipeline/params.h"
@@ -145,9 +146,14 @@ struct PortContext {
   // Takes PDUs out of the burst that have moved to another plane, or were given up.
   void UnstageMoved();
   // Hands the staged frames to the port; what it does not take stays staged, in order.
-  void TransmitStaged(CounterBlock& counters);
+  void TransmitStaged(CounterBlock& counters, Time now);
   Frame** PutInFront(bool data_leads);
   void KeepRest(Frame** first, uint32_t sent, bool data_leads);
+  // Since when nothing leaves (departures.h), as whoever waits for an answer to `oldest` sees it;
+  // null: to nothing that is kept.
+  Time HeldSince(Pdu* oldest, Duration least, Time now);
+
+  Departures departures;
 
   Port* const port;
   const PortParams params;

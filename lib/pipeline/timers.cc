@@ -62,6 +62,11 @@ void Pipeline::OnConnectionTimer(Instance& instance, uint32_t number, Time now) 
   const TransportParams& params = instance.params.transport;
   const uint32_t tries = connection.tries();
   const uint32_t peer = instance.PeerOfConnection(number);
+  if (connection.TimesOut(now)) [[unlikely]] {
+    const Hold hold =
+        HoldOf(instance, peer, instance.PlaneOfConnection(number), connection.oldest(), now);
+    if (hold == Hold::kOwn || hold == Hold::kPeers) connection.PutOff(now, params);
+  }
   switch (connection.OnTimer(now, params)) {
     case TimerVerdict::kNothing: break;
     case TimerVerdict::kRetransmit:

@@ -471,7 +471,7 @@ void PortContext::KeepRest(Frame** first, uint32_t sent, bool data_leads) {
   std::memmove(staged(), staged() + of_data, staged_count * sizeof(Frame*));
 }
 
-void PortContext::TransmitStaged(CounterBlock& counters) {
+void PortContext::TransmitStaged(CounterBlock& counters, Time now) {
   const uint32_t count = staged_count + front_count;
   if (count == 0 || down) return;
   const bool data_leads = data_first && staged_count != 0 && front_count != 0;
@@ -483,8 +483,9 @@ void PortContext::TransmitStaged(CounterBlock& counters) {
     Pdu* pdu = PduOf(frame);
     bytes += frame->length;
     pdu->staged = false;
-    if (pdu->orphaned) Release(frame);
+    if (pdu->orphaned && !departures.Keep(frame, now)) Release(frame);
   }
+  departures.OnTransmit(sent != 0, now);
   counters.Add(Counter::kTxFrames, sent);
   counters.Add(Counter::kTxFrameBytes, bytes);
   if (sent == count) {

@@ -30,6 +30,11 @@ class Port {
   // Whether the device may still read the frame.
   virtual bool IsBusy(const Frame* frame) const = 0;
 
+  // Takes back what the device has finished with, as far as it can be asked to, so that IsBusy
+  // does not hold for it any longer. False: it cannot be asked, and may keep what has left until
+  // it is given more. Not for the fast path.
+  virtual bool Reclaim() { return false; }
+
   // Fills frames[0, n) with empty frames, n <= count the return value; fewer than asked means that
   // the pool is exhausted. Their `data` is undefined, their `length` 0.
   virtual uint32_t Allocate(Frame** frames, uint32_t count) = 0;

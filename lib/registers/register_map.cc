@@ -243,7 +243,8 @@ std::vector<RegisterBlock> MakeBlocks() {
                             {0x2c, "hello_timeout_us"},
                             {0x30, "hello_tries"},
                             {0x34, "inflight_pdus"},
-                            {0x38, "reorder_allowance_us"}}));
+                            {0x38, "reorder_allowance_us"},
+                            {0x3c, "pause_limit_us"}}));
   add("planes", 0x0340, "How planes are found dead, and come back.",
       OfKeys("planes.", {{0x00, "hello_interval_us"},
                          {0x04, "hello_multiplier"},

@@ -98,6 +98,10 @@ enum class Severity : uint8_t {
   X(Desynchronized, "desynchronized_total", Error,                                                 \
     "Associations begun anew because sequence numbers were out of step")                           \
   X(PlaneDeaths, "plane_deaths_total", Error, "Times that a plane to a peer was found dead")       \
+  X(TxHeldUp, "tx_held_up_total", Error,                                                           \
+    "Times that the device of a port let nothing leave while answers were awaited")                \
+  X(RxHeldUp, "rx_held_up_total", Info,                                                            \
+    "PLANEs by which a peer said so of its own device")                                            \
   X(PlaneReturns, "plane_ups_total", Info, "Times that a plane to a peer came up")                 \
   X(TxMoved, "tx_moved_pdus_total", Info,                                                          \
     "Sequenced PDUs that left a dead plane for another")                                           \

@@ -159,6 +159,14 @@ class Connection {
 
   // When OnTimer wants to be called; kNever where nothing is outstanding.
   Time deadline() const { return std::min(deadline_, gap_due_); }
+  // Whether OnTimer would count a try: PDUs are unanswered, and their time is over.
+  bool TimesOut(Time now) const {
+    return now >= deadline_ && unacked_count_ != 0 && !lost_ && !frozen_ && !paused_;
+  }
+  // It is known that no answer could come yet: waits once more, which is no try.
+  void PutOff(Time now, const TransportParams& params) { Rearm(now, params); }
+  // The oldest PDU without an acknowledgement; null: there is none.
+  Pdu* oldest() const { return unacked_.head(); }
   // Afterwards an acknowledgement may be owed.
   TimerVerdict OnTimer(Time now, const TransportParams& params);
   // The parameters were changed: no wait that has begun goes on for longer than `params` permit.

@@ -28,6 +28,8 @@ struct TransportParams {
   Duration rto_max = transport_defaults::kRtoMax;
   uint32_t max_tries = transport_defaults::kMaxTries;  // timeouts in a row: then it is unreachable
   Duration not_ready_backoff = transport_defaults::kNotReadyBackoff;
+  // For so long no silence counts while the own device lets nothing leave; 0: it counts.
+  Duration pause_limit = transport_defaults::kPauseLimit;
   Duration hello_timeout = transport_defaults::kHelloTimeout;
   uint32_t hello_tries = transport_defaults::kHelloTries;
 };

@@ -18,9 +18,11 @@ constexpr uint32_t kFenceBytes = 28;
 constexpr uint32_t kFencedBytes = 28;
 constexpr uint8_t kReplyWanted = 0x01;
 constexpr uint8_t kHeard = 0x02;
+constexpr uint8_t kHeldUp = 0x04;
 constexpr uint8_t kAnswersPlanes = 0x01;
 constexpr uint8_t kSendsGenerations = 0x02;
 constexpr uint8_t kCountsCredit = 0x04;
+constexpr uint8_t kHearsPauses = 0x08;
 constexpr uint8_t kPlanes = 4;  // numbers of planes are below
 constexpr uint8_t kLastPsnScope = 1;
 
@@ -55,7 +57,8 @@ uint32_t Encode(const Hello& hello, uint8_t* out) {
   body[32] = hello.psn_scope;
   body[33] = static_cast<uint8_t>((hello.answers_planes ? kAnswersPlanes : 0) |
                                   (hello.sends_generations ? kSendsGenerations : 0) |
-                                  (hello.counts_credit ? kCountsCredit : 0));
+                                  (hello.counts_credit ? kCountsCredit : 0) |
+                                  (hello.hears_pauses ? kHearsPauses : 0));
   StoreBe16(body + 34, hello.window_pdus);
   StoreBe16(body + 36, hello.pack_limit_bytes);
   StoreBe16(body + 38, hello.receive_bytes);
@@ -84,7 +87,8 @@ uint32_t Encode(const Ready& ready, uint8_t* out) {
 
 uint32_t Encode(const PlaneHello& plane, uint8_t* out) {
   const auto flags = static_cast<uint8_t>((plane.reply_wanted ? kReplyWanted : 0) |
-                                          (plane.has_heard ? kHeard : 0));
+                                          (plane.has_heard ? kHeard : 0) |
+                                          (plane.held_up ? kHeldUp : 0));
   uint8_t* body = StartControl(ControlType::kPlane, flags, plane.identities, kPlaneBytes, out);
   body[16] = static_cast<uint8_t>(plane.state);
   body[17] = plane.plane;
@@ -130,7 +134,8 @@ ControlError DecodeHello(uint8_t flags, const uint8_t* body, const Identities& i
               .receive_lines = LoadBe16(body + 40),
               .sessions = LoadBe16(body + 42),
               .first = LoadPsns(body + 44),
-              .reply_wanted = (flags & kReplyWanted) != 0};
+              .reply_wanted = (flags & kReplyWanted) != 0,
+              .hears_pauses = (body[33] & kHearsPauses) != 0};
   for (size_t vc = 0; vc < kVcCount; ++vc) hello.credit_lines[vc] = LoadBe32(body + 52 + 4 * vc);
   if (hello.nonce == 0 || hello.psn_scope > kLastPsnScope || hello.sessions == 0) {
     return ControlError::kMalformed;
@@ -170,7 +175,8 @@ ControlError DecodePlane(uint8_t flags, const uint8_t* body, const Identities& i
                    .heard = LoadBe32(body + 28),
                    .has_heard = (flags & kHeard) != 0,
                    .reply_wanted = (flags & kReplyWanted) != 0,
-                   .first = LoadPsns(body + 32)};
+                   .first = LoadPsns(body + 32),
+                   .held_up = (flags & kHeldUp) != 0};
   return ControlError::kNone;
 }
 

@@ -48,6 +48,7 @@ struct Hello {
   VcPsns first{};              // of generation 0
   std::array<uint32_t, kVcCount> credit_lines{};  // limits since the association began
   bool reply_wanted = false;
+  bool hears_pauses = false;   // PLANE with held_up
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
@@ -71,7 +72,7 @@ struct Ready {
 // How an end of a plane sees it.
 enum class PlaneState : uint8_t { kDown = 0, kInit = 1, kUp = 2 };
 
-// The state of the plane that it travels on.
+// The state of the plane that it travels on; or that nothing leaves the sender on another one.
 struct PlaneHello {
   Identities identities;
   PlaneState state = PlaneState::kDown;
@@ -83,6 +84,7 @@ struct PlaneHello {
   bool has_heard = false;
   bool reply_wanted = false;
   VcPsns first{};               // of tx_generation
+  bool held_up = false;         // of `plane`; nothing else is said then
   friend bool operator==(const PlaneHello&, const PlaneHello&) = default;
 };
 

@@ -75,6 +75,7 @@ TEST(ConfigChangeTest, EveryValueIsFoundWithItsDeclaredEffect) {
                                                      {"transport.rto_max_us", "100000"},
                                                      {"transport.max_tries", "3"},
                                                      {"transport.not_ready_backoff_us", "50"},
+                                                     {"transport.pause_limit_us", "70000"},
                                                      {"transport.hello_timeout_us", "999"},
                                                      {"transport.hello_tries", "9"},
                                                      {"transport.inflight_pdus", "600"},

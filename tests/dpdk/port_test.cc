@@ -102,6 +102,12 @@ TEST_F(PortTest, AFrameIsBusyWhileTheDeviceHoldsIt) {
   ring_->pair().Release(&frame, 1);
 }
 
+// Then what it holds says nothing of what has left.
+TEST_F(PortTest, ADeviceThatCannotBeAskedForFramesSaysSo) {
+  EXPECT_FALSE(ring_->pair().Reclaim());
+  EXPECT_FALSE(null_->pair().Reclaim());
+}
+
 TEST_F(PortTest, RetransmissionOfABusyFrameArrivesTwice) {
   Frame* frame = Make(&ring_->pair(), 7);
   ASSERT_EQ(ring_->pair().Transmit(&frame, 1), 1U);

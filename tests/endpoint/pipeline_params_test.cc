@@ -39,7 +39,7 @@ constexpr char kConfig[] =
     "  - {xpu: 10, ports: [{port: p4}]}\n"
     "planes: {hello_interval_us: 2000, hello_multiplier: 5, hello_idle_us: 30000,\n"
     "         hold_down_us: 4000, hold_down_max_us: 50000, unreachable_us: 60000}\n"
-    "transport: {inflight_pdus: 3000}\n"
+    "transport: {inflight_pdus: 3000, pause_limit_us: 77000}\n"
     "clients: {aggregate_lines: 500, max_queues: 2, unclaimed_pdus: 7}\n";
 
 Config Parsed() {
@@ -69,6 +69,10 @@ TEST(PipelineParamsTest, PlanesHaveTheConfiguredTimes) {
     EXPECT_EQ(paths.hold_down, microseconds(4000));
     EXPECT_EQ(paths.hold_down_max, microseconds(50000));
     EXPECT_EQ(paths.unreachable, microseconds(60000));
+  }
+  for (const TransportParams& transport :
+       {InstanceParamsOf(config, config.instances[0]).transport, SettingsOf(config).transport}) {
+    EXPECT_EQ(transport.pause_limit, microseconds(77000));
   }
 }
 

@@ -432,5 +432,55 @@ TEST_F(PlaneSessionTest, ADeadPlaneIsAskedMoreAndMoreRarely) {
   EXPECT_EQ(ours.deadline(), facts.look_at);
 }
 
+// ---- A port that is paused.
+
+TEST_F(PlaneSessionTest, SilenceWhileNothingLeavesIsNotCounted) {
+  BringUp();
+  facts.sibling_alive = true;
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+  Say(ours, theirs, true);
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+  Say(ours, theirs, true);
+  facts.held_up = true;
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kHeldUp);
+    EXPECT_EQ(ours.missed(), 0u);
+  }
+  facts.held_up = false;
+  // From then on as ever.
+  for (uint32_t i = 0; i < params.hello_multiplier; ++i) {
+    EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+    Say(ours, theirs, true);
+  }
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kGoDown);
+}
+
+TEST_F(PlaneSessionTest, NothingLeavesForTooLong) {
+  BringUp();
+  facts.held_too_long = true;
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);  // there is nowhere to go
+  facts.sibling_alive = true;
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kGoDown);
+}
+
+// However often it says so: together it is not borne for longer than the limit, until it is heard.
+TEST_F(PlaneSessionTest, TheWordOfTheOtherEndHoldsForAWhile) {
+  BringUp();
+  const Duration span = milliseconds(4);
+  const Duration limit = milliseconds(20);
+  EXPECT_FALSE(ours.IsExcused(now, limit));
+  const Time begun = now += milliseconds(1);
+  ours.OnHeldUp(now, span);
+  EXPECT_TRUE(ours.IsExcused(now + milliseconds(3), limit));
+  EXPECT_FALSE(ours.IsExcused(now + span, limit));
+  for (; now - begun < 2 * limit; now += milliseconds(6)) {
+    ours.OnHeldUp(now, span);
+    EXPECT_EQ(ours.IsExcused(now, limit), now - begun < limit);
+  }
+  ours.OnProgress(now);
+  ours.OnHeldUp(now + milliseconds(1), span);
+  EXPECT_TRUE(ours.IsExcused(now + milliseconds(1), limit));
+}
+
 }  // namespace
 }  // namespace suede

@@ -57,6 +57,7 @@ TEST_F(PeersTest, UnreachablePeerAndItsReturn) {
 // What the device was never given cannot arrive, and is not sent once its client was told so; what it
 // was given may arrive whenever the device lets it go.
 TEST_F(PeersTest, WhatTheDeviceHoldsIsInDoubtAndWhatItNeverTookIsUnreachable) {
+  params.transport.pause_limit = {};
   constexpr uint64_t kRing = 64;
   StartPair();
   ca->SendTagged(0, 1);

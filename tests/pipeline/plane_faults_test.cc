@@ -304,6 +304,58 @@ TEST_F(PlaneFaultsTest, AnImpossibleAnswerToAFenceIsCountedAndIgnored) {
   EXPECT_EQ(Statuses(*ca, 20), std::vector<int>(20, kOk));
 }
 
+// A peer that says so again would say so for ever: what the two have counted cannot be brought into
+// step.
+TEST_F(PlaneFaultsTest, TwoImpossibleAnswersToAFenceInARowStartOver) {
+  StartPair();
+  WarmUp();
+  Cut(0, true);
+  SendPdus(20);
+  ASSERT_TRUE(RunUntil([&] { return SessionOf(*a, 0).fencing(); }));
+  for (SimPort* port : b->ports) port->faults().loss = 1;
+  const Psn next = a->pipeline->instance(0).connections[0].next_psn();
+  Fenced fenced{.plane = 0, .generation = SessionOf(*a, 0).tx_generation()};
+  fenced.expected.fill(next.Plus(1));
+  const uint64_t identity = a->pipeline->instance(0).handshakes[0].identities().own;
+  SayAsPeer(fenced);
+  EXPECT_EQ(a->Count(Counter::kDesynchronized), 0u);
+  SayAsPeer(fenced);
+  EXPECT_EQ(a->Count(Counter::kDesynchronized), 1u);
+  EXPECT_NE(a->pipeline->instance(0).handshakes[0].identities().own, identity);
+  EXPECT_FALSE(SessionOf(*a, 0).fencing());
+  for (SimPort* port : b->ports) port->faults().loss = 0;
+  Cut(0, false);
+  // Those of which the fence would have told are the old association's.
+  const std::vector<int> ended = Statuses(*ca, 20);
+  EXPECT_GT(std::count(ended.begin(), ended.end(), SUEDE_STATUS_PEER_RESET), 0);
+  EXPECT_EQ(std::count(ended.begin(), ended.end(), -1), 0);
+  ASSERT_TRUE(RunUntil([&] { return BothUp(); }));
+  cb->Receive();
+  SendPdus(20);
+  EXPECT_EQ(Statuses(*ca, 20), std::vector<int>(20, kOk));
+  EXPECT_EQ(cb->Receive().size(), 20u);
+}
+
+// Not in a row: the fence that is answered in between was another one.
+TEST_F(PlaneFaultsTest, AnImpossibleAnswerToEachOfTwoFencesDoesNotStartOver) {
+  StartPair();
+  WarmUp();
+  for (int round = 0; round < 2; ++round) {
+    Cut(0, true);
+    SendPdus(20);
+    ASSERT_TRUE(RunUntil([&] { return SessionOf(*a, 0).fencing(); }));
+    for (SimPort* port : b->ports) port->faults().loss = 1;
+    Fenced fenced{.plane = 0, .generation = SessionOf(*a, 0).tx_generation()};
+    fenced.expected.fill(a->pipeline->instance(0).connections[0].next_psn().Plus(1));
+    SayAsPeer(fenced);
+    for (SimPort* port : b->ports) port->faults().loss = 0;
+    Cut(0, false);
+    EXPECT_EQ(Statuses(*ca, 20), std::vector<int>(20, kOk));
+    ASSERT_TRUE(RunUntil([&] { return BothUp(); }));
+  }
+  EXPECT_EQ(a->Count(Counter::kDesynchronized), 0u);
+}
+
 // A generation begins far from where the last one ended.
 TEST_F(PlaneFaultsTest, AGenerationBeginsFarFromTheLastOne) {
   params.transport.psn_scope = PsnScope::kVc;

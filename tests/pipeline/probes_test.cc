@@ -107,6 +107,7 @@ TEST_F(ProbesTest, PlainPeerThatIsElsewhereIsFoundAgain) {
 // The device has stopped with given-up frames in its ring. What the peer says meanwhile, and be it
 // twice, is of before: with those PSNs the old frames would be accepted in place of new ones.
 TEST_F(ProbesTest, NothingGoesOnWhileTheDeviceHoldsWhatWasGivenUp) {
+  params.transport.pause_limit = {};
   StartPlain();
   SendPdus(0, 1);
   Run(microseconds(20));

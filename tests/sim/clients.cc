@@ -6,6 +6,11 @@
 #include "world.h"
 
 namespace suede {
+namespace {
+
+constexpr Duration kFirstExchange = std::chrono::milliseconds(20);
+
+}  // namespace
 
 void World::Note(const char* what, const StreamName& stream, uint32_t sequence) {
   if (!options_.verbose) return;
@@ -94,6 +99,25 @@ void World::Receive(Host& host, uint32_t most) {
   }
 }
 
+// Notes which lives of others the host's daemon has an association with after this turn. What it
+// had accepted of former ones lies in the rings, or waits for its client: that was in time.
+void World::NoteMet(Host& host) {
+  const Instance& instance = host.pipeline().instance(0);
+  for (const auto& other : hosts_) {
+    if (other->number == host.number || !other->alive()) continue;
+    if (host.met_lives[other->number] >= other->life()) continue;
+    const auto there = other->pipeline().instance(0).peer_of_xpu[host.number];
+    const Handshake& own = instance.handshakes[instance.peer_of_xpu[other->number]];
+    const uint64_t identity =
+        other->pipeline().instance(0).handshakes[there].identities().own;
+    if (!own.associated() || own.identities().peer != identity) continue;
+    TakeAll(host);
+    const auto& kept = instance.unclaimed_count;
+    if (std::any_of(kept.begin(), kept.end(), [](uint32_t count) { return count != 0; })) continue;
+    host.met_lives[other->number] = other->life();
+  }
+}
+
 // Everything that lies in the rings.
 void World::TakeAll(Host& host) {
   if (!host.claimed) return;
@@ -111,7 +135,9 @@ bool World::OnReceived(Host& host, const ReceivedCommand& got, uint32_t vc) {
                           .destination = host.number,
                           .vc = vc};
   if (stream.queue == Attacker::kForged && stream.source < hosts_.size()) {
-    if (!IsSpoilt(stream.source, host.number)) Fail("a forged command was delivered");
+    if (!IsSpoilt(stream.source, host.number) && !IsDoubled(stream.source, host.number)) {
+      Fail("a forged command was delivered");
+    }
     return failure_.empty();
   }
   if (stream.source >= hosts_.size() || stream.queue >= options_.queues || got.vc != vc ||
@@ -120,7 +146,7 @@ bool World::OnReceived(Host& host, const ReceivedCommand& got, uint32_t vc) {
     return false;
   }
   Host& source = *hosts_[stream.source];
-  if (source.alive() && stream.life != source.life()) {
+  if (stream.life < host.met_lives[stream.source]) {
     if (IsSpoilt(stream.source, host.number)) return true;
     Fail("a command came from a former life of its sender");
     return false;
@@ -135,7 +161,9 @@ bool World::OnReceived(Host& host, const ReceivedCommand& got, uint32_t vc) {
     Fail("a command is damaged");
   }
   delivered_bytes_ += got.data_bytes;
-  if (source.alive()) source.known_lives[host.number] = host.life();
+  if (source.alive() && stream.life == source.life()) {
+    source.known_lives[host.number] = host.life();
+  }
   return failure_.empty();
 }
 
@@ -170,7 +198,11 @@ void World::OnGivenUp(Host& host, const Host::Tagged& tagged, uint8_t status) {
   };
   const bool unreachable = status == SUEDE_STATUS_UNREACHABLE;
   const bool in_doubt = status == SUEDE_STATUS_IN_DOUBT;
-  if (IsSpoilt(host.number, to.number)) {
+  // Who has not spoken to host 1 since the other one has gone learns of it when it does.
+  const bool learns = status == SUEDE_STATUS_PEER_RESET && now_ < healed_at_ + kFirstExchange &&
+                      (host.number == 1 || to.number == 1);
+  const bool doubled = IsDoubled(host.number, to.number) || (healed_ && learns);
+  if (IsSpoilt(host.number, to.number) || doubled) {
     // Whatever it is.
   } else if (unreachable || in_doubt) {
     if (!MayBeUnreachable(host, to)) because(" is unreachable without a reason");
@@ -182,12 +214,13 @@ void World::OnGivenUp(Host& host, const Host::Tagged& tagged, uint8_t status) {
   ++given_up_;
   // What is in the ring has arrived, whether the client has looked or not.
   if (to.alive()) TakeAll(to);
+  if (to.number == 1 && double_ != nullptr) TakeAll(*double_);
   Note(unreachable ? "unreachable" : in_doubt ? "in doubt" : "reset", tagged.stream,
        tagged.sequence);
   Fail(ledger_.OnGivenUp(tagged.stream, tagged.sequence,
-                         unreachable ? Ledger::End::kNever
-                         : in_doubt  ? Ledger::End::kInDoubt
-                                     : Ledger::End::kOver));
+                         unreachable           ? Ledger::End::kNever
+                         : in_doubt || doubled ? Ledger::End::kInDoubt
+                                               : Ledger::End::kOver));
 }
 
 }  // namespace suede

@@ -80,6 +80,7 @@ class Host {
   std::vector<Tagged> tags;
   uint32_t completions = 0;
   std::vector<uint32_t> known_lives;  // of each host: see Tagged
+  std::vector<uint32_t> met_lives;    // of each host: nothing of earlier ones is accepted any more
   SettingsChange change;
 
  private:

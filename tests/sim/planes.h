@@ -86,6 +86,10 @@ inline WorldOptions Planes(uint32_t seed) {
     options.faults.push_back(RandomLink(dice, s == trouble.spared));
     if (corrupt) options.faults.back().corrupt = 0.002;
   }
+  // What is stuck for less is paused, and no plane is dead by it.
+  Dice pauses(uint64_t{seed} << 32 | 0x9a05e);
+  options.transport.pause_limit =
+      pauses.Chance(0.3) ? Duration{} : pauses.OfAnyScale(Micros(300), Micros(50'000));
   trouble.until = Micros(20'000 + dice.Below(40'000));
   trouble.gap = dice.OfAnyScale(Micros(300), Micros(5000));
   trouble.longest = dice.OfAnyScale(Micros(2000), Micros(25'000));

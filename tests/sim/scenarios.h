@@ -3,8 +3,10 @@
 #define SUEDE_TESTS_SIM_SCENARIOS_H_
 
 #include "attacks.h"
+#include "pauses.h"
 #include "planes.h"
 #include "rebirths.h"
+#include "strangers.h"
 #include "world.h"
 
 namespace suede {
@@ -165,9 +167,14 @@ inline constexpr Scenario kScenarios[] = {
      true},
     // See attacks.h.
     {"attacker", Attacked},
-    // See rebirths.h. A frame of a former life fits now and then.
-    {"restarts", Restarts, false, true},
+    // See rebirths.h.
+    {"restarts", Restarts},
     {"dark", Dark},
+    // See pauses.h.
+    {"pauses", Pauses, true},
+    // See strangers.h.
+    {"plain_peer", PlainPeer},
+    {"double_identity", DoubleIdentity},
 };
 
 }  // namespace suede

@@ -60,8 +60,9 @@ std::vector<Trouble::Place> Trouble::PickPlaces() {
   for (uint32_t h = 0; h < hosts_.size(); ++h) {
     for (uint32_t p = 0; p < hosts_[h]->ports.size(); ++p) all.push_back({h, p});
   }
-  const Place one = all[dice_.Below(all.size())];
-  const uint64_t scope = dice_.Below(8);
+  const size_t among = options_.of_first ? hosts_[0]->ports.size() : all.size();
+  const Place one = all[dice_.Below(among)];
+  const uint64_t scope = options_.of_first ? 7 : dice_.Below(8);
   if (scope > 1) return {one};
   std::vector<Place> places;
   for (const Place& place : all) {
@@ -74,6 +75,17 @@ std::vector<Trouble::Place> Trouble::PickPlaces() {
 }
 
 void Trouble::Begin(Time now) {
+  if (options_.pauses) {
+    const std::vector<Place> places = PickPlaces();
+    for (const Case& c : cases_) {
+      for (const Place& place : places) {
+        if (c.place.host == place.host) return;
+      }
+    }
+    const Time until = now + dice_.OfAnyScale(options_.shortest, options_.longest);
+    return Add({.kind = Kind::kStuck, .place = {}, .to = 0, .until = until, .amount = 0}, places,
+               now);
+  }
   if (dice_.Chance(0.1)) return SetWeight();
   Case c{.kind = static_cast<Kind>(dice_.Below(kKinds)),
          .place = {},

@@ -24,6 +24,8 @@ struct TroubleOptions {
   Duration longest = std::chrono::milliseconds(20);
   uint32_t spared = kNone;  // nothing happens to this switch and the ports on it
   bool hosts = false;       // all ports of a host may fail at once
+  bool pauses = false;      // ports are paused, of each host one at a time, and nothing else
+  bool of_first = false;    // happens, and this to the first host alone
 };
 
 class Trouble {

@@ -32,6 +32,10 @@ InstanceParams World::ParamsOf(const Host& host) const {
   params.transport = options_.transport;
   params.paths = options_.paths;
   params.secret = {dice_seed_ + host.number, host.boots()};
+  for (PeerParams& peer : params.peers) {
+    const bool plain = host.number == 0 || (peer.xpuid == 0 && options_.plain_known);
+    peer.plain = options_.plain && plain;
+  }
   return params;
 }
 
@@ -39,6 +43,7 @@ void World::Boot(Host& host) {
   log_.Add(now_, "host %u boots, %zu planes, for the %u. time", host.number, host.ports.size(),
            host.boots());
   host.known_lives.clear();
+  host.met_lives.assign(hosts_.size(), 0);
   for (const auto& peer : hosts_) host.known_lives.push_back(peer->known_life());
   host.Boot(ParamsOf(host), options_.wiring, ShapeOfSegments(), now_);
 }
@@ -157,6 +162,7 @@ void World::LogEvents(Host& host) {
       case LcoreEventKind::kPlaneDown: what = "is lost by plane"; break;
       case LcoreEventKind::kQueueBroken: Fail("a good client's queue is broken"); break;
       case LcoreEventKind::kTxError: Fail("a good command had the error mark"); break;
+      case LcoreEventKind::kHeldUp: what = "is waited for, and nothing leaves by plane"; break;
       case LcoreEventKind::kFenceOpened: what = "is fenced by plane"; break;
     }
     log_.Add(now_, "host %u: peer %u %s (plane %u, VC %u, reason %u)", host.number,

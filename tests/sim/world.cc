@@ -25,8 +25,9 @@ World::World(uint64_t seed, const WorldOptions& options)
     : options_(options),
       dice_seed_(seed << 16),
       dice_(seed),
-      ledger_({.in_order = options.wiring.switches == 1 ||
-                           options.paths.ordering == Ordering::kStrict,
+      ledger_({.in_order = options.doubled_for == Duration{} &&
+                           (options.wiring.switches == 1 ||
+                            options.paths.ordering == Ordering::kStrict),
                .gaps = MayGiveUp() || options.attack.time != Duration{}}),
       restarts_left_(options.restarts),
       sleeps_left_(options.sleeps),
@@ -59,6 +60,7 @@ World::World(uint64_t seed, const WorldOptions& options)
     host->to_send = options_.both_ways || host->number == 0 ? options_.commands : 0;
   }
   if (options_.dark != Duration{}) SetDark(true);
+  if (options_.plain) DropControl();
   trouble_ = std::make_unique<Trouble>(options_.trouble, options_.wiring, switches_, hosts_, dice_,
                                        log_);
   attacker_ = std::make_unique<Attacker>(options_.attack, options_.wiring, partition_, switches_,
@@ -87,7 +89,9 @@ uint64_t World::frames_lost() const {
 bool World::MayGiveUp() const {
   const TroubleOptions& trouble = options_.trouble;
   const bool all_planes = trouble.until != Duration{} && trouble.spared == TroubleOptions::kNone;
-  return options_.outages || options_.dark != Duration{} || all_planes || options_.restarts != 0 || options_.sleeps != 0;
+  if (options_.doubled_for != Duration{}) return true;
+  return options_.outages || options_.dark != Duration{} || all_planes ||
+         options_.restarts != 0 || options_.sleeps != 0;
 }
 
 bool World::MayBeUnreachable(const Host& from, const Host& to) const {
@@ -130,11 +134,13 @@ bool World::Turn() {
   EndAndBegin();
   MakeTrouble();
   Attack();
+  PlayDouble();
   for (const auto& host : hosts_) {
     if (!host->alive()) continue;
     Send(*host);
     if (IsAwake(*host)) work |= host->pipeline().Poll(now_);
     NoteTaken(*host);
+    NoteMet(*host);
     NoteHits(*host);
     LogEvents(*host);
     Receive(*host, options_.most_received);
@@ -155,6 +161,7 @@ bool World::Turn() {
 // Whether there is more to come that hosts have to live with.
 bool World::Disturbed() const {
   if (is_dark_ || !trouble_->over() || !attacker_->over()) return true;
+  if (options_.doubled_for != Duration{} && !healed_) return true;
   return std::any_of(hosts_.begin(), hosts_.end(), [&](const auto& h) { return !IsAwake(*h); });
 }
 
@@ -182,7 +189,9 @@ std::string World::Verdict() const {
     // What the pipeline keeps at hand for the next turns, and what sessions say to each other.
     uint32_t known = 0;
     uint32_t out = 0;
-    for (const PortContext* port : host->pipeline().instance(0).ports) known += port->spare_count;
+    for (const PortContext* port : host->pipeline().instance(0).ports) {
+      known += port->spare_count + port->departures.HoldsFreeFrame(*port->port);
+    }
     for (const SimPort* port : host->ports) {
       known += port->frames_held();
       out += port->frames_out();
@@ -193,8 +202,9 @@ std::string World::Verdict() const {
 }
 
 std::string World::Run() {
-  const Time limit =
-      now_ + options_.dark + options_.trouble.until + 2 * options_.attack.time + options_.time_limit;
+  const Duration doubled = options_.doubled_from + options_.doubled_for;
+  const Time limit = now_ + options_.dark + doubled + options_.trouble.until +
+                     2 * options_.attack.time + options_.time_limit;
   while (failure_.empty() && now_ < limit) {
     const bool work = Turn();
     if (turns_ % 16 == 0 && !work && Finished()) break;
@@ -204,6 +214,7 @@ std::string World::Run() {
     for (SimPort* port : host->ports) port->SetLink(true);
   }
   if (failure_.empty() && options_.wiring.switches > 1 && Finished()) Idle();
+  if (!options_.deaths && Sum(Counter::kPlaneDeaths) != 0) Fail("a plane was found dead");
   if (failure_.empty()) RunOut();
   return Verdict();
 }

@@ -47,6 +47,7 @@ struct WorldOptions {
   uint32_t rx_lines = 16384;
   uint32_t fixed_data_bytes = 0; // 0: sizes are random
   bool resends = true;           // false: nothing may be sent again
+  bool deaths = true;            // false: no plane may be found dead
   bool outages = false;          // links go down for so long that peers count as unreachable
   bool changes = false;          // hosts get new settings again and again
   TroubleOptions trouble;
@@ -57,6 +58,10 @@ struct WorldOptions {
   Duration dark{};               // from the start, nothing passes for so long,
   bool dark_switch = false;      // and ports do not know; false: their links are down
   uint32_t sleeps = 0;           // times that one is stopped for a while, at most
+  bool plain = false;            // no control PDU passes between host 0 and others,
+  bool plain_known = false;      // and they know that it has none
+  Duration doubled_from{};       // another one goes by host 1's XPU id from then on,
+  Duration doubled_for{};        // for so long
   double pauses = 0.0005;        // share of turns before which the machine had something else to do
   uint32_t most_sent = 23;       // commands that a client sends in one turn, at most
   uint32_t most_received = 16;   // commands that a client takes of one VC in one turn, at most
@@ -104,6 +109,7 @@ class World {
   uint32_t ToSendNow(Host& host);
   void SendOne(Host& host);
   void NoteTaken(Host& host);
+  void NoteMet(Host& host);
   void Receive(Host& host, uint32_t most);
   void TakeAll(Host& host);
   bool OnReceived(Host& host, const ReceivedCommand& got, uint32_t vc);
@@ -114,6 +120,11 @@ class World {
   void Note(const char* what, const StreamName& stream, uint32_t sequence);
   void LogEvents(Host& host);
   void DescribePeer(const Host& host, uint32_t peer);
+  void DropControl();
+  void AddDouble();
+  void PlayDouble();
+  // Whether somebody else goes by the XPU id of one of the two, or did so a short time ago.
+  bool IsDoubled(uint32_t a, uint32_t b) const;
   void PullCables();
   void SetDark(bool dark);
   void PauseClasses();
@@ -144,6 +155,11 @@ class World {
   Log log_;
   std::vector<std::unique_ptr<SimNetwork>> switches_;
   std::vector<std::unique_ptr<Host>> hosts_;
+  std::unique_ptr<Host> double_;  // of host 1
+  bool doubled_ = false;          // it has been, and is gone,
+  bool healed_ = false;           // and so is what it has spoilt, since healed_at_
+  Time healed_at_{};
+  Time next_learnt_{};            // which of the two the switches take for host 1
   std::unique_ptr<Trouble> trouble_;
   std::unique_ptr<Attacker> attacker_;
   bool attack_begun_ = false;

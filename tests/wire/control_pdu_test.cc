@@ -121,10 +121,10 @@ TEST(ControlPdu, ReadsWhatWasEncoded) {
     const ControlMessage messages[] = {
         Hello{some, word() | 1, word(), static_cast<uint8_t>(random() % 2), flag(), flag(), flag(),
               half(), half(), half(), half(), static_cast<uint16_t>(half() | 1), psns,
-              {number(), number(), number(), number()}, flag()},
+              {number(), number(), number(), number()}, flag(), flag()},
         NotReady{some, vc, Psn(half()), number()}, Ready{some, vc, Psn(half())},
         PlaneHello{some, static_cast<PlaneState>(random() % 3), vc, half(), half(), number(),
-                   number(), flag(), flag(), psns},
+                   number(), flag(), flag(), psns, flag()},
         Fence{some, vc, flag(), half(), psns}, Fenced{some, vc, half(), psns}};
     for (const ControlMessage& sent : messages) {
       Octets octets = Encoded(sent);
@@ -197,7 +197,7 @@ TEST(ControlPdu, ValuesThatCannotBe) {
 TEST(ControlPdu, ReservedIsIgnored) {
   Octets octets = Encoded(kHello);
   octets[1] |= 0xfe;
-  octets[kControlHeadBytes + 33] |= 0xf8;  // features beyond those that there are
+  octets[kControlHeadBytes + 33] |= 0xf0;  // features beyond those that there are
   ControlMessage read;
   EXPECT_EQ(Decode(octets, read), ControlError::kNone);
   EXPECT_EQ(read, kHello);

@@ -75,7 +75,7 @@ local CONTROL_TYPES = { [HELLO] = "HELLO", [NOT_READY] = "NOT_READY", [READY] = 
 local CONTROL_BODY_BYTES = { [HELLO] = 68, [NOT_READY] = 24, [READY] = 20, [PLANE] = 40, [FENCE] = 28,
   [FENCED] = 28 }
 local CONTROL_FLAGS = { [HELLO] = { "reply_wanted" },
-  [PLANE] = { "reply_wanted", "has_heard" } }  -- from bit 0 on
+  [PLANE] = { "reply_wanted", "has_heard", "held_up" } }  -- from bit 0 on
 local SCOPES = { [0] = "per port", [1] = "per port and VC" }
 local PLANE_STATES = { [0] = "down", [1] = "init", [2] = "up" }
 local DEAD_PLANES = { [0] = "another one", [1] = "the one that this travels on" }
@@ -148,6 +148,8 @@ local f = {
   control_reply_wanted = ProtoField.bool("suede.control.reply_wanted", "Reply wanted", 8, nil,
     0x01),
   control_has_heard = ProtoField.bool("suede.control.has_heard", "Heard is valid", 8, nil, 0x02),
+  control_held_up = ProtoField.bool("suede.control.held_up",
+    "Nothing leaves the sender on the plane that is named", 8, nil, 0x04),
   control_length = ProtoField.uint16("suede.control.length", "Body length"),
   control_identity = ProtoField.uint64("suede.control.identity", "Identity", base.HEX),
   control_peer_identity = ProtoField.uint64("suede.control.peer_identity", "Peer's identity",
@@ -160,6 +162,8 @@ local f = {
     "Answers PLANE and FENCE", 8, nil, 0x01),
   control_sends_generations = ProtoField.bool("suede.control.sends_generations",
     "Sends in generations", 8, nil, 0x02),
+  control_hears_pauses = ProtoField.bool("suede.control.hears_pauses",
+    "Hears of planes that are held up", 8, nil, 0x08),
   control_counts_credit = ProtoField.bool("suede.control.counts_credit", "Counts credit", 8, nil,
     0x04),
   control_window = ProtoField.uint16("suede.control.window_pdus", "Window in PDUs"),
@@ -426,6 +430,7 @@ dissect_body[HELLO] = function(body, item, control)
   features:add(f.control_answers_planes, body(33, 1))
   features:add(f.control_sends_generations, body(33, 1))
   features:add(f.control_counts_credit, body(33, 1))
+  features:add(f.control_hears_pauses, body(33, 1))
   local window = item:add(f.control_window, body(34, 2))
   item:add(f.control_pack_limit, body(36, 2))
   item:add(f.control_receive, body(38, 2))
@@ -486,6 +491,7 @@ dissect_body[PLANE] = function(body, item, control)
   control.first, first = dissect_psns(body(32, 8), f.control_first, item)
   broken = broken or not state_text and "there is no such state"
   if broken then return broken end
+  if control.held_up then return nil, string.format("plane=%d is held up", body(17, 1):uint()) end
   if state_text == "down" then state:add_proto_expert_info(e.plane_down) end
   return nil, string.format("%s plane=%d generations=%d,%d sequence=%u%s first=%s%s", state_text,
     body(17, 1):uint(), control.generation, body(20, 2):uint(), body(24, 4):uint(),
@@ -801,7 +807,7 @@ end
 -- A PLANE names the first PSN of a generation, which is far from those of the one before.
 local function on_plane(plane, from, far, where, xpuid, result)
   local key = from .. ">" .. far .. where
-  if plane.peer_identity == NOBODY then return end
+  if plane.peer_identity == NOBODY or plane.held_up then return end
   local before = associations[key]
   local changed = associate(key, plane.identity, plane.peer_identity)
   if changed == nil then return end  -- of an association that has ended

@@ -1,0 +1,61 @@
+// What is looked at when an answer does not come, and now and then when one does.
+#include "pipeline/departures.h"
+
+namespace suede {
+namespace {
+
+// How often it is looked whether the device knows what has left it.
+constexpr Duration kSampleEvery = std::chrono::milliseconds(10);
+constexpr Duration kTellEvery = std::chrono::milliseconds(100);
+// Whoever waits for an answer looks more often: what was seen longer ago was another time.
+constexpr Duration kForget = std::chrono::seconds(1);
+
+}  // namespace
+
+void Departures::OnSample(Port& port, const Frame* frame, Time sent_at, bool once, Time now) {
+  sample_at_ = now + kSampleEvery;
+  port.Reclaim();
+  const bool busy = port.IsBusy(frame);
+  if (once) tells_ = !busy;
+  if (!busy && sent_at >= held_since_) held_since_ = kNever;
+}
+
+// Gives up the frame that is kept, if it has left.
+Frame* Departures::Drop(const Port& port) {
+  if (marker_ == nullptr || port.IsBusy(marker_)) return nullptr;
+  if (handed_at_ >= held_since_) held_since_ = kNever;
+  return std::exchange(marker_, nullptr);
+}
+
+Time Departures::HeldSince(Port& port, const Waiting& waiting, Duration least, Time now,
+                           Frame*& unused) {
+  const bool tells = port.Reclaim() && tells_;
+  unused = Drop(port);
+  if (!port.link().up) return held_since_ = kNever;
+  Time since = refused_since_;
+  if (tells && marker_ != nullptr) since = std::min(since, handed_at_);
+  if (waiting.frame != nullptr) {
+    if (waiting.staged || (tells && port.IsBusy(waiting.frame))) {
+      since = std::min(since, waiting.sent_at);
+    } else if (waiting.sent_at >= held_since_) {
+      held_since_ = kNever;  // it has left, and later than what was held
+    }
+  }
+  if (since == kNever || now - since < least) return kNever;
+  if (held_since_ == kNever || now - seen_at_ > kForget) {
+    held_since_ = since;
+    news_ = true;
+  }
+  held_since_ = std::min(held_since_, since);
+  seen_at_ = now;
+  sample_at_ = now;
+  return held_since_;
+}
+
+bool Departures::MayTell(Time now) {
+  if (now < tell_at_) return false;
+  tell_at_ = now + kTellEvery;
+  return true;
+}
+
+}  // namespace suede

@@ -1,0 +1,80 @@
+// Whether what a port's device was given to send leaves it. A switch that pauses the port (PFC)
+// keeps frames in the device, and that no answer comes then says nothing of a plane or a peer
+// (docs/planes.md, "A port that is paused").
+//
+// Owned by the lcore of the queue pair. What is called for each burst costs a comparison; whether
+// frames have left is looked at by timers only, and by a few acknowledgements.
+#ifndef SUEDE_PIPELINE_DEPARTURES_H_
+#define SUEDE_PIPELINE_DEPARTURES_H_
+
+#include <algorithm>
+#include <utility>
+
+#include "base/time.h"
+#include "port/port.h"
+
+namespace suede {
+
+class Departures {
+ public:
+  // ---- For each burst.
+
+  // Of a frame that is nobody's any more and that the device has just taken: whether it is kept
+  // here, to see when it leaves.
+  bool Keep(Frame* frame, Time now) {
+    if (marker_ != nullptr) return false;
+    marker_ = frame;
+    handed_at_ = now;
+    return true;
+  }
+  // The device has taken some of what it was given, or nothing.
+  void OnTransmit(bool took_some, Time now) {
+    refused_since_ = took_some ? kNever : std::min(refused_since_, now);
+  }
+
+  // ---- For an acknowledgement now and then.
+
+  bool WantsSample(Time now) const { return now >= sample_at_; }
+  // A PDU that was given to the device at `sent_at` was acknowledged, so that it has left. Does the
+  // device know? Many give frames back late, and then nothing can be learnt from what it holds.
+  // `once`: it was sent only once.
+  void OnSample(Port& port, const Frame* frame, Time sent_at, bool once, Time now);
+
+  // ---- For timers.
+
+  // A frame of whoever asks that is unanswered.
+  struct Waiting {
+    const Frame* frame = nullptr;  // null: there is none
+    bool staged = false;           // the device has not taken it yet
+    Time sent_at{};
+  };
+  // Since when nothing has left the device, as far as one can tell; kNever: frames leave, or have
+  // been held for less than `least`. Gives a frame to be released, or null.
+  Time HeldSince(Port& port, const Waiting& waiting, Duration least, Time now, Frame*& unused);
+  // Of HeldSince: true once for each time that it begins.
+  bool TakeNews() { return std::exchange(news_, false); }
+  // Whether that may be told: not more than ten times a second.
+  bool MayTell(Time now);
+
+  // For tests: a frame that is kept and has left.
+  bool HoldsFreeFrame(const Port& port) const {
+    return marker_ != nullptr && !port.IsBusy(marker_);
+  }
+
+ private:
+  Frame* Drop(const Port& port);
+
+  Frame* marker_ = nullptr;  // the device got it at handed_at_
+  Time handed_at_{};
+  Time refused_since_ = kNever;
+  Time held_since_ = kNever;
+  Time seen_at_{};  // held, the last time
+  Time tell_at_{};
+  Time sample_at_{};
+  bool tells_ = true;  // what was acknowledged was found to have left, or nothing was yet
+  bool news_ = false;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PIPELINE_DEPARTURES_H_

@@ -1,0 +1,72 @@
+// Ports that are paused: what lies in a device has no answer, and that says nothing of planes and
+// peers (docs/planes.md, "A port that is paused").
+#include "pipeline/pipeline.h"
+
+namespace suede {
+
+Time PortContext::HeldSince(Pdu* oldest, Duration least, Time now) {
+  if (staged_count == 0) departures.OnTransmit(true, now);  // it is given nothing
+  Departures::Waiting waiting;
+  if (oldest != nullptr) {
+    waiting = {.frame = FrameOf(oldest), .staged = oldest->staged, .sent_at = oldest->sent_at};
+  }
+  Frame* unused = nullptr;
+  const Time since = departures.HeldSince(*port, waiting, least, now, unused);
+  if (unused != nullptr) Release(unused);
+  return since;
+}
+
+// As whoever waits for an answer to `oldest` sees it; null: to what is not kept.
+[[gnu::cold]] Pipeline::Hold Pipeline::HoldOf(Instance& instance, uint32_t peer, uint32_t plane,
+                                              Pdu* oldest, Time now) {
+  const TransportParams& params = instance.params.transport;
+  const Duration limit = params.pause_limit;
+  if (limit == Duration{}) return Hold::kNone;
+  PortContext& port = *instance.ports[plane];
+  // Before what is asked a second time in a row may be taken for lost.
+  const Duration least = std::min(params.rto_min, instance.params.paths.hello_interval) / 2;
+  const Time since = port.HeldSince(oldest, least, now);
+  if (port.departures.TakeNews()) {
+    instance.counters.Add(Counter::kTxHeldUp);
+    if (port.departures.MayTell(now)) {
+      TellPlane(LcoreEventKind::kHeldUp, instance, peer, plane, 0);
+    }
+  }
+  if (since != kNever) return now - since < limit ? Hold::kOwn : Hold::kTooLong;
+  return instance.session(peer, plane).IsExcused(now, limit) ? Hold::kPeers : Hold::kNone;
+}
+
+// As the plane's session sees it.
+[[gnu::cold]] Pipeline::Hold Pipeline::HoldOf(Instance& instance, uint32_t peer, uint32_t plane,
+                                              Time now) {
+  Hold hold = HoldOf(instance, peer, plane, nullptr, now);
+  for (uint32_t vc = 0; hold == Hold::kNone && vc < instance.connections_per_plane(); ++vc) {
+    Pdu* oldest = instance.connections[instance.ConnectionIndex(peer, plane, vc)].oldest();
+    if (oldest != nullptr) hold = HoldOf(instance, peer, plane, oldest, now);
+  }
+  return hold;
+}
+
+// Tells the peer, over another plane, that its silence on this one is none.
+void Pipeline::SayHeldUp(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
+  if (!instance.hellos[peer].hears_pauses) return;
+  for (uint32_t other = 0; other < instance.plane_count(); ++other) {
+    if (other == plane || !instance.session(peer, other).up()) continue;
+    if (HoldOf(instance, peer, other, nullptr, now) == Hold::kOwn) continue;
+    SendControl(instance, peer, other,
+                PlaneHello{.plane = static_cast<uint8_t>(plane), .held_up = true});
+    return;
+  }
+}
+
+// The peer says so of a plane.
+void Pipeline::OnHeldUp(Instance& instance, uint32_t peer, uint32_t plane, uint8_t held, Time now) {
+  const uint32_t silent = PlaneOfPeer(instance, peer, held);
+  if (silent == kNoPlane || silent == plane) return;
+  instance.counters.Add(Counter::kRxHeldUp);
+  const PathParams& params = instance.params.paths;
+  const Duration span = params.hello_interval * (params.hello_multiplier + 1);
+  instance.session(peer, silent).OnHeldUp(now, span);
+}
+
+}  // namespace suede
