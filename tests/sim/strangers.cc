@@ -37,15 +37,16 @@ bool World::IsDoubled(uint32_t a, uint32_t b) const {
 // The other one: a machine with ports of its own, and for the rest as host 1.
 void World::AddDouble() {
   const Host& genuine = *hosts_[1];
-  const std::vector<uint32_t> frames = PoolFramesOf(options_, 1, ShapeOfSegments().aggregate_lines);
+  const ShippedSizes sizes = SizesOf(options_, 1, ShapeOfSegments().aggregate_lines);
   std::vector<SimPort*> ports;
   for (uint32_t plane = 0; plane < genuine.ports.size(); ++plane) {
     const uint8_t mac[6] = {0x02, 0xd0, 0xb1, 0xe0, 0, static_cast<uint8_t>(plane)};
     ports.push_back(switches_[options_.wiring.SwitchOf(1, plane)]->AddPort(
-        mac, frames[plane], options_.tx_descriptors, options_.faults.back(),
+        mac, sizes.pool_frames[plane], options_.tx_descriptors, options_.faults.back(),
         options_.rx_descriptors));
   }
   double_ = std::make_unique<Host>(1, std::move(ports));
+  double_->packed_pdus = sizes.packed_pdus;
   double_->known_lives = genuine.known_lives;
   double_->met_lives = genuine.met_lives;
   InstanceParams params = ParamsOf(genuine);
