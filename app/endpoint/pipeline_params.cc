@@ -127,6 +127,7 @@ InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& inst
   params.pack_limit_bytes = settings.pack_limit_bytes;
   params.inflight_pdus = settings.inflight_pdus;
   params.unclaimed_pdus = settings.unclaimed_pdus;
+  params.receive_lines = config.clients.receive_lines;
   params.transport = settings.transport;
   params.paths = settings.paths;
   params.paths.ordering = instance.ordering == InstanceConfig::Ordering::kUnordered

@@ -29,6 +29,7 @@ std::string_view NameOf(const Ready&) { return "ready"; }
 std::string_view NameOf(const PlaneHello&) { return "plane"; }
 std::string_view NameOf(const Fence&) { return "fence"; }
 std::string_view NameOf(const Fenced&) { return "fenced"; }
+std::string_view NameOf(const Credit&) { return "credit"; }
 
 constexpr std::string_view kPlaneStates[] = {"down", "init", "up"};  // by PlaneState
 constexpr uint64_t kLastPlane = 3;
@@ -98,9 +99,22 @@ void VisitFields(Fenced& m, Visit visit) {
   visit("generation", m.generation, 0, kMost16);
   visit("expected", m.expected, 0, kMost16);
 }
+template <class Visit>
+void VisitFields(Credit& m, Visit visit) {
+  VisitFields(m.identities, visit);
+  visit("vc", m.vc, 0, kVcCount - 1);
+  visit("grant", m.grant, 0, 1);
+  visit("give_back", m.give_back, 0, 1);
+  visit("reply_wanted", m.reply_wanted, 0, 1);
+  visit("round", m.round, 0, kMost16);
+  visit("limit", m.limit, 0, kMost32);
+  visit("accepted", m.accepted, 0, kMost32);
+  visit("sent", m.sent, 0, kMost32);
+  visit("wanted", m.wanted, 0, kMost32);
+}
 
 constexpr std::string_view kUseEncap = "; use udp4, udp6, afh1, afh1s, afh2 or afh2c";
-constexpr std::string_view kUseType = "; use hello, not_ready, ready, plane, fence or fenced";
+constexpr std::string_view kUseType = "; use hello, not_ready, ready, plane, fence, fenced or credit";
 
 // ---- Writing.
 
@@ -340,6 +354,7 @@ absl::StatusOr<ControlMessage> ReadMessageOfType(const Json& object, const Json&
   if (type == "plane") return ReadMessage(object, PlaneHello{.identities = kSome});
   if (type == "fence") return ReadMessage(object, Fence{.identities = kSome});
   if (type == "fenced") return ReadMessage(object, Fenced{.identities = kSome});
+  if (type == "credit") return ReadMessage(object, Credit{.identities = kSome});
   return Wrong("control_pdu.type: ", Quoted(type), kUseType);
 }
 

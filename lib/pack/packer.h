@@ -27,10 +27,11 @@ struct PackInput {
 // Octets that a command takes in a PDU: even.
 inline uint32_t PackedBytes(const PackInput& in) { return (in.bytes + 1u) & ~1u; }
 
-// Whether `pdu` can take the command: it has the octets, and can remember where the command came
-// from.
-inline bool CanAppend(const Pdu& pdu, const PackInput& in) {
+// Whether `pdu` can take the command: it has the octets, the destination's receive ring holds its
+// lines, and it can remember where the command came from.
+inline bool CanAppend(const Pdu& pdu, const PackInput& in, uint32_t most_lines = UINT16_MAX) {
   if (pdu.room < PackedBytes(in)) return false;
+  if (pdu.lines + in.lines > most_lines) return false;
   if (in.tagged && pdu.tag_count == Pdu::kMaxTags) return false;
   return pdu.last_queue == in.queue || pdu.run_count < Pdu::kMaxRuns;
 }
@@ -46,6 +47,7 @@ inline bool Append(Pdu& pdu, const PackInput& in) {
   pdu.bytes = static_cast<uint16_t>(pdu.bytes + packed);
   pdu.room = in.transmit_now ? 0 : static_cast<uint16_t>(pdu.room - packed);
   ++pdu.command_count;
+  pdu.lines = static_cast<uint16_t>(pdu.lines + in.lines);
   const bool new_run = pdu.last_queue != in.queue;
   if (new_run) {
     pdu.last_queue = in.queue;

@@ -23,7 +23,7 @@ struct TxQueue {
   enum class State : uint8_t {
     kIdle,     // nothing to send
     kActive,   // on its VC's list
-    kBlocked,  // has something to send and waits for its connection
+    kBlocked,  // has something to send and waits for its connection, or for receive credit
   };
   static constexpr uint32_t kNone = ~0u;
 
@@ -36,7 +36,13 @@ struct TxQueue {
   // PDUs that have left and not ended: of the destination's first VC, or of this one where each has
   // connections of its own.
   uint32_t held = 0;
+  uint32_t credit = 0;         // lines that may still be sent, where the destination
+  bool counts_credit = false;  // grants receive credit
+  // The smallest ring that there is, less what may be lost at its end.
+  static constexpr uint16_t kUnknownReceiver = 59;
+  uint16_t most_lines = kUnknownReceiver;  // that a PDU may take of the destination's receive ring
 };
+static_assert(sizeof(TxQueue) <= 40);
 
 class Scheduler {
  public:

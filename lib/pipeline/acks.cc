@@ -59,6 +59,7 @@ void Pipeline::Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8
     }
     if (given_up) {
       instance.counters.Add(GivenUpCounter(status), pdu->command_count);
+      instance.tx_credit[Scheduler::QueueIndex(pdu->peer, pdu->vc)].doubtful |= pdu->credited;
     } else {
       instance.histograms[HistogramId::kCommandLatency].Record(
           static_cast<uint64_t>(pdu->Age(last_turn_).count()), pdu->command_count);
@@ -190,22 +191,27 @@ void Pipeline::MarkLost(Instance& instance, uint32_t peer, uint32_t vcs, bool lo
 void Pipeline::GiveUpQueued(Instance& instance, uint32_t peer, uint32_t vcs, uint8_t status) {
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     if ((vcs & 1u << vc) == 0) continue;
-    TxQueue& queue = instance.scheduler.queue(Scheduler::QueueIndex(peer, vc));
-    PduList list;
-    while (!queue.pdus.empty()) {
-      Pdu* pdu = queue.pdus.PopFront();
-      if (!pdu->credited) ReturnCredit(instance, *pdu);
-      --queued_pdus_;
-      --instance.queued;
-      ++instance.inflight;  // Complete counts it out again
-      instance.inflight_bytes += pdu->bytes;
-      list.PushBack(pdu);
-    }
+    const uint32_t index = Scheduler::QueueIndex(peer, vc);
+    TxQueue& queue = instance.scheduler.queue(index);
+    while (!queue.pdus.empty()) GiveUpFirst(instance, queue, status);
+    instance.tx_credit[index].waiting = false;
+    instance.tx_credit[index].ask_at = kNever;
     // One that is on its lane's list stays there until its turn, with nothing in it.
     if (queue.state == TxQueue::State::kBlocked) queue.state = TxQueue::State::kIdle;
     instance.blocked[peer] &= static_cast<uint8_t>(~(1u << vc));
-    Complete(instance, list, kNoPlane, status);
   }
+}
+
+void Pipeline::GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status) {
+  Pdu* pdu = queue.pdus.PopFront();
+  if (!pdu->credited) ReturnCredit(instance, *pdu);
+  --queued_pdus_;
+  --instance.queued;
+  ++instance.inflight;  // Complete counts it out again
+  instance.inflight_bytes += pdu->bytes;
+  PduList list;
+  list.PushBack(pdu);
+  Complete(instance, list, kNoPlane, status);
 }
 
 // ---- Acknowledgements.

@@ -20,6 +20,12 @@ Psn DrawFirst(const Connection& connection, SecretNumbers& numbers) {
   return connection.next_psn().Plus(kOpposite - kDrawnFrom / 2 + drawn % kDrawnFrom);
 }
 
+// Lines of a receive ring that the commands of a PDU may take.
+uint16_t ReceiveLines(const InstanceParams& params) {
+  if (params.receive_lines == 0) return 0;
+  return static_cast<uint16_t>(std::min<uint32_t>(params.receive_lines - kWrapLines, UINT16_MAX));
+}
+
 }  // namespace
 
 Disagreement Compare(const Hello& own, const Hello& theirs) {
@@ -47,15 +53,22 @@ Hello Pipeline::MakeHello(const Instance& instance, uint32_t peer, bool reply_wa
                           uint64_t echo) {
   const InstanceParams& params = instance.params;
   const Handshake& handshake = instance.handshakes[peer];
+  std::array<uint32_t, kVcCount> limits;
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    limits[vc] = instance.rx_credit[Scheduler::QueueIndex(peer, vc)].limit;
+  }
   return {.nonce = handshake.nonce(),
           .echo = echo,
           .psn_scope = static_cast<uint8_t>(params.transport.psn_scope),
           .answers_planes = true,
           .sends_generations = instance.has_planes(),
+          .counts_credit = params.counts_credit,
           .window_pdus = static_cast<uint16_t>(params.transport.window_pdus),
           .pack_limit_bytes = static_cast<uint16_t>(params.pack_limit_bytes),
           .receive_bytes = static_cast<uint16_t>(ReceiveBytes(instance)),
+          .receive_lines = ReceiveLines(params),
           .first = handshake.first(),
+          .credit_lines = limits,
           .reply_wanted = reply_wanted,
           .hears_pauses = true};
 }
@@ -143,7 +156,10 @@ void Pipeline::OnHello(Instance& instance, uint32_t peer, uint32_t plane, const 
     ArmHandshake(instance, peer);
     return;
   }
-  if (verdict.knows_us && handshake.Agree()) OpenAssociation(instance, peer);
+  if (verdict.knows_us && handshake.Agree()) {
+    OpenAssociation(instance, peer);
+    if (hello.reply_wanted) GrantFirst(instance, peer);
+  }
   const uint32_t end = instance.ConnectionIndex(peer + 1, 0, 0);
   for (uint32_t number = instance.ConnectionIndex(peer, 0, 0); number < end; ++number) {
     instance.connections[number].SetPeerWindow(hello.window_pdus);
@@ -232,6 +248,7 @@ void Pipeline::EndAssociation(Instance& instance, uint32_t peer) {
       Complete(instance, given_up, plane, SUEDE_STATUS_PEER_RESET);
     }
   }
+  EndCredit(instance, peer);
   paths.sessions = false;
   paths.moving = false;
   paths.unreachable = false;
@@ -251,6 +268,7 @@ void Pipeline::OpenAssociation(Instance& instance, uint32_t peer) {
        !hello.sends_generations && number < end; ++number) {
     instance.connections[number].OpenReceive(hello.first[instance.VcOfConnection(number)]);
   }
+  BeginCredit(instance, peer);
   FindAgain(instance, peer);
 }
 
@@ -316,6 +334,7 @@ void Pipeline::OnPlain(Instance& instance, uint32_t peer) {
   for (uint32_t number = instance.ConnectionIndex(peer, 0, 0); number < end; ++number) {
     instance.connections[number].OpenReceive(Psn(0));
   }
+  NoCredit(instance, peer);
   FindAgain(instance, peer);
   UpdateUsable(instance, peer);
   UnblockPeer(instance, peer);

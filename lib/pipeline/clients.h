@@ -7,6 +7,7 @@
 
 #include "base/sue.h"
 #include "base/time.h"
+#include "pipeline/credit.h"
 #include "xpu/congestion.h"
 #include "xpu/rx_ring.h"
 #include "xpu/tx_ring.h"
@@ -52,6 +53,7 @@ struct ClientSlot {
   uint32_t client = 0;
   std::array<RxRingWriter, kVcCount> rings;
   std::array<bool, kVcCount> dirty{};
+  std::array<CreditRing, kVcCount> credit{};  // promised of the rings
   suede_segment* segment = nullptr;
 };
 

@@ -120,6 +120,9 @@ bool Pipeline::IsPaused(const Instance& instance, uint32_t peer) {
       if (instance.connections[first + i].paused()) return true;
     }
   }
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if (instance.tx_credit[Scheduler::QueueIndex(peer, vc)].waiting) return true;
+  }
   return false;
 }
 

@@ -93,7 +93,8 @@ LcoreStatus Pipeline::Attach(const LcoreRequest& request) {
     if (request.queue_instances[i] >= instances_.size()) return LcoreStatus::kUnknown;
   }
   *client = ClientSlot{
-      .used = true, .detaching = false, .client = request.client, .rings = {}, .dirty = {},
+      .used = true, .detaching = false, .client = request.client, .rings = {}, 
+      .dirty = {}, .credit = {},
       .segment = static_cast<suede_segment*>(request.segment)};
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     client->rings[vc] = RxRingWriter(request.segment, shape, vc);
@@ -133,7 +134,7 @@ LcoreStatus Pipeline::Claim(const LcoreRequest& request, bool claim) {
   }
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     if ((request.vc_mask & 1u << vc) == 0) continue;
-    instance.claimed_by[vc] = claim ? client : Instance::kNoClient;
+    MoveFeed(instance, vc, claim ? client : Instance::kNoClient);
     const bool waits = std::any_of(waiting_.begin(), waiting_.end(), [&](const VcRef& ref) {
       return ref.instance == request.instance && ref.vc == vc;
     });
@@ -174,8 +175,8 @@ LcoreStatus Pipeline::Detach(const LcoreRequest& request) {
   if (client == nullptr) return LcoreStatus::kUnknown;
   const auto index = static_cast<uint32_t>(client - clients_.data());
   for (const auto& instance : instances_) {
-    for (uint32_t& owner : instance->claimed_by) {
-      if (owner == index) owner = Instance::kNoClient;
+    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+      if (instance->claimed_by[vc] == index) MoveFeed(*instance, vc, Instance::kNoClient);
     }
   }
   for (const uint16_t number : serving_) {

@@ -54,6 +54,8 @@ bool Pipeline::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
     OnFence(instance, pdu.peer, pdu.plane, *fence, now);
   } else if (const auto* fenced = std::get_if<Fenced>(&message)) {
     OnFenced(instance, pdu.peer, *fenced, now);
+  } else if (const auto* credit = std::get_if<Credit>(&message)) {
+    OnCredit(instance, pdu.peer, *credit);
   }
 }
 

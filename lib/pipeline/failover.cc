@@ -175,6 +175,8 @@ void Pipeline::Requeue(Instance& instance, uint32_t peer, uint32_t plane, PduLis
     const uint32_t index = Scheduler::QueueIndex(peer, vc);
     TxQueue& queue = instance.scheduler.queue(index);
     queue.pdus.Prepend(of_vc[vc]);
+    // What was sent before needs no credit.
+    if (instance.tx_credit[index].waiting) EndWaitForCredit(instance, index);
     if (queue.state == TxQueue::State::kIdle) Activate(instance, index);
   }
 }

@@ -31,6 +31,8 @@ void Pipeline::PublishGauges(Time now) {
   }
   for (const auto& instance : instances_) {
     uint64_t unclaimed = 0;
+    uint64_t promised = 0;
+    for (const CreditFeed& feed : instance->feeds) promised += feed.promised;
     for (const uint32_t count : instance->unclaimed_count) unclaimed += count;
     GaugeBlock& gauges = instance->gauges;
     gauges.Set(Gauge::kInflightPdus, instance->inflight);
@@ -38,6 +40,7 @@ void Pipeline::PublishGauges(Time now) {
     gauges.Set(Gauge::kQueuedPdus, instance->queued);
     gauges.Set(Gauge::kCreditLines, instance->credit_lines);
     gauges.Set(Gauge::kUnclaimedPdus, unclaimed);
+    gauges.Set(Gauge::kPromisedLines, promised);
   }
   SurveyConnections(kLooks);
 }

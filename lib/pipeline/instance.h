@@ -11,6 +11,7 @@
 #include "path/peer_paths.h"
 #include "path/plane_session.h"
 #include "pipeline/congestion.h"
+#include "pipeline/credit.h"
 #include "pipeline/mailbox.h"
 #include "pipeline/params.h"
 #include "pipeline/ping.h"
@@ -137,6 +138,13 @@ struct Instance {
   std::array<uint32_t, kVcCount> claimed_by;  // index of the client slot
   std::array<PduList, kVcCount> unclaimed;    // accepted PDUs that wait for a client
   std::array<uint32_t, kVcCount> unclaimed_count{};
+
+  // Receive credit: see credit.h.
+  std::vector<RxCredit> rx_credit;            // [Scheduler::QueueIndex]
+  std::vector<TxCredit> tx_credit;            // likewise
+  std::array<CreditFeed, kVcCount> feeds;
+  std::array<CreditRing, kVcCount> unclaimed_ring;
+  std::array<CreditRing*, kVcCount> credit_ring{};  // that each feed is of
 };
 
 }  // namespace suede

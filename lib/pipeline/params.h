@@ -56,6 +56,8 @@ struct InstanceParams {
   uint32_t pack_limit_bytes = kDefaultPackBytes;
   uint32_t inflight_pdus = 4096;   // frames held unacknowledged, over all peers
   uint32_t unclaimed_pdus = 64;    // PDUs that wait per VC without a client
+  uint32_t receive_lines = 0;      // of the clients' receive rings; 0: not known
+  bool counts_credit = true;       // of receive rings; false: as endpoints that do not know it
   SecretKey secret{};              // of its random numbers: another one for each boot
   TransportParams transport;
   PathParams paths;

@@ -44,6 +44,8 @@ Instance::Instance(const InstanceParams& instance_params,
   headers.resize(planes * kClasses);
   paths.resize(count);
   blocked.resize(count);
+  rx_credit.resize(size_t{count} * kVcCount);
+  tx_credit.resize(rx_credit.size());
   mismatched.resize(count);
   ack_list.resize(ports.size());
   widest_window = params.transport.window_pdus;
@@ -57,6 +59,9 @@ Instance::Instance(const InstanceParams& instance_params,
     }
     WriteHeaders(peer);
     handshakes[peer].Begin(numbers, params.peers[peer].plain);
+    for (uint32_t vc = 0; params.peers[peer].plain && vc < kVcCount; ++vc) {
+      scheduler.queue(Scheduler::QueueIndex(peer, vc)).most_lines = UINT16_MAX;
+    }
   }
   // Nothing is accepted before there is an association, or the peer is plain.
   for (uint32_t i = 0; i < connections.size(); ++i) {
@@ -131,7 +136,8 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   instance.number = number;
   instance.first_timer = static_cast<uint32_t>(instance_of_timer_.size());
   const size_t timers =
-      instance.connections.size() + instance.handshakes.size() + instance.sessions.size();
+      instance.connections.size() + instance.handshakes.size() + instance.sessions.size() +
+      instance.params.peers.size();
   instance_of_timer_.resize(instance_of_timer_.size() + timers, number);
   timers_.Resize(static_cast<uint32_t>(instance_of_timer_.size()));
   for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
@@ -150,6 +156,8 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   active_.Reserve(instances_.size() * kMaxPlanes + 1);
   // One per connection from turn to turn; within a turn each received frame may bring another.
   refused_.Reserve(instance_of_timer_.size() + ports_.size() * 2 * kBurst);
+  granting_.Reserve(instances_.size() * kVcCount + 1);
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) JoinRing(instance, vc);
   waiting_.reserve(instances_.size() * kVcCount * 2);
   for (uint32_t peer = 0; peer < instance.params.peers.size(); ++peer) UpdateUsable(instance, peer);
   return number;
@@ -171,6 +179,7 @@ bool Pipeline::Poll(Time now) {
   if (hook_ != nullptr) work |= hook_->Poll(now);
   work |= PollClients();
   for (const auto& port : ports_) work |= StagePacket(*port);
+  SendGrants(now);
   work |= StagePdus(now);
   SendReady();
   for (const auto& port : ports_) SendAcks(*port, now);
@@ -230,6 +239,7 @@ void Pipeline::CheckInvariants() const {
   }
   if (queued != queued_pdus_) std::abort();
   CheckShares();
+  CheckCredit();
 }
 
 }  // namespace suede

@@ -2,7 +2,8 @@
 //
 // Poll is one turn of the loop. tx_path.cc tells the story of a command from ring to wire,
 // rx_path.cc the way back; acks.cc has what is sent on the transport's own account, control_pdus.cc
-// what endpoints tell each other, associations.cc how two of them get to know each other, ping.cc how
+// what endpoints tell each other, credit.cc and credit_use.cc what receivers promise of their rings
+// and senders may use of it, associations.cc how two of them get to know each other, ping.cc how
 // an operator asks for one, timers.cc what happens when they do not; planes.cc says which
 // planes may be used, failover.cc what becomes of PDUs when one dies; handover.cc has what another
 // lcore of a port receives for us. control_path.cc has what the control thread asks for,
@@ -165,7 +166,11 @@ class Pipeline {
   Delivery Deliver(Instance& instance, const ReceivedPdu& pdu, uint32_t& lines_needed);
   Delivery WriteCommands(Instance& instance, uint32_t client, uint8_t vc, uint16_t source,
                          const uint8_t* commands, uint32_t bytes, uint32_t& lines_needed);
-  Delivery Keep(Instance& instance, const ReceivedPdu& pdu);
+  // `lines_needed`: where it is kept, the lines of its commands.
+  Delivery Keep(Instance& instance, const ReceivedPdu& pdu, uint32_t& lines_needed);
+  Delivery KeepPromised(Instance& instance, const ReceivedPdu& pdu, uint32_t& lines_needed);
+  static bool AppendToKept(Pdu& kept, const ReceivedPdu& pdu, uint32_t bytes, uint32_t lines);
+  void CountAccepted(Instance& instance, uint32_t peer, uint32_t vc, uint32_t lines);
   void OnRefusal(Instance& instance, uint32_t connection, const ReceivedPdu& pdu, uint32_t lines);
   bool DeliverUnclaimed();
   void PublishReceived();
@@ -184,6 +189,7 @@ class Pipeline {
                    uint8_t status);
   // Ends what is queued to a peer on the VCs of the mask.
   void GiveUpQueued(Instance& instance, uint32_t peer, uint32_t vcs, uint8_t status);
+  void GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status);
   void MarkLost(Instance& instance, uint32_t peer, uint32_t vcs, bool lost);
   void Unblock(Instance& instance, uint32_t connection);
   void UnblockPeer(Instance& instance, uint32_t peer);
@@ -208,6 +214,45 @@ class Pipeline {
   bool SendControl(Instance& instance, uint32_t peer, uint32_t plane, ControlMessage message);
   void OnControlPdu(Instance& instance, const ReceivedPdu& pdu, Time now);
   void OnNotReady(Instance& instance, const ReceivedPdu& pdu, const NotReady& message, Time now);
+
+  // credit.cc
+  void Promise(Instance& instance, uint32_t vc, RxCredit& credit, uint32_t lines);
+  void TakeBack(Instance& instance, uint32_t vc, RxCredit& credit, uint32_t limit);
+  void CountKept(Instance& instance, uint32_t vc, uint32_t lines, bool kept);
+  static CreditRing& RingOf(Instance& instance, uint32_t vc) { return *instance.credit_ring[vc]; }
+  uint32_t RingLines(const Instance& instance, uint32_t vc) const;
+  int64_t FreeLines(Instance& instance, uint32_t vc);
+  void MoveFeed(Instance& instance, uint32_t vc, uint32_t client);
+  void JoinRing(Instance& instance, uint32_t vc);
+  void Enqueue(Instance& instance, uint32_t vc);
+  void WantGrant(Instance& instance, uint32_t peer, uint32_t vc);
+  uint32_t FirstShare(const Instance& instance, uint32_t vc) const;
+  void Hold(Instance& instance, uint32_t peer, uint32_t vc, RxCredit& credit);
+  void GrantFirst(Instance& instance, uint32_t peer);
+  uint32_t PlaneForCredit(const Instance& instance, uint32_t peer) const;
+  bool SendGrant(Instance& instance, uint32_t peer, uint32_t vc, bool give_back);
+  bool SizeGrant(Instance& instance, uint32_t vc, RxCredit& credit, uint32_t& lines);
+  bool ServeFirst(Instance& instance, uint32_t vc, Time now);
+  void SendGrants(Time now);
+  void EndReclaim(CreditRing& ring, uint32_t vc);
+  bool StepHand(Instance& asker, uint32_t vc, uint32_t asking, uint16_t idle, Time now);
+  void TurnHand(Instance& asker, uint32_t vc, uint32_t asking, Time now);
+  void OnCreditAsked(Instance& instance, uint32_t peer, const Credit& ask);
+  void ForgetCredit(Instance& instance, uint32_t peer);
+  void CheckCredit() const;
+
+  // credit_use.cc
+  static void BeginCredit(Instance& instance, uint32_t peer);
+  void EndCredit(Instance& instance, uint32_t peer);
+  static void NoCredit(Instance& instance, uint32_t peer);
+  static bool IsUnderWay(Instance& instance, uint32_t peer, uint32_t vc);
+  void WaitForCredit(Instance& instance, uint32_t index, Time now);
+  void EndWaitForCredit(Instance& instance, uint32_t index);
+  bool AskCredit(Instance& instance, uint32_t peer, uint32_t vc, bool gives_back);
+  void OnCreditGranted(Instance& instance, uint32_t peer, const Credit& grant);
+  void TryWithoutCredit(Instance& instance, uint32_t index);
+  void OnCreditTimer(Instance& instance, uint32_t peer, Time now);
+  void OnCredit(Instance& instance, uint32_t peer, const Credit& credit);
 
   // associations.cc
   // `echo`: the nonce of the HELLO that it answers; 0: of none.
@@ -246,6 +291,7 @@ class Pipeline {
   static bool AnyPortUp(const Instance& instance, uint32_t peer);
   void ArmConnection(Instance& instance, uint32_t connection);
   void ArmHandshake(Instance& instance, uint32_t peer);
+  void ArmCredit(Instance& instance, uint32_t peer);
   void ArmSession(Instance& instance, uint32_t peer, uint32_t plane);
 
   // Whether silence says nothing, as nothing leaves a device.
@@ -374,6 +420,8 @@ class Pipeline {
   TimerWheel timers_;
   std::vector<uint32_t> instance_of_timer_;
   Fifo<Refused> refused_;        // what waits for room in a receive ring
+  Fifo<VcRef> granting_;         // whose peers wait for credit
+  uint16_t credit_tick_ = 0;     // of about a millisecond
   std::vector<VcRef> waiting_;   // claimed VCs whose unclaimed PDUs are being handed over
   std::vector<uint16_t> dirty_queues_;    // whose completions are to be shown
   std::vector<uint32_t> dirty_clients_;   // whose received commands are to be shown

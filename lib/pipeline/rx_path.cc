@@ -1,4 +1,5 @@
 // From the wire to a client's ring: check the frame, hear what it acknowledges, sequence, unpack.
+#include <algorithm>
 #include <cstring>
 
 #include "base/copy.h"
@@ -13,6 +14,9 @@ namespace {
 uint32_t RecordLines(uint32_t command_bytes) {
   return (SUEDE_RECORD_CONTROL + command_bytes + SUEDE_LINE_BYTES - 1) / SUEDE_LINE_BYTES;
 }
+
+// PDUs that wait beyond `unclaimed_pdus`, where they were granted before claims changed hands.
+constexpr uint32_t kMostPromisedPdus = 1024;
 
 uint32_t LoadLe32(const uint8_t* p) {
   uint32_t v;
@@ -231,6 +235,7 @@ bool Pipeline::OnSequenced(Instance& instance, uint32_t number, const ReceivedPd
     case Delivery::kDelivered:
     case Delivery::kKept:
       connection.Accept();
+      CountAccepted(instance, pdu.peer, pdu.rh.vc, lines_needed);
       instance.counters.Add(Counter::kRxPdus);
       OweAck(instance, number, now);
       break;
@@ -248,10 +253,12 @@ Pipeline::Delivery Pipeline::Deliver(Instance& instance, const ReceivedPdu& pdu,
                                      uint32_t& lines_needed) {
   const uint32_t client = instance.claimed_by[pdu.rh.vc];
   if (client == Instance::kNoClient || !instance.unclaimed[pdu.rh.vc].empty()) {
-    return Keep(instance, pdu);
+    return Keep(instance, pdu, lines_needed);
   }
-  return WriteCommands(instance, client, pdu.rh.vc, pdu.rh.xpuid, pdu.commands, pdu.bytes,
-                       lines_needed);
+  const Delivery delivery = WriteCommands(instance, client, pdu.rh.vc, pdu.rh.xpuid, pdu.commands,
+                                          pdu.bytes, lines_needed);
+  if (delivery != Delivery::kRefused) [[likely]] return delivery;
+  return KeepPromised(instance, pdu, lines_needed);
 }
 
 // The one copy of a command on its way in. Nothing is shown to the client unless all of it is
@@ -297,27 +304,97 @@ Pipeline::Delivery Pipeline::WriteCommands(Instance& instance, uint32_t client, 
     slot.dirty[vc] = true;
     dirty_clients_.push_back(client);
   }
+  lines_needed = lines_total;
   instance.counters.Add(Counter::kRxCommands, count);
   instance.counters.Add(Counter::kRxCommandBytes, command_bytes);
   return Delivery::kDelivered;
 }
 
 // Nobody has claimed the VC, or what came before still waits: the PDU waits in its frame.
-Pipeline::Delivery Pipeline::Keep(Instance& instance, const ReceivedPdu& pdu) {
+Pipeline::Delivery Pipeline::Keep(Instance& instance, const ReceivedPdu& pdu,
+                                  uint32_t& lines_needed) {
   const uint8_t vc = pdu.rh.vc;
-  if (instance.unclaimed_count[vc] >= instance.params.unclaimed_pdus) return Delivery::kRefused;
-  if (ValidateCommands(pdu.commands, pdu.bytes).error != CommandError::kNone) {
-    return Delivery::kMalformed;
+  CommandReader reader(pdu.commands, pdu.bytes);
+  uint32_t lines = 0;
+  while (reader.Next()) lines += RecordLines(reader.shape().bytes());
+  if (reader.error() != CommandError::kNone) return Delivery::kMalformed;
+  const auto bytes = static_cast<uint32_t>(reader.command() - pdu.commands);
+  lines_needed = lines + SUEDE_MAX_RECORD_LINES;
+  PduList& list = instance.unclaimed[vc];
+  const uint32_t count = instance.unclaimed_count[vc];
+  if (count >= instance.params.unclaimed_pdus) {
+    const RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(pdu.peer, vc)];
+    if (!credit.counts || lines > credit.held()) return Delivery::kRefused;
+    if (list.tail() != nullptr && AppendToKept(*list.tail(), pdu, bytes, lines)) {
+      CountKept(instance, vc, lines, true);
+      lines_needed = lines;
+      return Delivery::kDelivered;
+    }
+    if (count >= instance.params.unclaimed_pdus + kMostPromisedPdus) return Delivery::kRefused;
   }
+  lines_needed = lines;
   Pdu* kept = new (pdu.frame->notes) Pdu;
   kept->commands = const_cast<uint8_t*>(pdu.commands);
-  kept->bytes = static_cast<uint16_t>(pdu.bytes);
+  kept->bytes = static_cast<uint16_t>(bytes);
+  kept->lines = static_cast<uint16_t>(lines);
   kept->peer = static_cast<uint16_t>(pdu.peer);
   kept->vc = vc;
-  instance.unclaimed[vc].PushBack(kept);
+  list.PushBack(kept);
+  CountKept(instance, vc, lines, true);
   ++instance.unclaimed_count[vc];
   instance.counters.Add(Counter::kRxUnclaimed);
   return Delivery::kKept;
+}
+
+// What its peer was granted has a place, also where the ring that it was promised of has gone: claims
+// have changed hands, or a peer that counts no credit has taken the room.
+[[gnu::cold]] Pipeline::Delivery Pipeline::KeepPromised(Instance& instance, const ReceivedPdu& pdu,
+                                                        uint32_t& lines_needed) {
+  const uint8_t vc = pdu.rh.vc;
+  const RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(pdu.peer, vc)];
+  if (!credit.counts || lines_needed > credit.held() + SUEDE_MAX_RECORD_LINES) {
+    return Delivery::kRefused;
+  }
+  const bool first = instance.unclaimed[vc].empty();
+  const Delivery delivery = Keep(instance, pdu, lines_needed);
+  if (first && delivery == Delivery::kKept) {
+    waiting_.push_back({.instance = instance.number, .vc = vc});
+  }
+  return delivery;
+}
+
+// Puts the commands of a PDU behind those of one that waits and is of the same peer, if there is
+// room in its frame, and in any ring.
+[[gnu::cold]] bool Pipeline::AppendToKept(Pdu& kept, const ReceivedPdu& pdu, uint32_t bytes,
+                                          uint32_t lines) {
+  const Frame* frame = FrameOf(&kept);
+  const uint8_t* end = frame->buffer + frame->capacity - Frame::kSlackBytes;
+  const uint32_t together = kept.bytes + bytes;
+  if (kept.peer != pdu.peer || kept.commands + together > end || together > UINT16_MAX ||
+      kept.lines + lines > TxQueue::kUnknownReceiver) {
+    return false;
+  }
+  std::memcpy(kept.commands + kept.bytes, pdu.commands, bytes);
+  kept.bytes = static_cast<uint16_t>(together);
+  kept.lines = static_cast<uint16_t>(kept.lines + lines);
+  return true;
+}
+
+// Of a PDU that was accepted. What its peer was not granted is in no sum.
+inline void Pipeline::CountAccepted(Instance& instance, uint32_t peer, uint32_t vc,
+                                    uint32_t lines) {
+  RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
+  if (!credit.counts) return;
+  const uint32_t promised = std::min(lines, credit.held());
+  credit.accepted += lines;
+  credit.limit += lines - promised;
+  credit.touched = credit_tick_;
+  credit.widest = std::max(credit.widest, static_cast<uint16_t>(lines));
+  instance.feeds[vc].promised -= promised;
+  RingOf(instance, vc).promised -= promised;
+  if (!credit.waiting && static_cast<int32_t>(credit.accepted - credit.renew_at) >= 0) {
+    WantGrant(instance, peer, vc);
+  }
 }
 
 void Pipeline::OnRefusal(Instance& instance, uint32_t number, const ReceivedPdu& pdu,
@@ -356,6 +433,7 @@ bool Pipeline::DeliverUnclaimed() {
         break;
       }
       list.PopFront();
+      CountKept(instance, vc, pdu->lines, false);
       --instance.unclaimed_count[vc];
       HomePort(instance).ReleasePdu(pdu);
       work = true;

@@ -1,4 +1,6 @@
 // What happens when time is up: for connections, handshakes and sessions of planes.
+#include <algorithm>
+
 #include "pipeline/pipeline.h"
 
 namespace suede {
@@ -23,6 +25,16 @@ void Pipeline::ArmSession(Instance& instance, uint32_t peer, uint32_t plane) {
   timers_.Arm(instance.first_timer + static_cast<uint32_t>(before) +
                   instance.PlaneIndex(peer, plane),
               instance.session(peer, plane).deadline());
+}
+
+void Pipeline::ArmCredit(Instance& instance, uint32_t peer) {
+  Time due = kNever;
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    due = std::min(due, instance.tx_credit[Scheduler::QueueIndex(peer, vc)].ask_at);
+  }
+  const size_t before =
+      instance.connections.size() + instance.handshakes.size() + instance.sessions.size();
+  timers_.Arm(instance.first_timer + static_cast<uint32_t>(before) + peer, due);
 }
 
 // Whether no plane to the peer has its MAC address.
@@ -53,8 +65,11 @@ void Pipeline::OnTimer(uint32_t timer, Time now) {
   number -= static_cast<uint32_t>(instance.connections.size());
   if (number < instance.handshakes.size()) return OnHandshakeTimer(instance, number, now);
   number -= static_cast<uint32_t>(instance.handshakes.size());
-  OnSessionTimer(instance, number >> instance.plane_bits, number & (instance.plane_count() - 1),
-                 now);
+  if (number < instance.sessions.size()) {
+    return OnSessionTimer(instance, number >> instance.plane_bits,
+                          number & (instance.plane_count() - 1), now);
+  }
+  OnCreditTimer(instance, number - static_cast<uint32_t>(instance.sessions.size()), now);
 }
 
 void Pipeline::OnConnectionTimer(Instance& instance, uint32_t number, Time now) {

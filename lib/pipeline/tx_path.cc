@@ -94,7 +94,8 @@ void Pipeline::PackRecord(Instance& instance, QueueSlot& slot, uint16_t number,
     return;
   }
   TxQueue& queue = instance.scheduler.queue(index);
-  if (queue.lost) {
+  if (queue.lost || record.lines > queue.most_lines) [[unlikely]] {
+    if (!queue.lost) instance.counters.Add(Counter::kTxTooManyLines);
     Discard(slot, number, record, SUEDE_STATUS_UNREACHABLE);
     return;
   }
@@ -112,7 +113,7 @@ void Pipeline::PackRecord(Instance& instance, QueueSlot& slot, uint16_t number,
                         .transmit_now = (record.flags() & SUEDE_RECORD_TRANSMIT_NOW) != 0 &&
                                         !slot.merges};
   Pdu* pdu = queue.pdus.tail();
-  if (pdu == nullptr || !CanAppend(*pdu, input)) {
+  if (pdu == nullptr || !CanAppend(*pdu, input, queue.most_lines)) {
     if (pdu != nullptr) pdu->room = 0;
     pdu = HomePort(instance).NewPdu();
     pdu->sent_at = last_turn_;
@@ -249,11 +250,17 @@ void Pipeline::WriteFrame(Instance& instance, uint32_t plane, Pdu* pdu, uint32_t
     WaitForShare(instance, index);
     return rest();
   }
+  const uint32_t charge = queue.counts_credit && !again ? pdu->lines : 0;
+  if (charge > queue.credit) [[unlikely]] {
+    WaitForCredit(instance, index, now);
+    return rest();
+  }
   if (plane == kPlaneFull || (again && !HomePort(instance).HasFrames(1))) [[unlikely]] {
     scheduler.Requeue(index);
     return Turn::kNoRoom;
   }
   queue.pdus.PopFront();
+  queue.credit -= charge;
   scheduler.Requeue(index);
   if (again) [[unlikely]] pdu = FreeOfDevice(instance, pdu);
   Connection& connection = instance.connections[number];

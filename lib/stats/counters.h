@@ -136,7 +136,16 @@ enum class Severity : uint8_t {
   X(RxHandedOver, "rx_handed_over_total", Info,                                                    \
     "Frames received for an instance of another lcore, and handed to it")                          \
   X(RxHandoverFull, "rx_drop_handover_full_total", Drop,                                           \
-    "Frames for an instance of another lcore, which did not take them in time")
+    "Frames for an instance of another lcore, which did not take them in time")                    \
+  X(TxWaitsCredit, "tx_waits_credit_total", Info,                                                  \
+    "Times that a queue waited for receive credit of its peer")                                    \
+  X(TxCreditAsks, "tx_credit_asks_total", Info, "CREDITs sent that ask for receive credit")        \
+  X(TxCreditGrants, "tx_credit_grants_total", Info, "CREDITs sent that grant receive credit")      \
+  X(TxCreditReclaims, "tx_credit_reclaims_total", Info,                                            \
+    "Times that a peer was asked to give back receive credit that it did not use")                 \
+  X(RxCreditGrants, "rx_credit_grants_total", Info, "CREDITs received that grant receive credit")  \
+  X(TxTooManyLines, "tx_too_many_lines_total", Error,                                              \
+    "Commands given up as unreachable: no receive ring of the peer holds their lines")
 
 enum class Counter : uint16_t {
 #define SUEDE_COUNTER_ID(id, name, severity, sentence) k##id,

@@ -24,7 +24,8 @@ namespace suede {
   X(ConnectionsRetransmitting, "connections_retransmitting", "Connections that go back")           \
   X(ConnectionsFrozen, "connections_frozen",                                                       \
     "Connections of a plane that died with PDUs in doubt")                                         \
-  X(ConnectionsLost, "connections_lost", "Connections whose far side is unreachable")
+  X(ConnectionsLost, "connections_lost", "Connections whose far side is unreachable")              \
+  X(PromisedLines, "promised_lines", "Lines of receive rings that peers may still use")
 
 enum class Gauge : uint8_t {
 #define SUEDE_GAUGE_ID(id, name, sentence) k##id,

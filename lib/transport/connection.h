@@ -234,6 +234,13 @@ class Connection {
   // after a restart of the far side.
   void Reset(PduList& given_up);
 
+  // Whether a PDU of the VC is in flight.
+  bool Carries(uint8_t vc) const {
+    const Pdu* pdu = unacked_.head();
+    while (pdu != nullptr && pdu->vc != vc) pdu = pdu->next;
+    return pdu != nullptr;
+  }
+
   uint32_t unacked_count() const { return unacked_count_; }
   uint32_t unacked_bytes() const { return unacked_bytes_; }
   // Smoothed round-trip time; 0 until one was measured.

@@ -16,9 +16,13 @@ constexpr uint32_t kReadyBytes = 20;
 constexpr uint32_t kPlaneBytes = 40;
 constexpr uint32_t kFenceBytes = 28;
 constexpr uint32_t kFencedBytes = 28;
+constexpr uint32_t kCreditBytes = 36;
 constexpr uint8_t kReplyWanted = 0x01;
 constexpr uint8_t kHeard = 0x02;
 constexpr uint8_t kHeldUp = 0x04;
+constexpr uint8_t kGrant = 0x01;
+constexpr uint8_t kGiveBack = 0x02;
+constexpr uint8_t kAnswerWanted = 0x04;  // of a CREDIT
 constexpr uint8_t kAnswersPlanes = 0x01;
 constexpr uint8_t kSendsGenerations = 0x02;
 constexpr uint8_t kCountsCredit = 0x04;
@@ -117,6 +121,20 @@ uint32_t Encode(const Fenced& fenced, uint8_t* out) {
   return kControlHeadBytes + kFencedBytes;
 }
 
+uint32_t Encode(const Credit& credit, uint8_t* out) {
+  const auto flags = static_cast<uint8_t>((credit.grant ? kGrant : 0) |
+                                          (credit.give_back ? kGiveBack : 0) |
+                                          (credit.reply_wanted ? kAnswerWanted : 0));
+  uint8_t* body = StartControl(ControlType::kCredit, flags, credit.identities, kCreditBytes, out);
+  body[16] = credit.vc;
+  StoreBe16(body + 18, credit.round);
+  StoreBe32(body + 20, credit.limit);
+  StoreBe32(body + 24, credit.accepted);
+  StoreBe32(body + 28, credit.sent);
+  StoreBe32(body + 32, credit.wanted);
+  return kControlHeadBytes + kCreditBytes;
+}
+
 // Each reads a body that has at least its type's octets.
 
 ControlError DecodeHello(uint8_t flags, const uint8_t* body, const Identities& identities,
@@ -200,6 +218,22 @@ ControlError DecodeFenced(const uint8_t* body, const Identities& identities,
   return ControlError::kNone;
 }
 
+ControlError DecodeCredit(uint8_t flags, const uint8_t* body, const Identities& identities,
+                          ControlMessage& out) {
+  if (body[16] >= kVcCount) return ControlError::kMalformed;
+  out = Credit{.identities = identities,
+               .vc = body[16],
+               .grant = (flags & kGrant) != 0,
+               .give_back = (flags & kGiveBack) != 0,
+               .reply_wanted = (flags & kAnswerWanted) != 0,
+               .round = LoadBe16(body + 18),
+               .limit = LoadBe32(body + 20),
+               .accepted = LoadBe32(body + 24),
+               .sent = LoadBe32(body + 28),
+               .wanted = LoadBe32(body + 32)};
+  return ControlError::kNone;
+}
+
 // Octets of a type's body; 0: there is no such type.
 uint32_t BodyBytes(uint8_t type) {
   switch (static_cast<ControlType>(type)) {
@@ -209,6 +243,7 @@ uint32_t BodyBytes(uint8_t type) {
     case ControlType::kPlane: return kPlaneBytes;
     case ControlType::kFence: return kFenceBytes;
     case ControlType::kFenced: return kFencedBytes;
+    case ControlType::kCredit: return kCreditBytes;
   }
   return 0;
 }
@@ -236,6 +271,7 @@ ControlError DecodeControl(const uint8_t* in, uint32_t bytes, ControlMessage& me
     case ControlType::kPlane: return DecodePlane(in[1], body, identities, message);
     case ControlType::kFence: return DecodeFence(body, identities, message);
     case ControlType::kFenced: return DecodeFenced(body, identities, message);
+    case ControlType::kCredit: return DecodeCredit(in[1], body, identities, message);
   }
   return ControlError::kUnknownType;
 }

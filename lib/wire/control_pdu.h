@@ -19,6 +19,7 @@ enum class ControlType : uint8_t {
   kPlane = 11,
   kFence = 12,
   kFenced = 13,
+  kCredit = 14,
 };
 
 // The two ends of an association, as the sender of a control PDU names them.
@@ -107,7 +108,23 @@ struct Fenced {
   friend bool operator==(const Fenced&, const Fenced&) = default;
 };
 
-using ControlMessage = std::variant<Hello, NotReady, Ready, PlaneHello, Fence, Fenced>;
+// Receive credit of one {peer, VC}: asked for by who sends there, granted by who receives. Lines are
+// counted since the association began, modulo 2^32.
+struct Credit {
+  Identities identities;
+  uint8_t vc = 0;
+  bool grant = false;      // of the receiver; else the sender asks
+  bool give_back = false;  // a grant: the sender is to give back what it has not used; else: it has
+  bool reply_wanted = false;  // asks: the receiver answers even where it has nothing to grant
+  uint16_t round = 0;      // times that credit was taken back
+  uint32_t limit = 0;      // lines that may have been sent
+  uint32_t accepted = 0;   // a grant's: lines that were accepted
+  uint32_t sent = 0;       // asks: lines that were sent; a grant repeats the last that it heard of
+  uint32_t wanted = 0;     // asks: lines of the PDU that waits; 0: none does
+  friend bool operator==(const Credit&, const Credit&) = default;
+};
+
+using ControlMessage = std::variant<Hello, NotReady, Ready, PlaneHello, Fence, Fenced, Credit>;
 
 enum class ControlError : uint8_t { kNone, kUnknownType, kMalformed };
 

@@ -47,6 +47,7 @@ struct Pdu {
   bool held : 1 = false;        // given up, and kept for its frame
   uint16_t last_queue = kNoQueue;  // of the last run
   PduRun runs[kMaxRuns];
+  uint16_t lines = 0;   // of the receive ring, that the commands take
   uint32_t waited = 0;  // from its begin to sent_at: steps of 16 ns, at most a minute of them
   alignas(64) uint64_t tags[kMaxTags];
 

@@ -192,7 +192,12 @@ class ClientQueue {
     }
     const int64_t left = int64_t{AggregateFree()} - aggregate_lines_ / kKeptPart;
     const int64_t share = (left - 2 * has) / 3;
-    const int64_t least = SUEDE_MAX_RECORD_LINES - has;
+    // Where what is kept suffices for that, of this VC alone: another that nobody reads must not hold
+    // it up.
+    constexpr uint32_t kEnoughKept = 5 * SUEDE_VCS * SUEDE_MAX_RECORD_LINES;
+    const bool by_vc = aggregate_lines_ / kKeptPart >= kEnoughKept;
+    const int64_t of_vc = accounts_[index].sent - LoadAcquire(credits_->returned[index]);
+    const int64_t least = SUEDE_MAX_RECORD_LINES - (by_vc ? of_vc : has);
     return static_cast<uint32_t>(std::max({share, least, int64_t{0}}));
   }
 

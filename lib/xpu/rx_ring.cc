@@ -10,12 +10,14 @@ RxRingWriter::RxRingWriter(void* segment, const SegmentShape& shape, uint32_t vc
 }
 
 bool RxRingWriter::HasRoom(uint32_t lines) {
-  if (line_count_ - (head_ - tail_) >= lines) return true;
+  return line_count_ - (head_ - tail_) >= lines || FreeLines() >= lines;
+}
+
+uint32_t RxRingWriter::FreeLines() {
   const uint32_t tail = LoadAcquire(ring_->tail.value);
   // The tail moves forward, and never past what was published: any other is no credit.
-  if (tail - tail_ > published_ - tail_) return false;
-  tail_ = tail;
-  return line_count_ - (head_ - tail_) >= lines;
+  if (tail - tail_ <= published_ - tail_) tail_ = tail;
+  return line_count_ - (head_ - tail_);
 }
 
 uint8_t* RxRingWriter::Reserve(uint32_t lines) {

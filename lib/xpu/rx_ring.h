@@ -31,6 +31,9 @@ class RxRingWriter {
 
   // Whether the client has given credit for that many lines.
   bool HasRoom(uint32_t lines);
+  // The lines that the client has given credit for, as it says now.
+  uint32_t FreeLines();
+  uint32_t line_count() const { return line_count_; }
 
  private:
   suede_ring* ring_ = nullptr;

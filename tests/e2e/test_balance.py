@@ -121,7 +121,7 @@ def test_an_instance_whose_peer_takes_nothing(policy, expected):
                        "the destination's pause")
         assert second.destination(1).is_known == 1
         state = second.congestion()
-        assert state.inflight_pdus > 0 and state.load > 0 and state.unreachable_destinations == 0
+        assert state.queued_pdus > 0 and state.load > 0 and state.unreachable_destinations == 0
         assert send_balanced(balancer, first, second, 200, 1000) == expected
         assert first.congestion().paused_destinations == 0
         assert sum(iter(lambda: len(receiver.receive(0)), 0)) == expected[0]

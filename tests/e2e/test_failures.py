@@ -58,15 +58,26 @@ def victim_in_mid_burst(directory, left):
         victim.wait(10)
 
 
-def kill_receiver(server, daemon):
-    """While there is more to come for its VCs than waits unclaimed."""
+def kill_receiver(server, sender):
+    """While there is more to come for its VCs, from the sender's daemon, than waits unclaimed."""
     server.signal(signal.SIGKILL)
-    e2e.wait_until(lambda: daemon.counters().get("rx_drop_not_ready_total"), 20, "a VC to be full")
+    server.wait(10)
+    before = sender.counters()["tx_waits_credit_total"]
+    e2e.wait_until(lambda: sender.counters()["tx_waits_credit_total"] > before, 20,
+                   "a VC to be full")
 
 
-def test_kill_of_clients_in_mid_burst():
-    # With a sequence for each VC, one that nobody serves any more leaves the others alone.
-    with e2e.memif_pair({"transport": {"psn_scope": "vc"}}) as (directory, left, right):
+def rate_of(daemon, seconds=1.5):
+    """Commands a second that its clients are given."""
+    before, began = daemon.counters()["rx_commands_total"], time.monotonic()
+    time.sleep(seconds)
+    return (daemon.counters()["rx_commands_total"] - before) / (time.monotonic() - began)
+
+
+@pytest.mark.parametrize("scope", ["port", "vc"])
+def test_kill_of_clients_in_mid_burst(scope):
+    # VCs that nobody serves any more leave the others alone.
+    with e2e.memif_pair({"transport": {"psn_scope": scope}}) as (directory, left, right):
         with undisturbed_traffic(directory, left, right, 5):
             sink = e2e.perf_server(directory, right, "2,3")
             with contextlib.closing(e2e._Closing(sink)):
@@ -74,26 +85,46 @@ def test_kill_of_clients_in_mid_burst():
                     with victim_in_mid_burst(directory, left):
                         pass
                 with victim_in_mid_burst(directory, left):
-                    kill_receiver(sink, right)
+                    kill_receiver(sink, left)
         # What was theirs is free again.
         e2e.wait_until(lambda: left.counters()["clients_gone_total"] >= 3, 10, "clients to go")
         assert e2e.both_ways(directory, left, right, 0.5) > 100
         assert left.terminate() == 0 and right.terminate() == 0
 
 
-def test_a_killed_receiver_holds_up_its_sequence_until_another_claims():
+def test_a_killed_receiver_holds_up_its_own_vcs_alone_until_another_claims():
     with e2e.memif_pair() as (directory, left, right):
-        with contextlib.ExitStack() as stack, undisturbed_traffic(directory, left, right, 5):
+        with contextlib.ExitStack() as stack, undisturbed_traffic(directory, left, right, 12):
             sink = e2e.perf_server(directory, right, "2,3")
             stack.callback(sink.kill)
             with victim_in_mid_burst(directory, left):
-                kill_receiver(sink, right)
-            heir = e2e.perf_server(directory, right, "2,3")
-            stack.callback(heir.kill)
-            # The others' commands pass again.
-            before = right.counters()["rx_commands_total"]
-            e2e.wait_until(lambda: right.counters()["rx_commands_total"] > before + 100, 20,
-                           "the others' commands")
+                kill_receiver(sink, left)
+                # The others' commands pass meanwhile.
+                assert rate_of(right) > 100
+                heir = e2e.perf_server(directory, right, "2,3")
+                stack.callback(heir.kill)
+                assert rate_of(right) > 100
+        assert left.terminate() == 0 and right.terminate() == 0
+
+
+@pytest.mark.parametrize("claims", [(), (2,)], ids=["unclaimed", "never read"])
+def test_a_vc_without_reader_leaves_the_rate_of_others_alone(claims):
+    """Also where one sequence spans all VCs."""
+    with e2e.memif_pair({"transport": {"psn_scope": "port"}}) as (directory, left, right):
+        with undisturbed_traffic(directory, left, right, 9), \
+                client.Client(right.socket) as idle, client.Client(left.socket) as sender:
+            for vc in claims:
+                idle.claim(1, 1 << vc)
+            before = rate_of(right)
+            # As much as its own credit lets it: far more than waits unclaimed.
+            taken = 0
+            while taken < 5000 and sender.send(1, 2, taken, b"nobody reads this") == 0:
+                taken += 1
+            assert taken > 100
+            time.sleep(0.5)
+            after = rate_of(right)
+            assert after > before / 50, (before, after)  # other loads share the CPUs
+            assert right.counters()["rx_drop_not_ready_total"] == 0
         assert left.terminate() == 0 and right.terminate() == 0
 
 

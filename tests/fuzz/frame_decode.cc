@@ -85,7 +85,7 @@ void DecodeControlPdus(const uint8_t* body, uint32_t bytes) {
   if (mended.bytes() < kControlHeadBytes) return;
   StoreBe16(mended.data() + 2, static_cast<uint16_t>(mended.bytes() - kControlHeadBytes));
   for (const ControlType type : {ControlType::kHello, ControlType::kNotReady, ControlType::kReady,
-                                 ControlType::kPlane, ControlType::kFence, ControlType::kFenced}) {
+                                 ControlType::kPlane, ControlType::kFence, ControlType::kFenced, ControlType::kCredit}) {
     mended.data()[0] = static_cast<uint8_t>(type);
     DecodeControlPdu(mended);
   }

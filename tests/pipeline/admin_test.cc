@@ -25,6 +25,11 @@ class AdminTest : public PipelineTest {
   }
   // Down for much longer than it takes to find a peer unreachable.
   void HoldsStillAndGoesOn(LcoreRequestKind kind) {
+    // What the other side has credit for is in flight when this one goes down.
+    cb->SendTagged(0, 0);
+    EXPECT_EQ(Statuses(*cb, 1), std::vector<int>{0});
+    EXPECT_EQ(ca->Receive(0).size(), 1u);
+    Run(milliseconds(1));
     const uint64_t sent = a->Count(Counter::kTxFrames);
     const uint64_t received = b->Count(Counter::kRxFrames);
     // Handed over before the client could see it.

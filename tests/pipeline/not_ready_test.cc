@@ -105,6 +105,7 @@ TEST_F(NotReadyTest, ReadyEndsASendersPauseAtOnce) {
 
 TEST_F(NotReadyTest, TrafficResumesBeforeTheBackOffEnds) {
   plain_peers = false;
+  params.counts_credit = false;
   shape.rx_lines = 64;
   params.transport.not_ready_backoff = milliseconds(400);
   params.transport.rto_initial = params.transport.rto_max = std::chrono::seconds(1);

@@ -130,14 +130,19 @@ TEST_F(PeersTest, SecondClaimantIsRefused) {
   EXPECT_EQ(Ask(*b, claim), LcoreStatus::kDone);
 }
 
-TEST_F(PeersTest, FullRingOfOneVcDoesNotStopTheOthersWithPsnScopeVc) {
-  params.transport.psn_scope = PsnScope::kVc;
+// With any scope: the sender knows that there is no room, and sends nothing there.
+class FullRingTest : public PeersTest, public ::testing::WithParamInterface<PsnScope> {};
+INSTANTIATE_TEST_SUITE_P(Scopes, FullRingTest, ::testing::Values(PsnScope::kPort, PsnScope::kVc));
+
+TEST_P(FullRingTest, OfOneVcDoesNotStopTheOthers) {
+  params.transport.psn_scope = GetParam();
   params.transport.max_tries = 2;
   shape.rx_lines = 64;
   StartPair();
   for (int i = 0; i < 200; ++i) ca->Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
   Run(milliseconds(5));
-  EXPECT_GT(b->Count(Counter::kRxNotReady), 0u);
+  EXPECT_EQ(b->Count(Counter::kRxNotReady), 0u);
+  EXPECT_GT(a->Count(Counter::kTxWaitsCredit), 0u);
   for (uint64_t i = 0; i < 20; ++i) ca->SendTagged(i, 1, 2);
   EXPECT_EQ(Statuses(*ca, 20), std::vector<int>(20, 0));
   EXPECT_EQ(cb->Receive(2).size(), 20u);

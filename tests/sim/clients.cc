@@ -85,11 +85,11 @@ void World::NoteTaken(Host& host) {
 void World::Receive(Host& host, uint32_t most) {
   if (!host.claimed) {
     if (now_ - Time{} < options_.claim_after) return;
-    host.Claim();
+    host.Claim(ignores_ && options_.ignored_unclaimed ? 0xe : 0xf);
   }
   if (dice_.Chance(options_.slow_receiver)) return;
   received_.resize(std::max<size_t>(received_.size(), most));
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+  for (uint32_t vc = ignores_ ? 1 : 0; vc < kVcCount; ++vc) {
     const uint32_t count = host.receivers[vc].Poll(received_.data(), most);
     if (count != 0) last_delivery_ = now_;
     for (uint32_t i = 0; i < count; ++i) {

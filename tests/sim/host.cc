@@ -37,10 +37,10 @@ const suede_ring& Host::RingOf(uint32_t queue) const {
   return *AtOffset<suede_ring>(segment_.get(), segment->tx_ring[queue]);
 }
 
-void Host::Claim() {
+void Host::Claim(uint8_t vcs) {
   claimed = true;
   pipeline_->mailbox().requests.Push(
-      {.kind = LcoreRequestKind::kClaim, .vc_mask = 0xf, .client = 1, .instance = 0});
+      {.kind = LcoreRequestKind::kClaim, .vc_mask = vcs, .client = 1, .instance = 0});
 }
 
 void Host::TearDown() {

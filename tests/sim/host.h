@@ -52,7 +52,7 @@ class Host {
   uint32_t life() const { return boots_ - 1; }
   // The life that who boots now may hear of.
   uint32_t known_life() const { return alive() ? boots_ - 1 : boots_; }
-  void Claim();
+  void Claim(uint8_t vcs = 0xf);
   // Positions in a queue's ring: behind the last command that was flushed, and behind the last one
   // that the daemon has taken.
   uint32_t SentUpTo(uint32_t queue) const { return RingOf(queue).head.value; }

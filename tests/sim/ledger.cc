@@ -49,6 +49,15 @@ void Ledger::OnAcknowledged(const StreamName& name, uint32_t sequence, bool excu
   --missing_;
 }
 
+uint64_t Ledger::MissingBeside(uint32_t vc) const {
+  uint64_t missing = 0;
+  for (const auto& [key, stream] : streams_) {
+    if (stream.name.vc == vc) continue;
+    for (const uint8_t fate : stream.fate) missing += (fate & (kArrived | kGivenUp)) == 0;
+  }
+  return missing;
+}
+
 std::string Ledger::OnGivenUp(const StreamName& name, uint32_t sequence, End end) {
   if (!rules_.gaps) return Wrong(name, sequence, "was given up");
   uint8_t& fate = StreamAt(name).fate[sequence];

@@ -45,6 +45,8 @@ class Ledger {
   // Commands that were sent and did not arrive, but for those given up.
   uint64_t missing() const { return missing_; }
   uint64_t delivered() const { return delivered_; }
+  // Of all VCs but one, commands that neither arrived nor were given up.
+  uint64_t MissingBeside(uint32_t vc) const;
 
  private:
   static constexpr uint8_t kArrived = 1;

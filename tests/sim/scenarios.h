@@ -84,6 +84,22 @@ inline constexpr Scenario kScenarios[] = {
        options.commands = 2000;
        return options;
      }},
+    // For 40 ms nobody reads VC 0, or has claimed it, and all hosts send there: the other VCs are
+    // through by then, and nothing is sent again.
+    {"never_reads",
+     [](uint32_t seed) {
+       WorldOptions options;
+       options.wiring.hosts = 2 + seed % 3;
+       options.transport.psn_scope = seed % 2 == 0 ? PsnScope::kVc : PsnScope::kPort;
+       options.resends = false;
+       options.pauses = 0;  // one is as long as a timeout
+       options.ignored_for = std::chrono::milliseconds(40);
+       options.ignored_unclaimed = seed / 4 % 2 == 0;
+       options.rx_lines = 2048;
+       options.commands = 2000;
+       return options;
+     },
+     true},
     // Cables are pulled for up to 40 ms, after 10 ms without an answer a peer is unreachable. What
     // is given up may be missing; all else is as ever, and what was acknowledged was delivered.
     {"outages",

@@ -29,6 +29,7 @@ InstanceParams World::ParamsOf(const Host& host) const {
   params.ack_class = options_.classes.ack;
   params.pack_limit_bytes = options_.pack_limit_bytes;
   params.inflight_pdus = options_.inflight_pdus;
+  params.receive_lines = options_.rx_lines;
   params.transport = options_.transport;
   params.paths = options_.paths;
   params.secret = {dice_seed_ + host.number, host.boots()};

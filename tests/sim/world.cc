@@ -61,6 +61,7 @@ World::World(uint64_t seed, const WorldOptions& options)
   }
   if (options_.dark != Duration{}) SetDark(true);
   if (options_.plain) DropControl();
+  ignores_ = options_.ignored_for != Duration{};
   trouble_ = std::make_unique<Trouble>(options_.trouble, options_.wiring, switches_, hosts_, dice_,
                                        log_);
   attacker_ = std::make_unique<Attacker>(options_.attack, options_.wiring, partition_, switches_,
@@ -117,6 +118,18 @@ Time World::NextArrival() const {
   return next;
 }
 
+// VC 0 was ignored for long enough: nothing of the others may wait for it.
+void World::EndIgnoring() {
+  if (!ignores_ || now_ - Time{} < options_.ignored_for) return;
+  ignores_ = false;
+  const bool all_sent = std::all_of(hosts_.begin(), hosts_.end(),
+                                    [](const auto& host) { return host->to_send == 0; });
+  if (!all_sent || ledger_.MissingBeside(0) != 0) Fail("a VC that nobody reads held up others");
+  for (const auto& host : hosts_) {
+    if (options_.ignored_unclaimed) host->Claim(1);
+  }
+}
+
 void World::MakeTrouble() {
   if (trouble_->over()) return;
   trouble_->Turn(now_);
@@ -135,6 +148,7 @@ bool World::Turn() {
   MakeTrouble();
   Attack();
   PlayDouble();
+  EndIgnoring();
   for (const auto& host : hosts_) {
     if (!host->alive()) continue;
     Send(*host);

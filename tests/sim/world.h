@@ -44,6 +44,8 @@ struct WorldOptions {
   double transmit_now = 0.05;    // share of commands that close their PDU
   double slow_receiver = 0;      // share of turns in which a receiver takes nothing
   Duration claim_after{};        // before this time nobody claims the VCs
+  Duration ignored_for{};        // for so long no client reads VC 0: the others must be through then,
+  bool ignored_unclaimed = false;  // and nobody claims it
   uint32_t rx_lines = 16384;
   uint32_t fixed_data_bytes = 0; // 0: sizes are random
   bool resends = true;           // false: nothing may be sent again
@@ -106,6 +108,7 @@ class World {
   bool IsForgotten(const Host& dead) const;
   void EndAndBegin();
   void Send(Host& host);
+  void EndIgnoring();
   uint32_t ToSendNow(Host& host);
   void SendOne(Host& host);
   void NoteTaken(Host& host);
@@ -169,6 +172,7 @@ class World {
   std::vector<ReceivedCommand> received_;  // scratch of Receive
   uint64_t delivered_bytes_ = 0;
   Time last_delivery_{};
+  bool ignores_ = false;  // VC 0
   uint64_t given_up_ = 0;  // commands that completed as unreachable, in doubt or reset
   uint64_t restarts_ = 0;
   uint32_t restarts_left_;

@@ -59,7 +59,16 @@ const ControlMessage kFence = Fence{
     .identities = kSome, .plane = 2, .own = true, .generation = 0x1112, .oldest = kPsns};
 const ControlMessage kFenced =
     Fenced{.identities = kSome, .plane = 1, .generation = 0x1112, .expected = kPsns};
-const ControlMessage kAll[] = {kHello, kNotReady, kReady, kPlane, kFence, kFenced};
+const ControlMessage kCredit = Credit{.identities = kSome,
+                                      .vc = 2,
+                                      .grant = true,
+                                      .reply_wanted = true,
+                                      .round = 0x1112,
+                                      .limit = 0x21222324,
+                                      .accepted = 0x31323334,
+                                      .sent = 0x41424344,
+                                      .wanted = 0x51525354};
+const ControlMessage kAll[] = {kHello, kNotReady, kReady, kPlane, kFence, kFenced, kCredit};
 
 // A head, both identities of kSome, and the rest of a body.
 Octets Laid(uint8_t type, uint8_t flags, const Octets& rest) {
@@ -85,6 +94,9 @@ TEST(ControlPdu, Layout) {
             Laid(12, 0, {2, 1, 0x11, 0x12, 0x21, 0x22, 0x23, 0x24, 0, 1, 0, 2}));
   EXPECT_EQ(Encoded(kFenced),
             Laid(13, 0, {1, 0, 0x11, 0x12, 0x21, 0x22, 0x23, 0x24, 0, 1, 0, 2}));
+  EXPECT_EQ(Encoded(kCredit),
+            Laid(14, 5, {2,    0,    0x11, 0x12, 0x21, 0x22, 0x23, 0x24, 0x31, 0x32,
+                         0x33, 0x34, 0x41, 0x42, 0x43, 0x44, 0x51, 0x52, 0x53, 0x54}));
 }
 
 TEST(ControlPdu, Flags) {
@@ -96,6 +108,9 @@ TEST(ControlPdu, Flags) {
   EXPECT_EQ(Encoded(Hello{.counts_credit = true})[kFeatures], 4);
   EXPECT_EQ(Encoded(PlaneHello{.reply_wanted = true})[1], 1);
   EXPECT_EQ(Encoded(PlaneHello{.has_heard = true})[1], 2);
+  EXPECT_EQ(Encoded(Credit{.grant = true})[1], 1);
+  EXPECT_EQ(Encoded(Credit{.give_back = true})[1], 2);
+  EXPECT_EQ(Encoded(Credit{.reply_wanted = true})[1], 4);
 }
 
 TEST(ControlPdu, IdentitiesOfEach) {
@@ -125,7 +140,8 @@ TEST(ControlPdu, ReadsWhatWasEncoded) {
         NotReady{some, vc, Psn(half()), number()}, Ready{some, vc, Psn(half())},
         PlaneHello{some, static_cast<PlaneState>(random() % 3), vc, half(), half(), number(),
                    number(), flag(), flag(), psns, flag()},
-        Fence{some, vc, flag(), half(), psns}, Fenced{some, vc, half(), psns}};
+        Fence{some, vc, flag(), half(), psns}, Fenced{some, vc, half(), psns},
+        Credit{some, vc, flag(), flag(), flag(), half(), number(), number(), number(), number()}};
     for (const ControlMessage& sent : messages) {
       Octets octets = Encoded(sent);
       octets.resize(octets.size() + random() % 40);
@@ -169,7 +185,7 @@ TEST(ControlPdu, UnknownTypes) {
     Octets octets = Encoded(kHello);
     octets[0] = static_cast<uint8_t>(type);
     const ControlError error = Decode(octets);
-    EXPECT_EQ(error == ControlError::kUnknownType, type < 8 || type > 13) << type;
+    EXPECT_EQ(error == ControlError::kUnknownType, type < 8 || type > 14) << type;
   }
 }
 
@@ -180,6 +196,7 @@ TEST(ControlPdu, ValuesThatCannotBe) {
       Hello{.identities = kSome, .nonce = 1, .sessions = 0},
       NotReady{.identities = kSome, .vc = 4},
       Ready{.identities = kSome, .vc = 4},
+      Credit{.identities = kSome, .vc = 4},
       PlaneHello{.identities = kSome, .state = static_cast<PlaneState>(3)},
       PlaneHello{.identities = kSome, .plane = 4},
       Fence{.identities = kSome, .plane = 4},

@@ -6,7 +6,7 @@ import zlib
 
 ACK, NACK, NOTHING = 0, 1, 2
 DATA, CONTROL = 0, 3
-HELLO, NOT_READY, READY, PLANE, FENCE, FENCED = 8, 9, 10, 11, 12, 13
+HELLO, NOT_READY, READY, PLANE, FENCE, FENCED, CREDIT = 8, 9, 10, 11, 12, 13, 14
 DOWN, INIT, UP = 0, 1, 2
 PREFIX = bytes.fromhex("02535545")
 DSCP_ECN = (10 << 2) | 2
@@ -51,6 +51,11 @@ def not_ready(vc, expected, backoff_us=100, identity=1, peer=2):
 
 def ready(vc, expected, identity=1, peer=2):
     return control(READY, 0, struct.pack(">QQBxH", identity, peer, vc, expected))
+
+
+def credit(vc, limit, flags=0, number=0, accepted=0, sent=0, wanted=0, identity=1, peer=2):
+    return control(CREDIT, flags, struct.pack(">QQBxHIIII", identity, peer, vc, number, limit,
+                                              accepted, sent, wanted))
 
 
 def plane(identity, peer, state=UP, generations=(1, 1), first=(0, 0, 0, 0), number=0,

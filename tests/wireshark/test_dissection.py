@@ -10,9 +10,9 @@ import pytest
 from scapy.all import (ARP, DNS, DNSQR, ICMP, IP, LLC, SNAP, STP, TCP, UDP, Dot1Q, Dot3, Ether,
                        ICMPv6EchoRequest, IPv6, Raw)
 
-from sue_frames import (ACK, CONTROL, DOWN, DSCP_ECN, ENCAPS, FENCE, FENCED, HELLO, INIT, NACK,
-                        NOT_READY, PLANE, PREFIX, READY, address, command, control, fence,
-                        fenced, frame, hello, not_ready, plane, ready, rh)
+from sue_frames import (ACK, CONTROL, CREDIT, DOWN, DSCP_ECN, ENCAPS, FENCE, FENCED, HELLO, INIT,
+                        NACK, NOT_READY, PLANE, PREFIX, READY, address, command, control, credit,
+                        fence, fenced, frame, hello, not_ready, plane, ready, rh)
 from tshark import ROOT
 
 VECTORS = json.loads((ROOT / "tests/wire/vectors.json").read_text(encoding="utf-8"))
@@ -471,6 +471,17 @@ def test_not_ready_and_ready(shark, encap):
     assert packet.number("suede.control.expected") == 17
 
 
+@pytest.mark.parametrize("encap", ENCAPS)
+def test_credit(shark, encap):
+    packet = dissect_control(shark, credit(3, 2**32 - 1, 1, 40001, 70000, 70001), encap)
+    assert_fields(packet, {"type": CREDIT, "length": 36, "vc": 3, "round": 40001,
+                           "limit": 2**32 - 1, "accepted": 70000, "sent": 70001, "wanted": 0})
+    bodies = [credit(1, 7, 3, 2, 5, 6), credit(2, 7, 4, 2, 0, 6, 9)]
+    infos = shark.infos([frame(encap, rh(5, ver=CONTROL), body, to=9) for body in bodies])
+    assert "CREDIT grant give back VC=1 round=2 limit=7 accepted=5 sent=6" in infos[0]
+    assert "CREDIT ask VC=2 round=2 limit=7 wanted=9 sent=6 reply wanted" in infos[1]
+
+
 def test_malformed_control_pdus(shark):
     bodies = {
         "head of 3 octets": b"\x08\0\0",
@@ -496,6 +507,9 @@ def test_malformed_control_pdus(shark):
         "short FENCE": control(FENCE, 0, fence(1, 2, 1)[4:31]),
         "identity 0 in FENCED": fenced(0, 1, 1),
         "plane 4 in FENCED": fenced(1, 2, 1, number=4),
+        "VC 4 in CREDIT": credit(4, 1),
+        "short CREDIT": control(CREDIT, 0, credit(1, 1)[4:39]),
+        "identity 0 in CREDIT": credit(1, 1, identity=0),
         "short FENCED": control(FENCED, 0, fenced(1, 2, 1)[4:31]),
     }
     packets = shark.dissect([frame("udp6", rh(5, ver=CONTROL), body, to=9, pad=False)
@@ -513,7 +527,7 @@ def test_longer_control_pdus_of_later_versions(shark):
     packet = dissect_control(shark, control(READY, 0xff, ready(1, 2)[4:] + b"later") + b"not zero")
     assert packet.octets("suede.control.rest") == [b"later"]
     assert "suede.malformed" not in packet
-    for kind in (0, FENCED + 1, 77):
+    for kind in (0, CREDIT + 1, 77):
         packet = dissect_control(shark, control(kind, 0, b"1234"))
         assert packet.expert("control.unknown")
         assert "suede.malformed" not in packet

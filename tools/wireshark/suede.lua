@@ -69,13 +69,15 @@ end
 
 local OPS = { [0] = "ACK", [1] = "NACK", [2] = "nothing", [3] = "nothing" }
 local VERSIONS = { [0] = "data PDU", [1] = "reserved", [2] = "reserved", [3] = "control PDU" }
-local HELLO, NOT_READY, READY, PLANE, FENCE, FENCED = 8, 9, 10, 11, 12, 13
+local HELLO, NOT_READY, READY, PLANE, FENCE, FENCED, CREDIT = 8, 9, 10, 11, 12, 13, 14
 local CONTROL_TYPES = { [HELLO] = "HELLO", [NOT_READY] = "NOT_READY", [READY] = "READY",
-  [PLANE] = "PLANE", [FENCE] = "FENCE", [FENCED] = "FENCED" }
+  [PLANE] = "PLANE", [FENCE] = "FENCE", [FENCED] = "FENCED",
+  [CREDIT] = "CREDIT" }
 local CONTROL_BODY_BYTES = { [HELLO] = 68, [NOT_READY] = 24, [READY] = 20, [PLANE] = 40, [FENCE] = 28,
-  [FENCED] = 28 }
+  [FENCED] = 28, [CREDIT] = 36 }
 local CONTROL_FLAGS = { [HELLO] = { "reply_wanted" },
-  [PLANE] = { "reply_wanted", "has_heard", "held_up" } }  -- from bit 0 on
+  [PLANE] = { "reply_wanted", "has_heard", "held_up" },
+  [CREDIT] = { "grant", "give_back", "answer_wanted" } }  -- from bit 0 on
 local SCOPES = { [0] = "per port", [1] = "per port and VC" }
 local PLANE_STATES = { [0] = "down", [1] = "init", [2] = "up" }
 local DEAD_PLANES = { [0] = "another one", [1] = "the one that this travels on" }
@@ -150,6 +152,10 @@ local f = {
   control_has_heard = ProtoField.bool("suede.control.has_heard", "Heard is valid", 8, nil, 0x02),
   control_held_up = ProtoField.bool("suede.control.held_up",
     "Nothing leaves the sender on the plane that is named", 8, nil, 0x04),
+  control_grant = ProtoField.bool("suede.control.grant", "Grant", 8, nil, 0x01),
+  control_give_back = ProtoField.bool("suede.control.give_back", "Give back", 8, nil, 0x02),
+  control_answer_wanted = ProtoField.bool("suede.control.answer_wanted", "Reply wanted", 8, nil,
+    0x04),
   control_length = ProtoField.uint16("suede.control.length", "Body length"),
   control_identity = ProtoField.uint64("suede.control.identity", "Identity", base.HEX),
   control_peer_identity = ProtoField.uint64("suede.control.peer_identity", "Peer's identity",
@@ -176,6 +182,11 @@ local f = {
   control_vc = ProtoField.uint8("suede.control.vc", "VC"),
   control_expected = ProtoField.uint16("suede.control.expected", "Expected PSN"),
   control_backoff = ProtoField.uint32("suede.control.backoff_us", "Back-off in microseconds"),
+  control_round = ProtoField.uint16("suede.control.round", "Round"),
+  control_limit = ProtoField.uint32("suede.control.limit", "Lines that may have been sent"),
+  control_accepted = ProtoField.uint32("suede.control.accepted", "Lines accepted"),
+  control_sent = ProtoField.uint32("suede.control.sent", "Lines sent"),
+  control_wanted = ProtoField.uint32("suede.control.wanted", "Lines wanted"),
   control_state = ProtoField.uint8("suede.control.state", "State", base.DEC, PLANE_STATES),
   control_plane = ProtoField.uint8("suede.control.plane", "The sender's number of the plane"),
   control_tx_generation = ProtoField.uint16("suede.control.tx_generation", "Generation sent"),
@@ -469,6 +480,25 @@ dissect_body[NOT_READY] = function(body, item, control)
   local broken, text = dissect_room(body, item, control)
   item:add(f.control_backoff, body(20, 4))
   return broken, text and string.format("%s backoff=%uus", text, body(20, 4):uint())
+end
+
+dissect_body[CREDIT] = function(body, item, control)
+  local broken = dissect_identities(body, item, control)
+  item:add(f.control_vc, body(16, 1))
+  item:add(f.control_reserved, body(17, 1))
+  item:add(f.control_round, body(18, 2))
+  item:add(f.control_limit, body(20, 4))
+  item:add(f.control_accepted, body(24, 4))
+  item:add(f.control_sent, body(28, 4))
+  item:add(f.control_wanted, body(32, 4))
+  if body(16, 1):uint() > 3 then broken = broken or "there is no such VC" end
+  if broken then return broken end
+  return nil, string.format("%s%s VC=%d round=%d limit=%u %s sent=%u%s",
+    control.grant and "grant" or "ask", control.give_back and " give back" or "",
+    body(16, 1):uint(), body(18, 2):uint(), body(20, 4):uint(),
+    control.grant and string.format("accepted=%u", body(24, 4):uint())
+      or string.format("wanted=%u", body(32, 4):uint()), body(28, 4):uint(),
+    control.answer_wanted and " reply wanted" or "")
 end
 
 local function dissect_plane_number(range, item)

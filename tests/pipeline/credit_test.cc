@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+// Receive credit (docs/control-pdus.md, CREDIT): no VC's receiver holds up another VC, nothing that
+// was granted is refused, and nobody starves.
+#include "bench.h"
+
+namespace suede {
+namespace {
+
+class CreditTest : public PipelineTest {
+ protected:
+  void StartPair(uint8_t claims = 0xf) {
+    a = &AddHost(0, 2);
+    b = &AddHost(1, 2);
+    ca = &Attach(*a);
+    cb = &Attach(*b, claims);
+  }
+  void Send(Client& client, int count, uint16_t xpuid, uint8_t vc) {
+    for (int i = 0; i < count; ++i) {
+      client.Send(TestCommand(8, 16, 1), xpuid, vc, SUEDE_RECORD_TRANSMIT_NOW);
+    }
+  }
+  static uint32_t Promised(const Host& host, uint32_t vc) {
+    return host.pipeline->instance(0).feeds[vc].promised;
+  }
+
+  Host* a = nullptr;
+  Host* b = nullptr;
+  Client* ca = nullptr;
+  Client* cb = nullptr;
+};
+
+// A VC whose client never reads, on both sides: requests fill both rings, responses pass.
+TEST_F(CreditTest, FullRingsOnBothSidesDoNotStopAnotherVc) {
+  shape.rx_lines = 64;
+  StartPair();
+  Send(*ca, 200, 1, 0);
+  Send(*cb, 200, 0, 0);
+  Run(milliseconds(5));
+  for (uint64_t i = 0; i < 50; ++i) {
+    ca->SendTagged(i, 1, 1);
+    cb->SendTagged(i, 0, 1);
+  }
+  EXPECT_EQ(Statuses(*ca, 50, milliseconds(20)), std::vector<int>(50, kOk));
+  EXPECT_EQ(Statuses(*cb, 50, milliseconds(20)), std::vector<int>(50, kOk));
+  for (Host* host : {a, b}) {
+    EXPECT_EQ(host->Count(Counter::kRxNotReady), 0u);
+    EXPECT_EQ(host->Count(Counter::kTxRetransmissions), 0u);
+  }
+  size_t got = 0;
+  EXPECT_TRUE(RunUntil([&] { return (got += cb->Receive(0).size()) == 200; }));
+}
+
+TEST_F(CreditTest, AVcThatNobodyClaimsStopsNoOther) {
+  params.unclaimed_pdus = 8;
+  StartPair(0xe);
+  Send(*ca, 100, 1, 0);
+  Run(milliseconds(5));
+  for (uint64_t i = 0; i < 50; ++i) ca->SendTagged(i, 1, 1);
+  EXPECT_EQ(Statuses(*ca, 50, milliseconds(20)), std::vector<int>(50, kOk));
+  EXPECT_EQ(b->Count(Counter::kRxUnclaimed), 8u);
+  EXPECT_EQ(b->Count(Counter::kRxNotReady), 0u);
+  // What waits is delivered in order once somebody claims.
+  Ask(*b, {.kind = LcoreRequestKind::kClaim, .vc_mask = 1, .client = cb->number});
+  size_t got = 0;
+  EXPECT_TRUE(RunUntil([&] { return (got += cb->Receive(0).size()) == 100; }));
+}
+
+// A PDU with more lines than there are places still gets through: alone.
+TEST_F(CreditTest, ALargePduFindsItsWayToAnUnclaimedVc) {
+  params.unclaimed_pdus = 4;
+  StartPair(0);
+  for (int i = 0; i < 40; ++i) ca->Send(TestCommand(8, 16, 1), 1, 0);
+  Run(milliseconds(5));
+  EXPECT_EQ(b->Count(Counter::kRxUnclaimed), 1u);
+  EXPECT_TRUE(a->pipeline->IsQuiet());
+}
+
+// The client goes while credit of its ring is out: all that was granted finds a place, and the
+// other VCs go on, whatever the scope.
+TEST_F(CreditTest, AClientThatDiesInMidBurstStopsNoOtherVc) {
+  params.unclaimed_pdus = 4;
+  StartPair(0x2);
+  Client& victim = Attach(*b, 0x1);
+  Send(*ca, 20, 1, 0);
+  ASSERT_TRUE(RunUntil([&] { return b->Count(Counter::kRxCommands) >= 5; }));
+  ASSERT_GT(Promised(*b, 0), 50u);
+  b->pipeline->mailbox().requests.Push(
+      {.kind = LcoreRequestKind::kDetach, .client = victim.number});
+  Send(*ca, 200, 1, 0);
+  Run(milliseconds(5));
+  EXPECT_EQ(b->Count(Counter::kRxNotReady), 0u);
+  EXPECT_EQ(a->Count(Counter::kTxRetransmissions), 0u);
+  for (uint64_t i = 0; i < 50; ++i) ca->SendTagged(i, 1, 1);
+  EXPECT_EQ(Statuses(*ca, 50, milliseconds(20)), std::vector<int>(50, kOk));
+  // Its heir gets what it had not, with a smaller ring.
+  const uint64_t delivered = b->Count(Counter::kRxCommands) - 50;
+  shape.rx_lines = 64;
+  Client& heir = Attach(*b, 0x1);
+  size_t got = 0;
+  EXPECT_TRUE(RunUntil([&] { return (got += heir.Receive(0).size()) == 220 - delivered; }))
+      << got << " of " << 220 - delivered << ", kept "
+      << b->pipeline->instance(0).unclaimed_count[0] << ", promised " << Promised(*b, 0)
+      << ", waits " << a->Count(Counter::kTxWaitsCredit);
+  EXPECT_EQ(b->Count(Counter::kRxNotReady), 0u);
+  RunUntil([&] { return a->pipeline->IsQuiet(); });
+  ExpectNoFramesOut();
+}
+
+// Grants are few: at most one for several PDUs where the client keeps up.
+TEST_F(CreditTest, GrantsAreFew) {
+  StartPair();
+  size_t got = 0;
+  for (int i = 0; i < 40; ++i) {
+    Send(*ca, 25, 1, 0);
+    RunUntil([&] { return (got += cb->Receive(0).size()) == static_cast<size_t>(25 * i + 25); });
+  }
+  EXPECT_EQ(got, 1000u);
+  EXPECT_LE(b->Count(Counter::kTxCreditGrants), 40u);
+  EXPECT_EQ(a->Count(Counter::kTxWaitsCredit), a->Count(Counter::kTxCreditAsks));
+  EXPECT_LE(a->Count(Counter::kTxCreditAsks), 2u);
+}
+
+// A hundred peers on a ring of 64 lines, the first of which had it to themselves.
+TEST_F(CreditTest, NobodyStarves) {
+  constexpr uint32_t kPeers = 100;
+  shape.rx_lines = 64;
+  b = &AddHost(0, kPeers + 1);
+  cb = &Attach(*b);
+  std::vector<Client*> senders;
+  for (uint32_t i = 1; i <= kPeers; ++i) senders.push_back(&Attach(AddHost(i, kPeers + 1)));
+  size_t got = 0;
+  for (Client* sender : senders) Send(*sender, 10, 0, 0);
+  EXPECT_TRUE(
+      RunUntil([&] { return (got += cb->Receive(0, 8).size()) == 10 * kPeers; }, milliseconds(400)))
+      << got;
+  EXPECT_EQ(b->Count(Counter::kRxNotReady), 0u);
+}
+
+// What idle peers hold is asked back where others want it.
+TEST_F(CreditTest, IdlePeersGiveBack) {
+  shape.rx_lines = 64;
+  constexpr uint32_t kPeers = 8;
+  b = &AddHost(0, kPeers + 1);
+  cb = &Attach(*b);
+  std::vector<Client*> senders;
+  for (uint32_t i = 1; i <= kPeers; ++i) senders.push_back(&Attach(AddHost(i, kPeers + 1)));
+  size_t got = 0;
+  for (uint32_t i = 0; i + 1 < kPeers; ++i) {
+    Send(*senders[i], 20, 0, 0);
+    const size_t want = got + 20;
+    ASSERT_TRUE(RunUntil([&] { return (got += cb->Receive(0).size()) == want; }));
+  }
+  // A PDU of 40 lines is more than they have left over.
+  const uint32_t held = Promised(*b, 0);
+  ASSERT_GT(held, 64u - 5 - 40);
+  for (int i = 0; i < 40; ++i) senders.back()->Send(TestCommand(8, 16, 1), 0, 0);
+  EXPECT_TRUE(RunUntil([&] { return (got += cb->Receive(0).size()) == 20 * 7 + 40; })) << held;
+  EXPECT_GT(b->Count(Counter::kTxCreditReclaims), 0u);
+}
+
+// Asks, grants and what is given back may all be lost.
+TEST_F(CreditTest, LossOfControlPdusHoldsUpNobodyForLong) {
+  shape.rx_lines = 64;
+  params.transport.max_tries = 40;
+  a = &AddHost(0, 2);
+  b = &AddHost(1, 2);
+  a->port->faults().loss = b->port->faults().loss = 0.3;
+  ca = &Attach(*a);
+  cb = &Attach(*b);
+  size_t got = 0;
+  for (int i = 0; i < 10; ++i) {
+    Send(*ca, 50, 1, 0);
+    Run(milliseconds(10));
+    got += cb->Receive(0).size();
+  }
+  EXPECT_TRUE(
+      RunUntil([&] { return (got += cb->Receive(0).size()) == 500; }, std::chrono::seconds(2)))
+      << got;
+}
+
+// A restart of the receiver ends what was promised, and what was counted.
+TEST_F(CreditTest, CountsBeginAnewWithTheAssociation) {
+  shape.rx_lines = 64;
+  StartPair();
+  Send(*ca, 40, 1, 0);
+  Run(milliseconds(5));
+  EXPECT_GT(Promised(*b, 0), 0u);
+  Boot(*b, 2);
+  Client& heir = Attach(*b);
+  // These find out.
+  Send(*ca, 10, 1, 0);
+  Run(milliseconds(20));
+  EXPECT_GT(a->Count(Counter::kPeerResets), 0u);
+  heir.Receive(0);
+  Send(*ca, 10, 1, 0);
+  size_t got = 0;
+  EXPECT_TRUE(RunUntil([&] { return (got += heir.Receive(0).size()) >= 10; }));
+}
+
+// PDUs stay within what the peer's rings hold, also those that were packed before it was known.
+TEST_F(CreditTest, NoPduHasMoreLinesThanThePeersRing) {
+  shape.rx_lines = 64;
+  params.receive_lines = 64;
+  StartPair();
+  size_t got = 0;
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 100; ++i) ca->Send(TestCommand(2, 0, 1), 1, 0);
+    const size_t want = got + 100;
+    EXPECT_TRUE(RunUntil([&] { return (got += cb->Receive(0).size()) == want; })) << got;
+  }
+  EXPECT_EQ(b->Count(Counter::kRxNotReady), 0u);
+}
+
+class CreditByHandTest : public ByHandTest {
+ protected:
+  // The peer counts credit and has granted `lines` of VC 0.
+  void MeetCounting(uint32_t lines, uint16_t receive_lines = 0) {
+    Hello hello = HelloTo(InstanceAt(0));
+    hello.counts_credit = true;
+    hello.receive_lines = receive_lines;
+    hello.credit_lines[0] = lines;
+    met = hello.identities;
+    Inject({Control(hello)});
+  }
+  std::vector<uint8_t> Of(Credit credit) {
+    credit.identities = met;
+    return Control(credit);
+  }
+  void InjectPdu(uint16_t psn, uint8_t seed = 1) { Inject({Build(Rh(psn, 0), Command(seed))}); }
+  struct Seen {
+    std::vector<Credit> credits;
+    uint32_t pdus = 0;
+  };
+  Seen See() {
+    Seen seen;
+    for (const Sent& sent : TakeSent()) {
+      ControlMessage message;
+      if (sent.rh.ver != static_cast<uint8_t>(RhVersion::kControl)) {
+        seen.pdus += !sent.commands.empty() && (sent.commands[0] & 0x0f) != 0;
+      } else if (DecodeControl(sent.commands.data(), static_cast<uint32_t>(sent.commands.size()),
+                               message) == ControlError::kNone) {
+        if (const auto* credit = std::get_if<Credit>(&message)) seen.credits.push_back(*credit);
+      }
+    }
+    return seen;
+  }
+  Identities met;
+};
+
+TEST_F(CreditByHandTest, ASenderStaysWithinItsLimit) {
+  Start();
+  Client& client = Attach(*host);
+  MeetCounting(3);
+  See();
+  for (int i = 0; i < 10; ++i) {
+    client.Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
+  }
+  Run(microseconds(100));
+  EXPECT_EQ(See().pdus, 3u);
+  // An older limit changes nothing, a newer one does.
+  Inject({Of({.vc = 0, .grant = true, .limit = 2})});
+  EXPECT_EQ(See().pdus, 0u);
+  Inject({Of({.vc = 0, .grant = true, .limit = 5})});
+  EXPECT_EQ(See().pdus, 2u);
+  // What is asked back is not used any more, and an older grant does not bring it back.
+  Inject({Of({.vc = 0, .grant = true, .give_back = true, .round = 1, .limit = 5})});
+  const Seen seen = See();
+  ASSERT_EQ(seen.credits.size(), 1u);
+  EXPECT_TRUE(seen.credits[0].give_back);
+  EXPECT_EQ(seen.credits[0].limit, 5u);
+  EXPECT_EQ(seen.credits[0].sent, 5u);
+  EXPECT_EQ(seen.credits[0].round, 1u);
+  Inject({Of({.vc = 0, .grant = true, .round = 0, .limit = 9})});
+  EXPECT_EQ(See().pdus, 0u);
+  Inject({Of({.vc = 0, .grant = true, .round = 1, .limit = 9})});
+  EXPECT_EQ(See().pdus, 4u);
+}
+
+TEST_F(CreditByHandTest, OneWithoutCreditAsksWithLongerAndLongerWaits) {
+  params.transport.rto_initial = params.transport.rto_max = std::chrono::seconds(1);
+  Start();
+  Client& client = Attach(*host);
+  MeetCounting(0);
+  See();
+  client.Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
+  Run(microseconds(100));
+  std::vector<Credit> asks = See().credits;
+  ASSERT_EQ(asks.size(), 1u);
+  EXPECT_FALSE(asks[0].grant);
+  EXPECT_EQ(asks[0].wanted, 1u);
+  EXPECT_EQ(asks[0].sent, 0u);
+  size_t total = 0;
+  for (int i = 0; i < 200; ++i) {
+    Run(milliseconds(1));
+    const Seen seen = See();
+    EXPECT_EQ(seen.pdus, 0u);
+    total += seen.credits.size();
+    // It is there, and has no room.
+    if (!seen.credits.empty()) Inject({Of({.vc = 0, .grant = true, .limit = 0})});
+  }
+  EXPECT_GE(total, 6u);
+  EXPECT_LE(total, 12u);
+}
+
+// A peer that answers nothing is for the transport to find lost.
+TEST_F(CreditByHandTest, APeerThatDoesNotAnswerIsFoundUnreachable) {
+  Start();
+  Client& client = Attach(*host);
+  MeetCounting(0);
+  client.SendTagged(0, 1);
+  EXPECT_EQ(Statuses(client, 1, milliseconds(200)), std::vector<int>{SUEDE_STATUS_IN_DOUBT});
+}
+
+TEST_F(CreditByHandTest, ACommandThatNoRingHoldsIsGivenUp) {
+  Start();
+  Client& client = Attach(*host);
+  MeetCounting(100, 2);
+  client.Send(TestCommand(8, 256, 1), 1, 0, SUEDE_RECORD_COMPLETION, 0);
+  client.Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
+  EXPECT_EQ(Statuses(client, 1), std::vector<int>{SUEDE_STATUS_UNREACHABLE});
+  EXPECT_EQ(host->Count(Counter::kTxTooManyLines), 1u);
+  Run(microseconds(50));
+  EXPECT_EQ(See().pdus, 1u);
+}
+
+// What is asked for is granted, again where the grant was lost; what nobody can need is not.
+TEST_F(CreditByHandTest, AReceiverAnswersWhoAsks) {
+  shape.rx_lines = 64;
+  Start();
+  Attach(*host);
+  MeetCounting(0);
+  See();
+  Inject({Of({.vc = 0, .wanted = 10})});
+  Seen seen = See();
+  ASSERT_EQ(seen.credits.size(), 1u);
+  EXPECT_TRUE(seen.credits[0].grant);
+  const uint32_t limit = seen.credits[0].limit;
+  EXPECT_GE(limit, 10u);
+  EXPECT_LE(limit, 59u);
+  Inject({Of({.vc = 0, .wanted = 10})});
+  seen = See();
+  ASSERT_EQ(seen.credits.size(), 1u);
+  EXPECT_EQ(seen.credits[0].limit, limit);
+  for (uint32_t wanted : {60u, 0x7fffffffu, ~0u}) Inject({Of({.vc = 0, .wanted = wanted})});
+  Inject({Of({.vc = 0, .sent = 0x80000000u, .wanted = 5})});
+  Run(milliseconds(1));
+  for (const Credit& credit : See().credits) EXPECT_LE(credit.limit, 59u);
+}
+
+// Beyond what it was granted a peer is refused where there is no room, and spoils no sum.
+TEST_F(CreditByHandTest, APeerThatDoesNotKeepToItIsRefused) {
+  shape.rx_lines = 64;
+  Start();
+  Attach(*host);
+  MeetCounting(0);
+  for (uint16_t psn = 0; psn < 80; ++psn) InjectPdu(psn);
+  EXPECT_EQ(host->Count(Counter::kRxPdus), 64u);
+  EXPECT_GT(host->Count(Counter::kRxNotReady), 0u);
+}
+
+}  // namespace
+}  // namespace suede
