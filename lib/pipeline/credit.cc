@@ -146,7 +146,7 @@ uint32_t Pipeline::FirstShare(const Instance& instance, uint32_t vc) const {
   return std::min(RingLines(instance, vc) >> (std::bit_width(peers) + 1), kFirstShare);
 }
 
-void Pipeline::Hold(Instance& instance, uint32_t peer, uint32_t vc, RxCredit& credit) {
+void Pipeline::JoinHolders(Instance& instance, uint32_t peer, uint32_t vc, RxCredit& credit) {
   credit.renew_at = credit.accepted + credit.held() / 2;
   if (credit.holding) return;
   credit.holding = true;
@@ -165,7 +165,7 @@ void Pipeline::GrantFirst(Instance& instance, uint32_t peer) {
     if (credit.held() != 0 || share < kLeastFirst || FreeLines(instance, vc) < 2 * share) continue;
     credit.touched = credit_tick_;
     Promise(instance, vc, credit, share);
-    Hold(instance, peer, vc, credit);
+    JoinHolders(instance, peer, vc, credit);
   }
 }
 
@@ -256,7 +256,7 @@ bool Pipeline::ServeFirst(Instance& instance, uint32_t vc, Time now) {
   }
   instance.counters.Add(Counter::kTxCreditGrants);
   leave();
-  Hold(instance, peer, vc, credit);
+  JoinHolders(instance, peer, vc, credit);
   if (FreeLines(instance, vc) < RingLines(instance, vc) / 8) {
     TurnHand(instance, vc, peer, now);
   } else {

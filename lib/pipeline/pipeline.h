@@ -227,7 +227,7 @@ class Pipeline {
   void Enqueue(Instance& instance, uint32_t vc);
   void WantGrant(Instance& instance, uint32_t peer, uint32_t vc);
   uint32_t FirstShare(const Instance& instance, uint32_t vc) const;
-  void Hold(Instance& instance, uint32_t peer, uint32_t vc, RxCredit& credit);
+  void JoinHolders(Instance& instance, uint32_t peer, uint32_t vc, RxCredit& credit);
   void GrantFirst(Instance& instance, uint32_t peer);
   uint32_t PlaneForCredit(const Instance& instance, uint32_t peer) const;
   bool SendGrant(Instance& instance, uint32_t peer, uint32_t vc, bool give_back);
