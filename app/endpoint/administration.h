@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ports and planes that an operator takes out of service and puts back, and the weights of planes.
 #ifndef SUEDE_APP_ENDPOINT_ADMINISTRATION_H_
 #define SUEDE_APP_ENDPOINT_ADMINISTRATION_H_

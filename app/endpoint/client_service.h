@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Joins client sockets and lcores: what a client asks for goes to the lcore that serves the
 // instance, through its mailbox, and the lcore's answer goes back.
 #ifndef SUEDE_APP_ENDPOINT_CLIENT_SERVICE_H_

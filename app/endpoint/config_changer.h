@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes the configuration of a running endpoint: checks, has the lcores take what is theirs, and
 // lets everybody else know. One change at a time.
 #ifndef SUEDE_APP_ENDPOINT_CONFIG_CHANGER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a configuration was made of besides its file.
 #ifndef SUEDE_APP_ENDPOINT_CONFIG_ORIGIN_H_
 #define SUEDE_APP_ENDPOINT_CONFIG_ORIGIN_H_

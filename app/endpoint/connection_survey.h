@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks lcores for their connections, a piece at a time.
 #ifndef SUEDE_APP_ENDPOINT_CONNECTION_SURVEY_H_
 #define SUEDE_APP_ENDPOINT_CONNECTION_SURVEY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The flags of suede, declared once: gflags' definitions, --help, the manual page and the
 // completion derive from these rows.
 #ifndef SUEDE_APP_ENDPOINT_DAEMON_FLAGS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A running endpoint: what suede serves to clients and suede-perf --embed hosts for itself.
 //
 // Puts a configuration's ports, instances and lcores together. Control thread only, but for what

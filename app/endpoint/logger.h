@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The daemon's log (conventions: ISO-8601 UTC with microseconds, level, component, key=value; text
 // or JSON on stderr). Any thread. A component that floods is cut to a few lines a second, with the
 // number of those suppressed.

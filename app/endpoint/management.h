@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The endpoint as its management socket shows it, and that socket.
 #ifndef SUEDE_APP_ENDPOINT_MANAGEMENT_H_
 #define SUEDE_APP_ENDPOINT_MANAGEMENT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of the management that changes what is in effect: configuration and registers.
 #include <utility>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every metric of an endpoint: those of lib/stats, and what else is known of it.
 #ifndef SUEDE_APP_ENDPOINT_METRIC_ROWS_H_
 #define SUEDE_APP_ENDPOINT_METRIC_ROWS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can be seen of a running endpoint without asking anybody: its metrics, its health, whether
 // it is ready. The web server and DPDK's telemetry show it.
 //

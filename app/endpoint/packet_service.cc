@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "endpoint/packet_service.h"
 
 #include <sys/epoll.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The management packets of an endpoint: between the lanes of its ports on one side, TAP devices
 // and clients on the other (docs/management-packets.md).
 #ifndef SUEDE_APP_ENDPOINT_PACKET_SERVICE_H_

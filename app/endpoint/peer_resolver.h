@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the MAC addresses of a port's peers in the kernel's neighbour table, and tells the lcore
 // of each instance there (docs/management-packets.md, "Neighbours").
 #ifndef SUEDE_APP_ENDPOINT_PEER_RESOLVER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What pipelines and ports are built from, of a configuration.
 #ifndef SUEDE_APP_ENDPOINT_PIPELINE_PARAMS_H_
 #define SUEDE_APP_ENDPOINT_PIPELINE_PARAMS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the frames of a port run low.
 #ifndef SUEDE_APP_ENDPOINT_POOL_LEVEL_H_
 #define SUEDE_APP_ENDPOINT_POOL_LEVEL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "endpoint/preflight.h"
 
 #include "dpdk/eal.h"

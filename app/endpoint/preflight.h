@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The preflight of a configuration on this machine.
 #ifndef SUEDE_APP_ENDPOINT_PREFLIGHT_H_
 #define SUEDE_APP_ENDPOINT_PREFLIGHT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks lcores for their clients' queues.
 #ifndef SUEDE_APP_ENDPOINT_QUEUE_SURVEY_H_
 #define SUEDE_APP_ENDPOINT_QUEUE_SURVEY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The registers of a running endpoint (docs/registers.md), for management socket and clients.
 #ifndef SUEDE_APP_ENDPOINT_REGISTERS_H_
 #define SUEDE_APP_ENDPOINT_REGISTERS_H_

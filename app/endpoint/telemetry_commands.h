@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // /suede/... on DPDK's telemetry socket: what dpdk-telemetry.py shows of an endpoint
 // (docs/metrics.md).
 #ifndef SUEDE_APP_ENDPOINT_TELEMETRY_COMMANDS_H_

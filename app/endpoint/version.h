@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which suede this is.
 #ifndef SUEDE_APP_ENDPOINT_VERSION_H_
 #define SUEDE_APP_ENDPOINT_VERSION_H_

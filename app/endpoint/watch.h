@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks at an endpoint's links, pools, planes and lcores, and raises what has happened to them.
 #ifndef SUEDE_APP_ENDPOINT_WATCH_H_
 #define SUEDE_APP_ENDPOINT_WATCH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The endpoint on the web, to be read only: /metrics, /healthz, /readyz and a page to look at
 // (docs/metrics.md).
 #ifndef SUEDE_APP_ENDPOINT_WEB_SERVICE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The client's end of the daemon's socket: requests with replies, and the descriptors they bring.
 #ifndef SUEDE_LIBSUEDE_CHANNEL_H_
 #define SUEDE_LIBSUEDE_CHANNEL_H_

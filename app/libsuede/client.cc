@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connection and waiting. abi.cc has the calls of suede.h.
 #include "client.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state behind suede_client and suede_queue.
 #ifndef SUEDE_LIBSUEDE_CLIENT_H_
 #define SUEDE_LIBSUEDE_CLIENT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls of suede.h for management packets.
 #include <sys/socket.h>
 #include <sys/uio.h>

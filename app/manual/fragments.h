@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of manual pages that declarations of the program become.
 #ifndef SUEDE_APP_MANUAL_FRAGMENTS_H_
 #define SUEDE_APP_MANUAL_FRAGMENTS_H_

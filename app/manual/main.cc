@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // suede-manual: makes the manual pages and the completion of programs from the declarations that
 // the programs themselves use. Run by the build; not installed.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pieces of scdoc(5), the language that manual pages are written in.
 #ifndef SUEDE_APP_MANUAL_SCDOC_H_
 #define SUEDE_APP_MANUAL_SCDOC_H_

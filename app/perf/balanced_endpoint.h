@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several instances of the own XPU, each over a connection of its own, as one endpoint: libsuede's
 // balancer picks the instance for each command.
 #ifndef SUEDE_APP_PERF_BALANCED_ENDPOINT_H_

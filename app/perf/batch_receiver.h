@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes commands from the receive rings of some VCs in batches and gives them to a handler.
 #ifndef SUEDE_APP_PERF_BATCH_RECEIVER_H_
 #define SUEDE_APP_PERF_BATCH_RECEIVER_H_

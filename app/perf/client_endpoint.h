@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The endpoint as a client of a running daemon, through libsuede.
 #ifndef SUEDE_APP_PERF_CLIENT_ENDPOINT_H_
 #define SUEDE_APP_PERF_CLIENT_ENDPOINT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // suede-perf as a client process: a thread for each queue, or one for all instances that a load is
 // balanced over; a server has one for each queue of each instance.
 #include <cstdio>

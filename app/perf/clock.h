@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The benchmark's clock: the time stamp counter, scaled to nanoseconds.
 #ifndef SUEDE_APP_PERF_CLOCK_H_
 #define SUEDE_APP_PERF_CLOCK_H_

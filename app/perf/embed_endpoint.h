@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The endpoint hosted in this process: the engine is a client like any other, but its segment is
 // the process's own memory, and it runs on the lcore that serves it.
 #ifndef SUEDE_APP_PERF_EMBED_ENDPOINT_H_

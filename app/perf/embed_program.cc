@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // suede-perf --embed: one process, one lcore, no client socket between the load and the data path.
 #include <signal.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What suede-perf asks of the endpoint that it drives.
 //
 // A concept and not a base class: the engine (workload.h) is a template, so that a send or a

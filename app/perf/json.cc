@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The JSON side of report.h; docs/suede-perf.md lists the fields.
 #include <sys/utsname.h>
 

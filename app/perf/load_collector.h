@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What comes back to the client in a run: echoes, reverse load, the servers' answers, completions.
 #ifndef SUEDE_APP_PERF_LOAD_COLLECTOR_H_
 #define SUEDE_APP_PERF_LOAD_COLLECTOR_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The load of a run: how much may be sent when, and the stretch of it that is measured.
 #ifndef SUEDE_APP_PERF_LOAD_PHASE_H_
 #define SUEDE_APP_PERF_LOAD_PHASE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Produces the load: commands of one shape, round robin over the streams, each by the lane that the
 // endpoint picks.
 #ifndef SUEDE_APP_PERF_LOAD_SENDER_H_

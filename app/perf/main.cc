@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // suede-perf: bandwidth and latency of SUE commands. docs/suede-perf.md is its manual.
 #include <signal.h>
 

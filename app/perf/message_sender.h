@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sends one protocol message to every stream of every lane, as credit permits.
 #ifndef SUEDE_APP_PERF_MESSAGE_SENDER_H_
 #define SUEDE_APP_PERF_MESSAGE_SENDER_H_

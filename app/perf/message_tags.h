@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Completion tags of the messages that a worker sends beside its load: the load leaves them room.
 #ifndef SUEDE_APP_PERF_MESSAGE_TAGS_H_
 #define SUEDE_APP_PERF_MESSAGE_TAGS_H_

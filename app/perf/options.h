@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line of suede-perf as a value.
 #ifndef SUEDE_APP_PERF_OPTIONS_H_
 #define SUEDE_APP_PERF_OPTIONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Content that says where it belongs: a command's data, and its control behind octet 7, follow from
 // {source, destination, VC, flow, sequence number}, so that a receiver can tell that every octet is
 // the right one without having seen what was sent.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a peer does when its own runs are over: it serves those that send to it to their end.
 #ifndef SUEDE_APP_PERF_PEER_REST_H_
 #define SUEDE_APP_PERF_PEER_REST_H_

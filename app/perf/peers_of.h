@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whom an endpoint has for peers, for a message.
 #ifndef SUEDE_APP_PERF_PEERS_OF_H_
 #define SUEDE_APP_PERF_PEERS_OF_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From options to the plan of a run, and what makes options valid.
 #include <algorithm>
 #include <set>

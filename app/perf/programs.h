@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two ways to run the benchmark. Both print the table as they go, fill the document's facts and
 // results, and return the program's exit code.
 #ifndef SUEDE_APP_PERF_PROGRAMS_H_

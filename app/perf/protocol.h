@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What suede-perf writes into its commands (docs/suede-perf.md, "In-band protocol").
 //
 // SUE looks at the lengths in a command's first two octets only; the opcode class beside them is

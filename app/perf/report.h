@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The results for people (a table like perftest's) and for programs (one JSON object), and whether
 // they are good enough.
 #ifndef SUEDE_APP_PERF_REPORT_H_

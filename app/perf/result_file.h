@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The file of --json, which is opened before the run: what cannot be written is found out then.
 #ifndef SUEDE_APP_PERF_RESULT_FILE_H_
 #define SUEDE_APP_PERF_RESULT_FILE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run measured: filled by the engine, printed by report.cc.
 #ifndef SUEDE_APP_PERF_RESULTS_H_
 #define SUEDE_APP_PERF_RESULTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "perf/run_board.h"
 
 namespace suede::perf {

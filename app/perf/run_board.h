@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the workers of one run meet: each drives one queue (flow), or a single one drives all of
 // them, and the answers to its messages may be received by another, as each VC's receive ring
 // belongs to one worker.

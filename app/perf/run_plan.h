@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one run of the benchmark shall do.
 #ifndef SUEDE_APP_PERF_RUN_PLAN_H_
 #define SUEDE_APP_PERF_RUN_PLAN_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the commands of a fixed-rate load are meant to be sent.
 #ifndef SUEDE_APP_PERF_SCHEDULE_H_
 #define SUEDE_APP_PERF_SCHEDULE_H_

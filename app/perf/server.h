@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The server side of the workload: counts what comes, sends it back if told to, answers for it.
 #ifndef SUEDE_APP_PERF_SERVER_H_
 #define SUEDE_APP_PERF_SERVER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Both ends' account of a stream: the commands of one sender's queue (flow) to one {XPU, VC}.
 #ifndef SUEDE_APP_PERF_STREAMS_H_
 #define SUEDE_APP_PERF_STREAMS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of a table for people, in lines of at most 120 columns: those that do not fit go on below,
 // indented, heads and values alike.
 #ifndef SUEDE_APP_PERF_TABLE_H_

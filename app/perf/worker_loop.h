@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The threads of suede-perf as a client process, and what each of them does all the time.
 #ifndef SUEDE_APP_PERF_WORKER_LOOP_H_
 #define SUEDE_APP_PERF_WORKER_LOOP_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The client side of the workload: one run of one size, as a step function.
 //
 //   hello   START on each stream, again and again until each server has answered READY

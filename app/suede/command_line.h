@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line of suede, and the configuration that it leads to.
 #ifndef SUEDE_APP_SUEDE_COMMAND_LINE_H_
 #define SUEDE_APP_SUEDE_COMMAND_LINE_H_

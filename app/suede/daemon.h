@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The daemon, whatever its configuration was read by: an endpoint and everything that serves it.
 #ifndef SUEDE_APP_SUEDE_DAEMON_H_
 #define SUEDE_APP_SUEDE_DAEMON_H_

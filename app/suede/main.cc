@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // suede: the daemon. Serves XPU clients of one configuration until SIGTERM or SIGINT.
 #include <cstdio>
 #include <string>

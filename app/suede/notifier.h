@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the daemon tells the service manager (sd_notify(3)): that it is ready, that it lives, that
 // it ends. Says nothing where nobody asked ($NOTIFY_SOCKET is not set).
 #ifndef SUEDE_APP_SUEDE_NOTIFIER_H_

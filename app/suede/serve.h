@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The control thread's loop.
 #ifndef SUEDE_APP_SUEDE_SERVE_H_
 #define SUEDE_APP_SUEDE_SERVE_H_

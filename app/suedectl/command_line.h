@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line of suedectl: from the table of methods to commands.
 //
 // gflags does not fit here: which flags there are depends on the command.

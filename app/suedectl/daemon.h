@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A connection to a daemon's management socket. Blocks; one thread.
 #ifndef SUEDE_APP_SUEDECTL_DAEMON_H_
 #define SUEDE_APP_SUEDECTL_DAEMON_H_

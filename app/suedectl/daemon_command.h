@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A command of suedectl that makes more of the daemon's methods than one call of one.
 #ifndef SUEDE_SUEDECTL_DAEMON_COMMAND_H_
 #define SUEDE_SUEDECTL_DAEMON_COMMAND_H_

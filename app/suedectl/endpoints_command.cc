@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "suedectl/endpoints_command.h"
 
 #include <sys/socket.h>

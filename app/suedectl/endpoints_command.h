@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // suedectl endpoints: which endpoints run on this machine, and which have left something behind.
 #ifndef SUEDE_APP_SUEDECTL_ENDPOINTS_COMMAND_H_
 #define SUEDE_APP_SUEDECTL_ENDPOINTS_COMMAND_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // suedectl's exit codes.
 #ifndef SUEDE_SUEDECTL_EXIT_CODES_H_
 #define SUEDE_SUEDECTL_EXIT_CODES_H_

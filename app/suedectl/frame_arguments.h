@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arguments of one command: flags of its own, and one file.
 #ifndef SUEDE_SUEDECTL_FRAME_ARGUMENTS_H_
 #define SUEDE_SUEDECTL_FRAME_ARGUMENTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Capture files, read and written by libpcap: pcap and pcapng in, pcap with nanoseconds out.
 #ifndef SUEDE_SUEDECTL_FRAME_CAPTURE_H_
 #define SUEDE_SUEDECTL_FRAME_CAPTURE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // suedectl frame decode, suedectl frame encode (docs/frames.md).
 #ifndef SUEDE_SUEDECTL_FRAME_COMMANDS_H_
 #define SUEDE_SUEDECTL_FRAME_COMMANDS_H_

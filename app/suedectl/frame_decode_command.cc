@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // suedectl frame decode: frames from hex or a capture, to JSON or a capture.
 #include <cinttypes>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From octets to a description. The verdict is lib/wire's, in the order in which the pipeline asks;
 // the headers are read here too, because a frame that is refused shows what it has of them.
 #include <cstddef>

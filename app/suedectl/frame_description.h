@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A frame as its JSON object has it, and the way between that and its octets.
 //
 // Of the description of a good frame the same frame is made again, octet for octet, whoever sent

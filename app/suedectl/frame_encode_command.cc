@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // suedectl frame encode: frames from JSON, to hex or a capture.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a frame's JSON object can say of its headers: one row for each field, from which reading,
 // writing, --help and the tests of docs/frames.md derive.
 #ifndef SUEDE_SUEDECTL_FRAME_FIELDS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "suedectl/frame_files.h"
 
 #include <cerrno>

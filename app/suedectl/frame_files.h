@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the frame commands read from and write to.
 #ifndef SUEDE_SUEDECTL_FRAME_FILES_H_
 #define SUEDE_SUEDECTL_FRAME_FILES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Octets in hex.
 #ifndef SUEDE_SUEDECTL_FRAME_HEX_H_
 #define SUEDE_SUEDECTL_FRAME_HEX_H_

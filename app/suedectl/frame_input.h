@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text input of the frame commands, piece by piece, each piece bounded: what is too long is passed
 // over and said to be, and what follows it is read.
 #ifndef SUEDE_SUEDECTL_FRAME_INPUT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The JSON object of a frame (docs/frames.md).
 #ifndef SUEDE_SUEDECTL_FRAME_JSON_H_
 #define SUEDE_SUEDECTL_FRAME_JSON_H_

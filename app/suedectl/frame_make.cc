@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a description to octets: lib/wire's templates and builder, and then the fields that a suede
 // port always sends alike.
 #include <algorithm>

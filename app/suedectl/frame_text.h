@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors of the commands on frames.
 #ifndef SUEDE_SUEDECTL_FRAME_TEXT_H_
 #define SUEDE_SUEDECTL_FRAME_TEXT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The texts that suedectl makes from the declaration of its commands.
 #ifndef SUEDE_APP_SUEDECTL_HELP_H_
 #define SUEDE_APP_SUEDECTL_HELP_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A command of suedectl that needs no daemon: it works on files and streams alone.
 #ifndef SUEDE_SUEDECTL_LOCAL_COMMAND_H_
 #define SUEDE_SUEDECTL_LOCAL_COMMAND_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands that need no daemon.
 #ifndef SUEDE_SUEDECTL_LOCAL_COMMANDS_H_
 #define SUEDE_SUEDECTL_LOCAL_COMMANDS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // suedectl: looks at and controls a running endpoint. docs/management.md is its manual.
 #include <signal.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Results for people.
 #ifndef SUEDE_APP_SUEDECTL_PRINT_H_
 #define SUEDE_APP_SUEDECTL_PRINT_H_

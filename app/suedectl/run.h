@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // suedectl without its main.
 #ifndef SUEDE_APP_SUEDECTL_RUN_H_
 #define SUEDE_APP_SUEDECTL_RUN_H_

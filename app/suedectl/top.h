@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // suedectl top: what an endpoint does, as rates.
 #ifndef SUEDE_SUEDECTL_TOP_H_
 #define SUEDE_SUEDECTL_TOP_H_

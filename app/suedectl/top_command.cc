@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // suedectl top: samples, time and the terminal.
 #include <time.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // suedectl watch events (docs/events.md).
 #ifndef SUEDE_SUEDECTL_WATCH_COMMAND_H_
 #define SUEDE_SUEDECTL_WATCH_COMMAND_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A client of suede in C: claims what arrives at its XPU, sends commands to a peer and prints what
  * arrives and what completes.
  *

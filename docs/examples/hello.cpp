@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // hello.c over the C++ layer: the same arguments, output and exit codes.
 //
 //   hello NAME-OR-SOCKET OWN-XPU PEER-XPU COUNT [--receive N] [--instance I] [--seconds S]

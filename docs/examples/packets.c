@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* packets: sends and receives management packets of a port.
  *
  *   packets ENDPOINT PORT [--count N] [--rate PER_SECOND] [--bytes N] [--receive N] [--seconds S]

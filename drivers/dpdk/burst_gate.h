@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps an lcore out of a port's bursts while somebody else changes the port under it.
 //
 // The lcore's side costs two plain stores and a load per burst: the barrier that such a protocol

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A copy of what a port sends and receives, as a pcapng file: for devices where dpdk-dumpcap, which
 // needs hugepages that two processes share, does not come in.
 //

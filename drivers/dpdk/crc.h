@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CRC-32 of IEEE 802.3 through DPDK, which picks carry-less multiplication where the CPU has it.
 #ifndef SUEDE_DPDK_CRC_H_
 #define SUEDE_DPDK_CRC_H_

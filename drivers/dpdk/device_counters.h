@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counters that devices have beside those which all have (DPDK's xstats): pauses and discards,
 // under names that do not depend on the driver. Control thread. Nothing here includes a DPDK
 // header.

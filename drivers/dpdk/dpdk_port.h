@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A DPDK Ethernet device: its pool of frames, its link, its statistics, its end. Each lcore that
 // serves it has a queue pair of its own there (queue_pair.h). Nothing here includes a DPDK header.
 #ifndef SUEDE_DPDK_DPDK_PORT_H_

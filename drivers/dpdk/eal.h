@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The start and the end of DPDK's environment in this process. Control thread only.
 //
 // The control thread becomes the main lcore and floats over the CPUs that no worker has; every

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EAL's log on its way to ours. Private to drivers/dpdk.
 #ifndef SUEDE_DPDK_EAL_LOG_H_
 #define SUEDE_DPDK_EAL_LOG_H_

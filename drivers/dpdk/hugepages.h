@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the machine has of hugepages, and the message when that is not enough.
 #ifndef SUEDE_DPDK_HUGEPAGES_H_
 #define SUEDE_DPDK_HUGEPAGES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Worker lcores and the clock that they read. Nothing here includes a DPDK header.
 #ifndef SUEDE_DPDK_LCORES_H_
 #define SUEDE_DPDK_LCORES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a frame to its mbuf and back, and what its transmission takes. Private to drivers/dpdk.
 #ifndef SUEDE_DPDK_MBUF_FRAME_H_
 #define SUEDE_DPDK_MBUF_FRAME_H_

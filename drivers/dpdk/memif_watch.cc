@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "dpdk/memif_watch.h"
 
 #include <rte_alarm.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes a peer's death harmless to an lcore that polls a memif port. Private to drivers/dpdk.
 //
 // When a memif peer goes away, or comes, the driver unmaps and maps the shared rings on EAL's

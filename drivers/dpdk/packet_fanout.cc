@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // net_af_packet makes a fanout group of a port's sockets, and takes for the group's number what it
 // computes from the process id and the interface's index. Numbers are of the whole network namespace:
 // with two processes that compute the same for different interfaces the second has no port, and with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fanout groups of packet sockets with numbers of their own.
 #ifndef SUEDE_DPDK_PACKET_FANOUT_H_
 #define SUEDE_DPDK_PACKET_FANOUT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The control thread's side of a port: link, reconnection, statistics, end.
 #include <dirent.h>
 #include <rte_alarm.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_lcore.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of DpdkPort::Open(). Private to drivers/dpdk.
 #ifndef SUEDE_DPDK_PORT_OPENER_H_
 #define SUEDE_DPDK_PORT_OPENER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A queue pair of a DPDK device, as the lcore that owns it uses it.
 //
 // A Frame is the private area of an mbuf, so that going from one to the other is arithmetic, and a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "dpdk/relayed_pair.h"
 
 #include <rte_ethdev.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several lcores on a device that has one queue pair for all of them, as a memif has: the first one
 // owns it, and sends what the others leave with it. What it receives for them the data path hands
 // over (lib/pipeline/handover.h). Nothing here includes a DPDK header.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands for DPDK's telemetry socket, which dpdk-telemetry.py speaks to. Nothing here includes a
 // DPDK header.
 #ifndef SUEDE_DPDK_TELEMETRY_H_

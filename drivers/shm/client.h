@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One connection of ShmServer. Private to it.
 #ifndef SUEDE_SHM_CLIENT_H_
 #define SUEDE_SHM_CLIENT_H_

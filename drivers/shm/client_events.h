@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the server of client sockets asks of the rest of the daemon.
 #ifndef SUEDE_SHM_CLIENT_EVENTS_H_
 #define SUEDE_SHM_CLIENT_EVENTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the server of client sockets asks of the rest of the daemon for management packets
 // (docs/management-packets.md).
 #ifndef SUEDE_SHM_PACKET_EVENTS_H_

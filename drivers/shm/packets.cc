@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connections that carry the management packets of a port.
 #include <sys/socket.h>
 #include <sys/uio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages between client and daemon: docs/client-protocol.md as structs. Both sides compile this,
 // so it knows neither Abseil nor the server.
 #ifndef SUEDE_SHM_PROTOCOL_H_

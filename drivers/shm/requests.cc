@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The requests of clients: checked, handed to the handler, answered.
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of a client's segment, as the daemon holds it.
 #ifndef SUEDE_SHM_SEGMENT_H_
 #define SUEDE_SHM_SEGMENT_H_

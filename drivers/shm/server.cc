@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connections: accepting, greeting, ending, the clock and the waits. requests.cc serves requests.
 #include "shm/server.h"
 

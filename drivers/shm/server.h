@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The daemon's side of the client protocol (docs/client-protocol.md).
 //
 // Everything here belongs to the control thread; nothing blocks.

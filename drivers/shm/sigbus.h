@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Survives pages that a client makes vanish from its segment.
 //
 // A client holds its segment's memfd and can punch holes into it. Where the kernel has no page to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When a client's wait is over. The daemon's control thread asks, and so does the client itself
 // before it goes to sleep.
 #ifndef SUEDE_SHM_WAIT_H_

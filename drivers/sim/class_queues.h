@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The queues in which a simulated switch holds what is for one port: a queue of each class of
 // traffic, served by strict priority or by weight, so that frames of one class overtake those of
 // another. A class may be paused, as PFC does it.

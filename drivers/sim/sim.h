@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network in virtual time behind the burst interface: ports, links with faults, one switch.
 //
 // Everything that happens follows from the seed. There is no EAL, no thread and no clock but now().

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // IP addresses of an interface, and the MAC addresses of its neighbours as the kernel knows them.
 #ifndef SUEDE_TAP_NEIGHBOURS_H_
 #define SUEDE_TAP_NEIGHBOURS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A TAP device: the kernel's network interface whose frames this process reads and writes.
 #ifndef SUEDE_TAP_TAP_H_
 #define SUEDE_TAP_TAP_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Several instances for one XPU: how congested each of them is, and a balancer that chooses.
  *
  * Part of libsuede since 1.2. Errors and threads are as in suede.h: a queue is used by one thread

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The shared segment between an XPU's program (the client) and a suede daemon, word by word.
  *
  * docs/shared-memory.md describes it; this header is what both sides compile. C11 and C++20.

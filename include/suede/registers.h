@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Registers of suede: docs/registers.md. Written by lib/registers/register_map.cc.
  *
  * SUEDE_REG_X is the address, SUEDE_REG_X_BITS the width; where there is one for each index n,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The client library of suede: how a program that plays an XPU sends and receives commands.
  *
  * C11 and C++. libsuede.so.1 implements it; the shared memory behind it is described in

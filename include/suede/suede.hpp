@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A thin C++ layer over suede.h: the same calls, with lifetimes. C++20, header only.
 //
 // Errors are those of suede.h: negative errno values; text in suede_error_text().

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unaligned big-endian loads and stores.
 #ifndef SUEDE_BASE_BIG_ENDIAN_H_
 #define SUEDE_BASE_BIG_ENDIAN_H_

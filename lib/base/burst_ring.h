@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bounded queue between two threads for what goes in bursts: one producer, one consumer, no
 // waiting. A side reads the other's index once a burst, the producer only where the queue looks
 // full, so that the cache lines between them move seldom.

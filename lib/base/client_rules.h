@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which users may be which XPU, and on which VCs: "1000:3", "1001:4-7:0,1". A user id, an XPU or a
 // range of them, and VCs, all of them where none are named. Several rules of a user add up.
 #ifndef SUEDE_BASE_CLIENT_RULES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copying a command: 2 to a few hundred octets, without a call and mostly without a branch.
 #ifndef SUEDE_BASE_COPY_H_
 #define SUEDE_BASE_COPY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bounded FIFO with its room taken at set-up, for lists on the data path.
 #ifndef SUEDE_BASE_FIFO_H_
 #define SUEDE_BASE_FIFO_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bounded queue of whole frames between two threads: one producer, one consumer, no waiting.
 // Frames are copied in and out; the memory is taken once.
 #ifndef SUEDE_BASE_FRAME_RING_H_

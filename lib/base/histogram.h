@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A log-linear histogram of durations or sizes: fixed memory, O(1) to record, under 1% error.
 //
 // Values below 128 are exact; above that each power of two is cut into 128 equal buckets, so that a

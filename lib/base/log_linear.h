@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Log-linear buckets: the arithmetic of histograms.
 //
 // Values below 2^(kBits + 1) have a bucket each; above that each power of two is cut into 2^kBits

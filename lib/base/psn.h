@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packet sequence numbers: 16 bits, compared modulo 2^16 (wire profile §6).
 #ifndef SUEDE_BASE_PSN_H_
 #define SUEDE_BASE_PSN_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bounded queue between two threads, item by item: a BurstRing whose bursts are of one.
 #ifndef SUEDE_BASE_SPSC_RING_H_
 #define SUEDE_BASE_SPSC_RING_H_

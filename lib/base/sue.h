@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers of SUE that every room needs (SUE framework §2, §3.2.1; wire profile §2, §3).
 #ifndef SUEDE_BASE_SUE_H_
 #define SUEDE_BASE_SUE_H_

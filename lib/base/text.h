@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Abseil's string building with std::string_view. Abseil's own string_view is another type where it
 // was built as C++14, which distributions do.
 #ifndef SUEDE_BASE_TEXT_H_

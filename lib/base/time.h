@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Time as the protocol code sees it: nanoseconds on a clock that somebody else reads.
 //
 // Protocol rooms never read a clock; they get a Time with each call and return deadlines. On DPDK

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Timers of many owners, each named by a small number, with at most one armed at a time.
 //
 // Arming is lazy: an owner whose deadline moves away keeps its place and is asked again when that

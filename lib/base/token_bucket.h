@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A limit on how often something may happen: so many a second, and up to a burst at once. Over any
 // time T it permits no more than rate * T + burst.
 #ifndef SUEDE_BASE_TOKEN_BUCKET_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Defaults of the transport's settings, which its parameters and the configuration's keys share.
 #ifndef SUEDE_BASE_TRANSPORT_DEFAULTS_H_
 #define SUEDE_BASE_TRANSPORT_DEFAULTS_H_

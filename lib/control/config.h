@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The configuration of one endpoint process, as a value: filled from a YAML file and overrides,
 // checked once, then a value that nobody changes in place: config_change.h makes new ones.
 // docs/configuration.md lists every key.

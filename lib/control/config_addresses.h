@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The addresses of an entry of instances[].ports or peers[].ports: which keys go with the port's
 // encapsulation, and what they say of each XPU of a range.
 #ifndef SUEDE_CONTROL_CONFIG_ADDRESSES_H_

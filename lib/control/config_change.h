@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes of a configuration while its daemon runs: what differs, what of it takes effect at once,
 // and single values by number, for registers. All of it passes the checks that the file passes.
 #ifndef SUEDE_CONTROL_CONFIG_CHANGE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What concerns more than one value. Each function checks one subject and stops at the first error.
 #include <sys/un.h>
 

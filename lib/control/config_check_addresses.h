@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of instances and peers: who is where.
 #ifndef SUEDE_CONTROL_CONFIG_CHECK_ADDRESSES_H_
 #define SUEDE_CONTROL_CONFIG_CHECK_ADDRESSES_H_

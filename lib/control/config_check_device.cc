@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DPDK's drivers of virtual devices read their arguments with little care: an argument without a value
 // is a null pointer to most of them, and net_memif leaves out all of its arguments over one that it
 // does not know. So everything is checked before EAL sees it.

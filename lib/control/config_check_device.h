@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of what stands behind a virtual device's name: drivers end the process over some of it.
 #ifndef SUEDE_CONTROL_CONFIG_CHECK_DEVICE_H_
 #define SUEDE_CONTROL_CONFIG_CHECK_DEVICE_H_

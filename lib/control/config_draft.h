@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A configuration that has been read and not checked yet, with the places of its keys.
 #ifndef SUEDE_CONTROL_CONFIG_DRAFT_H_
 #define SUEDE_CONTROL_CONFIG_DRAFT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The effective configuration as YAML, and the table of the keys: both written by the declaration.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the encapsulations differ in, as far as the configuration goes (wire profile §5).
 #ifndef SUEDE_CONTROL_CONFIG_ENCAPSULATION_H_
 #define SUEDE_CONTROL_CONFIG_ENCAPSULATION_H_

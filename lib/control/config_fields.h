@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one declaration of the configuration's keys. Loader, dump, overrides from the environment and
 // docs/configuration.md derive from it.
 #ifndef SUEDE_CONTROL_CONFIG_FIELDS_H_

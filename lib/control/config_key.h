@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a row of the declaration is made from a pointer to the member that holds the value. For
 // config_fields.cc, which holds the rows.
 #ifndef SUEDE_CONTROL_CONFIG_KEY_H_

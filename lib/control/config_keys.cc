@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sections, and all keys as rows of the documentation.
 #include "base/text.h"
 #include "control/config_fields.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A YAML document as a tree with the place of everything in it, and overrides laid over it.
 #ifndef SUEDE_CONTROL_CONFIG_NODE_H_
 #define SUEDE_CONTROL_CONFIG_NODE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the tree to a draft: one function for each section, ranges expanded.
 #include "base/text.h"
 #include "control/config_addresses.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks a tree of YAML nodes by the declaration of the keys. The first error ends the walk.
 #ifndef SUEDE_CONTROL_CONFIG_READER_H_
 #define SUEDE_CONTROL_CONFIG_READER_H_

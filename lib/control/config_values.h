@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a key's value is read from YAML and written to it, by its C++ type: one ReadValue and one
 // WriteValue each.
 #ifndef SUEDE_CONTROL_CONFIG_VALUES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // YAML text to ConfigNode. yaml-cpp reports errors by throwing; nothing is thrown out of this file,
 // which is why it alone is built with exceptions.
 //

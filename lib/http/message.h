@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of requests and answers. Private to the server.
 #ifndef SUEDE_HTTP_MESSAGE_H_
 #define SUEDE_HTTP_MESSAGE_H_

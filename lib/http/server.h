@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small web server to be looked at: GET and HEAD, answers that are made whole before they are
 // sent, bounds on everything that comes from outside.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who gets a place among a bounded number of connections.
 #ifndef SUEDE_LOCAL_ADMISSION_H_
 #define SUEDE_LOCAL_ADMISSION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wakes another process that sleeps on a descriptor, and never waits for it.
 #ifndef SUEDE_LOCAL_BELL_H_
 #define SUEDE_LOCAL_BELL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bounds how long this thread's system calls sleep.
 #ifndef SUEDE_LOCAL_CALL_LIMIT_H_
 #define SUEDE_LOCAL_CALL_LIMIT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file descriptor with an owner.
 #ifndef SUEDE_LOCAL_FD_H_
 #define SUEDE_LOCAL_FD_H_

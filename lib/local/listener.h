@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A daemon's Unix socket in the file system. The thread that made it alone uses it.
 #ifndef SUEDE_LOCAL_LISTENER_H_
 #define SUEDE_LOCAL_LISTENER_H_

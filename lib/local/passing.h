@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Octets of a Unix stream socket, with a descriptor beside them (SCM_RIGHTS).
 #ifndef SUEDE_LOCAL_PASSING_H_
 #define SUEDE_LOCAL_PASSING_H_

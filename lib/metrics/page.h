@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page that Prometheus reads (text format 0.0.4).
 //
 // What is on it is settled once: families, series, and for each the cell that its value is read

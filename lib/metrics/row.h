@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a metric is called outside, and what it means.
 #ifndef SUEDE_METRICS_ROW_H_
 #define SUEDE_METRICS_ROW_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Methods that take ports out of service and put them back, show clients' queues, and say how to
 // see a port's frames.
 #include <optional>

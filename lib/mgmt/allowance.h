@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // So many a second, and a quarter of that at once.
 #ifndef SUEDE_MGMT_ALLOWANCE_H_
 #define SUEDE_MGMT_ALLOWANCE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parameters of a method: their declaration, and the values of a request after the check.
 #ifndef SUEDE_MGMT_ARGUMENTS_H_
 #define SUEDE_MGMT_ARGUMENTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Methods that copy a port's frames to a file of the client's.
 #include <utility>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All methods that there are.
 #ifndef SUEDE_MGMT_CATALOG_H_
 #define SUEDE_MGMT_CATALOG_H_

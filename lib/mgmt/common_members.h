@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Members that results of several subjects have.
 #ifndef SUEDE_MGMT_COMMON_MEMBERS_H_
 #define SUEDE_MGMT_COMMON_MEMBERS_H_

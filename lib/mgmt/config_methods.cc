@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Methods that check, change and save the configuration of the running endpoint.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the methods see of changing the configuration. app/endpoint implements it.
 #ifndef SUEDE_MGMT_CONFIG_VIEW_H_
 #define SUEDE_MGMT_CONFIG_VIEW_H_

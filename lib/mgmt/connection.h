@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the server keeps for a connection.
 #ifndef SUEDE_MGMT_CONNECTION_H_
 #define SUEDE_MGMT_CONNECTION_H_

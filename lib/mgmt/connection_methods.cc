@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Methods that show the transport's connections, which the lcores are asked for.
 #include <optional>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Methods that show counters: as they are, and what they have grown by.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Methods that show the endpoint's parts, its log level and its end.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the methods see of the endpoint: plain values, so that this room knows neither drivers nor
 // DPDK. app/endpoint implements it.
 #ifndef SUEDE_MGMT_ENDPOINT_VIEW_H_

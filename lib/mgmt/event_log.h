@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The events of a daemon's life: the last few thousand of them, and whoever wants to be told of
 // each.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Methods that show what has happened, or wait for what happens.
 #include <optional>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens to an endpoint that an operator wants to know of: each kind of event declared once.
 // The ring, the socket, the log, suedectl and docs/events.md derive from these rows.
 #ifndef SUEDE_MGMT_EVENTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON as the management socket uses it. Nothing here throws: text is parsed by TryParse, written
 // by Dump, and values are read only after their type was looked at.
 #ifndef SUEDE_MGMT_JSON_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From octets of a stream, with descriptors among them, to lines.
 #ifndef SUEDE_MGMT_LINE_BUFFER_H_
 #define SUEDE_MGMT_LINE_BUFFER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The members of a method's result: their declaration, and what is told of it, as JSON Schema and
 // as a text.
 #ifndef SUEDE_MGMT_MEMBERS_H_

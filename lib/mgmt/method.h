@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a management method is declared. One declaration serves the daemon, suedectl and
 // docs/management.md.
 #ifndef SUEDE_MGMT_METHOD_H_

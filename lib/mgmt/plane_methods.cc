@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Methods that show planes and their peers, take planes out of service and put them back, and set
 // their weights.
 #include <optional>

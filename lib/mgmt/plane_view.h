@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The planes of own instances, which are their ports, as the methods see them.
 #ifndef SUEDE_MGMT_PLANE_VIEW_H_
 #define SUEDE_MGMT_PLANE_VIEW_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Methods that list, read and write registers (docs/registers.md).
 #include <cinttypes>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the methods see of the registers (docs/registers.md). app/endpoint implements it.
 #ifndef SUEDE_MGMT_REGISTER_VIEW_H_
 #define SUEDE_MGMT_REGISTER_VIEW_H_

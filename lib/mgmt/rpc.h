@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON-RPC 2.0: from a line to requests, from outcomes to lines (docs/management.md).
 #ifndef SUEDE_MGMT_RPC_H_
 #define SUEDE_MGMT_RPC_H_

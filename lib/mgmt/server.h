@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The daemon's side of the management socket (docs/management.md).
 //
 // Everything here belongs to the control thread; nothing blocks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One connection's requests: from lines to answers, without the socket.
 #ifndef SUEDE_MGMT_SESSION_H_
 #define SUEDE_MGMT_SESSION_H_

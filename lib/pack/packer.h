@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packing: the one copy of a command on its way out, from the client's ring into the PDU being
 // packed for its {destination, VC} (SUE framework §4.4).
 #ifndef SUEDE_PACK_PACKER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transmit queues per {destination, VC} and the order in which they are served: round robin over
 // the VCs, round robin over the queues of a VC (SUE framework §4.2 step 3, §4.4).
 //

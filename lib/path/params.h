@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the planes of an instance are configured with (docs/planes.md).
 #ifndef SUEDE_PATH_PARAMS_H_
 #define SUEDE_PATH_PARAMS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of an instance's planes leads to a peer, and which one a PDU takes (docs/planes.md, "Which
 // plane"; SUE framework §1.2, §4.3).
 //

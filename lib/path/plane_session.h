@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One plane to one peer, as both ends agree on it (docs/planes.md, docs/control-pdus.md PLANE,
 // FENCE, FENCED): whether it lives, which generation of PSNs each direction is in, and the fence
 // around a generation that died with PDUs in doubt.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is sent and done on the transport's own account: acknowledgements, completions, connections
 // that can go on or cannot.
 #include "pipeline/pipeline.h"

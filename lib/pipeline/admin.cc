@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an operator takes out of service and puts back, and what the lcore tells of its own accord.
 #include <algorithm>
 

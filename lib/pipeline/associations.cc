@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How an instance and a peer get to know each other, and find that they do not any longer
 // (docs/control-pdus.md, HELLO).
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The clients of one pipeline: their queues on the way out, their receive rings on the way in.
 #ifndef SUEDE_PIPELINE_CLIENTS_H_
 #define SUEDE_PIPELINE_CLIENTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What instances have before them, shown to the clients whose queues they serve, for a balancer
 // that chooses among several (docs/shared-memory.md, "Congestion").
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an instance keeps for showing its congestion to clients (congestion.cc).
 #ifndef SUEDE_PIPELINE_CONGESTION_H_
 #define SUEDE_PIPELINE_CONGESTION_H_

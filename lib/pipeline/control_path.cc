@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the control thread asks of the lcore: clients that come, claim, reset and go.
 #include <algorithm>
 

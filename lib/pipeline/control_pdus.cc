@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What endpoints tell each other in control PDUs (docs/control-pdus.md): NOT_READY, READY, and the way
 // of the others to associations.cc, planes.cc and failover.cc.
 #include "pipeline/pipeline.h"

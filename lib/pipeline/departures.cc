@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is looked at when an answer does not come, and now and then when one does.
 #include "pipeline/departures.h"
 

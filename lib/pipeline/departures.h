@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether what a port's device was given to send leaves it. A switch that pauses the port (PFC)
 // keeps frames in the device, and that no answer comes then says nothing of a plane or a peer
 // (docs/planes.md, "A port that is paused").

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The counter of each reason for which wire/encap.h refuses a frame.
 #ifndef SUEDE_PIPELINE_DROP_COUNTER_H_
 #define SUEDE_PIPELINE_DROP_COUNTER_H_

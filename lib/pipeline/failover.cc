@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plane that died, and the PDUs that were in flight there (docs/planes.md, "Failover").
 #include "pipeline/pipeline.h"
 

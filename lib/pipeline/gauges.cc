@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What instances hold, shown now and then: cheaper than with every change, and as good to look at.
 #include <algorithm>
 #include <chrono>

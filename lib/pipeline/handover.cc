@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ports that several lcores share: what one of them receives for another.
 #include <new>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames that arrive at one of the lcores that share a port and are for an instance of another: a
 // ring for each ordered pair of them. They arrive there as if the device had brought them.
 #ifndef SUEDE_PIPELINE_HANDOVER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One SUE instance: everything that an lcore keeps for one {XPU, instance number}.
 #ifndef SUEDE_PIPELINE_INSTANCE_H_
 #define SUEDE_PIPELINE_INSTANCE_H_

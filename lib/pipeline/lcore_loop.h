@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop that an lcore runs until it is told to stop.
 #ifndef SUEDE_PIPELINE_LCORE_LOOP_H_
 #define SUEDE_PIPELINE_LCORE_LOOP_H_

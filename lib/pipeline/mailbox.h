@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the control thread asks of an lcore, what the lcore answers, and what it tells of its own
 // accord: bounded queues, so that neither ever waits for the other. A full queue is a refusal that
 // the asker sees; of what it tells, a counter (lcore_events_lost_total).

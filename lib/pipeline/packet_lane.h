@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The management packets of one port, between the control thread and the lcore that serves the port
 // (docs/management-packets.md): a ring of frames each way, its rate, and who counts what.
 #ifndef SUEDE_PIPELINE_PACKET_LANE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a pipeline is built from. Filled from the configuration; settings.h says what may change
 // afterwards.
 #ifndef SUEDE_PIPELINE_PARAMS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ports that are paused: what lies in a device has no answer, and that says nothing of planes and
 // peers (docs/planes.md, "A port that is paused").
 #include "pipeline/pipeline.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data path of one lcore: from clients' rings to ports and back, run to completion.
 //
 // Poll is one turn of the loop. tx_path.cc tells the story of a command from ring to wire,

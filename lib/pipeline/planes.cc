@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which planes to a peer may be used: their ports, their sessions, and in strict mode the one that
 // all of it takes (docs/planes.md).
 #include "pipeline/pipeline.h"

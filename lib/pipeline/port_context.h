@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A queue pair of a port as the pipeline uses it: the burst being staged, frames to hand, frames to
 // give back.
 #ifndef SUEDE_PIPELINE_PORT_CONTEXT_H_

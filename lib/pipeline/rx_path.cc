@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the wire to a client's ring: check the frame, hear what it acknowledges, sequence, unpack.
 #include <algorithm>
 #include <cstring>

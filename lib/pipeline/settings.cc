@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // New settings for a pipeline that runs. The values are swapped between two turns; what was
 // computed from the former ones (headers, deadlines, queues that wait) is gone through in the turns
 // that follow, a few connections in each, so that no turn is long.

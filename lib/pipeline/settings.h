@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What of its parameters a pipeline may be given anew while it runs. It holds for all instances.
 #ifndef SUEDE_PIPELINE_SETTINGS_H_
 #define SUEDE_PIPELINE_SETTINGS_H_

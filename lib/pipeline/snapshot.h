@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connections and clients' queues as they were at one moment, for whoever looks at an endpoint from
 // outside.
 #ifndef SUEDE_PIPELINE_SNAPSHOT_H_

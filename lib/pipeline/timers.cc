@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens when time is up: for connections, handshakes and sessions of planes.
 #include <algorithm>
 

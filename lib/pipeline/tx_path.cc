@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a client's ring to the wire: take records, pack them, schedule, sequence, send.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A frame as the data path sees it: bytes, a length, and room for the owner's own notes.
 //
 // Drivers create frames and own their memory; whoever holds a frame owns one reference to it.

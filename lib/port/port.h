@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The burst interface that a driver implements: one queue pair of one Ethernet port.
 //
 // Thread: everything but `link` belongs to the lcore that owns the queue pair. A call is virtual

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CPUs of lcores.
 #include "base/text.h"
 #include "preflight/preflight.h"

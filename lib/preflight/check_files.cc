@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sockets, directories, and other processes that hold them.
 #include "preflight/check_files.h"
 

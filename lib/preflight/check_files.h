@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What several checks ask of paths.
 #ifndef SUEDE_PREFLIGHT_CHECK_FILES_H_
 #define SUEDE_PREFLIGHT_CHECK_FILES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hugepages, memory, and what may be locked.
 #include <algorithm>
 #include <map>

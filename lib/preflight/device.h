@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device string of a port, taken apart.
 #ifndef SUEDE_PREFLIGHT_DEVICE_H_
 #define SUEDE_PREFLIGHT_DEVICE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "preflight/linux_machine.h"
 
 #include <fcntl.h>

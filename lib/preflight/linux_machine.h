@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machine that this process runs on.
 #ifndef SUEDE_PREFLIGHT_LINUX_MACHINE_H_
 #define SUEDE_PREFLIGHT_LINUX_MACHINE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a preflight asks of the machine. Tests answer for machines that are not there.
 #ifndef SUEDE_PREFLIGHT_MACHINE_H_
 #define SUEDE_PREFLIGHT_MACHINE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a configuration needs of the machine, looked at before anything is started.
 #ifndef SUEDE_PREFLIGHT_PREFLIGHT_H_
 #define SUEDE_PREFLIGHT_PREFLIGHT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "registers/register_documents.h"
 
 #include <cctype>
@@ -65,6 +66,7 @@ std::string RegistersAsMarkdown() {
 std::string RegistersAsHeader() {
   const RegisterMap& map = RegisterMap::Get();
   std::string out =
+      "/* SPDX-License-Identifier: Apache-2.0 */\n"
       "/* Registers of suede: docs/registers.md. Written by lib/registers/register_map.cc.\n"
       " *\n"
       " * SUEDE_REG_X is the address, SUEDE_REG_X_BITS the width; where there is one for each "

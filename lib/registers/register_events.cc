@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "registers/register_events.h"
 
 namespace suede {

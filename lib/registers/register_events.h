@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events as registers show them: bits that stay set until they are cleared, masks, and a summary
 // bit. Control thread only.
 #ifndef SUEDE_REGISTERS_REGISTER_EVENTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Accesses to registers: which there are in this endpoint, what they hold, what a write asks for.
 // Control thread only.
 #ifndef SUEDE_REGISTERS_REGISTER_FILE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The map of the registers, declared once: docs/registers.md, include/suede/registers.h, the
 // methods of the management socket and the accesses of clients derive from it.
 //

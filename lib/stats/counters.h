@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counters of the data path: one row each, from which every exporter, document and test derives.
 //
 // A CounterBlock has one writer (an lcore, or the control thread) and any number of readers.

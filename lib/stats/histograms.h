@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Histograms of the data path: one row each, as with counters. A HistogramBlock has one writer (an
 // lcore) and any number of readers.
 #ifndef SUEDE_STATS_HISTOGRAMS_H_

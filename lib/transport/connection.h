@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One connection's sequencing in both directions: PSNs, ACK and NACK, go-back-N, timers (SUE
 // framework §4.2 steps 4 and 8, wire profile §6).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Making an association with a peer (docs/control-pdus.md, HELLO): which two boots speak, so that a
 // restart is recognised and nothing of a former boot is taken for this one's.
 //

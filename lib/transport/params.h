@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What both directions of a connection are configured with (wire profile §6).
 #ifndef SUEDE_TRANSPORT_PARAMS_H_
 #define SUEDE_TRANSPORT_PARAMS_H_

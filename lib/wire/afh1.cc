@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AFH Gen 1, without and with its shim (SUE framework §3.4.3; wire profile §5, afh1 and afh1s):
 // Ethernet II whose addresses are a prefix of 32 bits and a forwarding address of 16.
 #include "base/big_endian.h"

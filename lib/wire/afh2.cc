@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AFH Gen 2, normal and compressed (SUE framework §3.4.2; wire profile §5, afh2 and afh2c): the 12
 // octets of two MAC addresses hold other fields, as IEEE 802c's AAI permits.
 #include "base/big_endian.h"

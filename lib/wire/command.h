@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands inside a PDU (wire profile §3).
 #ifndef SUEDE_WIRE_COMMAND_H_
 #define SUEDE_WIRE_COMMAND_H_

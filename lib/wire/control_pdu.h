@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Control PDUs (wire profile §7): the head and bodies that docs/control-pdus.md lays out.
 #ifndef SUEDE_WIRE_CONTROL_PDU_H_
 #define SUEDE_WIRE_CONTROL_PDU_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Network headers in front of a PDU (SUE framework §3.4, wire profile §5), as templates.
 //
 // A connection's header is built once per traffic class; sending a PDU copies it and patches the

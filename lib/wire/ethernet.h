@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ethernet II and the 802.1Q tag, as the encapsulations share them (wire profile §5).
 #ifndef SUEDE_WIRE_ETHERNET_H_
 #define SUEDE_WIRE_ETHERNET_H_

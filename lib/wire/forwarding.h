@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Forwarding addresses, by which the AFH formats name an instance (wire profile §5).
 #ifndef SUEDE_WIRE_FORWARDING_H_
 #define SUEDE_WIRE_FORWARDING_H_

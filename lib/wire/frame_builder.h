@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Completes PDUs and builds whole frames around them (wire profile §1).
 //
 // FinishPdu is the data path's; BuildFrame serves control PDUs, tools and tests.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A PDU in memory: the descriptor that packing fills and transport keeps until it is acknowledged.
 //
 // It lies in the notes of the frame that holds the PDU's octets, and knows nothing of that frame.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A singly linked FIFO of PDUs. Owns nothing; a PDU is on one list at a time.
 #ifndef SUEDE_WIRE_PDU_LIST_H_
 #define SUEDE_WIRE_PDU_LIST_H_

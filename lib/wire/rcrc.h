@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // R-CRC (wire profile §4): the CRC-32 of IEEE 802.3 over the canonical RH, the commands and the
 // padding, sent least significant octet first.
 #ifndef SUEDE_WIRE_RCRC_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reliability header (SUE framework §3.3 Table 3, wire profile §2).
 #ifndef SUEDE_WIRE_RH_H_
 #define SUEDE_WIRE_RH_H_

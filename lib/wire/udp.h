@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // UDP and the Internet checksum, as udp4 and udp6 share them (RFC 768, RFC 1071, RFC 8200 §8.1).
 #ifndef SUEDE_WIRE_UDP_H_
 #define SUEDE_WIRE_UDP_H_

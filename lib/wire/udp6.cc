@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ethernet II, IPv6 and UDP in front of a PDU (wire profile §5, udp6).
 #include "base/big_endian.h"
 #include "wire/encap.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of several queues, each of another instance, the next command goes to (SUE framework §4.3).
 // On the client's side; header only, as the rest of it.
 //

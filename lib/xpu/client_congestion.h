@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The client's view of what the instance of one of its queues has before it. Header only, as the
 // rest of the client's half.
 //

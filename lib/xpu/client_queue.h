@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The client's half of a queue: what libsuede wraps, and what programs that host the endpoint
 // themselves use directly. Header only, so that the ring is inlined into them.
 //

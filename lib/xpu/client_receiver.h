@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The client's half of a receive ring. Header only, as client_queue.h is.
 //
 // One thread per ClientReceiver.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the daemon shows a client what the instance of one of its queues has before it
 // (docs/shared-memory.md, "Congestion").
 //

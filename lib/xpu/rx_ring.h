@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The receive side of the command interface, as the daemon writes it (SUE framework §3.2.1 Table
 // 2).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shape of a client's shared segment, and the daemon's views into it.
 //
 // Nothing in a segment is believed: every word that the client can write is read once, checked and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transmit side of the command interface, as the daemon reads it (SUE framework §3.2.1 Table
 // 1).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/token_bucket.h"
 
 #include <gtest/gtest.h>

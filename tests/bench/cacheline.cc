@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints the round trip of one cache line between CPU 0 and CPU 1 in nanoseconds.
 #include <cstdio>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A daemon whose lcore is its own load: for tools/bench-management, which measures what those who
 // look at a daemon cost its lcore. Serves two instances on one lcore until SIGTERM, as suede does.
 // Two clients run on that lcore, once a turn: one sends from the first instance to the second one's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the port layer costs per frame, over a device that throws frames away, and DPDK's CRC.
 #include <benchmark/benchmark.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the wire room costs per frame and per PDU.
 #include <benchmark/benchmark.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes of a configuration at run time: differences, what takes effect at once, single values.
 #include "control/config_change.h"
 

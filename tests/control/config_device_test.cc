@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arguments of virtual devices: what ends the process in a driver is refused before, and secrets
 // stay out of texts that people read.
 #include <gtest/gtest.h>

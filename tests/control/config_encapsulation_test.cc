@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the encapsulations differ in: keys, addresses, room that headers take.
 #include <gtest/gtest.h>
 

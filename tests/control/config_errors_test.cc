@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wrong configurations: each is refused with place, key and mend.
 #include <gtest/gtest.h>
 

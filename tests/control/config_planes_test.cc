@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instances with several ports, and the keys of planes.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Configurations that are a good one but for one piece.
 #ifndef SUEDE_TESTS_CONTROL_WRONG_CONFIG_H_
 #define SUEDE_TESTS_CONTROL_WRONG_CONFIG_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A capture of a port's frames, over net_ring: what is sent is received from it.
 #include "dpdk/capture.h"
 

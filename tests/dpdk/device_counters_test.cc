@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names that drivers of DPDK 22.11 have for pauses and discards, and what they are here.
 #include "dpdk/device_counters.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of hugepages: those of killed endpoints go, those of others stay.
 #include "dpdk/hugepages.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Both ends of a memif in one process.
 #ifndef SUEDE_TESTS_DPDK_MEMIF_DEVICE_H_
 #define SUEDE_TESTS_DPDK_MEMIF_DEVICE_H_

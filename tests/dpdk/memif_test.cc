@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two processes over memif at full rate: either may start first, and either may be killed and
 // come back. The program starts itself as the peers: memif_test ROLE SOCKET CPU.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // References of frames over net_ring, net_null: what the transport relies on.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

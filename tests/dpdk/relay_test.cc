@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several lcores on a memif, which has one queue pair: the others send through the first one's.
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which drivers are found among the plugins, as they are installed with and without the development
 // packages.
 #include "dpdk/vdev_drivers.h"

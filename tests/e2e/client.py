@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """libsuede through ctypes: a client whose every step a test decides (include/suede/suede.h)."""
 
 import ctypes

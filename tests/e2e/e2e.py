@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Daemons, links and clients as the end-to-end tests use them.
 
 Each test has a directory of its own under /tmp, with short names because the paths of Unix sockets

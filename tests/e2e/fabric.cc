@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cables between memif servers that can be cut: what lies between two endpoints in tests of
 // failover.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client that means ill: scribbles its segment, lies about its rings, resets and comes again.
 //
 //   hostile_client SOCKET SECONDS SEED QUEUES [any|gag|reset]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A tree that was installed into, as a machine would have it."""
 
 import json

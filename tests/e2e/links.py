@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links of the kernel between network namespaces."""
 
 import contextlib

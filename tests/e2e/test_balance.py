@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several instances of an XPU, on lcores and ports of their own, and what is balanced over them."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dpdk-dumpcap on a running daemon, which takes hugepages that two processes share."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the daemon answers before it serves anybody: help, checks, refusals and their exit codes."""
 
 import json

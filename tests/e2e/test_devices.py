@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What devices take of a machine, and what they give away of an endpoint."""
 
 import json

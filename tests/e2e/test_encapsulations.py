@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each encapsulation between two daemons: over a memif, over a veth pair, through a Linux bridge."""
 
 import subprocess

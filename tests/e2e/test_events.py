@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What happens to an endpoint is in events.list, in the log and with whoever watches; ports and
 planes that are taken out of service and put back; suedectl top."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Planes that die under full load and come back, again and again: nothing is lost, nothing comes twice,
 and where it is promised all of it comes in order.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clients and daemons that die or mean ill, while others go on."""
 
 import contextlib

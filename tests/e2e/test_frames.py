@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """suedectl frame decode and encode as programs: over the wire profile's vectors, hex and pcap."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `meson install` puts down: that it is whole, that it works, and that it runs under its unit."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several lcores on one port: each has a queue pair of its own there, or a part in the only one."""
 
 import contextlib

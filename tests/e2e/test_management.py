@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The management socket: every method through suedectl, counters that match what clients sent, and
 connections that send nonsense while others go on."""
 

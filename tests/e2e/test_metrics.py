@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Metrics: that they are the internal counters and what clients counted, the probes, the page with
 a thousand peers, what a hostile reader can do, DPDK's telemetry."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """conf/grafana and conf/prometheus: that they are right, and that every metric which they name is one."""
 
 import json

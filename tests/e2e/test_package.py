@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Debian packages: built of this build, installed into a copy of this machine, and run there."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Management packets: through the library, through TAP devices in namespaces of their own, and the
 MAC addresses of peers that the kernel finds there."""
 

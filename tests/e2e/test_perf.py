@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What suede-perf does beside loading: peers, progress, where its results go, what it refuses."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two daemons with several planes: traffic over all of them in both orderings, and planes that are
 drained, set down and weighed, or die, under load: no command is lost, doubled or damaged."""
 

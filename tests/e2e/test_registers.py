@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changes of a running daemon: every register through the socket and through the client library,
 configurations that are checked, loaded and saved, and traffic that goes on meanwhile."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the daemon tells the service manager: that it is ready, that it lives, that it ends."""
 
 import contextlib

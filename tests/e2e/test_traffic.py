@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Traffic between two daemons, with its content checked at the other end."""
 
 import contextlib

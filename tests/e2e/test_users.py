@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which user may be which XPU (clients.rules)."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a unit's ExecStart as systemd would, on machines where systemd is not the first process.
 
     under_unit.py TREE UNIT INSTANCE [--watchdog SECONDS] [-- FURTHER ARGUMENTS]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // docs/metrics.md holds what is declared. With SUEDE_UPDATE_DOCS=1 its tables are written.
 #include "endpoint/metric_rows.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What pipelines and ports are built from: planes, peers, weights, pools.
 #include "endpoint/pipeline_params.h"
 

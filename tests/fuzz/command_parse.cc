@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arbitrary octets as the commands of a PDU, and what they decode to packed and read again.
 #include <cstdint>
 #include <cstdlib>

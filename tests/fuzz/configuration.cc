@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any text either is refused with a message, or loads to a value that its dump loads to again.
 #include <cstdint>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arbitrary octets as a received frame of every encapsulation: nothing may be read outside it. And
 // what is encoded from arbitrary values decodes to the same.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any text as the input of suedectl frame encode, and any octets as a frame that its object is made
 // of again. What the text says makes a frame or is refused with a message; and of what a port would
 // take, decode says enough to make the same frame.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The daemon's views of a segment that a client scribbles into, positions included. The input is a
 // list of operations: scribbles, and turns of the daemon. Whatever stands in the segment, the views
 // stay within it, do bounded work, and give only what their contracts allow.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The web server, spoken to over sockets: what it answers, and what it survives.
 #include "http/server.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who gets a place: shares, the reserve, and those that go for others.
 #include "local/admission.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page, held against the text that prometheus-cpp makes of the same figures.
 #include "metrics/page.h"
 

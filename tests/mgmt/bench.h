@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A management server with an invented endpoint behind it, and clients that send what they like.
 // All on one thread: the clients' waits poll the server.
 #ifndef SUEDE_TESTS_MGMT_BENCH_H_

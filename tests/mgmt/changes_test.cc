@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Methods that change the configuration and registers: what they take, answer and refuse.
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // docs/management.md and docs/events.md hold what is declared. With SUEDE_UPDATE_DOCS=1 their
 // tables are written.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ring of events, and the methods that show it.
 #include "mgmt/event_log.h"
 

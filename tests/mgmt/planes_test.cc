@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Methods of planes: what they take, answer and refuse.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Results are what is declared: every method's is held against its schema.
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests and answers: what JSON-RPC asks for, each error code, and what the methods answer.
 #include "mgmt/rpc.h"
 

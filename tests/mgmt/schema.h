@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holds a document against a JSON Schema of the keywords that ours have.
 #ifndef SUEDE_TESTS_MGMT_SCHEMA_H_
 #define SUEDE_TESTS_MGMT_SCHEMA_H_

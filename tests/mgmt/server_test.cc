@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the server does with connections that do not keep to the protocol, and with descriptors.
 #include "mgmt/server.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of docs/control-pdus.md, "Planes", by name. Two sessions talk by hand.
 #include "path/plane_session.h"
 

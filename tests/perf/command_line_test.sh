@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # command_line_test.sh SUEDE_PERF: exit codes and streams of the command line. No endpoint needed.
 set -u
 perf=$1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two endpoints joined back to back in memory, with faults on demand.
 #ifndef SUEDE_TESTS_PERF_LOOPBACK_H_
 #define SUEDE_TESTS_PERF_LOOPBACK_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Acknowledgements that go alone: each instance's after its own delay, each port's for itself.
 #include "bench.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an operator takes out of service stands still and goes on without loss, and what an lcore
 // tells of its own accord.
 #include "bench.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipelines on a simulated network with clients, and a bare port that speaks to them by hand.
 #ifndef SUEDE_TESTS_PIPELINE_BENCH_H_
 #define SUEDE_TESTS_PIPELINE_BENCH_H_

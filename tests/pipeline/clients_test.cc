@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Clients that break the rules of docs/shared-memory.md: they harm themselves, are counted by name,
 // and nobody else notices.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What clients are shown of their instances' congestion, and that the clients' words in it harm
 // nobody.
 #include <random>

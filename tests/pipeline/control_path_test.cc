@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the control thread asks of an lcore: a queue's reset (docs/shared-memory.md, "Reset") and
 // the drain before the end.
 #include "bench.h"

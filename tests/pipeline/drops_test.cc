@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every reason for dropping a frame: dropped, answered by nothing, counted once, under its own
 // name.
 #include "bench.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Round robin over destinations and VCs (SUE framework §4.2 step 3): who has something to send gets
 // its PDU before anyone gets a second.
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop around the turns: what it counts, and when it waits.
 #include "pipeline/lcore_loop.h"
 

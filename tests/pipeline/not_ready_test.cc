@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Receivers without room (docs/control-pdus.md, NOT_READY and READY): nothing is lost, and the
 // sender goes on as soon as there is room.
 #include "bench.h"

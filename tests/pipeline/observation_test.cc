@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an lcore tells of its instances beside counters: gauges and histograms.
 #include "bench.h"
 

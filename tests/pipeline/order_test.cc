@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order that is promised: of each {source XPU, destination XPU, VC}, over all client queues of
 // the source, as the lcore took the commands. Between VCs there is none.
 #include <array>

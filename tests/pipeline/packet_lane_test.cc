@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the control thread's end of a lane takes and refuses, for every encapsulation.
 #include "pipeline/packet_lane.h"
 

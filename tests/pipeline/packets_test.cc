@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Management packets through a pipeline: merged into bursts one a turn, and handed up.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ports that a switch pauses: frames stay in the device, and silence then says nothing of planes and
 // peers, up to a bound.
 #include "planes_bench.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Peers that restart, cannot be reached, or have no room; classes and packing on the wire.
 #include "bench.h"
 

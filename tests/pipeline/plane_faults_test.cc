@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one plane, one end or one moment does to the others: outages of any length, fences, waits.
 #include "planes_bench.h"
 

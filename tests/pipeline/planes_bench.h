@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hosts with two planes between them, and what tests ask of those.
 #ifndef SUEDE_TESTS_PIPELINE_PLANES_BENCH_H_
 #define SUEDE_TESTS_PIPELINE_PLANES_BENCH_H_

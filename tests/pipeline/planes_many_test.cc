@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What planes cost where there are as many peers as an instance can have.
 #include "planes_bench.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instances with several ports: which plane PDUs take, planes that die and come back, and what a
 // peer with one port or without sessions makes of it.
 #include <algorithm>

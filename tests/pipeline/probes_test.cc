@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a peer says of what it has accepted: when it counts, when it does not, and how one that was
 // lost is found again (wire profile §6).
 #include "bench.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instances with queue pairs of their own on one device: each sends by its own, and receives what
 // comes by any.
 #include "bench.h"

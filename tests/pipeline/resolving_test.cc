@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Peers whose MAC address is not known yet: what is for them waits, and nothing is sent to nowhere.
 #include "bench.h"
 #include "pipeline/settings.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Settings that change while PDUs are on their way: each takes effect, and nothing that is in
 // flight is lost over it.
 #include "pipeline/settings.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an lcore tells of its connections.
 #include "pipeline/snapshot.h"
 

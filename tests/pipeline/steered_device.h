@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A simulated device with several queue pairs.
 #ifndef SUEDE_TESTS_PIPELINE_STEERED_DEVICE_H_
 #define SUEDE_TESTS_PIPELINE_STEERED_DEVICE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A machine on which all is well, until a test takes something away.
 #ifndef SUEDE_TESTS_PREFLIGHT_FAKE_MACHINE_H_
 #define SUEDE_TESTS_PREFLIGHT_FAKE_MACHINE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machine as it is read from files of /sys and /proc, which the tests write.
 #include "preflight/linux_machine.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each check against a machine that lacks what it looks for, and the list against docs/service.md.
 #include "preflight/preflight.h"
 

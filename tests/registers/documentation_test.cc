@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // docs/registers.md and include/suede/registers.h hold what is declared. With SUEDE_UPDATE_DOCS=1
 // they are written.
 #include <gtest/gtest.h>

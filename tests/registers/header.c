@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* suede/registers.h is C as well. */
 #include "suede/registers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registers without an endpoint: the map holds together, and every access does what its row says.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libsuede against a server, end to end.
 #include <gtest/gtest.h>
 #include <poll.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* suede/congestion.h is C as well. */
 #include "suede/congestion.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What libsuede tells of instances' congestion, and its balancer, against a server.
 #include <gtest/gtest.h>
 

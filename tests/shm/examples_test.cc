@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The programs of docs/examples, against a server.
 #include <gtest/gtest.h>
 #include <sys/wait.h>

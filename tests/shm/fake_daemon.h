@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A daemon without lcores, transport or ports: it hands each command straight to the client that
 // has claimed its destination, all on one thread.
 #ifndef SUEDE_TESTS_SHM_FAKE_DAEMON_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Management packets through libsuede, against a server that gives back what it is sent.
 #include <gtest/gtest.h>
 #include <poll.h>

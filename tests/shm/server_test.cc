@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the server does with clients that do not keep to the protocol.
 #include "shm/server.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Somebody on every switch of a world who sends frames as if they came from the hosts: knows their
 // addresses, XPUs, partition and formats, sees nothing, and guesses the rest: PSNs, boots, nonces,
 // generations. May have recorded frames of the hosts' former lives.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Links on which frames of different classes go different ways: which class a world's PDUs have,
 // and what switches make of it.
 #ifndef SUEDE_TESTS_SIM_CLASSES_H_

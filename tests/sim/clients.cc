@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the clients of a world do: send, receive and take completions, and hold each against the
 // books.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far everybody has got, for whoever asks why a world does not come to its end.
 #include "world.h"
 

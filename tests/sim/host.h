@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A machine of the world: ports, a daemon on them and the daemon's one client. The daemon may die,
 // and with it the client; another life of both begins with another epoch and empty hands.
 #ifndef SUEDE_TESTS_SIM_HOST_H_

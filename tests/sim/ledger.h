@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The books of a world: what was sent, what arrived, what was answered to whoever sent it. Every
 // entry is held against those before it.
 #ifndef SUEDE_TESTS_SIM_LEDGER_H_

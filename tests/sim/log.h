@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last things that happened in a world, for whoever asks why a seed failed.
 #ifndef SUEDE_TESTS_SIM_LOG_H_
 #define SUEDE_TESTS_SIM_LOG_H_

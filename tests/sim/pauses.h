@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scenario of ports that their switch pauses, as PFC does it, for 1 to 50 ms, of each host one
 // at a time, so that it can say so elsewhere: nobody takes it for a dead plane or a lost peer.
 #ifndef SUEDE_TESTS_SIM_PAUSES_H_

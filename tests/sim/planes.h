@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scenario of instances with several planes: of different rates, delays and losses, dying in
 // every way and coming back, while daemons restart and sleep.
 #ifndef SUEDE_TESTS_SIM_PLANES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scenarios of beginnings: daemons that die and come back in quick succession, with any identity, and
 // endpoints whose links are down when they start.
 #ifndef SUEDE_TESTS_SIM_REBIRTHS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scenarios that seeds are run of.
 #ifndef SUEDE_TESTS_SIM_SCENARIOS_H_
 #define SUEDE_TESTS_SIM_SCENARIOS_H_

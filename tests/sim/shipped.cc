@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "shipped.h"
 
 #include "endpoint/pipeline_params.h"

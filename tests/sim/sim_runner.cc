@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs seeds of a scenario until one fails: sim_runner SCENARIO FIRST_SEED COUNT [COMMANDS].
 // A failing seed is printed with the command that replays it, and replayed alone with what had
 // happened before. Or measures what loss costs:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated network itself: frames on ports that are not their own, and the ways of dying.
 #include "sim/sim.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What worlds are made of in which a peer is a stranger (strangers.h).
 #include "shipped.h"
 #include "wire/encap.h"

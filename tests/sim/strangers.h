@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scenarios of peers that are not as one would like them: one that speaks the framework alone, and
 // two that go by one XPU id.
 #ifndef SUEDE_TESTS_SIM_STRANGERS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens to the ports of a world: cables, switches and devices that fail in every way that
 // the simulator knows, one way or both, for a moment or for long, and several at a time. And what
 // operators do about it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens to the daemons of a world, but for what Trouble does to their ports: they start, die
 // and sleep, their cables are pulled, their settings change.
 #include <algorithm>

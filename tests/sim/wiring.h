@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which port of which host is on which switch, under which address. Each plane of a host is on a
 // switch of its own, and hosts need not number them alike.
 #ifndef SUEDE_TESTS_SIM_WIRING_H_

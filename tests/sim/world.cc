@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The world's frame: how it is built, what a turn is, when it is over and what is judged then. What
 // clients do is in clients.cc, what happens to daemons in upheaval.cc.
 #include "world.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hosts with real pipelines on simulated switches, clients that load them, and the oracle: every
 // accepted command is delivered exactly once, in order per {source, destination, VC} as the daemon
 // took them from all queues, unless the world is unordered, bytes intact; tagged ones complete

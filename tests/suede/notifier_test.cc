@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the watchdog is told, against a notification socket of the test's own.
 #include "notifier.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # command_line_test.sh SUEDECTL: exit codes, streams, help and completion. No daemon needed.
 set -u
 ctl=$1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arguments, formats and exit codes of the frame commands.
 #include <cstdlib>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // suedectl against daemons that answer, refuse, pass on descriptors, or are none.
 #include "suedectl/daemon.h"
 

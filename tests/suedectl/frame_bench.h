@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames as the tests of suedectl's frame commands build them, and the commands' outcomes.
 #ifndef SUEDE_TESTS_SUEDECTL_FRAME_BENCH_H_
 #define SUEDE_TESTS_SUEDECTL_FRAME_BENCH_H_

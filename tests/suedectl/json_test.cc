@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Objects that make no frame: each is refused with its field, and nothing else is lost.
 #include "frame_bench.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each reason for which a port drops a frame, by the name of its counter.
 #include <set>
 

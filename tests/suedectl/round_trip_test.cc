@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A good frame, whoever sent it, decodes to what encodes to the same frame.
 #include <set>
 

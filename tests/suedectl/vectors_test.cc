@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frames of the wire profile's independent encoder, through both commands, octet for octet.
 #include "frame_bench.h"
 

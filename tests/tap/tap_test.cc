@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TAP devices and neighbours with the machine's kernel, in a network namespace of the test's own.
 // Without the privilege to have one there is nothing to test.
 #include "tap/tap.h"

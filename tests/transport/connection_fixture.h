@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A connection with PDUs to send on it, for tests.
 #ifndef SUEDE_TESTS_TRANSPORT_CONNECTION_FIXTURE_H_
 #define SUEDE_TESTS_TRANSPORT_CONNECTION_FIXTURE_H_

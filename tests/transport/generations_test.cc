@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plane's generations (docs/planes.md) and a far side that restarts, as far as a connection goes:
 // Freeze, OnFenced, Abandon, Restart, CloseReceive, OpenReceive, OnNewParams, Reset.
 #include "connection_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two connections joined by a channel that loses, doubles and reorders, under random sequences of
 // operations: every PDU arrives exactly once and in order, and is acknowledged only after that.
 #include <gtest/gtest.h>

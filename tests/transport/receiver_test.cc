@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The receiver's rules of the wire profile §6: what is expected, what is answered and when.
 #include "connection_fixture.h"
 

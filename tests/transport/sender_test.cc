@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sender's rules of the wire profile §6: windows, ACK, NACK, timeouts, pauses, a lost far side.
 #include "connection_fixture.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is AFH Gen 1's alone: its fields and its errors by name, with and without the shim.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is AFH Gen 2's alone: its fields and its errors by name, normal and compressed.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every encapsulation keeps to, tagged and not.
 #include "wire/encap.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames of every encapsulation, as tests build, alter and read them.
 #ifndef SUEDE_TESTS_WIRE_FRAMES_H_
 #define SUEDE_TESTS_WIRE_FRAMES_H_

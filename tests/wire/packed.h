@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands as a test writes them, and their octets in a PDU.
 #ifndef SUEDE_TESTS_WIRE_PACKED_H_
 #define SUEDE_TESTS_WIRE_PACKED_H_

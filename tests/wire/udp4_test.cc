@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is udp4's alone: its fields, its checksums, its errors by name.
 #include <gtest/gtest.h>
 

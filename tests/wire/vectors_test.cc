@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frames of the wire profile's independent encoder, byte for byte in both directions.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

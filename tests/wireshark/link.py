@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PDUs that two XPUs exchange, as frames."""
 
 from sue_frames import ACK, CONTROL, NACK, command, frame, rh

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frames of all encapsulations, built from docs/wire-format.md alone: nothing here is shared with
 the programs under test."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What suede.lua says of the sequence of PDUs, and the filters that find it."""
 
 import json

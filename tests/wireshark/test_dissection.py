@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What suede.lua shows of a frame in tshark: the wire profile's vectors, frames that break each of
 its rules, control PDUs."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """suede.lua as it is loaded, set and asked for PSNs over time."""
 
 import re

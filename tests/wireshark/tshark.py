@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tshark with the dissector, and what it says of frames.
 
 HOME and the configuration are in the test's directory, so that nobody's settings, plugins or other

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choice among queues.
 #include "xpu/balancer.h"
 

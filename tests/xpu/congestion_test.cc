@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the daemon shows of an instance's congestion, and what the client reads of it.
 #include "xpu/congestion.h"
 

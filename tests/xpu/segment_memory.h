@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A formatted segment in private memory, for tests.
 #ifndef SUEDE_TESTS_XPU_SEGMENT_MEMORY_H_
 #define SUEDE_TESTS_XPU_SEGMENT_MEMORY_H_

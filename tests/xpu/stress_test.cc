@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Client and daemon on two threads. Run under TSan too: the rings' contents are plain data that
 // only the positions protect.
 #include <gtest/gtest.h>

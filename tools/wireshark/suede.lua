@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- suede.lua: Wireshark and tshark dissect Scale-Up Ethernet as docs/wire-format.md and
 -- docs/control-pdus.md lay it out. README.md beside this file says how to install and use it.
 --

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two daemons in one virtual machine, each with NICs of its own: run by tools/nics.
 
 NICs 0 and 1 are on one wire, 2 and 3 on another.
