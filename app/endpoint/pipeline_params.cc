@@ -207,7 +207,7 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
       add_queue(p, i);
       // Commands are packed into frames of plane 0's port, whichever they leave by. The other
       // ports' hold what comes, and what the transport says on its own account.
-      unclaimed += uint64_t{config.clients.unclaimed_pdus} * kVcCount;
+      unclaimed += (uint64_t{config.clients.unclaimed_pdus} + kMostPromisedPdus) * kVcCount;
       if (plane != 0) continue;
       for (const InstancePort& other : instance.ports) add_queue(other.port, i);
       const bool of_vcs = config.transport.psn_scope == TransportConfig::PsnScope::kVc;

@@ -47,6 +47,9 @@ struct PlaneParams {
 };
 inline constexpr uint32_t kMaxPlaneWeight = 65535;
 
+// PDUs of a VC that may wait beyond `unclaimed_pdus`: they were granted before claims changed hands.
+inline constexpr uint32_t kMostPromisedPdus = 256;
+
 struct InstanceParams {
   uint16_t xpuid = 0;
   uint8_t instance = 0;

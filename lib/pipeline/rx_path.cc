@@ -16,9 +16,6 @@ uint32_t RecordLines(uint32_t command_bytes) {
   return (SUEDE_RECORD_CONTROL + command_bytes + SUEDE_LINE_BYTES - 1) / SUEDE_LINE_BYTES;
 }
 
-// PDUs that wait beyond `unclaimed_pdus`, where they were granted before claims changed hands.
-constexpr uint32_t kMostPromisedPdus = 1024;
-
 uint32_t LoadLe32(const uint8_t* p) {
   uint32_t v;
   std::memcpy(&v, p, sizeof v);

@@ -179,9 +179,11 @@ class ClientQueue {
     account->limit = account->sent + std::min(own, ShareOf(index));
   }
 
-  // Lines of the aggregate credit that the XPU of {XPU, VC} may have beyond what it has: half of what
-  // is left over then, without the eighth that is kept for XPUs that have nothing. So one that takes
-  // nothing leaves credit for the others, and several of them do.
+  // Lines of the aggregate credit that {XPU, VC} may have beyond what it has. An XPU that sends on one
+  // VC may have half of what is left over then, without the eighth that is kept for XPUs that have
+  // nothing. What its other VCs have counts once where its own counts twice: an XPU that takes nothing
+  // leaves credit for the others, several of them do, and a VC that takes nothing leaves some to the
+  // other VCs of its XPU.
   uint32_t ShareOf(size_t index) {
     const size_t first = index / SUEDE_VCS * SUEDE_VCS;
     int64_t has = 0;
@@ -191,14 +193,10 @@ class ClientQueue {
       // What was granted to its other VCs and is not used yet.
       account.limit = account.sent + std::min(account.Free(), kLeftGranted);
     }
-    const int64_t left = int64_t{AggregateFree()} - aggregate_lines_ / kKeptPart;
-    const int64_t share = (left - 2 * has) / 3;
-    // Where what is kept suffices for that, of this VC alone: another that nobody reads must not hold
-    // it up.
-    constexpr uint32_t kEnoughKept = 5 * SUEDE_VCS * SUEDE_MAX_RECORD_LINES;
-    const bool by_vc = aggregate_lines_ / kKeptPart >= kEnoughKept;
     const int64_t of_vc = accounts_[index].sent - LoadAcquire(credits_->returned[index]);
-    const int64_t least = SUEDE_MAX_RECORD_LINES - (by_vc ? of_vc : has);
+    const int64_t left = int64_t{AggregateFree()} - aggregate_lines_ / kKeptPart;
+    const int64_t share = (left - has - of_vc) / 3;
+    const int64_t least = SUEDE_MAX_RECORD_LINES - has;
     return static_cast<uint32_t>(std::max({share, least, int64_t{0}}));
   }
 

@@ -124,7 +124,7 @@ TEST(PipelineParamsTest, WeightsAreBandwidths) {
 uint32_t Needed(uint32_t first, uint32_t others, uint32_t packed, uint32_t tx_ports) {
   PortUse use{.rx_descriptors = 1024,
               .tx_descriptors = 1024 * tx_ports,
-              .unclaimed_pdus = 7 * kVcCount * (first + others)};
+              .unclaimed_pdus = (7 + kMostPromisedPdus) * kVcCount * (first + others)};
   if (first != 0) {
     use.homes = {{.inflight_pdus = std::vector<uint32_t>(first, 3000), .packed_pdus = packed}};
   }
