@@ -347,7 +347,7 @@ def test_client_that_resets_in_a_loop(hostile_client):
               "    c.completions(), time.sleep(0.001)\n"
               "assert result == 0, (result, c.states(), c.error())\n"
               "assert c.complete([tag], 20)[tag] == 0\n")
-    with e2e.memif_pair({"transport": {"psn_scope": "vc"}}) as (directory, left, right), \
+    with e2e.memif_pair() as (directory, left, right), \
             contextlib.ExitStack() as stack:
         receiver = stack.enter_context(client.Client(right.socket))
         receiver.claim(1, 1 << 3)
@@ -381,7 +381,7 @@ def take_all(receiver, vc, stop):
 def test_flood_to_a_vc_that_nobody_claims():
     """It costs the receiver what may wait unclaimed, and the others nothing."""
     most = 64
-    changes = {"transport": {"psn_scope": "vc"}, "clients": {"unclaimed_pdus": most},
+    changes = {"clients": {"unclaimed_pdus": most},
                "management": {"http_address": "127.0.0.1:0"}}
     with e2e.memif_pair(changes) as (directory, left, right), contextlib.ExitStack() as stack:
         floods = [stack.enter_context(client.Client(left.socket)) for _ in range(3)]
@@ -398,7 +398,8 @@ def test_flood_to_a_vc_that_nobody_claims():
             gauges = [line for line in metrics_of(right)
                       if line.startswith("suede_unclaimed_pdus{")]
             assert gauges and sum(float(line.split()[-1]) for line in gauges) <= most, gauges
-            assert right.counters()["rx_drop_not_ready_total"] > 0
+            assert left.counters()["tx_waits_credit_total"] > 0
+            assert right.counters()["rx_drop_not_ready_total"] == 0
         # Who claims it gets what waits, and what comes.
         receiver = stack.enter_context(client.Client(right.socket))
         receiver.claim(1, 1 << 3)
