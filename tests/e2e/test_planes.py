@@ -221,7 +221,9 @@ def test_what_is_seen_of_planes(stack):
     assert {row["plane"] for row in top["peers"]} == {0, 1, 2, 3}
     # A peer, a plane, both; and what is not there.
     assert peers(left, peer=1).keys() == {0, 1, 2, 3} and peers(left, plane=2).keys() == {2}
-    assert not peers(left, peer=7) and not peers(left, xpu=5) and not peers(left, instance=1)
+    assert not peers(left, xpu=5) and not peers(left, instance=1)
+    assert ("no peer with XPU id 7; peers are: 1" in
+            e2e.suedectl(left, "planes", "peers", "--peer", "7", code=1))
     page = e2e.managed(left, "planes", "peers", "--limit", 3)
     assert len(page["peers"]) == 3 and page["more"] is True
 
@@ -374,7 +376,7 @@ def test_weights_under_load(stack):
                         (["0", "0", "1", "65536"], "use 1 to 65535, or default")):
         assert said in e2e.suedectl(left, "planes", "set_weight", *wrong, code=2)
     for wrong, said in ((["3", "0", "1", "1"], "planes.list names them"),
-                        (["0", "0", "1", "1", "--peer", "9"], "leads to no peer 9")):
+                        (["0", "0", "1", "1", "--peer", "9"], "no peer with XPU id 9; peers are: 1")):
         assert said in e2e.suedectl(left, "planes", "set_weight", *wrong, code=1)
     load.end()
     check_ends(left, right)

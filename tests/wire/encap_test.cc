@@ -172,7 +172,6 @@ TEST_P(EncapTest, PadsToTheLeastFrame) {
 // What a sender did not pad, and a switch did not either.
 TEST_P(EncapTest, TheShortestUnpaddedFrameIsTaken) {
   const Octets padded = BuildOctets(encap(), Spec(), {});
-  ReliabilityHeader rh;
   Octets pdu(kRhBytes + kRcrcBytes);
   std::copy_n(padded.begin() + header_bytes(), kRhBytes, pdu.begin());
   Octets frame(padded.begin(), padded.begin() + header_bytes());
