@@ -65,8 +65,9 @@ HelloVerdict Handshake::OnHello(const Hello& hello, Time now, SecretNumbers& num
   HelloVerdict verdict;
   const bool known = peer_ != 0 && hello.identities.own == peer_;
   const bool answers = hello.echo == nonce_;
-  verdict.verified = answers || is_pong;
-  verdict.stranger = !known && !verdict.verified;
+  verdict.verified = answers || (known && is_pong);
+  // An answer to a question by hand may be older than what the peer has said of itself since.
+  verdict.stranger = !known && !answers;
   if (verdict.stranger) return verdict;
   heard_at_ = now;
   if (verdict.verified) {
