@@ -292,9 +292,11 @@ int RunEmbedded(const Options& options, Document document, const std::atomic<boo
   Host host(**endpoint, static_cast<uint32_t>(instance));
   const auto own = static_cast<uint16_t>(placed.xpu);
   if (options.mode == Mode::kServer) {
-    return RunHosted<Server>(options, host, own, &document, stop, RunServer);
+    return RunHosted<Server>(options, host, own, &document, stop,
+                             [](auto&&... of) { return RunServer(of...); });
   }
-  return RunHosted<Workload>(options, host, own, &document, stop, RunClient);
+  return RunHosted<Workload>(options, host, own, &document, stop,
+                             [](auto&&... of) { return RunClient(of...); });
 }
 
 }  // namespace suede::perf

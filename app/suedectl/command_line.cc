@@ -269,7 +269,7 @@ class Parser {
 
   // The daemon gets a descriptor; messages about what is in the file name it as the user did.
   void NameFile() {
-    constexpr std::string_view kName = "file_name";
+    static constexpr std::string_view kName = "file_name";
     const bool has_name = std::any_of(out_.method->params.begin(), out_.method->params.end(),
                                       [](const Param& param) { return param.name == kName; });
     if (!has_name || out_.descriptor_path.empty() || out_.params.contains(std::string(kName))) return;

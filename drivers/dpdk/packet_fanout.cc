@@ -24,7 +24,7 @@ struct Groups {
   std::map<uint32_t, uint32_t> number_of;  // the driver's, and the kernel's for the same sockets
 };
 
-Groups& State() {
+Groups& AllGroups() {
   static Groups* const state = new Groups;
   return *state;
 }
@@ -36,7 +36,7 @@ int Set(int fd, int level, int name, const void* value, socklen_t length) {
 }  // namespace
 
 int JoinFanout(int fd, uint32_t wanted) {
-  Groups& state = State();
+  Groups& state = AllGroups();
   const std::lock_guard lock(state.mutex);
   if (const auto at = state.number_of.find(wanted); at != state.number_of.end()) {
     if (Set(fd, SOL_PACKET, PACKET_FANOUT, &at->second, sizeof at->second) == 0) return 0;
