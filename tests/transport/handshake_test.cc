@@ -328,6 +328,21 @@ TEST_F(HandshakeTest, NewParametersShortenAWait) {
   EXPECT_EQ(a.h.deadline(), now + params.hello_timeout);
 }
 
+// It may be older than what the peer has said of itself since.
+TEST_F(HandshakeTest, AnAnswerToAQuestionByHandBringsNoIdentity) {
+  a.h.OnDemand(now);
+  Exchange(a, b);
+  ASSERT_TRUE(a.h.open());
+  Party former{3};
+  const HelloVerdict verdict = a.h.OnHello(former.Say(false, 77), now, a.numbers, true);
+  EXPECT_TRUE(verdict.stranger);
+  EXPECT_FALSE(verdict.new_peer || verdict.verified);
+  EXPECT_TRUE(a.h.open());
+  ExpectAssociated(a, b);
+  // Of the peer itself it is as good as any.
+  EXPECT_TRUE(a.h.OnHello(b.Say(false, 77), now, a.numbers, true).verified);
+}
+
 TEST_F(HandshakeTest, OneThatIsOpenWaitsForNothing) {
   a.h.OnDemand(now);
   Exchange(a, b);
