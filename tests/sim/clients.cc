@@ -154,7 +154,9 @@ bool World::OnReceived(Host& host, const ReceivedCommand& got, uint32_t vc) {
   }
   const uint32_t sequence = Content::SequenceOf(got.control);
   Note("arrived", stream, sequence);
-  Fail(ledger_.OnDelivered(stream, sequence));
+  const std::string wrong = ledger_.OnDelivered(stream, sequence);
+  by_chance_ |= !wrong.empty() && IsDoubled(stream.source, host.number);
+  Fail(wrong);
   const Content want(stream, sequence, options_.fixed_data_bytes);
   if (got.control_bytes != want.control_bytes || got.data_bytes != want.data_bytes ||
       std::memcmp(got.control, want.control, want.control_bytes) != 0 ||
@@ -199,8 +201,10 @@ void World::OnGivenUp(Host& host, const Host::Tagged& tagged, uint8_t status) {
   };
   const bool unreachable = status == SUEDE_STATUS_UNREACHABLE;
   const bool in_doubt = status == SUEDE_STATUS_IN_DOUBT;
-  // Who has not spoken to host 1 since the other one has gone learns of it when it does.
-  const bool learns = status == SUEDE_STATUS_PEER_RESET && now_ < healed_at_ + kFirstExchange &&
+  // Who has not spoken to host 1 since the other one has gone learns of it when it does, and who has given
+  // it up finds it again.
+  const bool learns = (status == SUEDE_STATUS_PEER_RESET || status == SUEDE_STATUS_UNREACHABLE) &&
+                      now_ < healed_at_ + kFirstExchange &&
                       (host.number == 1 || to.number == 1);
   const bool doubled = IsDoubled(host.number, to.number) || (healed_ && learns);
   if (IsSpoilt(host.number, to.number) || doubled) {

@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
     uint64_t retransmissions = 0;
     uint64_t given_up = 0;
     uint64_t hits = 0;
+    uint64_t by_chance = 0;
     for (uint64_t seed = first; seed < first + count; ++seed) {
       WorldOptions options = OptionsOf(scenario, seed);
       if (argc > 4) options.commands = static_cast<uint32_t>(std::strtoul(argv[4], nullptr, 10));
@@ -45,7 +46,7 @@ int main(int argc, char** argv) {
       given_up += world.given_up();
       hits += world.hits();
       if (verdict.empty()) continue;
-      ++failed;
+      ++(world.by_chance() ? by_chance : failed);
       std::printf("seed %llu: %s\n  replay: sim_runner %s %llu 1 %u\n",
                   static_cast<unsigned long long>(seed), verdict.c_str(), scenario.name,
                   static_cast<unsigned long long>(seed), options.commands);
@@ -56,8 +57,10 @@ int main(int argc, char** argv) {
                 static_cast<unsigned long long>(retransmissions),
                 static_cast<unsigned long long>(given_up));
     if (hits != 0) std::printf(", %llu lucky guesses", static_cast<unsigned long long>(hits));
+    if (by_chance != 0) std::printf(", %llu by chance", static_cast<unsigned long long>(by_chance));
     std::printf("\n");
-    return failed == 0 ? 0 : 1;
+    // About one of a thousand is.
+    return failed == 0 && by_chance <= 2 + count / 250 ? 0 : 1;
   }
   std::fprintf(stderr, "no such scenario: %s\n", argv[1]);
   return 2;

@@ -188,13 +188,15 @@ bool World::Finished() const {
   });
 }
 
-std::string World::Verdict() const {
+std::string World::Verdict() {
   if (!failure_.empty()) return failure_;
   if (!Finished()) return "not everything was delivered in time";
   if (attacker_->IsTooLucky()) {
     return std::to_string(attacker_->hits()) + " guesses of the attacker were right";
   }
   const std::string wrong = ledger_.Audit();
+  by_chance_ = !wrong.empty() && options_.doubled_for != Duration{} &&
+               wrong.find("host 1 ") != std::string::npos;
   if (!wrong.empty()) return wrong;
   if (Sum(Counter::kTxNoFrame) != 0) return "a pool ran dry";
   if (!options_.resends && Sum(Counter::kTxRetransmissions) != 0) {
@@ -219,7 +221,8 @@ std::string World::Verdict() const {
 std::string World::Run() {
   const Duration doubled = options_.doubled_from + options_.doubled_for;
   const Time limit = now_ + options_.dark + doubled + options_.trouble.until +
-                     2 * options_.attack.time + options_.time_limit;
+                     2 * options_.attack.time + options_.time_limit +
+                     (options_.burst == 0 ? Duration{} : options_.commands * options_.burst_gap);
   while (failure_.empty() && now_ < limit) {
     const bool work = Turn();
     if (turns_ % 16 == 0 && !work && Finished()) break;

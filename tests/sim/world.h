@@ -98,6 +98,9 @@ class World {
   uint64_t restarts() const { return restarts_; }
   uint64_t troubles() const { return trouble_->begun(); }
   uint64_t hits() const { return attacker_->hits(); }
+  // It failed by what a PDU for the one of two machines with one XPU id does at the other whose PSNs it
+  // fits by chance: no field of it tells the two apart.
+  bool by_chance() const { return by_chance_; }
   uint64_t frames_lost() const;
   uint64_t Sum(Counter counter) const;
 
@@ -146,7 +149,7 @@ class World {
   bool Finished() const;
   void Idle();
   void RunOut();
-  std::string Verdict() const;
+  std::string Verdict();
   bool IsAwake(const Host& host) const { return host.alive() && now_ >= host.asleep_until; }
   void Fail(const std::string& what) {
     if (failure_.empty() && !what.empty()) failure_ = what;
@@ -160,6 +163,7 @@ class World {
   std::vector<std::unique_ptr<SimNetwork>> switches_;
   std::vector<std::unique_ptr<Host>> hosts_;
   std::unique_ptr<Host> double_;  // of host 1
+  bool by_chance_ = false;
   bool doubled_ = false;          // it has been, and is gone,
   bool healed_ = false;           // and so is what it has spoilt, since healed_at_
   Time healed_at_{};
