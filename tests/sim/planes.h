@@ -115,6 +115,24 @@ inline WorldOptions Planes(uint32_t seed) {
   return options;
 }
 
+// Hosts that send in bursts, at most so many microseconds apart on average, over links that lose little:
+// for scenarios of how they get to know each other.
+inline WorldOptions Meeting(Dice& dice, uint32_t gap_us) {
+  WorldOptions options;
+  options.transport = RandomTransport(dice);
+  options.transport.hello_tries = 5;
+  options.paths = RandomPaths(dice);
+  options.faults = {{.loss = dice.Chance(0.5) ? 0 : 0.02,
+                     .delay = Micros(1 + dice.Below(20)),
+                     .bits_per_ns = 25}};
+  options.burst = static_cast<uint32_t>(1 + dice.Below(30));
+  options.burst_gap = Micros(50 + dice.Below(gap_us));
+  options.inflight_pdus = 512;
+  options.tagged = 1;
+  options.pauses = 0;
+  return options;
+}
+
 }  // namespace suede
 
 #endif  // SUEDE_TESTS_SIM_PLANES_H_

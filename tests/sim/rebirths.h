@@ -11,20 +11,11 @@
 namespace suede {
 
 inline WorldOptions Beginning(Dice& dice) {
-  WorldOptions options;
-  options.wiring.hosts = static_cast<uint32_t>(2 + dice.Below(2));
-  options.wiring.switches = 1u << dice.Below(3);
-  options.transport = RandomTransport(dice);
-  options.transport.hello_tries = 5;
-  options.paths = RandomPaths(dice);
-  options.faults = {{.loss = dice.Chance(0.5) ? 0 : 0.02,
-                     .delay = Micros(1 + dice.Below(20)),
-                     .bits_per_ns = 25}};
-  options.burst = static_cast<uint32_t>(1 + dice.Below(30));
-  options.burst_gap = Micros(50 + dice.Below(500));
-  options.inflight_pdus = 512;
-  options.tagged = 1;
-  options.pauses = 0;
+  const auto hosts = static_cast<uint32_t>(2 + dice.Below(2));
+  const uint32_t switches = 1u << dice.Below(3);
+  WorldOptions options = Meeting(dice, 500);
+  options.wiring.hosts = hosts;
+  options.wiring.switches = switches;
   options.time_limit = std::chrono::milliseconds(200);
   return options;
 }

@@ -10,27 +10,11 @@
 
 namespace suede {
 
-inline WorldOptions Meeting(Dice& dice) {
-  WorldOptions options;
-  options.transport = RandomTransport(dice);
-  options.transport.hello_tries = 5;
-  options.paths = RandomPaths(dice);
-  options.faults = {{.loss = dice.Chance(0.5) ? 0 : 0.02,
-                     .delay = Micros(1 + dice.Below(20)),
-                     .bits_per_ns = 25}};
-  options.burst = static_cast<uint32_t>(1 + dice.Below(30));
-  options.burst_gap = Micros(50 + dice.Below(300));
-  options.inflight_pdus = 512;
-  options.tagged = 1;
-  options.pauses = 0;
-  return options;
-}
-
 // Host 0 knows no control PDU: none reaches it and none comes from it. On half of the seeds the
 // others were told so (`hello: never`), else they find out. Nothing is given up.
 inline WorldOptions PlainPeer(uint32_t seed) {
   Dice dice(uint64_t{seed} << 32 | 0x91a17);
-  WorldOptions options = Meeting(dice);
+  WorldOptions options = Meeting(dice, 300);
   options.wiring.hosts = static_cast<uint32_t>(2 + dice.Below(2));
   options.plain = true;
   options.plain_known = seed % 2 == 0;
@@ -45,7 +29,7 @@ inline WorldOptions PlainPeer(uint32_t seed) {
 // for the other and back.
 inline WorldOptions DoubleIdentity(uint32_t seed) {
   Dice dice(uint64_t{seed} << 32 | 0xd0b1e);
-  WorldOptions options = Meeting(dice);
+  WorldOptions options = Meeting(dice, 300);
   options.wiring.hosts = static_cast<uint32_t>(2 + dice.Below(2));
   options.doubled_from = Micros(dice.Below(4000));
   options.doubled_for = dice.OfAnyScale(Micros(2000), Micros(40'000));
