@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "control/config_change.h"
+#include "config/config_change.h"
 #include "endpoint/config_origin.h"
 #include "endpoint/endpoint.h"
 #include "pipeline/settings.h"

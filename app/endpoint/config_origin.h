@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "control/config.h"
+#include "config/config.h"
 
 namespace suede {
 

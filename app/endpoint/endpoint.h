@@ -14,7 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "control/config.h"
+#include "config/config.h"
 #include "dpdk/dpdk_port.h"
 #include "dpdk/eal.h"
 #include "dpdk/lcores.h"

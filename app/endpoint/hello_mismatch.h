@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "control/config_change.h"
+#include "config/config_change.h"
 #include "pipeline/mailbox.h"
 
 namespace suede {

@@ -29,7 +29,7 @@ bool IsName(std::string_view text) {
          });
 }
 
-// Reads a text in quotes from its first octet on; where it ends, npos where it does not.
+// Reads a text in quotes from its first byte on; where it ends, npos where it does not.
 size_t Unquote(std::string_view text, std::string* value) {
   for (size_t i = 1; i < text.size(); ++i) {
     if (text[i] == '"') return i + 1;

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "control/config.h"
+#include "config/config.h"
 #include "dpdk/eal.h"
 
 namespace suede {

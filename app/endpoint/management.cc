@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/secrets.h"
-#include "control/config_encapsulation.h"
-#include "control/config_values.h"
+#include "config/config_encapsulation.h"
+#include "config/config_values.h"
 #include "endpoint/version.h"
 #include "local/passing.h"
 

@@ -93,9 +93,9 @@ std::vector<MetricRow> PeerMetricRows() {
   return {
       {"peer_reachable", kGauge, kLabels, "0 where the peer was found unreachable"},
       {"peer_inflight_pdus", kGauge, kLabels, "Sequenced PDUs sent and not acknowledged"},
-      {"peer_inflight_bytes", kGauge, kLabels, "Octets of commands in those PDUs"},
+      {"peer_inflight_bytes", kGauge, kLabels, "Bytes of commands in those PDUs"},
       {"peer_window_used_ratio", kGauge, kLabels,
-       "Share of the window that is used, of PDUs or of octets, whichever is more"},
+       "Share of the window that is used, of PDUs or of bytes, whichever is more"},
       {"peer_srtt_seconds", kGauge, kLabels, "Smoothed round trip; 0: none was measured"},
       {"peer_rto_seconds", kGauge, kLabels, "Retransmission timeout"},
       {"peers_left_out", kGauge, "", "1 where there are more connections than are shown"},

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "control/config_encapsulation.h"
+#include "config/config_encapsulation.h"
 
 namespace suede {
 namespace {

@@ -2,8 +2,8 @@
 #include "endpoint/peer_resolver.h"
 
 #include "absl/strings/str_cat.h"
-#include "control/config_encapsulation.h"
-#include "control/config_values.h"
+#include "config/config_encapsulation.h"
+#include "config/config_values.h"
 
 namespace suede {
 namespace {

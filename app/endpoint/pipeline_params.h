@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "control/config.h"
+#include "config/config.h"
 #include "dpdk/dpdk_port.h"
 #include "pipeline/params.h"
 #include "pipeline/settings.h"

@@ -101,7 +101,7 @@ class PlanePeerSurvey {
   uint32_t instance_ = 0;  // index into Config::instances
 };
 
-// Octets in flight on one plane, asked again and again.
+// Bytes in flight on one plane, asked again and again.
 class PlaneLoad {
  public:
   PlaneLoad(PlaneDesk* desk, uint32_t instance, uint32_t plane)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "endpoint/preflight.h"
 
+#include "client/segment.h"
 #include "dpdk/eal.h"
 #include "dpdk/vdev_drivers.h"
 #include "endpoint/client_service.h"
 #include "endpoint/endpoint.h"
 #include "preflight/linux_machine.h"
-#include "xpu/segment.h"
 
 namespace suede {
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "control/config.h"
+#include "config/config.h"
 #include "preflight/preflight.h"
 
 namespace suede {

@@ -12,7 +12,7 @@ namespace {
 
 uint64_t MacNumber(const MacAddress& mac) {
   uint64_t number = 0;
-  for (const uint8_t octet : mac) number = number << 8 | octet;
+  for (const uint8_t byte : mac) number = number << 8 | byte;
   return number;
 }
 

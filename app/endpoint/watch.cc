@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "base/text.h"
-#include "control/config_change.h"
+#include "config/config_change.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/hello_mismatch.h"
-#include "path/plane_session.h"
+#include "peer/plane_session.h"
 
 namespace suede {
 namespace {

@@ -149,7 +149,7 @@ int suede_get_instance(const suede_client* client, uint32_t index, suede_instanc
 int suede_set_lengths(uint8_t* control, uint32_t control_bytes, uint32_t data_bytes) {
   if (control == nullptr || control_bytes < 2 || control_bytes > 18 || control_bytes % 2 != 0 ||
       data_bytes > 256) {
-    return Fail(-EINVAL, "a control has 2 to 18 octets, an even number, and data at most 256");
+    return Fail(-EINVAL, "a control has 2 to 18 bytes, an even number, and data at most 256");
   }
   control[0] =
       static_cast<uint8_t>((control[0] & 0xe0) | control_bytes / 2 | (data_bytes != 0 ? 0x10 : 0));

@@ -88,7 +88,7 @@ int Channel::Connect(const char* path, int timeout_ms, protocol::Hello* hello) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (std::strlen(path) >= sizeof address.sun_path) {
-    return Fail(-EINVAL, "%.80s…: the path of a socket has at most 107 octets", path);
+    return Fail(-EINVAL, "%.80s…: the path of a socket has at most 107 bytes", path);
   }
   std::strcpy(address.sun_path, path);
   fd_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -51,7 +51,7 @@ void suede_client::Disconnect() {
   gone.store(true, std::memory_order_relaxed);
   for (suede_queue& queue : queues) {
     queue.ring.reset();
-    queue.congestion.reset();
+    queue.load.reset();
   }
   for (Receiver& receiver : receivers) receiver.ring.reset();
   offsets.reset();
@@ -89,10 +89,10 @@ int suede_client::OpenSegment() {
     queues[q].seen_state = SUEDE_QUEUE_READY;
     queues[q].is_resetting = false;
     queues[q].ring.emplace(segment, q);
-    queues[q].congestion.emplace(segment, segment_bytes, q);
-    if (!queues[q].congestion->has_area()) continue;
+    queues[q].load.emplace(segment, segment_bytes, q);
+    if (!queues[q].load->has_area()) continue;
     for (uint32_t slot = 0; slot < SUEDE_WISHES; ++slot) {
-      queues[q].congestion->SetWish(slot, queues[q].wishes[slot]);
+      queues[q].load->SetWish(slot, queues[q].wishes[slot]);
     }
   }
   for (uint32_t vc = 0; vc < SUEDE_VCS; ++vc) {
@@ -126,8 +126,8 @@ int suede_client::MapSegment(int fd, uint64_t bytes) {
     return Fail(-EPROTO, "the daemon's segment has another layout");
   }
   offsets.emplace(shape);
-  // An older daemon's ends where the congestion areas would begin; CongestionReader sees to those.
-  return offsets->congestion <= bytes ? 0 : Fail(-EPROTO, "the daemon's segment is too small");
+  // An older daemon's ends where the load areas would begin; LoadReader sees to those.
+  return offsets->load <= bytes ? 0 : Fail(-EPROTO, "the daemon's segment is too small");
 }
 
 int suede_client::ClaimAgain() {

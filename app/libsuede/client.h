@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "channel.h"
+#include "client/client_load.h"
+#include "client/client_queue.h"
 #include "suede/suede.h"
-#include "xpu/client_congestion.h"
-#include "xpu/client_queue.h"
 
 namespace suede {
 // The sockets that a daemon's name or path may stand for, to be tried in turn.
@@ -28,7 +28,7 @@ struct suede_queue {
   uint32_t seen_state = SUEDE_QUEUE_READY;
   bool is_resetting = false;               // a reset was asked for, with unknown outcome
   std::optional<suede::ClientQueue> ring;  // none while unconnected
-  std::optional<suede::CongestionReader> congestion;  // likewise
+  std::optional<suede::LoadReader> load;   // likewise
   uint32_t wishes[SUEDE_WISHES] = {};                 // destinations that are watched, as in the
   uint32_t wish_serial = 0;                           // segment; kept over a reconnection
 };

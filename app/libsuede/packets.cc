@@ -94,7 +94,7 @@ int suede_packets_get_info(const suede_packets* packets, suede_packets_info* inf
 int suede_packets_send(suede_packets* packets, const void* frame, uint32_t bytes) {
   if (packets == nullptr || frame == nullptr || bytes < kLeastPacketBytes ||
       bytes > packets->port.max_bytes) {
-    return Fail(-EINVAL, "a packet has at least 14 octets, and at most what the port takes");
+    return Fail(-EINVAL, "a packet has at least 14 bytes, and at most what the port takes");
   }
   protocol::Head head;
   head.type = protocol::Type::kPacketSend;
@@ -130,7 +130,7 @@ int suede_packets_receive(suede_packets* packets, void* frame, uint32_t room) {
     }
     packets->lost = head.lost;
     if ((message.msg_flags & MSG_TRUNC) != 0) {
-      return Fail(-EMSGSIZE, "the packet has more octets than there is room for");
+      return Fail(-EMSGSIZE, "the packet has more bytes than there is room for");
     }
     return static_cast<int>(n - static_cast<ssize_t>(sizeof head));
   }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "control/config_fields.h"
+#include "config/config_fields.h"
 #include "endpoint/daemon_flags.h"
 #include "mgmt/catalog.h"
 #include "mgmt/events.h"

@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "perf/client_endpoint.h"
-#include "suede/congestion.h"
+#include "suede/load.h"
 
 namespace suede::perf {
 

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "client/client_queue.h"
+#include "client/client_receiver.h"
 #include "dpdk/lcores.h"
 #include "perf/endpoint.h"
-#include "xpu/client_queue.h"
-#include "xpu/client_receiver.h"
 
 namespace suede::perf {
 

@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/secrets.h"
-#include "control/config.h"
+#include "config/config.h"
 #include "dpdk/eal.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/logger.h"

@@ -12,7 +12,7 @@
 
 #include "base/sue.h"
 #include "base/time.h"
-#include "xpu/client_queue.h"
+#include "client/client_queue.h"
 
 namespace suede::perf {
 

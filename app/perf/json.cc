@@ -167,7 +167,7 @@ std::string ToJson(const Options& options, const Document& document, const Verdi
       {"results", results},
       {"served", document.served != nullptr ? CountsJson(*document.served) : Json()},
       {"verdict", VerdictJson(verdict)}};
-  // Arguments may hold octets that are not UTF-8: they must not stop the report.
+  // Arguments may hold bytes that are not UTF-8: they must not stop the report.
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -11,7 +11,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "suede/congestion.h"
+#include "suede/load.h"
 
 DEFINE_string(mode, "bandwidth",
               "server, bandwidth, latency, or peer: sends to --destinations and serves others at "
@@ -26,13 +26,13 @@ DEFINE_string(instances, "",
               "several own instances, each over a connection of its own: 0,1 or 0-3; the load is "
               "balanced over them, a server serves them all");
 DEFINE_string(balance, "",
-              "how the load chooses among --instances: round_robin, least_congested or hash (by "
+              "how the load chooses among --instances: round_robin, least_loaded or hash (by "
               "destination)");
 DEFINE_uint32(queues, 1, "queues to send on, each with a thread of its own");
 DEFINE_string(cpus, "", "CPUs to pin the threads to, one per queue: 2,3");
-DEFINE_string(size, "64", "octets of data per command, 0 to 256; 0: command only");
+DEFINE_string(size, "64", "bytes of data per command, 0 to 256; 0: command only");
 DEFINE_string(sizes, "", "several sizes, one after the other: \"sweep\" (1,2,4,...256) or a list");
-DEFINE_uint32(control, 8, "octets of control per command, 2 to 18, type and length included");
+DEFINE_uint32(control, 8, "bytes of control per command, 2 to 18, type and length included");
 DEFINE_string(vcs, "0", "virtual channels: 0,1 or 0-3");
 DEFINE_string(destinations, "", "XPU ids to send to: 2 or 2,8-11");
 DEFINE_double(rate, 0, "commands per second over all queues; 0: full speed");
@@ -45,7 +45,7 @@ DEFINE_uint32(inflight, 0, "latency: commands under way at once; 0: 1, or 1024 w
 DEFINE_uint32(completions, 0, "ask for the completion of each Nth command and time it; 0: none");
 DEFINE_uint32(pack, 0, "put the transmit-now hint on each Nth command; 0: on none");
 DEFINE_bool(spin, false, "never give the CPU away while there is nothing to do");
-DEFINE_bool(check, false, "fill commands with content that the receiver verifies octet by octet");
+DEFINE_bool(check, false, "fill commands with content that the receiver verifies byte by byte");
 DEFINE_bool(unordered, false,
             "commands of one {queue, destination, VC} may overtake each other, as they do where an "
             "instance's ordering is unordered: those out of order are counted, and are no failure");
@@ -176,7 +176,7 @@ absl::Status TakeModes(Options* o) {
     if (o->balance == 0 ? FLAGS_balance.empty() : FLAGS_balance == BalanceName(o->balance)) break;
   }
   if (o->balance > SUEDE_BALANCE_HASH) {
-    return absl::InvalidArgumentError("--balance: round_robin, least_congested or hash");
+    return absl::InvalidArgumentError("--balance: round_robin, least_loaded or hash");
   }
   return absl::OkStatus();
 }

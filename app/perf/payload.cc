@@ -20,7 +20,7 @@ constexpr uint64_t Mix(uint64_t x) {  // splitmix64
 // A word of content is the key's own number XOR its place's: one instruction a word, and neither
 // another command's content nor the same content shifted passes for it.
 constexpr uint32_t kDataWords = kMaxDataBytes / 8;
-constexpr uint32_t kControlWords = 2;  // of octets 8 to 17
+constexpr uint32_t kControlWords = 2;  // of bytes 8 to 17
 constexpr auto kPlaces = [] {
   std::array<uint64_t, kDataWords + kControlWords> places{};
   for (uint64_t i = 0; i < places.size(); ++i) places[i] = Mix(i * 0x5851f42d4c957f2d + 1);

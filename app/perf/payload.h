@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Content that says where it belongs: a command's data, and its control behind octet 7, follow from
-// {source, destination, VC, flow, sequence number}, so that a receiver can tell that every octet is
+// Content that says where it belongs: a command's data, and its control behind byte 7, follow from
+// {source, destination, VC, flow, sequence number}, so that a receiver can tell that every byte is
 // the right one without having seen what was sent.
 #ifndef SUEDE_APP_PERF_PAYLOAD_H_
 #define SUEDE_APP_PERF_PAYLOAD_H_
@@ -17,8 +17,8 @@ struct ContentKey {
   uint32_t sequence = 0;
 };
 
-// Writes octets 8 to control_bytes of the control, and the data, rounded up to whole words: both
-// buffers need seven octets of room behind their end.
+// Writes bytes 8 to control_bytes of the control, and the data, rounded up to whole words: both
+// buffers need seven bytes of room behind their end.
 void FillContent(const ContentKey& key, uint8_t* control, uint32_t control_bytes, uint8_t* data,
                  uint32_t data_bytes);
 

@@ -8,7 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "perf/options.h"
-#include "suede/congestion.h"
+#include "suede/load.h"
 
 namespace suede::perf {
 namespace {
@@ -185,7 +185,8 @@ std::vector<uint8_t> VcsOfWorker(const Options& options, uint32_t worker) {
 const char* BalanceName(uint32_t policy) {
   switch (policy) {
     case SUEDE_BALANCE_ROUND_ROBIN: return "round_robin";
-    case SUEDE_BALANCE_LEAST_CONGESTED: return "least_congested";
+    case SUEDE_BALANCE_LEAST_LOADED:
+      return "least_loaded";
     case SUEDE_BALANCE_HASH: return "hash";
   }
   return "none";

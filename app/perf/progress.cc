@@ -38,7 +38,7 @@ size_t WidthOf(FILE* terminal) {
 std::string ProgressText(Mode mode, uint32_t data_bytes, double elapsed_s, double interval_s,
                          const ProgressSums& before, const ProgressSums& now) {
   std::string text = absl::StrFormat("%.1f s: ", elapsed_s);
-  if (now.stage != Stage::kServe) absl::StrAppend(&text, data_bytes, " octets, ");
+  if (now.stage != Stage::kServe) absl::StrAppend(&text, data_bytes, " bytes, ");
   absl::StrAppend(&text, NameOf(now.stage));
   if (mode != Mode::kServer && now.stage != Stage::kServe) {
     const double rate = Rate(before.sent, now.sent, interval_s);

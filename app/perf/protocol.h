@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What suede-perf writes into its commands (docs/suede-perf.md, "In-band protocol").
 //
-// SUE looks at the lengths in a command's first two octets only; the opcode class beside them is
+// SUE looks at the lengths in a command's first two bytes only; the opcode class beside them is
 // free for the two programs to use.
 #ifndef SUEDE_APP_PERF_PROTOCOL_H_
 #define SUEDE_APP_PERF_PROTOCOL_H_
@@ -14,7 +14,7 @@
 
 namespace suede::perf {
 
-// Opcode class, bits 7:5 of octet 0. Bit 0: the content can be checked; bit 1: sent back by an echo
+// Opcode class, bits 7:5 of byte 0. Bit 0: the content can be checked; bit 1: sent back by an echo
 // server.
 enum class Opcode : uint8_t {
   kLoad = 0,
@@ -24,8 +24,8 @@ enum class Opcode : uint8_t {
   kProtocol = 7,
 };
 
-// From this length on a command's control carries its flow (octet 2) and its sequence number
-// (octets 4 to 7); a shorter one is only counted.
+// From this length on a command's control carries its flow (byte 2) and its sequence number
+// (bytes 4 to 7); a shorter one is only counted.
 inline constexpr uint32_t kSequencedControlBytes = 8;
 inline constexpr uint32_t kMaxFlows = 16;  // queues of one sender
 
@@ -33,7 +33,7 @@ inline Opcode OpcodeOf(const uint8_t* control) { return static_cast<Opcode>(cont
 inline bool IsChecked(Opcode opcode) { return (static_cast<uint8_t>(opcode) & 1) != 0; }
 inline bool IsEcho(Opcode opcode) { return (static_cast<uint8_t>(opcode) & 2) != 0; }
 
-// Writes octets 0 and 1: the lengths of control (even) and data, and the opcode.
+// Writes bytes 0 and 1: the lengths of control (even) and data, and the opcode.
 inline void SetShape(uint8_t* control, Opcode opcode, uint32_t control_bytes, uint32_t data_bytes) {
   control[0] = static_cast<uint8_t>((static_cast<uint32_t>(opcode) << 5) |
                                     (data_bytes > 0 ? 0x10u : 0u) | (control_bytes / 2));
@@ -43,8 +43,8 @@ inline void SetOpcode(uint8_t* control, Opcode opcode) {
   control[0] = static_cast<uint8_t>((static_cast<uint32_t>(opcode) << 5) | (control[0] & 0x1f));
 }
 
-// The messages of the protocol itself, class 7, control of 8 octets: the code in octet 2, the flow
-// in octet 3, the run in octets 4 to 7.
+// The messages of the protocol itself, class 7, control of 8 bytes: the code in byte 2, the flow
+// in byte 3, the run in bytes 4 to 7.
 enum class Code : uint8_t {
   kStart = 1,          // client: a run begins on this stream; the server forgets earlier counts
   kReady = 2,          // server's answer

@@ -47,8 +47,8 @@ double DataGbps(const RunResult& result, double commands_per_second) {
 
 std::string TableHead(const Options& o) {
   std::string head = absl::StrFormat(
-      "# %s, %d destination(s), VCs %d, queues %d, control %d octets%s%s\n"
-      "# Gb/s of data octets (control, headers and acknowledgements not counted)\n",
+      "# %s, %d destination(s), VCs %d, queues %d, control %d bytes%s%s\n"
+      "# Gb/s of data bytes (control, headers and acknowledgements not counted)\n",
       ModeName(o.mode), o.destinations.size(), o.vcs.size(), o.queues, o.control_bytes,
       o.check ? ", content checked" : "", o.bidirectional ? ", both ways" : "");
   if (o.balance != 0) {
@@ -101,7 +101,7 @@ std::string TableRow(const Options& o, const RunResult& r) {
 
 std::string ServerTable(const StreamCounts& t, uint64_t runs) {
   TableLine head(/*is_head=*/true);
-  head.Text(8, "#streams").Text(14, "received").Text(16, "data[octets]").Text(9, "lost");
+  head.Text(8, "#streams").Text(14, "received").Text(16, "data[bytes]").Text(9, "lost");
   head.Text(9, "wrong").Text(9, "dup").Text(9, "order");
   TableLine row;
   row.Count(8, runs).Count(14, t.received).Count(16, t.data_bytes).Count(9, t.lost);

@@ -16,7 +16,7 @@
 
 namespace suede::perf {
 
-// Octets of data of a stream of commands, in Gb/s.
+// Bytes of data of a stream of commands, in Gb/s.
 double DataGbps(const RunResult& result, double commands_per_second);
 
 // --- Table ---

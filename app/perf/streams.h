@@ -10,9 +10,9 @@
 #include <memory>
 #include <vector>
 
+#include "client/client_queue.h"
 #include "perf/payload.h"
 #include "perf/protocol.h"
-#include "xpu/client_queue.h"
 
 namespace suede::perf {
 

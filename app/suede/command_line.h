@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "control/config.h"
+#include "config/config.h"
 #include "endpoint/config_origin.h"
 #include "endpoint/daemon_flags.h"
 

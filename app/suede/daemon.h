@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "control/config.h"
+#include "config/config.h"
 #include "endpoint/config_origin.h"
 #include "endpoint/endpoint.h"
 

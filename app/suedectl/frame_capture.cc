@@ -64,14 +64,14 @@ absl::StatusOr<CaptureReader> CaptureReader::Open(FILE* file) {
 
 absl::StatusOr<std::optional<CapturedFrame>> CaptureReader::Next() {
   pcap_pkthdr* head = nullptr;
-  const uint8_t* octets = nullptr;
-  switch (pcap_next_ex(capture_.get(), &head, &octets)) {
+  const uint8_t* bytes = nullptr;
+  switch (pcap_next_ex(capture_.get(), &head, &bytes)) {
     case 1: break;
     case PCAP_ERROR_BREAK: return std::nullopt;
     default: return Wrong(pcap_geterr(capture_.get()));
   }
   return CapturedFrame{
-      .octets = {octets, head->caplen}, .wire_bytes = head->len, .time_ns = TimeOf(head->ts)};
+      .bytes = {bytes, head->caplen}, .wire_bytes = head->len, .time_ns = TimeOf(head->ts)};
 }
 
 absl::StatusOr<CaptureWriter> CaptureWriter::Create(FILE* file) {
@@ -92,12 +92,12 @@ absl::StatusOr<CaptureWriter> CaptureWriter::Create(FILE* file) {
   return CaptureWriter(capture, dumper);
 }
 
-void CaptureWriter::Write(std::span<const uint8_t> octets, uint64_t time_ns) {
+void CaptureWriter::Write(std::span<const uint8_t> bytes, uint64_t time_ns) {
   pcap_pkthdr head = {};
   head.ts.tv_sec = static_cast<time_t>(time_ns / kNsPerSecond);
   head.ts.tv_usec = static_cast<suseconds_t>(time_ns % kNsPerSecond);
-  head.caplen = head.len = static_cast<uint32_t>(octets.size());
-  pcap_dump(reinterpret_cast<uint8_t*>(dumper_.get()), &head, octets.data());
+  head.caplen = head.len = static_cast<uint32_t>(bytes.size());
+  pcap_dump(reinterpret_cast<uint8_t*>(dumper_.get()), &head, bytes.data());
 }
 
 void CaptureWriter::Flush() { pcap_dump_flush(dumper_.get()); }

@@ -18,8 +18,8 @@ struct pcap_dumper;
 namespace suede::ctl {
 
 struct CapturedFrame {
-  std::span<const uint8_t> octets;  // valid until the next one is read
-  uint32_t wire_bytes = 0;          // more than there are octets where the capture cut the frame
+  std::span<const uint8_t> bytes;   // valid until the next one is read
+  uint32_t wire_bytes = 0;          // more than there are bytes where the capture cut the frame
   std::optional<uint64_t> time_ns;  // since 1970, where that can be said
 };
 
@@ -41,7 +41,7 @@ class CaptureReader {
 class CaptureWriter {
  public:
   static absl::StatusOr<CaptureWriter> Create(FILE* file);
-  void Write(std::span<const uint8_t> octets, uint64_t time_ns);
+  void Write(std::span<const uint8_t> bytes, uint64_t time_ns);
   // Brings everything to the file. What could not be written shows there.
   void Flush();
 

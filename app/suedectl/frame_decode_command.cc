@@ -21,7 +21,7 @@ constexpr char kHelp[] =
     "\n"
     "  --encap E             udp4, udp6, afh1, afh1s, afh2 or afh2c\n"
     "  --udp_port N          UDP port of SUE (default 3333)\n"
-    "  --mac_prefix A:B:C:D  first octets of the MAC addresses, afh1 and afh1s (02:53:55:45)\n"
+    "  --mac_prefix A:B:C:D  first bytes of the MAC addresses, afh1 and afh1s (02:53:55:45)\n"
     "  --ether_type N        EtherType, afh* (default 0x88b5; afh1s 0x88b6)\n"
     "  --input hex|pcap      hex: a frame a line; '#' starts a comment (default)\n"
     "                        pcap: a pcap or pcapng file\n"
@@ -105,15 +105,15 @@ class Decoder {
     for (Piece piece = lines.Next(line); piece != Piece::kEnd; piece = lines.Next(line)) {
       const std::string place = StrCat("line ", lines.number());
       if (piece == Piece::kTooLong) {
-        complaints_.Add(StrCat(place, ": longer than ", kMaxPieceBytes, " octets"));
+        complaints_.Add(StrCat(place, ": longer than ", kMaxPieceBytes, " bytes"));
         continue;
       }
       const std::string_view text = std::string_view(line).substr(0, line.find('#'));
-      const std::optional<Octets> octets = ParseHex(text);
-      if (!octets.has_value()) {
+      const std::optional<Bytes> bytes = ParseHex(text);
+      if (!bytes.has_value()) {
         complaints_.Add(StrCat(place, ": not hex"));
-      } else if (!octets->empty()) {
-        Take(place, {.octets = *octets, .wire_bytes = static_cast<uint32_t>(octets->size())});
+      } else if (!bytes->empty()) {
+        Take(place, {.bytes = *bytes, .wire_bytes = static_cast<uint32_t>(bytes->size())});
       }
     }
   }
@@ -134,18 +134,18 @@ class Decoder {
 
  private:
   void Take(std::string_view place, const CapturedFrame& frame) {
-    if (frame.octets.size() > kMaxFrameBytes) {
-      return complaints_.Add(StrCat(place, ": ", frame.octets.size(), " octets; a frame has ",
+    if (frame.bytes.size() > kMaxFrameBytes) {
+      return complaints_.Add(StrCat(place, ": ", frame.bytes.size(), " bytes; a frame has ",
                                     kMaxFrameBytes, " at most"));
     }
     if (output_.takes_frames()) {
-      return output_.WriteFrame(frame.octets, frame.time_ns.value_or(0));
+      return output_.WriteFrame(frame.bytes, frame.time_ns.value_or(0));
     }
-    FrameDescription description = DescribeFrame(rules_, frame.octets);
+    FrameDescription description = DescribeFrame(rules_, frame.bytes);
     if (frame.time_ns.has_value()) description.values.Set(Field::kTimeNs, *frame.time_ns);
-    if (!description.error.empty() && frame.octets.size() < frame.wire_bytes) {
-      description.detail = StrCat("the capture has ", frame.octets.size(), " of the frame's ",
-                                  frame.wire_bytes, " octets");
+    if (!description.error.empty() && frame.bytes.size() < frame.wire_bytes) {
+      description.detail = StrCat("the capture has ", frame.bytes.size(), " of the frame's ",
+                                  frame.wire_bytes, " bytes");
     }
     output_.WriteLine(FrameToJson(description));
   }

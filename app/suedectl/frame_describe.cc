@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From octets to a description. The verdict is lib/wire's, in the order in which the pipeline asks;
+// From bytes to a description. The verdict is lib/wire's, in the order in which the pipeline asks;
 // the headers are read here too, because a frame that is refused shows what it has of them.
 #include <cstddef>
 #include <cstring>
@@ -76,9 +76,9 @@ class HeaderReader {
     values_.Set(Field::kVid, tag & 0xfff);
   }
 
-  void SetClass(uint32_t ds_octet) {
-    values_.Set(Field::kDscp, ds_octet >> 2);
-    values_.Set(Field::kEcn, ds_octet & 3);
+  void SetClass(uint32_t ds_byte) {
+    values_.Set(Field::kDscp, ds_byte >> 2);
+    values_.Set(Field::kEcn, ds_byte & 3);
   }
 
   void ReadUdp() {
@@ -120,7 +120,7 @@ class HeaderReader {
     if (ip[6] == kProtocolUdp) ReadUdpHeader(kIpv6Bytes, LoadBe16(ip + 4), kIpv6Bytes);
   }
 
-  // `ip_length` is what IP says, without `uncounted` octets of its header.
+  // `ip_length` is what IP says, without `uncounted` bytes of its header.
   void ReadUdpHeader(uint32_t ip_bytes, uint32_t ip_length, uint32_t uncounted) {
     if (!Reaches(l2_ + ip_bytes + kUdpBytes)) return;
     const uint8_t* udp = frame_ + l2_ + ip_bytes;
@@ -187,25 +187,25 @@ void ReadRh(const uint8_t* pdu, FieldValues& values) {
   values.Set(Field::kRpsn, rh.rpsn.value());
 }
 
-// `at` is the command that does not parse, `left` the octets from there to the R-CRC.
+// `at` is the command that does not parse, `left` the bytes from there to the R-CRC.
 std::string Sentence(CommandError error, size_t number, const uint8_t* at, ptrdiff_t left,
                      uint32_t bytes) {
   const std::string place =
-      StrCat("command ", number, ", at octet ", bytes - left, " behind the RH: ");
+      StrCat("command ", number, ", at byte ", bytes - left, " behind the RH: ");
   switch (error) {
     case CommandError::kBadLength:
       return StrCat(place, "its control length is ", at[0] & 15, " units, of 1 to 9");
     case CommandError::kOverrun:
       return StrCat(place, "it has ", ReadCommandShape(at[0], at[1]).packed_bytes(),
-                    " octets and runs past the R-CRC");
+                    " bytes and runs past the R-CRC");
     case CommandError::kTooLong:
-      return StrCat("the commands have ", bytes - left, " octets, and ", kMaxPackBytes,
+      return StrCat("the commands have ", bytes - left, " bytes, and ", kMaxPackBytes,
                     " are the most of a PDU");
     case CommandError::kBadPadding:
     case CommandError::kNone: break;
   }
   if (left < 2 || (at[0] & 15) == 0) return StrCat(place, "padding that is not zero");
-  return StrCat(place, "the octet that makes its length even is not zero");
+  return StrCat(place, "the byte that makes its length even is not zero");
 }
 
 void ReadCommands(const uint8_t* begin, uint32_t bytes, FrameDescription& out) {
@@ -214,7 +214,7 @@ void ReadCommands(const uint8_t* begin, uint32_t bytes, FrameDescription& out) {
   while (reader.Next()) {
     const uint8_t* data = reader.command() + reader.shape().control_bytes;
     commands.push_back(
-        {Octets(reader.command(), data), Octets(data, data + reader.shape().data_bytes)});
+        {Bytes(reader.command(), data), Bytes(data, data + reader.shape().data_bytes)});
   }
   const ptrdiff_t left = begin + bytes - reader.command();
   if (reader.error() == CommandError::kNone) {
@@ -225,7 +225,7 @@ void ReadCommands(const uint8_t* begin, uint32_t bytes, FrameDescription& out) {
   out.detail = Sentence(reader.error(), commands.size(), reader.command(), left, bytes);
 }
 
-// Head and body; and what follows them up to the last octet that is not zero, as nothing asks for
+// Head and body; and what follows them up to the last byte that is not zero, as nothing asks for
 // zeros there.
 uint32_t ControlBytes(const uint8_t* begin, uint32_t bytes) {
   const uint32_t least = kControlHeadBytes + LoadBe16(begin + 2);
@@ -253,7 +253,7 @@ void ReadControl(const uint8_t* begin, uint32_t bytes, FrameDescription& out) {
   uint8_t usual[kMaxControlPduBytes];
   const uint32_t usual_bytes = EncodeControl(message, usual);
   if (used != usual_bytes || std::memcmp(begin, usual, used) != 0) {
-    control.octets.assign(begin, begin + used);
+    control.bytes.assign(begin, begin + used);
   }
 }
 
@@ -283,14 +283,14 @@ void ReadPdu(const uint8_t* pdu, uint32_t pdu_bytes, FrameDescription& out) {
 FrameDescription DescribeFrame(const FrameRules& rules, std::span<const uint8_t> frame) {
   FrameDescription out{.encap = rules.encap};
   HeaderReader(rules, frame, out.values).Read();
-  Octets octets(frame.begin(), frame.end());  // which afh2c writes into
-  const auto bytes = static_cast<uint32_t>(octets.size());
-  const ParsedFrame parsed = ParseFrame(rules, octets.data(), bytes, /*checksums_good=*/false);
+  Bytes bytes(frame.begin(), frame.end());  // which afh2c writes into
+  const auto length = static_cast<uint32_t>(bytes.size());
+  const ParsedFrame parsed = ParseFrame(rules, bytes.data(), length, /*checksums_good=*/false);
   if (parsed.error != FrameError::kNone) {
     out.error = FrameErrorName(parsed.error);
     return out;
   }
-  const uint8_t* end = octets.data() + bytes;
+  const uint8_t* end = bytes.data() + length;
   out.trailing.assign(parsed.pdu + parsed.pdu_bytes, end);
   ReadPdu(parsed.pdu, parsed.pdu_bytes, out);
   return out;

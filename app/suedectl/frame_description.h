@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A frame as its JSON object has it, and the way between that and its octets.
+// A frame as its JSON object has it, and the way between that and its bytes.
 //
-// Of the description of a good frame the same frame is made again, octet for octet, whoever sent
+// Of the description of a good frame the same frame is made again, byte for byte, whoever sent
 // it.
 #ifndef SUEDE_SUEDECTL_FRAME_DESCRIPTION_H_
 #define SUEDE_SUEDECTL_FRAME_DESCRIPTION_H_
@@ -20,18 +20,18 @@
 
 namespace suede::ctl {
 
-// No frame has more octets, whatever its lengths say.
+// No frame has more bytes, whatever its lengths say.
 inline constexpr uint32_t kMaxFrameBytes = 65535;
 
 struct FrameCommand {
-  Octets control;  // with type and length octets as sent
-  Octets data;
+  Bytes control;  // with type and length bytes as sent
+  Bytes data;
   friend bool operator==(const FrameCommand&, const FrameCommand&) = default;
 };
 
 struct ControlPdu {
   std::optional<ControlMessage> message;
-  Octets octets;  // head and body where they are not what `message` encodes to
+  Bytes bytes;  // head and body where they are not what `message` encodes to
   friend bool operator==(const ControlPdu&, const ControlPdu&) = default;
 };
 
@@ -40,7 +40,7 @@ struct FrameDescription {
   FieldValues values;
   std::optional<std::vector<FrameCommand>> commands;
   std::optional<ControlPdu> control_pdu;
-  Octets trailing;     // what follows a PDU whose length the header says
+  Bytes trailing;      // what follows a PDU whose length the header says
   std::string error;   // why a port drops the frame: its counter is rx_drop_<error>_total
   std::string detail;  // more about that, in a sentence
 };
@@ -50,7 +50,7 @@ FrameDescription DescribeFrame(const FrameRules& rules, std::span<const uint8_t>
 
 // The message of an error starts with the field that it is about. `error` and `detail` play no
 // part.
-absl::StatusOr<Octets> MakeFrame(const FrameDescription& description);
+absl::StatusOr<Bytes> MakeFrame(const FrameDescription& description);
 
 }  // namespace suede::ctl
 

@@ -28,7 +28,7 @@ constexpr char kHelpHead[] =
 constexpr char kHelpTail[] =
     "\n"
     "  commands      [{\"control\": HEX, \"data\": HEX}, ...]\n"
-    "                the control with its type and length octets; default: none\n"
+    "                the control with its type and length bytes; default: none\n"
     "  control_pdu   {\"type\": \"hello\" | \"not_ready\" | \"ready\" | \"plane\" | \"fence\" |\n"
     "                \"fenced\", its fields} in place of commands\n"
     "  trailing      HEX behind the PDU; udp4, udp6, afh1s\n"
@@ -91,7 +91,7 @@ absl::StatusOr<EncodeOptions> TakeEncodeOptions(std::span<const std::string_view
 absl::Status EncodeObject(std::string_view text, FrameOutput& output) {
   const absl::StatusOr<FrameDescription> description = FrameFromJson(text);
   if (!description.ok()) return description.status();
-  const absl::StatusOr<Octets> frame = MakeFrame(*description);
+  const absl::StatusOr<Bytes> frame = MakeFrame(*description);
   if (!frame.ok()) return frame.status();
   output.WriteFrame(*frame, description->values.WordOr(Field::kTimeNs, 0));
   return absl::OkStatus();
@@ -108,7 +108,7 @@ void EncodeAll(FILE* in, FrameOutput& output, Complaints& complaints) {
     const std::string place =
         StrCat("object ", objects.number(), " in line ", objects.line(), ": ");
     if (piece == Piece::kTooLong) {
-      complaints.Add(StrCat(place, "longer than ", kMaxPieceBytes, " octets"));
+      complaints.Add(StrCat(place, "longer than ", kMaxPieceBytes, " bytes"));
       continue;
     }
     const absl::Status status = EncodeObject(text, output);

@@ -18,26 +18,26 @@ constexpr FieldRow kRows[kFieldCount] = {
 #undef SUEDE_FRAME_FIELD_ROW
 };
 
-std::string ColonHex(uint64_t word, int octets) {
+std::string ColonHex(uint64_t word, int bytes) {
   std::string text;
-  for (int i = octets - 1; i >= 0; --i) {
-    const auto octet = static_cast<uint8_t>(word >> (8 * i));
+  for (int i = bytes - 1; i >= 0; --i) {
+    const auto byte = static_cast<uint8_t>(word >> (8 * i));
     if (!text.empty()) text += ':';
-    text += ToHex({&octet, 1});
+    text += ToHex({&byte, 1});
   }
   return text;
 }
 
-// Exactly `octets` pairs of digits with a colon between each two.
-std::optional<NetAddress> ParseColonHex(const std::string& text, size_t octets) {
-  if (text.size() != octets * 3 - 1) return std::nullopt;
+// Exactly `bytes` pairs of digits with a colon between each two.
+std::optional<NetAddress> ParseColonHex(const std::string& text, size_t bytes) {
+  if (text.size() != bytes * 3 - 1) return std::nullopt;
   for (size_t i = 2; i < text.size(); i += 3) {
     if (text[i] != ':') return std::nullopt;
   }
   const auto parsed = ParseHex(text);
-  if (!parsed.has_value() || parsed->size() != octets) return std::nullopt;
+  if (!parsed.has_value() || parsed->size() != bytes) return std::nullopt;
   uint64_t word = 0;
-  for (const uint8_t octet : *parsed) word = word << 8 | octet;
+  for (const uint8_t byte : *parsed) word = word << 8 | byte;
   return NetAddress{.low = word};
 }
 
@@ -53,8 +53,8 @@ uint64_t MostOf(const FieldRow& row, Encap encap) {
   return row.most;
 }
 
-uint64_t MacWord(const uint8_t* octets) {
-  return uint64_t{LoadBe16(octets)} << 32 | LoadBe32(octets + 2);
+uint64_t MacWord(const uint8_t* bytes) {
+  return uint64_t{LoadBe16(bytes)} << 32 | LoadBe32(bytes + 2);
 }
 
 MacAddress MacOfWord(uint64_t word) {
@@ -67,15 +67,15 @@ MacAddress MacOfWord(uint64_t word) {
 std::string FormatValue(FieldKind kind, Encap encap, const NetAddress& value) {
   if (kind == FieldKind::kMac) return ColonHex(value.low, 6);
   if (kind == FieldKind::kMacPrefix) return ColonHex(value.low, 4);
-  uint8_t octets[16];
+  uint8_t bytes[16];
   char text[INET6_ADDRSTRLEN] = "";
   if (encap == Encap::kUdp6) {
-    StoreBe64(octets, value.high);
-    StoreBe64(octets + 8, value.low);
-    inet_ntop(AF_INET6, octets, text, sizeof text);
+    StoreBe64(bytes, value.high);
+    StoreBe64(bytes + 8, value.low);
+    inet_ntop(AF_INET6, bytes, text, sizeof text);
   } else {
-    StoreBe32(octets, static_cast<uint32_t>(value.low));
-    inet_ntop(AF_INET, octets, text, sizeof text);
+    StoreBe32(bytes, static_cast<uint32_t>(value.low));
+    inet_ntop(AF_INET, bytes, text, sizeof text);
   }
   return text;
 }
@@ -84,13 +84,13 @@ std::optional<NetAddress> ParseValue(FieldKind kind, Encap encap, const std::str
   if (kind == FieldKind::kMac) return ParseColonHex(text, 6);
   if (kind == FieldKind::kMacPrefix) return ParseColonHex(text, 4);
   if (text.find('\0') != std::string::npos) return std::nullopt;
-  uint8_t octets[16];
+  uint8_t bytes[16];
   if (encap == Encap::kUdp6) {
-    if (inet_pton(AF_INET6, text.c_str(), octets) != 1) return std::nullopt;
-    return NetAddress{.high = LoadBe64(octets), .low = LoadBe64(octets + 8)};
+    if (inet_pton(AF_INET6, text.c_str(), bytes) != 1) return std::nullopt;
+    return NetAddress{.high = LoadBe64(bytes), .low = LoadBe64(bytes + 8)};
   }
-  if (inet_pton(AF_INET, text.c_str(), octets) != 1) return std::nullopt;
-  return NetAddress{.low = LoadBe32(octets)};
+  if (inet_pton(AF_INET, text.c_str(), bytes) != 1) return std::nullopt;
+  return NetAddress{.low = LoadBe32(bytes)};
 }
 
 }  // namespace suede::ctl

@@ -44,55 +44,55 @@ enum class Shown : uint8_t {
 };
 
 // id, name, kind, encapsulations, least, most, shown, default, sentence. In the order of output.
-#define SUEDE_FRAME_FIELDS(X)                                                                      \
-  X(TimeNs, "time_ns", Number, All, 0, 2147483647999999999, Unusual, "0",                          \
-    "when it was captured, in ns since 1970; for captures alone")                                  \
-  X(Dmac, "dmac", Mac, Udp, 0, 0, Always, "zero", "destination MAC address")                       \
-  X(Smac, "smac", Mac, Udp, 0, 0, Always, "zero", "source MAC address")                            \
-  X(MacPrefix, "mac_prefix", MacPrefix, Afh1 | kInAfh1s, 0, 0, Always, "02:53:55:45",              \
-    "first 4 octets of both MAC addresses")                                                        \
-  X(DstFwd, "dst_fwd", Number, Afh, 0, 0xffffffff, Always, "(instance << 10) | dst_xpuid",         \
-    "destination forwarding address; 16 bits but for afh2")                                        \
-  X(SrcFwd, "src_fwd", Number, Afh, 0, 0xffffffff, Always, "(instance << 10) | xpuid",             \
-    "source forwarding address; 16 bits but for afh2")                                             \
-  X(EtherType, "ether_type", Number, Afh, 0x600, 0xffff, Always, "34997, afh1s 34998",             \
-    "EtherType; not 33024, a tag's")                                                               \
-  X(Pcp, "pcp", Number, Taggable, 0, 7, Always, "0",                                               \
-    "priority of the tag; a frame has one where pcp, dei or vid is there")                         \
-  X(Dei, "dei", Number, Taggable, 0, 1, Unusual, "0", "drop eligible indicator of the tag")        \
-  X(Vid, "vid", Number, Taggable, 0, 4095, Always, "0", "VLAN of the tag")                         \
-  X(Sip, "sip", IpAddress, Udp, 0, 0, Always, "zero", "source IP address")                         \
-  X(Dip, "dip", IpAddress, Udp, 0, 0, Always, "zero", "destination IP address")                    \
-  X(Dport, "dport", Number, Udp, 0, 0xffff, Always, "3333", "destination port")                    \
-  X(Session, "session", Number, Udp | kInAfh1s | kInAfh2, 0, 0xffff, Always, "0",                  \
-    "session: source port less 49152, modulo 65536, or entropy; 8 bits in afh2")                   \
-  X(Dscp, "dscp", Number, All & ~kInAfh1, 0, 63, Always, "0", "DSCP")                              \
-  X(Ecn, "ecn", Number, All & ~kInAfh1, 0, 3, Always, "0", "ECN")                                  \
-  X(HopLimit, "hop_limit", Number, Udp | kInAfh1s | kInAfh2, 0, 255, Always, "64",                 \
-    "TTL, hop limit or hop count")                                                                 \
-  X(FlowLabel, "flow_label", Number, Udp6, 0, 0xfffff, Unusual, "0", "flow label")                 \
-  X(IpId, "ip_id", Number, Udp4, 0, 0xffff, Unusual, "0", "identification")                        \
-  X(IpFlags, "ip_flags", Number, Udp4, 0, 7, Unusual, "2", "4 reserved, 2 DF, 1 MF")               \
-  X(IpLength, "ip_length", Number, Udp, 0, 0xffff, Unusual, "up to the end of the PDU",            \
-    "total length of IPv4, payload length of IPv6")                                                \
-  X(IpChecksum, "ip_checksum", Number, Udp4, 0, 0xffff, Unusual, "computed", "header checksum")    \
-  X(UdpChecksum, "udp_checksum", Flag, Udp4, 0, 1, Unusual, "false",                               \
-    "whether a UDP checksum is there (computed), or 0")                                            \
-  X(ShimReserved, "shim_reserved", Number, Afh1s, 0, 15, Unusual, "0",                             \
-    "reserved bits of the shim's first octet")                                                     \
-  X(Ver, "ver", Number, All, 0, 3, Always, "0; 3 with control_pdu", "RH: version")                 \
-  X(Op, "op", Number, All, 0, 3, Always, "2", "RH: 0 ACK, 1 NACK, 2 and 3 nothing")                \
-  X(Rsv, "rsv", Number, All & ~kInAfh2c, 0, 3, Unusual, "0", "RH: reserved bits 11:10")            \
-  X(Xpuid, "xpuid", Number, All, 0, 1023, Always, "0; afh2c: of src_fwd", "RH: the sending XPU")   \
-  X(Psn, "psn", Number, All, 0, 0xffff, Always, "0", "RH: PSN")                                    \
-  X(Vc, "vc", Number, All, 0, 3, Always, "0", "RH: virtual channel")                               \
-  X(Rsvd, "rsvd", Number, All & ~kInAfh2c, 0, 15, Unusual, "0", "RH: reserved bits 13:10 of vc")   \
-  X(Partition, "partition", Number, All, 0, 1023, Always, "0", "RH: partition")                    \
-  X(Rpsn, "rpsn", Number, All, 0, 0xffff, Always, "0", "RH: PSN that is acknowledged")             \
-  X(Padding, "padding", Number, All, 0, 0xffff, Always, "up to a frame of 60 octets",              \
-    "octets of padding between commands and R-CRC")                                                \
-  X(Instance, "instance", Number, All, 0, 63, Never, "0",                                          \
-    "for the default of dst_fwd and src_fwd")                                                      \
+#define SUEDE_FRAME_FIELDS(X)                                                                    \
+  X(TimeNs, "time_ns", Number, All, 0, 2147483647999999999, Unusual, "0",                        \
+    "when it was captured, in ns since 1970; for captures alone")                                \
+  X(Dmac, "dmac", Mac, Udp, 0, 0, Always, "zero", "destination MAC address")                     \
+  X(Smac, "smac", Mac, Udp, 0, 0, Always, "zero", "source MAC address")                          \
+  X(MacPrefix, "mac_prefix", MacPrefix, Afh1 | kInAfh1s, 0, 0, Always, "02:53:55:45",            \
+    "first 4 bytes of both MAC addresses")                                                       \
+  X(DstFwd, "dst_fwd", Number, Afh, 0, 0xffffffff, Always, "(instance << 10) | dst_xpuid",       \
+    "destination forwarding address; 16 bits but for afh2")                                      \
+  X(SrcFwd, "src_fwd", Number, Afh, 0, 0xffffffff, Always, "(instance << 10) | xpuid",           \
+    "source forwarding address; 16 bits but for afh2")                                           \
+  X(EtherType, "ether_type", Number, Afh, 0x600, 0xffff, Always, "34997, afh1s 34998",           \
+    "EtherType; not 33024, a tag's")                                                             \
+  X(Pcp, "pcp", Number, Taggable, 0, 7, Always, "0",                                             \
+    "priority of the tag; a frame has one where pcp, dei or vid is there")                       \
+  X(Dei, "dei", Number, Taggable, 0, 1, Unusual, "0", "drop eligible indicator of the tag")      \
+  X(Vid, "vid", Number, Taggable, 0, 4095, Always, "0", "VLAN of the tag")                       \
+  X(Sip, "sip", IpAddress, Udp, 0, 0, Always, "zero", "source IP address")                       \
+  X(Dip, "dip", IpAddress, Udp, 0, 0, Always, "zero", "destination IP address")                  \
+  X(Dport, "dport", Number, Udp, 0, 0xffff, Always, "3333", "destination port")                  \
+  X(Session, "session", Number, Udp | kInAfh1s | kInAfh2, 0, 0xffff, Always, "0",                \
+    "session: source port less 49152, modulo 65536, or entropy; 8 bits in afh2")                 \
+  X(Dscp, "dscp", Number, All & ~kInAfh1, 0, 63, Always, "0", "DSCP")                            \
+  X(Ecn, "ecn", Number, All & ~kInAfh1, 0, 3, Always, "0", "ECN")                                \
+  X(HopLimit, "hop_limit", Number, Udp | kInAfh1s | kInAfh2, 0, 255, Always, "64",               \
+    "TTL, hop limit or hop count")                                                               \
+  X(FlowLabel, "flow_label", Number, Udp6, 0, 0xfffff, Unusual, "0", "flow label")               \
+  X(IpId, "ip_id", Number, Udp4, 0, 0xffff, Unusual, "0", "identification")                      \
+  X(IpFlags, "ip_flags", Number, Udp4, 0, 7, Unusual, "2", "4 reserved, 2 DF, 1 MF")             \
+  X(IpLength, "ip_length", Number, Udp, 0, 0xffff, Unusual, "up to the end of the PDU",          \
+    "total length of IPv4, payload length of IPv6")                                              \
+  X(IpChecksum, "ip_checksum", Number, Udp4, 0, 0xffff, Unusual, "computed", "header checksum")  \
+  X(UdpChecksum, "udp_checksum", Flag, Udp4, 0, 1, Unusual, "false",                             \
+    "whether a UDP checksum is there (computed), or 0")                                          \
+  X(ShimReserved, "shim_reserved", Number, Afh1s, 0, 15, Unusual, "0",                           \
+    "reserved bits of the shim's first byte")                                                    \
+  X(Ver, "ver", Number, All, 0, 3, Always, "0; 3 with control_pdu", "RH: version")               \
+  X(Op, "op", Number, All, 0, 3, Always, "2", "RH: 0 ACK, 1 NACK, 2 and 3 nothing")              \
+  X(Rsv, "rsv", Number, All & ~kInAfh2c, 0, 3, Unusual, "0", "RH: reserved bits 11:10")          \
+  X(Xpuid, "xpuid", Number, All, 0, 1023, Always, "0; afh2c: of src_fwd", "RH: the sending XPU") \
+  X(Psn, "psn", Number, All, 0, 0xffff, Always, "0", "RH: PSN")                                  \
+  X(Vc, "vc", Number, All, 0, 3, Always, "0", "RH: virtual channel")                             \
+  X(Rsvd, "rsvd", Number, All & ~kInAfh2c, 0, 15, Unusual, "0", "RH: reserved bits 13:10 of vc") \
+  X(Partition, "partition", Number, All, 0, 1023, Always, "0", "RH: partition")                  \
+  X(Rpsn, "rpsn", Number, All, 0, 0xffff, Always, "0", "RH: PSN that is acknowledged")           \
+  X(Padding, "padding", Number, All, 0, 0xffff, Always, "up to a frame of 60 bytes",             \
+    "bytes of padding between commands and R-CRC")                                               \
+  X(Instance, "instance", Number, All, 0, 63, Never, "0",                                        \
+    "for the default of dst_fwd and src_fwd")                                                    \
   X(DstXpuid, "dst_xpuid", Number, All, 0, 1023, Never, "0", "for the default of dst_fwd")
 
 enum class Field : uint8_t {
@@ -149,7 +149,7 @@ class FieldValues {
 };
 
 // MAC addresses as the 48 bits of a value.
-uint64_t MacWord(const uint8_t* octets);
+uint64_t MacWord(const uint8_t* bytes);
 MacAddress MacOfWord(uint64_t word);
 
 // The text of the kinds that are text.

@@ -44,11 +44,11 @@ void FrameOutput::WriteLine(std::string_view line) {
   std::fputc('\n', file_);
 }
 
-void FrameOutput::WriteFrame(std::span<const uint8_t> octets, uint64_t time_ns) {
+void FrameOutput::WriteFrame(std::span<const uint8_t> bytes, uint64_t time_ns) {
   if (capture_.has_value()) {
-    capture_->Write(octets, time_ns);
+    capture_->Write(bytes, time_ns);
   } else {
-    WriteLine(ToHex(octets));
+    WriteLine(ToHex(bytes));
   }
 }
 

@@ -53,7 +53,7 @@ class FrameOutput {
   static absl::StatusOr<FrameOutput> Create(FILE* file, FrameFormat format);
   bool takes_frames() const { return format_ != FrameFormat::kJson; }
   void WriteLine(std::string_view line);
-  void WriteFrame(std::span<const uint8_t> octets, uint64_t time_ns);  // kHex, kPcap
+  void WriteFrame(std::span<const uint8_t> bytes, uint64_t time_ns);  // kHex, kPcap
   // Not OK where something could not be written.
   absl::Status Finish();
 

@@ -15,29 +15,29 @@ bool Separates(char c) { return c == ' ' || c == '\t' || c == '\r' || c == ':'; 
 
 }  // namespace
 
-std::string ToHex(std::span<const uint8_t> octets) {
+std::string ToHex(std::span<const uint8_t> bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
-  text.reserve(octets.size() * 2);
-  for (const uint8_t octet : octets) {
-    text += kDigits[octet >> 4];
-    text += kDigits[octet & 15];
+  text.reserve(bytes.size() * 2);
+  for (const uint8_t byte : bytes) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
   }
   return text;
 }
 
-std::optional<Octets> ParseHex(std::string_view text) {
-  Octets octets;
-  octets.reserve(text.size() / 2);
+std::optional<Bytes> ParseHex(std::string_view text) {
+  Bytes bytes;
+  bytes.reserve(text.size() / 2);
   for (size_t i = 0; i < text.size(); ++i) {
     if (Separates(text[i])) continue;
     const int high = DigitOf(text[i]);
     const int low = i + 1 < text.size() ? DigitOf(text[i + 1]) : -1;
     if (high < 0 || low < 0) return std::nullopt;
-    octets.push_back(static_cast<uint8_t>(high << 4 | low));
+    bytes.push_back(static_cast<uint8_t>(high << 4 | low));
     ++i;
   }
-  return octets;
+  return bytes;
 }
 
 }  // namespace suede::ctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Octets in hex.
+// Bytes in hex.
 #ifndef SUEDE_SUEDECTL_FRAME_HEX_H_
 #define SUEDE_SUEDECTL_FRAME_HEX_H_
 
@@ -12,12 +12,12 @@
 
 namespace suede::ctl {
 
-using Octets = std::vector<uint8_t>;
+using Bytes = std::vector<uint8_t>;
 
-std::string ToHex(std::span<const uint8_t> octets);
+std::string ToHex(std::span<const uint8_t> bytes);
 
-// Spaces, tabs and colons may stand between octets, not between the digits of one.
-std::optional<Octets> ParseHex(std::string_view text);
+// Spaces, tabs and colons may stand between bytes, not between the digits of one.
+std::optional<Bytes> ParseHex(std::string_view text);
 
 }  // namespace suede::ctl
 

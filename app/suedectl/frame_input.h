@@ -11,7 +11,7 @@
 
 namespace suede::ctl {
 
-// Octets of a line or JSON object. The largest frame has fewer in either form.
+// Bytes of a line or JSON object. The largest frame has fewer in either form.
 inline constexpr size_t kMaxPieceBytes = 1 << 20;
 
 enum class Piece : uint8_t {

@@ -141,9 +141,9 @@ OutputJson FieldJson(Number field) {
 }
 // As hex: many readers of JSON have no whole numbers of 64 bits.
 OutputJson FieldJson(uint64_t number) {
-  uint8_t octets[8];
-  StoreBe64(octets, number);
-  return ToHex(octets);
+  uint8_t bytes[8];
+  StoreBe64(bytes, number);
+  return ToHex(bytes);
 }
 OutputJson FieldJson(Psn psn) { return psn.value(); }
 OutputJson FieldJson(PlaneState state) { return kPlaneStates[static_cast<size_t>(state)]; }
@@ -167,7 +167,7 @@ OutputJson ControlJson(const ControlPdu& control) {
         },
         copy);
   }
-  if (!control.octets.empty()) object["octets"] = ToHex(control.octets);
+  if (!control.bytes.empty()) object["bytes"] = ToHex(control.bytes);
   return object;
 }
 
@@ -196,17 +196,17 @@ absl::StatusOr<uint64_t> ReadFlag(std::string_view name, const Json& value) {
   return value.get<bool>() ? 1 : 0;
 }
 
-absl::StatusOr<Octets> ReadHex(std::string_view name, const Json& value) {
+absl::StatusOr<Bytes> ReadHex(std::string_view name, const Json& value) {
   if (value.is_string()) {
-    std::optional<Octets> octets = ParseHex(value.get_ref<const std::string&>());
-    if (octets.has_value()) return *std::move(octets);
+    std::optional<Bytes> bytes = ParseHex(value.get_ref<const std::string&>());
+    if (bytes.has_value()) return *std::move(bytes);
   }
   return Wrong(name, ": ", Quoted(value), " is not hex");
 }
 
 std::string_view TextShape(FieldKind kind) {
   if (kind == FieldKind::kMac) return "a MAC address, 02:00:00:00:00:01";
-  if (kind == FieldKind::kMacPrefix) return "4 octets, 02:53:55:45";
+  if (kind == FieldKind::kMacPrefix) return "4 bytes, 02:53:55:45";
   return "an IP address of the encapsulation's kind";
 }
 
@@ -231,18 +231,18 @@ absl::Status ReadField(const FieldRow& row, Encap encap, const Json& value, Fiel
 
 absl::Status CheckCommand(std::string_view place, const FrameCommand& command) {
   const size_t control_bytes = command.control.size();
-  if (control_bytes < 2) return Wrong(place, ".control: has a type and a length octet at least");
+  if (control_bytes < 2) return Wrong(place, ".control: has a type and a length byte at least");
   const CommandShape shape = ReadCommandShape(command.control[0], command.control[1]);
   if (shape.control_bytes == 0) {
     return Wrong(place, ".control: a control length of ", command.control[0] & 15,
-                 " units in the first octet; 1 to 9 are possible");
+                 " units in the first byte; 1 to 9 are possible");
   }
   if (shape.control_bytes != control_bytes) {
-    return Wrong(place, ".control: ", control_bytes, " octets, and the first one says ",
+    return Wrong(place, ".control: ", control_bytes, " bytes, and the first one says ",
                  shape.control_bytes);
   }
   if (shape.data_bytes != command.data.size()) {
-    return Wrong(place, ".data: ", command.data.size(), " octets, and the control says ",
+    return Wrong(place, ".data: ", command.data.size(), " bytes, and the control says ",
                  shape.data_bytes);
   }
   return absl::OkStatus();
@@ -255,9 +255,9 @@ absl::StatusOr<FrameCommand> ReadCommand(std::string_view place, const Json& obj
     if (key != "control" && key != "data") {
       return Wrong(place, ": ", Quoted(key), " is no field of a command");
     }
-    absl::StatusOr<Octets> octets = ReadHex(StrCat(place, ".", key), value);
-    if (!octets.ok()) return octets.status();
-    (key == "control" ? command.control : command.data) = *std::move(octets);
+    absl::StatusOr<Bytes> bytes = ReadHex(StrCat(place, ".", key), value);
+    if (!bytes.ok()) return bytes.status();
+    (key == "control" ? command.control : command.data) = *std::move(bytes);
   }
   if (absl::Status status = CheckCommand(place, command); !status.ok()) return status;
   return command;
@@ -295,9 +295,9 @@ absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least,
 
 absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least, uint64_t,
                       uint64_t& field) {
-  const absl::StatusOr<Octets> octets = ReadHex(place, value);
-  if (octets.ok() && octets->size() == sizeof field) {
-    field = LoadBe64(octets->data());
+  const absl::StatusOr<Bytes> bytes = ReadHex(place, value);
+  if (bytes.ok() && bytes->size() == sizeof field) {
+    field = LoadBe64(bytes->data());
     if (field >= least) return absl::OkStatus();
   }
   return Wrong(place, ": ", Quoted(value), "; use 16 hex digits", least == 0 ? "" : ", not all 0");
@@ -333,7 +333,7 @@ absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least,
 template <class Message>
 absl::StatusOr<ControlMessage> ReadMessage(const Json& object, Message message) {
   absl::Status status;
-  size_t known = object.count("type") + object.count("octets");
+  size_t known = object.count("type") + object.count("bytes");
   VisitFields(message, [&](const char* name, auto& field, uint64_t least, uint64_t most) {
     const auto member = object.find(name);
     if (member == object.end()) return;
@@ -362,15 +362,15 @@ absl::StatusOr<ControlMessage> ReadMessageOfType(const Json& object, const Json&
 absl::Status ReadControl(const Json& object, FrameDescription& out) {
   if (!object.is_object()) return Wrong("control_pdu: not an object");
   ControlPdu& control = out.control_pdu.emplace();
-  const auto octets = object.find("octets");
-  if (octets != object.end()) {
-    absl::StatusOr<Octets> read = ReadHex("control_pdu.octets", *octets);
+  const auto bytes = object.find("bytes");
+  if (bytes != object.end()) {
+    absl::StatusOr<Bytes> read = ReadHex("control_pdu.bytes", *bytes);
     if (!read.ok()) return read.status();
-    control.octets = *std::move(read);
+    control.bytes = *std::move(read);
   }
   const auto type = object.find("type");
   if (type == object.end()) {
-    if (octets != object.end() && object.size() == 1) return absl::OkStatus();
+    if (bytes != object.end() && object.size() == 1) return absl::OkStatus();
     return Wrong("control_pdu.type: missing", kUseType);
   }
   const absl::StatusOr<ControlMessage> message = ReadMessageOfType(object, *type);
@@ -379,9 +379,9 @@ absl::Status ReadControl(const Json& object, FrameDescription& out) {
 }
 
 absl::Status ReadTrailing(const Json& value, FrameDescription& out) {
-  absl::StatusOr<Octets> octets = ReadHex("trailing", value);
-  if (octets.ok()) out.trailing = *std::move(octets);
-  return octets.status();
+  absl::StatusOr<Bytes> bytes = ReadHex("trailing", value);
+  if (bytes.ok()) out.trailing = *std::move(bytes);
+  return bytes.status();
 }
 
 absl::Status ReadMember(const std::string& key, const Json& value, FrameDescription& out) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a description to octets: lib/wire's templates and builder, and then the fields that a suede
+// From a description to bytes: lib/wire's templates and builder, and then the fields that a suede
 // port always sends alike.
 #include <algorithm>
 
@@ -57,11 +57,11 @@ HeaderSpec SpecOf(const FrameDescription& d, uint32_t xpuid) {
 }
 
 // What stands between RH and padding.
-Octets BodyOf(const FrameDescription& d) {
-  Octets body;
+Bytes BodyOf(const FrameDescription& d) {
+  Bytes body;
   if (d.control_pdu.has_value()) {
-    if (!d.control_pdu->octets.empty() || !d.control_pdu->message.has_value()) {
-      return d.control_pdu->octets;
+    if (!d.control_pdu->bytes.empty() || !d.control_pdu->message.has_value()) {
+      return d.control_pdu->bytes;
     }
     body.resize(kMaxControlPduBytes);
     body.resize(EncodeControl(*d.control_pdu->message, body.data()));
@@ -75,7 +75,7 @@ Octets BodyOf(const FrameDescription& d) {
   return body;
 }
 
-// Writes RH, padding and R-CRC around the commands at pdu + kRhBytes; returns the PDU's octets.
+// Writes RH, padding and R-CRC around the commands at pdu + kRhBytes; returns the PDU's bytes.
 uint32_t Finish(const FrameDescription& d, const ReliabilityHeader& rh, uint32_t header_bytes,
                 uint32_t body_bytes, uint8_t* pdu) {
   const FieldValues& v = d.values;
@@ -115,7 +115,7 @@ void PatchIpv6(const FieldValues& v, uint8_t* ip) {
   ip[7] = v.NumberOr<uint8_t>(Field::kHopLimit, kUsualHopLimit);
 }
 
-// `frame` is one that WriteHeader wrote; `l2` are the octets of its Ethernet header.
+// `frame` is one that WriteHeader wrote; `l2` are the bytes of its Ethernet header.
 void Patch(const FrameDescription& d, uint32_t l2, uint8_t* frame) {
   const FieldValues& v = d.values;
   if (v.WordOr(Field::kDei, 0) != 0) frame[kEthernetBytes] |= 0x10;
@@ -156,28 +156,28 @@ absl::Status Check(const FrameDescription& d, const ReliabilityHeader& rh, const
 
 }  // namespace
 
-absl::StatusOr<Octets> MakeFrame(const FrameDescription& d) {
+absl::StatusOr<Bytes> MakeFrame(const FrameDescription& d) {
   const ReliabilityHeader rh = RhOf(d);
   const HeaderSpec spec = SpecOf(d, rh.xpuid);
   if (absl::Status status = Check(d, rh, spec); !status.ok()) return status;
-  const Octets body = BodyOf(d);
+  const Bytes body = BodyOf(d);
   const HeaderTemplate header = MakeTemplate(d.encap, spec);
   const auto padding = d.values.WordOr(Field::kPadding, 0);
   const uint64_t bytes = header.length + kLeastPduBytes + body.size() + padding + d.trailing.size();
   if (bytes > kMaxFrameBytes) {
-    return Wrong("commands: with headers, padding and trailing a frame of ", bytes, " octets; ",
+    return Wrong("commands: with headers, padding and trailing a frame of ", bytes, " bytes; ",
                  kMaxFrameBytes, " are possible");
   }
-  Octets buffer(HeaderTemplate::kRoomBytes + std::max<size_t>(bytes, kMinFrameBytes));
+  Bytes buffer(HeaderTemplate::kRoomBytes + std::max<size_t>(bytes, kMinFrameBytes));
   uint8_t* pdu = buffer.data() + HeaderTemplate::kRoomBytes;
   std::copy(body.begin(), body.end(), pdu + kRhBytes);
   const auto body_bytes = static_cast<uint32_t>(body.size());
   const uint32_t pdu_bytes = Finish(d, rh, header.length, body_bytes, pdu);
   uint8_t* frame = WriteHeader(header, pdu, pdu_bytes, /*offload=*/false);
   Patch(d, header.l2_length, frame);
-  Octets octets(frame, pdu + pdu_bytes);
-  octets.insert(octets.end(), d.trailing.begin(), d.trailing.end());
-  return octets;
+  Bytes whole(frame, pdu + pdu_bytes);
+  whole.insert(whole.end(), d.trailing.begin(), d.trailing.end());
+  return whole;
 }
 
 }  // namespace suede::ctl

@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
   suede_packets_info info = {.size = sizeof info};
   suede_packets_get_info(packets, &info);
   if (bytes < 14 || bytes > info.max_bytes) {
-    fprintf(stderr, "packets: this port takes 14 to %u octets\n", info.max_bytes);
+    fprintf(stderr, "packets: this port takes 14 to %u bytes\n", info.max_bytes);
     suede_packets_close(packets);
     return 2;
   }

@@ -127,8 +127,8 @@ absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(DpdkPort& port, int file
   }
   if (state->pool == nullptr) {
     return absl::ResourceExhaustedError(absl::StrCat(
-        "no memory for a capture of ", slots, " frames of ", room, " octets (",
-        rte_strerror(rte_errno), "); capture fewer octets of a frame, or raise eal.memory_mb"));
+        "no memory for a capture of ", slots, " frames of ", room, " bytes (",
+        rte_strerror(rte_errno), "); capture fewer bytes of a frame, or raise eal.memory_mb"));
   }
   state->file = rte_pcapng_fdopen(file_descriptor, nullptr, nullptr,
                                   absl::StrCat("suede, DPDK ", DpdkVersion()).c_str(), nullptr);
@@ -169,11 +169,11 @@ absl::Status Capture::Drain() {
   while (const uint32_t count = rte_ring_sc_dequeue_burst(state_->ring, waiting, kBatch, nullptr)) {
     rte_mbuf* mbufs[kBatch];
     std::memcpy(mbufs, waiting, count * sizeof(mbufs[0]));
-    const ssize_t octets =
+    const ssize_t bytes =
         rte_pcapng_write_packets(state_->file, mbufs, static_cast<uint16_t>(count));
     const int error = errno;
     rte_pktmbuf_free_bulk(mbufs, count);
-    if (octets < 0) {
+    if (bytes < 0) {
       return absl::UnavailableError(
           absl::StrCat("the capture's file takes no more: ", std::strerror(error)));
     }

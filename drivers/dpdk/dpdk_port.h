@@ -48,9 +48,9 @@ uint64_t PoolBytes(const PortOptions& options);
 // Totals since the port was opened. Identifier, metric name, sentence.
 #define SUEDE_PORT_STATS(X)                                                                     \
   X(rx_frames, "port_rx_frames_total", "Frames that the device received")                       \
-  X(rx_bytes, "port_rx_bytes_total", "Octets of those frames, as the device counts them")       \
+  X(rx_bytes, "port_rx_bytes_total", "Bytes of those frames, as the device counts them")        \
   X(tx_frames, "port_tx_frames_total", "Frames that the device sent")                           \
-  X(tx_bytes, "port_tx_bytes_total", "Octets of those frames, as the device counts them")       \
+  X(tx_bytes, "port_tx_bytes_total", "Bytes of those frames, as the device counts them")        \
   X(rx_missed, "port_rx_missed_total", "Frames for which the device had no descriptor")         \
   X(rx_errors, "port_rx_errors_total", "Frames that were broken on arrival")                    \
   X(rx_no_buffer, "port_rx_no_buffer_total", "Buffers that the pool could not give the device") \

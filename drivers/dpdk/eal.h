@@ -61,7 +61,7 @@ bool EalTakesSecondProcesses();
 // "DPDK 22.11.11".
 std::string DpdkVersion();
 
-// What is left free of EAL's heap, all NUMA nodes, in octets.
+// What is left free of EAL's heap, all NUMA nodes, in bytes.
 uint64_t EalHeapFree();
 
 }  // namespace suede

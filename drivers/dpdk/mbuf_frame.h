@@ -28,7 +28,7 @@ inline const rte_mbuf* MbufOf(const Frame* frame) {
 constexpr uint32_t kPortBurst = 64;
 constexpr uint32_t kPrefetchAhead = 6;
 
-// The 8 octets of an mbuf that drivers rewrite together.
+// The 8 bytes of an mbuf that drivers rewrite together.
 struct Rearm {
   uint16_t data_off;
   uint16_t refcnt;

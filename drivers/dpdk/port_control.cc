@@ -45,7 +45,7 @@ uint32_t ConnectionsTo(const std::string& path) {
       continue;
     }
     const char* const name = peer.sun_path;
-    // A socket of the abstract namespace begins with a zero octet.
+    // A socket of the abstract namespace begins with a zero byte.
     if (peer.sun_family == AF_UNIX && length > offsetof(sockaddr_un, sun_path) &&
         path == (name[0] != '\0' ? name : name + 1)) {
       ++count;

@@ -82,7 +82,7 @@ void MakeFrame(rte_mempool* /*pool*/, void* /*argument*/, void* object, unsigned
 
 uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-// Octets of a buffer behind the headroom, where the device's view of it starts; NICs count it in
+// Bytes of a buffer behind the headroom, where the device's view of it starts; NICs count it in
 // units of up to 1024. `device_view` is the least that the device takes.
 uint64_t ViewOf(const PortOptions& options, uint64_t device_view) {
   uint64_t view = options.frame_bytes + Frame::kSlackBytes;
@@ -190,7 +190,7 @@ absl::Status PortOpener::CheckMtu() {
   constexpr uint32_t kTaggedHeader = RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN;
   if (options_.frame_bytes > options_.mtu + kTaggedHeader) {
     return absl::InvalidArgumentError(
-        absl::StrCat(Prefix(), "frames of ", options_.frame_bytes, " octets do not fit an MTU of ",
+        absl::StrCat(Prefix(), "frames of ", options_.frame_bytes, " bytes do not fit an MTU of ",
                      options_.mtu, ": raise mtu_bytes or lower packing.limit_bytes"));
   }
   // These two state the limit of standard Ethernet and do not keep to it.
@@ -199,7 +199,7 @@ absl::Status PortOpener::CheckMtu() {
   if (port_->is_memif_ && options_.frame_bytes > NumberArgument("bsize", 2048)) {
     port_->warnings_.push_back(absl::StrCat(
         Prefix(), "frames of up to ", options_.frame_bytes,
-        " octets take several memif buffers: add bsize=", RoundUp(options_.frame_bytes, 64)));
+        " bytes take several memif buffers: add bsize=", RoundUp(options_.frame_bytes, 64)));
   }
   if (!device_checks_mtu_) return absl::OkStatus();
   const uint32_t overhead = info_.max_mtu != UINT16_MAX && info_.max_rx_pktlen > info_.max_mtu
@@ -220,7 +220,7 @@ absl::Status PortOpener::CheckAfPacket() const {
   if (slot < options_.frame_bytes + kRingHeader) {
     const uint64_t needed = RoundUp(options_.frame_bytes + kRingHeader, 4096);
     return absl::InvalidArgumentError(absl::StrCat(Prefix(), "frames of ", options_.frame_bytes,
-                                                   " octets do not fit its ring slots of ", slot,
+                                                   " bytes do not fit its ring slots of ", slot,
                                                    ": add framesz=", needed, ",blocksz=", needed));
   }
   const std::string iface = Argument("iface");
@@ -314,7 +314,7 @@ absl::Status PortOpener::MakePool() {
   const uint64_t room = RTE_PKTMBUF_HEADROOM + view;
   if (room > UINT16_MAX) {
     return absl::InvalidArgumentError(absl::StrCat(Prefix(), "frames of ", options_.frame_bytes,
-                                                   " octets are beyond DPDK's buffers"));
+                                                   " bytes are beyond DPDK's buffers"));
   }
   port_->pool_frames_ = PoolFrames(options_, rx_descriptors_, tx_descriptors_);
   const int node = options_.numa_node >= 0 ? options_.numa_node : port_->numa_node_;
@@ -331,7 +331,7 @@ absl::Status PortOpener::MakePool() {
     const uint64_t each = FrameMemory(room);
     const uint64_t need_mib = port_->pool_frames_ * each / (1 << 20) + 1;
     return absl::ResourceExhaustedError(absl::StrCat(
-        Prefix(), "no memory for ", port_->pool_frames_, " frames of ", each, " octets (", need_mib,
+        Prefix(), "no memory for ", port_->pool_frames_, " frames of ", each, " bytes (", need_mib,
         " MiB; ", EalHeapFree() >> 20, " MiB free, ", rte_strerror(rte_errno),
         "): lower transport.inflight_pdus, or raise eal.memory_mb (hugepages off), or reserve ",
         need_mib / 2 + 1, " more hugepages of 2 MiB: sysctl vm.nr_hugepages"));
@@ -409,9 +409,9 @@ void PortOpener::SetMac() {
 // Whether the device now filters for all of the further addresses.
 bool PortOpener::AddAddresses() {
   const internal::QuietEalLog quiet;
-  for (const auto& octets : options_.addresses) {
+  for (const auto& bytes : options_.addresses) {
     rte_ether_addr address{};
-    std::memcpy(address.addr_bytes, octets.data(), sizeof(address.addr_bytes));
+    std::memcpy(address.addr_bytes, bytes.data(), sizeof(address.addr_bytes));
     if (rte_eth_dev_mac_addr_add(port_->id_, &address, 0) != 0) return false;
   }
   return true;

@@ -32,7 +32,7 @@ class PacketHandler {
   virtual absl::StatusOr<PacketPort> FindPacketPort(std::string_view name, uint32_t index) = 0;
   // How many connections want what the port receives, whenever that changes.
   virtual void OnPacketReceivers(uint32_t port, uint32_t count) = 0;
-  // A client sends a packet; its octets are whatever the client wrote.
+  // A client sends a packet; its bytes are whatever the client wrote.
   virtual void OnPacket(uint32_t port, std::span<const uint8_t> frame) = 0;
 };
 

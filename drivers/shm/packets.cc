@@ -52,7 +52,7 @@ void ShmServer::HandlePacketsOpen(Client& client, const protocol::PacketsOpen& r
 void ShmServer::HandlePacketSend(const Client& client, const protocol::PacketSend& request) {
   if (packet_handler_ == nullptr) return;
   packet_handler_->OnPacket(client.packet_port,
-                            {request.octets, request.head.size - sizeof request.head});
+                            {request.bytes, request.head.size - sizeof request.head});
 }
 
 void ShmServer::TellReceivers(uint32_t port) {

@@ -126,7 +126,7 @@ struct Reply {
   Type request{};
   uint16_t reserved = 0;
   Status status = Status::kOk;
-  uint64_t value = 0;  // to OPEN the segment's octets, to REGISTER what the register holds
+  uint64_t value = 0;  // to OPEN the segment's bytes, to REGISTER what the register holds
   char text[192] = {};
 };
 
@@ -150,10 +150,10 @@ struct Packets {
   uint8_t reserved[2] = {};
 };
 
-// Of these `size` says how many octets of the frame there are.
+// Of these `size` says how many bytes of the frame there are.
 struct PacketSend {
   Head head;
-  uint8_t octets[kMaxPacketBytes];
+  uint8_t bytes[kMaxPacketBytes];
 };
 
 // What stands in front of a received frame.
@@ -179,7 +179,7 @@ inline constexpr size_t kLongestOtherRequest = sizeof(Wait);
 static_assert(sizeof(Head) == 16 && sizeof(Hello) == 16 + 32 + 32 + 4 + 1024);
 static_assert(sizeof(Open) == 16 + 8 + 64 && sizeof(Claim) == 24 && sizeof(Reset) == 24);
 static_assert(sizeof(PacketsOpen) == 16 + 40 && sizeof(Packets) == 16 + 52);
-static_assert(offsetof(PacketSend, octets) == 16 && sizeof(PacketHead) == 24);
+static_assert(offsetof(PacketSend, bytes) == 16 && sizeof(PacketHead) == 24);
 static_assert(sizeof(Wait) == 16 + 16 + 256 + 16 && sizeof(Reply) == 16 + 8 + 8 + 192);
 static_assert(sizeof(Register) == 16 + 8 + 8);
 

@@ -30,7 +30,7 @@ struct Mapping {
 };
 
 absl::Status Failed(const char* what, uint64_t bytes, const char* mend) {
-  return absl::ResourceExhaustedError(absl::StrCat("client segment of ", bytes, " octets: ", what,
+  return absl::ResourceExhaustedError(absl::StrCat("client segment of ", bytes, " bytes: ", what,
                                                    ": ", std::strerror(errno), "; ", mend));
 }
 

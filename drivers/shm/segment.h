@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "client/segment.h"
 #include "shm/sigbus.h"
-#include "xpu/segment.h"
 
 namespace suede {
 
@@ -31,7 +31,7 @@ class Segment {
   void* base() const { return base_; }
   const SegmentShape& shape() const { return shape_; }
   const SegmentOffsets& offsets() const { return offsets_; }
-  // Octets of the memfd: at least offsets().bytes.
+  // Bytes of the memfd: at least offsets().bytes.
   uint64_t bytes() const { return bytes_; }
   int fd() const { return fd_; }
   bool is_huge() const { return is_huge_; }

@@ -4,8 +4,8 @@
 #ifndef SUEDE_SHM_WAIT_H_
 #define SUEDE_SHM_WAIT_H_
 
+#include "client/segment.h"
 #include "shm/protocol.h"
-#include "xpu/segment.h"
 
 namespace suede {
 

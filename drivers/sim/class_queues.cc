@@ -11,15 +11,18 @@ constexpr uint32_t kNone = kSimClasses;
 
 }  // namespace
 
-uint32_t SimClassOf(std::span<const uint8_t> octets, bool addresses_first) {
-  if (octets.size() < 16) return 0;
+uint32_t SimClassOf(std::span<const uint8_t> bytes, bool addresses_first) {
+  if (bytes.size() < 16) return 0;
   // The compressed form has no class.
-  if (addresses_first) return (octets[0] & 0x80) != 0 ? 0 : octets[6] >> 5;
-  switch (octets[12] << 8 | octets[13]) {
-    case 0x8100: return octets[14] >> 5;
+  if (addresses_first) return (bytes[0] & 0x80) != 0 ? 0 : bytes[6] >> 5;
+  switch (bytes[12] << 8 | bytes[13]) {
+    case 0x8100:
+      return bytes[14] >> 5;
     case 0x0800:
-    case 0x88b6: return octets[15] >> 5;
-    case 0x86dd: return (octets[14] << 4 | octets[15] >> 4) >> 5 & 7;
+    case 0x88b6:
+      return bytes[15] >> 5;
+    case 0x86dd:
+      return (bytes[14] << 4 | bytes[15] >> 4) >> 5 & 7;
   }
   return 0;
 }
@@ -61,7 +64,7 @@ void ClassQueues::Begin(Time now, double bits_per_ns, const SimClasses& classes,
       queues_[next].pop_front();
       continue;
     }
-    const double bits = static_cast<double>(frame.octets.size() + 24) * 8;
+    const double bits = static_cast<double>(frame.bytes.size() + 24) * 8;
     sending_ = next;
     done_at_ = now + Duration(static_cast<int64_t>(bits / bits_per_ns));
     return;

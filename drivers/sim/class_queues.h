@@ -34,7 +34,7 @@ struct SimClasses {
 
 // The class that a frame's PCP says, or else its DSCP; 0 where it has neither. `addresses_first`:
 // frames of AFH Gen 2, which begin with their own header.
-uint32_t SimClassOf(std::span<const uint8_t> octets, bool addresses_first);
+uint32_t SimClassOf(std::span<const uint8_t> bytes, bool addresses_first);
 
 // A frame on its way through a switch.
 struct SimFrame {
@@ -42,7 +42,7 @@ struct SimFrame {
   uint64_t order;        // among those that come at the same time
   const void* from;      // the port that sent it
   uint32_t traffic_class;
-  std::vector<uint8_t> octets;
+  std::vector<uint8_t> bytes;
 };
 
 class ClassQueues {

@@ -12,9 +12,9 @@ namespace {
 constexpr uint32_t kBufferBytes =
     Frame::kCommandOffset + SimPort::kMaxFrameBytes + Frame::kSlackBytes;
 
-uint64_t FirstSix(const uint8_t* octets) {
+uint64_t FirstSix(const uint8_t* bytes) {
   uint64_t number = 0;
-  for (int i = 0; i < 6; ++i) number = number << 8 | octets[i];
+  for (int i = 0; i < 6; ++i) number = number << 8 | bytes[i];
   return number;
 }
 
@@ -45,7 +45,7 @@ struct SimPort::Buffer {
   Frame frame;
   SimPort* owner = nullptr;
   uint32_t references = 0;
-  alignas(64) uint8_t octets[kBufferBytes];
+  alignas(64) uint8_t bytes[kBufferBytes];
 };
 
 SimPort* SimNetwork::AddPort(const uint8_t (&mac)[6], uint32_t frames, uint32_t tx_ring,
@@ -108,7 +108,7 @@ Time SimNetwork::next_arrival() const {
 }
 
 void SimNetwork::Switch(SimFrame frame) {
-  const auto found = ports_.find(FirstSix(frame.octets.data()) & destination_mask_);
+  const auto found = ports_.find(FirstSix(frame.bytes.data()) & destination_mask_);
   if (found == ports_.end()) return;
   SimPort* to = found->second;
   if (blocked_.contains({static_cast<const SimPort*>(frame.from), to})) {
@@ -127,7 +127,7 @@ void SimNetwork::Deliver(SimPort* to, SimFrame frame) {
     ++frames_lost_;
     return;
   }
-  to->received_.push_back({frame.at, std::move(frame.octets)});
+  to->received_.push_back({frame.at, std::move(frame.bytes)});
 }
 
 void SimNetwork::Send(const SimPort* from, const Frame& frame, Time leaves) {
@@ -140,10 +140,10 @@ void SimNetwork::Send(const SimPort* from, const Frame& frame, Time leaves) {
     ++frames_lost_;
     return;
   }
-  std::vector<uint8_t> octets(frame.data, frame.data + frame.length);
+  std::vector<uint8_t> bytes(frame.data, frame.data + frame.length);
   if (Chance(faults.corrupt)) {
-    const uint64_t bit = random_() % (octets.size() * 8);
-    octets[bit / 8] ^= static_cast<uint8_t>(1u << bit % 8);
+    const uint64_t bit = random_() % (bytes.size() * 8);
+    bytes[bit / 8] ^= static_cast<uint8_t>(1u << bit % 8);
   }
   const auto late = [&] {
     return Duration(
@@ -152,7 +152,7 @@ void SimNetwork::Send(const SimPort* from, const Frame& frame, Time leaves) {
   Time at = leaves + faults.delay;
   bool reorder = Chance(faults.reorder);
   if (classes_.on) {
-    const SimClasses::OfClass& own = classes_.of[ClassOf(octets)];
+    const SimClasses::OfClass& own = classes_.of[ClassOf(bytes)];
     if (Chance(own.loss)) {
       ++frames_lost_;
       return;
@@ -160,26 +160,26 @@ void SimNetwork::Send(const SimPort* from, const Frame& frame, Time leaves) {
     at += own.delay;
     reorder |= Chance(own.reorder);
   }
-  if (Chance(faults.duplicate)) Schedule(from, octets, at + late());
+  if (Chance(faults.duplicate)) Schedule(from, bytes, at + late());
   if (reorder) at += late();
-  Schedule(from, std::move(octets), at);
+  Schedule(from, std::move(bytes), at);
 }
 
-// Only AFH Gen 2 is forwarded by less than the six octets of a MAC address.
-uint32_t SimNetwork::ClassOf(const std::vector<uint8_t>& octets) const {
-  return SimClassOf(octets, destination_mask_ >> 47 == 0);
+// Only AFH Gen 2 is forwarded by less than the six bytes of a MAC address.
+uint32_t SimNetwork::ClassOf(const std::vector<uint8_t>& bytes) const {
+  return SimClassOf(bytes, destination_mask_ >> 47 == 0);
 }
 
-void SimNetwork::Schedule(const SimPort* from, std::vector<uint8_t> octets, Time at) {
+void SimNetwork::Schedule(const SimPort* from, std::vector<uint8_t> bytes, Time at) {
   if (from != nullptr && records_ != nullptr && records_->size() < most_records_) {
-    records_->push_back(octets);
+    records_->push_back(bytes);
   }
-  const uint32_t traffic_class = classes_.on ? ClassOf(octets) : 0;
+  const uint32_t traffic_class = classes_.on ? ClassOf(bytes) : 0;
   arrivals_.push({.at = at,
                   .order = order_++,
                   .from = from,
                   .traffic_class = traffic_class,
-                  .octets = std::move(octets)});
+                  .bytes = std::move(bytes)});
 }
 
 SimPort::SimPort(SimNetwork* network, uint32_t frames, uint32_t tx_ring, const SimFaults& faults,
@@ -201,13 +201,13 @@ uint32_t SimPort::Receive(Frame** frames, uint32_t max) {
   while (count < max && !received_.empty()) {
     if (rx_ring_ != 0) --posted_;
     if (!Take(&frames[count])) break;
-    const std::vector<uint8_t>& octets = received_.front().octets;
+    const std::vector<uint8_t>& bytes = received_.front().bytes;
     Frame* frame = frames[count++];
     frame->data = frame->buffer + Frame::kCommandOffset;
-    frame->length = static_cast<uint32_t>(octets.size());
+    frame->length = static_cast<uint32_t>(bytes.size());
     frame->rx_checksum = ChecksumState::kUnknown;
-    std::memcpy(frame->data, octets.data(), octets.size());
-    if (watch_) watch_(octets);
+    std::memcpy(frame->data, bytes.data(), bytes.size());
+    if (watch_) watch_(bytes);
     received_.pop_front();
   }
   most_frames_out_ = std::max(most_frames_out_, frames_out());
@@ -224,7 +224,7 @@ uint32_t SimPort::Transmit(Frame* const* frames, uint32_t count) {
     auto* buffer = reinterpret_cast<Buffer*>(frame);
     Require(buffer->references != 0, "a frame was sent after it was released");
     ++buffer->references;
-    octets_taken_ += frame->length;
+    bytes_taken_ += frame->length;
     ring_.push_back({buffer, kNever, Fingerprint(frame->data, frame->length)});
     if (ring_.size() == 1) BeginFirst();
   }
@@ -262,7 +262,7 @@ bool SimPort::Take(Frame** frame) {
 void SimPort::Grow() {
   buffers_.push_back(std::make_unique<Buffer>());
   Buffer* buffer = buffers_.back().get();
-  buffer->frame.buffer = buffer->octets;
+  buffer->frame.buffer = buffer->bytes;
   buffer->frame.capacity = kBufferBytes;
   buffer->owner = this;
   free_.push_back(buffer);
@@ -328,7 +328,7 @@ void SimPort::LeaveUntil(Time time) {
   while (!ring_.empty() && Sends() && ring_.front().leaves <= time) {
     const OnWire& first = ring_.front();
     free_at_ = first.leaves;
-    octets_sent_ += first.buffer->frame.length;
+    bytes_sent_ += first.buffer->frame.length;
     network_->Send(this, first.buffer->frame, first.leaves);
     left_.push_back(first);
     ring_.pop_front();

@@ -33,18 +33,18 @@ struct SimFaults {
   Duration delay = std::chrono::microseconds(1);
   Duration reorder_delay = std::chrono::microseconds(20);
   double bits_per_ns = 100;  // rate of the link
-  uint32_t longest = ~0u;    // octets: longer frames are lost
+  uint32_t longest = ~0u;    // bytes: longer frames are lost
 };
 
 class SimPort;
 
 // The switch that all ports are connected to: forwards by the destination in a frame's first six
-// octets, as an Ethernet switch does by the MAC address.
+// bytes, as an Ethernet switch does by the MAC address.
 class SimNetwork {
  public:
   explicit SimNetwork(uint64_t seed) : random_(seed) {}
 
-  // For a switch of another generation: which bits of those octets, the first one most significant,
+  // For a switch of another generation: which bits of those bytes, the first one most significant,
   // are the destination. Before the first AddPort.
   void SetDestinationMask(uint64_t mask) { destination_mask_ = mask; }
 
@@ -59,7 +59,7 @@ class SimNetwork {
   // From now on frames for the destination go to `port`, as where a switch hears it on another.
   void Learn(const uint8_t (&mac)[6], SimPort* port);
   // A frame that comes from none of the ports.
-  void Inject(std::vector<uint8_t> octets) { Schedule(nullptr, std::move(octets), now_); }
+  void Inject(std::vector<uint8_t> bytes) { Schedule(nullptr, std::move(bytes), now_); }
 
   // While it is blocked, the switch forwards nothing from the one port to the other.
   void Block(const SimPort* from, const SimPort* to, bool blocked);
@@ -95,12 +95,12 @@ class SimNetwork {
     }
   };
   void Send(const SimPort* from, const Frame& frame, Time leaves);
-  void Schedule(const SimPort* from, std::vector<uint8_t> octets, Time at);
+  void Schedule(const SimPort* from, std::vector<uint8_t> bytes, Time at);
   // It has come to the switch; it has come to the other port.
   void Switch(SimFrame frame);
   void Deliver(SimPort* to, SimFrame frame);
   SimPort* NextToFinish() const;
-  uint32_t ClassOf(const std::vector<uint8_t>& octets) const;
+  uint32_t ClassOf(const std::vector<uint8_t>& bytes) const;
 
   std::mt19937_64 random_;
   Time now_{};
@@ -174,17 +174,17 @@ class SimPort : public Port {
   bool waits_for_class() const { return queues_.HoldsPaused(); }
   // When the oldest frame came that was not taken yet; kNever: there is none.
   Time waits_since() const { return received_.empty() ? kNever : received_.front().at; }
-  // Octets of frames that were given to the ring, and of those that have left, lost ones too.
-  uint64_t octets_taken() const { return octets_taken_; }
-  uint64_t octets_sent() const { return octets_sent_; }
+  // Bytes of frames that were given to the ring, and of those that have left, lost ones too.
+  uint64_t bytes_taken() const { return bytes_taken_; }
+  uint64_t bytes_sent() const { return bytes_sent_; }
 
  private:
   friend class SimNetwork;
   struct Buffer;
   struct OnWire {
     Buffer* buffer;
-    Time leaves;           // its last octet does; known of the ring's first frame
-    uint64_t fingerprint;  // of the octets when the device took them: nobody may write to them
+    Time leaves;           // its last byte does; known of the ring's first frame
+    uint64_t fingerprint;  // of the bytes when the device took them: nobody may write to them
   };
   bool Sends() const { return !paused_ && (up_ || !keeps_ring_); }
   // The ring's first frame begins to leave.
@@ -209,8 +209,8 @@ class SimPort : public Port {
   bool receives_nothing_ = false;
   bool paused_ = false;
   Time free_at_{};  // when the last frame has left
-  uint64_t octets_taken_ = 0;
-  uint64_t octets_sent_ = 0;
+  uint64_t bytes_taken_ = 0;
+  uint64_t bytes_sent_ = 0;
   uint32_t most_frames_out_ = 0;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::vector<Buffer*> free_;
@@ -218,7 +218,7 @@ class SimPort : public Port {
   std::deque<OnWire> left_;  // and not seen yet by who looks whether they have
   struct Received {
     Time at;
-    std::vector<uint8_t> octets;
+    std::vector<uint8_t> bytes;
   };
   std::deque<Received> received_;
   std::function<void(std::span<const uint8_t>)> watch_;

@@ -28,28 +28,28 @@ uint8_t FamilyOf(const LinkAddress& address) { return address.is_v6 ? AF_INET6 :
 
 // Adds the address as an attribute.
 void PutAddress(nlmsghdr* message, uint16_t type, const LinkAddress& address) {
-  uint8_t octets[16];
-  StoreBe64(octets, address.high);
-  StoreBe64(octets + 8, address.low);
+  uint8_t bytes[16];
+  StoreBe64(bytes, address.high);
+  StoreBe64(bytes + 8, address.low);
   if (address.is_v6) {
-    mnl_attr_put(message, type, sizeof octets, octets);
+    mnl_attr_put(message, type, sizeof bytes, bytes);
   } else {
-    mnl_attr_put(message, type, 4, octets + 12);
+    mnl_attr_put(message, type, 4, bytes + 12);
   }
 }
 
 // False where the attribute does not hold one.
 bool GetAddress(const nlattr* attribute, uint8_t family, LinkAddress& address) {
-  const auto* octets = static_cast<const uint8_t*>(mnl_attr_get_payload(attribute));
-  const uint16_t bytes = mnl_attr_get_payload_len(attribute);
+  const auto* bytes = static_cast<const uint8_t*>(mnl_attr_get_payload(attribute));
+  const uint16_t length = mnl_attr_get_payload_len(attribute);
   address = {.is_v6 = family == AF_INET6};
-  if (address.is_v6 && bytes == 16) {
-    address.high = LoadBe64(octets);
-    address.low = LoadBe64(octets + 8);
+  if (address.is_v6 && length == 16) {
+    address.high = LoadBe64(bytes);
+    address.low = LoadBe64(bytes + 8);
     return true;
   }
-  if (family != AF_INET || bytes != 4) return false;
-  address.low = LoadBe32(octets);
+  if (family != AF_INET || length != 4) return false;
+  address.low = LoadBe32(bytes);
   return true;
 }
 
@@ -153,8 +153,8 @@ void Neighbours::OnMessage(const nlmsghdr* message, const Found& found) const {
       has_address = GetAddress(attribute, head->ndm_family, address);
     } else if (mnl_attr_get_type(attribute) == NDA_LLADDR &&
                mnl_attr_get_payload_len(attribute) == mac.size()) {
-      const auto* octets = static_cast<const uint8_t*>(mnl_attr_get_payload(attribute));
-      std::copy_n(octets, mac.size(), mac.begin());
+      const auto* bytes = static_cast<const uint8_t*>(mnl_attr_get_payload(attribute));
+      std::copy_n(bytes, mac.size(), mac.begin());
       has_mac = true;
     }
   }

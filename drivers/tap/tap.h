@@ -37,7 +37,7 @@ class Tap {
 
   // Whether the kernel takes the link for connected.
   void SetCarrier(bool up);
-  // The next frame that the kernel sends: its octets, of which no more than there is room for are
+  // The next frame that the kernel sends: its bytes, of which no more than there is room for are
   // written; 0 where there is none.
   uint32_t Read(std::span<uint8_t> room);
   // Gives the kernel a received frame. False where it takes none: the interface is down.

@@ -35,14 +35,14 @@ extern "C" {
 #define SUEDE_RECORD_COMPLETION 0x04u   /* the tag is valid: report when acknowledged */
 
 /* The head of a record. A record takes ceil((14 + control + data) / 64) whole lines and never runs
- * across the end of its ring. Multi-octet fields are in host order. Octets of the last line behind
+ * across the end of its ring. Multi-byte fields are in host order. Bytes of the last line behind
  * the data are undefined. */
 struct suede_record {
   uint8_t kind;
   uint8_t vc;    /* 0 to 3 */
   uint16_t xpuid; /* to the daemon: the destination; from it: the source */
   uint8_t tag[8]; /* to the daemon: a uint64_t of the client's choice, unaligned;
-                     from it: octets 0-1 own xpuid, 2 instance number, rest 0 */
+                     from it: bytes 0-1 own xpuid, 2 instance number, rest 0 */
   uint8_t flags;
   uint8_t reserved; /* 0 */
   uint8_t control[SUEDE_LINE_BYTES - SUEDE_RECORD_CONTROL]; /* wire profile §3 from here on */
@@ -94,18 +94,18 @@ struct suede_credits {
 #define SUEDE_QUEUE_IN_RESET 2u /* tx_reset_out: nothing may be handed over until it ends */
 #define SUEDE_QUEUE_BROKEN 3u   /* the daemon has stopped serving it: its indices were nonsense */
 
-/* ---- Congestion: what the instance of a queue has before it. Numbers stop at 2^32 - 1. ---- */
+/* ---- Load: what the instance of a queue has before it. Numbers stop at 2^32 - 1. ---- */
 
-#define SUEDE_CONGESTION_DOWN 1u /* suede_congestion_state.flags: out of service, or its port is */
+#define SUEDE_LOAD_DOWN 1u /* suede_load_state.flags: out of service, or its port is */
 
 /* sequence: odd while the rest is being written, else twice the times that it was. */
-struct suede_congestion_state {
+struct suede_load_state {
   uint32_t sequence;
   uint32_t flags;
-  uint32_t load;            /* lines before a new command: credit_lines + inflight_octets / 64 */
+  uint32_t load;            /* lines before a new command: credit_lines + inflight_bytes / 64 */
   uint32_t queued_pdus;     /* packed or being packed, not sent yet */
   uint32_t inflight_pdus;   /* sent and not acknowledged */
-  uint32_t inflight_octets; /* of commands, in those */
+  uint32_t inflight_bytes;  /* of commands, in those */
   uint32_t credit_lines;    /* lines taken from rings whose credit was not returned */
   uint32_t paused;          /* destinations that are not ready on at least one VC */
   uint32_t unreachable;     /* destinations that are unreachable on at least one VC */
@@ -127,15 +127,15 @@ struct suede_destination_state {
   uint32_t flags;
   uint32_t queued_lines; /* of this queue's commands, taken and not sent yet */
   uint32_t inflight_pdus;
-  uint32_t inflight_octets;
+  uint32_t inflight_bytes;
   uint32_t reserved[2];
 };
 
 #define SUEDE_MAP_WORDS (SUEDE_XPUS / 32u)
 
 /* Of each queue; written by the daemon but for the wishes. */
-struct suede_congestion_area {
-  struct suede_congestion_state state;
+struct suede_load_area {
+  struct suede_load_state state;
   uint32_t unreachable_map[SUEDE_MAP_WORDS]; /* bit x % 32 of word x / 32: destination x is */
   uint32_t paused_map[SUEDE_MAP_WORDS];
   uint32_t wishes[SUEDE_WISHES]; /* written by the client */
@@ -153,7 +153,7 @@ struct suede_segment {
   uint32_t completion_count; /* entries of each queue's completion ring, a power of two */
   uint32_t credit_lines;     /* credit of each {destination, VC}, per queue */
   uint32_t aggregate_lines;  /* aggregate credit, per queue */
-  uint64_t congestion;       /* offset of queue 0's area, the others behind it; 0: there is none */
+  uint64_t load;             /* offset of queue 0's area, the others behind it; 0: there is none */
   uint32_t event_summary;    /* 1 while the register event.summary is, 0 otherwise */
   uint32_t reserved[3];
   /* Offsets from the segment's start, multiples of 64. */
@@ -170,14 +170,14 @@ struct suede_segment {
 static_assert(sizeof(suede_record) == SUEDE_LINE_BYTES);
 static_assert(sizeof(suede_position) == SUEDE_LINE_BYTES);
 static_assert(sizeof(suede_completion) == 16);
-static_assert(sizeof(suede_congestion_state) == SUEDE_LINE_BYTES);
+static_assert(sizeof(suede_load_state) == SUEDE_LINE_BYTES);
 static_assert(sizeof(suede_destination_state) == 32);
-static_assert(sizeof(suede_congestion_area) == 14 * SUEDE_LINE_BYTES);
+static_assert(sizeof(suede_load_area) == 14 * SUEDE_LINE_BYTES);
 #else
 _Static_assert(sizeof(struct suede_record) == SUEDE_LINE_BYTES, "record");
 _Static_assert(sizeof(struct suede_position) == SUEDE_LINE_BYTES, "position");
 _Static_assert(sizeof(struct suede_completion) == 16, "completion");
-_Static_assert(sizeof(struct suede_congestion_area) == 14 * SUEDE_LINE_BYTES, "congestion");
+_Static_assert(sizeof(struct suede_load_area) == 14 * SUEDE_LINE_BYTES, "load");
 #endif
 
 #endif /* SUEDE_LAYOUT_H_ */

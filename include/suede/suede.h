@@ -99,12 +99,12 @@ typedef struct suede_limits {
   uint32_t size;             /* set by the caller: sizeof(suede_limits) */
   uint32_t max_queues;       /* of a client */
   uint32_t queue_count;      /* of this client */
-  uint32_t tx_lines;         /* lines of 64 octets of a queue's ring */
+  uint32_t tx_lines;         /* lines of 64 bytes of a queue's ring */
   uint32_t rx_lines;         /* lines of each VC's receive ring */
   uint32_t completion_count; /* tags that may be outstanding on a queue */
   uint32_t credit_lines;     /* per {destination, VC} and queue */
   uint32_t aggregate_lines;  /* per queue */
-  uint32_t pack_limit;       /* octets of commands that share a PDU */
+  uint32_t pack_limit;       /* bytes of commands that share a PDU */
   uint32_t instance_count;   /* of the daemon; suede_get_instance has them */
   char daemon_version[32];
 } suede_limits;
@@ -124,15 +124,15 @@ typedef struct suede_command {
   uint8_t flags;     /* SUEDE_RECORD_TRANSMIT_NOW, SUEDE_RECORD_ERROR, SUEDE_RECORD_COMPLETION */
   uint32_t reserved; /* 0 */
   uint64_t tag;      /* comes back in the completion, with SUEDE_RECORD_COMPLETION */
-  /* 2 to 18 octets. Octet 0: bits 3:0 the length of the control in units of 2 octets, 1 to 9; bit 4
-   * data follow; bits 7:5 the caller's. Octet 1: with data, their length - 1, otherwise the
+  /* 2 to 18 bytes. Byte 0: bits 3:0 the length of the control in units of 2 bytes, 1 to 9; bit 4
+   * data follow; bits 7:5 the caller's. Byte 1: with data, their length - 1, otherwise the
    * caller's. suede_set_lengths fills them in. */
   const uint8_t* control;
-  const uint8_t* data; /* 1 to 256 octets; ignored where bit 4 is not set */
+  const uint8_t* data; /* 1 to 256 bytes; ignored where bit 4 is not set */
 } suede_command;
 
-/* Writes the first two octets of `control`: its length (2 to 18, even) and the data's (0 to 256).
- * Bits 7:5 of octet 0 stay, and octet 1 where there is no data. 0 or -EINVAL. */
+/* Writes the first two bytes of `control`: its length (2 to 18, even) and the data's (0 to 256).
+ * Bits 7:5 of byte 0 stay, and byte 1 where there is no data. 0 or -EINVAL. */
 SUEDE_API int suede_set_lengths(uint8_t* control, uint32_t control_bytes, uint32_t data_bytes);
 
 /* Queue 0 to queue_count - 1; NULL for any other. Lives as long as the client. */
@@ -146,7 +146,7 @@ SUEDE_API int suede_send(suede_queue* queue, const suede_command* command);
 /* Shows the daemon what was sent: once per batch. */
 SUEDE_API void suede_flush(suede_queue* queue);
 
-/* Lines of 64 octets that may be sent to {xpuid, vc} now: a command takes
+/* Lines of 64 bytes that may be sent to {xpuid, vc} now: a command takes
  * (14 + control + data + 63) / 64. -EINVAL. */
 SUEDE_API int suede_credit(suede_queue* queue, uint16_t xpuid, uint8_t vc);
 
@@ -170,7 +170,7 @@ SUEDE_API int suede_reset_queue(suede_queue* queue);
 /* ---- Receiving ---- */
 
 typedef struct suede_received {
-  const uint8_t* control; /* its first two octets as sent */
+  const uint8_t* control; /* its first two bytes as sent */
   const uint8_t* data;    /* NULL where there are none */
   uint16_t control_bytes; /* 2 to 18 */
   uint16_t data_bytes;    /* 0 to 256 */
@@ -222,7 +222,7 @@ SUEDE_API int suede_wait(suede_client* client, const suede_wait_set* want, suede
 
 /* For event loops: makes suede_eventfd readable once something of `want` is so. 1 where it is so
  * already (nothing is armed), 0 armed, or an error as above. The next suede_arm or suede_wait of
- * any thread replaces it. Read 8 octets from the descriptor after each wake-up, and watch
+ * any thread replaces it. Read 8 bytes from the descriptor after each wake-up, and watch
  * suede_status. */
 SUEDE_API int suede_arm(suede_client* client, const suede_wait_set* want);
 
@@ -266,12 +266,12 @@ SUEDE_API void suede_packets_close(suede_packets* packets);
 /* What the daemon has told of the port. 0 or -EINVAL. */
 SUEDE_API int suede_packets_get_info(const suede_packets* packets, suede_packets_info* info);
 
-/* Hands over a frame of 14 to max_bytes octets. 0, which does not mean that it will arrive; -EAGAIN
+/* Hands over a frame of 14 to max_bytes bytes. 0, which does not mean that it will arrive; -EAGAIN
  * where the daemon has not taken those before; -EINVAL, -ECONNRESET. */
 SUEDE_API int suede_packets_send(suede_packets* packets, const void* frame, uint32_t bytes);
 
-/* Takes a received frame. Its octets; -EAGAIN where there is none; -EMSGSIZE where it had more than
- * `room` octets, and it is lost; -ECONNRESET. */
+/* Takes a received frame. Its bytes; -EAGAIN where there is none; -EMSGSIZE where it had more than
+ * `room` bytes, and it is lost; -ECONNRESET. */
 SUEDE_API int suede_packets_receive(suede_packets* packets, void* frame, uint32_t room);
 
 /* Received packets that this connection has lost because it was not read in time, as told with the

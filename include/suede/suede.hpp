@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "congestion.h"
+#include "load.h"
 #include "suede.h"
 
 namespace suede::client {
@@ -42,10 +42,10 @@ class Queue {
     return suede_poll_completions(queue_, out.data(), static_cast<uint32_t>(out.size()));
   }
   int Reset() { return suede_reset_queue(queue_); }
-  // How congested its instance is: 0 or an error.
-  int GetCongestion(suede_congestion* congestion) const {
-    congestion->size = sizeof *congestion;
-    return suede_get_congestion(queue_, congestion);
+  // How loaded its instance is: 0 or an error.
+  int GetLoad(suede_load* load) const {
+    load->size = sizeof *load;
+    return suede_get_load(queue_, load);
   }
   int Watch(uint16_t xpuid) { return suede_watch_destination(queue_, xpuid); }
   int Unwatch(uint16_t xpuid) { return suede_unwatch_destination(queue_, xpuid); }

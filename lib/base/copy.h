@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copying a command: 2 to a few hundred octets, without a call and mostly without a branch.
+// Copying a command: 2 to a few hundred bytes, without a call and mostly without a branch.
 #ifndef SUEDE_BASE_COPY_H_
 #define SUEDE_BASE_COPY_H_
 
@@ -8,11 +8,11 @@
 
 namespace suede {
 
-// What CopyCommand may touch behind a command of fewer octets than this, at either place: the room
+// What CopyCommand may touch behind a command of fewer bytes than this, at either place: the room
 // that the first line of a ring's record has for a command, in whole words.
 inline constexpr uint32_t kCopyBytes = 48;
 
-// Copies `bytes` octets, at least 1. Up to kCopyBytes octets from each start may be read and
+// Copies `bytes`, at least 1. Up to kCopyBytes bytes from each start may be read and
 // written, however few are asked for; nothing behind that or the command's end is touched.
 inline __attribute__((always_inline)) void CopyCommand(uint8_t* to, const uint8_t* from,
                                                        uint32_t bytes) {

@@ -19,13 +19,13 @@ class FrameRing {
       : mask_(slots - 1),
         frame_bytes_(frame_bytes),
         lengths_(slots),
-        octets_(size_t{slots} * frame_bytes) {}
+        bytes_(size_t{slots} * frame_bytes) {}
 
   uint32_t frame_bytes() const { return frame_bytes_; }
 
   // ---- The producer.
 
-  // False where the ring is full. The frame has at most frame_bytes() octets.
+  // False where the ring is full. The frame has at most frame_bytes() bytes.
   bool Push(std::span<const uint8_t> frame) {
     const uint32_t head = head_.load(std::memory_order_relaxed);
     if (head - tail_.load(std::memory_order_acquire) > mask_) return false;
@@ -48,14 +48,12 @@ class FrameRing {
   void Pop() { tail_.store(tail_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
 
  private:
-  uint8_t* At(uint32_t position) {
-    return octets_.data() + size_t{position & mask_} * frame_bytes_;
-  }
+  uint8_t* At(uint32_t position) { return bytes_.data() + size_t{position & mask_} * frame_bytes_; }
 
   const uint32_t mask_;
   const uint32_t frame_bytes_;
   std::vector<uint32_t> lengths_;
-  std::vector<uint8_t> octets_;
+  std::vector<uint8_t> bytes_;
   alignas(64) std::atomic<uint32_t> head_{0};
   alignas(64) std::atomic<uint32_t> tail_{0};
 };

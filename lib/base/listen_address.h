@@ -40,11 +40,11 @@ inline std::optional<ListenAddress> ParseListenAddress(std::string_view text) {
   address.port = static_cast<uint16_t>(port);
   if (is_port_alone) return address;
   address.ip = 0;
-  const std::vector<std::string_view> octets = Split(text.substr(0, colon), '.');
-  if (octets.size() != 4) return std::nullopt;
-  for (const std::string_view octet : octets) {
+  const std::vector<std::string_view> bytes = Split(text.substr(0, colon), '.');
+  if (bytes.size() != 4) return std::nullopt;
+  for (const std::string_view byte : bytes) {
     uint32_t value = 0;
-    if (octet.size() > 3 || !number(octet, 255, value)) return std::nullopt;
+    if (byte.size() > 3 || !number(byte, 255, value)) return std::nullopt;
     address.ip = address.ip << 8 | value;
   }
   return address;

@@ -13,7 +13,7 @@ namespace suede {
 
 using SecretKey = std::array<uint64_t, 2>;
 
-// SipHash-2-4 (Aumasson, Bernstein 2012) of the eight octets of `word`, the least significant first.
+// SipHash-2-4 (Aumasson, Bernstein 2012) of the eight bytes of `word`, the least significant first.
 inline uint64_t SipHash(const SecretKey& key, uint64_t word) {
   uint64_t v0 = key[0] ^ 0x736f6d6570736575u;
   uint64_t v1 = key[1] ^ 0x646f72616e646f6du;

@@ -10,7 +10,7 @@
 
 namespace suede {
 
-// Two ends of a socket. The other process gets `handle`, which becomes readable: 8 octets for each
+// Two ends of a socket. The other process gets `handle`, which becomes readable: 8 bytes for each
 // time it was rung, of which no two wait at once.
 //
 // An eventfd would do the same with one description for both: whoever holds it clears O_NONBLOCK,

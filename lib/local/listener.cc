@@ -66,8 +66,8 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Create(const std::string& pa
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path) {
-    return absl::InvalidArgumentError(absl::StrCat("socket ", path, ": a path has 1 to ",
-                                                   sizeof address.sun_path - 1, " octets"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("socket ", path, ": a path has 1 to ", sizeof address.sun_path - 1, " bytes"));
   }
   std::memcpy(address.sun_path, path.data(), path.size());
   std::error_code error;

@@ -12,8 +12,8 @@
 
 namespace suede {
 
-ssize_t SendWithFd(int socket, std::string_view octets, int fd) {
-  iovec data{.iov_base = const_cast<char*>(octets.data()), .iov_len = octets.size()};
+ssize_t SendWithFd(int socket, std::string_view bytes, int fd) {
+  iovec data{.iov_base = const_cast<char*>(bytes.data()), .iov_len = bytes.size()};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
   msghdr header{};
   header.msg_iov = &data;
@@ -53,8 +53,8 @@ Received ReceiveWithFd(int socket, char* buffer, size_t size) {
   header.msg_controllen = sizeof control;
   Received received;
   const CallLimit limit;
-  received.octets = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
-  if (received.octets < 0) return received;
+  received.bytes = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+  if (received.bytes < 0) return received;
   received.too_many = (header.msg_flags & MSG_CTRUNC) != 0;
   for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
     if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Octets of a Unix stream socket, with a descriptor beside them (SCM_RIGHTS).
+// Bytes of a Unix stream socket, with a descriptor beside them (SCM_RIGHTS).
 #ifndef SUEDE_LOCAL_PASSING_H_
 #define SUEDE_LOCAL_PASSING_H_
 
@@ -16,21 +16,21 @@ namespace suede {
 // with it are closed.
 ssize_t ReceivePacket(int socket, void* message, size_t size);
 
-// As send(): octets that the socket took, or -1 and errno. Where it took any, it took `fd` with
+// As send(): bytes that the socket took, or -1 and errno. Where it took any, it took `fd` with
 // them; -1 sends none. Never raises SIGPIPE.
-ssize_t SendWithFd(int socket, std::string_view octets, int fd);
+ssize_t SendWithFd(int socket, std::string_view bytes, int fd);
 
 // Whether `fd` is a file that reading and writing does not wait for: a regular one, and of no file
 // system that a program of somebody's serves.
 bool IsPlainFile(int fd);
 
 struct Received {
-  ssize_t octets = -1;     // as recv(): 0 at the end, -1 and errno
-  Fd fd;                   // belongs to the last of the octets
+  ssize_t bytes = -1;      // as recv(): 0 at the end, -1 and errno
+  Fd fd;                   // belongs to the last of the bytes
   bool too_many = false;   // there was more than one: all of them are closed
 };
-// Takes what the socket has, up to `size` octets. The kernel ends such a read behind the octets
-// that a descriptor came with, so that there is one per read and it belongs to the last octet.
+// Takes what the socket has, up to `size` bytes. The kernel ends such a read behind the bytes
+// that a descriptor came with, so that there is one per read and it belongs to the last byte.
 Received ReceiveWithFd(int socket, char* buffer, size_t size);
 
 }  // namespace suede

@@ -67,7 +67,8 @@ std::string Param::Range() const {
     case Type::kBoolean: return "true or false";
     case Type::kInteger:
       return StrCat(min, " to ", max, word.empty() ? "" : ", or ", word);
-    case Type::kText: return StrCat("text of ", min, " to ", max, " octets");
+    case Type::kText:
+      return StrCat("text of ", min, " to ", max, " bytes");
     case Type::kChoice: break;
   }
   std::vector<std::string_view> all = Split(choices, '|');
@@ -100,10 +101,10 @@ const char* Arguments::Read(const Param& param, const ForeignJson& given, Value&
   }
   if (!given.is_string()) return "is no text";
   const auto& text = given.get_ref<const std::string&>();
-  const auto octets = static_cast<int64_t>(text.size());
+  const auto bytes = static_cast<int64_t>(text.size());
   if (param.type == Param::Type::kChoice) {
     if (!IsChoice(param, text)) return "is none of the choices";
-  } else if (octets < param.min || octets > param.max) {
+  } else if (bytes < param.min || bytes > param.max) {
     return "is too short or too long";
   }
   value = text;

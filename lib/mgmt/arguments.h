@@ -20,7 +20,7 @@ struct Param {
   std::string_view name;
   Type type = Type::kBoolean;
   std::string_view sentence;
-  int64_t min = 0;  // kInteger: of the value; kText: of its octets
+  int64_t min = 0;  // kInteger: of the value; kText: of its bytes
   int64_t max = 0;
   std::string_view choices{};  // kChoice: "total|port"
   bool required = false;

@@ -56,7 +56,7 @@ Json Schema(const Param& param) {
       out["pattern"] = StrCat("^", param.word, "$");
       break;
     case Param::Type::kText:
-      // It counts characters where we count octets.
+      // It counts characters where we count bytes.
       out["minLength"] = param.min > 0 ? 1 : 0;
       out["maxLength"] = param.max;
       break;
@@ -90,7 +90,7 @@ constexpr Member kParamRow[] = {
     Member::Choice("type", "boolean|integer|string"),
     Member::Boolean("required"),
     Member::Text("sentence"),
-    Member::Integer("minimum", "of a string its octets").Only("of integers and strings"),
+    Member::Integer("minimum", "of a string its bytes").Only("of integers and strings"),
     Member::Integer("maximum").Only("of integers and strings"),
     Member::Text("choices").List().Only("where only these are permitted"),
     Member::Text("word", "instead of a number").Only("of integers that may be one"),

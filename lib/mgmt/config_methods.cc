@@ -14,8 +14,8 @@
 namespace suede {
 namespace {
 
-// As large as a configuration may be, and an octet more, so that its reader sees what is too long.
-constexpr size_t kMostOctets = (size_t{2} << 20) + 1;
+// As large as a configuration may be, and an byte more, so that its reader sees what is too long.
+constexpr size_t kMostBytes = (size_t{2} << 20) + 1;
 
 constexpr Param kText[] = {
     Param::Text("yaml", "The configuration itself, instead of a file.", 65536),
@@ -36,7 +36,7 @@ absl::Status CheckRegular(int fd) {
 
 absl::StatusOr<std::string> ReadAll(int fd) {
   if (absl::Status status = CheckRegular(fd); !status.ok()) return status;
-  std::string text(kMostOctets, '\0');
+  std::string text(kMostBytes, '\0');
   size_t used = 0;
   while (used < text.size()) {
     const ssize_t got = pread(fd, &text[used], text.size() - used, static_cast<off_t>(used));
@@ -123,7 +123,7 @@ Answer Load(Call& call) {
 Answer Save(Call& call) {
   const std::string text = call.endpoint.EffectiveConfig();
   if (absl::Status status = WriteAll(call.descriptor.get(), text); !status.ok()) return status;
-  return Json{{"octets", text.size()}};
+  return Json{{"bytes", text.size()}};
 }
 
 constexpr Member kChangeRow[] = {
@@ -137,7 +137,7 @@ constexpr Member kChangesResult[] = {
     Member::Rows("changes", kChangeRow,
                  "entries of instances and peers stand for all of their keys, without values"),
 };
-constexpr Member kSavedResult[] = {Member::Integer("octets", "that were written")};
+constexpr Member kSavedResult[] = {Member::Integer("bytes", "that were written")};
 
 constexpr Method kConfigMethods[] = {
     {.name = "config.check",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From octets of a stream, with descriptors among them, to lines.
+// From bytes of a stream, with descriptors among them, to lines.
 #ifndef SUEDE_MGMT_LINE_BUFFER_H_
 #define SUEDE_MGMT_LINE_BUFFER_H_
 
@@ -18,29 +18,29 @@ namespace suede {
 // brought.
 class LineBuffer {
  public:
-  void Add(Received received, const char* octets) {
-    octets_.append(octets, static_cast<size_t>(received.octets));
+  void Add(Received received, const char* bytes) {
+    bytes_.append(bytes, static_cast<size_t>(received.bytes));
     if (!received.fd.ok() && !received.too_many) return;
-    // It belongs to the line of the last octet. Two of one line are one too many.
-    const size_t newline = octets_.find('\n', from_);
-    const bool in_first_line = newline == std::string::npos || newline + 1 == octets_.size();
+    // It belongs to the line of the last byte. Two of one line are one too many.
+    const size_t newline = bytes_.find('\n', from_);
+    const bool in_first_line = newline == std::string::npos || newline + 1 == bytes_.size();
     PassedFd passed{.fd = std::move(received.fd), .too_many = received.too_many};
     if (passed_at_ == kNone) {
       passed_ = std::move(passed);
-      passed_at_ = octets_.size();
+      passed_at_ = bytes_.size();
     } else if (in_first_line) {
       passed_ = {.fd = Fd(), .too_many = true};
     } else {
       next_passed_ = std::move(passed);
-      next_at_ = octets_.size();
+      next_at_ = bytes_.size();
     }
   }
 
   // The next line and what was passed with it.
   bool Take(std::string* line, PassedFd* passed) {
-    const size_t newline = octets_.find('\n', from_);
+    const size_t newline = bytes_.find('\n', from_);
     if (newline == std::string::npos) return false;
-    line->assign(octets_, from_, newline - from_);
+    line->assign(bytes_, from_, newline - from_);
     from_ = newline + 1;
     *passed = PassedFd();
     if (passed_at_ != kNone && passed_at_ <= from_) {
@@ -54,19 +54,19 @@ class LineBuffer {
   // Gives up the room of the lines taken.
   void Compact() {
     if (from_ == 0) return;
-    octets_.erase(0, from_);
+    bytes_.erase(0, from_);
     if (passed_at_ != kNone) passed_at_ -= from_;
     if (next_at_ != kNone) next_at_ -= from_;
     from_ = 0;
   }
-  bool has_line() const { return octets_.find('\n', from_) != std::string::npos; }
-  size_t size() const { return octets_.size() - from_; }
+  bool has_line() const { return bytes_.find('\n', from_) != std::string::npos; }
+  size_t size() const { return bytes_.size() - from_; }
 
  private:
   static constexpr size_t kNone = ~size_t{0};
-  std::string octets_;
+  std::string bytes_;
   size_t from_ = 0;
-  size_t passed_at_ = kNone;  // end of the octets that passed_ came with
+  size_t passed_at_ = kNone;  // end of the bytes that passed_ came with
   size_t next_at_ = kNone;
   PassedFd passed_;
   PassedFd next_passed_;

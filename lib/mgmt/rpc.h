@@ -34,7 +34,7 @@ inline constexpr uint32_t kMaxNesting = 32;
   X(Unsupported, -32004, "unsupported", "This daemon, its device or its configuration cannot.")   \
   X(NotPermitted, -32005, "not permitted", "It is for nobody, or the system refused it.")         \
   X(TooManyClients, -32011, "too many clients", "As many connections as there may be.")           \
-  X(LineTooLong, -32012, "line too long", "A line without an end in the first 65536 octets.")     \
+  X(LineTooLong, -32012, "line too long", "A line without an end in the first 65536 bytes.")      \
   X(AnswerTooLong, -32013, "answer too long", "The result is longer than an answer may be.")      \
   X(LineTooLate, -32014, "line too late", "The end of a line did not come in time.")
 
@@ -74,7 +74,7 @@ struct RpcLine {
   std::vector<RpcRequest> requests;  // at least one
 };
 
-// Any octets will do: what is no request becomes one with an error. `line` is without its newline.
+// Any bytes will do: what is no request becomes one with an error. `line` is without its newline.
 RpcLine ParseRpcLine(std::string_view line, const Catalog& catalog);
 
 // Answers, without newline.

@@ -242,7 +242,7 @@ bool ManagementServer::Receive(Connection& connection) {
     TellLimit("line_bytes", connection, "sent a line without an end; ended");
     Refuse(connection, {.code = RpcCode::kLineTooLong,
                         .message = StrCat("no newline in ", options_.limits.line_bytes,
-                                                " octets; send less in one request")});
+                                          " bytes; send less in one request")});
     return true;
   }
   if (connection.came_to_end) {
@@ -252,12 +252,12 @@ bool ManagementServer::Receive(Connection& connection) {
   char buffer[kReadBytes];
   const size_t room = std::min(sizeof buffer, options_.limits.line_bytes - piece);
   Received received = ReceiveWithFd(connection.socket.get(), buffer, room);
-  if (received.octets < 0) {
+  if (received.bytes < 0) {
     if (errno != EAGAIN && errno != EINTR) End(connection);
     return false;
   }
   // What it had sent before is still served.
-  if (received.octets == 0) {
+  if (received.bytes == 0) {
     connection.came_to_end = true;
     return true;
   }
@@ -300,7 +300,7 @@ void ManagementServer::CheckTimes(Connection& connection) {
     TellLimit("line_ms", connection, "sent half a line; ended");
     Refuse(connection, {.code = RpcCode::kLineTooLate,
                         .message = StrCat("no newline for ", limits.line_ms,
-                                          " ms after the first octet of a line; send it in one")});
+                                          " ms after the first byte of a line; send it in one")});
     Flush(connection);
   }
 }

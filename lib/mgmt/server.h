@@ -28,7 +28,7 @@ namespace suede {
 
 struct ManagementLimits {
   size_t line_bytes = 65536;
-  int64_t line_ms = 10'000;   // from a line's first octet to its newline
+  int64_t line_ms = 10'000;   // from a line's first byte to its newline
   int64_t unread_ms = 10'000; // in which a client that owes reading reads something
   uint32_t requests_per_turn = 16;  // of a connection
   int64_t requests_per_s = 5000;    // of a connection; a quarter of it at once

@@ -85,7 +85,7 @@ void Session::Finish(const RpcRequest& request, const Outcome& outcome) {
   if (answers_.size() + answer.size() > limits_.answer_bytes) {
     return Refuse(request, {.code = RpcCode::kAnswerTooLong,
                             .message = StrCat("an answer has up to ", limits_.answer_bytes,
-                                                    " octets, a batch's in sum; ask for less")});
+                                              " bytes, a batch's in sum; ask for less")});
   }
   Append(answer);
 }

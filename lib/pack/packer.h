@@ -8,27 +8,27 @@
 #include <cstring>
 
 #include "base/copy.h"
-#include "wire/pdu.h"
+#include "pdu/pdu.h"
 
 namespace suede {
 
 // A command on its way into a PDU. What `command` points at may change under our eyes, but for its
-// first two octets, which are given by value.
+// first two bytes, which are given by value.
 struct PackInput {
   const uint8_t* command = nullptr;  // control, then data
   uint64_t tag = 0;
   uint16_t bytes = 0;                // control and data
   uint16_t queue = 0;                // the pipeline's number of the client queue
-  uint16_t type_and_length = 0;      // first two octets of the control, as they stand in memory
+  uint16_t type_and_length = 0;      // first two bytes of the control, as they stand in memory
   uint8_t lines = 0;                 // ring lines, the unit of credit
   bool tagged = false;
   bool transmit_now = false;
 };
 
-// Octets that a command takes in a PDU: even.
+// Bytes that a command takes in a PDU: even.
 inline uint32_t PackedBytes(const PackInput& in) { return (in.bytes + 1u) & ~1u; }
 
-// Whether `pdu` can take the command: it has the octets, the destination's receive ring holds its
+// Whether `pdu` can take the command: it has the bytes, the destination's receive ring holds its
 // lines, and it can remember where the command came from.
 inline bool CanAppend(const Pdu& pdu, const PackInput& in, uint32_t most_lines = UINT16_MAX) {
   if (pdu.room < PackedBytes(in)) return false;
@@ -38,7 +38,7 @@ inline bool CanAppend(const Pdu& pdu, const PackInput& in, uint32_t most_lines =
 }
 
 // Appends the command to a PDU for which CanAppend holds. Returns true where this began a new run.
-// May write up to kCopyBytes octets from the command's place on, and reads as many of its line.
+// May write up to kCopyBytes bytes from the command's place on, and reads as many of its line.
 inline bool Append(Pdu& pdu, const PackInput& in) {
   uint8_t* to = pdu.commands + pdu.bytes;
   CopyCommand(to, in.command, in.bytes);

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/sue.h"
-#include "wire/pdu_list.h"
+#include "pdu/pdu_list.h"
 
 namespace suede {
 

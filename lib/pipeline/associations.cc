@@ -74,7 +74,7 @@ Hello Pipeline::MakeHello(const Instance& instance, uint32_t peer, bool reply_wa
           .hears_pauses = true};
 }
 
-// Octets of commands in the largest PDU that fits every port of the instance.
+// Bytes of commands in the largest PDU that fits every port of the instance.
 uint32_t Pipeline::ReceiveBytes(const Instance& instance) {
   uint32_t least = kMaxPackBytes;
   for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {

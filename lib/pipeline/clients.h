@@ -8,10 +8,10 @@
 
 #include "base/sue.h"
 #include "base/time.h"
+#include "client/load.h"
+#include "client/rx_ring.h"
+#include "client/tx_ring.h"
 #include "pipeline/credit.h"
-#include "xpu/congestion.h"
-#include "xpu/rx_ring.h"
-#include "xpu/tx_ring.h"
 
 namespace suede {
 
@@ -40,10 +40,10 @@ struct QueueSlot {
   TxRingReader ring;
   CreditWriter credits;
   CompletionWriter completions;
-  CongestionWriter congestion;
-  Time congestion_shown{};
+  LoadWriter load;
+  Time load_shown{};
   uint32_t map_changes = 0;  // as of the maps that were shown
-  bool held = false;  // its instance held PDUs or lines when its congestion was last looked at
+  bool held = false;         // its instance held PDUs or lines when its load was last looked at
   suede_segment* segment = nullptr;
 };
 

@@ -111,8 +111,8 @@ LcoreStatus Pipeline::Attach(const LcoreRequest& request) {
     slot.ring = TxRingReader(request.segment, shape, i);
     slot.credits = CreditWriter(request.segment, shape, i);
     slot.completions = CompletionWriter(request.segment, shape, i);
-    slot.congestion = CongestionWriter(request.segment, shape, i);
-    ShowCongestion(slot, last_turn_);
+    slot.load = LoadWriter(request.segment, shape, i);
+    ShowLoad(slot, last_turn_);
     slot.segment = static_cast<suede_segment*>(request.segment);
     slot.drain_records = draining_ ? 0 : shape.tx_lines;
     StoreRelease(slot.segment->queue_state[i].value, StateOf(slot));

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "base/time.h"
-#include "xpu/segment.h"
+#include "client/segment.h"
 
 namespace suede {
 

@@ -9,10 +9,10 @@
 
 #include "pack/scheduler.h"
 #include "pack/shares.h"
-#include "path/peer_paths.h"
-#include "path/plane_session.h"
-#include "pipeline/congestion.h"
+#include "peer/peer_paths.h"
+#include "peer/plane_session.h"
 #include "pipeline/credit.h"
+#include "pipeline/load.h"
 #include "pipeline/mailbox.h"
 #include "pipeline/params.h"
 #include "pipeline/ping.h"
@@ -124,8 +124,8 @@ struct Instance {
   std::vector<uint8_t> mismatched;  // [peer]: what of its HELLO does not agree: HelloMismatch
   std::array<PlaneAdmin, kMaxPlanes> plane_admin{};
   std::array<bool, kMaxPlanes> port_up{};               // where there are several
-  std::array<uint32_t, kMaxPlanes> inflight_on{};       // octets of commands, likewise
-  uint32_t inflight = 0;         // PDUs, and octets of commands in them
+  std::array<uint32_t, kMaxPlanes> inflight_on{};       // bytes of commands, likewise
+  uint32_t inflight = 0;                                // PDUs, and bytes of commands in them
   uint64_t inflight_bytes = 0;
   uint32_t queued = 0;           // PDUs packed and not yet sent
   Shares held;                   // by destination, as FrameShares::held; bound: inflight_pdus
@@ -133,7 +133,7 @@ struct Instance {
   // connections by state, of the round that is under way.
   uint64_t credit_lines = 0;
   std::array<uint32_t, kConnectionStates> survey{};
-  InstanceCongestion congestion;
+  InstanceLoad load;
   Ping ping;
 
   std::array<uint32_t, kVcCount> claimed_by;  // index of the client slot

@@ -8,7 +8,7 @@
 namespace suede {
 namespace {
 
-// Octets of a frame that tell whether it is SUE's, with room for what a parser looks at further on.
+// Bytes of a frame that tell whether it is SUE's, with room for what a parser looks at further on.
 constexpr size_t kJudgedBytes = 256;
 
 }  // namespace
@@ -55,11 +55,11 @@ void PacketLane::OfferUp(const Frame& frame, Time now, CounterBlock& counters) {
 }
 
 void PacketLane::TakePacket(Frame& frame) {
-  const std::span<const uint8_t> octets = down_.Front();
+  const std::span<const uint8_t> bytes = down_.Front();
   frame.data = frame.buffer + Frame::kCommandOffset;
-  frame.length = static_cast<uint32_t>(octets.size());
+  frame.length = static_cast<uint32_t>(bytes.size());
   frame.tx_offload = TxOffload::kNone;
-  std::memcpy(frame.data, octets.data(), octets.size());
+  std::memcpy(frame.data, bytes.data(), bytes.size());
   down_.Pop();
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/secret_numbers.h"
 #include "base/sue.h"
-#include "path/params.h"
+#include "peer/params.h"
 #include "transport/params.h"
 #include "wire/encap.h"
 

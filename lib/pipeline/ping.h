@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "base/time.h"
-#include "path/peer_paths.h"
+#include "peer/peer_paths.h"
 #include "pipeline/mailbox.h"
 #include "wire/control_pdu.h"
 

@@ -190,7 +190,7 @@ bool Pipeline::Poll(Time now) {
   }
   PublishCompletions();
   if (now >= gauges_due_) PublishGauges(now);
-  if (now >= congestion_due_) PublishCongestion(now);
+  if (now >= load_due_) PublishLoad(now);
   return work;
 }
 

@@ -350,10 +350,10 @@ class Pipeline {
   void PublishGauges(Time now);
   void SurveyConnections(uint32_t looks);
 
-  // congestion.cc
-  void PublishCongestion(Time now);
-  void LookAtCongestion(QueueSlot& slot, Time now);
-  void ShowCongestion(QueueSlot& slot, Time now);
+  // load.cc
+  void PublishLoad(Time now);
+  void LookAtLoad(QueueSlot& slot, Time now);
+  void ShowLoad(QueueSlot& slot, Time now);
   static void LookAtDestinations(Instance& instance);
   static bool IsOutOfService(const Instance& instance);
   static bool IsUnreachable(Instance& instance, uint32_t peer);
@@ -430,9 +430,9 @@ class Pipeline {
   Time gauges_due_{};
   uint32_t survey_instance_ = 0;    // where SurveyConnections goes on
   uint32_t survey_connection_ = 0;
-  Time congestion_due_{};
-  uint32_t congestion_next_ = 0;   // in serving_, where PublishCongestion goes on
-  uint32_t congestion_round_ = 1;
+  Time load_due_{};
+  uint32_t load_next_ = 0;  // in serving_, where PublishLoad goes on
+  uint32_t load_round_ = 1;
   bool detaching_ = false;
   bool draining_ = false;
   bool drained_ = false;

@@ -13,13 +13,13 @@
 #include "base/fifo.h"
 #include "base/time.h"
 #include "pack/shares.h"
+#include "pdu/pdu.h"
 #include "pipeline/departures.h"
 #include "pipeline/handover.h"
 #include "pipeline/packet_lane.h"
 #include "pipeline/params.h"
 #include "port/port.h"
 #include "stats/counters.h"
-#include "wire/pdu.h"
 
 namespace suede {
 
@@ -180,7 +180,7 @@ struct PortContext {
   std::vector<Neighbour> neighbours;
   size_t next_neighbour = 0;   // whose frames are taken first in the next turn
   uint32_t handed_frames = 0;  // those of this turn, which who received them has counted,
-  uint64_t handed_bytes = 0;   // and octets in them
+  uint64_t handed_bytes = 0;   // and bytes in them
   const PacketLane* packets_elsewhere = nullptr;  // where `packets` is a neighbour's,
   HandoverRing* packets_at = nullptr;             // and the way there
 

@@ -384,7 +384,7 @@ bool Pipeline::AnyPortHasRoom() const {
   }
 }
 
-// A PDU that has moved may still be read by the device that it was given to first: then its octets
+// A PDU that has moved may still be read by the device that it was given to first: then its bytes
 // go into another frame.
 [[gnu::cold]] Pdu* Pipeline::FreeOfDevice(Instance& instance, Pdu* pdu) {
   PortContext& home = HomePort(instance);

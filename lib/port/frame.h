@@ -23,22 +23,22 @@ enum class TxOffload : uint8_t {
 };
 
 struct alignas(64) Frame {
-  // Octets of the owner's notes: the PDU descriptor of the data path lives here.
+  // Bytes of the owner's notes: the PDU descriptor of the data path lives here.
   static constexpr size_t kNoteBytes = 640;
   // Offset in `buffer` at which packed commands start, whatever the network header: the headers go
   // in front of it, and a frame's data starts where they start.
   static constexpr uint32_t kCommandOffset = 128;
-  // Octets behind the largest frame that may be scribbled on, so that copies can be in whole words.
+  // Bytes behind the largest frame that may be scribbled on, so that copies can be in whole words.
   static constexpr uint32_t kSlackBytes = 64;
 
   uint8_t* buffer = nullptr;  // start of the memory; constant for the frame's life
-  uint8_t* data = nullptr;    // first octet of the Ethernet header, inside the buffer
-  uint32_t length = 0;        // octets from data on, without FCS
-  uint32_t capacity = 0;      // octets from buffer on, slack included; constant
+  uint8_t* data = nullptr;    // first byte of the Ethernet header, inside the buffer
+  uint32_t length = 0;        // bytes from data on, without FCS
+  uint32_t capacity = 0;      // bytes from buffer on, slack included; constant
   ChecksumState rx_checksum = ChecksumState::kUnknown;
   TxOffload tx_offload = TxOffload::kNone;
-  uint8_t l2_length = 0;      // octets of Ethernet header and tag, where an offload is asked for
-  uint8_t l3_length = 0;      // octets of the IP header, likewise
+  uint8_t l2_length = 0;  // bytes of Ethernet header and tag, where an offload is asked for
+  uint8_t l3_length = 0;  // bytes of the IP header, likewise
 
   alignas(64) std::byte notes[kNoteBytes];
 };

@@ -45,7 +45,7 @@ class Port {
   // that another queue pair of the same port has received or given.
   virtual void Release(Frame* const* frames, uint32_t count) = 0;
 
-  // The largest frame, in octets from the Ethernet header to the R-CRC.
+  // The largest frame, in bytes from the Ethernet header to the R-CRC.
   virtual uint32_t max_frame_bytes() const = 0;
 
   // Whether the device fills this in on transmission; every device does nothing when asked to.

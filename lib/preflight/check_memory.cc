@@ -33,7 +33,7 @@ struct Need {
   std::vector<std::string> ports;
 };
 
-// The command that makes `missing` octets more of the pool; prefers the smallest pages.
+// The command that makes `missing` bytes more of the pool; prefers the smallest pages.
 std::string Reserve(const HugepagePool& pool, uint64_t missing) {
   const uint64_t pages = (missing + pool.page_bytes - 1) / pool.page_bytes;
   return StrCat("echo ", pool.total + pages, " > ", pool.directory, "/nr_hugepages");

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "control/config.h"
+#include "config/config.h"
 #include "preflight/machine.h"
 
 namespace suede {

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "base/text.h"
-#include "control/config_change.h"
+#include "config/config_change.h"
 
 namespace suede {
 namespace {
@@ -32,7 +32,7 @@ std::string_view Plural(RegisterIndex index) {
   return "classes";
 }
 
-// The register that the address lies in, without being its first octet.
+// The register that the address lies in, without being its first byte.
 std::optional<RegisterRef> Around(uint32_t address) {
   for (uint32_t before = 1; before < 8 && before <= address; ++before) {
     const std::optional<RegisterRef> ref = RegisterMap::Get().Find(address - before);

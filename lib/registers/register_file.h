@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "control/config.h"
+#include "config/config.h"
 #include "registers/register_events.h"
 #include "registers/register_map.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/sue.h"
 #include "base/text.h"
-#include "control/config_change.h"
+#include "config/config_change.h"
 #include "registers/register_events.h"
 #include "stats/counters.h"
 
@@ -118,7 +118,7 @@ Rows EndpointRows() {
       Read(0x00, 32, "id", Fact::kId, "", "0x53554544: an endpoint of suede."),
       Read(0x04, 32, "map_hash", Fact::kMapHash, "",
            "SUEDE_REG_MAP_HASH of the header that has this map."),
-      Read(0x08, 32, "version", Fact::kVersion, "", "Major, minor and patch, an octet each."),
+      Read(0x08, 32, "version", Fact::kVersion, "", "Major, minor and patch, an byte each."),
       Read(0x0c, 32, "instances", Fact::kInstances, "", "Own instances."),
       Read(0x10, 32, "ports", Fact::kPorts, "", "Network ports."),
       Read(0x14, 32, "lcores", Fact::kLcores, "", "CPUs that run a pipeline."),
@@ -150,7 +150,7 @@ Rows PortRows() {
       OfKey(0x04, "mtu_bytes", "ports[#].mtu_bytes"),
       Read(0x08, 64, "speed_bps", Fact::kPortSpeed, "bit/s", "Of the link; 0: not known."),
       Read(0x10, 64, "mac", Fact::kPortMac, "",
-           "MAC address, its first octet most significant in the low 48 bits."),
+           "MAC address, its first byte most significant in the low 48 bits."),
       ReadOnly(OfKey(0x18, "encapsulation", "ports[#].encapsulation")),
       OfKey(0x1c, "udp_port", "ports[#].udp_port"),
       OfKey(0x20, "session", "ports[#].session"),

@@ -24,14 +24,14 @@ enum class Severity : uint8_t {
 // id, name (Prometheus: suede_NAME), severity, sentence.
 #define SUEDE_COUNTERS(X)                                                                          \
   X(TxCommands, "tx_commands_total", Info, "Commands taken from clients and packed")               \
-  X(TxCommandBytes, "tx_command_bytes_total", Info, "Octets of those commands, control and data")  \
+  X(TxCommandBytes, "tx_command_bytes_total", Info, "Bytes of those commands, control and data")   \
   X(TxPdus, "tx_pdus_total", Info, "Sequenced PDUs sent for the first time")                       \
   X(TxRetransmissions, "tx_retransmissions_total", Info, "Sequenced PDUs sent again")              \
   X(TxAcks, "tx_acks_total", Info, "PDUs without commands sent to acknowledge")                    \
   X(TxNacks, "tx_nacks_total", Info, "NACKs sent, alone or with commands")                         \
   X(TxControlPdus, "tx_control_pdus_total", Info, "Control PDUs sent")                             \
   X(TxFrames, "tx_frames_total", Info, "Frames that the port took")                                \
-  X(TxFrameBytes, "tx_frame_bytes_total", Info, "Octets of those frames, without FCS")             \
+  X(TxFrameBytes, "tx_frame_bytes_total", Info, "Bytes of those frames, without FCS")              \
   X(TxPortFull, "tx_port_full_total", Info, "Bursts of which the port took only a part")           \
   X(TxNoFrame, "tx_no_frame_total", Error, "Turns in which no frame was free to pack into")        \
   X(TxWaitsPacked, "tx_waits_packed_total", Info,                                                  \
@@ -57,10 +57,10 @@ enum class Severity : uint8_t {
   X(PeerResets, "peer_reset_total", Error, "Restarts of peers that were noticed")                  \
   X(Pauses, "not_ready_received_total", Info, "Pauses because a receiver had no room")             \
   X(RxFrames, "rx_frames_total", Info, "Frames received")                                          \
-  X(RxFrameBytes, "rx_frame_bytes_total", Info, "Octets of those frames, without FCS")             \
+  X(RxFrameBytes, "rx_frame_bytes_total", Info, "Bytes of those frames, without FCS")              \
   X(RxPdus, "rx_pdus_total", Info, "Sequenced PDUs accepted in order")                             \
   X(RxCommands, "rx_commands_total", Info, "Commands handed to clients")                           \
-  X(RxCommandBytes, "rx_command_bytes_total", Info, "Octets of those commands")                    \
+  X(RxCommandBytes, "rx_command_bytes_total", Info, "Bytes of those commands")                     \
   X(RxUnclaimed, "rx_unclaimed_pdus_total", Info, "PDUs accepted that wait for a client to claim") \
   X(RxAcks, "rx_acks_total", Info, "PDUs without commands received")                               \
   X(RxNacks, "rx_nacks_total", Info, "NACKs received, alone or with commands")                     \
@@ -90,8 +90,7 @@ enum class Severity : uint8_t {
   X(RxNotReady, "rx_drop_not_ready_total", Drop, "PDUs refused: no room in the VC's receive ring") \
   X(RxControlUnknown, "rx_control_unknown_total", Drop, "Control PDUs of an unknown type")         \
   X(RxControlMalformed, "rx_drop_control_malformed_total", Drop, "Control PDUs that do not parse") \
-  X(HelloMismatch, "hello_mismatch_total", Error,                                                  \
-    "HELLOs of a peer that does not agree with us")                                                \
+  X(HelloMismatch, "hello_mismatch_total", Error, "HELLOs of a peer that does not agree with us")  \
   X(RxHelloUnverified, "rx_hello_unverified_total", Info,                                          \
     "HELLOs with an identity that is not the peer's as known, and no proof that it is")            \
   X(RxAssociation, "rx_drop_association_total", Drop,                                              \
@@ -101,18 +100,15 @@ enum class Severity : uint8_t {
   X(PlaneDeaths, "plane_deaths_total", Error, "Times that a plane to a peer was found dead")       \
   X(TxHeldUp, "tx_held_up_total", Error,                                                           \
     "Times that the device of a port let nothing leave while answers were awaited")                \
-  X(RxHeldUp, "rx_held_up_total", Info,                                                            \
-    "PLANEs by which a peer said so of its own device")                                            \
+  X(RxHeldUp, "rx_held_up_total", Info, "PLANEs by which a peer said so of its own device")        \
   X(PlaneReturns, "plane_ups_total", Info, "Times that a plane to a peer came up")                 \
-  X(TxMoved, "tx_moved_pdus_total", Info,                                                          \
-    "Sequenced PDUs that left a dead plane for another")                                           \
+  X(TxMoved, "tx_moved_pdus_total", Info, "Sequenced PDUs that left a dead plane for another")     \
   X(TxFences, "tx_fences_total", Info, "FENCEs sent")                                              \
   X(RxFences, "rx_fences_total", Info, "FENCEs answered")                                          \
   X(RxBeforeHello, "rx_drop_before_hello_total", Drop,                                             \
-    "Sequenced PDUs of a peer with which there is no association yet")                          \
+    "Sequenced PDUs of a peer with which there is no association yet")                             \
   X(RxFenced, "rx_drop_fenced_total", Drop, "Sequenced PDUs of a generation that has ended")       \
-  X(RxPlaneStale, "rx_plane_stale_total", Info,                                                    \
-    "PLANEs, FENCEs and FENCEDs that were stragglers")                          \
+  X(RxPlaneStale, "rx_plane_stale_total", Info, "PLANEs, FENCEs and FENCEDs that were stragglers") \
   X(BusyCycles, "busy_cycles_total", Info, "Cycles that an lcore spent in turns that found work")  \
   X(IdleCycles, "idle_cycles_total", Info,                                                         \
     "Cycles that an lcore spent in other turns, and waiting")                                      \

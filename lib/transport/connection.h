@@ -14,8 +14,8 @@
 
 #include "base/psn.h"
 #include "base/time.h"
+#include "pdu/pdu_list.h"
 #include "transport/params.h"
-#include "wire/pdu_list.h"
 #include "wire/rh.h"
 
 namespace suede {
@@ -62,7 +62,7 @@ class Connection {
  public:
   // ---- Sending new PDUs.
 
-  // Whether a new PDU of `bytes` octets of commands may be sent now.
+  // Whether a new PDU of `bytes` of commands may be sent now.
   bool CanSend(uint32_t bytes, const TransportParams& params) const {
     return unacked_count_ < params.window_pdus &&
            (unacked_bytes_ + bytes <= params.window_bytes || unacked_count_ == 0) &&

@@ -16,7 +16,7 @@ enum class PsnScope : uint8_t { kPort = 0, kVc = 1 };
 struct TransportParams {
   PsnScope psn_scope = PsnScope::kPort;
   uint32_t window_pdus = transport_defaults::kWindowPdus;    // 1 to kMaxWindowPdus
-  uint32_t window_bytes = transport_defaults::kWindowBytes;  // octets of commands in flight
+  uint32_t window_bytes = transport_defaults::kWindowBytes;  // bytes of commands in flight
   // A stand-alone ACK after this many PDUs without one, or after this long.
   uint32_t ack_every_pdus = transport_defaults::kAckEveryPdus;
   Duration ack_delay = transport_defaults::kAckDelay;

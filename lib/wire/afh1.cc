@@ -32,7 +32,7 @@ uint8_t* StartAfh1(HeaderTemplate& header, const HeaderSpec& spec, uint32_t inne
                        EtherTypeOf(header.encap, spec.ether_type), inner_bytes);
 }
 
-// Has a bit set where an Ethernet header of `l2` octets is not one of ours.
+// Has a bit set where an Ethernet header of `l2` bytes is not one of ours.
 uint32_t Differs(const FrameRules& rules, const uint8_t* frame, uint32_t l2) {
   return (LoadBe16(frame + l2 - 2) ^ uint32_t{EtherTypeOf(rules.encap, rules.ether_type)}) |
          (LoadBe32(frame) ^ rules.mac_prefix) | (LoadBe32(frame + 6) ^ rules.mac_prefix);
@@ -88,7 +88,7 @@ ParsedFrame Afh1::Parse(const FrameRules& rules, const uint8_t* frame, uint32_t 
 HeaderTemplate Afh1s::MakeTemplate(const HeaderSpec& spec) {
   HeaderTemplate header{.encap = Encap::kAfh1s};
   uint8_t* shim = StartAfh1(header, spec, kShimBytes);
-  shim[1] = spec.traffic_class.ds_octet();
+  shim[1] = spec.traffic_class.ds_byte();
   shim[2] = kHopLimit;
   shim[3] = kNextHeaderSue;
   StoreBe16(shim + 4, spec.session);

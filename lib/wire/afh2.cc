@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // AFH Gen 2, normal and compressed (SUE framework §3.4.2; wire profile §5, afh2 and afh2c): the 12
-// octets of two MAC addresses hold other fields, as IEEE 802c's AAI permits.
+// bytes of two MAC addresses hold other fields, as IEEE 802c's AAI permits.
 #include "base/big_endian.h"
 #include "wire/encap.h"
 #include "wire/ethernet.h"
@@ -9,14 +9,14 @@
 namespace suede {
 namespace {
 
-// First octet: W, V, two bits 0, Z, Y, X, M.
+// First byte: W, V, two bits 0, Z, Y, X, M.
 constexpr uint8_t kNormal = 0x02;      // X
 constexpr uint8_t kCompressed = 0x82;  // W, X
 constexpr uint8_t kMulticast = 0x01;   // M
 constexpr uint8_t kHopCount = 64;
 static_assert(Afh2::kHeaderBytes == kEthernetBytes);
 
-// What a compressed header adds: it is 14 octets long and saves those of the RH.
+// What a compressed header adds: it is 14 bytes long and saves those of the RH.
 constexpr uint32_t kCompressedAdds = kEthernetBytes - kRhBytes;
 static_assert(Afh2c::kHeaderBytes == kCompressedAdds);
 
@@ -46,7 +46,7 @@ uint64_t Expand(uint64_t c, uint32_t xpuid) {
 // Both headers have class and EtherType in the same place. Returns where the header starts.
 uint8_t* StartAfh2(HeaderTemplate& header, const HeaderSpec& spec) {
   uint8_t* at = header.bytes + HeaderTemplate::kMaxBytes - kEthernetBytes;
-  at[6] = spec.traffic_class.ds_octet();
+  at[6] = spec.traffic_class.ds_byte();
   StoreBe16(at + 12, EtherTypeOf(header.encap, spec.ether_type));
   header.l2_length = kEthernetBytes;
   return at;
@@ -98,7 +98,7 @@ uint8_t* Afh2c::Write(const HeaderTemplate& header, uint8_t* pdu) {
   const uint64_t c = Compress(LoadBe64(pdu));
   const uint8_t* from = header.bytes + HeaderTemplate::kMaxBytes - kEthernetBytes;
   uint8_t* frame = pdu - kCompressedAdds;
-  // Two words that share octets 6 and 7: C[47:24] is in octets 1 to 3, C[23:0] in 7 to 9.
+  // Two words that share bytes 6 and 7: C[47:24] is in bytes 1 to 3, C[23:0] in 7 to 9.
   StoreBe64(frame, LoadBe64(from) | (c >> 24) << 32);
   StoreBe64(frame + 6, LoadBe64(from + 6) | (c & 0xffffff) << 32);
   return frame;

@@ -20,7 +20,7 @@ bool AllZero(const uint8_t* begin, const uint8_t* end) {
 }  // namespace
 
 bool CommandReader::Finish() {
-  // Of a type octet alone nothing but "no more commands" can be right.
+  // Of a type byte alone nothing but "no more commands" can be right.
   if (end_ - at_ >= 2 && (at_[0] & 0x0f) != 0) {
     error_ = CommandError::kBadLength;
   } else if (!AllZero(at_, end_)) {

@@ -9,18 +9,18 @@
 
 namespace suede {
 
-// The lengths that a command's first two octets declare.
+// The lengths that a command's first two bytes declare.
 struct CommandShape {
   uint16_t control_bytes = 0;  // 2 to 18; 0: not a command
   uint16_t data_bytes = 0;     // 0 to 256
   bool has_data = false;
-  // Octets of control and data in a ring's record.
+  // Bytes of control and data in a ring's record.
   uint32_t bytes() const { return uint32_t{control_bytes} + data_bytes; }
-  // Octets in a PDU: even.
+  // Bytes in a PDU: even.
   uint32_t packed_bytes() const { return (bytes() + 1) & ~1u; }
 };
 
-// Reads type and length octets. L = 0 and L > 9 give control_bytes 0.
+// Reads type and length bytes. L = 0 and L > 9 give control_bytes 0.
 inline CommandShape ReadCommandShape(uint8_t type, uint8_t length) {
   const uint32_t units = type & 0x0f;
   if (units - 1 > 8) return {};
@@ -42,7 +42,7 @@ class CommandReader {
   CommandReader(const uint8_t* begin, uint32_t bytes)
       : begin_(begin), at_(begin), next_(begin), end_(begin + bytes) {}
 
-  // Moves to the next command; false at the end, where command() is then the first octet behind the
+  // Moves to the next command; false at the end, where command() is then the first byte behind the
   // commands, and on an error.
   bool Next() {
     at_ = next_;
@@ -75,7 +75,7 @@ class CommandReader {
   CommandError error_ = CommandError::kNone;
 };
 
-// Octets of the commands of a valid PDU without its padding, and how many they are.
+// Bytes of the commands of a valid PDU without its padding, and how many they are.
 struct CommandSummary {
   CommandError error = CommandError::kNone;
   uint32_t count = 0;

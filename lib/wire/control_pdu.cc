@@ -9,7 +9,7 @@
 namespace suede {
 namespace {
 
-// Octets of the bodies, identities included.
+// Bytes of the bodies, identities included.
 constexpr uint32_t kIdentitiesBytes = 16;
 constexpr uint32_t kHelloBytes = 68;
 constexpr uint32_t kNotReadyBytes = 24;
@@ -136,7 +136,7 @@ uint32_t Encode(const Credit& credit, uint8_t* out) {
   return kControlHeadBytes + kCreditBytes;
 }
 
-// Each reads a body that has at least its type's octets.
+// Each reads a body that has at least its type's bytes.
 
 ControlError DecodeHello(uint8_t flags, const uint8_t* body, const Identities& identities,
                          ControlMessage& out) {
@@ -235,7 +235,7 @@ ControlError DecodeCredit(uint8_t flags, const uint8_t* body, const Identities& 
   return ControlError::kNone;
 }
 
-// Octets of a type's body; 0: there is no such type.
+// Bytes of a type's body; 0: there is no such type.
 uint32_t BodyBytes(uint8_t type) {
   switch (static_cast<ControlType>(type)) {
     case ControlType::kHello: return kHelloBytes;

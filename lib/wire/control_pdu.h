@@ -141,7 +141,7 @@ inline ReliabilityHeader ControlRh(uint16_t xpuid, uint16_t partition) {
 }
 
 // Writes head and body, at most kMaxControlPduBytes, to where a data PDU has its commands. Returns
-// their octets, an even number.
+// their bytes, an even number.
 uint32_t EncodeControl(const ControlMessage& message, uint8_t* out);
 
 // Reads what stands between RH and R-CRC. `message` is set only where kNone is returned.

@@ -31,7 +31,7 @@ using MacAddress = std::array<uint8_t, 6>;
 using Ipv4Address = uint32_t;  // host order
 
 // What a frame is forwarded by: an IPv4 address in `low`, an IPv6 address in both, most significant
-// octets in `high`, or a forwarding address in `low`.
+// bytes in `high`, or a forwarding address in `low`.
 struct NetAddress {
   uint64_t high = 0;
   uint64_t low = 0;
@@ -48,8 +48,8 @@ struct TrafficClass {
   uint8_t dscp = 0;  // 0 to 63
   uint8_t ecn = 0;   // 0 to 3
   friend bool operator==(const TrafficClass&, const TrafficClass&) = default;
-  // The octet that IPv4, IPv6, the shim and AFH Gen 2 have in common.
-  uint8_t ds_octet() const { return static_cast<uint8_t>((dscp & 0x3f) << 2 | (ecn & 3)); }
+  // The byte that IPv4, IPv6, the shim and AFH Gen 2 have in common.
+  uint8_t ds_byte() const { return static_cast<uint8_t>((dscp & 0x3f) << 2 | (ecn & 3)); }
 };
 
 // Sessions that a connection's frames can be told apart by.
@@ -99,21 +99,21 @@ struct FrameRules {
 };
 
 // A finished header. It ends where the array ends, so that what is copied does not depend on the
-// tag; its last 48 octets, more than any header but udp6 has, share a cache line with the numbers.
+// tag; its last 48 bytes, more than any header but udp6 has, share a cache line with the numbers.
 struct alignas(64) HeaderTemplate {
   static constexpr uint32_t kMaxBytes = 112;
-  // Octets in front of a PDU that WriteHeader may write.
+  // Bytes in front of a PDU that WriteHeader may write.
   static constexpr uint32_t kRoomBytes = 80;
 
   uint8_t bytes[kMaxBytes] = {};
   uint32_t checksum = 0;         // partial sum of what does not depend on the PDU
   uint32_t pseudo_checksum = 0;  // udp6: the part of it that is the pseudo-header's
   Encap encap = Encap::kUdp4;
-  uint8_t length = 0;     // octets that the header adds to the PDU
-  uint8_t l2_length = 0;  // octets of Ethernet header and tag
-  uint8_t l3_length = 0;  // octets of the IP header, where there is one
+  uint8_t length = 0;     // bytes that the header adds to the PDU
+  uint8_t l2_length = 0;  // bytes of Ethernet header and tag
+  uint8_t l3_length = 0;  // bytes of the IP header, where there is one
 
-  // Copies `kBytes` octets, a multiple of 16 that covers the header with and without a tag, so that
+  // Copies `kBytes` bytes, a multiple of 16 that covers the header with and without a tag, so that
   // they end at `end`.
   template <uint32_t kBytes>
   void CopyTo(uint8_t* end) const {
@@ -146,7 +146,7 @@ constexpr std::string_view FrameErrorName(FrameError error) {
   return kFrameErrorNames[static_cast<size_t>(error)];
 }
 
-// A received frame's PDU and what the header said. The octets are the frame's.
+// A received frame's PDU and what the header said. The bytes are the frame's.
 struct ParsedFrame {
   FrameError error = FrameError::kNone;
   uint8_t dscp = 0;      // this and ecn: 0 where the header has none
@@ -198,7 +198,7 @@ struct Afh2 {
 };
 
 struct Afh2c {
-  static constexpr uint32_t kHeaderBytes = 6;  // what its 14 octets add, as they hold the RH
+  static constexpr uint32_t kHeaderBytes = 6;  // what its 14 bytes add, as they hold the RH
   static HeaderTemplate MakeTemplate(const HeaderSpec& spec);
   static uint8_t* Write(const HeaderTemplate& header, uint8_t* pdu);
   static ParsedFrame Parse(const FrameRules& rules, uint8_t* frame, uint32_t bytes);
@@ -208,8 +208,8 @@ struct Afh2c {
 HeaderTemplate MakeTemplate(Encap encap, const HeaderSpec& spec);
 
 // Writes the header in front of `pdu`, a PDU that FinishPdu has completed, and returns where the
-// frame starts: `header.length` octets in front of it. Writes up to HeaderTemplate::kRoomBytes
-// octets in front of `pdu`. afh2c, whose header holds the RH, writes over the RH too, and whoever
+// frame starts: `header.length` bytes in front of it. Writes up to HeaderTemplate::kRoomBytes
+// bytes in front of `pdu`. afh2c, whose header holds the RH, writes over the RH too, and whoever
 // sends the PDU again completes it again. With `offload` the device computes the checksum: udp4
 // leaves the IPv4 header's 0, and udp6 puts the pseudo-header's sum where the UDP checksum goes.
 inline uint8_t* WriteHeader(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_bytes,
@@ -228,8 +228,8 @@ inline uint8_t* WriteHeader(const HeaderTemplate& header, uint8_t* pdu, uint32_t
 }
 
 // Reads a frame's headers. afh2c puts the RH back into its canonical form, over the header's last
-// octets, so a frame is parsed once, or else put back by RestoreFrame. `checksums_good` says that the
-// device has verified checksums.
+// bytes, so a frame is parsed once, or else put back by RestoreFrame. `checksums_good` says that
+// the device has verified checksums.
 inline ParsedFrame ParseFrame(const FrameRules& rules, uint8_t* frame, uint32_t bytes,
                               bool checksums_good) {
   if (rules.encap == Encap::kUdp4) return Udp4::Parse(rules, frame, bytes, checksums_good);

@@ -15,7 +15,7 @@ inline constexpr uint32_t kEthernetBytes = 14;
 inline constexpr uint32_t kTagBytes = 4;
 inline constexpr uint16_t kTypeTag = 0x8100;
 
-// Octets in front of what a frame of at least kEthernetBytes carries. One tag is looked through.
+// Bytes in front of what a frame of at least kEthernetBytes carries. One tag is looked through.
 inline uint32_t EthernetBytes(const uint8_t* frame) {
   return kEthernetBytes + (LoadBe16(frame + 12) == kTypeTag ? kTagBytes : 0);
 }
@@ -27,7 +27,7 @@ inline uint32_t EthernetBytes(const uint8_t* frame, uint32_t bytes) {
 }
 
 // Writes the Ethernet header and, where the port tags, the tag of a template in which `inner_bytes`
-// octets of header follow. Returns where those start.
+// bytes of header follow. Returns where those start.
 inline uint8_t* StartTemplate(HeaderTemplate& header, const HeaderSpec& spec,
                               const MacAddress& destination, const MacAddress& source,
                               uint16_t ether_type, uint32_t inner_bytes) {

@@ -19,7 +19,7 @@ namespace suede {
 
 // Completes the PDU whose commands lie at pdu + kRhBytes: writes the RH in front of them, and
 // behind them the R-CRC and the padding that a frame needs to which the header adds `header_bytes`
-// (HeaderTemplate::length). Returns the octets of the PDU. May be repeated with another RH.
+// (HeaderTemplate::length). Returns the bytes of the PDU. May be repeated with another RH.
 inline uint32_t FinishPdu(uint8_t* pdu, uint32_t command_bytes, uint32_t header_bytes,
                           const ReliabilityHeader& rh) {
   EncodeRh(rh, pdu);
@@ -34,14 +34,14 @@ inline uint32_t FinishPdu(uint8_t* pdu, uint32_t command_bytes, uint32_t header_
   return body_bytes + kRcrcBytes;
 }
 
-// Octets that BuildFrame wants for a frame with so many octets of commands.
+// Bytes that BuildFrame wants for a frame with so many bytes of commands.
 constexpr uint32_t FrameBufferBytes(uint32_t command_bytes) {
   return HeaderTemplate::kRoomBytes +
          std::max(kMinFrameBytes, kRhBytes + command_bytes + kRcrcBytes);
 }
 
 // Builds the frame that holds `commands` (already packed, or a control PDU's head and body)
-// somewhere in `buffer` and returns it. Empty where the buffer has fewer octets than
+// somewhere in `buffer` and returns it. Empty where the buffer has fewer bytes than
 // FrameBufferBytes says, or the commands are more than a PDU takes.
 std::span<uint8_t> BuildFrame(const HeaderTemplate& header, const ReliabilityHeader& rh,
                               std::span<const uint8_t> commands, std::span<uint8_t> buffer,

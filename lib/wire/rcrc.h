@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // R-CRC (wire profile §4): the CRC-32 of IEEE 802.3 over the canonical RH, the commands and the
-// padding, sent least significant octet first.
+// padding, sent least significant byte first.
 #ifndef SUEDE_WIRE_RCRC_H_
 #define SUEDE_WIRE_RCRC_H_
 
@@ -13,7 +13,7 @@ namespace suede {
 
 static_assert(std::endian::native == std::endian::little, "an R-CRC is stored as the host has it");
 
-// CRC-32 of `bytes` octets. The default is zlib's; a driver with a faster one installs it once,
+// CRC-32 over `bytes`. The default is zlib's; a driver with a faster one installs it once,
 // before any lcore runs.
 using RcrcFunction = uint32_t (*)(const uint8_t* data, size_t bytes);
 void InstallRcrc(RcrcFunction function);
@@ -26,13 +26,13 @@ inline uint32_t Rcrc(const uint8_t* data, size_t bytes) {
   return internal::rcrc_function(data, bytes);
 }
 
-// Puts the R-CRC behind the `body_bytes` octets from the RH to the padding.
+// Puts the R-CRC behind the `body_bytes` bytes from the RH to the padding.
 inline void StoreRcrc(uint8_t* pdu, uint32_t body_bytes) {
   const uint32_t crc = Rcrc(pdu, body_bytes);
   std::memcpy(pdu + body_bytes, &crc, sizeof crc);
 }
 
-// Whether a received PDU's last four octets are its R-CRC. `pdu_bytes` is at least 4. The RH counts
+// Whether a received PDU's last four bytes are its R-CRC. `pdu_bytes` is at least 4. The RH counts
 // as it came: a sender's reserved bits are 0, so that is its canonical form.
 inline bool RcrcGood(const uint8_t* pdu, uint32_t pdu_bytes) {
   uint32_t crc;

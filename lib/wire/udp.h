@@ -12,7 +12,7 @@ inline constexpr uint32_t kUdpBytes = 8;
 inline constexpr uint8_t kProtocolUdp = 17;
 inline constexpr uint16_t kFirstSourcePort = 49152;  // that of session 0
 
-// Ones' complement sums are kept in the host's octet order: they come out right when stored as they
+// Ones' complement sums are kept in the host's byte order: they come out right when stored as they
 // are (RFC 1071 §2).
 constexpr uint32_t FoldSum(uint64_t sum) {
   sum = (sum & 0xffffffff) + (sum >> 32);
@@ -42,7 +42,8 @@ Word LoadWord(const uint8_t* data) {
 }
 }  // namespace internal
 
-// Sum of the 16-bit words of `bytes` octets, of which an odd last one is followed by 0; not folded.
+// Sum of the 16-bit words of that many bytes, of which an odd last one is followed by 0; not
+// folded.
 inline uint64_t InternetSum(const uint8_t* data, uint32_t bytes) {
   uint64_t low = 0;  // the halves of each word apart, so that no carry is lost
   uint64_t high = 0;

@@ -15,7 +15,7 @@ constexpr uint8_t kVersionAndIhl = 0x45;
 constexpr uint16_t kDontFragment = 0x4000;
 constexpr uint16_t kMoreFragments = 0x2000;
 constexpr uint16_t kFragmentOffset = 0x1fff;
-// No frame with fewer octets than this holds a PDU.
+// No frame with fewer bytes than this holds a PDU.
 constexpr uint32_t kLeastFrameBytes = Udp4::kHeaderBytes + kLeastPduBytes;
 static_assert(Udp4::kHeaderBytes == kEthernetBytes + kIpBytes + kUdpBytes);
 
@@ -49,7 +49,7 @@ HeaderTemplate Udp4::MakeTemplate(const HeaderSpec& spec) {
   uint8_t* ip = StartTemplate(header, spec, spec.destination_mac, spec.source_mac, kTypeIpv4,
                               kIpBytes + kUdpBytes);
   ip[0] = kVersionAndIhl;
-  ip[1] = spec.traffic_class.ds_octet();
+  ip[1] = spec.traffic_class.ds_byte();
   StoreBe16(ip + 6, kDontFragment);
   ip[8] = 64;
   ip[9] = kProtocolUdp;

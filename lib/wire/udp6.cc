@@ -13,7 +13,7 @@ constexpr uint32_t kIpBytes = 40;
 constexpr uint32_t kAddressBytes = 16;
 constexpr uint16_t kTypeIpv6 = 0x86dd;
 constexpr uint32_t kVersion = 6;
-// No frame with fewer octets than this holds a PDU.
+// No frame with fewer bytes than this holds a PDU.
 constexpr uint32_t kLeastFrameBytes = Udp6::kHeaderBytes + kLeastPduBytes;
 static_assert(Udp6::kHeaderBytes == kEthernetBytes + kIpBytes + kUdpBytes);
 
@@ -52,7 +52,7 @@ HeaderTemplate Udp6::MakeTemplate(const HeaderSpec& spec) {
   HeaderTemplate header{.encap = Encap::kUdp6, .l3_length = kIpBytes};
   uint8_t* ip = StartTemplate(header, spec, spec.destination_mac, spec.source_mac, kTypeIpv6,
                               kIpBytes + kUdpBytes);
-  StoreBe32(ip, kVersion << 28 | uint32_t{spec.traffic_class.ds_octet()} << 20);
+  StoreBe32(ip, kVersion << 28 | uint32_t{spec.traffic_class.ds_byte()} << 20);
   ip[6] = kProtocolUdp;
   ip[7] = 64;
   StoreAddress(spec.source, ip + 8);

@@ -8,7 +8,7 @@
 namespace suede {
 namespace {
 
-// The key of the paper's test vectors; its message of eight octets 00 … 07.
+// The key of the paper's test vectors; its message of eight bytes 00 … 07.
 constexpr SecretKey kKey = {0x0706050403020100u, 0x0f0e0d0c0b0a0908u};
 
 TEST(SecretNumbers, SipHashAsPublished) {

@@ -15,12 +15,12 @@
 #include <string>
 #include <vector>
 
+#include "client/client_queue.h"
 #include "dpdk/crc.h"
 #include "dpdk/eal.h"
 #include "loop_port.h"
 #include "pipeline/pipeline.h"
 #include "wire/rcrc.h"
-#include "xpu/client_queue.h"
 
 namespace suede {
 namespace {

@@ -5,7 +5,7 @@
 // XPU as fast as its credit lets it, each command in a PDU of its own, the other takes what
 // arrives. So no other CPU has anything to do with the traffic.
 //
-// management_bench --config FILE [--size OCTETS]
+// management_bench --config FILE [--size BYTES]
 #include <gflags/gflags.h>
 
 #include <algorithm>
@@ -18,13 +18,13 @@
 #include <thread>
 
 #include "absl/status/statusor.h"
-#include "control/config.h"
+#include "config/config.h"
 #include "daemon.h"
 #include "endpoint/daemon_flags.h"
 #include "suede/suede.hpp"
 
 DEFINE_string(config, "", "the configuration, as suede's");
-DEFINE_uint32(size, 64, "octets of data of a command, 0 to 256");
+DEFINE_uint32(size, 64, "bytes of data of a command, 0 to 256");
 
 namespace suede {
 namespace {

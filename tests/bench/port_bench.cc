@@ -33,11 +33,11 @@ void BM_PortBurst(benchmark::State& state, Port* port) {
 }
 
 void BM_DpdkCrc32(benchmark::State& state) {
-  const std::vector<uint8_t> octets(static_cast<size_t>(state.range(0)), 0x5a);
-  const uint8_t* data = octets.data();
+  const std::vector<uint8_t> bytes(static_cast<size_t>(state.range(0)), 0x5a);
+  const uint8_t* data = bytes.data();
   for (auto _ : state) {
     benchmark::DoNotOptimize(data);
-    benchmark::DoNotOptimize(DpdkCrc32(data, octets.size()));
+    benchmark::DoNotOptimize(DpdkCrc32(data, bytes.size()));
   }
   state.SetItemsProcessed(state.iterations());
   state.SetBytesProcessed(state.iterations() * state.range(0));

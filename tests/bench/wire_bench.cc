@@ -35,41 +35,41 @@ void BM_Udp4Parse(benchmark::State& state) {
   std::vector<uint8_t> buffer(FrameBufferBytes(64));
   const std::vector<uint8_t> commands(64, 0x01);
   const auto frame = BuildFrame(Udp4::MakeTemplate(Spec()), {}, commands, buffer);
-  uint8_t* octets = frame.data();
+  uint8_t* bytes = frame.data();
   for (auto _ : state) {
-    benchmark::DoNotOptimize(octets);
+    benchmark::DoNotOptimize(bytes);
     benchmark::DoNotOptimize(
-        ParseFrame({}, octets, static_cast<uint32_t>(frame.size()), state.range(0) != 0));
+        ParseFrame({}, bytes, static_cast<uint32_t>(frame.size()), state.range(0) != 0));
   }
   state.SetItemsProcessed(state.iterations());
 }
 BENCHMARK(BM_Udp4Parse)->ArgName("checksums_good")->Arg(0)->Arg(1);
 
 void BM_Rcrc(benchmark::State& state) {
-  const std::vector<uint8_t> octets(static_cast<size_t>(state.range(0)), 0x5a);
-  const uint8_t* data = octets.data();
+  const std::vector<uint8_t> bytes(static_cast<size_t>(state.range(0)), 0x5a);
+  const uint8_t* data = bytes.data();
   for (auto _ : state) {
     benchmark::DoNotOptimize(data);
-    benchmark::DoNotOptimize(Rcrc(data, octets.size()));
+    benchmark::DoNotOptimize(Rcrc(data, bytes.size()));
   }
   state.SetItemsProcessed(state.iterations());
   state.SetBytesProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(BM_Rcrc)->Arg(80)->Arg(2048);
 
-// A PDU of 48 commands with 10 octets of control and 32 of data each.
+// A PDU of 48 commands with 10 bytes of control and 32 of data each.
 void BM_CommandReader(benchmark::State& state) {
   constexpr uint32_t kCommands = 48;
-  std::vector<uint8_t> octets;
+  std::vector<uint8_t> bytes;
   for (uint32_t i = 0; i < kCommands; ++i) {
-    octets.resize(octets.size() + 42, 0x5a);
-    octets[octets.size() - 42] = 0x15;
-    octets[octets.size() - 41] = 31;
+    bytes.resize(bytes.size() + 42, 0x5a);
+    bytes[bytes.size() - 42] = 0x15;
+    bytes[bytes.size() - 41] = 31;
   }
-  const uint8_t* begin = octets.data();
+  const uint8_t* begin = bytes.data();
   for (auto _ : state) {
     benchmark::DoNotOptimize(begin);
-    const CommandSummary summary = ValidateCommands(begin, static_cast<uint32_t>(octets.size()));
+    const CommandSummary summary = ValidateCommands(begin, static_cast<uint32_t>(bytes.size()));
     if (summary.count != kCommands) state.SkipWithError("the commands are not valid");
   }
   state.SetItemsProcessed(state.iterations() * kCommands);

@@ -66,7 +66,7 @@ class CaptureTest : public testing::Test {
     EXPECT_TRUE(capture.ok()) << capture.status();
     return capture.ok() ? *std::move(capture) : nullptr;
   }
-  // Sends a frame of such octets and takes it back, on one of the port's lcores.
+  // Sends a frame of such bytes and takes it back, on one of the port's lcores.
   static void Exchange(uint8_t fill, uint32_t length, uint32_t lcore = 0) {
     Frame* frame = nullptr;
     Port& port = port_->pair(lcore);
@@ -107,7 +107,7 @@ TEST_F(CaptureTest, HoldsWhatWasSentAndReceived) {
   }
 }
 
-TEST_F(CaptureTest, KeepsSoManyOctetsOfAFrame) {
+TEST_F(CaptureTest, KeepsSoManyBytesOfAFrame) {
   auto capture = Start({.snap_bytes = 64, .frames = 256});
   Exchange(7, 1000);
   capture.reset();

@@ -41,16 +41,16 @@ class OpenParams(ctypes.Structure):
                 ("instances", Instance * 16)]
 
 
-class Congestion(ctypes.Structure):
+class Load(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint32) for name in (
-        "size", "updates", "is_down", "load", "queued_pdus", "inflight_pdus", "inflight_octets",
+        "size", "updates", "is_down", "load", "queued_pdus", "inflight_pdus", "inflight_bytes",
         "credit_lines", "paused_destinations", "unreachable_destinations")]
 
 
 class Destination(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint32) for name in (
         "size", "updates", "is_known", "is_paused", "is_unreachable", "queued_lines",
-        "inflight_pdus", "inflight_octets")]
+        "inflight_pdus", "inflight_bytes")]
 
 
 class PacketsParams(ctypes.Structure):
@@ -136,13 +136,13 @@ class Client:
                                            ctypes.c_uint8(self._instance), ctypes.c_uint32(mask))
         assert result == 0, self.error()
 
-    def congestion(self):
-        congestion = Congestion(size=ctypes.sizeof(Congestion))
-        while (result := self._library.suede_get_congestion(
-                self._queue, ctypes.byref(congestion))) == -errno.EAGAIN:
+    def load(self):
+        load = Load(size=ctypes.sizeof(Load))
+        while (result := self._library.suede_get_load(
+                self._queue, ctypes.byref(load))) == -errno.EAGAIN:
             time.sleep(0.001)
         assert result == 0, self.error()
-        return congestion
+        return load
 
     def watch(self, xpuid):
         return self._library.suede_watch_destination(self._queue, ctypes.c_uint16(xpuid))
@@ -214,7 +214,7 @@ class Balancer:
         self._library = _library()
         self._balancer = ctypes.c_void_p()
         queues = (ctypes.c_void_p * len(clients))(*(c._queue for c in clients))
-        number = {"round_robin": 1, "least_congested": 2, "hash": 3}[policy]
+        number = {"round_robin": 1, "least_loaded": 2, "hash": 3}[policy]
         result = self._library.suede_balancer_create(
             queues, ctypes.c_uint32(len(clients)), ctypes.c_uint32(number),
             ctypes.byref(self._balancer))

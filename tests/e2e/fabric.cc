@@ -11,7 +11,7 @@
 //   down N       its links go down
 //   up N         they come up
 //   mark         now counts as if there were a cut
-//   recovery     says how many ms after the last cut, down or mark the octets forwarded in a
+//   recovery     says how many ms after the last cut, down or mark the bytes forwarded in a
 //                millisecond, taken over 5 of them, were 9 tenths of those in the 100 before; -1:
 //                not yet
 //
@@ -44,15 +44,15 @@ struct Cable {
   std::array<std::atomic<bool>, 2> cut{};  // what goes to that end
 };
 
-// Octets that were forwarded in each of the last 65 seconds' milliseconds. One writer.
+// Bytes that were forwarded in each of the last 65 seconds' milliseconds. One writer.
 class Timeline {
  public:
-  void Add(uint64_t ms, uint64_t octets) {
+  void Add(uint64_t ms, uint64_t bytes) {
     if (ms != newest_.load(std::memory_order_relaxed)) {
       for (uint64_t m = newest_ + 1; m <= ms; ++m) Bin(m).store(0, std::memory_order_relaxed);
       newest_.store(ms, std::memory_order_release);
     }
-    Bin(ms).fetch_add(octets, std::memory_order_relaxed);
+    Bin(ms).fetch_add(bytes, std::memory_order_relaxed);
   }
   uint64_t newest() const { return newest_.load(std::memory_order_acquire); }
   // The mean of those from `first` to before `end`.
@@ -68,17 +68,17 @@ class Timeline {
   std::array<std::atomic<uint64_t>, 1 << 16> bins_{};
 };
 
-// Octets that were forwarded; `idle` is cleared where there was anything.
+// Bytes that were forwarded; `idle` is cleared where there was anything.
 uint64_t Forward(Port& from, Port& to, bool cut, bool& idle) {
   Frame* frames[kBurst];
   const uint32_t count = from.Receive(frames, kBurst);
   if (count == 0) return 0;
   idle = false;
-  uint64_t octets = 0;
+  uint64_t bytes = 0;
   const uint32_t sent = cut ? 0 : to.Transmit(frames, count);
-  for (uint32_t i = 0; i < sent; ++i) octets += frames[i]->length;
+  for (uint32_t i = 0; i < sent; ++i) bytes += frames[i]->length;
   from.Release(frames, count);
-  return octets;
+  return bytes;
 }
 
 class Fabric {
@@ -134,14 +134,14 @@ int Fabric::Loop() {
   const TscClock clock;
   while (!stop_.load(std::memory_order_relaxed)) {
     bool is_idle = true;
-    uint64_t octets = 0;
+    uint64_t bytes = 0;
     for (const auto& cable : cables_) {
       for (const int to : {0, 1}) {
-        octets += Forward(cable->ends[1 - to]->pair(), cable->ends[to]->pair(),
-                          cable->cut[to].load(std::memory_order_acquire), is_idle);
+        bytes += Forward(cable->ends[1 - to]->pair(), cable->ends[to]->pair(),
+                         cable->cut[to].load(std::memory_order_acquire), is_idle);
       }
     }
-    timeline_.Add(static_cast<uint64_t>(ToNs(clock.Now()) / 1'000'000), octets);
+    timeline_.Add(static_cast<uint64_t>(ToNs(clock.Now()) / 1'000'000), bytes);
     turns_.fetch_add(1, std::memory_order_release);
     idle = is_idle ? idle + 1 : 0;
     if (idle > 16) usleep(10);
@@ -212,10 +212,10 @@ void Fabric::Serve() {
     }
     pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
     if (poll(&input, 1, 1) <= 0) continue;
-    char octets[256];
-    const ssize_t count = read(STDIN_FILENO, octets, sizeof octets);
+    char bytes[256];
+    const ssize_t count = read(STDIN_FILENO, bytes, sizeof bytes);
     if (count <= 0) return;
-    text.append(octets, static_cast<size_t>(count));
+    text.append(bytes, static_cast<size_t>(count));
     for (size_t end; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1)) {
       const std::string line = text.substr(0, end);
       const bool obeyed = Obey(line);

@@ -197,7 +197,7 @@ class Villain {
     uint32_t at = *head;
     for (int i = 0; i < 200; ++i) {
       uint8_t record[SUEDE_LINE_BYTES];
-      for (uint8_t& octet : record) octet = static_cast<uint8_t>(random_());
+      for (uint8_t& byte : record) byte = static_cast<uint8_t>(random_());
       record[0] = static_cast<uint8_t>(random_() % 4);
       record[1] = static_cast<uint8_t>(random_() % 5);
       // XPUs that there are not: what is sent right to those that there are would be delivered,
@@ -231,8 +231,8 @@ class Villain {
         connect(fd, reinterpret_cast<sockaddr*>(&here), sizeof here) == 0) {
       if (peer_ >= 0) close(peer_);
       peer_ = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);  // and is never read
-      static const char octets[65536] = {};
-      while (send(fd, octets, sizeof octets, MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
+      static const char bytes[65536] = {};
+      while (send(fd, bytes, sizeof bytes, MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
       }
       const linger late{.l_onoff = 1, .l_linger = 60};
       setsockopt(fd, SOL_SOCKET, SO_LINGER, &late, sizeof late);

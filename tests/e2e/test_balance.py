@@ -57,7 +57,7 @@ def run_perf(directory, left, right, *arguments, server=()):
         return taken, document
 
 
-@pytest.mark.parametrize("policy", ["round_robin", "least_congested", "hash"])
+@pytest.mark.parametrize("policy", ["round_robin", "least_loaded", "hash"])
 def test_perf_over_two_instances(policy):
     with pair() as (directory, left, right):
         # Fewer commands than there is credit, so that none is refused.
@@ -66,7 +66,7 @@ def test_perf_over_two_instances(policy):
         assert document["config"]["balance"] == policy
         if policy == "round_robin":
             assert taken == [200, 200]
-        elif policy == "least_congested":
+        elif policy == "least_loaded":
             assert min(taken) >= 1, taken  # both are idle at first
         else:
             assert sorted(taken) == [0, 400]  # there is one destination
@@ -75,7 +75,7 @@ def test_perf_over_two_instances(policy):
         assert a["tx_drop_no_credit_total"] == 0
 
 
-@pytest.mark.parametrize("policy", ["round_robin", "least_congested"])
+@pytest.mark.parametrize("policy", ["round_robin", "least_loaded"])
 def test_full_load_both_ways(policy):
     with pair() as (directory, left, right):
         taken, _ = run_perf(directory, left, right, "--balance", policy, "--duration", 1,
@@ -104,7 +104,7 @@ def send_balanced(balancer, first, second, count, first_tag):
     return taken
 
 
-@pytest.mark.parametrize("policy, expected", [("least_congested", [200, 0]),
+@pytest.mark.parametrize("policy, expected", [("least_loaded", [200, 0]),
                                               ("round_robin", [100, 100])])
 def test_an_instance_whose_peer_takes_nothing(policy, expected):
     """Nobody has claimed what arrives at the far side's instance 1, and nothing is kept there."""
@@ -117,22 +117,22 @@ def test_an_instance_whose_peer_takes_nothing(policy, expected):
         assert second.watch(1) == 0
         before = [second.send(1, 0, tag, b"it does not take this") for tag in range(100)]
         assert before == [0] * 100
-        e2e.wait_until(lambda: second.congestion().paused_destinations == 1, 20, "a pause")
+        e2e.wait_until(lambda: second.load().paused_destinations == 1, 20, "a pause")
         e2e.wait_until(lambda: (d := second.destination(1)) is not None and d.is_paused, 20,
                        "the destination's pause")
         assert second.destination(1).is_known == 1
-        state = second.congestion()
+        state = second.load()
         assert state.queued_pdus > 0 and state.load > 0 and state.unreachable_destinations == 0
         assert send_balanced(balancer, first, second, 200, 1000) == expected
-        assert first.congestion().paused_destinations == 0
+        assert first.load().paused_destinations == 0
         assert sum(iter(lambda: len(receiver.receive(0)), 0)) == expected[0]
         # Once it does take them, all arrive.
         late = stack.enter_context(client.Client(right.socket, (1, 1)))
         late.claim(1)
         tags = [*range(100), *range(1200 - 2 * expected[1] + 1, 1200, 2)]
         assert set(second.complete(tags, 20).values()) == {client.STATUS_OK}
-        e2e.wait_until(lambda: second.congestion().load == 0, 20, "an empty instance")
-        assert second.congestion().paused_destinations == 0
+        e2e.wait_until(lambda: second.load().load == 0, 20, "an empty instance")
+        assert second.load().paused_destinations == 0
 
 
 def test_an_instance_without_a_way_is_no_black_hole():
@@ -151,8 +151,8 @@ def test_an_instance_without_a_way_is_no_black_hole():
         first, second = (stack.enter_context(client.Client(left.socket, (0, i))) for i in (0, 1))
         assert second.send(1, 0, 1, b"nobody is there") == 0
         assert second.complete([1], 20)[1] in (client.STATUS_UNREACHABLE, client.STATUS_IN_DOUBT)
-        e2e.wait_until(lambda: second.congestion().unreachable_destinations == 1, 20,
+        e2e.wait_until(lambda: second.load().unreachable_destinations == 1, 20,
                        "an unreachable destination")
-        balancer = stack.enter_context(client.Balancer([first, second], "least_congested"))
+        balancer = stack.enter_context(client.Balancer([first, second], "least_loaded"))
         assert send_balanced(balancer, first, second, 100, 1000) == [100, 0]
-        assert second.congestion().load == 0
+        assert second.load().load == 0

@@ -85,7 +85,7 @@ def test_a_client_whose_queue_is_nonsense(stack):
     before = set(_segments())
     with client.Client(left.socket) as liar:
         base, = set(_segments()) - before
-        # docs/shared-memory.md: tx_ring[0] lies at octet 64, and the ring begins with its head.
+        # docs/shared-memory.md: tx_ring[0] lies at byte 64, and the ring begins with its head.
         ring = base + ctypes.c_uint64.from_address(base + 64).value
         ctypes.c_uint32.from_address(ring).value += 10_000_000
         event = watcher.sees("client_error", reason="ring", queue=0)

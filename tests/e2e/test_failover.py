@@ -58,11 +58,11 @@ class Fabric:
         text = b""
         while not text.endswith(b"\n"):
             ready, _, _ = select.select([self.process.stdout], [], [], e2e.START_S)
-            octet = self.process.stdout.read(1) if ready else b""
-            if not octet:
+            byte = self.process.stdout.read(1) if ready else b""
+            if not byte:
                 self.errors.seek(0)
                 raise e2e.E2eError(f"the fabric says no more: {text}\n{self.errors.read()}")
-            text += octet
+            text += byte
         return text.decode().strip()
 
     def do(self, command):

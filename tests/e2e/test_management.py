@@ -436,10 +436,10 @@ def test_nonsense_disturbs_nobody(pair):
     with Raw(left) as witness:
         for i in range(200):
             with Raw(left) as connection:
-                octets = rng.randbytes(rng.randrange(1, 3000))
+                bytes = rng.randbytes(rng.randrange(1, 3000))
                 try:
-                    connection.socket.sendall(octets + b"\n" * (i % 2))
-                    if i % 3 and b"\n" in octets:
+                    connection.socket.sendall(bytes + b"\n" * (i % 2))
+                    if i % 3 and b"\n" in bytes:
                         connection.socket.recv(100)
                 except (BrokenPipeError, ConnectionResetError):
                     pass

@@ -111,7 +111,7 @@ def test_metrics_are_the_counters_and_what_clients_counted(pair):
     assert 0 < delivered <= received <= delivered + TALK
     for one, other in ((left, right), (right, left)):
         assert grown(one, "tx_commands_total") == grown(other, "rx_commands_total") > 0
-        # Octets on the way are those of commands and what pads them to an even number.
+        # Bytes on the way are those of commands and what pads them to an even number.
         assert grown(one, "tx_command_bytes_total") >= grown(other, "rx_command_bytes_total")
         assert grown(one, "tx_pdus_total") == grown(other, "rx_pdus_total")
         # Each PDU and command is in the histograms once.
@@ -136,13 +136,13 @@ def test_the_endpoint_is_named_in_each_series_and_in_the_page(pair):
         assert f"<h1>{daemon.name}</h1>" in html and "@NAME@" not in html
 
 
-def test_octets_are_those_that_clients_sent(pair):
+def test_bytes_are_those_that_clients_sent(pair):
     directory, left, right = pair
     before = scrape(left), scrape(right)
     server = e2e.perf_server(directory, right, "0")
     try:
-        path = directory / "octets.json"
-        with e2e.perf(directory, "octets", left.socket, "--destinations", 1, "--vcs", "0",
+        path = directory / "bytes.json"
+        with e2e.perf(directory, "bytes", left.socket, "--destinations", 1, "--vcs", "0",
                       "--size", 64, "--duration", 0.2, "--json", path) as client:
             client.expect(0, e2e.TRAFFIC_S)
         delivered = e2e.check_results(e2e.results_of(path))
@@ -154,7 +154,7 @@ def test_octets_are_those_that_clients_sent(pair):
         commands = name.replace("command_bytes", "commands")
         count = total(after[side], commands) - total(before[side], commands)
         assert delivered <= count <= delivered + TALK
-        # 64 octets of data with 8 of control; at most 274 of the others.
+        # 64 bytes of data with 8 of control; at most 274 of the others.
         assert 0 <= grown - 72 * delivered <= 274 * (count - delivered), (name, grown, delivered)
 
 
@@ -341,7 +341,7 @@ def test_a_thousand_peers(directory):
             times.append(time.monotonic() - began)
             assert status == 200, text
         print(f"\nscrapes with 1023 peers: {', '.join(f'{1000 * t:.1f}' for t in times)} ms, "
-              f"{len(text)} octets")
+              f"{len(text)} bytes")
         assert len(text) < len(plain) + 1023 * 600
         series = parse(text)
         peers = {l["peer"] for n, l, _ in series if n == "peer_reachable"}

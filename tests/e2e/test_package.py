@@ -63,7 +63,7 @@ def test_each_has_its_part(packages):
     assert any(name.endswith("/libsuede.so.1") for name in files("libsuede1"))
     development = files("libsuede-dev")
     assert {"/usr/include/suede/suede.h", "/usr/include/suede/suede.hpp",
-            "/usr/include/suede/congestion.h"} <= development
+            "/usr/include/suede/load.h"} <= development
     assert any(name.endswith("/pkgconfig/libsuede.pc") for name in development)
 
 

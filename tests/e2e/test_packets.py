@@ -244,33 +244,33 @@ import socket
 listener = socket.create_server(("0.0.0.0", 2222))
 print("listening", flush=True)
 peer, _ = listener.accept()
-while octets := peer.recv(65536):
-    peer.sendall(octets)
+while bytes := peer.recv(65536):
+    peer.sendall(bytes)
 """
 
 CLIENT = """
 import hashlib, os, socket, sys, threading
 peer = socket.create_connection((sys.argv[1], 2222), timeout=60)
-octets = os.urandom(int(sys.argv[2]))
+bytes = os.urandom(int(sys.argv[2]))
 def send():
-    peer.sendall(octets)
+    peer.sendall(bytes)
     peer.shutdown(socket.SHUT_WR)
 threading.Thread(target=send).start()
 back = hashlib.sha256()
 while some := peer.recv(65536):
     back.update(some)
-assert back.digest() == hashlib.sha256(octets).digest()
+assert back.digest() == hashlib.sha256(bytes).digest()
 print("same")
 """
 
 
-def exchange(near, far, octets=2 << 20):
-    """Sends octets over TCP and has them echoed."""
+def exchange(near, far, bytes=2 << 20):
+    """Sends bytes over TCP and has them echoed."""
     with subprocess.Popen([*far, "python3", "-c", SERVER], stdout=subprocess.PIPE,
                           text=True) as server:
         try:
             assert server.stdout.readline() == "listening\n"
-            assert run(near, "python3", "-c", CLIENT, e2e.ip_of(1), octets, seconds=90) == "same\n"
+            assert run(near, "python3", "-c", CLIENT, e2e.ip_of(1), bytes, seconds=90) == "same\n"
             assert server.wait(30) == 0
         finally:
             server.kill()

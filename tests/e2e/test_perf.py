@@ -82,7 +82,7 @@ def test_progress_and_the_results_of_a_run_that_is_cut_short():
             file = directory / "cut.json"
             arguments = ("--destinations", 1, "--duration", 600, "--rate", 5000, "--json", file)
             with e2e.perf(directory, "cut", left.socket, *arguments, "--interval", 0.1) as run:
-                lines = re.compile(r"^suede-perf: [0-9.]+ s: 64 octets, load, .* sent \d+$", re.M)
+                lines = re.compile(r"^suede-perf: [0-9.]+ s: 64 bytes, load, .* sent \d+$", re.M)
                 e2e.wait_until(lambda: len(lines.findall(run.stderr())) >= 3, e2e.TRAFFIC_S,
                                "lines of progress")
                 run.signal(signal.SIGINT)
@@ -94,7 +94,7 @@ def test_progress_and_the_results_of_a_run_that_is_cut_short():
             with e2e.perf(directory, "quiet", left.socket, "--destinations", 1, "--interval", 0.05,
                           "--duration", 0.5, "--quiet") as run:
                 run.expect(0, e2e.TRAFFIC_S)
-                assert "octets, load" not in run.stderr()
+                assert "bytes, load" not in run.stderr()
         finally:
             server.kill()
 
@@ -119,7 +119,7 @@ def test_progress_on_a_terminal_is_one_line():
                     break
                 text += part
             assert run.wait(e2e.TRAFFIC_S) == 0, text
-            assert text.count(b"octets, load") >= 2 and b"\n" not in text, text
+            assert text.count(b"bytes, load") >= 2 and b"\n" not in text, text
             assert text.endswith(b"\r\x1b[K"), text  # and nothing of it is left
         finally:
             os.close(ours)

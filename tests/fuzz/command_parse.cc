@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arbitrary octets as the commands of a PDU, and what they decode to packed and read again.
+// Arbitrary bytes as the commands of a PDU, and what they decode to packed and read again.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -33,7 +33,7 @@ std::vector<uint8_t> Repack(const uint8_t* begin, uint32_t bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto bytes = static_cast<uint32_t>(size);
-  // Exactly as large as the input: the address sanitizer sees the first octet beyond it.
+  // Exactly as large as the input: the address sanitizer sees the first byte beyond it.
   const std::unique_ptr<uint8_t[]> commands(new uint8_t[bytes]);
   if (bytes != 0) std::memcpy(commands.get(), data, bytes);
   const suede::CommandSummary summary = suede::ValidateCommands(commands.get(), bytes);
@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Require(summary.count == 0 && summary.bytes == 0);
     return 0;
   }
-  // A valid PDU is its commands and zeros, and no other octets decode to them.
+  // A valid PDU is its commands and zeros, and no other bytes decode to them.
   Require(packed.size() == summary.bytes && summary.bytes <= bytes);
   Require(packed.empty() || std::memcmp(packed.data(), commands.get(), packed.size()) == 0);
   for (uint32_t i = summary.bytes; i < bytes; ++i) Require(commands[i] == 0);

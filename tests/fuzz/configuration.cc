@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "control/config.h"
+#include "config/config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arbitrary octets as a received frame of every encapsulation: nothing may be read outside it. And
+// Arbitrary bytes as a received frame of every encapsulation: nothing may be read outside it. And
 // what is encoded from arbitrary values decodes to the same.
 //
-// The first octet chooses what the rest is:
+// The first byte chooses what the rest is:
 //   bits 2:0  encapsulation, modulo their number
 //   bit 3     tagged
 //   bit 4     the device has verified the checksums
 //   bits 6:5  0: the rest is a frame; 1: likewise, with a good header laid over its head, so that
-//             random input gets past it; 2: the same, and then one octet of the header is altered;
+//             random input gets past it; 2: the same, and then one byte of the header is altered;
 //             3: the rest is the values and commands to encode
 #include <algorithm>
 #include <cstdint>
@@ -34,11 +34,11 @@ void Require(bool condition) {
 }
 
 struct Choice {
-  explicit Choice(uint8_t octet)
-      : encap(static_cast<Encap>((octet & 7) % kEncapNames.size())),
-        tagged((octet & 0x08) != 0),
-        checksums_good((octet & 0x10) != 0),
-        content(static_cast<Content>(octet >> 5 & 3)) {}
+  explicit Choice(uint8_t byte)
+      : encap(static_cast<Encap>((byte & 7) % kEncapNames.size())),
+        tagged((byte & 0x08) != 0),
+        checksums_good((byte & 0x10) != 0),
+        content(static_cast<Content>(byte >> 5 & 3)) {}
   enum class Content : uint8_t { kRaw, kMended, kAltered, kValues };
   Encap encap;
   bool tagged;
@@ -46,34 +46,34 @@ struct Choice {
   Content content;
 };
 
-// Octets of exactly their size: the address sanitizer sees the first one beyond them.
-class ExactOctets {
+// Bytes of exactly their size: the address sanitizer sees the first one beyond them.
+class ExactBytes {
  public:
-  ExactOctets(const uint8_t* from, uint32_t bytes) : octets_(new uint8_t[bytes]), bytes_(bytes) {
-    if (bytes != 0) std::memcpy(octets_.get(), from, bytes);
+  ExactBytes(const uint8_t* from, uint32_t bytes) : bytes_(new uint8_t[bytes]), bytes_(bytes) {
+    if (bytes != 0) std::memcpy(bytes_.get(), from, bytes);
   }
-  uint8_t* data() const { return octets_.get(); }
+  uint8_t* data() const { return bytes_.get(); }
   uint32_t bytes() const { return bytes_; }
 
  private:
-  std::unique_ptr<uint8_t[]> octets_;
+  std::unique_ptr<uint8_t[]> bytes_;
   uint32_t bytes_;
 };
 
-void ReadEveryOctet(const uint8_t* begin, uint32_t bytes) {
+void ReadEveryByte(const uint8_t* begin, uint32_t bytes) {
   uint32_t sum = 0;
   for (uint32_t i = 0; i < bytes; ++i) sum += begin[i];
   sink = sum;
 }
 
 // What a control PDU says can be said again.
-void DecodeControlPdu(const ExactOctets& octets) {
+void DecodeControlPdu(const ExactBytes& bytes) {
   ControlMessage message;
-  if (DecodeControl(octets.data(), octets.bytes(), message) != ControlError::kNone) return;
+  if (DecodeControl(bytes.data(), bytes.bytes(), message) != ControlError::kNone) return;
   uint8_t again[kMaxControlPduBytes];
   const uint32_t bytes = EncodeControl(message, again);
-  Require(bytes <= kMaxControlPduBytes && bytes % 2 == 0 && again[0] == octets.data()[0]);
-  const ExactOctets exact(again, bytes);
+  Require(bytes <= kMaxControlPduBytes && bytes % 2 == 0 && again[0] == bytes.data()[0]);
+  const ExactBytes exact(again, bytes);
   ControlMessage reread;
   Require(DecodeControl(exact.data(), bytes, reread) == ControlError::kNone && reread == message);
 }
@@ -81,8 +81,8 @@ void DecodeControlPdu(const ExactOctets& octets) {
 // As it is, and with the head of every type laid over its own, so that any input reaches the
 // bodies.
 void DecodeControlPdus(const uint8_t* body, uint32_t bytes) {
-  DecodeControlPdu(ExactOctets(body, bytes));
-  const ExactOctets mended(body, std::min(bytes, kMaxControlPduBytes + 2));
+  DecodeControlPdu(ExactBytes(body, bytes));
+  const ExactBytes mended(body, std::min(bytes, kMaxControlPduBytes + 2));
   if (mended.bytes() < kControlHeadBytes) return;
   StoreBe16(mended.data() + 2, static_cast<uint16_t>(mended.bytes() - kControlHeadBytes));
   for (const ControlType type : {ControlType::kHello, ControlType::kNotReady, ControlType::kReady,
@@ -100,18 +100,18 @@ void DecodePdu(const uint8_t* pdu, uint32_t pdu_bytes) {
   const uint32_t body_bytes = pdu_bytes - kRhBytes - kRcrcBytes;
   DecodeControlPdus(body, body_bytes);
   CommandReader reader(body, body_bytes);
-  while (reader.Next()) ReadEveryOctet(reader.command(), reader.shape().packed_bytes());
+  while (reader.Next()) ReadEveryByte(reader.command(), reader.shape().packed_bytes());
 }
 
 // Encodes a frame, decodes it, and requires everything to be the same.
 void RoundTrip(const Choice& choice, const HeaderSpec& spec, const ReliabilityHeader& rh,
                const uint8_t* commands, uint32_t command_bytes) {
   const HeaderTemplate header = MakeTemplate(choice.encap, spec);
-  const ExactOctets packed(commands, command_bytes);
+  const ExactBytes packed(commands, command_bytes);
   std::vector<uint8_t> buffer(FrameBufferBytes(command_bytes));
   const auto built = BuildFrame(header, rh, {packed.data(), command_bytes}, buffer);
   Require(built.size() >= kMinFrameBytes);
-  const ExactOctets frame(built.data(), static_cast<uint32_t>(built.size()));
+  const ExactBytes frame(built.data(), static_cast<uint32_t>(built.size()));
   const ParsedFrame parsed = ParseFrame({.encap = choice.encap,
                                          .udp_port = spec.udp_port,
                                          .mac_prefix = spec.mac_prefix,
@@ -144,7 +144,7 @@ void SayAgain(const Choice& choice, const ParsedFrame& parsed) {
   RoundTrip(choice, spec, rh, parsed.pdu + kRhBytes, commands);
 }
 
-void Decode(const Choice& choice, const ExactOctets& frame) {
+void Decode(const Choice& choice, const ExactBytes& frame) {
   const ParsedFrame parsed =
       ParseFrame({.encap = choice.encap}, frame.data(), frame.bytes(), choice.checksums_good);
   if (parsed.error != FrameError::kNone) return;
@@ -157,7 +157,7 @@ void Decode(const Choice& choice, const ExactOctets& frame) {
 
 // Lays a good header over the frame's head. What stands where the RH would is left as it is, but
 // for the part of it that afh2c has in its header.
-void MendHeader(const Choice& choice, const ExactOctets& frame) {
+void MendHeader(const Choice& choice, const ExactBytes& frame) {
   const HeaderTemplate header = MakeTemplate(choice.encap, {.tagged = choice.tagged});
   const uint32_t bytes = frame.bytes();
   if (bytes < header.length + kRhBytes || bytes > 9000) return;
@@ -168,8 +168,8 @@ void MendHeader(const Choice& choice, const ExactOctets& frame) {
   std::memcpy(frame.data(), start, bytes);
 }
 
-// Its first two octets say which octet of the header differs, and by what.
-void MendAndAlter(const Choice& choice, const ExactOctets& frame) {
+// Its first two bytes say which byte of the header differs, and by what.
+void MendAndAlter(const Choice& choice, const ExactBytes& frame) {
   if (frame.bytes() < 2) return;
   const uint8_t at = frame.data()[0];
   const uint8_t by = frame.data()[1];
@@ -179,19 +179,21 @@ void MendAndAlter(const Choice& choice, const ExactOctets& frame) {
   if (altered < frame.bytes()) frame.data()[altered] ^= by;
 }
 
-NetAddress TakeAddress(Encap encap, const uint8_t* octets) {
+NetAddress TakeAddress(Encap encap, const uint8_t* bytes) {
   switch (encap) {
-    case Encap::kUdp6: return {.high = LoadBe64(octets), .low = LoadBe64(octets + 8)};
+    case Encap::kUdp6:
+      return {.high = LoadBe64(bytes), .low = LoadBe64(bytes + 8)};
     case Encap::kUdp4:
-    case Encap::kAfh2: return {.low = LoadBe32(octets)};
+    case Encap::kAfh2:
+      return {.low = LoadBe32(bytes)};
     case Encap::kAfh1:
     case Encap::kAfh1s:
     case Encap::kAfh2c: break;
   }
-  return {.low = LoadBe16(octets)};
+  return {.low = LoadBe16(bytes)};
 }
 
-void Encode(const Choice& choice, const ExactOctets& input) {
+void Encode(const Choice& choice, const ExactBytes& input) {
   constexpr uint32_t kValueBytes = 64;
   if (input.bytes() < kValueBytes) return;
   const uint8_t* in = input.data();
@@ -223,7 +225,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace suede;
   if (size == 0) return 0;
   const Choice choice(data[0]);
-  const ExactOctets rest(data + 1, static_cast<uint32_t>(size - 1));
+  const ExactBytes rest(data + 1, static_cast<uint32_t>(size - 1));
   switch (choice.content) {
     case Choice::Content::kRaw: break;
     case Choice::Content::kMended: MendHeader(choice, rest); break;

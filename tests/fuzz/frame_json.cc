@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as the input of suedectl frame encode, and any octets as a frame that its object is made
+// Any text as the input of suedectl frame encode, and any bytes as a frame that its object is made
 // of again. What the text says makes a frame or is refused with a message; and of what a port would
 // take, decode says enough to make the same frame.
 //
-// The first octet chooses: 0 to 5 a frame of that encapsulation, others a text.
+// The first byte chooses: 0 to 5 a frame of that encapsulation, others a text.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -27,9 +27,9 @@ FrameRules RulesOf(const FrameDescription& d) {
           .ether_type = d.values.NumberOr<uint16_t>(Field::kEtherType, 0)};
 }
 
-// Octets of exactly their size: the address sanitizer sees the first one beyond them.
+// Bytes of exactly their size: the address sanitizer sees the first one beyond them.
 void CheckFrame(const FrameRules& rules, std::span<const uint8_t> frame) {
-  Octets exact(frame.begin(), frame.end());
+  Bytes exact(frame.begin(), frame.end());
   exact.shrink_to_fit();
   const FrameDescription description = DescribeFrame(rules, exact);
   const std::string text = FrameToJson(description);

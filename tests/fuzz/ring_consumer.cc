@@ -7,10 +7,10 @@
 #include <cstring>
 
 #include "base/sue.h"
-#include "xpu/congestion.h"
-#include "xpu/rx_ring.h"
-#include "xpu/segment.h"
-#include "xpu/tx_ring.h"
+#include "client/load.h"
+#include "client/rx_ring.h"
+#include "client/segment.h"
+#include "client/tx_ring.h"
 
 namespace {
 
@@ -32,10 +32,10 @@ class Input {
  public:
   Input(const uint8_t* data, size_t size) : data_(data), size_(size) {}
   bool empty() const { return at_ >= size_; }
-  uint32_t Octet() { return at_ < size_ ? data_[at_++] : 0; }
+  uint32_t Byte() { return at_ < size_ ? data_[at_++] : 0; }
   uint32_t Word() {
     uint32_t word = 0;
-    for (int i = 0; i < 4; ++i) word = word << 8 | Octet();
+    for (int i = 0; i < 4; ++i) word = word << 8 | Byte();
     return word;
   }
 
@@ -55,50 +55,50 @@ class Daemon {
     rx_ = {memory_, kShape, 0};
     credits_ = {memory_, kShape, 0};
     completions_ = {memory_, kShape, 0};
-    congestion_ = {memory_, kShape, 0};
+    load_ = {memory_, kShape, 0};
   }
   ~Daemon() { std::free(memory_); }
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
 
   void Scribble(Input* input) {
-    const uint32_t to = (input->Octet() << 8 | input->Octet()) << 2;
-    const uint32_t count = input->Octet() % 32;
+    const uint32_t to = (input->Byte() << 8 | input->Byte()) << 2;
+    const uint32_t count = input->Byte() % 32;
     for (uint32_t i = 0; i < count; ++i) {
-      memory_[(to + i) % offsets_.bytes] = static_cast<uint8_t>(input->Octet());
+      memory_[(to + i) % offsets_.bytes] = static_cast<uint8_t>(input->Byte());
     }
   }
   // One of the words that both sides use, near its present value or anywhere.
   void Move(Input* input) {
-    const uint32_t which = input->Octet();
+    const uint32_t which = input->Byte();
     const uint64_t rings[3] = {offsets_.tx_ring[0], offsets_.completion_ring[0],
                                offsets_.rx_ring[0]};
     auto* ring = suede::AtOffset<suede_ring>(memory_, rings[which % 3]);
     uint32_t& word = (which & 4) != 0 ? ring->head.value : ring->tail.value;
-    word = (which & 8) != 0 ? input->Word() : word + input->Octet() % 70;
+    word = (which & 8) != 0 ? input->Word() : word + input->Byte() % 70;
   }
   // A well-formed head of a record at some line, that the fuzzer need not guess.
   void Record(Input* input) {
-    uint8_t* line = memory_ + offsets_.tx_ring[0] + sizeof(suede_ring) + input->Octet() % 64 * 64;
-    const uint32_t type = 1 + input->Octet() % 9;
-    const uint32_t has_data = input->Octet() & 1;
+    uint8_t* line = memory_ + offsets_.tx_ring[0] + sizeof(suede_ring) + input->Byte() % 64 * 64;
+    const uint32_t type = 1 + input->Byte() % 9;
+    const uint32_t has_data = input->Byte() & 1;
     line[0] = static_cast<uint8_t>(1 + has_data);
-    line[1] = static_cast<uint8_t>(input->Octet() & 3);
+    line[1] = static_cast<uint8_t>(input->Byte() & 3);
     line[14] = static_cast<uint8_t>(type | has_data << 4);
-    line[15] = static_cast<uint8_t>(input->Octet());
+    line[15] = static_cast<uint8_t>(input->Byte());
   }
   void TakeCommands(Input* input) {
     suede::TxRecord records[16];
-    const uint32_t max = 1 + input->Octet() % 16;
+    const uint32_t max = 1 + input->Byte() % 16;
     const uint32_t count = tx_.Poll(records, max);
     Check(count <= max);
     uint32_t lines = 0;
     for (uint32_t i = 0; i < count; ++i) lines += Use(records[i]);
     Check(lines <= kShape.tx_lines);
-    if ((input->Octet() & 1) != 0) tx_.Release();
+    if ((input->Byte() & 1) != 0) tx_.Release();
     if (tx_.broken()) {
       Check(tx_.Poll(records, max) == 0);
-      if ((input->Octet() & 1) != 0) {
+      if ((input->Byte() & 1) != 0) {
         tx_.Restart();
         credits_.Restart();
       }
@@ -106,28 +106,28 @@ class Daemon {
     completions_.Publish();
   }
   void Deliver(Input* input) {
-    for (uint32_t n = input->Octet() % 16; n > 0; --n) {
-      const uint32_t lines = 1 + input->Octet() % 5;
+    for (uint32_t n = input->Byte() % 16; n > 0; --n) {
+      const uint32_t lines = 1 + input->Byte() % 5;
       uint8_t* record = rx_.Reserve(lines);
       if (record == nullptr) break;
       const uint8_t* first = memory_ + offsets_.rx_ring[0] + sizeof(suede_ring);
       Check(record >= first && record + lines * 64 <= first + kShape.rx_lines * 64);
       std::memset(record, 1, size_t{lines} * 64);
     }
-    if ((input->Octet() & 1) != 0) rx_.Rollback();
+    if ((input->Byte() & 1) != 0) rx_.Rollback();
     rx_.Publish();
   }
   // Wishes are scribbled, and so is what they are answered with.
-  void ShowCongestion(Input* input) {
+  void ShowLoad(Input* input) {
     suede::DestinationMap map;
     map.Set(static_cast<uint16_t>(input->Word() % suede::kMaxXpus), true);
-    congestion_.Show({.load = input->Word()});
-    congestion_.ShowMaps(map, map);
-    for (uint32_t n = input->Octet() % 32; n > 0; --n) {
-      const std::optional<suede::Wish> wish = congestion_.NextWish();
+    load_.Show({.load = input->Word()});
+    load_.ShowMaps(map, map);
+    for (uint32_t n = input->Byte() % 32; n > 0; --n) {
+      const std::optional<suede::Wish> wish = load_.NextWish();
       if (!wish) continue;
       Check(wish->slot < SUEDE_WISHES && wish->xpuid() < suede::kMaxXpus);
-      congestion_.Answer(*wish, {.queued_lines = credits_.OutstandingTo(wish->xpuid())});
+      load_.Answer(*wish, {.queued_lines = credits_.OutstandingTo(wish->xpuid())});
     }
   }
 
@@ -158,7 +158,7 @@ class Daemon {
   suede::RxRingWriter rx_;
   suede::CreditWriter credits_;
   suede::CompletionWriter completions_;
-  suede::CongestionWriter congestion_;
+  suede::LoadWriter load_;
 };
 
 }  // namespace
@@ -167,7 +167,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Input input(data, size);
   Daemon daemon;
   while (!input.empty()) {
-    switch (input.Octet() % 6) {
+    switch (input.Byte() % 6) {
       case 0:
         daemon.Scribble(&input);
         break;
@@ -181,7 +181,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         daemon.TakeCommands(&input);
         break;
       case 4:
-        daemon.ShowCongestion(&input);
+        daemon.ShowLoad(&input);
         break;
       default:
         daemon.Deliver(&input);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any octets on a management connection: each line that is answered is answered with JSON-RPC, the
+// Any bytes on a management connection: each line that is answered is answered with JSON-RPC, the
 // session comes to an end with it, and requests that changed nothing change nothing.
 #include <cstdint>
 #include <cstdio>

@@ -51,9 +51,9 @@ class Raw {
   }
   // Whether the other side ends the connection within the patience above.
   bool IsEnded() {
-    char octet;
+    char byte;
     ssize_t got;
-    while ((got = recv(socket_, &octet, 1, 0)) > 0) continue;
+    while ((got = recv(socket_, &byte, 1, 0)) > 0) continue;
     return got == 0 || errno == ECONNRESET;
   }
 

@@ -242,17 +242,17 @@ class TestClient {
 
   int fd() const { return socket_.get(); }
   void Close() { socket_.Reset(); }
-  // Sends all of it, with the descriptor at its first octet.
-  bool Send(std::string_view octets, int fd = -1) {
+  // Sends all of it, with the descriptor at its first byte.
+  bool Send(std::string_view bytes, int fd = -1) {
     return bench_.Until([&] {
-      while (!octets.empty()) {
-        const ssize_t sent = SendWithFd(socket_.get(), octets, fd);
+      while (!bytes.empty()) {
+        const ssize_t sent = SendWithFd(socket_.get(), bytes, fd);
         if (sent < 0) return errno != EAGAIN;
-        octets.remove_prefix(static_cast<size_t>(sent));
+        bytes.remove_prefix(static_cast<size_t>(sent));
         fd = -1;
       }
       return true;
-    }) && octets.empty();
+    }) && bytes.empty();
   }
   // The next line; none where the connection ended first.
   std::optional<std::string> ReadLine() {
@@ -286,8 +286,8 @@ class TestClient {
   bool IsClosed() {
     while (ReadLine().has_value()) {
     }
-    char octet;
-    return recv(socket_.get(), &octet, 1, 0) == 0 || errno != EAGAIN;
+    char byte;
+    return recv(socket_.get(), &byte, 1, 0) == 0 || errno != EAGAIN;
   }
 
   bool connected = false;

@@ -104,7 +104,7 @@ TEST_F(ChangesTest, OnlyRegularFilesThatCanBeReadOrWritten) {
 
 TEST_F(ChangesTest, SaveReplacesWhatIsInTheFile) {
   const Fd file = File(std::string(2000, 'x'));
-  EXPECT_EQ(Ask("config.save", Json::object(), file.get())["result"]["octets"],
+  EXPECT_EQ(Ask("config.save", Json::object(), file.get())["result"]["bytes"],
             bench.endpoint.config.size());
   EXPECT_EQ(Contents(file), bench.endpoint.config);
 }

@@ -266,7 +266,7 @@ TEST_F(AdminMethodsTest, ParametersHaveASchema) {
     }
     if (method["name"] != "capture.start") continue;
     EXPECT_EQ(Dump(schema["properties"]["snap_bytes"]),
-              R"({"type":"integer","description":"Octets of a frame that are kept.",)"
+              R"({"type":"integer","description":"Bytes of a frame that are kept.",)"
               R"("minimum":64,"maximum":9728,"default":9728})");
     EXPECT_EQ(Dump(schema["required"]), R"(["port"])");
   }

@@ -42,7 +42,7 @@ Answer Later(Call&) {
   });
 }
 Answer Long(Call& call) {
-  return Json{{"text", std::string(static_cast<size_t>(call.arguments.Integer("octets")), 'x')}};
+  return Json{{"text", std::string(static_cast<size_t>(call.arguments.Integer("bytes")), 'x')}};
 }
 Answer Fail(Call& call) {
   return absl::Status(static_cast<absl::StatusCode>(call.arguments.Integer("status")), "as asked");
@@ -50,7 +50,7 @@ Answer Fail(Call& call) {
 Answer Ping(Call&) { return Json::object(); }
 
 constexpr Param kStore[] = {Param::Text("text", "What to write.", 100).Required()};
-constexpr Param kLong[] = {Param::Integer("octets", "How much.", 0, 100'000'000).Required()};
+constexpr Param kLong[] = {Param::Integer("bytes", "How much.", 0, 100'000'000).Required()};
 constexpr Param kFail[] = {Param::Integer("status", "Which.", 1, 16, "13")};
 constexpr Method kMethods[] = {
     {.name = "file.store", .sentence = "", .run = Store, .params = kStore,
@@ -116,7 +116,7 @@ TEST_F(ServerTest, ALineOfTheLargestSizeIsServed) {
 TEST_F(ServerTest, LinesMayComeInPiecesAndSeveralAtOnce) {
   TestClient client(bench_);
   const std::string line = std::string(kVersion) + "\r\n";
-  for (const char octet : line) ASSERT_TRUE(client.Send(std::string(1, octet)));
+  for (const char byte : line) ASSERT_TRUE(client.Send(std::string(1, byte)));
   EXPECT_TRUE(client.ReadLine().has_value());
   std::string many = "\n\n \n";
   for (int i = 0; i < 100; ++i) many += line;
@@ -136,7 +136,7 @@ TEST_F(ServerTest, HalfALineTimesOut) {
   EXPECT_EQ(bench_.limits[0], (std::pair<std::string, pid_t>("line_ms", getpid())));
 }
 
-TEST_F(ServerTest, ASlowWriterDoesNotGainTimeByEachOctet) {
+TEST_F(ServerTest, ASlowWriterDoesNotGainTimeByEachByte) {
   TestClient client(bench_);
   for (int i = 0; i < 40 && bench_.server->counters().too_late == 0; ++i) {
     client.Send(" ");
@@ -363,7 +363,7 @@ TEST(AdmissionTest, AConnectionThatDoesNotReadGivesItsPlace) {
   const auto bench = BenchOf(1, true);
   TestClient sleeper(*bench);
   ASSERT_TRUE(sleeper.Send(
-      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"long\",\"params\":{\"octets\":7000000}}\n"));
+      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"long\",\"params\":{\"bytes\":7000000}}\n"));
   PassTime(*bench, 300);
   EXPECT_EQ(bench->server->counters().requests, 1u);
   TestClient late(*bench);
@@ -502,7 +502,7 @@ TEST_F(DescriptorTest, IsClosedWhereNobodyTakesIt) {
 }
 
 TEST_F(DescriptorTest, BelongsToItsLine) {
-  // Sent without a pause: the server finds octets of several messages at once.
+  // Sent without a pause: the server finds bytes of several messages at once.
   ASSERT_TRUE(witness_.Send(std::string(kVersion) + "\n"));
   ASSERT_TRUE(witness_.Send(store_ + "\n", file_.get()));
   ASSERT_TRUE(witness_.Send(store_ + "\n"));

@@ -11,11 +11,11 @@ namespace {
 
 class PackerTest : public ::testing::Test {
  protected:
-  PackerTest() : octets(8192, 0xee) {
-    pdu.commands = octets.data();
+  PackerTest() : bytes(8192, 0xee) {
+    pdu.commands = bytes.data();
     pdu.room = kMaxPackBytes;
   }
-  // A command of so many octets whose first two say so.
+  // A command of so many bytes whose first two say so.
   PackInput Command(uint16_t bytes, uint16_t queue = 0) {
     source.assign(std::max<size_t>(bytes, kCopyBytes), 0x99);
     std::fill_n(source.begin(), bytes, 0x55);
@@ -29,7 +29,7 @@ class PackerTest : public ::testing::Test {
     return in;
   }
   Pdu pdu;
-  std::vector<uint8_t> octets;
+  std::vector<uint8_t> bytes;
   std::vector<uint8_t> source;
 };
 
@@ -38,9 +38,9 @@ TEST_F(PackerTest, CopiesTheCommandOnceBehindTheOthers) {
   EXPECT_FALSE(Append(pdu, Command(20)));
   EXPECT_EQ(pdu.bytes, 30);
   EXPECT_EQ(pdu.command_count, 2);
-  EXPECT_EQ(octets[10], 0x31);
-  EXPECT_EQ(octets[12], 0x55);
-  EXPECT_EQ(octets[29], 0x55);
+  EXPECT_EQ(bytes[10], 0x31);
+  EXPECT_EQ(bytes[12], 0x55);
+  EXPECT_EQ(bytes[29], 0x55);
 }
 
 TEST_F(PackerTest, TypeAndLengthGivenByValueWinOverSharedMemory) {
@@ -48,32 +48,32 @@ TEST_F(PackerTest, TypeAndLengthGivenByValueWinOverSharedMemory) {
   source[0] = 0xff;  // the client scribbles after the check
   source[1] = 0xff;
   Append(pdu, in);
-  EXPECT_EQ(octets[0], 0x31);
-  EXPECT_EQ(octets[1], 0x77);
-  EXPECT_EQ(octets[2], 0x55);
+  EXPECT_EQ(bytes[0], 0x31);
+  EXPECT_EQ(bytes[1], 0x77);
+  EXPECT_EQ(bytes[2], 0x55);
 }
 
-TEST_F(PackerTest, OddLengthIsPaddedWithAZeroOctet) {
+TEST_F(PackerTest, OddLengthIsPaddedWithAZeroByte) {
   Append(pdu, Command(11));
   EXPECT_EQ(pdu.bytes, 12);
-  EXPECT_EQ(octets[10], 0x55);
-  EXPECT_EQ(octets[11], 0);
+  EXPECT_EQ(bytes[10], 0x55);
+  EXPECT_EQ(bytes[11], 0);
 }
 
 TEST_F(PackerTest, EveryLengthIsCopied) {
-  for (uint16_t bytes = 2; bytes <= kMaxCommandBytes; ++bytes) {
-    octets.assign(octets.size(), 0xee);
+  for (uint16_t length = 2; length <= kMaxCommandBytes; ++length) {
+    bytes.assign(bytes.size(), 0xee);
     pdu = Pdu();
-    pdu.commands = octets.data();
-    Append(pdu, Command(bytes));
-    ASSERT_EQ(pdu.bytes, (bytes + 1) & ~1);
-    for (uint32_t i = 2; i < bytes; ++i) ASSERT_EQ(octets[i], 0x55) << bytes;
-    ASSERT_EQ(octets[bytes], 0) << bytes;
-    ASSERT_EQ(octets[std::max<size_t>(bytes + 1u, kCopyBytes)], 0xee) << bytes;
+    pdu.commands = bytes.data();
+    Append(pdu, Command(length));
+    ASSERT_EQ(pdu.bytes, (length + 1) & ~1);
+    for (uint32_t i = 2; i < length; ++i) ASSERT_EQ(bytes[i], 0x55) << length;
+    ASSERT_EQ(bytes[length], 0) << length;
+    ASSERT_EQ(bytes[std::max<size_t>(length + 1u, kCopyBytes)], 0xee) << length;
   }
 }
 
-TEST_F(PackerTest, CanAppendUpToTheLimitOfOctets) {
+TEST_F(PackerTest, CanAppendUpToTheLimitOfBytes) {
   pdu.room = 300;
   Append(pdu, Command(200));
   EXPECT_TRUE(CanAppend(pdu, Command(100)));

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "suede/congestion.h"
+#include "suede/load.h"
 
 namespace suede::perf {
 namespace {

@@ -57,7 +57,7 @@ TEST(PayloadTest, ShiftedContentIsNoticed) {
   EXPECT_FALSE(content.IsRight(kKey));
 }
 
-TEST(PayloadTest, ShorterDataIsAPrefixAndOctetsBehindItAreNotLookedAt) {
+TEST(PayloadTest, ShorterDataIsAPrefixAndBytesBehindItAreNotLookedAt) {
   Content content(kKey);
   for (uint32_t bytes = 0; bytes <= 256; ++bytes) {
     content.data[bytes] ^= 0xff;

@@ -14,7 +14,7 @@
 
 #include "perf/progress.h"
 #include "perf/table.h"
-#include "suede/congestion.h"
+#include "suede/load.h"
 
 namespace suede::perf {
 namespace {
@@ -94,10 +94,10 @@ TEST(JsonTest, SaysHowManyCommandsEachInstanceTook) {
   EXPECT_TRUE(json["config"]["instances"].is_null());
   EXPECT_TRUE(json["results"][0]["sent_by_instance"].is_null());
   options.instances = {4, 7};
-  options.balance = SUEDE_BALANCE_LEAST_CONGESTED;
+  options.balance = SUEDE_BALANCE_LEAST_LOADED;
   r.sent_by_lane = {1000, 100};
   json = Write(options, {r});
-  EXPECT_EQ(json["config"]["balance"], "least_congested");
+  EXPECT_EQ(json["config"]["balance"], "least_loaded");
   EXPECT_EQ(json["config"]["instances"], Json::parse("[4, 7]"));
   EXPECT_EQ(json["results"][0]["sent_by_instance"],
             Json::parse(R"([{"instance": 4, "sent": 1000}, {"instance": 7, "sent": 100}])"));
@@ -355,7 +355,7 @@ TEST(TableTest, NoTableIsWiderThanATerminal) {
   options.mode = Mode::kLatency;
   options.rate = 1e9;
   options.cacheline_cpus = {0, 1};
-  options.balance = SUEDE_BALANCE_LEAST_CONGESTED;
+  options.balance = SUEDE_BALANCE_LEAST_LOADED;
   for (uint8_t i = 48; i < 64; ++i) options.instances.push_back(i);
   RunResult r = GoodResult();
   r.data_bytes = 256;
@@ -378,9 +378,9 @@ TEST(ProgressTest, SaysWhatTheModeDoes) {
   const ProgressSums before{.sent = 1'000'000, .received = 0, .stage = Stage::kLoad};
   const ProgressSums now{.sent = 3'000'000, .received = 500'000, .stage = Stage::kLoad};
   EXPECT_EQ(ProgressText(Mode::kBandwidth, 125, 3, 2, before, now),
-            "3.0 s: 125 octets, load, 1.000 M/s, 1.000 Gb/s, sent 3000000");
+            "3.0 s: 125 bytes, load, 1.000 M/s, 1.000 Gb/s, sent 3000000");
   EXPECT_EQ(ProgressText(Mode::kPeer, 125, 3, 2, before, now),
-            "3.0 s: 125 octets, load, 1.000 M/s, 1.000 Gb/s, sent 3000000, received 0.250 M/s, "
+            "3.0 s: 125 bytes, load, 1.000 M/s, 1.000 Gb/s, sent 3000000, received 0.250 M/s, "
             "500000");
   const ProgressSums serves{.received = 500'000, .stage = Stage::kServe};
   EXPECT_EQ(ProgressText(Mode::kServer, 0, 3, 2, before, serves),
@@ -404,7 +404,7 @@ TEST(ProgressTest, WritesALineForEachIntervalUntilItEnds) {
   std::rewind(out);
   size_t size = 0;
   ASSERT_GT(getline(&text, &size, out), 0);
-  EXPECT_TRUE(std::string(text).starts_with("suede-perf: 0.0 s: 64 octets, waiting for servers"));
+  EXPECT_TRUE(std::string(text).starts_with("suede-perf: 0.0 s: 64 bytes, waiting for servers"));
   EXPECT_EQ(std::string(text).find('\r'), std::string::npos);
   free(text);
   std::fclose(out);

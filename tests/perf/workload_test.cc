@@ -98,13 +98,13 @@ TEST_F(WorkloadTest, CheckedContentOfEveryShapeIsRight) {
   }
 }
 
-TEST_F(WorkloadTest, AWrongOctetIsCounted) {
+TEST_F(WorkloadTest, AWrongByteIsCounted) {
   plan_.shape = {.control_bytes = 12, .data_bytes = 33, .check = true};
   int n = 0;
   link_.fault = [&](Loopback::Stored& c) {
     ++n;
-    if (n == 10) c.data[32] ^= 1;     // last octet of the data
-    if (n == 20) c.control[11] ^= 1;  // last octet of the control
+    if (n == 10) c.data[32] ^= 1;     // last byte of the data
+    if (n == 20) c.control[11] ^= 1;  // last byte of the control
     if (n == 30) c.control[7] ^= 1;   // the sequence number itself
     return Loopback::Fate::kDeliver;
   };

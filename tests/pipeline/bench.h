@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "../xpu/segment_memory.h"
+#include "../client/segment_memory.h"
 #include "pipeline/pipeline.h"
 #include "sim/sim.h"
 #include "wire/frame_builder.h"
@@ -44,7 +44,7 @@ struct Client {
     return Send(TestCommand(8, 16, static_cast<uint8_t>(tag)), xpuid, vc, SUEDE_RECORD_COMPLETION,
                 tag);
   }
-  // The first data octets of what was received on a VC: the seeds of TestCommand, times 3.
+  // The first data bytes of what was received on a VC: the seeds of TestCommand, times 3.
   std::vector<uint8_t> Receive(uint32_t vc = 0, uint32_t max = 1024) {
     std::vector<uint8_t> got;
     ReceivedCommand command;
@@ -297,12 +297,12 @@ class ByHandTest : public PipelineTest {
   }
   // Sends frames at the same time, and runs until they have been seen.
   void Inject(const std::vector<std::vector<uint8_t>>& frames) {
-    for (const auto& octets : frames) {
+    for (const auto& bytes : frames) {
       Frame* frame;
       ASSERT_EQ(wire->Allocate(&frame, 1), 1u);
       frame->data = frame->buffer + Frame::kCommandOffset;
-      std::copy(octets.begin(), octets.end(), frame->data);
-      frame->length = static_cast<uint32_t>(octets.size());
+      std::copy(bytes.begin(), bytes.end(), frame->data);
+      frame->length = static_cast<uint32_t>(bytes.size());
       ASSERT_EQ(wire->Transmit(&frame, 1), 1u);
       wire->Release(&frame, 1);
     }

@@ -36,7 +36,7 @@ class NotReadyTest : public ByHandTest {
   void InjectPdu(uint16_t psn) {
     Inject({Build(Rh(psn, kVc), Command(static_cast<uint8_t>(psn)))});
   }
-  static uint8_t FirstOctet(uint16_t psn) { return static_cast<uint8_t>(psn * 3); }
+  static uint8_t FirstByte(uint16_t psn) { return static_cast<uint8_t>(psn * 3); }
 };
 
 TEST_F(NotReadyTest, RefusedPduIsAnsweredAndReadyFollowsOnceThereIsRoom) {
@@ -75,7 +75,7 @@ TEST_F(NotReadyTest, RefusedPduIsAnsweredAndReadyFollowsOnceThereIsRoom) {
   EXPECT_EQ(ready->expected, Psn(refused));
 
   InjectPdu(refused);
-  EXPECT_EQ(client.Receive(kVc), std::vector<uint8_t>{FirstOctet(refused)});
+  EXPECT_EQ(client.Receive(kVc), std::vector<uint8_t>{FirstByte(refused)});
   EXPECT_TRUE(TakeControl().empty());
 }
 

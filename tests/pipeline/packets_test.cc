@@ -7,11 +7,11 @@
 namespace suede {
 namespace {
 
-using Octets = std::vector<uint8_t>;
+using Bytes = std::vector<uint8_t>;
 
 // A frame that is not SUE's, to a host.
-Octets Packet(uint32_t to, uint32_t number, uint32_t bytes = 60) {
-  Octets frame(bytes);
+Bytes Packet(uint32_t to, uint32_t number, uint32_t bytes = 60) {
+  Bytes frame(bytes);
   std::ranges::copy(MacOf(to), frame.begin());
   std::ranges::copy(MacOf(9), frame.begin() + 6);
   frame[12] = 0x88;
@@ -26,9 +26,9 @@ class PacketsTest : public ByHandTest {
     lane_burst = 256;
     params.transport.max_tries = 20;
   }
-  // What is on the wire, octet for octet.
-  static std::vector<Octets> TakeRaw(SimPort* port) {
-    std::vector<Octets> all;
+  // What is on the wire, byte for byte.
+  static std::vector<Bytes> TakeRaw(SimPort* port) {
+    std::vector<Bytes> all;
     Frame* frame;
     while (port->Receive(&frame, 1) == 1) {
       all.emplace_back(frame->data, frame->data + frame->length);
@@ -36,8 +36,8 @@ class PacketsTest : public ByHandTest {
     }
     return all;
   }
-  static std::vector<Octets> TakeUp(PacketLane& lane) {
-    std::vector<Octets> all;
+  static std::vector<Bytes> TakeUp(PacketLane& lane) {
+    std::vector<Bytes> all;
     for (; !lane.Received().empty(); lane.PopReceived()) {
       all.emplace_back(lane.Received().begin(), lane.Received().end());
     }
@@ -47,7 +47,7 @@ class PacketsTest : public ByHandTest {
 
 TEST_F(PacketsTest, GoOutAsTheyAreOneATurn) {
   Start();
-  std::vector<Octets> sent;
+  std::vector<Bytes> sent;
   for (uint32_t i = 0; i < 8; ++i) {
     sent.push_back(Packet(1, i, i == 0 ? 14 : i == 1 ? SimPort::kMaxFrameBytes : 14 + i * 100));
     ASSERT_TRUE(host->lane->Send(sent.back(), network.now()));
@@ -76,7 +76,7 @@ TEST_F(PacketsTest, DataWaitForOneFrameAtMost) {
   Client& from = Attach(left);
   Client& to = Attach(right);
   right.lane->SetReceiving(true);
-  std::vector<Octets> sent;
+  std::vector<Bytes> sent;
   for (uint32_t i = 0; i < 200; ++i) {
     sent.push_back(Packet(1, i));
     ASSERT_TRUE(left.lane->Send(sent.back(), network.now()));
@@ -84,7 +84,7 @@ TEST_F(PacketsTest, DataWaitForOneFrameAtMost) {
   uint32_t commands = 0;
   std::vector<uint8_t> got;
   std::vector<uint8_t> want;
-  std::vector<Octets> up;
+  std::vector<Bytes> up;
   uint64_t packets = 0;
   uint64_t full_bursts = 0;
   const bool done = RunUntil([&] {
@@ -97,8 +97,8 @@ TEST_F(PacketsTest, DataWaitForOneFrameAtMost) {
       if (from.Send(TestCommand(8, 200, seed), 1, 0) != SendResult::kOk) break;
       want.push_back(TestCommand(8, 200, seed).bytes()[8]);
     }
-    for (const uint8_t octet : to.Receive()) got.push_back(octet);
-    for (Octets& frame : TakeUp(*right.lane)) up.push_back(std::move(frame));
+    for (const uint8_t byte : to.Receive()) got.push_back(byte);
+    for (Bytes& frame : TakeUp(*right.lane)) up.push_back(std::move(frame));
     return commands == 3000 && got.size() == 3000 && up.size() == sent.size();
   }, milliseconds(500));
   EXPECT_TRUE(done) << commands << " " << got.size() << " " << up.size();
@@ -125,8 +125,8 @@ TEST_F(PacketsTest, ComeUpWhereSomebodyReceives) {
   EXPECT_EQ(host->Count(Counter::kRxNotSue), 1u);
   EXPECT_TRUE(host->lane->Received().empty());
   host->lane->SetReceiving(true);
-  const std::vector<Octets> sent = {Packet(0, 2, 14), Packet(0, 3, SimPort::kMaxFrameBytes),
-                                    Packet(0, 4)};
+  const std::vector<Bytes> sent = {Packet(0, 2, 14), Packet(0, 3, SimPort::kMaxFrameBytes),
+                                   Packet(0, 4)};
   Inject(sent);
   EXPECT_EQ(TakeUp(*host->lane), sent);
   EXPECT_EQ(host->Count(Counter::kMgmtRxPackets), 3u);
@@ -139,7 +139,7 @@ TEST_F(PacketsTest, SuesOwnFramesDoNotComeUp) {
   Start();
   Meet();
   host->lane->SetReceiving(true);
-  Octets broken = Build(Rh(), Command(1));
+  Bytes broken = Build(Rh(), Command(1));
   broken.resize(broken.size() - 8);
   Inject({Build(Rh(), Command(1)), broken, Build(Rh(), Command(1), 1, 5)});
   EXPECT_TRUE(host->lane->Received().empty());
@@ -152,7 +152,7 @@ TEST_F(PacketsTest, FloodIsCutAndCounted) {
   lane_burst = 20;
   Start();
   host->lane->SetReceiving(true);
-  std::vector<Octets> sent;
+  std::vector<Bytes> sent;
   for (uint32_t i = 0; i < 50; ++i) sent.push_back(Packet(0, i));
   Inject(sent);
   EXPECT_EQ(host->Count(Counter::kMgmtRxPackets), 20u);
@@ -174,7 +174,7 @@ TEST_F(PacketsTest, AReaderThatSleepsLosesPacketsAlone) {
   EXPECT_EQ(host->Count(Counter::kMgmtRxRingFull), 44u);
   EXPECT_EQ(TakeUp(*host->lane).size(), kLanePackets);
   Inject({Packet(0, 7)});
-  EXPECT_EQ(TakeUp(*host->lane), std::vector<Octets>{Packet(0, 7)});
+  EXPECT_EQ(TakeUp(*host->lane), std::vector<Bytes>{Packet(0, 7)});
 }
 
 }  // namespace

@@ -39,13 +39,13 @@ class PlaneFaultsTest : public PlanesTest {
                             .destination_mac = MacOf(OnPlane(1, 0)),
                             .source = {.low = IpOf(OnPlane(1, 1))},
                             .destination = {.low = IpOf(OnPlane(1, 0))}});
-    const std::span<uint8_t> octets = BuildFrame(header, ControlRh(1, kPartition), body, buffer);
+    const std::span<uint8_t> bytes = BuildFrame(header, ControlRh(1, kPartition), body, buffer);
     if (stranger == nullptr) stranger = AddPort(0xfff);
     Frame* frame;
     ASSERT_EQ(stranger->Allocate(&frame, 1), 1u);
     frame->data = frame->buffer + Frame::kCommandOffset;
-    std::copy(octets.begin(), octets.end(), frame->data);
-    frame->length = static_cast<uint32_t>(octets.size());
+    std::copy(bytes.begin(), bytes.end(), frame->data);
+    frame->length = static_cast<uint32_t>(bytes.size());
     ASSERT_EQ(stranger->Transmit(&frame, 1), 1u);
     stranger->Release(&frame, 1);
     Run(microseconds(10));

@@ -14,7 +14,7 @@ namespace suede {
 class ProxyPort : public Port {
  public:
   struct Seen {
-    std::vector<uint8_t> octets;
+    std::vector<uint8_t> bytes;
     TxOffload offload;
     uint8_t l2_length;
     uint8_t l3_length;
@@ -27,7 +27,7 @@ class ProxyPort : public Port {
     const uint32_t taken = port_->Transmit(frames, std::min(count, most));
     for (uint32_t i = 0; i < taken && seen.size() < kMostSeen; ++i) {
       const Frame& frame = *frames[i];
-      seen.push_back({.octets = {frame.data, frame.data + frame.length},
+      seen.push_back({.bytes = {frame.data, frame.data + frame.length},
                       .offload = frame.tx_offload,
                       .l2_length = frame.l2_length,
                       .l3_length = frame.l3_length});

@@ -287,24 +287,24 @@ TEST_F(ResourcesTest, AChecksumThatTheDeviceOffersIsLeftToIt) {
     EXPECT_EQ(seen.l2_length, 14);
     EXPECT_EQ(seen.l3_length, 20);
     // In its place stands 0.
-    EXPECT_EQ(seen.octets[14 + 10], 0);
-    EXPECT_EQ(seen.octets[14 + 11], 0);
+    EXPECT_EQ(seen.bytes[14 + 10], 0);
+    EXPECT_EQ(seen.bytes[14 + 11], 0);
   }
   // A device that offers nothing is asked for nothing.
   ASSERT_TRUE(port->seen.empty());
 }
 
-TEST_F(ResourcesTest, OctetsOfFramesAreCounted) {
+TEST_F(ResourcesTest, BytesOfFramesAreCounted) {
   StartBehindProxy();
   for (int i = 0; i < 7; ++i) ASSERT_EQ(SendPdu(1), SendResult::kOk);
   Run(microseconds(20));
   const std::vector<uint8_t> frame = DataFrom(2, 0);
   Inject({frame});
   Run(microseconds(50));
-  uint64_t octets = 0;
-  for (const ProxyPort::Seen& seen : port->seen) octets += seen.octets.size();
-  EXPECT_GT(octets, 7u * 60);
-  EXPECT_EQ(host->Count(Counter::kTxFrameBytes), octets);
+  uint64_t bytes = 0;
+  for (const ProxyPort::Seen& seen : port->seen) bytes += seen.bytes.size();
+  EXPECT_GT(bytes, 7u * 60);
+  EXPECT_EQ(host->Count(Counter::kTxFrameBytes), bytes);
   EXPECT_EQ(host->Count(Counter::kTxFrames), port->seen.size());
   EXPECT_EQ(host->Count(Counter::kRxFrameBytes), frame.size());
   EXPECT_EQ(host->Count(Counter::kRxFrames), 1u);
@@ -327,11 +327,11 @@ TEST_F(ResourcesTest, MoreCommandsThanAPduMayHaveAreMalformed) {
                                                       .destination_mac = MacOf(0),
                                                       .source = {.low = IpOf(2)},
                                                       .destination = {.low = IpOf(0)}});
-    const auto octets = static_cast<uint32_t>(commands.size());
-    std::vector<uint8_t> buffer(FrameBufferBytes(octets));
+    const auto bytes = static_cast<uint32_t>(commands.size());
+    std::vector<uint8_t> buffer(FrameBufferBytes(bytes));
     uint8_t* const pdu = buffer.data() + HeaderTemplate::kRoomBytes;
     std::copy(commands.begin(), commands.end(), pdu + kRhBytes);
-    const uint32_t pdu_bytes = FinishPdu(pdu, octets, header.length, rh);
+    const uint32_t pdu_bytes = FinishPdu(pdu, bytes, header.length, rh);
     const uint8_t* const start = WriteHeader(header, pdu, pdu_bytes, false);
     return std::vector<uint8_t>(start, start + header.length + pdu_bytes);
   };

@@ -105,10 +105,10 @@ TEST_F(SettingsTest, LargerWindowIsUsedAtOnce) {
   EXPECT_EQ(TakeData().size(), 4u);
 }
 
-TEST_F(SettingsTest, LargerWindowOfOctetsIsUsedAtOnce) {
+TEST_F(SettingsTest, LargerWindowOfBytesIsUsedAtOnce) {
   params.transport.window_bytes = 48;
   StartByHand();
-  SendPdus(0, 8);  // of 24 octets
+  SendPdus(0, 8);  // of 24 bytes
   ASSERT_EQ(TakeData().size(), 2u);
   Change(*host, [](Settings& s) { s.transport.window_bytes = 96; });
   EXPECT_EQ(TakeData().size(), 2u);
@@ -239,7 +239,7 @@ TEST_F(SettingsTest, NotReadyBackoffAndUnclaimedPdus) {
 TEST_F(SettingsTest, PackLimitHoldsForTheNextPdu) {
   StartByHand();
   Change(*host, [](Settings& s) { s.pack_limit_bytes = 276; });
-  for (uint64_t tag = 0; tag < 24; ++tag) client->SendTagged(tag, 1);  // of 24 octets each
+  for (uint64_t tag = 0; tag < 24; ++tag) client->SendTagged(tag, 1);  // of 24 bytes each
   const std::vector<Sent> small = TakeData();
   ASSERT_EQ(small.size(), 3u);
   for (const Sent& sent : small) EXPECT_LE(sent.commands.size(), 276u);

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "control/config_change.h"
+#include "config/config_change.h"
 #include "registers/register_file.h"
 #include "stats/counters.h"
 #include "suede/registers.h"
@@ -79,7 +79,7 @@ class RegisterTest : public testing::Test {
 // ---- The map.
 
 TEST_F(RegisterTest, NoTwoRegistersOverlapAndAllAreAligned) {
-  std::map<uint64_t, std::pair<uint64_t, std::string>> taken;  // first octet to end and name
+  std::map<uint64_t, std::pair<uint64_t, std::string>> taken;  // first byte to end and name
   std::set<std::string> names;
   for (const RegisterBlock& block : RegisterMap::Get().blocks()) {
     ASSERT_FALSE(block.rows.empty());

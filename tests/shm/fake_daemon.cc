@@ -76,14 +76,14 @@ void FakeDaemon::SetReceiveState(uint32_t vc, uint32_t state) {
   });
 }
 
-void FakeDaemon::ShowCongestion(InstanceKey instance, const CongestionState& state,
-                                const DestinationMap& unreachable) {
+void FakeDaemon::ShowLoad(InstanceKey instance, const LoadState& state,
+                          const DestinationMap& unreachable) {
   Ask<int>([&](ShmServer&) {
     for (auto& [id, client] : clients_) {
       for (Queue& queue : client.queues) {
         if (!(queue.source == instance)) continue;
-        queue.congestion.Show(state);
-        queue.congestion.ShowMaps(unreachable, {});
+        queue.load.Show(state);
+        queue.load.ShowMaps(unreachable, {});
       }
     }
     return 0;
@@ -100,9 +100,9 @@ absl::Status FakeDaemon::OnOpen(ClientId id, const OpenRequest& request, Segment
                              .tx = {segment.base(), segment.shape(), q},
                              .credits = {segment.base(), segment.shape(), q},
                              .completions = {segment.base(), segment.shape(), q},
-                             .congestion = {segment.base(), segment.shape(), q}});
+                             .load = {segment.base(), segment.shape(), q}});
   }
-  if (is_old) static_cast<suede_segment*>(segment.base())->congestion = 0;
+  if (is_old) static_cast<suede_segment*>(segment.base())->load = 0;
   for (uint32_t vc = 0; vc < kVcCount; ++vc)
     client.rx[vc] = {segment.base(), segment.shape(), vc};
   server_->FinishOpen(id, absl::OkStatus());
@@ -217,9 +217,9 @@ void FakeDaemon::Turn() {
 }
 
 void FakeDaemon::Serve(Queue& queue) {
-  if (const std::optional<Wish> wish = queue.congestion.NextWish()) {
-    queue.congestion.Answer(*wish, {.flags = SUEDE_DESTINATION_KNOWN,
-                                    .inflight_pdus = wish->xpuid() * 10u});
+  if (const std::optional<Wish> wish = queue.load.NextWish()) {
+    queue.load.Answer(*wish,
+                      {.flags = SUEDE_DESTINATION_KNOWN, .inflight_pdus = wish->xpuid() * 10u});
   }
   TxRecord records[32];
   const uint32_t count = queue.tx.Poll(records, 32);

@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include "client/load.h"
+#include "client/rx_ring.h"
+#include "client/tx_ring.h"
 #include "shm/server.h"
-#include "xpu/congestion.h"
-#include "xpu/rx_ring.h"
-#include "xpu/tx_ring.h"
 
 namespace suede {
 
@@ -67,8 +67,8 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   void SetState(uint32_t queue, uint32_t state);
   void SetReceiveState(uint32_t vc, uint32_t state);
   // Shows the queues of an instance such a state, and the destinations that are unreachable.
-  void ShowCongestion(InstanceKey instance, const CongestionState& state,
-                      const DestinationMap& unreachable = {});
+  void ShowLoad(InstanceKey instance, const LoadState& state,
+                const DestinationMap& unreachable = {});
 
   absl::Status OnOpen(ClientId id, const OpenRequest& request, Segment& segment) override;
   absl::Status OnClaim(ClientId id, const ClaimRequest& request) override;
@@ -105,7 +105,7 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   }
   std::atomic<bool> refuse_open{false};
   std::atomic<bool> hold_detach{false};
-  std::atomic<bool> is_old{false};  // does not know of congestion areas
+  std::atomic<bool> is_old{false};  // does not know of load areas
   std::atomic<int> gone{0};
   std::array<std::atomic<uint32_t>, 2> receivers{};
   std::atomic<uint32_t> packets{0};
@@ -118,7 +118,7 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
     TxRingReader tx;
     CreditWriter credits;
     CompletionWriter completions;
-    CongestionWriter congestion;  // wishes are answered with ten PDUs in flight for each number
+    LoadWriter load;  // wishes are answered with ten PDUs in flight for each number
   };
   struct Attached {
     Segment* segment = nullptr;

@@ -185,7 +185,7 @@ TEST_F(ServerTest, PacketsAndCommandsDoNotMix) {
   };
   protocol::PacketSend send;
   send.head = {.type = protocol::Type::kPacketSend, .size = 80};
-  std::memset(send.octets, 1, 64);
+  std::memset(send.bytes, 1, 64);
   {
     RawClient client(path_);
     closes(client, send, 80);  // before PACKETS_OPEN
@@ -243,9 +243,9 @@ TEST_F(ServerTest, PacketsOfAnyLengthReachTheHandlerAndNoLongerOnes) {
                       .size = static_cast<uint32_t>(longer.size())};
   std::memcpy(longer.data(), &head, sizeof head);
   struct Longer {
-    char octets[sizeof(protocol::PacketSend) + 1];
+    char bytes[sizeof(protocol::PacketSend) + 1];
   } message;
-  std::memcpy(message.octets, longer.data(), longer.size());
+  std::memcpy(message.bytes, longer.data(), longer.size());
   client.Send(message);
   EXPECT_TRUE(client.IsClosed());
   EXPECT_EQ(daemon_.counters().oversized, 1u);
@@ -579,8 +579,8 @@ int SocketThatLingers(int seconds, int* peer) {
   EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&here), sizeof here), 0);
   *peer = accept(listener, nullptr, nullptr);
   close(listener);
-  char octets[65536] = {};
-  while (send(fd, octets, sizeof octets, MSG_DONTWAIT) > 0) {
+  char bytes[65536] = {};
+  while (send(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0) {
   }
   const struct linger late {.l_onoff = 1, .l_linger = seconds};
   EXPECT_EQ(setsockopt(fd, SOL_SOCKET, SO_LINGER, &late, sizeof late), 0);

@@ -13,11 +13,18 @@ namespace suede {
 namespace {
 
 constexpr uint32_t kPsns = 1u << 16;
+constexpr uint32_t kFirstTried = 32;  // PSNs that one guess of four is of
 constexpr size_t kRecorded = 600;  // frames of a switch
 
-uint64_t Hash(std::span<const uint8_t> octets) {
-  return std::hash<std::string_view>()(
-      {reinterpret_cast<const char*>(octets.data()), octets.size()});
+uint64_t Hash(std::span<const uint8_t> bytes) {
+  return std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+// How likely Guess is to hit one of `count` PSNs from `first` on.
+double LuckOf(Psn first, int count) {
+  int among_first = 0;
+  for (int i = 0; i < count; ++i) among_first += first.Plus(i).value() < kFirstTried ? 1 : 0;
+  return 0.75 * count / kPsns + 0.25 * among_first / kFirstTried;
 }
 
 }  // namespace
@@ -38,8 +45,8 @@ Attacker::Attacker(const AttackOptions& options, const Wiring& wiring, uint16_t 
   if (over_) return;
   for (const auto& host : hosts_) {
     for (uint32_t plane = 0; plane < host->ports.size(); ++plane) {
-      host->ports[plane]->Watch([this, h = host->number, plane](std::span<const uint8_t> octets) {
-        OnTaken(h, plane, octets);
+      host->ports[plane]->Watch([this, h = host->number, plane](std::span<const uint8_t> bytes) {
+        OnTaken(h, plane, bytes);
       });
     }
   }
@@ -71,16 +78,17 @@ void Attacker::Turn(Time now) {
 // Any value, or one of those that come to mind first.
 uint16_t Attacker::Guess() {
   switch (dice_.Below(4)) {
-    case 0: return static_cast<uint16_t>(dice_.Below(32));
+    case 0:
+      return static_cast<uint16_t>(dice_.Below(kFirstTried));
     case 1: return sweep_ += 61;
     default: return static_cast<uint16_t>(dice_.Below(kPsns));
   }
 }
 
-void Attacker::Guess(std::vector<uint8_t>& body, uint32_t octets) {
+void Attacker::Guess(std::vector<uint8_t>& body, uint32_t bytes) {
   const uint64_t way = dice_.Below(4);
-  for (uint32_t i = 0; i < octets; ++i) {
-    const bool small = way == 0 || (way == 1 && i + 1 < octets);
+  for (uint32_t i = 0; i < bytes; ++i) {
+    const bool small = way == 0 || (way == 1 && i + 1 < bytes);
     body.push_back(static_cast<uint8_t>(small ? 0 : dice_.Below(256)));
   }
 }
@@ -130,7 +138,7 @@ std::vector<uint8_t> Attacker::Control(Kind kind) {
       body.push_back(static_cast<uint8_t>(dice_.Below(2)));
       while (body.size() < (kind == kPlane ? 28 : 20)) put16(Guess());
       break;
-    default:  // its octets are not looked at, or are too few
+    default:  // its bytes are not looked at, or are too few
       type = static_cast<uint8_t>(kind == kUnknown ? 7 + dice_.Below(249) : 1 + dice_.Below(6));
       Guess(body, static_cast<uint32_t>(dice_.Below(40)));
   }
@@ -195,17 +203,17 @@ void Attacker::Inject(Time now) {
   Send(number, {frame.begin(), frame.end()});
 }
 
-void Attacker::Send(uint32_t number, std::vector<uint8_t> octets) {
+void Attacker::Send(uint32_t number, std::vector<uint8_t> bytes) {
   ++injected_;
-  sent_.insert(Hash(octets));
-  switches_[number]->Inject(std::move(octets));
+  sent_.insert(Hash(bytes));
+  switches_[number]->Inject(std::move(bytes));
 }
 
 // A host is handed a frame. If it is one of ours, what it says is held against what the host knows.
-void Attacker::OnTaken(uint32_t number, uint32_t plane, std::span<const uint8_t> octets) {
-  if (!sent_.contains(Hash(octets))) return;
+void Attacker::OnTaken(uint32_t number, uint32_t plane, std::span<const uint8_t> bytes) {
+  if (!sent_.contains(Hash(bytes))) return;
   const Host& host = *hosts_[number];
-  std::vector<uint8_t> copy(octets.begin(), octets.end());
+  std::vector<uint8_t> copy(bytes.begin(), bytes.end());
   const ParsedFrame parsed = ParseFrame(wiring_.PortOf(number, plane).rules, copy.data(),
                                         static_cast<uint32_t>(copy.size()), false);
   if (parsed.error != FrameError::kNone || parsed.pdu_bytes < kLeastPduBytes) return;
@@ -214,15 +222,15 @@ void Attacker::OnTaken(uint32_t number, uint32_t plane, std::span<const uint8_t>
   taken.peer = instance.peer_of_xpu[taken.rh.xpuid];
   if (taken.peer == Instance::kNoPeer) return;
   const uint8_t* content = parsed.pdu + kRhBytes;
-  const uint32_t bytes = parsed.pdu_bytes - kLeastPduBytes;
+  const uint32_t length = parsed.pdu_bytes - kLeastPduBytes;
   if (taken.rh.ver == static_cast<uint8_t>(RhVersion::kControl)) {
-    const bool refusal = bytes >= 8 && (content[0] == 2 || content[0] == 3);
+    const bool refusal = length >= 8 && (content[0] == 2 || content[0] == 3);
     if (!refusal) return;
     taken.rh.vc = content[4] & 3;
     taken.rh.rpsn = Psn(static_cast<uint16_t>(content[6] << 8 | content[7]));
     taken.answers = true;
   } else {
-    taken.data = bytes >= 2 && (content[0] & 0x0f) != 0;
+    taken.data = length >= 2 && (content[0] & 0x0f) != 0;
     taken.answers = taken.rh.op != RhOp::kNothing;
   }
   const Connection& connection =
@@ -242,7 +250,7 @@ std::vector<LuckyHit> Attacker::TakeHits(const Host& host) {
     // What was right at any time of the turn. An answer to what is in flight, or to the last one.
     const auto within = [&](Psn psn, Psn first, Psn last) {
       const int span = std::max(0, last.DistanceFrom(first));
-      luck_ += static_cast<double>(span + 1) / kPsns;
+      luck_ += LuckOf(first, span + 1);
       const int at = psn.DistanceFrom(first);
       return at >= 0 && at <= span;
     };

@@ -85,10 +85,10 @@ class Attacker {
     Psn oldest;
   };
   void Inject(Time now);
-  void Send(uint32_t number, std::vector<uint8_t> octets);
-  void OnTaken(uint32_t host, uint32_t plane, std::span<const uint8_t> octets);
+  void Send(uint32_t number, std::vector<uint8_t> bytes);
+  void OnTaken(uint32_t host, uint32_t plane, std::span<const uint8_t> bytes);
   uint16_t Guess();
-  void Guess(std::vector<uint8_t>& body, uint32_t octets);
+  void Guess(std::vector<uint8_t>& body, uint32_t bytes);
   std::vector<uint8_t> Commands();
   std::vector<uint8_t> Control(Kind kind);
 

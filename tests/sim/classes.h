@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "base/sue.h"
-#include "control/config.h"
+#include "config/config.h"
 #include "dice.h"
 #include "sim/class_queues.h"
 #include "wire/encap.h"

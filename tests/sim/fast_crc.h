@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in for the R-CRC where throughput is measured: that would take most of the time and has
-// nothing to find, as no octet is damaged there.
+// nothing to find, as no byte is damaged there.
 #ifndef SUEDE_TESTS_SIM_FAST_CRC_H_
 #define SUEDE_TESTS_SIM_FAST_CRC_H_
 

@@ -10,12 +10,12 @@
 #include <memory>
 #include <vector>
 
+#include "client/client_queue.h"
 #include "content.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/settings.h"
 #include "sim/sim.h"
 #include "wiring.h"
-#include "xpu/client_queue.h"
 
 namespace suede {
 

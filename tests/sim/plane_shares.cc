@@ -23,7 +23,7 @@ constexpr double kLoadedError = 0.15;  // where there is less to send than plane
 constexpr int kRoundTrips = 5;         // in which a share must have followed
 constexpr double kFollowedError = 0.1;
 
-// Host 0 sends to host 1 over the planes, unordered, commands of 256 octets. `load` is the share of
+// Host 0 sends to host 1 over the planes, unordered, commands of 256 bytes. `load` is the share of
 // the planes' bandwidths together that its client asks for, in bursts; 0: all that goes.
 WorldOptions Planes(const std::vector<double>& gbps, const std::vector<uint32_t>& weights,
                     double load) {
@@ -62,7 +62,7 @@ class Meter {
     began_ = world_.now();
     arrived_ = world_.delivered_bytes();
     taken_.clear();
-    for (const SimPort* port : world_.host(0).ports) taken_.push_back(port->octets_taken());
+    for (const SimPort* port : world_.host(0).ports) taken_.push_back(port->bytes_taken());
   }
   void Run(Duration time) {
     const Time end = world_.now() + time;
@@ -73,23 +73,23 @@ class Meter {
     return static_cast<double>(world_.delivered_bytes() - arrived_) * 8 /
            static_cast<double>((world_.now() - began_).count());
   }
-  // Of the octets that were handed to ports, those that were handed to each: where a plane's share
+  // Of the bytes that were handed to ports, those that were handed to each: where a plane's share
   // was chosen, not where its link let them out.
   std::vector<double> shares() const {
     std::vector<double> shares;
     double sum = 0;
     for (size_t p = 0; p < taken_.size(); ++p) {
-      shares.push_back(static_cast<double>(world_.host(0).ports[p]->octets_taken() - taken_[p]));
+      shares.push_back(static_cast<double>(world_.host(0).ports[p]->bytes_taken() - taken_[p]));
       sum += shares.back();
     }
     for (double& share : shares) share /= sum;
     return shares;
   }
-  // Octets of frames that were handed to one.
+  // Bytes of frames that were handed to one.
   double taken_gbps(size_t plane) const {
     const SimPort* port = world_.host(0).ports[plane];
-    const uint64_t octets = port->octets_taken() - taken_[plane];
-    return static_cast<double>(octets) * 8 / static_cast<double>((world_.now() - began_).count());
+    const uint64_t bytes = port->bytes_taken() - taken_[plane];
+    return static_cast<double>(bytes) * 8 / static_cast<double>((world_.now() - began_).count());
   }
 
  private:

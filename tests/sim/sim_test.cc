@@ -60,7 +60,7 @@ TEST_F(SimTest, AFrameLeavesThroughAnyPortAndReturnsToItsOwn) {
   Pass();
   EXPECT_EQ(ports[0]->frames_out(), 0u);
   EXPECT_EQ(ports[0]->most_frames_out(), 1u);
-  EXPECT_EQ(ports[1]->octets_sent(), 100u);
+  EXPECT_EQ(ports[1]->bytes_sent(), 100u);
   EXPECT_EQ(Received(ports[2]), 1u);
 }
 
@@ -289,13 +289,13 @@ TEST_F(SimClassesTest, WhatIsTooManyOrTooOldIsLost) {
 }
 
 TEST(SimClassOfTest, IsThePcpOrTheDscp) {
-  const auto class_of = [](std::vector<uint8_t> octets, bool addresses_first = false) {
-    octets.resize(60);
-    return SimClassOf(octets, addresses_first);
+  const auto class_of = [](std::vector<uint8_t> bytes, bool addresses_first = false) {
+    bytes.resize(60);
+    return SimClassOf(bytes, addresses_first);
   };
-  using Octets = std::vector<uint8_t>;
-  const Octets macs(12);
-  const auto ethernet = [&](Octets rest) {
+  using Bytes = std::vector<uint8_t>;
+  const Bytes macs(12);
+  const auto ethernet = [&](Bytes rest) {
     rest.insert(rest.begin(), macs.begin(), macs.end());
     return rest;
   };

@@ -17,9 +17,9 @@ void World::DropControl() {
   for (uint32_t number = 0; number < switches_.size(); ++number) {
     const FrameRules rules{.encap = options_.wiring.EncapOf(number)};
     const NetAddress plain = options_.wiring.AddressOf(0, number);
-    switches_[number]->SetFilter([rules, plain](std::span<const uint8_t> octets) {
-      const ParsedFrame parsed = ParseFrame(
-          rules, const_cast<uint8_t*>(octets.data()), static_cast<uint32_t>(octets.size()), true);
+    switches_[number]->SetFilter([rules, plain](std::span<const uint8_t> bytes) {
+      const ParsedFrame parsed = ParseFrame(rules, const_cast<uint8_t*>(bytes.data()),
+                                            static_cast<uint32_t>(bytes.size()), true);
       if (parsed.error != FrameError::kNone) return true;
       if (parsed.source != plain && parsed.destination != plain) return true;
       return DecodeRh(parsed.pdu).ver != static_cast<uint8_t>(RhVersion::kControl);

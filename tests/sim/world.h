@@ -91,7 +91,7 @@ class World {
   const Log& log() const { return log_; }
   // Adds to the log how far everybody has got.
   void Describe();
-  // Virtual time until the last command was delivered, and octets of data that were.
+  // Virtual time until the last command was delivered, and bytes of data that were.
   Duration elapsed() const { return last_delivery_ - Time{}; }
   uint64_t delivered_bytes() const { return delivered_bytes_; }
   uint64_t given_up() const { return given_up_; }

@@ -8,7 +8,7 @@
 namespace suede::ctl {
 namespace {
 
-std::string GoodHex() { return ToHex(BuildOctets(Encap::kUdp4, {}, {0x01, 0x00}, {.xpuid = 7})); }
+std::string GoodHex() { return ToHex(BuildBytes(Encap::kUdp4, {}, {0x01, 0x00}, {.xpuid = 7})); }
 
 TEST(FrameCommand, HelpGoesToStandardOutput) {
   for (const char* word : {"--help", "-h"}) {
@@ -93,12 +93,12 @@ TEST(FrameCommand, WhatIsNoHexIsNamedAndTheRestRead) {
   const Outcome large = Decode({"--encap", "udp4"}, std::string(131072, '0') + "\n" + hex);
   EXPECT_EQ(large.code, 2);
   EXPECT_EQ(large.out, want);
-  EXPECT_NE(large.err.find("line 1: 65536 octets"), std::string::npos) << large.err;
+  EXPECT_NE(large.err.find("line 1: 65536 bytes"), std::string::npos) << large.err;
 }
 
 TEST(FrameCommand, RulesAreTaken) {
   for (const Dialect& dialect : AllDialects()) {
-    const std::string frame = ToHex(BuildOctets(dialect.encap, SpecOf(dialect), {}));
+    const std::string frame = ToHex(BuildBytes(dialect.encap, SpecOf(dialect), {}));
     const std::string encap(EncapName(dialect.encap));
     const Outcome outcome = Decode(
         {"--encap", encap, "--udp_port=4791", "--ether_type", "0x1234", "--mac_prefix=06:00:be:ef"},
@@ -109,7 +109,7 @@ TEST(FrameCommand, RulesAreTaken) {
   }
 }
 
-TEST(FrameCommand, CapturesKeepOctetsAndTimes) {
+TEST(FrameCommand, CapturesKeepBytesAndTimes) {
   std::string lines;
   const std::vector<Json> vectors = ReadVectors();
   uint64_t time = 1763737393123456789;

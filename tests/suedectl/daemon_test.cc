@@ -30,7 +30,7 @@ namespace {
 
 Answer Store(Call& call) {
   const Fd file = std::move(call.descriptor);
-  return Json{{"octets", write(file.get(), "hello\n", 6)}};
+  return Json{{"bytes", write(file.get(), "hello\n", 6)}};
 }
 Answer Refuse(Call&) { return absl::FailedPreconditionError("not today; try tomorrow"); }
 constexpr Method kMethods[] = {
@@ -146,9 +146,9 @@ class DaemonTest : public testing::Test {
 TEST_F(DaemonTest, PassesAFileThatItOpens) {
   Serve();
   const std::string path = directory_ + "/out";
-  EXPECT_EQ(Ctl({"file", "store", "--file", path}), "0: octets: 6\n");
+  EXPECT_EQ(Ctl({"file", "store", "--file", path}), "0: bytes: 6\n");
   EXPECT_EQ(Ctl({"-j", "--every", "0.01", "--times", "2", "file", "store", path}),
-            "0: {\"octets\":6}\n{\"octets\":6}\n");
+            "0: {\"bytes\":6}\n{\"bytes\":6}\n");
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
   EXPECT_EQ(text.str(), "hello\nhello\n");

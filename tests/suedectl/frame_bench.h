@@ -83,15 +83,15 @@ inline size_t CountLines(const std::string& text) {
 // What SpecOf's frames are read by.
 inline FrameRules RulesOf(Encap encap) { return suede::RulesOf(encap, SpecOf({encap})); }
 
-// Describes a frame of exactly its octets, so that a sanitizer sees every access beyond them.
-inline FrameDescription Describe(const FrameRules& rules, const Octets& frame) {
-  Octets exact(frame);
+// Describes a frame of exactly its bytes, so that a sanitizer sees every access beyond them.
+inline FrameDescription Describe(const FrameRules& rules, const Bytes& frame) {
+  Bytes exact(frame);
   exact.shrink_to_fit();
   return DescribeFrame(rules, exact);
 }
 
 // The frame that its JSON object makes.
-inline Octets MakeAgain(const FrameDescription& description) {
+inline Bytes MakeAgain(const FrameDescription& description) {
   const std::string text = FrameToJson(description);
   const auto read = FrameFromJson(text);
   if (!read.ok()) {
@@ -106,8 +106,8 @@ inline Octets MakeAgain(const FrameDescription& description) {
   return *made;
 }
 
-inline Octets PackCommands(const std::vector<TestCommand>& commands) {
-  Octets packed;
+inline Bytes PackCommands(const std::vector<TestCommand>& commands) {
+  Bytes packed;
   for (const TestCommand& command : commands) AppendPacked(command, packed);
   return packed;
 }

@@ -63,11 +63,11 @@ std::vector<Refusal> Refusals() {
       {with("udp4", R"("commands": [{"control": "0a00"}])"),
        "commands[0].control: a control length of 10"},
       {with("udp4", R"("commands": [{"control": "0200"}])"),
-       "commands[0].control: 2 octets, and the first one says 4"},
+       "commands[0].control: 2 bytes, and the first one says 4"},
       {with("udp4", R"("commands": [{"control": "1100"}])"),
-       "commands[0].data: 0 octets, and the control says 1"},
+       "commands[0].data: 0 bytes, and the control says 1"},
       {with("udp4", R"("commands": [{"control": "0100", "data": "aa"}])"),
-       "commands[0].data: 1 octets"},
+       "commands[0].data: 1 bytes"},
       {with("udp4", R"("commands": [{"control": "0100", "tag": 1}])"), "commands[0]: \"tag\""},
       {with("udp4", R"("ver": 3)"), "ver: 3 wants control_pdu"},
       {with("udp4", R"("ver": 0, "control_pdu": {"type": "ready"})"), "ver: 0, but"},
@@ -78,7 +78,8 @@ std::vector<Refusal> Refusals() {
       {with("udp4", R"("control_pdu": {"type": "goodbye"})"), "control_pdu.type: \"goodbye\""},
       {with("udp4", R"("control_pdu": {"type": "ready", "vc": 4})"),
        "control_pdu.vc: 4; use 0 to 3"},
-      {with("udp4", R"("control_pdu": {"type": "ready", "nonce": "00"})"), "control_pdu: has a field"},
+      {with("udp4", R"("control_pdu": {"type": "ready", "nonce": "00"})"),
+       "control_pdu: has a field"},
       {with("udp4", R"("control_pdu": {"type": "hello", "identity": "0000000000000000"})"),
        R"(control_pdu.identity: "0000000000000000"; use 16 hex digits, not all 0)"},
       {with("udp4", R"("control_pdu": {"type": "hello", "reply_wanted": 1})"),
@@ -121,7 +122,7 @@ std::vector<Refusal> Refusals() {
        "control_pdu: has a field that is none of fenced"},
       {with("udp4", R"("control_pdu": {"type": "fenced", "expected": 5})"),
        "control_pdu.expected: 5; use an array of 4 PSNs"},
-      {with("udp4", R"("control_pdu": {"octets": 5})"), "control_pdu.octets: 5"},
+      {with("udp4", R"("control_pdu": {"bytes": 5})"), "control_pdu.bytes: 5"},
       {with("udp4", R"("trailing": "0")"), "trailing: \"0\" is not hex"},
       {with("afh1", R"("trailing": "00")"), "trailing: afh1 has no length"},
       {with("udp4", R"("padding": 65535)"), "commands: with headers, padding and trailing"},
@@ -207,7 +208,7 @@ TEST(FrameJson, LongObjectsArePassedOver) {
     EXPECT_EQ(outcome.code, 2);
     EXPECT_EQ(CountLines(outcome.out), 2u);
     EXPECT_EQ(outcome.err,
-              "suedectl frame encode: object 2 in line 2: longer than 1048576 octets\n");
+              "suedectl frame encode: object 2 in line 2: longer than 1048576 bytes\n");
   }
 }
 
@@ -216,7 +217,7 @@ TEST(FrameJson, DefaultsAreTheProfiles) {
   ASSERT_TRUE(d.ok()) << d.status();
   const auto made = MakeFrame(*d);
   ASSERT_TRUE(made.ok()) << made.status();
-  EXPECT_EQ(*made, BuildOctets(Encap::kUdp4, {}, {}, {.xpuid = 7}));
+  EXPECT_EQ(*made, BuildBytes(Encap::kUdp4, {}, {}, {.xpuid = 7}));
   EXPECT_EQ(made->size(), 60u);
   const auto afh =
       MakeFrame(*FrameFromJson(R"({"encap": "afh2c", "instance": 2, "xpuid": 3, "dst_xpuid": 4})"));

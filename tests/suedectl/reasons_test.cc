@@ -12,37 +12,37 @@ namespace {
 struct Case {
   std::string reason;
   Encap encap;
-  Octets frame;
+  Bytes frame;
 };
 
-Octets Good(Encap encap, const Octets& commands = {0x01, 0x00},
-            const ReliabilityHeader& rh = {.xpuid = 7}) {
-  return BuildOctets(encap, SpecOf({encap}), commands, rh);
+Bytes Good(Encap encap, const Bytes& commands = {0x01, 0x00},
+           const ReliabilityHeader& rh = {.xpuid = 7}) {
+  return BuildBytes(encap, SpecOf({encap}), commands, rh);
 }
 
-Octets Changed(Octets frame, size_t at, uint8_t value) {
+Bytes Changed(Bytes frame, size_t at, uint8_t value) {
   frame[at] = value;
   return frame;
 }
 
-Octets Cut(Octets frame, size_t octets) {
-  frame.resize(octets);
+Bytes Cut(Bytes frame, size_t bytes) {
+  frame.resize(bytes);
   return frame;
 }
 
-Octets Message(const ControlMessage& message) {
-  Octets octets(kMaxControlPduBytes);
-  octets.resize(EncodeControl(message, octets.data()));
-  return octets;
+Bytes Message(const ControlMessage& message) {
+  Bytes bytes(kMaxControlPduBytes);
+  bytes.resize(EncodeControl(message, bytes.data()));
+  return bytes;
 }
 
-Octets ControlFrame(const Octets& body) { return Good(Encap::kUdp4, body, ControlRh(7, 0)); }
+Bytes ControlFrame(const Bytes& body) { return Good(Encap::kUdp4, body, ControlRh(7, 0)); }
 
 std::vector<Case> Cases() {
-  const Octets udp4 = Good(Encap::kUdp4);
-  const Octets udp6 = Good(Encap::kUdp6);
-  const Octets afh1s = Good(Encap::kAfh1s);
-  const Octets afh2 = Good(Encap::kAfh2);
+  const Bytes udp4 = Good(Encap::kUdp4);
+  const Bytes udp6 = Good(Encap::kUdp6);
+  const Bytes afh1s = Good(Encap::kAfh1s);
+  const Bytes afh2 = Good(Encap::kAfh2);
   std::vector<Case> cases = {
       {"ip_header", Encap::kUdp4, Changed(udp4, 20, 0x20)},  // more fragments
       {"ip_header", Encap::kUdp6, Changed(udp6, 14, 0x50)},
@@ -72,7 +72,7 @@ std::vector<Case> Cases() {
   for (const Dialect& dialect : AllDialects()) {
     if (dialect.tagged) continue;
     const Encap encap = dialect.encap;
-    const Octets good = Good(encap);
+    const Bytes good = Good(encap);
     cases.push_back({"not_sue", encap, Changed(good, 12, 0x77)});
     cases.push_back({"truncated", encap, Cut(good, 13)});
     cases.push_back({"truncated", encap, {}});
@@ -135,7 +135,7 @@ TEST(FrameReasons, WhatWasReadBeforeStays) {
 }
 
 struct MalformedCase {
-  Octets commands;
+  Bytes commands;
   size_t good;
   const char* says;
 };
@@ -151,20 +151,20 @@ TEST_P(Malformed, IsSaidInASentence) {
   EXPECT_EQ(d.commands->size(), GetParam().good);
 }
 
-Octets Odd() {
-  Octets commands(60, 0);
-  commands[0] = 0x11;  // one octet of data, which starts behind the two of the control
+Bytes Odd() {
+  Bytes commands(60, 0);
+  commands[0] = 0x11;  // one byte of data, which starts behind the two of the control
   commands[3] = 0x01;
   return commands;
 }
-Octets Overrun() {
-  Octets commands(48, 0);
+Bytes Overrun() {
+  Bytes commands(48, 0);
   commands[0] = 0x11;
   commands[1] = 0xff;
   return commands;
 }
-Octets LoneOctet() {
-  Octets commands;
+Bytes LoneByte() {
+  Bytes commands;
   for (int i = 0; i < 30; ++i) commands.insert(commands.end(), {0x01, 0x00});
   commands.push_back(0x05);
   return commands;
@@ -175,21 +175,21 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         MalformedCase{{0x01, 0x00, 0x0c, 0x00},
                       1,
-                      "command 1, at octet 2 behind the RH: its control length is 12"},
+                      "command 1, at byte 2 behind the RH: its control length is 12"},
         MalformedCase{Overrun(), 0,
-                      "command 0, at octet 0 behind the RH: it has 258 octets and runs past"},
-        MalformedCase{Odd(), 0, "command 0, at octet 0 behind the RH: the octet that makes"},
-        MalformedCase{LoneOctet(), 30,
-                      "command 30, at octet 60 behind the RH: padding that is not zero"},
+                      "command 0, at byte 0 behind the RH: it has 258 bytes and runs past"},
+        MalformedCase{Odd(), 0, "command 0, at byte 0 behind the RH: the byte that makes"},
+        MalformedCase{LoneByte(), 30,
+                      "command 30, at byte 60 behind the RH: padding that is not zero"},
         MalformedCase{{0x01, 0x00, 0x00, 0x00, 0x09},
                       1,
-                      "command 1, at octet 2 behind the RH: padding that is not"}));
+                      "command 1, at byte 2 behind the RH: padding that is not"}));
 
 TEST(FrameReasons, ACaptureThatCutTheFrameSaysSo) {
   const std::string full = ToHex(Good(Encap::kUdp4)) + "\n";
   const Outcome written = Decode({"--encap", "udp4", "--output", "pcap"}, full);
   std::string capture = written.out;
-  // The record's length on the wire, in the octets 36 to 39.
+  // The record's length on the wire, in the bytes 36 to 39.
   capture[36] = static_cast<char>(capture[36] + 8);
   const Outcome whole = Decode({"--encap=udp4", "--udp_port=4791", "--input=pcap"}, capture);
   EXPECT_EQ(whole.code, 0) << whole.err;
@@ -199,7 +199,7 @@ TEST(FrameReasons, ACaptureThatCutTheFrameSaysSo) {
   const Outcome cut = Decode({"--encap=udp4", "--udp_port=4791", "--input=pcap"}, capture);
   const Json object = Json::parse(cut.out);
   EXPECT_EQ(object["error"], "truncated");
-  EXPECT_EQ(object["detail"], "the capture has 56 of the frame's 68 octets");
+  EXPECT_EQ(object["detail"], "the capture has 56 of the frame's 68 bytes");
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ TEST(FrameRoundTrip, OfRandomObjects) {
 }
 
 // Puts right what a receiver would refuse: IP and UDP checksums, and the R-CRC.
-void Mend(Encap encap, Octets& frame, uint32_t header_bytes, uint32_t l2, uint32_t pdu_bytes) {
+void Mend(Encap encap, Bytes& frame, uint32_t header_bytes, uint32_t l2, uint32_t pdu_bytes) {
   uint8_t* pdu = frame.data() + header_bytes;
   if (encap != Encap::kAfh2c) StoreRcrc(pdu, pdu_bytes - kRcrcBytes);
   uint8_t* ip = frame.data() + l2;
@@ -105,7 +105,7 @@ TEST(FrameRoundTrip, OfFramesThatOthersSent) {
     const FrameRules rules = suede::RulesOf(dialect.encap, spec);
     int good = 0;
     for (int i = 0; i < 4000; ++i) {
-      Octets frame = BuildOctets(dialect.encap, spec, PackCommands(RandomCommands(random)));
+      Bytes frame = BuildBytes(dialect.encap, spec, PackCommands(RandomCommands(random)));
       const auto pdu_bytes = static_cast<uint32_t>(frame.size()) - header.length;
       const size_t head_bytes = std::min<size_t>(frame.size(), header.length + kRhBytes);
       for (uint32_t n = random() % 4; n > 0; --n) {
@@ -125,7 +125,7 @@ TEST(FrameRoundTrip, OfFramesThatOthersSent) {
 
 // Both values of a checksum that comes out as zero are right: the one that was sent stays.
 TEST(FrameRoundTrip, KeepsAnIpChecksumOfAllOnes) {
-  Octets frame = BuildOctets(Encap::kUdp4, SpecOf({Encap::kUdp4}), {});
+  Bytes frame = BuildBytes(Encap::kUdp4, SpecOf({Encap::kUdp4}), {});
   uint8_t* ip = frame.data() + 14;
   StoreBe16(ip + 4, LoadBe16(ip + 10));  // an identification that brings the checksum to zero
   StoreBe16(ip + 10, 0xffff);
@@ -165,7 +165,7 @@ TEST(FrameRoundTrip, OfAFrameOfTheLargestSize) {
   ASSERT_TRUE(more.ok()) << more.status();
   const FrameDescription refused = Describe({.encap = Encap::kUdp4}, *more);
   EXPECT_EQ(refused.error, "malformed");
-  EXPECT_EQ(refused.detail, "the commands have 4098 octets, and 4096 are the most of a PDU");
+  EXPECT_EQ(refused.detail, "the commands have 4098 bytes, and 4096 are the most of a PDU");
   d.commands->resize((kMaxFrameBytes - Udp4::kHeaderBytes - kLeastPduBytes) / 2 + 2,
                      d.commands->front());
   EXPECT_FALSE(MakeFrame(d).ok());
@@ -233,15 +233,15 @@ const char* const kMessageTexts[] = {
 TEST(FrameRoundTrip, OfControlPdus) {
   for (const Dialect& dialect : AllDialects()) {
     for (const ControlMessage& message : Messages()) {
-      Octets body(kMaxControlPduBytes);
+      Bytes body(kMaxControlPduBytes);
       body.resize(EncodeControl(message, body.data()));
       const HeaderSpec spec = SpecOf(dialect);
-      const Octets frame = BuildOctets(dialect.encap, spec, body, ControlRh(7, 5));
+      const Bytes frame = BuildBytes(dialect.encap, spec, body, ControlRh(7, 5));
       const FrameDescription read = Describe(suede::RulesOf(dialect.encap, spec), frame);
       EXPECT_EQ(read.error, "");
       ASSERT_TRUE(read.control_pdu.has_value());
       EXPECT_EQ(read.control_pdu->message, message);
-      EXPECT_TRUE(read.control_pdu->octets.empty());
+      EXPECT_TRUE(read.control_pdu->bytes.empty());
       const Json object = Json::parse(FrameToJson(read));
       EXPECT_EQ(object["control_pdu"], Json::parse(kMessageTexts[message.index()]));
       EXPECT_FALSE(object.contains("commands"));
@@ -294,7 +294,7 @@ TEST(FrameRoundTrip, OfControlPdusThatSayMore) {
   std::mt19937 random(3);
   for (const ControlMessage& message : Messages()) {
     for (int i = 0; i < 200; ++i) {
-      Octets body(kMaxControlPduBytes);
+      Bytes body(kMaxControlPduBytes);
       body.resize(EncodeControl(message, body.data()));
       if (i % 2 == 0) body[1] = static_cast<uint8_t>(random());  // flags
       if (i % 7 == 0 && std::holds_alternative<Hello>(message)) {
@@ -305,7 +305,7 @@ TEST(FrameRoundTrip, OfControlPdusThatSayMore) {
         StoreBe16(body.data() + 2, static_cast<uint16_t>(body.size() - kControlHeadBytes));
       }
       if (i % 5 == 0) body.insert(body.end(), {0, 0, static_cast<uint8_t>(random()), 0});
-      const Octets frame = BuildOctets(Encap::kUdp6, SpecOf({Encap::kUdp6}), body, ControlRh(7, 5));
+      const Bytes frame = BuildBytes(Encap::kUdp6, SpecOf({Encap::kUdp6}), body, ControlRh(7, 5));
       const FrameDescription read = Describe(ctl::RulesOf(Encap::kUdp6), frame);
       EXPECT_EQ(read.error, "");
       EXPECT_EQ(MakeAgain(read), frame) << FrameToJson(read);
@@ -317,7 +317,7 @@ TEST(FrameRoundTrip, WhatSuedeSendsShowsNothingUnusual) {
   for (const Dialect& dialect : AllDialects()) {
     SCOPED_TRACE(DialectName(dialect));
     const HeaderSpec spec = SpecOf(dialect);
-    const Octets frame = BuildOctets(dialect.encap, spec, {0x01, 0x00});
+    const Bytes frame = BuildBytes(dialect.encap, spec, {0x01, 0x00});
     const Json object =
         Json::parse(FrameToJson(Describe(suede::RulesOf(dialect.encap, spec), frame)));
     for (const FieldRow& row : FieldRows()) {

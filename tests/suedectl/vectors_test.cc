@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frames of the wire profile's independent encoder, through both commands, octet for octet.
+// The frames of the wire profile's independent encoder, through both commands, byte for byte.
 #include "frame_bench.h"
 
 namespace suede::ctl {

@@ -24,7 +24,7 @@
 namespace suede {
 namespace {
 
-using Octets = std::vector<uint8_t>;
+using Bytes = std::vector<uint8_t>;
 using Mac = Neighbours::Mac;
 
 constexpr Mac kOwn = {2, 0, 0, 0, 0, 1};
@@ -67,25 +67,25 @@ class TapTest : public ::testing::Test {
   }
   // The next frame of the kernel's for which `is_it` holds.
   template <typename IsIt>
-  Octets ReadUntil(IsIt is_it) {
+  Bytes ReadUntil(IsIt is_it) {
     for (int i = 0; i < 1000; ++i) {
       pollfd what{.fd = tap->fd(), .events = POLLIN, .revents = 0};
       poll(&what, 1, 10);
-      Octets frame(4096);
+      Bytes frame(4096);
       frame.resize(tap->Read(frame));
       if (!frame.empty() && is_it(frame)) return frame;
     }
     return {};
   }
-  static bool IsArp(const Octets& frame) {
+  static bool IsArp(const Bytes& frame) {
     return frame.size() >= 42 && frame[12] == 0x08 && frame[13] == 0x06;
   }
-  static bool IsSolicitation(const Octets& frame) {
+  static bool IsSolicitation(const Bytes& frame) {
     return frame.size() >= 78 && frame[12] == 0x86 && frame[13] == 0xdd && frame[20] == 58 &&
            frame[54] == 135 && frame[77] == 2;  // of kPeerIp6
   }
-  static Octets ArpReply(const Mac& from) {
-    Octets frame(42);
+  static Bytes ArpReply(const Mac& from) {
+    Bytes frame(42);
     std::ranges::copy(kOwn, frame.begin());
     std::ranges::copy(from, frame.begin() + 6);
     const uint8_t head[] = {8, 6, 0, 1, 8, 0, 6, 4, 0, 2};
@@ -153,7 +153,7 @@ TEST_F(TapTest, NeighboursAreResolvedLearntAndFollowed) {
   auto neighbours = Neighbours::Open(tap->interface());
   ASSERT_TRUE(neighbours.ok()) << neighbours.status();
   (*neighbours)->Resolve(kPeerIp);
-  const Octets question = ReadUntil(IsArp);
+  const Bytes question = ReadUntil(IsArp);
   ASSERT_FALSE(question.empty()) << "the kernel asks";
   EXPECT_EQ(question[41], 2);
   EXPECT_TRUE(std::equal(kOwn.begin(), kOwn.end(), question.begin() + 22));

@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 
 class ConnectionTest : public ::testing::Test {
  protected:
-  // Sends `count` PDUs of `bytes` octets each.
+  // Sends `count` PDUs of `bytes` bytes each.
   void Send(int count, uint16_t bytes = 100) {
     for (int i = 0; i < count; ++i) {
       ASSERT_TRUE(c.CanSend(bytes, params));

@@ -33,7 +33,7 @@ TEST_F(ConnectionTest, WindowOfOneSendsOneAtATime) {
   }
 }
 
-TEST_F(ConnectionTest, WindowOfOctetsIsFullAtItsEdge) {
+TEST_F(ConnectionTest, WindowOfBytesIsFullAtItsEdge) {
   params.window_bytes = 1000;
   Send(3, 300);
   EXPECT_TRUE(c.CanSend(100, params));
@@ -45,7 +45,7 @@ TEST_F(ConnectionTest, WindowOfOctetsIsFullAtItsEdge) {
   EXPECT_FALSE(c.CanSend(301, params));
 }
 
-TEST_F(ConnectionTest, PduAboveTheWindowOfOctetsGoesAlone) {
+TEST_F(ConnectionTest, PduAboveTheWindowOfBytesGoesAlone) {
   params.window_bytes = 100;
   Send(1, 4096);
   EXPECT_FALSE(c.CanSend(1, params));

@@ -15,8 +15,8 @@ constexpr Encap kBothAfh2[] = {Encap::kAfh2, Encap::kAfh2c};
 HeaderSpec Spec(Encap encap) { return SpecOf({encap, false}); }
 
 // Runs `mend` on a good frame and parses it.
-void ExpectError(Encap encap, FrameError expected, const std::function<void(Octets& frame)>& mend) {
-  Octets frame = BuildOctets(encap, Spec(encap), Octets(80, 0x12));
+void ExpectError(Encap encap, FrameError expected, const std::function<void(Bytes& frame)>& mend) {
+  Bytes frame = BuildBytes(encap, Spec(encap), Bytes(80, 0x12));
   mend(frame);
   EXPECT_EQ(ErrorOf(RulesOf(encap, Spec(encap)), frame), expected) << EncapName(encap);
 }
@@ -25,9 +25,9 @@ TEST(Afh2, Fields) {
   HeaderSpec spec = Spec(Encap::kAfh2);
   spec.source.low = 0x01020304;
   spec.destination.low = 0xa1a2a3a4;
-  const Octets frame = BuildOctets(Encap::kAfh2, spec, Octets(80, 0x12));
-  EXPECT_EQ(Octets(frame.begin(), frame.begin() + 14),
-            (Octets{0x02, 64, 0xa1, 0xa2, 0xa3, 0xa4, 0xba, 0xff, 1, 2, 3, 4, 0x12, 0x34}));
+  const Bytes frame = BuildBytes(Encap::kAfh2, spec, Bytes(80, 0x12));
+  EXPECT_EQ(Bytes(frame.begin(), frame.begin() + 14),
+            (Bytes{0x02, 64, 0xa1, 0xa2, 0xa3, 0xa4, 0xba, 0xff, 1, 2, 3, 4, 0x12, 0x34}));
 }
 
 TEST(Afh2c, Fields) {
@@ -38,29 +38,29 @@ TEST(Afh2c, Fields) {
                              .vc = 2,
                              .partition = 0x3a5,
                              .rpsn = Psn(0xbeef)};
-  const Octets frame = BuildOctets(Encap::kAfh2c, Spec(Encap::kAfh2c), Octets(80, 0x11), rh);
+  const Bytes frame = BuildBytes(Encap::kAfh2c, Spec(Encap::kAfh2c), Bytes(80, 0x11), rh);
   // C: 11 01, 0x1234, 10, 11 1010 0101, 0xbeef.
-  EXPECT_EQ(Octets(frame.begin(), frame.begin() + 15),
-            (Octets{0x82, 0xd1, 0x23, 0x4b, 0x14, 0x09, 0xba, 0xa5, 0xbe, 0xef, 0x14, 0x07, 0x12,
-                    0x34, 0x11}));
+  EXPECT_EQ(Bytes(frame.begin(), frame.begin() + 15),
+            (Bytes{0x82, 0xd1, 0x23, 0x4b, 0x14, 0x09, 0xba, 0xa5, 0xbe, 0xef, 0x14, 0x07, 0x12,
+                   0x34, 0x11}));
   EXPECT_EQ(frame.size(), 14u + 80 + 4);
 }
 
-TEST(Afh2, FirstOctet) {
+TEST(Afh2, FirstByte) {
   for (const Encap encap : kBothAfh2) {
     // W, V, bits 5 and 4, Z, Y, X: each of them says what the rest is.
-    for (const uint8_t bit : Octets{0x80, 0x40, 0x20, 0x10, 0x08, 0x04, 0x02}) {
-      ExpectError(encap, FrameError::kNotSue, [bit](Octets& frame) { frame[0] ^= bit; });
-      ExpectError(encap, FrameError::kNotSue, [bit](Octets& frame) { frame[0] ^= bit | 1; });
+    for (const uint8_t bit : Bytes{0x80, 0x40, 0x20, 0x10, 0x08, 0x04, 0x02}) {
+      ExpectError(encap, FrameError::kNotSue, [bit](Bytes& frame) { frame[0] ^= bit; });
+      ExpectError(encap, FrameError::kNotSue, [bit](Bytes& frame) { frame[0] ^= bit | 1; });
     }
   }
 }
 
 TEST(Afh2, Multicast) {
   for (const Encap encap : kBothAfh2) {
-    ExpectError(encap, FrameError::kMulticast, [](Octets& frame) { frame[0] |= 1; });
+    ExpectError(encap, FrameError::kMulticast, [](Bytes& frame) { frame[0] |= 1; });
     // It is told from a frame that ends too early.
-    ExpectError(encap, FrameError::kMulticast, [](Octets& frame) {
+    ExpectError(encap, FrameError::kMulticast, [](Bytes& frame) {
       frame[0] |= 1;
       frame.resize(14);
     });
@@ -68,15 +68,15 @@ TEST(Afh2, Multicast) {
 }
 
 TEST(Afh2, HopLimit) {
-  ExpectError(Encap::kAfh2, FrameError::kHopLimit, [](Octets& frame) { frame[1] = 0; });
-  ExpectError(Encap::kAfh2, FrameError::kNone, [](Octets& frame) { frame[1] = 1; });
-  ExpectError(Encap::kAfh2, FrameError::kNone, [](Octets& frame) { frame[1] = 255; });
+  ExpectError(Encap::kAfh2, FrameError::kHopLimit, [](Bytes& frame) { frame[1] = 0; });
+  ExpectError(Encap::kAfh2, FrameError::kNone, [](Bytes& frame) { frame[1] = 1; });
+  ExpectError(Encap::kAfh2, FrameError::kNone, [](Bytes& frame) { frame[1] = 255; });
 }
 
 // There is no hop count: what stands in its place is ver, op and psn.
 TEST(Afh2c, NoHopCount) {
-  Octets frame = BuildOctets(Encap::kAfh2c, Spec(Encap::kAfh2c), Octets(80, 0x12),
-                             {.op = RhOp::kAck, .xpuid = 7});
+  Bytes frame = BuildBytes(Encap::kAfh2c, Spec(Encap::kAfh2c), Bytes(80, 0x12),
+                           {.op = RhOp::kAck, .xpuid = 7});
   ASSERT_EQ(frame[1], 0);
   const FrameRules rules = RulesOf(Encap::kAfh2c, Spec(Encap::kAfh2c));
   EXPECT_EQ(ErrorOf(rules, frame), FrameError::kNone);
@@ -86,17 +86,17 @@ TEST(Afh2c, NoHopCount) {
 
 TEST(Afh2, TagsAreNotLookedThrough) {
   for (const Encap encap : kBothAfh2) {
-    ExpectError(encap, FrameError::kNotSue, [](Octets& frame) {
-      const Octets tag{0x81, 0x00, 0x00, 0x64};
+    ExpectError(encap, FrameError::kNotSue, [](Bytes& frame) {
+      const Bytes tag{0x81, 0x00, 0x00, 0x64};
       frame.insert(frame.begin() + 12, tag.begin(), tag.end());
     });
   }
 }
 
-TEST(Afh2, SessionIsOneOctet) {
+TEST(Afh2, SessionIsOneByte) {
   HeaderSpec spec = Spec(Encap::kAfh2);
   spec.session = 0x1ff;
-  const Octets frame = BuildOctets(Encap::kAfh2, spec, Octets(80, 0x12));
+  const Bytes frame = BuildBytes(Encap::kAfh2, spec, Bytes(80, 0x12));
   EXPECT_EQ(frame[7], 0xff);
 }
 
@@ -107,8 +107,8 @@ TEST(Afh2c, XpuidIsTheSourcesLowBits) {
     HeaderSpec spec = Spec(Encap::kAfh2c);
     spec.source.low = random() & 0xffff;
     const auto xpuid = static_cast<uint16_t>(spec.source.low & 0x3ff);
-    Octets frame = BuildOctets(Encap::kAfh2c, spec, Octets(80, 0x12), {.xpuid = xpuid});
-    const ParsedFrame parsed = ParseOctets(RulesOf(Encap::kAfh2c, spec), frame);
+    Bytes frame = BuildBytes(Encap::kAfh2c, spec, Bytes(80, 0x12), {.xpuid = xpuid});
+    const ParsedFrame parsed = ParseBytes(RulesOf(Encap::kAfh2c, spec), frame);
     ASSERT_EQ(parsed.error, FrameError::kNone);
     ASSERT_EQ(DecodeRh(parsed.pdu).xpuid, xpuid);
     ASSERT_TRUE(RcrcGood(parsed.pdu, parsed.pdu_bytes));
@@ -129,8 +129,8 @@ TEST(Afh2c, ARestoredFrameIsWhatItWas) {
                                .partition = static_cast<uint16_t>(random() & 0x3ff),
                                .rpsn = Psn(static_cast<uint16_t>(random()))};
     const FrameRules rules = RulesOf(Encap::kAfh2c, spec);
-    const Octets sent = BuildOctets(Encap::kAfh2c, spec, Octets(80, 0x12), rh);
-    Octets frame = sent;
+    const Bytes sent = BuildBytes(Encap::kAfh2c, spec, Bytes(80, 0x12), rh);
+    Bytes frame = sent;
     const ParsedFrame parsed = ParseFrame(rules, frame.data(), static_cast<uint32_t>(frame.size()),
                                           false);
     ASSERT_EQ(parsed.error, FrameError::kNone);
@@ -141,21 +141,20 @@ TEST(Afh2c, ARestoredFrameIsWhatItWas) {
 }
 
 TEST(Afh2c, AForeignXpuidBreaksTheRcrc) {
-  Octets frame = BuildOctets(Encap::kAfh2c, Spec(Encap::kAfh2c), Octets(80, 0x12), {.xpuid = 8});
-  const ParsedFrame parsed = ParseOctets(RulesOf(Encap::kAfh2c, Spec(Encap::kAfh2c)), frame);
+  Bytes frame = BuildBytes(Encap::kAfh2c, Spec(Encap::kAfh2c), Bytes(80, 0x12), {.xpuid = 8});
+  const ParsedFrame parsed = ParseBytes(RulesOf(Encap::kAfh2c, Spec(Encap::kAfh2c)), frame);
   ASSERT_EQ(parsed.error, FrameError::kNone);
   EXPECT_FALSE(RcrcGood(parsed.pdu, parsed.pdu_bytes));
 }
 
 // All of the RH but its xpuid is in the compressed header: no bit of it may flip unnoticed.
 TEST(Afh2c, EveryFlippedBitOfTheRhBreaksTheRcrc) {
-  const Octets good =
-      BuildOctets(Encap::kAfh2c, Spec(Encap::kAfh2c), Octets(80, 0x12), {.xpuid = 7});
+  const Bytes good = BuildBytes(Encap::kAfh2c, Spec(Encap::kAfh2c), Bytes(80, 0x12), {.xpuid = 7});
   for (const size_t at : {1, 2, 3, 7, 8, 9}) {
     for (uint32_t bit = 0; bit < 8; ++bit) {
-      Octets frame = good;
+      Bytes frame = good;
       frame[at] ^= static_cast<uint8_t>(1u << bit);
-      const ParsedFrame parsed = ParseOctets(RulesOf(Encap::kAfh2c, Spec(Encap::kAfh2c)), frame);
+      const ParsedFrame parsed = ParseBytes(RulesOf(Encap::kAfh2c, Spec(Encap::kAfh2c)), frame);
       ASSERT_EQ(parsed.error, FrameError::kNone);
       EXPECT_FALSE(RcrcGood(parsed.pdu, parsed.pdu_bytes)) << at << "." << bit;
     }

@@ -11,9 +11,9 @@
 namespace suede {
 namespace {
 
-// A copy of exactly the given octets, so that a sanitizer sees every read beyond them.
-CommandSummary Validate(const Octets& octets) {
-  const Octets exact(octets.begin(), octets.end());
+// A copy of exactly the given bytes, so that a sanitizer sees every read beyond them.
+CommandSummary Validate(const Bytes& bytes) {
+  const Bytes exact(bytes.begin(), bytes.end());
   return ValidateCommands(exact.data(), static_cast<uint32_t>(exact.size()));
 }
 
@@ -45,15 +45,15 @@ TEST(CommandReader, ZeroLengthEndsCommands) {
 
 TEST(CommandReader, PaddingMustBeZero) {
   for (size_t at = 0; at < 6; ++at) {
-    Octets octets{0x01, 0xaa, 0, 0, 0, 0, 0, 0};
-    octets[2 + at] = 0x80;  // in a first octet this still says L = 0
-    EXPECT_EQ(Validate(octets).error, CommandError::kBadPadding) << at;
+    Bytes bytes{0x01, 0xaa, 0, 0, 0, 0, 0, 0};
+    bytes[2 + at] = 0x80;  // in a first byte this still says L = 0
+    EXPECT_EQ(Validate(bytes).error, CommandError::kBadPadding) << at;
   }
   EXPECT_EQ(Validate({0x00, 0x00, 0x01, 0x00}).error, CommandError::kBadPadding);
   EXPECT_EQ(Validate({0x10, 0x00}).error, CommandError::kBadPadding);
 }
 
-TEST(CommandReader, OneOctetLeft) {
+TEST(CommandReader, OneByteLeft) {
   EXPECT_EQ(Validate({0}).error, CommandError::kNone);
   EXPECT_EQ(Validate({1}).error, CommandError::kBadPadding);
   EXPECT_EQ(Validate({0x0f}).error, CommandError::kBadPadding);
@@ -65,12 +65,12 @@ TEST(CommandReader, OneOctetLeft) {
 TEST(CommandReader, LengthsThatAreNone) {
   for (unsigned length = 10; length <= 15; ++length) {
     for (unsigned rest : {0x00u, 0x10u, 0xe0u}) {
-      Octets octets(64, 0);
-      octets[0] = static_cast<uint8_t>(rest | length);
-      EXPECT_EQ(Validate(octets).error, CommandError::kBadLength);
-      octets.insert(octets.begin(), {0x01, 0x00});
-      EXPECT_EQ(Validate(octets).error, CommandError::kBadLength);
-      EXPECT_EQ(Validate(octets).count, 0u) << "none of its commands counts";
+      Bytes bytes(64, 0);
+      bytes[0] = static_cast<uint8_t>(rest | length);
+      EXPECT_EQ(Validate(bytes).error, CommandError::kBadLength);
+      bytes.insert(bytes.begin(), {0x01, 0x00});
+      EXPECT_EQ(Validate(bytes).error, CommandError::kBadLength);
+      EXPECT_EQ(Validate(bytes).count, 0u) << "none of its commands counts";
     }
   }
 }
@@ -78,37 +78,37 @@ TEST(CommandReader, LengthsThatAreNone) {
 TEST(CommandReader, OverrunAtEveryLength) {
   for (unsigned length : {1u, 9u}) {
     for (unsigned data : {0u, 1u, 2u, 255u, 256u}) {
-      TestCommand command{Octets(length * 2, 0x5a), Octets(data, 0xa5)};
+      TestCommand command{Bytes(length * 2, 0x5a), Bytes(data, 0xa5)};
       command.control[0] = static_cast<uint8_t>((data != 0 ? 0x10 : 0) | length);
       command.control[1] = static_cast<uint8_t>(data - 1);
-      Octets octets;
-      AppendPacked(command, octets);
-      const CommandSummary whole = Validate(octets);
+      Bytes bytes;
+      AppendPacked(command, bytes);
+      const CommandSummary whole = Validate(bytes);
       EXPECT_EQ(whole.error, CommandError::kNone);
       EXPECT_EQ(whole.count, 1u);
-      EXPECT_EQ(whole.bytes, octets.size());
-      for (size_t bytes = 2; bytes < octets.size(); ++bytes) {
-        EXPECT_EQ(Validate(Octets(octets.begin(), octets.begin() + static_cast<long>(bytes))).error,
+      EXPECT_EQ(whole.bytes, bytes.size());
+      for (size_t cut = 2; cut < bytes.size(); ++cut) {
+        EXPECT_EQ(Validate(Bytes(bytes.begin(), bytes.begin() + static_cast<long>(cut))).error,
                   CommandError::kOverrun)
-            << length << " " << data << " " << bytes;
+            << length << " " << data << " " << cut;
       }
     }
   }
 }
 
-TEST(CommandReader, OctetBehindOddDataMustBeZero) {
+TEST(CommandReader, ByteBehindOddDataMustBeZero) {
   EXPECT_EQ(Validate({0x11, 0x00, 0xff, 0x00}).error, CommandError::kNone);
   EXPECT_EQ(Validate({0x11, 0x00, 0xff, 0x01}).error, CommandError::kBadPadding);
   EXPECT_EQ(Validate({0x11, 0x00, 0xff, 0x01, 0x01, 0x00}).error, CommandError::kBadPadding);
 }
 
 TEST(CommandReader, StaysAtItsEnd) {
-  const Octets octets{0x01, 0xaa, 0, 0};
-  CommandReader reader(octets.data(), 4);
+  const Bytes bytes{0x01, 0xaa, 0, 0};
+  CommandReader reader(bytes.data(), 4);
   EXPECT_TRUE(reader.Next());
   EXPECT_FALSE(reader.Next());
   EXPECT_FALSE(reader.Next());
-  EXPECT_EQ(reader.command(), octets.data() + 2);
+  EXPECT_EQ(reader.command(), bytes.data() + 2);
   EXPECT_EQ(reader.error(), CommandError::kNone);
 }
 
@@ -116,43 +116,43 @@ TEST(CommandReader, ReadsWhatWasPacked) {
   std::mt19937 random(20240611);
   for (int round = 0; round < 2000; ++round) {
     std::vector<TestCommand> sent(random() % 15);
-    Octets octets;
+    Bytes bytes;
     for (TestCommand& command : sent) {
       command = RandomCommand(random);
-      AppendPacked(command, octets);
+      AppendPacked(command, bytes);
     }
-    const size_t packed = octets.size();
-    octets.resize(packed + random() % 48, 0);
+    const size_t packed = bytes.size();
+    bytes.resize(packed + random() % 48, 0);
     std::vector<TestCommand> read;
-    CommandReader reader(octets.data(), static_cast<uint32_t>(octets.size()));
+    CommandReader reader(bytes.data(), static_cast<uint32_t>(bytes.size()));
     while (reader.Next()) {
       const uint8_t* data = reader.command() + reader.shape().control_bytes;
       read.push_back(
-          {Octets(reader.command(), data), Octets(data, data + reader.shape().data_bytes)});
+          {Bytes(reader.command(), data), Bytes(data, data + reader.shape().data_bytes)});
     }
     ASSERT_EQ(reader.error(), CommandError::kNone) << "round " << round;
     ASSERT_EQ(read, sent) << "round " << round;
-    ASSERT_EQ(Validate(octets).bytes, packed);
-    ASSERT_EQ(Validate(octets).count, sent.size());
+    ASSERT_EQ(Validate(bytes).bytes, packed);
+    ASSERT_EQ(Validate(bytes).count, sent.size());
   }
 }
 
-// The commands of a PDU have no more than 4096 octets; padding may follow.
+// The commands of a PDU have no more than 4096 bytes; padding may follow.
 TEST(CommandReader, RefusesMoreThanAPduMayHave) {
-  const Octets one(256 + 18, 0);
-  Octets octets;
+  const Bytes one(256 + 18, 0);
+  Bytes bytes;
   for (int i = 0; i < 16; ++i) {
-    octets.push_back(0x18);  // 16 octets of control and 240 of data
-    octets.push_back(239);
-    octets.insert(octets.end(), 254, 0x55);
+    bytes.push_back(0x18);  // 16 bytes of control and 240 of data
+    bytes.push_back(239);
+    bytes.insert(bytes.end(), 254, 0x55);
   }
-  ASSERT_EQ(octets.size(), 4096u);
-  EXPECT_EQ(Validate(octets).error, CommandError::kNone);
-  octets.insert(octets.end(), 64, 0);
-  EXPECT_EQ(Validate(octets).error, CommandError::kNone);
-  EXPECT_EQ(Validate(octets).bytes, 4096u);
-  octets[4096] = 1;  // a command of two octets
-  EXPECT_EQ(Validate(octets).error, CommandError::kTooLong);
+  ASSERT_EQ(bytes.size(), 4096u);
+  EXPECT_EQ(Validate(bytes).error, CommandError::kNone);
+  bytes.insert(bytes.end(), 64, 0);
+  EXPECT_EQ(Validate(bytes).error, CommandError::kNone);
+  EXPECT_EQ(Validate(bytes).bytes, 4096u);
+  bytes[4096] = 1;  // a command of two bytes
+  EXPECT_EQ(Validate(bytes).error, CommandError::kTooLong);
 }
 
 }  // namespace

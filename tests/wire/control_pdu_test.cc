@@ -11,20 +11,20 @@
 namespace suede {
 namespace {
 
-Octets Encoded(const ControlMessage& message) {
-  Octets octets(kMaxControlPduBytes);
-  octets.resize(EncodeControl(message, octets.data()));
-  return octets;
+Bytes Encoded(const ControlMessage& message) {
+  Bytes bytes(kMaxControlPduBytes);
+  bytes.resize(EncodeControl(message, bytes.data()));
+  return bytes;
 }
 
-ControlError Decode(const Octets& octets, ControlMessage& message) {
-  const Octets exact(octets.begin(), octets.end());
+ControlError Decode(const Bytes& bytes, ControlMessage& message) {
+  const Bytes exact(bytes.begin(), bytes.end());
   return DecodeControl(exact.data(), static_cast<uint32_t>(exact.size()), message);
 }
 
-ControlError Decode(const Octets& octets) {
+ControlError Decode(const Bytes& bytes) {
   ControlMessage message;
-  return Decode(octets, message);
+  return Decode(bytes, message);
 }
 
 constexpr Identities kSome = {.own = 0x0102030405060708, .peer = 0x1112131415161718};
@@ -72,9 +72,12 @@ const ControlMessage kCredit = Credit{.identities = kSome,
 const ControlMessage kAll[] = {kHello, kNotReady, kReady, kPlane, kFence, kFenced, kCredit};
 
 // A head, both identities of kSome, and the rest of a body.
-Octets Laid(uint8_t type, uint8_t flags, const Octets& rest) {
-  Octets all = {type, flags, 0, static_cast<uint8_t>(16 + rest.size()),
-                1,    2,     3, 4, 5, 6, 7, 8, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18};
+Bytes Laid(uint8_t type, uint8_t flags, const Bytes& rest) {
+  Bytes all = {type, flags, 0,    static_cast<uint8_t>(16 + rest.size()),
+               1,    2,     3,    4,
+               5,    6,     7,    8,
+               0x11, 0x12,  0x13, 0x14,
+               0x15, 0x16,  0x17, 0x18};
   all.insert(all.end(), rest.begin(), rest.end());
   return all;
 }
@@ -119,9 +122,9 @@ TEST(ControlPdu, IdentitiesOfEach) {
 }
 
 TEST(ControlPdu, Header) {
-  uint8_t octets[kRhBytes];
-  EncodeRh(ControlRh(0x3ff, 0x155), octets);
-  EXPECT_EQ(Octets(octets, octets + kRhBytes), (Octets{0xe3, 0xff, 0, 0, 0x01, 0x55, 0, 0}));
+  uint8_t bytes[kRhBytes];
+  EncodeRh(ControlRh(0x3ff, 0x155), bytes);
+  EXPECT_EQ(Bytes(bytes, bytes + kRhBytes), (Bytes{0xe3, 0xff, 0, 0, 0x01, 0x55, 0, 0}));
 }
 
 TEST(ControlPdu, ReadsWhatWasEncoded) {
@@ -144,10 +147,10 @@ TEST(ControlPdu, ReadsWhatWasEncoded) {
         Fence{some, vc, flag(), half(), psns}, Fenced{some, vc, half(), psns},
         Credit{some, vc, flag(), flag(), flag(), half(), number(), number(), number(), number()}};
     for (const ControlMessage& sent : messages) {
-      Octets octets = Encoded(sent);
-      octets.resize(octets.size() + random() % 40);
+      Bytes bytes = Encoded(sent);
+      bytes.resize(bytes.size() + random() % 40);
       ControlMessage read;
-      ASSERT_EQ(Decode(octets, read), ControlError::kNone) << "round " << round;
+      ASSERT_EQ(Decode(bytes, read), ControlError::kNone) << "round " << round;
       ASSERT_EQ(read, sent) << "round " << round;
     }
   }
@@ -155,37 +158,37 @@ TEST(ControlPdu, ReadsWhatWasEncoded) {
 
 TEST(ControlPdu, TruncatedIsMalformed) {
   for (const ControlMessage& message : kAll) {
-    Octets octets = Encoded(message);
-    while (!octets.empty()) {
-      octets.pop_back();
-      EXPECT_EQ(Decode(octets), ControlError::kMalformed) << octets.size();
+    Bytes bytes = Encoded(message);
+    while (!bytes.empty()) {
+      bytes.pop_back();
+      EXPECT_EQ(Decode(bytes), ControlError::kMalformed) << bytes.size();
     }
   }
 }
 
 TEST(ControlPdu, ShortBodyIsMalformedAndLongBodyIsNot) {
   for (const ControlMessage& message : kAll) {
-    Octets octets = Encoded(message);
-    const uint8_t body_bytes = octets[3];
+    Bytes bytes = Encoded(message);
+    const uint8_t body_bytes = bytes[3];
     for (uint8_t shorter = 0; shorter < body_bytes; ++shorter) {
-      octets[3] = shorter;
-      EXPECT_EQ(Decode(octets), ControlError::kMalformed);
+      bytes[3] = shorter;
+      EXPECT_EQ(Decode(bytes), ControlError::kMalformed);
     }
-    octets.resize(octets.size() + 5, 0xee);
-    octets[3] = static_cast<uint8_t>(body_bytes + 5);
+    bytes.resize(bytes.size() + 5, 0xee);
+    bytes[3] = static_cast<uint8_t>(body_bytes + 5);
     ControlMessage read;
-    EXPECT_EQ(Decode(octets, read), ControlError::kNone);
+    EXPECT_EQ(Decode(bytes, read), ControlError::kNone);
     EXPECT_EQ(read, message);
-    octets[3] = static_cast<uint8_t>(body_bytes + 6);
-    EXPECT_EQ(Decode(octets), ControlError::kMalformed);
+    bytes[3] = static_cast<uint8_t>(body_bytes + 6);
+    EXPECT_EQ(Decode(bytes), ControlError::kMalformed);
   }
 }
 
 TEST(ControlPdu, UnknownTypes) {
   for (unsigned type = 0; type < 256; ++type) {
-    Octets octets = Encoded(kHello);
-    octets[0] = static_cast<uint8_t>(type);
-    const ControlError error = Decode(octets);
+    Bytes bytes = Encoded(kHello);
+    bytes[0] = static_cast<uint8_t>(type);
+    const ControlError error = Decode(bytes);
     EXPECT_EQ(error == ControlError::kUnknownType, type < 8 || type > 14) << type;
   }
 }
@@ -207,23 +210,23 @@ TEST(ControlPdu, ValuesThatCannotBe) {
   for (const ControlMessage& message : wrong) {
     EXPECT_EQ(Decode(Encoded(message)), ControlError::kMalformed);
   }
-  Octets fence = Encoded(kFence);
+  Bytes fence = Encoded(kFence);
   fence[kControlHeadBytes + 17] = 2;
   EXPECT_EQ(Decode(fence), ControlError::kMalformed);
 }
 
 TEST(ControlPdu, ReservedIsIgnored) {
-  Octets octets = Encoded(kHello);
-  octets[1] |= 0xfe;
-  octets[kControlHeadBytes + 33] |= 0xf0;  // features beyond those that there are
+  Bytes bytes = Encoded(kHello);
+  bytes[1] |= 0xfe;
+  bytes[kControlHeadBytes + 33] |= 0xf0;  // features beyond those that there are
   ControlMessage read;
-  EXPECT_EQ(Decode(octets, read), ControlError::kNone);
+  EXPECT_EQ(Decode(bytes, read), ControlError::kNone);
   EXPECT_EQ(read, kHello);
 }
 
 TEST(ControlPdu, AsAFrame) {
-  const Octets sent = Encoded(kReady);
-  Octets buffer(FrameBufferBytes(static_cast<uint32_t>(sent.size())));
+  const Bytes sent = Encoded(kReady);
+  Bytes buffer(FrameBufferBytes(static_cast<uint32_t>(sent.size())));
   const auto frame = BuildFrame(Udp4::MakeTemplate({}), ControlRh(5, 6), sent, buffer);
   ASSERT_EQ(frame.size(), Udp4::kHeaderBytes + kRhBytes + sent.size() + kRcrcBytes);
   const ParsedFrame parsed =

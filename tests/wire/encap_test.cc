@@ -29,10 +29,9 @@ TEST(Encap, NamesBothWays) {
 TEST(Encap, WritesTheTag) {
   for (const Dialect& dialect : AllDialects()) {
     if (!dialect.tagged) continue;
-    const Octets frame = BuildOctets(dialect.encap, SpecOf(dialect), Octets(60, 0x11));
-    Octets expected =
-        BuildOctets(dialect.encap, SpecOf({dialect.encap, false}), Octets(60, 0x11));
-    const Octets tag{0x81, 0x00, 0xa0, 0x64};
+    const Bytes frame = BuildBytes(dialect.encap, SpecOf(dialect), Bytes(60, 0x11));
+    Bytes expected = BuildBytes(dialect.encap, SpecOf({dialect.encap, false}), Bytes(60, 0x11));
+    const Bytes tag{0x81, 0x00, 0xa0, 0x64};
     expected.insert(expected.begin() + 12, tag.begin(), tag.end());
     EXPECT_EQ(frame, expected) << DialectName(dialect);
   }
@@ -45,12 +44,13 @@ uint32_t UntaggedBytes(Encap encap) {
     case Encap::kAfh1: return 14;
     case Encap::kAfh1s: return 22;
     case Encap::kAfh2: return 14;
-    case Encap::kAfh2c: return 6;  // 14 octets, of which the RH is a part
+    case Encap::kAfh2c:
+      return 6;  // 14 bytes, of which the RH is a part
   }
   return 0;
 }
 
-// Whether the header says where the PDU ends, so that octets behind it do not matter.
+// Whether the header says where the PDU ends, so that bytes behind it do not matter.
 bool HasLength(Encap encap) {
   return encap == Encap::kUdp4 || encap == Encap::kUdp6 || encap == Encap::kAfh1s;
 }
@@ -73,7 +73,7 @@ TEST_P(EncapTest, Template) {
 TEST_P(EncapTest, OnlyThoseWithATagWriteIt) {
   HeaderSpec spec = Spec();
   spec.tagged = true;
-  const Octets frame = BuildOctets(encap(), spec, Octets(60, 0x11));
+  const Bytes frame = BuildBytes(encap(), spec, Bytes(60, 0x11));
   EXPECT_EQ(LoadBe16(&frame[12]) == 0x8100, CanTag(encap()));
 }
 
@@ -81,7 +81,7 @@ TEST_P(EncapTest, WritesNothingOutsideItsRoom) {
   constexpr size_t kStart = 120;
   const HeaderTemplate header = MakeTemplate(encap(), Spec());
   for (const bool offload : {false, true}) {
-    Octets buffer(300, 0xee);
+    Bytes buffer(300, 0xee);
     uint8_t* pdu = buffer.data() + kStart;
     EXPECT_EQ(WriteHeader(header, pdu, 100, offload), pdu - header.length);
     for (size_t i = 0; i < kStart - HeaderTemplate::kRoomBytes; ++i) ASSERT_EQ(buffer[i], 0xee);
@@ -117,11 +117,11 @@ TEST_P(EncapTest, ReadsWhatWasWritten) {
                                .vc = static_cast<uint8_t>(random() % 4),
                                .partition = static_cast<uint16_t>(random() % 1024),
                                .rpsn = Psn(u16())};
-    const Octets commands = RandomOctets(random, random() % 2049 * 2);
-    Octets frame = BuildOctets(encap(), spec, commands, rh);
+    const Bytes commands = RandomBytes(random, random() % 2049 * 2);
+    Bytes frame = BuildBytes(encap(), spec, commands, rh);
     const size_t pdu_bytes = frame.size() - header_bytes();
     if (HasLength(encap())) frame.resize(frame.size() + random() % 20, 0xcc);
-    const ParsedFrame parsed = ParseOctets(RulesOf(encap(), spec), frame, random() % 2 != 0);
+    const ParsedFrame parsed = ParseBytes(RulesOf(encap(), spec), frame, random() % 2 != 0);
     ASSERT_EQ(parsed.error, FrameError::kNone);
     ASSERT_EQ(parsed.source, spec.source);
     ASSERT_EQ(parsed.destination, spec.destination);
@@ -142,24 +142,24 @@ TEST_P(EncapTest, ReadsWhatWasWritten) {
 // The same commands twice in one buffer, as a retransmission sends them.
 TEST_P(EncapTest, MayBeWrittenAgain) {
   const HeaderTemplate header = MakeTemplate(encap(), Spec());
-  Octets buffer(256, 0x31);
+  Bytes buffer(256, 0x31);
   uint8_t* pdu = buffer.data() + 120;
   for (const uint16_t rpsn : std::vector<uint16_t>{1, 2}) {
     const ReliabilityHeader rh{.op = RhOp::kAck, .xpuid = 7, .psn = Psn(5), .rpsn = Psn(rpsn)};
     const uint32_t bytes = FinishPdu(pdu, 40, header.length, rh);
     const uint8_t* start = WriteHeader(header, pdu, bytes, false);
-    EXPECT_EQ(Octets(start, start + header.length + bytes),
-              BuildOctets(encap(), Spec(), Octets(40, 0x31), rh));
+    EXPECT_EQ(Bytes(start, start + header.length + bytes),
+              BuildBytes(encap(), Spec(), Bytes(40, 0x31), rh));
   }
 }
 
 TEST_P(EncapTest, PadsToTheLeastFrame) {
   for (uint32_t bytes = 0; bytes <= 60; bytes += 2) {
-    const Octets frame = BuildOctets(encap(), Spec(), Octets(bytes, 0x12));
+    const Bytes frame = BuildBytes(encap(), Spec(), Bytes(bytes, 0x12));
     const uint32_t unpadded = header_bytes() + kRhBytes + bytes + kRcrcBytes;
     EXPECT_EQ(frame.size(), std::max(kMinFrameBytes, unpadded));
-    Octets read = frame;
-    const ParsedFrame parsed = ParseOctets(RulesOf(encap(), Spec()), read);
+    Bytes read = frame;
+    const ParsedFrame parsed = ParseBytes(RulesOf(encap(), Spec()), read);
     ASSERT_EQ(parsed.error, FrameError::kNone);
     ASSERT_TRUE(RcrcGood(parsed.pdu, parsed.pdu_bytes));
     EXPECT_EQ(parsed.pdu + parsed.pdu_bytes, read.data() + read.size());
@@ -171,10 +171,10 @@ TEST_P(EncapTest, PadsToTheLeastFrame) {
 
 // What a sender did not pad, and a switch did not either.
 TEST_P(EncapTest, TheShortestUnpaddedFrameIsTaken) {
-  const Octets padded = BuildOctets(encap(), Spec(), {});
-  Octets pdu(kRhBytes + kRcrcBytes);
+  const Bytes padded = BuildBytes(encap(), Spec(), {});
+  Bytes pdu(kRhBytes + kRcrcBytes);
   std::copy_n(padded.begin() + header_bytes(), kRhBytes, pdu.begin());
-  Octets frame(padded.begin(), padded.begin() + header_bytes());
+  Bytes frame(padded.begin(), padded.begin() + header_bytes());
   const uint32_t least = header_bytes() + kRhBytes + kRcrcBytes;
   frame.resize(least);
   const size_t l3 = GetParam().tagged ? 18 : 14;
@@ -193,17 +193,17 @@ TEST_P(EncapTest, TheShortestUnpaddedFrameIsTaken) {
   ASSERT_EQ(parsed.error, FrameError::kNone);
   EXPECT_EQ(parsed.pdu_bytes, kRhBytes + kRcrcBytes);
   EXPECT_EQ(parsed.pdu, frame.data() + header_bytes());
-  // One octet less is no frame.
-  Octets cut = frame;
+  // One byte less is no frame.
+  Bytes cut = frame;
   cut.pop_back();
   EXPECT_EQ(ErrorOf(RulesOf(encap(), Spec()), cut, true), FrameError::kTruncated);
 }
 
 TEST_P(EncapTest, LargestPdu) {
-  const Octets commands(kMaxPackBytes, 0x5a);
-  Octets frame = BuildOctets(encap(), Spec(), commands);
+  const Bytes commands(kMaxPackBytes, 0x5a);
+  Bytes frame = BuildBytes(encap(), Spec(), commands);
   ASSERT_EQ(frame.size(), header_bytes() + kRhBytes + kMaxPackBytes + kRcrcBytes);
-  const ParsedFrame parsed = ParseOctets(RulesOf(encap(), Spec()), frame);
+  const ParsedFrame parsed = ParseBytes(RulesOf(encap(), Spec()), frame);
   ASSERT_EQ(parsed.error, FrameError::kNone);
   EXPECT_EQ(parsed.pdu_bytes, kRhBytes + kMaxPackBytes + kRcrcBytes);
   EXPECT_TRUE(RcrcGood(parsed.pdu, parsed.pdu_bytes));
@@ -212,25 +212,25 @@ TEST_P(EncapTest, LargestPdu) {
 // Without a length in the header a cut is found by the R-CRC, once there is room for one.
 TEST_P(EncapTest, TruncatedAtEveryLength) {
   const FrameRules rules = RulesOf(encap(), Spec());
-  const Octets frame = BuildOctets(encap(), Spec(), Octets(60, 0x22));
+  const Bytes frame = BuildBytes(encap(), Spec(), Bytes(60, 0x22));
   const size_t least = HasLength(encap()) ? frame.size() : header_bytes() + kLeastPduBytes;
   for (size_t bytes = 0; bytes < frame.size(); ++bytes) {
-    Octets cut(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(bytes));
+    Bytes cut(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(bytes));
     EXPECT_EQ(ErrorOf(rules, cut), bytes < least ? FrameError::kTruncated : FrameError::kNone)
         << bytes;
     EXPECT_EQ(ErrorOf(rules, cut, true), ErrorOf(rules, cut)) << bytes;
     if (bytes < least) continue;
-    const ParsedFrame parsed = ParseOctets(rules, cut);
+    const ParsedFrame parsed = ParseBytes(rules, cut);
     EXPECT_FALSE(RcrcGood(parsed.pdu, parsed.pdu_bytes)) << bytes;
   }
   EXPECT_EQ(ErrorOf(rules, frame), FrameError::kNone);
 }
 
 TEST_P(EncapTest, AnotherEtherTypeIsNotSue) {
-  const Octets good = BuildOctets(encap(), Spec(), Octets(60, 0x22));
+  const Bytes good = BuildBytes(encap(), Spec(), Bytes(60, 0x22));
   const size_t type_at = GetParam().tagged ? 16 : 12;
   for (const uint16_t type : std::vector<uint16_t>{0x0806, 0x8100, 0x88a8, 0x88cc}) {
-    Octets frame = good;
+    Bytes frame = good;
     StoreBe16(&frame[type_at], type);
     EXPECT_EQ(ErrorOf(RulesOf(encap(), Spec()), frame), FrameError::kNotSue) << type;
     // A short one too, as soon as it has an EtherType.
@@ -243,7 +243,7 @@ TEST_P(EncapTest, AnotherEtherTypeIsNotSue) {
 TEST_P(EncapTest, FramesOfOthersAreNotSue) {
   HeaderSpec spec = Spec();
   spec.ether_type = 0;
-  const Octets frame = BuildOctets(encap(), spec, Octets(200, 0x22));
+  const Bytes frame = BuildBytes(encap(), spec, Bytes(200, 0x22));
   for (const Dialect& other : AllDialects()) {
     if (other.encap == encap()) continue;
     EXPECT_EQ(ErrorOf(RulesOf(other.encap, spec), frame), FrameError::kNotSue)
@@ -254,7 +254,7 @@ TEST_P(EncapTest, FramesOfOthersAreNotSue) {
 TEST_P(EncapTest, DefaultEtherTypes) {
   HeaderSpec spec = Spec();
   spec.ether_type = 0;
-  const Octets frame = BuildOctets(encap(), spec, Octets(60, 0x22));
+  const Bytes frame = BuildBytes(encap(), spec, Bytes(60, 0x22));
   EXPECT_EQ(ErrorOf(RulesOf(encap(), spec), frame), FrameError::kNone);
   const uint16_t type = LoadBe16(&frame[GetParam().tagged ? 16 : 12]);
   switch (encap()) {

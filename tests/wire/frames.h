@@ -69,24 +69,23 @@ inline FrameRules RulesOf(Encap encap, const HeaderSpec& spec) {
           .ether_type = spec.ether_type};
 }
 
-inline Octets BuildOctets(Encap encap, const HeaderSpec& spec, const Octets& commands,
-                          const ReliabilityHeader& rh = {.xpuid = 7}, bool offload = false) {
-  Octets buffer(FrameBufferBytes(static_cast<uint32_t>(commands.size())));
+inline Bytes BuildBytes(Encap encap, const HeaderSpec& spec, const Bytes& commands,
+                        const ReliabilityHeader& rh = {.xpuid = 7}, bool offload = false) {
+  Bytes buffer(FrameBufferBytes(static_cast<uint32_t>(commands.size())));
   const auto frame = BuildFrame(MakeTemplate(encap, spec), rh, commands, buffer, offload);
-  return Octets(frame.begin(), frame.end());
+  return Bytes(frame.begin(), frame.end());
 }
 
-inline ParsedFrame ParseOctets(const FrameRules& rules, Octets& frame,
-                               bool checksums_good = false) {
+inline ParsedFrame ParseBytes(const FrameRules& rules, Bytes& frame, bool checksums_good = false) {
   return ParseFrame(rules, frame.data(), static_cast<uint32_t>(frame.size()), checksums_good);
 }
 
-// Parses a copy of exactly the frame's octets, so that a sanitizer sees every access beyond them.
-inline FrameError ErrorOf(const FrameRules& rules, const Octets& frame,
+// Parses a copy of exactly the frame's bytes, so that a sanitizer sees every access beyond them.
+inline FrameError ErrorOf(const FrameRules& rules, const Bytes& frame,
                           bool checksums_good = false) {
-  Octets exact(frame.begin(), frame.end());
+  Bytes exact(frame.begin(), frame.end());
   exact.shrink_to_fit();
-  return ParseOctets(rules, exact, checksums_good).error;
+  return ParseBytes(rules, exact, checksums_good).error;
 }
 
 // The Internet checksum as RFC 1071 has it: 16 bits at a time, in network order.
@@ -102,7 +101,7 @@ inline uint16_t Ipv6PseudoSum(const uint8_t* ip) {
   return static_cast<uint16_t>(~Checksum(nullptr, 0, uint32_t{sum} + LoadBe16(ip + 4) + 17));
 }
 
-// Sets a UDP checksum, never 0, whatever the rest of the headers is. `ip` is their first octet.
+// Sets a UDP checksum, never 0, whatever the rest of the headers is. `ip` is their first byte.
 inline void SetUdpChecksum(Encap encap, uint8_t* ip) {
   const bool v6 = encap == Encap::kUdp6;
   uint8_t* udp = ip + (v6 ? 40 : 20);

@@ -21,9 +21,9 @@ TEST(Rh, ReadsWhatWasEncoded) {
                                  .vc = static_cast<uint8_t>(random() % 4),
                                  .partition = static_cast<uint16_t>(random() % 1024),
                                  .rpsn = Psn(static_cast<uint16_t>(random()))};
-    uint8_t octets[kRhBytes];
-    EncodeRh(sent, octets);
-    const ReliabilityHeader read = DecodeRh(octets);
+    uint8_t bytes[kRhBytes];
+    EncodeRh(sent, bytes);
+    const ReliabilityHeader read = DecodeRh(bytes);
     ASSERT_EQ(read.ver, sent.ver);
     ASSERT_EQ(read.op, sent.op);
     ASSERT_EQ(read.xpuid, sent.xpuid);
@@ -31,17 +31,17 @@ TEST(Rh, ReadsWhatWasEncoded) {
     ASSERT_EQ(read.vc, sent.vc);
     ASSERT_EQ(read.partition, sent.partition);
     ASSERT_EQ(read.rpsn, sent.rpsn);
-    ASSERT_EQ(octets[0] & 0x0c, 0);
-    ASSERT_EQ(octets[4] & 0x3c, 0);
+    ASSERT_EQ(bytes[0] & 0x0c, 0);
+    ASSERT_EQ(bytes[4] & 0x3c, 0);
   }
 }
 
 TEST(Rh, ReservedBitsAreIgnoredAndOpThreeIsNothing) {
-  uint8_t octets[kRhBytes];
-  EncodeRh({.op = RhOp::kAck, .xpuid = 1, .vc = 1, .partition = 2}, octets);
-  octets[0] |= 0x3c;
-  octets[4] |= 0x3c;
-  const ReliabilityHeader read = DecodeRh(octets);
+  uint8_t bytes[kRhBytes];
+  EncodeRh({.op = RhOp::kAck, .xpuid = 1, .vc = 1, .partition = 2}, bytes);
+  bytes[0] |= 0x3c;
+  bytes[4] |= 0x3c;
+  const ReliabilityHeader read = DecodeRh(bytes);
   EXPECT_EQ(read.op, RhOp::kNothing);
   EXPECT_EQ(read.xpuid, 1);
   EXPECT_EQ(read.vc, 1);
@@ -49,19 +49,19 @@ TEST(Rh, ReservedBitsAreIgnoredAndOpThreeIsNothing) {
 }
 
 TEST(Rcrc, CheckValueOfCrc32) {
-  const Octets digits{'1', '2', '3', '4', '5', '6', '7', '8', '9'};
+  const Bytes digits{'1', '2', '3', '4', '5', '6', '7', '8', '9'};
   EXPECT_EQ(Rcrc(digits.data(), digits.size()), 0xcbf43926u);
-  Octets pdu(digits);
+  Bytes pdu(digits);
   pdu.resize(13);
   StoreRcrc(pdu.data(), 9);
-  EXPECT_EQ(Octets(pdu.begin() + 9, pdu.end()), (Octets{0x26, 0x39, 0xf4, 0xcb}));
+  EXPECT_EQ(Bytes(pdu.begin() + 9, pdu.end()), (Bytes{0x26, 0x39, 0xf4, 0xcb}));
   EXPECT_TRUE(RcrcGood(pdu.data(), 13));
 }
 
 TEST(FinishPdu, PadsToTheLeastFrame) {
   for (uint32_t header_bytes : {42u, 46u, 6u, 14u, 66u}) {
     for (uint32_t command_bytes = 0; command_bytes <= 64; command_bytes += 2) {
-      Octets pdu(160, 0xee);
+      Bytes pdu(160, 0xee);
       const uint32_t bytes =
           FinishPdu(pdu.data(), command_bytes, header_bytes, {.xpuid = 3, .psn = Psn(9)});
       EXPECT_EQ(header_bytes + bytes,
@@ -77,7 +77,7 @@ TEST(FinishPdu, PadsToTheLeastFrame) {
 }
 
 TEST(FinishPdu, EveryFlippedBitBreaksTheRcrc) {
-  Octets pdu(64, 0x11);
+  Bytes pdu(64, 0x11);
   const uint32_t bytes = FinishPdu(pdu.data(), 20, 42, {.xpuid = 3});
   for (uint32_t bit = 0; bit < bytes * 8; ++bit) {
     pdu[bit / 8] ^= static_cast<uint8_t>(1u << bit % 8);
@@ -88,11 +88,11 @@ TEST(FinishPdu, EveryFlippedBitBreaksTheRcrc) {
 
 TEST(BuildFrame, RefusesSmallBuffersAndLargePdus) {
   const HeaderTemplate header = MakeTemplate(Encap::kUdp4, {.tagged = true});
-  const Octets commands(kMaxPackBytes + 2);
-  Octets buffer(8192);
+  const Bytes commands(kMaxPackBytes + 2);
+  Bytes buffer(8192);
   EXPECT_TRUE(BuildFrame(header, {}, commands, buffer).empty());
   const std::span<const uint8_t> most(commands.data(), kMaxPackBytes);
-  Octets exact(FrameBufferBytes(kMaxPackBytes));
+  Bytes exact(FrameBufferBytes(kMaxPackBytes));
   EXPECT_EQ(BuildFrame(header, {}, most, exact).size(), 46u + 8 + kMaxPackBytes + 4);
   exact.pop_back();
   EXPECT_TRUE(BuildFrame(header, {}, most, exact).empty());

@@ -13,15 +13,15 @@ namespace {
 HeaderSpec Spec(bool tagged) { return SpecOf({Encap::kUdp4, tagged}); }
 const FrameRules kRules = RulesOf(Encap::kUdp4, Spec(false));
 
-Octets Build(const HeaderSpec& spec, const Octets& commands = Octets{1, 2, 3, 4, 5, 6, 7, 8}) {
-  return BuildOctets(Encap::kUdp4, spec, commands);
+Bytes Build(const HeaderSpec& spec, const Bytes& commands = Bytes{1, 2, 3, 4, 5, 6, 7, 8}) {
+  return BuildBytes(Encap::kUdp4, spec, commands);
 }
 
-FrameError ErrorOf(const Octets& frame, bool checksums_good = false) {
+FrameError ErrorOf(const Bytes& frame, bool checksums_good = false) {
   return suede::ErrorOf(kRules, frame, checksums_good);
 }
 
-void FixIpChecksum(Octets& frame, size_t l2) {
+void FixIpChecksum(Bytes& frame, size_t l2) {
   StoreBe16(&frame[l2 + 10], 0);
   StoreBe16(&frame[l2 + 10], Checksum(&frame[l2], 20));
 }
@@ -29,7 +29,7 @@ void FixIpChecksum(Octets& frame, size_t l2) {
 // Runs `mend` on a good frame, untagged and tagged, sets the IP checksum right and parses it.
 void ExpectError(FrameError expected, const std::function<void(uint8_t* ip)>& mend) {
   for (bool tagged : {false, true}) {
-    Octets frame = Build(Spec(tagged));
+    Bytes frame = Build(Spec(tagged));
     const size_t l2 = tagged ? 18 : 14;
     mend(&frame[l2]);
     FixIpChecksum(frame, l2);
@@ -39,7 +39,7 @@ void ExpectError(FrameError expected, const std::function<void(uint8_t* ip)>& me
 }
 
 TEST(Udp4, OffloadLeavesTheChecksumZero) {
-  Octets buffer(256);
+  Bytes buffer(256);
   uint8_t* frame = WriteHeader(Udp4::MakeTemplate(Spec(false)), buffer.data() + 100, 100, true);
   EXPECT_EQ(LoadBe16(frame + 24), 0);
   EXPECT_EQ(ParseFrame(kRules, frame, 142, true).error, FrameError::kNone);
@@ -47,7 +47,7 @@ TEST(Udp4, OffloadLeavesTheChecksumZero) {
 }
 
 TEST(Udp4, ChecksumOfEveryLength) {
-  Octets buffer(8192);
+  Bytes buffer(8192);
   uint8_t* pdu = buffer.data() + 100;
   std::mt19937 random(5);
   for (uint32_t bytes = 12; bytes <= 4108; ++bytes) {
@@ -67,13 +67,13 @@ TEST(Udp4, NotSue) {
   ExpectError(FrameError::kNotSue, [](uint8_t* ip) { StoreBe16(ip + 22, 3334); });
   // A later fragment has no port, whatever stands there.
   ExpectError(FrameError::kNotSue, [](uint8_t* ip) { StoreBe16(ip + 6, 0x0001); });
-  Octets arp(42, 0);
+  Bytes arp(42, 0);
   StoreBe16(&arp[12], 0x0806);
   EXPECT_EQ(ErrorOf(arp), FrameError::kNotSue);
 }
 
 TEST(Udp4, OptionsOfOthersAreNotSue) {
-  Octets frame = Build(Spec(false), Octets(40, 0));
+  Bytes frame = Build(Spec(false), Bytes(40, 0));
   frame[14] = 0x46;  // what now stands at the port is the first half of the PDU's RH
   FixIpChecksum(frame, 14);
   EXPECT_EQ(ErrorOf(frame), FrameError::kNotSue);
@@ -106,7 +106,7 @@ TEST(Udp4, LengthsThatRunOut) {
 
 TEST(Udp4, IpChecksum) {
   for (bool tagged : {false, true}) {
-    Octets frame = Build(Spec(tagged));
+    Bytes frame = Build(Spec(tagged));
     const size_t l2 = tagged ? 18 : 14;
     for (size_t at : {1u, 4u, 8u, 10u, 11u, 12u, 19u}) {
       frame[l2 + at] ^= 0x40;
@@ -120,7 +120,7 @@ TEST(Udp4, IpChecksum) {
 
 TEST(Udp4, UdpChecksum) {
   for (uint32_t command_bytes : {8u, 9u, 10u, 11u}) {
-    Octets frame = Build(Spec(false), Octets(command_bytes, 0x77));
+    Bytes frame = Build(Spec(false), Bytes(command_bytes, 0x77));
     SetUdpChecksum(Encap::kUdp4, &frame[14]);
     EXPECT_EQ(ErrorOf(frame), FrameError::kNone);
     for (size_t at = 42; at < frame.size(); ++at) {
@@ -140,8 +140,8 @@ TEST(Udp4, ReservedFlagAndMissingDontFragmentAreNoMatter) {
 TEST(Udp4, PortsOutsideTheSessions) {
   HeaderSpec spec = Spec(false);
   spec.session = static_cast<uint16_t>(1024 - 49152);
-  Octets frame = Build(spec);
-  const ParsedFrame parsed = ParseOctets(kRules, frame);
+  Bytes frame = Build(spec);
+  const ParsedFrame parsed = ParseBytes(kRules, frame);
   EXPECT_EQ(parsed.error, FrameError::kNone);
   EXPECT_GE(parsed.session, 16384);
 }

@@ -13,14 +13,14 @@ namespace {
 HeaderSpec Spec6(bool tagged) { return SpecOf({Encap::kUdp6, tagged}); }
 const FrameRules kRules6 = RulesOf(Encap::kUdp6, Spec6(false));
 
-Octets Build(bool tagged, const Octets& commands = Octets(40, 0x12)) {
-  return BuildOctets(Encap::kUdp6, Spec6(tagged), commands);
+Bytes Build(bool tagged, const Bytes& commands = Bytes(40, 0x12)) {
+  return BuildBytes(Encap::kUdp6, Spec6(tagged), commands);
 }
 
 // Runs `mend` on a good frame, untagged and tagged, sets the UDP checksum right and parses it.
 void ExpectError6(FrameError expected, const std::function<void(uint8_t* ip)>& mend) {
   for (const bool tagged : {false, true}) {
-    Octets frame = Build(tagged);
+    Bytes frame = Build(tagged);
     uint8_t* ip = &frame[tagged ? 18 : 14];
     mend(ip);
     if (LoadBe16(ip + 44) < frame.size() - 60) SetUdpChecksum(Encap::kUdp6, ip);
@@ -30,13 +30,13 @@ void ExpectError6(FrameError expected, const std::function<void(uint8_t* ip)>& m
 }
 
 TEST(Udp6, Fields) {
-  const Octets frame = Build(false);
-  EXPECT_EQ(Octets(frame.begin() + 12, frame.begin() + 22),
-            (Octets{0x86, 0xdd, 0x6b, 0xa0, 0, 0, 0, 60, 17, 64}));
+  const Bytes frame = Build(false);
+  EXPECT_EQ(Bytes(frame.begin() + 12, frame.begin() + 22),
+            (Bytes{0x86, 0xdd, 0x6b, 0xa0, 0, 0, 0, 60, 17, 64}));
 }
 
 TEST(Udp6, ChecksumOfEveryLength) {
-  Octets buffer(8192);
+  Bytes buffer(8192);
   uint8_t* pdu = buffer.data() + 100;
   std::mt19937 random(5);
   for (uint32_t bytes = 12; bytes <= 4108; ++bytes) {
@@ -55,7 +55,7 @@ TEST(Udp6, ChecksumOfEveryLength) {
 
 // One word of the PDU runs through all values, so the checksum does too.
 TEST(Udp6, ChecksumZeroGoesAsOnes) {
-  Octets buffer(200, 0x35);
+  Bytes buffer(200, 0x35);
   uint8_t* pdu = buffer.data() + 100;
   const HeaderTemplate header = MakeTemplate(Encap::kUdp6, Spec6(false));
   uint32_t ones = 0;
@@ -72,7 +72,7 @@ TEST(Udp6, ChecksumZeroGoesAsOnes) {
 
 TEST(Udp6, OffloadLeavesThePseudoHeadersSum) {
   for (const uint32_t bytes : {12u, 13u, 100u, 4108u}) {
-    Octets buffer(4300, 0x35);
+    Bytes buffer(4300, 0x35);
     uint8_t* frame =
         WriteHeader(MakeTemplate(Encap::kUdp6, Spec6(false)), buffer.data() + 100, bytes, true);
     const uint8_t* ip = frame + 14;
@@ -88,7 +88,7 @@ TEST(Udp6, NotSue) {
   ExpectError6(FrameError::kNotSue, [](uint8_t* ip) { ip[6] = 6; });
   ExpectError6(FrameError::kNotSue, [](uint8_t* ip) { StoreBe16(ip + 42, 4790); });
   // Extension headers, behind which our port may stand.
-  for (const uint8_t extension : Octets{0, 43, 44, 50, 51, 60}) {
+  for (const uint8_t extension : Bytes{0, 43, 44, 50, 51, 60}) {
     ExpectError6(FrameError::kNotSue, [extension](uint8_t* ip) { ip[6] = extension; });
   }
 }
@@ -115,7 +115,7 @@ TEST(Udp6, LengthsThatRunOut) {
 
 TEST(Udp6, UdpChecksum) {
   for (const uint32_t command_bytes : {40u, 41u, 42u, 43u}) {
-    Octets frame = Build(false, Octets(command_bytes, 0x77));
+    Bytes frame = Build(false, Bytes(command_bytes, 0x77));
     EXPECT_EQ(ErrorOf(kRules6, frame), FrameError::kNone);
     for (size_t at = 22; at < frame.size(); ++at) {
       if (at == 56 || at == 57 || at == 58 || at == 59) continue;  // port and length
@@ -128,7 +128,7 @@ TEST(Udp6, UdpChecksum) {
 }
 
 TEST(Udp6, NoChecksumAtAllIsAnError) {
-  Octets frame = Build(false);
+  Bytes frame = Build(false);
   StoreBe16(&frame[60], 0);
   EXPECT_EQ(ErrorOf(kRules6, frame), FrameError::kUdpChecksum);
   EXPECT_EQ(ErrorOf(kRules6, frame, true), FrameError::kUdpChecksum);

@@ -20,12 +20,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-Octets FromHex(const std::string& hex) {
-  Octets octets;
+Bytes FromHex(const std::string& hex) {
+  Bytes bytes;
   for (size_t i = 0; i < hex.size(); i += 2) {
-    octets.push_back(static_cast<uint8_t>(std::stoul(hex.substr(i, 2), nullptr, 16)));
+    bytes.push_back(static_cast<uint8_t>(std::stoul(hex.substr(i, 2), nullptr, 16)));
   }
-  return octets;
+  return bytes;
 }
 
 MacAddress ReadMac(const std::string& text) {
@@ -39,14 +39,14 @@ MacAddress ReadMac(const std::string& text) {
 Encap EncapOf(const Json& v) { return *ParseEncap(v["encap"].get<std::string>()); }
 
 NetAddress ReadAddress(const Json& v, const char* ip_key, const char* forwarding_key) {
-  uint8_t octets[16];
+  uint8_t bytes[16];
   switch (EncapOf(v)) {
     case Encap::kUdp4:
-      EXPECT_EQ(inet_pton(AF_INET, v[ip_key].get<std::string>().c_str(), octets), 1);
-      return {.low = LoadBe32(octets)};
+      EXPECT_EQ(inet_pton(AF_INET, v[ip_key].get<std::string>().c_str(), bytes), 1);
+      return {.low = LoadBe32(bytes)};
     case Encap::kUdp6:
-      EXPECT_EQ(inet_pton(AF_INET6, v[ip_key].get<std::string>().c_str(), octets), 1);
-      return {.high = LoadBe64(octets), .low = LoadBe64(octets + 8)};
+      EXPECT_EQ(inet_pton(AF_INET6, v[ip_key].get<std::string>().c_str(), bytes), 1);
+      return {.high = LoadBe64(bytes), .low = LoadBe64(bytes + 8)};
     case Encap::kAfh1:
     case Encap::kAfh1s:
     case Encap::kAfh2:
@@ -101,12 +101,12 @@ TEST(Vectors, ThereAreSomeOfEach) {
 
 TEST(Vectors, Encode) {
   for (const Json& v : ReadVectors()) {
-    Octets packed;
+    Bytes packed;
     for (const TestCommand& command : ReadCommands(v)) AppendPacked(command, packed);
-    Octets buffer(FrameBufferBytes(static_cast<uint32_t>(packed.size())));
+    Bytes buffer(FrameBufferBytes(static_cast<uint32_t>(packed.size())));
     const HeaderTemplate header = MakeTemplate(EncapOf(v), ReadSpec(v));
     const auto frame = BuildFrame(header, ReadRh(v), packed, buffer);
-    EXPECT_EQ(Octets(frame.begin(), frame.end()), FromHex(v["frame"])) << v["encap"];
+    EXPECT_EQ(Bytes(frame.begin(), frame.end()), FromHex(v["frame"])) << v["encap"];
   }
 }
 
@@ -122,7 +122,7 @@ TEST(Vectors, Decode) {
     SCOPED_TRACE(v["encap"].get<std::string>());
     const Encap encap = EncapOf(v);
     const HeaderSpec spec = ReadSpec(v);
-    Octets frame = FromHex(v["frame"]);
+    Bytes frame = FromHex(v["frame"]);
     const ParsedFrame parsed =
         ParseFrame({.encap = encap, .udp_port = spec.udp_port}, frame.data(),
                    static_cast<uint32_t>(frame.size()), false);
@@ -147,7 +147,7 @@ TEST(Vectors, Decode) {
     while (reader.Next()) {
       const uint8_t* data = reader.command() + reader.shape().control_bytes;
       read.push_back(
-          {Octets(reader.command(), data), Octets(data, data + reader.shape().data_bytes)});
+          {Bytes(reader.command(), data), Bytes(data, data + reader.shape().data_bytes)});
     }
     EXPECT_EQ(reader.error(), CommandError::kNone);
     EXPECT_EQ(read, ReadCommands(v));

@@ -16,7 +16,7 @@ ENCAPS = ("udp4", "udp6", "afh1", "afh1s", "afh2", "afh2c")
 
 
 def command(rest=b"", data=None, opcode_class=0):
-    """`rest` is the control behind its first two octets."""
+    """`rest` is the control behind its first two bytes."""
     control = bytes(2) + rest
     assert len(control) % 2 == 0
     first = opcode_class << 5 | (data is not None) << 4 | len(control) // 2
@@ -30,8 +30,8 @@ def rh(xpuid, psn=0, op=NOTHING, rpsn=0, vc=0, partition=0, ver=DATA):
                        rpsn % 65536)
 
 
-def rcrc(octets):
-    return struct.pack("<I", zlib.crc32(octets))
+def rcrc(bytes):
+    return struct.pack("<I", zlib.crc32(bytes))
 
 
 def control(kind, flags, body, length=None):
@@ -83,7 +83,7 @@ def frame(encap, head, commands=b"", *, to, instance=0, tag=None, session=0, spo
           hops=64, pad=True, short=0, dport=3333):
     """A frame with the RH `head` from its XPU to XPU `to` of the same instance.
 
-    spoil: exclusive-or of the last octet of the R-CRC. short: octets cut off the end of the PDU.
+    spoil: exclusive-or of the last byte of the R-CRC. short: bytes cut off the end of the PDU.
     """
     xpuid = struct.unpack(">H", head[:2])[0] & 0x3ff
     source, destination = address(xpuid, instance), address(to, instance)
@@ -116,9 +116,9 @@ def frame(encap, head, commands=b"", *, to, instance=0, tag=None, session=0, spo
     return udp(encap, source, destination, vlan, pdu, session, dport) + trailer
 
 
-def checksum(octets):
-    octets += bytes(len(octets) % 2)
-    total = sum(struct.unpack(f">{len(octets) // 2}H", octets))
+def checksum(bytes):
+    bytes += bytes(len(bytes) % 2)
+    total = sum(struct.unpack(f">{len(bytes) // 2}H", bytes))
     while total >> 16:
         total = (total & 0xffff) + (total >> 16)
     return total ^ 0xffff
@@ -141,9 +141,9 @@ def udp(encap, source, destination, vlan, pdu, session, dport):
 
 
 def write_pcap(path, frames, captured=None, step_us=10):
-    """Ethernet frames, `step_us` apart. captured: how many octets are kept of each."""
+    """Ethernet frames, `step_us` apart. captured: how many bytes are kept of each."""
     with open(path, "wb") as file:
         file.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
-        for number, octets in enumerate(frames):
-            kept = octets if captured is None else octets[:captured[number]]
-            file.write(struct.pack("<IIII", 1, number * step_us, len(kept), len(octets)) + kept)
+        for number, bytes in enumerate(frames):
+            kept = bytes if captured is None else bytes[:captured[number]]
+            file.write(struct.pack("<IIII", 1, number * step_us, len(kept), len(bytes)) + kept)

@@ -382,10 +382,10 @@ def test_dropped_pdus_are_no_part_of_a_sequence(shark):
 
 
 def test_a_pdu_that_icmp_quotes(shark):
-    octets = frame("udp4", rh(1, psn=1), COMMAND, to=2)
+    bytes = frame("udp4", rh(1, psn=1), COMMAND, to=2)
     quote = bytes(Ether() / IP(src="198.18.0.2", dst="198.18.0.1") / ICMP(type=3, code=3)
-                  / Raw(octets[14:]))
-    quote_packet = shark.dissect([octets, quote, frame("udp4", rh(1, psn=2), COMMAND, to=2)])
+                  / Raw(bytes[14:]))
+    quote_packet = shark.dissect([bytes, quote, frame("udp4", rh(1, psn=2), COMMAND, to=2)])
     assert not all_flags(quote_packet)
     assert "suede.analysis" not in quote_packet[1]
 
@@ -482,6 +482,6 @@ def test_fields_and_preferences_of_the_readme(shark):
 
 def test_info_column(shark):
     infos = shark.infos(eventful())
-    assert infos[2] == "0.1 > 0.2 PSN=2 VC=0 commands=1 (6 octets) [gap of 2]"
-    assert infos[4] == "0.2 > 0.1 PSN=0 NACK=0 VC=0 commands=0 (0 octets) [NACK]"
+    assert infos[2] == "0.1 > 0.2 PSN=2 VC=0 commands=1 (6 bytes) [gap of 2]"
+    assert infos[4] == "0.2 > 0.1 PSN=0 NACK=0 VC=0 commands=0 (0 bytes) [NACK]"
     assert infos[5].endswith("[retransmission]")

@@ -35,7 +35,7 @@ def test_ethertypes(shark):
 
 def test_mac_prefix(shark):
     other = frame("afh1", rh(5), to=9).replace(PREFIX, bytes.fromhex("02aabbcc"))
-    assert shark.dissect([other])[0].text("suede.encap") == "afh2"  # 02 is a first octet of Gen 2
+    assert shark.dissect([other])[0].text("suede.encap") == "afh2"  # 02 is a first byte of Gen 2
     packet, = shark.dissect([other], prefs={"mac_prefix": "02-aa-bb-cc"})
     assert packet.text("suede.encap") == "afh1"
     assert packet.number("suede.afh.dst") == 9

@@ -33,14 +33,14 @@ suede.prefs.udp_port = Pref.range("UDP ports", "3333", "Destination ports of PDU
 suede.prefs.afh_ethertype = Pref.range("EtherTypes of AFH", "0x88b5",
   "EtherTypes of AFH Gen 1 without shim and of AFH Gen 2", 65535)
 suede.prefs.shim_ethertype = Pref.range("EtherTypes of AFH Gen 1 with shim", "0x88b6",
-  "EtherTypes of AFH Gen 1 with the 8-octet shim", 65535)
+  "EtherTypes of AFH Gen 1 with the 8-byte shim", 65535)
 suede.prefs.afh_encap = Pref.enum("Encapsulation of AFH", AUTO,
   "What frames with an EtherType of AFH are. Automatic: Gen 1 where both addresses begin with " ..
-  "the MAC prefix, else Gen 2 where the first octet is one of Gen 2",
+  "the MAC prefix, else Gen 2 where the first byte is one of Gen 2",
   { { "auto", "Automatic", AUTO }, { "afh1", "AFH Gen 1", AFH1 }, { "afh2", "AFH Gen 2", AFH2 },
     { "afh2c", "Compressed AFH Gen 2", AFH2C } }, false)
 suede.prefs.mac_prefix = Pref.string("MAC prefix of AFH Gen 1", "02:53:55:45",
-  "The four octets in front of the forwarding address in a MAC address")
+  "The four bytes in front of the forwarding address in a MAC address")
 suede.prefs.default_addresses = Pref.bool("Forwarding addresses hold the XPU", true,
   "A forwarding address is (instance << 10) | xpuid. Off where a table in the configuration " ..
   "overrides it")
@@ -91,7 +91,7 @@ local f = {
   session = ProtoField.uint16("suede.session", "Session"),
 
   afh = ProtoField.none("suede.afh", "AFH"),
-  afh_octet = ProtoField.uint8("suede.afh.first_octet", "First octet", base.HEX),
+  afh_byte = ProtoField.uint8("suede.afh.first_byte", "First byte", base.HEX),
   afh_w = ProtoField.bool("suede.afh.w", "W (compressed)", 8, nil, 0x80),
   afh_v = ProtoField.bool("suede.afh.v", "V", 8, nil, 0x40),
   afh_zero = ProtoField.uint8("suede.afh.zero", "Zero", base.DEC, nil, 0x30),
@@ -114,7 +114,7 @@ local f = {
   afh_reserved = ProtoField.uint8("suede.afh.reserved", "Reserved", base.DEC, nil, 0x0f),
   afh_next_header = ProtoField.uint8("suede.afh.next_header", "Next header", base.DEC,
     { [1] = "SUE" }),
-  afh_length = ProtoField.uint16("suede.afh.length", "Octets from RH to R-CRC"),
+  afh_length = ProtoField.uint16("suede.afh.length", "Bytes from RH to R-CRC"),
   afh_c_high = ProtoField.uint24("suede.afh.c_high", "C[47:24]", base.HEX),
   afh_c_low = ProtoField.uint24("suede.afh.c_low", "C[23:0]", base.HEX),
 
@@ -130,15 +130,15 @@ local f = {
   rpsn = ProtoField.uint16("suede.rpsn", "ACK or NACK PSN"),
 
   commands = ProtoField.uint16("suede.commands", "Commands"),
-  commands_bytes = ProtoField.uint16("suede.commands.bytes", "Octets of commands"),
+  commands_bytes = ProtoField.uint16("suede.commands.bytes", "Bytes of commands"),
   command = ProtoField.none("suede.command", "Command"),
   command_type = ProtoField.uint8("suede.command.type", "Type", base.HEX),
   command_class = ProtoField.uint8("suede.command.class", "Opcode class", base.DEC, nil, 0xe0),
   command_d = ProtoField.bool("suede.command.d", "D (data follows)", 8, nil, 0x10),
   command_l = ProtoField.uint8("suede.command.l", "L (control length / 2)", base.DEC, nil, 0x0f),
-  command_length = ProtoField.uint8("suede.command.length", "Length octet"),
-  command_control_bytes = ProtoField.uint8("suede.command.control_bytes", "Octets of control"),
-  command_data_bytes = ProtoField.uint16("suede.command.data_bytes", "Octets of data"),
+  command_length = ProtoField.uint8("suede.command.length", "Length byte"),
+  command_control_bytes = ProtoField.uint8("suede.command.control_bytes", "Bytes of control"),
+  command_data_bytes = ProtoField.uint16("suede.command.data_bytes", "Bytes of data"),
   command_control = ProtoField.bytes("suede.command.control", "Control"),
   command_data = ProtoField.bytes("suede.command.data", "Data"),
   command_padding = ProtoField.bytes("suede.command.padding", "Padding to an even offset"),
@@ -174,8 +174,8 @@ local f = {
   control_counts_credit = ProtoField.bool("suede.control.counts_credit", "Counts credit", 8, nil,
     0x04),
   control_window = ProtoField.uint16("suede.control.window_pdus", "Window in PDUs"),
-  control_pack_limit = ProtoField.uint16("suede.control.pack_limit_bytes", "Pack limit in octets"),
-  control_receive = ProtoField.uint16("suede.control.receive_bytes", "Can receive, in octets"),
+  control_pack_limit = ProtoField.uint16("suede.control.pack_limit_bytes", "Pack limit in bytes"),
+  control_receive = ProtoField.uint16("suede.control.receive_bytes", "Can receive, in bytes"),
   control_receive_lines = ProtoField.uint16("suede.control.receive_lines",
     "Can receive, in lines"),
   control_sessions = ProtoField.uint16("suede.control.sessions", "Sessions"),
@@ -318,25 +318,25 @@ end
 local bits = bit32 or bit
 local bxor, band, rshift = bits.bxor, bits.band, bits.rshift
 local CRC_TABLE = {}
-for octet = 0, 255 do
-  local crc = octet
+for byte = 0, 255 do
+  local crc = byte
   for _ = 1, 8 do
     local low = band(crc, 1)
     crc = rshift(crc, 1)
     if low == 1 then crc = bxor(crc, 0xEDB88320) end
   end
-  CRC_TABLE[octet] = crc
+  CRC_TABLE[byte] = crc
 end
 
-local function crc32(octets)
+local function crc32(bytes)
   local crc = 0xFFFFFFFF
-  for at = 1, #octets do
-    crc = bxor(CRC_TABLE[band(bxor(crc, octets:byte(at)), 0xFF)], rshift(crc, 8))
+  for at = 1, #bytes do
+    crc = bxor(CRC_TABLE[band(bxor(crc, bytes:byte(at)), 0xFF)], rshift(crc, 8))
   end
   return bxor(crc, 0xFFFFFFFF) % 2 ^ 32  -- `bit` knows signed numbers only
 end
 
--- What a PDU's last four octets should be. The RH is a string of its own because that of a
+-- What a PDU's last four bytes should be. The RH is a string of its own because that of a
 -- compressed header is nowhere in the frame.
 local function calculate_rcrc(rh, tvb, from, to)
   return crc32(rh .. (to > from and tvb:raw(from, to - from) or ""))
@@ -347,7 +347,7 @@ end
 local function show_command(tvb, at, to, number, control_bytes, data_bytes, is_whole, tree)
   local first = tvb(at, 1)
   local item = tree:add(f.command, tvb(at, to - at))
-  item:set_text(string.format("Command %d: class %d, %d octets of control, %d of data", number,
+  item:set_text(string.format("Command %d: class %d, %d bytes of control, %d of data", number,
     first:bitfield(0, 3), control_bytes, data_bytes))
   item:add(f.command_type, first)
   item:add(f.command_class, first)
@@ -364,14 +364,14 @@ local function show_command(tvb, at, to, number, control_bytes, data_bytes, is_w
 end
 
 -- Shows the commands between `from` and `to`, where the R-CRC begins. Returns how many there are,
--- their octets, and the name of the rule that is broken. `captured` is where the capture ends.
+-- their bytes, and the name of the rule that is broken. `captured` is where the capture ends.
 local function dissect_commands(tvb, from, to, captured, tree)
   local limit = math.min(to, captured)
-  local octets = limit > from and tvb:raw(from, limit - from) or ""
+  local bytes = limit > from and tvb:raw(from, limit - from) or ""
   local shown = is_wanted(tree, COMMAND_FIELDS)
   local at, count = from, 0
   while limit - at >= 2 do
-    local first, second = octets:byte(at - from + 1, at - from + 2)
+    local first, second = bytes:byte(at - from + 1, at - from + 2)
     local units = first % 16
     if units == 0 then break end
     local control_bytes = units * 2
@@ -382,7 +382,7 @@ local function dissect_commands(tvb, from, to, captured, tree)
       broken = "length"
     elseif next_at > to then
       broken = "overrun"
-    elseif not cut and data_bytes % 2 == 1 and octets:byte(next_at - from) ~= 0 then
+    elseif not cut and data_bytes % 2 == 1 and bytes:byte(next_at - from) ~= 0 then
       broken = "padding"
     end
     local item = shown and show_command(tvb, at, math.min(next_at, limit), count + 1, control_bytes,
@@ -391,8 +391,8 @@ local function dissect_commands(tvb, from, to, captured, tree)
     if broken or cut then return count, at - from, broken end
     count, at = count + 1, next_at
   end
-  -- A single octet in front of the end of the capture may begin a command.
-  local rest = octets:sub(at - from + 1)
+  -- A single byte in front of the end of the capture may begin a command.
+  local rest = bytes:sub(at - from + 1)
   if rest ~= "" and (limit == to or rest:byte() % 16 == 0) then
     local padding = tree:add(f.padding, tvb(at, limit - at))
     if rest:find("[^\0]") then
@@ -409,7 +409,7 @@ local dissect_body = {}
 
 local NOBODY = string.rep("0", 16)  -- the identity of an unknown peer
 
--- The 16 octets that each body begins with. Returns the rule that is broken, where one is.
+-- The 16 bytes that each body begins with. Returns the rule that is broken, where one is.
 local function dissect_identities(body, item, control)
   control.identity = body(0, 8):bytes():tohex()
   control.peer_identity = body(8, 8):bytes():tohex()
@@ -555,7 +555,7 @@ local function dissect_control(tvb, from, to, captured, tree)
   if captured < to then return nil, "control PDU" end
   local bytes = to - from
   if bytes < 4 then
-    tree:add_proto_expert_info(e.control, "Malformed: control PDU of fewer than 4 octets")
+    tree:add_proto_expert_info(e.control, "Malformed: control PDU of fewer than 4 bytes")
     return nil, "control PDU", "control"
   end
   local control = { type = tvb(from, 1):uint() }
@@ -954,14 +954,14 @@ end
 
 -- Returns what the RH says, and its item.
 local function dissect_rh(tvb, at, tree)
-  local octets = { tvb:raw(at, RH_BYTES):byte(1, RH_BYTES) }
+  local bytes = { tvb:raw(at, RH_BYTES):byte(1, RH_BYTES) }
   local pdu = {
-    ver = math.floor(octets[1] / 64),
-    op = math.floor(octets[1] / 16) % 4,
-    xpuid = octets[1] % 4 * 256 + octets[2],
-    psn = octets[3] * 256 + octets[4],
-    vc = math.floor(octets[5] / 64),
-    rpsn = octets[7] * 256 + octets[8],
+    ver = math.floor(bytes[1] / 64),
+    op = math.floor(bytes[1] / 16) % 4,
+    xpuid = bytes[1] % 4 * 256 + bytes[2],
+    psn = bytes[3] * 256 + bytes[4],
+    vc = math.floor(bytes[5] / 64),
+    rpsn = bytes[7] * 256 + bytes[8],
   }
   local rh = tree:add(f.rh, tvb(at, RH_BYTES))
   if is_wanted(tree, RH_FIELDS) then
@@ -1058,7 +1058,7 @@ local function dissect_pdu(tvb, pinfo, tree, link)
     add_generated(tree, f.commands, pdu.commands)
     add_generated(tree, f.commands_bytes, bytes)
     local answer = OPS[pdu.op] ~= "nothing" and string.format(" %s=%d", OPS[pdu.op], pdu.rpsn) or ""
-    text = string.format("PSN=%d%s VC=%d commands=%d (%d octets)", pdu.psn, answer, pdu.vc,
+    text = string.format("PSN=%d%s VC=%d commands=%d (%d bytes)", pdu.psn, answer, pdu.vc,
       pdu.commands, bytes)
   end
   local status = dissect_rcrc(tvb, rcrc_at, expected, tree)
@@ -1238,8 +1238,8 @@ end
 local AFH2_BYTES = 14  -- EtherType included
 local ETHERTYPE_IPV4, ETHERTYPE_IPV6 = 0x0800, 0x86dd
 
-local function add_first_octet(afh, tvb)
-  local item = afh:add(f.afh_octet, tvb(0, 1))
+local function add_first_byte(afh, tvb)
+  local item = afh:add(f.afh_byte, tvb(0, 1))
   for _, name in ipairs({ "w", "v", "zero", "z", "y", "x", "m" }) do
     item:add(f["afh_" .. name], tvb(0, 1))
   end
@@ -1249,7 +1249,7 @@ end
 local function dissect_afh2(tvb, pinfo, root)
   local tree = start_tree(tvb, pinfo, root, "afh2")
   local afh = tree:add(f.afh, tvb(0, AFH2_BYTES)):set_text("AFH Gen 2")
-  local first = add_first_octet(afh, tvb)
+  local first = add_first_byte(afh, tvb)
   afh:add(f.afh_hops, tvb(1, 1))
   add_address(afh, "dst", tvb(2, 4))
   afh:add(f.afh_dscp, tvb(6, 1))
@@ -1281,7 +1281,7 @@ end
 local function dissect_afh2c(tvb, pinfo, root)
   local tree = start_tree(tvb, pinfo, root, "afh2c")
   local afh = tree:add(f.afh, tvb(0, AFH2_BYTES)):set_text("AFH Gen 2, compressed")
-  local first = add_first_octet(afh, tvb)
+  local first = add_first_byte(afh, tvb)
   afh:add(f.afh_c_high, tvb(1, 3))
   add_address(afh, "dst", tvb(4, 2))
   afh:add(f.afh_dscp, tvb(6, 1))
@@ -1297,7 +1297,7 @@ local function dissect_afh2c(tvb, pinfo, root)
 end
 
 -- Sees each Ethernet frame before the dissector of Ethernet does, which is the place that Wireshark
--- has for what only looks like Ethernet: the octets of AFH Gen 2 are no MAC addresses.
+-- has for what only looks like Ethernet: the bytes of AFH Gen 2 are no MAC addresses.
 local function dissect_afh2_frame(tvb, pinfo, root)
   if tvb:captured_len() < AFH2_BYTES then return false end
   local ethertype = tvb(12, 2):uint()
@@ -1346,8 +1346,8 @@ local function use_preferences()
   local prefs = suede.prefs
   udp_ports = read_ranges(prefs.udp_port)
   afh_ethertypes = read_ranges(prefs.afh_ethertype)
-  mac_prefix = prefs.mac_prefix:gsub("[^%x]", ""):gsub("%x%x", function(octet)
-    return string.char(tonumber(octet, 16))
+  mac_prefix = prefs.mac_prefix:gsub("[^%x]", ""):gsub("%x%x", function(byte)
+    return string.char(tonumber(byte, 16))
   end)
   register("udp.port", prefs.udp_port, suede)
   register("ethertype", prefs.afh_ethertype, afh1)

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of several queues, each of another instance, the next command goes to (SUE framework §4.3).
+// On the client's side; header only, as the rest of it.
+//
+// Owned by the thread that sends on the queues.
+#ifndef SUEDE_CLIENT_BALANCER_H_
+#define SUEDE_CLIENT_BALANCER_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "client/client_load.h"
+#include "client/client_queue.h"
+
+namespace suede {
+
+enum class BalancePolicy : uint8_t {
+  kRoundRobin,
+  kLeastLoaded,
+  kDestinationHash,  // all commands to an XPU take the same queue
+};
+
+// A queue to choose from. Neither is there while the client is unconnected.
+struct BalancedQueue {
+  const std::optional<ClientQueue>* ring = nullptr;
+  const std::optional<LoadReader>* load = nullptr;
+};
+
+class Balancer {
+ public:
+  static constexpr uint32_t kMaxQueues = 64;
+
+  Balancer(BalancePolicy policy, std::vector<BalancedQueue> queues)
+      : policy_(policy), queues_(std::move(queues)), seen_(queues_.size()) {}
+
+  // The number of the queue for a command to `xpuid`; there is at least one that `tried`, a mask,
+  // does not name.
+  uint32_t Choose(uint16_t xpuid, uint64_t tried = 0) {
+    switch (policy_) {
+      case BalancePolicy::kRoundRobin: return TakeTurn(tried);
+      case BalancePolicy::kLeastLoaded:
+        return LeastLoaded(xpuid, tried);
+      case BalancePolicy::kDestinationHash: break;
+    }
+    return QueueOf(xpuid);
+  }
+  // Whether a command that the chosen queue does not take may go to another.
+  bool MayTryOthers() const { return policy_ != BalancePolicy::kDestinationHash; }
+
+ private:
+  // Choices by what was last read of the queues. Reading costs a miss or two of the cache for each
+  // queue, and what is read is some microseconds old anyway.
+  static constexpr uint32_t kChoicesPerLook = 16;
+  static constexpr uint32_t kFar = 1u << 31;
+  // Where a queue is put that should be chosen only if no other can.
+  enum class Rank : uint8_t { kGood, kPaused, kUnreachable, kStopped };
+
+  struct Seen {
+    uint32_t load = 0;      // of the instance, in lines
+    uint32_t returned = 0;  // lines of ours that the daemon had given back
+    bool down = false;
+  };
+
+  uint32_t count() const { return static_cast<uint32_t>(queues_.size()); }
+
+  // Spreads ids evenly, whatever the steps between them.
+  uint32_t QueueOf(uint16_t xpuid) const {
+    const uint32_t mixed = (xpuid * 0x9e3779b1u) >> 16;
+    return (mixed * count()) >> 16;
+  }
+
+  uint32_t TakeTurn(uint64_t tried) {
+    while ((tried >> next_ & 1) != 0) Advance();
+    const uint32_t chosen = next_;
+    Advance();
+    return chosen;
+  }
+  void Advance() { next_ = next_ + 1 == count() ? 0 : next_ + 1; }
+
+  uint32_t LeastLoaded(uint16_t xpuid, uint64_t tried) {
+    if (choices_++ % kChoicesPerLook == 0) Look();
+    uint64_t best = ~uint64_t{0};
+    uint32_t chosen = 0;
+    // Among equals they take turns: the first to be looked at is the one behind the last choice.
+    for (uint32_t i = 0; i < count(); ++i, Advance()) {
+      if ((tried >> next_ & 1) != 0) continue;
+      const uint64_t measure = Measure(next_, xpuid);
+      if (measure >= best) continue;
+      best = measure;
+      chosen = next_;
+    }
+    next_ = chosen;
+    Advance();
+    return chosen;
+  }
+
+  void Look() {
+    for (uint32_t i = 0; i < count(); ++i) {
+      const BalancedQueue& queue = queues_[i];
+      Seen& seen = seen_[i];
+      if (queue.ring->has_value()) seen.returned = (*queue.ring)->ReadReturned();
+      LoadState state;
+      if (!HasArea(queue) || !(*queue.load)->Read(&state)) continue;
+      seen.load = state.load;
+      seen.down = (state.flags & SUEDE_LOAD_DOWN) != 0;
+    }
+  }
+
+  // Rank, then what is before a new command: what the instance has, and what of ours it may not
+  // have seen yet. Where it has, ours counts twice, which does no harm.
+  uint64_t Measure(uint32_t index, uint16_t xpuid) const {
+    const Seen& seen = seen_[index];
+    const BalancedQueue& queue = queues_[index];
+    const uint32_t ahead = queue.ring->has_value() ? (*queue.ring)->sent() - seen.returned : 0;
+    const uint32_t own = ahead < kFar ? ahead : 0;  // far: it was reset since the last look
+    return uint64_t{static_cast<uint8_t>(RankOf(index, xpuid))} << 40 | (uint64_t{seen.load} + own);
+  }
+
+  Rank RankOf(uint32_t index, uint16_t xpuid) const {
+    const BalancedQueue& queue = queues_[index];
+    if (!queue.ring->has_value() || (*queue.ring)->state() != SUEDE_QUEUE_READY) {
+      return Rank::kStopped;
+    }
+    if (!HasArea(queue) || xpuid >= SUEDE_XPUS) return Rank::kGood;
+    if (seen_[index].down || (*queue.load)->IsUnreachable(xpuid)) return Rank::kUnreachable;
+    return (*queue.load)->IsPaused(xpuid) ? Rank::kPaused : Rank::kGood;
+  }
+
+  static bool HasArea(const BalancedQueue& queue) {
+    return queue.load->has_value() && (*queue.load)->has_area();
+  }
+
+  const BalancePolicy policy_;
+  const std::vector<BalancedQueue> queues_;
+  std::vector<Seen> seen_;
+  uint32_t next_ = 0;     // whose turn it is
+  uint32_t choices_ = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_CLIENT_BALANCER_H_

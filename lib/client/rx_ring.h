@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The receive side of the command interface, as the daemon writes it (SUE framework §3.2.1 Table
+// 2).
+//
+// One RxRingWriter per client and VC, owned by the lcore that serves the client's instances. The
+// free lines of the ring are the VC's receive credit.
+#ifndef SUEDE_CLIENT_RX_RING_H_
+#define SUEDE_CLIENT_RX_RING_H_
+
+#include <cstdint>
+
+#include "client/segment.h"
+
+namespace suede {
+
+class RxRingWriter {
+ public:
+  RxRingWriter() = default;
+  RxRingWriter(void* segment, const SegmentShape& shape, uint32_t vc);
+
+  // Room for a record of `lines` lines (1 to 5), contiguous; nullptr where the client has given no
+  // credit for it. Nothing is visible to the client before Publish.
+  uint8_t* Reserve(uint32_t lines);
+  void Publish() {
+    if (head_ != published_) StoreRelease(ring_->head.value, published_ = head_);
+  }
+  // Forgets what was reserved since the last Publish.
+  void Rollback() { head_ = published_; }
+  // The same back to a mark: what was reserved before Mark() stays.
+  uint32_t Mark() const { return head_; }
+  void RollbackTo(uint32_t mark) { head_ = mark; }
+
+  // Whether the client has given credit for that many lines.
+  bool HasRoom(uint32_t lines);
+  // The lines that the client has given credit for, as it says now.
+  uint32_t FreeLines();
+  uint32_t line_count() const { return line_count_; }
+
+ private:
+  suede_ring* ring_ = nullptr;
+  uint8_t* lines_ = nullptr;
+  uint32_t line_count_ = 0;
+  uint32_t head_ = 0;
+  uint32_t published_ = 0;
+  uint32_t tail_ = 0;  // as last read and found possible
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_CLIENT_RX_RING_H_

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transmit side of the command interface, as the daemon reads it (SUE framework §3.2.1 Table
+// 1).
+//
+// One TxRingReader per client queue, owned by the lcore that serves the queue's instance.
+#ifndef SUEDE_CLIENT_TX_RING_H_
+#define SUEDE_CLIENT_TX_RING_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/sue.h"
+#include "client/segment.h"
+
+namespace suede {
+
+// What a record turned out to be.
+enum class RecordVerdict : uint8_t {
+  kCommand,
+  kMalformed,  // kind, VC or lengths are not a command's; the record was skipped
+  kErrorMark,  // tx_err was set; the record was skipped
+};
+
+// One record, checked. A malformed one still has an xpuid and a VC that index tables safely.
+// `line` points into the segment: what lies there may change at any time, so
+// the two bytes that say how long the command is are given here by value.
+struct TxRecord {
+  const uint8_t* line = nullptr;  // the record; its control starts at SUEDE_RECORD_CONTROL
+  uint64_t word0 = 0;             // its first two words as they were read, of a malformed one with
+  uint64_t word1 = 0;             // what would not index tables cleared
+  uint16_t bytes = 0;             // control and data, 2 to 274
+  uint8_t lines = 1;
+  RecordVerdict verdict = RecordVerdict::kCommand;
+
+  uint8_t vc() const { return static_cast<uint8_t>(word0 >> 8); }       // 0 to 3
+  uint16_t xpuid() const { return static_cast<uint16_t>(word0 >> 16); }  // 0 to 1023
+  uint64_t tag() const { return word0 >> 32 | word1 << 32; }
+  uint8_t flags() const { return static_cast<uint8_t>(word1 >> 32); }    // SUEDE_RECORD_…
+  // The first two bytes of the control, as they stand in memory.
+  uint16_t type_and_length() const { return static_cast<uint16_t>(word1 >> 48); }
+};
+
+class TxRingReader {
+ public:
+  TxRingReader() = default;
+  TxRingReader(void* segment, const SegmentShape& shape, uint32_t queue);
+
+  // Reads up to `max` records that no earlier call gave. Malformed ones come with their verdict,
+  // and take one line. Looks at no more than 2 * max lines that hold none.
+  uint32_t Poll(TxRecord* records, uint32_t max);
+
+  // Gives the lines of all records polled so far back to the client: they must have been copied.
+  void Release() {
+    if (taken_ != released_) StoreRelease(ring_->tail.value, released_ = taken_);
+  }
+
+  // True once the client's index was nonsense; the ring then gives nothing more.
+  bool broken() const { return broken_; }
+
+  // Whether records wait that Poll has not given.
+  bool HasWork() const { return !broken_ && LoadAcquire(ring_->head.value) != taken_; }
+
+  // Lines that the client says it has handed over and Poll has not given; for a look from outside.
+  uint32_t Waiting() const {
+    return broken_ ? 0 : std::min(LoadAcquire(ring_->head.value) - taken_, line_count_);
+  }
+
+  // Starts over at line 0, for a reset that the client asked for: it does not touch the ring
+  // meanwhile. Everything unread is lost, so whoever wants to complete it polls it first.
+  void Restart();
+
+ private:
+  // Reads the head where the cached one may give fewer than `max` records; the lines that may be
+  // read.
+  uint32_t Available(uint32_t max);
+
+  suede_ring* ring_ = nullptr;
+  const uint8_t* lines_ = nullptr;
+  uint32_t line_count_ = 0;
+  uint32_t head_ = 0;      // as last read and found possible
+  uint32_t taken_ = 0;     // given by Poll
+  uint32_t released_ = 0;  // as stored in the ring's tail
+  bool broken_ = false;
+};
+
+// Where the daemon returns credit for the lines of one queue.
+class CreditWriter {
+ public:
+  CreditWriter() = default;
+  CreditWriter(void* segment, const SegmentShape& shape, uint32_t queue);
+
+  // Notes that `lines` lines to {xpuid, vc} were taken from the ring. False, with nothing noted,
+  // where the client had no credit for them: the command is to be discarded (NO_CREDIT), and no
+  // credit returned for it.
+  bool Take(uint16_t xpuid, uint8_t vc, uint32_t lines);
+
+  // `lines` lines to {xpuid, vc} have left the daemon's buffers.
+  void Return(uint16_t xpuid, uint8_t vc, uint32_t lines);
+
+  // Starts the counts anew, for a reset that the client asked for: what was taken and not returned is
+  // missing from the client's credit until it is.
+  void Restart();
+
+  // Lines taken and not returned.
+  uint32_t outstanding() const { return aggregate_outstanding_; }
+  // Likewise to one XPU.
+  uint32_t OutstandingTo(uint16_t xpuid) const {
+    uint32_t lines = 0;
+    for (uint32_t vc = 0; vc < SUEDE_VCS; ++vc) {
+      const Account& account = accounts_[size_t{xpuid} * SUEDE_VCS + vc];
+      lines += account.outstanding;
+    }
+    return lines;
+  }
+
+ private:
+  struct Account {
+    uint32_t returned = 0;     // as stored in the segment, which is never read
+    uint32_t outstanding = 0;  // taken and not returned
+  };
+
+  suede_credits* credits_ = nullptr;
+  uint32_t credit_lines_ = 0;
+  uint32_t aggregate_lines_ = 0;
+  uint32_t aggregate_returned_ = 0;
+  uint32_t aggregate_outstanding_ = 0;
+  std::vector<Account> accounts_;
+};
+
+// Where the daemon reports completions of one queue's tagged commands.
+class CompletionWriter {
+ public:
+  CompletionWriter() = default;
+  CompletionWriter(void* segment, const SegmentShape& shape, uint32_t queue);
+  // False where the ring is full: the client let more tags be outstanding than it has entries.
+  bool Push(uint64_t tag, uint16_t xpuid, uint8_t vc, uint8_t status);
+  // Shows the client what was pushed.
+  void Publish() {
+    if (head_ != published_) StoreRelease(ring_->head.value, published_ = head_);
+  }
+
+ private:
+  suede_ring* ring_ = nullptr;
+  suede_completion* entries_ = nullptr;
+  uint32_t count_ = 0;
+  uint32_t head_ = 0;
+  uint32_t published_ = 0;
+  uint32_t tail_ = 0;  // as last read
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_CLIENT_TX_RING_H_

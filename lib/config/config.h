@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration of one endpoint process, as a value: filled from a YAML file and overrides,
+// checked once, then a value that nobody changes in place: config_change.h makes new ones.
+// docs/configuration.md lists every key.
+//
+// The defaults below are the defaults of the file's keys; unit, range and sentence of each key
+// are in config_fields.cc.
+#ifndef SUEDE_CONFIG_CONFIG_H_
+#define SUEDE_CONFIG_CONFIG_H_
+
+#include <array>
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/client_rules.h"
+#include "base/sue.h"
+#include "base/time.h"
+#include "base/transport_defaults.h"
+
+namespace suede {
+
+using ConfigMac = std::array<uint8_t, 6>;
+using ConfigMacPrefix = std::array<uint8_t, 4>;
+
+// IPv4 in low, IPv6 in high and low, a forwarding address in low: which of them the encapsulation
+// of the port tells. All in host order.
+struct ConfigAddress {
+  uint64_t high = 0;
+  uint64_t low = 0;
+  friend auto operator<=>(const ConfigAddress&, const ConfigAddress&) = default;
+};
+
+enum class Hugepages : uint8_t { kAuto, kOn, kOff };
+
+struct EalConfig {
+  Hugepages hugepages = Hugepages::kAuto;  // kOff is --no-huge
+  uint32_t memory_mb = 0;                  // -m where hugepages are off; 0: computed
+  std::vector<std::string> args;           // further EAL arguments
+  friend bool operator==(const EalConfig&, const EalConfig&) = default;
+};
+
+struct LcoreConfig {
+  enum class Idle : uint8_t { kSpin, kYield, kSleep };
+  uint32_t cpu = 0;
+  Idle idle = Idle::kSpin;
+  friend bool operator==(const LcoreConfig&, const LcoreConfig&) = default;
+};
+
+struct PortConfig {
+  enum class Encapsulation : uint8_t { kUdp4, kUdp6, kAfh1, kAfh1s, kAfh2, kAfh2c };
+  enum class Queues : uint8_t { kLcore, kInstance };  // what has a queue pair of its own
+  std::string name;
+  std::string device;            // vdev string or PCI address
+  uint32_t socket_mode = 0600;   // of the socket that a memif server makes
+  std::optional<ConfigMac> mac;  // none: the device's
+  uint32_t mtu_bytes = 0;        // L3; never 0 in a loaded configuration
+  Encapsulation encapsulation = Encapsulation::kUdp4;
+  uint16_t udp_port = 3333;                            // udp4, udp6
+  uint16_t session = 0;
+  uint16_t ether_type = 0;                             // AFH, never 0 there once loaded
+  ConfigMacPrefix mac_prefix{0x02, 0x53, 0x55, 0x45};  // afh1, afh1s
+  std::optional<uint16_t> vid;                         // none: untagged; 0: a priority tag
+  uint32_t rx_descriptors = 1024;
+  uint32_t tx_descriptors = 1024;
+  Queues queues = Queues::kLcore;
+  std::optional<std::string> tap;      // name of its TAP device
+  std::optional<uint32_t> tap_prefix;   // length of its addresses' prefix; none: it gets none
+  std::optional<uint32_t> bandwidth_gbps;  // weight of its planes; none: the link's speed
+  friend bool operator==(const PortConfig&, const PortConfig&) = default;
+};
+
+// Where an instance is on a port.
+struct InstancePort {
+  uint32_t port = 0;      // index into Config::ports
+  ConfigAddress address;  // by the default rule where none was given
+  friend bool operator==(const InstancePort&, const InstancePort&) = default;
+};
+
+struct InstanceConfig {
+  enum class Ordering : uint8_t { kStrict, kUnordered };
+  uint32_t xpu = 0;
+  uint32_t instance = 0;            // instance number of the XPU
+  uint32_t lcore = 0;               // index into Config::lcores
+  Ordering ordering = Ordering::kStrict;
+  std::vector<InstancePort> ports;  // its planes: 1, 2 or 4, on different ports
+  friend bool operator==(const InstanceConfig&, const InstanceConfig&) = default;
+};
+
+// Where a peer is, as seen from one of the own ports.
+struct PeerPort {
+  uint32_t port = 0;                     // index into Config::ports
+  std::optional<uint32_t> instance;      // own instance number that it is for; none: all others
+  std::optional<ConfigAddress> address;  // none: the default rule of forwarding addresses
+  ConfigMac mac{};                       // udp4, udp6; 0: learnt from the kernel's neighbours
+  friend bool operator==(const PeerPort&, const PeerPort&) = default;
+};
+
+struct PeerConfig {
+  enum class Hello : uint8_t { kAuto, kNever };
+  uint32_t xpu = 0;
+  Hello hello = Hello::kAuto;
+  std::vector<PeerPort> ports;  // at least one, each {port, instance} at most once
+  friend bool operator==(const PeerConfig&, const PeerConfig&) = default;
+};
+
+struct ConfigClass {
+  uint8_t pcp = 0;   // 0 to 7, sent where the port tags
+  uint8_t dscp = 0;  // 0 to 63
+  uint8_t ecn = 0;   // 0 to 3
+  friend bool operator==(const ConfigClass&, const ConfigClass&) = default;
+};
+
+struct ClassesConfig {
+  std::array<ConfigClass, kVcCount> vc{};
+  ConfigClass ack{.pcp = 6, .dscp = 48, .ecn = 0};
+  friend bool operator==(const ClassesConfig&, const ClassesConfig&) = default;
+};
+
+struct PackingConfig {
+  uint32_t limit_bytes = kDefaultPackBytes;  // commands of one PDU
+  uint32_t packed_pdus = 8192;               // of an lcore on a port, not sent yet
+  friend bool operator==(const PackingConfig&, const PackingConfig&) = default;
+};
+
+struct TransportConfig {
+  enum class PsnScope : uint8_t { kPort, kVc };
+  PsnScope psn_scope = PsnScope::kPort;
+  uint32_t window_pdus = transport_defaults::kWindowPdus;
+  uint32_t window_bytes = transport_defaults::kWindowBytes;
+  uint32_t ack_every_pdus = transport_defaults::kAckEveryPdus;
+  Duration ack_delay = transport_defaults::kAckDelay;
+  Duration nack_timeout = transport_defaults::kNackTimeout;
+  Duration reorder_allowance = transport_defaults::kReorderAllowance;
+  Duration rto_initial = transport_defaults::kRtoInitial;
+  Duration rto_min = transport_defaults::kRtoMin;
+  Duration rto_max = transport_defaults::kRtoMax;
+  uint32_t max_tries = transport_defaults::kMaxTries;
+  Duration not_ready_backoff = transport_defaults::kNotReadyBackoff;
+  Duration pause_limit = transport_defaults::kPauseLimit;
+  Duration hello_timeout = transport_defaults::kHelloTimeout;
+  uint32_t hello_tries = transport_defaults::kHelloTries;
+  uint32_t inflight_pdus = 4096;  // of one instance, over all peers
+  friend bool operator==(const TransportConfig&, const TransportConfig&) = default;
+};
+
+// docs/planes.md.
+struct PlanesConfig {
+  Duration hello_interval = std::chrono::milliseconds(1);
+  uint32_t hello_multiplier = 3;
+  Duration hello_idle = std::chrono::seconds(1);
+  Duration hold_down = std::chrono::seconds(1);
+  Duration hold_down_max = std::chrono::seconds(60);
+  Duration unreachable = std::chrono::seconds(1);
+  friend bool operator==(const PlanesConfig&, const PlanesConfig&) = default;
+};
+
+struct ClientsConfig {
+  std::string socket;  // never empty in a loaded configuration
+  uint32_t socket_mode = 0660;
+  uint32_t max_clients = 16;        // per process
+  uint32_t max_queues = 4;          // per client
+  uint32_t ring_lines = 4096;       // of each transmit ring, 64 bytes each
+  uint32_t receive_lines = 16384;   // of each VC's receive ring
+  uint32_t credit_lines = 1024;     // per {destination, VC} and queue
+  uint32_t aggregate_lines = 4096;  // per queue
+  uint32_t completions = 4096;      // entries of each queue's completion ring
+  uint32_t unclaimed_pdus = 64;     // per {instance, VC} without a client
+  enum class Registers : uint8_t { kOff, kRead, kWrite };
+  Registers registers = Registers::kRead;  // what clients may do with them
+  std::vector<ClientRule> rules;           // empty: every user may be every XPU
+  Hugepages hugepages = Hugepages::kAuto;
+  friend bool operator==(const ClientsConfig&, const ClientsConfig&) = default;
+};
+
+struct ManagementConfig {
+  std::string socket;  // never empty in a loaded configuration
+  uint32_t socket_mode = 0660;
+  uint32_t max_clients = 32;
+  uint32_t packet_burst = 64;  // management packets at once, of each port and direction
+  std::string http_address;  // empty: no web server
+  friend bool operator==(const ManagementConfig&, const ManagementConfig&) = default;
+};
+
+struct LogConfig {
+  enum class Level : uint8_t { kDebug, kInfo, kWarning, kError };
+  enum class Format : uint8_t { kText, kJson };
+  Level level = Level::kInfo;
+  Format format = Format::kText;
+  friend bool operator==(const LogConfig&, const LogConfig&) = default;
+};
+
+struct Config {
+  std::string name;
+  EalConfig eal;
+  std::vector<LcoreConfig> lcores;  // at least one
+  std::vector<PortConfig> ports;    // at least one
+  uint32_t partition = 0;
+  std::vector<InstanceConfig> instances;  // at least one; ranges of the file expanded
+  std::vector<PeerConfig> peers;          // at most kMaxXpus; ranges of the file expanded
+  ClassesConfig classes;
+  PackingConfig packing;
+  TransportConfig transport;
+  PlanesConfig planes;
+  ClientsConfig clients;
+  ManagementConfig management;
+  LogConfig log;
+  friend bool operator==(const Config&, const Config&) = default;
+};
+
+// The address of an instance of an XPU where none is configured: AFH only.
+ConfigAddress DefaultForwardingAddress(uint32_t xpu, uint32_t instance);
+
+// Where own instances with the number `instance` find `peer` through the port: the entry for that
+// number, else the one for all numbers, else nullptr.
+const PeerPort* FindPeerPort(const PeerConfig& peer, uint32_t port, uint32_t instance);
+
+// The address of `peer` in that entry, for own instances with the number `instance`.
+ConfigAddress PeerAddress(const PeerConfig& peer, const PeerPort& at, uint32_t instance);
+
+// Whether MAC addresses of peers on the port can be learnt.
+bool LearnsNeighbours(const PortConfig& port);
+
+// What the configuration is checked against.
+struct MachineFacts {
+  uint32_t cpu_count = 1;                   // CPUs are 0 to cpu_count - 1
+  std::string runtime_root = "/run/suede";  // an endpoint's files are in runtime_root/NAME
+  std::string runtime_directory;            // where a service manager made one: in this instead
+  static MachineFacts Here();
+};
+
+// A key set from outside the file, before anything is checked. `path` is written as in messages:
+// "transport.window_pdus", "ports[0].mac". `value` is read as YAML. `place` stands in messages
+// where the file's line would: "flag --set", "environment SUEDE_LOG_LEVEL".
+struct ConfigOverride {
+  std::string path;
+  std::string value;
+  std::string place;
+};
+
+// "key=value" of a --set flag.
+absl::StatusOr<ConfigOverride> OverrideFromFlag(std::string_view assignment);
+
+// SUEDE_<KEY> for each key outside lists: transport.window_pdus is SUEDE_TRANSPORT_WINDOW_PDUS. A
+// variable that starts like a section's and names none of its keys is an error; others are not
+// looked at. `environment` is NAME=VALUE entries, ended by nullptr.
+absl::StatusOr<std::vector<ConfigOverride>> OverridesFromEnvironment(
+    const char* const* environment);
+
+// Reads and checks. Later overrides win. Messages read "FILE:LINE:COLUMN: key.path: what is wrong;
+// mend". `warnings`, where given, gets what is allowed but hardly meant, in the same form.
+absl::StatusOr<Config> LoadConfig(const std::string& path, const MachineFacts& machine,
+                                  const std::vector<ConfigOverride>& overrides = {},
+                                  std::vector<std::string>* warnings = nullptr);
+absl::StatusOr<Config> ParseConfig(std::string_view text, std::string_view file_name,
+                                   const MachineFacts& machine,
+                                   const std::vector<ConfigOverride>& overrides = {},
+                                   std::vector<std::string>* warnings = nullptr);
+
+// The effective configuration as a file that loads to the same value.
+std::string DumpConfig(const Config& config);
+
+// The table of docs/configuration.md, from the declaration of the keys.
+std::string ConfigKeysAsMarkdown();
+
+}  // namespace suede
+
+#endif  // SUEDE_CONFIG_CONFIG_H_

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The addresses of an entry of instances[].ports or peers[].ports: which keys go with the port's
+// encapsulation, and what they say of each XPU of a range.
+#ifndef SUEDE_CONFIG_CONFIG_ADDRESSES_H_
+#define SUEDE_CONFIG_CONFIG_ADDRESSES_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "config/config_reader.h"
+
+namespace suede {
+
+struct AddressRule {
+  std::optional<ConfigAddress> value;  // none: the default rule of forwarding addresses
+  bool is_base = false;                // the XPU id is added
+  std::optional<ConfigAddress> Of(uint32_t xpu) const;
+};
+
+struct MacRule {
+  ConfigMac value{};
+  bool is_base = false;
+  ConfigMac Of(uint32_t xpu) const;
+};
+
+class AddressReader {
+ public:
+  // The entry `item` at `path`, which names `port` and is for the XPU ids `ids`. All outlive this.
+  AddressReader(ConfigReader& reader, const ConfigNode& item, const std::string& path,
+                const PortConfig& port, const XpuRange& ids)
+      : reader_(reader), item_(item), path_(path), port_(port), ids_(ids) {}
+
+  // False after an error.
+  template <class Entry>
+  bool Read(const Entry& entry, AddressRule& out) {
+    if (!reader_.CheckEncapsulation<Entry>(item_, path_, port_.encapsulation)) return false;
+    return kUdp.Has(port_.encapsulation)
+               ? ReadIp(entry.ip, entry.ip_base, out)
+               : ReadForwarding(entry.forwarding_address, entry.forwarding_base, out);
+  }
+  bool ReadMac(const std::optional<ConfigMac>& mac, const std::optional<ConfigMac>& base,
+               MacRule& out);
+
+ private:
+  bool ReadIp(const std::optional<IpText>& ip, const std::optional<IpText>& base, AddressRule& out);
+  bool ReadForwarding(const std::optional<uint32_t>& address, const std::optional<uint32_t>& base,
+                      AddressRule& out);
+  bool CheckForwarding(std::string_view key, const AddressRule& rule);
+  bool CheckOneOf(std::string_view key, std::string_view base_key, bool single, bool base);
+  bool CheckGiven(std::string_view key, bool given);
+  bool FailWithoutMac();
+  bool FailAt(std::string_view key, std::string_view problem);
+  bool is_range() const { return ids_.first != ids_.last; }
+
+  ConfigReader& reader_;
+  const ConfigNode& item_;
+  const std::string& path_;
+  const PortConfig& port_;
+  const XpuRange& ids_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_CONFIG_CONFIG_ADDRESSES_H_

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/config_change.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "config/config_draft.h"
+#include "config/config_fields.h"
+
+namespace suede {
+namespace {
+
+RootEntry RootOf(const Config& config) {
+  return {.name = config.name, .partition = config.partition};
+}
+
+// Calls `visit` with path prefix and both sides of each section that is no list.
+template <class A, class B, class Visit>
+void VisitSections(A& a, B& b, const Visit& visit) {
+  visit("eal.", a.eal, b.eal);
+  for (size_t vc = 0; vc < kVcCount; ++vc) {
+    visit(Entry("classes.vc", vc) + ".", a.classes.vc[vc], b.classes.vc[vc]);
+  }
+  visit("classes.ack.", a.classes.ack, b.classes.ack);
+  visit("packing.", a.packing, b.packing);
+  visit("transport.", a.transport, b.transport);
+  visit("planes.", a.planes, b.planes);
+  visit("clients.", a.clients, b.clients);
+  visit("management.", a.management, b.management);
+  visit("log.", a.log, b.log);
+}
+
+class Differences {
+ public:
+  std::vector<ConfigChange> Find(const Config& a, const Config& b) {
+    AddFields("", RootOf(a), RootOf(b));
+    AddEntries("lcores", a.lcores, b.lcores,
+               [this](const std::string& path, auto& x, auto& y) { AddFields(path + ".", x, y); });
+    AddEntries("ports", a.ports, b.ports, [this](const std::string& path, auto& x, auto& y) {
+      AddFields(path + ".", x, y);
+      if (x.vid != y.vid) Add(path + ".vlan.vid", TextOf(x.vid), TextOf(y.vid));
+    });
+    const auto whole = [this](const std::string& path, auto& x, auto& y) {
+      if (x != y) Add(path, "", "");
+    };
+    AddEntries("instances", a.instances, b.instances, whole);
+    AddEntries("peers", a.peers, b.peers, whole);
+    VisitSections(a, b,
+                  [this](const std::string& prefix, auto& x, auto& y) { AddFields(prefix, x, y); });
+    return std::move(changes_);
+  }
+
+ private:
+  static std::string TextOf(const std::optional<uint16_t>& vid) { return vid ? StrCat(*vid) : ""; }
+  void Add(std::string path, std::string from, std::string to) {
+    changes_.push_back({.path = std::move(path), .from = std::move(from), .to = std::move(to)});
+  }
+  template <class S>
+  void AddFields(const std::string& prefix, const S& a, const S& b) {
+    for (const ConfigField<S>& field : FieldsOf<S>()) {
+      const Written from = field.write(a, field.limits);
+      const Written to = field.write(b, field.limits);
+      if (from == to) continue;
+      Add(StrCat(prefix, field.key), from.value_or(""), to.value_or(""));
+    }
+  }
+  template <class T, class Compare>
+  void AddEntries(std::string_view list, const std::vector<T>& a, const std::vector<T>& b,
+                  const Compare& compare) {
+    for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+      const std::string path = Entry(list, i);
+      if (i < a.size() && i < b.size()) {
+        compare(path, a[i], b[i]);
+      } else {
+        Add(path, "", "");
+      }
+    }
+  }
+
+  std::vector<ConfigChange> changes_;
+};
+
+// Copies what takes effect at once from one section to another.
+template <class S>
+void CopyAtOnce(const S& started, const S& wanted, S& to) {
+  for (const ConfigField<S>& field : FieldsOf<S>()) {
+    const bool up_to_start =
+        field.effect == Effect::kAtOnceUpToStart && field.number(wanted) <= field.number(started);
+    if (field.effect == Effect::kAtOnce || up_to_start) field.copy(wanted, to);
+  }
+}
+
+Config TakeAtOnce(const Config& started, const Config& running, const Config& wanted) {
+  Config result = running;
+  RootEntry root = RootOf(running);
+  CopyAtOnce(RootOf(started), RootOf(wanted), root);
+  result.partition = root.partition;
+  const auto copy = [](const auto& started_section, const auto& wanted_section, auto& to) {
+    CopyAtOnce(started_section, wanted_section, to);
+  };
+  for (size_t vc = 0; vc < kVcCount; ++vc) {
+    copy(started.classes.vc[vc], wanted.classes.vc[vc], result.classes.vc[vc]);
+  }
+  copy(started.classes.ack, wanted.classes.ack, result.classes.ack);
+  copy(started.packing, wanted.packing, result.packing);
+  copy(started.transport, wanted.transport, result.transport);
+  copy(started.planes, wanted.planes, result.planes);
+  copy(started.clients, wanted.clients, result.clients);
+  copy(started.management, wanted.management, result.management);
+  copy(started.log, wanted.log, result.log);
+  return result;
+}
+
+// Calls `visit` with the section that holds the key and the key's name in it. False where there is
+// no such section.
+template <class Visit>
+bool VisitSectionOf(const Config& config, std::string_view path, const Visit& visit) {
+  bool found = false;
+  const auto look = [&](std::string_view prefix, const auto& section) {
+    if (found || !path.starts_with(prefix)) return;
+    found = true;
+    visit(section, path.substr(prefix.size()));
+  };
+  VisitSections(config, config, [&](std::string_view prefix, const auto& section, const auto&) {
+    look(prefix, section);
+  });
+  for (size_t i = 0; i < config.lcores.size(); ++i)
+    look(Entry("lcores", i) + ".", config.lcores[i]);
+  for (size_t i = 0; i < config.ports.size(); ++i) {
+    if (config.ports[i].vid) {
+      look(Entry("ports", i) + ".vlan.", VlanEntry{.vid = *config.ports[i].vid});
+    }
+    look(Entry("ports", i) + ".", config.ports[i]);
+  }
+  if (path.find('.') == std::string_view::npos) look("", RootOf(config));
+  return found;
+}
+
+}  // namespace
+
+std::vector<ConfigChange> DiffConfigs(const Config& from, const Config& to) {
+  return Differences().Find(from, to);
+}
+
+ConfigPlan PlanChange(const Config& started, const Config& running, const Config& wanted,
+                      const MachineFacts& machine) {
+  ConfigPlan plan{.config = TakeAtOnce(started, running, wanted), .changes = {}};
+  const auto fits = [&] {
+    return ParseConfig(DumpConfig(plan.config), "the changed configuration", machine).ok();
+  };
+  if (plan.config != running && !fits()) {
+    plan.config.packing = running.packing;  // what depends most on what cannot change
+    if (!fits()) plan.config = running;
+  }
+  plan.changes = DiffConfigs(running, wanted);
+  const std::vector<ConfigChange> later = DiffConfigs(plan.config, wanted);
+  for (ConfigChange& change : plan.changes) {
+    change.at_once = std::none_of(later.begin(), later.end(), [&](const ConfigChange& other) {
+      return other.path == change.path;
+    });
+  }
+  return plan;
+}
+
+absl::StatusOr<Config> ChangeConfig(const Config& config, const std::vector<ConfigOverride>& values,
+                                    const MachineFacts& machine) {
+  return ParseConfig(DumpConfig(config), "the running configuration", machine, values);
+}
+
+std::optional<uint64_t> ConfigNumber(const Config& config, std::string_view path) {
+  std::optional<uint64_t> number;
+  VisitSectionOf(config, path, [&]<class S>(const S& section, std::string_view key) {
+    for (const ConfigField<S>& field : FieldsOf<S>()) {
+      if (field.key == key) number = field.number(section);
+    }
+  });
+  return number;
+}
+
+std::optional<std::string> ConfigText(std::string_view path, uint64_t number) {
+  static const Config* const kAny = [] {
+    auto* config = new Config;
+    config->lcores.resize(1);
+    config->ports.resize(1);
+    config->ports[0].vid = 0;
+    return config;
+  }();
+  // All entries of a list have the same keys.
+  std::string first(path);
+  for (const std::string_view list : {"lcores[", "ports["}) {
+    if (path.starts_with(list))
+      first = StrCat(list, "0", path.substr(std::min(path.size(), path.find(']'))));
+  }
+  std::optional<std::string> text;
+  VisitSectionOf(*kAny, first, [&]<class S>(const S&, std::string_view key) {
+    for (const ConfigField<S>& field : FieldsOf<S>()) {
+      if (field.key == key) text = field.text(number, field.limits);
+    }
+  });
+  return text;
+}
+
+}  // namespace suede

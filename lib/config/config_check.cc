@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+// What concerns more than one value. Each function checks one subject and stops at the first error.
+#include <sys/un.h>
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/ascii.h"
+#include "base/text.h"
+#include "config/config_check_addresses.h"
+#include "config/config_check_device.h"
+#include "config/config_draft.h"
+#include "config/config_encapsulation.h"
+#include "config/config_values.h"
+
+namespace suede {
+namespace {
+
+using absl::OkStatus;
+using absl::Status;
+
+constexpr uint32_t kUsualMtu = 1500;
+
+// --- eal
+
+// Arguments of the EAL that the daemon gives itself.
+struct OwnArgument {
+  std::string_view name;
+  std::string_view key;
+};
+constexpr OwnArgument kOwnArguments[] = {
+    {"--lcores", "lcores[].cpu"},     {"--main-lcore", "lcores[].cpu"},
+    {"--file-prefix", "name"},        {"--no-huge", "eal.hugepages: off"},
+    {"--vdev", "ports[].device"},     {"--allow", "ports[].device"},
+    {"--block", "ports[].device"},    {"--proc-type", "name"},
+    {"--in-memory", "eal.hugepages"},
+};
+constexpr OwnArgument kOwnShortArguments[] = {
+    {"-l", "lcores[].cpu"},   {"-c", "lcores[].cpu"},   {"-m", "eal.memory_mb"},
+    {"-a", "ports[].device"}, {"-b", "ports[].device"},
+};
+
+Status CheckEal(const ConfigDraft& draft) {
+  for (const std::string& arg : draft.config.eal.args) {
+    const std::string_view name = std::string_view(arg).substr(0, arg.find('='));
+    for (const OwnArgument& own : kOwnArguments) {
+      if (name != own.name) continue;
+      return draft.Error("eal.args", StrCat(name, " is set by another key; use ", own.key));
+    }
+    for (const OwnArgument& own : kOwnShortArguments) {
+      if (!arg.starts_with(own.name)) continue;
+      return draft.Error("eal.args", StrCat(own.name, " is set by another key; use ", own.key));
+    }
+  }
+  return OkStatus();
+}
+
+// --- lcores
+
+Status CheckLcores(const MachineFacts& machine, const ConfigDraft& draft) {
+  std::map<uint32_t, size_t> seen;
+  for (size_t i = 0; i < draft.config.lcores.size(); ++i) {
+    const uint32_t cpu = draft.config.lcores[i].cpu;
+    const std::string path = Entry("lcores", i) + ".cpu";
+    if (cpu >= machine.cpu_count) {
+      return draft.Error(path, StrCat("there is no CPU ", cpu, " on this machine; use 0 to ",
+                                      machine.cpu_count - 1));
+    }
+    if (const auto [at, is_new] = seen.emplace(cpu, i); !is_new) {
+      return draft.Error(path, StrCat("CPU ", cpu, " is that of ", Entry("lcores", at->second),
+                                      " already; one lcore serves any number of instances, so "
+                                      "remove this one or take another CPU"));
+    }
+  }
+  return OkStatus();
+}
+
+// --- ports
+
+bool IsHex(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isxdigit);
+}
+
+// What tells devices apart: the PCI address with its domain, or the vdev's name. Empty: neither.
+std::string DeviceIdentity(std::string_view device) {
+  std::string name(device.substr(0, device.find(',')));
+  if (name.starts_with("net_") || name.starts_with("virtio_user")) return name;
+  absl::AsciiStrToLower(&name);
+  if (name.size() == sizeof("03:00.0") - 1) name.insert(0, "0000:");
+  const std::string_view pci = name;
+  const bool good = pci.size() == sizeof("0000:03:00.0") - 1 && IsHex(pci.substr(0, 4)) &&
+                    pci[4] == ':' && IsHex(pci.substr(5, 2)) && pci[7] == ':' &&
+                    IsHex(pci.substr(8, 2)) && pci[10] == '.' && pci[11] >= '0' && pci[11] <= '7';
+  return good ? name : std::string();
+}
+
+Status CheckMtu(ConfigDraft& draft, PortConfig& port, const std::string& path) {
+  const uint32_t limit = draft.config.packing.limit_bytes;
+  const uint32_t overhead = FactsOf(port.encapsulation).overhead_bytes;
+  const uint32_t needed = limit + overhead;
+  if (port.mtu_bytes == 0) port.mtu_bytes = std::max(kUsualMtu, needed);
+  if (port.mtu_bytes >= needed) return OkStatus();
+  const uint32_t largest = port.mtu_bytes - overhead;
+  std::string mend = StrCat("use an MTU of at least ", needed);
+  if (largest >= kMaxCommandBytes) {
+    StrAppend(&mend, ", or a packing.limit_bytes of at most ", largest);
+  } else {
+    StrAppend(&mend, " (no pack limit fits this one: the least takes ", kMaxCommandBytes + overhead,
+              ")");
+  }
+  return draft.Error(path + ".mtu_bytes",
+                     StrCat(port.mtu_bytes, " is too small for PDUs at the pack limit of ", limit,
+                            ", which take ", needed, " with their headers; ", mend));
+}
+
+// EtherTypes that receivers take for something else.
+struct OtherEtherType {
+  uint16_t value;
+  std::string_view owner;
+};
+constexpr OtherEtherType kOtherEtherTypes[] = {
+    {0x0800, "IPv4"}, {0x0806, "ARP"},       {0x8100, "VLAN tags"},
+    {0x86DD, "IPv6"}, {0x88A8, "VLAN tags"},
+};
+
+Status CheckEtherType(const ConfigDraft& draft, PortConfig& port, const std::string& path) {
+  const uint16_t usual = FactsOf(port.encapsulation).ether_type;
+  if (port.ether_type == 0) port.ether_type = usual;
+  for (const OtherEtherType& other : kOtherEtherTypes) {
+    if (port.ether_type != other.value) continue;
+    return draft.Error(path + ".ether_type",
+                       StrCat(FormatEtherType(other.value), " is that of ", other.owner,
+                              ", so that PDUs would be taken for it; use ", FormatEtherType(usual),
+                              " or another for experiments"));
+  }
+  return OkStatus();
+}
+
+Status CheckSession(const ConfigDraft& draft, const PortConfig& port, const std::string& path) {
+  const uint32_t most = FactsOf(port.encapsulation).max_session;
+  if (port.session <= most) return OkStatus();
+  return draft.Error(path + ".session",
+                     StrCat(port.session, " does not fit the field of ", NameOf(port.encapsulation),
+                            "; use 0 to ", most));
+}
+
+Status CheckTag(const ConfigDraft& draft, const PortConfig& port, const std::string& path) {
+  if (!port.vid || FactsOf(port.encapsulation).can_be_tagged) return OkStatus();
+  return draft.Error(path + ".vlan", StrCat(NameOf(port.encapsulation),
+                                            " frames are untagged; remove vlan, or use "
+                                            "encapsulation afh1 or afh1s"));
+}
+
+Status CheckQueues(const ConfigDraft& draft, const PortConfig& port, const std::string& path) {
+  if (port.queues == PortConfig::Queues::kLcore || !port.device.starts_with("net_memif")) {
+    return OkStatus();
+  }
+  return draft.Error(path + ".queues",
+                     "a memif has one pair of queues, whoever uses it; remove queues");
+}
+
+Status CheckTap(const ConfigDraft& draft, size_t index, std::map<std::string, size_t>& taps) {
+  const PortConfig& port = draft.config.ports[index];
+  const std::string path = Entry("ports", index);
+  if (!port.tap) {
+    if (!port.tap_prefix) return OkStatus();
+    return draft.Error(path + ".tap_prefix",
+                       "there is no TAP device to have addresses; add tap: NAME, or remove this");
+  }
+  if (const auto [at, is_new] = taps.emplace(*port.tap, index); !is_new) {
+    return draft.Error(path + ".tap",
+                       StrCat(*port.tap, " is the TAP device of ", Entry("ports", at->second),
+                              " already; choose another name"));
+  }
+  const auto& instances = draft.config.instances;
+  const auto is_on_it = [index](const InstancePort& at) { return at.port == index; };
+  if (std::none_of(instances.begin(), instances.end(), [&](const InstanceConfig& instance) {
+        return std::any_of(instance.ports.begin(), instance.ports.end(), is_on_it);
+      })) {
+    return draft.Error(path + ".tap",
+                       StrCat("no lcore serves port ", port.name,
+                              ", because no instance is on it; add one, or remove tap"));
+  }
+  if (!port.tap_prefix) return OkStatus();
+  if (port.vid.value_or(0) != 0) {
+    return draft.Error(path + ".tap_prefix",
+                       "the addresses of a port with a VLAN id belong to the VLAN's interface; "
+                       "remove this, and set them there");
+  }
+  if (port.encapsulation == PortConfig::Encapsulation::kUdp4 && *port.tap_prefix > 32) {
+    return draft.Error(path + ".tap_prefix",
+                       StrCat(*port.tap_prefix, " is longer than an IPv4 address; use 1 to 32"));
+  }
+  return OkStatus();
+}
+
+Status CheckPorts(ConfigDraft& draft) {
+  std::map<std::string, size_t> names;
+  std::map<std::string, size_t> devices;
+  std::map<ConfigMac, size_t> macs;
+  std::map<std::string, size_t> taps;
+  for (size_t i = 0; i < draft.config.ports.size(); ++i) {
+    PortConfig& port = draft.config.ports[i];
+    const std::string path = Entry("ports", i);
+    if (const auto [at, is_new] = names.emplace(port.name, i); !is_new) {
+      return draft.Error(path + ".name",
+                         StrCat(port.name, " is the name of ", Entry("ports", at->second),
+                                " already; choose another"));
+    }
+    const std::string device = DeviceIdentity(port.device);
+    if (device.empty()) {
+      return draft.Error(path + ".device",
+                         StrCat(Quoted(port.device),
+                                " is no device; write a PCI address such as 0000:03:00.0, or a "
+                                "vdev such as net_memif0,role=server"));
+    }
+    if (Status s = CheckDevice(draft, i); !s.ok()) return s;
+    if (const auto [at, is_new] = devices.emplace(device, i); !is_new) {
+      return draft.Error(path + ".device",
+                         StrCat(device, " is the device of ", Entry("ports", at->second),
+                                " already; use another, or number the vdev (net_memif1)"));
+    }
+    if (port.mac) {
+      if (const auto [at, is_new] = macs.emplace(*port.mac, i); !is_new) {
+        return draft.Error(path + ".mac",
+                           StrCat(FormatMac(*port.mac), " is the MAC address of ",
+                                  Entry("ports", at->second), " already; choose another"));
+      }
+    }
+    if (Status s = CheckMtu(draft, port, path); !s.ok()) return s;
+    if (Status s = CheckEtherType(draft, port, path); !s.ok()) return s;
+    if (Status s = CheckSession(draft, port, path); !s.ok()) return s;
+    if (Status s = CheckTag(draft, port, path); !s.ok()) return s;
+    if (Status s = CheckQueues(draft, port, path); !s.ok()) return s;
+    if (Status s = CheckTap(draft, i, taps); !s.ok()) return s;
+  }
+  return OkStatus();
+}
+
+// --- classes
+
+// What a class has and no port sends.
+void WarnOfUnsent(ConfigDraft& draft, std::string_view key, uint8_t ConfigClass::*value,
+                  std::string_view problem) {
+  const ClassesConfig defaults;
+  const ClassesConfig classes = draft.config.classes;
+  for (size_t vc = 0; vc < classes.vc.size(); ++vc) {
+    if (classes.vc[vc].*value == defaults.vc[vc].*value) continue;
+    Warn(draft, StrCat(Entry("classes.vc", vc), ".", key), problem);
+  }
+  if (classes.ack.*value != defaults.ack.*value) Warn(draft, StrCat("classes.ack.", key), problem);
+}
+
+void WarnOfClasses(ConfigDraft& draft) {
+  bool tagged = false;
+  bool can_be_tagged = false;
+  bool has_dscp = false;
+  for (const PortConfig& port : draft.config.ports) {
+    const EncapsulationFacts& facts = FactsOf(port.encapsulation);
+    tagged |= port.vid.has_value();
+    can_be_tagged |= facts.can_be_tagged;
+    has_dscp |= facts.has_dscp;
+  }
+  if (!tagged) {
+    WarnOfUnsent(draft, "pcp", &ConfigClass::pcp,
+                 StrCat("no port is tagged, so the PCP is not sent; ",
+                        can_be_tagged ? "add vlan: {vid: 0} to the port, or remove it"
+                                      : "remove it, as afh2 and afh2c have no tags"));
+  }
+  if (has_dscp) return;
+  constexpr std::string_view kNoRoom =
+      "afh1 frames have no room for it, so it is not sent; use encapsulation afh1s, or remove it";
+  WarnOfUnsent(draft, "dscp", &ConfigClass::dscp, kNoRoom);
+  WarnOfUnsent(draft, "ecn", &ConfigClass::ecn, kNoRoom);
+}
+
+// --- transport and clients
+
+int64_t Us(Duration duration) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
+}
+
+Status CheckTransport(const ConfigDraft& draft) {
+  const TransportConfig& t = draft.config.transport;
+  const uint32_t limit = draft.config.packing.limit_bytes;
+  if (t.window_bytes < limit) {
+    return draft.Error("transport.window_bytes",
+                       StrCat(t.window_bytes, " is less than one PDU at packing.limit_bytes; use ",
+                              limit, " or more"));
+  }
+  if (t.ack_every_pdus > t.window_pdus) {
+    return draft.Error("transport.ack_every_pdus",
+                       StrCat(t.ack_every_pdus,
+                              " is more than the window, so that the peer would "
+                              "always wait for ack_delay_us; use at most ",
+                              t.window_pdus));
+  }
+  if (t.inflight_pdus < t.window_pdus) {
+    return draft.Error("transport.inflight_pdus",
+                       StrCat(t.inflight_pdus, " is less than the window of one connection; use ",
+                              t.window_pdus, " or more, or lower transport.window_pdus"));
+  }
+  if (t.rto_min > t.rto_max) {
+    return draft.Error(
+        "transport.rto_min_us",
+        StrCat(Us(t.rto_min), " is more than rto_max_us; use at most ", Us(t.rto_max)));
+  }
+  if (t.rto_initial < t.rto_min || t.rto_initial > t.rto_max) {
+    return draft.Error("transport.rto_initial_us",
+                       StrCat(Us(t.rto_initial), " is not between rto_min_us and rto_max_us; use ",
+                              Us(t.rto_min), " to ", Us(t.rto_max)));
+  }
+  if (t.ack_delay >= t.rto_min) {
+    return draft.Error("transport.ack_delay_us",
+                       StrCat(Us(t.ack_delay),
+                              " is not less than rto_min_us, so that peers would "
+                              "retransmit what has arrived; use less than ",
+                              Us(t.rto_min)));
+  }
+  return OkStatus();
+}
+
+Status CheckPlanes(const ConfigDraft& draft) {
+  const PlanesConfig& p = draft.config.planes;
+  if (p.hello_idle < p.hello_interval) {
+    return draft.Error("planes.hello_idle_us",
+                       StrCat(Us(p.hello_idle), " is less than hello_interval_us; use at least ",
+                              Us(p.hello_interval)));
+  }
+  if (p.hold_down_max < p.hold_down) {
+    return draft.Error("planes.hold_down_max_us",
+                       StrCat(Us(p.hold_down_max), " is less than hold_down_us; use at least ",
+                              Us(p.hold_down)));
+  }
+  const Duration found_dead = p.hello_interval * p.hello_multiplier;
+  if (p.unreachable < found_dead) {
+    return draft.Error("planes.unreachable_us",
+                       StrCat(Us(p.unreachable),
+                              " is less than it takes to find a plane dead, hello_interval_us "
+                              "times hello_multiplier; use at least ",
+                              Us(found_dead)));
+  }
+  return OkStatus();
+}
+
+// Fills in the path where none is given: `name` in the endpoint's runtime directory.
+Status CheckSocket(const MachineFacts& machine, const ConfigDraft& draft, std::string_view key,
+                   std::string_view name, std::string& socket) {
+  constexpr size_t kMaxSocketPath = sizeof(sockaddr_un::sun_path) - 1;
+  const bool computed = socket.empty();
+  if (computed && !machine.runtime_directory.empty()) {
+    socket = StrCat(machine.runtime_directory, "/", name);
+  } else if (computed) {
+    socket = StrCat(machine.runtime_root, "/", draft.config.name, "/", name);
+  }
+  if (socket.size() <= kMaxSocketPath) return OkStatus();
+  return draft.Error(
+      computed ? "name" : key,
+      StrCat("the socket's path ", Quoted(socket), " has ", socket.size(),
+             " characters, and a Unix socket's has at most ", kMaxSocketPath, "; ",
+             computed ? StrCat("use a shorter name, or set ", key) : "use a shorter path"));
+}
+
+Status CheckManagement(const MachineFacts& machine, ConfigDraft& draft) {
+  std::string& socket = draft.config.management.socket;
+  if (Status s = CheckSocket(machine, draft, "management.socket", "management.sock", socket);
+      !s.ok()) {
+    return s;
+  }
+  if (socket != draft.config.clients.socket) return OkStatus();
+  return draft.Error("management.socket",
+                     "is the path of clients.socket too; use another for one of them");
+}
+
+Status CheckClients(const MachineFacts& machine, ConfigDraft& draft) {
+  ClientsConfig& clients = draft.config.clients;
+  if (Status s = CheckSocket(machine, draft, "clients.socket", "xpu.sock", clients.socket);
+      !s.ok()) {
+    return s;
+  }
+  // A command of two bytes takes a line of its own in the ring.
+  const uint32_t needed = draft.config.packing.limit_bytes / 2;
+  if (clients.receive_lines < needed) {
+    uint32_t mend = clients.receive_lines;
+    while (mend < needed) mend *= 2;
+    return draft.Error(
+        "clients.receive_lines",
+        StrCat(clients.receive_lines,
+               " cannot hold a PDU at the pack limit, which "
+               "can be ",
+               needed, " commands of a line each; use ", mend,
+               " or more, or a packing.limit_bytes of at most ", clients.receive_lines * 2));
+  }
+  if (clients.aggregate_lines > clients.ring_lines) {
+    return draft.Error("clients.aggregate_lines",
+                       StrCat(clients.aggregate_lines, " is more than the ring holds; use at most ",
+                              clients.ring_lines, ", or raise clients.ring_lines"));
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Status CheckConfig(const MachineFacts& machine, ConfigDraft& draft) {
+  if (Status s = CheckEal(draft); !s.ok()) return s;
+  if (Status s = CheckLcores(machine, draft); !s.ok()) return s;
+  if (Status s = CheckPorts(draft); !s.ok()) return s;
+  if (Status s = CheckAddresses(draft); !s.ok()) return s;
+  if (Status s = CheckTransport(draft); !s.ok()) return s;
+  if (Status s = CheckPlanes(draft); !s.ok()) return s;
+  if (Status s = CheckClients(machine, draft); !s.ok()) return s;
+  if (Status s = CheckManagement(machine, draft); !s.ok()) return s;
+  WarnOfPeers(draft);
+  WarnOfClasses(draft);
+  return OkStatus();
+}
+
+}  // namespace suede

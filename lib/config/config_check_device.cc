@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// DPDK's drivers of virtual devices read their arguments with little care: an argument without a value
+// is a null pointer to most of them, and net_memif leaves out all of its arguments over one that it
+// does not know. So everything is checked before EAL sees it.
+#include "config/config_check_device.h"
+
+#include <sys/un.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "absl/strings/ascii.h"
+#include "base/secrets.h"
+#include "base/text.h"
+
+namespace suede {
+namespace {
+
+using absl::OkStatus;
+using absl::Status;
+
+struct DeviceArgument {
+  enum class Kind : uint8_t { kNumber, kChoice, kText, kMac };
+  std::string_view key;
+  Kind kind;
+  uint64_t min = 0;  // of a number; of a text, its bytes
+  uint64_t max = 0;
+  std::string_view choices{};
+};
+using Kind = DeviceArgument::Kind;
+
+constexpr size_t kLongestSocket = sizeof(sockaddr_un::sun_path) - 1;
+constexpr uint64_t kPageBytes = 4096;
+constexpr uint64_t kUsualSlotBytes = 2048;  // framesz of net_af_packet
+constexpr uint64_t kUsualSlots = 512;       // framecnt
+
+constexpr DeviceArgument kMemif[] = {
+    {"id", Kind::kNumber, 0, UINT32_MAX},
+    {"role", Kind::kChoice, 0, 0, "server|client|master|slave"},
+    {"bsize", Kind::kNumber, 1, UINT16_MAX},
+    {"rsize", Kind::kNumber, 1, 14},
+    {"socket", Kind::kText, 1, kLongestSocket},
+    {"socket-abstract", Kind::kChoice, 0, 0, "yes|no"},
+    {"mac", Kind::kMac},
+    {"zero-copy", Kind::kChoice, 0, 0, "yes|no"},
+    {"secret", Kind::kText, 1, 23},
+};
+constexpr DeviceArgument kAfPacket[] = {
+    {"iface", Kind::kText, 1, 15},
+    {"qpairs", Kind::kNumber, 1, 1024},
+    {"blocksz", Kind::kNumber, kPageBytes, 1u << 30},
+    {"framesz", Kind::kNumber, 128, 1u << 20},
+    {"framecnt", Kind::kNumber, 1, 1u << 20},
+    {"qdisc_bypass", Kind::kNumber, 0, 1},
+};
+
+// The drivers of which every argument is known.
+std::span<const DeviceArgument> ArgumentsOf(std::string_view driver) {
+  if (driver == "net_memif") return kMemif;
+  if (driver == "net_af_packet") return kAfPacket;
+  return {};
+}
+
+std::optional<uint64_t> ToNumber(std::string_view text) {
+  uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, number);
+  if (text.empty() || error != std::errc() || at != end) return std::nullopt;
+  return number;
+}
+
+bool IsMac(std::string_view text) {
+  if (text.size() != sizeof("02:00:00:00:00:01") - 1) return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (i % 3 == 2 ? text[i] != ':' : !absl::ascii_isxdigit(static_cast<unsigned char>(text[i]))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string RangeOf(const DeviceArgument& argument) {
+  switch (argument.kind) {
+    case Kind::kNumber: return StrCat(argument.min, " to ", argument.max);
+    case Kind::kText:
+      return StrCat("a text of ", argument.min, " to ", argument.max, " bytes");
+    case Kind::kMac: return "a MAC address such as 02:00:00:00:00:01";
+    case Kind::kChoice: break;
+  }
+  return StrJoin(Split(argument.choices, '|'), " or ");
+}
+
+bool IsGood(const DeviceArgument& argument, std::string_view value) {
+  switch (argument.kind) {
+    case Kind::kNumber: {
+      const auto number = ToNumber(value);
+      return number && *number >= argument.min && *number <= argument.max;
+    }
+    case Kind::kText: return value.size() >= argument.min && value.size() <= argument.max;
+    case Kind::kMac: return IsMac(value);
+    case Kind::kChoice: break;
+  }
+  const auto choices = Split(argument.choices, '|');
+  return std::find(choices.begin(), choices.end(), value) != choices.end();
+}
+
+// The arguments by key, once each of them is known to have a value.
+using Values = std::map<std::string_view, std::string_view>;
+
+class DeviceCheck {
+ public:
+  DeviceCheck(const ConfigDraft& draft, size_t port)
+      : draft_(draft),
+        path_(Entry("ports", port) + ".device"),
+        parts_(Split(draft.config.ports[port].device, ',')),
+        driver_(parts_[0]) {
+    // As EAL does it: the number at the end tells devices of a driver apart.
+    while (!driver_.empty() && driver_.back() >= '0' && driver_.back() <= '9') {
+      driver_.remove_suffix(1);
+    }
+  }
+
+  Status Run() {
+    const auto known = ArgumentsOf(driver_);
+    for (size_t i = 1; i < parts_.size(); ++i) {
+      if (Status s = Take(parts_[i], known); !s.ok()) return s;
+    }
+    if (driver_ == "net_memif") return CheckMemif();
+    if (driver_ == "net_af_packet") return CheckAfPacket();
+    return OkStatus();
+  }
+
+ private:
+  Status Error(const std::string& problem) const { return draft_.Error(path_, problem); }
+
+  Status Take(std::string_view part, std::span<const DeviceArgument> known) {
+    const size_t equals = part.find('=');
+    const std::string_view key = part.substr(0, equals);
+    if (equals == std::string_view::npos || key.empty()) {
+      return Error(StrCat("'", part, "' is no argument of ", driver_, ", which crashes over it; write ",
+                          key.empty() ? "KEY" : key, "=VALUE"));
+    }
+    const std::string_view value = part.substr(equals + 1);
+    if (!values_.emplace(key, value).second) {
+      return Error(StrCat(key, " is given twice; leave one of them out"));
+    }
+    if (known.empty()) return OkStatus();
+    const auto at = std::find_if(known.begin(), known.end(),
+                                 [&](const DeviceArgument& one) { return one.key == key; });
+    if (at == known.end()) {
+      std::vector<std::string_view> keys;
+      for (const DeviceArgument& one : known) keys.push_back(one.key);
+      return Error(StrCat(driver_, " has no argument ", key, "; use ", StrJoin(keys, ", ")));
+    }
+    if (IsGood(*at, value)) return OkStatus();
+    const bool is_secret = StrCat(key, "=") == kSecretArgument;
+    return Error(StrCat(key, "=", is_secret ? kHiddenSecret : value, " is wrong; use ",
+                        RangeOf(*at)));
+  }
+
+  std::string_view Value(std::string_view key, std::string_view otherwise = "") const {
+    const auto at = values_.find(key);
+    return at == values_.end() ? otherwise : at->second;
+  }
+  uint64_t Number(std::string_view key, uint64_t otherwise) const {
+    return ToNumber(Value(key)).value_or(otherwise);
+  }
+
+  Status CheckMemif() const {
+    if (Value("secret") == kHiddenSecret) {
+      return Error("the secret was left out where this configuration was written; write it here");
+    }
+    if (Value("socket-abstract", "yes") == "no" && Value("socket").find('/') != 0) {
+      return Error("socket-abstract=no takes a socket with its full path; write "
+                   "socket=/run/suede/NAME.sock");
+    }
+    return OkStatus();
+  }
+
+  // As the kernel wants its rings.
+  Status CheckAfPacket() const {
+    if (Value("iface").empty()) return Error("iface is missing; write iface=INTERFACE");
+    const uint64_t block = Number("blocksz", kPageBytes);
+    const uint64_t slot = Number("framesz", kUsualSlotBytes);
+    const uint64_t slots = Number("framecnt", kUsualSlots);
+    if (block % kPageBytes != 0) {
+      return Error(StrCat("blocksz=", block, " is no multiple of ", kPageBytes, "; use one"));
+    }
+    if (slot % 16 != 0) return Error(StrCat("framesz=", slot, " is no multiple of 16; use one"));
+    if (slot > block) {
+      return Error(StrCat("framesz=", slot, " does not fit a block of ", block, "; add blocksz=",
+                          (slot + kPageBytes - 1) / kPageBytes * kPageBytes));
+    }
+    if (slots % (block / slot) != 0) {
+      return Error(StrCat("framecnt=", slots, " does not fill blocks of ", block / slot,
+                          " frames; use a multiple of that"));
+    }
+    return OkStatus();
+  }
+
+  const ConfigDraft& draft_;
+  const std::string path_;
+  const std::vector<std::string_view> parts_;
+  std::string_view driver_;
+  Values values_;
+};
+
+bool IsVdev(std::string_view device) {
+  return device.starts_with("net_") || device.starts_with("virtio_user");
+}
+
+bool IsMemifServer(std::string_view device) {
+  if (!device.starts_with("net_memif")) return false;
+  for (const std::string_view part : Split(device, ',')) {
+    if (part == "role=server" || part == "role=master") return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Status CheckDevice(const ConfigDraft& draft, size_t port) {
+  const std::string& device = draft.config.ports[port].device;
+  if (IsVdev(device)) {
+    if (Status s = DeviceCheck(draft, port).Run(); !s.ok()) return s;
+  }
+  const std::string path = Entry("ports", port) + ".socket_mode";
+  if (!draft.Has(path) || IsMemifServer(device) ||
+      draft.config.ports[port].socket_mode == PortConfig{}.socket_mode) {
+    return OkStatus();
+  }
+  return draft.Error(path, "only the server of a memif makes a socket; remove socket_mode");
+}
+
+}  // namespace suede

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The effective configuration as YAML, and the table of the keys: both written by the declaration.
+#include <algorithm>
+
+#include "base/text.h"
+#include "config/config_fields.h"
+
+namespace suede {
+namespace {
+
+// "key: value" of each field that is written; of a port, of those that its encapsulation has.
+template <class S>
+std::vector<std::string> Lines(const S& section, std::optional<Encapsulation> of_port = {}) {
+  std::vector<std::string> lines;
+  for (const ConfigField<S>& field : FieldsOf<S>()) {
+    if (of_port && !field.only.Has(*of_port)) continue;
+    if (const Written value = field.write(section, field.limits)) {
+      lines.push_back(StrCat(field.key, ": ", *value));
+    }
+  }
+  return lines;
+}
+
+template <class S>
+std::string Inline(const S& section) {
+  return StrCat("{", StrJoin(Lines(section), ", "), "}");
+}
+
+template <class S>
+void AppendSection(std::string_view key, const S& section, std::string& out) {
+  StrAppend(&out, key, ":\n  ", StrJoin(Lines(section), "\n  "), "\n");
+}
+
+void AppendPorts(const Config& config, std::string& out) {
+  out += "ports:\n";
+  for (const PortConfig& port : config.ports) {
+    StrAppend(&out, "  - ", StrJoin(Lines(port, port.encapsulation), "\n    "), "\n");
+    if (port.vid) StrAppend(&out, "    vlan: ", Inline(VlanEntry{*port.vid}), "\n");
+  }
+}
+
+// An entry's own keys, then its ports, on one line.
+template <class S>
+void AppendEntry(const S& entry, const std::vector<std::string>& ports, std::string& out) {
+  StrAppend(&out, "  - {", StrJoin(Lines(entry), ", "), ", ports: [", StrJoin(ports, ", "), "]}\n");
+}
+
+// The keys of an entry's address. None: the default rule.
+template <class Entry>
+void SetAddress(Encapsulation e, const std::optional<ConfigAddress>& address, Entry& entry) {
+  if (!address) return;
+  if (kUdp.Has(e)) {
+    entry.ip = IpText{.is_v6 = e == Encapsulation::kUdp6, .value = *address};
+  } else {
+    entry.forwarding_address = static_cast<uint32_t>(address->low);
+  }
+}
+
+void AppendInstances(const Config& config, std::string& out) {
+  out += "instances:\n";
+  for (const InstanceConfig& instance : config.instances) {
+    std::vector<std::string> ports;
+    for (const InstancePort& port : instance.ports) {
+      const PortConfig& own = config.ports[port.port];
+      InstancePortEntry entry{.port = own.name};
+      SetAddress(own.encapsulation, port.address, entry);
+      ports.push_back(Inline(entry));
+    }
+    AppendEntry(InstanceEntry{.xpu = instance.xpu,
+                              .instance = instance.instance,
+                              .lcore = config.lcores[instance.lcore].cpu,
+                              .ordering = instance.ordering},
+                ports, out);
+  }
+}
+
+void AppendPeers(const Config& config, std::string& out) {
+  out += "peers:\n";
+  for (const PeerConfig& peer : config.peers) {
+    std::vector<std::string> ports;
+    for (const PeerPort& port : peer.ports) {
+      const PortConfig& own = config.ports[port.port];
+      PeerPortEntry entry{.port = own.name, .instance = port.instance};
+      SetAddress(own.encapsulation, port.address, entry);
+      if (port.mac != ConfigMac{}) entry.mac = port.mac;
+      ports.push_back(Inline(entry));
+    }
+    AppendEntry(PeerEntry{.xpu = peer.xpu, .hello = peer.hello}, ports, out);
+  }
+}
+
+}  // namespace
+
+std::string DumpConfig(const Config& config) {
+  std::string out = StrCat("# Effective configuration of ", config.name, ".\n");
+  const RootEntry root{.name = config.name, .partition = config.partition};
+  StrAppend(&out, StrJoin(Lines(root), "\n"), "\n");
+  AppendSection("eal", config.eal, out);
+  out += "lcores:\n";
+  for (const LcoreConfig& lcore : config.lcores) StrAppend(&out, "  - ", Inline(lcore), "\n");
+  AppendPorts(config, out);
+  AppendInstances(config, out);
+  AppendPeers(config, out);
+  out += "classes:\n  vc:\n";
+  for (const ConfigClass& c : config.classes.vc) StrAppend(&out, "    - ", Inline(c), "\n");
+  StrAppend(&out, "  ack: ", Inline(config.classes.ack), "\n");
+  AppendSection("packing", config.packing, out);
+  AppendSection("transport", config.transport, out);
+  AppendSection("planes", config.planes, out);
+  AppendSection("clients", config.clients, out);
+  AppendSection("management", config.management, out);
+  AppendSection("log", config.log, out);
+  return out;
+}
+
+std::string ConfigKeysAsMarkdown() {
+  std::string out =
+      "| Key | Unit | Range | Default | Changes take effect | Meaning |\n"
+      "|---|---|---|---|---|---|\n";
+  for (const ConfigKey& key : ConfigKeys()) {
+    StrAppend(&out, "| `", key.path, "` | ", key.unit, " | ", key.range, " | ", key.default_value,
+              " | ", key.is_section ? "" : NameOf(key.effect), " | ", key.sentence, " |\n");
+  }
+  return out;
+}
+
+}  // namespace suede

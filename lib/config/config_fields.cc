@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/config_fields.h"
+
+#include "config/config_key.h"
+
+namespace suede {
+namespace {
+
+using config_key::Between;
+using config_key::Extra;
+using config_key::Hex;
+using config_key::Key;
+using config_key::Microseconds;
+using config_key::Name;
+using config_key::PowerOfTwo;
+
+constexpr ValueLimits kXpuId = Between(0, kMaxXpus - 1);
+constexpr uint64_t kMaxRing = 1u << 20;
+constexpr Extra kRequired{.required = true};
+constexpr Extra kAtOnce{.effect = Effect::kAtOnce};
+constexpr Extra kAtOnceUpToStart{.effect = Effect::kAtOnceUpToStart};
+constexpr Extra kNoDefault{.shown_default = "none"};
+
+constexpr ConfigField<RootEntry> kRoot[] = {
+    Key<&RootEntry::version>("version", "", Between(1, 1), "Version of the file's format.",
+                             kRequired),
+    Key<&RootEntry::name>("name", "", Name(64),
+                          "Name of the endpoint. Its runtime files are in /run/suede/NAME, and its "
+                          "EAL file prefix is suede_NAME, so that several run side by side.",
+                          kRequired),
+    Key<&RootEntry::partition>("partition", "", Between(0, kMaxPartition),
+                               "Partition of all own instances. PDUs of another are dropped.",
+                               kAtOnce),
+};
+
+constexpr ConfigField<EalConfig> kEal[] = {
+    Key<&EalConfig::hugepages>("hugepages", "", {},
+                               "Hugepages for frames: auto takes them where enough are free and "
+                               "runs without and with a warning where not; off is --no-huge."),
+    Key<&EalConfig::memory_mb>(
+        "memory_mb", "MiB", Between(0, 1u << 20),
+        "Memory to take where hugepages are off. 0: computed from the pools' "
+        "sizes."),
+    Key<&EalConfig::args>(
+        "args", "", Between(1, 256),
+        "Further arguments of DPDK's EAL. Those that other keys set are refused."),
+};
+
+constexpr ConfigField<LcoreConfig> kLcore[] = {
+    Key<&LcoreConfig::cpu>("cpu", "", Between(0, 4095),
+                           "CPU that runs the pipeline, and the lcore's name for other keys.",
+                           kRequired),
+    Key<&LcoreConfig::idle>(
+        "idle", "", {},
+        "What it does when there is no work: spin keeps the CPU; yield "
+        "lets other threads of the CPU run; sleep backs off into short sleeps."),
+};
+
+constexpr ConfigField<PortConfig> kPort[] = {
+    Key<&PortConfig::name>("name", "", Name(32), "Name of the port for other keys and counters.",
+                           kRequired),
+    Key<&PortConfig::device>("device", "", Between(1, 512),
+                             "PCI address (0000:03:00.0) or DPDK vdev with its arguments "
+                             "(net_memif0,role=server,...).",
+                             kRequired),
+    Key<&PortConfig::socket_mode>("socket_mode", "", {.max = 0777, .octal = true},
+                                  "Permissions of the socket that the server of a memif makes. "
+                                  "Processes that may connect can "
+                                  "crash the endpoint (docs/security.md)."),
+    Key<&PortConfig::mac>("mac", "", {}, "Own MAC address, set on the device where it allows that.",
+                          {.shown_default = "the device's"}),
+    Key<&PortConfig::mtu_bytes>(
+        "mtu_bytes", "bytes", Between(68, 9600),
+        "MTU: bytes behind the Ethernet header and its tag. Must hold a PDU "
+        "at the pack limit, which takes packing.limit_bytes + 40 (udp4), "
+        "60 (udp6), 12 (afh1, afh2), 20 (afh1s) or 4 (afh2c).",
+        {.shown_default = "1500, or what the pack limit needs"}),
+    Key<&PortConfig::encapsulation>("encapsulation", "", {}, "Headers in front of a PDU."),
+    Key<&PortConfig::udp_port>("udp_port", "", Between(1, 65535),
+                               "UDP destination port of PDUs; the same at both ends.",
+                               {.only = kUdp, .otherwise = "leave it out: there is no UDP header"}),
+    Key<&PortConfig::session>(
+        "session", "", Between(0, 65535),
+        "Session of what is sent, by which a network may choose among paths: "
+        "UDP source port 49152 + session (up to 16383), entropy of afh1s, of "
+        "afh2 (up to 255).",
+        {.only = kWithSession, .otherwise = "leave it out: frames have no field for it"}),
+    Key<&PortConfig::ether_type>("ether_type", "", Hex(0x0600, 0xffff),
+                                 "EtherType of PDUs; the same at both ends.",
+                                 {.shown_default = "0x88B5, or 0x88B6 for afh1s",
+                                  .only = kAfh,
+                                  .otherwise = "leave it out: the EtherType is that of IP"}),
+    Key<&PortConfig::mac_prefix>(
+        "mac_prefix", "", {},
+        "What MAC addresses begin with; the forwarding address follows. The same at both ends.",
+        {.only = kAfhGen1,
+         .otherwise = "leave it out: MAC addresses are not made of forwarding addresses there"}),
+    Key<&PortConfig::rx_descriptors>("rx_descriptors", "", Between(64, 32768),
+                                     "Descriptors of each receive queue."),
+    Key<&PortConfig::tx_descriptors>("tx_descriptors", "", Between(64, 32768),
+                                     "Descriptors of each transmit queue."),
+    Key<&PortConfig::queues>(
+        "queues", "", {},
+        "What has a pair of receive and transmit queues of its own: each lcore that serves the "
+        "port, or each instance on it. The device must have as many. An instance that is alone on "
+        "its lcore has its own either way."),
+    Key<&PortConfig::tap>("tap", "", Name(15),
+                          "Name of a TAP device by which the host's kernel sends and receives what "
+                          "is not SUE's on the port. Needs CAP_NET_ADMIN.",
+                          kNoDefault),
+    Key<&PortConfig::tap_prefix>("tap_prefix", "bits", Between(1, 128),
+                                 "Gives the TAP device the addresses of the own instances on the "
+                                 "port, with this prefix length (up to 32 with udp4). Without it "
+                                 "the operator sets addresses.",
+                                 {.shown_default = "none",
+                                  .only = kUdp,
+                                  .otherwise = "leave it out: instances have no IP addresses"}),
+    Key<&PortConfig::bandwidth_gbps>("bandwidth_gbps", "Gbit/s", Between(1, 65535),
+                                     "Weight of the planes on the port: planes share what is sent "
+                                     "in proportion to their weights.",
+                                     {.shown_default = "the link's speed"}),
+};
+
+constexpr ConfigField<VlanEntry> kVlan[] = {
+    Key<&VlanEntry::vid>("vid", "", Between(0, 4094),
+                         "VLAN id. 0 is a priority tag: it carries the PCP and no VLAN."),
+};
+
+constexpr ConfigField<InstanceEntry> kInstance[] = {
+    Key<&InstanceEntry::xpu>("xpu", "", kXpuId, "XPU id of the instance.", kNoDefault),
+    Key<&InstanceEntry::xpus>(
+        "xpus", "", kXpuId, "Instead of xpu: one instance for each XPU id of a range.", kNoDefault),
+    Key<&InstanceEntry::instance>("instance", "", Between(0, kMaxInstances - 1),
+                                  "Instance number within the XPU."),
+    Key<&InstanceEntry::lcore>("lcore", "", Between(0, 4095),
+                               "CPU of the lcore that serves the instance.",
+                               {.shown_default = "the first of lcores"}),
+    Key<&InstanceEntry::ordering>(
+        "ordering", "", {},
+        "strict: what goes to one destination takes one plane and arrives in order on each VC; "
+        "unordered: each PDU takes the plane with the most bandwidth left, and order is kept "
+        "within a PDU alone. With one port they are the same: the order of each VC is kept."),
+};
+
+// Addresses of instances and of peers have the same keys.
+constexpr Extra OfUdp(std::string_view otherwise) {
+  return {.shown_default = "none", .only = kUdp, .otherwise = otherwise};
+}
+constexpr Extra OfAfh(std::string_view shown_default, std::string_view otherwise) {
+  return {.shown_default = shown_default, .only = kAfh, .otherwise = otherwise};
+}
+constexpr Extra kIp = OfUdp("use forwarding_address, or leave it out for the default rule");
+constexpr Extra kIpBase = OfUdp("use forwarding_base, or leave it out for the default rule");
+constexpr Extra kMac = OfUdp("leave it out: AFH has no MAC addresses but those that it makes");
+constexpr Extra kForwarding = OfAfh("(instance << 10) + XPU id", "use ip");
+constexpr Extra kForwardingBase = OfAfh("none", "use ip_base");
+constexpr ValueLimits kForwardingLimits = Hex(0, UINT32_MAX);
+constexpr std::string_view kIpBaseSentence = "Instead of ip: the address is ip_base + XPU id.";
+constexpr std::string_view kForwardingBaseSentence =
+    "Instead of forwarding_address: the address is forwarding_base + XPU id.";
+
+constexpr ConfigField<InstancePortEntry> kInstancePort[] = {
+    Key<&InstancePortEntry::port>("port", "", Name(32), "Name of one of ports.", kRequired),
+    Key<&InstancePortEntry::ip>(
+        "ip", "", {}, "Own address on the port: IPv4 with udp4, IPv6 with udp6. Goes with xpu.",
+        kIp),
+    Key<&InstancePortEntry::ip_base>("ip_base", "", {}, kIpBaseSentence, kIpBase),
+    Key<&InstancePortEntry::forwarding_address>(
+        "forwarding_address", "", kForwardingLimits,
+        "Own address on the port, of 16 bits, or 32 with afh2. Goes with xpu.", kForwarding),
+    Key<&InstancePortEntry::forwarding_base>("forwarding_base", "", kForwardingLimits,
+                                             kForwardingBaseSentence, kForwardingBase),
+};
+
+constexpr ConfigField<PeerEntry> kPeer[] = {
+    Key<&PeerEntry::xpu>("xpu", "", kXpuId, "XPU id of the peer. An own one is allowed.",
+                         kNoDefault),
+    Key<&PeerEntry::xpus>("xpus", "", kXpuId,
+                          "Instead of xpu: one peer for each XPU id of a range.", kNoDefault),
+    Key<&PeerEntry::hello>(
+        "hello", "", {},
+        "never: the peer does not speak HELLO and answers no probe, so its connections begin with "
+        "PSN 0, unasked; auto: it is asked, and what it answers tells."),
+};
+
+constexpr ConfigField<PeerPortEntry> kPeerPort[] = {
+    Key<&PeerPortEntry::port>("port", "", Name(32), "Name of the own port that reaches the peer.",
+                              kRequired),
+    Key<&PeerPortEntry::instance>(
+        "instance", "", Between(0, kMaxInstances - 1),
+        "Own instance number that the entry is for. Without it, it is for all that have no entry "
+        "of their own for the port.",
+        {.shown_default = "all others"}),
+    Key<&PeerPortEntry::ip>(
+        "ip", "", {}, "Address of the peer: IPv4 with udp4, IPv6 with udp6. Goes with xpu.", kIp),
+    Key<&PeerPortEntry::ip_base>("ip_base", "", {}, kIpBaseSentence, kIpBase),
+    Key<&PeerPortEntry::forwarding_address>(
+        "forwarding_address", "", kForwardingLimits,
+        "Address of the peer, of 16 bits, or 32 with afh2. Goes with xpu. The default has the own "
+        "instance's number.",
+        kForwarding),
+    Key<&PeerPortEntry::forwarding_base>("forwarding_base", "", kForwardingLimits,
+                                         kForwardingBaseSentence, kForwardingBase),
+    Key<&PeerPortEntry::mac>("mac", "", {},
+                             "MAC address of the peer, or of the router that leads to it. On a "
+                             "port with tap it may be left out, and is learnt.",
+                             kMac),
+    Key<&PeerPortEntry::mac_base>("mac_base", "", {},
+                                  "Instead of mac: the address is mac_base + XPU id.", kMac),
+};
+
+constexpr ConfigField<ConfigClass> kClass[] = {
+    Key<&ConfigClass::pcp>("pcp", "", Between(0, 7),
+                           "Priority in the VLAN tag; not sent on an untagged port.", kAtOnce),
+    Key<&ConfigClass::dscp>("dscp", "", Between(0, 63),
+                            "DSCP of the IP or AFH header; not sent with afh1.", kAtOnce),
+    Key<&ConfigClass::ecn>("ecn", "", Between(0, 3),
+                           "ECN bits of the IP or AFH header; not sent with afh1.", kAtOnce),
+};
+
+constexpr ConfigField<PackingConfig> kPacking[] = {
+    Key<&PackingConfig::limit_bytes>("limit_bytes", "bytes",
+                                     Between(kMaxCommandBytes, kMaxPackBytes),
+                                     "Largest sum of the commands of one PDU. The smallest value "
+                                     "is the largest command.",
+                                     kAtOnce),
+    Key<&PackingConfig::packed_pdus>("packed_pdus", "PDUs", Between(256, 1u << 20),
+                                     "Most PDUs that wait to be sent for the first time, of all "
+                                     "clients of an lcore on a port. Client queues share them.",
+                                     {}),
+};
+
+constexpr ConfigField<TransportConfig> kTransport[] = {
+    Key<&TransportConfig::psn_scope>("psn_scope", "", {},
+                                     "What a sequence of PSNs spans: port is one for all VCs of a "
+                                     "{port, peer}, vc one for each. The same at both ends."),
+    Key<&TransportConfig::window_pdus>("window_pdus", "PDUs", Between(1, 16384),
+                                       "Most PDUs of a connection without an acknowledgement.",
+                                       kAtOnce),
+    Key<&TransportConfig::window_bytes>("window_bytes", "bytes", Between(1, 1u << 30),
+                                        "Most bytes of commands of a connection without an "
+                                        "acknowledgement.",
+                                        kAtOnce),
+    Key<&TransportConfig::ack_every_pdus>("ack_every_pdus", "PDUs", Between(1, 16384),
+                                          "A stand-alone ACK goes out after this many PDUs without "
+                                          "one.",
+                                          kAtOnce),
+    Key<&TransportConfig::ack_delay>("ack_delay_us", "µs", Microseconds(1, 1000000),
+                                     "Or after this long.", kAtOnce),
+    Key<&TransportConfig::nack_timeout>("nack_timeout_us", "µs", Microseconds(1, 10000000),
+                                        "Time after which a gap that still stands is reported "
+                                        "again.",
+                                        kAtOnce),
+    Key<&TransportConfig::reorder_allowance>(
+        "reorder_allowance_us", "µs", Microseconds(0, 1000000),
+        "Time that data may come later than a PDU without commands that was sent after it and has "
+        "overtaken it; the measured round trip at most.",
+        kAtOnce),
+    Key<&TransportConfig::rto_initial>("rto_initial_us", "µs", Microseconds(10, 60000000),
+                                       "Retransmission timeout before a round trip was measured.",
+                                       kAtOnce),
+    Key<&TransportConfig::rto_min>("rto_min_us", "µs", Microseconds(10, 60000000),
+                                   "Least retransmission timeout.", kAtOnce),
+    Key<&TransportConfig::rto_max>("rto_max_us", "µs", Microseconds(10, 60000000),
+                                   "Largest retransmission timeout, which backing off ends at.",
+                                   kAtOnce),
+    Key<&TransportConfig::max_tries>("max_tries", "", Between(1, 255),
+                                     "Timeouts in a row after which the peer is unreachable.",
+                                     kAtOnce),
+    Key<&TransportConfig::not_ready_backoff>("not_ready_backoff_us", "µs", Microseconds(1, 1000000),
+                                             "First wait after the peer was not ready to receive.",
+                                             kAtOnce),
+    Key<&TransportConfig::pause_limit>(
+        "pause_limit_us", "µs", Microseconds(0, 10000000),
+        "While a port's device lets nothing leave, as when the switch pauses it, no silence "
+        "counts, "
+        "for so long; then a plane is down, and timeouts count again. 0: silence always counts.",
+        kAtOnce),
+    Key<&TransportConfig::hello_timeout>("hello_timeout_us", "µs", Microseconds(1, 10000000),
+                                         "Wait for the answer to a hello.", kAtOnce),
+    Key<&TransportConfig::hello_tries>("hello_tries", "", Between(1, 255),
+                                       "Hellos without an answer after which a peer that answers "
+                                       "data PDUs is taken as one that does not speak hello, and "
+                                       "any other is asked more and more rarely.",
+                                       kAtOnce),
+    Key<&TransportConfig::inflight_pdus>("inflight_pdus", "PDUs", Between(1, 1u << 20),
+                                         "Most PDUs that one instance holds without an "
+                                         "acknowledgement, over all peers.",
+                                         kAtOnceUpToStart),
+};
+
+constexpr ConfigField<PlanesConfig> kPlanes[] = {
+    Key<&PlanesConfig::hello_interval>("hello_interval_us", "µs", Microseconds(10, 10000000),
+                                       "Time between PLANEs on a plane with PDUs in flight and no "
+                                       "acknowledgements.",
+                                       kAtOnce),
+    Key<&PlanesConfig::hello_multiplier>("hello_multiplier", "", Between(1, 255),
+                                         "PLANEs in a row without an answer that end a plane.",
+                                         kAtOnce),
+    Key<&PlanesConfig::hello_idle>("hello_idle_us", "µs", Microseconds(10, 60000000),
+                                   "Time between PLANEs on a plane with nothing in flight.",
+                                   kAtOnce),
+    Key<&PlanesConfig::hold_down>("hold_down_us", "µs", Microseconds(1000, 600000000),
+                                  "Time that a plane which has died stays down at least: longer "
+                                  "than a frame can be under way.",
+                                  kAtOnce),
+    Key<&PlanesConfig::hold_down_max>("hold_down_max_us", "µs", Microseconds(1000, 3600000000),
+                                      "Largest such time, which doubling for a plane that dies "
+                                      "again and again ends at.",
+                                      kAtOnce),
+    Key<&PlanesConfig::unreachable>("unreachable_us", "µs", Microseconds(1000, 600000000),
+                                    "Time without a sign of life on any plane after which commands "
+                                    "for a peer complete as unreachable.",
+                                    kAtOnce),
+};
+
+constexpr ConfigField<ClientsConfig> kClients[] = {
+    Key<&ClientsConfig::socket>("socket", "",
+                                {.min = 1, .max = 512, .rule = TextRule::kAbsolutePath},
+                                "Unix socket where client processes connect; at most 107 "
+                                "characters.",
+                                {.shown_default = "/run/suede/NAME/xpu.sock"}),
+    Key<&ClientsConfig::socket_mode>("socket_mode", "", {.max = 0777, .octal = true},
+                                     "Permissions of the socket, which are its access control."),
+    Key<&ClientsConfig::max_clients>("max_clients", "", Between(1, 1000),
+                                     "Most client processes at a time.", kAtOnce),
+    Key<&ClientsConfig::max_queues>("max_queues", "", Between(1, 16), "Most queues of a client."),
+    Key<&ClientsConfig::ring_lines>("ring_lines", "64-byte lines", PowerOfTwo(64, kMaxRing),
+                                    "Length of each queue's transmit ring."),
+    Key<&ClientsConfig::receive_lines>("receive_lines", "64-byte lines", PowerOfTwo(64, kMaxRing),
+                                       "Length of each VC's receive ring; at least "
+                                       "packing.limit_bytes / 2, which a PDU can need."),
+    Key<&ClientsConfig::credit_lines>("credit_lines", "64-byte lines", Between(5, kMaxRing),
+                                      "Credit of each {destination, VC}, per queue."),
+    Key<&ClientsConfig::aggregate_lines>("aggregate_lines", "64-byte lines", Between(5, kMaxRing),
+                                         "Credit over all destinations and VCs, per queue; at most "
+                                         "clients.ring_lines."),
+    Key<&ClientsConfig::completions>("completions", "entries", PowerOfTwo(64, kMaxRing),
+                                     "Length of each queue's completion ring."),
+    Key<&ClientsConfig::unclaimed_pdus>("unclaimed_pdus", "PDUs", Between(0, 4096),
+                                        "PDUs that wait per {instance, VC} while no client serves "
+                                        "it.",
+                                        kAtOnceUpToStart),
+    Key<&ClientsConfig::registers>("registers", "", {},
+                                   "What clients may do with registers through the library: what "
+                                   "they write concerns the whole endpoint.",
+                                   kAtOnce),
+    Key<&ClientsConfig::rules>(
+        "rules", "", {},
+        "Which users may be which XPUs, and on which VCs (without VCs: on "
+        "all): what they may have queues of, send on and claim. Where there "
+        "is any rule, a user who is in none may be no XPU; root and the "
+        "daemon's own user too need one. For what is asked for from then "
+        "on: clients keep what they have.",
+        {.shown_default = "none: every user may be every XPU", .effect = Effect::kAtOnce}),
+    Key<&ClientsConfig::hugepages>("hugepages", "", {},
+                                   "Hugepages for the segments shared with clients."),
+};
+
+constexpr ConfigField<ManagementConfig> kManagement[] = {
+    Key<&ManagementConfig::socket>("socket", "",
+                                   {.min = 1, .max = 512, .rule = TextRule::kAbsolutePath},
+                                   "Unix socket where suedectl connects; at most 107 characters.",
+                                   {.shown_default = "/run/suede/NAME/management.sock"}),
+    Key<&ManagementConfig::socket_mode>("socket_mode", "", {.max = 0777, .octal = true},
+                                        "Permissions of the socket, which are its access control."),
+    Key<&ManagementConfig::max_clients>("max_clients", "", Between(1, 1000),
+                                        "Most connections to it at a time.", kAtOnce),
+    Key<&ManagementConfig::packet_burst>("packet_burst", "packets", Between(1, 256),
+                                         "Management packets that a port carries at once, each "
+                                         "way; over time it is 10,000 a second."),
+    Key<&ManagementConfig::http_address>(
+        "http_address", "", {.max = 32, .rule = TextRule::kListenAddress},
+        "Where /metrics, /healthz, /readyz and the status page are served, to be read only: an "
+        "IPv4 "
+        "address, a colon and a port, or a port of 127.0.0.1; port 0 is any free one.",
+        {.shown_default = "none: not served"}),
+};
+
+constexpr ConfigField<LogConfig> kLog[] = {
+    Key<&LogConfig::level>("level", "", {}, "Least severity that is logged.", kAtOnce),
+    Key<&LogConfig::format>("format", "", {}, "Form of a log line."),
+};
+
+}  // namespace
+
+std::string_view NameOf(Effect effect) {
+  switch (effect) {
+    case Effect::kAtOnce:
+      return "at once";
+    case Effect::kAtOnceUpToStart:
+      return "at once, up to the value at the start";
+    case Effect::kRestart:
+      break;
+  }
+  return "after a restart";
+}
+
+template <>
+std::span<const ConfigField<RootEntry>> FieldsOf() {
+  return kRoot;
+}
+template <>
+std::span<const ConfigField<EalConfig>> FieldsOf() {
+  return kEal;
+}
+template <>
+std::span<const ConfigField<LcoreConfig>> FieldsOf() {
+  return kLcore;
+}
+template <>
+std::span<const ConfigField<PortConfig>> FieldsOf() {
+  return kPort;
+}
+template <>
+std::span<const ConfigField<VlanEntry>> FieldsOf() {
+  return kVlan;
+}
+template <>
+std::span<const ConfigField<InstanceEntry>> FieldsOf() {
+  return kInstance;
+}
+template <>
+std::span<const ConfigField<InstancePortEntry>> FieldsOf() {
+  return kInstancePort;
+}
+template <>
+std::span<const ConfigField<PeerEntry>> FieldsOf() {
+  return kPeer;
+}
+template <>
+std::span<const ConfigField<PeerPortEntry>> FieldsOf() {
+  return kPeerPort;
+}
+template <>
+std::span<const ConfigField<ConfigClass>> FieldsOf() {
+  return kClass;
+}
+template <>
+std::span<const ConfigField<PackingConfig>> FieldsOf() {
+  return kPacking;
+}
+template <>
+std::span<const ConfigField<TransportConfig>> FieldsOf() {
+  return kTransport;
+}
+template <>
+std::span<const ConfigField<PlanesConfig>> FieldsOf() {
+  return kPlanes;
+}
+template <>
+std::span<const ConfigField<ClientsConfig>> FieldsOf() {
+  return kClients;
+}
+template <>
+std::span<const ConfigField<ManagementConfig>> FieldsOf() {
+  return kManagement;
+}
+template <>
+std::span<const ConfigField<LogConfig>> FieldsOf() {
+  return kLog;
+}
+
+}  // namespace suede

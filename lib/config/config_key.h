@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a row of the declaration is made from a pointer to the member that holds the value. For
+// config_fields.cc, which holds the rows.
+#ifndef SUEDE_CONFIG_CONFIG_KEY_H_
+#define SUEDE_CONFIG_CONFIG_KEY_H_
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "base/text.h"
+#include "config/config_fields.h"
+
+namespace suede::config_key {
+
+template <class T>
+struct Unwrap {
+  using Type = T;
+};
+template <class T>
+struct Unwrap<std::optional<T>> {
+  using Type = T;
+};
+
+// What the table of the documentation says of a value of type T.
+template <class T>
+std::string RangeOf(const ValueLimits& limits) {
+  if constexpr (std::is_enum_v<T>) {
+    return JoinNames(NamesOf(T{}));
+  } else if constexpr (std::is_unsigned_v<T> || std::is_same_v<T, Duration>) {
+    return StrCat(*WriteNumber(limits.min, limits), " to ", *WriteNumber(limits.max, limits),
+                  limits.power_of_two ? ", a power of two" : "");
+  } else if constexpr (std::is_same_v<T, ConfigMac>) {
+    return "unicast MAC address";
+  } else if constexpr (std::is_same_v<T, ConfigMacPrefix>) {
+    return "first four bytes of unicast MAC addresses";
+  } else if constexpr (std::is_same_v<T, IpText>) {
+    return "unicast IPv4 or IPv6 address";
+  } else if constexpr (std::is_same_v<T, XpuRange>) {
+    return StrCat("FIRST-LAST, 0 to ", limits.max);
+  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    return "list of texts";
+  } else if constexpr (std::is_same_v<T, std::vector<ClientRule>>) {
+    return "list of UID:XPU, UID:FIRST-LAST, each also with :VC,VC";
+  } else {
+    switch (limits.rule) {
+      case TextRule::kName:
+        return StrCat("1 to ", limits.max, " letters, digits, _, -, .");
+      case TextRule::kAbsolutePath:
+        return StrCat("absolute path of up to ", limits.max, " characters");
+      case TextRule::kListenAddress:
+        return "ADDRESS:PORT or PORT";
+      case TextRule::kPrintable:
+        break;
+    }
+    return StrCat("text of up to ", limits.max, " characters");
+  }
+}
+
+template <class M>
+struct MemberOf;
+template <class S, class T>
+struct MemberOf<T S::*> {
+  using Section = S;
+  using Value = T;
+};
+
+template <auto kMember>
+using Section = typename MemberOf<decltype(kMember)>::Section;
+
+struct Extra {
+  bool required = false;
+  std::string_view shown_default{};
+  EncapsulationSet only = kAnyEncapsulation;
+  std::string_view otherwise{};
+  Effect effect = Effect::kRestart;
+};
+
+template <class T>
+struct ValueNumber {
+  static std::optional<uint64_t> Of(const T& value) {
+    if constexpr (std::is_unsigned_v<T>) return value;
+    if constexpr (std::is_enum_v<T>) return static_cast<uint64_t>(value);
+    if constexpr (std::is_same_v<T, Duration>) {
+      return static_cast<uint64_t>(
+          std::chrono::duration_cast<std::chrono::microseconds>(value).count());
+    }
+    return std::nullopt;
+  }
+  static Written Text(uint64_t number, const ValueLimits& limits) {
+    if constexpr (std::is_enum_v<T>) {
+      const auto names = NamesOf(T{});
+      return number < names.size() ? Written(names[number]) : std::nullopt;
+    }
+    if constexpr (std::is_unsigned_v<T> || std::is_same_v<T, Duration>) {
+      return WriteNumber(number, limits);
+    }
+    return std::nullopt;
+  }
+};
+template <class T>
+struct ValueNumber<std::optional<T>> {
+  static std::optional<uint64_t> Of(const std::optional<T>& value) {
+    return value ? ValueNumber<T>::Of(*value) : std::nullopt;
+  }
+  static Written Text(uint64_t number, const ValueLimits& limits) {
+    return ValueNumber<T>::Text(number, limits);
+  }
+};
+
+template <auto kMember>
+constexpr ConfigField<Section<kMember>> Key(std::string_view key, std::string_view unit,
+                                            ValueLimits limits, std::string_view sentence,
+                                            Extra extra = {}) {
+  using S = Section<kMember>;
+  using Value = typename MemberOf<decltype(kMember)>::Value;
+  return {.key = key,
+          .unit = unit,
+          .limits = limits,
+          .sentence = sentence,
+          .required = extra.required,
+          .shown_default = extra.shown_default,
+          .only = extra.only,
+          .otherwise = extra.otherwise,
+          .effect = extra.effect,
+          .read = [](const ConfigNode& node, const ValueLimits& l, S& s) -> Problem {
+            return ReadValue(node, l, s.*kMember);
+          },
+          .write = [](const S& s, const ValueLimits& l) -> Written {
+            return WriteValue(s.*kMember, l);
+          },
+          .range = RangeOf<typename Unwrap<Value>::Type>,
+          .copy = [](const S& from, S& to) { to.*kMember = from.*kMember; },
+          .number = [](const S& s) { return ValueNumber<Value>::Of(s.*kMember); },
+          .text = ValueNumber<Value>::Text};
+}
+
+constexpr ValueLimits Between(uint64_t min, uint64_t max) { return {.min = min, .max = max}; }
+constexpr ValueLimits Microseconds(uint64_t min, uint64_t max) { return Between(min, max); }
+constexpr ValueLimits Name(uint64_t max) { return {.min = 1, .max = max, .rule = TextRule::kName}; }
+constexpr ValueLimits PowerOfTwo(uint64_t min, uint64_t max) {
+  return {.min = min, .max = max, .power_of_two = true};
+}
+constexpr ValueLimits Hex(uint64_t min, uint64_t max) {
+  return {.min = min, .max = max, .hex = true};
+}
+
+}  // namespace suede::config_key
+
+#endif  // SUEDE_CONFIG_CONFIG_KEY_H_

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A YAML document as a tree with the place of everything in it, and overrides laid over it.
+#ifndef SUEDE_CONFIG_CONFIG_NODE_H_
+#define SUEDE_CONFIG_CONFIG_NODE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "config/config.h"
+
+namespace suede {
+
+inline constexpr size_t kMaxConfigBytes = 2u << 20;
+inline constexpr uint32_t kMaxConfigDepth = 16;
+
+// Where a node stands: in the file, or in the override `source` - 1.
+struct ConfigPlace {
+  uint32_t source = 0;
+  uint32_t line = 1;
+  uint32_t column = 1;
+};
+
+struct ConfigMember;
+
+struct ConfigNode {
+  enum class Kind : uint8_t { kNull, kScalar, kList, kMap };
+  Kind kind = Kind::kNull;
+  bool quoted = false;
+  ConfigPlace place;
+  std::string text;                   // of a scalar
+  std::vector<ConfigNode> items;      // of a list
+  std::vector<ConfigMember> members;  // of a map, in the order of the file, duplicates included
+};
+
+struct ConfigMember {
+  std::string key;
+  ConfigPlace place;
+  ConfigNode value;
+};
+
+// What places refer to.
+struct ConfigSources {
+  std::string file;
+  std::vector<std::string> overrides;
+  // "FILE:LINE:COLUMN", or the override's place.
+  std::string Describe(const ConfigPlace& place) const;
+};
+
+// "PLACE: PATH: PROBLEM", where the problem is "what is wrong; mend".
+absl::Status ConfigError(const ConfigSources& sources, const ConfigPlace& place,
+                         std::string_view path, std::string_view problem);
+
+// The one document of `text`. `source` is what the places of its nodes get.
+absl::StatusOr<ConfigNode> ParseConfigNode(std::string_view text, const ConfigSources& sources,
+                                           uint32_t source);
+
+// Lays override number `source` - 1 over `root`.
+absl::Status ApplyOverride(const ConfigOverride& override_, const ConfigSources& sources,
+                           uint32_t source, ConfigNode& root);
+
+// A user's text for a message: quoted, escaped, shortened.
+std::string Quoted(std::string_view text);
+
+}  // namespace suede
+
+#endif  // SUEDE_CONFIG_CONFIG_NODE_H_

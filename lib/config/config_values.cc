@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/config_values.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "base/listen_address.h"
+#include "base/text.h"
+
+namespace suede {
+namespace {
+
+using std::string_view;
+
+constexpr string_view kHugepages[] = {"auto", "on", "off"};
+constexpr string_view kIdles[] = {"spin", "yield", "sleep"};
+constexpr string_view kEncapsulations[] = {"udp4", "udp6", "afh1", "afh1s", "afh2", "afh2c"};
+constexpr string_view kQueues[] = {"lcore", "instance"};
+constexpr string_view kOrderings[] = {"strict", "unordered"};
+constexpr string_view kHellos[] = {"auto", "never"};
+constexpr string_view kPsnScopes[] = {"port", "vc"};
+constexpr string_view kRegisters[] = {"off", "read", "write"};
+constexpr string_view kLevels[] = {"debug", "info", "warning", "error"};
+constexpr string_view kFormats[] = {"text", "json"};
+
+string_view KindName(ConfigNode::Kind kind) {
+  switch (kind) {
+    case ConfigNode::Kind::kNull:
+      return "no value";
+    case ConfigNode::Kind::kScalar:
+      return "a single value";
+    case ConfigNode::Kind::kList:
+      return "a list";
+    case ConfigNode::Kind::kMap:
+      return "a map of keys";
+  }
+  return "";
+}
+
+// Whether there is a scalar; `wanted` says in messages what it should hold.
+Problem CheckScalar(const ConfigNode& node, string_view wanted) {
+  if (node.kind == ConfigNode::Kind::kScalar) return {};
+  return StrCat(KindName(node.kind), " where ", wanted, " belongs; write one, ",
+                "or leave the key out for its default");
+}
+
+bool AllDigits(string_view text, char highest) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [=](char c) { return c >= '0' && c <= highest; });
+}
+
+// Decimal digits without sign or leading zero.
+bool ParseDecimal(string_view text, uint64_t& out) {
+  if (!AllDigits(text, '9') || (text.size() > 1 && text[0] == '0')) return false;
+  const auto [last, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && last == text.data() + text.size();
+}
+
+// 0x and hexadecimal digits.
+bool ParseHex(string_view text, uint64_t& out) {
+  if (!text.starts_with("0x")) return false;
+  text.remove_prefix(2);
+  const auto [last, error] = std::from_chars(text.data(), text.data() + text.size(), out, 16);
+  return error == std::errc() && last == text.data() + text.size();
+}
+
+Problem ReadOctal(const ConfigNode& node, const ValueLimits& limits, uint64_t& out) {
+  if (Problem p = CheckScalar(node, "an octal mode"); !p.empty()) return p;
+  if (!AllDigits(node.text, '7') || node.text.size() > 4 ||
+      std::from_chars(node.text.data(), node.text.data() + node.text.size(), out, 8).ec !=
+          std::errc() ||
+      out > limits.max) {
+    return absl::StrFormat("%s is not an octal mode; write 0000 to %04o, as in 0660",
+                           Quoted(node.text), limits.max);
+  }
+  return {};
+}
+
+bool IsNameCharacter(char c) { return absl::ascii_isalnum(c) || c == '_' || c == '-' || c == '.'; }
+
+Problem CheckText(string_view text, const ValueLimits& limits) {
+  if (text.size() < limits.min) return "empty; write a value";
+  if (text.size() > limits.max) {
+    return StrCat(text.size(), " characters are too long; use at most ", limits.max);
+  }
+  if (limits.rule == TextRule::kName && (!std::all_of(text.begin(), text.end(), IsNameCharacter) ||
+                                         text[0] == '.' || text[0] == '-')) {
+    return StrCat(Quoted(text),
+                  " is not a name; use letters, digits, _, - and . (no /), and begin with "
+                  "a letter, digit or _");
+  }
+  if (!std::all_of(text.begin(), text.end(), absl::ascii_isprint)) {
+    return StrCat(Quoted(text), " holds characters other than printable ASCII; replace them");
+  }
+  if (limits.rule == TextRule::kAbsolutePath && text[0] != '/') {
+    return StrCat(Quoted(text), " is not an absolute path; begin it with /");
+  }
+  if (limits.rule == TextRule::kListenAddress && !text.empty() && !ParseListenAddress(text)) {
+    return StrCat(Quoted(text), " is no address to listen at; use 127.0.0.1:PORT, another IPv4 "
+                  "address of this machine, or \"\" for none");
+  }
+  return {};
+}
+
+// Exactly N bytes in hexadecimal, with colons between them.
+template <size_t N>
+bool ParseBytes(string_view text, std::array<uint8_t, N>& out) {
+  bool good = text.size() == 3 * N - 1;
+  for (size_t i = 0; good && i < N; ++i) {
+    const char* at = text.data() + 3 * i;
+    good = std::from_chars(at, at + 2, out[i], 16).ptr == at + 2 && (i + 1 == N || at[2] == ':');
+  }
+  return good;
+}
+
+template <size_t N>
+std::string FormatBytes(const std::array<uint8_t, N>& bytes) {
+  std::string text;
+  for (const uint8_t byte : bytes) {
+    absl::StrAppendFormat(&text, "%s%02x", text.empty() ? "" : ":", byte);
+  }
+  return text;
+}
+
+bool ParseIpv4(string_view text, ConfigAddress& out) {
+  const std::vector<std::string> parts = absl::StrSplit(TextPart(text), '.');
+  out = {};
+  for (const std::string& part : parts) {
+    uint64_t byte = 0;
+    if (!ParseDecimal(part, byte) || byte > 255) return false;
+    out.low = out.low << 8 | byte;
+  }
+  return parts.size() == 4;
+}
+
+bool ParseIpv6(const std::string& text, ConfigAddress& out) {
+  in6_addr bytes{};
+  if (text.find('\0') != std::string::npos || inet_pton(AF_INET6, text.c_str(), &bytes) != 1) {
+    return false;
+  }
+  out = {};
+  for (size_t i = 0; i < 8; ++i) {
+    out.high = out.high << 8 | bytes.s6_addr[i];
+    out.low = out.low << 8 | bytes.s6_addr[8 + i];
+  }
+  return true;
+}
+
+std::string FormatIpv6(const ConfigAddress& ip) {
+  in6_addr bytes{};
+  for (size_t i = 0; i < 8; ++i) {
+    bytes.s6_addr[i] = static_cast<uint8_t>(ip.high >> (56 - 8 * i));
+    bytes.s6_addr[8 + i] = static_cast<uint8_t>(ip.low >> (56 - 8 * i));
+  }
+  char text[INET6_ADDRSTRLEN] = "";
+  inet_ntop(AF_INET6, &bytes, text, sizeof(text));
+  return text;
+}
+
+bool IsUnicastIpv6(const ConfigAddress& ip) {
+  constexpr uint64_t kMapped = 0xffff;  // ::ffff:0:0/96 are IPv4 addresses
+  if (ip.high >> 56 == 0xff) return false;
+  return ip.high != 0 || (ip.low > 1 && ip.low >> 32 != kMapped);
+}
+
+}  // namespace
+
+std::span<const string_view> NamesOf(Hugepages) { return kHugepages; }
+std::span<const string_view> NamesOf(LcoreConfig::Idle) { return kIdles; }
+std::span<const string_view> NamesOf(PortConfig::Encapsulation) { return kEncapsulations; }
+std::span<const string_view> NamesOf(PortConfig::Queues) { return kQueues; }
+std::span<const string_view> NamesOf(InstanceConfig::Ordering) { return kOrderings; }
+std::span<const string_view> NamesOf(PeerConfig::Hello) { return kHellos; }
+std::span<const string_view> NamesOf(TransportConfig::PsnScope) { return kPsnScopes; }
+std::span<const string_view> NamesOf(ClientsConfig::Registers) { return kRegisters; }
+std::span<const string_view> NamesOf(LogConfig::Level) { return kLevels; }
+std::span<const string_view> NamesOf(LogConfig::Format) { return kFormats; }
+
+std::string JoinNames(std::span<const string_view> names) {
+  if (names.size() < 2) return StrJoin(names, "");
+  return StrCat(StrJoin(names.first(names.size() - 1), ", "), " or ", names.back());
+}
+
+std::string FormatIp(const IpText& ip) {
+  if (ip.is_v6) return FormatIpv6(ip.value);
+  const auto v4 = static_cast<uint32_t>(ip.value.low);
+  return absl::StrFormat("%d.%d.%d.%d", v4 >> 24, v4 >> 16 & 255, v4 >> 8 & 255, v4 & 255);
+}
+
+std::string FormatMac(const ConfigMac& mac) { return FormatBytes(mac); }
+
+std::string FormatText(string_view text) {
+  return StrCat("\"", absl::StrReplaceAll(TextPart(text), {{"\\", "\\\\"}, {"\"", "\\\""}}), "\"");
+}
+
+bool IsUnicast(const ConfigMac& mac) { return (mac[0] & 1) == 0 && mac != ConfigMac{}; }
+
+Problem CheckUnicast(const IpText& ip) {
+  const uint64_t first = ip.value.low >> 24;  // of IPv4
+  const bool good = ip.is_v6 ? IsUnicastIpv6(ip.value) : first != 0 && first != 127 && first < 224;
+  if (good) return {};
+  return StrCat(FormatIp(ip), " cannot be an endpoint's address; use a unicast one, such as ",
+                ip.is_v6 ? "2001:db8::1" : "198.18.0.1");
+}
+
+Problem ReadNumber(const ConfigNode& node, const ValueLimits& limits, uint64_t& out) {
+  if (limits.octal) return ReadOctal(node, limits, out);
+  if (Problem p = CheckScalar(node, "a whole number"); !p.empty()) return p;
+  const std::string range =
+      StrCat(*WriteNumber(limits.min, limits), " to ", *WriteNumber(limits.max, limits));
+  const bool is_number =
+      !node.quoted && (ParseDecimal(node.text, out) || (limits.hex && ParseHex(node.text, out)));
+  if (!is_number && (node.quoted || !AllDigits(node.text, '9') || node.text[0] == '0')) {
+    const string_view mend = limits.hex ? "write decimal digits, or 0x and hexadecimal ones: "
+                                        : "write decimal digits only: ";
+    return StrCat(Quoted(node.text),
+                  node.quoted ? string_view(" is in quotes; leave them out: ")
+                              : string_view(" is not a whole number; "),
+                  node.quoted ? string_view() : mend, range);
+  }
+  if (!is_number || out < limits.min || out > limits.max) {
+    return StrCat(node.text.substr(0, 24), " is out of range; use ", range);
+  }
+  if (limits.power_of_two && (out & (out - 1)) != 0) {
+    uint64_t below = 1;
+    while (below * 2 < out) below *= 2;
+    return StrCat(out, " is not a power of two; use ", below, " or ", below * 2);
+  }
+  return {};
+}
+
+Problem ReadName(const ConfigNode& node, std::span<const string_view> names, size_t& index) {
+  const std::string choice = JoinNames(names);
+  if (Problem p = CheckScalar(node, choice); !p.empty()) return p;
+  const auto found = std::find(names.begin(), names.end(), node.text);
+  if (found != names.end()) {
+    index = static_cast<size_t>(found - names.begin());
+    return {};
+  }
+  return StrCat(Quoted(node.text), " is unknown; use ", choice);
+}
+
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::string& out) {
+  if (Problem p = CheckScalar(node, "a text"); !p.empty()) return p;
+  if (Problem p = CheckText(node.text, limits); !p.empty()) return p;
+  out = node.text;
+  return {};
+}
+
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits,
+                  std::vector<std::string>& out) {
+  constexpr size_t kMaxEntries = 64;
+  out.clear();
+  if (node.kind == ConfigNode::Kind::kNull) return {};
+  if (node.kind != ConfigNode::Kind::kList) {
+    return StrCat(KindName(node.kind), " where a list belongs; write [\"--a\", \"--b\"]");
+  }
+  if (node.items.size() > kMaxEntries) {
+    return StrCat(node.items.size(), " entries; use at most ", kMaxEntries);
+  }
+  for (const ConfigNode& item : node.items) {
+    if (Problem p = ReadValue(item, limits, out.emplace_back()); !p.empty()) return p;
+  }
+  return {};
+}
+
+Problem ReadValue(const ConfigNode& node, const ValueLimits&, std::vector<ClientRule>& out) {
+  constexpr size_t kMaxRules = 1024;
+  constexpr string_view kForm = "UID:XPU, UID:FIRST-LAST or either with :VC,VC, as in "
+                                "[\"1000:3\", \"1001:4-7:0,1\"]";
+  out.clear();
+  if (node.kind == ConfigNode::Kind::kNull) return {};
+  if (node.kind != ConfigNode::Kind::kList) {
+    return StrCat(KindName(node.kind), " where a list of rules belongs; write ", kForm);
+  }
+  if (node.items.size() > kMaxRules) {
+    return StrCat(node.items.size(), " rules; use at most ", kMaxRules);
+  }
+  for (const ConfigNode& item : node.items) {
+    if (Problem p = CheckScalar(item, "a rule"); !p.empty()) return p;
+    const std::optional<ClientRule> rule = ParseClientRule(item.text);
+    if (!rule) return StrCat(Quoted(item.text), " is not a rule; write ", kForm);
+    out.push_back(*rule);
+  }
+  return {};
+}
+
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, Duration& out) {
+  uint64_t us = 0;
+  if (Problem p = ReadNumber(node, limits, us); !p.empty()) return p;
+  out = std::chrono::microseconds(static_cast<int64_t>(us));
+  return {};
+}
+
+Problem ReadValue(const ConfigNode& node, const ValueLimits&, ConfigMac& out) {
+  if (Problem p = CheckScalar(node, "a MAC address"); !p.empty()) return p;
+  ConfigMac mac{};
+  if (!ParseBytes(node.text, mac)) {
+    return StrCat(Quoted(node.text),
+                  " is not a MAC address; write six bytes as in 02:00:00:00:00:01");
+  }
+  if (!IsUnicast(mac)) {
+    return StrCat(FormatMac(mac),
+                  mac == ConfigMac{} ? " is no address" : " is a multicast MAC address",
+                  "; use a unicast one, such as 02:00:00:00:00:01");
+  }
+  out = mac;
+  return {};
+}
+
+Problem ReadValue(const ConfigNode& node, const ValueLimits&, ConfigMacPrefix& out) {
+  if (Problem p = CheckScalar(node, "four bytes of a MAC address"); !p.empty()) return p;
+  ConfigMacPrefix prefix{};
+  if (!ParseBytes(node.text, prefix)) {
+    return StrCat(Quoted(node.text),
+                  " is not the start of a MAC address; write four bytes as in 02:53:55:45");
+  }
+  if ((prefix[0] & 1) != 0 || prefix == ConfigMacPrefix{}) {
+    return StrCat(FormatBytes(prefix),
+                  prefix == ConfigMacPrefix{} ? " makes no address of forwarding address 0"
+                                              : " makes multicast MAC addresses",
+                  "; use a first byte that is even and not 0, as in 02:53:55:45");
+  }
+  out = prefix;
+  return {};
+}
+
+Problem ReadValue(const ConfigNode& node, const ValueLimits&, IpText& out) {
+  if (Problem p = CheckScalar(node, "an IP address"); !p.empty()) return p;
+  IpText ip{.is_v6 = node.text.find(':') != std::string::npos, .value = {}};
+  if (!(ip.is_v6 ? ParseIpv6(node.text, ip.value) : ParseIpv4(node.text, ip.value))) {
+    return StrCat(Quoted(node.text),
+                  ip.is_v6
+                      ? " is not an IPv6 address; write hexadecimal groups, as in 2001:db8::1"
+                      : " is not an IP address; write four numbers as in 198.18.0.1, or IPv6's "
+                        "groups as in \"2001:db8::1\"");
+  }
+  if (Problem p = CheckUnicast(ip); !p.empty()) return p;
+  out = ip;
+  return {};
+}
+
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, XpuRange& out) {
+  if (Problem p = CheckScalar(node, "a range of XPU ids"); !p.empty()) return p;
+  const std::vector<std::string> parts = absl::StrSplit(node.text, absl::MaxSplits('-', 1));
+  uint64_t first = 0;
+  uint64_t last = 0;
+  if (parts.size() != 2 || !ParseDecimal(parts[0], first) || !ParseDecimal(parts[1], last)) {
+    return StrCat(Quoted(node.text),
+                  " is not a range; write FIRST-LAST as in 0-15, or xpu: for a single id");
+  }
+  if (first > limits.max || last > limits.max) {
+    return StrCat(node.text, " is out of range; XPU ids are 0 to ", limits.max);
+  }
+  if (first > last) {
+    return StrCat(node.text, " is reversed; write ", last, "-", first);
+  }
+  out = {.first = static_cast<uint32_t>(first), .last = static_cast<uint32_t>(last)};
+  return {};
+}
+
+Written WriteNumber(uint64_t value, const ValueLimits& limits) {
+  if (limits.hex) return absl::StrFormat("0x%04X", value);
+  return limits.octal ? absl::StrFormat("%04o", value) : StrCat(value);
+}
+Written WriteValue(const std::string& value, const ValueLimits&) { return FormatText(value); }
+Written WriteValue(const std::vector<std::string>& value, const ValueLimits&) {
+  std::vector<std::string> quoted;
+  for (const std::string& item : value) quoted.push_back(FormatText(item));
+  return StrCat("[", StrJoin(quoted, ", "), "]");
+}
+Written WriteValue(const std::vector<ClientRule>& value, const ValueLimits&) {
+  std::vector<std::string> quoted;
+  for (const ClientRule& rule : value) quoted.push_back(FormatText(rule.text()));
+  return StrCat("[", StrJoin(quoted, ", "), "]");
+}
+Written WriteValue(const Duration& value, const ValueLimits&) {
+  return StrCat(std::chrono::duration_cast<std::chrono::microseconds>(value).count());
+}
+Written WriteValue(const ConfigMac& value, const ValueLimits&) {
+  return FormatText(FormatMac(value));  // other YAML readers take 10:20:30:40:50:59 for a number
+}
+Written WriteValue(const ConfigMacPrefix& value, const ValueLimits&) {
+  return FormatText(FormatBytes(value));
+}
+Written WriteValue(const IpText& value, const ValueLimits&) {
+  // In quotes: YAML takes the last colon of 2001:db8:: for that of a key.
+  return value.is_v6 ? FormatText(FormatIp(value)) : FormatIp(value);
+}
+Written WriteValue(const XpuRange& value, const ValueLimits&) {
+  return StrCat(value.first, "-", value.last);
+}
+
+}  // namespace suede

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a key's value is read from YAML and written to it, by its C++ type: one ReadValue and one
+// WriteValue each.
+#ifndef SUEDE_CONFIG_CONFIG_VALUES_H_
+#define SUEDE_CONFIG_CONFIG_VALUES_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "config/config.h"
+#include "config/config_node.h"
+
+namespace suede {
+
+// What is wrong with a value, as "what is wrong; mend". Empty: nothing.
+using Problem = std::string;
+
+enum class TextRule : uint8_t {
+  kPrintable,
+  kName,
+  kAbsolutePath,
+  kListenAddress,  // or empty
+};
+
+// What a value may be: bounds of a number, or of a text's length.
+struct ValueLimits {
+  uint64_t min = 0;
+  uint64_t max = UINT64_MAX;
+  bool octal = false;
+  bool hex = false;  // written so; decimal digits are read too
+  bool power_of_two = false;
+  TextRule rule = TextRule::kPrintable;
+};
+
+struct XpuRange {
+  uint32_t first = 0;
+  uint32_t last = 0;
+};
+
+struct IpText {
+  bool is_v6 = false;
+  ConfigAddress value;
+};
+
+// The names of an enumeration's values in their order.
+std::span<const std::string_view> NamesOf(Hugepages);
+std::span<const std::string_view> NamesOf(LcoreConfig::Idle);
+std::span<const std::string_view> NamesOf(PortConfig::Encapsulation);
+std::span<const std::string_view> NamesOf(PortConfig::Queues);
+std::span<const std::string_view> NamesOf(InstanceConfig::Ordering);
+std::span<const std::string_view> NamesOf(PeerConfig::Hello);
+std::span<const std::string_view> NamesOf(TransportConfig::PsnScope);
+std::span<const std::string_view> NamesOf(ClientsConfig::Registers);
+std::span<const std::string_view> NamesOf(LogConfig::Level);
+std::span<const std::string_view> NamesOf(LogConfig::Format);
+
+std::string JoinNames(std::span<const std::string_view> names);
+std::string FormatIp(const IpText& ip);
+std::string FormatMac(const ConfigMac& mac);
+std::string FormatText(std::string_view text);  // double-quoted
+// Whether `mac` can be a station's own address: not zero, not a group's.
+bool IsUnicast(const ConfigMac& mac);
+// That an endpoint can have the address.
+Problem CheckUnicast(const IpText& ip);
+
+Problem ReadNumber(const ConfigNode& node, const ValueLimits& limits, uint64_t& out);
+Problem ReadName(const ConfigNode& node, std::span<const std::string_view> names, size_t& index);
+
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::string& out);
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::vector<std::string>& out);
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::vector<ClientRule>& out);
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, Duration& out);
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, ConfigMac& out);
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, ConfigMacPrefix& out);
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, IpText& out);
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, XpuRange& out);
+
+template <class T>
+requires std::is_unsigned_v<T> Problem ReadValue(const ConfigNode& node, const ValueLimits& limits,
+                                                 T& out) {
+  uint64_t number = 0;
+  Problem problem = ReadNumber(node, limits, number);
+  if (problem.empty()) out = static_cast<T>(number);
+  return problem;
+}
+
+template <class E>
+requires std::is_enum_v<E> Problem ReadValue(const ConfigNode& node, const ValueLimits&, E& out) {
+  size_t index = 0;
+  Problem problem = ReadName(node, NamesOf(E{}), index);
+  if (problem.empty()) out = static_cast<E>(index);
+  return problem;
+}
+
+template <class T>
+Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::optional<T>& out) {
+  T value{};
+  Problem problem = ReadValue(node, limits, value);
+  if (problem.empty()) out = value;
+  return problem;
+}
+
+// None: the key is left out of a dump.
+using Written = std::optional<std::string>;
+
+Written WriteValue(const std::string& value, const ValueLimits& limits);
+Written WriteValue(const std::vector<std::string>& value, const ValueLimits& limits);
+Written WriteValue(const std::vector<ClientRule>& value, const ValueLimits& limits);
+Written WriteValue(const Duration& value, const ValueLimits& limits);
+Written WriteValue(const ConfigMac& value, const ValueLimits& limits);
+Written WriteValue(const ConfigMacPrefix& value, const ValueLimits& limits);
+Written WriteValue(const IpText& value, const ValueLimits& limits);
+Written WriteValue(const XpuRange& value, const ValueLimits& limits);
+Written WriteNumber(uint64_t value, const ValueLimits& limits);
+
+template <class T>
+requires std::is_unsigned_v<T> Written WriteValue(const T& value, const ValueLimits& limits) {
+  return WriteNumber(value, limits);
+}
+
+template <class E>
+requires std::is_enum_v<E> Written WriteValue(const E& value, const ValueLimits&) {
+  return std::string(NamesOf(E{})[static_cast<size_t>(value)]);
+}
+
+template <class T>
+Written WriteValue(const std::optional<T>& value, const ValueLimits& limits) {
+  if (!value) return std::nullopt;
+  return WriteValue(*value, limits);
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_CONFIG_CONFIG_VALUES_H_

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// A PDU in memory: the descriptor that packing fills and transport keeps until it is acknowledged.
+//
+// It lies in the notes of the frame that holds the PDU's bytes, and knows nothing of that frame.
+#ifndef SUEDE_PDU_PDU_H_
+#define SUEDE_PDU_PDU_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/psn.h"
+#include "base/sue.h"
+#include "base/time.h"
+
+namespace suede {
+
+// A run of commands in one PDU that came from the same client queue: what goes back to that queue
+// when the PDU leaves (credit) and when it is acknowledged (completions).
+struct PduRun {
+  uint16_t queue;     // the pipeline's number of the queue
+  uint16_t lines;     // ring lines, the unit of credit
+  uint16_t tags;      // tags of this run, which follow those of the runs before it
+};
+
+struct Pdu {
+  static constexpr uint32_t kMaxRuns = 3;
+  static constexpr uint32_t kMaxTags = 64;
+  static constexpr uint16_t kNoQueue = 0xffff;
+
+  Pdu* next = nullptr;          // link of the one list that owns the PDU
+  uint8_t* commands = nullptr;  // first byte of the commands
+  Time sent_at{};               // when it was begun; then of its last transmission
+  uint16_t bytes = 0;           // bytes of commands
+  uint16_t room = 0;            // bytes of commands that it may still take; 0 closes it
+  uint16_t command_count = 0;
+  uint16_t peer = 0;            // index of the destination in the instance's peer table
+  Psn psn;                      // valid once sequenced
+  uint8_t vc = 0;
+  uint8_t run_count = 0;
+  uint8_t tag_count = 0;
+  bool retransmitted : 1 = false;
+  bool staged : 1 = false;      // waits in a transmit burst: must not be staged twice
+  bool orphaned : 1 = false;    // given back while staged: released once the port took it
+  bool credited : 1 = false;    // it has left once: its clients have their credit back
+  bool moved : 1 = false;       // back in its queue from a plane that died, and not sent since; or
+                                // given up while staged
+  bool held : 1 = false;        // given up, and kept for its frame
+  uint16_t last_queue = kNoQueue;  // of the last run
+  PduRun runs[kMaxRuns];
+  uint16_t lines = 0;   // of the receive ring, that the commands take
+  uint32_t waited = 0;  // from its begin to sent_at: steps of 16 ns, at most a minute of them
+  alignas(64) uint64_t tags[kMaxTags];
+
+  void NoteSent(Time now) {
+    const uint64_t steps = waited + (static_cast<uint64_t>((now - sent_at).count()) >> kStepBits);
+    waited = static_cast<uint32_t>(std::min<uint64_t>(steps, UINT32_MAX));
+    sent_at = now;
+  }
+  // Since it was begun.
+  Duration Age(Time now) const {
+    return now - sent_at + Duration(static_cast<int64_t>(waited) << kStepBits);
+  }
+
+ private:
+  static constexpr int kStepBits = 4;
+};
+static_assert(offsetof(Pdu, tags) == 64);
+static_assert(sizeof(Pdu) <= 640);
+
+}  // namespace suede
+
+#endif  // SUEDE_PDU_PDU_H_

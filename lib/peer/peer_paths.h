@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of an instance's planes leads to a peer, and which one a PDU takes (docs/planes.md, "Which
+// plane"; SUE framework §1.2, §4.3).
+//
+// Owned by one lcore. A choice is a few multiplications, whatever the number of peers.
+#ifndef SUEDE_PEER_PEER_PATHS_H_
+#define SUEDE_PEER_PEER_PATHS_H_
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "base/time.h"
+#include "peer/params.h"
+
+namespace suede {
+
+// A set of planes: a bit each.
+using PlaneMask = uint8_t;
+
+// The planes to one peer. The first cache line is what a choice reads.
+struct alignas(64) PeerPaths {
+  static constexpr uint32_t kNoPlane = ~0u;
+  static constexpr uint32_t kWeightOne = 1u << 24;
+
+  std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, without an acknowledgement
+  std::array<uint32_t, kMaxPlanes> cost{};            // of an byte: kWeightOne / weight
+  std::array<uint32_t, kMaxPlanes> carried{};         // bytes' cost so far, above the common base
+  PlaneMask usable = 0;    // PDUs may be sent there
+  PlaneMask present = 0;   // the plane leads there at all
+  uint8_t home = 0;        // strict: the plane that all of it takes
+  bool sessions = false;   // the peer answers PLANE and FENCE: its planes are as their sessions say
+  bool moving = false;     // strict: stands still until nothing is in flight on `home`
+  bool unreachable = false;
+  uint8_t turn = 0;        // of planes, for what may take any
+
+  std::array<uint16_t, kMaxPlanes> weight{};
+  Time alive_at{};         // the last sign of life while there was something to send
+
+  void SetWeight(uint32_t plane, uint32_t value) {
+    weight[plane] = static_cast<uint16_t>(value);
+    cost[plane] = kWeightOne / value;
+  }
+  // The plane of `mask` for a PDU of `bytes`. One is passed over while what is in flight there, for
+  // its weight, is as much as another one's would be with this PDU: it has no bandwidth left before
+  // that one. The others share by weight, however little there is to send: the one that will have
+  // carried the least for its weight. `instance_bytes`: what the instance has in flight on each
+  // plane, to all peers.
+  uint32_t Choose(PlaneMask mask, const std::array<uint32_t, kMaxPlanes>& instance_bytes,
+                  uint32_t bytes) const {
+    std::array<uint64_t, kMaxPlanes> load;
+    uint64_t bound = UINT64_MAX;
+    for (uint32_t left = mask; left != 0; left &= left - 1) {
+      const auto plane = static_cast<uint32_t>(std::countr_zero(left));
+      load[plane] = (uint64_t{inflight_bytes[plane]} + instance_bytes[plane]) * cost[plane];
+      bound = std::min(bound, load[plane] + (uint64_t{bytes} + 1) * cost[plane]);  // one passes
+    }
+    uint32_t best = kNoPlane;
+    uint64_t least = 0;
+    for (uint32_t left = mask; left != 0; left &= left - 1) {
+      const auto plane = static_cast<uint32_t>(std::countr_zero(left));
+      if (load[plane] >= bound) continue;
+      const uint64_t share = uint64_t{carried[plane]} + StepOf(plane, bytes);
+      if (best != kNoPlane && share >= least) continue;
+      best = plane;
+      least = share;
+    }
+    return best;
+  }
+  void OnSend(uint32_t plane, uint32_t bytes) {
+    inflight_bytes[plane] += bytes;
+    carried[plane] += StepOf(plane, bytes);
+    if (carried[plane] >= kCarriedLimit) [[unlikely]] Rebase();
+  }
+  void OnEnd(uint32_t plane, uint32_t bytes) { inflight_bytes[plane] -= bytes; }
+  // A plane that comes back has carried no less than the others: it owes them nothing.
+  void Join(uint32_t plane);
+  // The plane that a destination draws among `mask`, with their weights: it stays the same while
+  // its plane is there (highest random weight). `key` names the destination.
+  uint32_t Draw(PlaneMask mask, uint32_t key) const;
+
+ private:
+  // The lightest PDU is a step on a plane of the greatest weight (4), and the heaviest on one of the
+  // least is below kMostOwed (2^28).
+  static constexpr int kCarriedBits = 10;
+  static constexpr uint32_t kCarriedLimit = 1u << 31;
+  // What a plane may be owed: one that was full or paused for long does not take everything for as
+  // long afterwards.
+  static constexpr uint32_t kMostOwed = 1u << 30;
+
+  uint32_t StepOf(uint32_t plane, uint32_t bytes) const {
+    return static_cast<uint32_t>(uint64_t{bytes} * cost[plane] >> kCarriedBits);
+  }
+  // Takes the common part off `carried`.
+  [[gnu::cold]] void Rebase();
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PEER_PEER_PATHS_H_

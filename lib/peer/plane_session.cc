@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "peer/plane_session.h"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace suede {
+namespace {
+
+// One that dies within this many hold-downs after it came up is flapping.
+constexpr int kStableHolds = 10;
+constexpr uint8_t kMostDoublings = 24;
+
+template <typename T>
+bool IsNewer(T a, T than) {
+  return static_cast<std::make_signed_t<T>>(a - than) > 0;
+}
+
+}  // namespace
+
+void PlaneSession::Begin(Time now) {
+  begun_ = true;
+  last_heard_ = now;
+  ProbeSoon(now);
+}
+
+void PlaneSession::ProbeSoon(Time now) {
+  slow_ = 0;
+  deadline_ = now;
+}
+
+void PlaneSession::GoDown(bool in_doubt, bool hold, Time now, const PathParams& params) {
+  if (state_ == PlaneState::kUp) {
+    ++deaths_;
+    const bool flapping = hold_down_ != Duration{} && now - up_since_ < kStableHolds * hold_down_;
+    hold_down_ = flapping ? std::min(2 * hold_down_, params.hold_down_max) : params.hold_down;
+    held_until_ = hold ? now + hold_down_ : now;
+  }
+  state_ = PlaneState::kDown;
+  fencing_ |= in_doubt;
+  missed_ = 0;
+  ProbeSoon(now);
+}
+
+void PlaneSession::EndFence(Time now) {
+  fencing_ = false;
+  fences_ = 0;
+  impossible_ = 0;
+  NextGeneration();
+  ProbeSoon(now);
+}
+
+PlaneSession::Want PlaneSession::OnTimer(Time now, const Facts& facts, const PathParams& params) {
+  if (now < deadline_) return Want::kNothing;
+  if (state_ == PlaneState::kUp) {
+    if (!facts.port_up || facts.held) return Want::kGoDown;
+    const bool silent = now - last_heard_ >= params.hello_interval;
+    if (!silent) {
+      deadline_ = last_heard_ + (facts.in_flight ? params.hello_interval : params.hello_idle);
+      return Want::kNothing;
+    }
+    if (facts.held_too_long && facts.sibling_alive) return Want::kGoDown;
+    if (facts.held_up) {
+      missed_ = 0;
+      deadline_ = now + (facts.in_flight ? params.hello_interval : params.hello_idle);
+      return Want::kHeldUp;
+    }
+    if (missed_ >= params.hello_multiplier && facts.sibling_alive) return Want::kGoDown;
+    const bool urgent = facts.in_flight || missed_ != 0;
+    deadline_ = now + (urgent ? params.hello_interval : params.hello_idle);
+    return Want::kPlane;
+  }
+  // Down or init: what is wanted is said again, after longer and longer waits.
+  deadline_ = std::min(
+      now + std::min(params.hello_interval * (int64_t{1} << slow_), params.hello_idle),
+      facts.look_at);
+  if (slow_ < kMostDoublings) ++slow_;
+  if (fencing_) return Want::kFence;
+  if (!facts.port_up || facts.held) {
+    state_ = PlaneState::kDown;
+    return Want::kNothing;
+  }
+  if (now < held_until_) {
+    deadline_ = std::min({held_until_, now + params.hello_idle, facts.look_at});
+    slow_ = 0;
+    return Want::kNothing;
+  }
+  state_ = PlaneState::kInit;
+  asked_at_ = now;
+  return Want::kPlane;
+}
+
+void PlaneSession::OnTraffic(Time now, const PathParams& params) {
+  if (deadline_ - now > params.hello_interval) deadline_ = now + params.hello_interval;
+}
+
+void PlaneSession::OnHeldUp(Time now, Duration span) {
+  // Heard in between, or silent about it for as long again: it is another time.
+  if (last_heard_ > excused_since_ || now - excused_until_ > span) excused_since_ = now;
+  excused_until_ = now + span;
+}
+
+void PlaneSession::OnLinkUp(Time now) {
+  if (begun_ && state_ != PlaneState::kUp) ProbeSoon(now);
+}
+
+void PlaneSession::OnNewParams(Time now, const PathParams& params) {
+  if (!begun_) return;
+  held_until_ = std::min(held_until_, now + params.hold_down_max);
+  deadline_ = std::min(deadline_, now + params.hello_interval);
+}
+
+PlaneSession::Heard PlaneSession::OnPlane(const PlaneHello& hello, Time now,
+                                          const PathParams& params) {
+  Heard heard;
+  // Frames are under way for less than a hold-down. After that there are no stragglers, and however
+  // many were lost meanwhile, what looks old is what the other end says now.
+  if (has_heard_ && !IsNewer(hello.sequence, heard_) && now - heard_at_ <= params.hold_down) {
+    heard.stale = true;
+    return heard;
+  }
+  has_heard_ = true;
+  heard_ = hello.sequence;
+  heard_at_ = now;
+  peer_plane_ = hello.plane;
+  if (!has_rx_generation_ || IsNewer(hello.tx_generation, rx_generation_)) {
+    // Generation 0 is open from the start, and goes without saying.
+    heard.adopt = hello.tx_generation != 0;
+    has_rx_generation_ = heard.adopt;
+    rx_generation_ = hello.tx_generation;
+  }
+  // Each proves once, and only while it is waited for: an old answer says nothing of today.
+  const auto behind = static_cast<Sequence>(sequence_ - hello.heard);
+  heard.proved = hello.has_heard && behind < std::min(unanswered_, params.hello_multiplier);
+  if (heard.proved) {
+    unanswered_ = behind;
+    OnProgress(now);
+  }
+  if (hello.state == PlaneState::kDown) {
+    heard.peer_down = state_ == PlaneState::kUp;
+    return heard;
+  }
+  if (state_ == PlaneState::kInit && heard.proved && hello.rx_generation == tx_generation_) {
+    state_ = PlaneState::kUp;
+    up_since_ = now;
+    deadline_ = now + params.hello_interval;
+    heard.came_up = true;
+  }
+  // The other end wants it up: no need to wait for our own turn. But a question that it answers by
+  // another, and that by one again, would leave no time in which any counts as answered.
+  if (state_ != PlaneState::kUp && begun_ && hello.reply_wanted) {
+    deadline_ = std::min(deadline_, std::max(now, asked_at_ + params.hello_interval));
+  }
+  return heard;
+}
+
+void PlaneSession::FillPlane(bool wants_reply, PlaneHello& hello) {
+  if (wants_reply && missed_ < UINT8_MAX) ++missed_;
+  hello.state = state_;
+  hello.tx_generation = tx_generation_;
+  hello.rx_generation = rx_generation_;
+  hello.sequence = ++sequence_;
+  if (unanswered_ != UINT32_MAX) ++unanswered_;
+  hello.heard = heard_;
+  hello.has_heard = has_heard_;
+  hello.reply_wanted = wants_reply;
+}
+
+bool PlaneSession::OnFence(uint16_t generation, bool& known) {
+  known = generation == rx_generation_;
+  if (known) return true;
+  if (has_rx_generation_ && !IsNewer(generation, rx_generation_)) return false;
+  has_rx_generation_ = true;
+  rx_generation_ = generation;
+  return true;
+}
+
+void PlaneSession::Reset() {
+  const uint16_t generation = tx_generation_;
+  const Sequence sequence = sequence_;
+  const uint32_t deaths = deaths_;
+  *this = PlaneSession();
+  tx_generation_ = generation;
+  sequence_ = sequence;
+  deaths_ = deaths;
+}
+
+}  // namespace suede

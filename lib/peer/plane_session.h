@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// One plane to one peer, as both ends agree on it (docs/planes.md, docs/control-pdus.md PLANE,
+// FENCE, FENCED): whether it lives, which generation of PSNs each direction is in, and the fence
+// around a generation that died with PDUs in doubt.
+//
+// Takes facts and the time, returns verdicts and a deadline; sends nothing, reads no clock. Owned
+// by one lcore.
+#ifndef SUEDE_PEER_PLANE_SESSION_H_
+#define SUEDE_PEER_PLANE_SESSION_H_
+
+#include <cstdint>
+
+#include "base/time.h"
+#include "peer/params.h"
+#include "wire/control_pdu.h"
+
+namespace suede {
+
+// Why a plane went down.
+enum class PlaneDownReason : uint8_t {
+  kSilence,      // PLANEs without an answer, while another plane to the peer is alive
+  kTimeouts,     // the transport's tries were used up
+  kLink,         // no link, or the port was set down
+  kPeer,         // the other end says so
+  kFence,        // the other end has fenced it
+  kAdmin,        // an operator set it down
+  kUnreachable,  // all planes to the peer were silent for too long
+  kPaused,       // its port's device has let nothing leave for too long
+};
+
+class PlaneSession {
+ public:
+  static constexpr uint8_t kUnknownPlane = 0xff;
+
+  PlaneState state() const { return state_; }
+  bool up() const { return state_ == PlaneState::kUp; }
+  // Whether the session was begun. Nothing is asked on one that was not.
+  bool begun() const { return begun_; }
+  // Whether a FENCE is to be answered yet.
+  bool fencing() const { return fencing_; }
+  uint16_t tx_generation() const { return tx_generation_; }
+  uint16_t rx_generation() const { return rx_generation_; }
+  // The other end's number of the plane.
+  uint8_t peer_plane() const { return peer_plane_; }
+  Time last_heard() const { return last_heard_; }
+  Time held_until() const { return held_until_; }
+  uint32_t deaths() const { return deaths_; }
+  // Unanswered PLANEs in a row.
+  uint32_t missed() const { return missed_; }
+
+  // ---- Our sending direction.
+
+  // There is something to send, or the peer has begun. The caller has begun a generation.
+  void Begin(Time now);
+  // The plane is found dead. `in_doubt`: PDUs of the generation are without an acknowledgement.
+  void GoDown(bool in_doubt, bool hold, Time now, const PathParams& params);
+  // Whether a FENCED for the generation answers our FENCE. EndFence begins the next one.
+  bool IsFenced(uint16_t generation) const { return fencing_ && generation == tx_generation_; }
+  void EndFence(Time now);
+  // A FENCED said what cannot be: true where that has happened twice in a row.
+  bool OnImpossible() { return ++impossible_ >= 2; }
+  // How many FENCEs were sent for this generation, this one included.
+  uint32_t TakeFenceTurn() { return ++fences_; }
+  // 0 is left out: it is the static one.
+  void NextGeneration() {
+    if (++tx_generation_ == 0) tx_generation_ = 1;
+  }
+
+  // ---- Time.
+
+  Time deadline() const { return deadline_; }
+  struct Facts {
+    bool port_up = false;       // the port can send
+    bool held = false;          // by an operator: stays down
+    bool in_flight = false;     // PDUs without an acknowledgement
+    bool sibling_alive = false; // another plane to the peer was heard while this one was silent
+    bool held_up = false;       // nothing of ours, or of the other end's, leaves its device now,
+    bool held_too_long = false; // and ours has not for longer than is borne
+    Time look_at = kNever;      // while it is not up: when at the latest the caller wants a look
+  };
+  enum class Want : uint8_t { kNothing, kPlane, kFence, kGoDown, kHeldUp };
+  Want OnTimer(Time now, const Facts& facts, const PathParams& params);
+  // PDUs were put in flight: looks soon whether they arrive.
+  void OnTraffic(Time now, const PathParams& params);
+  // What was sent was acknowledged.
+  void OnProgress(Time now) {
+    last_heard_ = now;
+    missed_ = 0;
+  }
+  // After silence on all planes: this one gets another chance.
+  void Pardon() { missed_ = 0; }
+  // The other end says, elsewhere, that nothing leaves its device on this plane. Such words hold for
+  // `span`.
+  void OnHeldUp(Time now, Duration span);
+  // Whether silence is excused by that: it is for no longer than `limit` in all.
+  bool IsExcused(Time now, Duration limit) const {
+    return now < excused_until_ && now - excused_since_ < limit;
+  }
+  // The link of the port came up.
+  void OnLinkUp(Time now);
+  // New parameters: no wait that has begun goes on for longer than they permit.
+  void OnNewParams(Time now, const PathParams& params);
+
+  // ---- PLANE.
+
+  struct Heard {
+    bool stale = false;      // a straggler: nothing else holds
+    bool adopt = false;      // a new generation of the peer's: accept it from its first PSNs on
+    bool came_up = false;
+    bool proved = false;     // there and back
+    bool peer_down = false;  // the other end says that it is down, and ours is not
+  };
+  Heard OnPlane(const PlaneHello& hello, Time now, const PathParams& params);
+  // Fills in what the session knows. `wants_reply`: counts as unanswered until one comes.
+  void FillPlane(bool wants_reply, PlaneHello& hello);
+
+  // ---- The peer's sending direction.
+
+  // A FENCE for the generation: false where it is a straggler. `known` says whether it is one that
+  // was adopted; the caller else takes its first PSNs. Accept nothing more then.
+  bool OnFence(uint16_t generation, bool& known);
+
+  // The peer has restarted: everything begins anew but our generations, which go on.
+  void Reset();
+
+ private:
+  using Sequence = decltype(PlaneHello::sequence);
+
+  void ProbeSoon(Time now);
+
+  PlaneState state_ = PlaneState::kDown;
+  bool begun_ = false;
+  bool fencing_ = false;
+  bool has_rx_generation_ = false;
+  bool has_heard_ = false;
+  uint8_t peer_plane_ = kUnknownPlane;
+  uint8_t missed_ = 0;
+  uint8_t slow_ = 0;               // how often the wait between probes or fences was doubled
+  uint16_t tx_generation_ = 0;
+  uint16_t rx_generation_ = 0;
+  Sequence sequence_ = 0;          // of the last PLANE sent
+  Sequence heard_ = 0;             // of the last PLANE received,
+  Time heard_at_{};                // and when that was
+  uint32_t unanswered_ = 0;        // PLANEs since the newest that was answered; never wraps
+  uint32_t deaths_ = 0;
+  uint32_t fences_ = 0;
+  uint8_t impossible_ = 0;         // FENCEDs in a row for this generation
+  Duration hold_down_{};           // of the last death
+  Time deadline_ = kNever;
+  Time asked_at_{};                // by the last PLANE in init
+  Time last_heard_{};
+  Time held_until_{};
+  Time up_since_{};
+  Time excused_since_{};
+  Time excused_until_{};
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PEER_PLANE_SESSION_H_

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/rx_ring.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <random>
+
+#include "segment_memory.h"
+
+namespace suede {
+namespace {
+
+constexpr SegmentShape kSmall{.tx_lines = 64, .rx_lines = 64, .completion_count = 64};
+
+// What the daemon does with a command that arrived.
+bool Deliver(RxRingWriter* writer, const TestCommand& command, uint16_t source, uint16_t own) {
+  uint8_t* record = writer->Reserve(command.lines());
+  if (record == nullptr) return false;
+  record[0] = command.data.empty() ? SUEDE_KIND_COMMAND : SUEDE_KIND_COMMAND_DATA;
+  record[1] = 0;
+  std::memcpy(record + 2, &source, 2);
+  std::memset(record + 4, 0, 10);
+  std::memcpy(record + 4, &own, 2);
+  record[6] = 5;
+  const std::vector<uint8_t> bytes = command.bytes();
+  std::memcpy(record + SUEDE_RECORD_CONTROL, bytes.data(), bytes.size());
+  return true;
+}
+
+TEST(RxRing, ClientSeesWhatWasDelivered) {
+  SegmentMemory memory(kSmall);
+  RxRingWriter writer(memory.base(), kSmall, 2);
+  ClientReceiver receiver(memory.base(), 2);
+  const TestCommand command(6, 100, 9);
+  ASSERT_TRUE(Deliver(&writer, command, 1000, 3));
+  ReceivedCommand got;
+  EXPECT_EQ(receiver.Poll(&got, 1), 0u);
+  writer.Publish();
+  ASSERT_EQ(receiver.Poll(&got, 1), 1u);
+  EXPECT_EQ(got.source_xpuid, 1000);
+  EXPECT_EQ(got.own_xpuid, 3);
+  EXPECT_EQ(got.instance, 5);
+  EXPECT_EQ(got.vc, 2);
+  ASSERT_EQ(got.control_bytes, 6);
+  ASSERT_EQ(got.data_bytes, 100);
+  EXPECT_EQ(std::memcmp(got.control, command.control.data(), 6), 0);
+  EXPECT_EQ(std::memcmp(got.data, command.data.data(), 100), 0);
+}
+
+TEST(RxRing, RollbackForgets) {
+  SegmentMemory memory(kSmall);
+  RxRingWriter writer(memory.base(), kSmall, 0);
+  ClientReceiver receiver(memory.base(), 0);
+  ASSERT_TRUE(Deliver(&writer, TestCommand(2, 0, 1), 1, 1));
+  writer.Rollback();
+  ASSERT_TRUE(Deliver(&writer, TestCommand(4, 0, 2), 2, 1));
+  writer.Publish();
+  ReceivedCommand got[4];
+  ASSERT_EQ(receiver.Poll(got, 4), 1u);
+  EXPECT_EQ(got[0].source_xpuid, 2);
+  EXPECT_EQ(got[0].control_bytes, 4);
+}
+
+TEST(RxRing, FullUntilTheClientReleases) {
+  SegmentMemory memory(kSmall);
+  RxRingWriter writer(memory.base(), kSmall, 0);
+  ClientReceiver receiver(memory.base(), 0);
+  for (int i = 0; i < 64; ++i) ASSERT_NE(writer.Reserve(1), nullptr);
+  EXPECT_EQ(writer.Reserve(1), nullptr);
+  writer.Rollback();
+  for (int i = 0; i < 64; ++i) ASSERT_TRUE(Deliver(&writer, TestCommand(2, 0, 1), 1, 1));
+  writer.Publish();
+  ReceivedCommand got[64];
+  ASSERT_EQ(receiver.Poll(got, 64), 64u);
+  EXPECT_EQ(writer.Reserve(1), nullptr);
+  receiver.Release();
+  EXPECT_NE(writer.Reserve(1), nullptr);
+}
+
+TEST(RxRing, ImpossibleTailIsNoCredit) {
+  SegmentMemory memory(kSmall);
+  RxRingWriter writer(memory.base(), kSmall, 0);
+  for (int i = 0; i < 64; ++i) ASSERT_NE(writer.Reserve(1), nullptr);
+  writer.Publish();
+  for (const uint32_t tail : {65u, 128u, 0x80000000u, 0xffffffffu}) {
+    memory.rx(0)->tail.value = tail;
+    EXPECT_EQ(writer.Reserve(1), nullptr) << tail;
+  }
+  memory.rx(0)->tail.value = 10;
+  for (int i = 0; i < 10; ++i) EXPECT_NE(writer.Reserve(1), nullptr);
+  memory.rx(0)->tail.value = 9;  // back again
+  EXPECT_EQ(writer.Reserve(1), nullptr);
+}
+
+class RxRingProperty : public ::testing::TestWithParam<uint64_t> {};
+
+TEST_P(RxRingProperty, DeliversAllInOrder) {
+  std::mt19937_64 random(GetParam());
+  const SegmentShape shape{.tx_lines = 64, .rx_lines = 64u << random() % 3, .completion_count = 64};
+  SegmentMemory memory(shape);
+  const auto vc = static_cast<uint8_t>(random() % 4);
+  RxRingWriter writer(memory.base(), shape, vc);
+  ClientReceiver receiver(memory.base(), vc);
+  std::deque<std::pair<uint16_t, TestCommand>> expected;
+  for (uint32_t delivered = 0; delivered < 20000;) {
+    const size_t before = expected.size();
+    for (uint64_t n = random() % 12; n > 0; --n) {
+      const TestCommand command(static_cast<uint32_t>(2 + 2 * (random() % 9)),
+                                static_cast<uint32_t>(random() % 3 == 0 ? 0 : random() % 257),
+                                static_cast<uint8_t>(random()));
+      const auto source = static_cast<uint16_t>(random() % 1024);
+      if (Deliver(&writer, command, source, 4)) expected.emplace_back(source, command);
+    }
+    if (random() % 8 == 0) {
+      writer.Rollback();
+      while (expected.size() > before) expected.pop_back();
+    } else {
+      writer.Publish();
+    }
+    ReceivedCommand got[8];
+    const uint32_t count = receiver.Poll(got, static_cast<uint32_t>(1 + random() % 8));
+    for (uint32_t i = 0; i < count; ++i) {
+      ASSERT_FALSE(expected.empty());
+      const auto& [source, command] = expected.front();
+      ASSERT_EQ(got[i].source_xpuid, source);
+      ASSERT_EQ(got[i].control_bytes, command.control.size());
+      ASSERT_EQ(got[i].data_bytes, command.data.size());
+      ASSERT_EQ(std::memcmp(got[i].control, command.bytes().data(), command.bytes().size()), 0);
+      expected.pop_front();
+      ++delivered;
+    }
+    if (random() % 2 == 0) receiver.Release();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RxRingProperty, ::testing::Range<uint64_t>(0, 16));
+
+}  // namespace
+}  // namespace suede

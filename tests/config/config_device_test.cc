@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments of virtual devices: what ends the process in a driver is refused before, and secrets
+// stay out of texts that people read.
+#include <gtest/gtest.h>
+
+#include "base/secrets.h"
+#include "config/config.h"
+
+namespace suede {
+namespace {
+
+std::string Refusal(const std::string& device, const std::string& more = "") {
+  const std::string text = "version: 1\nname: left\nlcores: [{cpu: 0}]\nports:\n  - name: p0\n    device: '" +
+                           device + "'\n" + more +
+                           "    mac: 02:00:00:00:00:10\n"
+                           "instances: [{xpu: 0, ports: [{port: p0, ip: 198.18.0.1}]}]\n"
+                           "peers: [{xpu: 1, ports: [{port: p0, ip: 198.18.0.2, mac: "
+                           "02:00:00:00:00:11}]}]\n";
+  const absl::StatusOr<Config> config = ParseConfig(text, "left.yaml", {.cpu_count = 2});
+  return std::string(config.status().message());
+}
+
+void ExpectGood(const std::string& device) { EXPECT_EQ(Refusal(device), "") << device; }
+void ExpectWrong(const std::string& device, const std::string& says) {
+  const std::string said = Refusal(device);
+  EXPECT_EQ(said.find("left.yaml:6:13: ports[0].device: "), 0u) << device << ": " << said;
+  EXPECT_NE(said.find(says), std::string::npos) << device << ": " << said;
+}
+
+TEST(DeviceArguments, GoodOnes) {
+  ExpectGood("net_memif0,role=server,id=0,socket=/run/suede/m.sock,socket-abstract=no,bsize=2112");
+  ExpectGood("net_memif0,role=client,rsize=14,mac=02:00:00:00:00:01,zero-copy=no,secret=topsy");
+  ExpectGood("net_af_packet0,iface=eth0,framesz=4096,blocksz=8192,framecnt=512,qpairs=2");
+  ExpectGood("net_af_packet0,iface=eth0");
+  ExpectGood("net_null0,copy=0");
+  ExpectGood("net_ring0");
+}
+
+// Each of these is a null pointer to its driver.
+TEST(DeviceArguments, OneWithoutAValueCrashesItsDriver) {
+  for (const char* device :
+       {"net_memif0,id", "net_memif0,role", "net_memif0,bsize", "net_memif0,rsize",
+        "net_memif0,role=server,socket", "net_memif0,socket-abstract", "net_memif0,mac",
+        "net_memif0,zero-copy", "net_af_packet0,iface=lo,qpairs", "net_af_packet0,iface=lo,blocksz",
+        "net_af_packet0,iface=lo,framesz", "net_af_packet0,iface=lo,framecnt",
+        "net_af_packet0,iface=lo,qdisc_bypass", "net_ring0,nodeaction", "net_pcap0,iface",
+        "net_af_xdp0,iface", "net_memif0,", "net_memif0,=1"}) {
+    ExpectWrong(device, "=VALUE");
+  }
+}
+
+TEST(DeviceArguments, WhatADriverWouldLeaveOutIsRefused) {
+  ExpectWrong("net_memif0,role=server,bogus=1", "net_memif has no argument bogus; use id, role");
+  ExpectWrong("net_memif0,id=-1", "id=-1 is wrong; use 0 to 4294967295");
+  ExpectWrong("net_memif0,id=x", "use 0 to 4294967295");
+  ExpectWrong("net_memif0,role=boss", "use server or client");
+  ExpectWrong("net_memif0,bsize=0", "use 1 to 65535");
+  ExpectWrong("net_memif0,rsize=15", "use 1 to 14");
+  ExpectWrong("net_memif0,mac=02:00", "use a MAC address");
+  ExpectWrong("net_memif0,socket=", "use a text of 1 to 107 bytes");
+  ExpectWrong("net_memif0,socket=/" + std::string(107, 'a'), "use a text of 1 to 107 bytes");
+  ExpectWrong("net_memif0,socket=a,socket-abstract=no", "its full path");
+  ExpectWrong("net_memif0,socket-abstract=no", "its full path");
+  ExpectWrong("net_memif0,id=1,id=2", "id is given twice");
+  ExpectWrong("net_af_packet0", "iface is missing");
+  ExpectWrong("net_af_packet0,iface=eth0,framesz=8192", "add blocksz=8192");
+  ExpectWrong("net_af_packet0,iface=eth0,framesz=2056", "multiple of 16");
+  ExpectWrong("net_af_packet0,iface=eth0,blocksz=5000", "multiple of 4096");
+  ExpectWrong("net_af_packet0,iface=eth0,framesz=2048,framecnt=3", "use a multiple");
+  ExpectWrong("net_af_packet0,iface=eth0,qpairs=0", "use 1 to 1024");
+}
+
+TEST(DeviceArguments, SocketModeIsOfAMemifServer) {
+  const std::string mode = "    socket_mode: 0660\n";
+  EXPECT_EQ(Refusal("net_memif0,role=server,socket=/run/m.sock,socket-abstract=no", mode), "");
+  EXPECT_NE(Refusal("net_memif0,role=client", mode).find("remove socket_mode"), std::string::npos);
+  EXPECT_NE(Refusal("0000:03:00.0", mode).find("remove socket_mode"), std::string::npos);
+}
+
+TEST(Secrets, AreHidden) {
+  EXPECT_EQ(HideSecrets("--vdev=net_memif0,secret=topsy,id=1 -m512"),
+            "--vdev=net_memif0,secret=***,id=1 -m512");
+  EXPECT_EQ(HideSecrets("secret=a secret=\"b"), "secret=*** secret=\"b");
+  EXPECT_EQ(HideSecrets("device: \"net_memif0,secret=topsy\""), "device: \"net_memif0,secret=***\"");
+  EXPECT_EQ(HideSecrets("secret="), "secret=");
+  EXPECT_EQ(HideSecrets("nothing"), "nothing");
+}
+
+// What was hidden does not become the secret, and a wrong one is in no message.
+TEST(Secrets, AreNotWhatStandsInTheirPlace) {
+  ExpectWrong("net_memif0,secret=***", "the secret was left out");
+  const std::string said = Refusal("net_memif0,secret=" + std::string(24, 's'));
+  EXPECT_EQ(said.find("sss"), std::string::npos) << said;
+  EXPECT_NE(said.find("secret=*** is wrong; use a text of 1 to 23 bytes"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace suede

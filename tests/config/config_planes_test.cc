@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instances with several ports, and the keys of planes.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "wrong_config.h"
+
+namespace suede {
+namespace {
+
+const MachineFacts kMachine{.cpu_count = 4};
+
+// A good configuration, with a TAP device on a port that is no instance's first. Each case replaces
+// one piece of it.
+constexpr char kGood[] =
+    "version: 1\n"                                                                 // 1
+    "name: left\n"                                                                 // 2
+    "lcores: [{cpu: 1}, {cpu: 2}]\n"                                               // 3
+    "ports:\n"                                                                     // 4
+    "  - {name: p0, device: net_null0, encapsulation: afh1, bandwidth_gbps: 100}\n"  // 5
+    "  - {name: p1, device: net_null1, encapsulation: afh1, tap: t1}\n"            // 6
+    "  - {name: p2, device: net_null2}\n"                                          // 7
+    "  - {name: p3, device: net_null3, encapsulation: afh2}\n"                     // 8
+    "  - {name: p4, device: net_null4, encapsulation: afh2}\n"                     // 9
+    "instances:\n"                                                                 // 10
+    "  - xpus: 0-1\n"                                                              // 11
+    "    lcore: 1\n"                                                               // 12
+    "    ordering: unordered\n"                                                    // 13
+    "    ports:\n"                                                                 // 14
+    "      - {port: p0}\n"                                                         // 15
+    "      - {port: p1, forwarding_base: 0x0400}\n"                                // 16
+    "      - {port: p2, ip_base: 198.18.0.1}\n"                                    // 17
+    "      - {port: p3}\n"                                                         // 18
+    "  - {xpu: 2, lcore: 1, ports: [{port: p3}, {port: p1}]}\n"                    // 19
+    "  - {xpu: 3, lcore: 2, ports: [{port: p4}]}\n"                                // 20
+    "peers:\n"                                                                     // 21
+    "  - xpus: 8-9\n"                                                              // 22
+    "    ports:\n"                                                                 // 23
+    "      - {port: p0}\n"                                                         // 24
+    "      - {port: p1}\n"                                                         // 25
+    "      - {port: p2, ip_base: 198.18.0.0, mac_base: 02:00:00:00:00:00}\n"       // 26
+    "      - {port: p3}\n"                                                         // 27
+    "      - {port: p4}\n"                                                         // 28
+    "planes:\n"                                                                    // 29
+    "  hello_multiplier: 3\n";                                                     // 30
+
+class PlanesConfigTest : public testing::TestWithParam<Wrong> {};
+
+TEST_P(PlanesConfigTest, IsRefusedWithPlaceAndMend) { ExpectRefused(kGood, GetParam(), kMachine); }
+
+const Wrong kPorts[] = {
+    {"      - {port: p3}\n  - {xpu: 2", "  - {xpu: 2", "17:9: instances[0].ports: 3 ports",
+     "1, 2 or 4"},
+    {"  - {xpu: 2", "      - {port: p4}\n  - {xpu: 2", "19:9: instances[0].ports: 5 entries",
+     "at most 4"},
+    {"      - {port: p3}\n  - {xpu: 2", "      - {port: p0}\n  - {xpu: 2",
+     "18:16: instances[0].ports[3].port: port p0 is that of plane 0 already",
+     "a port of its own"},
+    {"      - {port: p3}\n  - {xpu: 2", "      - {port: p5}\n  - {xpu: 2",
+     "18:16: instances[0].ports[3].port: no port is called", "p0, p1, p2, p3, p4"},
+    {"ordering: unordered", "ordering: loose", "13:15: instances[0].ordering: ",
+     "use strict or unordered"},
+    {"bandwidth_gbps: 100", "bandwidth_gbps: 0", "5:72: ports[0].bandwidth_gbps: ",
+     "use 1 to 65535"},
+    {"bandwidth_gbps: 100", "bandwidth_gbps: 65536", "5:72: ports[0].bandwidth_gbps: ",
+     "use 1 to 65535"},
+    {"{port: p2, ip_base: 198.18.0.1}", "{port: p2}", "17:9: instances[0].ports[2].ip: missing",
+     "add ip:"},
+    {"{port: p2, ip_base: 198.18.0.1}", "{port: p2, ip: 198.18.0.1}",
+     "17:24: instances[0].ports[2].ip: one address", "use ip_base"},
+    // The planes' addresses are checked as those of plane 0.
+    {"forwarding_base: 0x0400", "forwarding_base: 0x0001",
+     "19:44: instances[1].ports[1]: 0x0002 on port p1 is the address of instances[0] (XPU 1)",
+     "choose another"},
+    {"forwarding_base: 0x0400", "forwarding_base: 0x0008",
+     "16:37: instances[0].ports[1].forwarding_base: 0x0008 on port p1 is for the own XPU 0 and by "
+     "the default rule for peer 8",
+     "choose another"},
+    {"ip_base: 198.18.0.0,", "ip_base: 198.17.255.249,",
+     "26:29: peers[0].ports[2].ip_base: 198.18.0.1 on port p2 is for peer 8 and for the own XPU 0",
+     "its own address"},
+};
+
+const Wrong kKeys[] = {
+    {"hello_multiplier: 3", "hello_multiplier: 0", "30:21: planes.hello_multiplier: ",
+     "use 1 to 255"},
+    {"hello_multiplier: 3", "hello_interval_us: 9", "30:22: planes.hello_interval_us: ",
+     "use 10 to 10000000"},
+    {"hello_multiplier: 3", "hello_idle_us: 999",
+     "30:18: planes.hello_idle_us: 999 is less than hello_interval_us", "use at least 1000"},
+    {"hello_multiplier: 3", "hold_down_us: 999", "30:17: planes.hold_down_us: ",
+     "use 1000 to 600000000"},
+    {"hello_multiplier: 3", "hold_down_max_us: 999999",
+     "30:21: planes.hold_down_max_us: 999999 is less than hold_down_us", "use at least 1000000"},
+    {"hello_multiplier: 3", "hold_down_us: 60000001",
+     "30:3: planes.hold_down_max_us: 60000000 is less than hold_down_us",
+     "use at least 60000001"},
+    {"hello_multiplier: 3", "unreachable_us: 2999",
+     "30:19: planes.unreachable_us: 2999 is less than it takes", "use at least 3000"},
+    {"hello_multiplier: 3", "multiplier: 3", "30:3: planes.multiplier: unknown key",
+     "the keys of planes"},
+    {"hello_multiplier: 3", "window_pdus: 3", "30:3: planes.window_pdus: unknown key",
+     "belongs at transport.window_pdus"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Ports, PlanesConfigTest, testing::ValuesIn(kPorts));
+INSTANTIATE_TEST_SUITE_P(Keys, PlanesConfigTest, testing::ValuesIn(kKeys));
+
+Config MustParse(const std::string& text, std::vector<std::string>* warnings = nullptr) {
+  const auto config = ParseConfig(text, "good.yaml", kMachine, {}, warnings);
+  EXPECT_TRUE(config.ok()) << config.status();
+  return config.ok() ? *config : Config{};
+}
+
+TEST(PlanesConfig, InstancesOnDifferentLcoresMayBeOnOnePort) {
+  std::string text = kGood;
+  const std::string own = "[{port: p4}]}\npeers";
+  text.replace(text.find(own), own.size(), "[{port: p4}, {port: p0}]}\npeers");
+  const auto config = ParseConfig(text, "good.yaml", kMachine);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->instances[0].ports[0].port, config->instances[3].ports[1].port);
+  EXPECT_NE(config->instances[0].lcore, config->instances[3].lcore);
+}
+
+TEST(PlanesConfig, EachPortOfAnInstanceIsAPlane) {
+  std::vector<std::string> warnings;
+  const Config config = MustParse(kGood, &warnings);
+  EXPECT_TRUE(warnings.empty()) << warnings[0];
+  ASSERT_EQ(config.instances.size(), 4u);
+  const InstanceConfig& instance = config.instances[1];
+  EXPECT_EQ(instance.ordering, InstanceConfig::Ordering::kUnordered);
+  const std::vector<InstancePort> planes = {{.port = 0, .address = {.low = 1}},
+                                            {.port = 1, .address = {.low = 0x401}},
+                                            {.port = 2, .address = {.low = 0xc6120002}},
+                                            {.port = 3, .address = {.low = 1}}};
+  EXPECT_EQ(instance.ports, planes);
+  EXPECT_EQ(config.instances[2].ordering, InstanceConfig::Ordering::kStrict);
+  EXPECT_EQ(config.instances[2].ports.size(), 2u);
+  EXPECT_EQ(config.instances[2].ports[0].port, 3u);
+  EXPECT_EQ(config.ports[0].bandwidth_gbps, 100u);
+  EXPECT_FALSE(config.ports[1].bandwidth_gbps.has_value());
+  EXPECT_EQ(config.planes, PlanesConfig{});
+}
+
+TEST(PlanesConfig, DumpLoadsToTheSame) {
+  const Config config = MustParse(std::string(kGood) +
+                                  "  hello_interval_us: 11\n"
+                                  "  hello_idle_us: 12\n"
+                                  "  hold_down_us: 1300\n"
+                                  "  hold_down_max_us: 1400\n"
+                                  "  unreachable_us: 1500\n");
+  EXPECT_EQ(config.planes.hello_interval, std::chrono::microseconds(11));
+  EXPECT_EQ(config.planes.hello_idle, std::chrono::microseconds(12));
+  EXPECT_EQ(config.planes.hold_down, std::chrono::microseconds(1300));
+  EXPECT_EQ(config.planes.hold_down_max, std::chrono::microseconds(1400));
+  EXPECT_EQ(config.planes.unreachable, std::chrono::microseconds(1500));
+  EXPECT_EQ(MustParse(DumpConfig(config)), config);
+}
+
+TEST(PlanesConfig, OneUnorderedPortIsAllowed) {
+  std::vector<std::string> warnings;
+  const Config config =
+      MustParse(Replaced(kGood, "{xpu: 3, ", "{xpu: 3, ordering: unordered, "), &warnings);
+  EXPECT_EQ(config.instances[3].ordering, InstanceConfig::Ordering::kUnordered);
+  EXPECT_TRUE(warnings.empty()) << warnings[0];
+}
+
+TEST(PlanesConfig, APeerThatSomePlanesDoNotLeadToIsAllowedWithAWarning) {
+  std::vector<std::string> warnings;
+  MustParse(std::string(kGood).insert(std::string(kGood).find("planes:"),
+                                      "  - {xpus: 16-20, ports: [{port: p1}, {port: p4}]}\n"),
+            &warnings);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0],
+            "good.yaml:29:26: peers[1].ports: instance 0 of XPU 0 does not reach the peer through "
+            "p0, p2, p3, so that fewer planes lead there; add the port");
+}
+
+TEST(PlanesConfig, APlaneThatLeadsNowhereIsOneWarning) {
+  std::vector<std::string> warnings;
+  MustParse(Replaced(kGood, "      - {port: p1}\n      - {port: p2, ip_base: 198.18.0.0",
+                     "      - {port: p2, ip_base: 198.18.0.0"),
+            &warnings);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0],
+            "good.yaml:16:16: instances[0].ports[1].port: no peer is reached through port p1; add "
+            "the port to the peers");
+}
+
+TEST(PlanesConfig, APeerThatNoPlaneLeadsToIsNoPeerOfTheInstance) {
+  std::vector<std::string> warnings;
+  MustParse(std::string(kGood).insert(std::string(kGood).find("planes:"),
+                                      "  - {xpu: 16, ports: [{port: p4}]}\n"),
+            &warnings);
+  EXPECT_TRUE(warnings.empty()) << warnings[0];
+}
+
+}  // namespace
+}  // namespace suede

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Configurations that are a good one but for one piece.
+#ifndef SUEDE_TESTS_CONTROL_WRONG_CONFIG_H_
+#define SUEDE_TESTS_CONTROL_WRONG_CONFIG_H_
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+
+#include "config/config.h"
+
+namespace suede {
+
+struct Wrong {
+  const char* piece;        // of the good one
+  const char* replacement;  // by this
+  const char* place;        // "LINE:COLUMN: key.path: " of the message
+  const char* mend;         // a piece of the message
+};
+
+inline void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.replacement; }
+
+inline std::string Replaced(std::string text, const std::string& piece,
+                            const std::string& replacement) {
+  const size_t at = text.find(piece);
+  EXPECT_NE(at, std::string::npos) << piece;
+  return at == std::string::npos ? text : text.replace(at, piece.size(), replacement);
+}
+
+inline void ExpectRefused(const std::string& good, const Wrong& wrong,
+                          const MachineFacts& machine) {
+  const auto config =
+      ParseConfig(Replaced(good, wrong.piece, wrong.replacement), "wrong.yaml", machine);
+  ASSERT_FALSE(config.ok());
+  EXPECT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument);
+  const std::string message(config.status().message());
+  EXPECT_EQ(message.find("wrong.yaml:" + std::string(wrong.place)), 0u) << message;
+  EXPECT_NE(message.find(wrong.mend), std::string::npos) << message;
+  EXPECT_NE(message.find("; "), std::string::npos) << message;
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_TESTS_CONTROL_WRONG_CONFIG_H_

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "peer/peer_paths.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <string>
+
+namespace suede {
+namespace {
+
+constexpr std::array<uint32_t, kMaxPlanes> kNothing{};
+
+PeerPaths WithWeights(std::array<uint32_t, kMaxPlanes> weights) {
+  PeerPaths paths;
+  for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) paths.SetWeight(plane, weights[plane]);
+  return paths;
+}
+
+TEST(PeerPaths, NoPlaneOfAnEmptyMask) {
+  const PeerPaths paths = WithWeights({1, 1, 1, 1});
+  EXPECT_EQ(paths.Choose(0, kNothing, 1000), PeerPaths::kNoPlane);
+  EXPECT_EQ(paths.Draw(0, 7), PeerPaths::kNoPlane);
+}
+
+// How many of `pdus` PDUs each plane gets. `at_once` of them are in flight at a time, and the eldest
+// is acknowledged first.
+std::array<uint32_t, kMaxPlanes> Shares(PeerPaths& paths, uint32_t pdus, uint32_t bytes,
+                                        uint32_t at_once = 1) {
+  std::array<uint32_t, kMaxPlanes> shares{};
+  std::deque<uint32_t> inflight;
+  for (uint32_t i = 0; i < pdus; ++i) {
+    if (inflight.size() == at_once) {
+      paths.OnEnd(inflight.front(), bytes);
+      inflight.pop_front();
+    }
+    const uint32_t plane = paths.Choose(0xf, kNothing, bytes);
+    ++shares[plane];
+    paths.OnSend(plane, bytes);
+    inflight.push_back(plane);
+  }
+  for (const uint32_t plane : inflight) paths.OnEnd(plane, bytes);
+  return shares;
+}
+
+TEST(PeerPaths, OneWithMoreInFlightForItsWeightIsPassedOver) {
+  PeerPaths paths = WithWeights({4, 2, 1, 1});
+  constexpr uint32_t kBytes = 100;
+  paths.inflight_bytes = {3999, 2000, 1000, 1000};
+  EXPECT_EQ(paths.Choose(0xf, kNothing, kBytes), 0u);
+  // By more than plane 1 would have with the PDU.
+  paths.inflight_bytes = {4210, 2000, 1100, 1100};
+  EXPECT_EQ(paths.Choose(0xf, kNothing, kBytes), 1u);
+  EXPECT_EQ(paths.Choose(0xd, kNothing, kBytes), 0u);  // of those in the mask
+  EXPECT_EQ(paths.Choose(0xc, kNothing, kBytes), 2u);
+  // What the instance has in flight to others counts as well.
+  EXPECT_EQ(paths.Choose(0xf, {0, 5000, 0, 5000}, kBytes), 0u);
+  EXPECT_EQ(paths.Choose(0xe, {0, 5000, 0, 5000}, kBytes), 2u);
+}
+
+TEST(PeerPaths, SharesAreThoseOfTheWeightsOneAtATime) {
+  PeerPaths paths = WithWeights({4, 2, 1, 1});
+  const std::array<uint32_t, kMaxPlanes> shares = Shares(paths, 8000, 1000);
+  EXPECT_NEAR(shares[0], 4000, 2);
+  EXPECT_NEAR(shares[1], 2000, 2);
+  EXPECT_NEAR(shares[2], 1000, 2);
+  EXPECT_NEAR(shares[3], 1000, 2);
+}
+
+// An idle plane of a small weight has no more bandwidth left than a busy one of a great weight.
+TEST(PeerPaths, SharesAreThoseOfTheWeightsWithAFewInFlight) {
+  for (const uint32_t at_once : {1, 2, 4, 16, 64}) {
+    for (const uint32_t bytes : {16, 64, 4000}) {
+      PeerPaths paths = WithWeights({1000, 1, 1, 1});
+      const std::array<uint32_t, kMaxPlanes> shares = Shares(paths, 100300, bytes, at_once);
+      const std::string what =
+          std::to_string(at_once) + " in flight of " + std::to_string(bytes) + " bytes";
+      EXPECT_NEAR(shares[0], 100000, 20) << what;
+      for (uint32_t plane = 1; plane < kMaxPlanes; ++plane) {
+        EXPECT_NEAR(shares[plane], 100, 6) << what << ", plane " << plane;
+      }
+    }
+  }
+}
+
+TEST(PeerPaths, SharesHoldForTheGreatestWeightAndTheLightestPdu) {
+  PeerPaths paths = WithWeights({65535, 65535, 6554, 1});
+  const std::array<uint32_t, kMaxPlanes> shares = Shares(paths, 2'000'000, 16);
+  EXPECT_NEAR(shares[0], 952'000, 9520);
+  EXPECT_NEAR(shares[1], 952'000, 9520);
+  EXPECT_NEAR(shares[2], 95'200, 9520);
+  EXPECT_NEAR(shares[3], 15, 3);
+}
+
+// The first PDU to each of many peers, none of which has sent yet, goes by weight as well.
+TEST(PeerPaths, TheFirstTakesTheGreatestWeight) {
+  const PeerPaths paths = WithWeights({1, 1, 1, 1000});
+  EXPECT_EQ(paths.Choose(0xf, kNothing, 1000), 3u);
+  EXPECT_EQ(paths.Choose(0xf, {0, 0, 0, 50'000}, 1000), 3u);
+}
+
+// Callers go on until a plane is left out of the mask: there must be one.
+TEST(PeerPaths, OneIsChosenWhateverTheyCarry) {
+  PeerPaths paths = WithWeights({50000, 50000, 50000, 1});
+  EXPECT_NE(paths.Choose(0xf, kNothing, 0), PeerPaths::kNoPlane);
+  paths.inflight_bytes = {1u << 30, 1u << 30, 1u << 30, 1u << 30};
+  for (const auto mask : std::initializer_list<PlaneMask>{0x1, 0x3, 0x8, 0xf}) {
+    EXPECT_NE(paths.Choose(mask, kNothing, 0), PeerPaths::kNoPlane);
+    EXPECT_NE(paths.Choose(mask, kNothing, 4128), PeerPaths::kNoPlane);
+  }
+}
+
+TEST(PeerPaths, SharesHoldWhenTheSumsAreRebased) {
+  PeerPaths paths = WithWeights({1, 1, 1, 1});
+  paths.carried = {0x7ffffff0, 0x7ffffff0, 0x7ffffff0, 0x7ffffff0};
+  for (const uint32_t share : Shares(paths, 400, 100)) EXPECT_EQ(share, 100u);
+  for (const uint32_t sum : paths.carried) EXPECT_LT(sum, 1u << 31);
+}
+
+// A plane that took nothing for long gets its share again, and what it is owed is bounded.
+TEST(PeerPaths, WhatAPlaneIsOwedIsBounded) {
+  PeerPaths paths = WithWeights({1, 1, 1, 1});
+  for (int i = 0; i < 100'000; ++i) {
+    const uint32_t plane = paths.Choose(0x7, kNothing, 1000);
+    paths.OnSend(plane, 1000);
+    paths.OnEnd(plane, 1000);
+  }
+  const std::array<uint32_t, kMaxPlanes> shares = Shares(paths, 4000, 1000);
+  EXPECT_GE(shares[3], 1000u);
+  EXPECT_LE(shares[3], 1000u + 400);
+}
+
+TEST(PeerPaths, OneThatJoinsOwesNothing) {
+  PeerPaths paths = WithWeights({1, 1, 1, 1});
+  paths.usable = 0x7;
+  paths.carried = {500, 700, 600, 3};
+  paths.Join(3);
+  EXPECT_EQ(paths.carried[3], 700u);
+  paths.carried = {500, 700, 600, 800};
+  paths.Join(3);
+  EXPECT_EQ(paths.carried[3], 800u);
+}
+
+TEST(PeerPaths, DrawsAreInProportionAndMoveOnlyWhatThePlaneHad) {
+  const PeerPaths paths = WithWeights({4, 2, 1, 1});
+  constexpr uint32_t kDestinations = 40000;
+  std::array<uint32_t, kMaxPlanes> had{};
+  for (uint32_t key = 0; key < kDestinations; ++key) {
+    const uint32_t plane = paths.Draw(0xf, key);
+    ++had[plane];
+    const uint32_t without_0 = paths.Draw(0xe, key);
+    EXPECT_NE(without_0, 0u);
+    if (plane != 0) {
+      EXPECT_EQ(without_0, plane);
+    }
+    EXPECT_EQ(paths.Draw(0xf, key), plane);
+  }
+  EXPECT_NEAR(had[0], kDestinations / 2, kDestinations / 50);
+  EXPECT_NEAR(had[1], kDestinations / 4, kDestinations / 50);
+  EXPECT_NEAR(had[2], kDestinations / 8, kDestinations / 50);
+  EXPECT_NEAR(had[3], kDestinations / 8, kDestinations / 50);
+}
+
+}  // namespace
+}  // namespace suede

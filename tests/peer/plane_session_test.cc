@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of docs/control-pdus.md, "Planes", by name. Two sessions talk by hand.
+#include "peer/plane_session.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <vector>
+
+namespace suede {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using Want = PlaneSession::Want;
+
+class PlaneSessionTest : public ::testing::Test {
+ protected:
+  PlaneSessionTest() {
+    params.hello_interval = milliseconds(1);
+    params.hello_multiplier = 3;
+    params.hello_idle = milliseconds(100);
+    params.hold_down = milliseconds(50);
+    params.hold_down_max = milliseconds(150);
+    for (PlaneSession* session : {&ours, &theirs}) {
+      session->NextGeneration();
+      session->Begin(now);
+    }
+  }
+  Want Tick(PlaneSession& session, Duration later) {
+    now += later;
+    return session.OnTimer(now, facts, params);
+  }
+  // A PLANE from one to the other.
+  PlaneSession::Heard Say(PlaneSession& from, PlaneSession& to, bool wants_reply) {
+    PlaneHello hello;
+    from.FillPlane(wants_reply, hello);
+    return to.OnPlane(hello, now, params);
+  }
+  PlaneSession::Heard Ask(PlaneSession& from, PlaneSession& to) {
+    Say(from, to, true);
+    return Say(to, from, false);
+  }
+  void BringUp() {
+    EXPECT_EQ(Tick(ours, {}), Want::kPlane);
+    EXPECT_EQ(Tick(theirs, {}), Want::kPlane);
+    Ask(ours, theirs);
+    Ask(theirs, ours);
+    ASSERT_TRUE(ours.up());
+    ASSERT_TRUE(theirs.up());
+  }
+
+  PathParams params;
+  PlaneSession ours, theirs;
+  PlaneSession::Facts facts{.port_up = true, .in_flight = true};
+  Time now = TimeFromNs(1'000'000'000);
+};
+
+TEST_F(PlaneSessionTest, ThreeWays) {
+  EXPECT_EQ(Tick(ours, {}), Want::kPlane);
+  EXPECT_EQ(ours.state(), PlaneState::kInit);
+  // The other end hears us and takes our generation, but nothing proves yet that we hear it.
+  const PlaneSession::Heard heard = Say(ours, theirs, true);
+  EXPECT_TRUE(heard.adopt);
+  EXPECT_FALSE(heard.proved);
+  EXPECT_EQ(theirs.rx_generation(), 1);
+  EXPECT_FALSE(theirs.up());
+  // It is down: an answer of its proves the way, and is not enough.
+  EXPECT_TRUE(Say(theirs, ours, false).proved);
+  EXPECT_FALSE(ours.up());
+  EXPECT_EQ(Tick(theirs, {}), Want::kPlane);
+  EXPECT_TRUE(Ask(ours, theirs).came_up);
+  EXPECT_TRUE(ours.up());
+  EXPECT_TRUE(theirs.up());
+}
+
+// Each question makes the other end ask, too, and frames take long: there must be time for answers.
+TEST_F(PlaneSessionTest, QuestionsThatCrossDoNotDrownTheAnswers) {
+  struct OnWay {
+    Time at;
+    PlaneSession* to;
+    PlaneHello hello;
+  };
+  for (const uint32_t multiplier : {2u, 3u}) {
+    params.hello_multiplier = multiplier;
+    for (const int micros : {5, 50, 200}) {
+      ours.Reset();
+      theirs.Reset();
+      ours.Begin(now);
+      theirs.Begin(now);
+      std::deque<OnWay> on_way;
+      int said = 0;
+      const Time begun = now;
+      while (now < begun + milliseconds(20) && !(ours.up() && theirs.up())) {
+        now += microseconds(1);
+        const auto say = [&](PlaneSession& from, bool wants_reply) {
+          PlaneHello hello;
+          from.FillPlane(wants_reply, hello);
+          on_way.push_back({now + microseconds(micros), &from == &ours ? &theirs : &ours, hello});
+          ++said;
+        };
+        for (; !on_way.empty() && on_way.front().at <= now; on_way.pop_front()) {
+          const OnWay came = on_way.front();
+          came.to->OnPlane(came.hello, now, params);
+          if (came.hello.reply_wanted) say(*came.to, false);
+        }
+        for (PlaneSession* session : {&ours, &theirs}) {
+          if (session->OnTimer(now, facts, params) == Want::kPlane) say(*session, true);
+        }
+      }
+      EXPECT_TRUE(ours.up() && theirs.up()) << multiplier << ", " << micros << " us: " << said;
+      EXPECT_LT(said, 20) << multiplier << ", " << micros << " us";
+    }
+  }
+}
+
+TEST_F(PlaneSessionTest, APlaneThatCameUpIsLookedAtAfterAnInterval) {
+  EXPECT_EQ(Tick(ours, {}), Want::kPlane);
+  EXPECT_EQ(Tick(theirs, {}), Want::kPlane);
+  now += params.hello_interval / 4;  // the way there and back takes time
+  Ask(ours, theirs);
+  Ask(theirs, ours);
+  EXPECT_EQ(ours.deadline(), now + params.hello_interval);
+  EXPECT_EQ(theirs.deadline(), now + params.hello_interval);
+}
+
+TEST_F(PlaneSessionTest, NewParamsEndAHoldDownThatIsLongerThanTheyPermit) {
+  BringUp();
+  ours.GoDown(false, true, now, params);
+  EXPECT_EQ(ours.held_until(), now + params.hold_down);
+  params.hold_down_max = milliseconds(10);
+  ours.OnNewParams(now, params);
+  EXPECT_EQ(ours.held_until(), now + milliseconds(10));
+  EXPECT_EQ(Tick(ours, milliseconds(10)), Want::kPlane);
+}
+
+TEST_F(PlaneSessionTest, OneWayNeverComesUp) {
+  for (int i = 0; i < 20; ++i) {
+    Tick(ours, milliseconds(100));
+    Tick(theirs, {});
+    Say(ours, theirs, true);  // what comes back is lost
+  }
+  EXPECT_FALSE(ours.up());
+  EXPECT_FALSE(theirs.up());
+}
+
+TEST_F(PlaneSessionTest, AnAnswerProvesOnce) {
+  BringUp();
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+  PlaneHello asked;
+  ours.FillPlane(true, asked);
+  EXPECT_EQ(ours.missed(), 1u);
+  theirs.OnPlane(asked, now, params);
+  EXPECT_TRUE(Say(theirs, ours, false).proved);
+  EXPECT_EQ(ours.missed(), 0u);
+  // What it says later has heard no more of us.
+  EXPECT_FALSE(Say(theirs, ours, true).proved);
+}
+
+TEST_F(PlaneSessionTest, StragglersAreIgnored) {
+  BringUp();
+  PlaneHello early, late;
+  theirs.FillPlane(false, early);
+  theirs.FillPlane(false, late);
+  EXPECT_FALSE(ours.OnPlane(late, now, params).stale);
+  early.state = PlaneState::kDown;
+  EXPECT_TRUE(ours.OnPlane(early, now, params).stale);
+  EXPECT_TRUE(ours.OnPlane(late, now, params).stale);
+  EXPECT_TRUE(ours.up());
+}
+
+TEST_F(PlaneSessionTest, SilentWhileAcknowledgementsCome) {
+  BringUp();
+  for (int i = 0; i < 50; ++i) {
+    ours.OnProgress(now);
+    EXPECT_EQ(Tick(ours, microseconds(990)), Want::kNothing);
+  }
+}
+
+TEST_F(PlaneSessionTest, DeadAfterTheMultiplierWhileAnotherPlaneLives) {
+  BringUp();
+  facts.sibling_alive = true;
+  PlaneHello lost;
+  for (uint32_t i = 0; i < params.hello_multiplier; ++i) {
+    EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+    ours.FillPlane(true, lost);
+  }
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kGoDown);
+}
+
+TEST_F(PlaneSessionTest, NotDeadWhileNoOtherLives) {
+  BringUp();
+  PlaneHello lost;
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+    ours.FillPlane(true, lost);
+  }
+  facts.sibling_alive = true;
+  ours.Pardon();
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+}
+
+// A pause of this process is one missed answer at most, however long it was.
+TEST_F(PlaneSessionTest, OwnPauseIsOneMiss) {
+  BringUp();
+  facts.sibling_alive = true;
+  EXPECT_EQ(Tick(ours, milliseconds(500)), Want::kPlane);
+  PlaneHello asked;
+  ours.FillPlane(true, asked);
+  EXPECT_EQ(ours.missed(), 1u);
+}
+
+TEST_F(PlaneSessionTest, IdleAsksRarelyAndThenInEarnest) {
+  BringUp();
+  facts.in_flight = false;
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+  EXPECT_TRUE(Ask(ours, theirs).proved);
+  EXPECT_EQ(Tick(ours, milliseconds(99)), Want::kNothing);
+  EXPECT_EQ(Tick(ours, milliseconds(100)), Want::kPlane);
+  PlaneHello lost;
+  ours.FillPlane(true, lost);
+  EXPECT_EQ(Tick(ours, milliseconds(100)), Want::kPlane);
+  ours.FillPlane(true, lost);
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+}
+
+TEST_F(PlaneSessionTest, TrafficWakesAnIdleSession) {
+  BringUp();
+  facts.in_flight = false;
+  Tick(ours, milliseconds(1));
+  Ask(ours, theirs);
+  Tick(ours, milliseconds(100));
+  Ask(ours, theirs);
+  facts.in_flight = true;
+  ours.OnTraffic(now, params);
+  EXPECT_LE(ours.deadline(), now + params.hello_interval);
+}
+
+TEST_F(PlaneSessionTest, HoldDownDoublesForOneThatFlapsAndEnds) {
+  BringUp();
+  Duration expected[] = {milliseconds(50), milliseconds(100), milliseconds(150), milliseconds(150)};
+  for (const Duration hold : expected) {
+    ours.GoDown(false, true, now, params);
+    theirs.GoDown(false, true, now, params);
+    EXPECT_EQ(ours.held_until() - now, hold);
+    EXPECT_EQ(Tick(ours, hold - milliseconds(1)), Want::kNothing);
+    EXPECT_EQ(ours.state(), PlaneState::kDown);
+    now += milliseconds(1);
+    BringUp();
+    now += milliseconds(1);
+  }
+  now += 11 * milliseconds(150);
+  ours.GoDown(false, true, now, params);
+  EXPECT_EQ(ours.held_until() - now, milliseconds(50));
+  EXPECT_EQ(ours.deaths(), 5u);
+}
+
+TEST_F(PlaneSessionTest, FenceFirst) {
+  BringUp();
+  ours.GoDown(true, true, now, params);
+  EXPECT_EQ(Tick(ours, {}), Want::kFence);
+  // Again and again, after longer and longer waits, and the plane does not come up before it ends.
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kFence);
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kNothing);
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kFence);
+  EXPECT_EQ(Tick(ours, params.hello_idle), Want::kFence);
+  bool known = false;
+  EXPECT_TRUE(theirs.OnFence(ours.tx_generation(), known));
+  EXPECT_TRUE(known);
+  EXPECT_TRUE(theirs.OnFence(ours.tx_generation(), known));  // however often
+  EXPECT_FALSE(ours.IsFenced(7));
+  EXPECT_TRUE(ours.IsFenced(1));
+  ours.EndFence(now);
+  EXPECT_FALSE(ours.IsFenced(1));
+  EXPECT_EQ(ours.tx_generation(), 2);
+  // The next generation is taken once, and the fenced one is a straggler from then on.
+  EXPECT_EQ(Tick(ours, milliseconds(50)), Want::kPlane);
+  EXPECT_TRUE(Say(ours, theirs, true).adopt);
+  EXPECT_FALSE(Say(ours, theirs, true).adopt);
+  EXPECT_FALSE(theirs.OnFence(1, known));
+}
+
+TEST_F(PlaneSessionTest, FenceOfAGenerationThatNobodyKnows) {
+  bool known = true;
+  EXPECT_TRUE(theirs.OnFence(5, known));
+  EXPECT_FALSE(known);
+  EXPECT_EQ(theirs.rx_generation(), 5);
+  EXPECT_TRUE(theirs.OnFence(5, known));
+  EXPECT_TRUE(known);
+}
+
+TEST_F(PlaneSessionTest, NotUpBeforeOurGenerationIsTaken) {
+  Tick(ours, {});
+  Tick(theirs, {});
+  PlaneHello hello;
+  Say(ours, theirs, true);
+  theirs.FillPlane(false, hello);
+  hello.rx_generation = 0;
+  EXPECT_FALSE(ours.OnPlane(hello, now, params).came_up);
+  EXPECT_FALSE(ours.up());
+}
+
+TEST_F(PlaneSessionTest, TheOtherEndSaysDown) {
+  BringUp();
+  theirs.GoDown(false, true, now, params);
+  EXPECT_TRUE(Say(theirs, ours, false).peer_down);
+}
+
+TEST_F(PlaneSessionTest, WithoutAPortOrHeldNothingIsSaid) {
+  facts.port_up = false;
+  EXPECT_EQ(Tick(ours, milliseconds(100)), Want::kNothing);
+  facts.port_up = true;
+  facts.held = true;
+  EXPECT_EQ(Tick(ours, milliseconds(100)), Want::kNothing);
+  facts.held = false;
+  EXPECT_EQ(Tick(ours, {}), Want::kNothing);
+  ours.OnLinkUp(now);
+  BringUp();
+  facts.port_up = false;
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kGoDown);
+}
+
+TEST_F(PlaneSessionTest, ARestartBeginsAnewButForOurGenerations) {
+  BringUp();
+  const uint16_t generation = ours.tx_generation();
+  ours.Reset();
+  EXPECT_FALSE(ours.up());
+  EXPECT_FALSE(ours.begun());
+  EXPECT_EQ(ours.tx_generation(), generation);
+  EXPECT_EQ(ours.peer_plane(), PlaneSession::kUnknownPlane);
+}
+
+TEST_F(PlaneSessionTest, GenerationsWrap) {
+  Tick(ours, {});
+  Say(ours, theirs, true);
+  for (int i = 0; i < 0x20000; ++i) {
+    ours.NextGeneration();
+    EXPECT_NE(ours.tx_generation(), 0);  // which is the static one
+    if (i % 0x4000 != 0) continue;
+    EXPECT_TRUE(Say(ours, theirs, true).adopt) << i;
+    EXPECT_EQ(theirs.rx_generation(), ours.tx_generation());
+  }
+}
+
+// ---- Sequences. However many PLANEs were lost, and whatever became of the count, the next one that
+// arrives counts.
+
+TEST_F(PlaneSessionTest, AnOutageOfAnyLengthEndsWithTheNextPlane) {
+  using Sequence = decltype(PlaneHello::sequence);
+  constexpr int kBits = 8 * sizeof(Sequence);
+  std::vector<uint64_t> lost = {0, 1, 40'000, 65'535, 65'536};
+  for (int bit = kBits - 3; bit <= kBits; ++bit) {
+    for (int64_t around = -2; around <= 2; ++around) {
+      lost.push_back((uint64_t{1} << bit) + static_cast<uint64_t>(around));
+    }
+  }
+  BringUp();
+  PlaneHello hello;
+  theirs.FillPlane(false, hello);
+  ours.OnPlane(hello, now, params);
+  for (const uint64_t count : lost) {
+    now += params.hold_down + Duration(1);
+    hello.sequence = static_cast<Sequence>(hello.sequence + 1 + count);
+    EXPECT_FALSE(ours.OnPlane(hello, now, params).stale) << count;
+    // From then on it is as ever.
+    EXPECT_TRUE(ours.OnPlane(hello, now, params).stale) << count;
+    PlaneHello ask;
+    ours.FillPlane(true, ask);
+    EXPECT_EQ(ask.heard, hello.sequence);
+    ++hello.sequence;
+    hello.has_heard = true;
+    hello.heard = ask.sequence;
+    EXPECT_TRUE(ours.OnPlane(hello, now, params).proved) << count;
+  }
+}
+
+// Half of what 16 bits can count, a quarter more, and more than all of it.
+TEST_F(PlaneSessionTest, OurOwnPlanesMayBeLostInAnyNumber) {
+  for (const int lost : {32'766, 32'768, 49'152, 65'534, 65'535, 65'536, 65'537, 200'000}) {
+    PlaneHello hello;
+    for (int i = 0; i < lost; ++i) ours.FillPlane(true, hello);
+    now += params.hold_down + Duration(1);
+    EXPECT_TRUE(Ask(ours, theirs).proved) << lost;
+    EXPECT_FALSE(Say(theirs, ours, false).proved) << lost;  // once
+  }
+}
+
+TEST_F(PlaneSessionTest, AnEndThatCountsFromTheStartAgainIsHeard) {
+  BringUp();
+  for (int i = 0; i < 1000; ++i) Say(theirs, ours, false);
+  theirs = PlaneSession();
+  theirs.NextGeneration();
+  theirs.Begin(now);
+  EXPECT_TRUE(Say(theirs, ours, true).stale);
+  now += params.hold_down + Duration(1);
+  EXPECT_FALSE(Say(theirs, ours, true).stale);
+  EXPECT_FALSE(Say(theirs, ours, true).stale);
+}
+
+// The other end wants the plane up: our own question does not wait for its turn.
+TEST_F(PlaneSessionTest, AQuestionOfTheOtherEndEndsTheWait) {
+  BringUp();
+  ours.GoDown(false, false, now, params);
+  theirs.GoDown(false, false, now, params);
+  PlaneHello lost;
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_EQ(Tick(ours, params.hello_idle), Want::kPlane);
+    ours.FillPlane(true, lost);
+  }
+  EXPECT_EQ(ours.state(), PlaneState::kInit);
+  EXPECT_EQ(ours.deadline(), now + params.hello_idle);
+  now += milliseconds(1);
+  EXPECT_EQ(theirs.OnTimer(now, facts, params), Want::kPlane);
+  Say(theirs, ours, true);
+  EXPECT_EQ(ours.deadline(), now);
+  // An answer of its does not.
+  Tick(ours, {});
+  EXPECT_GT(ours.deadline(), now);
+  Say(theirs, ours, false);
+  EXPECT_GT(ours.deadline(), now);
+}
+
+// What is dead is asked after longer and longer waits, but for what its caller has to look at.
+TEST_F(PlaneSessionTest, ADeadPlaneIsAskedMoreAndMoreRarely) {
+  BringUp();
+  ours.GoDown(false, false, now, params);
+  int asked = 0;
+  for (int i = 0; i < 1000; ++i) asked += Tick(ours, milliseconds(1)) == Want::kPlane;
+  EXPECT_LE(asked, 8 + 1000 / 100);
+  EXPECT_GE(asked, 1000 / 100);
+  facts.look_at = now + milliseconds(7);
+  Tick(ours, params.hello_idle);
+  EXPECT_EQ(ours.deadline(), facts.look_at);
+}
+
+// ---- A port that is paused.
+
+TEST_F(PlaneSessionTest, SilenceWhileNothingLeavesIsNotCounted) {
+  BringUp();
+  facts.sibling_alive = true;
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+  Say(ours, theirs, true);
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+  Say(ours, theirs, true);
+  facts.held_up = true;
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kHeldUp);
+    EXPECT_EQ(ours.missed(), 0u);
+  }
+  facts.held_up = false;
+  // From then on as ever.
+  for (uint32_t i = 0; i < params.hello_multiplier; ++i) {
+    EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+    Say(ours, theirs, true);
+  }
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kGoDown);
+}
+
+TEST_F(PlaneSessionTest, NothingLeavesForTooLong) {
+  BringUp();
+  facts.held_too_long = true;
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);  // there is nowhere to go
+  facts.sibling_alive = true;
+  EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kGoDown);
+}
+
+// However often it says so: together it is not borne for longer than the limit, until it is heard.
+TEST_F(PlaneSessionTest, TheWordOfTheOtherEndHoldsForAWhile) {
+  BringUp();
+  const Duration span = milliseconds(4);
+  const Duration limit = milliseconds(20);
+  EXPECT_FALSE(ours.IsExcused(now, limit));
+  const Time begun = now += milliseconds(1);
+  ours.OnHeldUp(now, span);
+  EXPECT_TRUE(ours.IsExcused(now + milliseconds(3), limit));
+  EXPECT_FALSE(ours.IsExcused(now + span, limit));
+  for (; now - begun < 2 * limit; now += milliseconds(6)) {
+    ours.OnHeldUp(now, span);
+    EXPECT_EQ(ours.IsExcused(now, limit), now - begun < limit);
+  }
+  ours.OnProgress(now);
+  ours.OnHeldUp(now + milliseconds(1), span);
+  EXPECT_TRUE(ours.IsExcused(now + milliseconds(1), limit));
+}
+
+}  // namespace
+}  // namespace suede
