@@ -80,7 +80,8 @@ RpsnVerdict Connection::OnNack(Psn rpsn, Time now, const TransportParams& params
 
 void Connection::NoteStep(Psn named, int ahead, const TransportParams& params) {
   const bool never_sent = ahead > static_cast<int>(unacked_count_);
-  if (!never_sent && ahead >= -static_cast<int>(params.window_pdus) - 1) [[likely]] return;
+  const int behind = std::max(static_cast<int>(params.window_pdus), int{was_in_flight_}) + 1;
+  if (!never_sent && ahead >= -behind) [[likely]] return;
   out_of_step_ = true;
   names_other_ = true;
   named_ = named;
@@ -361,6 +362,7 @@ void Connection::Rearm(Time now, const TransportParams& params) {
 }
 
 void Connection::OnNewParams(Time now, const TransportParams& params) {
+  if (!lost_) was_in_flight_ = std::max(was_in_flight_, static_cast<uint16_t>(unacked_count_));
   if (gap_due_ != kNever) gap_due_ = std::min(gap_due_, now + params.reorder_allowance);
   if (deadline_ == kNever) return;
   const bool waits = lost_ || paused_;

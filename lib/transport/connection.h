@@ -90,13 +90,15 @@ class Connection {
   // Whether the far side may have sent a PDU with this PSN: one that it may not have says nothing of
   // ours. Who sends blindly has to guess it, too. A probe is one further ahead than all else.
   bool IsPlausible(Psn psn, const TransportParams& params) const {
-    const int span = std::max<int>(peer_window_, static_cast<int>(params.window_pdus)) + 1;
+    const int told = peer_window_ != 0 ? peer_window_ : int{kMaxWindowPdus};
+    const int span = std::max(told, static_cast<int>(params.window_pdus)) + 1;
     return receive_closed_ || std::abs(psn.DistanceFrom(expected_)) <= span;
   }
-  // As the far side has told its window; before that, and where it tells none, it is the largest.
+  // The far side has told its window; before that, and where it tells none, that is the largest. The
+  // widest one counts until Reset: a window that was made smaller says nothing of the PDUs in flight.
   void SetPeerWindow(uint32_t pdus) {
-    peer_window_ = static_cast<uint16_t>(
-        pdus == 0 ? kMaxWindowPdus : std::min<uint32_t>(pdus, kMaxWindowPdus));
+    const uint32_t told = pdus == 0 ? kMaxWindowPdus : std::min<uint32_t>(pdus, kMaxWindowPdus);
+    peer_window_ = static_cast<uint16_t>(std::max<uint32_t>(peer_window_, told));
   }
   // Such a PDU has come.
   void OnImplausible() { out_of_step_ = true; }
@@ -319,7 +321,8 @@ class Connection {
   Time gap_due_ = kNever;  // see OnAnnounced
   Psn gap_end_;            // the PSN that was announced,
   Psn gap_begin_;          // and the expected one when it was looked at last
-  uint16_t peer_window_ = kMaxWindowPdus;
+  uint16_t peer_window_ = 0;   // the widest that it has told; 0: none yet
+  uint16_t was_in_flight_ = 0;  // PDUs at most when the window was changed
   // While lost_.
   bool probing_ : 1 = false;  // a probe has left, and has no answer yet
   bool held_ : 1 = false;     // see OnProbeSent

@@ -196,7 +196,7 @@ std::string World::Verdict() {
   }
   const std::string wrong = ledger_.Audit();
   by_chance_ = !wrong.empty() && options_.doubled_for != Duration{} &&
-               wrong.find("host 1 ") != std::string::npos;
+               wrong.find("host 1") != std::string::npos;
   if (!wrong.empty()) return wrong;
   if (Sum(Counter::kTxNoFrame) != 0) return "a pool ran dry";
   if (!options_.resends && Sum(Counter::kTxRetransmissions) != 0) {

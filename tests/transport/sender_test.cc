@@ -471,6 +471,25 @@ TEST_F(ConnectionTest, AnRpsnCountsOnAPduThatThePeerMayHaveSent) {
   EXPECT_FALSE(c.IsPlausible(Psn(100), params));
 }
 
+// PDUs that were sent before the window was made smaller are sent again, and acknowledged late.
+TEST_F(ConnectionTest, AWindowThatWasMadeSmallerExplainsPsnsFromBefore) {
+  Accept(100);
+  c.SetPeerWindow(32);
+  c.SetPeerWindow(2);
+  params.window_pdus = 2;
+  EXPECT_TRUE(c.IsPlausible(Psn(80), params));
+  EXPECT_FALSE(c.IsPlausible(Psn(66), params));
+  params.window_pdus = 32;
+  Send(20);
+  params.window_pdus = 2;
+  c.OnNewParams(now, params);
+  Ack(19);
+  Ack(0);
+  EXPECT_FALSE(c.desynchronized());
+  Ack(65500);
+  EXPECT_TRUE(c.desynchronized());
+}
+
 // ---- A PDU that cannot pass.
 
 // The far side hears what comes behind the lost PDU, and reports the gap again and again.
