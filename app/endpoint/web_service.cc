@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,26 +43,27 @@ uint64_t Millionths(uint64_t part, uint64_t whole) {
 }
 
 // The values of PeerMetricRows, in their order.
-struct PeerValue {
-  uint64_t value;
-  CellUnit unit;
-};
-std::vector<PeerValue> ValuesOf(const ConnectionView& c) {
-  return {{c.state != "lost", CellUnit::kPlain},
-          {c.unacked_pdus, CellUnit::kPlain},
-          {c.unacked_bytes, CellUnit::kPlain},
-          {std::max(Millionths(c.unacked_pdus, c.window_pdus),
-                    Millionths(c.unacked_bytes, c.window_bytes)),
-           CellUnit::kMillionths},
-          {static_cast<uint64_t>(c.srtt_ns), CellUnit::kNanoseconds},
-          {static_cast<uint64_t>(c.rto_ns), CellUnit::kNanoseconds}};
+std::vector<double> ValuesOf(const ConnectionView& c) {
+  const auto seconds = [](int64_t ns) {
+    return InBaseUnit(static_cast<uint64_t>(ns), CellUnit::kNanoseconds);
+  };
+  const uint64_t used = std::max(Millionths(c.unacked_pdus, c.window_pdus),
+                                 Millionths(c.unacked_bytes, c.window_bytes));
+  return {c.state != "lost" ? 1.0 : 0.0,
+          static_cast<double>(c.unacked_pdus),
+          static_cast<double>(c.unacked_bytes),
+          InBaseUnit(used, CellUnit::kMillionths),
+          seconds(c.srtt_ns),
+          seconds(c.rto_ns)};
 }
 
-// `name`: of the endpoint, whose letters need no escape.
-std::string LabelsOf(const std::string& name, const ConnectionView& c) {
-  std::string out = StrCat("{endpoint=\"", name, "\",xpu=\"", c.xpu, "\",instance=\"", c.instance, "\",peer=\"", c.peer);
-  if (c.vc) StrAppend(&out, "\",vc=\"", *c.vc);
-  return out + "\"} ";
+MetricLabels LabelsOf(const MetricLabels& common, const ConnectionView& c) {
+  MetricLabels labels = common;
+  labels.emplace_back("xpu", std::to_string(c.xpu));
+  labels.emplace_back("instance", std::to_string(c.instance));
+  labels.emplace_back("peer", std::to_string(c.peer));
+  if (c.vc) labels.emplace_back("vc", std::to_string(*c.vc));
+  return labels;
 }
 
 }  // namespace
@@ -158,35 +160,37 @@ void WebService::AnswerMetrics(const HttpRequest& request, HttpResponse* respons
     response->body = "too many scrapes at a time; try again\n";
     return;
   }
+  std::vector<prometheus::MetricFamily> families = observer_->page().Collect();
+  if (request.query == "peers=1" && !CollectPeers(&families)) {
+    response->status = 503;
+    response->content_type = "text/plain; charset=utf-8";
+    response->body =
+        "another scrape of peers is under way, or the lcores did not answer; try again\n";
+    return;
+  }
   response->content_type = kMetricsType;
-  observer_->page().AppendTo(&response->body);
-  if (request.query != "peers=1" || AppendPeers(&response->body)) return;
-  response->status = 503;
-  response->content_type = "text/plain; charset=utf-8";
-  response->body =
-      "another scrape of peers is under way, or the lcores did not answer; try again\n";
+  response->body = AsText(families);
 }
 
-bool WebService::AppendPeers(std::string* out) {
+bool WebService::CollectPeers(std::vector<prometheus::MetricFamily>* families) {
   const std::optional<ConnectionsView> view = desk_.Ask();
   if (!view) return false;
+  const MetricLabels& common = observer_->page().common();
   const std::vector<MetricRow> rows = PeerMetricRows();
-  std::vector<std::string> labels;
-  std::vector<std::vector<PeerValue>> values;
+  const MetricRow& left_out = rows.back();
+  std::vector<prometheus::MetricFamily> of_peers;
+  for (const MetricRow& row : rows) of_peers.push_back(FamilyOf(row));
   for (const ConnectionView& connection : view->connections) {
-    labels.push_back(LabelsOf(observer_->name(), connection));
-    values.push_back(ValuesOf(connection));
-  }
-  for (size_t r = 0; r + 1 < rows.size(); ++r) {
-    if (!labels.empty()) *out += FamilyHead(rows[r]);
-    for (size_t i = 0; i < labels.size(); ++i) {
-      StrAppend(out, "suede_", rows[r].name, labels[i]);
-      AppendCell(values[i][r].value, values[i][r].unit, out);
-      *out += '\n';
+    const MetricLabels labels = LabelsOf(common, connection);
+    const std::vector<double> values = ValuesOf(connection);
+    for (size_t i = 0; i < values.size(); ++i) {
+      of_peers[i].metric.push_back(SeriesOf(rows[i].type, labels, values[i]));
     }
   }
-  StrAppend(out, FamilyHead(rows.back()), SeriesPrefix(rows.back().name, observer_->page().common()), view->more ? 1 : 0,
-            "\n");
+  of_peers.back().metric.push_back(SeriesOf(left_out.type, common, view->more ? 1 : 0));
+  for (prometheus::MetricFamily& family : of_peers) {
+    if (!family.metric.empty()) families->push_back(std::move(family));
+  }
   return true;
 }
 

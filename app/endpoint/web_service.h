@@ -61,7 +61,7 @@ class WebService {
   explicit WebService(Observer* observer) : observer_(observer) {}
   bool Answer(const HttpRequest& request, HttpResponse* response);
   void AnswerMetrics(const HttpRequest& request, HttpResponse* response);
-  bool AppendPeers(std::string* out);
+  bool CollectPeers(std::vector<prometheus::MetricFamily>* families);
 
   Observer* const observer_;
   PeerDesk desk_;

@@ -1,121 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "metrics/page.h"
 
-#include <charconv>
+#include <prometheus/text_serializer.h>
+
 #include <cstdlib>
+#include <sstream>
 
 #include "base/text.h"
 
 namespace suede {
 namespace {
 
-constexpr std::string_view kPrefix = "suede_";
-
-void AppendNumber(uint64_t value, std::string* out) {
-  char digits[20];
-  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-  out->append(digits, static_cast<size_t>(end - digits));
-}
-
-// `value` * 10^-places, without zeros at its end.
-void AppendDecimal(uint64_t value, int places, std::string* out) {
-  uint64_t unit = 1;
-  for (int i = 0; i < places; ++i) unit *= 10;
-  AppendNumber(value / unit, out);
-  uint64_t rest = value % unit;
-  if (rest == 0) return;
-  out->push_back('.');
-  for (unit /= 10; rest != 0; unit /= 10) {
-    out->push_back(static_cast<char>('0' + rest / unit));
-    rest %= unit;
-  }
-}
-
 CellUnit UnitOf(const HistogramRow& row) {
   return row.unit == HistogramUnit::kNanoseconds ? CellUnit::kNanoseconds : CellUnit::kPlain;
 }
 
-// A label's value, as the format escapes it.
-void AppendEscaped(std::string_view text, std::string* out) {
-  for (const char c : text) {
-    switch (c) {
-      case '\\': out->append("\\\\"); break;
-      case '"': out->append("\\\""); break;
-      case '\n': out->append("\\n"); break;
-      default: out->push_back(c);
-    }
+prometheus::MetricType TypeOf(MetricType type) {
+  switch (type) {
+    case MetricType::kCounter:
+      return prometheus::MetricType::Counter;
+    case MetricType::kGauge:
+      return prometheus::MetricType::Gauge;
+    case MetricType::kHistogram:
+      break;
   }
+  return prometheus::MetricType::Histogram;
+}
+
+void SetValue(prometheus::MetricType type, double value, prometheus::ClientMetric* metric) {
+  if (type == prometheus::MetricType::Counter) {
+    metric->counter.value = value;
+  } else {
+    metric->gauge.value = value;
+  }
+}
+
+prometheus::ClientMetric::Histogram ValuesOf(const SharedHistogram& histogram,
+                                             const HistogramRow& row) {
+  HistogramSum sum;
+  sum.Add(histogram);
+  const CellUnit unit = UnitOf(row);
+  prometheus::ClientMetric::Histogram values;
+  values.bucket.reserve(static_cast<size_t>(row.last_bound - row.first_bound) + 1);
+  sum.ForEachBound(row.first_bound, row.last_bound, [&](int bound, uint64_t count) {
+    values.bucket.push_back({count, InBaseUnit(uint64_t{1} << bound, unit)});
+  });
+  values.sample_count = sum.count();
+  values.sample_sum = InBaseUnit(sum.sum(), unit);
+  return values;
 }
 
 }  // namespace
 
-std::string SeriesPrefix(std::string_view name, const MetricLabels& labels) {
-  std::string out = StrCat(kPrefix, name);
-  char separator = '{';
-  for (const auto& [label, value] : labels) {
-    out.push_back(separator);
-    StrAppend(&out, label, "=\"");
-    AppendEscaped(value, &out);
-    out.push_back('"');
-    separator = ',';
-  }
-  out.append(labels.empty() ? " " : "} ");
-  return out;
-}
-
-std::string FamilyHead(const MetricRow& row) {
-  return StrCat("# HELP ", kPrefix, row.name, " ", row.sentence, "\n# TYPE ", kPrefix, row.name,
-                " ", NameOf(row.type), "\n");
-}
-
-void AppendCell(uint64_t value, CellUnit unit, std::string* out) {
+double InBaseUnit(uint64_t value, CellUnit unit) {
+  const auto number = static_cast<double>(value);
   switch (unit) {
-    case CellUnit::kPlain: return AppendNumber(value, out);
-    case CellUnit::kNanoseconds: return AppendDecimal(value, 9, out);
-    case CellUnit::kMillionths: return AppendDecimal(value, 6, out);
+    case CellUnit::kPlain:
+      return number;
+    case CellUnit::kNanoseconds:
+      return number / 1e9;
+    case CellUnit::kMillionths:
+      return number / 1e6;
   }
+  return number;
+}
+
+prometheus::MetricFamily FamilyOf(const MetricRow& row) {
+  return {.name = StrCat("suede_", row.name),
+          .help = row.sentence,
+          .type = TypeOf(row.type),
+          .metric = {}};
+}
+
+prometheus::ClientMetric SeriesOf(MetricType type, const MetricLabels& labels, double value) {
+  prometheus::ClientMetric metric;
+  metric.label.reserve(labels.size());
+  for (const auto& [name, text] : labels) metric.label.push_back({std::string(name), text});
+  SetValue(TypeOf(type), value, &metric);
+  return metric;
+}
+
+std::string AsText(const std::vector<prometheus::MetricFamily>& families) {
+  std::ostringstream text;
+  prometheus::TextSerializer().Serialize(text, families);
+  return std::move(text).str();
 }
 
 MetricsPage::MetricsPage(std::vector<MetricRow> rows, MetricLabels common)
-    : rows_(std::move(rows)), common_(std::move(common)) {
+    : rows_(std::move(rows)), common_(std::move(common)), sources_(rows_.size()) {
   families_.reserve(rows_.size());
-  for (const MetricRow& row : rows_) {
-    families_.push_back({.head = FamilyHead(row), .series = {}, .histograms = {}});
-  }
+  for (const MetricRow& row : rows_) families_.push_back(FamilyOf(row));
 }
 
-MetricLabels MetricsPage::Whole(const MetricLabels& labels) const {
-  MetricLabels whole = common_;
-  whole.insert(whole.end(), labels.begin(), labels.end());
-  return whole;
-}
-
-MetricsPage::Family& MetricsPage::FamilyOf(std::string_view name) {
+size_t MetricsPage::IndexOf(std::string_view family) const {
   for (size_t i = 0; i < rows_.size(); ++i) {
-    if (rows_[i].name == name) return families_[i];
+    if (rows_[i].name == family) return i;
   }
   std::abort();
 }
 
-void MetricsPage::Add(std::string_view family, const MetricLabels& labels, const MetricCell* cell,
-                      CellUnit unit) {
-  FamilyOf(family).series.push_back(
-      {.prefix = SeriesPrefix(family, Whole(labels)), .cell = cell, .unit = unit});
+void MetricsPage::Add(std::string_view family, const MetricLabels& labels, const Source& source) {
+  const size_t index = IndexOf(family);
+  MetricLabels whole = common_;
+  whole.insert(whole.end(), labels.begin(), labels.end());
+  families_[index].metric.push_back(SeriesOf(rows_[index].type, whole, 0));
+  sources_[index].push_back(source);
 }
 
-void MetricsPage::Add(const HistogramRow& row, const MetricLabels& own,
+void MetricsPage::Add(std::string_view family, const MetricLabels& labels, const MetricCell* cell,
+                      CellUnit unit) {
+  Add(family, labels, Source{.cell = cell, .unit = unit});
+}
+
+void MetricsPage::Add(const HistogramRow& row, const MetricLabels& labels,
                       const SharedHistogram* histogram) {
-  const MetricLabels labels = Whole(own);
-  std::string bucket = SeriesPrefix(StrCat(row.name, "_bucket"), labels);
-  // Ends in "} ", or in a blank alone.
-  bucket.resize(bucket.size() - (labels.empty() ? 1 : 2));
-  StrAppend(&bucket, labels.empty() ? "{" : ",", "le=\"");
-  FamilyOf(row.name).histograms.push_back(
-      {.bucket = std::move(bucket),
-       .sum = SeriesPrefix(StrCat(row.name, "_sum"), labels),
-       .count = SeriesPrefix(StrCat(row.name, "_count"), labels),
-       .histogram = histogram,
-       .row = &row});
+  Add(row.name, labels, Source{.histogram = histogram, .row = &row});
 }
 
 MetricCell* MetricsPage::NewCell(std::string_view family, const MetricLabels& labels,
@@ -125,37 +124,23 @@ MetricCell* MetricsPage::NewCell(std::string_view family, const MetricLabels& la
   return cell;
 }
 
-void MetricsPage::AppendHistogram(const HistogramSeries& series, std::string* out) {
-  HistogramSum sum;
-  sum.Add(*series.histogram);
-  const CellUnit unit = UnitOf(*series.row);
-  sum.ForEachBound(series.row->first_bound, series.row->last_bound, [&](int bound, uint64_t count) {
-    out->append(series.bucket);
-    AppendCell(uint64_t{1} << bound, unit, out);
-    out->append("\"} ");
-    AppendNumber(count, out);
-    out->push_back('\n');
-  });
-  StrAppend(out, series.bucket, "+Inf\"} ");
-  AppendNumber(sum.count(), out);
-  StrAppend(out, "\n", series.sum);
-  AppendCell(sum.sum(), unit, out);
-  StrAppend(out, "\n", series.count);
-  AppendNumber(sum.count(), out);
-  out->push_back('\n');
-}
-
-void MetricsPage::AppendTo(std::string* out) const {
-  for (const Family& family : families_) {
-    if (family.series.empty() && family.histograms.empty()) continue;
-    out->append(family.head);
-    for (const Series& series : family.series) {
-      out->append(series.prefix);
-      AppendCell(series.cell->load(std::memory_order_relaxed), series.unit, out);
-      out->push_back('\n');
+std::vector<prometheus::MetricFamily> MetricsPage::Collect() const {
+  std::vector<prometheus::MetricFamily> collected;
+  collected.reserve(families_.size());
+  for (size_t i = 0; i < families_.size(); ++i) {
+    if (families_[i].metric.empty()) continue;
+    prometheus::MetricFamily& family = collected.emplace_back(families_[i]);
+    for (size_t s = 0; s < family.metric.size(); ++s) {
+      const Source& source = sources_[i][s];
+      if (source.histogram != nullptr) {
+        family.metric[s].histogram = ValuesOf(*source.histogram, *source.row);
+      } else {
+        const uint64_t value = source.cell->load(std::memory_order_relaxed);
+        SetValue(family.type, InBaseUnit(value, source.unit), &family.metric[s]);
+      }
     }
-    for (const HistogramSeries& series : family.histograms) AppendHistogram(series, out);
   }
+  return collected;
 }
 
 }  // namespace suede
