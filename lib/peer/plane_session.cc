@@ -2,6 +2,7 @@
 #include "peer/plane_session.h"
 
 #include <algorithm>
+#include <bit>
 #include <type_traits>
 
 namespace suede {
@@ -10,6 +11,7 @@ namespace {
 // One that dies within this many hold-downs after it came up is flapping.
 constexpr int kStableHolds = 10;
 constexpr uint8_t kMostDoublings = 24;
+constexpr uint32_t kQuestionsKept = 64;  // the bits of questions_
 
 template <typename T>
 bool IsNewer(T a, T than) {
@@ -110,6 +112,18 @@ void PlaneSession::OnNewParams(Time now, const PathParams& params) {
   deadline_ = std::min(deadline_, now + params.hello_interval);
 }
 
+// Each PLANE of ours proves once, and only while it is waited for: an old answer says nothing of
+// today. It is as old as the questions that were sent after it. Our answers take numbers too, but
+// come as the other end asks, several at once where its questions were held up.
+bool PlaneSession::Proves(const PlaneHello& hello, const PathParams& params) const {
+  const auto behind = static_cast<Sequence>(sequence_ - hello.heard);
+  if (!hello.has_heard || behind >= unanswered_) return false;
+  if (behind < params.hello_multiplier) return true;
+  if (behind >= kQuestionsKept) return false;
+  const uint64_t later = questions_ & ((uint64_t{1} << behind) - 1);
+  return static_cast<uint32_t>(std::popcount(later)) < params.hello_multiplier;
+}
+
 PlaneSession::Heard PlaneSession::OnPlane(const PlaneHello& hello, Time now,
                                           const PathParams& params) {
   Heard heard;
@@ -129,11 +143,9 @@ PlaneSession::Heard PlaneSession::OnPlane(const PlaneHello& hello, Time now,
     has_rx_generation_ = heard.adopt;
     rx_generation_ = hello.tx_generation;
   }
-  // Each proves once, and only while it is waited for: an old answer says nothing of today.
-  const auto behind = static_cast<Sequence>(sequence_ - hello.heard);
-  heard.proved = hello.has_heard && behind < std::min(unanswered_, params.hello_multiplier);
+  heard.proved = Proves(hello, params);
   if (heard.proved) {
-    unanswered_ = behind;
+    unanswered_ = static_cast<Sequence>(sequence_ - hello.heard);
     OnProgress(now);
   }
   if (hello.state == PlaneState::kDown) {
@@ -161,6 +173,7 @@ void PlaneSession::FillPlane(bool wants_reply, PlaneHello& hello) {
   hello.rx_generation = rx_generation_;
   hello.sequence = ++sequence_;
   if (unanswered_ != UINT32_MAX) ++unanswered_;
+  questions_ = questions_ << 1 | (wants_reply ? 1 : 0);
   hello.heard = heard_;
   hello.has_heard = has_heard_;
   hello.reply_wanted = wants_reply;

@@ -127,6 +127,7 @@ class PlaneSession {
   using Sequence = decltype(PlaneHello::sequence);
 
   void ProbeSoon(Time now);
+  bool Proves(const PlaneHello& hello, const PathParams& params) const;
 
   PlaneState state_ = PlaneState::kDown;
   bool begun_ = false;
@@ -142,6 +143,7 @@ class PlaneSession {
   Sequence heard_ = 0;             // of the last PLANE received,
   Time heard_at_{};                // and when that was
   uint32_t unanswered_ = 0;        // PLANEs since the newest that was answered; never wraps
+  uint64_t questions_ = 0;         // bit i: whether the PLANE of sequence_ - i wanted an answer
   uint32_t deaths_ = 0;
   uint32_t fences_ = 0;
   uint8_t impossible_ = 0;         // FENCEDs in a row for this generation

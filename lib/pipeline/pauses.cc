@@ -48,15 +48,25 @@ Time PortContext::HeldSince(Pdu* oldest, Duration least, Time now) {
   return hold;
 }
 
-// Tells the peer, over another plane, that its silence on this one is none.
+// Tells the peer, over another plane, that its silence on this one is none. Without one that is up,
+// over all whose ports let frames out: the peer may hear us where it cannot answer, as its own port
+// is paused there.
 void Pipeline::SayHeldUp(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
   if (!instance.hellos[peer].hears_pauses) return;
+  const PlaneHello said{.plane = static_cast<uint8_t>(plane), .held_up = true};
+  PlaneMask passing = 0;
   for (uint32_t other = 0; other < instance.plane_count(); ++other) {
-    if (other == plane || !instance.session(peer, other).up()) continue;
+    if (other == plane || (instance.paths[peer].present & 1u << other) == 0) continue;
+    if (!instance.port_up[other] || instance.plane_admin[other] == PlaneAdmin::kDown) continue;
     if (HoldOf(instance, peer, other, nullptr, now) == Hold::kOwn) continue;
-    SendControl(instance, peer, other,
-                PlaneHello{.plane = static_cast<uint8_t>(plane), .held_up = true});
-    return;
+    if (instance.session(peer, other).up()) {
+      SendControl(instance, peer, other, said);
+      return;
+    }
+    passing |= static_cast<PlaneMask>(1u << other);
+  }
+  for (uint32_t other = 0; other < instance.plane_count(); ++other) {
+    if ((passing & 1u << other) != 0) SendControl(instance, peer, other, said);
   }
 }
 

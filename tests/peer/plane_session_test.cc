@@ -157,6 +157,45 @@ TEST_F(PlaneSessionTest, AnAnswerProvesOnce) {
   EXPECT_FALSE(Say(theirs, ours, true).proved);
 }
 
+// What the other end asks and answers is held up, and comes at once. The answers that we owe it
+// then make none to us old: only questions of ours do.
+TEST_F(PlaneSessionTest, OurOwnAnswersMakeNoQuestionOld) {
+  params.hello_multiplier = 2;
+  BringUp();
+  std::vector<PlaneHello> held(4);
+  for (size_t i = 0; i < 4; i += 2) {
+    PlaneHello question;
+    ours.FillPlane(true, question);
+    theirs.FillPlane(true, held[i]);
+    theirs.OnPlane(question, now, params);
+    theirs.FillPlane(false, held[i + 1]);
+    now += milliseconds(2);
+  }
+  EXPECT_EQ(ours.missed(), 2u);
+  bool proved = false;
+  for (const PlaneHello& hello : held) {
+    proved |= ours.OnPlane(hello, now, params).proved;
+    PlaneHello answer;
+    if (hello.reply_wanted) ours.FillPlane(false, answer);
+  }
+  EXPECT_TRUE(proved);
+  EXPECT_EQ(ours.missed(), 0u);
+}
+
+// Of questions, only the last ones are waited for, however few answers of ours lie between.
+TEST_F(PlaneSessionTest, AnAnswerToWhatWasAskedTooLongAgoProvesNothing) {
+  params.hello_multiplier = 2;
+  BringUp();
+  PlaneHello question, late;
+  ours.FillPlane(true, question);
+  theirs.OnPlane(question, now, params);
+  theirs.FillPlane(false, late);
+  ours.FillPlane(false, question);
+  ours.FillPlane(true, question);
+  ours.FillPlane(true, question);
+  EXPECT_FALSE(ours.OnPlane(late, now, params).proved);
+}
+
 TEST_F(PlaneSessionTest, StragglersAreIgnored) {
   BringUp();
   PlaneHello early, late;

@@ -195,6 +195,39 @@ TEST_F(PausedPlaneTest, APauseOfAnIdlePlaneIsNoDeath) {
   EXPECT_EQ(Deaths(), 0u);
 }
 
+// Both ends ask at the same time, and what one asks and answers is held up and then comes at once.
+TEST_F(PausedPlaneTest, AShortPauseOfAnIdlePlaneIsNoDeath) {
+  params.paths.hello_multiplier = 2;
+  StartPair();
+  WarmUp();
+  for (Duration pause = milliseconds(1); pause < milliseconds(4); pause += microseconds(50)) {
+    a->ports[0]->SetPaused(true);
+    Run(pause);
+    a->ports[0]->SetPaused(false);
+    Run(microseconds(1030));
+    ASSERT_EQ(Deaths(), 0u) << pause.count();
+  }
+}
+
+// Each end's port to one plane is paused, and each is heard on the other one. No plane is up but the
+// one that is waited for.
+TEST_F(PausedPlaneTest, APauseIsToldWherePeersOnlyHear) {
+  params.paths.unreachable = milliseconds(200);
+  StartPair();
+  b->ports[1]->SetPaused(true);
+  WarmUp();
+  ASSERT_TRUE(SessionOf(*a, 0).up());
+  ASSERT_FALSE(SessionOf(*a, 1).up());
+  ASSERT_FALSE(SessionOf(*b, 1).up());
+  a->ports[0]->SetPaused(true);
+  SendBothWays(milliseconds(40));
+  EXPECT_GT(b->Count(Counter::kRxHeldUp), 0u);
+  EXPECT_EQ(Deaths(), 0u);
+  a->ports[0]->SetPaused(false);
+  EXPECT_TRUE(RunUntil([&] { return AllThere(); }, milliseconds(20)));
+  EXPECT_EQ(Deaths(), 0u);
+}
+
 // All planes at once: nobody is given up. (The other end hears of nothing, but it waits longer.)
 TEST_F(PausedPlaneTest, APauseOfAllPlanesIsNoDeath) {
   params.paths.unreachable = milliseconds(100);
