@@ -16,7 +16,6 @@ struct Scenario {
   const char* name;
   WorldOptions (*options)(uint32_t seed);
   bool own_classes = false;  // its options say which classes there are
-  bool by_name = false;      // run only where it is named: not every seed passes
 };
 
 // The seed's options, on links that classes of traffic take different ways through.
@@ -188,7 +187,7 @@ inline constexpr Scenario kScenarios[] = {
     {"restarts", Restarts},
     {"dark", Dark},
     // See pauses.h.
-    {"pauses", Pauses, true},
+    {"pauses", Pauses},
     // See strangers.h.
     {"plain_peer", PlainPeer},
     {"double_identity", DoubleIdentity},

@@ -1,33 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs seeds of a scenario until one fails: sim_runner SCENARIO FIRST_SEED COUNT [COMMANDS].
+// Runs seeds of a scenario: sim_runner SCENARIO [FIRST_SEED COUNT [COMMANDS]]; as many as the tests do
+// where it is not said.
 // A failing seed is printed with the command that replays it, and replayed alone with what had
 // happened before. Or measures what loss costs:
 // sim_runner goodput FIRST_SEED COUNT. Or what several planes carry: sim_runner plane_shares.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "goodput.h"
 #include "plane_shares.h"
 #include "scenarios.h"
 
+namespace suede {
+namespace {
+
+// SUEDE_SIM_SEEDS or 170. Planes have the most to vary and the least to do: four times as many.
+uint64_t SeedsOfTests(const char* scenario) {
+  const char* wanted = std::getenv("SUEDE_SIM_SEEDS");
+  const uint64_t seeds = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 170;
+  return std::strcmp(scenario, "planes") == 0 ? 4 * seeds : seeds;
+}
+
+// Whether the names are those of all scenarios: what tests/sim/meson.build lists.
+int CompareScenarios(int count, char** names) {
+  const bool same = std::equal(names, names + count, std::begin(kScenarios), std::end(kScenarios),
+                               [](const char* name, const Scenario& scenario) {
+                                 return std::strcmp(name, scenario.name) == 0;
+                               });
+  if (!same) std::printf("tests/sim/meson.build lists other scenarios than scenarios.h\n");
+  return same ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace suede
+
 int main(int argc, char** argv) {
   using namespace suede;
   if (argc == 2 && std::strcmp(argv[1], "plane_shares") == 0) return RunPlaneShares();
-  if (argc < 4) {
-    std::fprintf(stderr, "usage: sim_runner SCENARIO FIRST_SEED COUNT [COMMANDS]\nscenarios:");
-    for (const bool by_name : {false, true}) {
-      if (by_name) std::fprintf(stderr, "\nby name:");
-      for (const Scenario& s : kScenarios) {
-        if (s.by_name == by_name) std::fprintf(stderr, " %s", s.name);
-      }
-    }
+  if (argc > 2 && std::strcmp(argv[1], "scenarios") == 0) return CompareScenarios(argc - 2, argv + 2);
+  if (argc < 2 || argc == 3) {
+    std::fprintf(stderr,
+                 "usage: sim_runner SCENARIO [FIRST_SEED COUNT [COMMANDS]]\nscenarios:");
+    for (const Scenario& s : kScenarios) std::fprintf(stderr, " %s", s.name);
     std::fprintf(stderr,
                  "\nor: sim_runner goodput FIRST_SEED COUNT\nor: sim_runner plane_shares\n");
     return 2;
   }
-  const uint64_t first = std::strtoull(argv[2], nullptr, 10);
-  const uint64_t count = std::strtoull(argv[3], nullptr, 10);
+  const uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  const uint64_t count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : SeedsOfTests(argv[1]);
   if (std::strcmp(argv[1], "goodput") == 0) return RunGoodput(first, count);
   for (const Scenario& scenario : kScenarios) {
     if (std::strcmp(scenario.name, argv[1]) != 0) continue;
