@@ -436,10 +436,10 @@ def test_nonsense_disturbs_nobody(pair):
     with Raw(left) as witness:
         for i in range(200):
             with Raw(left) as connection:
-                bytes = rng.randbytes(rng.randrange(1, 3000))
+                content = rng.randbytes(rng.randrange(1, 3000))
                 try:
-                    connection.socket.sendall(bytes + b"\n" * (i % 2))
-                    if i % 3 and b"\n" in bytes:
+                    connection.socket.sendall(content + b"\n" * (i % 2))
+                    if i % 3 and b"\n" in content:
                         connection.socket.recv(100)
                 except (BrokenPipeError, ConnectionResetError):
                     pass

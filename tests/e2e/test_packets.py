@@ -264,13 +264,13 @@ print("same")
 """
 
 
-def exchange(near, far, bytes=2 << 20):
+def exchange(near, far, raw=2 << 20):
     """Sends bytes over TCP and has them echoed."""
     with subprocess.Popen([*far, "python3", "-c", SERVER], stdout=subprocess.PIPE,
                           text=True) as server:
         try:
             assert server.stdout.readline() == "listening\n"
-            assert run(near, "python3", "-c", CLIENT, e2e.ip_of(1), bytes, seconds=90) == "same\n"
+            assert run(near, "python3", "-c", CLIENT, e2e.ip_of(1), raw, seconds=90) == "same\n"
             assert server.wait(30) == 0
         finally:
             server.kill()

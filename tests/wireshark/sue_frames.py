@@ -30,8 +30,8 @@ def rh(xpuid, psn=0, op=NOTHING, rpsn=0, vc=0, partition=0, ver=DATA):
                        rpsn % 65536)
 
 
-def rcrc(bytes):
-    return struct.pack("<I", zlib.crc32(bytes))
+def rcrc(raw):
+    return struct.pack("<I", zlib.crc32(raw))
 
 
 def control(kind, flags, body, length=None):
@@ -116,9 +116,9 @@ def frame(encap, head, commands=b"", *, to, instance=0, tag=None, session=0, spo
     return udp(encap, source, destination, vlan, pdu, session, dport) + trailer
 
 
-def checksum(bytes):
-    bytes += bytes(len(bytes) % 2)
-    total = sum(struct.unpack(f">{len(bytes) // 2}H", bytes))
+def checksum(raw):
+    raw += bytes(len(raw) % 2)
+    total = sum(struct.unpack(f">{len(raw) // 2}H", raw))
     while total >> 16:
         total = (total & 0xffff) + (total >> 16)
     return total ^ 0xffff
@@ -144,6 +144,6 @@ def write_pcap(path, frames, captured=None, step_us=10):
     """Ethernet frames, `step_us` apart. captured: how many bytes are kept of each."""
     with open(path, "wb") as file:
         file.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
-        for number, bytes in enumerate(frames):
-            kept = bytes if captured is None else bytes[:captured[number]]
-            file.write(struct.pack("<IIII", 1, number * step_us, len(kept), len(bytes)) + kept)
+        for number, raw in enumerate(frames):
+            kept = raw if captured is None else raw[:captured[number]]
+            file.write(struct.pack("<IIII", 1, number * step_us, len(kept), len(raw)) + kept)

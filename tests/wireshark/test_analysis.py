@@ -382,10 +382,10 @@ def test_dropped_pdus_are_no_part_of_a_sequence(shark):
 
 
 def test_a_pdu_that_icmp_quotes(shark):
-    bytes = frame("udp4", rh(1, psn=1), COMMAND, to=2)
+    raw = frame("udp4", rh(1, psn=1), COMMAND, to=2)
     quote = bytes(Ether() / IP(src="198.18.0.2", dst="198.18.0.1") / ICMP(type=3, code=3)
-                  / Raw(bytes[14:]))
-    quote_packet = shark.dissect([bytes, quote, frame("udp4", rh(1, psn=2), COMMAND, to=2)])
+                  / Raw(raw[14:]))
+    quote_packet = shark.dissect([raw, quote, frame("udp4", rh(1, psn=2), COMMAND, to=2)])
     assert not all_flags(quote_packet)
     assert "suede.analysis" not in quote_packet[1]
 

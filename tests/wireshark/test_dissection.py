@@ -88,32 +88,32 @@ def test_addresses_and_class(vector_packets, index):
 def test_commands(vector_packets, index):
     vector, packet = VECTORS[index], vector_packets[index]
     commands = vector["commands"]
-    bytes = [(bytes.fromhex(c["control"]), bytes.fromhex(c.get("data", ""))) for c in commands]
+    raw = [(bytes.fromhex(c["control"]), bytes.fromhex(c.get("data", ""))) for c in commands]
     assert packet.number("suede.commands") == len(commands)
     assert packet.number("suede.commands.bytes") == sum(
-        len(c) + len(d) + len(d) % 2 for c, d in bytes)
-    first = [c[0] for c, _ in bytes]
+        len(c) + len(d) + len(d) % 2 for c, d in raw)
+    first = [c[0] for c, _ in raw]
     expected = {
         "type": first,
         "class": [f >> 5 for f in first],
         "d": [f >> 4 & 1 for f in first],
         "l": [f & 15 for f in first],
-        "length": [c[1] for c, _ in bytes],
-        "control_bytes": [len(c) for c, _ in bytes],
-        "data_bytes": [len(d) for _, d in bytes],
+        "length": [c[1] for c, _ in raw],
+        "control_bytes": [len(c) for c, _ in raw],
+        "data_bytes": [len(d) for _, d in raw],
     }
     for name, values in expected.items():
         assert [int(s, 0) for s in packet.shows(f"suede.command.{name}")] == values, name
-    assert packet.bytes("suede.command.control") == [c for c, _ in bytes]
-    assert packet.bytes("suede.command.data") == [d for _, d in bytes if d]
-    assert packet.bytes("suede.command.padding") == [b"\0" for _, d in bytes if len(d) % 2]
-    assert all(set(padding) == {0} for padding in packet.bytes("suede.padding"))
+    assert packet.raw("suede.command.control") == [c for c, _ in raw]
+    assert packet.raw("suede.command.data") == [d for _, d in raw if d]
+    assert packet.raw("suede.command.padding") == [b"\0" for _, d in raw if len(d) % 2]
+    assert all(set(padding) == {0} for padding in packet.raw("suede.padding"))
 
 
 @every_vector
 def test_rcrc_is_good(vector_packets, index):
     vector, packet = VECTORS[index], vector_packets[index]
-    assert packet.bytes("suede.rcrc") == [bytes.fromhex(vector["frame"])[-4:]]
+    assert packet.raw("suede.rcrc") == [bytes.fromhex(vector["frame"])[-4:]]
     assert packet.number("suede.rcrc.status") == RCRC_GOOD
     for name in ("suede.malformed", "suede.rcrc.bad", "suede.source.mismatch", "suede.trailer",
                  "suede.fcs"):
@@ -166,10 +166,10 @@ def test_bad_rcrc(shark, encap):
     assert "suede.analysis" not in packet  # a receiver drops it
 
 
-def flipped(bytes, at, bit):
-    bytes = bytearray(bytes)
-    bytes[at] ^= bit
-    return bytes(bytes)
+def flipped(raw, at, bit):
+    raw = bytearray(raw)
+    raw[at] ^= bit
+    return bytes(raw)
 
 
 def test_rcrc_covers_the_compressed_header(shark):
@@ -224,7 +224,7 @@ def test_fcs_in_the_capture(shark, encap):
     fcs = b"\x01\x02\x03\x04"
     packet, = shark.dissect([frame(encap, rh(5), command(b"", b"1234"), to=9, trailer=fcs)])
     assert packet.number("suede.rcrc.status") == RCRC_GOOD
-    assert packet.bytes("suede.fcs") == [fcs]
+    assert packet.raw("suede.fcs") == [fcs]
     assert "suede.malformed" not in packet
 
 
@@ -269,7 +269,7 @@ def test_experts_where_no_field_is_shown(shark):
 def test_one_zero_byte_ends_the_commands(shark):
     packet, = shark.dissect([frame("afh1", rh(5), command(b"", b"1" * 60) + b"\0", to=9)])
     assert "suede.malformed" not in packet
-    assert packet.bytes("suede.padding") == [b"\0"]
+    assert packet.raw("suede.padding") == [b"\0"]
 
 
 def test_many_small_commands(shark):
@@ -300,7 +300,7 @@ def test_shim(shark):
     other[17] = 2  # next header
     packets = shark.dissect([good, bytes(long), bytes(other),
                              frame("afh1s", rh(5), to=9, hops=0, session=513)])
-    assert packets[0].bytes("suede.trailer") == [b"ignored"]
+    assert packets[0].raw("suede.trailer") == [b"ignored"]
     assert packets[0].number("suede.rcrc.status") == RCRC_GOOD
     assert packets[1].text("suede.malformed") == "shim"
     assert packets[1].expert("malformed.shim")
@@ -342,9 +342,9 @@ def test_tagged(shark):
 
 
 def test_fields_of_afh_gen_2(shark):
-    bytes = bytearray(frame("afh2", rh(5), to=9, instance=3, session=200))
-    bytes[0] |= 1
-    packet, = shark.dissect([bytes(bytes)])
+    raw = bytearray(frame("afh2", rh(5), to=9, instance=3, session=200))
+    raw[0] |= 1
+    packet, = shark.dissect([bytes(raw)])
     names = ("w", "v", "zero", "z", "y", "x", "m")
     assert [packet.number(f"suede.afh.{name}") for name in names] == [0, 0, 0, 0, 0, 1, 1]
     assert packet.number("suede.afh.entropy") == 200
@@ -358,9 +358,9 @@ def test_fields_of_afh_gen_2(shark):
 
 
 def test_forwarding_address_out_of_a_table(shark):
-    bytes = bytearray(frame("afh2", rh(5), to=9))
-    bytes[2:6] = b"\x12\x34\x56\x78"
-    packet, = shark.dissect([bytes(bytes)])
+    raw = bytearray(frame("afh2", rh(5), to=9))
+    raw[2:6] = b"\x12\x34\x56\x78"
+    packet, = shark.dissect([bytes(raw)])
     assert packet.number("suede.afh.dst") == 0x12345678
     assert "suede.afh.dst_xpuid" not in packet
 
@@ -421,7 +421,7 @@ def test_plane(shark, encap):
         "identity": 0x80000001, "peer_identity": 7, "state": INIT, "plane": 3,
         "tx_generation": 65535, "rx_generation": 3, "sequence": 4000000000, "heard": 3999999999})
     assert packet.shows("suede.control.first") == ["1", "65535", "300", "4"]
-    assert packet.bytes("suede.control.reserved") == [bytes(2)]
+    assert packet.raw("suede.control.reserved") == [bytes(2)]
     assert "suede.analysis" in packet
     assert not packet.expert("control.plane_down")
     packet = dissect_control(shark, plane(1, 2, DOWN, flags=1), encap)
@@ -441,7 +441,7 @@ def test_fence_and_fenced(shark, encap):
     assert_fields(packet, {"type": FENCED, "length": 28, "identity": 8, "peer_identity": 0x80000001,
                            "plane": 1, "generation": 40001})
     assert packet.shows("suede.control.expected") == ["5", "6", "7", "65534"]
-    assert packet.bytes("suede.control.reserved") == [bytes(1)]
+    assert packet.raw("suede.control.reserved") == [bytes(1)]
     assert "suede.control.own" not in packet and not packet.expert("control.plane_dead")
 
 
@@ -526,7 +526,7 @@ def test_malformed_control_pdus(shark):
 
 def test_longer_control_pdus_of_later_versions(shark):
     packet = dissect_control(shark, control(READY, 0xff, ready(1, 2)[4:] + b"later") + b"not zero")
-    assert packet.bytes("suede.control.rest") == [b"later"]
+    assert packet.raw("suede.control.rest") == [b"later"]
     assert "suede.malformed" not in packet
     for kind in (0, CREDIT + 1, 77):
         packet = dissect_control(shark, control(kind, 0, b"1234"))
@@ -544,19 +544,19 @@ def mutated_frames(count):
                 for body in (hello(1, 2), not_ready(1, 2), ready(1, 2), plane(1, 2), fence(1, 2, 3),
                              fenced(1, 2, 3))]
     for _ in range(count):
-        bytes = bytearray(chance.choice(sources))
+        raw = bytearray(chance.choice(sources))
         for _ in range(chance.randrange(1, 6)):
-            at = chance.randrange(12, len(bytes))
+            at = chance.randrange(12, len(raw))
             kind = chance.randrange(4)
             if kind == 0:
-                bytes[at] = chance.randrange(256)
+                raw[at] = chance.randrange(256)
             elif kind == 1:
-                bytes[at] ^= 1 << chance.randrange(8)
-            elif kind == 2 and len(bytes) > 40:
-                del bytes[at:at + chance.randrange(1, 20)]
+                raw[at] ^= 1 << chance.randrange(8)
+            elif kind == 2 and len(raw) > 40:
+                del raw[at:at + chance.randrange(1, 20)]
             else:
-                bytes[at:at] = chance.randbytes(chance.randrange(1, 20))
-        yield bytes(bytes)
+                raw[at:at] = chance.randbytes(chance.randrange(1, 20))
+        yield bytes(raw)
 
 
 def test_mutated_frames(shark):

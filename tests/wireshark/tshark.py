@@ -45,7 +45,7 @@ class Packet:
     def number(self, name):
         return int(self.text(name), 0)
 
-    def bytes(self, name):
+    def raw(self, name):
         return [bytes.fromhex(field.get("value")) for field in self.all(name)]
 
     def expert(self, name):
