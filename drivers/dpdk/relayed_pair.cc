@@ -21,9 +21,8 @@ uint32_t RelayedPair::Transmit(Frame* const* frames, uint32_t count) {
   return done;
 }
 
-uint32_t RelayingPair::Receive(Frame** frames, uint32_t max) {
+void RelayingPair::Flush() {
   for (Relay* const relay : relays_) Send(*relay);
-  return QueuePair::Receive(frames, max);
 }
 
 // A burst at most, so that one lcore's frames do not hold up the others'.

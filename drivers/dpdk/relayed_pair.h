@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several lcores on a device that has one queue pair for all of them, as a memif has: the first one
 // owns it, and sends what the others leave with it. What it receives for them the data path hands
-// over (lib/pipeline/handover.h). Nothing here includes a DPDK header.
+// over (lib/link/handover.h). Nothing here includes a DPDK header.
 #ifndef SUEDE_DPDK_RELAYED_PAIR_H_
 #define SUEDE_DPDK_RELAYED_PAIR_H_
 
@@ -33,9 +33,8 @@ class RelayingPair final : public QueuePair {
   // Before its first burst. The relay outlives it.
   void AddRelay(Relay* relay) { relays_.push_back(relay); }
 
-  // Sends what was left with it, too: an lcore asks for frames in each turn, with or without any to
-  // send itself.
-  uint32_t Receive(Frame** frames, uint32_t max) override;
+  // Sends what the other lcores have left with it.
+  void Flush() override;
 
  private:
   void Send(Relay& relay);

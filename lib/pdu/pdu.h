@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "base/psn.h"
 #include "base/sue.h"
 #include "base/time.h"
+#include "pdu/tx_note.h"
 
 namespace suede {
 
@@ -28,24 +30,24 @@ struct Pdu {
   static constexpr uint32_t kMaxTags = 64;
   static constexpr uint16_t kNoQueue = 0xffff;
 
-  Pdu* next = nullptr;          // link of the one list that owns the PDU
-  uint8_t* commands = nullptr;  // first byte of the commands
-  Time sent_at{};               // when it was begun; then of its last transmission
+  TxNote note;  // of its frame: first, as a one-shot frame has the note alone
+  uint8_t vc = 0;
   uint16_t bytes = 0;           // bytes of commands
   uint16_t room = 0;            // bytes of commands that it may still take; 0 closes it
   uint16_t command_count = 0;
+  Pdu* next = nullptr;          // link of the one list that owns the PDU
+  uint8_t* commands = nullptr;  // first byte of the commands
+  Time sent_at{};               // when it was begun; then of its last transmission
   uint16_t peer = 0;            // index of the destination in the instance's peer table
   Psn psn;                      // valid once sequenced
-  uint8_t vc = 0;
-  uint8_t run_count = 0;
   uint8_t tag_count = 0;
   bool retransmitted : 1 = false;
-  bool staged : 1 = false;      // waits in a transmit burst: must not be staged twice
-  bool orphaned : 1 = false;    // given back while staged: released once the port took it
   bool credited : 1 = false;    // it has left once: its clients have their credit back
   bool moved : 1 = false;       // back in its queue from a plane that died, and not sent since; or
                                 // given up while staged
   bool held : 1 = false;        // given up, and kept for its frame
+  uint8_t : 2;
+  uint8_t run_count : 2 = 0;
   uint16_t last_queue = kNoQueue;  // of the last run
   PduRun runs[kMaxRuns];
   uint16_t lines = 0;   // of the receive ring, that the commands take
@@ -65,6 +67,8 @@ struct Pdu {
  private:
   static constexpr int kStepBits = 4;
 };
+static_assert(Pdu::kMaxRuns < 4);  // run_count
+static_assert(std::is_standard_layout_v<Pdu> && offsetof(Pdu, note) == 0);
 static_assert(offsetof(Pdu, tags) == 64);
 static_assert(sizeof(Pdu) <= 640);
 

@@ -14,13 +14,15 @@ Counter GivenUpCounter(uint8_t status) {
 
 // Takes PDUs that are given up out of the burst that they are staged in: they must not leave when
 // their clients have been told.
-void Withdraw(PortContext& port, const PduList& given_up) {
+void Withdraw(Link& link, const PduList& given_up) {
   bool any = false;
   for (Pdu* pdu = given_up.head(); pdu != nullptr; pdu = pdu->next) {
-    pdu->moved = pdu->staged;
-    any |= pdu->staged;
+    pdu->moved = pdu->note.staged();
+    if (!pdu->moved) continue;
+    Link::Withdraw(pdu);
+    any = true;
   }
-  if (any) port.UnstageMoved();
+  if (any) link.RemoveWithdrawn();
 }
 
 // Of what is in doubt, a PDU that was withdrawn from the first burst it was staged in has never left.
@@ -38,7 +40,9 @@ void Pipeline::Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8
   PortContext& home = HomePort(instance);
   const bool counted = instance.has_planes() && plane != kNoPlane;
   const bool given_up = ending != SUEDE_STATUS_OK;
-  if (given_up && plane != kNoPlane) [[unlikely]] Withdraw(*instance.ports[plane], pdus);
+  if (given_up && plane != kNoPlane) [[unlikely]] {
+    Withdraw(instance.ports[plane]->link, pdus);
+  }
   if (pdus.empty()) return Enlist(instance);
   const uint32_t peer = pdus.head()->peer;  // they have that in common,
   const uint32_t vc = pdus.head()->vc;      // and what shares are counted by
@@ -72,7 +76,7 @@ void Pipeline::Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8
       instance.inflight_on[plane] -= pdu->bytes;
     }
     ended += pdu->held ? 0 : 1;
-    home.ReleasePdu(pdu);
+    home.link.ReleasePdu(pdu);
   }
   ReturnShare(instance, peer, vc, ended);
   Enlist(instance);
@@ -84,11 +88,9 @@ void Pipeline::OnAcked(Instance& instance, uint32_t number, PduList& acked) {
     if (const std::optional<Duration> sample = RttSample(*acked.tail(), last_turn_)) {
       histograms[HistogramId::kRtt].Record(static_cast<uint64_t>(sample->count()));
     }
-    PortContext& port = *instance.ports[instance.PlaneOfConnection(number)];
-    if (port.departures.WantsSample(last_turn_)) [[unlikely]] {
-      const Pdu* newest = acked.tail();
-      port.departures.OnSample(*port.port, FrameOf(acked.tail()), newest->sent_at,
-                               !newest->retransmitted, last_turn_);
+    Link& link = instance.ports[instance.PlaneOfConnection(number)]->link;
+    if (link.departures().WantsSample(last_turn_)) [[unlikely]] {
+      link.SampleDeparture(*acked.tail(), last_turn_);
     }
     if (const std::optional<Recovery> recovery =
             instance.connections[number].TakeRecovery(last_turn_)) {
@@ -257,12 +259,12 @@ bool Pipeline::PayAck(Instance& instance, uint32_t number, uint8_t list) {
 
 // What is owed, in a PDU of its own. False where there is no room to stage it.
 bool Pipeline::SendAck(Instance& instance, uint32_t number) {
-  PortContext& port = *instance.ports[instance.PlaneOfConnection(number)];
+  Link& link = instance.ports[instance.PlaneOfConnection(number)]->link;
   Connection& connection = instance.connections[number];
   const bool resolving = instance.resolving[number >> instance.vc_bits] != 0;
-  if (!resolving && (!port.HasFrontRoom() || !port.HasFrames(1))) return false;
+  if (!resolving && (!link.HasFrontRoom() || !link.HasFrames(1))) return false;
   const RpsnField field = connection.TakeRpsn();
-  if (SendUnsequenced(instance, number, field, UnsequencedPsn(instance, port, connection),
+  if (SendUnsequenced(instance, number, field, UnsequencedPsn(instance, link, connection),
                       Instance::kAckClass)) {
     instance.counters.Add(Counter::kTxAcks);
     if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
@@ -271,18 +273,18 @@ bool Pipeline::SendAck(Instance& instance, uint32_t number) {
 }
 
 // That of the next sequenced PDU to leave: what waits in the burst has not, and is passed on the way.
-Psn Pipeline::UnsequencedPsn(const Instance& instance, PortContext& port,
+Psn Pipeline::UnsequencedPsn(const Instance& instance, const Link& link,
                              const Connection& connection) const {
   const Pdu* newest = connection.newest();
-  if (newest == nullptr || !newest->staged || connection.lost()) [[likely]] {
+  if (newest == nullptr || !newest->note.staged() || connection.lost()) [[likely]] {
     return connection.UnsequencedPsn();
   }
-  for (uint32_t i = 0; i < port.staged_count; ++i) {
-    const Pdu* pdu = PduOf(port.staged()[i]);
-    const bool of_connection =
-        !pdu->orphaned && pdu->peer == newest->peer &&
-        (pdu->vc & instance.vc_mask) == (newest->vc & instance.vc_mask) &&
-        queues_[pdu->runs[0].queue].instance == instance.number;
+  for (Frame* frame : link.staged()) {
+    if (NoteOf(frame).kind != TxKind::kKept) continue;
+    const Pdu* pdu = PduOf(frame);
+    const bool of_connection = pdu->peer == newest->peer &&
+                               (pdu->vc & instance.vc_mask) == (newest->vc & instance.vc_mask) &&
+                               queues_[pdu->runs[0].queue].instance == instance.number;
     if (of_connection && !pdu->retransmitted) return pdu->psn;
   }
   return connection.UnsequencedPsn();
@@ -304,7 +306,7 @@ void Pipeline::HoldLast(Instance& instance, uint32_t number, const PduList& give
   LetGo(instance, number);
   Pdu* last = nullptr;
   for (Pdu* pdu = given_up.head(); pdu != nullptr; pdu = pdu->next) {
-    const bool has_left = !pdu->staged || pdu->retransmitted;
+    const bool has_left = !pdu->note.staged() || pdu->retransmitted;
     if (has_left && (last == nullptr || pdu->sent_at >= last->sent_at)) last = pdu;
   }
   if (last == nullptr) return;
@@ -315,7 +317,7 @@ void Pipeline::HoldLast(Instance& instance, uint32_t number, const PduList& give
 bool Pipeline::IsHeld(Instance& instance, uint32_t number) {
   Pdu* last = instance.last_given_up[number];
   if (last == nullptr) return false;
-  if (instance.ports[instance.PlaneOfConnection(number)]->port->IsBusy(FrameOf(last))) return true;
+  if (instance.ports[instance.PlaneOfConnection(number)]->link.IsBusy(FrameOf(last))) return true;
   LetGo(instance, number);
   return false;
 }
@@ -324,7 +326,7 @@ void Pipeline::LetGo(Instance& instance, uint32_t number) {
   Pdu*& last = instance.last_given_up[number];
   if (last == nullptr) return;
   const uint32_t vc = last->vc;
-  HomePort(instance).Release(FrameOf(last));
+  HomePort(instance).link.Release(FrameOf(last));
   last = nullptr;
   ReturnShare(instance, instance.PeerOfConnection(number), vc, 1);
 }
@@ -333,26 +335,24 @@ void Pipeline::LetGo(Instance& instance, uint32_t number) {
 bool Pipeline::SendUnsequenced(Instance& instance, uint32_t number, RpsnField field, Psn psn,
                                uint32_t traffic_class) {
   const uint32_t plane = instance.PlaneOfConnection(number);
-  PortContext& port = *instance.ports[plane];
+  Link& link = instance.ports[plane]->link;
   if (instance.resolving[number >> instance.vc_bits] != 0) [[unlikely]] {
     instance.counters.Add(Counter::kTxNoMac);
     return false;
   }
-  if (!port.HasFrontRoom() || !port.HasFrames(1)) return false;
-  Pdu* pdu = port.NewPdu();
-  pdu->peer = static_cast<uint16_t>(instance.PeerOfConnection(number));
-  pdu->orphaned = true;
-  WriteFrame(instance, plane, pdu, traffic_class,
-             {.ver = static_cast<uint8_t>(RhVersion::kData),
-              .op = field.op,
-              .xpuid = instance.params.xpuid,
-              .psn = psn,
-              .vc = traffic_class < kVcCount && instance.vc_bits == 0
-                        ? static_cast<uint8_t>(traffic_class)
-                        : instance.VcOfConnection(number),
-              .partition = instance.params.partition,
-              .rpsn = field.rpsn});
-  port.StageFront(pdu);
+  if (!link.HasFrontRoom() || !link.HasFrames(1)) return false;
+  Frame* frame = link.NewFrame();
+  const bool has_vc = traffic_class < kVcCount;
+  WriteOneShot(instance, instance.PeerOfConnection(number), plane, frame, 0, traffic_class,
+               {.ver = static_cast<uint8_t>(RhVersion::kData),
+                .op = field.op,
+                .xpuid = instance.params.xpuid,
+                .psn = psn,
+                .vc = has_vc && instance.vc_bits == 0 ? static_cast<uint8_t>(traffic_class)
+                                                      : instance.VcOfConnection(number),
+                .partition = instance.params.partition,
+                .rpsn = field.rpsn});
+  link.StageFront(frame, has_vc ? static_cast<uint8_t>(traffic_class) : TxNote::kNoVc);
   return true;
 }
 

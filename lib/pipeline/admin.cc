@@ -8,7 +8,7 @@ namespace suede {
 
 void Pipeline::SetAdmin(const LcoreRequest& request) {
   const bool is_port = request.kind == LcoreRequestKind::kSetPort;
-  if (is_port && request.port < ports_.size()) ports_[request.port]->down = !request.up;
+  if (is_port && request.port < ports_.size()) ports_[request.port]->link.set_down(!request.up);
   if (!is_port && request.instance < instances_.size()) {
     instances_[request.instance]->down = !request.up;
     if (request.up) Resume(*instances_[request.instance]);

@@ -80,7 +80,7 @@ uint32_t Pipeline::ReceiveBytes(const Instance& instance) {
   for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
     // Headers are as long for every peer and class.
     const uint32_t around = instance.header(0, plane, 0).length + kRhBytes + kRcrcBytes;
-    least = std::min(least, instance.ports[plane]->port->max_frame_bytes() - around);
+    least = std::min(least, instance.ports[plane]->link.max_frame_bytes() - around);
   }
   return least;
 }

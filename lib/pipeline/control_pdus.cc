@@ -9,20 +9,18 @@ namespace suede {
 // False where there was no room to stage it: it is as if it were lost on the way.
 bool Pipeline::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
                            ControlMessage message) {
-  PortContext& port = *instance.ports[plane];
+  Link& link = instance.ports[plane]->link;
   if (instance.resolving[instance.PlaneIndex(peer, plane)] != 0) [[unlikely]] {
     instance.counters.Add(Counter::kTxNoMac);
     return true;  // it is lost on the way
   }
-  if (instance.down || !port.HasFrontRoom() || !port.HasFrames(1)) return false;
-  Pdu* pdu = port.NewPdu();
-  pdu->peer = static_cast<uint16_t>(peer);
-  pdu->orphaned = true;
+  if (instance.down || !link.HasFrontRoom() || !link.HasFrames(1)) return false;
+  Frame* frame = link.NewFrame();
   IdentitiesOf(message) = instance.handshakes[peer].identities();
-  pdu->bytes = static_cast<uint16_t>(EncodeControl(message, pdu->commands));
-  WriteFrame(instance, plane, pdu, Instance::kAckClass,
-             ControlRh(instance.params.xpuid, instance.params.partition));
-  port.StageFront(pdu);
+  const uint32_t bytes = EncodeControl(message, frame->buffer + Frame::kCommandOffset);
+  WriteOneShot(instance, peer, plane, frame, bytes, Instance::kAckClass,
+               ControlRh(instance.params.xpuid, instance.params.partition));
+  link.StageFront(frame);
   instance.counters.Add(Counter::kTxControlPdus);
   return true;
 }

@@ -174,7 +174,8 @@ uint32_t Pipeline::PlaneForCredit(const Instance& instance, uint32_t peer) const
   const PeerPaths& paths = instance.paths[peer];
   if (paths.usable == 0) return kNoPlane;
   for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
-    if ((paths.usable & 1u << plane) != 0 && instance.ports[plane]->HasFrontRoom()) return plane;
+    if ((paths.usable & 1u << plane) != 0 && instance.ports[plane]->link.HasFrontRoom())
+      return plane;
   }
   return static_cast<uint32_t>(std::countr_zero(static_cast<uint32_t>(paths.usable)));
 }

@@ -166,11 +166,12 @@ void Pipeline::Requeue(Instance& instance, uint32_t peer, uint32_t plane, PduLis
     ++instance.queued;
     ++queued_pdus_;
     pdu->moved = true;
+    if (pdu->note.staged()) Link::Withdraw(pdu);
     pdu->room = 0;
     pdu->retransmitted = false;
     of_vc[pdu->vc].PushBack(pdu);
   }
-  instance.ports[plane]->UnstageMoved();
+  instance.ports[plane]->link.RemoveWithdrawn();
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     if (of_vc[vc].empty()) continue;
     const uint32_t index = Scheduler::QueueIndex(peer, vc);

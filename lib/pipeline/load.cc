@@ -99,7 +99,7 @@ void Pipeline::LookAtDestinations(Instance& instance) {
 bool Pipeline::IsOutOfService(const Instance& instance) {
   bool down = true;
   for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
-    down &= instance.ports[plane]->down || instance.plane_admin[plane] == PlaneAdmin::kDown;
+    down &= instance.ports[plane]->link.down() || instance.plane_admin[plane] == PlaneAdmin::kDown;
   }
   return instance.down || down;
 }

@@ -5,31 +5,19 @@
 
 namespace suede {
 
-Time PortContext::HeldSince(Pdu* oldest, Duration least, Time now) {
-  if (staged_count == 0) departures.OnTransmit(true, now);  // it is given nothing
-  Departures::Waiting waiting;
-  if (oldest != nullptr) {
-    waiting = {.frame = FrameOf(oldest), .staged = oldest->staged, .sent_at = oldest->sent_at};
-  }
-  Frame* unused = nullptr;
-  const Time since = departures.HeldSince(*port, waiting, least, now, unused);
-  if (unused != nullptr) Release(unused);
-  return since;
-}
-
 // As whoever waits for an answer to `oldest` sees it; null: to what is not kept.
 [[gnu::cold]] Pipeline::Hold Pipeline::HoldOf(Instance& instance, uint32_t peer, uint32_t plane,
                                               Pdu* oldest, Time now) {
   const TransportParams& params = instance.params.transport;
   const Duration limit = params.pause_limit;
   if (limit == Duration{}) return Hold::kNone;
-  PortContext& port = *instance.ports[plane];
+  Link& link = instance.ports[plane]->link;
   // Before what is asked a second time in a row may be taken for lost.
   const Duration least = std::min(params.rto_min, instance.params.paths.hello_interval) / 2;
-  const Time since = port.HeldSince(oldest, least, now);
-  if (port.departures.TakeNews()) {
+  const Time since = link.HeldSince(oldest, least, now);
+  if (link.departures().TakeNews()) {
     instance.counters.Add(Counter::kTxHeldUp);
-    if (port.departures.MayTell(now)) {
+    if (link.departures().MayTell(now)) {
       TellPlane(LcoreEventKind::kHeldUp, instance, peer, plane, 0);
     }
   }

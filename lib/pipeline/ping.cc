@@ -23,10 +23,10 @@ void Pipeline::BeginPing(const LcoreRequest& request, Time now) {
 }
 
 PingState Pipeline::AskByHand(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
-  const PortContext& port = *instance.ports[plane];
+  const Link& link = instance.ports[plane]->link;
   const bool held = instance.plane_admin[plane] == PlaneAdmin::kDown;
-  if (port.down || instance.down || held) return PingState::kDown;
-  if (!port.port->link().up) return PingState::kNoLink;
+  if (link.down() || instance.down || held) return PingState::kDown;
+  if (!link.state().up) return PingState::kNoLink;
   if (instance.resolving[instance.PlaneIndex(peer, plane)] != 0) return PingState::kNoMac;
   Ping& ping = instance.ping;
   const Handshake& handshake = instance.handshakes[peer];

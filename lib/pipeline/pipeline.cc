@@ -121,7 +121,7 @@ uint32_t Pipeline::AddPort(Port* port, const PortParams& params, PacketLane* pac
 uint32_t Pipeline::AddPair(uint32_t port, Port* pair) {
   const PortContext& first = *ports_[port];
   const auto number = static_cast<uint32_t>(ports_.size());
-  ports_.push_back(std::make_unique<PortContext>(pair, first.params, first.packets));
+  ports_.push_back(std::make_unique<PortContext>(pair, first.params, first.link.packets()));
   ports_[number]->first_pair = port;
   ports_[number]->shares = first.shares;
   return number;
@@ -179,14 +179,14 @@ bool Pipeline::Poll(Time now) {
   work |= timers_.Advance(now, [&](uint32_t timer) { OnTimer(timer, now); });
   if (hook_ != nullptr) work |= hook_->Poll(now);
   work |= PollClients();
-  for (const auto& port : ports_) work |= StagePacket(*port);
+  for (const auto& port : ports_) work |= port->link.StagePacket(lcore_counters_);
   SendGrants(now);
   work |= StagePdus(now);
   SendReady();
   for (const auto& port : ports_) SendAcks(*port, now);
   for (const auto& port : ports_) {
-    port->TransmitStaged(lcore_counters_, now);
-    port->FlushReleased();
+    port->link.Transmit(lcore_counters_, now);
+    port->link.FlushReleased();
   }
   PublishCompletions();
   if (now >= gauges_due_) PublishGauges(now);
@@ -204,7 +204,7 @@ bool Pipeline::IsQuiet() const {
 bool Pipeline::IsIdle() const {
   if (queued_pdus_ != 0) return false;
   for (const auto& port : ports_) {
-    if (port->staged_count != 0 || port->front_count != 0 || !port->ack_now.empty()) return false;
+    if (!port->link.empty() || !port->ack_now.empty()) return false;
     for (const DelayedAcks& list : port->ack_due) {
       if (!list.due.empty()) return false;
     }

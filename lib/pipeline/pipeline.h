@@ -6,10 +6,10 @@
 // what endpoints tell each other, credit.cc and credit_use.cc what receivers promise of their rings
 // and senders may use of it, associations.cc how two of them get to know each other, ping.cc how
 // an operator asks for one, timers.cc what happens when they do not; planes.cc says which
-// planes may be used, failover.cc what becomes of PDUs when one dies; handover.cc has what another
-// lcore of a port receives for us. control_path.cc has what the control thread asks for,
-// settings.cc what it changes, admin.cc what an operator takes out of service. Everything but the
-// mailbox and the counters belongs to the thread that calls Poll.
+// planes may be used, failover.cc what becomes of PDUs when one dies; handover.cc has what
+// this lcore receives for another one of a port. control_path.cc has what the control thread asks
+// for, settings.cc what it changes, admin.cc what an operator takes out of service. Everything but
+// the mailbox and the counters belongs to the thread that calls Poll.
 #ifndef SUEDE_PIPELINE_PIPELINE_H_
 #define SUEDE_PIPELINE_PIPELINE_H_
 
@@ -121,7 +121,6 @@ class Pipeline {
   void PackRecord(Instance& instance, QueueSlot& slot, uint16_t number, const TxRecord& record,
                   uint32_t queue);
   void Discard(QueueSlot& slot, uint16_t number, const TxRecord& record, uint8_t status);
-  bool StagePacket(PortContext& port);
   bool StagePdus(Time now);
   bool StageRetransmissions(bool all, Time now);
   // What became of a lane's turn.
@@ -132,7 +131,7 @@ class Pipeline {
   };
   Turn StageOne(Instance& instance, uint32_t lane, Time now);
   bool AnyPortHasRoom() const;
-  bool HasRoom(const Instance& instance, uint32_t lane) const;
+  VcMask RoomFor(const Instance& instance, uint32_t lane) const;
   uint32_t PickPlane(const Instance& instance, uint32_t peer, uint32_t vc, uint32_t bytes) const;
   void BlockQueue(Instance& instance, uint32_t index, Time now);
   Pdu* FreeOfDevice(Instance& instance, Pdu* pdu);
@@ -147,8 +146,8 @@ class Pipeline {
   void ResizeShares();
   void CheckShares() const;
   void StageSequenced(Instance& instance, uint32_t plane, Pdu* pdu, Connection& connection);
-  void WriteFrame(Instance& instance, uint32_t plane, Pdu* pdu, uint32_t traffic_class,
-                  const ReliabilityHeader& rh);
+  void WriteOneShot(Instance& instance, uint32_t peer, uint32_t plane, Frame* frame, uint32_t bytes,
+                    uint32_t traffic_class, const ReliabilityHeader& rh);
   void ReturnCredit(Instance& instance, Pdu& pdu);
 
   // rx_path.cc
@@ -178,8 +177,7 @@ class Pipeline {
   bool OnFrameError(PortContext& port, Frame* frame, FrameError error, Time now);
 
   // handover.cc
-  bool HandOver(HandoverRing& ring, Frame* frame);
-  uint32_t TakeHandedOver(PortContext& port, Frame** frames);
+  bool CountHandedOver(bool handed);
   void HandOver(PortContext& port);
 
   // acks.cc
@@ -198,7 +196,7 @@ class Pipeline {
   void SendAcks(PortContext& port, Time now);
   bool PayAck(Instance& instance, uint32_t connection, uint8_t list);
   bool SendAck(Instance& instance, uint32_t connection);
-  Psn UnsequencedPsn(const Instance& instance, PortContext& port,
+  Psn UnsequencedPsn(const Instance& instance, const Link& link,
                      const Connection& connection) const;
   void SendProbe(Instance& instance, uint32_t connection);
   bool SendUnsequenced(Instance& instance, uint32_t connection, RpsnField field, Psn psn,

@@ -19,7 +19,7 @@ constexpr uint32_t kSilent = 2;
   ports_due_ = now + kPortLook;
   if (since_last_turn > kPause) OnPause(since_last_turn);
   for (const auto& port : ports_) {
-    const bool up = !port->down && port->port->link().up;
+    const bool up = !port->link.down() && port->link.state().up;
     if (up != port->usable) OnPortChange(*port, up, now);
   }
 }

@@ -26,18 +26,19 @@ uint32_t LoadLe32(const uint8_t* p) {
 
 bool Pipeline::PollPort(PortContext& port, Time now) {
   Frame* frames[2 * kBurst];
-  uint32_t count = port.port->Receive(frames, kBurst);
-  if (port.is_shared()) [[unlikely]] count += TakeHandedOver(port, frames + count);
+  const uint32_t count = port.link.Receive(frames, now);
   if (count == 0) return false;
   for (uint32_t i = 0; i < count; ++i) __builtin_prefetch(frames[i]->data);
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < count; ++i) {
     bytes += frames[i]->length;
-    if (!OnFrame(port, frames[i], now)) port.Release(frames[i]);
+    if (!OnFrame(port, frames[i], now)) port.link.Release(frames[i]);
   }
-  lcore_counters_.Add(Counter::kRxFrames, count - port.handed_frames);
-  lcore_counters_.Add(Counter::kRxFrameBytes, bytes - port.handed_bytes);
-  if (port.is_shared()) [[unlikely]] HandOver(port);
+  const Handover& handover = port.link.handover();
+  lcore_counters_.Add(Counter::kRxFrames, count - handover.frames());
+  lcore_counters_.Add(Counter::kRxFrameBytes, bytes - handover.bytes());
+  if (handover.is_shared()) [[unlikely]]
+    HandOver(port);
   return true;
 }
 
@@ -82,7 +83,7 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
 
 // Returns whether the frame is kept.
 bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
-  if (port.down) {
+  if (port.link.down()) {
     lcore_counters_.Add(Counter::kRxAdminDown);
     return false;
   }
@@ -140,11 +141,13 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
 [[gnu::cold]] bool Pipeline::OnFrameError(PortContext& port, Frame* frame,
                                           FrameError error, Time now) {
   const bool is_packet = error == FrameError::kNotSue;
-  if (is_packet && port.packets_elsewhere != nullptr && port.packets_elsewhere->receiving()) {
-    return HandOver(*port.packets_at, frame);
+  Handover& handover = port.link.handover();
+  if (is_packet && handover.LaneReceivesElsewhere()) {
+    return CountHandedOver(handover.PushPacket(frame));
   }
-  if (is_packet && port.packets != nullptr && port.packets->receiving()) {
-    port.packets->OfferUp(*frame, now, lcore_counters_);
+  PacketLane* const packets = port.link.packets();
+  if (is_packet && packets != nullptr && packets->receiving()) {
+    packets->OfferUp(*frame, now, lcore_counters_);
   } else {
     lcore_counters_.Add(DropCounter(error));
   }
@@ -433,7 +436,7 @@ bool Pipeline::DeliverUnclaimed() {
       list.PopFront();
       CountKept(instance, vc, pdu->lines, false);
       --instance.unclaimed_count[vc];
-      HomePort(instance).ReleasePdu(pdu);
+      HomePort(instance).link.ReleasePdu(pdu);
       work = true;
     }
     if (list.empty() || client == Instance::kNoClient) {

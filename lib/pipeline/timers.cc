@@ -59,7 +59,7 @@ bool Pipeline::AnyPortUp(const Instance& instance, uint32_t peer) {
 void Pipeline::OnTimer(uint32_t timer, Time now) {
   Instance& instance = *instances_[instance_of_timer_[timer]];
   // Nothing can be answered: what is in flight waits, and that is no try.
-  const bool port_down = !instance.has_planes() && instance.ports[0]->down;
+  const bool port_down = !instance.has_planes() && instance.ports[0]->link.down();
   if (instance.down || port_down) return timers_.Arm(timer, now + kDownLook);
   uint32_t number = timer - instance.first_timer;
   if (number < instance.connections.size()) return OnConnectionTimer(instance, number, now);

@@ -12,12 +12,12 @@ namespace {
 // Records taken from one queue in one turn: more would make the other queues and the ports wait.
 constexpr uint32_t kRecordsPerTurn = 256;
 
-// Writes RH, R-CRC and network header around a PDU.
+// Writes RH, R-CRC and network header around the commands of a PDU.
 [[gnu::always_inline]] inline void FillFrame(const PortContext& port, const HeaderTemplate& header,
-                                             Pdu* pdu, const ReliabilityHeader& rh) {
-  uint8_t* const start = pdu->commands - kRhBytes;
-  const uint32_t pdu_bytes = FinishPdu(start, pdu->bytes, header.length, rh);
-  Frame* frame = FrameOf(pdu);
+                                             Frame* frame, uint8_t* commands, uint32_t bytes,
+                                             const ReliabilityHeader& rh) {
+  uint8_t* const start = commands - kRhBytes;
+  const uint32_t pdu_bytes = FinishPdu(start, bytes, header.length, rh);
   frame->data = WriteHeader(header, start, pdu_bytes, port.tx_offload != TxOffload::kNone);
   frame->length = header.length + pdu_bytes;
   frame->tx_offload = port.tx_offload;
@@ -41,7 +41,7 @@ bool Pipeline::DrainRing(QueueSlot& slot, uint16_t number) {
   uint32_t taken = 0;
   while (taken < kRecordsPerTurn) {
     // A record that was taken must find a frame to go into.
-    if (!port.HasFrames(kBurst)) {
+    if (!port.link.HasFrames(kBurst)) {
       if (slot.ring.HasWork()) instance.counters.Add(Counter::kTxNoFrame);
       break;
     }
@@ -116,7 +116,7 @@ void Pipeline::PackRecord(Instance& instance, QueueSlot& slot, uint16_t number,
   Pdu* pdu = queue.pdus.tail();
   if (pdu == nullptr || !CanAppend(*pdu, input, queue.most_lines)) {
     if (pdu != nullptr) pdu->room = 0;
-    pdu = HomePort(instance).NewPdu();
+    pdu = HomePort(instance).link.NewPdu();
     pdu->sent_at = last_turn_;
     pdu->room = static_cast<uint16_t>(instance.params.pack_limit_bytes);
     pdu->peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
@@ -165,31 +165,21 @@ void Pipeline::Discard(QueueSlot& slot, uint16_t number, const TxRecord& record,
   }
 }
 
-// Merges a management packet into the port's burst: one at most, in front of the turn's data, so
-// that it is neither starved nor delays them by more than a frame.
-bool Pipeline::StagePacket(PortContext& port) {
-  if (port.packets == nullptr || !port.packets->HasPacket()) return false;
-  if (!port.HasStageRoom() || !port.HasFrames(1)) return false;
-  Pdu* pdu = port.NewPdu();
-  pdu->orphaned = true;
-  port.packets->TakePacket(*FrameOf(pdu));
-  port.Stage(pdu);
-  lcore_counters_.Add(Counter::kMgmtTxPackets);
-  return true;
-}
-
-// Whether a PDU of the lane could be staged now, as far as its ports go.
-inline bool Pipeline::HasRoom(const Instance& instance, uint32_t lane) const {
-  if (!instance.has_planes() || instance.is_strict()) return instance.ports[lane]->HasStageRoom();
+// The VCs of which a PDU of the lane could be staged now, as far as its ports go. Where the lane
+// has several ports, PickPlane asks each of them for the PDU's own VC.
+inline VcMask Pipeline::RoomFor(const Instance& instance, uint32_t lane) const {
+  if (!instance.has_planes() || instance.is_strict()) return instance.ports[lane]->link.room();
   for (const PortContext* port : instance.ports) {
-    if (port->HasStageRoom()) return true;
+    if (port->link.room() != 0) return kEveryVc;
   }
-  return false;
+  return 0;
 }
 
-void Pipeline::WriteFrame(Instance& instance, uint32_t plane, Pdu* pdu, uint32_t traffic_class,
-                          const ReliabilityHeader& rh) {
-  FillFrame(*instance.ports[plane], instance.header(pdu->peer, plane, traffic_class), pdu, rh);
+// Of a frame whose commands, `bytes` of them, lie where commands start.
+void Pipeline::WriteOneShot(Instance& instance, uint32_t peer, uint32_t plane, Frame* frame,
+                            uint32_t bytes, uint32_t traffic_class, const ReliabilityHeader& rh) {
+  FillFrame(*instance.ports[plane], instance.header(peer, plane, traffic_class), frame,
+            frame->buffer + Frame::kCommandOffset, bytes, rh);
 }
 
 // Stages the frame of a sequenced PDU.
@@ -198,7 +188,8 @@ void Pipeline::WriteFrame(Instance& instance, uint32_t plane, Pdu* pdu, uint32_t
   const RpsnField field = connection.TakeRpsn();
   if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
   PortContext& port = *instance.ports[plane];
-  FillFrame(port, instance.header(pdu->peer, plane, pdu->vc), pdu,
+  FillFrame(port, instance.header(pdu->peer, plane, pdu->vc), FrameOf(pdu), pdu->commands,
+            pdu->bytes,
             {.ver = static_cast<uint8_t>(RhVersion::kData),
              .op = field.op,
              .xpuid = instance.params.xpuid,
@@ -206,7 +197,7 @@ void Pipeline::WriteFrame(Instance& instance, uint32_t plane, Pdu* pdu, uint32_t
              .vc = pdu->vc,
              .partition = instance.params.partition,
              .rpsn = field.rpsn});
-  port.Stage(pdu);
+  port.link.Stage(pdu);
 }
 
 // Serves one queue of a lane.
@@ -214,9 +205,9 @@ void Pipeline::WriteFrame(Instance& instance, uint32_t plane, Pdu* pdu, uint32_t
                                                                 Time now) {
   Scheduler& scheduler = instance.scheduler;
   if (!scheduler.HasWork(lane)) return Turn::kDone;
-  const bool has_room = HasRoom(instance, lane);
+  const VcMask room = RoomFor(instance, lane);
   // In strict mode a port that is down never has room, and what was queued for it has to get away.
-  if (!has_room && !(instance.has_planes() && instance.is_strict())) return Turn::kNoRoom;
+  if (room == 0 && !(instance.has_planes() && instance.is_strict())) return Turn::kNoRoom;
   const uint32_t index = scheduler.Next(lane);
   TxQueue& queue = scheduler.queue(index);
   const uint32_t peer = Scheduler::PeerOf(index);
@@ -227,7 +218,7 @@ void Pipeline::WriteFrame(Instance& instance, uint32_t plane, Pdu* pdu, uint32_t
     Enlist(instance);
     return rest();
   }
-  if (!has_room) [[unlikely]] {
+  if ((room >> vc & 1) == 0) [[unlikely]] {
     scheduler.Requeue(index);
     return Turn::kNoRoom;
   }
@@ -256,7 +247,7 @@ void Pipeline::WriteFrame(Instance& instance, uint32_t plane, Pdu* pdu, uint32_t
     WaitForCredit(instance, index, now);
     return rest();
   }
-  if (plane == kPlaneFull || (again && !HomePort(instance).HasFrames(1))) [[unlikely]] {
+  if (plane == kPlaneFull || (again && !HomePort(instance).link.HasFrames(1))) [[unlikely]] {
     scheduler.Requeue(index);
     return Turn::kNoRoom;
   }
@@ -297,12 +288,8 @@ bool Pipeline::StageRetransmissions(bool all, Time now) {
   bool staged = false;
   for (const auto& port : ports_) {
     if (port->retransmit.empty()) [[likely]] continue;
-    uint32_t end = kBurst;
-    if (!all) {
-      end -= (kBurst - port->staged_count + (port->resends_odd ? 0 : 1)) / 2;
-      port->resends_odd = !port->resends_odd;
-    }
-    for (; port->staged_count < end && !port->down && !port->retransmit.empty(); staged = true) {
+    const uint32_t end = port->link.ShareOfRetransmissions(all);
+    for (; port->link.HasRoomBelow(end) && !port->retransmit.empty(); staged = true) {
       StageRetransmission(*port, now);
     }
   }
@@ -343,7 +330,7 @@ bool Pipeline::StagePdus(Time now) {
 
 bool Pipeline::AnyPortHasRoom() const {
   for (const auto& port : ports_) {
-    if (port->HasStageRoom()) return true;
+    if (port->link.room() != 0) return true;
   }
   return false;
 }
@@ -359,7 +346,7 @@ bool Pipeline::AnyPortHasRoom() const {
   uint32_t verdict = kNoPlane;
   while (left != 0) {
     const uint32_t plane = paths.Choose(static_cast<PlaneMask>(left), instance.inflight_on, bytes);
-    if (!instance.ports[plane]->HasStageRoom()) {
+    if (!instance.ports[plane]->link.HasRoom(vc)) {
       verdict = kPlaneFull;
     } else if (instance.connections[instance.ConnectionIndex(peer, plane, vc)].CanSend(bytes,
                                                                                        params)) {
@@ -387,9 +374,9 @@ bool Pipeline::AnyPortHasRoom() const {
 // A PDU that has moved may still be read by the device that it was given to first: then its bytes
 // go into another frame.
 [[gnu::cold]] Pdu* Pipeline::FreeOfDevice(Instance& instance, Pdu* pdu) {
-  PortContext& home = HomePort(instance);
+  Link& home = HomePort(instance).link;
   pdu->moved = false;
-  if (!home.port->IsBusy(FrameOf(pdu))) return pdu;
+  if (!home.IsBusy(FrameOf(pdu))) return pdu;
   Pdu* copy = home.NewPdu();
   uint8_t* const commands = copy->commands;
   *copy = *pdu;
@@ -410,12 +397,12 @@ void Pipeline::StageRetransmission(PortContext& port, Time now) {
   Connection& connection = instance.connections[ref.connection];
   if (connection.HasRetransmission()) {
     Pdu* pdu = connection.TakeRetransmission(now, instance.params.transport);
-    if (!pdu->staged) {
+    if (!pdu->note.staged()) {
       instance.counters.Add(Counter::kTxRetransmissions);
       connection.CountRetransmission();
       // What the device may still be reading goes out once more as it is.
-      if (port.port->IsBusy(FrameOf(pdu))) {
-        port.Stage(pdu);
+      if (port.link.IsBusy(FrameOf(pdu))) {
+        port.link.Stage(pdu);
       } else {
         StageSequenced(instance, instance.PlaneOfConnection(ref.connection), pdu, connection);
       }
@@ -442,67 +429,6 @@ void Pipeline::ReturnCredit(Instance& instance, Pdu& pdu) {
     QueueSlot& slot = queues_[pdu.runs[i].queue];
     if (slot.segment != nullptr) slot.credits.Return(xpuid, pdu.vc, pdu.runs[i].lines);
   }
-}
-
-void PortContext::UnstageMoved() {
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < staged_count; ++i) {
-    Pdu* pdu = PduOf(staged()[i]);
-    if (pdu->moved) {
-      pdu->staged = false;
-    } else {
-      staged()[kept++] = staged()[i];
-    }
-  }
-  staged_count = kept;
-}
-
-// What is in front goes before data. Where the last burst took nothing else, one of data leads, so
-// that neither waits for the other longer than a burst of the port.
-Frame** PortContext::PutInFront(bool data_leads) {
-  Frame** const first = staged() - front_count;
-  if (data_leads) first[0] = *staged();
-  std::copy_n(front.data(), front_count, first + (data_leads ? 1 : 0));
-  return first;
-}
-
-// Puts back what the port did not take of the burst that began at `first`.
-void PortContext::KeepRest(Frame** first, uint32_t sent, bool data_leads) {
-  if (data_leads && sent == 0) *staged() = first[0];
-  const uint32_t led = data_leads && sent != 0 ? 1 : 0;
-  const uint32_t of_front = std::min(sent - led, front_count);
-  const uint32_t of_data = sent - of_front;
-  data_first = front_count != 0 && staged_count != 0 && of_data == 0;
-  front_count -= of_front;
-  staged_count -= of_data;
-  std::memmove(front.data(), front.data() + of_front, front_count * sizeof(Frame*));
-  std::memmove(staged(), staged() + of_data, staged_count * sizeof(Frame*));
-}
-
-void PortContext::TransmitStaged(CounterBlock& counters, Time now) {
-  const uint32_t count = staged_count + front_count;
-  if (count == 0 || down) return;
-  const bool data_leads = data_first && staged_count != 0 && front_count != 0;
-  Frame** const first = front_count == 0 ? staged() : PutInFront(data_leads);
-  const uint32_t sent = port->Transmit(first, count);
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < sent; ++i) {
-    Frame* frame = first[i];
-    Pdu* pdu = PduOf(frame);
-    bytes += frame->length;
-    pdu->staged = false;
-    if (pdu->orphaned && !departures.Keep(frame, now)) Release(frame);
-  }
-  departures.OnTransmit(sent != 0, now);
-  counters.Add(Counter::kTxFrames, sent);
-  counters.Add(Counter::kTxFrameBytes, bytes);
-  if (sent == count) {
-    staged_count = front_count = 0;
-    data_first = false;
-    return;
-  }
-  counters.Add(Counter::kTxPortFull);
-  KeepRest(first, sent, data_leads);
 }
 
 }  // namespace suede

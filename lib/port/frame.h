@@ -23,7 +23,8 @@ enum class TxOffload : uint8_t {
 };
 
 struct alignas(64) Frame {
-  // Bytes of the owner's notes: the PDU descriptor of the data path lives here.
+  // Bytes of the owner's notes: the data path's PDU descriptor lives here, or the note of a staged
+  // frame that has none.
   static constexpr size_t kNoteBytes = 640;
   // Offset in `buffer` at which packed commands start, whatever the network header: the headers go
   // in front of it, and a frame's data starts where they start.

@@ -2,7 +2,7 @@
 // The burst interface that a driver implements: one queue pair of one Ethernet port.
 //
 // Thread: everything but `link` belongs to the lcore that owns the queue pair. A call is virtual
-// once per burst, never per frame.
+// once per burst or turn, never per frame.
 #ifndef SUEDE_PORT_PORT_H_
 #define SUEDE_PORT_PORT_H_
 
@@ -27,6 +27,10 @@ class Port {
   // Hands over frames[0, count) in order and returns how many the device took. The caller keeps its
   // reference to every one, and must not write to a frame for which IsBusy() holds.
   virtual uint32_t Transmit(Frame* const* frames, uint32_t count) = 0;
+
+  // Sends what others have left with this queue pair. Once a turn, before the owner's own frames,
+  // with or without any of these.
+  virtual void Flush() {}
 
   // Whether the device may still read the frame.
   virtual bool IsBusy(const Frame* frame) const = 0;

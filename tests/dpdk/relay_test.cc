@@ -74,6 +74,7 @@ class RelayTest : public testing::Test {
     Frame* frames[32];
     const uint32_t got = server_->pair(0).Receive(frames, 32);
     server_->pair(0).Release(frames, got);
+    server_->pair(0).Flush();
     return got;
   }
   // Adds the numbers that have come from a lcore of the server's.
@@ -142,6 +143,22 @@ TEST_F(RelayTest, WhatTheFirstHasNotSentIsBusyAndNoMoreIsTakenThanThereIsRoom) {
     Take(&came);
   }
   ExpectInOrder(came[1], Relay::kFrames + Relay::kTaken);
+}
+
+TEST_F(RelayTest, ReceivingSendsNothing) {
+  std::vector<Frame*> frames = Make(1, 8);
+  ASSERT_EQ(server_->pair(1).Transmit(frames.data(), 8), 8U);
+  std::vector<uint32_t> came[3];
+  for (int turn = 0; turn < 10; ++turn) {
+    Frame* received[32];
+    EXPECT_EQ(server_->pair(0).Receive(received, 32), 0U);
+    Take(&came);
+  }
+  EXPECT_EQ(came[1].size(), 0U);
+  server_->pair(0).Flush();
+  Take(&came);
+  ExpectInOrder(came[1], 8);
+  server_->pair(1).Release(frames.data(), 8);
 }
 
 TEST_F(RelayTest, WhatIsReceivedComesToTheFirst) {

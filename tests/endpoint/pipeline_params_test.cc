@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/handover.h"
+#include "link/handover.h"
 
 namespace suede {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two pipelines that share a port: what one receives for the other's instance arrives there, in
 // order, whichever queue of the device it came by.
-#include "pipeline/handover.h"
+#include "link/handover.h"
 
 #include <utility>
 

@@ -34,6 +34,7 @@ class ProxyPort : public Port {
     }
     return taken;
   }
+  void Flush() override { port_->Flush(); }
   bool IsBusy(const Frame* frame) const override { return port_->IsBusy(frame); }
   uint32_t Allocate(Frame** frames, uint32_t count) override {
     return port_->Allocate(frames, count);

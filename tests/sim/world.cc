@@ -207,7 +207,7 @@ std::string World::Verdict() {
     uint32_t known = 0;
     uint32_t out = 0;
     for (const PortContext* port : host->pipeline().instance(0).ports) {
-      known += port->spare_count + port->departures.HoldsFreeFrame(*port->port);
+      known += port->link.frames_kept();
     }
     for (const SimPort* port : host->ports) {
       known += port->frames_held();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is looked at when an answer does not come, and now and then when one does.
-#include "pipeline/departures.h"
+#include "link/departures.h"
 
 namespace suede {
 namespace {
@@ -8,35 +8,30 @@ namespace {
 // How often it is looked whether the device knows what has left it.
 constexpr Duration kSampleEvery = std::chrono::milliseconds(10);
 constexpr Duration kTellEvery = std::chrono::milliseconds(100);
-// Whoever waits for an answer looks more often: what was seen longer ago was another time.
+// A caller that waits for an answer looks more often: what was seen longer ago was another time.
 constexpr Duration kForget = std::chrono::seconds(1);
 
 }  // namespace
 
-void Departures::OnSample(Port& port, const Frame* frame, Time sent_at, bool once, Time now) {
+void Departures::OnSample(bool busy, Time sent_at, bool once, Time now) {
   sample_at_ = now + kSampleEvery;
-  port.Reclaim();
-  const bool busy = port.IsBusy(frame);
   if (once) tells_ = !busy;
   if (!busy && sent_at >= held_since_) held_since_ = kNever;
 }
 
-// Gives up the frame that is kept, if it has left.
-Frame* Departures::Drop(const Port& port) {
-  if (marker_ == nullptr || port.IsBusy(marker_)) return nullptr;
-  if (handed_at_ >= held_since_) held_since_ = kNever;
-  return std::exchange(marker_, nullptr);
-}
-
-Time Departures::HeldSince(Port& port, const Waiting& waiting, Duration least, Time now,
+Time Departures::HeldSince(const Device& device, const Waiting& waiting, Duration least, Time now,
                            Frame*& unused) {
-  const bool tells = port.Reclaim() && tells_;
-  unused = Drop(port);
-  if (!port.link().up) return held_since_ = kNever;
+  const bool tells = device.reclaims && tells_;
+  unused = nullptr;
+  if (marker_ != nullptr && !device.marker_busy) {
+    if (handed_at_ >= held_since_) held_since_ = kNever;
+    unused = std::exchange(marker_, nullptr);
+  }
+  if (!device.up) return held_since_ = kNever;
   Time since = refused_since_;
   if (tells && marker_ != nullptr) since = std::min(since, handed_at_);
-  if (waiting.frame != nullptr) {
-    if (waiting.staged || (tells && port.IsBusy(waiting.frame))) {
+  if (waiting.exists) {
+    if (waiting.staged || (tells && waiting.busy)) {
       since = std::min(since, waiting.sent_at);
     } else if (waiting.sent_at >= held_since_) {
       held_since_ = kNever;  // it has left, and later than what was held

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the control thread's end of a lane takes and refuses, for every encapsulation.
-#include "pipeline/packet_lane.h"
+#include "link/packet_lane.h"
 
 #include <gtest/gtest.h>
 

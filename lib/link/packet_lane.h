@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The management packets of one port, between the control thread and the lcore that serves the port
 // (docs/management-packets.md): a ring of frames each way, its rate, and who counts what.
-#ifndef SUEDE_PIPELINE_PACKET_LANE_H_
-#define SUEDE_PIPELINE_PACKET_LANE_H_
+#ifndef SUEDE_LINK_PACKET_LANE_H_
+#define SUEDE_LINK_PACKET_LANE_H_
 
 #include <atomic>
 #include <cstdint>
@@ -66,4 +66,4 @@ class PacketLane {
 
 }  // namespace suede
 
-#endif  // SUEDE_PIPELINE_PACKET_LANE_H_
+#endif  // SUEDE_LINK_PACKET_LANE_H_

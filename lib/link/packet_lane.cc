@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/packet_lane.h"
+#include "link/packet_lane.h"
 
 #include <cstring>
 

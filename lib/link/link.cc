@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link/link.h"
+
+namespace suede {
+
+template class BasicLink<PortLayer>;
+
+}  // namespace suede

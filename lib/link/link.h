@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// A queue pair of a port as a pipeline uses it: frames to fill, the burst being staged, frames to
+// give back, what other lcores of the port have received, whether frames leave.
+//
+// The layers below (link_layer.h) are a template parameter. Owned by the lcore of the queue pair.
+#ifndef SUEDE_LINK_LINK_H_
+#define SUEDE_LINK_LINK_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "base/time.h"
+#include "link/departures.h"
+#include "link/handover.h"
+#include "link/link_layer.h"
+#include "link/packet_lane.h"
+#include "link/pdu_frame.h"
+#include "link/staged_burst.h"
+#include "stats/counters.h"
+
+namespace suede {
+
+template <LinkLayer Layer>
+class BasicLink {
+ public:
+  // `packets`: the port's management packets, where this lcore serves them.
+  explicit BasicLink(Layer layer, PacketLane* packets = nullptr)
+      : layer_(std::move(layer)), packets_(packets) {}
+  BasicLink(const BasicLink&) = delete;
+  BasicLink& operator=(const BasicLink&) = delete;
+
+  // ---- Frames.
+
+  // Whether `count` frames are at hand (at most kBurst); asks the pool where they are not.
+  bool HasFrames(uint32_t count) {
+    if (spare_count_ >= count) return true;
+    spare_count_ += layer_.Allocate(spare_.data() + spare_count_, kBurst);
+    return spare_count_ >= count;
+  }
+  // An empty frame. HasFrames(1) must hold.
+  Frame* NewFrame() { return spare_[--spare_count_]; }
+  // An empty frame with a fresh descriptor. HasFrames(1) must hold.
+  Pdu* NewPdu() {
+    Frame* frame = NewFrame();
+    Pdu* pdu = new (frame->notes) Pdu;
+    pdu->commands = frame->buffer + Frame::kCommandOffset;
+    return pdu;
+  }
+  void Release(Frame* frame) {
+    released_[released_count_++] = frame;
+    if (released_count_ == released_.size()) FlushReleased();
+  }
+  void FlushReleased() {
+    if (released_count_ == 0) return;
+    layer_.Release(released_.data(), released_count_);
+    released_count_ = 0;
+  }
+  // A PDU has ended: its frame goes back at once, or is one-shot from now on where it is staged.
+  void ReleasePdu(Pdu* pdu) {
+    if (pdu->note.staged()) {
+      pdu->note.kind = TxKind::kOneShot;
+    } else if (!pdu->held) {
+      Release(FrameOf(pdu));
+    }
+  }
+  // Whether the frame may still be read on its way out.
+  bool IsBusy(const Frame* frame) const { return layer_.IsBusy(frame); }
+
+  // ---- The burst being staged.
+
+  // Acknowledgements and control PDUs have places of their own, in front of data.
+  bool HasFrontRoom() const { return burst_.HasFrontRoom() && !down_; }
+  // HasFrontRoom must hold. The frame is one-shot and carries no Pdu.
+  void StageFront(Frame* frame, uint8_t vc = TxNote::kNoVc) {
+    new (frame->notes) TxNote(TxNote::OneShot(vc));
+    burst_.AddFront(frame);
+  }
+  // The VCs of which a frame of data may be staged.
+  VcMask room() const { return burst_.data_count() < kBurst && !down_ ? layer_.room() : VcMask{0}; }
+  bool HasRoom(uint32_t vc) const { return (room() >> vc & 1) != 0; }
+  // Room for the PDU's VC must be there. The PDU is in flight, and stays so.
+  void Stage(Pdu* pdu) {
+    pdu->note = TxNote::Kept(pdu->vc);
+    burst_.Add(FrameOf(pdu));
+  }
+  // Stages a management packet, if one waits: one at most, in front of the turn's data, so that it
+  // is neither starved nor delays data by more than a frame.
+  bool StagePacket(CounterBlock& counters);
+  // How many frames of data may be staged when retransmissions have had their part: all places, or
+  // half of those that are left; of an odd number every other turn the larger half.
+  uint32_t ShareOfRetransmissions(bool all) {
+    if (all) return kBurst;
+    const uint32_t left = kBurst - burst_.data_count();
+    const uint32_t others = (left + (resends_odd_ ? 0 : 1)) / 2;
+    resends_odd_ = !resends_odd_;
+    return kBurst - others;
+  }
+  bool HasRoomBelow(uint32_t end) const { return burst_.data_count() < end && room() != 0; }
+  // The frames of data that are staged, of which some are one-shot.
+  std::span<Frame* const> staged() const { return burst_.data(); }
+  // A PDU that is staged must not leave: RemoveWithdrawn takes out all that were withdrawn.
+  static void Withdraw(Pdu* pdu) { pdu->note.kind = TxKind::kWithdrawn; }
+  void RemoveWithdrawn() { burst_.RemoveWithdrawn(); }
+  // Nothing is staged.
+  bool empty() const { return burst_.empty(); }
+
+  // ---- Each turn.
+
+  // Takes at most kBurst frames from the layers, and as many from other lcores of the port. Returns
+  // how many; `frames` has room for both.
+  uint32_t Receive(Frame** frames, Time now) {
+    uint32_t count = layer_.Receive(frames, kBurst, now);
+    if (handover_.is_shared()) [[unlikely]]
+      count += handover_.Take(frames + count, kBurst);
+    return count;
+  }
+  // Lets the layers send what is theirs, then hands the staged frames over; what is not taken stays
+  // staged, in order.
+  void Transmit(CounterBlock& counters, Time now);
+
+  Handover& handover() { return handover_; }
+  // Null where this lcore does not serve the port's management packets.
+  PacketLane* packets() const { return packets_; }
+
+  // ---- The port.
+
+  // Set by an operator: nothing is staged, what is staged waits.
+  bool down() const { return down_; }
+  void set_down(bool down) { down_ = down; }
+  LinkState state() const { return layer_.link(); }
+  uint32_t max_frame_bytes() const { return layer_.max_frame_bytes(); }
+  bool Offers(TxOffload offload) const { return layer_.Offers(offload); }
+
+  // ---- Whether frames leave (departures.h).
+
+  Departures& departures() { return departures_; }
+  // An acknowledged frame shows whether the device tells what has left it.
+  void SampleDeparture(const Pdu& acknowledged, Time now);
+  // Since when nothing leaves, as the caller that waits for an answer to `oldest` sees it; null: to
+  // nothing that is kept.
+  Time HeldSince(const Pdu* oldest, Duration least, Time now);
+
+  // For tests: frames that are kept for later turns.
+  uint32_t frames_kept() const {
+    const Frame* marker = departures_.marker();
+    return spare_count_ + (marker != nullptr && !layer_.IsBusy(marker) ? 1 : 0);
+  }
+  // For tests, and for a layer's own requests.
+  Layer& layer() { return layer_; }
+
+ private:
+  Layer layer_;
+  PacketLane* const packets_;
+  StagedBurst burst_;
+  bool down_ = false;
+  bool resends_odd_ = false;  // of an odd number of places: retransmissions get one more
+  std::array<Frame*, 2 * kBurst> spare_{};
+  uint32_t spare_count_ = 0;
+  std::array<Frame*, 2 * kBurst> released_{};
+  uint32_t released_count_ = 0;
+  Departures departures_;
+  Handover handover_;
+};
+
+template <LinkLayer Layer>
+void BasicLink<Layer>::Transmit(CounterBlock& counters, Time now) {
+  layer_.Flush(now);
+  if (burst_.empty() || down_) return;
+  const StagedBurst::Offer offer = burst_.Begin();
+  const uint32_t sent = layer_.Transmit(offer.first, offer.count, now);
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < sent; ++i) {
+    Frame* frame = offer.first[i];
+    bytes += frame->length;
+    const bool one_shot = std::exchange(NoteOf(frame), TxNote()).kind == TxKind::kOneShot;
+    if (one_shot && !departures_.Keep(frame, now)) Release(frame);
+  }
+  departures_.OnTransmit(sent != 0, now);
+  counters.Add(Counter::kTxFrames, sent);
+  counters.Add(Counter::kTxFrameBytes, bytes);
+  if (sent != offer.count) counters.Add(Counter::kTxPortFull);
+  burst_.End(offer, sent);
+}
+
+template <LinkLayer Layer>
+bool BasicLink<Layer>::StagePacket(CounterBlock& counters) {
+  if (packets_ == nullptr || !packets_->HasPacket()) return false;
+  if (burst_.data_count() == kBurst || down_ || !HasFrames(1)) return false;
+  Frame* frame = NewFrame();
+  packets_->TakePacket(*frame);
+  new (frame->notes) TxNote(TxNote::OneShot(TxNote::kNoVc));
+  burst_.Add(frame);
+  counters.Add(Counter::kMgmtTxPackets);
+  return true;
+}
+
+template <LinkLayer Layer>
+void BasicLink<Layer>::SampleDeparture(const Pdu& acknowledged, Time now) {
+  layer_.Reclaim();
+  departures_.OnSample(layer_.IsBusy(FrameOf(&acknowledged)), acknowledged.sent_at,
+                       !acknowledged.retransmitted, now);
+}
+
+template <LinkLayer Layer>
+Time BasicLink<Layer>::HeldSince(const Pdu* oldest, Duration least, Time now) {
+  if (burst_.data_count() == 0) departures_.OnTransmit(true, now);  // the device is given nothing
+  Departures::Device device{.up = layer_.link().up, .reclaims = layer_.Reclaim()};
+  const Frame* marker = departures_.marker();
+  device.marker_busy = marker != nullptr && layer_.IsBusy(marker);
+  Departures::Waiting waiting;
+  if (oldest != nullptr) {
+    waiting = {.exists = true,
+               .staged = oldest->note.staged(),
+               .busy = layer_.IsBusy(FrameOf(oldest)),
+               .sent_at = oldest->sent_at};
+  }
+  Frame* unused = nullptr;
+  const Time since = departures_.HeldSince(device, waiting, least, now, unused);
+  if (unused != nullptr) Release(unused);
+  return since;
+}
+
+// The stack that the pipeline has.
+using Link = BasicLink<PortLayer>;
+extern template class BasicLink<PortLayer>;
+
+}  // namespace suede
+
+#endif  // SUEDE_LINK_LINK_H_

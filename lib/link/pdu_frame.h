@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a frame to its notes and back: address arithmetic.
+#ifndef SUEDE_LINK_PDU_FRAME_H_
+#define SUEDE_LINK_PDU_FRAME_H_
+
+#include <cstddef>
+#include <new>
+
+#include "pdu/pdu.h"
+#include "pdu/tx_note.h"
+#include "port/frame.h"
+
+namespace suede {
+
+// Of a frame that carries a PDU.
+inline Pdu* PduOf(Frame* frame) { return std::launder(reinterpret_cast<Pdu*>(frame->notes)); }
+inline Frame* FrameOf(Pdu* pdu) {
+  return reinterpret_cast<Frame*>(reinterpret_cast<std::byte*>(pdu) - offsetof(Frame, notes));
+}
+inline const Frame* FrameOf(const Pdu* pdu) {
+  return reinterpret_cast<const Frame*>(reinterpret_cast<const std::byte*>(pdu) -
+                                        offsetof(Frame, notes));
+}
+// Of a frame that is staged, whether it carries a PDU or not.
+inline TxNote& NoteOf(Frame* frame) {
+  return *std::launder(reinterpret_cast<TxNote*>(frame->notes));
+}
+inline const TxNote& NoteOf(const Frame* frame) {
+  return *std::launder(reinterpret_cast<const TxNote*>(frame->notes));
+}
+static_assert(sizeof(Pdu) <= Frame::kNoteBytes);
+
+}  // namespace suede
+
+#endif  // SUEDE_LINK_PDU_FRAME_H_

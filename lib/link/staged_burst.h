@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frames of a turn that wait for the port: data, and in front of data what the transport says
+// on its own account. Owned by the lcore of the queue pair.
+#ifndef SUEDE_LINK_STAGED_BURST_H_
+#define SUEDE_LINK_STAGED_BURST_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "link/pdu_frame.h"
+
+namespace suede {
+
+inline constexpr uint32_t kBurst = 32;
+inline constexpr uint32_t kFront = 32;  // places in front of a burst's data
+
+class StagedBurst {
+ public:
+  bool empty() const { return data_count_ + front_count_ == 0; }
+  bool HasFrontRoom() const { return front_count_ < kFront; }
+  uint32_t data_count() const { return data_count_; }
+  std::span<Frame* const> data() const { return {places_.data() + kFront, data_count_}; }
+
+  // HasFrontRoom must hold. The frame has its note.
+  void AddFront(Frame* frame) { front_[front_count_++] = frame; }
+  // data_count() < kBurst must hold. The frame has its note.
+  void Add(Frame* frame) { places_[kFront + data_count_++] = frame; }
+
+  // Takes the frames of data out whose notes say that they were withdrawn.
+  void RemoveWithdrawn();
+
+  // What a port is offered, in order.
+  struct Offer {
+    Frame** first;
+    uint32_t count;
+    bool data_leads;  // a frame of data is in front of all others
+  };
+  Offer Begin() {
+    if (front_count_ == 0) [[likely]]
+      return {data_begin(), data_count_, false};
+    return BeginInFront();
+  }
+  // The port has taken the first `taken` of the offer: what it did not take stays, in order.
+  void End(const Offer& offer, uint32_t taken) {
+    if (taken == offer.count) [[likely]] {
+      data_count_ = front_count_ = 0;
+      data_first_ = false;
+    } else {
+      KeepRest(offer, taken);
+    }
+  }
+
+ private:
+  Frame** data_begin() { return places_.data() + kFront; }
+  Offer BeginInFront();
+  void KeepRest(const Offer& offer, uint32_t taken);
+
+  std::array<Frame*, kFront> front_{};
+  uint32_t front_count_ = 0;
+  std::array<Frame*, kFront + kBurst> places_{};  // data, behind room for what goes in front of it
+  uint32_t data_count_ = 0;
+  bool data_first_ = false;  // the last burst took nothing but what was in front
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LINK_STAGED_BURST_H_

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the link knows of a frame that waits in a transmit burst: whether the frame is a PDU that is
+// kept, or goes once and is then nobody's.
+//
+// The note is the first byte of a frame's notes. A frame that carries a PDU has the note as the
+// first member of its Pdu; a one-shot frame (an acknowledgement, a control PDU, a management
+// packet) has the note alone.
+#ifndef SUEDE_PDU_TX_NOTE_H_
+#define SUEDE_PDU_TX_NOTE_H_
+
+#include <cstdint>
+
+#include "base/sue.h"
+
+namespace suede {
+
+enum class TxKind : uint8_t {
+  kUnstaged,   // the frame waits in no burst
+  kKept,       // its Pdu is in flight and ends elsewhere
+  kOneShot,    // the link releases the frame once the port has taken it
+  kWithdrawn,  // its Pdu must not leave any more: the link takes the frame out of the burst
+};
+
+struct TxNote {
+  static constexpr uint8_t kNoVc = 15;  // the frame travels in the class of acknowledgements
+
+  static TxNote Kept(uint8_t vc) { return TxNote(TxKind::kKept, vc); }
+  static TxNote OneShot(uint8_t vc) { return TxNote(TxKind::kOneShot, vc); }
+
+  TxNote() = default;
+  bool staged() const { return kind != TxKind::kUnstaged; }
+
+  TxKind kind : 4 = TxKind::kUnstaged;
+  uint8_t vc : 4 = kNoVc;  // of a staged frame
+
+ private:
+  TxNote(TxKind what, uint8_t of) : kind(what), vc(of & kNoVc) {}
+};
+static_assert(sizeof(TxNote) == 1 && kVcCount <= TxNote::kNoVc);
+
+}  // namespace suede
+
+#endif  // SUEDE_PDU_TX_NOTE_H_

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A port that takes as many frames as it is told to, and remembers which.
+#ifndef SUEDE_TESTS_LINK_FAKE_PORT_H_
+#define SUEDE_TESTS_LINK_FAKE_PORT_H_
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "port/port.h"
+
+namespace suede {
+
+class FakePort : public Port {
+ public:
+  uint32_t Receive(Frame** frames, uint32_t max) override {
+    uint32_t count = 0;
+    for (; count < max && !arrived.empty(); arrived.pop_front()) frames[count++] = arrived.front();
+    return count;
+  }
+  uint32_t Transmit(Frame* const* frames, uint32_t count) override {
+    ++bursts;
+    const uint32_t taken = std::min(count, most);
+    sent.insert(sent.end(), frames, frames + taken);
+    if (keeps) busy.insert(frames, frames + taken);
+    return taken;
+  }
+  void Flush() override { ++flushes; }
+  bool IsBusy(const Frame* frame) const override { return busy.contains(frame); }
+  bool Reclaim() override { return reclaims; }
+  uint32_t Allocate(Frame** frames, uint32_t count) override {
+    for (uint32_t i = 0; i < count; ++i) frames[i] = MakeFrame();
+    return count;
+  }
+  void Release(Frame* const* frames, uint32_t count) override {
+    released.insert(released.end(), frames, frames + count);
+  }
+  uint32_t max_frame_bytes() const override { return kBytes; }
+  bool Offers(TxOffload offload) const override { return offload == TxOffload::kNone; }
+  LinkState link() const override { return {.up = up}; }
+
+  Frame* MakeFrame() {
+    struct Memory {
+      Frame frame;
+      uint8_t bytes[kBytes];
+    };
+    auto memory = std::make_shared<Memory>();
+    memory->frame.buffer = memory->frame.data = memory->bytes;
+    memory->frame.capacity = kBytes;
+    memory->frame.length = 60;
+    memory_.push_back(memory);
+    return &memory->frame;
+  }
+
+  uint32_t most = ~0u;  // frames that a burst may take
+  bool keeps = false;   // what is taken stays busy
+  bool reclaims = true;
+  bool up = true;
+  uint32_t bursts = 0;
+  uint32_t flushes = 0;
+  std::vector<Frame*> sent;
+  std::vector<Frame*> released;
+  std::set<const Frame*> busy;
+  std::deque<Frame*> arrived;
+
+ private:
+  static constexpr uint32_t kBytes = 2048;
+  std::vector<std::shared_ptr<void>> memory_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_TESTS_LINK_FAKE_PORT_H_
