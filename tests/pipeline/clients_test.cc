@@ -197,5 +197,21 @@ TEST_F(ClientsTest, UntaggedRecordsThatAreDiscardedAreOnlyCounted) {
   EXPECT_EQ(far->Receive().size(), 5u);
 }
 
+// However many records wait: other queues have their turn before the rest of them.
+TEST_F(ClientsTest, ATurnTakesNoMoreThanSoManyRecordsOfAQueue) {
+  shape.tx_lines = shape.credit_lines = shape.aggregate_lines = 4096;
+  Host& host = AddHost(0, 2);
+  Client& client = Attach(host);
+  const TestCommand command(8, 16, 1);
+  for (int i = 0; i < 600; ++i) {
+    ASSERT_EQ(client.queues[0].Send(command.To(1, 0, 0, 0)), SendResult::kOk);
+  }
+  client.queues[0].Flush();
+  for (uint32_t turn = 1; turn <= 2; ++turn) {
+    host.pipeline->Poll(network.now());
+    EXPECT_EQ(LoadAcquire(client.memory.tx()->tail.value), 256 * turn * command.lines());
+  }
+}
+
 }  // namespace
 }  // namespace suede

@@ -288,5 +288,28 @@ TEST_F(WireTest, QueueThatWaitedWhenThePeerRestartedGoesOnThoughAHelloIsLost) {
   EXPECT_TRUE(data);
 }
 
+// Frames of before may still be in a device: what is sent to the new boot is numbered far from them,
+// in the quarter of all numbers that is opposite to theirs.
+TEST_F(PeersTest, NumbersAfterARestartAreFarFromThoseBefore) {
+  StartPair();
+  ca->SendTagged(0, 1);
+  ASSERT_EQ(Statuses(*ca, 1), std::vector<int>{kOk});
+  for (uint64_t restart = 1; restart <= 8; ++restart) {
+    const Psn old = a->pipeline->instance(0).connections[0].next_psn();
+    Boot(*b, 2);
+    Client& reborn = Attach(*b);
+    reborn.SendTagged(0, 0);
+    ASSERT_EQ(Statuses(reborn, 1), std::vector<int>{kOk});
+    ASSERT_EQ(a->Count(Counter::kPeerResets), restart);
+    const Psn first = a->pipeline->instance(0).handshakes[0].first()[0];
+    const auto ahead = static_cast<uint16_t>(first.value() - old.value());
+    EXPECT_GE(ahead, 3u << 13);
+    EXPECT_LT(ahead, 5u << 13);
+    ca->SendTagged(0, 1);
+    ASSERT_EQ(Statuses(*ca, 1), std::vector<int>{kOk});
+    ca->Receive();
+  }
+}
+
 }  // namespace
 }  // namespace suede

@@ -282,6 +282,21 @@ TEST_F(PlaneFaultsTest, WhatWaitsForAFenceGoesOnAfterIt) {
   EXPECT_EQ(cb->Receive().size(), 8u);
 }
 
+// In strict mode another plane is drawn as soon as its weight makes it the peer's.
+TEST_F(PlaneFaultsTest, AWeightMovesTheHomeAtOnce) {
+  params.paths.ordering = Ordering::kStrict;
+  StartPair();
+  WarmUp();
+  const uint32_t home = Paths().home;
+  Ask(*a, {.kind = LcoreRequestKind::kSetWeight, .peer = LcoreRequest::kAllPeers,
+           .plane = 1 - home, .weight = kMaxPlaneWeight});
+  EXPECT_EQ(Paths().home, 1 - home);
+  const uint32_t before = Carried(home);
+  SendPdus(10);
+  EXPECT_EQ(Statuses(*ca, 10), std::vector<int>(10, kOk));
+  EXPECT_EQ(Carried(home), before);
+}
+
 // ---- Generations and fences.
 
 // It is counted, changes nothing, and the fence stays open for the right answer.
@@ -392,6 +407,101 @@ TEST_F(PlaneFaultsTest, APeerThatStartsWhileAPlaneIsDead) {
     Cut(dead, false);
     EXPECT_TRUE(RunUntil([&] { return BothUp(); }));
   }
+}
+
+// With no plane left that is up, a FENCE takes any whose port can send, not its own alone.
+TEST_F(PlaneFaultsTest, PlanesThatDieTogetherAreFencedOverEachOther) {
+  StartPair();
+  WarmUp();
+  uint32_t over_another = 0;
+  network.SetFilter([&](std::span<const uint8_t> octets) {
+    std::vector<uint8_t> copy(octets.begin(), octets.end());
+    const ParsedFrame parsed =
+        ParseFrame({}, copy.data(), static_cast<uint32_t>(copy.size()), false);
+    ControlMessage message;
+    if (DecodeRh(parsed.pdu).ver == static_cast<uint8_t>(RhVersion::kControl) &&
+        DecodeControl(parsed.pdu + kRhBytes, parsed.pdu_bytes - kRhBytes - kRcrcBytes, message) ==
+            ControlError::kNone) {
+      const auto* fence = std::get_if<Fence>(&message);
+      over_another += fence != nullptr && !fence->own ? 1 : 0;
+    }
+    return false;
+  });
+  SendPdus(20);
+  ASSERT_TRUE(RunUntil([&] { return !SessionOf(*a, 0).up() && !SessionOf(*a, 1).up(); }));
+  ASSERT_TRUE(SessionOf(*a, 0).fencing() && SessionOf(*a, 1).fencing());
+  Run(microseconds(4));  // what was sent up to then has passed
+  over_another = 0;
+  Run(milliseconds(5));
+  EXPECT_GT(over_another, 0u);
+}
+
+// PDUs that have moved are their new plane's: what is taken out of its burst for another peer leaves
+// them there.
+TEST_F(PlaneFaultsTest, WhatHasMovedLeavesThoughAnotherPeerRestarts) {
+  a = &AddHost(0, 3);
+  b = &AddHost(1, 3);
+  Host& c = AddHost(2, 3);
+  ca = &Attach(*a);
+  cb = &Attach(*b);
+  Client& cc = Attach(c);
+  WarmUp();
+  ca->SendTagged(0, 2);
+  ASSERT_EQ(Statuses(*ca, 1), std::vector<int>{kOk});
+  Run(milliseconds(1));
+  cc.Receive();
+  network.Block(a->ports[0], b->ports[0], true);
+  network.Block(b->ports[0], a->ports[0], true);
+  b->ports[1]->faults().delay = microseconds(60);  // of the FENCED
+  SendPdus(20);
+  ASSERT_TRUE(RunUntil([&] { return SessionOf(*a, 0).fencing(); }));
+  SetPlane(0, PlaneAdmin::kDrain);
+  // The port's device is full, and some PDUs to XPU 2 wait behind it.
+  a->ports[1]->SetPaused(true);
+  for (int i = 0; i < 70; ++i) ca->Send(TestCommand(8, 16, 1), 2, 0, SUEDE_RECORD_TRANSMIT_NOW);
+  ASSERT_TRUE(RunUntil([&] { return !SessionOf(*a, 0).fencing(); }, milliseconds(1)));
+  EXPECT_GT(a->Count(Counter::kTxMoved), 0u);
+  const uint64_t again = a->Count(Counter::kTxRetransmissions);
+  c.pipeline.reset();
+  Boot(c, 3);
+  Attach(c).SendTagged(0, 0);
+  ASSERT_TRUE(RunUntil([&] { return a->Count(Counter::kPeerResets) != 0; }));
+  a->ports[1]->SetPaused(false);
+  Run(milliseconds(2));
+  EXPECT_EQ(cb->Receive().size(), 20u);
+  EXPECT_EQ(a->Count(Counter::kTxRetransmissions), again);
+}
+
+// ---- FENCEs of planes on which the peer has said nothing.
+
+class UnnamedFenceTest : public ByHandTest {
+ protected:
+  UnnamedFenceTest() { planes = 2; }
+  void SetUp() override {
+    Start();
+    Meet();
+  }
+  void Say(const Fence& fence) { Inject({Control(fence)}); }
+};
+
+TEST_F(UnnamedFenceTest, IsAnsweredWhereNothingHasCome) {
+  Say({.plane = 1});
+  EXPECT_EQ(host->Count(Counter::kRxFences), 1u);
+  EXPECT_EQ(host->Count(Counter::kRxPlaneStale), 0u);
+  // Nothing of that generation is accepted from then on.
+  Inject({Build(Rh(0), Command(1))});
+  EXPECT_EQ(host->Count(Counter::kRxFenced), 1u);
+  EXPECT_EQ(host->Count(Counter::kRxPdus), 0u);
+}
+
+TEST_F(UnnamedFenceTest, IsNotAnsweredWhereSomethingHasCome) {
+  Inject({Build(Rh(0), Command(1))});
+  EXPECT_EQ(host->Count(Counter::kRxPdus), 1u);
+  Say({.plane = 1});
+  EXPECT_EQ(host->Count(Counter::kRxFences), 0u);
+  EXPECT_EQ(host->Count(Counter::kRxPlaneStale), 1u);
+  Inject({Build(Rh(1), Command(2))});
+  EXPECT_EQ(host->Count(Counter::kRxPdus), 2u);
 }
 
 }  // namespace

@@ -203,5 +203,25 @@ TEST_F(ProbesTest, PduThatCannotPassIsFoundOutWhateverPassesBehindIt) {
   EXPECT_EQ(receiver.Receive().size(), 1u);
 }
 
+// One that speaks no HELLO is heard from PSN 0 on once that is known, and no other peer with it.
+TEST_F(ProbesTest, APeerThatIsFoundPlainIsHeardFromZeroOn) {
+  plain_peers = false;
+  params.transport.hello_tries = 1;
+  host = &AddHost(0, 3);
+  wire = AddPort(1);
+  client = &Attach(*host);
+  Inject({Build(Rh(0), Command(1))});
+  EXPECT_EQ(host->Count(Counter::kRxBeforeHello), 1u);
+  ASSERT_TRUE(RunUntil([&] { return host->pipeline->instance(0).handshakes[0].plain(); }));
+  ReliabilityHeader other = Rh(0);
+  other.xpuid = 2;
+  Inject({Build(other, Command(2), 2)});
+  EXPECT_EQ(host->Count(Counter::kRxBeforeHello), 2u);
+  EXPECT_EQ(host->Count(Counter::kRxPdus), 0u);
+  Inject({Build(Rh(0), Command(3))});
+  EXPECT_EQ(host->Count(Counter::kRxPdus), 1u);
+  EXPECT_EQ(client->Receive(), std::vector<uint8_t>{9});
+}
+
 }  // namespace
 }  // namespace suede

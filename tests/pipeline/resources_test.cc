@@ -137,6 +137,22 @@ TEST_F(ResourcesTest, AcknowledgementsDoNotTakeAllOfAPort) {
   EXPECT_GT(came[1].pdus, 100u);
 }
 
+// More of them are owed than the port takes frames: every other frame is one of data all the same.
+TEST_F(ResourcesTest, DataHaveEveryOtherPlaceAmongMoreAcknowledgementsThanFit) {
+  StartBehindProxy();
+  Saturate(1);
+  std::vector<std::vector<uint8_t>> duplicates;
+  for (uint16_t peer = 2; peer < kFirstUnknown; ++peer) duplicates.push_back(DataFrom(peer, 0));
+  Inject(duplicates);
+  Look();
+  for (int i = 0; i < 40; ++i) Inject(duplicates);  // five turns each
+  const std::vector<Came> came = Look();
+  uint32_t acks = 0;
+  for (const Came& c : came) acks += c.acks;
+  EXPECT_NEAR(acks, 100, 5);
+  EXPECT_NEAR(came[1].pdus, 100, 5);
+}
+
 TEST_F(ResourcesTest, RetransmissionsLeaveHalfOfAPortToOthers) {
   StartBehindProxy();
   SendUntilBlocked(1);

@@ -69,5 +69,29 @@ TEST_F(SnapshotTest, WhatIsAskedForNonsenseIsEmpty) {
   EXPECT_EQ(snapshot.rows[0].peer_xpuid, 2u);
 }
 
+TEST_F(SnapshotTest, PlanesAreThoseOfThePeerThatIsAskedFor) {
+  planes = 2;
+  Host& host = AddHost(0, 4);
+  PlaneSnapshot snapshot;
+  const auto ask = [&](uint32_t peer_xpuid) {
+    snapshot.peer_xpuid = peer_xpuid;
+    snapshot.done = false;
+    EXPECT_TRUE(host.pipeline->mailbox().requests.Push(
+        {.kind = LcoreRequestKind::kPlanes, .planes = &snapshot}));
+    host.pipeline->Poll(Time{});
+    EXPECT_TRUE(snapshot.done);
+  };
+  ask(2);
+  ASSERT_EQ(snapshot.count, 2u);
+  for (uint8_t plane = 0; plane < 2; ++plane) {
+    EXPECT_EQ(snapshot.rows[plane].peer_xpuid, 2);
+    EXPECT_EQ(snapshot.rows[plane].plane, plane);
+  }
+  ask(PlaneSnapshot::kAnyPeer);
+  EXPECT_EQ(snapshot.count, 6u);
+  ask(9);
+  EXPECT_EQ(snapshot.count, 0u);
+}
+
 }  // namespace
 }  // namespace suede
