@@ -250,8 +250,8 @@ TEST_F(DropsTest, HelloOfAnotherPsnScopeIsCountedAndRefused) {
 // Whatever the reason: the frame goes back to its pool.
 TEST_F(DropsTest, NoDropKeepsAFrame) {
   std::vector<std::vector<uint8_t>> frames(2, Build(Rh(), Command(1)));
-  frames[0][60] ^= 1;                       // R-CRC
-  frames[1].resize(40);                     // truncated
+  frames[0][60] ^= 1;    // R-CRC
+  frames[1].resize(40);  // truncated
   const auto add = [&](auto change) {
     ReliabilityHeader rh = Rh();
     change(rh);
@@ -263,8 +263,8 @@ TEST_F(DropsTest, NoDropKeepsAFrame) {
   add([](ReliabilityHeader& rh) { rh.psn = Psn(9); });       // ahead
   add([](ReliabilityHeader& rh) { rh.psn = Psn(0xffff); });  // a duplicate
   add([](ReliabilityHeader& rh) { rh.ver = 3; });            // control, and nonsense
-  frames.push_back(Build(Rh(), Command(1), 9));     // from another address
-  frames.push_back(Build(Rh(), Command(1), 1, 5));  // to nobody
+  frames.push_back(Build(Rh(), Command(1), 9));              // from another address
+  frames.push_back(Build(Rh(), Command(1), 1, 5));           // to nobody
   std::vector<uint8_t> malformed = Command(1);
   malformed.resize(malformed.size() - 4);
   frames.push_back(Build(Rh(), malformed));

@@ -288,8 +288,8 @@ TEST_F(WireTest, QueueThatWaitedWhenThePeerRestartedGoesOnThoughAHelloIsLost) {
   EXPECT_TRUE(data);
 }
 
-// Frames of before may still be in a device: what is sent to the new boot is numbered far from them,
-// in the quarter of all numbers that is opposite to theirs.
+// Frames of before may still be in a device: what is sent to the new boot is numbered far from
+// them, in the quarter of all numbers that is opposite to theirs.
 TEST_F(PeersTest, NumbersAfterARestartAreFarFromThoseBefore) {
   StartPair();
   ca->SendTagged(0, 1);

@@ -288,8 +288,10 @@ TEST_F(PlaneFaultsTest, AWeightMovesTheHomeAtOnce) {
   StartPair();
   WarmUp();
   const uint32_t home = Paths().home;
-  Ask(*a, {.kind = LcoreRequestKind::kSetWeight, .peer = LcoreRequest::kAllPeers,
-           .plane = 1 - home, .weight = kMaxPlaneWeight});
+  Ask(*a, {.kind = LcoreRequestKind::kSetWeight,
+           .peer = LcoreRequest::kAllPeers,
+           .plane = 1 - home,
+           .weight = kMaxPlaneWeight});
   EXPECT_EQ(Paths().home, 1 - home);
   const uint32_t before = Carried(home);
   SendPdus(10);
@@ -414,8 +416,8 @@ TEST_F(PlaneFaultsTest, PlanesThatDieTogetherAreFencedOverEachOther) {
   StartPair();
   WarmUp();
   uint32_t over_another = 0;
-  network.SetFilter([&](std::span<const uint8_t> octets) {
-    std::vector<uint8_t> copy(octets.begin(), octets.end());
+  network.SetFilter([&](std::span<const uint8_t> frame) {
+    std::vector<uint8_t> copy(frame.begin(), frame.end());
     const ParsedFrame parsed =
         ParseFrame({}, copy.data(), static_cast<uint32_t>(copy.size()), false);
     ControlMessage message;
@@ -436,8 +438,8 @@ TEST_F(PlaneFaultsTest, PlanesThatDieTogetherAreFencedOverEachOther) {
   EXPECT_GT(over_another, 0u);
 }
 
-// PDUs that have moved are their new plane's: what is taken out of its burst for another peer leaves
-// them there.
+// PDUs that have moved are their new plane's: what is taken out of its burst for another peer
+// leaves them there.
 TEST_F(PlaneFaultsTest, WhatHasMovedLeavesThoughAnotherPeerRestarts) {
   a = &AddHost(0, 3);
   b = &AddHost(1, 3);
