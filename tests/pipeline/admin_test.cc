@@ -294,5 +294,20 @@ TEST_F(AdminTest, ConnectionsCountWhatTheyCarry) {
   EXPECT_GE(out.retransmissions(), 1u);
 }
 
+// What waits for a peer that then does not fit ends with that, not with its silence.
+class MismatchTest : public ByHandTest {};
+TEST_F(MismatchTest, WhatWaitedForAPeerThatDoesNotFitEndsAtOnce) {
+  plain_peers = false;
+  Start();
+  Client& client = Attach(*host);
+  client.SendTagged(0, 1);
+  Run(microseconds(20));
+  Hello hello = HelloTo(InstanceAt(0));
+  hello.psn_scope = 1 - hello.psn_scope;
+  Inject({Control(hello)});
+  EXPECT_EQ(host->Count(Counter::kHelloMismatch), 1u);
+  EXPECT_EQ(Statuses(client, 1, microseconds(10)), std::vector<int>{SUEDE_STATUS_UNREACHABLE});
+}
+
 }  // namespace
 }  // namespace suede

@@ -173,6 +173,25 @@ TEST_F(ResourcesTest, RetransmissionsLeaveHalfOfAPortToOthers) {
   EXPECT_GE(Look()[1].pdus, 45u);
 }
 
+// Nor do others take it from them, however much more those have to send.
+TEST_F(ResourcesTest, RetransmissionsHaveHalfOfAPort) {
+  StartBehindProxy();
+  SendUntilBlocked(1);
+  Run(milliseconds(1));
+  const uint32_t sent = Look()[1].pdus;
+  ASSERT_GE(sent, 400u);
+  port->most = 1;
+  Inject({AnswerFrom(1, RhOp::kNack, static_cast<uint16_t>(last_psn[1] - sent + 1))});
+  Run(microseconds(100));
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(SendPdu(2), SendResult::kOk);
+  Run(microseconds(100));  // both have work, and the burst holds of either
+  Look();
+  Run(microseconds(2 * 100));
+  const std::vector<Came> came = Look();
+  EXPECT_NEAR(came[1].pdus, 50, 5);
+  EXPECT_NEAR(came[2].pdus, 50, 5);
+}
+
 // ---- Frames.
 
 TEST_F(ResourcesTest, CommandsToPausedPeersDoNotExhaustThePool) {
