@@ -274,5 +274,21 @@ TEST_F(DropsTest, NoDropKeepsAFrame) {
   }
 }
 
+// A control PDU between other boots than those that run: dropped, and its sender asked for its
+// HELLO.
+TEST_F(DropsTest, ControlOfAnotherAssociation) {
+  Identities others = Met();
+  ++others.own;
+  ExpectDrop(Control(Ready{.identities = others}), Counter::kRxAssociation);
+  const std::vector<Sent> sent = TakeSent();
+  ASSERT_EQ(sent.size(), 1u);
+  ControlMessage message;
+  ASSERT_EQ(DecodeControl(sent[0].commands.data(), static_cast<uint32_t>(sent[0].commands.size()),
+                          message),
+            ControlError::kNone);
+  ASSERT_TRUE(std::holds_alternative<Hello>(message));
+  EXPECT_TRUE(std::get<Hello>(message).reply_wanted);
+}
+
 }  // namespace
 }  // namespace suede

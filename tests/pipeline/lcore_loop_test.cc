@@ -72,5 +72,29 @@ TEST(RunLoop, WaitsLongerTheLongerNothingComes) {
   EXPECT_EQ(waiter.yields, 0);
 }
 
+// Finds work in one of its turns.
+class BusyOnce : public Script {
+ public:
+  BusyOnce(uint32_t busy, uint32_t turns, std::atomic<bool>& stop)
+      : Script(0, turns, stop), busy_(busy) {}
+  bool Poll(Time now) override {
+    Script::Poll(now);
+    return times.size() == busy_;
+  }
+
+ private:
+  const uint32_t busy_;
+};
+
+TEST(RunLoop, WorkEndsTheWaitingAndItsLength) {
+  Pipeline pipeline;
+  std::atomic<bool> stop = false;
+  BusyOnce script(67, 67 + 64, stop);
+  pipeline.SetHook(&script);
+  CountingWaiter waiter;
+  RunLoop(pipeline, StepClock(), waiter, IdleStrategy::kSleep, stop);
+  EXPECT_EQ(waiter.sleeps, (std::vector<int64_t>{1000, 2000, 4000, 1000}));
+}
+
 }  // namespace
 }  // namespace suede

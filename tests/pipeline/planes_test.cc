@@ -359,5 +359,26 @@ TEST_F(PlanesTest, PlainPeer) {
   ExpectNoFramesOut();
 }
 
+// A plane that was drained for a while has its share afterwards, and does not make up for the
+// while.
+TEST_F(PlanesTest, APlaneThatComesBackOwesNothing) {
+  StartPair();
+  WarmUp();
+  const auto send = [&](int count) {
+    for (int i = 0; i < count; ++i) {  // one at a time, so that nothing but the shares decides
+      ca->SendTagged(0, 1);
+      Statuses(*ca, 1);
+      cb->Receive();
+    }
+  };
+  Ask(*a, {.kind = LcoreRequestKind::kSetPlane, .plane = 1, .plane_admin = PlaneAdmin::kDrain});
+  send(100);
+  Ask(*a, {.kind = LcoreRequestKind::kSetPlane, .plane = 1, .plane_admin = PlaneAdmin::kUp});
+  const uint32_t before[] = {Carried(0), Carried(1)};
+  send(40);
+  EXPECT_NEAR(Carried(0) - before[0], 20, 2);
+  EXPECT_NEAR(Carried(1) - before[1], 20, 2);
+}
+
 }  // namespace
 }  // namespace suede
