@@ -92,7 +92,7 @@ absl::StatusOr<AdminView::AdminQuestion> Administration::SetPort(std::string_vie
   std::vector<AdminView::AdminQuestion> questions;  // one to each lcore of the port
   for (const Endpoint::PortPlace& place : endpoint_->places_of_port(port)) {
     absl::StatusOr<AdminView::AdminQuestion> asked =
-        Ask(place.lcore, {.kind = LcoreRequestKind::kSetPort, .port = place.number, .up = up});
+        Ask(place.lcore, request::SetPort{.port = place.number, .up = up});
     // Those that were asked already are asked again when the operator tries again.
     if (!asked.ok()) return asked;
     questions.push_back(*std::move(asked));
@@ -119,13 +119,13 @@ absl::StatusOr<AdminView::AdminQuestion> Administration::SetPlane(const PlaneNam
         "the instance has no other plane that what is sent could take; set this one down");
   }
   if (plane.setting == setting) return AdminView::AdminQuestion([] { return true; });
-  absl::StatusOr<AdminView::AdminQuestion> question =
-      Ask(endpoint_->pipeline_of(i),
-          {.kind = is_only_one ? LcoreRequestKind::kSetInstance : LcoreRequestKind::kSetPlane,
-           .instance = endpoint_->number_of(i),
-           .up = setting != PlaneSetting::kDown,
-           .plane = name.plane,
-           .plane_admin = ToLcore(setting)});
+  const uint32_t number = endpoint_->number_of(i);
+  LcoreRequest asked =
+      request::SetPlane{.instance = number, .plane = name.plane, .plane_admin = ToLcore(setting)};
+  if (is_only_one) {
+    asked = request::SetInstance{.instance = number, .up = setting != PlaneSetting::kDown};
+  }
+  absl::StatusOr<AdminView::AdminQuestion> question = Ask(endpoint_->pipeline_of(i), asked);
   if (!question.ok()) return question;
   plane.setting = setting;
   endpoint_->events().Raise(EventKind::kPlaneAdmin, {{EventField::kXpu, name.xpu},
@@ -148,7 +148,7 @@ absl::StatusOr<PlaneAdminView::WeightChange> Administration::SetWeight(
   const uint32_t i = *found;
   const uint32_t lcore = endpoint_->pipeline_of(i);
   const uint32_t number = endpoint_->number_of(i);
-  uint32_t index = LcoreRequest::kAllPeers;
+  uint32_t index = request::SetWeight::kAllPeers;
   if (peer) {
     const auto& peers = endpoint_->pipeline(lcore).instance(number).params.peers;
     index = 0;
@@ -160,12 +160,9 @@ absl::StatusOr<PlaneAdminView::WeightChange> Administration::SetWeight(
   }
   Plane& plane = planes_[i][name.plane];
   const uint32_t value = weight.value_or(peer ? plane.weight : DefaultWeight(i, name.plane));
-  absl::StatusOr<AdminView::AdminQuestion> question =
-      Ask(lcore, {.kind = LcoreRequestKind::kSetWeight,
-                  .instance = number,
-                  .peer = index,
-                  .plane = name.plane,
-                  .weight = value});
+  absl::StatusOr<AdminView::AdminQuestion> question = Ask(
+      lcore,
+      request::SetWeight{.instance = number, .peer = index, .plane = name.plane, .weight = value});
   if (!question.ok()) return question.status();
   if (!peer) {
     plane.weight = value;
@@ -180,11 +177,11 @@ absl::StatusOr<PlaneAdminView::WeightChange> Administration::SetWeight(
 }
 
 bool Administration::TellWeight(uint32_t instance, uint32_t plane, uint32_t weight) {
-  return Ask(endpoint_->pipeline_of(instance), {.kind = LcoreRequestKind::kSetWeight,
-                                                .instance = endpoint_->number_of(instance),
-                                                .peer = LcoreRequest::kAllPeers,
-                                                .plane = plane,
-                                                .weight = weight})
+  return Ask(endpoint_->pipeline_of(instance),
+             request::SetWeight{.instance = endpoint_->number_of(instance),
+                                .peer = request::SetWeight::kAllPeers,
+                                .plane = plane,
+                                .weight = weight})
       .ok();
 }
 

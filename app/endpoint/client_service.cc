@@ -78,8 +78,7 @@ void ClientService::Poll() {
     }
   }
   for (auto it = unsent_detaches_.begin(); it != unsent_detaches_.end();) {
-    const bool sent =
-        Ask(it->second, {.kind = LcoreRequestKind::kDetach, .client = it->first}).ok();
+    const bool sent = Ask(it->second, request::Detach{.client = it->first}).ok();
     it = sent ? unsent_detaches_.erase(it) : std::next(it);
   }
 }
@@ -94,24 +93,26 @@ absl::Status ClientService::Ask(uint32_t lcore, const LcoreRequest& request) {
 
 void ClientService::OnReply(const LcoreReply& reply) {
   const auto client = static_cast<ClientId>(reply.client);
-  if (reply.kind == LcoreRequestKind::kDrain) {
-    --draining_;
-    return;
-  }
-  --outstanding_;
+  if (reply.kind != LcoreReplyKind::kDrain) --outstanding_;
   switch (reply.kind) {
-    case LcoreRequestKind::kAttach: server_->FinishOpen(client, ToStatus(reply)); break;
-    case LcoreRequestKind::kClaim:
-    case LcoreRequestKind::kUnclaim:
+    case LcoreReplyKind::kAttach:
+      server_->FinishOpen(client, ToStatus(reply));
+      break;
+    case LcoreReplyKind::kClaim:
+    case LcoreReplyKind::kUnclaim:
       NoteClaim(reply);
       server_->FinishClaim(client, ToStatus(reply));
       break;
-    case LcoreRequestKind::kResetQueue: server_->FinishReset(client, ToStatus(reply)); break;
-    case LcoreRequestKind::kDetach:
+    case LcoreReplyKind::kResetQueue:
+      server_->FinishReset(client, ToStatus(reply));
+      break;
+    case LcoreReplyKind::kDetach:
       attached_.erase(reply.client);
       server_->FinishDetach(client);
       break;
-    default: break;  // the others have no reply
+    case LcoreReplyKind::kDrain:
+      --draining_;
+      break;
   }
 }
 
@@ -121,8 +122,8 @@ void ClientService::NoteClaim(const LcoreReply& reply) {
   if (attached == attached_.end() || reply.status != LcoreStatus::kDone) return;
   Attached& client = attached->second;
   uint32_t& mask = client.claims[client.asked_instance];
-  mask = reply.kind == LcoreRequestKind::kClaim ? mask | client.asked_mask
-                                                : mask & ~client.asked_mask;
+  mask =
+      reply.kind == LcoreReplyKind::kClaim ? mask | client.asked_mask : mask & ~client.asked_mask;
 }
 
 std::string ClientService::ClaimsOf(ClientId client) const {
@@ -168,12 +169,12 @@ absl::Status ClientService::OnOpen(ClientId client, const OpenRequest& request, 
     attached.instances[q] = endpoint_->number_of(static_cast<uint32_t>(instance));
   }
   Attached& kept = attached_[Number(client)] = attached;
-  const absl::Status status = Ask(kept.lcore, {.kind = LcoreRequestKind::kAttach,
-                                               .client = Number(client),
-                                               .queue_instances = kept.instances.data(),
-                                               .queue_vc_masks = kept.vc_masks.data(),
-                                               .segment = segment.base(),
-                                               .shape = &segment.shape()});
+  const absl::Status status =
+      Ask(kept.lcore, request::Attach{.client = Number(client),
+                                      .queue_instances = kept.instances.data(),
+                                      .queue_vc_masks = kept.vc_masks.data(),
+                                      .segment = segment.base(),
+                                      .shape = &segment.shape()});
   if (!status.ok()) {
     attached_.erase(Number(client));
     return status;
@@ -182,15 +183,14 @@ absl::Status ClientService::OnOpen(ClientId client, const OpenRequest& request, 
 }
 
 absl::Status ClientService::OnClaim(ClientId client, const ClaimRequest& request) {
-  return Claim(client, request, LcoreRequestKind::kClaim);
+  return Claim(client, request, true);
 }
 
 absl::Status ClientService::OnUnclaim(ClientId client, const ClaimRequest& request) {
-  return Claim(client, request, LcoreRequestKind::kUnclaim);
+  return Claim(client, request, false);
 }
 
-absl::Status ClientService::Claim(ClientId client, const ClaimRequest& request,
-                                  LcoreRequestKind kind) {
+absl::Status ClientService::Claim(ClientId client, const ClaimRequest& request, bool claim) {
   const int instance = FindInstance(request.instance);
   const auto attached = attached_.find(Number(client));
   if (instance < 0 || attached == attached_.end()) {
@@ -202,19 +202,21 @@ absl::Status ClientService::Claim(ClientId client, const ClaimRequest& request,
   }
   attached->second.asked_instance = static_cast<uint32_t>(instance);
   attached->second.asked_mask = request.vc_mask;
+  const auto vc_mask = static_cast<uint8_t>(request.vc_mask);
+  const uint32_t number = endpoint_->number_of(static_cast<uint32_t>(instance));
+  if (!claim) {
+    return Ask(attached->second.lcore,
+               request::Unclaim{.vc_mask = vc_mask, .client = Number(client), .instance = number});
+  }
   return Ask(attached->second.lcore,
-             {.kind = kind,
-              .vc_mask = static_cast<uint8_t>(request.vc_mask),
-              .client = Number(client),
-              .instance = endpoint_->number_of(static_cast<uint32_t>(instance))});
+             request::Claim{.vc_mask = vc_mask, .client = Number(client), .instance = number});
 }
 
 absl::Status ClientService::OnReset(ClientId client, uint32_t queue) {
   const auto attached = attached_.find(Number(client));
   if (attached == attached_.end()) return absl::NotFoundError("no such client");
-  return Ask(attached->second.lcore, {.kind = LcoreRequestKind::kResetQueue,
-                                      .queue = static_cast<uint16_t>(queue),
-                                      .client = Number(client)});
+  return Ask(attached->second.lcore,
+             request::ResetQueue{.queue = static_cast<uint16_t>(queue), .client = Number(client)});
 }
 
 absl::Status ClientService::OnRegister(ClientId client, const RegisterRequest& request) {
@@ -272,7 +274,7 @@ void ClientService::OnEnded(const ClientInfo& client, const ClientEnd& end) {
 
 void ClientService::BeginDrain() {
   for (uint32_t lcore = 0; lcore < endpoint_->pipeline_count(); ++lcore) {
-    if (endpoint_->pipeline(lcore).mailbox().requests.Push({.kind = LcoreRequestKind::kDrain})) {
+    if (endpoint_->pipeline(lcore).mailbox().requests.Push(request::Drain{})) {
       ++draining_;
     }
   }

@@ -74,7 +74,7 @@ class ClientService : public ClientHandler {
   ClientService(Endpoint* endpoint, Endpoint::Log log)
       : endpoint_(endpoint), log_(std::move(log)) {}
   absl::Status Ask(uint32_t lcore, const LcoreRequest& request);
-  absl::Status Claim(ClientId client, const ClaimRequest& request, LcoreRequestKind kind);
+  absl::Status Claim(ClientId client, const ClaimRequest& request, bool claim);
   void OnReply(const LcoreReply& reply);
   void NoteClaim(const LcoreReply& reply);
   // Index into Config::instances; -1 where it is none of ours.

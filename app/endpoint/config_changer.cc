@@ -72,7 +72,7 @@ void ConfigChanger::Poll() {
     Share& share = *shares_[l];
     if (!share.sent) {
       share.sent = endpoint_->pipeline(l).mailbox().requests.Push(
-          {.kind = LcoreRequestKind::kSettings, .settings = &share.change});
+          request::ChangeSettings{.settings = &share.change});
     }
     done &= share.sent && share.change.done.load(std::memory_order_acquire);
   }

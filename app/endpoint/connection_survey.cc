@@ -60,7 +60,7 @@ void ConnectionSurvey::Ask(SnapshotDesk::Place& place, uint32_t lcore) {
   snapshot.unused = query_.unused;
   snapshot.done.store(false, std::memory_order_relaxed);
   const bool asked = desk_->endpoint_->pipeline(lcore).mailbox().requests.Push(
-      {.kind = LcoreRequestKind::kSnapshot, .snapshot = &snapshot});
+      request::Connections{.snapshot = &snapshot});
   if (!asked) {
     snapshot.done.store(true, std::memory_order_relaxed);  // a full mailbox: the next time
     return;

@@ -95,11 +95,10 @@ bool PeerPing::Ask() {
   Endpoint& endpoint = *desk_->endpoint_;
   asked_ = endpoint.pipeline(endpoint.pipeline_of(instance_))
                .mailbox()
-               .requests.Push({.kind = LcoreRequestKind::kPing,
-                               .instance = endpoint.number_of(instance_),
-                               .peer = peer_,
-                               .ticket = place.ticket + 1,
-                               .plane_mask = planes_});
+               .requests.Push(request::Ping{.instance = endpoint.number_of(instance_),
+                                            .peer = peer_,
+                                            .ticket = place.ticket + 1,
+                                            .plane_mask = planes_});
   if (asked_) {
     ++place.ticket;
     place.taken = true;

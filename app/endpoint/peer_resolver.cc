@@ -100,12 +100,8 @@ void PeerResolver::TellLcores() {
   for (auto& [address, peer] : peers_) {
     for (Use& use : peer.uses) {
       if (use.told) continue;
-      use.told = endpoint_->pipeline(use.lcore).mailbox().requests.Push(
-          {.kind = LcoreRequestKind::kSetPeerMac,
-           .instance = use.instance,
-           .peer = use.peer,
-           .mac = peer.mac,
-           .plane = use.plane});
+      use.told = endpoint_->pipeline(use.lcore).mailbox().requests.Push(request::SetPeerMac{
+          .instance = use.instance, .peer = use.peer, .mac = peer.mac, .plane = use.plane});
       untold_ |= !use.told;
     }
   }
@@ -126,10 +122,8 @@ void PeerResolver::AskKernel(Clock::time_point now) {
 // Said again with each further question: what does not fit into the mailbox comes with the next.
 void PeerResolver::GiveUp(const Peer& peer) {
   for (const Use& use : peer.uses) {
-    endpoint_->pipeline(use.lcore).mailbox().requests.Push({.kind = LcoreRequestKind::kLosePeer,
-                                                            .instance = use.instance,
-                                                            .peer = use.peer,
-                                                            .plane = use.plane});
+    endpoint_->pipeline(use.lcore).mailbox().requests.Push(
+        request::LosePeer{.instance = use.instance, .peer = use.peer, .plane = use.plane});
   }
 }
 

@@ -66,7 +66,7 @@ const PlaneSnapshot* PlaneAsk::Poll(uint32_t instance, uint32_t first, uint32_t 
   place.snapshot.peer_xpuid = peer_xpuid;
   place.snapshot.done.store(false, std::memory_order_relaxed);
   if (!endpoint.pipeline(lcore).mailbox().requests.Push(
-          {.kind = LcoreRequestKind::kPlanes, .planes = &place.snapshot})) {
+          request::Planes{.snapshot = &place.snapshot})) {
     place.snapshot.done.store(true, std::memory_order_relaxed);  // a full mailbox: the next time
     return nullptr;
   }

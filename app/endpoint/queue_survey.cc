@@ -40,7 +40,7 @@ std::optional<std::vector<QueueView>> QueueSurvey::Poll() {
   if (place.taken || !place.snapshot.done.load(std::memory_order_acquire)) return std::nullopt;
   place.snapshot.done.store(false, std::memory_order_relaxed);
   const bool asked = desk_->endpoint_->pipeline(lcore_).mailbox().requests.Push(
-      {.kind = LcoreRequestKind::kQueues, .queues = &place.snapshot});
+      request::Queues{.snapshot = &place.snapshot});
   if (!asked) {
     place.snapshot.done.store(true, std::memory_order_relaxed);  // a full mailbox: the next time
     return std::nullopt;

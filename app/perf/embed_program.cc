@@ -101,20 +101,17 @@ class Host {
 
   // The lcores run by now.
   absl::Status Attach(uint32_t vc_mask) {
-    absl::Status status = Ask({.kind = LcoreRequestKind::kAttach,
-                               .client = kOwnClient,
-                               .queue_instances = &number_,
-                               .segment = segment_->base(),
-                               .shape = &segment_->shape()});
+    absl::Status status = Ask(request::Attach{.client = kOwnClient,
+                                              .queue_instances = &number_,
+                                              .segment = segment_->base(),
+                                              .shape = &segment_->shape()});
     if (!status.ok()) return status;
-    return Ask({.kind = LcoreRequestKind::kClaim,
-                .vc_mask = static_cast<uint8_t>(vc_mask),
-                .client = kOwnClient,
-                .instance = number_});
+    return Ask(request::Claim{
+        .vc_mask = static_cast<uint8_t>(vc_mask), .client = kOwnClient, .instance = number_});
   }
 
   // Until the far side has acknowledged everything, or a second.
-  void Drain() { (void)Ask({.kind = LcoreRequestKind::kDrain}); }
+  void Drain() { (void)Ask(request::Drain{}); }
 
   // Lets the ports come up and keeps watching them.
   void Tick() {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "client/command_sink.h"
 #include "client/segment.h"
 
 namespace suede {
@@ -44,6 +45,8 @@ class RxRingWriter {
   uint32_t published_ = 0;
   uint32_t tail_ = 0;  // as last read and found possible
 };
+
+static_assert(CommandSink<RxRingWriter>);
 
 }  // namespace suede
 

@@ -55,6 +55,7 @@ class Scheduler {
   static uint32_t PeerOf(uint32_t queue) { return queue / kVcCount; }
   static uint32_t VcOf(uint32_t queue) { return queue % kVcCount; }
   TxQueue& queue(uint32_t index) { return queues_[index]; }
+  const TxQueue& queue(uint32_t index) const { return queues_[index]; }
 
   // Whether Next would give a queue.
   bool HasWork(uint32_t lane = 0) const { return lanes_[lane].with_work != 0; }

@@ -54,13 +54,10 @@ void Pipeline::Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8
     uint32_t tag = 0;
     for (uint32_t i = 0; i < pdu->run_count; ++i) {
       const PduRun& run = pdu->runs[i];
-      QueueSlot& slot = queues_[run.queue];
       for (const uint32_t end = tag + run.tags; tag < end; ++tag) {
-        CompleteTag(slot, run.queue, pdu->tags[tag], xpuid, pdu->vc, status);
+        clients_.Complete(run.queue, pdu->tags[tag], xpuid, pdu->vc, status, instance.counters);
       }
-      if (--slot.runs == 0 && slot.state == QueueSlot::State::kGone) {
-        slot.state = QueueSlot::State::kFree;
-      }
+      ClientTable::EndRun(clients_.queue(run.queue));
     }
     if (given_up) {
       instance.counters.Add(GivenUpCounter(status), pdu->command_count);
@@ -102,30 +99,6 @@ void Pipeline::OnAcked(Instance& instance, uint32_t number, PduList& acked) {
   if (instance.paths[instance.PeerOfConnection(number)].moving) [[unlikely]] {
     ChooseHome(instance, instance.PeerOfConnection(number));
   }
-}
-
-void Pipeline::CompleteTag(QueueSlot& slot, uint16_t number, uint64_t tag, uint16_t xpuid,
-                           uint8_t vc, uint8_t status) {
-  if (slot.state != QueueSlot::State::kServing) return;
-  CounterBlock& counters = instances_[slot.instance]->counters;
-  if (!slot.completions.Push(tag, xpuid, vc, status)) {
-    counters.Add(Counter::kCompletionsLost);
-    return;
-  }
-  counters.Add(Counter::kCompletions);
-  if (!slot.completions_dirty) {
-    slot.completions_dirty = true;
-    dirty_queues_.push_back(number);
-  }
-}
-
-void Pipeline::PublishCompletions() {
-  for (const uint16_t number : dirty_queues_) {
-    QueueSlot& slot = queues_[number];
-    slot.completions_dirty = false;
-    if (slot.segment != nullptr) slot.completions.Publish();
-  }
-  dirty_queues_.clear();
 }
 
 // ---- Connections that can go on, or cannot.
@@ -284,7 +257,7 @@ Psn Pipeline::UnsequencedPsn(const Instance& instance, const Link& link,
     const Pdu* pdu = PduOf(frame);
     const bool of_connection = pdu->peer == newest->peer &&
                                (pdu->vc & instance.vc_mask) == (newest->vc & instance.vc_mask) &&
-                               queues_[pdu->runs[0].queue].instance == instance.number;
+                               clients_.queue(pdu->runs[0].queue).instance == instance.number;
     if (of_connection && !pdu->retransmitted) return pdu->psn;
   }
   return connection.UnsequencedPsn();
@@ -329,6 +302,14 @@ void Pipeline::LetGo(Instance& instance, uint32_t number) {
   HomePort(instance).link.Release(FrameOf(last));
   last = nullptr;
   ReturnShare(instance, instance.PeerOfConnection(number), vc, 1);
+}
+
+// Of those connections that are not lost any more, however that ended.
+void Pipeline::LetGoOfEnded(const Reporter::Surveyed& surveyed) {
+  for (uint32_t number = surveyed.first; number < surveyed.end; ++number) {
+    Instance& instance = *instances_[surveyed.instance];
+    if (instance.StateOf(number) != ConnectionState::kLost) LetGo(instance, number);
+  }
 }
 
 // False where it is not staged: it is as if it were lost on the way.

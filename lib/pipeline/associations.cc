@@ -343,7 +343,7 @@ void Pipeline::OnPlain(Instance& instance, uint32_t peer) {
 
 // No answer of any kind for too long: nothing of what waits was ever sent.
 void Pipeline::OnSilence(Instance& instance, uint32_t peer) {
-  if (!IsUnreachable(instance, peer)) {
+  if (!instance.IsUnreachable(peer)) {
     instance.counters.Add(Counter::kUnreachable);
     Tell(LcoreEventKind::kPeerUnreachable, instance, instance.ConnectionIndex(peer, 0, 0));
   }

@@ -1,265 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the control thread asks of the lcore: clients that come, claim, reset and go.
+// What requests of the control thread leave to be done on the data path: RequestServer serves the
+// rest.
 #include <algorithm>
 
 #include "pipeline/pipeline.h"
-#include "pipeline/snapshot.h"
 
 namespace suede {
-bool Pipeline::PollMailbox() {
-  LcoreRequest request;
+
+bool Pipeline::ServeRequests(Time now) {
   bool work = false;
-  while (mailbox_.requests.Pop(request)) {
+  while (requests_.Next(now)) {
     work = true;
-    LcoreStatus status = LcoreStatus::kDone;
-    switch (request.kind) {
-      case LcoreRequestKind::kAttach: status = Attach(request); break;
-      case LcoreRequestKind::kClaim: status = Claim(request, true); break;
-      case LcoreRequestKind::kUnclaim: status = Claim(request, false); break;
-      case LcoreRequestKind::kResetQueue: status = ResetQueue(request); break;
-      case LcoreRequestKind::kDetach:
-        status = Detach(request);
-        if (status == LcoreStatus::kDone) continue;  // answered by FinishDetaching
-        break;
-      case LcoreRequestKind::kDrain:
-        draining_ = true;
-        ShowStates();
-        continue;  // answered by FinishDraining
-      case LcoreRequestKind::kSnapshot:
-        WriteSnapshot(*request.snapshot);
-        continue;
-      case LcoreRequestKind::kSettings:
-        BeginChange(request.settings);
-        continue;
-      case LcoreRequestKind::kSetPeerMac:
-        SetPeerMac(request);
-        continue;
-      case LcoreRequestKind::kLosePeer:
-        LosePeer(request);
-        continue;
-      case LcoreRequestKind::kQueues:
-        WriteQueues(*request.queues);
-        continue;
-      case LcoreRequestKind::kSetPort:
-      case LcoreRequestKind::kSetInstance:
-        SetAdmin(request);
-        continue;
-      case LcoreRequestKind::kSetPlane:
-        SetPlane(request);
-        continue;
-      case LcoreRequestKind::kSetWeight:
-        SetWeight(request);
-        continue;
-      case LcoreRequestKind::kPlanes:
-        WritePlanes(*request.planes);
-        continue;
-      case LcoreRequestKind::kPing:
-        BeginPing(request, last_turn_);
-        continue;
-    }
-    mailbox_.replies.Push({.kind = request.kind,
-                           .status = status,
-                           .queue = request.queue,
-                           .client = request.client});
+    std::visit([this](const auto& todo) { Do(todo); }, requests_.todo());
+    requests_.Answer();
   }
-  if (detaching_) FinishDetaching();
-  if (draining_) FinishDraining();
+  requests_.FinishDetaching();
+  if (clients_.draining()) requests_.FinishDraining(IsIdle());
   return work;
 }
 
-ClientSlot* Pipeline::FindClient(uint32_t client) {
-  for (ClientSlot& slot : clients_) {
-    if (slot.used && slot.client == client) return &slot;
-  }
-  return nullptr;
+// ---- Clients.
+
+void Pipeline::Do(const todo::ClaimsMoved& moved) {
+  MoveFeeds(*instances_[moved.instance], moved.vc_mask);
 }
 
-LcoreStatus Pipeline::Attach(const LcoreRequest& request) {
-  if (FindClient(request.client) != nullptr) return LcoreStatus::kUnknown;
-  ClientSlot* client = nullptr;
-  for (ClientSlot& slot : clients_) {
-    if (!slot.used) {
-      client = &slot;
-      break;
-    }
-  }
-  const SegmentShape& shape = *request.shape;
-  uint16_t numbers[SUEDE_MAX_QUEUES];
-  uint32_t found = 0;
-  for (uint32_t i = 0; i < kMaxQueues && found < shape.queue_count; ++i) {
-    if (queues_[i].state == QueueSlot::State::kFree) numbers[found++] = static_cast<uint16_t>(i);
-  }
-  if (client == nullptr || found < shape.queue_count) return LcoreStatus::kBusy;
-  for (uint32_t i = 0; i < found; ++i) {
-    if (request.queue_instances[i] >= instances_.size()) return LcoreStatus::kUnknown;
-  }
-  *client = ClientSlot{
-      .used = true, .detaching = false, .client = request.client, .rings = {}, 
-      .dirty = {}, .credit = {},
-      .segment = static_cast<suede_segment*>(request.segment)};
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    client->rings[vc] = RxRingWriter(request.segment, shape, vc);
-  }
-  for (uint32_t i = 0; i < found; ++i) {
-    QueueSlot& slot = queues_[numbers[i]];
-    slot = QueueSlot();
-    slot.state = QueueSlot::State::kServing;
-    slot.number = static_cast<uint16_t>(i);
-    slot.client = request.client;
-    slot.instance = request.queue_instances[i];
-    if (request.queue_vc_masks != nullptr) slot.vc_mask = request.queue_vc_masks[i];
-    slot.ring = TxRingReader(request.segment, shape, i);
-    slot.credits = CreditWriter(request.segment, shape, i);
-    slot.completions = CompletionWriter(request.segment, shape, i);
-    slot.load = LoadWriter(request.segment, shape, i);
-    ShowLoad(slot, last_turn_);
-    slot.segment = static_cast<suede_segment*>(request.segment);
-    slot.drain_records = draining_ ? 0 : shape.tx_lines;
-    StoreRelease(slot.segment->queue_state[i].value, StateOf(slot));
-    serving_.push_back(numbers[i]);
-  }
-  return LcoreStatus::kDone;
-}
-
-LcoreStatus Pipeline::Claim(const LcoreRequest& request, bool claim) {
-  ClientSlot* slot = FindClient(request.client);
-  if (slot == nullptr || request.instance >= instances_.size()) return LcoreStatus::kUnknown;
-  Instance& instance = *instances_[request.instance];
-  const auto client = static_cast<uint32_t>(slot - clients_.data());
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    if ((request.vc_mask & 1u << vc) == 0) continue;
-    const uint32_t owner = instance.claimed_by[vc];
-    if (owner != client && (claim ? owner != Instance::kNoClient : true)) {
-      return LcoreStatus::kClaimed;
-    }
-  }
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    if ((request.vc_mask & 1u << vc) == 0) continue;
-    MoveFeed(instance, vc, claim ? client : Instance::kNoClient);
-    const bool waits = std::any_of(waiting_.begin(), waiting_.end(), [&](const VcRef& ref) {
-      return ref.instance == request.instance && ref.vc == vc;
-    });
-    if (claim && !waits && !instance.unclaimed[vc].empty()) {
-      waiting_.push_back({.instance = request.instance, .vc = static_cast<uint8_t>(vc)});
-    }
-  }
-  ShowReceiveStates(*slot);
-  return LcoreStatus::kDone;
-}
-
-LcoreStatus Pipeline::ResetQueue(const LcoreRequest& request) {
-  for (const uint16_t number : serving_) {
-    QueueSlot& slot = queues_[number];
-    if (slot.client != request.client || slot.number != request.queue ||
-        slot.state != QueueSlot::State::kServing) {
-      continue;
-    }
-    uint32_t& state = slot.segment->queue_state[slot.number].value;
-    StoreRelease(state, SUEDE_QUEUE_IN_RESET);
-    // No more than a ring of them: the client may go on writing if it means ill.
-    TxRecord record;
-    for (uint32_t left = slot.drain_records; left != 0 && slot.ring.Poll(&record, 1) != 0; --left) {
-      Discard(slot, number, record, SUEDE_STATUS_RESET);
-    }
-    slot.ring.Restart();
-    slot.credits.Restart();
-    slot.completions.Publish();
-    StoreRelease(state, StateOf(slot));
-    return LcoreStatus::kDone;
-  }
-  return LcoreStatus::kUnknown;
-}
-
-// The client is gone: nothing more is handed to it, what it had handed over is still taken.
-LcoreStatus Pipeline::Detach(const LcoreRequest& request) {
-  ClientSlot* client = FindClient(request.client);
-  if (client == nullptr) return LcoreStatus::kUnknown;
-  const auto index = static_cast<uint32_t>(client - clients_.data());
+void Pipeline::Do(const todo::ClientLeft& /*left*/) {
   for (const auto& instance : instances_) {
+    uint32_t mask = 0;
     for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-      if (instance->claimed_by[vc] == index) MoveFeed(*instance, vc, Instance::kNoClient);
+      if (instance->credit_ring[vc] != &FedRing(*instance, vc)) mask |= 1u << vc;
     }
-  }
-  for (const uint16_t number : serving_) {
-    if (queues_[number].client == request.client) {
-      queues_[number].state = QueueSlot::State::kDraining;
-    }
-  }
-  client->detaching = true;
-  detaching_ = true;
-  return LcoreStatus::kDone;
-}
-
-void Pipeline::FinishDetaching() {
-  detaching_ = false;
-  for (size_t i = 0; i < serving_.size();) {
-    QueueSlot& slot = queues_[serving_[i]];
-    if (slot.state != QueueSlot::State::kDraining ||
-        (slot.ring.HasWork() && slot.drain_records != 0)) {
-      ++i;
-      continue;
-    }
-    slot.segment = nullptr;
-    slot.state = slot.runs == 0 ? QueueSlot::State::kFree : QueueSlot::State::kGone;
-    serving_[i] = serving_.back();
-    serving_.pop_back();
-  }
-  for (ClientSlot& client : clients_) {
-    if (!client.used || !client.detaching) continue;
-    bool served = false;
-    for (const uint16_t number : serving_) served |= queues_[number].client == client.client;
-    if (served) {
-      detaching_ = true;
-      continue;
-    }
-    client.used = false;
-    mailbox_.replies.Push({.kind = LcoreRequestKind::kDetach,
-                           .status = LcoreStatus::kDone,
-                           .queue = 0,
-                           .client = client.client});
+    MoveFeeds(*instance, mask);
   }
 }
 
-void Pipeline::WriteSnapshot(ConnectionSnapshot& out) const {
-  out.count = 0;
-  out.next = out.first;
-  out.more = false;
-  if (out.instance < instances_.size()) {
-    const Instance& instance = *instances_[out.instance];
-    const auto end = static_cast<uint32_t>(instance.connections.size());
-    const uint32_t stop = std::min(end, out.first + ConnectionSnapshot::kMaxLooks);
-    for (; out.next < stop && out.count < ConnectionSnapshot::kMaxRows; ++out.next) {
-      const Connection& connection = instance.connections[out.next];
-      const uint32_t peer = instance.PeerOfConnection(out.next);
-      const uint16_t xpuid = instance.params.peers[peer].xpuid;
-      if (out.peer_xpuid != ConnectionSnapshot::kAnyPeer && xpuid != out.peer_xpuid) continue;
-      const ConnectionState state = instance.StateOf(out.next);
-      if (state == ConnectionState::kNew && !out.unused) continue;
-      out.rows[out.count++] = {.peer_xpuid = xpuid,
-                               .plane =
-                                   static_cast<uint8_t>(instance.PlaneOfConnection(out.next)),
-                               .vc = instance.VcOfConnection(out.next),
-                               .state = state,
-                               .peer_waits = connection.not_ready(),
-                               .tries = static_cast<uint8_t>(connection.tries()),
-                               .next_psn = connection.next_psn().value(),
-                               .expected_psn = connection.expected().value(),
-                               .unacked_pdus = connection.unacked_count(),
-                               .unacked_bytes = connection.unacked_bytes(),
-                               .tx_pdus = connection.tx_pdus(),
-                               .rx_pdus = connection.rx_pdus(),
-                               .retransmissions = connection.retransmissions(),
-                               .srtt_ns = connection.srtt().count(),
-                               .rto_ns = connection.rto(instance.params.transport).count()};
+// What a VC's peers hold, and what waits for a client, goes along with its claim.
+void Pipeline::MoveFeeds(Instance& instance, uint32_t vc_mask) {
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if ((vc_mask & 1u << vc) == 0) continue;
+    MoveFeed(instance, vc);
+    const bool waits = std::any_of(waiting_.begin(), waiting_.end(), [&](const VcRef& ref) {
+      return ref.instance == instance.number && ref.vc == vc;
+    });
+    if (ClaimantOf(instance, vc) != kNoClient && !waits && !instance.unclaimed[vc].empty()) {
+      waiting_.push_back({.instance = instance.number, .vc = static_cast<uint8_t>(vc)});
     }
-    out.more = out.next < end;
   }
-  out.done.store(true, std::memory_order_release);
 }
+
+// No more than a ring of records: the client may go on writing if it means ill.
+void Pipeline::Do(const todo::QueueInReset& reset) {
+  QueueSlot& slot = clients_.queue(reset.queue);
+  TakeRest(slot.ring, slot.drain_records,
+           [&](const TxRecord& record) { Discard(slot, reset.queue, record, SUEDE_STATUS_RESET); });
+}
+
+// ---- What an operator puts back into service.
+
+// What an instance that is down was left with when its turn came on its port's lists is put on
+// them again. A port that is down stands still as it is and needs nothing of the kind.
+void Pipeline::Do(const todo::InstanceUp& up) {
+  Instance& instance = *instances_[up.instance];
+  Enlist(instance);
+  for (uint32_t number = 0; number < instance.connections.size(); ++number) {
+    Connection& connection = instance.connections[number];
+    if (connection.HasRetransmission()) WantRetransmission(instance, number);
+    if (!connection.OwesAck()) continue;
+    uint8_t& flags = instance.flags[number];
+    if ((flags & Instance::kOnAckNow) != 0) continue;
+    flags |= Instance::kOnAckNow;
+    const uint32_t plane = instance.PlaneOfConnection(number);
+    instance.ports[plane]->ack_now.push_back({instance.number, number});
+  }
+}
+
+void Pipeline::Do(const todo::PlaneSet& set) {
+  OnPlaneChange(*instances_[set.instance], set.plane, PlaneDownReason::kAdmin, last_turn_);
+}
+
+void Pipeline::Do(const request::SetWeight& request) {
+  Instance& instance = *instances_[request.instance];
+  const auto peers = static_cast<uint32_t>(instance.paths.size());
+  const bool all = request.peer == request::SetWeight::kAllPeers;
+  const bool known = request.plane < instance.plane_count() && request.weight != 0 &&
+                     request.weight <= kMaxPlaneWeight && (all || request.peer < peers);
+  for (uint32_t peer = all ? 0 : request.peer; known && peer < peers; ++peer) {
+    instance.paths[peer].SetWeight(request.plane, request.weight);
+    if (instance.has_planes()) ChooseHome(instance, peer);
+    if (!all) break;
+  }
+}
+
+// ---- Peers that are found and lost.
 
 // The peer has been found, or has moved. What waits for that may go.
-void Pipeline::SetPeerMac(const LcoreRequest& request) {
-  if (request.instance >= instances_.size()) return;
+void Pipeline::Do(const request::SetPeerMac& request) {
   Instance& instance = *instances_[request.instance];
   const uint32_t peer = request.peer;
   if (peer >= instance.params.peers.size() || request.plane >= instance.plane_count()) return;
@@ -285,8 +121,7 @@ void Pipeline::SetPeerMac(const LcoreRequest& request) {
 }
 
 // Credit is not to pile up behind a peer that nobody can find.
-void Pipeline::LosePeer(const LcoreRequest& request) {
-  if (request.instance >= instances_.size()) return;
+void Pipeline::Do(const request::LosePeer& request) {
   Instance& instance = *instances_[request.instance];
   const uint32_t peer = request.peer;
   if (peer >= instance.params.peers.size() || !IsResolving(instance, peer)) return;
@@ -301,33 +136,28 @@ void Pipeline::LosePeer(const LcoreRequest& request) {
   }
 }
 
-void Pipeline::WriteQueues(QueueSnapshot& out) const {
-  out.count = 0;
-  for (const uint16_t number : serving_) {
-    const QueueSlot& slot = queues_[number];
-    out.rows[out.count++] = {.client = slot.client,
-                             .instance = slot.instance,
-                             .number = slot.number,
-                             .broken = slot.ring.broken(),
-                             .leaving = slot.state == QueueSlot::State::kDraining,
-                             .waiting_lines = slot.ring.Waiting(),
-                             .credit_lines = slot.credits.outstanding(),
-                             .discarded = slot.discarded};
-  }
-  out.done.store(true, std::memory_order_release);
+// ---- What the lcore tells of its own accord.
+
+void Pipeline::TellPlane(LcoreEventKind kind, const Instance& instance, uint32_t peer,
+                         uint32_t plane, uint8_t what) {
+  Tell({.kind = kind,
+        .plane = static_cast<uint8_t>(plane),
+        .what = what,
+        .peer_xpuid = instance.params.peers[peer].xpuid,
+        .instance = instance.number});
 }
 
-void Pipeline::FinishDraining() {
-  // What comes from clients after a ring's worth stays in their rings.
-  for (const uint16_t number : serving_) {
-    if (queues_[number].drain_records != 0 && queues_[number].ring.HasWork()) return;
-  }
-  if (!IsIdle() || drained_) return;
-  drained_ = true;
-  // The answer says that all is acknowledged: what comes now would make it untrue.
-  for (const uint16_t number : serving_) queues_[number].drain_records = 0;
-  mailbox_.replies.Push({.kind = LcoreRequestKind::kDrain, .status = LcoreStatus::kDone,
-                         .queue = 0, .client = 0});
+void Pipeline::Tell(LcoreEventKind kind, const Instance& instance, uint32_t connection) {
+  const bool per_vc = instance.params.transport.psn_scope == PsnScope::kVc;
+  const uint32_t peer = instance.PeerOfConnection(connection);
+  Tell({.kind = kind,
+        .vc = per_vc ? instance.VcOfConnection(connection) : LcoreEvent::kAllVcs,
+        .peer_xpuid = instance.params.peers[peer].xpuid,
+        .instance = instance.number});
+}
+
+void Pipeline::Tell(const LcoreEvent& event) {
+  if (!mailbox_.events.Push(event)) lcore_counters_.Add(Counter::kEventsLost);
 }
 
 }  // namespace suede

@@ -85,11 +85,11 @@ void Pipeline::SendReady() {
     const Connection& connection = instance.connections[refused.connection];
     // It came again and was accepted; a later one may have been refused since.
     if (!connection.not_ready() || connection.expected() != refused.psn) continue;
-    const uint32_t client = instance.claimed_by[refused.vc];
-    const bool room = client == Instance::kNoClient
+    const uint32_t client = ClaimantOf(instance, refused.vc);
+    const bool room = client == kNoClient
                           ? instance.unclaimed_count[refused.vc] < instance.params.unclaimed_pdus
                           : instance.unclaimed[refused.vc].empty() &&
-                                clients_[client].rings[refused.vc].HasRoom(refused.lines);
+                                clients_.ring(client, refused.vc).HasRoom(refused.lines);
     const uint32_t peer = instance.PeerOfConnection(refused.connection);
     const uint32_t plane = instance.PlaneOfConnection(refused.connection);
     if (!room || !SendControl(instance, peer, plane,

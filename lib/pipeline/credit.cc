@@ -65,25 +65,24 @@ void Pipeline::CountKept(Instance& instance, uint32_t vc, uint32_t lines, bool k
 // Lines that could be promised in the best case, and those that can be now: less than 0 where
 // claims have changed hands.
 uint32_t Pipeline::RingLines(const Instance& instance, uint32_t vc) const {
-  const uint32_t client = instance.claimed_by[vc];
-  if (client == Instance::kNoClient) return instance.params.unclaimed_pdus;
-  return clients_[client].rings[vc].line_count() - kWrapLines;
+  const uint32_t client = ClaimantOf(instance, vc);
+  if (client == kNoClient) return instance.params.unclaimed_pdus;
+  return clients_.ring(client, vc).line_count() - kWrapLines;
 }
 
 int64_t Pipeline::FreeLines(Instance& instance, uint32_t vc) {
   const CreditRing& ring = RingOf(instance, vc);
-  const uint32_t client = instance.claimed_by[vc];
-  if (client == Instance::kNoClient) {
+  const uint32_t client = ClaimantOf(instance, vc);
+  if (client == kNoClient) {
     // Each line may be a PDU of its own.
     return int64_t{instance.params.unclaimed_pdus} - instance.unclaimed_count[vc] - ring.promised;
   }
-  return int64_t{clients_[client].rings[vc].FreeLines()} - kWrapLines - ring.promised -
+  return int64_t{clients_.ring(client, vc).FreeLines()} - kWrapLines - ring.promised -
          ring.kept_lines;
 }
 
-// The VC has another client, or none: what was promised and kept moves along. `client` is the new
-// one, kNoClient: none.
-void Pipeline::MoveFeed(Instance& instance, uint32_t vc, uint32_t client) {
+// The VC has another client, or none: what was promised and kept moves along.
+void Pipeline::MoveFeed(Instance& instance, uint32_t vc) {
   CreditFeed& feed = instance.feeds[vc];
   CreditRing& from = RingOf(instance, vc);
   if (from.hand != CreditRing::kNone) {
@@ -98,16 +97,19 @@ void Pipeline::MoveFeed(Instance& instance, uint32_t vc, uint32_t client) {
   from.promised -= feed.promised;
   from.kept_lines -= feed.kept_lines;
   from.holders -= feed.holders;
-  instance.claimed_by[vc] = client;
   JoinRing(instance, vc);
   Enqueue(instance, vc);
 }
 
+// The ring that is to be fed, as claims are.
+CreditRing& Pipeline::FedRing(Instance& instance, uint32_t vc) {
+  const uint32_t client = ClaimantOf(instance, vc);
+  return client == kNoClient ? instance.unclaimed_ring[vc] : client_credit_[client][vc];
+}
+
 void Pipeline::JoinRing(Instance& instance, uint32_t vc) {
   CreditFeed& feed = instance.feeds[vc];
-  const uint32_t client = instance.claimed_by[vc];
-  CreditRing& to =
-      client == Instance::kNoClient ? instance.unclaimed_ring[vc] : clients_[client].credit[vc];
+  CreditRing& to = FedRing(instance, vc);
   instance.credit_ring[vc] = &to;
   feed.next = instance.number;
   if (to.hand == CreditRing::kNone) {
@@ -160,7 +162,7 @@ void Pipeline::JoinHolders(Instance& instance, uint32_t peer, uint32_t vc, RxCre
 void Pipeline::GrantFirst(Instance& instance, uint32_t peer) {
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
-    if (!credit.counts || instance.claimed_by[vc] == Instance::kNoClient) continue;
+    if (!credit.counts || ClaimantOf(instance, vc) == kNoClient) continue;
     const uint32_t share = FirstShare(instance, vc);
     if (credit.held() != 0 || share < kLeastFirst || FreeLines(instance, vc) < 2 * share) continue;
     credit.touched = credit_tick_;
@@ -201,7 +203,7 @@ bool Pipeline::SizeGrant(Instance& instance, uint32_t vc, RxCredit& credit, uint
   const uint32_t least = credit.accepted + std::max<uint32_t>(credit.widest, 1);
   const uint32_t wanted = IsBehind(credit.needed, least) ? least : credit.needed;
   const uint32_t need = IsBehind(credit.limit, wanted) ? wanted - credit.limit : 0;
-  const bool claimed = instance.claimed_by[vc] != Instance::kNoClient;
+  const bool claimed = ClaimantOf(instance, vc) != kNoClient;
   if (!claimed) {
     // No more than the PDU that waits: one at a time, where it has more lines than there are
     // places.
@@ -366,9 +368,9 @@ void Pipeline::OnCreditAsked(Instance& instance, uint32_t peer, const Credit& as
   const uint32_t sent = IsBehind(credit.limit, ask.sent) || IsBehind(ask.sent, credit.accepted)
                             ? credit.accepted
                             : ask.sent;
-  credit.needed = sent + std::min(ask.wanted, instance.claimed_by[ask.vc] == Instance::kNoClient
-                                                  ? kMaxPackBytes / 4
-                                                  : most);
+  credit.needed =
+      sent +
+      std::min(ask.wanted, ClaimantOf(instance, ask.vc) == kNoClient ? kMaxPackBytes / 4 : most);
   const bool has_enough = !IsBehind(credit.limit, credit.needed);
   // Should there be no room to stage the answer: it asks again.
   if (has_enough || ask.reply_wanted) SendGrant(instance, peer, ask.vc, false);
@@ -393,7 +395,7 @@ void Pipeline::ForgetCredit(Instance& instance, uint32_t peer) {
 
 // Aborts where a sum is not what it stands for.
 void Pipeline::CheckCredit() const {
-  std::vector<std::array<CreditRing, kVcCount>> rings(clients_.size());
+  std::vector<std::array<CreditRing, kVcCount>> rings(kMaxClients);
   for (const auto& instance : instances_) {
     for (uint32_t vc = 0; vc < kVcCount; ++vc) {
       uint32_t promised = 0;
@@ -413,8 +415,8 @@ void Pipeline::CheckCredit() const {
           (!feed.waiting.empty() && !feed.listed)) {
         std::abort();
       }
-      const uint32_t client = instance->claimed_by[vc];
-      if (client == Instance::kNoClient) {
+      const uint32_t client = ClaimantOf(*instance, vc);
+      if (client == kNoClient) {
         const CreditRing& ring = instance->unclaimed_ring[vc];
         if (ring.promised != promised || ring.kept_lines != kept) std::abort();
         continue;
@@ -424,9 +426,9 @@ void Pipeline::CheckCredit() const {
       rings[client][vc].holders += holders;
     }
   }
-  for (uint32_t client = 0; client < clients_.size(); ++client) {
+  for (uint32_t client = 0; client < kMaxClients; ++client) {
     for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-      const CreditRing& ring = clients_[client].credit[vc];
+      const CreditRing& ring = client_credit_[client][vc];
       const CreditRing& want = rings[client][vc];
       if (ring.promised != want.promised || ring.kept_lines != want.kept_lines ||
           ring.holders != want.holders) {

@@ -12,7 +12,6 @@
 #include "peer/peer_paths.h"
 #include "peer/plane_session.h"
 #include "pipeline/credit.h"
-#include "pipeline/load.h"
 #include "pipeline/mailbox.h"
 #include "pipeline/params.h"
 #include "pipeline/ping.h"
@@ -38,7 +37,6 @@ struct PortContext;
 
 struct Instance {
   static constexpr uint16_t kNoPeer = 0xffff;
-  static constexpr uint32_t kNoClient = ~0u;
   static constexpr uint32_t kAckClass = kVcCount;  // of PDUs without commands
   static constexpr uint32_t kClasses = kVcCount + 1;
 
@@ -84,6 +82,12 @@ struct Instance {
     return sessions[PlaneIndex(peer, plane)];
   }
   ConnectionState StateOf(uint32_t connection) const;
+  // By the operator: the instance, or each of its planes with its port.
+  bool IsOutOfService() const;
+  // On at least one VC. What packing goes by: a peer that nobody can find is one of them.
+  bool IsUnreachable(uint32_t peer) const;
+  // On at least one VC of a plane that is in use.
+  bool IsPaused(uint32_t peer) const;
 
   // What the settings of a running pipeline change: see settings.h.
   void Take(const Settings& settings);
@@ -129,14 +133,8 @@ struct Instance {
   uint64_t inflight_bytes = 0;
   uint32_t queued = 0;           // PDUs packed and not yet sent
   Shares held;                   // by destination, as FrameShares::held; bound: inflight_pdus
-  // Of Pipeline::PublishGauges: lines that were taken and whose credit was not returned;
-  // connections by state, of the round that is under way.
-  uint64_t credit_lines = 0;
-  std::array<uint32_t, kConnectionStates> survey{};
-  InstanceLoad load;
   Ping ping;
 
-  std::array<uint32_t, kVcCount> claimed_by;  // index of the client slot
   std::array<PduList, kVcCount> unclaimed;    // accepted PDUs that wait for a client
   std::array<uint32_t, kVcCount> unclaimed_count{};
 

@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cstdint>
+#include <type_traits>
+#include <variant>
 
 #include "base/spsc_ring.h"
 
@@ -18,28 +20,6 @@ struct QueueSnapshot;
 struct SegmentShape;
 struct SettingsChange;
 
-enum class LcoreRequestKind : uint8_t {
-  kAttach,      // serve the client's segment: `segment`, `shape`, and the instance of each queue
-  kDetach,      // deliver what it had handed over, then forget the segment
-  kClaim,       // commands for {instance, vc_mask} go to the client
-  kUnclaim,
-  kResetQueue,  // discard what was not packed and start `queue` over
-  kDrain,       // take no more from a client than its ring holds; answered once all of it is
-                // acknowledged, and from then on take nothing
-  kSnapshot,    // write connections to `snapshot`; has no reply but its `done`
-  kSettings,    // take `settings`; no reply but its `done`; one at a time
-  kSetPeerMac,  // frames to `peer` of `instance` on `plane` go to `mac` from now on; has no reply
-  kLosePeer,    // nobody knows that MAC address: what is for `peer` is given up, where no other
-                // plane leads there, until kSetPeerMac; has no reply
-  kQueues,      // write the clients' queues to `queues`; has no reply but its `done`
-  kSetPort,     // take `port` out of the data path or back into it; shows in Pipeline::admin_done
-  kSetInstance, // `instance` likewise
-  kSetPlane,    // `plane` of `instance`, one of several, is set `plane_admin`; shows there, too
-  kSetWeight,   // `weight` of `plane` of `instance` for `peer`, or for all of them; shows there
-  kPlanes,      // write planes to `planes`; has no reply but its `done`
-  kPing,        // ask `peer` of `instance` on `plane_mask`; shows in Pipeline::ping_board
-};
-
 // How an operator has set a plane.
 enum class PlaneAdmin : uint8_t {
   kUp,
@@ -47,32 +27,113 @@ enum class PlaneAdmin : uint8_t {
   kDown,
 };
 
-struct LcoreRequest {
-  LcoreRequestKind kind = LcoreRequestKind::kAttach;
-  uint8_t vc_mask = 0;
-  uint16_t queue = 0;     // kResetQueue: number within the client
-  uint32_t client = 0;
-  uint32_t instance = 0;  // the pipeline's number
-  uint32_t peer = 0;      // index into InstanceParams::peers
-  std::array<uint8_t, 6> mac{};
-  uint32_t port = 0;      // kSetPort: the pipeline's number
-  bool up = false;        // kSetPort, kSetInstance
-  uint32_t plane = 0;     // kSetPeerMac, kLosePeer, kSetPlane, kSetWeight
-  PlaneAdmin plane_admin = PlaneAdmin::kUp;
-  uint32_t weight = 1;    // kSetWeight: 1 to 65535
-  uint32_t ticket = 0;    // kPing: names the question
-  uint8_t plane_mask = 0; // kPing
-  const uint32_t* queue_instances = nullptr;  // kAttach: of each queue; read before the answer
-  const uint8_t* queue_vc_masks = nullptr;    // kAttach: what each may send on; nullptr: all VCs
-  void* segment = nullptr;
-  const SegmentShape* shape = nullptr;  // read before the answer is sent, not after
-  ConnectionSnapshot* snapshot = nullptr;
-  SettingsChange* settings = nullptr;
-  QueueSnapshot* queues = nullptr;
-  PlaneSnapshot* planes = nullptr;
+// What the control thread may ask. Instances and ports have the pipeline's numbers. A request that
+// no reply is named for has none.
+namespace request {
 
-  static constexpr uint32_t kAllPeers = ~0u;
+// Serve the client's segment. What the pointers show is read before the reply is sent, not after.
+struct Attach {
+  uint32_t client = 0;
+  const uint32_t* queue_instances = nullptr;  // of each queue
+  const uint8_t* queue_vc_masks = nullptr;    // what each may send on; nullptr: all VCs
+  void* segment = nullptr;
+  const SegmentShape* shape = nullptr;
 };
+// Deliver what the client had handed over, then forget its segment.
+struct Detach {
+  uint32_t client = 0;
+};
+// Commands for {instance, vc_mask} go to the client.
+struct Claim {
+  uint8_t vc_mask = 0;
+  uint32_t client = 0;
+  uint32_t instance = 0;
+};
+struct Unclaim {
+  uint8_t vc_mask = 0;
+  uint32_t client = 0;
+  uint32_t instance = 0;
+};
+// Discard what of the queue was not packed, and start it over.
+struct ResetQueue {
+  uint16_t queue = 0;  // number within the client
+  uint32_t client = 0;
+};
+// Take no more from a client than its ring holds. The reply comes once all of it is acknowledged,
+// and from then on nothing is taken.
+struct Drain {};
+// Write connections to `snapshot`; its `done` is the answer.
+struct Connections {
+  ConnectionSnapshot* snapshot = nullptr;
+};
+// Write the clients' queues, likewise.
+struct Queues {
+  QueueSnapshot* snapshot = nullptr;
+};
+// Write planes, likewise.
+struct Planes {
+  PlaneSnapshot* snapshot = nullptr;
+};
+// Take `settings`; its `done` is the answer. One at a time.
+struct ChangeSettings {
+  SettingsChange* settings = nullptr;
+};
+// Frames to `peer` of `instance` on `plane` go to `mac` from now on.
+struct SetPeerMac {
+  uint32_t instance = 0;
+  uint32_t peer = 0;  // index into InstanceParams::peers
+  std::array<uint8_t, 6> mac{};
+  uint32_t plane = 0;
+};
+// Nobody knows that MAC address: what is for `peer` is given up, where no other plane leads there,
+// until a SetPeerMac.
+struct LosePeer {
+  uint32_t instance = 0;
+  uint32_t peer = 0;
+  uint32_t plane = 0;
+};
+// Take a port out of the data path or put it back; shows in Pipeline::admin_done.
+struct SetPort {
+  uint32_t port = 0;
+  bool up = false;
+};
+// An instance, likewise.
+struct SetInstance {
+  uint32_t instance = 0;
+  bool up = false;
+};
+// A plane of an instance that has several, likewise.
+struct SetPlane {
+  uint32_t instance = 0;
+  uint32_t plane = 0;
+  PlaneAdmin plane_admin = PlaneAdmin::kUp;
+};
+// The weight of `plane` of `instance` for one peer or for all; shows in Pipeline::admin_done.
+struct SetWeight {
+  static constexpr uint32_t kAllPeers = ~0u;
+  uint32_t instance = 0;
+  uint32_t peer = 0;
+  uint32_t plane = 0;
+  uint32_t weight = 1;  // 1 to 65535
+};
+// Ask `peer` whether it is there; shows in Pipeline::ping_board.
+struct Ping {
+  uint32_t instance = 0;
+  uint32_t peer = 0;
+  uint32_t ticket = 0;  // names the question
+  uint8_t plane_mask = 0;
+};
+
+}  // namespace request
+
+using LcoreRequest =
+    std::variant<request::Attach, request::Detach, request::Claim, request::Unclaim,
+                 request::ResetQueue, request::Drain, request::Connections, request::Queues,
+                 request::Planes, request::ChangeSettings, request::SetPeerMac, request::LosePeer,
+                 request::SetPort, request::SetInstance, request::SetPlane, request::SetWeight,
+                 request::Ping>;
+// They are copied into a ring and out of it.
+static_assert(std::is_trivially_copyable_v<LcoreRequest> && sizeof(LcoreRequest) <= 48);
 
 enum class LcoreStatus : uint8_t {
   kDone,
@@ -81,10 +142,12 @@ enum class LcoreStatus : uint8_t {
   kUnknown,  // no such client, queue or instance
 };
 
+// Those requests that have a reply.
+enum class LcoreReplyKind : uint8_t { kAttach, kDetach, kClaim, kUnclaim, kResetQueue, kDrain };
+
 struct LcoreReply {
-  LcoreRequestKind kind = LcoreRequestKind::kAttach;
+  LcoreReplyKind kind = LcoreReplyKind::kAttach;
   LcoreStatus status = LcoreStatus::kDone;
-  uint16_t queue = 0;
   uint32_t client = 0;
 };
 

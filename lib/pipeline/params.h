@@ -21,7 +21,7 @@ struct PeerPlane {
   bool present = true;  // false: the plane does not lead there
   NetAddress address;
   MacAddress mac{};  // udp4, udp6
-  bool resolving = false;  // the MAC address is not known yet: a kSetPeerMac brings it
+  bool resolving = false;  // the MAC address is not known yet: a request::SetPeerMac brings it
 };
 struct PeerParams {
   uint16_t xpuid = 0;

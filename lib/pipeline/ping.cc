@@ -5,8 +5,7 @@
 
 namespace suede {
 
-void Pipeline::BeginPing(const LcoreRequest& request, Time now) {
-  if (request.instance >= instances_.size()) return;
+void Pipeline::Do(const request::Ping& request) {
   Instance& instance = *instances_[request.instance];
   Ping& ping = instance.ping;
   ping.peer = request.peer;
@@ -16,7 +15,7 @@ void Pipeline::BeginPing(const LcoreRequest& request, Time now) {
     const bool meant =
         known && (request.plane_mask & instance.paths[request.peer].present & 1u << plane) != 0;
     const PingState state =
-        meant ? AskByHand(instance, request.peer, plane, now) : PingState::kNotAsked;
+        meant ? AskByHand(instance, request.peer, plane, last_turn_) : PingState::kNotAsked;
     ping.board.planes[plane].state.store(state, std::memory_order_release);
   }
   ping.board.ticket.store(request.ticket, std::memory_order_release);

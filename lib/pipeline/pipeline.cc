@@ -34,7 +34,6 @@ Instance::Instance(const InstanceParams& instance_params,
       hellos(instance_params.peers.size()),
       scheduler(static_cast<uint32_t>(instance_params.peers.size())) {
   peer_of_xpu.fill(kNoPeer);
-  claimed_by.fill(kNoClient);
   const auto count = static_cast<uint32_t>(params.peers.size());
   const size_t planes = size_t{count} << plane_bits;
   connections.resize(planes << vc_bits);
@@ -102,11 +101,39 @@ ConnectionState Instance::StateOf(uint32_t number) const {
   return open ? ConnectionState::kOpen : ConnectionState::kNew;
 }
 
-Pipeline::Pipeline() : queues_(kMaxQueues), clients_(kMaxClients) {
-  serving_.reserve(kMaxQueues);
-  dirty_queues_.reserve(kMaxQueues);
-  dirty_clients_.reserve(kMaxClients * kVcCount);
+bool Instance::IsOutOfService() const {
+  bool all = true;
+  for (uint32_t plane = 0; plane < plane_count(); ++plane) {
+    all &= ports[plane]->link.down() || plane_admin[plane] == PlaneAdmin::kDown;
+  }
+  return down || all;
 }
+
+bool Instance::IsUnreachable(uint32_t peer) const {
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if (scheduler.queue(Scheduler::QueueIndex(peer, vc)).lost) return true;
+  }
+  return false;
+}
+
+bool Instance::IsPaused(uint32_t peer) const {
+  for (uint32_t plane = 0; plane < plane_count(); ++plane) {
+    if (has_planes() && (paths[peer].usable & 1u << plane) == 0) continue;
+    const uint32_t first = ConnectionIndex(peer, plane, 0);
+    for (uint32_t i = 0; i < connections_per_plane(); ++i) {
+      if (connections[first + i].paused()) return true;
+    }
+  }
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if (tx_credit[Scheduler::QueueIndex(peer, vc)].waiting) return true;
+  }
+  return false;
+}
+
+Pipeline::Pipeline()
+    : client_credit_(kMaxClients),
+      reporter_(instances_, clients_),
+      requests_(mailbox_, clients_, reporter_, ports_, instances_) {}
 
 uint32_t Pipeline::AddPort(Port* port, const PortParams& params, PacketLane* packets) {
   const auto number = static_cast<uint32_t>(ports_.size());
@@ -158,6 +185,8 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   // One per connection from turn to turn; within a turn each received frame may bring another.
   refused_.Reserve(instance_of_timer_.size() + ports_.size() * 2 * kBurst);
   granting_.Reserve(instances_.size() * kVcCount + 1);
+  clients_.AddInstance();
+  reporter_.AddInstance();
   for (uint32_t vc = 0; vc < kVcCount; ++vc) JoinRing(instance, vc);
   waiting_.reserve(instances_.size() * kVcCount * 2);
   for (uint32_t peer = 0; peer < instance.params.peers.size(); ++peer) UpdateUsable(instance, peer);
@@ -167,7 +196,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
 bool Pipeline::Poll(Time now) {
   const Duration since = now - last_turn_;
   last_turn_ = now;
-  bool work = PollMailbox();
+  bool work = ServeRequests(now);
   if (has_planes_ && now >= ports_due_) WatchPorts(now, since);
   if (change_ != nullptr) {
     ContinueChange(now);
@@ -175,7 +204,7 @@ bool Pipeline::Poll(Time now) {
   }
   for (const auto& port : ports_) work |= PollPort(*port, now);
   work |= DeliverUnclaimed();
-  PublishReceived();
+  clients_.PublishReceived();
   work |= timers_.Advance(now, [&](uint32_t timer) { OnTimer(timer, now); });
   if (hook_ != nullptr) work |= hook_->Poll(now);
   work |= PollClients();
@@ -188,15 +217,15 @@ bool Pipeline::Poll(Time now) {
     port->link.Transmit(lcore_counters_, now);
     port->link.FlushReleased();
   }
-  PublishCompletions();
-  if (now >= gauges_due_) PublishGauges(now);
-  if (now >= load_due_) PublishLoad(now);
+  clients_.PublishCompletions();
+  if (now >= reporter_.gauges_due()) LetGoOfEnded(reporter_.PublishGauges(now));
+  if (now >= reporter_.load_due()) reporter_.PublishLoad(now);
   return work;
 }
 
 bool Pipeline::IsQuiet() const {
-  for (const uint16_t number : serving_) {
-    if (queues_[number].ring.HasWork()) return false;
+  for (const uint16_t number : clients_.serving()) {
+    if (clients_.queue(number).ring.HasWork()) return false;
   }
   return IsIdle();
 }
@@ -239,6 +268,7 @@ void Pipeline::CheckInvariants() const {
     queued += instance->queued;
   }
   if (queued != queued_pdus_) std::abort();
+  clients_.CheckInvariants();
   CheckShares();
   CheckCredit();
 }

@@ -7,25 +7,28 @@
 // and senders may use of it, associations.cc how two of them get to know each other, ping.cc how
 // an operator asks for one, timers.cc what happens when they do not; planes.cc says which
 // planes may be used, failover.cc what becomes of PDUs when one dies; handover.cc has what
-// this lcore receives for another one of a port. control_path.cc has what the control thread asks
-// for, settings.cc what it changes, admin.cc what an operator takes out of service. Everything but
-// the mailbox and the counters belongs to the thread that calls Poll.
+// this lcore receives for another one of a port. A RequestServer serves what the control thread
+// asks for, control_path.cc has what of it is done here, settings.cc what is changed; a Reporter
+// shows gauges, load and snapshots. Everything but the mailbox and the counters belongs to the
+// thread that calls Poll.
 #ifndef SUEDE_PIPELINE_PIPELINE_H_
 #define SUEDE_PIPELINE_PIPELINE_H_
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <variant>
 #include <vector>
 
 #include "base/fifo.h"
 #include "base/timer_wheel.h"
+#include "client/client_table.h"
 #include "pack/packer.h"
-#include "pipeline/clients.h"
 #include "pipeline/instance.h"
 #include "pipeline/mailbox.h"
 #include "pipeline/port_context.h"
+#include "pipeline/reporter.h"
+#include "pipeline/request_server.h"
 #include "wire/control_pdu.h"
 
 namespace suede {
@@ -40,8 +43,8 @@ class PollHook {
 
 class Pipeline {
  public:
-  static constexpr uint32_t kMaxClients = 64;
-  static constexpr uint32_t kMaxQueues = 256;
+  static constexpr uint32_t kMaxClients = ClientTable::kMaxClients;
+  static constexpr uint32_t kMaxQueues = ClientTable::kMaxQueues;
 
   Pipeline();
 
@@ -75,9 +78,9 @@ class Pipeline {
   // Frames and drops that no instance can be named for.
   const CounterBlock& port_counters() const { return lcore_counters_; }
   uint32_t instance_count() const { return static_cast<uint32_t>(instances_.size()); }
-  // How many kSetPort, kSetInstance, kSetPlane and kSetWeight have taken effect.
-  uint32_t admin_done() const { return admin_done_.load(std::memory_order_acquire); }
-  // What became of the last kPing of the instance.
+  // How many SetPort, SetInstance, SetPlane and SetWeight have taken effect.
+  uint32_t admin_done() const { return requests_.done(); }
+  // What became of the last Ping of the instance.
   const PingBoard& ping_board(uint32_t instance) const { return instances_[instance]->ping.board; }
 
   // For tests: nothing is packed, in flight, owed or waiting to be sent.
@@ -87,6 +90,7 @@ class Pipeline {
 
  private:
   static constexpr uint32_t kAllVcs = (1u << kVcCount) - 1;
+  static constexpr uint32_t kNoClient = ClientTable::kNone;
 
   // The same but for what still lies in clients' rings.
   bool IsIdle() const;
@@ -173,7 +177,6 @@ class Pipeline {
   void CountAccepted(Instance& instance, uint32_t peer, uint32_t vc, uint32_t lines);
   void OnRefusal(Instance& instance, uint32_t connection, const ReceivedPdu& pdu, uint32_t lines);
   bool DeliverUnclaimed();
-  void PublishReceived();
   bool OnFrameError(PortContext& port, Frame* frame, FrameError error, Time now);
 
   // handover.cc
@@ -184,8 +187,6 @@ class Pipeline {
   // `plane`: where they are in flight; kNoPlane: nowhere. `ending`: a status; what ends in doubt and
   // has never left is unreachable.
   void Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8_t ending);
-  void CompleteTag(QueueSlot& slot, uint16_t number, uint64_t tag, uint16_t xpuid, uint8_t vc,
-                   uint8_t status);
   // Ends what is queued to a peer on the VCs of the mask.
   void GiveUpQueued(Instance& instance, uint32_t peer, uint32_t vcs, uint8_t status);
   void GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status);
@@ -205,8 +206,8 @@ class Pipeline {
   void HoldLast(Instance& instance, uint32_t connection, const PduList& given_up);
   bool IsHeld(Instance& instance, uint32_t connection);
   void LetGo(Instance& instance, uint32_t connection);
+  void LetGoOfEnded(const Reporter::Surveyed& surveyed);
   void WantRetransmission(Instance& instance, uint32_t connection);
-  void PublishCompletions();
 
   // control_pdus.cc
   void SendReady();
@@ -218,10 +219,15 @@ class Pipeline {
   void Promise(Instance& instance, uint32_t vc, RxCredit& credit, uint32_t lines);
   void TakeBack(Instance& instance, uint32_t vc, RxCredit& credit, uint32_t limit);
   void CountKept(Instance& instance, uint32_t vc, uint32_t lines, bool kept);
+  // The slot of the client that the VC's commands go to; kNoClient: nobody has claimed it.
+  uint32_t ClaimantOf(const Instance& instance, uint32_t vc) const {
+    return clients_.claimant(instance.number, vc);
+  }
   static CreditRing& RingOf(Instance& instance, uint32_t vc) { return *instance.credit_ring[vc]; }
   uint32_t RingLines(const Instance& instance, uint32_t vc) const;
   int64_t FreeLines(Instance& instance, uint32_t vc);
-  void MoveFeed(Instance& instance, uint32_t vc, uint32_t client);
+  void MoveFeed(Instance& instance, uint32_t vc);
+  CreditRing& FedRing(Instance& instance, uint32_t vc);
   void JoinRing(Instance& instance, uint32_t vc);
   void Enqueue(Instance& instance, uint32_t vc);
   void WantGrant(Instance& instance, uint32_t peer, uint32_t vc);
@@ -275,7 +281,6 @@ class Pipeline {
   static uint32_t ReceiveBytes(const Instance& instance);
 
   // ping.cc
-  void BeginPing(const LcoreRequest& request, Time now);
   PingState AskByHand(Instance& instance, uint32_t peer, uint32_t plane, Time now);
   bool ProbeByHand(Instance& instance, uint32_t peer, uint32_t plane, int ahead);
   static bool TakePong(Instance& instance, uint32_t peer, const Hello& hello, Time now);
@@ -344,54 +349,28 @@ class Pipeline {
   void CheckReach(Instance& instance, uint32_t peer, Time now);
   void GiveUpPeer(Instance& instance, uint32_t peer, Time now);
 
-  // gauges.cc
-  void PublishGauges(Time now);
-  void SurveyConnections(uint32_t looks);
-
-  // load.cc
-  void PublishLoad(Time now);
-  void LookAtLoad(QueueSlot& slot, Time now);
-  void ShowLoad(QueueSlot& slot, Time now);
-  static void LookAtDestinations(Instance& instance);
-  static bool IsOutOfService(const Instance& instance);
-  static bool IsUnreachable(Instance& instance, uint32_t peer);
-  static bool IsPaused(const Instance& instance, uint32_t peer);
-  static DestinationState DestinationOf(Instance& instance, const QueueSlot& slot, uint16_t xpuid);
-
   // control_path.cc
-  bool PollMailbox();
-  LcoreStatus Attach(const LcoreRequest& request);
-  LcoreStatus Claim(const LcoreRequest& request, bool claim);
-  LcoreStatus ResetQueue(const LcoreRequest& request);
-  LcoreStatus Detach(const LcoreRequest& request);
-  void WriteSnapshot(ConnectionSnapshot& out) const;
-  void SetPeerMac(const LcoreRequest& request);
-  void LosePeer(const LcoreRequest& request);
-  void WriteQueues(QueueSnapshot& out) const;
-  void FinishDetaching();
-  void FinishDraining();
-  ClientSlot* FindClient(uint32_t client);
-
-  // settings.cc
-  void BeginChange(SettingsChange* change);
-  void ContinueChange(Time now);
-  void Renew(Instance& instance, uint32_t connection, Time now);
-
-  // admin.cc
-  void TellTxError(QueueSlot& slot);
-  void SetAdmin(const LcoreRequest& request);
-  void ShowStates();
-  uint32_t StateOf(const QueueSlot& slot) const;
-  void ShowReceiveStates(ClientSlot& client);
-  void CountAdmin();
-  void SetPlane(const LcoreRequest& request);
-  void SetWeight(const LcoreRequest& request);
-  void WritePlanes(PlaneSnapshot& out) const;
-  void Resume(Instance& instance);
+  bool ServeRequests(Time now);
+  static void Do(std::monostate /*nothing*/) {}
+  void Do(const todo::ClaimsMoved& moved);
+  void Do(const todo::ClientLeft& left);
+  void Do(const todo::QueueInReset& reset);
+  void Do(const todo::InstanceUp& up);
+  void Do(const todo::PlaneSet& set);
+  void Do(const request::ChangeSettings& request);  // settings.cc
+  void Do(const request::SetPeerMac& request);
+  void Do(const request::LosePeer& request);
+  void Do(const request::SetWeight& request);
+  void Do(const request::Ping& request);  // ping.cc
+  void MoveFeeds(Instance& instance, uint32_t vc_mask);
   void Tell(LcoreEventKind kind, const Instance& instance, uint32_t connection);
   void TellPlane(LcoreEventKind kind, const Instance& instance, uint32_t peer, uint32_t plane,
                  uint8_t what);
   void Tell(const LcoreEvent& event);
+
+  // settings.cc
+  void ContinueChange(Time now);
+  void Renew(Instance& instance, uint32_t connection, Time now);
 
   // From whose pool its frames come.
   static PortContext& HomePort(const Instance& instance) { return *instance.ports[0]; }
@@ -402,9 +381,8 @@ class Pipeline {
   std::vector<std::unique_ptr<Instance>> instances_;
   std::vector<std::unique_ptr<InstanceStats>> stats_;  // as instances_
   CounterBlock lcore_counters_;
-  std::vector<QueueSlot> queues_;
-  std::vector<uint16_t> serving_;  // numbers of the queues to poll
-  std::vector<ClientSlot> clients_;
+  ClientTable clients_;
+  std::vector<std::array<CreditRing, kVcCount>> client_credit_;  // promised of the rings, by slot
   std::array<TxRecord, kBurst> records_;  // scratch of DrainRing
   Fifo<LaneRef> active_;  // those that have work, in turn
   // Frames of the port that is being received from, for instances of other lcores.
@@ -422,25 +400,15 @@ class Pipeline {
   Fifo<VcRef> granting_;         // whose peers wait for credit
   uint16_t credit_tick_ = 0;     // of about a millisecond
   std::vector<VcRef> waiting_;   // claimed VCs whose unclaimed PDUs are being handed over
-  std::vector<uint16_t> dirty_queues_;    // whose completions are to be shown
-  std::vector<uint32_t> dirty_clients_;   // whose received commands are to be shown
   uint32_t queued_pdus_ = 0;  // packed and not yet sent
-  Time gauges_due_{};
-  uint32_t survey_instance_ = 0;    // where SurveyConnections goes on
-  uint32_t survey_connection_ = 0;
-  Time load_due_{};
-  uint32_t load_next_ = 0;  // in serving_, where PublishLoad goes on
-  uint32_t load_round_ = 1;
-  bool detaching_ = false;
-  bool draining_ = false;
-  bool drained_ = false;
   SettingsChange* change_ = nullptr;  // under way, with what is next to be brought in line
   uint32_t change_instance_ = 0;
   uint32_t change_connection_ = 0;
   Time last_turn_{};
   PollHook* hook_ = nullptr;
-  std::atomic<uint32_t> admin_done_{0};
   Mailbox mailbox_;
+  Reporter reporter_;
+  RequestServer requests_;
 };
 
 }  // namespace suede

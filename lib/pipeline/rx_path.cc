@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/copy.h"
 #include "pipeline/drop_counter.h"
 #include "pipeline/pipeline.h"
 #include "wire/command.h"
@@ -11,10 +10,6 @@
 
 namespace suede {
 namespace {
-
-uint32_t RecordLines(uint32_t command_bytes) {
-  return (SUEDE_RECORD_CONTROL + command_bytes + SUEDE_LINE_BYTES - 1) / SUEDE_LINE_BYTES;
-}
 
 uint32_t LoadLe32(const uint8_t* p) {
   uint32_t v;
@@ -252,8 +247,8 @@ bool Pipeline::OnSequenced(Instance& instance, uint32_t number, const ReceivedPd
 
 Pipeline::Delivery Pipeline::Deliver(Instance& instance, const ReceivedPdu& pdu,
                                      uint32_t& lines_needed) {
-  const uint32_t client = instance.claimed_by[pdu.rh.vc];
-  if (client == Instance::kNoClient || !instance.unclaimed[pdu.rh.vc].empty()) {
+  const uint32_t client = ClaimantOf(instance, pdu.rh.vc);
+  if (client == kNoClient || !instance.unclaimed[pdu.rh.vc].empty()) {
     return Keep(instance, pdu, lines_needed);
   }
   const Delivery delivery = WriteCommands(instance, client, pdu.rh.vc, pdu.rh.xpuid, pdu.commands,
@@ -262,52 +257,22 @@ Pipeline::Delivery Pipeline::Deliver(Instance& instance, const ReceivedPdu& pdu,
   return KeepPromised(instance, pdu, lines_needed);
 }
 
-// The one copy of a command on its way in. Nothing is shown to the client unless all of it is
-// right.
 Pipeline::Delivery Pipeline::WriteCommands(Instance& instance, uint32_t client, uint8_t vc,
                                            uint16_t source, const uint8_t* commands,
                                            uint32_t bytes, uint32_t& lines_needed) {
-  ClientSlot& slot = clients_[client];
-  RxRingWriter& ring = slot.rings[vc];
-  const uint32_t mark = ring.Mark();
-  const uint64_t head = uint64_t{vc} << 8 | uint64_t{source} << 16 |
-                        uint64_t{instance.params.xpuid} << 32 |
-                        uint64_t{instance.params.instance} << 48;
-  uint32_t count = 0;
-  uint32_t command_bytes = 0;
-  uint32_t lines_total = 0;
-  bool full = false;
+  ClientSlot& slot = clients_.client(client);
   CommandReader reader(commands, bytes);
-  while (reader.Next()) {
-    const CommandShape& shape = reader.shape();
-    const uint32_t lines = RecordLines(shape.bytes());
-    lines_total += lines;
-    if (full) continue;  // counts what the PDU needs
-    uint8_t* record = ring.Reserve(lines);
-    if (record == nullptr) {
-      full = true;
-      continue;
-    }
-    const uint64_t word = head | (shape.has_data ? SUEDE_KIND_COMMAND_DATA : SUEDE_KIND_COMMAND);
-    const uint64_t rest = 0;
-    std::memcpy(record, &word, sizeof word);
-    std::memcpy(record + sizeof word, &rest, SUEDE_RECORD_CONTROL - sizeof word);
-    CopyCommand(record + SUEDE_RECORD_CONTROL, reader.command(), shape.bytes());
-    ++count;
-    command_bytes += shape.bytes();
+  const DeliveredCommands delivered = DeliverCommands(
+      slot.rings[vc], reader,
+      ReceivedHead(vc, source, instance.params.xpuid, instance.params.instance));
+  if (!reader.ok() || delivered.refused) {
+    lines_needed = delivered.lines + SUEDE_MAX_RECORD_LINES;
+    return !reader.ok() ? Delivery::kMalformed : Delivery::kRefused;
   }
-  if (reader.error() != CommandError::kNone || full) {
-    ring.RollbackTo(mark);
-    lines_needed = lines_total + SUEDE_MAX_RECORD_LINES;
-    return reader.error() != CommandError::kNone ? Delivery::kMalformed : Delivery::kRefused;
-  }
-  if (!slot.dirty[vc]) {
-    slot.dirty[vc] = true;
-    dirty_clients_.push_back(client);
-  }
-  lines_needed = lines_total;
-  instance.counters.Add(Counter::kRxCommands, count);
-  instance.counters.Add(Counter::kRxCommandBytes, command_bytes);
+  clients_.MarkReceived(slot, vc);
+  lines_needed = delivered.lines;
+  instance.counters.Add(Counter::kRxCommands, delivered.count);
+  instance.counters.Add(Counter::kRxCommandBytes, delivered.bytes);
   return Delivery::kDelivered;
 }
 
@@ -423,9 +388,9 @@ bool Pipeline::DeliverUnclaimed() {
   for (size_t i = 0; i < waiting_.size();) {
     Instance& instance = *instances_[waiting_[i].instance];
     const uint8_t vc = waiting_[i].vc;
-    const uint32_t client = instance.claimed_by[vc];
+    const uint32_t client = ClaimantOf(instance, vc);
     PduList& list = instance.unclaimed[vc];
-    while (client != Instance::kNoClient && !list.empty()) {
+    while (client != kNoClient && !list.empty()) {
       Pdu* pdu = list.head();
       uint32_t lines_needed = 0;
       const uint16_t source = instance.params.peers[pdu->peer].xpuid;
@@ -439,7 +404,7 @@ bool Pipeline::DeliverUnclaimed() {
       HomePort(instance).link.ReleasePdu(pdu);
       work = true;
     }
-    if (list.empty() || client == Instance::kNoClient) {
+    if (list.empty() || client == kNoClient) {
       waiting_[i] = waiting_.back();
       waiting_.pop_back();
     } else {
@@ -447,18 +412,6 @@ bool Pipeline::DeliverUnclaimed() {
     }
   }
   return work;
-}
-
-void Pipeline::PublishReceived() {
-  for (const uint32_t client : dirty_clients_) {
-    ClientSlot& slot = clients_[client];
-    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-      if (!slot.dirty[vc]) continue;
-      slot.rings[vc].Publish();
-      slot.dirty[vc] = false;
-    }
-  }
-  dirty_clients_.clear();
 }
 
 }  // namespace suede

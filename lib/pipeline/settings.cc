@@ -15,16 +15,16 @@ constexpr uint32_t kConnectionsPerTurn = 32;
 
 }  // namespace
 
-void Pipeline::BeginChange(SettingsChange* change) {
+void Pipeline::Do(const request::ChangeSettings& request) {
   // The asker waits for `done` before it asks again. One that does not pays for it.
   while (change_ != nullptr) ContinueChange(last_turn_);
-  change_ = change;
+  change_ = request.settings;
   change_instance_ = 0;
   change_connection_ = 0;
-  for (const auto& instance : instances_) instance->Take(change->settings);
+  for (const auto& instance : instances_) instance->Take(change_->settings);
   ResizeShares();
   for (const auto& port : ports_) {
-    for (DelayedAcks& list : port->ack_due) list.delay = change->settings.transport.ack_delay;
+    for (DelayedAcks& list : port->ack_due) list.delay = change_->settings.transport.ack_delay;
   }
 }
 

@@ -118,7 +118,7 @@ void Pipeline::ResizeShares() {
 
 // Counts again, by what there is.
 void Pipeline::CheckShares() const {
-  std::vector<uint32_t> packed(queues_.size());
+  std::vector<uint32_t> packed(kMaxQueues);
   for (const auto& port : ports_) {
     if (port->shares != &port->own_shares) continue;
     uint64_t shared = 0;
@@ -149,13 +149,13 @@ void Pipeline::CheckShares() const {
     }
     if (!port->shares->held.Agrees(shared)) std::abort();
   }
-  for (uint32_t i = 0; i < queues_.size(); ++i) {
-    if (queues_[i].packed != packed[i]) std::abort();
+  for (uint32_t i = 0; i < kMaxQueues; ++i) {
+    if (clients_.queue(i).packed != packed[i]) std::abort();
   }
   for (const auto& port : ports_) {
     if (port->shares != &port->own_shares) continue;
     uint64_t shared = 0;
-    for (const QueueSlot& slot : queues_) {
+    for (const QueueSlot& slot : clients_.queues()) {
       if (slot.packed == 0 || HomePort(*instances_[slot.instance]).shares != port->shares) continue;
       shared += port->shares->packed.SharedOf(slot.packed);
     }

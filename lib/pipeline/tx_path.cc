@@ -29,7 +29,9 @@ constexpr uint32_t kRecordsPerTurn = 256;
 
 bool Pipeline::PollClients() {
   bool work = false;
-  for (const uint16_t number : serving_) work |= DrainRing(queues_[number], number);
+  for (const uint16_t number : clients_.serving()) {
+    work |= DrainRing(clients_.queue(number), number);
+  }
   return work;
 }
 
@@ -53,28 +55,28 @@ bool Pipeline::DrainRing(QueueSlot& slot, uint16_t number) {
       if (slot.ring.HasWork()) instance.counters.Add(Counter::kTxWaitsPacked);
       break;
     }
-    const bool draining = draining_ || slot.state == QueueSlot::State::kDraining;
+    const bool draining = clients_.draining() || slot.state == QueueSlot::State::kDraining;
     const uint32_t wanted = draining ? std::min(room, slot.drain_records) : room;
-    const uint32_t count = slot.ring.Poll(records, wanted);
+    const uint32_t count = TakeBurst(
+        slot.ring, records, wanted,
+        [&](uint32_t i, const TxRecord& record) {
+          const uint32_t peer = instance.peer_of_xpu[record.xpuid()];
+          indices[i] =
+              peer != Instance::kNoPeer ? Scheduler::QueueIndex(peer, record.vc()) : TxQueue::kNone;
+          if (peer != Instance::kNoPeer) __builtin_prefetch(&instance.scheduler.queue(indices[i]));
+        },
+        [&](uint32_t i, const TxRecord& record) {
+          PackRecord(instance, slot, number, record, indices[i]);
+        });
     if (draining) slot.drain_records -= count;
-    for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t peer = instance.peer_of_xpu[records[i].xpuid()];
-      indices[i] = peer != Instance::kNoPeer ? Scheduler::QueueIndex(peer, records[i].vc())
-                                             : TxQueue::kNone;
-      if (peer != Instance::kNoPeer) __builtin_prefetch(&instance.scheduler.queue(indices[i]));
-    }
-    for (uint32_t i = 0; i < count; ++i) PackRecord(instance, slot, number, records[i], indices[i]);
-    slot.ring.Release();
     taken += count;
     if (count < kBurst) break;
   }
-  if (slot.ring.broken() && slot.segment != nullptr) {
-    StoreRelease(slot.segment->queue_state[slot.number].value, SUEDE_QUEUE_BROKEN);
-    if (!slot.told_broken) {
-      slot.told_broken = true;
-      Tell({.kind = LcoreEventKind::kQueueBroken, .queue = slot.number, .instance = slot.instance,
-            .client = slot.client});
-    }
+  if (slot.ring.broken() && ClientTable::ShowBroken(slot)) {
+    Tell({.kind = LcoreEventKind::kQueueBroken,
+          .queue = slot.number,
+          .instance = slot.instance,
+          .client = slot.client});
   }
   return taken != 0;
 }
@@ -130,14 +132,6 @@ void Pipeline::PackRecord(Instance& instance, QueueSlot& slot, uint16_t number,
   slot.runs += Append(*pdu, input) ? 1 : 0;
 }
 
-// No more than a few a second of each queue, or one client would take the room of all other events.
-void Pipeline::TellTxError(QueueSlot& slot) {
-  if (last_turn_ < slot.may_tell_error) return;
-  slot.may_tell_error = last_turn_ + std::chrono::milliseconds(100);
-  Tell({.kind = LcoreEventKind::kTxError, .queue = slot.number, .instance = slot.instance,
-        .client = slot.client});
-}
-
 // A command that goes nowhere: its credit goes back at once, and whoever wants to know is told.
 void Pipeline::Discard(QueueSlot& slot, uint16_t number, const TxRecord& record, uint8_t status) {
   CounterBlock& counters = instances_[slot.instance]->counters;
@@ -145,7 +139,9 @@ void Pipeline::Discard(QueueSlot& slot, uint16_t number, const TxRecord& record,
   switch (status) {
     case SUEDE_STATUS_ERROR_MARK:
       counters.Add(Counter::kTxErrorMark);
-      TellTxError(slot);
+      if (!ClientTable::MayTellError(slot, last_turn_)) break;
+      Tell({.kind = LcoreEventKind::kTxError, .queue = slot.number, .instance = slot.instance,
+            .client = slot.client});
       break;
     case SUEDE_STATUS_UNKNOWN_XPU: counters.Add(Counter::kTxUnknownXpu); break;
     case SUEDE_STATUS_UNREACHABLE: counters.Add(Counter::kTxUnreachable); break;
@@ -161,7 +157,7 @@ void Pipeline::Discard(QueueSlot& slot, uint16_t number, const TxRecord& record,
     slot.credits.Return(record.xpuid(), record.vc(), record.lines);
   }
   if ((record.flags() & SUEDE_RECORD_COMPLETION) != 0) {
-    CompleteTag(slot, number, record.tag(), record.xpuid(), record.vc(), status);
+    clients_.Complete(number, record.tag(), record.xpuid(), record.vc(), status, counters);
   }
 }
 
@@ -420,13 +416,13 @@ void Pipeline::StageRetransmission(PortContext& port, Time now) {
 void Pipeline::ReturnCredit(Instance& instance, Pdu& pdu) {
   pdu.credited = true;
   FrameShares& shares = *HomePort(instance).shares;
-  shares.packed.OnReturn(queues_[pdu.runs[0].queue].packed--, 1);
+  shares.packed.OnReturn(clients_.queue(pdu.runs[0].queue).packed--, 1);
   TxQueue& destination = instance.scheduler.queue(instance.DestinationOf(pdu.peer, pdu.vc));
   shares.held.OnTake(destination.held);
   instance.held.OnTake(destination.held++);
   const uint16_t xpuid = instance.params.peers[pdu.peer].xpuid;
   for (uint32_t i = 0; i < pdu.run_count; ++i) {
-    QueueSlot& slot = queues_[pdu.runs[i].queue];
+    QueueSlot& slot = clients_.queue(pdu.runs[i].queue);
     if (slot.segment != nullptr) slot.credits.Return(xpuid, pdu.vc, pdu.runs[i].lines);
   }
 }

@@ -63,6 +63,7 @@ class CommandReader {
   const uint8_t* command() const { return at_; }
   const CommandShape& shape() const { return shape_; }
   CommandError error() const { return error_; }
+  bool ok() const { return error_ == CommandError::kNone; }
 
  private:
   bool Finish();  // judges what stands behind the last command

@@ -47,14 +47,10 @@ struct Side {
     std::memset(segment, 0, bytes);
     FormatSegment(segment, shape);
     const uint32_t instances[SUEDE_MAX_QUEUES] = {};
-    pipeline.mailbox().requests.Push({.kind = LcoreRequestKind::kAttach,
-                                      .client = 1,
-                                      .queue_instances = instances,
-                                      .segment = segment,
-                                      .shape = &shape});
+    pipeline.mailbox().requests.Push(request::Attach{
+        .client = 1, .queue_instances = instances, .segment = segment, .shape = &shape});
     for (uint32_t i = 0; i < pipeline.instance_count(); ++i) {
-      pipeline.mailbox().requests.Push(
-          {.kind = LcoreRequestKind::kClaim, .vc_mask = 0xf, .client = 1, .instance = i});
+      pipeline.mailbox().requests.Push(request::Claim{.vc_mask = 0xf, .client = 1, .instance = i});
       pipeline.Poll(TimeFromNs(0));
     }
     pipeline.Poll(TimeFromNs(0));

@@ -18,14 +18,14 @@ class AdminTest : public PipelineTest {
     EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{0});
     EXPECT_EQ(cb->Receive(0).size(), 1u);
   }
-  void Set(Host& host, LcoreRequestKind kind, bool up) {
+  void Set(Host& host, OutOfService kind, bool up) {
     const uint32_t before = host.pipeline->admin_done();
-    ASSERT_TRUE(host.pipeline->mailbox().requests.Push({.kind = kind, .up = up}));
+    ASSERT_TRUE(host.pipeline->mailbox().requests.Push(Switch(kind, up)));
     Run(microseconds(10));
     EXPECT_EQ(host.pipeline->admin_done(), before + 1);
   }
   // Down for much longer than it takes to find a peer unreachable.
-  void HoldsStillAndGoesOn(LcoreRequestKind kind) {
+  void HoldsStillAndGoesOn(OutOfService kind) {
     // What the other side has credit for is in flight when this one goes down.
     cb->SendTagged(0, 0);
     EXPECT_EQ(Statuses(*cb, 1), std::vector<int>{0});
@@ -34,7 +34,7 @@ class AdminTest : public PipelineTest {
     const uint64_t sent = a->Count(Counter::kTxFrames);
     const uint64_t received = b->Count(Counter::kRxFrames);
     // Handed over before the client could see it.
-    ASSERT_TRUE(a->pipeline->mailbox().requests.Push({.kind = kind, .up = false}));
+    ASSERT_TRUE(a->pipeline->mailbox().requests.Push(Switch(kind, false)));
     for (uint64_t tag = 0; tag < 5; ++tag) EXPECT_EQ(ca->SendTagged(tag, 1), SendResult::kOk);
     Run(microseconds(10));
     EXPECT_EQ(ca->SendTagged(5, 1), SendResult::kInReset);
@@ -72,12 +72,12 @@ class AdminTest : public PipelineTest {
 
 TEST_F(AdminTest, APortThatIsDownStandsStill) {
   StartPair();
-  HoldsStillAndGoesOn(LcoreRequestKind::kSetPort);
+  HoldsStillAndGoesOn(OutOfService::kPort);
 }
 
 TEST_F(AdminTest, AnInstanceThatIsDownStandsStill) {
   StartPair();
-  HoldsStillAndGoesOn(LcoreRequestKind::kSetInstance);
+  HoldsStillAndGoesOn(OutOfService::kInstance);
 }
 
 // Of a client's first queue, and of its first VC's receive ring.
@@ -90,7 +90,7 @@ uint32_t ReceiveState(Client& client) {
 
 TEST_F(AdminTest, QueuesAndReceiveRingsOfWhatIsDownAreInReset) {
   StartPair();
-  for (const auto kind : {LcoreRequestKind::kSetPort, LcoreRequestKind::kSetInstance}) {
+  for (const auto kind : {OutOfService::kPort, OutOfService::kInstance}) {
     Set(*a, kind, false);
     EXPECT_EQ(QueueState(*ca), SUEDE_QUEUE_IN_RESET);
     EXPECT_EQ(ReceiveState(*ca), SUEDE_QUEUE_IN_RESET);
@@ -99,8 +99,7 @@ TEST_F(AdminTest, QueuesAndReceiveRingsOfWhatIsDownAreInReset) {
     Client& late = Attach(*a, 0);
     EXPECT_EQ(QueueState(late), SUEDE_QUEUE_IN_RESET);
     EXPECT_EQ(ReceiveState(late), SUEDE_QUEUE_READY) << "it has claimed nothing";
-    a->pipeline->mailbox().requests.Push(
-        {.kind = LcoreRequestKind::kResetQueue, .queue = 0, .client = ca->number});
+    a->pipeline->mailbox().requests.Push(request::ResetQueue{.queue = 0, .client = ca->number});
     Run(microseconds(10));
     EXPECT_EQ(QueueState(*ca), SUEDE_QUEUE_IN_RESET);
     Set(*a, kind, true);
@@ -117,7 +116,7 @@ TEST_F(AdminTest, QueuesAndReceiveRingsOfWhatIsDownAreInReset) {
 
 TEST_F(AdminTest, QueuesAreInResetWhileTheLcoreDrains) {
   StartPair();
-  ASSERT_TRUE(a->pipeline->mailbox().requests.Push({.kind = LcoreRequestKind::kDrain}));
+  ASSERT_TRUE(a->pipeline->mailbox().requests.Push(request::Drain{}));
   for (uint64_t tag = 0; tag < 5; ++tag) EXPECT_EQ(ca->SendTagged(tag, 1), SendResult::kOk);
   Run(microseconds(10));
   EXPECT_EQ(QueueState(*ca), SUEDE_QUEUE_IN_RESET);
@@ -129,7 +128,7 @@ TEST_F(AdminTest, QueuesAreInResetWhileTheLcoreDrains) {
 
 TEST_F(AdminTest, WhatWasInFlightIsSentAgain) {
   StartPair();
-  for (const auto kind : {LcoreRequestKind::kSetPort, LcoreRequestKind::kSetInstance}) {
+  for (const auto kind : {OutOfService::kPort, OutOfService::kInstance}) {
     b->port->SetLink(false);
     for (uint64_t tag = 0; tag < 3; ++tag) ca->SendTagged(tag, 1);
     // Long enough for a try, so that it goes back; then down in the middle of that.
@@ -151,16 +150,16 @@ TEST_F(AdminTest, AnAcknowledgementThatIsOwedIsPaidLater) {
   cb->SendTagged(0, 0);
   // It has arrived; the acknowledgement may still be delayed.
   ASSERT_TRUE(RunUntil([&] { return ca->Receive(0).size() == 1; }));
-  Set(*a, LcoreRequestKind::kSetInstance, false);
+  Set(*a, OutOfService::kInstance, false);
   Run(milliseconds(1));
-  Set(*a, LcoreRequestKind::kSetInstance, true);
+  Set(*a, OutOfService::kInstance, true);
   EXPECT_EQ(Statuses(*cb, 1), std::vector<int>{0});
 }
 
 TEST_F(AdminTest, RequestsForWhatIsNotThereChangeNothing) {
   StartPair();
-  for (const auto kind : {LcoreRequestKind::kSetPort, LcoreRequestKind::kSetInstance}) {
-    a->pipeline->mailbox().requests.Push({.kind = kind, .instance = 7, .port = 7, .up = false});
+  for (const auto kind : {OutOfService::kPort, OutOfService::kInstance}) {
+    a->pipeline->mailbox().requests.Push(Switch(kind, false, 7));
   }
   Run(microseconds(10));
   EXPECT_EQ(a->pipeline->admin_done(), 2u);
@@ -251,15 +250,13 @@ TEST_F(AdminTest, WhatFindsNoRoomIsCounted) {
 
 TEST_F(AdminTest, QueuesAreShownAsTheLcoreSeesThem) {
   StartPair();
-  ASSERT_TRUE(
-      a->pipeline->mailbox().requests.Push({.kind = LcoreRequestKind::kSetPort, .up = false}));
+  ASSERT_TRUE(a->pipeline->mailbox().requests.Push(request::SetPort{.up = false}));
   ca->SendTagged(0, 1);
   ca->SendTagged(1, 999);  // no such XPU
   Run(microseconds(50));
   QueueSnapshot queues;
   queues.done.store(false);
-  ASSERT_TRUE(a->pipeline->mailbox().requests.Push(
-      {.kind = LcoreRequestKind::kQueues, .queues = &queues}));
+  ASSERT_TRUE(a->pipeline->mailbox().requests.Push(request::Queues{.snapshot = &queues}));
   Run(microseconds(10));
   ASSERT_TRUE(queues.done.load());
   ASSERT_EQ(queues.count, 1u);

@@ -65,6 +65,13 @@ struct Client {
   std::vector<ClientReceiver> receivers;
 };
 
+// What an operator can take out of service and put back, for tests that do so with each.
+enum class OutOfService : uint8_t { kPort, kInstance };
+inline LcoreRequest Switch(OutOfService kind, bool up, uint32_t number = 0) {
+  if (kind == OutOfService::kPort) return request::SetPort{.port = number, .up = up};
+  return request::SetInstance{.instance = number, .up = up};
+}
+
 class PipelineTest : public ::testing::Test {
  protected:
   struct Host {
@@ -138,16 +145,12 @@ class PipelineTest : public ::testing::Test {
     const std::vector<uint32_t> instances(SUEDE_MAX_QUEUES, instance);
     clients.push_back(std::make_unique<Client>(static_cast<uint32_t>(clients.size() + 1), shape));
     Client& client = *clients.back();
-    Ask(host, {.kind = LcoreRequestKind::kAttach,
-               .client = client.number,
-               .queue_instances = instances.data(),
-               .segment = client.memory.base(),
-               .shape = &shape});
+    Ask(host, request::Attach{.client = client.number,
+                              .queue_instances = instances.data(),
+                              .segment = client.memory.base(),
+                              .shape = &shape});
     if (claims != 0) {
-      Ask(host, {.kind = LcoreRequestKind::kClaim,
-                 .vc_mask = claims,
-                 .client = client.number,
-                 .instance = instance});
+      Ask(host, request::Claim{.vc_mask = claims, .client = client.number, .instance = instance});
     }
     return client;
   }

@@ -135,12 +135,11 @@ TEST_F(ClientsTest, CommandOnAVcThatIsNotTheClientsIsDiscardedAndGivesItsCreditB
   const std::vector<uint32_t> instances(SUEDE_MAX_QUEUES, 0);
   const std::vector<uint8_t> vc_masks(SUEDE_MAX_QUEUES, 0x2);
   Client bound(77, shape);
-  ASSERT_EQ(Ask(*a, {.kind = LcoreRequestKind::kAttach,
-                     .client = bound.number,
-                     .queue_instances = instances.data(),
-                     .queue_vc_masks = vc_masks.data(),
-                     .segment = bound.memory.base(),
-                     .shape = &shape}),
+  ASSERT_EQ(Ask(*a, request::Attach{.client = bound.number,
+                                    .queue_instances = instances.data(),
+                                    .queue_vc_masks = vc_masks.data(),
+                                    .segment = bound.memory.base(),
+                                    .shape = &shape}),
             LcoreStatus::kDone);
   // Many times the credit.
   for (int round = 0; round < 20; ++round) {
@@ -156,13 +155,11 @@ TEST_F(ClientsTest, CommandOnAVcThatIsNotTheClientsIsDiscardedAndGivesItsCreditB
   EXPECT_EQ(far->Receive(1).size(), 20u);
   for (const uint32_t vc : {0u, 2u, 3u}) EXPECT_TRUE(far->Receive(vc).empty());
   // A reset of the queue makes it no other.
-  EXPECT_EQ(Ask(*a, {.kind = LcoreRequestKind::kResetQueue, .client = bound.number}),
-            LcoreStatus::kDone);
+  EXPECT_EQ(Ask(*a, request::ResetQueue{.client = bound.number}), LcoreStatus::kDone);
   bound.queues[0].Restart(false);
   ASSERT_EQ(bound.SendTagged(0, 1, 0), SendResult::kOk);
   EXPECT_EQ(Statuses(bound, 1), std::vector<int>{kMalformed});
-  a->pipeline->mailbox().requests.Push(
-      {.kind = LcoreRequestKind::kDetach, .client = bound.number});
+  a->pipeline->mailbox().requests.Push(request::Detach{.client = bound.number});
   Run(milliseconds(1));
   ExpectNoFramesOut();
 }

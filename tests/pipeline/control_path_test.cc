@@ -20,15 +20,12 @@ class ControlPathTest : public PipelineTest {
     return *AtOffset<suede_credits>(client->memory.base(), client->memory.offsets.credits[0]);
   }
   LcoreStatus Reset(uint16_t queue = 0) {
-    return Ask(*a, {.kind = LcoreRequestKind::kResetQueue, .queue = queue,
-                    .client = client->number});
+    return Ask(*a, request::ResetQueue{.queue = queue, .client = client->number});
   }
-  void AskForDrain() {
-    a->pipeline->mailbox().requests.Push({.kind = LcoreRequestKind::kDrain});
-  }
+  void AskForDrain() { a->pipeline->mailbox().requests.Push(request::Drain{}); }
   bool Drained() {
     LcoreReply reply;
-    return a->pipeline->mailbox().replies.Pop(reply) && reply.kind == LcoreRequestKind::kDrain &&
+    return a->pipeline->mailbox().replies.Pop(reply) && reply.kind == LcoreReplyKind::kDrain &&
            reply.status == LcoreStatus::kDone;
   }
   uint32_t LinesInRing() {

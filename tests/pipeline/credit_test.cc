@@ -60,7 +60,7 @@ TEST_F(CreditTest, AVcThatNobodyClaimsStopsNoOther) {
   EXPECT_EQ(b->Count(Counter::kRxUnclaimed), 8u);
   EXPECT_EQ(b->Count(Counter::kRxNotReady), 0u);
   // What waits is delivered in order once somebody claims.
-  Ask(*b, {.kind = LcoreRequestKind::kClaim, .vc_mask = 1, .client = cb->number});
+  Ask(*b, request::Claim{.vc_mask = 1, .client = cb->number});
   size_t got = 0;
   EXPECT_TRUE(RunUntil([&] { return (got += cb->Receive(0).size()) == 100; }));
 }
@@ -84,8 +84,7 @@ TEST_F(CreditTest, AClientThatDiesInMidBurstStopsNoOtherVc) {
   Send(*ca, 20, 1, 0);
   ASSERT_TRUE(RunUntil([&] { return b->Count(Counter::kRxCommands) >= 5; }));
   ASSERT_GT(Promised(*b, 0), 50u);
-  b->pipeline->mailbox().requests.Push(
-      {.kind = LcoreRequestKind::kDetach, .client = victim.number});
+  b->pipeline->mailbox().requests.Push(request::Detach{.client = victim.number});
   Send(*ca, 200, 1, 0);
   Run(milliseconds(5));
   EXPECT_EQ(b->Count(Counter::kRxNotReady), 0u);

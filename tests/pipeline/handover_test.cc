@@ -139,26 +139,26 @@ TEST_F(HandoverTest, AFullRingDropsAndCounts) {
 TEST_F(HandoverTest, APortOrInstanceThatIsDownTakesNothingThatIsHandedToIt) {
   StartPair(First);
   StartByHand();
-  const auto set = [&](uint32_t xpu, LcoreRequestKind kind, bool up) {
-    ASSERT_TRUE(hosts[xpu]->pipeline->mailbox().requests.Push({.kind = kind, .up = up}));
+  const auto set = [&](uint32_t xpu, OutOfService kind, bool up) {
+    ASSERT_TRUE(hosts[xpu]->pipeline->mailbox().requests.Push(Switch(kind, up)));
     Run(microseconds(10));
   };
-  set(1, LcoreRequestKind::kSetInstance, false);
+  set(1, OutOfService::kInstance, false);
   Inject({FrameTo(1), FrameTo(0)});
   EXPECT_EQ(OfInstance(1, Counter::kRxAdminDown), 1u);
   EXPECT_EQ(OfInstance(0, Counter::kRxBeforeHello), 1u);
-  set(1, LcoreRequestKind::kSetInstance, true);
-  set(1, LcoreRequestKind::kSetPort, false);
+  set(1, OutOfService::kInstance, true);
+  set(1, OutOfService::kPort, false);
   Inject({FrameTo(1), FrameTo(0)});
   EXPECT_EQ(OfLcore(1, Counter::kRxAdminDown), 1u);
   EXPECT_EQ(OfInstance(0, Counter::kRxBeforeHello), 2u);
-  set(1, LcoreRequestKind::kSetPort, true);
+  set(1, OutOfService::kPort, true);
   // The lcore by whose queue it comes is down: it does not get that far.
-  set(0, LcoreRequestKind::kSetPort, false);
+  set(0, OutOfService::kPort, false);
   Inject({FrameTo(1), FrameTo(0)});
   EXPECT_EQ(OfLcore(0, Counter::kRxAdminDown), 2u);
   EXPECT_EQ(OfInstance(1, Counter::kRxBeforeHello), 0u);
-  set(0, LcoreRequestKind::kSetPort, true);
+  set(0, OutOfService::kPort, true);
   Inject({FrameTo(1), FrameTo(0)});
   EXPECT_EQ(OfInstance(1, Counter::kRxBeforeHello), 1u);
   EXPECT_EQ(OfInstance(0, Counter::kRxBeforeHello), 3u);

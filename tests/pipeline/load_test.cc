@@ -112,11 +112,10 @@ TEST_F(LoadTest, QueuesOfOneClientHaveTheirOwnInstances) {
   host->pipeline->AddInstance(second);
   Client client(1, shape);
   const uint32_t instances[] = {1, 0};
-  ASSERT_EQ(PipelineTest::Ask(*host, {.kind = LcoreRequestKind::kAttach,
-                                      .client = 1,
-                                      .queue_instances = instances,
-                                      .segment = client.memory.base(),
-                                      .shape = &shape}),
+  ASSERT_EQ(PipelineTest::Ask(*host, request::Attach{.client = 1,
+                                                     .queue_instances = instances,
+                                                     .segment = client.memory.base(),
+                                                     .shape = &shape}),
             LcoreStatus::kDone);
   ASSERT_EQ(client.Send(TestCommand(8, 16, 1), 1, 0, 0, 0, 0), SendResult::kOk);
   Run(microseconds(300));
@@ -181,9 +180,9 @@ TEST_F(LoadTest, TellsOfDestinationsThatThereAreNot) {
 TEST_F(LoadTest, WhatIsOutOfServiceSaysSo) {
   Start();
   Client& client = Attach(*host);
-  for (const auto kind : {LcoreRequestKind::kSetPort, LcoreRequestKind::kSetInstance}) {
+  for (const auto kind : {OutOfService::kPort, OutOfService::kInstance}) {
     for (const bool up : {false, true}) {
-      ASSERT_TRUE(host->pipeline->mailbox().requests.Push({.kind = kind, .up = up}));
+      ASSERT_TRUE(host->pipeline->mailbox().requests.Push(Switch(kind, up)));
       Run(milliseconds(11));
       EXPECT_EQ(StateOf(client).flags, up ? 0 : SUEDE_LOAD_DOWN);
     }
@@ -218,9 +217,8 @@ TEST_F(LoadTest, PlanesCountTogether) {
   EXPECT_EQ(receiver.Receive(0).size(), 41u);
   for (uint8_t plane = 0; plane < 2; ++plane) {
     EXPECT_EQ(StateOf(client).flags, 0u);
-    ASSERT_TRUE(a.pipeline->mailbox().requests.Push({.kind = LcoreRequestKind::kSetPlane,
-                                                     .plane = plane,
-                                                     .plane_admin = PlaneAdmin::kDown}));
+    ASSERT_TRUE(a.pipeline->mailbox().requests.Push(
+        request::SetPlane{.plane = plane, .plane_admin = PlaneAdmin::kDown}));
     Run(milliseconds(11));
   }
   EXPECT_EQ(StateOf(client).flags, SUEDE_LOAD_DOWN);
@@ -313,8 +311,7 @@ TEST_F(LoadTest, AClientThatHasGoneIsNotWrittenTo) {
   Client& client = Attach(*host);
   SendPdus(client, 3);
   Run(microseconds(200));
-  ASSERT_EQ(PipelineTest::Ask(*host, {.kind = LcoreRequestKind::kDetach, .client = client.number}),
-            LcoreStatus::kDone);
+  ASSERT_EQ(PipelineTest::Ask(*host, request::Detach{.client = client.number}), LcoreStatus::kDone);
   const uint32_t updates = UpdatesOf(client);
   Run(milliseconds(30));
   EXPECT_EQ(UpdatesOf(client), updates);

@@ -143,8 +143,7 @@ TEST_F(NotReadyTest, PdusBeyondTheUnclaimedLimitAreRefusedUntilTheVcIsClaimed) {
   EXPECT_EQ(host->Count(Counter::kRxNotReady), 1u);
   EXPECT_EQ(host->Count(Counter::kRxPdus), 4u);
 
-  EXPECT_EQ(Ask(*host, {.kind = LcoreRequestKind::kClaim, .vc_mask = 1 << kVc,
-                        .client = client.number}),
+  EXPECT_EQ(Ask(*host, request::Claim{.vc_mask = 1 << kVc, .client = client.number}),
             LcoreStatus::kDone);
   Run(microseconds(10));
   messages = TakeControl();
@@ -171,7 +170,7 @@ TEST_F(NotReadyTest, NothingIsLostWhereAClaimComesLate) {
   Run(milliseconds(20));
   EXPECT_EQ(b.Count(Counter::kRxUnclaimed), 4u);
   EXPECT_EQ(a.Count(Counter::kUnreachable), 0u);
-  Ask(b, {.kind = LcoreRequestKind::kClaim, .vc_mask = 1 << kVc, .client = receiver.number});
+  Ask(b, request::Claim{.vc_mask = 1 << kVc, .client = receiver.number});
   std::vector<uint8_t> got;
   EXPECT_TRUE(RunUntil([&] {
     const std::vector<uint8_t> more = receiver.Receive(kVc);

@@ -74,7 +74,7 @@ TEST_F(ObservationTest, GaugesShowWhatIsHeldAndNothingOnceItIsGone) {
   EXPECT_GT(Shown(b, Gauge::kUnclaimedPdus), 0);
   EXPECT_EQ(Shown(a, Gauge::kConnectionsOpen), 2);
   EXPECT_EQ(Shown(a, Gauge::kConnectionsNew), 0);
-  Ask(b, {.kind = LcoreRequestKind::kClaim, .vc_mask = 0xf, .client = receiver.number});
+  Ask(b, request::Claim{.vc_mask = 0xf, .client = receiver.number});
   // XPU 2 is not there.
   SendMany(sender, 20, 2);
   Run(milliseconds(11));

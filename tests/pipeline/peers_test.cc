@@ -115,8 +115,7 @@ TEST_F(PeersTest, UnclaimedPdusWaitAndAreDeliveredInOrderAfterTheClaim) {
   }
   Run(milliseconds(2));
   EXPECT_EQ(b->Count(Counter::kRxUnclaimed), 5u);
-  EXPECT_EQ(Ask(*b, {.kind = LcoreRequestKind::kClaim, .vc_mask = 1, .client = cb->number}),
-            LcoreStatus::kDone);
+  EXPECT_EQ(Ask(*b, request::Claim{.vc_mask = 1, .client = cb->number}), LcoreStatus::kDone);
   EXPECT_EQ(cb->Receive(0), (std::vector<uint8_t>{3, 6, 9, 12, 15}));
   ExpectNoFramesOut();
 }
@@ -124,10 +123,9 @@ TEST_F(PeersTest, UnclaimedPdusWaitAndAreDeliveredInOrderAfterTheClaim) {
 TEST_F(PeersTest, SecondClaimantIsRefused) {
   StartPair();
   Client& second = Attach(*b, 0);
-  const LcoreRequest claim{
-      .kind = LcoreRequestKind::kClaim, .vc_mask = 2, .client = second.number};
+  const request::Claim claim{.vc_mask = 2, .client = second.number};
   EXPECT_EQ(Ask(*b, claim), LcoreStatus::kClaimed);
-  Ask(*b, {.kind = LcoreRequestKind::kUnclaim, .vc_mask = 2, .client = cb->number});
+  Ask(*b, request::Unclaim{.vc_mask = 2, .client = cb->number});
   EXPECT_EQ(Ask(*b, claim), LcoreStatus::kDone);
 }
 
@@ -187,8 +185,7 @@ TEST_F(PeersTest, ErrorMarkUnknownXpuAndBrokenRing) {
 TEST_F(PeersTest, DetachedClientsCommandsAreStillDelivered) {
   StartPair();
   for (int i = 0; i < 50; ++i) ca->Send(TestCommand(8, 16, 1), 1);
-  a->pipeline->mailbox().requests.Push(
-      {.kind = LcoreRequestKind::kDetach, .client = ca->number});
+  a->pipeline->mailbox().requests.Push(request::Detach{.client = ca->number});
   LcoreReply reply;
   EXPECT_TRUE(RunUntil([&] { return a->pipeline->mailbox().replies.Pop(reply); }));
   std::memset(ca->memory.base(), 0xff, ca->memory.offsets.bytes);  // nobody looks any more

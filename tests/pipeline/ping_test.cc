@@ -9,7 +9,7 @@ namespace {
 // What is done by the pipeline's bench and by that of planes alike.
 void Begin(Pipeline& pipeline, uint32_t ticket, uint8_t planes = 1, uint32_t peer = 0) {
   ASSERT_TRUE(pipeline.mailbox().requests.Push(
-      {.kind = LcoreRequestKind::kPing, .peer = peer, .ticket = ticket, .plane_mask = planes}));
+      request::Ping{.peer = peer, .ticket = ticket, .plane_mask = planes}));
 }
 PingState StateOf(const Pipeline& pipeline, uint32_t plane = 0) {
   return pipeline.ping_board(0).planes[plane].state.load();
@@ -135,12 +135,12 @@ TEST_F(PingTest, WithoutALinkItSaysSo) {
 
 TEST_F(PingTest, SetDownItSaysSo) {
   StartPair();
-  Ask(*a, {.kind = LcoreRequestKind::kSetPort, .port = 0, .up = false});
+  Ask(*a, request::SetPort{.port = 0, .up = false});
   EXPECT_EQ(PingOf(*a, 1), PingState::kDown);
-  Ask(*a, {.kind = LcoreRequestKind::kSetPort, .port = 0, .up = true});
-  Ask(*a, {.kind = LcoreRequestKind::kSetInstance, .instance = 0, .up = false});
+  Ask(*a, request::SetPort{.port = 0, .up = true});
+  Ask(*a, request::SetInstance{.instance = 0, .up = false});
   EXPECT_EQ(PingOf(*a, 2), PingState::kDown);
-  Ask(*a, {.kind = LcoreRequestKind::kSetInstance, .instance = 0, .up = true});
+  Ask(*a, request::SetInstance{.instance = 0, .up = true});
   EXPECT_EQ(PingOf(*a, 3), PingState::kAnswered);
 }
 
@@ -188,7 +188,7 @@ TEST_F(PingPlanesTest, EachPlaneAnswersForItself) {
   Run(milliseconds(1));
   EXPECT_EQ(StateOf(*a->pipeline, 0), PingState::kNotAsked);
   EXPECT_EQ(StateOf(*a->pipeline, 1), PingState::kAnswered);
-  Ask(*a, {.kind = LcoreRequestKind::kSetPlane, .plane = 1, .plane_admin = PlaneAdmin::kDown});
+  Ask(*a, request::SetPlane{.plane = 1, .plane_admin = PlaneAdmin::kDown});
   Begin(*a->pipeline, 3, 3);
   Run(milliseconds(1));
   EXPECT_EQ(StateOf(*a->pipeline, 0), PingState::kAnswered);

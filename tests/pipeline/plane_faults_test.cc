@@ -51,8 +51,7 @@ class PlaneFaultsTest : public PlanesTest {
     Run(microseconds(10));
   }
   void SetPlane(uint32_t plane, PlaneAdmin admin) {
-    a->pipeline->mailbox().requests.Push(
-        {.kind = LcoreRequestKind::kSetPlane, .plane = plane, .plane_admin = admin});
+    a->pipeline->mailbox().requests.Push(request::SetPlane{.plane = plane, .plane_admin = admin});
     Run(microseconds(4));
   }
   SimPort* stranger = nullptr;  // of whom the switch knows nothing
@@ -288,10 +287,9 @@ TEST_F(PlaneFaultsTest, AWeightMovesTheHomeAtOnce) {
   StartPair();
   WarmUp();
   const uint32_t home = Paths().home;
-  Ask(*a, {.kind = LcoreRequestKind::kSetWeight,
-           .peer = LcoreRequest::kAllPeers,
-           .plane = 1 - home,
-           .weight = kMaxPlaneWeight});
+  Ask(*a, request::SetWeight{.peer = request::SetWeight::kAllPeers,
+                             .plane = 1 - home,
+                             .weight = kMaxPlaneWeight});
   EXPECT_EQ(Paths().home, 1 - home);
   const uint32_t before = Carried(home);
   SendPdus(10);

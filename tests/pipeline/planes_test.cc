@@ -195,7 +195,7 @@ TEST_F(PlanesTest, DrainAndSetDown) {
   SendPdus(60);
   Run(microseconds(2));
   a->pipeline->mailbox().requests.Push(
-      {.kind = LcoreRequestKind::kSetPlane, .plane = 0, .plane_admin = PlaneAdmin::kDrain});
+      request::SetPlane{.plane = 0, .plane_admin = PlaneAdmin::kDrain});
   EXPECT_EQ(Statuses(*ca, 60), std::vector<int>(60, kOk));
   EXPECT_EQ(a->pipeline->admin_done(), 1u);
   EXPECT_EQ(a->Count(Counter::kTxRetransmissions), 0u);
@@ -207,17 +207,17 @@ TEST_F(PlanesTest, DrainAndSetDown) {
   EXPECT_TRUE(SessionOf(*a, 0).up());
   // Down does not wait.
   a->pipeline->mailbox().requests.Push(
-      {.kind = LcoreRequestKind::kSetPlane, .plane = 0, .plane_admin = PlaneAdmin::kUp});
+      request::SetPlane{.plane = 0, .plane_admin = PlaneAdmin::kUp});
   Run(milliseconds(1));
   SendPdus(60);
   Run(microseconds(2));
   a->pipeline->mailbox().requests.Push(
-      {.kind = LcoreRequestKind::kSetPlane, .plane = 0, .plane_admin = PlaneAdmin::kDown});
+      request::SetPlane{.plane = 0, .plane_admin = PlaneAdmin::kDown});
   EXPECT_EQ(Statuses(*ca, 60), std::vector<int>(60, kOk));
   EXPECT_FALSE(SessionOf(*a, 0).up());
   EXPECT_EQ(cb->Receive().size(), 180u);
   a->pipeline->mailbox().requests.Push(
-      {.kind = LcoreRequestKind::kSetPlane, .plane = 0, .plane_admin = PlaneAdmin::kUp});
+      request::SetPlane{.plane = 0, .plane_admin = PlaneAdmin::kUp});
   EXPECT_TRUE(RunUntil([&] { return SessionOf(*a, 0).up(); }));
 }
 
@@ -229,16 +229,14 @@ TEST_F(PlanesTest, StrictLeavesAPortThatIsSetDown) {
   const uint32_t home = Carried(0) != 0 ? 0 : 1;
   SendPdus(200);
   Run(microseconds(2));
-  a->pipeline->mailbox().requests.Push(
-      {.kind = LcoreRequestKind::kSetPort, .port = home, .up = false});
+  a->pipeline->mailbox().requests.Push(request::SetPort{.port = home, .up = false});
   EXPECT_EQ(Statuses(*ca, 200), std::vector<int>(200, kOk));
   EXPECT_EQ(cb->Receive(), Seeds(200));
 }
 
 TEST_F(PlanesTest, WeightsAreSharesOfWhatIsCarried) {
   StartPair();
-  Ask(*a, {.kind = LcoreRequestKind::kSetWeight, .peer = LcoreRequest::kAllPeers, .plane = 0,
-           .weight = 3});
+  Ask(*a, request::SetWeight{.peer = request::SetWeight::kAllPeers, .plane = 0, .weight = 3});
   WarmUp();
   const uint32_t before[] = {Carried(0), Carried(1)};
   // One at a time, so that nothing but the weights decides.
@@ -371,9 +369,9 @@ TEST_F(PlanesTest, APlaneThatComesBackOwesNothing) {
       cb->Receive();
     }
   };
-  Ask(*a, {.kind = LcoreRequestKind::kSetPlane, .plane = 1, .plane_admin = PlaneAdmin::kDrain});
+  Ask(*a, request::SetPlane{.plane = 1, .plane_admin = PlaneAdmin::kDrain});
   send(100);
-  Ask(*a, {.kind = LcoreRequestKind::kSetPlane, .plane = 1, .plane_admin = PlaneAdmin::kUp});
+  Ask(*a, request::SetPlane{.plane = 1, .plane_admin = PlaneAdmin::kUp});
   const uint32_t before[] = {Carried(0), Carried(1)};
   send(40);
   EXPECT_NEAR(Carried(0) - before[0], 20, 2);

@@ -143,8 +143,8 @@ TEST_F(QueuePairsTest, APairThatIsDownTakesNothing) {
   StartNear([&](const Frame&) { return by; });
   wire = AddPort(kFar);
   const auto set = [&](uint32_t pair, bool up) {
-    ASSERT_TRUE(hosts[0]->pipeline->mailbox().requests.Push(
-        {.kind = LcoreRequestKind::kSetPort, .port = pair, .up = up}));
+    ASSERT_TRUE(
+        hosts[0]->pipeline->mailbox().requests.Push(request::SetPort{.port = pair, .up = up}));
     Run(microseconds(10));
   };
   set(1, false);

@@ -15,8 +15,7 @@ class ResolvingTest : public ByHandTest {
     client = &Attach(*host);
   }
   void SetMac(uint32_t to) {
-    EXPECT_EQ(Ask(*host, {.kind = LcoreRequestKind::kSetPeerMac, .peer = 0, .mac = MacOf(to)}),
-              LcoreStatus::kBusy)
+    EXPECT_EQ(Ask(*host, request::SetPeerMac{.peer = 0, .mac = MacOf(to)}), LcoreStatus::kBusy)
         << "it has no reply";
   }
   bool HasHello(const std::vector<Sent>& sent) {
@@ -101,7 +100,7 @@ TEST_F(ResolvingTest, AnAddressThatChangesIsFollowed) {
 TEST_F(ResolvingTest, APeerThatNobodyFindsIsUnreachableUntilItIsFound) {
   for (uint8_t tag = 0; tag < 4; ++tag) client->SendTagged(tag, 1, tag);
   Run(milliseconds(1));
-  Ask(*host, {.kind = LcoreRequestKind::kLosePeer, .peer = 0});
+  Ask(*host, request::LosePeer{.peer = 0});
   EXPECT_EQ(Statuses(*client, 4), std::vector<int>(4, SUEDE_STATUS_UNREACHABLE));
   EXPECT_EQ(host->Count(Counter::kTxUnreachable), 4u);
   EXPECT_TRUE(host->pipeline->IsQuiet());
@@ -110,7 +109,7 @@ TEST_F(ResolvingTest, APeerThatNobodyFindsIsUnreachableUntilItIsFound) {
     ASSERT_EQ(client->SendTagged(0, 1), SendResult::kOk) << round;
     EXPECT_EQ(Statuses(*client, 1)[0], SUEDE_STATUS_UNREACHABLE);
   }
-  Ask(*host, {.kind = LcoreRequestKind::kLosePeer, .peer = 0});
+  Ask(*host, request::LosePeer{.peer = 0});
   EXPECT_EQ(host->Count(Counter::kUnreachable), 1u);
   EXPECT_EQ(host->Count(Counter::kTxFrames), 0u);
   ExpectNoFramesOut();
@@ -118,7 +117,7 @@ TEST_F(ResolvingTest, APeerThatNobodyFindsIsUnreachableUntilItIsFound) {
   client->SendTagged(7, 1);
   EXPECT_TRUE(RunUntil([&] { return host->Count(Counter::kTxPdus) == 1; }));
   // Too late: it has been found.
-  Ask(*host, {.kind = LcoreRequestKind::kLosePeer, .peer = 0});
+  Ask(*host, request::LosePeer{.peer = 0});
   ReliabilityHeader ack = Rh();
   ack.op = RhOp::kAck;
   ack.rpsn = Psn(0);
@@ -140,7 +139,7 @@ TEST_F(ResolvingTest, NewSettingsKeepTheAddress) {
                      .transport = params.transport};
   change.settings.classes[0].dscp = 11;
   change.done = false;
-  Ask(*host, {.kind = LcoreRequestKind::kSettings, .settings = &change});
+  Ask(*host, request::ChangeSettings{.settings = &change});
   ASSERT_TRUE(RunUntil([&] { return change.done.load(); }));
   client->SendTagged(0, 1);
   EXPECT_TRUE(RunUntil([&] { return host->Count(Counter::kTxPdus) == 1; }));
@@ -152,10 +151,10 @@ TEST_F(ResolvingTest, NewSettingsKeepTheAddress) {
 }
 
 TEST_F(ResolvingTest, RequestsForNobodyAreIgnored) {
-  Ask(*host, {.kind = LcoreRequestKind::kSetPeerMac, .instance = 9, .mac = MacOf(1)});
-  Ask(*host, {.kind = LcoreRequestKind::kSetPeerMac, .peer = 9, .mac = MacOf(1)});
-  Ask(*host, {.kind = LcoreRequestKind::kLosePeer, .instance = 9});
-  Ask(*host, {.kind = LcoreRequestKind::kLosePeer, .peer = 9});
+  Ask(*host, request::SetPeerMac{.instance = 9, .mac = MacOf(1)});
+  Ask(*host, request::SetPeerMac{.peer = 9, .mac = MacOf(1)});
+  Ask(*host, request::LosePeer{.instance = 9});
+  Ask(*host, request::LosePeer{.peer = 9});
   EXPECT_EQ(host->Count(Counter::kUnreachable), 0u);
   EXPECT_EQ(host->Count(Counter::kNeighboursLearnt), 0u);
 }

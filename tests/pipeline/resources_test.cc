@@ -226,8 +226,7 @@ TEST_F(ResourcesTest, AResetDoesNotGiveCreditForWhatStillWaits) {
   const uint32_t sent = SendUntilBlocked(1);
   Run(microseconds(100));
   Look();
-  ASSERT_EQ(Ask(*host, {.kind = LcoreRequestKind::kResetQueue, .queue = 0,
-                        .client = client->number}),
+  ASSERT_EQ(Ask(*host, request::ResetQueue{.queue = 0, .client = client->number}),
             LcoreStatus::kDone);
   client->queues[0].Restart(false);
   EXPECT_LE(SendUntilBlocked(1), 1u);  // the one that has left

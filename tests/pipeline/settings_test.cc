@@ -37,8 +37,7 @@ class SettingsTest : public ByHandTest {
                         .transport = params.transport};
     change(request.settings);
     request.done = false;
-    of.pipeline->mailbox().requests.Push(
-        {.kind = LcoreRequestKind::kSettings, .settings = &request});
+    of.pipeline->mailbox().requests.Push(request::ChangeSettings{.settings = &request});
     ASSERT_TRUE(RunUntil([&] { return request.done.load(); }));
     LcoreReply reply;
     EXPECT_FALSE(of.pipeline->mailbox().replies.Pop(reply));  // `done` is the answer
@@ -217,7 +216,7 @@ TEST_F(SettingsTest, NackTimeout) {
 
 TEST_F(SettingsTest, NotReadyBackoffAndUnclaimedPdus) {
   StartByHand();
-  Ask(*host, {.kind = LcoreRequestKind::kUnclaim, .vc_mask = 0xf, .client = client->number});
+  Ask(*host, request::Unclaim{.vc_mask = 0xf, .client = client->number});
   Change(*host, [](Settings& s) {
     s.unclaimed_pdus = 2;
     s.transport.not_ready_backoff = microseconds(777);
@@ -324,8 +323,7 @@ TEST_F(SettingsTest, LongListsArePutInLineTurnByTurn) {
   change.settings.partition = kPartition;
   change.settings.classes[3].dscp = 21;
   change.done = false;
-  host->pipeline->mailbox().requests.Push(
-      {.kind = LcoreRequestKind::kSettings, .settings = &change});
+  host->pipeline->mailbox().requests.Push(request::ChangeSettings{.settings = &change});
   host->pipeline->Poll(network.now());
   EXPECT_FALSE(change.done);
   EXPECT_TRUE(host->pipeline->Poll(network.now()));  // so that the lcore does not sleep over it
@@ -336,8 +334,7 @@ TEST_F(SettingsTest, LongListsArePutInLineTurnByTurn) {
   for (SettingsChange& each : more) {
     each.done = false;
     each.settings.partition = kPartition;
-    host->pipeline->mailbox().requests.Push(
-        {.kind = LcoreRequestKind::kSettings, .settings = &each});
+    host->pipeline->mailbox().requests.Push(request::ChangeSettings{.settings = &each});
   }
   EXPECT_TRUE(RunUntil([&] { return more[0].done.load() && more[1].done.load(); }));
 }

@@ -14,8 +14,8 @@ class SnapshotTest : public PipelineTest {
   // The host's answer, written in its next turn.
   static const ConnectionSnapshot& Ask(Host& host, ConnectionSnapshot& snapshot) {
     snapshot.done = false;
-    EXPECT_TRUE(host.pipeline->mailbox().requests.Push(
-        {.kind = LcoreRequestKind::kSnapshot, .snapshot = &snapshot}));
+    EXPECT_TRUE(
+        host.pipeline->mailbox().requests.Push(request::Connections{.snapshot = &snapshot}));
     host.pipeline->Poll(Time{});
     EXPECT_TRUE(snapshot.done);
     LcoreReply reply;
@@ -77,7 +77,7 @@ TEST_F(SnapshotTest, PlanesAreThoseOfThePeerThatIsAskedFor) {
     snapshot.peer_xpuid = peer_xpuid;
     snapshot.done = false;
     EXPECT_TRUE(host.pipeline->mailbox().requests.Push(
-        {.kind = LcoreRequestKind::kPlanes, .planes = &snapshot}));
+        request::Planes{.snapshot = &snapshot}));
     host.pipeline->Poll(Time{});
     EXPECT_TRUE(snapshot.done);
   };

@@ -22,11 +22,8 @@ void Host::Boot(const InstanceParams& params, const Wiring& wiring, const Segmen
   std::memset(segment_.get(), 0, bytes);
   FormatSegment(segment_.get(), shape_);
   const uint32_t instances[SUEDE_MAX_QUEUES] = {};
-  pipeline_->mailbox().requests.Push({.kind = LcoreRequestKind::kAttach,
-                                      .client = 1,
-                                      .queue_instances = instances,
-                                      .segment = segment_.get(),
-                                      .shape = &shape_});
+  pipeline_->mailbox().requests.Push(request::Attach{
+      .client = 1, .queue_instances = instances, .segment = segment_.get(), .shape = &shape_});
   pipeline_->Poll(now);
   for (uint32_t q = 0; q < shape_.queue_count; ++q) queues.emplace_back(segment_.get(), q);
   for (uint32_t vc = 0; vc < kVcCount; ++vc) receivers.emplace_back(segment_.get(), vc);
@@ -40,8 +37,7 @@ const suede_ring& Host::RingOf(uint32_t queue) const {
 
 void Host::Claim(uint8_t vcs) {
   claimed = true;
-  pipeline_->mailbox().requests.Push(
-      {.kind = LcoreRequestKind::kClaim, .vc_mask = vcs, .client = 1, .instance = 0});
+  pipeline_->mailbox().requests.Push(request::Claim{.vc_mask = vcs, .client = 1, .instance = 0});
 }
 
 void Host::TearDown() {

@@ -159,7 +159,8 @@ inline constexpr Scenario kScenarios[] = {
        return options;
      },
      true},
-    // Ports with short rings on slow links, which are full of data all the time, and more of it is lost
+    // Ports with short rings on slow links, which are full of data all the time, and more of it is
+    // lost
     // now and then: everybody goes on answering, and nobody is given up.
     {"saturated",
      [](uint32_t seed) {

@@ -159,11 +159,8 @@ void Trouble::SetPlane(const Place& place, PlaneAdmin admin) {
   PlaneAdmin& last = admin_[place.host][place.plane];
   if (admin == last) return;
   // One who sleeps may have a full mailbox.
-  if (host.alive() && !host.pipeline().mailbox().requests.Push(
-                          {.kind = LcoreRequestKind::kSetPlane,
-                           .instance = 0,
-                           .plane = place.plane,
-                           .plane_admin = admin})) {
+  if (host.alive() && !host.pipeline().mailbox().requests.Push(request::SetPlane{
+                          .instance = 0, .plane = place.plane, .plane_admin = admin})) {
     refused_.push_back(place);
     return;
   }
@@ -175,11 +172,11 @@ void Trouble::SetWeight() {
   if (!host.alive()) return;
   const uint64_t peer = dice_.Below(hosts_.size());
   host.pipeline().mailbox().requests.Push(
-      {.kind = LcoreRequestKind::kSetWeight,
-       .instance = 0,
-       .peer = peer + 1 == hosts_.size() ? LcoreRequest::kAllPeers : static_cast<uint32_t>(peer),
-       .plane = static_cast<uint32_t>(dice_.Below(host.ports.size())),
-       .weight = static_cast<uint32_t>(1 + dice_.Below(8))});
+      request::SetWeight{.instance = 0,
+                         .peer = peer + 1 == hosts_.size() ? request::SetWeight::kAllPeers
+                                                           : static_cast<uint32_t>(peer),
+                         .plane = static_cast<uint32_t>(dice_.Below(host.ports.size())),
+                         .weight = static_cast<uint32_t>(1 + dice_.Below(8))});
 }
 
 void Trouble::ApplyBlocked(const Case& c) {

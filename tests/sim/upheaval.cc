@@ -267,8 +267,7 @@ void World::ChangeSettings() {
     if (!host->alive() || (!all && host->number != chosen)) continue;
     host->change.settings = RandomSettings();
     host->change.done.store(false, std::memory_order_relaxed);
-    host->pipeline().mailbox().requests.Push(
-        {.kind = LcoreRequestKind::kSettings, .settings = &host->change});
+    host->pipeline().mailbox().requests.Push(request::ChangeSettings{.settings = &host->change});
   }
 }
 
@@ -281,7 +280,7 @@ void World::Ping() {
   const auto mask = static_cast<uint8_t>(ping_dice_.Below(16));
   if (!host.alive()) return;
   host.pipeline().mailbox().requests.Push(
-      {.kind = LcoreRequestKind::kPing, .peer = peer, .ticket = ++pings_, .plane_mask = mask});
+      request::Ping{.peer = peer, .ticket = ++pings_, .plane_mask = mask});
 }
 
 }  // namespace suede

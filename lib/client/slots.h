@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clients of one pipeline: their queues on the way out, their receive rings on the way in.
-#ifndef SUEDE_PIPELINE_CLIENTS_H_
-#define SUEDE_PIPELINE_CLIENTS_H_
+// What an lcore keeps of each client queue and of each client.
+//
+// Owned by the ClientTable's lcore.
+#ifndef SUEDE_CLIENT_SLOTS_H_
+#define SUEDE_CLIENT_SLOTS_H_
 
 #include <array>
 #include <cstdint>
@@ -11,7 +13,6 @@
 #include "client/load.h"
 #include "client/rx_ring.h"
 #include "client/tx_ring.h"
-#include "pipeline/credit.h"
 
 namespace suede {
 
@@ -27,15 +28,15 @@ struct QueueSlot {
   State state = State::kFree;
   bool completions_dirty = false;
   uint8_t vc_mask = (1u << kVcCount) - 1;  // that it may send on
-  uint16_t number = 0;  // within the client
+  uint16_t number = 0;                     // within the client
   uint32_t client = 0;
   uint32_t instance = 0;
   uint32_t runs = 0;
-  uint32_t packed = 0;   // PDUs that it has begun and that have not left yet
-  bool merges = false;   // they are many: transmit-now does not end one that has room
+  uint32_t packed = 0;         // PDUs that it has begun and that have not left yet
+  bool merges = false;         // they are many: transmit-now does not end one that has room
   uint32_t drain_records = 0;  // still taken once the client is gone or the lcore drains
   bool told_broken = false;
-  Time may_tell_error{};  // not before
+  Time may_tell_error{};   // not before
   uint64_t discarded = 0;  // commands that went nowhere
   TxRingReader ring;
   CreditWriter credits;
@@ -54,10 +55,9 @@ struct ClientSlot {
   uint32_t client = 0;
   std::array<RxRingWriter, kVcCount> rings;
   std::array<bool, kVcCount> dirty{};
-  std::array<CreditRing, kVcCount> credit{};  // promised of the rings
   suede_segment* segment = nullptr;
 };
 
 }  // namespace suede
 
-#endif  // SUEDE_PIPELINE_CLIENTS_H_
+#endif  // SUEDE_CLIENT_SLOTS_H_

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// The clients of one lcore: their queues on the way out, their receive rings on the way in, which
+// of them are served, and who has claimed the VCs of each instance.
+//
+// The table never calls the data path. What a change means for PDUs and credit follows from its
+// verdicts and from claimant(), and is the caller's to do. Owned by the lcore. Nothing here
+// allocates after AddInstance, but for Attach (the credit accounts of a new queue).
+#ifndef SUEDE_CLIENT_CLIENT_TABLE_H_
+#define SUEDE_CLIENT_CLIENT_TABLE_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "client/slots.h"
+#include "stats/counters.h"
+
+namespace suede {
+
+enum class ClientVerdict : uint8_t {
+  kDone,
+  kBusy,     // no room for more clients or queues
+  kClaimed,  // another client has claimed one of the VCs, or it is not the client's to give up
+  kUnknown,  // no such client, queue or instance; or a client that is there already
+};
+
+// A client whose queues are to be served.
+struct NewClient {
+  uint32_t client = 0;
+  void* segment = nullptr;
+  const SegmentShape* shape = nullptr;
+  const uint32_t* queue_instances = nullptr;  // of each queue
+  const uint8_t* queue_vc_masks = nullptr;    // what each may send on; nullptr: all VCs
+};
+
+class ClientTable {
+ public:
+  static constexpr uint32_t kMaxClients = 64;
+  static constexpr uint32_t kMaxQueues = 256;
+  static constexpr uint32_t kNone = ~0u;  // no slot
+
+  ClientTable();
+
+  // Another instance, with the next number: its VCs may be claimed.
+  void AddInstance() {
+    claimants_.emplace_back().fill(kNone);
+    in_service_.push_back(true);
+  }
+
+  // ---- Coming and going.
+
+  // The client sees its queues as they are before Open.
+  ClientVerdict Attach(const NewClient& client);
+  // Shows the client that its queues may be used.
+  void Open(uint32_t client);
+  // The client is gone: nothing more is handed to it, what it had handed over is still taken. Its
+  // claims end at once.
+  ClientVerdict Detach(uint32_t client);
+  bool detaching() const { return detaching_; }
+  // Serves those queues no more whose clients are gone and that hold nothing.
+  void RetireQueues();
+  // A client that has detached and of which no queue is served any more: each is given once.
+  std::optional<uint32_t> TakeDetached();
+
+  // ---- Claims: commands for {instance, VC} go to one client.
+
+  ClientVerdict Claim(uint32_t client, uint32_t instance, uint32_t vc_mask);
+  ClientVerdict Unclaim(uint32_t client, uint32_t instance, uint32_t vc_mask);
+  // The slot of the client that has claimed it; kNone: nobody has.
+  uint32_t claimant(uint32_t instance, uint32_t vc) const { return claimants_[instance][vc]; }
+
+  // ---- Reset of a queue.
+
+  // The queue's slot, or kNone. Between the two calls the caller takes and discards what is in it.
+  uint32_t BeginReset(uint32_t client, uint16_t queue);
+  void EndReset(uint32_t number);
+
+  // ---- The end of service: from BeginDrain on no more is taken from a queue than its ring holds.
+
+  void BeginDrain();
+  bool draining() const { return draining_; }
+  // Whether all of that has been taken.
+  bool IsDrained() const;
+  // From now on nothing is taken.
+  void EndDrain();
+
+  // ---- What clients are shown of the state of their queues and VCs.
+
+  // Whether an operator lets the instance take part.
+  void SetService(uint32_t instance, bool in_service) { in_service_[instance] = in_service; }
+  void ShowStates();
+  // The daemon serves the queue no more. Returns whether this is new.
+  static bool ShowBroken(QueueSlot& slot);
+  // Whether an operator is to be told of a command of the queue that came with the error mark: a
+  // few times a second at most, or one client would take the room of all other events.
+  static bool MayTellError(QueueSlot& slot, Time now);
+
+  // ---- The data path's side.
+
+  // Numbers of the queues to poll.
+  const std::vector<uint16_t>& serving() const { return serving_; }
+  const std::vector<QueueSlot>& queues() const { return queues_; }
+  QueueSlot& queue(uint32_t number) { return queues_[number]; }
+  const QueueSlot& queue(uint32_t number) const { return queues_[number]; }
+  ClientSlot& client(uint32_t slot) { return clients_[slot]; }
+  RxRingWriter& ring(uint32_t client, uint32_t vc) { return clients_[client].rings[vc]; }
+  const RxRingWriter& ring(uint32_t client, uint32_t vc) const {
+    return clients_[client].rings[vc];
+  }
+  // The slot of a client by its number; kNone: there is none.
+  uint32_t Find(uint32_t client) const;
+
+  // One of the queue's tagged commands has ended.
+  void Complete(uint16_t number, uint64_t tag, uint16_t xpuid, uint8_t vc, uint8_t status,
+                CounterBlock& counters) {
+    QueueSlot& slot = queues_[number];
+    if (slot.state != QueueSlot::State::kServing) return;
+    if (!slot.completions.Push(tag, xpuid, vc, status)) {
+      counters.Add(Counter::kCompletionsLost);
+      return;
+    }
+    counters.Add(Counter::kCompletions);
+    if (slot.completions_dirty) return;
+    slot.completions_dirty = true;
+    dirty_queues_.push_back(number);
+  }
+  // One of the queue's runs has ended.
+  static void EndRun(QueueSlot& slot) {
+    if (--slot.runs == 0 && slot.state == QueueSlot::State::kGone) {
+      slot.state = QueueSlot::State::kFree;
+    }
+  }
+  // Something was written to the client's ring.
+  void MarkReceived(ClientSlot& client, uint32_t vc) {
+    if (client.dirty[vc]) return;
+    client.dirty[vc] = true;
+    dirty_clients_.push_back(&client);
+  }
+  // Show clients what was completed and what was received since the last call.
+  void PublishCompletions();
+  void PublishReceived();
+
+  // For tests: aborts where the table contradicts itself.
+  void CheckInvariants() const;
+
+ private:
+  uint32_t FreeClient() const;
+  bool MayClaim(uint32_t slot, uint32_t instance, uint32_t vc_mask, bool claim) const;
+  ClientVerdict SetClaims(uint32_t client, uint32_t instance, uint32_t vc_mask, bool claim);
+  uint32_t StateOf(const QueueSlot& slot) const;
+  void ShowReceiveStates(uint32_t slot);
+  bool IsServed(uint32_t client) const;
+
+  std::vector<QueueSlot> queues_;
+  std::vector<uint16_t> serving_;
+  std::vector<ClientSlot> clients_;
+  std::vector<std::array<uint32_t, kVcCount>> claimants_;  // [instance][VC]: slots
+  std::vector<bool> in_service_;                           // [instance]
+  std::vector<uint16_t> dirty_queues_;                     // whose completions are to be shown
+  std::vector<ClientSlot*> dirty_clients_;  // whose received commands are to be shown
+  bool detaching_ = false;                  // a client is
+  bool draining_ = false;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_CLIENT_CLIENT_TABLE_H_

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where commands come from: the ring of a client's queue (tx_ring.h) is one source. The code that
+// takes commands is written against the concept, and knows a source by its type: no call is
+// virtual.
+//
+// A source belongs to one lcore.
+#ifndef SUEDE_CLIENT_COMMAND_SOURCE_H_
+#define SUEDE_CLIENT_COMMAND_SOURCE_H_
+
+#include <concepts>
+#include <cstdint>
+
+#include "client/tx_record.h"
+
+namespace suede {
+
+// - Poll gives up to `max` records that no earlier call gave, checked: each indexes tables safely
+//   whatever its verdict. What their `line` points to stays until Release.
+// - Release gives back all that Poll has given.
+// - HasWork says whether Poll would give any, Waiting how many lines those have, for a look from
+//   outside.
+// - broken: what the client writes was nonsense; Poll gives nothing more before Restart.
+// - Restart forgets what Poll has not given.
+template <typename T>
+concept CommandSource = requires(T source, const T& view, TxRecord* records, uint32_t max) {
+  { source.Poll(records, max) } -> std::same_as<uint32_t>;
+  { source.Release() } -> std::same_as<void>;
+  { source.Restart() } -> std::same_as<void>;
+  { view.HasWork() } -> std::same_as<bool>;
+  { view.Waiting() } -> std::same_as<uint32_t>;
+  { view.broken() } -> std::same_as<bool>;
+};
+
+// Takes a burst of up to `max` records, for which `records` has room: `look_up(i, record)` of each,
+// then `take(i, record)` of each, then they are released. Returns how many they were.
+template <CommandSource Source, typename LookUp, typename Take>
+[[gnu::always_inline]] inline uint32_t TakeBurst(Source& source, TxRecord* records, uint32_t max,
+                                                 const LookUp& look_up, const Take& take) {
+  const uint32_t count = source.Poll(records, max);
+  for (uint32_t i = 0; i < count; ++i) look_up(i, records[i]);
+  for (uint32_t i = 0; i < count; ++i) take(i, records[i]);
+  source.Release();
+  return count;
+}
+
+// Takes what is left before a Restart, which releases it: up to `max` records, as a client that
+// means ill goes on writing.
+template <CommandSource Source, typename Take>
+void TakeRest(Source& source, uint32_t max, const Take& take) {
+  TxRecord record;
+  for (; max != 0 && source.Poll(&record, 1) != 0; --max) take(record);
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_CLIENT_COMMAND_SOURCE_H_

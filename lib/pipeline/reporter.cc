@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gauges are shown now and then: cheaper than with every change, and as good to look at. Load is
+// shown for a balancer that chooses among several queues.
+#include "pipeline/reporter.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "pipeline/port_context.h"
+
+namespace suede {
+namespace {
+
+constexpr Duration kGaugesEvery = std::chrono::milliseconds(10);
+// Of connections, each time: bounds what a turn takes longer, whatever the number of peers. A round
+// over 1023 of them takes 160 ms.
+constexpr uint32_t kSurveyLooks = 64;
+constexpr Duration kRoundEvery = std::chrono::microseconds(64);  // of rounds over the queues
+constexpr Duration kHeartbeat = std::chrono::milliseconds(10);   // where nothing happens
+constexpr uint32_t kLooksPerTurn = 4;
+// Destinations with each state that is shown: bounds what it costs, whatever their number.
+constexpr uint32_t kDestinations = 16;
+
+static_assert(static_cast<size_t>(ConnectionState::kLost) + 1 == kConnectionStates);
+static_assert(static_cast<size_t>(Gauge::kConnectionsLost) -
+                  static_cast<size_t>(Gauge::kConnectionsNew) + 1 ==
+              kConnectionStates);
+
+Gauge GaugeOf(size_t state) {
+  return static_cast<Gauge>(static_cast<size_t>(Gauge::kConnectionsNew) + state);
+}
+
+uint32_t Saturated(uint64_t n) {
+  return static_cast<uint32_t>(std::min<uint64_t>(n, std::numeric_limits<uint32_t>::max()));
+}
+
+ConnectionRow RowOf(const Instance& instance, uint32_t number, ConnectionState state) {
+  const Connection& connection = instance.connections[number];
+  return {.peer_xpuid = instance.params.peers[instance.PeerOfConnection(number)].xpuid,
+          .plane = static_cast<uint8_t>(instance.PlaneOfConnection(number)),
+          .vc = instance.VcOfConnection(number),
+          .state = state,
+          .peer_waits = connection.not_ready(),
+          .tries = static_cast<uint8_t>(connection.tries()),
+          .next_psn = connection.next_psn().value(),
+          .expected_psn = connection.expected().value(),
+          .unacked_pdus = connection.unacked_count(),
+          .unacked_bytes = connection.unacked_bytes(),
+          .tx_pdus = connection.tx_pdus(),
+          .rx_pdus = connection.rx_pdus(),
+          .retransmissions = connection.retransmissions(),
+          .srtt_ns = connection.srtt().count(),
+          .rto_ns = connection.rto(instance.params.transport).count()};
+}
+
+PlaneRow RowOf(const Instance& instance, uint32_t peer, uint32_t plane, Time now) {
+  const PeerPaths& paths = instance.paths[peer];
+  const PlaneSession& session = instance.sessions[instance.PlaneIndex(peer, plane)];
+  const bool heard = session.last_heard() != Time{};
+  return {.peer_xpuid = instance.params.peers[peer].xpuid,
+          .plane = static_cast<uint8_t>(plane),
+          .peer_plane = session.peer_plane(),
+          .state = session.state(),
+          .sessions = paths.sessions,
+          .usable = (paths.usable & 1u << plane) != 0,
+          .home = instance.is_strict() && paths.home == plane,
+          .fencing = session.fencing(),
+          .tx_generation = session.tx_generation(),
+          .rx_generation = session.rx_generation(),
+          .weight = paths.weight[plane],
+          .inflight_bytes = paths.inflight_bytes[plane],
+          .deaths = session.deaths(),
+          .heard_ago_ns = heard ? (now - session.last_heard()).count() : -1,
+          .held_ns = std::max<int64_t>(0, (session.held_until() - now).count())};
+}
+
+}  // namespace
+
+// ---- Gauges.
+
+Reporter::Surveyed Reporter::PublishGauges(Time now) {
+  gauges_due_ = now + kGaugesEvery;
+  for (OfInstance& row : of_instances_) row.taken_lines = 0;
+  for (const uint16_t number : clients_.serving()) {
+    const QueueSlot& slot = clients_.queue(number);
+    of_instances_[slot.instance].taken_lines += slot.credits.outstanding();
+  }
+  for (const auto& each : instances_) {
+    const Instance& instance = *each;
+    uint64_t unclaimed = 0;
+    uint64_t promised = 0;
+    for (const CreditFeed& feed : instance.feeds) promised += feed.promised;
+    for (const uint32_t count : instance.unclaimed_count) unclaimed += count;
+    GaugeBlock& gauges = instance.gauges;
+    gauges.Set(Gauge::kInflightPdus, instance.inflight);
+    gauges.Set(Gauge::kInflightBytes, instance.inflight_bytes);
+    gauges.Set(Gauge::kQueuedPdus, instance.queued);
+    gauges.Set(Gauge::kCreditLines, of_instances_[instance.number].taken_lines);
+    gauges.Set(Gauge::kUnclaimedPdus, unclaimed);
+    gauges.Set(Gauge::kPromisedLines, promised);
+  }
+  return SurveyConnections();
+}
+
+// Goes on counting connections by state, and shows those of an instance when it has seen all.
+Reporter::Surveyed Reporter::SurveyConnections() {
+  if (instances_.empty()) return {};
+  const Instance& instance = *instances_[survey_instance_];
+  auto& survey = of_instances_[survey_instance_].survey;
+  const auto end = static_cast<uint32_t>(instance.connections.size());
+  const Surveyed looks{.instance = survey_instance_,
+                       .first = survey_connection_,
+                       .end = std::min(end, survey_connection_ + kSurveyLooks)};
+  for (; survey_connection_ < looks.end; ++survey_connection_) {
+    ++survey[static_cast<size_t>(instance.StateOf(survey_connection_))];
+  }
+  if (survey_connection_ < end) return looks;
+  for (size_t state = 0; state < kConnectionStates; ++state) {
+    instance.gauges.Set(GaugeOf(state), survey[state]);
+  }
+  survey.fill(0);
+  survey_connection_ = 0;
+  survey_instance_ = (survey_instance_ + 1) % static_cast<uint32_t>(instances_.size());
+  return looks;
+}
+
+// ---- Load.
+
+void Reporter::PublishLoad(Time now) {
+  const std::vector<uint16_t>& serving = clients_.serving();
+  for (uint32_t i = 0; i < kLooksPerTurn && load_next_ < serving.size(); ++i) {
+    LookAtLoad(clients_.queue(serving[load_next_++]), now);
+  }
+  if (load_next_ < serving.size()) return;  // the next turn goes on
+  load_next_ = 0;
+  ++load_round_;
+  load_due_ = now + kRoundEvery;
+}
+
+void Reporter::ShowLoadOf(uint32_t client, Time now) {
+  for (const uint16_t number : clients_.serving()) {
+    QueueSlot& slot = clients_.queue(number);
+    if (slot.client == client && slot.state == QueueSlot::State::kServing) ShowLoad(slot, now);
+  }
+}
+
+void Reporter::LookAtLoad(QueueSlot& slot, Time now) {
+  const Instance& instance = *instances_[slot.instance];
+  OfInstance& load = of_instances_[slot.instance];
+  if (load.round != load_round_) {
+    const bool is_last = load.round + 1 == load_round_;
+    load.credit_lines = is_last ? load.counted_lines : 0;
+    load.counted_lines = 0;
+    load.round = load_round_;
+  }
+  load.counted_lines += slot.credits.outstanding();
+  const bool holds =
+      (instance.inflight | instance.queued | load.credit_lines | load.counted_lines) != 0;
+  if (!holds && !slot.held && now - slot.load_shown < kHeartbeat) return;
+  slot.held = holds;
+  ShowLoad(slot, now);
+}
+
+void Reporter::ShowLoad(QueueSlot& slot, Time now) {
+  const Instance& instance = *instances_[slot.instance];
+  const OfInstance& load = of_instances_[slot.instance];
+  slot.load_shown = now;
+  LookAtDestinations(instance);
+  const uint64_t inflight_lines = instance.inflight_bytes / SUEDE_LINE_BYTES;
+  slot.load.Show({.flags = instance.IsOutOfService() ? SUEDE_LOAD_DOWN : 0,
+                  .load = Saturated(load.credit_lines + inflight_lines),
+                  .queued_pdus = instance.queued,
+                  .inflight_pdus = instance.inflight,
+                  .inflight_bytes = Saturated(instance.inflight_bytes),
+                  .credit_lines = load.credit_lines,
+                  .paused = load.paused,
+                  .unreachable = load.unreachable});
+  if (slot.map_changes != load.map_changes) {
+    slot.map_changes = load.map_changes;
+    slot.load.ShowMaps(load.unreachable_map, load.paused_map);
+  }
+  if (const std::optional<Wish> wish = slot.load.NextWish()) {
+    slot.load.Answer(*wish, DestinationOf(instance, slot, wish->xpuid()));
+  }
+}
+
+void Reporter::LookAtDestinations(const Instance& instance) {
+  OfInstance& load = of_instances_[instance.number];
+  const auto count = static_cast<uint32_t>(instance.params.peers.size());
+  for (uint32_t i = std::min(count, kDestinations); i != 0; --i) {
+    const uint32_t peer = load.next_peer;
+    load.next_peer = peer + 1 < count ? peer + 1 : 0;
+    const uint16_t xpuid = instance.params.peers[peer].xpuid;
+    const bool unreachable = instance.IsUnreachable(peer);
+    if (load.unreachable_map.Set(xpuid, unreachable)) {
+      load.unreachable += unreachable ? 1 : ~0u;
+      ++load.map_changes;
+    }
+    const bool paused = instance.IsPaused(peer);
+    if (load.paused_map.Set(xpuid, paused)) {
+      load.paused += paused ? 1 : ~0u;
+      ++load.map_changes;
+    }
+  }
+}
+
+DestinationState Reporter::DestinationOf(const Instance& instance, const QueueSlot& slot,
+                                         uint16_t xpuid) {
+  const uint32_t peer = instance.peer_of_xpu[xpuid];
+  if (peer == Instance::kNoPeer) return {};
+  DestinationState state{.flags = SUEDE_DESTINATION_KNOWN,
+                         .queued_lines = slot.credits.OutstandingTo(xpuid)};
+  if (instance.IsUnreachable(peer)) state.flags |= SUEDE_DESTINATION_UNREACHABLE;
+  if (instance.IsPaused(peer)) state.flags |= SUEDE_DESTINATION_PAUSED;
+  const uint32_t first = instance.ConnectionIndex(peer, 0, 0);
+  const uint32_t count = instance.plane_count() * instance.connections_per_plane();
+  for (uint32_t i = 0; i < count; ++i) {
+    const Connection& connection = instance.connections[first + i];
+    if (connection.lost()) continue;  // what was in flight on it has been given up
+    state.inflight_pdus += connection.unacked_count();
+    state.inflight_bytes += connection.unacked_bytes();
+  }
+  return state;
+}
+
+// ---- Snapshots.
+
+void Reporter::Write(ConnectionSnapshot& out) const {
+  out.count = 0;
+  out.next = out.first;
+  out.more = false;
+  if (out.instance < instances_.size()) {
+    const Instance& instance = *instances_[out.instance];
+    const auto end = static_cast<uint32_t>(instance.connections.size());
+    const uint32_t stop = std::min(end, out.first + ConnectionSnapshot::kMaxLooks);
+    for (; out.next < stop && out.count < ConnectionSnapshot::kMaxRows; ++out.next) {
+      const uint16_t xpuid = instance.params.peers[instance.PeerOfConnection(out.next)].xpuid;
+      if (out.peer_xpuid != ConnectionSnapshot::kAnyPeer && xpuid != out.peer_xpuid) continue;
+      const ConnectionState state = instance.StateOf(out.next);
+      if (state == ConnectionState::kNew && !out.unused) continue;
+      out.rows[out.count++] = RowOf(instance, out.next, state);
+    }
+    out.more = out.next < end;
+  }
+  out.done.store(true, std::memory_order_release);
+}
+
+void Reporter::Write(PlaneSnapshot& out, Time now) const {
+  out.count = 0;
+  out.next = out.first;
+  out.more = false;
+  if (out.instance < instances_.size()) {
+    const Instance& instance = *instances_[out.instance];
+    out.inflight_bytes = instance.inflight_on;
+    const auto end = static_cast<uint32_t>(instance.sessions.size());
+    const uint32_t stop = std::min(end, out.first + PlaneSnapshot::kMaxLooks);
+    for (; out.next < stop && out.count < PlaneSnapshot::kMaxRows; ++out.next) {
+      const uint32_t peer = out.next >> instance.plane_bits;
+      const uint32_t plane = out.next & (instance.plane_count() - 1);
+      if ((instance.paths[peer].present & 1u << plane) == 0) continue;
+      const uint16_t xpuid = instance.params.peers[peer].xpuid;
+      if (out.peer_xpuid != PlaneSnapshot::kAnyPeer && xpuid != out.peer_xpuid) continue;
+      out.rows[out.count++] = RowOf(instance, peer, plane, now);
+    }
+    out.more = out.next < end;
+  }
+  out.done.store(true, std::memory_order_release);
+}
+
+void Reporter::Write(QueueSnapshot& out) const {
+  out.count = 0;
+  for (const uint16_t number : clients_.serving()) {
+    const QueueSlot& slot = clients_.queue(number);
+    out.rows[out.count++] = {.client = slot.client,
+                             .instance = slot.instance,
+                             .number = slot.number,
+                             .broken = slot.ring.broken(),
+                             .leaving = slot.state == QueueSlot::State::kDraining,
+                             .waiting_lines = slot.ring.Waiting(),
+                             .credit_lines = slot.credits.outstanding(),
+                             .discarded = slot.discarded};
+  }
+  out.done.store(true, std::memory_order_release);
+}
+
+}  // namespace suede

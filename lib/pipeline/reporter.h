@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pipeline shows of itself: gauges to the control thread, load to the clients whose queues
+// it serves (docs/shared-memory.md, "Load"), and snapshots to an asker.
+//
+// The reporter reads instances and changes nothing of them but their gauges. Owned by the lcore.
+// What a turn spends here is bounded, whatever the number of instances, queues and peers.
+#ifndef SUEDE_PIPELINE_REPORTER_H_
+#define SUEDE_PIPELINE_REPORTER_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "client/client_table.h"
+#include "pipeline/instance.h"
+#include "pipeline/snapshot.h"
+
+namespace suede {
+
+class Reporter {
+ public:
+  using Instances = std::vector<std::unique_ptr<Instance>>;
+
+  // Both outlive the reporter.
+  Reporter(const Instances& instances, ClientTable& clients)
+      : instances_(instances), clients_(clients) {}
+  // For the instance that was added last.
+  void AddInstance() { of_instances_.emplace_back(); }
+
+  // ---- Gauges.
+
+  Time gauges_due() const { return gauges_due_; }
+  // The connections from `first` up to `end` of an instance, which has some.
+  struct Surveyed {
+    uint32_t instance = 0;
+    uint32_t first = 0;
+    uint32_t end = 0;
+  };
+  // Returns those connections that were looked at this time.
+  Surveyed PublishGauges(Time now);
+
+  // ---- Load.
+
+  Time load_due() const { return load_due_; }
+  // Costs nothing without clients. With them, a call looks at no more than a few queues, and at
+  // those whose instance does nothing at all it looks and leaves it at that.
+  void PublishLoad(Time now);
+  // Of the queues of a client that was attached just now.
+  void ShowLoadOf(uint32_t client, Time now);
+
+  // ---- Snapshots.
+
+  void Write(ConnectionSnapshot& out) const;
+  void Write(PlaneSnapshot& out, Time now) const;
+  void Write(QueueSnapshot& out) const;
+
+ private:
+  // What is kept of an instance from look to look.
+  struct OfInstance {
+    // Of PublishGauges: lines that were taken and whose credit was not returned; connections by
+    // state, of the round that is under way.
+    uint64_t taken_lines = 0;
+    std::array<uint32_t, kConnectionStates> survey{};
+    // Of PublishLoad: lines of that kind, of the last round of looks at the queues, and of the
+    // round under way.
+    uint32_t credit_lines = 0;
+    uint32_t counted_lines = 0;
+    uint32_t round = 0;
+    // Destinations, each as of the last look at it.
+    uint32_t next_peer = 0;  // to be looked at
+    uint32_t paused = 0;
+    uint32_t unreachable = 0;
+    uint32_t map_changes = 0;
+    DestinationMap paused_map;
+    DestinationMap unreachable_map;
+  };
+
+  Surveyed SurveyConnections();
+  void LookAtLoad(QueueSlot& slot, Time now);
+  void ShowLoad(QueueSlot& slot, Time now);
+  void LookAtDestinations(const Instance& instance);
+  static DestinationState DestinationOf(const Instance& instance, const QueueSlot& slot,
+                                        uint16_t xpuid);
+
+  const Instances& instances_;
+  ClientTable& clients_;
+  std::vector<OfInstance> of_instances_;
+  Time gauges_due_{};
+  uint32_t survey_instance_ = 0;  // where SurveyConnections goes on
+  uint32_t survey_connection_ = 0;
+  Time load_due_{};
+  uint32_t load_next_ = 0;  // in serving(), where PublishLoad goes on
+  uint32_t load_round_ = 1;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PIPELINE_REPORTER_H_

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lcore's side of what the control thread asks: serves what concerns clients, administration
+// and snapshots, and hands the rest out as values.
+//
+// The server never calls the data path. A request of which PDUs, credit or peers are to be touched
+// leaves a value in todo(); the caller does it, then lets the server answer:
+//
+//   while (server.Next(now)) {
+//     …do what server.todo() says…
+//     server.Answer();
+//   }
+//
+// Owned by the lcore; but for done(), which any thread may read. Nothing here allocates, but for
+// the credit accounts of a client that attaches.
+#ifndef SUEDE_PIPELINE_REQUEST_SERVER_H_
+#define SUEDE_PIPELINE_REQUEST_SERVER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "client/client_table.h"
+#include "pipeline/instance.h"
+#include "pipeline/mailbox.h"
+#include "pipeline/port_context.h"
+#include "pipeline/reporter.h"
+
+namespace suede {
+
+// What is left to do of a request that has been served.
+namespace todo {
+
+// The claimants of {instance, vc_mask} are others than before, or were asked for again.
+struct ClaimsMoved {
+  uint32_t instance = 0;
+  uint8_t vc_mask = 0;
+};
+// Claims of any instance have ended.
+struct ClientLeft {};
+// What the queue of this slot still holds is to be discarded.
+struct QueueInReset {
+  uint16_t queue = 0;
+};
+// The instance takes part again.
+struct InstanceUp {
+  uint32_t instance = 0;
+};
+// An operator has set the plane, one of several, otherwise.
+struct PlaneSet {
+  uint32_t instance = 0;
+  uint32_t plane = 0;
+};
+
+}  // namespace todo
+
+// Requests that stand here concern peers and are left to the caller as they are; their instance is
+// there.
+using Todo =
+    std::variant<std::monostate, todo::ClaimsMoved, todo::ClientLeft, todo::QueueInReset,
+                 todo::InstanceUp, todo::PlaneSet, request::ChangeSettings, request::SetPeerMac,
+                 request::LosePeer, request::SetWeight, request::Ping>;
+
+class RequestServer {
+ public:
+  using Ports = std::vector<std::unique_ptr<PortContext>>;
+  using Instances = std::vector<std::unique_ptr<Instance>>;
+
+  // All of them outlive the server.
+  RequestServer(Mailbox& mailbox, ClientTable& clients, Reporter& reporter, const Ports& ports,
+                const Instances& instances)
+      : mailbox_(mailbox),
+        clients_(clients),
+        reporter_(reporter),
+        ports_(ports),
+        instances_(instances) {}
+
+  // Serves the next request. False where there is none.
+  bool Next(Time now);
+  const Todo& todo() const { return todo_; }
+  // The request is done: the asker sees it.
+  void Answer();
+
+  // Once in a turn: answers those whose clients are gone by now,
+  void FinishDetaching() {
+    if (clients_.detaching()) EndDetaching();
+  }
+  // and the one that asked for the end, where all has been taken and acknowledged. `is_idle`:
+  // nothing is packed, in flight or owed.
+  void FinishDraining(bool is_idle);
+
+  // How many requests of administration have taken effect.
+  uint32_t done() const { return done_.load(std::memory_order_acquire); }
+
+ private:
+  // How the request that was served is answered.
+  enum class Answering : uint8_t {
+    kNot,     // it is not, or not yet
+    kReply,   // by reply_
+    kCount,   // by done()
+    kStates,  // likewise, and clients are shown what is in service
+  };
+
+  Todo Serve(const request::Attach& asked);
+  Todo Serve(const request::Detach& asked);
+  Todo Serve(const request::Claim& asked);
+  Todo Serve(const request::Unclaim& asked);
+  Todo Serve(const request::ResetQueue& asked);
+  Todo Serve(const request::Drain& asked);
+  Todo Serve(const request::Connections& asked);
+  Todo Serve(const request::Queues& asked);
+  Todo Serve(const request::Planes& asked);
+  Todo Serve(const request::ChangeSettings& asked) { return asked; }
+  Todo Serve(const request::SetPeerMac& asked) { return IfKnown(asked); }
+  Todo Serve(const request::LosePeer& asked) { return IfKnown(asked); }
+  Todo Serve(const request::SetPort& asked);
+  Todo Serve(const request::SetInstance& asked);
+  Todo Serve(const request::SetPlane& asked);
+  Todo Serve(const request::SetWeight& asked);
+  Todo Serve(const request::Ping& asked) { return IfKnown(asked); }
+
+  // The request, where it names an instance that is there.
+  template <typename Request>
+  Todo IfKnown(const Request& asked) const {
+    return asked.instance < instances_.size() ? Todo(asked) : Todo();
+  }
+  bool Reply(LcoreReplyKind kind, uint32_t client, ClientVerdict verdict);
+  void EndDetaching();
+  void ShowService();
+
+  Mailbox& mailbox_;
+  ClientTable& clients_;
+  Reporter& reporter_;
+  const Ports& ports_;
+  const Instances& instances_;
+  LcoreRequest request_;  // that is being served
+  Todo todo_;
+  LcoreReply reply_;
+  Answering answering_ = Answering::kNot;
+  bool drained_ = false;
+  Time now_{};  // of this turn
+  std::atomic<uint32_t> done_{0};
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PIPELINE_REQUEST_SERVER_H_
