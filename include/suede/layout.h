@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shared segment between an XPU's program (the client) and a suede daemon, word by word.
  *
- * docs/shared-memory.md describes it; this header is what both sides compile. C11 and C++20.
- * Programs use suede.h, not this.
+ * docs/shared-memory.md describes the segment; both sides compile this header. C11 and C++20.
+ * Programs use suede.h, not this header.
  */
 #ifndef SUEDE_LAYOUT_H_
 #define SUEDE_LAYOUT_H_
@@ -21,7 +21,7 @@ extern "C" {
 #define SUEDE_XPUS 1024u
 #define SUEDE_MAX_QUEUES 16u
 #define SUEDE_MAX_RECORD_LINES 5u
-/* Where the control of a command starts in its record; the data follows the control. */
+/* Offset of a command's control in its record; the data follows the control. */
 #define SUEDE_RECORD_CONTROL 14u
 
 /* suede_record.kind: Table 1's tx_valid and Table 2's rx_valid. */
@@ -34,9 +34,9 @@ extern "C" {
 #define SUEDE_RECORD_ERROR 0x02u /* tx_err: uncorrectable ECC error; discarded and reported */
 #define SUEDE_RECORD_COMPLETION 0x04u   /* the tag is valid: report when acknowledged */
 
-/* The head of a record. A record takes ceil((14 + control + data) / 64) whole lines and never runs
- * across the end of its ring. Multi-byte fields are in host order. Bytes of the last line behind
- * the data are undefined. */
+/* The head of a record. A record takes ceil((14 + control + data) / 64) whole lines and never
+ * crosses the end of its ring. Multi-byte fields are in host order. The bytes of the last line
+ * behind the data are undefined. */
 struct suede_record {
   uint8_t kind;
   uint8_t vc;    /* 0 to 3 */
@@ -63,7 +63,7 @@ struct suede_ring {
 
 /* suede_completion.status */
 #define SUEDE_STATUS_OK 0u               /* acknowledged by the far side */
-#define SUEDE_STATUS_UNREACHABLE 1u      /* not delivered, and never will be: no way to the XPU */
+#define SUEDE_STATUS_UNREACHABLE 1u      /* not delivered, and never will be: no path to the XPU */
 #define SUEDE_STATUS_UNKNOWN_XPU 2u      /* no such peer is configured */
 #define SUEDE_STATUS_ERROR_MARK 3u       /* discarded: the command carried the error mark */
 #define SUEDE_STATUS_MALFORMED 4u        /* discarded: not a command, or on a forbidden VC */
@@ -71,7 +71,7 @@ struct suede_ring {
 #define SUEDE_STATUS_PEER_RESET 6u       /* the remote endpoint restarted before acknowledging */
 #define SUEDE_STATUS_RESET 7u            /* this client or queue was reset */
 #define SUEDE_STATUS_IN_DOUBT 8u         /* sent and never acknowledged: may have been delivered, or
-                                            may be yet */
+                                            may still be delivered */
 
 struct suede_completion {
   uint64_t tag;
@@ -81,24 +81,24 @@ struct suede_completion {
   uint32_t reserved;
 };
 
-/* What a queue's producer needs to know of its credit. All counts are of lines, cumulative and
- * modulo 2^32: in use = lines handed over - lines returned. Written by the daemon alone. */
+/* The returned credit of a queue, which its producer reads. All counts are of lines, cumulative and
+ * modulo 2^32: in use = lines handed over - lines returned. The daemon alone writes them. */
 struct suede_credits {
   uint32_t aggregate_returned;
   uint32_t reserved[15];
   uint32_t returned[SUEDE_XPUS * SUEDE_VCS]; /* [xpuid * 4 + vc] */
 };
 
-/* Daemon's state of a queue; alone on its line. */
+/* The daemon's state of a queue; alone on its cache line. */
 #define SUEDE_QUEUE_READY 1u
-#define SUEDE_QUEUE_IN_RESET 2u /* tx_reset_out: nothing may be handed over until it ends */
-#define SUEDE_QUEUE_BROKEN 3u   /* the daemon has stopped serving it: its indices were nonsense */
+#define SUEDE_QUEUE_IN_RESET 2u /* tx_reset_out: the client may hand over nothing until it ends */
+#define SUEDE_QUEUE_BROKEN 3u   /* the daemon has stopped serving it: its positions were invalid */
 
-/* ---- Load: what the instance of a queue has before it. Numbers stop at 2^32 - 1. ---- */
+/* ---- Load: the outstanding work of a queue's instance. Numbers stop at 2^32 - 1. ---- */
 
-#define SUEDE_LOAD_DOWN 1u /* suede_load_state.flags: out of service, or its port is */
+#define SUEDE_LOAD_DOWN 1u /* suede_load_state.flags: the instance or its port is out of service */
 
-/* sequence: odd while the rest is being written, else twice the times that it was. */
+/* sequence: odd while the daemon writes the other fields, otherwise twice the number of writes. */
 struct suede_load_state {
   uint32_t sequence;
   uint32_t flags;
@@ -123,7 +123,7 @@ struct suede_load_state {
 
 struct suede_destination_state {
   uint32_t sequence;
-  uint32_t wish; /* that is answered */
+  uint32_t wish; /* the wish that this state answers */
   uint32_t flags;
   uint32_t queued_lines; /* of this queue's commands, taken and not sent yet */
   uint32_t inflight_pdus;
@@ -133,16 +133,17 @@ struct suede_destination_state {
 
 #define SUEDE_MAP_WORDS (SUEDE_XPUS / 32u)
 
-/* Of each queue; written by the daemon but for the wishes. */
+/* The load area of each queue; the daemon writes it, except the wishes. */
 struct suede_load_area {
   struct suede_load_state state;
-  uint32_t unreachable_map[SUEDE_MAP_WORDS]; /* bit x % 32 of word x / 32: destination x is */
+  /* Bit x % 32 of word x / 32: destination x is unreachable, or paused. */
+  uint32_t unreachable_map[SUEDE_MAP_WORDS];
   uint32_t paused_map[SUEDE_MAP_WORDS];
   uint32_t wishes[SUEDE_WISHES]; /* written by the client */
   struct suede_destination_state destinations[SUEDE_WISHES];
 };
 
-/* Head of the segment, written once by the daemon before the client sees it, but for the states. */
+/* Head of the segment; the daemon writes it once before the client sees it, except the states. */
 struct suede_segment {
   uint32_t magic;
   uint32_t version;
@@ -153,8 +154,8 @@ struct suede_segment {
   uint32_t completion_count; /* entries of each queue's completion ring, a power of two */
   uint32_t credit_lines;     /* credit of each {destination, VC}, per queue */
   uint32_t aggregate_lines;  /* aggregate credit, per queue */
-  uint64_t load;             /* offset of queue 0's area, the others behind it; 0: there is none */
-  uint32_t event_summary;    /* 1 while the register event.summary is, 0 otherwise */
+  uint64_t load;             /* offset of queue 0's area, the others behind it; 0: no load */
+  uint32_t event_summary;    /* 1 while the register event.summary is 1, 0 otherwise */
   uint32_t reserved[3];
   /* Offsets from the segment's start, multiples of 64. */
   uint64_t tx_ring[SUEDE_MAX_QUEUES];       /* struct suede_ring, then the lines */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several instances for one XPU: the load of each of them, and a balancer that chooses.
+/* Several instances for one XPU: the load of each of them, and a balancer that chooses among them.
  *
- * Part of libsuede since 1.2. Errors and threads are as in suede.h: a queue is used by one thread
- * at a time. docs/shared-memory.md, "Load", says where the numbers come from and how fresh
- * they are.
+ * Part of libsuede since 1.2. Errors and threads are as in suede.h: one thread at a time uses a
+ * queue. docs/shared-memory.md, "Load", describes the source of the numbers and their age.
  *
- * All queues of a client are of instances that one lcore of the daemon serves. A program that uses
+ * One lcore of the daemon serves the instances of all queues of a client. A program that uses
  * instances on several lcores connects once for each lcore; a balancer takes queues of any number
- * of clients. What arrives at an instance is claimed over the client of that lcore, as ever.
+ * of clients. A program claims the commands that arrive at an instance over the client of that
+ * instance's lcore, as usual.
  */
 #ifndef SUEDE_LOAD_H_
 #define SUEDE_LOAD_H_
@@ -22,49 +22,52 @@ extern "C" {
 
 /* ---- Load state of the instance that a queue is bound to ----
  *
- * Of the whole instance, with the commands of all clients; counts stop at 2^32 - 1. What this
- * client has put into its ring and the daemon has not taken yet is in none of them. Lines are of 64
- * bytes, as a command takes them in a ring. */
+ * The counts are those of the whole instance, with the commands of all clients; they stop at
+ * 2^32 - 1. No count includes commands that this client has put into its ring and the daemon has
+ * not taken yet. Lines are of 64 bytes, as a command takes them in a ring. */
 
 typedef struct suede_load {
   uint32_t size;            /* set by the caller: sizeof(suede_load) */
   uint32_t updates;         /* times that the daemon has written the state, modulo 2^31: 15,000 a
-                               second under load, 100 without; one that stands still is stale */
-  uint32_t is_down;         /* 1: taken out of service, or its port is; nothing leaves */
-  uint32_t load;            /* what is before a new command, in lines: credit_lines and
+                               second under load, 100 without; a state whose count does not change
+                               is stale */
+  uint32_t is_down;         /* 1: the instance or its port is out of service; nothing leaves */
+  uint32_t load;            /* lines before a new command: credit_lines and
                                inflight_bytes / 64 */
   uint32_t queued_pdus;     /* packed or being packed, not sent yet */
   uint32_t inflight_pdus;   /* sent and not acknowledged */
   uint32_t inflight_bytes;  /* of commands, in those */
-  uint32_t credit_lines;    /* lines taken from rings whose credit has not come back */
+  uint32_t credit_lines;    /* lines taken from rings whose credit was not returned */
   uint32_t paused_destinations;      /* XPUs that are not ready on at least one VC, 0 to 1023 */
   uint32_t unreachable_destinations; /* XPUs that are unreachable on at least one VC */
 } suede_load;
 
-/* Reads it; costs a miss of the cache or two, and no system call. Any thread. 0; -EINVAL; -ENOTSUP
- * the daemon shows none; -EAGAIN it is being written; -ECONNRESET the client is not connected. */
+/* Reads the load state; costs one or two cache misses, and no system call. Any thread may call it.
+ * 0; -EINVAL; -ENOTSUP the daemon writes no load state; -EAGAIN the daemon is writing it;
+ * -ECONNRESET the client is not connected. */
 SUEDE_API int suede_get_load(const suede_queue* queue, suede_load* load);
 
-/* Asks to be told of a destination, 0 to 1023, from now on and after a suede_reconnect, too. At
- * most 16 of each queue. Asking again changes nothing. 0; -ENOSPC 16 are watched; -EINVAL,
- * -ENOTSUP, -ECONNRESET. */
+/* Watches a destination, 0 to 1023, from now on and after a suede_reconnect, too. A queue watches
+ * at most 16 destinations. Watching a destination again changes nothing. 0; -ENOSPC 16 are watched;
+ * -EINVAL, -ENOTSUP, -ECONNRESET. */
 SUEDE_API int suede_watch_destination(suede_queue* queue, uint16_t xpuid);
-/* No longer. 0; -ENOENT it is not watched; -EINVAL. */
+/* Ends the watch. 0; -ENOENT the destination is not watched; -EINVAL. */
 SUEDE_API int suede_unwatch_destination(suede_queue* queue, uint16_t xpuid);
 
 typedef struct suede_destination {
   uint32_t size;            /* set by the caller: sizeof(suede_destination) */
-  uint32_t updates;         /* times that this was written, modulo 2^31 */
-  uint32_t is_known;        /* 0: no peer of the instance; the rest is 0 then */
+  uint32_t updates;         /* times that the daemon has written this, modulo 2^31 */
+  uint32_t is_known;        /* 0: no peer of the instance; the other fields are 0 then */
   uint32_t is_paused;       /* 1: not ready, on at least one VC */
-  uint32_t is_unreachable;  /* 1: on at least one VC; commands to it are discarded there */
+  uint32_t is_unreachable;  /* 1: on at least one VC; the daemon discards commands to it there */
   uint32_t queued_lines;    /* of this queue's commands to it, taken and not sent yet */
   uint32_t inflight_pdus;   /* sent to it and not acknowledged, of all clients */
   uint32_t inflight_bytes;  /* of commands, in those */
 } suede_destination;
 
-/* Reads what the daemon has told last of a destination that is watched: one after the other, one
- * with each update of the queue's state. 0; -ENOENT it is not watched; -EAGAIN nothing was told
+/* Reads the last state of a watched destination that the daemon has written; the daemon writes the
+ * states of watched destinations one after the other, one with each update of the queue's load
+ * state. 0; -ENOENT the destination is not watched; -EAGAIN the daemon has not written its state
  * yet; -EINVAL, -ENOTSUP, -ECONNRESET. */
 SUEDE_API int suede_get_destination(const suede_queue* queue, uint16_t xpuid,
                                     suede_destination* destination);
@@ -73,15 +76,16 @@ SUEDE_API int suede_get_destination(const suede_queue* queue, uint16_t xpuid,
 
 typedef struct suede_balancer suede_balancer; /* chooses among queues, each of another instance */
 
-/* Policies, and what becomes of the order of commands. A queue keeps the order of each
- * {destination, VC}, as ever. Of one instance the queues keep the order in which the daemon takes
- * their commands, which is not told; commands that went by different instances have none between
- * them.
- *   ROUND_ROBIN      takes turns, whatever the state of the queues
- *   LEAST_LOADED  the queue with the lowest load, with what of its own the daemon may not have
- *                    counted yet added; equals take turns. An instance on which the destination is
- *                    paused is chosen only before those on which it is unreachable or that are out
- *                    of service, and a queue that is not served comes last
+/* Policies, and their effect on the order of commands. A queue keeps the order of each
+ * {destination, VC}, as usual. The queues of one instance keep the order in which the daemon takes
+ * their commands, which the daemon does not report; commands that took different instances have no
+ * order between them.
+ *   ROUND_ROBIN      queues take turns, whatever their state
+ *   LEAST_LOADED     the balancer chooses the queue with the lowest load, to which it adds the
+ *                    queue's own commands that the daemon may not have counted yet; queues with
+ *                    equal load take turns. The balancer chooses an instance on which the
+ *                    destination is paused only before those on which it is unreachable or that are
+ *                    out of service, and a queue that is not served last
  *   HASH             all commands to a destination take the same queue, whatever its state, as long
  *                    as the number of queues is the same: the order of each {destination, VC} is
  *                    kept */
@@ -91,25 +95,26 @@ typedef struct suede_balancer suede_balancer; /* chooses among queues, each of a
 
 #define SUEDE_MAX_BALANCED 64u /* queues of a balancer */
 
-/* Of 1 to 64 queues of one or several clients, which have to outlive it; they may be used beside
- * it. A balancer is used by one thread at a time, and uses its queues as that thread. 0 and
- * *balancer; -EINVAL; -ENOMEM. */
+/* Creates a balancer of 1 to 64 queues of one or several clients. The clients have to outlive the
+ * balancer; the program may also use the queues directly. One thread at a time uses a balancer, and
+ * the balancer uses its queues as that thread. 0 and *balancer; -EINVAL; -ENOMEM. */
 SUEDE_API int suede_balancer_create(suede_queue* const* queues, uint32_t queue_count,
                                     uint32_t policy, suede_balancer** balancer);
-/* NULL is permitted. What was sent and not flushed stays in the queues. */
+/* NULL is permitted. Commands that were sent and not flushed stay in the queues. */
 SUEDE_API void suede_balancer_destroy(suede_balancer* balancer);
 
-/* The number, from 0, of the queue that the next command to `xpuid` should take. Sends nothing, but
- * the next choice takes it for sent where the policy takes turns. -EINVAL. */
+/* Returns the number, from 0, of the queue that the next command to `xpuid` should take. Sends
+ * nothing, but where the policy takes turns the next choice treats the command as sent. -EINVAL. */
 SUEDE_API int suede_balancer_choose(suede_balancer* balancer, uint16_t xpuid);
 
-/* Sends on the queue that it chooses, as suede_send. Where that does not take the command,
- * ROUND_ROBIN and LEAST_LOADED try all others. The number of the queue that took it, on which
- * its completion comes; -EAGAIN where one of those tried would block; -EINVAL; otherwise the error
- * of the first. */
+/* Sends on the queue that the balancer chooses, as suede_send. If that queue does not take the
+ * command, ROUND_ROBIN and LEAST_LOADED try all other queues. Returns the number of the queue that
+ * took the command, on which its completion arrives; -EAGAIN if one of the tried queues would
+ * block; -EINVAL; otherwise the error of the first queue. */
 SUEDE_API int suede_balancer_send(suede_balancer* balancer, const suede_command* command);
 
-/* Shows the daemons what was sent: suede_flush of each queue that has sent since the last time. */
+/* Publishes the sent commands to the daemons: calls suede_flush of each queue that has sent since
+ * the last flush. */
 SUEDE_API void suede_balancer_flush(suede_balancer* balancer);
 
 #ifdef __cplusplus

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thin C++ layer over suede.h: the same calls, with lifetimes. C++20, header only.
+// A thin C++ layer over suede.h: the same calls in classes that manage lifetimes. C++20, header
+// only.
 //
-// Errors are those of suede.h: negative errno values; text in suede_error_text().
+// Errors are those of suede.h: negative errno values; suede_error_text() returns the text.
 #ifndef SUEDE_SUEDE_HPP_
 #define SUEDE_SUEDE_HPP_
 
@@ -18,7 +19,8 @@
 
 namespace suede::client {
 
-// Control and data of a command, lengths filled in. The memory is the caller's.
+// Returns a command of this control and data, with the lengths filled in. The caller owns the
+// memory.
 inline suede_command MakeCommand(uint16_t xpuid, uint8_t vc, std::span<uint8_t> control,
                                  std::span<const uint8_t> data = {}) {
   suede_command command{};
@@ -26,12 +28,12 @@ inline suede_command MakeCommand(uint16_t xpuid, uint8_t vc, std::span<uint8_t> 
   command.vc = vc;
   const int error = suede_set_lengths(control.data(), static_cast<uint32_t>(control.size()),
                                       static_cast<uint32_t>(data.size()));
-  command.control = error == 0 ? control.data() : nullptr;  // Send then says -EINVAL
+  command.control = error == 0 ? control.data() : nullptr;  // Send then returns -EINVAL
   command.data = data.data();
   return command;
 }
 
-// One send queue; used by one thread at a time. Valid as long as its Client.
+// One send queue; one thread at a time uses it. A Queue is valid as long as its Client.
 class Queue {
  public:
   explicit Queue(suede_queue* queue) : queue_(queue) {}
@@ -42,7 +44,7 @@ class Queue {
     return suede_poll_completions(queue_, out.data(), static_cast<uint32_t>(out.size()));
   }
   int Reset() { return suede_reset_queue(queue_); }
-  // How loaded its instance is: 0 or an error.
+  // Reads the load of the queue's instance. Returns 0 or an error.
   int GetLoad(suede_load* load) const {
     load->size = sizeof *load;
     return suede_get_load(queue_, load);
@@ -59,12 +61,12 @@ class Queue {
   suede_queue* queue_;
 };
 
-// The connection.
+// A connection to a daemon.
 class Client {
  public:
   Client() = default;
 
-  // 0 or an error. A connection that was there before is closed.
+  // Returns 0 or an error. Connect closes an earlier connection.
   int Connect(const std::string& name_or_path, const suede_open_params& params) {
     client_.reset();
     suede_client* client = nullptr;
@@ -119,13 +121,13 @@ class Client {
   std::unique_ptr<suede_client, Close> client_;
 };
 
-// Chooses among queues, each of another instance, of one or several clients that outlive it. Used
-// by one thread at a time.
+// A Balancer chooses among queues, each of another instance, of one or several clients that outlive
+// the Balancer. One thread at a time uses it.
 class Balancer {
  public:
   Balancer() = default;
 
-  // 0 or an error. `policy` is one of SUEDE_BALANCE_…
+  // Returns 0 or an error. `policy` is one of SUEDE_BALANCE_…
   int Create(std::span<const Queue> queues, uint32_t policy) {
     std::vector<suede_queue*> all;
     for (const Queue& queue : queues) all.push_back(queue.get());
@@ -135,7 +137,7 @@ class Balancer {
     balancer_.reset(balancer);
     return result;
   }
-  // The number of a queue, or an error.
+  // Returns the number of a queue, or an error.
   int Choose(uint16_t xpuid) { return suede_balancer_choose(balancer_.get(), xpuid); }
   int Send(const suede_command& command) { return suede_balancer_send(balancer_.get(), &command); }
   void Flush() { suede_balancer_flush(balancer_.get()); }
@@ -151,7 +153,7 @@ class Balancer {
 // The management packets of a port.
 class Packets {
  public:
-  // 0 or an error. A connection that was there before is closed. An empty name is the first port.
+  // Returns 0 or an error. Open closes an earlier connection. An empty name is the first port.
   int Open(const std::string& name_or_path, const std::string& port, bool receive) {
     packets_.reset();
     suede_packets_params params{};
