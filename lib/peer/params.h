@@ -18,6 +18,13 @@ enum class Ordering : uint8_t {
   kUnordered,  // each PDU takes the plane with the most bandwidth left
 };
 
+// How an operator has set a plane.
+enum class PlaneAdmin : uint8_t {
+  kUp,
+  kDrain,  // what is in flight there may end, nothing new begins
+  kDown,
+};
+
 struct PathParams {
   Ordering ordering = Ordering::kStrict;
   Duration hello_interval = std::chrono::milliseconds(1);  // with PDUs in flight

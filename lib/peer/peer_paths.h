@@ -28,7 +28,9 @@ struct alignas(64) PeerPaths {
   std::array<uint32_t, kMaxPlanes> cost{};            // of an byte: kWeightOne / weight
   std::array<uint32_t, kMaxPlanes> carried{};         // bytes' cost so far, above the common base
   PlaneMask usable = 0;    // PDUs may be sent there
+  PlaneMask choice = 0;    // of these, the ones that the next PDU may take: strict, `home` or none
   PlaneMask present = 0;   // the plane leads there at all
+  PlaneMask resolving = 0;  // its MAC address is not known yet there
   uint8_t home = 0;        // strict: the plane that all of it takes
   bool sessions = false;   // the peer answers PLANE and FENCE: its planes are as their sessions say
   bool moving = false;     // strict: stands still until nothing is in flight on `home`
@@ -68,6 +70,8 @@ struct alignas(64) PeerPaths {
     }
     return best;
   }
+  // A PDU takes the plane; the second where that was chosen among several.
+  void OnSendHome(uint32_t plane, uint32_t bytes) { inflight_bytes[plane] += bytes; }
   void OnSend(uint32_t plane, uint32_t bytes) {
     inflight_bytes[plane] += bytes;
     carried[plane] += StepOf(plane, bytes);

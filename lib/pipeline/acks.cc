@@ -38,7 +38,6 @@ uint8_t StatusOf(const Pdu& pdu, uint8_t status) {
 // Ends PDUs that were sent: tells who asked, and gives the frames back.
 void Pipeline::Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8_t ending) {
   PortContext& home = HomePort(instance);
-  const bool counted = instance.has_planes() && plane != kNoPlane;
   const bool given_up = ending != SUEDE_STATUS_OK;
   if (given_up && plane != kNoPlane) [[unlikely]] {
     Withdraw(instance.ports[plane]->link, pdus);
@@ -68,10 +67,6 @@ void Pipeline::Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8
     }
     --instance.inflight;
     instance.inflight_bytes -= pdu->bytes;
-    if (counted) {
-      instance.paths[pdu->peer].OnEnd(plane, pdu->bytes);
-      instance.inflight_on[plane] -= pdu->bytes;
-    }
     ended += pdu->held ? 0 : 1;
     home.link.ReleasePdu(pdu);
   }
@@ -79,7 +74,8 @@ void Pipeline::Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8
   Enlist(instance);
 }
 
-void Pipeline::OnAcked(Instance& instance, uint32_t number, PduList& acked) {
+// What newly acknowledged PDUs tell of the path; then they end.
+void Pipeline::EndAcked(Instance& instance, uint32_t number, PduList& acked) {
   if (!acked.empty()) {
     HistogramBlock& histograms = instance.histograms;
     if (const std::optional<Duration> sample = RttSample(*acked.tail(), last_turn_)) {
@@ -96,9 +92,18 @@ void Pipeline::OnAcked(Instance& instance, uint32_t number, PduList& acked) {
     }
   }
   Complete(instance, acked, instance.PlaneOfConnection(number), SUEDE_STATUS_OK);
-  if (instance.paths[instance.PeerOfConnection(number)].moving) [[unlikely]] {
-    ChooseHome(instance, instance.PeerOfConnection(number));
-  }
+}
+
+// `bytes`: of the commands in them.
+void Pipeline::OnAcked(Instance& instance, uint32_t number, uint32_t bytes, PduList& acked) {
+  const uint32_t peer = instance.PeerOfConnection(number);
+  instance.CountOut(peer, instance.PlaneOfConnection(number), bytes);
+  EndAcked(instance, number, acked);
+  if (!instance.paths[peer].moving) [[likely]]
+    return;
+  Effects effects;
+  instance.peers[peer].OnEnded(effects);
+  Apply(instance, peer, effects);
 }
 
 // ---- Connections that can go on, or cannot.
@@ -110,8 +115,7 @@ void Pipeline::Activate(Instance& instance, uint32_t queue) {
 
 // Puts the instance's lanes that have work on the list of those, where they are not on it.
 void Pipeline::Enlist(Instance& instance) {
-  const uint32_t lanes = instance.is_strict() ? instance.plane_count() : 1;
-  for (uint32_t lane = 0; lane < lanes; ++lane) {
+  for (uint32_t lane = 0; lane < instance.lanes(); ++lane) {
     const auto bit = static_cast<uint8_t>(1u << lane);
     if ((instance.active_lanes & bit) != 0 || !instance.scheduler.HasWork(lane)) continue;
     instance.active_lanes |= bit;
@@ -124,26 +128,18 @@ void Pipeline::Unblock(Instance& instance, uint32_t number) {
   const uint32_t peer = instance.PeerOfConnection(number);
   const uint32_t mask = instance.blocked[peer] & instance.VcsOfConnection(number);
   if (mask == 0) return;
-  const PeerPaths& paths = instance.paths[peer];
-  const uint32_t plane = instance.PlaneOfConnection(number);
-  if ((paths.usable & 1u << plane) == 0 ||
-      !instance.connections[number].CanSend(0, instance.params.transport)) {
-    return;
-  }
-  if (instance.has_planes() && instance.is_strict() && (paths.moving || plane != paths.home)) {
-    return;
-  }
-  instance.blocked[peer] = static_cast<uint8_t>(instance.blocked[peer] & ~mask);
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    if ((mask & 1u << vc) != 0) Activate(instance, Scheduler::QueueIndex(peer, vc));
+  if (instance.peers[peer].MaySend(instance.PlaneOfConnection(number),
+                                   instance.VcOfConnection(number))) {
+    Unblock(instance, peer, mask);
   }
 }
 
-void Pipeline::UnblockPeer(Instance& instance, uint32_t peer) {
-  const uint32_t end = instance.ConnectionIndex(peer + 1, 0, 0);
-  for (uint32_t number = instance.ConnectionIndex(peer, 0, 0);
-       number < end && instance.blocked[peer] != 0; ++number) {
-    Unblock(instance, number);
+// Of the VCs of the mask.
+void Pipeline::Unblock(Instance& instance, uint32_t peer, uint32_t vcs) {
+  const uint32_t mask = instance.blocked[peer] & vcs;
+  instance.blocked[peer] = static_cast<uint8_t>(instance.blocked[peer] & ~mask);
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if ((mask & 1u << vc) != 0) Activate(instance, Scheduler::QueueIndex(peer, vc));
   }
 }
 
@@ -190,6 +186,33 @@ void Pipeline::GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status) {
   Complete(instance, list, kNoPlane, status);
 }
 
+// Puts PDUs that a dead plane did not deliver back to the heads of their queues, in order.
+void Pipeline::Requeue(Instance& instance, uint32_t peer, uint32_t plane, PduList& rest) {
+  PduList of_vc[kVcCount];
+  while (!rest.empty()) {
+    Pdu* pdu = rest.PopFront();
+    --instance.inflight;
+    instance.inflight_bytes -= pdu->bytes;
+    ++instance.queued;
+    ++queued_pdus_;
+    pdu->moved = true;
+    if (pdu->note.staged()) Link::Withdraw(pdu);
+    pdu->room = 0;
+    pdu->retransmitted = false;
+    of_vc[pdu->vc].PushBack(pdu);
+  }
+  instance.ports[plane]->link.RemoveWithdrawn();
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if (of_vc[vc].empty()) continue;
+    const uint32_t index = Scheduler::QueueIndex(peer, vc);
+    TxQueue& queue = instance.scheduler.queue(index);
+    queue.pdus.Prepend(of_vc[vc]);
+    // What was sent before needs no credit.
+    if (instance.tx_credit[index].waiting) EndWaitForCredit(instance, index);
+    if (queue.state == TxQueue::State::kIdle) Activate(instance, index);
+  }
+}
+
 // ---- Acknowledgements.
 
 void Pipeline::OweAck(Instance& instance, uint32_t number, Time now) {
@@ -234,7 +257,8 @@ bool Pipeline::PayAck(Instance& instance, uint32_t number, uint8_t list) {
 bool Pipeline::SendAck(Instance& instance, uint32_t number) {
   Link& link = instance.ports[instance.PlaneOfConnection(number)]->link;
   Connection& connection = instance.connections[number];
-  const bool resolving = instance.resolving[number >> instance.vc_bits] != 0;
+  const bool resolving =
+      instance.IsResolving(instance.PeerOfConnection(number), instance.PlaneOfConnection(number));
   if (!resolving && (!link.HasFrontRoom() || !link.HasFrames(1))) return false;
   const RpsnField field = connection.TakeRpsn();
   if (SendUnsequenced(instance, number, field, UnsequencedPsn(instance, link, connection),
@@ -317,7 +341,7 @@ bool Pipeline::SendUnsequenced(Instance& instance, uint32_t number, RpsnField fi
                                uint32_t traffic_class) {
   const uint32_t plane = instance.PlaneOfConnection(number);
   Link& link = instance.ports[plane]->link;
-  if (instance.resolving[number >> instance.vc_bits] != 0) [[unlikely]] {
+  if (instance.IsResolving(instance.PeerOfConnection(number), plane)) [[unlikely]] {
     instance.counters.Add(Counter::kTxNoMac);
     return false;
   }

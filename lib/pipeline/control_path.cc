@@ -86,8 +86,9 @@ void Pipeline::Do(const request::SetWeight& request) {
   const bool known = request.plane < instance.plane_count() && request.weight != 0 &&
                      request.weight <= kMaxPlaneWeight && (all || request.peer < peers);
   for (uint32_t peer = all ? 0 : request.peer; known && peer < peers; ++peer) {
-    instance.paths[peer].SetWeight(request.plane, request.weight);
-    if (instance.has_planes()) ChooseHome(instance, peer);
+    Effects effects;
+    instance.peers[peer].SetWeight(request.plane, request.weight, effects);
+    Apply(instance, peer, effects);
     if (!all) break;
   }
 }
@@ -101,39 +102,20 @@ void Pipeline::Do(const request::SetPeerMac& request) {
   if (peer >= instance.params.peers.size() || request.plane >= instance.plane_count()) return;
   instance.params.peers[peer].planes[request.plane].mac = request.mac;
   instance.WriteHeaders(peer);
-  instance.resolving[instance.PlaneIndex(peer, request.plane)] = 0;
   instance.counters.Add(Counter::kNeighboursLearnt);
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    const uint32_t number = instance.ConnectionIndex(peer, request.plane, vc);
-    const bool lost = instance.connections[number].lost() || instance.paths[peer].unreachable;
-    if (instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).lost && !lost) {
-      Tell(LcoreEventKind::kPeerReachable, instance, number);
-      MarkLost(instance, peer, 1u << vc, false);
-    }
-  }
-  // A queue that waits for nothing else makes itself heard.
-  UpdateUsable(instance, peer);
-  const uint32_t mask = instance.blocked[peer];
-  instance.blocked[peer] = 0;
-  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-    if ((mask & 1u << vc) != 0) Activate(instance, Scheduler::QueueIndex(peer, vc));
-  }
+  Effects effects;
+  instance.peers[peer].OnMac(request.plane, effects);
+  Apply(instance, peer, effects);
 }
 
 // Credit is not to pile up behind a peer that nobody can find.
 void Pipeline::Do(const request::LosePeer& request) {
   Instance& instance = *instances_[request.instance];
   const uint32_t peer = request.peer;
-  if (peer >= instance.params.peers.size() || !IsResolving(instance, peer)) return;
-  for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
-    const uint32_t number = instance.ConnectionIndex(peer, 0, vc);
-    if (!instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).lost) {
-      instance.counters.Add(Counter::kUnreachable);
-      Tell(LcoreEventKind::kPeerUnreachable, instance, number);
-    }
-    MarkLost(instance, peer, instance.VcsOfConnection(number), true);
-    GiveUpQueued(instance, peer, instance.VcsOfConnection(number), SUEDE_STATUS_UNREACHABLE);
-  }
+  if (peer >= instance.peers.size()) return;
+  Effects effects;
+  instance.peers[peer].OnNoMac(effects);
+  Apply(instance, peer, effects);
 }
 
 // ---- What the lcore tells of its own accord.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What endpoints tell each other in control PDUs (docs/control-pdus.md): NOT_READY, READY, and the way
-// of the others to associations.cc, planes.cc and failover.cc.
+// What endpoints tell each other in control PDUs (docs/control-pdus.md): READY, and the way of the
+// others to and from lib/peer.
 #include "pipeline/pipeline.h"
 #include "wire/control_pdu.h"
 
@@ -10,13 +10,18 @@ namespace suede {
 bool Pipeline::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
                            ControlMessage message) {
   Link& link = instance.ports[plane]->link;
-  if (instance.resolving[instance.PlaneIndex(peer, plane)] != 0) [[unlikely]] {
+  if (instance.IsResolving(peer, plane)) [[unlikely]] {
     instance.counters.Add(Counter::kTxNoMac);
     return true;  // it is lost on the way
   }
   if (instance.down || !link.HasFrontRoom() || !link.HasFrames(1)) return false;
   Frame* frame = link.NewFrame();
-  IdentitiesOf(message) = instance.handshakes[peer].identities();
+  IdentitiesOf(message) = instance.peers[peer].handshake().identities();
+  if (auto* hello = std::get_if<Hello>(&message)) {
+    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+      hello->credit_lines[vc] = instance.rx_credit[Scheduler::QueueIndex(peer, vc)].limit;
+    }
+  }
   const uint32_t bytes = EncodeControl(message, frame->buffer + Frame::kCommandOffset);
   WriteOneShot(instance, peer, plane, frame, bytes, Instance::kAckClass,
                ControlRh(instance.params.xpuid, instance.params.partition));
@@ -37,43 +42,13 @@ bool Pipeline::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
       return;
   }
   instance.counters.Add(Counter::kRxControlPdus);
+  Peer::ControlFacts facts{.waits = instance.blocked[pdu.peer] != 0};
   if (const auto* hello = std::get_if<Hello>(&message)) {
-    OnHello(instance, pdu.peer, pdu.plane, *hello, now);
-  } else if (!IsOfAssociation(instance, pdu.peer, pdu.plane, IdentitiesOf(message))) {
-    return;
-  } else if (const auto* not_ready = std::get_if<NotReady>(&message)) {
-    OnNotReady(instance, pdu, *not_ready, now);
-  } else if (const auto* ready = std::get_if<Ready>(&message)) {
-    const uint32_t number = instance.ConnectionIndex(pdu.peer, pdu.plane, ready->vc);
-    instance.connections[number].OnReady(ready->expected, now);
-    OnConnectionTimer(instance, number, now);
-  } else if (const auto* plane = std::get_if<PlaneHello>(&message)) {
-    OnPlane(instance, pdu.peer, pdu.plane, *plane, now);
-  } else if (const auto* fence = std::get_if<Fence>(&message)) {
-    OnFence(instance, pdu.peer, pdu.plane, *fence, now);
-  } else if (const auto* fenced = std::get_if<Fenced>(&message)) {
-    OnFenced(instance, pdu.peer, *fenced, now);
-  } else if (const auto* credit = std::get_if<Credit>(&message)) {
-    OnCredit(instance, pdu.peer, *credit);
+    facts.is_pong = TakePong(instance, pdu.peer, *hello, now);
   }
-}
-
-void Pipeline::OnNotReady(Instance& instance, const ReceivedPdu& pdu, const NotReady& message,
-                          Time now) {
-  const uint32_t number = instance.ConnectionIndex(pdu.peer, pdu.plane, message.vc);
-  PduList acked;
-  const RpsnVerdict verdict = instance.connections[number].OnNotReady(
-      message.expected, std::chrono::microseconds(message.backoff_us), now,
-      instance.params.transport, acked);
-  if (verdict == RpsnVerdict::kOutOfWindow) instance.counters.Add(Counter::kRxRpsnInvalid);
-  instance.counters.Add(Counter::kPauses);
-  // It is an answer to what we have sent, whether it was accepted or not.
-  if (instance.has_planes() && instance.connections[number].paused()) {
-    OnProof(instance, pdu.peer, pdu.plane, now);
-  }
-  OnAcked(instance, number, acked);
-  Unblock(instance, number);
-  ArmConnection(instance, number);
+  Effects effects;
+  instance.peers[pdu.peer].OnControl(pdu.plane, message, facts, now, effects);
+  Apply(instance, pdu.peer, effects);
 }
 
 // Tells senders whose PDU was refused that there is room now.

@@ -17,7 +17,7 @@ constexpr uint8_t kMostUnheard = 5;  // asks without an answer
 
 // Both ends have agreed: PDUs of a peer that counts are counted, and wait for what it grants.
 void Pipeline::BeginCredit(Instance& instance, uint32_t peer) {
-  const Hello& hello = instance.hellos[peer];
+  const Hello& hello = instance.peers[peer].hello();
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     const uint32_t index = Scheduler::QueueIndex(peer, vc);
     TxQueue& queue = instance.scheduler.queue(index);

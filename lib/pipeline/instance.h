@@ -9,6 +9,8 @@
 
 #include "pack/scheduler.h"
 #include "pack/shares.h"
+#include "peer/own_end.h"
+#include "peer/peer.h"
 #include "peer/peer_paths.h"
 #include "peer/plane_session.h"
 #include "pipeline/credit.h"
@@ -21,7 +23,6 @@
 #include "stats/gauges.h"
 #include "stats/histograms.h"
 #include "transport/connection.h"
-#include "transport/handshake.h"
 #include "wire/encap.h"
 
 namespace suede {
@@ -44,8 +45,9 @@ struct Instance {
   Instance(const InstanceParams& instance_params, const std::vector<PortContext*>& plane_ports,
            InstanceStats* stats);
 
-  bool has_planes() const { return plane_bits != 0; }  // several of them
   bool is_strict() const { return params.paths.ordering == Ordering::kStrict; }
+  // Of the scheduler: queues are on that of the plane that they may only take.
+  uint32_t lanes() const { return is_strict() ? plane_count() : 1; }
   uint32_t plane_count() const { return 1u << plane_bits; }
   uint32_t connections_per_plane() const { return 1u << vc_bits; }
 
@@ -81,6 +83,11 @@ struct Instance {
   PlaneSession& session(uint32_t peer, uint32_t plane) {
     return sessions[PlaneIndex(peer, plane)];
   }
+  // Whether the MAC address of the peer is not known yet on the plane.
+  bool IsResolving(uint32_t peer, uint32_t plane) const {
+    return (paths[peer].resolving & 1u << plane) != 0;
+  }
+  Peer& peer_of(uint32_t connection) { return peers[PeerOfConnection(connection)]; }
   ConnectionState StateOf(uint32_t connection) const;
   // By the operator: the instance, or each of its planes with its port.
   bool IsOutOfService() const;
@@ -88,11 +95,31 @@ struct Instance {
   bool IsUnreachable(uint32_t peer) const;
   // On at least one VC of a plane that is in use.
   bool IsPaused(uint32_t peer) const;
+  // Whether the next PDU to the peer may take the plane, with so many bytes of commands.
+  bool CanSend(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
+    return (paths[peer].choice & 1u << plane) != 0 &&
+           connections[ConnectionIndex(peer, plane, vc)].CanSend(bytes, params.transport);
+  }
+  // Bytes of commands that are put in flight, or are no longer.
+  void CountIn(uint32_t peer, uint32_t plane, uint32_t bytes) {
+    if (lane_is_plane) {
+      paths[peer].OnSendHome(plane, bytes);
+    } else {
+      paths[peer].OnSend(plane, bytes);
+    }
+    own.inflight_bytes[plane] += bytes;
+  }
+  void CountOut(uint32_t peer, uint32_t plane, uint32_t bytes) {
+    paths[peer].OnEnd(plane, bytes);
+    own.inflight_bytes[plane] -= bytes;
+  }
 
   // What the settings of a running pipeline change: see settings.h.
   void Take(const Settings& settings);
   // The headers of a peer, by its parameters and the classes.
   void WriteHeaders(uint32_t peer);
+  void SetHello();
+  uint32_t ReceiveBytes() const;
 
   InstanceParams params;
   uint32_t widest_window = 0;  // PDUs that a window has ever been, for CheckInvariants
@@ -106,16 +133,16 @@ struct Instance {
   const uint8_t plane_bits;            // planes are a power of two
   const uint8_t vc_bits;               // so are the connections of each: one, or one for each VC
   const uint8_t vc_mask;
+  const bool lane_is_plane;  // PDUs take the plane that is their queue's lane
 
   std::array<uint16_t, kMaxXpus> peer_of_xpu;
   std::vector<HeaderTemplate> headers;      // [PlaneIndex * kClasses + class]
+  OwnEnd own;                               // what its peers have in common
+  std::vector<Peer> peers;
+  // The peers' parts. Protocol of more than a frame is theirs; the data path sends and hears here.
   std::vector<Connection> connections;      // [ConnectionIndex]
-  SecretNumbers numbers;                    // for identities, nonces and first PSNs
-  std::vector<Handshake> handshakes;        // [peer]
-  std::vector<Hello> hellos;                // [peer]: what it last said of its settings
   std::vector<PeerPaths> paths;             // [peer]
   std::vector<PlaneSession> sessions;       // [PlaneIndex]
-  std::vector<uint8_t> resolving;           // [PlaneIndex]: its MAC address is not known yet
   std::vector<uint8_t> blocked;             // [peer]: VCs whose queue waits for one, a mask
   std::vector<Pdu*> last_given_up;          // [connection]: its frame is ours until it goes on
   std::vector<uint8_t> flags;               // [connection]: the lists below that it is on
@@ -125,10 +152,6 @@ struct Instance {
   Scheduler scheduler;
   uint8_t active_lanes = 0;  // on the pipeline's list, a mask
   bool down = false;  // by the operator: nothing leaves, what comes is dropped, time stands still
-  std::vector<uint8_t> mismatched;  // [peer]: what of its HELLO does not agree: HelloMismatch
-  std::array<PlaneAdmin, kMaxPlanes> plane_admin{};
-  std::array<bool, kMaxPlanes> port_up{};               // where there are several
-  std::array<uint32_t, kMaxPlanes> inflight_on{};       // bytes of commands, likewise
   uint32_t inflight = 0;                                // PDUs, and bytes of commands in them
   uint64_t inflight_bytes = 0;
   uint32_t queued = 0;           // PDUs packed and not yet sent

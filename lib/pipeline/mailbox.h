@@ -11,6 +11,8 @@
 #include <variant>
 
 #include "base/spsc_ring.h"
+#include "peer/hello_check.h"
+#include "peer/params.h"
 
 namespace suede {
 
@@ -19,13 +21,6 @@ struct PlaneSnapshot;
 struct QueueSnapshot;
 struct SegmentShape;
 struct SettingsChange;
-
-// How an operator has set a plane.
-enum class PlaneAdmin : uint8_t {
-  kUp,
-  kDrain,  // what is in flight there may end, nothing new begins
-  kDown,
-};
 
 // What the control thread may ask. Instances and ports have the pipeline's numbers. A request that
 // no reply is named for has none.
@@ -164,9 +159,6 @@ enum class LcoreEventKind : uint8_t {
   kHeldUp,           // nothing leaves the device of the plane's port
   kFenceOpened,      // PDUs of the plane to the peer are in doubt, and the peer is asked for them
 };
-
-// What a HELLO must agree in (docs/control-pdus.md).
-enum class HelloMismatch : uint8_t { kNone, kPsnScope, kWindowPdus, kPackLimitBytes, kSessions };
 
 struct LcoreEvent {
   static constexpr uint8_t kAllVcs = 0xff;

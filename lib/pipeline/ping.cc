@@ -23,12 +23,12 @@ void Pipeline::Do(const request::Ping& request) {
 
 PingState Pipeline::AskByHand(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
   const Link& link = instance.ports[plane]->link;
-  const bool held = instance.plane_admin[plane] == PlaneAdmin::kDown;
+  const bool held = instance.own.admin[plane] == PlaneAdmin::kDown;
   if (link.down() || instance.down || held) return PingState::kDown;
   if (!link.state().up) return PingState::kNoLink;
-  if (instance.resolving[instance.PlaneIndex(peer, plane)] != 0) return PingState::kNoMac;
+  if (instance.IsResolving(peer, plane)) return PingState::kNoMac;
   Ping& ping = instance.ping;
-  const Handshake& handshake = instance.handshakes[peer];
+  const Handshake& handshake = instance.peers[peer].handshake();
   const auto bit = static_cast<PlaneMask>(1u << plane);
   ping.asked_at[plane] = now;
   if (handshake.plain()) {
@@ -43,8 +43,8 @@ PingState Pipeline::AskByHand(Instance& instance, uint32_t peer, uint32_t plane,
     ping.probe |= bit;
     return PingState::kAsked;
   }
-  ping.nonces[plane] = instance.numbers.Next();
-  Hello hello = MakeHello(instance, peer, true, 0);
+  ping.nonces[plane] = instance.own.numbers.Next();
+  Hello hello = instance.peers[peer].MakeHello(true, 0);
   hello.nonce = ping.nonces[plane];
   if (!SendControl(instance, peer, plane, hello)) return PingState::kNoRoom;
   ping.hello |= bit;
@@ -71,7 +71,7 @@ bool Pipeline::TakePong(Instance& instance, uint32_t peer, const Hello& hello, T
     ping.hello &= static_cast<PlaneMask>(~(1u << plane));
     ping.probe &= static_cast<PlaneMask>(~(1u << plane));
     PingBoard::Plane& shown = ping.board.planes[plane];
-    const Disagreement found = Compare(MakeHello(instance, peer, false, 0), hello);
+    const Disagreement found = Compare(instance.own.hello, hello);
     shown.mismatch.store(found.what, std::memory_order_relaxed);
     shown.own.store(found.own, std::memory_order_relaxed);
     shown.theirs.store(found.theirs, std::memory_order_relaxed);

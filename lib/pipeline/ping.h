@@ -9,19 +9,11 @@
 #include <cstdint>
 
 #include "base/time.h"
+#include "peer/hello_check.h"
 #include "peer/peer_paths.h"
-#include "pipeline/mailbox.h"
 #include "wire/control_pdu.h"
 
 namespace suede {
-
-// What two HELLOs do not agree in, and both values.
-struct Disagreement {
-  HelloMismatch what = HelloMismatch::kNone;
-  uint32_t own = 0;
-  uint32_t theirs = 0;
-};
-Disagreement Compare(const Hello& own, const Hello& theirs);
 
 // What became of the question on one plane.
 enum class PingState : uint8_t {

@@ -29,9 +29,8 @@ Instance::Instance(const InstanceParams& instance_params,
       vc_bits(instance_params.transport.psn_scope == PsnScope::kVc ? std::countr_zero(kVcCount)
                                                                    : 0),
       vc_mask(static_cast<uint8_t>((1u << vc_bits) - 1)),
-      numbers(instance_params.secret),
-      handshakes(instance_params.peers.size()),
-      hellos(instance_params.peers.size()),
+      lane_is_plane(is_strict() || plane_bits == 0),
+      own(params.xpuid, plane_count(), params.transport, params.paths, params.secret),
       scheduler(static_cast<uint32_t>(instance_params.peers.size())) {
   peer_of_xpu.fill(kNoPeer);
   const auto count = static_cast<uint32_t>(params.peers.size());
@@ -40,33 +39,60 @@ Instance::Instance(const InstanceParams& instance_params,
   flags.resize(connections.size());
   last_given_up.resize(connections.size());
   sessions.resize(planes);
-  resolving.resize(planes);
   headers.resize(planes * kClasses);
   paths.resize(count);
   blocked.resize(count);
   rx_credit.resize(size_t{count} * kVcCount);
   tx_credit.resize(rx_credit.size());
-  mismatched.resize(count);
   ack_list.resize(ports.size());
   widest_window = params.transport.window_pdus;
+  peers.reserve(count);
   for (uint32_t peer = 0; peer < count; ++peer) {
-    peer_of_xpu[params.peers[peer].xpuid] = static_cast<uint16_t>(peer);
+    const PeerParams& known = params.peers[peer];
+    peer_of_xpu[known.xpuid] = static_cast<uint16_t>(peer);
     for (uint32_t plane = 0; plane < plane_count(); ++plane) {
-      const PeerPlane& p = params.peers[peer].planes[plane];
+      const PeerPlane& p = known.planes[plane];
       if (p.present) paths[peer].present |= static_cast<PlaneMask>(1u << plane);
+      if (p.resolving) paths[peer].resolving |= static_cast<PlaneMask>(1u << plane);
       paths[peer].SetWeight(plane, params.planes[plane].weight);
-      resolving[PlaneIndex(peer, plane)] = p.resolving ? 1 : 0;
     }
     WriteHeaders(peer);
-    handshakes[peer].Begin(numbers, params.peers[peer].plain);
-    for (uint32_t vc = 0; params.peers[peer].plain && vc < kVcCount; ++vc) {
+    peers.emplace_back(&own, known.xpuid, known.plain,
+                       Peer::Places{.paths = &paths[peer],
+                                    .sessions = &sessions[PlaneIndex(peer, 0)],
+                                    .connections = &connections[ConnectionIndex(peer, 0, 0)]});
+    for (uint32_t vc = 0; known.plain && vc < kVcCount; ++vc) {
       scheduler.queue(Scheduler::QueueIndex(peer, vc)).most_lines = UINT16_MAX;
     }
   }
-  // Nothing is accepted before there is an association, or the peer is plain.
-  for (uint32_t i = 0; i < connections.size(); ++i) {
-    if (!handshakes[PeerOfConnection(i)].open()) connections[i].CloseReceive();
+  SetHello();
+}
+
+// Bytes of commands in the largest PDU that fits every port of the instance.
+uint32_t Instance::ReceiveBytes() const {
+  uint32_t least = kMaxPackBytes;
+  for (uint32_t plane = 0; plane < plane_count(); ++plane) {
+    // Headers are as long for every peer and class.
+    const uint32_t around = header(0, plane, 0).length + kRhBytes + kRcrcBytes;
+    least = std::min(least, ports[plane]->link.max_frame_bytes() - around);
   }
+  return least;
+}
+
+// What HELLO says of the parameters.
+void Instance::SetHello() {
+  if (params.peers.empty()) return;
+  // Of a receive ring, that the commands of a PDU may take.
+  const uint32_t lines = params.receive_lines == 0 ? 0 : params.receive_lines - kWrapLines;
+  own.hello = {.psn_scope = static_cast<uint8_t>(params.transport.psn_scope),
+               .answers_planes = true,
+               .sends_generations = own.has_sessions,
+               .counts_credit = params.counts_credit,
+               .window_pdus = static_cast<uint16_t>(params.transport.window_pdus),
+               .pack_limit_bytes = static_cast<uint16_t>(params.pack_limit_bytes),
+               .receive_bytes = static_cast<uint16_t>(ReceiveBytes()),
+               .receive_lines = static_cast<uint16_t>(std::min<uint32_t>(lines, UINT16_MAX)),
+               .hears_pauses = true};
 }
 
 void Instance::WriteHeaders(uint32_t peer) {
@@ -97,14 +123,14 @@ ConnectionState Instance::StateOf(uint32_t number) const {
   if (connection.HasRetransmission()) return ConnectionState::kRetransmitting;
   if (connection.paused()) return ConnectionState::kPaused;
   if (connection.frozen()) return ConnectionState::kFrozen;
-  const bool open = handshakes[PeerOfConnection(number)].open() || connection.HasHistory();
+  const bool open = peers[PeerOfConnection(number)].handshake().open() || connection.HasHistory();
   return open ? ConnectionState::kOpen : ConnectionState::kNew;
 }
 
 bool Instance::IsOutOfService() const {
   bool all = true;
   for (uint32_t plane = 0; plane < plane_count(); ++plane) {
-    all &= ports[plane]->link.down() || plane_admin[plane] == PlaneAdmin::kDown;
+    all &= ports[plane]->link.down() || own.admin[plane] == PlaneAdmin::kDown;
   }
   return down || all;
 }
@@ -118,7 +144,7 @@ bool Instance::IsUnreachable(uint32_t peer) const {
 
 bool Instance::IsPaused(uint32_t peer) const {
   for (uint32_t plane = 0; plane < plane_count(); ++plane) {
-    if (has_planes() && (paths[peer].usable & 1u << plane) == 0) continue;
+    if ((paths[peer].usable & 1u << plane) == 0) continue;
     const uint32_t first = ConnectionIndex(peer, plane, 0);
     for (uint32_t i = 0; i < connections_per_plane(); ++i) {
       if (connections[first + i].paused()) return true;
@@ -164,8 +190,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   instance.number = number;
   instance.first_timer = static_cast<uint32_t>(instance_of_timer_.size());
   const size_t timers =
-      instance.connections.size() + instance.handshakes.size() + instance.sessions.size() +
-      instance.params.peers.size();
+      instance.connections.size() + instance.sessions.size() + 2 * instance.peers.size();
   instance_of_timer_.resize(instance_of_timer_.size() + timers, number);
   timers_.Resize(static_cast<uint32_t>(instance_of_timer_.size()));
   for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
@@ -180,7 +205,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
     port.ack_due[instance.ack_list[plane]].due.Reserve(instance_of_timer_.size() + 1);
   }
   ShareOut(*HomePort(instance).shares);
-  has_planes_ |= instance.has_planes();
+  watches_ports_ |= instance.own.has_sessions;
   active_.Reserve(instances_.size() * kMaxPlanes + 1);
   // One per connection from turn to turn; within a turn each received frame may bring another.
   refused_.Reserve(instance_of_timer_.size() + ports_.size() * 2 * kBurst);
@@ -189,7 +214,11 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   reporter_.AddInstance();
   for (uint32_t vc = 0; vc < kVcCount; ++vc) JoinRing(instance, vc);
   waiting_.reserve(instances_.size() * kVcCount * 2);
-  for (uint32_t peer = 0; peer < instance.params.peers.size(); ++peer) UpdateUsable(instance, peer);
+  for (uint32_t peer = 0; peer < instance.peers.size(); ++peer) {
+    Effects effects;
+    instance.peers[peer].Start(effects);
+    Apply(instance, peer, effects);
+  }
   return number;
 }
 
@@ -197,7 +226,7 @@ bool Pipeline::Poll(Time now) {
   const Duration since = now - last_turn_;
   last_turn_ = now;
   bool work = ServeRequests(now);
-  if (has_planes_ && now >= ports_due_) WatchPorts(now, since);
+  if (watches_ports_ && now >= ports_due_) WatchPorts(now, since);
   if (change_ != nullptr) {
     ContinueChange(now);
     work = true;
@@ -253,16 +282,16 @@ void Pipeline::CheckInvariants() const {
     // What is in flight beyond a window that was made smaller stays there until acknowledged.
     TransportParams widest = instance->params.transport;
     widest.window_pdus = instance->widest_window;
+    for (const Peer& peer : instance->peers) peer.CheckInvariants(widest);
     for (uint32_t number = 0; number < instance->connections.size(); ++number) {
       const Connection& connection = instance->connections[number];
-      connection.CheckInvariants(widest);
       if (connection.lost()) continue;
       inflight += connection.unacked_count();
       bytes += connection.unacked_bytes();
       bytes_on[instance->PlaneOfConnection(number)] += connection.unacked_bytes();
     }
-    for (uint32_t plane = 0; instance->has_planes() && plane < kMaxPlanes; ++plane) {
-      if (bytes_on[plane] != instance->inflight_on[plane]) std::abort();
+    for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
+      if (bytes_on[plane] != instance->own.inflight_bytes[plane]) std::abort();
     }
     if (inflight != instance->inflight || bytes != instance->inflight_bytes) std::abort();
     queued += instance->queued;

@@ -4,13 +4,12 @@
 // Poll is one turn of the loop. tx_path.cc tells the story of a command from ring to wire,
 // rx_path.cc the way back; acks.cc has what is sent on the transport's own account, control_pdus.cc
 // what endpoints tell each other, credit.cc and credit_use.cc what receivers promise of their rings
-// and senders may use of it, associations.cc how two of them get to know each other, ping.cc how
-// an operator asks for one, timers.cc what happens when they do not; planes.cc says which
-// planes may be used, failover.cc what becomes of PDUs when one dies; handover.cc has what
-// this lcore receives for another one of a port. A RequestServer serves what the control thread
-// asks for, control_path.cc has what of it is done here, settings.cc what is changed; a Reporter
-// shows gauges, load and snapshots. Everything but the mailbox and the counters belongs to the
-// thread that calls Poll.
+// and senders may use of it, ping.cc how an operator asks for a peer, timers.cc whose time is up;
+// planes.cc looks after the ports, pauses.cc after devices that let nothing leave. What follows for
+// a peer is lib/peer's to say, and effects.cc does it. handover.cc has what this lcore receives for
+// another one of a port. A RequestServer serves what the control thread asks for, control_path.cc has
+// what of it is done here, settings.cc what is changed; a Reporter shows gauges, load and snapshots.
+// Everything but the mailbox and the counters belongs to the thread that calls Poll.
 #ifndef SUEDE_PIPELINE_PIPELINE_H_
 #define SUEDE_PIPELINE_PIPELINE_H_
 
@@ -159,12 +158,13 @@ class Pipeline {
   bool OnFrame(PortContext& port, Frame* frame, Time now);
   bool SetAside(PortContext::Place place, Frame* frame, const ParsedFrame& parsed);
   bool OnDataPdu(Instance& instance, const ReceivedPdu& pdu, Time now);
-  // What newly acknowledged PDUs tell of the path; then they end.
-  void OnAcked(Instance& instance, uint32_t connection, PduList& acked);
   void OnRpsn(Instance& instance, uint32_t connection, RhOp op, Psn rpsn, Time now);
   void OnImplausible(Instance& instance, uint32_t connection, const ReliabilityHeader& rh,
                      Time now);
   void OnAhead(Instance& instance, uint32_t connection, const ReceivedPdu& pdu, Time now);
+  void OnResumed(Instance& instance, uint32_t connection);
+  void OnClosed(Instance& instance, uint32_t connection, const ReceivedPdu& pdu, bool sequenced,
+                Time now);
   bool OnSequenced(Instance& instance, uint32_t connection, const ReceivedPdu& pdu, Time now);
   enum class Delivery : uint8_t { kDelivered, kKept, kRefused, kMalformed };
   Delivery Deliver(Instance& instance, const ReceivedPdu& pdu, uint32_t& lines_needed);
@@ -187,12 +187,15 @@ class Pipeline {
   // `plane`: where they are in flight; kNoPlane: nowhere. `ending`: a status; what ends in doubt and
   // has never left is unreachable.
   void Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8_t ending);
+  void EndAcked(Instance& instance, uint32_t connection, PduList& acked);
+  void OnAcked(Instance& instance, uint32_t connection, uint32_t bytes, PduList& acked);
+  void Requeue(Instance& instance, uint32_t peer, uint32_t plane, PduList& rest);
   // Ends what is queued to a peer on the VCs of the mask.
   void GiveUpQueued(Instance& instance, uint32_t peer, uint32_t vcs, uint8_t status);
   void GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status);
   void MarkLost(Instance& instance, uint32_t peer, uint32_t vcs, bool lost);
   void Unblock(Instance& instance, uint32_t connection);
-  void UnblockPeer(Instance& instance, uint32_t peer);
+  void Unblock(Instance& instance, uint32_t peer, uint32_t vcs);
   void OweAck(Instance& instance, uint32_t connection, Time now);
   void SendAcks(PortContext& port, Time now);
   bool PayAck(Instance& instance, uint32_t connection, uint8_t list);
@@ -213,7 +216,6 @@ class Pipeline {
   void SendReady();
   bool SendControl(Instance& instance, uint32_t peer, uint32_t plane, ControlMessage message);
   void OnControlPdu(Instance& instance, const ReceivedPdu& pdu, Time now);
-  void OnNotReady(Instance& instance, const ReceivedPdu& pdu, const NotReady& message, Time now);
 
   // credit.cc
   void Promise(Instance& instance, uint32_t vc, RxCredit& credit, uint32_t lines);
@@ -259,27 +261,6 @@ class Pipeline {
   void OnCreditTimer(Instance& instance, uint32_t peer, Time now);
   void OnCredit(Instance& instance, uint32_t peer, const Credit& credit);
 
-  // associations.cc
-  // `echo`: the nonce of the HELLO that it answers; 0: of none.
-  static Hello MakeHello(const Instance& instance, uint32_t peer, bool reply_wanted, uint64_t echo);
-  // On one plane after the other.
-  void SendHello(Instance& instance, uint32_t peer);
-  void SendProbes(Instance& instance, uint32_t peer);
-  bool IsOfAssociation(Instance& instance, uint32_t peer, uint32_t plane, const Identities& named);
-  void OnHello(Instance& instance, uint32_t peer, uint32_t plane, const Hello& hello, Time now);
-  bool Judge(Instance& instance, uint32_t peer, Time now);
-  void JudgeAgain(Instance& instance, uint32_t peer, Time now);
-  void EndAssociation(Instance& instance, uint32_t peer);
-  void OpenAssociation(Instance& instance, uint32_t peer);
-  void FindAgain(Instance& instance, uint32_t peer);
-  void StartOver(Instance& instance, uint32_t peer, Time now);
-  void OnClosed(Instance& instance, const ReceivedPdu& pdu, bool sequenced, Time now);
-  void OnPlain(Instance& instance, uint32_t peer);
-  void OnSilence(Instance& instance, uint32_t peer);
-  void OnHandshakeTimer(Instance& instance, uint32_t peer, Time now);
-  void Greet(Instance& instance, uint32_t peer, Time now);
-  static uint32_t ReceiveBytes(const Instance& instance);
-
   // ping.cc
   PingState AskByHand(Instance& instance, uint32_t peer, uint32_t plane, Time now);
   bool ProbeByHand(Instance& instance, uint32_t peer, uint32_t plane, int ahead);
@@ -289,22 +270,11 @@ class Pipeline {
   // timers.cc
   void OnTimer(uint32_t timer, Time now);
   void OnConnectionTimer(Instance& instance, uint32_t connection, Time now);
-  void OnUnreachable(Instance& instance, uint32_t connection, Time now);
-  void GiveUpIfLost(Instance& instance, uint32_t connection);
-  static bool IsResolving(const Instance& instance, uint32_t peer);
-  static bool AnyPortUp(const Instance& instance, uint32_t peer);
+  void OnSessionTimer(Instance& instance, uint32_t peer, uint32_t plane, Time now);
   void ArmConnection(Instance& instance, uint32_t connection);
-  void ArmHandshake(Instance& instance, uint32_t peer);
+  void Arm(Instance& instance, uint32_t peer, const effect::Arm& what);
   void ArmCredit(Instance& instance, uint32_t peer);
   void ArmSession(Instance& instance, uint32_t peer, uint32_t plane);
-
-  // Whether silence says nothing, as nothing leaves a device.
-  enum class Hold : uint8_t {
-    kNone,
-    kOwn,      // ours
-    kPeers,    // the other end's, as it says
-    kTooLong,  // ours, and it does say something by now
-  };
 
   // planes.cc
   static constexpr uint32_t kNoPlane = PeerPaths::kNoPlane;
@@ -313,41 +283,15 @@ class Pipeline {
   void OnPause(Duration time);
   void OnPortChange(PortContext& port, bool up, Time now);
   void OnPlaneChange(Instance& instance, uint32_t plane, PlaneDownReason reason, Time now);
-  void UpdateUsable(Instance& instance, uint32_t peer);
-  void ChooseHome(Instance& instance, uint32_t peer);
-  static Psn FreshPsn(const Connection& connection);
-  bool InFlight(const Instance& instance, uint32_t peer, uint32_t plane) const;
-  void BeginSessions(Instance& instance, uint32_t peer, Time now);
-  void OnSessionTimer(Instance& instance, uint32_t peer, uint32_t plane, Time now);
-  PlaneSession::Facts FactsOf(const Instance& instance, uint32_t peer, uint32_t plane, Hold hold,
-                              Time now) const;
-  void SendPlane(Instance& instance, uint32_t peer, uint32_t plane, bool reply_wanted);
-  void OnPlane(Instance& instance, uint32_t peer, uint32_t plane, const PlaneHello& hello,
-               Time now);
-  void OnProof(Instance& instance, uint32_t peer, uint32_t plane, Time now);
-  static bool IsHeard(const Instance& instance, uint32_t peer);
-  void AskSiblings(Instance& instance, uint32_t peer, Time now);
-  void PlaneUp(Instance& instance, uint32_t peer, uint32_t plane);
+
+  // effects.cc
+  struct EffectsOf;  // has a function for each kind of effect
+  void Apply(Instance& instance, uint32_t peer, Effects& effects);
 
   // pauses.cc
   Hold HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Pdu* oldest, Time now);
   Hold HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Time now);
-  void SayHeldUp(Instance& instance, uint32_t peer, uint32_t plane, Time now);
-  static void OnHeldUp(Instance& instance, uint32_t peer, uint32_t plane, uint8_t held, Time now);
-
-  // failover.cc
-  static bool FreezeIfInDoubt(Instance& instance, uint32_t peer, uint32_t plane);
-  void PlaneDown(Instance& instance, uint32_t peer, uint32_t plane, PlaneDownReason reason,
-                 Time now);
-  void SendFence(Instance& instance, uint32_t peer, uint32_t plane);
-  uint32_t PlaneForFence(Instance& instance, uint32_t peer, uint32_t dead);
-  static uint32_t PlaneOfPeer(const Instance& instance, uint32_t peer, uint8_t peer_plane);
-  void OnFence(Instance& instance, uint32_t peer, uint32_t plane, const Fence& fence, Time now);
-  static bool CloseUnnamed(Instance& instance, uint32_t peer);
-  void OnFenced(Instance& instance, uint32_t peer, const Fenced& fenced, Time now);
-  void Requeue(Instance& instance, uint32_t peer, uint32_t plane, PduList& rest);
-  void CheckReach(Instance& instance, uint32_t peer, Time now);
-  void GiveUpPeer(Instance& instance, uint32_t peer, Time now);
+  void SayHeldUp(Instance& instance, uint32_t peer, const effect::SayHeldUp& what, Time now);
 
   // control_path.cc
   bool ServeRequests(Time now);
@@ -392,7 +336,7 @@ class Pipeline {
   };
   std::array<Foreign, 2 * kBurst> foreign_;
   uint32_t foreign_count_ = 0;
-  bool has_planes_ = false;  // an instance has several
+  bool watches_ports_ = false;  // the planes of an instance go by them
   Time ports_due_{};         // when WatchPorts looks again
   TimerWheel timers_;
   std::vector<uint32_t> instance_of_timer_;

@@ -252,7 +252,7 @@ void Reporter::Write(PlaneSnapshot& out, Time now) const {
   out.more = false;
   if (out.instance < instances_.size()) {
     const Instance& instance = *instances_[out.instance];
-    out.inflight_bytes = instance.inflight_on;
+    out.inflight_bytes = instance.own.inflight_bytes;
     const auto end = static_cast<uint32_t>(instance.sessions.size());
     const uint32_t stop = std::min(end, out.first + PlaneSnapshot::kMaxLooks);
     for (; out.next < stop && out.count < PlaneSnapshot::kMaxRows; ++out.next) {

@@ -150,8 +150,7 @@ Todo RequestServer::Serve(const request::SetPlane& asked) {
   answering_ = Answering::kStates;
   if (asked.instance >= instances_.size()) return {};
   Instance& instance = *instances_[asked.instance];
-  if (!instance.has_planes() || asked.plane >= instance.plane_count()) return {};
-  instance.plane_admin[asked.plane] = asked.plane_admin;
+  if (!instance.own.SetAdmin(asked.plane, asked.plane_admin)) return {};
   return todo::PlaneSet{.instance = asked.instance, .plane = asked.plane};
 }
 

@@ -56,7 +56,7 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
   instance.counters.Add(Counter::kRxAcks);
   Connection& connection = instance.connections[number];
   if (connection.receive_closed()) [[unlikely]] {
-    OnClosed(instance, pdu, false, now);
+    OnClosed(instance, number, pdu, false, now);
   } else if (connection.Judge(pdu.rh.psn) == PsnVerdict::kAhead) [[unlikely]] {
     OnAhead(instance, number, pdu, now);
   }
@@ -91,7 +91,7 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
     return SetAside(place, frame, parsed);
   }
   Instance& instance = *instances_[place.instance];
-  if (instance.down || instance.plane_admin[place.plane] == PlaneAdmin::kDown) {
+  if (instance.down || instance.own.admin[place.plane] == PlaneAdmin::kDown) {
     instance.counters.Add(Counter::kRxAdminDown);
     return false;
   }
@@ -153,7 +153,7 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
 [[gnu::cold]] void Pipeline::OnAhead(Instance& instance, uint32_t number, const ReceivedPdu& pdu,
                                      Time now) {
   // What we expect of a peer that does not know this boot yet is no answer to anything.
-  if (!instance.handshakes[pdu.peer].open()) return;
+  if (!instance.peers[pdu.peer].handshake().open()) return;
   Connection& connection = instance.connections[number];
   connection.OnAnnounced(pdu.rh.psn, now, instance.params.transport);
   if (connection.MustAckNow(instance.params.transport)) OweAck(instance, number, now);
@@ -165,7 +165,7 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
                                            const ReliabilityHeader& rh, Time now) {
   Connection& connection = instance.connections[number];
   // A peer that does not speak HELLO may have restarted without a word, and says so by nothing else.
-  if (connection.lost() && instance.handshakes[instance.PeerOfConnection(number)].plain()) {
+  if (connection.lost() && instance.peer_of(number).handshake().plain()) {
     return OnRpsn(instance, number, rh.op, rh.rpsn, now);
   }
   connection.OnImplausible();
@@ -175,6 +175,7 @@ bool Pipeline::OnFrame(PortContext& port, Frame* frame, Time now) {
 void Pipeline::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Time now) {
   Connection& connection = instance.connections[number];
   const TransportParams& params = instance.params.transport;
+  const uint32_t bytes = connection.unacked_bytes();
   PduList acked;
   RpsnVerdict verdict;
   if (op == RhOp::kAck) {
@@ -195,22 +196,38 @@ void Pipeline::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
     return;
   }
   if (verdict == RpsnVerdict::kResumed) {
-    LetGo(instance, number);
-    MarkLost(instance, instance.PeerOfConnection(number), instance.VcsOfConnection(number), false);
-    Tell(LcoreEventKind::kPeerReachable, instance, number);
+    OnResumed(instance, number);
   }
-  if (instance.has_planes() && !acked.empty()) {
-    OnProof(instance, instance.PeerOfConnection(number), instance.PlaneOfConnection(number), now);
+  if (instance.own.has_sessions && !acked.empty()) {
+    instance.peer_of(number).OnProof(instance.PlaneOfConnection(number), now);
   }
-  OnAcked(instance, number, acked);
+  OnAcked(instance, number, bytes - connection.unacked_bytes(), acked);
   Unblock(instance, number);
+}
+
+[[gnu::cold]] void Pipeline::OnResumed(Instance& instance, uint32_t number) {
+  LetGo(instance, number);
+  Effects effects;
+  instance.peer_of(number).OnResumed(instance.PlaneOfConnection(number),
+                                     instance.VcOfConnection(number), effects);
+  Apply(instance, instance.PeerOfConnection(number), effects);
+}
+
+// A data PDU on a connection that accepts nothing: of a generation that has ended, or of a peer
+// with which there is no association.
+[[gnu::cold]] void Pipeline::OnClosed(Instance& instance, uint32_t number, const ReceivedPdu& pdu,
+                                      bool sequenced, Time now) {
+  Effects effects;
+  instance.peers[pdu.peer].OnClosedData(pdu.plane, instance.VcOfConnection(number), sequenced,
+                                        pdu.rh.op, pdu.rh.rpsn, now, effects);
+  Apply(instance, pdu.peer, effects);
 }
 
 // Returns whether the frame is kept.
 bool Pipeline::OnSequenced(Instance& instance, uint32_t number, const ReceivedPdu& pdu, Time now) {
   Connection& connection = instance.connections[number];
   if (connection.receive_closed()) [[unlikely]] {
-    OnClosed(instance, pdu, true, now);
+    OnClosed(instance, number, pdu, true, now);
     return false;
   }
   const PsnVerdict verdict = connection.Judge(pdu.rh.psn);

@@ -47,21 +47,12 @@ void Pipeline::ContinueChange(Time now) {
 // Brings what a connection has computed in line with its instance's parameters.
 void Pipeline::Renew(Instance& instance, uint32_t number, Time now) {
   const uint32_t peer = instance.PeerOfConnection(number);
-  const TransportParams& params = instance.params.transport;
   const uint32_t plane = instance.PlaneOfConnection(number);
-  if (instance.VcOfConnection(number) == 0) {
-    instance.session(peer, plane).OnNewParams(now, instance.params.paths);
-    ArmSession(instance, peer, plane);
-    if (plane == 0) {
-      instance.WriteHeaders(peer);
-      instance.handshakes[peer].OnNewParams(now, params);
-      JudgeAgain(instance, peer, now);
-      ArmHandshake(instance, peer);
-    }
-  }
-  instance.connections[number].OnNewParams(now, params);
-  ArmConnection(instance, number);
-  Unblock(instance, number);
+  const uint32_t vc = instance.VcOfConnection(number);
+  if (plane == 0 && vc == 0) instance.WriteHeaders(peer);
+  Effects effects;
+  instance.peers[peer].OnNewParams(plane, vc, now, effects);
+  Apply(instance, peer, effects);
 }
 
 void Instance::Take(const Settings& settings) {
@@ -78,6 +69,7 @@ void Instance::Take(const Settings& settings) {
   const Ordering ordering = params.paths.ordering;
   params.paths = settings.paths;
   params.paths.ordering = ordering;
+  SetHello();
 }
 
 }  // namespace suede

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens when time is up: for connections, handshakes and sessions of planes.
+// Timers of connections, handshakes, sessions of planes and credit: when they are due, and whose
+// time is up.
 #include <algorithm>
 
 #include "pipeline/pipeline.h"
@@ -16,16 +17,29 @@ void Pipeline::ArmConnection(Instance& instance, uint32_t number) {
   timers_.Arm(instance.first_timer + number, instance.connections[number].deadline());
 }
 
-void Pipeline::ArmHandshake(Instance& instance, uint32_t peer) {
-  timers_.Arm(instance.first_timer + static_cast<uint32_t>(instance.connections.size()) + peer,
-              instance.handshakes[peer].deadline());
-}
-
 void Pipeline::ArmSession(Instance& instance, uint32_t peer, uint32_t plane) {
-  const size_t before = instance.connections.size() + instance.handshakes.size();
+  const size_t before = instance.connections.size() + instance.peers.size();
   timers_.Arm(instance.first_timer + static_cast<uint32_t>(before) +
                   instance.PlaneIndex(peer, plane),
               instance.session(peer, plane).deadline());
+}
+
+// What a peer wants to be told of.
+void Pipeline::Arm(Instance& instance, uint32_t peer, const effect::Arm& what) {
+  uint32_t number = instance.first_timer;
+  switch (what.timer) {
+    case effect::Timer::kConnection:
+      number += instance.ConnectionIndex(peer, what.plane, what.vc);
+      break;
+    case effect::Timer::kHandshake:
+      number += static_cast<uint32_t>(instance.connections.size()) + peer;
+      break;
+    case effect::Timer::kSession:
+      number += static_cast<uint32_t>(instance.connections.size() + instance.peers.size()) +
+                instance.PlaneIndex(peer, what.plane);
+      break;
+  }
+  timers_.Arm(number, what.due);
 }
 
 void Pipeline::ArmCredit(Instance& instance, uint32_t peer) {
@@ -34,38 +48,24 @@ void Pipeline::ArmCredit(Instance& instance, uint32_t peer) {
     due = std::min(due, instance.tx_credit[Scheduler::QueueIndex(peer, vc)].ask_at);
   }
   const size_t before =
-      instance.connections.size() + instance.handshakes.size() + instance.sessions.size();
+      instance.connections.size() + instance.peers.size() + instance.sessions.size();
   timers_.Arm(instance.first_timer + static_cast<uint32_t>(before) + peer, due);
-}
-
-// Whether no plane to the peer has its MAC address.
-bool Pipeline::IsResolving(const Instance& instance, uint32_t peer) {
-  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
-    if ((instance.paths[peer].present & 1u << plane) != 0 &&
-        instance.resolving[instance.PlaneIndex(peer, plane)] == 0) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool Pipeline::AnyPortUp(const Instance& instance, uint32_t peer) {
-  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
-    if ((instance.paths[peer].present & 1u << plane) != 0 && instance.port_up[plane]) return true;
-  }
-  return false;
 }
 
 void Pipeline::OnTimer(uint32_t timer, Time now) {
   Instance& instance = *instances_[instance_of_timer_[timer]];
   // Nothing can be answered: what is in flight waits, and that is no try.
-  const bool port_down = !instance.has_planes() && instance.ports[0]->link.down();
+  const bool port_down = instance.plane_count() == 1 && instance.ports[0]->link.down();
   if (instance.down || port_down) return timers_.Arm(timer, now + kDownLook);
   uint32_t number = timer - instance.first_timer;
   if (number < instance.connections.size()) return OnConnectionTimer(instance, number, now);
   number -= static_cast<uint32_t>(instance.connections.size());
-  if (number < instance.handshakes.size()) return OnHandshakeTimer(instance, number, now);
-  number -= static_cast<uint32_t>(instance.handshakes.size());
+  if (number < instance.peers.size()) {
+    Effects effects;
+    instance.peers[number].OnHandshakeDeadline(now, effects);
+    return Apply(instance, number, effects);
+  }
+  number -= static_cast<uint32_t>(instance.peers.size());
   if (number < instance.sessions.size()) {
     return OnSessionTimer(instance, number >> instance.plane_bits,
                           number & (instance.plane_count() - 1), now);
@@ -74,74 +74,25 @@ void Pipeline::OnTimer(uint32_t timer, Time now) {
 }
 
 void Pipeline::OnConnectionTimer(Instance& instance, uint32_t number, Time now) {
-  Connection& connection = instance.connections[number];
-  const TransportParams& params = instance.params.transport;
-  const uint32_t tries = connection.tries();
-  const uint32_t peer = instance.PeerOfConnection(number);
-  if (connection.TimesOut(now)) [[unlikely]] {
-    const Hold hold =
-        HoldOf(instance, peer, instance.PlaneOfConnection(number), connection.oldest(), now);
-    if (hold == Hold::kOwn || hold == Hold::kPeers) connection.PutOff(now, params);
-  }
-  switch (connection.OnTimer(now, params)) {
-    case TimerVerdict::kNothing: break;
-    case TimerVerdict::kRetransmit:
-      if (connection.tries() != tries) instance.counters.Add(Counter::kRtoFired);
-      WantRetransmission(instance, number);
-      // The peer's window may be another one than it told, or it may be another peer.
-      if (connection.desynchronized() && instance.handshakes[peer].associated()) {
-        SendControl(instance, peer, instance.PlaneOfConnection(number),
-                    MakeHello(instance, peer, true, 0));
-      }
-      break;
-    case TimerVerdict::kUnreachable:
-      OnUnreachable(instance, number, now);
-      break;
-    case TimerVerdict::kProbe:
-      SendControl(instance, peer, instance.PlaneOfConnection(number),
-                  MakeHello(instance, peer, true, 0));
-      SendProbe(instance, number);
-      GiveUpIfLost(instance, number);
-      break;
-  }
-  if (connection.MustAckNow(params)) OweAck(instance, number, now);
-  ArmConnection(instance, number);
-}
-
-// The tries of a connection are used up.
-void Pipeline::OnUnreachable(Instance& instance, uint32_t number, Time now) {
+  const Connection& connection = instance.connections[number];
   const uint32_t peer = instance.PeerOfConnection(number);
   const uint32_t plane = instance.PlaneOfConnection(number);
-  if (instance.paths[peer].sessions) {
-    PlaneDown(instance, peer, plane, PlaneDownReason::kTimeouts, now);
-    return;
+  Hold hold = Hold::kNone;
+  if (connection.TimesOut(now)) [[unlikely]] {
+    hold = HoldOf(instance, peer, plane, connection.oldest(), now);
   }
-  // It answers, and what it says cannot be: no probe would bring the two into step.
-  if (instance.handshakes[peer].associated() && instance.connections[number].desynchronized()) {
-    StartOver(instance, peer, now);
-    return;
-  }
-  instance.counters.Add(Counter::kUnreachable);
-  Tell(LcoreEventKind::kPeerUnreachable, instance, number);
-  PduList given_up;
-  instance.connections[number].GiveUp(now, instance.params.transport, given_up);
-  HoldLast(instance, number, given_up);
-  Complete(instance, given_up, plane, SUEDE_STATUS_IN_DOUBT);
-  GiveUpIfLost(instance, number);
-  if (instance.has_planes()) ChooseHome(instance, peer);
+  Effects effects;
+  instance.peers[peer].OnConnectionDeadline(plane, instance.VcOfConnection(number), hold, now,
+                                            effects);
+  Apply(instance, peer, effects);
 }
 
-// Ends what is queued behind a lost connection where no other plane takes it.
-void Pipeline::GiveUpIfLost(Instance& instance, uint32_t number) {
-  const uint32_t peer = instance.PeerOfConnection(number);
-  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
-    const uint32_t other = instance.ConnectionIndex(peer, plane, instance.VcOfConnection(number));
-    if ((instance.paths[peer].usable & 1u << plane) != 0 && !instance.connections[other].lost()) {
-      return;
-    }
-  }
-  MarkLost(instance, peer, instance.VcsOfConnection(number), true);
-  GiveUpQueued(instance, peer, instance.VcsOfConnection(number), SUEDE_STATUS_UNREACHABLE);
+void Pipeline::OnSessionTimer(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
+  const bool asks = instance.peers[peer].AsksForHold(plane, now);
+  const Hold hold = asks ? HoldOf(instance, peer, plane, now) : Hold::kNone;
+  Effects effects;
+  instance.peers[peer].OnSessionDeadline(plane, hold, now, effects);
+  Apply(instance, peer, effects);
 }
 
 }  // namespace suede

@@ -164,7 +164,7 @@ void Pipeline::Discard(QueueSlot& slot, uint16_t number, const TxRecord& record,
 // The VCs of which a PDU of the lane could be staged now, as far as its ports go. Where the lane
 // has several ports, PickPlane asks each of them for the PDU's own VC.
 inline VcMask Pipeline::RoomFor(const Instance& instance, uint32_t lane) const {
-  if (!instance.has_planes() || instance.is_strict()) return instance.ports[lane]->link.room();
+  if (instance.lane_is_plane) return instance.ports[lane]->link.room();
   for (const PortContext* port : instance.ports) {
     if (port->link.room() != 0) return kEveryVc;
   }
@@ -203,7 +203,7 @@ void Pipeline::WriteOneShot(Instance& instance, uint32_t peer, uint32_t plane, F
   if (!scheduler.HasWork(lane)) return Turn::kDone;
   const VcMask room = RoomFor(instance, lane);
   // In strict mode a port that is down never has room, and what was queued for it has to get away.
-  if (room == 0 && !(instance.has_planes() && instance.is_strict())) return Turn::kNoRoom;
+  if (room == 0 && instance.lanes() == 1) return Turn::kNoRoom;
   const uint32_t index = scheduler.Next(lane);
   TxQueue& queue = scheduler.queue(index);
   const uint32_t peer = Scheduler::PeerOf(index);
@@ -219,13 +219,10 @@ void Pipeline::WriteOneShot(Instance& instance, uint32_t peer, uint32_t plane, F
     return Turn::kNoRoom;
   }
   Pdu* pdu = queue.pdus.head();
-  uint32_t number = instance.ConnectionIndex(peer, 0, vc);
-  uint32_t plane = 0;
-  if (instance.has_planes()) {
+  uint32_t plane = lane;
+  if (!instance.lane_is_plane) {
     plane = PickPlane(instance, peer, vc, pdu->bytes);
-    number += plane << instance.vc_bits;
-  } else if (instance.paths[peer].usable == 0 ||
-             !instance.connections[number].CanSend(pdu->bytes, instance.params.transport)) {
+  } else if (!instance.CanSend(peer, lane, vc, pdu->bytes)) {
     plane = kNoPlane;
   }
   if (plane == kNoPlane) {
@@ -251,17 +248,17 @@ void Pipeline::WriteOneShot(Instance& instance, uint32_t peer, uint32_t plane, F
   queue.credit -= charge;
   scheduler.Requeue(index);
   if (again) [[unlikely]] pdu = FreeOfDevice(instance, pdu);
+  const uint32_t number = instance.ConnectionIndex(peer, plane, vc);
   Connection& connection = instance.connections[number];
   --queued_pdus_;
   --instance.queued;
   ++instance.inflight;
   instance.inflight_bytes += pdu->bytes;
   connection.OnSend(pdu, now, instance.params.transport);
-  if (connection.unacked_count() == 1) ArmConnection(instance, number);
-  if (instance.has_planes()) {
-    instance.paths[peer].OnSend(plane, pdu->bytes);
-    instance.inflight_on[plane] += pdu->bytes;
-    if (connection.unacked_count() == 1 && instance.session(peer, plane).up()) {
+  instance.CountIn(peer, plane, pdu->bytes);
+  if (connection.unacked_count() == 1) {
+    ArmConnection(instance, number);
+    if (instance.session(peer, plane).up()) {
       instance.session(peer, plane).OnTraffic(now, instance.params.paths);
       ArmSession(instance, peer, plane);
     }
@@ -337,11 +334,11 @@ bool Pipeline::AnyPortHasRoom() const {
                              uint32_t bytes) const {
   const PeerPaths& paths = instance.paths[peer];
   const TransportParams& params = instance.params.transport;
-  uint32_t left = paths.usable;
-  if (instance.is_strict()) left &= paths.moving ? 0 : 1u << paths.home;
+  uint32_t left = paths.choice;
   uint32_t verdict = kNoPlane;
   while (left != 0) {
-    const uint32_t plane = paths.Choose(static_cast<PlaneMask>(left), instance.inflight_on, bytes);
+    const uint32_t plane =
+        paths.Choose(static_cast<PlaneMask>(left), instance.own.inflight_bytes, bytes);
     if (!instance.ports[plane]->link.HasRoom(vc)) {
       verdict = kPlaneFull;
     } else if (instance.connections[instance.ConnectionIndex(peer, plane, vc)].CanSend(bytes,
@@ -360,11 +357,9 @@ bool Pipeline::AnyPortHasRoom() const {
   instance.scheduler.Block(index);
   instance.blocked[peer] = static_cast<uint8_t>(instance.blocked[peer] | 1u << vc);
   if (instance.paths[peer].usable != 0) return;
-  if (IsResolving(instance, peer)) {
-    instance.counters.Add(Counter::kTxWaitsMac);
-  } else if (!instance.handshakes[peer].open()) {
-    Greet(instance, peer, now);
-  }
+  Effects effects;
+  instance.peers[peer].OnWaiting(now, effects);
+  Apply(instance, peer, effects);
 }
 
 // A PDU that has moved may still be read by the device that it was given to first: then its bytes

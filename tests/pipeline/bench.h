@@ -243,7 +243,7 @@ class ByHandTest : public PipelineTest {
   // A HELLO of the peer that answers the last one of an instance and knows it: both are associated
   // then, the peer's first PSN is 0, and the host's is FirstPsn.
   Hello HelloTo(const Instance& instance, uint64_t identity = 5, uint16_t peer = 1) const {
-    const Handshake& handshake = instance.handshakes[instance.peer_of_xpu[peer]];
+    const Handshake& handshake = instance.peers[instance.peer_of_xpu[peer]].handshake();
     return {.identities = {.own = identity, .peer = handshake.identities().own},
             .nonce = 77,
             .echo = handshake.nonce(),
@@ -257,13 +257,13 @@ class ByHandTest : public PipelineTest {
     std::vector<uint8_t> body(kMaxControlPduBytes);
     body.resize(EncodeControl(met_, body.data()));
     Inject({Build(ControlRh(peer, kPartition), body, peer, destination, port)});
-    ASSERT_TRUE(instance.handshakes[instance.peer_of_xpu[peer]].associated());
+    ASSERT_TRUE(instance.peers[instance.peer_of_xpu[peer]].handshake().associated());
   }
   // Between XPU 1 and the instance that it has met last.
   Identities Met() const { return met_.identities; }
   // Of what the host sends to XPU 1 on a VC, since they met.
   Psn FirstPsn(uint32_t vc = 0) const {
-    return host->pipeline->instance(0).handshakes[0].first()[vc];
+    return host->pipeline->instance(0).peers[0].handshake().first()[vc];
   }
   const Instance& InstanceAt(uint32_t destination) const {
     for (const auto& h : hosts) {

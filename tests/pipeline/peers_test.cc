@@ -298,7 +298,7 @@ TEST_F(PeersTest, NumbersAfterARestartAreFarFromThoseBefore) {
     reborn.SendTagged(0, 0);
     ASSERT_EQ(Statuses(reborn, 1), std::vector<int>{kOk});
     ASSERT_EQ(a->Count(Counter::kPeerResets), restart);
-    const Psn first = a->pipeline->instance(0).handshakes[0].first()[0];
+    const Psn first = a->pipeline->instance(0).peers[0].handshake().first()[0];
     const auto ahead = static_cast<uint16_t>(first.value() - old.value());
     EXPECT_GE(ahead, 3u << 13);
     EXPECT_LT(ahead, 5u << 13);

@@ -37,7 +37,7 @@ class PingTest : public PipelineTest {
     return StateOf(*host.pipeline);
   }
   static const Handshake& HandshakeOf(const Host& host) {
-    return host.pipeline->instance(0).handshakes[0];
+    return host.pipeline->instance(0).peers[0].handshake();
   }
   Host* a = nullptr;
   Host* b = nullptr;
@@ -261,7 +261,7 @@ TEST_F(PingByHandTest, OnlyAnAnswerToTheQuestionCounts) {
   const Hello& question = std::get<Hello>(asked);
   EXPECT_TRUE(question.reply_wanted);
   EXPECT_EQ(question.identities.peer, Met().own);
-  EXPECT_NE(question.nonce, host->pipeline->instance(0).handshakes[0].nonce());
+  EXPECT_NE(question.nonce, host->pipeline->instance(0).peers[0].handshake().nonce());
   Hello answer = HelloTo(host->pipeline->instance(0));
   Inject({Control(answer)});
   EXPECT_EQ(StateOf(*host->pipeline), PingState::kAsked) << "it answers another question";
@@ -274,7 +274,7 @@ TEST_F(PingByHandTest, OnlyAnAnswerToTheQuestionCounts) {
   // A second one with that nonce brings no other identity.
   answer.identities.own = 99;
   Inject({Control(answer)});
-  EXPECT_EQ(host->pipeline->instance(0).handshakes[0].identities().peer, Met().own);
+  EXPECT_EQ(host->pipeline->instance(0).peers[0].handshake().identities().peer, Met().own);
   EXPECT_EQ(host->Count(Counter::kRxHelloUnverified), 1u);
 }
 
@@ -286,7 +286,7 @@ TEST_F(PingByHandTest, APeerThatNobodyKnowsMayAnswerAProbeInstead) {
   EXPECT_EQ(TakeSent().size(), 5u) << "a HELLO, and a probe in each quarter";
   Nack(0);
   EXPECT_EQ(StateOf(*host->pipeline), PingState::kAnsweredProbe);
-  EXPECT_FALSE(host->pipeline->instance(0).handshakes[0].plain());
+  EXPECT_FALSE(host->pipeline->instance(0).peers[0].handshake().plain());
 }
 
 }  // namespace

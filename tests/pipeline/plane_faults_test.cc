@@ -30,7 +30,7 @@ class PlaneFaultsTest : public PlanesTest {
   // A control PDU to host a on plane 1, as if host b had sent it.
   template <typename Message>
   void SayAsPeer(Message message) {
-    message.identities = b->pipeline->instance(0).handshakes[0].identities();
+    message.identities = b->pipeline->instance(0).peers[0].handshake().identities();
     std::vector<uint8_t> body(kMaxControlPduBytes);
     body.resize(EncodeControl(message, body.data()));
     std::vector<uint8_t> buffer(FrameBufferBytes(static_cast<uint32_t>(body.size())));
@@ -332,12 +332,12 @@ TEST_F(PlaneFaultsTest, TwoImpossibleAnswersToAFenceInARowStartOver) {
   const Psn next = a->pipeline->instance(0).connections[0].next_psn();
   Fenced fenced{.plane = 0, .generation = SessionOf(*a, 0).tx_generation()};
   fenced.expected.fill(next.Plus(1));
-  const uint64_t identity = a->pipeline->instance(0).handshakes[0].identities().own;
+  const uint64_t identity = a->pipeline->instance(0).peers[0].handshake().identities().own;
   SayAsPeer(fenced);
   EXPECT_EQ(a->Count(Counter::kDesynchronized), 0u);
   SayAsPeer(fenced);
   EXPECT_EQ(a->Count(Counter::kDesynchronized), 1u);
-  EXPECT_NE(a->pipeline->instance(0).handshakes[0].identities().own, identity);
+  EXPECT_NE(a->pipeline->instance(0).peers[0].handshake().identities().own, identity);
   EXPECT_FALSE(SessionOf(*a, 0).fencing());
   for (SimPort* port : b->ports) port->faults().loss = 0;
   Cut(0, false);

@@ -212,7 +212,7 @@ TEST_F(ProbesTest, APeerThatIsFoundPlainIsHeardFromZeroOn) {
   client = &Attach(*host);
   Inject({Build(Rh(0), Command(1))});
   EXPECT_EQ(host->Count(Counter::kRxBeforeHello), 1u);
-  ASSERT_TRUE(RunUntil([&] { return host->pipeline->instance(0).handshakes[0].plain(); }));
+  ASSERT_TRUE(RunUntil([&] { return host->pipeline->instance(0).peers[0].handshake().plain(); }));
   ReliabilityHeader other = Rh(0);
   other.xpuid = 2;
   Inject({Build(other, Command(2), 2)});

@@ -108,9 +108,9 @@ void World::NoteMet(Host& host) {
     if (other->number == host.number || !other->alive()) continue;
     if (host.met_lives[other->number] >= other->life()) continue;
     const auto there = other->pipeline().instance(0).peer_of_xpu[host.number];
-    const Handshake& own = instance.handshakes[instance.peer_of_xpu[other->number]];
+    const Handshake& own = instance.peers[instance.peer_of_xpu[other->number]].handshake();
     const uint64_t identity =
-        other->pipeline().instance(0).handshakes[there].identities().own;
+        other->pipeline().instance(0).peers[there].handshake().identities().own;
     if (!own.associated() || own.identities().peer != identity) continue;
     TakeAll(host);
     const auto& kept = instance.unclaimed_count;

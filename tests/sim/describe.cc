@@ -22,7 +22,7 @@ void World::Describe() {
 
 void World::DescribePeer(const Host& host, uint32_t peer) {
   const Instance& instance = host.pipeline().instance(0);
-  const Handshake& handshake = instance.handshakes[peer];
+  const Handshake& handshake = instance.peers[peer].handshake();
   const PeerPaths& paths = instance.paths[peer];
   log_.Add(now_,
            "  to %u: handshake %s, peer %llx, sessions %d, usable %x, home %u%s%s, blocked %x",
@@ -30,7 +30,7 @@ void World::DescribePeer(const Host& host, uint32_t peer) {
            static_cast<unsigned long long>(handshake.identities().peer), paths.sessions, paths.usable, paths.home,
            paths.moving ? " moving" : "", paths.unreachable ? " unreachable" : "",
            instance.blocked[peer]);
-  for (uint32_t plane = 0; instance.has_planes() && plane < instance.plane_count(); ++plane) {
+  for (uint32_t plane = 0; instance.own.has_sessions && plane < instance.plane_count(); ++plane) {
     const PlaneSession& session = instance.sessions[instance.PlaneIndex(peer, plane)];
     uint32_t unacked = 0;
     bool closed = false;

@@ -188,7 +188,7 @@ inline constexpr Scenario kScenarios[] = {
     {"restarts", Restarts},
     {"dark", Dark},
     // See pauses.h.
-    {"pauses", Pauses},
+    {"pauses", Pauses, true},
     // See strangers.h.
     {"plain_peer", PlainPeer},
     {"double_identity", DoubleIdentity},

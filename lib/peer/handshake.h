@@ -4,8 +4,8 @@
 //
 // Takes facts and the time, returns verdicts and a deadline; sends nothing, reads no clock. One
 // Handshake per {instance, peer}; owned by one lcore.
-#ifndef SUEDE_TRANSPORT_HANDSHAKE_H_
-#define SUEDE_TRANSPORT_HANDSHAKE_H_
+#ifndef SUEDE_PEER_HANDSHAKE_H_
+#define SUEDE_PEER_HANDSHAKE_H_
 
 #include <cstdint>
 
@@ -97,4 +97,4 @@ class Handshake {
 
 }  // namespace suede
 
-#endif  // SUEDE_TRANSPORT_HANDSHAKE_H_
+#endif  // SUEDE_PEER_HANDSHAKE_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport/handshake.h"
+#include "peer/handshake.h"
 
 #include <algorithm>
 

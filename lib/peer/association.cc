@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// How an instance and a peer get to know each other, and find that they do not any longer
+// (docs/control-pdus.md, HELLO).
+#include "peer/peer.h"
+
+namespace suede {
+namespace {
+
+// How often a timer of what is down looks whether it is up again.
+constexpr Duration kDownLook = std::chrono::milliseconds(2);
+// Of the number space: the part that first PSNs are drawn from where frames of a former association
+// may still be in a device, opposite to what these have.
+constexpr int kOpposite = 1 << 15;
+constexpr int kDrawnFrom = 1 << 14;
+
+Psn DrawFirst(const Connection& connection, SecretNumbers& numbers) {
+  const auto drawn = static_cast<uint16_t>(numbers.Next() >> 16);
+  if (connection.tx_pdus() == 0) return Psn(drawn);
+  return connection.next_psn().Plus(kOpposite - kDrawnFrom / 2 + drawn % kDrawnFrom);
+}
+
+}  // namespace
+
+// ---- Saying HELLO.
+
+// Begins to say hello to the peer, if that has not begun. Without its MAC address nobody would hear
+// it; what waits asks again once the address is known.
+void Peer::Greet(Time now, Effects& effects) {
+  if (IsResolving()) return;
+  handshake_.OnDemand(now);
+  ArmHandshake(effects);
+}
+
+void Peer::OnHandshakeDeadline(Time now, Effects& effects) {
+  if (!AnyPortUp()) {
+    handshake_.Hold(now + kDownLook);
+    return ArmHandshake(effects);
+  }
+  const HandshakeTimerVerdict verdict =
+      handshake_.OnTimer(now, own_->transport, own_->paths.hello_idle, own_->paths.unreachable);
+  if (verdict.hello) SayHello(effects);
+  if (verdict.probe) SendProbes(effects);
+  if (verdict.plain) OnPlain(effects);
+  if (verdict.silent) OnSilence(effects);
+  ArmHandshake(effects);
+}
+
+// ---- Hearing HELLO.
+
+// Whether a control PDU is between the two boots that run. If not, the peer is asked.
+bool Peer::IsOfAssociation(uint32_t plane, const Identities& named, Effects& effects) const {
+  const Identities ours = handshake_.identities();
+  if (handshake_.associated() && named.own == ours.peer && named.peer == ours.own) return true;
+  effects.Add(effect::Count{Counter::kRxAssociation});
+  SayHello(plane, true, 0, effects);
+  return false;
+}
+
+void Peer::OnHello(uint32_t plane, const Hello& hello, const ControlFacts& facts, Time now,
+                   Effects& effects) {
+  const HelloVerdict verdict = handshake_.OnHello(hello, now, own_->numbers, facts.is_pong);
+  if (verdict.stranger) {
+    effects.Add(effect::Count{Counter::kRxHelloUnverified});
+    if (hello.reply_wanted) SayHello(plane, true, hello.nonce, effects);
+    return;
+  }
+  hello_ = hello;
+  if (verdict.new_peer) EndAssociation(effects);
+  if (!Judge(now, effects)) {
+    effects.Add(effect::Count{Counter::kHelloMismatch});
+    // It does not ask back: two that do not fit would do so for ever.
+    if (hello.reply_wanted) SayHello(plane, false, hello.nonce, effects);
+    return ArmHandshake(effects);
+  }
+  OnAgreed(plane, hello, verdict.knows_us, now, effects);
+  // What waits has to make itself heard again: the peer's next HELLO may be lost.
+  if (facts.waits && !handshake_.open()) Greet(now, effects);
+  ArmHandshake(effects);
+  Unblock(effects);
+}
+
+// A HELLO that fits.
+void Peer::OnAgreed(uint32_t plane, const Hello& hello, bool knows_us, Time now, Effects& effects) {
+  if (knows_us && handshake_.Agree()) {
+    OpenAssociation(effects);
+    if (hello.reply_wanted) {
+      effects.Add(effect::CreditChange{effect::CreditStep::kGrantFirst});
+    }
+  }
+  for (uint32_t i = 0; i < own_->plane_count * uint32_t{own_->vc_count}; ++i) {
+    connections_[i].SetPeerWindow(hello.window_pdus);
+  }
+  if (hello.reply_wanted) SayHello(plane, !handshake_.open(), hello.nonce, effects);
+  UpdateUsable(effects);
+  if (own_->has_sessions && hello.answers_planes && handshake_.associated() && !paths_->sessions) {
+    BeginSessions(now, effects);
+  }
+  if (!knows_us || !hello.reply_wanted || !handshake_.associated()) return;
+  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+    // It may have lost us: say what we expect.
+    connection(plane, vc).OnDuplicate();
+    effects.Add(effect::OweAck{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc)});
+  }
+}
+
+// Whether what the peer last said of its settings fits ours. What does not is told once, and
+// nothing is sent to such a peer.
+bool Peer::Judge(Time now, Effects& effects) {
+  const Disagreement found = Compare(own_->hello, hello_);
+  const HelloMismatch known = mismatch_;
+  mismatch_ = found.what;
+  if (found.what == HelloMismatch::kNone) {
+    if (known != HelloMismatch::kNone) Mark(kAllVcs, false, effects);
+    return true;
+  }
+  if (found.what != known) {
+    effects.Add(effect::Tell{.event = PeerEvent::kHelloMismatch,
+                             .what = static_cast<uint8_t>(found.what),
+                             .own = found.own,
+                             .theirs = found.theirs});
+  }
+  handshake_.Refuse(now, own_->transport);
+  UpdateUsable(effects);
+  Mark(kAllVcs, true, effects);
+  GiveUpQueued(kAllVcs, effects);
+  return false;
+}
+
+// New settings of ours: whether the peer still fits, and whether we fit it.
+void Peer::JudgeAgain(Time now, Effects& effects) {
+  if (handshake_.identities().peer == 0) return;
+  if (Judge(now, effects)) UpdateUsable(effects);
+  SayHello(effects);
+  ArmHandshake(effects);
+}
+
+// ---- Associations.
+
+// The peer is another boot than the one that PDUs were exchanged with, if any were: what was in
+// flight to that is over, and sequence numbers start anew.
+void Peer::EndAssociation(Effects& effects) {
+  VcPsns first;
+  bool history = false;
+  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+    first[vc] = DrawFirst(connection(0, vc), own_->numbers);
+  }
+  handshake_.SetFirst(first);
+  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    sessions_[plane].Reset();
+    for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+      Connection& ended = connection(plane, vc);
+      history |= ended.MayHaveHistory();
+      const uint32_t bytes = ended.unacked_bytes();
+      PduList pdus;
+      ended.Reset(pdus);
+      ended.Restart(first[vc], pdus);
+      ended.CloseReceive();
+      GiveUp(plane, vc, Ending::kPeerReset, false, bytes, pdus, effects);
+    }
+  }
+  effects.Add(effect::CreditChange{effect::CreditStep::kEnd});
+  paths_->sessions = false;
+  paths_->moving = false;
+  paths_->unreachable = false;
+  if (!history) return;
+  effects.Add(effect::Count{Counter::kPeerResets});
+  Tell(PeerEvent::kReset, 0, 0, effects);
+}
+
+// Both ends have agreed: what the peer sends is accepted, from the PSNs on that it has named. Where
+// it sends in generations, a PLANE brings those.
+void Peer::OpenAssociation(Effects& effects) {
+  for (uint32_t plane = 0; !hello_.sends_generations && plane < own_->plane_count; ++plane) {
+    for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+      connection(plane, vc).OpenReceive(hello_.first[vc]);
+    }
+  }
+  effects.Add(effect::CreditChange{effect::CreditStep::kBegin});
+  FindAgain(effects);
+}
+
+// The connections to the peer are out of step, and no acknowledgement will bring them back.
+void Peer::StartOver(Time now, Effects& effects) {
+  effects.Add(effect::Count{Counter::kDesynchronized});
+  handshake_.StartOver(now, own_->numbers);
+  EndAssociation(effects);
+  UpdateUsable(effects);
+  ArmHandshake(effects);
+}
+
+// ---- Peers that do not speak HELLO, or not yet.
+
+// Of a generation that has ended, or of a peer with which there is no association.
+[[gnu::cold]] void Peer::OnClosedData(uint32_t plane, uint32_t vc, bool sequenced, RhOp op,
+                                      Psn rpsn, Time now, Effects& effects) {
+  if (handshake_.open()) {
+    if (sequenced) effects.Add(effect::Count{Counter::kRxFenced});
+    return;
+  }
+  handshake_.OnData(now);
+  if (sequenced) {
+    effects.Add(effect::Count{Counter::kRxBeforeHello});
+    Greet(now, effects);
+  } else if (op == RhOp::kNack && handshake_.identities().peer == 0) {
+    // It answers a probe. If it is plain, this is what it accepts next.
+    PduList none;
+    connection(plane, vc).Restart(rpsn, none);
+  }
+}
+
+// Asks each connection of the peer what it expects: an unsequenced PDU ahead of that is answered
+// with a NACK (wire profile §6). What it expects is not known, so quarter after quarter is tried.
+void Peer::SendProbes(Effects& effects) const {
+  const auto ahead = static_cast<int>(handshake_.probe_quarter() << 14) + 1;
+  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    for (uint32_t vc = 0; IsPresent(plane) && vc < own_->vc_count; ++vc) {
+      effects.Add(effect::Probe{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc),
+                                connection(plane, vc).next_psn().Plus(ahead)});
+    }
+  }
+}
+
+void Peer::OnPlain(Effects& effects) {
+  for (uint32_t i = 0; i < own_->plane_count * uint32_t{own_->vc_count}; ++i) {
+    connections_[i].OpenReceive(Psn(0));
+  }
+  effects.Add(effect::CreditChange{effect::CreditStep::kUncounted});
+  FindAgain(effects);
+  UpdateUsable(effects);
+  Unblock(effects);
+}
+
+// No answer of any kind for too long: nothing of what waits was ever sent.
+void Peer::OnSilence(Effects& effects) {
+  if (lost_vcs_ == 0) {
+    effects.Add(effect::Count{Counter::kUnreachable});
+    Tell(PeerEvent::kUnreachable, 0, 0, effects);
+  }
+  Mark(kAllVcs, true, effects);
+  GiveUpQueued(kAllVcs, effects);
+}
+
+// A queue waits, and no plane is usable.
+void Peer::OnWaiting(Time now, Effects& effects) {
+  if (IsResolving()) {
+    effects.Add(effect::Count{Counter::kTxWaitsMac});
+  } else if (!handshake_.open()) {
+    Greet(now, effects);
+  }
+}
+
+}  // namespace suede

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The connections to a peer, as far as the data path does not see to them: receivers without room,
+// and what happens when time is up.
+#include "peer/peer.h"
+
+namespace suede {
+
+void Peer::OnNotReady(uint32_t plane, const NotReady& message, Time now, Effects& effects) {
+  const uint32_t vc = own_->ConnectionOf(message.vc);
+  const RpsnVerdict verdict =
+      Acknowledge(plane, vc, effects, [&](Connection& refused, PduList& acked) {
+        return refused.OnNotReady(message.expected, std::chrono::microseconds(message.backoff_us),
+                                  now, own_->transport, acked);
+      });
+  if (verdict == RpsnVerdict::kOutOfWindow) {
+    effects.Add(effect::Count{Counter::kRxRpsnInvalid});
+  }
+  effects.Add(effect::Count{Counter::kPauses});
+  // It is an answer to what we have sent, whether it was accepted or not.
+  if (own_->has_sessions && connection(plane, vc).paused()) OnProof(plane, now);
+  Unblock(plane, vc, effects);
+  ArmConnection(plane, vc, effects);
+}
+
+void Peer::OnReady(uint32_t plane, const Ready& message, Time now, Effects& effects) {
+  const uint32_t vc = own_->ConnectionOf(message.vc);
+  connection(plane, vc).OnReady(message.expected, now);
+  effects.Add(effect::LookAt{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc)});
+}
+
+void Peer::OnResumed(uint32_t plane, uint32_t vc, Effects& effects) {
+  Mark(own_->VcsOf(vc), false, effects);
+  Tell(PeerEvent::kReachable, plane, vc, effects);
+}
+
+void Peer::OnConnectionDeadline(uint32_t plane, uint32_t vc, Hold hold, Time now,
+                                Effects& effects) {
+  Connection& due = connection(plane, vc);
+  const auto on_plane = static_cast<uint8_t>(plane);
+  const auto of_vc = static_cast<uint8_t>(vc);
+  const uint32_t tries = due.tries();
+  if (hold == Hold::kOwn || hold == Hold::kPeers) due.PutOff(now, own_->transport);
+  switch (due.OnTimer(now, own_->transport)) {
+    case TimerVerdict::kNothing:
+      break;
+    case TimerVerdict::kRetransmit:
+      if (due.tries() != tries) effects.Add(effect::Count{Counter::kRtoFired});
+      effects.Add(effect::Retransmit{on_plane, of_vc});
+      // The peer's window may be another one than it told, or it may be another peer.
+      if (due.desynchronized() && handshake_.associated()) SayHello(plane, true, 0, effects);
+      break;
+    case TimerVerdict::kUnreachable:
+      OnUnreachable(plane, vc, now, effects);
+      break;
+    case TimerVerdict::kProbe:
+      SayHello(plane, true, 0, effects);
+      effects.Add(effect::ProbeLost{on_plane, of_vc});
+      GiveUpIfLost(vc, effects);
+      break;
+  }
+  if (due.MustAckNow(own_->transport)) effects.Add(effect::OweAck{on_plane, of_vc});
+  ArmConnection(plane, vc, effects);
+}
+
+// The tries of a connection are used up.
+void Peer::OnUnreachable(uint32_t plane, uint32_t vc, Time now, Effects& effects) {
+  if (paths_->sessions) return PlaneDown(plane, PlaneDownReason::kTimeouts, now, effects);
+  Connection& lost = connection(plane, vc);
+  // It answers, and what it says cannot be: no probe would bring the two into step.
+  if (handshake_.associated() && lost.desynchronized()) return StartOver(now, effects);
+  effects.Add(effect::Count{Counter::kUnreachable});
+  Tell(PeerEvent::kUnreachable, plane, vc, effects);
+  const uint32_t bytes = lost.unacked_bytes();
+  PduList pdus;
+  lost.GiveUp(now, own_->transport, pdus);
+  GiveUp(plane, vc, Ending::kInDoubt, true, bytes, pdus, effects);
+  GiveUpIfLost(vc, effects);
+  ChooseHome(effects);
+}
+
+// Ends what is queued behind a lost connection where no other plane takes it.
+void Peer::GiveUpIfLost(uint32_t vc, Effects& effects) {
+  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    if ((paths_->usable & 1u << plane) != 0 && !connection(plane, vc).lost()) return;
+  }
+  Mark(own_->VcsOf(vc), true, effects);
+  GiveUpQueued(own_->VcsOf(vc), effects);
+}
+
+}  // namespace suede

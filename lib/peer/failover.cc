@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The PDUs that were in flight on a plane that died: FENCE and FENCED (docs/planes.md, "Failover").
+#include "peer/peer.h"
+
+namespace suede {
+
+// The peer fences generation 0 of a plane that we cannot tell: it is one of those on which it has
+// said nothing, if any. Where nothing was accepted on any of them, nothing was on that one. The
+// peer sends in generations now: nothing of generation 0 is accepted there any more. False where
+// something was.
+bool Peer::CloseUnnamed() {
+  for (const bool close : {false, true}) {
+    for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+      if (sessions_[plane].peer_plane() != PlaneSession::kUnknownPlane) continue;
+      for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+        if (close) connection(plane, vc).CloseReceive();
+        if (connection(plane, vc).accepted_any()) return false;
+      }
+    }
+  }
+  return true;
+}
+
+// The peer has found the plane dead, and wants to know how far it got.
+void Peer::OnFence(uint32_t plane, const Fence& fence, Time now, Effects& effects) {
+  const uint32_t dead = fence.own ? plane : PlaneOfPeer(fence.plane);
+  bool known = false;
+  const bool answers = dead != kNoPlane ? sessions_[dead].OnFence(fence.generation, known)
+                                        : fence.generation == 0 && CloseUnnamed();
+  if (!answers) {
+    effects.Add(effect::Count{Counter::kRxPlaneStale});
+    return;
+  }
+  Fenced fenced{.plane = fence.plane, .generation = fence.generation, .expected = fence.oldest};
+  for (uint32_t vc = 0; dead != kNoPlane && vc < own_->vc_count; ++vc) {
+    Connection& fenced_one = connection(dead, vc);
+    if (!known) fenced_one.OpenReceive(fence.oldest[vc]);
+    fenced_one.CloseReceive();
+    fenced.expected[vc] = fenced_one.expected();
+  }
+  effects.Add(effect::Count{Counter::kRxFences});
+  Say(plane, fenced, effects);
+  if (paths_->sessions && dead != kNoPlane) {
+    PlaneDown(dead, PlaneDownReason::kFence, now, effects);
+  }
+}
+
+// What the peer has accepted is done; the rest moves.
+void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
+  const uint32_t dead = fenced.plane;
+  if (dead >= own_->plane_count || !sessions_[dead].IsFenced(fenced.generation)) {
+    effects.Add(effect::Count{Counter::kRxPlaneStale});
+    return;
+  }
+  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+    const bool fits = Acknowledge(dead, vc, effects, [&](Connection& fenced_one, PduList& acked) {
+      return fenced_one.OnFenced(fenced.expected[vc], now, own_->transport, acked);
+    });
+    if (fits) continue;
+    effects.Add(effect::Count{Counter::kRxRpsnInvalid});
+    // It would say so for ever: what the two have counted does not fit.
+    if (sessions_[dead].OnImpossible()) StartOver(now, effects);
+    return;
+  }
+  PduList rest;
+  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+    Connection& fenced_one = connection(dead, vc);
+    CountOut(dead, fenced_one.unacked_bytes());
+    // PSNs of the next generation: a frame of this one that is still under way is far from them.
+    fenced_one.Restart(fenced_one.next_psn().Plus(1 << 15), rest);
+  }
+  sessions_[dead].EndFence(now);
+  if (!rest.empty()) effects.Add(effect::Requeue{static_cast<uint8_t>(dead), rest});
+  UpdateUsable(effects);
+  ArmSession(dead, effects);
+  Unblock(effects);
+}
+
+}  // namespace suede

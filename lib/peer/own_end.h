@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The instance's own end: what all of its peers have in common.
+#ifndef SUEDE_PEER_OWN_END_H_
+#define SUEDE_PEER_OWN_END_H_
+
+#include <array>
+#include <cstdint>
+
+#include "base/secret_numbers.h"
+#include "peer/params.h"
+#include "peer/peer_paths.h"
+#include "transport/params.h"
+#include "wire/control_pdu.h"
+
+namespace suede {
+
+struct OwnEnd {
+  // The parameters are the instance's: they outlive this, and may be changed between two facts.
+  OwnEnd(uint16_t own_xpuid, uint32_t planes, const TransportParams& of_transport,
+         const PathParams& of_paths, const SecretKey& secret)
+      : xpuid(own_xpuid),
+        plane_count(static_cast<uint8_t>(planes)),
+        vc_count(of_transport.psn_scope == PsnScope::kVc ? kVcCount : 1),
+        has_sessions(planes > 1),
+        transport(of_transport),
+        paths(of_paths),
+        numbers(secret),
+        ports_up(has_sessions ? 0 : 1) {}
+
+  bool is_strict() const { return paths.ordering == Ordering::kStrict; }
+  bool port_up(uint32_t plane) const { return (ports_up & 1u << plane) != 0; }
+  // The VCs that a connection carries, a mask.
+  uint8_t VcsOf(uint32_t vc) const {
+    return vc_count == 1 ? (1u << kVcCount) - 1 : static_cast<uint8_t>(1u << vc);
+  }
+
+  // The number among a plane's connections of the one that carries the VC.
+  uint32_t ConnectionOf(uint32_t vc) const { return vc & (vc_count - 1u); }
+
+  // The port of a plane, and what an operator wants of the plane. False where that changes nothing:
+  // what an instance with one plane sends takes that, whatever is known of it.
+  bool SetPort(uint32_t plane, bool up) {
+    if (!has_sessions) return false;
+    const auto bit = static_cast<PlaneMask>(1u << plane);
+    ports_up = static_cast<PlaneMask>(up ? ports_up | bit : ports_up & ~bit);
+    return true;
+  }
+  bool SetAdmin(uint32_t plane, PlaneAdmin setting) {
+    if (!has_sessions || plane >= plane_count) return false;
+    admin[plane] = setting;
+    return true;
+  }
+
+  const uint16_t xpuid;
+  const uint8_t plane_count;
+  const uint8_t vc_count;  // connections of each {peer, plane}
+  // The planes have sessions and send in generations: there is more than one, so that PDUs may
+  // move. Peers that speak of their planes are answered in any case.
+  const bool has_sessions;
+  const TransportParams& transport;
+  const PathParams& paths;
+  SecretNumbers numbers;  // for identities, nonces and first PSNs
+  Hello hello;            // what HELLO says of the settings
+  PlaneMask ports_up;     // planes whose port can send
+  std::array<PlaneAdmin, kMaxPlanes> admin{};
+  std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, on each plane to all peers
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PEER_OWN_END_H_

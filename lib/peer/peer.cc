@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "peer/peer.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace suede {
+
+Peer::Peer(OwnEnd* own, uint16_t xpuid, bool plain, const Places& places)
+    : own_(own),
+      paths_(places.paths),
+      sessions_(places.sessions),
+      connections_(places.connections),
+      xpuid_(xpuid) {
+  handshake_.Begin(own->numbers, plain);
+  // Nothing is accepted before there is an association, or the peer is plain.
+  for (uint32_t i = 0; !plain && i < own->plane_count * uint32_t{own->vc_count}; ++i) {
+    connections_[i].CloseReceive();
+  }
+}
+
+void Peer::OnControl(uint32_t plane, const ControlMessage& message, const ControlFacts& facts,
+                     Time now, Effects& effects) {
+  if (const auto* hello = std::get_if<Hello>(&message)) {
+    return OnHello(plane, *hello, facts, now, effects);
+  }
+  if (!IsOfAssociation(plane, IdentitiesOf(message), effects)) return;
+  if (const auto* not_ready = std::get_if<NotReady>(&message)) {
+    OnNotReady(plane, *not_ready, now, effects);
+  } else if (const auto* ready = std::get_if<Ready>(&message)) {
+    OnReady(plane, *ready, now, effects);
+  } else if (const auto* plane_hello = std::get_if<PlaneHello>(&message)) {
+    OnPlane(plane, *plane_hello, now, effects);
+  } else if (const auto* fence = std::get_if<Fence>(&message)) {
+    OnFence(plane, *fence, now, effects);
+  } else if (const auto* fenced = std::get_if<Fenced>(&message)) {
+    OnFenced(*fenced, now, effects);
+  } else if (const auto* credit = std::get_if<Credit>(&message)) {
+    effects.Add(effect::CreditHeard{*credit});
+  }
+}
+
+// ---- What happens here.
+
+void Peer::OnPlaneChange(uint32_t plane, PlaneDownReason reason, Time now, Effects& effects) {
+  if (paths_->sessions && IsPresent(plane)) {
+    if (own_->port_up(plane) && own_->admin[plane] != PlaneAdmin::kDown) {
+      sessions_[plane].OnLinkUp(now);
+      ArmSession(plane, effects);
+    } else {
+      PlaneDown(plane, reason, now, effects);
+    }
+  }
+  UpdateUsable(effects);
+  Unblock(effects);
+}
+
+// (Of planes it need not be told: they are asked again, and each question has its time.)
+void Peer::OnStandstill(Duration time) {
+  if (!paths_->sessions) return;
+  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    paths_->alive_at = std::max(paths_->alive_at, sessions_[plane].last_heard());
+  }
+  paths_->alive_at += time;
+}
+
+// The peer has been found, or has moved. What waits for that may go, and a queue that waits for
+// nothing else makes itself heard.
+void Peer::OnMac(uint32_t plane, Effects& effects) {
+  paths_->resolving &= static_cast<PlaneMask>(~(1u << plane));
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    const auto bit = static_cast<uint8_t>(1u << vc);
+    const uint32_t number = own_->ConnectionOf(vc);
+    const bool lost = connection(plane, number).lost() || paths_->unreachable;
+    if ((lost_vcs_ & bit) == 0 || lost) continue;
+    Tell(PeerEvent::kReachable, plane, number, effects);
+    Mark(bit, false, effects);
+  }
+  UpdateUsable(effects);
+  effects.Add(effect::Unblock{kAllVcs});
+}
+
+// Where another plane leads there, that one is known.
+void Peer::OnNoMac(Effects& effects) {
+  if (!IsResolving()) return;
+  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+    if ((lost_vcs_ & 1u << vc) == 0) {
+      effects.Add(effect::Count{Counter::kUnreachable});
+      Tell(PeerEvent::kUnreachable, 0, vc, effects);
+    }
+    Mark(own_->VcsOf(vc), true, effects);
+    GiveUpQueued(own_->VcsOf(vc), effects);
+  }
+}
+
+void Peer::SetWeight(uint32_t plane, uint32_t weight, Effects& effects) {
+  paths_->SetWeight(plane, weight);
+  ChooseHome(effects);
+}
+
+void Peer::OnNewParams(uint32_t plane, uint32_t vc, Time now, Effects& effects) {
+  if (vc == 0) {
+    sessions_[plane].OnNewParams(now, own_->paths);
+    ArmSession(plane, effects);
+    if (plane == 0) {
+      handshake_.OnNewParams(now, own_->transport);
+      JudgeAgain(now, effects);
+      ArmHandshake(effects);
+    }
+  }
+  connection(plane, vc).OnNewParams(now, own_->transport);
+  ArmConnection(plane, vc, effects);
+  Unblock(plane, vc, effects);
+}
+
+// ---- For tests.
+
+void Peer::CheckInvariants(const TransportParams& widest) const {
+  const auto check = [](bool holds) {
+    if (!holds) std::abort();
+  };
+  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    const PlaneSession& session = sessions_[plane];
+    uint32_t bytes = 0;
+    for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+      const Connection& one = connection(plane, vc);
+      one.CheckInvariants(widest);
+      bytes += one.unacked_bytes();
+      // Who stands still waits for a FENCED.
+      check(!one.frozen() || session.fencing());
+      // Where there is no association, nothing is in flight and nothing is accepted.
+      check(handshake_.open() || (one.receive_closed() && one.unacked_bytes() == 0));
+    }
+    check(bytes == paths_->inflight_bytes[plane]);
+    check(!session.up() || (session.begun() && !session.fencing()));
+    check(paths_->sessions || !session.begun());
+    check((paths_->usable & 1u << plane) == 0 || IsUsable(plane));
+  }
+  check(!paths_->sessions || (own_->has_sessions && handshake_.associated()));
+  check(paths_->usable == 0 || (handshake_.open() && mismatch_ == HelloMismatch::kNone));
+  const uint32_t home = own_->is_strict() ? 1u << paths_->home : ~0u;
+  check(paths_->choice == (paths_->moving ? 0 : paths_->usable & home));
+}
+
+}  // namespace suede

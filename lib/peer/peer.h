@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// One remote XPU as an instance knows it: the handshake (docs/control-pdus.md, HELLO), the sessions
+// of its planes, failover and the choice of paths (docs/planes.md), and the cold part of its
+// connections.
+//
+// Facts and the time go in, effects come out (peer/effects.h); nothing here sends, reads a clock or
+// allocates. The data path itself sends on the connections and is acknowledged there: they, the
+// paths and the sessions are this peer's part of dense arrays of the instance. Owned by one lcore.
+//
+// The files call each other in this order only: reach.cc (which planes may be used, and what is
+// said), planes.cc (a plane comes up or dies), association.cc (the handshake), failover.cc
+// (fences), sessions.cc and connections.cc (what is heard, and when time is up), peer.cc.
+#ifndef SUEDE_PEER_PEER_H_
+#define SUEDE_PEER_PEER_H_
+
+#include <cstdint>
+
+#include "peer/effects.h"
+#include "peer/handshake.h"
+#include "peer/hello_check.h"
+#include "peer/own_end.h"
+#include "peer/peer_paths.h"
+#include "peer/plane_session.h"
+#include "transport/connection.h"
+
+namespace suede {
+
+// Whether silence says nothing, as nothing leaves a device.
+enum class Hold : uint8_t {
+  kNone,
+  kOwn,      // our device
+  kPeers,    // the other end's, as it says
+  kTooLong,  // our device, and it does say something by now
+};
+
+class Peer {
+ public:
+  static constexpr uint32_t kNoPlane = PeerPaths::kNoPlane;
+  static constexpr uint8_t kAllVcs = (1u << kVcCount) - 1;
+
+  // The peer's part of the instance's arrays.
+  struct Places {
+    PeerPaths* paths;         // with `present`, `resolving` and the weights
+    PlaneSession* sessions;   // [plane]
+    Connection* connections;  // [plane][VC]
+  };
+  // `plain`: the peer is known not to speak HELLO.
+  Peer(OwnEnd* own, uint16_t xpuid, bool plain, const Places& places);
+  // Before anything else.
+  void Start(Effects& effects) { UpdateUsable(effects); }
+
+  // ---- As it is.
+
+  uint16_t xpuid() const { return xpuid_; }
+  const Handshake& handshake() const { return handshake_; }
+  const PeerPaths& paths() const { return *paths_; }
+  const PlaneSession& session(uint32_t plane) const { return sessions_[plane]; }
+  const Connection& connection(uint32_t plane, uint32_t vc) const {
+    return connections_[plane * own_->vc_count + vc];
+  }
+  // What the peer last said of its settings.
+  const Hello& hello() const { return hello_; }
+  // VCs to which nothing is queued, a mask.
+  uint8_t lost_vcs() const { return lost_vcs_; }
+  // Whether its MAC address is known on no plane.
+  bool IsResolving() const { return (paths_->present & ~paths_->resolving) == 0; }
+  bool IsResolving(uint32_t plane) const { return (paths_->resolving & 1u << plane) != 0; }
+  // Whether a queue that waits for this connection may go on.
+  bool MaySend(uint32_t plane, uint32_t vc) const {
+    return (paths_->choice & 1u << plane) != 0 && connection(plane, vc).CanSend(0, own_->transport);
+  }
+  // `echo`: the nonce of the HELLO that it answers; 0: of none.
+  Hello MakeHello(bool reply_wanted, uint64_t echo) const;
+
+  // ---- What is heard.
+
+  struct ControlFacts {
+    bool waits = false;    // a queue waits for a connection of the peer
+    bool is_pong = false;  // a HELLO that answers an operator's question
+  };
+  void OnControl(uint32_t plane, const ControlMessage& message, const ControlFacts& facts, Time now,
+                 Effects& effects);
+  // A data PDU on a connection that accepts nothing.
+  void OnClosedData(uint32_t plane, uint32_t vc, bool sequenced, RhOp op, Psn rpsn, Time now,
+                    Effects& effects);
+  // The far side has acknowledged something on the plane: the way there and back was proved. For
+  // peers of an instance whose planes have sessions.
+  void OnProof(uint32_t plane, Time now);
+  // PDUs have ended while paths().moving.
+  void OnEnded(Effects& effects) { ChooseHome(effects); }
+  // A connection that was lost is in step again.
+  void OnResumed(uint32_t plane, uint32_t vc, Effects& effects);
+
+  // ---- What happens here.
+
+  // A queue waits, and no plane is usable.
+  void OnWaiting(Time now, Effects& effects);
+  // The port of a plane, or what an operator wants of the plane, has changed: OwnEnd says so
+  // already.
+  void OnPlaneChange(uint32_t plane, PlaneDownReason reason, Time now, Effects& effects);
+  // The lcore has stood still for so long: that says nothing of the peer.
+  void OnStandstill(Duration time);
+  // Its MAC address is known now. / Nobody knows it.
+  void OnMac(uint32_t plane, Effects& effects);
+  void OnNoMac(Effects& effects);
+  void SetWeight(uint32_t plane, uint32_t weight, Effects& effects);
+  // The parameters were changed. Once for each connection.
+  void OnNewParams(uint32_t plane, uint32_t vc, Time now, Effects& effects);
+
+  // ---- Time.
+
+  void OnHandshakeDeadline(Time now, Effects& effects);
+  // Whether OnSessionDeadline wants to know of a hold.
+  bool AsksForHold(uint32_t plane, Time now) const;
+  void OnSessionDeadline(uint32_t plane, Hold hold, Time now, Effects& effects);
+  // `hold`: where Connection::TimesOut.
+  void OnConnectionDeadline(uint32_t plane, uint32_t vc, Hold hold, Time now, Effects& effects);
+
+  // Aborts where the state contradicts itself; for tests and fuzzers.
+  void CheckInvariants(const TransportParams& widest) const;
+
+ private:
+  Connection& connection(uint32_t plane, uint32_t vc) {
+    return connections_[plane * own_->vc_count + vc];
+  }
+  bool IsPresent(uint32_t plane) const { return (paths_->present & 1u << plane) != 0; }
+
+  // reach.cc
+  bool AnyPortUp() const { return (paths_->present & own_->ports_up) != 0; }
+  bool InFlight(uint32_t plane) const { return paths_->inflight_bytes[plane] != 0; }
+  static void Say(uint32_t plane, const ControlMessage& message, Effects& effects);
+  void SayHello(uint32_t plane, bool reply_wanted, uint64_t echo, Effects& effects) const;
+  void SayHello(Effects& effects);
+  void Tell(PeerEvent event, uint32_t plane, uint32_t vc, Effects& effects) const;
+  void TellPlane(PeerEvent event, uint32_t plane, uint8_t what, Effects& effects) const;
+  void Mark(uint8_t vcs, bool lost, Effects& effects);
+  void GiveUpQueued(uint8_t vcs, Effects& effects);
+  void FindAgain(Effects& effects);
+  void CountOut(uint32_t plane, uint32_t bytes);
+  // Runs `hear`, which moves PDUs of the connection that have arrived to a list.
+  template <typename Hear>
+  auto Acknowledge(uint32_t plane, uint32_t vc, Effects& effects, Hear&& hear) {
+    Connection& heard = connection(plane, vc);
+    const uint32_t before = heard.unacked_bytes();
+    PduList acked;
+    const auto verdict = hear(heard, acked);
+    if (acked.empty()) return verdict;
+    CountOut(plane, before - heard.unacked_bytes());
+    effects.Add(effect::Acknowledged{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc), acked});
+    if (paths_->moving) ChooseHome(effects);
+    return verdict;
+  }
+  void GiveUp(uint32_t plane, uint32_t vc, Ending ending, bool hold_last, uint32_t bytes,
+              const PduList& pdus, Effects& effects);
+  void UpdateUsable(Effects& effects);
+  bool IsUsable(uint32_t plane) const;
+  bool DrawHome();
+  void ChooseHome(Effects& effects);
+  void Unblock(Effects& effects) const;
+  void Unblock(uint32_t plane, uint32_t vc, Effects& effects) const;
+  void ArmHandshake(Effects& effects) const;
+  void ArmSession(uint32_t plane, Effects& effects) const;
+  void ArmConnection(uint32_t plane, uint32_t vc, Effects& effects) const;
+  uint32_t PlaneOfPeer(uint8_t peer_plane) const;
+  bool IsHeard() const;
+
+  // planes.cc
+  bool FreezeIfInDoubt(uint32_t plane);
+  void BeginSessions(Time now, Effects& effects);
+  void PlaneUp(uint32_t plane, Effects& effects);
+  void PlaneDown(uint32_t plane, PlaneDownReason reason, Time now, Effects& effects);
+  uint32_t PlaneForFence(uint32_t dead);
+  void SendFence(uint32_t plane, Effects& effects);
+  void CheckReach(Time now, Effects& effects);
+  void GiveUpPeer(Time now, Effects& effects);
+
+  // association.cc
+  bool IsOfAssociation(uint32_t plane, const Identities& named, Effects& effects) const;
+  void OnHello(uint32_t plane, const Hello& hello, const ControlFacts& facts, Time now,
+               Effects& effects);
+  void OnAgreed(uint32_t plane, const Hello& hello, bool knows_us, Time now, Effects& effects);
+  bool Judge(Time now, Effects& effects);
+  void JudgeAgain(Time now, Effects& effects);
+  void EndAssociation(Effects& effects);
+  void OpenAssociation(Effects& effects);
+  void StartOver(Time now, Effects& effects);
+  void Greet(Time now, Effects& effects);
+  void SendProbes(Effects& effects) const;
+  void OnPlain(Effects& effects);
+  void OnSilence(Effects& effects);
+
+  // failover.cc
+  bool CloseUnnamed();
+  void OnFence(uint32_t plane, const Fence& fence, Time now, Effects& effects);
+  void OnFenced(const Fenced& fenced, Time now, Effects& effects);
+
+  // sessions.cc
+  PlaneSession::Facts FactsOf(uint32_t plane, Hold hold, Time now) const;
+  void AskSiblings(Time now, Effects& effects);
+  void SayPlane(uint32_t plane, bool reply_wanted, Effects& effects);
+  void SayHeldUp(uint32_t plane, bool if_held, Effects& effects) const;
+  void OnPlane(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects);
+  void OnHeldUp(uint32_t plane, uint8_t held, Time now, Effects& effects);
+
+  // connections.cc
+  void OnNotReady(uint32_t plane, const NotReady& message, Time now, Effects& effects);
+  void OnReady(uint32_t plane, const Ready& message, Time now, Effects& effects);
+  void OnUnreachable(uint32_t plane, uint32_t vc, Time now, Effects& effects);
+  void GiveUpIfLost(uint32_t vc, Effects& effects);
+
+  OwnEnd* own_;
+  PeerPaths* paths_;
+  PlaneSession* sessions_;
+  Connection* connections_;
+  Handshake handshake_;
+  Hello hello_;
+  uint16_t xpuid_;
+  HelloMismatch mismatch_ = HelloMismatch::kNone;  // of its HELLO and ours
+  uint8_t lost_vcs_ = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PEER_PEER_H_

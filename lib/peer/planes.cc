@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plane to a peer comes up or dies, and so may all of them (docs/planes.md, "Health",
+// "Failover").
+#include <algorithm>
+
+#include "peer/peer.h"
+
+namespace suede {
+
+// Stops the connections of a plane where PDUs of theirs are in doubt, and says whether it is so.
+bool Peer::FreezeIfInDoubt(uint32_t plane) {
+  bool in_doubt = false;
+  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) in_doubt |= connection(plane, vc).InDoubt();
+  for (uint32_t vc = 0; in_doubt && vc < own_->vc_count; ++vc) connection(plane, vc).Freeze();
+  return in_doubt;
+}
+
+// The peer answers PLANE and FENCE: from now on its planes are as their sessions say. What is in
+// flight in generation 0 is in doubt.
+void Peer::BeginSessions(Time now, Effects& effects) {
+  paths_->sessions = true;
+  paths_->unreachable = false;
+  paths_->alive_at = now;
+  // What generation 0 could not reach is as its planes are from now on.
+  FindAgain(effects);
+  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    if (!IsPresent(plane)) continue;
+    PlaneSession& session = sessions_[plane];
+    const bool in_doubt = FreezeIfInDoubt(plane);
+    session.GoDown(in_doubt, false, now, own_->paths);
+    session.Begin(now);
+    if (!in_doubt) session.NextGeneration();
+    ArmSession(plane, effects);
+  }
+  UpdateUsable(effects);
+}
+
+void Peer::PlaneUp(uint32_t plane, Effects& effects) {
+  effects.Add(effect::Count{Counter::kPlaneReturns});
+  TellPlane(PeerEvent::kPlaneUp, plane, 0, effects);
+  if (paths_->unreachable) {
+    paths_->unreachable = false;
+    Mark(kAllVcs, false, effects);
+    Tell(PeerEvent::kReachable, plane, 0, effects);
+  }
+  UpdateUsable(effects);
+  Unblock(effects);
+}
+
+void Peer::PlaneDown(uint32_t plane, PlaneDownReason reason, Time now, Effects& effects) {
+  PlaneSession& session = sessions_[plane];
+  if (!session.up()) return;
+  effects.Add(effect::Count{Counter::kPlaneDeaths});
+  TellPlane(PeerEvent::kPlaneDown, plane, static_cast<uint8_t>(reason), effects);
+  const bool in_doubt = FreezeIfInDoubt(plane);
+  session.GoDown(in_doubt, reason != PlaneDownReason::kAdmin, now, own_->paths);
+  UpdateUsable(effects);
+  if (in_doubt) {
+    TellPlane(PeerEvent::kFenceOpened, plane, 0, effects);
+    SendFence(plane, effects);
+  }
+  ArmSession(plane, effects);
+  Unblock(effects);
+}
+
+// The plane that a FENCE takes: one that is up, by turns; without one any whose port can send. Now
+// and then the dead one itself: where the peer has heard nothing on it yet, it knows it by that
+// alone.
+uint32_t Peer::PlaneForFence(uint32_t dead) {
+  constexpr uint32_t kOwnEvery = 4;
+  if (own_->port_up(dead) && sessions_[dead].TakeFenceTurn() % kOwnEvery == 0) return dead;
+  for (const bool only_up : {true, false}) {
+    for (uint32_t i = 0; i < own_->plane_count; ++i) {
+      const uint32_t plane = paths_->turn++ % own_->plane_count;
+      if (!IsPresent(plane) || !own_->port_up(plane)) continue;
+      if (!only_up || sessions_[plane].up()) return plane;
+    }
+  }
+  return kNoPlane;
+}
+
+void Peer::SendFence(uint32_t plane, Effects& effects) {
+  const uint32_t over = PlaneForFence(plane);
+  if (over == kNoPlane) return;
+  Fence fence{.plane = static_cast<uint8_t>(plane),
+              .own = over == plane,
+              .generation = sessions_[plane].tx_generation()};
+  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+    fence.oldest[vc] = connection(plane, vc).oldest_unacked();
+  }
+  Say(over, fence, effects);
+}
+
+// Whether no plane to the peer has given a sign of life for so long that it counts as unreachable.
+void Peer::CheckReach(Time now, Effects& effects) {
+  if (IsHeard()) return;
+  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    paths_->alive_at = std::max(paths_->alive_at, sessions_[plane].last_heard());
+  }
+  if (!paths_->unreachable && now - paths_->alive_at >= own_->paths.unreachable) {
+    GiveUpPeer(now, effects);
+  } else if (paths_->unreachable) {
+    GiveUpQueued(kAllVcs, effects);
+  }
+}
+
+void Peer::GiveUpPeer(Time now, Effects& effects) {
+  effects.Add(effect::Count{Counter::kUnreachable});
+  Tell(PeerEvent::kUnreachable, 0, 0, effects);
+  paths_->unreachable = true;
+  Mark(kAllVcs, true, effects);
+  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    PlaneDown(plane, PlaneDownReason::kUnreachable, now, effects);
+    for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+      const uint32_t bytes = connection(plane, vc).unacked_bytes();
+      PduList pdus;
+      connection(plane, vc).Abandon(pdus);
+      GiveUp(plane, vc, Ending::kInDoubt, false, bytes, pdus, effects);
+    }
+  }
+  GiveUpQueued(kAllVcs, effects);
+}
+
+}  // namespace suede

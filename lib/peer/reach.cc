@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which planes to a peer may be used: their ports, their sessions, and in strict mode the one that
+// all of it takes (docs/planes.md). And how the peer's other files say what they want done.
+#include "peer/peer.h"
+
+namespace suede {
+
+// ---- What is said.
+
+void Peer::Say(uint32_t plane, const ControlMessage& message, Effects& effects) {
+  effects.Add(effect::Say{static_cast<uint8_t>(plane), message});
+}
+
+Hello Peer::MakeHello(bool reply_wanted, uint64_t echo) const {
+  Hello hello = own_->hello;
+  hello.nonce = handshake_.nonce();
+  hello.echo = echo;
+  hello.first = handshake_.first();
+  hello.reply_wanted = reply_wanted;
+  return hello;
+}
+
+void Peer::SayHello(uint32_t plane, bool reply_wanted, uint64_t echo, Effects& effects) const {
+  Say(plane, MakeHello(reply_wanted, echo), effects);
+}
+
+// Asks the peer for its HELLO, over one plane after the other where there are several.
+void Peer::SayHello(Effects& effects) {
+  uint32_t plane = 0;
+  for (uint32_t i = 0; i < own_->plane_count; ++i) {
+    plane = paths_->turn++ % own_->plane_count;
+    if (own_->port_up(plane) && IsPresent(plane)) break;
+  }
+  SayHello(plane, true, 0, effects);
+}
+
+void Peer::Tell(PeerEvent event, uint32_t plane, uint32_t vc, Effects& effects) const {
+  effects.Add(effect::Tell{
+      .event = event, .plane = static_cast<uint8_t>(plane), .vc = static_cast<uint8_t>(vc)});
+}
+
+void Peer::TellPlane(PeerEvent event, uint32_t plane, uint8_t what, Effects& effects) const {
+  effects.Add(effect::Tell{.event = event, .plane = static_cast<uint8_t>(plane), .what = what});
+}
+
+void Peer::ArmHandshake(Effects& effects) const {
+  effects.Add(effect::Arm{.timer = effect::Timer::kHandshake, .due = handshake_.deadline()});
+}
+
+void Peer::ArmSession(uint32_t plane, Effects& effects) const {
+  effects.Add(effect::Arm{.timer = effect::Timer::kSession,
+                          .plane = static_cast<uint8_t>(plane),
+                          .due = sessions_[plane].deadline()});
+}
+
+void Peer::ArmConnection(uint32_t plane, uint32_t vc, Effects& effects) const {
+  effects.Add(effect::Arm{.timer = effect::Timer::kConnection,
+                          .plane = static_cast<uint8_t>(plane),
+                          .vc = static_cast<uint8_t>(vc),
+                          .due = connection(plane, vc).deadline()});
+}
+
+// ---- Lost and found.
+
+void Peer::Mark(uint8_t vcs, bool lost, Effects& effects) {
+  lost_vcs_ = static_cast<uint8_t>(lost ? lost_vcs_ | vcs : lost_vcs_ & ~vcs);
+  effects.Add(effect::MarkLost{vcs, lost});
+}
+
+void Peer::GiveUpQueued(uint8_t vcs, Effects& effects) { effects.Add(effect::GiveUpQueued{vcs}); }
+
+// The peer counts as lost no longer, if it did.
+void Peer::FindAgain(Effects& effects) {
+  if (lost_vcs_ == 0) return;
+  Mark(kAllVcs, false, effects);
+  Tell(PeerEvent::kReachable, 0, 0, effects);
+}
+
+// ---- What is in flight.
+
+// Of connections of the plane that were changed: `bytes` are in flight no longer.
+void Peer::CountOut(uint32_t plane, uint32_t bytes) {
+  paths_->OnEnd(plane, bytes);
+  own_->inflight_bytes[plane] -= bytes;
+}
+
+void Peer::GiveUp(uint32_t plane, uint32_t vc, Ending ending, bool hold_last, uint32_t bytes,
+                  const PduList& pdus, Effects& effects) {
+  if (pdus.empty()) return;
+  CountOut(plane, bytes);
+  effects.Add(effect::GiveUp{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc), ending,
+                             hold_last, pdus});
+}
+
+// ---- Planes.
+
+// As far as its port, its address and its session go.
+bool Peer::IsUsable(uint32_t plane) const {
+  if (!IsPresent(plane) || IsResolving(plane)) return false;
+  if (!own_->port_up(plane) || own_->admin[plane] != PlaneAdmin::kUp) return false;
+  return !paths_->sessions || sessions_[plane].up();
+}
+
+// Computes anew which planes PDUs to the peer may take.
+void Peer::UpdateUsable(Effects& effects) {
+  const PlaneMask before = paths_->usable;
+  paths_->usable = 0;
+  const bool may = handshake_.open() && mismatch_ == HelloMismatch::kNone;
+  for (uint32_t plane = 0; may && plane < own_->plane_count; ++plane) {
+    if (!IsUsable(plane)) continue;
+    if ((before & 1u << plane) == 0) paths_->Join(plane);
+    paths_->usable |= static_cast<PlaneMask>(1u << plane);
+  }
+  ChooseHome(effects);
+}
+
+// In strict mode: draws the plane for the peer among those that are usable. Where that is another
+// one than before, nothing is sent until what is in flight on that has ended one way or the other.
+// True where it has moved.
+bool Peer::DrawHome() {
+  paths_->moving = false;
+  // A static peer's connection that is lost is no place to go to.
+  PlaneMask mask = paths_->usable;
+  for (uint32_t plane = 0; !paths_->sessions && plane < own_->plane_count; ++plane) {
+    if (connection(plane, 0).lost()) mask &= static_cast<PlaneMask>(~(1u << plane));
+  }
+  if (mask == 0) return false;
+  const uint32_t drawn = paths_->Draw(mask, uint32_t{own_->xpuid} << 16 | xpuid_);
+  if (drawn == paths_->home) return false;
+  paths_->moving = InFlight(paths_->home);
+  if (!paths_->moving) paths_->home = static_cast<uint8_t>(drawn);
+  return !paths_->moving;
+}
+
+// What the next PDU may take.
+[[gnu::cold]] void Peer::ChooseHome(Effects& effects) {
+  if (!own_->is_strict()) {
+    paths_->choice = paths_->usable;
+    return;
+  }
+  const bool moved = DrawHome();
+  const uint32_t home = paths_->moving ? 0 : 1u << paths_->home;
+  paths_->choice = static_cast<PlaneMask>(paths_->usable & home);
+  if (!moved) return;
+  effects.Add(effect::Home{paths_->home});
+  Unblock(effects);
+}
+
+// Lets the queues go on that wait for a connection, where that can send.
+void Peer::Unblock(uint32_t plane, uint32_t vc, Effects& effects) const {
+  if (MaySend(plane, vc)) effects.Add(effect::Unblock{own_->VcsOf(vc)});
+}
+
+void Peer::Unblock(Effects& effects) const {
+  uint8_t vcs = 0;
+  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+      if (MaySend(plane, vc)) vcs = static_cast<uint8_t>(vcs | own_->VcsOf(vc));
+    }
+  }
+  if (vcs != 0) effects.Add(effect::Unblock{vcs});
+}
+
+// Our number of the plane that the peer calls `peer_plane`; kNoPlane: it has said nothing on it.
+uint32_t Peer::PlaneOfPeer(uint8_t peer_plane) const {
+  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    if (sessions_[plane].peer_plane() == peer_plane) return plane;
+  }
+  return kNoPlane;
+}
+
+// Whether a plane to the peer is up and not silent: the peer is there.
+bool Peer::IsHeard() const {
+  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    const PlaneSession& session = sessions_[plane];
+    if (session.up() && session.missed() < own_->paths.hello_multiplier) return true;
+  }
+  return false;
+}
+
+}  // namespace suede

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the two ends say of their planes, and what silence means (docs/planes.md, "Health").
+#include <algorithm>
+
+#include "peer/peer.h"
+
+namespace suede {
+namespace {
+
+// A plane that has missed so many answers when one comes was silent, not late.
+constexpr uint32_t kSilent = 2;
+
+PlaneDownReason ReasonOf(const PlaneSession::Facts& facts) {
+  if (facts.held) return PlaneDownReason::kAdmin;
+  if (!facts.port_up) return PlaneDownReason::kLink;
+  return facts.held_too_long ? PlaneDownReason::kPaused : PlaneDownReason::kSilence;
+}
+
+}  // namespace
+
+// ---- Time.
+
+PlaneSession::Facts Peer::FactsOf(uint32_t plane, Hold hold, Time now) const {
+  const PathParams& params = own_->paths;
+  PlaneSession::Facts facts{.port_up = own_->port_up(plane),
+                            .held = own_->admin[plane] == PlaneAdmin::kDown,
+                            .in_flight = InFlight(plane),
+                            .held_up = hold == Hold::kOwn || hold == Hold::kPeers,
+                            .held_too_long = hold == Hold::kTooLong};
+  // While another plane is heard, that one's timer sees when it falls silent.
+  if (!paths_->unreachable && !IsHeard()) {
+    facts.look_at = std::max(paths_->alive_at + params.unreachable, now + params.hello_interval);
+  }
+  const Time heard = sessions_[plane].last_heard();
+  for (uint32_t other = 0; other < own_->plane_count; ++other) {
+    const PlaneSession& session = sessions_[other];
+    facts.sibling_alive |= other != plane && session.up() && session.missed() < kSilent &&
+                           session.last_heard() - heard > params.hello_interval;
+  }
+  return facts;
+}
+
+bool Peer::AsksForHold(uint32_t plane, Time now) const {
+  const PlaneSession& session = sessions_[plane];
+  return session.begun() && now >= session.deadline() && session.up() &&
+         now - session.last_heard() >= own_->paths.hello_interval;
+}
+
+void Peer::OnSessionDeadline(uint32_t plane, Hold hold, Time now, Effects& effects) {
+  PlaneSession& session = sessions_[plane];
+  if (!session.begun()) return;
+  // The wheel asks early about what is far away.
+  if (now < session.deadline()) return ArmSession(plane, effects);
+  const PlaneSession::Facts facts = FactsOf(plane, hold, now);
+  if (hold != Hold::kNone) AskSiblings(now, effects);
+  switch (session.OnTimer(now, facts, own_->paths)) {
+    case PlaneSession::Want::kNothing:
+      break;
+    case PlaneSession::Want::kPlane:
+      if (session.up() && session.missed() != 0) AskSiblings(now, effects);
+      SayPlane(plane, true, effects);
+      break;
+    case PlaneSession::Want::kFence:
+      SendFence(plane, effects);
+      break;
+    case PlaneSession::Want::kHeldUp:
+      if (hold == Hold::kOwn) {
+        SayHeldUp(plane, false, effects);
+      } else {
+        SayPlane(plane, true, effects);  // it says again that it is so, or that it was
+      }
+      break;
+    case PlaneSession::Want::kGoDown:
+      PlaneDown(plane, ReasonOf(facts), now, effects);
+      break;
+  }
+  CheckReach(now, effects);
+  ArmSession(plane, effects);
+}
+
+// One plane is silent: whether that is the plane or the peer, the others will tell.
+void Peer::AskSiblings(Time now, Effects& effects) {
+  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    PlaneSession& session = sessions_[plane];
+    if (!session.up() || session.missed() != 0) continue;
+    session.OnTraffic(now, own_->paths);
+    ArmSession(plane, effects);
+  }
+}
+
+// ---- What is said.
+
+void Peer::SayPlane(uint32_t plane, bool reply_wanted, Effects& effects) {
+  PlaneHello hello{.plane = static_cast<uint8_t>(plane)};
+  sessions_[plane].FillPlane(reply_wanted, hello);
+  // One that does not send in generations has nothing to wait for.
+  if (!own_->has_sessions) hello.state = PlaneState::kUp;
+  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+    // Nothing older of the generation is in flight.
+    hello.first[vc] = connection(plane, vc).oldest_unacked();
+  }
+  Say(plane, hello, effects);
+}
+
+// Tells the peer, over another plane, that its silence on this one is none. Without one that is up,
+// over all whose ports let frames out: the peer may hear us where it cannot answer, as its own port
+// is paused there.
+void Peer::SayHeldUp(uint32_t plane, bool if_held, Effects& effects) const {
+  effect::SayHeldUp said{.plane = static_cast<uint8_t>(plane), .if_held = if_held};
+  for (uint32_t other = 0; hello_.hears_pauses && other < own_->plane_count; ++other) {
+    if (other == plane || !IsPresent(other)) continue;
+    if (!own_->port_up(other) || own_->admin[other] == PlaneAdmin::kDown) continue;
+    const auto bit = static_cast<PlaneMask>(1u << other);
+    said.over |= bit;
+    if (sessions_[other].up()) said.enough |= bit;
+  }
+  if (said.over != 0 || if_held) effects.Add(said);
+}
+
+// ---- What is heard.
+
+void Peer::OnPlane(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects) {
+  if (hello.held_up) return OnHeldUp(plane, hello.plane, now, effects);
+  if (own_->has_sessions && !paths_->sessions) BeginSessions(now, effects);
+  PlaneSession& session = sessions_[plane];
+  const PlaneSession::Heard heard = session.OnPlane(hello, now, own_->paths);
+  if (heard.stale) {
+    effects.Add(effect::Count{Counter::kRxPlaneStale});
+    return;
+  }
+  for (uint32_t vc = 0; heard.adopt && vc < own_->vc_count; ++vc) {
+    connection(plane, vc).OpenReceive(hello.first[vc]);
+  }
+  if (paths_->sessions) {
+    if (heard.proved) OnProof(plane, now);
+    if (heard.peer_down) PlaneDown(plane, PlaneDownReason::kPeer, now, effects);
+    if (heard.came_up) PlaneUp(plane, effects);
+    ArmSession(plane, effects);
+  }
+  if (!hello.reply_wanted) return;
+  SayPlane(plane, false, effects);
+  // The answer may lie where what it answers for does.
+  if (session.up()) SayHeldUp(plane, true, effects);
+}
+
+// The way there and back was proved. After silence on all planes it is the peer that has come back,
+// and the others have another chance.
+[[gnu::noinline]] void Peer::OnProof(uint32_t plane, Time now) {
+  PlaneSession& session = sessions_[plane];
+  if (session.missed() >= kSilent) {
+    for (uint32_t other = 0; other < own_->plane_count; ++other) sessions_[other].Pardon();
+  }
+  session.OnProgress(now);
+}
+
+// The peer says so of a plane.
+void Peer::OnHeldUp(uint32_t plane, uint8_t held, Time now, Effects& effects) {
+  const uint32_t silent = PlaneOfPeer(held);
+  if (silent == kNoPlane || silent == plane) return;
+  effects.Add(effect::Count{Counter::kRxHeldUp});
+  const PathParams& params = own_->paths;
+  sessions_[silent].OnHeldUp(now, params.hello_interval * (params.hello_multiplier + 1));
+}
+
+}  // namespace suede

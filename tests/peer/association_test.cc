@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handshake and what follows from it, a transition for each test: facts in, effects compared.
+#include "peer_bench.h"
+
+namespace suede {
+namespace {
+
+using Association = PeerBench;
+
+TEST_F(Association, AQueueThatWaitsBeginsIt) {
+  Make({});
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnWaiting(now, e); }, true), Lines{"arm handshake 0/0"});
+  EXPECT_EQ(HandshakeDue(), Lines{"say 0 HELLO asks"});
+  EXPECT_EQ(HandshakeDue(), (Lines{"say 1 HELLO asks", "probe 0/0", "probe 1/0"}))
+      << "by turns; one without an answer may be plain";
+}
+
+TEST_F(Association, NobodyIsGreetedWithoutAnAddress) {
+  Make({.resolving = 3});
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnWaiting(now, e); }, true),
+            Lines{"count tx_waits_mac_total"});
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnMac(1, e); }), Lines{"unblock {0123}"});
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnWaiting(now, e); }, true), Lines{"arm handshake 0/0"});
+}
+
+TEST_F(Association, NothingIsSaidWhileNoPortIsUp) {
+  Make({});
+  Do([&](Effects& e) { peer->OnWaiting(now, e); });
+  own->SetPort(0, false);
+  own->SetPort(1, false);
+  EXPECT_EQ(HandshakeDue(), Lines{});
+  EXPECT_GT(peer->handshake().deadline(), now);
+  own->SetPort(1, true);
+  EXPECT_EQ(HandshakeDue(), Lines{"say 1 HELLO asks"});
+}
+
+TEST_F(Association, AStrangerIsAskedForProof) {
+  Make({});
+  Hello hello = theirs;
+  hello.nonce = 7;
+  EXPECT_EQ(Hears(1, hello), Lines{"count rx_hello_unverified_total"});
+  hello.reply_wanted = true;
+  EXPECT_EQ(Hears(1, hello),
+            (Lines{"count rx_hello_unverified_total", "say 1 HELLO answers asks"}));
+  EXPECT_EQ(Said<Hello>()->echo, 7u);
+  EXPECT_FALSE(peer->handshake().open());
+}
+
+TEST_F(Association, AnAnswerThatDoesNotKnowUsYet) {
+  Make({.planes = 1});
+  Hello hello = Answer(true);
+  hello.identities.peer = 0;
+  EXPECT_EQ(Hears(0, hello), (Lines{"credit end", "say 0 HELLO answers asks"}));
+  EXPECT_FALSE(peer->handshake().open());
+  EXPECT_TRUE(At(0).receive_closed());
+}
+
+TEST_F(Association, BothHaveAgreed) {
+  Make({.planes = 1});
+  EXPECT_EQ(Hears(0, Answer(true)),
+            (Lines{"credit end", "credit begin", "credit grant first", "say 0 HELLO answers",
+                   "owe ack 0/0", "unblock {0123}"}));
+  EXPECT_TRUE(peer->handshake().associated());
+  EXPECT_EQ(At(0).expected(), Psn(100));
+  EXPECT_EQ(paths.usable, 1);
+}
+
+TEST_F(Association, EachVcHasItsFirstPsn) {
+  Make({.planes = 1, .per_vc = true});
+  Associate();
+  EXPECT_EQ(At(0, 3).expected(), Psn(400));
+  EXPECT_EQ(At(0, 2).next_psn(), peer->handshake().first()[2]);
+}
+
+TEST_F(Association, PlanesHaveSessionsFromThenOn) {
+  Make({});
+  EXPECT_EQ(Hears(1, Answer()), (Lines{"credit end", "credit begin"}));
+  EXPECT_TRUE(paths.sessions);
+  EXPECT_EQ(paths.usable, 0) << "no session is up yet";
+  EXPECT_TRUE(At(0).receive_closed()) << "a PLANE brings the first generation";
+}
+
+TEST_F(Association, APeerWithOnePlaneIsSentToOnAllWithoutSessions) {
+  Make({});
+  theirs.sends_generations = theirs.answers_planes = false;
+  Associate();
+  EXPECT_FALSE(paths.sessions);
+  EXPECT_EQ(paths.usable, 3);
+}
+
+TEST_F(Association, OnePlaneSaysNoPlaneOfItsOwn) {
+  Make({.planes = 1});
+  theirs.sends_generations = true;
+  Associate();
+  EXPECT_FALSE(paths.sessions);
+  EXPECT_FALSE(peer->MakeHello(false, 0).sends_generations);
+  EXPECT_EQ(Hears(0, PlaneOfTheirs(0, PlaneState::kInit, true)), Lines{"say 0 PLANE up"});
+  EXPECT_FALSE(At(0).receive_closed()) << "its generation is accepted";
+}
+
+TEST_F(Association, ARestartOfThePeerEndsWhatIsInFlight) {
+  Make({});
+  BringAllUp();
+  Put(0, 1, 2);
+  Put(1, 2, 3);
+  theirs.identities.own = 0x80;
+  EXPECT_EQ(Hears(0, Answer()), (Lines{"give up 0/0 2 reset", "give up 1/0 3 reset", "credit end",
+                                       "count peer_reset_total", "tell reset"}))
+      << "its first HELLO does not know our new identity";
+  EXPECT_FALSE(paths.sessions);
+  EXPECT_FALSE(peer->handshake().open());
+}
+
+TEST_F(Association, WhatWaitsSaysHelloAgainAfterARestart) {
+  Make({.planes = 1});
+  Associate();
+  theirs.identities.own = 0x80;
+  Hears(0, Answer(), {.waits = true});
+  EXPECT_NE(peer->handshake().deadline(), kNever);
+}
+
+TEST_F(Association, OneThatDoesNotFitIsToldOnceAndGivenUp) {
+  Make({});
+  theirs.psn_scope ^= 1;
+  EXPECT_EQ(Hears(0, Answer(true)),
+            (Lines{"credit end", "tell mismatch for 1", "lost {0123}", "give up queued {0123}",
+                   "count hello_mismatch_total", "say 0 HELLO answers"}));
+  EXPECT_EQ(Hears(0, Answer()),
+            (Lines{"lost {0123}", "give up queued {0123}", "count hello_mismatch_total"}));
+  theirs.psn_scope ^= 1;
+  const Lines lines = Hears(0, Answer());
+  ASSERT_FALSE(lines.empty());
+  EXPECT_EQ(lines[0], "found {0123}");
+  EXPECT_TRUE(peer->handshake().associated());
+}
+
+TEST_F(Association, NewSettingsAreJudgedAgain) {
+  Make({.planes = 1});
+  Associate();
+  own->hello.receive_bytes = 1024;
+  EXPECT_EQ(
+      Do([&](Effects& e) { peer->OnNewParams(0, 0, now, e); }),
+      (Lines{"tell mismatch for 3", "lost {0123}", "give up queued {0123}", "say 0 HELLO asks"}));
+  EXPECT_EQ(paths.usable, 0);
+  own->hello.receive_bytes = 4096;
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnNewParams(0, 0, now, e); }),
+            (Lines{"found {0123}", "say 0 HELLO asks", "unblock {0123}"}));
+}
+
+TEST_F(Association, ControlPdusOfAnotherAssociationAreRefused) {
+  Make({});
+  Associate();
+  for (const ControlMessage& message :
+       {ControlMessage(Ready{.identities = {.own = 0x7e, .peer = 1}}),
+        ControlMessage(Fence{.identities = {.own = 1, .peer = 2}})}) {
+    EXPECT_EQ(Hears(1, message), (Lines{"count rx_drop_association_total", "say 1 HELLO asks"}));
+  }
+}
+
+TEST_F(Association, CreditIsHeardWithinIt) {
+  Make({.planes = 1});
+  Associate();
+  EXPECT_EQ(Hears(0, Credit{.vc = 1}), Lines{"credit heard"});
+}
+
+TEST_F(Association, DataBeforeItIsNotAcceptedAndBeginsIt) {
+  Make({.planes = 1});
+  EXPECT_EQ(
+      Do([&](Effects& e) { peer->OnClosedData(0, 0, true, RhOp::kNothing, Psn(0), now, e); }, true),
+      (Lines{"count rx_drop_before_hello_total", "arm handshake 0/0"}));
+}
+
+TEST_F(Association, DataOfAnEndedGenerationIsCounted) {
+  Make({});
+  Associate();
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnClosedData(0, 0, true, RhOp::kNothing, Psn(0), now, e); }),
+            Lines{"count rx_drop_fenced_total"});
+}
+
+TEST_F(Association, APlainPeerIsFoundOut) {
+  Make({.planes = 1});
+  Do([&](Effects& e) { peer->OnWaiting(now, e); });
+  Lines lines;
+  for (uint32_t i = 0; i < 2 * transport.hello_tries && !peer->handshake().plain(); ++i) {
+    lines = HandshakeDue();
+    if (peer->handshake().plain()) break;
+    Do([&](Effects& e) { peer->OnClosedData(0, 0, false, RhOp::kNack, Psn(9), now, e); });
+    Do([&](Effects& e) { peer->OnClosedData(0, 0, true, RhOp::kNothing, Psn(0), now, e); });
+  }
+  EXPECT_EQ(lines, (Lines{"credit uncounted", "unblock {0123}"}));
+  EXPECT_EQ(At(0).next_psn(), Psn(9)) << "as its NACK has named";
+  EXPECT_EQ(At(0).expected(), Psn(0));
+}
+
+TEST_F(Association, APlainPeerIsOpenFromTheStart) {
+  Make({.planes = 1, .plain = true});
+  EXPECT_EQ(paths.usable, 1);
+  EXPECT_FALSE(At(0).receive_closed());
+}
+
+TEST_F(Association, SilenceOfEveryKindIsUnreachable) {
+  Make({.planes = 1});
+  Do([&](Effects& e) { peer->OnWaiting(now, e); });
+  HandshakeDue();
+  now += params.unreachable;
+  EXPECT_EQ(HandshakeDue(), (Lines{"say 0 HELLO asks", "probe 0/0", "count peer_unreachable_total",
+                                   "tell unreachable", "lost {0123}", "give up queued {0123}"}));
+  EXPECT_EQ(HandshakeDue(),
+            (Lines{"say 0 HELLO asks", "probe 0/0", "lost {0123}", "give up queued {0123}"}))
+      << "told once";
+  EXPECT_EQ(Hears(0, Answer()), (Lines{"credit end", "credit begin", "found {0123}",
+                                       "tell reachable", "unblock {0123}"}));
+}
+
+TEST_F(Association, AnAddressThatNobodyKnowsIsUnreachable) {
+  Make({.planes = 1, .per_vc = true, .resolving = 1});
+  EXPECT_EQ(
+      Do([&](Effects& e) { peer->OnNoMac(e); }),
+      (Lines{"count peer_unreachable_total", "tell unreachable", "lost {0}", "give up queued {0}",
+             "count peer_unreachable_total", "tell unreachable", "lost {1}", "give up queued {1}",
+             "count peer_unreachable_total", "tell unreachable", "lost {2}", "give up queued {2}",
+             "count peer_unreachable_total", "tell unreachable", "lost {3}",
+             "give up queued {3}"}));
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnMac(0, e); }),
+            (Lines{"tell reachable", "found {0}", "tell reachable", "found {1}", "tell reachable",
+                   "found {2}", "tell reachable", "found {3}", "unblock {0123}"}));
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnNoMac(e); }), Lines{}) << "it is known";
+}
+
+}  // namespace
+}  // namespace suede

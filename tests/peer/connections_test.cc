@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cold part of connections, a transition for each test: facts in, effects compared.
+#include "peer_bench.h"
+
+namespace suede {
+namespace {
+
+class Connections : public PeerBench {
+ protected:
+  // Lets the tries of a connection be used up.
+  Lines GiveUp(uint32_t plane) {
+    Lines lines;
+    for (uint32_t i = 0; i <= transport.max_tries; ++i) lines = ConnectionDue(plane);
+    return lines;
+  }
+};
+
+TEST_F(Connections, ATimeoutSendsAgain) {
+  Make({.planes = 1});
+  Associate();
+  Put(0, 0, 2);
+  EXPECT_EQ(ConnectionDue(0), (Lines{"count rto_total", "retransmit 0/0"}));
+  EXPECT_EQ(At(0).tries(), 1u);
+}
+
+TEST_F(Connections, ATimeoutWhileADeviceIsHeldIsNone) {
+  Make({.planes = 1});
+  Associate();
+  Put(0, 0, 2);
+  for (const Hold hold : {Hold::kOwn, Hold::kPeers}) {
+    EXPECT_EQ(ConnectionDue(0, 0, hold), Lines{});
+    EXPECT_EQ(At(0).tries(), 0u);
+  }
+  EXPECT_EQ(ConnectionDue(0, 0, Hold::kTooLong), (Lines{"count rto_total", "retransmit 0/0"}));
+}
+
+TEST_F(Connections, TriesThatAreUsedUpEndAPlane) {
+  Make({});
+  BringAllUp();
+  Put(0, 0, 2);
+  EXPECT_EQ(GiveUp(0), (Lines{"count plane_deaths_total", "tell plane down 0 for 1",
+                              "tell fence opened 0", "say 1 FENCE 0", "unblock {0123}"}));
+}
+
+TEST_F(Connections, WithoutSessionsTheyLoseTheConnection) {
+  Make({.planes = 1});
+  Associate();
+  Put(0, 0, 2);
+  EXPECT_EQ(GiveUp(0),
+            (Lines{"count peer_unreachable_total", "tell unreachable",
+                   "give up 0/0 2 in doubt hold", "lost {0123}", "give up queued {0123}"}));
+  EXPECT_EQ(ConnectionDue(0),
+            (Lines{"say 0 HELLO asks", "probe lost 0/0", "lost {0123}", "give up queued {0123}"}));
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnResumed(0, 0, e); }),
+            (Lines{"found {0123}", "tell reachable"}));
+}
+
+TEST_F(Connections, AnotherPlaneTakesWhatIsQueued) {
+  Make({});
+  theirs.answers_planes = theirs.sends_generations = false;
+  Associate();
+  Put(0, 0, 1);
+  EXPECT_EQ(GiveUp(0), (Lines{"count peer_unreachable_total", "tell unreachable",
+                              "give up 0/0 1 in doubt hold"}));
+  EXPECT_EQ(peer->lost_vcs(), 0);
+}
+
+TEST_F(Connections, AHomeThatIsLostIsLeft) {
+  Make({.ordering = Ordering::kStrict});
+  theirs.answers_planes = theirs.sends_generations = false;
+  Associate();
+  const uint32_t home = paths.home;
+  Put(home, 0, 1);
+  const Lines lines = GiveUp(home);
+  EXPECT_EQ(lines[lines.size() - 2], "home " + std::to_string(1 - home));
+  EXPECT_EQ(lines.back(), "unblock {0123}");
+}
+
+TEST_F(Connections, OnlyTheVcsOfALostConnectionAreGivenUp) {
+  Make({.planes = 1, .per_vc = true});
+  Associate();
+  Put(0, 2, 1);
+  for (uint32_t i = 0; i < transport.max_tries; ++i) ConnectionDue(0, 2);
+  EXPECT_EQ(ConnectionDue(0, 2),
+            (Lines{"count peer_unreachable_total", "tell unreachable",
+                   "give up 0/2 1 in doubt hold", "lost {2}", "give up queued {2}"}));
+  EXPECT_EQ(peer->lost_vcs(), 4);
+}
+
+TEST_F(Connections, OutOfStepBeginsAnotherAssociation) {
+  Make({.planes = 1});
+  Associate();
+  Put(0, 0, 1);
+  connections[0].OnImplausible();
+  EXPECT_EQ(ConnectionDue(0), (Lines{"count rto_total", "retransmit 0/0", "say 0 HELLO asks"}))
+      << "it may be another peer";
+  Lines lines;
+  for (uint32_t i = 0; i < transport.max_tries; ++i) lines = ConnectionDue(0);
+  EXPECT_EQ(lines, (Lines{"count desynchronized_total", "give up 0/0 1 reset", "credit end",
+                          "count peer_reset_total", "tell reset"}));
+  EXPECT_FALSE(peer->handshake().open());
+}
+
+TEST_F(Connections, AReceiverWithoutRoomPauses) {
+  Make({});
+  BringAllUp();
+  Put(0, 0, 3);
+  now += params.hello_interval;
+  EXPECT_EQ(Hears(0, NotReady{.expected = At(0).oldest_unacked().Plus(1), .backoff_us = 500}),
+            (Lines{"acknowledged 0/0 1", "count not_ready_received_total"}));
+  EXPECT_TRUE(At(0).paused());
+  EXPECT_EQ(peer->session(0).last_heard(), now) << "it proves the way";
+  EXPECT_EQ(Hears(0, NotReady{.expected = At(0).next_psn().Plus(7)}),
+            (Lines{"count rx_rpsn_invalid_total", "count not_ready_received_total"}));
+}
+
+TEST_F(Connections, AReceiverWithRoomIsLookedAtAtOnce) {
+  Make({.planes = 1});
+  Associate();
+  Put(0, 0, 1);
+  Hears(0, NotReady{.expected = At(0).oldest_unacked(), .backoff_us = 500});
+  EXPECT_EQ(Hears(0, Ready{.expected = At(0).oldest_unacked()}), Lines{"look at 0/0"});
+  EXPECT_EQ(ConnectionDue(0), Lines{"retransmit 0/0"}) << "and that is no timeout";
+}
+
+TEST_F(Connections, AnAcknowledgementIsOwedOverAGap) {
+  Make({.planes = 1});
+  Associate();
+  connections[0].OnAnnounced(At(0).expected().Plus(1), now, transport);
+  EXPECT_EQ(ConnectionDue(0), Lines{"owe ack 0/0"});
+}
+
+}  // namespace
+}  // namespace suede

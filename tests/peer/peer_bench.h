@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// One Peer without a port: tests give it facts and look at what it wants. The far end is a few
+// numbers from which its control PDUs are made.
+#ifndef SUEDE_TESTS_PEER_PEER_BENCH_H_
+#define SUEDE_TESTS_PEER_PEER_BENCH_H_
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <deque>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "describe.h"
+#include "peer/peer.h"
+
+namespace suede {
+
+using Lines = std::vector<std::string>;
+
+class PeerBench : public ::testing::Test {
+ protected:
+  struct Shape {
+    uint32_t planes = 2;
+    bool per_vc = false;
+    Ordering ordering = Ordering::kUnordered;
+    bool plain = false;
+    PlaneMask resolving = 0;
+  };
+
+  ~PeerBench() override {
+    for (Connection& connection : connections) {
+      PduList left;
+      connection.Abandon(left);
+    }
+  }
+  void Make(const Shape& shape) {
+    transport.psn_scope = shape.per_vc ? PsnScope::kVc : PsnScope::kPort;
+    params.ordering = shape.ordering;
+    params.hold_down = std::chrono::milliseconds(50);
+    own.emplace(uint16_t{1}, shape.planes, transport, params, SecretKey{1, 2});
+    own->hello = {.psn_scope = static_cast<uint8_t>(transport.psn_scope),
+                  .answers_planes = true,
+                  .sends_generations = own->has_sessions,
+                  .window_pdus = 16,
+                  .pack_limit_bytes = 2048,
+                  .receive_bytes = 4096,
+                  .hears_pauses = true};
+    theirs = own->hello;
+    theirs.identities.own = 0x7e;
+    for (uint32_t plane = 0; plane < shape.planes; ++plane) {
+      paths.present |= static_cast<PlaneMask>(1u << plane);
+      paths.SetWeight(plane, 1);
+      own->SetPort(plane, true);
+    }
+    paths.resolving = shape.resolving;
+    peer.emplace(
+        &*own, uint16_t{2}, shape.plain,
+        Peer::Places{
+            .paths = &paths, .sessions = sessions.data(), .connections = connections.data()});
+    Effects effects;
+    peer->Start(effects);
+  }
+
+  // Runs a call, holds the peer to its invariants, and says what it wanted.
+  template <typename Call>
+  Lines Do(Call&& call, bool timers = false) {
+    Effects effects;
+    call(effects);
+    peer->CheckInvariants(transport);
+    said.clear();
+    for (PeerEffect& one : effects.all()) {
+      if (auto* say = std::get_if<effect::Say>(&one)) said.push_back(say->message);
+      if (auto* probe = std::get_if<effect::ProbeLost>(&one)) {
+        connections[probe->plane * own->vc_count + probe->vc].OnProbeSent(false);
+      }
+    }
+    return Describe(effects, timers);
+  }
+  Lines Hears(uint32_t plane, ControlMessage message, Peer::ControlFacts facts = {}) {
+    if (IdentitiesOf(message).own == 0) {
+      IdentitiesOf(message) = {.own = theirs.identities.own,
+                               .peer = peer->handshake().identities().own};
+    }
+    return Do([&](Effects& e) { peer->OnControl(plane, message, facts, now, e); });
+  }
+  // A HELLO of theirs, which answers ours and knows us.
+  Hello Answer(bool reply_wanted = false) {
+    Hello hello = theirs;
+    hello.identities.peer = peer->handshake().identities().own;
+    hello.nonce = ++nonce;
+    hello.echo = peer->handshake().nonce();
+    hello.first = {Psn(100), Psn(200), Psn(300), Psn(400)};
+    hello.reply_wanted = reply_wanted;
+    return hello;
+  }
+  // Both ends have agreed.
+  void Associate() {
+    Hello hello = Answer();
+    hello.identities.peer = 0;
+    Hears(0, hello);  // it learns of us by the answer
+    Hears(0, Answer());
+    ASSERT_TRUE(peer->handshake().associated());
+  }
+  // What they say of a plane that they call by the same number.
+  PlaneHello PlaneOfTheirs(uint32_t plane, PlaneState state, bool reply_wanted = false) {
+    PlaneHello hello{.state = state,
+                     .plane = static_cast<uint8_t>(plane),
+                     .tx_generation = 1,
+                     .rx_generation = peer->session(plane).tx_generation(),
+                     .sequence = ++sequence,
+                     .heard = heard[plane],
+                     .has_heard = heard[plane] != 0,
+                     .reply_wanted = reply_wanted};
+    return hello;
+  }
+  // Asks on a plane, and is answered: it is up.
+  Lines BringUp(uint32_t plane) {
+    now = std::max(now, peer->session(plane).deadline());
+    Do([&](Effects& e) { peer->OnSessionDeadline(plane, Hold::kNone, now, e); });
+    NoteSaid(plane);
+    return Hears(plane, PlaneOfTheirs(plane, PlaneState::kInit));
+  }
+  void NoteSaid(uint32_t plane) {
+    for (const ControlMessage& message : said) {
+      const auto* hello = std::get_if<PlaneHello>(&message);
+      if (hello != nullptr && hello->plane == plane) heard[plane] = hello->sequence;
+    }
+  }
+  void BringAllUp() {
+    Associate();
+    for (uint32_t plane = 0; plane < own->plane_count; ++plane) {
+      BringUp(plane);
+      ASSERT_TRUE(peer->session(plane).up());
+    }
+  }
+  // As the data path puts PDUs in flight.
+  void Put(uint32_t plane, uint32_t vc, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+      Pdu& pdu = pdus.emplace_back();
+      pdu.vc = static_cast<uint8_t>(vc);
+      pdu.bytes = 100;
+      pdu.sent_at = now;
+      connections[plane * own->vc_count + own->ConnectionOf(vc)].OnSend(&pdu, now, transport);
+      paths.OnSend(plane, pdu.bytes);
+      own->inflight_bytes[plane] += pdu.bytes;
+    }
+  }
+  const Connection& At(uint32_t plane, uint32_t vc = 0) {
+    return std::as_const(*peer).connection(plane, vc);
+  }
+  Lines SessionDue(uint32_t plane, Hold hold = Hold::kNone) {
+    now = std::max(now, peer->session(plane).deadline());
+    return Do([&](Effects& e) { peer->OnSessionDeadline(plane, hold, now, e); });
+  }
+  Lines ConnectionDue(uint32_t plane, uint32_t vc = 0, Hold hold = Hold::kNone) {
+    now = std::max(now, At(plane, vc).deadline());
+    return Do([&](Effects& e) { peer->OnConnectionDeadline(plane, vc, hold, now, e); });
+  }
+  Lines HandshakeDue() {
+    now = std::max(now, peer->handshake().deadline());
+    return Do([&](Effects& e) { peer->OnHandshakeDeadline(now, e); });
+  }
+  template <typename T>
+  const T* Said() const {
+    for (const ControlMessage& message : said) {
+      if (const T* one = std::get_if<T>(&message)) return one;
+    }
+    return nullptr;
+  }
+
+  TransportParams transport;
+  PathParams params;
+  std::optional<OwnEnd> own;
+  PeerPaths paths;
+  std::array<PlaneSession, kMaxPlanes> sessions;
+  std::array<Connection, kMaxPlanes * kVcCount> connections;
+  std::deque<Pdu> pdus;
+  std::optional<Peer> peer;
+  Hello theirs;
+  std::vector<ControlMessage> said;  // by the last call
+  uint64_t nonce = 1000;
+  uint32_t sequence = 0;
+  std::array<uint32_t, kMaxPlanes> heard{};
+  Time now = TimeFromNs(1'000'000'000);
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_TESTS_PEER_PEER_BENCH_H_

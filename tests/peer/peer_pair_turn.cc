@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pipeline does in a turn: send, hear, look at the time.
+#include <algorithm>
+#include <bit>
+
+#include "peer_host.h"
+#include "peer_pair.h"
+
+namespace suede {
+
+// ---- A pipeline's turn.
+
+void PeerPair::Turn(Host& host) {
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) SendQueued(host, vc);
+  SendAgain(host);
+  if (!host.refusing) {
+    for (; host.refused != 0; host.refused &= host.refused - 1) {
+      const auto number = static_cast<uint32_t>(std::countr_zero(host.refused));
+      Connection& connection = host.connections[number];
+      if (!connection.not_ready()) continue;
+      const uint32_t vc = number % host.own->vc_count;
+      Say(host, number / host.own->vc_count,
+          Ready{.vc = static_cast<uint8_t>(vc), .expected = connection.expected()});
+      connection.OnRoom();
+    }
+  }
+  PayAcks(host);
+}
+
+uint32_t PeerPair::PlaneFor(const Host& host, uint32_t vc, uint32_t bytes) const {
+  uint32_t left = host.paths.choice;
+  while (left != 0) {
+    const uint32_t plane =
+        host.paths.Choose(static_cast<PlaneMask>(left), host.own->inflight_bytes, bytes);
+    if (host.peer->connection(plane, vc).CanSend(bytes, host.transport)) return plane;
+    left &= ~(1u << plane);
+  }
+  return Peer::kNoPlane;
+}
+
+void PeerPair::SendQueued(Host& host, uint32_t vc) {
+  const uint32_t of = host.own->ConnectionOf(vc);
+  while (!host.queues[vc].empty() && (host.blocked & 1u << vc) == 0) {
+    const uint32_t plane = PlaneFor(host, of, host.queues[vc].head()->bytes);
+    if (plane == Peer::kNoPlane) {
+      host.blocked = static_cast<uint8_t>(host.blocked | 1u << vc);
+      if (host.paths.usable != 0) return;
+      Effects effects;
+      host.peer->OnWaiting(now_, effects);
+      return Apply(host, effects);
+    }
+    Pdu* pdu = host.queues[vc].PopFront();
+    Connection& connection = host.at(plane, of);
+    connection.OnSend(pdu, now_, host.transport);
+    host.paths.OnSend(plane, pdu->bytes);
+    host.own->inflight_bytes[plane] += pdu->bytes;
+    Time& due = host.due[Host::kFirstConnection + host.NumberOf(plane, of)];
+    due = std::min(due, connection.deadline());
+    if (connection.unacked_count() == 1 && host.sessions[plane].up()) {
+      host.sessions[plane].OnTraffic(now_, host.params);
+      Time& look = host.due[Host::kFirstSession + plane];
+      look = std::min(look, host.sessions[plane].deadline());
+    }
+    Letter letter;
+    letter.sequenced = true;
+    letter.vc = letter.of_class = static_cast<uint8_t>(vc);
+    letter.field = connection.TakeRpsn();
+    letter.psn = pdu->psn;
+    letter.id = static_cast<uint32_t>(pdu->tags[0]);
+    Send(host, plane, letter);
+  }
+}
+
+void PeerPair::SendAgain(Host& host) {
+  for (; host.resends != 0; host.resends &= host.resends - 1) {
+    const auto number = static_cast<uint32_t>(std::countr_zero(host.resends));
+    const uint32_t plane = number / host.own->vc_count;
+    const uint32_t vc = number % host.own->vc_count;
+    Connection& connection = host.connections[number];
+    while (connection.HasRetransmission()) {
+      Pdu* pdu = connection.TakeRetransmission(now_, host.transport);
+      connection.CountRetransmission();
+      Letter letter;
+      letter.sequenced = true;
+      letter.vc = letter.of_class = pdu->vc;
+      letter.field = connection.TakeRpsn();
+      letter.psn = pdu->psn;
+      letter.id = static_cast<uint32_t>(pdu->tags[0]);
+      Send(host, plane, letter);
+    }
+    if (host.peer->MaySend(plane, vc)) {
+      host.blocked &= static_cast<uint8_t>(~host.own->VcsOf(vc));
+    }
+  }
+}
+
+void PeerPair::PayAcks(Host& host) {
+  for (; host.owes != 0; host.owes &= host.owes - 1) {
+    const auto number = static_cast<uint32_t>(std::countr_zero(host.owes));
+    Connection& connection = host.connections[number];
+    if (!connection.OwesAck()) continue;
+    SendBare(host, number / host.own->vc_count, number % host.own->vc_count, connection.TakeRpsn(),
+             connection.UnsequencedPsn());
+  }
+}
+
+// ---- What is heard.
+
+void PeerPair::Receive(Host& host, uint32_t plane, const Letter& letter) {
+  if (!host.own->port_up(plane) || host.own->admin[plane] == PlaneAdmin::kDown) return;
+  Effects effects;
+  if (letter.control) {
+    host.peer->OnControl(plane, letter.message, {.waits = host.blocked != 0}, now_, effects);
+    return Apply(host, effects);
+  }
+  const uint32_t vc = host.own->ConnectionOf(letter.vc);
+  Connection& connection = host.at(plane, vc);
+  if (letter.field.op != RhOp::kNothing) {
+    if (connection.IsPlausible(letter.psn, host.transport)) {
+      OnRpsn(host, plane, vc, letter);
+    } else {
+      connection.OnImplausible();
+    }
+  }
+  if (letter.sequenced) return OnSequenced(host, plane, vc, letter);
+  if (connection.receive_closed()) {
+    host.peer->OnClosedData(plane, vc, false, letter.field.op, letter.field.rpsn, now_, effects);
+    return Apply(host, effects);
+  }
+  if (connection.Judge(letter.psn) != PsnVerdict::kAhead) return;
+  connection.OnAnnounced(letter.psn, now_, host.transport);
+  if (connection.MustAckNow(host.transport)) host.owes |= 1u << host.NumberOf(plane, vc);
+  Time& due = host.due[Host::kFirstConnection + host.NumberOf(plane, vc)];
+  due = std::min(due, connection.deadline());
+}
+
+void PeerPair::OnRpsn(Host& host, uint32_t plane, uint32_t vc, const Letter& letter) {
+  Connection& connection = host.at(plane, vc);
+  const uint32_t before = connection.unacked_bytes();
+  PduList acked;
+  RpsnVerdict verdict;
+  if (letter.field.op == RhOp::kAck) {
+    verdict = connection.OnAck(letter.field.rpsn, now_, host.transport, acked);
+  } else {
+    verdict = connection.OnNack(letter.field.rpsn, now_, host.transport, acked);
+    if (connection.HasRetransmission()) host.resends |= 1u << host.NumberOf(plane, vc);
+    Time& due = host.due[Host::kFirstConnection + host.NumberOf(plane, vc)];
+    due = std::min(due, connection.deadline());
+  }
+  Effects effects;
+  if (verdict == RpsnVerdict::kResumed) host.peer->OnResumed(plane, vc, effects);
+  if (host.own->has_sessions && !acked.empty()) host.peer->OnProof(plane, now_);
+  host.paths.OnEnd(plane, before - connection.unacked_bytes());
+  host.own->inflight_bytes[plane] -= before - connection.unacked_bytes();
+  End(acked, Status::kOk);
+  if (host.paths.moving) host.peer->OnEnded(effects);
+  Apply(host, effects);
+  if (host.peer->MaySend(plane, vc)) host.blocked &= static_cast<uint8_t>(~host.own->VcsOf(vc));
+}
+
+void PeerPair::OnSequenced(Host& host, uint32_t plane, uint32_t vc, const Letter& letter) {
+  Connection& connection = host.at(plane, vc);
+  const uint32_t number = host.NumberOf(plane, vc);
+  if (connection.receive_closed()) {
+    Effects effects;
+    host.peer->OnClosedData(plane, vc, true, letter.field.op, letter.field.rpsn, now_, effects);
+    return Apply(host, effects);
+  }
+  switch (connection.Judge(letter.psn)) {
+    case PsnVerdict::kAhead:
+      connection.OnGap(now_, host.transport);
+      break;
+    case PsnVerdict::kBehind:
+      connection.OnDuplicate();
+      break;
+    case PsnVerdict::kExpected:
+      if (host.refusing) {
+        connection.OnRefused();
+        host.refused |= 1u << number;
+        return Say(host, plane,
+                   NotReady{.vc = letter.vc, .expected = connection.expected(), .backoff_us = 100});
+      }
+      connection.Accept();
+      ++seen_.delivered;
+      if (++records_[letter.id].arrivals != 1) FailUnlessPlain("arrived twice");
+      if (records_[letter.id].status == Status::kUnreachable)
+        FailUnlessPlain("arrived, and was unreachable");
+      break;
+  }
+  host.owes |= 1u << number;
+}
+
+// ---- Time.
+
+Hold PeerPair::HoldOf(const Host& host, uint32_t plane) const {
+  if ((host.held & 1u << plane) != 0) {
+    return now_ - host.held_since[plane] < host.transport.pause_limit ? Hold::kOwn : Hold::kTooLong;
+  }
+  const PlaneSession& session = host.sessions[plane];
+  return session.IsExcused(now_, host.transport.pause_limit) ? Hold::kPeers : Hold::kNone;
+}
+
+void PeerPair::LookAtConnection(Host& host, uint32_t plane, uint32_t vc) {
+  const bool asks = host.at(plane, vc).TimesOut(now_);
+  Effects effects;
+  host.peer->OnConnectionDeadline(plane, vc, asks ? HoldOf(host, plane) : Hold::kNone, now_,
+                                  effects);
+  Apply(host, effects);
+}
+
+Time PeerPair::NextDue() const {
+  Time next = kNever;
+  for (const auto& host : hosts_) {
+    next = std::min(next, *std::min_element(host->due.begin(), host->due.end()));
+  }
+  return next;
+}
+
+bool PeerPair::FireOne() {
+  for (const auto& owned : hosts_) {
+    Host& host = *owned;
+    const auto first = std::min_element(host.due.begin(), host.due.end());
+    if (*first > now_) continue;
+    *first = kNever;
+    const auto timer = static_cast<uint32_t>(first - host.due.begin());
+    if (timer >= Host::kFirstConnection) {
+      const uint32_t number = timer - Host::kFirstConnection;
+      LookAtConnection(host, number / host.own->vc_count, number % host.own->vc_count);
+      return true;
+    }
+    Effects effects;
+    if (timer == Host::kHandshakeTimer) {
+      host.peer->OnHandshakeDeadline(now_, effects);
+    } else {
+      const uint32_t plane = timer - Host::kFirstSession;
+      const bool asks = host.peer->AsksForHold(plane, now_);
+      host.peer->OnSessionDeadline(plane, asks ? HoldOf(host, plane) : Hold::kNone, now_, effects);
+    }
+    Apply(host, effects);
+    return true;
+  }
+  return false;
+}
+
+void PeerPair::Advance(Duration time) {
+  PassOld(now_ + time);
+  now_ += time;
+  // A deadline is not passed over for long: a pipeline's wheel is turned all the time.
+  for (int i = 0; i < 64 && FireOne(); ++i) {
+  }
+}
+
+}  // namespace suede

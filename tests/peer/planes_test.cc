@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planes of a peer come up, die and are chosen, a transition for each test: facts in, effects
+// compared.
+#include "peer_bench.h"
+
+namespace suede {
+namespace {
+
+using Planes = PeerBench;
+
+TEST_F(Planes, APlaneIsAskedThenUp) {
+  Make({});
+  Associate();
+  EXPECT_EQ(SessionDue(0), Lines{"say 0 PLANE init asks"});
+  NoteSaid(0);
+  EXPECT_EQ(Hears(0, PlaneOfTheirs(0, PlaneState::kInit)),
+            (Lines{"count plane_ups_total", "tell plane up 0", "unblock {0123}"}));
+  EXPECT_EQ(paths.usable, 1);
+  EXPECT_FALSE(At(0).receive_closed()) << "their generation is accepted";
+}
+
+TEST_F(Planes, AQuestionIsAnswered) {
+  Make({});
+  BringAllUp();
+  EXPECT_EQ(Hears(1, PlaneOfTheirs(1, PlaneState::kUp, true)),
+            (Lines{"say 1 PLANE up", "say held up 1 {0} {0} if held"}));
+}
+
+TEST_F(Planes, AStragglerChangesNothing) {
+  Make({});
+  BringAllUp();
+  PlaneHello old = PlaneOfTheirs(0, PlaneState::kDown, true);
+  old.sequence = 0;
+  EXPECT_EQ(Hears(0, old), Lines{"count rx_plane_stale_total"});
+  EXPECT_TRUE(peer->session(0).up());
+}
+
+TEST_F(Planes, OneThatThePeerFindsDeadIsDead) {
+  Make({});
+  BringAllUp();
+  EXPECT_EQ(Hears(0, PlaneOfTheirs(0, PlaneState::kDown)),
+            (Lines{"count plane_deaths_total", "tell plane down 0 for 3", "unblock {0123}"}));
+  EXPECT_EQ(paths.usable, 2);
+}
+
+TEST_F(Planes, ALinkThatGoesDownKillsAtOnce) {
+  Make({});
+  BringAllUp();
+  own->SetPort(1, false);
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnPlaneChange(1, PlaneDownReason::kLink, now, e); }),
+            (Lines{"count plane_deaths_total", "tell plane down 1 for 2", "unblock {0123}",
+                   "unblock {0123}"}));
+  EXPECT_EQ(SessionDue(1), Lines{}) << "nothing is said there";
+  own->SetPort(1, true);
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnPlaneChange(1, PlaneDownReason::kLink, now, e); }, true),
+            (Lines{"arm session 1/0", "unblock {0123}"}));
+  now += params.hold_down;
+  EXPECT_EQ(SessionDue(1), Lines{"say 1 PLANE init asks"});
+}
+
+TEST_F(Planes, AnOperatorDrainsAndSetsDown) {
+  Make({});
+  BringAllUp();
+  own->SetAdmin(0, PlaneAdmin::kDrain);
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kAdmin, now, e); }),
+            Lines{"unblock {0123}"});
+  EXPECT_EQ(paths.usable, 2);
+  EXPECT_TRUE(peer->session(0).up());
+  own->SetAdmin(0, PlaneAdmin::kDown);
+  const Lines lines =
+      Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kAdmin, now, e); });
+  EXPECT_EQ(lines[1], "tell plane down 0 for 5");
+}
+
+TEST_F(Planes, TheOnlyPlaneTakesWhatItsPortTakes) {
+  Make({.planes = 1});
+  Associate();
+  EXPECT_FALSE(own->SetPort(0, false));
+  EXPECT_FALSE(own->SetAdmin(0, PlaneAdmin::kDown));
+  EXPECT_EQ(paths.usable, 1);
+}
+
+TEST_F(Planes, SilenceKillsOnlyWhileAnotherOneIsHeard) {
+  Make({});
+  BringAllUp();
+  Put(0, 0, 1);
+  for (uint32_t i = 0; i < params.hello_multiplier; ++i) {
+    now += params.hello_interval;
+    EXPECT_EQ(SessionDue(0), Lines{"say 0 PLANE up asks"});
+  }
+  now += params.hello_interval;
+  EXPECT_EQ(SessionDue(0), Lines{"say 0 PLANE up asks"}) << "the peer may be stopped";
+  now += params.hello_interval;
+  peer->OnProof(1, now);
+  now = std::max(now, peer->session(0).deadline());
+  const Lines lines = SessionDue(0);
+  ASSERT_GE(lines.size(), 2u);
+  EXPECT_EQ(lines[1], "tell plane down 0 for 0");
+}
+
+TEST_F(Planes, WhatIsHeardFirstPardonsTheOthers) {
+  Make({});
+  BringAllUp();
+  Put(0, 0, 1);
+  Put(1, 0, 1);
+  for (int i = 0; i < 2; ++i) {
+    now += params.hello_interval;
+    SessionDue(0);
+    SessionDue(1);
+  }
+  EXPECT_GE(peer->session(0).missed(), 2u);
+  peer->OnProof(1, now);
+  EXPECT_EQ(peer->session(0).missed(), 0u);
+}
+
+TEST_F(Planes, ADeviceThatIsHeldExcusesSilence) {
+  Make({});
+  BringAllUp();
+  Put(0, 0, 1);
+  now += params.hello_interval;
+  now = std::max(now, peer->session(0).deadline());
+  EXPECT_TRUE(peer->AsksForHold(0, now));
+  EXPECT_EQ(SessionDue(0, Hold::kOwn), Lines{"say held up 0 {1} {1}"});
+  EXPECT_EQ(peer->session(0).missed(), 0u);
+  EXPECT_EQ(SessionDue(0, Hold::kPeers), Lines{"say 0 PLANE up asks"});
+}
+
+TEST_F(Planes, ADeviceThatIsHeldForTooLongDoesNot) {
+  Make({});
+  BringAllUp();
+  Put(0, 0, 1);
+  now += 3 * params.hello_interval;
+  peer->OnProof(1, now);
+  now = std::max(now, peer->session(0).deadline());
+  const Lines lines = SessionDue(0, Hold::kTooLong);
+  ASSERT_GE(lines.size(), 2u);
+  EXPECT_EQ(lines[1], "tell plane down 0 for 7");
+}
+
+TEST_F(Planes, ThePeerSaysThatItsDeviceIsHeld) {
+  Make({});
+  BringAllUp();
+  PlaneHello held{.plane = 0, .held_up = true};
+  EXPECT_EQ(Hears(1, held), Lines{"count rx_held_up_total"});
+  EXPECT_TRUE(peer->session(0).IsExcused(now, transport.pause_limit));
+  EXPECT_EQ(Hears(0, held), Lines{}) << "it cannot have come on that one";
+}
+
+TEST_F(Planes, AllSilentForTooLongIsUnreachable) {
+  Make({});
+  BringAllUp();
+  Put(0, 0, 2);
+  // Asked again and again, so that the peer's last sign of life is what counts.
+  Lines lines;
+  for (int i = 0; i < 100 && !paths.unreachable; ++i) {
+    now += params.unreachable / 20;
+    lines = SessionDue(0);
+    if (!paths.unreachable) lines = SessionDue(1);
+  }
+  ASSERT_TRUE(paths.unreachable);
+  std::erase_if(lines, [](const std::string& line) { return line.starts_with("say"); });
+  EXPECT_EQ(lines,
+            (Lines{"count peer_unreachable_total", "tell unreachable", "lost {0123}",
+                   "count plane_deaths_total", "tell plane down 0 for 6", "tell fence opened 0",
+                   "unblock {0123}", "give up 0/0 2 in doubt", "count plane_deaths_total",
+                   "tell plane down 1 for 6", "give up queued {0123}"}));
+  now += params.hold_down;
+  lines = BringUp(1);
+  EXPECT_EQ(lines, (Lines{"count plane_ups_total", "tell plane up 1", "found {0123}",
+                          "tell reachable", "unblock {0123}"}));
+}
+
+TEST_F(Planes, AStandstillOfTheLcoreIsNoSilence) {
+  Make({});
+  BringAllUp();
+  const Time before = paths.alive_at;
+  peer->OnStandstill(std::chrono::seconds(5));
+  EXPECT_GE(paths.alive_at - before, std::chrono::seconds(5));
+}
+
+// ---- Strict: one plane takes all of it.
+
+TEST_F(Planes, HomeMovesOnceNothingIsInFlight) {
+  Make({.ordering = Ordering::kStrict});
+  BringAllUp();
+  const uint32_t home = paths.home;
+  const uint32_t other = 1 - home;
+  EXPECT_EQ(paths.choice, 1u << home);
+  Put(home, 0, 1);
+  own->SetAdmin(home, PlaneAdmin::kDrain);
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnPlaneChange(home, PlaneDownReason::kAdmin, now, e); }),
+            Lines{});
+  EXPECT_TRUE(paths.moving);
+  EXPECT_EQ(paths.choice, 0);
+  PduList acked;
+  connections[home].OnAck(At(home).oldest_unacked(), now, transport, acked);
+  paths.OnEnd(home, 100);
+  own->inflight_bytes[home] -= 100;
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnEnded(e); }),
+            (Lines{"home " + std::to_string(other), "unblock {0123}"}));
+  EXPECT_EQ(paths.choice, 1u << other);
+}
+
+TEST_F(Planes, WeightsDrawTheHome) {
+  Make({.ordering = Ordering::kStrict});
+  BringAllUp();
+  const uint32_t other = 1 - paths.home;
+  EXPECT_EQ(Do([&](Effects& e) { peer->SetWeight(other, 65535, e); }),
+            (Lines{"home " + std::to_string(other), "unblock {0123}"}));
+}
+
+TEST_F(Planes, AnAddressOpensAPlane) {
+  Make({.resolving = 2});
+  BringAllUp();
+  EXPECT_EQ(paths.usable, 1);
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnMac(1, e); }), Lines{"unblock {0123}"});
+  EXPECT_EQ(paths.usable, 3);
+}
+
+}  // namespace
+}  // namespace suede
