@@ -14,15 +14,12 @@
 namespace suede::ctl {
 namespace {
 
-constexpr char kHelp[] =
+constexpr char kDecodeHelpHead[] =
     "suedectl frame decode: reads frames as a port does, prints each as a JSON object\n"
     "\n"
     "usage: suedectl frame decode --encap E [FLAGS] [FILE]\n"
-    "\n"
-    "  --encap E             udp4, udp6, afh1, afh1s, afh2 or afh2c\n"
-    "  --udp_port N          UDP port of SUE (default 3333)\n"
-    "  --mac_prefix A:B:C:D  first bytes of the MAC addresses, afh1 and afh1s (02:53:55:45)\n"
-    "  --ether_type N        EtherType, afh* (default 0x88b5; afh1s 0x88b6)\n"
+    "\n";
+constexpr char kDecodeHelpTail[] =
     "  --input hex|pcap      hex: a frame a line; '#' starts a comment (default)\n"
     "                        pcap: a pcap or pcapng file\n"
     "  --output json|pcap    json: an object a line (default)\n"
@@ -35,6 +32,20 @@ constexpr char kHelp[] =
     "\n"
     "Exit codes: 0 done, whatever the frames are; 1 input or output failed; 2 usage, or input\n"
     "that is no frame: it is named, and the rest is read.\n";
+
+void PrintDecodeHelp(FILE* out) {
+  const FieldRow& prefix = FieldRows()[static_cast<size_t>(Field::kMacPrefix)];
+  const FieldRow& type = FieldRows()[static_cast<size_t>(Field::kEtherType)];
+  std::fputs(kDecodeHelpHead, out);
+  std::fprintf(out,
+               "  --encap E             %s\n"
+               "  --udp_port N          UDP port of SUE (default 3333)\n"
+               "  --mac_prefix A:B:C:D  first bytes of the MAC addresses, %s (02:53:55:45)\n"
+               "  --ether_type N        EtherType, all but udp* (default %s)\n",
+               JoinEncaps(kEveryEncap, ", ", " or ").c_str(),
+               JoinEncaps(prefix.encaps, ", ", " and ").c_str(), type.fallback.c_str());
+  std::fputs(kDecodeHelpTail, out);
+}
 
 struct DecodeOptions {
   bool help = false;
@@ -72,7 +83,7 @@ absl::StatusOr<DecodeOptions> TakeDecodeOptions(std::span<const std::string_view
   if (given->help) return options;
   const std::optional<Encap> known = ParseEncap(encap);
   if (!known.has_value()) {
-    return WrongValue("--encap", encap, "udp4, udp6, afh1, afh1s, afh2 or afh2c");
+    return WrongValue("--encap", encap, JoinEncaps(kEveryEncap, ", ", " or "));
   }
   options.rules.encap = *known;
   absl::Status status = TakeNumber("--udp_port", udp_port, 1, &options.rules.udp_port);
@@ -165,7 +176,7 @@ int RunFrameDecode(std::span<const std::string_view> arguments, FILE* in, FILE* 
     return kExitUsage;
   }
   if (options->help) {
-    std::fputs(kHelp, out);
+    PrintDecodeHelp(out);
     return kExitDone;
   }
   return WorkOnFiles(options->files, in, out, complaints, [&](FILE* from, FrameOutput& output) {

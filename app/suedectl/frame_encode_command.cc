@@ -12,7 +12,7 @@
 namespace suede::ctl {
 namespace {
 
-constexpr char kHelpHead[] =
+constexpr char kEncodeHelpHead[] =
     "suedectl frame encode: makes frames from JSON objects\n"
     "\n"
     "usage: suedectl frame encode [--output hex|pcap] [-o FILE] [FILE]\n"
@@ -25,47 +25,46 @@ constexpr char kHelpHead[] =
     "them, or one array of objects. \"encap\" says which encapsulation, other fields may be\n"
     "missing:\n"
     "\n";
-constexpr char kHelpTail[] =
-    "\n"
-    "  commands      [{\"control\": HEX, \"data\": HEX}, ...]\n"
-    "                the control with its type and length bytes; default: none\n"
-    "  control_pdu   {\"type\": \"hello\" | \"not_ready\" | \"ready\" | \"plane\" | \"fence\" |\n"
-    "                \"fenced\", its fields} in place of commands\n"
-    "  trailing      HEX behind the PDU; udp4, udp6, afh1s\n"
-    "  frame         ignored, as are fields of other encapsulations\n"
-    "\n"
-    "Exit codes: 0 done; 1 input or output failed; 2 usage, or an object that makes no frame: its\n"
-    "number and field are named, and the rest is made.\n";
-
-std::string EncapsOf(const FieldRow& row) {
-  if (row.encaps == kInAll) return "all";
-  std::string names;
-  for (size_t i = 0; i < kEncapNames.size(); ++i) {
-    if (row.In(static_cast<Encap>(i))) names += StrCat(names.empty() ? "" : " ", kEncapNames[i]);
-  }
-  return names;
-}
-
 std::string RangeOf(const FieldRow& row) {
   switch (row.kind) {
-    case FieldKind::kNumber: return StrCat(row.least, " to ", row.most);
-    case FieldKind::kFlag: return "true, false";
-    case FieldKind::kMac: return "MAC address";
-    case FieldKind::kMacPrefix: return "A:B:C:D";
-    case FieldKind::kIpAddress: break;
+    case FieldKind::kNumber:
+      return StrCat(row.least, " to ", row.most);
+    case FieldKind::kFlag:
+      return "true, false";
+    case FieldKind::kMac:
+      return "MAC address";
+    case FieldKind::kMacPrefix:
+      return "A:B:C:D";
+    case FieldKind::kIpAddress:
+      break;
   }
   return "IP address";
 }
 
-void PrintHelp(FILE* out) {
-  std::fputs(kHelpHead, out);
+void PrintEncodeHelp(FILE* out) {
+  std::fputs(kEncodeHelpHead, out);
   for (const FieldRow& row : FieldRows()) {
     const std::string name(row.name);
-    const std::string text = StrCat(row.sentence, "\n                ", RangeOf(row),
-                                    "; default: ", row.fallback, "; in: ", EncapsOf(row));
+    const std::string text =
+        StrCat(row.sentence, "\n                ", RangeOf(row), "; default: ", row.fallback,
+               "; in: ", row.encaps == kEveryEncap ? "all" : JoinEncaps(row.encaps, " ", " "));
     std::fprintf(out, "  %-13s %s\n", name.c_str(), text.c_str());
   }
-  std::fputs(kHelpTail, out);
+  const EncapSet lengths = EncapsWith([](const EncapTraits& traits) { return traits.has_length; });
+  std::fprintf(
+      out,
+      "\n"
+      "  commands      [{\"control\": HEX, \"data\": HEX}, ...]\n"
+      "                the control with its type and length bytes; default: none\n"
+      "  control_pdu   {\"type\": \"hello\" | \"not_ready\" | \"ready\" | \"plane\" | \"fence\" |\n"
+      "                \"fenced\", its fields} in place of commands\n"
+      "  trailing      HEX behind the PDU; %s\n"
+      "  frame         ignored, as are fields of other encapsulations\n"
+      "\n"
+      "Exit codes: 0 done; 1 input or output failed; 2 usage, or an object that makes no frame: "
+      "its\n"
+      "number and field are named, and the rest is made.\n",
+      JoinEncaps(lengths, ", ", ", ").c_str());
 }
 
 struct EncodeOptions {
@@ -126,7 +125,7 @@ int RunFrameEncode(std::span<const std::string_view> arguments, FILE* in, FILE* 
     return kExitUsage;
   }
   if (options->help) {
-    PrintHelp(out);
+    PrintEncodeHelp(out);
     return kExitDone;
   }
   return WorkOnFiles(options->files, in, out, complaints,

@@ -5,18 +5,9 @@
 
 #include "base/big_endian.h"
 #include "suedectl/frame_hex.h"
-#include "wire/forwarding.h"
 
 namespace suede::ctl {
 namespace {
-
-constexpr FieldRow kRows[kFieldCount] = {
-#define SUEDE_FRAME_FIELD_ROW(id, name, kind, encaps, least, most, shown, fallback, sentence) \
-  {Field::k##id, name, FieldKind::k##kind, kIn##encaps, least, most, Shown::k##shown, fallback, \
-   sentence},
-    SUEDE_FRAME_FIELDS(SUEDE_FRAME_FIELD_ROW)
-#undef SUEDE_FRAME_FIELD_ROW
-};
 
 std::string ColonHex(uint64_t word, int bytes) {
   std::string text;
@@ -43,20 +34,6 @@ std::optional<NetAddress> ParseColonHex(const std::string& text, size_t bytes) {
 
 }  // namespace
 
-std::span<const FieldRow, kFieldCount> FieldRows() { return kRows; }
-
-uint64_t MostOf(const FieldRow& row, Encap encap) {
-  if (row.field == Field::kDstFwd || row.field == Field::kSrcFwd) {
-    return (uint64_t{1} << ForwardingAddressBits(encap)) - 1;
-  }
-  if (row.field == Field::kSession && encap == Encap::kAfh2) return SessionCount(encap) - 1;
-  return row.most;
-}
-
-uint64_t MacWord(const uint8_t* bytes) {
-  return uint64_t{LoadBe16(bytes)} << 32 | LoadBe32(bytes + 2);
-}
-
 MacAddress MacOfWord(uint64_t word) {
   MacAddress mac;
   StoreBe16(mac.data(), static_cast<uint16_t>(word >> 32));
@@ -69,7 +46,7 @@ std::string FormatValue(FieldKind kind, Encap encap, const NetAddress& value) {
   if (kind == FieldKind::kMacPrefix) return ColonHex(value.low, 4);
   uint8_t bytes[16];
   char text[INET6_ADDRSTRLEN] = "";
-  if (encap == Encap::kUdp6) {
+  if (TraitsOf(encap).addresses == AddressKind::kIpv6) {
     StoreBe64(bytes, value.high);
     StoreBe64(bytes + 8, value.low);
     inet_ntop(AF_INET6, bytes, text, sizeof text);
@@ -85,7 +62,7 @@ std::optional<NetAddress> ParseValue(FieldKind kind, Encap encap, const std::str
   if (kind == FieldKind::kMacPrefix) return ParseColonHex(text, 4);
   if (text.find('\0') != std::string::npos) return std::nullopt;
   uint8_t bytes[16];
-  if (encap == Encap::kUdp6) {
+  if (TraitsOf(encap).addresses == AddressKind::kIpv6) {
     if (inet_pton(AF_INET6, text.c_str(), bytes) != 1) return std::nullopt;
     return NetAddress{.high = LoadBe64(bytes), .low = LoadBe64(bytes + 8)};
   }

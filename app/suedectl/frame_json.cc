@@ -114,8 +114,8 @@ void VisitFields(Credit& m, Visit visit) {
   visit("wanted", m.wanted, 0, kMost32);
 }
 
-constexpr std::string_view kUseEncap = "; use udp4, udp6, afh1, afh1s, afh2 or afh2c";
-constexpr std::string_view kUseType = "; use hello, not_ready, ready, plane, fence, fenced or credit";
+constexpr std::string_view kUseType =
+    "; use hello, not_ready, ready, plane, fence, fenced or credit";
 
 // ---- Writing.
 
@@ -426,7 +426,8 @@ absl::StatusOr<FrameDescription> FrameFromJson(std::string_view text) {
                                          ? ParseEncap(named->get_ref<const std::string&>())
                                          : std::nullopt;
   if (!encap.has_value()) {
-    return Wrong("encap: ", named == object.end() ? "missing" : Quoted(*named), kUseEncap);
+    return Wrong("encap: ", named == object.end() ? "missing" : Quoted(*named), "; use ",
+                 JoinEncaps(kEveryEncap, ", ", " or "));
   }
   FrameDescription description{.encap = *encap};
   for (const auto& [key, value] : object.items()) {

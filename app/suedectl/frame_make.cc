@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a description to bytes: lib/wire's templates and builder, and then the fields that a suede
-// port always sends alike.
+// From a description to bytes: lib/wire's templates and builder, and then, by the declaration of
+// the headers' fields, those that a suede port always sends alike.
 #include <algorithm>
 
 #include "absl/status/status.h"
-#include "base/big_endian.h"
 #include "suedectl/frame_description.h"
 #include "suedectl/frame_text.h"
+#include "wire/encap.h"
+#include "wire/encap/fields.h"
 #include "wire/ethernet.h"
 #include "wire/forwarding.h"
 #include "wire/frame_builder.h"
-#include "wire/udp.h"
 
 namespace suede::ctl {
 namespace {
 
-constexpr uint32_t kIpv4Bytes = 20;
-constexpr uint8_t kUsualHopLimit = 64;
-
 // The RH with what the description leaves open.
 ReliabilityHeader RhOf(const FrameDescription& d) {
   const FieldValues& v = d.values;
-  const uint64_t named = d.encap == Encap::kAfh2c ? v.WordOr(Field::kSrcFwd, 0) % kMaxXpus : 0;
+  const bool by_address = TraitsOf(d.encap).holds_rh;
+  const uint64_t named = by_address ? v.WordOr(Field::kSrcFwd, 0) % kMaxXpus : 0;
   const RhVersion usual = d.control_pdu.has_value() ? RhVersion::kControl : RhVersion::kData;
   return {.ver = v.NumberOr<uint8_t>(Field::kVer, static_cast<uint64_t>(usual)),
           .op = static_cast<RhOp>(v.WordOr(Field::kOp, static_cast<uint64_t>(RhOp::kNothing))),
@@ -34,7 +32,7 @@ ReliabilityHeader RhOf(const FrameDescription& d) {
 
 HeaderSpec SpecOf(const FrameDescription& d, uint32_t xpuid) {
   const FieldValues& v = d.values;
-  const bool udp = d.encap == Encap::kUdp4 || d.encap == Encap::kUdp6;
+  const bool by_ip = TraitsOf(d.encap).addresses != AddressKind::kForwarding;
   const auto instance = v.NumberOr<uint32_t>(Field::kInstance, 0);
   const auto dst_xpuid = v.NumberOr<uint32_t>(Field::kDstXpuid, 0);
   const NetAddress source{.low = DefaultForwardingAddress(instance, xpuid)};
@@ -44,8 +42,9 @@ HeaderSpec SpecOf(const FrameDescription& d, uint32_t xpuid) {
       .destination_mac = MacOfWord(v.WordOr(Field::kDmac, 0)),
       .tagged = v.Has(Field::kPcp) || v.Has(Field::kDei) || v.Has(Field::kVid),
       .vid = v.NumberOr<uint16_t>(Field::kVid, 0),
-      .source = udp ? v.AddressOr(Field::kSip, {}) : v.AddressOr(Field::kSrcFwd, source),
-      .destination = udp ? v.AddressOr(Field::kDip, {}) : v.AddressOr(Field::kDstFwd, destination),
+      .source = by_ip ? v.AddressOr(Field::kSip, {}) : v.AddressOr(Field::kSrcFwd, source),
+      .destination =
+          by_ip ? v.AddressOr(Field::kDip, {}) : v.AddressOr(Field::kDstFwd, destination),
       .udp_port = v.NumberOr<uint16_t>(Field::kDport, kDefaultUdpPort),
       .session = v.NumberOr<uint16_t>(Field::kSession, 0),
       .mac_prefix = v.NumberOr<uint32_t>(Field::kMacPrefix, kDefaultMacPrefix),
@@ -84,53 +83,11 @@ uint32_t Finish(const FrameDescription& d, const ReliabilityHeader& rh, uint32_t
   const auto padding = v.NumberOr<uint32_t>(Field::kPadding, 0);
   const uint32_t pdu_bytes =
       FinishPdu(pdu, body_bytes + padding, asked ? kMinFrameBytes : header_bytes, rh);
-  const uint64_t reserved = v.WordOr(Field::kRsv, 0) << 58 | v.WordOr(Field::kRsvd, 0) << 26;
-  if (reserved != 0) {
-    StoreBe64(pdu, LoadBe64(pdu) | reserved);
+  if (v.Has(Field::kRsv) || v.Has(Field::kRsvd)) {
+    PatchRh(v, pdu);
     StoreRcrc(pdu, pdu_bytes - kRcrcBytes);
   }
   return pdu_bytes;
-}
-
-void PatchIpv4(const FieldValues& v, uint8_t* ip) {
-  StoreBe16(ip + 4, v.NumberOr<uint16_t>(Field::kIpId, 0));
-  if (v.Has(Field::kIpFlags)) ip[6] = static_cast<uint8_t>(v.WordOr(Field::kIpFlags, 0) << 5);
-  ip[8] = v.NumberOr<uint8_t>(Field::kHopLimit, kUsualHopLimit);
-  StoreBe16(ip + 2, v.NumberOr<uint16_t>(Field::kIpLength, LoadBe16(ip + 2)));
-  StoreBe16(ip + 10, 0);
-  StoreSum(ip + 10, ~FoldSum(InternetSum(ip, kIpv4Bytes)));
-  StoreBe16(ip + 10, v.NumberOr<uint16_t>(Field::kIpChecksum, LoadBe16(ip + 10)));
-  if (v.WordOr(Field::kUdpChecksum, 0) == 0) return;
-  uint8_t* udp = ip + kIpv4Bytes;
-  const uint32_t udp_bytes = LoadBe16(udp + 4);
-  const uint32_t sum = FoldSum(InternetSum(ip + 12, 8) + SumOf(kProtocolUdp) + SumOf(udp_bytes) +
-                               InternetSum(udp, udp_bytes));
-  StoreSum(udp + 6, sum == 0xffff ? 0xffff : ~sum);  // 0 would say that there is none
-}
-
-// No field that is set here counts in the UDP checksum.
-void PatchIpv6(const FieldValues& v, uint8_t* ip) {
-  StoreBe32(ip, LoadBe32(ip) | v.NumberOr<uint32_t>(Field::kFlowLabel, 0));
-  StoreBe16(ip + 4, v.NumberOr<uint16_t>(Field::kIpLength, LoadBe16(ip + 4)));
-  ip[7] = v.NumberOr<uint8_t>(Field::kHopLimit, kUsualHopLimit);
-}
-
-// `frame` is one that WriteHeader wrote; `l2` are the bytes of its Ethernet header.
-void Patch(const FrameDescription& d, uint32_t l2, uint8_t* frame) {
-  const FieldValues& v = d.values;
-  if (v.WordOr(Field::kDei, 0) != 0) frame[kEthernetBytes] |= 0x10;
-  uint8_t* inner = frame + l2;
-  switch (d.encap) {
-    case Encap::kUdp4: return PatchIpv4(v, inner);
-    case Encap::kUdp6: return PatchIpv6(v, inner);
-    case Encap::kAfh1s:
-      inner[0] = v.NumberOr<uint8_t>(Field::kShimReserved, 0);
-      inner[2] = v.NumberOr<uint8_t>(Field::kHopLimit, kUsualHopLimit);
-      return;
-    case Encap::kAfh2: frame[1] = v.NumberOr<uint8_t>(Field::kHopLimit, kUsualHopLimit); return;
-    case Encap::kAfh1:
-    case Encap::kAfh2c: return;
-  }
 }
 
 absl::Status Check(const FrameDescription& d, const ReliabilityHeader& rh, const HeaderSpec& spec) {
@@ -146,9 +103,7 @@ absl::Status Check(const FrameDescription& d, const ReliabilityHeader& rh, const
                  " in its low 10 bits");
   }
   if (spec.ether_type == kTypeTag) return Wrong("ether_type: ", spec.ether_type, " is a tag's");
-  const bool has_length =
-      d.encap == Encap::kUdp4 || d.encap == Encap::kUdp6 || d.encap == Encap::kAfh1s;
-  if (!d.trailing.empty() && !has_length) {
+  if (!d.trailing.empty() && !TraitsOf(d.encap).has_length) {
     return Wrong("trailing: ", EncapName(d.encap), " has no length, the R-CRC ends the frame");
   }
   return absl::OkStatus();
@@ -174,7 +129,7 @@ absl::StatusOr<Bytes> MakeFrame(const FrameDescription& d) {
   const auto body_bytes = static_cast<uint32_t>(body.size());
   const uint32_t pdu_bytes = Finish(d, rh, header.length, body_bytes, pdu);
   uint8_t* frame = WriteHeader(header, pdu, pdu_bytes, /*offload=*/false);
-  Patch(d, header.l2_length, frame);
+  PatchHeader(d.encap, d.values, {frame, pdu + pdu_bytes});
   Bytes whole(frame, pdu + pdu_bytes);
   whole.insert(whole.end(), d.trailing.begin(), d.trailing.end());
   return whole;

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "base/big_endian.h"
-#include "wire/encap.h"
+#include "wire/encap/header.h"
 
 namespace suede {
 
@@ -38,8 +38,8 @@ inline uint8_t* StartTemplate(HeaderTemplate& header, const HeaderSpec& spec,
   std::memcpy(at + 6, source.data(), source.size());
   if (spec.tagged) {
     StoreBe16(at + 12, kTypeTag);
-    StoreBe16(at + 14, static_cast<uint16_t>((spec.traffic_class.pcp & 7) << 13 |
-                                             (spec.vid & 0xfff)));
+    StoreBe16(at + 14,
+              static_cast<uint16_t>((spec.traffic_class.pcp & 7) << 13 | (spec.vid & 0xfff)));
   }
   at += header.l2_length;
   StoreBe16(at - 2, ether_type);

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/sue.h"
-#include "wire/encap.h"
+#include "wire/encap/traits.h"
 
 namespace suede {
 
@@ -19,26 +19,16 @@ constexpr uint32_t DefaultForwardingAddress(uint32_t instance, uint32_t xpuid) {
 }
 
 // Bits of a forwarding address; 0 where frames carry none.
-constexpr uint32_t ForwardingAddressBits(Encap encap) {
-  switch (encap) {
-    case Encap::kAfh1:
-    case Encap::kAfh1s:
-    case Encap::kAfh2c: return 16;
-    case Encap::kAfh2: return 32;
-    case Encap::kUdp4:
-    case Encap::kUdp6: break;
-  }
-  return 0;
-}
+constexpr uint32_t ForwardingAddressBits(Encap encap) { return TraitsOf(encap).forwarding_bits; }
 
 constexpr bool FitsForwardingAddress(Encap encap, uint64_t address) {
   return address >> ForwardingAddressBits(encap) == 0;
 }
 
-// Whether a source address leaves room for saying which XPU sends: afh2c says it by the address
-// alone, so its low bits must be the xpuid. The other headers leave it to the RH.
+// Whether a source address names the XPU that sends where the header holds the RH: the xpuid is
+// then the address's low bits alone. The other headers leave it to the RH.
 constexpr bool FitsXpuid(Encap encap, uint64_t source, uint32_t xpuid) {
-  return encap != Encap::kAfh2c || (source & (kMaxXpus - 1)) == xpuid;
+  return !TraitsOf(encap).holds_rh || (source & (kMaxXpus - 1)) == xpuid;
 }
 
 }  // namespace suede

@@ -2,6 +2,7 @@
 // Ethernet II, IPv6 and UDP in front of a PDU (wire profile §5, udp6).
 #include "base/big_endian.h"
 #include "wire/encap.h"
+#include "wire/encap/udp_fields.h"
 #include "wire/ethernet.h"
 #include "wire/rh.h"
 #include "wire/udp.h"
@@ -46,7 +47,46 @@ NetAddress LoadAddress(const uint8_t* in) {
   return {.high = LoadBe64(in), .low = LoadBe64(in + 8)};
 }
 
+// ---- The declaration of the fields.
+
+uint64_t PayloadLength(const uint8_t* ip) { return LoadBe16(ip + kIpBytes + 4); }
+
+constexpr HeaderField kFields[] = {
+    DestinationMac(),
+    SourceMac(),
+    IpEtherType(kTypeIpv6),
+    Needed(FieldBase::kInner, kIpBytes),
+    ConstField("IP version", FieldBase::kInner, 0, 4, kVersion, "6", "6"),
+    ValueField("DSCP", FieldBase::kInner, 4, 6, FieldKey::kDscp, "of the class", "handed on"),
+    ValueField("ECN", FieldBase::kInner, 10, 2, FieldKey::kEcn, "of the class", "handed on"),
+    ValueField("flow label", FieldBase::kInner, 12, 20, FieldKey::kFlowLabel, "0", "ignored"),
+    ValueField("hop limit", FieldBase::kInner, 56, 8, FieldKey::kHopLimit, "64", "ignored", 64),
+    ValueField("source address", FieldBase::kInner, 64, 128, FieldKey::kSip, "own", "handed on"),
+    ValueField("destination address", FieldBase::kInner, 192, 128, FieldKey::kDip, "the peer's",
+               "handed on"),
+    ConstField("next header", FieldBase::kInner, 48, 8, kProtocolUdp, "17",
+               "17: behind an extension header nothing is ours"),
+    Needed(FieldBase::kInner, kIpBytes + kUdpBytes),
+    {.name = "payload length",
+     .base = FieldBase::kInner,
+     .at = 32,
+     .bits = 16,
+     .use = FieldUse::kComputed,
+     .key = FieldKey::kIpLength,
+     .compute = PayloadLength,
+     .sent = "8 + PDU",
+     .received = "bounds the UDP length; what follows is ignored"},
+    UdpSourcePort(kIpBytes),
+    UdpDestinationPort(kIpBytes),
+    UdpLength(kIpBytes),
+    WrittenField("UDP checksum", FieldBase::kInner, (kIpBytes + 6) * 8, 16,
+                 "over pseudo-header and datagram; a sum that comes out as 0 goes as 0xFFFF",
+                 "right, and never 0"),
+};
+
 }  // namespace
+
+std::span<const HeaderField> FieldsOfUdp6() { return kFields; }
 
 HeaderTemplate Udp6::MakeTemplate(const HeaderSpec& spec) {
   HeaderTemplate header{.encap = Encap::kUdp6, .l3_length = kIpBytes};
@@ -86,7 +126,7 @@ uint8_t* Udp6::Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_by
   return pdu - header.length;
 }
 
-ParsedFrame Udp6::Parse(const FrameRules& rules, const uint8_t* frame, uint32_t bytes,
+ParsedFrame Udp6::Parse(const FrameRules& rules, uint8_t* frame, uint32_t bytes,
                         bool checksums_good) {
   if (bytes < kLeastFrameBytes) return {.error = Refuse(rules, frame, bytes)};
   // From here on every header is inside the frame, tagged or not.

@@ -2,6 +2,7 @@
 // Ethernet II, IPv4 and UDP in front of a PDU (wire profile §5, udp4).
 #include "base/big_endian.h"
 #include "wire/encap.h"
+#include "wire/encap/udp_fields.h"
 #include "wire/ethernet.h"
 #include "wire/rh.h"
 #include "wire/udp.h"
@@ -42,7 +43,81 @@ static_assert(kCopiedBytes >= Udp4::kHeaderBytes + kTagBytes);
   return FrameError::kTruncated;
 }
 
+// ---- The declaration of the fields.
+
+// The right header checksum, and the right UDP checksum: not 0, which would say that there is none.
+uint64_t HeaderChecksum(const uint8_t* ip) {
+  uint8_t header[kIpBytes];
+  std::memcpy(header, ip, kIpBytes);
+  StoreBe16(header + 10, 0);
+  StoreSum(header + 10, ~FoldSum(InternetSum(header, kIpBytes)));
+  return LoadBe16(header + 10);
+}
+uint64_t DatagramChecksum(const uint8_t* ip) {
+  const uint8_t* udp = ip + kIpBytes;
+  const uint32_t bytes = LoadBe16(udp + 4);
+  const uint32_t sum = FoldSum(InternetSum(ip + 12, 8) + SumOf(kProtocolUdp) + SumOf(bytes) +
+                               InternetSum(udp, 6) + InternetSum(udp + 8, bytes - kUdpBytes));
+  uint8_t checksum[2];
+  StoreSum(checksum, sum == 0xffff ? 0xffff : ~sum);
+  return LoadBe16(checksum);
+}
+uint64_t TotalLength(const uint8_t* ip) { return kIpBytes + LoadBe16(ip + kIpBytes + 4); }
+
+constexpr HeaderField kFields[] = {
+    DestinationMac(),
+    SourceMac(),
+    IpEtherType(kTypeIpv4),
+    Needed(FieldBase::kInner, kIpBytes),
+    ConstField("IP version", FieldBase::kInner, 0, 4, 4, "4", "4"),
+    ValueField("DSCP", FieldBase::kInner, 8, 6, FieldKey::kDscp, "of the class", "handed on"),
+    ValueField("ECN", FieldBase::kInner, 14, 2, FieldKey::kEcn, "of the class", "handed on"),
+    ValueField("identification", FieldBase::kInner, 32, 16, FieldKey::kIpId, "0", "ignored"),
+    ValueField("flags", FieldBase::kInner, 48, 3, FieldKey::kIpFlags, "DF", "not MF; DF ignored",
+               kDontFragment >> 13),
+    ValueField("TTL", FieldBase::kInner, 64, 8, FieldKey::kHopLimit, "64", "ignored", 64),
+    ValueField("source address", FieldBase::kInner, 96, 32, FieldKey::kSip, "own", "handed on"),
+    ValueField("destination address", FieldBase::kInner, 128, 32, FieldKey::kDip, "the peer's",
+               "handed on"),
+    ConstField("header length", FieldBase::kInner, 4, 4, kIpBytes / 4, "5", "5"),
+    {.name = "header checksum",
+     .base = FieldBase::kInner,
+     .at = 80,
+     .bits = 16,
+     .use = FieldUse::kComputed,
+     .key = FieldKey::kIpChecksum,
+     .compute = HeaderChecksum,
+     .sent = "computed, or 0 for the device",
+     .received = "verified, unless the device has"},
+    ConstField("protocol", FieldBase::kInner, 72, 8, kProtocolUdp, "17", "17"),
+    ConstField("fragment offset", FieldBase::kInner, 51, 13, 0, "0", "0"),
+    Needed(FieldBase::kInner, kIpBytes + kUdpBytes),
+    {.name = "total length",
+     .base = FieldBase::kInner,
+     .at = 16,
+     .bits = 16,
+     .use = FieldUse::kComputed,
+     .key = FieldKey::kIpLength,
+     .compute = TotalLength,
+     .sent = "28 + PDU",
+     .received = "bounds the UDP length; what follows is ignored"},
+    UdpSourcePort(kIpBytes),
+    UdpDestinationPort(kIpBytes),
+    UdpLength(kIpBytes),
+    {.name = "UDP checksum",
+     .base = FieldBase::kInner,
+     .at = (kIpBytes + 6) * 8,
+     .bits = 16,
+     .use = FieldUse::kOptional,
+     .key = FieldKey::kUdpChecksum,
+     .compute = DatagramChecksum,
+     .sent = "0",
+     .received = "0, or right"},
+};
+
 }  // namespace
+
+std::span<const HeaderField> FieldsOfUdp4() { return kFields; }
 
 HeaderTemplate Udp4::MakeTemplate(const HeaderSpec& spec) {
   HeaderTemplate header{.encap = Encap::kUdp4, .l3_length = kIpBytes};
@@ -76,7 +151,7 @@ uint8_t* Udp4::Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_by
   return pdu - header.length;
 }
 
-ParsedFrame Udp4::Parse(const FrameRules& rules, const uint8_t* frame, uint32_t bytes,
+ParsedFrame Udp4::Parse(const FrameRules& rules, uint8_t* frame, uint32_t bytes,
                         bool checksums_good) {
   if (bytes < kLeastFrameBytes) return {.error = Refuse(rules, frame, bytes)};
   // From here on every header is inside the frame, tagged or not.

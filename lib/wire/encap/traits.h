@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The network headers: one row of traits for each, from which the configuration, the commands on
+// frames, the documentation's tables and the dissector's tables derive. The file NAME.cc beside this
+// one has the header's functions and the declaration of its fields.
+//
+// A new header is a row at the end and a file: docs/contributing.md.
+#ifndef SUEDE_WIRE_ENCAP_TRAITS_H_
+#define SUEDE_WIRE_ENCAP_TRAITS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace suede {
+
+// The addresses that frames are forwarded by.
+enum class AddressKind : uint8_t { kIpv4, kIpv6, kForwarding };
+
+// The content of the 12 bytes that Ethernet has for MAC addresses.
+enum class MacKind : uint8_t {
+  kAddresses,  // the MAC addresses of the port and the peer
+  kPrefixed,   // a prefix of 32 bits, and a forwarding address of 16
+  kOther,      // no MAC addresses at all
+};
+
+struct EncapTraits {
+  std::string_view name;   // of the wire profile and the configuration
+  std::string_view title;  // of people
+  std::string_view then;   // headers behind the Ethernet header, of people
+  // Bytes in front of the RH, untagged. Where the header holds the RH: bytes in front of the
+  // commands, less those of the RH.
+  uint8_t header_bytes;
+  AddressKind addresses;
+  MacKind macs;
+  uint8_t forwarding_bits = 0;  // of a forwarding address; 0: addressed by IP
+  uint32_t sessions = 1;        // by which frames of a connection can be told apart; 1: no field
+  uint16_t ether_type;          // the default where forwarding addresses are used, else fixed
+  bool can_be_tagged = true;    // by IEEE 802.1Q, which is also the room for a PCP
+  bool has_class = true;        // DSCP and ECN
+  bool has_length = true;       // of the PDU: bytes behind it are ignored
+  bool holds_rh = false;        // the xpuid is then the low bits of the source address alone
+};
+
+// In the order of Encap, which frames, captures and registers show: new ones go to the end.
+#define SUEDE_ENCAPS(X)                                                                         \
+  X(Udp4, .name = "udp4", .title = "IPv4 and UDP", .then = "IPv4, UDP", .header_bytes = 42,     \
+    .addresses = AddressKind::kIpv4, .macs = MacKind::kAddresses, .sessions = 16384,            \
+    .ether_type = 0x0800)                                                                       \
+  X(Udp6, .name = "udp6", .title = "IPv6 and UDP", .then = "IPv6, UDP", .header_bytes = 62,     \
+    .addresses = AddressKind::kIpv6, .macs = MacKind::kAddresses, .sessions = 16384,            \
+    .ether_type = 0x86dd)                                                                       \
+  X(Afh1, .name = "afh1", .title = "AFH Gen 1", .header_bytes = 14,                             \
+    .addresses = AddressKind::kForwarding, .macs = MacKind::kPrefixed, .forwarding_bits = 16,   \
+    .ether_type = 0x88b5, .has_class = false, .has_length = false)                              \
+  X(Afh1s, .name = "afh1s", .title = "AFH Gen 1 with shim", .then = "shim", .header_bytes = 22, \
+    .addresses = AddressKind::kForwarding, .macs = MacKind::kPrefixed, .forwarding_bits = 16,   \
+    .sessions = 65536, .ether_type = 0x88b6)                                                    \
+  X(Afh2, .name = "afh2", .title = "AFH Gen 2", .header_bytes = 14,                             \
+    .addresses = AddressKind::kForwarding, .macs = MacKind::kOther, .forwarding_bits = 32,      \
+    .sessions = 256, .ether_type = 0x88b5, .can_be_tagged = false, .has_length = false)         \
+  X(Afh2c, .name = "afh2c", .title = "AFH Gen 2, compressed", .header_bytes = 6,                \
+    .addresses = AddressKind::kForwarding, .macs = MacKind::kOther, .forwarding_bits = 16,      \
+    .ether_type = 0x88b5, .can_be_tagged = false, .has_length = false, .holds_rh = true)
+
+enum class Encap : uint8_t {
+#define SUEDE_ENCAP_ID(id, ...) k##id,
+  SUEDE_ENCAPS(SUEDE_ENCAP_ID)
+#undef SUEDE_ENCAP_ID
+};
+
+inline constexpr EncapTraits kEncapTraits[] = {
+#define SUEDE_ENCAP_TRAITS(id, ...) {__VA_ARGS__},
+    SUEDE_ENCAPS(SUEDE_ENCAP_TRAITS)
+#undef SUEDE_ENCAP_TRAITS
+};
+inline constexpr size_t kEncapCount = std::size(kEncapTraits);
+
+constexpr const EncapTraits& TraitsOf(Encap encap) {
+  return kEncapTraits[static_cast<size_t>(encap)];
+}
+
+// The wire profile's names, in the order of Encap.
+inline constexpr auto kEncapNames = [] {
+  std::array<std::string_view, kEncapCount> names;
+  for (size_t i = 0; i < kEncapCount; ++i) names[i] = kEncapTraits[i].name;
+  return names;
+}();
+constexpr std::string_view EncapName(Encap encap) { return TraitsOf(encap).name; }
+
+constexpr std::optional<Encap> ParseEncap(std::string_view name) {
+  for (size_t i = 0; i < kEncapCount; ++i) {
+    if (kEncapNames[i] == name) return static_cast<Encap>(i);
+  }
+  return std::nullopt;
+}
+
+// Sessions that a connection's frames can be told apart by.
+constexpr uint32_t SessionCount(Encap encap) { return TraitsOf(encap).sessions; }
+
+// The EtherType of a header with forwarding addresses: the configured one, or the default where
+// that is 0.
+constexpr uint16_t EtherTypeOf(Encap encap, uint16_t configured) {
+  return configured != 0 ? configured : TraitsOf(encap).ether_type;
+}
+
+// A set of headers.
+class EncapSet {
+ public:
+  constexpr EncapSet() = default;
+  constexpr bool Has(Encap encap) const {
+    return (bits_ >> static_cast<uint32_t>(encap) & 1u) != 0;
+  }
+  constexpr void Add(Encap encap) { bits_ |= 1u << static_cast<uint32_t>(encap); }
+  friend constexpr bool operator==(const EncapSet&, const EncapSet&) = default;
+
+ private:
+  uint32_t bits_ = 0;
+};
+
+// Those whose traits fulfil a condition.
+template <class Condition>
+constexpr EncapSet EncapsWith(Condition condition) {
+  EncapSet set;
+  for (size_t i = 0; i < kEncapCount; ++i) {
+    if (condition(kEncapTraits[i])) set.Add(static_cast<Encap>(i));
+  }
+  return set;
+}
+
+inline constexpr EncapSet kEveryEncap = EncapsWith([](const EncapTraits&) { return true; });
+
+// Their names, in the order of Encap; `last` stands in front of the last one.
+std::string JoinEncaps(const EncapSet& set, std::string_view between, std::string_view last);
+
+}  // namespace suede
+
+#endif  // SUEDE_WIRE_ENCAP_TRAITS_H_
