@@ -82,7 +82,7 @@ absl::Status PacketService::GiveAddresses(uint32_t number) {
   for (const InstanceConfig& instance : config.instances) {
     for (const InstancePort& at : instance.ports) {
       if (at.port != number) continue;
-      const LinkAddress address{.is_v6 = port.encapsulation == PortConfig::Encapsulation::kUdp6,
+      const LinkAddress address{.is_v6 = IsIpv6(port.encapsulation),
                                 .high = at.address.high,
                                 .low = at.address.low};
       absl::Status status = AddAddress(ports_[number].tap->interface(), address, *port.tap_prefix);

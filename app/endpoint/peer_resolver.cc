@@ -21,7 +21,7 @@ constexpr uint32_t kQuestionsBeforeLost = 5;  // that nobody has answered
 constexpr int kQuestionsPerLook = 32;        // so that a thousand peers do not ask in one moment
 
 LinkAddress ToLink(PortConfig::Encapsulation encapsulation, uint64_t high, uint64_t low) {
-  return {.is_v6 = encapsulation == PortConfig::Encapsulation::kUdp6, .high = high, .low = low};
+  return {.is_v6 = IsIpv6(encapsulation), .high = high, .low = low};
 }
 
 }  // namespace

@@ -12,11 +12,6 @@
 namespace suede {
 namespace {
 
-using Encapsulation = PortConfig::Encapsulation;
-
-// The two enumerations name the same things in the same order.
-static_assert(static_cast<int>(Encapsulation::kAfh2c) == static_cast<int>(Encap::kAfh2c));
-
 TransportParams ToTransport(const TransportConfig& config) {
   return {.psn_scope = config.psn_scope == TransportConfig::PsnScope::kVc ? PsnScope::kVc
                                                                           : PsnScope::kPort,
@@ -92,7 +87,7 @@ Settings SettingsOf(const Config& config) {
 }
 
 FrameRules RulesOf(const PortConfig& port) {
-  return {.encap = static_cast<Encap>(port.encapsulation),
+  return {.encap = port.encapsulation,
           .udp_port = port.udp_port,
           .mac_prefix = LoadBe32(port.mac_prefix.data()),
           .ether_type = port.ether_type};
@@ -184,7 +179,7 @@ std::vector<NetAddress> AddressesOf(const Config& config, uint32_t port, uint32_
 
 PortOptions PortOptionsOf(const Config& config, uint32_t p) {
   const PortConfig& port = config.ports[p];
-  const Encapsulation encap = port.encapsulation;
+  const MacKind macs = TraitsOf(port.encapsulation).macs;
   std::vector<MacAddress> addresses;
   std::map<uint32_t, PortHome> homes;  // by lcore
   uint64_t unclaimed = 0;
@@ -201,7 +196,7 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
     const InstanceConfig& instance = config.instances[i];
     for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
       if (instance.ports[plane].port != p) continue;
-      if (encap == Encapsulation::kAfh1 || encap == Encapsulation::kAfh1s) {
+      if (macs == MacKind::kPrefixed) {
         addresses.push_back(AfhMac(port.mac_prefix, instance.ports[plane].address));
       }
       add_queue(p, i);
@@ -239,7 +234,7 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
           .tx_descriptors = static_cast<uint16_t>(port.tx_descriptors),
           .mac = port.mac,
           .addresses = std::move(addresses),
-          .promiscuous = encap == Encapsulation::kAfh2 || encap == Encapsulation::kAfh2c,
+          .promiscuous = macs == MacKind::kOther,
           .vid = port.tap ? std::nullopt : port.vid,
           .numa_node = -1,
           .pool_frames = FramesNeeded(use)};

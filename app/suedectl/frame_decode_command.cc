@@ -33,9 +33,23 @@ constexpr char kDecodeHelpTail[] =
     "Exit codes: 0 done, whatever the frames are; 1 input or output failed; 2 usage, or input\n"
     "that is no frame: it is named, and the rest is read.\n";
 
+// "0x88b5; afh1s 0x88b6": that of the first, and of those that have another.
+std::string EtherTypes() {
+  std::string text;
+  uint16_t first = 0;
+  for (const EncapTraits& traits : kEncapTraits) {
+    if (traits.addresses != AddressKind::kForwarding || traits.ether_type == first) continue;
+    char type[8];
+    std::snprintf(type, sizeof type, "0x%04x", traits.ether_type);
+    if (first != 0) StrAppend(&text, "; ", traits.name, " ");
+    StrAppend(&text, type);
+    if (first == 0) first = traits.ether_type;
+  }
+  return text;
+}
+
 void PrintDecodeHelp(FILE* out) {
   const FieldRow& prefix = FieldRows()[static_cast<size_t>(Field::kMacPrefix)];
-  const FieldRow& type = FieldRows()[static_cast<size_t>(Field::kEtherType)];
   std::fputs(kDecodeHelpHead, out);
   std::fprintf(out,
                "  --encap E             %s\n"
@@ -43,7 +57,7 @@ void PrintDecodeHelp(FILE* out) {
                "  --mac_prefix A:B:C:D  first bytes of the MAC addresses, %s (02:53:55:45)\n"
                "  --ether_type N        EtherType, all but udp* (default %s)\n",
                JoinEncaps(kEveryEncap, ", ", " or ").c_str(),
-               JoinEncaps(prefix.encaps, ", ", " and ").c_str(), type.fallback.c_str());
+               JoinEncaps(prefix.encaps, ", ", " and ").c_str(), EtherTypes().c_str());
   std::fputs(kDecodeHelpTail, out);
 }
 

@@ -23,6 +23,7 @@
 #include "base/sue.h"
 #include "base/time.h"
 #include "base/transport_defaults.h"
+#include "wire/encap/traits.h"
 
 namespace suede {
 
@@ -54,7 +55,7 @@ struct LcoreConfig {
 };
 
 struct PortConfig {
-  enum class Encapsulation : uint8_t { kUdp4, kUdp6, kAfh1, kAfh1s, kAfh2, kAfh2c };
+  using Encapsulation = Encap;  // its headers, and what each of them has, are rows of lib/wire
   enum class Queues : uint8_t { kLcore, kInstance };  // what has a queue pair of its own
   std::string name;
   std::string device;            // vdev string or PCI address
@@ -64,8 +65,8 @@ struct PortConfig {
   Encapsulation encapsulation = Encapsulation::kUdp4;
   uint16_t udp_port = 3333;                            // udp4, udp6
   uint16_t session = 0;
-  uint16_t ether_type = 0;                             // AFH, never 0 there once loaded
-  ConfigMacPrefix mac_prefix{0x02, 0x53, 0x55, 0x45};  // afh1, afh1s
+  uint16_t ether_type = 0;                             // never 0 once loaded, but over IP
+  ConfigMacPrefix mac_prefix{0x02, 0x53, 0x55, 0x45};  // where MAC addresses begin so
   std::optional<uint16_t> vid;                         // none: untagged; 0: a priority tag
   uint32_t rx_descriptors = 1024;
   uint32_t tx_descriptors = 1024;

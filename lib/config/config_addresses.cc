@@ -78,7 +78,7 @@ bool AddressReader::ReadIp(const std::optional<IpText>& ip, const std::optional<
   }
   const IpText& text = ip ? *ip : *base;
   const std::string_view key = ip ? "ip" : "ip_base";
-  if (text.is_v6 != (port_.encapsulation == Encapsulation::kUdp6)) {
+  if (text.is_v6 != IsIpv6(port_.encapsulation)) {
     return FailAt(key, StrCat(FormatIp(text), " is an IPv", text.is_v6 ? 6 : 4,
                               " address, and the encapsulation of port ", port_.name, " is ",
                               NameOf(port_.encapsulation), "; write an ",
@@ -110,19 +110,19 @@ bool AddressReader::ReadForwarding(const std::optional<uint32_t>& address,
 }
 
 bool AddressReader::CheckForwarding(std::string_view key, const AddressRule& rule) {
-  const EncapsulationFacts& facts = FactsOf(port_.encapsulation);
+  const EncapTraits& traits = TraitsOf(port_.encapsulation);
   const std::string_view name = NameOf(port_.encapsulation);
-  const uint64_t max = (uint64_t{1} << facts.forwarding_bits) - 1;
+  const uint64_t max = (uint64_t{1} << traits.forwarding_bits) - 1;
   const uint64_t value = rule.value->low;
   const std::string shown = FormatForwardingAddress(value);
   if (rule.Of(ids_.last)->low > max) {
     const std::string sum = rule.is_base ? StrCat(" + XPU id ", ids_.last) : std::string();
     const std::string mend = rule.is_base ? std::string("a lower forwarding_base")
                                           : StrCat("0x0000 to ", FormatForwardingAddress(max));
-    return FailAt(key, StrCat(shown, sum, " has more than the ", facts.forwarding_bits,
+    return FailAt(key, StrCat(shown, sum, " has more than the ", traits.forwarding_bits,
                               " bits of a forwarding address of ", name, "; use ", mend));
   }
-  if (!facts.address_has_xpu_id) return true;
+  if (!traits.holds_rh) return true;
   // What the low bits of an address must be for its XPU id to be there.
   constexpr uint64_t kIdMask = kMaxXpus - 1;
   const uint64_t low = rule.is_base ? 0 : ids_.first;

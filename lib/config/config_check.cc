@@ -96,7 +96,7 @@ std::string DeviceIdentity(std::string_view device) {
 
 Status CheckMtu(ConfigDraft& draft, PortConfig& port, const std::string& path) {
   const uint32_t limit = draft.config.packing.limit_bytes;
-  const uint32_t overhead = FactsOf(port.encapsulation).overhead_bytes;
+  const uint32_t overhead = OverheadBytes(port.encapsulation);
   const uint32_t needed = limit + overhead;
   if (port.mtu_bytes == 0) port.mtu_bytes = std::max(kUsualMtu, needed);
   if (port.mtu_bytes >= needed) return OkStatus();
@@ -124,7 +124,8 @@ constexpr OtherEtherType kOtherEtherTypes[] = {
 };
 
 Status CheckEtherType(const ConfigDraft& draft, PortConfig& port, const std::string& path) {
-  const uint16_t usual = FactsOf(port.encapsulation).ether_type;
+  if (!kForwarded.Has(port.encapsulation)) return OkStatus();
+  const uint16_t usual = TraitsOf(port.encapsulation).ether_type;
   if (port.ether_type == 0) port.ether_type = usual;
   for (const OtherEtherType& other : kOtherEtherTypes) {
     if (port.ether_type != other.value) continue;
@@ -137,7 +138,7 @@ Status CheckEtherType(const ConfigDraft& draft, PortConfig& port, const std::str
 }
 
 Status CheckSession(const ConfigDraft& draft, const PortConfig& port, const std::string& path) {
-  const uint32_t most = FactsOf(port.encapsulation).max_session;
+  const uint32_t most = MaxSession(port.encapsulation);
   if (port.session <= most) return OkStatus();
   return draft.Error(path + ".session",
                      StrCat(port.session, " does not fit the field of ", NameOf(port.encapsulation),
@@ -145,10 +146,13 @@ Status CheckSession(const ConfigDraft& draft, const PortConfig& port, const std:
 }
 
 Status CheckTag(const ConfigDraft& draft, const PortConfig& port, const std::string& path) {
-  if (!port.vid || FactsOf(port.encapsulation).can_be_tagged) return OkStatus();
-  return draft.Error(path + ".vlan", StrCat(NameOf(port.encapsulation),
-                                            " frames are untagged; remove vlan, or use "
-                                            "encapsulation afh1 or afh1s"));
+  if (!port.vid || TraitsOf(port.encapsulation).can_be_tagged) return OkStatus();
+  const EncapsulationSet tagged = EncapsWith(
+      [](const EncapTraits& t) { return t.can_be_tagged && t.macs == MacKind::kPrefixed; });
+  return draft.Error(path + ".vlan",
+                     StrCat(NameOf(port.encapsulation),
+                            " frames are untagged; remove vlan, or use encapsulation ",
+                            JoinNames(tagged)));
 }
 
 Status CheckQueues(const ConfigDraft& draft, const PortConfig& port, const std::string& path) {
@@ -256,22 +260,25 @@ void WarnOfClasses(ConfigDraft& draft) {
   bool can_be_tagged = false;
   bool has_dscp = false;
   for (const PortConfig& port : draft.config.ports) {
-    const EncapsulationFacts& facts = FactsOf(port.encapsulation);
+    const EncapTraits& traits = TraitsOf(port.encapsulation);
     tagged |= port.vid.has_value();
-    can_be_tagged |= facts.can_be_tagged;
-    has_dscp |= facts.has_dscp;
+    can_be_tagged |= traits.can_be_tagged;
+    has_dscp |= traits.has_class;
   }
   if (!tagged) {
     WarnOfUnsent(draft, "pcp", &ConfigClass::pcp,
                  StrCat("no port is tagged, so the PCP is not sent; ",
-                        can_be_tagged ? "add vlan: {vid: 0} to the port, or remove it"
-                                      : "remove it, as afh2 and afh2c have no tags"));
+                        can_be_tagged ? std::string("add vlan: {vid: 0} to the port, or remove it")
+                                      : ExpandTraits("remove it, as {untagged} have no tags")));
   }
   if (has_dscp) return;
-  constexpr std::string_view kNoRoom =
-      "afh1 frames have no room for it, so it is not sent; use encapsulation afh1s, or remove it";
-  WarnOfUnsent(draft, "dscp", &ConfigClass::dscp, kNoRoom);
-  WarnOfUnsent(draft, "ecn", &ConfigClass::ecn, kNoRoom);
+  const EncapsulationSet roomy = EncapsWith(
+      [](const EncapTraits& t) { return t.has_class && t.macs == MacKind::kPrefixed; });
+  const std::string no_room =
+      StrCat(ExpandTraits("{classless} frames have no room for it, so it is not sent; use "),
+             "encapsulation ", JoinNames(roomy), ", or remove it");
+  WarnOfUnsent(draft, "dscp", &ConfigClass::dscp, no_room);
+  WarnOfUnsent(draft, "ecn", &ConfigClass::ecn, no_room);
 }
 
 // --- transport and clients

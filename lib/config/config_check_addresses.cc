@@ -155,7 +155,7 @@ class AddressCheck {
   std::optional<uint32_t> OwnerByDefault(uint32_t port, const ConfigAddress& address) const {
     const uint64_t xpu = address.low % kMaxXpus;
     const uint64_t instance = address.low / kMaxXpus;
-    if (!kAfh.Has(config_.ports[port].encapsulation) || instance >= kMaxInstances ||
+    if (!kForwarded.Has(config_.ports[port].encapsulation) || instance >= kMaxInstances ||
         !numbers_[port].test(instance) || peers_[xpu] == nullptr) {
       return std::nullopt;
     }

@@ -50,7 +50,7 @@ template <class Entry>
 void SetAddress(Encapsulation e, const std::optional<ConfigAddress>& address, Entry& entry) {
   if (!address) return;
   if (kUdp.Has(e)) {
-    entry.ip = IpText{.is_v6 = e == Encapsulation::kUdp6, .value = *address};
+    entry.ip = IpText{.is_v6 = IsIpv6(e), .value = *address};
   } else {
     entry.forwarding_address = static_cast<uint32_t>(address->low);
   }

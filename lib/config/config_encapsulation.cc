@@ -1,78 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/config_encapsulation.h"
 
-#include <array>
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "base/text.h"
 #include "config/config_values.h"
 
 namespace suede {
 namespace {
 
 constexpr uint32_t kXpuBits = 10;
+constexpr uint32_t kEthernetBytes = 14;
 constexpr uint32_t kPduBytes = 8 + 4;  // RH, R-CRC
-constexpr uint32_t kUdpBytes = 8;
 
-// In the order of the enumeration.
-constexpr std::array kFacts = {
-    EncapsulationFacts{.overhead_bytes = kPduBytes + 20 + kUdpBytes,
-                       .ether_type = 0,
-                       .max_session = 16383,
-                       .forwarding_bits = 0,
-                       .can_be_tagged = true,
-                       .has_dscp = true,
-                       .address_has_xpu_id = false},
-    EncapsulationFacts{.overhead_bytes = kPduBytes + 40 + kUdpBytes,
-                       .ether_type = 0,
-                       .max_session = 16383,
-                       .forwarding_bits = 0,
-                       .can_be_tagged = true,
-                       .has_dscp = true,
-                       .address_has_xpu_id = false},
-    EncapsulationFacts{.overhead_bytes = kPduBytes,
-                       .ether_type = 0x88B5,
-                       .max_session = 0,
-                       .forwarding_bits = 16,
-                       .can_be_tagged = true,
-                       .has_dscp = false,
-                       .address_has_xpu_id = false},
-    EncapsulationFacts{.overhead_bytes = kPduBytes + 8,  // the shim
-                       .ether_type = 0x88B6,
-                       .max_session = 65535,
-                       .forwarding_bits = 16,
-                       .can_be_tagged = true,
-                       .has_dscp = true,
-                       .address_has_xpu_id = false},
-    EncapsulationFacts{.overhead_bytes = kPduBytes,
-                       .ether_type = 0x88B5,
-                       .max_session = 255,
-                       .forwarding_bits = 32,
-                       .can_be_tagged = false,
-                       .has_dscp = true,
-                       .address_has_xpu_id = false},
-    EncapsulationFacts{.overhead_bytes = 4,  // R-CRC; the RH is within the header
-                       .ether_type = 0x88B5,
-                       .max_session = 0,
-                       .forwarding_bits = 16,
-                       .can_be_tagged = false,
-                       .has_dscp = true,
-                       .address_has_xpu_id = true},
-};
+std::vector<std::string_view> NamesIn(const EncapsulationSet& set) {
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i < kEncapCount; ++i) {
+    if (set.Has(static_cast<Encapsulation>(i))) names.push_back(kEncapNames[i]);
+  }
+  return names;
+}
+
+// The encapsulations of `set` that have each number, in the order of the first that has it.
+template <class NumberOf>
+std::vector<std::pair<uint32_t, EncapsulationSet>> GroupBy(const EncapsulationSet& set,
+                                                           NumberOf number_of) {
+  std::vector<std::pair<uint32_t, EncapsulationSet>> groups;
+  for (size_t i = 0; i < kEncapCount; ++i) {
+    const auto e = static_cast<Encapsulation>(i);
+    if (!set.Has(e)) continue;
+    const uint32_t number = number_of(e);
+    auto group = groups.begin();
+    while (group != groups.end() && group->first != number) ++group;
+    if (group == groups.end()) group = groups.insert(group, {number, EncapsulationSet()});
+    group->second.Add(e);
+  }
+  return groups;
+}
+
+// "40 (udp4), 60 (udp6) or 12 (afh1, afh2)".
+std::string Overheads() {
+  const auto groups = GroupBy(kAnyEncapsulation, OverheadBytes);
+  std::vector<std::string> parts;
+  for (const auto& [bytes, set] : groups) {
+    parts.push_back(StrCat(bytes, " (", StrJoin(NamesIn(set), ", "), ")"));
+  }
+  return JoinNames(std::vector<std::string_view>(parts.begin(), parts.end()));
+}
+
+// "X, or Y PREPOSITION NAMES": the first group has the most frequent number.
+template <class NumberOf, class Format>
+std::string OrExceptions(NumberOf number_of, Format format, std::string_view preposition) {
+  auto groups = GroupBy(kForwarded, number_of);
+  std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+    return NamesIn(a.second).size() > NamesIn(b.second).size();
+  });
+  std::string text = format(groups[0].first);
+  for (size_t i = 1; i < groups.size(); ++i) {
+    StrAppend(&text, ", or ", format(groups[i].first), preposition, JoinNames(groups[i].second));
+  }
+  return text;
+}
+
+// "entropy of afh1s, of afh2 (up to 255)".
+std::string Entropies() {
+  std::string text;
+  for (const std::string_view name : NamesIn(kWithSession)) {
+    const Encapsulation e = *ParseEncap(name);
+    if (kUdp.Has(e)) continue;
+    StrAppend(&text, text.empty() ? "entropy of " : ", of ", name);
+    if (MaxSession(e) != 65535) StrAppend(&text, " (up to ", MaxSession(e), ")");
+  }
+  return text;
+}
+
+std::string And(const EncapsulationSet& set) { return JoinEncaps(set, ", ", " and "); }
+
+std::string ValueOf(std::string_view name) {
+  if (name == "overheads") return Overheads();
+  if (name == "entropies") return Entropies();
+  if (name == "ether_types") {
+    return OrExceptions([](Encapsulation e) { return uint32_t{TraitsOf(e).ether_type}; },
+                        [](uint32_t type) { return FormatEtherType(static_cast<uint16_t>(type)); },
+                        " for ");
+  }
+  if (name == "forwarding_bits") {
+    return OrExceptions([](Encapsulation e) { return uint32_t{TraitsOf(e).forwarding_bits}; },
+                        [](uint32_t bits) { return StrCat(bits, bits == 16 ? " bits" : ""); },
+                        " with ");
+  }
+  if (name == "untagged") return And(kUntagged);
+  if (name == "classless") return And(kWithoutClass);
+  return StrCat("{", name, "}");  // no name of ours
+}
 
 }  // namespace
 
-const EncapsulationFacts& FactsOf(Encapsulation e) { return kFacts[static_cast<size_t>(e)]; }
+uint32_t OverheadBytes(Encapsulation e) {
+  return TraitsOf(e).header_bytes - kEthernetBytes + kPduBytes;
+}
 
-std::string_view NameOf(Encapsulation e) { return NamesOf(e)[static_cast<size_t>(e)]; }
+std::string JoinNames(const EncapsulationSet& set) { return JoinNames(NamesIn(set)); }
 
-std::string JoinNames(const EncapsulationSet& set) {
-  std::vector<std::string_view> names;
-  for (size_t i = 0; i < kFacts.size(); ++i) {
-    const auto e = static_cast<Encapsulation>(i);
-    if (set.Has(e)) names.push_back(NameOf(e));
+std::string ExpandTraits(std::string_view text) {
+  std::string out;
+  for (size_t from = text.find('{'); from != text.npos; from = text.find('{')) {
+    const size_t to = text.find('}', from);
+    StrAppend(&out, text.substr(0, from), ValueOf(text.substr(from + 1, to - from - 1)));
+    text.remove_prefix(to + 1);
   }
-  return JoinNames(names);
+  return StrCat(out, text);
 }
 
 std::string FormatEtherType(uint16_t ether_type) { return absl::StrFormat("0x%04X", ether_type); }
@@ -80,8 +120,8 @@ std::string FormatEtherType(uint16_t ether_type) { return absl::StrFormat("0x%04
 std::string FormatForwardingAddress(uint64_t address) { return absl::StrFormat("0x%04X", address); }
 
 std::string FormatAddress(Encapsulation e, const ConfigAddress& address) {
-  if (kAfh.Has(e)) return FormatForwardingAddress(address.low);
-  return FormatIp({.is_v6 = e == Encapsulation::kUdp6, .value = address});
+  if (kForwarded.Has(e)) return FormatForwardingAddress(address.low);
+  return FormatIp({.is_v6 = IsIpv6(e), .value = address});
 }
 
 ConfigAddress DefaultForwardingAddress(uint32_t xpu, uint32_t instance) {

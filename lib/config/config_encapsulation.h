@@ -4,55 +4,44 @@
 #define SUEDE_CONFIG_CONFIG_ENCAPSULATION_H_
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 
 #include "config/config.h"
+#include "wire/encap/traits.h"
 
 namespace suede {
 
 using Encapsulation = PortConfig::Encapsulation;
 
-class EncapsulationSet {
- public:
-  constexpr EncapsulationSet(std::initializer_list<Encapsulation> members) {
-    for (const Encapsulation e : members) bits_ |= 1u << static_cast<uint32_t>(e);
-  }
-  constexpr bool Has(Encapsulation e) const {
-    return (bits_ >> static_cast<uint32_t>(e) & 1u) != 0;
-  }
-  friend bool operator==(const EncapsulationSet&, const EncapsulationSet&) = default;
+using EncapsulationSet = EncapSet;
 
- private:
-  uint32_t bits_ = 0;
-};
+inline constexpr EncapsulationSet kUdp =
+    EncapsWith([](const EncapTraits& t) { return t.addresses != AddressKind::kForwarding; });
+inline constexpr EncapsulationSet kForwarded =
+    EncapsWith([](const EncapTraits& t) { return t.addresses == AddressKind::kForwarding; });
+inline constexpr EncapsulationSet kPrefixed =
+    EncapsWith([](const EncapTraits& t) { return t.macs == MacKind::kPrefixed; });
+inline constexpr EncapsulationSet kWithSession =
+    EncapsWith([](const EncapTraits& t) { return t.sessions > 1; });
+inline constexpr EncapsulationSet kUntagged =
+    EncapsWith([](const EncapTraits& t) { return !t.can_be_tagged; });
+inline constexpr EncapsulationSet kWithoutClass =
+    EncapsWith([](const EncapTraits& t) { return !t.has_class; });
+inline constexpr EncapsulationSet kAnyEncapsulation = kEveryEncap;
 
-inline constexpr EncapsulationSet kUdp = {Encapsulation::kUdp4, Encapsulation::kUdp6};
-inline constexpr EncapsulationSet kAfhGen1 = {Encapsulation::kAfh1, Encapsulation::kAfh1s};
-inline constexpr EncapsulationSet kAfh = {Encapsulation::kAfh1, Encapsulation::kAfh1s,
-                                          Encapsulation::kAfh2, Encapsulation::kAfh2c};
-inline constexpr EncapsulationSet kWithSession = {Encapsulation::kUdp4, Encapsulation::kUdp6,
-                                                  Encapsulation::kAfh1s, Encapsulation::kAfh2};
-inline constexpr EncapsulationSet kAnyEncapsulation = {Encapsulation::kUdp4, Encapsulation::kUdp6,
-                                                       Encapsulation::kAfh1, Encapsulation::kAfh1s,
-                                                       Encapsulation::kAfh2, Encapsulation::kAfh2c};
+// Bytes of a frame behind the Ethernet header and its tag that are no commands: network header, RH
+// and R-CRC. What takes the place of the Ethernet header is not among them.
+uint32_t OverheadBytes(Encapsulation e);
+inline uint32_t MaxSession(Encapsulation e) { return TraitsOf(e).sessions - 1; }
 
-struct EncapsulationFacts {
-  // Bytes of a frame behind the Ethernet header and its tag that are no commands: network header,
-  // RH and R-CRC. What takes the place of the Ethernet header is not among them.
-  uint32_t overhead_bytes;
-  uint16_t ether_type;      // the default; 0: not to be chosen
-  uint16_t max_session;     // 0: frames have no field for it
-  uint8_t forwarding_bits;  // of a forwarding address; 0: addressed by IP
-  bool can_be_tagged;       // has room for a PCP
-  bool has_dscp;            // and ECN
-  bool address_has_xpu_id;  // the low 10 bits of an address are all that tells the XPU id
-};
-const EncapsulationFacts& FactsOf(Encapsulation e);
+inline bool IsIpv6(Encapsulation e) { return TraitsOf(e).addresses == AddressKind::kIpv6; }
 
-std::string_view NameOf(Encapsulation e);
+inline std::string_view NameOf(Encapsulation e) { return EncapName(e); }
+// "udp4, udp6 or afh1".
 std::string JoinNames(const EncapsulationSet& set);
+// A text of the declaration of keys, with {NAME} replaced by what the headers' traits say.
+std::string ExpandTraits(std::string_view text);
 
 std::string FormatEtherType(uint16_t ether_type);
 std::string FormatForwardingAddress(uint64_t address);

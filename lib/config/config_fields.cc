@@ -72,8 +72,7 @@ constexpr ConfigField<PortConfig> kPort[] = {
     Key<&PortConfig::mtu_bytes>(
         "mtu_bytes", "bytes", Between(68, 9600),
         "MTU: bytes behind the Ethernet header and its tag. Must hold a PDU "
-        "at the pack limit, which takes packing.limit_bytes + 40 (udp4), "
-        "60 (udp6), 12 (afh1, afh2), 20 (afh1s) or 4 (afh2c).",
+        "at the pack limit, which takes packing.limit_bytes + {overheads}.",
         {.shown_default = "1500, or what the pack limit needs"}),
     Key<&PortConfig::encapsulation>("encapsulation", "", {}, "Headers in front of a PDU."),
     Key<&PortConfig::udp_port>("udp_port", "", Between(1, 65535),
@@ -82,18 +81,17 @@ constexpr ConfigField<PortConfig> kPort[] = {
     Key<&PortConfig::session>(
         "session", "", Between(0, 65535),
         "Session of what is sent, by which a network may choose among paths: "
-        "UDP source port 49152 + session (up to 16383), entropy of afh1s, of "
-        "afh2 (up to 255).",
+        "UDP source port 49152 + session (up to 16383), {entropies}.",
         {.only = kWithSession, .otherwise = "leave it out: frames have no field for it"}),
     Key<&PortConfig::ether_type>("ether_type", "", Hex(0x0600, 0xffff),
                                  "EtherType of PDUs; the same at both ends.",
-                                 {.shown_default = "0x88B5, or 0x88B6 for afh1s",
-                                  .only = kAfh,
+                                 {.shown_default = "{ether_types}",
+                                  .only = kForwarded,
                                   .otherwise = "leave it out: the EtherType is that of IP"}),
     Key<&PortConfig::mac_prefix>(
         "mac_prefix", "", {},
         "What MAC addresses begin with; the forwarding address follows. The same at both ends.",
-        {.only = kAfhGen1,
+        {.only = kPrefixed,
          .otherwise = "leave it out: MAC addresses are not made of forwarding addresses there"}),
     Key<&PortConfig::rx_descriptors>("rx_descriptors", "", Between(64, 32768),
                                      "Descriptors of each receive queue."),
@@ -147,7 +145,7 @@ constexpr Extra OfUdp(std::string_view otherwise) {
   return {.shown_default = "none", .only = kUdp, .otherwise = otherwise};
 }
 constexpr Extra OfAfh(std::string_view shown_default, std::string_view otherwise) {
-  return {.shown_default = shown_default, .only = kAfh, .otherwise = otherwise};
+  return {.shown_default = shown_default, .only = kForwarded, .otherwise = otherwise};
 }
 constexpr Extra kIp = OfUdp("use forwarding_address, or leave it out for the default rule");
 constexpr Extra kIpBase = OfUdp("use forwarding_base, or leave it out for the default rule");
@@ -167,7 +165,7 @@ constexpr ConfigField<InstancePortEntry> kInstancePort[] = {
     Key<&InstancePortEntry::ip_base>("ip_base", "", {}, kIpBaseSentence, kIpBase),
     Key<&InstancePortEntry::forwarding_address>(
         "forwarding_address", "", kForwardingLimits,
-        "Own address on the port, of 16 bits, or 32 with afh2. Goes with xpu.", kForwarding),
+        "Own address on the port, of {forwarding_bits}. Goes with xpu.", kForwarding),
     Key<&InstancePortEntry::forwarding_base>("forwarding_base", "", kForwardingLimits,
                                              kForwardingBaseSentence, kForwardingBase),
 };
@@ -196,7 +194,7 @@ constexpr ConfigField<PeerPortEntry> kPeerPort[] = {
     Key<&PeerPortEntry::ip_base>("ip_base", "", {}, kIpBaseSentence, kIpBase),
     Key<&PeerPortEntry::forwarding_address>(
         "forwarding_address", "", kForwardingLimits,
-        "Address of the peer, of 16 bits, or 32 with afh2. Goes with xpu. The default has the own "
+        "Address of the peer, of {forwarding_bits}. Goes with xpu. The default has the own "
         "instance's number.",
         kForwarding),
     Key<&PeerPortEntry::forwarding_base>("forwarding_base", "", kForwardingLimits,
@@ -213,9 +211,9 @@ constexpr ConfigField<ConfigClass> kClass[] = {
     Key<&ConfigClass::pcp>("pcp", "", Between(0, 7),
                            "Priority in the VLAN tag; not sent on an untagged port.", kAtOnce),
     Key<&ConfigClass::dscp>("dscp", "", Between(0, 63),
-                            "DSCP of the IP or AFH header; not sent with afh1.", kAtOnce),
+                            "DSCP of the IP or AFH header; not sent with {classless}.", kAtOnce),
     Key<&ConfigClass::ecn>("ecn", "", Between(0, 3),
-                           "ECN bits of the IP or AFH header; not sent with afh1.", kAtOnce),
+                           "ECN bits of the IP or AFH header; not sent with {classless}.", kAtOnce),
 };
 
 constexpr ConfigField<PackingConfig> kPacking[] = {

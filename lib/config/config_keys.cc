@@ -18,7 +18,7 @@ constexpr ConfigSection kSections[] = {
     {"lcores", "List of the CPUs that each run one pipeline.", true},
     {"ports", "List of network ports, at most 32.", true},
     {"ports[].vlan",
-     "Tag of every frame of the port. Absent: untagged, as afh2 and afh2c always are."},
+     "Tag of every frame of the port. Absent: untagged, as {untagged} always are."},
     {"instances", "List of own instances, at most 1024 after ranges are expanded.", true},
     {"instances[].ports", "The ports of the instance, which are its planes: 1, 2 or 4.", true},
     {"peers", "List of destinations, at most 1024 after ranges are expanded."},
@@ -45,17 +45,17 @@ void AddSection(std::string_view path, std::vector<ConfigKey>& out) {
   const ConfigSection& section = SectionAt(path);
   out.push_back({.path = std::string(path),
                  .default_value = section.required ? "required" : "",
-                 .sentence = std::string(section.sentence),
+                 .sentence = ExpandTraits(section.sentence),
                  .is_section = true});
 }
 
 template <class S>
 void AddFields(std::string_view prefix, std::vector<ConfigKey>& out, const S& defaults = {}) {
   for (const ConfigField<S>& field : FieldsOf<S>()) {
-    std::string shown(field.shown_default);
+    std::string shown = ExpandTraits(field.shown_default);
     if (field.required) shown = "required";
     if (shown.empty()) shown = field.write(defaults, field.limits).value_or("");
-    std::string sentence(field.sentence);
+    std::string sentence = ExpandTraits(field.sentence);
     if (field.only != kAnyEncapsulation) {
       StrAppend(&sentence, " Only with ", JoinNames(field.only), ".");
     }

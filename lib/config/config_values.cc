@@ -20,7 +20,6 @@ using std::string_view;
 
 constexpr string_view kHugepages[] = {"auto", "on", "off"};
 constexpr string_view kIdles[] = {"spin", "yield", "sleep"};
-constexpr string_view kEncapsulations[] = {"udp4", "udp6", "afh1", "afh1s", "afh2", "afh2c"};
 constexpr string_view kQueues[] = {"lcore", "instance"};
 constexpr string_view kOrderings[] = {"strict", "unordered"};
 constexpr string_view kHellos[] = {"auto", "never"};
@@ -173,7 +172,7 @@ bool IsUnicastIpv6(const ConfigAddress& ip) {
 
 std::span<const string_view> NamesOf(Hugepages) { return kHugepages; }
 std::span<const string_view> NamesOf(LcoreConfig::Idle) { return kIdles; }
-std::span<const string_view> NamesOf(PortConfig::Encapsulation) { return kEncapsulations; }
+std::span<const string_view> NamesOf(PortConfig::Encapsulation) { return kEncapNames; }
 std::span<const string_view> NamesOf(PortConfig::Queues) { return kQueues; }
 std::span<const string_view> NamesOf(InstanceConfig::Ordering) { return kOrderings; }
 std::span<const string_view> NamesOf(PeerConfig::Hello) { return kHellos; }
