@@ -33,7 +33,7 @@ constexpr char kDecodeHelpTail[] =
     "Exit codes: 0 done, whatever the frames are; 1 input or output failed; 2 usage, or input\n"
     "that is no frame: it is named, and the rest is read.\n";
 
-// "0x88b5; afh1s 0x88b6": that of the first, and of those that have another.
+// That of the first, and of those that have another, with their names.
 std::string EtherTypes() {
   std::string text;
   uint16_t first = 0;

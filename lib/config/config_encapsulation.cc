@@ -41,7 +41,7 @@ std::vector<std::pair<uint32_t, EncapsulationSet>> GroupBy(const EncapsulationSe
   return groups;
 }
 
-// "40 (udp4), 60 (udp6) or 12 (afh1, afh2)".
+// The bytes of headers, each with the names of the encapsulations that have so many.
 std::string Overheads() {
   const auto groups = GroupBy(kAnyEncapsulation, OverheadBytes);
   std::vector<std::string> parts;
@@ -65,7 +65,7 @@ std::string OrExceptions(NumberOf number_of, Format format, std::string_view pre
   return text;
 }
 
-// "entropy of afh1s, of afh2 (up to 255)".
+// The names of those that have a session and no port, with its bound where 16 bits are too many.
 std::string Entropies() {
   std::string text;
   for (const std::string_view name : NamesIn(kWithSession)) {

@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "config/config.h"
+#include "config/config_encapsulation.h"
 #include "wrong_config.h"
 
 namespace suede {
 namespace {
-
-using Encapsulation = PortConfig::Encapsulation;
 
 const MachineFacts kMachine{.cpu_count = 4};
 
@@ -218,14 +217,29 @@ TEST(EncapsulationTest, WhatNoPortSendsIsWarnedOf) {
   ASSERT_EQ(afh1.size(), 3u);
   EXPECT_EQ(afh1[0].find("test.yaml:7:22: classes.vc[0].pcp: no port is tagged"), 0u) << afh1[0];
   EXPECT_NE(afh1[0].find("; add vlan"), std::string::npos) << afh1[0];
-  EXPECT_EQ(afh1[1].find("test.yaml:7:31: classes.vc[0].dscp: afh1 frames have no"), 0u) << afh1[1];
+  EXPECT_EQ(afh1[1].find("test.yaml:7:31: classes.vc[0].dscp: afh1 "), 0u) << afh1[1];
   EXPECT_NE(afh1[1].find("; use encapsulation afh1s"), std::string::npos) << afh1[1];
-  EXPECT_EQ(afh1[2].find("test.yaml:7:39: classes.vc[0].ecn: afh1 frames have no"), 0u) << afh1[2];
+  EXPECT_EQ(afh1[2].find("test.yaml:7:39: classes.vc[0].ecn: afh1 "), 0u) << afh1[2];
   const auto afh2 = warnings_of("encapsulation: afh2");
   ASSERT_EQ(afh2.size(), 1u);
   EXPECT_NE(afh2[0].find("; remove it, as afh2"), std::string::npos) << afh2[0];
   EXPECT_EQ(warnings_of("encapsulation: afh1, vlan: {}").size(), 2u);
   EXPECT_EQ(warnings_of("encapsulation: afh1s, vlan: {}").size(), 0u);
+}
+
+// What messages and the table of keys say of the encapsulations follows from their traits.
+TEST(EncapsulationTest, TextsNameThoseThatHaveAKey) {
+  EXPECT_EQ(JoinNames(kUdp), "udp4 or udp6");
+  EXPECT_EQ(JoinNames(kPrefixed).find("afh1"), 0u);
+  EXPECT_EQ(JoinNames(kForwarded).find("afh1, afh1s, afh2"), 0u);
+  EXPECT_EQ(ExpandTraits("{untagged} are").find("afh2"), 0u);
+  EXPECT_EQ(ExpandTraits("of a {port, peer}"), "of a {port, peer}");
+  for (size_t i = 0; i < kEncapCount; ++i) {
+    const auto e = static_cast<Encapsulation>(i);
+    EXPECT_NE(ExpandTraits("{overheads}").find(NameOf(e)), std::string::npos);
+    EXPECT_TRUE(kUdp.Has(e) != kForwarded.Has(e)) << NameOf(e);
+    EXPECT_EQ(TraitsOf(e).forwarding_bits != 0, kForwarded.Has(e)) << NameOf(e);
+  }
 }
 
 TEST(EncapsulationTest, EntriesForInstancesThatAreNotThereAreWarnedOf) {
@@ -270,10 +284,10 @@ TEST_P(WrongEncapsulationTest, IsRefusedWithPlaceAndMend) {
 }
 
 const Wrong kPorts[] = {
-    {"afh1}", "afh3}", "7:51: ports[2].encapsulation: ", "udp4, udp6, afh1, afh1s, afh2 or afh2c"},
-    {"udp6}", "ipv6}", "6:51: ports[1].encapsulation: ", "udp4, udp6, afh1, afh1s, afh2 or afh2c"},
+    {"afh1}", "afh3}", "7:51: ports[2].encapsulation: ", "; use udp4, udp6, afh1"},
+    {"udp6}", "ipv6}", "6:51: ports[1].encapsulation: ", "; use udp4, udp6, afh1"},
     {"net_null0}", "net_null0, ether_type: 0x88B5}", "5:49: ports[0].ether_type: ",
-     "is udp4, and this is for afh1, afh1s, afh2 or afh2c; leave it out"},
+     "; leave it out: the EtherType is that of IP"},
     {"udp6}", "udp6, ether_type: 0x88B5}", "6:69: ports[1].ether_type: ", "leave it out"},
     {"afh1}", "afh1, ether_type: 0x05FF}", "7:69: ports[2].ether_type: ", "use 0x0600 to 0xFFFF"},
     {"afh1}", "afh1, ether_type: 65536}", "7:69: ports[2].ether_type: ", "use 0x0600 to 0xFFFF"},
@@ -297,7 +311,7 @@ const Wrong kPorts[] = {
     {"afh1}", "afh1, mac_prefix: 02:53:55}", "7:69: ports[2].mac_prefix: ", "write four bytes"},
     {"afh1}", "afh1, mac_prefix: 02:53:55:45:00}", "7:69: ports[2].mac_prefix: ", "four bytes"},
     {"net_null0}", "net_null0, mac_prefix: 02:53:55:45}",
-     "5:49: ports[0].mac_prefix: ", "is udp4, and this is for afh1 or afh1s; leave it out"},
+     "5:49: ports[0].mac_prefix: ", "; leave it out: MAC addresses are not made"},
     {"afh2c}", "afh2c, mac_prefix: 02:53:55:45}", "10:72: ports[5].mac_prefix: ", "leave it out"},
     {"afh1}", "afh1, udp_port: 3333}",
      "7:67: ports[2].udp_port: ", "is afh1, and this is for udp4 or udp6; leave it out"},
@@ -343,9 +357,9 @@ const Wrong kIpAddresses[] = {
      "use ip_base"},
     {"ip_base: '2001:db8::'}", "forwarding_base: 0}",
      "13:54: instances[1].ports[0].forwarding_base: ",
-     "for afh1, afh1s, afh2 or afh2c; use ip_base"},
+     "; use ip_base"},
     {"ip: 198.18.0.1}", "forwarding_address: 1}", "12:55: instances[0].ports[0].forwarding_add",
-     "is udp4, and this is for afh1, afh1s, afh2 or afh2c; use ip"},
+     "; use ip"},
     {"ip_base: '2001:db8::', mac_base", "forwarding_base: 0, mac_base",
      "23:38: peers[0].ports[1].forwarding_base: ", "use ip_base"},
     {", ip: 198.18.0.1", "", "12:22: instances[0].ports[0].ip: missing", "add ip: or ip_base:"},

@@ -108,7 +108,7 @@ const Wrong kLcoresAndPorts[] = {
      "the least takes 314"},
     {"mtu_bytes: 2200", "mtu_bytes: 9601", "10:16: ports[0].mtu_bytes: ", "use 68 to 9600"},
     {"encapsulation: udp4", "encapsulation: tcp", "11:20: ports[0].encapsulation: ",
-     "use udp4, udp6, afh1, afh1s, afh2 or afh2c"},
+     "use udp4, udp6, afh1"},
     {"encapsulation: udp4", "udp_port: 65536", "11:15: ports[0].udp_port: ", "use 1 to 65535"},
     {"encapsulation: udp4", "vlan: {vid: 4095}", "11:17: ports[0].vlan.vid: ", "use 0 to 4094"},
     {"encapsulation: udp4", "queues: core", "11:13: ports[0].queues: ", "lcore or instance"},

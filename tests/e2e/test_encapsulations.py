@@ -7,9 +7,8 @@ import pytest
 
 import e2e
 import links
+from encaps import ALL, ROWS, TAGGED
 
-ALL = ["udp4", "udp6", "afh1", "afh1s", "afh2", "afh2c"]
-TAGGED = ["udp4", "udp6", "afh1", "afh1s"]  # AFH Gen 2 has no tag
 FORMATS = [(encap, False) for encap in ALL] + [(encap, True) for encap in TAGGED]
 formats = pytest.mark.parametrize("encap,tagged", FORMATS,
                                   ids=[e + ("-tagged" if t else "") for e, t in FORMATS])
@@ -115,7 +114,7 @@ def test_bridge(directory, as_root, encap, tagged):
     with links.namespaces(1500, bridge=True) as (ends, middle):
         def check():
             addresses = learnt(middle)
-            if encap in ("afh1", "afh1s"):
+            if ROWS[encap]["Ethernet header holds"].startswith("prefix"):
                 # The stations are the forwarding addresses under the prefix.
                 assert {"02:53:55:45:00:00", "02:53:55:45:00:01"} <= addresses, addresses
             elif encap == "afh2":

@@ -9,9 +9,9 @@ from scapy.all import IP, UDP, Dot1Q, Ether, IPv6, PcapReader, rdpcap, wrpcap
 from scapy.utils import PcapNgWriter
 
 import e2e
+from encaps import ALL as ENCAPS
 
 VECTORS = json.loads((e2e.ROOT / "tests/wire/vectors.json").read_text())
-ENCAPS = ["udp4", "udp6", "afh1", "afh1s", "afh2", "afh2c"]
 
 
 def run(*arguments, text="", code=0):

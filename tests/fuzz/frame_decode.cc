@@ -120,7 +120,7 @@ void RoundTrip(const Choice& choice, const HeaderSpec& spec, const ReliabilityHe
   Require(parsed.error == FrameError::kNone);
   Require(parsed.source == spec.source && parsed.destination == spec.destination);
   Require(parsed.session == spec.session);
-  const bool has_class = choice.encap != Encap::kAfh1;
+  const bool has_class = TraitsOf(choice.encap).has_class;
   Require(parsed.dscp == (has_class ? spec.traffic_class.dscp : 0));
   Require(parsed.ecn == (has_class ? spec.traffic_class.ecn : 0));
   Require(parsed.pdu == frame.data() + header.length);
@@ -180,17 +180,12 @@ void MendAndAlter(const Choice& choice, const ExactBytes& frame) {
 }
 
 NetAddress TakeAddress(Encap encap, const uint8_t* bytes) {
-  switch (encap) {
-    case Encap::kUdp6:
-      return {.high = LoadBe64(bytes), .low = LoadBe64(bytes + 8)};
-    case Encap::kUdp4:
-    case Encap::kAfh2:
-      return {.low = LoadBe32(bytes)};
-    case Encap::kAfh1:
-    case Encap::kAfh1s:
-    case Encap::kAfh2c: break;
+  switch (TraitsOf(encap).addresses) {
+    case AddressKind::kIpv6: return {.high = LoadBe64(bytes), .low = LoadBe64(bytes + 8)};
+    case AddressKind::kIpv4: return {.low = LoadBe32(bytes)};
+    case AddressKind::kForwarding: break;
   }
-  return {.low = LoadBe16(bytes)};
+  return {.low = LoadBe32(bytes) >> (32 - TraitsOf(encap).forwarding_bits)};
 }
 
 void Encode(const Choice& choice, const ExactBytes& input) {
@@ -213,7 +208,7 @@ void Encode(const Choice& choice, const ExactBytes& input) {
   std::copy_n(in + 47, 6, spec.source_mac.begin());
   std::copy_n(in + 47, 6, spec.destination_mac.begin());
   ReliabilityHeader rh = DecodeRh(in + 53);
-  if (choice.encap == Encap::kAfh2c) rh.xpuid = static_cast<uint16_t>(spec.source.low & 0x3ff);
+  if (TraitsOf(choice.encap).holds_rh) rh.xpuid = static_cast<uint16_t>(spec.source.low & 0x3ff);
   const uint32_t command_bytes = std::min(input.bytes() - kValueBytes, kMaxPackBytes);
   RoundTrip(choice, spec, rh, in + kValueBytes, command_bytes);
 }

@@ -37,29 +37,14 @@ TEST(Encap, WritesTheTag) {
   }
 }
 
-uint32_t UntaggedBytes(Encap encap) {
-  switch (encap) {
-    case Encap::kUdp4: return 42;
-    case Encap::kUdp6: return 62;
-    case Encap::kAfh1: return 14;
-    case Encap::kAfh1s: return 22;
-    case Encap::kAfh2: return 14;
-    case Encap::kAfh2c:
-      return 6;  // 14 bytes, of which the RH is a part
-  }
-  return 0;
-}
-
 // Whether the header says where the PDU ends, so that bytes behind it do not matter.
-bool HasLength(Encap encap) {
-  return encap == Encap::kUdp4 || encap == Encap::kUdp6 || encap == Encap::kAfh1s;
-}
+bool HasLength(Encap encap) { return TraitsOf(encap).has_length; }
 
 class EncapTest : public ::testing::TestWithParam<Dialect> {
  protected:
   Encap encap() const { return GetParam().encap; }
   HeaderSpec Spec() const { return SpecOf(GetParam()); }
-  uint32_t header_bytes() const { return UntaggedBytes(encap()) + (GetParam().tagged ? 4 : 0); }
+  uint32_t header_bytes() const { return TraitsOf(encap()).header_bytes + (GetParam().tagged ? 4 : 0); }
 };
 
 TEST_P(EncapTest, Template) {
@@ -106,9 +91,10 @@ TEST_P(EncapTest, ReadsWhatWasWritten) {
                           static_cast<uint8_t>(random() % 4)};
     for (NetAddress* address : {&spec.source, &spec.destination}) {
       *address = {.high = u64(), .low = u64()};
-      if (encap() == Encap::kUdp6) continue;
-      address->high = 0;
-      address->low &= encap() == Encap::kUdp4 || encap() == Encap::kAfh2 ? 0xffffffff : 0xffff;
+      const EncapTraits& traits = TraitsOf(encap());
+      if (traits.addresses == AddressKind::kIpv6) continue;
+      const uint32_t bits = traits.addresses == AddressKind::kIpv4 ? 32 : traits.forwarding_bits;
+      *address = {.low = address->low >> (64 - bits)};
     }
     const ReliabilityHeader rh{.ver = static_cast<uint8_t>(random() % 4),
                                .op = static_cast<RhOp>(random() % 3),
@@ -126,7 +112,7 @@ TEST_P(EncapTest, ReadsWhatWasWritten) {
     ASSERT_EQ(parsed.source, spec.source);
     ASSERT_EQ(parsed.destination, spec.destination);
     ASSERT_EQ(parsed.session, spec.session);
-    const bool has_class = encap() != Encap::kAfh1;
+    const bool has_class = TraitsOf(encap()).has_class;
     ASSERT_EQ(parsed.dscp, has_class ? spec.traffic_class.dscp : 0);
     ASSERT_EQ(parsed.ecn, has_class ? spec.traffic_class.ecn : 0);
     ASSERT_EQ(parsed.pdu, frame.data() + header_bytes());
@@ -257,14 +243,7 @@ TEST_P(EncapTest, DefaultEtherTypes) {
   const Bytes frame = BuildBytes(encap(), spec, Bytes(60, 0x22));
   EXPECT_EQ(ErrorOf(RulesOf(encap(), spec), frame), FrameError::kNone);
   const uint16_t type = LoadBe16(&frame[GetParam().tagged ? 16 : 12]);
-  switch (encap()) {
-    case Encap::kUdp4: EXPECT_EQ(type, 0x0800); break;
-    case Encap::kUdp6: EXPECT_EQ(type, 0x86dd); break;
-    case Encap::kAfh1s: EXPECT_EQ(type, 0x88b6); break;
-    case Encap::kAfh1:
-    case Encap::kAfh2:
-    case Encap::kAfh2c: EXPECT_EQ(type, 0x88b5); break;
-  }
+  EXPECT_EQ(type, TraitsOf(encap()).ether_type);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EncapTest, ::testing::ValuesIn(AllDialects()),

@@ -22,7 +22,7 @@ struct Dialect {
   bool tagged = false;
 };
 
-inline bool CanTag(Encap encap) { return EncapName(encap).substr(0, 4) != "afh2"; }
+inline bool CanTag(Encap encap) { return TraitsOf(encap).can_be_tagged; }
 
 inline std::vector<Dialect> AllDialects() {
   std::vector<Dialect> all;

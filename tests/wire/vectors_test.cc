@@ -40,17 +40,14 @@ Encap EncapOf(const Json& v) { return *ParseEncap(v["encap"].get<std::string>())
 
 NetAddress ReadAddress(const Json& v, const char* ip_key, const char* forwarding_key) {
   uint8_t bytes[16];
-  switch (EncapOf(v)) {
-    case Encap::kUdp4:
+  switch (TraitsOf(EncapOf(v)).addresses) {
+    case AddressKind::kIpv4:
       EXPECT_EQ(inet_pton(AF_INET, v[ip_key].get<std::string>().c_str(), bytes), 1);
       return {.low = LoadBe32(bytes)};
-    case Encap::kUdp6:
+    case AddressKind::kIpv6:
       EXPECT_EQ(inet_pton(AF_INET6, v[ip_key].get<std::string>().c_str(), bytes), 1);
       return {.high = LoadBe64(bytes), .low = LoadBe64(bytes + 8)};
-    case Encap::kAfh1:
-    case Encap::kAfh1s:
-    case Encap::kAfh2:
-    case Encap::kAfh2c: break;
+    case AddressKind::kForwarding: break;
   }
   return {.low = v[forwarding_key]};
 }
@@ -130,8 +127,8 @@ TEST(Vectors, Decode) {
     EXPECT_EQ(parsed.source, spec.source);
     EXPECT_EQ(parsed.destination, spec.destination);
     EXPECT_EQ(parsed.session, SessionCount(encap) > 1 ? spec.session : 0);
-    EXPECT_EQ(parsed.dscp, encap != Encap::kAfh1 ? spec.traffic_class.dscp : 0);
-    EXPECT_EQ(parsed.ecn, encap != Encap::kAfh1 ? spec.traffic_class.ecn : 0);
+    EXPECT_EQ(parsed.dscp, TraitsOf(encap).has_class ? spec.traffic_class.dscp : 0);
+    EXPECT_EQ(parsed.ecn, TraitsOf(encap).has_class ? spec.traffic_class.ecn : 0);
     EXPECT_TRUE(RcrcGood(parsed.pdu, parsed.pdu_bytes));
     const ReliabilityHeader rh = DecodeRh(parsed.pdu);
     const ReliabilityHeader sent = ReadRh(v);

@@ -12,7 +12,9 @@ DOWN, INIT, UP = 0, 1, 2
 PREFIX = bytes.fromhex("02535545")
 DSCP_ECN = (10 << 2) | 2
 
-ENCAPS = ("udp4", "udp6", "afh1", "afh1s", "afh2", "afh2c")
+# What the untagged header adds to the PDU.
+HEADER_BYTES = {"udp4": 42, "udp6": 62, "afh1": 14, "afh1s": 22, "afh2": 14, "afh2c": 6}
+ENCAPS = tuple(HEADER_BYTES)
 
 
 def command(rest=b"", data=None, opcode_class=0):
@@ -90,8 +92,7 @@ def frame(encap, head, commands=b"", *, to, instance=0, tag=None, session=0, spo
     vlan = b"" if tag is None else struct.pack(">HH", 0x8100, tag)
     macs = PREFIX + struct.pack(">H", destination) + PREFIX + struct.pack(">H", source) + vlan
 
-    header_bytes = {"udp4": 42, "udp6": 62, "afh1": 14, "afh1s": 22, "afh2": 14, "afh2c": 6}[encap]
-    padding = bytes(max(0, 60 - header_bytes - len(vlan) - len(head) - len(commands) - 4))
+    padding = bytes(max(0, 60 - HEADER_BYTES[encap] - len(vlan) - len(head) - len(commands) - 4))
     if not pad:
         padding = b""
     crc = rcrc(head + commands + padding)

@@ -11,9 +11,9 @@ import pytest
 from scapy.all import (ARP, DNS, DNSQR, ICMP, IP, LLC, SNAP, STP, TCP, UDP, Dot1Q, Dot3, Ether,
                        ICMPv6EchoRequest, IPv6, Raw)
 
-from sue_frames import (ACK, CONTROL, CREDIT, DOWN, DSCP_ECN, ENCAPS, FENCE, FENCED, HELLO, INIT,
-                        NACK, NOT_READY, PLANE, PREFIX, READY, address, command, control, credit,
-                        fence, fenced, frame, hello, not_ready, plane, ready, rh)
+from sue_frames import (ACK, CONTROL, CREDIT, DOWN, DSCP_ECN, ENCAPS, FENCE, FENCED, HEADER_BYTES,
+                        HELLO, INIT, NACK, NOT_READY, PLANE, PREFIX, READY, address, command, control,
+                        credit, fence, fenced, frame, hello, not_ready, plane, ready, rh)
 from tshark import ROOT
 
 VECTORS = json.loads((ROOT / "tests/wire/vectors.json").read_text(encoding="utf-8"))
@@ -282,7 +282,7 @@ def test_many_small_commands(shark):
 
 @pytest.mark.parametrize("encap", ENCAPS)
 def test_short_pdu(shark, encap):
-    least = {"udp4": 42, "udp6": 62, "afh1": 14, "afh1s": 22, "afh2": 14, "afh2c": 6}[encap] + 12
+    least = HEADER_BYTES[encap] + 12
     whole = frame(encap, rh(5), to=9, pad=False)
     assert len(whole) == least
     frames = [frame(encap, rh(5), to=9, pad=False, short=short) for short in (0, 1)]

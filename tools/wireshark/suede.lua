@@ -24,16 +24,123 @@ local RCRC_BYTES = 4
 local DATA_VERSION, CONTROL_VERSION = 0, 3
 local FIRST_SOURCE_PORT = 49152
 
+-- The headers that this file reads, from their declaration in lib/wire/encap: tests/wire writes and
+-- compares the table. Bytes of a header and places of fields are those of an untagged frame; `value`
+-- is a constant.
+-- headers: begin
+local HEADERS = {
+  afh1 = { name = "afh1", title = "AFH Gen 1", bytes = 14,
+    ethertype = 0x88b5, prefixed = true,
+    fields = {
+      { name = "prefix", label = "prefix", at = 0, bytes = 4 },
+      { name = "dst", label = "destination forwarding address", at = 4, bytes = 2 },
+      { name = "prefix", label = "prefix", at = 6, bytes = 4 },
+      { name = "src", label = "source forwarding address", at = 10, bytes = 2 },
+      { name = "ethertype", label = "EtherType", at = 12, bytes = 2 },
+    } },
+  afh1s = { name = "afh1s", title = "AFH Gen 1 with shim", bytes = 22,
+    ethertype = 0x88b6, prefixed = true,
+    fields = {
+      { name = "prefix", label = "prefix", at = 0, bytes = 4 },
+      { name = "dst", label = "destination forwarding address", at = 4, bytes = 2 },
+      { name = "prefix", label = "prefix", at = 6, bytes = 4 },
+      { name = "src", label = "source forwarding address", at = 10, bytes = 2 },
+      { name = "ethertype", label = "EtherType", at = 12, bytes = 2 },
+      { name = "version", label = "version", at = 14, bytes = 1,
+        mask = 0xf0, shift = 4, value = 0 },
+      { name = "reserved", label = "reserved", at = 14, bytes = 1,
+        mask = 0x0f, shift = 0 },
+      { name = "dscp", label = "DSCP", at = 15, bytes = 1,
+        mask = 0xfc, shift = 2 },
+      { name = "ecn", label = "ECN", at = 15, bytes = 1,
+        mask = 0x03, shift = 0 },
+      { name = "hop_count", label = "hop limit", at = 16, bytes = 1 },
+      { name = "next_header", label = "next header", at = 17, bytes = 1, value = 1 },
+      { name = "entropy", label = "entropy", at = 18, bytes = 2 },
+      { name = "length", label = "length", at = 20, bytes = 2 },
+    } },
+  afh2 = { name = "afh2", title = "AFH Gen 2", bytes = 14,
+    ethertype = 0x88b5, prefixed = false,
+    fields = {
+      { name = "w", label = "W", at = 0, bytes = 1,
+        mask = 0x80, shift = 7, value = 0 },
+      { name = "v", label = "V", at = 0, bytes = 1,
+        mask = 0x40, shift = 6, value = 0 },
+      { name = "zero", label = "zero", at = 0, bytes = 1,
+        mask = 0x30, shift = 4, value = 0 },
+      { name = "z", label = "Z", at = 0, bytes = 1,
+        mask = 0x08, shift = 3, value = 0 },
+      { name = "y", label = "Y", at = 0, bytes = 1,
+        mask = 0x04, shift = 2, value = 0 },
+      { name = "x", label = "X", at = 0, bytes = 1,
+        mask = 0x02, shift = 1, value = 1 },
+      { name = "m", label = "M", at = 0, bytes = 1,
+        mask = 0x01, shift = 0 },
+      { name = "hop_count", label = "hop count", at = 1, bytes = 1 },
+      { name = "dst", label = "destination forwarding address", at = 2, bytes = 4 },
+      { name = "dscp", label = "DSCP", at = 6, bytes = 1,
+        mask = 0xfc, shift = 2 },
+      { name = "ecn", label = "ECN", at = 6, bytes = 1,
+        mask = 0x03, shift = 0 },
+      { name = "entropy", label = "entropy", at = 7, bytes = 1 },
+      { name = "src", label = "source forwarding address", at = 8, bytes = 4 },
+      { name = "ethertype", label = "EtherType", at = 12, bytes = 2 },
+    } },
+  afh2c = { name = "afh2c", title = "AFH Gen 2, compressed", bytes = 14,
+    ethertype = 0x88b5, prefixed = false,
+    fields = {
+      { name = "w", label = "W", at = 0, bytes = 1,
+        mask = 0x80, shift = 7, value = 1 },
+      { name = "v", label = "V", at = 0, bytes = 1,
+        mask = 0x40, shift = 6, value = 0 },
+      { name = "zero", label = "zero", at = 0, bytes = 1,
+        mask = 0x30, shift = 4, value = 0 },
+      { name = "z", label = "Z", at = 0, bytes = 1,
+        mask = 0x08, shift = 3, value = 0 },
+      { name = "y", label = "Y", at = 0, bytes = 1,
+        mask = 0x04, shift = 2, value = 0 },
+      { name = "x", label = "X", at = 0, bytes = 1,
+        mask = 0x02, shift = 1, value = 1 },
+      { name = "m", label = "M", at = 0, bytes = 1,
+        mask = 0x01, shift = 0 },
+      { name = "c_47_24", label = "C[47:24]", at = 1, bytes = 3 },
+      { name = "dst", label = "destination forwarding address", at = 4, bytes = 2 },
+      { name = "dscp", label = "DSCP", at = 6, bytes = 1,
+        mask = 0xfc, shift = 2 },
+      { name = "ecn", label = "ECN", at = 6, bytes = 1,
+        mask = 0x03, shift = 0 },
+      { name = "c_23_0", label = "C[23:0]", at = 7, bytes = 3 },
+      { name = "src", label = "source forwarding address", at = 10, bytes = 2 },
+      { name = "ethertype", label = "EtherType", at = 12, bytes = 2 },
+    } },
+}
+-- headers: end
+local ETHERNET_BYTES = 14
+
 -- ---- What can be set ----------------------------------------------------------------------------
 
 local AUTO, AFH1, AFH2, AFH2C = 0, 1, 2, 3
 local SCOPE_PORT, SCOPE_VC = 0, 1
 
 suede.prefs.udp_port = Pref.range("UDP ports", "3333", "Destination ports of PDUs over UDP", 65535)
-suede.prefs.afh_ethertype = Pref.range("EtherTypes of AFH", "0x88b5",
+suede.prefs.afh_ethertype = Pref.range("EtherTypes of AFH",
+  string.format("0x%04x", HEADERS.afh1.ethertype),
   "EtherTypes of AFH Gen 1 without shim and of AFH Gen 2", 65535)
-suede.prefs.shim_ethertype = Pref.range("EtherTypes of AFH Gen 1 with shim", "0x88b6",
-  "EtherTypes of AFH Gen 1 with the 8-byte shim", 65535)
+
+-- A header behind prefixed addresses has EtherTypes of its own.
+local function has_own_ethertype(header)
+  return header.prefixed and header.bytes > ETHERNET_BYTES
+end
+local function ethertype_pref(header)
+  return header.name == "afh1s" and "shim_ethertype" or header.name .. "_ethertype"
+end
+for _, header in pairs(HEADERS) do
+  if has_own_ethertype(header) then
+    suede.prefs[ethertype_pref(header)] = Pref.range("EtherTypes of " .. header.title,
+      string.format("0x%04x", header.ethertype),
+      string.format("EtherTypes of %s, %d bytes", header.title, header.bytes - ETHERNET_BYTES), 65535)
+  end
+end
 suede.prefs.afh_encap = Pref.enum("Encapsulation of AFH", AUTO,
   "What frames with an EtherType of AFH are. Automatic: Gen 1 where both addresses begin with " ..
   "the MAC prefix, else Gen 2 where the first byte is one of Gen 2",
@@ -99,7 +206,7 @@ local f = {
   afh_y = ProtoField.bool("suede.afh.y", "Y", 8, nil, 0x04),
   afh_x = ProtoField.bool("suede.afh.x", "X", 8, nil, 0x02),
   afh_m = ProtoField.bool("suede.afh.m", "M (multicast)", 8, nil, 0x01),
-  afh_hops = ProtoField.uint8("suede.afh.hop_count", "Hop count"),
+  afh_hop_count = ProtoField.uint8("suede.afh.hop_count", "Hop count"),
   afh_dst = ProtoField.uint32("suede.afh.dst", "Destination forwarding address"),
   afh_src = ProtoField.uint32("suede.afh.src", "Source forwarding address"),
   afh_dst_instance = ProtoField.uint8("suede.afh.dst_instance", "Destination instance"),
@@ -115,8 +222,8 @@ local f = {
   afh_next_header = ProtoField.uint8("suede.afh.next_header", "Next header", base.DEC,
     { [1] = "SUE" }),
   afh_length = ProtoField.uint16("suede.afh.length", "Bytes from RH to R-CRC"),
-  afh_c_high = ProtoField.uint24("suede.afh.c_high", "C[47:24]", base.HEX),
-  afh_c_low = ProtoField.uint24("suede.afh.c_low", "C[23:0]", base.HEX),
+  afh_c_47_24 = ProtoField.uint24("suede.afh.c_high", "C[47:24]", base.HEX),
+  afh_c_23_0 = ProtoField.uint24("suede.afh.c_low", "C[23:0]", base.HEX),
 
   rh = ProtoField.none("suede.rh", "Reliability header"),
   ver = ProtoField.uint16("suede.ver", "Version", base.DEC, VERSIONS, 0xc000),
@@ -233,6 +340,19 @@ local f = {
   not_ready = ProtoField.bool("suede.analysis.not_ready", "Receiver not ready"),
   restart = ProtoField.bool("suede.analysis.restart", "PSNs start over"),
 }
+-- Headers but those of AFH have fields of their own, as their declaration has them.
+for _, header in pairs(HEADERS) do
+  for _, field in ipairs(header.fields) do
+    local key = header.name .. "_" .. field.name
+    if header.name:sub(1, 3) == "afh" then
+      field.proto = f["afh_" .. field.name]
+    elseif field.at >= ETHERNET_BYTES and field.bytes <= 4 then
+      f[key] = ProtoField["uint" .. 8 * field.bytes](
+        string.format("suede.%s.%s", header.name, field.name), field.label, base.DEC, nil, field.mask)
+      field.proto = f[key]
+    end
+  end
+end
 local field_list = {}
 for _, field in pairs(f) do field_list[#field_list + 1] = field end
 suede.fields = field_list
@@ -1199,64 +1319,82 @@ local function dissect_afh1(tvb, pinfo, root)
   return tvb:captured_len()
 end
 
-local SHIM_BYTES = 8
-
-local function dissect_afh1s(tvb, pinfo, root)
-  if tvb:captured_len() < SHIM_BYTES or tvb(3, 1):uint() ~= 1 or tvb(0, 1):bitfield(0, 4) ~= 0 then
-    return 0
+-- Adds the fields of a header from byte `from` of the frame on, or a later one; `tvb` starts at byte
+-- `start`.
+local function add_fields(afh, tvb, header, start, from)
+  local items = {}
+  for _, field in ipairs(header.fields) do
+    local range = field.at >= from and tvb(field.at - start, field.bytes)
+    if range and (field.name == "dst" or field.name == "src") then
+      add_address(afh, field.name, range)
+    elseif range and field.proto then
+      items[field.name] = { item = afh:add(field.proto, range), range = range, field = field }
+    end
   end
-  local tree = start_tree(tvb, pinfo, root, "afh1s")
-  local length = tvb(6, 2):uint()
-  local to = SHIM_BYTES + length
-  local link = { rh_tvb = tvb, rh_at = SHIM_BYTES, at = SHIM_BYTES + RH_BYTES, to = to,
-    trailer_at = to }
-  local afh = tree:add(f.afh, tvb(0, SHIM_BYTES)):set_text("AFH Gen 1 with shim")
-  add_mac_addresses(afh, pinfo, link, "afh1s")
-  afh:add(f.afh_version, tvb(0, 1))
-  afh:add(f.afh_reserved, tvb(0, 1))
-  afh:add(f.afh_dscp, tvb(1, 1))
-  afh:add(f.afh_ecn, tvb(1, 1))
-  local hops = afh:add(f.afh_hops, tvb(2, 1))
-  afh:add(f.afh_next_header, tvb(3, 1))
-  afh:add(f.afh_entropy, tvb(4, 2))
-  local length_item = afh:add(f.afh_length, tvb(6, 2))
-  add_generated(tree, f.session, tvb(4, 2):uint())
-  if tvb(2, 1):uint() == 0 then
-    hops:add_proto_expert_info(e.hops)
-    link.dropped = true
-  end
-  if to > tvb:reported_len() then
-    length_item:add_proto_expert_info(e.shim)
-    add_generated(tree, f.malformed, "shim")
-    pinfo.cols.info = "[malformed: shim]"
-  else
-    dissect_pdu(tvb, pinfo, tree, link)
-  end
-  return tvb:captured_len()
+  return items
 end
 
-local AFH2_BYTES = 14  -- EtherType included
+local function value_of(field, range)
+  local value = range:uint()
+  return field.mask and math.floor(band(value, field.mask) / 2 ^ field.shift) or value
+end
+
+-- The dissector of a header behind prefixed addresses and an EtherType of its own.
+local function dissector_of(header)
+  local bytes = header.bytes - ETHERNET_BYTES
+  return function(tvb, pinfo, root)
+    if tvb:captured_len() < bytes then return 0 end
+    for _, field in ipairs(header.fields) do
+      if field.value and field.at >= ETHERNET_BYTES and
+         value_of(field, tvb(field.at - ETHERNET_BYTES, field.bytes)) ~= field.value then
+        return 0
+      end
+    end
+    local tree = start_tree(tvb, pinfo, root, header.name)
+    local link = { rh_tvb = tvb, rh_at = bytes, at = bytes + RH_BYTES, to = tvb:reported_len(),
+      may_have_fcs = true }
+    local afh = tree:add(f.afh, tvb(0, bytes)):set_text(header.title)
+    add_mac_addresses(afh, pinfo, link, header.name)
+    local items = add_fields(afh, tvb, header, ETHERNET_BYTES, ETHERNET_BYTES)
+    local hops, entropy, length = items.hop_count, items.entropy, items.length
+    if entropy then add_generated(tree, f.session, value_of(entropy.field, entropy.range)) end
+    if hops and value_of(hops.field, hops.range) == 0 then
+      hops.item:add_proto_expert_info(e.hops)
+      link.dropped = true
+    end
+    if length then
+      link.to = bytes + value_of(length.field, length.range)
+      link.trailer_at = link.to
+      link.may_have_fcs = nil
+    end
+    if link.to > tvb:reported_len() then
+      length.item:add_proto_expert_info(e.shim)
+      add_generated(tree, f.malformed, "shim")
+      pinfo.cols.info = "[malformed: shim]"
+    else
+      dissect_pdu(tvb, pinfo, tree, link)
+    end
+    return tvb:captured_len()
+  end
+end
+
+local AFH2_BYTES = HEADERS.afh2.bytes  -- EtherType included
 local ETHERTYPE_IPV4, ETHERTYPE_IPV6 = 0x0800, 0x86dd
 
-local function add_first_byte(afh, tvb)
-  local item = afh:add(f.afh_byte, tvb(0, 1))
-  for _, name in ipairs({ "w", "v", "zero", "z", "y", "x", "m" }) do
-    item:add(f["afh_" .. name], tvb(0, 1))
+-- The fields of a header in place of MAC addresses: those of the first byte are within its item.
+local function add_afh2_fields(tree, tvb, header)
+  local afh = tree:add(f.afh, tvb(0, AFH2_BYTES)):set_text(header.title)
+  local first = afh:add(f.afh_byte, tvb(0, 1))
+  for _, field in ipairs(header.fields) do
+    if field.at == 0 then first:add(field.proto, tvb(0, 1)) end
   end
-  return item
+  add_fields(afh, tvb, header, 0, 1)
+  return first
 end
 
 local function dissect_afh2(tvb, pinfo, root)
   local tree = start_tree(tvb, pinfo, root, "afh2")
-  local afh = tree:add(f.afh, tvb(0, AFH2_BYTES)):set_text("AFH Gen 2")
-  local first = add_first_byte(afh, tvb)
-  afh:add(f.afh_hops, tvb(1, 1))
-  add_address(afh, "dst", tvb(2, 4))
-  afh:add(f.afh_dscp, tvb(6, 1))
-  afh:add(f.afh_ecn, tvb(6, 1))
-  afh:add(f.afh_entropy, tvb(7, 1))
-  add_address(afh, "src", tvb(8, 4))
-  afh:add(f.afh_ethertype, tvb(12, 2))
+  local first = add_afh2_fields(tree, tvb, HEADERS.afh2)
   add_generated(tree, f.session, tvb(7, 1):uint())
   if tvb(0, 1):bitfield(0, 1) == 1 then first:add_proto_expert_info(e.w) end
   local link = { rh_tvb = tvb, rh_at = AFH2_BYTES, at = AFH2_BYTES + RH_BYTES,
@@ -1280,15 +1418,7 @@ end
 
 local function dissect_afh2c(tvb, pinfo, root)
   local tree = start_tree(tvb, pinfo, root, "afh2c")
-  local afh = tree:add(f.afh, tvb(0, AFH2_BYTES)):set_text("AFH Gen 2, compressed")
-  local first = add_first_byte(afh, tvb)
-  afh:add(f.afh_c_high, tvb(1, 3))
-  add_address(afh, "dst", tvb(4, 2))
-  afh:add(f.afh_dscp, tvb(6, 1))
-  afh:add(f.afh_ecn, tvb(6, 1))
-  afh:add(f.afh_c_low, tvb(7, 3))
-  add_address(afh, "src", tvb(10, 2))
-  afh:add(f.afh_ethertype, tvb(12, 2))
+  local first = add_afh2_fields(tree, tvb, HEADERS.afh2c)
   if tvb(0, 1):bitfield(0, 1) == 0 then first:add_proto_expert_info(e.w) end
   local link = { rh_tvb = canonical_rh(tvb), rh_at = 0, at = AFH2_BYTES, to = tvb:reported_len(),
     may_have_fcs = true }
@@ -1327,9 +1457,15 @@ end
 -- that the EtherTypes have protocols without fields of their own.
 suede.dissector = dissect_udp
 local afh1 = Proto("suede_afh1", "Scale-Up Ethernet behind AFH Gen 1")
-local afh1s = Proto("suede_afh1s", "Scale-Up Ethernet behind AFH Gen 1 with shim")
 afh1.dissector = dissect_afh1
-afh1s.dissector = dissect_afh1s
+local with_own_ethertype = {}  -- protocols, by the preference that has their EtherTypes
+for _, header in pairs(HEADERS) do
+  if has_own_ethertype(header) then
+    local protocol = Proto("suede_" .. header.name, "Scale-Up Ethernet behind " .. header.title)
+    protocol.dissector = dissector_of(header)
+    with_own_ethertype[ethertype_pref(header)] = protocol
+  end
+end
 suede:register_heuristic("eth", dissect_afh2_frame)
 
 local registered = {}
@@ -1351,7 +1487,9 @@ local function use_preferences()
   end)
   register("udp.port", prefs.udp_port, suede)
   register("ethertype", prefs.afh_ethertype, afh1)
-  register("ethertype", prefs.shim_ethertype, afh1s)
+  for pref, protocol in pairs(with_own_ethertype) do
+    register("ethertype", prefs[pref], protocol)
+  end
 end
 suede.prefs_changed = use_preferences
 use_preferences()

@@ -47,14 +47,14 @@ inline constexpr uint32_t kDefaultMacPrefix = 0x02535545;
 struct HeaderSpec {
   MacAddress source_mac{};       // udp4, udp6
   MacAddress destination_mac{};  // udp4, udp6
-  bool tagged = false;           // all but afh2 and afh2c, which have no tag
+  bool tagged = false;           // where the header can be tagged
   uint16_t vid = 0;              // 0 to 4095; 0 is a priority tag
   NetAddress source;
   NetAddress destination;
   uint16_t udp_port = kDefaultUdpPort;
   uint16_t session = 0;                     // below SessionCount of the encapsulation
-  uint32_t mac_prefix = kDefaultMacPrefix;  // afh1, afh1s
-  uint16_t ether_type = 0;                  // afh*; 0: the encapsulation's default
+  uint32_t mac_prefix = kDefaultMacPrefix;  // where MAC addresses are prefixed
+  uint16_t ether_type = 0;  // of forwarding addresses; 0: the encapsulation's default
   TrafficClass traffic_class;
 };
 
@@ -100,10 +100,10 @@ enum class FrameError : uint8_t {
   kIpHeader,   // IPv4 options, fragments, or an IP version or length that cannot be
   kIpChecksum,
   kUdpChecksum,  // wrong, or none where IPv6 wants one
-  kShimVersion,  // afh1s: of a version that is not ours
-  kNextHeader,   // afh1s: something else than SUE behind the shim
-  kHopLimit,     // afh1s, afh2: arrived with a hop limit of 0
-  kMulticast,    // afh2, afh2c: for a group, which SUE sends nothing to
+  kShimVersion,  // a shim of a version that is not ours
+  kNextHeader,   // something else than SUE behind a shim
+  kHopLimit,     // not of IP: arrived with a hop limit of 0
+  kMulticast,    // of AFH Gen 2: for a group, which SUE sends nothing to
 };
 
 // Their names, in the order of FrameError: a counter is called rx_drop_NAME_total.
