@@ -49,14 +49,14 @@ struct Choice {
 // Bytes of exactly their size: the address sanitizer sees the first one beyond them.
 class ExactBytes {
  public:
-  ExactBytes(const uint8_t* from, uint32_t bytes) : bytes_(new uint8_t[bytes]), bytes_(bytes) {
-    if (bytes != 0) std::memcpy(bytes_.get(), from, bytes);
+  ExactBytes(const uint8_t* from, uint32_t bytes) : data_(new uint8_t[bytes]), bytes_(bytes) {
+    if (bytes != 0) std::memcpy(data_.get(), from, bytes);
   }
-  uint8_t* data() const { return bytes_.get(); }
+  uint8_t* data() const { return data_.get(); }
   uint32_t bytes() const { return bytes_; }
 
  private:
-  std::unique_ptr<uint8_t[]> bytes_;
+  std::unique_ptr<uint8_t[]> data_;
   uint32_t bytes_;
 };
 
@@ -67,12 +67,12 @@ void ReadEveryByte(const uint8_t* begin, uint32_t bytes) {
 }
 
 // What a control PDU says can be said again.
-void DecodeControlPdu(const ExactBytes& bytes) {
+void DecodeControlPdu(const ExactBytes& pdu) {
   ControlMessage message;
-  if (DecodeControl(bytes.data(), bytes.bytes(), message) != ControlError::kNone) return;
+  if (DecodeControl(pdu.data(), pdu.bytes(), message) != ControlError::kNone) return;
   uint8_t again[kMaxControlPduBytes];
   const uint32_t bytes = EncodeControl(message, again);
-  Require(bytes <= kMaxControlPduBytes && bytes % 2 == 0 && again[0] == bytes.data()[0]);
+  Require(bytes <= kMaxControlPduBytes && bytes % 2 == 0 && again[0] == pdu.data()[0]);
   const ExactBytes exact(again, bytes);
   ControlMessage reread;
   Require(DecodeControl(exact.data(), bytes, reread) == ControlError::kNone && reread == message);
