@@ -104,12 +104,14 @@ bool Peer::IsUsable(uint32_t plane) const {
 // Computes anew which planes PDUs to the peer may take.
 void Peer::UpdateUsable(Effects& effects) {
   const PlaneMask before = paths_->usable;
-  paths_->usable = 0;
+  PlaneMask usable = 0;
   const bool may = handshake_.open() && mismatch_ == HelloMismatch::kNone;
   for (uint32_t plane = 0; may && plane < own_->plane_count; ++plane) {
-    if (!IsUsable(plane)) continue;
-    if ((before & 1u << plane) == 0) paths_->Join(plane);
-    paths_->usable |= static_cast<PlaneMask>(1u << plane);
+    if (IsUsable(plane)) usable |= static_cast<PlaneMask>(1u << plane);
+  }
+  paths_->usable = usable;
+  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    if ((usable & ~before & 1u << plane) != 0) paths_->Join(plane);
   }
   ChooseHome(effects);
 }
