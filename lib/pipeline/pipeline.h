@@ -295,7 +295,7 @@ class Pipeline {
 
   // control_path.cc
   bool ServeRequests(Time now);
-  static void Do(std::monostate /*nothing*/) {}
+  void Do(std::monostate /*nothing*/) {}
   void Do(const todo::ClaimsMoved& moved);
   void Do(const todo::ClientLeft& left);
   void Do(const todo::QueueInReset& reset);
