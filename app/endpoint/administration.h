@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "lcore/mailbox.h"
 #include "mgmt/admin_view.h"
-#include "pipeline/mailbox.h"
 
 namespace suede {
 
@@ -45,8 +45,8 @@ class Administration {
  private:
   struct Plane {
     PlaneSetting setting = PlaneSetting::kUp;
-    uint32_t weight = 1;      // for peers without one of their own
-    bool weight_set = false;  // by an operator, for all
+    uint32_t weight = 1;           // for peers without one of their own
+    bool weight_set = false;       // by an operator, for all
     std::set<uint32_t> peers_set;  // XPUs of peers for which an operator has set one
   };
   uint32_t DefaultWeight(uint32_t instance, uint32_t plane) const;
@@ -59,7 +59,7 @@ class Administration {
   std::vector<std::vector<Plane>> planes_;  // as Config::instances, and their ports
   std::vector<uint64_t> speeds_;            // as Config::ports: the last that was known, or 0
   bool speeds_noted_ = false;
-  std::vector<uint32_t> asked_;             // of each lcore
+  std::vector<uint32_t> asked_;  // of each lcore
 };
 
 }  // namespace suede

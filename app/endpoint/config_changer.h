@@ -15,7 +15,7 @@
 #include "config/config_change.h"
 #include "endpoint/config_origin.h"
 #include "endpoint/endpoint.h"
-#include "pipeline/settings.h"
+#include "lcore/settings.h"
 
 namespace suede {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "endpoint/endpoint.h"
+#include "lcore/snapshot.h"
 #include "mgmt/endpoint_view.h"
-#include "pipeline/snapshot.h"
 
 namespace suede {
 
@@ -50,8 +50,8 @@ class ConnectionSurvey {
   SnapshotDesk* const desk_;
   const ConnectionQuery query_;
   ConnectionsView view_;
-  uint32_t instance_ = 0;    // index into Config::instances
-  uint32_t connection_ = 0;  // to go on with
+  uint32_t instance_ = 0;                 // index into Config::instances
+  uint32_t connection_ = 0;               // to go on with
   SnapshotDesk::Place* place_ = nullptr;  // that this holds
 };
 

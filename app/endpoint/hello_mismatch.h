@@ -9,18 +9,22 @@
 
 #include "base/text.h"
 #include "config/config_change.h"
-#include "pipeline/mailbox.h"
+#include "lcore/mailbox.h"
 
 namespace suede {
 
 // The key of the configuration.
 inline std::string_view KeyOf(HelloMismatch what) {
   switch (what) {
-    case HelloMismatch::kPsnScope: return "transport.psn_scope";
-    case HelloMismatch::kWindowPdus: return "transport.window_pdus";
-    case HelloMismatch::kSessions: return "sessions";
+    case HelloMismatch::kPsnScope:
+      return "transport.psn_scope";
+    case HelloMismatch::kWindowPdus:
+      return "transport.window_pdus";
+    case HelloMismatch::kSessions:
+      return "sessions";
     case HelloMismatch::kPackLimitBytes:
-    case HelloMismatch::kNone: break;
+    case HelloMismatch::kNone:
+      break;
   }
   return "packing.limit_bytes";
 }

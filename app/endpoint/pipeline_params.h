@@ -8,8 +8,8 @@
 
 #include "config/config.h"
 #include "dpdk/dpdk_port.h"
-#include "pipeline/params.h"
-#include "pipeline/settings.h"
+#include "lcore/params.h"
+#include "lcore/settings.h"
 
 namespace suede {
 
@@ -18,8 +18,7 @@ Settings SettingsOf(const Config& config);
 
 FrameRules RulesOf(const PortConfig& port);
 // `device_mac` is the port's where the configuration gives none.
-PortParams PortParamsOf(const Config& config, const PortConfig& port,
-                        const MacAddress& device_mac);
+PortParams PortParamsOf(const Config& config, const PortConfig& port, const MacAddress& device_mac);
 // Its `packed_pdus`: no more than all clients together have credit for.
 uint32_t PackedPdusOf(const Config& config);
 

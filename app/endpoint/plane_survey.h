@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "endpoint/endpoint.h"
+#include "lcore/snapshot.h"
 #include "mgmt/plane_view.h"
-#include "pipeline/snapshot.h"
 
 namespace suede {
 

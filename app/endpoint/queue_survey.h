@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "endpoint/endpoint.h"
+#include "lcore/snapshot.h"
 #include "mgmt/admin_view.h"
-#include "pipeline/snapshot.h"
 
 namespace suede {
 
@@ -26,8 +26,8 @@ class QueueDesk {
     QueueSnapshot snapshot;
   };
   Endpoint* const endpoint_;
-  std::vector<std::unique_ptr<Place>> places_;          // as the endpoint's pipelines
-  std::vector<std::vector<uint32_t>> instances_;        // [lcore][number]: Config::instances
+  std::vector<std::unique_ptr<Place>> places_;    // as the endpoint's pipelines
+  std::vector<std::vector<uint32_t>> instances_;  // [lcore][number]: Config::instances
 };
 
 class QueueSurvey {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "endpoint/pool_level.h"
+#include "lcore/mailbox.h"
 #include "mgmt/admin_view.h"
-#include "pipeline/mailbox.h"
 
 namespace suede {
 
@@ -32,11 +32,11 @@ class Watch {
 
   Endpoint* const endpoint_;
   uint32_t ticks_ = 0;
-  std::vector<bool> link_up_;      // as Config::ports
-  std::vector<PoolLevel> pools_;   // likewise
-  std::vector<bool> plane_up_;     // as Administration::Planes
+  std::vector<bool> link_up_;                     // as Config::ports
+  std::vector<PoolLevel> pools_;                  // likewise
+  std::vector<bool> plane_up_;                    // as Administration::Planes
   std::vector<std::vector<uint32_t>> instances_;  // [lcore][pipeline's number]: Config::instances
-  std::vector<uint64_t> lost_;     // of each lcore, as told
+  std::vector<uint64_t> lost_;                    // of each lcore, as told
 };
 
 }  // namespace suede

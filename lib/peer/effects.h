@@ -177,9 +177,9 @@ static_assert(std::is_trivially_destructible_v<PeerEffect>);
 // The effects of one call. Lies on the caller's stack; nothing of it is written before it is used.
 class Effects {
  public:
-  // The most that one call may add: a HELLO of another boot ends each of 16 connections, begins
-  // four sessions, and says what follows; a peer that is given up ends as many and fences four
-  // planes.
+  // The most that the calls for one frame or deadline may add: a HELLO of another boot ends each of
+  // 16 connections, begins four sessions, and says what follows; a peer that is given up ends as
+  // many and fences four planes.
   static constexpr uint32_t kCapacity = 128;
 
   Effects() {}  // NOLINT: `storage_` is left as it is
@@ -193,6 +193,7 @@ class Effects {
     new (&storage_[count_++ * sizeof(PeerEffect)]) PeerEffect(what);
   }
   bool empty() const { return count_ == 0; }
+  void Clear() { count_ = 0; }
   std::span<PeerEffect> all() {
     return {std::launder(reinterpret_cast<PeerEffect*>(storage_)), count_};
   }

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <limits>
 
-#include "pipeline/port_context.h"
+#include "lcore/port_context.h"
 
 namespace suede {
 namespace {
@@ -226,7 +226,7 @@ DestinationState Reporter::DestinationOf(const Instance& instance, const QueueSl
 
 // ---- Snapshots.
 
-void Reporter::Write(ConnectionSnapshot& out) const {
+void Reporter::Write(ConnectionSnapshot& out, Time /*now*/) const {
   out.count = 0;
   out.next = out.first;
   out.more = false;
@@ -268,7 +268,7 @@ void Reporter::Write(PlaneSnapshot& out, Time now) const {
   out.done.store(true, std::memory_order_release);
 }
 
-void Reporter::Write(QueueSnapshot& out) const {
+void Reporter::Write(QueueSnapshot& out, Time /*now*/) const {
   out.count = 0;
   for (const uint16_t number : clients_.serving()) {
     const QueueSlot& slot = clients_.queue(number);

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "client/client_table.h"
-#include "pipeline/instance.h"
-#include "pipeline/snapshot.h"
+#include "lcore/instance.h"
+#include "lcore/snapshot.h"
 
 namespace suede {
 
@@ -51,9 +51,10 @@ class Reporter {
 
   // ---- Snapshots.
 
-  void Write(ConnectionSnapshot& out) const;
+  // As of now. The asker may read them once their `done` is set, which is the last thing.
+  void Write(ConnectionSnapshot& out, Time now) const;
   void Write(PlaneSnapshot& out, Time now) const;
-  void Write(QueueSnapshot& out) const;
+  void Write(QueueSnapshot& out, Time now) const;
 
  private:
   // What is kept of an instance from look to look.

@@ -113,23 +113,6 @@ void RequestServer::FinishDraining(bool is_idle) {
   mailbox_.replies.Push({.kind = LcoreReplyKind::kDrain});
 }
 
-// ---- Snapshots.
-
-Todo RequestServer::Serve(const request::Connections& asked) {
-  reporter_.Write(*asked.snapshot);
-  return {};
-}
-
-Todo RequestServer::Serve(const request::Queues& asked) {
-  reporter_.Write(*asked.snapshot);
-  return {};
-}
-
-Todo RequestServer::Serve(const request::Planes& asked) {
-  reporter_.Write(*asked.snapshot, now_);
-  return {};
-}
-
 // ---- What an operator takes out of service and puts back.
 
 Todo RequestServer::Serve(const request::SetPort& asked) {

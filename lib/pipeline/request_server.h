@@ -22,9 +22,9 @@
 #include <vector>
 
 #include "client/client_table.h"
-#include "pipeline/instance.h"
-#include "pipeline/mailbox.h"
-#include "pipeline/port_context.h"
+#include "lcore/instance.h"
+#include "lcore/mailbox.h"
+#include "lcore/port_context.h"
 #include "pipeline/reporter.h"
 
 namespace suede {
@@ -108,17 +108,22 @@ class RequestServer {
   Todo Serve(const request::Unclaim& asked);
   Todo Serve(const request::ResetQueue& asked);
   Todo Serve(const request::Drain& asked);
-  Todo Serve(const request::Connections& asked);
-  Todo Serve(const request::Queues& asked);
-  Todo Serve(const request::Planes& asked);
-  Todo Serve(const request::ChangeSettings& asked) { return asked; }
-  Todo Serve(const request::SetPeerMac& asked) { return IfKnown(asked); }
-  Todo Serve(const request::LosePeer& asked) { return IfKnown(asked); }
   Todo Serve(const request::SetPort& asked);
   Todo Serve(const request::SetInstance& asked);
   Todo Serve(const request::SetPlane& asked);
   Todo Serve(const request::SetWeight& asked);
-  Todo Serve(const request::Ping& asked) { return IfKnown(asked); }
+  // Snapshots are written at once; the rest is left to the caller.
+  template <typename Request>
+  Todo Serve(const Request& asked) {
+    if constexpr (requires { asked.snapshot; }) {
+      reporter_.Write(*asked.snapshot, now_);
+      return {};
+    } else if constexpr (requires { asked.instance; }) {
+      return IfKnown(asked);
+    } else {
+      return asked;
+    }
+  }
 
   // The request, where it names an instance that is there.
   template <typename Request>

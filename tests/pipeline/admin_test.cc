@@ -2,7 +2,7 @@
 // What an operator takes out of service stands still and goes on without loss, and what an lcore
 // tells of its own accord.
 #include "bench.h"
-#include "pipeline/snapshot.h"
+#include "lcore/snapshot.h"
 
 namespace suede {
 namespace {

@@ -2,7 +2,7 @@
 // Every reason for dropping a frame: dropped, answered by nothing, counted once, under its own
 // name.
 #include "bench.h"
-#include "pipeline/drop_counter.h"
+#include "receive/drop_counter.h"
 
 namespace suede {
 namespace {
@@ -229,8 +229,8 @@ TEST_F(DropsTest, HelloOfAnotherPsnScopeIsCountedAndRefused) {
   const std::vector<Sent> sent = TakeSent();
   ASSERT_EQ(sent.size(), 1u);
   ControlMessage message;
-  ASSERT_EQ(DecodeControl(sent[0].commands.data(),
-                          static_cast<uint32_t>(sent[0].commands.size()), message),
+  ASSERT_EQ(DecodeControl(sent[0].commands.data(), static_cast<uint32_t>(sent[0].commands.size()),
+                          message),
             ControlError::kNone);
   const Hello* hello = std::get_if<Hello>(&message);
   ASSERT_NE(hello, nullptr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Peers whose MAC address is not known yet: what is for them waits, and nothing is sent to nowhere.
 #include "bench.h"
-#include "pipeline/settings.h"
+#include "lcore/settings.h"
 
 namespace suede {
 namespace {
@@ -65,8 +65,11 @@ TEST_F(ResolvingTest, APeerThatSpeaksFirstIsNotAnsweredYet) {
   Boot(*host, 2);
   client = &Attach(*host);
   client->SendTagged(0, 1);
-  Inject({Control(Hello{.identities = {.own = 77}, .nonce = 1, .window_pdus = 64,
-                        .pack_limit_bytes = 2048, .reply_wanted = true}),
+  Inject({Control(Hello{.identities = {.own = 77},
+                        .nonce = 1,
+                        .window_pdus = 64,
+                        .pack_limit_bytes = 2048,
+                        .reply_wanted = true}),
           Build(Rh(0), Command(1))});
   Run(milliseconds(20));
   EXPECT_EQ(host->Count(Counter::kTxFrames), 0u);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings that change while PDUs are on their way: each takes effect, and nothing that is in
 // flight is lost over it.
-#include "pipeline/settings.h"
+#include "lcore/settings.h"
 
 #include "bench.h"
-#include "pipeline/snapshot.h"
+#include "lcore/snapshot.h"
 
 namespace suede {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an lcore tells of its connections.
-#include "pipeline/snapshot.h"
+#include "lcore/snapshot.h"
 
 #include <gtest/gtest.h>
 
@@ -76,8 +76,7 @@ TEST_F(SnapshotTest, PlanesAreThoseOfThePeerThatIsAskedFor) {
   const auto ask = [&](uint32_t peer_xpuid) {
     snapshot.peer_xpuid = peer_xpuid;
     snapshot.done = false;
-    EXPECT_TRUE(host.pipeline->mailbox().requests.Push(
-        request::Planes{.snapshot = &snapshot}));
+    EXPECT_TRUE(host.pipeline->mailbox().requests.Push(request::Planes{.snapshot = &snapshot}));
     host.pipeline->Poll(Time{});
     EXPECT_TRUE(snapshot.done);
   };

@@ -12,8 +12,8 @@
 
 #include "client/client_queue.h"
 #include "content.h"
+#include "lcore/settings.h"
 #include "pipeline/pipeline.h"
-#include "pipeline/settings.h"
 #include "sim/sim.h"
 #include "wiring.h"
 
@@ -66,11 +66,11 @@ class Host {
   const uint32_t number;
   const std::vector<SimPort*> ports;  // of the planes
   uint32_t to_send = 0;
-  uint32_t burst = 0;   // of these, commands that its client is about to send
+  uint32_t burst = 0;  // of these, commands that its client is about to send
   Time next_burst{};
   Time asleep_until{};  // it is stopped, and goes on then
   Time died_at{};
-  Time back_at{};       // a dead one boots then
+  Time back_at{};                              // a dead one boots then
   std::array<uint64_t, kCounterCount> past{};  // what former lives counted
 
   // ---- Of this life.

@@ -7,17 +7,17 @@
 #include <cstdint>
 #include <vector>
 
-#include "pipeline/params.h"
+#include "lcore/params.h"
 #include "wire/encap.h"
 
 namespace suede {
 
 struct Wiring {
   uint32_t hosts = 2;
-  uint32_t switches = 1;  // 1, 2 or 4
+  uint32_t switches = 1;                       // 1, 2 or 4
   std::vector<Encap> encaps = {Encap::kUdp4};  // of each switch; the last one's holds for the rest
   bool tagged_frames = false;                  // with an 802.1Q tag
-  bool shifted = false;        // plane 0 of a host is on the switch of its number, and so on
+  bool shifted = false;           // plane 0 of a host is on the switch of its number, and so on
   std::vector<uint32_t> weights;  // of each switch; empty: all have 1
   uint32_t single = ~0u;          // this host has one port
 

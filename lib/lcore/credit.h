@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Receive credit of each {peer, VC} (docs/control-pdus.md, CREDIT): what a receiver has promised of
+// its rings, and what a sender may use. All counts are of lines of receive rings.
+//
+// Sums are kept up with each grant and each accepted PDU, so that no step looks at more than a few
+// peers, however many there are.
+#ifndef SUEDE_LCORE_CREDIT_H_
+#define SUEDE_LCORE_CREDIT_H_
+
+#include <cstdint>
+
+#include "base/time.h"
+#include "client/segment.h"
+
+namespace suede {
+
+// What wrapping around a ring's end may cost: a record is never split.
+inline constexpr uint32_t kWrapLines = SUEDE_MAX_RECORD_LINES;
+
+// What a peer may send us on a VC. Counts since the association began, modulo 2^32.
+struct RxCredit {
+  uint32_t limit = 0;         // lines that it may have sent; never behind `accepted`
+  uint32_t accepted = 0;      // lines that were
+  uint32_t renew_at = 0;      // so many accepted: it is granted more
+  uint32_t needed = 0;        // the limit that the PDU it waits with needs
+  uint32_t heard_sent = 0;    // as it last asked
+  uint32_t share = 0;         // what it is to hold, as far as that is there: doubles with use
+  uint16_t widest = 0;        // lines of its largest PDU so far
+  uint16_t round = 0;         // times that credit was taken back
+  uint16_t touched = 0;       // tick when something of it was last accepted
+  uint16_t next_waiting = 0;  // links of its feed's lists
+  uint16_t next_holding = 0;
+  bool counts : 1 = false;      // both ends count
+  bool waiting : 1 = false;     // on its feed's list of those to be granted more
+  bool holding : 1 = false;     // on its feed's list of those that hold credit
+  bool reclaiming : 1 = false;  // it is asked to give back what it has not used
+
+  uint32_t held() const { return limit - accepted; }
+};
+
+// What we may send a peer on a VC, beside what its queue has (TxQueue::credit).
+struct TxCredit {
+  uint32_t limit = 0;
+  uint16_t round = 0;
+  uint8_t tries = 0;      // it was asked so often since the queue waits,
+  uint8_t unheard = 0;    // and since it last answered
+  bool waiting = false;   // the queue is blocked for credit
+  bool doubtful = false;  // PDUs were given up: what is counted as sent may never have arrived
+  Time ask_at = kNever;
+
+  // The queue does not wait any longer.
+  void EndWait() {
+    waiting = false;
+    ask_at = kNever;
+  }
+};
+
+// A list of peers, linked through one of RxCredit's members.
+struct PeerList {
+  static constexpr uint16_t kNone = 0xffff;
+  uint16_t head = kNone;
+  uint16_t tail = kNone;
+  bool empty() const { return head == kNone; }
+};
+
+// What the peers of one {instance, VC} hold and want. It feeds one ring at a time.
+struct CreditFeed {
+  uint32_t promised = 0;    // held by all of them
+  uint32_t kept_lines = 0;  // of PDUs that wait for room or for a client
+  uint32_t holders = 0;     // on `holding`
+  uint32_t next = 0;        // instance of the ring's next feed, round about
+  PeerList waiting;
+  PeerList holding;
+  bool listed = false;  // on the list of those to be served
+};
+
+// What all feeds of a ring have promised of it. Where nobody has claimed a VC, the places of PDUs
+// that wait for somebody to do so are the ring.
+struct CreditRing {
+  static constexpr uint32_t kNone = ~0u;
+  uint32_t promised = 0;
+  uint32_t kept_lines = 0;
+  uint32_t holders = 0;
+  uint32_t hand = kNone;  // instance of the feed that is looked at next for unused credit
+  // Who is asked to give back: one at a time.
+  uint32_t reclaim_instance = kNone;
+  uint16_t reclaim_peer = 0;
+  uint8_t reclaim_tries = 0;
+  Time reclaim_at{};
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LCORE_CREDIT_H_

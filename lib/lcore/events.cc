@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lcore/events.h"
+
+#include "lcore/instance.h"
+
+namespace suede {
+
+void Events::Tell(const LcoreEvent& event) {
+  if (!ring_.Push(event)) counters_.Add(Counter::kEventsLost);
+}
+
+void Events::Tell(LcoreEventKind kind, const Instance& instance, uint32_t connection) {
+  const bool per_vc = instance.params.transport.psn_scope == PsnScope::kVc;
+  const uint32_t peer = instance.PeerOfConnection(connection);
+  Tell({.kind = kind,
+        .vc = per_vc ? instance.VcOfConnection(connection) : LcoreEvent::kAllVcs,
+        .peer_xpuid = instance.params.peers[peer].xpuid,
+        .instance = instance.number});
+}
+
+void Events::TellPlane(LcoreEventKind kind, const Instance& instance, uint32_t peer, uint32_t plane,
+                       uint8_t what) {
+  Tell({.kind = kind,
+        .plane = static_cast<uint8_t>(plane),
+        .what = what,
+        .peer_xpuid = instance.params.peers[peer].xpuid,
+        .instance = instance.number});
+}
+
+}  // namespace suede

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an lcore tells the control thread of its own accord: a bounded queue. An event that finds it
+// full is counted (lcore_events_lost_total), and nobody waits.
+#ifndef SUEDE_LCORE_EVENTS_H_
+#define SUEDE_LCORE_EVENTS_H_
+
+#include <cstdint>
+
+#include "base/spsc_ring.h"
+#include "stats/counters.h"
+
+namespace suede {
+
+struct Instance;
+
+// What an lcore alone learns and an operator wants to know at once.
+enum class LcoreEventKind : uint8_t {
+  kPeerReset,        // the peer has restarted
+  kPeerUnreachable,  // it does not answer: what was in flight to it was given up
+  kPeerReachable,    // it answers again
+  kHelloMismatch,    // its HELLO does not agree with ours in `what`; told once until it does
+  kPlaneUp,          // the plane to the peer carries traffic
+  kPlaneDown,        // it does not any longer: `what`
+  kQueueBroken,      // a client's indices were nonsense: its queue is served no more
+  kTxError,          // a command came with the error mark (tx_err); of a queue each 100 ms at most
+  kHeldUp,           // nothing leaves the device of the plane's port
+  kFenceOpened,      // PDUs of the plane to the peer are in doubt, and the peer is asked for them
+};
+
+struct LcoreEvent {
+  static constexpr uint8_t kAllVcs = 0xff;
+  LcoreEventKind kind = LcoreEventKind::kPeerReset;
+  uint8_t vc = kAllVcs;  // of the connection, where PSNs are counted for each VC
+  uint8_t plane = 0;     // kPlaneUp, kPlaneDown, kFenceOpened, kHeldUp
+  uint8_t what = 0;      // kPlaneDown: a PlaneDownReason; kHelloMismatch: a HelloMismatch
+  uint16_t peer_xpuid = 0;
+  uint16_t queue = 0;     // kQueueBroken, kTxError: number within the client
+  uint32_t instance = 0;  // the pipeline's number
+  uint32_t client = 0;    // kQueueBroken, kTxError
+  uint32_t own = 0;       // kHelloMismatch: the two values
+  uint32_t theirs = 0;
+};
+
+using EventRing = SpscRing<LcoreEvent, 1024>;
+
+// The lcore's end of the queue.
+class Events {
+ public:
+  // Both outlive this.
+  Events(EventRing& ring, CounterBlock& counters) : ring_(ring), counters_(counters) {}
+
+  void Tell(const LcoreEvent& event);
+  // Of a connection of the instance, by number.
+  void Tell(LcoreEventKind kind, const Instance& instance, uint32_t connection);
+  // Of a plane to a peer.
+  void TellPlane(LcoreEventKind kind, const Instance& instance, uint32_t peer, uint32_t plane,
+                 uint8_t what);
+
+ private:
+  EventRing& ring_;
+  CounterBlock& counters_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LCORE_EVENTS_H_

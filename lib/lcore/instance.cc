@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lcore/instance.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "lcore/port_context.h"
+
+namespace suede {
+
+Instance::Instance(const InstanceParams& instance_params,
+                   const std::vector<PortContext*>& plane_ports, InstanceStats* stats)
+    : params(instance_params),
+      counters(stats->counters),
+      gauges(stats->gauges),
+      histograms(stats->histograms),
+      ports(plane_ports),
+      plane_bits(static_cast<uint8_t>(std::countr_zero(plane_ports.size()))),
+      vc_bits(instance_params.transport.psn_scope == PsnScope::kVc ? std::countr_zero(kVcCount)
+                                                                   : 0),
+      vc_mask(static_cast<uint8_t>((1u << vc_bits) - 1)),
+      lane_is_plane(is_strict() || plane_bits == 0),
+      own(params.xpuid, plane_count(), params.transport, params.paths, params.secret),
+      scheduler(static_cast<uint32_t>(instance_params.peers.size())) {
+  peer_of_xpu.fill(kNoPeer);
+  const auto count = static_cast<uint32_t>(params.peers.size());
+  const size_t planes = size_t{count} << plane_bits;
+  connections.resize(planes << vc_bits);
+  flags.resize(connections.size());
+  last_given_up.resize(connections.size());
+  sessions.resize(planes);
+  headers.resize(planes * kClasses);
+  paths.resize(count);
+  blocked.resize(count);
+  rx_credit.resize(size_t{count} * kVcCount);
+  tx_credit.resize(rx_credit.size());
+  ack_list.resize(ports.size());
+  widest_window = params.transport.window_pdus;
+  peers.reserve(count);
+  for (uint32_t peer = 0; peer < count; ++peer) {
+    const PeerParams& known = params.peers[peer];
+    peer_of_xpu[known.xpuid] = static_cast<uint16_t>(peer);
+    for (uint32_t plane = 0; plane < plane_count(); ++plane) {
+      const PeerPlane& p = known.planes[plane];
+      if (p.present) paths[peer].present |= static_cast<PlaneMask>(1u << plane);
+      if (p.resolving) paths[peer].resolving |= static_cast<PlaneMask>(1u << plane);
+      paths[peer].SetWeight(plane, params.planes[plane].weight);
+    }
+    WriteHeaders(peer);
+    peers.emplace_back(&own, known.xpuid, known.plain,
+                       Peer::Places{.paths = &paths[peer],
+                                    .sessions = &sessions[PlaneIndex(peer, 0)],
+                                    .connections = &connections[ConnectionIndex(peer, 0, 0)]});
+    for (uint32_t vc = 0; known.plain && vc < kVcCount; ++vc) {
+      scheduler.queue(Scheduler::QueueIndex(peer, vc)).most_lines = UINT16_MAX;
+    }
+  }
+  SetHello();
+}
+
+// Bytes of commands in the largest PDU that fits every port of the instance.
+uint32_t Instance::ReceiveBytes() const {
+  uint32_t least = kMaxPackBytes;
+  for (uint32_t plane = 0; plane < plane_count(); ++plane) {
+    // Headers are as long for every peer and class.
+    const uint32_t around = header(0, plane, 0).length + kRhBytes + kRcrcBytes;
+    least = std::min(least, ports[plane]->link.max_frame_bytes() - around);
+  }
+  return least;
+}
+
+// What HELLO says of the parameters.
+void Instance::SetHello() {
+  if (params.peers.empty()) return;
+  // Of a receive ring, that the commands of a PDU may take.
+  const uint32_t lines = params.receive_lines == 0 ? 0 : params.receive_lines - kWrapLines;
+  own.hello = {.psn_scope = static_cast<uint8_t>(params.transport.psn_scope),
+               .answers_planes = true,
+               .sends_generations = own.has_sessions,
+               .counts_credit = params.counts_credit,
+               .window_pdus = static_cast<uint16_t>(params.transport.window_pdus),
+               .pack_limit_bytes = static_cast<uint16_t>(params.pack_limit_bytes),
+               .receive_bytes = static_cast<uint16_t>(ReceiveBytes()),
+               .receive_lines = static_cast<uint16_t>(std::min<uint32_t>(lines, UINT16_MAX)),
+               .hears_pauses = true};
+}
+
+void Instance::WriteHeaders(uint32_t peer) {
+  for (uint32_t plane = 0; plane < plane_count(); ++plane) {
+    const PeerPlane& p = params.peers[peer].planes[plane];
+    const PortParams& port = ports[plane]->params;
+    for (uint32_t c = 0; c < kClasses; ++c) {
+      headers[PlaneIndex(peer, plane) * kClasses + c] =
+          MakeTemplate(port.rules.encap,
+                       {.source_mac = port.mac,
+                        .destination_mac = p.mac,
+                        .tagged = port.tagged,
+                        .vid = port.vid,
+                        .source = params.planes[plane].address,
+                        .destination = p.address,
+                        .udp_port = port.rules.udp_port,
+                        .session = port.session,
+                        .mac_prefix = port.rules.mac_prefix,
+                        .ether_type = port.rules.ether_type,
+                        .traffic_class = c == kAckClass ? params.ack_class : params.classes[c]});
+    }
+  }
+}
+
+ConnectionState Instance::StateOf(uint32_t number) const {
+  const Connection& connection = connections[number];
+  if (connection.lost()) return ConnectionState::kLost;
+  if (connection.HasRetransmission()) return ConnectionState::kRetransmitting;
+  if (connection.paused()) return ConnectionState::kPaused;
+  if (connection.frozen()) return ConnectionState::kFrozen;
+  const bool open = peers[PeerOfConnection(number)].handshake().open() || connection.HasHistory();
+  return open ? ConnectionState::kOpen : ConnectionState::kNew;
+}
+
+bool Instance::IsOutOfService() const {
+  bool all = true;
+  for (uint32_t plane = 0; plane < plane_count(); ++plane) {
+    all &= ports[plane]->link.down() || own.admin[plane] == PlaneAdmin::kDown;
+  }
+  return down || all;
+}
+
+bool Instance::IsUnreachable(uint32_t peer) const {
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if (scheduler.queue(Scheduler::QueueIndex(peer, vc)).lost) return true;
+  }
+  return false;
+}
+
+bool Instance::IsPaused(uint32_t peer) const {
+  for (uint32_t plane = 0; plane < plane_count(); ++plane) {
+    if ((paths[peer].usable & 1u << plane) == 0) continue;
+    const uint32_t first = ConnectionIndex(peer, plane, 0);
+    for (uint32_t i = 0; i < connections_per_plane(); ++i) {
+      if (connections[first + i].paused()) return true;
+    }
+  }
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if (tx_credit[Scheduler::QueueIndex(peer, vc)].waiting) return true;
+  }
+  return false;
+}
+
+void Instance::Take(const Settings& settings) {
+  const PsnScope scope = params.transport.psn_scope;
+  widest_window = std::max(widest_window, settings.transport.window_pdus);
+  params.partition = settings.partition;
+  params.classes = settings.classes;
+  params.ack_class = settings.ack_class;
+  params.pack_limit_bytes = settings.pack_limit_bytes;
+  params.inflight_pdus = settings.inflight_pdus;
+  params.unclaimed_pdus = settings.unclaimed_pdus;
+  params.transport = settings.transport;
+  params.transport.psn_scope = scope;
+  const Ordering ordering = params.paths.ordering;
+  params.paths = settings.paths;
+  params.paths.ordering = ordering;
+  SetHello();
+}
+
+}  // namespace suede

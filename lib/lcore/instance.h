@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// One SUE instance: everything that an lcore keeps for one {XPU, instance number}.
+#ifndef SUEDE_LCORE_INSTANCE_H_
+#define SUEDE_LCORE_INSTANCE_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "lcore/credit.h"
+#include "lcore/params.h"
+#include "lcore/ping.h"
+#include "lcore/settings.h"
+#include "lcore/snapshot.h"
+#include "pack/scheduler.h"
+#include "pack/shares.h"
+#include "peer/own_end.h"
+#include "peer/peer.h"
+#include "peer/peer_paths.h"
+#include "peer/plane_session.h"
+#include "stats/counters.h"
+#include "stats/gauges.h"
+#include "stats/histograms.h"
+#include "transport/connection.h"
+#include "wire/encap.h"
+
+namespace suede {
+
+// What an instance tells of itself: written by its lcore, read by anybody.
+struct InstanceStats {
+  CounterBlock counters;
+  GaugeBlock gauges;
+  HistogramBlock histograms;
+};
+
+struct PortContext;
+
+struct Instance {
+  static constexpr uint16_t kNoPeer = 0xffff;
+  static constexpr uint32_t kAckClass = kVcCount;  // of PDUs without commands
+  static constexpr uint32_t kClasses = kVcCount + 1;
+
+  // `plane_ports` are those of params.planes, in order.
+  Instance(const InstanceParams& instance_params, const std::vector<PortContext*>& plane_ports,
+           InstanceStats* stats);
+
+  bool is_strict() const { return params.paths.ordering == Ordering::kStrict; }
+  // Of the scheduler: queues are on that of the plane that they may only take.
+  uint32_t lanes() const { return is_strict() ? plane_count() : 1; }
+  uint32_t plane_count() const { return 1u << plane_bits; }
+  uint32_t connections_per_plane() const { return 1u << vc_bits; }
+
+  // A pair of peer and plane.
+  uint32_t PlaneIndex(uint32_t peer, uint32_t plane) const { return peer << plane_bits | plane; }
+  uint32_t ConnectionIndex(uint32_t peer, uint32_t plane, uint32_t vc) const {
+    return PlaneIndex(peer, plane) << vc_bits | (vc & vc_mask);
+  }
+  uint32_t PeerOfConnection(uint32_t connection) const {
+    return connection >> vc_bits >> plane_bits;
+  }
+  uint32_t PlaneOfConnection(uint32_t connection) const {
+    return connection >> vc_bits & (plane_count() - 1);
+  }
+  uint8_t VcOfConnection(uint32_t connection) const {
+    return static_cast<uint8_t>(connection & vc_mask);
+  }
+  // The VCs that a connection carries, a mask.
+  uint8_t VcsOfConnection(uint32_t connection) const {
+    return vc_bits == 0 ? (1u << kVcCount) - 1
+                        : static_cast<uint8_t>(1u << VcOfConnection(connection));
+  }
+  // What shares are counted by: the queue that has the count of a {peer, VC}.
+  uint32_t DestinationOf(uint32_t peer, uint32_t vc) const {
+    return Scheduler::QueueIndex(peer, vc & vc_mask);
+  }
+  uint32_t destination_count() const {
+    return static_cast<uint32_t>(params.peers.size()) << vc_bits;
+  }
+  const HeaderTemplate& header(uint32_t peer, uint32_t plane, uint32_t traffic_class) const {
+    return headers[PlaneIndex(peer, plane) * kClasses + traffic_class];
+  }
+  PlaneSession& session(uint32_t peer, uint32_t plane) { return sessions[PlaneIndex(peer, plane)]; }
+  // Whether the MAC address of the peer is not known yet on the plane.
+  bool IsResolving(uint32_t peer, uint32_t plane) const {
+    return (paths[peer].resolving & 1u << plane) != 0;
+  }
+  // From whose pool its frames come.
+  PortContext& home() const { return *ports[0]; }
+  Peer& peer_of(uint32_t connection) { return peers[PeerOfConnection(connection)]; }
+  ConnectionState StateOf(uint32_t connection) const;
+  // By the operator: the instance, or each of its planes with its port.
+  bool IsOutOfService() const;
+  // On at least one VC. What packing goes by: a peer that nobody can find is one of them.
+  bool IsUnreachable(uint32_t peer) const;
+  // On at least one VC of a plane that is in use.
+  bool IsPaused(uint32_t peer) const;
+  // Whether the next PDU to the peer may take the plane, with so many bytes of commands.
+  bool CanSend(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
+    return (paths[peer].choice & 1u << plane) != 0 &&
+           connections[ConnectionIndex(peer, plane, vc)].CanSend(bytes, params.transport);
+  }
+  // Bytes of commands that are put in flight, or are no longer.
+  void CountIn(uint32_t peer, uint32_t plane, uint32_t bytes) {
+    if (lane_is_plane) {
+      paths[peer].OnSendHome(plane, bytes);
+    } else {
+      paths[peer].OnSend(plane, bytes);
+    }
+    own.inflight_bytes[plane] += bytes;
+  }
+  void CountOut(uint32_t peer, uint32_t plane, uint32_t bytes) {
+    paths[peer].OnEnd(plane, bytes);
+    own.inflight_bytes[plane] -= bytes;
+  }
+
+  // What the settings of a running pipeline change: see settings.h.
+  void Take(const Settings& settings);
+  // The headers of a peer, by its parameters and the classes.
+  void WriteHeaders(uint32_t peer);
+  void SetHello();
+  uint32_t ReceiveBytes() const;
+
+  InstanceParams params;
+  uint32_t widest_window = 0;  // PDUs that a window has ever been, for CheckInvariants
+  CounterBlock& counters;
+  GaugeBlock& gauges;
+  HistogramBlock& histograms;
+  uint32_t number = 0;       // in the pipeline
+  uint32_t first_timer = 0;  // of the connections' timers, then the handshakes', the sessions'
+  std::vector<PortContext*> ports;  // of the planes
+  std::vector<uint32_t> ack_list;   // which of the port's ack_due has its delay
+  const uint8_t plane_bits;         // planes are a power of two
+  const uint8_t vc_bits;            // so are the connections of each: one, or one for each VC
+  const uint8_t vc_mask;
+  const bool lane_is_plane;  // PDUs take the plane that is their queue's lane
+
+  std::array<uint16_t, kMaxXpus> peer_of_xpu;
+  std::vector<HeaderTemplate> headers;  // [PlaneIndex * kClasses + class]
+  OwnEnd own;                           // what its peers have in common
+  std::vector<Peer> peers;
+  // The peers' parts. Protocol of more than a frame is theirs; the data path sends and hears here.
+  std::vector<Connection> connections;  // [ConnectionIndex]
+  std::vector<PeerPaths> paths;         // [peer]
+  std::vector<PlaneSession> sessions;   // [PlaneIndex]
+  std::vector<uint8_t> blocked;         // [peer]: VCs whose queue waits for one, a mask
+  std::vector<Pdu*> last_given_up;      // [connection]: its frame is ours until it goes on
+  std::vector<uint8_t> flags;           // [connection]: the lists below that it is on
+  static constexpr uint8_t kOnAckList = 1;
+  static constexpr uint8_t kOnAckNow = 2;
+  static constexpr uint8_t kOnRetransmit = 4;
+  Scheduler scheduler;
+  uint8_t active_lanes = 0;  // on the run queue, a mask
+  bool down = false;  // by the operator: nothing leaves, what comes is dropped, time stands still
+  uint32_t inflight = 0;  // PDUs, and bytes of commands in them
+  uint64_t inflight_bytes = 0;
+  uint32_t queued = 0;  // PDUs packed and not yet sent
+  Shares held;          // by destination, as FrameShares::held; bound: inflight_pdus
+  Ping ping;
+
+  std::array<PduList, kVcCount> unclaimed;  // accepted PDUs that wait for a client
+  std::array<uint32_t, kVcCount> unclaimed_count{};
+
+  // Receive credit: see credit.h.
+  std::vector<RxCredit> rx_credit;  // [Scheduler::QueueIndex]
+  std::vector<TxCredit> tx_credit;  // likewise
+  std::array<CreditFeed, kVcCount> feeds;
+  std::array<CreditRing, kVcCount> unclaimed_ring;
+  std::array<CreditRing*, kVcCount> credit_ring{};  // that each feed is of
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LCORE_INSTANCE_H_

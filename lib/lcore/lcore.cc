@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lcore/lcore.h"
+
+namespace suede {
+
+bool Lcore::IsIdle() const {
+  for (const auto& port : ports) {
+    if (!port->link.empty() || !port->ack_now.empty()) return false;
+    for (const DelayedAcks& list : port->ack_due) {
+      if (!list.due.empty()) return false;
+    }
+  }
+  for (const auto& instance : instances) {
+    if (instance->inflight != 0 || instance->queued != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace suede

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an lcore keeps that sending and receiving share: its instances, the queue pairs that it
+// serves, its clients, its timers. State only; lib/send, lib/receive and lib/pipeline work on it.
+#ifndef SUEDE_LCORE_LCORE_H_
+#define SUEDE_LCORE_LCORE_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/time.h"
+#include "client/client_table.h"
+#include "lcore/events.h"
+#include "lcore/instance.h"
+#include "lcore/port_context.h"
+#include "lcore/timers.h"
+#include "stats/counters.h"
+
+namespace suede {
+
+// An {instance, VC}, and an {instance, peer}, by numbers.
+struct VcRef {
+  uint32_t instance;
+  uint8_t vc;
+};
+struct PeerRef {
+  uint32_t instance;
+  uint32_t peer;
+};
+
+struct Lcore {
+  explicit Lcore(EventRing& event_ring) : events(event_ring, counters) {}
+
+  // The slot of the client that the VC's commands go to; ClientTable::kNone: nobody has claimed it.
+  uint32_t ClaimantOf(const Instance& instance, uint32_t vc) const {
+    return clients.claimant(instance.number, vc);
+  }
+
+  // Nothing is packed, in flight, staged or owed.
+  bool IsIdle() const;
+
+  std::vector<std::unique_ptr<PortContext>> ports;
+  std::vector<std::unique_ptr<Instance>> instances;
+  std::vector<std::unique_ptr<InstanceStats>> stats;  // as instances
+  CounterBlock counters;  // frames and drops that no instance can be named for
+  ClientTable clients;
+  Time now{};  // of this turn
+  Timers timers;
+  Events events;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LCORE_LCORE_H_

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the control thread asks of an lcore, what the lcore answers, and what it tells of its own
+// accord: bounded queues, so that neither ever waits for the other. A full queue is a refusal that
+// the asker sees; of what it tells, a counter (lcore_events_lost_total).
+#ifndef SUEDE_LCORE_MAILBOX_H_
+#define SUEDE_LCORE_MAILBOX_H_
+
+#include <array>
+#include <cstdint>
+#include <type_traits>
+#include <variant>
+
+#include "base/spsc_ring.h"
+#include "lcore/events.h"
+#include "peer/hello_check.h"
+#include "peer/params.h"
+
+namespace suede {
+
+struct ConnectionSnapshot;
+struct PlaneSnapshot;
+struct QueueSnapshot;
+struct SegmentShape;
+struct SettingsChange;
+
+// What the control thread may ask. Instances and ports have the pipeline's numbers. A request that
+// no reply is named for has none.
+namespace request {
+
+// Serve the client's segment. What the pointers show is read before the reply is sent, not after.
+struct Attach {
+  uint32_t client = 0;
+  const uint32_t* queue_instances = nullptr;  // of each queue
+  const uint8_t* queue_vc_masks = nullptr;    // what each may send on; nullptr: all VCs
+  void* segment = nullptr;
+  const SegmentShape* shape = nullptr;
+};
+// Deliver what the client had handed over, then forget its segment.
+struct Detach {
+  uint32_t client = 0;
+};
+// Commands for {instance, vc_mask} go to the client.
+struct Claim {
+  uint8_t vc_mask = 0;
+  uint32_t client = 0;
+  uint32_t instance = 0;
+};
+struct Unclaim {
+  uint8_t vc_mask = 0;
+  uint32_t client = 0;
+  uint32_t instance = 0;
+};
+// Discard what of the queue was not packed, and start it over.
+struct ResetQueue {
+  uint16_t queue = 0;  // number within the client
+  uint32_t client = 0;
+};
+// Take no more from a client than its ring holds. The reply comes once all of it is acknowledged,
+// and from then on nothing is taken.
+struct Drain {};
+// Write connections to `snapshot`; its `done` is the answer.
+struct Connections {
+  ConnectionSnapshot* snapshot = nullptr;
+};
+// Write the clients' queues, likewise.
+struct Queues {
+  QueueSnapshot* snapshot = nullptr;
+};
+// Write planes, likewise.
+struct Planes {
+  PlaneSnapshot* snapshot = nullptr;
+};
+// Take `settings`; its `done` is the answer. One at a time.
+struct ChangeSettings {
+  SettingsChange* settings = nullptr;
+};
+// Frames to `peer` of `instance` on `plane` go to `mac` from now on.
+struct SetPeerMac {
+  uint32_t instance = 0;
+  uint32_t peer = 0;  // index into InstanceParams::peers
+  std::array<uint8_t, 6> mac{};
+  uint32_t plane = 0;
+};
+// Nobody knows that MAC address: what is for `peer` is given up, where no other plane leads there,
+// until a SetPeerMac.
+struct LosePeer {
+  uint32_t instance = 0;
+  uint32_t peer = 0;
+  uint32_t plane = 0;
+};
+// Take a port out of the data path or put it back; shows in Pipeline::admin_done.
+struct SetPort {
+  uint32_t port = 0;
+  bool up = false;
+};
+// An instance, likewise.
+struct SetInstance {
+  uint32_t instance = 0;
+  bool up = false;
+};
+// A plane of an instance that has several, likewise.
+struct SetPlane {
+  uint32_t instance = 0;
+  uint32_t plane = 0;
+  PlaneAdmin plane_admin = PlaneAdmin::kUp;
+};
+// The weight of `plane` of `instance` for one peer or for all; shows in Pipeline::admin_done.
+struct SetWeight {
+  static constexpr uint32_t kAllPeers = ~0u;
+  uint32_t instance = 0;
+  uint32_t peer = 0;
+  uint32_t plane = 0;
+  uint32_t weight = 1;  // 1 to 65535
+};
+// Ask `peer` whether it is there; shows in Pipeline::ping_board.
+struct Ping {
+  uint32_t instance = 0;
+  uint32_t peer = 0;
+  uint32_t ticket = 0;  // names the question
+  uint8_t plane_mask = 0;
+};
+
+}  // namespace request
+
+using LcoreRequest =
+    std::variant<request::Attach, request::Detach, request::Claim, request::Unclaim,
+                 request::ResetQueue, request::Drain, request::Connections, request::Queues,
+                 request::Planes, request::ChangeSettings, request::SetPeerMac, request::LosePeer,
+                 request::SetPort, request::SetInstance, request::SetPlane, request::SetWeight,
+                 request::Ping>;
+// They are copied into a ring and out of it.
+static_assert(std::is_trivially_copyable_v<LcoreRequest> && sizeof(LcoreRequest) <= 48);
+
+enum class LcoreStatus : uint8_t {
+  kDone,
+  kBusy,     // no room for more clients or queues
+  kClaimed,  // another client has claimed one of the VCs
+  kUnknown,  // no such client, queue or instance
+};
+
+// Those requests that have a reply.
+enum class LcoreReplyKind : uint8_t { kAttach, kDetach, kClaim, kUnclaim, kResetQueue, kDrain };
+
+struct LcoreReply {
+  LcoreReplyKind kind = LcoreReplyKind::kAttach;
+  LcoreStatus status = LcoreStatus::kDone;
+  uint32_t client = 0;
+};
+
+// One per lcore. The control thread pushes requests and pops the rest, the lcore the reverse.
+struct Mailbox {
+  SpscRing<LcoreRequest, 256> requests;
+  SpscRing<LcoreReply, 256> replies;
+  EventRing events;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LCORE_MAILBOX_H_

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lcore/params.h"
+
+#include <algorithm>
+
+#include "client/client_table.h"
+#include "link/handover.h"
+#include "link/staged_burst.h"
+
+namespace suede {
+
+uint32_t MostHeldPdus(const std::vector<uint32_t>& inflight_pdus) {
+  uint64_t sum = 0;
+  uint32_t largest = kMostHeldTogether;
+  for (const uint32_t bound : inflight_pdus) {
+    sum += bound;
+    largest = std::max(largest, bound);
+  }
+  return static_cast<uint32_t>(std::min<uint64_t>(sum, largest));
+}
+
+uint32_t FramesNeeded(const PortUse& use) {
+  uint64_t frames = use.unclaimed_pdus;
+  for (const PortHome& home : use.homes) {
+    frames += std::max(MostHeldPdus(home.inflight_pdus), home.destinations);
+    frames += std::max(home.packed_pdus, ClientTable::kMaxQueues);
+  }
+  frames += use.queue_pairs * (use.rx_descriptors + 16 * kBurst) + use.tx_descriptors;
+  frames += uint64_t{use.lcores} * (use.lcores - 1) * kHandoverFrames;
+  return static_cast<uint32_t>(frames);
+}
+
+}  // namespace suede

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pipeline is built from. Filled from the configuration; settings.h says what may change
+// afterwards.
+#ifndef SUEDE_LCORE_PARAMS_H_
+#define SUEDE_LCORE_PARAMS_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/secret_numbers.h"
+#include "base/sue.h"
+#include "peer/params.h"
+#include "transport/params.h"
+#include "wire/encap.h"
+
+namespace suede {
+
+// A destination of an instance, as one plane reaches it.
+struct PeerPlane {
+  bool present = true;  // false: the plane does not lead there
+  NetAddress address;
+  MacAddress mac{};        // udp4, udp6
+  bool resolving = false;  // the MAC address is not known yet: a request::SetPeerMac brings it
+};
+struct PeerParams {
+  uint16_t xpuid = 0;
+  std::vector<PeerPlane> planes;  // as the instance has them; at least one is present
+  bool plain = false;             // it is known not to speak HELLO
+};
+
+struct PortParams {
+  FrameRules rules;  // for what it sends, too
+  uint16_t session = 0;
+  bool tagged = false;
+  uint16_t vid = 0;
+  MacAddress mac{};
+  // Bound of PDUs, of all instances whose frames are this port's, that have not left yet.
+  uint32_t packed_pdus = 8192;
+};
+
+// A plane of an instance: one of its ports.
+struct PlaneParams {
+  uint32_t port = 0;  // the pipeline's number of the port
+  NetAddress address;
+  uint32_t weight = 1;  // bandwidth in relation to the other planes, 1 to kMaxPlaneWeight
+};
+inline constexpr uint32_t kMaxPlaneWeight = 65535;
+
+// PDUs of a VC that may wait beyond `unclaimed_pdus`: they were granted before claims changed
+// hands.
+inline constexpr uint32_t kMostPromisedPdus = 256;
+
+struct InstanceParams {
+  uint16_t xpuid = 0;
+  uint8_t instance = 0;
+  std::vector<PlaneParams> planes;  // 1, 2 or 4, on different ports
+  uint16_t partition = 0;
+  std::array<TrafficClass, kVcCount> classes{};
+  TrafficClass ack_class;
+  uint32_t pack_limit_bytes = kDefaultPackBytes;
+  uint32_t inflight_pdus = 4096;  // frames held unacknowledged, over all peers
+  uint32_t unclaimed_pdus = 64;   // PDUs that wait per VC without a client
+  uint32_t receive_lines = 0;     // of the clients' receive rings; 0: not known
+  bool counts_credit = true;      // of receive rings; false: as endpoints that do not know it
+  SecretKey secret{};             // of its random numbers: another one for each boot
+  TransportParams transport;
+  PathParams paths;
+  std::vector<PeerParams> peers;
+};
+
+// PDUs that the instances of one pipeline on a port may have sent and not seen acknowledged,
+// together: the sum of their bounds, where that is no more than this or than the largest bound.
+inline constexpr uint32_t kMostHeldTogether = 16384;
+uint32_t MostHeldPdus(const std::vector<uint32_t>& inflight_pdus);
+
+// Those instances of one lcore whose frames are of a port's pool.
+struct PortHome {
+  std::vector<uint32_t> inflight_pdus;  // of each
+  uint32_t destinations = 0;            // peers of all; peers and VCs, where these have connections
+  uint32_t packed_pdus = 0;             // PortParams::packed_pdus
+};
+// What uses a port.
+struct PortUse {
+  uint32_t rx_descriptors = 0;  // of one queue
+  uint32_t tx_descriptors = 0;  // of all queues that its frames leave by
+  uint32_t queue_pairs = 1;
+  uint32_t lcores = 1;
+  std::vector<PortHome> homes;
+  uint64_t unclaimed_pdus = 0;  // of all instances and VCs
+};
+// Frames that a port's pool must hold so that it never runs out of them: what pipelines may have in
+// flight and packed, to which they keep; what waits unclaimed; and in reserve, for what is received
+// and what the transport says on its own account, what the device and the pipelines of its lcores
+// hold, and what these hand to each other.
+uint32_t FramesNeeded(const PortUse& use);
+
+}  // namespace suede
+
+#endif  // SUEDE_LCORE_PARAMS_H_

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// A queue pair of a port as the pipeline uses it: its link, and what the instances of the lcore
+// have on it: their addresses, connections that are to send again or to acknowledge, shares of
+// frames.
+#ifndef SUEDE_LCORE_PORT_CONTEXT_H_
+#define SUEDE_LCORE_PORT_CONTEXT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/fifo.h"
+#include "base/time.h"
+#include "lcore/params.h"
+#include "link/link.h"
+#include "pack/shares.h"
+#include "port/port.h"
+
+namespace suede {
+
+// A connection of an instance, by number.
+struct ConnectionRef {
+  uint32_t instance;
+  uint32_t connection;
+};
+
+// An acknowledgement that may wait for data to ride on.
+struct AckDue {
+  uint32_t instance;
+  uint32_t connection;
+  Time since;
+};
+struct DelayedAcks {
+  Duration delay;
+  Fifo<AckDue> due;  // in order of time
+};
+
+// A transmit queue of an instance, by numbers.
+struct QueueRef {
+  uint32_t instance;
+  uint32_t queue;
+};
+
+// Frames of a port's pool that the instances of one pipeline pack their commands into: who may have
+// how many, so that enough are left for what is received and for what the transport says on its own
+// account. The queue pairs of a device have them together.
+struct FrameShares {
+  static constexpr uint32_t kMostOwnPacked = 16;
+  static constexpr uint32_t kMostOwnHeld = 32;
+  Shares packed;           // by client queue: in PDUs that have not left yet
+  Shares held;             // by destination: in PDUs that have left, until they end
+  Fifo<QueueRef> waiting;  // those whose destination has its share of `held`
+};
+
+struct PortContext {
+  PortContext(Port* driver, const PortParams& port_params, PacketLane* packet_lane)
+      : link(PortLayer(driver), packet_lane),
+        params(port_params),
+        tx_offload(OffloadOf(*driver, port_params.rules.encap)) {}
+
+  // What the device can fill in of the headers of an encapsulation.
+  static TxOffload OffloadOf(const Port& driver, Encap encap) {
+    const TxOffload wanted = encap == Encap::kUdp4   ? TxOffload::kIpv4Checksum
+                             : encap == Encap::kUdp6 ? TxOffload::kUdp6Checksum
+                                                     : TxOffload::kNone;
+    return driver.Offers(wanted) ? wanted : TxOffload::kNone;
+  }
+
+  // A plane of an instance, by their numbers.
+  struct Place {
+    static constexpr uint32_t kNowhere = ~0u;
+    // Another lcore has it: `plane` is then the number of that neighbour.
+    static constexpr uint32_t kElsewhere = kNowhere - 1;
+    uint32_t instance = kNowhere;
+    uint32_t plane = 0;
+  };
+  // The one that has the address; kNowhere: none.
+  Place PlaceAt(const NetAddress& address) {
+    if (last_place.instance != Place::kNowhere && address == last_destination) return last_place;
+    const auto found = place_by_address.find(address);
+    if (found == place_by_address.end()) return {};
+    last_destination = address;
+    return last_place = found->second;
+  }
+
+  Link link;
+
+  const PortParams params;
+  const TxOffload tx_offload;  // what the device fills in of every frame
+  uint32_t first_pair = 0;     // the port that has the first queue pair of the device here
+  bool usable = false;         // as last seen: it has a link, and is not down
+  absl::flat_hash_map<NetAddress, Place> place_by_address;
+  // The entry that the last frame found: frames come in runs.
+  NetAddress last_destination;
+  Place last_place;
+  Fifo<ConnectionRef> retransmit;    // connections with PDUs to send again, in turn
+  Fifo<ConnectionRef> ack_now;       // those that owe an acknowledgement without delay
+  std::vector<DelayedAcks> ack_due;  // and with delay: a list for each delay of the instances
+
+  FrameShares own_shares;
+  FrameShares* shares = &own_shares;  // of the device's first pair here
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LCORE_PORT_CONTEXT_H_

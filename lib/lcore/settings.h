@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of its parameters a pipeline may be given anew while it runs. It holds for all instances.
+#ifndef SUEDE_LCORE_SETTINGS_H_
+#define SUEDE_LCORE_SETTINGS_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "base/sue.h"
+#include "peer/params.h"
+#include "transport/params.h"
+#include "wire/encap.h"
+
+namespace suede {
+
+struct Settings {
+  uint16_t partition = 0;
+  std::array<TrafficClass, kVcCount> classes{};
+  TrafficClass ack_class;
+  uint32_t pack_limit_bytes = kDefaultPackBytes;  // no more than the ports' frames hold
+  uint32_t inflight_pdus = 4096;
+  uint32_t unclaimed_pdus = 64;
+  TransportParams transport;  // its psn_scope is not looked at: connections keep theirs
+  PathParams paths;           // likewise its ordering
+};
+
+// The asker's memory. It belongs to the lcore from the request until `done`.
+struct SettingsChange {
+  Settings settings;
+  std::atomic<bool> done{true};  // stored by the lcore, with release, once nothing keeps to the
+                                 // former settings any more
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LCORE_SETTINGS_H_

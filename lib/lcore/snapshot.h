@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connections and clients' queues as they were at one moment, for whoever looks at an endpoint from
+// outside.
+#ifndef SUEDE_LCORE_SNAPSHOT_H_
+#define SUEDE_LCORE_SNAPSHOT_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "wire/control_pdu.h"
+
+namespace suede {
+
+enum class ConnectionState : uint8_t {
+  kNew,  // no handshake was needed yet, or it is under way
+  kOpen,
+  kPaused,          // the peer said that it is not ready
+  kRetransmitting,  // going back over what was sent
+  kFrozen,          // its plane is down, and what was in flight there waits for a FENCED
+  kLost,            // unreachable, and probing
+};
+inline constexpr size_t kConnectionStates = 6;
+
+struct ConnectionRow {
+  uint16_t peer_xpuid = 0;
+  uint8_t plane = 0;
+  uint8_t vc = 0;  // where the PSN scope is one VC
+  ConnectionState state = ConnectionState::kNew;
+  bool peer_waits = false;  // we were not ready for its next PDU
+  uint8_t tries = 0;
+  uint16_t next_psn = 0;
+  uint16_t expected_psn = 0;
+  uint32_t unacked_pdus = 0;
+  uint32_t unacked_bytes = 0;
+  uint32_t tx_pdus = 0;  // counts modulo 2^32
+  uint32_t rx_pdus = 0;
+  uint32_t retransmissions = 0;
+  int64_t srtt_ns = 0;
+  int64_t rto_ns = 0;
+};
+
+// The asker's memory. It belongs to the lcore from the request until `done`, and is written once.
+struct ConnectionSnapshot {
+  // Bounds what a request costs the lcore.
+  static constexpr uint32_t kMaxRows = 128;
+  static constexpr uint32_t kMaxLooks = 256;
+  static constexpr uint32_t kAnyPeer = ~0u;
+
+  // Asked.
+  uint32_t instance = 0;  // the pipeline's number
+  uint32_t first = 0;     // connection to begin with
+  uint32_t peer_xpuid = kAnyPeer;
+  bool unused = false;  // those too on which nothing was ever exchanged
+  // Answered.
+  uint32_t count = 0;
+  uint32_t next = 0;  // connection to go on with
+  bool more = false;  // there are connections from `next` on
+  std::array<ConnectionRow, kMaxRows> rows;
+
+  std::atomic<bool> done{true};  // stored by the lcore, with release
+};
+
+// A plane to one peer.
+struct PlaneRow {
+  uint16_t peer_xpuid = 0;
+  uint8_t plane = 0;
+  uint8_t peer_plane = 0;  // the other end's number of it; 0xff: not known
+  PlaneState state = PlaneState::kDown;
+  bool sessions = false;  // false: the peer answers no PLANE, so that there is no more to know
+  bool usable = false;    // PDUs may be sent there
+  bool home = false;      // strict: all to the peer takes this one
+  bool fencing = false;   // PDUs are in doubt, and the FENCE is not answered yet
+  uint16_t tx_generation = 0;
+  uint16_t rx_generation = 0;
+  uint16_t weight = 0;
+  uint32_t inflight_bytes = 0;
+  uint32_t deaths = 0;
+  int64_t heard_ago_ns = -1;  // since the way there and back was last proved; -1: never
+  int64_t held_ns = 0;        // how long it is yet held down
+};
+
+// The asker's memory, as ConnectionSnapshot.
+struct PlaneSnapshot {
+  static constexpr uint32_t kMaxRows = 128;
+  static constexpr uint32_t kMaxLooks = 256;
+  static constexpr uint32_t kAnyPeer = ~0u;
+
+  // Asked.
+  uint32_t instance = 0;  // the pipeline's number
+  uint32_t first = 0;     // pair of peer and plane to begin with
+  uint32_t peer_xpuid = kAnyPeer;
+  // Answered.
+  std::array<uint32_t, 4> inflight_bytes{};  // of the instance, on each plane, at that moment
+  uint32_t count = 0;
+  uint32_t next = 0;  // pair to go on with
+  bool more = false;  // there are pairs from `next` on
+  std::array<PlaneRow, kMaxRows> rows;
+
+  std::atomic<bool> done{true};  // stored by the lcore, with release
+};
+
+// A client's queue as its lcore sees it. The client can write its ring's words, so `waiting_lines`
+// is what it says, but never more than its ring has.
+struct QueueRow {
+  uint32_t client = 0;
+  uint32_t instance = 0;       // the pipeline's number
+  uint16_t number = 0;         // within the client
+  bool broken = false;         // served no more: its indices were nonsense
+  bool leaving = false;        // the client is gone: what it had handed over is still taken
+  uint32_t waiting_lines = 0;  // handed over and not taken
+  uint32_t credit_lines = 0;   // taken, and the credit not given back yet
+  uint64_t discarded = 0;      // commands of it that went nowhere
+};
+
+// The asker's memory, as ConnectionSnapshot.
+struct QueueSnapshot {
+  static constexpr uint32_t kMaxRows = 256;  // as many queues as an lcore serves
+  uint32_t count = 0;
+  std::array<QueueRow, kMaxRows> rows;
+  std::atomic<bool> done{true};
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LCORE_SNAPSHOT_H_

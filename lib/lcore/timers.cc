@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lcore/timers.h"
+
+#include <algorithm>
+
+namespace suede {
+
+void Timers::ArmSession(Instance& instance, uint32_t peer, uint32_t plane) {
+  const size_t before = instance.connections.size() + instance.peers.size();
+  wheel_.Arm(
+      instance.first_timer + static_cast<uint32_t>(before) + instance.PlaneIndex(peer, plane),
+      instance.session(peer, plane).deadline());
+}
+
+// What a peer wants to be told of.
+void Timers::Arm(const Instance& instance, uint32_t peer, const effect::Arm& what) {
+  uint32_t number = instance.first_timer;
+  switch (what.timer) {
+    case effect::Timer::kConnection:
+      number += instance.ConnectionIndex(peer, what.plane, what.vc);
+      break;
+    case effect::Timer::kHandshake:
+      number += static_cast<uint32_t>(instance.connections.size()) + peer;
+      break;
+    case effect::Timer::kSession:
+      number += static_cast<uint32_t>(instance.connections.size() + instance.peers.size()) +
+                instance.PlaneIndex(peer, what.plane);
+      break;
+  }
+  wheel_.Arm(number, what.due);
+}
+
+void Timers::ArmCredit(const Instance& instance, uint32_t peer) {
+  Time due = kNever;
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    due = std::min(due, instance.tx_credit[Scheduler::QueueIndex(peer, vc)].ask_at);
+  }
+  const size_t before =
+      instance.connections.size() + instance.peers.size() + instance.sessions.size();
+  wheel_.Arm(instance.first_timer + static_cast<uint32_t>(before) + peer, due);
+}
+
+Timers::Owner Timers::OwnerOf(uint32_t timer, const Instance& instance) const {
+  Owner owner{.instance = instance.number, .number = timer - instance.first_timer};
+  for (const auto& [kind, count] : {std::pair{Kind::kConnection, instance.connections.size()},
+                                    std::pair{Kind::kHandshake, instance.peers.size()},
+                                    std::pair{Kind::kSession, instance.sessions.size()}}) {
+    owner.kind = kind;
+    if (owner.number < count) return owner;
+    owner.number -= static_cast<uint32_t>(count);
+  }
+  owner.kind = Kind::kCredit;
+  return owner;
+}
+
+void Timers::Add(Instance& instance) {
+  instance.first_timer = count();
+  const size_t timers =
+      instance.connections.size() + instance.sessions.size() + 2 * instance.peers.size();
+  instance_of_.resize(instance_of_.size() + timers, instance.number);
+  wheel_.Resize(count());
+}
+
+}  // namespace suede

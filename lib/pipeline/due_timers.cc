@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/due_timers.h"
+
+#include <chrono>
+
+namespace suede {
+namespace {
+
+// How often a timer of an instance or port that is down looks whether it is up again.
+constexpr Duration kDownLook = std::chrono::milliseconds(2);
+
+}  // namespace
+
+void DueTimers::OnTimer(uint32_t timer, Time now) {
+  Instance& instance = *lcore_.instances[lcore_.timers.InstanceOf(timer)];
+  // Nothing can be answered: what is in flight waits, and that is no try.
+  const bool port_down = instance.plane_count() == 1 && instance.ports[0]->link.down();
+  if (instance.down || port_down) return lcore_.timers.Arm(timer, now + kDownLook);
+  const Timers::Owner owner = lcore_.timers.OwnerOf(timer, instance);
+  switch (owner.kind) {
+    case Timers::Kind::kConnection:
+      return effector_.OnConnectionTimer(instance, owner.number, now);
+    case Timers::Kind::kHandshake: {
+      Effects effects;
+      instance.peers[owner.number].OnHandshakeDeadline(now, effects);
+      return effector_.Apply(instance, owner.number, effects);
+    }
+    case Timers::Kind::kSession:
+      return OnSessionTimer(instance, owner.number >> instance.plane_bits,
+                            owner.number & (instance.plane_count() - 1), now);
+    case Timers::Kind::kCredit:
+      return credit_use_.OnTimer(instance, owner.number, now);
+  }
+}
+
+void DueTimers::OnSessionTimer(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
+  const bool asks = instance.peers[peer].AsksForHold(plane, now);
+  const Hold hold = asks ? pauses_.HoldOf(instance, peer, plane, now) : Hold::kNone;
+  Effects effects;
+  instance.peers[peer].OnSessionDeadline(plane, hold, now, effects);
+  effector_.Apply(instance, peer, effects);
+}
+
+}  // namespace suede

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timers whose time is up: which fact each of them is to a peer. Owned by the lcore.
+#ifndef SUEDE_PIPELINE_DUE_TIMERS_H_
+#define SUEDE_PIPELINE_DUE_TIMERS_H_
+
+#include <cstdint>
+
+#include "lcore/lcore.h"
+#include "pipeline/effector.h"
+#include "send/credit_use.h"
+#include "send/pauses.h"
+
+namespace suede {
+
+class DueTimers {
+ public:
+  // All of them outlive this.
+  DueTimers(Lcore& lcore, CreditUse& credit_use, Pauses& pauses, Effector& effector)
+      : lcore_(lcore), credit_use_(credit_use), pauses_(pauses), effector_(effector) {}
+
+  // Once in a turn. Returns whether one was due.
+  bool Poll(Time now) {
+    return lcore_.timers.Advance(now, [&](uint32_t timer) { OnTimer(timer, now); });
+  }
+
+ private:
+  void OnTimer(uint32_t timer, Time now);
+  void OnSessionTimer(Instance& instance, uint32_t peer, uint32_t plane, Time now);
+
+  Lcore& lcore_;
+  CreditUse& credit_use_;
+  Pauses& pauses_;
+  Effector& effector_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PIPELINE_DUE_TIMERS_H_

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/effector.h"
+
+#include <variant>
+
+#include "receive/owed_acks.h"
+#include "send/speaker.h"
+
+namespace suede {
+namespace {
+
+LcoreEventKind KindOf(PeerEvent event) {
+  switch (event) {
+    case PeerEvent::kReset:
+      return LcoreEventKind::kPeerReset;
+    case PeerEvent::kUnreachable:
+      return LcoreEventKind::kPeerUnreachable;
+    case PeerEvent::kReachable:
+      return LcoreEventKind::kPeerReachable;
+    case PeerEvent::kHelloMismatch:
+      return LcoreEventKind::kHelloMismatch;
+    case PeerEvent::kPlaneUp:
+      return LcoreEventKind::kPlaneUp;
+    case PeerEvent::kPlaneDown:
+      return LcoreEventKind::kPlaneDown;
+    case PeerEvent::kFenceOpened:
+      return LcoreEventKind::kFenceOpened;
+  }
+  return LcoreEventKind::kPeerReset;
+}
+
+}  // namespace
+
+struct Effector::OnePeer {
+  Effector& on;
+  Instance& instance;
+  const uint32_t peer;
+
+  template <typename T>
+  uint32_t NumberOf(const T& what) const {
+    return instance.ConnectionIndex(peer, what.plane, what.vc);
+  }
+  Time now() const { return on.lcore_.now; }
+
+  void operator()(effect::Say& what) const {
+    const bool staged = Speaker::SendControl(instance, peer, what.plane, what.message);
+    if (staged && std::holds_alternative<Fence>(what.message)) {
+      instance.counters.Add(Counter::kTxFences);
+    }
+  }
+  void operator()(const effect::SayHeldUp& what) const {
+    on.pauses_.SayHeldUp(instance, peer, what, now());
+  }
+  void operator()(const effect::Probe& what) const {
+    Speaker::SendUnsequenced(instance, NumberOf(what), {}, what.psn, Instance::kAckClass);
+  }
+  void operator()(const effect::ProbeLost& what) const { on.SendProbe(instance, NumberOf(what)); }
+  void operator()(const effect::OweAck& what) const {
+    OwedAcks::Owe(instance, NumberOf(what), now());
+  }
+  void operator()(const effect::Retransmit& what) const {
+    on.stager_.WantRetransmission(instance, NumberOf(what));
+  }
+  void operator()(effect::Acknowledged& what) const {
+    on.completions_.EndAcked(instance, NumberOf(what), what.pdus);
+  }
+  void operator()(effect::GiveUp& what) const {
+    if (what.hold_last) on.completions_.HoldLast(instance, NumberOf(what), what.pdus);
+    on.completions_.Complete(
+        instance, what.pdus, what.plane,
+        what.ending == Ending::kInDoubt ? SUEDE_STATUS_IN_DOUBT : SUEDE_STATUS_PEER_RESET);
+  }
+  void operator()(effect::Requeue& what) const {
+    on.completions_.Requeue(instance, peer, what.plane, what.pdus);
+  }
+  void operator()(const effect::GiveUpQueued& what) const {
+    on.completions_.GiveUpQueued(instance, peer, what.vcs, SUEDE_STATUS_UNREACHABLE);
+  }
+  void operator()(const effect::MarkLost& what) const {
+    MarkLost(instance, peer, what.vcs, what.lost);
+  }
+  void operator()(const effect::Unblock& what) const {
+    on.run_queue_.Unblock(instance, peer, what.vcs);
+  }
+  void operator()(const effect::Home& what) const {
+    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+      instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).lane = what.plane;
+    }
+  }
+  void operator()(const effect::CreditChange& what) const {
+    on.ChangeCredit(instance, peer, what.step);
+  }
+  void operator()(const effect::CreditHeard& what) const {
+    if (what.credit.grant) return on.credit_use_.OnGranted(instance, peer, what.credit);
+    on.grants_.OnAsked(instance, peer, what.credit);
+  }
+  void operator()(const effect::Tell& what) const {
+    const LcoreEventKind kind = KindOf(what.event);
+    if (what.event == PeerEvent::kUnreachable || what.event == PeerEvent::kReachable) {
+      return on.lcore_.events.Tell(kind, instance, NumberOf(what));
+    }
+    on.lcore_.events.Tell({.kind = kind,
+                           .plane = what.plane,
+                           .what = what.what,
+                           .peer_xpuid = instance.peers[peer].xpuid(),
+                           .instance = instance.number,
+                           .own = what.own,
+                           .theirs = what.theirs});
+  }
+  void operator()(const effect::Count& what) const { instance.counters.Add(what.counter); }
+  void operator()(const effect::Arm& what) const { on.lcore_.timers.Arm(instance, peer, what); }
+  void operator()(const effect::LookAt& what) const {
+    on.OnConnectionTimer(instance, NumberOf(what), now());
+  }
+};
+
+void Effector::Apply(Instance& instance, uint32_t peer, Effects& effects) {
+  const OnePeer apply{*this, instance, peer};
+  for (PeerEffect& one : effects.all()) std::visit(apply, one);
+}
+
+// Tells packing whether the destination can be reached.
+void Effector::MarkLost(Instance& instance, uint32_t peer, uint32_t vcs, bool lost) {
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if ((vcs & 1u << vc) == 0) continue;
+    instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).lost = lost;
+  }
+}
+
+// Asks the far side of a lost connection what it expects: in the class of the given-up PDUs, so
+// that the answer is given behind them. It acknowledges nothing: its PSN is none that could come
+// next.
+void Effector::SendProbe(Instance& instance, uint32_t number) {
+  Connection& connection = instance.connections[number];
+  const bool held = completions_.IsHeld(instance, number);
+  if (Speaker::SendUnsequenced(instance, number, {}, connection.ProbePsn(), connection.ProbeVc())) {
+    connection.OnProbeSent(held);
+  }
+}
+
+void Effector::ChangeCredit(Instance& instance, uint32_t peer, effect::CreditStep step) {
+  switch (step) {
+    case effect::CreditStep::kBegin:
+      return CreditUse::Begin(instance, peer);
+    case effect::CreditStep::kEnd:
+      grants_.Forget(instance, peer);
+      return credit_use_.End(instance, peer);
+    case effect::CreditStep::kUncounted:
+      return CreditUse::Uncounted(instance, peer);
+    case effect::CreditStep::kGrantFirst:
+      return grants_.GrantFirst(instance, peer);
+  }
+}
+
+void Effector::OnConnectionTimer(Instance& instance, uint32_t number, Time now) {
+  const Connection& connection = instance.connections[number];
+  const uint32_t peer = instance.PeerOfConnection(number);
+  const uint32_t plane = instance.PlaneOfConnection(number);
+  Hold hold = Hold::kNone;
+  if (connection.TimesOut(now)) [[unlikely]] {
+    hold = pauses_.HoldOf(instance, peer, plane, connection.oldest(), now);
+  }
+  Effects effects;
+  instance.peers[peer].OnConnectionDeadline(plane, instance.VcOfConnection(number), hold, now,
+                                            effects);
+  Apply(instance, peer, effects);
+}
+
+}  // namespace suede

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Does what a peer wants done: sends, ends PDUs or puts them back, tells, counts, arms timers. What
+// each effect means is said in peer/effects.h; nothing is decided here. Owned by the lcore.
+#ifndef SUEDE_PIPELINE_EFFECTOR_H_
+#define SUEDE_PIPELINE_EFFECTOR_H_
+
+#include <cstdint>
+
+#include "lcore/lcore.h"
+#include "receive/credit_grants.h"
+#include "send/completions.h"
+#include "send/credit_use.h"
+#include "send/pauses.h"
+#include "send/run_queue.h"
+#include "send/stage.h"
+
+namespace suede {
+
+class Effector {
+ public:
+  // All of them outlive this.
+  Effector(Lcore& lcore, RunQueue& run_queue, Completions& completions, CreditUse& credit_use,
+           Stager& stager, CreditGrants& grants, Pauses& pauses)
+      : lcore_(lcore),
+        run_queue_(run_queue),
+        completions_(completions),
+        credit_use_(credit_use),
+        stager_(stager),
+        grants_(grants),
+        pauses_(pauses) {}
+
+  void Apply(Instance& instance, uint32_t peer, Effects& effects);
+  // The time of a connection is up, or a peer wants it looked at.
+  void OnConnectionTimer(Instance& instance, uint32_t connection, Time now);
+
+ private:
+  struct OnePeer;  // has a function for each kind of effect
+
+  static void MarkLost(Instance& instance, uint32_t peer, uint32_t vcs, bool lost);
+  void SendProbe(Instance& instance, uint32_t connection);
+  void ChangeCredit(Instance& instance, uint32_t peer, effect::CreditStep step);
+
+  Lcore& lcore_;
+  RunQueue& run_queue_;
+  Completions& completions_;
+  CreditUse& credit_use_;
+  Stager& stager_;
+  CreditGrants& grants_;
+  Pauses& pauses_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PIPELINE_EFFECTOR_H_

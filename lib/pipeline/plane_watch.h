@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ports of planes: their links, and whether somebody has set them down (docs/planes.md). What
+// that means for a peer is lib/peer's to say. Owned by the lcore.
+#ifndef SUEDE_PIPELINE_PLANE_WATCH_H_
+#define SUEDE_PIPELINE_PLANE_WATCH_H_
+
+#include <cstdint>
+
+#include "lcore/lcore.h"
+#include "pipeline/effector.h"
+
+namespace suede {
+
+class PlaneWatch {
+ public:
+  // Both outlive this.
+  PlaneWatch(Lcore& lcore, Effector& effector) : lcore_(lcore), effector_(effector) {}
+
+  // For one more instance, before the first turn.
+  void AddInstance(const Instance& instance) { watches_ |= instance.own.has_sessions; }
+  // Once in a turn; looks now and then.
+  void Poll(Time now, Duration since_last_turn) {
+    if (watches_ && now >= due_) Watch(now, since_last_turn);
+  }
+  // The port of a plane, or an operator's wish for the plane, has changed.
+  void OnPlaneChange(Instance& instance, uint32_t plane, PlaneDownReason reason, Time now);
+
+ private:
+  void Watch(Time now, Duration since_last_turn);
+  void OnPause(Duration time);
+  void OnPortChange(PortContext& port, bool up, Time now);
+
+  Lcore& lcore_;
+  Effector& effector_;
+  bool watches_ = false;  // the planes of an instance go by their ports
+  Time due_{};
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PIPELINE_PLANE_WATCH_H_

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/request_work.h"
+
+#include "receive/owed_acks.h"
+
+namespace suede {
+
+bool RequestWork::Poll(Time now) {
+  bool work = false;
+  while (server_.Next(now)) {
+    work = true;
+    std::visit([this](const auto& todo) { Do(todo); }, server_.todo());
+    server_.Answer();
+  }
+  server_.FinishDetaching();
+  if (parts_.lcore.clients.draining()) server_.FinishDraining(parts_.lcore.IsIdle());
+  return work;
+}
+
+// ---- Clients.
+
+void RequestWork::Do(const todo::ClaimsMoved& moved) {
+  parts_.deliverer.MoveFeeds(InstanceOf(moved.instance), moved.vc_mask);
+}
+
+void RequestWork::Do(const todo::ClientLeft& /*left*/) {
+  for (const auto& instance : parts_.lcore.instances) {
+    uint32_t mask = 0;
+    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+      if (parts_.grants.HasMoved(*instance, vc)) mask |= 1u << vc;
+    }
+    parts_.deliverer.MoveFeeds(*instance, mask);
+  }
+}
+
+// No more than a ring of records: the client may go on writing if it means ill.
+void RequestWork::Do(const todo::QueueInReset& reset) {
+  QueueSlot& slot = parts_.lcore.clients.queue(reset.queue);
+  TakeRest(slot.ring, slot.drain_records, [&](const TxRecord& record) {
+    parts_.taker.Discard(slot, reset.queue, record, SUEDE_STATUS_RESET);
+  });
+}
+
+// ---- What an operator puts back into service.
+
+// What an instance that is down was left with when its turn came on its port's lists is put on
+// them again. A port that is down stands still as it is and needs nothing of the kind.
+void RequestWork::Do(const todo::InstanceUp& up) {
+  Instance& instance = InstanceOf(up.instance);
+  parts_.run_queue.Enlist(instance);
+  for (uint32_t number = 0; number < instance.connections.size(); ++number) {
+    Connection& connection = instance.connections[number];
+    if (connection.HasRetransmission()) parts_.stager.WantRetransmission(instance, number);
+    if (connection.OwesAck()) OwedAcks::OweNow(instance, number);
+  }
+}
+
+void RequestWork::Do(const todo::PlaneSet& set) {
+  parts_.planes.OnPlaneChange(InstanceOf(set.instance), set.plane, PlaneDownReason::kAdmin,
+                              parts_.lcore.now);
+}
+
+void RequestWork::Do(const request::SetWeight& request) {
+  Instance& instance = InstanceOf(request.instance);
+  const auto peers = static_cast<uint32_t>(instance.paths.size());
+  const bool all = request.peer == request::SetWeight::kAllPeers;
+  const bool known = request.plane < instance.plane_count() && request.weight != 0 &&
+                     request.weight <= kMaxPlaneWeight && (all || request.peer < peers);
+  for (uint32_t peer = all ? 0 : request.peer; known && peer < peers; ++peer) {
+    Effects effects;
+    instance.peers[peer].SetWeight(request.plane, request.weight, effects);
+    parts_.effector.Apply(instance, peer, effects);
+    if (!all) break;
+  }
+}
+
+// ---- Peers that are found and lost.
+
+// The peer has been found, or has moved. What waits for that may go.
+void RequestWork::Do(const request::SetPeerMac& request) {
+  Instance& instance = InstanceOf(request.instance);
+  const uint32_t peer = request.peer;
+  if (peer >= instance.params.peers.size() || request.plane >= instance.plane_count()) return;
+  instance.params.peers[peer].planes[request.plane].mac = request.mac;
+  instance.WriteHeaders(peer);
+  instance.counters.Add(Counter::kNeighboursLearnt);
+  Effects effects;
+  instance.peers[peer].OnMac(request.plane, effects);
+  parts_.effector.Apply(instance, peer, effects);
+}
+
+// Credit is not to pile up behind a peer that nobody can find.
+void RequestWork::Do(const request::LosePeer& request) {
+  Instance& instance = InstanceOf(request.instance);
+  const uint32_t peer = request.peer;
+  if (peer >= instance.peers.size()) return;
+  Effects effects;
+  instance.peers[peer].OnNoMac(effects);
+  parts_.effector.Apply(instance, peer, effects);
+}
+
+}  // namespace suede

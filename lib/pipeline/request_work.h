@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Does on the data path what requests of the control thread leave to be done there. RequestServer
+// serves the rest. Owned by the lcore.
+#ifndef SUEDE_PIPELINE_REQUEST_WORK_H_
+#define SUEDE_PIPELINE_REQUEST_WORK_H_
+
+#include <variant>
+
+#include "lcore/lcore.h"
+#include "lcore/mailbox.h"
+#include "pipeline/effector.h"
+#include "pipeline/plane_watch.h"
+#include "pipeline/request_server.h"
+#include "pipeline/settings_work.h"
+#include "receive/deliver.h"
+#include "send/ping_asker.h"
+#include "send/run_queue.h"
+#include "send/stage.h"
+#include "send/take.h"
+
+namespace suede {
+
+class RequestWork {
+ public:
+  // What it works on; all of them outlive it.
+  struct Parts {
+    Lcore& lcore;
+    RunQueue& run_queue;
+    Taker& taker;
+    Stager& stager;
+    CreditGrants& grants;
+    Deliverer& deliverer;
+    Effector& effector;
+    PlaneWatch& planes;
+    SettingsWork& settings;
+    PingAsker& pings;
+  };
+
+  RequestWork(RequestServer& server, const Parts& parts) : server_(server), parts_(parts) {}
+
+  // Once in a turn. Returns whether there was a request.
+  bool Poll(Time now);
+
+ private:
+  void Do(std::monostate /*nothing*/) {}
+  void Do(const todo::ClaimsMoved& moved);
+  void Do(const todo::ClientLeft& left);
+  void Do(const todo::QueueInReset& reset);
+  void Do(const todo::InstanceUp& up);
+  void Do(const todo::PlaneSet& set);
+  void Do(const request::ChangeSettings& request) { parts_.settings.Begin(request.settings); }
+  void Do(const request::SetPeerMac& request);
+  void Do(const request::LosePeer& request);
+  void Do(const request::SetWeight& request);
+  void Do(const request::Ping& request) { parts_.pings.Ask(request); }
+
+  Instance& InstanceOf(uint32_t number) { return *parts_.lcore.instances[number]; }
+
+  RequestServer& server_;
+  const Parts parts_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PIPELINE_REQUEST_WORK_H_

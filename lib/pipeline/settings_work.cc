@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/settings_work.h"
+
+namespace suede {
+namespace {
+
+constexpr uint32_t kConnectionsPerTurn = 32;
+
+}  // namespace
+
+void SettingsWork::Continue(Time now) {
+  for (uint32_t left = kConnectionsPerTurn; instance_ < lcore_.instances.size();) {
+    Instance& instance = *lcore_.instances[instance_];
+    for (; connection_ < instance.connections.size(); ++connection_) {
+      if (left-- == 0) return;
+      Renew(instance, connection_, now);
+    }
+    connection_ = 0;
+    ++instance_;
+    // More may be in flight now than there was room for.
+    run_queue_.Enlist(instance);
+  }
+  change_->done.store(true, std::memory_order_release);
+  change_ = nullptr;
+}
+
+// Brings what a connection has computed in line with its instance's parameters.
+void SettingsWork::Renew(Instance& instance, uint32_t number, Time now) {
+  const uint32_t peer = instance.PeerOfConnection(number);
+  const uint32_t plane = instance.PlaneOfConnection(number);
+  const uint32_t vc = instance.VcOfConnection(number);
+  if (plane == 0 && vc == 0) instance.WriteHeaders(peer);
+  Effects effects;
+  instance.peers[peer].OnNewParams(plane, vc, now, effects);
+  effector_.Apply(instance, peer, effects);
+}
+
+void SettingsWork::Begin(SettingsChange* change) {
+  // The asker waits for `done` before it asks again. One that does not pays for it.
+  while (change_ != nullptr) Continue(lcore_.now);
+  change_ = change;
+  instance_ = 0;
+  connection_ = 0;
+  for (const auto& instance : lcore_.instances) instance->Take(change_->settings);
+  shares_.Resize();
+  for (const auto& port : lcore_.ports) {
+    for (DelayedAcks& list : port->ack_due) list.delay = change_->settings.transport.ack_delay;
+  }
+}
+
+}  // namespace suede

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "receive/credit_grants.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "send/speaker.h"
+
+namespace suede {
+namespace {
+
+constexpr uint32_t kGrantsPerTurn = 8;   // of each feed
+constexpr uint32_t kFirstShare = 256;    // lines at most, of a peer that has shown nothing yet
+constexpr uint32_t kLeastFirst = 32;     // less is not promised unasked
+constexpr uint16_t kIdleTicks = 64;      // who holds credit so long without use gives it back,
+constexpr uint16_t kIdleWhenWanted = 2;  // or after so long, where others wait for it
+constexpr uint32_t kHandSteps = 4;       // in a turn, where others wait
+constexpr uint8_t kReclaimTries = 6;
+constexpr Duration kReclaimWait = std::chrono::microseconds(500);
+
+bool IsBehind(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) < 0; }
+
+void Push(PeerList& list, std::vector<RxCredit>& credits, uint32_t vc, uint16_t peer,
+          uint16_t RxCredit::*next) {
+  credits[Scheduler::QueueIndex(peer, vc)].*next = PeerList::kNone;
+  if (list.empty()) {
+    list.head = peer;
+  } else {
+    credits[Scheduler::QueueIndex(list.tail, vc)].*next = peer;
+  }
+  list.tail = peer;
+}
+
+uint16_t Pop(PeerList& list, const std::vector<RxCredit>& credits, uint32_t vc,
+             uint16_t RxCredit::*next) {
+  const uint16_t peer = list.head;
+  list.head = credits[Scheduler::QueueIndex(peer, vc)].*next;
+  return peer;
+}
+
+}  // namespace
+
+void CreditGrants::Promise(Instance& instance, uint32_t vc, RxCredit& credit, uint32_t lines) {
+  credit.limit += lines;
+  instance.feeds[vc].promised += lines;
+  RingOf(instance, vc).promised += lines;
+}
+
+// The peer goes by this limit now: what it was promised beyond is free.
+void CreditGrants::TakeBack(Instance& instance, uint32_t vc, RxCredit& credit, uint32_t limit) {
+  const uint32_t lines = credit.limit - limit;
+  credit.limit = limit;
+  instance.feeds[vc].promised -= lines;
+  RingOf(instance, vc).promised -= lines;
+}
+
+void CreditGrants::CountKept(Instance& instance, uint32_t vc, uint32_t lines, bool kept) {
+  const uint32_t change = kept ? lines : 0u - lines;
+  instance.feeds[vc].kept_lines += change;
+  RingOf(instance, vc).kept_lines += change;
+}
+
+// Lines that could be promised in the best case, and those that can be now: less than 0 where
+// claims have changed hands.
+uint32_t CreditGrants::RingLines(const Instance& instance, uint32_t vc) const {
+  const uint32_t client = lcore_.ClaimantOf(instance, vc);
+  if (client == ClientTable::kNone) return instance.params.unclaimed_pdus;
+  return lcore_.clients.ring(client, vc).line_count() - kWrapLines;
+}
+
+int64_t CreditGrants::FreeLines(Instance& instance, uint32_t vc) {
+  const CreditRing& ring = RingOf(instance, vc);
+  const uint32_t client = lcore_.ClaimantOf(instance, vc);
+  if (client == ClientTable::kNone) {
+    // Each line may be a PDU of its own.
+    return int64_t{instance.params.unclaimed_pdus} - instance.unclaimed_count[vc] - ring.promised;
+  }
+  return int64_t{lcore_.clients.ring(client, vc).FreeLines()} - kWrapLines - ring.promised -
+         ring.kept_lines;
+}
+
+// The VC has another client, or none: what was promised and kept moves along.
+void CreditGrants::MoveFeed(Instance& instance, uint32_t vc) {
+  CreditFeed& feed = instance.feeds[vc];
+  CreditRing& from = RingOf(instance, vc);
+  if (from.hand != CreditRing::kNone) {
+    uint32_t before = instance.number;
+    while (lcore_.instances[before]->feeds[vc].next != instance.number) {
+      before = lcore_.instances[before]->feeds[vc].next;
+    }
+    lcore_.instances[before]->feeds[vc].next = feed.next;
+    from.hand = feed.next == instance.number ? CreditRing::kNone : feed.next;
+  }
+  if (from.reclaim_instance == instance.number) EndReclaim(from, vc);
+  from.promised -= feed.promised;
+  from.kept_lines -= feed.kept_lines;
+  from.holders -= feed.holders;
+  JoinRing(instance, vc);
+  Enqueue(instance, vc);
+}
+
+// The ring that is to be fed, as claims are.
+CreditRing& CreditGrants::FedRing(const Instance& instance, uint32_t vc) {
+  const uint32_t client = lcore_.ClaimantOf(instance, vc);
+  return client == ClientTable::kNone ? lcore_.instances[instance.number]->unclaimed_ring[vc]
+                                      : of_clients_[client][vc];
+}
+
+void CreditGrants::JoinRing(Instance& instance, uint32_t vc) {
+  CreditFeed& feed = instance.feeds[vc];
+  CreditRing& to = FedRing(instance, vc);
+  instance.credit_ring[vc] = &to;
+  feed.next = instance.number;
+  if (to.hand == CreditRing::kNone) {
+    to.hand = instance.number;
+  } else {
+    feed.next = lcore_.instances[to.hand]->feeds[vc].next;
+    lcore_.instances[to.hand]->feeds[vc].next = instance.number;
+  }
+  to.promised += feed.promised;
+  to.kept_lines += feed.kept_lines;
+  to.holders += feed.holders;
+}
+
+// Those who wait at a feed are looked at in the turns that follow.
+void CreditGrants::Enqueue(Instance& instance, uint32_t vc) {
+  CreditFeed& feed = instance.feeds[vc];
+  if (feed.listed || feed.waiting.empty()) return;
+  feed.listed = true;
+  granting_.push_back({.instance = instance.number, .vc = static_cast<uint8_t>(vc)});
+}
+
+[[gnu::noinline]] void CreditGrants::WantGrant(Instance& instance, uint32_t peer, uint32_t vc) {
+  RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
+  if (credit.waiting) return;
+  credit.waiting = true;
+  CreditFeed& feed = instance.feeds[vc];
+  Push(feed.waiting, instance.rx_credit, vc, static_cast<uint16_t>(peer), &RxCredit::next_waiting);
+  Enqueue(instance, vc);
+}
+
+// What a peer that has shown nothing yet may hold.
+uint32_t CreditGrants::FirstShare(const Instance& instance, uint32_t vc) const {
+  const auto peers = static_cast<uint32_t>(instance.params.peers.size());
+  return std::min(RingLines(instance, vc) >> (std::bit_width(peers) + 1), kFirstShare);
+}
+
+void CreditGrants::JoinHolders(Instance& instance, uint32_t peer, uint32_t vc, RxCredit& credit) {
+  credit.renew_at = credit.accepted + credit.held() / 2;
+  if (credit.holding) return;
+  credit.holding = true;
+  CreditFeed& feed = instance.feeds[vc];
+  ++feed.holders;
+  ++RingOf(instance, vc).holders;
+  Push(feed.holding, instance.rx_credit, vc, static_cast<uint16_t>(peer), &RxCredit::next_holding);
+}
+
+// An association has begun, and a HELLO is about to tell the peer so: it may carry a first grant.
+void CreditGrants::GrantFirst(Instance& instance, uint32_t peer) {
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
+    if (!credit.counts || lcore_.ClaimantOf(instance, vc) == ClientTable::kNone) continue;
+    const uint32_t share = FirstShare(instance, vc);
+    if (credit.held() != 0 || share < kLeastFirst || FreeLines(instance, vc) < 2 * share) continue;
+    credit.touched = tick_;
+    Promise(instance, vc, credit, share);
+    JoinHolders(instance, peer, vc, credit);
+  }
+}
+
+bool CreditGrants::SendGrant(Instance& instance, uint32_t peer, uint32_t vc, bool give_back) {
+  const RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
+  const uint32_t plane = Speaker::PlaneWithRoom(instance, peer);
+  return plane != PeerPaths::kNoPlane && Speaker::SendControl(instance, peer, plane,
+                                                              Credit{.vc = static_cast<uint8_t>(vc),
+                                                                     .grant = true,
+                                                                     .give_back = give_back,
+                                                                     .round = credit.round,
+                                                                     .limit = credit.limit,
+                                                                     .accepted = credit.accepted,
+                                                                     .sent = credit.heard_sent});
+}
+
+// How many lines more the peer is to hold. False where those that it needs are not there.
+bool CreditGrants::SizeGrant(Instance& instance, uint32_t vc, RxCredit& credit, uint32_t& lines) {
+  const CreditRing& ring = RingOf(instance, vc);
+  const uint32_t capacity = RingLines(instance, vc);
+  const int64_t free = FreeLines(instance, vc);
+  const uint32_t least = credit.accepted + std::max<uint32_t>(credit.widest, 1);
+  const uint32_t wanted = IsBehind(credit.needed, least) ? least : credit.needed;
+  const uint32_t need = IsBehind(credit.limit, wanted) ? wanted - credit.limit : 0;
+  const bool claimed = lcore_.ClaimantOf(instance, vc) != ClientTable::kNone;
+  if (!claimed) {
+    // No more than the PDU that waits: one at a time, where it has more lines than there are
+    // places.
+    const bool alone = ring.promised == 0 && instance.unclaimed_count[vc] == 0 && capacity != 0;
+    lines = need;
+    return need <= free || alone;
+  }
+  if (int64_t{need} > free) return false;
+  const uint32_t first = std::max(FirstShare(instance, vc), 2u * credit.widest);
+  credit.share = std::max(credit.share, first);
+  const uint32_t most = std::max(capacity >> std::bit_width(ring.holders), first);
+  const int64_t half = (free + credit.held()) / 2;
+  const int64_t target = std::min<int64_t>({credit.share, most, half});
+  lines = static_cast<uint32_t>(std::max<int64_t>(need, target - credit.held()));
+  credit.share = std::min(credit.share * 2, capacity);
+  return true;
+}
+
+// Serves the first of those who wait at a feed. False where it has to wait on.
+bool CreditGrants::ServeFirst(Instance& instance, uint32_t vc, Time now) {
+  CreditFeed& feed = instance.feeds[vc];
+  const uint16_t peer = feed.waiting.head;
+  RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
+  const auto leave = [&] {
+    Pop(feed.waiting, instance.rx_credit, vc, &RxCredit::next_waiting);
+    credit.waiting = false;
+    return true;
+  };
+  // Who cannot be told asks again.
+  if (!credit.counts || instance.paths[peer].usable == 0) return leave();
+  if (credit.reclaiming) {
+    // It is told once it has answered: others first.
+    leave();
+    WantGrant(instance, peer, vc);
+    TurnHand(instance, vc, peer, now);
+    return false;
+  }
+  uint32_t lines = 0;
+  const bool may = SizeGrant(instance, vc, credit, lines);
+  if (!may) {
+    TurnHand(instance, vc, peer, now);
+    return false;
+  }
+  if (lines == 0) {
+    // It has enough, and there is no more just now.
+    credit.renew_at = credit.limit - std::min<uint32_t>(credit.held(), credit.widest) + 1;
+    return leave();
+  }
+  Promise(instance, vc, credit, lines);
+  if (!SendGrant(instance, peer, vc, false)) {
+    TakeBack(instance, vc, credit, credit.limit - lines);
+    return false;
+  }
+  instance.counters.Add(Counter::kTxCreditGrants);
+  leave();
+  JoinHolders(instance, peer, vc, credit);
+  if (FreeLines(instance, vc) < RingLines(instance, vc) / 8) {
+    TurnHand(instance, vc, peer, now);
+  } else {
+    StepHand(instance, vc, peer, kIdleTicks, now);
+  }
+  return true;
+}
+
+// Tells peers what more they may send, as far as there is room: first come, first served.
+void CreditGrants::SendGrants(Time now) {
+  tick_ = static_cast<uint16_t>(ToNs(now) >> 20);
+  for (size_t i = granting_.size(); i != 0; --i) {
+    const VcRef ref = granting_.front();
+    granting_.pop_front();
+    Instance& instance = *lcore_.instances[ref.instance];
+    CreditFeed& feed = instance.feeds[ref.vc];
+    for (uint32_t left = kGrantsPerTurn; left != 0 && !feed.waiting.empty(); --left) {
+      if (!ServeFirst(instance, ref.vc, now)) break;
+    }
+    feed.listed = !feed.waiting.empty();
+    if (feed.listed) granting_.push_back(ref);
+  }
+  // Of feeds that share a ring another one comes first in the next turn.
+  if (granting_.size() > 1) {
+    const VcRef ref = granting_.front();
+    granting_.pop_front();
+    granting_.push_back(ref);
+  }
+}
+
+void CreditGrants::EndReclaim(CreditRing& ring, uint32_t vc) {
+  Instance& instance = *lcore_.instances[ring.reclaim_instance];
+  instance.rx_credit[Scheduler::QueueIndex(ring.reclaim_peer, vc)].reclaiming = false;
+  ring.reclaim_instance = CreditRing::kNone;
+}
+
+// Looks at one that holds credit of the ring, and asks it to give back what it has not used for
+// `idle`. Returns whether it did.
+bool CreditGrants::StepHand(Instance& asker, uint32_t vc, uint32_t asking, uint16_t idle,
+                            Time now) {
+  CreditRing& ring = RingOf(asker, vc);
+  if (ring.reclaim_instance != CreditRing::kNone) return false;
+  Instance& instance = *lcore_.instances[ring.hand];
+  CreditFeed& feed = instance.feeds[vc];
+  ring.hand = feed.next;
+  if (feed.holding.empty()) return false;
+  const uint16_t peer = Pop(feed.holding, instance.rx_credit, vc, &RxCredit::next_holding);
+  RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
+  if (!credit.counts || credit.held() == 0) {
+    credit.holding = false;
+    --feed.holders;
+    --ring.holders;
+    return false;
+  }
+  Push(feed.holding, instance.rx_credit, vc, peer, &RxCredit::next_holding);
+  const auto unused = static_cast<uint16_t>(tick_ - credit.touched);
+  if (unused < idle || (&instance == &asker && peer == asking)) return false;
+  ++credit.round;
+  credit.reclaiming = true;
+  ring.reclaim_instance = instance.number;
+  ring.reclaim_peer = peer;
+  ring.reclaim_tries = 0;
+  ring.reclaim_at = now + kReclaimWait;
+  instance.counters.Add(Counter::kTxCreditReclaims);
+  SendGrant(instance, peer, vc, true);
+  return true;
+}
+
+// Others wait: goes on with taking back what is not used. Who gives no answer loses it: should it
+// use it later, its PDUs find room or are refused.
+void CreditGrants::TurnHand(Instance& asker, uint32_t vc, uint32_t asking, Time now) {
+  CreditRing& ring = RingOf(asker, vc);
+  if (ring.reclaim_instance != CreditRing::kNone) {
+    if (now < ring.reclaim_at) return;
+    Instance& instance = *lcore_.instances[ring.reclaim_instance];
+    if (++ring.reclaim_tries < kReclaimTries) {
+      ring.reclaim_at = now + (kReclaimWait * (1u << ring.reclaim_tries));
+      SendGrant(instance, ring.reclaim_peer, vc, true);
+      return;
+    }
+    RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(ring.reclaim_peer, vc)];
+    TakeBack(instance, vc, credit, credit.accepted);
+    EndReclaim(ring, vc);
+  }
+  for (uint32_t i = 0; i < kHandSteps; ++i) {
+    if (StepHand(asker, vc, asking, kIdleWhenWanted, now)) return;
+  }
+}
+
+// A peer asks for credit, or gives some back.
+void CreditGrants::OnAsked(Instance& instance, uint32_t peer, const Credit& ask) {
+  RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, ask.vc)];
+  if (!credit.counts) return;
+  credit.heard_sent = ask.sent;
+  if (credit.reclaiming && ask.round == credit.round) {
+    const bool possible =
+        !IsBehind(ask.limit, credit.accepted) && !IsBehind(credit.limit, ask.limit);
+    TakeBack(instance, ask.vc, credit, possible ? ask.limit : credit.accepted);
+    EndReclaim(RingOf(instance, ask.vc), ask.vc);
+    credit.share = 0;
+  }
+  if (ask.wanted == 0) return;
+  // No ring holds more; and what it says that it has sent it may have.
+  const uint32_t most = RingLines(instance, ask.vc);
+  const uint32_t sent = IsBehind(credit.limit, ask.sent) || IsBehind(ask.sent, credit.accepted)
+                            ? credit.accepted
+                            : ask.sent;
+  credit.needed =
+      sent + std::min(ask.wanted, lcore_.ClaimantOf(instance, ask.vc) == ClientTable::kNone
+                                      ? kMaxPackBytes / 4
+                                      : most);
+  const bool has_enough = !IsBehind(credit.limit, credit.needed);
+  // Should there be no room to stage the answer: it asks again.
+  if (has_enough || ask.reply_wanted) SendGrant(instance, peer, ask.vc, false);
+  if (!has_enough) WantGrant(instance, peer, ask.vc);
+}
+
+// The association with the peer is over, and all that was promised in it.
+void CreditGrants::Forget(Instance& instance, uint32_t peer) {
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
+    TakeBack(instance, vc, credit, credit.accepted);
+    if (credit.reclaiming) EndReclaim(RingOf(instance, vc), vc);
+    // It leaves the lists when its turn comes there.
+    RxCredit fresh;
+    fresh.next_waiting = credit.next_waiting;
+    fresh.next_holding = credit.next_holding;
+    fresh.waiting = credit.waiting;
+    fresh.holding = credit.holding;
+    credit = fresh;
+  }
+}
+
+// Aborts where a sum is not what it stands for.
+void CreditGrants::CheckInvariants() const {
+  std::vector<std::array<CreditRing, kVcCount>> rings(ClientTable::kMaxClients);
+  for (const auto& instance : lcore_.instances) {
+    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+      uint32_t promised = 0;
+      uint32_t holders = 0;
+      uint32_t kept = 0;
+      for (uint32_t peer = 0; peer < instance->params.peers.size(); ++peer) {
+        const RxCredit& credit = instance->rx_credit[Scheduler::QueueIndex(peer, vc)];
+        if (IsBehind(credit.limit, credit.accepted)) std::abort();
+        promised += credit.held();
+        holders += credit.holding ? 1 : 0;
+      }
+      for (const Pdu* pdu = instance->unclaimed[vc].head(); pdu != nullptr; pdu = pdu->next) {
+        kept += pdu->lines;
+      }
+      const CreditFeed& feed = instance->feeds[vc];
+      if (feed.promised != promised || feed.holders != holders || feed.kept_lines != kept ||
+          (!feed.waiting.empty() && !feed.listed)) {
+        std::abort();
+      }
+      const uint32_t client = lcore_.ClaimantOf(*instance, vc);
+      if (client == ClientTable::kNone) {
+        const CreditRing& ring = instance->unclaimed_ring[vc];
+        if (ring.promised != promised || ring.kept_lines != kept) std::abort();
+        continue;
+      }
+      rings[client][vc].promised += promised;
+      rings[client][vc].kept_lines += kept;
+      rings[client][vc].holders += holders;
+    }
+  }
+  for (uint32_t client = 0; client < ClientTable::kMaxClients; ++client) {
+    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+      const CreditRing& ring = of_clients_[client][vc];
+      const CreditRing& want = rings[client][vc];
+      if (ring.promised != want.promised || ring.kept_lines != want.kept_lines ||
+          ring.holders != want.holders) {
+        std::abort();
+      }
+    }
+  }
+}
+
+void CreditGrants::AddInstance(Instance& instance) {
+  granting_.Reserve(lcore_.instances.size() * kVcCount + 1);
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) JoinRing(instance, vc);
+}
+
+bool CreditGrants::HasMoved(const Instance& instance, uint32_t vc) {
+  return instance.credit_ring[vc] != &FedRing(instance, vc);
+}
+
+}  // namespace suede

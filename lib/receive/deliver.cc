@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "receive/deliver.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "wire/command.h"
+
+namespace suede {
+
+Delivery Deliverer::Deliver(Instance& instance, const ReceivedPdu& pdu, uint32_t& lines_needed) {
+  const uint32_t client = lcore_.ClaimantOf(instance, pdu.rh.vc);
+  if (client == ClientTable::kNone || !instance.unclaimed[pdu.rh.vc].empty()) {
+    return Keep(instance, pdu, lines_needed);
+  }
+  const Delivery delivery = WriteCommands(instance, client, pdu.rh.vc, pdu.rh.xpuid, pdu.commands,
+                                          pdu.bytes, lines_needed);
+  if (delivery != Delivery::kRefused) [[likely]]
+    return delivery;
+  return KeepPromised(instance, pdu, lines_needed);
+}
+
+Delivery Deliverer::WriteCommands(Instance& instance, uint32_t client, uint8_t vc, uint16_t source,
+                                  const uint8_t* commands, uint32_t bytes, uint32_t& lines_needed) {
+  ClientSlot& slot = lcore_.clients.client(client);
+  CommandReader reader(commands, bytes);
+  const DeliveredCommands delivered =
+      DeliverCommands(slot.rings[vc], reader,
+                      ReceivedHead(vc, source, instance.params.xpuid, instance.params.instance));
+  if (!reader.ok() || delivered.refused) {
+    lines_needed = delivered.lines + SUEDE_MAX_RECORD_LINES;
+    return !reader.ok() ? Delivery::kMalformed : Delivery::kRefused;
+  }
+  lcore_.clients.MarkReceived(slot, vc);
+  lines_needed = delivered.lines;
+  instance.counters.Add(Counter::kRxCommands, delivered.count);
+  instance.counters.Add(Counter::kRxCommandBytes, delivered.bytes);
+  return Delivery::kDelivered;
+}
+
+// Nobody has claimed the VC, or what came before still waits: the PDU waits in its frame.
+Delivery Deliverer::Keep(Instance& instance, const ReceivedPdu& pdu, uint32_t& lines_needed) {
+  const uint8_t vc = pdu.rh.vc;
+  CommandReader reader(pdu.commands, pdu.bytes);
+  uint32_t lines = 0;
+  while (reader.Next()) lines += RecordLines(reader.shape().bytes());
+  if (reader.error() != CommandError::kNone) return Delivery::kMalformed;
+  const auto bytes = static_cast<uint32_t>(reader.command() - pdu.commands);
+  lines_needed = lines + SUEDE_MAX_RECORD_LINES;
+  PduList& list = instance.unclaimed[vc];
+  const uint32_t count = instance.unclaimed_count[vc];
+  if (count >= instance.params.unclaimed_pdus) {
+    const RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(pdu.peer, vc)];
+    if (!credit.counts || lines > credit.held()) return Delivery::kRefused;
+    if (list.tail() != nullptr && AppendToKept(*list.tail(), pdu, bytes, lines)) {
+      grants_.CountKept(instance, vc, lines, true);
+      lines_needed = lines;
+      return Delivery::kDelivered;
+    }
+    if (count >= instance.params.unclaimed_pdus + kMostPromisedPdus) return Delivery::kRefused;
+  }
+  lines_needed = lines;
+  Pdu* kept = new (pdu.frame->notes) Pdu;
+  kept->commands = const_cast<uint8_t*>(pdu.commands);
+  kept->bytes = static_cast<uint16_t>(bytes);
+  kept->lines = static_cast<uint16_t>(lines);
+  kept->peer = static_cast<uint16_t>(pdu.peer);
+  kept->vc = vc;
+  list.PushBack(kept);
+  grants_.CountKept(instance, vc, lines, true);
+  ++instance.unclaimed_count[vc];
+  instance.counters.Add(Counter::kRxUnclaimed);
+  return Delivery::kKept;
+}
+
+// What its peer was granted has a place, also where the ring that it was promised of has gone:
+// claims have changed hands, or a peer that counts no credit has taken the room.
+[[gnu::cold]] Delivery Deliverer::KeepPromised(Instance& instance, const ReceivedPdu& pdu,
+                                               uint32_t& lines_needed) {
+  const uint8_t vc = pdu.rh.vc;
+  const RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(pdu.peer, vc)];
+  if (!credit.counts || lines_needed > credit.held() + SUEDE_MAX_RECORD_LINES) {
+    return Delivery::kRefused;
+  }
+  const bool first = instance.unclaimed[vc].empty();
+  const Delivery delivery = Keep(instance, pdu, lines_needed);
+  if (first && delivery == Delivery::kKept) {
+    waiting_.push_back({.instance = instance.number, .vc = vc});
+  }
+  return delivery;
+}
+
+// Puts the commands of a PDU behind those of one that waits and is of the same peer, if there is
+// room in its frame, and in any ring.
+[[gnu::cold]] bool Deliverer::AppendToKept(Pdu& kept, const ReceivedPdu& pdu, uint32_t bytes,
+                                           uint32_t lines) {
+  const Frame* frame = FrameOf(&kept);
+  const uint8_t* end = frame->buffer + frame->capacity - Frame::kSlackBytes;
+  const uint32_t together = kept.bytes + bytes;
+  if (kept.peer != pdu.peer || kept.commands + together > end || together > UINT16_MAX ||
+      kept.lines + lines > TxQueue::kUnknownReceiver) {
+    return false;
+  }
+  std::memcpy(kept.commands + kept.bytes, pdu.commands, bytes);
+  kept.bytes = static_cast<uint16_t>(together);
+  kept.lines = static_cast<uint16_t>(kept.lines + lines);
+  return true;
+}
+
+// Hands over what waited for a client, as far as its ring has room.
+bool Deliverer::DeliverUnclaimed() {
+  bool work = false;
+  for (size_t i = 0; i < waiting_.size();) {
+    Instance& instance = *lcore_.instances[waiting_[i].instance];
+    const uint8_t vc = waiting_[i].vc;
+    const uint32_t client = lcore_.ClaimantOf(instance, vc);
+    PduList& list = instance.unclaimed[vc];
+    while (client != ClientTable::kNone && !list.empty()) {
+      Pdu* pdu = list.head();
+      uint32_t lines_needed = 0;
+      const uint16_t source = instance.params.peers[pdu->peer].xpuid;
+      if (WriteCommands(instance, client, vc, source, pdu->commands, pdu->bytes, lines_needed) ==
+          Delivery::kRefused) {
+        break;
+      }
+      list.PopFront();
+      grants_.CountKept(instance, vc, pdu->lines, false);
+      --instance.unclaimed_count[vc];
+      instance.home().link.ReleasePdu(pdu);
+      work = true;
+    }
+    if (list.empty() || client == ClientTable::kNone) {
+      waiting_[i] = waiting_.back();
+      waiting_.pop_back();
+    } else {
+      ++i;
+    }
+  }
+  return work;
+}
+
+// What a VC's peers hold, and what waits for a client, goes along with its claim.
+void Deliverer::MoveFeeds(Instance& instance, uint32_t vc_mask) {
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if ((vc_mask & 1u << vc) == 0) continue;
+    grants_.MoveFeed(instance, vc);
+    const bool waits = std::any_of(waiting_.begin(), waiting_.end(), [&](const VcRef& ref) {
+      return ref.instance == instance.number && ref.vc == vc;
+    });
+    if (lcore_.ClaimantOf(instance, vc) != ClientTable::kNone && !waits &&
+        !instance.unclaimed[vc].empty()) {
+      waiting_.push_back({.instance = instance.number, .vc = static_cast<uint8_t>(vc)});
+    }
+  }
+}
+
+}  // namespace suede

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// From an accepted PDU into the receive ring of the client that has claimed its VC, or, where
+// nobody has, onto the list of those that wait for a client. Owned by the lcore.
+#ifndef SUEDE_RECEIVE_DELIVER_H_
+#define SUEDE_RECEIVE_DELIVER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "lcore/lcore.h"
+#include "receive/credit_grants.h"
+#include "receive/received_pdu.h"
+
+namespace suede {
+
+enum class Delivery : uint8_t { kDelivered, kKept, kRefused, kMalformed };
+
+class Deliverer {
+ public:
+  // Both outlive this.
+  Deliverer(Lcore& lcore, CreditGrants& grants) : lcore_(lcore), grants_(grants) {}
+
+  // For one more instance, before the first turn.
+  void AddInstance() { waiting_.reserve(lcore_.instances.size() * kVcCount * 2); }
+
+  // kKept: the frame is ours until its commands go on. `lines`: of the receive ring, that the
+  // commands take, or, where they were refused, that the ring must have free.
+  Delivery Deliver(Instance& instance, const ReceivedPdu& pdu, uint32_t& lines);
+  // Once in a turn: hands over what waited for a client, as far as its ring has room. Returns
+  // whether there was something.
+  bool DeliverUnclaimed();
+  // The claimants of the VCs are others than before, or were asked for again: what the VC's peers
+  // hold, and what waits for a client, goes along.
+  void MoveFeeds(Instance& instance, uint32_t vc_mask);
+
+ private:
+  Delivery WriteCommands(Instance& instance, uint32_t client, uint8_t vc, uint16_t source,
+                         const uint8_t* commands, uint32_t bytes, uint32_t& lines_needed);
+  Delivery Keep(Instance& instance, const ReceivedPdu& pdu, uint32_t& lines_needed);
+  Delivery KeepPromised(Instance& instance, const ReceivedPdu& pdu, uint32_t& lines_needed);
+  static bool AppendToKept(Pdu& kept, const ReceivedPdu& pdu, uint32_t bytes, uint32_t lines);
+
+  Lcore& lcore_;
+  CreditGrants& grants_;
+  std::vector<VcRef> waiting_;  // claimed VCs whose unclaimed PDUs are being handed over
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_RECEIVE_DELIVER_H_

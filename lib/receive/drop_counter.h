@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The counter of each reason for which wire/encap.h refuses a frame.
+#ifndef SUEDE_RECEIVE_DROP_COUNTER_H_
+#define SUEDE_RECEIVE_DROP_COUNTER_H_
+
+#include "stats/counters.h"
+#include "wire/encap.h"
+
+namespace suede {
+
+constexpr Counter DropCounter(FrameError error) {
+  switch (error) {
+    case FrameError::kTruncated:
+      return Counter::kRxTruncated;
+    case FrameError::kIpHeader:
+      return Counter::kRxIpHeader;
+    case FrameError::kIpChecksum:
+      return Counter::kRxIpChecksum;
+    case FrameError::kUdpChecksum:
+      return Counter::kRxUdpChecksum;
+    case FrameError::kShimVersion:
+      return Counter::kRxShimVersion;
+    case FrameError::kNextHeader:
+      return Counter::kRxNextHeader;
+    case FrameError::kHopLimit:
+      return Counter::kRxHopLimit;
+    case FrameError::kMulticast:
+      return Counter::kRxMulticast;
+    case FrameError::kNone:
+    case FrameError::kNotSue:
+      break;
+  }
+  return Counter::kRxNotSue;
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_RECEIVE_DROP_COUNTER_H_

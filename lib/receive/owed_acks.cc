@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "receive/owed_acks.h"
+
+#include "send/speaker.h"
+
+namespace suede {
+
+void OwedAcks::Owe(Instance& instance, uint32_t number, Time now) {
+  const Connection& connection = instance.connections[number];
+  if (connection.MustAckNow(instance.params.transport)) return OweNow(instance, number);
+  uint8_t& flags = instance.flags[number];
+  if ((flags & Instance::kOnAckList) != 0 || !connection.OwesAck()) return;
+  flags |= Instance::kOnAckList;
+  const uint32_t plane = instance.PlaneOfConnection(number);
+  DelayedAcks& list = instance.ports[plane]->ack_due[instance.ack_list[plane]];
+  list.due.push_back({instance.number, number, now});
+}
+
+// Sends what is still owed after the data of this turn has taken along what it could. Where the
+// port has no room, what is owed there waits, and nothing else does.
+void OwedAcks::Send(PortContext& port, Time now) {
+  for (; !port.ack_now.empty(); port.ack_now.pop_front()) {
+    const ConnectionRef ref = port.ack_now.front();
+    if (!Pay(*lcore_.instances[ref.instance], ref.connection, Instance::kOnAckNow)) return;
+  }
+  for (DelayedAcks& list : port.ack_due) {
+    for (; !list.due.empty() && list.due.front().since + list.delay <= now; list.due.pop_front()) {
+      const AckDue& due = list.due.front();
+      if (!Pay(*lcore_.instances[due.instance], due.connection, Instance::kOnAckList)) return;
+    }
+  }
+}
+
+// For a connection whose turn has come on the list that `list` names. False where it has to stay.
+bool OwedAcks::Pay(Instance& instance, uint32_t number, uint8_t list) {
+  const bool owes = !instance.down && instance.connections[number].OwesAck();
+  if (owes && !SendAck(instance, number)) return false;
+  instance.flags[number] &= static_cast<uint8_t>(~list);
+  return true;
+}
+
+// What is owed, in a PDU of its own. False where there is no room to stage it.
+bool OwedAcks::SendAck(Instance& instance, uint32_t number) {
+  Link& link = instance.ports[instance.PlaneOfConnection(number)]->link;
+  Connection& connection = instance.connections[number];
+  const bool resolving =
+      instance.IsResolving(instance.PeerOfConnection(number), instance.PlaneOfConnection(number));
+  if (!resolving && (!link.HasFrontRoom() || !link.HasFrames(1))) return false;
+  const RpsnField field = connection.TakeRpsn();
+  if (Speaker::SendUnsequenced(instance, number, field, UnsequencedPsn(instance, link, connection),
+                               Instance::kAckClass)) {
+    instance.counters.Add(Counter::kTxAcks);
+    if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
+  }
+  return true;
+}
+
+// That of the next sequenced PDU to leave: what waits in the burst has not, and is passed on the
+// way.
+Psn OwedAcks::UnsequencedPsn(const Instance& instance, const Link& link,
+                             const Connection& connection) const {
+  const Pdu* newest = connection.newest();
+  if (newest == nullptr || !newest->note.staged() || connection.lost()) [[likely]] {
+    return connection.UnsequencedPsn();
+  }
+  for (Frame* frame : link.staged()) {
+    if (NoteOf(frame).kind != TxKind::kKept) continue;
+    const Pdu* pdu = PduOf(frame);
+    const bool of_connection = pdu->peer == newest->peer &&
+                               (pdu->vc & instance.vc_mask) == (newest->vc & instance.vc_mask) &&
+                               lcore_.clients.queue(pdu->runs[0].queue).instance == instance.number;
+    if (of_connection && !pdu->retransmitted) return pdu->psn;
+  }
+  return connection.UnsequencedPsn();
+}
+
+void OwedAcks::OweNow(Instance& instance, uint32_t number) {
+  uint8_t& flags = instance.flags[number];
+  if ((flags & Instance::kOnAckNow) != 0) return;
+  flags |= Instance::kOnAckNow;
+  const uint32_t plane = instance.PlaneOfConnection(number);
+  instance.ports[plane]->ack_now.push_back({instance.number, number});
+}
+
+}  // namespace suede

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Acknowledgements that are owed: at once, or when their delay is over and no data has taken them
+// along. Owned by the lcore.
+#ifndef SUEDE_RECEIVE_OWED_ACKS_H_
+#define SUEDE_RECEIVE_OWED_ACKS_H_
+
+#include <cstdint>
+
+#include "lcore/lcore.h"
+
+namespace suede {
+
+class OwedAcks {
+ public:
+  // `lcore` outlives this.
+  explicit OwedAcks(Lcore& lcore) : lcore_(lcore) {}
+
+  // The connection may owe one.
+  static void Owe(Instance& instance, uint32_t connection, Time now);
+  // At once, whatever its delay: it does owe one.
+  static void OweNow(Instance& instance, uint32_t connection);
+  // After the data of a turn, which has taken along what it could. Where the port has no room, what
+  // is owed there waits, and nothing else does.
+  void Send(PortContext& port, Time now);
+
+ private:
+  bool Pay(Instance& instance, uint32_t connection, uint8_t list);
+  bool SendAck(Instance& instance, uint32_t connection);
+  Psn UnsequencedPsn(const Instance& instance, const Link& link,
+                     const Connection& connection) const;
+
+  Lcore& lcore_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_RECEIVE_OWED_ACKS_H_

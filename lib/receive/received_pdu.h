@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A received PDU that passed every check of its frame.
+#ifndef SUEDE_RECEIVE_RECEIVED_PDU_H_
+#define SUEDE_RECEIVE_RECEIVED_PDU_H_
+
+#include <cstdint>
+
+#include "port/frame.h"
+#include "wire/rh.h"
+
+namespace suede {
+
+struct ReceivedPdu {
+  ReliabilityHeader rh;
+  const uint8_t* commands = nullptr;
+  uint32_t bytes = 0;  // from the end of the RH up to the R-CRC
+  uint32_t peer = 0;
+  uint32_t plane = 0;  // that it came on
+  Frame* frame = nullptr;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_RECEIVE_RECEIVED_PDU_H_

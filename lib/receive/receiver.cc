@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "receive/receiver.h"
+
+#include <cstring>
+#include <new>
+#include <variant>
+
+#include "receive/drop_counter.h"
+#include "receive/owed_acks.h"
+#include "wire/command.h"
+#include "wire/rcrc.h"
+
+namespace suede {
+namespace {
+
+uint32_t LoadLe32(const uint8_t* p) {
+  uint32_t v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+}  // namespace
+
+// Returns whether the frame is kept.
+bool Receiver::OnFrame(PortContext& port, Frame* frame, Time now) {
+  if (port.link.down()) {
+    lcore_.counters.Add(Counter::kRxAdminDown);
+    return false;
+  }
+  const bool trusted = frame->rx_checksum == ChecksumState::kGood;
+  const ParsedFrame parsed = ParseFrame(port.params.rules, frame->data, frame->length, trusted);
+  if (parsed.error != FrameError::kNone) return OnFrameError(port, frame, parsed.error, now);
+  const PortContext::Place place = port.PlaceAt(parsed.destination);
+  if (place.instance >= PortContext::Place::kElsewhere) [[unlikely]] {
+    return SetAside(place, frame, parsed);
+  }
+  Instance& instance = *lcore_.instances[place.instance];
+  if (instance.down || instance.own.admin[place.plane] == PlaneAdmin::kDown) {
+    instance.counters.Add(Counter::kRxAdminDown);
+    return false;
+  }
+  const uint32_t covered = parsed.pdu_bytes - kRcrcBytes;
+  if (Rcrc(parsed.pdu, covered) != LoadLe32(parsed.pdu + covered)) {
+    instance.counters.Add(Counter::kRxRcrc);
+    return false;
+  }
+  ReceivedPdu pdu{.rh = DecodeRh(parsed.pdu),
+                  .commands = parsed.pdu + kRhBytes,
+                  .bytes = covered - kRhBytes,
+                  .peer = 0,
+                  .plane = place.plane,
+                  .frame = frame};
+  if (pdu.rh.ver != static_cast<uint8_t>(RhVersion::kData) &&
+      pdu.rh.ver != static_cast<uint8_t>(RhVersion::kControl)) {
+    instance.counters.Add(Counter::kRxVersion);
+    return false;
+  }
+  if (pdu.rh.partition != instance.params.partition) {
+    instance.counters.Add(Counter::kRxPartition);
+    return false;
+  }
+  pdu.peer = instance.peer_of_xpu[pdu.rh.xpuid];
+  if (pdu.peer == Instance::kNoPeer) {
+    instance.counters.Add(Counter::kRxUnknownXpu);
+    return false;
+  }
+  if (parsed.source != instance.params.peers[pdu.peer].planes[pdu.plane].address) {
+    instance.counters.Add(Counter::kRxSource);
+    return false;
+  }
+  if (pdu.rh.ver == static_cast<uint8_t>(RhVersion::kControl)) {
+    OnControlPdu(instance, pdu, now);
+    return false;
+  }
+  return OnDataPdu(instance, pdu, now);
+}
+
+// What is for none of our instances is kept, until the end of PollPort, where another lcore has the
+// one that it is for. (To call HandOver from here would make every frame dearer.)
+[[gnu::always_inline]] inline bool Receiver::SetAside(PortContext::Place place, Frame* frame,
+                                                      const ParsedFrame& parsed) {
+  if (place.instance == PortContext::Place::kNowhere) {
+    lcore_.counters.Add(Counter::kRxUnknownDestination);
+    return false;
+  }
+  new (frame->notes) ParsedFrame(parsed);
+  foreign_[foreign_count_++] = {.frame = frame, .neighbour = place.plane};
+  return true;
+}
+
+// What is not SUE's goes up where somebody receives it; all else is dropped. Returns whether the
+// frame is kept.
+[[gnu::cold]] bool Receiver::OnFrameError(PortContext& port, Frame* frame, FrameError error,
+                                          Time now) {
+  const bool is_packet = error == FrameError::kNotSue;
+  Handover& handover = port.link.handover();
+  if (is_packet && handover.LaneReceivesElsewhere()) {
+    return CountHandedOver(handover.PushPacket(frame));
+  }
+  PacketLane* const packets = port.link.packets();
+  if (is_packet && packets != nullptr && packets->receiving()) {
+    packets->OfferUp(*frame, now, lcore_.counters);
+  } else {
+    lcore_.counters.Add(DropCounter(error));
+  }
+  return false;
+}
+
+// Counts whether a frame was handed over. Returns the same: then it is the other lcore's.
+bool Receiver::CountHandedOver(bool handed) {
+  lcore_.counters.Add(handed ? Counter::kRxHandedOver : Counter::kRxHandoverFull);
+  return handed;
+}
+
+// Hands over what OnFrame has set aside, and shows the others what was handed to them.
+[[gnu::noinline]] void Receiver::HandOver(PortContext& port) {
+  Handover& handover = port.link.handover();
+  for (uint32_t i = 0; i < foreign_count_; ++i) {
+    Frame* const frame = foreign_[i].frame;
+    const auto* parsed = std::launder(reinterpret_cast<const ParsedFrame*>(frame->notes));
+    RestoreFrame(port.params.rules, frame->data, *parsed);
+    if (!CountHandedOver(handover.Push(foreign_[i].neighbour, frame))) port.link.Release(frame);
+  }
+  foreign_count_ = 0;
+  handover.Publish();
+}
+
+[[gnu::always_inline]] inline bool Receiver::OnDataPdu(Instance& instance, const ReceivedPdu& pdu,
+                                                       Time now) {
+  const uint32_t number = instance.ConnectionIndex(pdu.peer, pdu.plane, pdu.rh.vc);
+  if (pdu.rh.op != RhOp::kNothing) {
+    if (instance.connections[number].IsPlausible(pdu.rh.psn, instance.params.transport))
+        [[likely]] {
+      OnRpsn(instance, number, pdu.rh.op, pdu.rh.rpsn, now);
+    } else {
+      OnImplausible(instance, number, pdu.rh, now);
+    }
+  }
+  const bool sequenced = pdu.bytes >= 2 && (pdu.commands[0] & 0x0f) != 0;
+  if (sequenced) return OnSequenced(instance, number, pdu, now);
+  if (ValidateCommands(pdu.commands, pdu.bytes).error != CommandError::kNone) {
+    instance.counters.Add(Counter::kRxMalformed);
+    return false;
+  }
+  instance.counters.Add(Counter::kRxAcks);
+  Connection& connection = instance.connections[number];
+  if (connection.receive_closed()) [[unlikely]] {
+    OnClosed(instance, number, pdu, false, now);
+  } else if (connection.Judge(pdu.rh.psn) == PsnVerdict::kAhead) [[unlikely]] {
+    OnAhead(instance, number, pdu, now);
+  }
+  return false;
+}
+
+// Returns whether the frame is kept.
+bool Receiver::OnSequenced(Instance& instance, uint32_t number, const ReceivedPdu& pdu, Time now) {
+  Connection& connection = instance.connections[number];
+  if (connection.receive_closed()) [[unlikely]] {
+    OnClosed(instance, number, pdu, true, now);
+    return false;
+  }
+  const PsnVerdict verdict = connection.Judge(pdu.rh.psn);
+  if (verdict != PsnVerdict::kExpected) {
+    const bool ahead = verdict == PsnVerdict::kAhead;
+    instance.counters.Add(ahead ? Counter::kRxAhead : Counter::kRxDuplicate);
+    if (ahead) {
+      connection.OnGap(now, instance.params.transport);
+    } else {
+      connection.OnDuplicate();
+    }
+    OwedAcks::Owe(instance, number, now);
+    return false;
+  }
+  uint32_t lines_needed = 0;
+  const Delivery delivery = deliverer_.Deliver(instance, pdu, lines_needed);
+  switch (delivery) {
+    case Delivery::kDelivered:
+    case Delivery::kKept:
+      connection.Accept();
+      grants_.OnAccepted(instance, pdu.peer, pdu.rh.vc, lines_needed);
+      instance.counters.Add(Counter::kRxPdus);
+      OwedAcks::Owe(instance, number, now);
+      break;
+    case Delivery::kRefused:
+      refusals_.OnRefusal(instance, number, pdu, lines_needed);
+      break;
+    case Delivery::kMalformed:
+      instance.counters.Add(Counter::kRxMalformed);
+      break;
+  }
+  return delivery == Delivery::kKept;
+}
+
+// A data PDU on a connection that accepts nothing: of a generation that has ended, or of a peer
+// with which there is no association.
+[[gnu::cold]] void Receiver::OnClosed(Instance& instance, uint32_t number, const ReceivedPdu& pdu,
+                                      bool sequenced, Time now) {
+  instance.peers[pdu.peer].OnClosedData(pdu.plane, instance.VcOfConnection(number), sequenced,
+                                        pdu.rh.op, pdu.rh.rpsn, now,
+                                        EffectsFor(instance, pdu.peer));
+}
+
+// An unsequenced PDU shows that sequenced ones are missing or were overtaken.
+[[gnu::cold]] void Receiver::OnAhead(Instance& instance, uint32_t number, const ReceivedPdu& pdu,
+                                     Time now) {
+  // What we expect of a peer that does not know this boot yet is no answer to anything.
+  if (!instance.peers[pdu.peer].handshake().open()) return;
+  Connection& connection = instance.connections[number];
+  connection.OnAnnounced(pdu.rh.psn, now, instance.params.transport);
+  if (connection.MustAckNow(instance.params.transport)) OwedAcks::Owe(instance, number, now);
+  lcore_.timers.ArmConnection(instance, number);
+}
+
+void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Time now) {
+  Connection& connection = instance.connections[number];
+  const TransportParams& params = instance.params.transport;
+  const uint32_t bytes = connection.unacked_bytes();
+  PduList acked;
+  RpsnVerdict verdict;
+  if (op == RhOp::kAck) {
+    verdict = connection.OnAck(rpsn, now, params, acked);
+  } else {
+    instance.counters.Add(Counter::kRxNacks);
+    if (instance.ping.probe != 0) [[unlikely]] {
+      instance.ping.OnNack(instance.PeerOfConnection(number), instance.PlaneOfConnection(number),
+                           now);
+    }
+    verdict = connection.OnNack(rpsn, now, params, acked);
+    if (connection.HasRetransmission()) stager_.WantRetransmission(instance, number);
+    if (connection.lost()) [[unlikely]]
+      lcore_.timers.ArmConnection(instance, number);
+  }
+  if (verdict == RpsnVerdict::kNothingNew) return;
+  if (verdict == RpsnVerdict::kOutOfWindow) {
+    instance.counters.Add(Counter::kRxRpsnInvalid);
+    return;
+  }
+  if (verdict == RpsnVerdict::kResumed) {
+    OnResumed(instance, number);
+  }
+  if (instance.own.has_sessions && !acked.empty()) {
+    instance.peer_of(number).OnProof(instance.PlaneOfConnection(number), now);
+  }
+  OnAcked(instance, number, bytes - connection.unacked_bytes(), acked);
+  run_queue_.Unblock(instance, number);
+}
+
+// `bytes`: of the commands in them.
+void Receiver::OnAcked(Instance& instance, uint32_t number, uint32_t bytes, PduList& acked) {
+  const uint32_t peer = instance.PeerOfConnection(number);
+  instance.CountOut(peer, instance.PlaneOfConnection(number), bytes);
+  completions_.EndAcked(instance, number, acked);
+  if (!instance.paths[peer].moving) [[likely]]
+    return;
+  instance.peers[peer].OnEnded(EffectsFor(instance, peer));
+}
+
+// The PDU's own PSN is none that the peer could send next to what it has sent.
+[[gnu::cold]] void Receiver::OnImplausible(Instance& instance, uint32_t number,
+                                           const ReliabilityHeader& rh, Time now) {
+  Connection& connection = instance.connections[number];
+  // A peer that does not speak HELLO may have restarted without a word, and says so by nothing
+  // else.
+  if (connection.lost() && instance.peer_of(number).handshake().plain()) {
+    return OnRpsn(instance, number, rh.op, rh.rpsn, now);
+  }
+  connection.OnImplausible();
+  instance.counters.Add(Counter::kRxRpsnImplausible);
+}
+
+[[gnu::cold]] void Receiver::OnResumed(Instance& instance, uint32_t number) {
+  completions_.LetGo(instance, number);
+  const uint32_t peer = instance.PeerOfConnection(number);
+  instance.peers[peer].OnResumed(instance.PlaneOfConnection(number),
+                                 instance.VcOfConnection(number), EffectsFor(instance, peer));
+}
+
+[[gnu::cold]] void Receiver::OnControlPdu(Instance& instance, const ReceivedPdu& pdu, Time now) {
+  ControlMessage message;
+  switch (DecodeControl(pdu.commands, pdu.bytes, message)) {
+    case ControlError::kNone:
+      break;
+    case ControlError::kUnknownType:
+      instance.counters.Add(Counter::kRxControlUnknown);
+      return;
+    case ControlError::kMalformed:
+      instance.counters.Add(Counter::kRxControlMalformed);
+      return;
+  }
+  instance.counters.Add(Counter::kRxControlPdus);
+  Peer::ControlFacts facts{.waits = instance.blocked[pdu.peer] != 0};
+  if (const auto* hello = std::get_if<Hello>(&message)) {
+    facts.is_pong = instance.ping.TakeAnswer(pdu.peer, instance.own.hello, *hello, now);
+  }
+  instance.peers[pdu.peer].OnControl(pdu.plane, message, facts, now,
+                                     EffectsFor(instance, pdu.peer));
+}
+
+}  // namespace suede

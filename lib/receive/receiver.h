@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// A received frame on its way: parsed, placed {here, another lcore, the host}, checked, judged.
+// What follows for a peer comes out as a value. Owned by the lcore.
+#ifndef SUEDE_RECEIVE_RECEIVER_H_
+#define SUEDE_RECEIVE_RECEIVER_H_
+
+#include <array>
+#include <cstdint>
+
+#include "lcore/lcore.h"
+#include "receive/credit_grants.h"
+#include "receive/deliver.h"
+#include "receive/received_pdu.h"
+#include "receive/refusals.h"
+#include "send/completions.h"
+#include "send/run_queue.h"
+#include "send/stage.h"
+
+namespace suede {
+
+class Receiver {
+ public:
+  // All of them outlive this.
+  Receiver(Lcore& lcore, CreditGrants& grants, Deliverer& deliverer, Refusals& refusals,
+           RunQueue& run_queue, Completions& completions, Stager& stager)
+      : lcore_(lcore),
+        grants_(grants),
+        deliverer_(deliverer),
+        refusals_(refusals),
+        run_queue_(run_queue),
+        completions_(completions),
+        stager_(stager) {}
+
+  // Returns whether the frame is kept. Where has_effects() then, they are carried out, and ended,
+  // before the next frame.
+  bool OnFrame(PortContext& port, Frame* frame, Time now);
+
+  // What the frame's peer wants done.
+  bool has_effects() const { return !effects_.empty(); }
+  Effects& effects() { return effects_; }
+  // Whose they are.
+  const PeerRef& effects_of() const { return effects_of_; }
+  void EndEffects() { effects_.Clear(); }
+
+  // After the frames of a port that other lcores share: hands over those of other lcores.
+  void HandOver(PortContext& port);
+
+ private:
+  bool OnFrameError(PortContext& port, Frame* frame, FrameError error, Time now);
+  bool SetAside(PortContext::Place place, Frame* frame, const ParsedFrame& parsed);
+  bool CountHandedOver(bool handed);
+  bool OnDataPdu(Instance& instance, const ReceivedPdu& pdu, Time now);
+  void OnControlPdu(Instance& instance, const ReceivedPdu& pdu, Time now);
+  void OnRpsn(Instance& instance, uint32_t connection, RhOp op, Psn rpsn, Time now);
+  void OnAcked(Instance& instance, uint32_t connection, uint32_t bytes, PduList& acked);
+  void OnImplausible(Instance& instance, uint32_t connection, const ReliabilityHeader& rh,
+                     Time now);
+  void OnAhead(Instance& instance, uint32_t connection, const ReceivedPdu& pdu, Time now);
+  void OnResumed(Instance& instance, uint32_t connection);
+  void OnClosed(Instance& instance, uint32_t connection, const ReceivedPdu& pdu, bool sequenced,
+                Time now);
+  bool OnSequenced(Instance& instance, uint32_t connection, const ReceivedPdu& pdu, Time now);
+  // The effects, for another fact of this peer.
+  Effects& EffectsFor(const Instance& instance, uint32_t peer) {
+    effects_of_ = {.instance = instance.number, .peer = peer};
+    return effects_;
+  }
+
+  Lcore& lcore_;
+  CreditGrants& grants_;
+  Deliverer& deliverer_;
+  Refusals& refusals_;
+  RunQueue& run_queue_;
+  Completions& completions_;
+  Stager& stager_;
+  PeerRef effects_of_{};
+  // Frames of the port that is being received from, for instances of other lcores.
+  struct Foreign {
+    Frame* frame = nullptr;
+    uint32_t neighbour = 0;
+  };
+  std::array<Foreign, 2 * kBurst> foreign_;
+  uint32_t foreign_count_ = 0;
+  Effects effects_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_RECEIVE_RECEIVER_H_

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "receive/refusals.h"
+
+#include "send/speaker.h"
+
+namespace suede {
+
+void Refusals::OnRefusal(Instance& instance, uint32_t number, const ReceivedPdu& pdu,
+                         uint32_t lines) {
+  Connection& connection = instance.connections[number];
+  instance.counters.Add(Counter::kRxNotReady);
+  if (!connection.not_ready()) {
+    connection.OnRefused();
+    refused_.push_back({.instance = instance.number,
+                        .connection = number,
+                        .lines = lines,
+                        .psn = pdu.rh.psn,
+                        .vc = pdu.rh.vc});
+  }
+  const auto backoff = instance.params.transport.not_ready_backoff;
+  Speaker::SendControl(instance, pdu.peer, pdu.plane,
+                       NotReady{.vc = pdu.rh.vc,
+                                .expected = pdu.rh.psn,
+                                .backoff_us = static_cast<uint32_t>(backoff.count() / 1000)});
+}
+
+// Tells senders whose PDU was refused that there is room now.
+void Refusals::SendReady() {
+  for (size_t i = refused_.size(); i != 0; --i) {
+    const Refused refused = refused_.front();
+    refused_.pop_front();
+    Instance& instance = *lcore_.instances[refused.instance];
+    const Connection& connection = instance.connections[refused.connection];
+    // It came again and was accepted; a later one may have been refused since.
+    if (!connection.not_ready() || connection.expected() != refused.psn) continue;
+    const uint32_t client = lcore_.ClaimantOf(instance, refused.vc);
+    const bool room = client == ClientTable::kNone
+                          ? instance.unclaimed_count[refused.vc] < instance.params.unclaimed_pdus
+                          : instance.unclaimed[refused.vc].empty() &&
+                                lcore_.clients.ring(client, refused.vc).HasRoom(refused.lines);
+    const uint32_t peer = instance.PeerOfConnection(refused.connection);
+    const uint32_t plane = instance.PlaneOfConnection(refused.connection);
+    if (!room ||
+        !Speaker::SendControl(instance, peer, plane,
+                              Ready{.vc = refused.vc, .expected = connection.expected()})) {
+      refused_.push_back(refused);
+      continue;
+    }
+    // Should it get lost: the sender's own wait ends some time, and another refusal asks again.
+    instance.connections[refused.connection].OnRoom();
+  }
+}
+
+// One per connection from turn to turn; within a turn each received frame may bring another.
+void Refusals::AddInstance() {
+  refused_.Reserve(lcore_.timers.count() + lcore_.ports.size() * 2 * kBurst);
+}
+
+}  // namespace suede

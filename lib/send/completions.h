@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// How PDUs end: acknowledged, given up, or put back to be sent by another plane. Tells those
+// clients that asked, gives frames, credit and shares back. Owned by the lcore.
+#ifndef SUEDE_SEND_COMPLETIONS_H_
+#define SUEDE_SEND_COMPLETIONS_H_
+
+#include <cstdint>
+
+#include "lcore/lcore.h"
+#include "send/run_queue.h"
+#include "send/share_book.h"
+
+namespace suede {
+
+class Completions {
+ public:
+  // All of them outlive this.
+  Completions(Lcore& lcore, RunQueue& run_queue, ShareBook& shares)
+      : lcore_(lcore), run_queue_(run_queue), shares_(shares) {}
+
+  // The commands of a PDU have left the packing buffers: their clients get the credit back, and the
+  // PDU counts as held until it ends.
+  void OnLeft(Instance& instance, Pdu& pdu);
+
+  // Ends PDUs that were sent. `plane`: where they are in flight; PeerPaths::kNoPlane: nowhere.
+  // `ending`: a status; what ends in doubt and has never left is unreachable.
+  void Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8_t ending);
+  // What newly acknowledged PDUs of a connection tell of the path; then they end.
+  void EndAcked(Instance& instance, uint32_t connection, PduList& acked);
+  // Puts PDUs that a dead plane did not deliver back to the heads of their queues, in order.
+  void Requeue(Instance& instance, uint32_t peer, uint32_t plane, PduList& rest);
+
+  // Ends what is queued to a peer on the VCs of the mask.
+  void GiveUpQueued(Instance& instance, uint32_t peer, uint32_t vcs, uint8_t status);
+  // And the first PDU of a queue.
+  void GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status);
+
+  // The last frame of a connection that was given up, which says whether the device has let go.
+  void HoldLast(Instance& instance, uint32_t connection, const PduList& given_up);
+  bool IsHeld(Instance& instance, uint32_t connection);
+  void LetGo(Instance& instance, uint32_t connection);
+  // Of those connections from `first` up to `end` that are not lost any more, however that ended.
+  void LetGoOfEnded(Instance& instance, uint32_t first, uint32_t end);
+
+ private:
+  Lcore& lcore_;
+  RunQueue& run_queue_;
+  ShareBook& shares_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_SEND_COMPLETIONS_H_

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "send/credit_use.h"
+
+#include <algorithm>
+
+namespace suede {
+namespace {
+
+// Where PDUs are under way, whose acceptance makes the receiver grant more by itself.
+constexpr Duration kAskAfter = std::chrono::microseconds(500);
+constexpr uint8_t kMostDoublings = 7;
+constexpr uint8_t kMostUnheard = 5;  // asks without an answer
+
+}  // namespace
+
+// Both ends have agreed: PDUs of a peer that counts are counted, and wait for what it grants.
+void CreditUse::Begin(Instance& instance, uint32_t peer) {
+  const Hello& hello = instance.peers[peer].hello();
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    const uint32_t index = Scheduler::QueueIndex(peer, vc);
+    TxQueue& queue = instance.scheduler.queue(index);
+    queue.most_lines = hello.receive_lines == 0 ? UINT16_MAX : hello.receive_lines;
+    const bool both = hello.counts_credit && instance.params.counts_credit;
+    if (queue.counts_credit == both) continue;
+    queue.counts_credit = both;
+    instance.rx_credit[index].counts = both;
+    instance.tx_credit[index].limit = queue.credit = both ? hello.credit_lines[vc] : 0;
+  }
+}
+
+void CreditUse::End(Instance& instance, uint32_t peer) {
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    const uint32_t index = Scheduler::QueueIndex(peer, vc);
+    TxQueue& queue = instance.scheduler.queue(index);
+    queue.counts_credit = false;
+    queue.credit = 0;
+    queue.most_lines = TxQueue::kUnknownReceiver;
+    const bool waits = instance.tx_credit[index].waiting;
+    instance.tx_credit[index] = TxCredit();
+    if (waits) run_queue_.Activate(instance, index);
+  }
+}
+
+// It is not known that the peer counts, or what its rings hold.
+void CreditUse::Uncounted(Instance& instance, uint32_t peer) {
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).most_lines = UINT16_MAX;
+  }
+}
+
+// Whether PDUs are under way to the peer on the VC, or will be once more.
+bool CreditUse::IsUnderWay(Instance& instance, uint32_t peer, uint32_t vc) {
+  const Pdu* first = instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).pdus.head();
+  if (first != nullptr && first->credited) return true;
+  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+    if (instance.connections[instance.ConnectionIndex(peer, plane, vc)].Carries(
+            static_cast<uint8_t>(vc))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The first PDU of a queue has more lines than the peer has left us. What the peer's rings never
+// hold is given up.
+[[gnu::noinline]] void CreditUse::Wait(Instance& instance, uint32_t index, Time now) {
+  const uint32_t peer = Scheduler::PeerOf(index);
+  const uint32_t vc = Scheduler::VcOf(index);
+  TxQueue& queue = instance.scheduler.queue(index);
+  if (queue.pdus.head()->lines > queue.most_lines) {
+    instance.counters.Add(Counter::kTxTooManyLines, queue.pdus.head()->command_count);
+    completions_.GiveUpFirst(instance, queue, SUEDE_STATUS_UNREACHABLE);
+    instance.scheduler.Requeue(index);
+    return;
+  }
+  instance.scheduler.Block(index);
+  TxCredit& credit = instance.tx_credit[index];
+  if (credit.waiting) return;  // it looked again for another reason
+  instance.counters.Add(Counter::kTxWaitsCredit);
+  credit.waiting = true;
+  credit.tries = credit.unheard = 0;
+  credit.ask_at = now + kAskAfter;
+  if (!IsUnderWay(instance, peer, vc) && !Ask(instance, peer, vc, false)) {
+    credit.ask_at = now;
+  }
+  lcore_.timers.ArmCredit(instance, peer);
+}
+
+bool CreditUse::Ask(Instance& instance, uint32_t peer, uint32_t vc, bool gives_back) {
+  const uint32_t index = Scheduler::QueueIndex(peer, vc);
+  TxQueue& queue = instance.scheduler.queue(index);
+  const TxCredit& credit = instance.tx_credit[index];
+  const uint32_t plane = Speaker::PlaneWithRoom(instance, peer);
+  if (plane == PeerPaths::kNoPlane) return false;
+  const bool sent = Speaker::SendControl(
+      instance, peer, plane,
+      Credit{.vc = static_cast<uint8_t>(vc),
+             .give_back = gives_back,
+             .reply_wanted =
+                 credit.unheard != 0 || (credit.doubtful && !IsUnderWay(instance, peer, vc)),
+             .round = credit.round,
+             .limit = credit.limit,
+             .sent = credit.limit - queue.credit,
+             .wanted = credit.waiting && !queue.pdus.empty() ? queue.pdus.head()->lines : 0u});
+  if (sent) instance.counters.Add(Counter::kTxCreditAsks);
+  return sent;
+}
+
+void CreditUse::OnGranted(Instance& instance, uint32_t peer, const Credit& grant) {
+  const uint32_t index = Scheduler::QueueIndex(peer, grant.vc);
+  TxQueue& queue = instance.scheduler.queue(index);
+  TxCredit& credit = instance.tx_credit[index];
+  // From before we gave back: it is over.
+  if (!queue.counts_credit || static_cast<int16_t>(grant.round - credit.round) < 0) return;
+  const uint32_t sent = credit.limit - queue.credit;
+  const bool new_round = grant.round != credit.round;
+  if (grant.give_back) {
+    credit.round = grant.round;
+    credit.limit = sent;
+    queue.credit = 0;
+    Ask(instance, peer, grant.vc, true);
+    return;
+  }
+  instance.counters.Add(Counter::kRxCreditGrants);
+  credit.unheard = 0;
+  credit.round = grant.round;
+  // In a new round only what it says counts: the rest was taken back while we could not be reached.
+  if (new_round) credit.limit = sent;
+  if (static_cast<int32_t>(grant.limit - credit.limit) > 0) credit.limit = grant.limit;
+  queue.credit = credit.limit - sent;
+  bool repaired = false;
+  if (credit.doubtful && grant.sent == sent && !IsUnderWay(instance, peer, grant.vc)) {
+    // Nothing else can be on its way: what was not accepted never will be.
+    credit.doubtful = false;
+    queue.credit = credit.limit - grant.accepted;
+    repaired = true;
+  }
+  if (!credit.waiting) return;
+  if (queue.pdus.empty() || queue.pdus.head()->lines <= queue.credit) {
+    EndWait(instance, index);
+  } else if (repaired) {
+    Ask(instance, peer, grant.vc, false);
+  }
+}
+
+void CreditUse::EndWait(Instance& instance, uint32_t index) {
+  instance.tx_credit[index].EndWait();
+  run_queue_.Activate(instance, index);
+}
+
+// Whoever waits asks again: grants and asks may be lost.
+void CreditUse::OnTimer(Instance& instance, uint32_t peer, Time now) {
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    const uint32_t index = Scheduler::QueueIndex(peer, vc);
+    TxCredit& credit = instance.tx_credit[index];
+    if (!credit.waiting || now < credit.ask_at) continue;
+    if (credit.unheard == kMostUnheard && !IsUnderWay(instance, peer, vc)) {
+      TryWithoutCredit(instance, index);
+      continue;
+    }
+    credit.unheard = std::min<uint8_t>(credit.unheard + 1, kMostUnheard);
+    Ask(instance, peer, vc, false);
+    credit.tries = std::min<uint8_t>(credit.tries + 1, kMostDoublings);
+    credit.ask_at = now + (kAskAfter * (1u << credit.tries));
+  }
+  lcore_.timers.ArmCredit(instance, peer);
+}
+
+// The peer does not answer. Whether it is there at all is for the transport to find out, which has
+// to have a PDU in flight for that.
+void CreditUse::TryWithoutCredit(Instance& instance, uint32_t index) {
+  TxQueue& queue = instance.scheduler.queue(index);
+  TxCredit& credit = instance.tx_credit[index];
+  const uint32_t lines = queue.pdus.head()->lines;
+  if (lines > queue.credit) {
+    credit.limit += lines - queue.credit;
+    queue.credit = lines;
+    credit.doubtful = true;
+  }
+  EndWait(instance, index);
+}
+
+}  // namespace suede

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes RH, R-CRC and network header around the commands of a PDU.
+#ifndef SUEDE_SEND_FRAME_WRITER_H_
+#define SUEDE_SEND_FRAME_WRITER_H_
+
+#include <cstdint>
+
+#include "lcore/port_context.h"
+#include "wire/frame_builder.h"
+
+namespace suede {
+
+// `commands`: `bytes` of them, in the frame's buffer, with room for headers in front.
+[[gnu::always_inline]] inline void FillFrame(const PortContext& port, const HeaderTemplate& header,
+                                             Frame* frame, uint8_t* commands, uint32_t bytes,
+                                             const ReliabilityHeader& rh) {
+  uint8_t* const start = commands - kRhBytes;
+  const uint32_t pdu_bytes = FinishPdu(start, bytes, header.length, rh);
+  frame->data = WriteHeader(header, start, pdu_bytes, port.tx_offload != TxOffload::kNone);
+  frame->length = header.length + pdu_bytes;
+  frame->tx_offload = port.tx_offload;
+  frame->l2_length = header.l2_length;
+  frame->l3_length = header.l3_length;
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_SEND_FRAME_WRITER_H_

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "send/pauses.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "send/speaker.h"
+
+namespace suede {
+
+// As whoever waits for an answer to `oldest` sees it; null: to what is not kept.
+[[gnu::cold]] Hold Pauses::HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Pdu* oldest,
+                                  Time now) {
+  const TransportParams& params = instance.params.transport;
+  const Duration limit = params.pause_limit;
+  if (limit == Duration{}) return Hold::kNone;
+  Link& link = instance.ports[plane]->link;
+  // Before what is asked a second time in a row may be taken for lost.
+  const Duration least = std::min(params.rto_min, instance.params.paths.hello_interval) / 2;
+  const Time since = link.HeldSince(oldest, least, now);
+  if (link.departures().TakeNews()) {
+    instance.counters.Add(Counter::kTxHeldUp);
+    if (link.departures().MayTell(now)) {
+      lcore_.events.TellPlane(LcoreEventKind::kHeldUp, instance, peer, plane, 0);
+    }
+  }
+  if (since != kNever) return now - since < limit ? Hold::kOwn : Hold::kTooLong;
+  return instance.session(peer, plane).IsExcused(now, limit) ? Hold::kPeers : Hold::kNone;
+}
+
+// As the plane's session sees it.
+[[gnu::cold]] Hold Pauses::HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
+  Hold hold = HoldOf(instance, peer, plane, nullptr, now);
+  for (uint32_t vc = 0; hold == Hold::kNone && vc < instance.connections_per_plane(); ++vc) {
+    Pdu* oldest = instance.connections[instance.ConnectionIndex(peer, plane, vc)].oldest();
+    if (oldest != nullptr) hold = HoldOf(instance, peer, plane, oldest, now);
+  }
+  return hold;
+}
+
+// Tells the peer, over another plane, that its silence on this one is none.
+void Pauses::SayHeldUp(Instance& instance, uint32_t peer, const effect::SayHeldUp& what, Time now) {
+  if (what.if_held && HoldOf(instance, peer, what.plane, nullptr, now) != Hold::kOwn) return;
+  const ControlMessage said = PlaneHello{.plane = what.plane, .held_up = true};
+  PlaneMask passing = 0;
+  for (uint32_t left = what.over; left != 0; left &= left - 1) {
+    const auto plane = static_cast<uint32_t>(std::countr_zero(left));
+    if (HoldOf(instance, peer, plane, nullptr, now) == Hold::kOwn) continue;
+    if ((what.enough & 1u << plane) != 0) {
+      Speaker::SendControl(instance, peer, plane, said);
+      return;
+    }
+    passing |= static_cast<PlaneMask>(1u << plane);
+  }
+  for (uint32_t left = passing; left != 0; left &= left - 1) {
+    Speaker::SendControl(instance, peer, static_cast<uint32_t>(std::countr_zero(left)), said);
+  }
+}
+
+}  // namespace suede

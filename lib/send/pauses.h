@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ports that are paused: frames that lie in a device have no answer, and that says nothing of
+// planes and peers (docs/planes.md, "A port that is paused"). Owned by the lcore.
+#ifndef SUEDE_SEND_PAUSES_H_
+#define SUEDE_SEND_PAUSES_H_
+
+#include <cstdint>
+
+#include "lcore/lcore.h"
+
+namespace suede {
+
+class Pauses {
+ public:
+  // `lcore` outlives this.
+  explicit Pauses(Lcore& lcore) : lcore_(lcore) {}
+
+  // As a caller that waits for an answer to `oldest` sees it; null: to a frame that is not kept.
+  Hold HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Pdu* oldest, Time now);
+  // As the plane's session sees it.
+  Hold HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Time now);
+  // Tells the peer, over another plane, that its silence on this one is none.
+  void SayHeldUp(Instance& instance, uint32_t peer, const effect::SayHeldUp& what, Time now);
+
+ private:
+  Lcore& lcore_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_SEND_PAUSES_H_

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "send/ping_asker.h"
+
+#include "send/speaker.h"
+
+namespace suede {
+
+PingState PingAsker::AskByHand(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
+  const Link& link = instance.ports[plane]->link;
+  const bool held = instance.own.admin[plane] == PlaneAdmin::kDown;
+  if (link.down() || instance.down || held) return PingState::kDown;
+  if (!link.state().up) return PingState::kNoLink;
+  if (instance.IsResolving(peer, plane)) return PingState::kNoMac;
+  Ping& ping = instance.ping;
+  const Handshake& handshake = instance.peers[peer].handshake();
+  const auto bit = static_cast<PlaneMask>(1u << plane);
+  ping.asked_at[plane] = now;
+  if (handshake.plain()) {
+    const Connection& connection = instance.connections[instance.ConnectionIndex(peer, plane, 0)];
+    // A NACK would send again what is in flight, and what is acknowledged is answer enough.
+    const bool goes_on = connection.unacked_count() != 0 && connection.tries() == 0;
+    if (goes_on && connection.srtt().count() != 0) {
+      ping.board.planes[plane].rtt_ns.store(connection.srtt().count(), std::memory_order_relaxed);
+      return PingState::kAcknowledges;
+    }
+    if (!ProbeByHand(instance, peer, plane, 1)) return PingState::kNoRoom;
+    ping.probe |= bit;
+    return PingState::kAsked;
+  }
+  ping.nonces[plane] = instance.own.numbers.Next();
+  Hello hello = instance.peers[peer].MakeHello(true, 0);
+  hello.nonce = ping.nonces[plane];
+  if (!Speaker::SendControl(instance, peer, plane, hello)) return PingState::kNoRoom;
+  ping.hello |= bit;
+  // It may be one that speaks no HELLO, and expects any PSN.
+  for (int quarter = 0; handshake.identities().peer == 0 && quarter < 4; ++quarter) {
+    if (ProbeByHand(instance, peer, plane, (quarter << 14) + 1)) ping.probe |= bit;
+  }
+  return PingState::kAsked;
+}
+
+// Wire profile §6: an unsequenced PDU that is ahead of what the receiver expects.
+bool PingAsker::ProbeByHand(Instance& instance, uint32_t peer, uint32_t plane, int ahead) {
+  const uint32_t number = instance.ConnectionIndex(peer, plane, 0);
+  return Speaker::SendUnsequenced(instance, number, {},
+                                  instance.connections[number].next_psn().Plus(ahead),
+                                  Instance::kAckClass);
+}
+
+void PingAsker::Ask(const request::Ping& request) {
+  Instance& instance = *lcore_.instances[request.instance];
+  Ping& ping = instance.ping;
+  ping.peer = request.peer;
+  ping.hello = ping.probe = 0;
+  const bool known = request.peer < instance.paths.size();
+  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+    const bool meant =
+        known && (request.plane_mask & instance.paths[request.peer].present & 1u << plane) != 0;
+    const PingState state =
+        meant ? AskByHand(instance, request.peer, plane, lcore_.now) : PingState::kNotAsked;
+    ping.board.planes[plane].state.store(state, std::memory_order_release);
+  }
+  ping.board.ticket.store(request.ticket, std::memory_order_release);
+}
+
+}  // namespace suede

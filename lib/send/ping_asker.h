@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operator asks whether a peer is there (docs/control-pdus.md, "Asking by hand"). Nothing of the
+// association waits for this, and nothing that the association waits for is touched by it. Owned by
+// the lcore.
+#ifndef SUEDE_SEND_PING_ASKER_H_
+#define SUEDE_SEND_PING_ASKER_H_
+
+#include <cstdint>
+
+#include "lcore/lcore.h"
+#include "lcore/mailbox.h"
+
+namespace suede {
+
+class PingAsker {
+ public:
+  // `lcore` outlives this.
+  explicit PingAsker(Lcore& lcore) : lcore_(lcore) {}
+
+  // The answers are Instance::ping's to hear.
+  void Ask(const request::Ping& request);
+
+ private:
+  static PingState AskByHand(Instance& instance, uint32_t peer, uint32_t plane, Time now);
+  static bool ProbeByHand(Instance& instance, uint32_t peer, uint32_t plane, int ahead);
+
+  Lcore& lcore_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_SEND_PING_ASKER_H_

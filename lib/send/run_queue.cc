@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "send/run_queue.h"
+
+namespace suede {
+
+void RunQueue::Activate(Instance& instance, uint32_t queue) {
+  instance.scheduler.Activate(queue);
+  Enlist(instance);
+}
+
+// Puts the instance's lanes that have work on the list of those, where they are not on it.
+void RunQueue::Enlist(Instance& instance) {
+  for (uint32_t lane = 0; lane < instance.lanes(); ++lane) {
+    const auto bit = static_cast<uint8_t>(1u << lane);
+    if ((instance.active_lanes & bit) != 0 || !instance.scheduler.HasWork(lane)) continue;
+    instance.active_lanes |= bit;
+    lanes_.push_back({.instance = instance.number, .lane = lane});
+  }
+}
+
+// Lets the queues go on that wait for a connection, where this one can send.
+void RunQueue::Unblock(Instance& instance, uint32_t number) {
+  const uint32_t peer = instance.PeerOfConnection(number);
+  const uint32_t mask = instance.blocked[peer] & instance.VcsOfConnection(number);
+  if (mask == 0) return;
+  if (instance.peers[peer].MaySend(instance.PlaneOfConnection(number),
+                                   instance.VcOfConnection(number))) {
+    Unblock(instance, peer, mask);
+  }
+}
+
+// Of the VCs of the mask.
+void RunQueue::Unblock(Instance& instance, uint32_t peer, uint32_t vcs) {
+  const uint32_t mask = instance.blocked[peer] & vcs;
+  instance.blocked[peer] = static_cast<uint8_t>(instance.blocked[peer] & ~mask);
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if ((mask & 1u << vc) != 0) Activate(instance, Scheduler::QueueIndex(peer, vc));
+  }
+}
+
+}  // namespace suede

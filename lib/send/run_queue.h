@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The run queue: lanes of instances that have PDUs to send, in turn, and how a transmit queue that
+// waits gets back on its lane. Owned by the lcore.
+#ifndef SUEDE_SEND_RUN_QUEUE_H_
+#define SUEDE_SEND_RUN_QUEUE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/fifo.h"
+#include "lcore/instance.h"
+
+namespace suede {
+
+class RunQueue {
+ public:
+  struct LaneRef {
+    uint32_t instance;
+    uint32_t lane;  // of its scheduler
+  };
+
+  // For so many instances.
+  void Reserve(size_t instances) { lanes_.Reserve(instances * kMaxPlanes + 1); }
+
+  bool empty() const { return lanes_.empty(); }
+  size_t size() const { return lanes_.size(); }
+  // The lane whose turn it is. The run queue must not be empty.
+  const LaneRef& front() { return lanes_.front(); }
+  // That lane goes to the end, or off the queue where it has nothing left to send.
+  void EndTurn(Instance& instance, bool done) {
+    const LaneRef ref = lanes_.front();
+    lanes_.pop_front();
+    if (done) {
+      instance.active_lanes &= static_cast<uint8_t>(~(1u << ref.lane));
+    } else {
+      lanes_.push_back(ref);
+    }
+  }
+
+  // A transmit queue has something to send, or looks again.
+  void Activate(Instance& instance, uint32_t queue);
+  // Puts the instance's lanes that have work on the queue, where they are not on it.
+  void Enlist(Instance& instance);
+  // Lets the transmit queues go on that wait for a connection, where this one can send.
+  void Unblock(Instance& instance, uint32_t connection);
+  // Of the VCs of the mask.
+  void Unblock(Instance& instance, uint32_t peer, uint32_t vcs);
+
+ private:
+  Fifo<LaneRef> lanes_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_SEND_RUN_QUEUE_H_

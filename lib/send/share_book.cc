@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "send/share_book.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace suede {
+namespace {
+
+uint32_t SharedOf(uint32_t bound, uint32_t own, uint32_t destinations) {
+  return bound - std::min(bound, own * destinations);
+}
+
+}  // namespace
+
+// Whether one more PDU to a {peer, VC} may leave.
+bool ShareBook::MayHold(Instance& instance, uint32_t peer, uint32_t vc) {
+  const uint32_t held = instance.scheduler.queue(instance.DestinationOf(peer, vc)).held;
+  return instance.held.MayTake(held) && instance.home().shares->held.MayTake(held);
+}
+
+// The queue's destination has its share in flight: the queue waits until PDUs of that one, or of
+// others, end.
+[[gnu::cold]] void ShareBook::Wait(Instance& instance, uint32_t index) {
+  TxQueue& queue = instance.scheduler.queue(index);
+  instance.counters.Add(Counter::kTxWaitsShare);
+  instance.scheduler.Block(index);
+  uint8_t& blocked = instance.blocked[Scheduler::PeerOf(index)];
+  blocked = static_cast<uint8_t>(blocked | 1u << Scheduler::VcOf(index));
+  if (queue.waits) return;
+  queue.waits = true;
+  instance.home().shares->waiting.push_back({instance.number, index});
+}
+
+// `count` PDUs to a {peer, VC} have ended.
+void ShareBook::Return(Instance& instance, uint32_t peer, uint32_t vc, uint32_t count) {
+  FrameShares& shares = *instance.home().shares;
+  uint32_t& held = instance.scheduler.queue(instance.DestinationOf(peer, vc)).held;
+  shares.held.OnReturn(held, count);
+  instance.held.OnReturn(held, count);
+  held -= count;
+  if (!shares.waiting.empty()) [[unlikely]]
+    GoOnWaiting(instance, peer, vc, count);
+}
+
+// The destination's own queues look again, and as many of the others as PDUs have ended. A
+// destination that waits has PDUs of its own in flight, whose end wakes it: nobody is forgotten.
+[[gnu::cold]] void ShareBook::GoOnWaiting(Instance& instance, uint32_t peer, uint32_t vc,
+                                          uint32_t count) {
+  const uint32_t first = instance.DestinationOf(peer, vc);
+  const uint32_t end = instance.vc_bits == 0 ? first + kVcCount : first + 1;
+  for (uint32_t index = first; index < end; ++index) {
+    if (instance.scheduler.queue(index).waits) LookAgain(instance, index);
+  }
+  LookAgain(*instance.home().shares, count);
+}
+
+void ShareBook::LookAgain(Instance& instance, uint32_t index) {
+  if (instance.scheduler.queue(index).state != TxQueue::State::kBlocked) return;
+  uint8_t& blocked = instance.blocked[Scheduler::PeerOf(index)];
+  blocked = static_cast<uint8_t>(blocked & ~(1u << Scheduler::VcOf(index)));
+  run_queue_.Activate(instance, index);
+}
+
+// Those that have waited longest.
+void ShareBook::LookAgain(FrameShares& shares, size_t count) {
+  for (count = std::min(count, shares.waiting.size()); count != 0; --count) {
+    const QueueRef ref = shares.waiting.front();
+    shares.waiting.pop_front();
+    Instance& instance = *lcore_.instances[ref.instance];
+    instance.scheduler.queue(ref.queue).waits = false;
+    LookAgain(instance, ref.queue);
+  }
+}
+
+// Who has what of its own, when another instance has come. Before the first Poll.
+void ShareBook::ShareOut(FrameShares& shares) {
+  std::vector<uint32_t> bounds;
+  uint32_t destinations = 0;
+  for (const auto& instance : lcore_.instances) {
+    if (instance->home().shares != &shares) continue;
+    bounds.push_back(instance->params.inflight_pdus);
+    destinations += instance->destination_count();
+  }
+  const uint32_t bound = MostHeldPdus(bounds);
+  const uint32_t own = Shares::OwnOf(bound, destinations, FrameShares::kMostOwnHeld);
+  shares.held.Set(own, SharedOf(bound, own, destinations));
+  for (const auto& instance : lcore_.instances) {
+    if (instance->home().shares != &shares) continue;
+    instance->held.Set(
+        own, SharedOf(instance->params.inflight_pdus, own, instance->destination_count()));
+  }
+  shares.waiting.Reserve(size_t{destinations} * kVcCount + 1);
+}
+
+// Bounds have changed: what each has of its own stays, and whoever waits looks again.
+void ShareBook::Resize() {
+  for (const auto& port : lcore_.ports) {
+    FrameShares& shares = port->own_shares;
+    if (port->shares != &shares) continue;
+    uint64_t sum = 0;
+    uint32_t largest = kMostHeldTogether;
+    uint32_t destinations = 0;
+    for (const auto& instance : lcore_.instances) {
+      if (instance->home().shares != &shares) continue;
+      const uint32_t bound = instance->params.inflight_pdus;
+      instance->held.Resize(SharedOf(bound, shares.held.own(), instance->destination_count()));
+      sum += bound;
+      largest = std::max(largest, bound);
+      destinations += instance->destination_count();
+    }
+    const auto bound = static_cast<uint32_t>(std::min<uint64_t>(sum, largest));
+    shares.held.Resize(SharedOf(bound, shares.held.own(), destinations));
+    LookAgain(shares, shares.waiting.size());
+  }
+}
+
+// Counts again, by what there is.
+void ShareBook::CheckInvariants() const {
+  std::vector<uint32_t> packed(ClientTable::kMaxQueues);
+  for (const auto& port : lcore_.ports) {
+    if (port->shares != &port->own_shares) continue;
+    uint64_t shared = 0;
+    for (const auto& instance : lcore_.instances) {
+      if (instance->home().shares != port->shares) continue;
+      uint64_t of_instance = 0;
+      std::vector<uint32_t> held(instance->params.peers.size() * kVcCount);
+      uint32_t queued = 0;
+      for (uint32_t i = 0; i < held.size(); ++i) {
+        const uint32_t counts = instance->DestinationOf(Scheduler::PeerOf(i), Scheduler::VcOf(i));
+        for (const Pdu* pdu = instance->scheduler.queue(i).pdus.head(); pdu != nullptr;
+             pdu = pdu->next) {
+          ++(pdu->credited ? held[counts] : packed[pdu->runs[0].queue]);
+          ++queued;
+        }
+      }
+      if (queued != instance->queued) std::abort();
+      for (uint32_t i = 0; i < instance->connections.size(); ++i) {
+        const Connection& connection = instance->connections[i];
+        held[instance->DestinationOf(instance->PeerOfConnection(i), instance->VcOfConnection(i))] +=
+            (connection.lost() ? 0 : connection.unacked_count()) +
+            (instance->last_given_up[i] != nullptr ? 1 : 0);
+      }
+      for (uint32_t i = 0; i < held.size(); ++i) {
+        if (instance->scheduler.queue(i).held != held[i]) std::abort();
+        of_instance += instance->held.SharedOf(held[i]);
+        shared += port->shares->held.SharedOf(held[i]);
+      }
+      if (!instance->held.Agrees(of_instance)) std::abort();
+    }
+    if (!port->shares->held.Agrees(shared)) std::abort();
+  }
+  for (uint32_t i = 0; i < ClientTable::kMaxQueues; ++i) {
+    if (lcore_.clients.queue(i).packed != packed[i]) std::abort();
+  }
+  for (const auto& port : lcore_.ports) {
+    if (port->shares != &port->own_shares) continue;
+    uint64_t shared = 0;
+    for (const QueueSlot& slot : lcore_.clients.queues()) {
+      if (slot.packed == 0 || lcore_.instances[slot.instance]->home().shares != port->shares)
+        continue;
+      shared += port->shares->packed.SharedOf(slot.packed);
+    }
+    if (!port->shares->packed.Agrees(shared)) std::abort();
+  }
+}
+
+}  // namespace suede

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who may have how many frames: client queues of what is packed, destinations of what has left and
+// was not acknowledged. pack/shares.h says how shares are given. Owned by the lcore.
+#ifndef SUEDE_SEND_SHARE_BOOK_H_
+#define SUEDE_SEND_SHARE_BOOK_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lcore/lcore.h"
+#include "send/run_queue.h"
+
+namespace suede {
+
+class ShareBook {
+ public:
+  // Both outlive this.
+  ShareBook(Lcore& lcore, RunQueue& run_queue) : lcore_(lcore), run_queue_(run_queue) {}
+
+  // An instance has come, before the first turn: who has what of its own.
+  void ShareOut(FrameShares& shares);
+  // Bounds have changed: what each has of its own stays, and whoever waits looks again.
+  void Resize();
+
+  // Whether one more PDU to a {peer, VC} may leave.
+  static bool MayHold(Instance& instance, uint32_t peer, uint32_t vc);
+  // It may not: the transmit queue waits until PDUs of that destination, or of others, end.
+  void Wait(Instance& instance, uint32_t index);
+  // `count` PDUs to a {peer, VC} have ended.
+  void Return(Instance& instance, uint32_t peer, uint32_t vc, uint32_t count);
+
+  // Counts again, by what there is; aborts where that is not what is kept.
+  void CheckInvariants() const;
+
+ private:
+  void GoOnWaiting(Instance& instance, uint32_t peer, uint32_t vc, uint32_t count);
+  void LookAgain(Instance& instance, uint32_t index);
+  void LookAgain(FrameShares& shares, size_t count);
+
+  Lcore& lcore_;
+  RunQueue& run_queue_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_SEND_SHARE_BOOK_H_

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "send/speaker.h"
+
+#include <bit>
+#include <variant>
+
+#include "send/frame_writer.h"
+
+namespace suede {
+
+// False where there was no room to stage it: it is as if it were lost on the way.
+bool Speaker::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
+                          ControlMessage message) {
+  Link& link = instance.ports[plane]->link;
+  if (instance.IsResolving(peer, plane)) [[unlikely]] {
+    instance.counters.Add(Counter::kTxNoMac);
+    return true;  // it is lost on the way
+  }
+  if (instance.down || !link.HasFrontRoom() || !link.HasFrames(1)) return false;
+  Frame* frame = link.NewFrame();
+  IdentitiesOf(message) = instance.peers[peer].handshake().identities();
+  if (auto* hello = std::get_if<Hello>(&message)) {
+    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+      hello->credit_lines[vc] = instance.rx_credit[Scheduler::QueueIndex(peer, vc)].limit;
+    }
+  }
+  const uint32_t bytes = EncodeControl(message, frame->buffer + Frame::kCommandOffset);
+  WriteOneShot(instance, peer, plane, frame, bytes, Instance::kAckClass,
+               ControlRh(instance.params.xpuid, instance.params.partition));
+  link.StageFront(frame);
+  instance.counters.Add(Counter::kTxControlPdus);
+  return true;
+}
+
+// False where it is not staged: it is as if it were lost on the way.
+bool Speaker::SendUnsequenced(Instance& instance, uint32_t number, RpsnField field, Psn psn,
+                              uint32_t traffic_class) {
+  const uint32_t plane = instance.PlaneOfConnection(number);
+  Link& link = instance.ports[plane]->link;
+  if (instance.IsResolving(instance.PeerOfConnection(number), plane)) [[unlikely]] {
+    instance.counters.Add(Counter::kTxNoMac);
+    return false;
+  }
+  if (!link.HasFrontRoom() || !link.HasFrames(1)) return false;
+  Frame* frame = link.NewFrame();
+  const bool has_vc = traffic_class < kVcCount;
+  WriteOneShot(instance, instance.PeerOfConnection(number), plane, frame, 0, traffic_class,
+               {.ver = static_cast<uint8_t>(RhVersion::kData),
+                .op = field.op,
+                .xpuid = instance.params.xpuid,
+                .psn = psn,
+                .vc = has_vc && instance.vc_bits == 0 ? static_cast<uint8_t>(traffic_class)
+                                                      : instance.VcOfConnection(number),
+                .partition = instance.params.partition,
+                .rpsn = field.rpsn});
+  link.StageFront(frame, has_vc ? static_cast<uint8_t>(traffic_class) : TxNote::kNoVc);
+  return true;
+}
+
+uint32_t Speaker::PlaneWithRoom(const Instance& instance, uint32_t peer) {
+  const PeerPaths& paths = instance.paths[peer];
+  if (paths.usable == 0) return PeerPaths::kNoPlane;
+  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+    if ((paths.usable & 1u << plane) != 0 && instance.ports[plane]->link.HasFrontRoom())
+      return plane;
+  }
+  return static_cast<uint32_t>(std::countr_zero(static_cast<uint32_t>(paths.usable)));
+}
+
+// Of a frame whose commands, `bytes` of them, lie where commands start.
+void Speaker::WriteOneShot(Instance& instance, uint32_t peer, uint32_t plane, Frame* frame,
+                           uint32_t bytes, uint32_t traffic_class, const ReliabilityHeader& rh) {
+  FillFrame(*instance.ports[plane], instance.header(peer, plane, traffic_class), frame,
+            frame->buffer + Frame::kCommandOffset, bytes, rh);
+}
+
+}  // namespace suede

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the transport sends on its own account, in one-shot frames in front of data: control PDUs
+// (docs/control-pdus.md) and unsequenced PDUs. Owned by the lcore.
+#ifndef SUEDE_SEND_SPEAKER_H_
+#define SUEDE_SEND_SPEAKER_H_
+
+#include <cstdint>
+
+#include "lcore/instance.h"
+#include "lcore/port_context.h"
+#include "transport/connection.h"
+#include "wire/control_pdu.h"
+
+namespace suede {
+
+class Speaker {
+ public:
+  // Fills in the identities of the handshake and, in a HELLO, the credit limits. False where there
+  // is no room to stage it: it is as if it were lost on the way.
+  static bool SendControl(Instance& instance, uint32_t peer, uint32_t plane,
+                          ControlMessage message);
+  // An unsequenced data PDU of a connection. False where it is not staged, likewise.
+  static bool SendUnsequenced(Instance& instance, uint32_t connection, RpsnField field, Psn psn,
+                              uint32_t traffic_class);
+  // The plane that a control PDU takes that may take any: one with room in front, if there is one;
+  // PeerPaths::kNoPlane: there is none to the peer.
+  static uint32_t PlaneWithRoom(const Instance& instance, uint32_t peer);
+
+ private:
+  static void WriteOneShot(Instance& instance, uint32_t peer, uint32_t plane, Frame* frame,
+                           uint32_t bytes, uint32_t traffic_class, const ReliabilityHeader& rh);
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_SEND_SPEAKER_H_

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules, sequences and writes PDUs: from the transmit queues into the burst of a port. Owned by
+// the lcore.
+#ifndef SUEDE_SEND_STAGE_H_
+#define SUEDE_SEND_STAGE_H_
+
+#include <cstdint>
+
+#include "base/fifo.h"
+#include "lcore/lcore.h"
+#include "send/completions.h"
+#include "send/credit_use.h"
+#include "send/run_queue.h"
+#include "send/share_book.h"
+
+namespace suede {
+
+class Stager {
+ public:
+  // All of them outlive this.
+  Stager(Lcore& lcore, RunQueue& run_queue, ShareBook& shares, Completions& completions,
+         CreditUse& credit_use)
+      : lcore_(lcore),
+        run_queue_(run_queue),
+        shares_(shares),
+        completions_(completions),
+        credit_use_(credit_use) {}
+
+  // Room for one more instance's peers, before the first turn.
+  void AddInstance(const Instance& instance);
+
+  // Once in a turn: new PDUs, one of each lane in turn, behind PDUs that have to go again. Those
+  // get no more than half of a port's places where the other half has a use. Returns whether one
+  // was staged.
+  bool StagePdus(Time now);
+  // A connection has PDUs to send again.
+  void WantRetransmission(Instance& instance, uint32_t connection);
+
+  // Peers for which PDUs began to wait in StagePdus while no plane leads there. False: none is
+  // left.
+  bool TakeWaiting(PeerRef& peer);
+
+ private:
+  // What became of a lane's turn.
+  enum class Turn : uint8_t {
+    kMore,    // it can go on
+    kDone,    // nothing of it can be sent
+    kNoRoom,  // its ports are full
+  };
+  static constexpr uint32_t kPlaneFull = PeerPaths::kNoPlane - 1;  // one of those without room
+
+  Turn StageOne(Instance& instance, uint32_t lane, Time now);
+  void StageSequenced(Instance& instance, uint32_t plane, Pdu* pdu, Connection& connection);
+  bool StageRetransmissions(bool all, Time now);
+  void StageRetransmission(PortContext& port, Time now);
+  bool AnyPortHasRoom() const;
+  static VcMask RoomFor(const Instance& instance, uint32_t lane);
+  static uint32_t PickPlane(const Instance& instance, uint32_t peer, uint32_t vc, uint32_t bytes);
+  void BlockQueue(Instance& instance, uint32_t index);
+  Pdu* FreeOfDevice(Instance& instance, Pdu* pdu);
+
+  Lcore& lcore_;
+  RunQueue& run_queue_;
+  ShareBook& shares_;
+  Completions& completions_;
+  CreditUse& credit_use_;
+  Fifo<PeerRef> waiting_;
+  size_t most_waiting_ = 1;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_SEND_STAGE_H_

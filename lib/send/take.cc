@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "send/take.h"
+
+#include <algorithm>
+
+namespace suede {
+namespace {
+
+// Records taken from one queue in one turn: more would make the other queues and the ports wait.
+constexpr uint32_t kRecordsPerTurn = 256;
+
+}  // namespace
+
+bool Taker::Poll() {
+  bool work = false;
+  for (const uint16_t number : lcore_.clients.serving()) {
+    work |= Drain(lcore_.clients.queue(number), number);
+  }
+  return work;
+}
+
+bool Taker::Drain(QueueSlot& slot, uint16_t number) {
+  Instance& instance = *lcore_.instances[slot.instance];
+  PortContext& port = instance.home();
+  TxRecord* const records = records_.data();
+  uint32_t indices[kBurst];  // of the records' queues
+  uint32_t taken = 0;
+  while (taken < kRecordsPerTurn) {
+    // A record that was taken must find a frame to go into.
+    if (!port.link.HasFrames(kBurst)) {
+      if (slot.ring.HasWork()) instance.counters.Add(Counter::kTxNoFrame);
+      break;
+    }
+    // Nor may it be one more than the queue's share of what is packed.
+    const Shares& shares = port.shares->packed;
+    const uint32_t room = std::min(kBurst, shares.Room(slot.packed));
+    slot.merges = shares.IsMuch(slot.packed);
+    if (room == 0) [[unlikely]] {
+      if (slot.ring.HasWork()) instance.counters.Add(Counter::kTxWaitsPacked);
+      break;
+    }
+    const bool draining = lcore_.clients.draining() || slot.state == QueueSlot::State::kDraining;
+    const uint32_t wanted = draining ? std::min(room, slot.drain_records) : room;
+    const uint32_t count = TakeBurst(
+        slot.ring, records, wanted,
+        [&](uint32_t i, const TxRecord& record) {
+          const uint32_t peer = instance.peer_of_xpu[record.xpuid()];
+          indices[i] =
+              peer != Instance::kNoPeer ? Scheduler::QueueIndex(peer, record.vc()) : TxQueue::kNone;
+          if (peer != Instance::kNoPeer) __builtin_prefetch(&instance.scheduler.queue(indices[i]));
+        },
+        [&](uint32_t i, const TxRecord& record) {
+          Pack(instance, slot, number, record, indices[i]);
+        });
+    if (draining) slot.drain_records -= count;
+    taken += count;
+    if (count < kBurst) break;
+  }
+  if (slot.ring.broken() && ClientTable::ShowBroken(slot)) {
+    lcore_.events.Tell({.kind = LcoreEventKind::kQueueBroken,
+                        .queue = slot.number,
+                        .instance = slot.instance,
+                        .client = slot.client});
+  }
+  return taken != 0;
+}
+
+void Taker::Pack(Instance& instance, QueueSlot& slot, uint16_t number, const TxRecord& record,
+                 uint32_t index) {
+  if (record.verdict != RecordVerdict::kCommand) {
+    const bool marked = record.verdict == RecordVerdict::kErrorMark;
+    Discard(slot, number, record, marked ? SUEDE_STATUS_ERROR_MARK : SUEDE_STATUS_MALFORMED);
+    return;
+  }
+  if (index == TxQueue::kNone) {
+    Discard(slot, number, record, SUEDE_STATUS_UNKNOWN_XPU);
+    return;
+  }
+  if ((slot.vc_mask >> record.vc() & 1) == 0) [[unlikely]] {
+    Discard(slot, number, record, SUEDE_STATUS_MALFORMED);
+    return;
+  }
+  TxQueue& queue = instance.scheduler.queue(index);
+  if (queue.lost || record.lines > queue.most_lines) [[unlikely]] {
+    if (!queue.lost) instance.counters.Add(Counter::kTxTooManyLines);
+    Discard(slot, number, record, SUEDE_STATUS_UNREACHABLE);
+    return;
+  }
+  if (!slot.credits.Take(record.xpuid(), record.vc(), record.lines)) {
+    Discard(slot, number, record, SUEDE_STATUS_NO_CREDIT);
+    return;
+  }
+  const PackInput input{
+      .command = record.line + SUEDE_RECORD_CONTROL,
+      .tag = record.tag(),
+      .bytes = record.bytes,
+      .queue = number,
+      .type_and_length = record.type_and_length(),
+      .lines = record.lines,
+      .tagged = (record.flags() & SUEDE_RECORD_COMPLETION) != 0,
+      .transmit_now = (record.flags() & SUEDE_RECORD_TRANSMIT_NOW) != 0 && !slot.merges};
+  Pdu* pdu = queue.pdus.tail();
+  if (pdu == nullptr || !CanAppend(*pdu, input, queue.most_lines)) {
+    if (pdu != nullptr) pdu->room = 0;
+    pdu = instance.home().link.NewPdu();
+    pdu->sent_at = lcore_.now;
+    pdu->room = static_cast<uint16_t>(instance.params.pack_limit_bytes);
+    pdu->peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
+    pdu->vc = record.vc();
+    queue.pdus.PushBack(pdu);
+    ++instance.queued;
+    instance.home().shares->packed.OnTake(slot.packed++);
+    if (queue.state == TxQueue::State::kIdle) run_queue_.Activate(instance, index);
+  }
+  slot.runs += Append(*pdu, input) ? 1 : 0;
+}
+
+// A command that goes nowhere: its credit goes back at once, and whoever wants to know is told.
+void Taker::Discard(QueueSlot& slot, uint16_t number, const TxRecord& record, uint8_t status) {
+  CounterBlock& counters = lcore_.instances[slot.instance]->counters;
+  ++slot.discarded;
+  switch (status) {
+    case SUEDE_STATUS_ERROR_MARK:
+      counters.Add(Counter::kTxErrorMark);
+      if (!ClientTable::MayTellError(slot, lcore_.now)) break;
+      lcore_.events.Tell({.kind = LcoreEventKind::kTxError,
+                          .queue = slot.number,
+                          .instance = slot.instance,
+                          .client = slot.client});
+      break;
+    case SUEDE_STATUS_UNKNOWN_XPU:
+      counters.Add(Counter::kTxUnknownXpu);
+      break;
+    case SUEDE_STATUS_UNREACHABLE:
+      counters.Add(Counter::kTxUnreachable);
+      break;
+    case SUEDE_STATUS_NO_CREDIT:
+      counters.Add(Counter::kTxNoCredit);
+      break;
+    case SUEDE_STATUS_RESET:
+      counters.Add(Counter::kTxReset);
+      break;
+    default:
+      counters.Add(Counter::kTxMalformed);
+      break;
+  }
+  // What is no command has no VC to give credit for; a command on a VC that is not the client's
+  // has.
+  const bool has_vc = status != SUEDE_STATUS_MALFORMED || record.verdict == RecordVerdict::kCommand;
+  const bool charged = has_vc && status != SUEDE_STATUS_NO_CREDIT;
+  if (charged && slot.credits.Take(record.xpuid(), record.vc(), record.lines)) {
+    slot.credits.Return(record.xpuid(), record.vc(), record.lines);
+  }
+  if ((record.flags() & SUEDE_RECORD_COMPLETION) != 0) {
+    lcore_.clients.Complete(number, record.tag(), record.xpuid(), record.vc(), status, counters);
+  }
+}
+
+}  // namespace suede
