@@ -99,6 +99,13 @@ struct Instance {
     return (paths[peer].choice & 1u << plane) != 0 &&
            connections[ConnectionIndex(peer, plane, vc)].CanSend(bytes, params.transport);
   }
+  // A queued PDU with so many bytes of commands is in flight now.
+  void OnLeft(uint32_t peer, uint32_t plane, uint32_t bytes) {
+    --queued;
+    ++inflight;
+    inflight_bytes += bytes;
+    CountIn(peer, plane, bytes);
+  }
   // Bytes of commands that are put in flight, or are no longer.
   void CountIn(uint32_t peer, uint32_t plane, uint32_t bytes) {
     if (lane_is_plane) {

@@ -36,6 +36,31 @@ inline VcMask Stager::RoomFor(const Instance& instance, uint32_t lane) {
   port.link.Stage(pdu);
 }
 
+// The plane that a PDU of the lane takes, as PickPlane says it.
+[[gnu::always_inline]] inline uint32_t Stager::PlaneFor(const Instance& instance, uint32_t lane,
+                                                        uint32_t peer, uint32_t vc,
+                                                        uint32_t bytes) {
+  if (!instance.lane_is_plane) return PickPlane(instance, peer, vc, bytes);
+  return instance.CanSend(peer, lane, vc, bytes) ? lane : PeerPaths::kNoPlane;
+}
+
+// The only PDU in flight on its connection has left.
+[[gnu::always_inline]] inline void Stager::ArmFirst(Instance& instance, uint32_t number,
+                                                    uint32_t peer, uint32_t plane, Time now) {
+  lcore_.timers.ArmConnection(instance, number);
+  PlaneSession& session = instance.session(peer, plane);
+  if (!session.up()) return;
+  session.OnTraffic(now, instance.params.paths);
+  lcore_.timers.ArmSession(instance, peer, plane);
+}
+
+[[gnu::always_inline]] inline void Stager::CountNew(Instance& instance, const Pdu& pdu) {
+  instance.counters.Add(Counter::kTxPdus);
+  instance.counters.Add(Counter::kTxCommands, pdu.command_count);
+  instance.counters.Add(Counter::kTxCommandBytes, pdu.bytes);
+  instance.histograms[HistogramId::kPduCommands].Record(pdu.command_count);
+}
+
 // Serves one queue of a lane.
 [[gnu::always_inline]] inline Stager::Turn Stager::StageOne(Instance& instance, uint32_t lane,
                                                             Time now) {
@@ -59,12 +84,7 @@ inline VcMask Stager::RoomFor(const Instance& instance, uint32_t lane) {
     return Turn::kNoRoom;
   }
   Pdu* pdu = queue.pdus.head();
-  uint32_t plane = lane;
-  if (!instance.lane_is_plane) {
-    plane = PickPlane(instance, peer, vc, pdu->bytes);
-  } else if (!instance.CanSend(peer, lane, vc, pdu->bytes)) {
-    plane = PeerPaths::kNoPlane;
-  }
+  const uint32_t plane = PlaneFor(instance, lane, peer, vc, pdu->bytes);
   if (plane == PeerPaths::kNoPlane) {
     BlockQueue(instance, index);
     return rest();
@@ -91,26 +111,14 @@ inline VcMask Stager::RoomFor(const Instance& instance, uint32_t lane) {
     pdu = FreeOfDevice(instance, pdu);
   const uint32_t number = instance.ConnectionIndex(peer, plane, vc);
   Connection& connection = instance.connections[number];
-  --instance.queued;
-  ++instance.inflight;
-  instance.inflight_bytes += pdu->bytes;
   connection.OnSend(pdu, now, instance.params.transport);
-  instance.CountIn(peer, plane, pdu->bytes);
-  if (connection.unacked_count() == 1) {
-    lcore_.timers.ArmConnection(instance, number);
-    if (instance.session(peer, plane).up()) {
-      instance.session(peer, plane).OnTraffic(now, instance.params.paths);
-      lcore_.timers.ArmSession(instance, peer, plane);
-    }
-  }
+  instance.OnLeft(peer, plane, pdu->bytes);
+  if (connection.unacked_count() == 1) ArmFirst(instance, number, peer, plane, now);
   if (again) [[unlikely]] {
     instance.counters.Add(Counter::kTxMoved);
   } else {
     completions_.OnLeft(instance, *pdu);
-    instance.counters.Add(Counter::kTxPdus);
-    instance.counters.Add(Counter::kTxCommands, pdu->command_count);
-    instance.counters.Add(Counter::kTxCommandBytes, pdu->bytes);
-    instance.histograms[HistogramId::kPduCommands].Record(pdu->command_count);
+    CountNew(instance, *pdu);
   }
   StageSequenced(instance, plane, pdu, connection);
   return rest();
@@ -137,9 +145,10 @@ bool Stager::StagePdus(Time now) {
   // Ends when no lane has work, or none of those left has room, a few times in a row: one whose
   // peers can use some of its planes only may have others behind them.
   constexpr size_t kTries = 3;
+  const auto& instances = lcore_.instances;
   for (size_t refused = 0; !run_queue_.empty() && refused < run_queue_.size() + kTries;) {
     const RunQueue::LaneRef ref = run_queue_.front();
-    Instance& instance = *lcore_.instances[ref.instance];
+    Instance& instance = *instances[ref.instance];
     Turn turn = Turn::kDone;
     do {
       // One that is down leaves the list until it is up.

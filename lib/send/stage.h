@@ -50,6 +50,10 @@ class Stager {
   static constexpr uint32_t kPlaneFull = PeerPaths::kNoPlane - 1;  // one of those without room
 
   Turn StageOne(Instance& instance, uint32_t lane, Time now);
+  static uint32_t PlaneFor(const Instance& instance, uint32_t lane, uint32_t peer, uint32_t vc,
+                           uint32_t bytes);
+  void ArmFirst(Instance& instance, uint32_t number, uint32_t peer, uint32_t plane, Time now);
+  static void CountNew(Instance& instance, const Pdu& pdu);
   void StageSequenced(Instance& instance, uint32_t plane, Pdu* pdu, Connection& connection);
   bool StageRetransmissions(bool all, Time now);
   void StageRetransmission(PortContext& port, Time now);
