@@ -50,6 +50,7 @@ void VisitFields(Hello& m, Visit visit) {
   visit("answers_planes", m.answers_planes, 0, 1);
   visit("sends_generations", m.sends_generations, 0, 1);
   visit("counts_credit", m.counts_credit, 0, 1);
+  visit("hears_pauses", m.hears_pauses, 0, 1);
   visit("window_pdus", m.window_pdus, 0, kMost16);
   visit("pack_limit_bytes", m.pack_limit_bytes, 0, kMost16);
   visit("receive_bytes", m.receive_bytes, 0, kMost16);
@@ -83,6 +84,7 @@ void VisitFields(PlaneHello& m, Visit visit) {
   visit("heard", m.heard, 0, kMost32);
   visit("has_heard", m.has_heard, 0, 1);
   visit("reply_wanted", m.reply_wanted, 0, 1);
+  visit("held_up", m.held_up, 0, 1);
   visit("first", m.first, 0, kMost16);
 }
 template <class Visit>

@@ -187,7 +187,8 @@ std::vector<ControlMessage> Messages() {
                 .sessions = 7,
                 .first = {Psn(9), Psn(8), Psn(7), Psn(65535)},
                 .credit_lines = {1, 2, 3, 0xffffffff},
-                .reply_wanted = true},
+                .reply_wanted = true,
+                .hears_pauses = true},
           NotReady{.identities = kSome, .vc = 3, .expected = Psn(65535), .backoff_us = 100000},
           Ready{.identities = kSome, .vc = 2, .expected = Psn(9)},
           PlaneHello{.identities = kSome,
@@ -199,7 +200,8 @@ std::vector<ControlMessage> Messages() {
                      .heard = 3999999999,
                      .has_heard = true,
                      .reply_wanted = false,
-                     .first = {Psn(32768), Psn(1), Psn(65535), Psn(0)}},
+                     .first = {Psn(32768), Psn(1), Psn(65535), Psn(0)},
+                     .held_up = true},
           Fence{.identities = kSome,
                 .plane = 2,
                 .own = true,
@@ -208,7 +210,17 @@ std::vector<ControlMessage> Messages() {
           Fenced{.identities = kSome,
                  .plane = 1,
                  .generation = 40001,
-                 .expected = {Psn(5), Psn(6), Psn(7), Psn(8)}}};
+                 .expected = {Psn(5), Psn(6), Psn(7), Psn(8)}},
+          Credit{.identities = kSome,
+                 .vc = 1,
+                 .grant = true,
+                 .give_back = false,
+                 .reply_wanted = true,
+                 .round = 65535,
+                 .limit = 4294967295,
+                 .accepted = 70000,
+                 .sent = 71000,
+                 .wanted = 300}};
 }
 
 #define SOME R"("identity": "000000000000004d", "peer_identity": "fedcba9876543210")"
@@ -216,18 +228,22 @@ std::vector<ControlMessage> Messages() {
 const char* const kMessageTexts[] = {
     R"({"type": "hello", )" SOME R"(, "nonce": "0000000000000005", "echo": "ffffffffffffffff",
         "psn_scope": 1, "answers_planes": true, "sends_generations": false, "counts_credit": true,
-        "window_pdus": 512, "pack_limit_bytes": 2048, "receive_bytes": 4078, "receive_lines": 1000,
+        "hears_pauses": true, "window_pdus": 512, "pack_limit_bytes": 2048, "receive_bytes": 4078, "receive_lines": 1000,
         "sessions": 7, "first": [9, 8, 7, 65535], "credit_lines": [1, 2, 3, 4294967295],
         "reply_wanted": true})",
     R"({"type": "not_ready", )" SOME R"(, "vc": 3, "expected": 65535, "backoff_us": 100000})",
     R"({"type": "ready", )" SOME R"(, "vc": 2, "expected": 9})",
     R"({"type": "plane", )" SOME R"(, "state": "init", "plane": 3,
         "tx_generation": 65535, "rx_generation": 1, "sequence": 4000000000, "heard": 3999999999,
-        "has_heard": true, "reply_wanted": false, "first": [32768, 1, 65535, 0]})",
+        "has_heard": true, "reply_wanted": false, "held_up": true, "first": [32768, 1, 65535, 0]})",
     R"({"type": "fence", )" SOME R"(, "plane": 2, "own": true,
         "generation": 40001, "oldest": [4, 3, 2, 65535]})",
     R"({"type": "fenced", )" SOME R"(, "plane": 1, "generation": 40001,
-        "expected": [5, 6, 7, 8]})"};
+        "expected": [5, 6, 7, 8]})",
+    R"({"type": "credit", )" SOME R"(, "vc": 1, "grant": true, "give_back": false,
+        "reply_wanted": true, "round": 65535, "limit": 4294967295, "accepted": 70000,
+        "sent": 71000, "wanted": 300})"};
+static_assert(std::size(kMessageTexts) == std::variant_size_v<ControlMessage>);
 #undef SOME
 
 TEST(FrameRoundTrip, OfControlPdus) {
