@@ -14,17 +14,17 @@
 
 namespace suede {
 
-// What wrapping around a ring's end may cost: a record is never split.
+// Lines that wrapping around a ring's end may cost: a record is never split.
 inline constexpr uint32_t kWrapLines = SUEDE_MAX_RECORD_LINES;
 
-// What a peer may send us on a VC. Counts since the association began, modulo 2^32.
+// Credit that a peer has on a VC here. Counts since the association began, modulo 2^32.
 struct RxCredit {
   uint32_t limit = 0;         // lines that it may have sent; never behind `accepted`
   uint32_t accepted = 0;      // lines that were
   uint32_t renew_at = 0;      // so many accepted: it is granted more
   uint32_t needed = 0;        // the limit that the PDU it waits with needs
   uint32_t heard_sent = 0;    // as it last asked
-  uint32_t share = 0;         // what it is to hold, as far as that is there: doubles with use
+  uint32_t share = 0;         // lines that it is to hold, if they are there: doubles with use
   uint16_t widest = 0;        // lines of its largest PDU so far
   uint16_t round = 0;         // times that credit was taken back
   uint16_t touched = 0;       // tick when something of it was last accepted
@@ -33,19 +33,19 @@ struct RxCredit {
   bool counts : 1 = false;      // both ends count
   bool waiting : 1 = false;     // on its feed's list of those to be granted more
   bool holding : 1 = false;     // on its feed's list of those that hold credit
-  bool reclaiming : 1 = false;  // it is asked to give back what it has not used
+  bool reclaiming : 1 = false;  // it is asked to give back unused credit
 
   uint32_t held() const { return limit - accepted; }
 };
 
-// What we may send a peer on a VC, beside what its queue has (TxQueue::credit).
+// Credit that we have of a peer on a VC, beside its queue's part (TxQueue::credit).
 struct TxCredit {
   uint32_t limit = 0;
   uint16_t round = 0;
   uint8_t tries = 0;      // it was asked so often since the queue waits,
   uint8_t unheard = 0;    // and since it last answered
   bool waiting = false;   // the queue is blocked for credit
-  bool doubtful = false;  // PDUs were given up: what is counted as sent may never have arrived
+  bool doubtful = false;  // PDUs were given up: lines counted as sent may never have arrived
   Time ask_at = kNever;
 
   // The queue does not wait any longer.
@@ -63,7 +63,7 @@ struct PeerList {
   bool empty() const { return head == kNone; }
 };
 
-// What the peers of one {instance, VC} hold and want. It feeds one ring at a time.
+// Credit that the peers of one {instance, VC} hold and want. It feeds one ring at a time.
 struct CreditFeed {
   uint32_t promised = 0;    // held by all of them
   uint32_t kept_lines = 0;  // of PDUs that wait for room or for a client
@@ -82,7 +82,7 @@ struct CreditRing {
   uint32_t kept_lines = 0;
   uint32_t holders = 0;
   uint32_t hand = kNone;  // instance of the feed that is looked at next for unused credit
-  // Who is asked to give back: one at a time.
+  // The peer that is asked to give back: one at a time.
   uint32_t reclaim_instance = kNone;
   uint16_t reclaim_peer = 0;
   uint8_t reclaim_tries = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an lcore tells the control thread of its own accord: a bounded queue. An event that finds it
+// Events that an lcore emits to the control thread: a bounded queue. An event that finds it
 // full is counted (lcore_events_lost_total), and nobody waits.
 #ifndef SUEDE_LCORE_EVENTS_H_
 #define SUEDE_LCORE_EVENTS_H_
@@ -13,7 +13,7 @@ namespace suede {
 
 struct Instance;
 
-// What an lcore alone learns and an operator wants to know at once.
+// Facts that only an lcore learns and an operator wants to know at once.
 enum class LcoreEventKind : uint8_t {
   kPeerReset,        // the peer has restarted
   kPeerUnreachable,  // it does not answer: what was in flight to it was given up

@@ -69,7 +69,7 @@ uint32_t Instance::ReceiveBytes() const {
   return least;
 }
 
-// What HELLO says of the parameters.
+// Writes the parameters into our HELLO.
 void Instance::SetHello() {
   if (params.peers.empty()) return;
   // Of a receive ring, that the commands of a PDU may take.

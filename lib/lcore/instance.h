@@ -26,7 +26,7 @@
 
 namespace suede {
 
-// What an instance tells of itself: written by its lcore, read by anybody.
+// Counters, gauges and histograms of an instance: written by its lcore, read by any thread.
 struct InstanceStats {
   CounterBlock counters;
   GaugeBlock gauges;
@@ -69,7 +69,7 @@ struct Instance {
     return vc_bits == 0 ? (1u << kVcCount) - 1
                         : static_cast<uint8_t>(1u << VcOfConnection(connection));
   }
-  // What shares are counted by: the queue that has the count of a {peer, VC}.
+  // The unit of shares: the queue that has the count of a {peer, VC}.
   uint32_t DestinationOf(uint32_t peer, uint32_t vc) const {
     return Scheduler::QueueIndex(peer, vc & vc_mask);
   }
@@ -90,7 +90,7 @@ struct Instance {
   ConnectionState StateOf(uint32_t connection) const;
   // By the operator: the instance, or each of its planes with its port.
   bool IsOutOfService() const;
-  // On at least one VC. What packing goes by: a peer that nobody can find is one of them.
+  // On at least one VC, as packing sees it: a peer without a MAC address is one of them.
   bool IsUnreachable(uint32_t peer) const;
   // On at least one VC of a plane that is in use.
   bool IsPaused(uint32_t peer) const;
@@ -120,7 +120,7 @@ struct Instance {
     own.inflight_bytes[plane] -= bytes;
   }
 
-  // What the settings of a running pipeline change: see settings.h.
+  // Takes the settings that a running pipeline may change: see settings.h.
   void Take(const Settings& settings);
   // The headers of a peer, by its parameters and the classes.
   void WriteHeaders(uint32_t peer);
@@ -157,8 +157,8 @@ struct Instance {
   static constexpr uint8_t kOnRetransmit = 4;
   Scheduler scheduler;
   uint8_t active_lanes = 0;  // on the run queue, a mask
-  bool down = false;  // by the operator: nothing leaves, what comes is dropped, time stands still
-  uint32_t inflight = 0;  // PDUs, and bytes of commands in them
+  bool down = false;         // by the operator: nothing leaves, all is dropped, time stands still
+  uint32_t inflight = 0;     // PDUs, and bytes of commands in them
   uint64_t inflight_bytes = 0;
   uint32_t queued = 0;  // PDUs packed and not yet sent
   Shares held;          // by destination, as FrameShares::held; bound: inflight_pdus

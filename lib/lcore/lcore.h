@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an lcore keeps that sending and receiving share: its instances, the queue pairs that it
+// The state of an lcore that sending and receiving share: its instances, the queue pairs that it
 // serves, its clients, its timers. State only; lib/send, lib/receive and lib/pipeline work on it.
 #ifndef SUEDE_LCORE_LCORE_H_
 #define SUEDE_LCORE_LCORE_H_

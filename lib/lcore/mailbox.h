@@ -23,7 +23,7 @@ struct QueueSnapshot;
 struct SegmentShape;
 struct SettingsChange;
 
-// What the control thread may ask. Instances and ports have the pipeline's numbers. A request that
+// Requests of the control thread. Instances and ports have the pipeline's numbers. A request that
 // no reply is named for has none.
 namespace request {
 
@@ -35,7 +35,7 @@ struct Attach {
   void* segment = nullptr;
   const SegmentShape* shape = nullptr;
 };
-// Deliver what the client had handed over, then forget its segment.
+// Deliver the records that the client had handed over, then forget its segment.
 struct Detach {
   uint32_t client = 0;
 };
@@ -50,7 +50,7 @@ struct Unclaim {
   uint32_t client = 0;
   uint32_t instance = 0;
 };
-// Discard what of the queue was not packed, and start it over.
+// Discard the records of the queue that are not packed yet, and start it over.
 struct ResetQueue {
   uint16_t queue = 0;  // number within the client
   uint32_t client = 0;

@@ -80,7 +80,7 @@ struct PortHome {
   uint32_t destinations = 0;            // peers of all; peers and VCs, where these have connections
   uint32_t packed_pdus = 0;             // PortParams::packed_pdus
 };
-// What uses a port.
+// The users of a port.
 struct PortUse {
   uint32_t rx_descriptors = 0;  // of one queue
   uint32_t tx_descriptors = 0;  // of all queues that its frames leave by

@@ -15,7 +15,7 @@
 
 namespace suede {
 
-// What became of the question on one plane.
+// The outcome of the question on one plane.
 enum class PingState : uint8_t {
   kNotAsked,  // the plane does not lead to the peer, or was not meant
   kDown,      // an operator has set the port, the plane or the instance down
@@ -25,7 +25,7 @@ enum class PingState : uint8_t {
   kAsked,          // no answer so far
   kAnswered,       // by a HELLO
   kAnsweredProbe,  // by a NACK: the peer speaks no HELLO, or not yet
-  kAcknowledges,   // a plain peer that acknowledges what is in flight: it was not asked
+  kAcknowledges,   // a plain peer that acknowledges PDUs in flight: it was not asked
 };
 
 // Written by the lcore, read by the control thread.

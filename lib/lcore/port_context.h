@@ -58,7 +58,7 @@ struct PortContext {
         params(port_params),
         tx_offload(OffloadOf(*driver, port_params.rules.encap)) {}
 
-  // What the device can fill in of the headers of an encapsulation.
+  // The fields of an encapsulation's headers that the device can fill in.
   static TxOffload OffloadOf(const Port& driver, Encap encap) {
     const TxOffload wanted = encap == Encap::kUdp4   ? TxOffload::kIpv4Checksum
                              : encap == Encap::kUdp6 ? TxOffload::kUdp6Checksum
@@ -86,7 +86,7 @@ struct PortContext {
   Link link;
 
   const PortParams params;
-  const TxOffload tx_offload;  // what the device fills in of every frame
+  const TxOffload tx_offload;  // the fields that the device fills in, of every frame
   uint32_t first_pair = 0;     // the port that has the first queue pair of the device here
   bool usable = false;         // as last seen: it has a link, and is not down
   absl::flat_hash_map<NetAddress, Place> place_by_address;

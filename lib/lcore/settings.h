@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of its parameters a pipeline may be given anew while it runs. It holds for all instances.
+// The parameters that may change while a pipeline runs. They hold for all instances.
 #ifndef SUEDE_LCORE_SETTINGS_H_
 #define SUEDE_LCORE_SETTINGS_H_
 

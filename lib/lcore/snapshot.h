@@ -16,8 +16,8 @@ enum class ConnectionState : uint8_t {
   kNew,  // no handshake was needed yet, or it is under way
   kOpen,
   kPaused,          // the peer said that it is not ready
-  kRetransmitting,  // going back over what was sent
-  kFrozen,          // its plane is down, and what was in flight there waits for a FENCED
+  kRetransmitting,  // going back over sent PDUs
+  kFrozen,          // its plane is down, and PDUs in flight there wait for a FENCED
   kLost,            // unreachable, and probing
 };
 inline constexpr size_t kConnectionStates = 6;
@@ -42,7 +42,7 @@ struct ConnectionRow {
 
 // The asker's memory. It belongs to the lcore from the request until `done`, and is written once.
 struct ConnectionSnapshot {
-  // Bounds what a request costs the lcore.
+  // Bounds the cost of a request for the lcore.
   static constexpr uint32_t kMaxRows = 128;
   static constexpr uint32_t kMaxLooks = 256;
   static constexpr uint32_t kAnyPeer = ~0u;
@@ -107,7 +107,7 @@ struct QueueRow {
   uint32_t instance = 0;       // the pipeline's number
   uint16_t number = 0;         // within the client
   bool broken = false;         // served no more: its indices were nonsense
-  bool leaving = false;        // the client is gone: what it had handed over is still taken
+  bool leaving = false;        // the client is gone: its records are still taken
   uint32_t waiting_lines = 0;  // handed over and not taken
   uint32_t credit_lines = 0;   // taken, and the credit not given back yet
   uint64_t discarded = 0;      // commands of it that went nowhere

@@ -12,7 +12,7 @@ void Timers::ArmSession(Instance& instance, uint32_t peer, uint32_t plane) {
       instance.session(peer, plane).deadline());
 }
 
-// What a peer wants to be told of.
+// Arms the timer that a peer has named.
 void Timers::Arm(const Instance& instance, uint32_t peer, const effect::Arm& what) {
   uint32_t number = instance.first_timer;
   switch (what.timer) {

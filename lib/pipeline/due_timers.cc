@@ -13,7 +13,7 @@ constexpr Duration kDownLook = std::chrono::milliseconds(2);
 
 void DueTimers::OnTimer(uint32_t timer, Time now) {
   Instance& instance = *lcore_.instances[lcore_.timers.InstanceOf(timer)];
-  // Nothing can be answered: what is in flight waits, and that is no try.
+  // Nothing can be answered: PDUs in flight wait, and that is no try.
   const bool port_down = instance.plane_count() == 1 && instance.ports[0]->link.down();
   if (instance.down || port_down) return lcore_.timers.Arm(timer, now + kDownLook);
   const Timers::Owner owner = lcore_.timers.OwnerOf(timer, instance);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does what a peer wants done: sends, ends PDUs or puts them back, tells, counts, arms timers. What
-// each effect means is said in peer/effects.h; nothing is decided here. Owned by the lcore.
+// Carries out the effects of a peer: sends, ends PDUs or puts them back, emits events, counts, arms
+// timers. peer/effects.h defines each effect; nothing is decided here. Owned by the lcore.
 #ifndef SUEDE_PIPELINE_EFFECTOR_H_
 #define SUEDE_PIPELINE_EFFECTOR_H_
 

@@ -11,7 +11,7 @@
 
 namespace suede {
 
-// What to do in a turn without work.
+// The strategy for a turn without work.
 enum class IdleStrategy : uint8_t {
   kSpin,   // poll again at once: lowest latency, a whole CPU
   kYield,  // let other threads of the CPU run

@@ -126,7 +126,7 @@ bool Pipeline::Poll(Time now) {
   return work;
 }
 
-// Receives from a port. What a frame means for its peer is done before the next frame is looked at.
+// Receives from a port. A frame's effects are carried out before the next frame is looked at.
 bool Pipeline::PollPort(PortContext& port, Time now) {
   Frame* frames[2 * kBurst];
   const uint32_t count = port.link.Receive(frames, now);
@@ -185,7 +185,7 @@ void Pipeline::CheckInvariants() const {
     uint32_t inflight = 0;
     uint32_t bytes = 0;
     uint32_t bytes_on[kMaxPlanes] = {};
-    // What is in flight beyond a window that was made smaller stays there until acknowledged.
+    // PDUs in flight beyond a window that was made smaller stay there until acknowledged.
     TransportParams widest = instance->params.transport;
     widest.window_pdus = instance->widest_window;
     for (const Peer& peer : instance->peers) peer.CheckInvariants(widest);

@@ -2,9 +2,9 @@
 // The data path of one lcore: from clients' rings to ports and back, run to completion.
 //
 // Poll is one turn of the loop, and reads as a table of contents. lib/send tells the story of a
-// command from ring to wire, lib/receive the way back, lib/peer decides what becomes of a peer and
-// effector.cc does it. Here is the turn, how a pipeline is set up, and what the control thread may
-// ask for (request_work.h). Everything but the mailbox and the counters belongs to the thread that
+// command from ring to wire, lib/receive the way back, lib/peer decides about a peer, effector.cc
+// carries it out. This room has the turn, the set-up of a pipeline, and the requests of the control
+// thread (request_work.h). Everything but the mailbox and the counters belongs to the thread that
 // calls Poll.
 #ifndef SUEDE_PIPELINE_PIPELINE_H_
 #define SUEDE_PIPELINE_PIPELINE_H_
@@ -66,7 +66,7 @@ class Pipeline {
 
   // One turn. Returns whether there was anything to do.
   bool Poll(Time now);
-  // What a turn took, with the waiting after it: for the caller of Poll.
+  // The cycles of a turn, with the waiting after it: for the caller of Poll.
   void CountCycles(bool busy, uint64_t cycles) {
     lcore_.counters.Add(busy ? Counter::kBusyCycles : Counter::kIdleCycles, cycles);
   }
@@ -85,7 +85,7 @@ class Pipeline {
   uint32_t instance_count() const { return static_cast<uint32_t>(lcore_.instances.size()); }
   // How many SetPort, SetInstance, SetPlane and SetWeight have taken effect.
   uint32_t admin_done() const { return requests_.done(); }
-  // What became of the last Ping of the instance.
+  // The outcome of the last Ping of the instance.
   const PingBoard& ping_board(uint32_t instance) const {
     return lcore_.instances[instance]->ping.board;
   }
@@ -116,12 +116,12 @@ class Pipeline {
   Deliverer deliverer_{lcore_, grants_};
   Refusals refusals_{lcore_};
   Receiver receiver_{lcore_, grants_, deliverer_, refusals_, run_queue_, completions_, stager_};
-  // What becomes of peers.
+  // Decisions about peers.
   Pauses pauses_{lcore_};
   Effector effector_{lcore_, run_queue_, completions_, credit_use_, stager_, grants_, pauses_};
   DueTimers due_timers_{lcore_, credit_use_, pauses_, effector_};
   PlaneWatch planes_{lcore_, effector_};
-  // What the control thread asks, and is shown.
+  // Requests of the control thread, and reports to it.
   SettingsWork settings_{lcore_, run_queue_, shares_, effector_};
   PingAsker pings_{lcore_};
   Reporter reporter_{lcore_.instances, lcore_.clients};

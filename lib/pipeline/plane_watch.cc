@@ -37,7 +37,7 @@ void PlaneWatch::OnPortChange(PortContext& port, bool up, Time now) {
   }
 }
 
-// The port of a plane, or what an operator wants of it, has changed.
+// The port of a plane, or an operator's wish for the plane, has changed.
 void PlaneWatch::OnPlaneChange(Instance& instance, uint32_t plane, PlaneDownReason reason,
                                Time now) {
   for (uint32_t peer = 0; peer < instance.peers.size(); ++peer) {

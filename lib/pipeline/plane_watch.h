@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ports of planes: their links, and whether somebody has set them down (docs/planes.md). What
-// that means for a peer is lib/peer's to say. Owned by the lcore.
+// The ports of planes: their links, and whether an operator has set them down (docs/planes.md).
+// lib/peer decides the consequences for a peer. Owned by the lcore.
 #ifndef SUEDE_PIPELINE_PLANE_WATCH_H_
 #define SUEDE_PIPELINE_PLANE_WATCH_H_
 

@@ -19,7 +19,7 @@ constexpr uint32_t kSurveyLooks = 64;
 constexpr Duration kRoundEvery = std::chrono::microseconds(64);  // of rounds over the queues
 constexpr Duration kHeartbeat = std::chrono::milliseconds(10);   // where nothing happens
 constexpr uint32_t kLooksPerTurn = 4;
-// Destinations with each state that is shown: bounds what it costs, whatever their number.
+// Destinations with each state that is shown: bounds the cost, with any number of them.
 constexpr uint32_t kDestinations = 16;
 
 static_assert(static_cast<size_t>(ConnectionState::kLost) + 1 == kConnectionStates);
@@ -217,7 +217,7 @@ DestinationState Reporter::DestinationOf(const Instance& instance, const QueueSl
   const uint32_t count = instance.plane_count() * instance.connections_per_plane();
   for (uint32_t i = 0; i < count; ++i) {
     const Connection& connection = instance.connections[first + i];
-    if (connection.lost()) continue;  // what was in flight on it has been given up
+    if (connection.lost()) continue;  // its PDUs in flight have been given up
     state.inflight_pdus += connection.unacked_count();
     state.inflight_bytes += connection.unacked_bytes();
   }

@@ -3,7 +3,7 @@
 // it serves (docs/shared-memory.md, "Load"), and snapshots to an asker.
 //
 // The reporter reads instances and changes nothing of them but their gauges. Owned by the lcore.
-// What a turn spends here is bounded, whatever the number of instances, queues and peers.
+// The time of a turn here is bounded, with any number of instances, queues and peers.
 #ifndef SUEDE_PIPELINE_REPORTER_H_
 #define SUEDE_PIPELINE_REPORTER_H_
 
@@ -57,7 +57,7 @@ class Reporter {
   void Write(QueueSnapshot& out, Time now) const;
 
  private:
-  // What is kept of an instance from look to look.
+  // The state of an instance from look to look.
   struct OfInstance {
     // Of PublishGauges: lines that were taken and whose credit was not returned; connections by
     // state, of the round that is under way.

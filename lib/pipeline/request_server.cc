@@ -105,15 +105,15 @@ Todo RequestServer::Serve(const request::Drain& /*asked*/) {
 }
 
 void RequestServer::FinishDraining(bool is_idle) {
-  // What comes from clients after a ring's worth stays in their rings.
+  // Records of clients beyond a ring's worth stay in their rings.
   if (drained_ || !is_idle || !clients_.IsDrained()) return;
   drained_ = true;
-  // The answer says that all is acknowledged: what comes now would make it untrue.
+  // The answer says that all is acknowledged: a record taken now would make it untrue.
   clients_.EndDrain();
   mailbox_.replies.Push({.kind = LcoreReplyKind::kDrain});
 }
 
-// ---- What an operator takes out of service and puts back.
+// ---- Ports, instances and planes that an operator takes out of service and puts back.
 
 Todo RequestServer::Serve(const request::SetPort& asked) {
   answering_ = Answering::kStates;

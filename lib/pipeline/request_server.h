@@ -29,7 +29,7 @@
 
 namespace suede {
 
-// What is left to do of a request that has been served.
+// The rest of a request that has been served.
 namespace todo {
 
 // The claimants of {instance, vc_mask} are others than before, or were asked for again.
@@ -39,7 +39,7 @@ struct ClaimsMoved {
 };
 // Claims of any instance have ended.
 struct ClientLeft {};
-// What the queue of this slot still holds is to be discarded.
+// The records that the queue of this slot still holds are to be discarded.
 struct QueueInReset {
   uint16_t queue = 0;
 };

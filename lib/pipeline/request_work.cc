@@ -41,10 +41,10 @@ void RequestWork::Do(const todo::QueueInReset& reset) {
   });
 }
 
-// ---- What an operator puts back into service.
+// ---- Instances and planes that an operator puts back into service.
 
-// What an instance that is down was left with when its turn came on its port's lists is put on
-// them again. A port that is down stands still as it is and needs nothing of the kind.
+// Connections of an instance that fell off its ports' lists while it was down are put on them
+// again. A port that is down stands still as it is and needs nothing of the kind.
 void RequestWork::Do(const todo::InstanceUp& up) {
   Instance& instance = InstanceOf(up.instance);
   parts_.run_queue.Enlist(instance);
@@ -76,7 +76,7 @@ void RequestWork::Do(const request::SetWeight& request) {
 
 // ---- Peers that are found and lost.
 
-// The peer has been found, or has moved. What waits for that may go.
+// The peer has been found, or has moved. PDUs that wait for that may go.
 void RequestWork::Do(const request::SetPeerMac& request) {
   Instance& instance = InstanceOf(request.instance);
   const uint32_t peer = request.peer;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does on the data path what requests of the control thread leave to be done there. RequestServer
-// serves the rest. Owned by the lcore.
+// Carries out the parts of requests that concern the data path. RequestServer serves the rest.
+// Owned by the lcore.
 #ifndef SUEDE_PIPELINE_REQUEST_WORK_H_
 #define SUEDE_PIPELINE_REQUEST_WORK_H_
 
@@ -22,7 +22,7 @@ namespace suede {
 
 class RequestWork {
  public:
-  // What it works on; all of them outlive it.
+  // The parts that it works on; all of them outlive it.
   struct Parts {
     Lcore& lcore;
     RunQueue& run_queue;

@@ -24,7 +24,7 @@ void SettingsWork::Continue(Time now) {
   change_ = nullptr;
 }
 
-// Brings what a connection has computed in line with its instance's parameters.
+// Renews the values that a connection has computed from its instance's parameters.
 void SettingsWork::Renew(Instance& instance, uint32_t number, Time now) {
   const uint32_t peer = instance.PeerOfConnection(number);
   const uint32_t plane = instance.PlaneOfConnection(number);

@@ -38,7 +38,7 @@ class SettingsWork {
   RunQueue& run_queue_;
   ShareBook& shares_;
   Effector& effector_;
-  SettingsChange* change_ = nullptr;  // under way, with what is next to be brought in line
+  SettingsChange* change_ = nullptr;  // under way; the next connection to renew
   uint32_t instance_ = 0;
   uint32_t connection_ = 0;
 };

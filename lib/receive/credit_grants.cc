@@ -12,7 +12,7 @@ namespace {
 constexpr uint32_t kGrantsPerTurn = 8;   // of each feed
 constexpr uint32_t kFirstShare = 256;    // lines at most, of a peer that has shown nothing yet
 constexpr uint32_t kLeastFirst = 32;     // less is not promised unasked
-constexpr uint16_t kIdleTicks = 64;      // who holds credit so long without use gives it back,
+constexpr uint16_t kIdleTicks = 64;      // a peer that holds credit so long unused gives it back,
 constexpr uint16_t kIdleWhenWanted = 2;  // or after so long, where others wait for it
 constexpr uint32_t kHandSteps = 4;       // in a turn, where others wait
 constexpr uint8_t kReclaimTries = 6;
@@ -46,7 +46,7 @@ void CreditGrants::Promise(Instance& instance, uint32_t vc, RxCredit& credit, ui
   RingOf(instance, vc).promised += lines;
 }
 
-// The peer goes by this limit now: what it was promised beyond is free.
+// The peer goes by this limit now: lines that it was promised beyond are free.
 void CreditGrants::TakeBack(Instance& instance, uint32_t vc, RxCredit& credit, uint32_t limit) {
   const uint32_t lines = credit.limit - limit;
   credit.limit = limit;
@@ -79,7 +79,7 @@ int64_t CreditGrants::FreeLines(Instance& instance, uint32_t vc) {
          ring.kept_lines;
 }
 
-// The VC has another client, or none: what was promised and kept moves along.
+// The VC has another client, or none: promised and kept lines move along.
 void CreditGrants::MoveFeed(Instance& instance, uint32_t vc) {
   CreditFeed& feed = instance.feeds[vc];
   CreditRing& from = RingOf(instance, vc);
@@ -122,7 +122,7 @@ void CreditGrants::JoinRing(Instance& instance, uint32_t vc) {
   to.holders += feed.holders;
 }
 
-// Those who wait at a feed are looked at in the turns that follow.
+// Peers that wait at a feed are served in the turns that follow.
 void CreditGrants::Enqueue(Instance& instance, uint32_t vc) {
   CreditFeed& feed = instance.feeds[vc];
   if (feed.listed || feed.waiting.empty()) return;
@@ -139,7 +139,7 @@ void CreditGrants::Enqueue(Instance& instance, uint32_t vc) {
   Enqueue(instance, vc);
 }
 
-// What a peer that has shown nothing yet may hold.
+// The lines that a peer without history may hold.
 uint32_t CreditGrants::FirstShare(const Instance& instance, uint32_t vc) const {
   const auto peers = static_cast<uint32_t>(instance.params.peers.size());
   return std::min(RingLines(instance, vc) >> (std::bit_width(peers) + 1), kFirstShare);
@@ -208,7 +208,7 @@ bool CreditGrants::SizeGrant(Instance& instance, uint32_t vc, RxCredit& credit, 
   return true;
 }
 
-// Serves the first of those who wait at a feed. False where it has to wait on.
+// Serves the first of the peers that wait at a feed. False where it has to wait on.
 bool CreditGrants::ServeFirst(Instance& instance, uint32_t vc, Time now) {
   CreditFeed& feed = instance.feeds[vc];
   const uint16_t peer = feed.waiting.head;
@@ -218,7 +218,7 @@ bool CreditGrants::ServeFirst(Instance& instance, uint32_t vc, Time now) {
     credit.waiting = false;
     return true;
   };
-  // Who cannot be told asks again.
+  // A peer that cannot be told asks again.
   if (!credit.counts || instance.paths[peer].usable == 0) return leave();
   if (credit.reclaiming) {
     // It is told once it has answered: others first.
@@ -254,7 +254,7 @@ bool CreditGrants::ServeFirst(Instance& instance, uint32_t vc, Time now) {
   return true;
 }
 
-// Tells peers what more they may send, as far as there is room: first come, first served.
+// Grants peers more lines, as far as there is room: first come, first served.
 void CreditGrants::SendGrants(Time now) {
   tick_ = static_cast<uint16_t>(ToNs(now) >> 20);
   for (size_t i = granting_.size(); i != 0; --i) {
@@ -379,7 +379,7 @@ void CreditGrants::Forget(Instance& instance, uint32_t peer) {
   }
 }
 
-// Aborts where a sum is not what it stands for.
+// Aborts where a sum disagrees with its parts.
 void CreditGrants::CheckInvariants() const {
   std::vector<std::array<CreditRing, kVcCount>> rings(ClientTable::kMaxClients);
   for (const auto& instance : lcore_.instances) {

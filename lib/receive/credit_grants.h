@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a receiver promises of its rings to each {peer, VC} (docs/control-pdus.md, CREDIT).
+// The lines of its rings that a receiver promises each {peer, VC} (docs/control-pdus.md, CREDIT).
 // send/credit_use.h has the sender's side. Owned by the lcore.
 #ifndef SUEDE_RECEIVE_CREDIT_GRANTS_H_
 #define SUEDE_RECEIVE_CREDIT_GRANTS_H_
@@ -22,8 +22,7 @@ class CreditGrants {
   // For the instance that was added last.
   void AddInstance(Instance& instance);
 
-  // Once in a turn: tells peers what more they may send, as far as there is room, first come, first
-  // served.
+  // Once in a turn: grants peers more lines, as far as there is room, first come, first served.
   void SendGrants(Time now);
   // An association has begun, and a HELLO is about to tell the peer so: it may carry a first grant.
   void GrantFirst(Instance& instance, uint32_t peer);
@@ -52,10 +51,10 @@ class CreditGrants {
 
   // Whether the VC's commands go to another ring than the one that is fed.
   bool HasMoved(const Instance& instance, uint32_t vc);
-  // The VC has another client, or none: what was promised and kept moves along.
+  // The VC has another client, or none: promised and kept lines move along.
   void MoveFeed(Instance& instance, uint32_t vc);
 
-  // Aborts where a sum is not what it stands for.
+  // Aborts where a sum disagrees with its parts.
   void CheckInvariants() const;
 
  private:

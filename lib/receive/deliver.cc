@@ -39,7 +39,7 @@ Delivery Deliverer::WriteCommands(Instance& instance, uint32_t client, uint8_t v
   return Delivery::kDelivered;
 }
 
-// Nobody has claimed the VC, or what came before still waits: the PDU waits in its frame.
+// Nobody has claimed the VC, or earlier PDUs still wait: the PDU waits in its frame.
 Delivery Deliverer::Keep(Instance& instance, const ReceivedPdu& pdu, uint32_t& lines_needed) {
   const uint8_t vc = pdu.rh.vc;
   CommandReader reader(pdu.commands, pdu.bytes);
@@ -108,7 +108,7 @@ Delivery Deliverer::Keep(Instance& instance, const ReceivedPdu& pdu, uint32_t& l
   return true;
 }
 
-// Hands over what waited for a client, as far as its ring has room.
+// Hands over PDUs that waited for a client, as far as its ring has room.
 bool Deliverer::DeliverUnclaimed() {
   bool work = false;
   for (size_t i = 0; i < waiting_.size();) {
@@ -140,7 +140,7 @@ bool Deliverer::DeliverUnclaimed() {
   return work;
 }
 
-// What a VC's peers hold, and what waits for a client, goes along with its claim.
+// Credit of a VC's peers, and PDUs that wait for a client, go along with the claim.
 void Deliverer::MoveFeeds(Instance& instance, uint32_t vc_mask) {
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     if ((vc_mask & 1u << vc) == 0) continue;

@@ -26,11 +26,11 @@ class Deliverer {
   // kKept: the frame is ours until its commands go on. `lines`: of the receive ring, that the
   // commands take, or, where they were refused, that the ring must have free.
   Delivery Deliver(Instance& instance, const ReceivedPdu& pdu, uint32_t& lines);
-  // Once in a turn: hands over what waited for a client, as far as its ring has room. Returns
+  // Once in a turn: hands over PDUs that waited for a client, as far as its ring has room. Returns
   // whether there was something.
   bool DeliverUnclaimed();
-  // The claimants of the VCs are others than before, or were asked for again: what the VC's peers
-  // hold, and what waits for a client, goes along.
+  // The claimants of the VCs are others than before, or were asked for again: credit of
+  // the VC's peers, and PDUs that wait for a client, go along.
   void MoveFeeds(Instance& instance, uint32_t vc_mask);
 
  private:

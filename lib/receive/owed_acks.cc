@@ -16,8 +16,8 @@ void OwedAcks::Owe(Instance& instance, uint32_t number, Time now) {
   list.due.push_back({instance.number, number, now});
 }
 
-// Sends what is still owed after the data of this turn has taken along what it could. Where the
-// port has no room, what is owed there waits, and nothing else does.
+// Sends acknowledgements that the data of this turn has not taken along. Where the port has no
+// room, its acknowledgements wait, and nothing else does.
 void OwedAcks::Send(PortContext& port, Time now) {
   for (; !port.ack_now.empty(); port.ack_now.pop_front()) {
     const ConnectionRef ref = port.ack_now.front();
@@ -39,7 +39,7 @@ bool OwedAcks::Pay(Instance& instance, uint32_t number, uint8_t list) {
   return true;
 }
 
-// What is owed, in a PDU of its own. False where there is no room to stage it.
+// Sends the acknowledgement in a PDU of its own. False where there is no room to stage it.
 bool OwedAcks::SendAck(Instance& instance, uint32_t number) {
   Link& link = instance.ports[instance.PlaneOfConnection(number)]->link;
   Connection& connection = instance.connections[number];

@@ -19,8 +19,8 @@ class OwedAcks {
   static void Owe(Instance& instance, uint32_t connection, Time now);
   // At once, whatever its delay: it does owe one.
   static void OweNow(Instance& instance, uint32_t connection);
-  // After the data of a turn, which has taken along what it could. Where the port has no room, what
-  // is owed there waits, and nothing else does.
+  // After the data of a turn, which has taken along as many as it could. Where the port has no
+  // room, its acknowledgements wait, and nothing else does.
   void Send(PortContext& port, Time now);
 
  private:

@@ -112,7 +112,7 @@ bool Receiver::CountHandedOver(bool handed) {
   return handed;
 }
 
-// Hands over what OnFrame has set aside, and shows the others what was handed to them.
+// Hands over the frames that OnFrame has set aside, and shows the other lcores theirs.
 [[gnu::noinline]] void Receiver::HandOver(PortContext& port) {
   Handover& handover = port.link.handover();
   for (uint32_t i = 0; i < foreign_count_; ++i) {
@@ -203,7 +203,7 @@ bool Receiver::OnSequenced(Instance& instance, uint32_t number, const ReceivedPd
 // An unsequenced PDU shows that sequenced ones are missing or were overtaken.
 [[gnu::cold]] void Receiver::OnAhead(Instance& instance, uint32_t number, const ReceivedPdu& pdu,
                                      Time now) {
-  // What we expect of a peer that does not know this boot yet is no answer to anything.
+  // The expected PSN of a peer that does not know this boot yet answers nothing.
   if (!instance.peers[pdu.peer].handshake().open()) return;
   Connection& connection = instance.connections[number];
   connection.OnAnnounced(pdu.rh.psn, now, instance.params.transport);
@@ -255,7 +255,7 @@ void Receiver::OnAcked(Instance& instance, uint32_t number, uint32_t bytes, PduL
   instance.peers[peer].OnEnded(EffectsFor(instance, peer));
 }
 
-// The PDU's own PSN is none that the peer could send next to what it has sent.
+// The peer could not send the PDU's own PSN next to those that it has sent.
 [[gnu::cold]] void Receiver::OnImplausible(Instance& instance, uint32_t number,
                                            const ReliabilityHeader& rh, Time now) {
   Connection& connection = instance.connections[number];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A received frame on its way: parsed, placed {here, another lcore, the host}, checked, judged.
-// What follows for a peer comes out as a value. Owned by the lcore.
+// Effects on a peer come out as values. Owned by the lcore.
 #ifndef SUEDE_RECEIVE_RECEIVER_H_
 #define SUEDE_RECEIVE_RECEIVER_H_
 
@@ -35,7 +35,7 @@ class Receiver {
   // before the next frame.
   bool OnFrame(PortContext& port, Frame* frame, Time now);
 
-  // What the frame's peer wants done.
+  // The effects that the frame's peer wants done.
   bool has_effects() const { return !effects_.empty(); }
   Effects& effects() { return effects_; }
   // Whose they are.

@@ -34,7 +34,7 @@ uint8_t StatusOf(const Pdu& pdu, uint8_t status) {
 
 }  // namespace
 
-// Ends PDUs that were sent: tells who asked, and gives the frames back.
+// Ends PDUs that were sent: tells the clients that asked, and gives the frames back.
 void Completions::Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8_t ending) {
   PortContext& home = instance.home();
   const bool given_up = ending != SUEDE_STATUS_OK;
@@ -43,7 +43,7 @@ void Completions::Complete(Instance& instance, PduList& pdus, uint32_t plane, ui
   }
   if (pdus.empty()) return run_queue_.Enlist(instance);
   const uint32_t peer = pdus.head()->peer;  // they have that in common,
-  const uint32_t vc = pdus.head()->vc;      // and what shares are counted by
+  const uint32_t vc = pdus.head()->vc;      // and the destination of shares
   const uint16_t xpuid = instance.params.peers[peer].xpuid;
   const Time now = lcore_.now;
   ClientTable& clients = lcore_.clients;
@@ -79,7 +79,7 @@ void Completions::Complete(Instance& instance, PduList& pdus, uint32_t plane, ui
   run_queue_.Enlist(instance);
 }
 
-// What newly acknowledged PDUs tell of the path; then they end.
+// Takes the samples of newly acknowledged PDUs: round trip, departure, recovery. Then they end.
 void Completions::EndAcked(Instance& instance, uint32_t number, PduList& acked) {
   if (!acked.empty()) {
     HistogramBlock& histograms = instance.histograms;
@@ -143,7 +143,7 @@ void Completions::Requeue(Instance& instance, uint32_t peer, uint32_t plane, Pdu
     const uint32_t index = Scheduler::QueueIndex(peer, vc);
     TxQueue& queue = instance.scheduler.queue(index);
     queue.pdus.Prepend(of_vc[vc]);
-    // What was sent before needs no credit.
+    // PDUs that were sent before need no credit.
     if (instance.tx_credit[index].waiting) {
       instance.tx_credit[index].EndWait();
       run_queue_.Activate(instance, index);

@@ -23,14 +23,14 @@ class Completions {
   void OnLeft(Instance& instance, Pdu& pdu);
 
   // Ends PDUs that were sent. `plane`: where they are in flight; PeerPaths::kNoPlane: nowhere.
-  // `ending`: a status; what ends in doubt and has never left is unreachable.
+  // `ending`: a status; a PDU in doubt that has never left ends as unreachable.
   void Complete(Instance& instance, PduList& pdus, uint32_t plane, uint8_t ending);
-  // What newly acknowledged PDUs of a connection tell of the path; then they end.
+  // Takes the samples of newly acknowledged PDUs of a connection; then they end.
   void EndAcked(Instance& instance, uint32_t connection, PduList& acked);
   // Puts PDUs that a dead plane did not deliver back to the heads of their queues, in order.
   void Requeue(Instance& instance, uint32_t peer, uint32_t plane, PduList& rest);
 
-  // Ends what is queued to a peer on the VCs of the mask.
+  // Ends PDUs that are queued to a peer on the VCs of the mask.
   void GiveUpQueued(Instance& instance, uint32_t peer, uint32_t vcs, uint8_t status);
   // And the first PDU of a queue.
   void GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status);

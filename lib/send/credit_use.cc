@@ -13,7 +13,7 @@ constexpr uint8_t kMostUnheard = 5;  // asks without an answer
 
 }  // namespace
 
-// Both ends have agreed: PDUs of a peer that counts are counted, and wait for what it grants.
+// Both ends have agreed: PDUs to a peer that counts are counted, and wait for its grants.
 void CreditUse::Begin(Instance& instance, uint32_t peer) {
   const Hello& hello = instance.peers[peer].hello();
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
@@ -41,7 +41,7 @@ void CreditUse::End(Instance& instance, uint32_t peer) {
   }
 }
 
-// It is not known that the peer counts, or what its rings hold.
+// It is not known that the peer counts, nor how many lines its rings have.
 void CreditUse::Uncounted(Instance& instance, uint32_t peer) {
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).most_lines = UINT16_MAX;
@@ -124,13 +124,13 @@ void CreditUse::OnGranted(Instance& instance, uint32_t peer, const Credit& grant
   instance.counters.Add(Counter::kRxCreditGrants);
   credit.unheard = 0;
   credit.round = grant.round;
-  // In a new round only what it says counts: the rest was taken back while we could not be reached.
+  // In a new round only what it says counts: the rest was taken back while it could not reach us.
   if (new_round) credit.limit = sent;
   if (static_cast<int32_t>(grant.limit - credit.limit) > 0) credit.limit = grant.limit;
   queue.credit = credit.limit - sent;
   bool repaired = false;
   if (credit.doubtful && grant.sent == sent && !IsUnderWay(instance, peer, grant.vc)) {
-    // Nothing else can be on its way: what was not accepted never will be.
+    // Nothing else can be on its way: lines that were not accepted never will be.
     credit.doubtful = false;
     queue.credit = credit.limit - grant.accepted;
     repaired = true;
@@ -148,7 +148,7 @@ void CreditUse::EndWait(Instance& instance, uint32_t index) {
   run_queue_.Activate(instance, index);
 }
 
-// Whoever waits asks again: grants and asks may be lost.
+// A queue that waits asks again: grants and asks may be lost.
 void CreditUse::OnTimer(Instance& instance, uint32_t peer, Time now) {
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     const uint32_t index = Scheduler::QueueIndex(peer, vc);

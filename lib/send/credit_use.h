@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sender may use of its peers' receive rings (docs/control-pdus.md, CREDIT).
+// The credit that a sender has of its peers' receive rings (docs/control-pdus.md, CREDIT).
 // receive/credit_grants.h has the receiver's side. Owned by the lcore.
 #ifndef SUEDE_SEND_CREDIT_USE_H_
 #define SUEDE_SEND_CREDIT_USE_H_
@@ -19,18 +19,18 @@ class CreditUse {
   CreditUse(Lcore& lcore, RunQueue& run_queue, Completions& completions)
       : lcore_(lcore), run_queue_(run_queue), completions_(completions) {}
 
-  // Both ends have agreed: PDUs of a peer that counts are counted, and wait for what it grants.
+  // Both ends have agreed: PDUs to a peer that counts are counted, and wait for its grants.
   static void Begin(Instance& instance, uint32_t peer);
   // The association is over.
   void End(Instance& instance, uint32_t peer);
-  // It is not known that the peer counts, or what its rings hold.
+  // It is not known that the peer counts, nor how many lines its rings have.
   static void Uncounted(Instance& instance, uint32_t peer);
 
   // The first PDU of a transmit queue has more lines than the peer has left us.
   void Wait(Instance& instance, uint32_t index, Time now);
   // The peer has granted more, or wants some back.
   void OnGranted(Instance& instance, uint32_t peer, const Credit& grant);
-  // Whoever waits asks again: grants and asks may be lost.
+  // A queue that waits asks again: grants and asks may be lost.
   void OnTimer(Instance& instance, uint32_t peer, Time now);
 
  private:

@@ -8,14 +8,14 @@
 
 namespace suede {
 
-// As whoever waits for an answer to `oldest` sees it; null: to what is not kept.
+// As a caller that waits for an answer to `oldest` sees it; null: to a frame that is not kept.
 [[gnu::cold]] Hold Pauses::HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Pdu* oldest,
                                   Time now) {
   const TransportParams& params = instance.params.transport;
   const Duration limit = params.pause_limit;
   if (limit == Duration{}) return Hold::kNone;
   Link& link = instance.ports[plane]->link;
-  // Before what is asked a second time in a row may be taken for lost.
+  // Before a question that is asked twice in a row may be taken for lost.
   const Duration least = std::min(params.rto_min, instance.params.paths.hello_interval) / 2;
   const Time since = link.HeldSince(oldest, least, now);
   if (link.departures().TakeNews()) {

@@ -17,7 +17,7 @@ PingState PingAsker::AskByHand(Instance& instance, uint32_t peer, uint32_t plane
   ping.asked_at[plane] = now;
   if (handshake.plain()) {
     const Connection& connection = instance.connections[instance.ConnectionIndex(peer, plane, 0)];
-    // A NACK would send again what is in flight, and what is acknowledged is answer enough.
+    // A NACK would send PDUs in flight again, and their acknowledgement is answer enough.
     const bool goes_on = connection.unacked_count() != 0 && connection.tries() == 0;
     if (goes_on && connection.srtt().count() != 0) {
       ping.board.planes[plane].rtt_ns.store(connection.srtt().count(), std::memory_order_relaxed);
@@ -39,7 +39,7 @@ PingState PingAsker::AskByHand(Instance& instance, uint32_t peer, uint32_t plane
   return PingState::kAsked;
 }
 
-// Wire profile §6: an unsequenced PDU that is ahead of what the receiver expects.
+// Wire profile §6: an unsequenced PDU that is ahead of the expected PSN.
 bool PingAsker::ProbeByHand(Instance& instance, uint32_t peer, uint32_t plane, int ahead) {
   const uint32_t number = instance.ConnectionIndex(peer, plane, 0);
   return Speaker::SendUnsequenced(instance, number, {},

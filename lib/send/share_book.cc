@@ -73,7 +73,7 @@ void ShareBook::LookAgain(FrameShares& shares, size_t count) {
   }
 }
 
-// Who has what of its own, when another instance has come. Before the first Poll.
+// The own share of each destination, when another instance has come. Before the first Poll.
 void ShareBook::ShareOut(FrameShares& shares) {
   std::vector<uint32_t> bounds;
   uint32_t destinations = 0;
@@ -93,7 +93,7 @@ void ShareBook::ShareOut(FrameShares& shares) {
   shares.waiting.Reserve(size_t{destinations} * kVcCount + 1);
 }
 
-// Bounds have changed: what each has of its own stays, and whoever waits looks again.
+// Bounds have changed: own shares stay, and queues that wait look again.
 void ShareBook::Resize() {
   for (const auto& port : lcore_.ports) {
     FrameShares& shares = port->own_shares;
@@ -115,7 +115,7 @@ void ShareBook::Resize() {
   }
 }
 
-// Counts again, by what there is.
+// Counts the PDUs again.
 void ShareBook::CheckInvariants() const {
   std::vector<uint32_t> packed(ClientTable::kMaxQueues);
   for (const auto& port : lcore_.ports) {

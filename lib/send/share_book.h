@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may have how many frames: client queues of what is packed, destinations of what has left and
-// was not acknowledged. pack/shares.h says how shares are given. Owned by the lcore.
+// Shares of frames: client queues have shares of packed PDUs, destinations of PDUs that have left
+// and are not acknowledged. pack/shares.h says how shares are given. Owned by the lcore.
 #ifndef SUEDE_SEND_SHARE_BOOK_H_
 #define SUEDE_SEND_SHARE_BOOK_H_
 
@@ -17,9 +17,9 @@ class ShareBook {
   // Both outlive this.
   ShareBook(Lcore& lcore, RunQueue& run_queue) : lcore_(lcore), run_queue_(run_queue) {}
 
-  // An instance has come, before the first turn: who has what of its own.
+  // An instance has come, before the first turn: sets the own share of each destination.
   void ShareOut(FrameShares& shares);
-  // Bounds have changed: what each has of its own stays, and whoever waits looks again.
+  // Bounds have changed: own shares stay, and queues that wait look again.
   void Resize();
 
   // Whether one more PDU to a {peer, VC} may leave.
@@ -29,7 +29,7 @@ class ShareBook {
   // `count` PDUs to a {peer, VC} have ended.
   void Return(Instance& instance, uint32_t peer, uint32_t vc, uint32_t count);
 
-  // Counts again, by what there is; aborts where that is not what is kept.
+  // Counts the PDUs again; aborts where the counts disagree.
   void CheckInvariants() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the transport sends on its own account, in one-shot frames in front of data: control PDUs
+// Sends for the transport itself, in one-shot frames in front of data: control PDUs
 // (docs/control-pdus.md) and unsequenced PDUs. Owned by the lcore.
 #ifndef SUEDE_SEND_SPEAKER_H_
 #define SUEDE_SEND_SPEAKER_H_

@@ -67,7 +67,7 @@ inline VcMask Stager::RoomFor(const Instance& instance, uint32_t lane) {
   Scheduler& scheduler = instance.scheduler;
   if (!scheduler.HasWork(lane)) return Turn::kDone;
   const VcMask room = RoomFor(instance, lane);
-  // In strict mode a port that is down never has room, and what was queued for it has to get away.
+  // In strict mode a port that is down never has room, and PDUs queued for it have to get away.
   if (room == 0 && instance.lanes() == 1) return Turn::kNoRoom;
   const uint32_t index = scheduler.Next(lane);
   TxQueue& queue = scheduler.queue(index);
@@ -124,7 +124,7 @@ inline VcMask Stager::RoomFor(const Instance& instance, uint32_t lane) {
   return rest();
 }
 
-// Half of each port's places, or all that are left, go to what has to go again.
+// Half of each port's places, or all that are left, go to retransmissions.
 bool Stager::StageRetransmissions(bool all, Time now) {
   bool staged = false;
   for (const auto& port : lcore_.ports) {
@@ -138,8 +138,8 @@ bool Stager::StageRetransmissions(bool all, Time now) {
   return staged;
 }
 
-// What is new, a PDU of each lane in turn, behind what has to go again: of that no more than half,
-// where the other half has a use.
+// New PDUs, one of each lane in turn, behind retransmissions: of these no more than half of the
+// places, where the other half has a use.
 bool Stager::StagePdus(Time now) {
   bool staged = StageRetransmissions(run_queue_.empty(), now);
   // Ends when no lane has work, or none of those left has room, a few times in a row: one whose
@@ -234,7 +234,7 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
     if (!pdu->note.staged()) {
       instance.counters.Add(Counter::kTxRetransmissions);
       connection.CountRetransmission();
-      // What the device may still be reading goes out once more as it is.
+      // A frame that the device may still be reading goes out once more as it is.
       if (port.link.IsBusy(FrameOf(pdu))) {
         port.link.Stage(pdu);
       } else {

@@ -41,7 +41,7 @@ class Stager {
   bool TakeWaiting(PeerRef& peer);
 
  private:
-  // What became of a lane's turn.
+  // The outcome of a lane's turn.
   enum class Turn : uint8_t {
     kMore,    // it can go on
     kDone,    // nothing of it can be sent

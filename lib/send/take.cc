@@ -31,7 +31,7 @@ bool Taker::Drain(QueueSlot& slot, uint16_t number) {
       if (slot.ring.HasWork()) instance.counters.Add(Counter::kTxNoFrame);
       break;
     }
-    // Nor may it be one more than the queue's share of what is packed.
+    // Nor may it exceed the queue's share of packed PDUs.
     const Shares& shares = port.shares->packed;
     const uint32_t room = std::min(kBurst, shares.Room(slot.packed));
     slot.merges = shares.IsMuch(slot.packed);
@@ -115,7 +115,7 @@ void Taker::Pack(Instance& instance, QueueSlot& slot, uint16_t number, const TxR
   slot.runs += Append(*pdu, input) ? 1 : 0;
 }
 
-// A command that goes nowhere: its credit goes back at once, and whoever wants to know is told.
+// A command that goes nowhere: its credit goes back at once, and a tagged one is completed.
 void Taker::Discard(QueueSlot& slot, uint16_t number, const TxRecord& record, uint8_t status) {
   CounterBlock& counters = lcore_.instances[slot.instance]->counters;
   ++slot.discarded;
