@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounded queue between two threads for what goes in bursts: one producer, one consumer, no
+// A bounded queue between two threads for items that go in bursts: one producer, one consumer, no
 // waiting. A side reads the other's index once a burst, the producer only where the queue looks
 // full, so that the cache lines between them move seldom.
 #ifndef SUEDE_BASE_BURST_RING_H_

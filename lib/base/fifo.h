@@ -13,7 +13,7 @@ namespace suede {
 template <typename T>
 class Fifo {
  public:
-  // Makes room for at least `count` items; what is queued stays. Set-up only.
+  // Makes room for at least `count` items; queued ones stay. Set-up only.
   void Reserve(size_t count) {
     if (count <= items_.size()) return;
     std::vector<T> items(std::bit_ceil(count));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that nobody can guess who does not hold the key: identities, nonces, first PSNs
+// Numbers that only a holder of the key can guess: identities, nonces, first PSNs
 // (docs/control-pdus.md). SipHash-2-4 of a count: whoever sees some of them, a peer does, learns
 // nothing of the others. The same key gives the same numbers, for the simulator.
 #ifndef SUEDE_BASE_SECRET_NUMBERS_H_

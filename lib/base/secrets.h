@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What texts that people read leave out of a configuration: the secret of a memif.
+// Hides secrets of a configuration in texts that people read: the secret of a memif.
 #ifndef SUEDE_BASE_SECRETS_H_
 #define SUEDE_BASE_SECRETS_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether what a port's device was given to send leaves it. A switch that pauses the port (PFC)
+// Whether frames leave the device of a port. A switch that pauses the port (PFC)
 // keeps frames in the device, and that no answer comes then says nothing of a plane or a peer
 // (docs/planes.md, "A port that is paused").
 //
@@ -29,7 +29,7 @@ class Departures {
     handed_at_ = now;
     return true;
   }
-  // The device has taken some of what it was given, or nothing.
+  // The device has taken some of the frames it was given, or none.
   void OnTransmit(bool took_some, Time now) {
     refused_since_ = took_some ? kNever : std::min(refused_since_, now);
   }

@@ -21,8 +21,8 @@ using HandoverRing = BurstRing<Frame*, kHandoverFrames>;
 
 // Another lcore that shares a port, as seen from one. Rings and lane outlive both pipelines' turns.
 struct PortNeighbour {
-  HandoverRing* from = nullptr;         // what it receives for instances here
-  HandoverRing* to = nullptr;           // what is received here for its own
+  HandoverRing* from = nullptr;         // frames that it receives for instances here
+  HandoverRing* to = nullptr;           // frames that are received here for its own
   std::vector<NetAddress> addresses;    // of its instances on the port
   const PacketLane* packets = nullptr;  // the port's, where it is the one that serves it
 };
@@ -43,7 +43,7 @@ class Handover {
 
   // False where the ring is full; else the frame is the neighbour's from Publish on.
   bool Push(uint32_t neighbour, Frame* frame) { return neighbours_[neighbour].to->Push(frame); }
-  // Shows all neighbours what was pushed.
+  // Shows all neighbours the pushed frames.
   void Publish();
 
   // Whether a neighbour serves the port's packet lane and its frames are to come up; where it does,

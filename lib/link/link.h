@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A queue pair of a port as a pipeline uses it: frames to fill, the burst being staged, frames to
-// give back, what other lcores of the port have received, whether frames leave.
+// give back, frames that other lcores of the port have received, whether frames leave.
 //
 // The layers below (link_layer.h) are a template parameter. Owned by the lcore of the queue pair.
 #ifndef SUEDE_LINK_LINK_H_
@@ -126,7 +126,7 @@ class BasicLink {
 
   // ---- The port.
 
-  // Set by an operator: nothing is staged, what is staged waits.
+  // Set by an operator: nothing is staged, and staged frames wait.
   bool down() const { return down_; }
   void set_down(bool down) { down_ = down; }
   LinkState state() const { return layer_.link(); }
@@ -136,7 +136,7 @@ class BasicLink {
   // ---- Whether frames leave (departures.h).
 
   Departures& departures() { return departures_; }
-  // An acknowledged frame shows whether the device tells what has left it.
+  // An acknowledged frame shows whether the device tells which frames have left it.
   void SampleDeparture(const Pdu& acknowledged, Time now);
   // Since when nothing leaves, as the caller that waits for an answer to `oldest` sees it; null: to
   // nothing that is kept.

@@ -25,7 +25,8 @@ namespace suede {
 using VcMask = uint8_t;
 inline constexpr VcMask kEveryVc = (1u << kVcCount) - 1;
 
-// What a link stands on. Transmit, IsBusy, Reclaim, Allocate, Release and the rest are as in Port.
+// The lower side of a link. Transmit, IsBusy, Reclaim, Allocate, Release and the rest are as in
+// Port.
 template <typename T>
 concept LinkLayer = requires(T& layer, const T& seen, Frame** frames, Frame* const* given,
                              const Frame* frame, uint32_t count, Time now, TxOffload offload) {
@@ -36,7 +37,8 @@ concept LinkLayer = requires(T& layer, const T& seen, Frame** frames, Frame* con
   // Sends what waits in the layer, and what the layer says on its own account. Once a turn, before
   // the link's own burst, whether there is one or not.
   { layer.Flush(now) } -> std::same_as<void>;
-  // VCs of which a frame of data may be staged. The link always offers what is staged already.
+  // VCs of which a frame of data may be staged. The link always offers the frames that are staged
+  // already.
   { seen.room() } -> std::same_as<VcMask>;
   // Whether the layer, or one below it, may still read the frame.
   { seen.IsBusy(frame) } -> std::same_as<bool>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The management packets of one port, between the control thread and the lcore that serves the port
-// (docs/management-packets.md): a ring of frames each way, its rate, and who counts what.
+// (docs/management-packets.md): a ring of frames each way, its rate, and its counters.
 #ifndef SUEDE_LINK_PACKET_LANE_H_
 #define SUEDE_LINK_PACKET_LANE_H_
 
@@ -38,7 +38,7 @@ class PacketLane {
     return up_.empty() ? std::span<const uint8_t>() : up_.Front();
   }
   void PopReceived() { up_.Pop(); }
-  // What the control thread counts of this port.
+  // The control thread's counters of this port.
   CounterBlock& control_counters() { return control_counters_; }
   const CounterBlock& control_counters() const { return control_counters_; }
 

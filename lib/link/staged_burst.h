@@ -30,7 +30,7 @@ class StagedBurst {
   // Takes the frames of data out whose notes say that they were withdrawn.
   void RemoveWithdrawn();
 
-  // What a port is offered, in order.
+  // The frames that a port is offered, in order.
   struct Offer {
     Frame** first;
     uint32_t count;
@@ -41,7 +41,7 @@ class StagedBurst {
       return {data_begin(), data_count_, false};
     return BeginInFront();
   }
-  // The port has taken the first `taken` of the offer: what it did not take stays, in order.
+  // The port has taken the first `taken` of the offer: the rest stays, in order.
   void End(const Offer& offer, uint32_t taken) {
     if (taken == offer.count) [[likely]] {
       data_count_ = front_count_ = 0;

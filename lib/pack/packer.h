@@ -12,7 +12,7 @@
 
 namespace suede {
 
-// A command on its way into a PDU. What `command` points at may change under our eyes, but for its
+// A command on its way into a PDU. The bytes at `command` may change at any time, but for its
 // first two bytes, which are given by value.
 struct PackInput {
   const uint8_t* command = nullptr;  // control, then data

@@ -5,7 +5,7 @@
 // Queues whose PDUs may only take one plane are on that plane's lane, so that a port without room
 // holds up none of the others; otherwise there is one lane. Each lane is served by itself.
 //
-// Every operation is O(1), whatever the number of destinations: only queues that can send are on a
+// Every operation is O(1), with any number of destinations: only queues that can send are on a
 // list. Owned by one lcore.
 #ifndef SUEDE_PACK_SCHEDULER_H_
 #define SUEDE_PACK_SCHEDULER_H_
@@ -19,7 +19,7 @@
 
 namespace suede {
 
-// What waits for one {destination, VC}. Only the last PDU may still take commands.
+// PDUs that wait for one {destination, VC}. Only the last PDU may still take commands.
 struct TxQueue {
   enum class State : uint8_t {
     kIdle,     // nothing to send
@@ -39,7 +39,7 @@ struct TxQueue {
   uint32_t held = 0;
   uint32_t credit = 0;         // lines that may still be sent, where the destination
   bool counts_credit = false;  // grants receive credit
-  // The smallest ring that there is, less what may be lost at its end.
+  // The smallest ring that there is, less the lines that may be lost at its end.
   static constexpr uint16_t kUnknownReceiver = 59;
   uint16_t most_lines = kUnknownReceiver;  // that a PDU may take of the destination's receive ring
 };

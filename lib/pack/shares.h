@@ -28,7 +28,7 @@ class Shares {
     shared_ = shared;
     free_ = static_cast<int32_t>(shared);
   }
-  // Another bound on what is shared; what users have stays theirs.
+  // Another bound on the shared part; the parts that users have stay theirs.
   void Resize(uint32_t shared) {
     free_ += static_cast<int32_t>(shared) - static_cast<int32_t>(shared_);
     shared_ = shared;
@@ -43,7 +43,7 @@ class Shares {
     if (has >= own_) return RoomShared(has - own_);
     return own_ - has + RoomShared(0);
   }
-  // Whether it has more than a fifth of what is shared and not taken by others.
+  // Whether it has more than a fifth of the shared part that others have not taken.
   bool IsMuch(uint32_t has) const {
     return has > own_ && kTimesFree * static_cast<int32_t>(has - own_) > free_;
   }
@@ -56,7 +56,7 @@ class Shares {
 
   uint32_t own() const { return own_; }
   int32_t free() const { return free_; }
-  // For who counts anew: what of `has` is shared.
+  // For a caller that counts anew: the shared part of `has`.
   uint32_t SharedOf(uint32_t has) const { return has > own_ ? has - own_ : 0; }
   bool Agrees(uint64_t taken) const {
     return free_ == static_cast<int32_t>(shared_) - static_cast<int32_t>(taken);

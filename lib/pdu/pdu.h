@@ -17,7 +17,7 @@
 
 namespace suede {
 
-// A run of commands in one PDU that came from the same client queue: what goes back to that queue
+// A run of commands in one PDU that came from the same client queue: the credit of that queue
 // when the PDU leaves (credit) and when it is acknowledged (completions).
 struct PduRun {
   uint16_t queue;     // the pipeline's number of the queue

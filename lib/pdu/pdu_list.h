@@ -31,14 +31,14 @@ class PduList {
     return pdu;
   }
 
-  // Moves everything on `other` in front of what is here.
+  // Moves everything on `other` in front of this list.
   void Prepend(PduList& other) {
     other.Append(*this);
     *this = other;
     other = PduList();
   }
 
-  // Moves everything on `other` behind what is here.
+  // Moves everything on `other` behind this list.
   void Append(PduList& other) {
     if (other.empty()) return;
     if (tail_ != nullptr) {

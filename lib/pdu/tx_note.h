@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the link knows of a frame that waits in a transmit burst: whether the frame is a PDU that is
+// The link's note of a frame that waits in a transmit burst: whether the frame is a PDU that is
 // kept, or goes once and is then nobody's.
 //
 // The note is the first byte of a frame's notes. A frame that carries a PDU has the note as the

@@ -6,7 +6,7 @@
 namespace suede {
 namespace {
 
-// How often a timer of what is down looks whether it is up again.
+// How often a timer looks whether a port that is down is up again.
 constexpr Duration kDownLook = std::chrono::milliseconds(2);
 // Of the number space: the part that first PSNs are drawn from where frames of a former association
 // may still be in a device, opposite to what these have.
@@ -73,7 +73,7 @@ void Peer::OnHello(uint32_t plane, const Hello& hello, const ControlFacts& facts
     return ArmHandshake(effects);
   }
   OnAgreed(plane, hello, verdict.knows_us, now, effects);
-  // What waits has to make itself heard again: the peer's next HELLO may be lost.
+  // A queue that waits has to ask again: the peer's next HELLO may be lost.
   if (facts.waits && !handshake_.open()) Greet(now, effects);
   ArmHandshake(effects);
   Unblock(effects);
@@ -97,7 +97,7 @@ void Peer::OnAgreed(uint32_t plane, const Hello& hello, bool knows_us, Time now,
   }
   if (!knows_us || !hello.reply_wanted || !handshake_.associated()) return;
   for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-    // It may have lost us: say what we expect.
+    // It may have lost us: tell it the expected PSN.
     connection(plane, vc).OnDuplicate();
     effects.Add(effect::OweAck{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc)});
   }
@@ -230,7 +230,7 @@ void Peer::OnPlain(Effects& effects) {
   Unblock(effects);
 }
 
-// No answer of any kind for too long: nothing of what waits was ever sent.
+// No answer of any kind for too long: none of the waiting PDUs was ever sent.
 void Peer::OnSilence(Effects& effects) {
   if (lost_vcs_ == 0) {
     effects.Add(effect::Count{Counter::kUnreachable});

@@ -16,7 +16,7 @@ void Peer::OnNotReady(uint32_t plane, const NotReady& message, Time now, Effects
     effects.Add(effect::Count{Counter::kRxRpsnInvalid});
   }
   effects.Add(effect::Count{Counter::kPauses});
-  // It is an answer to what we have sent, whether it was accepted or not.
+  // It answers a PDU of ours, whether that was accepted or not.
   if (own_->has_sessions && connection(plane, vc).paused()) OnProof(plane, now);
   Unblock(plane, vc, effects);
   ArmConnection(plane, vc, effects);
@@ -66,7 +66,7 @@ void Peer::OnConnectionDeadline(uint32_t plane, uint32_t vc, Hold hold, Time now
 void Peer::OnUnreachable(uint32_t plane, uint32_t vc, Time now, Effects& effects) {
   if (paths_->sessions) return PlaneDown(plane, PlaneDownReason::kTimeouts, now, effects);
   Connection& lost = connection(plane, vc);
-  // It answers, and what it says cannot be: no probe would bring the two into step.
+  // It answers, and its answer is impossible: no probe would bring the two into step.
   if (handshake_.associated() && lost.desynchronized()) return StartOver(now, effects);
   effects.Add(effect::Count{Counter::kUnreachable});
   Tell(PeerEvent::kUnreachable, plane, vc, effects);
@@ -78,7 +78,7 @@ void Peer::OnUnreachable(uint32_t plane, uint32_t vc, Time now, Effects& effects
   ChooseHome(effects);
 }
 
-// Ends what is queued behind a lost connection where no other plane takes it.
+// Ends PDUs queued behind a lost connection where no other plane takes them.
 void Peer::GiveUpIfLost(uint32_t vc, Effects& effects) {
   for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
     if ((paths_->usable & 1u << plane) != 0 && !connection(plane, vc).lost()) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a peer wants done: values, in order. The room above carries them out, each before the next,
-// and tells the peer nothing of them but by further facts.
+// The effects that a peer wants done: values, in order. The room above carries them out, each
+// before the next, and tells the peer nothing of them but by further facts.
 #ifndef SUEDE_PEER_EFFECTS_H_
 #define SUEDE_PEER_EFFECTS_H_
 
@@ -20,10 +20,10 @@
 
 namespace suede {
 
-// What an operator wants to know at once.
+// Events that an operator wants to know at once.
 enum class PeerEvent : uint8_t {
   kReset,          // the peer has restarted
-  kUnreachable,    // it does not answer: what was in flight to it is given up
+  kUnreachable,    // it does not answer: its PDUs in flight are given up
   kReachable,      // it answers again
   kHelloMismatch,  // its HELLO does not agree with ours in `what`
   kPlaneUp,        // the plane to it carries traffic
@@ -39,7 +39,7 @@ enum class Ending : uint8_t {
 
 namespace effect {
 
-// ---- What is to be sent. Where there is no room for it, it is as if it were lost on the way.
+// ---- Messages to send. A message without room is as if it were lost on the way.
 
 // A control PDU. Its identities are those of the handshake once the call has ended; they, and the
 // credit limits of a HELLO, are filled in as it is encoded.
@@ -78,7 +78,7 @@ struct Retransmit {
   uint8_t vc = 0;
 };
 
-// ---- What becomes of PDUs. Their bytes are in flight no longer, as far as the peer counts.
+// ---- Ends of PDUs. Their bytes are in flight no longer, as far as the peer counts.
 
 // Of one connection: they have arrived.
 struct Acknowledged {
@@ -103,7 +103,7 @@ struct Requeue {
 
 // ---- Queues to the peer; `vcs` is a mask.
 
-// What is queued ends as unreachable.
+// Queued PDUs end as unreachable.
 struct GiveUpQueued {
   uint8_t vcs = 0;
 };

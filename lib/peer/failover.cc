@@ -45,7 +45,7 @@ void Peer::OnFence(uint32_t plane, const Fence& fence, Time now, Effects& effect
   }
 }
 
-// What the peer has accepted is done; the rest moves.
+// PDUs that the peer has accepted are done; the rest moves.
 void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
   const uint32_t dead = fenced.plane;
   if (dead >= own_->plane_count || !sessions_[dead].IsFenced(fenced.generation)) {
@@ -58,7 +58,7 @@ void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
     });
     if (fits) continue;
     effects.Add(effect::Count{Counter::kRxRpsnInvalid});
-    // It would say so for ever: what the two have counted does not fit.
+    // It would say so for ever: the counts of the two disagree.
     if (sessions_[dead].OnImpossible()) StartOver(now, effects);
     return;
   }

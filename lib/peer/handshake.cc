@@ -66,12 +66,12 @@ HelloVerdict Handshake::OnHello(const Hello& hello, Time now, SecretNumbers& num
   const bool known = peer_ != 0 && hello.identities.own == peer_;
   const bool answers = hello.echo == nonce_;
   verdict.verified = answers || (known && is_pong);
-  // An answer to a question by hand may be older than what the peer has said of itself since.
+  // An answer to a question by hand may be older than the peer's later HELLOs.
   verdict.stranger = !known && !answers;
   if (verdict.stranger) return verdict;
   heard_at_ = now;
   if (verdict.verified) {
-    // What a question of our own still waits for stays as it is.
+    // The nonce of a question that waits for its answer stays as it is.
     if (answers) nonce_ = numbers.Next();
     speaks_hello_ = true;
     evidence_ = 0;

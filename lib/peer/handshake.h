@@ -18,7 +18,7 @@ namespace suede {
 
 struct HelloVerdict {
   bool stranger = false;  // neither known nor verified: it changes nothing, and is asked to prove itself
-  bool new_peer = false;  // its identity is a new one: what was counted with the last one is over
+  bool new_peer = false;  // its identity is a new one: counts with the last one are over
   bool verified = false;  // it answers a HELLO of ours
   bool knows_us = false;  // it names our identity
 };
@@ -26,13 +26,13 @@ struct HelloVerdict {
 struct HandshakeTimerVerdict {
   bool hello = false;   // say HELLO, and ask for a reply
   bool probe = false;   // and probe its connections: a plain peer answers that
-  bool plain = false;   // it does not speak HELLO: its connections go by what it has answered
+  bool plain = false;   // it does not speak HELLO: its connections go by its answers
   bool silent = false;  // it has given no answer of any kind for too long
 };
 
 class Handshake {
  public:
-  // Draws what is random; `plain`: the peer is known not to speak HELLO.
+  // Draws the random numbers; `plain`: the peer is known not to speak HELLO.
   void Begin(SecretNumbers& numbers, bool plain);
 
   // Whether sequenced PDUs may leave and are accepted: both ends have agreed, or the peer is plain.
@@ -58,7 +58,7 @@ class Handshake {
   // Nothing can be said: looks again at `time`, and until then no silence counts.
   void Hold(Time time) { deadline_ = heard_at_ = time; }
   // Which of the four quarters of the number space the next probe is to try: the peer may expect
-  // any PSN, and answers what is ahead of that.
+  // any PSN, and answers PSNs ahead of that.
   uint32_t probe_quarter() const { return tries_ & 3; }
   // The parameters were changed: a wait that has begun ends no later than `params` have it.
   void OnNewParams(Time now, const TransportParams& params);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the settings of two ends must agree in (docs/control-pdus.md, HELLO).
+// The settings in which two ends must agree (docs/control-pdus.md, HELLO).
 #ifndef SUEDE_PEER_HELLO_CHECK_H_
 #define SUEDE_PEER_HELLO_CHECK_H_
 
@@ -11,7 +11,7 @@ namespace suede {
 
 enum class HelloMismatch : uint8_t { kNone, kPsnScope, kWindowPdus, kPackLimitBytes, kSessions };
 
-// What two HELLOs do not agree in, and both values.
+// The first disagreement of two HELLOs, and both values.
 struct Disagreement {
   HelloMismatch what = HelloMismatch::kNone;
   uint32_t own = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instance's own end: what all of its peers have in common.
+// The instance's own end: the state that all of its peers have in common.
 #ifndef SUEDE_PEER_OWN_END_H_
 #define SUEDE_PEER_OWN_END_H_
 
@@ -37,8 +37,8 @@ struct OwnEnd {
   // The number among a plane's connections of the one that carries the VC.
   uint32_t ConnectionOf(uint32_t vc) const { return vc & (vc_count - 1u); }
 
-  // The port of a plane, and what an operator wants of the plane. False where that changes nothing:
-  // what an instance with one plane sends takes that, whatever is known of it.
+  // The port of a plane, and an operator's wish for the plane. False where that changes nothing:
+  // PDUs of an instance with one plane take that plane in any state.
   bool SetPort(uint32_t plane, bool up) {
     if (!has_sessions) return false;
     const auto bit = static_cast<PlaneMask>(1u << plane);
@@ -60,7 +60,7 @@ struct OwnEnd {
   const TransportParams& transport;
   const PathParams& paths;
   SecretNumbers numbers;  // for identities, nonces and first PSNs
-  Hello hello;            // what HELLO says of the settings
+  Hello hello;            // the settings, as HELLO tells them
   PlaneMask ports_up;     // planes whose port can send
   std::array<PlaneAdmin, kMaxPlanes> admin{};
   std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, on each plane to all peers

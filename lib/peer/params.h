@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the planes of an instance are configured with (docs/planes.md).
+// The configuration of the planes of an instance (docs/planes.md).
 #ifndef SUEDE_PEER_PARAMS_H_
 #define SUEDE_PEER_PARAMS_H_
 
@@ -14,14 +14,14 @@ inline constexpr uint32_t kMaxPlanes = 4;
 
 // SUE framework §1.2.
 enum class Ordering : uint8_t {
-  kStrict,     // what goes to one destination takes one plane, each VC in order
+  kStrict,     // all PDUs to one destination take one plane, each VC in order
   kUnordered,  // each PDU takes the plane with the most bandwidth left
 };
 
 // How an operator has set a plane.
 enum class PlaneAdmin : uint8_t {
   kUp,
-  kDrain,  // what is in flight there may end, nothing new begins
+  kDrain,  // PDUs in flight there may end, nothing new begins
   kDown,
 };
 

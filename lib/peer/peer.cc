@@ -40,7 +40,7 @@ void Peer::OnControl(uint32_t plane, const ControlMessage& message, const Contro
   }
 }
 
-// ---- What happens here.
+// ---- Facts of this end.
 
 void Peer::OnPlaneChange(uint32_t plane, PlaneDownReason reason, Time now, Effects& effects) {
   if (paths_->sessions && IsPresent(plane)) {
@@ -64,7 +64,7 @@ void Peer::OnStandstill(Duration time) {
   paths_->alive_at += time;
 }
 
-// The peer has been found, or has moved. What waits for that may go, and a queue that waits for
+// The peer has been found, or has moved. PDUs that wait for that may go, and a queue that waits for
 // nothing else makes itself heard.
 void Peer::OnMac(uint32_t plane, Effects& effects) {
   paths_->resolving &= static_cast<PlaneMask>(~(1u << plane));
@@ -126,7 +126,7 @@ void Peer::CheckInvariants(const TransportParams& widest) const {
       const Connection& one = connection(plane, vc);
       one.CheckInvariants(widest);
       bytes += one.unacked_bytes();
-      // Who stands still waits for a FENCED.
+      // A connection that stands still waits for a FENCED.
       check(!one.frozen() || session.fencing());
       // Where there is no association, nothing is in flight and nothing is accepted.
       check(handshake_.open() || (one.receive_closed() && one.unacked_bytes() == 0));

@@ -58,7 +58,7 @@ class Peer {
   const Connection& connection(uint32_t plane, uint32_t vc) const {
     return connections_[plane * own_->vc_count + vc];
   }
-  // What the peer last said of its settings.
+  // The peer's settings, as its last HELLO told them.
   const Hello& hello() const { return hello_; }
   // VCs to which nothing is queued, a mask.
   uint8_t lost_vcs() const { return lost_vcs_; }
@@ -72,7 +72,7 @@ class Peer {
   // `echo`: the nonce of the HELLO that it answers; 0: of none.
   Hello MakeHello(bool reply_wanted, uint64_t echo) const;
 
-  // ---- What is heard.
+  // ---- Facts from the peer.
 
   struct ControlFacts {
     bool waits = false;    // a queue waits for a connection of the peer
@@ -91,11 +91,11 @@ class Peer {
   // A connection that was lost is in step again.
   void OnResumed(uint32_t plane, uint32_t vc, Effects& effects);
 
-  // ---- What happens here.
+  // ---- Facts of this end.
 
   // A queue waits, and no plane is usable.
   void OnWaiting(Time now, Effects& effects);
-  // The port of a plane, or what an operator wants of the plane, has changed: OwnEnd says so
+  // The port of a plane, or an operator's wish for the plane, has changed: OwnEnd says so
   // already.
   void OnPlaneChange(uint32_t plane, PlaneDownReason reason, Time now, Effects& effects);
   // The lcore has stood still for so long: that says nothing of the peer.

@@ -2,7 +2,7 @@
 // Which of an instance's planes leads to a peer, and which one a PDU takes (docs/planes.md, "Which
 // plane"; SUE framework §1.2, §4.3).
 //
-// Owned by one lcore. A choice is a few multiplications, whatever the number of peers.
+// Owned by one lcore. A choice is a few multiplications, with any number of peers.
 #ifndef SUEDE_PEER_PEER_PATHS_H_
 #define SUEDE_PEER_PEER_PATHS_H_
 
@@ -35,7 +35,7 @@ struct alignas(64) PeerPaths {
   bool sessions = false;   // the peer answers PLANE and FENCE: its planes are as their sessions say
   bool moving = false;     // strict: stands still until nothing is in flight on `home`
   bool unreachable = false;
-  uint8_t turn = 0;        // of planes, for what may take any
+  uint8_t turn = 0;  // of planes, for messages that may take any
 
   std::array<uint16_t, kMaxPlanes> weight{};
   Time alive_at{};         // the last sign of life while there was something to send

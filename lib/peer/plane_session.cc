@@ -72,7 +72,7 @@ PlaneSession::Want PlaneSession::OnTimer(Time now, const Facts& facts, const Pat
     deadline_ = now + (urgent ? params.hello_interval : params.hello_idle);
     return Want::kPlane;
   }
-  // Down or init: what is wanted is said again, after longer and longer waits.
+  // Down or init: the PLANE is sent again, after longer and longer waits.
   deadline_ = std::min(
       now + std::min(params.hello_interval * (int64_t{1} << slow_), params.hello_idle),
       facts.look_at);

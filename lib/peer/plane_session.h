@@ -57,7 +57,7 @@ class PlaneSession {
   // Whether a FENCED for the generation answers our FENCE. EndFence begins the next one.
   bool IsFenced(uint16_t generation) const { return fencing_ && generation == tx_generation_; }
   void EndFence(Time now);
-  // A FENCED said what cannot be: true where that has happened twice in a row.
+  // A FENCED was impossible: true where that has happened twice in a row.
   bool OnImpossible() { return ++impossible_ >= 2; }
   // How many FENCEs were sent for this generation, this one included.
   uint32_t TakeFenceTurn() { return ++fences_; }
@@ -82,7 +82,7 @@ class PlaneSession {
   Want OnTimer(Time now, const Facts& facts, const PathParams& params);
   // PDUs were put in flight: looks soon whether they arrive.
   void OnTraffic(Time now, const PathParams& params);
-  // What was sent was acknowledged.
+  // A sent PLANE was acknowledged.
   void OnProgress(Time now) {
     last_heard_ = now;
     missed_ = 0;
@@ -111,7 +111,7 @@ class PlaneSession {
     bool peer_down = false;  // the other end says that it is down, and ours is not
   };
   Heard OnPlane(const PlaneHello& hello, Time now, const PathParams& params);
-  // Fills in what the session knows. `wants_reply`: counts as unanswered until one comes.
+  // Fills in the session's knowledge. `wants_reply`: counts as unanswered until one comes.
   void FillPlane(bool wants_reply, PlaneHello& hello);
 
   // ---- The peer's sending direction.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which planes to a peer may be used: their ports, their sessions, and in strict mode the one that
-// all of it takes (docs/planes.md). And how the peer's other files say what they want done.
+// all of it takes (docs/planes.md). And how the peer's other files add effects.
 #include "peer/peer.h"
 
 namespace suede {
 
-// ---- What is said.
+// ---- Messages.
 
 void Peer::Say(uint32_t plane, const ControlMessage& message, Effects& effects) {
   effects.Add(effect::Say{static_cast<uint8_t>(plane), message});
@@ -76,7 +76,7 @@ void Peer::FindAgain(Effects& effects) {
   Tell(PeerEvent::kReachable, 0, 0, effects);
 }
 
-// ---- What is in flight.
+// ---- PDUs in flight.
 
 // Of connections of the plane that were changed: `bytes` are in flight no longer.
 void Peer::CountOut(uint32_t plane, uint32_t bytes) {
@@ -134,7 +134,7 @@ bool Peer::DrawHome() {
   return !paths_->moving;
 }
 
-// What the next PDU may take.
+// The planes that the next PDU may take.
 [[gnu::cold]] void Peer::ChooseHome(Effects& effects) {
   if (!own_->is_strict()) {
     paths_->choice = paths_->usable;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two ends say of their planes, and what silence means (docs/planes.md, "Health").
+// PLANEs of the two ends, and the meaning of silence (docs/planes.md, "Health").
 #include <algorithm>
 
 #include "peer/peer.h"
@@ -49,7 +49,7 @@ bool Peer::AsksForHold(uint32_t plane, Time now) const {
 void Peer::OnSessionDeadline(uint32_t plane, Hold hold, Time now, Effects& effects) {
   PlaneSession& session = sessions_[plane];
   if (!session.begun()) return;
-  // The wheel asks early about what is far away.
+  // The wheel fires early for deadlines that are far away.
   if (now < session.deadline()) return ArmSession(plane, effects);
   const PlaneSession::Facts facts = FactsOf(plane, hold, now);
   if (hold != Hold::kNone) AskSiblings(now, effects);
@@ -88,7 +88,7 @@ void Peer::AskSiblings(Time now, Effects& effects) {
   }
 }
 
-// ---- What is said.
+// ---- Messages.
 
 void Peer::SayPlane(uint32_t plane, bool reply_wanted, Effects& effects) {
   PlaneHello hello{.plane = static_cast<uint8_t>(plane)};
@@ -117,7 +117,7 @@ void Peer::SayHeldUp(uint32_t plane, bool if_held, Effects& effects) const {
   if (said.over != 0 || if_held) effects.Add(said);
 }
 
-// ---- What is heard.
+// ---- Facts from the peer.
 
 void Peer::OnPlane(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects) {
   if (hello.held_up) return OnHeldUp(plane, hello.plane, now, effects);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A frame as the data path sees it: bytes, a length, and room for the owner's own notes.
 //
-// Drivers create frames and own their memory; whoever holds a frame owns one reference to it.
+// Drivers create frames and own their memory; the holder of a frame owns one reference to it.
 // Frame sits beside the driver's buffer (in the private area of an mbuf on DPDK), so turning one
 // into the other is address arithmetic.
 #ifndef SUEDE_PORT_FRAME_H_
@@ -12,10 +12,10 @@
 
 namespace suede {
 
-// What the device said of a received frame's IP and UDP checksums.
+// The device's verdict on a received frame's IP and UDP checksums.
 enum class ChecksumState : uint8_t { kUnknown, kGood, kBad };
 
-// What the device is asked to fill in on transmission.
+// The fields that the device is asked to fill in on transmission.
 enum class TxOffload : uint8_t {
   kNone,
   kIpv4Checksum,  // of the IPv4 header

@@ -28,8 +28,8 @@ class Port {
   // reference to every one, and must not write to a frame for which IsBusy() holds.
   virtual uint32_t Transmit(Frame* const* frames, uint32_t count) = 0;
 
-  // Sends what others have left with this queue pair. Once a turn, before the owner's own frames,
-  // with or without any of these.
+  // Sends frames that others have left with this queue pair. Once a turn, before the owner's own
+  // frames, with or without any of these.
   virtual void Flush() {}
 
   // Whether the device may still read the frame.

@@ -20,7 +20,7 @@
 
 namespace suede {
 
-// What a received rpsn meant.
+// The meaning of a received rpsn.
 enum class RpsnVerdict : uint8_t {
   kNothingNew,   // nothing that was not known
   kProgress,     // PDUs were acknowledged
@@ -28,15 +28,15 @@ enum class RpsnVerdict : uint8_t {
   kOutOfWindow,  // names a PSN that was never sent: changes nothing
 };
 
-// What becomes of a received sequenced PDU.
+// The verdict on a received sequenced PDU.
 enum class PsnVerdict : uint8_t { kExpected, kBehind, kAhead };
 
-// What the retransmission timer asks for.
+// The request of the retransmission timer.
 enum class TimerVerdict : uint8_t {
   kNothing,
   kRetransmit,   // there is something to retransmit now
   kUnreachable,  // the configured tries have failed: call GiveUp and tell the clients
-  kProbe,        // the connection is lost: ask the far side what it expects
+  kProbe,        // the connection is lost: ask the far side for its expected PSN
 };
 
 // The op and rpsn of an outgoing RH.
@@ -85,7 +85,7 @@ class Connection {
     return EndRecovery(now);
   }
 
-  // ---- What the far side says of our PDUs. Acknowledged PDUs are moved to `acked`.
+  // ---- Answers of the far side to our PDUs. Acknowledged PDUs are moved to `acked`.
 
   // Whether the far side may have sent a PDU with this PSN: one that it may not have says nothing of
   // ours. Who sends blindly has to guess it, too. A probe is one further ahead than all else.
@@ -113,7 +113,7 @@ class Connection {
   // The far side had no room for PSN `psn`: pauses for `wait`, which is not counted as a try.
   RpsnVerdict OnNotReady(Psn psn, Duration wait, Time now, const TransportParams& params,
                          PduList& acked);
-  // The far side has room again: what was not accepted is sent again at once.
+  // The far side has room again: PDUs that were not accepted are sent again at once.
   void OnReady(Psn psn, Time now);
 
   // ---- Receiving.
@@ -148,14 +148,14 @@ class Connection {
   void OnRoom() { not_ready_ = false; }
   bool not_ready() const { return not_ready_; }
 
-  // ---- What outgoing PDUs carry.
+  // ---- Fields of outgoing PDUs.
 
   // Whether a stand-alone PDU should carry the acknowledgement without waiting further.
   bool MustAckNow(const TransportParams& params) const {
     return ack_now_ || nack_pending_ || ack_owed_ >= params.ack_every_pdus;
   }
   bool OwesAck() const { return ack_owed_ != 0 || ack_now_ || nack_pending_; }
-  // The field for a PDU that is about to leave; what was owed is then paid.
+  // The field for a PDU that is about to leave; the owed answer is then paid.
   RpsnField TakeRpsn();
 
   // ---- Time.
@@ -208,7 +208,7 @@ class Connection {
 
   // The oldest PSN without an acknowledgement; without any, the next one.
   Psn oldest_unacked() const { return next_psn_.Plus(-static_cast<int>(unacked_count_)); }
-  // Sends nothing again until Restart; what is acknowledged meanwhile still counts.
+  // Sends nothing again until Restart; acknowledgements meanwhile still count.
   void Freeze();
   bool frozen() const { return frozen_; }
   // Whether the far side may have accepted PDUs of which we do not know it.
@@ -216,9 +216,9 @@ class Connection {
   // The far side has accepted what was before `expected`, and will accept nothing more. False where
   // that was never sent. What it had accepted is moved to `acked`.
   bool OnFenced(Psn expected, Time now, const TransportParams& params, PduList& acked);
-  // Gives up what is in flight (to `given_up`), in doubt as it is.
+  // Gives up the PDUs in flight (to `given_up`), in doubt.
   void Abandon(PduList& given_up);
-  // Moves what is in flight to `rest`, in order, and goes on with `first`.
+  // Moves the PDUs in flight to `rest`, in order, and goes on with `first`.
   void Restart(Psn first, PduList& rest);
   // Of the receiving side: nothing is accepted until OpenReceive.
   void CloseReceive() { receive_closed_ = true; }
@@ -251,9 +251,10 @@ class Connection {
   Duration rto(const TransportParams& params) const;
   uint32_t tries() const { return tries_; }
 
-  // ---- What it has carried, modulo 2^32; a restart of the far side does not end the count.
+  // ---- Counts of PDUs that it has carried, modulo 2^32; a restart of the far side does not end
+  // the count.
 
-  // What TakeRetransmission gave was in fact sent again.
+  // The PDU of TakeRetransmission was in fact sent again.
   void CountRetransmission() {
     ++retransmissions_;
     ++resent_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both directions of a connection are configured with (wire profile §6).
+// The configuration of both directions of a connection (wire profile §6).
 #ifndef SUEDE_TRANSPORT_PARAMS_H_
 #define SUEDE_TRANSPORT_PARAMS_H_
 
@@ -10,7 +10,7 @@
 
 namespace suede {
 
-// What a connection is: {instance, port, remote XPU}, or the same and the VC.
+// The scope of a connection: {instance, port, remote XPU}, or the same and the VC.
 enum class PsnScope : uint8_t { kPort = 0, kVc = 1 };
 
 struct TransportParams {

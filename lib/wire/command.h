@@ -66,7 +66,7 @@ class CommandReader {
   bool ok() const { return error_ == CommandError::kNone; }
 
  private:
-  bool Finish();  // judges what stands behind the last command
+  bool Finish();  // judges the bytes behind the last command
 
   const uint8_t* begin_;
   const uint8_t* at_;

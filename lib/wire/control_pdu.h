@@ -33,7 +33,7 @@ struct Identities {
 // A PSN for each VC; where a connection spans them, the first counts.
 using VcPsns = std::array<Psn, kVcCount>;
 
-// Makes an association, and says what both ends must agree on.
+// Makes an association, and tells the settings on which both ends must agree.
 struct Hello {
   Identities identities;
   uint64_t nonce = 0;       // never 0
@@ -144,7 +144,7 @@ inline ReliabilityHeader ControlRh(uint16_t xpuid, uint16_t partition) {
 // their bytes, an even number.
 uint32_t EncodeControl(const ControlMessage& message, uint8_t* out);
 
-// Reads what stands between RH and R-CRC. `message` is set only where kNone is returned.
+// Reads the bytes between RH and R-CRC. `message` is set only where kNone is returned.
 ControlError DecodeControl(const uint8_t* in, uint32_t bytes, ControlMessage& message);
 
 inline const Identities& IdentitiesOf(const ControlMessage& message) {

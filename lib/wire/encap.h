@@ -67,7 +67,7 @@ inline ParsedFrame ParseFrame(const FrameRules& rules, uint8_t* frame, uint32_t 
   return Udp4::Parse(rules, frame, bytes, checksums_good);
 }
 
-// Makes a frame that was parsed without an error what it was before, for another to parse.
+// Restores a frame that was parsed without an error, so that another lcore can parse it.
 inline void RestoreFrame(const FrameRules& rules, uint8_t* frame, const ParsedFrame& parsed) {
 #define SUEDE_ENCAP_RESTORE(id, ...)                                           \
   if constexpr (TraitsOf(Encap::k##id).holds_rh) {                             \

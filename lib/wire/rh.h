@@ -17,7 +17,7 @@ inline constexpr uint32_t kMinFrameBytes = 60;  // wire profile §1: shorter fra
 
 enum class RhVersion : uint8_t { kData = 0, kControl = 3 };
 
-// What `rpsn` is. 3 on the wire reads as kNothing.
+// The kind of `rpsn`. 3 on the wire reads as kNothing.
 enum class RhOp : uint8_t { kAck = 0, kNack = 1, kNothing = 2 };
 
 struct ReliabilityHeader {
