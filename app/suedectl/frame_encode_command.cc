@@ -25,21 +25,6 @@ constexpr char kEncodeHelpHead[] =
     "them, or one array of objects. \"encap\" says which encapsulation, other fields may be\n"
     "missing:\n"
     "\n";
-std::string RangeOf(const FieldRow& row) {
-  switch (row.kind) {
-    case FieldKind::kNumber:
-      return StrCat(row.least, " to ", row.most);
-    case FieldKind::kFlag:
-      return "true, false";
-    case FieldKind::kMac:
-      return "MAC address";
-    case FieldKind::kMacPrefix:
-      return "A:B:C:D";
-    case FieldKind::kIpAddress:
-      break;
-  }
-  return "IP address";
-}
 
 void PrintEncodeHelp(FILE* out) {
   std::fputs(kEncodeHelpHead, out);

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 
 #include "base/big_endian.h"
+#include "base/text.h"
 #include "suedectl/frame_hex.h"
 
 namespace suede::ctl {
@@ -68,6 +69,22 @@ std::optional<NetAddress> ParseValue(FieldKind kind, Encap encap, const std::str
   }
   if (inet_pton(AF_INET, text.c_str(), bytes) != 1) return std::nullopt;
   return NetAddress{.low = LoadBe32(bytes)};
+}
+
+std::string RangeOf(const FieldRow& row) {
+  switch (row.kind) {
+    case FieldKind::kNumber:
+      return StrCat(row.least, " to ", row.most);
+    case FieldKind::kFlag:
+      return "true, false";
+    case FieldKind::kMac:
+      return "MAC address";
+    case FieldKind::kMacPrefix:
+      return "A:B:C:D";
+    case FieldKind::kIpAddress:
+      break;
+  }
+  return "IP address";
 }
 
 }  // namespace suede::ctl

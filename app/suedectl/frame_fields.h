@@ -20,6 +20,9 @@ MacAddress MacOfWord(uint64_t word);
 std::string FormatValue(FieldKind kind, Encap encap, const NetAddress& value);
 std::optional<NetAddress> ParseValue(FieldKind kind, Encap encap, const std::string& text);
 
+// The values that a field may have, for people.
+std::string RangeOf(const FieldRow& row);
+
 }  // namespace suede::ctl
 
 #endif  // SUEDE_SUEDECTL_FRAME_FIELDS_H_

@@ -10,13 +10,9 @@
 namespace suede {
 
 uint32_t MostHeldPdus(const std::vector<uint32_t>& inflight_pdus) {
-  uint64_t sum = 0;
-  uint32_t largest = kMostHeldTogether;
-  for (const uint32_t bound : inflight_pdus) {
-    sum += bound;
-    largest = std::max(largest, bound);
-  }
-  return static_cast<uint32_t>(std::min<uint64_t>(sum, largest));
+  HeldBound bound;
+  for (const uint32_t of_instance : inflight_pdus) bound.Add(of_instance);
+  return bound.value();
 }
 
 uint32_t FramesNeeded(const PortUse& use) {

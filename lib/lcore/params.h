@@ -4,6 +4,7 @@
 #ifndef SUEDE_LCORE_PARAMS_H_
 #define SUEDE_LCORE_PARAMS_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -72,6 +73,19 @@ struct InstanceParams {
 // PDUs that the instances of one pipeline on a port may have sent and not seen acknowledged,
 // together: the sum of their bounds, where that is no more than this or than the largest bound.
 inline constexpr uint32_t kMostHeldTogether = 16384;
+// That bound, as instances are added.
+class HeldBound {
+ public:
+  void Add(uint32_t inflight_pdus) {
+    sum_ += inflight_pdus;
+    largest_ = std::max(largest_, inflight_pdus);
+  }
+  uint32_t value() const { return static_cast<uint32_t>(std::min<uint64_t>(sum_, largest_)); }
+
+ private:
+  uint64_t sum_ = 0;
+  uint32_t largest_ = kMostHeldTogether;
+};
 uint32_t MostHeldPdus(const std::vector<uint32_t>& inflight_pdus);
 
 // Those instances of one lcore whose frames are of a port's pool.

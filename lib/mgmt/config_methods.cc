@@ -14,7 +14,7 @@
 namespace suede {
 namespace {
 
-// As large as a configuration may be, and an byte more, so that its reader sees what is too long.
+// As large as a configuration may be, and a byte more, so that its reader sees what is too long.
 constexpr size_t kMostBytes = (size_t{2} << 20) + 1;
 
 constexpr Param kText[] = {

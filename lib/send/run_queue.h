@@ -41,6 +41,12 @@ class RunQueue {
   void Activate(Instance& instance, uint32_t queue);
   // Puts the instance's lanes that have work on the queue, where they are not on it.
   void Enlist(Instance& instance);
+  // A transmit queue waits for a connection or a share: it costs nothing until Unblock.
+  static void Block(Instance& instance, uint32_t queue) {
+    instance.scheduler.Block(queue);
+    uint8_t& blocked = instance.blocked[Scheduler::PeerOf(queue)];
+    blocked = static_cast<uint8_t>(blocked | 1u << Scheduler::VcOf(queue));
+  }
   // Lets the transmit queues go on that wait for a connection, where this one can send.
   void Unblock(Instance& instance, uint32_t connection);
   // Of the VCs of the mask.

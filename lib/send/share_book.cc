@@ -24,9 +24,7 @@ bool ShareBook::MayHold(Instance& instance, uint32_t peer, uint32_t vc) {
 [[gnu::cold]] void ShareBook::Wait(Instance& instance, uint32_t index) {
   TxQueue& queue = instance.scheduler.queue(index);
   instance.counters.Add(Counter::kTxWaitsShare);
-  instance.scheduler.Block(index);
-  uint8_t& blocked = instance.blocked[Scheduler::PeerOf(index)];
-  blocked = static_cast<uint8_t>(blocked | 1u << Scheduler::VcOf(index));
+  RunQueue::Block(instance, index);
   if (queue.waits) return;
   queue.waits = true;
   instance.home().shares->waiting.push_back({instance.number, index});
@@ -75,14 +73,14 @@ void ShareBook::LookAgain(FrameShares& shares, size_t count) {
 
 // The own share of each destination, when another instance has come. Before the first Poll.
 void ShareBook::ShareOut(FrameShares& shares) {
-  std::vector<uint32_t> bounds;
+  HeldBound bound_of_all;
   uint32_t destinations = 0;
   for (const auto& instance : lcore_.instances) {
     if (instance->home().shares != &shares) continue;
-    bounds.push_back(instance->params.inflight_pdus);
+    bound_of_all.Add(instance->params.inflight_pdus);
     destinations += instance->destination_count();
   }
-  const uint32_t bound = MostHeldPdus(bounds);
+  const uint32_t bound = bound_of_all.value();
   const uint32_t own = Shares::OwnOf(bound, destinations, FrameShares::kMostOwnHeld);
   shares.held.Set(own, SharedOf(bound, own, destinations));
   for (const auto& instance : lcore_.instances) {
@@ -98,19 +96,16 @@ void ShareBook::Resize() {
   for (const auto& port : lcore_.ports) {
     FrameShares& shares = port->own_shares;
     if (port->shares != &shares) continue;
-    uint64_t sum = 0;
-    uint32_t largest = kMostHeldTogether;
+    HeldBound bound_of_all;
     uint32_t destinations = 0;
     for (const auto& instance : lcore_.instances) {
       if (instance->home().shares != &shares) continue;
       const uint32_t bound = instance->params.inflight_pdus;
       instance->held.Resize(SharedOf(bound, shares.held.own(), instance->destination_count()));
-      sum += bound;
-      largest = std::max(largest, bound);
+      bound_of_all.Add(bound);
       destinations += instance->destination_count();
     }
-    const auto bound = static_cast<uint32_t>(std::min<uint64_t>(sum, largest));
-    shares.held.Resize(SharedOf(bound, shares.held.own(), destinations));
+    shares.held.Resize(SharedOf(bound_of_all.value(), shares.held.own(), destinations));
     LookAgain(shares, shares.waiting.size());
   }
 }

@@ -197,10 +197,8 @@ bool Stager::AnyPortHasRoom() const {
 
 // The queue waits until a connection to its peer can take its next PDU.
 [[gnu::noinline]] void Stager::BlockQueue(Instance& instance, uint32_t index) {
+  RunQueue::Block(instance, index);
   const uint32_t peer = Scheduler::PeerOf(index);
-  const uint32_t vc = Scheduler::VcOf(index);
-  instance.scheduler.Block(index);
-  instance.blocked[peer] = static_cast<uint8_t>(instance.blocked[peer] | 1u << vc);
   if (instance.paths[peer].usable != 0 || waiting_.size() == most_waiting_) return;
   waiting_.push_back({.instance = instance.number, .peer = peer});
 }

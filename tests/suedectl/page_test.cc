@@ -5,25 +5,10 @@
 
 #include "base/text.h"
 #include "frame_bench.h"
+#include "suedectl/frame_fields.h"
 
 namespace suede::ctl {
 namespace {
-
-std::string RangeOf(const FieldRow& row) {
-  switch (row.kind) {
-    case FieldKind::kNumber:
-      return StrCat(row.least, " to ", row.most);
-    case FieldKind::kFlag:
-      return "true, false";
-    case FieldKind::kMac:
-      return "MAC address";
-    case FieldKind::kMacPrefix:
-      return "A:B:C:D";
-    case FieldKind::kIpAddress:
-      break;
-  }
-  return "IP address";
-}
 
 // A text in which a cell of a table does not end.
 std::string Cell(std::string text) {
