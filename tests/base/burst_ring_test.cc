@@ -56,7 +56,7 @@ TEST(BurstRingTest, BurstsOfAnySizeKeepOrderAcrossItsEnd) {
   EXPECT_EQ(out, in);
 }
 
-// Things that are handed over: what the one thread wrote to them, the other reads.
+// Items that are handed over: the one thread writes to them, the other reads the values.
 TEST(BurstRingTest, TwoThreadsKeepOrderAndSeeWhatWasWritten) {
   constexpr int kCount = 100'000;
   BurstRing<int*, 64> ring;
@@ -78,7 +78,7 @@ TEST(BurstRingTest, TwoThreadsKeepOrderAndSeeWhatWasWritten) {
     if (count == 0) std::this_thread::yield();
     for (uint32_t i = 0; i < count; ++i, ++want) {
       ASSERT_EQ(*items[i], want);
-      *items[i] = -1;  // whoever took it may write to it
+      *items[i] = -1;  // its taker may write to it
     }
   }
   producer.join();

@@ -20,7 +20,7 @@ TEST(TokenBucketTest, PermitsABurstAndThenTheRate) {
   EXPECT_FALSE(bucket.Take(start + microseconds(100) - Duration(1)));
   EXPECT_TRUE(bucket.Take(start + microseconds(100)));
   EXPECT_FALSE(bucket.Take(start + microseconds(100)));
-  // What was not used is there again, but never more than the burst.
+  // Unused tokens are there again, but never more than the burst.
   const Time later = start + seconds(10);
   int permitted = 0;
   while (bucket.Take(later)) ++permitted;
@@ -45,7 +45,7 @@ TEST(TokenBucketTest, HalfOfTwiceTheRatePasses) {
   EXPECT_EQ(passed, 10'000 + 63);
 }
 
-// Whatever the times, no window sees more than rate * T + burst, and with enough offered it is
+// At any times, no window sees more than rate * T + burst, and with enough offered it is
 // used.
 TEST(TokenBucketTest, NoWindowSeesMore) {
   for (uint32_t seed = 0; seed < 50; ++seed) {

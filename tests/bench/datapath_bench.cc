@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data path alone, in one thread: ring -> pack -> frame -> (a copy) -> unpack -> ring, with
-// what each stage costs per command. datapath_bench DATA_BYTES PACK DESTINATIONS COMMANDS PLANES.
+// the cost of each stage per command. datapath_bench DATA_BYTES PACK DESTINATIONS COMMANDS PLANES.
 // PACK: commands per PDU by transmit-now hints, 0: as many as fit. PLANES: ports of each side, in
 // unordered mode. Under callgrind the functions Produce,
 // PollSender, PollReceiver and Consume hold the instructions of their stage.

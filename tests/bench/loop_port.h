@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A port whose other end is in the same thread: copies each frame once on the way, as memif does,
-// and costs little else. For benchmarks of what lies between ring and port.
+// and costs little else. For benchmarks of the code between ring and port.
 #ifndef SUEDE_TESTS_BENCH_LOOP_PORT_H_
 #define SUEDE_TESTS_BENCH_LOOP_PORT_H_
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A daemon whose lcore is its own load: for tools/bench-management, which measures what those who
-// look at a daemon cost its lcore. Serves two instances on one lcore until SIGTERM, as suede does.
+// A daemon whose lcore is its own load: for tools/bench-management, which measures the cost of a
+// daemon's observers to its lcore. Serves two instances on one lcore until SIGTERM, as suede does.
 // Two clients run on that lcore, once a turn: one sends from the first instance to the second one's
-// XPU as fast as its credit lets it, each command in a PDU of its own, the other takes what
-// arrives. So no other CPU has anything to do with the traffic.
+// XPU as fast as its credit lets it, each command in a PDU of its own, the other takes arriving
+// commands. So no other CPU has anything to do with the traffic.
 //
 // management_bench --config FILE [--size BYTES]
 #include <gflags/gflags.h>
@@ -53,7 +53,7 @@ class Source {
     return 0;
   }
 
-  // What there is no credit for is not tried: of calls that are refused the library makes each
+  // A send without credit is not tried: of calls that are refused the library makes each
   // 1024th look at the daemon's socket, which is a system call.
   bool Turn() {
     const auto credit = static_cast<uint32_t>(std::max(0, queue_.Credit(command_.xpuid, kVc)));
@@ -76,7 +76,7 @@ class Source {
   uint64_t sent_ = 0;
 };
 
-// Takes what arrives. Connected by any thread, then one thread's.
+// Takes arriving commands. Connected by any thread, then one thread's.
 class Sink {
  public:
   int Connect(const std::string& socket, const InstanceConfig& own) {

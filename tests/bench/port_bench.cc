@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the port layer costs per frame, over a device that throws frames away, and DPDK's CRC.
+// The cost of the port layer per frame, over a device that throws frames away, and of DPDK's CRC.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the wire room costs per frame and per PDU.
+// The cost of the wire room per frame and per PDU.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

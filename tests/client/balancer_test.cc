@@ -45,7 +45,7 @@ class BalancerTest : public ::testing::Test {
       ASSERT_EQ(sides[side].ring->Send(TestCommand(8, 16, 1).To(1, 0)), SendResult::kOk);
     }
   }
-  // How often each queue is chosen if each command is sent, and none taken by the daemon.
+  // The choices of each queue if each command is sent, and the daemon takes none.
   std::vector<uint32_t> Shares(Balancer& balancer, uint32_t commands, uint16_t xpuid = 1) {
     std::vector<uint32_t> shares(sides.size());
     for (uint32_t i = 0; i < commands; ++i) {
@@ -55,7 +55,7 @@ class BalancerTest : public ::testing::Test {
     }
     return shares;
   }
-  // Choices go by what was read some choices before.
+  // Choices go by values that were read some choices before.
   void LookAgain(Balancer& balancer) {
     for (int i = 0; i < 16; ++i) balancer.Choose(1);
   }

@@ -130,7 +130,7 @@ TEST_F(ClientTableTest, AQueueWhoseRunsAreOutIsNotUsedAgain) {
   ASSERT_EQ(table.Detach(1), ClientVerdict::kDone);
   table.RetireQueues();
   EXPECT_EQ(table.TakeDetached(), 1u);
-  table.Complete(first, 9, 1, 0, SUEDE_STATUS_OK, counters);  // of nobody any more
+  table.Complete(first, 9, 1, 0, SUEDE_STATUS_OK, counters);  // of no client any more
   EXPECT_EQ(counters.Get(Counter::kCompletions), 0u);
   Add(2);
   for (const uint16_t number : table.serving()) EXPECT_NE(number, first);

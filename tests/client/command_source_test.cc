@@ -213,7 +213,7 @@ TYPED_TEST(CommandSinkTest, APduIsDeliveredAsAWholeOrNotAtAll) {
   ASSERT_EQ(this->Deliver(std::vector<TestCommand>(12, TestCommand(18, 256, 7))).lines, 60u);
   sink.Publish();
   const uint32_t mark = sink.Mark();
-  // The first would fit; what the whole PDU needs is counted all the same.
+  // The first would fit; the need of the whole PDU is counted all the same.
   const DeliveredCommands refused =
       this->Deliver({TestCommand(8, 0, 1), TestCommand(18, 256, 2), TestCommand(8, 0, 3)});
   EXPECT_TRUE(refused.refused);

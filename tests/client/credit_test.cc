@@ -70,7 +70,7 @@ TEST_F(ShippedCreditTest, ManyDestinationsThatTakeNothingLeaveCreditForAnother) 
   EXPECT_GT(sum, 3000u);
   EXPECT_GE(queue_.Credit(9, 0), SUEDE_MAX_RECORD_LINES);
   EXPECT_EQ(queue_.Send(one_.To(9, 0)), SendResult::kOk);
-  // What it gives back is its own again, however often.
+  // Credit that it gives back is its own again, however often.
   for (int i = 0; i < 1000; ++i) {
     queue_.Flush();
     Drain();
@@ -86,7 +86,7 @@ TEST_F(ShippedCreditTest, OneDestinationAloneHasLessThanHalfOfTheAggregate) {
   EXPECT_LT(queue_.sent(), 4096u / 2);
 }
 
-// What nobody reads on one VC leaves the others of the XPU enough for longest records on their way.
+// Unread records on one VC leave the XPU's other VCs enough for longest records on their way.
 TEST_F(ShippedCreditTest, AVcThatIsNotReadLeavesCreditForTheOthersOfItsXpu) {
   SendUntilBlocked(1, 0);
   for (uint8_t vc = 1; vc < kVcCount; ++vc) {

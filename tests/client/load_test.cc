@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the daemon shows of an instance's load, and what the client reads of it.
+// An instance's load, as the daemon shows it and as the client reads it.
 #include "client/load.h"
 
 #include <gtest/gtest.h>

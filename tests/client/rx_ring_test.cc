@@ -13,7 +13,7 @@ namespace {
 
 constexpr SegmentShape kSmall{.tx_lines = 64, .rx_lines = 64, .completion_count = 64};
 
-// What the daemon does with a command that arrived.
+// Delivers a command that arrived, as the daemon does.
 bool Deliver(RxRingWriter* writer, const TestCommand& command, uint16_t source, uint16_t own) {
   uint8_t* record = writer->Reserve(command.lines());
   if (record == nullptr) return false;

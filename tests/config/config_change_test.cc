@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of a configuration at run time: differences, what takes effect at once, single values.
+// Changes of a configuration at run time: differences, keys that take effect at once, single
+// values.
 #include "config/config_change.h"
 
 #include <gtest/gtest.h>

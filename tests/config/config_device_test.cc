@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of virtual devices: what ends the process in a driver is refused before, and secrets
-// stay out of texts that people read.
+// The arguments of virtual devices: arguments that end the process in a driver are refused before,
+// and secrets stay out of texts that people read.
 #include <gtest/gtest.h>
 
 #include "base/secrets.h"
@@ -86,7 +86,7 @@ TEST(Secrets, AreHidden) {
   EXPECT_EQ(HideSecrets("nothing"), "nothing");
 }
 
-// What was hidden does not become the secret, and a wrong one is in no message.
+// The text in a secret's place does not become the secret, and a wrong secret is in no message.
 TEST(Secrets, AreNotWhatStandsInTheirPlace) {
   ExpectWrong("net_memif0,secret=***", "the secret was left out");
   const std::string said = Refusal("net_memif0,secret=" + std::string(24, 's'));

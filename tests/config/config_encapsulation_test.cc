@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the encapsulations differ in: keys, addresses, room that headers take.
+// Differences between the encapsulations: keys, addresses, room that headers take.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -227,7 +227,7 @@ TEST(EncapsulationTest, WhatNoPortSendsIsWarnedOf) {
   EXPECT_EQ(warnings_of("encapsulation: afh1s, vlan: {}").size(), 0u);
 }
 
-// What messages and the table of keys say of the encapsulations follows from their traits.
+// Texts on the encapsulations, in messages and in the table of keys, follow from their traits.
 TEST(EncapsulationTest, TextsNameThoseThatHaveAKey) {
   EXPECT_EQ(JoinNames(kUdp), "udp4 or udp6");
   EXPECT_EQ(JoinNames(kPrefixed).find("afh1"), 0u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A capture of a port's frames, over net_ring: what is sent is received from it.
+// A capture of a port's frames, over net_ring: sent frames are received from it.
 #include "dpdk/capture.h"
 
 #include <fcntl.h>

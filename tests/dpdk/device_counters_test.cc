@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that drivers of DPDK 22.11 have for pauses and discards, and what they are here.
+// Names that drivers of DPDK 22.11 have for pauses and discards, and our counters for these.
 #include "dpdk/device_counters.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// References of frames over net_ring, net_null: what the transport relies on.
+// References of frames over net_ring and net_null, on which the transport relies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -69,7 +69,7 @@ class PortTest : public testing::Test {
     return count;
   }
 
-  static DpdkPort* ring_;  // what is sent on it is received from it
+  static DpdkPort* ring_;  // frames sent on it are received from it
   static DpdkPort* null_;
   uint32_t free_before_ = 0;
 };
@@ -103,7 +103,7 @@ TEST_F(PortTest, AFrameIsBusyWhileTheDeviceHoldsIt) {
   ring_->pair().Release(&frame, 1);
 }
 
-// Then what it holds says nothing of what has left.
+// Then the frames that it holds say nothing of frames that have left.
 TEST_F(PortTest, ADeviceThatCannotBeAskedForFramesSaysSo) {
   EXPECT_FALSE(ring_->pair().Reclaim());
   EXPECT_FALSE(null_->pair().Reclaim());

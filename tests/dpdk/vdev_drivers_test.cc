@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which drivers are found among the plugins, as they are installed with and without the development
-// packages.
+// The drivers that are found among the plugins, as they are installed with and without the
+// development packages.
 #include "dpdk/vdev_drivers.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,8 @@ class VdevDriversTest : public ::testing::Test {
   }
   ~VdevDriversTest() override { fs::remove_all(root_); }
 
-  // A driver's description as DPDK's buildtools write it, in what may stand for a shared object.
+  // A driver's description as DPDK's buildtools write it, in a file that may stand for a shared
+  // object.
   void Write(const std::string& file, const std::string& driver, const std::string& ids = "") {
     std::ofstream(root_ / file) << "ELF" << '\0' << "PMD_INFO_" << "STRING= {\"name\": \"" << driver
                                 << "\", \"pci_ids\": [" << ids << "]}" << '\0';

@@ -148,7 +148,7 @@ class Client:
         return self._library.suede_watch_destination(self._queue, ctypes.c_uint16(xpuid))
 
     def destination(self, xpuid):
-        """What is known of a watched destination; None where nothing is yet."""
+        """The known state of a watched destination; None where nothing is known yet."""
         destination = Destination(size=ctypes.sizeof(Destination))
         result = self._library.suede_get_destination(self._queue, ctypes.c_uint16(xpuid),
                                                      ctypes.byref(destination))
@@ -171,7 +171,7 @@ class Client:
         return count if count < 0 else {out[i].tag: out[i].status for i in range(count)}
 
     def receive(self, vc):
-        """[(source, data)] of what is there."""
+        """[(source, data)] of the commands that are there."""
         out = (Received * 64)()
         count = self._library.suede_receive(self._client, ctypes.c_uint8(vc), out,
                                             ctypes.c_uint32(64))
@@ -272,8 +272,8 @@ class Packets:
 
 
 def settle(left, right):
-    """Waits until each of two daemons knows which life of the other it speaks to: what is under way
-    while it learns that is completed as "peer reset"."""
+    """Waits until each of two daemons knows which life of the other it speaks to: commands under
+    way while it learns that are completed as "peer reset"."""
     for daemon, peer in ((left, 1), (right, 0)):
         with Client(daemon.socket) as sender:
             tag = 0

@@ -105,8 +105,8 @@ def planes_config(directory, side, devices, ordering):
     config["peers"][0]["ports"] = [
         {"port": f"p{p}", "ip": ip_of(1 - own, p), "mac": mac_of(1 - own, p)}
         for p in range(len(devices))]
-    # Both daemons and their clients share CPUs with whatever else runs: nobody is dead who does not
-    # answer within milliseconds.
+    # Both daemons and their clients share CPUs with other processes: an end that does not answer
+    # within milliseconds is not dead.
     config["planes"] = {"hello_interval_us": 50000, "hold_down_us": 20000,
                         "unreachable_us": 20000000}
     return config
@@ -249,7 +249,7 @@ class Daemon(Process):
 
 
 def suedectl(daemon, *arguments, code=0):
-    """What it printed; on stderr where another exit code than 0 is wanted."""
+    """The output of suedectl; that on stderr where another exit code than 0 is wanted."""
     argv = [str(a) for a in (SUEDECTL, "--socket", daemon.management, *arguments)]
     result = subprocess.run(argv, capture_output=True, text=True, timeout=START_S, check=False)
     if result.returncode != code:
@@ -349,7 +349,8 @@ def end_of_load(clients, servers):
 
 
 def check_ends(left, right, never):
-    """Both daemons end; what one sent the other handed over, and nothing of `never` was counted."""
+    """Both daemons end; all commands that one sent the other handed over, and nothing of `never`
+    was counted."""
     for daemon in (left, right):
         assert daemon.terminate() == 0, daemon.report()
     a, b = left.counters(), right.counters()

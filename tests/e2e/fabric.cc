@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cables between memif servers that can be cut: what lies between two endpoints in tests of
+// Cables between memif servers that can be cut: the path between two endpoints in tests of
 // failover.
 //
 // fabric NAME CPU MTU LEFT RIGHT [LEFT RIGHT ...]: a cable for each pair of memif sockets, of which
-// it is the client. Forwards on one lcore, and does what lines on stdin say, until they end:
+// it is the client. Forwards on one lcore, and executes lines on stdin, until they end:
 //
-//   cut N        what goes through cable N either way is lost, and its links stay up
-//   cut N left   what goes to its left end alone; likewise right
+//   cut N        frames through cable N either way are lost, and its links stay up
+//   cut N left   frames to its left end alone; likewise right
 //   heal N       nothing is lost
 //   down N       its links go down
 //   up N         they come up
@@ -41,7 +41,7 @@ constexpr uint32_t kBurst = 32;
 
 struct Cable {
   std::array<std::unique_ptr<DpdkPort>, 2> ends;
-  std::array<std::atomic<bool>, 2> cut{};  // what goes to that end
+  std::array<std::atomic<bool>, 2> cut{};  // frames to that end
 };
 
 // Bytes that were forwarded in each of the last 65 seconds' milliseconds. One writer.

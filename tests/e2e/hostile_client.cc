@@ -3,9 +3,9 @@
 //
 //   hostile_client SOCKET SECONDS SEED QUEUES [any|gag|reset]
 //
-// gag: does nothing but take away from the daemon how it wakes us, and wait. reset: nothing but reset
-// its queues, with something in them, as fast as it can.
-// Speaks docs/client-protocol.md by itself. Prints what it did; exit code 0 unless it never got a
+// gag: does nothing but take away from the daemon how it wakes us, and wait. reset: nothing but
+// reset its queues, with something in them, as fast as it can.
+// Speaks docs/client-protocol.md by itself. Prints its actions; exit code 0 unless it never got a
 // segment.
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -107,8 +107,8 @@ class Villain {
     if (peer_ >= 0) close(peer_);
   }
 
-  // Has records that are right and lead nowhere taken, and resets the queue that they are in, again and
-  // again: what the daemon answers is read as it comes.
+  // Has records that are right and lead nowhere taken, and resets the queue that they are in, again
+  // and again: the daemon's answers are read as they come.
   void ResetAll(Connection& c) {
     for (uint32_t queue = 0; queue < queues_; ++queue) {
       SendNonsense(c);
@@ -149,8 +149,8 @@ class Villain {
     while (recv(c.socket, &reply, sizeof reply, MSG_DONTWAIT) > 0) ++replies;
   }
 
-  // Does to the shared descriptions what their flags and positions permit, and waits: a daemon that
-  // writes there as it used to would sleep.
+  // Abuses flags and positions of the shared descriptions as far as it can, and waits: a daemon
+  // that writes there as it used to would sleep.
   void Gag(Connection& c) {
     for (const int fd : {c.signal, c.socket, c.memory}) {
       fcntl(fd, F_SETFL, random_() % 2 == 0 ? O_ASYNC | O_APPEND : 0);
@@ -200,7 +200,7 @@ class Villain {
       for (uint8_t& byte : record) byte = static_cast<uint8_t>(random_());
       record[0] = static_cast<uint8_t>(random_() % 4);
       record[1] = static_cast<uint8_t>(random_() % 5);
-      // XPUs that there are not: what is sent right to those that there are would be delivered,
+      // XPUs that there are not: correct commands to those that there are would be delivered,
       // and rightly, into the load that the test looks at.
       record[2] = static_cast<uint8_t>(8 + random_() % 248);
       record[3] = static_cast<uint8_t>(random_() % 8);
@@ -240,7 +240,7 @@ class Villain {
       const std::string_view message(reinterpret_cast<const char*>(&wait), sizeof wait);
       suede::SendWithFd(c.socket, message, fd);
     }
-    // Which may be the last close after all.
+    // This may be the last close after all.
     std::thread([fd] { close(fd); }).detach();
     close(listener);
   }

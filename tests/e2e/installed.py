@@ -27,7 +27,7 @@ def install(tree):
 
 
 def add_machine(tree):
-    """What else a machine has: the user and the directories that are declared."""
+    """The rest of a machine: the user and the directories that are declared."""
     tree.chmod(0o755)
     for name in ("etc/suede", "run"):
         (tree / name).mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several instances of an XPU, on lcores and ports of their own, and what is balanced over them."""
+"""Several instances of an XPU, on lcores and ports of their own, and traffic that is balanced over
+them."""
 
 import contextlib
 import os
@@ -93,7 +94,8 @@ def test_latency_over_two_instances():
 
 
 def send_balanced(balancer, first, second, count, first_tag):
-    """Sends one after the other, waiting for each that instance 0 takes. How many each took."""
+    """Sends one after the other, waiting for each that instance 0 takes. Returns the number that
+    each took."""
     taken = [0, 0]
     for tag in range(first_tag, first_tag + count):
         index = balancer.send(1, 0, tag, b"balanced")
@@ -107,7 +109,8 @@ def send_balanced(balancer, first, second, count, first_tag):
 @pytest.mark.parametrize("policy, expected", [("least_loaded", [200, 0]),
                                               ("round_robin", [100, 100])])
 def test_an_instance_whose_peer_takes_nothing(policy, expected):
-    """Nobody has claimed what arrives at the far side's instance 1, and nothing is kept there."""
+    """Nobody has claimed the commands that arrive at the far side's instance 1, and nothing is kept
+    there."""
     with pair({"clients": {"unclaimed_pdus": 0}}) as (_, left, right), \
             contextlib.ExitStack() as stack:
         receiver = stack.enter_context(client.Client(right.socket, (1, 0)))

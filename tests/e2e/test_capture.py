@@ -50,7 +50,8 @@ def test_dumpcap(directory, as_root):
                               "50", "-w", file]) as dumpcap:
                 e2e.wait_until(lambda: "Capturing on" in dumpcap.stdout() + dumpcap.stderr() or
                                not dumpcap.running() or file.exists(), e2e.START_S, "dpdk-dumpcap")
-                # It says nothing of when it has begun, so there is traffic until it has enough.
+                # dpdk-dumpcap does not say when it has begun, so there is traffic until it has
+                # enough.
                 server = e2e.perf_server(directory, right, "0")
                 with contextlib.closing(e2e._Closing(server)):
                     while dumpcap.running():

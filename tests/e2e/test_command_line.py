@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the daemon answers before it serves anybody: help, checks, refusals and their exit codes."""
+"""The daemon's answers before it serves any client: help, checks, refusals and their exit codes."""
 
 import json
 import os
@@ -36,7 +36,7 @@ clients:
 log: {level: info}
 """
 
-# What is replaced, by what, the line that the message names, what else it says.
+# The replaced text, its replacement, the line that the message names, the message's further text.
 WRONG = [
     ("version: 1\n", "", 1, "version: missing"),
     ("version: 1", "version: 2", 1, "write version: 1"),
@@ -185,7 +185,7 @@ def test_wrong_configuration(directory, old, new, line, says):
     assert says in result.stderr
 
 
-# ---- What only the machine can refuse.
+# ---- Configurations that only the machine can refuse.
 
 def start_config(directory, device="net_null0,copy=0", changes=None):
     return e2e.changed(e2e.endpoint_config(directory, "left", device), changes or {})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What devices take of a machine, and what they give away of an endpoint."""
+"""Resources that devices take of a machine, and access to an endpoint that they give away."""
 
 import json
 import os
@@ -14,7 +14,7 @@ import links
 
 
 def start(directory, config, *arguments, prefix=()):
-    """Runs the daemon until it ends by itself: (code, what it wrote)."""
+    """Runs the daemon until it ends by itself: (code, its output)."""
     path = directory / "start.yaml"
     path.write_text(json.dumps(config))
     done = subprocess.run([*map(str, prefix), str(e2e.SUEDE), "--config", str(path), *map(str, arguments)],
@@ -24,8 +24,8 @@ def start(directory, config, *arguments, prefix=()):
 
 @pytest.mark.parametrize("mode", [None, 0o660])
 def test_memif_socket_is_of_its_user_alone(directory, mode):
-    """Whoever connects shares memory with the endpoint, whose driver trusts it: the unit's UMask=0007
-    would let the whole group in."""
+    """A process that connects shares memory with the endpoint, whose driver trusts it: the unit's
+    UMask=0007 would let the whole group in."""
     config = e2e.endpoint_config(directory, "left", e2e.memif_device(directory, "server"))
     arguments = [] if mode is None else ["--set", f"ports[0].socket_mode={mode:04o}"]
     before = os.umask(0o007)
@@ -77,7 +77,7 @@ def test_too_few_descriptors_are_a_failed_preflight(directory):
 
 
 def test_check_finds_what_the_start_would(directory):
-    """The web server's port, and where a memif's socket cannot be."""
+    """The web server's port, and a place where a memif's socket cannot be."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         device = (f"net_memif0,role=client,socket={directory}/none/memif.sock,socket-abstract=no")
@@ -91,7 +91,7 @@ def test_check_finds_what_the_start_would(directory):
 
 
 # Takes the group number that net_af_packet computes for this process and the interface, for another
-# interface, and becomes what it is to run.
+# interface, and becomes the program that it is to run.
 HOLD_GROUP = """
 import os, socket, struct, sys
 group = (os.getpid() ^ socket.if_nametoindex(sys.argv[1])) & 0xffff

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happens to an endpoint is in events.list, in the log and with whoever watches; ports and
+"""Events of an endpoint are in events.list, in the log and with each watcher; ports and
 planes that are taken out of service and put back; suedectl top."""
 
 import contextlib
@@ -66,7 +66,7 @@ def test_clients_that_leave_and_die(stack):
     connected = watcher.sees("client_connected", pid=victim.pid)
     victim.signal(signal.SIGKILL)
     watcher.sees("client_died", client=connected["client"], pid=victim.pid)
-    # One that speaks another language.
+    # A client that speaks another language.
     subprocess.run(["/usr/bin/python3", "-c",
                     "import socket, sys; s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET);"
                     "s.connect(sys.argv[1]); s.send(b'x' * 100); s.recv(9999); s.recv(9999)",
@@ -96,7 +96,7 @@ def test_a_client_whose_queue_is_nonsense(stack):
 
 
 def _segments():
-    """Where this process has mapped segments of daemons."""
+    """The places at which this process has mapped segments of daemons."""
     for line in pathlib.Path("/proc/self/maps").read_text().splitlines():
         if "memfd:suede" in line:
             yield int(line.split("-")[0], 16)
@@ -134,7 +134,7 @@ def test_an_unreachable_peer_and_its_return(stack):
 
 
 def test_a_peer_that_dies_and_comes_back(stack):
-    """Its end of the memif goes with it, and what comes back is a new life."""
+    """Its end of the memif goes with it, and the next daemon is a new life."""
     changes = {"transport": {"max_tries": 255, "rto_max_us": 20000}}
     directory, left, right = stack.enter_context(e2e.memif_pair(changes))
     left.wait_for_link()
@@ -153,7 +153,7 @@ def test_a_peer_that_dies_and_comes_back(stack):
     watcher.sees("plane_up", xpu=0, instance=0, plane=0, port="p0")
     client.settle(left, new)
     watcher.sees("peer_reset", xpu=0, instance=0, peer=1)
-    # The watch ends with its daemon, and says so; what begins anew begins with 1.
+    # The watch ends with its daemon, and says so; a new daemon's events begin with 1.
     since = watcher.events()[-1]["sequence"]
     assert left.terminate() == 0
     assert watcher.wait(e2e.START_S) == 4
@@ -190,7 +190,7 @@ def test_a_port_and_a_plane_out_of_service(stack):
         assert (port["admin"], plane["admin"]) == (("down", "up") if "ports" in what
                                                    else ("up", "down"))
         before = left.counters()
-        # It is in reset, and so is what is claimed there.
+        # It is in reset, and so are the VCs claimed there.
         assert sender.states() == (2, 2) and receiver.states() == (1, 1)
         assert sender.send(1, 0, first, b"in reset") == -errno.EBUSY
         with client.Client(right.socket) as other:
@@ -220,7 +220,7 @@ def test_a_port_and_a_plane_out_of_service(stack):
 
 
 def test_the_link_of_a_device_is_set_down_with_its_port(stack, directory, as_root):
-    """Where its driver can: that of a TAP device does."""
+    """Its driver does so if it can: that of a TAP device does."""
     namespace = f"suede-{directory.name[-8:]}"
     links.ip("netns", "add", namespace)
     stack.callback(links.ip, "netns", "del", namespace)
@@ -259,7 +259,7 @@ def test_top(stack):
         drawn = _on_a_terminal(left)
         assert load.running(), load.report()
     assert len(lines) == 2
-    # On a terminal each refresh clears what the one before drew.
+    # On a terminal each refresh clears the picture of the one before.
     assert drawn.startswith(f"\x1b[H\x1b[2Jendpoint {left.name}") and drawn.count("\x1b[2J") >= 2
     top = json.loads(lines[-1])
     assert top["name"] == left.name and top["seconds"] >= 0.3 and top["clients"] == 1
@@ -278,7 +278,7 @@ def test_top(stack):
 
 
 def _on_a_terminal(daemon):
-    """What top draws on one, up to its second picture."""
+    """The output of top on one, up to its second picture."""
     here, there = pty.openpty()
     argv = [e2e.SUEDECTL, "--socket", daemon.management, "--every", "0.1", "top"]
     with subprocess.Popen(argv, stdout=there, stdin=subprocess.DEVNULL) as process:

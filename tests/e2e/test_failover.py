@@ -6,7 +6,7 @@ Between the daemons is a fabric of cables (fabric.cc) that can be cut: links dow
 dropped, or one direction only. $SUEDE_FAILOVERS: how often each test does so (50).
 $SUEDE_FAILOVER_TIMES: print how long it took until the other planes carried it all, and what the same
 clock says where nothing was cut. $SUEDE_FAILOVER_RATE: commands a second each way (full load): where there
-are few CPUs, what is left of them keeps the wait for one out of those times."""
+are few CPUs, spare CPU time keeps the wait for a CPU out of those times."""
 
 import contextlib
 import os
@@ -26,7 +26,7 @@ RATE = os.environ.get("SUEDE_FAILOVER_RATE", "0")
 TIMES = "SUEDE_FAILOVER_TIMES" in os.environ  # measure, too: docs/performance.md
 PLANES = {"hello_interval_us": 2000, "hello_idle_us": 50000, "hold_down_us": 20000,
           "hold_down_max_us": 20000, "unreachable_us": 10_000_000}
-# What a cable suffers, and what brings it back.
+# The faults of a cable, and their repairs.
 FAULTS = (("down", "", "up"), ("cut", "", "heal"), ("cut", " left", "heal"), ("cut", " right", "heal"))
 
 
@@ -66,7 +66,7 @@ class Fabric:
         return text.decode().strip()
 
     def do(self, command):
-        """Returns once it has taken effect, with what the fabric says of it."""
+        """Returns once it has taken effect, with the fabric's answer."""
         self.process.stdin.write(f"{command}\n".encode())
         said = self.line()
         assert said.endswith(command), said

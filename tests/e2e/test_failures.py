@@ -87,7 +87,7 @@ def test_kill_of_clients_in_mid_burst(scope):
                         pass
                 with victim_in_mid_burst(directory, left):
                     kill_receiver(sink, left)
-        # What was theirs is free again.
+        # Their resources are free again.
         e2e.wait_until(lambda: left.counters()["clients_gone_total"] >= 3, 10, "clients to go")
         assert e2e.both_ways(directory, left, right, 0.5) > 100
         assert left.terminate() == 0 and right.terminate() == 0
@@ -220,7 +220,7 @@ def test_unreachable_and_back():
 
 
 def test_perf_waits_for_a_server_that_comes_back():
-    """What it asked of the server was given up as unreachable before the server was there again."""
+    """Its requests to the server were given up as unreachable before the server was there again."""
     with e2e.memif_pair(e2e.GIVEN_UP_SOON) as (directory, left, right), \
             contextlib.ExitStack() as stack:
         with client.Client(left.socket) as sender:
@@ -279,7 +279,8 @@ def test_perf_says_that_the_daemon_died():
 
 @pytest.mark.limit(240)
 def test_hostile_client(hostile_client):
-    """One that scribbles its segment in a loop harms nobody, on the sending side or the receiving."""
+    """A client that scribbles its segment in a loop harms nobody, on the sending side or the
+    receiving."""
     with e2e.memif_pair() as (directory, left, right), contextlib.ExitStack() as stack:
         with undisturbed_traffic(directory, left, right, HOSTILE_S + 2):
             villains = [
@@ -317,12 +318,13 @@ def attack(directory, program, daemon, act, count=2):
 
 @pytest.mark.limit(240)
 def test_client_that_stops_up_what_wakes_it(hostile_client):
-    """It makes the descriptor block by which the daemon wakes it, fills that, and asks to be woken."""
+    """The client makes the descriptor block by which the daemon wakes it, fills that, and asks to be
+    woken."""
     with e2e.memif_pair() as (directory, left, right), \
             client.Client(left.socket) as other:
         with undisturbed_traffic(directory, left, right, HOSTILE_S + 2):
             attack(directory, hostile_client, left, "gag")
-        # Others are woken still, and at once.
+        # Other clients are woken still, and at once.
         begun = time.monotonic()
         assert other.complete(other.send_all(1, 4, first=1), 10)
         assert time.monotonic() - begun < 5
@@ -362,7 +364,7 @@ def test_client_that_resets_in_a_loop(hostile_client):
                                                       HOSTILE_S]) as resetting:
                 attack(directory, hostile_client, left, "reset")
                 resetting.expect(0, HOSTILE_S + 30)
-        # What it had in its queues is nowhere any more: all credit, and all frames.
+        # Nothing of its queues is left anywhere: no credit, and no frames.
         e2e.wait_until(lambda: e2e.managed(left, "queues", "list")["queues"] == [], 10,
                        "no queue to be left")
         port, = e2e.managed(left, "ports", "list")["ports"]
@@ -379,7 +381,7 @@ def take_all(receiver, vc, stop):
 
 @pytest.mark.limit(240)
 def test_flood_to_a_vc_that_nobody_claims():
-    """It costs the receiver what may wait unclaimed, and the others nothing."""
+    """The flood costs the receiver the PDUs that may wait unclaimed, and the others nothing."""
     most = 64
     changes = {"clients": {"unclaimed_pdus": most},
                "management": {"http_address": "127.0.0.1:0"}}
@@ -400,7 +402,7 @@ def test_flood_to_a_vc_that_nobody_claims():
             assert gauges and sum(float(line.split()[-1]) for line in gauges) <= most, gauges
             assert left.counters()["tx_waits_credit_total"] > 0
             assert right.counters()["rx_drop_not_ready_total"] == 0
-        # Who claims it gets what waits, and what comes.
+        # A client that claims it gets the waiting commands, and later ones.
         receiver = stack.enter_context(client.Client(right.socket))
         receiver.claim(1, 1 << 3)
         got = []
@@ -448,7 +450,7 @@ def test_two_daemons_with_one_xpu_id():
             end = time.monotonic() + HOSTILE_S
             tag = 10
             while time.monotonic() < end:
-                # All three speak: whatever comes of it has a status.
+                # All three speak: every outcome has a status.
                 for sender, peer in ((a, 1), (b, 0), (c, 0)):
                     sender.send(peer, 0, tag, b"who are you")
                 tag += 1

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `meson install` puts down: that it is whole, that it works, and that it runs under its unit."""
+"""The files that `meson install` puts down: they are whole, they work, and suede runs under its
+unit."""
 
 import contextlib
 import os

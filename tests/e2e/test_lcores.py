@@ -118,7 +118,7 @@ def lcores_of(daemon):
     return port_of(daemon)["lcores"]
 
 
-# A parsed frame of afh2c is not what it was before: who hands it over has to put it back.
+# A parsed frame of afh2c is not as it was before: the lcore that hands it over has to put it back.
 @pytest.mark.parametrize("lcores,encapsulation", [
     ((2, 2), "udp4"), ((2, 2), "afh2c"), ((2, 1), "udp4"), ((1, 2), "udp4")])
 def test_memif(directory, stack, lcores, encapsulation):
@@ -144,7 +144,8 @@ def af_packet(interface, queues):
 
 
 def test_af_packet(directory, as_root, stack):
-    """The kernel chooses the queue that a frame comes by; what is not SUE's comes by any, too."""
+    """The kernel chooses the queue that a frame comes by; frames that are not SUE's come by any,
+    too."""
     del as_root
     with links.namespaces(2088) as (ends, _):
         prefixes = [prefix for prefix, _ in ends]
@@ -185,7 +186,7 @@ def sent_by_queue(daemon):
 
 @pytest.mark.parametrize("lcores", [(1, 1), (1, 2)])
 def test_instances_have_queues_of_their_own(directory, as_root, stack, lcores):
-    """Where the port says so. With an lcore each they have them anyway."""
+    """Instances have them where the port says so. With an lcore each they have them anyway."""
     del as_root
     with links.namespaces(2088) as (ends, _):
         prefixes = [prefix for prefix, _ in ends]

@@ -35,7 +35,7 @@ def pair():
 
 
 class Raw:
-    """A connection that sends what it is told to."""
+    """A connection that sends any bytes."""
 
     def __init__(self, daemon):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -95,8 +95,8 @@ def test_every_method_through_suedectl(pair):
 
 
 def test_results_are_as_described(directory):
-    """What each method that only reads answers fits the schema that rpc.describe gives of it: of two
-    endpoints with two planes, a client, traffic behind them and a capture under way."""
+    """The answer of each method that only reads fits the schema that rpc.describe gives of it: of
+    two endpoints with two planes, a client, traffic behind them and a capture under way."""
     given = {"ports.hint": [{"port": "p0"}], "reg.read": [{"register": "0x0", "count": 1024}],
              "events.wait": [{"since": 0}, {"seconds": 0}],
              "events.list": [{}, {"since": 0, "limit": 1000}],
@@ -280,10 +280,10 @@ def test_connections(pair):
     assert (one["xpu"], one["peer"], one["vc"], one["state"]) == (0, 1, None, "open")
     assert one["unacked_pdus"] == 0 == one["tries"] and not one["peer_waits"]
     assert one["srtt_us"] > 0 and one["rto_us"] >= 1000
-    # What one has sent the other has received; nothing was lost on the way.
+    # The PDUs that one has sent the other has received; nothing was lost on the way.
     assert one["tx_pdus"] == other["rx_pdus"] > 0 and other["tx_pdus"] == one["rx_pdus"] > 0
     assert one["retransmissions"] == counters(left)[0]["counters"]["tx_retransmissions_total"]
-    # What one will send is what the other expects.
+    # The next PSN of one is the one that the other expects.
     assert one["next_psn"] == other["expected_psn"] and other["next_psn"] == one["expected_psn"]
     for none in (("--xpu", 5), ("--instance", 1)):
         result = e2e.managed(left, "connections", "list", *none)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Metrics: that they are the internal counters and what clients counted, the probes, the page with
-a thousand peers, what a hostile reader can do, DPDK's telemetry."""
+"""Metrics: that they are the internal counters and the clients' counts, the probes, the page with a
+thousand peers, the harm of a hostile reader, DPDK's telemetry."""
 
 import concurrent.futures
 import ctypes
@@ -25,7 +25,7 @@ LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 DROP = re.compile(r"((?:mgmt_)?[rt]x)_drop_(\w+)_total")
 # Commands of suede-perf's own in a run, at most.
 TALK = 64
-# What grows by looking at it, or by itself.
+# Counters that grow by looking at them, or by themselves.
 RESTLESS = {"busy_cycles_total", "idle_cycles_total", "management_accepted_total",
             "management_gone_total", "management_requests_total"}
 
@@ -78,7 +78,7 @@ def total(series, name, **labels):
 
 
 def metric_of(counter):
-    """Name and labels of what suedectl calls `counter`."""
+    """Name and labels of the metric that suedectl calls `counter`."""
     drop = DROP.fullmatch(counter)
     return (f"{drop[1]}_drops_total", {"reason": drop[2]}) if drop else (counter, {})
 
@@ -89,7 +89,7 @@ def test_metrics_are_the_counters_and_what_clients_counted(pair):
     delivered = e2e.both_ways(directory, left, right, 0.3)
     figures = {}
     for daemon in (left, right):
-        # At rest every figure is the same, whoever is asked; copies are a tenth of a second old.
+        # At rest every figure is the same in every source; copies are a tenth of a second old.
         def same():
             counters = e2e.managed(daemon, "counters", "get")["sets"][0]["counters"]
             page = scrape(daemon)
@@ -105,13 +105,13 @@ def test_metrics_are_the_counters_and_what_clients_counted(pair):
 
     def grown(daemon, name):
         return total(figures[daemon], name) - total(before[daemon], name)
-    # What suede-perf saw delivered is what was received, beside the few commands with which its
-    # ends speak to each other; and what was received was sent.
+    # The commands that suede-perf saw delivered are the received ones, beside the few with which
+    # its ends speak to each other; and all received ones were sent.
     received = grown(left, "rx_commands_total") + grown(right, "rx_commands_total")
     assert 0 < delivered <= received <= delivered + TALK
     for one, other in ((left, right), (right, left)):
         assert grown(one, "tx_commands_total") == grown(other, "rx_commands_total") > 0
-        # Bytes on the way are those of commands and what pads them to an even number.
+        # Bytes on the way are those of commands and their padding to an even number.
         assert grown(one, "tx_command_bytes_total") >= grown(other, "rx_command_bytes_total")
         assert grown(one, "tx_pdus_total") == grown(other, "rx_pdus_total")
         # Each PDU and command is in the histograms once.
@@ -166,7 +166,7 @@ def test_page_is_valid_documented_and_whole_from_the_start(pair):
     documented = set(re.findall(r"^\| `(suede_\w+)` \| (?:counter|gauge|histogram)", page, re.M))
     shown = set(re.findall(r"^# TYPE (\S+) ", text, re.M))
     assert shown <= documented, shown - documented
-    # All but what only some devices have, and what is shown on request.
+    # All but metrics that only some devices have, and those that are shown on request.
     optional = {"suede_port_rx_pause_total", "suede_port_tx_pause_total", "suede_port_rx_pfc_total",
                 "suede_port_tx_pfc_total", "suede_port_rx_discards_total",
                 "suede_port_tx_discards_total"}
@@ -379,7 +379,7 @@ def test_many_at_a_time_and_nonsense(pair):
                         b"GET /metrics HTTP/1.1\r\n" + b"X: " + b"y" * 20_000 + b"\r\n\r\n")
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
         answers = list(pool.map(lambda _: get(left, "/metrics", at), range(100)))
-    # Some may be told to come again; each that is answered is whole.
+    # Some readers may be told to come again; each page is whole.
     pages = [text for status, text in answers if status == 200]
     assert {status for status, _ in answers} <= {200, 503} and len(pages) > 10
     assert len({len(parse(text)) for text in pages}) == 1

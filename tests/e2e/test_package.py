@@ -21,8 +21,8 @@ def packages():
 
 @pytest.fixture(scope="module")
 def machine(packages):
-    """What changes on this machine where the packages are installed: its /etc, /usr and /run. dpkg
-    works on a layer over the machine, in a namespace of its own."""
+    """The parts of this machine that change where the packages are installed: its /etc, /usr and
+    /run. dpkg works on a layer over the machine, in a namespace of its own."""
     if os.geteuid() != 0:
         pytest.skip("takes root")
     with e2e.work_directory() as directory:
@@ -77,7 +77,7 @@ def test_it_needs_what_the_programs_load(packages):
 
 @pytest.fixture
 def scripts(packages, directory):
-    """Where the package's maintainer scripts are."""
+    """The directory of the package's maintainer scripts."""
     installed.run("dpkg-deb", "--control", packages["suede"], directory / "scripts")
     return directory / "scripts"
 

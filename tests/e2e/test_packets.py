@@ -77,7 +77,7 @@ def packet(number, bytes_=60, tag=b""):
 
 
 def sue_frame():
-    """What the port takes for SUE's: UDP to port 3333."""
+    """A packet that the port takes for SUE's: UDP to port 3333."""
     udp = bytes.fromhex("c0000d05 0020 0000".replace(" ", "")) + bytes(24)
     ip = bytes.fromhex("45000034000040004011") + bytes(2) + bytes([198, 18, 0, 1, 198, 18, 0, 2])
     return b"\xff" * 6 + bytes.fromhex("02aabbccddee") + b"\x08\x00" + ip + udp
@@ -114,7 +114,7 @@ def test_frames_pass_unchanged(pair):
 
         e2e.wait_until(all_there, e2e.START_S, "the packets")
         assert got[first] == sent == got[second]
-        # What is SUE's goes neither way.
+        # A packet of SUE's goes neither way.
         assert sender.send(sue_frame()) == 0
         e2e.wait_until(lambda: grown(left, before[0])["mgmt_tx_drop_sue_total"] == 1, e2e.START_S,
                        "the frame to be refused")
@@ -159,7 +159,7 @@ def test_twice_the_rate(pair):
 
         sent = e2e.wait_until(settled, e2e.START_S, "all that was offered to be counted")
         passed = sent["mgmt_tx_packets_total"]
-        # What was offered late, because the machine is busy, may pass a little later.
+        # Packets that were offered late, because the machine is busy, may pass a little later.
         assert passed <= RATE * (seconds + 2) + 64
         assert passed >= RATE * min(seconds, offered / (2 * RATE)) / 2
         assert sent["mgmt_tx_drop_rate_total"] > 0

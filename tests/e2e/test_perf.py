@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What suede-perf does beside loading: peers, progress, where its results go, what it refuses."""
+"""suede-perf beside its load: peers, progress, the places of its results, its refusals."""
 
 import json
 import os

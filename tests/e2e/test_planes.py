@@ -141,7 +141,8 @@ def test_planes_in_another_order_and_with_other_encapsulations(directory, orderi
 
 
 def test_a_peer_that_some_planes_lead_to(directory):
-    """It has one port, and sends as ever. The plane that leads nowhere keeps nobody from anything."""
+    """The peer has one port, and sends as ever. The plane that leads nowhere keeps nobody from
+    anything."""
     left_config = e2e.planes_config(
         directory, "left", [e2e.memif_device(directory, "server"), "net_memif1,role=client,id=1,"
                             f"socket={directory}/nobody.sock,socket-abstract=no,bsize=2112"],
@@ -191,7 +192,7 @@ def test_the_addresses_of_peers_are_learnt_on_each_plane(directory, stack, as_ro
         assert all(sent(daemon).values())
 
 
-# ---- What is seen.
+# ---- The view of planes.
 
 def test_what_is_seen_of_planes(stack):
     directory, left, right = stack.enter_context(e2e.memif_planes(4, "unordered"))
@@ -219,7 +220,7 @@ def test_what_is_seen_of_planes(stack):
     top = json.loads(e2e.suedectl(left, "-j", "--times", "1", "--every", "0.2", "top"))
     assert [row["plane"] for row in top["planes"]] == [0, 1, 2, 3]
     assert {row["plane"] for row in top["peers"]} == {0, 1, 2, 3}
-    # A peer, a plane, both; and what is not there.
+    # A peer, a plane, both; and absent ones.
     assert peers(left, peer=1).keys() == {0, 1, 2, 3} and peers(left, plane=2).keys() == {2}
     assert not peers(left, xpu=5) and not peers(left, instance=1)
     assert ("no peer with XPU id 7; peers are: 1" in
@@ -298,7 +299,7 @@ def test_ports_are_set_down_under_load(stack, ordering):
 
 
 def test_all_planes_down_and_up_again(stack):
-    """Meanwhile queues are in reset; what was handed over before waits, and is delivered."""
+    """Meanwhile queues are in reset; commands handed over before wait, and are delivered."""
     directory, left, right = stack.enter_context(e2e.memif_planes(2, "strict"))
     for daemon in (left, right):
         daemon.wait_for_link()
@@ -366,7 +367,7 @@ def test_weights_under_load(stack):
     after = sent(left)
     grown = [after[plane] - before[plane] for plane in range(4)]
     assert grown[3] < min(grown[:3]), grown
-    # Back to what it would be if none had been set.
+    # Back to the weight that it would have if none had been set.
     assert e2e.managed(left, "planes", "set_weight", 0, 0, 3, "default", "--peer", 1)["weight"] == 100
     assert e2e.managed(left, "planes", "set_weight", 0, 0, 2, 7, "--peer", 1)["weight"] == 7
     assert e2e.managed(left, "planes", "set_weight", 0, 0, 2, "default") == {

@@ -72,7 +72,7 @@ def change(daemon, *words):
 
 
 def legal_value(registers, name, before):
-    """Writes a value that the register did not have, and returns what came of it."""
+    """Writes a value that the register did not have, and returns the outcome."""
     for value in (before - 1, before + 1, before // 2, before * 2, 1, 0):
         if value == before or not 0 <= value < 2**32:
             continue
@@ -148,7 +148,7 @@ def test_accesses_that_there_are_not(pair):
 
 
 def addresses():
-    """Name to (address, bits) of the header, for what has no index."""
+    """Name to (address, bits) of the header, for registers without an index."""
     text = HEADER.read_text()
     bits = dict(re.findall(r"#define SUEDE_REG_(\w+)_BITS (\d+)", text))
     return {name: (int(address, 16), int(bits[name]))
@@ -282,7 +282,8 @@ def change_for(daemon, seconds, problems):
                 for name, values in steps:
                     value = values[turn % len(values)]
                     code = registers.write(name, value)
-                    # The window is no smaller than what is acknowledged at once: the file's rule.
+                    # The window is no smaller than the number of PDUs acknowledged at once: the
+                    # file's rule.
                     if code not in (0, INVALID) or (code == 0 and registers.read(name) != value):
                         problems.append((name, value, code))
                 turn += 1
@@ -337,7 +338,7 @@ def test_partition_moves_while_commands_are_in_flight(pair):
 
 
 def test_events(directory):
-    """What happens sets a bit; a mask, a summary, and clearing."""
+    """An event sets a bit; a mask, a summary, and clearing."""
     configs = [e2e.changed(e2e.endpoint_config(directory, side, e2e.memif_device(directory, role)),
                            e2e.GIVEN_UP_SOON)
                for side, role in (("left", "server"), ("right", "client"))]

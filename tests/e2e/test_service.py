@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the daemon tells the service manager: that it is ready, that it lives, that it ends."""
+"""The daemon's messages to the service manager: that it is ready, that it lives, that it ends."""
 
 import contextlib
 import ctypes

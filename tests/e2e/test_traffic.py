@@ -10,7 +10,7 @@ import client
 import e2e
 import links
 
-# What no daemon of a pair may count on a link without faults.
+# Counters that must stay 0 in both daemons of a pair on a link without faults.
 NEVER = ("tx_drop_malformed_total", "tx_drop_unknown_xpu_total", "tx_drop_no_credit_total",
          "tx_drop_unreachable_total", "tx_drop_in_doubt_total", "rx_drop_rcrc_total",
         "rx_drop_malformed_total",
@@ -112,7 +112,7 @@ def test_late_claim():
 
 
 def test_term_drains():
-    """What was handed over before SIGTERM is delivered."""
+    """Commands handed over before SIGTERM are delivered."""
     with e2e.memif_pair() as (directory, left, right), client.Client(right.socket) as receiver:
         receiver.claim(1)
         with client.Client(left.socket) as sender:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which user may be which XPU (clients.rules)."""
+"""The XPUs that each user may be (clients.rules)."""
 
 import contextlib
 import errno
@@ -50,7 +50,7 @@ def test_rules_say_who_is_which_xpu(as_root, directory):
             assert bound.send(1, 0, 1, b"not its VC") == 0
             assert bound.complete([1], e2e.START_S) == {1: MALFORMED}
 
-            # One more rule, at once; the other user's goes, and it keeps what it has.
+            # One more rule, at once; the other user's goes, and its client keeps its VCs.
             changed = directory / "changed.json"
             changed.write_text(json.dumps(e2e.changed(config, {"clients": {"rules": ["1001:0"]}})))
             change(daemon, "config", "load", changed)

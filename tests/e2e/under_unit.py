@@ -29,19 +29,19 @@ FAMILIES = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10, "AF_NETLINK": 16, "AF_PA
             "AF_XDP": 44}
 LIMITS = {"LimitMEMLOCK": resource.RLIMIT_MEMLOCK, "LimitNOFILE": resource.RLIMIT_NOFILE,
           "LimitCORE": resource.RLIMIT_CORE}
-# What is obeyed below.
+# Settings that are obeyed below.
 OBEYED = {"ExecStart", "Environment", "User", "Group", "RuntimeDirectory", "RuntimeDirectoryMode",
           "CapabilityBoundingSet", "AmbientCapabilities", "NoNewPrivileges", "ProtectSystem",
           "ReadWritePaths", "ProtectHome", "PrivateTmp", "UMask", "ProtectKernelTunables",
           "ProtectControlGroups", "MemoryDenyWriteExecute", "RestrictNamespaces",
           "RestrictAddressFamilies", "SystemCallFilter", "SystemCallErrorNumber", "ProtectProc", *LIMITS}
-# When it is started and ended, and what takes a control group or a module's absence to obey.
+# Settings of its start and end, and those that take a control group or a module's absence to obey.
 NOT_OURS = {"Type", "Restart", "RestartSec", "RestartPreventExitStatus", "WatchdogSec",
             "TimeoutStartSec", "TimeoutStopSec", "DevicePolicy", "DeviceAllow",
             "ProtectKernelModules", "ProtectKernelLogs", "ProtectClock", "ProtectHostname",
             "LockPersonality", "RestrictRealtime", "RestrictSUIDSGID", "SystemCallArchitectures",
             "RemoveIPC"}
-# What it takes to become the user, which systemd does before the filter.
+# System calls to become the user, which systemd does before the filter.
 TO_BECOME = ["execve", "setgroups", "setresgid", "setresuid", "setgid", "setuid", "setregid", "setreuid",
              "capset"]
 
@@ -161,7 +161,7 @@ def filter_calls(unit):
             calls -= expand(value[1:].split())
         else:
             calls |= expand(value.split())
-    # systemd permits what it takes to execute the program.
+    # systemd permits the calls that execute the program.
     calls |= set(TO_BECOME)
     rules = seccomp.SyscallFilter(seccomp.ERRNO(1))
     rules.set_attr(seccomp.Attr.CTL_NNP, 0)

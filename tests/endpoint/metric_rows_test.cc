@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/metrics.md holds what is declared. With SUEDE_UPDATE_DOCS=1 its tables are written.
+// docs/metrics.md holds the declared metrics. With SUEDE_UPDATE_DOCS=1 its tables are written.
 #include "endpoint/metric_rows.h"
 
 #include <gtest/gtest.h>
@@ -89,7 +89,7 @@ TEST(MetricRowsTest, CountersThatOtherPagesNameExist) {
             "rx_drop_nothing_total nonsense_total ");
 }
 
-// What a neighbour can do is seen somewhere: each row of that table names a counter.
+// Each possible act of a neighbour is visible: each row of that table names a counter.
 TEST(MetricRowsTest, WhatANeighbourDoesIsCounted) {
   std::istringstream page(Contents(SUEDE_SOURCE_DIR "/docs/security.md"));
   std::string line;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pipelines and ports are built from: planes, peers, weights, pools.
+// The parameters of pipelines and ports: planes, peers, weights, pools.
 #include "endpoint/pipeline_params.h"
 
 #include <gtest/gtest.h>
@@ -114,7 +114,7 @@ TEST(PipelineParamsTest, WeightsAreBandwidths) {
   using Weights = std::vector<uint32_t>;
   EXPECT_EQ(weights({400 * kGbps, 100 * kGbps, 100 * kGbps, 25 * kGbps, 0}),
             (Weights{400, 50, 100, 25}));
-  // Below a whole one, beyond what a weight can be, and not known.
+  // Below a whole one, beyond the largest weight, and not known.
   EXPECT_EQ(weights({kGbps / 10, 0, 70000 * kGbps, 0, 0}), (Weights{1, 50, 65535, 65535}));
   EXPECT_EQ(weights({0, 0, 0, 0, 0}), (Weights{50, 50, 50, 50}));
   EXPECT_EQ(PlaneWeightsOf(config, config.instances[1], {0, 0, 0, 0, 0}), (Weights{1, 1}));
@@ -141,7 +141,7 @@ TEST(PipelineParamsTest, ThePoolOfPlane0HoldsWhatIsInFlightOnAllPlanes) {
   EXPECT_EQ(frames(3), Needed(0, 1, 0, 1));
   EXPECT_EQ(frames(4), Needed(1, 0, kPacked, 1));
   EXPECT_GT(frames(0), frames(1) + 3000);
-  // What clients have credit for is all that can be packed.
+  // No more can be packed than clients have credit for.
   config.clients.max_clients = 3;
   EXPECT_EQ(PackedPdusOf(config), 3000u);
   EXPECT_EQ(frames(4), Needed(1, 0, 3000, 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arbitrary bytes as the commands of a PDU, and what they decode to packed and read again.
+// Arbitrary bytes as the commands of a PDU, and the decoded commands, packed and read again.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

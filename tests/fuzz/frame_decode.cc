@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arbitrary bytes as a received frame of every encapsulation: nothing may be read outside it. And
-// what is encoded from arbitrary values decodes to the same.
+// Arbitrary bytes as a received frame of every encapsulation: nothing may be read outside it. And a
+// frame that is encoded from arbitrary values decodes to the same values.
 //
-// The first byte chooses what the rest is:
+// The first byte chooses the kind of the rest:
 //   bits 2:0  encapsulation, modulo their number
 //   bit 3     tagged
 //   bit 4     the device has verified the checksums
@@ -66,7 +66,7 @@ void ReadEveryByte(const uint8_t* begin, uint32_t bytes) {
   sink = sum;
 }
 
-// What a control PDU says can be said again.
+// The content of a control PDU can be encoded again.
 void DecodeControlPdu(const ExactBytes& pdu) {
   ControlMessage message;
   if (DecodeControl(pdu.data(), pdu.bytes(), message) != ControlError::kNone) return;
@@ -132,7 +132,7 @@ void RoundTrip(const Choice& choice, const HeaderSpec& spec, const ReliabilityHe
   Require(std::equal(commands, commands + command_bytes, parsed.pdu + kRhBytes));
 }
 
-// Whatever a frame's header said can be said again.
+// The values of any parsed header can be encoded again.
 void SayAgain(const Choice& choice, const ParsedFrame& parsed) {
   HeaderSpec spec{.tagged = choice.tagged,
                   .source = parsed.source,
@@ -155,8 +155,8 @@ void Decode(const Choice& choice, const ExactBytes& frame) {
   SayAgain(choice, parsed);
 }
 
-// Lays a good header over the frame's head. What stands where the RH would is left as it is, but
-// for the part of it that afh2c has in its header.
+// Lays a good header over the frame's head. The bytes in the RH's place are left as they are, but
+// for the part that afh2c has in its header.
 void MendHeader(const Choice& choice, const ExactBytes& frame) {
   const HeaderTemplate header = MakeTemplate(choice.encap, {.tagged = choice.tagged});
   const uint32_t bytes = frame.bytes();

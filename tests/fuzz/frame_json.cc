@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any text as the input of suedectl frame encode, and any bytes as a frame that its object is made
-// of again. What the text says makes a frame or is refused with a message; and of what a port would
+// of again. A text makes a frame or is refused with a message; and of a frame that a port would
 // take, decode says enough to make the same frame.
 //
 // The first byte chooses: 0 to 5 a frame of that encapsulation, others a text.

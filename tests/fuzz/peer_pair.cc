@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two peers (tests/peer/peer_pair.h) whose schedule is the input: whatever is lost, doubled,
-// overtaken, restarted, set down or held up, in whatever order, both hold to their invariants after
-// each step, and to the oracle until all is healed and calm.
+// Two peers (tests/peer/peer_pair.h) whose schedule is the input: with any losses, duplicates,
+// overtaking, restarts, and planes set down or held up, in any order, both hold to their invariants
+// after each step, and to the oracle until all is healed and calm.
 #include "peer_pair.h"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The daemon's views of a segment that a client scribbles into, positions included. The input is a
-// list of operations: scribbles, and turns of the daemon. Whatever stands in the segment, the views
-// stay within it, do bounded work, and give only what their contracts allow.
+// list of operations: scribbles, and turns of the daemon. With any content of the segment, the
+// views stay within it, do bounded work, and give only what their contracts allow.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -117,7 +117,7 @@ class Daemon {
     if ((input->Byte() & 1) != 0) rx_.Rollback();
     rx_.Publish();
   }
-  // Wishes are scribbled, and so is what they are answered with.
+  // Wishes are scribbled, and so are the values in their answers.
   void ShowLoad(Input* input) {
     suede::DestinationMap map;
     map.Set(static_cast<uint16_t>(input->Word() % suede::kMaxXpus), true);

@@ -102,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace suede;  // NOLINT: of this function
   FuzzEndpoint endpoint;
   endpoint.events.Raise(EventKind::kStarted, {{EventField::kVersion, "1"}});
-  int64_t now_ms = 0;  // so that whatever waits comes to its end
+  int64_t now_ms = 0;  // so that each waiting request comes to its end
   int changes = 0;
   Session session(&EndpointCatalog(), &endpoint, {}, [&changes](const Method&) { ++changes; });
   std::string_view rest(reinterpret_cast<const char*>(data), size);

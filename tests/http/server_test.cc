@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The web server, spoken to over sockets: what it answers, and what it survives.
+// The web server, spoken to over sockets: its answers, and the input that it survives.
 #include "http/server.h"
 
 #include <arpa/inet.h>
@@ -18,7 +18,7 @@
 namespace suede {
 namespace {
 
-// A connection that sends what it is told to, and reads until the other side ends it or an answer
+// A connection that sends any bytes, and reads until the other side ends it or an answer
 // with a length is whole.
 class Raw {
  public:

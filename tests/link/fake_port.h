@@ -55,7 +55,7 @@ class FakePort : public Port {
   }
 
   uint32_t most = ~0u;  // frames that a burst may take
-  bool keeps = false;   // what is taken stays busy
+  bool keeps = false;   // taken frames stay busy
   bool reclaims = true;
   bool up = true;
   uint32_t bursts = 0;

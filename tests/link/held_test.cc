@@ -37,7 +37,7 @@ TEST_F(HeldTest, APduThatTheDeviceKeepsSaysSinceWhen) {
   now += kLeast;
   EXPECT_EQ(Held(pdu), sent_at);
   EXPECT_EQ(Held(nullptr), kNever) << "there is no other sign of it";
-  // It leaves: the next one is judged by its own time.
+  // The frame leaves: the next one is judged by its own time.
   port.busy.clear();
   EXPECT_EQ(Held(pdu), kNever);
 }
@@ -94,8 +94,8 @@ TEST_F(HeldTest, WithoutALinkSilenceIsNoPause) {
   EXPECT_EQ(Held(pdu), kNever);
 }
 
-// A device that cannot say what has left it tells nothing by what it holds, only by what it
-// refuses.
+// A device that cannot say which frames have left it tells nothing by the frames that it holds,
+// only by those that it refuses.
 TEST_F(HeldTest, ADeviceThatDoesNotTellIsNotBelieved) {
   port.keeps = true;
   Pdu* acknowledged = Data();
@@ -114,7 +114,7 @@ TEST_F(HeldTest, ADeviceThatDoesNotTellIsNotBelieved) {
   EXPECT_EQ(Held(pdu), kNever);
 }
 
-// An acknowledgement of something that was sent later than what was held ends it.
+// An acknowledgement of a PDU that was sent later than the held ones ends the hold.
 TEST_F(HeldTest, AnAcknowledgementOfALaterPduEndsIt) {
   port.keeps = true;
   Pdu* pdu = Data();
@@ -127,7 +127,7 @@ TEST_F(HeldTest, AnAcknowledgementOfALaterPduEndsIt) {
   port.busy.clear();
   link.SampleDeparture(*later, now);
   port.busy.insert(FrameOf(pdu));
-  // It begins anew, and is news again.
+  // The hold begins anew, and is news again.
   EXPECT_NE(Held(pdu), kNever);
   EXPECT_TRUE(link.departures().TakeNews());
 }

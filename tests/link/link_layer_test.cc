@@ -15,7 +15,7 @@
 namespace suede {
 namespace {
 
-// Counts what passes, by VC on the way out. Looks at each frame, and makes no virtual call.
+// Counts frames that pass, by VC on the way out. Looks at each frame, and makes no virtual call.
 template <LinkLayer Below>
 class Counting : public LayerOver<Below> {
  public:
@@ -46,7 +46,7 @@ class Counting : public LayerOver<Below> {
   uint64_t received_bytes = 0;
 };
 
-// What flow control by VC needs: VCs that are closed, frames that the layer has taken and holds
+// The needs of flow control by VC: VCs that are closed, frames that the layer has taken and holds
 // back, and received frames that are its own. Frames that it holds back must stay their owner's
 // until they have left.
 template <LinkLayer Below>

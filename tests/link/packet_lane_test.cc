@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the control thread's end of a lane takes and refuses, for every encapsulation.
+// Packets that the control thread's end of a lane takes and refuses, for every encapsulation.
 #include "link/packet_lane.h"
 
 #include <gtest/gtest.h>

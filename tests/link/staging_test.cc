@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The burst being staged: places in front and for data, what a port does not take, withdrawn PDUs,
-// frames that are nobody's once the port has them.
+// The burst being staged: places in front and for data, frames that a port does not take, withdrawn
+// PDUs, one-shot frames.
 #include <random>
 #include <set>
 
@@ -136,7 +136,7 @@ TEST_F(StagingTest, WithdrawnPdusDoNotLeave) {
   EXPECT_EQ(Turn(), Frames{FrameOf(first)});
 }
 
-// ---- Whose the frame is when the port has taken it.
+// ---- The owner of a frame that the port has taken.
 
 TEST_F(StagingTest, AOneShotFrameIsReleasedOnceThePortHasTakenIt) {
   Front();  // the first is kept to see when it leaves

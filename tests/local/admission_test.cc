@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who gets a place: shares, the reserve, and those that go for others.
+// Places among connections: shares, the reserve, and connections that go for others.
 #include "local/admission.h"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST_F(AdmissionTest, WhereAllIsTakenTheQuietOfWhoHasMostGo) {
   ASSERT_EQ(newcomer.verdict, Verdict::kReplace);
   EXPECT_EQ(guests_[newcomer.replaced].uid, 1000u) << "although others are quiet for longer";
   EXPECT_NE(newcomer.reason.find("uid 1000 has 24"), std::string::npos) << newcomer.reason;
-  // Who has one loses it to nobody.
+  // A user with one connection loses it to no other.
   for (const uid_t uid : {uid_t{1000}, uid_t{1001}, uid_t{1003}}) {
     const Admission admission = Ask(uid);
     if (admission.verdict == Verdict::kReplace) {

@@ -68,7 +68,7 @@ TEST(MetricsPageDeathTest, AFamilyIsDeclaredBeforeItHasSeries) {
   EXPECT_DEATH(page.NewCell("b", {}), "");
 }
 
-// Whatever a series is made of: a cell of the page's, another's, a histogram.
+// For every source of a series: a cell of the page's, another's, a histogram.
 TEST(MetricsPageTest, EachSeriesHasTheCommonLabels) {
   const HistogramRow row{.name = "delay_seconds", .unit = HistogramUnit::kNanoseconds,
                          .first_bound = 10, .last_bound = 11, .sentence = "How long"};

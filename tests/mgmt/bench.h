@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A management server with an invented endpoint behind it, and clients that send what they like.
+// A management server with an invented endpoint behind it, and clients that send any text.
 // All on one thread: the clients' waits poll the server.
 #ifndef SUEDE_TESTS_MGMT_BENCH_H_
 #define SUEDE_TESTS_MGMT_BENCH_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods that change the configuration and registers: what they take, answer and refuse.
+// Methods that change the configuration and registers: their parameters, answers and refusals.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -84,7 +84,7 @@ TEST_F(ChangesTest, OneSourceAndNoOther) {
   }
 }
 
-// Nothing that could keep the daemon waiting.
+// No file that could keep the daemon waiting.
 TEST_F(ChangesTest, OnlyRegularFilesThatCanBeReadOrWritten) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/management.md and docs/events.md hold what is declared. With SUEDE_UPDATE_DOCS=1 their
-// tables are written.
+// docs/management.md and docs/events.md hold the declared methods and events. With
+// SUEDE_UPDATE_DOCS=1 their tables are written.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -177,7 +177,7 @@ TEST_F(EventMethodsTest, WaitAnswersWithWhatHappensNext) {
   ASSERT_EQ(answer["events"].size(), 1u);
   EXPECT_EQ(answer["events"][0]["port"], "new");
   EXPECT_EQ(answer["next"], 2);
-  // What is there already needs no waiting.
+  // An event that is there already needs no waiting.
   EXPECT_EQ(client_.Result("events.wait", R"({"since":0,"limit":1})")["events"][0]["port"], "old");
 }
 

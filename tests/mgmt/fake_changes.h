@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of an invented endpoint that is changed: a configuration of one line, and two registers.
-// And that it can be told what a peer answers.
+// A test can also set the answer of a peer.
 #ifndef SUEDE_TESTS_MGMT_FAKE_CHANGES_H_
 #define SUEDE_TESTS_MGMT_FAKE_CHANGES_H_
 

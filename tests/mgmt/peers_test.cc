@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods that name a peer: what they say of one that is none, and asking whether it is there.
+// Methods that name a peer: their answers on an unknown peer, and asking whether a peer is there.
 #include <gtest/gtest.h>
 
 #include "bench.h"

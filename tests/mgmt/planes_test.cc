@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods of planes: what they take, answer and refuse.
+// Methods of planes: their parameters, answers and refusals.
 #include <gtest/gtest.h>
 
 #include "bench.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results are what is declared: every method's is held against its schema.
+// Results are as declared: every method's is compared with its schema.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
@@ -97,7 +97,7 @@ TEST(SchemaTest, WhatIsWrongIsFound) {
   EXPECT_EQ(Violation(Json{{"maxItems", 1}}, 1), "$: who knows what maxItems means");
 }
 
-// ---- What is declared, and what is answered.
+// ---- Declarations and answers.
 
 void CheckDeclared(std::span<const Member> members, std::set<std::string_view>& names,
                    const std::string& where) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests and answers: what JSON-RPC asks for, each error code, and what the methods answer.
+// Requests and answers: the rules of JSON-RPC, each error code, and the methods' answers.
 #include "mgmt/rpc.h"
 
 #include <gtest/gtest.h>

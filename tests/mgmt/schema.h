@@ -24,7 +24,7 @@ inline bool IsIn(const Json& list, const Json& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-// What is wrong with a document; empty: nothing.
+// The first error of a document; empty: none.
 inline std::string Violation(const Json& schema, const Json& value, const std::string& at = "$");
 
 inline std::string ViolationOfObject(const Json& schema, const Json& value, const std::string& at) {
@@ -59,7 +59,7 @@ inline std::string Violation(const Json& schema, const Json& value, const std::s
   if (schema.contains("enum") && !IsIn(schema["enum"], value)) {
     return at + " is none of the choices: " + Dump(value);
   }
-  // As doubles: the library compares what is above INT64_MAX as if it were negative.
+  // As doubles: the library compares values above INT64_MAX as if they were negative.
   if (schema.contains("minimum") && value.is_number() &&
       value.get<double>() < schema["minimum"].get<double>()) {
     return at + " is too small: " + Dump(value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server does with connections that do not keep to the protocol, and with descriptors.
+// The server's treatment of connections that do not keep to the protocol, and of descriptors.
 #include "mgmt/server.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr char kVersion[] = R"({"jsonrpc":"2.0","id":1,"method":"version"})";
 
-// ---- A table of methods of its own: what takes a descriptor, what answers later or too much.
+// ---- A table of methods of its own: some take a descriptor, some answer later or too much.
 
 int g_questions = 0;  // that were not dropped
 struct Question {
@@ -274,7 +274,7 @@ TEST(AllowanceTest, SoManyASecondAndAQuarterAtOnce) {
 
 constexpr char kLater[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"later\"}\n";
 
-// Where there are so many places, and what waits for an answer waits for long.
+// A server with so many places, where a request may wait long for its answer.
 std::unique_ptr<ManagementBench> BenchOf(uint32_t max_clients, bool is_privileged) {
   return std::make_unique<ManagementBench>(
       [=](ManagementOptions& options) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handshake and what follows from it, a transition for each test: facts in, effects compared.
+// The handshake and its consequences, a transition for each test: facts in, effects compared.
 #include "peer_bench.h"
 
 namespace suede {

@@ -21,7 +21,7 @@ struct Party {
             .echo = echo,
             .reply_wanted = reply_wanted};
   }
-  // What the pipeline does with a HELLO; the answer, where there is one.
+  // Handles a HELLO as the pipeline does; the answer, where there is one.
   std::optional<Hello> Hear(const Hello& hello, Time now) {
     last = h.OnHello(hello, now, numbers);
     resets += last.new_peer ? 1 : 0;
@@ -123,8 +123,8 @@ TEST_F(HandshakeTest, RestartIsRecognised) {
   EXPECT_EQ(reborn.resets, 2);
 }
 
-// Another one goes by b's XPU for a while. What b had sent meanwhile is of an association that has ended
-// at a: it has to learn that, and would not if a were known to it still.
+// Another machine goes by b's XPU for a while. PDUs that b had sent meanwhile are of an association
+// that has ended at a: b has to learn that, and would not if it still knew a.
 TEST_F(HandshakeTest, WhoIsHeardAgainAfterAnotherOneIsAssociatedAnew) {
   Exchange(a, b);
   const Identities before = b.h.identities();
@@ -227,7 +227,7 @@ TEST_F(HandshakeTest, TwoThatGoByOneNameTakeTurns) {
 TEST_F(HandshakeTest, AnAnswerOfAnotherBootOfOursDoesNotOpen) {
   Exchange(a, b);
   Party reborn{3};
-  // It has proved who it is, and speaks to our last boot.
+  // It has proved its identity, and speaks to our last boot.
   reborn.Hear(b.Say(false, reborn.h.nonce()), now);
   EXPECT_TRUE(reborn.last.verified);
   EXPECT_FALSE(reborn.last.knows_us);
@@ -244,7 +244,7 @@ TEST_F(HandshakeTest, APeerThatAnswersDataAloneIsPlain) {
   }
   EXPECT_EQ(tries, params.hello_tries + 1);
   EXPECT_TRUE(a.h.open() && a.h.plain() && !a.h.associated());
-  // It is asked on, and believed when it begins to speak.
+  // The peer is asked on, and believed when it begins to speak.
   EXPECT_TRUE(Expire(a).hello);
   EXPECT_EQ(a.h.deadline(), now + kIdle);
   Exchange(a, b);
@@ -328,7 +328,7 @@ TEST_F(HandshakeTest, NewParametersShortenAWait) {
   EXPECT_EQ(a.h.deadline(), now + params.hello_timeout);
 }
 
-// It may be older than what the peer has said of itself since.
+// The answer may be older than the peer's later HELLOs.
 TEST_F(HandshakeTest, AnAnswerToAQuestionByHandBringsNoIdentity) {
   a.h.OnDemand(now);
   Exchange(a, b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One Peer without a port: tests give it facts and look at what it wants. The far end is a few
+// One Peer without a port: tests give it facts and look at its effects. The far end is a few
 // numbers from which its control PDUs are made.
 #ifndef SUEDE_TESTS_PEER_PEER_BENCH_H_
 #define SUEDE_TESTS_PEER_PEER_BENCH_H_
@@ -66,7 +66,7 @@ class PeerBench : public ::testing::Test {
     peer->Start(effects);
   }
 
-  // Runs a call, holds the peer to its invariants, and says what it wanted.
+  // Runs a call, holds the peer to its invariants, and returns its effects.
   template <typename Call>
   Lines Do(Call&& call, bool timers = false) {
     Effects effects;
@@ -106,7 +106,7 @@ class PeerBench : public ::testing::Test {
     Hears(0, Answer());
     ASSERT_TRUE(peer->handshake().associated());
   }
-  // What they say of a plane that they call by the same number.
+  // The other end's PLANE about a plane that it calls by the same number.
   PlaneHello PlaneOfTheirs(uint32_t plane, PlaneState state, bool reply_wanted = false) {
     PlaneHello hello{.state = state,
                      .plane = static_cast<uint8_t>(plane),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Set-up, links, and what becomes of what a peer wants.
+// Set-up, links, and the execution of a peer's effects.
 #include "peer_pair.h"
 
 #include <algorithm>
@@ -120,7 +120,7 @@ void PeerPair::Deliver(Host& host, uint32_t plane) {
   Pass(host, plane, at, link[at].field.op != RhOp::kNack && dice_->Chance(24));
 }
 
-// What has been under way for long arrives before so much time has passed.
+// A message that has been under way for long arrives before so much time has passed.
 void PeerPair::PassOld(Time time) {
   for (bool any = true; any;) {
     any = false;
@@ -145,7 +145,7 @@ void PeerPair::Pass(Host& host, uint32_t plane, size_t at, bool twice) {
   Receive(*hosts_[1 - host.number], PlaneThere(host.number, plane), letter);
 }
 
-// ---- What a peer wants.
+// ---- The effects of a peer.
 
 void PeerPair::Apply(Host& host, Effects& effects) {
   for (PeerEffect& one : effects.all()) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two hosts that know each other, each a Peer and the little of a pipeline that carries out what it
-// wants, joined by links that lose, double, reorder and stand still. Time, links, operators,
+// Two hosts that know each other, each a Peer and the little of a pipeline that executes its
+// effects, joined by links that lose, double, reorder and stand still. Time, links, operators,
 // devices and restarts go as the dice say. There are no ports and no frames.
 //
 // As in a network that SUE is made for, nothing is under way for longer than a millisecond but in a
-// device that is held up, nothing overtakes what is of its own class, and a restart ends what was
-// under way.
+// device that is held up, nothing overtakes a message of its own class, and a restart ends all
+// messages under way.
 //
 // A host that hears data and no HELLO for long takes the other for one that speaks none. Should
 // that one restart then, nobody can tell what had arrived (docs/control-pdus.md): such schedules go
@@ -28,7 +28,7 @@
 
 namespace suede {
 
-// Where decisions come from: bytes, each once and 0 after the last, or a seed.
+// The source of decisions: bytes, each once and 0 after the last, or a seed.
 class Dice {
  public:
   explicit Dice(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
@@ -60,12 +60,12 @@ class PeerPair {
   explicit PeerPair(Dice* dice);
   ~PeerPair();
   void Step();
-  // Heals everything. What the oracle has to say; empty: nothing.
+  // Heals everything. The oracle's verdict; empty: no error.
   std::string Settle();
   // That so far.
   const std::string& error() const { return error_; }
   void CheckInvariants() const;
-  // What has happened, for a runner that wants to know that all of it does.
+  // Counts of events, for a runner that wants to know that each kind happens.
   struct Seen {
     uint64_t delivered = 0;
     uint64_t ended[4] = {};  // by Status
@@ -127,7 +127,7 @@ class PeerPair {
   void Start(Host& host);
   void Push(Host& host, uint32_t vc);
   void End(PduList& pdus, Status status);
-  // What a pipeline's turn sends.
+  // The sending part of a pipeline's turn.
   void Turn(Host& host);
   uint32_t PlaneFor(const Host& host, uint32_t vc, uint32_t bytes) const;
   void SendQueued(Host& host, uint32_t vc);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A schedule: what happens at a step, and the end, at which everything is healed and judged.
+// A schedule: the events of a step, and the end, at which everything is healed and judged.
 #include <algorithm>
 
 #include "peer_host.h"
@@ -72,8 +72,8 @@ void PeerPair::Meddle(Host& host) {
         losing_ = dice_->Pick(4) == 0 ? 0 : 2 + dice_->Pick(10);
         return;
       }
-      // Another life. What this one had sent is lost with it: frames of two lives of one host may
-      // fit each other's PSNs by chance, and nothing could tell.
+      // Another life. Messages that this one had sent are lost with it: frames of two lives of one
+      // host may fit each other's PSNs by chance, and nothing could tell.
       ++seen_.restarts;
       PduList left;
       for (PduList& queue : host.queues) left.Append(queue);
@@ -197,7 +197,7 @@ std::string PeerPair::Judge() const {
   if (!error_.empty()) return error_;
   for (size_t i = 0; i < records_.size(); ++i) {
     if (records_[i].status == Status::kOpen) return "a PDU never ended";
-    // Those that were pushed last.
+    // The PDUs that were pushed last.
     const bool last = i + kVcCount >= records_.size();
     if (last && records_[i].status != Status::kOk) return "healed, and a PDU is given up";
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pipeline does in a turn: send, hear, look at the time.
+// A pipeline's work in a turn: send, receive, look at the time.
 #include <algorithm>
 #include <bit>
 
@@ -104,7 +104,7 @@ void PeerPair::PayAcks(Host& host) {
   }
 }
 
-// ---- What is heard.
+// ---- Received messages.
 
 void PeerPair::Receive(Host& host, uint32_t plane, const Letter& letter) {
   if (!host.own->port_up(plane) || host.own->admin[plane] == PlaneAdmin::kDown) return;

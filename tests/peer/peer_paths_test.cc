@@ -23,8 +23,8 @@ TEST(PeerPaths, NoPlaneOfAnEmptyMask) {
   EXPECT_EQ(paths.Draw(0, 7), PeerPaths::kNoPlane);
 }
 
-// How many of `pdus` PDUs each plane gets. `at_once` of them are in flight at a time, and the eldest
-// is acknowledged first.
+// The number of `pdus` PDUs that each plane gets. `at_once` of them are in flight at a time, and
+// the eldest is acknowledged first.
 std::array<uint32_t, kMaxPlanes> Shares(PeerPaths& paths, uint32_t pdus, uint32_t bytes,
                                         uint32_t at_once = 1) {
   std::array<uint32_t, kMaxPlanes> shares{};
@@ -53,7 +53,7 @@ TEST(PeerPaths, OneWithMoreInFlightForItsWeightIsPassedOver) {
   EXPECT_EQ(paths.Choose(0xf, kNothing, kBytes), 1u);
   EXPECT_EQ(paths.Choose(0xd, kNothing, kBytes), 0u);  // of those in the mask
   EXPECT_EQ(paths.Choose(0xc, kNothing, kBytes), 2u);
-  // What the instance has in flight to others counts as well.
+  // The instance's bytes in flight to others count as well.
   EXPECT_EQ(paths.Choose(0xf, {0, 5000, 0, 5000}, kBytes), 0u);
   EXPECT_EQ(paths.Choose(0xe, {0, 5000, 0, 5000}, kBytes), 2u);
 }
@@ -117,7 +117,8 @@ TEST(PeerPaths, SharesHoldWhenTheSumsAreRebased) {
   for (const uint32_t sum : paths.carried) EXPECT_LT(sum, 1u << 31);
 }
 
-// A plane that took nothing for long gets its share again, and what it is owed is bounded.
+// A plane that took nothing for long gets its share again, and the amount that it is owed is
+// bounded.
 TEST(PeerPaths, WhatAPlaneIsOwedIsBounded) {
   PeerPaths paths = WithWeights({1, 1, 1, 1});
   for (int i = 0; i < 100'000; ++i) {

@@ -65,7 +65,7 @@ TEST_F(PlaneSessionTest, ThreeWays) {
   EXPECT_FALSE(heard.proved);
   EXPECT_EQ(theirs.rx_generation(), 1);
   EXPECT_FALSE(theirs.up());
-  // It is down: an answer of its proves the way, and is not enough.
+  // The other end is down: an answer of its proves the way, and is not enough.
   EXPECT_TRUE(Say(theirs, ours, false).proved);
   EXPECT_FALSE(ours.up());
   EXPECT_EQ(Tick(theirs, {}), Want::kPlane);
@@ -138,7 +138,7 @@ TEST_F(PlaneSessionTest, OneWayNeverComesUp) {
   for (int i = 0; i < 20; ++i) {
     Tick(ours, milliseconds(100));
     Tick(theirs, {});
-    Say(ours, theirs, true);  // what comes back is lost
+    Say(ours, theirs, true);  // the answer is lost
   }
   EXPECT_FALSE(ours.up());
   EXPECT_FALSE(theirs.up());
@@ -153,12 +153,12 @@ TEST_F(PlaneSessionTest, AnAnswerProvesOnce) {
   theirs.OnPlane(asked, now, params);
   EXPECT_TRUE(Say(theirs, ours, false).proved);
   EXPECT_EQ(ours.missed(), 0u);
-  // What it says later has heard no more of us.
+  // Its later PLANE acknowledges no more of ours.
   EXPECT_FALSE(Say(theirs, ours, true).proved);
 }
 
-// What the other end asks and answers is held up, and comes at once. The answers that we owe it
-// then make none to us old: only questions of ours do.
+// The other end's questions and answers are held up, and come at once. The answers that we owe it
+// then make no answer to us old: only questions of ours do.
 TEST_F(PlaneSessionTest, OurOwnAnswersMakeNoQuestionOld) {
   params.hello_multiplier = 2;
   BringUp();
@@ -381,7 +381,7 @@ TEST_F(PlaneSessionTest, GenerationsWrap) {
   }
 }
 
-// ---- Sequences. However many PLANEs were lost, and whatever became of the count, the next one that
+// ---- Sequences. However many PLANEs were lost, and at any state of the count, the next one that
 // arrives counts.
 
 TEST_F(PlaneSessionTest, AnOutageOfAnyLengthEndsWithTheNextPlane) {
@@ -413,7 +413,7 @@ TEST_F(PlaneSessionTest, AnOutageOfAnyLengthEndsWithTheNextPlane) {
   }
 }
 
-// Half of what 16 bits can count, a quarter more, and more than all of it.
+// Half of the range of 16 bits, a quarter more, and more than all of it.
 TEST_F(PlaneSessionTest, OurOwnPlanesMayBeLostInAnyNumber) {
   for (const int lost : {32'766, 32'768, 49'152, 65'534, 65'535, 65'536, 65'537, 200'000}) {
     PlaneHello hello;
@@ -459,7 +459,7 @@ TEST_F(PlaneSessionTest, AQuestionOfTheOtherEndEndsTheWait) {
   EXPECT_GT(ours.deadline(), now);
 }
 
-// What is dead is asked after longer and longer waits, but for what its caller has to look at.
+// A dead plane is asked after longer and longer waits, unless its caller has to look earlier.
 TEST_F(PlaneSessionTest, ADeadPlaneIsAskedMoreAndMoreRarely) {
   BringUp();
   ours.GoDown(false, false, now, params);

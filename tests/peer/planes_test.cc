@@ -150,7 +150,7 @@ TEST_F(Planes, AllSilentForTooLongIsUnreachable) {
   Make({});
   BringAllUp();
   Put(0, 0, 2);
-  // Asked again and again, so that the peer's last sign of life is what counts.
+  // Asked again and again, so that the peer's last sign of life counts.
   Lines lines;
   for (int i = 0; i < 100 && !paths.unreachable; ++i) {
     now += params.unreachable / 20;

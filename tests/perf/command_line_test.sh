@@ -41,7 +41,7 @@ expect 2 stderr '--instances needs --xpuid' --destinations 2 --instances 0,1 --b
 expect 2 stderr '64 is too large' --mode server --xpuid 1 --instances 0,64
 expect 4 stderr '--endpoint' --destinations 2 --xpuid 1 --instances 0,1 --balance hash --endpoint "$none"
 expect 4 stderr '--endpoint' --mode server --endpoint "$none"
-# What cannot be written is said before the run, and so before the daemon is looked for.
+# An output that cannot be written is named before the run, and so before the daemon is looked for.
 expect 1 stderr '/no/such/out.json: No such file' --json /no/such/out.json --destinations 2 --endpoint "$none"
 expect 4 stderr '--endpoint' --json - --destinations 2 --endpoint "$none"
 expect 2 stderr '--interval' --interval=-1 --destinations 2

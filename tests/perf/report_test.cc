@@ -230,7 +230,7 @@ TEST(VerdictTest, EachVerificationFailureIsThree) {
     RunResult r = GoodResult();
     spoil(r);
     EXPECT_EQ(CodeOf(SomeOptions(), r), 3);
-    r.interrupted = true;  // what was sent is still verified
+    r.interrupted = true;  // the sent data is still verified
     EXPECT_EQ(CodeOf(SomeOptions(), r), 3);
   }
 }
@@ -344,7 +344,7 @@ TEST(TableTest, TheLatencyTableHasAMean) {
   EXPECT_NE(TableRow(options, r).find("     2.500"), std::string::npos);
 }
 
-// Whatever the options and however large the values.
+// With any options, and values of any size.
 TEST(TableTest, NoTableIsWiderThanATerminal) {
   Options options = SomeOptions();
   options.destinations.assign(1023, 1);

@@ -371,7 +371,7 @@ TEST_F(WorkloadTest, NoServerIsAnUnreachablePeer) {
   EXPECT_NE(r.explanation.find("XPU 2, VC 0"), std::string::npos) << r.explanation;
 }
 
-// What a server that is not up yet does not get is given up by the endpoint.
+// The endpoint gives up messages to a server that is not up yet.
 TEST_F(WorkloadTest, StartIsRepeatedUntilAServerIsThere) {
   plan_.streams = {{2, 0}, {3, 0}};
   plan_.connect_timeout = std::chrono::seconds(3);
@@ -725,7 +725,7 @@ TEST_F(PeersTest, WrongContentIsSeenByBothSides) {
   EXPECT_EQ(served, 1u);
 }
 
-// One that is no peer but a server only is not waited for longer than the drain takes.
+// An end that is no peer but a server only is not waited for longer than the drain takes.
 TEST_F(PeersTest, AServerThatSendsNothingIsNotWaitedForForEver) {
   Peer& peer = peers_.emplace_back(link_, 1);
   peer.plan.streams = {{2, 0}};

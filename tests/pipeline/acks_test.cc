@@ -44,7 +44,7 @@ class AcksTest : public ByHandTest {
     rh.xpuid = peer;
     return Build(rh, Command(1), peer, to, port);
   }
-  // Which instances have acknowledged to which peers on PDUs without commands.
+  // The pairs of an instance and a peer to which it has acknowledged on PDUs without commands.
   std::vector<std::pair<uint32_t, uint32_t>> TakeAcks() {
     std::vector<std::pair<uint32_t, uint32_t>> acks;
     for (const Sent& sent : TakeSent()) {
@@ -73,7 +73,7 @@ TEST_F(AcksTest, EachInstanceHasItsOwnDelay) {
 TEST_F(AcksTest, FullPortDelaysOnlyItsOwnAcknowledgements) {
   StartTwo(true, microseconds(20), microseconds(20));
   Client& client = Attach(*host, 0);
-  // 1 Mb/s: what the device holds and what is staged behind it takes some 80 ms.
+  // 1 Mb/s: the frames in the device and those staged behind them take some 80 ms.
   host->port->faults().bits_per_ns = 0.001;
   for (int i = 0; i < 200; ++i) {
     ASSERT_EQ(client.Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW),
@@ -82,7 +82,7 @@ TEST_F(AcksTest, FullPortDelaysOnlyItsOwnAcknowledgements) {
   Run(microseconds(100));
   ASSERT_GT(host->Count(Counter::kTxPortFull), 0u);
   TakeSent();
-  // What the full port owes first, and the other one then: with delay, and without.
+  // ACKs that the full port owes first, and the other one then: with delay, and without.
   Inject({DataFrom(2, kFirst, kFirst), DataFrom(2, kSecond, kSecond)});
   Run(microseconds(50));
   EXPECT_EQ(TakeAcks(), (Acks{{kSecond, 2}}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator takes out of service stands still and goes on without loss, and what an lcore
-// tells of its own accord.
+// Ports and instances that an operator takes out of service stand still and go on without loss;
+// unsolicited events of an lcore.
 #include "bench.h"
 #include "lcore/snapshot.h"
 
@@ -26,7 +26,7 @@ class AdminTest : public PipelineTest {
   }
   // Down for much longer than it takes to find a peer unreachable.
   void HoldsStillAndGoesOn(OutOfService kind) {
-    // What the other side has credit for is in flight when this one goes down.
+    // The other side's commands, up to its credit, are in flight when this one goes down.
     cb->SendTagged(0, 0);
     EXPECT_EQ(Statuses(*cb, 1), std::vector<int>{0});
     EXPECT_EQ(ca->Receive(0).size(), 1u);
@@ -95,7 +95,7 @@ TEST_F(AdminTest, QueuesAndReceiveRingsOfWhatIsDownAreInReset) {
     EXPECT_EQ(QueueState(*ca), SUEDE_QUEUE_IN_RESET);
     EXPECT_EQ(ReceiveState(*ca), SUEDE_QUEUE_IN_RESET);
     EXPECT_EQ(QueueState(*cb), SUEDE_QUEUE_READY) << "another endpoint's";
-    // One that comes meanwhile, and the client's own reset, do not end it.
+    // A client that comes meanwhile, and the client's own reset, do not end it.
     Client& late = Attach(*a, 0);
     EXPECT_EQ(QueueState(late), SUEDE_QUEUE_IN_RESET);
     EXPECT_EQ(ReceiveState(late), SUEDE_QUEUE_READY) << "it has claimed nothing";
@@ -148,7 +148,7 @@ TEST_F(AdminTest, AnAcknowledgementThatIsOwedIsPaidLater) {
   StartPair();
   params.transport.max_tries = 200;
   cb->SendTagged(0, 0);
-  // It has arrived; the acknowledgement may still be delayed.
+  // The command has arrived; the acknowledgement may still be delayed.
   ASSERT_TRUE(RunUntil([&] { return ca->Receive(0).size() == 1; }));
   Set(*a, OutOfService::kInstance, false);
   Run(milliseconds(1));
@@ -291,7 +291,7 @@ TEST_F(AdminTest, ConnectionsCountWhatTheyCarry) {
   EXPECT_GE(out.retransmissions(), 1u);
 }
 
-// What waits for a peer that then does not fit ends with that, not with its silence.
+// A PDU that waits for a peer that then does not fit ends with that, not with its silence.
 class MismatchTest : public ByHandTest {};
 TEST_F(MismatchTest, WhatWaitedForAPeerThatDoesNotFitEndsAtOnce) {
   plain_peers = false;

@@ -44,7 +44,7 @@ struct Client {
     return Send(TestCommand(8, 16, static_cast<uint8_t>(tag)), xpuid, vc, SUEDE_RECORD_COMPLETION,
                 tag);
   }
-  // The first data bytes of what was received on a VC: the seeds of TestCommand, times 3.
+  // The first data bytes of the commands received on a VC: the seeds of TestCommand, times 3.
   std::vector<uint8_t> Receive(uint32_t vc = 0, uint32_t max = 1024) {
     std::vector<uint8_t> got;
     ReceivedCommand command;
@@ -65,7 +65,8 @@ struct Client {
   std::vector<ClientReceiver> receivers;
 };
 
-// What an operator can take out of service and put back, for tests that do so with each.
+// The kinds of objects that an operator can take out of service and put back, for tests that do so
+// with each.
 enum class OutOfService : uint8_t { kPort, kInstance };
 inline LcoreRequest Switch(OutOfService kind, bool up, uint32_t number = 0) {
   if (kind == OutOfService::kPort) return request::SetPort{.port = number, .up = up};
@@ -188,7 +189,7 @@ class PipelineTest : public ::testing::Test {
     for (const suede_completion& c : all) statuses.at(c.tag) = c.status;
     return statuses;
   }
-  // What has arrived at a bare port since the last call.
+  // A frame that has arrived at a bare port since the last call.
   struct Sent {
     ReliabilityHeader rh;
     uint8_t dscp;
@@ -261,7 +262,7 @@ class ByHandTest : public PipelineTest {
   }
   // Between XPU 1 and the instance that it has met last.
   Identities Met() const { return met_.identities; }
-  // Of what the host sends to XPU 1 on a VC, since they met.
+  // Of the host's PDUs to XPU 1 on a VC, since they met.
   Psn FirstPsn(uint32_t vc = 0) const {
     return host->pipeline->instance(0).peers[0].handshake().first()[vc];
   }
@@ -291,7 +292,7 @@ class ByHandTest : public PipelineTest {
     const std::span<uint8_t> frame = BuildFrame(header, rh, commands, buffer);
     return {frame.begin(), frame.end()};
   }
-  // Where `message` names no association, the one that was met.
+  // A `message` that names no association gets the one that was met.
   std::vector<uint8_t> Control(ControlMessage message) const {
     if (IdentitiesOf(message).own == 0) IdentitiesOf(message) = Met();
     std::vector<uint8_t> body(kMaxControlPduBytes);

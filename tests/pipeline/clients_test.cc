@@ -35,7 +35,7 @@ class RingByHand {
     return Put(TestCommand(8, 16, static_cast<uint8_t>(tag)), tag, xpuid, vc);
   }
   void Publish() { StoreRelease(memory_.tx()->head.value, head_); }
-  // The same without the last `lines` lines of what was written.
+  // The same without the last `lines` of the written lines.
   void PublishAllBut(uint32_t lines) {
     head_ -= lines;
     Publish();
@@ -82,7 +82,7 @@ TEST_F(ClientsTest, CommandWithoutCreditIsDiscardedAndOthersAreUndisturbed) {
   EXPECT_EQ(a->Count(Counter::kTxCommands), 19u);
   EXPECT_EQ(far->Receive(0).size(), 16u);
   EXPECT_EQ(far->Receive(2), (std::vector<uint8_t>{36, 39, 42}));
-  // What was taken without credit gives none back.
+  // A command that was taken without credit gives none back.
   EXPECT_EQ(Credits(*hostile).returned[1 * kVcCount], 8u);
   EXPECT_EQ(Credits(*hostile).aggregate_returned, 11u);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the control thread asks of an lcore: a queue's reset (docs/shared-memory.md, "Reset") and
+// Requests of the control thread to an lcore: a queue's reset (docs/shared-memory.md, "Reset") and
 // the drain before the end.
 #include "bench.h"
 
@@ -53,7 +53,7 @@ TEST_F(ControlPathTest, ResetDiscardsWhatWasNotPackedAndKeepsTheCreditOfWhatWas)
   EXPECT_EQ(Credits().returned[1 * kVcCount], 0u - 4);
   EXPECT_EQ(a->Count(Counter::kTxReset), 40u);
 
-  // The client finds the tags of what was discarded at once; what was packed goes on.
+  // The client finds the tags of discarded commands at once; packed ones go on.
   std::vector<suede_completion> discarded = client->Completions();
   ASSERT_EQ(discarded.size(), 40u);
   for (size_t i = 0; i < discarded.size(); ++i) {
@@ -154,7 +154,7 @@ TEST_F(ControlPathTest, CommandsThatComeAfterTheDrainStayInTheRing) {
   EXPECT_EQ(far->Receive().size(), 1u);
 }
 
-// It gets no more than a ring's worth of commands in, and the drain ends all the same.
+// The client gets no more than a ring's worth of commands in, and the drain ends all the same.
 TEST_F(ControlPathTest, ClientThatGoesOnSendingDoesNotHoldTheDrainUp) {
   shape.tx_lines = 64;
   StartPair();

@@ -59,7 +59,7 @@ TEST_F(CreditTest, AVcThatNobodyClaimsStopsNoOther) {
   EXPECT_EQ(Statuses(*ca, 50, milliseconds(20)), std::vector<int>(50, kOk));
   EXPECT_EQ(b->Count(Counter::kRxUnclaimed), 8u);
   EXPECT_EQ(b->Count(Counter::kRxNotReady), 0u);
-  // What waits is delivered in order once somebody claims.
+  // Waiting PDUs are delivered in order once a client claims.
   Ask(*b, request::Claim{.vc_mask = 1, .client = cb->number});
   size_t got = 0;
   EXPECT_TRUE(RunUntil([&] { return (got += cb->Receive(0).size()) == 100; }));
@@ -76,7 +76,7 @@ TEST_F(CreditTest, ALargePduFindsItsWayToAnUnclaimedVc) {
 }
 
 // The client goes while credit of its ring is out: all that was granted finds a place, and the
-// other VCs go on, whatever the scope.
+// other VCs go on, with either scope.
 TEST_F(CreditTest, AClientThatDiesInMidBurstStopsNoOtherVc) {
   params.unclaimed_pdus = 4;
   StartPair(0x2);
@@ -91,7 +91,7 @@ TEST_F(CreditTest, AClientThatDiesInMidBurstStopsNoOtherVc) {
   EXPECT_EQ(a->Count(Counter::kTxRetransmissions), 0u);
   for (uint64_t i = 0; i < 50; ++i) ca->SendTagged(i, 1, 1);
   EXPECT_EQ(Statuses(*ca, 50, milliseconds(20)), std::vector<int>(50, kOk));
-  // Its heir gets what it had not, with a smaller ring.
+  // Its heir gets the commands that it did not get, with a smaller ring.
   const uint64_t delivered = b->Count(Counter::kRxCommands) - 50;
   shape.rx_lines = 64;
   Client& heir = Attach(*b, 0x1);
@@ -135,7 +135,7 @@ TEST_F(CreditTest, NobodyStarves) {
   EXPECT_EQ(b->Count(Counter::kRxNotReady), 0u);
 }
 
-// What idle peers hold is asked back where others want it.
+// The credit of idle peers is asked back where others want it.
 TEST_F(CreditTest, IdlePeersGiveBack) {
   shape.rx_lines = 64;
   constexpr uint32_t kPeers = 8;
@@ -157,7 +157,7 @@ TEST_F(CreditTest, IdlePeersGiveBack) {
   EXPECT_GT(b->Count(Counter::kTxCreditReclaims), 0u);
 }
 
-// Asks, grants and what is given back may all be lost.
+// Asks, grants and returns may all be lost.
 TEST_F(CreditTest, LossOfControlPdusHoldsUpNobodyForLong) {
   shape.rx_lines = 64;
   params.transport.max_tries = 40;
@@ -177,7 +177,7 @@ TEST_F(CreditTest, LossOfControlPdusHoldsUpNobodyForLong) {
       << got;
 }
 
-// A restart of the receiver ends what was promised, and what was counted.
+// A restart of the receiver ends its grants and its counts.
 TEST_F(CreditTest, CountsBeginAnewWithTheAssociation) {
   shape.rx_lines = 64;
   StartPair();
@@ -196,7 +196,7 @@ TEST_F(CreditTest, CountsBeginAnewWithTheAssociation) {
   EXPECT_TRUE(RunUntil([&] { return (got += heir.Receive(0).size()) >= 10; }));
 }
 
-// PDUs stay within what the peer's rings hold, also those that were packed before it was known.
+// PDUs stay within the size of the peer's rings, also those that were packed before it was known.
 TEST_F(CreditTest, NoPduHasMoreLinesThanThePeersRing) {
   shape.rx_lines = 64;
   params.receive_lines = 64;
@@ -261,7 +261,7 @@ TEST_F(CreditByHandTest, ASenderStaysWithinItsLimit) {
   EXPECT_EQ(See().pdus, 0u);
   Inject({Of({.vc = 0, .grant = true, .limit = 5})});
   EXPECT_EQ(See().pdus, 2u);
-  // What is asked back is not used any more, and an older grant does not bring it back.
+  // Credit that is asked back is not used any more, and an older grant does not bring it back.
   Inject({Of({.vc = 0, .grant = true, .give_back = true, .round = 1, .limit = 5})});
   const Seen seen = See();
   ASSERT_EQ(seen.credits.size(), 1u);
@@ -294,7 +294,7 @@ TEST_F(CreditByHandTest, OneWithoutCreditAsksWithLongerAndLongerWaits) {
     const Seen seen = See();
     EXPECT_EQ(seen.pdus, 0u);
     total += seen.credits.size();
-    // It is there, and has no room.
+    // The peer is there, and has no room.
     if (!seen.credits.empty()) Inject({Of({.vc = 0, .grant = true, .limit = 0})});
   }
   EXPECT_GE(total, 6u);
@@ -322,7 +322,7 @@ TEST_F(CreditByHandTest, ACommandThatNoRingHoldsIsGivenUp) {
   EXPECT_EQ(See().pdus, 1u);
 }
 
-// What is asked for is granted, again where the grant was lost; what nobody can need is not.
+// Requested credit is granted, again where the grant was lost; credit that nobody can need is not.
 TEST_F(CreditByHandTest, AReceiverAnswersWhoAsks) {
   shape.rx_lines = 64;
   Start();
@@ -346,7 +346,7 @@ TEST_F(CreditByHandTest, AReceiverAnswersWhoAsks) {
   for (const Credit& credit : See().credits) EXPECT_LE(credit.limit, 59u);
 }
 
-// Beyond what it was granted a peer is refused where there is no room, and spoils no sum.
+// Beyond its grant a peer is refused where there is no room, and spoils no sum.
 TEST_F(CreditByHandTest, APeerThatDoesNotKeepToItIsRefused) {
   shape.rx_lines = 64;
   Start();

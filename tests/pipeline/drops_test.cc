@@ -247,7 +247,7 @@ TEST_F(DropsTest, HelloOfAnotherPsnScopeIsCountedAndRefused) {
   EXPECT_TRUE(data);
 }
 
-// Whatever the reason: the frame goes back to its pool.
+// For every reason: the frame goes back to its pool.
 TEST_F(DropsTest, NoDropKeepsAFrame) {
   std::vector<std::vector<uint8_t>> frames(2, Build(Rh(), Command(1)));
   frames[0][60] ^= 1;    // R-CRC

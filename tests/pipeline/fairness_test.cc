@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Round robin over destinations and VCs (SUE framework §4.2 step 3): who has something to send gets
-// its PDU before anyone gets a second.
+// Round robin over destinations and VCs (SUE framework §4.2 step 3): each queue with something to
+// send gets its PDU before any gets a second.
 #include <map>
 #include <set>
 #include <utility>
@@ -43,7 +43,8 @@ class FairnessTest : public PipelineTest {
                            static_cast<uint8_t>(vc), SUEDE_RECORD_TRANSMIT_NOW),
               SendResult::kOk);
   }
-  // Lets the lcore pack what was sent while no peer's MAC address is known, then finds them all.
+  // Lets the lcore pack the commands that were sent while no peer's MAC address is known, then
+  // finds them all.
   void GatherAndGo() {
     for (int turn = 0; turn < 32; ++turn) host->pipeline->Poll(network.now());
     for (uint32_t peer = 0; peer < kDestinations; ++peer) {
@@ -52,7 +53,7 @@ class FairnessTest : public PipelineTest {
     }
     Run(milliseconds(1));
   }
-  // Whose PDUs were on the wire, in order.
+  // The queues whose PDUs were on the wire, in order.
   std::vector<Queue> TakeOrder() {
     std::vector<Queue> order;
     for (const Sent& sent : Take(wire)) order.emplace_back(sent.destination, sent.rh.vc);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two pipelines that share a port: what one receives for the other's instance arrives there, in
-// order, whichever queue of the device it came by.
+// Two pipelines that share a port: frames that one receives for the other's instance arrive there,
+// in order, whichever queue of the device they came by.
 #include "link/handover.h"
 
 #include <utility>
@@ -98,7 +98,7 @@ TEST_P(HandoverTrafficTest, BothInstancesSendAndReceiveInOrder) {
     EXPECT_EQ(OfInstance(xpu, Counter::kGoBacks), 0u);
     frames += OfLcore(xpu, Counter::kRxFrames);
   }
-  // Each frame is counted once, by who received it.
+  // Each frame is counted once, by its receiver.
   EXPECT_EQ(frames, OfLcore(2, Counter::kTxFrames));
   Run(milliseconds(1));
   EXPECT_LE(device->wire()->frames_out(), 2 * 3 * kBurst);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop around the turns: what it counts, and when it waits.
+// The loop around the turns: its counters, and when it waits.
 #include "pipeline/lcore_loop.h"
 
 #include <gtest/gtest.h>

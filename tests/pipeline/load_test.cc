@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clients are shown of their instances' load, and that the clients' words in it harm
-// nobody.
+// The load of their instances as clients see it, and that the clients' words in it harm nobody.
 #include <random>
 
 #include "bench.h"
@@ -28,7 +27,7 @@ class LoadTest : public ByHandTest {
     EXPECT_TRUE(ReaderOf(client, queue).Read(&state, &updates));
     return updates;
   }
-  // What the lcore answers to a wish; the answer comes with the next state.
+  // The lcore's answer to a wish; it comes with the next state.
   static constexpr uint32_t kWish = SUEDE_WISH_VALID | 7u << 16;
   DestinationState Ask(Client& client, uint16_t xpuid) {
     LoadReader reader = ReaderOf(client);
@@ -87,7 +86,7 @@ TEST_F(LoadTest, CountsWhatIsQueuedOfAllClients) {
   SendPdus(client, 12);
   SendPdus(other, 5);
   Run(microseconds(300));
-  // What is in flight has given its credit back.
+  // Commands in flight have given their credit back.
   const LoadState expected{.load = 15 + 2 * kCommandBytes / 64,
                            .queued_pdus = 15,
                            .inflight_pdus = 2,
@@ -158,7 +157,7 @@ TEST_F(LoadTest, ADestinationThatDoesNotAnswerIsUnreachable) {
   EXPECT_FALSE(reader.IsUnreachable(0));
   EXPECT_EQ(Ask(client, 1),
             (DestinationState{.flags = SUEDE_DESTINATION_KNOWN | SUEDE_DESTINATION_UNREACHABLE}));
-  // It expects what it had not received, and says so again when it is asked.
+  // The peer expects the first PDU that it had not received, and says so again when it is asked.
   for (int answers = 0; answers < 2; ++answers) {
     ReliabilityHeader nack = Rh();
     nack.op = RhOp::kNack;

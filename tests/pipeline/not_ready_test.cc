@@ -15,7 +15,7 @@ class NotReadyTest : public ByHandTest {
  protected:
   static constexpr uint8_t kVc = 2;
 
-  // The control PDUs among what the host has sent.
+  // The control PDUs among the host's frames.
   std::vector<ControlMessage> TakeControl() {
     std::vector<ControlMessage> all;
     for (const Sent& sent : TakeSent()) {
@@ -59,7 +59,7 @@ TEST_F(NotReadyTest, RefusedPduIsAnsweredAndReadyFollowsOnceThereIsRoom) {
   EXPECT_EQ(not_ready->expected, Psn(refused));
   EXPECT_EQ(not_ready->backoff_us, 700u);
 
-  // No room, no READY; and what comes behind the refused PDU is no gap to complain of.
+  // No room, no READY; and a PDU behind the refused one is no gap to complain of.
   Inject({Build(Rh(refused + 1, kVc), Command(1))});
   Run(milliseconds(1));
   EXPECT_TRUE(TakeControl().empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an lcore tells of its instances beside counters: gauges and histograms.
+// The state of instances that an lcore tells beside counters: gauges and histograms.
 #include "bench.h"
 
 namespace suede {

@@ -84,7 +84,7 @@ TEST_F(OrderTest, LossAndDisorderOfTheLinkDoNotShow) {
   EXPECT_GT(a->Count(Counter::kTxRetransmissions), 0u);
 }
 
-// What a dead plane had in flight goes over the other one, behind nothing that was taken later.
+// A dead plane's PDUs in flight go over the other one, behind none that was taken later.
 TEST_F(OrderTest, AFailoverOfStrictPlanesKeepsIt) {
   planes = 2;
   StartPair();

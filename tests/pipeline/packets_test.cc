@@ -26,7 +26,7 @@ class PacketsTest : public ByHandTest {
     lane_burst = 256;
     params.transport.max_tries = 20;
   }
-  // What is on the wire, byte for byte.
+  // The frames on the wire, byte for byte.
   static std::vector<Bytes> TakeRaw(SimPort* port) {
     std::vector<Bytes> all;
     Frame* frame;

@@ -81,7 +81,7 @@ TEST_F(PausedPortTest, APauseBeyondTheLimitIsSilenceAsEver) {
   EXPECT_LE(network.now() - began, milliseconds(25));
 }
 
-// What was lost on the way is sent again as ever: its device has let it go.
+// A frame that was lost on the way is sent again as ever: its device has let it go.
 TEST_F(PausedPortTest, LossIsNoPause) {
   Start();
   a->port->faults().loss = 1;
@@ -184,7 +184,7 @@ TEST_F(PausedPlaneTest, APauseIsNoDeath) {
   }
 }
 
-// Nothing is in flight, and what is asked and answered does not leave.
+// Nothing is in flight, and questions and answers do not leave.
 TEST_F(PausedPlaneTest, APauseOfAnIdlePlaneIsNoDeath) {
   StartPair();
   WarmUp();
@@ -195,7 +195,8 @@ TEST_F(PausedPlaneTest, APauseOfAnIdlePlaneIsNoDeath) {
   EXPECT_EQ(Deaths(), 0u);
 }
 
-// Both ends ask at the same time, and what one asks and answers is held up and then comes at once.
+// Both ends ask at the same time, and one's questions and answers are held up and then come at
+// once.
 TEST_F(PausedPlaneTest, AShortPauseOfAnIdlePlaneIsNoDeath) {
   params.paths.hello_multiplier = 2;
   StartPair();
@@ -242,7 +243,7 @@ TEST_F(PausedPlaneTest, APauseOfAllPlanesIsNoDeath) {
   EXPECT_EQ(Deaths(), 0u);
 }
 
-// A storm of pauses fails over, and says why. What was in the ring comes out later, and is not
+// A storm of pauses fails over, and says why. The frames in the ring come out later, and are not
 // taken twice.
 TEST_F(PausedPlaneTest, APauseBeyondTheLimitEndsThePlane) {
   params.transport.pause_limit = milliseconds(5);

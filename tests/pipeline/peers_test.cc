@@ -55,8 +55,8 @@ TEST_F(PeersTest, UnreachablePeerAndItsReturn) {
   ExpectNoFramesOut();
 }
 
-// What the device was never given cannot arrive, and is not sent once its client was told so; what it
-// was given may arrive whenever the device lets it go.
+// A PDU that the device was never given cannot arrive, and is not sent once its client was told so;
+// one that it was given may arrive whenever the device lets it go.
 TEST_F(PeersTest, WhatTheDeviceHoldsIsInDoubtAndWhatItNeverTookIsUnreachable) {
   params.transport.pause_limit = {};
   constexpr uint64_t kRing = 64;
@@ -153,7 +153,7 @@ TEST_P(FullRingTest, OfOneVcDoesNotStopTheOthers) {
   ExpectNoFramesOut();
 }
 
-// The client gives back just what the next PDU needs, again and again.
+// The client gives back just the room that the next PDU needs, again and again.
 TEST_F(PeersTest, RefusedAndAcceptedByTurns) {
   shape.rx_lines = 64;
   StartPair();
@@ -245,8 +245,8 @@ TEST_F(WireTest, TransmitNowClosesAPdu) {
   EXPECT_EQ(sent[1].commands.size(), 24u);
 }
 
-// The peer restarts while PDUs wait for its window, and its second HELLO is lost: what waits must
-// not wait for ever.
+// The peer restarts while PDUs wait for its window, and its second HELLO is lost: the PDUs must not
+// wait for ever.
 TEST_F(WireTest, QueueThatWaitedWhenThePeerRestartedGoesOnThoughAHelloIsLost) {
   params.transport.window_pdus = 1;
   params.transport.rto_initial = milliseconds(5);
@@ -285,8 +285,8 @@ TEST_F(WireTest, QueueThatWaitedWhenThePeerRestartedGoesOnThoughAHelloIsLost) {
   EXPECT_TRUE(data);
 }
 
-// Frames of before may still be in a device: what is sent to the new boot is numbered far from
-// them, in the quarter of all numbers that is opposite to theirs.
+// Frames of before may still be in a device: PDUs to the new boot are numbered far from them, in
+// the quarter of all numbers that is opposite to theirs.
 TEST_F(PeersTest, NumbersAfterARestartAreFarFromThoseBefore) {
   StartPair();
   ca->SendTagged(0, 1);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator asks whether a peer is there: what is told of it, and that nothing else notices.
+// An operator asks whether a peer is there: the reported result, and that nothing else notices.
 #include "bench.h"
 #include "planes_bench.h"
 
 namespace suede {
 namespace {
 
-// What is done by the pipeline's bench and by that of planes alike.
+// The steps common to the pipeline's bench and that of planes.
 void Begin(Pipeline& pipeline, uint32_t ticket, uint8_t planes = 1, uint32_t peer = 0) {
   ASSERT_TRUE(pipeline.mailbox().requests.Push(
       request::Ping{.peer = peer, .ticket = ticket, .plane_mask = planes}));
@@ -244,7 +244,7 @@ TEST_F(PingByHandTest, APlainPeerThatAcknowledgesIsNotProbed) {
   EXPECT_TRUE(TakeSent().empty());
 }
 
-// Who does not know the nonce cannot answer, and a nonce answers once.
+// A sender that does not know the nonce cannot answer, and a nonce answers once.
 TEST_F(PingByHandTest, OnlyAnAnswerToTheQuestionCounts) {
   plain_peers = false;
   Start();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one plane, one end or one moment does to the others: outages of any length, fences, waits.
+// The effects of one plane, one end or one moment on the others: outages of any length, fences,
+// waits.
 #include "planes_bench.h"
 
 namespace suede {
@@ -7,7 +8,7 @@ namespace {
 
 class PlaneFaultsTest : public PlanesTest {
  protected:
-  // Runs with long steps: for what takes seconds.
+  // Runs with long steps: for waits of seconds.
   bool RunLong(const std::function<bool()>& done, Duration limit) {
     const Time end = network.now() + limit;
     while (!done()) {
@@ -18,7 +19,7 @@ class PlaneFaultsTest : public PlanesTest {
     return true;
   }
   static bool Never() { return false; }
-  // How many of so many commands complete as unreachable, or in doubt.
+  // The number of commands, of `count`, that complete as unreachable, or in doubt.
   int GivenUp(size_t count) {
     int found = 0;
     for (const int status : Statuses(*ca, count)) {
@@ -54,7 +55,7 @@ class PlaneFaultsTest : public PlanesTest {
     a->pipeline->mailbox().requests.Push(request::SetPlane{.plane = plane, .plane_admin = admin});
     Run(microseconds(4));
   }
-  SimPort* stranger = nullptr;  // of whom the switch knows nothing
+  SimPort* stranger = nullptr;  // of which the switch knows nothing
   const PeerPaths& Paths() const { return a->pipeline->instance(0).paths[0]; }
 };
 
@@ -112,7 +113,7 @@ TEST_F(PlaneFaultsTest, APeerIsGivenUpInTimeThoughOnePlaneWasDeadBefore) {
   EXPECT_EQ(GivenUp(1), 1);
   EXPECT_GE(network.now() - last_sign, params.paths.unreachable - microseconds(100));
   EXPECT_LE(network.now() - last_sign, params.paths.unreachable + milliseconds(1));
-  // By a link that is lost, too, which nobody has to be asked about.
+  // By a link that is lost, too, which takes no question.
   Cut(0, false);
   Cut(1, false);
   EXPECT_TRUE(RunLong([&] { return BothUp(); }, milliseconds(2000)));
@@ -129,7 +130,7 @@ TEST_F(PlaneFaultsTest, APeerIsGivenUpInTimeThoughOnePlaneWasDeadBefore) {
   EXPECT_LE(network.now() - last, params.paths.unreachable + milliseconds(1));
 }
 
-// What sits on an idle plane that has died meanwhile is moved as soon as on one that was busy.
+// PDUs on an idle plane that has died meanwhile are moved as soon as on one that was busy.
 TEST_F(PlaneFaultsTest, APlaneThatDiedWhileIdleIsFoundWithinTheIntervals) {
   params.paths.hello_idle = milliseconds(40);
   params.transport.rto_initial = params.transport.rto_min = milliseconds(30);
@@ -171,7 +172,7 @@ TEST_F(PlaneFaultsTest, APauseOfThisEndIsNoReasonToGiveThePeerUp) {
   EXPECT_LE(network.now() - woken, params.paths.unreachable);
 }
 
-// ---- What is told.
+// ---- Events.
 
 TEST_F(PlaneFaultsTest, UnreachableAndReachableAreToldOnceEach) {
   StartPair();
@@ -191,7 +192,7 @@ TEST_F(PlaneFaultsTest, UnreachableAndReachableAreToldOnceEach) {
   EXPECT_EQ(events[0].peer_xpuid, 1);
 }
 
-// It was given up before it had ever said HELLO.
+// The peer was given up before it had ever said HELLO.
 TEST_F(PlaneFaultsTest, APeerThatWasGivenUpBeforeItsFirstHelloIsReachableAfterIt) {
   a = &AddHost(0, 2);
   ca = &Attach(*a);
@@ -246,7 +247,7 @@ TEST_F(PlaneFaultsTest, WhatWaitsGoesOnWhenAnOperatorSetsAPlaneUp) {
   }
 }
 
-// In strict mode: the home is drained with PDUs in flight, and what waits takes the other plane.
+// In strict mode: the home is drained with PDUs in flight, and waiting PDUs take the other plane.
 TEST_F(PlaneFaultsTest, WhatWaitsForAHomeToDrainGoesOnOverTheNextOne) {
   params.paths.ordering = Ordering::kStrict;
   params.transport.window_pdus = 4;
@@ -263,7 +264,7 @@ TEST_F(PlaneFaultsTest, WhatWaitsForAHomeToDrainGoesOnOverTheNextOne) {
   EXPECT_NE(Paths().home, home);
 }
 
-// In strict mode: what waits behind a plane that has died leaves over the other once it is fenced.
+// In strict mode: PDUs behind a plane that has died leave over the other once it is fenced.
 TEST_F(PlaneFaultsTest, WhatWaitsForAFenceGoesOnAfterIt) {
   params.paths.ordering = Ordering::kStrict;
   params.transport.window_pdus = 4;
@@ -299,7 +300,7 @@ TEST_F(PlaneFaultsTest, AWeightMovesTheHomeAtOnce) {
 
 // ---- Generations and fences.
 
-// It is counted, changes nothing, and the fence stays open for the right answer.
+// The answer is counted, changes nothing, and the fence stays open for the right answer.
 TEST_F(PlaneFaultsTest, AnImpossibleAnswerToAFenceIsCountedAndIgnored) {
   StartPair();
   WarmUp();
@@ -320,7 +321,7 @@ TEST_F(PlaneFaultsTest, AnImpossibleAnswerToAFenceIsCountedAndIgnored) {
   EXPECT_EQ(Statuses(*ca, 20), std::vector<int>(20, kOk));
 }
 
-// A peer that says so again would say so for ever: what the two have counted cannot be brought into
+// A peer that says so again would say so for ever: the counts of the two cannot be brought into
 // step.
 TEST_F(PlaneFaultsTest, TwoImpossibleAnswersToAFenceInARowStartOver) {
   StartPair();
@@ -372,7 +373,7 @@ TEST_F(PlaneFaultsTest, AnImpossibleAnswerToEachOfTwoFencesDoesNotStartOver) {
   EXPECT_EQ(a->Count(Counter::kDesynchronized), 0u);
 }
 
-// A generation begins far from where the last one ended.
+// A generation begins far from the last one's end.
 TEST_F(PlaneFaultsTest, AGenerationBeginsFarFromTheLastOne) {
   params.transport.psn_scope = PsnScope::kVc;
   StartPair();
@@ -430,14 +431,14 @@ TEST_F(PlaneFaultsTest, PlanesThatDieTogetherAreFencedOverEachOther) {
   SendPdus(20);
   ASSERT_TRUE(RunUntil([&] { return !SessionOf(*a, 0).up() && !SessionOf(*a, 1).up(); }));
   ASSERT_TRUE(SessionOf(*a, 0).fencing() && SessionOf(*a, 1).fencing());
-  Run(microseconds(4));  // what was sent up to then has passed
+  Run(microseconds(4));  // the frames sent up to then have passed
   over_another = 0;
   Run(milliseconds(5));
   EXPECT_GT(over_another, 0u);
 }
 
-// PDUs that have moved are their new plane's: what is taken out of its burst for another peer
-// leaves them there.
+// PDUs that have moved are their new plane's: a removal from its burst for another peer leaves them
+// there.
 TEST_F(PlaneFaultsTest, WhatHasMovedLeavesThoughAnotherPeerRestarts) {
   a = &AddHost(0, 3);
   b = &AddHost(1, 3);

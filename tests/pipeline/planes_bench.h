@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts with two planes between them, and what tests ask of those.
+// Hosts with two planes between them, and the queries of their tests.
 #ifndef SUEDE_TESTS_PIPELINE_PLANES_BENCH_H_
 #define SUEDE_TESTS_PIPELINE_PLANES_BENCH_H_
 
@@ -55,7 +55,7 @@ class PlanesTest : public PipelineTest {
   uint32_t Carried(uint32_t plane) {
     return a->pipeline->instance(0).connections[plane].tx_pdus();
   }
-  // What is sent and received on the plane is lost, while its link stays up.
+  // Frames sent and received on the plane are lost, while its link stays up.
   void Cut(uint32_t plane, bool cut) {
     a->ports[plane]->faults().loss = b->ports[plane]->faults().loss = cut ? 1 : 0;
   }

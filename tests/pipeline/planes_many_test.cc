@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What planes cost where there are as many peers as an instance can have.
+// The cost of planes with as many peers as an instance can have.
 #include "planes_bench.h"
 
 namespace suede {
@@ -77,7 +77,7 @@ class ManyPeersTest : public PlanesTest {
   }
 };
 
-// A dead plane to each of them costs what an idle one does, and not an interval's question each.
+// A dead plane to each of them costs as much as an idle one, and not an interval's question each.
 TEST_F(ManyPeersTest, DeadPlanesAreAskedAsRarelyAsIdleOnes) {
   params.paths.hello_interval = milliseconds(1);
   params.paths.hello_idle = milliseconds(1000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instances with several ports: which plane PDUs take, planes that die and come back, and what a
-// peer with one port or without sessions makes of it.
+// Instances with several ports: which plane PDUs take, planes that die and come back, and peers
+// with one port or without sessions.
 #include <algorithm>
 
 #include "planes_bench.h"
@@ -81,7 +81,7 @@ TEST_F(PlanesTest, SilentPlaneIsFoundDeadAndItsPdusMoveOnce) {
     EXPECT_EQ(events[0].plane, dead);
     EXPECT_EQ(events[0].what, static_cast<uint8_t>(PlaneDownReason::kSilence));
     ExpectNoFramesOut();
-    // It comes back with a generation of its own, and is used again.
+    // The plane comes back with a generation of its own, and is used again.
     Cut(dead, false);
     EXPECT_TRUE(RunUntil([&] { return SessionOf(*a, dead).up() && SessionOf(*b, dead).up(); }));
     EXPECT_EQ(SessionOf(*a, dead).tx_generation(), 2);
@@ -155,15 +155,16 @@ TEST_F(PlanesTest, AllPlanesDeadIsUnreachableForThatPeerAloneUntilOneReturns) {
       unreachable += c.status == SUEDE_STATUS_UNREACHABLE;
     }
   }
-  // What went over the one plane and then, once that was fenced, over the other, is in doubt there.
+  // PDUs that went over the one plane and then, once that was fenced, over the other, are in doubt
+  // there.
   EXPECT_EQ(in_doubt + unreachable, 40u);
   EXPECT_GE(in_doubt, 1u);
   EXPECT_EQ(co.Receive(1).size(), 40u);
   EXPECT_EQ(a->Count(Counter::kUnreachable), 1u);
-  // Those that come now are refused at once.
+  // Commands that come now are refused at once.
   ca->SendTagged(0, 1);
   EXPECT_EQ(Statuses(*ca, 1, milliseconds(1)), std::vector<int>{SUEDE_STATUS_UNREACHABLE});
-  // What was delivered was so before it was given up, and is so once.
+  // Delivered commands were delivered before they were given up, and once.
   const size_t early = cb->Receive().size();
   EXPECT_LE(early, 40u);
   b->ports[1]->faults().loss = 0;
@@ -221,7 +222,7 @@ TEST_F(PlanesTest, DrainAndSetDown) {
   EXPECT_TRUE(RunUntil([&] { return SessionOf(*a, 0).up(); }));
 }
 
-// What waits for a port that takes nothing any more gets away from it.
+// PDUs that wait for a port that takes nothing any more get away from it.
 TEST_F(PlanesTest, StrictLeavesAPortThatIsSetDown) {
   params.paths.ordering = Ordering::kStrict;
   StartPair();
@@ -254,7 +255,7 @@ TEST_F(PlanesTest, PeerWithOnePort) {
   b = &AddHost(1, 2);
   planes = 2;
   a = &AddHost(0, 2);
-  // It is to be found on plane 1 alone.
+  // The peer is to be found on plane 1 alone.
   a->pipeline = std::make_unique<Pipeline>();
   InstanceParams p = params;
   for (uint32_t plane = 0; plane < 2; ++plane) {
@@ -284,7 +285,7 @@ TEST_F(PlanesTest, PeerWithOnePort) {
   EXPECT_EQ(cb->Receive(), Seeds(50));
 }
 
-// It is started so late that commands have been sent in generation 0 by then.
+// The peer is started so late that commands have been sent in generation 0 by then.
 TEST_F(PlanesTest, PeerThatComesLate) {
   a = &AddHost(0, 2);
   ca = &Attach(*a);

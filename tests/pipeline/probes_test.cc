@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a peer says of what it has accepted: when it counts, when it does not, and how one that was
-// lost is found again (wire profile §6).
+// A peer's report of the PDUs that it has accepted: when it counts, when it does not, and how a
+// lost peer is found again (wire profile §6).
 #include "bench.h"
 
 namespace suede {
@@ -60,7 +60,8 @@ class ProbesTest : public ByHandTest {
   Client* client = nullptr;
 };
 
-// All its ACKs were lost: it has accepted everything, and has no reason of its own to speak.
+// All ACKs of the peer were lost: it has accepted everything, and has no reason of its own to
+// speak.
 TEST_F(ProbesTest, PlainPeerOfWhichOnlyTheAcksWereLostIsFoundAgain) {
   params.classes[kVc].dscp = 12;
   StartPlain();
@@ -83,7 +84,7 @@ TEST_F(ProbesTest, PlainPeerOfWhichOnlyTheAcksWereLostIsFoundAgain) {
   EXPECT_EQ(Statuses(*client, 1), std::vector<int>{kOk});
 }
 
-// It has restarted without a word, or we have: it is far ahead of all that was sent.
+// The peer has restarted without a word, or we have: it is far ahead of all that was sent.
 TEST_F(ProbesTest, PlainPeerThatIsElsewhereIsFoundAgain) {
   StartPlain();
   SendPdus(0, 3);
@@ -105,8 +106,8 @@ TEST_F(ProbesTest, PlainPeerThatIsElsewhereIsFoundAgain) {
   EXPECT_EQ(DataPsns(), std::vector<uint16_t>{30'000});
 }
 
-// The device has stopped with given-up frames in its ring. What the peer says meanwhile, and be it
-// twice, is of before: with those PSNs the old frames would be accepted in place of new ones.
+// The device has stopped with given-up frames in its ring. The peer's answers meanwhile, even two,
+// are of before: with those PSNs the old frames would be accepted in place of new ones.
 TEST_F(ProbesTest, NothingGoesOnWhileTheDeviceHoldsWhatWasGivenUp) {
   params.transport.pause_limit = {};
   StartPlain();
@@ -183,7 +184,7 @@ TEST_F(ProbesTest, DataThatIsOvertakenIsNotAskedForAgain) {
   EXPECT_EQ(host->Count(Counter::kTxNacks), 1u);
 }
 
-// Two hosts whose link loses long frames: what comes behind one is reported as a gap again and again.
+// Two hosts whose link loses long frames: PDUs behind one are reported as a gap again and again.
 TEST_F(ProbesTest, PduThatCannotPassIsFoundOutWhateverPassesBehindIt) {
   params.transport.max_tries = 5;
   params.transport.nack_timeout = microseconds(50);
@@ -203,7 +204,7 @@ TEST_F(ProbesTest, PduThatCannotPassIsFoundOutWhateverPassesBehindIt) {
   EXPECT_EQ(receiver.Receive().size(), 1u);
 }
 
-// One that speaks no HELLO is heard from PSN 0 on once that is known, and no other peer with it.
+// A peer that speaks no HELLO is heard from PSN 0 on once that is known, and no other peer with it.
 TEST_F(ProbesTest, APeerThatIsFoundPlainIsHeardFromZeroOn) {
   plain_peers = false;
   params.transport.hello_tries = 1;

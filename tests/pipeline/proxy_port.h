@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A port in front of another: takes few frames a turn, offers what it is told to offer, and keeps
-// what the pipeline gave it.
+// A port in front of another: takes few frames a turn, offers the offloads that a test sets, and
+// keeps copies of the pipeline's frames.
 #ifndef SUEDE_TESTS_PIPELINE_PROXY_PORT_H_
 #define SUEDE_TESTS_PIPELINE_PROXY_PORT_H_
 

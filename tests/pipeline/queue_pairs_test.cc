@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instances with queue pairs of their own on one device: each sends by its own, and receives what
-// comes by any.
+// Instances with queue pairs of their own on one device: each sends by its own, and receives frames
+// that come by any.
 #include "bench.h"
 #include "steered_device.h"
 
@@ -102,7 +102,7 @@ TEST_P(QueuePairsTrafficTest, EachSendsByItsOwnAndReceivesByAny) {
   // Within an lcore nothing is handed over.
   EXPECT_EQ(OfLcore(0, Counter::kRxHandedOver) != 0, GetParam().hands_forth);
   EXPECT_EQ(OfLcore(1, Counter::kRxHandedOver) != 0, GetParam().hands_back);
-  // Each frame is counted once, by who received it.
+  // Each frame is counted once, by its receiver.
   EXPECT_EQ(OfLcore(0, Counter::kRxFrames) + OfLcore(1, Counter::kRxFrames),
             OfLcore(2, Counter::kTxFrames));
   Run(milliseconds(1));

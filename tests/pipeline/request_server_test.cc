@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lcore's side of requests, without a pipeline: what it answers, and what it leaves to be done.
+// The lcore's side of requests, without a pipeline: its answers, and the work that it leaves.
 #include "pipeline/request_server.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace {
 
 class RequestServerTest : public ::testing::Test {
  protected:
-  // What is left to be done of a request, which is answered then.
+  // The remaining work of a request, which is answered then.
   Todo Serve(const LcoreRequest& request) {
     EXPECT_TRUE(mailbox.requests.Push(request));
     EXPECT_TRUE(server.Next(Time{}));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peers whose MAC address is not known yet: what is for them waits, and nothing is sent to nowhere.
+// Peers whose MAC address is not known yet: PDUs for them wait, and none is sent without an
+// address.
 #include "bench.h"
 #include "lcore/settings.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who gets the places of a burst, frames and credit while others want all of them.
+// Shares of a burst's places, of frames and of credit while others want all of them.
 #include <algorithm>
 #include <vector>
 
@@ -61,7 +61,7 @@ class ResourcesTest : public ByHandTest {
     rh.rpsn = Psn(rpsn);
     return Build(rh, {}, peer);
   }
-  // How many of the frames that have come to the wire since the last look go to a peer, of a kind.
+  // The numbers of frames to a peer, by kind, that have come to the wire since the last look.
   struct Came {
     uint32_t pdus = 0;
     uint32_t acks = 0;
@@ -161,14 +161,14 @@ TEST_F(ResourcesTest, RetransmissionsLeaveHalfOfAPortToOthers) {
   ASSERT_GE(sent, 400u);
   port->most = 1;
   Inject({AnswerFrom(1, RhOp::kNack, static_cast<uint16_t>(last_psn[1] - sent + 1))});
-  Run(microseconds(100));  // the burst is full of what goes again
+  Run(microseconds(100));  // the burst is full of retransmissions
   Look();
   for (int i = 0; i < 40; ++i) ASSERT_EQ(SendPdu(2), SendResult::kOk);
   Run(microseconds(2 * 150));
   const std::vector<Came> came = Look();
   EXPECT_EQ(came[2].pdus, 40u);
   EXPECT_GT(came[1].pdus, 40u);
-  // All that is left is theirs again.
+  // The whole port is the retransmissions' again.
   Run(microseconds(100));
   EXPECT_GE(Look()[1].pdus, 45u);
 }
@@ -241,7 +241,7 @@ TEST_F(ResourcesTest, AResetDoesNotGiveCreditForWhatStillWaits) {
   EXPECT_GT(sent, 500u);
 }
 
-// ---- What is in flight.
+// ---- PDUs in flight.
 
 TEST_F(ResourcesTest, SilentPeersDoNotStopTheOthersOfTheirInstance) {
   params.inflight_pdus = 64;
@@ -270,7 +270,7 @@ TEST_F(ResourcesTest, OnePeerAloneHasNearlyAllThatMayBeInFlight) {
   Run(milliseconds(1));
   EXPECT_GE(Look()[1].pdus, 256u * 4 / 10);
   EXPECT_GT(host->Count(Counter::kTxWaitsShare), 0u);
-  // What waits goes on as there is room, and all of it arrives.
+  // Waiting PDUs go on as there is room, and all of them arrive.
   uint32_t rounds = 0;
   while (host->pipeline->instance(0).inflight != 0 && ++rounds < 100) {
     Inject({AnswerFrom(1, RhOp::kAck, last_psn[1])});
@@ -297,7 +297,7 @@ TEST_F(ResourcesTest, ADestinationThatTakesNothingLeavesCreditForOthers) {
   }
 }
 
-// ---- What a device is asked to fill in, and what is counted.
+// ---- Offloads of a device, and counters.
 
 TEST_F(ResourcesTest, AChecksumThatTheDeviceOffersIsLeftToIt) {
   StartBehindProxy();
@@ -344,7 +344,7 @@ TEST_F(ResourcesTest, BytesOfFramesAreCounted) {
   EXPECT_EQ(host->Count(Counter::kRxFrames), 1u);
 }
 
-// ---- What is received.
+// ---- Received frames.
 
 TEST_F(ResourcesTest, MoreCommandsThanAPduMayHaveAreMalformed) {
   StartBehindProxy();

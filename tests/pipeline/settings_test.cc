@@ -329,7 +329,7 @@ TEST_F(SettingsTest, LongListsArePutInLineTurnByTurn) {
   EXPECT_TRUE(host->pipeline->Poll(network.now()));  // so that the lcore does not sleep over it
   EXPECT_TRUE(RunUntil([&] { return change.done.load(); }));
 
-  // One that comes while another is under way is not lost, nor is the first.
+  // A change that comes while another is under way is not lost, nor is the first.
   SettingsChange more[2];
   for (SettingsChange& each : more) {
     each.done = false;

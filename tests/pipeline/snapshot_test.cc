@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an lcore tells of its connections.
+// An lcore's report on its connections.
 #include "lcore/snapshot.h"
 
 #include <gtest/gtest.h>

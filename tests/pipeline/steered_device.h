@@ -19,10 +19,10 @@ namespace suede {
 inline uint32_t SourceOf(const Frame& frame) { return frame.data[29] - (IpOf(0) & 0xff); }
 inline uint32_t DestinationOf(const Frame& frame) { return frame.data[33] - (IpOf(0) & 0xff); }
 
-// A device with several queue pairs, whose received frames come by the one that is told.
+// A device with several queue pairs, whose received frames come by the one that a test names.
 class SteeredDevice {
  public:
-  // Which queue a frame comes by.
+  // The queue that a frame comes by.
   using Steer = std::function<uint32_t(const Frame&)>;
 
   SteeredDevice(SimPort* wire, uint32_t pairs, Steer steer)
@@ -88,7 +88,7 @@ class SteeredTest : public ByHandTest {
     hosts.back()->pipeline = std::make_unique<Pipeline>();
     return *hosts.back();
   }
-  // Peers are XPUs, and whose MAC address they have.
+  // A peer is its XPU, and the XPU whose MAC address it has.
   InstanceParams ParamsOf(uint32_t xpu, uint32_t pair,
                           const std::vector<std::pair<uint32_t, uint32_t>>& peers) const {
     InstanceParams p = params;

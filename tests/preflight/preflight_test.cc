@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each check against a machine that lacks what it looks for, and the list against docs/service.md.
+// Each check against a machine that fails it, and the list against docs/service.md.
 #include "preflight/preflight.h"
 
 #include <gmock/gmock.h>

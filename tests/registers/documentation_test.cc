@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/registers.md and include/suede/registers.h hold what is declared. With SUEDE_UPDATE_DOCS=1
-// they are written.
+// docs/registers.md and include/suede/registers.h hold the declared registers. With
+// SUEDE_UPDATE_DOCS=1 they are written.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers without an endpoint: the map holds together, and every access does what its row says.
+// Registers without an endpoint: the map holds together, and every access behaves as its row says.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -156,7 +156,8 @@ TEST_F(RegisterTest, EveryReadOnlyRegisterRefusesWrites) {
   }
 }
 
-// Each is given legal values that it does not have yet, which it then has; the others keep theirs.
+// Each register is given legal values that it does not have yet, which it then has; the others keep
+// theirs.
 TEST_F(RegisterTest, EveryWritableRegisterIsRoundTrippedOrSaysThatItNeedsARestart) {
   for (const RegisterRef& ref : All()) {
     if (ref.row->access != RegisterAccess::kReadWrite) continue;
@@ -269,7 +270,7 @@ TEST_F(RegisterTest, PlanesAreCountedOverAllInstances) {
   EXPECT_EQ(read(2, "weight"), 1000 * static_cast<uint64_t>(RegisterFact::kPlaneWeight) + 2);
 }
 
-// ---- What there is not.
+// ---- Wrong accesses.
 
 TEST_F(RegisterTest, WrongAccessesAreErrorsByName) {
   const auto error = [&](std::string_view which) {

@@ -86,13 +86,13 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   std::vector<std::string> refusals() {
     return Ask<std::vector<std::string>>([this](ShmServer&) { return refusals_; });
   }
-  // What those two were told, in order; of an OnOpened without an end.
+  // The calls of those two, in order; an OnOpened has no end.
   using Seen = std::vector<std::pair<ClientInfo, std::optional<ClientEnd>>>;
   Seen seen() {
     return Ask<Seen>([this](ShmServer&) { return seen_; });
   }
 
-  // Ports "p0" and "p1", which give back what is sent on them.
+  // Ports "p0" and "p1", which give back the packets sent on them.
   absl::StatusOr<PacketPort> FindPacketPort(std::string_view name, uint32_t index) override;
   void OnPacketReceivers(uint32_t port, uint32_t count) override { receivers[port] = count; }
   void OnPacket(uint32_t port, std::span<const uint8_t> frame) override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libsuede tells of instances' load, and its balancer, against a server.
+// Instances' load as libsuede tells it, and its balancer, against a server.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -126,7 +126,7 @@ TEST_F(LoadTest, WatchedDestinationsAreTold) {
   suede_destination destination{};
   EXPECT_EQ(first_.queue(1).GetDestination(3, &destination), -ENOENT);
   EXPECT_EQ(first_.queue(0).GetDestination(15, &destination), -ENOENT) << "of the other queue";
-  // It is remembered.
+  // The watch is remembered.
   ASSERT_EQ(first_.Reconnect(), 0) << suede_error_text();
   EXPECT_EQ(Destination(first_.queue(1), 1023).inflight_pdus, 10230u);
 }
@@ -210,7 +210,7 @@ TEST_F(LoadTest, ErrorsOfTheBalancer) {
   EXPECT_EQ(other.Create({queues, 1}, 0), -EINVAL);
   EXPECT_EQ(other.Create({queues, 1}, 4), -EINVAL);
   suede_balancer_destroy(nullptr);
-  // With one of the connections gone, what is sent takes the other.
+  // With one of the connections gone, commands take the other.
   daemon_.refuse_open = true;
   EXPECT_EQ(first_.Reconnect(), -EUSERS);
   EXPECT_EQ(SendAll(4, 1), "1111");

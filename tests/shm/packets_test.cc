@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Management packets through libsuede, against a server that gives back what it is sent.
+// Management packets through libsuede, against a server that gives them back.
 #include <gtest/gtest.h>
 #include <poll.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server does with clients that do not keep to the protocol.
+// The server's treatment of clients that do not keep to the protocol.
 #include "shm/server.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 namespace suede {
 namespace {
 
-// A client that sends whatever it is told to.
+// A client that sends any bytes.
 class RawClient {
  public:
   explicit RawClient(const std::string& path) {
@@ -204,7 +204,7 @@ TEST_F(ServerTest, PacketsAndCommandsDoNotMix) {
   after(protocol::Open{}, sizeof(protocol::Open));
   after(protocol::Claim{}, sizeof(protocol::Claim));
   after(protocol::Wait{}, sizeof(protocol::Wait));
-  after(send, 79);  // not what its size says
+  after(send, 79);  // shorter than its size says
   EXPECT_EQ(daemon_.packets, 0u);
 }
 
@@ -397,7 +397,7 @@ TEST_F(ServerTest, ConnectionsThatDoNotOpenGiveTheirPlaces) {
   for (RawClient* client : {&idle[2], &idle[3]}) {
     EXPECT_EQ(client->Open(), protocol::Status::kOk);
   }
-  // Whoever has opened stays.
+  // A client that has opened stays.
   RawClient refused(path_);
   EXPECT_EQ(refused.hello.head.type, protocol::Type::kReply);
   EXPECT_EQ(daemon_.counters().refused, 1u);
@@ -423,7 +423,7 @@ TEST(ServerAdmission, OneUserLeavesPlacesToOthers) {
   EXPECT_EQ(daemon.refusals(), std::vector<std::string>{reply->text});
 }
 
-// What the reply to a request says.
+// The reply to a request.
 protocol::Reply ReplyTo(RawClient& client, const auto& request) {
   protocol::Reply reply;
   EXPECT_TRUE(client.Send(request) && client.Receive(&reply));
@@ -441,7 +441,7 @@ TEST(ServerRules, AUserIsTheXpusOfItsRulesAlone) {
   TestDirectory directory;
   ShmServerConfig config = TestConfig(directory.Socket());
   const uid_t uid = geteuid();
-  // Whoever runs the daemon, root too, is what a rule says and nothing else.
+  // The user that runs the daemon, root too, has the rights of a rule and no others.
   config.rules = {{.uid = uid, .first_xpu = 2, .last_xpu = 9, .vc_mask = 6},
                   {.uid = uid + 1, .first_xpu = 1, .last_xpu = 1}};
   FakeDaemon daemon{config};
@@ -468,7 +468,7 @@ TEST(ServerRules, AUserIsTheXpusOfItsRulesAlone) {
                                      ":2:0,3\" to clients.rules"));
   EXPECT_EQ(ReplyTo(client, ClaimOf(1, 1)).status, protocol::Status::kNotPermitted);
 
-  // Rules that change concern what is asked for from then on.
+  // Rules that change concern requests from then on.
   daemon.Ask<int>([&](ShmServer& server) {
     server.SetRules({{.uid = uid + 1, .first_xpu = 2, .last_xpu = 2}});
     return 0;
@@ -532,7 +532,7 @@ protocol::Wait Over() {
 TEST_F(ServerTest, ADescriptorThatIsFullAndBlocksHoldsNobodyUp) {
   RawClient villain(path_);
   ASSERT_EQ(villain.Open(), protocol::Status::kOk);
-  // What the client may do to the description that it was given.
+  // A change that the client may make to the description that it was given.
   fcntl(villain.event_fd, F_SETFL, fcntl(villain.event_fd, F_GETFL) & ~O_NONBLOCK);
   const uint64_t most = ~uint64_t{1};
   while (send(villain.event_fd, &most, sizeof most, MSG_NOSIGNAL | MSG_DONTWAIT) > 0) {

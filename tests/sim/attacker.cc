@@ -20,7 +20,7 @@ uint64_t Hash(std::span<const uint8_t> bytes) {
   return std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-// How likely Guess is to hit one of `count` PSNs from `first` on.
+// The probability that Guess hits one of `count` PSNs from `first` on.
 double LuckOf(Psn first, int count) {
   int among_first = 0;
   for (int i = 0; i < count; ++i) among_first += first.Plus(i).value() < kFirstTried ? 1 : 0;
@@ -209,7 +209,7 @@ void Attacker::Send(uint32_t number, std::vector<uint8_t> bytes) {
   switches_[number]->Inject(std::move(bytes));
 }
 
-// A host is handed a frame. If it is one of ours, what it says is held against what the host knows.
+// A host is handed a frame. If it is one of ours, its values are compared with the host's state.
 void Attacker::OnTaken(uint32_t number, uint32_t plane, std::span<const uint8_t> bytes) {
   if (!sent_.contains(Hash(bytes))) return;
   const Host& host = *hosts_[number];
@@ -247,7 +247,8 @@ std::vector<LuckyHit> Attacker::TakeHits(const Host& host) {
     const Connection& connection =
         instance.connections[instance.ConnectionIndex(taken.peer, taken.plane, taken.rh.vc)];
     const uint32_t peer = instance.params.peers[taken.peer].xpuid;
-    // What was right at any time of the turn. An answer to what is in flight, or to the last one.
+    // Values that were right at any time of the turn. An answer to PDUs in flight, or to the last
+    // one.
     const auto within = [&](Psn psn, Psn first, Psn last) {
       const int span = std::max(0, last.DistanceFrom(first));
       luck_ += LuckOf(first, span + 1);

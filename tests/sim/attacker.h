@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody on every switch of a world who sends frames as if they came from the hosts: knows their
-// addresses, XPUs, partition and formats, sees nothing, and guesses the rest: PSNs, boots, nonces,
-// generations. May have recorded frames of the hosts' former lives.
+// An attacker on every switch of a world, which sends frames as if they came from the hosts: knows
+// their addresses, XPUs, partition and formats, sees nothing, and guesses the rest: PSNs, boots,
+// nonces, generations. May have recorded frames of the hosts' former lives.
 #ifndef SUEDE_TESTS_SIM_ATTACKER_H_
 #define SUEDE_TESTS_SIM_ATTACKER_H_
 
@@ -23,11 +23,11 @@ namespace suede {
 struct AttackOptions {
   Duration time{};   // for how long; 0: nobody attacks
   Duration gap = std::chrono::microseconds(5);  // between two frames, on average
-  bool replays = false;  // hosts restart before it, and what they had said is said again
+  bool replays = false;  // hosts restart before it, and their former frames are sent again
   uint32_t kinds = ~0u;  // of frames, a mask: see Attacker::Kind
 };
 
-// A guess that was right: what the oracle excuses by it.
+// A guess that was right, which excuses damage before the oracle.
 struct LuckyHit {
   uint32_t victim;  // host that took the frame for one of the other's
   uint32_t peer;
@@ -38,7 +38,7 @@ class Attacker {
  public:
   static constexpr uint8_t kForged = 0xee;  // the queue that forged commands name
 
-  // What it is given outlives it.
+  // The arguments outlive it.
   Attacker(const AttackOptions& options, const Wiring& wiring, uint16_t partition,
            const std::vector<std::unique_ptr<SimNetwork>>& switches,
            const std::vector<std::unique_ptr<Host>>& hosts, Dice& dice, Log& log);
@@ -74,7 +74,7 @@ class Attacker {
     kReplay,
     kKinds,
   };
-  // A frame of ours that a host was handed in this turn, and what it might hit.
+  // A frame of ours that a host was handed in this turn, and its possible target.
   struct Taken {
     uint32_t plane;
     uint32_t peer;  // index

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scenario of somebody who sends frames blindly into every link, while hosts talk to each other
-// and afterwards: nobody is deceived, and nobody stays dead.
+// The scenario of an attacker that sends frames blindly into every link, while hosts talk to each
+// other and afterwards: nobody is deceived, and nobody stays dead.
 #ifndef SUEDE_TESTS_SIM_ATTACKS_H_
 #define SUEDE_TESTS_SIM_ATTACKS_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Links on which frames of different classes go different ways: which class a world's PDUs have,
-// and what switches make of it.
+// and its effect in switches.
 #ifndef SUEDE_TESTS_SIM_CLASSES_H_
 #define SUEDE_TESTS_SIM_CLASSES_H_
 

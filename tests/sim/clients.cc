@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the clients of a world do: send, receive and take completions, and hold each against the
+// The work of a world's clients: they send, receive and take completions, and hold each against the
 // books.
 #include <algorithm>
 #include <cstring>
@@ -19,7 +19,7 @@ void World::Note(const char* what, const StreamName& stream, uint32_t sequence) 
            stream.vc, sequence, what, stream.life);
 }
 
-// How many commands the client wants to send in this turn.
+// The number of commands that the client wants to send in this turn.
 uint32_t World::ToSendNow(Host& host) {
   const auto batch = static_cast<uint32_t>(dice_.Below(options_.most_sent + 1));
   if (options_.burst == 0) return std::min(batch, host.to_send);
@@ -100,8 +100,8 @@ void World::Receive(Host& host, uint32_t most) {
   }
 }
 
-// Notes which lives of others the host's daemon has an association with after this turn. What it
-// had accepted of former ones lies in the rings, or waits for its client: that was in time.
+// Notes which lives of others the host's daemon has an association with after this turn. PDUs that
+// it had accepted of former ones lie in the rings, or wait for their client: they were in time.
 void World::NoteMet(Host& host) {
   const Instance& instance = host.pipeline().instance(0);
   for (const auto& other : hosts_) {
@@ -119,7 +119,7 @@ void World::NoteMet(Host& host) {
   }
 }
 
-// Everything that lies in the rings.
+// Takes everything that lies in the rings.
 void World::TakeAll(Host& host) {
   if (!host.claimed) return;
   const auto has_work = [&] {
@@ -201,14 +201,14 @@ void World::OnGivenUp(Host& host, const Host::Tagged& tagged, uint8_t status) {
   };
   const bool unreachable = status == SUEDE_STATUS_UNREACHABLE;
   const bool in_doubt = status == SUEDE_STATUS_IN_DOUBT;
-  // Who has not spoken to host 1 since the other one has gone learns of it when it does, and who has given
-  // it up finds it again.
+  // A host that has not spoken to host 1 since the other one has gone learns of it when it does,
+  // and a host that has given it up finds it again.
   const bool learns = (status == SUEDE_STATUS_PEER_RESET || status == SUEDE_STATUS_UNREACHABLE) &&
                       now_ < healed_at_ + kFirstExchange &&
                       (host.number == 1 || to.number == 1);
   const bool doubled = IsDoubled(host.number, to.number) || (healed_ && learns);
   if (IsSpoilt(host.number, to.number) || doubled) {
-    // Whatever it is.
+    // With any status.
   } else if (unreachable || in_doubt) {
     if (!MayBeUnreachable(host, to)) because(" is unreachable without a reason");
   } else if (status != SUEDE_STATUS_PEER_RESET) {
@@ -217,7 +217,7 @@ void World::OnGivenUp(Host& host, const Host::Tagged& tagged, uint8_t status) {
     because(" ended as if there had been a restart");
   }
   ++given_up_;
-  // What is in the ring has arrived, whether the client has looked or not.
+  // A command in the ring has arrived, whether the client has looked or not.
   if (to.alive()) TakeAll(to);
   if (to.number == 1 && double_ != nullptr) TakeAll(*double_);
   Note(unreachable ? "unreachable" : in_doubt ? "in doubt" : "reset", tagged.stream,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command's bytes are: derived from its stream and from where in the stream it stands, so
-// that whoever receives it can tell both, and whether an byte is wrong.
+// The bytes of a command: derived from its stream and from its place in the stream, so that its
+// receiver can tell both, and whether a byte is wrong.
 #ifndef SUEDE_TESTS_SIM_CONTENT_H_
 #define SUEDE_TESTS_SIM_CONTENT_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far everybody has got, for whoever asks why a world does not come to its end.
+// The progress of every host, which shows why a world does not come to its end.
 #include "world.h"
 
 namespace suede {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is left to chance in a world: all of it follows from the seed.
+// The random choices of a world: all of them follow from the seed.
 #ifndef SUEDE_TESTS_SIM_DICE_H_
 #define SUEDE_TESTS_SIM_DICE_H_
 

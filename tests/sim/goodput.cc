@@ -14,7 +14,7 @@ constexpr double kLinkGbps = 100;
 constexpr Duration kDataDelay = std::chrono::microseconds(4);
 constexpr double kLoss = 1e-5;        // of all frames, acknowledgements too
 constexpr double kLeastRatio = 0.95;  // of the goodput without loss that must be left with it
-// Without loss the link has to be what limits, or its loss would show in nothing.
+// Without loss the link has to be the limit, or its loss would show in nothing.
 constexpr double kLeastShareOfLink = 0.85;
 
 // PDUs packed up to the default limit over a cable of a few hundred metres, both ways on odd seeds.

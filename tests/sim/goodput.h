@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What loss costs: the goodput of a saturated link with and without it, on the same seed.
+// The cost of loss: the goodput of a saturated link with and without it, on the same seed.
 #ifndef SUEDE_TESTS_SIM_GOODPUT_H_
 #define SUEDE_TESTS_SIM_GOODPUT_H_
 

@@ -43,7 +43,7 @@ class Host {
 
   void Boot(const InstanceParams& params, const Wiring& wiring, const SegmentShape& shape,
             Time now);
-  // The process is gone, and its memory with it. What it had is what SimPort::Restart says.
+  // The process is gone, and its memory with it. SimPort::Restart says what becomes of its frames.
   void TearDown();
 
   bool alive() const { return pipeline_ != nullptr; }
@@ -51,7 +51,7 @@ class Host {
   const Pipeline& pipeline() const { return *pipeline_; }
   uint32_t boots() const { return boots_; }
   uint32_t life() const { return boots_ - 1; }
-  // The life that who boots now may hear of.
+  // The life that a host that boots now may hear of.
   uint32_t known_life() const { return alive() ? boots_ - 1 : boots_; }
   void Claim(uint8_t vcs = 0xf);
   // Positions in a queue's ring: behind the last command that was flushed, and behind the last one
@@ -71,7 +71,7 @@ class Host {
   Time asleep_until{};  // it is stopped, and goes on then
   Time died_at{};
   Time back_at{};                              // a dead one boots then
-  std::array<uint64_t, kCounterCount> past{};  // what former lives counted
+  std::array<uint64_t, kCounterCount> past{};  // the counts of former lives
 
   // ---- Of this life.
   bool claimed = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The books of a world: what was sent, what arrived, what was answered to whoever sent it. Every
+// The books of a world: sent commands, arrived commands, statuses that their senders got. Every
 // entry is held against those before it.
 #ifndef SUEDE_TESTS_SIM_LEDGER_H_
 #define SUEDE_TESTS_SIM_LEDGER_H_
@@ -17,7 +17,7 @@ class Ledger {
  public:
   struct Rules {
     bool in_order = true;  // streams arrive as they were sent, several of a host as it took them
-    bool gaps = false;     // and what was given up, or whose sender is dead, may be missing of it
+    bool gaps = false;     // and commands given up, or whose sender is dead, may be missing
   };
   explicit Ledger(const Rules& rules) : rules_(rules) {}
 
@@ -31,16 +31,16 @@ class Ledger {
   // `excused`: it may be that it never arrives.
   void OnAcknowledged(const StreamName& name, uint32_t sequence, bool excused = false);
 
-  // These return what is wrong, and nothing where all is well.
+  // These return the error, and nothing where all is well.
   std::string OnDelivered(const StreamName& name, uint32_t sequence);
-  // What the sender of a command was told when it was given up.
+  // The status that the sender of a given-up command got.
   enum class End : uint8_t {
     kInDoubt,  // it may have arrived, and may yet
     kOver,     // it may have arrived, and will not any more
     kNever,    // it has not arrived, and will not
   };
   std::string OnGivenUp(const StreamName& name, uint32_t sequence, End end);
-  // Of all that is in them.
+  // Of all entries.
   std::string Audit() const;
 
   // Commands that were sent and did not arrive, but for those given up.

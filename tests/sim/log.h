@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last things that happened in a world, for whoever asks why a seed failed.
+// The last things that happened in a world, which show why a seed failed.
 #ifndef SUEDE_TESTS_SIM_LOG_H_
 #define SUEDE_TESTS_SIM_LOG_H_
 
@@ -14,7 +14,7 @@ namespace suede {
 
 class Log {
  public:
-  // Takes what printf takes.
+  // Takes the arguments of printf.
   [[gnu::format(printf, 3, 4)]] void Add(Time now, const char* format, ...);
   void Print() const {
     for (const std::string& line : lines_) std::printf("    %s\n", line.c_str());

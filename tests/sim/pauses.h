@@ -30,7 +30,8 @@ inline WorldOptions Pauses(uint32_t seed) {
   trouble.spared = kMaxPlanes;  // nothing may be given up
   trouble.pauses = true;
   if (wiring.switches == 1) {
-    // Who waits for an answer that is held up at the other end has no other way to hear of that.
+    // A host that waits for an answer that is held up at the other end has no other way to hear of
+    // that.
     options.both_ways = false;
     trouble.of_first = true;
   }

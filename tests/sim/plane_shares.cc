@@ -17,7 +17,7 @@ using std::chrono::microseconds;
 
 constexpr double kPlaneGbps = 25;
 constexpr double kLeastOfSum = 0.95;
-constexpr double kLeastOfLink = 0.85;  // what one plane must carry, or its link would limit nothing
+constexpr double kLeastOfLink = 0.85;  // that one plane must carry, or its link would limit nothing
 constexpr double kShareError = 0.03;   // relative
 constexpr double kLoadedError = 0.15;  // where there is less to send than planes can carry
 constexpr int kRoundTrips = 5;         // in which a share must have followed
@@ -54,7 +54,8 @@ WorldOptions Planes(const std::vector<double>& gbps, const std::vector<uint32_t>
   return options;
 }
 
-// What went through each plane of host 0, and arrived in all, from one moment to another.
+// The bytes through each plane of host 0, and those that arrived in all, from one moment to
+// another.
 class Meter {
  public:
   explicit Meter(World& world) : world_(world) { Begin(); }
@@ -99,7 +100,7 @@ class Meter {
   std::vector<uint64_t> taken_;
 };
 
-// Lets what is under way arrive, and asks the oracle.
+// Lets frames under way arrive, and asks the oracle.
 std::string Finish(World& world) {
   world.host(0).to_send = 0;
   return world.Run();
@@ -128,7 +129,7 @@ bool AllNear(const std::vector<double>& got, const std::vector<double>& want, do
   return true;
 }
 
-// Goodput of 1, 2 and 4 planes of the same rate: each time what one of them carries, times their
+// Goodput of 1, 2 and 4 planes of the same rate: each time the goodput of one of them, times their
 // number.
 bool MeasureSum() {
   double one = 0;
@@ -165,10 +166,10 @@ bool MeasureShares(double load) {
   return Tell(AllNear(shares, {0.5, 0.25, 0.125, 0.125}, error), Finish(world), line);
 }
 
-// Four equal planes, of which one falls to half its rate, `times` times over. A round trip is what
-// the transport had measured on that plane before. The shares of what is handed to the ports are
-// told for each of the next five round trips; what counts is the five after those. Where there is
-// more to send than planes can carry, the slow one then has half of what each of the others has;
+// Four equal planes, of which one falls to half its rate, `times` times over. A round trip is the
+// one that the transport had measured on that plane before. The shares of the bytes handed to the
+// ports are told for each of the next five round trips; the five after those count. Where there is
+// more to send than planes can carry, the slow one then has half as much as each of the others;
 // where there is less, it is handed no more than its link can send, and as much arrives as before.
 bool MeasureSlowed(double load, int times) {
   World world(1, Planes(std::vector<double>(4, kPlaneGbps), {}, load));

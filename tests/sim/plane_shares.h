@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several planes carry: that their bandwidths add up, and that each gets its share.
+// The goodput of several planes: that their bandwidths add up, and that each gets its share.
 #ifndef SUEDE_TESTS_SIM_PLANE_SHARES_H_
 #define SUEDE_TESTS_SIM_PLANE_SHARES_H_
 

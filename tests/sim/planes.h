@@ -65,8 +65,8 @@ inline Wiring RandomWiring(Dice& dice) {
   return wiring;
 }
 
-// Four kinds of seeds. On even ones a switch is spared, so that nothing is unreachable but who is
-// not there; on the others anything may be. Every second pair has restarts and sleep.
+// Four kinds of seeds. On even ones a switch is spared, so that only absent hosts are unreachable;
+// on the others anything may be. Every second pair has restarts and sleep.
 inline WorldOptions Planes(uint32_t seed) {
   Dice dice(uint64_t{seed} << 32);
   WorldOptions options;
@@ -87,7 +87,7 @@ inline WorldOptions Planes(uint32_t seed) {
     options.faults.push_back(RandomLink(dice, s == trouble.spared));
     if (corrupt) options.faults.back().corrupt = 0.002;
   }
-  // What is stuck for less is paused, and no plane is dead by it.
+  // A port that is stuck for less is paused, and no plane is dead by it.
   Dice pauses(uint64_t{seed} << 32 | 0x9a05e);
   options.transport.pause_limit =
       pauses.Chance(0.3) ? Duration{} : pauses.OfAnyScale(Micros(300), Micros(50'000));
@@ -107,7 +107,7 @@ inline WorldOptions Planes(uint32_t seed) {
   options.pack_limit_bytes = static_cast<uint32_t>(276 + dice.Below(1200));
   options.changes = dice.Chance(0.2);
   if (options.restarts == 0 && dice.Chance(0.2)) options.claim_after = dice.Up(Micros(20'000));
-  options.tagged = seed % 4 == 0 ? 0.3 : 1;  // of what may be given up it must be known
+  options.tagged = seed % 4 == 0 ? 0.3 : 1;  // it must be known which are given up
   options.slow_receiver = dice.Chance(0.2) ? 0.97 : 0;
   options.rx_lines = options.slow_receiver == 0 ? 4096 : 1024;
   options.pauses = 0.0001;

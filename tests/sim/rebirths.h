@@ -26,7 +26,7 @@ inline WorldOptions Restarts(uint32_t seed) {
   options.quick = true;
   options.restarts = static_cast<uint32_t>(2 + dice.Below(8));
   options.commands = 3000;
-  // Time for them, and no other trouble: what has no switch by that number is spared.
+  // Time for them, and no other trouble: no switch has the spared number.
   options.trouble.until = Micros(10'000 + dice.Below(40'000));
   options.trouble.gap = std::chrono::seconds(10);
   options.trouble.spared = kMaxPlanes;

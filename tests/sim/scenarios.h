@@ -100,8 +100,9 @@ inline constexpr Scenario kScenarios[] = {
        return options;
      },
      true},
-    // Cables are pulled for up to 40 ms, after 10 ms without an answer a peer is unreachable. What
-    // is given up may be missing; all else is as ever, and what was acknowledged was delivered.
+    // Cables are pulled for up to 40 ms, after 10 ms without an answer a peer is unreachable.
+    // Given-up commands may be missing; all else is as ever, and acknowledged commands were
+    // delivered.
     {"outages",
      [](uint32_t seed) {
        WorldOptions options;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a daemon would be built from for a host of a world: the sizes that it computes of its
-// configuration, no more.
+// The sizes that a daemon for a host of a world would compute of its configuration, no more.
 #ifndef SUEDE_TESTS_SIM_SHIPPED_H_
 #define SUEDE_TESTS_SIM_SHIPPED_H_
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs seeds of a scenario: sim_runner SCENARIO [FIRST_SEED COUNT [COMMANDS]]; as many as the tests do
-// where it is not said.
-// A failing seed is printed with the command that replays it, and replayed alone with what had
-// happened before. Or measures what loss costs:
-// sim_runner goodput FIRST_SEED COUNT. Or what several planes carry: sim_runner plane_shares.
+// Runs seeds of a scenario: sim_runner SCENARIO [FIRST_SEED COUNT [COMMANDS]]; as many as the tests
+// do where it is not said.
+// A failing seed is printed with the command that replays it, and replayed alone with the log of
+// its last events. Or measures the cost of loss: sim_runner goodput FIRST_SEED COUNT.
+// Or the goodput of several planes: sim_runner plane_shares.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +24,7 @@ uint64_t SeedsOfTests(const char* scenario) {
   return std::strcmp(scenario, "planes") == 0 ? 4 * seeds : seeds;
 }
 
-// Whether the names are those of all scenarios: what tests/sim/meson.build lists.
+// Whether the names are those of all scenarios: the list of tests/sim/meson.build.
 int CompareScenarios(int count, char** names) {
   const bool same = std::equal(names, names + count, std::begin(kScenarios), std::end(kScenarios),
                                [](const char* name, const Scenario& scenario) {

@@ -210,7 +210,7 @@ class SimClassesTest : public ::testing::Test {
     ASSERT_EQ(ports[from]->Transmit(&frame, 1), 1u);
     ports[from]->Release(&frame, 1);
   }
-  // The classes of what has come to port 2, in order.
+  // The classes of the frames that have come to port 2, in order.
   std::string Came(Duration time = microseconds(100)) {
     network->AdvanceTo(network->now() + time);
     Frame* frames[64];
@@ -309,7 +309,7 @@ TEST(SimClassOfTest, IsThePcpOrTheDscp) {
   EXPECT_EQ(class_of({0x82, 64, 0, 0, 0, 0, 56 << 2}, true), 0u);
 }
 
-// ---- What a device keeps of the pool.
+// ---- The frames of the pool that a device keeps.
 
 TEST(SimPortTest, TheReceiveRingTakesFramesOfThePool) {
   constexpr uint8_t kMacs[2][6] = {{2, 0, 0, 0, 0, 0}, {2, 0, 0, 0, 0, 1}};
@@ -337,7 +337,7 @@ TEST(SimPortTest, TheReceiveRingTakesFramesOfThePool) {
   EXPECT_EQ(to->frames_out(), 4u);
   // Of the six others the ring has four again.
   EXPECT_EQ(to->Allocate(frames + 4, 12), 2u);
-  // They are there for what comes, but nothing takes their place then.
+  // They are there for arriving frames, but nothing takes their place then.
   send(3);
   EXPECT_EQ(to->Receive(frames + 6, 10), 3u);
   send(2);

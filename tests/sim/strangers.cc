@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What worlds are made of in which a peer is a stranger (strangers.h).
+// The parts of worlds in which a peer is a stranger (strangers.h).
 #include "shipped.h"
 #include "wire/encap.h"
 #include "world.h"
@@ -7,7 +7,7 @@
 namespace suede {
 namespace {
 
-// What a second one of an XPU id has spoilt is as it was within this time after it has gone.
+// The damage of a second machine of an XPU id heals within this time after it has gone.
 constexpr Duration kHealed = std::chrono::milliseconds(60);
 
 }  // namespace
@@ -56,8 +56,8 @@ void World::AddDouble() {
   double_->Boot(params, options_.wiring, ShapeOfSegments(), now_);
 }
 
-// A turn of it. Its client sends what says so, and what it receives counts as received by host 1:
-// who has sent it cannot know better.
+// A turn of it. Its client sends commands that say so, and those that it receives count as received
+// by host 1: their sender cannot know better.
 void World::PlayDouble() {
   if (options_.doubled_for == Duration{} || healed_) return;
   const Time from = Time{} + options_.doubled_from;

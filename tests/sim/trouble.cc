@@ -158,7 +158,7 @@ void Trouble::SetPlane(const Place& place, PlaneAdmin admin) {
   Host& host = *hosts_[place.host];
   PlaneAdmin& last = admin_[place.host][place.plane];
   if (admin == last) return;
-  // One who sleeps may have a full mailbox.
+  // A host that sleeps may have a full mailbox.
   if (host.alive() && !host.pipeline().mailbox().requests.Push(request::SetPlane{
                           .instance = 0, .plane = place.plane, .plane_admin = admin})) {
     refused_.push_back(place);

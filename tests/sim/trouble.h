@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to the ports of a world: cables, switches and devices that fail in every way that
-// the simulator knows, one way or both, for a moment or for long, and several at a time. And what
-// operators do about it.
+// The faults of a world's ports: cables, switches and devices that fail in every way that
+// the simulator knows, one way or both, for a moment or for long, and several at a time. And the
+// operators' actions on them.
 #ifndef SUEDE_TESTS_SIM_TROUBLE_H_
 #define SUEDE_TESTS_SIM_TROUBLE_H_
 
@@ -19,7 +19,7 @@ namespace suede {
 
 struct TroubleOptions {
   static constexpr uint32_t kNone = ~0u;
-  Duration until{};        // nothing begins later, and what is under way then ends; 0: none at all
+  Duration until{};  // nothing begins later, and faults under way then end; 0: none at all
   Duration gap = std::chrono::milliseconds(2);        // from one to the next, on average
   Duration shortest = std::chrono::microseconds(20);  // that one lasts
   Duration longest = std::chrono::milliseconds(20);
@@ -31,7 +31,7 @@ struct TroubleOptions {
 
 class Trouble {
  public:
-  // What it is given outlives it.
+  // The arguments outlive it.
   Trouble(const TroubleOptions& options, const Wiring& wiring,
           const std::vector<std::unique_ptr<SimNetwork>>& switches,
           const std::vector<std::unique_ptr<Host>>& hosts, Dice& dice, Log& log);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to the daemons of a world, but for what Trouble does to their ports: they start, die
+// The events of a world's daemons, but for Trouble's faults of their ports: they start, die
 // and sleep, their cables are pulled, their settings change.
 #include <algorithm>
 
@@ -9,7 +9,7 @@ namespace suede {
 
 namespace {
 
-// What was spoilt by a right guess shows within this time.
+// The damage of a right guess shows within this time.
 constexpr Duration kSpoilt = std::chrono::milliseconds(50);
 
 }  // namespace
@@ -50,7 +50,7 @@ void World::Boot(Host& host) {
   host.Boot(ParamsOf(host), options_.wiring, ShapeOfSegments(), now_);
 }
 
-// What its client was handed and told before counts; what was under way is nobody's any more.
+// Commands and statuses that its client got before count; PDUs under way are nobody's any more.
 void World::TearDown(Host& host) {
   log_.Add(now_, "host %u dies", host.number);
   TakeAll(host);
@@ -62,7 +62,8 @@ void World::TearDown(Host& host) {
   host.died_at = now_;
 }
 
-// Whether nothing that a dead daemon had sent is under way, or lies with who has not looked.
+// Whether nothing that a dead daemon had sent is under way, or lies with a host that has not
+// looked.
 bool World::IsForgotten(const Host& dead) const {
   const Time gone_at = dead.died_at + kFrameLife;
   for (const auto& peer : hosts_) {
@@ -150,7 +151,7 @@ bool World::IsSpoilt(uint32_t a, uint32_t b) const {
   return found != spoilt_.end() && now_ < found->second;
 }
 
-// What its lcore tells.
+// The events of its lcore.
 void World::LogEvents(Host& host) {
   LcoreEvent event;
   while (host.pipeline().mailbox().events.Pop(event)) {
@@ -203,7 +204,8 @@ void World::PullCables() {
   }
 }
 
-// Pauses classes for ports, one at a time for each port, as one who has no room for them would.
+// Pauses classes for ports, one at a time for each port, as a switch that has no room for them
+// would.
 void World::PauseClasses() {
   for (size_t i = 0; i < class_pauses_.size();) {
     ClassPause& pause = class_pauses_[i];
@@ -228,7 +230,8 @@ void World::PauseClasses() {
   port->SetClassesPaused(mask);
 }
 
-// What any host may be given at any time: small windows and large, short waits and long ones.
+// The settings that any host may be given at any time: small windows and large, short waits and
+// long ones.
 Settings World::RandomSettings() {
   Settings settings{.partition = partition_};
   settings.transport = options_.transport;

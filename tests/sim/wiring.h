@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which port of which host is on which switch, under which address. Each plane of a host is on a
+// The switch and the address of each port of each host. Each plane of a host is on a
 // switch of its own, and hosts need not number them alike.
 #ifndef SUEDE_TESTS_SIM_WIRING_H_
 #define SUEDE_TESTS_SIM_WIRING_H_
@@ -30,7 +30,7 @@ struct Wiring {
   }
   MacAddress MacOf(uint32_t host, uint32_t number) const;
   NetAddress AddressOf(uint32_t host, uint32_t number) const;
-  // What the switch looks at: see SimNetwork::SetDestinationMask.
+  // The bits of an address that the switch looks at: see SimNetwork::SetDestinationMask.
   uint64_t DestinationMask(uint32_t number) const;
 
   PortParams PortOf(uint32_t host, uint32_t plane) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The world's frame: how it is built, what a turn is, when it is over and what is judged then. What
-// clients do is in clients.cc, what happens to daemons in upheaval.cc.
+// The world's frame: its construction, its turn, its end and the verdict. The work of clients is in
+// clients.cc, the events of daemons are in upheaval.cc.
 #include "world.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace suede {
 namespace {
 
-// How long a peer may count as unreachable after it has come back.
+// The time for which a peer may count as unreachable after it has come back.
 Duration SettlingTime(const PathParams& paths) {
   return paths.hold_down_max + std::chrono::milliseconds(20);
 }
@@ -41,7 +41,7 @@ World::World(uint64_t seed, const WorldOptions& options)
     switches_.back()->SetClasses(options_.classes.links);
   }
   for (uint32_t h = 0; h < wiring.hosts; ++h) {
-    // What is said to be enough has to be.
+    // The sizes that a daemon computes have to be enough.
     const ShippedSizes sizes = SizesOf(options_, h, ShapeOfSegments().aggregate_lines);
     std::vector<SimPort*> ports;
     for (uint32_t plane = 0; plane < wiring.PlanesOf(h); ++plane) {
@@ -203,7 +203,7 @@ std::string World::Verdict() {
     return std::to_string(Sum(Counter::kTxRetransmissions)) + " PDUs were sent again for nothing";
   }
   for (const auto& host : hosts_) {
-    // What the pipeline keeps at hand for the next turns, and what sessions say to each other.
+    // The frames that the pipeline keeps at hand for the next turns, and messages of sessions.
     uint32_t known = 0;
     uint32_t out = 0;
     for (const PortContext* port : host->pipeline().instance(0).ports) {
@@ -237,8 +237,8 @@ std::string World::Run() {
   return Verdict();
 }
 
-// Nobody has anything to send: after a while every plane is up again, and what hosts say to each
-// other is what they need to notice that one is not.
+// Nobody has anything to send: after a while every plane is up again, and hosts send each other
+// only messages that show them whether one is not.
 void World::Idle() {
   const PathParams& paths = options_.paths;
   const auto run = [&](Duration time) {
@@ -263,7 +263,7 @@ void World::Idle() {
     Describe();
   }
   next_ping_ = kNever;
-  run(std::chrono::milliseconds(2));  // what was asked is answered
+  run(std::chrono::milliseconds(2));  // the questions are answered
   const uint64_t before = Sum(Counter::kTxFrames);
   constexpr int kIdles = 4;
   run(kIdles * paths.hello_idle);
@@ -273,8 +273,8 @@ void World::Idle() {
   }
 }
 
-// Lets the last transmissions end. A host has several turns at a time: one in five milliseconds would be
-// too few for what twelve lost connections have to say meanwhile.
+// Lets the last transmissions end. A host has several turns at a time: one in five milliseconds
+// would be too few for the messages of twelve lost connections meanwhile.
 void World::RunOut() {
   constexpr int kTurns = 16;
   for (int i = 0; i < 64; ++i) {

@@ -2,9 +2,9 @@
 // Hosts with real pipelines on simulated switches, clients that load them, and the oracle: every
 // accepted command is delivered exactly once, in order per {source, destination, VC} as the daemon
 // took them from all queues, unless the world is unordered, bytes intact; tagged ones complete
-// exactly once. What is given up may be missing: what is in doubt may arrive at any time, what a
-// reset ended may have arrived before its sender was told, what is unreachable never does; nothing
-// is given up without a reason. At the end all is quiet and every frame is back in its pool.
+// exactly once. Given-up commands may be missing: those in doubt may arrive at any time, those that
+// a reset ended may have arrived before their sender was told, unreachable ones never do; none is
+// given up without a reason. At the end all is quiet and every frame is back in its pool.
 #ifndef SUEDE_TESTS_SIM_WORLD_H_
 #define SUEDE_TESTS_SIM_WORLD_H_
 
@@ -80,16 +80,16 @@ class World {
   World(uint64_t seed, const WorldOptions& options);
   ~World();
 
-  // Runs to the end. Empty where the oracle is content, else what is wrong.
+  // Runs to the end. Empty where the oracle is content, else the error.
   std::string Run();
-  // One turn of everybody. Returns whether anybody had work.
+  // One turn of the world. Returns whether any host had work.
   bool Turn();
 
   Time now() const { return now_; }
   Host& host(uint32_t number) { return *hosts_[number]; }
   const std::string& failure() const { return failure_; }
   const Log& log() const { return log_; }
-  // Adds to the log how far everybody has got.
+  // Adds the progress of every host to the log.
   void Describe();
   // Virtual time until the last command was delivered, and bytes of data that were.
   Duration elapsed() const { return last_delivery_ - Time{}; }
@@ -98,8 +98,8 @@ class World {
   uint64_t restarts() const { return restarts_; }
   uint64_t troubles() const { return trouble_->begun(); }
   uint64_t hits() const { return attacker_->hits(); }
-  // It failed by what a PDU for the one of two machines with one XPU id does at the other whose PSNs it
-  // fits by chance: no field of it tells the two apart.
+  // It failed by a PDU for the one of two machines with one XPU id at the other, whose PSNs it fits
+  // by chance: no field of it tells the two apart.
   bool by_chance() const { return by_chance_; }
   uint64_t frames_lost() const;
   uint64_t Sum(Counter counter) const;
@@ -130,7 +130,7 @@ class World {
   void DropControl();
   void AddDouble();
   void PlayDouble();
-  // Whether somebody else goes by the XPU id of one of the two, or did so a short time ago.
+  // Whether another machine goes by the XPU id of one of the two, or did so a short time ago.
   bool IsDoubled(uint32_t a, uint32_t b) const;
   void PullCables();
   void SetDark(bool dark);
@@ -141,7 +141,7 @@ class World {
   void MakeTrouble();
   void Attack();
   void NoteHits(const Host& host);
-  // Whether a guess that was right may have spoilt what is between the two.
+  // Whether a guess that was right may have spoilt the traffic between the two.
   bool IsSpoilt(uint32_t a, uint32_t b) const;
   void AdvanceTo(Time time);
   Time NextArrival() const;
@@ -165,7 +165,7 @@ class World {
   std::unique_ptr<Host> double_;  // of host 1
   bool by_chance_ = false;
   bool doubled_ = false;          // it has been, and is gone,
-  bool healed_ = false;           // and so is what it has spoilt, since healed_at_
+  bool healed_ = false;           // and so is its damage, since healed_at_
   Time healed_at_{};
   Time next_learnt_{};            // which of the two the switches take for host 1
   std::unique_ptr<Trouble> trouble_;
@@ -190,7 +190,7 @@ class World {
     Time until;
   };
   std::vector<ClassPause> class_pauses_;
-  Dice ping_dice_;  // its own: what else happens is the same with and without
+  Dice ping_dice_;  // its own: all else is the same with and without
   const bool is_pinged_;
   Time next_ping_{};
   uint32_t pings_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the watchdog is told, against a notification socket of the test's own.
+// The messages to the watchdog, against a notification socket of the test's own.
 #include "notifier.h"
 
 #include <gtest/gtest.h>

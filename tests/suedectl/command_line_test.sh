@@ -57,7 +57,7 @@ expect 4 stderr 'no daemon' version --endpoint "no-such-endpoint-$$"
 SUEDE_CTL_SOCKET="$none" expect 4 stderr "$none" ports list
 SUEDE_CTL_ENDPOINT="no-such-$$" expect 4 stderr "no-such-$$" ports list
 
-# completes WANTED WORDS...: what the last word may become.
+# completes WANTED WORDS...: the completions of the last word.
 completes() {
   local wanted=$1 got
   shift

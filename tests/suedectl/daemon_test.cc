@@ -192,7 +192,7 @@ TEST_F(DaemonTest, AWatchEndsWithTheDaemon) {
   Serve();
   std::string text;
   std::thread watch([&] { text = Ctl({"watch", "events"}); });
-  // It waits by then, or is about to: either way the daemon goes under it.
+  // suedectl waits by then, or is about to: either way the daemon goes under it.
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   Stop();
   watch.join();
@@ -217,7 +217,7 @@ TEST_F(DaemonTest, DoesNotWaitForEverOrBelieveAnything) {
       pollfd ready{.fd = (*listener)->fd(), .events = POLLIN, .revents = 0};
       poll(&ready, 1, 5000);
       int fd = -1;
-      // The first is what the silent attempt left behind.
+      // The first is a leftover of the silent attempt.
       while ((fd = (*listener)->Accept(&turned_away)) >= 0) {
         send(fd, greeting, std::strlen(greeting), MSG_NOSIGNAL);
         close(fd);

@@ -80,7 +80,7 @@ inline size_t CountLines(const std::string& text) {
   return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-// What SpecOf's frames are read by.
+// The rules for reading SpecOf's frames.
 inline FrameRules RulesOf(Encap encap) { return suede::RulesOf(encap, SpecOf({encap})); }
 
 // Describes a frame of exactly its bytes, so that a sanitizer sees every access beyond them.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What suedectl ping makes of answers.
+// The output of suedectl ping for answers.
 #include <gtest/gtest.h>
 
 #include "suedectl/ping_command.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A good frame, whoever sent it, decodes to what encodes to the same frame.
+// A good frame of any sender decodes to an object that encodes to the same frame.
 #include <set>
 
 #include "frame_bench.h"
@@ -79,7 +79,7 @@ TEST(FrameRoundTrip, OfRandomObjects) {
   }
 }
 
-// Puts right what a receiver would refuse: IP and UDP checksums, and the R-CRC.
+// Corrects fields that a receiver would refuse: IP and UDP checksums, and the R-CRC.
 void Mend(Encap encap, Bytes& frame, uint32_t header_bytes, uint32_t l2, uint32_t pdu_bytes) {
   uint8_t* pdu = frame.data() + header_bytes;
   if (encap != Encap::kAfh2c) StoreRcrc(pdu, pdu_bytes - kRcrcBytes);
@@ -224,7 +224,7 @@ std::vector<ControlMessage> Messages() {
 }
 
 #define SOME R"("identity": "000000000000004d", "peer_identity": "fedcba9876543210")"
-// What decode prints of each.
+// The output of decode for each.
 const char* const kMessageTexts[] = {
     R"({"type": "hello", )" SOME R"(, "nonce": "0000000000000005", "echo": "ffffffffffffffff",
         "psn_scope": 1, "answers_planes": true, "sends_generations": false, "counts_credit": true,
@@ -266,7 +266,7 @@ TEST(FrameRoundTrip, OfControlPdus) {
   }
 }
 
-// Each field by itself: what is changed in the object is changed in the PDU, and only that.
+// Each field by itself: a change in the object is a change in the PDU, and the only one.
 TEST(FrameRoundTrip, OfControlPdusWithOneOtherField) {
   for (const char* text : kMessageTexts) {
     const Json usual = Json::parse(text);

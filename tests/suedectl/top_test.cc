@@ -58,7 +58,7 @@ TEST(TopTest, RatesAreOfTheTimeBetween) {
   EXPECT_EQ(top["planes"][1]["state"], "down");
   EXPECT_EQ(top["lcores"][0]["lcore"], "5");
   EXPECT_EQ(top["lcores"][0]["busy"], 0.25);
-  // Only what was dropped in between; counts of connections go round.
+  // Only drops in between; counts of connections go round.
   EXPECT_EQ(Dump(top["drops"]), R"([{"drop":"rx_drop_rcrc_total","per_s":250}])");
   EXPECT_EQ(top["peers"][0]["peer"], 2) << "the busiest first";
   EXPECT_EQ(top["peers"][0]["tx_pdus_s"], 5);

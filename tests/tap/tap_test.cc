@@ -159,12 +159,12 @@ TEST_F(TapTest, NeighboursAreResolvedLearntAndFollowed) {
   EXPECT_TRUE(std::equal(kOwn.begin(), kOwn.end(), question.begin() + 22));
   ASSERT_TRUE(tap->Write(ArpReply(kPeer)));
   EXPECT_TRUE(Learns(**neighbours, kPeerIp, kPeer));
-  // Whoever looks later finds it in the table.
+  // A later look finds it in the table.
   auto late = Neighbours::Open(tap->interface());
   ASSERT_TRUE(late.ok());
   learnt.clear();
   EXPECT_TRUE(Learns(**late, kPeerIp, kPeer));
-  // It has moved, and says so once it is asked again.
+  // The neighbour has moved, and says so once it is asked again.
   HoldNothing();
   ASSERT_TRUE(tap->Write(ArpReply(kMoved)));
   EXPECT_TRUE(Learns(**neighbours, kPeerIp, kMoved));

@@ -159,7 +159,7 @@ TEST_F(GenerationsTest, AbandonGivesUpAndKeepsThePsn) {
   EXPECT_EQ(c.unacked_bytes(), 0u);
   EXPECT_EQ(c.next_psn(), Psn(3));
   EXPECT_EQ(c.deadline(), kNever);
-  // The answer to the FENCE comes after all: it fits whatever it says.
+  // The answer to the FENCE comes after all: with any valid count it fits.
   EXPECT_TRUE(Fenced(2));
   EXPECT_FALSE(Fenced(4));
 }

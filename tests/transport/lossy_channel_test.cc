@@ -164,7 +164,7 @@ class Channel {
     end.incoming.pop_front();
     PduList acked;
     if (!end.connection.IsPlausible(packet.psn, params_)) {
-      // What it says of our PDUs is not taken.
+      // Its answer about our PDUs is not taken.
     } else if (packet.field.op == RhOp::kAck) {
       end.connection.OnAck(packet.field.rpsn, now_, params_, acked);
     } else if (packet.field.op == RhOp::kNack) {
@@ -184,7 +184,7 @@ class Channel {
         return Noting(end, [&] { end.connection.OnGap(now_, params_); });
     }
   }
-  // Does what may ask for a NACK, and notes when it did.
+  // Does an act that may ask for a NACK, and notes when it did.
   template <typename Act>
   void Noting(End& end, Act&& act) {
     const bool owed = end.connection.OwesAck();
@@ -232,7 +232,7 @@ class Channel {
         return;
       case TimerVerdict::kUnreachable: break;
     }
-    // What is on its way then, in order, may arrive whenever it wants.
+    // Frames on their way then, in order, may arrive at any time.
     PduList given_up;
     end.connection.GiveUp(now_, params_, given_up);
     while (!given_up.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiver's rules of the wire profile §6: what is expected, what is answered and when.
+// The receiver's rules of the wire profile §6: the expected PSN, the answers and their times.
 #include "connection_fixture.h"
 
 namespace suede {
@@ -143,7 +143,7 @@ TEST_F(ConnectionTest, UnsequencedPduThatHasOvertakenDataIsNoReasonForANack) {
   Accept(2);
   c.OnAnnounced(Psn(6), now, params);
   c.OnAnnounced(Psn(8), now, params);
-  // It comes a little at a time.
+  // The data comes a little at a time.
   for (int i = 0; i < 6; ++i) {
     Accept(1);
     EXPECT_EQ(Expire(), TimerVerdict::kNothing);

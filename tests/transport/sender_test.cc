@@ -359,8 +359,8 @@ TEST_F(ConnectionTest, LostConnectionResumesWhereverTheFarSideIs) {
   }
 }
 
-// The far side is ahead of every probe that goes by our PSNs, and drops it as something old. By what
-// it has said of itself, every second probe is one that it answers.
+// The far side is ahead of every probe that goes by our PSNs, and drops it as something old. By the
+// PSN that it has named itself, every second probe is one that it answers.
 TEST_F(ConnectionTest, LostConnectionProbesAheadOfAFarSideThatIsAheadItself) {
   Send(3);
   EXPECT_EQ(Ack(29), RpsnVerdict::kOutOfWindow);
@@ -388,7 +388,7 @@ TEST_F(ConnectionTest, LostConnectionGoesByNoSingleFrame) {
   }
   // Answers that differ: frames of ours are still on their way.
   for (uint16_t psn = 0; psn < 20; ++psn) EXPECT_EQ(Answer(psn), RpsnVerdict::kNothingNew);
-  // One is followed by an ACK of more.
+  // One answer is followed by an ACK of more.
   Answer(2);
   Ack(2);
   EXPECT_EQ(Answer(2), RpsnVerdict::kNothingNew);
@@ -463,7 +463,7 @@ TEST_F(ConnectionTest, AnRpsnCountsOnAPduThatThePeerMayHaveSent) {
   EXPECT_FALSE(c.IsPlausible(Psn(40000), params));
   params.window_pdus = 64;
   EXPECT_TRUE(c.IsPlausible(Psn(165), params));
-  // What it begins with next is not known while nothing is accepted.
+  // Its next first PSN is not known while nothing is accepted.
   c.CloseReceive();
   EXPECT_TRUE(c.IsPlausible(Psn(40000), params));
   c.OpenReceive(Psn(40000));
@@ -492,7 +492,7 @@ TEST_F(ConnectionTest, AWindowThatWasMadeSmallerExplainsPsnsFromBefore) {
 
 // ---- A PDU that cannot pass.
 
-// The far side hears what comes behind the lost PDU, and reports the gap again and again.
+// The far side hears the PDUs behind the lost one, and reports the gap again and again.
 TEST_F(ConnectionTest, NacksDoNotPutOffTheTimeoutOfAPduThatMakesNoProgress) {
   params.max_tries = 3;
   Send(1);
@@ -525,7 +525,8 @@ TEST_F(ConnectionTest, NacksBeforeTheFirstRoundTripGoBackOncePerTimeout) {
   EXPECT_EQ(Retransmit().size(), 8u);
 }
 
-// Where the port was busy, the timeout counts from when the PDU has in fact left again: once.
+// Where the port was busy, the timeout counts from the time at which the PDU has in fact left
+// again: once.
 TEST_F(ConnectionTest, TimeoutCountsFromTheRetransmissionThatItAskedFor) {
   Send(2);
   ASSERT_EQ(Expire(), TimerVerdict::kRetransmit);
@@ -552,7 +553,7 @@ TEST_F(ConnectionTest, CopiesOfANotReadyDoNotProlongTheWait) {
   EXPECT_EQ(c.deadline(), ends);
 }
 
-// One that is not ready is there. One that says so of a PDU, and then nothing more, is not.
+// A receiver that is not ready is there. One that says so of a PDU, and then nothing more, is not.
 TEST_F(ConnectionTest, PduThatIsLostAfterANotReadyIsUnreachableAsAnyOther) {
   Send(1);
   NotReady(0);
@@ -678,7 +679,7 @@ TEST_F(ConnectionTest, NotReadyOfStaleOrNeverSentIsIgnored) {
   EXPECT_TRUE(c.CanSend(0, params));
 }
 
-// ---- What is told of the path.
+// ---- Reports on the path.
 
 TEST_F(ConnectionTest, AgeIsFromTheBeginOfThePduOverAllItsTransmissions) {
   pdus.emplace_back();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is AFH Gen 1's alone: its fields and its errors by name, with and without the shim.
+// The properties of AFH Gen 1 alone: its fields and its errors by name, with and without the shim.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -11,8 +11,8 @@ namespace {
 
 constexpr Encap kBoth[] = {Encap::kAfh1, Encap::kAfh1s};
 
-// Runs `mend` on a good frame, untagged and tagged, and parses it. `inner` is what follows the
-// Ethernet header and the tag.
+// Runs `mend` on a good frame, untagged and tagged, and parses it. `inner` follows the Ethernet
+// header and the tag.
 void ExpectError(Encap encap, FrameError expected,
                  const std::function<void(Bytes& frame, uint8_t* inner)>& mend) {
   for (const bool tagged : {false, true}) {
@@ -89,7 +89,7 @@ TEST(Afh1s, NextHeader) {
   }
 }
 
-// Of several things that are wrong, the one that says most about whose the frame is.
+// Of several things that are wrong, the one that says most about the frame's owner.
 TEST(Afh1s, OrderOfErrors) {
   const auto wrong = [](Bytes&, uint8_t* shim) {
     shim[0] = 0x10;

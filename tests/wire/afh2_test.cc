@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is AFH Gen 2's alone: its fields and its errors by name, normal and compressed.
+// The properties of AFH Gen 2 alone: its fields and its errors by name, normal and compressed.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -59,7 +59,7 @@ TEST(Afh2, FirstByte) {
 TEST(Afh2, Multicast) {
   for (const Encap encap : kBothAfh2) {
     ExpectError(encap, FrameError::kMulticast, [](Bytes& frame) { frame[0] |= 1; });
-    // It is told from a frame that ends too early.
+    // A multicast frame is told from one that ends too early.
     ExpectError(encap, FrameError::kMulticast, [](Bytes& frame) {
       frame[0] |= 1;
       frame.resize(14);
@@ -73,7 +73,7 @@ TEST(Afh2, HopLimit) {
   ExpectError(Encap::kAfh2, FrameError::kNone, [](Bytes& frame) { frame[1] = 255; });
 }
 
-// There is no hop count: what stands in its place is ver, op and psn.
+// There is no hop count: ver, op and psn stand in its place.
 TEST(Afh2c, NoHopCount) {
   Bytes frame = BuildBytes(Encap::kAfh2c, Spec(Encap::kAfh2c), Bytes(80, 0x12),
                            {.op = RhOp::kAck, .xpuid = 7});
@@ -100,7 +100,7 @@ TEST(Afh2, SessionIsOneByte) {
   EXPECT_EQ(frame[7], 0xff);
 }
 
-// The xpuid that the R-CRC covers is that of the source address, whatever bits lie above it.
+// The xpuid that the R-CRC covers is that of the source address, with any bits above it.
 TEST(Afh2c, XpuidIsTheSourcesLowBits) {
   std::mt19937 random(3);
   for (int round = 0; round < 500; ++round) {

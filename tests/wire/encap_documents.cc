@@ -15,7 +15,7 @@
 namespace suede {
 namespace {
 
-// Where a field is, of a frame without a tag.
+// The place of a field, in a frame without a tag.
 struct Place {
   uint32_t at;     // bits
   uint32_t first;  // bytes

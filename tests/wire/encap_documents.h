@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is written about the network headers by their rows of traits and the declarations of their
+// Texts about the network headers from their rows of traits and the declarations of their
 // fields: tables of docs/encapsulations.md and of tools/wireshark/suede.lua.
 #ifndef SUEDE_TESTS_WIRE_ENCAP_DOCUMENTS_H_
 #define SUEDE_TESTS_WIRE_ENCAP_DOCUMENTS_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every encapsulation keeps to, tagged and not.
+// The rules of every encapsulation, tagged and not.
 #include "wire/encap.h"
 
 #include <gtest/gtest.h>
@@ -155,7 +155,7 @@ TEST_P(EncapTest, PadsToTheLeastFrame) {
   }
 }
 
-// What a sender did not pad, and a switch did not either.
+// A frame that its sender did not pad, and a switch did not either.
 TEST_P(EncapTest, TheShortestUnpaddedFrameIsTaken) {
   const Bytes padded = BuildBytes(encap(), Spec(), {});
   Bytes pdu(kRhBytes + kRcrcBytes);
@@ -225,7 +225,7 @@ TEST_P(EncapTest, AnotherEtherTypeIsNotSue) {
   }
 }
 
-// Whatever a port speaks, frames of other encapsulations do not pass for its own.
+// On a port of any encapsulation, frames of others do not pass for its own.
 TEST_P(EncapTest, FramesOfOthersAreNotSue) {
   HeaderSpec spec = Spec();
   spec.ether_type = 0;

@@ -70,7 +70,8 @@ TEST_P(FieldsTest, CoverTheHeader) {
   }
 }
 
-// What a spec says is where the declaration has it, and what it does not say has its usual value.
+// The values of a spec are at the declared places, and fields that it does not set have their usual
+// values.
 TEST_P(FieldsTest, AreWhatIsSent) {
   std::mt19937 random(1);
   for (int i = 0; i < 300; ++i) {
@@ -97,7 +98,7 @@ TEST_P(FieldsTest, AreWhatIsSent) {
     expect(FieldKey::kEtherType, {.low = spec.ether_type});
     for (const HeaderField& field : FieldsOf(encap())) {
       const uint8_t* base = frame.data() + BaseOf(field, l2());
-      // What a spec does not say.
+      // Fields that a spec does not set.
       const bool unsaid = field.use == FieldUse::kConst || field.key == FieldKey::kHopLimit;
       if (unsaid) {
         EXPECT_EQ(LoadBits(base, field.at, field.bits).low, field.usual) << field.name;
@@ -111,7 +112,7 @@ TEST_P(FieldsTest, AreWhatIsSent) {
   }
 }
 
-// Of any frame that a port takes, the declaration says what ParseFrame says.
+// Of any frame that a port takes, the declaration yields the values of ParseFrame.
 TEST_P(FieldsTest, AreWhatIsReceived) {
   std::mt19937 random(2);
   int taken = 0;

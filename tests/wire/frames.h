@@ -16,7 +16,7 @@
 
 namespace suede {
 
-// What a port speaks.
+// The frame format of a port.
 struct Dialect {
   Encap encap = Encap::kUdp4;
   bool tagged = false;
@@ -101,7 +101,7 @@ inline uint16_t Ipv6PseudoSum(const uint8_t* ip) {
   return static_cast<uint16_t>(~Checksum(nullptr, 0, uint32_t{sum} + LoadBe16(ip + 4) + 17));
 }
 
-// Sets a UDP checksum, never 0, whatever the rest of the headers is. `ip` is their first byte.
+// Sets a UDP checksum, never 0, with any other headers. `ip` is their first byte.
 inline void SetUdpChecksum(Encap encap, uint8_t* ip) {
   const bool v6 = encap == Encap::kUdp6;
   uint8_t* udp = ip + (v6 ? 40 : 20);

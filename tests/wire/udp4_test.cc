@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is udp4's alone: its fields, its checksums, its errors by name.
+// The properties of udp4 alone: its fields, its checksums, its errors by name.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -65,7 +65,7 @@ TEST(Udp4, NotSue) {
   ExpectError(FrameError::kNotSue, [](uint8_t* ip) { StoreBe16(ip - 2, 0x8100); });
   ExpectError(FrameError::kNotSue, [](uint8_t* ip) { ip[9] = 6; });
   ExpectError(FrameError::kNotSue, [](uint8_t* ip) { StoreBe16(ip + 22, 3334); });
-  // A later fragment has no port, whatever stands there.
+  // A later fragment has no port, whatever bytes stand there.
   ExpectError(FrameError::kNotSue, [](uint8_t* ip) { StoreBe16(ip + 6, 0x0001); });
   Bytes arp(42, 0);
   StoreBe16(&arp[12], 0x0806);
@@ -74,7 +74,7 @@ TEST(Udp4, NotSue) {
 
 TEST(Udp4, OptionsOfOthersAreNotSue) {
   Bytes frame = Build(Spec(false), Bytes(40, 0));
-  frame[14] = 0x46;  // what now stands at the port is the first half of the PDU's RH
+  frame[14] = 0x46;  // the first half of the PDU's RH now stands at the port
   FixIpChecksum(frame, 14);
   EXPECT_EQ(ErrorOf(frame), FrameError::kNotSue);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is udp6's alone: its fields, its checksum, its errors by name.
+// The properties of udp6 alone: its fields, its checksum, its errors by name.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -77,7 +77,7 @@ TEST(Udp6, OffloadLeavesThePseudoHeadersSum) {
         WriteHeader(MakeTemplate(Encap::kUdp6, Spec6(false)), buffer.data() + 100, bytes, true);
     const uint8_t* ip = frame + 14;
     EXPECT_EQ(LoadBe16(ip + 46), Ipv6PseudoSum(ip));
-    // What a device does: the sum over the datagram, its checksum field included, complemented.
+    // As a device does it: the sum over the datagram, its checksum field included, complemented.
     StoreBe16(frame + 60, Checksum(ip + 40, bytes + 8));
     EXPECT_EQ(ParseFrame(kRules6, frame, 62 + bytes, false).error, FrameError::kNone);
   }

@@ -12,7 +12,7 @@ DOWN, INIT, UP = 0, 1, 2
 PREFIX = bytes.fromhex("02535545")
 DSCP_ECN = (10 << 2) | 2
 
-# What the untagged header adds to the PDU.
+# The bytes that the untagged header adds to the PDU.
 HEADER_BYTES = {"udp4": 42, "udp6": 62, "afh1": 14, "afh1s": 22, "afh2": 14, "afh2c": 6}
 ENCAPS = tuple(HEADER_BYTES)
 

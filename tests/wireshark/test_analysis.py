@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What suede.lua says of the sequence of PDUs, and the filters that find it."""
+"""suede.lua's analysis of the sequence of PDUs, and the filters that find it."""
 
 import json
 import re
@@ -16,7 +16,7 @@ PORT, VC = "port", "vc"
 
 
 def flags(packet):
-    """What analysis flags of a frame."""
+    """The flags of analysis on a frame."""
     names = ("retransmission", "out_of_order", "gap", "tail_gap", "outside_window",
              "duplicate_ack", "acks_unseen", "nack", "duplicate_nack", "not_ready", "restart")
     return {name for name in names if f"suede.analysis.{name}" in packet}
@@ -186,7 +186,7 @@ def test_a_new_boot_starts_over(shark):
     first = link.data(1)  # 0 was lost
     link.data(2)
     link.send(2, COMMAND, psn=0)
-    # What proves nothing does nothing: a guess, and HELLOs of an earlier exchange.
+    # Messages that prove nothing do nothing: a guess, and HELLOs of an earlier exchange.
     link.control(1, hello(99, 200, echo=77, first=(9, 9, 9, 9)))
     link.control(1, hello(100, 200, nonce=102, echo=201, flags=1))
     link.data(3)
@@ -460,7 +460,7 @@ def test_filters_of_the_readme(shark):
     filters = [row.split("`")[1].replace("\\|", "|") for row in rows]
     assert len(filters) > 5
     for display_filter in filters:
-        shark.numbers([], display_filter)  # tshark refuses what it does not know
+        shark.numbers([], display_filter)  # tshark refuses filters that it does not know
 
 
 def test_fields_and_preferences_of_the_readme(shark):

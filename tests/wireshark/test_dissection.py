@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What suede.lua shows of a frame in tshark: the wire profile's vectors, frames that break each of
+"""Frames as suede.lua shows them in tshark: the wire profile's vectors, frames that break each of
 its rules, control PDUs."""
 
 import json

@@ -121,8 +121,8 @@ def test_unknown_argument(shark):
     assert "knows the argument psn=FILE" in result.stderr
 
 
-# Stands in for what Wireshark has and tshark lacks: a menu, a dialog that is answered at once, a
-# window, and more looks at the packets. The menu is used when all packets have been seen.
+# Stands in for the parts of Wireshark that tshark lacks: a menu, a dialog that is answered at once,
+# a window, and more looks at the packets. The menu is used when all packets have been seen.
 GUI = """
 local packets, actions, tap, close = {}, {}, nil, nil
 local pcap = Listener.new()

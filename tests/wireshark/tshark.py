@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tshark with the dissector, and what it says of frames.
+"""tshark with the dissector, and its output for frames.
 
 HOME and the configuration are in the test's directory, so that nobody's settings, plugins or other
 scripts have a say.
@@ -20,7 +20,7 @@ LIMIT_S = 120
 
 
 class Packet:
-    """What was said of one frame."""
+    """tshark's output for one frame."""
 
     def __init__(self, element):
         self.element = element

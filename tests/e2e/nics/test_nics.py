@@ -104,7 +104,7 @@ def test_traffic(directory, nics, encapsulation, port, changes):
     assert check(directory, configs[0]).returncode == 0
     with daemons(directory, configs) as (left, right):
         assert e2e.both_ways(directory, left, right, 2) > 1000
-        # What is not SUE's: a kernel may be on the other port of a wire.
+        # Frames that are not SUE's: a kernel may be on the other port of a wire.
         e2e.check_ends(left, right, test_lcores.NEVER)
         for daemon in (left, right):
             assert "Z error " not in daemon.stderr(), daemon.report()
