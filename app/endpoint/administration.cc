@@ -93,7 +93,7 @@ absl::StatusOr<AdminView::AdminQuestion> Administration::SetPort(std::string_vie
   for (const Endpoint::PortPlace& place : endpoint_->places_of_port(port)) {
     absl::StatusOr<AdminView::AdminQuestion> asked =
         Ask(place.lcore, request::SetPort{.port = place.number, .up = up});
-    // Those that were asked already are asked again when the operator tries again.
+    // Lcores that were asked already are asked again when the operator tries again.
     if (!asked.ok()) return asked;
     questions.push_back(*std::move(asked));
   }
@@ -116,7 +116,7 @@ absl::StatusOr<AdminView::AdminQuestion> Administration::SetPlane(const PlaneNam
   const bool is_only_one = planes_[i].size() == 1;
   if (is_only_one && setting == PlaneSetting::kDrain) {
     return absl::FailedPreconditionError(
-        "the instance has no other plane that what is sent could take; set this one down");
+        "the instance has no other plane that its PDUs could take; set this one down");
   }
   if (plane.setting == setting) return AdminView::AdminQuestion([] { return true; });
   const uint32_t number = endpoint_->number_of(i);

@@ -24,7 +24,7 @@ class Administration {
   // The endpoint outlives it, and has its ports and pipelines.
   explicit Administration(Endpoint* endpoint);
 
-  // Those of all instances, in the order of the configuration; without what the lcores alone know.
+  // The planes of all instances, in the order of the configuration; without the lcores' own state.
   std::vector<PlaneView> Planes() const;
   PlaneView PlaneOf(uint32_t instance, uint32_t plane) const;  // of Config::instances
   // The index of a plane's instance in Config::instances; NOT_FOUND.
@@ -39,7 +39,8 @@ class Administration {
   // The link of Config::ports[port] has come up.
   void NoteLinkSpeed(uint32_t port, uint64_t speed_bps);
   // Lets weights that come from the speeds of links follow these, but for planes of which an
-  // operator has set any. What a full mailbox does not take comes the next time: every 10 ms or so.
+  // operator has set any. Weights that a full mailbox does not take come the next time: every 10 ms
+  // or so.
   void FollowLinkSpeeds();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins client sockets and lcores: what a client asks for goes to the lcore that serves the
-// instance, through its mailbox, and the lcore's answer goes back.
+// Joins client sockets and lcores: a client's request goes to the lcore that serves the instance,
+// through its mailbox, and the lcore's answer goes back.
 #ifndef SUEDE_APP_ENDPOINT_CLIENT_SERVICE_H_
 #define SUEDE_APP_ENDPOINT_CLIENT_SERVICE_H_
 
@@ -18,7 +18,7 @@ namespace suede {
 
 class EndpointRegisters;
 
-// Of a client with as many queues as it may have.
+// The shape for a client with as many queues as it may have.
 SegmentShape SegmentShapeOf(const ClientsConfig& clients);
 
 class ClientService : public ClientHandler {
@@ -32,10 +32,10 @@ class ClientService : public ClientHandler {
   // Serves the sockets and takes the lcores' answers; call when fd() is readable, and every
   // millisecond while busy() holds.
   void Poll();
-  // What clients' accesses to registers go to; without, they are refused. It outlives the service,
+  // Serves clients' accesses to registers; without it, they are refused. It outlives the service,
   // or is taken away.
   void SetRegisters(EndpointRegisters* registers) { registers_ = registers; }
-  // Takes what a configuration in effect says of clients that come from now on.
+  // Takes the settings of a configuration in effect for clients that come from now on.
   void Adopt(const Config& config);
   // Whether an lcore owes an answer.
   bool busy() const { return outstanding_ != 0; }
@@ -57,7 +57,7 @@ class ClientService : public ClientHandler {
   void OnRefused(pid_t pid, uid_t uid, std::string_view reason) override;
   void OnEnded(const ClientInfo& client, const ClientEnd& end) override;
 
-  // What is received for a client: "3.0:0,1 4.0:2", own XPU, instance, VCs.
+  // The VCs received for a client: "3.0:0,1 4.0:2", own XPU, instance, VCs.
   std::string ClaimsOf(ClientId client) const;
 
  private:
@@ -65,7 +65,7 @@ class ClientService : public ClientHandler {
   struct Attached {
     uint32_t lcore = 0;
     Claims claims;
-    uint32_t asked_instance = 0;  // what the claim or unclaim under way is of
+    uint32_t asked_instance = 0;  // of the claim or unclaim under way
     uint32_t asked_mask = 0;
     std::array<uint32_t, SUEDE_MAX_QUEUES> instances{};  // of each queue, the pipeline's numbers
     std::array<uint8_t, SUEDE_MAX_QUEUES> vc_masks{};    // that each queue may send on

@@ -82,7 +82,7 @@ void ConfigChanger::Poll() {
 }
 
 void ConfigChanger::Commit(Config config) {
-  // The arguments of the EAL are history: what they were stays.
+  // The EAL is started once: its arguments stay as they were.
   config.eal.args = endpoint_->config().eal.args;
   const std::vector<ConfigChange> changes = DiffConfigs(endpoint_->config(), config);
   if (changes.empty()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes the configuration of a running endpoint: checks, has the lcores take what is theirs, and
+// Changes the configuration of a running endpoint: checks, has the lcores take their part, and
 // lets everybody else know. One change at a time.
 #ifndef SUEDE_APP_ENDPOINT_CONFIG_CHANGER_H_
 #define SUEDE_APP_ENDPOINT_CONFIG_CHANGER_H_
@@ -19,24 +19,24 @@
 
 namespace suede {
 
-// Control thread only. Outlives what the lcores do: they are stopped before it goes.
+// Control thread only. Outlives the lcores' work: they are stopped before it goes.
 class ConfigChanger {
  public:
   ConfigChanger(Endpoint* endpoint, ConfigOrigin origin);
-  // That the endpoint was started with.
+  // The file that the endpoint was started with.
   const std::string& file() const { return origin_.file; }
 
-  // Calls `listener` with each configuration that has taken effect, and what is new in it.
+  // Calls `listener` with each configuration that has taken effect, and its changes.
   using Listener = std::function<void(const Config&, const std::vector<ConfigChange>&)>;
   void OnChange(Listener listener) { listeners_.push_back(std::move(listener)); }
 
-  // What is in effect, without the command line's arguments of the EAL.
+  // The configuration in effect, without the command line's arguments of the EAL.
   Config Effective() const { return WithoutArguments(endpoint_->config()); }
 
-  // What becomes of a configuration that is loaded now. `place` stands for its file in messages.
+  // The plan of a configuration that is loaded now. `place` stands for its file in messages.
   absl::StatusOr<ConfigPlan> PlanText(std::string_view text, std::string_view place,
                                       std::vector<std::string>* warnings) const;
-  // And of single values.
+  // And the plan of single values.
   absl::StatusOr<ConfigPlan> PlanValues(const std::vector<ConfigOverride>& values) const;
 
   // Begins to bring a plan's configuration into effect. UNAVAILABLE: another is under way.
@@ -45,7 +45,7 @@ class ConfigChanger {
   bool busy() const { return busy_; }
   void Poll();
 
-  // At once, whatever is under way.
+  // At once, even while a change is under way.
   void SetLogLevel(LogConfig::Level level);
 
  private:
@@ -57,7 +57,7 @@ class ConfigChanger {
   const MachineFacts machine_ = MachineFacts::Here();
   const Config started_;
   std::vector<Listener> listeners_;
-  // Of each lcore. Its request may have to wait for room in the mailbox.
+  // The part of one lcore. Its request may have to wait for room in the mailbox.
   struct Share {
     SettingsChange change;
     bool sent = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a configuration was made of besides its file.
+// The sources of a configuration besides its file.
 #ifndef SUEDE_APP_ENDPOINT_CONFIG_ORIGIN_H_
 #define SUEDE_APP_ENDPOINT_CONFIG_ORIGIN_H_
 

@@ -39,7 +39,8 @@ class ConnectionSurvey {
   ConnectionSurvey(const ConnectionSurvey&) = delete;
   ConnectionSurvey& operator=(const ConnectionSurvey&) = delete;
 
-  // Takes what the lcore has written and asks for the next piece. The answer, once it is whole.
+  // Takes the piece that the lcore has written and asks for the next one. The answer, once it is
+  // whole.
   std::optional<ConnectionsView> Poll();
 
  private:

@@ -8,16 +8,15 @@
 
 namespace suede {
 
-// gflags' type, name, default, what the flag takes (empty: nothing), sentence.
+// gflags' type, name, default, the flag's value (empty: none), sentence.
 #define SUEDE_FLAGS(X)                                                                             \
   X(string, config, "", "FILE", "the configuration (suede.yaml(5), docs/configuration.md, conf/)") \
   X(string, set, "", "KEY=VALUE;...",                                                              \
     "overrides keys of it, and may be repeated; SUEDE_<KEY> in the environment does so too")       \
-  X(bool, check, false, "",                                                                        \
-    "checks the configuration, and what it takes of this machine, and exits")                      \
+  X(bool, check, false, "", "checks the configuration, and its needs of this machine, and exits")  \
   X(bool, check_config, false, "", "checks the configuration alone and exits")                     \
   X(bool, dump_config, false, "", "prints the effective configuration and exits")                  \
-  X(double, drain_seconds, 2, "S", "how long SIGTERM waits for what is in flight (default 2)")
+  X(double, drain_seconds, 2, "S", "how long SIGTERM waits for commands in flight (default 2)")
 
 // A row, as texts are made from it.
 struct FlagRow {

@@ -48,7 +48,7 @@ EalLogLevel ToLogLevel(EventSeverity severity) {
   return EalLogLevel::kError;
 }
 
-// Of an instance's random numbers. See docs/control-pdus.md.
+// The key of an instance's random numbers. See docs/control-pdus.md.
 SecretKey DrawSecret() {
   std::random_device random;
   SecretKey key;
@@ -93,7 +93,7 @@ Endpoint::~Endpoint() {
   if (eal_started_) StopEal();
 }
 
-// What EAL is given where it has no hugepages: the pools, and what captures and devices take.
+// EAL's memory where it has no hugepages: for the pools, captures and devices.
 uint32_t Endpoint::PlainMemoryMb(const Config& config) {
   constexpr uint64_t kLeastMb = 512;
   constexpr uint64_t kOthersMb = 128;
@@ -221,7 +221,7 @@ void Endpoint::AddPort(uint32_t p) {
   }
 }
 
-// Lets the lcores of a port hand each other what is not theirs.
+// Lets the lcores of a port hand each other frames that are not theirs.
 void Endpoint::JoinLcores(uint32_t p) {
   std::vector<PortPlace> lcores;  // the first place of each
   for (const PortPlace& place : port_places_[p]) {

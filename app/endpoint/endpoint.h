@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A running endpoint: what suede serves to clients and suede-perf --embed hosts for itself.
+// A running endpoint: suede serves it to clients, suede-perf --embed hosts one for itself.
 //
-// Puts a configuration's ports, instances and lcores together. Control thread only, but for what
-// runs inside the lcores.
+// Puts a configuration's ports, instances and lcores together. Control thread only, but for the
+// code that runs inside the lcores.
 #ifndef SUEDE_APP_ENDPOINT_ENDPOINT_H_
 #define SUEDE_APP_ENDPOINT_ENDPOINT_H_
 
@@ -25,7 +25,7 @@
 
 namespace suede {
 
-// By which a second process finds an endpoint's ports.
+// The prefix by which a second process finds an endpoint's ports.
 std::string EalFilePrefix(const Config& config);
 
 class Endpoint {
@@ -38,7 +38,7 @@ class Endpoint {
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
-  // What the frame pools of a configuration's ports will take. EAL need not run.
+  // Bytes that the frame pool of each port of a configuration will take. EAL need not run.
   static std::vector<uint64_t> PoolBytesOf(const Config& config);
 
   // Lets `hook` share the lcore of Config::lcores[lcore]; before Start.
@@ -49,11 +49,11 @@ class Endpoint {
   // Asks them to end and waits until they have.
   void Stop();
 
-  // Every 10 ms or so: looks at links, pools, planes and lcores, and raises what has happened.
+  // Every 10 ms or so: looks at links, pools, planes and lcores, and emits their events.
   void Tick() { watch_->Tick(); }
   bool AllLinksUp() const { return watch_->all_links_up(); }
 
-  // What has happened; each event is a line of the log, too.
+  // The endpoint's events; each is a line of the log, too.
   EventLog& events() { return events_; }
   Administration& administration() { return *administration_; }
 
@@ -61,16 +61,16 @@ class Endpoint {
   Pipeline& pipeline(uint32_t lcore) { return *pipelines_[lcore]; }
   const Pipeline& pipeline(uint32_t lcore) const { return *pipelines_[lcore]; }
   const TscClock& clock() const { return *clock_; }
-  // What is in effect. Adopt alone changes it.
+  // The configuration in effect. Adopt alone changes it.
   const Config& config() const { return config_; }
-  // Takes another as the one in effect. It differs in nothing that takes a restart, and what
-  // concerns lcores they have taken already.
+  // Takes another as the one in effect. It differs in nothing that takes a restart, and the
+  // lcores have taken their part already.
   void Adopt(Config config);
-  // Where Config::instances[i] lives.
+  // The pipeline of Config::instances[i], and its number there.
   uint32_t pipeline_of(uint32_t instance) const { return config_.instances[instance].lcore; }
   uint32_t number_of(uint32_t instance) const { return numbers_[instance]; }
-  // Where Config::ports[port] is used: a place for each queue pair, in the order of Config::lcores.
-  // Nowhere where no instance has it.
+  // The places of Config::ports[port]: one for each queue pair, in the order of Config::lcores.
+  // None where no instance has the port.
   struct PortPlace {
     uint32_t lcore = 0;
     uint32_t number = 0;  // in its pipeline
@@ -82,7 +82,7 @@ class Endpoint {
   const std::string& eal_arguments() const { return eal_arguments_; }
   const std::vector<std::unique_ptr<DpdkPort>>& ports() const { return ports_; }
 
-  // Of Config::ports; 0 where one is not known.
+  // The speeds of Config::ports; 0 where one is not known.
   std::vector<uint64_t> LinkSpeeds() const;
 
   // A number that grows with each turn of an lcore.
@@ -94,7 +94,8 @@ class Endpoint {
   // Counters of all instances and lcores.
   CounterSnapshot Counters() const;
   uint64_t SumOf(Counter counter) const;
-  // Those of Config::lcores[lcore] that no instance can be named for, whichever thread counts them.
+  // Counters of Config::lcores[lcore] that belong to no instance, those of the control thread
+  // included.
   CounterSnapshot LcoreCounters(uint32_t lcore) const;
 
  private:

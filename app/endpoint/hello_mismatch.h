@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a peer's HELLO does not agree in, as operators know it.
+// The setting in which a peer's HELLO disagrees, as operators know it.
 #ifndef SUEDE_APP_ENDPOINT_HELLO_MISMATCH_H_
 #define SUEDE_APP_ENDPOINT_HELLO_MISMATCH_H_
 

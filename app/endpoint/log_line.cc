@@ -99,7 +99,7 @@ LogLine SplitLogLine(std::string_view line) {
       at += length;
       continue;
     }
-    // A word: what looked like fields before it was none that end the line.
+    // A word: the fields before it do not end the line, so that they were words, too.
     result.fields.clear();
     at = std::min(line.find(' ', at), line.size());
     words_end = at;

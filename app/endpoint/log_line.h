@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line of the log as what it is made of: words, then fields (key=value, key="a value"). Text logs
+// The parts of a line of the log: words, then fields (key=value, key="a value"). Text logs
 // have it as it stands, JSON logs have the fields as members.
 #ifndef SUEDE_APP_ENDPOINT_LOG_LINE_H_
 #define SUEDE_APP_ENDPOINT_LOG_LINE_H_

@@ -69,7 +69,7 @@ std::string JsonText(const nlohmann::json& value) {
   return value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
-// What follows time and level in a line of JSON: fields of the line are members.
+// The rest of a line of JSON after time and level: fields of the line are members.
 std::string JsonMembers(std::string_view component, std::string_view line, uint64_t suppressed) {
   const LogLine split = SplitLogLine(line);
   std::string out = StrCat(R"("component":)", JsonText(component), R"(,"message":)",
@@ -108,7 +108,7 @@ void Logger::SetLevel(LogConfig::Level level) {
 }
 
 void Logger::Write(EalLogLevel level, std::string_view component, std::string_view line) {
-  // Before the budget, which is for what is written.
+  // Before the budget, which is for written lines.
   if (ToLevel(level) < ToLevel(this->level())) return;
   while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.remove_suffix(1);
   const auto now = std::chrono::steady_clock::now().time_since_epoch();

@@ -45,14 +45,14 @@ class Management final : public EndpointView {
   // Whether lcores are taking a change of the configuration: Poll every millisecond, then.
   bool changing() const { return changer_.busy(); }
   const ManagementCounters& counters() const { return server_->counters(); }
-  // Writes what captures have taken, and ends those whose time is over: every millisecond or so
-  // while there are any.
+  // Writes the frames that captures have taken, and ends captures whose time is over: every
+  // millisecond or so while there are any.
   void DrainCaptures();
   bool captures() const { return !captures_.empty(); }
   // Whether the daemon is to drain and end: somebody asked, or BeginDrain was called.
   bool drains() const { return drains_; }
   void BeginDrain() { drains_ = true; }
-  // Where metrics are served, for Version().
+  // The address that serves metrics, for Version().
   void SetHttpAddress(std::string address) { http_address_ = std::move(address); }
 
   // EndpointView.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the management that changes what is in effect: configuration and registers.
+// The part of the management that changes configuration and registers.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -29,7 +29,7 @@ void Management::Adopt(const Config& config, const std::vector<ConfigChange>& ch
     endpoint_->events().Raise(EventKind::kConfigChanged, {{EventField::kKey, change.path},
                                                           {EventField::kValue, change.to}});
   }
-  logger_->SetLevel(config.log.level);  // what changes it is logged as it was before
+  logger_->SetLevel(config.log.level);  // the change itself is logged by the level before
 }
 
 std::string Management::EffectiveConfig() { return HideSecrets(DumpConfig(changer_.Effective())); }

@@ -23,7 +23,7 @@ std::vector<MetricRow> ProcessRows() {
       {"process_resident_memory_bytes", kGauge, "", "Memory of the daemon that is present"},
       {"process_virtual_memory_bytes", kGauge, "", "Address space of the daemon"},
       {"process_open_fds", kGauge, "", "Open file descriptors"},
-      {"process_max_fds", kGauge, "", "Most that there may be"},
+      {"process_max_fds", kGauge, "", "Most open file descriptors"},
   };
 }
 
@@ -32,7 +32,7 @@ std::vector<MetricRow> PortRows() {
       {"port_link_up", kGauge, "port", "1 where the link is up"},
       {"port_speed_bytes_per_second", kGauge, "port", "Speed of the link; 0: not known"},
       {"port_pool_frames", kGauge, "port", "Frames of the port's pool"},
-      {"port_pool_free_frames", kGauge, "port", "Those of them that are free"},
+      {"port_pool_free_frames", kGauge, "port", "Free frames of the port's pool"},
 #define SUEDE_PORT_STATS_ROW(id, name, sentence) {name, kCounter, "port", sentence},
       SUEDE_PORT_STATS(SUEDE_PORT_STATS_ROW)
 #undef SUEDE_PORT_STATS_ROW

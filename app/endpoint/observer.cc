@@ -303,7 +303,7 @@ std::vector<std::string> Observer::Ailments() const {
   if (silence > kStuckNs) {
     ailments.push_back(
         absl::StrFormat("control thread: no turn for %d s", silence / 1'000'000'000));
-    return ailments;  // it is who looks after the lcores
+    return ailments;  // the control thread looks after the lcores
   }
   for (uint32_t l = 0; l < pulses_.size(); ++l) {
     // As it was when the control thread looked last.

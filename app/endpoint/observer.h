@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be seen of a running endpoint without asking anybody: its metrics, its health, whether
-// it is ready. The web server and DPDK's telemetry show it.
+// The state of a running endpoint that can be read without asking anybody: its metrics, its health,
+// whether it is ready. The web server and DPDK's telemetry show it.
 //
-// The control thread copies what is its own into cells; everything else is cells already. Readers
+// The control thread copies its own numbers into cells; all others are cells already. Readers
 // are other threads, at any time, and take no lock.
 #ifndef SUEDE_APP_ENDPOINT_OBSERVER_H_
 #define SUEDE_APP_ENDPOINT_OBSERVER_H_
@@ -29,7 +29,7 @@ class Observer {
 
   // ---- Control thread.
 
-  // Each turn of its loop; what takes time is done every 100 ms, what asks devices once a second.
+  // Each turn of its loop; slow work is done every 100 ms, questions to devices once a second.
   void Tick();
   // The lcores were started.
   void SetStarted() { started_ = true; }
@@ -38,9 +38,9 @@ class Observer {
   // ---- Any thread.
 
   const MetricsPage& page() const { return page_; }
-  // What keeps it from working: empty, or a line for each thing.
+  // The reasons why it does not work: empty, or a line for each.
   std::vector<std::string> Ailments() const;
-  // What keeps it from serving traffic, ailments included.
+  // The reasons why it cannot serve traffic, ailments included.
   std::vector<std::string> Obstacles() const;
   // Its functions that look at the configuration are the control thread's: that may change.
   const Endpoint& endpoint() const { return *endpoint_; }
@@ -75,7 +75,7 @@ class Observer {
     const uint64_t* from;  // the control thread's
     MetricCell* to;
   };
-  // Of what an lcore and the control thread count together.
+  // A counter to which an lcore and the control thread both add.
   struct LcoreCopy {
     uint32_t lcore;
     size_t counter;

@@ -99,7 +99,7 @@ void PacketService::SetReceiving(uint32_t number) {
   Port& port = ports_[number];
   const bool receiving = port.IsReceiving();
   if (receiving && !port.lane->receiving()) {
-    // What came for those who received before is nobody's.
+    // Packets that came for former receivers are nobody's.
     while (!port.lane->Received().empty()) port.lane->PopReceived();
     endpoint_->ports()[number]->ReceiveGroups();
   }
@@ -136,7 +136,7 @@ void PacketService::TakeFromTap(Port& port) {
   }
 }
 
-// Gives what has come up to everybody who receives on the port.
+// Gives the packets that have come up to all clients that receive on the port.
 void PacketService::HandUp(uint32_t number) {
   Port& port = ports_[number];
   CounterBlock& counters = port.lane->control_counters();

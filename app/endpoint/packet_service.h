@@ -35,7 +35,8 @@ class PacketService final : public PacketHandler {
   // When fd() is readable, and every 10 ms or so.
   void Poll();
 
-  // Of a peer whose configuration leaves it out; all zero where it is not known (yet).
+  // The MAC address of a peer whose configuration leaves it out; all zero where it is not known
+  // (yet).
   ConfigMac LearntMac(uint32_t port, const ConfigAddress& address) const;
 
   // PacketHandler.

@@ -14,7 +14,7 @@
 
 namespace suede {
 
-// Whose turn it is: an instance has one question at a time, and each so many a second. Outlives the
+// The turns of questions: an instance has one at a time, and each so many a second. Outlives the
 // questions. Control thread only.
 class PingDesk {
  public:

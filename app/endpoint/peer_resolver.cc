@@ -38,7 +38,7 @@ absl::StatusOr<std::unique_ptr<PeerResolver>> PeerResolver::Create(Endpoint* end
   return resolver;
 }
 
-// What pipelines were built from does not change.
+// The parameters that pipelines were built from do not change.
 void PeerResolver::FindPeers() {
   const Config& config = endpoint_->config();
   for (uint32_t i = 0; i < config.instances.size(); ++i) {
@@ -48,7 +48,7 @@ void PeerResolver::FindPeers() {
   }
 }
 
-// Those of Config::instances[instance], one of whose planes the port is.
+// The peers of Config::instances[instance], one of whose planes the port is.
 void PeerResolver::FindPeers(uint32_t instance, uint32_t plane) {
   const uint32_t lcore = endpoint_->pipeline_of(instance);
   const uint32_t number = endpoint_->number_of(instance);
@@ -119,7 +119,8 @@ void PeerResolver::AskKernel(Clock::time_point now) {
   }
 }
 
-// Said again with each further question: what does not fit into the mailbox comes with the next.
+// Said again with each further question: a request that does not fit into the mailbox comes with
+// the next.
 void PeerResolver::GiveUp(const Peer& peer) {
   for (const Use& use : peer.uses) {
     endpoint_->pipeline(use.lcore).mailbox().requests.Push(

@@ -46,7 +46,7 @@ NetAddress ToAddress(const ConfigAddress& address) {
   return {.high = address.high, .low = address.low};
 }
 
-// What an AFH Gen 1 frame to the instance has where MAC addresses are.
+// The MAC address of an AFH Gen 1 frame to the instance.
 MacAddress AfhMac(const ConfigMacPrefix& prefix, const ConfigAddress& address) {
   return {prefix[0], prefix[1], prefix[2], prefix[3], static_cast<uint8_t>(address.low >> 8),
           static_cast<uint8_t>(address.low)};
@@ -186,7 +186,7 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
   const std::vector<PairUse> pairs = PairsOf(config, p);
   std::set<uint32_t> lcores;
   for (const PairUse& pair : pairs) lcores.insert(pair.lcore);
-  // The queues that its frames leave by: the port, and the lcore or instance whose they are.
+  // The queues that its frames leave by: the port, and the lcore or instance that owns them.
   std::set<std::pair<uint32_t, uint32_t>> queues;
   const auto add_queue = [&](uint32_t of, uint32_t instance) {
     const bool is_own = config.ports[of].queues == PortConfig::Queues::kInstance;
@@ -200,8 +200,8 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
         addresses.push_back(AfhMac(port.mac_prefix, instance.ports[plane].address));
       }
       add_queue(p, i);
-      // Commands are packed into frames of plane 0's port, whichever they leave by. The other
-      // ports' hold what comes, and what the transport says on its own account.
+      // Commands are packed into frames of plane 0's port, and may leave by any port. Frames of
+      // the other ports hold arrivals, and the transport's own messages.
       unclaimed += (uint64_t{config.clients.unclaimed_pdus} + kMostPromisedPdus) * kVcCount;
       if (plane != 0) continue;
       for (const InstancePort& other : instance.ports) add_queue(other.port, i);

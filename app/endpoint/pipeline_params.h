@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pipelines and ports are built from, of a configuration.
+// The parameters of pipelines and ports, from a configuration.
 #ifndef SUEDE_APP_ENDPOINT_PIPELINE_PARAMS_H_
 #define SUEDE_APP_ENDPOINT_PIPELINE_PARAMS_H_
 
@@ -13,7 +13,7 @@
 
 namespace suede {
 
-// What of it a running pipeline can be told anew.
+// The settings that a running pipeline can be told anew.
 Settings SettingsOf(const Config& config);
 
 FrameRules RulesOf(const PortConfig& port);
@@ -22,22 +22,22 @@ PortParams PortParamsOf(const Config& config, const PortConfig& port, const MacA
 // Its `packed_pdus`: no more than all clients together have credit for.
 uint32_t PackedPdusOf(const Config& config);
 
-// Without what the configuration does not tell: the boot, and of each plane the number of its port
-// and its weight.
+// Without the facts that the configuration does not hold: the boot, and of each plane the number of
+// its port and its weight.
 InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& instance);
 
-// A queue pair of a port: the lcore whose it is, and the instances that send by it.
+// A queue pair of a port: the lcore that owns it, and the instances that send by it.
 struct PairUse {
   uint32_t lcore = 0;               // index into Config::lcores
   std::vector<uint32_t> instances;  // indices into Config::instances
   friend bool operator==(const PairUse&, const PairUse&) = default;
 };
-// Those of Config::ports[port], lcore by lcore. None where no instance is on it.
+// The queue pairs of Config::ports[port], lcore by lcore. None where no instance is on it.
 std::vector<PairUse> PairsOf(const Config& config, uint32_t port);
-// The one that Config::instances[instance] has; the end: none.
+// The queue pair of Config::instances[instance]; the end: none.
 std::vector<PairUse>::const_iterator PairOf(const std::vector<PairUse>& pairs, uint32_t instance);
 
-// What an lcore's instances are sent to on the port.
+// The addresses of an lcore's instances on the port.
 std::vector<NetAddress> AddressesOf(const Config& config, uint32_t port, uint32_t lcore);
 
 // For Config::ports[port].

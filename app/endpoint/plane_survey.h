@@ -23,7 +23,7 @@ class PlaneDesk {
  private:
   friend class PlaneAsk;
   struct Place {
-    bool taken = false;  // the lcore may still write after who took it was dropped
+    bool taken = false;  // the lcore may still write after the taker was dropped
     PlaneSnapshot snapshot;
   };
   Endpoint* const endpoint_;
@@ -52,7 +52,7 @@ class PlaneAsk {
 class PlaneWalk {
  public:
   explicit PlaneWalk(PlaneDesk* desk) : ask_(desk) {}
-  // Calls `take(snapshot)` for what has come. True once all of the instance has.
+  // Calls `take(snapshot)` for each piece that has come. True once all of the instance has.
   template <typename Take>
   bool Poll(uint32_t instance, uint32_t peer_xpuid, Take take) {
     const PlaneSnapshot* const snapshot = ask_.Poll(instance, first_, peer_xpuid);

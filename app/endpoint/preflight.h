@@ -10,7 +10,7 @@
 
 namespace suede {
 
-// EAL must not run: an endpoint that does holds what would be looked at.
+// EAL must not run: a running endpoint holds the resources that are checked.
 std::vector<Finding> PreflightOf(const Config& config);
 
 }  // namespace suede

@@ -37,7 +37,7 @@ class QueueSurvey {
   QueueSurvey(const QueueSurvey&) = delete;
   QueueSurvey& operator=(const QueueSurvey&) = delete;
 
-  // Takes what the lcore has written and asks the next. The answer, once it is whole.
+  // Takes the piece that the lcore has written and asks the next. The answer, once it is whole.
   std::optional<std::vector<QueueView>> Poll();
 
  private:

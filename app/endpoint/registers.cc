@@ -145,7 +145,7 @@ absl::StatusOr<std::vector<RegisterValueView>> EndpointRegisters::Read(std::stri
 }
 
 absl::Status EndpointRegisters::Begin(const RegisterRef& ref, uint64_t value) {
-  Look();  // what is cleared has been seen
+  Look();  // cleared events have been seen
   absl::StatusOr<std::optional<ConfigOverride>> wanted = file_.Write(ref, value);
   if (!wanted.ok()) return wanted.status();
   if (!*wanted) return absl::OkStatus();

@@ -27,12 +27,12 @@ class EndpointRegisters final : public RegisterBackend {
 
   std::vector<RegisterRowView> Rows() const;
   absl::StatusOr<std::vector<RegisterValueView>> Read(std::string_view first, uint32_t count);
-  // What RegisterView::WriteRegister says.
+  // The answer of RegisterView::WriteRegister.
   RegisterView::RegisterQuestion Write(std::string_view which, uint64_t value);
 
   // A client's access: its result, or none yet: ask again once changing() does not hold.
   std::optional<absl::StatusOr<uint64_t>> Access(const RegisterRequest& request);
-  // Of a write that had no result yet, once nothing is under way any more.
+  // The result of a write that had none yet, once nothing is under way any more.
   absl::StatusOr<uint64_t> Written(const RegisterRequest& request) const;
   bool changing() const { return changer_->busy(); }
   // Whether event.summary is 1, and clients may know of it.
@@ -44,9 +44,10 @@ class EndpointRegisters final : public RegisterBackend {
   uint64_t CounterOf(RegisterIndex of, uint32_t index, uint32_t counter) const override;
 
  private:
-  // Raises what no event of the endpoint tells: counters that have moved since the last look.
+  // Sets the event bits that no event of the endpoint sets: of counters that have moved since the
+  // last look.
   void Look();
-  // Does, or begins, what a write asks for.
+  // Does, or begins, the change that a write asks for.
   absl::Status Begin(const RegisterRef& ref, uint64_t value);
 
   Endpoint* const endpoint_;

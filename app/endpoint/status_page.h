@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page at /: what a browser shows of /metrics. Everything it needs comes from here.
+// The page at /: /metrics as a browser shows them. Everything it needs comes from here.
 #ifndef SUEDE_APP_ENDPOINT_STATUS_PAGE_H_
 #define SUEDE_APP_ENDPOINT_STATUS_PAGE_H_
 

@@ -69,7 +69,7 @@ bool Instances(const Observer& observer, std::string_view name, TelemetryReply* 
   return true;
 }
 
-// Of one instance or of all.
+// Histograms of one instance or of all.
 bool Histograms(const Observer& observer, std::string_view name, TelemetryReply* reply) {
   const Observer::InstanceCells* const wanted = FindInstance(observer, name);
   if (!name.empty() && wanted == nullptr) return false;
@@ -158,7 +158,7 @@ absl::Status TelemetryCommands::Register(const Observer* observer) {
       {"/suede/counters", "Counters, of all or of an instance. Parameter: XPU.INSTANCE, or none.",
        [=](Parameter name, Reply reply) { return Counters(*observer, name, reply); }},
       {"/suede/instances",
-       "Own instances; what one of them holds. Parameter: XPU.INSTANCE, or none.",
+       "Own instances; the state of one of them. Parameter: XPU.INSTANCE, or none.",
        [=](Parameter name, Reply reply) { return Instances(*observer, name, reply); }},
       {"/suede/histograms",
        "Histograms, of all or of an instance. Parameter: XPU.INSTANCE, or none.",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// /suede/... on DPDK's telemetry socket: what dpdk-telemetry.py shows of an endpoint
+// /suede/... on DPDK's telemetry socket: the views of an endpoint for dpdk-telemetry.py
 // (docs/metrics.md).
 #ifndef SUEDE_APP_ENDPOINT_TELEMETRY_COMMANDS_H_
 #define SUEDE_APP_ENDPOINT_TELEMETRY_COMMANDS_H_

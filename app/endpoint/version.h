@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which suede this is.
+// The version of suede.
 #ifndef SUEDE_APP_ENDPOINT_VERSION_H_
 #define SUEDE_APP_ENDPOINT_VERSION_H_
 

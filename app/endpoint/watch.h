@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at an endpoint's links, pools, planes and lcores, and raises what has happened to them.
+// Looks at an endpoint's links, pools, planes and lcores, and emits their events.
 #ifndef SUEDE_APP_ENDPOINT_WATCH_H_
 #define SUEDE_APP_ENDPOINT_WATCH_H_
 

@@ -21,7 +21,7 @@ constexpr std::string_view kMetricsType = "text/plain; version=0.0.4; charset=ut
 // Connections that one page shows; as with connections.list.
 constexpr uint32_t kMostConnections = 10'000;
 constexpr std::chrono::seconds kPatience{2};
-// Of the server's threads, so that who reads a page slowly leaves threads for /readyz.
+// Of the server's threads, so that slow readers of a page leave threads for /readyz.
 constexpr int kMostScrapes = 16;
 
 struct Counted {
@@ -111,7 +111,7 @@ absl::StatusOr<std::unique_ptr<WebService>> WebService::Start(const std::string&
   if (!parsed->is_loopback()) {
     log(EalLogLevel::kWarning, "web",
         absl::StrCat("open to other machines address=", address,
-                     ": whoever reaches it reads the metrics; 127.0.0.1 keeps them here"));
+                     ": every host that reaches it reads the metrics; 127.0.0.1 keeps them here"));
   }
   HttpOptions options;
   options.address = *parsed;
@@ -119,7 +119,7 @@ absl::StatusOr<std::unique_ptr<WebService>> WebService::Start(const std::string&
   options.handler = [web = service.get()](const HttpRequest& request, HttpResponse* response) {
     return web->Answer(request, response);
   };
-  // What supervisors ask is never behind a scrape.
+  // A supervisor's request never waits behind a scrape.
   options.is_quick = [](std::string_view path) { return path == "/readyz" || path == "/healthz"; };
   absl::StatusOr<std::unique_ptr<HttpServer>> server = HttpServer::Start(std::move(options));
   if (!server.ok()) {

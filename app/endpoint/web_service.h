@@ -18,8 +18,8 @@
 
 namespace suede {
 
-// Brings what lcores say of their connections, which the control thread asks them for, to a thread
-// of the web server, which waits for it. One at a time.
+// Brings the lcores' answers about their connections, which the control thread asks for, to a
+// thread of the web server, which waits for them. One at a time.
 class PeerDesk {
  public:
   PeerDesk();
@@ -45,12 +45,12 @@ class PeerDesk {
 
 class WebService {
  public:
-  // What is given outlives the service. Where `address` is empty, nothing is served.
+  // `observer` outlives the service. Where `address` is empty, nothing is served.
   static absl::StatusOr<std::unique_ptr<WebService>> Start(const std::string& address,
                                                            Observer* observer,
                                                            Endpoint::Log log);
 
-  // Where it listens; empty: nowhere.
+  // The address it listens at; empty: none.
   std::string address() const { return server_ != nullptr ? server_->address().text() : ""; }
   // Control thread: see PeerDesk.
   int fd() const { return desk_.fd(); }

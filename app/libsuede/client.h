@@ -68,11 +68,11 @@ struct suede_client {
     return result;
   }
 
-  // Waits. What to look at is taken from the rings' own positions.
+  // Waits. The rings' own positions give the conditions to look at.
   bool MakeWait(const suede_wait_set& want, suede::protocol::Wait* wait);
   uint32_t ReceiveState(uint32_t vc) const;
   bool IsReady(const suede::protocol::Wait& wait, suede_wait_set* ready) const;
-  // Tells the daemon what all waiting threads wait for. Under the lock.
+  // Tells the daemon the wants of all waiting threads. Under the lock.
   void SendWaits();
   int WaitOnce(const suede::protocol::Wait& wait, int64_t deadline_ms);
 

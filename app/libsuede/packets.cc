@@ -94,7 +94,7 @@ int suede_packets_get_info(const suede_packets* packets, suede_packets_info* inf
 int suede_packets_send(suede_packets* packets, const void* frame, uint32_t bytes) {
   if (packets == nullptr || frame == nullptr || bytes < kLeastPacketBytes ||
       bytes > packets->port.max_bytes) {
-    return Fail(-EINVAL, "a packet has at least 14 bytes, and at most what the port takes");
+    return Fail(-EINVAL, "a packet has at least 14 bytes, and at most the port's limit");
   }
   protocol::Head head;
   head.type = protocol::Type::kPacketSend;

@@ -26,7 +26,7 @@ int PrintPage(const std::string& path) {
   std::stringstream text;
   text << file.rdbuf();
   const std::optional<std::string> page = suede::manual::FillIn(text.str());
-  if (!page) return Fail(path + " names a fragment that there is not");
+  if (!page) return Fail(path + " names an unknown fragment");
   std::fputs(page->c_str(), stdout);
   return 0;
 }

@@ -6,7 +6,7 @@
 namespace suede::manual {
 
 std::string Plain(std::string_view text) {
-  // What scdoc knows inside a line, and what it knows at its beginning.
+  // The marks that scdoc knows inside a line, and those at its beginning.
   constexpr std::string_view kInside = "\\*_~";
   constexpr std::string_view kAtStart = "#-.|[];";
   std::string out;

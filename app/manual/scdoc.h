@@ -13,7 +13,7 @@ std::string Plain(std::string_view text);
 // "*text*", "_text_".
 std::string Bold(std::string_view text);
 std::string Underlined(std::string_view text);
-// A term (of scdoc) and what it means (of plain text), with an empty line behind it.
+// A term (of scdoc) and its meaning (of plain text), with an empty line behind it.
 std::string Definition(std::string_view term, std::string_view meaning);
 
 }  // namespace suede::manual

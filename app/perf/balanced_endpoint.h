@@ -43,7 +43,7 @@ class BalancedEndpoint {
     for (ClientEndpoint& lane : lanes_) count += lane.PollCompletions(out + count, max - count);
     return count;
   }
-  // What one instance has received on the VC; the next call asks the others first.
+  // The commands that one instance has received on the VC; the next call asks the others first.
   uint32_t Receive(uint32_t vc, ReceivedCommand* out, uint32_t max) {
     for (uint32_t i = 0; i < lanes(); ++i) {
       const uint32_t lane = next_[vc];

@@ -17,8 +17,9 @@ class BatchReceiver {
     for (uint8_t vc : vcs) batches_.push_back({.vc = vc});
   }
 
-  // Calls handle(command) for what has come. Where it returns false it wants the command again on
-  // the next Poll; that holds up the command's VC and no other. Returns whether anything was taken.
+  // Calls handle(command) for each command that has come. Where it returns false it wants the
+  // command again on the next Poll; that holds up the command's VC and no other. Returns whether
+  // anything was taken.
   template <class Handle>
   bool Poll(const Handle& handle) {
     bool worked = false;
@@ -33,7 +34,7 @@ class BatchReceiver {
  private:
   static constexpr uint32_t kBatch = 32;
   // Batches of a VC in one Poll. An endpoint on the same lcore delivers that many commands in a
-  // turn where small ones are packed; whoever takes fewer has its ring fill up.
+  // turn where small ones are packed; a receiver that takes fewer has its ring fill up.
   static constexpr uint32_t kRounds = 64;
 
   struct Batch {

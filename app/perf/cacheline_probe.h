@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The round trip of one cache line between two CPUs: what everything that crosses between them
-// costs on this machine at this moment, for printing beside a benchmark's figures.
+// The round trip of one cache line between two CPUs: the cost of everything that crosses between
+// them on this machine at this moment, for printing beside a benchmark's figures.
 #ifndef SUEDE_APP_PERF_CACHELINE_PROBE_H_
 #define SUEDE_APP_PERF_CACHELINE_PROBE_H_
 

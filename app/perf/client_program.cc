@@ -32,7 +32,7 @@ RunResult RunSize(const Options& options, uint32_t data_bytes, uint16_t own, End
   std::deque<ClientWorkload<ClientEndpoint>> workloads;
   Progress progress(options, data_bytes, options.queues);
   for (uint32_t worker = 0; worker < options.queues; ++worker) {
-    // What the division leaves over goes to the first.
+    // The remainder of the division goes to the first.
     if (options.count > 0) {
       plan.count = options.count / options.queues +
                    (worker == 0 ? options.count % options.queues : 0);
@@ -113,7 +113,7 @@ void Serve(const Options& options, Endpoints& endpoints, Servers& servers,
   });
 }
 
-// What the servers counted, and how it ends.
+// Prints the servers' counts; returns the exit code.
 int Account(const Options& options, const Endpoints& endpoints, const Servers& servers,
             Document* document) {
   StreamCounts total;

@@ -12,7 +12,7 @@
 
 namespace suede::perf {
 
-// Reads take some 10 ns, a third of what clock_gettime costs. Copies share one scale, so that
+// Reads take some 10 ns, a third of the time of clock_gettime. Copies share one scale, so that
 // threads can compare their times.
 class TscClock {
  public:

@@ -33,8 +33,8 @@ constexpr uint32_t kOwnClient = 1;  // our number in the pipeline, which has no 
 // The control thread has to borrow a CPU from an lcore each time.
 constexpr auto kTick = std::chrono::milliseconds(10);
 
-// What shares the lcore. The control thread hands it one workload at a time and owns the workload
-// again once it is taken back.
+// The workload that shares the lcore. The control thread hands it one workload at a time and owns
+// the workload again once it is taken back.
 template <class W>
 class WorkloadHook : public PollHook {
  public:
@@ -209,7 +209,7 @@ absl::Status CheckDestinations(const Config& config, const Options& options) {
   return absl::OkStatus();
 }
 
-// What the data path has counted, on one line.
+// The data path's counters, on one line.
 std::string CountersLine(const Endpoint& endpoint) {
   return absl::StrCat("suede-perf: counters", FormatCounters(endpoint.Counters(), true), "\n");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What suede-perf asks of the endpoint that it drives.
+// The functions that suede-perf needs of the endpoint that it drives.
 //
 // A concept and not a base class: the engine (workload.h) is a template, so that a send or a
 // receive is inlined into its loops. ClientEndpoint reaches a running daemon, EmbedEndpoint the
@@ -30,7 +30,7 @@ concept PerfEndpoint = requires(E endpoint, const ClientCommand& command,
   { endpoint.Send(command, lane) } -> std::same_as<SendResult>;
   { endpoint.Flush() };
   { endpoint.PollCompletions(completions, max) } -> std::same_as<uint32_t>;
-  // What Receive gives stays valid until Release(vc), which returns the credit of all of it.
+  // Received commands stay valid until Release(vc), which returns the credit of all of them.
   { endpoint.Receive(vc, received, max) } -> std::same_as<uint32_t>;
   { endpoint.Release(vc) };
   // The clock that the Time given to the engine's Turn comes from.
@@ -41,7 +41,7 @@ concept PerfEndpoint = requires(E endpoint, const ClientCommand& command,
   { endpoint.lost() } -> std::same_as<bool>;
 };
 
-// What an endpoint with one queue says of its lanes.
+// The lanes of an endpoint with one queue.
 struct SingleLane {
   static constexpr uint32_t lanes() { return 1; }
   static constexpr int32_t Pick(uint16_t, uint32_t attempt) { return attempt == 0 ? 0 : -1; }

@@ -95,7 +95,7 @@ Json InstancesJson(const Options& o, const RunResult& r) {
 
 Json ResultJson(const Options& o, const RunResult& r) {
   const double rate = r.achieved_per_second();
-  // Only a run that got its reports knows what arrived.
+  // Only a run that got its reports knows how much arrived.
   const auto known = [&](uint64_t n) { return r.outcome == Outcome::kDone ? Json(n) : Json(); };
   return {{"data_bytes", r.data_bytes},
           {"control_bytes", r.control_bytes},

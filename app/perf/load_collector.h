@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes back to the client in a run: echoes, reverse load, the servers' answers, completions.
+// Collects everything that comes back to the client in a run: echoes, reverse load, the servers'
+// answers, completions.
 #ifndef SUEDE_APP_PERF_LOAD_COLLECTOR_H_
 #define SUEDE_APP_PERF_LOAD_COLLECTOR_H_
 
@@ -143,10 +144,10 @@ class LoadCollector {
   LoadSender<E>& sender_;
   BatchReceiver<E> receiver_;
   MessageTags& tags_;
-  ServerWorkload<E>* const server_;  // of a peer, for what is not an answer; else null
+  ServerWorkload<E>* const server_;  // of a peer, for commands that are no answers; else null
   uint64_t under_way_ = 0;  // echoes
   Time measure_from_ = kNever;
-  // Of a run that has begun anew.
+  // Tables of a run that has begun anew.
   RxTable echoes_{/*from_zero=*/true};
   RxTable reverse_{/*from_zero=*/true};
   Histogram latency_ns_;

@@ -29,7 +29,7 @@ class LoadPhase {
     last_progress_ = now;
   }
 
-  // Sends what may be sent now, and says how many commands that was.
+  // Sends the commands that may be sent now, and returns their number.
   uint32_t Send(Time now) {
     if (!measuring_ && now >= measure_from_) {
       measuring_ = true;
@@ -52,8 +52,8 @@ class LoadPhase {
     return now - measure_from_ >= plan_.duration;
   }
 
-  // Whether nothing could be sent for so long that no more is to be expected: what is under way was
-  // lost, or a server takes nothing. The drain then tells which.
+  // Whether nothing could be sent for so long that no more is to be expected: the commands under
+  // way were lost, or a server takes nothing. The drain then tells which.
   bool IsStalled(Time now) const { return now - last_progress_ > plan_.drain_timeout; }
 
   // Fills in this worker's share of the result, as measured until `end`.

@@ -16,13 +16,13 @@ namespace suede::perf {
 template <PerfEndpoint E>
 class MessageSender {
  public:
-  // Completions of what asks for one come to the owner of `tags`.
+  // Completions of messages that ask for one come to the owner of `tags`.
   MessageSender(E& endpoint, const std::vector<StreamId>& streams, MessageTags& tags)
       : endpoint_(endpoint), streams_(streams), tags_(tags),
         count_(streams.size() * endpoint.lanes()), sent_(count_) {}
 
   // `message` is lane 0's; those of the others have the next flows. `completed`: where there is
-  // room for it, a completion says what became of each.
+  // room for it, a completion tells the fate of each.
   void Begin(const EncodedMessage& message, bool completed = false) {
     message_ = message;
     completed_ = completed;

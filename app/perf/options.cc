@@ -39,7 +39,7 @@ DEFINE_double(rate, 0, "commands per second over all queues; 0: full speed");
 DEFINE_uint64(count, 0, "commands to measure over all queues, instead of --duration");
 DEFINE_double(duration, 1, "seconds to measure; server: seconds to serve, 0: until a signal");
 DEFINE_double(warmup, 0.2, "seconds of load before the measurement");
-DEFINE_double(drain, 5, "seconds to wait at the end for what is in flight");
+DEFINE_double(drain, 5, "seconds to wait at the end for commands in flight");
 DEFINE_double(connect_timeout, 10, "seconds to wait for the servers' first answer");
 DEFINE_uint32(inflight, 0, "latency: commands under way at once; 0: 1, or 1024 with --rate");
 DEFINE_uint32(completions, 0, "ask for the completion of each Nth command and time it; 0: none");

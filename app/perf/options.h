@@ -30,7 +30,7 @@ struct Options {
   std::string endpoint;  // name or socket path of the daemon
   bool embed = false;
   std::string config;               // with embed
-  std::vector<std::string> eal;     // with embed: what stood behind "--"
+  std::vector<std::string> eal;     // with embed: the arguments behind "--"
   int32_t xpuid = -1;               // own; -1: the endpoint's only one
   uint32_t instance = 0;
   std::vector<uint8_t> instances;   // instead of it, several
@@ -79,7 +79,7 @@ inline constexpr char kExitCodesText[] =
     "4 daemon or peer unreachable, 5 preflight failed (--embed).";
 
 // Parses the command line. Where there is nothing to run (--help, --version, a mistake), prints
-// what the user should see and returns the exit code through `exit_code`, with false.
+// the text for the user and returns the exit code through `exit_code`, with false.
 // `version` answers --version.
 bool ParseCommandLine(int argc, char** argv, const std::string& version, Options* options,
                       int* exit_code);

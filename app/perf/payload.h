@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Content that says where it belongs: a command's data, and its control behind byte 7, follow from
 // {source, destination, VC, flow, sequence number}, so that a receiver can tell that every byte is
-// the right one without having seen what was sent.
+// the right one without having seen the sent ones.
 #ifndef SUEDE_APP_PERF_PAYLOAD_H_
 #define SUEDE_APP_PERF_PAYLOAD_H_
 

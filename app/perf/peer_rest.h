@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a peer does when its own runs are over: it serves those that send to it to their end.
+// The rest of a peer when its own runs are over: it serves those that send to it to their end.
 #ifndef SUEDE_APP_PERF_PEER_REST_H_
 #define SUEDE_APP_PERF_PEER_REST_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom an endpoint has for peers, for a message.
+// The peers of an endpoint, for a message.
 #ifndef SUEDE_APP_PERF_PEERS_OF_H_
 #define SUEDE_APP_PERF_PEERS_OF_H_
 

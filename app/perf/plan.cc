@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From options to the plan of a run, and what makes options valid.
+// From options to the plan of a run, and the check of options.
 #include <algorithm>
 #include <set>
 
@@ -48,7 +48,7 @@ absl::Status ValidateServer(const Options& o) {
 
 absl::Status ValidatePeer(const Options& o) {
   if (o.embed) return Bad("--mode peer is for clients of a daemon: leave --embed out");
-  if (o.echo) return Bad("--mode peer sinks what it receives: leave --reaction at sink");
+  if (o.echo) return Bad("--mode peer sinks received commands: leave --reaction at sink");
   if (o.bidirectional) return Bad("--bidirectional: peers send both ways already");
   if (!o.instances.empty()) return Bad("--mode peer has one instance: take --instance");
   return absl::OkStatus();

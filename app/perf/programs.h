@@ -17,10 +17,11 @@ int RunOverDaemon(const Options& options, Document document, const std::atomic<b
 // Hosting the endpoint, on its lcore.
 int RunEmbedded(const Options& options, Document document, const std::atomic<bool>& stop);
 
-// What both have in common around a run: the probe before and after, the row of the table.
+// The common parts of both around a run: the probe before and after, the row of the table.
 double ProbeCacheline(const Options& options);
 void PrintHead(const Options& options, const Document& document);
-// Adds what the engine does not know to the result, prints it, and keeps it in the document.
+// Adds the values that the engine does not know to the result, prints it, and keeps it in the
+// document.
 void FinishRun(const Options& options, uint32_t data_bytes, double cacheline_before_ns,
                RunResult result, Document* document);
 // A number that no earlier run had.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a long run says of itself while it is under way: a line for each interval, or on a terminal
-// one that is written over.
+// The progress of a long run while it is under way: a line for each interval, or on a terminal one
+// that is written over.
 #ifndef SUEDE_APP_PERF_PROGRESS_H_
 #define SUEDE_APP_PERF_PROGRESS_H_
 

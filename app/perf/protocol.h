@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What suede-perf writes into its commands (docs/suede-perf.md, "In-band protocol").
+// The content of suede-perf's commands (docs/suede-perf.md, "In-band protocol").
 //
 // SUE looks at the lengths in a command's first two bytes only; the opcode class beside them is
 // free for the two programs to use.
@@ -58,7 +58,7 @@ struct Message {
   uint32_t run = 0;
 };
 
-// Data of kStart: what the server shall send back on this stream, if anything.
+// Data of kStart: the load that the server shall send back on this stream, if any.
 struct ReverseLoad {
   bool wanted = false;
   bool check = false;
@@ -73,11 +73,11 @@ struct ServerTraits {
   bool echoes = false;
 };
 
-// What a receiver counted of one stream {source, VC, flow} in one run. Data of kReport.
+// A receiver's counts of one stream {source, VC, flow} in one run. Data of kReport.
 struct StreamCounts {
   uint64_t received = 0;  // commands, protocol and duplicates not among them
   uint64_t data_bytes = 0;
-  uint64_t wrong = 0;       // content is not what the sequence number says
+  uint64_t wrong = 0;       // content does not fit the sequence number
   uint64_t lost = 0;        // sequence numbers that never came
   uint64_t duplicated = 0;  // sequence numbers that came again
   uint64_t misordered = 0;  // sequence numbers that came after a later one
@@ -106,7 +106,7 @@ EncodedMessage EncodeReady(const Message& message, const ServerTraits& traits);
 EncodedMessage EncodeReportRequest(const Message& message);
 EncodedMessage EncodeReport(const Message& message, const StreamCounts& counts);
 
-// nullopt for what is not such a message: other programs may use the same XPU.
+// nullopt for other commands: other programs may use the same XPU.
 std::optional<Message> DecodeMessage(const uint8_t* control, uint32_t control_bytes);
 std::optional<ReverseLoad> DecodeReverseLoad(const uint8_t* data, uint32_t bytes);
 std::optional<ServerTraits> DecodeServerTraits(const uint8_t* data, uint32_t bytes);

@@ -114,7 +114,7 @@ Verdict Judge(const Options& o, const std::vector<RunResult>& results) {
   for (const RunResult& r : results) {
     AddCheck(&verdict, "completed", static_cast<double>(r.outcome), 0,
              r.outcome == Outcome::kDone);
-    // Without the servers' reports nothing is known of what arrived.
+    // Without the servers' reports nothing is known of arrivals.
     if (r.outcome != Outcome::kDone) continue;
     AddZero(&verdict, "lost", r.lost());
     AddZero(&verdict, "wrong", r.wrong());

@@ -22,7 +22,7 @@ double DataGbps(const RunResult& result, double commands_per_second);
 // --- Table ---
 std::string TableHead(const Options& options);
 std::string TableRow(const Options& options, const RunResult& result);
-// What a server counted.
+// A server's counts.
 std::string ServerTable(const StreamCounts& total, uint64_t runs);
 
 // --- Everything that is reported ---
@@ -61,7 +61,7 @@ struct Verdict {
 // Thresholds are not applied to a run that a signal cut short; its content still is.
 Verdict Judge(const Options& options, const std::vector<RunResult>& results);
 Verdict JudgeServer(const Options& options, const StreamCounts& total);
-// By the mode: of what was sent, of what was served, of both.
+// By the mode: of sent commands, of served ones, of both.
 Verdict JudgeAll(const Options& options, const Document& document);
 // The exit code of the whole: outcomes first, then the verdict.
 int ExitCode(const std::vector<RunResult>& results, const Verdict& verdict);

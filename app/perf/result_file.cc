@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kMostLinks = 40;  // as the kernel follows
 
-// What the kernel makes up has no directory to rename into.
+// A file that the kernel makes up has no directory to rename into.
 bool IsMadeUp(const std::string& path) {
   return absl::StartsWith(path, "/proc/") || absl::StartsWith(path, "/dev/");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of --json, which is opened before the run: what cannot be written is found out then.
+// The file of --json, which is opened before the run: a file that cannot be written is found out
+// then.
 #ifndef SUEDE_APP_PERF_RESULT_FILE_H_
 #define SUEDE_APP_PERF_RESULT_FILE_H_
 
@@ -15,7 +16,7 @@ class ResultFile {
  public:
   // A regular file, or one that is not there yet, is written whole and renamed into place, through
   // symbolic links: a reader never sees half of it. "-" is the standard output; it, devices, FIFOs
-  // and whatever has no place of its own to rename into are written as they are. A FIFO waits for
+  // and other files without a directory to rename into are written as they are. A FIFO waits for
   // its reader.
   static absl::StatusOr<ResultFile> Open(const std::string& path);
 

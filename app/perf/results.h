@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run measured: filled by the engine, printed by report.cc.
+// The results of a run: filled by the engine, printed by report.cc.
 #ifndef SUEDE_APP_PERF_RESULTS_H_
 #define SUEDE_APP_PERF_RESULTS_H_
 
@@ -79,14 +79,14 @@ struct RunResult {
   uint64_t sent = 0;           // with the warm-up
   std::vector<uint64_t> sent_by_lane;  // the same, by the instance that took it
   uint64_t measured = 0;       // without it
-  Duration measured_time{};    // what `measured` took
+  Duration measured_time{};    // of `measured`
   double offered_per_second = 0;  // 0: full speed
   double peak_per_second = 0;
   uint64_t blocked = 0;  // sends refused for want of credit
 
-  StreamCounts forward;   // what the servers received
-  StreamCounts reverse;   // what came back: reverse load, or echoes
-  uint64_t reverse_sent = 0;  // what should have come back
+  StreamCounts forward;       // received by the servers
+  StreamCounts reverse;       // that came back: reverse load, or echoes
+  uint64_t reverse_sent = 0;  // that should have come back
 
   Histogram latency_ns;
   bool latency_is_rtt = false;  // else: until the completion

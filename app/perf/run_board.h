@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the workers of one run meet: each drives one queue (flow), or a single one drives all of
-// them, and the answers to its messages may be received by another, as each VC's receive ring
-// belongs to one worker.
+// The meeting point of the workers of one run: each drives one queue (flow), or a single one drives
+// all of them, and the answers to its messages may be received by another, as each VC's receive
+// ring belongs to one worker.
 #ifndef SUEDE_APP_PERF_RUN_BOARD_H_
 #define SUEDE_APP_PERF_RUN_BOARD_H_
 
@@ -21,10 +21,10 @@ class RunBoard {
   RunBoard(uint32_t run, uint32_t workers, uint32_t flows, const std::vector<StreamId>& streams);
 
   uint32_t run() const { return run_; }
-  // Of the stream, or -1. Any thread.
+  // The index of the stream, or -1. Any thread.
   int32_t IndexOf(StreamId id) const { return index_[Slot(id)]; }
 
-  // By the thread that received the message.
+  // Called by the thread that received the message.
   void OnReady(uint8_t flow, uint32_t stream, const ServerTraits& traits);
   void OnReport(uint8_t flow, uint32_t stream, const StreamCounts& forward,
                 const StreamCounts& reverse);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one run of the benchmark shall do.
+// The plan of one run of the benchmark.
 #ifndef SUEDE_APP_PERF_RUN_PLAN_H_
 #define SUEDE_APP_PERF_RUN_PLAN_H_
 

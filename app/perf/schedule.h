@@ -10,8 +10,8 @@
 
 namespace suede::perf {
 
-// Command k is due at start + k / rate, whatever happened to those before it: a sender that was
-// held up catches up, and latency measured from the intended time holds what the hold-up cost
+// Command k is due at start + k / rate, however late those before it are: a sender that was held
+// up catches up, and latency measured from the intended time includes the hold-up
 // (no coordinated omission).
 class RateSchedule {
  public:

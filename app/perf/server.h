@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server side of the workload: counts what comes, sends it back if told to, answers for it.
+// The server side of the workload: counts commands that come, sends them back if told to, answers
+// for them.
 #ifndef SUEDE_APP_PERF_SERVER_H_
 #define SUEDE_APP_PERF_SERVER_H_
 
@@ -24,9 +25,9 @@ namespace suede::perf {
 
 // One worker, owned by the thread that calls Turn.
 //
-// A peer's receives nothing by itself: its client gives it what is for it. Answers then wait here
-// for credit and not in the receive ring, where they would hold up the client's own: two peers that
-// have filled each other's rings would wait for each other for ever.
+// A peer's server receives nothing by itself: its client gives it the commands for it. Answers then
+// wait here for credit and not in the receive ring, where they would hold up the client's own: two
+// peers that have filled each other's rings would wait for each other for ever.
 template <PerfEndpoint E>
 class ServerWorkload {
  public:
@@ -62,7 +63,7 @@ class ServerWorkload {
   }
   uint64_t runs() const { return runs_; }
   uint64_t received() const { return received_; }
-  // From now on says there how far it is; what is pointed at outlives it.
+  // From now on says there how far it is; `progress` outlives it.
   void TellTo(WorkerProgress* progress) {
     progress_ = progress;
     progress->stage.store(Stage::kServe, std::memory_order_relaxed);
@@ -78,7 +79,7 @@ class ServerWorkload {
     const auto message = DecodeMessage(command.control, command.control_bytes);
     return message && (message->code == Code::kStart || message->code == Code::kReportRequest);
   }
-  // Whether the XPU has been told what came of `runs` runs on the VC, and has begun no other.
+  // Whether the XPU has been told the counts of `runs` runs on the VC, and has begun no other.
   bool HasServed(StreamId from, size_t runs) const {
     const auto found = served_.find({from.xpuid, from.vc});
     return found != served_.end() && found->second.open.empty() &&
@@ -247,7 +248,7 @@ class ServerWorkload {
         0);
     to_flush_ = true;
     if (tagged && result == SendResult::kOk) tags_.OnSent();
-    // What the endpoint calls invalid would hold up the VC for ever.
+    // A command that the endpoint calls invalid would hold up the VC for ever.
     return result == SendResult::kOk || result == SendResult::kInvalid;
   }
 

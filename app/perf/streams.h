@@ -65,7 +65,7 @@ class RxStream {
   uint32_t run() const { return run_; }
 
  private:
-  // Gaps that are remembered. What comes late into one that was forgotten counts as a duplicate.
+  // Gaps that are remembered. A command that comes late into a forgotten one counts as a duplicate.
   static constexpr size_t kMaxGaps = 65536;
 
   // The command lies `ahead` places from the expected one. False for a duplicate.
@@ -84,7 +84,7 @@ class RxStream {
 // All streams that a receiver may see, found by {XPU, VC, flow}; memory only for those it saw.
 class RxTable {
  public:
-  // `from_zero`: streams begin with sequence number 0, whichever command of them comes first.
+  // `from_zero`: streams begin with sequence number 0, even where a later command comes first.
   explicit RxTable(bool from_zero = false)
       : from_zero_(from_zero), flows_(size_t{kMaxXpus} * kVcCount) {}
 

@@ -20,7 +20,7 @@ class TableLine {
   TableLine& Text(uint32_t width, std::string text);
   TableLine& Count(uint32_t width, uint64_t value);
   TableLine& Decimal(uint32_t width, double value);  // three decimals where they fit
-  // What follows begins a line of its own.
+  // The next cell begins a line of its own.
   TableLine& Break();
   // With a newline at the end of each line.
   std::string Take();

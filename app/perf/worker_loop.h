@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of suede-perf as a client process, and what each of them does all the time.
+// The threads of suede-perf as a client process, and the loop of each of them.
 #ifndef SUEDE_APP_PERF_WORKER_LOOP_H_
 #define SUEDE_APP_PERF_WORKER_LOOP_H_
 

@@ -3,8 +3,8 @@
 //
 //   hello   START on each stream, again and again until each server has answered READY
 //   load    commands at full speed, at a rate, or a few in flight; the warm-up is its first part
-//   drain   REPORT REQUEST behind the last command of each stream, until each server has told what
-//           it received, and echoes and completions are in
+//   drain   REPORT REQUEST behind the last command of each stream, until each server has told its
+//           counts, and echoes and completions are in
 //
 // docs/suede-perf.md describes the messages. Turn never blocks, so that an lcore can call it.
 #ifndef SUEDE_APP_PERF_WORKLOAD_H_
@@ -35,7 +35,7 @@ template <PerfEndpoint E>
 class ClientWorkload {
  public:
   // The worker receives on `vcs` and sends on the endpoint's lanes as flow `flow` and those after
-  // it. `server`: that of a peer, which gets what others send and is turned by this workload.
+  // it. `server`: that of a peer, which gets the commands of others and is turned by this workload.
   ClientWorkload(E& endpoint, const RunPlan& plan, RunBoard& board, uint16_t own_xpuid,
                  uint8_t flow, const std::vector<uint8_t>& vcs, const std::atomic<bool>& stop,
                  ServerWorkload<E>* server = nullptr)
@@ -73,15 +73,15 @@ class ClientWorkload {
   }
 
   bool done() const { return phase_ == Phase::kEnd; }
-  // From now on says there how far it is; what is pointed at outlives it.
+  // From now on says there how far it is; `progress` outlives it.
   void TellTo(WorkerProgress* progress) { progress_ = progress; }
-  // This worker's share. What the servers reported is on the board.
+  // This worker's share. The servers' reports are on the board.
   const RunResult& result() const { return result_; }
   const RateTrack& track() const { return load_.track(); }
 
  private:
   enum class Phase : uint8_t { kStart, kHello, kLoad, kDrain, kLinger, kEnd };
-  // What a peer's server answers has its completions among ours.
+  // Answers of a peer's server have their completions among ours.
   MessageTags& tags() { return server_ != nullptr ? server_->tags() : own_tags_; }
   void Tell() {
     progress_->sent.store(sender_.sent(), std::memory_order_relaxed);
@@ -114,7 +114,7 @@ class ClientWorkload {
   bool Hello(Time now) {
     if (stop_.load(std::memory_order_relaxed)) return Interrupt();
     if (board_.abandoned()) return End();
-    // What was sent to a server that was not there yet, or restarted, is given up by the endpoint.
+    // The endpoint gives up messages to a server that was not there yet, or restarted.
     if (now - asked_ > kStartAgain) AskToStart(now);
     const bool worked = !messages_.done() && messages_.Step([this](uint32_t lane, uint32_t stream) {
       return board_.IsReady(FlowOfLane(lane), stream);
@@ -130,7 +130,7 @@ class ClientWorkload {
 
   bool StartLoad(Time now) {
     if (plan_.WantsEcho() && !board_.all_echo()) {
-      Fail(Outcome::kNoEcho, "the server sinks what it receives; start it with --reaction echo");
+      Fail(Outcome::kNoEcho, "the server sinks received commands; start it with --reaction echo");
       return true;
     }
     load_.Begin(now);
@@ -242,7 +242,8 @@ class ClientWorkload {
     return true;
   }
 
-  // Whether the servers have received all that this flow sent, and what they sent back has come.
+  // Whether the servers have received all that this flow sent, and all that they sent back has
+  // come.
   bool AllArrived() const {
     if (plan_.shape.control_bytes < kSequencedControlBytes) return true;  // not told per flow
     for (uint32_t lane = 0; lane < endpoint_.lanes(); ++lane) {

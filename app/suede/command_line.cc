@@ -55,7 +55,7 @@ bool IsKnown(std::string_view argument, bool* takes_next) {
   return known;
 }
 
-// What argument `i` overrides, if it is a --set.
+// The value of argument `i` (key=value), if it is a --set.
 std::optional<std::string_view> ValueOfSet(int count, char** argv, int i) {
   std::string_view argument = argv[i];
   argument.remove_prefix(argument.starts_with("--") ? 2 : 1);

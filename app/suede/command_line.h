@@ -20,12 +20,12 @@ SUEDE_FLAGS(SUEDE_DECLARE_FLAG)
 namespace suede {
 
 struct CommandLine {
-  std::vector<std::string> eal_arguments;  // what stood behind "--"
+  std::vector<std::string> eal_arguments;  // the arguments behind "--"
   int exit_code = -1;                      // not to go on
 };
 
-// Answers --help and --version, and refuses what it does not know: gflags would do so in its own
-// way, with its own exit codes.
+// Answers --help and --version, and refuses flags that it does not know: gflags would do so in its
+// own way, with its own exit codes.
 CommandLine ParseCommandLine(int argc, char** argv);
 
 // The configuration that the flags and the environment name.

@@ -38,7 +38,7 @@ int TakeSignals() {
   return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-// Says what the machine lacks, beside the error that it led to.
+// Logs the errors that the preflight finds, beside the error that ended the start.
 void LogFindings(const Config& config, Logger& log) {
   for (const Finding& finding : PreflightOf(config)) {
     if (finding.severity == Finding::Severity::kError) {
@@ -125,7 +125,7 @@ int RunDaemon(const Config& config, DaemonOptions options) {
   Logger log(config.log);
   const int code = RunEndpoint(config, std::move(options), log, signals);
   if (code == kExitPreflight) {
-    // EAL has pinned this thread: what the process may use is what it was started with.
+    // EAL has pinned this thread: the process may use the CPUs that it was started with.
     if (has_cpus) sched_setaffinity(0, sizeof cpus, &cpus);
     LogFindings(config, log);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The daemon, whatever its configuration was read by: an endpoint and everything that serves it.
+// The daemon, with a configuration that its caller has read: an endpoint and everything that serves
+// it.
 #ifndef SUEDE_APP_SUEDE_DAEMON_H_
 #define SUEDE_APP_SUEDE_DAEMON_H_
 
@@ -13,7 +14,7 @@ namespace suede {
 
 struct DaemonOptions {
   ConfigOrigin origin;
-  double drain_seconds = 2;  // how long the end waits for what is in flight
+  double drain_seconds = 2;  // how long the end waits for commands in flight
   // Is given the endpoint before its lcores start. A hook that it sets lives until RunDaemon is
   // over.
   std::function<void(Endpoint&)> prepare = [](Endpoint&) {};

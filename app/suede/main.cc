@@ -15,7 +15,7 @@ namespace {
 
 std::string Text(const absl::Status& status) { return std::string(status.message()); }
 
-// Prints what the preflight finds.
+// Prints the findings of the preflight.
 int Check(const Config& config) {
   size_t errors = 0;
   const std::vector<Finding> findings = PreflightOf(config);

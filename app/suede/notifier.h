@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the daemon tells the service manager (sd_notify(3)): that it is ready, that it lives, that
-// it ends. Says nothing where nobody asked ($NOTIFY_SOCKET is not set).
+// Tells the service manager (sd_notify(3)) that the daemon is ready, that it lives, that it ends.
+// Says nothing where nobody asked ($NOTIFY_SOCKET is not set).
 #ifndef SUEDE_APP_SUEDE_NOTIFIER_H_
 #define SUEDE_APP_SUEDE_NOTIFIER_H_
 
@@ -19,7 +19,7 @@ class LcoreWatch {
 
   // Takes a look. Whether every lcore has moved since the last Restart().
   bool AllMoved(std::span<const uint64_t> progress);
-  // The first that has not; only where AllMoved() said no.
+  // The first lcore that has not moved; only where AllMoved() said no.
   size_t stuck() const;
   void Restart() { moved_.assign(moved_.size(), false); }
 

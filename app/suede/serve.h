@@ -16,7 +16,7 @@
 
 namespace suede {
 
-// What the loop serves. All of it is made, and the lcores run.
+// The parts that the loop serves. All of them are made, and the lcores run.
 struct Served {
   Endpoint& endpoint;
   ClientService& clients;

@@ -267,7 +267,7 @@ class Parser {
     return absl::OkStatus();  // whether it is one that there may be: Check
   }
 
-  // The daemon gets a descriptor; messages about what is in the file name it as the user did.
+  // The daemon gets a descriptor; messages about the file's content name it as the user did.
   void NameFile() {
     static constexpr std::string_view kName = "file_name";
     const bool has_name = std::any_of(out_.method->params.begin(), out_.method->params.end(),
@@ -333,7 +333,7 @@ std::vector<std::string> Nearest(std::string_view word, const std::vector<std::s
   std::vector<std::pair<size_t, std::string>> close;
   for (const std::string& name : names) {
     const size_t distance = Distance(word, name);
-    // What begins alike is meant more often than what merely has the same letters.
+    // A name that begins alike is meant more often than one that merely has the same letters.
     const bool begins = word.size() >= 3 && name.starts_with(word.substr(0, 3));
     if (distance <= 1 + name.size() / 4 || begins) close.emplace_back(distance, name);
   }

@@ -19,7 +19,7 @@
 
 namespace suede::ctl {
 
-// What any command may be given.
+// The flags that any command takes.
 struct GlobalFlags {
   std::string endpoint = "suede";
   std::string socket;    // empty: the endpoint's
@@ -33,18 +33,18 @@ struct GlobalFlags {
 // A flag of GlobalFlags, for help and completion.
 struct GlobalFlag {
   std::string_view name;   // with dashes
-  std::string_view value;  // what it takes; empty: nothing
+  std::string_view value;  // that it takes; empty: none
   std::string_view sentence;
 };
 std::span<const GlobalFlag> GlobalFlagRows();
 
-// What there is to choose from.
+// All commands there are.
 struct Commands {
   const Catalog& catalog;
   std::span<const LocalCommand> local;
   std::span<const DaemonCommand> daemon{};
 
-  // Of the daemon's methods and of the daemon commands.
+  // The declarations of the daemon's methods and of the daemon commands.
   std::vector<const Method*> Declarations() const;
 };
 
@@ -69,7 +69,7 @@ absl::StatusOr<Invocation> ParseCommandLine(const std::vector<std::string>& argu
 // "counters get" of "counters.get".
 std::string CommandOf(const Method& method);
 
-// Those of `names` that `word` may have been meant as, the likeliest first; three at most.
+// The names of `names` that `word` may have been meant as, the likeliest first; three at most.
 std::vector<std::string> Nearest(std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace suede::ctl

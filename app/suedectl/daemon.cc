@@ -97,7 +97,7 @@ absl::StatusOr<Json> Daemon::Call(std::string_view method, const ForeignJson& pa
   }
   const auto result = answer->find("result");
   if (result == answer->end() || !IsNumber(*answer, "id", id)) {
-    return Unavailable("what the daemon sent is no answer to the request");
+    return Unavailable("the daemon's message is no answer to the request");
   }
   return std::move(*result);
 }
@@ -116,7 +116,7 @@ absl::StatusOr<Json> Daemon::ReadLine() {
   }
   std::optional<Json> json = TryParse<Json>(std::string_view(text_).substr(0, end));
   text_.erase(0, end + 1);
-  if (!json || !json->is_object()) return Unavailable("what the daemon sent is no JSON object");
+  if (!json || !json->is_object()) return Unavailable("the daemon's message is no JSON object");
   return *std::move(json);
 }
 

@@ -15,7 +15,7 @@ namespace suede::ctl {
 
 class Daemon {
  public:
-  // Where the endpoint NAME may have its socket, the likeliest first.
+  // The paths at which the endpoint NAME may have its socket, the likeliest first.
   static std::vector<std::string> PathsOf(const std::string& name);
   // Connects to the first path where a daemon listens, and reads its greeting. kUnavailable where
   // there is none.

@@ -16,7 +16,7 @@ struct GlobalFlags;
 struct DaemonCommand {
   // Declared like a method, for the command line, help and completion; it has no `run`.
   Method declaration;
-  // Returns what ended it; OK is exit code 0.
+  // Returns the error that ended it; OK is exit code 0.
   absl::Status (*run)(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags,
                       FILE* out, FILE* err) = nullptr;
 };

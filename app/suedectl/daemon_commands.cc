@@ -16,13 +16,13 @@ constexpr Param kWatch[] = {
     Param::Integer("since", "From after this sequence on, not from now on; 0: all that is kept.", 0,
                    int64_t{1} << 53),
     Param::Choice("severity", "Least severity.", "info|warning|error", "info"),
-    Param::Choice("kind", "Only those of this kind.", kEventNames.substr(1)),
+    Param::Choice("kind", "Only events of this kind.", kEventNames.substr(1)),
     Param::Integer("count", "Ends after so many.", 1, 1'000'000'000),
 };
 
 constexpr Param kPing[] = {
     Param::Integer("peer", "XPU of the peer.", 0, 1023).Required(),
-    Param::Integer("count", "How often it is asked; 0: until somebody ends it.", 0, 1'000'000'000,
+    Param::Integer("count", "Number of questions; 0: until somebody ends it.", 0, 1'000'000'000,
                    "4"),
     Param::Text("interval", "Seconds from one question to the next, 0.1 to 3600; 1 if not given.",
                 16),
@@ -42,10 +42,11 @@ constexpr DaemonCommand kDaemonCommands[] = {
                      "rtt_max_us"},
      RunPing},
     {{.name = "top",
-      .sentence = "Rates of ports, instances, peers and lcores, and how planes are, again and again.",
+      .sentence =
+          "Rates of ports, instances, peers and lcores, and states of planes, again and again.",
       .params = kTop,
       .result_note =
-          "with -j one object each time: name, uptime_s, seconds (that the rates are of), clients, "
+          "with -j one object each time: name, uptime_s, seconds (of the rates), clients, "
           "connections, ports, instances, planes, lcores (busy: share of the time), peers, drops"},
      RunTop},
     {{.name = "watch.events",

@@ -15,7 +15,7 @@ namespace suede::ctl {
 // caller's own, and for root those of everybody.
 std::vector<std::string> RuntimeRoots();
 
-// What is found below `roots`, by name; each is asked.
+// The endpoints found below `roots`, by name; each is asked.
 Json ListEndpoints(const std::vector<std::string>& roots);
 
 int RunEndpoints(std::span<const std::string_view> arguments, FILE* in, FILE* out, FILE* err);

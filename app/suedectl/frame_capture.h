@@ -42,7 +42,7 @@ class CaptureWriter {
  public:
   static absl::StatusOr<CaptureWriter> Create(FILE* file);
   void Write(std::span<const uint8_t> bytes, uint64_t time_ns);
-  // Brings everything to the file. What could not be written shows there.
+  // Brings everything to the file, whose error flag shows a write that failed.
   void Flush();
 
  private:

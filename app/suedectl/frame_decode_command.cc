@@ -30,10 +30,10 @@ constexpr char kDecodeHelpTail[] =
     "\"error\" in its object: NAME of the counter suede_rx_drop_NAME_total. docs/frames.md lists\n"
     "the fields.\n"
     "\n"
-    "Exit codes: 0 done, whatever the frames are; 1 input or output failed; 2 usage, or input\n"
+    "Exit codes: 0 done, with any frames; 1 input or output failed; 2 usage, or input\n"
     "that is no frame: it is named, and the rest is read.\n";
 
-// That of the first, and of those that have another, with their names.
+// The EtherType of the first encapsulation, and those of encapsulations with another, by name.
 std::string EtherTypes() {
   std::string text;
   uint16_t first = 0;

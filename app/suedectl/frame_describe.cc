@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From bytes to a description. The verdict is lib/wire's, in the order in which the pipeline asks.
-// The headers are read by the declaration of their fields, so that a frame that is refused shows
-// what it has of them.
+// The headers are read by the declaration of their fields, so that a refused frame shows the
+// fields that it has.
 #include <cstddef>
 #include <cstring>
 
@@ -65,7 +65,7 @@ void ReadCommands(const uint8_t* begin, uint32_t bytes, FrameDescription& out) {
   out.detail = Sentence(reader.error(), commands.size(), reader.command(), left, bytes);
 }
 
-// Head and body; and what follows them up to the last byte that is not zero, as nothing asks for
+// Head and body; and the bytes behind them up to the last one that is not zero, as nothing asks for
 // zeros there.
 uint32_t ControlBytes(const uint8_t* begin, uint32_t bytes) {
   const uint32_t least = kControlHeadBytes + LoadBe16(begin + 2);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A frame as its JSON object has it, and the way between that and its bytes.
 //
-// Of the description of a good frame the same frame is made again, byte for byte, whoever sent
-// it.
+// The description of a good frame from any sender gives the same frame again, byte for byte.
 #ifndef SUEDE_SUEDECTL_FRAME_DESCRIPTION_H_
 #define SUEDE_SUEDECTL_FRAME_DESCRIPTION_H_
 
@@ -20,7 +19,7 @@
 
 namespace suede::ctl {
 
-// No frame has more bytes, whatever its lengths say.
+// No frame has more bytes, even where its lengths say so.
 inline constexpr uint32_t kMaxFrameBytes = 65535;
 
 struct FrameCommand {
@@ -31,7 +30,7 @@ struct FrameCommand {
 
 struct ControlPdu {
   std::optional<ControlMessage> message;
-  Bytes bytes;  // head and body where they are not what `message` encodes to
+  Bytes bytes;  // head and body where `message` encodes to others
   friend bool operator==(const ControlPdu&, const ControlPdu&) = default;
 };
 
@@ -40,12 +39,12 @@ struct FrameDescription {
   FieldValues values;
   std::optional<std::vector<FrameCommand>> commands;
   std::optional<ControlPdu> control_pdu;
-  Bytes trailing;      // what follows a PDU whose length the header says
+  Bytes trailing;      // bytes behind a PDU whose length the header says
   std::string error;   // why a port drops the frame: its counter is rx_drop_<error>_total
   std::string detail;  // more about that, in a sentence
 };
 
-// What a port that goes by `rules` makes of a frame. With an error, what was read before it stays.
+// A frame as a port that goes by `rules` reads it. With an error, the fields before it stay.
 FrameDescription DescribeFrame(const FrameRules& rules, std::span<const uint8_t> frame);
 
 // The message of an error starts with the field that it is about. `error` and `detail` play no

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the frame commands read from and write to.
+// The input and the output of the frame commands.
 #ifndef SUEDE_SUEDECTL_FRAME_FILES_H_
 #define SUEDE_SUEDECTL_FRAME_FILES_H_
 
@@ -34,7 +34,7 @@ class BorrowedFile {
 
 enum class FrameFormat : uint8_t { kHex, kJson, kPcap };
 
-// Says what is wrong with input, on `err`, and that something was.
+// Says what is wrong with input, on `err`, and remembers that something was.
 class Complaints {
  public:
   Complaints(std::string_view command, FILE* err) : command_(command), err_(err) {}

@@ -13,7 +13,7 @@ bool Append(int c, std::string& text) {
   return true;
 }
 
-// How deep in brackets a JSON text is, whatever else is wrong with it.
+// The depth of brackets of a JSON text, a bad one too.
 class Nesting {
  public:
   void Take(int c) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text input of the frame commands, piece by piece, each piece bounded: what is too long is passed
-// over and said to be, and what follows it is read.
+// Text input of the frame commands, piece by piece, each piece bounded: a piece that is too long
+// is reported and passed over, and the next one is read.
 #ifndef SUEDE_SUEDECTL_FRAME_INPUT_H_
 #define SUEDE_SUEDECTL_FRAME_INPUT_H_
 

@@ -17,8 +17,8 @@
 namespace suede::ctl {
 namespace {
 
-using Json = nlohmann::json;                // what is read: members are looked up by name
-using OutputJson = nlohmann::ordered_json;  // what is written: members stay in order
+using Json = nlohmann::json;                // of input: members are looked up by name
+using OutputJson = nlohmann::ordered_json;  // of output: members stay in order
 
 constexpr uint64_t kMost64 = std::numeric_limits<uint64_t>::max();
 constexpr uint64_t kMost32 = std::numeric_limits<uint32_t>::max();
@@ -175,7 +175,7 @@ OutputJson ControlJson(const ControlPdu& control) {
 
 // ---- Reading.
 
-// A value for a message: short, printable, and never what is nested, whose depth nobody bounds.
+// A value for a message: short, printable, and never a nested one, whose depth nobody bounds.
 std::string Quoted(const Json& value) {
   constexpr size_t kMostChars = 48;
   if (value.is_structured()) return StrCat("an ", value.type_name());

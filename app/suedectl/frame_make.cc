@@ -15,7 +15,7 @@
 namespace suede::ctl {
 namespace {
 
-// The RH with what the description leaves open.
+// The RH, with defaults of the fields that the description leaves open.
 ReliabilityHeader RhOf(const FrameDescription& d) {
   const FieldValues& v = d.values;
   const bool by_address = TraitsOf(d.encap).holds_rh;
@@ -55,7 +55,7 @@ HeaderSpec SpecOf(const FrameDescription& d, uint32_t xpuid) {
   return spec;
 }
 
-// What stands between RH and padding.
+// The bytes between RH and padding.
 Bytes BodyOf(const FrameDescription& d) {
   Bytes body;
   if (d.control_pdu.has_value()) {

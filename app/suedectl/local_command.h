@@ -12,7 +12,7 @@ namespace suede::ctl {
 struct LocalCommand {
   std::string_view name;      // the words that choose it: "frame decode"
   std::string_view sentence;  // for the list of commands
-  // Takes what stands behind the name. Returns the program's exit code.
+  // Takes the arguments behind the name. Returns the program's exit code.
   int (*run)(std::span<const std::string_view> arguments, FILE* in, FILE* out, FILE* err);
   bool takes_json = false;  // --json may stand before the name too
 };

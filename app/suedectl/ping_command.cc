@@ -22,7 +22,7 @@ constexpr double kMostInterval = 3600;
 
 std::atomic<bool> interrupted{false};
 
-// Lets whoever has had enough see the summary. A second time it ends the program.
+// Lets Ctrl-C end the questions and show the summary. A second one ends the program.
 class InterruptGuard {
  public:
   InterruptGuard() {
@@ -40,7 +40,7 @@ class InterruptGuard {
   struct sigaction before_ {};
 };
 
-// What a daemon sent is believed as little as what anybody else does.
+// A daemon's answers are untrusted input.
 std::string TextOf(const Json& object, const char* name) {
   const auto member = object.find(name);
   return member != object.end() && member->is_string() ? member->get<std::string>() : "";
@@ -66,7 +66,7 @@ std::string_view ReasonOf(std::string_view state) {
 
 std::string_view RemarkOn(std::string_view state) {
   if (state == "probe_answered") return " (answers a probe, and speaks no HELLO so far)";
-  if (state == "acknowledges") return " (not asked: it acknowledges what is in flight)";
+  if (state == "acknowledges") return " (not asked: it acknowledges PDUs in flight)";
   return "";
 }
 
@@ -180,7 +180,7 @@ absl::Status RunPing(Daemon& daemon, const ForeignJson& params, const GlobalFlag
     if (!result.ok()) return result.status();
     const std::string lines = tally.Take(*result, sequence);
     std::fputs(flags.json ? (Dump(*result) + "\n").c_str() : lines.c_str(), out);
-    if (std::fflush(out) != 0) return absl::AbortedError("the output takes no more");
+    if (std::fflush(out) != 0) return absl::AbortedError("cannot write the output");
     if (sequence == count || interrupted) break;
     SleepUntil(begun + *interval);
     if (interrupted) break;

@@ -14,7 +14,7 @@ namespace suede::ctl {
 absl::Status RunPing(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags, FILE* out,
                      FILE* err);
 
-// What the answers of peers.ping came to.
+// The sums over the answers of peers.ping.
 class PingTally {
  public:
   // Takes the answer to the question `sequence`. Lines for people: one for each plane.

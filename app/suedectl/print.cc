@@ -89,7 +89,7 @@ bool HasObjects(const Json& list) {
   });
 }
 
-// What a result has in a list, when that holds objects itself: a heading, then their pairs.
+// A list of a result whose objects hold objects themselves: a heading for each, then its pairs.
 std::string Sections(const Json& list) {
   std::string out;
   for (const Json& one : list) {

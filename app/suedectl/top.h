@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// suedectl top: what an endpoint does, as rates.
+// suedectl top: the work of an endpoint, as rates.
 #ifndef SUEDE_SUEDECTL_TOP_H_
 #define SUEDE_SUEDECTL_TOP_H_
 
@@ -11,7 +11,7 @@
 
 namespace suede::ctl {
 
-// What the methods answered at one time.
+// The methods' answers at one time.
 struct TopSample {
   double at_s = 0;  // of any clock that goes on
   Json version, ports, planes, connections, clients;
@@ -19,8 +19,8 @@ struct TopSample {
 };
 
 // Rates between two samples: one object, with lists of ports, instances, planes, lcores, peers,
-// drops. Of peers the `most` that are busiest. Whatever a daemon left out of a sample is null or
-// not there.
+// drops. Of peers the `most` that are busiest. A value that a daemon left out of a sample is null
+// or not there.
 Json MakeTop(const TopSample& before, const TopSample& now, uint32_t most);
 // The same for people.
 std::string TopText(const Json& top);

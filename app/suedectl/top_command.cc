@@ -70,7 +70,7 @@ absl::Status RunTop(Daemon& daemon, const ForeignJson& params, const GlobalFlags
     if (is_screen) std::fputs("\x1b[H\x1b[2J", out);
     else if (i != 0 && !flags.json) std::fputs("\n", out);
     std::fputs(text.c_str(), out);
-    if (std::fflush(out) != 0) return absl::AbortedError("the output takes no more");
+    if (std::fflush(out) != 0) return absl::AbortedError("cannot write the output");
     if (i + 1 == flags.times) return absl::OkStatus();
     before = std::move(now);
   }

@@ -18,7 +18,7 @@ std::string TextOf(const Json& value) {
   return text.empty() || text.find(' ') != std::string::npos ? Dump(value) : text;
 }
 
-// What a daemon sent is believed as little as what anybody else does.
+// A daemon's messages are untrusted input.
 uint64_t NumberOf(const Json& answer, const char* name) {
   const auto member = answer.find(name);
   return member != answer.end() && member->is_number_unsigned() ? member->get<uint64_t>() : 0;
@@ -65,14 +65,14 @@ absl::Status RunWatchEvents(Daemon& daemon, const ForeignJson& params, const Glo
     }
     const auto events = answer->find("events");
     if (events == answer->end() || !events->is_array()) {
-      return absl::UnavailableError("what the daemon sent has no events");
+      return absl::UnavailableError("the daemon's message has no events");
     }
     for (const Json& event : *events) {
-      if (!event.is_object()) return absl::UnavailableError("what the daemon sent is no event");
+      if (!event.is_object()) return absl::UnavailableError("the daemon has sent a bad event");
       std::fputs(flags.json ? (Dump(event) + "\n").c_str() : EventLine(event).c_str(), out);
       if (++shown == most) return std::fflush(out), absl::OkStatus();
     }
-    if (std::fflush(out) != 0) return absl::AbortedError("the output takes no more");
+    if (std::fflush(out) != 0) return absl::AbortedError("cannot write the output");
     request["since"] = NumberOf(*answer, "next");
   }
 }

@@ -69,7 +69,7 @@ struct Capture::State {
   rte_pcapng_t* file = nullptr;
   rte_mempool* pool = nullptr;
   rte_ring* ring = nullptr;
-  // Of each queue.
+  // Callbacks of each queue.
   std::vector<const rte_eth_rxtx_callback*> on_receive;
   std::vector<const rte_eth_rxtx_callback*> on_transmit;
   uint64_t written = 0;
@@ -134,7 +134,7 @@ absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(DpdkPort& port, int file
                                   absl::StrCat("suede, DPDK ", DpdkVersion()).c_str(), nullptr);
   if (state->file == nullptr) {
     return absl::UnavailableError(
-        absl::StrCat("the capture's file takes no header: ", std::strerror(errno)));
+        absl::StrCat("cannot write the header of the capture's file: ", std::strerror(errno)));
   }
   auto capture = std::unique_ptr<Capture>(new Capture(std::move(state)));
   State& s = *capture->state_;
@@ -175,7 +175,7 @@ absl::Status Capture::Drain() {
     rte_pktmbuf_free_bulk(mbufs, count);
     if (bytes < 0) {
       return absl::UnavailableError(
-          absl::StrCat("the capture's file takes no more: ", std::strerror(error)));
+          absl::StrCat("cannot write the capture's file: ", std::strerror(error)));
     }
     state_->written += count;
   }

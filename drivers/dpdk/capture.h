@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy of what a port sends and receives, as a pcapng file: for devices where dpdk-dumpcap, which
-// needs hugepages that two processes share, does not come in.
+// A copy of the frames that a port sends and receives, as a pcapng file: for devices where
+// dpdk-dumpcap, which needs hugepages that two processes share, does not come in.
 //
 // The lcore copies each frame of a burst into a ring; the control thread writes them down. A ring
 // or pool that is full costs the copy, and is counted, never the frame.
@@ -34,17 +34,17 @@ class Capture {
   // open for writing. Takes the descriptor over, in case of an error too.
   static absl::StatusOr<std::unique_ptr<Capture>> Start(DpdkPort& port, int file_descriptor,
                                                         const CaptureOptions& options);
-  // Ends it: what waits is written still, and the file closed.
+  // Ends it: frames that wait are written still, and the file closed.
   ~Capture();
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
 
-  // Writes what waits; every 10 ms or so. An error says that the file takes no more.
+  // Writes frames that wait; every 10 ms or so. An error: the file cannot be written.
   absl::Status Drain();
   CaptureStats stats() const;
   const DpdkPort& port() const;
 
-  struct State;  // what the lcore sees of it
+  struct State;  // the part that the lcore sees
 
  private:
   explicit Capture(std::unique_ptr<State> state);

@@ -34,7 +34,7 @@ std::optional<DeviceCounterName> ClassifyXstat(std::string_view name) {
     return DeviceCounterName{.kind = is_rx ? DeviceCounterKind::kRxDiscards
                                            : DeviceCounterKind::kTxDiscards};
   }
-  // Durations, transitions, and what lets a link go on again are no pauses.
+  // Durations, transitions, and frames that let a link go on again are no pauses.
   if (!Has(rest, "pause") && !Has(rest, "pfc") && !Has(rest, "xoff")) return std::nullopt;
   for (const std::string_view other : {"duration", "transition", "xon", "storm", "time"}) {
     if (Has(rest, other)) return std::nullopt;

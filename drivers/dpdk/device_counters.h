@@ -27,7 +27,7 @@ struct DeviceCounterName {
   friend bool operator==(const DeviceCounterName&, const DeviceCounterName&) = default;
 };
 
-// What a driver calls `name`; none: nothing that is shown.
+// The counter that a driver calls `name`; none: it is not shown.
 std::optional<DeviceCounterName> ClassifyXstat(std::string_view name);
 
 struct DeviceCounter {
@@ -36,7 +36,7 @@ struct DeviceCounter {
   uint64_t value = 0;
 };
 
-// Those that the device has, each name once.
+// The counters that the device has, each name once.
 std::vector<DeviceCounter> FindDeviceCounters(uint16_t port);
 // Reads their values. May take the device a while: at most once a second.
 void ReadDeviceCounters(uint16_t port, std::vector<DeviceCounter>* counters);

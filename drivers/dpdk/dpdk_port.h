@@ -34,8 +34,8 @@ struct PortOptions {
   // Further addresses to receive for: filters where the device has as many, else promiscuous mode.
   std::vector<std::array<uint8_t, 6>> addresses;
   bool promiscuous = false;  // receive everything: addresses are no MAC addresses
-  // Of what is to be received, where nothing with another tag is: a device that has a filter (as a
-  // virtio NIC, which otherwise drops what is tagged) is told. None: it is left as it is.
+  // The VLAN of all frames to receive: a device that has a filter (as a virtio NIC, which otherwise
+  // drops tagged frames) is told. None: the filter is left as it is.
   std::optional<uint16_t> vid;
   int numa_node = -1;        // of the pool; -1: the device's
   uint32_t pool_frames = 0;  // that callers may hold at once; the device's own needs are added
@@ -48,9 +48,9 @@ uint64_t PoolBytes(const PortOptions& options);
 // Totals since the port was opened. Identifier, metric name, sentence.
 #define SUEDE_PORT_STATS(X)                                                                     \
   X(rx_frames, "port_rx_frames_total", "Frames that the device received")                       \
-  X(rx_bytes, "port_rx_bytes_total", "Bytes of those frames, as the device counts them")        \
+  X(rx_bytes, "port_rx_bytes_total", "Bytes of received frames, as the device counts them")     \
   X(tx_frames, "port_tx_frames_total", "Frames that the device sent")                           \
-  X(tx_bytes, "port_tx_bytes_total", "Bytes of those frames, as the device counts them")        \
+  X(tx_bytes, "port_tx_bytes_total", "Bytes of sent frames, as the device counts them")         \
   X(rx_missed, "port_rx_missed_total", "Frames for which the device had no descriptor")         \
   X(rx_errors, "port_rx_errors_total", "Frames that were broken on arrival")                    \
   X(rx_no_buffer, "port_rx_no_buffer_total", "Buffers that the pool could not give the device") \
@@ -58,7 +58,7 @@ uint64_t PoolBytes(const PortOptions& options);
   X(rx_oversize, "port_rx_oversize_total", "Frames dropped: too long, or in several buffers")   \
   X(rx_copied, "port_rx_copied_total",                                                          \
     "Frames copied: somebody else held their buffer (net_ring)")                                \
-  X(rx_no_copy, "port_rx_no_copy_total", "Of those, dropped because the pool was empty")
+  X(rx_no_copy, "port_rx_no_copy_total", "Frames not copied but dropped: the pool was empty")
 
 struct PortStats {
 #define SUEDE_PORT_STATS_FIELD(id, name, sentence) uint64_t id = 0;
@@ -87,12 +87,13 @@ class DpdkPort {
   // driver cannot.
   bool SetLink(bool up);
   PortStats Stats();
-  // Takes what is sent to any group from then on, where the device does not do so already.
+  // Receives frames to any group from then on, where the device does not do so already.
   void ReceiveGroups();
   uint32_t FreeFrames() const;
-  // Those that the device has beside PortStats; reads them.
+  // The counters that the device has beside PortStats; reads them.
   const std::vector<DeviceCounter>& ReadDevice();
-  // Calls `change` while no burst runs: for what a device lets nobody change under its lcores.
+  // Calls `change` while no burst runs: for settings that a device lets nobody change under its
+  // lcores.
   template <typename Change>
   void WithoutBursts(Change&& change) {
     CloseGates();
@@ -109,7 +110,7 @@ class DpdkPort {
   std::array<uint8_t, 6> mac() const { return mac_; }
   int numa_node() const { return numa_node_; }
   uint32_t pool_frames() const { return pool_frames_; }
-  // What did not go as asked but does not stop the port; for the log.
+  // Settings that the device did not take, without which the port works; for the log.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:

@@ -180,8 +180,8 @@ void RemoveDeadMemifSocket(const std::string& vdev) {
   if (dead) fs::remove(path, ignored);
 }
 
-// Nobody else may connect between a socket's making and the setting of its mode: what connects to a
-// memif shares memory with us, which its driver trusts.
+// Nobody else may connect between a socket's making and the setting of its mode: a process that
+// connects to a memif shares memory with us, which its driver trusts.
 class PrivateFiles {
  public:
   PrivateFiles() : before_(umask(077)) {}

@@ -27,10 +27,10 @@ using EalLogSink = std::function<void(EalLogLevel, std::string_view line)>;
 struct EalOptions {
   std::string file_prefix = "suede";  // distinct for each process on the machine
   bool no_huge = false;
-  uint32_t memory_mb = 0;      // with no_huge the whole heap (0: 512); else what is taken at start
+  uint32_t memory_mb = 0;      // with no_huge the whole heap (0: 512); else the part taken at start
   std::vector<unsigned> cpus;  // of the worker lcores
   std::vector<std::string> vdevs;  // as after --vdev
-  // Of the sockets of memif servers, as vdevs; 0600 for those beyond its end.
+  // Modes of the sockets of memif servers, as vdevs; 0600 for those beyond its end.
   std::vector<uint32_t> socket_modes;
   std::vector<std::string> pci;    // the PCI addresses that are used; others are left alone
   std::vector<std::string> extra;  // further arguments, last, so that they win
@@ -44,7 +44,7 @@ absl::StatusOr<std::vector<std::string>> EalArguments(const EalOptions& options)
 // The arguments in one line, for a log.
 std::string JoinArguments(const std::vector<std::string>& arguments);
 
-// Once in a process. Checks hugepages first and removes what a dead run of the same prefix left.
+// Once in a process. Checks hugepages first and removes files of a dead run of the same prefix.
 absl::Status StartEal(const EalOptions& options);
 
 // Stops and closes every port, then ends EAL. Harmless when it is not running. To be called on
@@ -61,7 +61,7 @@ bool EalTakesSecondProcesses();
 // "DPDK 22.11.11".
 std::string DpdkVersion();
 
-// What is left free of EAL's heap, all NUMA nodes, in bytes.
+// The free bytes of EAL's heap, all NUMA nodes.
 uint64_t EalHeapFree();
 
 }  // namespace suede

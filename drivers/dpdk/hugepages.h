@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine has of hugepages, and the message when that is not enough.
+// The hugepages of the machine, and the message when they are not enough.
 #ifndef SUEDE_DPDK_HUGEPAGES_H_
 #define SUEDE_DPDK_HUGEPAGES_H_
 
@@ -20,12 +20,13 @@ struct HugepageSize {
 // Every hugepage size that the kernel offers; `root` is /sys/kernel/mm/hugepages but in tests.
 std::vector<HugepageSize> ReadHugepages(const std::string& root = "/sys/kernel/mm/hugepages");
 
-// Where a hugetlbfs that this process may write to is mounted; empty: nowhere.
+// The mount point of a hugetlbfs that this process may write to; empty: none.
 std::string HugetlbfsMount();
 
-// Removes what killed endpoints have left in a directory of hugetlbfs (empty: where this process has
-// its own), so that their pages are free again. How many files. As DPDK does it at the end of its own
-// search for pages, which comes too late: each file of a process that lives is locked.
+// Removes files of killed endpoints in a directory of hugetlbfs (empty: the one that has this
+// process's own), so that their pages are free again. Returns the number of files. As DPDK does it
+// at the end of its own search for pages, which comes too late: each file of a process that lives
+// is locked.
 uint32_t RemoveDeadHugepageFiles(std::string directory = "");
 
 // FailedPrecondition, with the command that mends it, if fewer than `bytes` are free.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a frame to its mbuf and back, and what its transmission takes. Private to drivers/dpdk.
+// From a frame to its mbuf and back, and the steps of its transmission. Private to drivers/dpdk.
 #ifndef SUEDE_DPDK_MBUF_FRAME_H_
 #define SUEDE_DPDK_MBUF_FRAME_H_
 
@@ -74,7 +74,7 @@ inline void PrepareBurst(Frame* const* frames, uint32_t burst, uint32_t left, rt
   }
 }
 
-// Undoes PrepareTransmit for what the device did not take.
+// Undoes PrepareTransmit for frames that the device did not take.
 inline void TakeBack(rte_mbuf* const* mbufs, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     if (rte_mbuf_refcnt_read(mbufs[i]) == 2) {

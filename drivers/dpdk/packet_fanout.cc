@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// net_af_packet makes a fanout group of a port's sockets, and takes for the group's number what it
-// computes from the process id and the interface's index. Numbers are of the whole network namespace:
-// with two processes that compute the same for different interfaces the second has no port, and with
-// the same interface it takes part of the first one's frames. The driver has no argument for it. So
-// its call comes here, by a name that goes before libc's, and the
-// kernel chooses a number that nobody has.
+// net_af_packet makes a fanout group of a port's sockets, and takes for the group's number one that
+// it computes from the process id and the interface's index. Numbers are of the whole network
+// namespace: with two processes that compute the same for different interfaces the second has no
+// port, and with the same interface it takes part of the first one's frames. The driver has no
+// argument for it. So its call comes here, by a name that goes before libc's, and the kernel
+// chooses a number that nobody has.
 #include "dpdk/packet_fanout.h"
 
 #include <linux/if_packet.h>

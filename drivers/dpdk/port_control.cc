@@ -55,7 +55,7 @@ uint32_t ConnectionsTo(const std::string& path) {
   return count;
 }
 
-// Adds what a total has grown by. memif reports 0 while it is not connected, and starts over when
+// Adds the growth of a total. memif reports 0 while it is not connected, and starts over when
 // its queues are made anew.
 void Advance(uint64_t raw, uint64_t* last, uint64_t* base) {
   if (raw == 0) return;

@@ -37,7 +37,7 @@ namespace fs = std::filesystem;
 
 constexpr uint32_t kCacheFrames = 512;
 
-// What stands before the first comma, with a PCI address in full: that is what ethdev knows it by.
+// The text before the first comma, with a PCI address in full: ethdev's name of the device.
 std::string DeviceName(const std::string& device) {
   std::string name = device.substr(0, device.find(','));
   const bool short_pci = name.size() == 7 && name[2] == ':' && name[5] == '.';
@@ -93,12 +93,12 @@ uint64_t ViewOf(const PortOptions& options, uint64_t device_view) {
 }
 
 uint32_t PoolFrames(const PortOptions& options, uint32_t rx_descriptors, uint32_t tx_descriptors) {
-  constexpr uint32_t kCache = kCacheFrames * 3 / 2;  // what an lcore's cache can hold back
+  constexpr uint32_t kCache = kCacheFrames * 3 / 2;  // that an lcore's cache can hold back
   return options.pool_frames + options.queue_pairs * (rx_descriptors + tx_descriptors) +
          options.lcores * kCache;
 }
 
-// What a frame takes of a pool's memory.
+// A frame's bytes of a pool's memory.
 uint64_t FrameMemory(uint64_t room) {
   return sizeof(rte_mbuf) + sizeof(Frame) + room + 2 * RTE_CACHE_LINE_SIZE;
 }
@@ -163,7 +163,7 @@ absl::Status PortOpener::Find() {
       if (!fs::exists("/sys/class/net/" + iface, error)) {
         mend = absl::StrCat("there is no network interface ", iface, ": see `ip link`");
       } else {
-        // What the driver said follows.
+        // The driver's own message follows.
         mend = absl::StrCat("the driver has not opened interface ", iface,
                             HasNetRaw() ? "" : ": CAP_NET_RAW is needed; run it by its unit, or as root");
       }
@@ -244,7 +244,8 @@ absl::Status PortOpener::CheckQueues() const {
   if (port_->is_memif_ || (is_af_packet ? offered == wanted : offered >= wanted)) {
     return absl::OkStatus();
   }
-  // The kernel gives frames to all queues that af_packet was told to make, whoever reads them.
+  // The kernel gives frames to all queues that af_packet was told to make, even to ones that
+  // nobody reads.
   absl::string_view key;
   if (is_af_packet) key = "qpairs";
   if (Is("net_af_xdp")) key = "queue_count";
@@ -268,7 +269,7 @@ absl::Status PortOpener::CheckQueues() const {
 absl::Status PortOpener::Configure() {
   if (absl::Status status = CheckQueues(); !status.ok()) return status;
   port_->queues_ = port_->is_memif_ ? 1 : options_.queue_pairs;
-  // No RSS: with several queues, what nothing steers comes to the first.
+  // No RSS: with several queues, frames that no rule steers come to the first.
   rte_eth_conf conf{};
   if (device_checks_mtu_) conf.rxmode.mtu = options_.mtu;
   constexpr uint64_t kRxChecksums = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
@@ -309,7 +310,7 @@ absl::Status PortOpener::MakePool() {
   const uint64_t device_view = std::max<uint64_t>(
       info_.min_rx_bufsize, Is("net_af_packet") ? NumberArgument("framesz", 2048) : 0);
   uint64_t view = ViewOf(options_, device_view);
-  // An e1000 takes buffers for a power of two, and puts what is left of a frame into another.
+  // An e1000 takes buffers for a power of two, and puts the rest of a frame into another.
   if (Is("net_e1000_em")) view = std::bit_ceil(view);
   const uint64_t room = RTE_PKTMBUF_HEADROOM + view;
   if (room > UINT16_MAX) {
@@ -322,7 +323,7 @@ absl::Status PortOpener::MakePool() {
   port_->pool_ = rte_pktmbuf_pool_create(name.c_str(), port_->pool_frames_, kCacheFrames,
                                          sizeof(Frame), static_cast<uint16_t>(room), node);
   if (port_->pool_ == nullptr && rte_errno == EINVAL) {
-    // The shape is right, so what was not found is the pools' driver.
+    // The shape is right, so the pools' driver was not found.
     return absl::FailedPreconditionError(absl::StrCat(Prefix(), "DPDK has no mempool driver ",
                                                       rte_mbuf_best_mempool_ops(),
                                                       ": apt-get install librte-meta-mempool"));
@@ -398,7 +399,7 @@ void PortOpener::SetMac() {
           rte_eth_promiscuous_get(port_->id_) == 1 || rte_eth_promiscuous_enable(port_->id_) == 0;
       port_->warnings_.push_back(
           absl::StrCat(Prefix(), "the device does not take the MAC address of the configuration",
-                       all ? "" : ", nor promiscuous mode: it may not receive what is sent there"));
+                       all ? "" : ", nor promiscuous mode: it may not receive frames to it"));
     }
     port_->mac_ = *options_.mac;
   } else if (rte_eth_macaddr_get(port_->id_, &address) == 0) {
@@ -424,21 +425,21 @@ void PortOpener::ReceiveAll() {
   if (rte_eth_promiscuous_get(port_->id_) == 1 || rte_eth_promiscuous_enable(port_->id_) == 0) {
     return;
   }
-  port_->warnings_.push_back(absl::StrCat(
-      Prefix(),
-      "the device has no promiscuous mode: it may not receive what is not sent to its MAC "
-      "address, which no AFH frame is"));
+  port_->warnings_.push_back(
+      absl::StrCat(Prefix(),
+                   "the device has no promiscuous mode: it may receive only frames to its MAC "
+                   "address, which no AFH frame has"));
 }
 
 void PortOpener::ReceiveTagged() {
   if (!filters_vlans_ || rte_eth_dev_vlan_filter(port_->id_, *options_.vid, 1) == 0) return;
-  port_->warnings_.push_back(absl::StrCat(
-      Prefix(), "the device's filter does not take VLAN ", *options_.vid,
-      ": it may not receive what has that tag"));
+  port_->warnings_.push_back(absl::StrCat(Prefix(), "the device's filter does not take VLAN ",
+                                          *options_.vid,
+                                          ": it may not receive frames with that tag"));
 }
 
 absl::Status PortOpener::Start() {
-  // On from here, so that whatever fails is closed by Close().
+  // Open from here, so that Close() ends it after any failure.
   port_->open_ = true;
   internal::RegisterPort(port_);
   for (const auto& pair : port_->pairs_) {

@@ -56,9 +56,9 @@ class QueuePair : public Port {
   // Any thread.
   LinkState link() const override;
 
-  // By which other threads keep it out of the device.
+  // The gate by which other threads keep it out of the device.
   BurstGate& gate() { return gate_; }
-  // What it has dropped and copied; any thread.
+  // Its drops and copies; any thread.
   uint64_t oversize() const { return oversize_.Get(); }
   uint64_t copied() const { return copied_.Get(); }
   uint64_t no_copy() const { return no_copy_.Get(); }

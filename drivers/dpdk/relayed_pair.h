@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several lcores on a device that has one queue pair for all of them, as a memif has: the first one
-// owns it, and sends what the others leave with it. What it receives for them the data path hands
-// over (lib/link/handover.h). Nothing here includes a DPDK header.
+// owns it, and sends the frames that the others leave with it. The data path hands over frames that
+// it receives for them (lib/link/handover.h). Nothing here includes a DPDK header.
 #ifndef SUEDE_DPDK_RELAYED_PAIR_H_
 #define SUEDE_DPDK_RELAYED_PAIR_H_
 
@@ -14,12 +14,12 @@
 
 namespace suede {
 
-// From one lcore to the first. A frame on its way is one that the device has: it is busy.
+// Frames from one lcore to the first. A frame on its way is one that the device has: it is busy.
 struct Relay {
   static constexpr uint32_t kFrames = 512;
   static constexpr uint32_t kTaken = 64;
   BurstRing<rte_mbuf*, kFrames> ring;
-  // Those that the first lcore has taken out of it and the device has not taken yet: in
+  // Frames that the first lcore has taken out of the ring and the device has not taken yet: in
   // [next, count).
   std::array<rte_mbuf*, kTaken> taken{};
   uint32_t next = 0;
@@ -33,7 +33,7 @@ class RelayingPair final : public QueuePair {
   // Before its first burst. The relay outlives it.
   void AddRelay(Relay* relay) { relays_.push_back(relay); }
 
-  // Sends what the other lcores have left with it.
+  // Sends the frames that the other lcores have left with it.
   void Flush() override;
 
  private:

@@ -16,14 +16,14 @@
 
 namespace suede {
 
-// What a command answers: names with values, or a list of names. DPDK bounds both: 256 and 512
-// entries, names of letters, digits and _ alone; what is more is left out.
+// The answer of a command: names with values, or a list of names. DPDK bounds both: 256 and 512
+// entries, names of letters, digits and _ alone; further ones are left out.
 using TelemetryValue = std::variant<uint64_t, std::string>;
 using TelemetryDict = std::vector<std::pair<std::string, TelemetryValue>>;
 using TelemetryList = std::vector<std::string>;
 using TelemetryReply = std::variant<TelemetryDict, TelemetryList>;
 
-// Called on telemetry's own thread; `parameter` is what follows the comma, perhaps nothing. False:
+// Called on telemetry's own thread; `parameter` is the text behind the comma, perhaps empty. False:
 // no such thing, which is answered with null.
 using TelemetrySource = std::function<bool(std::string_view parameter, TelemetryReply* reply)>;
 

@@ -55,8 +55,8 @@ std::vector<std::string> VdevDrivers() { return VdevDriversOf(RTE_EAL_PMD_PATH);
 std::vector<std::string> VdevDriversOf(const std::string& directory) {
   std::set<std::string> names;
   AddDriversOf("/proc/self/exe", names);
-  // EAL loads what ends in .so or in .so.VERSION. Links without a version come with development
-  // packages alone. Each file is looked at once, whatever links to it.
+  // EAL loads files that end in .so or in .so.VERSION. Links without a version come with
+  // development packages alone. Each file is looked at once, with any number of links to it.
   std::set<fs::path> files;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error)) {

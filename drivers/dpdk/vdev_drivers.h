@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which virtual devices DPDK has, known without starting it.
+// The virtual devices that DPDK has, known without starting it.
 #ifndef SUEDE_DPDK_VDEV_DRIVERS_H_
 #define SUEDE_DPDK_VDEV_DRIVERS_H_
 

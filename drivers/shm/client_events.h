@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server of client sockets asks of the rest of the daemon.
+// The calls of the server of client sockets to the rest of the daemon.
 #ifndef SUEDE_SHM_CLIENT_EVENTS_H_
 #define SUEDE_SHM_CLIENT_EVENTS_H_
 
@@ -25,7 +25,7 @@ struct InstanceKey {
 
 struct OpenRequest {
   std::vector<InstanceKey> queues;  // the instance of each queue, all of them ours
-  std::vector<uint8_t> vc_masks;    // what the client may send on, of each queue; none is 0
+  std::vector<uint8_t> vc_masks;    // VCs that the client may send on, of each queue; none is 0
 };
 
 struct ClaimRequest {
@@ -53,7 +53,7 @@ struct ClientInfo {
 struct ClientEnd {
   bool was_open = false;
   bool said_goodbye = false;
-  std::string_view error{};  // what it did that the protocol does not permit; empty: nothing
+  std::string_view error{};  // its breach of the protocol; empty: none
 };
 
 // Called on the control thread, from ShmServer::Poll.
@@ -72,7 +72,7 @@ class ClientHandler {
 
   // Serve the queues of `segment` → FinishOpen. After an error the segment is gone.
   virtual absl::Status OnOpen(ClientId client, const OpenRequest& request, Segment& segment) = 0;
-  // Deliver what arrives there to the client → FinishClaim.
+  // Deliver commands that arrive there to the client → FinishClaim.
   virtual absl::Status OnClaim(ClientId client, const ClaimRequest& request) = 0;
   // No longer → FinishClaim.
   virtual absl::Status OnUnclaim(ClientId client, const ClaimRequest& request) = 0;
@@ -80,16 +80,16 @@ class ClientHandler {
   virtual absl::Status OnReset(ClientId client, uint32_t queue) = 0;
   // An access to a register (docs/registers.md) → FinishRegister.
   virtual absl::Status OnRegister(ClientId client, const RegisterRequest& request) = 0;
-  // The client has gone, with whatever request it had under way. Let go of the segment on all
+  // The client has gone, with any request that it had under way. Let go of the segment on all
   // lcores → FinishDetach; until then it stays mapped. Called once for each client whose OnOpen
   // was accepted, unless FinishOpen was given an error.
   virtual void OnGone(ClientId client) = 0;
 
-  // For whoever watches. Nothing is asked of the handler.
+  // For observers. Nothing is asked of the handler.
 
   // The client has its segment.
   virtual void OnOpened(const ClientInfo&) {}
-  // One was turned away for want of a place, or what it asked for was refused for want of a rule.
+  // One was turned away for want of a place, or its request was refused for want of a rule.
   virtual void OnRefused(pid_t, uid_t, std::string_view /*reason*/) {}
   // Its connection has ended.
   virtual void OnEnded(const ClientInfo&, const ClientEnd&) {}

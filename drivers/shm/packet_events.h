@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server of client sockets asks of the rest of the daemon for management packets
+// The calls of the server of client sockets to the rest of the daemon for management packets
 // (docs/management-packets.md).
 #ifndef SUEDE_SHM_PACKET_EVENTS_H_
 #define SUEDE_SHM_PACKET_EVENTS_H_
@@ -30,13 +30,13 @@ class PacketHandler {
   // The port of that name or, where that is empty, with that index. NOT_FOUND reaches the client
   // under its name.
   virtual absl::StatusOr<PacketPort> FindPacketPort(std::string_view name, uint32_t index) = 0;
-  // How many connections want what the port receives, whenever that changes.
+  // The number of connections that want the port's packets, whenever that changes.
   virtual void OnPacketReceivers(uint32_t port, uint32_t count) = 0;
-  // A client sends a packet; its bytes are whatever the client wrote.
+  // A client sends a packet; its bytes are as the client wrote them.
   virtual void OnPacket(uint32_t port, std::span<const uint8_t> frame) = 0;
 };
 
-// What became of the copies of a received packet.
+// The fates of the copies of a received packet.
 struct PacketCopies {
   uint32_t taken = 0;
   uint32_t lost = 0;

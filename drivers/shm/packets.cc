@@ -13,7 +13,7 @@
 namespace suede {
 namespace {
 
-// What waits to be read by a client, as far as the system permits.
+// Bytes that may wait to be read by a client, as far as the system permits.
 constexpr int kPacketSendBuffer = 1 << 20;
 
 }  // namespace

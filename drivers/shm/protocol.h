@@ -126,7 +126,7 @@ struct Reply {
   Type request{};
   uint16_t reserved = 0;
   Status status = Status::kOk;
-  uint64_t value = 0;  // to OPEN the segment's bytes, to REGISTER what the register holds
+  uint64_t value = 0;  // to OPEN the segment's bytes, to REGISTER the register's value
   char text[192] = {};
 };
 
@@ -150,13 +150,13 @@ struct Packets {
   uint8_t reserved[2] = {};
 };
 
-// Of these `size` says how many bytes of the frame there are.
+// `size` tells how many bytes of the frame there are.
 struct PacketSend {
   Head head;
   uint8_t bytes[kMaxPacketBytes];
 };
 
-// What stands in front of a received frame.
+// The head in front of a received frame.
 struct PacketHead {
   Head head{.type = Type::kPacket};
   uint64_t lost = 0;

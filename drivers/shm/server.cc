@@ -132,7 +132,7 @@ absl::Status ShmServer::MakeRoom(const ucred& peer) {
   std::vector<Guest> guests;
   guests.reserve(clients_.size());
   for (const std::unique_ptr<Client>& client : clients_) {
-    // Those that have gone but are not detached count too: they still hold memory.
+    // Clients that have gone but are not detached count too: they still hold memory.
     const bool is_quiet = !client->is_gone() && client->segment == nullptr && !client->has_packets;
     guests.push_back(
         {.uid = client->uid, .quiet_since_ms = is_quiet ? client->connected_ms : int64_t{-1}});
@@ -215,7 +215,7 @@ void ShmServer::Disconnect(ClientId id) {
   if (Client* client = Find(id); client != nullptr) Drop(*client, nullptr);
 }
 
-// Clients are removed here alone, so that a reference to one outlives whatever its request causes.
+// Clients are removed here alone, so that a reference to one outlives all effects of its request.
 void ShmServer::Reap() {
   std::erase_if(clients_, [](const std::unique_ptr<Client>& client) {
     return client->is_gone() && !client->is_attached;

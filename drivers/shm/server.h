@@ -37,7 +37,7 @@ struct ShmServerConfig {
   uint32_t open_timeout_ms = 5000;     // from connection to OPEN
   uint32_t max_requests_per_s = 1000;  // per client, WAIT not counted; a quarter of it at once
   std::string version;                 // the daemon's, told to clients
-  std::vector<InstanceKey> instances;  // what this daemon serves
+  std::vector<InstanceKey> instances;  // that this daemon serves
   std::vector<ClientRule> rules;       // clients.rules
   std::function<bool(uid_t)> is_privileged = IsPrivileged;
 };
@@ -89,7 +89,7 @@ class ShmServer {
 
   // Serves management packets from then on; without a handler they are refused.
   void SetPacketHandler(PacketHandler* handler) { packet_handler_ = handler; }
-  // Gives a packet that the port received to those who want it.
+  // Gives a packet that the port received to the clients that want it.
   PacketCopies DeliverPacket(uint32_t port, std::span<const uint8_t> frame);
 
   // Shows all clients whether the register event.summary is 1, which they may wait for.
@@ -98,7 +98,7 @@ class ShmServer {
   // For clients that come from now on.
   void SetMaxClients(uint32_t max_clients) { config_.max_clients = max_clients; }
   void SetPackLimit(uint32_t bytes) { config_.pack_limit_bytes = bytes; }
-  // For what clients ask for from now on.
+  // For requests that clients make from now on.
   void SetRules(const std::vector<ClientRule>& rules) { config_.rules = rules; }
 
   // Ends a client's connection; OnGone follows before this returns.
@@ -121,7 +121,7 @@ class ShmServer {
   absl::Status MakeRoom(const ucred& peer);
   void Greet(Client& client);
   void Serve(Client& client);
-  // What is wrong with a packet, nullptr for nothing.
+  // The counter of a bad packet, nullptr for a good one.
   Counter JudgePacket(const protocol::AnyRequest& request, size_t bytes) const;
   bool MayRequest(Client& client);
   void Dispatch(Client& client, const protocol::AnyRequest& request);
@@ -137,7 +137,7 @@ class ShmServer {
 
   absl::Status PrepareOpen(Client& client, const protocol::Open& request, OpenRequest* open);
   bool IsOurs(InstanceKey instance) const;
-  // That no rule lets the client be the XPU on those VCs: 0 stands for any.
+  // The error that no rule lets the client be the XPU on those VCs: 0 stands for any.
   absl::Status Forbid(const Client& client, uint16_t xpuid, uint32_t vc_mask);
 
   void FinishPending(ClientId id, protocol::Type type, const absl::Status& status,

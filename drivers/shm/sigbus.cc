@@ -44,7 +44,7 @@ void OnSigbus(int signal_number, siginfo_t* info, void*) {
   const int saved_errno = errno;
   const bool is_fault = info->si_code > 0;
   if (!is_fault || !Mend(reinterpret_cast<uintptr_t>(info->si_addr))) {
-    // Not ours: what was there before us gets it, by the fault that repeats on return.
+    // Not ours: the handler before ours gets it, by the fault that repeats on return.
     sigaction(SIGBUS, &previous_action, nullptr);
     if (!is_fault) raise(signal_number);
   }

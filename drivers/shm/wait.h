@@ -9,8 +9,9 @@
 
 namespace suede {
 
-// Leaves in `wait` the masks of what is ready, and says whether anything is. All masks must lie
-// within the segment's queues and VCs. What is read is only a hint: nothing is done with it.
+// Leaves in `wait` the masks of ready queues and VCs, and says whether anything is ready. All masks
+// must lie within the segment's queues and VCs. The values read are only a hint: nothing is done
+// with them.
 inline bool FindReady(void* segment, const SegmentOffsets& offsets, protocol::Wait* wait) {
   const auto* head = static_cast<const suede_segment*>(segment);
   for (uint32_t q = 0; q < SUEDE_MAX_QUEUES; ++q) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queues in which a simulated switch holds what is for one port: a queue of each class of
+// The queues in which a simulated switch holds the frames for one port: a queue of each class of
 // traffic, served by strict priority or by weight, so that frames of one class overtake those of
 // another. A class may be paused, as PFC does it.
 #ifndef SUEDE_SIM_CLASS_QUEUES_H_
@@ -18,7 +18,7 @@ namespace suede {
 
 inline constexpr uint32_t kSimClasses = 8;
 
-// What becomes of frames of each class between two ports of a switch.
+// The treatment of frames of each class between two ports of a switch.
 struct SimClasses {
   struct OfClass {
     Duration delay{};    // more than SimFaults has

@@ -18,7 +18,7 @@ uint64_t FirstSix(const uint8_t* bytes) {
   return number;
 }
 
-// By words: it is taken twice of each frame, and most of what a simulation costs are frames.
+// By words: it is taken twice of each frame, and frames are most of a simulation's cost.
 uint64_t Fingerprint(const uint8_t* data, uint32_t bytes) {
   uint64_t hash = bytes;
   while (bytes != 0) {

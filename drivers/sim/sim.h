@@ -23,8 +23,9 @@
 
 namespace suede {
 
-// What a link does to the frames that leave a port. Probabilities are per frame, 0 to 1. All of it
-// may change at any time: a rate holds from the next frame on, a delay for what has not left.
+// The faults that a link puts on frames that leave a port. Probabilities are per frame, 0 to 1. All
+// of it may change at any time: a rate holds from the next frame on, a delay for frames that have
+// not left.
 struct SimFaults {
   double loss = 0;
   double reorder = 0;    // delayed by up to reorder_delay more than others
@@ -52,7 +53,7 @@ class SimNetwork {
   void SetClasses(const SimClasses& classes) { classes_ = classes; }
 
   // A port with its own pool of `frames` frames, of which the device keeps `rx_ring` at hand for
-  // what comes, and a transmit ring of `tx_ring` frames. `mac` holds the destination that leads to
+  // arrivals, and a transmit ring of `tx_ring` frames. `mac` holds the destination that leads to
   // it.
   SimPort* AddPort(const uint8_t (&mac)[6], uint32_t frames, uint32_t tx_ring,
                    const SimFaults& faults, uint32_t rx_ring = 0);
@@ -64,19 +65,19 @@ class SimNetwork {
   // While it is blocked, the switch forwards nothing from the one port to the other.
   void Block(const SimPort* from, const SimPort* to, bool blocked);
 
-  // What `passes` says no to is lost on its way into the switch.
+  // A frame that `passes` refuses is lost on its way into the switch.
   void SetFilter(std::function<bool(std::span<const uint8_t>)> passes) {
     passes_ = std::move(passes);
   }
 
-  // Keeps a copy of what ports send from now on, up to so many frames; nullptr: no more.
+  // Keeps copies of frames that ports send from now on, up to so many frames; nullptr: no more.
   void Record(std::vector<std::vector<uint8_t>>* records, size_t most) {
     records_ = records;
     most_records_ = most;
   }
 
   Time now() const { return now_; }
-  // Moves the clock, lets leave what leaves until then, and delivers what arrives.
+  // Moves the clock, lets frames leave whose time comes until then, and delivers those that arrive.
   void AdvanceTo(Time time);
   // When the next frame arrives; kNever where none is under way.
   Time next_arrival() const;
@@ -142,14 +143,14 @@ class SimPort : public Port {
   // ---- Ways to die, and back. The first is the only one that link() tells.
 
   SimFaults& faults() { return faults_; }
-  // Shows `watch` each frame that is handed up, in front of who takes it.
+  // Shows `watch` each frame that is handed up, before its taker gets it.
   void Watch(std::function<void(std::span<const uint8_t>)> watch) { watch_ = std::move(watch); }
-  // A link that is down loses what arrives and what leaves.
+  // A link that is down loses frames that arrive and frames that leave.
   void SetLink(bool up);
-  // Where this is set, nothing leaves while the link is down: what is in the transmit ring then
-  // comes out when the link is up again, as of devices that stop with their rings full.
+  // Where this is set, nothing leaves while the link is down: frames in the transmit ring then
+  // come out when the link is up again, as of devices that stop with their rings full.
   void KeepRingWhileDown(bool keep) { keeps_ring_ = keep; }
-  // Loses what the port sends, or what arrives for it, or both.
+  // Loses frames that the port sends, or frames that arrive for it, or both.
   void SetSilent(bool sends_nothing, bool receives_nothing) {
     sends_nothing_ = sends_nothing;
     receives_nothing_ = receives_nothing;
@@ -158,15 +159,15 @@ class SimPort : public Port {
   void SetPaused(bool paused);
   // Frames of these classes, a mask, are held by the switch and do not come here.
   void SetClassesPaused(uint8_t classes);
-  // The process that drove the ports has ended and another one starts: what was in rings is gone,
+  // The process that drove the ports has ended and another one starts: frames in rings are gone,
   // and every frame is in its pool. All ports that have frames of each other go together.
   static void Restart(std::span<SimPort* const> ports);
 
-  // Frames that are not in the pool, wherever they are: the pipeline's and the devices'.
+  // Frames that are not in the pool: the pipeline's and the devices'.
   uint32_t frames_out() const { return static_cast<uint32_t>(buffers_.size() - free_.size()); }
   // The most that ever were.
   uint32_t most_frames_out() const { return most_frames_out_; }
-  // Frames that the device has, of whatever port.
+  // Frames that the device has, of any port.
   uint32_t frames_held() const { return static_cast<uint32_t>(ring_.size() + left_.size()); }
   // Whether frames are in the ring that nothing lets out.
   bool holds_frames() const { return !Sends() && !ring_.empty(); }
@@ -202,7 +203,7 @@ class SimPort : public Port {
   uint32_t frames_;
   uint32_t tx_ring_;
   uint32_t rx_ring_;
-  uint32_t posted_ = 0;  // frames of the pool that the device keeps for what comes
+  uint32_t posted_ = 0;  // frames of the pool that the device keeps for arrivals
   bool up_ = true;
   bool keeps_ring_ = false;
   bool sends_nothing_ = false;
@@ -215,14 +216,14 @@ class SimPort : public Port {
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::vector<Buffer*> free_;
   std::deque<OnWire> ring_;
-  std::deque<OnWire> left_;  // and not seen yet by who looks whether they have
+  std::deque<OnWire> left_;  // the reader of departures has not seen them yet
   struct Received {
     Time at;
     std::vector<uint8_t> bytes;
   };
   std::deque<Received> received_;
   std::function<void(std::span<const uint8_t>)> watch_;
-  ClassQueues queues_;  // of the switch, of what is for here
+  ClassQueues queues_;  // of the switch, of frames for this port
 };
 
 }  // namespace suede

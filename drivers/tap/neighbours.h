@@ -34,7 +34,7 @@ class Neighbours {
   using Mac = std::array<uint8_t, 6>;
   using Found = std::function<void(const LinkAddress&, const Mac&)>;
 
-  // Of an interface in the thread's network namespace.
+  // The neighbours of an interface in the thread's network namespace.
   static absl::StatusOr<std::unique_ptr<Neighbours>> Open(uint32_t interface);
   ~Neighbours();
   Neighbours(const Neighbours&) = delete;
@@ -42,8 +42,8 @@ class Neighbours {
 
   // Readable when Poll has something to do.
   int fd() const;
-  // Calls `found` for what the kernel has learnt since the last call; the first calls give all that
-  // it knew before. A bounded number of times.
+  // Calls `found` for the neighbours that the kernel has learnt since the last call; the first
+  // calls give all that it knew before. A bounded number of times.
   void Poll(const Found& found);
   // Asks the kernel to find the neighbour, or to see whether it is still there.
   void Resolve(const LinkAddress& address);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr char kDevice[] = "/dev/net/tun";
 
-// What failed on which device, and how to mend it.
+// The error of an operation on a device, and how to mend it.
 absl::Status Failure(const std::string& name, const std::string& what, int error) {
   std::string text = absl::StrCat("tap ", name, ": ", what, ": ", std::strerror(error), "; ");
   switch (error) {

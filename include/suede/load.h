@@ -80,14 +80,14 @@ typedef struct suede_balancer suede_balancer; /* chooses among queues, each of a
  * {destination, VC}, as usual. The queues of one instance keep the order in which the daemon takes
  * their commands, which the daemon does not report; commands that took different instances have no
  * order between them.
- *   ROUND_ROBIN      queues take turns, whatever their state
+ *   ROUND_ROBIN      queues take turns, in any state
  *   LEAST_LOADED     the balancer chooses the queue with the lowest load, to which it adds the
  *                    queue's own commands that the daemon may not have counted yet; queues with
  *                    equal load take turns. The balancer chooses an instance on which the
  *                    destination is paused only before those on which it is unreachable or that are
  *                    out of service, and a queue that is not served last
- *   HASH             all commands to a destination take the same queue, whatever its state, as long
- *                    as the number of queues is the same: the order of each {destination, VC} is
+ *   HASH             all commands to a destination take the same queue, in any state, as long as
+ *                    the number of queues is the same: the order of each {destination, VC} is
  *                    kept */
 #define SUEDE_BALANCE_ROUND_ROBIN 1u
 #define SUEDE_BALANCE_LEAST_LOADED 2u

@@ -2,7 +2,7 @@
 -- suede.lua: Wireshark and tshark dissect Scale-Up Ethernet as docs/wire-format.md and
 -- docs/control-pdus.md lay it out. README.md beside this file says how to install and use it.
 --
--- In this order: what can be set, fields, expert infos, R-CRC, commands, control PDUs, analysis of
+-- In this order: preferences, fields, expert infos, R-CRC, commands, control PDUs, analysis of
 -- connections, the PDU, the six network headers, registration, PSN over time.
 --
 -- Numbers that Lua shows are formatted with %d: from Lua 5.3 on, 3.0 and 3 print differently.
@@ -117,7 +117,7 @@ local HEADERS = {
 -- headers: end
 local ETHERNET_BYTES = 14
 
--- ---- What can be set ----------------------------------------------------------------------------
+-- ---- Preferences --------------------------------------------------------------------------------
 
 local AUTO, AFH1, AFH2, AFH2C = 0, 1, 2, 3
 local SCOPE_PORT, SCOPE_VC = 0, 1
@@ -142,7 +142,7 @@ for _, header in pairs(HEADERS) do
   end
 end
 suede.prefs.afh_encap = Pref.enum("Encapsulation of AFH", AUTO,
-  "What frames with an EtherType of AFH are. Automatic: Gen 1 where both addresses begin with " ..
+  "The format of frames with an EtherType of AFH. Automatic: Gen 1 where both addresses begin with " ..
   "the MAC prefix, else Gen 2 where the first byte is one of Gen 2",
   { { "auto", "Automatic", AUTO }, { "afh1", "AFH Gen 1", AFH1 }, { "afh2", "AFH Gen 2", AFH2 },
     { "afh2c", "Compressed AFH Gen 2", AFH2C } }, false)
@@ -227,7 +227,7 @@ local f = {
 
   rh = ProtoField.none("suede.rh", "Reliability header"),
   ver = ProtoField.uint16("suede.ver", "Version", base.DEC, VERSIONS, 0xc000),
-  op = ProtoField.uint16("suede.op", "What rpsn is", base.DEC, OPS, 0x3000),
+  op = ProtoField.uint16("suede.op", "Meaning of rpsn", base.DEC, OPS, 0x3000),
   rsv = ProtoField.uint16("suede.rsv", "Reserved", base.DEC, nil, 0x0c00),
   xpuid = ProtoField.uint16("suede.xpuid", "XPU that sent the PDU", base.DEC, nil, 0x03ff),
   psn = ProtoField.uint16("suede.psn", "PSN"),
@@ -456,7 +456,7 @@ local function crc32(bytes)
   return bxor(crc, 0xFFFFFFFF) % 2 ^ 32  -- `bit` knows signed numbers only
 end
 
--- What a PDU's last four bytes should be. The RH is a string of its own because that of a
+-- The R-CRC that a PDU should have. The RH is a string of its own because that of a
 -- compressed header is nowhere in the frame.
 local function calculate_rcrc(rh, tvb, from, to)
   return crc32(rh .. (to > from and tvb:raw(from, to - from) or ""))
@@ -669,7 +669,7 @@ end
 
 dissect_body[FENCE], dissect_body[FENCED] = dissect_fence, dissect_fence
 
--- Shows head and body. Returns what they say, nil where nothing may be concluded from them, a text
+-- Shows head and body. Returns their content, nil where nothing may be concluded from them, a text
 -- for the Info column, and the name of the rule that is broken.
 local function dissect_control(tvb, from, to, captured, tree)
   if captured < to then return nil, "control PDU" end
@@ -719,11 +719,11 @@ end
 
 -- ---- Analysis of connections --------------------------------------------------------------------
 --
--- Frames are dissected in order once, and then again in any order. What depends on earlier frames
--- is found out the first time and kept under the frame's number.
+-- Frames are dissected in order once, and then again in any order. Results that depend on earlier
+-- frames are found the first time and kept under the frame's number.
 
 local ip_addresses -- in the order of their coming
-local found        -- by frame: what analysis says of its PDU
+local found        -- by frame: the analysis of its PDU
 local paths        -- by path: the streams of PSNs from one address to another
 local connections  -- by the two paths of a connection: its number
 local connection_count
@@ -739,7 +739,7 @@ end
 suede.init = forget
 forget()
 
--- How far PSN a is ahead of b, negative where it is behind.
+-- The distance by which PSN a is ahead of b, negative where it is behind.
 local function psn_diff(a, b)
   return (a - b + PSNS / 2) % PSNS - PSNS / 2
 end
@@ -749,7 +749,7 @@ local function is_newer(a, b, modulus)
   return a ~= b and (a - b) % modulus < modulus / 2
 end
 
--- A path is what a connection sends in one direction; `streams` has one entry for each xpuid, as
+-- A path is one direction of a connection; `streams` has one entry for each xpuid, as
 -- the RH is free to contradict the address. ACKs are about the one that was last in use.
 local function path_of(from, to, where)
   local key = from .. ">" .. to .. where
@@ -780,7 +780,7 @@ end
 
 local function on_psn_behind(stream, psn, frame, result)
   local resend = stream.resend
-  -- The sender goes back in order, so that what was asked for explains what follows it too.
+  -- The sender goes back in order, so that the PDU asked for explains those behind it too.
   local asked_for = resend ~= nil and resend.psn == psn
   result.original = stream.sent[psn]
   if result.original or asked_for then
@@ -811,7 +811,7 @@ local function on_sequenced(stream, psn, frame, result)
   elseif ahead > 0 then
     result.gap = ahead
     result.kind = "gap"
-    -- What the last round of PSNs left there is no part of this one.
+    -- Entries of the last round of PSNs are no part of this one.
     for missing = stream.next, stream.next + ahead - 1 do
       stream.sent[missing % PSNS], stream.latest[missing % PSNS] = nil, nil
     end
@@ -919,7 +919,7 @@ local function begin_path(from, far, where, hello)
   end
 end
 
--- Notes which association what is sent on a path belongs to. Returns whether that is another one than
+-- Notes which association the PDUs sent on a path belong to. Returns whether that is another one than
 -- before, nil where it is one that has ended.
 local function associate(key, own, peer)
   local pair, before = own .. peer, associations[key]
@@ -980,7 +980,7 @@ local function on_plane(plane, from, far, where, xpuid, result)
   end
 end
 
--- Keeps what there is to be said of a PDU that a receiver would accept.
+-- Keeps the analysis of a PDU that a receiver would accept.
 local function analyse(pdu, link, pinfo)
   local frame, time, control = pinfo.number, pinfo.rel_ts, pdu.control
   local where, vc = link.where, ""
@@ -1019,7 +1019,7 @@ local function analyse(pdu, link, pinfo)
   if pdu.op == 1 then on_answer(back, "nack", pdu.rpsn, frame, time, result) end
 end
 
--- Shows what was found out, and appends marks for the Info column.
+-- Shows the analysis, and appends marks for the Info column.
 local function show_analysis(result, tree, marks)
   local item = tree:add(f.analysis):set_generated()
   local function show(field, value)
@@ -1072,7 +1072,7 @@ end
 
 -- ---- The PDU ------------------------------------------------------------------------------------
 
--- Returns what the RH says, and its item.
+-- Returns the fields of the RH, and its item.
 local function dissect_rh(tvb, at, tree)
   local bytes = { tvb:raw(at, RH_BYTES):byte(1, RH_BYTES) }
   local pdu = {
@@ -1118,7 +1118,7 @@ local function dissect_rcrc(tvb, at, expected, tree)
   return good and RCRC_GOOD or RCRC_BAD
 end
 
--- Where the R-CRC is, what it should be (nil: cannot be said), and where an FCS is behind it.
+-- Returns the place of the R-CRC, its right value (nil: not known), and the place of an FCS behind it.
 local function find_rcrc(tvb, link)
   local at = link.to - RCRC_BYTES
   if not suede.prefs.check_rcrc or tvb:captured_len() < link.to then return at end
@@ -1135,7 +1135,7 @@ local function find_rcrc(tvb, link)
   return at, expected
 end
 
--- Says so where RH or R-CRC are missing, in the frame or in what was captured of it.
+-- Says so where RH or R-CRC are missing, in the frame or in the captured part of it.
 local function is_whole(tvb, pinfo, tree, link)
   if link.rh_tvb:reported_len() < link.rh_at + RH_BYTES or link.to - link.at < RCRC_BYTES then
     tree:add_proto_expert_info(e.short)
@@ -1151,12 +1151,12 @@ local function is_whole(tvb, pinfo, tree, link)
   return true
 end
 
--- Everything from the RH on. `link` is what the network header says:
---   rh_tvb, rh_at      where the RH is
---   at, to             where in `tvb` the commands begin, and the PDU ends, R-CRC included
+-- Everything from the RH on. `link` holds the facts of the network header:
+--   rh_tvb, rh_at      the place of the RH
+--   at, to             begin of the commands in `tvb`, and end of the PDU, R-CRC included
 --   may_have_fcs       the capture may have left the FCS behind the PDU
---   trailer_at         where what follows the PDU begins
---   from, far, where   who speaks to whom, and on which session; nil where the header does not say
+--   trailer_at         begin of the bytes behind the PDU
+--   from, far, where   sender, receiver and session; nil where the header does not tell
 --   is_address_of      whether an XPU has the source address
 --   dropped            a receiver drops the frame because of its header
 local function dissect_pdu(tvb, pinfo, tree, link)
@@ -1195,7 +1195,7 @@ local function dissect_pdu(tvb, pinfo, tree, link)
     add_generated(tree, f.malformed, broken)
     marks[#marks + 1] = "malformed: " .. broken
   end
-  -- What a receiver drops without an answer is no part of a sequence. Neither is a PDU that an ICMP
+  -- A PDU that a receiver drops without an answer is no part of a sequence. Neither is a PDU that an ICMP
   -- message quotes.
   local counts = link.from and not link.dropped and not broken and status ~= RCRC_BAD and
     (pdu.ver == DATA_VERSION or pdu.control)
@@ -1235,7 +1235,7 @@ local function ip_text(address)
   return text
 end
 
--- Which IP the datagram is in, where IP is in IP. Fields are known only where they are shown.
+-- The encapsulation of the datagram, by the inner IP where IP is in IP. Fields are known only where they are shown.
 local function udp_encap()
   local v4, v6 = { ip_src() }, { ipv6_src() }
   v4, v6 = v4[#v4], v6[#v6]
@@ -1258,7 +1258,7 @@ local function dissect_udp(tvb, pinfo, root)
   return tvb:captured_len()
 end
 
--- What a forwarding address says, for people: instance.xpuid where it can be taken apart.
+-- A forwarding address, for people: instance.xpuid where it can be taken apart.
 local function address_text(address)
   if not suede.prefs.default_addresses or address >= 2 ^ 16 then
     return string.format("0x%x", address)
@@ -1427,7 +1427,7 @@ local function dissect_afh2c(tvb, pinfo, root)
 end
 
 -- Sees each Ethernet frame before the dissector of Ethernet does, which is the place that Wireshark
--- has for what only looks like Ethernet: the bytes of AFH Gen 2 are no MAC addresses.
+-- has for frames that only look like Ethernet: the bytes of AFH Gen 2 are no MAC addresses.
 local function dissect_afh2_frame(tvb, pinfo, root)
   if tvb:captured_len() < AFH2_BYTES then return false end
   local ethertype = tvb(12, 2):uint()
@@ -1453,7 +1453,7 @@ end
 
 -- ---- Registration -------------------------------------------------------------------------------
 
--- The main protocol is what UDP and "Decode As" see. A dissector table takes protocols only, so
+-- UDP and "Decode As" see the main protocol. A dissector table takes protocols only, so
 -- that the EtherTypes have protocols without fields of their own.
 suede.dissector = dissect_udp
 local afh1 = Proto("suede_afh1", "Scale-Up Ethernet behind AFH Gen 1")
@@ -1498,7 +1498,7 @@ use_preferences()
 
 -- A tap that writes a line for each sequenced PDU and for each number that answers one:
 -- time,connection,psn,kind. `on_draw` is told how many lines there are, when that is to be shown.
--- Returns what ends the tap.
+-- Returns the function that ends the tap.
 local function write_psns(path, on_draw)
   local file, lines
   local function open()
