@@ -24,7 +24,7 @@
 #define SUEDE_EVENT_TX_ERROR (1u << 10) /* A client handed over a command with the error mark */
 #define SUEDE_EVENT_QUEUE_BROKEN (1u << 11) /* A queue is served no more: its indices were nonsense */
 #define SUEDE_EVENT_HELLO_MISMATCH (1u << 12) /* A peer is configured otherwise */
-#define SUEDE_EVENT_PEER_FENCE (1u << 13) /* A peer was asked what arrived on a plane that went down */
+#define SUEDE_EVENT_PEER_FENCE (1u << 13) /* A peer was asked which PDUs arrived on a plane that went down */
 
 /* endpoint: Identity and size. */
 #define SUEDE_REG_ENDPOINT_ID 0x000000u
@@ -46,7 +46,7 @@
 #define SUEDE_REG_ENDPOINT_UPTIME_S 0x000020u
 #define SUEDE_REG_ENDPOINT_UPTIME_S_BITS 64 /* RO */
 
-/* event: Events: what has happened, and what of it is of interest. */
+/* event: Events, and masks of those that are of interest. */
 #define SUEDE_REG_EVENT_STATUS 0x000100u
 #define SUEDE_REG_EVENT_STATUS_BITS 32 /* W1C */
 #define SUEDE_REG_EVENT_MASK 0x000104u
@@ -72,7 +72,7 @@
 #define SUEDE_REG_LOG_FORMAT 0x000244u
 #define SUEDE_REG_LOG_FORMAT_BITS 32 /* RW */
 
-/* clients: What clients get. */
+/* clients: Places, rings and credit of client processes. */
 #define SUEDE_REG_CLIENTS_MAX_CLIENTS 0x000280u
 #define SUEDE_REG_CLIENTS_MAX_CLIENTS_BITS 32 /* RW */
 #define SUEDE_REG_CLIENTS_MAX_QUEUES 0x000284u
@@ -404,7 +404,7 @@
 #define SUEDE_REG_COUNTER_TX_TOO_MANY_LINES_TOTAL 0x040318u
 #define SUEDE_REG_COUNTER_TX_TOO_MANY_LINES_TOTAL_BITS 64 /* RO */
 
-/* lcore_counter: Counters of each lcore, for what no instance can be named for. */
+/* lcore_counter: Counters of each lcore, for events of no known instance. */
 #define SUEDE_REG_LCORE_COUNTER_TX_COMMANDS_TOTAL(n) (0x080000u + (n) * 0x1000u)
 #define SUEDE_REG_LCORE_COUNTER_TX_COMMANDS_TOTAL_BITS 64 /* RO */
 #define SUEDE_REG_LCORE_COUNTER_TX_COMMAND_BYTES_TOTAL(n) (0x080008u + (n) * 0x1000u)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which users may be which XPU, and on which VCs: "1000:3", "1001:4-7:0,1". A user id, an XPU or a
-// range of them, and VCs, all of them where none are named. Several rules of a user add up.
+// Rules that say which users may be which XPU, and on which VCs: "1000:3", "1001:4-7:0,1". A user
+// id, an XPU or a range of them, and VCs, all of them where none are named. Several rules of a user
+// add up.
 #ifndef SUEDE_BASE_CLIENT_RULES_H_
 #define SUEDE_BASE_CLIENT_RULES_H_
 
@@ -44,7 +45,7 @@ struct ClientRule {
 };
 
 inline std::optional<ClientRule> ParseClientRule(std::string_view text) {
-  constexpr uint32_t kMaxUid = UINT32_MAX - 1;  // the one beyond it stands for nobody
+  constexpr uint32_t kMaxUid = UINT32_MAX - 1;  // the one beyond it stands for no user
   const auto number = [](std::string_view digits, uint32_t most, uint32_t& out) {
     const char* const end = digits.data() + digits.size();
     const auto parsed = std::from_chars(digits.data(), end, out);

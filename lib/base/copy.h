@@ -8,7 +8,7 @@
 
 namespace suede {
 
-// What CopyCommand may touch behind a command of fewer bytes than this, at either place: the room
+// CopyCommand may touch so many bytes at either place, of a shorter command, too: the room
 // that the first line of a ring's record has for a command, in whole words.
 inline constexpr uint32_t kCopyBytes = 48;
 

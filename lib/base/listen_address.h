@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a server listens: "127.0.0.1:9464". A port alone is one of 127.0.0.1; port 0 is any free
+// The address of a server: "127.0.0.1:9464". A port alone is one of 127.0.0.1; port 0 is any free
 // one.
 #ifndef SUEDE_BASE_LISTEN_ADDRESS_H_
 #define SUEDE_BASE_LISTEN_ADDRESS_H_

@@ -17,7 +17,7 @@ class Psn {
   constexpr Psn Plus(int n) const { return Psn(static_cast<uint16_t>(value_ + n)); }
   constexpr Psn Next() const { return Plus(1); }
 
-  // How far this PSN lies ahead of `other`, in serial number arithmetic: -32768 to 32767.
+  // The distance of this PSN ahead of `other`, in serial number arithmetic: -32768 to 32767.
   constexpr int DistanceFrom(Psn other) const {
     return static_cast<int16_t>(static_cast<uint16_t>(value_ - other.value_));
   }

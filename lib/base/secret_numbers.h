@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers that only a holder of the key can guess: identities, nonces, first PSNs
-// (docs/control-pdus.md). SipHash-2-4 of a count: whoever sees some of them, a peer does, learns
+// (docs/control-pdus.md). SipHash-2-4 of a count: a reader of some of them, as a peer is, learns
 // nothing of the others. The same key gives the same numbers, for the simulator.
 #ifndef SUEDE_BASE_SECRET_NUMBERS_H_
 #define SUEDE_BASE_SECRET_NUMBERS_H_

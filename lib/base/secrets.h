@@ -11,7 +11,7 @@ namespace suede {
 inline constexpr std::string_view kSecretArgument = "secret=";
 inline constexpr std::string_view kHiddenSecret = "***";
 
-// The text with "***" for what stands behind each "secret=", up to the next ',', quote or blank.
+// The text with "***" for the characters behind each "secret=", up to the next ',', quote or blank.
 inline std::string HideSecrets(std::string_view text) {
   std::string out;
   for (size_t at = 0;;) {

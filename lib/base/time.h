@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time as the protocol code sees it: nanoseconds on a clock that somebody else reads.
+// Time as the protocol code sees it: nanoseconds on a clock that the caller reads.
 //
 // Protocol rooms never read a clock; they get a Time with each call and return deadlines. On DPDK
 // the clock is the TSC, under the simulator it is virtual.

@@ -41,7 +41,7 @@ class TimerWheel {
     const int64_t tick = ToNs(now) / kTickNs;
     if (tick <= now_tick_) return false;
     bool fired = false;
-    // The wheel stands at the slot at hand while its owners are called, so that one who is armed
+    // The wheel stands at the slot at hand while its owners are called, so that an owner armed
     // again never comes back to the same slot in this turn.
     for (now_tick_ = std::max(now_tick_, tick - int64_t{kSlots}); now_tick_ < tick;) {
       uint32_t& slot = slots_[++now_tick_ & (kSlots - 1)];

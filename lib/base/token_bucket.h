@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A limit on how often something may happen: so many a second, and up to a burst at once. Over any
+// A limit on the rate of an event: so many a second, and up to a burst at once. Over any
 // time T it permits no more than rate * T + burst.
 #ifndef SUEDE_BASE_TOKEN_BUCKET_H_
 #define SUEDE_BASE_TOKEN_BUCKET_H_
@@ -25,7 +25,7 @@ class TokenBucket {
   }
 
  private:
-  // Instead of tokens: when the next would be due if all were spaced evenly. What is permitted may
+  // Instead of tokens: the time of the next event if all were spaced evenly. A permitted event may
   // be early by a burst.
   const Duration interval_;
   const Duration slack_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of several queues, each of another instance, the next command goes to (SUE framework §4.3).
-// On the client's side; header only, as the rest of it.
+// Chooses among several queues, each of another instance, for the next command (SUE framework
+// §4.3). On the client's side; header only, as the rest of it.
 //
 // Owned by the thread that sends on the queues.
 #ifndef SUEDE_CLIENT_BALANCER_H_
@@ -50,11 +50,11 @@ class Balancer {
   bool MayTryOthers() const { return policy_ != BalancePolicy::kDestinationHash; }
 
  private:
-  // Choices by what was last read of the queues. Reading costs a miss or two of the cache for each
-  // queue, and what is read is some microseconds old anyway.
+  // Choices by the last reading of the queues. Reading costs a miss or two of the cache for each
+  // queue, and the values read are some microseconds old anyway.
   static constexpr uint32_t kChoicesPerLook = 16;
   static constexpr uint32_t kFar = 1u << 31;
-  // Where a queue is put that should be chosen only if no other can.
+  // The rank of a queue: one of a later rank is chosen only if no other can be.
   enum class Rank : uint8_t { kGood, kPaused, kUnreachable, kStopped };
 
   struct Seen {
@@ -65,7 +65,7 @@ class Balancer {
 
   uint32_t count() const { return static_cast<uint32_t>(queues_.size()); }
 
-  // Spreads ids evenly, whatever the steps between them.
+  // Spreads ids evenly, with any steps between them.
   uint32_t QueueOf(uint16_t xpuid) const {
     const uint32_t mixed = (xpuid * 0x9e3779b1u) >> 16;
     return (mixed * count()) >> 16;
@@ -108,8 +108,8 @@ class Balancer {
     }
   }
 
-  // Rank, then what is before a new command: what the instance has, and what of ours it may not
-  // have seen yet. Where it has, ours counts twice, which does no harm.
+  // Rank, then the load before a new command: the instance's, and the part of ours that it may not
+  // have seen yet. Where it has seen it, ours counts twice, which does no harm.
   uint64_t Measure(uint32_t index, uint16_t xpuid) const {
     const Seen& seen = seen_[index];
     const BalancedQueue& queue = queues_[index];

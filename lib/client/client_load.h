@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client's view of what the instance of one of its queues has before it. Header only, as the
+// The client's view of the load of the instance of one of its queues. Header only, as the
 // rest of the client's half.
 //
 // Reading is for any thread; wishes are made by one at a time.
@@ -26,8 +26,8 @@ class LoadReader {
 
   bool has_area() const { return area_ != nullptr; }
 
-  // The state and how many times it was written so far, modulo 2^31. False where the daemon does
-  // not stop writing it, or stopped in the middle of it.
+  // The state and the number of times that it was written so far, modulo 2^31. False where the
+  // daemon does not stop writing it, or stopped in the middle of it.
   bool Read(LoadState* state, uint32_t* updates = nullptr) const {
     const suede_load_state& shared = area_->state;
     return InSequence(shared.sequence, updates, [&] {

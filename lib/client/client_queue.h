@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client's half of a queue: what libsuede wraps, and what programs that host the endpoint
-// themselves use directly. Header only, so that the ring is inlined into them.
+// The client's half of a queue: libsuede wraps it, and programs that host the endpoint
+// themselves use it directly. Header only, so that the ring is inlined into them.
 //
 // One thread per ClientQueue. client_receiver.h is the other direction.
 #ifndef SUEDE_CLIENT_CLIENT_QUEUE_H_
@@ -59,7 +59,7 @@ class ClientQueue {
     const uint32_t control_bytes = (type & 0x0f) * 2;
     const uint32_t has_data = (type >> 4) & 1;
     const uint32_t data_bytes = (length + 1) & (0u - has_data);
-    // Where the command goes and its flags, together: one branch for what is wrong with them.
+    // The command's destination and its flags, together: one branch for all their errors.
     const uint32_t address = uint32_t{command.vc} << 8 | uint32_t{command.xpuid} << 16;
     if (((address & kNoAddress) | (command.flags & kNoFlags)) != 0 || control_bytes - 2 > 16 ||
         (has_data != 0 && command.data == nullptr)) [[unlikely]] {
@@ -129,8 +129,8 @@ class ClientQueue {
     return own < aggregate ? own : aggregate;
   }
 
-  // What a wait for this queue compares with: aggregate credit and ring position as Send last saw
-  // them, and the next completion's position.
+  // Values that a wait for this queue compares with: aggregate credit and ring position as Send
+  // last saw them, and the next completion's position.
   uint32_t seen_returned() const { return seen_returned_; }
   uint32_t seen_tail() const { return seen_tail_; }
   uint32_t completion_position() const { return completion_tail_; }
@@ -146,7 +146,7 @@ class ClientQueue {
   void Restart(bool was_broken) {
     head_ = published_ = seen_tail_ = 0;
     sent_ = 0;
-    seen_returned_ = LoadAcquire(credits_->aggregate_returned);  // less than 0 by what is under way
+    seen_returned_ = LoadAcquire(credits_->aggregate_returned);  // less than 0 by lines under way
     room_ = 0;  // Send looks again
     for (Account& account : accounts_) account = {.sent = 0, .limit = 0};
     if (was_broken) tagged_ = 0;
@@ -163,12 +163,12 @@ class ClientQueue {
 
   struct Account {
     uint32_t sent = 0;   // lines handed over
-    uint32_t limit = 0;  // lines that may be: what ReadReturns has granted
+    uint32_t limit = 0;  // lines that may be: ReadReturns has granted them
     uint32_t Free() const { return limit - sent; }
   };
 
-  // Slow path of Send: reads from shared memory what the daemon has given back, and grants what may be
-  // sent to the {XPU, VC} before it is read again.
+  // Slow path of Send: reads from shared memory the credit that the daemon has given back, and
+  // grants the {XPU, VC} lines to send before the next read.
   void ReadReturns(Account* account, size_t index) {
     seen_returned_ = LoadAcquire(credits_->aggregate_returned);
     seen_tail_ = LoadAcquire(tx_->tail.value);
@@ -179,18 +179,18 @@ class ClientQueue {
     account->limit = account->sent + std::min(own, ShareOf(index));
   }
 
-  // Lines of the aggregate credit that {XPU, VC} may have beyond what it has. An XPU that sends on one
-  // VC may have half of what is left over then, without the eighth that is kept for XPUs that have
-  // nothing. What its other VCs have counts once where its own counts twice: an XPU that takes nothing
-  // leaves credit for the others, several of them do, and a VC that takes nothing leaves some to the
-  // other VCs of its XPU.
+  // Further lines of the aggregate credit that {XPU, VC} may have. An XPU that sends on one
+  // VC may have half of the lines left over then, without the eighth that is kept for XPUs that
+  // have nothing. Lines of its other VCs count once where its own count twice: an XPU that takes
+  // nothing leaves credit for the others, several of them do, and a VC that takes nothing leaves
+  // some to the other VCs of its XPU.
   uint32_t ShareOf(size_t index) {
     const size_t first = index / SUEDE_VCS * SUEDE_VCS;
     int64_t has = 0;
     for (size_t i = first; i < first + SUEDE_VCS; ++i) {
       Account& account = accounts_[i];
       has += account.sent - LoadAcquire(credits_->returned[i]);
-      // What was granted to its other VCs and is not used yet.
+      // Credit that its other VCs were granted and have not used yet.
       account.limit = account.sent + std::min(account.Free(), kLeftGranted);
     }
     const int64_t of_vc = accounts_[index].sent - LoadAcquire(credits_->returned[index]);
@@ -237,7 +237,7 @@ class ClientQueue {
   uint32_t head_ = 0;
   uint32_t published_ = 0;
   uint32_t sent_ = 0;           // lines handed over
-  uint32_t room_ = 0;           // lines of ring and aggregate credit, by what was last seen of both
+  uint32_t room_ = 0;           // lines of ring and aggregate credit, as last seen
   uint32_t seen_tail_ = 0;
   uint32_t seen_returned_ = 0;
   uint32_t completion_head_ = 0;

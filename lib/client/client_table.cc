@@ -204,10 +204,10 @@ void ClientTable::EndDrain() {
   for (const uint16_t number : serving_) queues_[number].drain_records = 0;
 }
 
-// ---- What clients are shown.
+// ---- States that clients see.
 
-// What is out of service, or is ended, shows its clients that it is in reset: they hand nothing
-// over until it is over. Nothing that was handed over before is touched by that.
+// A queue or VC that is out of service, or is ended, is shown as in reset: its client hands nothing
+// over until that ends. Commands handed over before are not touched by that.
 void ClientTable::ShowStates() {
   for (const uint16_t number : serving_) {
     QueueSlot& slot = queues_[number];
@@ -224,7 +224,7 @@ uint32_t ClientTable::StateOf(const QueueSlot& slot) const {
   return in_reset ? SUEDE_QUEUE_IN_RESET : SUEDE_QUEUE_READY;
 }
 
-// A VC is in reset where all that would be delivered on it comes from what is out of service.
+// A VC is in reset where all instances that deliver on it are out of service.
 void ClientTable::ShowReceiveStates(uint32_t slot) {
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     bool claims = false;

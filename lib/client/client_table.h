@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clients of one lcore: their queues on the way out, their receive rings on the way in, which
-// of them are served, and who has claimed the VCs of each instance.
+// The clients of one lcore: their queues on the way out, their receive rings on the way in, the
+// served ones among them, and the claimants of the VCs of each instance.
 //
-// The table never calls the data path. What a change means for PDUs and credit follows from its
-// verdicts and from claimant(), and is the caller's to do. Owned by the lcore. Nothing here
+// The table never calls the data path. The effect of a change on PDUs and credit follows from its
+// verdicts and from claimant(), and is the caller's to apply. Owned by the lcore. Nothing here
 // allocates after AddInstance, but for Attach (the credit accounts of a new queue).
 #ifndef SUEDE_CLIENT_CLIENT_TABLE_H_
 #define SUEDE_CLIENT_CLIENT_TABLE_H_
@@ -31,7 +31,7 @@ struct NewClient {
   void* segment = nullptr;
   const SegmentShape* shape = nullptr;
   const uint32_t* queue_instances = nullptr;  // of each queue
-  const uint8_t* queue_vc_masks = nullptr;    // what each may send on; nullptr: all VCs
+  const uint8_t* queue_vc_masks = nullptr;    // VCs that each may send on; nullptr: all
 };
 
 class ClientTable {
@@ -54,8 +54,8 @@ class ClientTable {
   ClientVerdict Attach(const NewClient& client);
   // Shows the client that its queues may be used.
   void Open(uint32_t client);
-  // The client is gone: nothing more is handed to it, what it had handed over is still taken. Its
-  // claims end at once.
+  // The client is gone: nothing more is handed to it, commands that it had handed over are still
+  // taken. Its claims end at once.
   ClientVerdict Detach(uint32_t client);
   bool detaching() const { return detaching_; }
   // Serves those queues no more whose clients are gone and that hold nothing.
@@ -67,12 +67,12 @@ class ClientTable {
 
   ClientVerdict Claim(uint32_t client, uint32_t instance, uint32_t vc_mask);
   ClientVerdict Unclaim(uint32_t client, uint32_t instance, uint32_t vc_mask);
-  // The slot of the client that has claimed it; kNone: nobody has.
+  // The slot of the client that has claimed it; kNone: none has.
   uint32_t claimant(uint32_t instance, uint32_t vc) const { return claimants_[instance][vc]; }
 
   // ---- Reset of a queue.
 
-  // The queue's slot, or kNone. Between the two calls the caller takes and discards what is in it.
+  // The queue's slot, or kNone. Between the two calls the caller takes and discards its records.
   uint32_t BeginReset(uint32_t client, uint16_t queue);
   void EndReset(uint32_t number);
 
@@ -85,7 +85,7 @@ class ClientTable {
   // From now on nothing is taken.
   void EndDrain();
 
-  // ---- What clients are shown of the state of their queues and VCs.
+  // ---- States of queues and VCs, as their clients see them.
 
   // Whether an operator lets the instance take part.
   void SetService(uint32_t instance, bool in_service) { in_service_[instance] = in_service; }
@@ -137,7 +137,7 @@ class ClientTable {
     client.dirty[vc] = true;
     dirty_clients_.push_back(&client);
   }
-  // Show clients what was completed and what was received since the last call.
+  // Show clients the completions and the received commands since the last call.
   void PublishCompletions();
   void PublishReceived();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where received commands go: the receive ring of a client's VC (rx_ring.h) is one sink. The code
-// that delivers commands is written against the concept, and knows a sink by its type: no call is
-// virtual.
+// The destination of received commands: the receive ring of a client's VC (rx_ring.h) is one sink.
+// The code that delivers commands is written against the concept, and knows a sink by its type: no
+// call is virtual.
 //
 // A sink belongs to one lcore.
 #ifndef SUEDE_CLIENT_COMMAND_SINK_H_
@@ -18,8 +18,8 @@ namespace suede {
 
 // - Reserve gives room for a record of `lines` lines (1 to 5), contiguous and aligned to a line;
 //   nullptr where there is none.
-// - Mark and RollbackTo forget what was reserved between them.
-// - Publish shows the client what was reserved; before that it sees nothing of it.
+// - Mark and RollbackTo forget the reservations between them.
+// - Publish shows the client the reserved records; before that it sees nothing of them.
 // - HasRoom says whether there is credit for so many lines, FreeLines for how many, line_count for
 // how
 //   many there can be.
@@ -55,8 +55,8 @@ constexpr uint64_t ReceivedHead(uint8_t vc, uint16_t source, uint16_t xpuid, uin
          uint64_t{instance} << 48;
 }
 
-// What was delivered. Where `refused`, nothing was, and `lines` is what the rest would have needed,
-// too.
+// The outcome of a delivery. Where `refused`, nothing was delivered, and `lines` counts the lines
+// that the rest would have needed, too.
 struct DeliveredCommands {
   uint32_t count = 0;
   uint32_t bytes = 0;
@@ -75,7 +75,7 @@ template <CommandSink Sink, CommandSequence Commands>
     const auto& shape = commands.shape();
     const uint32_t lines = RecordLines(shape.bytes());
     delivered.lines += lines;
-    if (delivered.refused) continue;  // counts what all of them need
+    if (delivered.refused) continue;  // counts the lines of all of them
     uint8_t* record = sink.Reserve(lines);
     if (record == nullptr) {
       delivered.refused = true;

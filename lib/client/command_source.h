@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where commands come from: the ring of a client's queue (tx_ring.h) is one source. The code that
+// The origin of commands: the ring of a client's queue (tx_ring.h) is one source. The code that
 // takes commands is written against the concept, and knows a source by its type: no call is
 // virtual.
 //
@@ -15,12 +15,12 @@
 namespace suede {
 
 // - Poll gives up to `max` records that no earlier call gave, checked: each indexes tables safely
-//   whatever its verdict. What their `line` points to stays until Release.
+//   with any verdict. The bytes that their `line` points to stay until Release.
 // - Release gives back all that Poll has given.
 // - HasWork says whether Poll would give any, Waiting how many lines those have, for a look from
 //   outside.
-// - broken: what the client writes was nonsense; Poll gives nothing more before Restart.
-// - Restart forgets what Poll has not given.
+// - broken: the client wrote nonsense; Poll gives nothing more before Restart.
+// - Restart forgets records that Poll has not given.
 template <typename T>
 concept CommandSource = requires(T source, const T& view, TxRecord* records, uint32_t max) {
   { source.Poll(records, max) } -> std::same_as<uint32_t>;
@@ -32,7 +32,7 @@ concept CommandSource = requires(T source, const T& view, TxRecord* records, uin
 };
 
 // Takes a burst of up to `max` records, for which `records` has room: `look_up(i, record)` of each,
-// then `take(i, record)` of each, then they are released. Returns how many they were.
+// then `take(i, record)` of each, then they are released. Returns their number.
 template <CommandSource Source, typename LookUp, typename Take>
 [[gnu::always_inline]] inline uint32_t TakeBurst(Source& source, TxRecord* records, uint32_t max,
                                                  const LookUp& look_up, const Take& take) {
@@ -43,7 +43,7 @@ template <CommandSource Source, typename LookUp, typename Take>
   return count;
 }
 
-// Takes what is left before a Restart, which releases it: up to `max` records, as a client that
+// Takes the records left before a Restart, which releases them: up to `max`, as a client that
 // means ill goes on writing.
 template <CommandSource Source, typename Take>
 void TakeRest(Source& source, uint32_t max, const Take& take) {

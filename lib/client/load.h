@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the daemon shows a client what the instance of one of its queues has before it
+// The words in which the daemon shows a client the load of the instance of one of its queues
 // (docs/shared-memory.md, "Load").
 //
 // One LoadWriter per client queue, owned by the lcore that serves it. Nothing that it has

@@ -16,7 +16,7 @@ bool RxRingWriter::HasRoom(uint32_t lines) {
 
 uint32_t RxRingWriter::FreeLines() {
   const uint32_t tail = LoadAcquire(ring_->tail.value);
-  // The tail moves forward, and never past what was published: any other is no credit.
+  // The tail moves forward, and never past the published head: any other value is no credit.
   if (tail - tail_ <= published_ - tail_) tail_ = tail;
   return line_count_ - (head_ - tail_);
 }

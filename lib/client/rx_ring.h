@@ -25,9 +25,9 @@ class RxRingWriter {
   void Publish() {
     if (head_ != published_) StoreRelease(ring_->head.value, published_ = head_);
   }
-  // Forgets what was reserved since the last Publish.
+  // Forgets the reservations since the last Publish.
   void Rollback() { head_ = published_; }
-  // The same back to a mark: what was reserved before Mark() stays.
+  // The same back to a mark: reservations before Mark() stay.
   uint32_t Mark() const { return head_; }
   void RollbackTo(uint32_t mark) { head_ = mark; }
 

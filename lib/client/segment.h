@@ -26,7 +26,7 @@ struct SegmentShape {
   bool IsValid() const;
 };
 
-// Where the parts of a segment of this shape lie. Computed, never read from the segment.
+// Offsets of the parts of a segment of this shape. Computed, never read from the segment.
 struct SegmentOffsets {
   explicit SegmentOffsets(const SegmentShape& shape);
   uint64_t tx_ring[SUEDE_MAX_QUEUES] = {};
@@ -55,7 +55,7 @@ inline void StoreRelease(uint32_t& word, uint32_t value) {
   __atomic_store_n(&word, value, __ATOMIC_RELEASE);
 }
 
-// Eight bytes of a record at once, whatever type they were written as.
+// Eight bytes of a record at once, of any type.
 using RecordWord __attribute__((may_alias)) = uint64_t;
 inline uint64_t LoadRecordWord(const uint8_t* p) {
   return __atomic_load_n(reinterpret_cast<const RecordWord*>(p), __ATOMIC_RELAXED);
@@ -78,7 +78,7 @@ inline void CopyBytes(uint8_t* to, const uint8_t* from, size_t n) {
   }
 }
 
-// What lies at an offset of the segment.
+// The object at an offset of the segment.
 template <typename T>
 T* AtOffset(void* segment, uint64_t offset) {
   return reinterpret_cast<T*>(static_cast<uint8_t*>(segment) + offset);

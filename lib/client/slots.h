@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an lcore keeps of each client queue and of each client.
+// An lcore's state of each client queue and of each client.
 //
 // Owned by the ClientTable's lcore.
 #ifndef SUEDE_CLIENT_SLOTS_H_
@@ -22,7 +22,7 @@ struct QueueSlot {
   enum class State : uint8_t {
     kFree,
     kServing,
-    kDraining,  // the client is gone: what it had handed over is still taken
+    kDraining,  // the client is gone: commands that it had handed over are still taken
     kGone,      // nothing of its segment is touched any more; PDUs may still be out
   };
   State state = State::kFree;

@@ -7,7 +7,7 @@
 
 namespace suede {
 
-// What a record turned out to be.
+// The outcome of a record's check.
 enum class RecordVerdict : uint8_t {
   kCommand,
   kMalformed,  // kind, VC or lengths are not a command's; the record was skipped
@@ -15,12 +15,12 @@ enum class RecordVerdict : uint8_t {
 };
 
 // One record, checked. A malformed one still has an xpuid and a VC that index tables safely.
-// `line` points into the segment: what lies there may change at any time, so
+// `line` points into the segment: the bytes there may change at any time, so
 // the two bytes that say how long the command is are given here by value.
 struct TxRecord {
   const uint8_t* line = nullptr;  // the record; its control starts at SUEDE_RECORD_CONTROL
   uint64_t word0 = 0;             // its first two words as they were read, of a malformed one with
-  uint64_t word1 = 0;             // what would not index tables cleared
+  uint64_t word1 = 0;             // the parts that would not index tables cleared
   uint16_t bytes = 0;             // control and data, 2 to 274
   uint8_t lines = 1;
   RecordVerdict verdict = RecordVerdict::kCommand;

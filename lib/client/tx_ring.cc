@@ -6,7 +6,7 @@
 namespace suede {
 namespace {
 
-// How far ahead of the record at hand its lines are fetched.
+// Distance of the prefetch ahead of the record at hand.
 constexpr uint32_t kPrefetchLines = 6;
 
 // The bits of a record's first word that are 0 for every VC and XPU there is.
@@ -14,7 +14,7 @@ constexpr uint32_t kNoVc = 0xff & ~(kVcCount - 1);
 constexpr uint32_t kNoXpu = 0xffff & ~(kMaxXpus - 1);
 constexpr uint64_t kAddressMustBeZero = uint64_t{kNoVc} << 8 | uint64_t{kNoXpu} << 16;
 
-// What D and L, the low five bits of a type byte, say of a command (wire profile §3).
+// The meaning of D and L, the low five bits of a type byte, for a command (wire profile §3).
 struct TypeRow {
   uint16_t control_bytes = 0;
   uint16_t data_mask = 0;      // of the data length that the second byte declares
@@ -37,7 +37,7 @@ constexpr uint64_t kUnusualFlags =
     uint64_t{0xff & ~(SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_COMPLETION)} << 32;
 constexpr uint64_t kUnknownFlags = kUnusualFlags & ~(uint64_t{SUEDE_RECORD_ERROR} << 32);
 
-// A record that is not plainly a command: malformed, marked, or with flags that nobody knows.
+// A record that is not plainly a command: malformed, marked, or with unknown flags.
 [[gnu::cold, gnu::noinline]] void Judge(bool malformed, TxRecord* record) {
   record->word1 &= ~kUnknownFlags;
   if (malformed || (record->word0 & kAddressMustBeZero) != 0) {
@@ -104,7 +104,7 @@ uint32_t TxRingReader::Poll(TxRecord* records, uint32_t max) {
   while (count < max && available != 0) {
     const uint32_t index = taken & mask;
     const uint8_t* line = lines + size_t{index} * SUEDE_LINE_BYTES;
-    // What is not published yet is left to the client's cache.
+    // Lines not published yet are left to the client's cache.
     if (available > kPrefetchLines) {
       __builtin_prefetch(lines + size_t{(taken + kPrefetchLines) & mask} * SUEDE_LINE_BYTES);
     }
@@ -184,7 +184,7 @@ CompletionWriter::CompletionWriter(void* segment, const SegmentShape& shape, uin
 bool CompletionWriter::Push(uint64_t tag, uint16_t xpuid, uint8_t vc, uint8_t status) {
   if (head_ - tail_ == count_) {
     const uint32_t tail = LoadAcquire(ring_->tail.value);
-    // The tail moves forward, and never past what was published.
+    // The tail moves forward, and never past the published head.
     if (tail - tail_ > published_ - tail_ || tail == tail_) return false;
     tail_ = tail;
   }

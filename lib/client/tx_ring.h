@@ -43,7 +43,7 @@ class TxRingReader {
   }
 
   // Starts over at line 0, for a reset that the client asked for: it does not touch the ring
-  // meanwhile. Everything unread is lost, so whoever wants to complete it polls it first.
+  // meanwhile. Everything unread is lost, so a caller that wants to complete it polls it first.
   void Restart();
 
  private:
@@ -62,7 +62,7 @@ class TxRingReader {
 
 static_assert(CommandSource<TxRingReader>);
 
-// Where the daemon returns credit for the lines of one queue.
+// Returns the credit for the lines of one queue to its client.
 class CreditWriter {
  public:
   CreditWriter() = default;
@@ -76,8 +76,8 @@ class CreditWriter {
   // `lines` lines to {xpuid, vc} have left the daemon's buffers.
   void Return(uint16_t xpuid, uint8_t vc, uint32_t lines);
 
-  // Starts the counts anew, for a reset that the client asked for: what was taken and not returned is
-  // missing from the client's credit until it is.
+  // Starts the counts anew, for a reset that the client asked for: lines taken and not returned are
+  // missing from the client's credit until their return.
   void Restart();
 
   // Lines taken and not returned.
@@ -106,14 +106,14 @@ class CreditWriter {
   std::vector<Account> accounts_;
 };
 
-// Where the daemon reports completions of one queue's tagged commands.
+// Reports completions of one queue's tagged commands to its client.
 class CompletionWriter {
  public:
   CompletionWriter() = default;
   CompletionWriter(void* segment, const SegmentShape& shape, uint32_t queue);
   // False where the ring is full: the client let more tags be outstanding than it has entries.
   bool Push(uint64_t tag, uint16_t xpuid, uint8_t vc, uint8_t status);
-  // Shows the client what was pushed.
+  // Shows the client the pushed entries.
   void Publish() {
     if (head_ != published_) StoreRelease(ring_->head.value, published_ = head_);
   }

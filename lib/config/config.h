@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The configuration of one endpoint process, as a value: filled from a YAML file and overrides,
-// checked once, then a value that nobody changes in place: config_change.h makes new ones.
+// checked once, then a value that is never changed in place: config_change.h makes new ones.
 // docs/configuration.md lists every key.
 //
 // The defaults below are the defaults of the file's keys; unit, range and sentence of each key
@@ -55,8 +55,8 @@ struct LcoreConfig {
 };
 
 struct PortConfig {
-  using Encapsulation = Encap;  // its headers, and what each of them has, are rows of lib/wire
-  enum class Queues : uint8_t { kLcore, kInstance };  // what has a queue pair of its own
+  using Encapsulation = Encap;  // its headers and their fields are rows of lib/wire
+  enum class Queues : uint8_t { kLcore, kInstance };  // owner of a queue pair
   std::string name;
   std::string device;            // vdev string or PCI address
   uint32_t socket_mode = 0600;   // of the socket that a memif server makes
@@ -77,7 +77,7 @@ struct PortConfig {
   friend bool operator==(const PortConfig&, const PortConfig&) = default;
 };
 
-// Where an instance is on a port.
+// The addresses of an instance on a port.
 struct InstancePort {
   uint32_t port = 0;      // index into Config::ports
   ConfigAddress address;  // by the default rule where none was given
@@ -94,7 +94,7 @@ struct InstanceConfig {
   friend bool operator==(const InstanceConfig&, const InstanceConfig&) = default;
 };
 
-// Where a peer is, as seen from one of the own ports.
+// The addresses of a peer, as seen from one of the own ports.
 struct PeerPort {
   uint32_t port = 0;                     // index into Config::ports
   std::optional<uint32_t> instance;      // own instance number that it is for; none: all others
@@ -174,7 +174,7 @@ struct ClientsConfig {
   uint32_t completions = 4096;      // entries of each queue's completion ring
   uint32_t unclaimed_pdus = 64;     // per {instance, VC} without a client
   enum class Registers : uint8_t { kOff, kRead, kWrite };
-  Registers registers = Registers::kRead;  // what clients may do with them
+  Registers registers = Registers::kRead;  // access of clients to them
   std::vector<ClientRule> rules;           // empty: every user may be every XPU
   Hugepages hugepages = Hugepages::kAuto;
   friend bool operator==(const ClientsConfig&, const ClientsConfig&) = default;
@@ -218,8 +218,8 @@ struct Config {
 // The address of an instance of an XPU where none is configured: AFH only.
 ConfigAddress DefaultForwardingAddress(uint32_t xpu, uint32_t instance);
 
-// Where own instances with the number `instance` find `peer` through the port: the entry for that
-// number, else the one for all numbers, else nullptr.
+// The entry by which own instances with the number `instance` find `peer` through the port: the one
+// for that number, else the one for all numbers, else nullptr.
 const PeerPort* FindPeerPort(const PeerConfig& peer, uint32_t port, uint32_t instance);
 
 // The address of `peer` in that entry, for own instances with the number `instance`.
@@ -228,7 +228,7 @@ ConfigAddress PeerAddress(const PeerConfig& peer, const PeerPort& at, uint32_t i
 // Whether MAC addresses of peers on the port can be learnt.
 bool LearnsNeighbours(const PortConfig& port);
 
-// What the configuration is checked against.
+// The facts that the configuration is checked against.
 struct MachineFacts {
   uint32_t cpu_count = 1;                   // CPUs are 0 to cpu_count - 1
   std::string runtime_root = "/run/suede";  // an endpoint's files are in runtime_root/NAME
@@ -254,8 +254,8 @@ absl::StatusOr<ConfigOverride> OverrideFromFlag(std::string_view assignment);
 absl::StatusOr<std::vector<ConfigOverride>> OverridesFromEnvironment(
     const char* const* environment);
 
-// Reads and checks. Later overrides win. Messages read "FILE:LINE:COLUMN: key.path: what is wrong;
-// mend". `warnings`, where given, gets what is allowed but hardly meant, in the same form.
+// Reads and checks. Later overrides win. Messages read "FILE:LINE:COLUMN: key.path: PROBLEM;
+// MEND". `warnings`, where given, gets values that are allowed but hardly meant, in the same form.
 absl::StatusOr<Config> LoadConfig(const std::string& path, const MachineFacts& machine,
                                   const std::vector<ConfigOverride>& overrides = {},
                                   std::vector<std::string>* warnings = nullptr);

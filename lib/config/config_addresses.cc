@@ -40,7 +40,7 @@ bool AddressReader::FailAt(std::string_view key, std::string_view problem) {
   return reader_.Fail(*ConfigReader::Find(item_, key), ConfigReader::Join(path_, key), problem);
 }
 
-// That not both keys are given.
+// Checks that not both keys are given.
 bool AddressReader::CheckOneOf(std::string_view key, std::string_view base_key, bool single,
                                bool base) {
   if (!single || !base) return true;
@@ -123,7 +123,7 @@ bool AddressReader::CheckForwarding(std::string_view key, const AddressRule& rul
                               " bits of a forwarding address of ", name, "; use ", mend));
   }
   if (!traits.holds_rh) return true;
-  // What the low bits of an address must be for its XPU id to be there.
+  // The low bits that an address must have for its XPU id to be there.
   constexpr uint64_t kIdMask = kMaxXpus - 1;
   const uint64_t low = rule.is_base ? 0 : ids_.first;
   if ((value & kIdMask) == low) return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The addresses of an entry of instances[].ports or peers[].ports: which keys go with the port's
-// encapsulation, and what they say of each XPU of a range.
+// The addresses of an entry of instances[].ports or peers[].ports: the keys that go with the
+// port's encapsulation, and the addresses that they give each XPU of a range.
 #ifndef SUEDE_CONFIG_CONFIG_ADDRESSES_H_
 #define SUEDE_CONFIG_CONFIG_ADDRESSES_H_
 

@@ -81,7 +81,7 @@ class Differences {
   std::vector<ConfigChange> changes_;
 };
 
-// Copies what takes effect at once from one section to another.
+// Copies the values that take effect at once from one section to another.
 template <class S>
 void CopyAtOnce(const S& started, const S& wanted, S& to) {
   for (const ConfigField<S>& field : FieldsOf<S>()) {
@@ -150,7 +150,7 @@ ConfigPlan PlanChange(const Config& started, const Config& running, const Config
     return ParseConfig(DumpConfig(plan.config), "the changed configuration", machine).ok();
   };
   if (plan.config != running && !fits()) {
-    plan.config.packing = running.packing;  // what depends most on what cannot change
+    plan.config.packing = running.packing;  // it depends most on values that cannot change
     if (!fits()) plan.config = running;
   }
   plan.changes = DiffConfigs(running, wanted);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of a configuration while its daemon runs: what differs, what of it takes effect at once,
-// and single values by number, for registers. All of it passes the checks that the file passes.
+// Changes of a configuration while its daemon runs: the differences, those that take effect at
+// once, and single values by number, for registers. All pass the checks that the file passes.
 #ifndef SUEDE_CONFIG_CONFIG_CHANGE_H_
 #define SUEDE_CONFIG_CONFIG_CHANGE_H_
 
@@ -28,10 +28,10 @@ struct ConfigChange {
 std::vector<ConfigChange> DiffConfigs(const Config& from, const Config& to);
 
 struct ConfigPlan {
-  Config config;  // the running one with what takes effect at once: it has passed all checks
+  Config config;  // with the changes that take effect at once: it has passed all checks
   std::vector<ConfigChange> changes;
 };
-// What becomes of a daemon that was started with `started` and runs with `running` when it is given
+// The plan for a daemon that was started with `started` and runs with `running` when it is given
 // `wanted`, a checked configuration. A value that takes effect at once but does not fit the values
 // that cannot change (a pack limit beyond the MTU) waits for the restart with them.
 ConfigPlan PlanChange(const Config& started, const Config& running, const Config& wanted,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What concerns more than one value. Each function checks one subject and stops at the first error.
+// Rules that concern more than one value. Each function checks one subject and stops at the first
+// error.
 #include <sys/un.h>
 
 #include <algorithm>
@@ -81,7 +82,7 @@ bool IsHex(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isxdigit);
 }
 
-// What tells devices apart: the PCI address with its domain, or the vdev's name. Empty: neither.
+// The identity of a device: the PCI address with its domain, or the vdev's name. Empty: neither.
 std::string DeviceIdentity(std::string_view device) {
   std::string name(device.substr(0, device.find(',')));
   if (name.starts_with("net_") || name.starts_with("virtio_user")) return name;
@@ -160,7 +161,7 @@ Status CheckQueues(const ConfigDraft& draft, const PortConfig& port, const std::
     return OkStatus();
   }
   return draft.Error(path + ".queues",
-                     "a memif has one pair of queues, whoever uses it; remove queues");
+                     "a memif has one pair of queues for all users; remove queues");
 }
 
 Status CheckTap(const ConfigDraft& draft, size_t index, std::map<std::string, size_t>& taps) {
@@ -243,7 +244,7 @@ Status CheckPorts(ConfigDraft& draft) {
 
 // --- classes
 
-// What a class has and no port sends.
+// Values of a class that no port sends.
 void WarnOfUnsent(ConfigDraft& draft, std::string_view key, uint8_t ConfigClass::*value,
                   std::string_view problem) {
   const ClassesConfig defaults;
@@ -321,7 +322,7 @@ Status CheckTransport(const ConfigDraft& draft) {
     return draft.Error("transport.ack_delay_us",
                        StrCat(Us(t.ack_delay),
                               " is not less than rto_min_us, so that peers would "
-                              "retransmit what has arrived; use less than ",
+                              "retransmit PDUs that have arrived; use less than ",
                               Us(t.rto_min)));
   }
   return OkStatus();

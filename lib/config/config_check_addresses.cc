@@ -80,7 +80,7 @@ class AddressCheck {
     return OkStatus();
   }
 
-  // That each peer is there once.
+  // Checks that each peer is there once.
   Status CheckIds() {
     std::map<uint32_t, uint32_t> entries;
     for (size_t i = 0; i < config_.peers.size(); ++i) {
@@ -213,7 +213,7 @@ std::vector<std::string> MissingPlanes(const Config& config, const InstanceConfi
   for (const InstancePort& at : instance.ports) {
     const bool leads_there = FindPeerPort(peer, at.port, instance.instance) != nullptr;
     is_peer |= leads_there;
-    // Of a port that leads to nobody there was a warning.
+    // Of a port that leads to no peer there was a warning.
     if (leads_there || !reached[at.port].test(instance.instance)) continue;
     missing.push_back(config.ports[at.port].name);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of instances and peers: who is where.
+// Checks of instances and peers: their identities and addresses.
 #ifndef SUEDE_CONFIG_CONFIG_CHECK_ADDRESSES_H_
 #define SUEDE_CONFIG_CONFIG_CHECK_ADDRESSES_H_
 
@@ -8,11 +8,11 @@
 
 namespace suede {
 
-// That no two instances are the same, and that an address on a port is that of one own instance and
-// of one XPU.
+// Checks that no two instances are the same, and that an address on a port is that of one own
+// instance and of one XPU.
 absl::Status CheckAddresses(const ConfigDraft& draft);
 
-// Instances that reach nobody, and addresses that nobody uses.
+// Warns of instances without peers, and of addresses without a user.
 void WarnOfPeers(ConfigDraft& draft);
 
 }  // namespace suede

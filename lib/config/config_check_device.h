@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of what stands behind a virtual device's name: drivers end the process over some of it.
+// Checks of the arguments behind a virtual device's name: drivers end the process over some.
 #ifndef SUEDE_CONFIG_CONFIG_CHECK_DEVICE_H_
 #define SUEDE_CONFIG_CONFIG_CHECK_DEVICE_H_
 
@@ -10,7 +10,7 @@
 
 namespace suede {
 
-// The arguments of a port's device, and what goes with them.
+// The arguments of a port's device, and the keys that go with them.
 absl::Status CheckDevice(const ConfigDraft& draft, size_t port);
 
 }  // namespace suede

@@ -34,11 +34,11 @@ std::string Entry(std::string_view list, size_t index);
 
 void Warn(ConfigDraft& draft, std::string_view path, std::string_view problem);
 
-// Reads what is in the tree, each value by itself: unknown and missing keys, types, ranges, names
+// Reads the tree, each value by itself: unknown and missing keys, types, ranges, names
 // that refer to nothing.
 absl::Status ReadConfig(const ConfigNode& root, ConfigDraft& draft);
 
-// Checks what concerns more than one value, and fills in what is computed from others.
+// Checks the rules that concern more than one value, and fills in values computed from others.
 absl::Status CheckConfig(const MachineFacts& machine, ConfigDraft& draft);
 
 }  // namespace suede

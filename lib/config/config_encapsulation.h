@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the encapsulations differ in, as far as the configuration goes (wire profile §5).
+// The differences of the encapsulations, as far as the configuration goes (wire profile §5).
 #ifndef SUEDE_CONFIG_CONFIG_ENCAPSULATION_H_
 #define SUEDE_CONFIG_CONFIG_ENCAPSULATION_H_
 
@@ -31,7 +31,7 @@ inline constexpr EncapsulationSet kWithoutClass =
 inline constexpr EncapsulationSet kAnyEncapsulation = kEveryEncap;
 
 // Bytes of a frame behind the Ethernet header and its tag that are no commands: network header, RH
-// and R-CRC. What takes the place of the Ethernet header is not among them.
+// and R-CRC. A replacement of the Ethernet header is not among them.
 uint32_t OverheadBytes(Encapsulation e);
 inline uint32_t MaxSession(Encapsulation e) { return TraitsOf(e).sessions - 1; }
 
@@ -40,7 +40,7 @@ inline bool IsIpv6(Encapsulation e) { return TraitsOf(e).addresses == AddressKin
 inline std::string_view NameOf(Encapsulation e) { return EncapName(e); }
 // "udp4, udp6 or afh1".
 std::string JoinNames(const EncapsulationSet& set);
-// A text of the declaration of keys, with {NAME} replaced by what the headers' traits say.
+// A text of the declaration of keys, with {NAME} replaced by the headers' traits.
 std::string ExpandTraits(std::string_view text);
 
 std::string FormatEtherType(uint16_t ether_type);

@@ -52,7 +52,7 @@ constexpr ConfigField<LcoreConfig> kLcore[] = {
                            kRequired),
     Key<&LcoreConfig::idle>(
         "idle", "", {},
-        "What it does when there is no work: spin keeps the CPU; yield "
+        "Behaviour of the lcore without work: spin keeps the CPU; yield "
         "lets other threads of the CPU run; sleep backs off into short sleeps."),
 };
 
@@ -73,14 +73,14 @@ constexpr ConfigField<PortConfig> kPort[] = {
         "mtu_bytes", "bytes", Between(68, 9600),
         "MTU: bytes behind the Ethernet header and its tag. Must hold a PDU "
         "at the pack limit, which takes packing.limit_bytes + {overheads}.",
-        {.shown_default = "1500, or what the pack limit needs"}),
+        {.shown_default = "1500, or the pack limit's need"}),
     Key<&PortConfig::encapsulation>("encapsulation", "", {}, "Headers in front of a PDU."),
     Key<&PortConfig::udp_port>("udp_port", "", Between(1, 65535),
                                "UDP destination port of PDUs; the same at both ends.",
                                {.only = kUdp, .otherwise = "leave it out: there is no UDP header"}),
     Key<&PortConfig::session>(
         "session", "", Between(0, 65535),
-        "Session of what is sent, by which a network may choose among paths: "
+        "Session of sent frames, by which a network may choose among paths: "
         "UDP source port 49152 + session (up to 16383), {entropies}.",
         {.only = kWithSession, .otherwise = "leave it out: frames have no field for it"}),
     Key<&PortConfig::ether_type>("ether_type", "", Hex(0x0600, 0xffff),
@@ -90,7 +90,7 @@ constexpr ConfigField<PortConfig> kPort[] = {
                                   .otherwise = "leave it out: the EtherType is that of IP"}),
     Key<&PortConfig::mac_prefix>(
         "mac_prefix", "", {},
-        "What MAC addresses begin with; the forwarding address follows. The same at both ends.",
+        "Start of MAC addresses; the forwarding address follows. The same at both ends.",
         {.only = kPrefixed,
          .otherwise = "leave it out: MAC addresses are not made of forwarding addresses there"}),
     Key<&PortConfig::rx_descriptors>("rx_descriptors", "", Between(64, 32768),
@@ -99,12 +99,12 @@ constexpr ConfigField<PortConfig> kPort[] = {
                                      "Descriptors of each transmit queue."),
     Key<&PortConfig::queues>(
         "queues", "", {},
-        "What has a pair of receive and transmit queues of its own: each lcore that serves the "
+        "Owner of a pair of receive and transmit queues: each lcore that serves the "
         "port, or each instance on it. The device must have as many. An instance that is alone on "
         "its lcore has its own either way."),
     Key<&PortConfig::tap>("tap", "", Name(15),
-                          "Name of a TAP device by which the host's kernel sends and receives what "
-                          "is not SUE's on the port. Needs CAP_NET_ADMIN.",
+                          "Name of a TAP device by which the host's kernel sends and receives "
+                          "frames that are not SUE's on the port. Needs CAP_NET_ADMIN.",
                           kNoDefault),
     Key<&PortConfig::tap_prefix>("tap_prefix", "bits", Between(1, 128),
                                  "Gives the TAP device the addresses of the own instances on the "
@@ -114,7 +114,7 @@ constexpr ConfigField<PortConfig> kPort[] = {
                                   .only = kUdp,
                                   .otherwise = "leave it out: instances have no IP addresses"}),
     Key<&PortConfig::bandwidth_gbps>("bandwidth_gbps", "Gbit/s", Between(1, 65535),
-                                     "Weight of the planes on the port: planes share what is sent "
+                                     "Weight of the planes on the port: planes share sent PDUs "
                                      "in proportion to their weights.",
                                      {.shown_default = "the link's speed"}),
 };
@@ -135,7 +135,7 @@ constexpr ConfigField<InstanceEntry> kInstance[] = {
                                {.shown_default = "the first of lcores"}),
     Key<&InstanceEntry::ordering>(
         "ordering", "", {},
-        "strict: what goes to one destination takes one plane and arrives in order on each VC; "
+        "strict: PDUs to one destination take one plane and arrive in order on each VC; "
         "unordered: each PDU takes the plane with the most bandwidth left, and order is kept "
         "within a PDU alone. With one port they are the same: the order of each VC is kept."),
 };
@@ -178,7 +178,7 @@ constexpr ConfigField<PeerEntry> kPeer[] = {
     Key<&PeerEntry::hello>(
         "hello", "", {},
         "never: the peer does not speak HELLO and answers no probe, so its connections begin with "
-        "PSN 0, unasked; auto: it is asked, and what it answers tells."),
+        "PSN 0, unasked; auto: it is asked, and its answer decides."),
 };
 
 constexpr ConfigField<PeerPortEntry> kPeerPort[] = {
@@ -230,7 +230,7 @@ constexpr ConfigField<PackingConfig> kPacking[] = {
 
 constexpr ConfigField<TransportConfig> kTransport[] = {
     Key<&TransportConfig::psn_scope>("psn_scope", "", {},
-                                     "What a sequence of PSNs spans: port is one for all VCs of a "
+                                     "Span of a sequence of PSNs: port is one for all VCs of a "
                                      "{port, peer}, vc one for each. The same at both ends."),
     Key<&TransportConfig::window_pdus>("window_pdus", "PDUs", Between(1, 16384),
                                        "Most PDUs of a connection without an acknowledgement.",
@@ -244,7 +244,8 @@ constexpr ConfigField<TransportConfig> kTransport[] = {
                                           "one.",
                                           kAtOnce),
     Key<&TransportConfig::ack_delay>("ack_delay_us", "µs", Microseconds(1, 1000000),
-                                     "Or after this long.", kAtOnce),
+                                     "Time after which a stand-alone ACK goes out at the latest.",
+                                     kAtOnce),
     Key<&TransportConfig::nack_timeout>("nack_timeout_us", "µs", Microseconds(1, 10000000),
                                         "Time after which a gap that still stands is reported "
                                         "again.",
@@ -260,7 +261,7 @@ constexpr ConfigField<TransportConfig> kTransport[] = {
     Key<&TransportConfig::rto_min>("rto_min_us", "µs", Microseconds(10, 60000000),
                                    "Least retransmission timeout.", kAtOnce),
     Key<&TransportConfig::rto_max>("rto_max_us", "µs", Microseconds(10, 60000000),
-                                   "Largest retransmission timeout, which backing off ends at.",
+                                   "Largest retransmission timeout, at which backing off ends.",
                                    kAtOnce),
     Key<&TransportConfig::max_tries>("max_tries", "", Between(1, 255),
                                      "Timeouts in a row after which the peer is unreachable.",
@@ -303,8 +304,8 @@ constexpr ConfigField<PlanesConfig> kPlanes[] = {
                                   "than a frame can be under way.",
                                   kAtOnce),
     Key<&PlanesConfig::hold_down_max>("hold_down_max_us", "µs", Microseconds(1000, 3600000000),
-                                      "Largest such time, which doubling for a plane that dies "
-                                      "again and again ends at.",
+                                      "Largest such time, at which doubling for a plane that dies "
+                                      "again and again ends.",
                                       kAtOnce),
     Key<&PlanesConfig::unreachable>("unreachable_us", "µs", Microseconds(1000, 600000000),
                                     "Time without a sign of life on any plane after which commands "
@@ -340,16 +341,16 @@ constexpr ConfigField<ClientsConfig> kClients[] = {
                                         "it.",
                                         kAtOnceUpToStart),
     Key<&ClientsConfig::registers>("registers", "", {},
-                                   "What clients may do with registers through the library: what "
-                                   "they write concerns the whole endpoint.",
+                                   "Access of clients to registers through the library; a write "
+                                   "concerns the whole endpoint.",
                                    kAtOnce),
     Key<&ClientsConfig::rules>(
         "rules", "", {},
         "Which users may be which XPUs, and on which VCs (without VCs: on "
-        "all): what they may have queues of, send on and claim. Where there "
-        "is any rule, a user who is in none may be no XPU; root and the "
-        "daemon's own user too need one. For what is asked for from then "
-        "on: clients keep what they have.",
+        "all): they may have queues of these, send on them and claim them. Where "
+        "there is any rule, a user in none may be no XPU; root and the "
+        "daemon's own user too need one. Rules apply to requests from then "
+        "on: clients keep the queues and claims that they have.",
         {.shown_default = "none: every user may be every XPU", .effect = Effect::kAtOnce}),
     Key<&ClientsConfig::hugepages>("hugepages", "", {},
                                    "Hugepages for the segments shared with clients."),
@@ -363,15 +364,14 @@ constexpr ConfigField<ManagementConfig> kManagement[] = {
     Key<&ManagementConfig::socket_mode>("socket_mode", "", {.max = 0777, .octal = true},
                                         "Permissions of the socket, which are its access control."),
     Key<&ManagementConfig::max_clients>("max_clients", "", Between(1, 1000),
-                                        "Most connections to it at a time.", kAtOnce),
+                                        "Most connections to the socket at a time.", kAtOnce),
     Key<&ManagementConfig::packet_burst>("packet_burst", "packets", Between(1, 256),
                                          "Management packets that a port carries at once, each "
                                          "way; over time it is 10,000 a second."),
     Key<&ManagementConfig::http_address>(
         "http_address", "", {.max = 32, .rule = TextRule::kListenAddress},
-        "Where /metrics, /healthz, /readyz and the status page are served, to be read only: an "
-        "IPv4 "
-        "address, a colon and a port, or a port of 127.0.0.1; port 0 is any free one.",
+        "Address of the web server for /metrics, /healthz, /readyz and the status page, read only: "
+        "an IPv4 address, a colon and a port, or a port of 127.0.0.1; port 0 is any free one.",
         {.shown_default = "none: not served"}),
 };
 

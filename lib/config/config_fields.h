@@ -26,7 +26,7 @@ enum class Effect : uint8_t {
 std::string_view NameOf(Effect effect);
 
 // A key that holds a value. S is the struct with a member for each value of a section; the
-// default is what S{} holds.
+// default is the member's value in S{}.
 template <class S>
 struct ConfigField {
   std::string_view key;

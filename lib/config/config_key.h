@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a row of the declaration is made from a pointer to the member that holds the value. For
+// Makes a row of the declaration from a pointer to the member that holds the value. For
 // config_fields.cc, which holds the rows.
 #ifndef SUEDE_CONFIG_CONFIG_KEY_H_
 #define SUEDE_CONFIG_CONFIG_KEY_H_
@@ -25,7 +25,7 @@ struct Unwrap<std::optional<T>> {
   using Type = T;
 };
 
-// What the table of the documentation says of a value of type T.
+// The range of a value of type T in the documentation's table.
 template <class T>
 std::string RangeOf(const ValueLimits& limits) {
   if constexpr (std::is_enum_v<T>) {

@@ -18,7 +18,7 @@ namespace suede {
 inline constexpr size_t kMaxConfigBytes = 2u << 20;
 inline constexpr uint32_t kMaxConfigDepth = 16;
 
-// Where a node stands: in the file, or in the override `source` - 1.
+// The place of a node: in the file, or in the override `source` - 1.
 struct ConfigPlace {
   uint32_t source = 0;
   uint32_t line = 1;
@@ -43,7 +43,7 @@ struct ConfigMember {
   ConfigNode value;
 };
 
-// What places refer to.
+// The sources that places refer to.
 struct ConfigSources {
   std::string file;
   std::vector<std::string> overrides;
@@ -51,11 +51,11 @@ struct ConfigSources {
   std::string Describe(const ConfigPlace& place) const;
 };
 
-// "PLACE: PATH: PROBLEM", where the problem is "what is wrong; mend".
+// "PLACE: PATH: PROBLEM; MEND"; `problem` is the last two.
 absl::Status ConfigError(const ConfigSources& sources, const ConfigPlace& place,
                          std::string_view path, std::string_view problem);
 
-// The one document of `text`. `source` is what the places of its nodes get.
+// The one document of `text`. The places of its nodes get `source`.
 absl::StatusOr<ConfigNode> ParseConfigNode(std::string_view text, const ConfigSources& sources,
                                            uint32_t source);
 

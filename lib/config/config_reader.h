@@ -89,7 +89,7 @@ class ConfigReader {
   absl::Status status_;
 };
 
-// The mend for a key that nobody knows: the nearest known one, or where it belongs.
+// The mend for an unknown key: the nearest known one, or the section it belongs to.
 std::string SuggestKey(std::string_view key, std::string_view section,
                        std::span<const std::string_view> known);
 

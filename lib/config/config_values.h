@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a key's value is read from YAML and written to it, by its C++ type: one ReadValue and one
+// Reads a key's value from YAML and writes it there, by its C++ type: one ReadValue and one
 // WriteValue each.
 #ifndef SUEDE_CONFIG_CONFIG_VALUES_H_
 #define SUEDE_CONFIG_CONFIG_VALUES_H_
@@ -17,7 +17,7 @@
 
 namespace suede {
 
-// What is wrong with a value, as "what is wrong; mend". Empty: nothing.
+// The problem of a value, as "PROBLEM; MEND". Empty: none.
 using Problem = std::string;
 
 enum class TextRule : uint8_t {
@@ -27,7 +27,7 @@ enum class TextRule : uint8_t {
   kListenAddress,  // or empty
 };
 
-// What a value may be: bounds of a number, or of a text's length.
+// The limits of a value: bounds of a number, or of a text's length.
 struct ValueLimits {
   uint64_t min = 0;
   uint64_t max = UINT64_MAX;
@@ -65,7 +65,7 @@ std::string FormatMac(const ConfigMac& mac);
 std::string FormatText(std::string_view text);  // double-quoted
 // Whether `mac` can be a station's own address: not zero, not a group's.
 bool IsUnicast(const ConfigMac& mac);
-// That an endpoint can have the address.
+// Checks that an endpoint can have the address.
 Problem CheckUnicast(const IpText& ip);
 
 Problem ReadNumber(const ConfigNode& node, const ValueLimits& limits, uint64_t& out);

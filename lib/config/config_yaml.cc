@@ -114,7 +114,7 @@ class TreeBuilder : public YAML::EventHandler {
       return &parent.items.back();
     }
     has_key_.back() = false;
-    // The parser places a value that is not there at whatever comes next.
+    // The parser places a value that is not there at the next token.
     if (node.kind == ConfigNode::Kind::kNull) node.place = parent.members.back().place;
     parent.members.back().value = std::move(node);
     return &parent.members.back().value;

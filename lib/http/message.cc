@@ -88,7 +88,7 @@ HttpHead ParseHead(std::string_view text) {
   return head;
 }
 
-// What a page of ours may do in a browser: load what comes from here and nothing else.
+// The head of an answer. In a browser it lets a page of ours load content from here, nothing else.
 std::string HeadOf(const HttpResponse& response, bool keeps_alive) {
   std::string head =
       absl::StrCat("HTTP/1.1 ", response.status, " ", ReasonOf(response.status),

@@ -20,7 +20,7 @@ struct HttpHead {
   bool keeps_alive = false;  // as far as the client is concerned
 };
 
-// Reads what `text` begins with.
+// Reads the head at the start of `text`.
 HttpHead ParseHead(std::string_view text);
 
 // Everything that an answer begins with.

@@ -189,7 +189,7 @@ class HttpServer::Loop {
 
   void Accept() {
     for (int i = 0; i < kAcceptsPerTurn; ++i) {
-      // Who waits in the listener's queue waits there where all wait for their answers.
+      // A new connection waits in the listener's queue where all others wait for their answers.
       if (connections_.size() >= options_.connections && !Displace(0, false)) return Pause();
       const int fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
       if (fd < 0) {
@@ -214,7 +214,7 @@ class HttpServer::Loop {
     const ssize_t got = recv(c.fd, buffer, sizeof buffer, 0);
     if (got < 0) return errno == EAGAIN || errno == EINTR;
     if (got == 0) return false;
-    if (c.state == State::kLingers) return true;  // read, so that what was answered is not lost
+    if (c.state == State::kLingers) return true;  // read, so that the answer is not lost
     c.moved_ms = now_ms_;
     if (c.in.empty()) c.begun_ms = now_ms_;
     c.in.append(buffer, static_cast<size_t>(got));
@@ -270,7 +270,7 @@ class HttpServer::Loop {
           send(c.fd, c.out.data() + c.sent, c.out.size() - c.sent, MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent < 0 && errno == EINTR) continue;
       if (sent < 0 && errno == EAGAIN) {
-        // What others do not read is not kept for them without end.
+        // Answers that others do not read are not kept without end.
         while (waiting_bytes_ > options_.answer_bytes && Displace(id, true)) continue;
         return true;
       }
@@ -349,7 +349,7 @@ class HttpServer::Loop {
   size_t waiting_bytes_ = 0;  // of answers that are not read yet
   int64_t now_ms_ = 0;
   int64_t accept_ms_ = 0;  // when to accept again
-  std::mutex mutex_;  // of what is below
+  std::mutex mutex_;       // of the members below
   std::condition_variable todo_;
   std::deque<Job> jobs_;
   std::vector<Done> done_;

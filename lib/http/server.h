@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small web server to be looked at: GET and HEAD, answers that are made whole before they are
+// A small web server for monitoring: GET and HEAD, answers that are made whole before they are
 // sent, bounds on everything that comes from outside.
 //
-// One thread serves all connections and waits for none of them; a few make answers. So what somebody
-// does not send, or does not read, takes a connection and never the time of others.
+// One thread serves all connections and waits for none of them; a few make answers. So a client
+// that does not send, or does not read, takes a connection and never the time of others.
 #ifndef SUEDE_HTTP_SERVER_H_
 #define SUEDE_HTTP_SERVER_H_
 
@@ -38,7 +38,7 @@ struct HttpCounters {
 
 struct HttpOptions {
   ListenAddress address;  // IPv4
-  // What may be asked for, by path; false: 404. `response` is for the handler to fill in. Called by
+  // Answers requests, by path; false: 404. `response` is for the handler to fill in. Called by
   // any of the threads that make answers, several at a time.
   std::function<bool(const HttpRequest& request, HttpResponse* response)> handler;
   // Whether that answer is made at once: by the thread that serves the connections, which waits.
@@ -60,7 +60,7 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Where it listens, the port resolved.
+  // The address at which it listens, the port resolved.
   const ListenAddress& address() const { return address_; }
 
  private:

@@ -12,7 +12,7 @@ namespace suede {
 namespace {
 
 constexpr size_t kLeastForReserve = 4;
-constexpr size_t kShare = 3;  // of what is free
+constexpr size_t kShare = 3;  // of the free places
 
 using Counts = std::unordered_map<uid_t, size_t>;  // connections of each user
 
@@ -73,8 +73,9 @@ Admission Admit(std::span<const Guest> guests, uid_t uid, int64_t now_ms,
   Admission refusal{.verdict = Admission::Verdict::kRefuse};
   if (has_room) {
     refusal.reason = absl::StrCat("uid ", uid, " has ", own, " of ", rules.places,
-                                  " connections, and what is free is for others; close some, or "
-                                  "raise ", rules.setting);
+                                  " connections, and the free ones are for others; close some, or "
+                                  "raise ",
+                                  rules.setting);
   } else if (kept != 0 && guests.size() < rules.places) {
     refusal.reason =
         absl::StrCat("all ", rules.places, " connections but the one for root are taken; try later "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who gets a place among a bounded number of connections.
+// Decides who gets a place among a bounded number of connections.
 #ifndef SUEDE_LOCAL_ADMISSION_H_
 #define SUEDE_LOCAL_ADMISSION_H_
 
@@ -25,7 +25,7 @@ struct Guest {
 
 struct AdmissionRules {
   size_t places = 0;
-  const char* setting = "";  // that says how many: named in refusals
+  const char* setting = "";  // the key with the number of places: named in refusals
   int64_t grace_ms = 100;    // after which a quiet connection may be ended for another
   // Whether the last resort of a privileged user is the place of another that is not quiet.
   bool ends_busy = false;
@@ -41,11 +41,11 @@ struct Admission {
 
 // Whether a connection of `uid` gets a place.
 //
-// One place of four or more is kept for privileged users. Of the rest a user gets another as long as it has
-// less than three times as many as are free: three quarters of all where it is alone, and there is always
-// something left for the next. Beyond that its own connection that was quiet for longest goes for
-// the new one. Where nothing is free, the same is looked for among users that have more connections
-// than it; so who has few loses none to who has many.
+// One place of four or more is kept for privileged users. Of the rest a user gets another as long
+// as it has less than three times as many as are free: three quarters of all where it is alone, and
+// there is always something left for the next. Beyond that its own connection that was quiet for
+// longest goes for the new one. Where nothing is free, the same is looked for among users that have
+// more connections than it; so a user with few loses none to a user with many.
 Admission Admit(std::span<const Guest> guests, uid_t uid, int64_t now_ms,
                 const AdmissionRules& rules);
 

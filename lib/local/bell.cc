@@ -21,11 +21,11 @@ std::optional<Bell> Bell::Create() {
 }
 
 void Bell::Ring() const {
-  // What was rung before and not read yet is enough.
+  // An earlier ring that was not read yet is enough.
   int unread = 0;
   if (ioctl(rope_.get(), SIOCOUTQ, &unread) == 0 && unread != 0) return;
   const uint64_t one = 1;
-  // Full, shut or closed at the other end: then nobody listens whom it would help.
+  // Full, shut or closed at the other end: then there is no listener to help.
   static_cast<void>(send(rope_.get(), &one, sizeof one, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 

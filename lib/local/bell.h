@@ -13,9 +13,9 @@ namespace suede {
 // Two ends of a socket. The other process gets `handle`, which becomes readable: 8 bytes for each
 // time it was rung, of which no two wait at once.
 //
-// An eventfd would do the same with one description for both: whoever holds it clears O_NONBLOCK,
-// fills the counter, and the next that rings sleeps for good. An end of a socket has flags of its
-// own, and what the other process does with its end (fills, shuts or closes it) makes Ring fail and
+// An eventfd would do the same with one description for both: a holder could clear O_NONBLOCK and
+// fill the counter, and the next that rings sleeps for good. An end of a socket has flags of its
+// own, and the other process can only make Ring fail (it fills, shuts or closes its end), and
 // nothing else.
 class Bell {
  public:

@@ -26,7 +26,7 @@ class Fd {
   int get() const { return fd_; }
   bool ok() const { return fd_ >= 0; }
   int Release() { return std::exchange(fd_, -1); }
-  // Closes it, without waiting for what closing may wait for (local/call_limit.h).
+  // Closes it, without the waits that closing may bring (local/call_limit.h).
   void Reset();
 
  private:

@@ -93,7 +93,7 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Create(const std::string& pa
   if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
     return give_up(Failed(path, "bind", "make its directory writable"));
   }
-  // Nobody can connect between bind and chmod: it does not listen yet.
+  // No client can connect between bind and chmod: it does not listen yet.
   if (chmod(path.c_str(), mode) != 0 || listen(fd, 64) != 0) {
     return give_up(Failed(path, "listen", "check the directory's permissions"));
   }
@@ -101,7 +101,7 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Create(const std::string& pa
 }
 
 Listener::~Listener() {
-  const CallLimit limit;  // what waits to be accepted goes too
+  const CallLimit limit;  // connections that wait to be accepted go too
   unlink(path_.c_str());
   close(fd_);
   close(spare_);

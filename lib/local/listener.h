@@ -12,7 +12,7 @@
 
 namespace suede {
 
-// Where the endpoint NAME has its runtime files: /run/suede/NAME for root, otherwise
+// The directory of the runtime files of the endpoint NAME: /run/suede/NAME for root, otherwise
 // $XDG_RUNTIME_DIR/suede/NAME (/tmp/suede-UID/NAME where that is not set).
 std::string RuntimeDirectory(const std::string& name);
 

@@ -44,7 +44,8 @@ bool IsPlainFile(int fd) {
 
 Received ReceiveWithFd(int socket, char* buffer, size_t size) {
   iovec data{.iov_base = buffer, .iov_len = size};
-  // Room for one, which alignment makes two. The kernel closes what does not fit, and says so.
+  // Room for one, which alignment makes two. The kernel closes descriptors that do not fit, and
+  // says so.
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
   msghdr header{};
   header.msg_iov = &data;

@@ -21,7 +21,7 @@ ssize_t ReceivePacket(int socket, void* message, size_t size);
 ssize_t SendWithFd(int socket, std::string_view bytes, int fd);
 
 // Whether `fd` is a file that reading and writing does not wait for: a regular one, and of no file
-// system that a program of somebody's serves.
+// system that a user's program serves.
 bool IsPlainFile(int fd);
 
 struct Received {
@@ -29,7 +29,7 @@ struct Received {
   Fd fd;                   // belongs to the last of the bytes
   bool too_many = false;   // there was more than one: all of them are closed
 };
-// Takes what the socket has, up to `size` bytes. The kernel ends such a read behind the bytes
+// Takes the socket's bytes, up to `size` of them. The kernel ends such a read behind the bytes
 // that a descriptor came with, so that there is one per read and it belongs to the last byte.
 Received ReceiveWithFd(int socket, char* buffer, size_t size);
 

@@ -57,7 +57,7 @@ class MetricsPage final : public prometheus::Collectable {
   const MetricLabels& common() const { return common_; }
 
  private:
-  // Where the value of a family's metric comes from: a cell, or a histogram with its row.
+  // The source of the value of a family's metric: a cell, or a histogram with its row.
   struct Source {
     const MetricCell* cell = nullptr;
     CellUnit unit = CellUnit::kPlain;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a metric is called outside, and what it means.
+// The exported name of a metric, and its meaning.
 #ifndef SUEDE_METRICS_ROW_H_
 #define SUEDE_METRICS_ROW_H_
 
@@ -21,7 +21,7 @@ struct MetricRow {
   std::string sentence;
 };
 
-// How a counter or gauge is called as a metric: rows that tell one thing apart share a family. The
+// The name of a counter or gauge as a metric: rows that tell one thing apart share a family. The
 // label is empty where the row is a family of its own.
 struct MetricName {
   std::string_view family;

@@ -13,7 +13,7 @@ namespace suede {
 namespace {
 
 constexpr Param kPort = Param::Text("port", "Name of the port.", 32).Required();
-constexpr Param kAdmin = Param::Choice("admin", "What to set.", "up|down").Required();
+constexpr Param kAdmin = Param::Choice("admin", "The setting.", "up|down").Required();
 constexpr Param kSetPort[] = {kPort, kAdmin};
 constexpr Param kHint[] = {kPort};
 
@@ -88,7 +88,7 @@ constexpr Member kQueuesResult[] = {Member::Rows("queues", kQueueRow)};
 constexpr Method kAdminMethods[] = {
     {.name = "ports.set_admin",
      .sentence = "Takes a port out of the data path or puts it back: while it is down nothing "
-                 "leaves, what comes is dropped, and what is in flight waits.",
+                 "leaves, received frames are dropped, and PDUs in flight wait.",
      .result = kPortAdminResult,
      .run = SetPort,
      .params = kSetPort,

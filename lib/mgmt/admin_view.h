@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator may take out of service and put back, and clients' queues, as the methods see
-// them.
+// Ports and planes, which an operator may take out of service and put back, and clients' queues,
+// as the methods see them.
 #ifndef SUEDE_MGMT_ADMIN_VIEW_H_
 #define SUEDE_MGMT_ADMIN_VIEW_H_
 

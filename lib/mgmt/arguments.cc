@@ -77,7 +77,7 @@ std::string Param::Range() const {
   return all.empty() ? std::string(last) : StrCat(StrJoin(all, ", "), " or ", last);
 }
 
-// What is wrong with the value, nullptr for nothing.
+// The problem of the value, nullptr for none.
 const char* Arguments::Read(const Param& param, const ForeignJson& given, Value& value) {
   switch (param.type) {
     case Param::Type::kBoolean:

@@ -58,9 +58,9 @@ struct Param {
   std::string Range() const;
 };
 
-// What is wrong with the parameters of a request.
+// An error in the parameters of a request.
 struct ArgumentError {
-  std::string message;    // what is wrong; mend
+  std::string message;    // "PROBLEM; MEND"
   std::string parameter;  // empty: none in particular
 };
 

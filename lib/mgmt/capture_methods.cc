@@ -56,7 +56,7 @@ constexpr Member kCapturesResult[] = {Member::Rows("captures", kCaptureResult)};
 
 constexpr Method kCaptureMethods[] = {
     {.name = "capture.start",
-     .sentence = "Copies what a port sends and receives to a pcapng file.",
+     .sentence = "Copies the frames that a port sends and receives to a pcapng file.",
      .result = kStartedResult,
      .run = Start,
      .params = kStart,

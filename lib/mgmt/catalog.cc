@@ -43,7 +43,7 @@ Json Describe(const Param& param) {
   return out;
 }
 
-// What the parameters are, as JSON Schema has it.
+// The parameters, as JSON Schema has them.
 Json Schema(const Param& param) {
   Json out{{"type", NameOf(param.type)}, {"description", param.sentence}};
   switch (param.type) {

@@ -41,7 +41,7 @@ std::span<const Method> PlaneMethods();
 std::span<const Method> ConfigMethods();
 std::span<const Method> RegisterMethods();
 
-// What rpc.describe says of a method.
+// The text of rpc.describe for a method.
 Json Describe(const Method& method);
 // The tables of docs/management.md.
 std::string MethodsAsMarkdown(const Catalog& catalog);

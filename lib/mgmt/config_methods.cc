@@ -14,20 +14,21 @@
 namespace suede {
 namespace {
 
-// As large as a configuration may be, and a byte more, so that its reader sees what is too long.
+// As large as a configuration may be, and a byte more, so that its reader sees a text that is too
+// long.
 constexpr size_t kMostBytes = (size_t{2} << 20) + 1;
 
 constexpr Param kText[] = {
     Param::Text("yaml", "The configuration itself, instead of a file.", 65536),
-    Param::Text("file_name", "What messages call the file: the daemon gets no paths. suedectl gives "
-                             "it.", 4096),
+    Param::Text("file_name",
+                "The file's name in messages: the daemon gets no paths. suedectl gives it.", 4096),
 };
 constexpr DescriptorParam kSource = {.name = "file",
                                      .sentence = "Regular file with the configuration.",
                                      .is_written = false,
                                      .required = false};
 
-// That nothing waits for: not a pipe, a device or a socket.
+// Checks that no access to the file can wait: not a pipe, a device or a socket.
 absl::Status CheckRegular(int fd) {
   if (IsPlainFile(fd)) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -69,7 +70,7 @@ absl::Status WriteAll(int fd, std::string_view text) {
   return absl::OkStatus();
 }
 
-// What a request brought, from where it says.
+// The configuration that a request brought, and the place it came from.
 struct Source {
   std::string text;
   std::string place;
@@ -141,13 +142,13 @@ constexpr Member kSavedResult[] = {Member::Integer("bytes", "that were written")
 
 constexpr Method kConfigMethods[] = {
     {.name = "config.check",
-     .sentence = "Checks a configuration against all rules and against what runs; changes nothing.",
+     .sentence = "Checks a configuration against all rules and the running one; changes nothing.",
      .result = kChangesResult,
      .run = Check,
      .params = kText,
      .descriptor = kSource},
     {.name = "config.load",
-     .sentence = "Checks a configuration and applies what takes effect at once. Flags and "
+     .sentence = "Checks a configuration and applies changes that take effect at once. Flags and "
                  "environment win over it, as at the start. With an error nothing is applied.",
      .result = kChangesResult,
      .run = Load,

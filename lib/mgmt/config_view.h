@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the methods see of changing the configuration. app/endpoint implements it.
+// Changing the configuration, as the methods see it. app/endpoint implements it.
 #ifndef SUEDE_MGMT_CONFIG_VIEW_H_
 #define SUEDE_MGMT_CONFIG_VIEW_H_
 
@@ -22,7 +22,7 @@ struct ConfigChangeView {
 
 struct ConfigCheckView {
   std::vector<std::string> warnings;
-  std::vector<ConfigChangeView> changes;  // against what runs
+  std::vector<ConfigChangeView> changes;  // against the running configuration
 };
 
 // Control thread only. Nothing here waits.
@@ -30,13 +30,13 @@ class ConfigView {
  public:
   virtual ~ConfigView() = default;
 
-  // As a file that loads to what is in effect.
+  // As a file that loads to the configuration in effect.
   virtual std::string EffectiveConfig() = 0;
   // `place` stands in messages where the file's name would.
   virtual absl::StatusOr<ConfigCheckView> CheckConfig(std::string_view text,
                                                       std::string_view place) = 0;
   // A question to the lcores, to be asked until it has an answer. It may be dropped at any time:
-  // what was begun is carried out all the same.
+  // a change that has begun is carried out all the same.
   using ConfigQuestion = std::function<std::optional<absl::StatusOr<ConfigCheckView>>()>;
   virtual ConfigQuestion LoadConfig(std::string_view text, std::string_view place) = 0;
 };

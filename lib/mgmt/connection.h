@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server keeps for a connection.
+// The server's state of a connection.
 #ifndef SUEDE_MGMT_CONNECTION_H_
 #define SUEDE_MGMT_CONNECTION_H_
 
@@ -33,7 +33,7 @@ struct ManagementServer::Connection {
   int64_t active_ms = 0;         // when something was last done for it
   bool came_to_end = false;      // the client sends nothing more
   bool ends = false;             // nothing more is read, and it is closed once `out` is sent
-  bool has_work = false;         // for the next turn, whatever epoll says
+  bool has_work = false;         // for the next turn, with or without epoll
   Allowance requests;
   bool is_throttled = false;     // its next request waits for the allowance
   bool told_rate = false;

@@ -69,8 +69,8 @@ constexpr Member kConnectionRow[] = {
     members::kPlane,
     Member::Integer("vc").OrNull("PSNs span all VCs"),
     Member::Choice("state", kStates,
-                   "paused: the peer is not ready; frozen: the plane is down, and what of it "
-                   "arrived is being asked; lost: the peer is unreachable"),
+                   "paused: the peer is not ready; frozen: the plane is down, and the peer "
+                   "is asked which PDUs arrived; lost: the peer is unreachable"),
     Member::Integer("next_psn", "to send"),
     Member::Integer("expected_psn", "to receive"),
     Member::Integer("unacked_pdus"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods that show counters: as they are, and what they have grown by.
+// Methods that show counters: their values, and their growth.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -19,8 +19,8 @@ constexpr std::string_view kScopes[] = {"total", "instance", "lcore", "port"};
 constexpr std::string_view kScopeChoices = "total|instance|lcore|port";
 
 constexpr Param kGet[] = {
-    Param::Choice("scope", "What to tell apart.", kScopeChoices, "total"),
-    Param::Boolean("nonzero_only", "Leaves out what is 0."),
+    Param::Choice("scope", "Owners to tell apart.", kScopeChoices, "total"),
+    Param::Boolean("nonzero_only", "Leaves out counters that are 0."),
 };
 
 CounterScope ScopeOf(const Arguments& arguments) {
@@ -55,7 +55,7 @@ Answer Get(Call& call) {
               {"sets", ToJson(call.endpoint.Counters(scope), call.arguments)}};
 }
 
-// What a connection saw last.
+// The values that a connection saw last.
 struct Seen {
   Clock::time_point at;
   std::vector<CounterSetView> sets;
@@ -103,8 +103,8 @@ constexpr Method kCounterMethods[] = {
      .run = Get,
      .params = kGet},
     {.name = "counters.delta",
-     .sentence = "What counters have grown by since the last call of this connection with the same "
-                 "scope; the first call gives what they are.",
+     .sentence = "The growth of counters since the last call of this connection with the same "
+                 "scope; the first call gives their values.",
      .result = kDeltaResult,
      .run = Delta,
      .params = kGet},

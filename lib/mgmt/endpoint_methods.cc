@@ -158,8 +158,8 @@ constexpr Member kClientRow[] = {
     Member::Integer("queues"),
     Member::Choice("state", "connected|open|packets|leaving",
                    "connected: has no segment yet; packets: carries management packets; leaving: "
-                   "the lcore still delivers what it had handed over"),
-    Member::Text("claims", "what is received for it: XPU.INSTANCE:VC,VC… …"),
+                   "the lcore still delivers commands that it had handed over"),
+    Member::Text("claims", "VCs that are received for it: XPU.INSTANCE:VC,VC… …"),
 };
 constexpr Member kClientsResult[] = {Member::Rows("clients", kClientRow)};
 constexpr Member kLevelResult[] = {Member::Choice("level", kLevelChoices)};
@@ -168,7 +168,7 @@ constexpr Member kBeganResult[] = {Member::Boolean(
 
 constexpr Method kEndpointMethods[] = {
     {.name = "version",
-     .sentence = "Which suede this is, and for how long it has run.",
+     .sentence = "The version of suede, and how long it has run.",
      .result = kVersionResult,
      .run = Version},
     {.name = "config.get",
@@ -184,7 +184,7 @@ constexpr Method kEndpointMethods[] = {
      .result = kPortsResult,
      .run = ListPorts},
     {.name = "peers.list",
-     .sentence = "Where peers are: one entry for each port that reaches one.",
+     .sentence = "Addresses of peers: one entry for each port that reaches one.",
      .result = kPeersResult,
      .run = ListPeers},
     {.name = "clients.list",
@@ -196,13 +196,13 @@ constexpr Method kEndpointMethods[] = {
      .result = kLevelResult,
      .run = GetLogLevel},
     {.name = "log.set_level",
-     .sentence = "Sets it, until the daemon ends.",
+     .sentence = "Sets the least severity that is logged, until the daemon ends.",
      .result = kLevelResult,
      .run = SetLogLevel,
      .params = kSetLevel,
      .changes = true},
     {.name = "drain",
-     .sentence = "Ends the daemon as SIGTERM does: what is in flight is delivered first.",
+     .sentence = "Ends the daemon as SIGTERM does: PDUs in flight are delivered first.",
      .result = kBeganResult,
      .run = Drain,
      .changes = true},

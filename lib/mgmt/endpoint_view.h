@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the methods see of the endpoint: plain values, so that this room knows neither drivers nor
+// The endpoint, as the methods see it: plain values, so that this room knows neither drivers nor
 // DPDK. app/endpoint implements it.
 #ifndef SUEDE_MGMT_ENDPOINT_VIEW_H_
 #define SUEDE_MGMT_ENDPOINT_VIEW_H_
@@ -58,7 +58,7 @@ struct PortView {
   uint32_t queue_pairs = 0;      // of the device
 };
 
-// Where a peer is, as seen from one port.
+// The addresses of a peer, as seen from one port.
 struct PeerView {
   uint32_t xpu = 0;
   std::string port;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of a daemon's life: the last few thousand of them, and whoever wants to be told of
+// The events of a daemon's life: the last few thousand of them, and the listeners that are told of
 // each.
 //
 // Control thread only.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods that show what has happened, or wait for what happens.
+// Methods that show past events, or wait for the next.
 #include <optional>
 #include <utility>
 
@@ -82,7 +82,7 @@ Answer Wait(Call& call) {
   const int64_t ms = call.arguments.Integer("seconds") * 1000;
   auto look = [query, log, lost = uint64_t{0}](bool is_last) mutable -> std::optional<Outcome> {
     EventPage page = log->Read(query);
-    // What does not match is not looked at again.
+    // Events that do not match are not looked at again.
     query.since = page.next;
     page.lost = lost += page.lost;
     if (!is_last && page.events.empty() && page.lost == 0) return std::nullopt;
@@ -106,18 +106,18 @@ constexpr Member kEventRow[] = {
 };
 constexpr Member kPageResult[] = {
     Member::Rows("events", kEventRow),
-    Member::Integer("next", "what to give as `since` the next time"),
+    Member::Integer("next", "to give as `since` the next time"),
     Member::Integer("lost", "events after `since` that are no longer kept"),
 };
 
 constexpr Method kEventMethods[] = {
     {.name = "events.list",
-     .sentence = "What has happened, the newest last; without `since` the newest that fit.",
+     .sentence = "Past events, the newest last; without `since` the newest that fit.",
      .result = kPageResult,
      .run = List,
      .params = kList},
     {.name = "events.wait",
-     .sentence = "The same as soon as there is one; without `since` the next that happens.",
+     .sentence = "As events.list, as soon as there is an event; without `since` the next one.",
      .result = kPageResult,
      .run = Wait,
      .params = kWait},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to an endpoint that an operator wants to know of: each kind of event declared once.
+// Events of an endpoint that an operator wants to know of: each kind declared once.
 // The ring, the socket, the log, suedectl and docs/events.md derive from these rows.
 #ifndef SUEDE_MGMT_EVENTS_H_
 #define SUEDE_MGMT_EVENTS_H_
@@ -18,32 +18,32 @@ enum class EventSeverity : uint8_t { kInfo, kWarning, kError };
 std::string_view NameOf(EventSeverity severity);
 
 // A field that events have: id, name, type, sentence.
-#define SUEDE_EVENT_FIELDS(X)                                                                   \
-  X(Port, "port", Text, "Name of a port.")                                                      \
-  X(Xpu, "xpu", Integer, "Own XPU.")                                                            \
-  X(Instance, "instance", Integer, "Own instance number.")                                      \
-  X(Plane, "plane", Integer, "Number of a plane of the instance.")                              \
-  X(Peer, "peer", Integer, "XPU of the peer.")                                                  \
-  X(Vc, "vc", Integer, "Virtual channel; not there where PSNs span all VCs.")                   \
-  X(Client, "client", Integer, "Id of the client, as clients.list has it.")                     \
-  X(Pid, "pid", Integer, "Process at the other end of the socket.")                             \
-  X(Uid, "uid", Integer, "Its user.")                                                           \
-  X(Queue, "queue", Integer, "Number of the queue within the client.")                          \
-  X(Queues, "queues", Integer, "Queues that the client has.")                                   \
-  X(Admin, "admin", Text, "What was set: up or down; of a plane drain, too.")                   \
-  X(SpeedBps, "speed_bps", Integer, "Speed of the link; not there where it is not known.")      \
-  X(Free, "free", Integer, "Frames that are free.")                                             \
-  X(Frames, "frames", Integer, "Frames of the pool.")                                           \
-  X(Key, "key", Text, "Key of the configuration.")                                              \
-  X(Value, "value", Text, "Its new value.")                                                     \
-  X(Own, "own", Text, "Its value here.")                                                        \
-  X(Theirs, "theirs", Text, "Its value at the peer.")                                           \
-  X(Reason, "reason", Text, "What was wrong, or why.")                                          \
-  X(Limit, "limit", Text, "Which limit.")                                                       \
-  X(Seconds, "seconds", Integer, "How long it may take.")                                       \
-  X(Source, "source", Text, "Where they were lost: the lcore, or the kind that came too often.") \
-  X(Count, "count", Integer, "How many.")                                                       \
-  X(Version, "version", Text, "Of the daemon.")
+#define SUEDE_EVENT_FIELDS(X)                                                                     \
+  X(Port, "port", Text, "Name of a port.")                                                        \
+  X(Xpu, "xpu", Integer, "Own XPU.")                                                              \
+  X(Instance, "instance", Integer, "Own instance number.")                                        \
+  X(Plane, "plane", Integer, "Number of a plane of the instance.")                                \
+  X(Peer, "peer", Integer, "XPU of the peer.")                                                    \
+  X(Vc, "vc", Integer, "Virtual channel; not there where PSNs span all VCs.")                     \
+  X(Client, "client", Integer, "Id of the client, as clients.list has it.")                       \
+  X(Pid, "pid", Integer, "Process at the other end of the socket.")                               \
+  X(Uid, "uid", Integer, "User of that process.")                                                 \
+  X(Queue, "queue", Integer, "Number of the queue within the client.")                            \
+  X(Queues, "queues", Integer, "Queues that the client has.")                                     \
+  X(Admin, "admin", Text, "The setting: up or down; of a plane drain, too.")                      \
+  X(SpeedBps, "speed_bps", Integer, "Speed of the link; not there where it is not known.")        \
+  X(Free, "free", Integer, "Frames that are free.")                                               \
+  X(Frames, "frames", Integer, "Frames of the pool.")                                             \
+  X(Key, "key", Text, "Key of the configuration.")                                                \
+  X(Value, "value", Text, "New value of the key.")                                                \
+  X(Own, "own", Text, "Own value of the key.")                                                    \
+  X(Theirs, "theirs", Text, "The peer's value of the key.")                                       \
+  X(Reason, "reason", Text, "The cause.")                                                         \
+  X(Limit, "limit", Text, "Name of the limit.")                                                   \
+  X(Seconds, "seconds", Integer, "Longest time of the drain.")                                    \
+  X(Source, "source", Text, "The place of the loss: the lcore, or the kind that came too often.") \
+  X(Count, "count", Integer, "Number of lost events.")                                            \
+  X(Version, "version", Text, "Version of the daemon.")
 
 enum class EventField : uint8_t {
   kNone,
@@ -62,33 +62,33 @@ const EventFieldRow& RowOf(EventField field);
 std::span<const EventFieldRow> EventFieldRows();
 
 // A kind of event: id, name, severity, component of its log line, most in a second (0: no bound,
-// for what only the endpoint itself can cause), sentence, fields.
+// for events that only the endpoint itself can cause), sentence, fields.
 #define SUEDE_EVENTS(X)                                                                            \
   X(Started, "started", Info, "suede", 0, "The daemon is ready.", kVersion)                        \
   X(DrainBegan, "drain_began", Info, "control", 0,                                                 \
-    "The daemon delivers what was handed over, and ends.", kReason, kSeconds)                      \
+    "The daemon delivers commands handed over before, and ends.", kReason, kSeconds)               \
   X(ConfigChanged, "config_changed", Info, "control", 0,                                           \
     "A value of the configuration was changed at run time.", kKey, kValue)                         \
   X(LinkUp, "link_up", Info, "port", 0, "The link of a port came up.", kPort, kSpeedBps)           \
   X(LinkDown, "link_down", Warning, "port", 0, "The link of a port went down.", kPort)             \
   X(PortAdmin, "port_admin", Info, "port", 0, "A port was set up or down.", kPort, kAdmin)         \
-  X(PoolLow, "pool_low", Warning, "port", 0,                                                       \
-    "Less than an eighth of a port's frames is free.", kPort, kFree, kFrames)                      \
+  X(PoolLow, "pool_low", Warning, "port", 0, "Less than an eighth of a port's frames is free.",    \
+    kPort, kFree, kFrames)                                                                         \
   X(PoolRecovered, "pool_recovered", Info, "port", 0,                                              \
-    "After that a quarter of them is free again.", kPort, kFree, kFrames)                          \
+    "After pool_low a quarter of the port's frames is free again.", kPort, kFree, kFrames)         \
   X(PlaneUp, "plane_up", Info, "plane", 0,                                                         \
     "A plane of an instance carries traffic: it and its port are set up, and the link is up.",     \
     kXpu, kInstance, kPlane, kPort)                                                                \
-  X(PlaneDown, "plane_down", Warning, "plane", 0, "It does not any longer.", kXpu, kInstance,      \
-    kPlane, kPort, kReason)                                                                        \
+  X(PlaneDown, "plane_down", Warning, "plane", 0,                                                  \
+    "A plane of an instance carries traffic no longer.", kXpu, kInstance, kPlane, kPort, kReason)  \
   X(PlaneAdmin, "plane_admin", Info, "plane", 0, "A plane was set up, to drain or down.", kXpu,    \
     kInstance, kPlane, kPort, kAdmin)                                                              \
   X(PeerPlaneUp, "peer_plane_up", Info, "plane", 200,                                              \
     "A plane to a peer carries traffic: both ends have heard each other on it.", kXpu, kInstance,  \
     kPeer, kPlane, kPort)                                                                          \
   X(PeerPlaneDown, "peer_plane_down", Warning, "plane", 200,                                       \
-    "It does not any longer. What was in flight there goes over the others.", kXpu, kInstance,     \
-    kPeer, kPlane, kPort, kReason)                                                                 \
+    "A plane to a peer carries traffic no longer. PDUs in flight there go over the others.", kXpu, \
+    kInstance, kPeer, kPlane, kPort, kReason)                                                      \
   X(PeerFence, "peer_fence", Info, "plane", 200,                                                   \
     "PDUs were in flight on a plane as it went down: the peer is asked which of them arrived.",    \
     kXpu, kInstance, kPeer, kPlane, kPort)                                                         \
@@ -97,11 +97,11 @@ std::span<const EventFieldRow> EventFieldRows();
     "it is named. Silence does not count until transport.pause_limit_us is over.",                 \
     kXpu, kInstance, kPeer, kPlane, kPort)                                                         \
   X(PeerUnreachable, "peer_unreachable", Error, "peer", 0,                                         \
-    "A peer does not answer: what was in flight to it was given up.", kXpu, kInstance, kPeer, kVc) \
-  X(PeerReachable, "peer_reachable", Info, "peer", 0, "It answers again.", kXpu, kInstance, kPeer, \
-    kVc)                                                                                           \
+    "A peer does not answer: PDUs in flight to it were given up.", kXpu, kInstance, kPeer, kVc)    \
+  X(PeerReachable, "peer_reachable", Info, "peer", 0, "A peer answers again.", kXpu, kInstance,    \
+    kPeer, kVc)                                                                                    \
   X(PeerReset, "peer_reset", Warning, "peer", 100,                                                 \
-    "A peer has restarted: what was in flight to its former life was given up.", kXpu, kInstance,  \
+    "A peer has restarted: PDUs in flight to its former life were given up.", kXpu, kInstance,     \
     kPeer)                                                                                         \
   X(HelloMismatch, "hello_mismatch", Error, "peer", 20,                                            \
     "A peer is configured otherwise: nothing can be exchanged.", kXpu, kInstance, kPeer, kKey,     \
@@ -113,15 +113,16 @@ std::span<const EventFieldRow> EventFieldRows();
     "A client's connection ended without a goodbye: it has crashed, or was killed.", kClient,      \
     kPid)                                                                                          \
   X(ClientError, "client_error", Warning, "client", 20,                                            \
-    "A client did what the protocol does not permit. Its connection is ended, or its queue is "    \
-    "served no more (reason ring).", kClient, kPid, kReason, kQueue)                               \
+    "A client broke a rule of the protocol. Its connection is ended, or its queue is "             \
+    "served no more (reason ring).",                                                               \
+    kClient, kPid, kReason, kQueue)                                                                \
   X(TxError, "tx_error", Warning, "client", 20,                                                    \
     "A client handed over a command with the error mark: it was discarded.", kClient, kQueue,      \
     kXpu, kInstance)                                                                               \
   X(ClientRefused, "client_refused", Warning, "client", 5,                                         \
-    "A client got no place, or not what it asked for.", kPid, kUid, kReason)                       \
+    "A client got no place, or its request was refused.", kPid, kUid, kReason)                     \
   X(ManagementLimit, "management_limit", Warning, "management", 5,                                 \
-    "A management connection met a limit.", kLimit, kPid, kUid, kReason)                                    \
+    "A management connection met a limit.", kLimit, kPid, kUid, kReason)                           \
   X(EventsLost, "events_lost", Warning, "events", 0,                                               \
     "Events are missing here: there were too many at once.", kSource, kCount)
 

@@ -13,7 +13,7 @@ namespace suede {
 
 // Results: members stay in the order in which they were put in.
 using Json = nlohmann::ordered_json;
-// What comes from outside: members are looked up in logarithmic time, however many there are.
+// Values from outside: members are looked up in logarithmic time, however many there are.
 using ForeignJson = nlohmann::json;
 
 template <class AnyJson>
@@ -23,7 +23,7 @@ std::optional<AnyJson> TryParse(std::string_view text) {
   return value;
 }
 
-// On one line; what is no UTF-8 becomes U+FFFD.
+// On one line; bytes that are no UTF-8 become U+FFFD.
 template <class AnyJson>
 std::string Dump(const AnyJson& value) {
   return value.dump(-1, ' ', false, AnyJson::error_handler_t::replace);

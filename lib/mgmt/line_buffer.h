@@ -13,8 +13,8 @@
 
 namespace suede {
 
-// One thread's. What came is added only while no whole line is left to take, so there are at most
-// two descriptors: of the piece of a line that lay there, and of the last line that one read
+// One thread's. Received bytes are added only while no whole line is left to take, so there are at
+// most two descriptors: of the piece of a line that lay there, and of the last line that one read
 // brought.
 class LineBuffer {
  public:
@@ -36,7 +36,7 @@ class LineBuffer {
     }
   }
 
-  // The next line and what was passed with it.
+  // The next line and the descriptor passed with it.
   bool Take(std::string* line, PassedFd* passed) {
     const size_t newline = bytes_.find('\n', from_);
     if (newline == std::string::npos) return false;

@@ -28,7 +28,7 @@ std::string_view NameOf(Member::Type type) {
   return {};
 }
 
-// What the type alone says.
+// The part of the schema that follows from the type alone.
 Json SchemaOf(Member::Type type) {
   Json out = Json::object();
   if (!NameOf(type).empty()) out["type"] = NameOf(type);
@@ -82,7 +82,7 @@ void AddProperties(std::span<const Member> members, Json& properties, Json& requ
   }
 }
 
-// "up, drain or down"; what has spaces, in quotes.
+// "up, drain or down"; choices with spaces, in quotes.
 std::string ChoicesIn(const Member& member) {
   const std::vector<std::string_view> all = Split(member.choices, '|');
   if (all.size() > kMostChoicesInText) return {};
@@ -94,7 +94,7 @@ std::string ChoicesIn(const Member& member) {
   return out;
 }
 
-// "name (what is to be known)".
+// "name (remarks)".
 std::string Headline(const Member& member) {
   if (member.type == Member::Type::kGroup) return std::string(member.note);
   std::vector<std::string> parts;
@@ -105,7 +105,7 @@ std::string Headline(const Member& member) {
                        : StrCat(member.name, " (", StrJoin(parts, "; "), ")");
 }
 
-// With what it has itself in braces.
+// With the inner members of each in braces.
 std::string TextOfInner(std::span<const Member> members) {
   std::vector<std::string> parts;
   for (const Member& member : members) {

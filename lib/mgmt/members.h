@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of a method's result: their declaration, and what is told of it, as JSON Schema and
+// The members of a method's result: their declaration, and its description, as JSON Schema and
 // as a text.
 #ifndef SUEDE_MGMT_MEMBERS_H_
 #define SUEDE_MGMT_MEMBERS_H_
@@ -22,13 +22,13 @@ struct Member {
     kText,
     kChoice,
     kObject,  // of declared members
-    kMap,     // of whatever names to values of one type
+    kMap,     // of any names to values of one type
     kAny,
     kGroup,  // none itself: stands for several of the object around it
   };
   std::string_view name;
   Type type = Type::kAny;
-  std::string_view note{};        // what the name does not say
+  std::string_view note{};        // facts that the name does not say
   std::string_view choices{};     // kChoice: "up|down"
   const Member* first = nullptr;  // kObject, kGroup
   size_t count = 0;               // from there on
@@ -36,7 +36,7 @@ struct Member {
   std::string_view unit{};
   std::string_view null_means{};  // empty: it is never null
   std::string_view only{};        // when it is there; empty: always
-  bool is_list = false;           // of what the rest says
+  bool is_list = false;           // of values that the rest describes
 
   static constexpr Member Boolean(std::string_view name, std::string_view note = {}) {
     return {.name = name, .type = Type::kBoolean, .note = note};

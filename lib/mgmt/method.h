@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a management method is declared. One declaration serves the daemon, suedectl and
+// The declaration of a management method. One declaration serves the daemon, suedectl and
 // docs/management.md.
 #ifndef SUEDE_MGMT_METHOD_H_
 #define SUEDE_MGMT_METHOD_H_
@@ -25,13 +25,13 @@ namespace suede {
 class Catalog;
 class EndpointView;
 
-// The end of a request: a result, which is an object, or what was wrong.
+// The end of a request: a result, which is an object, or an error.
 struct Outcome {
   absl::Status status;
   Json result;
 };
 
-// What a method answers: an outcome, or a question that is asked again and again until it has one.
+// The answer of a method: an outcome, or a question that is asked again and again until it has one.
 // A question that is dropped (the connection went, or it took too long) must leave nothing behind
 // that points to it.
 class Answer {
@@ -71,7 +71,7 @@ struct Call {
   EndpointView& endpoint;
   const Catalog& catalog;
   const Arguments& arguments;
-  std::any& memory;  // what the method keeps from call to call of one connection
+  std::any& memory;  // kept by the method from call to call of one connection
   Fd descriptor;     // that came with the request; closed where the method does not move it away
 };
 
@@ -91,9 +91,9 @@ struct Method {
   std::span<const Param> params{};
   bool changes = false;  // otherwise a pure read
   std::optional<DescriptorParam> descriptor{};
-  std::string_view result_note{};  // what stands before the members, or instead of them
+  std::string_view result_note{};  // a text before the members, or instead of them
 
-  // What the result is, for people.
+  // The description of the result, for people.
   std::string ResultText() const;
 };
 

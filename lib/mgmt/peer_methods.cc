@@ -58,12 +58,12 @@ constexpr Member kPingRow[] = {
     members::kPort,
     Member::Choice("state", kPingStates,
                    "answered: by a HELLO; probe_answered: by a NACK, it speaks no HELLO, or not "
-                   "yet; acknowledges: it was not asked, for it acknowledges what is sent to it; "
+                   "yet; acknowledges: it was not asked, for it acknowledges PDUs sent to it; "
                    "no_mac: its MAC address is not known; down: an operator has set the port, the "
                    "plane or the instance down; no_room: the port takes no frame"),
     Member::Number("rtt_us", "there and back").Unit("µs").OrNull("no answer"),
     Member::Text("disagrees", "the key of the configuration that does not agree")
-        .OrNull("what it said agrees, or it said nothing"),
+        .OrNull("its settings agree, or it did not tell them"),
     Member::Text("own", "the value here").OrNull("likewise"),
     Member::Text("theirs", "the peer's value").OrNull("likewise"),
 };
@@ -74,8 +74,8 @@ constexpr Method kPeerMethods[] = {
     {.name = "peers.ping",
      .sentence =
          "Asks a peer whether it is there, on each plane: with a HELLO that wants a reply, or "
-         "a probe where it speaks none. Of an instance ten a second, of all a hundred; who "
-         "asks more waits, and is refused when its time is over.",
+         "a probe where it speaks none. Of an instance ten a second, of all a hundred; a "
+         "further request waits, and is refused when its time is over.",
      .result = kPingResult,
      .run = RunPing,
      .params = kPing},

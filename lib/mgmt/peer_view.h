@@ -45,8 +45,8 @@ class PeerAskView {
  public:
   virtual ~PeerAskView() = default;
 
-  // To be asked until it has an answer; `is_last`: what has not answered by now has not. It may be
-  // dropped at any time.
+  // To be asked until it has an answer; `is_last`: planes without an answer by now have none. It
+  // may be dropped at any time.
   using PingQuestion = std::function<std::optional<absl::StatusOr<PingView>>(bool is_last)>;
   virtual absl::StatusOr<PingQuestion> Ping(const PingQuery& query) = 0;
 };

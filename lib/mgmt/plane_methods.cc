@@ -26,21 +26,22 @@ constexpr Param kPeers[] = {
     Param::Integer("plane", "Number of the plane.", 0, kMostPlanes - 1),
     Param::Integer("limit", "Most that are listed.", 1, 10000, "1000"),
 };
-constexpr Param kSetAdmin[] = {
-    kXpu, kInstance, kPlane,
-    Param::Choice("admin", "What to set.", kPlaneSettings).Required()};
+constexpr Param kSetAdmin[] = {kXpu, kInstance, kPlane,
+                               Param::Choice("admin", "The setting.", kPlaneSettings).Required()};
 constexpr Param kSetWeight[] = {
     kXpu, kInstance, kPlane,
-    Param::Integer("weight",
-                   "In relation to the other planes. default: back to the bandwidth of the port, or, "
-                   "for one peer, to what the plane has for all.",
-                   1, 65535)
+    Param::Integer(
+        "weight",
+        "In relation to the other planes. default: back to the bandwidth of the port, or, "
+        "for one peer, to the plane's weight for all.",
+        1, 65535)
         .Required()
         .Or("default"),
     Param::Integer("peer", "XPU of the peer that it is for. Without it, it is for all.", 0, 1023)};
 constexpr Param kDrain[] = {
     kXpu, kInstance, kPlane,
-    Param::Integer("seconds", "How long to wait; then the answer has what is left.", 0, 60, "30")};
+    Param::Integer("seconds", "How long to wait; then the answer has the bytes left.", 0, 60,
+                   "30")};
 
 PlaneName NameIn(const Arguments& arguments) {
   return {.xpu = static_cast<uint32_t>(arguments.Integer("xpu")),
@@ -238,14 +239,14 @@ constexpr Method kPlaneMethods[] = {
      .changes = true},
     {.name = "planes.set_admin",
      .sentence = "Takes a plane of an instance out of service or puts it back. drain: as "
-                 "planes.drain, without the wait. down: at once, and what is in flight there goes "
+                 "planes.drain, without the wait. down: at once, and PDUs in flight there go "
                  "over the others; where an instance has one plane, as ports.set_admin.",
      .result = kAdminResult,
      .run = SetAdmin,
      .params = kSetAdmin,
      .changes = true},
     {.name = "planes.set_weight",
-     .sentence = "Sets how much of what is sent a plane gets in relation to the others, until the "
+     .sentence = "Sets a plane's share of sent PDUs in relation to the other planes, until the "
                  "daemon ends or it is set to default: for one peer, or for all.",
      .result = kWeightResult,
      .run = SetWeight,

@@ -21,10 +21,10 @@ struct PlaneName {
   uint32_t plane = 0;  // its number, from 0
 };
 
-// How an operator has set a plane.
+// An operator's setting of a plane.
 enum class PlaneSetting : uint8_t {
   kUp,
-  kDrain,  // what is in flight there may end, nothing new begins
+  kDrain,  // PDUs in flight there may end, nothing new begins
   kDown,
 };
 inline constexpr std::string_view kPlaneSettings = "up|drain|down";
@@ -34,7 +34,7 @@ struct PlaneView {
   PlaneName name;
   std::string port;
   PlaneSetting admin = PlaneSetting::kUp;  // the plane's own
-  bool port_up = true;                     // what was set for its port
+  bool port_up = true;                     // the setting of its port
   bool link_up = false;
   bool up = false;  // it carries traffic
   uint32_t weight = 1;
@@ -58,14 +58,14 @@ struct PlanePeerView {
   std::string_view state;
   bool usable = false;   // PDUs may be sent there
   bool home = false;     // strict ordering: all to the peer takes this one
-  bool fencing = false;  // what the peer got of a dead generation is not known yet
+  bool fencing = false;  // which PDUs of a dead generation the peer got is not known yet
   uint32_t tx_generation = 0;
   uint32_t rx_generation = 0;
   uint32_t weight = 0;
   uint32_t inflight_bytes = 0;
   std::optional<uint32_t> peer_plane;      // its number of the plane
   std::optional<int64_t> heard_ago_ns;     // none: never
-  int64_t held_ns = 0;                     // how long it is yet held down
+  int64_t held_ns = 0;                     // time for which it is yet held down
   uint32_t deaths = 0;
 };
 struct PlanePeersView {
@@ -85,7 +85,7 @@ class PlaneAdminView {
   using PlanePeersQuestion = std::function<std::optional<PlanePeersView>()>;
   virtual PlanePeersQuestion PlanePeers(const PlanePeerQuery& query) = 0;
 
-  // To be asked until it is true: what was set has taken effect.
+  // To be asked until it is true: the setting has taken effect.
   using AdminQuestion = std::function<bool()>;
   virtual absl::StatusOr<AdminQuestion> SetPlaneAdmin(const PlaneName& name,
                                                       PlaneSetting setting) = 0;
@@ -93,11 +93,11 @@ class PlaneAdminView {
     AdminQuestion done;
     uint32_t weight = 0;  // that it has from then on
   };
-  // For one peer, or for all. None: what it would be if none had been set.
+  // For one peer, or for all. None: the weight as if none had been set.
   virtual absl::StatusOr<WeightChange> SetPlaneWeight(const PlaneName& name,
                                                       std::optional<uint32_t> peer,
                                                       std::optional<uint32_t> weight) = 0;
-  // How much is in flight on a plane that drains: to be asked again and again, until it is 0. An
+  // Bytes in flight on a plane that drains: to be asked again and again, until it is 0. An
   // error: it was set otherwise meanwhile.
   using DrainQuestion = std::function<absl::StatusOr<std::optional<uint64_t>>()>;
   virtual absl::StatusOr<DrainQuestion> DrainPlane(const PlaneName& name) = 0;

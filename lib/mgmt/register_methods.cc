@@ -17,7 +17,7 @@ constexpr Param kRead[] = {
 };
 constexpr Param kWrite[] = {
     kRegister,
-    Param::Integer("value", "What is written.", 0, INT64_MAX).Required(),
+    Param::Integer("value", "The value that is written.", 0, INT64_MAX).Required(),
 };
 
 std::string Hex(uint32_t address) {
@@ -90,7 +90,7 @@ constexpr Member kValueResult[] = {
     Member::Text("name"),
     Member::Text("address", "hexadecimal"),
     kWidth,
-    Member::Integer("value", "what it holds"),
+    Member::Integer("value", "of the register"),
 };
 constexpr Member kValuesResult[] = {Member::Rows("registers", kValueResult)};
 
@@ -105,8 +105,8 @@ constexpr Method kRegisterMethods[] = {
      .run = Read,
      .params = kRead},
     {.name = "reg.write",
-     .sentence = "Writes a register. The value passes the checks of the configuration; what takes "
-                 "effect after a restart only is refused.",
+     .sentence = "Writes a register. The value passes the checks of the configuration; one that "
+                 "takes effect after a restart only is refused.",
      .result = kValueResult,
      .run = Write,
      .params = kWrite,

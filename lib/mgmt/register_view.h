@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the methods see of the registers (docs/registers.md). app/endpoint implements it.
+// The registers (docs/registers.md), as the methods see them. app/endpoint implements it.
 #ifndef SUEDE_MGMT_REGISTER_VIEW_H_
 #define SUEDE_MGMT_REGISTER_VIEW_H_
 
@@ -22,7 +22,7 @@ struct RegisterRowView {
   uint32_t count = 1;   // of this endpoint
   uint32_t width_bits = 0;
   std::string_view access;
-  std::string_view effect;  // when what is written takes effect; empty: nothing can be
+  std::string_view effect;  // when a write takes effect; empty: none can be made
   std::string reset;        // empty: none in particular
   std::string unit;
   std::string sentence;
@@ -44,8 +44,8 @@ class RegisterView {
   // `count` registers, one behind the other from the one with that name or address.
   virtual absl::StatusOr<std::vector<RegisterValueView>> ReadRegisters(std::string_view first,
                                                                        uint32_t count) = 0;
-  // A question to the lcores, to be asked until it has an answer: what the register then holds. It
-  // may be dropped at any time: what was begun is carried out all the same.
+  // A question to the lcores, to be asked until it has an answer: the register's value then. It
+  // may be dropped at any time: a write that has begun is carried out all the same.
   using RegisterQuestion = std::function<std::optional<absl::StatusOr<RegisterValueView>>()>;
   virtual RegisterQuestion WriteRegister(std::string_view which, uint64_t value) = 0;
 };

@@ -97,7 +97,7 @@ RpcRequest ReadRequest(const ForeignJson& json, const Catalog& catalog) {
     request.error = RpcError{.code = RpcCode::kInvalidRequest, .message = std::move(message)};
     return std::move(request);
   };
-  // Without knowing that it is a request nobody can say that it is a notification.
+  // A text that is not known to be a request is not known to be a notification.
   const auto version = json.find("jsonrpc");
   if (version == json.end() || *version != "2.0") return refuse("write \"jsonrpc\":\"2.0\"");
   const auto method = json.find("method");

@@ -28,7 +28,7 @@ inline constexpr uint32_t kMaxNesting = 32;
   X(MethodNotFound, -32601, "method not found", "No method has that name.")                       \
   X(InvalidParams, -32602, "invalid params", "A parameter is missing, unknown or not permitted.") \
   X(InternalError, -32603, "internal error", "The daemon failed in a way that is its own fault.") \
-  X(NotFound, -32001, "not found", "What the parameters name does not exist.")                    \
+  X(NotFound, -32001, "not found", "An object that the parameters name does not exist.")          \
   X(NotNow, -32002, "not now", "The state of the endpoint does not permit it.")                   \
   X(Busy, -32003, "busy", "Something has no room or did not answer in time; try again.")          \
   X(Unsupported, -32004, "unsupported", "This daemon, its device or its configuration cannot.")   \
@@ -57,7 +57,7 @@ struct RpcError {
   std::string parameter{};  // the one to blame; empty: none
 };
 
-// A method's own errors: of its arguments, or of what it looks at.
+// A method's own errors: of its arguments, or of the objects it looks at.
 RpcError ToRpcError(const absl::Status& status);
 
 // One request of a line. Either `error` is set, or `method` and `arguments` are.
@@ -74,7 +74,8 @@ struct RpcLine {
   std::vector<RpcRequest> requests;  // at least one
 };
 
-// Any bytes will do: what is no request becomes one with an error. `line` is without its newline.
+// Any bytes will do: a line that is no request becomes one with an error. `line` is without its
+// newline.
 RpcLine ParseRpcLine(std::string_view line, const Catalog& catalog);
 
 // Answers, without newline.

@@ -92,7 +92,7 @@ void ManagementServer::Poll() {
     } else {
       auto& connection = *static_cast<Connection*>(event.data.ptr);
       connection.has_work = true;
-      // Nobody is there any more for whom to wait.
+      // The client is gone: its request need not wait any more.
       if ((event.events & EPOLLHUP) != 0 && connection.session.waits()) End(connection);
     }
   }
@@ -113,7 +113,7 @@ void ManagementServer::Poll() {
 
 void ManagementServer::Accept() {
   for (int i = 0; i < kAcceptsPerTurn; ++i) {
-    // What is over the rate waits in the listener's queue.
+    // Connections over the rate wait in the listener's queue.
     WatchListener(accepts_.Take(options_.limits.accepts_per_s, now_ms_));
     if (!listens_) return;
     bool turned_away;
@@ -256,7 +256,7 @@ bool ManagementServer::Receive(Connection& connection) {
     if (errno != EAGAIN && errno != EINTR) End(connection);
     return false;
   }
-  // What it had sent before is still served.
+  // Requests that it had sent before are still served.
   if (received.bytes == 0) {
     connection.came_to_end = true;
     return true;

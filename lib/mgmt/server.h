@@ -44,8 +44,8 @@ struct ManagementOptions {
   std::string version;        // the daemon's, for the greeting
   std::string name;           // the endpoint's
   ManagementLimits limits;
-  std::function<void(std::string_view line)> log;  // gets who changed what
-  // Gets which limit a connection has met, whose it is, and what came of it.
+  std::function<void(std::string_view line)> log;  // gets each change and its user
+  // Gets the limit that a connection has met, its owner, and the outcome.
   std::function<void(std::string_view limit, pid_t pid, uid_t uid, std::string_view reason)>
       on_limit{};
   std::function<bool(uid_t)> is_privileged = IsPrivileged;
@@ -109,7 +109,8 @@ class ManagementServer {
   // Sends an error that concerns no request, and ends the connection when it was read.
   void Refuse(Connection& connection, const RpcError& error);
   void End(Connection& connection);
-  // What epoll is to tell of the connection, and when it wants its next turn at the latest.
+  // Sets the events that epoll tells of the connection, and the time of its next turn at the
+  // latest.
   void Watch(Connection& connection);
   int64_t NextTurnMs(const Connection& connection) const;
   void SetTimer();

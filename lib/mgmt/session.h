@@ -70,7 +70,7 @@ class Session {
   size_t next_ = 0;  // of line_.requests
   PassedFd passed_;
   std::string answers_;
-  Answer::Waiting waiting_;  // what the request next_ waits for
+  Answer::Waiting waiting_;  // the answer that the request next_ waits for
   int64_t wait_until_ms_ = 0;
   int64_t next_look_ms_ = 0;
   std::map<const Method*, std::any> memory_;

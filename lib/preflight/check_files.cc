@@ -74,7 +74,7 @@ void CheckHttp(const PreflightSubject& s, std::vector<Finding>& findings) {
   const std::string why = s.machine.WhyNotListen(*address);
   if (why.empty()) return;
   findings.push_back({.problem = StrCat("management.http_address: ", address->text(), ": ", why),
-                      .mend = "choose another port or address; ss -ltnp shows what listens"});
+                      .mend = "choose another port or address; ss -ltnp shows the listeners"});
 }
 
 void CheckDescriptors(const PreflightSubject& s, std::vector<Finding>& findings) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several checks ask of paths.
+// Questions of several checks about paths.
 #ifndef SUEDE_PREFLIGHT_CHECK_FILES_H_
 #define SUEDE_PREFLIGHT_CHECK_FILES_H_
 
@@ -15,7 +15,8 @@ namespace suede {
 void CheckDirectoryOf(const Machine& machine, const std::string& key, const std::string& path,
                       bool made_as_needed, std::vector<Finding>& findings);
 
-// That a server can make its socket at `path`: nobody listens there, and no other file is there.
+// Checks that a server can make its socket at `path`: no program listens there, and no other file
+// is there.
 void CheckPlaceOfSocket(const Machine& machine, const std::string& key, const std::string& path,
                         std::vector<Finding>& findings);
 

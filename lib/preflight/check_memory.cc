@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hugepages, memory, and what may be locked.
+// Hugepages, memory, and the limit of locked memory.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kSegmentPage = 2 * kMiB;
-// What EAL and the devices take besides frame pools: rings, descriptors, bookkeeping.
+// Memory of EAL and the devices besides frame pools: rings, descriptors, bookkeeping.
 constexpr uint64_t kEalBytes = 32 * kMiB;
 
 uint64_t ToMiB(uint64_t bytes) { return (bytes + kMiB - 1) / kMiB; }

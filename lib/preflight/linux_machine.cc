@@ -187,7 +187,7 @@ std::optional<InterfaceFacts> LinuxMachine::Interface(const std::string& name) c
 FileFacts LinuxMachine::File(const std::string& path) const {
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) {
-    // What may not be looked at is there, for all that this process can do with it.
+    // A file that may not be looked at exists, for all that this process can do with it.
     return {.kind = errno == EACCES ? FileFacts::Kind::kOther : FileFacts::Kind::kAbsent};
   }
   FileFacts facts{.kind = FileFacts::Kind::kOther};
@@ -198,7 +198,7 @@ FileFacts LinuxMachine::File(const std::string& path) const {
   return facts;
 }
 
-// Takes the address for a moment, and does not listen: nobody can connect meanwhile.
+// Takes the address for a moment, and does not listen: no client can connect meanwhile.
 std::string LinuxMachine::WhyNotListen(const ListenAddress& listen) const {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return std::strerror(errno);

@@ -14,7 +14,7 @@ namespace suede {
 
 class LinuxMachine final : public Machine {
  public:
-  // What DPDK alone can say.
+  // Facts that DPDK alone knows.
   struct Dpdk {
     std::function<pid_t(const std::string& prefix)> prefix_holder;
     std::function<std::vector<std::string>()> vdev_drivers;

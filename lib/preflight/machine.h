@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a preflight asks of the machine. Tests answer for machines that are not there.
+// The questions of a preflight to the machine. Tests answer for machines that are not there.
 #ifndef SUEDE_PREFLIGHT_MACHINE_H_
 #define SUEDE_PREFLIGHT_MACHINE_H_
 
@@ -60,7 +60,7 @@ class Machine {
   virtual uint64_t MemlockLimit() const = 0;  // UINT64_MAX: none
   virtual uint64_t AvailableMemory() const = 0;
   virtual std::vector<HugepagePool> Hugepages() const = 0;
-  // Where hugetlbfs is mounted.
+  // Mount points of hugetlbfs.
   virtual std::vector<std::string> HugetlbfsMounts() const = 0;
   virtual CpuFacts Cpu(uint32_t cpu) const = 0;
   // Of an address in full, as in 0000:03:00.0.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a configuration needs of the machine, looked at before anything is started.
+// The needs of a configuration, checked against the machine before anything is started.
 #ifndef SUEDE_PREFLIGHT_PREFLIGHT_H_
 #define SUEDE_PREFLIGHT_PREFLIGHT_H_
 
@@ -14,13 +14,13 @@
 
 namespace suede {
 
-// Memory that the configuration leads to; who builds the endpoint knows it.
+// Memory that the configuration leads to; the builder of the endpoint knows it.
 struct MemoryNeeds {
   std::vector<uint64_t> pool_bytes;  // of each of Config::ports
   uint64_t segment_bytes = 0;        // of a client with all the queues that it may have
 };
 
-// What an endpoint takes of hugepages: the pools, and what DPDK takes besides. Where hugepages are
+// Hugepages that an endpoint takes: the pools, and DPDK's own memory. Where hugepages are
 // taken if enough are free, captures and the like must have room too.
 uint64_t HugepageBytes(Hugepages mode, const std::vector<uint64_t>& pool_bytes);
 
@@ -35,7 +35,7 @@ struct Finding {
   std::string mend;        // a command where there is one
 };
 
-// What a check is given.
+// The input of a check.
 struct PreflightSubject {
   const Config& config;
   const MemoryNeeds& needs;
@@ -58,7 +58,7 @@ std::string FormatFinding(const Finding& finding);
 // The table of docs/service.md.
 std::string PreflightChecksAsMarkdown();
 
-// The checks, by subject; each adds what it finds.
+// The checks, by subject; each adds its findings.
 void CheckHugepageNeeds(const PreflightSubject& subject, std::vector<Finding>& findings);
 void CheckHugetlbfs(const PreflightSubject& subject, std::vector<Finding>& findings);
 void CheckSegments(const PreflightSubject& subject, std::vector<Finding>& findings);

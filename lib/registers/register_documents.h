@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is generated from the map of the registers.
+// Documents generated from the map of the registers.
 #ifndef SUEDE_REGISTERS_REGISTER_DOCUMENTS_H_
 #define SUEDE_REGISTERS_REGISTER_DOCUMENTS_H_
 

@@ -11,21 +11,21 @@
 namespace suede {
 
 // id, name, sentence. The order is that of the bits, from 0; a new one goes to the end.
-#define SUEDE_REGISTER_EVENTS(X)                                                           \
-  X(LinkChange, "link_change", "The link of a port went up or down: event.link has which") \
-  X(PeerReset, "peer_reset", "A peer restarted")                                           \
-  X(PeerUnreachable, "peer_unreachable", "A peer was found unreachable")                   \
-  X(ClientGone, "client_gone", "A client left, died or was disconnected")                   \
-  X(PoolLow, "pool_low", "Less than an eighth of a port's frames is free")                 \
-  X(NoFrame, "no_frame", "An lcore found no free frame to pack into")                      \
-  X(CompletionLost, "completion_lost", "A completion found no room in a client's ring")    \
-  X(EventsLost, "events_lost", "Events were lost: there were too many at once")            \
-  X(ConfigChanged, "config_changed", "The configuration in effect was changed")            \
+#define SUEDE_REGISTER_EVENTS(X)                                                                 \
+  X(LinkChange, "link_change", "The link of a port went up or down: event.link has which")       \
+  X(PeerReset, "peer_reset", "A peer restarted")                                                 \
+  X(PeerUnreachable, "peer_unreachable", "A peer was found unreachable")                         \
+  X(ClientGone, "client_gone", "A client left, died or was disconnected")                        \
+  X(PoolLow, "pool_low", "Less than an eighth of a port's frames is free")                       \
+  X(NoFrame, "no_frame", "An lcore found no free frame to pack into")                            \
+  X(CompletionLost, "completion_lost", "A completion found no room in a client's ring")          \
+  X(EventsLost, "events_lost", "Events were lost: there were too many at once")                  \
+  X(ConfigChanged, "config_changed", "The configuration in effect was changed")                  \
   X(PlaneChange, "plane_change", "A plane of an instance went up or down, or a plane to a peer") \
-  X(TxError, "tx_error", "A client handed over a command with the error mark")             \
-  X(QueueBroken, "queue_broken", "A queue is served no more: its indices were nonsense")   \
-  X(HelloMismatch, "hello_mismatch", "A peer is configured otherwise")                     \
-  X(PeerFence, "peer_fence", "A peer was asked what arrived on a plane that went down")
+  X(TxError, "tx_error", "A client handed over a command with the error mark")                   \
+  X(QueueBroken, "queue_broken", "A queue is served no more: its indices were nonsense")         \
+  X(HelloMismatch, "hello_mismatch", "A peer is configured otherwise")                           \
+  X(PeerFence, "peer_fence", "A peer was asked which PDUs arrived on a plane that went down")
 
 enum class RegisterEvent : uint8_t {
 #define SUEDE_REGISTER_EVENT_ID(id, name, sentence) k##id,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses to registers: which there are in this endpoint, what they hold, what a write asks for.
+// Accesses to registers: those of this endpoint, their values, the requests of writes.
 // Control thread only.
 #ifndef SUEDE_REGISTERS_REGISTER_FILE_H_
 #define SUEDE_REGISTERS_REGISTER_FILE_H_
@@ -24,11 +24,11 @@ struct PlaneRef {
 };
 PlaneRef PlaneAt(const Config& config, uint32_t index);
 
-// What registers show. The endpoint implements it.
+// The source of registers' values. The endpoint implements it.
 class RegisterBackend {
  public:
   virtual ~RegisterBackend() = default;
-  // What is in effect.
+  // The configuration in effect.
   virtual const Config& config() const = 0;
   // All facts but those of events and those that the configuration tells.
   virtual uint64_t Fact(RegisterFact fact, uint32_t index) const = 0;

@@ -46,7 +46,7 @@ std::string ResetOf(const std::string& path, const ConfigKey& key) {
   return number && ConfigText(path, *number) == key.default_value ? StrCat(*number) : "";
 }
 
-// What values there are: of a key with names, their numbers.
+// The values that there are: of a key with names, their numbers.
 std::string RangeOf(const std::string& path, const ConfigKey& key) {
   if (ConfigText(path, 0) == "0") return StrCat(" ", key.range, ".");
   std::string names;
@@ -56,7 +56,7 @@ std::string RangeOf(const std::string& path, const ConfigKey& key) {
   return names + ".";
 }
 
-// A key of the configuration. What the file's page says of it holds here.
+// A key of the configuration. Its text in the file's page holds here.
 RegisterRow OfKey(uint32_t offset, std::string_view name, const std::string& path) {
   std::string first = path;
   std::replace(first.begin(), first.end(), '#', '0');
@@ -118,13 +118,13 @@ Rows EndpointRows() {
       Read(0x00, 32, "id", Fact::kId, "", "0x53554544: an endpoint of suede."),
       Read(0x04, 32, "map_hash", Fact::kMapHash, "",
            "SUEDE_REG_MAP_HASH of the header that has this map."),
-      Read(0x08, 32, "version", Fact::kVersion, "", "Major, minor and patch, an byte each."),
+      Read(0x08, 32, "version", Fact::kVersion, "", "Major, minor and patch, a byte each."),
       Read(0x0c, 32, "instances", Fact::kInstances, "", "Own instances."),
       Read(0x10, 32, "ports", Fact::kPorts, "", "Network ports."),
       Read(0x14, 32, "lcores", Fact::kLcores, "", "CPUs that run a pipeline."),
       Read(0x18, 32, "peers", Fact::kPeers, "", "Peers."),
       Read(0x1c, 32, "clients", Fact::kClients, "", "Client processes that are connected."),
-      Read(0x20, 64, "uptime_s", Fact::kUptime, "s", "Since the daemon started."),
+      Read(0x20, 64, "uptime_s", Fact::kUptime, "s", "Time since the daemon started."),
   };
 }
 
@@ -132,7 +132,7 @@ Rows EventRows() {
   const auto all_links = StrCat(0xffffffffu);
   return {
       Written(0x00, "status", Access::kWriteOneToClear, Fact::kEventStatus, "0",
-              StrCat("What has happened since it was cleared.", BitList())),
+              StrCat("Events since it was cleared.", BitList())),
       Written(0x04, "mask", Access::kReadWrite, Fact::kEventMask, "0",
               "The bits of event.status that set event.summary."),
       Read(0x08, 32, "summary", Fact::kEventSummary, "",
@@ -148,14 +148,15 @@ Rows PortRows() {
   return {
       Read(0x00, 32, "link_up", Fact::kPortLinkUp, "", "1 where the link is up."),
       OfKey(0x04, "mtu_bytes", "ports[#].mtu_bytes"),
-      Read(0x08, 64, "speed_bps", Fact::kPortSpeed, "bit/s", "Of the link; 0: not known."),
+      Read(0x08, 64, "speed_bps", Fact::kPortSpeed, "bit/s", "Speed of the link; 0: not known."),
       Read(0x10, 64, "mac", Fact::kPortMac, "",
            "MAC address, its first byte most significant in the low 48 bits."),
       ReadOnly(OfKey(0x18, "encapsulation", "ports[#].encapsulation")),
       OfKey(0x1c, "udp_port", "ports[#].udp_port"),
       OfKey(0x20, "session", "ports[#].session"),
-      Read(0x24, 32, "pool_frames", Fact::kPortPoolFrames, "frames", "In the port's pool."),
-      Read(0x28, 32, "pool_free", Fact::kPortPoolFree, "frames", "Of those, free now."),
+      Read(0x24, 32, "pool_frames", Fact::kPortPoolFrames, "frames", "Frames in the port's pool."),
+      Read(0x28, 32, "pool_free", Fact::kPortPoolFree, "frames",
+           "Frames of the pool that are free."),
       OfKey(0x2c, "rx_descriptors", "ports[#].rx_descriptors"),
       OfKey(0x30, "tx_descriptors", "ports[#].tx_descriptors"),
   };
@@ -182,11 +183,11 @@ Rows PlaneRows() {
       Read(0x00, 32, "instance", Fact::kPlaneInstance, "", "Index of its instance."),
       Read(0x04, 32, "plane", Fact::kPlaneNumber, "", "Number of the plane, from 0."),
       Read(0x08, 32, "port", Fact::kPlanePort, "", "Index of its port."),
-      Read(0x0c, 32, "admin", Fact::kPlaneAdmin, "", "What was set. 0: up, 1: drain, 2: down."),
+      Read(0x0c, 32, "admin", Fact::kPlaneAdmin, "", "The setting. 0: up, 1: drain, 2: down."),
       Read(0x10, 32, "up", Fact::kPlaneUp, "",
            "1 where it carries traffic: it and its port are set up, and the link is up."),
       Read(0x14, 32, "weight", Fact::kPlaneWeight, "",
-           "Its share of what is sent, in relation to the other planes of the instance."),
+           "Its share of sent PDUs, in relation to the other planes of the instance."),
       Read(0x18, 64, "address_low", Fact::kPlaneAddressLow, "",
            "IPv4 or forwarding address; the low half of an IPv6 address."),
       Read(0x20, 64, "address_high", Fact::kPlaneAddressHigh, "",
@@ -211,13 +212,13 @@ std::vector<RegisterBlock> MakeBlocks() {
                       .rows = std::move(rows)});
   };
   add("endpoint", 0x0000, "Identity and size.", EndpointRows());
-  add("event", 0x0100, "Events: what has happened, and what of it is of interest.", EventRows());
+  add("event", 0x0100, "Events, and masks of those that are of interest.", EventRows());
   add("control", 0x0200, "Partition and packing.",
       {OfKey(0x00, "partition", "partition"),
        OfKey(0x04, "pack_limit_bytes", "packing.limit_bytes"),
        OfKey(0x08, "packed_pdus", "packing.packed_pdus")});
   add("log", 0x0240, "The log.", OfKeys("log.", {{0x00, "level"}, {0x04, "format"}}));
-  add("clients", 0x0280, "What clients get.",
+  add("clients", 0x0280, "Places, rings and credit of client processes.",
       OfKeys("clients.", {{0x00, "max_clients"},
                           {0x04, "max_queues"},
                           {0x08, "ring_lines"},
@@ -262,7 +263,7 @@ std::vector<RegisterBlock> MakeBlocks() {
   add("instance", 0x10000, "Own instances, in the order of instances.list.", InstanceRows(),
       Index::kInstance, 0x40, 1024);
   add("counter", 0x40000, "Counters of all instances and lcores in sum.", OfCounters());
-  add("lcore_counter", 0x80000, "Counters of each lcore, for what no instance can be named for.",
+  add("lcore_counter", 0x80000, "Counters of each lcore, for events of no known instance.",
       OfCounters(), Index::kLcore, kCounterRoom, 128);
   add("instance_counter", 0x200000, "Counters of each instance.", OfCounters(), Index::kInstance,
       kCounterRoom, 1024);

@@ -22,10 +22,10 @@ enum class RegisterAccess : uint8_t { kReadOnly, kReadWrite, kWriteOneToClear };
 // "RO", "RW", "W1C".
 std::string_view NameOf(RegisterAccess access);
 
-// What a block has an index for.
+// The objects that a block has an index for.
 enum class RegisterIndex : uint8_t { kNone, kClass, kPort, kInstance, kLcore, kPlane };
 
-// What a register holds that is neither configuration nor a counter.
+// Contents of a register that are neither configuration nor a counter.
 enum class RegisterFact : uint8_t {
   kId,
   kMapHash,
@@ -75,7 +75,7 @@ struct RegisterRow {
   uint32_t counter = 0;              // kCounter: row of lib/stats/counters.h
   std::string key{};                 // kConfig: its path, with # where the index stands
   Effect effect = Effect::kRestart;  // kConfig
-  std::string reset{};               // what it holds after a start with defaults; empty: no such
+  std::string reset{};               // its value after a start with defaults; empty: no such
   std::string unit{};
   std::string sentence{};
 };
@@ -109,8 +109,8 @@ class RegisterMap {
   // nullopt: there is none. Whether an endpoint has the index is not looked at.
   std::optional<RegisterRef> Find(std::string_view name) const;
   std::optional<RegisterRef> Find(uint32_t address) const;
-  // Over the addresses, names, widths and accesses: what a program was compiled with, and what a
-  // daemon has, are the same map where this is the same.
+  // Over the addresses, names, widths and accesses: the map that a program was compiled with and
+  // the daemon's are the same where this is the same.
   uint32_t hash() const { return hash_; }
 
  private:

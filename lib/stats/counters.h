@@ -14,7 +14,7 @@
 
 namespace suede {
 
-// What a counter that moves means to an operator.
+// The meaning of a moving counter to an operator.
 enum class Severity : uint8_t {
   kInfo,   // traffic
   kDrop,   // something was discarded
@@ -65,7 +65,7 @@ enum class Severity : uint8_t {
   X(RxAcks, "rx_acks_total", Info, "PDUs without commands received")                               \
   X(RxNacks, "rx_nacks_total", Info, "NACKs received, alone or with commands")                     \
   X(RxControlPdus, "rx_control_pdus_total", Info, "Control PDUs received")                         \
-  X(RxRpsnInvalid, "rx_rpsn_invalid_total", Error, "Acknowledgements of what was never sent")      \
+  X(RxRpsnInvalid, "rx_rpsn_invalid_total", Error, "Acknowledgements of PDUs never sent")          \
   X(RxRpsnImplausible, "rx_rpsn_implausible_total", Error,                                         \
     "Acknowledgements on PDUs whose own PSN cannot be the peer's")                                 \
   X(RxNotSue, "rx_drop_not_sue_total", Drop, "Frames that match no rule of SUE")                   \
@@ -77,7 +77,7 @@ enum class Severity : uint8_t {
     "Frames with an AFH shim of another version")                                                  \
   X(RxNextHeader, "rx_drop_next_header_total", Drop, "Frames whose AFH shim announces no SUE")     \
   X(RxHopLimit, "rx_drop_hop_limit_total", Drop, "Frames that arrived with a hop limit of 0")      \
-  X(RxMulticast, "rx_drop_multicast_total", Drop, "Frames to a group, which SUE sends nothing to") \
+  X(RxMulticast, "rx_drop_multicast_total", Drop, "Frames to a group, to which SUE sends nothing") \
   X(RxUnknownDestination, "rx_drop_destination_total", Drop, "Frames for none of our instances")   \
   X(RxRcrc, "rx_drop_rcrc_total", Drop, "PDUs with a wrong R-CRC")                                 \
   X(RxVersion, "rx_drop_version_total", Drop, "PDUs of a reserved version")                        \
@@ -100,7 +100,7 @@ enum class Severity : uint8_t {
   X(PlaneDeaths, "plane_deaths_total", Error, "Times that a plane to a peer was found dead")       \
   X(TxHeldUp, "tx_held_up_total", Error,                                                           \
     "Times that the device of a port let nothing leave while answers were awaited")                \
-  X(RxHeldUp, "rx_held_up_total", Info, "PLANEs by which a peer said so of its own device")        \
+  X(RxHeldUp, "rx_held_up_total", Info, "PLANEs in which a peer reported its device held up")      \
   X(PlaneReturns, "plane_ups_total", Info, "Times that a plane to a peer came up")                 \
   X(TxMoved, "tx_moved_pdus_total", Info, "Sequenced PDUs that left a dead plane for another")     \
   X(TxFences, "tx_fences_total", Info, "FENCEs sent")                                              \
@@ -121,9 +121,9 @@ enum class Severity : uint8_t {
   X(MgmtRxPackets, "mgmt_rx_packets_total", Info, "Frames that are not SUE's, handed up")          \
   X(MgmtRxRate, "mgmt_rx_drop_rate_total", Drop, "Frames that are not SUE's: over the rate")       \
   X(MgmtRxRingFull, "mgmt_rx_drop_ring_full_total", Drop, "Frames that are not SUE's: no room")    \
-  X(MgmtRxCopies, "mgmt_rx_copies_total", Info, "Copies of them that receivers took")              \
+  X(MgmtRxCopies, "mgmt_rx_copies_total", Info, "Copies of non-SUE frames that receivers took")    \
   X(MgmtRxCopiesLost, "mgmt_rx_copies_lost_total", Drop,                                           \
-    "Copies of them that a receiver did not take")                                                 \
+    "Copies of non-SUE frames that a receiver did not take")                                       \
   X(NeighboursLearnt, "neighbours_learnt_total", Info, "MAC addresses of peers learnt or changed") \
   X(TxWaitsMac, "tx_waits_mac_total", Info,                                                        \
     "Times that a queue waited for its peer's MAC address")                                        \
@@ -152,7 +152,7 @@ enum class Counter : uint16_t {
 };
 inline constexpr size_t kCounterCount = static_cast<size_t>(Counter::kCount);
 
-// Whose blocks count it: what no instance can be named for is an lcore's.
+// The owner of the blocks that count it: an event of no known instance is an lcore's.
 enum class CounterOwner : uint8_t { kInstance, kLcore, kBoth };
 constexpr CounterOwner OwnerOf(Counter counter) {
   switch (counter) {
@@ -205,7 +205,7 @@ std::span<const CounterRow, kCounterCount> CounterRows();
 
 using CounterSnapshot = std::array<uint64_t, kCounterCount>;
 
-// " name=value" for each counter, or for those that are not 0: what follows in a line of a log.
+// " name=value" for each counter, or for those that are not 0: the tail of a line of a log.
 std::string FormatCounters(const CounterSnapshot& snapshot, bool nonzero_only);
 
 // One owner's counters.

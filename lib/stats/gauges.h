@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instance holds: one row each, as with counters. A GaugeBlock has one writer (an lcore,
-// which writes it now and then, not with every change) and any number of readers.
+// Amounts that an instance holds: one row each, as with counters. A GaugeBlock has one writer (an
+// lcore, which writes it now and then, not with every change) and any number of readers.
 #ifndef SUEDE_STATS_GAUGES_H_
 #define SUEDE_STATS_GAUGES_H_
 

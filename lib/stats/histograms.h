@@ -14,11 +14,11 @@
 
 namespace suede {
 
-// What is recorded, and with it what it is called outside: nanoseconds are shown in seconds.
+// The recorded unit, and with it the shown one: nanoseconds are shown in seconds.
 enum class HistogramUnit : uint8_t { kNanoseconds, kCount };
 
 // id, name (Prometheus: suede_NAME), unit, first and last bound that is exported (powers of two of
-// what is recorded), sentence.
+// the recorded unit), sentence.
 #define SUEDE_HISTOGRAMS(X)                                                                        \
   X(Rtt, "rtt_seconds", Nanoseconds, 10, 30,                                                       \
     "Round trips that the transport measured, from sending a PDU to its acknowledgement")          \
@@ -54,7 +54,7 @@ std::span<const HistogramRow, kHistogramCount> HistogramRows();
 // two are bounds exactly. Under 7% wide.
 class SharedHistogram {
  public:
-  // Every value has its bucket, so that recording need not look at how large it is.
+  // Every value has its bucket, so that recording need not check its size.
   using Buckets = LogLinear<4, 64>;
 
   // The writer's thread only.
@@ -63,7 +63,7 @@ class SharedHistogram {
     Bump(sum_, value * times);
   }
 
-  // ---- Any thread. What is being recorded may be in the one and not yet in the other.
+  // ---- Any thread. A value being recorded may be in the one and not yet in the other.
 
   uint64_t sum() const { return sum_.load(std::memory_order_relaxed); }
   uint64_t InBucket(size_t bucket) const { return cells_[bucket].load(std::memory_order_relaxed); }
@@ -98,7 +98,7 @@ class HistogramSum {
   void Add(const SharedHistogram& histogram);
   uint64_t count() const { return count_; }
   uint64_t sum() const { return sum_; }
-  // Calls `each` with how many values were at most 2^first, 2^(first + 1), ... 2^last.
+  // Calls `each` with the number of values that were at most 2^first, 2^(first + 1), ... 2^last.
   template <typename Each>
   void ForEachBound(int first, int last, Each each) const {
     uint64_t count = 0;

@@ -281,7 +281,7 @@ TEST_F(PreflightTest, TheWebServersAddressMustBeFree) {
   machine.listened["127.0.0.1:9464"] = "Address already in use";
   ExpectOne(
       "error http: management.http_address: 127.0.0.1:9464: Address already in use; mend: choose "
-      "another port or address; ss -ltnp shows what listens");
+      "another port or address; ss -ltnp shows the listeners");
   config.management.http_address = "0";
   ExpectNone();
 }
