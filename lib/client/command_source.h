@@ -15,7 +15,8 @@
 namespace suede {
 
 // - Poll gives up to `max` records that no earlier call gave, checked: each indexes tables safely
-//   with any verdict. The bytes that their `line` points to stay until Release.
+//   with any verdict. Records that are alike come as one run; Poll returns the number of runs. The
+//   lines of a run stay until Release.
 // - Release gives back all that Poll has given.
 // - HasWork says whether Poll would give any, Waiting how many lines those have, for a look from
 //   outside.
@@ -31,16 +32,20 @@ concept CommandSource = requires(T source, const T& view, TxRecord* records, uin
   { view.broken() } -> std::same_as<bool>;
 };
 
-// Takes a burst of up to `max` records, for which `records` has room: `look_up(i, record)` of each,
-// then `take(i, record)` of each, then they are released. Returns their number.
+// Takes a burst of up to `max` records, for which `runs` has room: `look_up(i, run)` of each run,
+// then `take(i, run)` of each, then they are released. Returns the number of records.
 template <CommandSource Source, typename LookUp, typename Take>
-[[gnu::always_inline]] inline uint32_t TakeBurst(Source& source, TxRecord* records, uint32_t max,
+[[gnu::always_inline]] inline uint32_t TakeBurst(Source& source, TxRecord* runs, uint32_t max,
                                                  const LookUp& look_up, const Take& take) {
-  const uint32_t count = source.Poll(records, max);
-  for (uint32_t i = 0; i < count; ++i) look_up(i, records[i]);
-  for (uint32_t i = 0; i < count; ++i) take(i, records[i]);
+  const uint32_t count = source.Poll(runs, max);
+  uint32_t records = 0;
+  for (uint32_t i = 0; i < count; ++i) look_up(i, runs[i]);
+  for (uint32_t i = 0; i < count; ++i) {
+    records += runs[i].count;
+    take(i, runs[i]);
+  }
   source.Release();
-  return count;
+  return records;
 }
 
 // Takes the records left before a Restart, which releases them: up to `max`, as a client that

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/tx_ring.h"
 
+#include <algorithm>
 #include <array>
 
 namespace suede {
@@ -62,6 +63,7 @@ inline void ReadRecord(const uint8_t* line, uint64_t word0, uint64_t word1, uint
   record->word0 = word0;
   record->word1 = word1;
   record->bytes = static_cast<uint16_t>(bytes);
+  record->count = 1;
   record->lines = static_cast<uint8_t>(lines);
   record->verdict = RecordVerdict::kCommand;
   // Bitwise: one branch, nearly never taken, instead of six.
@@ -70,6 +72,29 @@ inline void ReadRecord(const uint8_t* line, uint64_t word0, uint64_t word1, uint
   if (unusual != 0 || lines > room) [[unlikely]] {
     Judge(lines > room || (word0 & 0xff) != row.kind, record);
   }
+}
+
+// Whether a record may begin a run: a command without a tag.
+inline bool MayRun(const TxRecord& record) {
+  return record.verdict == RecordVerdict::kCommand &&
+         (record.flags() & SUEDE_RECORD_COMPLETION) == 0;
+}
+
+// Counts the records from `first` on that are like it: the words that were checked are the same in
+// all of them. At most `most` records in `lines` lines.
+inline uint32_t CountAlike(const TxRecord& first, uint32_t most, uint32_t lines) {
+  const uint32_t stride = first.lines * SUEDE_LINE_BYTES;
+  const uint8_t* line = first.line + stride;
+  uint32_t count = 1;
+  for (uint32_t end = 2 * first.lines; count < most && end <= lines; end += first.lines) {
+    const uint64_t word0 = LoadRecordWord(line);
+    const uint64_t word1 = LoadRecordWord(line + 8);
+    if (((word0 ^ first.word0) << 32 | (word1 ^ first.word1) >> 32) != 0) break;
+    line += stride;
+    __builtin_prefetch(line + kPrefetchLines * SUEDE_LINE_BYTES);
+    ++count;
+  }
+  return count;
 }
 
 }  // namespace
@@ -93,7 +118,7 @@ uint32_t TxRingReader::Available(uint32_t max) {
   return head_ - taken_;
 }
 
-uint32_t TxRingReader::Poll(TxRecord* records, uint32_t max) {
+uint32_t TxRingReader::Poll(TxRecord* runs, uint32_t max) {
   if (broken_) return 0;
   uint32_t available = Available(max);
   const uint32_t line_count = line_count_;
@@ -101,7 +126,7 @@ uint32_t TxRingReader::Poll(TxRecord* records, uint32_t max) {
   const uint8_t* const lines = lines_;
   uint32_t taken = taken_;
   uint32_t count = 0;
-  while (count < max && available != 0) {
+  while (max != 0 && available != 0) {
     const uint32_t index = taken & mask;
     const uint8_t* line = lines + size_t{index} * SUEDE_LINE_BYTES;
     // Lines not published yet are left to the client's cache.
@@ -118,10 +143,16 @@ uint32_t TxRingReader::Poll(TxRecord* records, uint32_t max) {
         continue;
       }
     }
-    TxRecord* record = &records[count++];
-    ReadRecord(line, word0, word1, to_end < available ? to_end : available, record);
-    taken += record->lines;
-    available -= record->lines;
+    const uint32_t room = std::min(to_end, available);
+    TxRecord* run = &runs[count++];
+    ReadRecord(line, word0, word1, room, run);
+    uint32_t records = 1;
+    if (MayRun(*run)) records = CountAlike(*run, max, room);
+    run->count = static_cast<uint16_t>(records);
+    const uint32_t run_lines = records * run->lines;
+    taken += run_lines;
+    available -= run_lines;
+    max -= records;
   }
   taken_ = taken;
   return count;
@@ -140,15 +171,18 @@ CreditWriter::CreditWriter(void* segment, const SegmentShape& shape, uint32_t qu
       aggregate_lines_(shape.aggregate_lines),
       accounts_(size_t{SUEDE_XPUS} * SUEDE_VCS) {}
 
-bool CreditWriter::Take(uint16_t xpuid, uint8_t vc, uint32_t lines) {
+uint32_t CreditWriter::Take(uint16_t xpuid, uint8_t vc, uint32_t lines, uint32_t count) {
   Account& account = accounts_[size_t{xpuid} * SUEDE_VCS + vc];
-  if (account.outstanding + lines > credit_lines_ ||
-      aggregate_outstanding_ + lines > aggregate_lines_) {
-    return false;
+  uint32_t all = lines * count;
+  if (account.outstanding + all > credit_lines_ ||
+      aggregate_outstanding_ + all > aggregate_lines_) [[unlikely]] {
+    count = std::min(credit_lines_ - account.outstanding,
+                     aggregate_lines_ - aggregate_outstanding_) / lines;
+    all = lines * count;
   }
-  account.outstanding += lines;
-  aggregate_outstanding_ += lines;
-  return true;
+  account.outstanding += all;
+  aggregate_outstanding_ += all;
+  return count;
 }
 
 void CreditWriter::Return(uint16_t xpuid, uint8_t vc, uint32_t lines) {

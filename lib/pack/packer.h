@@ -12,17 +12,19 @@
 
 namespace suede {
 
-// A command on its way into a PDU. The bytes at `command` may change at any time, but for its
-// first two bytes, which are given by value.
+// Commands on their way into a PDU: one, or a run without tags of which each lies `stride` bytes behind
+// the other. The bytes at `command` may change at any time, but for the first two
+// bytes of each, which are given by value.
 struct PackInput {
   const uint8_t* command = nullptr;  // control, then data
   uint64_t tag = 0;
-  uint16_t bytes = 0;                // control and data
+  uint16_t bytes = 0;                // control and data of each
   uint16_t queue = 0;                // the pipeline's number of the client queue
   uint16_t type_and_length = 0;      // first two bytes of the control, as they stand in memory
-  uint8_t lines = 0;                 // ring lines, the unit of credit
+  uint8_t lines = 0;                 // ring lines of each, the unit of credit
   bool tagged = false;
   bool transmit_now = false;
+  uint32_t stride = 0;
 };
 
 // Bytes that a command takes in a PDU: even.
@@ -37,30 +39,48 @@ inline bool CanAppend(const Pdu& pdu, const PackInput& in, uint32_t most_lines =
   return pdu.last_queue == in.queue || pdu.run_count < Pdu::kMaxRuns;
 }
 
-// Appends the command to a PDU for which CanAppend holds. Returns true where this began a new run.
-// May write up to kCopyBytes bytes from the command's place on, and reads as many of its line.
-inline bool Append(Pdu& pdu, const PackInput& in) {
-  uint8_t* to = pdu.commands + pdu.bytes;
-  CopyCommand(to, in.command, in.bytes);
-  std::memcpy(to, &in.type_and_length, sizeof in.type_and_length);
-  to[in.bytes] = 0;  // the pad of an odd length; overwritten by the next command otherwise
+struct Appended {
+  uint32_t count = 0;    // commands that were appended
+  bool new_run = false;  // the first of its queue's in this place of the PDU
+};
+
+// Appends up to `most` of the commands, as many as the PDU takes: at least one, as CanAppend holds
+// for it. May write up to kCopyBytes bytes from each command's place on, and reads as many of its
+// line.
+[[gnu::always_inline]] inline Appended Append(Pdu& pdu, const PackInput& in, uint32_t most = 1,
+                                              uint32_t most_lines = UINT16_MAX) {
   const uint32_t packed = PackedBytes(in);
-  pdu.bytes = static_cast<uint16_t>(pdu.bytes + packed);
-  pdu.room = in.transmit_now ? 0 : static_cast<uint16_t>(pdu.room - packed);
-  ++pdu.command_count;
-  pdu.lines = static_cast<uint16_t>(pdu.lines + in.lines);
+  const uint8_t* from = in.command;
+  uint8_t* to = pdu.commands + pdu.bytes;
+  uint32_t room = pdu.room;
+  uint32_t lines = pdu.lines;
+  uint32_t count = 0;
+  do {
+    CopyCommand(to, from, in.bytes);
+    std::memcpy(to, &in.type_and_length, sizeof in.type_and_length);
+    to[in.bytes] = 0;  // the pad of an odd length; overwritten by the next command otherwise
+    from += in.stride;
+    to += packed;
+    room -= packed;
+    lines += in.lines;
+    ++count;
+  } while (!in.transmit_now && count != most && room >= packed && lines + in.lines <= most_lines);
+  pdu.bytes = static_cast<uint16_t>(pdu.bytes + (pdu.room - room));
+  pdu.room = in.transmit_now ? 0 : static_cast<uint16_t>(room);
+  pdu.command_count = static_cast<uint16_t>(pdu.command_count + count);
   const bool new_run = pdu.last_queue != in.queue;
   if (new_run) {
     pdu.last_queue = in.queue;
     pdu.runs[pdu.run_count++] = {.queue = in.queue, .lines = 0, .tags = 0};
   }
   PduRun& run = pdu.runs[pdu.run_count - 1];
-  run.lines = static_cast<uint16_t>(run.lines + in.lines);
+  run.lines = static_cast<uint16_t>(run.lines + (lines - pdu.lines));
+  pdu.lines = static_cast<uint16_t>(lines);
   if (in.tagged) {
     pdu.tags[pdu.tag_count++] = in.tag;
     ++run.tags;
   }
-  return new_run;
+  return {.count = count, .new_run = new_run};
 }
 
 }  // namespace suede

@@ -14,7 +14,7 @@ uint32_t SharedOf(uint32_t bound, uint32_t own, uint32_t destinations) {
 }  // namespace
 
 // Whether one more PDU to a {peer, VC} may leave.
-bool ShareBook::MayHold(Instance& instance, uint32_t peer, uint32_t vc) {
+bool ShareBook::MayHold(const Instance& instance, uint32_t peer, uint32_t vc) {
   const uint32_t held = instance.scheduler.queue(instance.DestinationOf(peer, vc)).held;
   return instance.held.MayTake(held) && instance.home().shares->held.MayTake(held);
 }

@@ -61,6 +61,53 @@ inline VcMask Stager::RoomFor(const Instance& instance, uint32_t lane) {
   instance.histograms[HistogramId::kPduCommands].Record(pdu.command_count);
 }
 
+// Lines that a PDU takes of the credit that its destination has granted.
+inline uint32_t ChargeOf(const TxQueue& queue, const Pdu& pdu) {
+  return queue.counts_credit ? pdu.lines : 0;
+}
+
+[[gnu::always_inline]] inline void Stager::Sequence(Instance& instance, Pdu* pdu,
+                                                    const PathRef& path, Time now) {
+  Connection& connection = instance.connections[path.connection];
+  connection.OnSend(pdu, now, instance.params.transport);
+  instance.OnLeft(path.peer, path.plane, pdu->bytes);
+  if (connection.unacked_count() == 1) {
+    ArmFirst(instance, path.connection, path.peer, path.plane, now);
+  }
+}
+
+// Whether the queue, whose turn it is, may stage its next PDU in the same turn: no other queue waits
+// for a turn, and nothing about the PDU is to be decided.
+[[gnu::always_inline]] inline bool Stager::GoesOn(const Instance& instance, uint32_t lane,
+                                                  const TxQueue& queue, const PathRef& path) const {
+  const Pdu* const next = queue.pdus.head();
+  return next != nullptr && instance.lane_is_plane && run_queue_.size() == 1 &&
+         !instance.scheduler.HasWork(lane) && !next->credited &&
+         instance.ports[path.plane]->link.HasRoom(path.vc) &&
+         instance.connections[path.connection].CanSend(next->bytes, instance.params.transport) &&
+         ShareBook::MayHold(instance, path.peer, path.vc) && ChargeOf(queue, *next) <= queue.credit;
+}
+
+// The queue's first PDU leaves.
+[[gnu::always_inline]] inline void Stager::StageNew(Instance& instance, TxQueue& queue,
+                                                    const PathRef& path, Time now) {
+  Pdu* const pdu = queue.pdus.PopFront();
+  queue.credit -= ChargeOf(queue, *pdu);
+  Sequence(instance, pdu, path, now);
+  completions_.OnLeft(instance, *pdu);
+  CountNew(instance, *pdu);
+  StageSequenced(instance, path.plane, pdu, instance.connections[path.connection]);
+}
+
+// Likewise one that has left before, on a plane that died.
+[[gnu::cold]] void Stager::StageAgain(Instance& instance, TxQueue& queue, const PathRef& path,
+                                      Time now) {
+  Pdu* const pdu = FreeOfDevice(instance, queue.pdus.PopFront());
+  Sequence(instance, pdu, path, now);
+  instance.counters.Add(Counter::kTxMoved);
+  StageSequenced(instance, path.plane, pdu, instance.connections[path.connection]);
+}
+
 // Serves one queue of a lane.
 [[gnu::always_inline]] inline Stager::Turn Stager::StageOne(Instance& instance, uint32_t lane,
                                                             Time now) {
@@ -83,7 +130,7 @@ inline VcMask Stager::RoomFor(const Instance& instance, uint32_t lane) {
     scheduler.Requeue(index);
     return Turn::kNoRoom;
   }
-  Pdu* pdu = queue.pdus.head();
+  const Pdu* const pdu = queue.pdus.head();
   const uint32_t plane = PlaneFor(instance, lane, peer, vc, pdu->bytes);
   if (plane == PeerPaths::kNoPlane) {
     BlockQueue(instance, index);
@@ -95,8 +142,7 @@ inline VcMask Stager::RoomFor(const Instance& instance, uint32_t lane) {
     shares_.Wait(instance, index);
     return rest();
   }
-  const uint32_t charge = queue.counts_credit && !again ? pdu->lines : 0;
-  if (charge > queue.credit) [[unlikely]] {
+  if (!again && ChargeOf(queue, *pdu) > queue.credit) [[unlikely]] {
     credit_use_.Wait(instance, index, now);
     return rest();
   }
@@ -104,23 +150,16 @@ inline VcMask Stager::RoomFor(const Instance& instance, uint32_t lane) {
     scheduler.Requeue(index);
     return Turn::kNoRoom;
   }
-  queue.pdus.PopFront();
-  queue.credit -= charge;
-  scheduler.Requeue(index);
-  if (again) [[unlikely]]
-    pdu = FreeOfDevice(instance, pdu);
-  const uint32_t number = instance.ConnectionIndex(peer, plane, vc);
-  Connection& connection = instance.connections[number];
-  connection.OnSend(pdu, now, instance.params.transport);
-  instance.OnLeft(peer, plane, pdu->bytes);
-  if (connection.unacked_count() == 1) ArmFirst(instance, number, peer, plane, now);
+  const PathRef path{.peer = peer, .vc = vc, .plane = plane,
+                     .connection = instance.ConnectionIndex(peer, plane, vc)};
   if (again) [[unlikely]] {
-    instance.counters.Add(Counter::kTxMoved);
+    StageAgain(instance, queue, path, now);
   } else {
-    completions_.OnLeft(instance, *pdu);
-    CountNew(instance, *pdu);
+    do {
+      StageNew(instance, queue, path, now);
+    } while (GoesOn(instance, lane, queue, path));
   }
-  StageSequenced(instance, plane, pdu, connection);
+  scheduler.Requeue(index);
   return rest();
 }
 

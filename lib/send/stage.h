@@ -49,7 +49,20 @@ class Stager {
   };
   static constexpr uint32_t kPlaneFull = PeerPaths::kNoPlane - 1;  // one of those without room
 
+  // The way of a PDU.
+  struct PathRef {
+    uint32_t peer;
+    uint32_t vc;
+    uint32_t plane;
+    uint32_t connection;
+  };
+
   Turn StageOne(Instance& instance, uint32_t lane, Time now);
+  bool GoesOn(const Instance& instance, uint32_t lane, const TxQueue& queue,
+              const PathRef& path) const;
+  void StageNew(Instance& instance, TxQueue& queue, const PathRef& path, Time now);
+  void StageAgain(Instance& instance, TxQueue& queue, const PathRef& path, Time now);
+  void Sequence(Instance& instance, Pdu* pdu, const PathRef& path, Time now);
   static uint32_t PlaneFor(const Instance& instance, uint32_t lane, uint32_t peer, uint32_t vc,
                            uint32_t bytes);
   void ArmFirst(Instance& instance, uint32_t number, uint32_t peer, uint32_t plane, Time now);

@@ -9,7 +9,88 @@ namespace {
 // Records taken from one queue in one turn: more would make the other queues and the ports wait.
 constexpr uint32_t kRecordsPerTurn = 256;
 
+[[gnu::always_inline]] inline PackInput InputOf(const QueueSlot& slot, uint16_t number,
+                                                const TxRecord& run) {
+  return {.command = run.line + SUEDE_RECORD_CONTROL,
+          .tag = run.tag(),
+          .bytes = run.bytes,
+          .queue = number,
+          .type_and_length = run.type_and_length(),
+          .lines = run.lines,
+          .tagged = (run.flags() & SUEDE_RECORD_COMPLETION) != 0,
+          .transmit_now = (run.flags() & SUEDE_RECORD_TRANSMIT_NOW) != 0 && !slot.merges,
+          .stride = run.lines * SUEDE_LINE_BYTES};
+}
+
 }  // namespace
+
+// The last PDU of the transmit queue, or where that takes no more a new one behind it.
+[[gnu::always_inline]] inline Pdu& Taker::PduFor(Instance& instance, QueueSlot& slot,
+                                                 TxQueue& queue, uint32_t index,
+                                                 const PackInput& input) {
+  if (Pdu* const last = queue.pdus.tail(); last != nullptr) {
+    if (CanAppend(*last, input, queue.most_lines)) return *last;
+    last->room = 0;
+  }
+  Pdu* const pdu = instance.home().link.NewPdu();
+  pdu->sent_at = lcore_.now;
+  pdu->room = static_cast<uint16_t>(instance.params.pack_limit_bytes);
+  pdu->peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
+  pdu->vc = static_cast<uint8_t>(Scheduler::VcOf(index));
+  queue.pdus.PushBack(pdu);
+  ++instance.queued;
+  instance.home().shares->packed.OnTake(slot.packed++);
+  if (queue.state == TxQueue::State::kIdle) run_queue_.Activate(instance, index);
+  return *pdu;
+}
+
+[[gnu::noinline]] void Taker::PackRun(Instance& instance, QueueSlot& slot, uint16_t number,
+                                      const TxRecord& run, uint32_t count, uint32_t index) {
+  TxQueue& queue = instance.scheduler.queue(index);
+  PackInput input = InputOf(slot, number, run);
+  while (count != 0) {
+    Pdu& pdu = PduFor(instance, slot, queue, index, input);
+    const Appended appended = Append(pdu, input, count, queue.most_lines);
+    slot.runs += appended.new_run ? 1 : 0;
+    count -= appended.count;
+    input.command += size_t{appended.count} * input.stride;
+  }
+}
+
+[[gnu::always_inline]] inline void Taker::Pack(Instance& instance, QueueSlot& slot,
+                                               uint16_t number, const TxRecord& run,
+                                               uint32_t index) {
+  if (run.verdict != RecordVerdict::kCommand) {
+    const bool marked = run.verdict == RecordVerdict::kErrorMark;
+    Discard(slot, number, run, marked ? SUEDE_STATUS_ERROR_MARK : SUEDE_STATUS_MALFORMED);
+    return;
+  }
+  if (index == TxQueue::kNone) {
+    Discard(slot, number, run, SUEDE_STATUS_UNKNOWN_XPU);
+    return;
+  }
+  if ((slot.vc_mask >> run.vc() & 1) == 0) [[unlikely]] {
+    Discard(slot, number, run, SUEDE_STATUS_MALFORMED);
+    return;
+  }
+  TxQueue& queue = instance.scheduler.queue(index);
+  if (queue.lost || run.lines > queue.most_lines) [[unlikely]] {
+    if (!queue.lost) instance.counters.Add(Counter::kTxTooManyLines, run.count);
+    Discard(slot, number, run, SUEDE_STATUS_UNREACHABLE);
+    return;
+  }
+  const uint32_t count = slot.credits.Take(run.xpuid(), run.vc(), run.lines, run.count);
+  if (count != run.count) [[unlikely]] {
+    for (uint32_t i = count; i < run.count; ++i) {
+      DiscardOne(slot, number, run, SUEDE_STATUS_NO_CREDIT);
+    }
+    if (count == 0) return;
+  }
+  if (count != 1) return PackRun(instance, slot, number, run, count, index);
+  const PackInput input = InputOf(slot, number, run);
+  Pdu& pdu = PduFor(instance, slot, queue, index, input);
+  slot.runs += Append(pdu, input).new_run ? 1 : 0;
+}
 
 bool Taker::Poll() {
   bool work = false;
@@ -22,8 +103,8 @@ bool Taker::Poll() {
 bool Taker::Drain(QueueSlot& slot, uint16_t number) {
   Instance& instance = *lcore_.instances[slot.instance];
   PortContext& port = instance.home();
-  TxRecord* const records = records_.data();
-  uint32_t indices[kBurst];  // of the records' queues
+  TxRecord* const runs = runs_.data();
+  uint32_t indices[kBurst];  // of the runs' queues
   uint32_t taken = 0;
   while (taken < kRecordsPerTurn) {
     // A record that was taken must find a frame to go into.
@@ -42,16 +123,14 @@ bool Taker::Drain(QueueSlot& slot, uint16_t number) {
     const bool draining = lcore_.clients.draining() || slot.state == QueueSlot::State::kDraining;
     const uint32_t wanted = draining ? std::min(room, slot.drain_records) : room;
     const uint32_t count = TakeBurst(
-        slot.ring, records, wanted,
-        [&](uint32_t i, const TxRecord& record) {
-          const uint32_t peer = instance.peer_of_xpu[record.xpuid()];
+        slot.ring, runs, wanted,
+        [&](uint32_t i, const TxRecord& run) {
+          const uint32_t peer = instance.peer_of_xpu[run.xpuid()];
           indices[i] =
-              peer != Instance::kNoPeer ? Scheduler::QueueIndex(peer, record.vc()) : TxQueue::kNone;
+              peer != Instance::kNoPeer ? Scheduler::QueueIndex(peer, run.vc()) : TxQueue::kNone;
           if (peer != Instance::kNoPeer) __builtin_prefetch(&instance.scheduler.queue(indices[i]));
         },
-        [&](uint32_t i, const TxRecord& record) {
-          Pack(instance, slot, number, record, indices[i]);
-        });
+        [&](uint32_t i, const TxRecord& run) { Pack(instance, slot, number, run, indices[i]); });
     if (draining) slot.drain_records -= count;
     taken += count;
     if (count < kBurst) break;
@@ -65,58 +144,12 @@ bool Taker::Drain(QueueSlot& slot, uint16_t number) {
   return taken != 0;
 }
 
-void Taker::Pack(Instance& instance, QueueSlot& slot, uint16_t number, const TxRecord& record,
-                 uint32_t index) {
-  if (record.verdict != RecordVerdict::kCommand) {
-    const bool marked = record.verdict == RecordVerdict::kErrorMark;
-    Discard(slot, number, record, marked ? SUEDE_STATUS_ERROR_MARK : SUEDE_STATUS_MALFORMED);
-    return;
-  }
-  if (index == TxQueue::kNone) {
-    Discard(slot, number, record, SUEDE_STATUS_UNKNOWN_XPU);
-    return;
-  }
-  if ((slot.vc_mask >> record.vc() & 1) == 0) [[unlikely]] {
-    Discard(slot, number, record, SUEDE_STATUS_MALFORMED);
-    return;
-  }
-  TxQueue& queue = instance.scheduler.queue(index);
-  if (queue.lost || record.lines > queue.most_lines) [[unlikely]] {
-    if (!queue.lost) instance.counters.Add(Counter::kTxTooManyLines);
-    Discard(slot, number, record, SUEDE_STATUS_UNREACHABLE);
-    return;
-  }
-  if (!slot.credits.Take(record.xpuid(), record.vc(), record.lines)) {
-    Discard(slot, number, record, SUEDE_STATUS_NO_CREDIT);
-    return;
-  }
-  const PackInput input{
-      .command = record.line + SUEDE_RECORD_CONTROL,
-      .tag = record.tag(),
-      .bytes = record.bytes,
-      .queue = number,
-      .type_and_length = record.type_and_length(),
-      .lines = record.lines,
-      .tagged = (record.flags() & SUEDE_RECORD_COMPLETION) != 0,
-      .transmit_now = (record.flags() & SUEDE_RECORD_TRANSMIT_NOW) != 0 && !slot.merges};
-  Pdu* pdu = queue.pdus.tail();
-  if (pdu == nullptr || !CanAppend(*pdu, input, queue.most_lines)) {
-    if (pdu != nullptr) pdu->room = 0;
-    pdu = instance.home().link.NewPdu();
-    pdu->sent_at = lcore_.now;
-    pdu->room = static_cast<uint16_t>(instance.params.pack_limit_bytes);
-    pdu->peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
-    pdu->vc = record.vc();
-    queue.pdus.PushBack(pdu);
-    ++instance.queued;
-    instance.home().shares->packed.OnTake(slot.packed++);
-    if (queue.state == TxQueue::State::kIdle) run_queue_.Activate(instance, index);
-  }
-  slot.runs += Append(*pdu, input) ? 1 : 0;
+// Commands that go nowhere: their credit goes back at once, and a tagged one is completed.
+void Taker::Discard(QueueSlot& slot, uint16_t number, const TxRecord& run, uint8_t status) {
+  for (uint32_t i = 0; i < run.count; ++i) DiscardOne(slot, number, run, status);
 }
 
-// A command that goes nowhere: its credit goes back at once, and a tagged one is completed.
-void Taker::Discard(QueueSlot& slot, uint16_t number, const TxRecord& record, uint8_t status) {
+void Taker::DiscardOne(QueueSlot& slot, uint16_t number, const TxRecord& record, uint8_t status) {
   CounterBlock& counters = lcore_.instances[slot.instance]->counters;
   ++slot.discarded;
   switch (status) {

@@ -19,18 +19,25 @@ class Taker {
 
   // Once in a turn. Returns whether there was a record.
   bool Poll();
-  // A command of the queue with this slot that goes nowhere: its credit goes back at once, and
+  // Commands of the queue with this slot that go nowhere: their credit goes back at once, and
   // the client is told where it asked for that. `status`: why.
-  void Discard(QueueSlot& slot, uint16_t number, const TxRecord& record, uint8_t status);
+  void Discard(QueueSlot& slot, uint16_t number, const TxRecord& run, uint8_t status);
 
  private:
   bool Drain(QueueSlot& slot, uint16_t number);
-  void Pack(Instance& instance, QueueSlot& slot, uint16_t number, const TxRecord& record,
+  // Packs the commands of a run into PDUs of the transmit queue.
+  void Pack(Instance& instance, QueueSlot& slot, uint16_t number, const TxRecord& run,
             uint32_t queue);
+  // Likewise the first `count` of several.
+  void PackRun(Instance& instance, QueueSlot& slot, uint16_t number, const TxRecord& run,
+               uint32_t count, uint32_t queue);
+  Pdu& PduFor(Instance& instance, QueueSlot& slot, TxQueue& queue, uint32_t index,
+              const PackInput& input);
+  void DiscardOne(QueueSlot& slot, uint16_t number, const TxRecord& record, uint8_t status);
 
   Lcore& lcore_;
   RunQueue& run_queue_;
-  std::array<TxRecord, kBurst> records_;  // scratch of Drain
+  std::array<TxRecord, kBurst> runs_;  // scratch of Drain
 };
 
 }  // namespace suede

@@ -30,7 +30,7 @@ class CreditTest : public ::testing::Test {
   // Takes everything out of the ring, as the daemon would.
   void Drain() {
     TxRecord records[64];
-    for (uint32_t n; (n = reader_.Poll(records, 64)) > 0;) {
+    for (uint32_t n; (n = PollEach(reader_, records, 64)) > 0;) {
       for (uint32_t i = 0; i < n; ++i) {
         ASSERT_TRUE(credits_.Take(records[i].xpuid(), records[i].vc(), records[i].lines));
       }

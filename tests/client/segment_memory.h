@@ -42,6 +42,22 @@ class SegmentMemory {
   std::unique_ptr<void, Free> memory_;
 };
 
+// Polls up to `max` records and gives each by itself, without runs. Returns their number.
+template <typename Source>
+uint32_t PollEach(Source& source, TxRecord* records, uint32_t max) {
+  std::vector<TxRecord> runs(max);
+  const uint32_t run_count = source.Poll(runs.data(), max);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < run_count; ++i) {
+    for (uint32_t r = 0; r < runs[i].count; ++r, ++count) {
+      records[count] = runs[i];
+      records[count].count = 1;
+      records[count].line += size_t{r} * runs[i].lines * SUEDE_LINE_BYTES;
+    }
+  }
+  return count;
+}
+
 // A command of `control_bytes` (2 to 18) and `data_bytes` (0 to 256) with contents made of `seed`.
 struct TestCommand {
   TestCommand(uint32_t control_bytes, uint32_t data_bytes, uint8_t seed)

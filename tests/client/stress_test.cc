@@ -37,7 +37,7 @@ void Loop(SegmentMemory* memory) {
   RxRingWriter writer(memory->base(), kStressShape, 0);
   for (uint64_t done = 0; done < kCommands;) {
     TxRecord records[32];
-    const uint32_t count = reader.Poll(records, 32);
+    const uint32_t count = PollEach(reader, records, 32);
     if (count == 0) std::this_thread::yield();
     for (uint32_t i = 0; i < count; ++i) {
       const TxRecord& record = records[i];

@@ -32,7 +32,7 @@ class TxRingTest : public ::testing::Test {
   }
   TxRecord PollOne() {
     TxRecord record[2];
-    EXPECT_EQ(reader_.Poll(record, 2), 1u);
+    EXPECT_EQ(PollEach(reader_, record, 2), 1u);
     return record[0];
   }
   SegmentMemory memory_{kSmallTx};
@@ -43,7 +43,7 @@ TEST_F(TxRingTest, WhatWaitsIsWhatWasNotPolled) {
   for (uint32_t line = 0; line < 3; ++line) Put(line);
   EXPECT_EQ(reader_.Waiting(), 3u);
   TxRecord records[2];
-  ASSERT_EQ(reader_.Poll(records, 2), 2u);
+  ASSERT_EQ(PollEach(reader_, records, 2), 2u);
   EXPECT_EQ(reader_.Waiting(), 1u);
 }
 
@@ -126,7 +126,7 @@ TEST_F(TxRingTest, RecordPastThePublishedHeadTakesOneLine) {
   record->control[1] = 255;
   memory_.tx()->head.value = 4;
   TxRecord records[8];
-  ASSERT_GE(reader_.Poll(records, 8), 1u);
+  ASSERT_GE(PollEach(reader_, records, 8), 1u);
   EXPECT_EQ(records[0].verdict, RecordVerdict::kMalformed);
   EXPECT_EQ(records[1].line - records[0].line, 64);
 }
@@ -134,14 +134,14 @@ TEST_F(TxRingTest, RecordPastThePublishedHeadTakesOneLine) {
 TEST_F(TxRingTest, RecordAcrossTheEndOfTheRingIsMalformed) {
   for (uint32_t line = 0; line < 62; ++line) Put(line);
   TxRecord records[64];
-  ASSERT_EQ(reader_.Poll(records, 64), 62u);
+  ASSERT_EQ(PollEach(reader_, records, 64), 62u);
   reader_.Release();
   suede_record* record = Put(62);
   record->kind = SUEDE_KIND_COMMAND_DATA;
   record->control[0] = 0x19;
   record->control[1] = 255;
   memory_.tx()->head.value = 67;
-  ASSERT_GE(reader_.Poll(records, 1), 1u);
+  ASSERT_GE(PollEach(reader_, records, 1), 1u);
   EXPECT_EQ(records[0].verdict, RecordVerdict::kMalformed);
 }
 
@@ -150,7 +150,7 @@ TEST_F(TxRingTest, NoneSkipsToTheEnd) {
   Put(1)->kind = SUEDE_KIND_NONE;
   memory_.tx()->head.value = 64;
   TxRecord records[4];
-  EXPECT_EQ(reader_.Poll(records, 4), 1u);
+  EXPECT_EQ(PollEach(reader_, records, 4), 1u);
   EXPECT_FALSE(reader_.HasWork());
   reader_.Release();
   EXPECT_EQ(memory_.tx()->tail.value, 64u);
@@ -160,13 +160,13 @@ TEST_F(TxRingTest, NoneAtTheStartOrPastTheHeadIsMalformed) {
   Put(0)->kind = SUEDE_KIND_NONE;
   memory_.tx()->head.value = 64;
   TxRecord records[1];
-  ASSERT_EQ(reader_.Poll(records, 1), 1u);
+  ASSERT_EQ(PollEach(reader_, records, 1), 1u);
   EXPECT_EQ(records[0].verdict, RecordVerdict::kMalformed);
   reader_.Restart();
   Put(0);
   Put(1)->kind = SUEDE_KIND_NONE;
   TxRecord both[4];
-  ASSERT_EQ(reader_.Poll(both, 4), 2u);
+  ASSERT_EQ(PollEach(reader_, both, 4), 2u);
   EXPECT_EQ(both[0].verdict, RecordVerdict::kCommand);
   EXPECT_EQ(both[1].verdict, RecordVerdict::kMalformed);
 }
@@ -174,7 +174,7 @@ TEST_F(TxRingTest, NoneAtTheStartOrPastTheHeadIsMalformed) {
 TEST_F(TxRingTest, HeadTooFarBreaks) {
   memory_.tx()->head.value = 65;
   TxRecord records[4];
-  EXPECT_EQ(reader_.Poll(records, 4), 0u);
+  EXPECT_EQ(PollEach(reader_, records, 4), 0u);
   EXPECT_TRUE(reader_.broken());
   EXPECT_FALSE(reader_.HasWork());
   reader_.Restart();
@@ -186,19 +186,120 @@ TEST_F(TxRingTest, HeadTooFarBreaks) {
 TEST_F(TxRingTest, HeadGoingBackBreaks) {
   for (uint32_t line = 0; line < 8; ++line) Put(line);
   TxRecord records[8];
-  ASSERT_EQ(reader_.Poll(records, 8), 8u);
+  ASSERT_EQ(PollEach(reader_, records, 8), 8u);
   memory_.tx()->head.value = 7;
-  EXPECT_EQ(reader_.Poll(records, 8), 0u);
+  EXPECT_EQ(PollEach(reader_, records, 8), 0u);
   EXPECT_TRUE(reader_.broken());
 }
 
 TEST_F(TxRingTest, UnreleasedLinesMayNotBeHandedOverAgain) {
   for (uint32_t line = 0; line < 8; ++line) Put(line);
   TxRecord records[8];
-  ASSERT_EQ(reader_.Poll(records, 8), 8u);
+  ASSERT_EQ(PollEach(reader_, records, 8), 8u);
   memory_.tx()->head.value = 72;  // 64 behind `taken`, but 72 behind the tail
-  EXPECT_EQ(reader_.Poll(records, 8), 0u);
+  EXPECT_EQ(PollEach(reader_, records, 8), 0u);
   EXPECT_TRUE(reader_.broken());
+}
+
+// ---- Runs.
+
+TEST_F(TxRingTest, RecordsThatDifferInContentOnlyAreARun) {
+  for (uint32_t line = 0; line < 7; ++line) Put(line)->control[1] = 0x55;
+  for (uint32_t line = 0; line < 7; ++line)
+    memory_.tx_record(line)->control[2] = static_cast<uint8_t>(line);
+  TxRecord runs[16];
+  ASSERT_EQ(reader_.Poll(runs, 16), 1u);
+  EXPECT_EQ(runs[0].count, 7);
+  EXPECT_EQ(runs[0].line, reinterpret_cast<uint8_t*>(memory_.tx_record(0)));
+  reader_.Release();
+  EXPECT_EQ(memory_.tx()->tail.value, 7u);
+}
+
+TEST_F(TxRingTest, ARunEndsWhereItsHeadChanges) {
+  const auto counts = [&] {
+    TxRecord runs[16];
+    std::vector<uint32_t> found;
+    for (uint32_t i = 0, n = reader_.Poll(runs, 16); i < n; ++i) found.push_back(runs[i].count);
+    return found;
+  };
+  const auto changed = [&](auto change) {
+    reader_.Restart();
+    for (uint32_t line = 0; line < 6; ++line) Put(line);
+    change(memory_.tx_record(3));
+    return counts();
+  };
+  const std::vector<uint32_t> apart{3, 1, 2};
+  EXPECT_EQ(changed([](suede_record* r) { r->vc = 2; }), apart);
+  EXPECT_EQ(changed([](suede_record* r) { r->xpuid = 8; }), apart);
+  EXPECT_EQ(changed([](suede_record* r) { r->control[0] = 9; }), apart);
+  EXPECT_EQ(changed([](suede_record* r) { r->control[1] = 1; }), apart);
+  EXPECT_EQ(changed([](suede_record* r) { r->flags = SUEDE_RECORD_TRANSMIT_NOW; }), apart);
+  EXPECT_EQ(changed([](suede_record* r) { r->flags = SUEDE_RECORD_COMPLETION; }), apart);
+  EXPECT_EQ(changed([](suede_record* r) { r->flags = SUEDE_RECORD_ERROR; }), apart);
+  EXPECT_EQ(changed([](suede_record* r) { r->kind = 7; }), apart) << "malformed";
+  EXPECT_EQ(changed([](suede_record* r) { r->tag[0] = 1; }), (std::vector<uint32_t>{6}))
+      << "of no account";
+}
+
+TEST_F(TxRingTest, TaggedAndMarkedRecordsAreNoRuns) {
+  for (const int flag : {SUEDE_RECORD_COMPLETION, SUEDE_RECORD_ERROR}) {
+    reader_.Restart();
+    for (uint32_t line = 0; line < 4; ++line) Put(line)->flags = static_cast<uint8_t>(flag);
+    TxRecord runs[16];
+    EXPECT_EQ(reader_.Poll(runs, 16), 4u);
+    for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(runs[i].count, 1);
+  }
+}
+
+TEST_F(TxRingTest, ARunHasNoMoreThanWasAskedForOrPublished) {
+  for (uint32_t line = 0; line < 12; ++line) Put(line);
+  memory_.tx()->head.value = 9;
+  TxRecord runs[16];
+  ASSERT_EQ(reader_.Poll(runs, 5), 1u);
+  EXPECT_EQ(runs[0].count, 5);
+  ASSERT_EQ(reader_.Poll(runs, 16), 1u);
+  EXPECT_EQ(runs[0].count, 4);
+  EXPECT_EQ(reader_.Poll(runs, 16), 0u);
+}
+
+// Records of three lines: the last would leave the ring, or what is published.
+TEST_F(TxRingTest, ARunStaysInTheRing) {
+  const auto put = [&](uint32_t line) {
+    suede_record* record = Put(line);
+    record->kind = SUEDE_KIND_COMMAND_DATA;
+    record->control[0] = 0x18;
+    record->control[1] = 119;
+  };
+  for (uint32_t line = 0; line < 63; line += 3) put(line);
+  put(63);
+  memory_.tx()->head.value = 64;
+  TxRecord runs[64];
+  ASSERT_EQ(reader_.Poll(runs, 64), 2u);
+  EXPECT_EQ(runs[0].count, 21);
+  EXPECT_EQ(runs[0].lines, 3);
+  EXPECT_EQ(runs[1].verdict, RecordVerdict::kMalformed);
+  reader_.Restart();
+  for (uint32_t line = 0; line < 9; line += 3) put(line);
+  memory_.tx()->head.value = 8;
+  ASSERT_GE(reader_.Poll(runs, 64), 2u);
+  EXPECT_EQ(runs[0].count, 2);
+  EXPECT_EQ(runs[1].verdict, RecordVerdict::kMalformed);
+}
+
+// A run goes on behind the ring's end as a new one.
+TEST_F(TxRingTest, TheRingsEndEndsARun) {
+  for (uint32_t line = 0; line < 60; ++line) Put(line);
+  TxRecord runs[64];
+  ASSERT_EQ(reader_.Poll(runs, 64), 1u);
+  reader_.Release();
+  for (uint32_t line = 60; line < 70; ++line) {
+    Put(line % 64);
+    memory_.tx()->head.value = line + 1;
+  }
+  ASSERT_EQ(reader_.Poll(runs, 64), 2u);
+  EXPECT_EQ(runs[0].count, 4);
+  EXPECT_EQ(runs[1].count, 6);
+  EXPECT_EQ(runs[1].line, reinterpret_cast<uint8_t*>(memory_.tx_record(0)));
 }
 
 // Every byte of the record's head at every value, at several places: never out of bounds (ASan),
@@ -210,7 +311,7 @@ TEST_F(TxRingTest, EveryByteOfTheHeadAtEveryValue) {
       suede_record* record = Put(0);
       reinterpret_cast<uint8_t*>(record)[byte] = static_cast<uint8_t>(value);
       TxRecord out[1];
-      ASSERT_EQ(reader_.Poll(out, 1), 1u);
+      ASSERT_EQ(PollEach(reader_, out, 1), 1u);
       const bool good = record->kind == 1 && record->vc < 4 && record->xpuid < 1024 &&
                         (record->control[0] & 0x1f) >= 1 && (record->control[0] & 0x1f) <= 9;
       EXPECT_EQ(out[0].verdict == RecordVerdict::kMalformed, !good) << byte << ' ' << value;
@@ -221,6 +322,7 @@ TEST_F(TxRingTest, EveryByteOfTheHeadAtEveryValue) {
 struct Sent {
   std::vector<uint8_t> bytes;
   uint64_t tag;
+  uint8_t flags;
   uint16_t xpuid;
   uint8_t vc;
 };
@@ -241,28 +343,42 @@ TEST_P(TxRingProperty, DeliversAllInOrder) {
   CreditWriter credits(memory.base(), shape, 0);
   std::deque<Sent> expected;
   std::deque<TxRecord> unreturned;
+  CompletionWriter completions(memory.base(), shape, 0);
+  uint32_t control_bytes = 2;
+  uint32_t data_bytes = 0;
+  uint16_t xpuid = 0;
+  uint8_t vc = 0;
+  uint8_t flags = 0;
   uint32_t delivered = 0;
   while (delivered < 20000) {
     for (uint64_t n = random() % 20; n > 0; --n) {
-      const TestCommand command(static_cast<uint32_t>(2 + 2 * (random() % 9)),
-                                static_cast<uint32_t>(random() % 3 == 0 ? 0 : random() % 257),
-                                static_cast<uint8_t>(random()));
-      const Sent sent{command.bytes(), random(), static_cast<uint16_t>(random() % 4),
-                      static_cast<uint8_t>(random() % 4)};
-      const SendResult result = queue.Send(command.To(sent.xpuid, sent.vc, 0, sent.tag));
+      if (random() % 4 == 0) {  // otherwise like the one before
+        control_bytes = static_cast<uint32_t>(2 + 2 * (random() % 9));
+        data_bytes = static_cast<uint32_t>(random() % 3 == 0 ? 0 : random() % 257);
+        xpuid = static_cast<uint16_t>(random() % 4);
+        vc = static_cast<uint8_t>(random() % 4);
+        flags = random() % 4 == 0 ? SUEDE_RECORD_COMPLETION : 0;
+      }
+      const TestCommand command(control_bytes, data_bytes, static_cast<uint8_t>(random()));
+      const Sent sent{command.bytes(), random(), flags, xpuid, vc};
+      const SendResult result = queue.Send(command.To(sent.xpuid, sent.vc, sent.flags, sent.tag));
       ASSERT_TRUE(result == SendResult::kOk || result == SendResult::kWouldBlock);
       if (result == SendResult::kOk) expected.push_back(sent);
     }
     if (random() % 2 == 0) queue.Flush();
     TxRecord records[16];
-    const uint32_t count = reader.Poll(records, static_cast<uint32_t>(1 + random() % 16));
+    const uint32_t count = PollEach(reader, records, static_cast<uint32_t>(1 + random() % 16));
     for (uint32_t i = 0; i < count; ++i) {
       ASSERT_EQ(records[i].verdict, RecordVerdict::kCommand);
       ASSERT_FALSE(expected.empty());
       const Sent sent = expected.front();
       expected.pop_front();
       ASSERT_EQ(records[i].bytes, sent.bytes.size());
-      ASSERT_EQ(records[i].tag(), sent.tag);
+      ASSERT_EQ(records[i].flags(), sent.flags);
+      if (sent.flags != 0) {
+        ASSERT_EQ(records[i].tag(), sent.tag);
+        ASSERT_TRUE(completions.Push(sent.tag, sent.xpuid, sent.vc, SUEDE_STATUS_OK));
+      }
       ASSERT_EQ(records[i].xpuid(), sent.xpuid);
       ASSERT_EQ(records[i].vc(), sent.vc);
       ASSERT_EQ(
@@ -273,6 +389,9 @@ TEST_P(TxRingProperty, DeliversAllInOrder) {
       ++delivered;
     }
     reader.Release();
+    completions.Publish();
+    suede_completion done[64];
+    queue.PollCompletions(done, 64);
     for (uint64_t n = random() % 24; n > 0 && !unreturned.empty(); --n) {
       credits.Return(unreturned.front().xpuid(), unreturned.front().vc(), unreturned.front().lines);
       unreturned.pop_front();

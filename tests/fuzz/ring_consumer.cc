@@ -91,9 +91,13 @@ class Daemon {
     suede::TxRecord records[16];
     const uint32_t max = 1 + input->Byte() % 16;
     const uint32_t count = tx_.Poll(records, max);
-    Check(count <= max);
     uint32_t lines = 0;
-    for (uint32_t i = 0; i < count; ++i) lines += Use(records[i]);
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+      taken += records[i].count;
+      lines += Use(records[i]);
+    }
+    Check(taken <= max);
     Check(lines <= kShape.tx_lines);
     if ((input->Byte() & 1) != 0) tx_.Release();
     if (tx_.broken()) {
@@ -136,20 +140,24 @@ class Daemon {
     const uint8_t* first = memory_ + offsets_.tx_ring[0] + sizeof(suede_ring);
     const uint8_t* end = first + kShape.tx_lines * 64;
     Check(record.lines >= 1 && record.lines <= SUEDE_MAX_RECORD_LINES);
-    Check(record.line >= first && record.line + record.lines * 64 <= end);
+    Check(record.count >= 1);
+    Check(record.line >= first && record.line + record.count * record.lines * 64 <= end);
     Check(record.xpuid() < suede::kMaxXpus && record.vc() < suede::kVcCount);
     if (record.verdict != suede::RecordVerdict::kMalformed) {
       Check(record.bytes >= 2 && record.bytes <= suede::kMaxCommandBytes);
       Check(SUEDE_RECORD_CONTROL + record.bytes <= record.lines * 64u);
       uint8_t copy[suede::kMaxCommandBytes];
-      std::memcpy(copy, record.line + SUEDE_RECORD_CONTROL, record.bytes);
+      for (uint32_t i = 0; i < record.count; ++i) {
+        const uint8_t* line = record.line + i * record.lines * 64;
+        std::memcpy(copy, line + SUEDE_RECORD_CONTROL, record.bytes);
+      }
     }
-    if (credits_.Take(record.xpuid(), record.vc(), record.lines)) {
-      Check(credits_.outstanding() <= kShape.aggregate_lines);
-      credits_.Return(record.xpuid(), record.vc(), record.lines);
-    }
+    const uint32_t credited =
+        credits_.Take(record.xpuid(), record.vc(), record.lines, record.count);
+    Check(credited <= record.count && credits_.outstanding() <= kShape.aggregate_lines);
+    credits_.Return(record.xpuid(), record.vc(), credited * record.lines);
     completions_.Push(record.tag(), record.xpuid(), record.vc(), SUEDE_STATUS_OK);
-    return record.lines;
+    return uint32_t{record.count} * record.lines;
   }
 
   const SegmentOffsets offsets_{kShape};

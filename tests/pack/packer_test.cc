@@ -34,8 +34,8 @@ class PackerTest : public ::testing::Test {
 };
 
 TEST_F(PackerTest, CopiesTheCommandOnceBehindTheOthers) {
-  EXPECT_TRUE(Append(pdu, Command(10)));
-  EXPECT_FALSE(Append(pdu, Command(20)));
+  EXPECT_TRUE(Append(pdu, Command(10)).new_run);
+  EXPECT_FALSE(Append(pdu, Command(20)).new_run);
   EXPECT_EQ(pdu.bytes, 30);
   EXPECT_EQ(pdu.command_count, 2);
   EXPECT_EQ(bytes[10], 0x31);
@@ -81,6 +81,75 @@ TEST_F(PackerTest, CanAppendUpToTheLimitOfBytes) {
   EXPECT_TRUE(CanAppend(pdu, Command(99)));
 }
 
+// Several commands of one length, as they lie in lines of a ring.
+class PackerRunTest : public PackerTest {
+ protected:
+  PackInput Run(uint16_t length, uint32_t count) {
+    PackInput in = Command(length);
+    in.lines = static_cast<uint8_t>((14 + length + 63) / 64);
+    in.stride = in.lines * 64u;
+    source.assign(count * in.stride + kCopyBytes, 0x99);
+    for (uint32_t i = 0; i < count; ++i) {
+      std::fill_n(source.begin() + i * in.stride, length, static_cast<uint8_t>(i + 1));
+    }
+    in.command = source.data();
+    return in;
+  }
+};
+
+TEST_F(PackerRunTest, EachCommandOfARunIsAsIfItWereAlone) {
+  for (const int bytes_each : {2, 8, 11, 40, 47, 48, 49, 100, 201, 274}) {
+    const auto length = static_cast<uint16_t>(bytes_each);
+    for (uint32_t count = 1; count <= 7; ++count) {
+      const PackInput run = Run(length, count);
+      bytes.assign(bytes.size(), 0xee);
+      pdu = Pdu();
+      pdu.commands = bytes.data();
+      pdu.room = 4000;
+      const Appended all = Append(pdu, run, count);
+      std::vector<uint8_t> single_bytes(bytes.size(), 0xee);
+      Pdu single;
+      single.commands = single_bytes.data();
+      single.room = 4000;
+      for (uint32_t i = 0; i < count; ++i) {
+        PackInput one = run;
+        one.command += size_t{i} * run.stride;
+        EXPECT_EQ(Append(single, one).new_run, i == 0);
+      }
+      ASSERT_EQ(all.count, count);
+      EXPECT_TRUE(all.new_run);
+      ASSERT_EQ(pdu.bytes, single.bytes);
+      EXPECT_EQ(pdu.room, single.room);
+      EXPECT_EQ(pdu.lines, single.lines);
+      EXPECT_EQ(pdu.command_count, single.command_count);
+      EXPECT_EQ(pdu.run_count, single.run_count);
+      EXPECT_EQ(pdu.runs[0].lines, single.runs[0].lines);
+      EXPECT_TRUE(std::equal(bytes.begin(), bytes.begin() + pdu.bytes, single_bytes.begin()));
+    }
+  }
+}
+
+TEST_F(PackerRunTest, OfARunThePduTakesWhatItHasRoomFor) {
+  const PackInput run = Run(40, 10);
+  pdu.room = 3 * 40 + 39;
+  EXPECT_EQ(Append(pdu, run, 10).count, 3u);
+  EXPECT_FALSE(CanAppend(pdu, run));
+}
+
+TEST_F(PackerRunTest, OfARunThePduTakesWhatTheReceiverHasLinesFor) {
+  const PackInput run = Run(100, 10);  // of two lines
+  EXPECT_EQ(Append(pdu, run, 10, 9).count, 4u);
+  EXPECT_EQ(pdu.lines, 8);
+  EXPECT_FALSE(CanAppend(pdu, run, 9));
+}
+
+TEST_F(PackerRunTest, OfARunToBeSentNowThePduTakesOne) {
+  PackInput run = Run(8, 4);
+  run.transmit_now = true;
+  EXPECT_EQ(Append(pdu, run, 4).count, 1u);
+  EXPECT_EQ(pdu.room, 0);
+}
+
 TEST_F(PackerTest, CanAppendWhileThereAreTags) {
   for (uint64_t tag = 0; tag < Pdu::kMaxTags; ++tag) {
     ASSERT_TRUE(CanAppend(pdu, Tagged(tag)));
@@ -94,7 +163,7 @@ TEST_F(PackerTest, CanAppendWhileThereAreTags) {
 TEST_F(PackerTest, CanAppendWhileThereAreRuns) {
   for (uint16_t queue = 0; queue < Pdu::kMaxRuns; ++queue) {
     ASSERT_TRUE(CanAppend(pdu, Command(8, queue)));
-    EXPECT_TRUE(Append(pdu, Command(8, queue)));
+    EXPECT_TRUE(Append(pdu, Command(8, queue)).new_run);
   }
   EXPECT_FALSE(CanAppend(pdu, Command(8, Pdu::kMaxRuns)));
   EXPECT_TRUE(CanAppend(pdu, Command(8, Pdu::kMaxRuns - 1)));

@@ -92,6 +92,43 @@ TEST_F(ClientsTest, CommandWithoutCreditIsDiscardedAndOthersAreUndisturbed) {
   ExpectNoFramesOut();
 }
 
+// Without tags the commands are taken as one run.
+TEST_F(ClientsTest, OfARunWithoutTagsEachCommandCountsForItself) {
+  shape.credit_lines = 8;
+  StartPair();
+  RingByHand ring(*hostile);
+  constexpr uint16_t kNobody = 77;
+  for (uint64_t tag = 0; tag < 5; ++tag) ring.Put(tag, kNobody)->flags = 0;
+  for (uint64_t tag = 0; tag < 12; ++tag) ring.Put(tag, 1)->flags = 0;  // four too many
+  for (uint64_t tag = 12; tag < 15; ++tag) ring.Put(tag, 1, 2)->flags = 0;
+  ring.Put(0, 1, 3);
+  ring.Publish();
+  EXPECT_EQ(Statuses(*hostile, 1), std::vector<int>{kOk});
+  EXPECT_EQ(a->Count(Counter::kTxUnknownXpu), 5u);
+  EXPECT_EQ(a->Count(Counter::kTxNoCredit), 4u);
+  EXPECT_EQ(a->Count(Counter::kTxCommands), 12u);
+  EXPECT_EQ(far->Receive(0), (std::vector<uint8_t>{0, 3, 6, 9, 12, 15, 18, 21}));
+  EXPECT_EQ(far->Receive(2), (std::vector<uint8_t>{36, 39, 42}));
+  EXPECT_EQ(Credits(*hostile).returned[kNobody * kVcCount], 5u);
+  EXPECT_EQ(Credits(*hostile).returned[1 * kVcCount], 8u);
+  EXPECT_EQ(Credits(*hostile).aggregate_returned, 17u);
+  ExpectNoFramesOut();
+}
+
+// With the hint each command of a run has a PDU of its own.
+TEST_F(ClientsTest, ARunOfCommandsToBeSentNowIsAsManyPdus) {
+  StartPair();
+  RingByHand ring(*hostile);
+  const uint64_t before = a->Count(Counter::kTxPdus);
+  for (uint64_t tag = 0; tag < 10; ++tag) ring.Put(tag, 1)->flags = SUEDE_RECORD_TRANSMIT_NOW;
+  ring.Put(0, 1);
+  ring.Publish();
+  EXPECT_EQ(Statuses(*hostile, 1), std::vector<int>{kOk});
+  EXPECT_EQ(a->Count(Counter::kTxPdus), before + 11);
+  EXPECT_EQ(far->Receive(0).size(), 11u);
+  ExpectNoFramesOut();
+}
+
 TEST_F(ClientsTest, CommandBeyondTheAggregateCreditIsDiscarded) {
   shape.credit_lines = 8;
   shape.aggregate_lines = 10;

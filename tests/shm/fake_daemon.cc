@@ -151,7 +151,11 @@ absl::Status FakeDaemon::OnReset(ClientId id, uint32_t index) {
   SetQueueState(client.segment->base(), index, SUEDE_QUEUE_IN_RESET);
   TxRecord records[32];
   for (uint32_t n; (n = queue.tx.Poll(records, 32)) > 0;) {
-    for (uint32_t i = 0; i < n; ++i) Complete(queue, records[i], SUEDE_STATUS_RESET);
+    for (uint32_t i = 0; i < n; ++i) {
+      for (uint32_t r = 0; r < records[i].count; ++r) {
+        Complete(queue, records[i], SUEDE_STATUS_RESET);
+      }
+    }
   }
   queue.completions.Publish();
   queue.tx.Restart();
@@ -224,22 +228,28 @@ void FakeDaemon::Serve(Queue& queue) {
   TxRecord records[32];
   const uint32_t count = queue.tx.Poll(records, 32);
   for (uint32_t i = 0; i < count; ++i) {
-    const TxRecord& record = records[i];
-    if (record.verdict != RecordVerdict::kCommand) {
-      Complete(queue, record,
-               record.verdict == RecordVerdict::kMalformed ? SUEDE_STATUS_MALFORMED
-                                                           : SUEDE_STATUS_ERROR_MARK);
-      continue;
+    for (uint32_t r = 0; r < records[i].count; ++r) {
+      TxRecord record = records[i];
+      record.line += size_t{r} * record.lines * SUEDE_LINE_BYTES;
+      Serve(queue, record);
     }
-    if (!queue.credits.Take(record.xpuid(), record.vc(), record.lines)) {
-      Complete(queue, record, SUEDE_STATUS_NO_CREDIT);
-      continue;
-    }
-    queue.credits.Return(record.xpuid(), record.vc(), record.lines);
-    Complete(queue, record, Deliver(queue.source, record));
   }
   queue.tx.Release();
   queue.completions.Publish();
+}
+
+void FakeDaemon::Serve(Queue& queue, const TxRecord& record) {
+  if (record.verdict != RecordVerdict::kCommand) {
+    const bool malformed = record.verdict == RecordVerdict::kMalformed;
+    Complete(queue, record, malformed ? SUEDE_STATUS_MALFORMED : SUEDE_STATUS_ERROR_MARK);
+    return;
+  }
+  if (!queue.credits.Take(record.xpuid(), record.vc(), record.lines)) {
+    Complete(queue, record, SUEDE_STATUS_NO_CREDIT);
+    return;
+  }
+  queue.credits.Return(record.xpuid(), record.vc(), record.lines);
+  Complete(queue, record, Deliver(queue.source, record));
 }
 
 uint8_t FakeDaemon::Deliver(InstanceKey source, const TxRecord& record) {

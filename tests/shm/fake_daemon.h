@@ -130,6 +130,7 @@ class FakeDaemon : public ClientHandler, public PacketHandler {
   void Run();
   void Turn();
   void Serve(Queue& queue);
+  void Serve(Queue& queue, const TxRecord& record);
   uint8_t Deliver(InstanceKey source, const TxRecord& record);
 
   std::unique_ptr<ShmServer> server_;
