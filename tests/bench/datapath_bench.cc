@@ -117,6 +117,21 @@ struct Bench {
     command.data = data;
   }
 
+  // Until each destination has got a command: handshakes and the first grants of credit are over.
+  void WarmUp() {
+    for (uint64_t received = 0; received < destinations;) {
+      if (sent < destinations) {
+        command.xpuid = static_cast<uint16_t>(1 + sent);
+        if (queue->Send(command) == SendResult::kOk) ++sent;
+        queue->Flush();
+      }
+      sender.pipeline.Poll(now);
+      receiver.pipeline.Poll(now);
+      received += Consume();
+      now += Duration(5000);
+    }
+    sent = 0;
+  }
   __attribute__((noinline)) void Produce(uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
       command.xpuid = static_cast<uint16_t>(1 + next);
@@ -158,6 +173,7 @@ int Main(int argc, char** argv) {
   }
   InstallRcrc(DpdkCrc32);
   Bench bench(data_bytes, pack, destinations, planes);
+  bench.WarmUp();
   uint64_t stage[4] = {};
   uint64_t received = 0;
   const uint64_t start = __rdtsc();
