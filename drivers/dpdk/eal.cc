@@ -2,7 +2,6 @@
 #include "dpdk/eal.h"
 
 #include <fcntl.h>
-#include <rte_cpuflags.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
@@ -31,6 +30,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/secrets.h"
+#include "dpdk/crc.h"
 #include "dpdk/eal_log.h"
 #include "dpdk/hugepages.h"
 #include "dpdk/lcores.h"
@@ -93,16 +93,6 @@ absl::StatusOr<std::string> LcoreMap(const std::vector<unsigned>& workers, unsig
         absl::StrCat("lcores: DPDK has at most ", RTE_MAX_LCORE - 1, " of them"));
   }
   return absl::StrJoin(parts, ",");
-}
-
-// With 512-bit vectors allowed rte_net_crc takes the VPCLMULQDQ variant; by default EAL allows 256.
-bool HasWideCarrylessMultiply() {
-  for (const rte_cpu_flag_t flag :
-       {RTE_CPUFLAG_AVX512F, RTE_CPUFLAG_AVX512BW, RTE_CPUFLAG_AVX512DQ, RTE_CPUFLAG_AVX512VL,
-        RTE_CPUFLAG_PCLMULQDQ, RTE_CPUFLAG_VPCLMULQDQ}) {
-    if (rte_cpu_get_flag_enabled(flag) <= 0) return false;
-  }
-  return true;
 }
 
 // Whether the user has chosen: EAL refuses some arguments that come twice.

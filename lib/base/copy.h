@@ -12,17 +12,35 @@ namespace suede {
 // that the first line of a ring's record has for a command, in whole words.
 inline constexpr uint32_t kCopyBytes = 48;
 
+// Copies a command of up to kCopyBytes bytes, as kCopyBytes bytes.
+inline __attribute__((always_inline)) void CopyShort(uint8_t* to, const uint8_t* from) {
+  std::memcpy(to, from, 16);
+  std::memcpy(to + 16, from + 16, 16);
+  std::memcpy(to + 32, from + 32, 16);
+}
+
+// Copies a command of more bytes, and nothing else. The last step ends where the command does, so
+// it may copy bytes again that the step before it has copied.
+inline __attribute__((always_inline)) void CopyLong(uint8_t* to, const uint8_t* from,
+                                                    uint32_t bytes) {
+  uint32_t i = 0;
+  for (; i + 64 <= bytes; i += 64) {
+    std::memcpy(to + i, from + i, 16);
+    std::memcpy(to + i + 16, from + i + 16, 16);
+    std::memcpy(to + i + 32, from + i + 32, 16);
+    std::memcpy(to + i + 48, from + i + 48, 16);
+  }
+  const uint32_t last = bytes - 16;
+  for (; i < last; i += 16) std::memcpy(to + i, from + i, 16);
+  std::memcpy(to + last, from + last, 16);
+}
+
 // Copies `bytes`, at least 1. Up to kCopyBytes bytes from each start may be read and
 // written, however few are asked for; nothing behind that or the command's end is touched.
 inline __attribute__((always_inline)) void CopyCommand(uint8_t* to, const uint8_t* from,
                                                        uint32_t bytes) {
-  std::memcpy(to, from, 16);
-  std::memcpy(to + 16, from + 16, 16);
-  std::memcpy(to + 32, from + 32, 16);
-  if (bytes <= kCopyBytes) return;
-  const uint32_t last = bytes - 16;
-  for (uint32_t i = kCopyBytes; i < last; i += 16) std::memcpy(to + i, from + i, 16);
-  std::memcpy(to + last, from + last, 16);
+  if (bytes <= kCopyBytes) return CopyShort(to, from);
+  CopyLong(to, from, bytes);
 }
 
 }  // namespace suede

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The destination of received commands: the receive ring of a client's VC (rx_ring.h) is one sink.
-// The code that delivers commands is written against the concept, and knows a sink by its type: no
-// call is virtual.
+// Where received commands go: the receive ring of a client's VC (rx_ring.h) is one sink. The code
+// that delivers commands is written against the concept, and knows a sink by its type: no call is
+// virtual.
 //
 // A sink belongs to one lcore.
 #ifndef SUEDE_CLIENT_COMMAND_SINK_H_
@@ -16,16 +16,23 @@
 
 namespace suede {
 
-// - Reserve gives room for a record of `lines` lines (1 to 5), contiguous and aligned to a line;
-//   nullptr where there is none.
+// Contiguous room for records, aligned to a line.
+struct RecordRoom {
+  uint8_t* first = nullptr;
+  uint32_t lines = 0;  // 0: there is none
+};
+
+// - Room gives room for records of `lines` lines each (1 to 5): for at least one record, and for as
+//   many lines as follow in one piece. Without room for one record it gives none. Take reserves the
+//   first `lines` lines of that room. Room itself reserves the lines that a ring skips at its end.
 // - Mark and RollbackTo forget the reservations between them.
 // - Publish shows the client the reserved records; before that it sees nothing of them.
-// - HasRoom says whether there is credit for so many lines, FreeLines for how many, line_count for
-// how
-//   many there can be.
+// - HasRoom tells whether there is credit for so many lines, FreeLines for how many, and line_count
+//   how many lines there are at all.
 template <typename T>
 concept CommandSink = requires(T sink, const T& view, uint32_t lines, uint32_t mark) {
-  { sink.Reserve(lines) } -> std::same_as<uint8_t*>;
+  { sink.Room(lines) } -> std::same_as<RecordRoom>;
+  { sink.Take(lines) } -> std::same_as<void>;
   { sink.RollbackTo(mark) } -> std::same_as<void>;
   { sink.Publish() } -> std::same_as<void>;
   { sink.HasRoom(lines) } -> std::same_as<bool>;
@@ -34,10 +41,21 @@ concept CommandSink = requires(T sink, const T& view, uint32_t lines, uint32_t m
   { view.line_count() } -> std::same_as<uint32_t>;
 };
 
-// Commands one after the other, as a received PDU has them (CommandReader of lib/wire).
+// Following commands of one shape. A run begins at its first command.
+template <typename T>
+concept CommandsOfOneShape = requires(T run, const T& view) {
+  { run.Next() } -> std::same_as<bool>;
+  { view.command() } -> std::same_as<const uint8_t*>;
+};
+
+// Commands one after the other, as a received PDU has them (CommandReader of lib/wire). From the
+// run that begins with the present command any part may be taken at once.
 template <typename T>
 concept CommandSequence = requires(T commands, const T& view) {
   { commands.Next() } -> std::same_as<bool>;
+  { view.IsFollowed() } -> std::same_as<bool>;  // anything is behind the present one
+  { view.run() } -> CommandsOfOneShape;
+  { commands.SkipRun(view.run()) } -> std::same_as<void>;
   { view.ok() } -> std::same_as<bool>;  // once Next has said false
   { view.command() } -> std::same_as<const uint8_t*>;
   { view.shape().bytes() } -> std::convertible_to<uint32_t>;
@@ -55,42 +73,108 @@ constexpr uint64_t ReceivedHead(uint8_t vc, uint16_t source, uint16_t xpuid, uin
          uint64_t{instance} << 48;
 }
 
-// The outcome of a delivery. Where `refused`, nothing was delivered, and `lines` counts the lines
-// that the rest would have needed, too.
+enum class CommandsFate : uint32_t {
+  kDelivered,
+  kRefused,    // the sink has no room for all of them
+  kMalformed,  // one of them is
+};
+
+// The outcome of a delivery. Unless the fate is kDelivered, nothing was delivered; of a refused
+// sequence `lines` then counts the lines of all its commands.
 struct DeliveredCommands {
   uint32_t count = 0;
   uint32_t bytes = 0;
   uint32_t lines = 0;
-  bool refused = false;  // the sink has no room for all of them
+  CommandsFate fate = CommandsFate::kDelivered;
 };
 
-// The one copy of a command on its way in. Writes all of the commands, of which each may be read up
-// to kCopyBytes bytes, or none: where one of them is malformed or the sink has no room for all.
-template <CommandSink Sink, CommandSequence Commands>
-[[gnu::always_inline]] inline DeliveredCommands DeliverCommands(Sink& sink, Commands& commands,
-                                                                uint64_t head) {
+// The head of a record, and what lies between it and the command: the command's first two bytes are
+// written over the last two.
+[[gnu::always_inline]] inline void WriteRecordHead(uint8_t* record, uint64_t word) {
+  const uint64_t head[2] = {word, 0};
+  std::memcpy(record, head, sizeof head);
+}
+
+// Writes records of `lines` lines for the commands of a run, until the run or the room ends.
+// Returns how many.
+template <CommandsOfOneShape Run, typename CopyBytes>
+[[gnu::always_inline]] inline uint32_t WriteRun(const RecordRoom& room, uint32_t lines, Run& run,
+                                                uint64_t word, CopyBytes&& copy) {
+  const size_t stride = size_t{lines} * SUEDE_LINE_BYTES;
+  uint8_t* record = room.first;
+  const uint8_t* last = record + size_t{room.lines} * SUEDE_LINE_BYTES - stride;
+  uint32_t count = 0;
+  do {
+    WriteRecordHead(record, word);
+    copy(record + SUEDE_RECORD_CONTROL, run.command());
+    record += stride;
+    ++count;
+  } while (record <= last && run.Next());
+  return count;
+}
+
+// The kind of a record is part of its first word.
+constexpr uint64_t ReceivedWord(uint64_t head, bool has_data) {
+  return head | (has_data ? SUEDE_KIND_COMMAND_DATA : SUEDE_KIND_COMMAND);
+}
+
+// DeliverCommands, for any sequence.
+template <CommandSequence Commands, CommandSink Sink, typename... Begin>
+[[gnu::noinline]] DeliveredCommands DeliverRuns(Sink& sink, uint64_t head, Begin... begin) {
+  Commands commands(begin...);
   const uint32_t mark = sink.Mark();
   DeliveredCommands delivered;
   while (commands.Next()) {
-    const auto& shape = commands.shape();
-    const uint32_t lines = RecordLines(shape.bytes());
-    delivered.lines += lines;
-    if (delivered.refused) continue;  // counts the lines of all of them
-    uint8_t* record = sink.Reserve(lines);
-    if (record == nullptr) {
-      delivered.refused = true;
-      continue;
+    const uint32_t bytes = commands.shape().bytes();
+    const uint32_t lines = RecordLines(bytes);
+    const RecordRoom room = sink.Room(lines);
+    if (room.lines == 0) [[unlikely]] {
+      delivered.fate = CommandsFate::kRefused;
+      do {
+        delivered.lines += RecordLines(commands.shape().bytes());
+      } while (commands.Next());
+      break;
     }
-    const uint64_t word = head | (shape.has_data ? SUEDE_KIND_COMMAND_DATA : SUEDE_KIND_COMMAND);
-    const uint64_t rest = 0;
-    std::memcpy(record, &word, sizeof word);
-    std::memcpy(record + sizeof word, &rest, SUEDE_RECORD_CONTROL - sizeof word);
-    CopyCommand(record + SUEDE_RECORD_CONTROL, commands.command(), shape.bytes());
-    ++delivered.count;
-    delivered.bytes += shape.bytes();
+    const uint64_t word = ReceivedWord(head, commands.shape().has_data);
+    auto run = commands.run();
+    const uint32_t count = bytes <= kCopyBytes
+                               ? WriteRun(room, lines, run, word, CopyShort)
+                               : WriteRun(room, lines, run, word, [bytes](auto* to, auto* from) {
+                                   CopyLong(to, from, bytes);
+                                 });
+    commands.SkipRun(run);
+    sink.Take(count * lines);
+    delivered.lines += count * lines;
+    delivered.count += count;
+    delivered.bytes += count * bytes;
   }
-  if (!commands.ok() || delivered.refused) sink.RollbackTo(mark);
+  if (!commands.ok()) [[unlikely]]
+    delivered.fate = CommandsFate::kMalformed;
+  if (delivered.fate != CommandsFate::kDelivered) [[unlikely]]
+    sink.RollbackTo(mark);
   return delivered;
+}
+
+// The one copy of a command on its way in. Writes all of the commands of a sequence, which begins
+// as Commands(begin...), or none: where one of them is malformed or the sink has no room for all.
+// Each command may be read up to kCopyBytes bytes.
+template <CommandSequence Commands, CommandSink Sink, typename... Begin>
+[[gnu::always_inline]] inline DeliveredCommands DeliverCommands(Sink& sink, uint64_t head,
+                                                                Begin... begin) {
+  Commands commands(begin...);
+  if (!commands.Next() || commands.IsFollowed()) {
+    return DeliverRuns<Commands>(sink, head, begin...);
+  }
+  // The command is alone in its PDU: there is nothing behind it to judge.
+  const uint32_t bytes = commands.shape().bytes();
+  const uint32_t lines = RecordLines(bytes);
+  uint8_t* record = sink.Room(lines).first;
+  if (record == nullptr) [[unlikely]]
+    return {.lines = lines, .fate = CommandsFate::kRefused};
+  WriteRecordHead(record, ReceivedWord(head, commands.shape().has_data));
+  CopyCommand(record + SUEDE_RECORD_CONTROL, commands.command(), bytes);
+  sink.Take(lines);
+  return {.count = 1, .bytes = bytes, .lines = lines};
 }
 
 }  // namespace suede

@@ -10,10 +10,6 @@ RxRingWriter::RxRingWriter(void* segment, const SegmentShape& shape, uint32_t vc
   lines_ = AtOffset<uint8_t>(segment, offset + sizeof(suede_ring));
 }
 
-bool RxRingWriter::HasRoom(uint32_t lines) {
-  return line_count_ - (head_ - tail_) >= lines || FreeLines() >= lines;
-}
-
 uint32_t RxRingWriter::FreeLines() {
   const uint32_t tail = LoadAcquire(ring_->tail.value);
   // The tail moves forward, and never past the published head: any other value is no credit.
@@ -21,19 +17,13 @@ uint32_t RxRingWriter::FreeLines() {
   return line_count_ - (head_ - tail_);
 }
 
-uint8_t* RxRingWriter::Reserve(uint32_t lines) {
+bool RxRingWriter::SkipToStart(uint32_t lines) {
   const uint32_t index = head_ & (line_count_ - 1);
   const uint32_t to_end = line_count_ - index;
-  uint8_t* line = lines_ + size_t{index} * SUEDE_LINE_BYTES;
-  if (lines <= to_end) {
-    if (!HasRoom(lines)) return nullptr;
-    head_ += lines;
-    return line;
-  }
-  if (!HasRoom(to_end + lines)) return nullptr;
-  line[offsetof(suede_record, kind)] = SUEDE_KIND_NONE;
-  head_ += to_end + lines;
-  return lines_;
+  if (!HasRoom(to_end + lines)) return false;
+  lines_[size_t{index} * SUEDE_LINE_BYTES + offsetof(suede_record, kind)] = SUEDE_KIND_NONE;
+  head_ += to_end;
+  return true;
 }
 
 }  // namespace suede

@@ -7,6 +7,7 @@
 #ifndef SUEDE_CLIENT_RX_RING_H_
 #define SUEDE_CLIENT_RX_RING_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "client/command_sink.h"
@@ -19,9 +20,30 @@ class RxRingWriter {
   RxRingWriter() = default;
   RxRingWriter(void* segment, const SegmentShape& shape, uint32_t vc);
 
-  // Room for a record of `lines` lines (1 to 5), contiguous; nullptr where the client has given no
-  // credit for it. Nothing is visible to the client before Publish.
-  uint8_t* Reserve(uint32_t lines);
+  // Contiguous room for records of `lines` lines (1 to 5), up to the ring's end and as far as the
+  // client has given credit; none where that is not enough for one. Nothing is visible to the
+  // client before Publish.
+  RecordRoom Room(uint32_t lines) {
+    uint32_t index = head_ & (line_count_ - 1);
+    uint32_t to_end = line_count_ - index;
+    if (lines > to_end) [[unlikely]] {
+      if (!SkipToStart(lines)) return {};
+      index = 0;
+      to_end = line_count_;
+    }
+    if (!HasRoom(lines)) [[unlikely]]
+      return {};
+    return {lines_ + size_t{index} * SUEDE_LINE_BYTES,
+            std::min(line_count_ - (head_ - tail_), to_end)};
+  }
+  // Reserves that many lines of the room that Room gave.
+  void Take(uint32_t lines) { head_ += lines; }
+  // One record; nullptr where there is no room.
+  uint8_t* Reserve(uint32_t lines) {
+    uint8_t* record = Room(lines).first;
+    if (record != nullptr) Take(lines);
+    return record;
+  }
   void Publish() {
     if (head_ != published_) StoreRelease(ring_->head.value, published_ = head_);
   }
@@ -32,12 +54,18 @@ class RxRingWriter {
   void RollbackTo(uint32_t mark) { head_ = mark; }
 
   // Whether the client has given credit for that many lines.
-  bool HasRoom(uint32_t lines);
+  bool HasRoom(uint32_t lines) {
+    return line_count_ - (head_ - tail_) >= lines || FreeLines() >= lines;
+  }
   // The lines that the client has given credit for, as it says now.
   uint32_t FreeLines();
   uint32_t line_count() const { return line_count_; }
 
  private:
+  // Leaves the lines up to the ring's end empty, if there is room for a record of `lines` behind
+  // them.
+  bool SkipToStart(uint32_t lines);
+
   suede_ring* ring_ = nullptr;
   uint8_t* lines_ = nullptr;
   uint32_t line_count_ = 0;

@@ -77,6 +77,10 @@ struct PortContext {
   // The one that has the address; kNowhere: none.
   Place PlaceAt(const NetAddress& address) {
     if (last_place.instance != Place::kNowhere && address == last_destination) return last_place;
+    return FindPlace(address);
+  }
+  // The same for another frame than the last one's. By value: the caller's need not be in memory.
+  [[gnu::noinline]] Place FindPlace(NetAddress address) {
     const auto found = place_by_address.find(address);
     if (found == place_by_address.end()) return {};
     last_destination = address;

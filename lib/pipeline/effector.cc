@@ -56,7 +56,7 @@ struct Effector::OnePeer {
   }
   void operator()(const effect::ProbeLost& what) const { on.SendProbe(instance, NumberOf(what)); }
   void operator()(const effect::OweAck& what) const {
-    OwedAcks::Owe(instance, NumberOf(what), now());
+    OwedAcks::Owe(instance, NumberOf(what), instance.connections[NumberOf(what)], now());
   }
   void operator()(const effect::Retransmit& what) const {
     on.stager_.WantRetransmission(instance, NumberOf(what));

@@ -133,6 +133,7 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
   if (count == 0) return false;
   for (uint32_t i = 0; i < count; ++i) __builtin_prefetch(frames[i]->data);
   uint64_t bytes = 0;
+  receiver_.BeginBurst();
   for (uint32_t i = 0; i < count; ++i) {
     bytes += frames[i]->length;
     const bool kept = receiver_.OnFrame(port, frames[i], now);

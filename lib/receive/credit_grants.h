@@ -31,15 +31,19 @@ class CreditGrants {
   // The association with the peer is over, and all that was promised in it.
   void Forget(Instance& instance, uint32_t peer);
 
-  // A PDU with so many lines was accepted. Lines that its peer was not granted are in no sum.
-  void OnAccepted(Instance& instance, uint32_t peer, uint32_t vc, uint32_t lines) {
-    RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
+  // A PDU with so many lines was accepted; `credit` is that of the peer on the VC. Lines that the
+  // peer was not granted are in no sum.
+  void OnAccepted(Instance& instance, uint32_t peer, uint32_t vc, RxCredit& credit,
+                  uint32_t lines) {
     if (!credit.counts) return;
-    const uint32_t promised = std::min(lines, credit.held());
+    const uint32_t held = credit.held();
+    const uint32_t promised = std::min(lines, held);
     credit.accepted += lines;
-    credit.limit += lines - promised;
+    if (lines > held) [[unlikely]]
+      credit.limit += lines - held;
     credit.touched = tick_;
-    credit.widest = std::max(credit.widest, static_cast<uint16_t>(lines));
+    if (lines > credit.widest) [[unlikely]]
+      credit.widest = static_cast<uint16_t>(lines);
     instance.feeds[vc].promised -= promised;
     RingOf(instance, vc).promised -= promised;
     if (!credit.waiting && static_cast<int32_t>(credit.accepted - credit.renew_at) >= 0) {

@@ -8,59 +8,63 @@
 #include "wire/command.h"
 
 namespace suede {
+namespace {
 
-Delivery Deliverer::Deliver(Instance& instance, const ReceivedPdu& pdu, uint32_t& lines_needed) {
-  const uint32_t client = lcore_.ClaimantOf(instance, pdu.rh.vc);
-  if (client == ClientTable::kNone || !instance.unclaimed[pdu.rh.vc].empty()) {
-    return Keep(instance, pdu, lines_needed);
-  }
-  const Delivery delivery = WriteCommands(instance, client, pdu.rh.vc, pdu.rh.xpuid, pdu.commands,
-                                          pdu.bytes, lines_needed);
-  if (delivery != Delivery::kRefused) [[likely]]
-    return delivery;
-  return KeepPromised(instance, pdu, lines_needed);
+// Apart from its caller, which has much in its registers that this does not need.
+[[gnu::noinline]] DeliveredCommands WriteTo(RxRingWriter& ring, const uint8_t* commands,
+                                            uint32_t bytes, uint64_t head) {
+  return DeliverCommands<CommandReader>(ring, head, commands, bytes);
 }
 
-Delivery Deliverer::WriteCommands(Instance& instance, uint32_t client, uint8_t vc, uint16_t source,
-                                  const uint8_t* commands, uint32_t bytes, uint32_t& lines_needed) {
-  ClientSlot& slot = lcore_.clients.client(client);
-  CommandReader reader(commands, bytes);
-  const DeliveredCommands delivered =
-      DeliverCommands(slot.rings[vc], reader,
-                      ReceivedHead(vc, source, instance.params.xpuid, instance.params.instance));
-  if (!reader.ok() || delivered.refused) {
-    lines_needed = delivered.lines + SUEDE_MAX_RECORD_LINES;
-    return !reader.ok() ? Delivery::kMalformed : Delivery::kRefused;
+}  // namespace
+
+[[gnu::always_inline]] inline Delivered Deliverer::WriteCommands(Instance& instance,
+                                                                 const Target& target,
+                                                                 const uint8_t* commands,
+                                                                 uint32_t bytes) {
+  const DeliveredCommands written =
+      WriteTo(target.client->rings[target.vc], commands, bytes, target.head);
+  if (written.fate != CommandsFate::kDelivered) [[unlikely]] {
+    return {written.fate == CommandsFate::kMalformed ? Delivery::kMalformed : Delivery::kRefused,
+            written.lines + SUEDE_MAX_RECORD_LINES};
   }
-  lcore_.clients.MarkReceived(slot, vc);
-  lines_needed = delivered.lines;
-  instance.counters.Add(Counter::kRxCommands, delivered.count);
-  instance.counters.Add(Counter::kRxCommandBytes, delivered.bytes);
-  return Delivery::kDelivered;
+  lcore_.clients.MarkReceived(*target.client, target.vc);
+  CounterBlock& counters = instance.counters;
+  counters.Add(Counter::kRxCommands, written.count);
+  counters.Add(Counter::kRxCommandBytes, written.bytes);
+  return {Delivery::kDelivered, written.lines};
+}
+
+Delivered Deliverer::Deliver(Instance& instance, const Target& target, const ReceivedPdu& pdu) {
+  if (target.client == nullptr || !instance.unclaimed[target.vc].empty()) [[unlikely]] {
+    return Keep(instance, pdu);
+  }
+  const Delivered delivered = WriteCommands(instance, target, pdu.commands, pdu.bytes);
+  if (delivered.delivery != Delivery::kRefused) [[likely]]
+    return delivered;
+  return KeepPromised(instance, pdu, delivered.lines);
 }
 
 // Nobody has claimed the VC, or earlier PDUs still wait: the PDU waits in its frame.
-Delivery Deliverer::Keep(Instance& instance, const ReceivedPdu& pdu, uint32_t& lines_needed) {
-  const uint8_t vc = pdu.rh.vc;
+[[gnu::noinline]] Delivered Deliverer::Keep(Instance& instance, ReceivedPdu pdu) {
+  const uint8_t vc = pdu.rh.vc();
   CommandReader reader(pdu.commands, pdu.bytes);
   uint32_t lines = 0;
   while (reader.Next()) lines += RecordLines(reader.shape().bytes());
-  if (reader.error() != CommandError::kNone) return Delivery::kMalformed;
+  if (reader.error() != CommandError::kNone) return {Delivery::kMalformed, 0};
   const auto bytes = static_cast<uint32_t>(reader.command() - pdu.commands);
-  lines_needed = lines + SUEDE_MAX_RECORD_LINES;
+  const Delivered refused{Delivery::kRefused, lines + SUEDE_MAX_RECORD_LINES};
   PduList& list = instance.unclaimed[vc];
   const uint32_t count = instance.unclaimed_count[vc];
   if (count >= instance.params.unclaimed_pdus) {
     const RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(pdu.peer, vc)];
-    if (!credit.counts || lines > credit.held()) return Delivery::kRefused;
+    if (!credit.counts || lines > credit.held()) return refused;
     if (list.tail() != nullptr && AppendToKept(*list.tail(), pdu, bytes, lines)) {
       grants_.CountKept(instance, vc, lines, true);
-      lines_needed = lines;
-      return Delivery::kDelivered;
+      return {Delivery::kDelivered, lines};
     }
-    if (count >= instance.params.unclaimed_pdus + kMostPromisedPdus) return Delivery::kRefused;
+    if (count >= instance.params.unclaimed_pdus + kMostPromisedPdus) return refused;
   }
-  lines_needed = lines;
   Pdu* kept = new (pdu.frame->notes) Pdu;
   kept->commands = const_cast<uint8_t*>(pdu.commands);
   kept->bytes = static_cast<uint16_t>(bytes);
@@ -71,24 +75,24 @@ Delivery Deliverer::Keep(Instance& instance, const ReceivedPdu& pdu, uint32_t& l
   grants_.CountKept(instance, vc, lines, true);
   ++instance.unclaimed_count[vc];
   instance.counters.Add(Counter::kRxUnclaimed);
-  return Delivery::kKept;
+  return {Delivery::kKept, lines};
 }
 
 // What its peer was granted has a place, also where the ring that it was promised of has gone:
 // claims have changed hands, or a peer that counts no credit has taken the room.
-[[gnu::cold]] Delivery Deliverer::KeepPromised(Instance& instance, const ReceivedPdu& pdu,
-                                               uint32_t& lines_needed) {
-  const uint8_t vc = pdu.rh.vc;
+[[gnu::cold]] Delivered Deliverer::KeepPromised(Instance& instance, ReceivedPdu pdu,
+                                                uint32_t lines_needed) {
+  const uint8_t vc = pdu.rh.vc();
   const RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(pdu.peer, vc)];
   if (!credit.counts || lines_needed > credit.held() + SUEDE_MAX_RECORD_LINES) {
-    return Delivery::kRefused;
+    return {Delivery::kRefused, lines_needed};
   }
   const bool first = instance.unclaimed[vc].empty();
-  const Delivery delivery = Keep(instance, pdu, lines_needed);
-  if (first && delivery == Delivery::kKept) {
+  const Delivered delivered = Keep(instance, pdu);
+  if (first && delivered.delivery == Delivery::kKept) {
     waiting_.push_back({.instance = instance.number, .vc = vc});
   }
-  return delivery;
+  return delivered;
 }
 
 // Puts the commands of a PDU behind those of one that waits and is of the same peer, if there is
@@ -114,13 +118,12 @@ bool Deliverer::DeliverUnclaimed() {
   for (size_t i = 0; i < waiting_.size();) {
     Instance& instance = *lcore_.instances[waiting_[i].instance];
     const uint8_t vc = waiting_[i].vc;
-    const uint32_t client = lcore_.ClaimantOf(instance, vc);
+    const bool claimed = lcore_.ClaimantOf(instance, vc) != ClientTable::kNone;
     PduList& list = instance.unclaimed[vc];
-    while (client != ClientTable::kNone && !list.empty()) {
+    while (claimed && !list.empty()) {
       Pdu* pdu = list.head();
-      uint32_t lines_needed = 0;
-      const uint16_t source = instance.params.peers[pdu->peer].xpuid;
-      if (WriteCommands(instance, client, vc, source, pdu->commands, pdu->bytes, lines_needed) ==
+      const Target target = TargetOf(instance, vc, instance.params.peers[pdu->peer].xpuid);
+      if (WriteCommands(instance, target, pdu->commands, pdu->bytes).delivery ==
           Delivery::kRefused) {
         break;
       }
@@ -130,7 +133,7 @@ bool Deliverer::DeliverUnclaimed() {
       instance.home().link.ReleasePdu(pdu);
       work = true;
     }
-    if (list.empty() || client == ClientTable::kNone) {
+    if (list.empty() || !claimed) {
       waiting_[i] = waiting_.back();
       waiting_.pop_back();
     } else {

@@ -13,7 +13,14 @@
 
 namespace suede {
 
-enum class Delivery : uint8_t { kDelivered, kKept, kRefused, kMalformed };
+enum class Delivery : uint32_t { kDelivered, kKept, kRefused, kMalformed };
+
+// What became of a PDU. `lines`: of the receive ring, that the commands take, or, where they were
+// refused, that the ring must have free.
+struct Delivered {
+  Delivery delivery = Delivery::kMalformed;
+  uint32_t lines = 0;
+};
 
 class Deliverer {
  public:
@@ -23,9 +30,20 @@ class Deliverer {
   // For one more instance, before the first turn.
   void AddInstance() { waiting_.reserve(lcore_.instances.size() * kVcCount * 2); }
 
-  // kKept: the frame is ours until its commands go on. `lines`: of the receive ring, that the
-  // commands take, or, where they were refused, that the ring must have free.
-  Delivery Deliver(Instance& instance, const ReceivedPdu& pdu, uint32_t& lines);
+  // Where the commands of an XPU for {instance, VC} go, as claims are.
+  struct Target {
+    ClientSlot* client = nullptr;  // null: nobody has claimed the VC
+    uint64_t head = 0;             // of their records
+    uint8_t vc = 0;
+  };
+  Target TargetOf(const Instance& instance, uint8_t vc, uint16_t source) const {
+    const uint32_t client = lcore_.ClaimantOf(instance, vc);
+    return {.client = client == ClientTable::kNone ? nullptr : &lcore_.clients.client(client),
+            .head = ReceivedHead(vc, source, instance.params.xpuid, instance.params.instance),
+            .vc = vc};
+  }
+  // kKept: the frame is ours until its commands go on.
+  Delivered Deliver(Instance& instance, const Target& target, const ReceivedPdu& pdu);
   // Once in a turn: hands over PDUs that waited for a client, as far as its ring has room. Returns
   // whether there was something.
   bool DeliverUnclaimed();
@@ -34,10 +52,10 @@ class Deliverer {
   void MoveFeeds(Instance& instance, uint32_t vc_mask);
 
  private:
-  Delivery WriteCommands(Instance& instance, uint32_t client, uint8_t vc, uint16_t source,
-                         const uint8_t* commands, uint32_t bytes, uint32_t& lines_needed);
-  Delivery Keep(Instance& instance, const ReceivedPdu& pdu, uint32_t& lines_needed);
-  Delivery KeepPromised(Instance& instance, const ReceivedPdu& pdu, uint32_t& lines_needed);
+  Delivered WriteCommands(Instance& instance, const Target& target, const uint8_t* commands,
+                          uint32_t bytes);
+  Delivered Keep(Instance& instance, ReceivedPdu pdu);
+  Delivered KeepPromised(Instance& instance, ReceivedPdu pdu, uint32_t lines_needed);
   static bool AppendToKept(Pdu& kept, const ReceivedPdu& pdu, uint32_t bytes, uint32_t lines);
 
   Lcore& lcore_;

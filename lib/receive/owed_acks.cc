@@ -5,12 +5,10 @@
 
 namespace suede {
 
-void OwedAcks::Owe(Instance& instance, uint32_t number, Time now) {
-  const Connection& connection = instance.connections[number];
-  if (connection.MustAckNow(instance.params.transport)) return OweNow(instance, number);
-  uint8_t& flags = instance.flags[number];
-  if ((flags & Instance::kOnAckList) != 0 || !connection.OwesAck()) return;
-  flags |= Instance::kOnAckList;
+[[gnu::noinline]] void OwedAcks::OweLater(Instance& instance, uint32_t number,
+                                          const Connection& connection, Time now) {
+  if (!connection.OwesAck()) return;
+  instance.flags[number] |= Instance::kOnAckList;
   const uint32_t plane = instance.PlaneOfConnection(number);
   DelayedAcks& list = instance.ports[plane]->ack_due[instance.ack_list[plane]];
   list.due.push_back({instance.number, number, now});
@@ -74,7 +72,7 @@ Psn OwedAcks::UnsequencedPsn(const Instance& instance, const Link& link,
   return connection.UnsequencedPsn();
 }
 
-void OwedAcks::OweNow(Instance& instance, uint32_t number) {
+[[gnu::noinline]] void OwedAcks::OweNow(Instance& instance, uint32_t number) {
   uint8_t& flags = instance.flags[number];
   if ((flags & Instance::kOnAckNow) != 0) return;
   flags |= Instance::kOnAckNow;

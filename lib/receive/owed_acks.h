@@ -15,8 +15,14 @@ class OwedAcks {
   // `lcore` outlives this.
   explicit OwedAcks(Lcore& lcore) : lcore_(lcore) {}
 
-  // The connection may owe one.
-  static void Owe(Instance& instance, uint32_t connection, Time now);
+  // The connection, which has that number, may owe one.
+  static void Owe(Instance& instance, uint32_t number, const Connection& connection, Time now) {
+    const bool at_once = connection.MustAckNow(instance.params.transport);
+    const uint8_t list = at_once ? Instance::kOnAckNow : Instance::kOnAckList;
+    if ((instance.flags[number] & list) != 0) [[likely]]
+      return;
+    at_once ? OweNow(instance, number) : OweLater(instance, number, connection, now);
+  }
   // At once, whatever its delay: it does owe one.
   static void OweNow(Instance& instance, uint32_t connection);
   // After the data of a turn, which has taken along as many as it could. Where the port has no
@@ -24,6 +30,7 @@ class OwedAcks {
   void Send(PortContext& port, Time now);
 
  private:
+  static void OweLater(Instance& instance, uint32_t number, const Connection& connection, Time now);
   bool Pay(Instance& instance, uint32_t connection, uint8_t list);
   bool SendAck(Instance& instance, uint32_t connection);
   Psn UnsequencedPsn(const Instance& instance, const Link& link,

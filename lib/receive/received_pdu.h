@@ -11,7 +11,7 @@
 namespace suede {
 
 struct ReceivedPdu {
-  ReliabilityHeader rh;
+  RhWord rh;
   const uint8_t* commands = nullptr;
   uint32_t bytes = 0;  // from the end of the RH up to the R-CRC
   uint32_t peer = 0;

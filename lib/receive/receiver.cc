@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "receive/receiver.h"
 
-#include <cstring>
 #include <new>
 #include <variant>
 
@@ -11,79 +10,118 @@
 #include "wire/rcrc.h"
 
 namespace suede {
-namespace {
-
-uint32_t LoadLe32(const uint8_t* p) {
-  uint32_t v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-
-}  // namespace
-
 // Returns whether the frame is kept.
 bool Receiver::OnFrame(PortContext& port, Frame* frame, Time now) {
-  if (port.link.down()) {
+  if (port.link.down()) [[unlikely]] {
     lcore_.counters.Add(Counter::kRxAdminDown);
     return false;
   }
   const bool trusted = frame->rx_checksum == ChecksumState::kGood;
-  const ParsedFrame parsed = ParseFrame(port.params.rules, frame->data, frame->length, trusted);
-  if (parsed.error != FrameError::kNone) return OnFrameError(port, frame, parsed.error, now);
-  const PortContext::Place place = port.PlaceAt(parsed.destination);
+  const FrameRules& rules = port.params.rules;
+  ParsedFrame parsed;
+  if (!ParseInPlace(rules, frame->data, frame->length, trusted, parsed)) [[unlikely]] {
+    parsed_ = ParseFrame(rules, frame->data, frame->length, trusted);
+    if (parsed_.error != FrameError::kNone) return OnFrameError(port, frame, parsed_.error, now);
+    parsed.source = parsed_.source;
+    parsed.destination = parsed_.destination;
+    parsed.pdu = parsed_.pdu;
+    parsed.pdu_bytes = parsed_.pdu_bytes;
+  }
+  const RhWord rh(parsed.pdu);
+  if (flow_.Has(parsed.source, parsed.destination, rh)) [[likely]] {
+    if (!RcrcGood(parsed.pdu, parsed.pdu_bytes)) {
+      flow_.instance->counters.Add(Counter::kRxRcrc);
+      return false;
+    }
+  } else {
+    const Checked checked = Check(port, frame,
+                                  {.source = parsed.source,
+                                   .destination = parsed.destination,
+                                   .rh = rh,
+                                   .pdu = parsed.pdu,
+                                   .pdu_bytes = parsed.pdu_bytes},
+                                  now);
+    if (checked != Checked::kData) return checked == Checked::kKept;
+  }
+  return OnDataPdu(*flow_.instance,
+                   {.rh = rh,
+                    .commands = parsed.pdu + kRhBytes,
+                    .bytes = parsed.pdu_bytes - kRcrcBytes - kRhBytes,
+                    .peer = flow_.peer,
+                    .plane = flow_.plane,
+                    .frame = frame},
+                   now);
+}
+
+// Makes every check, in the order of the wire profile. A data PDU that passes becomes the flow of
+// the frames behind it.
+[[gnu::noinline]] Receiver::Checked Receiver::Check(PortContext& port, Frame* frame,
+                                                    Arrival arrival, Time now) {
+  const PortContext::Place place = port.PlaceAt(arrival.destination);
   if (place.instance >= PortContext::Place::kElsewhere) [[unlikely]] {
-    return SetAside(place, frame, parsed);
+    return SetAside(place, frame) ? Checked::kKept : Checked::kDone;
   }
   Instance& instance = *lcore_.instances[place.instance];
   if (instance.down || instance.own.admin[place.plane] == PlaneAdmin::kDown) {
     instance.counters.Add(Counter::kRxAdminDown);
-    return false;
+    return Checked::kDone;
   }
-  const uint32_t covered = parsed.pdu_bytes - kRcrcBytes;
-  if (Rcrc(parsed.pdu, covered) != LoadLe32(parsed.pdu + covered)) {
+  if (!RcrcGood(arrival.pdu, arrival.pdu_bytes)) {
     instance.counters.Add(Counter::kRxRcrc);
-    return false;
+    return Checked::kDone;
   }
-  ReceivedPdu pdu{.rh = DecodeRh(parsed.pdu),
-                  .commands = parsed.pdu + kRhBytes,
-                  .bytes = covered - kRhBytes,
-                  .peer = 0,
-                  .plane = place.plane,
-                  .frame = frame};
-  if (pdu.rh.ver != static_cast<uint8_t>(RhVersion::kData) &&
-      pdu.rh.ver != static_cast<uint8_t>(RhVersion::kControl)) {
+  const RhWord rh = arrival.rh;
+  if (!rh.Is(RhVersion::kData) && !rh.Is(RhVersion::kControl)) [[unlikely]] {
     instance.counters.Add(Counter::kRxVersion);
-    return false;
+    return Checked::kDone;
   }
-  if (pdu.rh.partition != instance.params.partition) {
+  if (rh.partition() != instance.params.partition) {
     instance.counters.Add(Counter::kRxPartition);
-    return false;
+    return Checked::kDone;
   }
-  pdu.peer = instance.peer_of_xpu[pdu.rh.xpuid];
-  if (pdu.peer == Instance::kNoPeer) {
+  const uint32_t peer = instance.peer_of_xpu[rh.xpuid()];
+  if (peer == Instance::kNoPeer) {
     instance.counters.Add(Counter::kRxUnknownXpu);
-    return false;
+    return Checked::kDone;
   }
-  if (parsed.source != instance.params.peers[pdu.peer].planes[pdu.plane].address) {
+  if (arrival.source != instance.params.peers[peer].planes[place.plane].address) {
     instance.counters.Add(Counter::kRxSource);
-    return false;
+    return Checked::kDone;
   }
-  if (pdu.rh.ver == static_cast<uint8_t>(RhVersion::kControl)) {
-    OnControlPdu(instance, pdu, now);
-    return false;
+  if (rh.Is(RhVersion::kControl)) [[unlikely]] {
+    OnControlPdu(instance,
+                 {.rh = rh,
+                  .commands = arrival.pdu + kRhBytes,
+                  .bytes = arrival.pdu_bytes - kRcrcBytes - kRhBytes,
+                  .peer = peer,
+                  .plane = place.plane,
+                  .frame = frame},
+                 now);
+    return Checked::kDone;
   }
-  return OnDataPdu(instance, pdu, now);
+  const uint32_t number = instance.ConnectionIndex(peer, place.plane, rh.vc());
+  flow_ = {.source = arrival.source,
+           .destination = arrival.destination,
+           .rh = rh.Flow(),
+           .instance = &instance,
+           .connection = &instance.connections[number],
+           .credit = &instance.rx_credit[Scheduler::QueueIndex(peer, rh.vc())],
+           .target = deliverer_.TargetOf(instance, rh.vc(), rh.xpuid()),
+           .peer = peer,
+           .plane = place.plane,
+           .number = number};
+  return Checked::kData;
 }
 
 // What is for none of our instances is kept, until the end of PollPort, where another lcore has the
 // one that it is for. (To call HandOver from here would make every frame dearer.)
-[[gnu::always_inline]] inline bool Receiver::SetAside(PortContext::Place place, Frame* frame,
-                                                      const ParsedFrame& parsed) {
+[[gnu::always_inline]] inline bool Receiver::SetAside(PortContext::Place place, Frame* frame) {
   if (place.instance == PortContext::Place::kNowhere) {
     lcore_.counters.Add(Counter::kRxUnknownDestination);
     return false;
   }
-  new (frame->notes) ParsedFrame(parsed);
+  // After ParseInPlace this may be the result of another frame: RestoreFrame does not use it then.
+  new (frame->notes) ParsedFrame(parsed_);
   foreign_[foreign_count_++] = {.frame = frame, .neighbour = place.plane};
   return true;
 }
@@ -125,41 +163,16 @@ bool Receiver::CountHandedOver(bool handed) {
   handover.Publish();
 }
 
-[[gnu::always_inline]] inline bool Receiver::OnDataPdu(Instance& instance, const ReceivedPdu& pdu,
-                                                       Time now) {
-  const uint32_t number = instance.ConnectionIndex(pdu.peer, pdu.plane, pdu.rh.vc);
-  if (pdu.rh.op != RhOp::kNothing) {
-    if (instance.connections[number].IsPlausible(pdu.rh.psn, instance.params.transport))
-        [[likely]] {
-      OnRpsn(instance, number, pdu.rh.op, pdu.rh.rpsn, now);
-    } else {
-      OnImplausible(instance, number, pdu.rh, now);
-    }
-  }
-  const bool sequenced = pdu.bytes >= 2 && (pdu.commands[0] & 0x0f) != 0;
-  if (sequenced) return OnSequenced(instance, number, pdu, now);
-  if (ValidateCommands(pdu.commands, pdu.bytes).error != CommandError::kNone) {
-    instance.counters.Add(Counter::kRxMalformed);
-    return false;
-  }
-  instance.counters.Add(Counter::kRxAcks);
-  Connection& connection = instance.connections[number];
-  if (connection.receive_closed()) [[unlikely]] {
-    OnClosed(instance, number, pdu, false, now);
-  } else if (connection.Judge(pdu.rh.psn) == PsnVerdict::kAhead) [[unlikely]] {
-    OnAhead(instance, number, pdu, now);
-  }
-  return false;
-}
-
 // Returns whether the frame is kept.
-bool Receiver::OnSequenced(Instance& instance, uint32_t number, const ReceivedPdu& pdu, Time now) {
-  Connection& connection = instance.connections[number];
+[[gnu::always_inline]] inline bool Receiver::OnSequenced(Instance& instance, const ReceivedPdu& pdu,
+                                                         Time now) {
+  const uint32_t number = flow_.number;
+  Connection& connection = *flow_.connection;
   if (connection.receive_closed()) [[unlikely]] {
     OnClosed(instance, number, pdu, true, now);
     return false;
   }
-  const PsnVerdict verdict = connection.Judge(pdu.rh.psn);
+  const PsnVerdict verdict = connection.Judge(pdu.rh.psn());
   if (verdict != PsnVerdict::kExpected) {
     const bool ahead = verdict == PsnVerdict::kAhead;
     instance.counters.Add(ahead ? Counter::kRxAhead : Counter::kRxDuplicate);
@@ -168,46 +181,72 @@ bool Receiver::OnSequenced(Instance& instance, uint32_t number, const ReceivedPd
     } else {
       connection.OnDuplicate();
     }
-    OwedAcks::Owe(instance, number, now);
+    OwedAcks::Owe(instance, number, connection, now);
     return false;
   }
-  uint32_t lines_needed = 0;
-  const Delivery delivery = deliverer_.Deliver(instance, pdu, lines_needed);
-  switch (delivery) {
+  const Delivered delivered = deliverer_.Deliver(instance, flow_.target, pdu);
+  switch (delivered.delivery) {
     case Delivery::kDelivered:
     case Delivery::kKept:
       connection.Accept();
-      grants_.OnAccepted(instance, pdu.peer, pdu.rh.vc, lines_needed);
+      grants_.OnAccepted(instance, pdu.peer, flow_.target.vc, *flow_.credit, delivered.lines);
       instance.counters.Add(Counter::kRxPdus);
-      OwedAcks::Owe(instance, number, now);
+      OwedAcks::Owe(instance, number, connection, now);
       break;
     case Delivery::kRefused:
-      refusals_.OnRefusal(instance, number, pdu, lines_needed);
+      refusals_.OnRefusal(instance, number, pdu, delivered.lines);
       break;
     case Delivery::kMalformed:
       instance.counters.Add(Counter::kRxMalformed);
       break;
   }
-  return delivery == Delivery::kKept;
+  return delivered.delivery == Delivery::kKept;
+}
+
+[[gnu::always_inline]] inline bool Receiver::OnDataPdu(Instance& instance, const ReceivedPdu& pdu,
+                                                       Time now) {
+  const uint32_t number = flow_.number;
+  Connection& connection = *flow_.connection;
+  if (pdu.rh.op() != RhOp::kNothing) {
+    if (connection.IsPlausible(pdu.rh.psn(), instance.params.transport)) [[likely]] {
+      OnRpsn(instance, number, pdu.rh.op(), pdu.rh.rpsn(), now);
+    } else {
+      OnImplausible(instance, number, pdu.rh.op(), pdu.rh.rpsn(), now);
+    }
+  }
+  const bool sequenced = pdu.bytes >= 2 && (pdu.commands[0] & 0x0f) != 0;
+  if (sequenced) return OnSequenced(instance, pdu, now);
+  if (ValidateCommands(pdu.commands, pdu.bytes).error != CommandError::kNone) {
+    instance.counters.Add(Counter::kRxMalformed);
+    return false;
+  }
+  instance.counters.Add(Counter::kRxAcks);
+  if (connection.receive_closed()) [[unlikely]] {
+    OnClosed(instance, number, pdu, false, now);
+  } else if (connection.Judge(pdu.rh.psn()) == PsnVerdict::kAhead) [[unlikely]] {
+    OnAhead(instance, number, pdu, now);
+  }
+  return false;
 }
 
 // A data PDU on a connection that accepts nothing: of a generation that has ended, or of a peer
 // with which there is no association.
-[[gnu::cold]] void Receiver::OnClosed(Instance& instance, uint32_t number, const ReceivedPdu& pdu,
+[[gnu::cold]] void Receiver::OnClosed(Instance& instance, uint32_t number, ReceivedPdu pdu,
                                       bool sequenced, Time now) {
   instance.peers[pdu.peer].OnClosedData(pdu.plane, instance.VcOfConnection(number), sequenced,
-                                        pdu.rh.op, pdu.rh.rpsn, now,
+                                        pdu.rh.op(), pdu.rh.rpsn(), now,
                                         EffectsFor(instance, pdu.peer));
 }
 
 // An unsequenced PDU shows that sequenced ones are missing or were overtaken.
-[[gnu::cold]] void Receiver::OnAhead(Instance& instance, uint32_t number, const ReceivedPdu& pdu,
+[[gnu::cold]] void Receiver::OnAhead(Instance& instance, uint32_t number, ReceivedPdu pdu,
                                      Time now) {
   // The expected PSN of a peer that does not know this boot yet answers nothing.
   if (!instance.peers[pdu.peer].handshake().open()) return;
   Connection& connection = instance.connections[number];
-  connection.OnAnnounced(pdu.rh.psn, now, instance.params.transport);
-  if (connection.MustAckNow(instance.params.transport)) OwedAcks::Owe(instance, number, now);
+  connection.OnAnnounced(pdu.rh.psn(), now, instance.params.transport);
+  if (connection.MustAckNow(instance.params.transport))
+    OwedAcks::Owe(instance, number, connection, now);
   lcore_.timers.ArmConnection(instance, number);
 }
 
@@ -256,13 +295,13 @@ void Receiver::OnAcked(Instance& instance, uint32_t number, uint32_t bytes, PduL
 }
 
 // The peer could not send the PDU's own PSN next to those that it has sent.
-[[gnu::cold]] void Receiver::OnImplausible(Instance& instance, uint32_t number,
-                                           const ReliabilityHeader& rh, Time now) {
+[[gnu::cold]] void Receiver::OnImplausible(Instance& instance, uint32_t number, RhOp op, Psn rpsn,
+                                           Time now) {
   Connection& connection = instance.connections[number];
   // A peer that does not speak HELLO may have restarted without a word, and says so by nothing
   // else.
   if (connection.lost() && instance.peer_of(number).handshake().plain()) {
-    return OnRpsn(instance, number, rh.op, rh.rpsn, now);
+    return OnRpsn(instance, number, op, rpsn, now);
   }
   connection.OnImplausible();
   instance.counters.Add(Counter::kRxRpsnImplausible);
@@ -275,7 +314,7 @@ void Receiver::OnAcked(Instance& instance, uint32_t number, uint32_t bytes, PduL
                                  instance.VcOfConnection(number), EffectsFor(instance, peer));
 }
 
-[[gnu::cold]] void Receiver::OnControlPdu(Instance& instance, const ReceivedPdu& pdu, Time now) {
+[[gnu::cold]] void Receiver::OnControlPdu(Instance& instance, ReceivedPdu pdu, Time now) {
   ControlMessage message;
   switch (DecodeControl(pdu.commands, pdu.bytes, message)) {
     case ControlError::kNone:

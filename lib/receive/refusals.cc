@@ -5,8 +5,7 @@
 
 namespace suede {
 
-void Refusals::OnRefusal(Instance& instance, uint32_t number, const ReceivedPdu& pdu,
-                         uint32_t lines) {
+void Refusals::OnRefusal(Instance& instance, uint32_t number, ReceivedPdu pdu, uint32_t lines) {
   Connection& connection = instance.connections[number];
   instance.counters.Add(Counter::kRxNotReady);
   if (!connection.not_ready()) {
@@ -14,13 +13,13 @@ void Refusals::OnRefusal(Instance& instance, uint32_t number, const ReceivedPdu&
     refused_.push_back({.instance = instance.number,
                         .connection = number,
                         .lines = lines,
-                        .psn = pdu.rh.psn,
-                        .vc = pdu.rh.vc});
+                        .psn = pdu.rh.psn(),
+                        .vc = pdu.rh.vc()});
   }
   const auto backoff = instance.params.transport.not_ready_backoff;
   Speaker::SendControl(instance, pdu.peer, pdu.plane,
-                       NotReady{.vc = pdu.rh.vc,
-                                .expected = pdu.rh.psn,
+                       NotReady{.vc = pdu.rh.vc(),
+                                .expected = pdu.rh.psn(),
                                 .backoff_us = static_cast<uint32_t>(backoff.count() / 1000)});
 }
 

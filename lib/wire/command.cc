@@ -19,16 +19,11 @@ bool AllZero(const uint8_t* begin, const uint8_t* end) {
 
 }  // namespace
 
-bool CommandReader::Finish() {
+[[gnu::cold, gnu::noinline]] CommandError CommandReader::JudgeRest(const uint8_t* at,
+                                                                   const uint8_t* end) {
   // Of a type byte alone nothing but "no more commands" can be right.
-  if (end_ - at_ >= 2 && (at_[0] & 0x0f) != 0) {
-    error_ = CommandError::kBadLength;
-  } else if (!AllZero(at_, end_)) {
-    error_ = CommandError::kBadPadding;
-  } else if (at_ - begin_ > kMaxPackBytes) {
-    error_ = CommandError::kTooLong;
-  }
-  return false;
+  if (end - at >= 2 && (at[0] & 0x0f) != 0) return CommandError::kBadLength;
+  return AllZero(at, end) ? CommandError::kNone : CommandError::kBadPadding;
 }
 
 CommandSummary ValidateCommands(const uint8_t* begin, uint32_t bytes) {

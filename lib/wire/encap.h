@@ -12,6 +12,7 @@
 
 #include "wire/encap/header.h"
 #include "wire/encap/traits.h"
+#include "wire/encap/udp4.h"
 
 namespace suede {
 
@@ -65,6 +66,14 @@ inline ParsedFrame ParseFrame(const FrameRules& rules, uint8_t* frame, uint32_t 
 #undef SUEDE_ENCAP_PARSE
   }
   return Udp4::Parse(rules, frame, bytes, checksums_good);
+}
+
+// The same, inline, for frames of udp4 without an error and without a UDP checksum: nearly all. It
+// changes no byte of the frame. False for all other frames, which are for ParseFrame.
+inline bool ParseInPlace(const FrameRules& rules, uint8_t* frame, uint32_t bytes,
+                         bool checksums_good, ParsedFrame& parsed) {
+  return rules.encap == Encap::kUdp4 &&
+         udp4::ParseGood(rules, frame, bytes, checksums_good, parsed);
 }
 
 // Restores a frame that was parsed without an error, so that another lcore can parse it.

@@ -13,9 +13,14 @@ uint32_t ZlibCrc(const uint8_t* data, size_t bytes) {
 }  // namespace
 
 namespace internal {
-RcrcFunction rcrc_function = ZlibCrc;
-}
+RcrcFunction short_rcrc = HasFoldedCrc() ? FoldedCrc : ZlibCrc;
+RcrcFunction long_rcrc = nullptr;
+size_t long_rcrc_least = SIZE_MAX;
+}  // namespace internal
 
-void InstallRcrc(RcrcFunction function) { internal::rcrc_function = function; }
+void InstallRcrc(RcrcFunction function, size_t least) {
+  internal::long_rcrc = function;
+  internal::long_rcrc_least = least;
+}
 
 }  // namespace suede

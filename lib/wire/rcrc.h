@@ -13,17 +13,25 @@ namespace suede {
 
 static_assert(std::endian::native == std::endian::little, "an R-CRC is stored as the host has it");
 
-// CRC-32 over `bytes`. The default is zlib's; a driver with a faster one installs it once,
-// before any lcore runs.
+// CRC-32 over `bytes`. The default is FoldedCrc where the CPU has what that needs, else zlib's. A
+// driver with a faster one for data of at least `least` bytes installs it once, before any lcore
+// runs.
 using RcrcFunction = uint32_t (*)(const uint8_t* data, size_t bytes);
-void InstallRcrc(RcrcFunction function);
+void InstallRcrc(RcrcFunction function, size_t least = 0);
+
+// By carry-less multiplication, for a CPU of which HasFoldedCrc.
+uint32_t FoldedCrc(const uint8_t* data, size_t bytes);
+bool HasFoldedCrc();
 
 namespace internal {
-extern RcrcFunction rcrc_function;
-}
+extern RcrcFunction short_rcrc;
+extern RcrcFunction long_rcrc;  // of long_rcrc_least bytes and more
+extern size_t long_rcrc_least;
+}  // namespace internal
 
 inline uint32_t Rcrc(const uint8_t* data, size_t bytes) {
-  return internal::rcrc_function(data, bytes);
+  if (bytes >= internal::long_rcrc_least) return internal::long_rcrc(data, bytes);
+  return internal::short_rcrc(data, bytes);
 }
 
 // Puts the R-CRC behind the `body_bytes` bytes from the RH to the padding.

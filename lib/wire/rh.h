@@ -36,16 +36,40 @@ inline void EncodeRh(const ReliabilityHeader& rh, uint8_t* out) {
                      uint64_t{rh.partition} << 16 | rh.rpsn.value());
 }
 
+// A received header, of which each field is read where it is asked for.
+class RhWord {
+ public:
+  RhWord() = default;
+  explicit RhWord(const uint8_t* in) : word_(LoadBe64(in)) {}
+  uint8_t ver() const { return static_cast<uint8_t>(word_ >> 62); }
+  bool Is(RhVersion version) const { return ver() == static_cast<uint8_t>(version); }
+  RhOp op() const {
+    const auto op = static_cast<uint8_t>(word_ >> 60 & 3);
+    return op > 2 ? RhOp::kNothing : static_cast<RhOp>(op);
+  }
+  uint16_t xpuid() const { return static_cast<uint16_t>(word_ >> 48 & 0x3ff); }
+  Psn psn() const { return Psn(static_cast<uint16_t>(word_ >> 32)); }
+  uint8_t vc() const { return static_cast<uint8_t>(word_ >> 30 & 3); }
+  uint16_t partition() const { return static_cast<uint16_t>(word_ >> 16 & 0x3ff); }
+  Psn rpsn() const { return Psn(static_cast<uint16_t>(word_)); }
+  // The fields that PDUs have in common which a sender numbers in one row: all but op and PSNs.
+  uint64_t Flow() const { return word_ & kFlow; }
+
+ private:
+  static constexpr uint64_t kFlow =
+      uint64_t{3} << 62 | uint64_t{0x3ff} << 48 | uint64_t{3} << 30 | uint64_t{0x3ff} << 16;
+  uint64_t word_ = 0;
+};
+
 inline ReliabilityHeader DecodeRh(const uint8_t* in) {
-  const uint64_t word = LoadBe64(in);
-  const auto op = static_cast<uint8_t>(word >> 60 & 3);
-  return {.ver = static_cast<uint8_t>(word >> 62),
-          .op = op > 2 ? RhOp::kNothing : static_cast<RhOp>(op),
-          .xpuid = static_cast<uint16_t>(word >> 48 & 0x3ff),
-          .psn = Psn(static_cast<uint16_t>(word >> 32)),
-          .vc = static_cast<uint8_t>(word >> 30 & 3),
-          .partition = static_cast<uint16_t>(word >> 16 & 0x3ff),
-          .rpsn = Psn(static_cast<uint16_t>(word))};
+  const RhWord rh(in);
+  return {.ver = rh.ver(),
+          .op = rh.op(),
+          .xpuid = rh.xpuid(),
+          .psn = rh.psn(),
+          .vc = rh.vc(),
+          .partition = rh.partition(),
+          .rpsn = rh.rpsn()};
 }
 
 }  // namespace suede

@@ -171,7 +171,7 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", std::string(eal.message()).c_str());
     return 5;
   }
-  InstallRcrc(DpdkCrc32);
+  InstallRcrc(DpdkCrc32, DpdkCrcLeast());
   Bench bench(data_bytes, pack, destinations, planes);
   bench.WarmUp();
   uint64_t stage[4] = {};

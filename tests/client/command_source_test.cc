@@ -161,9 +161,10 @@ class Sequence {
     uint32_t bytes() const { return size; }
     uint32_t size = 0;
     bool has_data = false;
+    friend bool operator==(const Shape&, const Shape&) = default;
   };
-  explicit Sequence(const std::vector<TestCommand>& commands, bool ok = true) : ok_(ok) {
-    for (const TestCommand& command : commands) {
+  explicit Sequence(const std::vector<TestCommand>* commands, bool ok = true) : ok_(ok) {
+    for (const TestCommand& command : *commands) {
       all_.push_back(command.bytes());
       shapes_.push_back({static_cast<uint32_t>(all_.back().size()), !command.data.empty()});
       all_.back().resize(all_.back().size() + kCopyBytes);
@@ -173,6 +174,25 @@ class Sequence {
   bool ok() const { return ok_; }
   const uint8_t* command() const { return all_[at_ - 1].data(); }
   const Shape& shape() const { return shapes_[at_ - 1]; }
+  // Commands of one length and kind, here whatever their first two bytes are.
+  class Run {
+   public:
+    Run(const Sequence& of, size_t at) : of_(of), at_(at) {}
+    bool Next() {
+      if (at_ == of_.all_.size() || of_.shapes_[at_] != of_.shapes_[at_ - 1]) return false;
+      ++at_;
+      return true;
+    }
+    const uint8_t* command() const { return of_.all_[at_ - 1].data(); }
+    size_t at() const { return at_; }
+
+   private:
+    const Sequence& of_;
+    size_t at_;
+  };
+  bool IsFollowed() const { return at_ < all_.size(); }
+  Run run() const { return {*this, at_}; }
+  void SkipRun(const Run& run) { at_ = run.at(); }
 
  private:
   std::vector<std::vector<uint8_t>> all_;
@@ -185,8 +205,7 @@ template <typename Bench>
 class CommandSinkTest : public ::testing::Test {
  protected:
   DeliveredCommands Deliver(const std::vector<TestCommand>& commands, bool ok = true) {
-    Sequence sequence(commands, ok);
-    return DeliverCommands(bench.sink(), sequence, ReceivedHead(2, 1000, 3, 5));
+    return DeliverCommands<Sequence>(bench.sink(), ReceivedHead(2, 1000, 3, 5), &commands, ok);
   }
   Bench bench;
 };
@@ -197,7 +216,7 @@ TYPED_TEST(CommandSinkTest, AllCommandsOfAPduAreDelivered) {
   const std::vector<TestCommand> commands = {TestCommand(8, 0, 1), TestCommand(18, 256, 2),
                                              TestCommand(2, 50, 3)};
   const DeliveredCommands delivered = this->Deliver(commands);
-  EXPECT_FALSE(delivered.refused);
+  EXPECT_EQ(delivered.fate, CommandsFate::kDelivered);
   EXPECT_EQ(delivered.count, 3u);
   EXPECT_EQ(delivered.bytes, 8u + 274 + 52);
   EXPECT_EQ(delivered.lines, 1u + 5 + 2);
@@ -216,12 +235,13 @@ TYPED_TEST(CommandSinkTest, APduIsDeliveredAsAWholeOrNotAtAll) {
   // The first would fit; the need of the whole PDU is counted all the same.
   const DeliveredCommands refused =
       this->Deliver({TestCommand(8, 0, 1), TestCommand(18, 256, 2), TestCommand(8, 0, 3)});
-  EXPECT_TRUE(refused.refused);
+  EXPECT_EQ(refused.fate, CommandsFate::kRefused);
   EXPECT_EQ(refused.lines, 7u);
   EXPECT_EQ(sink.Mark(), mark);
   EXPECT_EQ(sink.FreeLines(), 4u);
   // Nor is any of a PDU that turns out to be malformed.
-  EXPECT_FALSE(this->Deliver({TestCommand(8, 0, 1)}, false).refused);
+  EXPECT_EQ(this->Deliver({TestCommand(8, 0, 1), TestCommand(8, 0, 2)}, false).fate,
+            CommandsFate::kMalformed);
   EXPECT_EQ(sink.Mark(), mark);
   sink.Publish();
   EXPECT_EQ(this->bench.Receive().size(), 12u);

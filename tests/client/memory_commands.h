@@ -68,12 +68,11 @@ class MemorySink {
  public:
   explicit MemorySink(uint32_t line_count) : memory_(size_t{line_count} * SUEDE_LINE_BYTES) {}
 
-  uint8_t* Reserve(uint32_t lines) {
-    if (!HasRoom(lines)) return nullptr;
-    uint8_t* record = memory_.data() + size_t{used_} * SUEDE_LINE_BYTES;
-    used_ += lines;
-    return record;
+  RecordRoom Room(uint32_t lines) {
+    if (!HasRoom(lines)) return {};
+    return {memory_.data() + size_t{used_} * SUEDE_LINE_BYTES, FreeLines()};
   }
+  void Take(uint32_t lines) { used_ += lines; }
   uint32_t Mark() const { return used_; }
   void RollbackTo(uint32_t mark) { used_ = mark; }
   void Publish() { published_ = used_; }

@@ -29,6 +29,23 @@ std::vector<uint8_t> Repack(const uint8_t* begin, uint32_t bytes) {
   return packed;
 }
 
+// The same by runs.
+suede::CommandSummary WalkRuns(const uint8_t* begin, uint32_t bytes) {
+  suede::CommandReader reader(begin, bytes);
+  uint32_t count = 0;
+  while (reader.Next()) {
+    suede::CommandRun run = reader.run();
+    do {
+      ++count;
+      Require(suede::ReadCommandShape(run.command()[0], run.command()[1]).bytes() ==
+              reader.shape().bytes());
+    } while (run.Next());
+    reader.SkipRun(run);
+  }
+  if (!reader.ok()) return {.error = reader.error()};
+  return {.count = count, .bytes = static_cast<uint32_t>(reader.command() - begin)};
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -37,6 +54,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::unique_ptr<uint8_t[]> commands(new uint8_t[bytes]);
   if (bytes != 0) std::memcpy(commands.get(), data, bytes);
   const suede::CommandSummary summary = suede::ValidateCommands(commands.get(), bytes);
+  const suede::CommandSummary by_runs = WalkRuns(commands.get(), bytes);
+  Require(by_runs.error == summary.error && by_runs.count == summary.count &&
+          by_runs.bytes == summary.bytes);
   const std::vector<uint8_t> packed = Repack(commands.get(), bytes);
   if (summary.error != suede::CommandError::kNone) {
     Require(summary.count == 0 && summary.bytes == 0);

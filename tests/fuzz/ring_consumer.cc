@@ -112,11 +112,14 @@ class Daemon {
   void Deliver(Input* input) {
     for (uint32_t n = input->Byte() % 16; n > 0; --n) {
       const uint32_t lines = 1 + input->Byte() % 5;
-      uint8_t* record = rx_.Reserve(lines);
-      if (record == nullptr) break;
+      const suede::RecordRoom room = rx_.Room(lines);
+      if (room.lines == 0) break;
       const uint8_t* first = memory_ + offsets_.rx_ring[0] + sizeof(suede_ring);
-      Check(record >= first && record + lines * 64 <= first + kShape.rx_lines * 64);
-      std::memset(record, 1, size_t{lines} * 64);
+      Check(room.lines >= lines);
+      Check(room.first >= first && room.first + room.lines * 64 <= first + kShape.rx_lines * 64);
+      const uint32_t records = 1 + input->Byte() % (room.lines / lines);
+      std::memset(room.first, 1, size_t{records} * lines * 64);
+      rx_.Take(records * lines);
     }
     if ((input->Byte() & 1) != 0) rx_.Rollback();
     rx_.Publish();

@@ -77,6 +77,76 @@ TEST_F(DropsTest, PartitionIsEnforcedOnDataAndControl) {
   EXPECT_TRUE(TakeSent().empty());
 }
 
+// What one frame of a burst has shown is not taken for shown of the next.
+TEST_F(DropsTest, EveryFrameOfABurstIsChecked) {
+  const auto with = [&](const std::function<void(ReliabilityHeader&)>& change) {
+    ReliabilityHeader rh = Rh(1);
+    change(rh);
+    return Build(rh, Command(1));
+  };
+  std::vector<uint8_t> damaged = Build(Rh(1), Command(1));
+  damaged[60] ^= 1;
+  std::vector<uint8_t> address = Build(Rh(1), Command(1));
+  address[24] ^= 1;
+  const std::pair<std::vector<uint8_t>, Counter> bad[] = {
+      {damaged, Counter::kRxRcrc},
+      {address, Counter::kRxIpChecksum},
+      {with([](auto& rh) { rh.ver = 1; }), Counter::kRxVersion},
+      {with([](auto& rh) { rh.ver = 2; }), Counter::kRxVersion},
+      {with([](auto& rh) { ++rh.partition; }), Counter::kRxPartition},
+      {with([](auto& rh) { rh.xpuid = 77; }), Counter::kRxUnknownXpu},
+      {Build(Rh(1), Command(1), 9), Counter::kRxSource},
+      {Build(Rh(1), Command(1), 1, 5), Counter::kRxUnknownDestination},
+      {Build(Rh(1), {0x0a, 0}), Counter::kRxMalformed},
+      {Build(Rh(9), Command(1)), Counter::kRxAhead},
+  };
+  uint16_t psn = 0;
+  for (const auto& [frame, counter] : bad) {
+    std::vector<uint8_t> moved = frame;
+    const bool is_of_connection = counter == Counter::kRxMalformed || counter == Counter::kRxAhead;
+    if (is_of_connection) {
+      const auto next = static_cast<uint16_t>(counter == Counter::kRxAhead ? psn + 9 : psn + 1);
+      moved = Build(Rh(next),
+                    counter == Counter::kRxAhead ? Command(1) : std::vector<uint8_t>{0x0a, 0});
+    }
+    const CounterSnapshot before = Snapshot();
+    Inject({Build(Rh(psn), Command(1)), moved,
+            Build(Rh(static_cast<uint16_t>(psn + 1)), Command(2)), moved});
+    psn = static_cast<uint16_t>(psn + 2);
+    const CounterSnapshot after = Snapshot();
+    for (size_t i = 0; i < kCounterCount; ++i) {
+      if (CounterRows()[i].severity != Severity::kDrop || i == static_cast<size_t>(counter))
+        continue;
+      const bool again = i == static_cast<size_t>(Counter::kRxDuplicate) && is_of_connection;
+      EXPECT_LE(after[i] - before[i], again ? 1u : 0u) << CounterRows()[i].name;
+    }
+    const auto index = static_cast<size_t>(counter);
+    // The fourth frame of a malformed PDU has a PSN that was accepted meanwhile.
+    EXPECT_EQ(after[index] - before[index], counter == Counter::kRxMalformed ? 1u : 2u)
+        << CounterRows()[index].name;
+    EXPECT_EQ(after[static_cast<size_t>(Counter::kRxPdus)] -
+                  before[static_cast<size_t>(Counter::kRxPdus)],
+              2u)
+        << CounterRows()[index].name;
+    EXPECT_EQ(clients[0]->Receive(), (std::vector<uint8_t>{3, 6}));
+  }
+}
+
+// Frames of one burst for several VCs: each goes to the client that has claimed its VC.
+TEST_F(DropsTest, FramesOfABurstGoToTheirVcs) {
+  std::vector<std::vector<uint8_t>> frames;
+  uint16_t psn = 0;
+  for (const unsigned vc : {0u, 0u, 3u, 0u, 3u, 3u, 1u}) {
+    const auto seed = static_cast<uint8_t>(psn + 1);
+    frames.push_back(Build(Rh(psn, static_cast<uint8_t>(vc)), Command(seed)));
+    ++psn;
+  }
+  Inject(frames);
+  EXPECT_EQ(clients[0]->Receive(0), (std::vector<uint8_t>{3, 6, 12}));
+  EXPECT_EQ(clients[0]->Receive(1), (std::vector<uint8_t>{21}));
+  EXPECT_EQ(clients[0]->Receive(3), (std::vector<uint8_t>{9, 15, 18}));
+}
+
 TEST_F(DropsTest, UnknownXpu) {
   ReliabilityHeader rh = Rh();
   rh.xpuid = 77;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
 #include <random>
 #include <vector>
 
@@ -153,6 +155,67 @@ TEST(CommandReader, RefusesMoreThanAPduMayHave) {
   EXPECT_EQ(Validate(bytes).bytes, 4096u);
   bytes[4096] = 1;  // a command of two bytes
   EXPECT_EQ(Validate(bytes).error, CommandError::kTooLong);
+}
+
+// Walks by runs, of which each ends wherever `stop` says.
+CommandSummary WalkRuns(const Bytes& bytes, const std::function<bool()>& stop) {
+  CommandReader reader(bytes.data(), static_cast<uint32_t>(bytes.size()));
+  uint32_t count = 0;
+  while (reader.Next()) {
+    CommandRun run = reader.run();
+    do ++count;
+    while (!stop() && run.Next());
+    reader.SkipRun(run);
+  }
+  if (!reader.ok()) return {.error = reader.error()};
+  return {.count = count, .bytes = static_cast<uint32_t>(reader.command() - bytes.data())};
+}
+
+TEST(CommandRun, EndsWhereAnotherCommandBegins) {
+  const Bytes bytes{0x01, 0xaa, 0x01, 0xaa, 0x01, 0xab, 0x21, 0xab, 0, 0};
+  CommandReader reader(bytes.data(), static_cast<uint32_t>(bytes.size()));
+  std::vector<long> runs;
+  while (reader.Next()) {
+    CommandRun run = reader.run();
+    while (run.Next()) continue;
+    reader.SkipRun(run);
+    runs.push_back(run.end() - bytes.data());
+  }
+  EXPECT_EQ(runs, (std::vector<long>{4, 6, 8}));
+  EXPECT_TRUE(reader.ok());
+}
+
+// By runs a PDU is judged as it is command by command: also where a run meets a bad padding byte or
+// the end in the middle of a command.
+TEST(CommandRun, RunsAreJudgedAsSingleCommandsAre) {
+  std::mt19937 random(99);
+  std::map<CommandError, int> seen;
+  for (int round = 0; round < 20000; ++round) {
+    Bytes bytes;
+    for (size_t runs = random() % 4; runs != 0; --runs) {
+      TestCommand command = RandomCommand(random);
+      if (random() % 2 == 0 && !command.data.empty()) {
+        command.data.resize(1 + command.data.size() % 9);
+        command.control[1] = static_cast<uint8_t>(command.data.size() - 1);
+      }
+      for (size_t count = 1 + random() % 30; count != 0; --count) AppendPacked(command, bytes);
+    }
+    if (random() % 3 == 0) bytes.resize(bytes.size() + random() % 20, 0);
+    if (random() % 2 == 0 && !bytes.empty()) {
+      bytes[random() % bytes.size()] ^= static_cast<uint8_t>(1u << random() % 8);
+    }
+    if (random() % 3 == 0 && bytes.size() > 1) bytes.resize(bytes.size() - 1 - random() % 2);
+    const Bytes exact(bytes.begin(), bytes.end());
+    const CommandSummary whole = Validate(exact);
+    for (const CommandSummary& by_runs : {WalkRuns(exact, [] { return false; }),
+                                          WalkRuns(exact, [&] { return random() % 4 == 0; })}) {
+      ASSERT_EQ(by_runs.error, whole.error) << round;
+      ASSERT_EQ(by_runs.count, whole.count) << round;
+      ASSERT_EQ(by_runs.bytes, whole.bytes) << round;
+    }
+    ++seen[whole.error];
+  }
+  EXPECT_EQ(seen.size(), 5u) << "every verdict";
 }
 
 }  // namespace

@@ -146,5 +146,61 @@ TEST(Udp4, PortsOutsideTheSessions) {
   EXPECT_GE(parsed.session, 16384);
 }
 
+// What is read in place is read by ParseFrame as well, and the same; the rest is an error, or has a
+// UDP checksum.
+TEST(Udp4, ReadInPlaceAsByParseFrame) {
+  std::mt19937 random(17);
+  int in_place = 0;
+  for (int round = 0; round < 60000; ++round) {
+    Bytes frame = Build(Spec(random() % 2 == 0), Bytes(random() % 20, 1));
+    const size_t l2 = frame[12] == 0x81 ? 18 : 14;
+    for (auto flips = random() % 3; flips != 0; --flips) {
+      frame[12 + random() % (l2 + 28 - 12)] ^= static_cast<uint8_t>(1u << random() % 8);
+    }
+    if (random() % 2 == 0) FixIpChecksum(frame, l2);
+    if (random() % 8 == 0) frame.resize(random() % frame.size());
+    const bool good = random() % 2 == 0;
+    const auto bytes = static_cast<uint32_t>(frame.size());
+    ParsedFrame parsed;
+    const bool done = ParseInPlace(kRules, frame.data(), bytes, good, parsed);
+    const ParsedFrame whole = ParseFrame(kRules, frame.data(), bytes, good);
+    if (!done) {
+      const bool has_sum = bytes >= l2 + 28 && LoadBe16(&frame[l2 + 26]) != 0;
+      ASSERT_TRUE(whole.error != FrameError::kNone || has_sum) << round;
+      continue;
+    }
+    ++in_place;
+    ASSERT_EQ(whole.error, FrameError::kNone) << round;
+    ASSERT_EQ(parsed.pdu, whole.pdu);
+    ASSERT_EQ(parsed.pdu_bytes, whole.pdu_bytes);
+    ASSERT_EQ(parsed.source, whole.source);
+    ASSERT_EQ(parsed.destination, whole.destination);
+    ASSERT_EQ(parsed.session, whole.session);
+  }
+  EXPECT_GT(in_place, 10000);
+}
+
+TEST(Udp4, HeaderSumIsThatOfTheInternetSum) {
+  std::mt19937 random(18);
+  int good = 0;
+  for (int round = 0; round < 200000; ++round) {
+    uint8_t header[20];
+    // Many ones and zeros: the sums that fold to either.
+    for (uint8_t& byte : header) {
+      byte = random() % 2 == 0 ? (random() % 2 == 0 ? 0xff : 0) : static_cast<uint8_t>(random());
+    }
+    if (random() % 2 == 0) {
+      StoreBe16(header + 10, 0);
+      StoreBe16(header + 10, Checksum(header, 20));
+    }
+    const bool right = FoldSum(InternetSum(header, 20)) == 0xffff;
+    ASSERT_EQ(udp4::IsHeaderSumGood(header), right) << round;
+    good += right ? 1 : 0;
+  }
+  EXPECT_GT(good, 1000);
+  const uint8_t zeros[20] = {};
+  EXPECT_FALSE(udp4::IsHeaderSumGood(zeros));
+}
+
 }  // namespace
 }  // namespace suede

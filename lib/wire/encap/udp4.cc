@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ethernet II, IPv4 and UDP in front of a PDU (wire profile §5, udp4).
+#include "wire/encap/udp4.h"
+
 #include "base/big_endian.h"
 #include "wire/encap.h"
 #include "wire/encap/udp_fields.h"
@@ -10,21 +12,18 @@
 namespace suede {
 namespace {
 
-constexpr uint32_t kIpBytes = 20;
-constexpr uint16_t kTypeIpv4 = 0x0800;
-constexpr uint8_t kVersionAndIhl = 0x45;
+using namespace udp4;
+
 constexpr uint16_t kDontFragment = 0x4000;
-constexpr uint16_t kMoreFragments = 0x2000;
-constexpr uint16_t kFragmentOffset = 0x1fff;
-// No frame with fewer bytes than this holds a PDU.
-constexpr uint32_t kLeastFrameBytes = Udp4::kHeaderBytes + kLeastPduBytes;
 static_assert(Udp4::kHeaderBytes == kEthernetBytes + kIpBytes + kUdpBytes);
+static_assert(kLeastFrameBytes == Udp4::kHeaderBytes + kLeastPduBytes);
 
 // What Write copies.
 constexpr uint32_t kCopiedBytes = 48;
 static_assert(kCopiedBytes >= Udp4::kHeaderBytes + kTagBytes);
 
-// Names what is wrong with a frame that is not plainly one of ours. A later fragment has no port,
+// Names what is wrong with the fields of a frame that is not plainly one of ours; kNone where that
+// can only be a checksum. A later fragment has no port,
 // so it is nobody's; a first one with our port is ours, and SUE does not fragment.
 [[gnu::cold, gnu::noinline]] FrameError Refuse(const FrameRules& rules, const uint8_t* frame,
                                                uint32_t bytes) {
@@ -40,7 +39,22 @@ static_assert(kCopiedBytes >= Udp4::kHeaderBytes + kTagBytes);
   if (bytes < l2 + ip_bytes + 4) return FrameError::kTruncated;
   if (LoadBe16(ip + ip_bytes + 2) != rules.udp_port) return FrameError::kNotSue;
   if (ip[0] != kVersionAndIhl || (fragment & kMoreFragments) != 0) return FrameError::kIpHeader;
-  return FrameError::kTruncated;
+  if (bytes < kLeastFrameBytes) return FrameError::kTruncated;
+  const uint32_t total = LoadBe16(ip + 2);
+  const uint32_t udp_bytes = LoadBe16(ip + kIpBytes + 4);
+  if (total < kIpBytes + kUdpBytes) return FrameError::kIpHeader;
+  const bool fits = total <= bytes - l2 && kIpBytes + udp_bytes <= total &&
+                    udp_bytes >= kUdpBytes + kLeastPduBytes;
+  return fits ? FrameError::kNone : FrameError::kTruncated;
+}
+
+// Names the checksum that is wrong in a frame that is otherwise one of ours.
+[[gnu::noinline]] FrameError RefuseSums(const uint8_t* frame) {
+  const uint8_t* ip = frame + EthernetBytes(frame);
+  const uint8_t* udp = ip + kIpBytes;
+  if (!IsHeaderSumGood(ip)) return FrameError::kIpChecksum;
+  const bool good = LoadBe16(udp + 6) == 0 || UdpChecksumGood(ip + 12, 8, udp, LoadBe16(udp + 4));
+  return good ? FrameError::kNone : FrameError::kUdpChecksum;
 }
 
 // ---- The declaration of the fields.
@@ -153,41 +167,14 @@ uint8_t* Udp4::Write(const HeaderTemplate& header, uint8_t* pdu, uint32_t pdu_by
 
 ParsedFrame Udp4::Parse(const FrameRules& rules, uint8_t* frame, uint32_t bytes,
                         bool checksums_good) {
-  if (bytes < kLeastFrameBytes) return {.error = Refuse(rules, frame, bytes)};
-  // From here on every header is inside the frame, tagged or not.
-  static_assert(kLeastFrameBytes >= Udp4::kHeaderBytes + kTagBytes);
-  const uint32_t l2 = EthernetBytes(frame);
-  const uint8_t* ip = frame + l2;
-  const uint8_t* udp = ip + kIpBytes;
-  // One branch for the five fields: a bit remains where any of them differs.
-  const uint32_t differs = (LoadBe16(ip - 2) ^ kTypeIpv4) | (ip[0] ^ kVersionAndIhl) |
-                           (LoadBe16(ip + 6) & (kMoreFragments | kFragmentOffset)) |
-                           (ip[9] ^ kProtocolUdp) | (LoadBe16(udp + 2) ^ rules.udp_port);
-  if (differs != 0) [[unlikely]]
-    return {.error = Refuse(rules, frame, bytes)};
-  const uint32_t total = LoadBe16(ip + 2);
-  const uint32_t udp_bytes = LoadBe16(udp + 4);
-  if (total < kIpBytes + kUdpBytes) [[unlikely]]
-    return {.error = FrameError::kIpHeader};
-  if (total > bytes - l2 || kIpBytes + udp_bytes > total || udp_bytes < kUdpBytes + kLeastPduBytes)
-      [[unlikely]] {
-    return {.error = FrameError::kTruncated};
-  }
-  if (!checksums_good) {
-    if (FoldSum(InternetSum(ip, kIpBytes)) != 0xffff) [[unlikely]] {
-      return {.error = FrameError::kIpChecksum};
-    }
-    if (LoadBe16(udp + 6) != 0 && !UdpChecksumGood(ip + 12, 8, udp, udp_bytes)) [[unlikely]] {
-      return {.error = FrameError::kUdpChecksum};
-    }
-  }
-  return {.dscp = static_cast<uint8_t>(ip[1] >> 2),
-          .ecn = static_cast<uint8_t>(ip[1] & 3),
-          .session = static_cast<uint16_t>(LoadBe16(udp) - kFirstSourcePort),
-          .source = {.low = LoadBe32(ip + 12)},
-          .destination = {.low = LoadBe32(ip + 16)},
-          .pdu = udp + kUdpBytes,
-          .pdu_bytes = udp_bytes - kUdpBytes};
+  ParsedFrame parsed;
+  if (ParseGood(rules, frame, bytes, checksums_good, parsed)) return parsed;
+  FrameError error = Refuse(rules, frame, bytes);
+  if (error == FrameError::kNone && !checksums_good) error = RefuseSums(frame);
+  if (error != FrameError::kNone) return {.error = error};
+  // The datagram has a UDP checksum, which is right: the frame is as good as a verified one.
+  ParseGood(rules, frame, bytes, /*checksums_good=*/true, parsed);
+  return parsed;
 }
 
 }  // namespace suede

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the headers of udp4 inline if they are as in nearly every frame. Udp4::Parse judges the
+// other frames.
+#ifndef SUEDE_WIRE_ENCAP_UDP4_H_
+#define SUEDE_WIRE_ENCAP_UDP4_H_
+
+#include <cstdint>
+
+#include "base/big_endian.h"
+#include "wire/ethernet.h"
+#include "wire/rh.h"
+#include "wire/udp.h"
+
+namespace suede::udp4 {
+
+inline constexpr uint32_t kIpBytes = 20;
+inline constexpr uint16_t kTypeIpv4 = 0x0800;
+inline constexpr uint8_t kVersionAndIhl = 0x45;
+inline constexpr uint16_t kMoreFragments = 0x2000;
+inline constexpr uint16_t kFragmentOffset = 0x1fff;
+// No frame with fewer bytes than this holds a PDU.
+inline constexpr uint32_t kLeastFrameBytes = kEthernetBytes + kIpBytes + kUdpBytes + kLeastPduBytes;
+
+// Whether the checksum of a header without options is right.
+inline bool IsHeaderSumGood(const uint8_t* ip) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < kIpBytes; i += 4) sum += internal::LoadWord<uint32_t>(ip + i);
+  const auto high = static_cast<uint32_t>(sum >> 32);
+  uint32_t half = static_cast<uint32_t>(sum) + high;
+  half += half < high ? 1 : 0;
+  // The upper 16 bits are now the sum of both halves, with the carry of that.
+  half += half << 16 | half >> 16;
+  return half >= 0xffff0000u;
+}
+
+// A bit remains where one of the five fields is not as in our frames: EtherType, version and header
+// length, fragment, protocol, destination port. The words are as the host loads them.
+inline uint32_t Differences(const uint8_t* ip, const uint8_t* udp, uint16_t udp_port) {
+  constexpr uint32_t kTypeAndVersion = uint32_t{kVersionAndIhl} << 16 | kTypeIpv4 >> 8;
+  constexpr uint32_t kFragment = __builtin_bswap16(kMoreFragments | kFragmentOffset);
+  const auto type = internal::LoadWord<uint32_t>(ip - 2) & 0xffffff;
+  const auto fragment = internal::LoadWord<uint32_t>(ip + 6) & (uint32_t{0xff} << 24 | kFragment);
+  const auto port = internal::LoadWord<uint16_t>(udp + 2);
+  return (type ^ kTypeAndVersion) | (fragment ^ uint32_t{kProtocolUdp} << 24) |
+         (port ^ __builtin_bswap16(udp_port));
+}
+static_assert((kTypeIpv4 & 0xff) == 0);
+
+// Fills `parsed` if the frame has no error, and its UDP checksum is 0 or was verified. Otherwise it
+// returns false, and Udp4::Parse judges the frame.
+[[gnu::always_inline]] inline bool ParseGood(const FrameRules& rules, uint8_t* frame,
+                                             uint32_t bytes, bool checksums_good,
+                                             ParsedFrame& parsed) {
+  if (bytes < kLeastFrameBytes) [[unlikely]]
+    return false;
+  // From here on every header is inside the frame, tagged or not.
+  static_assert(kLeastPduBytes >= kTagBytes);
+  const uint32_t l2 = EthernetBytes(frame);
+  uint8_t* ip = frame + l2;
+  uint8_t* udp = ip + kIpBytes;
+  const uint32_t total = LoadBe16(ip + 2);
+  const uint32_t udp_bytes = LoadBe16(udp + 4);
+  if (Differences(ip, udp, rules.udp_port) != 0 || total > bytes - l2 ||
+      kIpBytes + udp_bytes > total || udp_bytes < kUdpBytes + kLeastPduBytes) [[unlikely]] {
+    return false;
+  }
+  if (!checksums_good && !(IsHeaderSumGood(ip) && LoadBe16(udp + 6) == 0)) [[unlikely]] {
+    return false;
+  }
+  parsed.error = FrameError::kNone;
+  parsed.dscp = static_cast<uint8_t>(ip[1] >> 2);
+  parsed.ecn = static_cast<uint8_t>(ip[1] & 3);
+  parsed.session = static_cast<uint16_t>(LoadBe16(udp) - kFirstSourcePort);
+  parsed.source = {.low = LoadBe32(ip + 12)};
+  parsed.destination = {.low = LoadBe32(ip + 16)};
+  parsed.pdu = udp + kUdpBytes;
+  parsed.pdu_bytes = udp_bytes - kUdpBytes;
+  return true;
+}
+
+}  // namespace suede::udp4
+
+#endif  // SUEDE_WIRE_ENCAP_UDP4_H_
