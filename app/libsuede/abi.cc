@@ -9,6 +9,7 @@
 #include "client.h"
 
 using suede::Fail;
+using suede::FailGone;
 namespace protocol = suede::protocol;
 
 namespace {
@@ -27,8 +28,6 @@ int CheckParams(const suede_open_params* params, suede_open_params* out) {
   }
   return 0;
 }
-
-int FailGone() { return Fail(-ECONNRESET, "the daemon has gone"); }
 
 int CheckWait(const suede_client* client, const suede_wait_set* want) {
   if (client == nullptr || want == nullptr) return Fail(-EINVAL, "no client or no set");
@@ -163,12 +162,9 @@ suede_queue* suede_get_queue(suede_client* client, uint32_t index) {
 }
 
 int suede_send(suede_queue* queue, const suede_command* command) {
-  if (!queue->ring || command->control == nullptr) {
-    return command->control == nullptr ? Fail(-EINVAL, "a command needs a control") : FailGone();
-  }
-  if (queue->is_resetting) [[unlikely]] {
-    return Fail(-EBUSY, "a reset has not been answered yet: call suede_reset_queue again");
-  }
+  if (command->control == nullptr) return Fail(-EINVAL, "a command needs a control");
+  if (!queue->ring || queue->is_resetting) [[unlikely]]
+    return queue->FailUnusable();
   const suede::SendResult result = queue->ring->Send({.xpuid = command->xpuid,
                                                       .vc = command->vc,
                                                       .flags = command->flags,
@@ -180,16 +176,7 @@ int suede_send(suede_queue* queue, const suede_command* command) {
       return 0;
     return FailGone();
   }
-  if (result == suede::SendResult::kInvalid) {
-    return Fail(-EINVAL, "xpuid, VC, flags or lengths are out of range");
-  }
-  if (queue->client->IsGoneNowAndThen()) return FailGone();
-  queue->seen_state = SUEDE_QUEUE_READY;
-  if (result == suede::SendResult::kWouldBlock) return -EAGAIN;
-  const bool is_broken = result == suede::SendResult::kBroken;
-  queue->seen_state = is_broken ? SUEDE_QUEUE_BROKEN : SUEDE_QUEUE_IN_RESET;
-  return is_broken ? Fail(-EIO, "the daemon has stopped serving the queue")
-                   : Fail(-EBUSY, "the queue is in reset");
+  return queue->FailSend(result);
 }
 
 void suede_flush(suede_queue* queue) {
@@ -215,6 +202,7 @@ int suede_reset_queue(suede_queue* queue) {
   if (!queue->ring) return FailGone();
   const bool was_broken = queue->ring->state() == SUEDE_QUEUE_BROKEN;
   queue->ring->Flush();
+  queue->ring->Abandon();
   protocol::Reset reset;
   reset.queue = queue->index;
   const bool was_resetting = std::exchange(queue->is_resetting, true);

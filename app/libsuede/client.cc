@@ -32,6 +32,26 @@ std::vector<std::string> suede::PathsOf(const std::string& name) {
   return paths;
 }
 
+int suede::FailGone() { return Fail(-ECONNRESET, "the daemon has gone"); }
+
+int suede_queue::FailUnusable() const {
+  if (!ring) return suede::FailGone();
+  return Fail(-EBUSY, "a reset has not been answered yet: call suede_reset_queue again");
+}
+
+int suede_queue::FailSend(suede::SendResult result) {
+  if (result == suede::SendResult::kInvalid) {
+    return Fail(-EINVAL, "xpuid, VC, flags or lengths are out of range");
+  }
+  if (client->IsGoneNowAndThen()) return suede::FailGone();
+  seen_state = SUEDE_QUEUE_READY;
+  if (result == suede::SendResult::kWouldBlock) return -EAGAIN;
+  const bool is_broken = result == suede::SendResult::kBroken;
+  seen_state = is_broken ? SUEDE_QUEUE_BROKEN : SUEDE_QUEUE_IN_RESET;
+  return is_broken ? Fail(-EIO, "the daemon has stopped serving the queue")
+                   : Fail(-EBUSY, "the queue is in reset");
+}
+
 int suede_client::Connect() {
   int result = -ENOENT;
   for (const std::string& path : paths) {

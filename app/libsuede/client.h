@@ -19,10 +19,17 @@
 namespace suede {
 // The sockets that a daemon's name or path may stand for, to be tried in turn.
 std::vector<std::string> PathsOf(const std::string& name);
+// -ECONNRESET, with its sentence.
+int FailGone();
 }  // namespace suede
 
 // Names of the C ABI, hence outside of any namespace.
 struct suede_queue {
+  // The error of a call that needs a ring and an answered reset, where one of them is missing.
+  int FailUnusable() const;
+  // The error for what the ring says of commands that it did not take; notes the state for waits.
+  int FailSend(suede::SendResult result);
+
   suede_client* client = nullptr;
   uint32_t index = 0;
   uint32_t seen_state = SUEDE_QUEUE_READY;

@@ -35,6 +35,10 @@ class BalancedEndpoint {
   SendResult Send(const ClientCommand& command, uint32_t lane) {
     return lanes_[lane].Send(command);
   }
+  SendResult Reserve(const ClientShape& shape, uint32_t count, CommandSpan* span, uint32_t lane) {
+    return lanes_[lane].Reserve(shape, count, span);
+  }
+  SendResult Commit(uint32_t count, uint32_t lane) { return lanes_[lane].Commit(count); }
   void Flush() {
     for (ClientEndpoint& lane : lanes_) lane.Flush();
   }
@@ -44,7 +48,7 @@ class BalancedEndpoint {
     return count;
   }
   // The commands that one instance has received on the VC; the next call asks the others first.
-  uint32_t Receive(uint32_t vc, ReceivedCommand* out, uint32_t max) {
+  uint32_t Receive(uint32_t vc, ReceivedSpan* out, uint32_t max) {
     for (uint32_t i = 0; i < lanes(); ++i) {
       const uint32_t lane = next_[vc];
       next_[vc] = lane + 1 == lanes() ? 0 : lane + 1;
@@ -59,6 +63,7 @@ class BalancedEndpoint {
   Time Now() const { return lanes_[0].Now(); }
   // On any of the queues, and so on all together.
   uint32_t completion_limit() const { return lanes_[0].completion_limit(); }
+  uint32_t pack_limit() const { return lanes_[0].pack_limit(); }
   bool lost() const {
     for (const ClientEndpoint& lane : lanes_) {
       if (lane.lost()) return true;

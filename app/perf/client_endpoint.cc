@@ -56,6 +56,7 @@ absl::Status ClientSession::ReadLimits() {
     return absl::InternalError(suede_error_text());
   }
   completion_limit_ = limits.completion_count;
+  pack_limit_ = limits.pack_limit;
   daemon_version_ = limits.daemon_version;
   return absl::OkStatus();
 }
@@ -75,6 +76,28 @@ SendResult ClientEndpoint::OnError(int result) {
     case -EBUSY: return SendResult::kInReset;
     default: lost_ = true; return SendResult::kBroken;
   }
+}
+
+SendResult ClientEndpoint::Reserve(const ClientShape& shape, uint32_t count, CommandSpan* span,
+                                   uint32_t /*lane*/) {
+  const bool has_data = (shape.type & 0x10) != 0;
+  const suede_shape with{.size = sizeof with,
+                         .xpuid = shape.xpuid,
+                         .vc = shape.vc,
+                         .flags = shape.flags,
+                         .tag = shape.tag,
+                         .control_bytes = static_cast<uint16_t>((shape.type & 0x0f) * 2),
+                         .data_bytes = static_cast<uint16_t>(has_data ? shape.length + 1 : 0),
+                         .type = static_cast<uint8_t>(shape.type & 0xe0),
+                         .reserved = {}};
+  suede_span reserved;
+  const int result = suede_reserve(queue_, &with, count, &reserved);
+  if (result <= 0) return OnError(result == 0 ? -EAGAIN : result);
+  *span = {.control = reserved.control,
+           .data = reserved.data,
+           .stride = reserved.stride,
+           .count = reserved.count};
+  return SendResult::kOk;
 }
 
 void ClientEndpoint::Wait(uint32_t vc_mask) {

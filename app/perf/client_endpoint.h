@@ -25,6 +25,7 @@ class ClientSession {
   suede_client* client() const { return client_.get(); }
   uint16_t xpuid() const { return own_.xpuid; }
   uint32_t completion_limit() const { return completion_limit_; }
+  uint32_t pack_limit() const { return pack_limit_; }
   const std::string& daemon_version() const { return daemon_version_; }
 
  private:
@@ -38,6 +39,7 @@ class ClientSession {
   std::unique_ptr<suede_client, Close> client_;
   suede_instance own_{};
   uint32_t completion_limit_ = 1;
+  uint32_t pack_limit_ = 1;
   std::string daemon_version_;
 };
 
@@ -45,8 +47,12 @@ class ClientSession {
 class ClientEndpoint : public SingleLane {
  public:
   ClientEndpoint(const ClientSession& session, uint32_t queue, const TscClock& clock)
-      : client_(session.client()), queue_(suede_get_queue(client_, queue)),
-        queue_number_(queue), completion_limit_(session.completion_limit()), clock_(clock) {}
+      : client_(session.client()),
+        queue_(suede_get_queue(client_, queue)),
+        queue_number_(queue),
+        completion_limit_(session.completion_limit()),
+        pack_limit_(session.pack_limit()),
+        clock_(clock) {}
 
   SendResult Send(const ClientCommand& command, uint32_t /*lane*/ = 0) {
     const suede_command c{.xpuid = command.xpuid,
@@ -60,29 +66,38 @@ class ClientEndpoint : public SingleLane {
     if (result == 0) [[likely]] return SendResult::kOk;
     return OnError(result);
   }
+  SendResult Reserve(const ClientShape& shape, uint32_t count, CommandSpan* span,
+                     uint32_t lane = 0);
+  SendResult Commit(uint32_t count, uint32_t /*lane*/ = 0) {
+    const int result = suede_commit(queue_, count);
+    if (result >= 0) [[likely]]
+      return SendResult::kOk;
+    return OnError(result);
+  }
   void Flush() { suede_flush(queue_); }
   uint32_t PollCompletions(suede_completion* out, uint32_t max) {
     return CountOf(suede_poll_completions(queue_, out, max));
   }
-  uint32_t Receive(uint32_t vc, ReceivedCommand* out, uint32_t max) {
-    suede_received in[kBatch];
-    const uint32_t count = CountOf(
-        suede_receive(client_, static_cast<uint8_t>(vc), in, max < kBatch ? max : kBatch));
-    for (uint32_t i = 0; i < count; ++i) {
-      out[i] = {.control = in[i].control,
-                .data = in[i].data,
-                .control_bytes = in[i].control_bytes,
-                .data_bytes = in[i].data_bytes,
-                .source_xpuid = in[i].source_xpuid,
-                .own_xpuid = in[i].own_xpuid,
-                .instance = in[i].instance,
-                .vc = in[i].vc};
-    }
+  uint32_t Receive(uint32_t vc, ReceivedSpan* out, uint32_t max) {
+    suede_received_span in;
+    const uint32_t count = CountOf(suede_receive_span(client_, static_cast<uint8_t>(vc), &in, max));
+    if (count == 0) return 0;
+    *out = {.control = in.control,
+            .data = in.data,
+            .stride = in.stride,
+            .count = count,
+            .control_bytes = in.control_bytes,
+            .data_bytes = in.data_bytes,
+            .source_xpuid = in.source_xpuid,
+            .own_xpuid = in.own_xpuid,
+            .instance = in.instance,
+            .vc = in.vc};
     return count;
   }
   void Release(uint32_t vc) { suede_release(client_, static_cast<uint8_t>(vc)); }
   Time Now() const { return clock_.Now(); }
   uint32_t completion_limit() const { return completion_limit_; }
+  uint32_t pack_limit() const { return pack_limit_; }
   bool lost() const { return lost_; }
   suede_queue* queue() const { return queue_; }
 
@@ -92,8 +107,6 @@ class ClientEndpoint : public SingleLane {
   void Wait(uint32_t vc_mask);
 
  private:
-  static constexpr uint32_t kBatch = 32;
-
   SendResult OnError(int result);
   uint32_t CountOf(int result) {
     if (result >= 0) [[likely]] return static_cast<uint32_t>(result);
@@ -105,6 +118,7 @@ class ClientEndpoint : public SingleLane {
   suede_queue* queue_;
   const uint32_t queue_number_;
   const uint32_t completion_limit_;
+  const uint32_t pack_limit_;
   const TscClock clock_;
   bool lost_ = false;
 };

@@ -16,8 +16,12 @@ namespace suede::perf {
 
 class EmbedEndpoint : public SingleLane {
  public:
-  EmbedEndpoint(void* segment, uint32_t completion_limit, const suede::TscClock& clock)
-      : queue_(segment, 0), completion_limit_(completion_limit), clock_(clock) {
+  EmbedEndpoint(void* segment, uint32_t completion_limit, uint32_t pack_limit,
+                const suede::TscClock& clock)
+      : queue_(segment, 0),
+        completion_limit_(completion_limit),
+        pack_limit_(pack_limit),
+        clock_(clock) {
     for (uint32_t vc = 0; vc < kVcCount; ++vc) receivers_.emplace_back(segment, vc);
   }
 
@@ -26,22 +30,32 @@ class EmbedEndpoint : public SingleLane {
     if (result == SendResult::kBroken) [[unlikely]] lost_ = true;
     return result;
   }
+  SendResult Reserve(const ClientShape& shape, uint32_t count, CommandSpan* span,
+                     uint32_t /*lane*/ = 0) {
+    const SendResult result = queue_.Reserve(shape, count, span);
+    if (result == SendResult::kBroken) [[unlikely]]
+      lost_ = true;
+    return result;
+  }
+  SendResult Commit(uint32_t count, uint32_t /*lane*/ = 0) { return queue_.Commit(count); }
   void Flush() { queue_.Flush(); }
   uint32_t PollCompletions(suede_completion* out, uint32_t max) {
     return queue_.PollCompletions(out, max);
   }
-  uint32_t Receive(uint32_t vc, ReceivedCommand* out, uint32_t max) {
-    return receivers_[vc].Poll(out, max);
+  uint32_t Receive(uint32_t vc, ReceivedSpan* out, uint32_t max) {
+    return receivers_[vc].PollRun(out, max);
   }
   void Release(uint32_t vc) { receivers_[vc].Release(); }
   Time Now() const { return clock_.Now(); }
   uint32_t completion_limit() const { return completion_limit_; }
+  uint32_t pack_limit() const { return pack_limit_; }
   bool lost() const { return lost_; }
 
  private:
   ClientQueue queue_;
   std::vector<ClientReceiver> receivers_;
   const uint32_t completion_limit_;
+  const uint32_t pack_limit_;
   const suede::TscClock clock_;
   bool lost_ = false;
 };

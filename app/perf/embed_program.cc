@@ -223,7 +223,7 @@ int RunHosted(const Options& options, Host& host, uint16_t own, Document* docume
   WorkloadHook<W> hook;
   endpoint.SetHook(host.lcore(), &hook);
   EmbedEndpoint end(host.segment().base(), host.segment().shape().completion_count,
-                    endpoint.clock());
+                    endpoint.config().packing.limit_bytes, endpoint.clock());
   if (absl::Status status = endpoint.Start(); !status.ok()) return Fail(status, kExitPreflight);
   uint32_t mask = 0;
   for (uint8_t vc : options.vcs) mask |= 1u << vc;

@@ -70,33 +70,49 @@ class LoadPhase {
 
  private:
   static constexpr uint32_t kBurst = 32;
+  static constexpr uint32_t kPdus = 4;  // full ones that a burst at full speed may hold
+
+  bool AtFullSpeed() const { return plan_.rate <= 0 && !plan_.latency; }
+  // At full speed a stream gets a full PDU in a row, or less where a count ends that has to be
+  // shared evenly; otherwise the streams take turns.
+  uint32_t Run() const {
+    const uint64_t streams = sender_.streams();
+    if (streams == 1) return sender_.pdu_commands();
+    if (!AtFullSpeed()) return 1;
+    const uint64_t share = plan_.count > 0 && measuring_ ? Left() / streams : UINT64_MAX;
+    return static_cast<uint32_t>(std::clamp<uint64_t>(share, 1, sender_.pdu_commands()));
+  }
+  // Of the count, while it is measured.
+  uint64_t Left() const { return plan_.count - (sender_.sent() - sent_before_); }
 
   // How many commands may be sent at this moment.
   uint64_t Budget(Time now) const {
-    uint64_t budget = kBurst;
+    const uint64_t burst =
+        AtFullSpeed() ? std::max(kBurst, kPdus * sender_.pdu_commands()) : kBurst;
+    uint64_t budget = burst;
     if (plan_.rate > 0) {
       const uint64_t due = schedule_.DueBy(now);
       budget = due > sender_.sent() ? due - sender_.sent() : 0;
     }
     if (plan_.count > 0 && measuring_) {
-      budget = std::min(budget, plan_.count - (sender_.sent() - sent_before_));
+      budget = std::min(budget, Left());
     }
     if (plan_.latency) {
       const uint64_t out = collector_.under_way();
       budget = std::min<uint64_t>(budget, plan_.inflight > out ? plan_.inflight - out : 0);
     }
-    return std::min<uint64_t>(budget, kBurst);
+    return std::min(budget, burst);
   }
 
   uint32_t SendUpTo(Time now, uint64_t budget) {
     const auto max = static_cast<uint32_t>(budget);
     uint32_t sent;
     if (plan_.rate > 0) {
-      sent = sender_.Burst(max, [this](uint64_t k) { return schedule_.IntendedTime(k); });
+      sent = sender_.Burst(max, Run(), [this](uint64_t k) { return schedule_.IntendedTime(k); });
     } else if (plan_.latency) {
-      sent = sender_.Burst(max, [this](uint64_t) { return endpoint_.Now(); });
+      sent = sender_.Burst(max, Run(), [this](uint64_t) { return endpoint_.Now(); });
     } else {
-      sent = sender_.Burst(max, [now](uint64_t) { return now; });
+      sent = sender_.Burst(max, Run(), [now](uint64_t) { return now; });
     }
     collector_.OnSent(sent);
     return sent;

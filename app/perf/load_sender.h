@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Produces the load: commands of one shape, round robin over the streams, each by the lane that the
-// endpoint picks.
+// Produces the load: commands of one shape, round robin over the streams, by the lane that the
+// endpoint picks. Where the caller lets it, a stream gets many commands in a row, which are written
+// in place.
 #ifndef SUEDE_APP_PERF_LOAD_SENDER_H_
 #define SUEDE_APP_PERF_LOAD_SENDER_H_
 
@@ -9,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/sue.h"
+#include "client/segment.h"
 #include "perf/endpoint.h"
 #include "perf/message_tags.h"
 #include "perf/payload.h"
@@ -30,11 +33,16 @@ class LoadSender {
  public:
   LoadSender(E& endpoint, const LoadShape& shape, const std::vector<StreamId>& streams,
              uint16_t own_xpuid, uint8_t flow)
-      : endpoint_(endpoint), shape_(shape), own_xpuid_(own_xpuid), flow_(flow),
-        tag_limit_(endpoint.completion_limit() -
-                   MessageTags::LimitOf(endpoint.completion_limit())),
-        per_lane_(static_cast<uint32_t>(streams.size())), sent_by_lane_(endpoint.lanes()),
-        until_pack_(shape.pack_every), until_completion_(shape.completion_every) {
+      : endpoint_(endpoint),
+        shape_(shape),
+        own_xpuid_(own_xpuid),
+        flow_(flow),
+        tag_limit_(endpoint.completion_limit() - MessageTags::LimitOf(endpoint.completion_limit())),
+        pdu_commands_(PduCommands(shape, endpoint.pack_limit())),
+        per_lane_(static_cast<uint32_t>(streams.size())),
+        sent_by_lane_(endpoint.lanes()),
+        until_pack_(shape.pack_every),
+        until_completion_(shape.completion_every) {
     for (uint32_t lane = 0; lane < endpoint.lanes(); ++lane) {
       for (const StreamId& id : streams) streams_.push_back({.to = id});
     }
@@ -55,21 +63,27 @@ class LoadSender {
     return TimeFromNs(times_[TimeSlot(lane * per_lane_ + stream, sequence)]);
   }
 
-  // Sends up to `max` commands and says how many it was; less where the streams have no credit.
+  // The commands of a full PDU.
+  uint32_t pdu_commands() const { return pdu_commands_; }
+  size_t streams() const { return per_lane_; }
+
+  // Sends up to `max` commands and says how many it was; less where the streams have no credit. In
+  // a round over the streams each gets `run` of them in a row, as given when the round begins.
   // `intended(k)` is when command k of this sender was to be sent; called for samples only.
   template <class Intended>
-  uint32_t Burst(uint32_t max, const Intended& intended) {
+  uint32_t Burst(uint32_t max, uint32_t run, const Intended& intended) {
     uint32_t sent = 0;
     uint32_t blocked = 0;
     while (sent < max && blocked < blocked_limit_) {
-      const uint32_t at = cursor_;
-      if (++cursor_ == per_lane_) cursor_ = 0;
-      if (SendOn(at, intended)) {
-        ++sent;
-        blocked = 0;
-      } else {
-        ++blocked;
+      if (left_of_run_ == 0) {
+        if (cursor_ == 0) run_ = run;
+        left_of_run_ = run_;
       }
+      const uint32_t count = SendOn(cursor_, std::min(left_of_run_, max - sent), intended);
+      sent += count;
+      blocked = count != 0 ? 0 : blocked + 1;
+      left_of_run_ = count != 0 ? left_of_run_ - count : 0;
+      if (left_of_run_ == 0 && ++cursor_ == per_lane_) cursor_ = 0;
     }
     blocked_ += blocked;
     if (sent > 0) endpoint_.Flush();
@@ -94,13 +108,72 @@ class LoadSender {
   // where it stopped.
   static constexpr uint32_t kBlockedLimit = 64;
 
+  static uint32_t PduCommands(const LoadShape& shape, uint32_t pack_limit) {
+    const uint32_t fit =
+        std::max(pack_limit / (uint32_t{shape.control_bytes} + shape.data_bytes), 1u);
+    return shape.pack_every != 0 ? std::min(shape.pack_every, fit) : fit;
+  }
+
+  // Returns how many of up to `max` commands were sent.
   template <class Intended>
-  bool SendOn(uint32_t at, const Intended& intended) {
+  uint32_t SendOn(uint32_t at, uint32_t max, const Intended& intended) {
+    const uint32_t run = PlainCommands(max);
     for (uint32_t attempt = 0;; ++attempt) {
-      const int32_t lane = endpoint_.Pick(streams_[at].to.xpuid, attempt);
-      if (lane < 0) return false;
-      if (SendOnLane(static_cast<uint32_t>(lane), at, intended)) return true;
+      const int32_t picked = endpoint_.Pick(streams_[at].to.xpuid, attempt);
+      if (picked < 0) return 0;
+      const auto lane = static_cast<uint32_t>(picked);
+      const uint32_t sent =
+          run > 1 ? SendRunOnLane(lane, at, run) : uint32_t{SendOnLane(lane, at, intended)};
+      if (sent != 0) return sent;
     }
+  }
+
+  // How many of the next commands, up to `max`, a stream may get in a row: they differ in their
+  // content only. Of several lanes one is picked for each command; a command whose time is kept
+  // goes alone.
+  uint32_t PlainCommands(uint32_t max) const {
+    if (endpoint_.lanes() > 1 || time_mask_ != kNoTimes) return 1;
+    if (until_pack_ != 0) max = std::min(max, until_pack_ - 1);
+    if (until_completion_ != 0) max = std::min(max, until_completion_ - 1);
+    return max;
+  }
+
+  uint32_t SendRunOnLane(uint32_t lane, uint32_t at, uint32_t max) {
+    TxStream& stream = streams_[lane * per_lane_ + at];
+    CommandSpan span;
+    SendResult result = endpoint_.Reserve(
+        {.xpuid = stream.to.xpuid, .vc = stream.to.vc, .type = control_[0], .length = control_[1]},
+        max, &span, lane);
+    if (result == SendResult::kOk) {
+      const auto flow = static_cast<uint8_t>(flow_ + lane);
+      for (uint32_t i = 0; i < span.count; ++i) {
+        const size_t offset = size_t{i} * span.stride;
+        WriteInPlace(stream.to, stream.next + i, flow, span.control + offset,
+                     span.data != nullptr ? span.data + offset : nullptr);
+      }
+      result = endpoint_.Commit(span.count, lane);
+    }
+    if (result != SendResult::kOk) [[unlikely]] {
+      refused_ |= result == SendResult::kInvalid;
+      return 0;
+    }
+    stream.next += span.count;
+    sent_ += span.count;
+    sent_by_lane_[lane] += span.count;
+    if (until_pack_ != 0) until_pack_ -= span.count;
+    if (until_completion_ != 0) until_completion_ -= span.count;
+    return span.count;
+  }
+
+  // All of a command's content but the first two bytes.
+  void WriteInPlace(StreamId to, uint32_t sequence, uint8_t flow, uint8_t* control, uint8_t* data) {
+    if (shape_.control_bytes > 2) CopyBytes(control + 2, control_ + 2, shape_.control_bytes - 2);
+    if (shape_.control_bytes >= kSequencedControlBytes) {
+      control[2] = flow;
+      StoreBe32(control + 4, sequence);
+      if (shape_.check) return FillIn(to, sequence, flow, control, data);
+    }
+    CopyData(data, data_, shape_.data_bytes);
   }
 
   template <class Intended>
@@ -132,12 +205,16 @@ class LoadSender {
     control_[2] = flow;
     StoreBe32(control_ + 4, stream.next);
     if (!shape_.check) return;
+    FillIn(stream.to, stream.next, flow, control_, data_);
+  }
+
+  void FillIn(StreamId to, uint32_t sequence, uint8_t flow, uint8_t* control, uint8_t* data) const {
     FillContent({.source = own_xpuid_,
-                 .destination = stream.to.xpuid,
-                 .vc = stream.to.vc,
+                 .destination = to.xpuid,
+                 .vc = to.vc,
                  .flow = flow,
-                 .sequence = stream.next},
-                control_, shape_.control_bytes, data_, shape_.data_bytes);
+                 .sequence = sequence},
+                control, shape_.control_bytes, data, shape_.data_bytes);
   }
 
   void OnSent(TxStream& stream) {
@@ -161,12 +238,15 @@ class LoadSender {
   const uint16_t own_xpuid_;
   const uint8_t flow_;
   const uint32_t tag_limit_;
+  const uint32_t pdu_commands_;
   const uint32_t per_lane_;  // streams
   bool refused_ = false;
   ClientCommand command_;
   std::vector<TxStream> streams_;  // of lane 0, then of the next
   std::vector<uint64_t> sent_by_lane_;
   uint32_t cursor_ = 0;
+  uint32_t run_ = 1;          // commands that each stream gets in this round
+  uint32_t left_of_run_ = 0;  // of the stream at the cursor; 0: it begins anew
   uint32_t blocked_limit_ = 0;
   uint32_t until_pack_ = 0;        // 1: the next command; 0: none
   uint32_t until_completion_ = 0;  // likewise
@@ -176,7 +256,7 @@ class LoadSender {
   uint32_t time_mask_ = kNoTimes;
   std::vector<int64_t> times_;
   alignas(64) uint8_t control_[64] = {};
-  alignas(64) uint8_t data_[kMaxDataBytes + 8] = {};
+  alignas(64) uint8_t data_[kMaxDataBytes] = {};
 };
 
 }  // namespace suede::perf

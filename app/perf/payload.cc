@@ -34,9 +34,14 @@ uint64_t NumberOf(const ContentKey& key) {
 }
 
 void Fill(uint64_t number, const uint64_t* places, uint8_t* out, uint32_t bytes) {
-  for (uint32_t i = 0; i * 8 < bytes; ++i) {
+  const uint32_t whole = bytes / 8;
+  for (uint32_t i = 0; i < whole; ++i) {
     const uint64_t word = number ^ places[i];
     std::memcpy(out + i * 8, &word, 8);
+  }
+  if (const uint32_t rest = bytes % 8; rest != 0) {
+    const uint64_t word = number ^ places[whole];
+    std::memcpy(out + whole * 8, &word, rest);
   }
 }
 

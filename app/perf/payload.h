@@ -17,8 +17,7 @@ struct ContentKey {
   uint32_t sequence = 0;
 };
 
-// Writes bytes 8 to control_bytes of the control, and the data, rounded up to whole words: both
-// buffers need seven bytes of room behind their end.
+// Writes bytes 8 to control_bytes - 1 of the control, and the data; nothing behind them.
 void FillContent(const ContentKey& key, uint8_t* control, uint32_t control_bytes, uint8_t* data,
                  uint32_t data_bytes);
 

@@ -117,12 +117,12 @@ class ServerWorkload {
     Reverse(E& endpoint, StreamId to, uint8_t with_flow, const LoadShape& shape, uint16_t own)
         : stream(to), flow(with_flow), sender(endpoint, shape, {to}, own, with_flow) {}
     uint32_t Send(Time now) {
-      uint64_t budget = kReverseBurst;
+      uint64_t budget = rate > 0 ? kReverseBurst : std::max(kReverseBurst, sender.pdu_commands());
       if (rate > 0) {
         if (sender.sent() == 0) schedule = RateSchedule(now, rate);
         budget = std::min(budget, schedule.DueBy(now) - sender.sent());
       }
-      return sender.Burst(static_cast<uint32_t>(budget), NoTime);
+      return sender.Burst(static_cast<uint32_t>(budget), sender.pdu_commands(), NoTime);
     }
     StreamId stream;
     uint8_t flow;

@@ -2,7 +2,8 @@
 /* The client library of suede: a program that emulates an XPU sends and receives commands with it.
  *
  * C11 and C++. libsuede.so.1 implements this header; docs/shared-memory.md describes the shared
- * memory behind it, and docs/examples/hello.c is a complete program.
+ * memory behind it, and docs/examples/hello.c is a complete program; docs/examples/batches.c is one
+ * that sends and receives in batches.
  *
  * Errors: functions that return int return 0 or a count, or a negative errno value; functions that
  * can fail for several reasons store a sentence that suede_error_text() returns.
@@ -10,7 +11,8 @@
  *   -EAGAIN      the call would block; nothing was done
  *   -ECONNRESET  the daemon has gone: call suede_reconnect or suede_close. Every suede_flush,
  *                suede_poll_completions and suede_receive that finds nothing checks the connection,
- *                at most each 10 ms; suede_send returns the result of these checks. Commands and
+ *                at most each 10 ms; suede_send returns the result of these checks (likewise
+ *                suede_receive_span, suede_send_batch, suede_reserve, suede_commit). Commands and
  *                completions that the daemon had delivered before are handed out first.
  *   -EIO         the daemon has stopped serving the queue: call suede_reset_queue
  *   -EBUSY       the queue is in reset (suede_queue_state), or another client has claimed the VC
@@ -22,7 +24,8 @@
  * unordered.
  *
  * Threads: different threads may use different queues of a client at the same time, one thread at a
- * time each queue; the same holds for the VCs of suede_receive and suede_release. Any thread may
+ * time each queue; the same holds for the VCs of suede_receive, suede_receive_span and
+ * suede_release. Any thread may
  * call all other functions, except suede_reconnect and suede_close, during which no other call on
  * the client may run. No function raises a signal. A client is not usable after fork().
  */
@@ -144,6 +147,88 @@ SUEDE_API suede_queue* suede_get_queue(suede_client* client, uint32_t index);
  * (earlier commands are then flushed); -EINVAL, -EBUSY, -EIO, -ECONNRESET. */
 SUEDE_API int suede_send(suede_queue* queue, const suede_command* command);
 
+/* ---- Sending in batches (since 1.4) ----
+ *
+ * The calls of this part check the shape, the queue's state, credit and ring room once for many
+ * commands. Credit, tags, order and errors are exactly those of as many calls of suede_send, and
+ * the calls may be mixed at will. */
+
+typedef struct suede_batch {
+  uint32_t size;  /* sizeof(suede_batch) */
+  uint16_t xpuid; /* destination of all commands, 0 to 1023 */
+  uint8_t vc;     /* 0 to 3 */
+  uint8_t flags;  /* as in suede_command. SUEDE_RECORD_TRANSMIT_NOW is of the last of the `count`
+                     commands only, and of none if fewer are accepted */
+  uint64_t tag;   /* of the first command. With SUEDE_RECORD_COMPLETION each further command has the
+                     next higher tag (modulo 2^64), otherwise all have this one */
+  /* Of the first command, as in suede_command. Each further command's control begins control_stride
+   * bytes behind the control before it, and its data data_stride bytes behind the data before them;
+   * a stride of 0 gives all commands the same bytes. Any stride is permitted. The lengths in the
+   * first two bytes of the first control are those of all commands, whatever the other controls
+   * say; the bits of these two bytes that are no length are each control's own. */
+  const uint8_t* control;
+  const uint8_t* data; /* ignored if bit 4 of the control's byte 0 is not set */
+  uint32_t control_stride;
+  uint32_t data_stride;
+} suede_batch;
+
+/* Copies up to `count` (0 to 2^32 - 1) commands into the queue; the daemon sees them after
+ * suede_flush. Returns the number of commands that were accepted, the first ones of the batch.
+ * Fewer than `count`, 0 included: where suede_send returns -EAGAIN for the next one (earlier
+ * commands are then flushed); go on with the rest after a wait. -EINVAL the shape is out of range,
+ * or control or data are missing; -EBUSY, -EIO, -ECONNRESET as suede_send. Called by the queue's
+ * thread. */
+SUEDE_API int suede_send_batch(suede_queue* queue, const suede_batch* batch, uint32_t count);
+
+/* Reserve and commit: the program writes the content of commands in the ring itself. */
+
+typedef struct suede_shape {
+  uint32_t size;  /* sizeof(suede_shape) */
+  uint16_t xpuid; /* destination of all commands, 0 to 1023 */
+  uint8_t vc;     /* 0 to 3 */
+  uint8_t flags;  /* as in suede_command. SUEDE_RECORD_TRANSMIT_NOW is of the last command that
+                     is committed only */
+  uint64_t tag;   /* as in suede_batch */
+  uint16_t control_bytes; /* 2 to 18, even */
+  uint16_t data_bytes;    /* 0 to 256 */
+  uint8_t type;           /* bits 7:5 of each control's byte 0; bits 4:0 are 0 here */
+  uint8_t reserved[3];    /* 0 */
+} suede_shape;
+
+typedef struct suede_span {
+  uint8_t* control; /* of the first command; bytes 0 and 1 are written already */
+  uint8_t* data;    /* of the first command; NULL if data_bytes is 0 */
+  uint32_t stride;  /* bytes from a command's control to the next one's; likewise for data */
+  uint32_t count;   /* commands */
+} suede_span;
+
+/* Reserves room for up to `count` (0 to 2^32 - 1) commands of one shape and stores in *span where
+ * their content is to be written. The commands lie in a row, so fewer than `count` are given at the
+ * ring's end, too, and where credit, ring or completions end. Returns their number; 0 where not one
+ * can be sent now (earlier commands are then flushed), or `count` is 0; -EINVAL, -EBUSY, -EIO and
+ * -ECONNRESET as suede_send. Only 0 means that the queue would block: before a wait for credit,
+ * commit and reserve again until it is returned.
+ *
+ * The program writes bytes 2 to control_bytes - 1 of each control, and its data. It leaves byte 0
+ * alone, and byte 1 if there are data; without data, byte 1 is the program's (it holds 0). Bytes
+ * that the program does not write are undefined.
+ *
+ * A reservation costs no credit and no tag, and the daemon sees nothing of it. It ends with a
+ * suede_commit that succeeds, and is void after each call for this queue of suede_send,
+ * suede_send_batch, suede_reserve, suede_credit, suede_reset_queue and suede_balancer_send that
+ * returns anything but -EINVAL, and after suede_reconnect. Other calls leave it valid. Called by
+ * the queue's thread. */
+SUEDE_API int suede_reserve(suede_queue* queue, const suede_shape* shape, uint32_t count,
+                            suede_span* span);
+
+/* Sends the first `count` of the reserved commands, as if suede_send had been called for each of
+ * them now, and gives up the others; 0 gives up all. The daemon sees them after suede_flush.
+ * Returns `count`; -EINVAL if fewer are reserved; -EBUSY, -EIO, -ECONNRESET as suede_send. After an
+ * error nothing is sent, and the reservation stays. Called by the queue's thread. */
+SUEDE_API int suede_commit(suede_queue* queue, uint32_t count);
+
+/* ---- Publishing, credit, completions ---- */
+
 /* Publishes the sent commands to the daemon: call it once per batch. */
 SUEDE_API void suede_flush(suede_queue* queue);
 
@@ -194,6 +279,29 @@ SUEDE_API int suede_unclaim(suede_client* client, uint16_t own_xpuid, uint8_t in
  * suede_release. Returns their number; -ECONNRESET if there are none and no more will arrive;
  * -EINVAL. */
 SUEDE_API int suede_receive(suede_client* client, uint8_t vc, suede_received* out, uint32_t max);
+
+typedef struct suede_received_span {
+  const uint8_t* control; /* of the first command; its first two bytes as sent */
+  const uint8_t* data;    /* of the first command; NULL if there are none */
+  uint32_t stride;        /* bytes from a command's control to the next one's; likewise for data */
+  uint32_t count;         /* commands: 1 or more */
+  uint16_t control_bytes; /* 2 to 18, of each command; likewise the further fields */
+  uint16_t data_bytes;    /* 0 to 256 */
+  uint16_t source_xpuid;
+  uint16_t own_xpuid;
+  uint8_t instance;
+  uint8_t vc;
+  uint8_t reserved[6];
+} suede_received_span;
+
+/* Since 1.4. Receives the next command of a VC and those behind it that have the same lengths,
+ * source XPU, own XPU and instance, up to `max` (1 to 2^32 - 1) commands and to the ring's end: the
+ * next call gives the rest. They lie in the ring and stay valid until suede_release. The bits of
+ * each control's first two bytes that are no length may differ. Calls of suede_receive may be mixed
+ * with it. Returns the number of commands, span->count; 0 if there are none; -ECONNRESET if there
+ * are none and no more will arrive; -EINVAL. Called by the VC's thread. */
+SUEDE_API int suede_receive_span(suede_client* client, uint8_t vc, suede_received_span* span,
+                                 uint32_t max);
 
 /* Returns the ring space of all commands received so far on the VC to the daemon. */
 SUEDE_API void suede_release(suede_client* client, uint8_t vc);

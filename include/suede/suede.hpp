@@ -38,6 +38,17 @@ class Queue {
  public:
   explicit Queue(suede_queue* queue) : queue_(queue) {}
   int Send(const suede_command& command) { return suede_send(queue_, &command); }
+  // Sends up to `count` commands. Returns the number that was accepted, or an error.
+  int SendBatch(suede_batch batch, uint32_t count) {
+    batch.size = sizeof batch;
+    return suede_send_batch(queue_, &batch, count);
+  }
+  // Reserves up to `count` commands to be written in place, and sends the first of them.
+  int Reserve(suede_shape shape, uint32_t count, suede_span* span) {
+    shape.size = sizeof shape;
+    return suede_reserve(queue_, &shape, count, span);
+  }
+  int Commit(uint32_t count) { return suede_commit(queue_, count); }
   void Flush() { suede_flush(queue_); }
   int Credit(uint16_t xpuid, uint8_t vc) { return suede_credit(queue_, xpuid, vc); }
   int PollCompletions(std::span<suede_completion> out) {
@@ -98,6 +109,9 @@ class Client {
   }
   int Receive(uint8_t vc, std::span<suede_received> out) {
     return suede_receive(client_.get(), vc, out.data(), static_cast<uint32_t>(out.size()));
+  }
+  int ReceiveSpan(uint8_t vc, suede_received_span* span, uint32_t max) {
+    return suede_receive_span(client_.get(), vc, span, max);
   }
   int ReceiveState(uint8_t vc) { return suede_receive_state(client_.get(), vc); }
   void Release(uint8_t vc) { suede_release(client_.get(), vc); }

@@ -9,29 +9,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
 #include "client/client_receiver.h"
+#include "client/client_records.h"
 #include "client/segment.h"
 
 namespace suede {
-
-struct ClientCommand {
-  uint16_t xpuid = 0;
-  uint8_t vc = 0;
-  uint8_t flags = 0;  // SUEDE_RECORD_…
-  uint64_t tag = 0;
-  const uint8_t* control = nullptr;  // its first two bytes say how long control and data are
-  const uint8_t* data = nullptr;
-};
-
-enum class SendResult : uint8_t {
-  kOk,
-  kWouldBlock,  // no credit, no room in the ring, or no room for the completion
-  kInvalid,
-  kInReset,
-  kBroken,  // the daemon has stopped serving the queue: only a reset brings it back
-};
 
 // Credit in lines: per {destination, VC} and aggregate.
 class ClientQueue {
@@ -54,23 +39,16 @@ class ClientQueue {
   // Copies the command into the ring. It is not visible to the daemon before Flush; where the
   // command would block, Send flushes, as nothing could move otherwise.
   [[gnu::always_inline]] SendResult Send(const ClientCommand& command) {
-    const uint32_t type = command.control[0];
-    const uint32_t length = command.control[1];
-    const uint32_t control_bytes = (type & 0x0f) * 2;
-    const uint32_t has_data = (type >> 4) & 1;
-    const uint32_t data_bytes = (length + 1) & (0u - has_data);
-    // The command's destination and its flags, together: one branch for all their errors.
-    const uint32_t address = uint32_t{command.vc} << 8 | uint32_t{command.xpuid} << 16;
-    if (((address & kNoAddress) | (command.flags & kNoFlags)) != 0 || control_bytes - 2 > 16 ||
-        (has_data != 0 && command.data == nullptr)) [[unlikely]] {
+    const RecordShape shape(command.xpuid, command.vc, command.flags, command.control[0],
+                            command.control[1]);
+    if (!shape.IsValid() || (shape.has_data != 0 && command.data == nullptr)) [[unlikely]] {
       return SendResult::kInvalid;
     }
-    const uint32_t lines =
-        (SUEDE_RECORD_CONTROL + control_bytes + data_bytes + SUEDE_LINE_BYTES - 1) /
-        SUEDE_LINE_BYTES;
-    const uint32_t tagged = (command.flags / SUEDE_RECORD_COMPLETION) & 1;
+    reserved_.count = 0;
     const size_t index = size_t{command.xpuid} * SUEDE_VCS + command.vc;
     Account& account = accounts_[index];
+    const uint32_t lines = shape.lines;
+    const uint32_t tagged = shape.tagged();
     const uint32_t start = head_ & (line_count_ - 1);
     const uint32_t padding = start + lines > line_count_ ? line_count_ - start : 0;
     const uint32_t state = LoadRelaxed(*state_);
@@ -85,18 +63,110 @@ class ClientQueue {
         return SendResult::kWouldBlock;
       }
     }
-    if (padding != 0) [[unlikely]] {
-      lines_[size_t{start} * SUEDE_LINE_BYTES] = SUEDE_KIND_NONE;
-      head_ += padding;
-    }
-    Write(command, address | (SUEDE_KIND_COMMAND + has_data), control_bytes, data_bytes);
-    head_ += lines;
-    room_ -= padding + lines;
-    account.sent += lines;
-    sent_ += lines;
-    tagged_ += tagged;
+    if (padding != 0) [[unlikely]]
+      Pad(padding);
+    Write(command, shape);
+    Charge(&account, shape, 1);
     return SendResult::kOk;
   }
+
+  // Sends up to `count` commands of one shape as as many calls of Send would, and notes in `sent`
+  // how many they were: fewer than `count` where the next one would block. If the lengths, flags or
+  // destination are invalid, or by the queue's state, none.
+  SendResult SendRun(const ClientRun& run, uint32_t count, uint32_t* sent) {
+    *sent = 0;
+    const ClientCommand& first = run.first;
+    const RecordShape shape(first.xpuid, first.vc, Unmarked(first.flags), first.control[0],
+                            first.control[1]);
+    if (!shape.IsValid() || (shape.has_data != 0 && first.data == nullptr)) [[unlikely]] {
+      return SendResult::kInvalid;
+    }
+    reserved_.count = 0;
+    const uint32_t state = LoadRelaxed(*state_);
+    if (state != SUEDE_QUEUE_READY) [[unlikely]]
+      return Refuse(state);
+    const size_t index = size_t{first.xpuid} * SUEDE_VCS + first.vc;
+    RecordRun records{.tag = first.tag,
+                      .control = first.control,
+                      .data = first.data,
+                      .control_stride = run.control_stride,
+                      .data_stride = shape.has_data != 0 ? run.data_stride : 0};
+    for (uint32_t done = 0; done < count; done += records.count) {
+      const Grant grant = GrantFor(shape, index, count - done);
+      if (grant.count == 0) {
+        Flush();
+        return SendResult::kWouldBlock;
+      }
+      if (grant.padding != 0) [[unlikely]]
+        Pad(grant.padding);
+      records.line = LineAt(head_);
+      records.count = grant.count;
+      WriteRecords(shape, records);
+      Charge(&accounts_[index], shape, grant.count);
+      records.tag += uint64_t{grant.count} * shape.tagged();
+      records.control += size_t{grant.count} * run.control_stride;
+      records.data += size_t{grant.count} * records.data_stride;
+      *sent += grant.count;
+    }
+    if (count != 0 && (first.flags & SUEDE_RECORD_TRANSMIT_NOW) != 0) Mark(head_ - shape.lines);
+    return SendResult::kOk;
+  }
+
+  // Gives up to `count` records of one shape, as many as lie in a row in the ring and may be sent,
+  // with their heads written. Commit hands them over; until then they cost nothing. A reservation
+  // ends with Commit, Abandon, and any other call that sends, reserves or reads credit. Where not
+  // one record may be sent, Reserve flushes and the result is kWouldBlock.
+  SendResult Reserve(const ClientShape& command, uint32_t count, CommandSpan* span) {
+    *span = {};
+    const RecordShape shape(command.xpuid, command.vc, Unmarked(command.flags), command.type,
+                            command.length);
+    if (!shape.IsValid()) [[unlikely]]
+      return SendResult::kInvalid;
+    reserved_.count = 0;
+    const uint32_t state = LoadRelaxed(*state_);
+    if (state != SUEDE_QUEUE_READY) [[unlikely]]
+      return Refuse(state);
+    if (count == 0) return SendResult::kOk;
+    const size_t index = size_t{command.xpuid} * SUEDE_VCS + command.vc;
+    const Grant grant = GrantFor(shape, index, count);
+    if (grant.count == 0) {
+      Flush();
+      return SendResult::kWouldBlock;
+    }
+    uint8_t* line = LineAt(head_ + grant.padding);
+    WriteHeads(shape, command.tag, line, grant.count);
+    reserved_ = {.count = grant.count,
+                 .padding = grant.padding,
+                 .index = index,
+                 .shape = shape,
+                 .mark = (command.flags & SUEDE_RECORD_TRANSMIT_NOW) != 0};
+    span->control = line + SUEDE_RECORD_CONTROL;
+    if (shape.has_data != 0) span->data = span->control + shape.control_bytes;
+    span->stride = shape.stride();
+    span->count = grant.count;
+    return SendResult::kOk;
+  }
+
+  // Hands over the first `count` reserved records, and gives up the others. "Transmit now" is of
+  // the last one handed over. kInvalid where no so many are reserved; then, and where the queue's
+  // state forbids it, the reservation stays.
+  SendResult Commit(uint32_t count) {
+    if (count > reserved_.count) [[unlikely]]
+      return SendResult::kInvalid;
+    const uint32_t state = LoadRelaxed(*state_);
+    if (state != SUEDE_QUEUE_READY) [[unlikely]]
+      return Refuse(state);
+    reserved_.count = 0;
+    if (count == 0) return SendResult::kOk;
+    if (reserved_.padding != 0) [[unlikely]]
+      Pad(reserved_.padding);
+    Charge(&accounts_[reserved_.index], reserved_.shape, count);
+    if (reserved_.mark) Mark(head_ - reserved_.shape.lines);
+    return SendResult::kOk;
+  }
+
+  // Gives up what is reserved.
+  void Abandon() { reserved_.count = 0; }
 
   void Flush() {
     if (head_ != published_) StoreRelease(tx_->head.value, published_ = head_);
@@ -144,6 +214,7 @@ class ClientQueue {
   // Starts over after a reset that the daemon has confirmed. The caller flushed before it asked for
   // the reset, so that every tag is completed; those in a broken ring are lost.
   void Restart(bool was_broken) {
+    reserved_.count = 0;
     head_ = published_ = seen_tail_ = 0;
     sent_ = 0;
     seen_returned_ = LoadAcquire(credits_->aggregate_returned);  // less than 0 by lines under way
@@ -155,11 +226,6 @@ class ClientQueue {
  private:
   static constexpr uint32_t kKeptPart = 8;      // of the aggregate credit
   static constexpr uint32_t kLeftGranted = 32;  // lines
-  static constexpr uint32_t kNoFlags =
-      0xff & ~(SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_ERROR | SUEDE_RECORD_COMPLETION);
-  // The bits that are 0 in every {XPU, VC} as a record's first word holds it.
-  static constexpr uint32_t kNoAddress = (0xff & ~(SUEDE_VCS - 1)) << 8 |
-                                         (0xffff & ~(SUEDE_XPUS - 1)) << 16;
 
   struct Account {
     uint32_t sent = 0;   // lines handed over
@@ -167,9 +233,86 @@ class ClientQueue {
     uint32_t Free() const { return limit - sent; }
   };
 
+  // Records that may be written now, in a row behind `padding` lines that hold none.
+  struct Grant {
+    uint32_t padding = 0;
+    uint32_t count = 0;
+  };
+  struct Reservation {
+    uint32_t count = 0;  // 0: there is none
+    uint32_t padding = 0;
+    size_t index = 0;  // of the account
+    RecordShape shape{0, 0, 0, 0, 0};
+    bool mark = false;  // the last one is to be transmitted at once
+  };
+
+  static uint8_t Unmarked(uint8_t flags) {
+    return flags & static_cast<uint8_t>(~SUEDE_RECORD_TRANSMIT_NOW);
+  }
+  // How many records of `per` lines, 1 to 5, there are in `lines`, up to 2^23: without a division.
+  static uint32_t RecordsIn(uint32_t lines, uint32_t per) {
+    static constexpr uint64_t kParts[] = {0,
+                                          (1ull << 32) + 1,
+                                          (1ull << 32) / 2 + 1,
+                                          (1ull << 32) / 3 + 1,
+                                          (1ull << 32) / 4 + 1,
+                                          (1ull << 32) / 5 + 1};
+    static_assert(std::size(kParts) == SUEDE_MAX_RECORD_LINES + 1);
+    return static_cast<uint32_t>(lines * kParts[per] >> 32);
+  }
+
+  // Up to `wanted` (at least 1) records, none where the next one would block. As Send does, reads
+  // what the daemon has given back only where the next one would block otherwise.
+  Grant GrantFor(const RecordShape& shape, size_t index, uint32_t wanted) {
+    const uint32_t to_end = line_count_ - (head_ & (line_count_ - 1));
+    const bool wraps = to_end < shape.lines;
+    Grant grant{.padding = wraps ? to_end : 0};
+    wanted = std::min(wanted, RecordsIn(wraps ? line_count_ : to_end, shape.lines));
+    grant.count = Granted(shape, accounts_[index], grant.padding, wanted);
+    if (grant.count == 0) [[unlikely]] {
+      ReadReturns(&accounts_[index], index);
+      grant.count = Granted(shape, accounts_[index], grant.padding, wanted);
+    }
+    return grant;
+  }
+
+  uint32_t Granted(const RecordShape& shape, const Account& account, uint32_t padding,
+                   uint32_t wanted) const {
+    if (room_ < padding) return 0;
+    const uint32_t lines = std::min({account.Free(), room_ - padding, wanted * shape.lines});
+    const uint32_t count = RecordsIn(lines, shape.lines);
+    return shape.tagged() == 0 ? count : std::min(count, completion_count_ - tagged_);
+  }
+
+  void Pad(uint32_t lines) {
+    *LineAt(head_) = SUEDE_KIND_NONE;
+    head_ += lines;
+    room_ -= lines;
+  }
+
+  // Accounts for records that were written at the head.
+  void Charge(Account* account, const RecordShape& shape, uint32_t count) {
+    const uint32_t lines = shape.lines * count;
+    head_ += lines;
+    room_ -= lines;
+    account->sent += lines;
+    sent_ += lines;
+    tagged_ += shape.tagged() * count;
+  }
+
+  // The record at this position is to be transmitted at once.
+  void Mark(uint32_t position) {
+    LineAt(position)[offsetof(suede_record, flags)] |= SUEDE_RECORD_TRANSMIT_NOW;
+  }
+
+  uint8_t* LineAt(uint32_t position) {
+    return lines_ + size_t{position & (line_count_ - 1)} * SUEDE_LINE_BYTES;
+  }
+
   // Slow path of Send: reads from shared memory the credit that the daemon has given back, and
   // grants the {XPU, VC} lines to send before the next read.
   void ReadReturns(Account* account, size_t index) {
+    reserved_.count = 0;  // it was reserved by what is granted anew here
     seen_returned_ = LoadAcquire(credits_->aggregate_returned);
     seen_tail_ = LoadAcquire(tx_->tail.value);
     const uint32_t ring = line_count_ - (head_ - seen_tail_);
@@ -206,20 +349,14 @@ class ClientQueue {
     return state == SUEDE_QUEUE_BROKEN ? SendResult::kBroken : SendResult::kInReset;
   }
 
-  void Write(const ClientCommand& command, uint32_t head, uint32_t control_bytes,
-             uint32_t data_bytes) {
-    uint8_t* line = lines_ + size_t{head_ & (line_count_ - 1)} * SUEDE_LINE_BYTES;
-    uint16_t type_and_length;
-    std::memcpy(&type_and_length, command.control, sizeof type_and_length);
-    const uint64_t word0 = head | command.tag << 32;
-    const uint64_t word1 = command.tag >> 32 | uint64_t{command.flags} << 32 |
-                           uint64_t{type_and_length} << 48;
+  void Write(const ClientCommand& command, const RecordShape& shape) {
+    uint8_t* line = LineAt(head_);
+    const uint64_t word0 = shape.Word0(command.tag);
+    const uint64_t word1 = shape.Word1(command.tag, shape.type_and_length);
     std::memcpy(line, &word0, sizeof word0);
     std::memcpy(line + sizeof word0, &word1, sizeof word1);
-    if (control_bytes > 2) CopyBytes(line + 16, command.control + 2, control_bytes - 2);
-    if (data_bytes != 0) {
-      CopyBytes(line + SUEDE_RECORD_CONTROL + control_bytes, command.data, data_bytes);
-    }
+    if (shape.control_bytes > 2) CopyBytes(line + 16, command.control + 2, shape.control_bytes - 2);
+    CopyData(line + SUEDE_RECORD_CONTROL + shape.control_bytes, command.data, shape.data_bytes);
   }
 
   suede_segment* segment_;
@@ -243,6 +380,7 @@ class ClientQueue {
   uint32_t completion_head_ = 0;
   uint32_t completion_tail_ = 0;
   uint32_t tagged_ = 0;  // tags sent whose completions were not taken
+  Reservation reserved_;
 };
 
 }  // namespace suede

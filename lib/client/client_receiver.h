@@ -5,6 +5,7 @@
 #ifndef SUEDE_CLIENT_CLIENT_RECEIVER_H_
 #define SUEDE_CLIENT_CLIENT_RECEIVER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -21,6 +22,33 @@ struct ReceivedCommand {
   uint16_t own_xpuid = 0;
   uint8_t instance = 0;
   uint8_t vc = 0;
+};
+
+// Following records of one shape from one source: all are as the first one, which the fields
+// describe, but for the content of control and data.
+struct ReceivedSpan {
+  const uint8_t* control = nullptr;
+  const uint8_t* data = nullptr;  // nullptr for commands without data
+  uint32_t stride = 0;  // bytes from one command's control to the next one's; data likewise
+  uint32_t count = 0;
+  uint16_t control_bytes = 0;
+  uint16_t data_bytes = 0;
+  uint16_t source_xpuid = 0;
+  uint16_t own_xpuid = 0;
+  uint8_t instance = 0;
+  uint8_t vc = 0;
+
+  ReceivedCommand At(uint32_t i) const {
+    const size_t offset = size_t{i} * stride;
+    return {.control = control + offset,
+            .data = data != nullptr ? data + offset : nullptr,
+            .control_bytes = control_bytes,
+            .data_bytes = data_bytes,
+            .source_xpuid = source_xpuid,
+            .own_xpuid = own_xpuid,
+            .instance = instance,
+            .vc = vc};
+  }
 };
 
 class ClientReceiver {
@@ -54,6 +82,41 @@ class ClientReceiver {
     return count;
   }
 
+  // Gives the next command and those behind it that are of its shape, source, own XPU and instance,
+  // up to `max` and to the ring's end; they stay valid until Release. Returns their number.
+  uint32_t PollRun(ReceivedSpan* out, uint32_t max) {
+    out->count = 0;
+    uint32_t available = head_ - taken_;
+    if (available < max) {
+      head_ = LoadAcquire(ring_->head.value);
+      available = head_ - taken_;
+    }
+    if (max == 0 || available == 0) return 0;
+    uint32_t index = taken_ & (line_count_ - 1);
+    const uint8_t* line = lines_ + size_t{index} * SUEDE_LINE_BYTES;
+    if (line[0] == SUEDE_KIND_NONE) [[unlikely]] {  // the next record is on the ring's first line
+      taken_ += line_count_ - index;
+      available -= line_count_ - index;
+      index = 0;
+      line = lines_;
+      if (available == 0) return 0;
+    }
+    ReceivedCommand first;
+    const uint32_t lines = Read(line, &first);
+    out->control = first.control;
+    out->data = first.data;
+    out->stride = lines * SUEDE_LINE_BYTES;
+    out->control_bytes = first.control_bytes;
+    out->data_bytes = first.data_bytes;
+    out->source_xpuid = first.source_xpuid;
+    out->own_xpuid = first.own_xpuid;
+    out->instance = first.instance;
+    out->vc = vc_;
+    out->count = CountAlike(line, lines, std::min(available, line_count_ - index), max);
+    taken_ += out->count * lines;
+    return out->count;
+  }
+
   // Returns the credit of everything polled so far.
   void Release() {
     if (taken_ != released_) StoreRelease(ring_->tail.value, released_ = taken_);
@@ -65,6 +128,28 @@ class ClientReceiver {
 
  private:
   static constexpr uint32_t kPrefetchLines = 6;
+
+  // Of the records of `lines` lines in the next `room` lines, the number of those that are like the
+  // first one: at least 1, at most `max`.
+  static uint32_t CountAlike(const uint8_t* line, uint32_t lines, uint32_t room, uint32_t max) {
+    const uint32_t stride = lines * SUEDE_LINE_BYTES;
+    const uint64_t word0 = LoadRecordWord(line);
+    const uint64_t word1 = LoadRecordWord(line + 8);
+    // Of the second word, the lengths in the control's first two bytes.
+    const uint64_t lengths = ((word1 >> 52 & 1) != 0 ? 0xff1full : 0x001full) << 48;
+    // Lines not published yet are left to the daemon's cache.
+    const uint8_t* const last = line + size_t{room - 1} * SUEDE_LINE_BYTES;
+    uint32_t count = 1;
+    for (uint32_t end = 2 * lines; end <= room && count < max; end += lines) {
+      line += stride;
+      __builtin_prefetch(std::min(line + kPrefetchLines * SUEDE_LINE_BYTES, last));
+      if (((LoadRecordWord(line) ^ word0) | ((LoadRecordWord(line + 8) ^ word1) & lengths)) != 0) {
+        break;
+      }
+      ++count;
+    }
+    return count;
+  }
 
   uint32_t Read(const uint8_t* line, ReceivedCommand* out) const {
     const uint8_t* control = line + SUEDE_RECORD_CONTROL;

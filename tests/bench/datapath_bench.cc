@@ -26,6 +26,7 @@ namespace suede {
 namespace {
 
 constexpr Ipv4Address kIpBase = 0xc6120000u;
+constexpr uint32_t kControlBytes = 8;
 
 struct Side {
   explicit Side(uint32_t planes) {
@@ -63,6 +64,7 @@ struct Bench {
   std::vector<std::unique_ptr<ClientReceiver>> receivers;
   uint32_t destinations;
   uint32_t pack;
+  uint32_t commands_of_pdu;
   ClientCommand command;
   uint8_t control[kMaxControlBytes] = {};
   uint8_t data[kMaxDataBytes] = {};
@@ -92,7 +94,11 @@ struct Bench {
   }
 
   Bench(uint32_t data_bytes, uint32_t pack_count, uint32_t destination_count, uint32_t planes)
-      : sender(planes), receiver(planes), destinations(destination_count), pack(pack_count) {
+      : sender(planes),
+        receiver(planes),
+        destinations(destination_count),
+        pack(pack_count),
+        commands_of_pdu(kDefaultPackBytes / (kControlBytes + data_bytes)) {
     InstanceParams from = ParamsOf(0, planes);
     for (uint32_t d = 1; d <= destinations; ++d) from.peers.push_back(PeerOf(d, planes));
     sender.pipeline.AddInstance(from);
@@ -111,7 +117,7 @@ struct Bench {
     for (uint32_t vc = 0; vc < kVcCount; ++vc) {
       receivers.push_back(std::make_unique<ClientReceiver>(receiver.segment, vc));
     }
-    control[0] = static_cast<uint8_t>(0x20 | (data_bytes != 0 ? 0x10 : 0) | 4);
+    control[0] = static_cast<uint8_t>(0x20 | (data_bytes != 0 ? 0x10 : 0) | kControlBytes / 2);
     control[1] = static_cast<uint8_t>(data_bytes - 1);
     command.control = control;
     command.data = data;
@@ -132,7 +138,28 @@ struct Bench {
     }
     sent = 0;
   }
+  // As many commands as fit are sent in batches of up to a full PDU; a mark or a destination of its
+  // own makes each command a call of its own.
   __attribute__((noinline)) void Produce(uint32_t count) {
+    if (pack == 0 && destinations == 1) {
+      SendBatches(count);
+    } else {
+      SendEach(count);
+    }
+    queue->Flush();
+  }
+  void SendBatches(uint32_t count) {
+    command.xpuid = 1;
+    while (count != 0) {
+      uint32_t accepted;
+      const SendResult result =
+          queue->SendRun({.first = command}, std::min(count, commands_of_pdu), &accepted);
+      sent += accepted;
+      count -= accepted;
+      if (result != SendResult::kOk) break;
+    }
+  }
+  void SendEach(uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
       command.xpuid = static_cast<uint16_t>(1 + next);
       command.flags = pack != 0 && (sent + 1) % pack == 0 ? SUEDE_RECORD_TRANSMIT_NOW : 0;
@@ -140,14 +167,13 @@ struct Bench {
       ++sent;
       next = next + 1 == destinations ? 0 : next + 1;
     }
-    queue->Flush();
   }
   __attribute__((noinline)) void PollSender() { sender.pipeline.Poll(now); }
   __attribute__((noinline)) void PollReceiver() { receiver.pipeline.Poll(now); }
   __attribute__((noinline)) uint64_t Consume() {
-    ReceivedCommand got[64];
+    ReceivedSpan got;
     uint64_t total = 0;
-    while (const uint32_t count = receivers[0]->Poll(got, 64)) total += count;
+    while (const uint32_t count = receivers[0]->PollRun(&got, 256)) total += count;
     receivers[0]->Release();
     return total;
   }

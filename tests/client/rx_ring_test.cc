@@ -134,6 +134,137 @@ TEST_P(RxRingProperty, DeliversAllInOrder) {
   }
 }
 
+TEST(RxRing, ASpanHasWhatIsAlike) {
+  SegmentMemory memory(kSmall);
+  RxRingWriter writer(memory.base(), kSmall, 2);
+  ClientReceiver receiver(memory.base(), 2);
+  // Of one shape; then another type, which may differ; then other lengths, sources and XPUs.
+  for (const uint8_t seed : std::initializer_list<uint8_t>{0x00, 0x21, 0x42}) {
+    ASSERT_TRUE(Deliver(&writer, TestCommand(8, 70, seed), 7, 3));
+  }
+  ASSERT_TRUE(Deliver(&writer, TestCommand(8, 71, 1), 7, 3));
+  ASSERT_TRUE(Deliver(&writer, TestCommand(6, 71, 1), 7, 3));
+  ASSERT_TRUE(Deliver(&writer, TestCommand(6, 71, 1), 8, 3));
+  ASSERT_TRUE(Deliver(&writer, TestCommand(6, 71, 1), 8, 4));
+  for (const uint8_t seed :
+       std::initializer_list<uint8_t>{0x01, 0xe7}) {  // without data byte 1 is no length
+    ASSERT_TRUE(Deliver(&writer, TestCommand(6, 0, seed), 8, 4));
+  }
+  ReceivedSpan span;
+  EXPECT_EQ(receiver.PollRun(&span, 10), 0u);
+  writer.Publish();
+  ASSERT_EQ(receiver.PollRun(&span, 10), 3u);
+  EXPECT_EQ(span.count, 3u);
+  EXPECT_EQ(span.stride, 128u);
+  EXPECT_EQ(span.source_xpuid, 7);
+  EXPECT_EQ(span.own_xpuid, 3);
+  EXPECT_EQ(span.instance, 5);
+  EXPECT_EQ(span.vc, 2);
+  EXPECT_EQ(span.At(2).control[0] >> 5, 2);
+  EXPECT_EQ(span.At(2).data[69], static_cast<uint8_t>(0x42 * 3 + 69));
+  for (const uint32_t expected : {1u, 1u, 1u, 1u, 2u}) {
+    EXPECT_EQ(receiver.PollRun(&span, 10), expected);
+  }
+  EXPECT_EQ(span.data, nullptr);
+  EXPECT_EQ(span.At(1).data, nullptr);
+  EXPECT_EQ(receiver.PollRun(&span, 10), 0u);
+  EXPECT_FALSE(receiver.HasWork());
+}
+
+TEST(RxRing, ASpanEndsAtTheRingsEndAndAtMax) {
+  SegmentMemory memory(kSmall);
+  RxRingWriter writer(memory.base(), kSmall, 0);
+  ClientReceiver receiver(memory.base(), 0);
+  ReceivedSpan span;
+  const TestCommand command(8, 70, 1);  // two lines
+  ASSERT_TRUE(Deliver(&writer, TestCommand(8, 32, 1), 1, 1));
+  for (int i = 0; i < 29; ++i) ASSERT_TRUE(Deliver(&writer, command, 1, 1));
+  writer.Publish();
+  ASSERT_EQ(receiver.PollRun(&span, 100), 1u);
+  ASSERT_EQ(receiver.PollRun(&span, 20), 20u);
+  receiver.Release();
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(Deliver(&writer, command, 1, 1));
+  writer.Publish();
+  ASSERT_EQ(receiver.PollRun(&span, 0), 0u);
+  ASSERT_EQ(receiver.PollRun(&span, 100), 11u) << "line 63 is padding";
+  ASSERT_EQ(receiver.PollRun(&span, 100), 8u);
+  EXPECT_EQ(span.control - SUEDE_RECORD_CONTROL, reinterpret_cast<uint8_t*>(memory.rx(0) + 1));
+}
+
+TEST(RxRing, ASpanDoesNotGoOnBehindTheRing) {
+  SegmentMemory memory(kSmall);
+  RxRingWriter writer(memory.base(), kSmall, 0);
+  ClientReceiver receiver(memory.base(), 0);
+  const TestCommand command(8, 32, 1);  // one line
+  ReceivedSpan span;
+  for (int i = 0; i < 60; ++i) ASSERT_TRUE(Deliver(&writer, command, 1, 1));
+  writer.Publish();
+  ASSERT_EQ(receiver.PollRun(&span, 100), 60u);
+  // The line behind the ring, which is the next ring's, looks like one more.
+  std::memcpy(memory.rx(1), span.control - SUEDE_RECORD_CONTROL, SUEDE_LINE_BYTES);
+  receiver.Release();
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(Deliver(&writer, command, 1, 1));
+  writer.Publish();
+  ASSERT_EQ(receiver.PollRun(&span, 100), 4u);
+  ASSERT_EQ(receiver.PollRun(&span, 100), 6u);
+}
+
+// Spans and single commands in turn.
+TEST_P(RxRingProperty, SpansDeliverAllInOrder) {
+  std::mt19937_64 random(GetParam());
+  const SegmentShape shape{.tx_lines = 64, .rx_lines = 64u << random() % 3, .completion_count = 64};
+  SegmentMemory memory(shape);
+  RxRingWriter writer(memory.base(), shape, 1);
+  ClientReceiver receiver(memory.base(), 1);
+  std::deque<std::pair<uint16_t, TestCommand>> expected;
+  uint32_t delivered = 0;
+  uint32_t spans = 0;
+  TestCommand command(2, 0, 0);
+  uint16_t source = 0;
+  const auto expect = [&](const ReceivedCommand& got) {
+    ASSERT_FALSE(expected.empty());
+    const auto& [from, sent] = expected.front();
+    ASSERT_EQ(got.source_xpuid, from);
+    ASSERT_EQ(got.own_xpuid, 4);
+    ASSERT_EQ(got.instance, 5);
+    ASSERT_EQ(got.vc, 1);
+    ASSERT_EQ(got.control_bytes, sent.control.size());
+    ASSERT_EQ(got.data_bytes, sent.data.size());
+    ASSERT_EQ(std::memcmp(got.control, sent.bytes().data(), sent.bytes().size()), 0);
+    expected.pop_front();
+    ++delivered;
+  };
+  while (delivered < 20000) {
+    for (uint64_t n = random() % 12; n > 0; --n) {
+      if (random() % 8 == 0) {
+        command = TestCommand(static_cast<uint32_t>(2 + 2 * (random() % 9)),
+                              static_cast<uint32_t>(random() % 3 == 0 ? 0 : random() % 257),
+                              static_cast<uint8_t>(random()));
+        source = static_cast<uint16_t>(random() % 1024);
+      }
+      if (Deliver(&writer, command, source, 4)) expected.emplace_back(source, command);
+    }
+    writer.Publish();
+    if (random() % 4 == 0) {
+      ReceivedCommand got[4];
+      const uint32_t count = receiver.Poll(got, static_cast<uint32_t>(1 + random() % 4));
+      for (uint32_t i = 0; i < count; ++i) expect(got[i]);
+    } else {
+      ReceivedSpan span;
+      const uint32_t max = 1 + static_cast<uint32_t>(random() % 16);
+      const uint32_t count = receiver.PollRun(&span, max);
+      ASSERT_EQ(count, span.count);
+      ASSERT_LE(count, max);
+      ASSERT_TRUE(count != 0 || expected.empty());
+      for (uint32_t i = 0; i < count; ++i) expect(span.At(i));
+      spans += count > 1 ? 1 : 0;
+    }
+    if (HasFatalFailure()) return;
+    if (random() % 2 == 0) receiver.Release();
+  }
+  EXPECT_GT(spans, 100u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, RxRingProperty, ::testing::Range<uint64_t>(0, 16));
 
 }  // namespace

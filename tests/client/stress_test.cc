@@ -30,12 +30,12 @@ TestCommand CommandOf(uint64_t n) {
 }
 
 // The daemon: loops every command back into the client's receive ring, returns credit, completes.
-void Loop(SegmentMemory* memory) {
+void Loop(SegmentMemory* memory, uint64_t commands) {
   TxRingReader reader(memory->base(), kStressShape, 0);
   CreditWriter credits(memory->base(), kStressShape, 0);
   CompletionWriter completions(memory->base(), kStressShape, 0);
   RxRingWriter writer(memory->base(), kStressShape, 0);
-  for (uint64_t done = 0; done < kCommands;) {
+  for (uint64_t done = 0; done < commands;) {
     TxRecord records[32];
     const uint32_t count = PollEach(reader, records, 32);
     if (count == 0) std::this_thread::yield();
@@ -64,7 +64,7 @@ void Loop(SegmentMemory* memory) {
 
 TEST(Stress, TwoThreads) {
   SegmentMemory memory(kStressShape);
-  std::thread daemon(Loop, &memory);
+  std::thread daemon(Loop, &memory, kCommands);
   ClientQueue queue(memory.base(), 0);
   ClientReceiver receiver(memory.base(), 0);
   uint64_t sent = 0;
@@ -97,6 +97,89 @@ TEST(Stress, TwoThreads) {
     const uint32_t n = queue.PollCompletions(completions, 32);
     for (uint32_t i = 0; i < n; ++i) ASSERT_EQ(completions[i].tag, 3 * completed++);
     if (!progress && count == 0 && n == 0) std::this_thread::yield();
+  }
+  daemon.join();
+}
+
+constexpr uint64_t kBatched = kCommands / 4;
+
+// Command n of the batches: 24 in a row are of one shape, and the type bits are 0.
+TestCommand BatchCommandOf(uint64_t n) {
+  const TestCommand shape = CommandOf(n / 24);
+  return TestCommand(static_cast<uint32_t>(shape.control.size()),
+                     static_cast<uint32_t>(shape.data.size()), static_cast<uint8_t>(n & 0x1f));
+}
+
+// Sends up to `count` commands from `first` on, all of one shape: batches and reservations in turn.
+uint32_t SendBatch(ClientQueue* queue, uint64_t first, uint32_t count, bool in_place) {
+  const uint8_t flags = first / 24 % 3 == 0 ? SUEDE_RECORD_COMPLETION : 0;
+  const auto xpuid = static_cast<uint16_t>(first / 24 % 1024);
+  std::vector<uint8_t> controls;
+  std::vector<uint8_t> data;
+  for (uint64_t n = first; n < first + count; ++n) {
+    const TestCommand command = BatchCommandOf(n);
+    controls.insert(controls.end(), command.control.begin(), command.control.end());
+    data.insert(data.end(), command.data.begin(), command.data.end());
+  }
+  const auto control_bytes = static_cast<uint32_t>(controls.size() / count);
+  const auto data_bytes = static_cast<uint32_t>(data.size() / count);
+  if (!in_place) {
+    uint32_t sent;
+    queue->SendRun({.first = {.xpuid = xpuid,
+                              .flags = flags,
+                              .tag = first,
+                              .control = controls.data(),
+                              .data = data.data()},
+                    .control_stride = control_bytes,
+                    .data_stride = data_bytes},
+                   count, &sent);
+    return sent;
+  }
+  CommandSpan span;
+  queue->Reserve(
+      {.xpuid = xpuid, .flags = flags, .type = controls[0], .length = controls[1], .tag = first},
+      count, &span);
+  for (uint32_t i = 0; i < span.count; ++i) {
+    const uint32_t kept = data_bytes != 0 ? 2 : 1;  // bytes that Reserve has written
+    std::memcpy(span.control + i * span.stride + kept, controls.data() + i * control_bytes + kept,
+                control_bytes - kept);
+    if (data_bytes != 0) {
+      std::memcpy(span.data + i * span.stride, data.data() + i * data_bytes, data_bytes);
+    }
+  }
+  return queue->Commit(span.count) == SendResult::kOk ? span.count : 0;
+}
+
+TEST(Stress, TwoThreadsInBatches) {
+  SegmentMemory memory(kStressShape);
+  std::thread daemon(Loop, &memory, kBatched);
+  ClientQueue queue(memory.base(), 0);
+  ClientReceiver receiver(memory.base(), 0);
+  uint64_t sent = 0;
+  uint64_t received = 0;
+  uint64_t turns = 0;
+  while (received < kBatched) {
+    const uint64_t in_row = std::min(24 - sent % 24, kBatched - sent);
+    uint32_t count = 0;
+    if (in_row != 0) {
+      count = SendBatch(&queue, sent, static_cast<uint32_t>(in_row), ++turns % 2 == 0);
+      sent += count;
+      queue.Flush();
+    }
+    suede_completion completions[32];
+    const uint32_t completed = queue.PollCompletions(completions, 32);
+    ReceivedSpan span;
+    while (const uint32_t n = receiver.PollRun(&span, 32)) {
+      ASSERT_EQ(span.source_xpuid, received / 24 % 1024);
+      for (uint32_t i = 0; i < n; ++i, ++received) {
+        const std::vector<uint8_t> bytes = BatchCommandOf(received).bytes();
+        ASSERT_EQ(span.control_bytes + span.data_bytes, bytes.size());
+        ASSERT_EQ(std::memcmp(span.At(i).control, bytes.data(), bytes.size()), 0) << received;
+      }
+      count += n;
+    }
+    receiver.Release();
+    if (count + completed == 0) std::this_thread::yield();
   }
   daemon.join();
 }

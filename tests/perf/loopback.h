@@ -3,6 +3,7 @@
 #ifndef SUEDE_TESTS_PERF_LOOPBACK_H_
 #define SUEDE_TESTS_PERF_LOOPBACK_H_
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -86,6 +87,43 @@ class LoopbackEndpoint : public SingleLane {
     link_.Deliver(std::move(stored));
     return SendResult::kOk;
   }
+  SendResult Reserve(const ClientShape& shape, uint32_t max, CommandSpan* span,
+                     uint32_t /*lane*/ = 0) {
+    auto& queue = link_.QueueTo(shape.xpuid, shape.vc);
+    const uint32_t room =
+        link_.credit > queue.size() ? link_.credit - static_cast<uint32_t>(queue.size()) : 0;
+    shape_ = shape;
+    reserved_ = std::min({max, room, reserve_limit});
+    if (reserved_ == 0) return SendResult::kWouldBlock;
+    // One byte between the records, which nobody may write.
+    stride_ = ControlBytes() + DataBytes() + 1;
+    records_.assign(size_t{reserved_} * stride_, kUntouched);
+    for (uint32_t i = 0; i < reserved_; ++i) {
+      records_[i * stride_] = shape.type;
+      records_[i * stride_ + 1] = shape.length;
+    }
+    *span = {.control = records_.data(),
+             .data = DataBytes() != 0 ? records_.data() + ControlBytes() : nullptr,
+             .stride = stride_,
+             .count = reserved_};
+    return SendResult::kOk;
+  }
+  SendResult Commit(uint32_t count, uint32_t lane = 0) {
+    if (count > reserved_) return SendResult::kInvalid;
+    reserved_ = 0;
+    longest_run = std::max(longest_run, count);
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint8_t* control = records_.data() + i * stride_;
+      untouched &= control[stride_ - 1] == kUntouched;
+      Send({.xpuid = shape_.xpuid,
+            .vc = shape_.vc,
+            .flags = shape_.flags,
+            .control = control,
+            .data = DataBytes() != 0 ? control + ControlBytes() : nullptr},
+           lane);
+    }
+    return SendResult::kOk;
+  }
   void Flush() {}
   uint32_t PollCompletions(suede_completion* out, uint32_t max) {
     uint32_t count = 0;
@@ -95,36 +133,58 @@ class LoopbackEndpoint : public SingleLane {
     }
     return count;
   }
-  uint32_t Receive(uint32_t vc, ReceivedCommand* out, uint32_t max) {
+  uint32_t Receive(uint32_t vc, ReceivedSpan* out, uint32_t max) {
     auto& queue = link_.QueueTo(xpuid_, static_cast<uint8_t>(vc));
-    auto& held = held_[vc];
+    if (queue.empty()) return 0;
+    const Loopback::Stored first = queue.front();
+    const auto stride = static_cast<uint32_t>(first.control.size() + first.data.size());
+    std::vector<uint8_t>& records = held_[vc].emplace_back();
     uint32_t count = 0;
     for (; count < max && !queue.empty(); ++count) {
-      held.push_back(std::move(queue.front()));
+      const Loopback::Stored& s = queue.front();
+      if (s.source != first.source || s.control.size() != first.control.size() ||
+          s.data.size() != first.data.size()) {
+        break;
+      }
+      records.insert(records.end(), s.control.begin(), s.control.end());
+      records.insert(records.end(), s.data.begin(), s.data.end());
       queue.pop_front();
-      const Loopback::Stored& s = held.back();
-      out[count] = {.control = s.control.data(),
-                    .data = s.data.empty() ? nullptr : s.data.data(),
-                    .control_bytes = static_cast<uint16_t>(s.control.size()),
-                    .data_bytes = static_cast<uint16_t>(s.data.size()),
-                    .source_xpuid = s.source,
-                    .own_xpuid = xpuid_,
-                    .vc = s.vc};
     }
+    *out = {.control = records.data(),
+            .data = first.data.empty() ? nullptr : records.data() + first.control.size(),
+            .stride = stride,
+            .count = count,
+            .control_bytes = static_cast<uint16_t>(first.control.size()),
+            .data_bytes = static_cast<uint16_t>(first.data.size()),
+            .source_xpuid = first.source,
+            .own_xpuid = xpuid_,
+            .vc = first.vc};
     return count;
   }
   void Release(uint32_t vc) { held_[vc].clear(); }
   Time Now() { return link_.now; }
   uint32_t completion_limit() const { return 32; }
+  uint32_t pack_limit() const { return 400; }
   bool lost() const { return link_.lost; }
 
   std::map<int, uint64_t> flags_seen;
+  uint32_t reserve_limit = UINT32_MAX;  // as where the ring ends
+  uint32_t longest_run = 0;             // of commands that were committed together
+  bool untouched = true;                // no byte behind a reserved command was written
 
  private:
+  static constexpr uint8_t kUntouched = 0xa5;
+  uint32_t ControlBytes() const { return (shape_.type & 0x0fu) * 2; }
+  uint32_t DataBytes() const { return (shape_.type & 0x10) != 0 ? shape_.length + 1u : 0; }
+
   Loopback& link_;
   const uint16_t xpuid_;
   std::deque<suede_completion> completions_;
-  std::map<uint32_t, std::deque<Loopback::Stored>> held_;
+  std::map<uint32_t, std::deque<std::vector<uint8_t>>> held_;
+  ClientShape shape_;
+  uint32_t reserved_ = 0;
+  uint32_t stride_ = 0;
+  std::vector<uint8_t> records_;
 };
 static_assert(PerfEndpoint<LoopbackEndpoint>);
 

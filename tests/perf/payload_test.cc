@@ -66,6 +66,23 @@ TEST(PayloadTest, ShorterDataIsAPrefixAndBytesBehindItAreNotLookedAt) {
   }
 }
 
+TEST(PayloadTest, NothingIsWrittenBehindTheContent) {
+  for (uint32_t control_bytes = 8; control_bytes <= 18; control_bytes += 2) {
+    for (uint32_t bytes = 0; bytes <= 256; ++bytes) {
+      uint8_t control[32];
+      uint8_t data[kMaxDataBytes + 8];
+      std::memset(control, 0xa5, sizeof control);
+      std::memset(data, 0xa5, sizeof data);
+      FillContent(kKey, control, control_bytes, data, bytes);
+      EXPECT_TRUE(ContentIsRight(kKey, control, control_bytes, data, bytes)) << bytes;
+      for (uint32_t i = 0; i < 8; ++i) {
+        ASSERT_EQ(control[control_bytes + i], 0xa5) << control_bytes;
+        ASSERT_EQ(data[bytes + i], 0xa5) << bytes;
+      }
+    }
+  }
+}
+
 TEST(ProtocolTest, MessagesComeBackAsTheyWereSent) {
   const Message message{.code = Code::kReport, .flow = 3, .run = 0x12345678};
   const StreamCounts counts{.received = 1, .data_bytes = 2, .wrong = 3, .lost = 4,

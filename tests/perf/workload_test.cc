@@ -364,6 +364,102 @@ TEST_F(WorkloadTest, TransmitNowIsOnEachNth) {
   EXPECT_EQ(end_.flags_seen[SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_COMPLETION], 1u);
 }
 
+// --- Runs: commands that are written in place (Loopback's PDUs hold 400 bytes) ---
+
+TEST_F(WorkloadTest, AtFullSpeedAStreamGetsAFullPduInARow) {
+  for (const size_t streams : {1, 3}) {
+    plan_.streams.clear();
+    for (uint16_t x = 0; x < streams; ++x)
+      plan_.streams.push_back({static_cast<uint16_t>(2 + x), 0});
+    plan_.shape = {.control_bytes = 8, .data_bytes = 32, .check = true};
+    end_.longest_run = 0;
+    std::vector<uint16_t> order;
+    link_.fault = [&](Loopback::Stored& c) {
+      order.push_back(c.destination);
+      return Loopback::Fate::kDeliver;
+    };
+    const RunResult r = Run();
+    EXPECT_EQ(r.forward.received, 1000u);
+    EXPECT_EQ(r.lost() + r.wrong() + r.duplicated() + r.misordered(), 0u);
+    EXPECT_EQ(end_.longest_run, 10u);
+    for (size_t i = 0; i < 30; ++i) EXPECT_EQ(order[i], 2 + i / 10 % streams) << i;
+  }
+}
+
+TEST_F(WorkloadTest, EveryShapeIsWrittenInPlaceAndNothingBehindIt) {
+  plan_.count = 100;
+  for (uint16_t control = 2; control <= 18; control += 2) {
+    for (const uint16_t data : std::initializer_list<uint16_t>{0, 1, 7, 8, 31, 33, 42, 255, 256}) {
+      for (const bool check : {false, true}) {
+        if (check && control < kSequencedControlBytes) continue;
+        plan_.shape = {.control_bytes = control, .data_bytes = data, .check = check};
+        const RunResult r = Run();
+        EXPECT_EQ(r.forward.received, 100u) << control << ", " << data;
+        EXPECT_EQ(r.forward.data_bytes, 100u * data);
+        EXPECT_EQ(r.lost() + r.wrong(), 0u) << control << ", " << data;
+      }
+    }
+  }
+  EXPECT_GT(end_.longest_run, 1u);
+  EXPECT_TRUE(end_.untouched);
+}
+
+TEST_F(WorkloadTest, ARunGoesOnBehindTheRingsEnd) {
+  plan_.streams = {{2, 0}, {3, 0}};
+  plan_.shape = {.data_bytes = 32, .check = true};
+  end_.reserve_limit = 3;
+  std::vector<uint16_t> order;
+  link_.fault = [&](Loopback::Stored& c) {
+    order.push_back(c.destination);
+    return Loopback::Fate::kDeliver;
+  };
+  const RunResult r = Run();
+  EXPECT_EQ(r.forward.received, 1000u);
+  EXPECT_EQ(r.wrong() + r.lost(), 0u);
+  for (size_t i = 0; i < 40; ++i) EXPECT_EQ(order[i], 2 + i / 10 % 2) << i;
+}
+
+TEST_F(WorkloadTest, MarksAndTagsAreOfCommandsBetweenRuns) {
+  plan_.shape = {.data_bytes = 32, .check = true, .pack_every = 7, .completion_every = 5};
+  RunResult r = Run();
+  EXPECT_EQ(r.forward.received, 1000u);
+  EXPECT_EQ(r.wrong() + r.lost(), 0u);
+  EXPECT_EQ(r.completions[SUEDE_STATUS_OK], 200u);
+  EXPECT_EQ(end_.longest_run, 4u);
+  EXPECT_EQ(end_.flags_seen[SUEDE_RECORD_TRANSMIT_NOW], 1000u / 7 - 1000 / 35 + 1);
+  EXPECT_EQ(end_.flags_seen[SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_COMPLETION], 1000u / 35 + 1);
+}
+
+TEST_F(WorkloadTest, OnePerPduIsACallForEach) {
+  plan_.streams = {{2, 0}, {3, 0}};
+  plan_.shape.pack_every = 1;
+  std::vector<uint16_t> order;
+  link_.fault = [&](Loopback::Stored& c) {
+    order.push_back(c.destination);
+    return Loopback::Fate::kDeliver;
+  };
+  EXPECT_EQ(Run().forward.received, 1000u);
+  EXPECT_EQ(end_.longest_run, 0u);
+  for (size_t i = 0; i < 40; ++i) EXPECT_EQ(order[i], 2 + i % 2) << i;
+}
+
+TEST_F(WorkloadTest, StreamsTakeTurnsWhereTheLoadIsNotAtFullSpeed) {
+  plan_.streams = {{2, 0}, {3, 0}};
+  plan_.rate = 5e6;
+  std::vector<uint16_t> order;
+  link_.fault = [&](Loopback::Stored& c) {
+    order.push_back(c.destination);
+    return Loopback::Fate::kDeliver;
+  };
+  EXPECT_EQ(Run().forward.received, 1000u);
+  plan_.rate = 0;
+  echo_ = plan_.latency = true;
+  plan_.inflight = 8;
+  EXPECT_EQ(Run().forward.received, 1000u);
+  EXPECT_EQ(end_.longest_run, 0u);
+  for (size_t i = 0; i < 40; ++i) EXPECT_EQ(order[i], 2 + i % 2) << i;
+}
+
 TEST_F(WorkloadTest, NoServerIsAnUnreachablePeer) {
   with_server_ = false;
   const RunResult r = Run();

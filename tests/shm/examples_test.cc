@@ -34,6 +34,22 @@ TEST_P(ExampleTest, ExitCodes) {
   EXPECT_EQ(Run(directory.Socket() + " 1 1 0 --receive 1 --seconds 1"), 1);
 }
 
+TEST(BatchesExampleTest, SendsToItselfAndReceives) {
+  TestDirectory directory;
+  const auto run = [&](const std::string& arguments) {
+    const std::string command =
+        std::string(BATCHES_C) + " " + directory.Socket() + " " + arguments + " >/dev/null";
+    const int status = system(command.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  EXPECT_EQ(run("1 1 5"), 4);
+  FakeDaemon daemon(TestConfig(directory.Socket()));
+  EXPECT_EQ(run("1 1 5000"), 0);
+  EXPECT_EQ(run("1 9 5"), 3) << "nobody is there";
+  EXPECT_EQ(run("1 1"), 2);
+  EXPECT_EQ(run("1 1 5 --what 3"), 2);
+}
+
 TEST(PacketsExampleTest, SendsAndReceives) {
   TestDirectory directory;
   const auto run = [&](const std::string& arguments) {
