@@ -31,20 +31,23 @@ def hostile_client(tmp_path_factory):
 
 
 @contextlib.contextmanager
-def undisturbed_traffic(directory, left, right, seconds):
-    """Load on VC 0 and 1 from left to right and back, which has to be whole and right at the end."""
+def undisturbed_traffic(directory, left, right):
+    """Load on VC 0 and 1 from left to right and back for as long as the block takes, which has to be whole and right at
+    the end."""
     file = directory / f"{secrets.token_hex(3)}.json"
     for daemon in (left, right):
         daemon.wait_for_link()
     server = e2e.perf_server(directory, right, "0,1")
     with contextlib.closing(e2e._Closing(server)):
         with e2e.perf(directory, "undisturbed", left.socket, "--destinations", 1, "--vcs", "0,1",
-                      "--duration", seconds, "--bidirectional", "--check", "--drain", 30,
+                      "--duration", 3600, "--bidirectional", "--check", "--drain", 30,
                       "--json", file) as load:
             time.sleep(1)
             yield
+            time.sleep(1)
             assert load.running(), load.report()
-            load.expect(0, e2e.TRAFFIC_S + seconds)
+            load.signal(signal.SIGINT)
+            load.expect(0, e2e.TRAFFIC_S)
             e2e.check_results(e2e.results_of(file), 1000)
 
 
@@ -79,7 +82,7 @@ def rate_of(daemon, seconds=1.5):
 def test_kill_of_clients_in_mid_burst(scope):
     # VCs that nobody serves any more leave the others alone.
     with e2e.memif_pair({"transport": {"psn_scope": scope}}) as (directory, left, right):
-        with undisturbed_traffic(directory, left, right, 5):
+        with undisturbed_traffic(directory, left, right):
             sink = e2e.perf_server(directory, right, "2,3")
             with contextlib.closing(e2e._Closing(sink)):
                 for _ in range(2):
@@ -95,7 +98,7 @@ def test_kill_of_clients_in_mid_burst(scope):
 
 def test_a_killed_receiver_holds_up_its_own_vcs_alone_until_another_claims():
     with e2e.memif_pair() as (directory, left, right):
-        with contextlib.ExitStack() as stack, undisturbed_traffic(directory, left, right, 12):
+        with contextlib.ExitStack() as stack, undisturbed_traffic(directory, left, right):
             sink = e2e.perf_server(directory, right, "2,3")
             stack.callback(sink.kill)
             with victim_in_mid_burst(directory, left):
@@ -112,7 +115,7 @@ def test_a_killed_receiver_holds_up_its_own_vcs_alone_until_another_claims():
 def test_a_vc_without_reader_leaves_the_rate_of_others_alone(claims):
     """Also where one sequence spans all VCs."""
     with e2e.memif_pair({"transport": {"psn_scope": "port"}}) as (directory, left, right):
-        with undisturbed_traffic(directory, left, right, 9), \
+        with undisturbed_traffic(directory, left, right), \
                 client.Client(right.socket) as idle, client.Client(left.socket) as sender:
             for vc in claims:
                 idle.claim(1, 1 << vc)
@@ -282,7 +285,7 @@ def test_hostile_client(hostile_client):
     """A client that scribbles its segment in a loop harms nobody, on the sending side or the
     receiving."""
     with e2e.memif_pair() as (directory, left, right), contextlib.ExitStack() as stack:
-        with undisturbed_traffic(directory, left, right, HOSTILE_S + 2):
+        with undisturbed_traffic(directory, left, right):
             villains = [
                 stack.enter_context(e2e.Process(
                     directory, f"hostile-{i}",
@@ -322,7 +325,7 @@ def test_client_that_stops_up_what_wakes_it(hostile_client):
     woken."""
     with e2e.memif_pair() as (directory, left, right), \
             client.Client(left.socket) as other:
-        with undisturbed_traffic(directory, left, right, HOSTILE_S + 2):
+        with undisturbed_traffic(directory, left, right):
             attack(directory, hostile_client, left, "gag")
         # Other clients are woken still, and at once.
         begun = time.monotonic()
@@ -358,7 +361,7 @@ def test_client_that_resets_in_a_loop(hostile_client):
         taker.start()
         stack.callback(taker.join)
         stack.callback(stop.set)
-        with undisturbed_traffic(directory, left, right, HOSTILE_S + 3):
+        with undisturbed_traffic(directory, left, right):
             with e2e.Process(directory, "resetting", ["/usr/bin/python3", "-c", script,
                                                       e2e.ROOT / "tests/e2e", left.socket,
                                                       HOSTILE_S]) as resetting:
@@ -387,7 +390,7 @@ def test_flood_to_a_vc_that_nobody_claims():
                "management": {"http_address": "127.0.0.1:0"}}
     with e2e.memif_pair(changes) as (directory, left, right), contextlib.ExitStack() as stack:
         floods = [stack.enter_context(client.Client(left.socket)) for _ in range(3)]
-        with undisturbed_traffic(directory, left, right, HOSTILE_S + 2):
+        with undisturbed_traffic(directory, left, right):
             end = time.monotonic() + HOSTILE_S
             tag = 0
             while time.monotonic() < end:
@@ -547,7 +550,7 @@ def seconds_of(text):
 def test_peer_that_sends_garbage_is_ignored():
     """A client of the socket that does not speak the protocol."""
     with e2e.memif_pair() as (directory, left, right):
-        with undisturbed_traffic(directory, left, right, 3):
+        with undisturbed_traffic(directory, left, right):
             stop = threading.Event()
             thread = threading.Thread(target=_babble, args=(left.socket, stop))
             thread.start()

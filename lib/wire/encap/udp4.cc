@@ -12,7 +12,14 @@
 namespace suede {
 namespace {
 
-using namespace udp4;
+using udp4::IsHeaderSumGood;
+using udp4::kFragmentOffset;
+using udp4::kIpBytes;
+using udp4::kLeastFrameBytes;
+using udp4::kMoreFragments;
+using udp4::kTypeIpv4;
+using udp4::kVersionAndIhl;
+using udp4::ParseGood;
 
 constexpr uint16_t kDontFragment = 0x4000;
 static_assert(Udp4::kHeaderBytes == kEthernetBytes + kIpBytes + kUdpBytes);
