@@ -3,9 +3,11 @@
 // daemon's observers to its lcore. Serves two instances on one lcore until SIGTERM, as suede does.
 // Two clients run on that lcore, once a turn: one sends from the first instance to the second one's
 // XPU as fast as its credit lets it, each command in a PDU of its own, the other takes arriving
-// commands. So no other CPU has anything to do with the traffic.
+// commands. So no other CPU has anything to do with the traffic. With --sink_only the first client
+// is left out, and a process on another CPU may send: tools/bench measures what passes between the
+// two.
 //
-// management_bench --config FILE [--size BYTES]
+// management_bench --config FILE [--size BYTES] [--sink_only]
 #include <gflags/gflags.h>
 
 #include <algorithm>
@@ -25,6 +27,7 @@
 
 DEFINE_string(config, "", "the configuration, as suede's");
 DEFINE_uint32(size, 64, "bytes of data of a command, 0 to 256");
+DEFINE_bool(sink_only, false, "commands are taken, and none are sent");
 
 namespace suede {
 namespace {
@@ -86,9 +89,10 @@ class Sink {
   }
 
   // Looks only where something is under way: see Source::Turn.
-  bool Turn(uint64_t sent) {
-    if (taken_ == sent) return false;
-    const int count = client_.Receive(kVc, received_);
+  bool Turn(uint64_t sent) { return taken_ != sent && Take(); }
+  bool Take() {
+    suede_received_span span;
+    const int count = client_.ReceiveSpan(kVc, &span, kMostTaken);
     if (count <= 0) return false;
     client_.Release(kVc);
     taken_ += static_cast<uint64_t>(count);
@@ -96,8 +100,8 @@ class Sink {
   }
 
  private:
+  static constexpr uint32_t kMostTaken = 256;
   client::Client client_;
-  std::array<suede_received, kBurst> received_{};
   uint64_t taken_ = 0;
 };
 
@@ -106,12 +110,14 @@ class Load : public PollHook {
  public:
   // Any thread but the control thread, which has to serve the connections meanwhile. An error is
   // printed, and there is no load.
-  void Connect(const Config& config, uint32_t size) {
+  void Connect(const Config& config, uint32_t size, bool sink_only) {
+    sink_only_ = sink_only;
     const std::string& socket = config.clients.socket;
     const InstanceConfig& from = config.instances[0];
     const InstanceConfig& to = config.instances[1];
     int error = sink_.Connect(socket, to);
-    if (error == 0) error = source_.Connect(socket, from, static_cast<uint16_t>(to.xpu), size);
+    if (error == 0 && !sink_only)
+      error = source_.Connect(socket, from, static_cast<uint16_t>(to.xpu), size);
     if (error != 0) {
       std::fprintf(stderr, "management_bench: error %d: %s\n", error, suede_error_text());
       return;
@@ -122,12 +128,14 @@ class Load : public PollHook {
   // The lcore.
   bool Poll(Time /*now*/) override {
     if (!connected_.load(std::memory_order_acquire)) return false;
+    if (sink_only_) return sink_.Take();
     const bool received = sink_.Turn(source_.sent());
     return source_.Turn() || received;
   }
 
  private:
   std::atomic<bool> connected_{false};
+  bool sink_only_ = false;
   Source source_;
   Sink sink_;
 };
@@ -147,7 +155,7 @@ int Run() {
   std::thread connecting;
   const auto prepare = [&](Endpoint& endpoint) {
     endpoint.SetHook(0, &load);
-    connecting = std::thread([&] { load.Connect(*config, FLAGS_size); });
+    connecting = std::thread([&] { load.Connect(*config, FLAGS_size, FLAGS_sink_only); });
   };
   const int code = RunDaemon(*config, {.origin = {}, .prepare = prepare});
   if (connecting.joinable()) connecting.join();

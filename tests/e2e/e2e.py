@@ -80,6 +80,22 @@ def endpoint_config(directory, side, device):
     }
 
 
+def loop_config(directory, lcore_cpu):
+    """Both endpoints in one daemon, on one lcore, over a memif."""
+    config = endpoint_config(directory, "left", memif_device(directory, "server", 0))
+    other = endpoint_config(
+        directory, "right", memif_device(directory, "client", 1).replace("id=1", "id=0"))
+    other["ports"][0]["name"] = "p1"
+    for part in (*other["instances"], *other["peers"]):
+        part["ports"][0]["port"] = "p1"
+    for key in ("ports", "instances", "peers"):
+        config[key] += other[key]
+    for instance in config["instances"]:
+        instance["lcore"] = lcore_cpu
+    config["lcores"] = [{"cpu": lcore_cpu, "idle": "spin"}]
+    return config
+
+
 def ip_of(xpu, port=0):
     return f"198.18.{port}.{xpu + 1}"
 
