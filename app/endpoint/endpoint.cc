@@ -143,7 +143,7 @@ absl::Status Endpoint::StartEalFor() {
                     "\" eal=\"", eal_arguments_, "\""));
   if (absl::Status status = StartEal(options); !status.ok()) return status;
   eal_started_ = true;
-  InstallRcrc(DpdkCrc32, DpdkCrcLeast());
+  if (HasWideCrc() && !AllowsWideVectors()) InstallRcrc(FoldedCrc);
   clock_ = std::make_unique<TscClock>();
   return absl::OkStatus();
 }

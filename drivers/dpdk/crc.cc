@@ -25,10 +25,6 @@ bool HasWideCarrylessMultiply() {
   return true;
 }
 
-size_t DpdkCrcLeast() {
-  constexpr size_t kLeast = 128;
-  const bool wide = rte_vect_get_max_simd_bitwidth() >= RTE_VECT_SIMD_512;
-  return wide && HasWideCarrylessMultiply() ? kLeast : SIZE_MAX;
-}
+bool AllowsWideVectors() { return rte_vect_get_max_simd_bitwidth() >= RTE_VECT_SIMD_512; }
 
 }  // namespace suede

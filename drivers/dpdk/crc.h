@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32 of IEEE 802.3 through DPDK, which picks carry-less multiplication where the CPU has it.
+// CRC-32 of IEEE 802.3 through DPDK, to compare with that of wire/rcrc.h, and the width of vectors.
 #ifndef SUEDE_DPDK_CRC_H_
 #define SUEDE_DPDK_CRC_H_
 
@@ -15,10 +15,8 @@ uint32_t DpdkCrc32(const uint8_t* data, size_t bytes);
 // so; by default EAL allows 256.
 bool HasWideCarrylessMultiply();
 
-// From how many bytes on that is faster than FoldedCrc (wire/rcrc.h): DPDK multiplies 512 bits at
-// once where the CPU can and EAL is told so, and otherwise folds one block after the other.
-// SIZE_MAX: never. Once StartEal() has returned.
-size_t DpdkCrcLeast();
+// Whether EAL lets vectors have 512 bits. Once StartEal() has returned.
+bool AllowsWideVectors();
 
 }  // namespace suede
 

@@ -10,12 +10,21 @@ uint32_t ZlibCrc(const uint8_t* data, size_t bytes) {
   return static_cast<uint32_t>(::crc32_z(0, data, bytes));
 }
 
+void ZlibCrcs(RcrcSpan* spans, size_t count) {
+  for (size_t i = 0; i < count; ++i) spans[i].crc = ZlibCrc(spans[i].data, spans[i].bytes);
+}
+
 }  // namespace
 
 namespace internal {
-RcrcFunction short_rcrc = HasFoldedCrc() ? FoldedCrc : ZlibCrc;
+RcrcFunction short_rcrc = HasWideCrc() ? WideCrc : HasFoldedCrc() ? FoldedCrc : ZlibCrc;
+RcrcsFunction short_rcrcs = HasWideCrc() ? WideCrcs : HasFoldedCrc() ? FoldedCrcs : ZlibCrcs;
 RcrcFunction long_rcrc = nullptr;
 size_t long_rcrc_least = SIZE_MAX;
+
+void LongRcrcs(RcrcSpan* spans, size_t count) {
+  for (size_t i = 0; i < count; ++i) spans[i].crc = Rcrc(spans[i].data, spans[i].bytes);
+}
 }  // namespace internal
 
 void InstallRcrc(RcrcFunction function, size_t least) {

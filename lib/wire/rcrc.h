@@ -13,25 +13,50 @@ namespace suede {
 
 static_assert(std::endian::native == std::endian::little, "an R-CRC is stored as the host has it");
 
-// CRC-32 over `bytes`. The default is FoldedCrc where the CPU has what that needs, else zlib's. A
-// driver with a faster one for data of at least `least` bytes installs it once, before any lcore
-// runs.
+// CRC-32 over `bytes`. The default is the fastest of those below that the CPU has what it needs
+// for, else zlib's. A driver with a faster one for data of at least `least` bytes installs it once,
+// before any lcore runs.
 using RcrcFunction = uint32_t (*)(const uint8_t* data, size_t bytes);
 void InstallRcrc(RcrcFunction function, size_t least = 0);
 
-// By carry-less multiplication, for a CPU of which HasFoldedCrc.
+// Data, and the CRC that is computed of it.
+struct RcrcSpan {
+  const uint8_t* data = nullptr;
+  uint32_t bytes = 0;
+  uint32_t crc = 0;
+};
+using RcrcsFunction = void (*)(RcrcSpan* spans, size_t count);
+
+// By carry-less multiplication, for a CPU of which HasFoldedCrc. Of several spans one does not wait
+// for the products of another.
 uint32_t FoldedCrc(const uint8_t* data, size_t bytes);
+void FoldedCrcs(RcrcSpan* spans, size_t count);
 bool HasFoldedCrc();
+
+// The same by multiplications of 512 bits, for a CPU of which HasWideCrc.
+uint32_t WideCrc(const uint8_t* data, size_t bytes);
+void WideCrcs(RcrcSpan* spans, size_t count);
+bool HasWideCrc();
 
 namespace internal {
 extern RcrcFunction short_rcrc;
+extern RcrcsFunction short_rcrcs;
 extern RcrcFunction long_rcrc;  // of long_rcrc_least bytes and more
 extern size_t long_rcrc_least;
+void LongRcrcs(RcrcSpan* spans, size_t count);
 }  // namespace internal
 
 inline uint32_t Rcrc(const uint8_t* data, size_t bytes) {
-  if (bytes >= internal::long_rcrc_least) return internal::long_rcrc(data, bytes);
+  if (bytes >= internal::long_rcrc_least) [[unlikely]]
+    return internal::long_rcrc(data, bytes);
   return internal::short_rcrc(data, bytes);
+}
+
+// Rcrc of each span.
+inline void Rcrcs(RcrcSpan* spans, size_t count) {
+  if (internal::long_rcrc_least != SIZE_MAX) [[unlikely]]
+    return internal::LongRcrcs(spans, count);
+  internal::short_rcrcs(spans, count);
 }
 
 // Puts the R-CRC behind the `body_bytes` bytes from the RH to the padding.
@@ -46,6 +71,16 @@ inline bool RcrcGood(const uint8_t* pdu, uint32_t pdu_bytes) {
   uint32_t crc;
   std::memcpy(&crc, pdu + pdu_bytes - sizeof crc, sizeof crc);
   return crc == Rcrc(pdu, pdu_bytes - sizeof crc);
+}
+
+// The same of several, in two steps: Rcrcs of the spans that RcrcSpanOf gives, then this of each.
+inline RcrcSpan RcrcSpanOf(const uint8_t* pdu, uint32_t pdu_bytes) {
+  return {.data = pdu, .bytes = pdu_bytes - static_cast<uint32_t>(sizeof(uint32_t))};
+}
+inline bool RcrcGood(const RcrcSpan& span) {
+  uint32_t crc;
+  std::memcpy(&crc, span.data + span.bytes, sizeof crc);
+  return crc == span.crc;
 }
 
 }  // namespace suede

@@ -17,15 +17,28 @@ namespace {
 #define SUEDE_FOLDS [[gnu::target("pclmul,sse4.1")]]
 
 constexpr size_t kBlock = 16;
-// From so many blocks on, four at a time are folded: none waits for the product of the one before.
+// From so many blocks behind the first on, four at a time are folded. Of fewer, each is folded over
+// all behind it. No block waits for the product of the one before.
 constexpr size_t kWideBlocks = 8;
 
 // Of the paper, bits reversed: x^n modulo the polynomial, for the distance that is folded over.
-SUEDE_FOLDS inline __m128i Over64Bytes() { return _mm_set_epi64x(0x01c6e41596, 0x0154442bd4); }
-SUEDE_FOLDS inline __m128i Over16Bytes() { return _mm_set_epi64x(0x00ccaa009e, 0x01751997d0); }
-SUEDE_FOLDS inline __m128i Over8Bytes() { return _mm_set_epi64x(0, 0x0163cd6124); }
-// The polynomial, and the quotient of x^64 by it.
-SUEDE_FOLDS inline __m128i Polynomial() { return _mm_set_epi64x(0x01f7011641, 0x01db710641); }
+// The first of each pair is for the first eight bytes of a block.
+alignas(16) constexpr uint64_t kOver[kWideBlocks][2] = {{},  // no distance
+                                                        {0x1751997d0, 0x0ccaa009e},
+                                                        {0x0f1da05aa, 0x15a546366},
+                                                        {0x03db1ecdc, 0x174359406},
+                                                        {0x154442bd4, 0x1c6e41596},
+                                                        {0x1c7569e54, 0x0ae0b5394},
+                                                        {0x0df068dc2, 0x18cb44e58},
+                                                        {0x1ea89367e, 0x1d7cfc6ac}};
+// The polynomial, and the quotient of x^95 by it.
+alignas(16) constexpr uint64_t kBarrett[2] = {0xb4e5b025f7011641, 0x1db710640};
+
+SUEDE_FOLDS inline __m128i Constants(const uint64_t* pair) {
+  return _mm_load_si128(reinterpret_cast<const __m128i*>(pair));
+}
+SUEDE_FOLDS inline __m128i Over64Bytes() { return Constants(kOver[4]); }
+SUEDE_FOLDS inline __m128i Over16Bytes() { return Constants(kOver[1]); }
 
 SUEDE_FOLDS inline __m128i Load(const uint8_t* data) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(data));
@@ -46,15 +59,15 @@ SUEDE_FOLDS inline __m128i Fold(__m128i block, __m128i over, __m128i next) {
   return _mm_xor_si128(_mm_xor_si128(low, high), next);
 }
 
-// The CRC of a last block.
+// The CRC of a last block: of its product with x^32, which has 96 bits once the first eight bytes
+// are folded over the others, Barrett's way takes off the multiple of the polynomial that
+// leaves 32.
 SUEDE_FOLDS inline uint32_t Reduce(__m128i block) {
-  const __m128i low = _mm_set_epi32(0, ~0, 0, ~0);
-  block = _mm_xor_si128(_mm_srli_si128(block, 8), _mm_clmulepi64_si128(block, Over16Bytes(), 0x10));
-  block = _mm_xor_si128(_mm_srli_si128(block, 4),
-                        _mm_clmulepi64_si128(_mm_and_si128(block, low), Over8Bytes(), 0x00));
-  const __m128i quotient = _mm_clmulepi64_si128(_mm_and_si128(block, low), Polynomial(), 0x10);
-  const __m128i product = _mm_clmulepi64_si128(_mm_and_si128(quotient, low), Polynomial(), 0x00);
-  return ~static_cast<uint32_t>(_mm_extract_epi32(_mm_xor_si128(block, product), 1));
+  const __m128i product =
+      _mm_xor_si128(_mm_srli_si128(block, 8), _mm_clmulepi64_si128(block, Over16Bytes(), 0x10));
+  const __m128i quotient = _mm_clmulepi64_si128(product, Constants(kBarrett), 0x00);
+  const __m128i multiple = _mm_clmulepi64_si128(quotient, Constants(kBarrett), 0x10);
+  return ~static_cast<uint32_t>(_mm_extract_epi32(_mm_xor_si128(product, multiple), 2));
 }
 
 // From byte n on: a shuffle that moves the first n of 16 bytes to the end, behind zeros.
@@ -79,39 +92,76 @@ SUEDE_FOLDS [[gnu::noinline]] uint32_t CrcOfFew(const uint8_t* data, size_t byte
   return bytes >= 4 ? crc : crc ^ (~0u >> (8 * bytes));
 }
 
-}  // namespace
-
-SUEDE_FOLDS uint32_t FoldedCrc(const uint8_t* data, size_t bytes) {
-  if (bytes <= kBlock) {
-    if (bytes < 8) return CrcOfFew(data, bytes);
-    if (bytes < kBlock) return Reduce(FirstBlock(LoadPart(data, bytes), bytes));
-    return Reduce(FirstBlock(Load(data), kBlock));
+// Of 17 bytes to those of kWideBlocks blocks.
+SUEDE_FOLDS inline uint32_t CrcOfBlocks(const uint8_t* data, size_t bytes) {
+  const size_t first = ((bytes - 1) & (kBlock - 1)) + 1;
+  const __m128i ones = Load(kOnes + first);
+  __m128i block = FirstBlock(Load(data), first);
+  const uint8_t* const last = data + bytes - kBlock;
+  data += first;
+  __m128i next = _mm_xor_si128(Load(data), ones);
+  size_t left = static_cast<size_t>(last - data);
+  if (left == 0) return Reduce(Fold(block, Over16Bytes(), next));
+  __m128i sum = Fold(block, Constants(kOver[left / kBlock + 1]), Load(last));
+  switch (left / kBlock) {
+    case 6:
+      sum = Fold(Load(last - 80), Constants(kOver[5]), sum);
+      [[fallthrough]];
+    case 5:
+      sum = Fold(Load(last - 64), Constants(kOver[4]), sum);
+      [[fallthrough]];
+    case 4:
+      sum = Fold(Load(last - 48), Constants(kOver[3]), sum);
+      [[fallthrough]];
+    case 3:
+      sum = Fold(Load(last - 32), Constants(kOver[2]), sum);
+      [[fallthrough]];
+    case 2:
+      sum = Fold(Load(last - 16), Constants(kOver[1]), sum);
+      [[fallthrough]];
+    default:
+      sum = Fold(next, Constants(kOver[left / kBlock]), sum);
   }
+  return Reduce(sum);
+}
+
+// Of more.
+SUEDE_FOLDS inline uint32_t CrcOfMany(const uint8_t* data, size_t bytes) {
   const size_t first = ((bytes - 1) & (kBlock - 1)) + 1;
   size_t blocks = (bytes - first) / kBlock;
-  __m128i block = FirstBlock(Load(data), first);
+  __m128i a = FirstBlock(Load(data), first);
   data += first;
-  __m128i next = _mm_xor_si128(Load(data), Load(kOnes + first));
-  if (blocks >= kWideBlocks) {
-    __m128i b = next;
-    __m128i c = Load(data + 16);
-    __m128i d = Load(data + 32);
-    for (data += 48, blocks -= 3; blocks >= 4; blocks -= 4, data += 64) {
-      block = Fold(block, Over64Bytes(), Load(data));
-      b = Fold(b, Over64Bytes(), Load(data + 16));
-      c = Fold(c, Over64Bytes(), Load(data + 32));
-      d = Fold(d, Over64Bytes(), Load(data + 48));
-    }
-    block = Fold(block, Over16Bytes(), b);
-    block = Fold(block, Over16Bytes(), c);
-    block = Fold(block, Over16Bytes(), d);
-  } else {
-    block = Fold(block, Over16Bytes(), next);
-    data += kBlock;
-    --blocks;
+  __m128i b = _mm_xor_si128(Load(data), Load(kOnes + first));
+  __m128i c = Load(data + 16);
+  __m128i d = Load(data + 32);
+  for (data += 48, blocks -= 3; blocks >= 4; blocks -= 4, data += 64) {
+    a = Fold(a, Over64Bytes(), Load(data));
+    b = Fold(b, Over64Bytes(), Load(data + 16));
+    c = Fold(c, Over64Bytes(), Load(data + 32));
+    d = Fold(d, Over64Bytes(), Load(data + 48));
   }
-  for (; blocks != 0; --blocks, data += kBlock) block = Fold(block, Over16Bytes(), Load(data));
-  return Reduce(block);
+  a = Fold(a, Over16Bytes(), b);
+  a = Fold(a, Over16Bytes(), c);
+  a = Fold(a, Over16Bytes(), d);
+  for (; blocks != 0; --blocks, data += kBlock) a = Fold(a, Over16Bytes(), Load(data));
+  return Reduce(a);
+}
+
+SUEDE_FOLDS inline uint32_t Crc(const uint8_t* data, size_t bytes) {
+  if (bytes > kBlock * kWideBlocks) return CrcOfMany(data, bytes);
+  if (bytes > kBlock) [[likely]]
+    return CrcOfBlocks(data, bytes);
+  if (bytes < 8) return CrcOfFew(data, bytes);
+  if (bytes < kBlock) return Reduce(FirstBlock(LoadPart(data, bytes), bytes));
+  return Reduce(FirstBlock(Load(data), kBlock));
+}
+
+}  // namespace
+
+SUEDE_FOLDS uint32_t FoldedCrc(const uint8_t* data, size_t bytes) { return Crc(data, bytes); }
+
+SUEDE_FOLDS void FoldedCrcs(RcrcSpan* spans, size_t count) {
+  for (size_t i = 0; i < count; ++i) spans[i].crc = Crc(spans[i].data, spans[i].bytes);
 }
 
 bool HasFoldedCrc() {

@@ -16,11 +16,9 @@
 #include <vector>
 
 #include "client/client_queue.h"
-#include "dpdk/crc.h"
 #include "dpdk/eal.h"
 #include "loop_port.h"
 #include "pipeline/pipeline.h"
-#include "wire/rcrc.h"
 
 namespace suede {
 namespace {
@@ -188,7 +186,6 @@ int Main(int argc, char** argv) {
   const uint32_t destinations = arg(3, 1);
   const uint64_t wanted = arg(4, 4'000'000);
   const uint32_t planes = arg(5, 1);
-  // DPDK picks its CRC when EAL knows the CPU.
   const absl::Status eal = StartEal({.file_prefix = "suede_bench_" + std::to_string(getpid()),
                                      .no_huge = true,
                                      .memory_mb = 64,
@@ -197,7 +194,6 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", std::string(eal.message()).c_str());
     return 5;
   }
-  InstallRcrc(DpdkCrc32, DpdkCrcLeast());
   Bench bench(data_bytes, pack, destinations, planes);
   bench.WarmUp();
   uint64_t stage[4] = {};
