@@ -126,23 +126,16 @@ bool Pipeline::Poll(Time now) {
   return work;
 }
 
-// Receives from a port. A frame's effects are carried out before the next frame is looked at.
+// Receives from a port. A frame's effects are carried out before the next frame is judged.
 bool Pipeline::PollPort(PortContext& port, Time now) {
   Frame* frames[2 * kBurst];
   const uint32_t count = port.link.Receive(frames, now);
   if (count == 0) return false;
-  for (uint32_t i = 0; i < count; ++i) __builtin_prefetch(frames[i]->data);
-  uint64_t bytes = 0;
-  receiver_.BeginBurst();
-  for (uint32_t i = 0; i < count; ++i) {
-    bytes += frames[i]->length;
-    const bool kept = receiver_.OnFrame(port, frames[i], now);
-    if (receiver_.has_effects()) [[unlikely]] {
-      const PeerRef of = receiver_.effects_of();
-      effector_.Apply(*lcore_.instances[of.instance], of.peer, receiver_.effects());
-      receiver_.EndEffects();
-    }
-    if (!kept) port.link.Release(frames[i]);
+  const uint64_t bytes = receiver_.Begin(port, frames, count);
+  while (receiver_.GoOn(port, now)) {
+    const PeerRef of = receiver_.effects_of();
+    effector_.Apply(*lcore_.instances[of.instance], of.peer, receiver_.effects());
+    receiver_.EndEffects();
   }
   const Handover& handover = port.link.handover();
   lcore_.counters.Add(Counter::kRxFrames, count - handover.frames());

@@ -31,10 +31,10 @@ class CreditGrants {
   // The association with the peer is over, and all that was promised in it.
   void Forget(Instance& instance, uint32_t peer);
 
-  // A PDU with so many lines was accepted; `credit` is that of the peer on the VC. Lines that the
-  // peer was not granted are in no sum.
-  void OnAccepted(Instance& instance, uint32_t peer, uint32_t vc, RxCredit& credit,
-                  uint32_t lines) {
+  // PDUs with so many lines were accepted, the widest of them with `widest`; `credit` is that of
+  // the peer on the VC. Lines that the peer was not granted are in no sum.
+  void OnAccepted(Instance& instance, uint32_t peer, uint32_t vc, RxCredit& credit, uint32_t lines,
+                  uint32_t widest) {
     if (!credit.counts) return;
     const uint32_t held = credit.held();
     const uint32_t promised = std::min(lines, held);
@@ -42,8 +42,8 @@ class CreditGrants {
     if (lines > held) [[unlikely]]
       credit.limit += lines - held;
     credit.touched = tick_;
-    if (lines > credit.widest) [[unlikely]]
-      credit.widest = static_cast<uint16_t>(lines);
+    if (widest > credit.widest) [[unlikely]]
+      credit.widest = static_cast<uint16_t>(widest);
     instance.feeds[vc].promised -= promised;
     RingOf(instance, vc).promised -= promised;
     if (!credit.waiting && static_cast<int32_t>(credit.accepted - credit.renew_at) >= 0) {

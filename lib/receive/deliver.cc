@@ -8,30 +8,31 @@
 #include "wire/command.h"
 
 namespace suede {
-namespace {
 
-// Apart from its caller, which has much in its registers that this does not need.
-[[gnu::noinline]] DeliveredCommands WriteTo(RxRingWriter& ring, const uint8_t* commands,
-                                            uint32_t bytes, uint64_t head) {
-  return DeliverCommands<CommandReader>(ring, head, commands, bytes);
+bool Deliverer::DeliverTo(RxRingWriter& ring, uint64_t head, const uint8_t* commands,
+                          uint32_t bytes, DeliveredRun& run) {
+  const DeliveredCommands written = DeliverCommands<CommandReader>(ring, head, commands, bytes);
+  if (written.fate != CommandsFate::kDelivered) [[unlikely]]
+    return false;
+  ++run.pdus;
+  run.commands += written.count;
+  run.bytes += written.bytes;
+  run.lines += written.lines;
+  if (written.lines > run.widest) [[unlikely]]
+    run.widest = written.lines;
+  return true;
 }
 
-}  // namespace
-
-[[gnu::always_inline]] inline Delivered Deliverer::WriteCommands(Instance& instance,
-                                                                 const Target& target,
-                                                                 const uint8_t* commands,
-                                                                 uint32_t bytes) {
+Delivered Deliverer::WriteCommands(Instance& instance, const Target& target,
+                                   const uint8_t* commands, uint32_t bytes) {
+  RxRingWriter& ring = target.client->rings[target.vc];
   const DeliveredCommands written =
-      WriteTo(target.client->rings[target.vc], commands, bytes, target.head);
+      DeliverCommands<CommandReader>(ring, target.head, commands, bytes);
   if (written.fate != CommandsFate::kDelivered) [[unlikely]] {
     return {written.fate == CommandsFate::kMalformed ? Delivery::kMalformed : Delivery::kRefused,
             written.lines + SUEDE_MAX_RECORD_LINES};
   }
-  lcore_.clients.MarkReceived(*target.client, target.vc);
-  CounterBlock& counters = instance.counters;
-  counters.Add(Counter::kRxCommands, written.count);
-  counters.Add(Counter::kRxCommandBytes, written.bytes);
+  CountRun(instance, target, {.commands = written.count, .bytes = written.bytes});
   return {Delivery::kDelivered, written.lines};
 }
 

@@ -22,6 +22,15 @@ struct Delivered {
   uint32_t lines = 0;
 };
 
+// Sums of PDUs that were delivered one after the other.
+struct DeliveredRun {
+  uint64_t commands = 0;
+  uint32_t pdus = 0;
+  uint32_t widest = 0;  // lines of one of them, at most
+  uint64_t bytes = 0;
+  uint32_t lines = 0;
+};
+
 class Deliverer {
  public:
   // Both outlive this.
@@ -41,6 +50,23 @@ class Deliverer {
     return {.client = client == ClientTable::kNone ? nullptr : &lcore_.clients.client(client),
             .head = ReceivedHead(vc, source, instance.params.xpuid, instance.params.instance),
             .vc = vc};
+  }
+  // The ring that PDUs for the target go to directly; null: none is claimed, or others wait.
+  static RxRingWriter* DirectRing(const Instance& instance, const Target& target) {
+    const bool direct = target.client != nullptr && instance.unclaimed[target.vc].empty();
+    return direct ? &target.client->rings[target.vc] : nullptr;
+  }
+  // Writes the commands of a PDU to such a ring, and adds them to the run, which is to be counted
+  // by CountRun once it ends. False: nothing was written, and Deliver is to say what becomes of
+  // them.
+  static bool DeliverTo(RxRingWriter& ring, uint64_t head, const uint8_t* commands, uint32_t bytes,
+                        DeliveredRun& run);
+  void CountRun(Instance& instance, const Target& target, const DeliveredRun& run) {
+    lcore_.clients.MarkReceived(*target.client, target.vc);
+    CounterBlock& counters = instance.counters;
+    counters.Add(Counter::kRxPdus, run.pdus);
+    counters.Add(Counter::kRxCommands, run.commands);
+    counters.Add(Counter::kRxCommandBytes, run.bytes);
   }
   // kKept: the frame is ours until its commands go on.
   Delivered Deliver(Instance& instance, const Target& target, const ReceivedPdu& pdu);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "receive/receiver.h"
 
+#include <algorithm>
+#include <bit>
 #include <new>
 #include <variant>
 
@@ -10,67 +12,182 @@
 #include "wire/rcrc.h"
 
 namespace suede {
-// Returns whether the frame is kept.
-bool Receiver::OnFrame(PortContext& port, Frame* frame, Time now) {
-  if (port.link.down()) [[unlikely]] {
-    lcore_.counters.Add(Counter::kRxAdminDown);
-    return false;
+namespace {
+
+constexpr uint32_t kLineBytes = 64;  // of the cache
+// Of short PDUs so many are checked together that none waits for the products of another; of long
+// ones so few that the nearest cache still has their bytes when they are delivered.
+constexpr uint32_t kRcrcsBytes = 4096;
+
+}  // namespace
+
+uint64_t Receiver::Begin(PortContext& port, Frame* const* frames, uint32_t count) {
+  flow_.series = kNone;
+  next_ = 0;
+  count_ = 0;
+  rcrcs_end_ = 0;
+  series_count_ = 0;
+  if (port.link.down()) [[unlikely]]
+    return Refuse(port, frames, count);
+  frames_ = frames;
+  count_ = count;
+  for (uint32_t i = 0; i < count; ++i) {
+    __builtin_prefetch(frames[i]->data);
+    __builtin_prefetch(frames[i]->data + kLineBytes);
   }
-  const bool trusted = frame->rx_checksum == ChecksumState::kGood;
-  const FrameRules& rules = port.params.rules;
-  ParsedFrame parsed;
-  if (!ParseInPlace(rules, frame->data, frame->length, trusted, parsed)) [[unlikely]] {
-    parsed_ = ParseFrame(rules, frame->data, frame->length, trusted);
-    if (parsed_.error != FrameError::kNone) return OnFrameError(port, frame, parsed_.error, now);
-    parsed.source = parsed_.source;
-    parsed.destination = parsed_.destination;
-    parsed.pdu = parsed_.pdu;
-    parsed.pdu_bytes = parsed_.pdu_bytes;
-  }
-  const RhWord rh(parsed.pdu);
-  if (flow_.Has(parsed.source, parsed.destination, rh)) [[likely]] {
-    if (!RcrcGood(parsed.pdu, parsed.pdu_bytes)) {
-      flow_.instance->counters.Add(Counter::kRxRcrc);
-      return false;
-    }
-  } else {
-    const Checked checked = Check(port, frame,
-                                  {.source = parsed.source,
-                                   .destination = parsed.destination,
-                                   .rh = rh,
-                                   .pdu = parsed.pdu,
-                                   .pdu_bytes = parsed.pdu_bytes},
-                                  now);
-    if (checked != Checked::kData) return checked == Checked::kKept;
-  }
-  return OnDataPdu(*flow_.instance,
-                   {.rh = rh,
-                    .commands = parsed.pdu + kRhBytes,
-                    .bytes = parsed.pdu_bytes - kRcrcBytes - kRhBytes,
-                    .peer = flow_.peer,
-                    .plane = flow_.plane,
-                    .frame = frame},
-                   now);
+  const uint64_t bytes = Parse(port);
+  if (port.link.handover().is_shared()) [[unlikely]]
+    PassOver(port);
+  return bytes;
 }
 
-// Makes every check, in the order of the wire profile. A data PDU that passes becomes the flow of
-// the frames behind it.
-[[gnu::noinline]] Receiver::Checked Receiver::Check(PortContext& port, Frame* frame,
-                                                    Arrival arrival, Time now) {
-  const PortContext::Place place = port.PlaceAt(arrival.destination);
+// Parses all frames of the burst. Returns their bytes.
+uint64_t Receiver::Parse(PortContext& port) {
+  const FrameRules& rules = port.params.rules;
+  udp4::Headers headers;
+  uint32_t headers_series = 0;  // of the frame that has them
+  uint32_t last = kNone;
+  uint64_t bytes = 0;
+  ParsedFrame parsed;
+  for (uint32_t i = 0; i < count_; ++i) {
+    Frame* const frame = frames_[i];
+    bytes += frame->length;
+    const bool trusted = frame->rx_checksum == ChecksumState::kGood;
+    if (headers.AreOf(frame->data, frame->length, trusted)) [[likely]] {
+      const uint8_t* pdu = frame->data + headers.pdu_at();
+      const RhWord rh(pdu);
+      const Series& same = series_[headers_series];
+      if (rh.Flow() != same.flow) [[unlikely]]
+        headers_series = AddSeries(same.source, same.destination, rh.Flow());
+      last = headers_series;
+      Note(i, last, rh, pdu, headers.pdu_bytes());
+      continue;
+    }
+    if (ParseInPlace(rules, frame->data, frame->length, trusted, parsed)) [[likely]] {
+      last = NoteParsed(i, last, parsed);
+      headers.Keep(frame->data, frame->length, trusted, parsed);
+      headers_series = last;
+    } else {
+      last = ParseOther(port, i, last, trusted);
+    }
+  }
+  return bytes;
+}
+
+// Notes a frame that was parsed. Returns its series; `last` is that of the frame before it.
+[[gnu::always_inline]] inline uint32_t Receiver::NoteParsed(uint32_t i, uint32_t last,
+                                                            const ParsedFrame& parsed) {
+  const RhWord rh(parsed.pdu);
+  if (last == kNone || !series_[last].Has(parsed.source, parsed.destination, rh.Flow())) {
+    last = AddSeries(parsed.source, parsed.destination, rh.Flow());
+  }
+  Note(i, last, rh, parsed.pdu, parsed.pdu_bytes);
+  return last;
+}
+
+// Parses a frame that ParseInPlace has left. Returns its series.
+[[gnu::noinline]] uint32_t Receiver::ParseOther(PortContext& port, uint32_t i, uint32_t last,
+                                                bool trusted) {
+  Frame* const frame = frames_[i];
+  const ParsedFrame parsed = ParseFrame(port.params.rules, frame->data, frame->length, trusted);
+  if (parsed.error != FrameError::kNone) {
+    const uint32_t series = AddSeries({}, {}, 0);
+    series_[series].error = parsed.error;
+    spans_[i] = {.data = frame->data};
+    series_of_[i] = static_cast<uint8_t>(series);
+    return series;
+  }
+  // For RestoreFrame, should the frame be another lcore's.
+  if (port.link.handover().is_shared()) new (frame->notes) ParsedFrame(parsed);
+  return NoteParsed(i, last, parsed);
+}
+
+// All frames of a port that an operator has set down.
+[[gnu::cold]] uint64_t Receiver::Refuse(PortContext& port, Frame* const* frames, uint32_t count) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    bytes += frames[i]->length;
+    port.link.Release(frames[i]);
+  }
+  lcore_.counters.Add(Counter::kRxAdminDown, count);
+  return bytes;
+}
+
+// Where lcores share a port, the one that a frame is for checks its R-CRC.
+[[gnu::noinline]] void Receiver::PassOver(PortContext& port) {
+  uint32_t last = kNone;
+  bool passes = false;
+  for (uint32_t i = 0; i < count_; ++i) {
+    if (series_of_[i] != last) {
+      last = series_of_[i];
+      const Series& series = series_[last];
+      passes = series.error == FrameError::kNone &&
+               port.PlaceAt(series.destination).instance >= PortContext::Place::kElsewhere;
+    }
+    if (passes) spans_[i].bytes = 0;
+  }
+}
+
+// Computes the R-CRCs of the next PDUs, of as many as make up kRcrcsBytes if all are as the first.
+[[gnu::noinline]] void Receiver::ComputeRcrcs() {
+  const uint32_t first = rcrcs_end_;
+  const uint32_t some = std::max(kRcrcsBytes >> std::bit_width(spans_[first].bytes), 1u);
+  rcrcs_end_ = std::min(first + some, count_);
+  Rcrcs(spans_.data() + first, rcrcs_end_ - first);
+}
+
+bool Receiver::GoOn(PortContext& port, Time now) {
+  while (next_ != count_) {
+    if (next_ == rcrcs_end_) [[unlikely]]
+      ComputeRcrcs();
+    const uint32_t i = next_++;
+    if (!OnFrame(port, i, now)) [[likely]]
+      port.link.Release(frames_[i]);
+    if (!effects_.empty()) [[unlikely]] {
+      EndRun(now);
+      return true;
+    }
+  }
+  EndRun(now);
+  return false;
+}
+
+// Returns whether the frame is kept.
+[[gnu::always_inline]] inline bool Receiver::OnFrame(PortContext& port, uint32_t i, Time now) {
+  if (series_of_[i] != flow_.series) [[unlikely]] {
+    EndRun(now);
+    const Checked checked = Check(port, i, now);
+    if (checked != Checked::kData) return checked == Checked::kKept;
+  } else if (!RcrcGood(spans_[i])) [[unlikely]] {
+    EndRun(now);
+    flow_.instance->counters.Add(Counter::kRxRcrc);
+    return false;
+  }
+  return OnDataPdu(*flow_.instance, i, now);
+}
+
+// Makes every check of frame i, in the order of the wire profile. The series of a data PDU that
+// passes becomes that of flow_.
+[[gnu::noinline]] Receiver::Checked Receiver::Check(PortContext& port, uint32_t i, Time now) {
+  const Series& series = series_[series_of_[i]];
+  Frame* const frame = frames_[i];
+  if (series.error != FrameError::kNone) [[unlikely]] {
+    return OnFrameError(port, frame, series.error, now) ? Checked::kKept : Checked::kDone;
+  }
+  const PortContext::Place place = port.PlaceAt(series.destination);
   if (place.instance >= PortContext::Place::kElsewhere) [[unlikely]] {
-    return SetAside(place, frame) ? Checked::kKept : Checked::kDone;
+    return SetAside(port, place, frame) ? Checked::kKept : Checked::kDone;
   }
   Instance& instance = *lcore_.instances[place.instance];
   if (instance.down || instance.own.admin[place.plane] == PlaneAdmin::kDown) {
     instance.counters.Add(Counter::kRxAdminDown);
     return Checked::kDone;
   }
-  if (!RcrcGood(arrival.pdu, arrival.pdu_bytes)) {
+  if (!RcrcGood(spans_[i])) {
     instance.counters.Add(Counter::kRxRcrc);
     return Checked::kDone;
   }
-  const RhWord rh = arrival.rh;
+  const RhWord rh = rhs_[i];
   if (!rh.Is(RhVersion::kData) && !rh.Is(RhVersion::kControl)) [[unlikely]] {
     instance.counters.Add(Counter::kRxVersion);
     return Checked::kDone;
@@ -84,15 +201,15 @@ bool Receiver::OnFrame(PortContext& port, Frame* frame, Time now) {
     instance.counters.Add(Counter::kRxUnknownXpu);
     return Checked::kDone;
   }
-  if (arrival.source != instance.params.peers[peer].planes[place.plane].address) {
+  if (series.source != instance.params.peers[peer].planes[place.plane].address) {
     instance.counters.Add(Counter::kRxSource);
     return Checked::kDone;
   }
   if (rh.Is(RhVersion::kControl)) [[unlikely]] {
     OnControlPdu(instance,
                  {.rh = rh,
-                  .commands = arrival.pdu + kRhBytes,
-                  .bytes = arrival.pdu_bytes - kRcrcBytes - kRhBytes,
+                  .commands = CommandsAt(i),
+                  .bytes = CommandBytesAt(i),
                   .peer = peer,
                   .plane = place.plane,
                   .frame = frame},
@@ -100,36 +217,36 @@ bool Receiver::OnFrame(PortContext& port, Frame* frame, Time now) {
     return Checked::kDone;
   }
   const uint32_t number = instance.ConnectionIndex(peer, place.plane, rh.vc());
-  flow_ = {.source = arrival.source,
-           .destination = arrival.destination,
-           .rh = rh.Flow(),
-           .instance = &instance,
-           .connection = &instance.connections[number],
-           .credit = &instance.rx_credit[Scheduler::QueueIndex(peer, rh.vc())],
-           .target = deliverer_.TargetOf(instance, rh.vc(), rh.xpuid()),
-           .peer = peer,
-           .plane = place.plane,
-           .number = number};
+  flow_.series = series_of_[i];
+  flow_.instance = &instance;
+  flow_.connection = &instance.connections[number];
+  flow_.credit = &instance.rx_credit[Scheduler::QueueIndex(peer, rh.vc())];
+  flow_.target = deliverer_.TargetOf(instance, rh.vc(), rh.xpuid());
+  flow_.ring = Deliverer::DirectRing(instance, flow_.target);
+  flow_.peer = peer;
+  flow_.plane = place.plane;
+  flow_.number = number;
   return Checked::kData;
 }
 
 // What is for none of our instances is kept, until the end of PollPort, where another lcore has the
 // one that it is for. (To call HandOver from here would make every frame dearer.)
-[[gnu::always_inline]] inline bool Receiver::SetAside(PortContext::Place place, Frame* frame) {
+[[gnu::always_inline]] inline bool Receiver::SetAside(const PortContext& port,
+                                                      PortContext::Place place, Frame* frame) {
   if (place.instance == PortContext::Place::kNowhere) {
     lcore_.counters.Add(Counter::kRxUnknownDestination);
     return false;
   }
-  // After ParseInPlace this may be the result of another frame: RestoreFrame does not use it then.
-  new (frame->notes) ParsedFrame(parsed_);
+  // RestoreFrame does not use it.
+  if (port.params.rules.encap == Encap::kUdp4) new (frame->notes) ParsedFrame;
   foreign_[foreign_count_++] = {.frame = frame, .neighbour = place.plane};
   return true;
 }
 
 // What is not SUE's goes up where somebody receives it; all else is dropped. Returns whether the
 // frame is kept.
-[[gnu::cold]] bool Receiver::OnFrameError(PortContext& port, Frame* frame, FrameError error,
-                                          Time now) {
+[[gnu::cold, gnu::noinline]] bool Receiver::OnFrameError(PortContext& port, Frame* frame,
+                                                         FrameError error, Time now) {
   const bool is_packet = error == FrameError::kNotSue;
   Handover& handover = port.link.handover();
   if (is_packet && handover.LaneReceivesElsewhere()) {
@@ -150,7 +267,7 @@ bool Receiver::CountHandedOver(bool handed) {
   return handed;
 }
 
-// Hands over the frames that OnFrame has set aside, and shows the other lcores theirs.
+// Hands over the frames that Check has set aside, and shows the other lcores theirs.
 [[gnu::noinline]] void Receiver::HandOver(PortContext& port) {
   Handover& handover = port.link.handover();
   for (uint32_t i = 0; i < foreign_count_; ++i) {
@@ -163,33 +280,66 @@ bool Receiver::CountHandedOver(bool handed) {
   handover.Publish();
 }
 
+// What was delivered and accepted of flow_ in a row: its counters, credit and acknowledgement.
+[[gnu::noinline]] void Receiver::CountRun(Time now) {
+  Instance& instance = *flow_.instance;
+  const DeliveredRun run = run_;
+  run_ = {};
+  deliverer_.CountRun(instance, flow_.target, run);
+  grants_.OnAccepted(instance, flow_.peer, flow_.target.vc, *flow_.credit, run.lines, run.widest);
+  // Of the first PDU it is owed already.
+  if (run.pdus > 1) OwedAcks::Owe(instance, flow_.number, *flow_.connection, now);
+}
+
 // Returns whether the frame is kept.
-[[gnu::always_inline]] inline bool Receiver::OnSequenced(Instance& instance, const ReceivedPdu& pdu,
-                                                         Time now) {
-  const uint32_t number = flow_.number;
+[[gnu::always_inline]] inline bool Receiver::OnSequenced(Instance& instance, uint32_t i, Time now) {
   Connection& connection = *flow_.connection;
   if (connection.receive_closed()) [[unlikely]] {
-    OnClosed(instance, number, pdu, true, now);
+    EndRun(now);
+    OnClosed(instance, flow_.number, PduAt(i), true, now);
     return false;
   }
-  const PsnVerdict verdict = connection.Judge(pdu.rh.psn());
-  if (verdict != PsnVerdict::kExpected) {
-    const bool ahead = verdict == PsnVerdict::kAhead;
-    instance.counters.Add(ahead ? Counter::kRxAhead : Counter::kRxDuplicate);
-    if (ahead) {
-      connection.OnGap(now, instance.params.transport);
-    } else {
-      connection.OnDuplicate();
-    }
-    OwedAcks::Owe(instance, number, connection, now);
+  const PsnVerdict verdict = connection.Judge(rhs_[i].psn());
+  if (verdict != PsnVerdict::kExpected) [[unlikely]] {
+    OnUnexpected(instance, verdict, now);
     return false;
   }
+  if (flow_.ring == nullptr || !Deliverer::DeliverTo(*flow_.ring, flow_.target.head, CommandsAt(i),
+                                                     CommandBytesAt(i), run_)) [[unlikely]] {
+    return DeliverOne(instance, PduAt(i), now);
+  }
+  connection.Accept();
+  if (run_.pdus == 1) OwedAcks::Owe(instance, flow_.number, connection, now);
+  return false;
+}
+
+[[gnu::cold]] void Receiver::OnUnexpected(Instance& instance, PsnVerdict verdict, Time now) {
+  EndRun(now);
+  Connection& connection = *flow_.connection;
+  const bool ahead = verdict == PsnVerdict::kAhead;
+  instance.counters.Add(ahead ? Counter::kRxAhead : Counter::kRxDuplicate);
+  if (ahead) {
+    connection.OnGap(now, instance.params.transport);
+  } else {
+    connection.OnDuplicate();
+  }
+  OwedAcks::Owe(instance, flow_.number, connection, now);
+}
+
+// An expected PDU that no ring takes just like that. Returns whether the frame is kept.
+[[gnu::noinline]] bool Receiver::DeliverOne(Instance& instance, ReceivedPdu pdu, Time now) {
+  EndRun(now);
+  const uint32_t number = flow_.number;
+  Connection& connection = *flow_.connection;
   const Delivered delivered = deliverer_.Deliver(instance, flow_.target, pdu);
+  // PDUs behind it may have to wait behind it.
+  flow_.series = kNone;
   switch (delivered.delivery) {
     case Delivery::kDelivered:
     case Delivery::kKept:
       connection.Accept();
-      grants_.OnAccepted(instance, pdu.peer, flow_.target.vc, *flow_.credit, delivered.lines);
+      grants_.OnAccepted(instance, pdu.peer, flow_.target.vc, *flow_.credit, delivered.lines,
+                         delivered.lines);
       instance.counters.Add(Counter::kRxPdus);
       OwedAcks::Owe(instance, number, connection, now);
       break;
@@ -203,28 +353,32 @@ bool Receiver::CountHandedOver(bool handed) {
   return delivered.delivery == Delivery::kKept;
 }
 
-[[gnu::always_inline]] inline bool Receiver::OnDataPdu(Instance& instance, const ReceivedPdu& pdu,
-                                                       Time now) {
+[[gnu::always_inline]] inline bool Receiver::OnDataPdu(Instance& instance, uint32_t i, Time now) {
   const uint32_t number = flow_.number;
   Connection& connection = *flow_.connection;
-  if (pdu.rh.op() != RhOp::kNothing) {
-    if (connection.IsPlausible(pdu.rh.psn(), instance.params.transport)) [[likely]] {
-      OnRpsn(instance, number, pdu.rh.op(), pdu.rh.rpsn(), now);
+  const RhWord rh = rhs_[i];
+  if (rh.op() != RhOp::kNothing) {
+    if (connection.IsPlausible(rh.psn(), instance.params.transport)) [[likely]] {
+      OnRpsn(instance, number, rh.op(), rh.rpsn(), now);
     } else {
-      OnImplausible(instance, number, pdu.rh.op(), pdu.rh.rpsn(), now);
+      OnImplausible(instance, number, rh.op(), rh.rpsn(), now);
     }
   }
-  const bool sequenced = pdu.bytes >= 2 && (pdu.commands[0] & 0x0f) != 0;
-  if (sequenced) return OnSequenced(instance, pdu, now);
-  if (ValidateCommands(pdu.commands, pdu.bytes).error != CommandError::kNone) {
+  const uint8_t* commands = CommandsAt(i);
+  const uint32_t bytes = CommandBytesAt(i);
+  const bool sequenced = bytes >= 2 && (commands[0] & 0x0f) != 0;
+  if (sequenced) [[likely]]
+    return OnSequenced(instance, i, now);
+  EndRun(now);
+  if (ValidateCommands(commands, bytes).error != CommandError::kNone) {
     instance.counters.Add(Counter::kRxMalformed);
     return false;
   }
   instance.counters.Add(Counter::kRxAcks);
   if (connection.receive_closed()) [[unlikely]] {
-    OnClosed(instance, number, pdu, false, now);
-  } else if (connection.Judge(pdu.rh.psn()) == PsnVerdict::kAhead) [[unlikely]] {
-    OnAhead(instance, number, pdu, now);
+    OnClosed(instance, number, PduAt(i), false, now);
+  } else if (connection.Judge(rh.psn()) == PsnVerdict::kAhead) [[unlikely]] {
+    OnAhead(instance, number, PduAt(i), now);
   }
   return false;
 }
@@ -314,7 +468,8 @@ void Receiver::OnAcked(Instance& instance, uint32_t number, uint32_t bytes, PduL
                                  instance.VcOfConnection(number), EffectsFor(instance, peer));
 }
 
-[[gnu::cold]] void Receiver::OnControlPdu(Instance& instance, ReceivedPdu pdu, Time now) {
+[[gnu::cold, gnu::noinline]] void Receiver::OnControlPdu(Instance& instance, ReceivedPdu pdu,
+                                                         Time now) {
   ControlMessage message;
   switch (DecodeControl(pdu.commands, pdu.bytes, message)) {
     case ControlError::kNone:

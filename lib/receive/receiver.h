@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A received frame on its way: parsed, placed {here, another lcore, the host}, checked, judged.
-// Effects on a peer come out as values. Owned by the lcore.
+// Received frames on their way: parsed, placed {here, another lcore, the host}, checked, judged. A
+// burst passes each of the stages before the next one begins. Effects on a peer come out as values.
+// Owned by the lcore.
 #ifndef SUEDE_RECEIVE_RECEIVER_H_
 #define SUEDE_RECEIVE_RECEIVER_H_
 
@@ -15,6 +16,8 @@
 #include "send/completions.h"
 #include "send/run_queue.h"
 #include "send/stage.h"
+#include "wire/encap.h"
+#include "wire/rcrc.h"
 
 namespace suede {
 
@@ -31,50 +34,51 @@ class Receiver {
         completions_(completions),
         stager_(stager) {}
 
-  // Returns whether the frame is kept. Where has_effects() then, they are carried out, and ended,
-  // before the next frame.
-  bool OnFrame(PortContext& port, Frame* frame, Time now);
+  // The frames of a port, at most kMostFrames, which stay there until GoOn is done with them:
+  // parses all. Returns their bytes.
+  uint64_t Begin(PortContext& port, Frame* const* frames, uint32_t count);
+  // Judges and delivers what is left of them, and releases those that are not kept. Returns early,
+  // and true, where a frame has effects: they are carried out, and ended, before the next call.
+  bool GoOn(PortContext& port, Time now);
 
-  // To be called before the frames of a port.
-  void BeginBurst() { flow_ = {}; }
-
-  // The effects that the frame's peer wants done.
-  bool has_effects() const { return !effects_.empty(); }
+  // The effects that a frame's peer wants done.
   Effects& effects() { return effects_; }
   // Whose they are.
   const PeerRef& effects_of() const { return effects_of_; }
   void EndEffects() {
     effects_.Clear();
-    flow_ = {};
+    flow_.series = kNone;
   }
 
   // After the frames of a port that other lcores share: hands over those of other lcores.
   void HandOver(PortContext& port);
 
  private:
-  // A frame that was parsed.
-  struct Arrival {
+  static constexpr uint32_t kMostFrames = 2 * kBurst;
+  static constexpr uint32_t kNone = ~0u;  // no series
+
+  // Frames of a burst that follow each other and agree in what is checked, or a frame with an
+  // error.
+  struct Series {
     NetAddress source;
     NetAddress destination;
-    RhWord rh;
-    const uint8_t* pdu = nullptr;
-    uint32_t pdu_bytes = 0;
-  };
-  // Of a frame that has passed all checks, and those behind it in a burst that agree with it in
-  // what was checked: frames come in runs. From one burst to the next nothing of it is known.
-  struct Flow {
-    bool Has(const NetAddress& from, const NetAddress& to, RhWord header) const {
-      return ((header.Flow() ^ rh) | Differs(from, source) | Differs(to, destination)) == 0;
+    uint64_t flow = 0;  // of the RH
+    FrameError error = FrameError::kNone;
+    bool Has(const NetAddress& from, const NetAddress& to, uint64_t rh_flow) const {
+      return ((rh_flow ^ flow) | Differs(from, source) | Differs(to, destination)) == 0 &&
+             error == FrameError::kNone;
     }
     static uint64_t Differs(const NetAddress& a, const NetAddress& b) {
       return (a.high ^ b.high) | (a.low ^ b.low);
     }
-    NetAddress source;
-    NetAddress destination;
-    uint64_t rh = ~uint64_t{0};  // that of no frame
+  };
+  // What follows from the checks, of the last series that has passed them all.
+  struct Flow {
+    uint32_t series = kNone;  // kNone: they have to be made again
     Instance* instance = nullptr;
     Connection* connection = nullptr;
     RxCredit* credit = nullptr;
+    RxRingWriter* ring = nullptr;  // see Deliverer::DirectRing
     Deliverer::Target target;
     uint32_t peer = 0;
     uint32_t plane = 0;
@@ -87,11 +91,44 @@ class Receiver {
   };
 
   // Rare functions take a PDU by value, so that it need not be in memory for the others.
-  Checked Check(PortContext& port, Frame* frame, Arrival arrival, Time now);
+  Checked Check(PortContext& port, uint32_t i, Time now);
+  uint32_t AddSeries(const NetAddress& source, const NetAddress& destination, uint64_t flow) {
+    Series& series = series_[series_count_];
+    series.source = source;
+    series.destination = destination;
+    series.flow = flow;
+    series.error = FrameError::kNone;
+    return series_count_++;
+  }
+  void Note(uint32_t i, uint32_t series, RhWord rh, const uint8_t* pdu, uint32_t pdu_bytes) {
+    series_of_[i] = static_cast<uint8_t>(series);
+    rhs_[i] = rh;
+    spans_[i].data = pdu;
+    spans_[i].bytes = pdu_bytes - kRcrcBytes;
+  }
+  uint64_t Parse(PortContext& port);
+  uint32_t NoteParsed(uint32_t i, uint32_t last, const ParsedFrame& parsed);
+  uint32_t ParseOther(PortContext& port, uint32_t i, uint32_t last, bool trusted);
+  uint64_t Refuse(PortContext& port, Frame* const* frames, uint32_t count);
+  void PassOver(PortContext& port);
+  void ComputeRcrcs();
+  bool OnFrame(PortContext& port, uint32_t i, Time now);
   bool OnFrameError(PortContext& port, Frame* frame, FrameError error, Time now);
-  bool SetAside(PortContext::Place place, Frame* frame);
+  bool SetAside(const PortContext& port, PortContext::Place place, Frame* frame);
   bool CountHandedOver(bool handed);
-  bool OnDataPdu(Instance& instance, const ReceivedPdu& pdu, Time now);
+  const uint8_t* CommandsAt(uint32_t i) const { return spans_[i].data + kRhBytes; }
+  // From there up to the R-CRC.
+  uint32_t CommandBytesAt(uint32_t i) const { return spans_[i].bytes - kRhBytes; }
+  // Frame i of the burst, which is of flow_.
+  ReceivedPdu PduAt(uint32_t i) const {
+    return {.rh = rhs_[i],
+            .commands = CommandsAt(i),
+            .bytes = CommandBytesAt(i),
+            .peer = flow_.peer,
+            .plane = flow_.plane,
+            .frame = frames_[i]};
+  }
+  bool OnDataPdu(Instance& instance, uint32_t i, Time now);
   void OnControlPdu(Instance& instance, ReceivedPdu pdu, Time now);
   void OnRpsn(Instance& instance, uint32_t connection, RhOp op, Psn rpsn, Time now);
   void OnAcked(Instance& instance, uint32_t connection, uint32_t bytes, PduList& acked);
@@ -99,7 +136,13 @@ class Receiver {
   void OnAhead(Instance& instance, uint32_t connection, ReceivedPdu pdu, Time now);
   void OnResumed(Instance& instance, uint32_t connection);
   void OnClosed(Instance& instance, uint32_t connection, ReceivedPdu pdu, bool sequenced, Time now);
-  bool OnSequenced(Instance& instance, const ReceivedPdu& pdu, Time now);
+  bool OnSequenced(Instance& instance, uint32_t i, Time now);
+  void OnUnexpected(Instance& instance, PsnVerdict verdict, Time now);
+  bool DeliverOne(Instance& instance, ReceivedPdu pdu, Time now);
+  void EndRun(Time now) {
+    if (run_.pdus != 0) CountRun(now);
+  }
+  void CountRun(Time now);
   // The effects, for another fact of this peer.
   Effects& EffectsFor(const Instance& instance, uint32_t peer) {
     effects_of_ = {.instance = instance.number, .peer = peer};
@@ -115,13 +158,24 @@ class Receiver {
   Stager& stager_;
   PeerRef effects_of_{};
   Flow flow_;
-  ParsedFrame parsed_;  // the last result of ParseFrame
+  DeliveredRun run_;  // of flow_, accepted and not yet counted
+
+  // The burst: frames [next_, count_) are left.
+  Frame* const* frames_ = nullptr;
+  uint32_t next_ = 0;
+  uint32_t count_ = 0;
+  uint32_t rcrcs_end_ = 0;  // of the frames in front of this one the R-CRCs are computed
+  uint32_t series_count_ = 0;
+  std::array<RcrcSpan, kMostFrames> spans_;  // of 0 bytes where there is no R-CRC to check
+  std::array<RhWord, kMostFrames> rhs_;
+  std::array<uint8_t, kMostFrames> series_of_;
+  std::array<Series, kMostFrames> series_;
   // Frames of the port that is being received from, for instances of other lcores.
   struct Foreign {
     Frame* frame = nullptr;
     uint32_t neighbour = 0;
   };
-  std::array<Foreign, 2 * kBurst> foreign_;
+  std::array<Foreign, kMostFrames> foreign_;
   uint32_t foreign_count_ = 0;
   Effects effects_;
 };

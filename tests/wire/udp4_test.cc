@@ -60,6 +60,41 @@ TEST(Udp4, ChecksumOfEveryLength) {
   }
 }
 
+// A frame that is taken for a repetition of another has the same result when it is read.
+TEST(Udp4, RepeatedHeadersHaveTheSameResult) {
+  for (const bool tagged : {false, true}) {
+    for (const bool good : {false, true}) {
+      Bytes frame = Build(Spec(tagged));
+      const auto bytes = static_cast<uint32_t>(frame.size());
+      ParsedFrame parsed;
+      ASSERT_TRUE(ParseInPlace(kRules, frame.data(), bytes, good, parsed));
+      udp4::Headers headers;
+      EXPECT_FALSE(headers.AreOf(frame.data(), bytes, good));
+      headers.Keep(frame.data(), bytes, good, parsed);
+      EXPECT_TRUE(headers.AreOf(frame.data(), bytes, good));
+      EXPECT_FALSE(headers.AreOf(frame.data(), bytes, !good));
+      EXPECT_FALSE(headers.AreOf(frame.data(), bytes - 1, good));
+      EXPECT_EQ(frame.data() + headers.pdu_at(), parsed.pdu);
+      EXPECT_EQ(headers.pdu_bytes(), parsed.pdu_bytes);
+      for (size_t bit = 0; bit < headers.pdu_at() * 8; ++bit) {
+        Bytes other = frame;
+        other[bit / 8] ^= static_cast<uint8_t>(1u << bit % 8);
+        if (!headers.AreOf(other.data(), bytes, good)) continue;
+        EXPECT_LT(bit / 8, kEthernetBytes - 2) << "all but MAC addresses count";
+        const ParsedFrame again = ParseFrame(kRules, other.data(), bytes, good);
+        EXPECT_EQ(again.error, FrameError::kNone) << bit;
+        EXPECT_EQ(again.source, parsed.source);
+        EXPECT_EQ(again.destination, parsed.destination);
+        EXPECT_EQ(again.pdu - other.data(), parsed.pdu - frame.data());
+        EXPECT_EQ(again.pdu_bytes, parsed.pdu_bytes);
+      }
+      // What follows the headers does not count.
+      frame[headers.pdu_at()] ^= 1;
+      EXPECT_TRUE(headers.AreOf(frame.data(), bytes, good));
+    }
+  }
+}
+
 TEST(Udp4, NotSue) {
   ExpectError(FrameError::kNotSue, [](uint8_t* ip) { StoreBe16(ip - 2, 0x86dd); });
   ExpectError(FrameError::kNotSue, [](uint8_t* ip) { StoreBe16(ip - 2, 0x8100); });
