@@ -132,7 +132,8 @@ std::vector<PortView> Management::Ports() {
                    .pool_frames = device.pool_frames(),
                    .pool_free = device.FreeFrames(),
                    .lcores = std::move(cpus),
-                   .queue_pairs = device.queues()});
+                   .queue_pairs = device.queues(),
+                   .steering = std::string(NameOf(device.steering()))});
   }
   return all;
 }

@@ -177,6 +177,59 @@ std::vector<NetAddress> AddressesOf(const Config& config, uint32_t port, uint32_
   return addresses;
 }
 
+// The bytes that AFH Gen 2 has a destination address in: the last of those that MAC addresses have.
+// Those in front of it change on the way (hop count), or with each PDU.
+void SetAfh2Address(const PortConfig& port, uint64_t address, SteeredAddress* steered) {
+  const uint32_t bytes = TraitsOf(port.encapsulation).forwarding_bits / 8;
+  for (uint32_t i = 0; i < bytes; ++i) {
+    steered->bytes[5 - i] = static_cast<uint8_t>(address >> 8 * i);
+    steered->mask[5 - i] = 0xff;
+  }
+}
+
+SteeredAddress SteeredAddressOf(const PortConfig& port, const ConfigAddress& address,
+                                uint16_t queue) {
+  const EncapTraits& traits = TraitsOf(port.encapsulation);
+  SteeredAddress steered{.queue = queue};
+  const NetAddress number = ToAddress(address);
+  if (traits.addresses == AddressKind::kIpv4) {
+    StoreBe32(steered.bytes.data(), static_cast<uint32_t>(number.low));
+  } else if (traits.addresses == AddressKind::kIpv6) {
+    steered.kind = SteeredAddress::Kind::kIpv6;
+    StoreBe64(steered.bytes.data(), number.high);
+    StoreBe64(steered.bytes.data() + 8, number.low);
+  } else {
+    steered.kind = SteeredAddress::Kind::kEthernet;
+    if (traits.macs == MacKind::kPrefixed) {
+      const MacAddress mac = AfhMac(port.mac_prefix, address);
+      std::copy(mac.begin(), mac.end(), steered.bytes.begin());
+      steered.mask.fill(0xff);
+    } else {
+      SetAfh2Address(port, number.low, &steered);
+    }
+  }
+  return steered;
+}
+
+SteeringPlan SteeringPlanOf(const Config& config, uint32_t p, const std::vector<PairUse>& pairs) {
+  const PortConfig& port = config.ports[p];
+  const bool by_ip = TraitsOf(port.encapsulation).addresses != AddressKind::kForwarding;
+  SteeringPlan plan{
+      .addresses = {},
+      .ether_type = by_ip ? uint16_t{0} : EtherTypeOf(port.encapsulation, port.ether_type),
+      .udp_port = by_ip ? port.udp_port : uint16_t{0},
+      .tagged = port.vid.has_value()};
+  if (pairs.size() < 2) return plan;
+  for (uint16_t queue = 0; queue < pairs.size(); ++queue) {
+    for (const uint32_t instance : pairs[queue].instances) {
+      for (const InstancePort& at : config.instances[instance].ports) {
+        if (at.port == p) plan.addresses.push_back(SteeredAddressOf(port, at.address, queue));
+      }
+    }
+  }
+  return plan;
+}
+
 PortOptions PortOptionsOf(const Config& config, uint32_t p) {
   const PortConfig& port = config.ports[p];
   const MacKind macs = TraitsOf(port.encapsulation).macs;
@@ -236,6 +289,7 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
           .addresses = std::move(addresses),
           .promiscuous = macs == MacKind::kOther,
           .vid = port.tap ? std::nullopt : port.vid,
+          .steering = SteeringPlanOf(config, p, pairs),
           .numa_node = -1,
           .pool_frames = FramesNeeded(use)};
 }

@@ -42,6 +42,8 @@ std::vector<NetAddress> AddressesOf(const Config& config, uint32_t port, uint32_
 
 // For Config::ports[port].
 PortOptions PortOptionsOf(const Config& config, uint32_t port);
+// What its device is asked to tell frames apart by; no addresses where it has one queue pair.
+SteeringPlan SteeringPlanOf(const Config& config, uint32_t port, const std::vector<PairUse>& pairs);
 
 // The weights of an instance's planes: the bandwidths of their ports in Gbit/s. `speeds_bps` are
 // those of the links of Config::ports, 0 where one is not known: such a plane is taken to be as

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "dpdk/device_counters.h"
 #include "dpdk/queue_pair.h"
+#include "dpdk/steering.h"
 #include "port/port.h"
 
 struct rte_mempool;
@@ -37,6 +38,7 @@ struct PortOptions {
   // The VLAN of all frames to receive: a device that has a filter (as a virtio NIC, which otherwise
   // drops tagged frames) is told. None: the filter is left as it is.
   std::optional<uint16_t> vid;
+  SteeringPlan steering;     // where there are several queue pairs
   int numa_node = -1;        // of the pool; -1: the device's
   uint32_t pool_frames = 0;  // that callers may hold at once; the device's own needs are added
 };
@@ -58,7 +60,9 @@ uint64_t PoolBytes(const PortOptions& options);
   X(rx_oversize, "port_rx_oversize_total", "Frames dropped: too long, or in several buffers")   \
   X(rx_copied, "port_rx_copied_total",                                                          \
     "Frames copied: somebody else held their buffer (net_ring)")                                \
-  X(rx_no_copy, "port_rx_no_copy_total", "Frames not copied but dropped: the pool was empty")
+  X(rx_no_copy, "port_rx_no_copy_total", "Frames not copied but dropped: the pool was empty")   \
+  X(tx_kept, "port_tx_kept_total",                                                              \
+    "Frames that a device kept whose driver copies them; it gets references from then on")
 
 struct PortStats {
 #define SUEDE_PORT_STATS_FIELD(id, name, sentence) uint64_t id = 0;
@@ -108,6 +112,7 @@ class DpdkPort {
   const std::string& name() const { return name_; }
   const std::string& driver() const { return driver_; }
   std::array<uint8_t, 6> mac() const { return mac_; }
+  Steering steering() const { return steering_; }
   int numa_node() const { return numa_node_; }
   uint32_t pool_frames() const { return pool_frames_; }
   // Settings that the device did not take, without which the port works; for the log.
@@ -139,6 +144,7 @@ class DpdkPort {
   int numa_node_ = -1;
   uint32_t pool_frames_ = 0;
   std::vector<std::string> warnings_;
+  Steering steering_ = Steering::kOneQueue;
   bool open_ = false;
   bool is_memif_ = false;
   bool is_memif_client_ = false;

@@ -39,17 +39,8 @@ static_assert(offsetof(rte_mbuf, refcnt) - offsetof(rte_mbuf, rearm_data) ==
               offsetof(Rearm, refcnt));
 static_assert(offsetof(rte_mbuf, port) - offsetof(rte_mbuf, rearm_data) == offsetof(Rearm, port));
 
-// Takes the device's reference and describes the frame to it.
-inline rte_mbuf* PrepareTransmit(Frame* frame) {
-  rte_mbuf* mbuf = MbufOf(frame);
-  const auto offset = static_cast<uint16_t>(frame->data - frame->buffer);
-  if (rte_mbuf_refcnt_read(mbuf) == 1) [[likely]] {
-    const Rearm rearm = {offset, 2, 1, RTE_MBUF_PORT_INVALID};  // nobody else has it: no atomic
-    std::memcpy(&mbuf->rearm_data, &rearm, sizeof(rearm));
-  } else {
-    rte_mbuf_refcnt_update(mbuf, 1);
-    mbuf->data_off = offset;
-  }
+// The frame's length and the fields that the device is to fill in.
+inline void DescribeBytes(const Frame* frame, rte_mbuf* mbuf) {
   mbuf->data_len = static_cast<uint16_t>(frame->length);
   mbuf->pkt_len = frame->length;
   if (frame->tx_offload == TxOffload::kNone) {
@@ -60,17 +51,39 @@ inline rte_mbuf* PrepareTransmit(Frame* frame) {
                          : RTE_MBUF_F_TX_IPV6 | RTE_MBUF_F_TX_UDP_CKSUM;
     mbuf->tx_offload = rte_mbuf_tx_offload(frame->l2_length, frame->l3_length, 0, 0, 0, 0, 0);
   }
+}
+
+// Describes a frame that nobody else has to the device, with `references` as its count.
+inline void Describe(const Frame* frame, rte_mbuf* mbuf, uint16_t references) {
+  const auto offset = static_cast<uint16_t>(frame->data - frame->buffer);
+  const Rearm rearm = {offset, references, 1, RTE_MBUF_PORT_INVALID};  // nobody has it: no atomic
+  std::memcpy(&mbuf->rearm_data, &rearm, sizeof(rearm));
+  DescribeBytes(frame, mbuf);
+}
+
+// Takes the device's reference and describes the frame to it.
+inline rte_mbuf* PrepareTransmit(Frame* frame) {
+  rte_mbuf* mbuf = MbufOf(frame);
+  if (rte_mbuf_refcnt_read(mbuf) == 1) [[likely]] {
+    Describe(frame, mbuf, 2);
+  } else {
+    rte_mbuf_refcnt_update(mbuf, 1);
+    mbuf->data_off = static_cast<uint16_t>(frame->data - frame->buffer);
+    DescribeBytes(frame, mbuf);
+  }
   return mbuf;
 }
 
-// Does so for a burst, of which `left` frames are there to come.
-inline void PrepareBurst(Frame* const* frames, uint32_t burst, uint32_t left, rte_mbuf** mbufs) {
+// Calls `prepare` for a burst, of which `left` frames are there to come.
+template <typename Prepare>
+inline void PrepareBurst(Frame* const* frames, uint32_t burst, uint32_t left, rte_mbuf** mbufs,
+                         Prepare&& prepare) {
   for (uint32_t i = 0; i < burst; ++i) {
     if (i + kPrefetchAhead < left) {
       __builtin_prefetch(MbufOf(frames[i + kPrefetchAhead]), 1);
       __builtin_prefetch(frames[i + kPrefetchAhead]);
     }
-    mbufs[i] = PrepareTransmit(frames[i]);
+    mbufs[i] = prepare(frames[i]);
   }
 }
 
@@ -93,7 +106,7 @@ inline uint32_t TransmitFrames(Frame* const* frames, uint32_t count, Take&& take
   while (done < count) {
     const uint32_t burst = std::min(count - done, kPortBurst);
     rte_mbuf* mbufs[kPortBurst];
-    PrepareBurst(frames + done, burst, count - done, mbufs);
+    PrepareBurst(frames + done, burst, count - done, mbufs, PrepareTransmit);
     const uint32_t taken = take(mbufs, burst);
     done += taken;
     if (taken < burst) {

@@ -198,6 +198,7 @@ PortStats DpdkPort::Stats() {
     total.rx_oversize += pair->oversize();
     total.rx_copied += pair->copied();
     total.rx_no_copy += pair->no_copy();
+    total.tx_kept += pair->kept();
   }
   return total;
 }

@@ -5,7 +5,6 @@
 #include <rte_mbuf.h>
 #include <rte_mbuf_pool_ops.h>
 #include <rte_mempool.h>
-
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -28,7 +27,6 @@
 #include "dpdk/memif_watch.h"
 #include "dpdk/port_opener.h"
 #include "dpdk/port_registry.h"
-#include "dpdk/relayed_pair.h"
 
 namespace suede {
 namespace {
@@ -234,42 +232,9 @@ absl::Status PortOpener::CheckAfPacket() const {
   return absl::OkStatus();
 }
 
-// A device with fewer queue pairs than are wanted is refused, but for a memif: its driver takes
-// bursts on a queue that the other end does not have for bursts on the first one, and does not tell
-// how many that has. So there is one, which all share.
-absl::Status PortOpener::CheckQueues() const {
-  const uint32_t offered = std::min(info_.max_rx_queues, info_.max_tx_queues);
-  const uint32_t wanted = options_.queue_pairs;
-  const bool is_af_packet = Is("net_af_packet");
-  if (port_->is_memif_ || (is_af_packet ? offered == wanted : offered >= wanted)) {
-    return absl::OkStatus();
-  }
-  // The kernel gives frames to all queues that af_packet was told to make, even to ones that
-  // nobody reads.
-  absl::string_view key;
-  if (is_af_packet) key = "qpairs";
-  if (Is("net_af_xdp")) key = "queue_count";
-  if (Is("net_virtio_user")) key = "queues";
-  std::string mend;
-  if (!key.empty()) {
-    mend = absl::StrCat("give it ", key, "=", wanted, " in ports[].device, or ");
-  }
-  std::string users = absl::StrCat(wanted, wanted == 1 ? " lcore serves it" : " lcores serve it");
-  if (wanted > options_.lcores) {
-    users = absl::StrCat(wanted, " instances are to have queues of their own");
-    absl::StrAppend(&mend, "leave out ports[].queues");
-  } else {
-    absl::StrAppend(&mend, "put its instances on ", offered, offered == 1 ? " lcore" : " lcores");
-  }
-  return absl::FailedPreconditionError(absl::StrCat(Prefix(), users, ", and the device has ",
-                                                    offered, offered == 1 ? " pair" : " pairs",
-                                                    " of queues: ", mend));
-}
-
 absl::Status PortOpener::Configure() {
   if (absl::Status status = CheckQueues(); !status.ok()) return status;
   port_->queues_ = port_->is_memif_ ? 1 : options_.queue_pairs;
-  // No RSS: with several queues, frames that no rule steers come to the first.
   rte_eth_conf conf{};
   if (device_checks_mtu_) conf.rxmode.mtu = options_.mtu;
   constexpr uint64_t kRxChecksums = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
@@ -290,8 +255,7 @@ absl::Status PortOpener::Configure() {
   port_->link_events_ = (*info_.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0 &&
                         !IsPciAddress(DeviceName(options_.device));
   conf.intr_conf.lsc = port_->link_events_ ? 1 : 0;
-  if (const int error = rte_eth_dev_configure(port_->id_, port_->queues_, port_->queues_, &conf);
-      error != 0) {
+  if (const int error = ConfigureDevice(&conf); error != 0) {
     return Failed("rte_eth_dev_configure", error);
   }
   rx_descriptors_ = options_.rx_descriptors;
@@ -356,30 +320,6 @@ absl::Status PortOpener::SetupQueues() {
   }
   MakePairs();
   return absl::OkStatus();
-}
-
-void PortOpener::MakePairs() {
-  QueuePairParams params{.device = port_,
-                         .id = port_->id_,
-                         .queue = 0,
-                         .offered = offered_,
-                         .frame_bytes = port_->frame_bytes_,
-                         .pool = port_->pool_};
-  RelayingPair* relaying = nullptr;
-  for (uint16_t pair = 0; pair < options_.queue_pairs; ++pair) {
-    if (port_->queues_ == options_.queue_pairs) {
-      params.queue = pair;
-      port_->pairs_.push_back(std::make_unique<QueuePair>(params));
-    } else if (pair == 0) {
-      auto first = std::make_unique<RelayingPair>(params);
-      relaying = first.get();
-      port_->pairs_.push_back(std::move(first));
-    } else {
-      auto other = std::make_unique<RelayedPair>(params);
-      relaying->AddRelay(other->relay());
-      port_->pairs_.push_back(std::move(other));
-    }
-  }
 }
 
 absl::Status PortOpener::SetMtu() {
@@ -459,6 +399,7 @@ absl::Status PortOpener::Start() {
     return Failed("rte_eth_dev_start", error);
   }
   ReceiveTagged();
+  Steer();
   port_->started_.store(true, std::memory_order_release);
   port_->OpenGates();
   port_->RefreshLink();

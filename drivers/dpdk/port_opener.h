@@ -27,6 +27,7 @@ class PortOpener {
   absl::Status CheckAfPacket() const;
   absl::Status CheckQueues() const;
   absl::Status Configure();
+  int ConfigureDevice(rte_eth_conf* conf);
   absl::Status MakePool();
   absl::Status SetupQueues();
   void MakePairs();
@@ -36,6 +37,7 @@ class PortOpener {
   bool AddAddresses();
   void ReceiveAll();
   void ReceiveTagged();
+  void Steer();
 
   // The value of KEY=VALUE in the vdev string, or "".
   std::string Argument(absl::string_view key) const;
@@ -52,6 +54,7 @@ class PortOpener {
   uint32_t offered_ = 1;  // a bit for each TxOffload
   bool device_checks_mtu_ = true;
   bool filters_vlans_ = false;
+  bool spreads_ = false;  // the device distributes frames over its queues by a hash
 };
 
 }  // namespace suede

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "dpdk/dpdk_port.h"
+#include "dpdk/lending.h"
 #include "dpdk/mbuf_frame.h"
 
 namespace suede {
@@ -36,11 +37,40 @@ inline ChecksumState ChecksumOf(uint64_t flags) {
 uint32_t QueuePair::Transmit(Frame* const* frames, uint32_t count) {
   if (!gate_.Enter()) [[unlikely]]
     return 0;
+  rte_mempool_cache* const returned =
+      lending_ != nullptr ? internal::ReturnedTo(lending_) : nullptr;
+  if (returned != nullptr) {
+    const uint32_t lent = TransmitLent(frames, count, returned);
+    gate_.Leave();
+    return lent;
+  }
   const uint32_t done =
       internal::TransmitFrames(frames, count, [this](rte_mbuf** mbufs, uint32_t burst) -> uint32_t {
         return rte_eth_tx_burst(id_, queue_, mbufs, static_cast<uint16_t>(burst));
       });
   gate_.Leave();
+  return done;
+}
+
+uint32_t QueuePair::TransmitLent(Frame* const* frames, uint32_t count,
+                                 rte_mempool_cache* returned) {
+  uint32_t done = 0;
+  while (done < count) {
+    const uint32_t burst = std::min(count - done, kPortBurst);
+    rte_mbuf* mbufs[kPortBurst];
+    internal::Loans loans(pool_, lending_, returned);
+    internal::PrepareBurst(frames + done, burst, count - done, mbufs,
+                           [&](Frame* frame) { return loans.Prepare(frame); });
+    const uint32_t taken = rte_eth_tx_burst(id_, queue_, mbufs, static_cast<uint16_t>(burst));
+    const uint32_t kept = loans.End(mbufs, burst, taken);
+    done += taken;
+    if (kept != 0) [[unlikely]] {
+      kept_.Add(kept);
+      lending_ = nullptr;
+      break;
+    }
+    if (taken < burst) break;
+  }
   return done;
 }
 

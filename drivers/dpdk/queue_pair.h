@@ -3,7 +3,8 @@
 //
 // A Frame is the private area of an mbuf, so that going from one to the other is arithmetic, and a
 // frame's references are the mbuf's reference count: the caller's, and one for each transmission
-// that the device has not finished with. Nothing here includes a DPDK header.
+// that the device has not finished with. A device that copies gets frames on loan instead, for the
+// time of the burst (lending.h). Nothing here includes a DPDK header.
 #ifndef SUEDE_DPDK_QUEUE_PAIR_H_
 #define SUEDE_DPDK_QUEUE_PAIR_H_
 
@@ -14,6 +15,7 @@
 #include "port/port.h"
 
 struct rte_mempool;
+struct rte_mempool_cache;
 struct rte_mbuf;
 
 namespace suede {
@@ -28,6 +30,9 @@ struct QueuePairParams {
   uint32_t offered = 1;    // a bit for each TxOffload
   uint32_t frame_bytes = 0;
   rte_mempool* pool = nullptr;
+  // Where the driver copies each frame in its transmit burst: LendingPool(). Null: it may keep
+  // them.
+  rte_mempool* lending = nullptr;
 };
 
 class QueuePair : public Port {
@@ -38,6 +43,7 @@ class QueuePair : public Port {
         offered_(params.offered),
         frame_bytes_(params.frame_bytes),
         pool_(params.pool),
+        lending_(params.lending),
         device_(params.device) {}
   QueuePair(const QueuePair&) = delete;
   QueuePair& operator=(const QueuePair&) = delete;
@@ -62,6 +68,8 @@ class QueuePair : public Port {
   uint64_t oversize() const { return oversize_.Get(); }
   uint64_t copied() const { return copied_.Get(); }
   uint64_t no_copy() const { return no_copy_.Get(); }
+  // Frames that the device has kept though its driver is one that copies; any thread.
+  uint64_t kept() const { return kept_.Get(); }
 
  protected:
   uint16_t id() const { return id_; }
@@ -71,9 +79,10 @@ class QueuePair : public Port {
   // A counter with one writer.
   struct Tally {
     std::atomic<uint64_t> value{0};
-    void Add() { value.store(Get() + 1, std::memory_order_relaxed); }
+    void Add(uint64_t count = 1) { value.store(Get() + count, std::memory_order_relaxed); }
     uint64_t Get() const { return value.load(std::memory_order_relaxed); }
   };
+  uint32_t TransmitLent(Frame* const* frames, uint32_t count, rte_mempool_cache* returned);
   Frame* Accept(rte_mbuf* mbuf);
   Frame* CopyForeign(rte_mbuf* mbuf);
 
@@ -82,9 +91,10 @@ class QueuePair : public Port {
   const uint32_t offered_;
   const uint32_t frame_bytes_;
   rte_mempool* const pool_;
+  rte_mempool* lending_;  // null once the device was seen to keep a frame
   const DpdkPort* const device_;
   BurstGate gate_;
-  Tally oversize_, copied_, no_copy_;
+  Tally oversize_, copied_, no_copy_, kept_;
 };
 
 }  // namespace suede

@@ -59,6 +59,7 @@ Answer ListPorts(Call& call) {
                         {"pool_free", port.pool_free},
                         {"lcores", port.lcores},
                         {"queue_pairs", port.queue_pairs},
+                        {"steering", port.steering},
                         {"device", port.device}});
   }
   return Json{{"ports", std::move(list)}};
@@ -140,6 +141,8 @@ constexpr Member kPortRow[] = {
     Member::Integer("pool_free", "frames of these"),
     Member::Integer("lcores", "CPUs of those that serve it").List(),
     Member::Integer("queue_pairs", "of the device"),
+    Member::Text("steering",
+                 "how frames come to the lcore of their instance: one queue, rules, rss, software"),
     Member::Text("device"),
 };
 constexpr Member kPortsResult[] = {Member::Rows("ports", kPortRow)};

@@ -296,10 +296,10 @@ int main(int argc, char** argv) {
   suede::EalOptions options;
   options.file_prefix = "suede_port_test_" + std::to_string(getpid());
   options.no_huge = true;
-  options.memory_mb = 256;
+  options.memory_mb = 512;
   options.cpus = {0};
-  options.vdevs = {"net_ring0", "net_ring1", "net_ring2", "net_ring3", "net_ring4", "net_null0",
-                   "net_null1"};
+  options.vdevs = {"net_ring0", "net_ring1", "net_ring2", "net_ring3", "net_ring4",
+                   "net_ring5", "net_null0", "net_null1", "net_null2"};
   for (const char* role : {"server", "client"}) options.vdevs.push_back(suede::MemifDevice(role));
   if (const absl::Status status = suede::StartEal(options); !status.ok()) {
     std::fprintf(stderr, "%s\n", status.ToString().c_str());

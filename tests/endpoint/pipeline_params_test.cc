@@ -224,5 +224,61 @@ TEST(PipelineParamsTest, InstancesHaveQueuesOfTheirOwnWhereThePortSaysSo) {
   EXPECT_EQ(PairOf(pairs, 2), pairs.end());
 }
 
+std::vector<SteeredAddress> SteeredOn(const std::string& port, const std::string& addresses) {
+  const std::string text =
+      "version: 1\nname: left\nlcores: [{cpu: 1}, {cpu: 2}]\n"
+      "ports: [{name: p0, device: net_null0, " +
+      port + "}]\n" + "instances:\n" + addresses;
+  const auto config = ParseConfig(text, "test.yaml", kMachine);
+  EXPECT_TRUE(config.ok()) << config.status();
+  if (!config.ok()) return {};
+  const SteeringPlan plan = PortOptionsOf(*config, 0).steering;
+  EXPECT_EQ(plan.udp_port != 0, plan.ether_type == 0);
+  return plan.addresses;
+}
+
+TEST(PipelineParamsTest, FramesAreSteeredByTheAddressOfTheirHeader) {
+  using Kind = SteeredAddress::Kind;
+  using Bytes = std::array<uint8_t, 16>;
+  using Mask = std::array<uint8_t, 6>;
+  const std::string forwarding =
+      "  - {xpu: 1, lcore: 1, ports: [{port: p0}]}\n"
+      "  - {xpu: 2, lcore: 2, ports: [{port: p0, forwarding_address: 0x0802}]}\n";
+  const auto gen1 = SteeredOn("encapsulation: afh1", forwarding);
+  ASSERT_EQ(gen1.size(), 2u);
+  EXPECT_EQ(gen1[0].kind, Kind::kEthernet);
+  EXPECT_EQ(gen1[0].queue, 0);
+  EXPECT_EQ(gen1[1].queue, 1);
+  EXPECT_EQ(gen1[1].bytes, (Bytes{0x02, 0x53, 0x55, 0x45, 0x08, 0x02}));
+  EXPECT_EQ(gen1[1].mask, (Mask{255, 255, 255, 255, 255, 255}));
+  const auto gen2 = SteeredOn("encapsulation: afh2", forwarding);
+  ASSERT_EQ(gen2.size(), 2u);
+  EXPECT_EQ(gen2[1].bytes, (Bytes{0, 0, 0, 0, 0x08, 0x02}));
+  EXPECT_EQ(gen2[1].mask, (Mask{0, 0, 255, 255, 255, 255}));
+  const auto compressed = SteeredOn("encapsulation: afh2c", forwarding);
+  ASSERT_EQ(compressed.size(), 2u);
+  EXPECT_EQ(compressed[1].mask, (Mask{0, 0, 0, 0, 255, 255}));
+  const auto ipv4 = SteeredOn("encapsulation: udp4",
+                              "  - {xpu: 1, lcore: 1, ports: [{port: p0, ip: 198.18.0.1}]}\n"
+                              "  - {xpu: 2, lcore: 2, ports: [{port: p0, ip: 198.18.0.2}]}\n");
+  ASSERT_EQ(ipv4.size(), 2u);
+  EXPECT_EQ(ipv4[1].kind, Kind::kIpv4);
+  EXPECT_EQ(ipv4[1].bytes, (Bytes{198, 18, 0, 2}));
+  const auto ipv6 = SteeredOn("encapsulation: udp6",
+                              "  - {xpu: 1, lcore: 1, ports: [{port: p0, ip: 'fd00::1'}]}\n"
+                              "  - {xpu: 2, lcore: 2, ports: [{port: p0, ip: 'fd00::2'}]}\n");
+  ASSERT_EQ(ipv6.size(), 2u);
+  EXPECT_EQ(ipv6[1].kind, Kind::kIpv6);
+  EXPECT_EQ(ipv6[1].bytes[0], 0xfd);
+  EXPECT_EQ(ipv6[1].bytes[15], 2);
+}
+
+TEST(PipelineParamsTest, APortWithOneQueueSteersNothing) {
+  const std::string one =
+      "  - {xpu: 1, lcore: 1, ports: [{port: p0}]}\n  - {xpu: 2, lcore: 1, ports: [{port: p0}]}\n";
+  EXPECT_TRUE(SteeredOn("encapsulation: afh1", one).empty());
+  EXPECT_EQ(SteeredOn("encapsulation: afh1, queues: instance", one).size(), 2u);
+}
+
 }  // namespace
 }  // namespace suede

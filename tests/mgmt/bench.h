@@ -40,9 +40,19 @@ class FakeEndpoint : public EndpointWithChanges {
     return {{.xpu = 3, .instance = 1, .lcore = 5, .port = "p0", .address = "198.18.0.1"}};
   }
   std::vector<PortView> Ports() override {
-    return {{.name = "p0", .device = "net_null0", .driver = "net_null", .mac = "02:00:00:00:00:01",
-             .mtu_bytes = 2088, .encapsulation = "udp4", .link_up = true, .speed_bps = 0,
-             .pool_frames = 100, .pool_free = 90, .lcores = {5, 7}, .queue_pairs = 2}};
+    return {{.name = "p0",
+             .device = "net_null0",
+             .driver = "net_null",
+             .mac = "02:00:00:00:00:01",
+             .mtu_bytes = 2088,
+             .encapsulation = "udp4",
+             .link_up = true,
+             .speed_bps = 0,
+             .pool_frames = 100,
+             .pool_free = 90,
+             .lcores = {5, 7},
+             .queue_pairs = 2,
+             .steering = "rules"}};
   }
   std::vector<PeerView> Peers() override {
     std::vector<PeerView> all = {

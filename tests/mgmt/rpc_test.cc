@@ -154,6 +154,7 @@ TEST_F(RpcTest, Lists) {
   EXPECT_EQ(port["pool_free"], 90);
   EXPECT_EQ(port["lcores"], (Json{5, 7}));
   EXPECT_EQ(port["queue_pairs"], 2);
+  EXPECT_EQ(port["steering"], "rules");
   EXPECT_TRUE(port["speed_bps"].is_null());
   const Json peers = client_.Result("peers.list")["peers"];
   EXPECT_EQ(peers[0]["mac"], "02:00:00:00:00:02");

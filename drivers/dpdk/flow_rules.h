@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules that a device is asked for, in the order in which they are tried. Private to
+// drivers/dpdk.
+#ifndef SUEDE_DPDK_FLOW_RULES_H_
+#define SUEDE_DPDK_FLOW_RULES_H_
+
+#include <rte_flow.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "dpdk/steering.h"
+
+namespace suede::internal {
+
+// The pattern of a rule, with the content that its items point to.
+struct FlowPattern {
+  FlowPattern() = default;
+  FlowPattern(const FlowPattern&) = delete;
+  FlowPattern& operator=(const FlowPattern&) = delete;
+
+  static constexpr uint32_t kMostItems = 5;  // Ethernet, VLAN, IP, UDP, end
+  std::array<rte_flow_item, kMostItems> items{};
+  uint32_t count = 0;
+  rte_flow_item_eth eth{}, eth_mask{};
+  rte_flow_item_ipv4 ipv4{}, ipv4_mask{};
+  rte_flow_item_ipv6 ipv6{}, ipv6_mask{};
+  rte_flow_item_udp udp{}, udp_mask{};
+};
+
+// Forms of a rule: what a pattern has beside the address. A device that refuses one may take a
+// later one, which covers more frames than those of SUE.
+struct FlowForm {
+  bool vlan = false;   // an item for the tag
+  bool upper = false;  // the UDP port, or the EtherType
+};
+std::vector<FlowForm> FormsOf(const SteeringPlan& plan);
+
+// Writes the pattern for an address.
+void MakePattern(const SteeringPlan& plan, const SteeredAddress& address, const FlowForm& form,
+                 FlowPattern* pattern);
+
+// A device's rules.
+class FlowTable {
+ public:
+  virtual ~FlowTable() = default;
+  // Frames that match come by the queue from then on. False: the device refuses.
+  virtual bool Add(const FlowPattern& pattern, uint16_t queue) = 0;
+  virtual void RemoveAll() = 0;
+};
+
+// Adds a rule for each address, all of one form, the first that the device takes for every address.
+// False: there is none, and no rule is left.
+bool AddRules(const SteeringPlan& plan, FlowTable& table);
+// The same for a device that has been started.
+bool SteerByRules(const SteeringPlan& plan, uint16_t port);
+
+}  // namespace suede::internal
+
+#endif  // SUEDE_DPDK_FLOW_RULES_H_
