@@ -27,8 +27,9 @@ uint32_t Handover::Take(Frame** frames, uint32_t max) {
   return count;
 }
 
-void Handover::Publish() {
+void Handover::PublishAll() {
   for (const Neighbour& neighbour : neighbours_) neighbour.to->Publish();
+  pushed_ = false;
 }
 
 }  // namespace suede

@@ -42,21 +42,32 @@ class Handover {
   uint64_t bytes() const { return bytes_; }
 
   // False where the ring is full; else the frame is the neighbour's from Publish on.
-  bool Push(uint32_t neighbour, Frame* frame) { return neighbours_[neighbour].to->Push(frame); }
+  bool Push(uint32_t neighbour, Frame* frame) {
+    pushed_ = true;
+    return neighbours_[neighbour].to->Push(frame);
+  }
   // Shows all neighbours the pushed frames.
-  void Publish();
+  void Publish() {
+    if (pushed_) PublishAll();
+  }
 
   // Whether a neighbour serves the port's packet lane and its frames are to come up; where it does,
   // PushPacket is the way there.
   bool LaneReceivesElsewhere() const { return lane_ != nullptr && lane_->receiving(); }
-  bool PushPacket(Frame* frame) { return lane_ring_->Push(frame); }
+  bool PushPacket(Frame* frame) {
+    pushed_ = true;
+    return lane_ring_->Push(frame);
+  }
 
  private:
   struct Neighbour {
     HandoverRing* from;
     HandoverRing* to;
   };
+  void PublishAll();
+
   std::vector<Neighbour> neighbours_;
+  bool pushed_ = false;  // since the last Publish
   size_t next_ = 0;  // whose frames are taken first in the next turn
   uint32_t frames_ = 0;
   uint64_t bytes_ = 0;
