@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data path alone, in one thread: ring -> pack -> frame -> (a copy) -> unpack -> ring, with
-// the cost of each stage per command. datapath_bench DATA_BYTES PACK DESTINATIONS COMMANDS PLANES.
-// PACK: commands per PDU by transmit-now hints, 0: as many as fit. PLANES: ports of each side, in
-// unordered mode. Under callgrind the functions Produce,
+// the cost of each stage per command. datapath_bench DATA_BYTES PACK DESTINATIONS COMMANDS PLANES
+// [to-one]. PACK: commands per PDU by transmit-now hints, 0: as many as fit. PLANES: ports of each
+// side, in unordered mode. DESTINATIONS: XPUs that one sends to; with to-one, XPUs that send to
+// one, by several pipelines, and on one plane. No more than a window of commands is under way, so
+// each turn produces as much as the one before has consumed. Under callgrind the functions Produce,
 // PollSender, PollReceiver and Consume hold the instructions of their stage.
 #include <unistd.h>
 #include <x86intrin.h>
@@ -13,6 +15,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "client/client_queue.h"
@@ -26,47 +29,90 @@ namespace {
 constexpr Ipv4Address kIpBase = 0xc6120000u;
 constexpr uint32_t kControlBytes = 8;
 
+// One end: a pipeline with its ports and clients.
 struct Side {
-  explicit Side(uint32_t planes) {
-    for (uint32_t plane = 0; plane < planes; ++plane) {
-      ports.push_back(std::make_unique<LoopPort>(&pool));
-      pipeline.AddPort(ports.back().get(), {});
-    }
+  explicit Side(uint32_t frames) : pool(frames) {}
+  Side(Side&&) = delete;
+  ~Side() {
+    for (void* segment : segments) std::free(segment);
   }
-  LoopPool pool{16384};
-  std::vector<std::unique_ptr<LoopPort>> ports;
-  Pipeline pipeline;
-  void* segment = nullptr;
-  SegmentShape shape{.queue_count = 1, .tx_lines = 4096, .rx_lines = 16384,
-                     .completion_count = 4096, .credit_lines = 2048, .aggregate_lines = 4096};
-
-  void Attach() {
+  template <typename PortType = LoopPort>
+  PortType* AddPort() {
+    auto port = std::make_unique<PortType>(&pool);
+    PortType* const added = port.get();
+    ports.push_back(std::move(port));
+    pipeline.AddPort(added, {});
+    return added;
+  }
+  // A client whose queues are of these instances; all that arrives for `claimed` is for it.
+  void* Attach(const SegmentShape& shape, const std::vector<uint32_t>& instances,
+               uint32_t claimed) {
     const uint64_t bytes = SegmentOffsets(shape).bytes;
-    segment = std::aligned_alloc(4096, bytes);
+    void* const segment = std::aligned_alloc(4096, bytes);
     std::memset(segment, 0, bytes);
     FormatSegment(segment, shape);
-    const uint32_t instances[SUEDE_MAX_QUEUES] = {};
-    pipeline.mailbox().requests.Push(request::Attach{
-        .client = 1, .queue_instances = instances, .segment = segment, .shape = &shape});
-    for (uint32_t i = 0; i < pipeline.instance_count(); ++i) {
-      pipeline.mailbox().requests.Push(request::Claim{.vc_mask = 0xf, .client = 1, .instance = i});
+    segments.push_back(segment);
+    const auto client = static_cast<uint32_t>(segments.size());
+    pipeline.mailbox().requests.Push(request::Attach{.client = client,
+                                                     .queue_instances = instances.data(),
+                                                     .segment = segment,
+                                                     .shape = &shape});
+    for (uint32_t i = 0; i < claimed; ++i) {
+      pipeline.mailbox().requests.Push(
+          request::Claim{.vc_mask = 0xf, .client = client, .instance = i});
       pipeline.Poll(TimeFromNs(0));
     }
     pipeline.Poll(TimeFromNs(0));
+    return segment;
   }
+  LoopPool pool;
+  std::vector<std::unique_ptr<LoopPort>> ports;
+  Pipeline pipeline;
+  std::vector<void*> segments;
 };
 
+constexpr SegmentShape kShape{.queue_count = 1,
+                              .tx_lines = 4096,
+                              .rx_lines = 16384,
+                              .completion_count = 4096,
+                              .credit_lines = 2048,
+                              .aggregate_lines = 4096};
+// Of those clients of the sender whose queues send for an instance each.
+constexpr SegmentShape kSmallShape{.queue_count = SUEDE_MAX_QUEUES,
+                                   .tx_lines = 256,
+                                   .rx_lines = 512,
+                                   .completion_count = 64,
+                                   .credit_lines = 128,
+                                   .aggregate_lines = 256};
+
+// What is sent.
+struct Traffic {
+  uint32_t data_bytes = 32;
+  uint32_t pack = 0;
+  uint32_t destinations = 1;
+  uint32_t planes = 1;
+  bool to_one = false;  // `destinations` XPUs send to one
+};
+
+// Pairs of XPUs: one sends to many, by one queue, or each of many to one, by a queue of its own.
 struct Bench {
-  Side sender, receiver;
-  std::unique_ptr<ClientQueue> queue;
+  // Commands under way. A PDU for another destination may first have to ask for its credit: a turn
+  // has others to send.
+  static constexpr uint32_t kWindow = 256;
+  static constexpr uint32_t kPackedWindow = 1024;
+  static constexpr uint32_t kFrames = 16384;
+
+  const Traffic traffic;
+  const uint32_t commands_of_pdu;
+  Side receiver{kFrames};
+  std::vector<std::unique_ptr<Side>> senders;
+  std::vector<std::unique_ptr<ClientQueue>> queues;
   std::vector<std::unique_ptr<ClientReceiver>> receivers;
-  uint32_t destinations;
-  uint32_t pack;
-  uint32_t commands_of_pdu;
   ClientCommand command;
   uint8_t control[kMaxControlBytes] = {};
   uint8_t data[kMaxDataBytes] = {};
-  uint32_t next = 0;
+  uint32_t next = 0;    // of the pairs
+  uint32_t of_run = 0;  // commands that it has had, of a PDU
   uint64_t sent = 0;
   Time now = TimeFromNs(1'000'000);
 
@@ -90,68 +136,133 @@ struct Bench {
     }
     return peer;
   }
+  // XPU `xpu` with those from `first` to `last` as its peers.
+  static void AddXpu(Side& side, const Traffic& traffic, uint32_t xpu, uint32_t first,
+                     uint32_t last) {
+    InstanceParams params = ParamsOf(xpu, traffic.planes);
+    for (uint32_t p = first; p <= last; ++p) params.peers.push_back(PeerOf(p, traffic.planes));
+    side.pipeline.AddInstance(params);
+  }
 
-  Bench(uint32_t data_bytes, uint32_t pack_count, uint32_t destination_count, uint32_t planes)
-      : sender(planes),
-        receiver(planes),
-        destinations(destination_count),
-        pack(pack_count),
-        commands_of_pdu(kDefaultPackBytes / (kControlBytes + data_bytes)) {
-    InstanceParams from = ParamsOf(0, planes);
-    for (uint32_t d = 1; d <= destinations; ++d) from.peers.push_back(PeerOf(d, planes));
-    sender.pipeline.AddInstance(from);
-    for (uint32_t d = 1; d <= destinations; ++d) {
-      InstanceParams to = ParamsOf(d, planes);
-      to.peers.push_back(PeerOf(0, planes));
-      receiver.pipeline.AddInstance(to);
-    }
-    for (uint32_t plane = 0; plane < planes; ++plane) {
-      sender.ports[plane]->ConnectTo(receiver.ports[plane].get());
-      receiver.ports[plane]->ConnectTo(sender.ports[plane].get());
-    }
-    sender.Attach();
-    receiver.Attach();
-    queue = std::make_unique<ClientQueue>(sender.segment, 0);
+  explicit Bench(const Traffic& what)
+      : traffic(what), commands_of_pdu(kDefaultPackBytes / (kControlBytes + what.data_bytes)) {
+    traffic.to_one ? BuildManyToOne() : BuildOneToMany();
     for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-      receivers.push_back(std::make_unique<ClientReceiver>(receiver.segment, vc));
+      receivers.push_back(std::make_unique<ClientReceiver>(receiver.segments[0], vc));
     }
-    control[0] = static_cast<uint8_t>(0x20 | (data_bytes != 0 ? 0x10 : 0) | kControlBytes / 2);
-    control[1] = static_cast<uint8_t>(data_bytes - 1);
+    control[0] =
+        static_cast<uint8_t>(0x20 | (traffic.data_bytes != 0 ? 0x10 : 0) | kControlBytes / 2);
+    control[1] = static_cast<uint8_t>(traffic.data_bytes - 1);
     command.control = control;
     command.data = data;
   }
-
-  // Until each destination has got a command: handshakes and the first grants of credit are over.
-  void WarmUp() {
-    for (uint64_t received = 0; received < destinations;) {
-      if (sent < destinations) {
-        command.xpuid = static_cast<uint16_t>(1 + sent);
-        if (queue->Send(command) == SendResult::kOk) ++sent;
-        queue->Flush();
+  void BuildOneToMany() {
+    senders.push_back(std::make_unique<Side>(kFrames));
+    Side& sender = *senders[0];
+    for (uint32_t plane = 0; plane < traffic.planes; ++plane) {
+      LoopPort* const to = sender.AddPort();
+      LoopPort* const from = receiver.AddPort();
+      to->ConnectTo(from);
+      from->ConnectTo(to);
+    }
+    AddXpu(sender, traffic, 0, 1, traffic.destinations);
+    for (uint32_t d = 1; d <= traffic.destinations; ++d) AddXpu(receiver, traffic, d, 0, 0);
+    queues.push_back(std::make_unique<ClientQueue>(sender.Attach(kShape, {0}, 1), 0));
+    receiver.Attach(kShape, {0}, traffic.destinations);
+  }
+  // A pipeline serves no more than so many queues: there are several that send.
+  void BuildManyToOne() {
+    auto* const from = receiver.AddPort<FanPort>();
+    AddXpu(receiver, traffic, 0, 1, traffic.destinations);
+    for (uint32_t xpu = 1; xpu <= traffic.destinations;) {
+      senders.push_back(std::make_unique<Side>(kFrames / 4));
+      Side& sender = *senders.back();
+      LoopPort* const to = sender.AddPort();
+      to->ConnectTo(receiver.ports[0].get());
+      from->AddOther(to);
+      uint32_t count = 0;
+      do {
+        AddXpu(sender, traffic, xpu, 0, 0);
+        ++count;
+        ++xpu;
+      } while (xpu <= traffic.destinations && xpu % FanPort::kXpus != 0);
+      for (uint32_t first = 0; first < count; first += SUEDE_MAX_QUEUES) {
+        AttachSmall(sender, first, std::min(count - first, SUEDE_MAX_QUEUES));
       }
-      sender.pipeline.Poll(now);
+    }
+    receiver.Attach(kShape, {0}, 1);
+  }
+  void AttachSmall(Side& sender, uint32_t first, uint32_t count) {
+    SegmentShape shape = kSmallShape;
+    shape.queue_count = count;
+    std::vector<uint32_t> instances;
+    for (uint32_t i = 0; i < count; ++i) instances.push_back(first + i);
+    void* const segment = sender.Attach(shape, instances, 0);
+    for (uint32_t i = 0; i < count; ++i) {
+      queues.push_back(std::make_unique<ClientQueue>(segment, i));
+    }
+  }
+
+  // Until each pair has exchanged a command: handshakes and the first grants of credit are over.
+  void WarmUp() {
+    for (uint64_t received = 0; received < traffic.destinations;) {
+      if (sent < traffic.destinations) {
+        next = static_cast<uint32_t>(sent);
+        if (Begin().Send(command) == SendResult::kOk) ++sent;
+        QueueOf(next).Flush();
+      }
+      for (const auto& sender : senders) sender->pipeline.Poll(now);
       receiver.pipeline.Poll(now);
       received += Consume();
       now += Duration(5000);
     }
+    next = 0;
     sent = 0;
   }
-  // As many commands as fit are sent in batches of up to a full PDU; a mark or a destination of its
-  // own makes each command a call of its own.
-  __attribute__((noinline)) void Produce(uint32_t count) {
-    if (pack == 0 && destinations == 1) {
+  ClientQueue& QueueOf(uint32_t pair) { return *queues[traffic.to_one ? pair : 0]; }
+  // The queue of the pair whose turn it is. `command` then has its destination.
+  ClientQueue& Begin() {
+    command.xpuid = static_cast<uint16_t>(traffic.to_one ? 0 : 1 + next);
+    return QueueOf(next);
+  }
+  void GoOn() {
+    if (traffic.to_one) QueueOf(next).Flush();
+    next = next + 1 == traffic.destinations ? 0 : next + 1;
+  }
+  // As many commands as fit are sent in batches of up to a full PDU, each to another destination; a
+  // mark makes each command a call of its own.
+  __attribute__((noinline)) void Produce(uint64_t received) {
+    const bool packed = traffic.pack == 0 && traffic.destinations > 1;
+    const uint64_t window = packed ? kPackedWindow : kWindow;
+    const auto count = static_cast<uint32_t>(window - std::min<uint64_t>(window, sent - received));
+    if (packed) {
+      SendPdus(count / commands_of_pdu);
+    } else if (traffic.pack == 0) {
       SendBatches(count);
     } else {
       SendEach(count);
     }
-    queue->Flush();
+    QueueOf(next).Flush();
+  }
+  void SendPdus(uint32_t count) {
+    for (; count != 0; --count, GoOn()) {
+      uint32_t left = commands_of_pdu - of_run;
+      while (left != 0) {
+        uint32_t accepted;
+        const SendResult result = Begin().SendRun({.first = command}, left, &accepted);
+        sent += accepted;
+        left -= accepted;
+        of_run = commands_of_pdu - left;
+        if (result != SendResult::kOk) return;
+      }
+      of_run = 0;
+    }
   }
   void SendBatches(uint32_t count) {
-    command.xpuid = 1;
     while (count != 0) {
       uint32_t accepted;
       const SendResult result =
-          queue->SendRun({.first = command}, std::min(count, commands_of_pdu), &accepted);
+          Begin().SendRun({.first = command}, std::min(count, commands_of_pdu), &accepted);
       sent += accepted;
       count -= accepted;
       if (result != SendResult::kOk) break;
@@ -159,14 +270,16 @@ struct Bench {
   }
   void SendEach(uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
-      command.xpuid = static_cast<uint16_t>(1 + next);
-      command.flags = pack != 0 && (sent + 1) % pack == 0 ? SUEDE_RECORD_TRANSMIT_NOW : 0;
-      if (queue->Send(command) != SendResult::kOk) break;
+      ClientQueue& queue = Begin();
+      command.flags = (sent + 1) % traffic.pack == 0 ? SUEDE_RECORD_TRANSMIT_NOW : 0;
+      if (queue.Send(command) != SendResult::kOk) break;
       ++sent;
-      next = next + 1 == destinations ? 0 : next + 1;
+      GoOn();
     }
   }
-  __attribute__((noinline)) void PollSender() { sender.pipeline.Poll(now); }
+  __attribute__((noinline)) void PollSender() {
+    for (const auto& sender : senders) sender->pipeline.Poll(now);
+  }
   __attribute__((noinline)) void PollReceiver() { receiver.pipeline.Poll(now); }
   __attribute__((noinline)) uint64_t Consume() {
     ReceivedSpan got;
@@ -175,17 +288,54 @@ struct Bench {
     receivers[0]->Release();
     return total;
   }
+  uint64_t CountSent(Counter counter) const {
+    uint64_t sum = 0;
+    for (const auto& sender : senders) {
+      for (uint32_t i = 0; i < sender->pipeline.instance_count(); ++i) {
+        sum += sender->pipeline.counters(i).Get(counter);
+      }
+    }
+    return sum;
+  }
+  uint64_t CountReceived(Counter counter) const {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < receiver.pipeline.instance_count(); ++i) {
+      sum += receiver.pipeline.counters(i).Get(counter);
+    }
+    return sum;
+  }
 };
+
+void Print(const Bench& bench, uint64_t received, uint64_t cycles, const uint64_t* stage) {
+  const Traffic& traffic = bench.traffic;
+  const double commands = static_cast<double>(received);
+  std::printf("data %u, pack %u, %s %u, planes %u: %.1f cycles per command", traffic.data_bytes,
+              traffic.pack, traffic.to_one ? "sources" : "destinations", traffic.destinations,
+              traffic.planes, static_cast<double>(cycles) / commands);
+  const char* const names[] = {"produce", "sender", "receiver", "consume"};
+  for (int i = 0; i < 4; ++i) {
+    std::printf("  %s %.1f", names[i], static_cast<double>(stage[i]) / commands);
+  }
+  const auto pdus = static_cast<double>(std::max<uint64_t>(1, bench.CountSent(Counter::kTxPdus)));
+  std::printf("  commands/PDU %.1f", commands / pdus);
+  std::printf("  of 100 PDUs: acks %.1f grants %.1f asks %.1f control %.1f sent again %.1f\n",
+              100 * static_cast<double>(bench.CountReceived(Counter::kTxAcks)) / pdus,
+              100 * static_cast<double>(bench.CountReceived(Counter::kTxCreditGrants)) / pdus,
+              100 * static_cast<double>(bench.CountSent(Counter::kTxCreditAsks)) / pdus,
+              100 * static_cast<double>(bench.CountReceived(Counter::kTxControlPdus)) / pdus,
+              100 * static_cast<double>(bench.CountSent(Counter::kTxRetransmissions)) / pdus);
+}
 
 int Main(int argc, char** argv) {
   const auto arg = [&](int i, uint32_t value) {
     return i < argc ? static_cast<uint32_t>(std::strtoul(argv[i], nullptr, 10)) : value;
   };
-  const uint32_t data_bytes = arg(1, 32);
-  const uint32_t pack = arg(2, 0);
-  const uint32_t destinations = arg(3, 1);
   const uint64_t wanted = arg(4, 4'000'000);
-  const uint32_t planes = arg(5, 1);
+  const Traffic traffic{.data_bytes = arg(1, 32),
+                        .pack = arg(2, 0),
+                        .destinations = arg(3, 1),
+                        .planes = arg(5, 1),
+                        .to_one = argc > 6 && std::string_view(argv[6]) == "to-one"};
   const absl::Status eal = StartEal({.file_prefix = "suede_bench_" + std::to_string(getpid()),
                                      .no_huge = true,
                                      .memory_mb = 64,
@@ -194,7 +344,7 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", std::string(eal.message()).c_str());
     return 5;
   }
-  Bench bench(data_bytes, pack, destinations, planes);
+  Bench bench(traffic);
   bench.WarmUp();
   uint64_t stage[4] = {};
   uint64_t received = 0;
@@ -202,7 +352,7 @@ int Main(int argc, char** argv) {
   while (received < wanted) {
     uint64_t t[5];
     t[0] = __rdtsc();
-    bench.Produce(256);
+    bench.Produce(received);
     t[1] = __rdtsc();
     bench.PollSender();
     t[2] = __rdtsc();
@@ -213,16 +363,7 @@ int Main(int argc, char** argv) {
     for (int i = 0; i < 4; ++i) stage[i] += t[i + 1] - t[i];
     bench.now += Duration(5000);
   }
-  const double commands = static_cast<double>(received);
-  const auto& counters = bench.sender.pipeline.counters(0);
-  std::printf("data %u, pack %u, destinations %u, planes %u: %.1f cycles per command", data_bytes,
-              pack, destinations, planes, static_cast<double>(__rdtsc() - start) / commands);
-  const char* const names[] = {"produce", "sender", "receiver", "consume"};
-  for (int i = 0; i < 4; ++i) {
-    std::printf("  %s %.1f", names[i], static_cast<double>(stage[i]) / commands);
-  }
-  std::printf("  commands/PDU %.1f\n", commands / static_cast<double>(std::max<uint64_t>(
-                                                      1, counters.Get(Counter::kTxPdus))));
+  Print(bench, received, __rdtsc() - start, stage);
   StopEal();
   return 0;
 }

@@ -60,14 +60,7 @@ class LoopPort : public Port {
   }
   uint32_t Transmit(Frame* const* frames, uint32_t count) override {
     uint32_t taken = 0;
-    for (; taken < count && other_->arrived_.size() < 1024 && !other_->free_.empty(); ++taken) {
-      Frame* copy = other_->free_.back();
-      other_->free_.pop_back();
-      copy->data = copy->buffer + Frame::kCommandOffset;
-      copy->length = frames[taken]->length;
-      std::memcpy(copy->data, frames[taken]->data, copy->length);
-      other_->arrived_.push_back(copy);
-    }
+    while (taken < count && other_->Take(*frames[taken])) ++taken;
     return taken;
   }
   bool IsBusy(const Frame*) const override { return false; }
@@ -83,10 +76,48 @@ class LoopPort : public Port {
   bool Offers(TxOffload offload) const override { return offload == TxOffload::kNone; }
   LinkState link() const override { return {.up = true, .speed_bps = 0}; }
 
+ protected:
+  // A copy of the frame arrives here. False where there is no room for it.
+  bool Take(const Frame& frame) {
+    if (arrived_.size() >= 1024 || free_.empty()) return false;
+    Frame* const copy = free_.back();
+    free_.pop_back();
+    copy->data = copy->buffer + Frame::kCommandOffset;
+    copy->length = frame.length;
+    std::memcpy(copy->data, frame.data, copy->length);
+    arrived_.push_back(copy);
+    return true;
+  }
+  static bool Give(LoopPort& to, const Frame& frame) { return to.Take(frame); }
+
  private:
   std::vector<Frame*>& free_;
   Fifo<Frame*> arrived_;
   LoopPort* other_ = nullptr;
+};
+
+// One that has several others, and sends to each the frames of udp4 for the addresses whose low
+// bits are those of one of its XPUs: kXpus in a row.
+class FanPort : public LoopPort {
+ public:
+  static constexpr uint32_t kXpus = 256;
+
+  using LoopPort::LoopPort;
+  void AddOther(LoopPort* other) { others_.push_back(other); }
+
+  uint32_t Transmit(Frame* const* frames, uint32_t count) override {
+    constexpr uint32_t kDestinationOffset = 30;
+    uint32_t taken = 0;
+    for (; taken < count; ++taken) {
+      const uint8_t* const address = frames[taken]->data + kDestinationOffset;
+      const uint32_t xpu = (address[2] & 0x0fu) << 8 | address[3];
+      if (!Give(*others_[xpu / kXpus], *frames[taken])) break;
+    }
+    return taken;
+  }
+
+ private:
+  std::vector<LoopPort*> others_;
 };
 
 }  // namespace suede
