@@ -18,7 +18,8 @@ namespace suede {
 inline constexpr uint32_t kWrapLines = SUEDE_MAX_RECORD_LINES;
 
 // Credit that a peer has on a VC here. Counts since the association began, modulo 2^32.
-struct RxCredit {
+// A cache line for itself: peers send one after the other.
+struct alignas(64) RxCredit {
   uint32_t limit = 0;         // lines that it may have sent; never behind `accepted`
   uint32_t accepted = 0;      // lines that were
   uint32_t renew_at = 0;      // so many accepted: it is granted more
@@ -71,7 +72,8 @@ struct CreditFeed {
   uint32_t next = 0;        // instance of the ring's next feed, round about
   PeerList waiting;
   PeerList holding;
-  bool listed = false;  // on the list of those to be served
+  bool listed = false;        // on its ring's list of feeds that are to be served
+  uint32_t next_waiting = 0;  // link of that list: an instance
 };
 
 // What all feeds of a ring have promised of it. Where nobody has claimed a VC, the places of PDUs
@@ -81,7 +83,14 @@ struct CreditRing {
   uint32_t promised = 0;
   uint32_t kept_lines = 0;
   uint32_t holders = 0;
+  uint32_t peers = 0;     // of all its feeds
   uint32_t hand = kNone;  // instance of the feed that is looked at next for unused credit
+  // Feeds whose peers wait, by their instances, in the order in which they are served.
+  uint32_t first_waiting = kNone;
+  uint32_t last_waiting = kNone;
+  uint32_t waiting = 0;  // on that list
+  uint8_t vc = 0;
+  bool listed = false;  // on the list of rings that are to be served
   // The peer that is asked to give back: one at a time.
   uint32_t reclaim_instance = kNone;
   uint16_t reclaim_peer = 0;

@@ -9,12 +9,17 @@
 namespace suede {
 namespace {
 
-constexpr uint32_t kGrantsPerTurn = 8;   // of each feed
+constexpr uint32_t kGrantsPerFeed = 8;   // before the next feed of the ring has its turn
+constexpr uint32_t kFeedsPerTurn = 32;   // of a ring,
+constexpr uint32_t kRingsPerTurn = 8;    // of the lcore, and
+constexpr uint32_t kMostNotStaged = 4;   // of a ring
 constexpr uint32_t kFirstShare = 256;    // lines at most, of a peer that has shown nothing yet
 constexpr uint32_t kLeastFirst = 32;     // less is not promised unasked
 constexpr uint16_t kIdleTicks = 64;      // a peer that holds credit so long unused gives it back,
 constexpr uint16_t kIdleWhenWanted = 2;  // or after so long, where others wait for it
 constexpr uint32_t kHandSteps = 4;       // in a turn, where others wait
+constexpr uint32_t kManyHolders = 64;    // the time between two PDUs of one is long then
+constexpr uint32_t kAsks = 1u << 30;     // lines: it has to ask
 constexpr uint8_t kReclaimTries = 6;
 constexpr Duration kReclaimWait = std::chrono::microseconds(500);
 
@@ -81,6 +86,12 @@ int64_t CreditGrants::FreeLines(Instance& instance, uint32_t vc) {
 
 // The VC has another client, or none: promised and kept lines move along.
 void CreditGrants::MoveFeed(Instance& instance, uint32_t vc) {
+  LeaveRing(instance, vc);
+  JoinRing(instance, vc);
+  Enqueue(instance, vc);
+}
+
+void CreditGrants::LeaveRing(Instance& instance, uint32_t vc) {
   CreditFeed& feed = instance.feeds[vc];
   CreditRing& from = RingOf(instance, vc);
   if (from.hand != CreditRing::kNone) {
@@ -91,12 +102,16 @@ void CreditGrants::MoveFeed(Instance& instance, uint32_t vc) {
     lcore_.instances[before]->feeds[vc].next = feed.next;
     from.hand = feed.next == instance.number ? CreditRing::kNone : feed.next;
   }
+  // The others stay in order.
+  for (uint32_t left = feed.listed ? from.waiting : 0; left != 0; --left) {
+    Instance& other = PopFeed(from);
+    if (&other != &instance) PushFeed(from, other);
+  }
   if (from.reclaim_instance == instance.number) EndReclaim(from, vc);
   from.promised -= feed.promised;
   from.kept_lines -= feed.kept_lines;
   from.holders -= feed.holders;
-  JoinRing(instance, vc);
-  Enqueue(instance, vc);
+  from.peers -= static_cast<uint32_t>(instance.params.peers.size());
 }
 
 // The ring that is to be fed, as claims are.
@@ -110,6 +125,8 @@ void CreditGrants::JoinRing(Instance& instance, uint32_t vc) {
   CreditFeed& feed = instance.feeds[vc];
   CreditRing& to = FedRing(instance, vc);
   instance.credit_ring[vc] = &to;
+  to.vc = static_cast<uint8_t>(vc);
+  to.peers += static_cast<uint32_t>(instance.params.peers.size());
   feed.next = instance.number;
   if (to.hand == CreditRing::kNone) {
     to.hand = instance.number;
@@ -124,10 +141,34 @@ void CreditGrants::JoinRing(Instance& instance, uint32_t vc) {
 
 // Peers that wait at a feed are served in the turns that follow.
 void CreditGrants::Enqueue(Instance& instance, uint32_t vc) {
-  CreditFeed& feed = instance.feeds[vc];
+  const CreditFeed& feed = instance.feeds[vc];
   if (feed.listed || feed.waiting.empty()) return;
+  CreditRing& ring = RingOf(instance, vc);
+  PushFeed(ring, instance);
+  if (ring.listed) return;
+  ring.listed = true;
+  granting_.push_back(&ring);
+}
+
+void CreditGrants::PushFeed(CreditRing& ring, Instance& instance) {
+  CreditFeed& feed = instance.feeds[ring.vc];
   feed.listed = true;
-  granting_.push_back({.instance = instance.number, .vc = static_cast<uint8_t>(vc)});
+  feed.next_waiting = CreditRing::kNone;
+  if (ring.waiting++ == 0) {
+    ring.first_waiting = instance.number;
+  } else {
+    lcore_.instances[ring.last_waiting]->feeds[ring.vc].next_waiting = instance.number;
+  }
+  ring.last_waiting = instance.number;
+}
+
+Instance& CreditGrants::PopFeed(CreditRing& ring) {
+  Instance& instance = *lcore_.instances[ring.first_waiting];
+  CreditFeed& feed = instance.feeds[ring.vc];
+  feed.listed = false;
+  ring.first_waiting = feed.next_waiting;
+  --ring.waiting;
+  return instance;
 }
 
 [[gnu::noinline]] void CreditGrants::WantGrant(Instance& instance, uint32_t peer, uint32_t vc) {
@@ -140,13 +181,18 @@ void CreditGrants::Enqueue(Instance& instance, uint32_t vc) {
 }
 
 // The lines that a peer without history may hold.
-uint32_t CreditGrants::FirstShare(const Instance& instance, uint32_t vc) const {
-  const auto peers = static_cast<uint32_t>(instance.params.peers.size());
+uint32_t CreditGrants::FirstShare(Instance& instance, uint32_t vc) const {
+  const uint32_t peers = RingOf(instance, vc).peers;
   return std::min(RingLines(instance, vc) >> (std::bit_width(peers) + 1), kFirstShare);
 }
 
-void CreditGrants::JoinHolders(Instance& instance, uint32_t peer, uint32_t vc, RxCredit& credit) {
-  credit.renew_at = credit.accepted + credit.held() / 2;
+// Where many hold credit, each holds little, and its PDUs come one by one: it is granted more when
+// three quarters are used, in half as many CREDITs as at half.
+void CreditGrants::JoinHolders(Instance& instance, uint32_t peer, uint32_t vc, RxCredit& credit,
+                               bool renews) {
+  const uint32_t held = credit.held();
+  const uint32_t left = RingOf(instance, vc).holders < kManyHolders ? held - held / 2 : held / 4;
+  credit.renew_at = renews ? credit.limit - left : credit.limit + kAsks;
   if (credit.holding) return;
   credit.holding = true;
   CreditFeed& feed = instance.feeds[vc];
@@ -164,7 +210,7 @@ void CreditGrants::GrantFirst(Instance& instance, uint32_t peer) {
     if (credit.held() != 0 || share < kLeastFirst || FreeLines(instance, vc) < 2 * share) continue;
     credit.touched = tick_;
     Promise(instance, vc, credit, share);
-    JoinHolders(instance, peer, vc, credit);
+    JoinHolders(instance, peer, vc, credit, true);
   }
 }
 
@@ -181,98 +227,124 @@ bool CreditGrants::SendGrant(Instance& instance, uint32_t peer, uint32_t vc, boo
                                                                      .sent = credit.heard_sent});
 }
 
-// How many lines more the peer is to hold. False where those that it needs are not there.
-bool CreditGrants::SizeGrant(Instance& instance, uint32_t vc, RxCredit& credit, uint32_t& lines) {
-  const CreditRing& ring = RingOf(instance, vc);
-  const uint32_t capacity = RingLines(instance, vc);
-  const int64_t free = FreeLines(instance, vc);
+// No more than the PDU that waits: one at a time, where it has more lines than there are places.
+CreditGrants::Size CreditGrants::SizeUnclaimed(Instance& instance, uint32_t vc,
+                                               const RxCredit& credit) {
   const uint32_t least = credit.accepted + std::max<uint32_t>(credit.widest, 1);
   const uint32_t wanted = IsBehind(credit.needed, least) ? least : credit.needed;
   const uint32_t need = IsBehind(credit.limit, wanted) ? wanted - credit.limit : 0;
-  const bool claimed = lcore_.ClaimantOf(instance, vc) != ClientTable::kNone;
-  if (!claimed) {
-    // No more than the PDU that waits: one at a time, where it has more lines than there are
-    // places.
-    const bool alone = ring.promised == 0 && instance.unclaimed_count[vc] == 0 && capacity != 0;
-    lines = need;
-    return need <= free || alone;
-  }
-  if (int64_t{need} > free) return false;
-  const uint32_t first = std::max(FirstShare(instance, vc), 2u * credit.widest);
-  credit.share = std::max(credit.share, first);
-  const uint32_t most = std::max(capacity >> std::bit_width(ring.holders), first);
-  const int64_t half = (free + credit.held()) / 2;
-  const int64_t target = std::min<int64_t>({credit.share, most, half});
-  lines = static_cast<uint32_t>(std::max<int64_t>(need, target - credit.held()));
-  credit.share = std::min(credit.share * 2, capacity);
-  return true;
+  const bool alone = RingOf(instance, vc).promised == 0 && instance.unclaimed_count[vc] == 0 &&
+                     RingLines(instance, vc) != 0;
+  return {.fits = int64_t{need} <= FreeLines(instance, vc) || alone, .lines = need};
 }
 
-// Serves the first of the peers that wait at a feed. False where it has to wait on.
-bool CreditGrants::ServeFirst(Instance& instance, uint32_t vc, Time now) {
+CreditGrants::Size CreditGrants::SizeGrant(Instance& instance, uint32_t vc, RxCredit& credit) {
+  if (lcore_.ClaimantOf(instance, vc) == ClientTable::kNone) {
+    return SizeUnclaimed(instance, vc, credit);
+  }
+  const uint32_t capacity = RingLines(instance, vc);
+  const int64_t free = FreeLines(instance, vc);
+  const uint32_t widest = std::max<uint32_t>(credit.widest, 1);
+  const uint32_t fair = capacity >> std::bit_width(RingOf(instance, vc).holders);
+  const uint32_t asked = IsBehind(credit.limit, credit.needed) ? credit.needed - credit.limit : 0;
+  // The ring does not have two PDUs for each that holds credit. What one holds that has no use for
+  // it now, another one waits for: they ask, each for the PDU that it is about to send.
+  if (fair < 2 * widest) {
+    if (asked == 0) return {.fits = true, .renews = false};
+    const auto lines = static_cast<uint32_t>(std::min<int64_t>(asked + (fair / 2), free));
+    return {.fits = int64_t{asked} <= free, .renews = false, .lines = lines};
+  }
+  const uint32_t next = credit.held() < widest ? widest - credit.held() : 0;
+  const uint32_t need = std::max(asked, next);
+  if (int64_t{need} > free) return {};
+  const uint32_t first = std::max(FirstShare(instance, vc), 2 * widest);
+  credit.share = std::max(credit.share, first);
+  const int64_t half = (free + credit.held()) / 2;
+  const int64_t target = std::min<int64_t>({credit.share, std::max(fair, first), half});
+  credit.share = std::min(credit.share * 2, capacity);
+  return {.fits = true,
+          .lines = static_cast<uint32_t>(std::max<int64_t>(need, target - credit.held()))};
+}
+
+// Serves the first of the peers that wait at a feed.
+CreditGrants::Served CreditGrants::ServeFirst(Instance& instance, uint32_t vc, Time now) {
   CreditFeed& feed = instance.feeds[vc];
   const uint16_t peer = feed.waiting.head;
   RxCredit& credit = instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
   const auto leave = [&] {
     Pop(feed.waiting, instance.rx_credit, vc, &RxCredit::next_waiting);
     credit.waiting = false;
-    return true;
+    return Served::kYes;
   };
   // A peer that cannot be told asks again.
   if (!credit.counts || instance.paths[peer].usable == 0) return leave();
   if (credit.reclaiming) {
     // It is told once it has answered: others first.
     leave();
-    WantGrant(instance, peer, vc);
+    credit.waiting = true;
+    Push(feed.waiting, instance.rx_credit, vc, peer, &RxCredit::next_waiting);
     TurnHand(instance, vc, peer, now);
-    return false;
+    return Served::kLater;
   }
-  uint32_t lines = 0;
-  const bool may = SizeGrant(instance, vc, credit, lines);
-  if (!may) {
+  const Size size = SizeGrant(instance, vc, credit);
+  if (!size.fits) {
     TurnHand(instance, vc, peer, now);
-    return false;
+    return Served::kRingFull;
   }
-  if (lines == 0) {
+  if (size.lines == 0) {
     // It has enough, and there is no more just now.
-    credit.renew_at = credit.limit - std::min<uint32_t>(credit.held(), credit.widest) + 1;
+    credit.renew_at = size.renews
+                          ? credit.limit - std::min<uint32_t>(credit.held(), credit.widest) + 1
+                          : credit.limit + kAsks;
     return leave();
   }
-  Promise(instance, vc, credit, lines);
+  Promise(instance, vc, credit, size.lines);
   if (!SendGrant(instance, peer, vc, false)) {
-    TakeBack(instance, vc, credit, credit.limit - lines);
-    return false;
+    TakeBack(instance, vc, credit, credit.limit - size.lines);
+    return Served::kNotStaged;
   }
   instance.counters.Add(Counter::kTxCreditGrants);
   leave();
-  JoinHolders(instance, peer, vc, credit);
+  JoinHolders(instance, peer, vc, credit, size.renews);
   if (FreeLines(instance, vc) < RingLines(instance, vc) / 8) {
     TurnHand(instance, vc, peer, now);
   } else {
     StepHand(instance, vc, peer, kIdleTicks, now);
   }
-  return true;
+  return Served::kYes;
 }
 
-// Grants peers more lines, as far as there is room: first come, first served.
-void CreditGrants::SendGrants(Time now) {
-  tick_ = static_cast<uint16_t>(ToNs(now) >> 20);
-  for (size_t i = granting_.size(); i != 0; --i) {
-    const VcRef ref = granting_.front();
-    granting_.pop_front();
-    Instance& instance = *lcore_.instances[ref.instance];
-    CreditFeed& feed = instance.feeds[ref.vc];
-    for (uint32_t left = kGrantsPerTurn; left != 0 && !feed.waiting.empty(); --left) {
-      if (!ServeFirst(instance, ref.vc, now)) break;
-    }
-    feed.listed = !feed.waiting.empty();
-    if (feed.listed) granting_.push_back(ref);
+CreditGrants::Served CreditGrants::ServeFeed(Instance& instance, uint32_t vc, Time now) {
+  for (uint32_t left = kGrantsPerFeed; left != 0 && !instance.feeds[vc].waiting.empty(); --left) {
+    const Served served = ServeFirst(instance, vc, now);
+    if (served != Served::kYes) return served;
   }
-  // Of feeds that share a ring another one comes first in the next turn.
-  if (granting_.size() > 1) {
-    const VcRef ref = granting_.front();
+  return Served::kYes;
+}
+
+// Its feeds in turn. A feed for whose first peer the ring has no room comes first again when it
+// has: nobody overtakes.
+void CreditGrants::ServeRing(CreditRing& ring, Time now) {
+  uint32_t not_staged = 0;
+  turned_ = false;
+  for (uint32_t left = std::min(ring.waiting, kFeedsPerTurn); left != 0; --left) {
+    Instance& instance = *lcore_.instances[ring.first_waiting];
+    const Served served = ServeFeed(instance, ring.vc, now);
+    if (served == Served::kRingFull) return;
+    PopFeed(ring);
+    if (!instance.feeds[ring.vc].waiting.empty()) PushFeed(ring, instance);
+    if (served == Served::kNotStaged && ++not_staged == kMostNotStaged) return;
+  }
+}
+
+[[gnu::noinline]] void CreditGrants::SendWaiting(Time now) {
+  const auto rings = static_cast<uint32_t>(granting_.size());
+  for (uint32_t left = std::min(rings, kRingsPerTurn); left != 0; --left) {
+    CreditRing& ring = *granting_.front();
     granting_.pop_front();
-    granting_.push_back(ref);
+    ServeRing(ring, now);
+    ring.listed = ring.waiting != 0;
+    if (ring.listed) granting_.push_back(&ring);
   }
 }
 
@@ -318,6 +390,8 @@ bool CreditGrants::StepHand(Instance& asker, uint32_t vc, uint32_t asking, uint1
 // use it later, its PDUs find room or are refused.
 void CreditGrants::TurnHand(Instance& asker, uint32_t vc, uint32_t asking, Time now) {
   CreditRing& ring = RingOf(asker, vc);
+  if (turned_) return;
+  turned_ = true;
   if (ring.reclaim_instance != CreditRing::kNone) {
     if (now < ring.reclaim_at) return;
     Instance& instance = *lcore_.instances[ring.reclaim_instance];
@@ -398,7 +472,8 @@ void CreditGrants::CheckInvariants() const {
       }
       const CreditFeed& feed = instance->feeds[vc];
       if (feed.promised != promised || feed.holders != holders || feed.kept_lines != kept ||
-          (!feed.waiting.empty() && !feed.listed)) {
+          feed.listed != !feed.waiting.empty() ||
+          (feed.listed && !instance->credit_ring[vc]->listed)) {
         std::abort();
       }
       const uint32_t client = lcore_.ClaimantOf(*instance, vc);
@@ -425,7 +500,8 @@ void CreditGrants::CheckInvariants() const {
 }
 
 void CreditGrants::AddInstance(Instance& instance) {
-  granting_.Reserve(lcore_.instances.size() * kVcCount + 1);
+  // Rings of clients, and those of instances without one.
+  granting_.Reserve((lcore_.instances.size() + of_clients_.size()) * kVcCount + 1);
   for (uint32_t vc = 0; vc < kVcCount; ++vc) JoinRing(instance, vc);
 }
 

@@ -22,8 +22,12 @@ class CreditGrants {
   // For the instance that was added last.
   void AddInstance(Instance& instance);
 
-  // Once in a turn: grants peers more lines, as far as there is room, first come, first served.
-  void SendGrants(Time now);
+  // Once in a turn: grants peers more lines, as far as there is room, first come, first served. The
+  // work is bounded, however many feeds and rings there are.
+  void SendGrants(Time now) {
+    tick_ = static_cast<uint16_t>(ToNs(now) >> 20);
+    if (!granting_.empty()) SendWaiting(now);
+  }
   // An association has begun, and a HELLO is about to tell the peer so: it may carry a first grant.
   void GrantFirst(Instance& instance, uint32_t peer);
   // A peer asks for credit, or gives some back.
@@ -69,20 +73,43 @@ class CreditGrants {
   int64_t FreeLines(Instance& instance, uint32_t vc);
   CreditRing& FedRing(const Instance& instance, uint32_t vc);
   void JoinRing(Instance& instance, uint32_t vc);
+  void LeaveRing(Instance& instance, uint32_t vc);
   void Enqueue(Instance& instance, uint32_t vc);
+  void PushFeed(CreditRing& ring, Instance& instance);
+  Instance& PopFeed(CreditRing& ring);
   void WantGrant(Instance& instance, uint32_t peer, uint32_t vc);
-  uint32_t FirstShare(const Instance& instance, uint32_t vc) const;
-  static void JoinHolders(Instance& instance, uint32_t peer, uint32_t vc, RxCredit& credit);
+  uint32_t FirstShare(Instance& instance, uint32_t vc) const;
+  static void JoinHolders(Instance& instance, uint32_t peer, uint32_t vc, RxCredit& credit,
+                          bool renews);
   static bool SendGrant(Instance& instance, uint32_t peer, uint32_t vc, bool give_back);
-  bool SizeGrant(Instance& instance, uint32_t vc, RxCredit& credit, uint32_t& lines);
-  bool ServeFirst(Instance& instance, uint32_t vc, Time now);
+  // How many lines more a peer is to hold, and whether it is granted more without asking when it
+  // has used them. `fits`: those that it needs are there.
+  struct Size {
+    bool fits = false;
+    bool renews = true;
+    uint32_t lines = 0;
+  };
+  Size SizeUnclaimed(Instance& instance, uint32_t vc, const RxCredit& credit);
+  Size SizeGrant(Instance& instance, uint32_t vc, RxCredit& credit);
+  enum class Served : uint8_t {
+    kYes,
+    kLater,      // the first peer has to wait, and others need not wait for it
+    kRingFull,   // and so have all others
+    kNotStaged,  // there was no room to stage the grant
+  };
+  Served ServeFirst(Instance& instance, uint32_t vc, Time now);
+  Served ServeFeed(Instance& instance, uint32_t vc, Time now);
+  void ServeRing(CreditRing& ring, Time now);
   void EndReclaim(CreditRing& ring, uint32_t vc);
+  void SendWaiting(Time now);
   bool StepHand(Instance& asker, uint32_t vc, uint32_t asking, uint16_t idle, Time now);
+  // Once in a turn.
   void TurnHand(Instance& asker, uint32_t vc, uint32_t asking, Time now);
 
   Lcore& lcore_;
   std::vector<std::array<CreditRing, kVcCount>> of_clients_;  // promised of their rings, by slot
-  Fifo<VcRef> granting_;                                      // whose peers wait for credit
+  Fifo<CreditRing*> granting_;                                // whose peers wait for credit
+  bool turned_ = false;  // the hand of the ring that is being served has been, in this turn
   uint16_t tick_ = 0;                                         // of about a millisecond
 };
 

@@ -135,6 +135,124 @@ TEST_F(CreditTest, NobodyStarves) {
   EXPECT_EQ(b->Count(Counter::kRxNotReady), 0u);
 }
 
+// Instances of one client share its rings: so many feed one ring that it has hardly a line for
+// each.
+class ManyFeedsTest : public CreditTest {
+ protected:
+  static constexpr uint32_t kInstances = 100;
+  static constexpr uint32_t kSender = 500;
+
+  void StartMany() {
+    b = &AddHost(0, 0);
+    b->pipeline = std::make_unique<Pipeline>();
+    b->pipeline->AddPort(b->port, {.mac = MacOf(0)});
+    for (uint32_t i = 0; i < kInstances; ++i) AddXpu(*b, i, kSender, kSender + 1);
+    a = &AddHost(kSender, 0);
+    a->pipeline = std::make_unique<Pipeline>();
+    a->pipeline->AddPort(a->port, {.mac = MacOf(kSender)});
+    AddXpu(*a, kSender, 0, kInstances);
+    ca = &Attach(*a);
+    cb = &Attach(*b);
+    for (uint32_t i = 1; i < kInstances; ++i) {
+      Ask(*b, request::Claim{.vc_mask = 0xf, .client = cb->number, .instance = i});
+    }
+  }
+  void AddXpu(Host& on, uint32_t xpu, uint32_t first, uint32_t end) {
+    InstanceParams p = params;
+    p.xpuid = static_cast<uint16_t>(xpu);
+    p.planes = {{.port = 0, .address = {.low = IpOf(xpu)}}};
+    p.secret = {xpu, 1};
+    for (uint32_t peer = first; peer < end; ++peer) {
+      const uint32_t host = peer < kInstances ? 0 : kSender;
+      p.peers.push_back({.xpuid = static_cast<uint16_t>(peer),
+                         .planes = {{.address = {.low = IpOf(peer)}, .mac = MacOf(host)}}});
+    }
+    on.pipeline->AddInstance(p);
+  }
+  uint64_t CountOf(Counter counter) const {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < kInstances; ++i) sum += b->pipeline->counters(i).Get(counter);
+    return sum;
+  }
+  // Each gets PDUs of so many commands, round about. Returns those that have come.
+  size_t Exchange(uint32_t rounds, int commands) {
+    size_t got = 0;
+    for (uint32_t round = 0; round < rounds; ++round) {
+      for (uint16_t xpu = 0; xpu < kInstances; ++xpu) {
+        for (int i = 1; i <= commands; ++i) {
+          const uint8_t flags = i == commands ? SUEDE_RECORD_TRANSMIT_NOW : 0;
+          EXPECT_EQ(ca->Send(TestCommand(8, 16, 1), xpu, 0, flags), SendResult::kOk);
+        }
+      }
+      const size_t want = got + static_cast<size_t>(commands) * kInstances;
+      RunUntil([&] { return (got += cb->Receive(0).size()) == want; }, milliseconds(200));
+    }
+    return got;
+  }
+};
+
+TEST_F(ManyFeedsTest, NobodyStarves) {
+  shape.rx_lines = 64;
+  StartMany();
+  EXPECT_EQ(Exchange(6, 5), 6u * 5 * kInstances);
+  EXPECT_EQ(CountOf(Counter::kRxNotReady), 0u);
+}
+
+// Where the ring has not two PDUs for each, they ask, each for the PDU that it is about to send:
+// credit that one holds without a use for it, another one would have to wait for.
+TEST_F(ManyFeedsTest, AScarceRingIsGrantedByTheAsk) {
+  shape.rx_lines = 1024;
+  StartMany();
+  ASSERT_EQ(Exchange(2, 8), 2u * 8 * kInstances);
+  const uint64_t grants = CountOf(Counter::kTxCreditGrants);
+  const uint64_t reclaims = CountOf(Counter::kTxCreditReclaims);
+  ASSERT_EQ(Exchange(8, 8), 8u * 8 * kInstances);
+  EXPECT_LE(CountOf(Counter::kTxCreditGrants) - grants, 9u * kInstances);
+  EXPECT_EQ(CountOf(Counter::kTxCreditReclaims), reclaims);
+}
+
+// A client that reads nothing is found out by constant work: the ring's other feeds wait behind the
+// first one, and all go on, in order, when it reads.
+TEST_F(ManyFeedsTest, AFullRingIsOneStop) {
+  shape.rx_lines = 64;
+  StartMany();
+  ASSERT_EQ(Exchange(1, 1), size_t{kInstances});
+  for (uint16_t xpu = 0; xpu < kInstances; ++xpu) {
+    for (int i = 0; i < 3; ++i) ca->Send(TestCommand(8, 16, 1), xpu, 0);
+  }
+  Run(milliseconds(20));
+  const CreditRing& ring = *b->pipeline->instance(0).credit_ring[0];
+  EXPECT_GT(ring.waiting, kInstances / 2);
+  EXPECT_TRUE(ring.listed);
+  size_t got = 0;
+  EXPECT_TRUE(
+      RunUntil([&] { return (got += cb->Receive(0).size()) == 3 * kInstances; }, milliseconds(200)))
+      << got;
+  Run(milliseconds(5));
+  EXPECT_EQ(ring.waiting, 0u);
+}
+
+// A claim that changes hands takes the feed out of the midst of those that wait.
+TEST_F(ManyFeedsTest, AFeedThatMovesLeavesTheOthersInOrder) {
+  shape.rx_lines = 64;
+  StartMany();
+  ASSERT_EQ(Exchange(1, 1), size_t{kInstances});
+  for (uint16_t xpu = 0; xpu < kInstances; ++xpu) {
+    for (int i = 0; i < 3; ++i) ca->Send(TestCommand(8, 16, 1), xpu, 0);
+  }
+  Run(milliseconds(20));
+  Client& other = Attach(*b, 0);
+  size_t got = 0;
+  for (uint32_t i = 0; i < kInstances; i += 2) {
+    Ask(*b, request::Unclaim{.vc_mask = 0xf, .client = cb->number, .instance = i});
+    Ask(*b, request::Claim{.vc_mask = 0xf, .client = other.number, .instance = i});
+  }
+  EXPECT_TRUE(RunUntil(
+      [&] { return (got += cb->Receive(0).size() + other.Receive(0).size()) == 3 * kInstances; },
+      milliseconds(300)))
+      << got;
+}
+
 // The credit of idle peers is asked back where others want it.
 TEST_F(CreditTest, IdlePeersGiveBack) {
   shape.rx_lines = 64;
