@@ -241,10 +241,11 @@ constexpr ConfigField<TransportConfig> kTransport[] = {
                                         kAtOnce),
     Key<&TransportConfig::ack_every_pdus>("ack_every_pdus", "PDUs", Between(1, 16384),
                                           "A stand-alone ACK goes out after this many PDUs without "
-                                          "one.",
+                                          "one, or a quarter of the peer's window.",
                                           kAtOnce),
     Key<&TransportConfig::ack_delay>("ack_delay_us", "µs", Microseconds(1, 1000000),
-                                     "Time after which a stand-alone ACK goes out at the latest.",
+                                     "Time after which a stand-alone ACK goes out; under load it "
+                                     "may wait 8 times as long, but at most for rto_min_us / 8.",
                                      kAtOnce),
     Key<&TransportConfig::nack_timeout>("nack_timeout_us", "µs", Microseconds(1, 10000000),
                                         "Time after which a gap that still stands is reported "

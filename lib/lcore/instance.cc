@@ -30,6 +30,7 @@ Instance::Instance(const InstanceParams& instance_params,
   last_given_up.resize(connections.size());
   sessions.resize(planes);
   headers.resize(planes * kClasses);
+  sources.resize(planes);
   paths.resize(count);
   blocked.resize(count);
   rx_credit.resize(size_t{count} * kVcCount);
@@ -42,6 +43,7 @@ Instance::Instance(const InstanceParams& instance_params,
     peer_of_xpu[known.xpuid] = static_cast<uint16_t>(peer);
     for (uint32_t plane = 0; plane < plane_count(); ++plane) {
       const PeerPlane& p = known.planes[plane];
+      sources[PlaneIndex(peer, plane)] = p.address;
       if (p.present) paths[peer].present |= static_cast<PlaneMask>(1u << plane);
       if (p.resolving) paths[peer].resolving |= static_cast<PlaneMask>(1u << plane);
       paths[peer].SetWeight(plane, params.planes[plane].weight);

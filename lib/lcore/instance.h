@@ -143,6 +143,7 @@ struct Instance {
 
   std::array<uint16_t, kMaxXpus> peer_of_xpu;
   std::vector<HeaderTemplate> headers;  // [PlaneIndex * kClasses + class]
+  std::vector<NetAddress> sources;      // [PlaneIndex]: what frames of the peer come from
   OwnEnd own;                           // what its peers have in common
   std::vector<Peer> peers;
   // The peers' parts. Protocol of more than a frame is theirs; the data path sends and hears here.

@@ -5,6 +5,7 @@
 #ifndef SUEDE_LCORE_PORT_CONTEXT_H_
 #define SUEDE_LCORE_PORT_CONTEXT_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -31,8 +32,37 @@ struct AckDue {
   Time since;
 };
 struct DelayedAcks {
-  Duration delay;
+  explicit DelayedAcks(const TransportParams& params) { Take(params); }
+  void Take(const TransportParams& params) {
+    delay = params.ack_delay;
+    bound = params.ack_bound();
+    quiet = params.ack_delay / 8;
+  }
+  bool IsFor(const TransportParams& params) const {
+    return delay == params.ack_delay && bound == params.ack_bound();
+  }
+
+  Duration delay{};  // until one may leave,
+  Duration bound{};  // and until it has to
+  Duration quiet{};  // a port that has received nothing for so long has no load
   Fifo<AckDue> due;  // in order of time
+};
+
+// How many delayed acknowledgements a port may send while it receives: what the peers send in the
+// meantime is acknowledged along with what they have sent.
+struct AckBudget {
+  static constexpr uint32_t kPdusOfAck = 8;
+  static constexpr uint32_t kMostPdus = 2 * kBurst;
+
+  uint32_t pdus = 0;  // received, and not paid for yet
+  Time received_at{};
+
+  void OnReceived(uint32_t frames, Time now) {
+    pdus = std::min(pdus + frames, kMostPdus);
+    received_at = now;
+  }
+  bool HasAck() const { return pdus >= kPdusOfAck; }
+  void Spend() { pdus -= std::min(pdus, kPdusOfAck); }
 };
 
 // A transmit queue of an instance, by numbers.
@@ -100,6 +130,7 @@ struct PortContext {
   Fifo<ConnectionRef> retransmit;    // connections with PDUs to send again, in turn
   Fifo<ConnectionRef> ack_now;       // those that owe an acknowledgement without delay
   std::vector<DelayedAcks> ack_due;  // and with delay: a list for each delay of the instances
+  AckBudget ack_budget;
 
   FrameShares own_shares;
   FrameShares* shares = &own_shares;  // of the device's first pair here

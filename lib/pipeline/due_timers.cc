@@ -19,6 +19,10 @@ void DueTimers::OnTimer(uint32_t timer, Time now) {
   const Timers::Owner owner = lcore_.timers.OwnerOf(timer, instance);
   switch (owner.kind) {
     case Timers::Kind::kConnection:
+      // A deadline that has moved away since its timer was armed.
+      if (instance.connections[owner.number].deadline() > now) [[likely]] {
+        return lcore_.timers.ArmConnection(instance, owner.number);
+      }
       return effector_.OnConnectionTimer(instance, owner.number, now);
     case Timers::Kind::kHandshake: {
       Effects effects;

@@ -10,11 +10,11 @@ namespace suede {
 namespace {
 
 // The number of the port's list for a delay; a new one where there is none yet.
-uint32_t AckListOf(PortContext& port, Duration delay) {
+uint32_t AckListOf(PortContext& port, const TransportParams& transport) {
   for (uint32_t i = 0; i < port.ack_due.size(); ++i) {
-    if (port.ack_due[i].delay == delay) return i;
+    if (port.ack_due[i].IsFor(transport)) return i;
   }
-  port.ack_due.push_back({.delay = delay, .due = {}});
+  port.ack_due.emplace_back(transport);
   return static_cast<uint32_t>(port.ack_due.size() - 1);
 }
 
@@ -69,7 +69,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
     }
     port.retransmit.Reserve(lcore_.timers.count() + 1);
     port.ack_now.Reserve(lcore_.timers.count() + 1);
-    instance.ack_list[plane] = AckListOf(port, params.transport.ack_delay);
+    instance.ack_list[plane] = AckListOf(port, params.transport);
     port.ack_due[instance.ack_list[plane]].due.Reserve(lcore_.timers.count() + 1);
   }
   shares_.ShareOut(*instance.home().shares);
@@ -131,6 +131,7 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
   Frame* frames[2 * kBurst];
   const uint32_t count = port.link.Receive(frames, now);
   if (count == 0) return false;
+  port.ack_budget.OnReceived(count, now);
   const uint64_t bytes = receiver_.Begin(port, frames, count);
   while (receiver_.GoOn(port, now)) {
     const PeerRef of = receiver_.effects_of();

@@ -44,7 +44,7 @@ void SettingsWork::Begin(SettingsChange* change) {
   for (const auto& instance : lcore_.instances) instance->Take(change_->settings);
   shares_.Resize();
   for (const auto& port : lcore_.ports) {
-    for (DelayedAcks& list : port->ack_due) list.delay = change_->settings.transport.ack_delay;
+    for (DelayedAcks& list : port->ack_due) list.Take(change_->settings.transport);
   }
 }
 

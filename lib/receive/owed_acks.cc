@@ -22,11 +22,25 @@ void OwedAcks::Send(PortContext& port, Time now) {
     if (!Pay(*lcore_.instances[ref.instance], ref.connection, Instance::kOnAckNow)) return;
   }
   for (DelayedAcks& list : port.ack_due) {
-    for (; !list.due.empty() && list.due.front().since + list.delay <= now; list.due.pop_front()) {
-      const AckDue& due = list.due.front();
-      if (!Pay(*lcore_.instances[due.instance], due.connection, Instance::kOnAckList)) return;
-    }
+    if (!list.due.empty() && !SendDelayed(port, list, now)) return;
   }
+}
+
+// The oldest first. What comes while one waits is acknowledged along: while data goes on coming,
+// one that may leave waits until the budget has it, or its bound is over.
+bool OwedAcks::SendDelayed(PortContext& port, DelayedAcks& list, Time now) {
+  AckBudget& budget = port.ack_budget;
+  const bool quiet = now - budget.received_at >= list.quiet;
+  for (; !list.due.empty(); list.due.pop_front()) {
+    const AckDue& due = list.due.front();
+    const Duration waited = now - due.since;
+    if (waited < list.delay) break;
+    if (waited < list.bound && !quiet && !budget.HasAck()) break;
+    Instance& instance = *lcore_.instances[due.instance];
+    if (instance.connections[due.connection].OwesAck()) budget.Spend();
+    if (!Pay(instance, due.connection, Instance::kOnAckList)) return false;
+  }
+  return true;
 }
 
 // For a connection whose turn has come on the list that `list` names. False where it has to stay.
@@ -41,15 +55,17 @@ bool OwedAcks::Pay(Instance& instance, uint32_t number, uint8_t list) {
 bool OwedAcks::SendAck(Instance& instance, uint32_t number) {
   Link& link = instance.ports[instance.PlaneOfConnection(number)]->link;
   Connection& connection = instance.connections[number];
-  const bool resolving =
-      instance.IsResolving(instance.PeerOfConnection(number), instance.PlaneOfConnection(number));
-  if (!resolving && (!link.HasFrontRoom() || !link.HasFrames(1))) return false;
-  const RpsnField field = connection.TakeRpsn();
-  if (Speaker::SendUnsequenced(instance, number, field, UnsequencedPsn(instance, link, connection),
-                               Instance::kAckClass)) {
-    instance.counters.Add(Counter::kTxAcks);
-    if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
+  if (instance.IsResolving(instance.PeerOfConnection(number), instance.PlaneOfConnection(number)))
+      [[unlikely]] {
+    connection.TakeRpsn();  // it is lost on the way
+    instance.counters.Add(Counter::kTxNoMac);
+    return true;
   }
+  if (!link.HasFrontRoom() || !link.HasFrames(1)) return false;
+  const RpsnField field = connection.TakeRpsn();
+  Speaker::SendAck(instance, number, field, UnsequencedPsn(instance, link, connection));
+  instance.counters.Add(Counter::kTxAcks);
+  if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
   return true;
 }
 

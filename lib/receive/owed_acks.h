@@ -31,6 +31,7 @@ class OwedAcks {
 
  private:
   static void OweLater(Instance& instance, uint32_t number, const Connection& connection, Time now);
+  bool SendDelayed(PortContext& port, DelayedAcks& list, Time now);
   bool Pay(Instance& instance, uint32_t connection, uint8_t list);
   bool SendAck(Instance& instance, uint32_t connection);
   Psn UnsequencedPsn(const Instance& instance, const Link& link,

@@ -201,7 +201,7 @@ bool Receiver::GoOn(PortContext& port, Time now) {
     instance.counters.Add(Counter::kRxUnknownXpu);
     return Checked::kDone;
   }
-  if (series.source != instance.params.peers[peer].planes[place.plane].address) {
+  if (series.source != instance.sources[instance.PlaneIndex(peer, place.plane)]) {
     instance.counters.Add(Counter::kRxSource);
     return Checked::kDone;
   }
@@ -435,7 +435,8 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
     instance.peer_of(number).OnProof(instance.PlaneOfConnection(number), now);
   }
   OnAcked(instance, number, bytes - connection.unacked_bytes(), acked);
-  run_queue_.Unblock(instance, number);
+  if (instance.blocked[instance.PeerOfConnection(number)] != 0)
+    run_queue_.Unblock(instance, number);
 }
 
 // `bytes`: of the commands in them.

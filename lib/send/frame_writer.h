@@ -10,17 +10,23 @@
 
 namespace suede {
 
+// Puts the network header in front of a PDU that is complete.
+[[gnu::always_inline]] inline void SetFrame(const PortContext& port, const HeaderTemplate& header,
+                                            Frame* frame, uint8_t* pdu, uint32_t pdu_bytes) {
+  frame->data = WriteHeader(header, pdu, pdu_bytes, port.tx_offload != TxOffload::kNone);
+  frame->length = header.length + pdu_bytes;
+  frame->tx_offload = port.tx_offload;
+  frame->l2_length = header.l2_length;
+  frame->l3_length = header.l3_length;
+}
+
 // `commands`: `bytes` of them, in the frame's buffer, with room for headers in front.
 [[gnu::always_inline]] inline void FillFrame(const PortContext& port, const HeaderTemplate& header,
                                              Frame* frame, uint8_t* commands, uint32_t bytes,
                                              const ReliabilityHeader& rh) {
   uint8_t* const start = commands - kRhBytes;
   const uint32_t pdu_bytes = FinishPdu(start, bytes, header.length, rh);
-  frame->data = WriteHeader(header, start, pdu_bytes, port.tx_offload != TxOffload::kNone);
-  frame->length = header.length + pdu_bytes;
-  frame->tx_offload = port.tx_offload;
-  frame->l2_length = header.l2_length;
-  frame->l3_length = header.l3_length;
+  SetFrame(port, header, frame, start, pdu_bytes);
 }
 
 }  // namespace suede

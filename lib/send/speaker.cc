@@ -32,6 +32,25 @@ bool Speaker::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
   return true;
 }
 
+void Speaker::SendAck(Instance& instance, uint32_t number, const RpsnField& field, Psn psn) {
+  const uint32_t plane = instance.PlaneOfConnection(number);
+  PortContext& port = *instance.ports[plane];
+  const HeaderTemplate& header =
+      instance.header(instance.PeerOfConnection(number), plane, Instance::kAckClass);
+  Frame* const frame = port.link.NewFrame();
+  uint8_t* const pdu = frame->buffer + Frame::kCommandOffset - kRhBytes;
+  const uint32_t bytes = FinishEmptyPdu(pdu, header.length,
+                                        {.ver = static_cast<uint8_t>(RhVersion::kData),
+                                         .op = field.op,
+                                         .xpuid = instance.params.xpuid,
+                                         .psn = psn,
+                                         .vc = instance.VcOfConnection(number),
+                                         .partition = instance.params.partition,
+                                         .rpsn = field.rpsn});
+  SetFrame(port, header, frame, pdu, bytes);
+  port.link.StageFront(frame);
+}
+
 // False where it is not staged: it is as if it were lost on the way.
 bool Speaker::SendUnsequenced(Instance& instance, uint32_t number, RpsnField field, Psn psn,
                               uint32_t traffic_class) {

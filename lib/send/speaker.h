@@ -19,6 +19,9 @@ class Speaker {
   // is no room to stage it: it is as if it were lost on the way.
   static bool SendControl(Instance& instance, uint32_t peer, uint32_t plane,
                           ControlMessage message);
+  // The acknowledgement of a connection with that number, `field`, in a PDU without commands. Its
+  // link has front room and a frame, and the MAC address of the peer is known.
+  static void SendAck(Instance& instance, uint32_t connection, const RpsnField& field, Psn psn);
   // An unsequenced data PDU of a connection. False where it is not staged, likewise.
   static bool SendUnsequenced(Instance& instance, uint32_t connection, RpsnField field, Psn psn,
                               uint32_t traffic_class);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdlib>
 
 namespace suede {
@@ -320,7 +321,7 @@ void Connection::Acknowledge(uint32_t count, Time now, const TransportParams& pa
     unacked_bytes_ -= newest->bytes;
     acked.PushBack(newest);
   }
-  unacked_count_ -= count;
+  unacked_count_ = static_cast<uint16_t>(unacked_count_ - count);
   acked_any_ = true;
   tries_ = 0;
   refusals_ = 0;
@@ -368,6 +369,11 @@ void Connection::OnNewParams(Time now, const TransportParams& params) {
   const bool waits = lost_ || paused_;
   deadline_ = std::min(deadline_, now + (waits ? params.rto_max
                                                : Doubled(rto(params), tries_, params.rto_max)));
+}
+
+void Connection::CheckLayout() {
+  static_assert(offsetof(Connection, accepted_any_) < 64);
+  static_assert(sizeof(Connection) <= 192);
 }
 
 void Connection::CheckInvariants(const TransportParams& params) const {

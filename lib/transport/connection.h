@@ -58,7 +58,7 @@ struct Recovery {
   Duration took{};
 };
 
-class Connection {
+class alignas(64) Connection {
  public:
   // ---- Sending new PDUs.
 
@@ -99,6 +99,7 @@ class Connection {
   void SetPeerWindow(uint32_t pdus) {
     const uint32_t told = pdus == 0 ? kMaxWindowPdus : std::min<uint32_t>(pdus, kMaxWindowPdus);
     peer_window_ = static_cast<uint16_t>(std::max<uint32_t>(peer_window_, told));
+    ack_at_ = static_cast<uint16_t>(std::max<uint32_t>(1, told / 4));
   }
   // Such a PDU has come.
   void OnImplausible() { out_of_step_ = true; }
@@ -152,7 +153,7 @@ class Connection {
 
   // Whether a stand-alone PDU should carry the acknowledgement without waiting further.
   bool MustAckNow(const TransportParams& params) const {
-    return ack_now_ || nack_pending_ || ack_owed_ >= params.ack_every_pdus;
+    return ack_now_ || nack_pending_ || ack_owed_ >= params.ack_every_pdus || ack_owed_ >= ack_at_;
   }
   bool OwesAck() const { return ack_owed_ != 0 || ack_now_ || nack_pending_; }
   // The field for a PDU that is about to leave; the owed answer is then paid.
@@ -281,17 +282,19 @@ class Connection {
   std::optional<Recovery> EndRecovery(Time now);
   void Rearm(Time now, const TransportParams& params);
 
-  // Sending.
+  // What each PDU touches, of either direction: a cache line.
   PduList unacked_;
   Pdu* retransmit_next_ = nullptr;
   Time deadline_ = kNever;
-  uint32_t unacked_count_ = 0;
   uint32_t unacked_bytes_ = 0;
+  uint16_t unacked_count_ = 0;
   Psn next_psn_;
   Psn expected_;
-  uint16_t ack_owed_ = 0;  // PDUs accepted since an acknowledgement last left
-  uint8_t tries_ = 0;      // timeouts in a row
-  uint8_t refusals_ = 0;   // "not ready" in a row
+  uint16_t ack_owed_ = 0;             // PDUs accepted since an acknowledgement last left,
+  uint16_t ack_at_ = kMaxWindowPdus;  // and a quarter of the far side's window: it must not wait
+  uint16_t peer_window_ = 0;          // the widest that it has told; 0: none yet
+  uint32_t tx_pdus_ = 0;
+  uint32_t rx_pdus_ = 0;
   // What keeps it from sending is looked at together.
   bool lost_ : 1 = false;    // see GiveUp; unacked_count_ PDUs before next_psn_ are in doubt
   bool paused_ : 1 = false;  // the far side is not ready; deadline_ ends it
@@ -299,30 +302,31 @@ class Connection {
   bool resend_rearms_ : 1 = false;  // the timeout counts from when the oldest has left again
   bool names_other_ : 1 = false;    // the far side has named a PSN that was never sent: named_
   bool out_of_step_ : 1 = false;    // see desynchronized
-  bool receive_closed_ = false;  // see CloseReceive
+  uint8_t tries_ = 0;               // timeouts in a row
+  bool receive_closed_ = false;     // see CloseReceive
   bool ack_now_ = false;
   bool nack_pending_ = false;
   bool nack_sent_ = false;  // for expected_, at nack_at_
   bool not_ready_ = false;
   bool accepted_any_ = false;
-  bool acked_any_ = false;
-  bool recovering_ = false;   // since a go-back; see Recovery
-  bool nack_heeded_ = false;  // for nack_heeded_psn_, at nack_heeded_at_
-  Psn nack_heeded_psn_;
+
+  // What acknowledgements touch besides.
   uint32_t srtt_ns_ = 0;
   uint32_t rttvar_ns_ = 0;
-  uint32_t tx_pdus_ = 0;
-  uint32_t rx_pdus_ = 0;
-  uint32_t retransmissions_ = 0;
+  Time gap_due_ = kNever;  // see OnAnnounced
+  bool acked_any_ = false;
+  bool recovering_ = false;   // since a go-back; see Recovery
+  uint8_t refusals_ = 0;      // "not ready" in a row
+  bool nack_heeded_ = false;  // for nack_heeded_psn_, at nack_heeded_at_
+  Psn nack_heeded_psn_;
+  Psn recovery_end_;
   Time nack_heeded_at_{};
   Time nack_at_{};
-  Time went_back_at_{};     // while recovering_
+  Time went_back_at_{};  // while recovering_
   uint32_t resent_ = 0;
-  Psn recovery_end_;
-  Time gap_due_ = kNever;  // see OnAnnounced
-  Psn gap_end_;            // the PSN that was announced,
-  Psn gap_begin_;          // and the expected one when it was looked at last
-  uint16_t peer_window_ = 0;   // the widest that it has told; 0: none yet
+  uint32_t retransmissions_ = 0;
+  Psn gap_end_;                 // the PSN that was announced,
+  Psn gap_begin_;               // and the expected one when it was looked at last
   uint16_t was_in_flight_ = 0;  // PDUs at most when the window was changed
   // While lost_.
   bool probing_ : 1 = false;  // a probe has left, and has no answer yet
@@ -332,6 +336,8 @@ class Connection {
   uint8_t given_up_vcs_ = 0;  // a mask
   Psn answer_;
   Psn named_;
+
+  static void CheckLayout();
 };
 
 }  // namespace suede

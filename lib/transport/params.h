@@ -3,6 +3,7 @@
 #ifndef SUEDE_TRANSPORT_PARAMS_H_
 #define SUEDE_TRANSPORT_PARAMS_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/time.h"
@@ -17,7 +18,8 @@ struct TransportParams {
   PsnScope psn_scope = PsnScope::kPort;
   uint32_t window_pdus = transport_defaults::kWindowPdus;    // 1 to kMaxWindowPdus
   uint32_t window_bytes = transport_defaults::kWindowBytes;  // bytes of commands in flight
-  // A stand-alone ACK after this many PDUs without one, or after this long.
+  // A stand-alone ACK after this many PDUs without one, or after this long; under load, after
+  // ack_bound() at the latest.
   uint32_t ack_every_pdus = transport_defaults::kAckEveryPdus;
   Duration ack_delay = transport_defaults::kAckDelay;
   Duration nack_timeout = transport_defaults::kNackTimeout;
@@ -33,6 +35,10 @@ struct TransportParams {
   Duration pause_limit = transport_defaults::kPauseLimit;
   Duration hello_timeout = transport_defaults::kHelloTimeout;
   uint32_t hello_tries = transport_defaults::kHelloTries;
+
+  // An acknowledgement never waits longer for others to be spared: far below the time after which
+  // the sender takes its PDU for lost.
+  Duration ack_bound() const { return std::max(ack_delay, std::min(8 * ack_delay, rto_min / 8)); }
 };
 
 }  // namespace suede

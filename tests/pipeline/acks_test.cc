@@ -94,5 +94,187 @@ TEST_F(AcksTest, FullPortDelaysOnlyItsOwnAcknowledgements) {
   EXPECT_EQ(TakeAcks(), (Acks{{kFirst, 2}, {kFirst, 2}}));
 }
 
+// Many peers behind one wire, and an lcore on which acknowledgements may wait for others.
+class AckLoadTest : public ByHandTest {
+ protected:
+  static constexpr uint32_t kMany = 64;
+  static constexpr Duration kDelay = microseconds(20);
+  static constexpr Duration kBound = microseconds(125);
+  static constexpr Duration kSlack = microseconds(6);  // the wire, and steps of 2 us
+
+  void StartMany() {
+    params.transport.rto_initial = params.transport.rto_max = std::chrono::seconds(1);
+    params.transport.rto_min = milliseconds(1);
+    params.transport.ack_delay = kDelay;
+    ASSERT_EQ(params.transport.ack_bound(), kBound);
+    wire = AddPort(1);
+    host = &AddHost(0, 0);
+    host->pipeline = std::make_unique<Pipeline>();
+    host->pipeline->AddPort(host->port, {.mac = MacOf(0)});
+    InstanceParams p = params;
+    p.planes = {{.port = 0, .address = {.low = IpOf(0)}}};
+    for (uint16_t peer = 1; peer <= kMany; ++peer) {
+      p.peers.push_back({.xpuid = peer,
+                         .planes = {{.address = {.low = IpOf(peer)}, .mac = MacOf(1)}},
+                         .plain = true});
+    }
+    host->pipeline->AddInstance(p);
+    client = &Attach(*host);
+    next_.assign(kMany + 1, 0);
+    owed_.assign(kMany + 1, {});
+    acked_.assign(kMany + 1, -1);
+  }
+  void MeetAll() {
+    for (uint16_t peer = 1; peer <= kMany; ++peer) Meet(peer);
+    TakeSent();
+  }
+  // Puts the next data PDU of the peer on the wire, `skipped` behind the one that is expected.
+  void Put(uint16_t peer, uint16_t skipped = 0) {
+    ReliabilityHeader rh = Rh(static_cast<uint16_t>(next_[peer] + skipped));
+    rh.xpuid = peer;
+    if (skipped == 0) {
+      ++next_[peer];
+      owed_[peer].push_back(network.now());
+    }
+    const std::vector<uint8_t> bytes = Build(rh, Command(1), peer);
+    Frame* frame;
+    ASSERT_EQ(wire->Allocate(&frame, 1), 1u);
+    frame->data = frame->buffer + Frame::kCommandOffset;
+    std::copy(bytes.begin(), bytes.end(), frame->data);
+    frame->length = static_cast<uint32_t>(bytes.size());
+    ASSERT_EQ(wire->Transmit(&frame, 1), 1u);
+    wire->Release(&frame, 1);
+  }
+  // A step of 2 us, and what came of it.
+  void Step() {
+    Run(microseconds(2));
+    client->Receive();
+    for (const Sent& sent : TakeSent()) {
+      const uint32_t peer = sent.destination;
+      if (sent.rh.op == RhOp::kNack) {
+        ++nacks_;
+      } else if (sent.rh.op == RhOp::kAck && sent.rh.ver == 0) {
+        ++acks_;
+        const int rpsn = sent.rh.rpsn.value();
+        for (; acked_[peer] < rpsn; ++acked_[peer]) {
+          longest_ = std::max(longest_, network.now() - owed_[peer].front());
+          owed_[peer].erase(owed_[peer].begin());
+        }
+      }
+    }
+  }
+  void Steps(Duration time) {
+    for (const Time end = network.now() + time; network.now() < end;) Step();
+  }
+  // So many PDUs in each step, of all peers in turn.
+  void Load(Duration time, uint32_t pdus) {
+    for (const Time end = network.now() + time; network.now() < end; Step()) {
+      for (uint32_t i = 0; i < pdus; ++i, ++turn_) {
+        Put(static_cast<uint16_t>(1 + turn_ % kMany));
+      }
+    }
+  }
+  size_t Owed() const {
+    size_t count = 0;
+    for (const auto& of_peer : owed_) count += of_peer.size();
+    return count;
+  }
+
+  Client* client = nullptr;
+  uint32_t turn_ = 0;
+  uint32_t acks_ = 0;
+  uint32_t nacks_ = 0;
+  Duration longest_{};  // from a PDU's way to its acknowledgement
+
+ private:
+  std::vector<uint16_t> next_;
+  std::vector<std::vector<Time>> owed_;
+  std::vector<int> acked_;
+};
+
+// Alone, each of these PDUs would be acknowledged by a PDU of its own.
+TEST_F(AckLoadTest, OneAcknowledgesSeveralPdusUnderLoad) {
+  StartMany();
+  MeetAll();
+  Load(milliseconds(2), 8);
+  EXPECT_EQ(turn_, 8000u);
+  EXPECT_GE(acks_, 8000u / 16);
+  EXPECT_LE(acks_, 8000u / 6);
+  EXPECT_LE(longest_, kBound + kSlack);
+  // The rest need not wait for others.
+  const uint32_t before = acks_;
+  Steps(kDelay + kSlack);
+  EXPECT_EQ(Owed(), 0u);
+  EXPECT_LE(acks_, before + kMany);
+  EXPECT_EQ(nacks_, 0u);
+}
+
+// Where a connection has hardly more than a PDU in the time of the bound, none waits for longer.
+TEST_F(AckLoadTest, NoneWaitsBeyondTheBound) {
+  StartMany();
+  MeetAll();
+  Load(milliseconds(3), 1);
+  EXPECT_LE(longest_, kBound + kSlack);
+  EXPECT_GT(longest_, kDelay);
+  Steps(kDelay + kSlack);
+  EXPECT_EQ(Owed(), 0u);
+}
+
+TEST_F(AckLoadTest, WithoutLoadEachLeavesAfterItsDelay) {
+  StartMany();
+  MeetAll();
+  for (int round = 0; round < 8; ++round) {
+    for (uint16_t peer = 1; peer <= 4; ++peer) Put(peer);
+    Steps(kDelay - microseconds(2));
+    EXPECT_EQ(acks_, 4u * round);
+    Steps(kSlack);
+    EXPECT_EQ(acks_, 4u * round + 4);
+    EXPECT_EQ(Owed(), 0u);
+  }
+}
+
+// One that may have few PDUs in flight is not kept waiting, whatever the others do.
+TEST_F(AckLoadTest, ASmallWindowIsAcknowledgedAtAQuarter) {
+  StartMany();
+  MeetAll();
+  Hello hello = HelloTo(InstanceAt(0), 5, 2);
+  hello.window_pdus = 8;
+  std::vector<uint8_t> body(kMaxControlPduBytes);
+  body.resize(EncodeControl(hello, body.data()));
+  Inject({Build(ControlRh(2, kPartition), body, 2)});
+  ASSERT_TRUE(InstanceAt(0).peers[1].handshake().associated());
+  Steps(microseconds(50));
+  acks_ = 0;
+  Put(2);
+  Steps(kSlack);
+  EXPECT_EQ(acks_, 0u);
+  Put(2);
+  Steps(kSlack);
+  EXPECT_EQ(acks_, 1u);
+  EXPECT_EQ(Owed(), 0u);
+}
+
+TEST_F(AckLoadTest, APortWithoutRoomKeepsThemForLater) {
+  StartMany();
+  MeetAll();
+  host->port->faults().bits_per_ns = 0.01;  // a frame takes some 50 us
+  Load(milliseconds(1), 2);
+  const size_t owed = Owed();
+  EXPECT_GT(owed, 200u);
+  host->port->faults().bits_per_ns = 100;
+  Steps(milliseconds(4));
+  EXPECT_EQ(Owed(), 0u);
+  EXPECT_EQ(nacks_, 0u);
+}
+
+TEST_F(AckLoadTest, NacksNeverWait) {
+  StartMany();
+  MeetAll();
+  Load(microseconds(400), 8);
+  for (uint16_t peer = 1; peer <= kBurst; ++peer) Put(peer, 1);
+  Steps(kSlack);
+  EXPECT_EQ(nacks_, uint32_t{kBurst});
+}
+
 }  // namespace
 }  // namespace suede

@@ -61,6 +61,20 @@ TEST_F(ConnectionTest, AckMayWaitUntilTheConfiguredCount) {
   EXPECT_FALSE(c.MustAckNow(params));
 }
 
+TEST_F(ConnectionTest, AckMayNotWaitBeyondAQuarterOfTheTellersWindow) {
+  c.SetPeerWindow(512);
+  c.SetPeerWindow(12);  // the newest counts, not the widest
+  c.Accept();
+  c.Accept();
+  EXPECT_FALSE(c.MustAckNow(params));
+  c.Accept();
+  EXPECT_TRUE(c.MustAckNow(params));
+  c.TakeRpsn();
+  c.SetPeerWindow(1);
+  c.Accept();
+  EXPECT_TRUE(c.MustAckNow(params));
+}
+
 TEST_F(ConnectionTest, DuplicateIsAcknowledgedAtOnce) {
   Accept(2);
   c.OnDuplicate();
