@@ -12,6 +12,7 @@
 #include <iterator>
 #include <vector>
 
+#include "base/line_counts.h"
 #include "client/client_receiver.h"
 #include "client/client_records.h"
 #include "client/segment.h"
@@ -249,18 +250,6 @@ class ClientQueue {
   static uint8_t Unmarked(uint8_t flags) {
     return flags & static_cast<uint8_t>(~SUEDE_RECORD_TRANSMIT_NOW);
   }
-  // How many records of `per` lines, 1 to 5, there are in `lines`, up to 2^23: without a division.
-  static uint32_t RecordsIn(uint32_t lines, uint32_t per) {
-    static constexpr uint64_t kParts[] = {0,
-                                          (1ull << 32) + 1,
-                                          (1ull << 32) / 2 + 1,
-                                          (1ull << 32) / 3 + 1,
-                                          (1ull << 32) / 4 + 1,
-                                          (1ull << 32) / 5 + 1};
-    static_assert(std::size(kParts) == SUEDE_MAX_RECORD_LINES + 1);
-    return static_cast<uint32_t>(lines * kParts[per] >> 32);
-  }
-
   // Up to `wanted` (at least 1) records, none where the next one would block. As Send does, reads
   // what the daemon has given back only where the next one would block otherwise.
   Grant GrantFor(const RecordShape& shape, size_t index, uint32_t wanted) {

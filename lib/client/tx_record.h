@@ -15,17 +15,17 @@ enum class RecordVerdict : uint8_t {
 };
 
 // One record, checked, or a run of them: `count` records, one behind the other, of plain commands
-// that differ in their content only, not in destination, VC, flags or lengths. (A record with a tag is
-// a run of its own: 1.) A malformed one still has an xpuid and a VC that index tables safely. `line`
-// points into the segment: the bytes there may change at any time, so
-// the two bytes that say how long the command is are given here by value.
+// that differ in their content only, not in destination, VC, flags or lengths. (A record with a tag
+// is a run of its own: 1.) A malformed one still has an xpuid and a VC that index tables safely.
+// `line` points into the segment: the bytes there may change at any time, so the two bytes that say
+// how long the command is are given here by value.
 struct TxRecord {
   const uint8_t* line = nullptr;  // the record; its control starts at SUEDE_RECORD_CONTROL
   uint64_t word0 = 0;             // its first two words as they were read, of a malformed one with
   uint64_t word1 = 0;             // the parts that would not index tables cleared
   uint16_t bytes = 0;             // control and data, 2 to 274
   uint16_t count = 1;
-  uint8_t lines = 1;              // of each
+  uint8_t lines = 1;  // of each
   RecordVerdict verdict = RecordVerdict::kCommand;
 
   uint8_t vc() const { return static_cast<uint8_t>(word0 >> 8); }        // 0 to 3

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/line_counts.h"
+
 namespace suede {
 namespace {
 
@@ -80,21 +82,27 @@ inline bool MayRun(const TxRecord& record) {
          (record.flags() & SUEDE_RECORD_COMPLETION) == 0;
 }
 
+static_assert(kMostRecordLines == SUEDE_MAX_RECORD_LINES);
+
 // Counts the records from `first` on that are like it: the words that were checked are the same in
 // all of them. At most `most` records in `lines` lines.
 inline uint32_t CountAlike(const TxRecord& first, uint32_t most, uint32_t lines) {
   const uint32_t stride = first.lines * SUEDE_LINE_BYTES;
   const uint8_t* line = first.line + stride;
-  uint32_t count = 1;
-  for (uint32_t end = 2 * first.lines; count < most && end <= lines; end += first.lines) {
-    const uint64_t word0 = LoadRecordWord(line);
-    const uint64_t word1 = LoadRecordWord(line + 8);
-    if (((word0 ^ first.word0) << 32 | (word1 ^ first.word1) >> 32) != 0) break;
-    line += stride;
+  const auto differs = [&first](const uint8_t* at) {
+    return (LoadRecordWord(at) ^ first.word0) << 32 | (LoadRecordWord(at + 8) ^ first.word1) >> 32;
+  };
+  if (most == 1 || 2u * first.lines > lines || differs(line) != 0) return 1;
+  most = std::min(most, RecordsIn(lines, first.lines));
+  line += stride;
+  uint32_t left = most - 2;
+  for (; left >= 2; left -= 2, line += 2 * size_t{stride}) {
+    if ((differs(line) | differs(line + stride)) != 0) break;
     __builtin_prefetch(line + kPrefetchLines * SUEDE_LINE_BYTES);
-    ++count;
+    __builtin_prefetch(line + stride + kPrefetchLines * SUEDE_LINE_BYTES);
   }
-  return count;
+  for (; left != 0 && differs(line) == 0; --left) line += stride;
+  return most - left;
 }
 
 }  // namespace
@@ -174,10 +182,11 @@ CreditWriter::CreditWriter(void* segment, const SegmentShape& shape, uint32_t qu
 uint32_t CreditWriter::Take(uint16_t xpuid, uint8_t vc, uint32_t lines, uint32_t count) {
   Account& account = accounts_[size_t{xpuid} * SUEDE_VCS + vc];
   uint32_t all = lines * count;
-  if (account.outstanding + all > credit_lines_ ||
-      aggregate_outstanding_ + all > aggregate_lines_) [[unlikely]] {
-    count = std::min(credit_lines_ - account.outstanding,
-                     aggregate_lines_ - aggregate_outstanding_) / lines;
+  if (account.outstanding + all > credit_lines_ || aggregate_outstanding_ + all > aggregate_lines_)
+      [[unlikely]] {
+    count =
+        std::min(credit_lines_ - account.outstanding, aggregate_lines_ - aggregate_outstanding_) /
+        lines;
     all = lines * count;
   }
   account.outstanding += all;

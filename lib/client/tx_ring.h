@@ -22,9 +22,9 @@ class TxRingReader {
   TxRingReader() = default;
   TxRingReader(void* segment, const SegmentShape& shape, uint32_t queue);
 
-  // Reads up to `max` records that no earlier call gave, as runs; returns the number of runs. Malformed
-  // records come with their verdict, and take one line. Looks at no more than 2 * max lines that hold
-  // none.
+  // Reads up to `max` records that no earlier call gave, as runs; returns the number of runs.
+  // Malformed records come with their verdict, and take one line. Looks at no more than 2 * max
+  // lines that hold none.
   uint32_t Poll(TxRecord* runs, uint32_t max);
 
   // Gives the lines of all records polled so far back to the client: they must have been copied.
@@ -69,9 +69,9 @@ class CreditWriter {
   CreditWriter() = default;
   CreditWriter(void* segment, const SegmentShape& shape, uint32_t queue);
 
-  // Notes that `count` records of `lines` lines each to {xpuid, vc} were taken from the ring. Returns
-  // for how many of them the client had credit, and notes those: the rest is to be discarded
-  // (NO_CREDIT), and no credit returned for it.
+  // Notes that `count` records of `lines` lines each to {xpuid, vc} were taken from the ring.
+  // Returns for how many of them the client had credit, and notes those: the rest is to be
+  // discarded (NO_CREDIT), and no credit returned for it.
   uint32_t Take(uint16_t xpuid, uint8_t vc, uint32_t lines, uint32_t count = 1);
 
   // `lines` lines to {xpuid, vc} have left the daemon's buffers.

@@ -99,10 +99,10 @@ struct Instance {
     return (paths[peer].choice & 1u << plane) != 0 &&
            connections[ConnectionIndex(peer, plane, vc)].CanSend(bytes, params.transport);
   }
-  // A queued PDU with so many bytes of commands is in flight now.
-  void OnLeft(uint32_t peer, uint32_t plane, uint32_t bytes) {
-    --queued;
-    ++inflight;
+  // `count` queued PDUs with so many bytes of commands are in flight now.
+  void OnLeft(uint32_t peer, uint32_t plane, uint32_t count, uint32_t bytes) {
+    queued -= count;
+    inflight += count;
     inflight_bytes += bytes;
     CountIn(peer, plane, bytes);
   }

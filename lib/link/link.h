@@ -80,6 +80,8 @@ class BasicLink {
   // The VCs of which a frame of data may be staged.
   VcMask room() const { return burst_.data_count() < kBurst && !down_ ? layer_.room() : VcMask{0}; }
   bool HasRoom(uint32_t vc) const { return (room() >> vc & 1) != 0; }
+  // How many frames of data of the VC may be staged.
+  uint32_t RoomOf(uint32_t vc) const { return HasRoom(vc) ? kBurst - burst_.data_count() : 0; }
   // Room for the PDU's VC must be there. The PDU is in flight, and stays so.
   void Stage(Pdu* pdu) {
     pdu->note = TxNote::Kept(pdu->vc);

@@ -4,17 +4,19 @@
 #ifndef SUEDE_PACK_PACKER_H_
 #define SUEDE_PACK_PACKER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
 #include "base/copy.h"
+#include "base/line_counts.h"
 #include "pdu/pdu.h"
 
 namespace suede {
 
-// Commands on their way into a PDU: one, or a run without tags of which each lies `stride` bytes behind
-// the other. The bytes at `command` may change at any time, but for the first two
-// bytes of each, which are given by value.
+// Commands on their way into a PDU: one, or a run without tags of which each lies `stride` bytes
+// behind the other. The bytes at `command` may change at any time, but for the first two bytes of
+// each, which are given by value.
 struct PackInput {
   const uint8_t* command = nullptr;  // control, then data
   uint64_t tag = 0;
@@ -39,6 +41,27 @@ inline bool CanAppend(const Pdu& pdu, const PackInput& in, uint32_t most_lines =
   return pdu.last_queue == in.queue || pdu.run_count < Pdu::kMaxRuns;
 }
 
+// Copies up to `most` commands in a row to `to`, the first one in any case and none behind `last`.
+// Returns how many. kShort: of up to kCopyBytes bytes each.
+template <bool kShort>
+[[gnu::always_inline]] inline uint32_t CopyCommands(uint8_t* to, const uint8_t* last,
+                                                    const PackInput& in, uint32_t most) {
+  const uint32_t packed = PackedBytes(in);
+  const uint32_t bytes = in.bytes;
+  const uint32_t stride = in.stride;
+  const uint16_t type_and_length = in.type_and_length;
+  const uint8_t* from = in.command;
+  uint32_t left = most;
+  do {
+    kShort ? CopyShort(to, from) : CopyLong(to, from, bytes);
+    std::memcpy(to, &type_and_length, sizeof type_and_length);
+    to[bytes] = 0;  // the pad of an odd length; overwritten by the next command otherwise
+    from += stride;
+    to += packed;
+  } while (--left != 0 && to <= last);
+  return most - left;
+}
+
 struct Appended {
   uint32_t count = 0;    // commands that were appended
   bool new_run = false;  // the first of its queue's in this place of the PDU
@@ -50,23 +73,18 @@ struct Appended {
 [[gnu::always_inline]] inline Appended Append(Pdu& pdu, const PackInput& in, uint32_t most = 1,
                                               uint32_t most_lines = UINT16_MAX) {
   const uint32_t packed = PackedBytes(in);
-  const uint8_t* from = in.command;
-  uint8_t* to = pdu.commands + pdu.bytes;
-  uint32_t room = pdu.room;
-  uint32_t lines = pdu.lines;
-  uint32_t count = 0;
-  do {
-    CopyCommand(to, from, in.bytes);
-    std::memcpy(to, &in.type_and_length, sizeof in.type_and_length);
-    to[in.bytes] = 0;  // the pad of an odd length; overwritten by the next command otherwise
-    from += in.stride;
-    to += packed;
-    room -= packed;
-    lines += in.lines;
-    ++count;
-  } while (!in.transmit_now && count != most && room >= packed && lines + in.lines <= most_lines);
-  pdu.bytes = static_cast<uint16_t>(pdu.bytes + (pdu.room - room));
-  pdu.room = in.transmit_now ? 0 : static_cast<uint16_t>(room);
+  uint8_t* const to = pdu.commands + pdu.bytes;
+  if (in.transmit_now) {
+    most = 1;
+  } else if (most != 1) {
+    most = std::min(most, RecordsIn(most_lines - pdu.lines, in.lines));
+  }
+  const uint8_t* const last = to + pdu.room - packed;
+  const uint32_t count = in.bytes <= kCopyBytes ? CopyCommands<true>(to, last, in, most)
+                                                : CopyCommands<false>(to, last, in, most);
+  const uint32_t lines = pdu.lines + count * in.lines;
+  pdu.bytes = static_cast<uint16_t>(pdu.bytes + count * packed);
+  pdu.room = in.transmit_now ? 0 : static_cast<uint16_t>(pdu.room - count * packed);
   pdu.command_count = static_cast<uint16_t>(pdu.command_count + count);
   const bool new_run = pdu.last_queue != in.queue;
   if (new_run) {

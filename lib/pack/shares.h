@@ -43,12 +43,24 @@ class Shares {
     if (has >= own_) return RoomShared(has - own_);
     return own_ - has + RoomShared(0);
   }
+  // How many more it may take one after the other, if MayTake is asked before each.
+  uint32_t RoomInARow(uint32_t has) const {
+    const uint32_t of_own = has < own_ ? own_ - has : 0;
+    const int32_t more = kTimesFree * free_ - static_cast<int32_t>(has + of_own - own_);
+    if (more <= 0) return of_own;
+    return of_own + (static_cast<uint32_t>(more) + kTimesFree) / (kTimesFree + 1);
+  }
   // Whether it has more than a fifth of the shared part that others have not taken.
   bool IsMuch(uint32_t has) const {
     return has > own_ && kTimesFree * static_cast<int32_t>(has - own_) > free_;
   }
   // A user that had `has` took one.
   void OnTake(uint32_t has) { free_ -= has >= own_ ? 1 : 0; }
+  // Likewise, and took `count`.
+  void OnTake(uint32_t has, uint32_t count) {
+    const uint32_t left = has < own_ ? own_ - has : 0;
+    if (count > left) free_ -= static_cast<int32_t>(count - left);
+  }
   // A user that had `has` gave `count` back.
   void OnReturn(uint32_t has, uint32_t count) {
     if (has > own_) free_ += static_cast<int32_t>(std::min(count, has - own_));

@@ -31,6 +31,17 @@ class PduList {
     return pdu;
   }
 
+  // Takes the PDUs from the head to `last`, which is on the list.
+  PduList TakeUpTo(Pdu* last) {
+    PduList taken;
+    taken.head_ = head_;
+    taken.tail_ = last;
+    head_ = last->next;
+    if (head_ == nullptr) tail_ = nullptr;
+    last->next = nullptr;
+    return taken;
+  }
+
   // Moves everything on `other` in front of this list.
   void Prepend(PduList& other) {
     other.Append(*this);

@@ -32,6 +32,12 @@ uint8_t StatusOf(const Pdu& pdu, uint8_t status) {
   return status == SUEDE_STATUS_IN_DOUBT && never_left ? SUEDE_STATUS_UNREACHABLE : status;
 }
 
+void RecordLatency(Instance& instance, Duration age, uint32_t commands) {
+  if (commands == 0) return;
+  instance.histograms[HistogramId::kCommandLatency].Record(static_cast<uint64_t>(age.count()),
+                                                           commands);
+}
+
 }  // namespace
 
 // Ends PDUs that were sent: tells the clients that asked, and gives the frames back.
@@ -50,6 +56,8 @@ void Completions::Complete(Instance& instance, PduList& pdus, uint32_t plane, ui
   uint32_t count = 0;
   uint32_t bytes = 0;
   uint32_t released = 0;
+  Duration age{};       // of commands that are yet to be recorded,
+  uint32_t of_age = 0;  // how many they are
   while (!pdus.empty()) {
     Pdu* pdu = pdus.PopFront();
     const uint8_t status = given_up ? StatusOf(*pdu, ending) : ending;
@@ -65,14 +73,19 @@ void Completions::Complete(Instance& instance, PduList& pdus, uint32_t plane, ui
       instance.counters.Add(GivenUpCounter(status), pdu->command_count);
       instance.tx_credit[Scheduler::QueueIndex(pdu->peer, pdu->vc)].doubtful |= pdu->credited;
     } else {
-      instance.histograms[HistogramId::kCommandLatency].Record(
-          static_cast<uint64_t>(pdu->Age(now).count()), pdu->command_count);
+      if (pdu->Age(now) != age) {
+        RecordLatency(instance, age, of_age);
+        age = pdu->Age(now);
+        of_age = 0;
+      }
+      of_age += pdu->command_count;
     }
     ++count;
     bytes += pdu->bytes;
     released += pdu->held ? 0 : 1;
     home.link.ReleasePdu(pdu);
   }
+  RecordLatency(instance, age, of_age);
   instance.inflight -= count;
   instance.inflight_bytes -= bytes;
   shares_.Return(instance, peer, vc, released);
@@ -114,7 +127,7 @@ void Completions::GiveUpQueued(Instance& instance, uint32_t peer, uint32_t vcs, 
 
 void Completions::GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status) {
   Pdu* pdu = queue.pdus.PopFront();
-  if (!pdu->credited) OnLeft(instance, *pdu);
+  if (!pdu->credited) OnLeft(instance, pdu->peer, pdu->vc, pdu, 1);
   --instance.queued;
   ++instance.inflight;  // Complete counts it out again
   instance.inflight_bytes += pdu->bytes;
@@ -152,19 +165,59 @@ void Completions::Requeue(Instance& instance, uint32_t peer, uint32_t plane, Pdu
   }
 }
 
-// The commands have left the packing buffers: the PDU counts as held until it ends.
-void Completions::OnLeft(Instance& instance, Pdu& pdu) {
-  pdu.credited = true;
+// `lines` of the queue's commands have left.
+[[gnu::always_inline]] inline void Completions::GiveBackCredit(uint16_t queue, uint16_t xpuid,
+                                                               uint8_t vc, uint32_t lines) {
+  QueueSlot& slot = lcore_.clients.queue(queue);
+  if (slot.segment != nullptr) slot.credits.Return(xpuid, vc, lines);
+}
+
+// `count` PDUs that the queue has begun have left.
+[[gnu::always_inline]] inline void Completions::GiveBackPacked(FrameShares& shares, uint16_t queue,
+                                                               uint32_t count) {
+  QueueSlot& slot = lcore_.clients.queue(queue);
+  shares.packed.OnReturn(slot.packed, count);
+  slot.packed -= count;
+}
+
+// The lines and PDUs of following runs and PDUs of one queue are given back at once.
+void Completions::OnLeft(Instance& instance, uint32_t peer, uint32_t vc, Pdu* first,
+                         uint32_t count) {
   FrameShares& shares = *instance.home().shares;
-  shares.packed.OnReturn(lcore_.clients.queue(pdu.runs[0].queue).packed--, 1);
-  TxQueue& destination = instance.scheduler.queue(instance.DestinationOf(pdu.peer, pdu.vc));
-  shares.held.OnTake(destination.held);
-  instance.held.OnTake(destination.held++);
-  const uint16_t xpuid = instance.params.peers[pdu.peer].xpuid;
-  for (uint32_t i = 0; i < pdu.run_count; ++i) {
-    QueueSlot& slot = lcore_.clients.queue(pdu.runs[i].queue);
-    if (slot.segment != nullptr) slot.credits.Return(xpuid, pdu.vc, pdu.runs[i].lines);
+  uint32_t& held = instance.scheduler.queue(instance.DestinationOf(peer, vc)).held;
+  shares.held.OnTake(held, count);
+  instance.held.OnTake(held, count);
+  held += count;
+  const uint16_t xpuid = instance.params.peers[peer].xpuid;
+  const auto own_vc = static_cast<uint8_t>(vc);
+  if (count == 1 && first->run_count == 1) {
+    first->credited = true;
+    GiveBackPacked(shares, first->runs[0].queue, 1);
+    return GiveBackCredit(first->runs[0].queue, xpuid, own_vc, first->runs[0].lines);
   }
+  uint16_t beginner = first->runs[0].queue;  // of the PDUs that are yet to be given back,
+  uint32_t begun = 0;                        // how many they are
+  uint16_t owner = beginner;                 // of the lines that are
+  uint32_t lines = 0;
+  for (Pdu* pdu = first; count != 0; --count, pdu = pdu->next) {
+    pdu->credited = true;
+    if (pdu->runs[0].queue != beginner) [[unlikely]] {
+      GiveBackPacked(shares, beginner, begun);
+      beginner = pdu->runs[0].queue;
+      begun = 0;
+    }
+    ++begun;
+    for (uint32_t i = 0; i < pdu->run_count; ++i) {
+      if (pdu->runs[i].queue != owner) [[unlikely]] {
+        GiveBackCredit(owner, xpuid, own_vc, lines);
+        owner = pdu->runs[i].queue;
+        lines = 0;
+      }
+      lines += pdu->runs[i].lines;
+    }
+  }
+  GiveBackPacked(shares, beginner, begun);
+  GiveBackCredit(owner, xpuid, own_vc, lines);
 }
 
 // Of those that have left at all, the one that left last: a device gives frames back in that order.

@@ -18,9 +18,9 @@ class Completions {
   Completions(Lcore& lcore, RunQueue& run_queue, ShareBook& shares)
       : lcore_(lcore), run_queue_(run_queue), shares_(shares) {}
 
-  // The commands of a PDU have left the packing buffers: their clients get the credit back, and the
-  // PDU counts as held until it ends.
-  void OnLeft(Instance& instance, Pdu& pdu);
+  // The commands of `count` PDUs to a {peer, VC}, from `first` on, have left the packing buffers:
+  // their clients get the credit back, and the PDUs count as held until they end.
+  void OnLeft(Instance& instance, uint32_t peer, uint32_t vc, Pdu* first, uint32_t count);
 
   // Ends PDUs that were sent. `plane`: where they are in flight; PeerPaths::kNoPlane: nowhere.
   // `ending`: a status; a PDU in doubt that has never left ends as unreachable.
@@ -43,6 +43,9 @@ class Completions {
   void LetGoOfEnded(Instance& instance, uint32_t first, uint32_t end);
 
  private:
+  void GiveBackCredit(uint16_t queue, uint16_t xpuid, uint8_t vc, uint32_t lines);
+  void GiveBackPacked(FrameShares& shares, uint16_t queue, uint32_t count);
+
   Lcore& lcore_;
   RunQueue& run_queue_;
   ShareBook& shares_;

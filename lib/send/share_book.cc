@@ -19,6 +19,11 @@ bool ShareBook::MayHold(const Instance& instance, uint32_t peer, uint32_t vc) {
   return instance.held.MayTake(held) && instance.home().shares->held.MayTake(held);
 }
 
+uint32_t ShareBook::RoomOf(const Instance& instance, uint32_t peer, uint32_t vc) {
+  const uint32_t held = instance.scheduler.queue(instance.DestinationOf(peer, vc)).held;
+  return std::min(instance.held.RoomInARow(held), instance.home().shares->held.RoomInARow(held));
+}
+
 // The queue's destination has its share in flight: the queue waits until PDUs of that one, or of
 // others, end.
 [[gnu::cold]] void ShareBook::Wait(Instance& instance, uint32_t index) {

@@ -24,6 +24,8 @@ class ShareBook {
 
   // Whether one more PDU to a {peer, VC} may leave.
   static bool MayHold(const Instance& instance, uint32_t peer, uint32_t vc);
+  // How many more.
+  static uint32_t RoomOf(const Instance& instance, uint32_t peer, uint32_t vc);
   // It may not: the transmit queue waits until PDUs of that destination, or of others, end.
   void Wait(Instance& instance, uint32_t index);
   // `count` PDUs to a {peer, VC} have ended.

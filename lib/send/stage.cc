@@ -7,6 +7,14 @@
 #include "send/frame_writer.h"
 
 namespace suede {
+namespace {
+
+// PDUs and bytes of commands that take the plane that was chosen for the first of them, where each
+// PDU could take another: the loads of planes differ by no more.
+constexpr uint32_t kPdusInARow = 8;
+constexpr uint32_t kBytesInARow = 8192;
+
+}  // namespace
 
 // The VCs of which a PDU of the lane could be staged now, as far as its ports go. Where the lane
 // has several ports, PickPlane asks each of them for the PDU's own VC.
@@ -18,22 +26,33 @@ inline VcMask Stager::RoomFor(const Instance& instance, uint32_t lane) {
   return 0;
 }
 
-// Stages the frame of a sequenced PDU.
-[[gnu::always_inline]] inline void Stager::StageSequenced(Instance& instance, uint32_t plane,
-                                                          Pdu* pdu, Connection& connection) {
-  const RpsnField field = connection.TakeRpsn();
-  if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
-  PortContext& port = *instance.ports[plane];
-  FillFrame(port, instance.header(pdu->peer, plane, pdu->vc), FrameOf(pdu), pdu->commands,
-            pdu->bytes,
-            {.ver = static_cast<uint8_t>(RhVersion::kData),
-             .op = field.op,
-             .xpuid = instance.params.xpuid,
-             .psn = pdu->psn,
-             .vc = pdu->vc,
-             .partition = instance.params.partition,
-             .rpsn = field.rpsn});
-  port.link.Stage(pdu);
+// Stages the frames of sequenced PDUs, `count` in a row. The first one takes along the answer that
+// is owed; a NACK leaves once, and the PDUs behind it acknowledge.
+[[gnu::always_inline]] inline void Stager::StageSequenced(Instance& instance, const PathRef& path,
+                                                          Pdu* first, uint32_t count) {
+  Connection& connection = instance.connections[path.connection];
+  PortContext& port = *instance.ports[path.plane];
+  const HeaderTemplate& header = instance.header(path.peer, path.plane, path.vc);
+  RpsnField field = connection.TakeRpsn();
+  if (field.op == RhOp::kNack) [[unlikely]]
+    instance.counters.Add(Counter::kTxNacks);
+  for (Pdu* pdu = first;;) {
+    Pdu* const next = pdu->next;
+    if (next != nullptr) __builtin_prefetch(next->commands - HeaderTemplate::kRoomBytes, 1);
+    FillFrame(port, header, FrameOf(pdu), pdu->commands, pdu->bytes,
+              {.ver = static_cast<uint8_t>(RhVersion::kData),
+               .op = field.op,
+               .xpuid = instance.params.xpuid,
+               .psn = pdu->psn,
+               .vc = static_cast<uint8_t>(path.vc),
+               .partition = instance.params.partition,
+               .rpsn = field.rpsn});
+    port.link.Stage(pdu);
+    if (--count == 0) return;
+    if (field.op == RhOp::kNack) [[unlikely]]
+      field = connection.TakeRpsn();
+    pdu = next;
+  }
 }
 
 // The plane that a PDU of the lane takes, as PickPlane says it.
@@ -54,58 +73,119 @@ inline VcMask Stager::RoomFor(const Instance& instance, uint32_t lane) {
   lcore_.timers.ArmSession(instance, peer, plane);
 }
 
-[[gnu::always_inline]] inline void Stager::CountNew(Instance& instance, const Pdu& pdu) {
-  instance.counters.Add(Counter::kTxPdus);
-  instance.counters.Add(Counter::kTxCommands, pdu.command_count);
-  instance.counters.Add(Counter::kTxCommandBytes, pdu.bytes);
-  instance.histograms[HistogramId::kPduCommands].Record(pdu.command_count);
+[[gnu::always_inline]] inline void Stager::CountNew(Instance& instance, const Run& run) {
+  HistogramBlock& histograms = instance.histograms;
+  uint32_t commands = 0;
+  uint32_t alike = 0;  // PDUs with as many commands as the one before
+  uint32_t of_each = run.pdus.head()->command_count;
+  for (const Pdu* pdu = run.pdus.head(); pdu != nullptr; pdu = pdu->next) {
+    commands += pdu->command_count;
+    if (pdu->command_count != of_each) [[unlikely]] {
+      histograms[HistogramId::kPduCommands].Record(of_each, alike);
+      of_each = pdu->command_count;
+      alike = 0;
+    }
+    ++alike;
+  }
+  histograms[HistogramId::kPduCommands].Record(of_each, alike);
+  instance.counters.Add(Counter::kTxPdus, run.count);
+  instance.counters.Add(Counter::kTxCommands, commands);
+  instance.counters.Add(Counter::kTxCommandBytes, run.bytes);
 }
 
-// Lines that a PDU takes of the credit that its destination has granted.
-inline uint32_t ChargeOf(const TxQueue& queue, const Pdu& pdu) {
-  return queue.counts_credit ? pdu.lines : 0;
+// Lines that PDUs take of the credit that their destination has granted.
+inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
+  return queue.counts_credit ? lines : 0;
 }
 
-[[gnu::always_inline]] inline void Stager::Sequence(Instance& instance, Pdu* pdu,
+[[gnu::always_inline]] inline void Stager::Sequence(Instance& instance, Run& run,
                                                     const PathRef& path, Time now) {
   Connection& connection = instance.connections[path.connection];
-  connection.OnSend(pdu, now, instance.params.transport);
-  instance.OnLeft(path.peer, path.plane, pdu->bytes);
-  if (connection.unacked_count() == 1) {
+  if (run.count == 1) {
+    connection.OnSend(run.pdus.head(), now, instance.params.transport);
+  } else {
+    connection.OnSend(run.pdus, run.count, run.bytes, now, instance.params.transport);
+  }
+  instance.OnLeft(path.peer, path.plane, run.count, run.bytes);
+  if (connection.unacked_count() == run.count) {
     ArmFirst(instance, path.connection, path.peer, path.plane, now);
   }
 }
 
-// Whether the queue, whose turn it is, may stage its next PDU in the same turn: no other queue waits
-// for a turn, and nothing about the PDU is to be decided.
-[[gnu::always_inline]] inline bool Stager::GoesOn(const Instance& instance, uint32_t lane,
-                                                  const TxQueue& queue, const PathRef& path) const {
-  const Pdu* const next = queue.pdus.head();
-  return next != nullptr && instance.lane_is_plane && run_queue_.size() == 1 &&
-         !instance.scheduler.HasWork(lane) && !next->credited &&
-         instance.ports[path.plane]->link.HasRoom(path.vc) &&
-         instance.connections[path.connection].CanSend(next->bytes, instance.params.transport) &&
-         ShareBook::MayHold(instance, path.peer, path.vc) && ChargeOf(queue, *next) <= queue.credit;
+// How many PDUs the queue, whose turn it is, may stage in this turn, if its first one may leave:
+// several only if no other queue waits for a turn.
+[[gnu::always_inline]] inline uint32_t Stager::MostInARow(const Instance& instance, uint32_t lane,
+                                                          const PathRef& path) const {
+  if (run_queue_.size() != 1 || instance.scheduler.HasWork(lane)) return 1;
+  // Of a few PDUs that could take any plane, each plane has some.
+  const uint32_t most =
+      instance.lane_is_plane
+          ? kBurst
+          : std::clamp(instance.queued >> (instance.plane_bits + 1), 1u, kPdusInARow);
+  const Connection& connection = instance.connections[path.connection];
+  return std::min({most, instance.ports[path.plane]->link.RoomOf(path.vc),
+                   connection.WindowLeft(instance.params.transport),
+                   ShareBook::RoomOf(instance, path.peer, path.vc)});
 }
 
-// The queue's first PDU leaves.
-[[gnu::always_inline]] inline void Stager::StageNew(Instance& instance, TxQueue& queue,
-                                                    const PathRef& path, Time now) {
+// Takes the first PDU, which may leave, and those behind it about which nothing is to be decided.
+[[gnu::always_inline]] inline Stager::Run Stager::TakeRun(const Instance& instance, TxQueue& queue,
+                                                          const PathRef& path, uint32_t most) {
+  const Connection& connection = instance.connections[path.connection];
+  const uint32_t most_bytes = instance.lane_is_plane ? UINT32_MAX : kBytesInARow;
+  Pdu* last = queue.pdus.head();
+  Run run{.pdus = {}, .count = 1, .bytes = last->bytes, .lines = last->lines};
+  for (Pdu* next = last->next; next != nullptr && run.count < most; next = next->next) {
+    __builtin_prefetch(next->next);
+    if (next->credited || run.bytes + next->bytes > most_bytes ||
+        !connection.HasBytesFor(run.bytes, next->bytes, instance.params.transport) ||
+        ChargeOf(queue, run.lines + next->lines) > queue.credit) {
+      break;
+    }
+    ++run.count;
+    run.bytes += next->bytes;
+    run.lines += next->lines;
+    last = next;
+  }
+  run.pdus = queue.pdus.TakeUpTo(last);
+  return run;
+}
+
+[[gnu::always_inline]] inline Stager::Run Stager::TakeOne(TxQueue& queue) {
   Pdu* const pdu = queue.pdus.PopFront();
-  queue.credit -= ChargeOf(queue, *pdu);
-  Sequence(instance, pdu, path, now);
-  completions_.OnLeft(instance, *pdu);
-  CountNew(instance, *pdu);
-  StageSequenced(instance, path.plane, pdu, instance.connections[path.connection]);
+  Run run{.pdus = {}, .count = 1, .bytes = pdu->bytes, .lines = pdu->lines};
+  run.pdus.PushBack(pdu);
+  return run;
+}
+
+// The queue's first PDU leaves, and as many of those behind it as may. A run of one is compiled for
+// itself.
+[[gnu::always_inline]] inline void Stager::StageNew(Instance& instance, uint32_t lane,
+                                                    TxQueue& queue, const PathRef& path, Time now) {
+  const uint32_t most = MostInARow(instance, lane, path);
+  if (most == 1) return StageRun(instance, queue, path, TakeOne(queue), now);
+  StageRun(instance, queue, path, TakeRun(instance, queue, path, most), now);
+}
+
+[[gnu::always_inline]] inline void Stager::StageRun(Instance& instance, TxQueue& queue,
+                                                    const PathRef& path, Run run, Time now) {
+  Pdu* const first = run.pdus.head();
+  queue.credit -= ChargeOf(queue, run.lines);
+  CountNew(instance, run);
+  Sequence(instance, run, path, now);
+  completions_.OnLeft(instance, path.peer, path.vc, first, run.count);
+  StageSequenced(instance, path, first, run.count);
 }
 
 // Likewise one that has left before, on a plane that died.
 [[gnu::cold]] void Stager::StageAgain(Instance& instance, TxQueue& queue, const PathRef& path,
                                       Time now) {
   Pdu* const pdu = FreeOfDevice(instance, queue.pdus.PopFront());
-  Sequence(instance, pdu, path, now);
+  Run run{.pdus = {}, .count = 1, .bytes = pdu->bytes, .lines = pdu->lines};
+  run.pdus.PushBack(pdu);
+  Sequence(instance, run, path, now);
   instance.counters.Add(Counter::kTxMoved);
-  StageSequenced(instance, path.plane, pdu, instance.connections[path.connection]);
+  StageSequenced(instance, path, pdu, 1);
 }
 
 // Serves one queue of a lane.
@@ -142,7 +222,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, const Pdu& pdu) {
     shares_.Wait(instance, index);
     return rest();
   }
-  if (!again && ChargeOf(queue, *pdu) > queue.credit) [[unlikely]] {
+  if (!again && ChargeOf(queue, pdu->lines) > queue.credit) [[unlikely]] {
     credit_use_.Wait(instance, index, now);
     return rest();
   }
@@ -150,14 +230,14 @@ inline uint32_t ChargeOf(const TxQueue& queue, const Pdu& pdu) {
     scheduler.Requeue(index);
     return Turn::kNoRoom;
   }
-  const PathRef path{.peer = peer, .vc = vc, .plane = plane,
+  const PathRef path{.peer = peer,
+                     .vc = vc,
+                     .plane = plane,
                      .connection = instance.ConnectionIndex(peer, plane, vc)};
   if (again) [[unlikely]] {
     StageAgain(instance, queue, path, now);
   } else {
-    do {
-      StageNew(instance, queue, path, now);
-    } while (GoesOn(instance, lane, queue, path));
+    StageNew(instance, lane, queue, path, now);
   }
   scheduler.Requeue(index);
   return rest();
@@ -275,7 +355,11 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
       if (port.link.IsBusy(FrameOf(pdu))) {
         port.link.Stage(pdu);
       } else {
-        StageSequenced(instance, instance.PlaneOfConnection(ref.connection), pdu, connection);
+        const PathRef path{.peer = pdu->peer,
+                           .vc = pdu->vc,
+                           .plane = instance.PlaneOfConnection(ref.connection),
+                           .connection = ref.connection};
+        StageSequenced(instance, path, pdu, 1);
       }
     }
   }

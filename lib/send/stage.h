@@ -58,16 +58,26 @@ class Stager {
   };
 
   Turn StageOne(Instance& instance, uint32_t lane, Time now);
-  bool GoesOn(const Instance& instance, uint32_t lane, const TxQueue& queue,
-              const PathRef& path) const;
-  void StageNew(Instance& instance, TxQueue& queue, const PathRef& path, Time now);
+  // PDUs of one queue that leave in a row.
+  struct Run {
+    PduList pdus;
+    uint32_t count = 0;
+    uint32_t bytes = 0;
+    uint32_t lines = 0;
+  };
+
+  uint32_t MostInARow(const Instance& instance, uint32_t lane, const PathRef& path) const;
+  static Run TakeRun(const Instance& instance, TxQueue& queue, const PathRef& path, uint32_t most);
+  static Run TakeOne(TxQueue& queue);
+  void StageRun(Instance& instance, TxQueue& queue, const PathRef& path, Run run, Time now);
+  void StageNew(Instance& instance, uint32_t lane, TxQueue& queue, const PathRef& path, Time now);
   void StageAgain(Instance& instance, TxQueue& queue, const PathRef& path, Time now);
-  void Sequence(Instance& instance, Pdu* pdu, const PathRef& path, Time now);
+  void Sequence(Instance& instance, Run& run, const PathRef& path, Time now);
   static uint32_t PlaneFor(const Instance& instance, uint32_t lane, uint32_t peer, uint32_t vc,
                            uint32_t bytes);
   void ArmFirst(Instance& instance, uint32_t number, uint32_t peer, uint32_t plane, Time now);
-  static void CountNew(Instance& instance, const Pdu& pdu);
-  void StageSequenced(Instance& instance, uint32_t plane, Pdu* pdu, Connection& connection);
+  static void CountNew(Instance& instance, const Run& run);
+  void StageSequenced(Instance& instance, const PathRef& path, Pdu* first, uint32_t count);
   bool StageRetransmissions(bool all, Time now);
   void StageRetransmission(PortContext& port, Time now);
   bool AnyPortHasRoom() const;

@@ -44,6 +44,32 @@ constexpr uint32_t kRecordsPerTurn = 256;
   return *pdu;
 }
 
+// Packs each of `count` commands into a PDU of its own, which it closes.
+[[gnu::always_inline]] inline void Taker::PackEach(Instance& instance, QueueSlot& slot,
+                                                   const PackInput& input, uint32_t count,
+                                                   uint32_t index) {
+  TxQueue& queue = instance.scheduler.queue(index);
+  Link& link = instance.home().link;
+  const auto peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
+  const auto vc = static_cast<uint8_t>(Scheduler::VcOf(index));
+  const uint8_t* command = input.command;
+  for (uint32_t i = 0; i < count; ++i, command += input.stride) {
+    Pdu* const pdu = link.NewPdu();
+    pdu->sent_at = lcore_.now;
+    pdu->peer = peer;
+    pdu->vc = vc;
+    pdu->room = static_cast<uint16_t>(PackedBytes(input));
+    PackInput one = input;
+    one.command = command;
+    Append(*pdu, one);
+    queue.pdus.PushBack(pdu);
+  }
+  slot.runs += count;
+  instance.queued += count;
+  instance.home().shares->packed.OnTake(slot.packed, count);
+  slot.packed += count;
+}
+
 [[gnu::noinline]] void Taker::PackRun(Instance& instance, QueueSlot& slot, uint16_t number,
                                       const TxRecord& run, uint32_t count, uint32_t index) {
   TxQueue& queue = instance.scheduler.queue(index);
@@ -54,12 +80,13 @@ constexpr uint32_t kRecordsPerTurn = 256;
     slot.runs += appended.new_run ? 1 : 0;
     count -= appended.count;
     input.command += size_t{appended.count} * input.stride;
+    // The first one of these has closed the queue's last PDU, and the queue has work.
+    if (input.transmit_now) return PackEach(instance, slot, input, count, index);
   }
 }
 
-[[gnu::always_inline]] inline void Taker::Pack(Instance& instance, QueueSlot& slot,
-                                               uint16_t number, const TxRecord& run,
-                                               uint32_t index) {
+[[gnu::always_inline]] inline void Taker::Pack(Instance& instance, QueueSlot& slot, uint16_t number,
+                                               const TxRecord& run, uint32_t index) {
   if (run.verdict != RecordVerdict::kCommand) {
     const bool marked = run.verdict == RecordVerdict::kErrorMark;
     Discard(slot, number, run, marked ? SUEDE_STATUS_ERROR_MARK : SUEDE_STATUS_MALFORMED);
@@ -130,7 +157,8 @@ bool Taker::Drain(QueueSlot& slot, uint16_t number) {
               peer != Instance::kNoPeer ? Scheduler::QueueIndex(peer, run.vc()) : TxQueue::kNone;
           if (peer != Instance::kNoPeer) __builtin_prefetch(&instance.scheduler.queue(indices[i]));
         },
-        [&](uint32_t i, const TxRecord& run) { Pack(instance, slot, number, run, indices[i]); });
+        [&](uint32_t i, const TxRecord& run)
+            __attribute__((always_inline)) { Pack(instance, slot, number, run, indices[i]); });
     if (draining) slot.drain_records -= count;
     taken += count;
     if (count < kBurst) break;

@@ -31,6 +31,8 @@ class Taker {
   // Likewise the first `count` of several.
   void PackRun(Instance& instance, QueueSlot& slot, uint16_t number, const TxRecord& run,
                uint32_t count, uint32_t queue);
+  void PackEach(Instance& instance, QueueSlot& slot, const PackInput& input, uint32_t count,
+                uint32_t queue);
   Pdu& PduFor(Instance& instance, QueueSlot& slot, TxQueue& queue, uint32_t index,
               const PackInput& input);
   void DiscardOne(QueueSlot& slot, uint16_t number, const TxRecord& record, uint8_t status);

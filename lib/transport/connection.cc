@@ -32,6 +32,23 @@ void Connection::OnSend(Pdu* pdu, Time now, const TransportParams& params) {
   if (unacked_count_++ == 0) Rearm(now, params);
 }
 
+void Connection::OnSend(PduList& pdus, uint32_t count, uint32_t bytes, Time now,
+                        const TransportParams& params) {
+  Psn psn = next_psn_;
+  for (Pdu* pdu = pdus.head(); pdu != nullptr; pdu = pdu->next) {
+    pdu->psn = psn;
+    pdu->NoteSent(now);
+    psn = psn.Next();
+  }
+  next_psn_ = psn;
+  tx_pdus_ += count;
+  unacked_.Append(pdus);
+  unacked_bytes_ += bytes;
+  const bool first = unacked_count_ == 0;
+  unacked_count_ = static_cast<uint16_t>(unacked_count_ + count);
+  if (first) Rearm(now, params);
+}
+
 Pdu* Connection::TakeRetransmission(Time now, const TransportParams& params) {
   Pdu* pdu = retransmit_next_;
   if (pdu == unacked_.head() && resend_rearms_) {

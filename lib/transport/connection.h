@@ -68,8 +68,19 @@ class alignas(64) Connection {
            (unacked_bytes_ + bytes <= params.window_bytes || unacked_count_ == 0) &&
            retransmit_next_ == nullptr && !paused_ && !lost_ && !frozen_;
   }
+  // Up to how many new PDUs the window in PDUs permits where CanSend holds for the first one.
+  uint32_t WindowLeft(const TransportParams& params) const {
+    return params.window_pdus - unacked_count_;
+  }
+  // Whether one more of `bytes` may go behind PDUs with `ahead` bytes that are about to.
+  bool HasBytesFor(uint32_t ahead, uint32_t bytes, const TransportParams& params) const {
+    return unacked_bytes_ + ahead + bytes <= params.window_bytes;
+  }
   // Sequences the PDU: gives it the next PSN and keeps it until it is acknowledged.
   void OnSend(Pdu* pdu, Time now, const TransportParams& params);
+  // Likewise `count` PDUs in a row, with `bytes` bytes of commands in all. Empties the list.
+  void OnSend(PduList& pdus, uint32_t count, uint32_t bytes, Time now,
+              const TransportParams& params);
   // The PSN of the next new PDU; also the psn of an unsequenced one.
   Psn next_psn() const { return next_psn_; }
 

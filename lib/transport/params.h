@@ -38,7 +38,7 @@ struct TransportParams {
 
   // An acknowledgement never waits longer for others to be spared: far below the time after which
   // the sender takes its PDU for lost.
-  Duration ack_bound() const { return std::max(ack_delay, std::min(8 * ack_delay, rto_min / 8)); }
+  Duration ack_bound() const { return std::max(ack_delay, std::min(16 * ack_delay, rto_min / 4)); }
 };
 
 }  // namespace suede

@@ -34,14 +34,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/client_queue.h"
-#include "dpdk/crc.h"
 #include "dpdk/dpdk_port.h"
 #include "dpdk/eal.h"
 #include "dpdk/lcores.h"
 #include "dpdk/queue_pair.h"
 #include "loop_port.h"
 #include "pipeline/pipeline.h"
-#include "wire/rcrc.h"
 
 namespace suede {
 namespace {
@@ -397,7 +395,6 @@ int Main(int argc, char** argv) {
                     .pack = arg(4, 0),
                     .commands = arg(5, 2'000'000)};
   if (shape.lcores == 0 || shape.lcores > kMostLcores) return 1;
-  // DPDK picks its CRC when EAL knows the CPU.
   const std::vector<std::string> devices = MemifDevices(shape);
   const absl::Status eal = StartEal({.file_prefix = "suede_scaling_" + std::to_string(getpid()),
                                      .no_huge = true,
@@ -408,7 +405,6 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", std::string(eal.message()).c_str());
     return 5;
   }
-  InstallRcrc(DpdkCrc32, DpdkCrcLeast());
   bool ran = false;
   {
     std::vector<std::unique_ptr<DpdkPort>> memifs = OpenMemifs(devices);

@@ -54,6 +54,27 @@ TEST_F(SharesTest, RoomIsWhatMayBeTakenAtOnce) {
   EXPECT_EQ(shares.Room(has[0]), 0u);
 }
 
+// Several taken at once are as many as would be taken one by one, and leave the same behind.
+TEST_F(SharesTest, RoomInARowIsWhatOneByOneTakes) {
+  for (uint32_t own = 1; own < 8; ++own) {
+    for (uint32_t shared = 0; shared < 60; ++shared) {
+      for (uint32_t before = 0; before < 12; ++before) {
+        Shares one_by_one;
+        one_by_one.Set(own, shared);
+        uint32_t had = 0;
+        while (had < before && one_by_one.MayTake(had)) one_by_one.OnTake(had++);
+        Shares at_once = one_by_one;
+        const uint32_t room = at_once.RoomInARow(had);
+        at_once.OnTake(had, room);
+        uint32_t taken = 0;
+        for (; one_by_one.MayTake(had); ++taken) one_by_one.OnTake(had++);
+        ASSERT_EQ(room, taken) << own << " " << shared << " " << before;
+        ASSERT_EQ(at_once.free(), one_by_one.free());
+      }
+    }
+  }
+}
+
 TEST_F(SharesTest, ASmallerBoundWaitsUntilEnoughIsGivenBack) {
   TakeAll(0);
   shares.Resize(50);
