@@ -220,74 +220,91 @@ SteeringPlan SteeringPlanOf(const Config& config, uint32_t p, const std::vector<
       .udp_port = by_ip ? port.udp_port : uint16_t{0},
       .tagged = port.vid.has_value()};
   if (pairs.size() < 2) return plan;
-  for (uint16_t queue = 0; queue < pairs.size(); ++queue) {
+  for (uint32_t queue = 0; queue < pairs.size(); ++queue) {
     for (const uint32_t instance : pairs[queue].instances) {
       for (const InstancePort& at : config.instances[instance].ports) {
-        if (at.port == p) plan.addresses.push_back(SteeredAddressOf(port, at.address, queue));
+        if (at.port == p)
+          plan.addresses.push_back(
+              SteeredAddressOf(port, at.address, static_cast<uint16_t>(queue)));
       }
     }
   }
   return plan;
 }
 
-PortOptions PortOptionsOf(const Config& config, uint32_t p) {
+namespace {
+
+// The MAC addresses that instances have on the port, beside the port's own.
+std::vector<MacAddress> MacsOfInstances(const Config& config, uint32_t p) {
   const PortConfig& port = config.ports[p];
-  const MacKind macs = TraitsOf(port.encapsulation).macs;
-  std::vector<MacAddress> addresses;
+  std::vector<MacAddress> macs;
+  if (TraitsOf(port.encapsulation).macs != MacKind::kPrefixed) return macs;
+  for (const InstanceConfig& instance : config.instances) {
+    for (const InstancePort& at : instance.ports) {
+      if (at.port == p) macs.push_back(AfhMac(port.mac_prefix, at.address));
+    }
+  }
+  return macs;
+}
+
+// The use of the port's pool, but for its queue pairs.
+PortUse UseOf(const Config& config, uint32_t p) {
+  PortUse use{.rx_descriptors = config.ports[p].rx_descriptors, .homes = {}};
   std::map<uint32_t, PortHome> homes;  // by lcore
-  uint64_t unclaimed = 0;
-  const std::vector<PairUse> pairs = PairsOf(config, p);
-  std::set<uint32_t> lcores;
-  for (const PairUse& pair : pairs) lcores.insert(pair.lcore);
   // The queues that its frames leave by: the port, and the lcore or instance that owns them.
   std::set<std::pair<uint32_t, uint32_t>> queues;
   const auto add_queue = [&](uint32_t of, uint32_t instance) {
     const bool is_own = config.ports[of].queues == PortConfig::Queues::kInstance;
     queues.emplace(of, is_own ? instance : config.instances[instance].lcore);
   };
+  const bool of_vcs = config.transport.psn_scope == TransportConfig::PsnScope::kVc;
   for (uint32_t i = 0; i < config.instances.size(); ++i) {
     const InstanceConfig& instance = config.instances[i];
     for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
       if (instance.ports[plane].port != p) continue;
-      if (macs == MacKind::kPrefixed) {
-        addresses.push_back(AfhMac(port.mac_prefix, instance.ports[plane].address));
-      }
       add_queue(p, i);
       // Commands are packed into frames of plane 0's port, and may leave by any port. Frames of
       // the other ports hold arrivals, and the transport's own messages.
-      unclaimed += (uint64_t{config.clients.unclaimed_pdus} + kMostPromisedPdus) * kVcCount;
+      use.unclaimed_pdus +=
+          (uint64_t{config.clients.unclaimed_pdus} + kMostPromisedPdus) * kVcCount;
       if (plane != 0) continue;
       for (const InstancePort& other : instance.ports) add_queue(other.port, i);
-      const bool of_vcs = config.transport.psn_scope == TransportConfig::PsnScope::kVc;
       PortHome& home = homes[instance.lcore];
       home.inflight_pdus.push_back(config.transport.inflight_pdus);
-      home.destinations +=
-          static_cast<uint32_t>(config.peers.size()) * (of_vcs ? kVcCount : 1);
+      home.destinations += static_cast<uint32_t>(config.peers.size()) * (of_vcs ? kVcCount : 1);
       home.packed_pdus = PackedPdusOf(config);
     }
   }
-  PortUse use{.rx_descriptors = port.rx_descriptors, .homes = {}, .unclaimed_pdus = unclaimed};
   for (const auto& [lcore, home] : homes) use.homes.push_back(home);
-  uint32_t tx_descriptors = 0;
-  for (const auto& [other, user] : queues) tx_descriptors += config.ports[other].tx_descriptors;
-  const auto lcore_count = static_cast<uint16_t>(std::max<size_t>(lcores.size(), 1));
-  const auto pair_count = static_cast<uint16_t>(std::max<size_t>(pairs.size(), 1));
-  use.tx_descriptors = tx_descriptors;
-  use.queue_pairs = pair_count;
-  use.lcores = lcore_count;
+  for (const auto& [other, user] : queues) {
+    use.tx_descriptors += config.ports[other].tx_descriptors;
+  }
+  return use;
+}
+
+}  // namespace
+
+PortOptions PortOptionsOf(const Config& config, uint32_t p) {
+  const PortConfig& port = config.ports[p];
+  const std::vector<PairUse> pairs = PairsOf(config, p);
+  std::set<uint32_t> lcores;
+  for (const PairUse& pair : pairs) lcores.insert(pair.lcore);
+  PortUse use = UseOf(config, p);
+  use.queue_pairs = static_cast<uint16_t>(std::max<size_t>(pairs.size(), 1));
+  use.lcores = static_cast<uint16_t>(std::max<size_t>(lcores.size(), 1));
   // The kernel may have VLANs of its own on a TAP device.
   const uint32_t tag_bytes = port.vid.has_value() || port.tap.has_value() ? 4 : 0;
   return {.name = port.name,
           .device = port.device,
           .mtu = static_cast<uint16_t>(port.mtu_bytes),
           .frame_bytes = std::max<uint32_t>(kMinFrameBytes, 14 + tag_bytes + port.mtu_bytes),
-          .lcores = lcore_count,
-          .queue_pairs = pair_count,
+          .lcores = static_cast<uint16_t>(use.lcores),
+          .queue_pairs = static_cast<uint16_t>(use.queue_pairs),
           .rx_descriptors = static_cast<uint16_t>(port.rx_descriptors),
           .tx_descriptors = static_cast<uint16_t>(port.tx_descriptors),
           .mac = port.mac,
-          .addresses = std::move(addresses),
-          .promiscuous = macs == MacKind::kOther,
+          .addresses = MacsOfInstances(config, p),
+          .promiscuous = TraitsOf(port.encapsulation).macs == MacKind::kOther,
           .vid = port.tap ? std::nullopt : port.vid,
           .steering = SteeringPlanOf(config, p, pairs),
           .numa_node = -1,

@@ -70,9 +70,11 @@ SUEDE_WIDE inline uint32_t Reduce(__m512i blocks) {
 SUEDE_WIDE inline uint32_t Crc(const uint8_t* data, size_t bytes) {
   const size_t first = ((bytes - 1) & (kVector - 1)) + 1;
   // Bytes in front of the data are not read.
-  const uint8_t* const aligned =
-      reinterpret_cast<const uint8_t*>(reinterpret_cast<uintptr_t>(data) - (kVector - first));
-  __m512i a = _mm512_maskz_loadu_epi8(~uint64_t{0} << (kVector - first), aligned);
+  // By number: a pointer may not be moved in front of the data.
+  const uintptr_t aligned = reinterpret_cast<uintptr_t>(data) - (kVector - first);
+  __m512i a = _mm512_maskz_loadu_epi8(
+      ~uint64_t{0} << (kVector - first),
+      reinterpret_cast<const void*>(aligned));  // NOLINT(performance-no-int-to-ptr)
   a = _mm512_xor_si512(a, Load(kOnes + first));
   size_t vectors = (bytes - first) / kVector;
   if (vectors == 0) return Reduce(a);

@@ -115,7 +115,9 @@ class Headers {
            (internal::LoadWord<uint64_t>(a + 8) ^ internal::LoadWord<uint64_t>(b + 8));
   }
   static_assert(kBytes == 32);
-  const uint8_t* frame_ = nullptr;
+  static constexpr uint8_t kNoFrame[2 * kBytes] = {};
+
+  const uint8_t* frame_ = kNoFrame + kBytes;
   uint32_t bytes_ = ~uint32_t{0};  // those of no frame
   bool checksums_good_ = false;
   uint32_t pdu_at_ = 0;
