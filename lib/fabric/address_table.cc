@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/address_table.h"
+
+#include <bit>
+
+namespace suede::fabric {
+
+AddressTable::AddressTable(uint32_t most, uint32_t most_of_port, uint32_t ports, Duration max_age)
+    : most_(most),
+      most_of_port_(most_of_port),
+      max_age_(max_age),
+      places_(std::bit_ceil(most * 2 + 1)),
+      mask_(static_cast<uint32_t>(places_.size() - 1)),
+      learnt_(ports) {}
+
+uint32_t AddressTable::HomeOf(const NetAddress& address) const {
+  uint64_t hash = (address.low ^ std::rotl(address.high, 31)) * 0x9e3779b97f4a7c15u;
+  hash ^= hash >> 29;
+  return static_cast<uint32_t>(hash * 0xbf58476d1ce4e5b9u >> 40) & mask_;
+}
+
+// Where the address is, or would go.
+uint32_t AddressTable::PlaceOf(const NetAddress& address) const {
+  uint32_t place = HomeOf(address);
+  while (places_[place].port != kNoPort && places_[place].address != address) {
+    place = (place + 1) & mask_;
+  }
+  return place;
+}
+
+uint16_t AddressTable::Find(const NetAddress& address, Time now) const {
+  const Entry& entry = places_[PlaceOf(address)];
+  return entry.port != kNoPort && !IsOld(entry, now) ? entry.port : kNoPort;
+}
+
+void AddressTable::Insert(const Entry& entry) {
+  places_[PlaceOf(entry.address)] = entry;
+  ++size_;
+  if (!entry.is_static) ++learnt_[entry.port];
+}
+
+bool AddressTable::AddStatic(const NetAddress& address, uint16_t port) {
+  Remove(address);
+  if (size_ == most_) return false;
+  Insert({.address = address, .port = port, .is_static = true});
+  return true;
+}
+
+bool AddressTable::Remove(const NetAddress& address) {
+  const uint32_t place = PlaceOf(address);
+  if (places_[place].port == kNoPort) return false;
+  RemoveAt(place);
+  return true;
+}
+
+// Moves those behind it forward that would not be found any more.
+void AddressTable::RemoveAt(uint32_t place) {
+  if (!places_[place].is_static) --learnt_[places_[place].port];
+  --size_;
+  uint32_t hole = place;
+  for (uint32_t next = (hole + 1) & mask_; places_[next].port != kNoPort;
+       next = (next + 1) & mask_) {
+    const uint32_t home = HomeOf(places_[next].address);
+    // It may go where its home is not between the hole and its place.
+    if (((next - home) & mask_) < ((next - hole) & mask_)) continue;
+    places_[hole] = places_[next];
+    hole = next;
+  }
+  places_[hole] = Entry();
+}
+
+AddressTable::Learnt AddressTable::Learn(const NetAddress& address, uint16_t port, Time now) {
+  Entry& entry = places_[PlaceOf(address)];
+  if (entry.port == kNoPort) {
+    if (size_ >= most_ || learnt_[port] >= most_of_port_) return Learnt::kFull;
+    Insert({.address = address, .seen = now, .port = port});
+    return Learnt::kNew;
+  }
+  if (entry.is_static) return Learnt::kStatic;
+  const bool moves = entry.port != port;
+  if (moves) {
+    if (learnt_[port] >= most_of_port_) return Learnt::kFull;
+    --learnt_[entry.port];
+    ++learnt_[port];
+    entry.port = port;
+  }
+  entry.seen = now;
+  return moves ? Learnt::kMoved : Learnt::kKnown;
+}
+
+uint32_t AddressTable::Age(Time now, uint32_t places) {
+  uint32_t removed = 0;
+  for (uint32_t i = 0; i < places; ++i) {
+    Entry& entry = places_[hand_];
+    if (entry.port != kNoPort && IsOld(entry, now)) {
+      RemoveAt(hand_);  // another may have come to this place
+      ++removed;
+      continue;
+    }
+    hand_ = (hand_ + 1) & mask_;
+  }
+  return removed;
+}
+
+void AddressTable::Forget(uint16_t port) {
+  for (uint32_t place = 0; place <= mask_;) {
+    const Entry& entry = places_[place];
+    if (entry.port == port && !entry.is_static) {
+      RemoveAt(place);
+    } else {
+      ++place;
+    }
+  }
+}
+
+}  // namespace suede::fabric

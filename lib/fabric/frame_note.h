@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The switch's notes of a frame, in the frame itself, and FIFOs of frames that need no memory.
+#ifndef SUEDE_FABRIC_FRAME_NOTE_H_
+#define SUEDE_FABRIC_FRAME_NOTE_H_
+
+#include <cstdint>
+#include <new>
+
+#include "base/time.h"
+#include "port/frame.h"
+
+namespace suede::fabric {
+
+struct FrameNote {
+  Frame* next = nullptr;     // of the one list that the frame is on
+  Time at{};                 // when it came; on a cable: when it arrives
+  uint64_t destination = 0;  // of the forwarding table's key, for black holes
+  uint32_t charge = 0;       // bytes of the shared buffer
+  uint16_t in = 0;           // port
+  uint8_t traffic_class = 0;
+  bool marked = false;
+  bool trimmed = false;
+};
+static_assert(sizeof(FrameNote) <= Frame::kNoteBytes);
+
+inline FrameNote& NoteOfFrame(Frame* frame) {
+  return *std::launder(reinterpret_cast<FrameNote*>(frame->notes));
+}
+inline const FrameNote& NoteOfFrame(const Frame* frame) {
+  return *std::launder(reinterpret_cast<const FrameNote*>(frame->notes));
+}
+inline FrameNote& NewNote(Frame* frame) { return *new (frame->notes) FrameNote; }
+
+// Every frame on it has a FrameNote.
+class FrameFifo {
+ public:
+  bool empty() const { return head_ == nullptr; }
+  Frame* head() const { return head_; }
+  uint32_t size() const { return size_; }
+
+  void PushBack(Frame* frame) {
+    NoteOfFrame(frame).next = nullptr;
+    if (tail_ != nullptr) {
+      NoteOfFrame(tail_).next = frame;
+    } else {
+      head_ = frame;
+    }
+    tail_ = frame;
+    ++size_;
+  }
+  Frame* PopFront() {
+    Frame* const frame = head_;
+    head_ = NoteOfFrame(frame).next;
+    if (head_ == nullptr) tail_ = nullptr;
+    --size_;
+    return frame;
+  }
+
+ private:
+  Frame* head_ = nullptr;
+  Frame* tail_ = nullptr;
+  uint32_t size_ = 0;
+};
+
+}  // namespace suede::fabric
+
+#endif  // SUEDE_FABRIC_FRAME_NOTE_H_

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a switch reads of a frame: addresses, tag, class and hop limit (wire profile §5), and how it
+// rewrites them. The R-CRC covers none of it.
+#ifndef SUEDE_FABRIC_FRAME_VIEW_H_
+#define SUEDE_FABRIC_FRAME_VIEW_H_
+
+#include <cstdint>
+
+#include "wire/encap/header.h"
+
+namespace suede::fabric {
+
+// The addresses that a switch forwards by.
+enum class Forwarding : uint8_t {
+  kMac,   // MAC address and VLAN; AFH Gen 1 too, whose MAC addresses hold its forwarding addresses
+  kAfh1,  // forwarding addresses of AFH Gen 1; frames of other kinds are dropped
+  kAfh2,  // forwarding addresses of AFH Gen 2, compressed or not
+  kIp,    // IPv4 and IPv6 addresses of hosts; frames without a route as kMac
+};
+
+// The header that holds the DSCP, the ECN and the hop limit.
+enum class NetworkHeader : uint8_t { kNone, kIpv4, kIpv6, kShim, kAfh2 };
+
+enum class ViewError : uint8_t {
+  kNone,
+  kRunt,       // shorter than its headers
+  kForeign,    // not of the kind that the switch forwards
+  kLinkLocal,  // 01-80-C2-00-00-0X: for this link only
+};
+
+struct FrameView {
+  ViewError error = ViewError::kNone;
+  NetworkHeader network = NetworkHeader::kNone;
+  uint8_t network_at = 0;  // offset of that header
+  bool tagged = false;
+  bool group = false;  // for several receivers
+  uint8_t pcp = 0;     // 0 to 7, of a tagged frame
+  uint16_t vid = 0;    // 0 to 4095; 0: none, or a priority tag
+  uint16_t ether_type = 0;
+  // MAC addresses, or forwarding addresses where the switch forwards by these.
+  uint64_t destination = 0;
+  uint64_t source = 0;
+  // IP addresses where network says so.
+  NetAddress ip_destination;
+
+  // The byte of IPv4, IPv6, the shim and AFH Gen 2 with DSCP (7:2) and ECN (1:0). Not of kNone.
+  uint8_t ds_byte(const uint8_t* frame) const;
+  void set_ds_byte(uint8_t* frame, uint8_t value) const;
+  // AFH Gen 1 has no hop limit, nor has the compressed form of Gen 2.
+  bool has_hop_limit(const uint8_t* frame) const;
+  // has_hop_limit must hold; to decrement, the hop limit must not be 0.
+  uint8_t hop_limit(const uint8_t* frame) const;
+  void DecrementHopLimit(uint8_t* frame) const;
+};
+
+// `bytes`: of the frame, without FCS.
+FrameView ViewFrame(Forwarding forwarding, const uint8_t* frame, uint32_t bytes);
+
+}  // namespace suede::fabric
+
+#endif  // SUEDE_FABRIC_FRAME_VIEW_H_

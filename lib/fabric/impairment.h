@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults of one direction of a port's link, and the frames that are on that cable (docs/switch.md,
+// "Impairments"). Everything follows from the seed, the frames and the time. Owned by one lcore.
+#ifndef SUEDE_FABRIC_IMPAIRMENT_H_
+#define SUEDE_FABRIC_IMPAIRMENT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/time.h"
+#include "fabric/frame_note.h"
+#include "fabric/params.h"
+#include "fabric/random.h"
+#include "stats/switch_counters.h"
+
+namespace suede::fabric {
+
+// Chances are of 2^32 (ChanceOf), per frame.
+struct ImpairmentParams {
+  uint64_t rate_bps = 0;  // 0: no limit
+  Duration delay{};
+  Duration jitter{};  // up to so much more delay; frames stay in order
+  uint32_t loss = 0;
+  // Gilbert-Elliott: two states, each with a loss of its own, and the chances to change over.
+  uint32_t to_bad = 0;
+  uint32_t to_good = UINT32_MAX;
+  uint32_t loss_in_bad = UINT32_MAX;
+  uint32_t reorder = 0;  // held back by up to reorder_delay more than the frames behind
+  Duration reorder_delay = std::chrono::microseconds(20);
+  uint32_t duplicate = 0;
+  uint32_t bad_fcs = 0;  // a frame that the next device would drop
+  uint32_t flip = 0;     // one bit of the frame flipped, unnoticed by an FCS
+  bool down = false;
+  ClassMask hole_classes = 0;               // these classes disappear
+  std::vector<uint64_t> hole_destinations;  // these forwarding addresses or MAC addresses, too
+
+  bool is_clean() const;
+};
+
+class Impairment {
+ public:
+  // `most`: frames that may be on the cable at once.
+  Impairment(uint64_t seed, uint32_t most, SwitchPortCounters& counters);
+
+  // At any time; frames on the cable keep their times.
+  void Set(const ImpairmentParams& params);
+  const ImpairmentParams& params() const { return params_; }
+
+  // Nothing to do: frames pass as if it were not there.
+  bool is_clean() const { return clean_ && cable_.empty(); }
+
+  // When the next frame may begin to be sent, by the rate.
+  Time free_at() const { return free_at_; }
+
+  enum class Fate : uint8_t {
+    kLost,       // the frame is the caller's to release
+    kTaken,      // it is on the cable
+    kDuplicate,  // likewise, and Duplicate wants a copy of it
+  };
+  // The frame leaves at `now`. Its bytes may be changed.
+  Fate Send(Frame* frame, Time now);
+  // A copy of the frame that Send took last.
+  void Duplicate(Frame* copy);
+
+  // The next frame that has arrived by `now`; nullptr: there is none.
+  Frame* Arrived(Time now);
+  // When the next one arrives; kNever: the cable is empty.
+  Time deadline() const { return cable_.empty() ? kNever : cable_.front().at; }
+  size_t on_cable() const { return cable_.size(); }
+
+ private:
+  struct OnCable {
+    Time at;
+    uint64_t order;
+    Frame* frame;
+    // Of a heap whose first element arrives first.
+    friend bool operator<(const OnCable& a, const OnCable& b) {
+      return a.at != b.at ? a.at > b.at : a.order > b.order;
+    }
+  };
+  bool IsLost(const Frame* frame);
+  bool InHole(const Frame* frame) const;
+  void Push(Frame* frame, Time at);
+  Duration UpTo(Duration most) {
+    return Duration(static_cast<int64_t>(random_.Below(static_cast<uint64_t>(most.count()) + 1)));
+  }
+
+  ImpairmentParams params_;
+  bool clean_ = true;
+  bool bad_ = false;  // the state of Gilbert and Elliott
+  Random random_;
+  const uint32_t most_;
+  SwitchPortCounters& counters_;
+  Time free_at_{};
+  Time last_at_{};  // when the last frame arrives that was not held back
+  uint64_t order_ = 0;
+  std::vector<OnCable> cable_;
+};
+
+}  // namespace suede::fabric
+
+#endif  // SUEDE_FABRIC_IMPAIRMENT_H_

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/output.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace suede::fabric {
+namespace {
+
+constexpr uint32_t kWireBytes = 24;  // preamble, FCS and gap of a frame
+// A poll iteration that comes late may make up for so much.
+constexpr Duration kSlack = std::chrono::microseconds(10);
+
+}  // namespace
+
+Output::Output(const SwitchParams& params, uint32_t port, SharedBuffer& buffer,
+               ClassCounters& counters)
+    : params_(params),
+      port_(port),
+      rate_bps_(params.ports[port].rate_bps),
+      buffer_(buffer),
+      counters_(counters),
+      scheduler_(params.of_class),
+      pauses_(params.ports[port].pfc, params.ports[port].rate_bps),
+      random_(params.seed ^ (uint64_t{port} + 1) << 32) {}
+
+// Marks a frame that finds its queue as deep as that, if its sender speaks ECN (RFC 3168).
+void Output::Mark(Frame* frame, const FrameView& view, uint32_t depth) {
+  FrameNote& note = NoteOfFrame(frame);
+  const EcnParams& ecn = params_.of_class[note.traffic_class].ecn;
+  if (depth <= ecn.least_bytes || view.network == NetworkHeader::kNone) [[likely]]
+    return;
+  if (depth < ecn.most_bytes) {
+    const uint64_t range = ecn.most_bytes - ecn.least_bytes;
+    const uint64_t part = (uint64_t{depth - ecn.least_bytes} << 16) / range;
+    if ((random_.Next() & 0xffff) >= (part * ecn.probability >> 16)) return;
+  }
+  const uint8_t ds = view.ds_byte(frame->data);
+  if ((ds & 3) == 0 || (ds & 3) == 3) return;  // not ECN-capable, or marked before
+  view.set_ds_byte(frame->data, ds | 3);
+  note.marked = true;
+  counters_[note.traffic_class].Add(SwitchClassCounter::kMarked);
+}
+
+void Output::Push(Frame* frame, const FrameView& view) {
+  const uint32_t traffic_class = NoteOfFrame(frame).traffic_class;
+  const uint32_t depth = buffer_.queued(port_, traffic_class);
+  Mark(frame, view, depth);
+  most_queued_[traffic_class] = std::max(most_queued_[traffic_class], depth);
+  queues_[traffic_class].PushBack(frame);
+  waiting_ |= static_cast<ClassMask>(1u << traffic_class);
+}
+
+Frame* Output::Take(uint32_t traffic_class) {
+  Frame* const frame = queues_[traffic_class].PopFront();
+  const FrameNote& note = NoteOfFrame(frame);
+  buffer_.Release(note.in, port_, traffic_class, note.charge);
+  if (queues_[traffic_class].empty()) {
+    waiting_ &= static_cast<ClassMask>(~(1u << traffic_class));
+    scheduler_.OnEmpty(traffic_class);
+  }
+  return frame;
+}
+
+Frame* Output::Pop(Time now) {
+  if (waiting_ == 0 || !MaySend(now)) return nullptr;
+  const uint32_t traffic_class =
+      scheduler_.Next(static_cast<ClassMask>(waiting_ & ~(held_ | pauses_.stormy())),
+                      [&](uint32_t c) { return queues_[c].head()->length; });
+  if (traffic_class == ClassScheduler::kNone) return nullptr;
+  Frame* const frame = Take(traffic_class);
+  if (rate_bps_ != 0) {
+    const uint64_t bits = uint64_t{frame->length + kWireBytes} * 8;
+    free_at_ = std::max(free_at_, now - kSlack) +
+               Duration(static_cast<int64_t>(bits * 1'000'000'000 / rate_bps_));
+  }
+  counters_[traffic_class].Add(SwitchClassCounter::kFrames);
+  counters_[traffic_class].Add(SwitchClassCounter::kFrameBytes, frame->length);
+  return frame;
+}
+
+Frame* Output::PopStormy() {
+  const auto lost = static_cast<ClassMask>(pauses_.stormy() & waiting_);
+  if (lost == 0) [[likely]]
+    return nullptr;
+  const auto traffic_class = static_cast<uint32_t>(std::countr_zero(uint32_t{lost}));
+  counters_[traffic_class].Add(SwitchClassCounter::kStormDrop);
+  return Take(traffic_class);
+}
+
+Frame* Output::PopAny() {
+  if (waiting_ == 0) return nullptr;
+  return Take(static_cast<uint32_t>(std::countr_zero(uint32_t{waiting_})));
+}
+
+Time Output::deadline(Time now) const {
+  if (waiting_ == 0) return kNever;
+  if ((waiting_ & ~held_) == 0) return pauses_.deadline();
+  return rate_bps_ == 0 ? now : std::max(now, free_at_);
+}
+
+}  // namespace suede::fabric

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// One output of a switch: a queue for each class, ECN, PFC towards the peer and from it, the rate.
+// Owned by the lcore of the port.
+#ifndef SUEDE_FABRIC_OUTPUT_H_
+#define SUEDE_FABRIC_OUTPUT_H_
+
+#include <array>
+#include <cstdint>
+
+#include "base/time.h"
+#include "fabric/class_scheduler.h"
+#include "fabric/frame_note.h"
+#include "fabric/pfc.h"
+#include "fabric/random.h"
+#include "fabric/shared_buffer.h"
+#include "stats/switch_counters.h"
+
+namespace suede::fabric {
+
+class Output {
+ public:
+  using ClassCounters = std::array<SwitchClassCounters, kClasses>;
+
+  // All of them outlive this.
+  Output(const SwitchParams& params, uint32_t port, SharedBuffer& buffer, ClassCounters& counters);
+
+  // A frame that the buffer has admitted for the class; its note says what it takes there.
+  void Push(Frame* frame, const FrameView& view);
+  // Whether the rate permits another frame now, for one that was waiting.
+  bool MaySend(Time now) const { return rate_bps_ == 0 || free_at_ <= now; }
+  // Before frames are taken, each time: which classes are held up now.
+  void Look(Time now) { held_ = pauses_.Paused(waiting_, now); }
+  // The next frame, out of its queue and the buffer; nullptr: none is waiting that may go.
+  Frame* Pop(Time now);
+  // Frames of a class in a storm: to be dropped. nullptr: there is none.
+  Frame* PopStormy();
+  // Any frame, whatever holds it up; nullptr: there is none.
+  Frame* PopAny();
+
+  void OnPfc(const PfcFrame& pfc, Time now) { pauses_.OnFrame(pfc, now); }
+  // When a frame may leave, or something else changes by itself; kNever: never. As of the last
+  // Look.
+  Time deadline(Time now) const;
+
+  uint32_t queued_frames(uint32_t traffic_class) const { return queues_[traffic_class].size(); }
+  uint32_t most_queued_bytes(uint32_t traffic_class) const { return most_queued_[traffic_class]; }
+  ClassMask waiting() const { return waiting_; }
+  const PfcReceiver& pauses() const { return pauses_; }
+
+ private:
+  void Mark(Frame* frame, const FrameView& view, uint32_t depth);
+  Frame* Take(uint32_t traffic_class);
+
+  const SwitchParams& params_;
+  const uint32_t port_;
+  const uint64_t rate_bps_;
+  SharedBuffer& buffer_;
+  ClassCounters& counters_;
+  std::array<FrameFifo, kClasses> queues_;
+  ClassMask waiting_ = 0;
+  ClassMask held_ = 0;  // by the peer
+  ClassScheduler scheduler_;
+  PfcReceiver pauses_;
+  Random random_;
+  Time free_at_{};
+  std::array<uint32_t, kClasses> most_queued_{};
+};
+
+}  // namespace suede::fabric
+
+#endif  // SUEDE_FABRIC_OUTPUT_H_

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration of a switch (docs/switch.md).
+#ifndef SUEDE_FABRIC_PARAMS_H_
+#define SUEDE_FABRIC_PARAMS_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/time.h"
+#include "fabric/frame_view.h"
+
+namespace suede::fabric {
+
+inline constexpr uint32_t kClasses = 8;
+using ClassMask = uint8_t;
+
+// A class for each PCP and each DSCP.
+struct ClassMap {
+  std::array<uint8_t, 8> of_pcp = {0, 1, 2, 3, 4, 5, 6, 7};
+  std::array<uint8_t, 64> of_dscp = [] {
+    std::array<uint8_t, 64> classes{};
+    for (uint32_t dscp = 0; dscp < 64; ++dscp) classes[dscp] = static_cast<uint8_t>(dscp >> 3);
+    return classes;
+  }();
+  uint8_t other = 0;       // of frames with neither
+  bool pcp_first = false;  // of frames with both the PCP counts, else the DSCP
+};
+
+// ECN of a queue: frames that could be marked are, with a probability that grows with its depth.
+struct EcnParams {
+  uint32_t least_bytes = UINT32_MAX;  // no mark up to here,
+  uint32_t most_bytes = UINT32_MAX;   // and every frame from here on; the same value is a step
+  uint16_t probability = UINT16_MAX;  // just below most_bytes, of 65,536
+};
+
+struct ClassParams {
+  bool lossless = false;           // PFC keeps it from being dropped
+  bool strict = false;             // served before all that are not, the higher class first
+  uint16_t weight = 1;             // of the others: share of the rate, 1 to 255
+  uint32_t reserved_bytes = 8192;  // of each queue, or each port's input of a lossless class
+  // Of the shared bytes that are free a queue, or an input, may take alpha/16 times as many.
+  uint16_t alpha_16th = 16;
+  EcnParams ecn;
+  uint32_t headroom_bytes = 0;   // of each port's input of a lossless class: HeadroomBytes
+  uint32_t resume_bytes = 3072;  // below the threshold of a pause: frames may come again
+};
+
+struct TrimParams {
+  bool on = false;
+  uint32_t ipv4_bytes = 64;  // length of a trimmed frame; the shim's frames have this, too
+  uint32_t ipv6_bytes = 128;
+  uint64_t dscps = 0;        // a bit for each DSCP whose frames are trimmed
+  uint8_t trimmed_dscp = 0;  // their DSCP then
+  uint8_t trimmed_class = 7;
+};
+
+struct PfcParams {
+  bool on = false;
+  uint16_t quanta = 0xffff;  // of a pause, each of 512 bit times
+  // A class that a peer has paused for so long, while frames wait, is in a storm: its frames are
+  // dropped, until the peer has let it be for as long as `calm`. 0: never.
+  Duration storm = std::chrono::milliseconds(100);
+  Duration calm = std::chrono::milliseconds(100);
+};
+
+struct PortParams {
+  uint64_t rate_bps = 0;      // frames leave at this rate; 0: as fast as the device takes them
+  bool strict_vlans = false;  // frames of other VLANs than these are dropped
+  std::vector<uint16_t> vlans;
+  std::array<uint8_t, 6> mac{};  // source of PFC frames
+  PfcParams pfc;
+  bool decrements_hops = true;
+};
+
+struct SwitchParams {
+  Forwarding forwarding = Forwarding::kMac;
+  bool learns = true;  // of kMac, kAfh1 and kIp
+  bool floods = true;  // frames to unknown addresses; false: they are dropped
+  uint32_t addresses = 8192;
+  uint32_t addresses_of_port = 4096;  // that may be learnt
+  Duration max_age = std::chrono::seconds(300);
+  uint32_t buffer_bytes = 4u << 20;
+  uint32_t cell_bytes = 256;  // a frame takes whole cells
+  ClassMap classes;
+  std::array<ClassParams, kClasses> of_class{};
+  TrimParams trim;
+  std::vector<PortParams> ports;
+  uint64_t seed = 1;
+};
+
+// Bytes that may still come for a class after a port has decided to pause it (IEEE 802.1Q,
+// annex O): both ways over the cable, two frames that have begun, and the response of the peer.
+uint32_t HeadroomBytes(uint64_t rate_bps, uint32_t cable_m, uint32_t max_frame_bytes);
+
+}  // namespace suede::fabric
+
+#endif  // SUEDE_FABRIC_PARAMS_H_

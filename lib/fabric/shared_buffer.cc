@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/shared_buffer.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace suede::fabric {
+
+uint32_t HeadroomBytes(uint64_t rate_bps, uint32_t cable_m, uint32_t max_frame_bytes) {
+  constexpr uint64_t kNsPerMetre = 5;
+  constexpr uint64_t kResponseBits = 60 * 512;  // of the peer, in bit times
+  const uint64_t cable_bits = 2 * cable_m * kNsPerMetre * (rate_bps / 1'000'000) / 1000;
+  return static_cast<uint32_t>((cable_bits + kResponseBits) / 8 + 2 * uint64_t{max_frame_bytes});
+}
+
+int64_t SharedBuffer::SharedBytes(const SwitchParams& params) {
+  int64_t bytes = params.buffer_bytes;
+  for (const ClassParams& of_class : params.of_class) {
+    const int64_t each =
+        of_class.reserved_bytes + (of_class.lossless ? int64_t{of_class.headroom_bytes} : 0);
+    bytes -= each * static_cast<int64_t>(params.ports.size());
+  }
+  return bytes;
+}
+
+SharedBuffer::SharedBuffer(const SwitchParams& params)
+    : cell_bytes_(params.cell_bytes),
+      shared_bytes_(static_cast<uint32_t>(std::max<int64_t>(0, SharedBytes(params)))),
+      classes_(params.of_class),
+      queues_(params.ports.size() * kClasses),
+      inputs_(params.ports.size() * kClasses),
+      pauses_(params.ports.size()) {}
+
+// Counts the frame where the reserved part, the shared part or the headroom has room.
+bool SharedBuffer::Add(Account& account, uint32_t traffic_class, uint32_t charge) {
+  const ClassParams& of_class = classes_[traffic_class];
+  const uint32_t before = SharedOf(account, traffic_class);
+  // With something in the headroom what comes goes there, so that both empty in turn.
+  if (account.headroom == 0) {
+    Account after = account;
+    after.used += charge;
+    const uint32_t shared = SharedOf(after, traffic_class);
+    if (shared == 0 ||
+        (shared <= Threshold(traffic_class) && shared - before <= shared_bytes_ - shared_used_)) {
+      account = after;
+      shared_used_ += shared - before;
+      return true;
+    }
+  }
+  if (!of_class.lossless || account.headroom + charge > of_class.headroom_bytes) return false;
+  account.used += charge;
+  account.headroom += charge;
+  return true;
+}
+
+void SharedBuffer::Subtract(Account& account, uint32_t traffic_class, uint32_t charge) {
+  const uint32_t of_headroom = std::min(account.headroom, charge);
+  account.headroom -= of_headroom;
+  account.used -= of_headroom;
+  const uint32_t before = SharedOf(account, traffic_class);
+  account.used -= charge - of_headroom;
+  shared_used_ -= before - SharedOf(account, traffic_class);
+}
+
+bool SharedBuffer::Admit(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge) {
+  Account& queue = queues_[Index(out, traffic_class)];
+  if (classes_[traffic_class].lossless) {
+    Account& input = inputs_[Index(in, traffic_class)];
+    if (!Add(input, traffic_class, charge)) {
+      // Only a release ends a pause, so an input that holds nothing is not paused.
+      if (input.used != 0) pauses_[in] |= static_cast<ClassMask>(1u << traffic_class);
+      return false;
+    }
+    if (input.headroom != 0) pauses_[in] |= static_cast<ClassMask>(1u << traffic_class);
+    queue.used += charge;
+  } else if (!Add(queue, traffic_class, charge)) {
+    return false;
+  }
+  used_ += charge;
+  most_used_ = std::max(most_used_, used_);
+  return true;
+}
+
+void SharedBuffer::Release(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge) {
+  Account& queue = queues_[Index(out, traffic_class)];
+  used_ -= charge;
+  if (!classes_[traffic_class].lossless) return Subtract(queue, traffic_class, charge);
+  queue.used -= charge;
+  Account& input = inputs_[Index(in, traffic_class)];
+  Subtract(input, traffic_class, charge);
+  if (input.headroom != 0) return;
+  const uint64_t threshold = Threshold(traffic_class);
+  const uint64_t held = SharedOf(input, traffic_class);
+  const uint64_t resume = classes_[traffic_class].resume_bytes;
+  if (held == 0 || held + resume <= threshold) {
+    pauses_[in] &= static_cast<ClassMask>(~(1u << traffic_class));
+  }
+}
+
+void SharedBuffer::CheckInvariants() const {
+  uint64_t used = 0;
+  uint64_t shared = 0;
+  for (size_t i = 0; i < queues_.size(); ++i) {
+    const auto traffic_class = static_cast<uint32_t>(i % kClasses);
+    used += queues_[i].used;
+    const bool lossless = classes_[traffic_class].lossless;
+    const Account& judged = lossless ? inputs_[i] : queues_[i];
+    if (!lossless && inputs_[i].used != 0) std::abort();
+    if (judged.headroom > judged.used || judged.headroom > classes_[traffic_class].headroom_bytes) {
+      std::abort();
+    }
+    shared += SharedOf(judged, traffic_class);
+  }
+  if (used != used_ || shared != shared_used_ || shared > shared_bytes_) std::abort();
+}
+
+}  // namespace suede::fabric

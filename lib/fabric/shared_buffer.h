@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The buffer that all queues of a switch share: admission, and when an input has to pause
+// (docs/switch.md, "Buffer"). Counts bytes, in whole cells; holds no frame. Owned by one lcore.
+#ifndef SUEDE_FABRIC_SHARED_BUFFER_H_
+#define SUEDE_FABRIC_SHARED_BUFFER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "fabric/params.h"
+
+namespace suede::fabric {
+
+class SharedBuffer {
+ public:
+  explicit SharedBuffer(const SwitchParams& params);
+
+  // The cells of a frame, in bytes.
+  uint32_t Charge(uint32_t frame_bytes) const {
+    return (frame_bytes + cell_bytes_ - 1) & ~(cell_bytes_ - 1);
+  }
+
+  // Whether a frame that takes `charge` may wait for output `out` in the class. Lossy classes are
+  // judged by the queue, lossless ones by the input; where it may, it is counted.
+  bool Admit(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge);
+  // It has left, or was taken out.
+  void Release(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge);
+
+  // Lossless classes whose frames should not come to the port any more.
+  ClassMask paused(uint32_t in) const { return pauses_[in]; }
+
+  uint32_t queued(uint32_t out, uint32_t traffic_class) const {
+    return queues_[Index(out, traffic_class)].used;
+  }
+  uint32_t used() const { return used_; }
+  uint32_t most_used() const { return most_used_; }
+  uint32_t shared_bytes() const { return shared_bytes_; }
+  // Bytes that the configuration's reserved parts and headrooms leave for all; less than 0: they
+  // are more than the buffer has.
+  static int64_t SharedBytes(const SwitchParams& params);
+
+  // Aborts where a sum disagrees with its parts.
+  void CheckInvariants() const;
+
+ private:
+  // Of a queue (lossy) or an input's class (lossless).
+  struct Account {
+    uint32_t used = 0;      // all
+    uint32_t headroom = 0;  // of that; lossless only
+  };
+  static size_t Index(uint32_t port, uint32_t traffic_class) {
+    return size_t{port} * kClasses + traffic_class;
+  }
+  uint32_t SharedOf(const Account& account, uint32_t traffic_class) const {
+    const uint32_t regular = account.used - account.headroom;
+    const uint32_t reserved = classes_[traffic_class].reserved_bytes;
+    return regular > reserved ? regular - reserved : 0;
+  }
+  // Shared bytes that one account may have now.
+  uint64_t Threshold(uint32_t traffic_class) const {
+    return uint64_t{shared_bytes_ - shared_used_} * classes_[traffic_class].alpha_16th >> 4;
+  }
+  bool Add(Account& account, uint32_t traffic_class, uint32_t charge);
+  void Subtract(Account& account, uint32_t traffic_class, uint32_t charge);
+
+  const uint32_t cell_bytes_;  // a power of two
+  const uint32_t shared_bytes_;
+  std::array<ClassParams, kClasses> classes_;
+  uint32_t used_ = 0;
+  uint32_t most_used_ = 0;
+  uint32_t shared_used_ = 0;
+  std::vector<Account> queues_;  // by output and class
+  std::vector<Account> inputs_;  // by input and lossless class
+  std::vector<ClassMask> pauses_;
+};
+
+}  // namespace suede::fabric
+
+#endif  // SUEDE_FABRIC_SHARED_BUFFER_H_

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/switch.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace suede::fabric {
+namespace {
+
+constexpr uint32_t kAgedPlaces = 4;  // of the table, in a poll iteration
+constexpr uint32_t kLeastGain = 1;   // bytes that trimming has to save
+
+}  // namespace
+
+Switch::Port::Port(const SwitchParams& params, uint32_t number, SharedBuffer& buffer)
+    : in(params.seed * 0x9e3779b97f4a7c15u + 2 * number, kMostOnCable, counters),
+      out(params.seed * 0x9e3779b97f4a7c15u + 2 * number + 1, kMostOnCable, counters),
+      output(params, number, buffer, of_class),
+      pfc(params.ports[number].pfc, params.ports[number].rate_bps) {
+  const PortParams& own = params.ports[number];
+  if (!own.strict_vlans) return;
+  vlans.resize(4096);
+  for (const uint16_t vid : own.vlans) vlans[vid] = true;
+}
+
+Switch::Switch(const SwitchParams& params)
+    : params_(params),
+      buffer_(params_),
+      table_(params_.addresses, params_.addresses_of_port,
+             static_cast<uint32_t>(params_.ports.size()), params_.max_age) {
+  for (uint32_t i = 0; i < params_.ports.size(); ++i) {
+    ports_.push_back(std::make_unique<Port>(params_, i, buffer_));
+  }
+  ended_.reserve(params_.buffer_bytes / params_.cell_bytes + kMaxPorts * kSpares);
+  spares_.reserve(kSpares);
+}
+
+// Nothing waits for a port that is down: it would hold the buffer of the others.
+void Switch::SetDown(uint32_t number, bool down) {
+  Port& port = *ports_[number];
+  port.down = down;
+  if (!down) return;
+  table_.Forget(static_cast<uint16_t>(number));
+  while (Frame* const frame = port.output.PopAny()) {
+    port.of_class[NoteOfFrame(frame).traffic_class].Add(SwitchClassCounter::kDownDrop);
+    End(frame);
+  }
+}
+
+void Switch::Receive(uint32_t number, Frame* const* frames, uint32_t count, Time now) {
+  Port& port = *ports_[number];
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < count; ++i) bytes += frames[i]->length;
+  port.counters.Add(SwitchPortCounter::kRxFrames, count);
+  port.counters.Add(SwitchPortCounter::kRxFrameBytes, bytes);
+  const bool clean = port.in.is_clean();
+  for (uint32_t i = 0; i < count; ++i) {
+    Frame* const frame = frames[i];
+    NewNote(frame).in = static_cast<uint16_t>(number);
+    if (port.down) {
+      Drop(port, SwitchPortCounter::kRxDown, frame);
+    } else if (clean) [[likely]] {
+      OnFrame(number, frame, now);
+    } else {
+      const FrameView view = ViewFrame(params_.forwarding, frame->data, frame->length);
+      FrameNote& note = NoteOfFrame(frame);
+      note.destination = view.destination;
+      note.traffic_class = static_cast<uint8_t>(ClassOf(frame, view));
+      switch (port.in.Send(frame, now)) {
+        case Impairment::Fate::kLost:
+          End(frame);
+          break;
+        case Impairment::Fate::kDuplicate:
+          if (Frame* const copy = CopyOf(frame); copy != nullptr) port.in.Duplicate(copy);
+          break;
+        case Impairment::Fate::kTaken:
+          break;
+      }
+    }
+  }
+}
+
+void Switch::Poll(Time now) {
+  for (uint32_t i = 0; i < ports_.size(); ++i) {
+    while (Frame* const frame = ports_[i]->in.Arrived(now)) OnFrame(i, frame, now);
+  }
+  table_.Age(now, kAgedPlaces);
+}
+
+// False: the frame is to be dropped, and the reason counted.
+bool Switch::Check(Port& port, const FrameView& view) {
+  SwitchPortCounter reason{};
+  switch (view.error) {
+    case ViewError::kNone:
+      if (port.vlans.empty() || port.vlans[view.vid]) [[likely]]
+        return true;
+      reason = SwitchPortCounter::kRxVlan;
+      break;
+    case ViewError::kRunt:
+      reason = SwitchPortCounter::kRxRunt;
+      break;
+    case ViewError::kForeign:
+      reason = SwitchPortCounter::kRxForeign;
+      break;
+    case ViewError::kLinkLocal:
+      reason = SwitchPortCounter::kRxLinkLocal;
+      break;
+  }
+  port.counters.Add(reason);
+  return false;
+}
+
+void Switch::OnFrame(uint32_t number, Frame* frame, Time now) {
+  Port& port = *ports_[number];
+  FrameView view = ViewFrame(params_.forwarding, frame->data, frame->length);
+  if (view.error == ViewError::kLinkLocal && params_.ports[number].pfc.on) [[unlikely]] {
+    if (const auto pfc = DecodePfc(frame->data, frame->length)) {
+      port.output.OnPfc(*pfc, now);
+      return Drop(port, SwitchPortCounter::kRxPfc, frame);
+    }
+  }
+  if (!Check(port, view)) [[unlikely]]
+    return End(frame);
+  Forward(number, frame, view, now);
+}
+
+void Switch::Learn(Port& port, uint32_t number, const FrameView& view, Time now) {
+  const NetAddress key = params_.forwarding == Forwarding::kAfh1
+                             ? ForwardingKey(static_cast<uint32_t>(view.source))
+                             : MacKey(view.source, view.vid);
+  switch (table_.Learn(key, static_cast<uint16_t>(number), now)) {
+    case AddressTable::Learnt::kNew:
+      port.counters.Add(SwitchPortCounter::kRxLearnt);
+      break;
+    case AddressTable::Learnt::kMoved:
+      port.counters.Add(SwitchPortCounter::kRxMoved);
+      break;
+    case AddressTable::Learnt::kFull:
+      port.counters.Add(SwitchPortCounter::kRxNotLearnt);
+      break;
+    case AddressTable::Learnt::kKnown:
+    case AddressTable::Learnt::kStatic:
+      break;
+  }
+}
+
+// The output of the frame. `routed`: by an address of a host.
+uint16_t Switch::Find(const FrameView& view, Time now, bool& routed) const {
+  if (params_.forwarding == Forwarding::kIp && view.network != NetworkHeader::kNone) {
+    const bool ipv4 = view.network == NetworkHeader::kIpv4;
+    const NetAddress key = ipv4 ? Ipv4Key(static_cast<Ipv4Address>(view.ip_destination.low))
+                                : Ipv6Key(view.ip_destination);
+    const uint16_t port = table_.Find(key, now);
+    routed = port != AddressTable::kNoPort;
+    if (routed) return port;
+  }
+  const bool by_mac =
+      params_.forwarding == Forwarding::kMac || params_.forwarding == Forwarding::kIp;
+  return table_.Find(by_mac ? MacKey(view.destination, view.vid)
+                            : ForwardingKey(static_cast<uint32_t>(view.destination)),
+                     now);
+}
+
+// A frame that is forwarded by the header that has a hop limit uses up one hop. False: it had none.
+bool Switch::UseHop(uint32_t in, Frame* frame, const FrameView& view, bool routed) {
+  const bool by_header =
+      routed || params_.forwarding == Forwarding::kAfh2 ||
+      (params_.forwarding == Forwarding::kAfh1 && view.network == NetworkHeader::kShim);
+  if (!by_header || !params_.ports[in].decrements_hops) return true;
+  if (!view.has_hop_limit(frame->data)) return true;
+  if (view.hop_limit(frame->data) <= 1) return false;
+  view.DecrementHopLimit(frame->data);
+  return true;
+}
+
+void Switch::Forward(uint32_t in, Frame* frame, FrameView& view, Time now) {
+  Port& port = *ports_[in];
+  if (params_.learns && params_.forwarding != Forwarding::kAfh2 && (view.source >> 40 & 1) == 0) {
+    Learn(port, in, view, now);
+  }
+  bool routed = false;
+  const uint16_t out = view.group ? AddressTable::kNoPort : Find(view, now, routed);
+  if (out == in) return Drop(port, SwitchPortCounter::kRxHairpin, frame);
+  if (!UseHop(in, frame, view, routed)) [[unlikely]] {
+    return Drop(port, SwitchPortCounter::kRxHopLimit, frame);
+  }
+  NoteOfFrame(frame).destination = view.destination;
+  NoteOfFrame(frame).traffic_class = static_cast<uint8_t>(ClassOf(frame, view));
+  if (out != AddressTable::kNoPort) [[likely]]
+    return Enqueue(in, out, frame, view);
+  if (!view.group && !params_.floods) {
+    return Drop(port, SwitchPortCounter::kRxUnknown, frame);
+  }
+  Flood(in, frame, view);
+}
+
+Frame* Switch::CopyOf(const Frame* frame) {
+  if (spares_.empty()) return nullptr;
+  Frame* const copy = spares_.back();
+  spares_.pop_back();
+  const auto offset = static_cast<size_t>(frame->data - frame->buffer);
+  if (copy->capacity < offset + frame->length) {
+    End(copy);
+    return nullptr;
+  }
+  copy->data = copy->buffer + offset;
+  copy->length = frame->length;
+  std::memcpy(copy->data, frame->data, frame->length);
+  NewNote(copy) = NoteOfFrame(frame);
+  return copy;
+}
+
+// To each other port of the VLAN; the last one takes the frame itself.
+void Switch::Flood(uint32_t in, Frame* frame, const FrameView& view) {
+  Port& port = *ports_[in];
+  port.counters.Add(SwitchPortCounter::kRxFlooded);
+  uint32_t last = kMaxPorts;
+  for (uint32_t out = 0; out < ports_.size(); ++out) {
+    const Port& other = *ports_[out];
+    if (out == in || other.down || (!other.vlans.empty() && !other.vlans[view.vid])) continue;
+    if (last != kMaxPorts) {
+      if (Frame* const copy = CopyOf(frame); copy != nullptr) {
+        Enqueue(in, last, copy, view);
+      } else {
+        port.counters.Add(SwitchPortCounter::kRxNoCopy);
+      }
+    }
+    last = out;
+  }
+  if (last == kMaxPorts) return End(frame);
+  Enqueue(in, last, frame, view);
+}
+
+uint32_t Switch::ClassOf(const Frame* frame, const FrameView& view) const {
+  const ClassMap& map = params_.classes;
+  const bool has_ds = view.network != NetworkHeader::kNone;
+  if (view.tagged && (map.pcp_first || !has_ds)) return map.of_pcp[view.pcp];
+  if (has_ds) return map.of_dscp[view.ds_byte(frame->data) >> 2];
+  return map.other;
+}
+
+void Switch::Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& view) {
+  Port& port = *ports_[out];
+  FrameNote& note = NoteOfFrame(frame);
+  if (port.down) [[unlikely]] {
+    port.of_class[note.traffic_class].Add(SwitchClassCounter::kDownDrop);
+    return End(frame);
+  }
+  note.charge = buffer_.Charge(frame->length);
+  if (buffer_.Admit(in, out, note.traffic_class, note.charge)) [[likely]] {
+    port.output.Push(frame, view);
+    return;
+  }
+  if (Trim(out, frame, view)) return;
+  const bool lossless = params_.of_class[note.traffic_class].lossless;
+  port.of_class[note.traffic_class].Add(lossless ? SwitchClassCounter::kHeadroomDrop
+                                                 : SwitchClassCounter::kTailDrop);
+  End(frame);
+}
+
+// Cuts a frame that finds no room, so that its receiver learns of it. The IP and UDP lengths stay,
+// which is how the receiver knows it. False: it is not to be trimmed.
+bool Switch::Trim(uint32_t out, Frame* frame, const FrameView& view) {
+  FrameNote& note = NoteOfFrame(frame);
+  const TrimParams& trim = params_.trim;
+  if (!trim.on || params_.of_class[note.traffic_class].lossless) return false;
+  const bool ipv6 = view.network == NetworkHeader::kIpv6;
+  if (!ipv6 && view.network != NetworkHeader::kIpv4 && view.network != NetworkHeader::kShim) {
+    return false;
+  }
+  const uint8_t ds = view.ds_byte(frame->data);
+  const uint32_t bytes = ipv6 ? trim.ipv6_bytes : trim.ipv4_bytes;
+  if ((trim.dscps >> (ds >> 2) & 1) == 0 || frame->length < bytes + kLeastGain) return false;
+  Port& port = *ports_[out];
+  const uint32_t before = note.traffic_class;
+  frame->length = bytes;
+  view.set_ds_byte(frame->data, static_cast<uint8_t>(trim.trimmed_dscp << 2 | (ds & 3)));
+  note.traffic_class = trim.trimmed_class;
+  note.trimmed = true;
+  note.charge = buffer_.Charge(bytes);
+  if (buffer_.Admit(note.in, out, note.traffic_class, note.charge)) {
+    port.of_class[before].Add(SwitchClassCounter::kTrimmed);
+    port.output.Push(frame, view);
+  } else {
+    port.of_class[before].Add(SwitchClassCounter::kTrimDrop);
+    End(frame);
+  }
+  return true;
+}
+
+Frame* Switch::PfcFrameOf(uint32_t number, Time now) {
+  Port& port = *ports_[number];
+  if (!params_.ports[number].pfc.on) return nullptr;
+  if (spares_.empty()) [[unlikely]] {
+    if (buffer_.paused(number) != 0) port.counters.Add(SwitchPortCounter::kTxPfcNoFrame);
+    return nullptr;
+  }
+  const auto pfc = port.pfc.Poll(buffer_.paused(number), now);
+  if (!pfc) [[likely]]
+    return nullptr;
+  Frame* const frame = spares_.back();
+  spares_.pop_back();
+  frame->data = frame->buffer;
+  frame->length = PfcFrame::kBytes;
+  EncodePfc(*pfc, params_.ports[number].mac, frame->data);
+  NewNote(frame).traffic_class = kClasses - 1;
+  port.counters.Add(SwitchPortCounter::kTxPfc);
+  return frame;
+}
+
+// A frame leaves the queues for an impaired cable.
+void Switch::SendOn(Port& port, Frame* frame, Time now) {
+  switch (port.out.Send(frame, now)) {
+    case Impairment::Fate::kLost:
+      End(frame);
+      break;
+    case Impairment::Fate::kDuplicate:
+      if (Frame* const copy = CopyOf(frame); copy != nullptr) port.out.Duplicate(copy);
+      break;
+    case Impairment::Fate::kTaken:
+      break;
+  }
+}
+
+uint32_t Switch::Transmit(uint32_t number, Frame** frames, uint32_t max, Time now) {
+  Port& port = *ports_[number];
+  uint32_t count = 0;
+  const bool clean = port.out.is_clean();
+  if (!port.down) {
+    port.output.Look(now);
+    while (Frame* const frame = port.output.PopStormy()) End(frame);
+    if (Frame* const pfc = PfcFrameOf(number, now); pfc != nullptr) {
+      clean&& max != 0 ? void(frames[count++] = pfc) : SendOn(port, pfc, now);
+    }
+    while (count < max && (clean || port.out.free_at() <= now)) {
+      Frame* const frame = port.output.Pop(now);
+      if (frame == nullptr) break;
+      if (clean) [[likely]] {
+        frames[count++] = frame;
+      } else {
+        SendOn(port, frame, now);
+      }
+    }
+  }
+  while (count < max && !clean) {
+    Frame* const frame = port.out.Arrived(now);
+    if (frame == nullptr) break;
+    frames[count++] = frame;
+  }
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < count; ++i) bytes += frames[i]->length;
+  port.counters.Add(SwitchPortCounter::kTxFrames, count);
+  port.counters.Add(SwitchPortCounter::kTxFrameBytes, bytes);
+  return count;
+}
+
+Time Switch::deadline(Time now) const {
+  Time next = kNever;
+  for (uint32_t i = 0; i < ports_.size(); ++i) {
+    const Port& port = *ports_[i];
+    next = std::min({next, port.in.deadline(), port.out.deadline()});
+    if (port.down) continue;
+    Time sends = port.output.deadline(now);
+    if (sends != kNever && !port.out.is_clean()) sends = std::max(sends, port.out.free_at());
+    next = std::min(next, sends);
+    if (params_.ports[i].pfc.on) next = std::min(next, port.pfc.deadline());
+  }
+  return next;
+}
+
+uint32_t Switch::frames_inside() const {
+  size_t count = ended_.size();
+  for (const auto& port : ports_) {
+    count += port->in.on_cable() + port->out.on_cable();
+    for (uint32_t c = 0; c < kClasses; ++c) count += port->output.queued_frames(c);
+  }
+  return static_cast<uint32_t>(count);
+}
+
+void Switch::CheckInvariants() const {
+  buffer_.CheckInvariants();
+  uint64_t queued = 0;
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    for (uint32_t c = 0; c < kClasses; ++c) {
+      const bool waits = (ports_[p]->output.waiting() >> c & 1) != 0;
+      if (waits != (ports_[p]->output.queued_frames(c) != 0)) std::abort();
+      if (!waits && buffer_.queued(p, c) != 0) std::abort();
+      queued += buffer_.queued(p, c);
+    }
+  }
+  if (queued != buffer_.used()) std::abort();
+}
+
+}  // namespace suede::fabric

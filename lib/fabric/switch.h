@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// An Ethernet and AFH switch: parse, look up, classify, admit, queue, schedule, act
+// (docs/switch.md). Does no I/O: frames and the time come in, frames go out. Owned by one lcore.
+#ifndef SUEDE_FABRIC_SWITCH_H_
+#define SUEDE_FABRIC_SWITCH_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fabric/address_table.h"
+#include "fabric/impairment.h"
+#include "fabric/output.h"
+#include "fabric/params.h"
+#include "fabric/pfc.h"
+#include "fabric/shared_buffer.h"
+#include "stats/switch_counters.h"
+
+namespace suede::fabric {
+
+class Switch {
+ public:
+  static constexpr uint32_t kMaxPorts = 64;
+
+  // `params`: valid (CheckParams), 1 to kMaxPorts ports. Allocates all that it needs.
+  explicit Switch(const SwitchParams& params);
+
+  // ---- Frames.
+
+  // Frames that the port has received, in order. Each is the switch's now.
+  void Receive(uint32_t port, Frame* const* frames, uint32_t count, Time now);
+  // Up to `max` frames that the port sends now, in order. They are the caller's.
+  uint32_t Transmit(uint32_t port, Frame** frames, uint32_t max, Time now);
+  // Once in a poll iteration, after all ports have received: moves what is due.
+  void Poll(Time now);
+  // Frames that have ended inside the switch, for the caller to release; then ClearEnded.
+  std::span<Frame* const> ended() const { return ended_; }
+  void ClearEnded() { ended_.clear(); }
+  // Floods, duplicates and PFC need frames that are not received: so many are missing.
+  uint32_t spares_wanted() const { return kSpares - static_cast<uint32_t>(spares_.size()); }
+  void GiveSpare(Frame* frame) { spares_.push_back(frame); }
+  // When the switch has something to do by itself; kNever: never.
+  Time deadline(Time now) const;
+
+  // ---- Settings, at any time.
+
+  // Configured entries. False where the table is full.
+  bool AddAddress(const NetAddress& key, uint16_t port) { return table_.AddStatic(key, port); }
+  bool RemoveAddress(const NetAddress& key) { return table_.Remove(key); }
+  // Keys of the table.
+  static NetAddress MacKey(uint64_t mac, uint16_t vid) {
+    return {.high = kMacKind | vid, .low = mac};
+  }
+  static NetAddress ForwardingKey(uint32_t address) { return {.high = kMacKind, .low = address}; }
+  static NetAddress Ipv4Key(Ipv4Address address) { return {.high = kIpv4Kind, .low = address}; }
+  static NetAddress Ipv6Key(const NetAddress& address) { return address; }
+  void SetDown(uint32_t port, bool down);
+  Impairment& impairment_in(uint32_t port) { return ports_[port]->in; }
+  Impairment& impairment_out(uint32_t port) { return ports_[port]->out; }
+
+  // ---- State.
+
+  const SwitchParams& params() const { return params_; }
+  const AddressTable& table() const { return table_; }
+  const SharedBuffer& buffer() const { return buffer_; }
+  const Output& output(uint32_t port) const { return ports_[port]->output; }
+  const PfcSender& pfc(uint32_t port) const { return ports_[port]->pfc; }
+  const SwitchPortCounters& counters(uint32_t port) const { return ports_[port]->counters; }
+  const SwitchClassCounters& counters(uint32_t port, uint32_t traffic_class) const {
+    return ports_[port]->of_class[traffic_class];
+  }
+  // Frames that are inside; for tests.
+  uint32_t frames_inside() const;
+  void CheckInvariants() const;
+
+ private:
+  static constexpr uint32_t kSpares = 64;
+  static constexpr uint32_t kMostOnCable = 16384;
+  static constexpr uint64_t kMacKind = uint64_t{0xff} << 56;   // no address of a host begins so:
+  static constexpr uint64_t kIpv4Kind = uint64_t{0xfe} << 56;  // IPv6 groups and links do
+
+  struct Port {
+    Port(const SwitchParams& params, uint32_t number, SharedBuffer& buffer);
+
+    SwitchPortCounters counters;
+    Output::ClassCounters of_class;
+    Impairment in;
+    Impairment out;
+    Output output;
+    PfcSender pfc;
+    bool down = false;
+    std::vector<bool> vlans;  // by VID; empty: every one
+  };
+
+  void OnFrame(uint32_t port, Frame* frame, Time now);
+  void Forward(uint32_t in, Frame* frame, FrameView& view, Time now);
+  bool Check(Port& port, const FrameView& view);
+  void Learn(Port& port, uint32_t number, const FrameView& view, Time now);
+  uint16_t Find(const FrameView& view, Time now, bool& routed) const;
+  void Flood(uint32_t in, Frame* frame, const FrameView& view);
+  bool UseHop(uint32_t in, Frame* frame, const FrameView& view, bool routed);
+  uint32_t ClassOf(const Frame* frame, const FrameView& view) const;
+  void Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& view);
+  bool Trim(uint32_t out, Frame* frame, const FrameView& view);
+  void SendOn(Port& port, Frame* frame, Time now);
+  Frame* PfcFrameOf(uint32_t number, Time now);
+  Frame* CopyOf(const Frame* frame);
+  void End(Frame* frame) { ended_.push_back(frame); }
+  void Drop(Port& port, SwitchPortCounter reason, Frame* frame) {
+    port.counters.Add(reason);
+    End(frame);
+  }
+
+  const SwitchParams params_;
+  SharedBuffer buffer_;
+  AddressTable table_;
+  std::vector<std::unique_ptr<Port>> ports_;
+  std::vector<Frame*> ended_;
+  std::vector<Frame*> spares_;
+};
+
+}  // namespace suede::fabric
+
+#endif  // SUEDE_FABRIC_SWITCH_H_

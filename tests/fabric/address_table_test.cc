@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/address_table.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+namespace suede::fabric {
+namespace {
+
+using Learnt = AddressTable::Learnt;
+
+constexpr Duration kAge = std::chrono::seconds(10);
+
+NetAddress A(uint64_t number) { return {.low = number}; }
+Time Second(int64_t s) { return TimeFromNs(s * 1'000'000'000); }
+
+TEST(AddressTable, LearntEntriesAge) {
+  AddressTable table(16, 16, 4, kAge);
+  EXPECT_EQ(table.Learn(A(1), 2, Second(0)), Learnt::kNew);
+  EXPECT_EQ(table.Learn(A(1), 2, Second(5)), Learnt::kKnown);
+  EXPECT_EQ(table.Find(A(1), Second(15)), 2);
+  EXPECT_EQ(table.Find(A(1), Second(16)), AddressTable::kNoPort);
+  EXPECT_EQ(table.size(), 1u);
+  EXPECT_EQ(table.Age(Second(16), static_cast<uint32_t>(table.places().size())), 1u);
+  EXPECT_EQ(table.size(), 0u);
+  EXPECT_EQ(table.learnt_on(2), 0u);
+}
+
+TEST(AddressTable, AddressesMoveBetweenPorts) {
+  AddressTable table(16, 16, 4, kAge);
+  table.Learn(A(1), 2, Second(0));
+  EXPECT_EQ(table.Learn(A(1), 3, Second(1)), Learnt::kMoved);
+  EXPECT_EQ(table.Find(A(1), Second(1)), 3);
+  EXPECT_EQ(table.learnt_on(2), 0u);
+  EXPECT_EQ(table.learnt_on(3), 1u);
+}
+
+TEST(AddressTable, ConfiguredEntriesStay) {
+  AddressTable table(16, 16, 4, kAge);
+  EXPECT_TRUE(table.AddStatic(A(1), 1));
+  EXPECT_EQ(table.Learn(A(1), 3, Second(0)), Learnt::kStatic);
+  EXPECT_EQ(table.Find(A(1), Second(1'000'000)), 1);
+  EXPECT_TRUE(table.AddStatic(A(1), 2));
+  EXPECT_EQ(table.Find(A(1), Second(0)), 2);
+  EXPECT_TRUE(table.Remove(A(1)));
+  EXPECT_FALSE(table.Remove(A(1)));
+  EXPECT_EQ(table.Find(A(1), Second(0)), AddressTable::kNoPort);
+}
+
+// A port from which frames with ever new sources come leaves the others their room.
+TEST(AddressTable, OnePortCannotFillTheTable) {
+  AddressTable table(100, 40, 4, kAge);
+  for (uint64_t i = 0; i < 1000; ++i) table.Learn(A(1000 + i), 0, Second(0));
+  EXPECT_EQ(table.learnt_on(0), 40u);
+  EXPECT_EQ(table.Learn(A(1), 1, Second(0)), Learnt::kNew);
+  EXPECT_EQ(table.Find(A(1), Second(0)), 1);
+  // What is known already may not come over to it, either.
+  EXPECT_EQ(table.Learn(A(1), 0, Second(0)), Learnt::kFull);
+  EXPECT_EQ(table.Find(A(1), Second(0)), 1);
+}
+
+TEST(AddressTable, ForgetsWhatAPortHasLearnt) {
+  AddressTable table(64, 64, 4, kAge);
+  for (uint64_t i = 0; i < 40; ++i) table.Learn(A(i), static_cast<uint16_t>(i % 2), Second(0));
+  table.AddStatic(A(100), 1);
+  table.Forget(1);
+  EXPECT_EQ(table.size(), 21u);
+  for (uint64_t i = 0; i < 40; ++i) {
+    EXPECT_EQ(table.Find(A(i), Second(0)), i % 2 == 0 ? 0 : AddressTable::kNoPort) << i;
+  }
+  EXPECT_EQ(table.Find(A(100), Second(0)), 1);
+}
+
+// Against a map, with so few addresses that chains form and break.
+TEST(AddressTable, AgreesWithAMap) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    std::mt19937_64 random(seed);
+    AddressTable table(24, 24, 4, kAge);
+    std::map<uint64_t, uint16_t> model;
+    for (int i = 0; i < 500; ++i) {
+      const uint64_t number = random() % 40 * 0x100000001;
+      const auto port = static_cast<uint16_t>(random() % 4);
+      switch (random() % 4) {
+        case 0:
+          EXPECT_EQ(table.Remove(A(number)), model.erase(number) == 1);
+          break;
+        case 1:
+          if (table.AddStatic(A(number), port))
+            model[number] = port;
+          else
+            model.erase(number);
+          break;
+        default:
+          switch (table.Learn(A(number), port, Second(0))) {
+            case Learnt::kNew:
+            case Learnt::kMoved:
+              model[number] = port;
+              break;
+            case Learnt::kFull:
+              EXPECT_TRUE(model.size() >= 24);
+              break;
+            default:
+              EXPECT_TRUE(model.contains(number));
+          }
+      }
+      ASSERT_EQ(table.size(), model.size());
+      for (const auto& [address, where] : model)
+        ASSERT_EQ(table.Find(A(address), Second(0)), where);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace suede::fabric

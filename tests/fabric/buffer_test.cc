@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <random>
+
+#include "fabric/shared_buffer.h"
+
+namespace suede::fabric {
+namespace {
+
+constexpr uint32_t kCell = 256;
+
+// Two ports, 64 KiB, of which a queue has 1 KiB for itself; class 3 is lossless.
+SwitchParams BufferParams() {
+  SwitchParams params;
+  params.ports.resize(2);
+  params.buffer_bytes = 65536;
+  params.cell_bytes = kCell;
+  for (ClassParams& of_class : params.of_class) of_class.reserved_bytes = 1024;
+  params.of_class[3].lossless = true;
+  params.of_class[3].headroom_bytes = 4096;
+  params.of_class[3].resume_bytes = 1024;
+  return params;
+}
+
+uint32_t Fill(SharedBuffer& buffer, uint32_t in, uint32_t out, uint32_t traffic_class) {
+  uint32_t admitted = 0;
+  while (buffer.Admit(in, out, traffic_class, kCell)) admitted += kCell;
+  return admitted;
+}
+
+TEST(SharedBuffer, FramesTakeWholeCells) {
+  const SwitchParams params = BufferParams();
+  SharedBuffer buffer(params);
+  EXPECT_EQ(buffer.Charge(1), kCell);
+  EXPECT_EQ(buffer.Charge(256), kCell);
+  EXPECT_EQ(buffer.Charge(257), 2 * kCell);
+  EXPECT_EQ(buffer.shared_bytes(), 65536u - 2 * 8 * 1024 - 2 * 4096);
+}
+
+// With alpha 1 one queue gets half of what is shared, the second half of the rest.
+TEST(SharedBuffer, AQueueLeavesRoomForOthers) {
+  const SwitchParams params = BufferParams();
+  SharedBuffer buffer(params);
+  const uint32_t shared = buffer.shared_bytes();
+  const uint32_t first = Fill(buffer, 0, 1, 0);
+  EXPECT_NEAR(first, 1024 + shared / 2, kCell);
+  const uint32_t second = Fill(buffer, 0, 1, 1);
+  EXPECT_NEAR(second, 1024 + shared / 4, kCell);
+  buffer.CheckInvariants();
+}
+
+// However full the shared part is, a queue has its reserved bytes.
+TEST(SharedBuffer, ReservedBytesAreThereForEveryQueue) {
+  SwitchParams params = BufferParams();
+  for (ClassParams& of_class : params.of_class) of_class.alpha_16th = 16 * 64;
+  SharedBuffer buffer(params);
+  EXPECT_NEAR(Fill(buffer, 0, 0, 0), 1024 + buffer.shared_bytes(), 2 * kCell);
+  for (uint32_t c = 1; c < kClasses; ++c) EXPECT_GE(Fill(buffer, 0, 0, c), 1024u) << c;
+  for (uint32_t c = 0; c < kClasses; ++c) EXPECT_GE(Fill(buffer, 1, 1, c), 1024u) << c;
+  buffer.CheckInvariants();
+}
+
+TEST(SharedBuffer, ALosslessInputIsPausedBeforeItsHeadroomIsUsed) {
+  const SwitchParams params = BufferParams();
+  SharedBuffer buffer(params);
+  uint32_t before_pause = 0;
+  while (buffer.paused(0) == 0) {
+    ASSERT_TRUE(buffer.Admit(0, 1, 3, kCell));
+    before_pause += kCell;
+  }
+  EXPECT_EQ(buffer.paused(0), 1u << 3);
+  EXPECT_EQ(buffer.paused(1), 0);
+  // The frame that caused the pause is the first in the headroom.
+  const uint32_t headroom = Fill(buffer, 0, 1, 3) + kCell;
+  EXPECT_EQ(headroom, 4096u);
+  // The other input has room still.
+  EXPECT_TRUE(buffer.Admit(1, 1, 3, kCell));
+  buffer.Release(1, 1, 3, kCell);
+  for (uint32_t left = before_pause + headroom - kCell; left != 0; left -= kCell) {
+    buffer.Release(0, 1, 3, kCell);
+    if (buffer.paused(0) != 0) {
+      EXPECT_GT(left, kCell);
+    }
+  }
+  EXPECT_EQ(buffer.paused(0), 0);
+  EXPECT_EQ(buffer.used(), 0u);
+  buffer.CheckInvariants();
+}
+
+// A pause ends with a release: an input that holds nothing is never paused.
+TEST(SharedBuffer, AnInputThatHoldsNothingIsNotPaused) {
+  SwitchParams params = BufferParams();
+  params.of_class[3].headroom_bytes = 0;
+  params.of_class[3].reserved_bytes = 0;
+  params.of_class[0].alpha_16th = 16 * 1024;
+  SharedBuffer buffer(params);
+  Fill(buffer, 1, 1, 0);
+  EXPECT_FALSE(buffer.Admit(0, 1, 3, 4 * kCell));
+  EXPECT_EQ(buffer.paused(0), 0);
+}
+
+TEST(SharedBuffer, HeadroomFollowsRateAndCable) {
+  // 100 Gb/s, 100 m: 1,000 ns both ways are 12,500 bytes.
+  EXPECT_EQ(HeadroomBytes(100'000'000'000, 100, 1500), 12500u + 60 * 64 + 3000);
+  EXPECT_GT(HeadroomBytes(400'000'000'000, 100, 1500), HeadroomBytes(100'000'000'000, 100, 1500));
+}
+
+TEST(SharedBuffer, SumsHoldForAnySchedule) {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    std::mt19937_64 random(seed);
+    SwitchParams params = BufferParams();
+    params.buffer_bytes = 16384 + 512 * static_cast<uint32_t>(random() % 64);
+    for (ClassParams& of_class : params.of_class) {
+      of_class.lossless = random() % 3 == 0;
+      of_class.reserved_bytes = 256 * static_cast<uint32_t>(random() % 4);
+      of_class.headroom_bytes = 256 * static_cast<uint32_t>(random() % 3);
+      of_class.alpha_16th = static_cast<uint16_t>(1u << random() % 8);
+    }
+    SharedBuffer buffer(params);
+    struct Held {
+      uint32_t in, out, traffic_class, charge;
+    };
+    std::deque<Held> held;
+    for (int i = 0; i < 1000; ++i) {
+      if (random() % 5 < 3) {
+        const Held frame{static_cast<uint32_t>(random() % 2), static_cast<uint32_t>(random() % 2),
+                         static_cast<uint32_t>(random() % 8),
+                         buffer.Charge(1 + static_cast<uint32_t>(random() % 1500))};
+        if (buffer.Admit(frame.in, frame.out, frame.traffic_class, frame.charge)) {
+          held.push_back(frame);
+        }
+      } else if (!held.empty()) {
+        const size_t which = random() % held.size();
+        const Held frame = held[which];
+        held.erase(held.begin() + static_cast<std::ptrdiff_t>(which));
+        buffer.Release(frame.in, frame.out, frame.traffic_class, frame.charge);
+      }
+      buffer.CheckInvariants();
+      ASSERT_LE(buffer.used(), params.buffer_bytes);
+    }
+    for (const Held& frame : held) {
+      buffer.Release(frame.in, frame.out, frame.traffic_class, frame.charge);
+    }
+    EXPECT_EQ(buffer.used(), 0u);
+    EXPECT_EQ(buffer.paused(0) | buffer.paused(1), 0) << "seed " << seed;
+    buffer.CheckInvariants();
+  }
+}
+
+}  // namespace
+}  // namespace suede::fabric

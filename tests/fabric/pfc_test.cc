@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/pfc.h"
+
+#include <gtest/gtest.h>
+
+#include "fabric_fixture.h"
+
+namespace suede::fabric {
+namespace {
+
+constexpr uint64_t kPfcRate = 10'000'000'000;  // a quantum of 51.2 ns
+
+std::vector<uint8_t> FrameOfPfc(ClassMask classes, uint16_t quanta) {
+  PfcFrame pfc{.classes = classes};
+  for (uint32_t c = 0; c < kClasses; ++c) pfc.quanta[c] = (classes >> c & 1) != 0 ? quanta : 0;
+  std::vector<uint8_t> frame(PfcFrame::kBytes);
+  EncodePfc(pfc, {2, 0, 0, 0, 0, 9}, frame.data());
+  return frame;
+}
+
+// Class 3, of PCP 3, is lossless; two inputs, output 2.
+SwitchParams PfcSwitch() {
+  SwitchParams params = ParamsOf(3);
+  params.classes.pcp_first = true;
+  params.learns = false;
+  params.buffer_bytes = 256 * 1024;
+  params.of_class[3].lossless = true;
+  params.of_class[3].headroom_bytes = 16384;
+  for (PortParams& port : params.ports) {
+    port.rate_bps = kPfcRate;
+    port.pfc.on = true;
+  }
+  return params;
+}
+
+struct PfcFabric : Fabric {
+  explicit PfcFabric(const SwitchParams& params = PfcSwitch()) : Fabric(params) {
+    the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 2);
+  }
+  void Send(uint32_t port, uint8_t pcp, Time now, uint32_t bytes = 1000) {
+    In(port,
+       SueFrame{.from = 1, .to = 2, .bytes = bytes, .traffic_class = {.pcp = pcp}, .tagged = true},
+       now);
+  }
+};
+
+TEST(Pfc, FramesAreTheStandards) {
+  const auto frame = FrameOfPfc(0x88, 0x1234);
+  const uint8_t expected[18] = {0x01, 0x80, 0xc2, 0,    0,    1,    2,    0,    0,
+                                0,    0,    9,    0x88, 0x08, 0x01, 0x01, 0x00, 0x88};
+  EXPECT_EQ(std::memcmp(frame.data(), expected, sizeof expected), 0);
+  EXPECT_EQ(LoadBe16(frame.data() + 18 + 6), 0x1234);
+  EXPECT_EQ(LoadBe16(frame.data() + 18 + 14), 0x1234);
+  const auto decoded = DecodePfc(frame.data(), PfcFrame::kBytes);
+  ASSERT_TRUE(decoded.has_value());
+  EXPECT_EQ(decoded->classes, 0x88);
+  EXPECT_EQ(decoded->quanta[3], 0x1234);
+  EXPECT_FALSE(DecodePfc(frame.data(), 33).has_value());
+}
+
+TEST(Pfc, ReceivedPausesHoldTheirClassesAndEnd) {
+  PfcFabric fabric;
+  fabric.In(2, FrameOfPfc(1 << 3, 1000), At(0));  // for 51.2 us
+  fabric.Send(0, 3, At(0));
+  fabric.Send(0, 5, At(0));
+  EXPECT_EQ(fabric.Out(2, At(10)).size(), 1u);
+  EXPECT_EQ(fabric.Count(2, 5, SwitchClassCounter::kFrames), 1u);
+  EXPECT_EQ(fabric.the_switch.deadline(At(10)), TimeFromNs(51'200));
+  EXPECT_EQ(fabric.Out(2, At(51)).size(), 0u);
+  EXPECT_EQ(fabric.Out(2, At(52)).size(), 1u);
+  EXPECT_EQ(fabric.the_switch.output(2).pauses().paused_for(3, At(100)).count(), 51'200);
+  // A pause of no quanta ends one.
+  fabric.In(2, FrameOfPfc(1 << 3, 1000), At(100));
+  fabric.Send(0, 3, At(100));
+  EXPECT_EQ(fabric.Out(2, At(110)).size(), 0u);
+  fabric.In(2, FrameOfPfc(1 << 3, 0), At(120));
+  EXPECT_EQ(fabric.Out(2, At(120)).size(), 1u);
+  EXPECT_EQ(fabric.Count(2, SwitchPortCounter::kRxPfc), 3u);
+}
+
+// The output is slow: its inputs are paused in turn, and nothing is lost.
+TEST(Pfc, AFullOutputPausesItsInputsWithoutLoss) {
+  PfcFabric fabric;
+  uint32_t sent = 0;
+  uint32_t got = 0;
+  ClassMask paused[2] = {};
+  uint32_t pauses = 0;
+  for (int us = 0; us < 20000; ++us) {
+    const Time now = At(us);
+    for (uint32_t port = 0; port < 2; ++port) {
+      for (const auto& frame : fabric.Out(port, now)) {
+        const auto pfc = DecodePfc(frame.data(), static_cast<uint32_t>(frame.size()));
+        ASSERT_TRUE(pfc.has_value());
+        EXPECT_EQ(pfc->classes, 1 << 3);
+        paused[port] = pfc->quanta[3] != 0 ? pfc->classes : 0;
+        pauses += pfc->quanta[3] != 0 ? 1 : 0;
+      }
+      if (us < 10000 && (paused[port] & 1 << 3) == 0) fabric.Send(port, 3, now), ++sent;
+    }
+    got += static_cast<uint32_t>(fabric.Out(2, now).size());
+  }
+  EXPECT_GT(pauses, 2u);
+  EXPECT_EQ(got, sent);
+  EXPECT_GT(sent, 10000u);  // the output was kept busy: 0.86 us a frame
+  EXPECT_EQ(fabric.Count(2, 3, SwitchClassCounter::kHeadroomDrop), 0u);
+}
+
+// An input that does not obey loses its own frames and no others.
+TEST(Pfc, WhoIgnoresPausesHarmsOnlyItself) {
+  PfcFabric fabric;
+  uint32_t good = 0;
+  uint32_t got = 0;
+  for (int us = 0; us < 5000; ++us) {
+    const Time now = At(us);
+    for (int i = 0; i < 4; ++i) fabric.Send(0, 3, now);
+    fabric.Out(0, now);
+    if (us % 8 == 0) {
+      bool paused = false;
+      for (const auto& frame : fabric.Out(1, now)) {
+        paused |= DecodePfc(frame.data(), PfcFrame::kBytes)->quanta[3] != 0;
+      }
+      EXPECT_FALSE(paused);
+      fabric.In(
+          1,
+          SueFrame{.from = 9, .to = 2, .bytes = 500, .traffic_class = {.pcp = 3}, .tagged = true},
+          now);
+      ++good;
+    }
+    for (const auto& frame : fabric.Out(2, now)) got += frame[11] == 9 ? 1 : 0;
+  }
+  for (int us = 5000; us < 6000; ++us) {
+    for (const auto& frame : fabric.Out(2, At(us))) got += frame[11] == 9 ? 1 : 0;
+  }
+  EXPECT_GT(fabric.Count(2, 3, SwitchClassCounter::kHeadroomDrop), 1000u);
+  EXPECT_EQ(got, good);
+}
+
+TEST(Pfc, ASentPauseIsAskedForAgain) {
+  PfcSender sender({.on = true, .quanta = 1000}, kPfcRate);
+  ASSERT_TRUE(sender.Poll(1 << 3, At(0)).has_value());
+  EXPECT_FALSE(sender.Poll(1 << 3, At(25)).has_value());
+  EXPECT_EQ(sender.deadline(), TimeFromNs(25'600));
+  EXPECT_TRUE(sender.Poll(1 << 3, At(26)).has_value());
+  const auto end = sender.Poll(0, At(27));
+  ASSERT_TRUE(end.has_value());
+  EXPECT_EQ(end->classes, 1 << 3);
+  EXPECT_EQ(end->quanta[3], 0);
+  EXPECT_EQ(sender.deadline(), kNever);
+  EXPECT_EQ(sender.pauses(), 1u);
+}
+
+// A peer that pauses for ever costs its own frames, and the buffer is there for the others.
+TEST(Pfc, AStormIsEndedByTheWatchdog) {
+  SwitchParams params = PfcSwitch();
+  for (PortParams& port : params.ports)
+    port.pfc.storm = port.pfc.calm = std::chrono::milliseconds(1);
+  PfcFabric fabric(params);
+  for (int us = 0; us < 3000; us += 10) {
+    fabric.In(2, FrameOfPfc(1 << 3, 0xffff), At(us));
+    fabric.Send(0, 3, At(us));
+    EXPECT_EQ(fabric.Out(2, At(us)).size(), 0u);
+  }
+  EXPECT_EQ(fabric.the_switch.output(2).pauses().storms(), 1u);
+  EXPECT_GT(fabric.Count(2, 3, SwitchClassCounter::kStormDrop), 150u);
+  EXPECT_EQ(fabric.the_switch.buffer().used(), 0u);
+  // It ends the pause, and is forgiven after a while of calm.
+  fabric.In(2, FrameOfPfc(1 << 3, 0), At(3000));
+  fabric.Send(0, 3, At(3500));
+  EXPECT_EQ(fabric.Out(2, At(3500)).size(), 0u);
+  fabric.Send(0, 3, At(4100));
+  EXPECT_EQ(fabric.Out(2, At(4100)).size(), 1u);
+}
+
+}  // namespace
+}  // namespace suede::fabric

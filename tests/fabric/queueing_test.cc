@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Classes, scheduling, ECN, trimming and tail drop of one output.
+#include <gtest/gtest.h>
+
+#include "fabric_fixture.h"
+
+namespace suede::fabric {
+namespace {
+
+constexpr uint64_t kQueueRate = 10'000'000'000;
+
+SwitchParams QueueParams() {
+  SwitchParams params = ParamsOf(3);
+  params.learns = false;
+  params.ports[2].rate_bps = kQueueRate;
+  return params;
+}
+
+struct QueueFabric : Fabric {
+  explicit QueueFabric(const SwitchParams& params) : Fabric(params) {
+    the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 2);
+  }
+  void Send(uint8_t dscp, Time now, uint32_t bytes = 1000, uint8_t ecn = 0,
+            Encap encap = Encap::kUdp4) {
+    In(0,
+       SueFrame{.encap = encap,
+                .from = 1,
+                .to = 2,
+                .bytes = bytes,
+                .traffic_class = {.dscp = dscp, .ecn = ecn}},
+       now);
+  }
+};
+
+// Both classes always have frames waiting: what leaves in 10 ms.
+std::array<uint64_t, kClasses> Shares(SwitchParams params, std::initializer_list<uint8_t> dscps,
+                                      uint32_t bytes_of_first = 1000) {
+  QueueFabric fabric(params);
+  for (int us = 0; us < 10000; ++us) {
+    bool first = true;
+    for (const uint8_t dscp : dscps) {
+      while (fabric.the_switch.output(2).queued_frames(dscp >> 3) < 20) {
+        fabric.Send(dscp, At(us), first ? bytes_of_first : 1000);
+      }
+      first = false;
+    }
+    fabric.Out(2, At(us));
+  }
+  std::array<uint64_t, kClasses> bytes{};
+  for (uint32_t c = 0; c < kClasses; ++c) {
+    bytes[c] = fabric.Count(2, c, SwitchClassCounter::kFrameBytes);
+  }
+  return bytes;
+}
+
+TEST(Queueing, TheRateIsKept) {
+  const auto bytes = Shares(QueueParams(), {0});
+  // 10 Gb/s for 10 ms, less preamble, gap and FCS.
+  EXPECT_NEAR(static_cast<double>(bytes[0]), 12.5e6 * 1054 / 1078, 12.5e6 * 0.01);
+}
+
+TEST(Queueing, WeightsAreSharesOfBytes) {
+  SwitchParams params = QueueParams();
+  params.of_class[1].weight = 3;
+  // Frames of class 0 are short: what counts is bytes.
+  const auto bytes = Shares(params, {0, 8}, 100);
+  EXPECT_NEAR(static_cast<double>(bytes[1]) / static_cast<double>(bytes[0]), 3, 0.3);
+}
+
+TEST(Queueing, StrictClassesGoFirst) {
+  SwitchParams params = QueueParams();
+  params.of_class[7].strict = params.of_class[6].strict = true;
+  const auto bytes = Shares(params, {0, 56, 48});
+  EXPECT_LT(bytes[0] + bytes[6], bytes[7] / 50);
+}
+
+TEST(Queueing, TailDropIsCounted) {
+  SwitchParams params = QueueParams();
+  params.buffer_bytes = 256 * 1024;
+  params.of_class[0].alpha_16th = 4;
+  QueueFabric fabric(params);
+  for (int i = 0; i < 500; ++i) fabric.Send(0, At(0));
+  const uint64_t dropped = fabric.Count(2, 0, SwitchClassCounter::kTailDrop);
+  EXPECT_GT(dropped, 300u);
+  uint64_t got = 0;
+  for (int us = 0; us < 1000; ++us) got += fabric.Out(2, At(us)).size();
+  EXPECT_EQ(got, 500 - dropped);
+  EXPECT_GT(fabric.the_switch.output(2).most_queued_bytes(0), 20000u);
+}
+
+uint64_t Marks(EcnParams ecn, uint32_t frames, uint8_t field) {
+  SwitchParams params = QueueParams();
+  params.of_class[0].ecn = ecn;
+  QueueFabric fabric(params);
+  for (uint32_t i = 0; i < frames; ++i) fabric.Send(0, At(0), 1000, field);
+  uint64_t marked = 0;
+  for (int us = 0; us < 2000; ++us) {
+    for (const auto& frame : fabric.Out(2, At(us))) {
+      marked += (frame[15] & 3) == 3 ? 1 : 0;
+      const ParsedFrame parsed = ParseFrame({}, const_cast<uint8_t*>(frame.data()),
+                                            static_cast<uint32_t>(frame.size()), false);
+      EXPECT_EQ(parsed.error, FrameError::kNone);
+    }
+  }
+  EXPECT_EQ(marked, fabric.Count(2, 0, SwitchClassCounter::kMarked));
+  return marked;
+}
+
+TEST(Queueing, EcnByAStep) {
+  // A frame takes 1,280 bytes of cells: the queue is over 12,800 with the eleventh.
+  const EcnParams step{.least_bytes = 12'800, .most_bytes = 12'800};
+  EXPECT_EQ(Marks(step, 10, 2), 0u);
+  EXPECT_EQ(Marks(step, 30, 2), 20u);
+  EXPECT_EQ(Marks(step, 30, 1), 20u);
+  EXPECT_EQ(Marks(step, 30, 0), 0u);  // its sender does not speak ECN
+}
+
+TEST(Queueing, EcnByProbability) {
+  const EcnParams red{.least_bytes = 0, .most_bytes = 1280 * 1000, .probability = 32768};
+  // From 0 to 1/4 at half of the range: 1/8 of 500 on average.
+  EXPECT_NEAR(static_cast<double>(Marks(red, 500, 2)), 62, 30);
+}
+
+TEST(Queueing, TrimmedFramesTellTheReceiver) {
+  for (const Encap encap : {Encap::kUdp4, Encap::kUdp6, Encap::kAfh1s}) {
+    SwitchParams params = QueueParams();
+    params.buffer_bytes = 256 * 1024;
+    params.of_class[7].strict = true;
+    params.trim = {.on = true, .dscps = 1u << 0, .trimmed_dscp = 57};
+    if (encap == Encap::kAfh1s) params.forwarding = Forwarding::kAfh1;
+    QueueFabric fabric(params);
+    fabric.the_switch.AddAddress(Switch::ForwardingKey(2), 2);
+    for (int i = 0; i < 500; ++i) fabric.Send(0, At(0), 1000, 0, encap);
+    const uint64_t trimmed = fabric.Count(2, 0, SwitchClassCounter::kTrimmed);
+    EXPECT_GT(trimmed, 50u);
+    EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kTailDrop), 0u);
+    uint64_t whole = 0;
+    uint64_t cut = 0;
+    const uint32_t length = encap == Encap::kUdp6 ? 128 : 64;
+    for (int us = 0; us < 2000; ++us) {
+      for (auto& frame : fabric.Out(2, At(us))) {
+        if (frame.size() > length) {
+          ++whole;
+          continue;
+        }
+        ++cut;
+        EXPECT_EQ(whole, 0u) << "trimmed frames go first";
+        EXPECT_EQ(frame.size(), length);
+        // Recognized by its DSCP and by the lengths in it.
+        const ParsedFrame parsed = ParseFrame({.encap = encap}, frame.data(), length, false);
+        EXPECT_EQ(parsed.error, FrameError::kTruncated);
+      }
+    }
+    EXPECT_EQ(cut, trimmed);
+    EXPECT_EQ(whole + cut + fabric.Count(2, 0, SwitchClassCounter::kTrimDrop), 500u);
+  }
+}
+
+TEST(Queueing, FramesTooShortToGainAreDropped) {
+  SwitchParams params = QueueParams();
+  params.buffer_bytes = 128 * 1024;
+  params.trim = {.on = true, .ipv4_bytes = 256, .dscps = 1u << 0, .trimmed_dscp = 57};
+  QueueFabric fabric(params);
+  for (int i = 0; i < 1000; ++i) fabric.Send(0, At(0), 100);
+  EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kTrimmed), 0u);
+  EXPECT_GT(fabric.Count(2, 0, SwitchClassCounter::kTailDrop), 100u);
+}
+
+TEST(Queueing, OtherDscpsAreNotTrimmed) {
+  SwitchParams params = QueueParams();
+  params.buffer_bytes = 128 * 1024;
+  params.trim = {.on = true, .dscps = uint64_t{1} << 9, .trimmed_dscp = 57};
+  QueueFabric fabric(params);
+  for (int i = 0; i < 500; ++i) fabric.Send(0, At(0));
+  EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kTrimmed), 0u);
+}
+
+TEST(Queueing, TheTagsPriorityWhereItCountsFirst) {
+  SwitchParams params = QueueParams();
+  params.classes.pcp_first = true;
+  QueueFabric fabric(params);
+  fabric.In(0, SueFrame{.from = 1, .to = 2, .traffic_class = {.pcp = 6, .dscp = 0}, .tagged = true},
+            At(0));
+  fabric.Out(2, At(0));
+  EXPECT_EQ(fabric.Count(2, 6, SwitchClassCounter::kFrames), 1u);
+}
+
+}  // namespace
+}  // namespace suede::fabric
