@@ -143,7 +143,7 @@ absl::Status Endpoint::StartEalFor() {
                     "\" eal=\"", eal_arguments_, "\""));
   if (absl::Status status = StartEal(options); !status.ok()) return status;
   eal_started_ = true;
-  if (HasWideCrc() && !AllowsWideVectors()) InstallRcrc(FoldedCrc);
+  if (HasWideCrc() && !AllowsWideVectors()) InstallRcrc(NarrowRcrc());
   clock_ = std::make_unique<TscClock>();
   return absl::OkStatus();
 }

@@ -17,8 +17,11 @@ void ZlibCrcs(RcrcSpan* spans, size_t count) {
 }  // namespace
 
 namespace internal {
-RcrcFunction short_rcrc = HasWideCrc() ? WideCrc : HasFoldedCrc() ? FoldedCrc : ZlibCrc;
-RcrcsFunction short_rcrcs = HasWideCrc() ? WideCrcs : HasFoldedCrc() ? FoldedCrcs : ZlibCrcs;
+RcrcFunction short_rcrc = HasWideCrc() ? WideCrc : NarrowRcrc();
+RcrcsFunction short_rcrcs = HasWideCrc()     ? WideCrcs
+                            : HasPairedCrc() ? PairedCrcs
+                            : HasFoldedCrc() ? FoldedCrcs
+                                             : ZlibCrcs;
 RcrcFunction long_rcrc = nullptr;
 size_t long_rcrc_least = SIZE_MAX;
 
@@ -26,6 +29,10 @@ void LongRcrcs(RcrcSpan* spans, size_t count) {
   for (size_t i = 0; i < count; ++i) spans[i].crc = Rcrc(spans[i].data, spans[i].bytes);
 }
 }  // namespace internal
+
+RcrcFunction NarrowRcrc() {
+  return HasPairedCrc() ? PairedCrc : HasFoldedCrc() ? FoldedCrc : ZlibCrc;
+}
 
 void InstallRcrc(RcrcFunction function, size_t least) {
   internal::long_rcrc = function;

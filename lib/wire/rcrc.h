@@ -33,6 +33,11 @@ uint32_t FoldedCrc(const uint8_t* data, size_t bytes);
 void FoldedCrcs(RcrcSpan* spans, size_t count);
 bool HasFoldedCrc();
 
+// The same by multiplications of 256 bits, for a CPU of which HasPairedCrc.
+uint32_t PairedCrc(const uint8_t* data, size_t bytes);
+void PairedCrcs(RcrcSpan* spans, size_t count);
+bool HasPairedCrc();
+
 // The same by multiplications of 512 bits, for a CPU of which HasWideCrc.
 uint32_t WideCrc(const uint8_t* data, size_t bytes);
 void WideCrcs(RcrcSpan* spans, size_t count);
@@ -45,6 +50,9 @@ extern RcrcFunction long_rcrc;  // of long_rcrc_least bytes and more
 extern size_t long_rcrc_least;
 void LongRcrcs(RcrcSpan* spans, size_t count);
 }  // namespace internal
+
+// The fastest that the CPU has what it needs for, of those with vectors of no more than 256 bits.
+RcrcFunction NarrowRcrc();
 
 inline uint32_t Rcrc(const uint8_t* data, size_t bytes) {
   if (bytes >= internal::long_rcrc_least) [[unlikely]]

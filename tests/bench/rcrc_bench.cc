@@ -103,8 +103,9 @@ int Main() {
   std::printf("%.2f cycles of the TSC per nanosecond; cycles per PDU\n\n", clock);
   std::printf(
       "| PDU bytes | memcpy | GB/s | DPDK SSE4.2 | AVX-512 | folded, one by one | as calls "
-      "| at once | GB/s | wide, one by one | as calls | at once | GB/s |\n"
-      "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+      "| at once | GB/s | paired, one by one | as calls | at once | GB/s "
+      "| wide, one by one | as calls | at once | GB/s |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (const size_t size : kSizes) {
     Burst burst(size);
     const auto rate = [&](double cycles) { return static_cast<double>(size) * clock / cycles; };
@@ -125,6 +126,7 @@ int Main() {
       std::printf("| %.1f | %.1f | %.1f | %.1f ", one, calls, many, rate(many));
     };
     print(HasFoldedCrc(), FoldedCrc, FoldedCrcs);
+    print(HasPairedCrc(), PairedCrc, PairedCrcs);
     print(HasWideCrc(), WideCrc, WideCrcs);
     std::printf("|\n");
   }

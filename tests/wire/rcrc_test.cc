@@ -96,6 +96,7 @@ TEST_P(CarrylessCrc, SeesEveryFlippedBit) {
 
 INSTANTIATE_TEST_SUITE_P(Of, CarrylessCrc,
                          ::testing::Values(Computed{"Folded", HasFoldedCrc, FoldedCrc, FoldedCrcs},
+                                           Computed{"Paired", HasPairedCrc, PairedCrc, PairedCrcs},
                                            Computed{"Wide", HasWideCrc, WideCrc, WideCrcs}),
                          [](const auto& test) { return test.param.name; });
 
