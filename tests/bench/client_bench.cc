@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A client that sends as fast as its credit lets it, and nothing else: for tools/bench, which
 // measures what passes from a client's CPU to that of an lcore. Prints the commands a second that
-// it has sent after a second to settle, and the commands that it has sent in all.
+// it has sent after a second to settle, and the commands that it has sent in all. The data of each
+// are its number, over and over with "check", and once without.
 //
-// client_bench SOCKET TO-XPU BYTES SECONDS
+// client_bench SOCKET TO-XPU BYTES SECONDS [check]
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -22,9 +23,10 @@ constexpr uint32_t kTurns = 64;  // between looks at the clock
 
 using Clock = std::chrono::steady_clock;
 
-// Sends until `end`. Returns the commands that were sent; less than 0: an error.
-int64_t SendUntil(suede_queue* queue, const suede_shape& shape, uint32_t batch,
-                  Clock::time_point end) {
+// Sends until `end`, commands with numbers from `base` on, which are the first `numbered` bytes of
+// their data. Returns how many were sent; less than 0: an error.
+int64_t SendUntil(suede_queue* queue, const suede_shape& shape, uint32_t batch, uint64_t base,
+                  size_t numbered, Clock::time_point end) {
   int64_t sent = 0;
   while (Clock::now() < end) {
     for (uint32_t turn = 0; turn < kTurns; ++turn) {
@@ -32,9 +34,11 @@ int64_t SendUntil(suede_queue* queue, const suede_shape& shape, uint32_t batch,
       const int count = suede_reserve(queue, &shape, batch, &span);
       if (count < 0) return count;
       for (int i = 0; i < count; ++i) {
-        uint64_t number = static_cast<uint64_t>(sent + i);
-        std::memcpy(span.data + size_t{span.stride} * static_cast<uint32_t>(i), &number,
-                    std::min<size_t>(sizeof number, shape.data_bytes));
+        const uint64_t number = base + static_cast<uint64_t>(sent + i);
+        uint8_t* const data = span.data + size_t{span.stride} * static_cast<uint32_t>(i);
+        for (size_t at = 0; at < numbered; at += sizeof number) {
+          std::memcpy(data + at, &number, std::min(sizeof number, numbered - at));
+        }
       }
       if (count == 0) continue;
       if (const int error = suede_commit(queue, static_cast<uint32_t>(count)); error < 0)
@@ -49,8 +53,8 @@ int64_t SendUntil(suede_queue* queue, const suede_shape& shape, uint32_t batch,
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::fprintf(stderr, "client_bench SOCKET TO-XPU BYTES SECONDS\n");
+  if (argc < 5 || argc > 6) {
+    std::fprintf(stderr, "client_bench SOCKET TO-XPU BYTES SECONDS [check]\n");
     return 2;
   }
   suede_shape shape{};
@@ -65,11 +69,14 @@ int main(int argc, char** argv) {
   if (error == 0) {
     suede_queue* const queue = client.queue(0).get();
     const uint32_t batch = kPduBytes / (kControlBytes + shape.data_bytes);
-    const int64_t first = SendUntil(queue, shape, batch, Clock::now() + std::chrono::seconds(1));
+    const size_t numbered =
+        argc == 6 ? shape.data_bytes : std::min<size_t>(sizeof(uint64_t), shape.data_bytes);
+    const int64_t first =
+        SendUntil(queue, shape, batch, 0, numbered, Clock::now() + std::chrono::seconds(1));
     int64_t sent = first;
     const auto begin = Clock::now();
     if (first >= 0) {
-      sent = SendUntil(queue, shape, batch,
+      sent = SendUntil(queue, shape, batch, static_cast<uint64_t>(first), numbered,
                        begin + std::chrono::duration_cast<Clock::duration>(seconds));
     }
     const std::chrono::duration<double> took = Clock::now() - begin;

@@ -7,7 +7,10 @@
 // is left out, and a process on another CPU may send: tools/bench measures what passes between the
 // two.
 //
-// management_bench --config FILE [--size BYTES] [--sink_only]
+// With --check each command is compared with what client_bench sends, and the exit code is 3 if one
+// is wrong, missing, doubled or in another place.
+//
+// management_bench --config FILE [--size BYTES] [--sink_only [--check]]
 #include <gflags/gflags.h>
 
 #include <algorithm>
@@ -15,6 +18,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <span>
 #include <string>
 #include <thread>
@@ -28,6 +32,8 @@
 DEFINE_string(config, "", "the configuration, as suede's");
 DEFINE_uint32(size, 64, "bytes of data of a command, 0 to 256");
 DEFINE_bool(sink_only, false, "commands are taken, and none are sent");
+DEFINE_bool(check, false,
+            "with --sink_only: the data are client_bench's, and each byte is compared");
 
 namespace suede {
 namespace {
@@ -35,6 +41,7 @@ namespace {
 constexpr uint32_t kBurst = 32;
 constexpr uint8_t kVc = 0;
 constexpr uint32_t kControlBytes = 8;
+constexpr int kExitWrong = 3;
 
 // Sends. Connected by any thread, then one thread's.
 class Source {
@@ -90,10 +97,14 @@ class Sink {
 
   // Looks only where something is under way: see Source::Turn.
   bool Turn(uint64_t sent) { return taken_ != sent && Take(); }
+  void SetChecks(bool checks) { checks_ = checks; }
+  // Words of data that were not what was sent.
+  uint64_t wrong() const { return wrong_; }
   bool Take() {
     suede_received_span span;
     const int count = client_.ReceiveSpan(kVc, &span, kMostTaken);
     if (count <= 0) return false;
+    if (checks_) Check(span);
     client_.Release(kVc);
     taken_ += static_cast<uint64_t>(count);
     return true;
@@ -101,8 +112,22 @@ class Sink {
 
  private:
   static constexpr uint32_t kMostTaken = 256;
+
+  void Check(const suede_received_span& span) {
+    for (uint32_t i = 0; i < span.count; ++i) {
+      const uint64_t number = taken_ + i;
+      const uint8_t* const data = span.data + size_t{span.stride} * i;
+      for (size_t at = 0; at < span.data_bytes; at += sizeof number) {
+        const size_t bytes = std::min(sizeof number, span.data_bytes - at);
+        wrong_ += std::memcmp(data + at, &number, bytes) != 0 ? 1 : 0;
+      }
+    }
+  }
+
   client::Client client_;
   uint64_t taken_ = 0;
+  bool checks_ = false;
+  uint64_t wrong_ = 0;
 };
 
 // The load, and the lcore's way to it. Outlives the lcore.
@@ -112,6 +137,7 @@ class Load : public PollHook {
   // printed, and there is no load.
   void Connect(const Config& config, uint32_t size, bool sink_only) {
     sink_only_ = sink_only;
+    sink_.SetChecks(FLAGS_check);
     const std::string& socket = config.clients.socket;
     const InstanceConfig& from = config.instances[0];
     const InstanceConfig& to = config.instances[1];
@@ -124,6 +150,9 @@ class Load : public PollHook {
     }
     connected_.store(true, std::memory_order_release);
   }
+
+  // Once the lcore has ended.
+  uint64_t wrong() const { return sink_.wrong(); }
 
   // The lcore.
   bool Poll(Time /*now*/) override {
@@ -159,7 +188,10 @@ int Run() {
   };
   const int code = RunDaemon(*config, {.origin = {}, .prepare = prepare});
   if (connecting.joinable()) connecting.join();
-  return code;
+  if (load.wrong() == 0) return code;
+  std::fprintf(stderr, "management_bench: %llu words of data are wrong\n",
+               static_cast<unsigned long long>(load.wrong()));
+  return kExitWrong;
 }
 
 }  // namespace
