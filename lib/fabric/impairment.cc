@@ -4,12 +4,6 @@
 #include <algorithm>
 
 namespace suede::fabric {
-namespace {
-
-constexpr uint32_t kWireBytes = 24;  // preamble, FCS and gap of a frame
-
-}  // namespace
-
 bool ImpairmentParams::is_clean() const {
   return rate_bps == 0 && delay == Duration::zero() && jitter == Duration::zero() &&
          (loss | to_bad | reorder | duplicate | bad_fcs | flip) == 0 && !down &&

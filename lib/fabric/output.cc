@@ -7,7 +7,6 @@
 namespace suede::fabric {
 namespace {
 
-constexpr uint32_t kWireBytes = 24;  // preamble, FCS and gap of a frame
 // A poll iteration that comes late may make up for so much.
 constexpr Duration kSlack = std::chrono::microseconds(10);
 

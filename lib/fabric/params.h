@@ -14,6 +14,7 @@ namespace suede::fabric {
 
 inline constexpr uint32_t kClasses = 8;
 using ClassMask = uint8_t;
+inline constexpr uint32_t kWireBytes = 24;  // preamble, FCS and gap of a frame
 
 // A class for each PCP and each DSCP.
 struct ClassMap {
