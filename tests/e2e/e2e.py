@@ -254,9 +254,21 @@ class Daemon(Process):
             # The last line may be half there.
             return [l for l in self.stderr().split("\n")[:-1] if "counters: counters " in l]
         before = len(written())
+        asked = 0.0
+
+        def answered():
+            # Of more than 50 lines a second the log leaves out the rest: it is asked again.
+            nonlocal asked
+            if len(written()) > before:
+                return True
+            if not self.running():
+                raise E2eError(f"{self.name} ended with {self.process.returncode}\n{self.report()}")
+            if time.monotonic() > asked + 1:
+                asked = time.monotonic()
+                self.signal(signal.SIGUSR1)
+            return False
         if self.running():
-            self.signal(signal.SIGUSR1)
-            wait_until(lambda: len(written()) > before, START_S, "counters of " + self.name)
+            wait_until(answered, START_S, f"counters of {self.name}\n{self.stderr()[-3000:]}")
         lines = written()
         if not lines:
             raise E2eError(f"no counters\n{self.report()}")
