@@ -186,7 +186,7 @@ void Register(DpdkPort& null, DpdkPort& server, DpdkPort& client,
   for (const auto& [name, from, pair, to] :
        {std::tuple("MemifServer", &server, referring[1].get(), &client),
         std::tuple("MemifClient", &client, referring[2].get(), &server)}) {
-    const auto called = [&](const char* kind) { return absl::StrCat(name, kind); };
+    const auto called = [name = name](const char* kind) { return absl::StrCat(name, kind); };
     QueuePair* const far = &to->pair();
     benchmark::RegisterBenchmark(called("/both_ends/lent").c_str(), BM_MemifBothEnds, &from->pair(),
                                  far)

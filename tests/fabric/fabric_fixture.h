@@ -71,7 +71,7 @@ class Fabric {
     Frame* frame = Take();
     frame->data = frame->buffer + 64;
     frame->length = static_cast<uint32_t>(bytes.size());
-    std::memcpy(frame->data, bytes.data(), bytes.size());
+    std::copy(bytes.begin(), bytes.end(), frame->data);
     the_switch.Receive(port, &frame, 1, now);
     Refill();
   }
