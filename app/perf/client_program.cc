@@ -125,7 +125,7 @@ int Account(const Options& options, const Endpoints& endpoints, const Servers& s
     lost |= endpoints[worker].lost();
   }
   std::fputs(ServerTable(total, runs).c_str(), document->table);
-  document->served = &total;
+  document->served = total;
   document->end = std::chrono::system_clock::now();
   const int code = Conclude(options, *document);
   if (!lost) return code;
@@ -188,22 +188,22 @@ absl::StatusOr<Sessions> Connect(const Options& options) {
   return sessions;
 }
 
-int Fail(const absl::Status& status) {
+}  // namespace
+
+int FailToConnect(const absl::Status& status) {
   std::fprintf(stderr, "suede-perf: %s\n", std::string(status.message()).c_str());
   if (absl::IsUnavailable(status)) return kExitUnreachable;
   return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailure;
 }
 
-}  // namespace
-
 int RunOverDaemon(const Options& options, Document document, const std::atomic<bool>& stop) {
   const absl::StatusOr<Sessions> sessions = Connect(options);
-  if (!sessions.ok()) return Fail(sessions.status());
+  if (!sessions.ok()) return FailToConnect(sessions.status());
   const uint16_t own = sessions->front()->xpuid();
   const TscClock clock = TscClock::Calibrate();
   if (options.balance != 0) {
     const auto balanced = BalancedEndpoint::Create(*sessions, options.balance, clock);
-    if (!balanced.ok()) return Fail(balanced.status());
+    if (!balanced.ok()) return FailToConnect(balanced.status());
     return RunClient(
         options,
         [&](uint32_t size) { return RunBalancedSize(options, size, own, **balanced, stop); },

@@ -187,7 +187,7 @@ int RunServer(const Options& options, Host& host, EmbedEndpoint& end, uint16_t o
   }
   const StreamCounts total = server.Total();
   std::fputs(ServerTable(total, server.runs()).c_str(), document->table);
-  document->served = &total;
+  document->served = total;
   document->end = std::chrono::system_clock::now();
   return Conclude(options, *document);
 }

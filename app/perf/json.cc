@@ -125,6 +125,70 @@ Json ResultJson(const Options& o, const RunResult& r) {
           {"cacheline_round_trip_after_seconds", PositiveOrNull(r.cacheline_after_ns / 1e9)}};
 }
 
+Json TimesJson(const Histogram& times) {
+  if (times.empty()) return Json();
+  const auto at = [&](double p) { return static_cast<double>(times.Percentile(p)) / 1e9; };
+  return {{"samples", times.count()},
+          {"min_seconds", static_cast<double>(times.min()) / 1e9},
+          {"mean_seconds", times.mean() / 1e9},
+          {"p50_seconds", at(50)},
+          {"p90_seconds", at(90)},
+          {"p99_seconds", at(99)},
+          {"max_seconds", static_cast<double>(times.max()) / 1e9}};
+}
+
+Json AccountJson(const Account& account) {
+  Json json = CountsJson(account.counts);
+  json["flows"] = account.flows;
+  json["fairness"] = account.flows != 0 ? Json(account.Fairness()) : Json();
+  return json;
+}
+
+Json RankJson(const RankResult& r) {
+  Json steps = Json::array();
+  for (const StepTimes& step : r.steps) {
+    if (step.count == 0) continue;
+    steps.push_back({{"mean_seconds", static_cast<double>(step.sum.count()) / 1e9 /
+                                          static_cast<double>(step.count)},
+                     {"max_seconds", static_cast<double>(step.longest.count()) / 1e9}});
+  }
+  return {{"rank", r.rank},
+          {"xpu", r.xpuid},
+          {"completed", r.outcome == Outcome::kDone},
+          {"explanation", OrNull(r.explanation)},
+          {"interrupted", r.interrupted},
+          {"iterations", r.iterations},
+          {"measured_seconds", static_cast<double>(r.measured.count()) / 1e9},
+          {"sent_commands", r.sent_commands},
+          {"sent_bytes", r.sent_bytes},
+          {"data_bits_per_second", GoodputGbps(r) * 1e9},
+          {"would_block", r.blocked},
+          {"of_other_runs", r.stale},
+          {"iteration", TimesJson(r.iteration_ns)},
+          {"transfer", TimesJson(r.transfer_ns)},
+          {"response", TimesJson(r.response_ns)},
+          {"steps", steps},
+          {"completions_by_status", r.completions},
+          {"received", AccountJson(r.account)}};
+}
+
+Json WorkloadJson(const Options& o, const Document& document) {
+  if (o.mode != Mode::kWorkload) return Json();
+  const TrafficParams& t = o.traffic;
+  const RankResult* leader = LeaderOf(document.ranks);
+  Json ranks = Json::array();
+  for (const RankResult& rank : document.ranks) ranks.push_back(RankJson(rank));
+  return {{"name", PatternName(t.pattern)},
+          {"ranks", o.ranks},
+          {"own", o.own},
+          {"bytes", t.bytes},
+          {"seed", t.seed},
+          {"barrier", o.barrier},
+          {"iteration", leader != nullptr ? TimesJson(leader->all_ns) : Json()},
+          {"received", leader != nullptr ? AccountJson(leader->all) : Json()},
+          {"of_rank", ranks}};
+}
+
 Json VerdictJson(const Verdict& verdict) {
   Json checks = Json::array();
   for (const Check& check : verdict.checks) {
@@ -154,19 +218,19 @@ HostFacts ReadHost() {
 std::string ToJson(const Options& options, const Document& document, const Verdict& verdict) {
   Json results = Json::array();
   for (const RunResult& result : document.results) results.push_back(ResultJson(options, result));
-  const Json object = {
-      {"schema_version", kSchemaVersion},
-      {"tool", "suede-perf"},
-      {"version", document.version},
-      {"git", document.revision},
-      {"start", Utc(document.start)},
-      {"end", Utc(document.end)},
-      {"argv", document.argv},
-      {"host", HostJson(document.host)},
-      {"config", ConfigJson(options)},
-      {"results", results},
-      {"served", document.served != nullptr ? CountsJson(*document.served) : Json()},
-      {"verdict", VerdictJson(verdict)}};
+  const Json object = {{"schema_version", kSchemaVersion},
+                       {"tool", "suede-perf"},
+                       {"version", document.version},
+                       {"git", document.revision},
+                       {"start", Utc(document.start)},
+                       {"end", Utc(document.end)},
+                       {"argv", document.argv},
+                       {"host", HostJson(document.host)},
+                       {"config", ConfigJson(options)},
+                       {"results", results},
+                       {"served", document.served ? CountsJson(*document.served) : Json()},
+                       {"workload", WorkloadJson(options, document)},
+                       {"verdict", VerdictJson(verdict)}};
   // Arguments may hold bytes that are not UTF-8: they must not stop the report.
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

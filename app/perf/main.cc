@@ -49,6 +49,8 @@ int main(int argc, char** argv) {
     document.json = &json.emplace(*std::move(opened));
     if (json->TakesStdout()) document.table = stderr;
   }
-  const auto run = options.embed ? suede::perf::RunEmbedded : suede::perf::RunOverDaemon;
+  const auto run = options.embed                                  ? suede::perf::RunEmbedded
+                   : options.mode == suede::perf::Mode::kWorkload ? suede::perf::RunWorkload
+                                                                  : suede::perf::RunOverDaemon;
   return run(options, std::move(document), g_stop);
 }

@@ -14,8 +14,8 @@
 #include "suede/load.h"
 
 DEFINE_string(mode, "bandwidth",
-              "server, bandwidth, latency, or peer: sends to --destinations and serves others at "
-              "once");
+              "server, bandwidth, latency, peer: sends to --destinations and serves others at "
+              "once; or workload: --workload of several --ranks");
 DEFINE_string(reaction, "sink", "server: sink (count and drop) or echo (send back)");
 DEFINE_string(endpoint, "suede", "the daemon to use: its endpoint's name, or its socket's path");
 DEFINE_bool(embed, false, "host the endpoint in this process, on the same lcore, without a daemon");
@@ -57,6 +57,34 @@ DEFINE_string(json, "",
               "table then goes to the standard error");
 DEFINE_double(interval, 1, "seconds between lines of progress on the standard error; 0: none");
 DEFINE_bool(quiet, false, "no lines of progress");
+DEFINE_string(workload, "all-to-all",
+              "permutation, all-to-all, all-reduce-ring, all-reduce-direct, incast, moe, hot-spot, "
+              "request-response or trace");
+DEFINE_string(ranks, "", "workload: the XPUs of all ranks, in the order of the ranks: 1-8");
+DEFINE_string(own, "", "workload: those of this process, 1-4; none: --xpuid");
+DEFINE_uint64(bytes, 65536,
+              "workload: bytes of a pair, of a vector (all-reduce), a token (moe), a message "
+              "(hot-spot) or a request");
+DEFINE_uint64(iterations, 0,
+              "workload: iterations to measure; 0: as many as begin within --duration");
+DEFINE_uint64(seed, 1, "workload: of everything that is drawn; the same at all ranks");
+DEFINE_uint32(target, 0, "workload: the rank that gets an incast, or is the hot spot");
+DEFINE_uint32(messages, 64, "workload: tokens (moe) or messages (hot-spot) of a rank");
+DEFINE_uint32(top_k, 2, "workload: experts of a token (moe)");
+DEFINE_double(skew, -1,
+              "workload: moe: exponent of the experts' popularity (Zipf), 0 to 4, by default 1; "
+              "hot-spot: share of the hot rank, 0 to 1, by default 0.5");
+DEFINE_bool(barrier, true, "workload: a barrier after each iteration; else only at the end");
+DEFINE_uint64(response_bytes, 256, "workload: bytes of a response");
+DEFINE_double(think, 0,
+              "workload: mean microseconds between a response and the next request, exponential");
+DEFINE_string(trace, "", "workload: CSV file of transfers: time_us,source,destination,bytes[,vc]");
+DEFINE_double(stall, 30, "workload: seconds without any progress after which a rank gives up");
+DEFINE_uint32(threads, 1, "workload: threads that share the own ranks");
+DEFINE_double(max_iteration_ms, 0,
+              "workload: exit 3 where the 99th percentile of the iterations' times is above this");
+DEFINE_double(min_fairness, 0,
+              "workload: exit 3 where Jain's index of fairness over all flows is below this");
 DEFINE_double(min_rate, 0, "exit 3 where a run achieves fewer commands per second");
 DEFINE_double(min_bw, 0, "exit 3 where a run achieves less than this many Gb/s of data");
 DEFINE_double(max_p99_us, 0, "exit 3 where a run's 99th percentile of latency is above this");
@@ -76,6 +104,7 @@ constexpr char kUsage[] =
     "  suede-perf --mode bandwidth --endpoint a --destinations 2 --sizes sweep --check\n"
     "  suede-perf --mode latency --endpoint a --destinations 2 --size 32\n"
     "  suede-perf --mode peer --endpoint a --destinations 2,3 --check\n"
+    "  suede-perf --mode workload --workload all-to-all --ranks 1-8 --xpuid 3 --endpoint a\n"
     "  suede-perf --embed --config FILE --destinations 2 [-- EAL arguments]\n"
     "\n"
     "Flags (each also from the environment, as SUEDE_PERF_FLAG, in capitals):\n";
@@ -167,7 +196,10 @@ absl::Status TakeModes(Options* o) {
   else if (FLAGS_mode == "bandwidth") o->mode = Mode::kBandwidth;
   else if (FLAGS_mode == "latency") o->mode = Mode::kLatency;
   else if (FLAGS_mode == "peer") o->mode = Mode::kPeer;
-  else return absl::InvalidArgumentError("--mode: server, bandwidth, latency or peer");
+  else if (FLAGS_mode == "workload")
+    o->mode = Mode::kWorkload;
+  else
+    return absl::InvalidArgumentError("--mode: server, bandwidth, latency, peer or workload");
   if (FLAGS_reaction != "sink" && FLAGS_reaction != "echo") {
     return absl::InvalidArgumentError("--reaction: sink or echo");
   }
@@ -210,12 +242,48 @@ void TakeValues(Options* o) {
   o->max_p99_us = FLAGS_max_p99_us;
 }
 
+absl::Status TakeWorkload(Options* o) {
+  const auto pattern = PatternOf(FLAGS_workload);
+  if (!pattern) return absl::InvalidArgumentError(absl::StrCat("--workload: ", PatternNames()));
+  absl::Status status = TakeNumbers("--ranks", FLAGS_ranks, kMaxXpus, &o->ranks);
+  status.Update(TakeNumbers("--own", FLAGS_own, kMaxXpus, &o->own));
+  if (!status.ok()) return status;
+  if (o->own.empty() && FLAGS_xpuid >= 0 && FLAGS_xpuid < int32_t{kMaxXpus}) {
+    o->own = {static_cast<uint16_t>(FLAGS_xpuid)};
+  }
+  const double usual_skew = *pattern == Pattern::kHotSpot ? 0.5 : 1;
+  o->traffic = {.pattern = *pattern,
+                .ranks = static_cast<uint32_t>(o->ranks.size()),
+                .bytes = FLAGS_bytes,
+                .seed = FLAGS_seed,
+                .target = FLAGS_target,
+                .messages = FLAGS_messages,
+                .top_k = FLAGS_top_k,
+                .skew = FLAGS_skew < 0 ? usual_skew : FLAGS_skew};
+  o->barrier = FLAGS_barrier;
+  o->iterations = FLAGS_iterations;
+  o->response_bytes = FLAGS_response_bytes;
+  o->think_us = FLAGS_think;
+  o->trace = FLAGS_trace;
+  o->stall_s = FLAGS_stall;
+  o->threads = FLAGS_threads;
+  o->max_iteration_ms = FLAGS_max_iteration_ms;
+  o->min_fairness = FLAGS_min_fairness;
+  // A command holds as much as it may, unless another size is asked for.
+  if (FLAGS_sizes.empty() && gflags::GetCommandLineFlagInfoOrDie("size").is_default) {
+    o->sizes = {kMaxDataBytes};
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Take(Options* options) {
   absl::Status status = TakeEnvironment();
   if (status.ok()) status = TakeModes(options);
   if (status.ok()) status = TakeLists(options);
   if (!status.ok()) return status;
   TakeValues(options);
+  if (options->mode == Mode::kWorkload) status = TakeWorkload(options);
+  if (!status.ok()) return status;
   return Validate(*options);
 }
 

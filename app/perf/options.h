@@ -10,11 +10,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "perf/rank_plan.h"
 #include "perf/run_plan.h"
 
 namespace suede::perf {
 
-enum class Mode : uint8_t { kServer, kBandwidth, kLatency, kPeer };
+enum class Mode : uint8_t { kServer, kBandwidth, kLatency, kPeer, kWorkload };
 
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailure = 1;
@@ -63,6 +64,20 @@ struct Options {
   double max_p99_us = 0;
   double interval_s = 0;  // of progress lines; 0: none
 
+  // Mode::kWorkload.
+  TrafficParams traffic;
+  std::vector<uint16_t> ranks;  // XPUs, in the order of their ranks
+  std::vector<uint16_t> own;    // those of this process
+  bool barrier = true;
+  uint64_t iterations = 0;
+  uint64_t response_bytes = 256;
+  double think_us = 0;
+  std::string trace;
+  double stall_s = 0;
+  uint32_t threads = 1;
+  double max_iteration_ms = 0;
+  double min_fairness = 0;
+
   bool Serves() const { return mode == Mode::kServer || mode == Mode::kPeer; }
 };
 
@@ -96,6 +111,8 @@ absl::StatusOr<std::vector<uint32_t>> ParseSizes(absl::string_view text);
 std::vector<StreamId> StreamsOf(const Options& options);
 // One run of one worker.
 RunPlan PlanOf(const Options& options, uint32_t data_bytes);
+// The plan of one of the own ranks.
+RankPlan RankPlanOf(const Options& options, uint32_t rank);
 // The VCs whose receive rings worker `worker` serves.
 std::vector<uint8_t> VcsOfWorker(const Options& options, uint32_t worker);
 

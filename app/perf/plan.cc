@@ -37,6 +37,7 @@ absl::Status ValidateInstances(const Options& o) {
 
 // One for each thread.
 size_t ThreadCount(const Options& o) {
+  if (o.mode == Mode::kWorkload) return o.threads;
   return o.mode == Mode::kServer && !o.instances.empty() ? o.instances.size() : o.queues;
 }
 
@@ -83,6 +84,51 @@ absl::Status ValidateLatency(const Options& o) {
   return absl::OkStatus();
 }
 
+absl::Status ValidateTraffic(const Options& o) {
+  const TrafficParams& t = o.traffic;
+  if (t.bytes < 1 || t.bytes > uint64_t{1} << 40) return Bad("--bytes: 1 to 2^40");
+  if (o.response_bytes < 1 || o.response_bytes > uint64_t{1} << 40) {
+    return Bad("--response_bytes: 1 to 2^40");
+  }
+  if (t.target >= t.ranks) return Bad("--target: the number of a rank, from 0");
+  if (t.pattern == Pattern::kMoe && (t.top_k < 1 || t.top_k >= t.ranks)) {
+    return Bad("--top_k: 1 to one less than there are --ranks");
+  }
+  if (t.messages < 1 || t.messages > 1u << 20) return Bad("--messages: 1 to 2^20");
+  const double most_skew = t.pattern == Pattern::kHotSpot ? 1 : 4;
+  if (!(t.skew >= 0) || t.skew > most_skew) {
+    return Bad(absl::StrCat("--skew: 0 to ", most_skew, " with this workload"));
+  }
+  if ((t.pattern == Pattern::kTrace) != !o.trace.empty()) {
+    return Bad("--trace FILE goes with --workload trace, and that needs it");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateWorkload(const Options& o) {
+  if (o.embed) return Bad("--mode workload is for clients of a daemon: leave --embed out");
+  if (!o.instances.empty()) return Bad("--mode workload has one instance: take --instance");
+  if (o.queues != 1) return Bad("--mode workload: a rank has one queue; --threads share the ranks");
+  if (o.ranks.size() < 2) return Bad("--ranks: name two or more XPUs, as in 1-8");
+  if (o.own.empty()) return Bad("--own: name the ranks' XPUs of this process, or one by --xpuid");
+  for (const uint16_t xpuid : o.own) {
+    if (std::find(o.ranks.begin(), o.ranks.end(), xpuid) == o.ranks.end()) {
+      return Bad(absl::StrCat("XPU ", xpuid, " of this process is not among the --ranks"));
+    }
+  }
+  if (o.sizes.size() != 1 || o.sizes[0] < 1) return Bad("--size: one size, 1 to 256");
+  if (o.threads < 1 || o.threads > o.own.size()) return Bad("--threads: 1 to one for each rank");
+  if (!o.barrier && o.iterations == 0) {
+    return Bad("--nobarrier needs --iterations: no rank tells the others when it ends");
+  }
+  if (o.iterations == 0 && !(o.duration_s > 0)) return Bad("--duration: give seconds");
+  if (!(o.rate >= 0) || o.rate > 1e9) return Bad("--rate: per second, at most 1e9");
+  if (!(o.think_us >= 0) || o.think_us > 60e6) return Bad("--think: 0 to 60,000,000 us");
+  if (!(o.stall_s > 0)) return Bad("--stall: give seconds");
+  if (o.inflight < 1 || o.inflight > 65536) return Bad("--inflight: 1 to 65536");
+  return ValidateTraffic(o);
+}
+
 }  // namespace
 
 absl::Status Validate(const Options& o) {
@@ -93,7 +139,7 @@ absl::Status Validate(const Options& o) {
   if (o.queues < 1 || o.queues > kMaxFlows) return Bad("--queues: 1 to 16");
   if (absl::Status status = ValidateInstances(o); !status.ok()) return status;
   if (!o.cpus.empty() && o.cpus.size() != ThreadCount(o)) {
-    return Bad("--cpus: name one CPU per queue, or per instance of a server");
+    return Bad("--cpus: name one CPU per queue, per instance of a server, or of the --threads");
   }
   if (o.vcs.empty()) return Bad("--vcs: name at least one, as in 0 or 0-3");
   if (o.xpuid >= static_cast<int32_t>(kMaxXpus)) return Bad("--xpuid: 0 to 1023");
@@ -106,6 +152,7 @@ absl::Status Validate(const Options& o) {
   }
   if (o.interval_s > 0 && o.interval_s < 0.01) return Bad("--interval: 0.01 or more, or 0");
   if (o.mode == Mode::kServer) return ValidateServer(o);
+  if (o.mode == Mode::kWorkload) return ValidateWorkload(o);
   if (absl::Status load = ValidateLoad(o); !load.ok()) return load;
   if (o.mode == Mode::kLatency) return ValidateLatency(o);
   if (o.mode == Mode::kPeer) {
@@ -174,6 +221,26 @@ RunPlan PlanOf(const Options& o, uint32_t data_bytes) {
   return plan;
 }
 
+RankPlan RankPlanOf(const Options& o, uint32_t rank) {
+  return {
+      .traffic = o.traffic,
+      .xpuids = o.ranks,
+      .rank = rank,
+      .data_bytes = static_cast<uint16_t>(o.sizes[0]),
+      .vcs = o.vcs,
+      .check = o.check,
+      .barrier = o.barrier,
+      .iterations = o.traffic.pattern == Pattern::kTrace && o.iterations == 0 ? 1 : o.iterations,
+      .duration = Seconds(o.duration_s),
+      .warmup = o.traffic.pattern == Pattern::kTrace ? Duration() : Seconds(o.warmup_s),
+      .rate = o.rate,
+      .response_bytes = o.response_bytes,
+      .think = Duration(static_cast<int64_t>(o.think_us * 1e3)),
+      .inflight = o.inflight,
+      .connect_timeout = Seconds(o.connect_s),
+      .stall_timeout = Seconds(o.stall_s)};
+}
+
 std::vector<uint8_t> VcsOfWorker(const Options& options, uint32_t worker) {
   std::vector<uint8_t> vcs;
   for (size_t i = worker; i < options.vcs.size(); i += options.queues) {
@@ -198,6 +265,8 @@ const char* ModeName(Mode mode) {
     case Mode::kBandwidth: return "bandwidth";
     case Mode::kLatency: return "latency";
     case Mode::kPeer: return "peer";
+    case Mode::kWorkload:
+      return "workload";
   }
   return "?";
 }

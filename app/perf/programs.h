@@ -14,6 +14,9 @@ namespace suede::perf {
 // As a client of a running daemon.
 int RunOverDaemon(const Options& options, Document document, const std::atomic<bool>& stop);
 
+// The own ranks of a workload, each as a client of the daemon.
+int RunWorkload(const Options& options, Document document, const std::atomic<bool>& stop);
+
 // Hosting the endpoint, on its lcore.
 int RunEmbedded(const Options& options, Document document, const std::atomic<bool>& stop);
 
@@ -26,6 +29,8 @@ void FinishRun(const Options& options, uint32_t data_bytes, double cacheline_bef
                RunResult result, Document* document);
 // A number that no earlier run had.
 uint32_t NewRunNumber();
+// Says why there are no connections; the program's exit code.
+int FailToConnect(const absl::Status& status);
 
 }  // namespace suede::perf
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/protocol.h"
 
+#include <bit>
+
 namespace suede::perf {
 namespace {
 
@@ -13,7 +15,28 @@ EncodedMessage Head(Code code, const Message& message, uint32_t data_bytes) {
   return encoded;
 }
 
+void StoreCounts(uint8_t* data, const StreamCounts& counts) {
+  StoreBe64(data, counts.received);
+  StoreBe64(data + 8, counts.data_bytes);
+  StoreBe64(data + 16, counts.wrong);
+  StoreBe64(data + 24, counts.lost);
+  StoreBe64(data + 32, counts.duplicated);
+  StoreBe64(data + 40, counts.misordered);
+  StoreBe64(data + 48, counts.sent_back);
+}
+
 }  // namespace
+
+void Account::Add(const Account& other) {
+  counts.Add(other.counts);
+  flows += other.flows;
+  sum_x += other.sum_x;
+  sum_x2 += other.sum_x2;
+}
+
+double Account::Fairness() const {
+  return flows == 0 || sum_x2 <= 0 ? 0 : sum_x * sum_x / (flows * sum_x2);
+}
 
 void StreamCounts::Add(const StreamCounts& other) {
   received += other.received;
@@ -47,19 +70,36 @@ EncodedMessage EncodeReportRequest(const Message& message) {
 
 EncodedMessage EncodeReport(const Message& message, const StreamCounts& counts) {
   EncodedMessage encoded = Head(Code::kReport, message, kReportDataBytes);
-  StoreBe64(encoded.data, counts.received);
-  StoreBe64(encoded.data + 8, counts.data_bytes);
-  StoreBe64(encoded.data + 16, counts.wrong);
-  StoreBe64(encoded.data + 24, counts.lost);
-  StoreBe64(encoded.data + 32, counts.duplicated);
-  StoreBe64(encoded.data + 40, counts.misordered);
-  StoreBe64(encoded.data + 48, counts.sent_back);
+  StoreCounts(encoded.data, counts);
+  return encoded;
+}
+
+EncodedMessage EncodeArrive(uint32_t run, const Arrival& arrival) {
+  EncodedMessage encoded = Head(Code::kArrive, {.run = run}, kArriveDataBytes);
+  StoreBe32(encoded.data, arrival.barrier);
+  return encoded;
+}
+
+EncodedMessage EncodeGo(uint32_t run, const Release& release) {
+  EncodedMessage encoded = Head(Code::kGo, {.run = run}, kGoDataBytes);
+  StoreBe32(encoded.data, release.barrier);
+  encoded.data[4] = static_cast<uint8_t>(release.next);
+  encoded.data[5] = release.tag;
+  return encoded;
+}
+
+EncodedMessage EncodeAccount(uint32_t run, const Account& account) {
+  EncodedMessage encoded = Head(Code::kAccount, {.run = run}, kAccountDataBytes);
+  StoreCounts(encoded.data, account.counts);
+  StoreBe32(encoded.data + 56, account.flows);
+  StoreBe64(encoded.data + 64, std::bit_cast<uint64_t>(account.sum_x));
+  StoreBe64(encoded.data + 72, std::bit_cast<uint64_t>(account.sum_x2));
   return encoded;
 }
 
 std::optional<Message> DecodeMessage(const uint8_t* control, uint32_t control_bytes) {
   if (control_bytes != kMessageControlBytes || OpcodeOf(control) != Opcode::kProtocol) return {};
-  if (control[2] < 1 || control[2] > 4 || control[3] >= kMaxFlows) return {};
+  if (control[2] < 1 || control[2] > 7 || control[3] >= kMaxFlows) return {};
   return Message{.code = static_cast<Code>(control[2]),
                  .flow = control[3],
                  .run = LoadBe32(control + 4)};
@@ -93,6 +133,24 @@ std::optional<StreamCounts> DecodeStreamCounts(const uint8_t* data, uint32_t byt
                       .duplicated = LoadBe64(data + 32),
                       .misordered = LoadBe64(data + 40),
                       .sent_back = LoadBe64(data + 48)};
+}
+
+std::optional<Arrival> DecodeArrival(const uint8_t* data, uint32_t bytes) {
+  if (bytes != kArriveDataBytes) return {};
+  return Arrival{.barrier = LoadBe32(data)};
+}
+
+std::optional<Release> DecodeRelease(const uint8_t* data, uint32_t bytes) {
+  if (bytes != kGoDataBytes || data[4] > static_cast<uint8_t>(Next::kLeave)) return {};
+  return Release{.barrier = LoadBe32(data), .next = static_cast<Next>(data[4]), .tag = data[5]};
+}
+
+std::optional<Account> DecodeAccount(const uint8_t* data, uint32_t bytes) {
+  if (bytes != kAccountDataBytes) return {};
+  return Account{.counts = *DecodeStreamCounts(data, kReportDataBytes),
+                 .flows = LoadBe32(data + 56),
+                 .sum_x = std::bit_cast<double>(LoadBe64(data + 64)),
+                 .sum_x2 = std::bit_cast<double>(LoadBe64(data + 72))};
 }
 
 }  // namespace suede::perf

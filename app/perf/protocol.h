@@ -50,6 +50,9 @@ enum class Code : uint8_t {
   kReady = 2,          // server's answer
   kReportRequest = 3,  // client: what did you receive of this stream?
   kReport = 4,         // server's answer
+  kArrive = 5,         // rank to the first one: it waits at a barrier
+  kGo = 6,             // the first rank: all have arrived
+  kAccount = 7,        // rank to the first one: its sums
 };
 
 struct Message {
@@ -86,11 +89,42 @@ struct StreamCounts {
   void Add(const StreamCounts& other);
 };
 
+// What a rank does after a barrier.
+enum class Next : uint8_t { kWarmUp = 0, kMeasure = 1, kAccount = 2, kLeave = 3 };
+
+// Data of kArrive. The message's run is a random number of the process, which the answer repeats.
+struct Arrival {
+  uint32_t barrier = 0;  // 0: the start, then one after each iteration
+};
+
+// Data of kGo.
+struct Release {
+  uint32_t barrier = 0;
+  Next next = Next::kWarmUp;
+  uint8_t tag = 0;  // of this run, in byte 3 of its load
+};
+
+// Data of kAccount. Of the flows of load that came to the rank, x being the rate of one in bytes
+// per second.
+struct Account {
+  StreamCounts counts;
+  uint32_t flows = 0;
+  double sum_x = 0;
+  double sum_x2 = 0;
+
+  void Add(const Account& other);
+  // Jain's index of fairness, 1/flows to 1; 0: there were no flows.
+  double Fairness() const;
+};
+
 inline constexpr uint32_t kMessageControlBytes = 8;
 inline constexpr uint32_t kStartDataBytes = 12;
 inline constexpr uint32_t kReadyDataBytes = 2;
 inline constexpr uint32_t kReportDataBytes = 56;
-inline constexpr uint32_t kMaxMessageDataBytes = 56;
+inline constexpr uint32_t kArriveDataBytes = 8;
+inline constexpr uint32_t kGoDataBytes = 8;
+inline constexpr uint32_t kAccountDataBytes = 80;
+inline constexpr uint32_t kMaxMessageDataBytes = 80;
 
 // A message as it is sent. `data` lies behind `control` so that both can be copied in one go.
 struct EncodedMessage {
@@ -105,12 +139,18 @@ EncodedMessage EncodeStart(const Message& message, const ReverseLoad& load);
 EncodedMessage EncodeReady(const Message& message, const ServerTraits& traits);
 EncodedMessage EncodeReportRequest(const Message& message);
 EncodedMessage EncodeReport(const Message& message, const StreamCounts& counts);
+EncodedMessage EncodeArrive(uint32_t run, const Arrival& arrival);
+EncodedMessage EncodeGo(uint32_t run, const Release& release);
+EncodedMessage EncodeAccount(uint32_t run, const Account& account);
 
 // nullopt for other commands: other programs may use the same XPU.
 std::optional<Message> DecodeMessage(const uint8_t* control, uint32_t control_bytes);
 std::optional<ReverseLoad> DecodeReverseLoad(const uint8_t* data, uint32_t bytes);
 std::optional<ServerTraits> DecodeServerTraits(const uint8_t* data, uint32_t bytes);
 std::optional<StreamCounts> DecodeStreamCounts(const uint8_t* data, uint32_t bytes);
+std::optional<Arrival> DecodeArrival(const uint8_t* data, uint32_t bytes);
+std::optional<Release> DecodeRelease(const uint8_t* data, uint32_t bytes);
+std::optional<Account> DecodeAccount(const uint8_t* data, uint32_t bytes);
 
 }  // namespace suede::perf
 

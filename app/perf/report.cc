@@ -30,13 +30,8 @@ const char* LatencyKind(const Options& o) {
   return o.mode == Mode::kLatency && o.completions == 0 ? "RTT" : "completion";
 }
 
-void AddCheck(Verdict* verdict, std::string name, double value, double limit, bool pass) {
-  verdict->pass &= pass;
-  verdict->checks.push_back({std::move(name), value, limit, pass});
-}
-
 void AddZero(Verdict* verdict, const char* name, uint64_t value) {
-  AddCheck(verdict, name, static_cast<double>(value), 0, value == 0);
+  verdict->Add(name, static_cast<double>(value), 0, value == 0);
 }
 
 }  // namespace
@@ -112,8 +107,7 @@ std::string ServerTable(const StreamCounts& t, uint64_t runs) {
 Verdict Judge(const Options& o, const std::vector<RunResult>& results) {
   Verdict verdict;
   for (const RunResult& r : results) {
-    AddCheck(&verdict, "completed", static_cast<double>(r.outcome), 0,
-             r.outcome == Outcome::kDone);
+    verdict.Add("completed", static_cast<double>(r.outcome), 0, r.outcome == Outcome::kDone);
     // Without the servers' reports nothing is known of arrivals.
     if (r.outcome != Outcome::kDone) continue;
     AddZero(&verdict, "lost", r.lost());
@@ -124,12 +118,12 @@ Verdict Judge(const Options& o, const std::vector<RunResult>& results) {
     const double rate = r.achieved_per_second();
     const double gbps = DataGbps(r, rate);
     const double p99_us = Us(r.latency_ns.Percentile(99));
-    if (o.min_rate > 0) AddCheck(&verdict, "min_rate", rate, o.min_rate, rate >= o.min_rate);
-    if (o.min_gbps > 0) AddCheck(&verdict, "min_bw", gbps, o.min_gbps, gbps >= o.min_gbps);
+    if (o.min_rate > 0) verdict.Add("min_rate", rate, o.min_rate, rate >= o.min_rate);
+    if (o.min_gbps > 0) verdict.Add("min_bw", gbps, o.min_gbps, gbps >= o.min_gbps);
     if (o.max_p99_us > 0) {
       // No sample is no proof.
-      AddCheck(&verdict, "max_p99_us", p99_us, o.max_p99_us,
-               p99_us <= o.max_p99_us && !r.latency_ns.empty());
+      verdict.Add("max_p99_us", p99_us, o.max_p99_us,
+                  p99_us <= o.max_p99_us && !r.latency_ns.empty());
     }
   }
   return verdict;
@@ -145,26 +139,36 @@ Verdict JudgeServer(const Options& o, const StreamCounts& total) {
 }
 
 Verdict JudgeAll(const Options& o, const Document& document) {
-  if (document.served == nullptr) return Judge(o, document.results);
+  if (o.mode == Mode::kWorkload) return JudgeRanks(o, document.ranks);
+  if (!document.served) return Judge(o, document.results);
   Verdict served = JudgeServer(o, *document.served);
   if (o.mode != Mode::kPeer) return served;
   Verdict verdict = Judge(o, document.results);
   for (Check& check : served.checks) {
-    AddCheck(&verdict, "served_" + check.name, check.value, check.limit, check.pass);
+    verdict.Add("served_" + check.name, check.value, check.limit, check.pass);
   }
   return verdict;
 }
 
+int ExitCodeOf(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kDone:
+      break;
+    case Outcome::kPeerSilent:
+    case Outcome::kEndpointLost:
+      return kExitUnreachable;
+    case Outcome::kRefused:
+      return kExitFailure;
+    case Outcome::kNoEcho:
+    case Outcome::kNoPeer:
+      return kExitUsage;
+  }
+  return kExitDone;
+}
+
 int ExitCode(const std::vector<RunResult>& results, const Verdict& verdict) {
   for (const RunResult& r : results) {
-    switch (r.outcome) {
-      case Outcome::kDone: break;
-      case Outcome::kPeerSilent:
-      case Outcome::kEndpointLost: return kExitUnreachable;
-      case Outcome::kRefused: return kExitFailure;
-      case Outcome::kNoEcho:
-      case Outcome::kNoPeer: return kExitUsage;
-    }
+    if (const int code = ExitCodeOf(r.outcome); code != kExitDone) return code;
   }
   return verdict.pass ? kExitDone : kExitVerdict;
 }
@@ -181,7 +185,12 @@ int Conclude(const Options& options, const Document& document) {
     std::fprintf(stderr, "suede-perf: failed: %s is %.10g, limit %.10g\n", check.name.c_str(),
                  check.value, check.limit);
   }
-  const int code = ExitCode(document.results, verdict);
+  int code = ExitCode(document.results, verdict);
+  for (const RankResult& r : document.ranks) {
+    if (r.outcome == Outcome::kDone) continue;
+    std::fprintf(stderr, "suede-perf: %s\n", r.explanation.c_str());
+    code = ExitCodeOf(r.outcome);
+  }
   if (document.json == nullptr) return code;
   std::fflush(document.table);
   const absl::Status written = document.json->Write(ToJson(options, document, verdict));

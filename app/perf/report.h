@@ -6,11 +6,14 @@
 
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "perf/options.h"
+#include "perf/rank_plan.h"
 #include "perf/result_file.h"
 #include "perf/results.h"
 
@@ -24,6 +27,18 @@ std::string TableHead(const Options& options);
 std::string TableRow(const Options& options, const RunResult& result);
 // A server's counts.
 std::string ServerTable(const StreamCounts& total, uint64_t runs);
+
+// --- Workloads of several ranks: of those of this process ---
+std::string RankTable(const Options& options, const std::vector<RankResult>& ranks);
+// Rank 0; nullptr: it is another process's.
+const RankResult* LeaderOf(const std::vector<RankResult>& ranks);
+// Sums over all ranks where rank 0 is here, otherwise over those of this process.
+Account AccountOf(const std::vector<RankResult>& ranks);
+// Times of the iterations: until the last rank was through where rank 0 is here, otherwise a
+// rank's.
+const Histogram& IterationsOf(const std::vector<RankResult>& ranks);
+// Data that a rank sent in its measured iterations.
+double GoodputGbps(const RankResult& rank);
 
 // --- Everything that is reported ---
 struct HostFacts {
@@ -43,7 +58,8 @@ struct Document {
   std::vector<std::string> argv;
   HostFacts host;
   std::vector<RunResult> results;
-  const StreamCounts* served = nullptr;  // server, peer
+  std::optional<StreamCounts> served;    // server, peer
+  std::vector<RankResult> ranks;         // workload
   FILE* table = stdout;                  // where the table goes
   ResultFile* json = nullptr;            // null: none is wanted
 };
@@ -57,14 +73,21 @@ struct Check {
 struct Verdict {
   bool pass = true;
   std::vector<Check> checks;
+  void Add(std::string name, double value, double limit, bool passes) {
+    pass &= passes;
+    checks.push_back({std::move(name), value, limit, passes});
+  }
 };
 // Thresholds are not applied to a run that a signal cut short; its content still is.
 Verdict Judge(const Options& options, const std::vector<RunResult>& results);
 Verdict JudgeServer(const Options& options, const StreamCounts& total);
+Verdict JudgeRanks(const Options& options, const std::vector<RankResult>& ranks);
 // By the mode: of sent commands, of served ones, of both.
 Verdict JudgeAll(const Options& options, const Document& document);
 // The exit code of the whole: outcomes first, then the verdict.
 int ExitCode(const std::vector<RunResult>& results, const Verdict& verdict);
+// Of one outcome; kExitDone where it does not decide.
+int ExitCodeOf(Outcome outcome);
 
 // --- JSON ---
 std::string ToJson(const Options& options, const Document& document, const Verdict& verdict);

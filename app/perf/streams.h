@@ -35,8 +35,8 @@ class RxStream {
     run_ = run;
     started_ = true;
   }
-  // A command whose sequence number can be believed.
-  void OnSequenced(uint32_t sequence, uint32_t data_bytes) {
+  // A command whose sequence number can be believed. False for a duplicate.
+  bool OnSequenced(uint32_t sequence, uint32_t data_bytes) {
     if (!started_) {  // the sender's start was before ours: count from here on
       started_ = true;
       next_ = sequence;
@@ -45,15 +45,16 @@ class RxStream {
       ++next_;
       ++passed_;
     } else if (!OnUnexpected(static_cast<int32_t>(sequence - next_))) {
-      return;
+      return false;
     }
     OnCounted(data_bytes);
+    return true;
   }
   // A command with wrong content: its sequence number may be wrong too, so the expected one is
   // taken for it.
-  void OnWrong(uint32_t data_bytes) {
+  bool OnWrong(uint32_t data_bytes) {
     ++counts_.wrong;
-    OnSequenced(next_, data_bytes);
+    return OnSequenced(next_, data_bytes);
   }
   // A command without a sequence number.
   void OnCounted(uint32_t data_bytes) {
@@ -94,21 +95,20 @@ class RxTable {
     return (*flows)[flow & (kMaxFlows - 1)];
   }
 
-  // Counts a load or an echo that came from `source` for `own`.
-  void Count(const ReceivedCommand& command, Opcode opcode) {
+  // Counts a load or an echo that came from `source` for `own`. False for a duplicate.
+  bool Count(const ReceivedCommand& command, Opcode opcode) {
     const StreamId id{command.source_xpuid, command.vc};
     if (command.control_bytes < kSequencedControlBytes) {
       At(id, 0).OnCounted(command.data_bytes);
-      return;
+      return true;
     }
     const uint8_t flow = command.control[2] & (kMaxFlows - 1);
     const uint32_t sequence = LoadBe32(command.control + 4);
     RxStream& stream = At(id, flow);
     if (IsChecked(opcode) && !IsRight(command, opcode, flow, sequence)) {
-      stream.OnWrong(command.data_bytes);
-    } else {
-      stream.OnSequenced(sequence, command.data_bytes);
+      return stream.OnWrong(command.data_bytes);
     }
+    return stream.OnSequenced(sequence, command.data_bytes);
   }
 
   // Sum over all streams.

@@ -124,3 +124,74 @@ def test_progress_on_a_terminal_is_one_line():
         finally:
             os.close(ours)
             server.kill()
+
+
+WORKLOADS = ("permutation", "all-to-all", "all-reduce-ring", "all-reduce-direct", "incast", "moe",
+             "hot-spot", "request-response")
+
+
+def workload_of(file):
+    document = e2e.results_of(file)
+    assert document["verdict"]["pass"], document["verdict"]
+    return document["workload"]
+
+
+def test_ranks_of_several_processes():
+    """Two processes that start at different times and know each other by SUE alone."""
+    with e2e.memif_pair() as (directory, left, right):
+        for name in WORKLOADS:
+            files = [directory / f"left-{name}.json", directory / f"right-{name}.json"]
+            arguments = ("--mode", "workload", "--workload", name, "--ranks", "0,1", "--bytes", 20000,
+                         "--messages", 8, "--top_k", 1, "--vcs", "0,1", "--check", "--warmup", 0,
+                         "--connect_timeout", 60, "--stall", 60)
+            arguments += (("--duration", 0.3, "--inflight", 4) if name == "request-response"
+                          else ("--iterations", 20))
+            with e2e.perf(directory, f"other-{name}", right.socket, "--xpuid", 1, "--json", files[1],
+                          *arguments) as other, \
+                 e2e.perf(directory, f"leader-{name}", left.socket, "--xpuid", 0, "--json", files[0],
+                          *arguments) as leader:
+                leader.expect(0, e2e.TRAFFIC_S)
+                other.expect(0, e2e.TRAFFIC_S)
+            led, followed = map(workload_of, files)
+            assert led["name"] == name
+            sent = sum(part["of_rank"][0]["sent_commands"] for part in (led, followed))
+            assert sent > 0 and led["received"]["received"] == sent
+            if name == "request-response":
+                assert led["of_rank"][0]["response"]["samples"] > 10
+            else:
+                assert led["iteration"]["samples"] == 20
+                assert followed["of_rank"][0]["iterations"] == 20
+
+
+def test_ranks_of_one_process_and_a_trace(directory):
+    """Both endpoints of one daemon; a transfer for each row of the trace."""
+    trace = directory / "trace.csv"
+    trace.write_text("time_us,source,destination,bytes\n0,0,1,5000\n20000,1,0,300\n30000,0,1,1\n")
+    result = directory / "result.json"
+    with e2e.Daemon(directory, e2e.loop_config(directory, 0)) as daemon:
+        daemon.wait_for_link()
+        with e2e.perf(directory, "trace", daemon.socket, "--mode", "workload", "--workload", "trace",
+                      "--trace", trace, "--ranks", "0,1", "--own", "0,1", "--check", "--json",
+                      result, "--connect_timeout", 60) as run:
+            run.expect(0, e2e.TRAFFIC_S)
+        workload = workload_of(result)
+        assert workload["received"]["data_bytes"] == 5301
+        assert workload["received"]["flows"] == 2
+        assert workload["iteration"]["min_seconds"] >= 0.03
+        ranks = workload["of_rank"]
+        assert [rank["sent_bytes"] for rank in ranks] == [5001, 300]
+        assert sum(rank["transfer"]["samples"] for rank in ranks) == 3
+        # A row that is wrong is named.
+        trace.write_text("0,0,1,5000\n1,0,9,5\n")
+        with e2e.perf(directory, "bad", daemon.socket, "--mode", "workload", "--workload", "trace",
+                      "--trace", trace, "--ranks", "0,1", "--own", "0,1") as run:
+            run.expect(2, e2e.TRAFFIC_S)
+            assert f'{trace}:2: rank "9": give 0 to 1' in run.stderr()
+
+
+def test_a_rank_that_does_not_come_is_named():
+    with e2e.memif_pair() as (directory, left, _):
+        with e2e.perf(directory, "alone", left.socket, "--mode", "workload", "--ranks", "0,1",
+                      "--xpuid", 0, "--connect_timeout", 1) as run:
+            run.expect(4, e2e.TRAFFIC_S)
+            assert "hears nothing of rank 1 (XPU 1) at barrier 0" in run.stderr(), run.stderr()

@@ -125,5 +125,38 @@ TEST(PlanTest, QueuesShareRateAndVcs) {
   EXPECT_EQ(VcsOfWorker(options, 1), (std::vector<uint8_t>{1}));
 }
 
+TEST_F(ValidateTest, WorkloadsHaveFlagsOfTheirOwn) {
+  const auto blames = [&](auto spoil) {
+    options_ = Options();
+    options_.mode = Mode::kWorkload;
+    options_.ranks = {1, 2, 3};
+    options_.own = {2};
+    options_.traffic.ranks = 3;
+    options_.stall_s = 1;
+    spoil(options_);
+    return Blames();
+  };
+  EXPECT_EQ(blames([](Options&) {}), "ok");
+  EXPECT_EQ(blames([](Options& o) { o.ranks = {2}; }), "--ranks");
+  EXPECT_EQ(blames([](Options& o) { o.own.clear(); }), "--own");
+  EXPECT_EQ(blames([](Options& o) { o.own = {4}; }), "XPU");
+  EXPECT_EQ(blames([](Options& o) { o.sizes = {0}; }), "--size");
+  EXPECT_EQ(blames([](Options& o) { o.threads = 2; }), "--threads");
+  EXPECT_EQ(blames([](Options& o) { o.barrier = false; }), "--nobarrier");
+  EXPECT_EQ(blames([](Options& o) { o.traffic.bytes = 0; }), "--bytes");
+  EXPECT_EQ(blames([](Options& o) { o.response_bytes = 0; }), "--response_bytes");
+  EXPECT_EQ(blames([](Options& o) { o.traffic.target = 3; }), "--target");
+  EXPECT_EQ(blames([](Options& o) { o.traffic.messages = 0; }), "--messages");
+  EXPECT_EQ(blames([](Options& o) { o.traffic.skew = 5; }), "--skew");
+  EXPECT_EQ(blames([](Options& o) { o.trace = "x"; }), "--trace");
+  EXPECT_EQ(blames([](Options& o) { o.stall_s = 0; }), "--stall");
+  EXPECT_EQ(blames([](Options& o) { o.think_us = -1; }), "--think");
+  EXPECT_EQ(blames([](Options& o) {
+              o.traffic.pattern = Pattern::kMoe;
+              o.traffic.top_k = 3;
+            }),
+            "--top_k");
+}
+
 }  // namespace
 }  // namespace suede::perf

@@ -56,7 +56,7 @@ TEST(JsonTest, HasTheFieldsOfTheSchema) {
   const Json json = Write(SomeOptions(), {GoodResult()});
   EXPECT_EQ(Keys(json), (std::set<std::string>{"schema_version", "tool", "version", "git", "start",
                                                "end", "argv", "host", "config", "results", "served",
-                                               "verdict"}));
+                                               "workload", "verdict"}));
   EXPECT_EQ(json["schema_version"], 1);
   EXPECT_EQ(json["tool"], "suede-perf");
   EXPECT_EQ(json["version"], "1.2.3");

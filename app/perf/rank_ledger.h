@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank's account of the load that came to it: exactly once, in order, right content; how much of
+// a step is yet to come; how fast each flow was.
+#ifndef SUEDE_APP_PERF_RANK_LEDGER_H_
+#define SUEDE_APP_PERF_RANK_LEDGER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/time.h"
+#include "perf/protocol.h"
+#include "perf/streams.h"
+
+namespace suede::perf {
+
+// Load of one run. Others' load may come before this rank has heard that the run has begun.
+class RankLedger {
+ public:
+  explicit RankLedger(uint32_t ranks) : flows_(ranks), table_(/*from_zero=*/true) {}
+
+  // Load that has come from rank `source`. False for a duplicate.
+  bool OnLoad(uint32_t source, const ReceivedCommand& command, Time now) {
+    if (!table_.Count(command, OpcodeOf(command.control))) return false;
+    Flow& flow = flows_[source];
+    ++flow.commands;
+    flow.bytes += command.data_bytes;
+    flow.last = now;
+    if (flow.commands == flow.wanted) --missing_;
+    return true;
+  }
+
+  // From now on `commands` more are wanted from there.
+  void Want(uint32_t source, uint64_t commands) {
+    if (commands == 0) return;
+    Flow& flow = flows_[source];
+    const bool had_all = flow.commands >= flow.wanted;
+    flow.wanted += commands;
+    if (had_all && flow.commands < flow.wanted) ++missing_;
+  }
+  bool HasAll() const { return missing_ == 0; }
+  // Of a source that has not sent all that is wanted, the number of commands that are missing; 0
+  // for the others.
+  uint64_t MissingFrom(uint32_t source) const {
+    const Flow& flow = flows_[source];
+    return flow.wanted > flow.commands ? flow.wanted - flow.commands : 0;
+  }
+  uint64_t commands() const {
+    uint64_t sum = 0;
+    for (const Flow& flow : flows_) sum += flow.commands;
+    return sum;
+  }
+
+  // An iteration begins, or ends: its flows have been as fast as that.
+  void Begin(Time now) {
+    for (Flow& flow : flows_) flow.mark = flow.bytes;
+    begin_ = now;
+  }
+  void End() {
+    for (Flow& flow : flows_) {
+      if (flow.bytes == flow.mark || flow.last <= begin_) continue;
+      flow.measured_bytes += flow.bytes - flow.mark;
+      flow.measured += flow.last - begin_;
+    }
+  }
+
+  Account ToAccount() const {
+    Account account{.counts = table_.Total()};
+    for (const Flow& flow : flows_) {
+      if (flow.measured.count() <= 0) continue;
+      const double x = static_cast<double>(flow.measured_bytes) * 1e9 /
+                       static_cast<double>(flow.measured.count());
+      ++account.flows;
+      account.sum_x += x;
+      account.sum_x2 += x * x;
+    }
+    return account;
+  }
+
+ private:
+  // The load of one source.
+  struct Flow {
+    uint64_t commands = 0;
+    uint64_t wanted = 0;
+    uint64_t bytes = 0;
+    Time last{};
+    uint64_t mark = 0;  // bytes when the iteration began
+    uint64_t measured_bytes = 0;
+    Duration measured{};
+  };
+
+  std::vector<Flow> flows_;
+  uint32_t missing_ = 0;  // sources that have not sent all that is wanted
+  Time begin_{};
+  RxTable table_;
+};
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_RANK_LEDGER_H_

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/traffic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <utility>
+
+namespace suede::perf {
+namespace {
+
+constexpr std::pair<Pattern, absl::string_view> kNames[] = {
+    {Pattern::kPermutation, "permutation"},
+    {Pattern::kAllToAll, "all-to-all"},
+    {Pattern::kRingAllReduce, "all-reduce-ring"},
+    {Pattern::kDirectAllReduce, "all-reduce-direct"},
+    {Pattern::kIncast, "incast"},
+    {Pattern::kMoe, "moe"},
+    {Pattern::kHotSpot, "hot-spot"},
+    {Pattern::kRequestResponse, "request-response"},
+    {Pattern::kTrace, "trace"},
+};
+
+constexpr uint32_t kMostTries = 256;  // for the experts of a token
+
+// The same on every machine: the standard's distributions are not.
+class Draw {
+ public:
+  Draw(uint64_t seed, uint64_t iteration) : engine_(seed * 0x9e3779b97f4a7c15u + iteration) {}
+  uint64_t Below(uint64_t end) { return engine_() % end; }
+  double Unit() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+}  // namespace
+
+absl::string_view PatternName(Pattern pattern) {
+  for (const auto& [which, name] : kNames) {
+    if (which == pattern) return name;
+  }
+  return "?";
+}
+
+std::optional<Pattern> PatternOf(absl::string_view name) {
+  for (const auto& [which, its_name] : kNames) {
+    if (its_name == name) return which;
+  }
+  return std::nullopt;
+}
+
+absl::string_view PatternNames() {
+  return "permutation, all-to-all, all-reduce-ring, all-reduce-direct, incast, moe, hot-spot, "
+         "request-response or trace";
+}
+
+Traffic::Traffic(const TrafficParams& params, std::vector<TraceRow> trace)
+    : params_(params), trace_(std::move(trace)) {}
+
+uint32_t Traffic::steps() const {
+  switch (params_.pattern) {
+    case Pattern::kRingAllReduce:
+      return 2 * (params_.ranks - 1);
+    case Pattern::kDirectAllReduce:
+    case Pattern::kMoe:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+Step Traffic::StepOf(uint32_t rank, uint64_t iteration, uint32_t step) {
+  Step out;
+  const auto same = [this](uint32_t) { return params_.bytes; };
+  switch (params_.pattern) {
+    case Pattern::kAllToAll:
+      ToAll(rank, same, out.out);
+      ToAll(rank, same, out.in);
+      break;
+    case Pattern::kDirectAllReduce: {
+      // First each rank gets its chunk of all vectors, then all get the sum of it.
+      const auto of_peer = [this](uint32_t peer) { return ChunkBytes(peer); };
+      const auto own = [this, rank](uint32_t) { return ChunkBytes(rank); };
+      if (step == 0) {
+        ToAll(rank, of_peer, out.out);
+        ToAll(rank, own, out.in);
+      } else {
+        ToAll(rank, own, out.out);
+        ToAll(rank, of_peer, out.in);
+      }
+      break;
+    }
+    case Pattern::kRingAllReduce:
+      Ring(rank, step, out);
+      break;
+    case Pattern::kIncast:
+      if (rank == params_.target)
+        ToAll(rank, same, out.in);
+      else
+        out.out.push_back({.rank = params_.target, .bytes = params_.bytes});
+      break;
+    case Pattern::kPermutation:
+    case Pattern::kHotSpot:
+    case Pattern::kMoe:
+      MatrixOf(iteration);
+      ByMatrix(rank, step == 1, out);
+      break;
+    case Pattern::kTrace:
+      ByTrace(rank, out);
+      break;
+    case Pattern::kRequestResponse:
+      break;
+  }
+  return out;
+}
+
+template <class Bytes>
+void Traffic::ToAll(uint32_t rank, const Bytes& bytes, std::vector<Transfer>& out) const {
+  for (uint32_t i = 1; i < params_.ranks; ++i) {
+    const uint32_t peer = (rank + i) % params_.ranks;
+    if (bytes(peer) != 0) out.push_back({.rank = peer, .bytes = bytes(peer)});
+  }
+}
+
+uint64_t Traffic::ChunkBytes(uint32_t chunk) const {
+  return params_.bytes / params_.ranks + (chunk < params_.bytes % params_.ranks ? 1 : 0);
+}
+
+// In step s rank r sends the chunk that it has completed in the step before: first n - 1 steps of
+// sums, then n - 1 steps that hand the sums round.
+void Traffic::Ring(uint32_t rank, uint32_t step, Step& out) const {
+  const uint32_t n = params_.ranks;
+  const uint32_t next = (rank + 1) % n;
+  const uint32_t previous = (rank + n - 1) % n;
+  const auto chunk_of = [&](uint32_t r) { return (r + 2 * n - step) % n; };
+  if (const uint64_t bytes = ChunkBytes(chunk_of(rank)); bytes != 0) {
+    out.out.push_back({.rank = next, .bytes = bytes});
+  }
+  if (const uint64_t bytes = ChunkBytes(chunk_of(previous)); bytes != 0) {
+    out.in.push_back({.rank = previous, .bytes = bytes});
+  }
+}
+
+const Traffic::Matrix& Traffic::MatrixOf(uint64_t iteration) {
+  if (matrix_of_ == iteration) return matrix_;
+  matrix_.assign(size_t{params_.ranks} * params_.ranks, 0);
+  if (params_.pattern == Pattern::kPermutation)
+    Permute(iteration);
+  else if (params_.pattern == Pattern::kMoe)
+    RouteTokens(iteration);
+  else
+    Heat(iteration);
+  matrix_of_ = iteration;
+  return matrix_;
+}
+
+// One cycle through all ranks in an order by chance: none sends to itself (Sattolo).
+void Traffic::Permute(uint64_t iteration) {
+  Draw draw(params_.seed, iteration);
+  std::vector<uint32_t> to(params_.ranks);
+  std::iota(to.begin(), to.end(), 0);
+  for (uint32_t i = params_.ranks - 1; i > 0; --i) std::swap(to[i], to[draw.Below(i)]);
+  for (uint32_t rank = 0; rank < params_.ranks; ++rank) {
+    matrix_[size_t{rank} * params_.ranks + to[rank]] = params_.bytes;
+  }
+}
+
+// Each token goes to top_k different experts; the popularity of experts follows Zipf's law, in an
+// order that is another in each iteration. A token for the own rank takes no network.
+void Traffic::RouteTokens(uint64_t iteration) {
+  Draw draw(params_.seed, iteration);
+  const uint32_t n = params_.ranks;
+  std::vector<uint32_t> experts(n);
+  std::iota(experts.begin(), experts.end(), 0);
+  for (uint32_t i = n - 1; i > 0; --i) std::swap(experts[i], experts[draw.Below(i + 1)]);
+  std::vector<double> sums(n);
+  double sum = 0;
+  for (uint32_t i = 0; i < n; ++i) sums[i] = sum += std::pow(i + 1, -params_.skew);
+  std::vector<uint32_t> chosen;
+  for (uint32_t rank = 0; rank < n; ++rank) {
+    for (uint32_t token = 0; token < params_.messages; ++token) {
+      chosen.clear();
+      for (uint32_t tries = 0; chosen.size() < params_.top_k; ++tries) {
+        const auto at = std::lower_bound(sums.begin(), sums.end(), draw.Unit() * sum);
+        const auto drawn = std::min<size_t>(static_cast<size_t>(at - sums.begin()), n - 1);
+        // Where few experts have all the weight, the next ones in order.
+        const uint32_t expert = experts[tries < kMostTries ? drawn : tries - kMostTries];
+        if (std::find(chosen.begin(), chosen.end(), expert) == chosen.end()) {
+          chosen.push_back(expert);
+        }
+      }
+      for (const uint32_t expert : chosen) {
+        if (expert != rank) matrix_[size_t{rank} * n + expert] += params_.bytes;
+      }
+    }
+  }
+}
+
+// Of the messages of each rank a share goes to the hot one, the others anywhere.
+void Traffic::Heat(uint64_t iteration) {
+  Draw draw(params_.seed, iteration);
+  const uint32_t n = params_.ranks;
+  for (uint32_t rank = 0; rank < n; ++rank) {
+    for (uint32_t i = 0; i < params_.messages; ++i) {
+      const bool hot = draw.Unit() < params_.skew && rank != params_.target;
+      const auto other = static_cast<uint32_t>((rank + 1 + draw.Below(n - 1)) % n);
+      matrix_[size_t{rank} * n + (hot ? params_.target : other)] += params_.bytes;
+    }
+  }
+}
+
+void Traffic::ByMatrix(uint32_t rank, bool reversed, Step& out) const {
+  const uint32_t n = params_.ranks;
+  const auto from_own = [&](uint32_t peer) { return matrix_[size_t{rank} * n + peer]; };
+  const auto to_own = [&](uint32_t peer) { return matrix_[size_t{peer} * n + rank]; };
+  ToAll(rank, from_own, reversed ? out.in : out.out);
+  ToAll(rank, to_own, reversed ? out.out : out.in);
+}
+
+void Traffic::ByTrace(uint32_t rank, Step& out) const {
+  for (const TraceRow& row : trace_) {
+    if (row.source == rank) {
+      out.out.push_back({.rank = row.destination, .bytes = row.bytes, .due = row.at, .vc = row.vc});
+    } else if (row.destination == rank) {
+      out.in.push_back({.rank = row.source, .bytes = row.bytes, .due = row.at, .vc = row.vc});
+    }
+  }
+}
+
+}  // namespace suede::perf

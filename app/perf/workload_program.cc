@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// suede-perf as one or several ranks of a workload: a connection for each, and threads that share
+// them.
+#include <cstdio>
+#include <deque>
+#include <functional>
+
+#include "perf/client_endpoint.h"
+#include "perf/peers_of.h"
+#include "perf/programs.h"
+#include "perf/rank.h"
+#include "perf/worker_loop.h"
+
+namespace suede::perf {
+namespace {
+
+// A rank with all that it needs.
+struct Seat {
+  std::unique_ptr<ClientSession> session;
+  std::unique_ptr<ClientEndpoint> endpoint;
+  std::unique_ptr<Rank<ClientEndpoint>> rank;
+};
+
+uint32_t RankOf(const Options& options, uint16_t xpuid) {
+  const auto found = std::find(options.ranks.begin(), options.ranks.end(), xpuid);
+  return static_cast<uint32_t>(found - options.ranks.begin());
+}
+
+absl::StatusOr<std::vector<Seat>> Connect(const Options& options) {
+  std::vector<Seat> seats;
+  const TscClock clock = TscClock::Calibrate();
+  for (const uint16_t xpuid : options.own) {
+    Options one = options;
+    one.xpuid = xpuid;
+    auto session = ClientSession::Open(one);
+    if (!session.ok()) return session.status();
+    auto endpoint = std::make_unique<ClientEndpoint>(**session, 0, clock);
+    seats.push_back({.session = *std::move(session), .endpoint = std::move(endpoint)});
+  }
+  return seats;
+}
+
+// The ranks `first`, `first` + `step`, … of a thread.
+void RunSeats(const Options& options, std::vector<Seat>& seats, uint32_t first, uint32_t step) {
+  bool done = false;
+  const auto each = [&](const auto& act) {
+    for (size_t i = first; i < seats.size(); i += step) act(seats[i]);
+  };
+  WorkerLoop(*seats[first].endpoint, options.spin)
+      .Run(
+          [&](Time now) {
+            bool worked = false;
+            done = true;
+            each([&](Seat& seat) {
+              if (seat.rank->done()) return;
+              worked |= seat.rank->Turn(now);
+              done &= seat.rank->done();
+            });
+            return worked;
+          },
+          [&] { return done; },
+          [&] {
+            each([](Seat& seat) { seat.endpoint->CheckConnection(); });
+            sched_yield();
+          });
+}
+
+}  // namespace
+
+int RunWorkload(const Options& options, Document document, const std::atomic<bool>& stop) {
+  std::vector<TraceRow> trace;
+  if (!options.trace.empty()) {
+    auto rows = ReadTrace(options.trace, static_cast<uint32_t>(options.ranks.size()));
+    if (!rows.ok()) return FailToConnect(rows.status());
+    trace = *std::move(rows);
+  }
+  auto seats = Connect(options);
+  if (!seats.ok()) return FailToConnect(seats.status());
+  // Threads have traffic of their own, which keeps what it has drawn.
+  std::deque<Traffic> traffic;
+  for (uint32_t i = 0; i < options.threads; ++i) traffic.emplace_back(options.traffic, trace);
+  const uint32_t nonce = NewRunNumber();
+  for (size_t i = 0; i < seats->size(); ++i) {
+    Seat& seat = (*seats)[i];
+    seat.rank = std::make_unique<Rank<ClientEndpoint>>(
+        *seat.endpoint, RankPlanOf(options, RankOf(options, options.own[i])),
+        traffic[i % options.threads], nonce, stop);
+  }
+  InWorkers(options.threads, options.cpus,
+            [&](uint32_t worker) { RunSeats(options, *seats, worker, options.threads); });
+  for (Seat& seat : *seats) document.ranks.push_back(seat.rank->result());
+  for (RankResult& result : document.ranks) {
+    if (result.outcome == Outcome::kRefused) result.explanation += PeersOf(options.endpoint);
+  }
+  std::fputs(RankTable(options, document.ranks).c_str(), document.table);
+  std::fflush(document.table);
+  document.end = std::chrono::system_clock::now();
+  return Conclude(options, document);
+}
+
+}  // namespace suede::perf
