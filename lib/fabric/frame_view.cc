@@ -76,7 +76,8 @@ FrameView ViewAfh2(const uint8_t* frame, uint32_t bytes) {
   view.ether_type = LoadBe16(frame + 12);
   if ((frame[0] & kAfh2Fixed) != kAfh2FixedValue ||
       view.ether_type != TraitsOf(Encap::kAfh2).ether_type) {
-    view.error = ViewError::kForeign;
+    const bool link_local = (LoadMac(frame) & kLinkLocalMask) == kLinkLocal;
+    view.error = link_local ? ViewError::kLinkLocal : ViewError::kForeign;
     return view;
   }
   view.network = NetworkHeader::kAfh2;
@@ -124,6 +125,8 @@ FrameView ViewFrame(Forwarding forwarding, const uint8_t* frame, uint32_t bytes)
     return view;
   }
   view.error = ViewNetwork(view, frame, bytes, l2);
+  // Behind an address and a tag an Ethernet switch needs nothing: the frame has no DSCP then.
+  if (forwarding == Forwarding::kMac) view.error = ViewError::kNone;
   if (forwarding != Forwarding::kAfh1 || view.error != ViewError::kNone) return view;
   if (view.ether_type != TraitsOf(Encap::kAfh1).ether_type &&
       view.ether_type != TraitsOf(Encap::kAfh1s).ether_type) {

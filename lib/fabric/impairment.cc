@@ -6,8 +6,9 @@
 namespace suede::fabric {
 bool ImpairmentParams::is_clean() const {
   return rate_bps == 0 && delay == Duration::zero() && jitter == Duration::zero() &&
-         (loss | to_bad | reorder | duplicate | bad_fcs | flip) == 0 && !down &&
-         hole_classes == 0 && hole_destinations.empty();
+         (loss | to_bad | reorder | duplicate | bad_fcs | flip) == 0 && longest == UINT32_MAX &&
+         !down && hole_classes == 0 && hole_destinations.empty() &&
+         of_class == std::array<OfClass, kClasses>{};
 }
 
 Impairment::Impairment(uint64_t seed, uint32_t most, SwitchPortCounters& counters)
@@ -38,8 +39,10 @@ bool Impairment::IsLost(const Frame* frame) {
     bad_ = bad_ ? !random_.Chance(params_.to_good) : random_.Chance(params_.to_bad);
   if (params_.down) return lost(SwitchPortCounter::kImpairDown);
   if (InHole(frame)) return lost(SwitchPortCounter::kImpairHole);
+  if (frame->length > params_.longest) return lost(SwitchPortCounter::kImpairLong);
   if (bad_ && random_.Chance(params_.loss_in_bad)) return lost(SwitchPortCounter::kImpairBurst);
   if (random_.Chance(params_.loss)) return lost(SwitchPortCounter::kImpairLoss);
+  if (random_.Chance(OfClass(frame).loss)) return lost(SwitchPortCounter::kImpairLoss);
   if (random_.Chance(params_.bad_fcs)) return lost(SwitchPortCounter::kImpairBadFcs);
   if (cable_.size() >= most_) return lost(SwitchPortCounter::kImpairFull);
   return false;
@@ -54,19 +57,20 @@ Impairment::Fate Impairment::Send(Frame* frame, Time now) {
     free_at_ = leaves;
   }
   if (IsLost(frame)) return Fate::kLost;
-  if (random_.Chance(params_.flip)) {
+  if (frame->length != 0 && random_.Chance(params_.flip)) {
     counters_.Add(SwitchPortCounter::kImpairFlipped);
     const uint64_t bit = random_.Below(uint64_t{frame->length} * 8);
     frame->data[bit / 8] ^= static_cast<uint8_t>(1u << bit % 8);
   }
   Time at = leaves + params_.delay;
   if (params_.jitter != Duration::zero()) at += UpTo(params_.jitter);
-  if (random_.Chance(params_.reorder)) {
+  const ImpairmentParams::OfClass& own = OfClass(frame);
+  if (random_.Chance(params_.reorder) || random_.Chance(own.reorder)) {
     counters_.Add(SwitchPortCounter::kImpairReordered);
-    Push(frame, std::max(at, last_at_) + UpTo(params_.reorder_delay));
+    Push(frame, std::max(at, last_at_) + own.delay + UpTo(params_.reorder_delay));
   } else {
     last_at_ = std::max(last_at_, at);
-    Push(frame, last_at_);
+    Push(frame, last_at_ + own.delay);
   }
   return random_.Chance(params_.duplicate) && cable_.size() < most_ ? Fate::kDuplicate
                                                                     : Fate::kTaken;
@@ -74,7 +78,7 @@ Impairment::Fate Impairment::Send(Frame* frame, Time now) {
 
 void Impairment::Duplicate(Frame* copy) {
   counters_.Add(SwitchPortCounter::kImpairDuplicated);
-  Push(copy, last_at_ + UpTo(params_.reorder_delay));
+  Push(copy, last_at_ + OfClass(copy).delay + UpTo(params_.reorder_delay));
 }
 
 void Impairment::Push(Frame* frame, Time at) {

@@ -4,6 +4,7 @@
 #ifndef SUEDE_FABRIC_IMPAIRMENT_H_
 #define SUEDE_FABRIC_IMPAIRMENT_H_
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -17,6 +18,13 @@ namespace suede::fabric {
 
 // Chances are of 2^32 (ChanceOf), per frame.
 struct ImpairmentParams {
+  // What frames of one class have in addition.
+  struct OfClass {
+    Duration delay{};  // classes overtake each other by it
+    uint32_t loss = 0;
+    uint32_t reorder = 0;
+    bool operator==(const OfClass&) const = default;
+  };
   uint64_t rate_bps = 0;  // 0: no limit
   Duration delay{};
   Duration jitter{};  // up to so much more delay; frames stay in order
@@ -30,9 +38,11 @@ struct ImpairmentParams {
   uint32_t duplicate = 0;
   uint32_t bad_fcs = 0;  // a frame that the next device would drop
   uint32_t flip = 0;     // one bit of the frame flipped, unnoticed by an FCS
+  uint32_t longest = UINT32_MAX;  // bytes without FCS: longer frames are lost
   bool down = false;
   ClassMask hole_classes = 0;               // these classes disappear
   std::vector<uint64_t> hole_destinations;  // these forwarding addresses or MAC addresses, too
+  std::array<OfClass, kClasses> of_class{};
 
   bool is_clean() const;
 };
@@ -79,6 +89,9 @@ class Impairment {
     }
   };
   bool IsLost(const Frame* frame);
+  const ImpairmentParams::OfClass& OfClass(const Frame* frame) const {
+    return params_.of_class[NoteOfFrame(frame).traffic_class];
+  }
   bool InHole(const Frame* frame) const;
   void Push(Frame* frame, Time at);
   Duration UpTo(Duration most) {
@@ -92,7 +105,7 @@ class Impairment {
   const uint32_t most_;
   SwitchPortCounters& counters_;
   Time free_at_{};
-  Time last_at_{};  // when the last frame arrives that was not held back
+  Time last_at_{};  // when the last frame arrives that was not held back, but for its class's delay
   uint64_t order_ = 0;
   std::vector<OnCable> cable_;
 };

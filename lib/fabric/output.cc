@@ -21,7 +21,11 @@ Output::Output(const SwitchParams& params, uint32_t port, SharedBuffer& buffer,
       counters_(counters),
       scheduler_(params.of_class),
       pauses_(params.ports[port].pfc, params.ports[port].rate_bps),
-      random_(params.seed ^ (uint64_t{port} + 1) << 32) {}
+      random_(params.seed ^ (uint64_t{port} + 1) << 32) {
+  for (uint32_t c = 0; c < kClasses; ++c) {
+    if (params.of_class[c].max_wait != Duration::zero()) aging_ |= static_cast<ClassMask>(1u << c);
+  }
+}
 
 // Marks a frame that finds its queue as deep as that, if its sender speaks ECN (RFC 3168).
 void Output::Mark(Frame* frame, const FrameView& view, uint32_t depth) {
@@ -85,6 +89,18 @@ Frame* Output::PopStormy() {
   const auto traffic_class = static_cast<uint32_t>(std::countr_zero(uint32_t{lost}));
   counters_[traffic_class].Add(SwitchClassCounter::kStormDrop);
   return Take(traffic_class);
+}
+
+Frame* Output::PopOld(Time now) {
+  auto left = static_cast<ClassMask>(waiting_ & aging_);
+  for (; left != 0; left &= static_cast<ClassMask>(left - 1)) {
+    const auto traffic_class = static_cast<uint32_t>(std::countr_zero(uint32_t{left}));
+    const Duration waits = now - NoteOfFrame(queues_[traffic_class].head()).at;
+    if (waits <= params_.of_class[traffic_class].max_wait) continue;
+    counters_[traffic_class].Add(SwitchClassCounter::kAgeDrop);
+    return Take(traffic_class);
+  }
+  return nullptr;
 }
 
 Frame* Output::PopAny() {

@@ -34,6 +34,8 @@ class Output {
   Frame* Pop(Time now);
   // Frames of a class in a storm: to be dropped. nullptr: there is none.
   Frame* PopStormy();
+  // A frame that has waited for too long: to be dropped. nullptr: there is none.
+  Frame* PopOld(Time now);
   // Any frame, whatever holds it up; nullptr: there is none.
   Frame* PopAny();
 
@@ -59,6 +61,7 @@ class Output {
   std::array<FrameFifo, kClasses> queues_;
   ClassMask waiting_ = 0;
   ClassMask held_ = 0;  // by the peer
+  ClassMask aging_ = 0;  // whose frames may become too old
   ClassScheduler scheduler_;
   PfcReceiver pauses_;
   Random random_;

@@ -45,6 +45,7 @@ struct ClassParams {
   EcnParams ecn;
   uint32_t headroom_bytes = 0;   // of each port's input of a lossless class: HeadroomBytes
   uint32_t resume_bytes = 3072;  // below the threshold of a pause: frames may come again
+  Duration max_wait{};           // frames that have waited for longer are dropped; 0: none is
 };
 
 struct TrimParams {
@@ -83,6 +84,7 @@ struct SwitchParams {
   Duration max_age = std::chrono::seconds(300);
   uint32_t buffer_bytes = 4u << 20;
   uint32_t cell_bytes = 256;  // a frame takes whole cells
+  uint32_t most_on_cable = 16384;  // frames under way in one direction of an impaired link
   ClassMap classes;
   std::array<ClassParams, kClasses> of_class{};
   TrimParams trim;

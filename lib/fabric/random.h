@@ -26,6 +26,11 @@ class Random {
   uint64_t state_;
 };
 
+// The seed of one of many generators that a seed is for.
+inline uint64_t SeedOf(uint64_t seed, uint64_t generator) {
+  return Random(Random(seed).Next() + generator).Next();
+}
+
 // A probability, 0 to 1, as Random::Chance takes it: 1 becomes 1 - 2^-32.
 constexpr uint32_t ChanceOf(double probability) {
   return probability >= 1 ? UINT32_MAX : static_cast<uint32_t>(probability * 4294967296.0);

@@ -14,10 +14,11 @@ constexpr uint32_t kLeastGain = 1;   // bytes that trimming has to save
 }  // namespace
 
 Switch::Port::Port(const SwitchParams& params, uint32_t number, SharedBuffer& buffer)
-    : in(params.seed * 0x9e3779b97f4a7c15u + 2 * number, kMostOnCable, counters),
-      out(params.seed * 0x9e3779b97f4a7c15u + 2 * number + 1, kMostOnCable, counters),
+    : in(SeedOf(params.seed, 2 * number), params.most_on_cable, counters),
+      out(SeedOf(params.seed, 2 * number + 1), params.most_on_cable, counters),
       output(params, number, buffer, of_class),
-      pfc(params.ports[number].pfc, params.ports[number].rate_bps) {
+      pfc(params.ports[number].pfc, params.ports[number].rate_bps),
+      blocked(params.ports.size()) {
   const PortParams& own = params.ports[number];
   if (!own.strict_vlans) return;
   vlans.resize(4096);
@@ -34,6 +35,7 @@ Switch::Switch(const SwitchParams& params)
   }
   ended_.reserve(params_.buffer_bytes / params_.cell_bytes + kMaxPorts * kSpares);
   spares_.reserve(kSpares);
+  touched_.reserve(params_.ports.size());
 }
 
 // Nothing waits for a port that is down: it would hold the buffer of the others.
@@ -81,10 +83,24 @@ void Switch::Receive(uint32_t number, Frame* const* frames, uint32_t count, Time
   }
 }
 
+void Switch::SetBlocked(uint32_t in, uint32_t out, bool blocked) {
+  Port& port = *ports_[in];
+  if (port.blocked[out] == blocked) return;
+  port.blocked[out] = blocked;
+  blocked ? ++port.blocks : --port.blocks;
+}
+
+void Switch::ClearTouched() {
+  for (const uint16_t port : touched_) ports_[port]->touched = false;
+  touched_.clear();
+}
+
+void Switch::PollPort(uint32_t port, Time now) {
+  while (Frame* const frame = ports_[port]->in.Arrived(now)) OnFrame(port, frame, now);
+}
+
 void Switch::Poll(Time now) {
-  for (uint32_t i = 0; i < ports_.size(); ++i) {
-    while (Frame* const frame = ports_[i]->in.Arrived(now)) OnFrame(i, frame, now);
-  }
+  for (uint32_t i = 0; i < ports_.size(); ++i) PollPort(i, now);
   table_.Age(now, kAgedPlaces);
 }
 
@@ -182,11 +198,16 @@ void Switch::Forward(uint32_t in, Frame* frame, FrameView& view, Time now) {
   bool routed = false;
   const uint16_t out = view.group ? AddressTable::kNoPort : Find(view, now, routed);
   if (out == in) return Drop(port, SwitchPortCounter::kRxHairpin, frame);
+  if (out != AddressTable::kNoPort && Blocks(port, out)) [[unlikely]] {
+    return Drop(port, SwitchPortCounter::kRxIsolated, frame);
+  }
   if (!UseHop(in, frame, view, routed)) [[unlikely]] {
     return Drop(port, SwitchPortCounter::kRxHopLimit, frame);
   }
-  NoteOfFrame(frame).destination = view.destination;
-  NoteOfFrame(frame).traffic_class = static_cast<uint8_t>(ClassOf(frame, view));
+  FrameNote& note = NoteOfFrame(frame);
+  note.at = now;
+  note.destination = view.destination;
+  note.traffic_class = static_cast<uint8_t>(ClassOf(frame, view));
   if (out != AddressTable::kNoPort) [[likely]]
     return Enqueue(in, out, frame, view);
   if (!view.group && !params_.floods) {
@@ -218,7 +239,9 @@ void Switch::Flood(uint32_t in, Frame* frame, const FrameView& view) {
   uint32_t last = kMaxPorts;
   for (uint32_t out = 0; out < ports_.size(); ++out) {
     const Port& other = *ports_[out];
-    if (out == in || other.down || (!other.vlans.empty() && !other.vlans[view.vid])) continue;
+    if (out == in || other.down || Blocks(port, out) ||
+        (!other.vlans.empty() && !other.vlans[view.vid]))
+      continue;
     if (last != kMaxPorts) {
       if (Frame* const copy = CopyOf(frame); copy != nullptr) {
         Enqueue(in, last, copy, view);
@@ -249,7 +272,7 @@ void Switch::Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& v
   }
   note.charge = buffer_.Charge(frame->length);
   if (buffer_.Admit(in, out, note.traffic_class, note.charge)) [[likely]] {
-    port.output.Push(frame, view);
+    Queue(port, out, frame, view);
     return;
   }
   if (Trim(out, frame, view)) return;
@@ -281,7 +304,7 @@ bool Switch::Trim(uint32_t out, Frame* frame, const FrameView& view) {
   note.charge = buffer_.Charge(bytes);
   if (buffer_.Admit(note.in, out, note.traffic_class, note.charge)) {
     port.of_class[before].Add(SwitchClassCounter::kTrimmed);
-    port.output.Push(frame, view);
+    Queue(port, out, frame, view);
   } else {
     port.of_class[before].Add(SwitchClassCounter::kTrimDrop);
     End(frame);
@@ -330,6 +353,7 @@ uint32_t Switch::Transmit(uint32_t number, Frame** frames, uint32_t max, Time no
   if (!port.down) {
     port.output.Look(now);
     while (Frame* const frame = port.output.PopStormy()) End(frame);
+    while (Frame* const frame = port.output.PopOld(now)) End(frame);
     if (Frame* const pfc = PfcFrameOf(number, now); pfc != nullptr) {
       clean&& max != 0 ? void(frames[count++] = pfc) : SendOn(port, pfc, now);
     }
@@ -355,17 +379,19 @@ uint32_t Switch::Transmit(uint32_t number, Frame** frames, uint32_t max, Time no
   return count;
 }
 
+Time Switch::deadline(uint32_t number, Time now) const {
+  const Port& port = *ports_[number];
+  Time next = std::min(port.in.deadline(), port.out.deadline());
+  if (port.down) return next;
+  Time sends = port.output.deadline(now);
+  if (sends != kNever && !port.out.is_clean()) sends = std::max(sends, port.out.free_at());
+  next = std::min(next, sends);
+  return params_.ports[number].pfc.on ? std::min(next, port.pfc.deadline()) : next;
+}
+
 Time Switch::deadline(Time now) const {
   Time next = kNever;
-  for (uint32_t i = 0; i < ports_.size(); ++i) {
-    const Port& port = *ports_[i];
-    next = std::min({next, port.in.deadline(), port.out.deadline()});
-    if (port.down) continue;
-    Time sends = port.output.deadline(now);
-    if (sends != kNever && !port.out.is_clean()) sends = std::max(sends, port.out.free_at());
-    next = std::min(next, sends);
-    if (params_.ports[i].pfc.on) next = std::min(next, port.pfc.deadline());
-  }
+  for (uint32_t i = 0; i < ports_.size(); ++i) next = std::min(next, deadline(i, now));
   return next;
 }
 

@@ -22,7 +22,7 @@ namespace suede::fabric {
 
 class Switch {
  public:
-  static constexpr uint32_t kMaxPorts = 64;
+  static constexpr uint32_t kMaxPorts = 256;
 
   // `params`: valid (CheckParams), 1 to kMaxPorts ports. Allocates all that it needs.
   explicit Switch(const SwitchParams& params);
@@ -35,6 +35,8 @@ class Switch {
   uint32_t Transmit(uint32_t port, Frame** frames, uint32_t max, Time now);
   // Once in a poll iteration, after all ports have received: moves what is due.
   void Poll(Time now);
+  // Likewise of what has come to one port.
+  void PollPort(uint32_t port, Time now);
   // Frames that have ended inside the switch, for the caller to release; then ClearEnded.
   std::span<Frame* const> ended() const { return ended_; }
   void ClearEnded() { ended_.clear(); }
@@ -43,6 +45,11 @@ class Switch {
   void GiveSpare(Frame* frame) { spares_.push_back(frame); }
   // When the switch has something to do by itself; kNever: never.
   Time deadline(Time now) const;
+  // Likewise of one port.
+  Time deadline(uint32_t port, Time now) const;
+  // The ports for which frames were queued since the last ClearTouched.
+  std::span<const uint16_t> touched() const { return touched_; }
+  void ClearTouched();
 
   // ---- Settings, at any time.
 
@@ -57,10 +64,14 @@ class Switch {
   static NetAddress Ipv4Key(Ipv4Address address) { return {.high = kIpv4Kind, .low = address}; }
   static NetAddress Ipv6Key(const NetAddress& address) { return address; }
   void SetDown(uint32_t port, bool down);
+  // Port isolation: nothing is forwarded from the one port to the other while it is set.
+  void SetBlocked(uint32_t in, uint32_t out, bool blocked);
   Impairment& impairment_in(uint32_t port) { return ports_[port]->in; }
   Impairment& impairment_out(uint32_t port) { return ports_[port]->out; }
 
   // ---- State.
+
+  uint32_t ClassOf(const Frame* frame, const FrameView& view) const;
 
   const SwitchParams& params() const { return params_; }
   const AddressTable& table() const { return table_; }
@@ -77,7 +88,6 @@ class Switch {
 
  private:
   static constexpr uint32_t kSpares = 64;
-  static constexpr uint32_t kMostOnCable = 16384;
   static constexpr uint64_t kMacKind = uint64_t{0xff} << 56;   // no address of a host begins so:
   static constexpr uint64_t kIpv4Kind = uint64_t{0xfe} << 56;  // IPv6 groups and links do
 
@@ -91,6 +101,9 @@ class Switch {
     Output output;
     PfcSender pfc;
     bool down = false;
+    bool touched = false;
+    uint32_t blocks = 0;  // outputs
+    std::vector<bool> blocked;
     std::vector<bool> vlans;  // by VID; empty: every one
   };
 
@@ -101,7 +114,15 @@ class Switch {
   uint16_t Find(const FrameView& view, Time now, bool& routed) const;
   void Flood(uint32_t in, Frame* frame, const FrameView& view);
   bool UseHop(uint32_t in, Frame* frame, const FrameView& view, bool routed);
-  uint32_t ClassOf(const Frame* frame, const FrameView& view) const;
+  void Queue(Port& port, uint32_t out, Frame* frame, const FrameView& view) {
+    port.output.Push(frame, view);
+    if (port.touched) return;
+    port.touched = true;
+    touched_.push_back(static_cast<uint16_t>(out));
+  }
+  static bool Blocks(const Port& port, uint32_t out) {
+    return port.blocks != 0 && port.blocked[out];
+  }
   void Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& view);
   bool Trim(uint32_t out, Frame* frame, const FrameView& view);
   void SendOn(Port& port, Frame* frame, Time now);
@@ -119,6 +140,7 @@ class Switch {
   std::vector<std::unique_ptr<Port>> ports_;
   std::vector<Frame*> ended_;
   std::vector<Frame*> spares_;
+  std::vector<uint16_t> touched_;
 };
 
 }  // namespace suede::fabric

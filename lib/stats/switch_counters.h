@@ -28,6 +28,8 @@ namespace suede {
   X(RxUnknown, "rx_drop_unknown_destination_total", Drop,                                      \
     "Frames to an unknown destination, where these are not flooded")                           \
   X(RxHairpin, "rx_drop_hairpin_total", Drop, "Frames to a destination behind their own port") \
+  X(RxIsolated, "rx_drop_isolated_total", Drop,                                                \
+    "Frames to a port that is isolated from their own")                                        \
   X(RxFlooded, "rx_flooded_total", Info, "Frames that were flooded")                           \
   X(RxNoCopy, "rx_drop_no_copy_total", Error, "Copies of flooded frames without a free frame") \
   X(RxLearnt, "rx_learnt_total", Info, "Source addresses learnt")                              \
@@ -41,6 +43,7 @@ namespace suede {
   X(TxFrameBytes, "tx_frame_bytes_total", Info, "Bytes of those frames, without FCS")          \
   X(ImpairLoss, "impair_loss_total", Info, "Frames lost by impairment, at random")             \
   X(ImpairBurst, "impair_burst_loss_total", Info, "Frames lost by impairment, in a burst")     \
+  X(ImpairLong, "impair_long_total", Info, "Frames lost for being longer than the link takes") \
   X(ImpairDown, "impair_down_total", Info, "Frames lost by a direction that is down")          \
   X(ImpairHole, "impair_hole_total", Info, "Frames lost in a black hole")                      \
   X(ImpairBadFcs, "impair_bad_fcs_total", Info, "Frames dropped as by a bad FCS")              \
@@ -60,6 +63,7 @@ namespace suede {
   X(HeadroomDrop, "class_drop_headroom_total", Error,                                        \
     "Frames of a lossless class beyond its headroom")                                        \
   X(DownDrop, "class_drop_down_total", Drop, "Frames for a port that is down")               \
+  X(AgeDrop, "class_drop_age_total", Drop, "Frames that have waited for too long")           \
   X(StormDrop, "class_drop_storm_total", Error, "Frames dropped while a PFC storm lasted")
 
 #define SUEDE_SWITCH_ID(id, ...) k##id,

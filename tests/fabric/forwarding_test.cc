@@ -31,6 +31,66 @@ TEST(Forwarding, UnknownDestinationsAreDroppedWhereNotFlooded) {
   EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxUnknown), 1u);
 }
 
+TEST(Forwarding, AnIsolatedPairIsDeafToItselfAlone) {
+  Fabric fabric(ParamsOf(3));
+  fabric.In(1, SueFrame{.from = 2, .to = 9}, At(0));
+  for (uint32_t port : {0, 2}) fabric.Out(port, At(0));
+  fabric.the_switch.SetBlocked(0, 1, true);
+  fabric.In(0, SueFrame{.from = 1, .to = 2}, At(0));
+  EXPECT_EQ(fabric.Out(1, At(0)).size(), 0u);
+  EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxIsolated), 1u);
+  fabric.In(0, SueFrame{.from = 1, .to = 7}, At(0));  // flooded
+  EXPECT_EQ(fabric.Out(1, At(0)).size(), 0u);
+  EXPECT_EQ(fabric.Out(2, At(0)).size(), 1u);
+  fabric.In(1, SueFrame{.from = 2, .to = 1}, At(0));
+  EXPECT_EQ(fabric.Out(0, At(0)).size(), 1u);
+  fabric.the_switch.SetBlocked(0, 1, false);
+  fabric.In(0, SueFrame{.from = 1, .to = 2}, At(0));
+  EXPECT_EQ(fabric.Out(1, At(0)).size(), 1u);
+}
+
+TEST(Forwarding, ACallerLearnsWhichPortsHaveFramesToSend) {
+  Fabric fabric(ParamsOf(3));
+  fabric.the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 2);
+  using Ports = std::vector<uint16_t>;
+  const auto touched = [&] {
+    const Ports ports(fabric.the_switch.touched().begin(), fabric.the_switch.touched().end());
+    fabric.the_switch.ClearTouched();
+    return ports;
+  };
+  EXPECT_EQ(touched(), Ports());
+  fabric.In(0, SueFrame{.from = 1, .to = 2}, At(0));
+  fabric.In(0, SueFrame{.from = 1, .to = 2}, At(0));
+  EXPECT_EQ(touched(), Ports{2});
+  EXPECT_EQ(touched(), Ports());
+  EXPECT_EQ(fabric.the_switch.deadline(2, At(0)), At(0));
+  EXPECT_EQ(fabric.the_switch.deadline(1, At(0)), kNever);
+  fabric.the_switch.impairment_in(0).Set({.delay = std::chrono::microseconds(3)});
+  fabric.In(0, SueFrame{.from = 1, .to = 9}, At(0));
+  EXPECT_EQ(fabric.the_switch.deadline(0, At(0)), At(3));
+  fabric.the_switch.PollPort(1, At(3));
+  EXPECT_EQ(touched(), Ports());
+  fabric.the_switch.PollPort(0, At(3));
+  EXPECT_EQ(touched(), (Ports{1, 2}));
+}
+
+TEST(Forwarding, AnEthernetSwitchNeedsNoIntactIpHeader) {
+  for (const bool by_mac : {true, false}) {
+    Fabric fabric(ParamsOf(2, by_mac ? Forwarding::kMac : Forwarding::kIp));
+    auto frame = BytesOf({.from = 1, .to = 2, .traffic_class = {.dscp = 24}});
+    frame[14] = 0x65;  // version 6
+    fabric.In(0, frame, At(0));
+    frame.resize(20);
+    fabric.In(0, frame, At(0));
+    EXPECT_EQ(fabric.Out(1, At(0)).size(), by_mac ? 2u : 0u);
+    EXPECT_EQ(fabric.Count(1, 0, SwitchClassCounter::kFrames), by_mac ? 2u : 0u);
+    EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxRunt), by_mac ? 0u : 2u);
+    frame.resize(13);
+    fabric.In(0, frame, At(0));
+    EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxRunt), by_mac ? 1u : 3u);
+  }
+}
+
 TEST(Forwarding, FramesDoNotGoBackOrIntoOtherVlans) {
   SwitchParams params = ParamsOf(3);
   params.ports[1].strict_vlans = params.ports[2].strict_vlans = true;

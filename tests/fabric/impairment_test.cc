@@ -112,6 +112,26 @@ TEST(Impairment, TheSameSeedGivesTheSameRun) {
   EXPECT_NE(Line(params, 7).Run(3000), Line(params, 8).Run(3000));
 }
 
+// One more than a seed is another seed, and not the same numbers from the second one on.
+TEST(Impairment, SeedsAreIndependent) {
+  const ImpairmentParams params{.loss = ChanceOf(0.5)};
+  const auto lost = [&](uint64_t seed) {
+    const auto got = Line(params, seed).Run(1000);
+    std::vector<bool> all(1000, true);
+    for (const uint32_t number : got) all[number] = false;
+    return all;
+  };
+  for (const uint64_t seed : {1, 7}) {
+    const auto one = lost(seed);
+    const auto other = lost(seed + 1);
+    for (int shift = -3; shift <= 3; ++shift) {
+      uint32_t same = 0;
+      for (int i = 3; i < 997; ++i) same += one[i + shift] == other[i] ? 1 : 0;
+      EXPECT_NEAR(same, 497, 90) << shift;
+    }
+  }
+}
+
 TEST(Impairment, BitErrors) {
   Line bad_fcs({.bad_fcs = ChanceOf(1)});
   EXPECT_TRUE(bad_fcs.Run(10).empty());
@@ -128,6 +148,14 @@ TEST(Impairment, BitErrors) {
   EXPECT_EQ(bits, 1u);
 }
 
+TEST(Impairment, AnEmptyFrameHasNoBitToFlip) {
+  Line line({});
+  line.fabric.the_switch.impairment_in(0).Set({.flip = ChanceOf(1)});
+  line.fabric.In(0, std::vector<uint8_t>{}, At(0));
+  EXPECT_TRUE(line.Got(At(0)).empty());
+  EXPECT_EQ(line.fabric.Count(0, SwitchPortCounter::kRxRunt), 1u);
+}
+
 TEST(Impairment, HolesAndOneWay) {
   Line line({.hole_destinations = {MacNumber(2)}});
   EXPECT_TRUE(line.Run(5).empty());
@@ -140,6 +168,46 @@ TEST(Impairment, HolesAndOneWay) {
   EXPECT_EQ(line.Count(SwitchPortCounter::kImpairDown), 5u);
   line.fabric.the_switch.impairment_out(1).Set({});
   EXPECT_EQ(line.Run(5).size(), 5u);
+}
+
+TEST(Impairment, ALinkLosesFramesThatAreLongerThanItTakes) {
+  const auto bytes = static_cast<uint32_t>(BytesOf({.from = 1, .to = 2, .bytes = 64}).size());
+  Line line({.longest = bytes});
+  line.Send(1, At(0), 64);
+  line.Send(2, At(0), 66);
+  EXPECT_EQ(line.Got(At(0)), std::vector<uint32_t>{1});
+  EXPECT_EQ(line.Count(SwitchPortCounter::kImpairLong), 1u);
+}
+
+TEST(Impairment, ClassesHaveDelaysAndLossOfTheirOwn) {
+  Fabric fabric(Line::Params(1));
+  fabric.the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 1);
+  ImpairmentParams params{.delay = std::chrono::microseconds(1)};
+  params.of_class[1].delay = std::chrono::microseconds(5);
+  params.of_class[2].loss = ChanceOf(1);
+  fabric.the_switch.impairment_in(0).Set(params);
+  const auto send = [&](int traffic_class, Time now) {
+    fabric.In(0,
+              {.from = static_cast<uint32_t>(traffic_class + 1),
+               .traffic_class = {.dscp = static_cast<uint8_t>(traffic_class * 8)}},
+              now);
+  };
+  for (const int c : {1, 2, 0, 1}) send(c, At(0));
+  send(0, At(1));
+  std::vector<int> came;
+  for (int us = 0; us < 10; ++us) {
+    for (const auto& frame : fabric.Out(1, At(us))) came.push_back(frame[11] - 1);
+  }
+  // Each class keeps its order, and class 0 overtakes class 1.
+  EXPECT_EQ(came, (std::vector<int>{0, 0, 1, 1}));
+  EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kImpairLoss), 1u);
+  params = {};
+  params.of_class[3].reorder = ChanceOf(1);
+  fabric.the_switch.impairment_in(0).Set(params);
+  for (const int c : {3, 0, 0}) send(c, At(20));
+  EXPECT_EQ(fabric.Out(1, At(20)).size(), 2u);
+  EXPECT_EQ(fabric.Out(1, At(40)).size(), 1u);
+  EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kImpairReordered), 1u);
 }
 
 TEST(Impairment, OfTheInput) {

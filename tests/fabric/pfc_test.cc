@@ -78,6 +78,22 @@ TEST(Pfc, ReceivedPausesHoldTheirClassesAndEnd) {
   EXPECT_EQ(fabric.Count(2, SwitchPortCounter::kRxPfc), 3u);
 }
 
+// MAC control frames are Ethernet frames in a network of AFH Gen 2, too.
+TEST(Pfc, IsObeyedByASwitchThatForwardsByAfh2) {
+  SwitchParams params = ParamsOf(2, Forwarding::kAfh2);
+  params.ports[1].pfc.on = true;
+  Fabric fabric(params);
+  fabric.the_switch.AddAddress(Switch::ForwardingKey(2), 1);
+  fabric.In(1, FrameOfPfc(1 << 3, 1000), At(0));
+  fabric.In(0, {.encap = Encap::kAfh2, .to = 2, .traffic_class = {.dscp = 24}}, At(0));
+  EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kRxPfc), 1u);
+  EXPECT_EQ(fabric.Out(1, At(5)).size(), 0u);
+  EXPECT_EQ(fabric.Out(1, At(6)).size(), 1u);
+  // A port without PFC drops them as frames of the link.
+  fabric.In(0, FrameOfPfc(1 << 3, 1000), At(0));
+  EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxLinkLocal), 1u);
+}
+
 // The output is slow: its inputs are paused in turn, and nothing is lost.
 TEST(Pfc, AFullOutputPausesItsInputsWithoutLoss) {
   PfcFabric fabric;

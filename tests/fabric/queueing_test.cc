@@ -74,6 +74,27 @@ TEST(Queueing, StrictClassesGoFirst) {
   EXPECT_LT(bytes[0] + bytes[6], bytes[7] / 50);
 }
 
+TEST(Queueing, FramesThatHaveWaitedForTooLongAreDropped) {
+  SwitchParams params = QueueParams();
+  params.ports[2].pfc.on = true;
+  params.of_class[0].max_wait = std::chrono::microseconds(50);
+  QueueFabric fabric(params);
+  std::vector<uint8_t> pfc(PfcFrame::kBytes);
+  EncodePfc({.classes = 3, .quanta = {20000, 20000}}, {}, pfc.data());
+  fabric.In(2, pfc, At(0));
+  fabric.Send(0, At(0));
+  fabric.Send(8, At(0));
+  fabric.Send(0, At(10));
+  EXPECT_EQ(fabric.Out(2, At(50)).size(), 0u);
+  EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kAgeDrop), 0u);
+  EXPECT_EQ(fabric.Out(2, At(51)).size(), 0u);
+  EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kAgeDrop), 1u);
+  EncodePfc({.classes = 3, .quanta = {0, 0}}, {}, pfc.data());
+  fabric.In(2, pfc, At(55));
+  EXPECT_EQ(fabric.Out(2, At(60)).size(), 2u);  // one of each class
+  EXPECT_EQ(fabric.the_switch.buffer().used(), 0u);
+}
+
 TEST(Queueing, TailDropIsCounted) {
   SwitchParams params = QueueParams();
   params.buffer_bytes = 256 * 1024;
@@ -173,6 +194,22 @@ TEST(Queueing, OtherDscpsAreNotTrimmed) {
   QueueFabric fabric(params);
   for (int i = 0; i < 500; ++i) fabric.Send(0, At(0));
   EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kTrimmed), 0u);
+}
+
+TEST(Queueing, EveryEncapsulationHasItsClass) {
+  for (const Encap encap :
+       {Encap::kUdp4, Encap::kUdp6, Encap::kAfh1, Encap::kAfh1s, Encap::kAfh2, Encap::kAfh2c}) {
+    const bool gen2 = encap == Encap::kAfh2 || encap == Encap::kAfh2c;
+    SwitchParams params = ParamsOf(2, gen2 ? Forwarding::kAfh2 : Forwarding::kMac);
+    Fabric fabric(params);
+    fabric.the_switch.AddAddress(gen2 ? Switch::ForwardingKey(2) : Switch::MacKey(MacNumber(2), 0),
+                                 1);
+    fabric.In(0, {.encap = encap, .to = 2, .traffic_class = {.pcp = 3, .dscp = 48}}, At(0));
+    ASSERT_EQ(fabric.Out(1, At(0)).size(), 1u);
+    // AFH Gen 1 without a shim has none, and is of the class `other`.
+    EXPECT_EQ(fabric.Count(1, encap != Encap::kAfh1 ? 6 : 0, SwitchClassCounter::kFrames), 1u)
+        << static_cast<int>(encap);
+  }
 }
 
 TEST(Queueing, TheTagsPriorityWhereItCountsFirst) {

@@ -45,10 +45,24 @@ SwitchParams ParamsFrom(Input& input) {
   params.buffer_bytes = 512 * 1024;
   params.of_class[input.Byte() % 8].lossless = true;
   for (ClassParams& of_class : params.of_class) of_class.headroom_bytes = 4096;
+  params.of_class[input.Byte() % 8].max_wait = std::chrono::microseconds(20);
   for (PortParams& port : params.ports) {
     port.pfc.on = (bits & 16) != 0;
     port.rate_bps = (bits & 32) != 0 ? 1'000'000'000 : 0;
   }
+  return params;
+}
+
+ImpairmentParams ImpairmentFrom(Input& input) {
+  ImpairmentParams params{.delay = Duration(input.Byte() * 100),
+                          .loss = uint32_t{input.Byte()} << 24,
+                          .reorder = uint32_t{input.Byte()} << 24,
+                          .duplicate = uint32_t{input.Byte()} << 24,
+                          .flip = uint32_t{input.Byte()} << 24,
+                          .longest = 64u + input.Byte() * 16u};
+  params.of_class[input.Byte() % 8] = {.delay = Duration(input.Byte() * 100),
+                                       .loss = uint32_t{input.Byte()} << 24,
+                                       .reorder = uint32_t{input.Byte()} << 24};
   return params;
 }
 
@@ -63,14 +77,16 @@ void Play(Input input) {
         us += input.Byte();
         break;
       case 1:
-        fabric.the_switch.SetDown(port, (step & 16) != 0);
+        if ((step & 8) != 0) {
+          fabric.the_switch.SetBlocked(port, input.Byte() % 3, (step & 16) != 0);
+        } else {
+          fabric.the_switch.SetDown(port, (step & 16) != 0);
+        }
         break;
       case 2:
-        fabric.the_switch.impairment_out(port).Set({.delay = Duration(input.Byte() * 100),
-                                                    .loss = uint32_t{input.Byte()} << 24,
-                                                    .reorder = uint32_t{input.Byte()} << 24,
-                                                    .duplicate = uint32_t{input.Byte()} << 24,
-                                                    .flip = uint32_t{input.Byte()} << 24});
+        ((step & 16) != 0 ? fabric.the_switch.impairment_in(port)
+                          : fabric.the_switch.impairment_out(port))
+            .Set(ImpairmentFrom(input));
         break;
       case 3: {
         std::vector<uint8_t> frame =
