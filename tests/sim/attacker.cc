@@ -206,7 +206,7 @@ void Attacker::Inject(Time now) {
 void Attacker::Send(uint32_t number, std::vector<uint8_t> bytes) {
   ++injected_;
   sent_.insert(Hash(bytes));
-  switches_[number]->Inject(std::move(bytes));
+  switches_[number]->Inject(bytes);
 }
 
 // A host is handed a frame. If it is one of ours, its values are compared with the host's state.

@@ -10,7 +10,7 @@
 #include "base/sue.h"
 #include "config/config.h"
 #include "dice.h"
-#include "sim/class_queues.h"
+#include "sim/network.h"
 #include "wire/encap.h"
 
 namespace suede {

@@ -41,6 +41,7 @@ void World::SendOne(Host& host) {
   stream.queue = static_cast<uint32_t>(dice_.Below(options_.queues));
   stream.destination = static_cast<uint32_t>(dice_.Below(hosts_.size() - 1));
   if (stream.destination >= host.number) ++stream.destination;
+  if (options_.send_to != ~0u) stream.destination = options_.send_to;
   stream.vc = static_cast<uint32_t>(dice_.Below(kVcCount));
   const uint32_t sequence = ledger_.NextOf(stream);
   const Content content(stream, sequence, options_.fixed_data_bytes);

@@ -4,6 +4,7 @@
 #define SUEDE_TESTS_SIM_SCENARIOS_H_
 
 #include "attacks.h"
+#include "incasts.h"
 #include "pauses.h"
 #include "planes.h"
 #include "rebirths.h"
@@ -190,6 +191,9 @@ inline constexpr Scenario kScenarios[] = {
     {"dark", Dark},
     // See pauses.h.
     {"pauses", Pauses, true},
+    // See incasts.h.
+    {"incast", Incast, true},
+    {"incast_lossless", IncastLossless, true},
     // See strangers.h.
     {"plain_peer", PlainPeer},
     {"double_identity", DoubleIdentity},

@@ -4,6 +4,7 @@
 // A failing seed is printed with the command that replays it, and replayed alone with the log of
 // its last events. Or measures the cost of loss: sim_runner goodput FIRST_SEED COUNT.
 // Or the goodput of several planes: sim_runner plane_shares.
+// Or compares runs of the same seeds: sim_runner repeats.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -34,19 +35,47 @@ int CompareScenarios(int count, char** names) {
   return same ? 0 : 1;
 }
 
+// A seed is a run: frames, ports and times are the same twice, and differ from another seed's.
+int RunRepeats() {
+  constexpr uint64_t kSeeds = 3;
+  int failed = 0;
+  for (const Scenario& scenario : kScenarios) {
+    std::vector<uint64_t> digests;
+    for (uint64_t run = 0; run < 2 * kSeeds; ++run) {
+      const uint64_t seed = 1 + run % kSeeds;
+      WorldOptions options = OptionsOf(scenario, seed);
+      options.commands = std::min(options.commands, 300u);
+      World world(seed, options);
+      world.TakeDigest();
+      world.Run();
+      digests.push_back(world.digest());
+    }
+    bool same = true;
+    for (uint64_t i = 0; i < kSeeds; ++i) same &= digests[i] == digests[i + kSeeds];
+    const bool others = digests[0] != digests[1] && digests[1] != digests[2];
+    if (!same) std::printf("%s: a seed gave two runs\n", scenario.name);
+    if (!others) std::printf("%s: two seeds gave one run\n", scenario.name);
+    failed += same && others ? 0 : 1;
+  }
+  std::printf("repeats: %zu scenarios, %d failed\n", std::size(kScenarios), failed);
+  return failed == 0 ? 0 : 1;
+}
+
 }  // namespace
 }  // namespace suede
 
 int main(int argc, char** argv) {
   using namespace suede;
   if (argc == 2 && std::strcmp(argv[1], "plane_shares") == 0) return RunPlaneShares();
+  if (argc == 2 && std::strcmp(argv[1], "repeats") == 0) return RunRepeats();
   if (argc > 2 && std::strcmp(argv[1], "scenarios") == 0) return CompareScenarios(argc - 2, argv + 2);
   if (argc < 2 || argc == 3) {
     std::fprintf(stderr,
                  "usage: sim_runner SCENARIO [FIRST_SEED COUNT [COMMANDS]]\nscenarios:");
     for (const Scenario& s : kScenarios) std::fprintf(stderr, " %s", s.name);
     std::fprintf(stderr,
-                 "\nor: sim_runner goodput FIRST_SEED COUNT\nor: sim_runner plane_shares\n");
+                 "\nor: sim_runner goodput FIRST_SEED COUNT\n"
+                 "or: sim_runner plane_shares\nor: sim_runner repeats\n");
     return 2;
   }
   const uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;

@@ -192,6 +192,7 @@ class SimClassesTest : public ::testing::Test {
   }
   void Begin() {
     network = std::make_unique<SimNetwork>(1);
+    network->SetPorts(3);
     network->SetClasses(classes);
     for (int i = 0; i < 3; ++i) {
       ports[i] = network->AddPort(kMacs[i], 64, 32, {.bits_per_ns = 10});
@@ -233,7 +234,7 @@ TEST_F(SimClassesTest, AHigherClassOvertakesWhatWaits) {
     Send(0, 1);
   }
   Send(6, 0);
-  EXPECT_EQ(Came(), "000006000");
+  EXPECT_EQ(Came(), "000060000");
 }
 
 TEST_F(SimClassesTest, WeightLetsLowerClassesHaveTurns) {
@@ -268,10 +269,12 @@ TEST_F(SimClassesTest, APausedClassWaitsAndTheOthersPass) {
   Send(2);
   EXPECT_EQ(Came(), "42");
   EXPECT_TRUE(ports[2]->waits_for_class());
-  EXPECT_EQ(network->next_arrival(), kNever);
+  EXPECT_EQ(Came(), "");
   ports[2]->SetClassesPaused(0);
   EXPECT_GT(network->next_arrival(), network->now());
   EXPECT_EQ(Came(), "3");
+  EXPECT_FALSE(ports[2]->waits_for_class());
+  EXPECT_EQ(network->next_arrival(), kNever);
 }
 
 TEST_F(SimClassesTest, WhatIsTooManyOrTooOldIsLost) {
@@ -288,25 +291,112 @@ TEST_F(SimClassesTest, WhatIsTooManyOrTooOldIsLost) {
   EXPECT_EQ(network->frames_lost(), 3u);
 }
 
-TEST(SimClassOfTest, IsThePcpOrTheDscp) {
-  const auto class_of = [](std::vector<uint8_t> bytes, bool addresses_first = false) {
-    bytes.resize(60);
-    return SimClassOf(bytes, addresses_first);
+TEST_F(SimClassesTest, AskedPausesLastAndEndByThemselves) {
+  classes.most_wait = {};
+  Begin();
+  ports[2]->SetClassesPaused(1);
+  Send(0);
+  EXPECT_EQ(Came(microseconds(5000)), "");
+  // PFC frames do not come through any more, so the pause is not renewed.
+  ports[2]->SetSilent(true, false);
+  EXPECT_EQ(Came(microseconds(400)), "0");
+}
+
+TEST_F(SimClassesTest, ADeviceObeysTheSwitch) {
+  network = std::make_unique<SimNetwork>(1);
+  network->SetPorts(3);
+  network->SetClasses(classes);
+  fabric::SwitchParams& params = network->params();
+  params.cell_bytes = 256;
+  for (fabric::ClassParams& own : params.of_class) own.reserved_bytes = 2048;
+  params.of_class[3].lossless = true;
+  params.of_class[3].headroom_bytes = fabric::HeadroomBytes(10'000'000'000, 200, 1024);
+  params.buffer_bytes = 4 * (8 * 2048 + params.of_class[3].headroom_bytes);
+  for (int i = 0; i < 3; ++i) {
+    ports[i] = network->AddPort(kMacs[i], 64, 32, {.bits_per_ns = 10});
+  }
+  for (int i = 0; i < 16; ++i) {
+    Send(3, 0);
+    Send(3, 1);
+  }
+  Send(4, 0);
+  const std::string came = Came();
+  EXPECT_EQ(came.size(), 33u);
+  EXPECT_LT(came.find('4'), 20u);  // it did not wait for the paused class
+  EXPECT_EQ(network->frames_lost(), 0u);
+  EXPECT_GT(network->the_switch().counters(0).Get(SwitchPortCounter::kTxPfc), 0u);
+  // A port that does not obey has its frames dropped, and is handed what it was told.
+  for (SimPort* port : ports) port->SetObeysPfc(false);
+  for (int i = 0; i < 30; ++i) {
+    Send(3, 0);
+    Send(3, 1);
+  }
+  EXPECT_LT(Came().size(), 60u);
+  EXPECT_GT(network->frames_lost(), 0u);
+  Frame* frame = nullptr;
+  ASSERT_EQ(ports[0]->Receive(&frame, 1), 1u);
+  EXPECT_TRUE(fabric::DecodePfc(frame->data, frame->length).has_value());
+  ports[0]->Release(&frame, 1);
+}
+
+// ---- The switch.
+
+TEST_F(SimTest, AnAddressMovesAndOthersAreUnknown) {
+  Send(ports[0], ports[0], 1);
+  network.Learn(kMacs[1], ports[2]);
+  Pass();
+  EXPECT_EQ(Received(ports[1]), 0u);
+  EXPECT_EQ(Received(ports[2]), 1u);
+  const uint8_t nowhere[64] = {2, 9, 9, 9, 9, 9};
+  network.Inject(nowhere);
+  EXPECT_EQ(network.frames_lost(), 1u);
+  uint8_t there[64] = {};
+  std::memcpy(there, kMacs[1], 6);
+  network.Inject(there);
+  EXPECT_EQ(Received(ports[2]), 1u);
+}
+
+TEST(SimAfh2Test, TheSwitchForwardsByTheHeadersAddress) {
+  constexpr uint8_t kMacs[2][6] = {{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}};
+  SimNetwork network(1);
+  network.params().forwarding = fabric::Forwarding::kAfh2;
+  network.AddPort(kMacs[0], 16, 16, {});
+  SimPort* const to = network.AddPort(kMacs[1], 16, 16, {});
+  // Hop count 64; destination 2.
+  uint8_t bytes[60] = {2, 64, 0, 0, 0, 2};
+  bytes[12] = 0x88;
+  bytes[13] = 0xb5;
+  network.Inject(bytes);
+  Frame* frame = nullptr;
+  ASSERT_EQ(to->Receive(&frame, 1), 1u);
+  EXPECT_EQ(frame->data[1], 63);
+  to->Release(&frame, 1);
+}
+
+TEST(SimDigestTest, ASeedIsARun) {
+  const auto digest_of = [](uint64_t seed) {
+    constexpr uint8_t kMacs[2][6] = {{2, 0, 0, 0, 0, 0}, {2, 0, 0, 0, 0, 1}};
+    SimNetwork network(seed);
+    network.TakeDigest();
+    SimPort* const from = network.AddPort(
+        kMacs[0], 64, 64, {.loss = 0.1, .reorder = 0.1, .duplicate = 0.1, .corrupt = 0.1});
+    network.AddPort(kMacs[1], 64, 64, {});
+    for (int i = 0; i < 100; ++i) {
+      Frame* frame = nullptr;
+      EXPECT_EQ(from->Allocate(&frame, 1), 1u);
+      frame->data = frame->buffer + Frame::kCommandOffset;
+      frame->length = 200;
+      std::memset(frame->data, i, frame->length);
+      std::memcpy(frame->data, kMacs[1], 6);
+      from->Transmit(&frame, 1);
+      from->Release(&frame, 1);
+      network.AdvanceTo(network.now() + microseconds(1));
+    }
+    return network.digest();
   };
-  using Bytes = std::vector<uint8_t>;
-  const Bytes macs(12);
-  const auto ethernet = [&](Bytes rest) {
-    rest.insert(rest.begin(), macs.begin(), macs.end());
-    return rest;
-  };
-  EXPECT_EQ(class_of(ethernet({0x81, 0, 5 << 5, 0, 8, 0, 0x45, 48 << 2})), 5u);
-  EXPECT_EQ(class_of(ethernet({8, 0, 0x45, 48 << 2})), 6u);
-  EXPECT_EQ(class_of(ethernet({0x86, 0xdd, 0x6c, 0})), 6u);
-  EXPECT_EQ(class_of(ethernet({0x86, 0xdd, 0x62, 0x10})), 1u);
-  EXPECT_EQ(class_of(ethernet({0x88, 0xb6, 0, 24 << 2})), 3u);
-  EXPECT_EQ(class_of(ethernet({0x88, 0xb5, 0xff, 0xff})), 0u);
-  EXPECT_EQ(class_of({2, 64, 0, 0, 0, 0, 56 << 2}, true), 7u);
-  EXPECT_EQ(class_of({0x82, 64, 0, 0, 0, 0, 56 << 2}, true), 0u);
+  EXPECT_EQ(digest_of(1), digest_of(1));
+  EXPECT_NE(digest_of(1), digest_of(2));
+  EXPECT_NE(digest_of(1), 0u);
 }
 
 // ---- The frames of the pool that a device keeps.

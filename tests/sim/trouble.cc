@@ -184,7 +184,9 @@ void Trouble::ApplyBlocked(const Case& c) {
     return other.kind == Kind::kBlocked && other.on && other.place == c.place && other.to == c.to;
   });
   const uint32_t number = wiring_.SwitchOf(c.place.host, c.place.plane);
-  switches_[number]->Block(&PortAt(c.place), PortOn(c.to, number), blocked);
+  // A host with one port is on one switch alone.
+  const SimPort* const to = PortOn(c.to, number);
+  if (to != nullptr) switches_[number]->Block(&PortAt(c.place), to, blocked);
 }
 
 SimPort* Trouble::PortOn(uint32_t host, uint32_t number) const {

@@ -20,10 +20,10 @@ NetAddress Wiring::AddressOf(uint32_t host, uint32_t number) const {
   }
 }
 
-uint64_t Wiring::DestinationMask(uint32_t number) const {
-  if (EncapOf(number) == Encap::kAfh2) return 0xffffffff;
-  if (EncapOf(number) == Encap::kAfh2c) return 0xffff;
-  return 0xffff'ffff'ffff;
+fabric::Forwarding Wiring::ForwardingOf(uint32_t number) const {
+  const Encap encap = EncapOf(number);
+  const bool gen2 = encap == Encap::kAfh2 || encap == Encap::kAfh2c;
+  return gen2 ? fabric::Forwarding::kAfh2 : fabric::Forwarding::kMac;
 }
 
 PortParams Wiring::PortOf(uint32_t host, uint32_t plane) const {

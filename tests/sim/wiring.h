@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fabric/frame_view.h"
 #include "lcore/params.h"
 #include "wire/encap.h"
 
@@ -30,8 +31,8 @@ struct Wiring {
   }
   MacAddress MacOf(uint32_t host, uint32_t number) const;
   NetAddress AddressOf(uint32_t host, uint32_t number) const;
-  // The bits of an address that the switch looks at: see SimNetwork::SetDestinationMask.
-  uint64_t DestinationMask(uint32_t number) const;
+  // What the switch forwards by.
+  fabric::Forwarding ForwardingOf(uint32_t number) const;
 
   PortParams PortOf(uint32_t host, uint32_t plane) const;
   // The planes of the host, and those of its peers as it numbers them.

@@ -37,8 +37,15 @@ World::World(uint64_t seed, const WorldOptions& options)
   const Wiring& wiring = options_.wiring;
   for (uint32_t s = 0; s < wiring.switches; ++s) {
     switches_.push_back(std::make_unique<SimNetwork>(seed * kMaxPlanes + s));
-    switches_.back()->SetDestinationMask(wiring.DestinationMask(s));
+    switches_.back()->SetPorts(wiring.hosts + 1);  // AddDouble
     switches_.back()->SetClasses(options_.classes.links);
+    fabric::SwitchParams& params = switches_.back()->params();
+    params.forwarding = wiring.ForwardingOf(s);
+    // An attacker's frames are known again by their bytes.
+    for (fabric::PortParams& port : params.ports) {
+      port.decrements_hops = options_.attack.time == Duration{};
+    }
+    if (options_.fabric) options_.fabric(params);
   }
   for (uint32_t h = 0; h < wiring.hosts; ++h) {
     // The sizes that a daemon computes have to be enough.
@@ -58,7 +65,9 @@ World::World(uint64_t seed, const WorldOptions& options)
   }
   for (const auto& host : hosts_) {
     Boot(*host);
-    host->to_send = options_.both_ways || host->number == 0 ? options_.commands : 0;
+    const bool sends = options_.send_to == ~0u ? options_.both_ways || host->number == 0
+                                               : host->number != options_.send_to;
+    host->to_send = sends ? options_.commands : 0;
   }
   if (options_.dark != Duration{}) SetDark(true);
   if (options_.plain) DropControl();
@@ -85,6 +94,27 @@ uint64_t World::frames_lost() const {
   uint64_t sum = 0;
   for (const auto& network : switches_) sum += network->frames_lost();
   return sum;
+}
+
+uint64_t World::pauses_sent() const {
+  uint64_t sum = 0;
+  for (const auto& network : switches_) {
+    const fabric::Switch& the_switch = network->the_switch();
+    for (uint32_t i = 0; i < the_switch.params().ports.size(); ++i) {
+      sum += the_switch.counters(i).Get(SwitchPortCounter::kTxPfc);
+    }
+  }
+  return sum;
+}
+
+void World::TakeDigest() {
+  for (const auto& network : switches_) network->TakeDigest();
+}
+
+uint64_t World::digest() const {
+  uint64_t digest = 0;
+  for (const auto& network : switches_) digest = digest * 31 + network->digest();
+  return digest;
 }
 
 // Whether anything may be given up at all. A switch that is spared keeps everybody reachable.
@@ -202,6 +232,9 @@ std::string World::Verdict() {
   if (!options_.resends && Sum(Counter::kTxRetransmissions) != 0) {
     return std::to_string(Sum(Counter::kTxRetransmissions)) + " PDUs were sent again for nothing";
   }
+  if (options_.crowded && frames_lost() == 0) return "the switch had room for everything";
+  if (options_.lossless && frames_lost() != 0) return "a lossless switch lost frames";
+  if (options_.lossless && pauses_sent() == 0) return "a switch did not pause anybody";
   for (const auto& host : hosts_) {
     // The frames that the pipeline keeps at hand for the next turns, and messages of sessions.
     uint32_t known = 0;

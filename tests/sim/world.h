@@ -9,6 +9,7 @@
 #define SUEDE_TESTS_SIM_WORLD_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -34,6 +35,7 @@ struct WorldOptions {
   Duration burst_gap{};          // for so long, on average
   std::vector<SimFaults> faults = {{}};  // of each switch's links; the last holds for the rest
   ClassOptions classes;
+  std::function<void(fabric::SwitchParams&)> fabric;  // what else switches have, where it is there
   uint32_t rx_descriptors = PortConfig{}.rx_descriptors;  // of each port; with the rest they say
   uint32_t tx_descriptors = PortConfig{}.tx_descriptors;  // how many frames its pool has
   TransportParams transport;
@@ -41,6 +43,9 @@ struct WorldOptions {
   uint32_t inflight_pdus = 4096;
   uint32_t pack_limit_bytes = kDefaultPackBytes;
   bool both_ways = true;         // false: only host 0 sends
+  uint32_t send_to = ~0u;        // the one host that all others send to, and that sends nothing
+  bool crowded = false;          // switches have to drop frames, or the world shows nothing
+  bool lossless = false;         // no frame may be lost, and switches have to pause hosts
   double tagged = 0.1;           // share of commands that ask for a completion
   double transmit_now = 0.05;    // share of commands that close their PDU
   double slow_receiver = 0;      // share of turns in which a receiver takes nothing
@@ -102,6 +107,11 @@ class World {
   // by chance: no field of it tells the two apart.
   bool by_chance() const { return by_chance_; }
   uint64_t frames_lost() const;
+  // PFC frames that switches have sent.
+  uint64_t pauses_sent() const;
+  // Of all frames that arrived, with ports and times; where it was asked for before the first turn.
+  void TakeDigest();
+  uint64_t digest() const;
   uint64_t Sum(Counter counter) const;
 
  private:

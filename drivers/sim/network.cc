@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/network.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/big_endian.h"
+#include "sim/checks.h"
+#include "sim/sim.h"
+
+namespace suede {
+namespace {
+
+constexpr uint32_t kPorts = 127;  // where it is not said
+constexpr uint32_t kOnCable = 8192;
+constexpr uint32_t kCells = 8192;  // a frame takes one: queues are limited by frames
+constexpr uint32_t kAddresses = 256;
+constexpr uint32_t kDataAt = 64;  // offset of a frame in its buffer
+constexpr uint32_t kAtOnce = 32;  // frames
+constexpr uint32_t kBufferBytes = kDataAt + SimNetwork::kMaxFrameBytes + Frame::kSlackBytes;
+
+uint64_t RateOf(const SimFaults& faults) { return static_cast<uint64_t>(faults.bits_per_ns * 1e9); }
+
+}  // namespace
+
+// A frame of the switch.
+struct SimNetwork::Pooled {
+  Frame frame;
+  uint8_t bytes[kBufferBytes];
+};
+
+SimNetwork::SimNetwork(uint64_t seed) {
+  params_.seed = seed;
+  params_.learns = false;
+  params_.floods = false;
+  params_.addresses = kAddresses;
+  params_.addresses_of_port = 1;
+  params_.buffer_bytes = 0;
+  params_.cell_bytes = kCells;
+  params_.most_on_cable = kOnCable;
+  params_.classes.pcp_first = true;
+  SetPorts(kPorts);
+  SetClasses({});
+}
+
+SimNetwork::~SimNetwork() = default;
+SimNetwork& SimNetwork::operator=(SimNetwork&& other) noexcept = default;
+
+void SimNetwork::SetPorts(uint32_t count) {
+  params_.ports.resize(count + 1);
+  for (uint32_t i = 0; i < params_.ports.size(); ++i) {
+    params_.ports[i].mac = {0x02, 0x5f, 0, 0, 0, static_cast<uint8_t>(i)};
+    params_.ports[i].pfc = {.on = true, .storm = Duration::zero()};
+  }
+}
+
+void SimNetwork::SetClasses(const SimClasses& classes) {
+  classes_ = classes;
+  for (uint32_t c = 0; c < kSimClasses; ++c) {
+    fabric::ClassParams& own = params_.of_class[c];
+    own.strict = !classes.weighted;
+    own.weight = static_cast<uint16_t>(c + 1);
+    own.reserved_bytes = (classes.on ? classes.most_held : kAtOnce) * kCells;
+    own.max_wait = classes.on ? classes.most_wait : Duration::zero();
+  }
+}
+
+void SimNetwork::Build() {
+  if (params_.buffer_bytes == 0) {
+    uint64_t bytes = 0;
+    for (const fabric::ClassParams& own : params_.of_class) bytes += own.reserved_bytes;
+    bytes *= params_.ports.size();
+    Require(bytes <= UINT32_MAX, "the buffer is too large");
+    params_.buffer_bytes = static_cast<uint32_t>(bytes);
+  }
+  Require(fabric::SharedBuffer::SharedBytes(params_) >= 0, "the buffer is too small");
+  switch_pauses_ = std::any_of(params_.of_class.begin(), params_.of_class.end(),
+                               [](const fabric::ClassParams& own) { return own.lossless; });
+  switch_ = std::make_unique<fabric::Switch>(params_);
+  next_.assign(params_.ports.size(), kNever);
+  Refill();
+}
+
+SimPort* SimNetwork::AddPort(const uint8_t (&mac)[6], uint32_t frames, uint32_t tx_ring,
+                             const SimFaults& faults, uint32_t rx_ring) {
+  if (switch_ == nullptr) Build();
+  const auto number = static_cast<uint32_t>(ports_.size());
+  Require(number + 1 < params_.ports.size(), "the switch has no port left");
+  ports_.push_back(std::make_unique<SimPort>(this, number, frames, tx_ring, faults, rx_ring));
+  Learn(mac, ports_.back().get());
+  return ports_.back().get();
+}
+
+NetAddress SimNetwork::KeyOf(const uint8_t (&mac)[6]) const {
+  if (params_.forwarding == fabric::Forwarding::kAfh2) {
+    return fabric::Switch::ForwardingKey(LoadBe32(mac + 2));
+  }
+  return fabric::Switch::MacKey(uint64_t{LoadBe16(mac)} << 32 | LoadBe32(mac + 2), 0);
+}
+
+void SimNetwork::Learn(const uint8_t (&mac)[6], SimPort* port) {
+  const bool room = switch_->AddAddress(KeyOf(mac), static_cast<uint16_t>(port->number_));
+  Require(room, "the switch has no room for an address");
+}
+
+void SimNetwork::Block(const SimPort* from, const SimPort* to, bool blocked) {
+  switch_->SetBlocked(from->number_, to->number_, blocked);
+}
+
+// The rate towards the switch is the device's; the one towards the host holds frames in queues.
+void SimNetwork::SetImpairments(uint32_t number, const SimFaults& faults) {
+  fabric::ImpairmentParams in{.delay = faults.delay,
+                              .loss = fabric::ChanceOf(faults.loss),
+                              .reorder = fabric::ChanceOf(faults.reorder),
+                              .reorder_delay = faults.reorder_delay,
+                              .duplicate = fabric::ChanceOf(faults.duplicate),
+                              .flip = fabric::ChanceOf(faults.corrupt),
+                              .longest = faults.longest};
+  if (classes_.on) {
+    for (uint32_t c = 0; c < kSimClasses; ++c) {
+      in.of_class[c] = {.delay = classes_.of[c].delay,
+                        .loss = fabric::ChanceOf(classes_.of[c].loss),
+                        .reorder = fabric::ChanceOf(classes_.of[c].reorder)};
+    }
+    switch_->impairment_out(number).Set({.rate_bps = RateOf(faults)});
+  }
+  switch_->impairment_in(number).Set(in);
+}
+
+// ---- Time.
+
+void SimNetwork::AdvanceTo(Time time) {
+  for (const auto& port : ports_) {
+    if (std::exchange(port->faults_changed_, false)) SetImpairments(port->number_, port->faults_);
+  }
+  for (;;) {
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < ports_.size(); ++i) {
+      if (next_[i] < next_[first]) first = i;
+    }
+    if (ports_.empty() || next_[first] > time) break;
+    now_ = std::max(now_, next_[first]);
+    Serve(first);
+  }
+  now_ = time;
+}
+
+void SimNetwork::WakeAt(uint32_t number, Time at) { next_[number] = std::min(next_[number], at); }
+
+// What is due at a port, and what other ports send because of it.
+void SimNetwork::Serve(uint32_t number) {
+  if (number < ports_.size()) ports_[number]->Act(now_);
+  switch_->PollPort(number, now_);
+  Refill();
+  for (const uint16_t touched : switch_->touched()) {
+    if (touched != number) TransmitOf(touched);
+  }
+  switch_->ClearTouched();
+  TransmitOf(number);
+  // A frame that comes or leaves may begin or end a pause at any port.
+  for (uint32_t i = 0; switch_pauses_ && i < ports_.size(); ++i) TransmitOf(i);
+}
+
+void SimNetwork::TransmitOf(uint32_t number) {
+  Frame* frames[kAtOnce];
+  for (uint32_t count = kAtOnce; count == kAtOnce;) {
+    count = switch_->Transmit(number, frames, kAtOnce, now_);
+    for (uint32_t i = 0; i < count; ++i) Arrive(number, frames[i]);
+    Refill();
+  }
+  next_[number] = switch_->deadline(number, now_);
+  if (number < ports_.size()) next_[number] = std::min(next_[number], ports_[number]->deadline());
+}
+
+Time SimNetwork::next_arrival() const {
+  Time next = kNever;
+  for (const auto& port : ports_) {
+    next = std::min(next, switch_->deadline(port->number_, now_));
+    const Time leaves = port->leaves_at();
+    if (leaves != kNever) next = std::min(next, leaves + port->faults_.delay);
+  }
+  return next;
+}
+
+// ---- Frames.
+
+Frame* SimNetwork::TakeEmpty() {
+  if (free_.empty()) {
+    frames_.push_back(std::make_unique_for_overwrite<Pooled>());
+    Pooled& pooled = *frames_.back();
+    pooled.frame.buffer = pooled.bytes;
+    pooled.frame.capacity = kBufferBytes;
+    free_.push_back(&pooled.frame);
+  }
+  Frame* const frame = free_.back();
+  free_.pop_back();
+  return frame;
+}
+
+Frame* SimNetwork::Take(std::span<const uint8_t> bytes) {
+  Require(bytes.size() <= kMaxFrameBytes, "a frame is too long");
+  Frame* const frame = TakeEmpty();
+  frame->data = frame->buffer + kDataAt;
+  frame->length = static_cast<uint32_t>(bytes.size());
+  std::memcpy(frame->data, bytes.data(), bytes.size());
+  return frame;
+}
+
+// Takes back what has ended in the switch.
+void SimNetwork::Refill() {
+  const auto ended = switch_->ended();
+  frames_ended_ += ended.size();
+  free_.insert(free_.end(), ended.begin(), ended.end());
+  switch_->ClearEnded();
+  while (switch_->spares_wanted() != 0) switch_->GiveSpare(TakeEmpty());
+}
+
+void SimNetwork::Send(const SimPort& from, const Frame& frame, Time leaves) {
+  const std::span<const uint8_t> bytes(frame.data, frame.length);
+  if (!from.up_ || from.sends_nothing_ || (passes_ && !passes_(bytes))) {
+    ++frames_lost_;
+    return;
+  }
+  if (records_ != nullptr && records_->size() < most_records_) {
+    records_->emplace_back(bytes.begin(), bytes.end());
+  }
+  Frame* const copy = Take(bytes);
+  switch_->Receive(from.number_, &copy, 1, leaves);
+}
+
+void SimNetwork::SendPfc(uint32_t number, const fabric::PfcFrame& pfc, Time leaves) {
+  uint8_t bytes[fabric::PfcFrame::kBytes];
+  fabric::EncodePfc(pfc, {0x02, 0x5e, 0, 0, 0, static_cast<uint8_t>(number)}, bytes);
+  Frame* const frame = Take(bytes);
+  switch_->Receive(number, &frame, 1, leaves);
+}
+
+void SimNetwork::Inject(std::span<const uint8_t> bytes) {
+  const auto number = static_cast<uint32_t>(params_.ports.size() - 1);
+  Frame* const frame = Take(bytes);
+  switch_->Receive(number, &frame, 1, now_);
+  Serve(number);
+}
+
+void SimNetwork::Arrive(uint32_t number, Frame* frame) {
+  if (number >= ports_.size()) return Release(frame);
+  if (takes_digest_) {
+    const uint64_t of_frame = Fingerprint(frame->data, frame->length);
+    for (const uint64_t word :
+         {of_frame, uint64_t{number}, static_cast<uint64_t>((now_ - Time{}).count())}) {
+      digest_ = (digest_ ^ word) * 0x9e3779b97f4a7c15u;
+      digest_ ^= digest_ >> 29;
+    }
+  }
+  ports_[number]->Arrive(frame, now_);
+}
+
+// PFC frames end in the switch, and are not lost.
+uint64_t SimNetwork::frames_lost() const {
+  uint64_t lost = frames_lost_ + frames_ended_;
+  if (switch_ == nullptr) return lost;
+  for (uint32_t i = 0; i < params_.ports.size(); ++i) {
+    lost -= switch_->counters(i).Get(SwitchPortCounter::kRxPfc);
+  }
+  return lost;
+}
+
+fabric::ClassMask SimNetwork::ClassBitOf(const Frame& frame) const {
+  const auto view = fabric::ViewFrame(params_.forwarding, frame.data, frame.length);
+  return static_cast<fabric::ClassMask>(1u << switch_->ClassOf(&frame, view));
+}
+
+}  // namespace suede
