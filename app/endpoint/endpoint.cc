@@ -176,8 +176,19 @@ std::vector<uint64_t> Endpoint::LinkSpeeds() const {
   return speeds;
 }
 
+VcMask Endpoint::PausedFlows(uint32_t port) const {
+  if (pauses_[port] == nullptr) return 0;
+  const Time now = clock_->Now();
+  uint32_t paused = 0;
+  for (uint32_t flow = 0; flow < kLinkFlows; ++flow) {
+    if (pauses_[port]->until(pauses_[port]->ClassOf(flow)) > now) paused |= 1u << flow;
+  }
+  return static_cast<VcMask>(paused);
+}
+
 void Endpoint::BuildPipelines() {
   lanes_.resize(config_.ports.size());
+  pauses_.resize(config_.ports.size());
   port_places_.resize(config_.ports.size());
   for (size_t l = 0; l < config_.lcores.size(); ++l) {
     pipelines_.push_back(std::make_unique<Pipeline>());
@@ -201,6 +212,9 @@ void Endpoint::BuildPipelines() {
 // Gives each lcore of the port its queue pairs, and the first one the management packets.
 void Endpoint::AddPort(uint32_t p) {
   const PortConfig& port = config_.ports[p];
+  if (port.pfc == PortConfig::Pfc::kSoftware) {
+    pauses_[p] = std::make_unique<PortPauses>(PauseParamsOf(config_, port));
+  }
   std::vector<PortPlace>& places = port_places_[p];
   for (const PairUse& use : PairsOf(config_, p)) {
     Port* const pair = &ports_[p]->pair(static_cast<uint32_t>(places.size()));
@@ -217,6 +231,7 @@ void Endpoint::AddPort(uint32_t p) {
             ? pipeline.AddPair(same_lcore->number, pair)
             : pipeline.AddPort(pair, PortParamsOf(config_, port, ports_[p]->mac()),
                                places.empty() ? lanes_[p].get() : nullptr);
+    if (pauses_[p] != nullptr) pipeline.SetPauses(number, pauses_[p].get(), places.empty());
     places.push_back({.lcore = use.lcore, .number = number});
   }
 }

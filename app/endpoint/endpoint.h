@@ -82,6 +82,11 @@ class Endpoint {
   const std::string& eal_arguments() const { return eal_arguments_; }
   const std::vector<std::unique_ptr<DpdkPort>>& ports() const { return ports_; }
 
+  // The pauses of Config::ports[port], where it has pfc: software; else null.
+  const PortPauses* pauses(uint32_t port) const { return pauses_[port].get(); }
+  // Those of its flows (link/pauses.h) that are paused now.
+  VcMask PausedFlows(uint32_t port) const;
+
   // The speeds of Config::ports; 0 where one is not known.
   std::vector<uint64_t> LinkSpeeds() const;
 
@@ -119,6 +124,7 @@ class Endpoint {
   bool running_ = false;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
   std::vector<std::unique_ptr<PacketLane>> lanes_;  // of each port
+  std::vector<std::unique_ptr<PortPauses>> pauses_;
   std::vector<std::unique_ptr<HandoverRing>> handovers_;
   std::vector<std::unique_ptr<Pipeline>> pipelines_;
   std::vector<uint32_t> numbers_;

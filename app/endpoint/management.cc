@@ -10,6 +10,7 @@
 #include "base/secrets.h"
 #include "config/config_encapsulation.h"
 #include "config/config_values.h"
+#include "endpoint/pipeline_params.h"
 #include "endpoint/version.h"
 #include "local/passing.h"
 
@@ -133,6 +134,7 @@ std::vector<PortView> Management::Ports() {
                    .pool_free = device.FreeFrames(),
                    .lcores = std::move(cpus),
                    .queue_pairs = device.queues(),
+                   .paused = FlowNames(endpoint_->PausedFlows(static_cast<uint32_t>(p))),
                    .steering = std::string(NameOf(device.steering()))});
   }
   return all;

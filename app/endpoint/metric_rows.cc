@@ -37,20 +37,27 @@ std::vector<MetricRow> PortRows() {
       SUEDE_PORT_STATS(SUEDE_PORT_STATS_ROW)
 #undef SUEDE_PORT_STATS_ROW
   };
-  rows.insert(rows.end(), {
-      {"port_rx_pause_total", kCounter, "port",
-       "Pause frames (IEEE 802.3x) received, where the device counts them"},
-      {"port_tx_pause_total", kCounter, "port", "Pause frames sent, where the device counts them"},
-      {"port_rx_pfc_total", kCounter, "port priority",
-       "Priority pause frames (IEEE 802.1Qbb) received, where the device counts them"},
-      {"port_tx_pfc_total", kCounter, "port priority",
-       "Priority pause frames sent, where the device counts them"},
-      {"port_rx_discards_total", kCounter, "port",
-       "Frames that the device discarded on receipt for another reason than a lack of "
-       "descriptors, where it counts them"},
-      {"port_tx_discards_total", kCounter, "port",
-       "Frames that the device discarded instead of sending, where it counts them"},
-  });
+  rows.insert(rows.end(),
+              {
+                  {"port_vc_paused_seconds_total", kCounter, "port vc",
+                   "Time for which the neighbour paused a VC, or PDUs without commands (vc ack), "
+                   "on a port with "
+                   "pfc: software"},
+                  {"port_vc_paused", kGauge, "port vc", "1 where it is paused now"},
+                  {"port_rx_pause_total", kCounter, "port",
+                   "Pause frames (IEEE 802.3x) received, where the device counts them"},
+                  {"port_tx_pause_total", kCounter, "port",
+                   "Pause frames sent, where the device counts them"},
+                  {"port_rx_pfc_total", kCounter, "port priority",
+                   "Priority pause frames (IEEE 802.1Qbb) received, where the device counts them"},
+                  {"port_tx_pfc_total", kCounter, "port priority",
+                   "Priority pause frames sent, where the device counts them"},
+                  {"port_rx_discards_total", kCounter, "port",
+                   "Frames that the device discarded on receipt for another reason than a lack of "
+                   "descriptors, where it counts them"},
+                  {"port_tx_discards_total", kCounter, "port",
+                   "Frames that the device discarded instead of sending, where it counts them"},
+              });
   return rows;
 }
 

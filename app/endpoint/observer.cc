@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "endpoint/metric_rows.h"
+#include "endpoint/pipeline_params.h"
 #include "endpoint/version.h"
 
 namespace suede {
@@ -168,6 +169,14 @@ void Observer::AddPorts() {
       }
       cells.device.push_back(page_.NewCell(FamilyOf(kind), with));
     }
+    const bool pauses = endpoint_->pauses(static_cast<uint32_t>(ports_.size())) != nullptr;
+    for (uint32_t flow = 0; pauses && flow < kLinkFlows; ++flow) {
+      MetricLabels with = labels;
+      with.emplace_back("vc", FlowNames(static_cast<VcMask>(1u << flow)));
+      cells.paused_for.push_back(
+          page_.NewCell("port_vc_paused_seconds_total", with, CellUnit::kNanoseconds));
+      cells.paused.push_back(page_.NewCell("port_vc_paused", with));
+    }
     ports_.push_back(std::move(cells));
   }
 }
@@ -232,9 +241,25 @@ void Observer::CopyPorts(bool ask_devices) {
 #define SUEDE_PORT_STATS_COPY(id, name, sentence) Set(cells.stats[i++], stats.id);
     SUEDE_PORT_STATS(SUEDE_PORT_STATS_COPY)
 #undef SUEDE_PORT_STATS_COPY
+    CopyPauses(p);
     if (!ask_devices || cells.device.empty()) continue;
     const std::vector<DeviceCounter>& device = port.ReadDevice();
     for (size_t d = 0; d < device.size(); ++d) Set(cells.device[d], device[d].value);
+  }
+}
+
+void Observer::CopyPauses(size_t port) {
+  const PortPauses* const pauses = endpoint_->pauses(static_cast<uint32_t>(port));
+  if (pauses == nullptr) return;
+  const PortCells& cells = ports_[port];
+  const Time now = endpoint_->clock().Now();
+  for (uint32_t flow = 0; flow < kLinkFlows; ++flow) {
+    const uint32_t traffic_class = pauses->ClassOf(flow);
+    // Never back, where a lcore writes at the same time.
+    const auto ns = static_cast<uint64_t>(pauses->PausedFor(traffic_class, now).count());
+    Set(cells.paused_for[flow],
+        std::max(ns, cells.paused_for[flow]->load(std::memory_order_relaxed)));
+    Set(cells.paused[flow], pauses->until(traffic_class) > now ? 1 : 0);
   }
 }
 
@@ -313,6 +338,17 @@ std::vector<std::string> Observer::Ailments() const {
                                        lcore_cpus_[l], still / 1'000'000'000));
   }
   return ailments;
+}
+
+std::vector<std::string> Observer::Notes() const {
+  std::vector<std::string> notes;
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    const PortPauses* const pauses = endpoint_->pauses(p);
+    if (pauses == nullptr || pauses->stormy() == 0) continue;
+    notes.push_back(absl::StrCat("port ", ports_[p].port->name(), ": paused, VC ",
+                                 FlowNames(pauses->stormy())));
+  }
+  return notes;
 }
 
 std::vector<std::string> Observer::Obstacles() const {

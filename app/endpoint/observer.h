@@ -40,6 +40,8 @@ class Observer {
   const MetricsPage& page() const { return page_; }
   // The reasons why it does not work: empty, or a line for each.
   std::vector<std::string> Ailments() const;
+  // Facts that make it no worse than slow: a line for each.
+  std::vector<std::string> Notes() const;
   // The reasons why it cannot serve traffic, ailments included.
   std::vector<std::string> Obstacles() const;
   // Its functions that look at the configuration are the control thread's: that may change.
@@ -66,6 +68,9 @@ class Observer {
     MetricCell* pool_free = nullptr;
     std::vector<MetricCell*> stats;   // as SUEDE_PORT_STATS
     std::vector<MetricCell*> device;  // as DpdkPort::ReadDevice
+    // Of each flow (link/pauses.h), where the port has pfc: software.
+    std::vector<MetricCell*> paused_for{};
+    std::vector<MetricCell*> paused{};
   };
   const std::vector<PortCells>& ports() const { return ports_; }
 
@@ -94,6 +99,7 @@ class Observer {
   void AddSockets();
   void CopyLcores();
   void CopyPorts(bool ask_devices);
+  void CopyPauses(size_t port);
   void CopyPlanes();
   void CopyProcess();
   void CopyClients();

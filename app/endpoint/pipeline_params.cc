@@ -40,7 +40,10 @@ PathParams ToPaths(const PlanesConfig& config) {
           .unreachable = config.unreachable};
 }
 
-TrafficClass ToClass(const ConfigClass& c) { return {.pcp = c.pcp, .dscp = c.dscp, .ecn = c.ecn}; }
+template <class Class>
+TrafficClass ToClass(const Class& c) {
+  return {.pcp = c.pcp, .dscp = c.dscp, .ecn = c.ecn};
+}
 
 NetAddress ToAddress(const ConfigAddress& address) {
   return {.high = address.high, .low = address.low};
@@ -93,6 +96,23 @@ FrameRules RulesOf(const PortConfig& port) {
           .ether_type = port.ether_type};
 }
 
+std::string FlowNames(VcMask flows) {
+  std::string names;
+  for (uint32_t flow = 0; flow < kLinkFlows; ++flow) {
+    if ((flows >> flow & 1) == 0) continue;
+    if (!names.empty()) names += ',';
+    names += flow == kVcCount ? "ack" : std::to_string(flow);
+  }
+  return names;
+}
+
+PauseParams PauseParamsOf(const Config& config, const PortConfig& port) {
+  constexpr uint64_t kGbps = 1'000'000'000;
+  return {.quanta = config.pfc.quanta,
+          .rate_bps = port.bandwidth_gbps.value_or(0) * kGbps,
+          .storm = config.pfc.storm};
+}
+
 uint32_t PackedPdusOf(const Config& config) {
   const ClientsConfig& clients = config.clients;
   const uint64_t lines =
@@ -107,6 +127,7 @@ PortParams PortParamsOf(const Config& config, const PortConfig& port,
           .tagged = port.vid.has_value(),
           .vid = port.vid.value_or(0),
           .mac = port.mac.value_or(device_mac),
+          .class_by_pcp = port.pfc_class == PortConfig::PfcClass::kPcp,
           .packed_pdus = PackedPdusOf(config)};
 }
 
@@ -124,6 +145,10 @@ InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& inst
   params.inflight_pdus = settings.inflight_pdus;
   params.unclaimed_pdus = settings.unclaimed_pdus;
   params.receive_lines = config.clients.receive_lines;
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    params.xoff_percent[vc] = config.classes.vc[vc].xoff_percent;
+    params.xon_percent[vc] = config.classes.vc[vc].xon_percent;
+  }
   params.transport = settings.transport;
   params.paths = settings.paths;
   params.paths.ordering = instance.ordering == InstanceConfig::Ordering::kUnordered
@@ -282,6 +307,15 @@ PortUse UseOf(const Config& config, uint32_t p) {
   return use;
 }
 
+// The classes that the device of a port with pfc: device is to obey and to ask for.
+std::optional<DevicePfc> DevicePfcOf(const Config& config, const PortConfig& port) {
+  if (port.pfc != PortConfig::Pfc::kDevice) return std::nullopt;
+  const PortParams params = PortParamsOf(config, port, {});
+  uint32_t classes = 1u << PfcClassOf(params, ToClass(config.classes.ack));
+  for (const ConfigVcClass& c : config.classes.vc) classes |= 1u << PfcClassOf(params, ToClass(c));
+  return DevicePfc{.classes = static_cast<uint8_t>(classes), .quanta = config.pfc.quanta};
+}
+
 }  // namespace
 
 PortOptions PortOptionsOf(const Config& config, uint32_t p) {
@@ -308,7 +342,8 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
           .vid = port.tap ? std::nullopt : port.vid,
           .steering = SteeringPlanOf(config, p, pairs),
           .numa_node = -1,
-          .pool_frames = FramesNeeded(use)};
+          .pool_frames = FramesNeeded(use),
+          .pfc = DevicePfcOf(config, port)};
 }
 
 std::vector<uint32_t> PlaneWeightsOf(const Config& config, const InstanceConfig& instance,

@@ -4,12 +4,14 @@
 #define SUEDE_APP_ENDPOINT_PIPELINE_PARAMS_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "config/config.h"
 #include "dpdk/dpdk_port.h"
 #include "lcore/params.h"
 #include "lcore/settings.h"
+#include "link/pauses.h"
 
 namespace suede {
 
@@ -18,6 +20,10 @@ Settings SettingsOf(const Config& config);
 
 FrameRules RulesOf(const PortConfig& port);
 // `device_mac` is the port's where the configuration gives none.
+// Of a port with pfc: software.
+// "0,1,ack": flows of a mask (link/pauses.h).
+std::string FlowNames(VcMask flows);
+PauseParams PauseParamsOf(const Config& config, const PortConfig& port);
 PortParams PortParamsOf(const Config& config, const PortConfig& port, const MacAddress& device_mac);
 // Its `packed_pdus`: no more than all clients together have credit for.
 uint32_t PackedPdusOf(const Config& config);

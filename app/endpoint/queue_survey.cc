@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "endpoint/pipeline_params.h"
+
 namespace suede {
 
 QueueDesk::QueueDesk(Endpoint* endpoint)
@@ -50,6 +52,13 @@ std::optional<std::vector<QueueView>> QueueSurvey::Poll() {
   return std::nullopt;
 }
 
+// The VCs that the neighbours of all of the instance's ports have paused.
+std::string QueueSurvey::PausedVcs(const InstanceConfig& instance) const {
+  VcMask paused = kEveryVc;
+  for (const InstancePort& at : instance.ports) paused &= desk_->endpoint_->PausedFlows(at.port);
+  return FlowNames(paused);
+}
+
 void QueueSurvey::Take(const QueueSnapshot& snapshot) {
   const Config& config = desk_->endpoint_->config();
   for (uint32_t i = 0; i < snapshot.count; ++i) {
@@ -59,12 +68,15 @@ void QueueSurvey::Take(const QueueSnapshot& snapshot) {
                        .queue = row.number,
                        .xpu = instance.xpu,
                        .instance = instance.instance,
-                       .state = row.broken ? "broken" : row.leaving ? "leaving" : "open",
+                       .state = row.broken    ? "broken"
+                                : row.leaving ? "leaving"
+                                              : "open",
                        .ring_lines = config.clients.ring_lines,
                        .waiting_lines = row.waiting_lines,
                        .credit_lines = config.clients.aggregate_lines,
                        .credit_used = row.credit_lines,
-                       .discarded = row.discarded});
+                       .discarded = row.discarded,
+                       .paused = PausedVcs(instance)});
   }
 }
 

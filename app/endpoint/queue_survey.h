@@ -42,6 +42,7 @@ class QueueSurvey {
 
  private:
   void Take(const QueueSnapshot& snapshot);
+  std::string PausedVcs(const InstanceConfig& instance) const;
 
   QueueDesk* const desk_;
   std::vector<QueueView> queues_;

@@ -8,6 +8,7 @@
 #include "config/config_change.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/hello_mismatch.h"
+#include "endpoint/pipeline_params.h"
 #include "peer/plane_session.h"
 
 namespace suede {
@@ -25,6 +26,10 @@ EventKind KindOf(LcoreEventKind kind) {
     case LcoreEventKind::kPlaneDown: return EventKind::kPeerPlaneDown;
     case LcoreEventKind::kFenceOpened: return EventKind::kPeerFence;
     case LcoreEventKind::kHeldUp: return EventKind::kTxHeldUp;
+    case LcoreEventKind::kPfcStorm:
+      return EventKind::kPfcStorm;
+    case LcoreEventKind::kPfcUndrained:
+      return EventKind::kPfcUndrained;
     case LcoreEventKind::kTxError:
     case LcoreEventKind::kQueueBroken: break;
   }
@@ -151,8 +156,20 @@ void Watch::Raise(uint32_t lcore, const LcoreEvent& event) {
     return;
   }
   const InstanceConfig& own = endpoint_->config().instances[instances_[lcore][event.instance]];
+  if (event.kind == LcoreEventKind::kPfcStorm) {
+    const uint32_t port = own.ports[event.plane].port;
+    endpoint_->events().Raise(EventKind::kPfcStorm,
+                              {{EventField::kPort, endpoint_->config().ports[port].name},
+                               {EventField::kVcs, FlowNames(event.what)}});
+    return;
+  }
   std::vector<EventValue> values = {{EventField::kXpu, own.xpu},
                                     {EventField::kInstance, own.instance}};
+  if (event.kind == LcoreEventKind::kPfcUndrained) {
+    values.emplace_back(EventField::kVc, event.vc);
+    endpoint_->events().Raise(EventKind::kPfcUndrained, std::move(values));
+    return;
+  }
   if (event.kind == LcoreEventKind::kTxError) {
     values.emplace_back(EventField::kClient, event.client);
     values.emplace_back(EventField::kQueue, event.queue);

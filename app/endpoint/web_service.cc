@@ -31,6 +31,12 @@ struct Counted {
   const int value;
 };
 
+std::string Good(std::string_view first, const std::vector<std::string>& notes) {
+  std::string text(first);
+  for (const std::string& note : notes) text += note + "\n";
+  return text;
+}
+
 void AnswerLines(std::string_view good, const std::vector<std::string>& wrong,
                  HttpResponse* response) {
   response->status = wrong.empty() ? 200 : 503;
@@ -135,9 +141,9 @@ bool WebService::Answer(const HttpRequest& request, HttpResponse* response) {
   if (request.path == "/metrics") {
     AnswerMetrics(request, response);
   } else if (request.path == "/healthz") {
-    AnswerLines("ok\n", observer_->Ailments(), response);
+    AnswerLines(Good("ok\n", observer_->Notes()), observer_->Ailments(), response);
   } else if (request.path == "/readyz") {
-    AnswerLines("ready\n", observer_->Obstacles(), response);
+    AnswerLines(Good("ready\n", observer_->Notes()), observer_->Obstacles(), response);
   } else if (request.path == "/") {
     response->content_type = "text/html; charset=utf-8";
     response->body = StatusPageHtml(observer_->name());

@@ -4,6 +4,7 @@
 // fields that it has.
 #include <cstddef>
 #include <cstring>
+#include <optional>
 
 #include "base/big_endian.h"
 #include "stats/counters.h"
@@ -12,6 +13,7 @@
 #include "wire/command.h"
 #include "wire/encap.h"
 #include "wire/encap/fields.h"
+#include "wire/pfc.h"
 #include "wire/rcrc.h"
 #include "wire/rh.h"
 
@@ -121,6 +123,25 @@ void ReadPdu(const uint8_t* pdu, uint32_t pdu_bytes, FrameDescription& out) {
   out.error = ReasonOf(Counter::kRxVersion);
 }
 
+// The pauses that a PFC frame asks for (docs/pfc.md), or ""; ports with pfc: software obey them.
+std::string PfcSentence(std::span<const uint8_t> frame) {
+  const auto bytes = static_cast<uint32_t>(frame.size());
+  if (!ClaimsPfc(frame.data(), bytes)) return "";
+  const std::optional<PfcFrame> pfc = DecodePfc(frame.data(), bytes);
+  if (!pfc) return "a PFC frame that is too short, or to another address than 01-80-C2-00-00-01";
+  std::string text = "a PFC frame:";
+  for (uint32_t c = 0; c < kPfcClasses; ++c) {
+    if ((pfc->classes >> c & 1) == 0) continue;
+    StrAppend(&text, text.back() == ':' ? " class " : ", class ", c);
+    if (pfc->quanta[c] == 0) {
+      text += " goes on";
+    } else {
+      StrAppend(&text, " pauses for ", pfc->quanta[c], " quanta");
+    }
+  }
+  return text.back() == ':' ? text + " no class" : text;
+}
+
 }  // namespace
 
 FrameDescription DescribeFrame(const FrameRules& rules, std::span<const uint8_t> frame) {
@@ -131,6 +152,7 @@ FrameDescription DescribeFrame(const FrameRules& rules, std::span<const uint8_t>
   const ParsedFrame parsed = ParseFrame(rules, bytes.data(), length, /*checksums_good=*/false);
   if (parsed.error != FrameError::kNone) {
     out.error = FrameErrorName(parsed.error);
+    out.detail = PfcSentence(frame);
     return out;
   }
   const uint8_t* end = bytes.data() + length;

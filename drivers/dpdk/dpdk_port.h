@@ -22,6 +22,12 @@ struct rte_mempool;
 
 namespace suede {
 
+// Priority flow control of a device (docs/pfc.md).
+struct DevicePfc {
+  uint8_t classes = 0;       // that are paused, a mask
+  uint16_t quanta = 0xffff;  // of a pause that the device asks for
+};
+
 struct PortOptions {
   std::string name;             // for messages
   std::string device;           // PCI address, or vdev string that EAL was given
@@ -41,6 +47,7 @@ struct PortOptions {
   SteeringPlan steering;     // where there are several queue pairs
   int numa_node = -1;        // of the pool; -1: the device's
   uint32_t pool_frames = 0;  // that callers may hold at once; the device's own needs are added
+  std::optional<DevicePfc> pfc;  // none: as the device has it
 };
 
 // Memory that the port's frame pool takes, as far as is known before the device is. EAL need not

@@ -142,8 +142,9 @@ absl::Status PortOpener::Failed(absl::string_view what, int error) const {
 absl::Status PortOpener::Run() {
   if (absl::Status status = Find(); !status.ok()) return status;
   internal::TakeEalErrors();
-  for (const auto step : {&PortOpener::CheckMtu, &PortOpener::Configure, &PortOpener::MakePool,
-                          &PortOpener::SetupQueues, &PortOpener::SetMtu, &PortOpener::Start}) {
+  for (const auto step :
+       {&PortOpener::CheckMtu, &PortOpener::Configure, &PortOpener::MakePool,
+        &PortOpener::SetupQueues, &PortOpener::SetMtu, &PortOpener::SetPfc, &PortOpener::Start}) {
     if (absl::Status status = (this->*step)(); !status.ok()) return status;
   }
   return absl::OkStatus();

@@ -32,6 +32,7 @@ class PortOpener {
   absl::Status SetupQueues();
   void MakePairs();
   absl::Status SetMtu();
+  absl::Status SetPfc();
   absl::Status Start();
   void SetMac();
   bool AddAddresses();

@@ -222,6 +222,11 @@ void SimNetwork::Send(const SimPort& from, const Frame& frame, Time leaves) {
     ++frames_lost_;
     return;
   }
+  constexpr uint8_t kLinkLocal[] = {0x01, 0x80, 0xc2, 0, 0};  // and a byte below 16
+  if (neighbour_ && bytes.size() > 5 && std::equal(bytes.begin(), bytes.begin() + 5, kLinkLocal) &&
+      bytes[5] < 16) {
+    return neighbour_(&from, bytes);
+  }
   if (records_ != nullptr && records_->size() < most_records_) {
     records_->emplace_back(bytes.begin(), bytes.end());
   }

@@ -86,6 +86,12 @@ class SimNetwork {
     passes_ = std::move(passes);
   }
 
+  // Frames to the next bridge alone (01-80-C2-00-00-00 to -0F, as PFC) are shown to `hear`, with
+  // the port that they come from, as they leave it, and go no further.
+  void SetNeighbour(std::function<void(const SimPort*, std::span<const uint8_t>)> hear) {
+    neighbour_ = std::move(hear);
+  }
+
   // Keeps copies of frames that ports send from now on, up to so many frames; nullptr: no more.
   void Record(std::vector<std::vector<uint8_t>>* records, size_t most) {
     records_ = records;
@@ -137,6 +143,7 @@ class SimNetwork {
   bool takes_digest_ = false;
   uint64_t digest_ = 0;
   std::function<bool(std::span<const uint8_t>)> passes_;
+  std::function<void(const SimPort*, std::span<const uint8_t>)> neighbour_;
   std::vector<std::vector<uint8_t>>* records_ = nullptr;
   size_t most_records_ = 0;
   std::vector<std::unique_ptr<Pooled>> frames_;

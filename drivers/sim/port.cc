@@ -163,6 +163,14 @@ void SimPort::Arrive(Frame* frame, Time now) {
   received_.push_back({now, frame});
 }
 
+void SimPort::Arrive(std::span<const uint8_t> bytes) {
+  Frame* const frame = network_->Take(bytes);
+  if (!up_ || receives_nothing_ || (rx_ring_ != 0 && received_.size() >= posted_)) {
+    return Lose(frame);
+  }
+  received_.push_back({network_->now(), frame});
+}
+
 void SimPort::Lose(Frame* frame) {
   ++network_->frames_lost_;
   network_->Release(frame);

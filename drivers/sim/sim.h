@@ -47,6 +47,9 @@ class SimPort : public Port {
   }
   // Shows `watch` each frame that is handed up, before its taker gets it.
   void Watch(std::function<void(std::span<const uint8_t>)> watch) { watch_ = std::move(watch); }
+  // A frame of the neighbour's, that no switch has forwarded and the device does not obey, arrives
+  // now.
+  void Arrive(std::span<const uint8_t> bytes);
   // A link that is down loses frames that arrive and frames that leave.
   void SetLink(bool up);
   // Where this is set, nothing leaves while the link is down: frames in the transmit ring then

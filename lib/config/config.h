@@ -57,6 +57,8 @@ struct LcoreConfig {
 struct PortConfig {
   using Encapsulation = Encap;  // its headers and their fields are rows of lib/wire
   enum class Queues : uint8_t { kLcore, kInstance };  // owner of a queue pair
+  enum class Pfc : uint8_t { kOff, kSoftware, kDevice };
+  enum class PfcClass : uint8_t { kDscp, kPcp };
   std::string name;
   std::string device;            // vdev string or PCI address
   uint32_t socket_mode = 0600;   // of the socket that a memif server makes
@@ -74,6 +76,8 @@ struct PortConfig {
   std::optional<std::string> tap;      // name of its TAP device
   std::optional<uint32_t> tap_prefix;   // length of its addresses' prefix; none: it gets none
   std::optional<uint32_t> bandwidth_gbps;  // weight of its planes; none: the link's speed
+  Pfc pfc = Pfc::kOff;                     // docs/pfc.md
+  PfcClass pfc_class = PfcClass::kDscp;    // of frames with a DSCP and a PCP
   friend bool operator==(const PortConfig&, const PortConfig&) = default;
 };
 
@@ -118,8 +122,18 @@ struct ConfigClass {
   friend bool operator==(const ConfigClass&, const ConfigClass&) = default;
 };
 
+struct ConfigVcClass {
+  uint8_t pcp = 0;
+  uint8_t dscp = 0;
+  uint8_t ecn = 0;
+  // Of the receive ring, where neighbours are asked for a pause, and where no longer.
+  uint8_t xoff_percent = 75;
+  uint8_t xon_percent = 50;
+  friend bool operator==(const ConfigVcClass&, const ConfigVcClass&) = default;
+};
+
 struct ClassesConfig {
-  std::array<ConfigClass, kVcCount> vc{};
+  std::array<ConfigVcClass, kVcCount> vc{};
   ConfigClass ack{.pcp = 6, .dscp = 48, .ecn = 0};
   friend bool operator==(const ClassesConfig&, const ClassesConfig&) = default;
 };
@@ -160,6 +174,13 @@ struct PlanesConfig {
   Duration hold_down_max = std::chrono::seconds(60);
   Duration unreachable = std::chrono::seconds(1);
   friend bool operator==(const PlanesConfig&, const PlanesConfig&) = default;
+};
+
+// docs/pfc.md.
+struct PfcConfig {
+  uint16_t quanta = 0xffff;  // of a pause that is asked for, 512 bit times each
+  Duration storm = std::chrono::milliseconds(100);
+  friend bool operator==(const PfcConfig&, const PfcConfig&) = default;
 };
 
 struct ClientsConfig {
@@ -209,6 +230,7 @@ struct Config {
   PackingConfig packing;
   TransportConfig transport;
   PlanesConfig planes;
+  PfcConfig pfc;
   ClientsConfig clients;
   ManagementConfig management;
   LogConfig log;

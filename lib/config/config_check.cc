@@ -245,15 +245,18 @@ Status CheckPorts(ConfigDraft& draft) {
 // --- classes
 
 // Values of a class that no port sends.
-void WarnOfUnsent(ConfigDraft& draft, std::string_view key, uint8_t ConfigClass::*value,
+template <class ValueOf>
+void WarnOfUnsent(ConfigDraft& draft, std::string_view key, ValueOf value_of,
                   std::string_view problem) {
   const ClassesConfig defaults;
   const ClassesConfig classes = draft.config.classes;
   for (size_t vc = 0; vc < classes.vc.size(); ++vc) {
-    if (classes.vc[vc].*value == defaults.vc[vc].*value) continue;
+    if (value_of(classes.vc[vc]) == value_of(defaults.vc[vc])) continue;
     Warn(draft, StrCat(Entry("classes.vc", vc), ".", key), problem);
   }
-  if (classes.ack.*value != defaults.ack.*value) Warn(draft, StrCat("classes.ack.", key), problem);
+  if (value_of(classes.ack) != value_of(defaults.ack)) {
+    Warn(draft, StrCat("classes.ack.", key), problem);
+  }
 }
 
 void WarnOfClasses(ConfigDraft& draft) {
@@ -267,10 +270,11 @@ void WarnOfClasses(ConfigDraft& draft) {
     has_dscp |= traits.has_class;
   }
   if (!tagged) {
-    WarnOfUnsent(draft, "pcp", &ConfigClass::pcp,
-                 StrCat("no port is tagged, so the PCP is not sent; ",
-                        can_be_tagged ? std::string("add vlan: {vid: 0} to the port, or remove it")
-                                      : ExpandTraits("remove it, as {untagged} have no tags")));
+    WarnOfUnsent(
+        draft, "pcp", [](const auto& c) { return c.pcp; },
+        StrCat("no port is tagged, so the PCP is not sent; ",
+               can_be_tagged ? std::string("add vlan: {vid: 0} to the port, or remove it")
+                             : ExpandTraits("remove it, as {untagged} have no tags")));
   }
   if (has_dscp) return;
   const EncapsulationSet roomy = EncapsWith(
@@ -278,8 +282,49 @@ void WarnOfClasses(ConfigDraft& draft) {
   const std::string no_room =
       StrCat(ExpandTraits("{classless} frames have no room for it, so it is not sent; use "),
              "encapsulation ", JoinNames(roomy), ", or remove it");
-  WarnOfUnsent(draft, "dscp", &ConfigClass::dscp, no_room);
-  WarnOfUnsent(draft, "ecn", &ConfigClass::ecn, no_room);
+  WarnOfUnsent(
+      draft, "dscp", [](const auto& c) { return c.dscp; }, no_room);
+  WarnOfUnsent(
+      draft, "ecn", [](const auto& c) { return c.ecn; }, no_room);
+}
+
+// --- PFC
+
+// The class by which the port's neighbour sorts such frames; lcore/params.h computes the same.
+template <class Class>
+uint32_t PfcClassAt(const PortConfig& port, const Class& c) {
+  const bool has_dscp = TraitsOf(port.encapsulation).has_class;
+  const bool by_pcp = port.pfc_class == PortConfig::PfcClass::kPcp || !has_dscp;
+  if (port.vid.has_value() && by_pcp) return c.pcp;
+  return has_dscp ? c.dscp / 8u : 0;
+}
+
+Status CheckPfc(ConfigDraft& draft) {
+  const ClassesConfig classes = draft.config.classes;
+  for (size_t vc = 0; vc < classes.vc.size(); ++vc) {
+    if (classes.vc[vc].xon_percent < classes.vc[vc].xoff_percent) continue;
+    return draft.Error(StrCat(Entry("classes.vc", vc), ".xon_percent"),
+                       StrCat(classes.vc[vc].xon_percent, " is not less than xoff_percent, ",
+                              classes.vc[vc].xoff_percent, "; lower it"));
+  }
+  for (size_t p = 0; p < draft.config.ports.size(); ++p) {
+    const PortConfig& port = draft.config.ports[p];
+    if (port.pfc == PortConfig::Pfc::kOff) continue;
+    if (port.pfc == PortConfig::Pfc::kDevice &&
+        DeviceIdentity(port.device).find(':') == std::string::npos) {
+      return draft.Error(StrCat(Entry("ports", p), ".pfc"),
+                         "a virtual device does not pause classes itself; use software, or off");
+    }
+    for (size_t vc = 0; vc < classes.vc.size(); ++vc) {
+      if (PfcClassAt(port, classes.vc[vc]) != PfcClassAt(port, classes.ack)) continue;
+      Warn(draft, StrCat(Entry("ports", p), ".pfc"),
+           StrCat("VC ", vc,
+                  " and PDUs without commands are of one class there, so a pause of the "
+                  "one holds up acknowledgements; give classes.ack a class of its own"));
+      break;
+    }
+  }
+  return OkStatus();
 }
 
 // --- transport and clients
@@ -418,6 +463,7 @@ Status CheckConfig(const MachineFacts& machine, ConfigDraft& draft) {
   if (Status s = CheckPlanes(draft); !s.ok()) return s;
   if (Status s = CheckClients(machine, draft); !s.ok()) return s;
   if (Status s = CheckManagement(machine, draft); !s.ok()) return s;
+  if (Status s = CheckPfc(draft); !s.ok()) return s;
   WarnOfPeers(draft);
   WarnOfClasses(draft);
   return OkStatus();

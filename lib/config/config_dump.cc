@@ -102,11 +102,12 @@ std::string DumpConfig(const Config& config) {
   AppendInstances(config, out);
   AppendPeers(config, out);
   out += "classes:\n  vc:\n";
-  for (const ConfigClass& c : config.classes.vc) StrAppend(&out, "    - ", Inline(c), "\n");
+  for (const ConfigVcClass& c : config.classes.vc) StrAppend(&out, "    - ", Inline(c), "\n");
   StrAppend(&out, "  ack: ", Inline(config.classes.ack), "\n");
   AppendSection("packing", config.packing, out);
   AppendSection("transport", config.transport, out);
   AppendSection("planes", config.planes, out);
+  AppendSection("pfc", config.pfc, out);
   AppendSection("clients", config.clients, out);
   AppendSection("management", config.management, out);
   AppendSection("log", config.log, out);

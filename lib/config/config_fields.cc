@@ -117,6 +117,13 @@ constexpr ConfigField<PortConfig> kPort[] = {
                                      "Weight of the planes on the port: planes share sent PDUs "
                                      "in proportion to their weights.",
                                      {.shown_default = "the link's speed"}),
+    Key<&PortConfig::pfc>("pfc", "", {},
+                          "Priority flow control (pfc.md). software: the endpoint obeys PFC frames "
+                          "and sends them; device: the NIC does, where its driver can be told to."),
+    Key<&PortConfig::pfc_class>(
+        "pfc_class", "", {},
+        "Field that gives the class of frames with both, as in the neighbour: dscp, of which the "
+        "upper three bits are the class, or pcp."),
 };
 
 constexpr ConfigField<VlanEntry> kVlan[] = {
@@ -214,6 +221,32 @@ constexpr ConfigField<ConfigClass> kClass[] = {
                             "DSCP of the IP or AFH header; not sent with {classless}.", kAtOnce),
     Key<&ConfigClass::ecn>("ecn", "", Between(0, 3),
                            "ECN bits of the IP or AFH header; not sent with {classless}.", kAtOnce),
+};
+
+constexpr ConfigField<ConfigVcClass> kVcClass[] = {
+    Key<&ConfigVcClass::pcp>("pcp", "", Between(0, 7),
+                             "Priority in the VLAN tag; not sent on an untagged port.", kAtOnce),
+    Key<&ConfigVcClass::dscp>("dscp", "", Between(0, 63),
+                              "DSCP of the IP or AFH header; not sent with {classless}.", kAtOnce),
+    Key<&ConfigVcClass::ecn>("ecn", "", Between(0, 3),
+                             "ECN bits of the IP or AFH header; not sent with {classless}.",
+                             kAtOnce),
+    Key<&ConfigVcClass::xoff_percent>(
+        "xoff_percent", "%", Between(1, 100),
+        "Used part of the VC's receive ring, or of clients.unclaimed_pdus, from which on ports "
+        "with pfc: software ask their neighbour to pause the class."),
+    Key<&ConfigVcClass::xon_percent>("xon_percent", "%", Between(0, 99),
+                                     "Used part at which that pause ends; less than xoff_percent."),
+};
+
+constexpr ConfigField<PfcConfig> kPfc[] = {
+    Key<&PfcConfig::quanta>("quanta", "512 bit times", Between(64, 65535),
+                            "Length of a pause that the endpoint asks for. It asks again at half "
+                            "of it."),
+    Key<&PfcConfig::storm>("storm_us", "µs", Microseconds(0, 60000000),
+                           "Watchdog: an event tells of a pause for which PDUs wait longer than "
+                           "this, and the endpoint asks nobody longer than this to pause for a VC "
+                           "that does not drain. 0: never."),
 };
 
 constexpr ConfigField<PackingConfig> kPacking[] = {
@@ -434,6 +467,14 @@ std::span<const ConfigField<PeerPortEntry>> FieldsOf() {
 template <>
 std::span<const ConfigField<ConfigClass>> FieldsOf() {
   return kClass;
+}
+template <>
+std::span<const ConfigField<ConfigVcClass>> FieldsOf() {
+  return kVcClass;
+}
+template <>
+std::span<const ConfigField<PfcConfig>> FieldsOf() {
+  return kPfc;
 }
 template <>
 std::span<const ConfigField<PackingConfig>> FieldsOf() {

@@ -28,6 +28,7 @@ constexpr ConfigSection kSections[] = {
     {"packing", "How commands are packed into PDUs."},
     {"transport", "Windows, acknowledgements and timers."},
     {"planes", "How planes are found dead, and come back (planes.md)."},
+    {"pfc", "Priority flow control, for ports with pfc: software (pfc.md)."},
     {"clients", "Places, rings and credit of client processes."},
     {"management", "How the endpoint is monitored and controlled."},
     {"log", "The log, on standard error."},
@@ -86,11 +87,12 @@ std::vector<ConfigKey> MakeKeys() {
   AddSectionWithFields<PeerEntry>("peers", "peers[].", keys);
   AddSectionWithFields<PeerPortEntry>("peers[].ports", "peers[].ports[].", keys);
   AddSection("classes", keys);
-  AddSectionWithFields<ConfigClass>("classes.vc", "classes.vc[].", keys);
+  AddSectionWithFields<ConfigVcClass>("classes.vc", "classes.vc[].", keys);
   AddSectionWithFields<ConfigClass>("classes.ack", "classes.ack.", keys, ClassesConfig{}.ack);
   AddSectionWithFields<PackingConfig>("packing", "packing.", keys);
   AddSectionWithFields<TransportConfig>("transport", "transport.", keys);
   AddSectionWithFields<PlanesConfig>("planes", "planes.", keys);
+  AddSectionWithFields<PfcConfig>("pfc", "pfc.", keys);
   AddSectionWithFields<ClientsConfig>("clients", "clients.", keys);
   AddSectionWithFields<ManagementConfig>("management", "management.", keys);
   AddSectionWithFields<LogConfig>("log", "log.", keys);

@@ -25,7 +25,7 @@ class SectionReader {
         ReadInstances(root) && ReadPeers(root) && ReadClasses(root) &&
         ReadPlain(root, "packing", config_.packing) &&
         ReadPlain(root, "transport", config_.transport) &&
-        ReadPlain(root, "planes", config_.planes) &&
+        ReadPlain(root, "planes", config_.planes) && ReadPlain(root, "pfc", config_.pfc) &&
         ReadPlain(root, "clients", config_.clients) &&
         ReadPlain(root, "management", config_.management) && ReadPlain(root, "log", config_.log);
     return reader_.status();
@@ -42,7 +42,7 @@ class SectionReader {
     }
     if (!reader_.ReadFields(root, "",
                             {"eal", "lcores", "ports", "instances", "peers", "classes", "packing",
-                             "transport", "planes", "clients", "management", "log"},
+                             "transport", "planes", "pfc", "clients", "management", "log"},
                             entry)) {
       return false;
     }

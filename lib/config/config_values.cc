@@ -21,6 +21,8 @@ using std::string_view;
 constexpr string_view kHugepages[] = {"auto", "on", "off"};
 constexpr string_view kIdles[] = {"spin", "yield", "sleep"};
 constexpr string_view kQueues[] = {"lcore", "instance"};
+constexpr string_view kPfcs[] = {"off", "software", "device"};
+constexpr string_view kPfcClasses[] = {"dscp", "pcp"};
 constexpr string_view kOrderings[] = {"strict", "unordered"};
 constexpr string_view kHellos[] = {"auto", "never"};
 constexpr string_view kPsnScopes[] = {"port", "vc"};
@@ -174,6 +176,8 @@ std::span<const string_view> NamesOf(Hugepages) { return kHugepages; }
 std::span<const string_view> NamesOf(LcoreConfig::Idle) { return kIdles; }
 std::span<const string_view> NamesOf(PortConfig::Encapsulation) { return kEncapNames; }
 std::span<const string_view> NamesOf(PortConfig::Queues) { return kQueues; }
+std::span<const string_view> NamesOf(PortConfig::Pfc) { return kPfcs; }
+std::span<const string_view> NamesOf(PortConfig::PfcClass) { return kPfcClasses; }
 std::span<const string_view> NamesOf(InstanceConfig::Ordering) { return kOrderings; }
 std::span<const string_view> NamesOf(PeerConfig::Hello) { return kHellos; }
 std::span<const string_view> NamesOf(TransportConfig::PsnScope) { return kPsnScopes; }

@@ -52,6 +52,8 @@ std::span<const std::string_view> NamesOf(Hugepages);
 std::span<const std::string_view> NamesOf(LcoreConfig::Idle);
 std::span<const std::string_view> NamesOf(PortConfig::Encapsulation);
 std::span<const std::string_view> NamesOf(PortConfig::Queues);
+std::span<const std::string_view> NamesOf(PortConfig::Pfc);
+std::span<const std::string_view> NamesOf(PortConfig::PfcClass);
 std::span<const std::string_view> NamesOf(InstanceConfig::Ordering);
 std::span<const std::string_view> NamesOf(PeerConfig::Hello);
 std::span<const std::string_view> NamesOf(TransportConfig::PsnScope);

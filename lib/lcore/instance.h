@@ -158,6 +158,7 @@ struct Instance {
   static constexpr uint8_t kOnRetransmit = 4;
   Scheduler scheduler;
   uint8_t active_lanes = 0;  // on the run queue, a mask
+  bool parked = false;       // on the run queue's list of those that wait for the end of a pause
   bool down = false;         // by the operator: nothing leaves, all is dropped, time stands still
   uint32_t inflight = 0;     // PDUs, and bytes of commands in them
   uint64_t inflight_bytes = 0;

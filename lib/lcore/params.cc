@@ -9,6 +9,12 @@
 
 namespace suede {
 
+uint8_t PfcClassOf(const PortParams& port, const TrafficClass& traffic_class) {
+  const bool has_dscp = TraitsOf(port.rules.encap).has_class;
+  if (port.tagged && (port.class_by_pcp || !has_dscp)) return traffic_class.pcp & 7;
+  return has_dscp ? traffic_class.dscp >> 3 & 7 : 0;
+}
+
 uint32_t MostHeldPdus(const std::vector<uint32_t>& inflight_pdus) {
   HeldBound bound;
   for (const uint32_t of_instance : inflight_pdus) bound.Add(of_instance);

@@ -36,9 +36,14 @@ struct PortParams {
   bool tagged = false;
   uint16_t vid = 0;
   MacAddress mac{};
+  bool class_by_pcp = false;  // the class of a frame with a PCP and a DSCP is that of its PCP
   // Bound of PDUs, of all instances whose frames are this port's, that have not left yet.
   uint32_t packed_pdus = 8192;
 };
+
+// The class by which a neighbour sorts and pauses frames of this traffic: as a switch does by
+// default (docs/switch.md, "Classes").
+uint8_t PfcClassOf(const PortParams& port, const TrafficClass& traffic_class);
 
 // A plane of an instance: one of its ports.
 struct PlaneParams {
@@ -63,6 +68,10 @@ struct InstanceParams {
   uint32_t inflight_pdus = 4096;  // frames held unacknowledged, over all peers
   uint32_t unclaimed_pdus = 64;   // PDUs that wait per VC without a client
   uint32_t receive_lines = 0;     // of the clients' receive rings; 0: not known
+  // Of a VC's receive ring, or its places for PDUs without a client, that is used: then neighbours
+  // are asked to pause its class (PFC), and from the other value on no longer.
+  std::array<uint8_t, kVcCount> xoff_percent{75, 75, 75, 75};
+  std::array<uint8_t, kVcCount> xon_percent{50, 50, 50, 50};
   bool counts_credit = true;      // of receive rings; false: as endpoints that do not know it
   SecretKey secret{};             // of its random numbers: another one for each boot
   TransportParams transport;

@@ -6,6 +6,7 @@
 #define SUEDE_LCORE_PORT_CONTEXT_H_
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -117,6 +118,9 @@ struct PortContext {
     return last_place = found->second;
   }
 
+  // The classes of VCs and of PDUs without commands, for pauses (docs/pfc.md).
+  void SetPauseClasses(const std::array<TrafficClass, kVcCount>& of_vc, const TrafficClass& of_ack);
+
   Link link;
 
   const PortParams params;
@@ -128,6 +132,7 @@ struct PortContext {
   NetAddress last_destination;
   Place last_place;
   Fifo<ConnectionRef> retransmit;    // connections with PDUs to send again, in turn
+  Fifo<ConnectionRef> paused_retransmit;  // those whose next PDU waits for the end of a pause
   Fifo<ConnectionRef> ack_now;       // those that owe an acknowledgement without delay
   std::vector<DelayedAcks> ack_due;  // and with delay: a list for each delay of the instances
   AckBudget ack_budget;

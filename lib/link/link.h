@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "link/handover.h"
 #include "link/link_layer.h"
 #include "link/packet_lane.h"
+#include "link/pauses.h"
 #include "link/pdu_frame.h"
 #include "link/staged_burst.h"
 #include "stats/counters.h"
@@ -71,14 +73,16 @@ class BasicLink {
   // ---- The burst being staged.
 
   // Acknowledgements and control PDUs have places of their own, in front of data.
-  bool HasFrontRoom() const { return burst_.HasFrontRoom() && !down_; }
+  bool HasFrontRoom() const { return burst_.HasFrontRoom() && (open_ & kAckBit) != 0; }
   // HasFrontRoom must hold. The frame is one-shot and carries no Pdu.
   void StageFront(Frame* frame, uint8_t vc = TxNote::kNoVc) {
     new (frame->notes) TxNote(TxNote::OneShot(vc));
     burst_.AddFront(frame);
   }
   // The VCs of which a frame of data may be staged.
-  VcMask room() const { return burst_.data_count() < kBurst && !down_ ? layer_.room() : VcMask{0}; }
+  VcMask room() const {
+    return burst_.data_count() < kBurst ? static_cast<VcMask>(layer_.room() & open_) : VcMask{0};
+  }
   bool HasRoom(uint32_t vc) const { return (room() >> vc & 1) != 0; }
   // How many frames of data of the VC may be staged.
   uint32_t RoomOf(uint32_t vc) const { return HasRoom(vc) ? kBurst - burst_.data_count() : 0; }
@@ -130,10 +134,34 @@ class BasicLink {
 
   // Set by an operator: nothing is staged, and staged frames wait.
   bool down() const { return down_; }
-  void set_down(bool down) { down_ = down; }
+  void set_down(bool down) {
+    down_ = down;
+    SetOpen();
+  }
   LinkState state() const { return layer_.link(); }
   uint32_t max_frame_bytes() const { return layer_.max_frame_bytes(); }
   bool Offers(TxOffload offload) const { return layer_.Offers(offload); }
+
+  // ---- Flow control by class (pauses.h), where it is on: else null, and none of the rest is
+  // called.
+
+  void SetPauses(PortPauses* port, bool sends) {
+    pauses_ = std::make_unique<LinkPauses>(port, sends);
+  }
+  LinkPauses* pauses() const { return pauses_.get(); }
+  // A frame of the neighbour's has come.
+  void OnPfc(const PfcFrame& pfc, Time now) {
+    pauses_->OnFrame(pfc, layer_.link().speed_bps, now);
+    LookAtPauses(now);
+  }
+  // Once in a turn.
+  void LookAtPauses(Time now) {
+    if (pauses_->Look(now)) SetOpen();
+  }
+  // Whether no pause holds up the VC's frames, or those of kAckBit's bit number.
+  bool IsOpen(uint32_t flow) const { return (open_ >> flow & 1) != 0; }
+  // Sends the PFC frame that is due, if one is, at once: in front of all that is staged.
+  void SendPfc(const std::array<uint8_t, 6>& mac, CounterBlock& counters, Time now);
 
   // ---- Whether frames leave (departures.h).
 
@@ -156,6 +184,7 @@ class BasicLink {
   Layer layer_;
   PacketLane* const packets_;
   StagedBurst burst_;
+  VcMask open_ = kEveryFlow;  // flows that are not paused; none where it is down
   bool down_ = false;
   bool resends_odd_ = false;  // of an odd number of places: retransmissions get one more
   std::array<Frame*, 2 * kBurst> spare_{};
@@ -164,7 +193,39 @@ class BasicLink {
   uint32_t released_count_ = 0;
   Departures departures_;
   Handover handover_;
+  std::unique_ptr<LinkPauses> pauses_;
+
+  void SetOpen() {
+    const VcMask paused = pauses_ != nullptr ? pauses_->paused() : VcMask{0};
+    open_ = down_ ? VcMask{0} : static_cast<VcMask>(kEveryFlow & ~paused);
+  }
 };
+
+template <LinkLayer Layer>
+void BasicLink<Layer>::SendPfc(const std::array<uint8_t, 6>& mac, CounterBlock& counters,
+                               Time now) {
+  if (down_) return;
+  const std::optional<PfcFrame> pfc = pauses_->Poll(layer_.link().speed_bps, now);
+  if (!pfc) [[likely]]
+    return;
+  if (!HasFrames(1)) return pauses_->Unsent(*pfc);
+  Frame* frame = NewFrame();
+  frame->data = frame->buffer + Frame::kCommandOffset;
+  frame->length = PfcFrame::kBytes;
+  frame->tx_offload = TxOffload::kNone;
+  EncodePfc(*pfc, mac, frame->data);
+  new (frame->notes) TxNote(TxNote::OneShot(TxNote::kNoVc));
+  const bool sent = layer_.Transmit(&frame, 1, now) == 1;
+  NoteOf(frame) = TxNote();
+  if (sent) {
+    counters.Add(Counter::kTxPfc);
+    counters.Add(Counter::kTxFrames);
+    counters.Add(Counter::kTxFrameBytes, PfcFrame::kBytes);
+  } else {
+    pauses_->Unsent(*pfc);
+  }
+  Release(frame);
+}
 
 template <LinkLayer Layer>
 void BasicLink<Layer>::Transmit(CounterBlock& counters, Time now) {

@@ -36,7 +36,8 @@ Json ToJson(const QueueView& queue) {
               {"waiting_lines", queue.waiting_lines},
               {"credit_lines", queue.credit_lines},
               {"credit_used", queue.credit_used},
-              {"discarded", queue.discarded}};
+              {"discarded", queue.discarded},
+              {"paused", queue.paused}};
 }
 
 Answer ListQueues(Call& call) {
@@ -82,6 +83,10 @@ constexpr Member kQueueRow[] = {
     Member::Integer("credit_lines"),
     Member::Integer("credit_used", "lines that have not left for the network"),
     Member::Integer("discarded", "commands that went nowhere: counters.get says why"),
+    Member::Text(
+        "paused",
+        "VCs of which nothing leaves now, as the neighbours of all planes pause them (pfc: "
+        "software): 0,1; empty: none"),
 };
 constexpr Member kQueuesResult[] = {Member::Rows("queues", kQueueRow)};
 

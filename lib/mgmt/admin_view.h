@@ -27,6 +27,7 @@ struct QueueView {
   uint32_t credit_lines = 0;  // of the queue in all
   uint32_t credit_used = 0;
   uint64_t discarded = 0;
+  std::string paused;  // VCs that no plane lets out now, "0,1"; empty: none
 };
 
 // Control thread only. Nothing here waits.

@@ -60,6 +60,7 @@ Answer ListPorts(Call& call) {
                         {"lcores", port.lcores},
                         {"queue_pairs", port.queue_pairs},
                         {"steering", port.steering},
+                        {"paused", port.paused},
                         {"device", port.device}});
   }
   return Json{{"ports", std::move(list)}};
@@ -143,6 +144,9 @@ constexpr Member kPortRow[] = {
     Member::Integer("queue_pairs", "of the device"),
     Member::Text("steering",
                  "how frames come to the lcore of their instance: one queue, rules, rss, software"),
+    Member::Text("paused",
+                 "VCs, and ack for PDUs without commands, that the neighbour pauses now (pfc: "
+                 "software): 0,ack; empty: none"),
     Member::Text("device"),
 };
 constexpr Member kPortsResult[] = {Member::Rows("ports", kPortRow)};

@@ -56,6 +56,7 @@ struct PortView {
   uint32_t pool_free = 0;
   std::vector<uint32_t> lcores;  // that serve it: their CPUs
   uint32_t queue_pairs = 0;      // of the device
+  std::string paused;            // "0,ack": what the neighbour pauses now; empty: nothing
   std::string steering;          // how frames come to the lcore of their instance
 };
 

@@ -25,6 +25,7 @@ std::string_view NameOf(EventSeverity severity);
   X(Plane, "plane", Integer, "Number of a plane of the instance.")                                \
   X(Peer, "peer", Integer, "XPU of the peer.")                                                    \
   X(Vc, "vc", Integer, "Virtual channel; not there where PSNs span all VCs.")                     \
+  X(Vcs, "vcs", Text, "VCs, and ack for PDUs without commands: 0,1,ack.")                         \
   X(Client, "client", Integer, "Id of the client, as clients.list has it.")                       \
   X(Pid, "pid", Integer, "Process at the other end of the socket.")                               \
   X(Uid, "uid", Integer, "User of that process.")                                                 \
@@ -96,6 +97,14 @@ std::span<const EventFieldRow> EventFieldRows();
     "Nothing leaves the device of a port, as when the switch pauses it; one peer that waits for "  \
     "it is named. Silence does not count until transport.pause_limit_us is over.",                 \
     kXpu, kInstance, kPeer, kPlane, kPort)                                                         \
+  X(PfcStorm, "pfc_storm", Warning, "port", 5,                                                     \
+    "PDUs wait for longer than pfc.storm_us for the end of a pause that the neighbour asks for. "  \
+    "They go on waiting: neither a plane nor a peer is given up for it.",                          \
+    kPort, kVcs)                                                                                   \
+  X(PfcUndrained, "pfc_undrained", Warning, "port", 20,                                            \
+    "No client takes the commands of a VC for longer than pfc.storm_us: the neighbour is asked "   \
+    "to pause its class no longer, and senders are told NOT_READY.",                               \
+    kXpu, kInstance, kVc)                                                                          \
   X(PeerUnreachable, "peer_unreachable", Error, "peer", 0,                                         \
     "A peer does not answer: PDUs in flight to it were given up.", kXpu, kInstance, kPeer, kVc)    \
   X(PeerReachable, "peer_reachable", Info, "peer", 0, "A peer answers again.", kXpu, kInstance,    \

@@ -59,6 +59,8 @@ class Scheduler {
 
   // Whether Next would give a queue.
   bool HasWork(uint32_t lane = 0) const { return lanes_[lane].with_work != 0; }
+  // The VCs of which it would, a mask.
+  uint32_t WorkOf(uint32_t lane) const { return lanes_[lane].with_work; }
 
   // Something was put on an idle queue, or a blocked one may go on.
   void Activate(uint32_t index) {
@@ -70,10 +72,12 @@ class Scheduler {
 
   // The queue whose turn it is, taken off its list: follow with Requeue or Block. Its lane may have
   // been changed since it was put there.
-  uint32_t Next(uint32_t number = 0) {
+  uint32_t Next(uint32_t number = 0) { return NextOf(number, lanes_[number].with_work); }
+  // The same of some VCs alone, a mask of which each has work.
+  uint32_t NextOf(uint32_t number, uint32_t vcs) {
     Lane& lane = lanes_[number];
-    // The first VC with work from next_vc on, round about.
-    const uint32_t turned = (lane.with_work | lane.with_work << kVcCount) >> lane.next_vc;
+    // The first of the VCs from next_vc on, round about.
+    const uint32_t turned = (vcs | vcs << kVcCount) >> lane.next_vc;
     const uint32_t vc = (lane.next_vc + static_cast<uint32_t>(std::countr_zero(turned))) % kVcCount;
     lane.next_vc = (vc + 1) % kVcCount;
     return PopFront(lane, vc);

@@ -31,11 +31,13 @@ void Peer::Greet(Time now, Effects& effects) {
   ArmHandshake(effects);
 }
 
+void Peer::OnMute(Time now, Effects& effects) {
+  handshake_.Hold(now + kDownLook);
+  ArmHandshake(effects);
+}
+
 void Peer::OnHandshakeDeadline(Time now, Effects& effects) {
-  if (!AnyPortUp()) {
-    handshake_.Hold(now + kDownLook);
-    return ArmHandshake(effects);
-  }
+  if (!AnyPortUp()) return OnMute(now, effects);
   const HandshakeTimerVerdict verdict =
       handshake_.OnTimer(now, own_->transport, own_->paths.hello_idle, own_->paths.unreachable);
   if (verdict.hello) SayHello(effects);

@@ -39,7 +39,7 @@ void Peer::OnConnectionDeadline(uint32_t plane, uint32_t vc, Hold hold, Time now
   const auto on_plane = static_cast<uint8_t>(plane);
   const auto of_vc = static_cast<uint8_t>(vc);
   const uint32_t tries = due.tries();
-  if (hold == Hold::kOwn || hold == Hold::kPeers) due.PutOff(now, own_->transport);
+  if (hold != Hold::kNone && hold != Hold::kTooLong) due.PutOff(now, own_->transport);
   switch (due.OnTimer(now, own_->transport)) {
     case TimerVerdict::kNothing:
       break;

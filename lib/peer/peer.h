@@ -31,6 +31,9 @@ enum class Hold : uint8_t {
   kOwn,      // our device
   kPeers,    // the other end's, as it says
   kTooLong,  // our device, and it does say something by now
+  // Our neighbour, which asks for a pause again and again: it is there, and lets nothing pass for
+  // longer than is borne where there is another way.
+  kNeighbour,
 };
 
 class Peer {
@@ -110,6 +113,8 @@ class Peer {
   // ---- Time.
 
   void OnHandshakeDeadline(Time now, Effects& effects);
+  // Likewise, and nothing can be said: looks again soon, and until then no silence counts.
+  void OnMute(Time now, Effects& effects);
   // Whether OnSessionDeadline wants to know of a hold.
   bool AsksForHold(uint32_t plane, Time now) const;
   void OnSessionDeadline(uint32_t plane, Hold hold, Time now, Effects& effects);

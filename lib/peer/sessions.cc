@@ -22,11 +22,12 @@ PlaneDownReason ReasonOf(const PlaneSession::Facts& facts) {
 
 PlaneSession::Facts Peer::FactsOf(uint32_t plane, Hold hold, Time now) const {
   const PathParams& params = own_->paths;
-  PlaneSession::Facts facts{.port_up = own_->port_up(plane),
-                            .held = own_->admin[plane] == PlaneAdmin::kDown,
-                            .in_flight = InFlight(plane),
-                            .held_up = hold == Hold::kOwn || hold == Hold::kPeers,
-                            .held_too_long = hold == Hold::kTooLong};
+  PlaneSession::Facts facts{
+      .port_up = own_->port_up(plane),
+      .held = own_->admin[plane] == PlaneAdmin::kDown,
+      .in_flight = InFlight(plane) || hold == Hold::kNeighbour,
+      .held_up = hold == Hold::kOwn || hold == Hold::kPeers || hold == Hold::kNeighbour,
+      .held_too_long = hold == Hold::kTooLong || hold == Hold::kNeighbour};
   // While another plane is heard, that one's timer sees when it falls silent.
   if (!paths_->unreachable && !IsHeard()) {
     facts.look_at = std::max(paths_->alive_at + params.unreachable, now + params.hello_interval);
@@ -64,7 +65,7 @@ void Peer::OnSessionDeadline(uint32_t plane, Hold hold, Time now, Effects& effec
       SendFence(plane, effects);
       break;
     case PlaneSession::Want::kHeldUp:
-      if (hold == Hold::kOwn) {
+      if (hold != Hold::kPeers) {
         SayHeldUp(plane, false, effects);
       } else {
         SayPlane(plane, true, effects);  // it says again that it is so, or that it was

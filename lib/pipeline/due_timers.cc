@@ -26,13 +26,19 @@ void DueTimers::OnTimer(uint32_t timer, Time now) {
       return effector_.OnConnectionTimer(instance, owner.number, now);
     case Timers::Kind::kHandshake: {
       Effects effects;
-      instance.peers[owner.number].OnHandshakeDeadline(now, effects);
+      if (Pauses::IsMute(instance)) [[unlikely]] {
+        instance.peers[owner.number].OnMute(now, effects);
+      } else {
+        instance.peers[owner.number].OnHandshakeDeadline(now, effects);
+      }
       return effector_.Apply(instance, owner.number, effects);
     }
     case Timers::Kind::kSession:
       return OnSessionTimer(instance, owner.number >> instance.plane_bits,
                             owner.number & (instance.plane_count() - 1), now);
     case Timers::Kind::kCredit:
+      if (Pauses::IsMute(instance)) [[unlikely]]
+        return lcore_.timers.Arm(timer, now + kDownLook);
       return credit_use_.OnTimer(instance, owner.number, now);
   }
 }

@@ -158,7 +158,7 @@ void Effector::OnConnectionTimer(Instance& instance, uint32_t number, Time now) 
   const uint32_t plane = instance.PlaneOfConnection(number);
   Hold hold = Hold::kNone;
   if (connection.TimesOut(now)) [[unlikely]] {
-    hold = pauses_.HoldOf(instance, peer, plane, connection.oldest(), now);
+    hold = pauses_.HoldOfConnection(instance, number, now);
   }
   Effects effects;
   instance.peers[peer].OnConnectionDeadline(plane, instance.VcOfConnection(number), hold, now,

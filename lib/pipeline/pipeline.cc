@@ -68,6 +68,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
       pair->place_by_address[params.planes[plane].address] = {.instance = number, .plane = plane};
     }
     port.retransmit.Reserve(lcore_.timers.count() + 1);
+    port.paused_retransmit.Reserve(lcore_.timers.count() + 1);
     port.ack_now.Reserve(lcore_.timers.count() + 1);
     instance.ack_list[plane] = AckListOf(port, params.transport);
     port.ack_due[instance.ack_list[plane]].due.Reserve(lcore_.timers.count() + 1);
@@ -81,12 +82,19 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   reporter_.AddInstance();
   grants_.AddInstance(instance);
   deliverer_.AddInstance();
+  pause_asker_.AddInstance(instance);
+  for (PortContext* port : ports) port->SetPauseClasses(params.classes, params.ack_class);
   for (uint32_t peer = 0; peer < instance.peers.size(); ++peer) {
     Effects effects;
     instance.peers[peer].Start(effects);
     effector_.Apply(instance, peer, effects);
   }
   return number;
+}
+
+void Pipeline::SetPauses(uint32_t pair, PortPauses* pauses, bool sends) {
+  lcore_.ports[pair]->link.SetPauses(pauses, sends);
+  has_pauses_ = true;
 }
 
 void Pipeline::SharePort(uint32_t number, const PortNeighbour& neighbour) {
@@ -107,6 +115,8 @@ bool Pipeline::Poll(Time now) {
   planes_.Poll(now, since);
   work |= settings_.Poll(now);
   for (const auto& port : lcore_.ports) work |= PollPort(*port, now);
+  if (has_pauses_) [[unlikely]]
+    ObeyPauses(now);
   work |= deliverer_.DeliverUnclaimed();
   lcore_.clients.PublishReceived();
   work |= due_timers_.Poll(now);
@@ -117,6 +127,8 @@ bool Pipeline::Poll(Time now) {
   work |= StagePdus(now);
   refusals_.SendReady();
   for (const auto& port : lcore_.ports) owed_acks_.Send(*port, now);
+  if (has_pauses_) [[unlikely]]
+    AskForPauses(now);
   for (const auto& port : lcore_.ports) {
     port->link.Transmit(lcore_.counters, now);
     port->link.FlushReleased();
@@ -144,6 +156,43 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
   if (handover.is_shared()) [[unlikely]]
     receiver_.HandOver(port);
   return true;
+}
+
+// Looks which pauses of the neighbours hold, lets go on what waited for those that are over, and
+// tells of those that do not end.
+[[gnu::noinline]] void Pipeline::ObeyPauses(Time now) {
+  for (const auto& port : lcore_.ports) {
+    LinkPauses* const pauses = port->link.pauses();
+    if (pauses == nullptr) continue;
+    port->link.LookAtPauses(now);
+    if (pauses->TakeEnded()) stager_.Resume(*port);
+    const VcMask storms = pauses->TakeStorms(now);
+    if (storms == 0) [[likely]]
+      continue;
+    if (const VcMask news = pauses->TakeNews(); news != 0) TellStorm(*port, news);
+    if ((storms & kAckBit) != 0) planes_.OnMute(*port, now);
+  }
+}
+
+void Pipeline::TellStorm(const PortContext& port, VcMask flows) {
+  lcore_.counters.Add(Counter::kPfcStorms);
+  for (const auto& instance : lcore_.instances) {
+    for (uint8_t plane = 0; plane < instance->plane_count(); ++plane) {
+      if (instance->ports[plane] != &port) continue;
+      return lcore_.events.Tell({.kind = LcoreEventKind::kPfcStorm,
+                                 .plane = plane,
+                                 .what = flows,
+                                 .instance = instance->number});
+    }
+  }
+}
+
+// Sends PFC frames that are due, in front of what the turn has staged.
+[[gnu::noinline]] void Pipeline::AskForPauses(Time now) {
+  pause_asker_.Poll(now);
+  for (const auto& port : lcore_.ports) {
+    if (port->link.pauses() != nullptr) port->link.SendPfc(port->params.mac, lcore_.counters, now);
+  }
 }
 
 bool Pipeline::StagePdus(Time now) {

@@ -23,6 +23,7 @@
 #include "receive/credit_grants.h"
 #include "receive/deliver.h"
 #include "receive/owed_acks.h"
+#include "receive/pause_asker.h"
 #include "receive/receiver.h"
 #include "receive/refusals.h"
 #include "send/completions.h"
@@ -58,6 +59,10 @@ class Pipeline {
   // on it send by it. Each of the device's pairs receives for the instances of all.
   uint32_t AddPair(uint32_t port, Port* pair);
   uint32_t AddInstance(const InstanceParams& params);
+  // Obeys pauses of the port's neighbour, and asks for pauses (docs/pfc.md). `pauses` is the
+  // device's, and outlives the pipeline; `sends`: the queue pair of that number sends its frames.
+  // For each of the device's queue pairs, before the instances on it.
+  void SetPauses(uint32_t pair, PortPauses* pauses, bool sends);
   // Another lcore serves the port's device, too. After every AddPair.
   void SharePort(uint32_t port, const PortNeighbour& neighbour);
   void SetHook(PollHook* hook) { hook_ = hook; }
@@ -98,6 +103,9 @@ class Pipeline {
  private:
   bool PollPort(PortContext& port, Time now);
   bool StagePdus(Time now);
+  void ObeyPauses(Time now);
+  void AskForPauses(Time now);
+  void TellStorm(const PortContext& port, VcMask flows);
   void Report(Time now);
 
   Mailbox mailbox_;
@@ -115,7 +123,9 @@ class Pipeline {
   CreditGrants grants_{lcore_};
   Deliverer deliverer_{lcore_, grants_};
   Refusals refusals_{lcore_};
-  Receiver receiver_{lcore_, grants_, deliverer_, refusals_, run_queue_, completions_, stager_};
+  PauseAsker pause_asker_{lcore_};
+  Receiver receiver_{lcore_,       grants_,    deliverer_,   refusals_,
+                     pause_asker_, run_queue_, completions_, stager_};
   // Decisions about peers.
   Pauses pauses_{lcore_};
   Effector effector_{lcore_, run_queue_, completions_, credit_use_, stager_, grants_, pauses_};
@@ -128,6 +138,7 @@ class Pipeline {
   RequestServer requests_{mailbox_, lcore_.clients, reporter_, lcore_.ports, lcore_.instances};
   RequestWork request_work_;
   PollHook* hook_ = nullptr;
+  bool has_pauses_ = false;  // a port obeys pauses
 };
 
 }  // namespace suede

@@ -37,6 +37,20 @@ void PlaneWatch::OnPortChange(PortContext& port, bool up, Time now) {
   }
 }
 
+void PlaneWatch::OnMute(const PortContext& port, Time now) {
+  for (const auto& instance : lcore_.instances) {
+    for (uint32_t plane = 0; plane < instance->plane_count(); ++plane) {
+      if (instance->ports[plane] != &port) continue;
+      for (uint32_t peer = 0; peer < instance->peers.size(); ++peer) {
+        PlaneSession& session = instance->session(peer, plane);
+        if (!session.up()) continue;
+        session.OnTraffic(now, instance->params.paths);
+        lcore_.timers.ArmSession(*instance, peer, plane);
+      }
+    }
+  }
+}
+
 // The port of a plane, or an operator's wish for the plane, has changed.
 void PlaneWatch::OnPlaneChange(Instance& instance, uint32_t plane, PlaneDownReason reason,
                                Time now) {

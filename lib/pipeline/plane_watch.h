@@ -24,6 +24,9 @@ class PlaneWatch {
   }
   // The port of a plane, or an operator's wish for the plane, has changed.
   void OnPlaneChange(Instance& instance, uint32_t plane, PlaneDownReason reason, Time now);
+  // The neighbour of a port has kept it from saying anything for long: whether there are other
+  // planes is looked at soon, also where nothing is in flight.
+  void OnMute(const PortContext& port, Time now);
 
  private:
   void Watch(Time now, Duration since_last_turn);

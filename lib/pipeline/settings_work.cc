@@ -45,6 +45,7 @@ void SettingsWork::Begin(SettingsChange* change) {
   shares_.Resize();
   for (const auto& port : lcore_.ports) {
     for (DelayedAcks& list : port->ack_due) list.Take(change_->settings.transport);
+    port->SetPauseClasses(change_->settings.classes, change_->settings.ack_class);
   }
 }
 

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <optional>
 #include <variant>
 
 #include "receive/drop_counter.h"
 #include "receive/owed_acks.h"
 #include "wire/command.h"
+#include "wire/pfc.h"
 #include "wire/rcrc.h"
 
 namespace suede {
@@ -247,6 +249,10 @@ bool Receiver::GoOn(PortContext& port, Time now) {
 // frame is kept.
 [[gnu::cold, gnu::noinline]] bool Receiver::OnFrameError(PortContext& port, Frame* frame,
                                                          FrameError error, Time now) {
+  if (port.link.pauses() != nullptr && ClaimsPfc(frame->data, frame->length)) {
+    OnPfc(port, *frame, now);
+    return false;
+  }
   const bool is_packet = error == FrameError::kNotSue;
   Handover& handover = port.link.handover();
   if (is_packet && handover.LaneReceivesElsewhere()) {
@@ -259,6 +265,13 @@ bool Receiver::GoOn(PortContext& port, Time now) {
     lcore_.counters.Add(DropCounter(error));
   }
   return false;
+}
+
+// The neighbour asks for pauses, or ends them.
+void Receiver::OnPfc(PortContext& port, const Frame& frame, Time now) {
+  const std::optional<PfcFrame> pfc = DecodePfc(frame.data, frame.length);
+  lcore_.counters.Add(pfc ? Counter::kRxPfc : Counter::kRxPfcMalformed);
+  if (pfc) port.link.OnPfc(*pfc, now);
 }
 
 // Counts whether a frame was handed over. Returns the same: then it is the other lcore's.
@@ -287,6 +300,7 @@ bool Receiver::CountHandedOver(bool handed) {
   run_ = {};
   deliverer_.CountRun(instance, flow_.target, run);
   grants_.OnAccepted(instance, flow_.peer, flow_.target.vc, *flow_.credit, run.lines, run.widest);
+  pause_asker_.OnReceived(instance, flow_.target.vc, now);
   // Of the first PDU it is owed already.
   if (run.pdus > 1) OwedAcks::Owe(instance, flow_.number, *flow_.connection, now);
 }
@@ -350,6 +364,7 @@ bool Receiver::CountHandedOver(bool handed) {
       instance.counters.Add(Counter::kRxMalformed);
       break;
   }
+  pause_asker_.OnReceived(instance, pdu.rh.vc(), now);
   return delivered.delivery == Delivery::kKept;
 }
 

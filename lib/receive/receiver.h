@@ -11,6 +11,7 @@
 #include "lcore/lcore.h"
 #include "receive/credit_grants.h"
 #include "receive/deliver.h"
+#include "receive/pause_asker.h"
 #include "receive/received_pdu.h"
 #include "receive/refusals.h"
 #include "send/completions.h"
@@ -25,11 +26,12 @@ class Receiver {
  public:
   // All of them outlive this.
   Receiver(Lcore& lcore, CreditGrants& grants, Deliverer& deliverer, Refusals& refusals,
-           RunQueue& run_queue, Completions& completions, Stager& stager)
+           PauseAsker& pause_asker, RunQueue& run_queue, Completions& completions, Stager& stager)
       : lcore_(lcore),
         grants_(grants),
         deliverer_(deliverer),
         refusals_(refusals),
+        pause_asker_(pause_asker),
         run_queue_(run_queue),
         completions_(completions),
         stager_(stager) {}
@@ -114,6 +116,7 @@ class Receiver {
   void ComputeRcrcs();
   bool OnFrame(PortContext& port, uint32_t i, Time now);
   bool OnFrameError(PortContext& port, Frame* frame, FrameError error, Time now);
+  void OnPfc(PortContext& port, const Frame& frame, Time now);
   bool SetAside(const PortContext& port, PortContext::Place place, Frame* frame);
   bool CountHandedOver(bool handed);
   const uint8_t* CommandsAt(uint32_t i) const { return spans_[i].data + kRhBytes; }
@@ -153,6 +156,7 @@ class Receiver {
   CreditGrants& grants_;
   Deliverer& deliverer_;
   Refusals& refusals_;
+  PauseAsker& pause_asker_;
   RunQueue& run_queue_;
   Completions& completions_;
   Stager& stager_;

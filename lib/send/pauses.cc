@@ -28,9 +28,40 @@ namespace suede {
   return instance.session(peer, plane).IsExcused(now, limit) ? Hold::kPeers : Hold::kNone;
 }
 
+// By a pause that the neighbour has asked for, which it still does: it is there, and can tell.
+Hold Pauses::PausedBy(const Instance& instance, uint32_t plane, uint32_t flow, Time now) {
+  const LinkPauses* const pauses = instance.ports[plane]->link.pauses();
+  if (pauses == nullptr || (pauses->paused() >> flow & 1) == 0) return Hold::kNone;
+  const Duration limit = instance.params.transport.pause_limit;
+  return now - pauses->since(flow) < limit ? Hold::kOwn : Hold::kNeighbour;
+}
+
+[[gnu::cold]] Hold Pauses::HoldOfConnection(Instance& instance, uint32_t number, Time now) {
+  Connection& connection = instance.connections[number];
+  const uint32_t plane = instance.PlaneOfConnection(number);
+  // What is to be sent again first, or has been sent and not answered first.
+  const Pdu* const firsts[] = {connection.next_retransmission(), connection.oldest()};
+  for (const Pdu* pdu : firsts) {
+    if (pdu == nullptr) continue;
+    const Hold paused = PausedBy(instance, plane, pdu->vc, now);
+    if (paused != Hold::kNone) return paused;
+  }
+  return HoldOf(instance, instance.PeerOfConnection(number), plane, connection.oldest(), now);
+}
+
+bool Pauses::IsMute(const Instance& instance) {
+  for (const PortContext* port : instance.ports) {
+    const LinkPauses* const pauses = port->link.pauses();
+    if (pauses == nullptr || (pauses->paused() & kAckBit) == 0) return false;
+  }
+  return true;
+}
+
 // As the plane's session sees it.
 [[gnu::cold]] Hold Pauses::HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
-  Hold hold = HoldOf(instance, peer, plane, nullptr, now);
+  Hold hold = PausedBy(instance, plane, Instance::kAckClass, now);
+  if (hold != Hold::kNone) return hold;
+  hold = HoldOf(instance, peer, plane, nullptr, now);
   for (uint32_t vc = 0; hold == Hold::kNone && vc < instance.connections_per_plane(); ++vc) {
     Pdu* oldest = instance.connections[instance.ConnectionIndex(peer, plane, vc)].oldest();
     if (oldest != nullptr) hold = HoldOf(instance, peer, plane, oldest, now);
@@ -40,12 +71,16 @@ namespace suede {
 
 // Tells the peer, over another plane, that its silence on this one is none.
 void Pauses::SayHeldUp(Instance& instance, uint32_t peer, const effect::SayHeldUp& what, Time now) {
-  if (what.if_held && HoldOf(instance, peer, what.plane, nullptr, now) != Hold::kOwn) return;
+  const auto held = [&](uint32_t plane) {
+    return PausedBy(instance, plane, Instance::kAckClass, now) != Hold::kNone ||
+           HoldOf(instance, peer, plane, nullptr, now) == Hold::kOwn;
+  };
+  if (what.if_held && !held(what.plane)) return;
   const ControlMessage said = PlaneHello{.plane = what.plane, .held_up = true};
   PlaneMask passing = 0;
   for (uint32_t left = what.over; left != 0; left &= left - 1) {
     const auto plane = static_cast<uint32_t>(std::countr_zero(left));
-    if (HoldOf(instance, peer, plane, nullptr, now) == Hold::kOwn) continue;
+    if (held(plane)) continue;
     if ((what.enough & 1u << plane) != 0) {
       Speaker::SendControl(instance, peer, plane, said);
       return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ports that are paused: frames that lie in a device have no answer, and that says nothing of
-// planes and peers (docs/planes.md, "A port that is paused"). Owned by the lcore.
+// Ports that are paused: frames that lie in a device, or wait here for the end of a pause that the
+// neighbour has asked for (docs/pfc.md), have no answer, and that says nothing of planes and peers
+// (docs/planes.md, "A port that is paused"). Owned by the lcore.
 #ifndef SUEDE_SEND_PAUSES_H_
 #define SUEDE_SEND_PAUSES_H_
 
@@ -19,10 +20,17 @@ class Pauses {
   Hold HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Pdu* oldest, Time now);
   // As the plane's session sees it.
   Hold HoldOf(Instance& instance, uint32_t peer, uint32_t plane, Time now);
+  // As a connection sees it whose time is over.
+  Hold HoldOfConnection(Instance& instance, uint32_t connection, Time now);
+  // Whether nothing can be said to a peer without commands: the neighbours have paused all planes
+  // for that.
+  static bool IsMute(const Instance& instance);
   // Tells the peer, over another plane, that its silence on this one is none.
   void SayHeldUp(Instance& instance, uint32_t peer, const effect::SayHeldUp& what, Time now);
 
  private:
+  static Hold PausedBy(const Instance& instance, uint32_t plane, uint32_t flow, Time now);
+
   Lcore& lcore_;
 };
 

@@ -18,6 +18,14 @@ void RunQueue::Enlist(Instance& instance) {
   }
 }
 
+void RunQueue::WakeParked(const std::vector<std::unique_ptr<Instance>>& instances) {
+  for (; !parked_.empty(); parked_.pop_front()) {
+    Instance& instance = *instances[parked_.front()];
+    instance.parked = false;
+    Enlist(instance);
+  }
+}
+
 // Lets the queues go on that wait for a connection, where this one can send.
 void RunQueue::Unblock(Instance& instance, uint32_t number) {
   const uint32_t peer = instance.PeerOfConnection(number);

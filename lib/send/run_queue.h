@@ -6,6 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "base/fifo.h"
 #include "lcore/instance.h"
@@ -20,7 +23,10 @@ class RunQueue {
   };
 
   // For so many instances.
-  void Reserve(size_t instances) { lanes_.Reserve(instances * kMaxPlanes + 1); }
+  void Reserve(size_t instances) {
+    lanes_.Reserve(instances * kMaxPlanes + 1);
+    parked_.Reserve(instances + 1);
+  }
 
   bool empty() const { return lanes_.empty(); }
   size_t size() const { return lanes_.size(); }
@@ -37,6 +43,13 @@ class RunQueue {
     }
   }
 
+  // An instance whose lane leaves the queue because all of it waits for the end of a pause. New
+  // work may bring the lane back before.
+  void Park(Instance& instance) {
+    if (!std::exchange(instance.parked, true)) parked_.push_back(instance.number);
+  }
+  // A pause has ended.
+  void WakeParked(const std::vector<std::unique_ptr<Instance>>& instances);
   // A transmit queue has something to send, or looks again.
   void Activate(Instance& instance, uint32_t queue);
   // Puts the instance's lanes that have work on the queue, where they are not on it.
@@ -54,6 +67,7 @@ class RunQueue {
 
  private:
   Fifo<LaneRef> lanes_;
+  Fifo<uint32_t> parked_;  // instances
 };
 
 }  // namespace suede

@@ -60,7 +60,7 @@ bool Speaker::SendUnsequenced(Instance& instance, uint32_t number, RpsnField fie
     instance.counters.Add(Counter::kTxNoMac);
     return false;
   }
-  if (!link.HasFrontRoom() || !link.HasFrames(1)) return false;
+  if (!link.HasFrontRoom() || !link.HasFrames(1) || !link.IsOpen(traffic_class)) return false;
   Frame* frame = link.NewFrame();
   const bool has_vc = traffic_class < kVcCount;
   WriteOneShot(instance, instance.PeerOfConnection(number), plane, frame, 0, traffic_class,

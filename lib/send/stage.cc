@@ -2,6 +2,7 @@
 #include "send/stage.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "send/frame_writer.h"
@@ -20,10 +21,35 @@ constexpr uint32_t kBytesInARow = 8192;
 // has several ports, PickPlane asks each of them for the PDU's own VC.
 inline VcMask Stager::RoomFor(const Instance& instance, uint32_t lane) {
   if (instance.lane_is_plane) return instance.ports[lane]->link.room();
+  VcMask room = 0;
   for (const PortContext* port : instance.ports) {
-    if (port->link.room() != 0) return kEveryVc;
+    room |= port->link.room();
+    if (room == kEveryVc) [[likely]]
+      break;
   }
-  return 0;
+  return room;
+}
+
+// PDUs of these VCs wait for ports that are paused.
+void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Time now) {
+  for (uint32_t left = planes; left != 0; left &= left - 1) {
+    const Link& link = instance.ports[static_cast<uint32_t>(std::countr_zero(left))]->link;
+    if (link.pauses() != nullptr) link.pauses()->NoteWaiting(static_cast<VcMask>(vcs), now);
+  }
+}
+
+// Of a lane that has work in VCs without room: those to serve now. 0: none.
+[[gnu::cold, gnu::noinline]] uint32_t Stager::OpenOf(Instance& instance, uint32_t lane, VcMask room,
+                                                     Time now) {
+  // In strict mode PDUs on the lane of another plane than theirs have to get away, out of VCs
+  // without room, too: so these have a turn now and then.
+  constexpr uint32_t kClosedEvery = 8;
+  const uint32_t vcs = instance.scheduler.WorkOf(lane);
+  const uint32_t planes = instance.lane_is_plane ? 1u << lane : (1u << instance.plane_count()) - 1;
+  NoteWaiting(instance, static_cast<PlaneMask>(planes), vcs & ~room, now);
+  const uint32_t open = vcs & room;
+  if (instance.lanes() == 1) return open;
+  return open != 0 && ++closed_turns_ % kClosedEvery != 0 ? open : vcs;
 }
 
 // Stages the frames of sequenced PDUs, `count` in a row. The first one takes along the answer that
@@ -194,9 +220,13 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   Scheduler& scheduler = instance.scheduler;
   if (!scheduler.HasWork(lane)) return Turn::kDone;
   const VcMask room = RoomFor(instance, lane);
-  // In strict mode a port that is down never has room, and PDUs queued for it have to get away.
-  if (room == 0 && instance.lanes() == 1) return Turn::kNoRoom;
-  const uint32_t index = scheduler.Next(lane);
+  uint32_t vcs = scheduler.WorkOf(lane);
+  if ((vcs & ~room) != 0) [[unlikely]] {
+    // In strict mode a port that is down never has room, and PDUs queued for it have to get away.
+    vcs = OpenOf(instance, lane, room, now);
+    if (vcs == 0) return room == 0 ? Turn::kNoRoom : Turn::kPaused;
+  }
+  const uint32_t index = scheduler.NextOf(lane, vcs);
   TxQueue& queue = scheduler.queue(index);
   const uint32_t peer = Scheduler::PeerOf(index);
   const uint32_t vc = Scheduler::VcOf(index);
@@ -227,6 +257,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
     return rest();
   }
   if (plane == kPlaneFull || (again && !instance.home().link.HasFrames(1))) [[unlikely]] {
+    if (plane == kPlaneFull) NoteWaiting(instance, instance.paths[peer].choice, 1u << vc, now);
     scheduler.Requeue(index);
     return Turn::kNoRoom;
   }
@@ -279,8 +310,10 @@ bool Stager::StagePdus(Time now) {
     } else if (turn == Turn::kNoRoom) {
       if (!AnyPortHasRoom()) break;
       ++refused;
+    } else if (turn == Turn::kPaused) {
+      run_queue_.Park(instance);
     }
-    run_queue_.EndTurn(instance, turn == Turn::kDone);
+    run_queue_.EndTurn(instance, turn == Turn::kDone || turn == Turn::kPaused);
   }
   return StageRetransmissions(true, now) || staged;
 }
@@ -346,6 +379,12 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
     return;
   }
   Connection& connection = instance.connections[ref.connection];
+  if (connection.HasRetransmission() && !port.link.IsOpen(connection.next_retransmission()->vc))
+      [[unlikely]] {
+    NoteWaiting(instance, PlaneMask(1u << instance.PlaneOfConnection(ref.connection)),
+                1u << connection.next_retransmission()->vc, now);
+    return port.paused_retransmit.push_back(ref);
+  }
   if (connection.HasRetransmission()) {
     Pdu* pdu = connection.TakeRetransmission(now, instance.params.transport);
     if (!pdu->note.staged()) {
@@ -369,6 +408,13 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
     instance.flags[ref.connection] &= static_cast<uint8_t>(~Instance::kOnRetransmit);
     run_queue_.Unblock(instance, ref.connection);
   }
+}
+
+void Stager::Resume(PortContext& port) {
+  for (; !port.paused_retransmit.empty(); port.paused_retransmit.pop_front()) {
+    port.retransmit.push_back(port.paused_retransmit.front());
+  }
+  run_queue_.WakeParked(lcore_.instances);
 }
 
 void Stager::WantRetransmission(Instance& instance, uint32_t number) {

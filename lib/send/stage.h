@@ -36,6 +36,9 @@ class Stager {
   // A connection has PDUs to send again.
   void WantRetransmission(Instance& instance, uint32_t connection);
 
+  // Pauses of the port's VCs have ended: what waited for that goes on.
+  void Resume(PortContext& port);
+
   // Peers for which PDUs began to wait in StagePdus while no plane leads there. False: none is
   // left.
   bool TakeWaiting(PeerRef& peer);
@@ -46,6 +49,7 @@ class Stager {
     kMore,    // it can go on
     kDone,    // nothing of it can be sent
     kNoRoom,  // its ports are full
+    kPaused,  // all of it waits for the end of a pause: Resume brings it back
   };
   static constexpr uint32_t kPlaneFull = PeerPaths::kNoPlane - 1;  // one of those without room
 
@@ -81,6 +85,8 @@ class Stager {
   bool StageRetransmissions(bool all, Time now);
   void StageRetransmission(PortContext& port, Time now);
   bool AnyPortHasRoom() const;
+  uint32_t OpenOf(Instance& instance, uint32_t lane, VcMask room, Time now);
+  static void NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Time now);
   static VcMask RoomFor(const Instance& instance, uint32_t lane);
   static uint32_t PickPlane(const Instance& instance, uint32_t peer, uint32_t vc, uint32_t bytes);
   void BlockQueue(Instance& instance, uint32_t index);
@@ -93,6 +99,7 @@ class Stager {
   CreditUse& credit_use_;
   Fifo<PeerRef> waiting_;
   size_t most_waiting_ = 1;
+  uint32_t closed_turns_ = 0;  // of OpenOf
 };
 
 }  // namespace suede

@@ -142,7 +142,16 @@ enum class Severity : uint8_t {
     "Times that a peer was asked to give back receive credit that it did not use")                 \
   X(RxCreditGrants, "rx_credit_grants_total", Info, "CREDITs received that grant receive credit")  \
   X(TxTooManyLines, "tx_too_many_lines_total", Error,                                              \
-    "Commands given up as unreachable: no receive ring of the peer holds their lines")
+    "Commands given up as unreachable: no receive ring of the peer holds their lines")             \
+  X(RxPfc, "rx_pfc_total", Info, "PFC frames received and obeyed in software")                     \
+  X(RxPfcMalformed, "rx_drop_pfc_malformed_total", Drop,                                           \
+    "Frames that say that they are PFC, and are too short or go elsewhere")                        \
+  X(TxPfc, "tx_pfc_total", Info, "PFC frames sent by the endpoint itself")                         \
+  X(PfcStorms, "rx_pfc_storms_total", Error,                                                       \
+    "Times that PDUs waited longer for the end of a pause (PFC) than pfc.storm_us")                \
+  X(PfcUndrained, "tx_pfc_storms_total", Error,                                                    \
+    "Times that a VC did not drain for pfc.storm_us, and the neighbour was paused no longer for "  \
+    "it")
 
 enum class Counter : uint16_t {
 #define SUEDE_COUNTER_ID(id, name, severity, sentence) k##id,
@@ -187,6 +196,10 @@ constexpr CounterOwner OwnerOf(Counter counter) {
     case Counter::kMgmtRxRingFull:
     case Counter::kMgmtRxCopies:
     case Counter::kMgmtRxCopiesLost:
+    case Counter::kRxPfc:
+    case Counter::kRxPfcMalformed:
+    case Counter::kTxPfc:
+    case Counter::kPfcStorms:
     case Counter::kEventsLost: return CounterOwner::kLcore;
     default: return CounterOwner::kInstance;
   }

@@ -87,6 +87,7 @@ class alignas(64) Connection {
   // ---- Going back.
 
   bool HasRetransmission() const { return retransmit_next_ != nullptr; }
+  const Pdu* next_retransmission() const { return retransmit_next_; }
   // The next PDU to send again, in order; it stays on the connection.
   Pdu* TakeRetransmission(Time now, const TransportParams& params);
   // To be asked whenever PDUs were acknowledged; gives each recovery once. What ends by giving up

@@ -87,6 +87,8 @@ TEST(ConfigChangeTest, EveryValueIsFoundWithItsDeclaredEffect) {
                                                      {"planes.hold_down_us", "5000"},
                                                      {"planes.hold_down_max_us", "2000000"},
                                                      {"planes.unreachable_us", "9000"},
+                                                     {"pfc.quanta", "100"},
+                                                     {"pfc.storm_us", "5000"},
                                                      {"clients.socket", "/tmp/x.sock"},
                                                      {"clients.socket_mode", "0600"},
                                                      {"clients.max_clients", "3"},

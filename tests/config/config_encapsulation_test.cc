@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Differences between the encapsulations: keys, addresses, room that headers take.
+#include "config/config_encapsulation.h"
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "config/config.h"
-#include "config/config_encapsulation.h"
 #include "wrong_config.h"
 
 namespace suede {
@@ -204,6 +206,39 @@ TEST(EncapsulationTest, Ipv6AddressesThatNeedQuotesAreTold) {
     EXPECT_NE(refused.status().message().find("; check indentation, quotes"), std::string::npos)
         << refused.status();
   }
+}
+
+// A pause of such a VC would hold up acknowledgements. docs/pfc.md has the classes.
+TEST(EncapsulationTest, VcsThatPauseWithAcknowledgementsAreWarnedOf) {
+  const auto warned = [](const std::string& port, const std::string& classes) {
+    const bool ip = port.find("udp4") != std::string::npos;
+    std::vector<std::string> warnings;
+    MustParse(OnePort(port, ip ? ", ip: 198.18.0.1" : "",
+                      ip ? ", ip: 198.18.0.2, mac: '02:00:00:00:00:01'" : "", classes),
+              &warnings);
+    return std::any_of(warnings.begin(), warnings.end(), [](const std::string& warning) {
+      return warning.find("ports[0].pfc: VC ") != std::string::npos;
+    });
+  };
+  const std::string udp4 = "pfc: software, encapsulation: udp4";
+  EXPECT_FALSE(warned(udp4, ""));
+  EXPECT_TRUE(warned(udp4, "classes: {vc: [{}, {}, {dscp: 55}, {}]}\n"));
+  EXPECT_FALSE(warned("encapsulation: udp4", "classes: {vc: [{}, {}, {dscp: 55}, {}]}\n"));
+  EXPECT_TRUE(warned("pfc: software, encapsulation: afh1", "")) << "no field has a class";
+  EXPECT_FALSE(warned("pfc: software, encapsulation: afh1, vlan: {vid: 5}", ""));
+  const std::string pcps = "classes: {vc: [{pcp: 6}, {}, {}, {}]}\n";
+  EXPECT_FALSE(warned(udp4 + ", vlan: {vid: 5}", pcps)) << "the DSCP counts";
+  EXPECT_TRUE(warned(udp4 + ", vlan: {vid: 5}, pfc_class: pcp", pcps));
+}
+
+TEST(EncapsulationTest, APauseEndsBelowWhereItBegins) {
+  const auto config = ParseConfig(
+      OnePort("encapsulation: afh1", "", "", "classes: {vc: [{xoff_percent: 40}, {}, {}, {}]}\n"),
+      "test.yaml", kMachine);
+  ASSERT_FALSE(config.ok());
+  EXPECT_NE(config.status().message().find("classes.vc[0].xon_percent: 50 is not less"),
+            std::string::npos)
+      << config.status();
 }
 
 TEST(EncapsulationTest, WhatNoPortSendsIsWarnedOf) {

@@ -185,7 +185,7 @@ TEST(ConfigTest, EveryKeyOutsideListsIsReadAndDumped) {
   EXPECT_EQ(config.management.http_address, "127.0.0.1:9464");
   EXPECT_EQ(config.transport.psn_scope, TransportConfig::PsnScope::kVc);
   EXPECT_EQ(config.transport.rto_max, std::chrono::microseconds(333));
-  EXPECT_EQ(config.classes.vc[2], (ConfigClass{.ecn = 3}));
+  EXPECT_EQ(config.classes.vc[2], (ConfigVcClass{.ecn = 3}));
   EXPECT_EQ(config.log.format, LogConfig::Format::kJson);
   ExpectDumpLoadsToTheSame(config);
 }

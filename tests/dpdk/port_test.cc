@@ -13,6 +13,7 @@
 #include "dpdk/crc.h"
 #include "dpdk/dpdk_port.h"
 #include "dpdk/eal.h"
+#include "dpdk/flow_control.h"
 #include "dpdk/lcores.h"
 #include "memif_device.h"
 
@@ -75,6 +76,41 @@ class PortTest : public testing::Test {
 };
 DpdkPort* PortTest::ring_ = nullptr;
 DpdkPort* PortTest::null_ = nullptr;
+
+// No virtual device has it. The error says which key to change.
+TEST_F(PortTest, ADeviceThatCannotPauseClassesIsRefused) {
+  PortOptions options;
+  options.name = "p7";
+  options.device = "net_null1";
+  options.pool_frames = 1024;
+  options.pfc = DevicePfc{.classes = 0b1000010};
+  const auto port = DpdkPort::Open(options);
+  ASSERT_FALSE(port.ok());
+  EXPECT_EQ(port.status().code(), absl::StatusCode::kFailedPrecondition);
+  const std::string message(port.status().message());
+  EXPECT_EQ(
+      message.find("port p7 (net_null1): pfc: device, priority flow control of class 1 failed"), 0u)
+      << message;
+  EXPECT_NE(message.find("; set ports[].pfc to software or off"), std::string::npos) << message;
+}
+
+TEST(FlowControlTest, EachClassIsAskedForAndTheDevicesThresholdsStay) {
+  const rte_eth_fc_conf present{.high_water = 900, .low_water = 800, .autoneg = 1};
+  const auto requests = internal::PfcRequests({.classes = 0b1000010, .quanta = 500}, present);
+  ASSERT_EQ(requests.size(), 2u);
+  EXPECT_EQ(requests[0].priority, 1);
+  EXPECT_EQ(requests[1].priority, 6);
+  for (const rte_eth_pfc_conf& request : requests) {
+    EXPECT_EQ(request.fc.mode, RTE_ETH_FC_FULL);
+    EXPECT_EQ(request.fc.pause_time, 500);
+    EXPECT_EQ(request.fc.send_xon, 1);
+    EXPECT_EQ(request.fc.mac_ctrl_frame_fwd, 0);
+    EXPECT_EQ(request.fc.high_water, 900u);
+    EXPECT_EQ(request.fc.low_water, 800u);
+    EXPECT_EQ(request.fc.autoneg, 1);
+  }
+  EXPECT_TRUE(internal::PfcRequests({.classes = 0}, present).empty());
+}
 
 TEST_F(PortTest, FramesAreAlignedAndLargeEnough) {
   Frame* frame = Make(&ring_->pair(), 1);

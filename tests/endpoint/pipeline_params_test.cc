@@ -280,5 +280,37 @@ TEST(PipelineParamsTest, APortWithOneQueueSteersNothing) {
   EXPECT_EQ(SteeredOn("encapsulation: afh1, queues: instance", one).size(), 2u);
 }
 
+// docs/pfc.md, "Classes".
+TEST(PipelineParamsTest, TheClassOfTrafficIsThatOfTheNeighbour) {
+  const TrafficClass traffic{.pcp = 3, .dscp = 45};
+  const auto of = [&](Encap encap, bool tagged, bool by_pcp) {
+    const PortParams port{.rules = {.encap = encap}, .tagged = tagged, .class_by_pcp = by_pcp};
+    return PfcClassOf(port, traffic);
+  };
+  for (const Encap encap : {Encap::kUdp4, Encap::kUdp6, Encap::kAfh1s}) {
+    EXPECT_EQ(of(encap, false, false), 5);
+    EXPECT_EQ(of(encap, true, false), 5);
+    EXPECT_EQ(of(encap, true, true), 3);
+    EXPECT_EQ(of(encap, false, true), 5);
+  }
+  EXPECT_EQ(of(Encap::kAfh1, false, false), 0);
+  EXPECT_EQ(of(Encap::kAfh1, true, false), 3);
+  EXPECT_EQ(of(Encap::kAfh2, false, false), 5);
+}
+
+TEST(PipelineParamsTest, ADevicePausesTheClassesThatAreUsed) {
+  Config config = Parsed();
+  EXPECT_FALSE(PortOptionsOf(config, 1).pfc);
+  config.ports[1].pfc = PortConfig::Pfc::kDevice;
+  config.pfc.quanta = 777;
+  config.classes.vc[2].dscp = 16;
+  const PortOptions options = PortOptionsOf(config, 1);
+  ASSERT_TRUE(options.pfc);
+  EXPECT_EQ(options.pfc->classes, 1 << 0 | 1 << 2 | 1 << 6);
+  EXPECT_EQ(options.pfc->quanta, 777);
+  EXPECT_EQ(PauseParamsOf(config, config.ports[1]).rate_bps, 50'000'000'000u);
+  EXPECT_EQ(FlowNames(0b10011), "0,1,ack");
+}
+
 }  // namespace
 }  // namespace suede

@@ -21,6 +21,7 @@
 #include "wire/control_pdu.h"
 #include "wire/encap.h"
 #include "wire/frame_builder.h"
+#include "wire/pfc.h"
 #include "wire/rcrc.h"
 #include "wire/rh.h"
 
@@ -144,7 +145,19 @@ void SayAgain(const Choice& choice, const ParsedFrame& parsed) {
   RoundTrip(choice, spec, rh, parsed.pdu + kRhBytes, commands);
 }
 
+// A pause that is read can be written again.
+void DecodePause(const ExactBytes& frame) {
+  const auto pfc = DecodePfc(frame.data(), frame.bytes());
+  if (!pfc) return;
+  Require(ClaimsPfc(frame.data(), frame.bytes()));
+  uint8_t again[PfcFrame::kBytes];
+  EncodePfc(*pfc, {}, again);
+  Require(DecodePfc(again, PfcFrame::kBytes) == pfc);
+  for (const uint16_t quanta : pfc->quanta) Require(PauseOf(quanta, 0).count() >= 0);
+}
+
 void Decode(const Choice& choice, const ExactBytes& frame) {
+  DecodePause(frame);
   const ParsedFrame parsed =
       ParseFrame({.encap = choice.encap}, frame.data(), frame.bytes(), choice.checksums_good);
   if (parsed.error != FrameError::kNone) return;
@@ -226,6 +239,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case Choice::Content::kMended: MendHeader(choice, rest); break;
     case Choice::Content::kAltered: MendAndAlter(choice, rest); break;
     case Choice::Content::kValues: Encode(choice, rest); return 0;
+  }
+  if (choice.tagged && rest.bytes() >= 16) {
+    // A pause whose times are the input.
+    const ExactBytes pause(data + 1, rest.bytes());
+    const uint8_t head[] = {0x01, 0x80, 0xc2, 0, 0, 1};
+    std::copy_n(head, sizeof head, pause.data());
+    StoreBe16(pause.data() + 12, kTypeMacControl);
+    StoreBe16(pause.data() + 14, 0x0101);
+    DecodePause(pause);
   }
   Decode(choice, rest);
   if (rest.bytes() >= kLeastPduBytes) DecodePdu(rest.data(), rest.bytes());

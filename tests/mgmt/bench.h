@@ -161,9 +161,17 @@ class FakeEndpoint : public EndpointWithChanges {
   QueueQuestion Queues() override {
     return [asked = 0]() mutable -> std::optional<std::vector<QueueView>> {
       if (++asked < 3) return std::nullopt;
-      return std::vector<QueueView>{{.client = 1, .queue = 1, .xpu = 3, .instance = 1,
-                                     .state = "open", .ring_lines = 64, .waiting_lines = 5,
-                                     .credit_lines = 32, .credit_used = 2, .discarded = 9}};
+      return std::vector<QueueView>{{.client = 1,
+                                     .queue = 1,
+                                     .xpu = 3,
+                                     .instance = 1,
+                                     .state = "open",
+                                     .ring_lines = 64,
+                                     .waiting_lines = 5,
+                                     .credit_lines = 32,
+                                     .credit_used = 2,
+                                     .discarded = 9,
+                                     .paused = "0,1"}};
     };
   }
   std::string FilePrefix() override { return file_prefix; }

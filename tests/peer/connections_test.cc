@@ -27,7 +27,7 @@ TEST_F(Connections, ATimeoutWhileADeviceIsHeldIsNone) {
   Make({.planes = 1});
   Associate();
   Put(0, 0, 2);
-  for (const Hold hold : {Hold::kOwn, Hold::kPeers}) {
+  for (const Hold hold : {Hold::kOwn, Hold::kPeers, Hold::kNeighbour}) {
     EXPECT_EQ(ConnectionDue(0, 0, hold), Lines{});
     EXPECT_EQ(At(0).tries(), 0u);
   }

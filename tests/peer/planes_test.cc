@@ -137,6 +137,25 @@ TEST_F(Planes, ADeviceThatIsHeldForTooLongDoesNot) {
   EXPECT_EQ(lines[1], "tell plane down 0 for 7");
 }
 
+// It is there, and lets nothing pass: a plane is given up for another one alone.
+TEST_F(Planes, ANeighbourThatPausesForTooLongEndsAPlaneWhereAnotherLives) {
+  Make({});
+  BringAllUp();
+  Put(0, 0, 1);
+  for (int i = 0; i < 20; ++i) {
+    now = std::max(now + params.hello_interval, peer->session(0).deadline());
+    EXPECT_EQ(SessionDue(0, Hold::kNeighbour), Lines{"say held up 0 {1} {1}"});
+  }
+  EXPECT_EQ(peer->session(0).missed(), 0u);
+  EXPECT_TRUE(peer->session(0).up());
+  now += 3 * params.hello_interval;
+  peer->OnProof(1, now);
+  now = std::max(now, peer->session(0).deadline());
+  const Lines lines = SessionDue(0, Hold::kNeighbour);
+  ASSERT_GE(lines.size(), 2u);
+  EXPECT_EQ(lines[1], "tell plane down 0 for 7");
+}
+
 TEST_F(Planes, ThePeerSaysThatItsDeviceIsHeld) {
   Make({});
   BringAllUp();

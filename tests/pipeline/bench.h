@@ -80,6 +80,7 @@ class PipelineTest : public ::testing::Test {
     SimPort* port = nullptr;        // of plane 0
     std::vector<SimPort*> ports;    // of all planes
     std::unique_ptr<PacketLane> lane;  // where lane_burst is set
+    std::vector<std::unique_ptr<PortPauses>> pauses;  // of its ports, where pfc is set
     std::unique_ptr<Pipeline> pipeline;
     std::vector<LcoreReply> replies;
     uint64_t Count(Counter counter) const {
@@ -116,6 +117,10 @@ class PipelineTest : public ::testing::Test {
       const uint32_t number = OnPlane(plane, host.number);
       host.pipeline->AddPort(host.ports[plane], {.mac = MacOf(number)},
                              plane == 0 ? host.lane.get() : nullptr);
+      if (pfc) {
+        host.pauses.push_back(std::make_unique<PortPauses>(pause_params));
+        host.pipeline->SetPauses(plane, host.pauses.back().get(), true);
+      }
       p.planes.push_back({.port = plane, .address = {.low = IpOf(number)}});
     }
     p.secret = {host.number, ++boots_};
@@ -223,6 +228,8 @@ class PipelineTest : public ::testing::Test {
   InstanceParams params;
   uint32_t planes = 1;      // of each host
   uint32_t lane_burst = 0;  // of hosts' lanes for management packets; 0: they have none
+  bool pfc = false;         // hosts' ports obey and ask for pauses
+  PauseParams pause_params;
   bool resolving = false;   // hosts do not know the MAC addresses of their peers
   bool plain_peers = false; // hosts know that their peers do not speak HELLO
   SegmentShape shape;

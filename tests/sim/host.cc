@@ -11,10 +11,14 @@ void Host::Boot(const InstanceParams& params, const Wiring& wiring, const Segmen
   ++boots_;
   shape_ = shape;
   pipeline_ = std::make_unique<Pipeline>();
+  pauses_.clear();
   for (uint32_t plane = 0; plane < ports.size(); ++plane) {
     PortParams port = wiring.PortOf(number, plane);
     port.packed_pdus = packed_pdus;
     pipeline_->AddPort(ports[plane], port);
+    if (!pfc) continue;
+    pauses_.push_back(std::make_unique<PortPauses>(pause_params));
+    pipeline_->SetPauses(plane, pauses_.back().get(), true);
   }
   pipeline_->AddInstance(params);
   const uint64_t bytes = SegmentOffsets(shape_).bytes;

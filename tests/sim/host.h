@@ -40,6 +40,8 @@ class Host {
       : number(host_number), ports(std::move(host_ports)) {}
 
   uint32_t packed_pdus = 0;  // as PortParams has it
+  bool pfc = false;          // its ports obey pauses and ask for them
+  PauseParams pause_params;
 
   void Boot(const InstanceParams& params, const Wiring& wiring, const SegmentShape& shape,
             Time now);
@@ -93,6 +95,7 @@ class Host {
   uint32_t boots_ = 0;
   SegmentShape shape_;
   std::unique_ptr<void, Free> segment_;
+  std::vector<std::unique_ptr<PortPauses>> pauses_;  // of its ports
   std::unique_ptr<Pipeline> pipeline_;
 };
 

@@ -6,6 +6,7 @@
 #include "attacks.h"
 #include "incasts.h"
 #include "pauses.h"
+#include "pfc.h"
 #include "planes.h"
 #include "rebirths.h"
 #include "strangers.h"
@@ -191,6 +192,8 @@ inline constexpr Scenario kScenarios[] = {
     {"dark", Dark},
     // See pauses.h.
     {"pauses", Pauses, true},
+    // See pfc.h.
+    {"pfc", Pfc, true},
     // See incasts.h.
     {"incast", Incast, true},
     {"incast_lossless", IncastLossless, true},

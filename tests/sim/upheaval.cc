@@ -31,6 +31,7 @@ InstanceParams World::ParamsOf(const Host& host) const {
   params.pack_limit_bytes = options_.pack_limit_bytes;
   params.inflight_pdus = options_.inflight_pdus;
   params.receive_lines = options_.rx_lines;
+  params.counts_credit = options_.counts_credit;
   params.transport = options_.transport;
   params.paths = options_.paths;
   params.secret = {dice_seed_ + host.number, host.boots()};
@@ -47,6 +48,8 @@ void World::Boot(Host& host) {
   host.known_lives.clear();
   host.met_lives.assign(hosts_.size(), 0);
   for (const auto& peer : hosts_) host.known_lives.push_back(peer->known_life());
+  host.pfc = options_.pfc.on;
+  host.pause_params = options_.pfc.params;
   host.Boot(ParamsOf(host), options_.wiring, ShapeOfSegments(), now_);
 }
 
@@ -165,6 +168,12 @@ void World::LogEvents(Host& host) {
       case LcoreEventKind::kPlaneDown: what = "is lost by plane"; break;
       case LcoreEventKind::kQueueBroken: Fail("a good client's queue is broken"); break;
       case LcoreEventKind::kTxError: Fail("a good command had the error mark"); break;
+      case LcoreEventKind::kPfcStorm:
+        what = "is paused for too long on plane";
+        break;
+      case LcoreEventKind::kPfcUndrained:
+        what = "does not drain a VC";
+        break;
       case LcoreEventKind::kHeldUp: what = "is waited for, and nothing leaves by plane"; break;
       case LcoreEventKind::kFenceOpened: what = "is fenced by plane"; break;
     }

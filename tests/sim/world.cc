@@ -69,6 +69,18 @@ World::World(uint64_t seed, const WorldOptions& options)
                                                : host->number != options_.send_to;
     host->to_send = sends ? options_.commands : 0;
   }
+  for (uint32_t s = 0; options_.pfc.on && s < wiring.switches; ++s) {
+    switches_[s]->SetNeighbour([this, s](const SimPort* from, std::span<const uint8_t> bytes) {
+      for (const auto& host : hosts_) {
+        for (uint32_t plane = 0; plane < host->ports.size(); ++plane) {
+          SimPort* const port = host->ports[plane];
+          if (options_.wiring.SwitchOf(host->number, plane) == s && port != from) {
+            port->Arrive(bytes);
+          }
+        }
+      }
+    });
+  }
   if (options_.dark != Duration{}) SetDark(true);
   if (options_.plain) DropControl();
   ignores_ = options_.ignored_for != Duration{};
@@ -173,6 +185,7 @@ bool World::Turn() {
   if (is_dark_ && now_ >= Time{} + options_.dark) SetDark(false);
   PullCables();
   PauseClasses();
+  AskForPauses();
   ChangeSettings();
   Ping();
   EndAndBegin();

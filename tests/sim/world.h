@@ -27,6 +27,16 @@
 
 namespace suede {
 
+// Pauses by class (docs/pfc.md).
+struct PfcOptions {
+  bool on = false;
+  PauseParams params;
+  Duration until{};  // no neighbour asks for a pause later
+  Duration gap{};    // from one to the next, on average; 0: there is none
+  Duration longest{};
+  bool storm_of_vc0 = false;  // all ports are asked to pause VC 0 until then
+};
+
 struct WorldOptions {
   Wiring wiring;
   uint32_t queues = 1;           // per host
@@ -52,6 +62,8 @@ struct WorldOptions {
   Duration claim_after{};        // before this time nobody claims the VCs
   Duration ignored_for{};        // for so long no client reads VC 0: the others must be through then,
   bool ignored_unclaimed = false;  // and nobody claims it
+  PfcOptions pfc;
+  bool counts_credit = true;
   uint32_t rx_lines = 16384;
   uint32_t fixed_data_bytes = 0; // 0: sizes are random
   bool resends = true;           // false: nothing may be sent again
@@ -145,6 +157,8 @@ class World {
   void PullCables();
   void SetDark(bool dark);
   void PauseClasses();
+  void AskForPauses();
+  void Ask(SimPort* port, uint8_t classes, uint16_t quanta);
   void ChangeSettings();
   void Ping();
   Settings RandomSettings();
@@ -200,6 +214,8 @@ class World {
     Time until;
   };
   std::vector<ClassPause> class_pauses_;
+  std::vector<ClassPause> asked_;  // by PFC frames
+  Time next_ask_{};
   Dice ping_dice_;  // its own: all else is the same with and without
   const bool is_pinged_;
   Time next_ping_{};

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lcore/port_context.h"
+
+namespace suede {
+
+void PortContext::SetPauseClasses(const std::array<TrafficClass, kVcCount>& of_vc,
+                                  const TrafficClass& of_ack) {
+  if (link.pauses() == nullptr) return;
+  std::array<uint8_t, kLinkFlows> classes{};
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) classes[vc] = PfcClassOf(params, of_vc[vc]);
+  classes[kVcCount] = PfcClassOf(params, of_ack);
+  link.pauses()->SetClasses(classes);
+}
+
+}  // namespace suede

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "receive/pause_asker.h"
+
+#include <algorithm>
+
+namespace suede {
+namespace {
+
+constexpr uint64_t kWhole = 100;  // percent
+
+// Where a time is bounded for which a neighbour is asked; 0: never.
+Duration StormOf(const Instance& instance) {
+  Duration least{};
+  for (const PortContext* port : instance.ports) {
+    const LinkPauses* const pauses = port->link.pauses();
+    if (pauses == nullptr) continue;
+    const Duration storm = pauses->port().params().storm;
+    if (least == Duration{} || (storm != Duration{} && storm < least)) least = storm;
+  }
+  return least;
+}
+
+}  // namespace
+
+void PauseAsker::AddInstance(const Instance& instance) {
+  states_.emplace_back();
+  asking_.reserve(states_.size() * kVcCount);
+  for (const PortContext* port : instance.ports) on_ |= port->link.pauses() != nullptr;
+}
+
+// Whether so much of what the VC has room for is used: of its client's ring, or of the places of
+// PDUs that wait for a client.
+bool PauseAsker::IsAbove(Instance& instance, uint32_t vc, uint32_t percent) {
+  const uint32_t client = lcore_.ClaimantOf(instance, vc);
+  if (client != ClientTable::kNone) {
+    RxRingWriter& ring = lcore_.clients.ring(client, vc);
+    const uint64_t used = ring.line_count() - ring.FreeLines();
+    if (used * kWhole >= uint64_t{ring.line_count()} * percent) return true;
+  }
+  const uint64_t kept = instance.unclaimed_count[vc];
+  return kept != 0 && kept * kWhole >= uint64_t{instance.params.unclaimed_pdus} * percent;
+}
+
+void PauseAsker::Want(Instance& instance, uint32_t vc, bool wants) {
+  for (PortContext* port : instance.ports) {
+    if (port->link.pauses() != nullptr) port->link.pauses()->Want(vc, wants);
+  }
+}
+
+[[gnu::noinline]] void PauseAsker::Look(Instance& instance, uint32_t vc, Time now) {
+  OfVc& of = states_[instance.number][vc];
+  if (of.state != State::kIdle || !IsAbove(instance, vc, instance.params.xoff_percent[vc])) return;
+  of = {.state = State::kAsking, .since = now};
+  Want(instance, vc, true);
+  asking_.push_back({.instance = instance.number, .vc = static_cast<uint8_t>(vc)});
+}
+
+[[gnu::noinline]] void PauseAsker::PollAsking(Time now) {
+  for (size_t i = 0; i < asking_.size();) {
+    const VcRef ref = asking_[i];
+    Instance& instance = *lcore_.instances[ref.instance];
+    OfVc& of = states_[ref.instance][ref.vc];
+    if (!IsAbove(instance, ref.vc, instance.params.xon_percent[ref.vc] + 1)) {
+      if (of.state == State::kAsking) Want(instance, ref.vc, false);
+      of.state = State::kIdle;
+      asking_[i] = asking_.back();
+      asking_.pop_back();
+      continue;
+    }
+    ++i;
+    const Duration storm = StormOf(instance);
+    if (of.state != State::kAsking || storm == Duration{} || now - of.since < storm) continue;
+    of.state = State::kUndrained;
+    Want(instance, ref.vc, false);
+    instance.counters.Add(Counter::kPfcUndrained);
+    lcore_.events.Tell(
+        {.kind = LcoreEventKind::kPfcUndrained, .vc = ref.vc, .instance = instance.number});
+  }
+}
+
+}  // namespace suede

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks the neighbours of an instance's ports to pause the class of a VC whose commands no client
+// takes (PFC, docs/pfc.md), until they are taken, or for pfc.storm_us. Owned by the lcore.
+//
+// What costs nothing but where it is on: a look at a VC when commands were put into its ring or
+// kept for a client, and once in a turn at those VCs for which somebody is asked to pause.
+#ifndef SUEDE_RECEIVE_PAUSE_ASKER_H_
+#define SUEDE_RECEIVE_PAUSE_ASKER_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "lcore/lcore.h"
+
+namespace suede {
+
+class PauseAsker {
+ public:
+  // `lcore` outlives this.
+  explicit PauseAsker(Lcore& lcore) : lcore_(lcore) {}
+
+  // For the instance that was added last, before the first turn.
+  void AddInstance(const Instance& instance);
+
+  // Commands of the VC were put into a ring or kept.
+  void OnReceived(Instance& instance, uint32_t vc, Time now) {
+    if (on_) [[unlikely]]
+      Look(instance, vc, now);
+  }
+  // Once in a turn, after receiving.
+  void Poll(Time now) {
+    if (!asking_.empty()) [[unlikely]]
+      PollAsking(now);
+  }
+  // For tests: whether somebody is asked.
+  bool Asks(const Instance& instance, uint32_t vc) const {
+    return states_[instance.number][vc].state == State::kAsking;
+  }
+
+ private:
+  enum class State : uint8_t {
+    kIdle,
+    kAsking,
+    kUndrained,  // for too long: NOT_READY has to do, until it drains
+  };
+  struct OfVc {
+    State state = State::kIdle;
+    Time since{};
+  };
+
+  void Look(Instance& instance, uint32_t vc, Time now);
+  void PollAsking(Time now);
+  bool IsAbove(Instance& instance, uint32_t vc, uint32_t percent);
+  static void Want(Instance& instance, uint32_t vc, bool wants);
+
+  Lcore& lcore_;
+  bool on_ = false;
+  std::vector<std::array<OfVc, kVcCount>> states_;  // by instance
+  std::vector<VcRef> asking_;                       // all that are not idle
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_RECEIVE_PAUSE_ASKER_H_

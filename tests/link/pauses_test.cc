@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pauses by class, as the queue pairs of a device share them: who is paused, since when, for how
+// long, and what is asked of the neighbour.
+#include "link/pauses.h"
+
+#include <gtest/gtest.h>
+
+#include "link_fixture.h"
+
+namespace suede {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+constexpr uint64_t kRate = 100'000'000'000;
+constexpr uint32_t kQuantaOfUs = 195;  // nearly
+
+PfcFrame Pause(uint8_t classes, Duration time) {
+  PfcFrame pfc{.classes = classes};
+  pfc.quanta.fill(static_cast<uint16_t>(time.count() * kQuantaOfUs / 1000));
+  return pfc;
+}
+
+class PausesTest : public LinkTest {
+ protected:
+  PausesTest() {
+    link.SetPauses(&port_pauses, true);
+    // VC 0 and 1 are of one class.
+    link.pauses()->SetClasses({1, 1, 3, 4, 6});
+  }
+  void Hear(uint8_t classes, Duration time) { link.OnPfc(Pause(classes, time), now); }
+  void Pass(Duration time) {
+    now += time;
+    link.LookAtPauses(now);
+  }
+
+  PortPauses port_pauses{{.quanta = 1000, .rate_bps = kRate, .storm = milliseconds(1)}};
+};
+
+TEST_F(PausesTest, RoomIsByVcAndInFrontByAcknowledgements) {
+  EXPECT_EQ(link.room(), kEveryVc);
+  Hear(1 << 1, microseconds(100));
+  EXPECT_EQ(link.room(), 0b1100);
+  EXPECT_FALSE(link.HasRoom(0));
+  EXPECT_TRUE(link.HasRoom(2));
+  EXPECT_TRUE(link.HasFrontRoom());
+  Hear(1 << 6, microseconds(50));
+  EXPECT_FALSE(link.HasFrontRoom());
+  Pass(microseconds(60));
+  EXPECT_TRUE(link.HasFrontRoom());
+  EXPECT_EQ(link.room(), 0b1100);
+  EXPECT_TRUE(link.pauses()->TakeEnded());
+  EXPECT_FALSE(link.pauses()->TakeEnded());
+  Pass(microseconds(60));
+  EXPECT_EQ(link.room(), kEveryVc);
+  EXPECT_TRUE(link.pauses()->TakeEnded());
+}
+
+// A port that is set down is down, whatever is paused.
+TEST_F(PausesTest, APortThatIsDownHasNoRoom) {
+  link.set_down(true);
+  Hear(1 << 1, microseconds(100));
+  EXPECT_EQ(link.room(), 0);
+  EXPECT_FALSE(link.HasFrontRoom());
+  link.set_down(false);
+  EXPECT_EQ(link.room(), 0b1100);
+}
+
+// What was staged has its PSN, and leaves.
+TEST_F(PausesTest, StagedFramesLeave) {
+  Pdu* pdu = Data(0);
+  Hear(0xff, microseconds(100));
+  EXPECT_EQ(Turn(), std::vector<Frame*>{FrameOf(pdu)});
+}
+
+TEST_F(PausesTest, AllQueuePairsObeyAndThatOfTheFrameAtOnce) {
+  LinkPauses other(&port_pauses, false);
+  other.SetClasses({1, 1, 3, 4, 6});
+  Hear(1 << 3, microseconds(100));
+  EXPECT_EQ(link.pauses()->paused(), 0b100);
+  EXPECT_TRUE(other.Look(now));
+  EXPECT_EQ(other.paused(), 0b100);
+  EXPECT_EQ(other.since(2), now);
+  EXPECT_FALSE(other.Look(now + microseconds(50))) << "nothing is new";
+  EXPECT_TRUE(other.Look(now + microseconds(101)));
+  EXPECT_EQ(other.paused(), 0);
+}
+
+TEST_F(PausesTest, AClassThatIsPausedAgainIsPausedSinceTheFirstTime) {
+  Hear(1 << 3, microseconds(100));
+  const Time began = now;
+  Pass(microseconds(90));
+  Hear(1 << 3, microseconds(100));
+  EXPECT_EQ(link.pauses()->since(2), began);
+  Pass(microseconds(90));
+  EXPECT_EQ(link.pauses()->paused(), 0b100);
+  Hear(1 << 3, Duration{});
+  EXPECT_EQ(link.pauses()->paused(), 0);
+  EXPECT_NEAR(static_cast<double>(port_pauses.PausedFor(3, now + milliseconds(1)).count()), 180e3,
+              2e3);
+}
+
+// Only where PDUs wait, once, and again after the pause has ended.
+TEST_F(PausesTest, AStormIsALongWait) {
+  const auto keep = [&](Duration time) {
+    for (const Time end = now + time; now < end; Pass(microseconds(50))) {
+      Hear(1 << 3, microseconds(100));
+    }
+  };
+  keep(milliseconds(2));
+  EXPECT_EQ(link.pauses()->TakeStorms(now), 0);
+  link.pauses()->NoteWaiting(0b1111, now);
+  EXPECT_EQ(link.pauses()->waiting(), 0b100) << "the others are not paused";
+  keep(microseconds(900));
+  EXPECT_EQ(link.pauses()->TakeStorms(now), 0);
+  keep(microseconds(200));
+  EXPECT_EQ(link.pauses()->TakeStorms(now), 0b100);
+  EXPECT_EQ(link.pauses()->TakeStorms(now), 0);
+  EXPECT_EQ(port_pauses.stormy(), 0b100);
+  Pass(microseconds(200));
+  EXPECT_EQ(port_pauses.stormy(), 0);
+  Hear(1 << 3, microseconds(100));
+  link.pauses()->NoteWaiting(0b100, now);
+  keep(microseconds(1100));
+  EXPECT_EQ(link.pauses()->TakeStorms(now), 0b100);
+}
+
+TEST_F(PausesTest, ChangedClassesAreLookedAtAtOnce) {
+  Hear(1 << 3, microseconds(100));
+  link.pauses()->Want(2, true);
+  EXPECT_EQ(port_pauses.wanted(), 1 << 3);
+  link.pauses()->SetClasses({1, 3, 2, 4, 6});
+  Pass(microseconds(1));
+  EXPECT_EQ(link.pauses()->paused(), 0b10);
+  EXPECT_EQ(port_pauses.wanted(), 1 << 2);
+}
+
+// A class is paused while any queue pair wants it; one of them sends the frames.
+TEST_F(PausesTest, WantsOfAllQueuePairsAreAskedForByOne) {
+  LinkPauses other(&port_pauses, false);
+  other.SetClasses({1, 1, 3, 4, 6});
+  const auto sent = [&]() -> std::optional<PfcFrame> {
+    port.sent.clear();
+    link.SendPfc({2, 0, 0, 0, 0, 1}, counters, now);
+    if (port.sent.empty()) return std::nullopt;
+    return DecodePfc(port.sent[0]->data, port.sent[0]->length);
+  };
+  EXPECT_FALSE(sent());
+  other.Want(0, true);
+  EXPECT_FALSE(other.Poll(0, now));
+  std::optional<PfcFrame> frame = sent();
+  ASSERT_TRUE(frame);
+  EXPECT_EQ(frame->classes, 1 << 1);
+  EXPECT_EQ(frame->quanta[1], 1000);
+  link.pauses()->Want(1, true);
+  EXPECT_FALSE(sent()) << "the class is paused";
+  // At half of its time: 5.12 µs.
+  now += microseconds(3);
+  EXPECT_TRUE(sent());
+  EXPECT_FALSE(sent());
+  other.Want(0, false);
+  EXPECT_FALSE(sent());
+  link.pauses()->Want(1, false);
+  frame = sent();
+  ASSERT_TRUE(frame);
+  EXPECT_EQ(frame->classes, 1 << 1);
+  EXPECT_EQ(frame->quanta[1], 0);
+  EXPECT_EQ(Count(Counter::kTxPfc), 3u);
+}
+
+// A full device takes it later, with what is new by then. No pause holds it up.
+TEST_F(PausesTest, AFrameThatTheDeviceDoesNotTakeIsSentLater) {
+  Hear(0xff, microseconds(300));
+  link.pauses()->Want(2, true);
+  port.most = 0;
+  link.SendPfc({}, counters, now);
+  EXPECT_TRUE(port.sent.empty());
+  link.pauses()->Want(3, true);
+  port.most = ~0u;
+  link.SendPfc({}, counters, now);
+  ASSERT_EQ(port.sent.size(), 1u);
+  const auto frame = DecodePfc(port.sent[0]->data, port.sent[0]->length);
+  EXPECT_EQ(frame->classes, 1 << 3 | 1 << 4);
+  EXPECT_EQ(Count(Counter::kTxPfc), 1u);
+}
+
+}  // namespace
+}  // namespace suede
