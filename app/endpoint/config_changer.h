@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "config/config_change.h"
-#include "endpoint/config_origin.h"
+#include "daemon/config_origin.h"
 #include "endpoint/endpoint.h"
 #include "lcore/settings.h"
 

@@ -6,6 +6,8 @@
 
 #include <string_view>
 
+#include "daemon/program.h"
+
 namespace suede {
 
 // gflags' type, name, default, the flag's value (empty: none), sentence.
@@ -18,13 +20,6 @@ namespace suede {
   X(bool, dump_config, false, "", "prints the effective configuration and exits")                  \
   X(double, drain_seconds, 2, "S", "how long SIGTERM waits for commands in flight (default 2)")
 
-// A row, as texts are made from it.
-struct FlagRow {
-  std::string_view name;
-  std::string_view value;
-  std::string_view sentence;
-};
-
 inline constexpr FlagRow kFlagRows[] = {
 #define SUEDE_FLAG_ROW(type, name, fallback, value, sentence) {#name, value, sentence},
     SUEDE_FLAGS(SUEDE_FLAG_ROW)
@@ -33,26 +28,17 @@ inline constexpr FlagRow kFlagRows[] = {
     {"help", "", "prints this and exits"},
 };
 
-struct ExitCodeRow {
-  int code;
-  std::string_view sentence;
-};
-inline constexpr int kExitDone = 0;
-inline constexpr int kExitFailure = 1;
-inline constexpr int kExitUsage = 2;
-inline constexpr int kExitPreflight = 5;
-inline constexpr ExitCodeRow kExitCodeRows[] = {
-    {kExitDone, "done"},
-    {kExitFailure, "runtime failure"},
-    {kExitUsage, "usage or configuration"},
-    {kExitPreflight, "preflight failed: the machine lacks something"},
-};
-
 inline constexpr std::string_view kSynopsis =
     "suede --config FILE [--set KEY=VALUE;...] [--check | --check_config | --dump_config] "
     "[-- EAL arguments]";
 inline constexpr std::string_view kSignals =
     "SIGTERM and SIGINT drain and exit, a second one at once; SIGUSR1 logs all counters.";
+
+inline constexpr Program kSuedeProgram = {.name = "suede",
+                                          .title = "SUE data-plane endpoint",
+                                          .synopsis = kSynopsis,
+                                          .signals = kSignals,
+                                          .flags = kFlagRows};
 
 }  // namespace suede
 

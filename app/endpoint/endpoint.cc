@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/log_line.h"
+#include "daemon/version.h"
 #include "dpdk/crc.h"
 #include "dpdk/hugepages.h"
-#include "endpoint/log_line.h"
 #include "endpoint/pipeline_params.h"
-#include "endpoint/version.h"
 #include "pipeline/lcore_loop.h"
 #include "preflight/preflight.h"
 #include "wire/rcrc.h"

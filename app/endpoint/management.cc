@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "endpoint/management.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -10,9 +8,8 @@
 #include "base/secrets.h"
 #include "config/config_encapsulation.h"
 #include "config/config_values.h"
+#include "daemon/version.h"
 #include "endpoint/pipeline_params.h"
-#include "endpoint/version.h"
-#include "local/passing.h"
 
 namespace suede {
 namespace {
@@ -222,80 +219,13 @@ EndpointView::ConnectionQuestion Management::Connections(const ConnectionQuery& 
   };
 }
 
-std::vector<Management::Running>::iterator Management::FindCapture(std::string_view port) {
-  return std::find_if(captures_.begin(), captures_.end(), [port](const Running& running) {
-    return running.capture->port().name() == port;
-  });
-}
-
-absl::Status Management::StartCapture(const CaptureQuery& query, Fd file) {
-  const auto& ports = endpoint_->ports();
-  const auto port = std::find_if(ports.begin(), ports.end(),
-                                 [&](const auto& p) { return p->name() == query.port; });
-  if (port == ports.end()) {
-    return absl::NotFoundError(
-        absl::StrCat("there is no port ", query.port, "; ports.list names them"));
-  }
-  // Other kinds of files are refused there; here, one that another program may keep us waiting for.
-  struct stat facts;
-  if (fstat(file.get(), &facts) == 0 && S_ISREG(facts.st_mode) && !IsPlainFile(file.get())) {
-    return absl::InvalidArgumentError(
-        "file: is of a file system that a program serves (FUSE); pass another");
-  }
-  absl::StatusOr<std::unique_ptr<Capture>> capture = Capture::Start(
-      **port, file.Release(), {.snap_bytes = query.snap_bytes, .frames = query.frames});
-  if (!capture.ok()) return capture.status();
-  using Clock = std::chrono::steady_clock;
-  captures_.push_back({.capture = *std::move(capture),
-                       .end = query.seconds == 0
-                                  ? Clock::time_point::max()
-                                  : Clock::now() + std::chrono::seconds(query.seconds)});
-  logger_->Write(EalLogLevel::kInfo, "capture", absl::StrCat("begins port=", query.port));
-  return absl::OkStatus();
-}
-
-absl::StatusOr<CaptureView> Management::StopCapture(std::string_view port) {
-  const auto running = FindCapture(port);
-  if (running == captures_.end()) {
-    return absl::NotFoundError(absl::StrCat(
-        "port ", std::string(port), " is not being captured; capture.list names those that are"));
-  }
-  const absl::Status status = running->capture->Drain();
-  const CaptureStats stats = running->capture->stats();
-  captures_.erase(running);
-  logger_->Write(EalLogLevel::kInfo, "capture",
-                 absl::StrCat("ends port=", std::string(port), " written=", stats.written,
-                              " dropped=", stats.dropped));
-  if (!status.ok()) return status;
-  return CaptureView{.port = std::string(port), .written = stats.written, .dropped = stats.dropped};
-}
-
-std::vector<CaptureView> Management::Captures() {
-  std::vector<CaptureView> all;
-  for (const Running& running : captures_) {
-    const CaptureStats stats = running.capture->stats();
-    all.push_back({.port = running.capture->port().name(),
-                   .written = stats.written,
-                   .dropped = stats.dropped});
-  }
-  return all;
-}
-
-void Management::DrainCaptures() {
-  const auto now = std::chrono::steady_clock::now();
-  for (size_t i = 0; i < captures_.size();) {
-    const std::string port = captures_[i].capture->port().name();
-    const absl::Status status = captures_[i].capture->Drain();
-    if (status.ok() && now < captures_[i].end) {
-      ++i;
-      continue;
+Captures::FindPort Management::PortsOf(Endpoint* endpoint) {
+  return [endpoint](std::string_view name) -> DpdkPort* {
+    for (const auto& port : endpoint->ports()) {
+      if (port->name() == name) return port.get();
     }
-    if (!status.ok()) {
-      logger_->Write(EalLogLevel::kError, "capture",
-                     absl::StrCat(std::string(status.message()), " port=", port));
-    }
-    StopCapture(port).IgnoreError();  // logged there
-  }
+    return nullptr;
+  };
 }
 
 LogLevelView Management::LogLevel() {

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "dpdk/capture.h"
+#include "daemon/captures.h"
+#include "daemon/logger.h"
 #include "endpoint/client_service.h"
 #include "endpoint/config_changer.h"
 #include "endpoint/connection_survey.h"
 #include "endpoint/endpoint.h"
-#include "endpoint/logger.h"
 #include "endpoint/packet_service.h"
 #include "endpoint/peer_ping.h"
 #include "endpoint/plane_survey.h"
@@ -45,9 +45,8 @@ class Management final : public EndpointView {
   // Whether lcores are taking a change of the configuration: Poll every millisecond, then.
   bool changing() const { return changer_.busy(); }
   const ManagementCounters& counters() const { return server_->counters(); }
-  // Writes the frames that captures have taken, and ends captures whose time is over: every
-  // millisecond or so while there are any.
-  void DrainCaptures();
+  // As Captures::Drain.
+  void DrainCaptures() { captures_.Drain(); }
   bool captures() const { return !captures_.empty(); }
   // Whether the daemon is to drain and end: somebody asked, or BeginDrain was called.
   bool drains() const { return drains_; }
@@ -71,9 +70,13 @@ class Management final : public EndpointView {
   std::vector<ClientView> Clients() override;
   std::vector<CounterSetView> Counters(CounterScope scope) override;
   ConnectionQuestion Connections(const ConnectionQuery& query) override;
-  absl::Status StartCapture(const CaptureQuery& query, Fd file) override;
-  absl::StatusOr<CaptureView> StopCapture(std::string_view port) override;
-  std::vector<CaptureView> Captures() override;
+  absl::Status StartCapture(const CaptureQuery& query, Fd file) override {
+    return captures_.Start(query, std::move(file));
+  }
+  absl::StatusOr<CaptureView> StopCapture(std::string_view port) override {
+    return captures_.Stop(port);
+  }
+  std::vector<CaptureView> ListCaptures() override { return captures_.List(); }
   LogLevelView LogLevel() override;
   void SetLogLevel(LogLevelView level) override;
   bool Drain() override;
@@ -114,15 +117,12 @@ class Management final : public EndpointView {
         desk_(endpoint),
         queue_desk_(endpoint),
         plane_desk_(endpoint),
-        ping_desk_(endpoint) {}
+        ping_desk_(endpoint),
+        captures_(PortsOf(endpoint), std::ref(*logger)) {}
   // Lets everything know of a configuration that has taken effect.
   void Adopt(const Config& config, const std::vector<ConfigChange>& changes);
   CounterSetView TotalCounters() const;
-  struct Running {
-    std::unique_ptr<Capture> capture;
-    std::chrono::steady_clock::time_point end;
-  };
-  std::vector<Running>::iterator FindCapture(std::string_view port);
+  static Captures::FindPort PortsOf(Endpoint* endpoint);
 
   Endpoint* const endpoint_;
   ClientService* const clients_;
@@ -137,7 +137,7 @@ class Management final : public EndpointView {
   PingDesk ping_desk_;
   bool drains_ = false;
   std::string http_address_;
-  std::vector<Running> captures_;
+  Captures captures_;
   std::unique_ptr<ManagementServer> server_;
 };
 

@@ -3,8 +3,8 @@
 
 #include <iterator>
 
+#include "daemon/process_metrics.h"
 #include "dpdk/dpdk_port.h"
-#include "mgmt/server.h"
 #include "shm/server.h"
 
 namespace suede {
@@ -12,20 +12,6 @@ namespace {
 
 constexpr MetricType kCounter = MetricType::kCounter;
 constexpr MetricType kGauge = MetricType::kGauge;
-
-std::vector<MetricRow> ProcessRows() {
-  return {
-      {"build_info", kGauge, "version revision dpdk_version", "1: which suede this is"},
-      {"start_time_seconds", kGauge, "", "When the daemon started, since 1970"},
-      {"ready", kGauge, "", "1 where /readyz says so"},
-      {"tsc_hertz", kGauge, "", "Cycles of the TSC in a second"},
-      {"process_cpu_seconds_total", kCounter, "", "CPU time of all of the daemon's threads"},
-      {"process_resident_memory_bytes", kGauge, "", "Memory of the daemon that is present"},
-      {"process_virtual_memory_bytes", kGauge, "", "Address space of the daemon"},
-      {"process_open_fds", kGauge, "", "Open file descriptors"},
-      {"process_max_fds", kGauge, "", "Most open file descriptors"},
-  };
-}
 
 std::vector<MetricRow> PortRows() {
   std::vector<MetricRow> rows = {
@@ -70,16 +56,11 @@ std::vector<MetricRow> InstanceRows() {
   };
 }
 
-std::vector<MetricRow> SocketRows() {
-  return {
-      {"clients", kGauge, "state", "Client processes by state, as clients.list has them"},
+std::vector<MetricRow> ClientRows() {
+  return {{"clients", kGauge, "state", "Client processes by state, as clients.list has them"},
 #define SUEDE_SOCKET_ROW(id, name, sentence) {name, kCounter, "", sentence},
-      SUEDE_SHM_COUNTERS(SUEDE_SOCKET_ROW)
-      SUEDE_MANAGEMENT_COUNTERS(SUEDE_SOCKET_ROW)
+          SUEDE_SHM_COUNTERS(SUEDE_SOCKET_ROW)
 #undef SUEDE_SOCKET_ROW
-      {"http_requests_total", kCounter, "", "Requests of the web server that came whole"},
-      {"http_refused_total", kCounter, "", "Those that got another answer than 200"},
-      {"http_displaced_total", kCounter, "", "Web connections that stood still and ended for others"},
   };
 }
 
@@ -87,8 +68,8 @@ std::vector<MetricRow> SocketRows() {
 
 std::vector<MetricRow> AllMetricRows() {
   std::vector<MetricRow> rows;
-  for (std::vector<MetricRow> part :
-       {ProcessRows(), StatsMetricRows(), InstanceRows(), PortRows(), SocketRows()}) {
+  for (std::vector<MetricRow> part : {ProcessMetricRows(), StatsMetricRows(), InstanceRows(),
+                                      PortRows(), ClientRows(), ManagementMetricRows()}) {
     rows.insert(rows.end(), std::make_move_iterator(part.begin()),
                 std::make_move_iterator(part.end()));
   }

@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "endpoint/observer.h"
 
-#include <dirent.h>
-#include <sys/resource.h>
-#include <time.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdio>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "endpoint/metric_rows.h"
 #include "endpoint/pipeline_params.h"
-#include "endpoint/version.h"
+
 
 namespace suede {
 namespace {
 
 constexpr int64_t kCopyNs = 100'000'000;
 constexpr int64_t kDeviceNs = 1'000'000'000;
-// A machine that does much else may keep a thread waiting for seconds.
-constexpr int64_t kStuckNs = 5'000'000'000;
 
 std::string FamilyOf(DeviceCounterKind kind) {
   switch (kind) {
@@ -41,53 +32,30 @@ MetricLabels With(MetricLabels labels, const MetricName& name) {
   return labels;
 }
 
-uint64_t CountFds() {
-  DIR* const directory = opendir("/proc/self/fd");
-  if (directory == nullptr) return 0;
-  uint64_t count = 0;
-  while (const dirent* entry = readdir(directory)) count += entry->d_name[0] != '.' ? 1 : 0;
-  closedir(directory);
-  return count - 1;  // the directory's own
-}
-
-uint64_t NsOf(const timespec& time) {
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
-
 void Set(MetricCell* cell, uint64_t value) { cell->store(value, std::memory_order_relaxed); }
+
+std::vector<uint32_t> CpusOf(const Config& config) {
+  std::vector<uint32_t> cpus;
+  for (const LcoreConfig& lcore : config.lcores) cpus.push_back(lcore.cpu);
+  return cpus;
+}
 
 }  // namespace
 
 Observer::Observer(Endpoint* endpoint, const ClientService* clients, const Management* management)
-    : endpoint_(endpoint), clients_(clients), management_(management), 
-      page_(AllMetricRows(), {{"endpoint", endpoint->config().name}}), name_(endpoint->config().name), control_seen_ns_(NowNs()) {
-  AddProcess();
+    : endpoint_(endpoint),
+      clients_(clients),
+      management_(management),
+      page_(AllMetricRows(), {{"endpoint", endpoint->config().name}}),
+      process_(&page_, endpoint->clock().cycles_per_second(), &management->counters(), &http_),
+      name_(endpoint->config().name),
+      lcore_cpus_(CpusOf(endpoint->config())),
+      pulses_(lcore_cpus_) {
   AddInstances();
   AddLcores();
   AddPorts();
-  AddSockets();
+  AddClients();
   Tick();
-}
-
-int64_t Observer::NowNs() {
-  return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
-}
-
-void Observer::AddProcess() {
-  Set(page_.NewCell("build_info", {{"version", kVersion},
-                                   {"revision", kRevision},
-                                   {"dpdk_version", DpdkVersion()}}),
-      1);
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  Set(page_.NewCell("start_time_seconds", {}, CellUnit::kNanoseconds), NsOf(now));
-  ready_ = page_.NewCell("ready", {});
-  Set(page_.NewCell("tsc_hertz", {}), endpoint_->clock().cycles_per_second());
-  cpu_ = page_.NewCell("process_cpu_seconds_total", {}, CellUnit::kNanoseconds);
-  resident_ = page_.NewCell("process_resident_memory_bytes", {});
-  virtual_ = page_.NewCell("process_virtual_memory_bytes", {});
-  open_fds_ = page_.NewCell("process_open_fds", {});
-  max_fds_ = page_.NewCell("process_max_fds", {});
 }
 
 void Observer::AddInstances() {
@@ -129,9 +97,7 @@ void Observer::AddInstances() {
 
 void Observer::AddLcores() {
   for (uint32_t l = 0; l < endpoint_->pipeline_count(); ++l) {
-    pulses_.push_back(std::make_unique<Pulse>());
-    lcore_cpus_.push_back(endpoint_->config().lcores[l].cpu);
-    const MetricLabels labels{{"lcore", absl::StrCat(endpoint_->config().lcores[l].cpu)}};
+    const MetricLabels labels{{"lcore", absl::StrCat(lcore_cpus_[l])}};
     for (size_t c = 0; c < kCounterCount; ++c) {
       const auto counter = static_cast<Counter>(c);
       if (!IsOfLcore(counter)) continue;
@@ -181,7 +147,7 @@ void Observer::AddPorts() {
   }
 }
 
-void Observer::AddSockets() {
+void Observer::AddClients() {
   clients_connected_ = page_.NewCell("clients", {{"state", "connected"}});
   clients_open_ = page_.NewCell("clients", {{"state", "open"}});
   clients_packets_ = page_.NewCell("clients", {{"state", "packets"}});
@@ -190,24 +156,18 @@ void Observer::AddSockets() {
   copies_.push_back({.from = &clients_->server().counters().id, .to = page_.NewCell(name, {})});
   SUEDE_SHM_COUNTERS(SUEDE_SHM_COUNTER_CELL)
 #undef SUEDE_SHM_COUNTER_CELL
-#define SUEDE_MANAGEMENT_COUNTER_CELL(id, name, sentence) \
-  copies_.push_back({.from = &management_->counters().id, .to = page_.NewCell(name, {})});
-  SUEDE_MANAGEMENT_COUNTERS(SUEDE_MANAGEMENT_COUNTER_CELL)
-#undef SUEDE_MANAGEMENT_COUNTER_CELL
-  page_.Add("http_requests_total", {}, &http_.requests);
-  page_.Add("http_refused_total", {}, &http_.refusals);
-  page_.Add("http_displaced_total", {}, &http_.displaced);
 }
 
 void Observer::Tick() {
-  const int64_t now = NowNs();
-  control_seen_ns_.store(now, std::memory_order_relaxed);
+  const int64_t now = Pulses::NowNs();
+  pulses_.Beat(now);
   if (now < next_copy_ns_) return;
   next_copy_ns_ = now + kCopyNs;
   draining_.store(management_->drains(), std::memory_order_relaxed);
   const bool ask_devices = now >= next_device_ns_;
   if (ask_devices) next_device_ns_ = now + kDeviceNs;
   for (const Copy& copy : copies_) Set(copy.to, *copy.from);
+  process_.CopyManagement();
   for (const InstanceCells& cells : instances_) {
     Set(cells.inflight_limit, endpoint_->config().transport.inflight_pdus);
   }
@@ -215,9 +175,9 @@ void Observer::Tick() {
   CopyPorts(ask_devices);
   CopyPlanes();
   CopyClients();
-  if (ask_devices) CopyProcess();
+  if (ask_devices) process_.CopyProcess();
   FeelPulses();
-  Set(ready_, Obstacles().empty() ? 1 : 0);
+  process_.SetReady(Obstacles().empty());
 }
 
 void Observer::CopyLcores() {
@@ -273,25 +233,6 @@ void Observer::CopyPlanes() {
   copied_planes_.store(true, std::memory_order_relaxed);
 }
 
-void Observer::CopyProcess() {
-  timespec used{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  Set(cpu_, NsOf(used));
-  uint64_t pages = 0;
-  uint64_t present = 0;
-  if (FILE* const file = std::fopen("/proc/self/statm", "re"); file != nullptr) {
-    if (std::fscanf(file, "%lu %lu", &pages, &present) == 2) {
-      const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-      Set(virtual_, pages * page_bytes);
-      Set(resident_, present * page_bytes);
-    }
-    std::fclose(file);
-  }
-  Set(open_fds_, CountFds());
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) Set(max_fds_, limit.rlim_cur);
-}
-
 void Observer::CopyClients() {
   uint64_t connected = 0;
   uint64_t open = 0;
@@ -310,34 +251,11 @@ void Observer::CopyClients() {
 }
 
 void Observer::FeelPulses() {
-  for (uint32_t l = 0; l < pulses_.size(); ++l) {
+  for (uint32_t l = 0; l < endpoint_->pipeline_count(); ++l) {
     const CounterBlock& counters = endpoint_->pipeline(l).port_counters();
-    const uint64_t cycles = counters.Get(Counter::kBusyCycles) + counters.Get(Counter::kIdleCycles);
-    Pulse& pulse = *pulses_[l];
-    if (cycles == pulse.cycles && started_) continue;
-    pulse.cycles = cycles;
-    pulse.seen_ns.store(NowNs(), std::memory_order_relaxed);
+    pulses_.Feel(l, counters.Get(Counter::kBusyCycles) + counters.Get(Counter::kIdleCycles),
+                 started_);
   }
-}
-
-std::vector<std::string> Observer::Ailments() const {
-  std::vector<std::string> ailments;
-  const int64_t now = NowNs();
-  const int64_t seen = control_seen_ns_.load(std::memory_order_relaxed);
-  const int64_t silence = now - seen;
-  if (silence > kStuckNs) {
-    ailments.push_back(
-        absl::StrFormat("control thread: no turn for %d s", silence / 1'000'000'000));
-    return ailments;  // the control thread looks after the lcores
-  }
-  for (uint32_t l = 0; l < pulses_.size(); ++l) {
-    // As it was when the control thread looked last.
-    const int64_t still = seen - pulses_[l]->seen_ns.load(std::memory_order_relaxed);
-    if (still <= kStuckNs) continue;
-    ailments.push_back(absl::StrFormat("lcore %u: no turn for %d s",
-                                       lcore_cpus_[l], still / 1'000'000'000));
-  }
-  return ailments;
 }
 
 std::vector<std::string> Observer::Notes() const {

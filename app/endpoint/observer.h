@@ -8,21 +8,24 @@
 #define SUEDE_APP_ENDPOINT_OBSERVER_H_
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "daemon/observed.h"
+#include "daemon/process_metrics.h"
+#include "daemon/pulses.h"
 #include "endpoint/client_service.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/management.h"
+#include "endpoint/status_tables.h"
 #include "http/server.h"
 #include "metrics/page.h"
 
 namespace suede {
 
-class Observer {
+class Observer final : public Observed {
  public:
   // Everything given outlives it. Before the lcores start.
   Observer(Endpoint* endpoint, const ClientService* clients, const Management* management);
@@ -37,16 +40,14 @@ class Observer {
 
   // ---- Any thread.
 
-  const MetricsPage& page() const { return page_; }
-  // The reasons why it does not work: empty, or a line for each.
-  std::vector<std::string> Ailments() const;
-  // Facts that make it no worse than slow: a line for each.
-  std::vector<std::string> Notes() const;
-  // The reasons why it cannot serve traffic, ailments included.
-  std::vector<std::string> Obstacles() const;
+  const MetricsPage& page() const override { return page_; }
+  std::vector<std::string> Ailments() const override { return pulses_.Ailments(); }
+  std::vector<std::string> Notes() const override;
+  std::vector<std::string> Obstacles() const override;
+  StatusPage status_page() const override { return EndpointStatusPage(); }
   // Its functions that look at the configuration are the control thread's: that may change.
   const Endpoint& endpoint() const { return *endpoint_; }
-  const std::string& name() const { return name_; }
+  const std::string& name() const override { return name_; }
   // As Config::instances, and the CPUs of Config::lcores, none of which a running endpoint changes.
   struct InstanceCells {
     uint32_t xpu = 0;
@@ -75,7 +76,6 @@ class Observer {
   const std::vector<PortCells>& ports() const { return ports_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Copy {
     const uint64_t* from;  // the control thread's
     MetricCell* to;
@@ -86,22 +86,15 @@ class Observer {
     size_t counter;
     MetricCell* to;
   };
-  // When an lcore was last seen to have turned.
-  struct Pulse {
-    uint64_t cycles = 0;
-    std::atomic<int64_t> seen_ns{0};
-  };
 
-  void AddProcess();
   void AddInstances();
   void AddLcores();
   void AddPorts();
-  void AddSockets();
+  void AddClients();
   void CopyLcores();
   void CopyPorts(bool ask_devices);
   void CopyPauses(size_t port);
   void CopyPlanes();
-  void CopyProcess();
   void CopyClients();
   void FeelPulses();
   // Whether a port is down that somebody needs: no instance on it has another one with a link.
@@ -109,26 +102,20 @@ class Observer {
   // Whether none of an instance's planes carries traffic, although there is a link: they or their
   // ports were set down.
   bool IsOut(const InstanceCells& instance) const;
-  static int64_t NowNs();
 
   Endpoint* const endpoint_;
   const ClientService* const clients_;
   const Management* const management_;
   HttpCounters http_;
   MetricsPage page_;
+  ProcessMetrics process_;
   const std::string name_;
   std::vector<InstanceCells> instances_;
-  std::vector<uint32_t> lcore_cpus_;
+  const std::vector<uint32_t> lcore_cpus_;
+  Pulses pulses_;  // of the pipelines
   std::vector<Copy> copies_;
   std::vector<LcoreCopy> lcore_copies_;
   std::vector<PortCells> ports_;
-  std::vector<std::unique_ptr<Pulse>> pulses_;  // of the pipelines
-  MetricCell* ready_ = nullptr;
-  MetricCell* cpu_ = nullptr;
-  MetricCell* resident_ = nullptr;
-  MetricCell* virtual_ = nullptr;
-  MetricCell* open_fds_ = nullptr;
-  MetricCell* max_fds_ = nullptr;
   MetricCell* clients_connected_ = nullptr;
   MetricCell* clients_open_ = nullptr;
   MetricCell* clients_packets_ = nullptr;
@@ -136,7 +123,6 @@ class Observer {
   std::atomic<bool> started_{false};
   std::atomic<bool> draining_{false};
   std::atomic<bool> copied_planes_{false};
-  std::atomic<int64_t> control_seen_ns_;
   int64_t next_copy_ns_ = 0;
   int64_t next_device_ns_ = 0;
 };

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "endpoint/version.h"
+#include "daemon/version.h"
 
 namespace suede {
 namespace {

@@ -5,8 +5,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "dpdk/telemetry.h"
-#include "endpoint/version.h"
+#include "daemon/version.h"
 
 namespace suede {
 namespace {
@@ -143,16 +142,10 @@ bool Lcores(const Observer& observer, std::string_view name, TelemetryReply* rep
 
 }  // namespace
 
-TelemetryCommands::~TelemetryCommands() { RemoveTelemetry(); }
-
-absl::Status TelemetryCommands::Register(const Observer* observer) {
+std::vector<TelemetryCommand> EndpointTelemetry(const Observer* observer) {
   using Parameter = std::string_view;
   using Reply = TelemetryReply*;
-  const struct {
-    std::string command;
-    std::string help;
-    TelemetrySource source;
-  } kCommands[] = {
+  return {
       {"/suede/info", "Which endpoint this is.",
        [=](Parameter, Reply reply) { return Info(*observer, reply); }},
       {"/suede/counters", "Counters, of all or of an instance. Parameter: XPU.INSTANCE, or none.",
@@ -168,10 +161,6 @@ absl::Status TelemetryCommands::Register(const Observer* observer) {
       {"/suede/lcores", "Lcores; counters of one of them. Parameter: its CPU, or none.",
        [=](Parameter name, Reply reply) { return Lcores(*observer, name, reply); }},
   };
-  for (const auto& [command, help, source] : kCommands) {
-    if (absl::Status status = AddTelemetry(command, help, source); !status.ok()) return status;
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace suede

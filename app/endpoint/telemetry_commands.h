@@ -4,20 +4,15 @@
 #ifndef SUEDE_APP_ENDPOINT_TELEMETRY_COMMANDS_H_
 #define SUEDE_APP_ENDPOINT_TELEMETRY_COMMANDS_H_
 
-#include "absl/status/status.h"
+#include <vector>
+
+#include "daemon/telemetry.h"
 #include "endpoint/observer.h"
 
 namespace suede {
 
-// From construction to destruction; the observer outlives it.
-class TelemetryCommands {
- public:
-  TelemetryCommands() = default;
-  ~TelemetryCommands();
-  TelemetryCommands(const TelemetryCommands&) = delete;
-  TelemetryCommands& operator=(const TelemetryCommands&) = delete;
-  absl::Status Register(const Observer* observer);
-};
+// The observer outlives them.
+std::vector<TelemetryCommand> EndpointTelemetry(const Observer* observer);
 
 }  // namespace suede
 

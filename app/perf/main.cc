@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "endpoint/version.h"
+#include "daemon/version.h"
 #include "perf/options.h"
 #include "perf/programs.h"
 

@@ -2,21 +2,21 @@
 #include "daemon.h"
 
 #include <sched.h>
-#include <signal.h>
-#include <sys/signalfd.h>
 
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/signals.h"
+#include "daemon/version.h"
+#include "daemon/web_service.h"
 #include "endpoint/daemon_flags.h"
 #include "endpoint/observer.h"
 #include "endpoint/packet_service.h"
+#include "endpoint/peer_metrics.h"
 #include "endpoint/preflight.h"
 #include "endpoint/telemetry_commands.h"
-#include "endpoint/version.h"
-#include "endpoint/web_service.h"
 #include "serve.h"
 
 namespace suede {
@@ -26,16 +26,6 @@ std::string Text(const absl::Status& status) { return std::string(status.message
 
 int ExitCode(const absl::Status& status) {
   return status.code() == absl::StatusCode::kInvalidArgument ? kExitUsage : kExitPreflight;
-}
-
-// Signals come to the control thread alone: threads started from here on inherit the mask.
-int TakeSignals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int number : {SIGTERM, SIGINT, SIGUSR1}) sigaddset(&set, number);
-  sigprocmask(SIG_BLOCK, &set, nullptr);
-  signal(SIGPIPE, SIG_IGN);
-  return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
 // Logs the errors that the preflight finds, beside the error that ended the start.
@@ -77,12 +67,13 @@ int RunEndpoint(const Config& config, DaemonOptions options, Logger& log, int si
   }
   (*management)->SetPackets(packets->get());
   Observer observer(endpoint->get(), clients->get(), management->get());
-  TelemetryCommands telemetry;
-  if (absl::Status status = telemetry.Register(&observer); !status.ok()) {
+  PeerMetrics peers(&observer.page());
+  Telemetry telemetry;
+  if (absl::Status status = telemetry.Register(EndpointTelemetry(&observer)); !status.ok()) {
     log(EalLogLevel::kWarning, "telemetry", Text(status));
   }
-  absl::StatusOr<std::unique_ptr<WebService>> web =
-      WebService::Start(config.management.http_address, &observer, write);
+  absl::StatusOr<std::unique_ptr<WebService>> web = WebService::Start(
+      config.management.http_address, &observer, observer.http_counters(), write, peers.Extra());
   if (!web.ok()) {
     log(EalLogLevel::kError, "web", Text(web.status()));
     return kExitPreflight;
@@ -106,7 +97,7 @@ int RunEndpoint(const Config& config, DaemonOptions options, Logger& log, int si
                           .management = **management,
                           .packets = **packets,
                           .observer = observer,
-                          .web = **web,
+                          .peers = peers,
                           .notifier = notifier,
                           .log = log,
                           .signals = signals},

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "config/config.h"
-#include "endpoint/config_origin.h"
+#include "daemon/config_origin.h"
 #include "endpoint/endpoint.h"
 
 namespace suede {

@@ -1,17 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // suede: the daemon. Serves XPU clients of one configuration until SIGTERM or SIGINT.
+#include <gflags/gflags.h>
+
 #include <cstdio>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/secrets.h"
-#include "command_line.h"
 #include "daemon.h"
+#include "daemon/command_line.h"
+#include "endpoint/daemon_flags.h"
 #include "endpoint/preflight.h"
+
+#define SUEDE_DEFINE_FLAG(type, name, fallback, value, sentence) \
+  DEFINE_##type(name, fallback, sentence);
+SUEDE_FLAGS(SUEDE_DEFINE_FLAG)
+#undef SUEDE_DEFINE_FLAG
 
 namespace suede {
 namespace {
+
+// The configuration that the flags and the environment name.
+absl::StatusOr<Config> ReadConfig(std::vector<std::string>* warnings, ConfigOrigin* origin) {
+  if (FLAGS_config.empty()) {
+    return absl::InvalidArgumentError("no configuration; give one with --config FILE");
+  }
+  absl::StatusOr<std::vector<ConfigOverride>> overrides = ReadOverrides(FLAGS_set);
+  if (!overrides.ok()) return overrides.status();
+  std::error_code error;
+  origin->file = std::filesystem::absolute(FLAGS_config, error).string();
+  origin->overrides = *overrides;
+  return LoadConfig(FLAGS_config, MachineFacts::Here(), *overrides, warnings);
+}
 
 std::string Text(const absl::Status& status) { return std::string(status.message()); }
 
@@ -57,7 +80,7 @@ int Run(const std::vector<std::string>& eal_arguments) {
 }  // namespace suede
 
 int main(int argc, char** argv) {
-  const suede::CommandLine line = suede::ParseCommandLine(argc, argv);
+  const suede::CommandLine line = suede::ParseCommandLine(suede::kSuedeProgram, argc, argv);
   if (line.exit_code >= 0) return line.exit_code;
   return suede::Run(line.eal_arguments);
 }

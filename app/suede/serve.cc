@@ -44,7 +44,7 @@ class Loop {
       s_.management.Poll();
       s_.management.DrainCaptures();
       s_.packets.Poll();
-      s_.web.Poll(s_.management);
+      s_.peers.Poll(s_.management);
       s_.observer.Tick();
       const Clock::time_point now = Clock::now();
       if (now >= next_tick_) Tick(now);
@@ -61,7 +61,7 @@ class Loop {
                     {.fd = s_.clients.fd(), .events = POLLIN, .revents = 0},
                     {.fd = s_.management.fd(), .events = POLLIN, .revents = 0},
                     {.fd = s_.packets.fd(), .events = POLLIN, .revents = 0},
-                    {.fd = s_.web.fd(), .events = POLLIN, .revents = 0}};
+                    {.fd = s_.peers.fd(), .events = POLLIN, .revents = 0}};
     const int wait_ms = Hurries() ? 1 : kTickMs;
     if (poll(fds, std::size(fds), wait_ms) >= 0 || errno == EINTR) return true;
     s_.log(EalLogLevel::kError, "control", StrCat("poll: ", std::strerror(errno)));
@@ -70,7 +70,7 @@ class Loop {
 
   // Whether something is under way that goes on from turn to turn.
   bool Hurries() const {
-    return s_.clients.busy() || s_.packets.busy() || s_.web.busy() || s_.management.captures() ||
+    return s_.clients.busy() || s_.packets.busy() || s_.peers.busy() || s_.management.captures() ||
            s_.management.changing();
   }
 

@@ -5,14 +5,14 @@
 
 #include <string>
 
+#include "daemon/logger.h"
+#include "daemon/notifier.h"
 #include "endpoint/client_service.h"
 #include "endpoint/endpoint.h"
-#include "endpoint/logger.h"
 #include "endpoint/management.h"
 #include "endpoint/observer.h"
 #include "endpoint/packet_service.h"
-#include "endpoint/web_service.h"
-#include "notifier.h"
+#include "endpoint/peer_metrics.h"
 
 namespace suede {
 
@@ -23,7 +23,7 @@ struct Served {
   Management& management;
   PacketService& packets;
   Observer& observer;
-  WebService& web;
+  PeerMetrics& peers;
   Notifier& notifier;
   Logger& log;
   int signals;  // a signalfd that does not block

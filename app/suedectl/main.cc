@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-#include "endpoint/version.h"
+#include "daemon/version.h"
 #include "suedectl/run.h"
 
 int main(int argc, char** argv) {

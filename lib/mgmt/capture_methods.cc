@@ -42,7 +42,7 @@ Answer Stop(Call& call) {
 
 Answer ListCaptures(Call& call) {
   Json list = Json::array();
-  for (const CaptureView& view : call.endpoint.Captures()) list.push_back(ToJson(view));
+  for (const CaptureView& view : call.endpoint.ListCaptures()) list.push_back(ToJson(view));
   return Json{{"captures", std::move(list)}};
 }
 

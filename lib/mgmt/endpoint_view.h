@@ -157,7 +157,7 @@ class EndpointView : public AdminView,
   virtual ConnectionQuestion Connections(const ConnectionQuery& query) = 0;
   virtual absl::Status StartCapture(const CaptureQuery& query, Fd file) = 0;
   virtual absl::StatusOr<CaptureView> StopCapture(std::string_view port) = 0;
-  virtual std::vector<CaptureView> Captures() = 0;
+  virtual std::vector<CaptureView> ListCaptures() = 0;
   virtual LogLevelView LogLevel() = 0;
   virtual void SetLogLevel(LogLevelView level) = 0;
   // Begins to drain, as SIGTERM does. False where that was under way.

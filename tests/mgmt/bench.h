@@ -92,7 +92,7 @@ class FakeEndpoint : public EndpointWithChanges {
     captured.Reset();
     return CaptureView{.port = std::string(port), .written = 5, .dropped = 1};
   }
-  std::vector<CaptureView> Captures() override {
+  std::vector<CaptureView> ListCaptures() override {
     if (!captured.ok()) return {};
     return {{.port = "p0", .written = 3, .dropped = 0}};
   }

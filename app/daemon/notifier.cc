@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "notifier.h"
+#include "daemon/notifier.h"
 
 #include <systemd/sd-daemon.h>
 

@@ -2,11 +2,12 @@
 // The daemon's log (conventions: ISO-8601 UTC with microseconds, level, component, key=value; text
 // or JSON on stderr). Any thread. A component that floods is cut to a few lines a second, with the
 // number of those suppressed.
-#ifndef SUEDE_APP_ENDPOINT_LOGGER_H_
-#define SUEDE_APP_ENDPOINT_LOGGER_H_
+#ifndef SUEDE_APP_DAEMON_LOGGER_H_
+#define SUEDE_APP_DAEMON_LOGGER_H_
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -16,6 +17,9 @@
 #include "dpdk/eal.h"
 
 namespace suede {
+
+using LogSink =
+    std::function<void(EalLogLevel level, std::string_view component, std::string_view line)>;
 
 class Logger {
  public:
@@ -44,4 +48,4 @@ class Logger {
 
 }  // namespace suede
 
-#endif  // SUEDE_APP_ENDPOINT_LOGGER_H_
+#endif  // SUEDE_APP_DAEMON_LOGGER_H_

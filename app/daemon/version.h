@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The version of suede.
-#ifndef SUEDE_APP_ENDPOINT_VERSION_H_
-#define SUEDE_APP_ENDPOINT_VERSION_H_
+#ifndef SUEDE_APP_DAEMON_VERSION_H_
+#define SUEDE_APP_DAEMON_VERSION_H_
 
 namespace suede {
 
@@ -10,4 +10,4 @@ extern const char* const kRevision;  // git describe at build time
 
 }  // namespace suede
 
-#endif  // SUEDE_APP_ENDPOINT_VERSION_H_
+#endif  // SUEDE_APP_DAEMON_VERSION_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The messages to the watchdog, against a notification socket of the test's own.
-#include "notifier.h"
+#include "daemon/notifier.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "endpoint/status_page.h"
+#include "daemon/status_page.h"
+
+#include "base/text.h"
 
 namespace suede {
 
@@ -19,9 +21,15 @@ std::string Escaped(std::string_view text) {
   return out;
 }
 
+void Replace(std::string* text, std::string_view mark, std::string_view by) {
+  for (size_t at = 0; (at = text->find(mark, at)) != std::string::npos; at += by.size()) {
+    text->replace(at, mark.size(), by);
+  }
+}
+
 }  // namespace
 
-std::string StatusPageHtml(std::string_view name) {
+std::string StatusPageHtml(std::string_view name, const StatusPage& own) {
   std::string page = R"html(<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -35,13 +43,7 @@ std::string StatusPageHtml(std::string_view name) {
 <body>
 <header><h1>@NAME@</h1><p id="build"></p><p id="ready"></p><p id="age"></p></header>
 <main>
-<section><h2>Ports</h2><table id="ports"></table></section>
-<section><h2>Instances</h2><table id="instances"></table></section>
-<section><h2>Planes</h2><table id="planes"></table></section>
-<section><h2>Lcores</h2><table id="lcores"></table></section>
-<section><h2>Clients</h2><table id="clients"></table></section>
-<section><h2>Drops</h2><table id="drops"></table></section>
-</main>
+@SECTIONS@</main>
 <footer>
 <a href="metrics">metrics</a> <a href="readyz">readyz</a> <a href="healthz">healthz</a>
 </footer>
@@ -49,11 +51,13 @@ std::string StatusPageHtml(std::string_view name) {
 </body>
 </html>
 )html";
-  constexpr std::string_view kMark = "@NAME@";
-  const std::string escaped = Escaped(name);
-  for (size_t at = 0; (at = page.find(kMark, at)) != std::string::npos; at += escaped.size()) {
-    page.replace(at, kMark.size(), escaped);
+  std::string sections;
+  for (const StatusPage::Section& section : own.sections) {
+    StrAppend(&sections, "<section><h2>", section.title, "</h2><table id=\"", section.id,
+              "\"></table></section>\n");
   }
+  Replace(&page, "@SECTIONS@", sections);
+  Replace(&page, "@NAME@", Escaped(name));
   return page;
 }
 
@@ -74,8 +78,8 @@ footer { margin-top: 2em; }
 )css";
 }
 
-std::string_view StatusPageScript() {
-  return R"js('use strict';
+std::string StatusPageScript(const StatusPage& own) {
+  return StrCat(R"js('use strict';
 // Reads /metrics once a second and shows rates between one reading and the next.
 let last = null;
 
@@ -162,56 +166,7 @@ function show(reading) {
   const up = reading.at / 1000 - value(reading, 'start_time_seconds');
   document.getElementById('age').textContent = `up ${Math.max(0, Math.round(up))} s`;
 
-  fill('ports', ['port', 'link', 'speed', 'received', '', 'sent', '', 'missed', 'free frames'],
-       pick(reading, 'port_link_up', {}).map(({labels, value: link}) => [
-         labels.port, link ? ['up', 'good'] : ['down', 'bad'],
-         short(8 * value(reading, 'port_speed_bytes_per_second', labels) || NaN, 'b/s'),
-         short(rate(reading, 'port_rx_frames_total', labels), 'frames/s'),
-         short(8 * rate(reading, 'port_rx_bytes_total', labels), 'b/s'),
-         short(rate(reading, 'port_tx_frames_total', labels), 'frames/s'),
-         short(8 * rate(reading, 'port_tx_bytes_total', labels), 'b/s'),
-         short(value(reading, 'port_rx_missed_total', labels)),
-         short(value(reading, 'port_pool_free_frames', labels))]));
-  fill('instances', ['instance', 'sent', 'received', 'in flight', 'queued', 'latency p50', 'p99',
-                     'round trip p50', 'go-backs', 'planes died', 'lost'],
-       pick(reading, 'inflight_pdus', {}).map(({labels}) => [
-         `${labels.xpu}.${labels.instance}`,
-         short(rate(reading, 'tx_commands_total', labels), 'commands/s'),
-         short(rate(reading, 'rx_commands_total', labels), 'commands/s'),
-         short(value(reading, 'inflight_pdus', labels)),
-         short(value(reading, 'queued_pdus', labels)),
-         micros(quantile(reading, 'command_latency_seconds', labels, 0.5)),
-         micros(quantile(reading, 'command_latency_seconds', labels, 0.99)),
-         micros(quantile(reading, 'rtt_seconds', labels, 0.5)),
-         short(value(reading, 'go_back_total', labels)),
-         short(value(reading, 'plane_deaths_total', labels)),
-         short(value(reading, 'connections', {...labels, state: 'lost'}))]));
-  fill('planes', ['plane', 'port', 'state'],
-       pick(reading, 'plane_up', {}).map(({labels, value: up}) => [
-         `${labels.xpu}.${labels.instance}.${labels.plane}`, labels.port,
-         up ? ['up', 'good'] : ['down', 'bad']]));
-  fill('lcores', ['CPU', 'busy', 'frames received', 'frames sent'],
-       pick(reading, 'busy_cycles_total', {}).map(({labels}) => {
-         const busy = rate(reading, 'busy_cycles_total', labels);
-         const share = busy / (busy + rate(reading, 'idle_cycles_total', labels));
-         return [labels.lcore, Number.isFinite(share) ? (100 * share).toFixed(1) + ' %' : '–',
-                 short(rate(reading, 'rx_frames_total', labels), '/s'),
-                 short(rate(reading, 'tx_frames_total', labels), '/s')];
-       }));
-  fill('clients', ['state', 'clients'],
-       pick(reading, 'clients', {}).map(({labels, value: count}) => [labels.state, short(count)]));
-  const drops = new Map();
-  for (const family of ['rx_drops_total', 'tx_drops_total']) {
-    for (const {labels} of pick(reading, family, {})) {
-      drops.set(family + labels.reason, [family, labels.reason]);
-    }
-  }
-  fill('drops', ['reason', 'side', 'since the start', 'now'],
-       [...drops.values()].filter(([family, reason]) => value(reading, family, {reason}) > 0)
-           .map(([family, reason]) => [
-             reason, family.startsWith('rx') ? 'received' : 'to be sent',
-             short(value(reading, family, {reason})),
-             short(rate(reading, family, {reason}), '/s')]));
+  showTables(reading);
 }
 
 async function turn() {
@@ -231,7 +186,8 @@ async function turn() {
 }
 
 turn();
-)js";
+)js",
+                own.script);
 }
 
 }  // namespace suede

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The endpoint on the web, to be read only: /metrics, /healthz, /readyz and a page to look at
-// (docs/metrics.md).
-#ifndef SUEDE_APP_ENDPOINT_WEB_SERVICE_H_
-#define SUEDE_APP_ENDPOINT_WEB_SERVICE_H_
+// The metrics of an endpoint's peers, which the lcores are asked for (/metrics?peers=1).
+#ifndef SUEDE_APP_ENDPOINT_PEER_METRICS_H_
+#define SUEDE_APP_ENDPOINT_PEER_METRICS_H_
 
-#include <atomic>
 #include <condition_variable>
-#include <memory>
+#include <cstdint>
 #include <mutex>
 #include <optional>
-#include <string>
+#include <vector>
 
-#include "endpoint/observer.h"
-#include "http/server.h"
+#include "daemon/web_service.h"
 #include "local/fd.h"
+#include "metrics/page.h"
 #include "mgmt/endpoint_view.h"
 
 namespace suede {
@@ -43,32 +41,25 @@ class PeerDesk {
   std::optional<ConnectionsView> answer_;
 };
 
-class WebService {
+// Outlives the web server.
+class PeerMetrics {
  public:
-  // `observer` outlives the service. Where `address` is empty, nothing is served.
-  static absl::StatusOr<std::unique_ptr<WebService>> Start(const std::string& address,
-                                                           Observer* observer,
-                                                           Endpoint::Log log);
+  // The page's common labels are those of its families, too; it outlives this.
+  explicit PeerMetrics(const MetricsPage* page) : page_(page) {}
+  WebExtra Extra();
 
-  // The address it listens at; empty: none.
-  std::string address() const { return server_ != nullptr ? server_->address().text() : ""; }
   // Control thread: see PeerDesk.
   int fd() const { return desk_.fd(); }
   bool busy() const { return desk_.busy(); }
   void Poll(EndpointView& endpoint) { desk_.Poll(endpoint); }
 
  private:
-  explicit WebService(Observer* observer) : observer_(observer) {}
-  bool Answer(const HttpRequest& request, HttpResponse* response);
-  void AnswerMetrics(const HttpRequest& request, HttpResponse* response);
-  bool CollectPeers(std::vector<prometheus::MetricFamily>* families);
+  bool Collect(std::vector<prometheus::MetricFamily>* families);
 
-  Observer* const observer_;
+  const MetricsPage* const page_;
   PeerDesk desk_;
-  std::atomic<int> scrapes_{0};  // under way
-  std::unique_ptr<HttpServer> server_;
 };
 
 }  // namespace suede
 
-#endif  // SUEDE_APP_ENDPOINT_WEB_SERVICE_H_
+#endif  // SUEDE_APP_ENDPOINT_PEER_METRICS_H_

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of a line of the log: words, then fields (key=value, key="a value"). Text logs
 // have it as it stands, JSON logs have the fields as members.
-#ifndef SUEDE_APP_ENDPOINT_LOG_LINE_H_
-#define SUEDE_APP_ENDPOINT_LOG_LINE_H_
+#ifndef SUEDE_APP_DAEMON_LOG_LINE_H_
+#define SUEDE_APP_DAEMON_LOG_LINE_H_
 
 #include <cstdint>
 #include <string>
@@ -27,4 +27,4 @@ LogLine SplitLogLine(std::string_view line);
 
 }  // namespace suede
 
-#endif  // SUEDE_APP_ENDPOINT_LOG_LINE_H_
+#endif  // SUEDE_APP_DAEMON_LOG_LINE_H_

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tells the service manager (sd_notify(3)) that the daemon is ready, that it lives, that it ends.
 // Says nothing where nobody asked ($NOTIFY_SOCKET is not set).
-#ifndef SUEDE_APP_SUEDE_NOTIFIER_H_
-#define SUEDE_APP_SUEDE_NOTIFIER_H_
+#ifndef SUEDE_APP_DAEMON_NOTIFIER_H_
+#define SUEDE_APP_DAEMON_NOTIFIER_H_
 
 #include <chrono>
 #include <cstdint>
@@ -57,4 +57,4 @@ class Notifier {
 
 }  // namespace suede
 
-#endif  // SUEDE_APP_SUEDE_NOTIFIER_H_
+#endif  // SUEDE_APP_DAEMON_NOTIFIER_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sources of a configuration besides its file.
-#ifndef SUEDE_APP_ENDPOINT_CONFIG_ORIGIN_H_
-#define SUEDE_APP_ENDPOINT_CONFIG_ORIGIN_H_
+#ifndef SUEDE_APP_DAEMON_CONFIG_ORIGIN_H_
+#define SUEDE_APP_DAEMON_CONFIG_ORIGIN_H_
 
 #include <cstddef>
 #include <string>
@@ -20,4 +20,4 @@ struct ConfigOrigin {
 
 }  // namespace suede
 
-#endif  // SUEDE_APP_ENDPOINT_CONFIG_ORIGIN_H_
+#endif  // SUEDE_APP_DAEMON_CONFIG_ORIGIN_H_

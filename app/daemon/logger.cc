@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "endpoint/logger.h"
+#include "daemon/logger.h"
 
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -14,7 +14,7 @@
 #include <set>
 
 #include "base/text.h"
-#include "endpoint/log_line.h"
+#include "daemon/log_line.h"
 
 namespace suede {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command_line.h"
+#include "daemon/command_line.h"
 
 #include <gflags/gflags.h>
 #include <unistd.h>
@@ -8,31 +8,26 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
-#include <filesystem>
-#include <system_error>
 #include <string_view>
+#include <utility>
 
 #include "base/text.h"
+#include "daemon/version.h"
 #include "dpdk/eal.h"
-#include "endpoint/version.h"
-
-#define SUEDE_DEFINE_FLAG(type, name, fallback, value, sentence) \
-  DEFINE_##type(name, fallback, sentence);
-SUEDE_FLAGS(SUEDE_DEFINE_FLAG)
-#undef SUEDE_DEFINE_FLAG
 
 namespace suede {
 namespace {
 
-void PrintUsage() {
-  std::string text = StrCat("suede: SUE data-plane endpoint\n\nusage: ", kSynopsis, "\n\n");
+void PrintUsage(const Program& program) {
+  std::string text =
+      StrCat(program.name, ": ", program.title, "\n\nusage: ", program.synopsis, "\n\n");
   constexpr size_t kColumn = 24;
-  for (const FlagRow& row : kFlagRows) {
+  for (const FlagRow& row : program.flags) {
     std::string left = StrCat("  --", row.name, row.value.empty() ? "" : " ", row.value);
     left.resize(std::max(left.size() + 1, kColumn), ' ');
     StrAppend(&text, left, row.sentence, "\n");
   }
-  StrAppend(&text, "\n", kSignals, "\nExit codes:");
+  StrAppend(&text, "\n", program.signals, "\nExit codes:");
   const char* separator = " ";
   for (const ExitCodeRow& row : kExitCodeRows) {
     StrAppend(&text, separator, row.code, " ", row.sentence);
@@ -68,13 +63,14 @@ std::optional<std::string_view> ValueOfSet(int count, char** argv, int i) {
 }
 
 // --help and --version. Whether it was one of them.
-bool AnswersQuestion(std::string_view argument) {
+bool AnswersQuestion(const Program& program, std::string_view argument) {
   if (argument == "-h" || argument == "-help" || argument == "--help") {
-    PrintUsage();
+    PrintUsage(program);
     return true;
   }
   if (argument == "-version" || argument == "--version") {
-    std::printf("suede %s (%s) DPDK %s\n", kVersion, kRevision, DpdkVersion().c_str());
+    std::printf("%s %s (%s) DPDK %s\n", std::string(program.name).c_str(), kVersion, kRevision,
+                DpdkVersion().c_str());
     return true;
   }
   return false;
@@ -82,20 +78,22 @@ bool AnswersQuestion(std::string_view argument) {
 
 }  // namespace
 
-CommandLine ParseCommandLine(int argc, char** argv) {
+CommandLine ParseCommandLine(const Program& program, int argc, char** argv) {
   CommandLine result;
   int own = 1;
   while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
   if (own < argc) result.eal_arguments.assign(argv + own + 1, argv + argc);
   std::string overrides;  // of all --set: gflags keeps the last one alone
   for (int i = 1; i < own; ++i) {
-    if (AnswersQuestion(argv[i])) {
+    if (AnswersQuestion(program, argv[i])) {
       result.exit_code = kExitDone;
       return result;
     }
     bool takes_next = false;
     if (!IsKnown(argv[i], &takes_next)) {
-      std::fprintf(stderr, "suede: unknown argument '%s'; see suede --help\n", argv[i]);
+      const std::string name(program.name);
+      std::fprintf(stderr, "%s: unknown argument '%s'; see %s --help\n", name.c_str(), argv[i],
+                   name.c_str());
       result.exit_code = kExitUsage;
       return result;
     }
@@ -105,27 +103,21 @@ CommandLine ParseCommandLine(int argc, char** argv) {
     if (takes_next) ++i;
   }
   gflags::ParseCommandLineFlags(&own, &argv, true);
-  FLAGS_set = overrides;
+  gflags::SetCommandLineOption("set", overrides.c_str());
   return result;
 }
 
-absl::StatusOr<Config> ReadConfig(std::vector<std::string>* warnings, ConfigOrigin* origin) {
-  if (FLAGS_config.empty()) {
-    return absl::InvalidArgumentError("no configuration; give one with --config FILE");
-  }
+absl::StatusOr<std::vector<ConfigOverride>> ReadOverrides(std::string_view set) {
   absl::StatusOr<std::vector<ConfigOverride>> overrides = OverridesFromEnvironment(environ);
   if (!overrides.ok()) return overrides.status();
-  for (size_t start = 0; start < FLAGS_set.size();) {
-    const size_t end = std::min(FLAGS_set.find(';', start), FLAGS_set.size());
-    absl::StatusOr<ConfigOverride> one = OverrideFromFlag(FLAGS_set.substr(start, end - start));
+  for (size_t start = 0; start < set.size();) {
+    const size_t end = std::min(set.find(';', start), set.size());
+    absl::StatusOr<ConfigOverride> one = OverrideFromFlag(set.substr(start, end - start));
     if (!one.ok()) return one.status();
     overrides->push_back(*std::move(one));
     start = end + 1;
   }
-  std::error_code error;
-  origin->file = std::filesystem::absolute(FLAGS_config, error).string();
-  origin->overrides = *overrides;
-  return LoadConfig(FLAGS_config, MachineFacts::Here(), *overrides, warnings);
+  return overrides;
 }
 
 }  // namespace suede

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "endpoint/log_line.h"
+#include "daemon/log_line.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Captures of ports' frames to files of clients.
+#ifndef SUEDE_APP_DAEMON_CAPTURES_H_
+#define SUEDE_APP_DAEMON_CAPTURES_H_
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "daemon/logger.h"
+#include "dpdk/capture.h"
+#include "local/fd.h"
+#include "mgmt/endpoint_view.h"
+
+namespace suede {
+
+// Control thread only.
+class Captures {
+ public:
+  // The port of that name; null: there is none. Ports outlive this.
+  using FindPort = std::function<DpdkPort*(std::string_view name)>;
+  Captures(FindPort find_port, LogSink log)
+      : find_port_(std::move(find_port)), log_(std::move(log)) {}
+
+  absl::Status Start(const CaptureQuery& query, Fd file);
+  absl::StatusOr<CaptureView> Stop(std::string_view port);
+  std::vector<CaptureView> List() const;
+  // Writes the frames that captures have taken, and ends captures whose time is over: every
+  // millisecond or so while there are any.
+  void Drain();
+  bool empty() const { return running_.empty(); }
+
+ private:
+  struct Running {
+    std::unique_ptr<Capture> capture;
+    std::chrono::steady_clock::time_point end;
+  };
+  std::vector<Running>::iterator Find(std::string_view port);
+
+  const FindPort find_port_;
+  const LogSink log_;
+  std::vector<Running> running_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_DAEMON_CAPTURES_H_

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Metrics that every daemon has: of its process, its management socket and its web server.
+#ifndef SUEDE_APP_DAEMON_PROCESS_METRICS_H_
+#define SUEDE_APP_DAEMON_PROCESS_METRICS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "http/server.h"
+#include "metrics/page.h"
+#include "mgmt/server.h"
+
+namespace suede {
+
+std::vector<MetricRow> ProcessMetricRows();
+std::vector<MetricRow> ManagementMetricRows();  // and those of the web server
+
+// Their cells in a page. Control thread only.
+class ProcessMetrics {
+ public:
+  // Adds all rows of both kinds. The counters outlive this, and the page's last reader.
+  ProcessMetrics(MetricsPage* page, uint64_t tsc_hertz, const ManagementCounters* management,
+                 const HttpCounters* http);
+
+  void SetReady(bool ready) { ready_->store(ready ? 1 : 0, std::memory_order_relaxed); }
+  // Each 100 ms or so.
+  void CopyManagement();
+  // Each second: it asks the kernel.
+  void CopyProcess();
+
+ private:
+  struct Copy {
+    const uint64_t* from;
+    MetricCell* to;
+  };
+  MetricCell* ready_;
+  MetricCell* cpu_;
+  MetricCell* resident_;
+  MetricCell* virtual_;
+  MetricCell* open_fds_;
+  MetricCell* max_fds_;
+  std::vector<Copy> copies_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_DAEMON_PROCESS_METRICS_H_

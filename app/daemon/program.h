@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A daemon as its users meet it: its name, its flags, its exit codes. --help, the manual page and
+// the completion derive from it.
+#ifndef SUEDE_APP_DAEMON_PROGRAM_H_
+#define SUEDE_APP_DAEMON_PROGRAM_H_
+
+#include <span>
+#include <string_view>
+
+namespace suede {
+
+// A flag, as texts are made from it.
+struct FlagRow {
+  std::string_view name;
+  std::string_view value;  // empty: it takes none
+  std::string_view sentence;
+};
+
+struct ExitCodeRow {
+  int code;
+  std::string_view sentence;
+};
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailure = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitPreflight = 5;
+inline constexpr ExitCodeRow kExitCodeRows[] = {
+    {kExitDone, "done"},
+    {kExitFailure, "runtime failure"},
+    {kExitUsage, "usage or configuration"},
+    {kExitPreflight, "preflight failed: the machine lacks something"},
+};
+
+struct Program {
+  std::string_view name;
+  std::string_view title;  // in a few words
+  std::string_view synopsis;
+  std::string_view signals;  // a sentence
+  std::span<const FlagRow> flags;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_DAEMON_PROGRAM_H_

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/pulses.h"
+
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+
+namespace suede {
+namespace {
+
+// A machine that does much else may keep a thread waiting for seconds.
+constexpr int64_t kStuckNs = 5'000'000'000;
+
+}  // namespace
+
+Pulses::Pulses(std::vector<uint32_t> cpus)
+    : cpus_(std::move(cpus)), pulses_(new Pulse[cpus_.size()]), control_ns_(NowNs()) {}
+
+int64_t Pulses::NowNs() {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void Pulses::Feel(size_t lcore, uint64_t progress, bool started) {
+  Pulse& pulse = pulses_[lcore];
+  if (progress == pulse.progress && started) return;
+  pulse.progress = progress;
+  pulse.seen_ns.store(NowNs(), std::memory_order_relaxed);
+}
+
+std::vector<std::string> Pulses::Ailments() const {
+  std::vector<std::string> ailments;
+  const int64_t seen = control_ns_.load(std::memory_order_relaxed);
+  const int64_t silence = NowNs() - seen;
+  if (silence > kStuckNs) {
+    ailments.push_back(
+        absl::StrFormat("control thread: no turn for %d s", silence / 1'000'000'000));
+    return ailments;  // the control thread looks after the lcores
+  }
+  for (size_t l = 0; l < cpus_.size(); ++l) {
+    // As it was when the control thread looked last.
+    const int64_t still = seen - pulses_[l].seen_ns.load(std::memory_order_relaxed);
+    if (still <= kStuckNs) continue;
+    ailments.push_back(
+        absl::StrFormat("lcore %u: no turn for %d s", cpus_[l], still / 1'000'000'000));
+  }
+  return ailments;
+}
+
+}  // namespace suede

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The daemon on the web, to be read only: /metrics, /healthz, /readyz and a page to look at
+// (docs/metrics.md).
+#ifndef SUEDE_APP_DAEMON_WEB_SERVICE_H_
+#define SUEDE_APP_DAEMON_WEB_SERVICE_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "daemon/logger.h"
+#include "daemon/observed.h"
+#include "http/server.h"
+
+namespace suede {
+
+// Families that /metrics has besides, where they are asked for.
+struct WebExtra {
+  std::string_view query;    // "peers=1"
+  std::string_view refusal;  // the answer where they cannot be had now
+  // False: they cannot. Any thread of the web server, which may wait there.
+  std::function<bool(std::vector<prometheus::MetricFamily>*)> collect;
+};
+
+class WebService {
+ public:
+  // `observed` and `counters` outlive the service. Where `address` is empty, nothing is served.
+  static absl::StatusOr<std::unique_ptr<WebService>> Start(const std::string& address,
+                                                           const Observed* observed,
+                                                           HttpCounters* counters,
+                                                           const LogSink& log, WebExtra extra = {});
+
+  // The address it listens at; empty: none.
+  std::string address() const { return server_ != nullptr ? server_->address().text() : ""; }
+
+ private:
+  WebService(const Observed* observed, WebExtra extra)
+      : observed_(observed), extra_(std::move(extra)) {}
+  bool Answer(const HttpRequest& request, HttpResponse* response);
+  void AnswerMetrics(const HttpRequest& request, HttpResponse* response);
+
+  const Observed* const observed_;
+  const WebExtra extra_;
+  std::atomic<int> scrapes_{0};  // under way
+  std::unique_ptr<HttpServer> server_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_DAEMON_WEB_SERVICE_H_
