@@ -3,10 +3,12 @@
 #ifndef SUEDE_APP_DAEMON_TELEMETRY_H_
 #define SUEDE_APP_DAEMON_TELEMETRY_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "daemon/observed.h"
 #include "dpdk/telemetry.h"
 
 namespace suede {
@@ -17,6 +19,9 @@ struct TelemetryCommand {
   TelemetrySource source;
 };
 
+// The answer of /suede/info.
+TelemetryDict InfoOf(const Observed& observed, uint64_t tsc_hertz);
+
 // From construction to destruction; whatever the sources look at outlives it.
 class Telemetry {
  public:
@@ -25,13 +30,7 @@ class Telemetry {
   Telemetry(const Telemetry&) = delete;
   Telemetry& operator=(const Telemetry&) = delete;
 
-  absl::Status Register(std::vector<TelemetryCommand> commands) {
-    for (TelemetryCommand& one : commands) {
-      absl::Status status = AddTelemetry(one.command, one.help, std::move(one.source));
-      if (!status.ok()) return status;
-    }
-    return absl::OkStatus();
-  }
+  absl::Status Register(std::vector<TelemetryCommand> commands);
 };
 
 }  // namespace suede

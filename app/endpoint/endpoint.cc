@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/log_line.h"
+#include "daemon/event_line.h"
 #include "daemon/version.h"
 #include "dpdk/crc.h"
 #include "dpdk/hugepages.h"
@@ -39,15 +39,6 @@ IdleStrategy ToIdle(LcoreConfig::Idle idle) {
   return IdleStrategy::kSpin;
 }
 
-EalLogLevel ToLogLevel(EventSeverity severity) {
-  switch (severity) {
-    case EventSeverity::kInfo: return EalLogLevel::kInfo;
-    case EventSeverity::kWarning: return EalLogLevel::kWarning;
-    case EventSeverity::kError: break;
-  }
-  return EalLogLevel::kError;
-}
-
 // The key of an instance's random numbers. See docs/control-pdus.md.
 SecretKey DrawSecret() {
   std::random_device random;
@@ -71,18 +62,7 @@ absl::StatusOr<std::unique_ptr<Endpoint>> Endpoint::Create(const Config& config,
 }
 
 Endpoint::Endpoint(const Config& config, Log log) : config_(config), log_(std::move(log)) {
-  events_.AddObserver([this](const Event& event) { LogEvent(event); });
-}
-
-void Endpoint::LogEvent(const Event& event) const {
-  const EventRow& row = event.row();
-  std::string line(row.name);
-  for (const EventValue& value : event.values) {
-    const std::string_view name = RowOf(value.field).name;
-    std::visit([&](const auto& v) { AppendLogField(&line, name, v); }, value.value);
-  }
-  AppendLogField(&line, "sequence", static_cast<int64_t>(event.sequence));
-  log_(ToLogLevel(row.severity), row.component, line);
+  events_.AddObserver([this](const Event& event) { LogEvent(event, log_); });
 }
 
 Endpoint::~Endpoint() {

@@ -105,7 +105,6 @@ class Endpoint {
 
  private:
   Endpoint(const Config& config, Log log);
-  void LogEvent(const Event& event) const;
   absl::Status StartEalFor();
   absl::Status OpenPorts();
   // Calls `each` with every block of counters that there is.

@@ -209,6 +209,8 @@ std::vector<CounterSetView> Management::Counters(CounterScope scope) {
         sets.push_back(ToSet(port->name(), port->Stats()));
       }
       break;
+    case CounterScope::kClass:
+      break;  // an endpoint has none
   }
   return sets;
 }

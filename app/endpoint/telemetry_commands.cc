@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/version.h"
 
 namespace suede {
 namespace {
@@ -31,10 +30,7 @@ TelemetryDict ToDict(const CounterSnapshot& snapshot) {
 }
 
 bool Info(const Observer& observer, TelemetryReply* reply) {
-  *reply = TelemetryDict{{"name", observer.name()},
-                         {"version", kVersion},
-                         {"revision", kRevision},
-                         {"tsc_hertz", observer.endpoint().clock().cycles_per_second()}};
+  *reply = InfoOf(observer, observer.endpoint().clock().cycles_per_second());
   return true;
 }
 

@@ -111,9 +111,17 @@ std::string CtlCommand(const Method& method) {
 
 std::string CtlCommands() {
   std::string out;
-  const ctl::Commands commands{
-      .catalog = EndpointCatalog(), .local = ctl::LocalCommands(), .daemon = ctl::DaemonCommands()};
-  for (const Method* method : commands.Declarations()) out += CtlCommand(*method);
+  const ctl::Commands commands{.catalog = EndpointCatalog(),
+                               .local = ctl::LocalCommands(),
+                               .daemon = ctl::DaemonCommands(),
+                               .switch_catalog = &SwitchCatalog()};
+  for (const Method* method : commands.Declarations()) {
+    out += CtlCommand(*method);
+    const Method* const other = commands.Find(method->name, DaemonKind::kSwitch);
+    if (other != nullptr && other != method && other->params.data() != method->params.data()) {
+      out += StrCat("\tOf a switch:\n\n", CtlCommand(*other));
+    }
+  }
   return out;
 }
 
@@ -187,7 +195,9 @@ std::string EventKinds() {
 
 std::string EventFields() {
   std::string out;
-  for (const EventFieldRow& row : EventFieldRows()) {
+  std::vector<EventFieldRow> rows(EventFieldRows().begin(), EventFieldRows().end());
+  rows.insert(rows.end(), SwitchEventFieldRows().begin(), SwitchEventFieldRows().end());
+  for (const EventFieldRow& row : rows) {
     const bool is_integer = row.type == EventFieldType::kInteger;
     out += Definition(StrCat(Bold(row.name), " (", is_integer ? "integer" : "text", ")"),
                       row.sentence);

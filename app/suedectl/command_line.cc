@@ -48,8 +48,8 @@ std::string DidYouMean(std::string_view word, const std::vector<std::string>& na
 
 class Parser {
  public:
-  Parser(const std::vector<std::string>& arguments, const Commands& commands)
-      : arguments_(arguments), commands_(commands) {}
+  Parser(const std::vector<std::string>& arguments, const Commands& commands, DaemonKind kind)
+      : arguments_(arguments), commands_(commands), kind_(kind) {}
 
   absl::StatusOr<Invocation> Parse(GlobalFlags flags) {
     out_.flags = std::move(flags);
@@ -154,7 +154,9 @@ class Parser {
     for (const LocalCommand& command : commands_.local) {
       if (command.name == name) out_.local = &command;
     }
-    for (const Method* method : commands_.catalog.methods()) {
+    const bool of_switch = kind_ == DaemonKind::kSwitch && commands_.switch_catalog != nullptr;
+    const Catalog& catalog = of_switch ? *commands_.switch_catalog : commands_.catalog;
+    for (const Method* method : catalog.methods()) {
       const std::string command = CommandOf(*method);
       if (method->name == name || command == name || InSingular(command) == name) {
         out_.method = method;
@@ -263,6 +265,8 @@ class Parser {
          (text.starts_with("0x") && absl::SimpleHexAtoi(text, &number)))) {
       value = number;
     }
+    double fraction = 0;
+    if (param.type == Param::Type::kNumber && absl::SimpleAtod(text, &fraction)) value = fraction;
     if (param.type == Param::Type::kBoolean && absl::SimpleAtob(text, &truth)) value = truth;
     return absl::OkStatus();  // whether it is one that there may be: Check
   }
@@ -294,6 +298,7 @@ class Parser {
 
   const std::vector<std::string>& arguments_;
   const Commands& commands_;
+  const DaemonKind kind_;
   Invocation out_;
   size_t at_ = 0;
 };
@@ -304,7 +309,7 @@ std::span<const GlobalFlag> GlobalFlagRows() { return kGlobalFlags; }
 
 absl::StatusOr<Invocation> ParseCommandLine(const std::vector<std::string>& arguments,
                                             const Commands& commands,
-                                            const char* const* environment) {
+                                            const char* const* environment, DaemonKind kind) {
   GlobalFlags flags;
   const auto take = [&](std::string_view name, std::string& value) {
     for (const char* const* entry = environment; *entry != nullptr; ++entry) {
@@ -314,13 +319,27 @@ absl::StatusOr<Invocation> ParseCommandLine(const std::vector<std::string>& argu
   };
   take("SUEDE_CTL_ENDPOINT=", flags.endpoint);
   take("SUEDE_CTL_SOCKET=", flags.socket);
-  return Parser(arguments, commands).Parse(std::move(flags));
+  return Parser(arguments, commands, kind).Parse(std::move(flags));
 }
 
 std::vector<const Method*> Commands::Declarations() const {
   std::vector<const Method*> all = catalog.methods();
+  if (switch_catalog != nullptr) {
+    for (const Method* method : switch_catalog->methods()) {
+      if (catalog.Find(method->name) == nullptr) all.push_back(method);
+    }
+  }
   for (const DaemonCommand& command : daemon) all.push_back(&command.declaration);
   return all;
+}
+
+const Method* Commands::Find(std::string_view method, DaemonKind kind) const {
+  for (const DaemonCommand& command : daemon) {
+    const bool fits = kind == DaemonKind::kEndpoint || command.of_switch;
+    if (command.declaration.name == method) return fits ? &command.declaration : nullptr;
+  }
+  if (kind == DaemonKind::kEndpoint || switch_catalog == nullptr) return catalog.Find(method);
+  return switch_catalog->Find(method);
 }
 
 std::string CommandOf(const Method& method) {

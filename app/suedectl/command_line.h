@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "mgmt/catalog.h"
+#include "mgmt/daemon_view.h"
 #include "suedectl/daemon_command.h"
 #include "suedectl/exit_codes.h"
 #include "suedectl/local_commands.h"
@@ -43,9 +44,13 @@ struct Commands {
   const Catalog& catalog;
   std::span<const LocalCommand> local;
   std::span<const DaemonCommand> daemon{};
+  const Catalog* switch_catalog = nullptr;  // null: no commands for switches
 
-  // The declarations of the daemon's methods and of the daemon commands.
+  // The declarations of the daemons' methods and of the daemon commands. Where endpoints and
+  // switches have a method of the same name, the endpoint's.
   std::vector<const Method*> Declarations() const;
+  // The method with which a daemon of the kind does that; null: none.
+  const Method* Find(std::string_view method, DaemonKind kind) const;
 };
 
 struct Invocation {
@@ -61,10 +66,12 @@ struct Invocation {
 };
 
 // `arguments` are without the program's name; `environment` is NAME=VALUE entries, ended by
-// nullptr. The message of an error is for stderr, and says how to mend it.
+// nullptr. `kind`: of the daemon that the command is for. The message of an error is for stderr,
+// and says how to mend it.
 absl::StatusOr<Invocation> ParseCommandLine(const std::vector<std::string>& arguments,
                                             const Commands& commands,
-                                            const char* const* environment);
+                                            const char* const* environment,
+                                            DaemonKind kind = DaemonKind::kEndpoint);
 
 // "counters get" of "counters.get".
 std::string CommandOf(const Method& method);

@@ -71,6 +71,10 @@ absl::StatusOr<Daemon> Daemon::Connect(const std::vector<std::string>& paths, in
       return Unavailable(StrCat(path, ": speaks another protocol than ", kRpcProtocol,
                                 "; use the suedectl of its version"));
     }
+    const auto kind = greeting->find("kind");
+    if (kind != greeting->end() && *kind == NameOf(DaemonKind::kSwitch)) {
+      daemon.kind_ = DaemonKind::kSwitch;
+    }
     return daemon;
   }
   return Unavailable(

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "local/fd.h"
+#include "mgmt/daemon_view.h"
 #include "mgmt/json.h"
 
 namespace suede::ctl {
@@ -21,6 +22,8 @@ class Daemon {
   // there is none.
   static absl::StatusOr<Daemon> Connect(const std::vector<std::string>& paths, int timeout_s = 10);
 
+  // What it serves, as its greeting says.
+  DaemonKind kind() const { return kind_; }
   // Passes `fd` along where it is not -1. kUnavailable where no answer comes; kAborted where the
   // daemon refuses.
   absl::StatusOr<Json> Call(std::string_view method, const ForeignJson& params, int fd = -1);
@@ -30,6 +33,7 @@ class Daemon {
   absl::StatusOr<Json> ReadLine();
 
   Fd socket_;
+  DaemonKind kind_ = DaemonKind::kEndpoint;
   std::string text_;  // received and not looked at
   uint64_t last_id_ = 0;
 };

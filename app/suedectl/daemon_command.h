@@ -19,6 +19,7 @@ struct DaemonCommand {
   // Returns the error that ended it; OK is exit code 0.
   absl::Status (*run)(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags,
                       FILE* out, FILE* err) = nullptr;
+  bool of_switch = false;  // a switch can do it, too
 };
 
 // All of them. A further one is a function in a file of its own and a row in daemon_commands.cc.

@@ -16,7 +16,7 @@ constexpr Param kWatch[] = {
     Param::Integer("since", "From after this sequence on, not from now on; 0: all that is kept.", 0,
                    int64_t{1} << 53),
     Param::Choice("severity", "Least severity.", "info|warning|error", "info"),
-    Param::Choice("kind", "Only events of this kind.", kEventNames.substr(1)),
+    Param::Choice("kind", "Only events of this kind.", kSwitchEventNames.substr(1)),
     Param::Integer("count", "Ends after so many.", 1, 1'000'000'000),
 };
 
@@ -54,7 +54,8 @@ constexpr DaemonCommand kDaemonCommands[] = {
       .params = kWatch,
       .result_note =
           "a line each; with -j one object each, and {\"lost\":N} where some are missing"},
-     RunWatchEvents},
+     RunWatchEvents,
+     /*of_switch=*/true},
 };
 
 }  // namespace

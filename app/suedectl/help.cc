@@ -96,10 +96,11 @@ std::string MethodCase(const Method& method) {
 std::string Help(const Commands& commands, std::string_view group) {
   std::string out;
   if (group.empty()) {
-    out = "suedectl: looks at and controls a running suede endpoint\n"
-          "\n"
-          "usage: suedectl [--endpoint NAME | --socket PATH] [-j] COMMAND [ARGUMENTS]\n"
-          "\n";
+    out =
+        "suedectl: looks at and controls a running suede endpoint, or switch\n"
+        "\n"
+        "usage: suedectl [--endpoint NAME | --socket PATH] [-j] COMMAND [ARGUMENTS]\n"
+        "\n";
     StrAppend(&out, TwoColumns(GlobalRows()), "\nCommands:\n");
   }
   StrAppend(&out, TwoColumns(CommandRows(commands, group)),

@@ -24,8 +24,10 @@ int PrintCompletion(std::span<const std::string_view> arguments, FILE*, FILE* ou
                  std::string(arguments[0]).c_str());
     return kExitUsage;
   }
-  const Commands all{
-      .catalog = EndpointCatalog(), .local = LocalCommands(), .daemon = DaemonCommands()};
+  const Commands all{.catalog = EndpointCatalog(),
+                     .local = LocalCommands(),
+                     .daemon = DaemonCommands(),
+                     .switch_catalog = &SwitchCatalog()};
   std::fputs(Completion(all).c_str(), out);
   return kExitDone;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// suedectl: looks at and controls a running endpoint. docs/management.md is its manual.
+// suedectl: looks at and controls a running endpoint, or switch. docs/management.md is its manual.
 #include <signal.h>
 #include <unistd.h>
 
@@ -11,10 +11,11 @@
 
 int main(int argc, char** argv) {
   signal(SIGPIPE, SIG_DFL);  // a pager that was left ends it
-  return suede::ctl::Run(
-      {argv + 1, argv + argc},
-      {.catalog = suede::EndpointCatalog(), .local = suede::ctl::LocalCommands(),
-       .daemon = suede::ctl::DaemonCommands()},
-      environ,
-      std::string(suede::kVersion) + " (" + suede::kRevision + ")", stdout, stderr);
+  return suede::ctl::Run({argv + 1, argv + argc},
+                         {.catalog = suede::EndpointCatalog(),
+                          .local = suede::ctl::LocalCommands(),
+                          .daemon = suede::ctl::DaemonCommands(),
+                          .switch_catalog = &suede::SwitchCatalog()},
+                         environ, std::string(suede::kVersion) + " (" + suede::kRevision + ")",
+                         stdout, stderr);
 }

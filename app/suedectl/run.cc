@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "base/text.h"
 #include "suedectl/daemon.h"
 #include "suedectl/help.h"
@@ -51,17 +52,46 @@ void SleepFor(double seconds) {
   }
 }
 
-int CallMethod(const Invocation& invocation, std::FILE* out, std::FILE* err) {
-  const GlobalFlags& flags = invocation.flags;
+// What the arguments mean to an endpoint, and to a switch.
+struct Meanings {
+  absl::StatusOr<Invocation> of_endpoint;
+  absl::StatusOr<Invocation> of_switch;
+
+  const absl::StatusOr<Invocation>& For(DaemonKind kind) const {
+    return kind == DaemonKind::kSwitch ? of_switch : of_endpoint;
+  }
+  // Any that is good.
+  const absl::StatusOr<Invocation>& good() const {
+    return of_endpoint.ok() ? of_endpoint : of_switch;
+  }
+};
+
+// The error of arguments that mean nothing to this daemon.
+absl::Status NotFor(DaemonKind kind, const Meanings& meanings, const Commands& commands) {
+  const absl::StatusOr<Invocation>& meant = meanings.good();
+  const bool is_known = commands.Find(meant->method->name, kind) != nullptr;
+  if (is_known && !meanings.For(kind).ok()) return meanings.For(kind).status();
+  if (is_known) return absl::OkStatus();
+  const bool is_switch = kind == DaemonKind::kSwitch;
+  return absl::InvalidArgumentError(
+      StrCat("'", CommandOf(*meant->method), "' is for ", is_switch ? "endpoints" : "switches",
+             ", and this daemon is ", is_switch ? "a switch" : "an endpoint",
+             "; 'suedectl rpc describe' has its methods"));
+}
+
+int CallMethod(const Meanings& meanings, const Commands& commands, std::FILE* out, std::FILE* err) {
+  const GlobalFlags& flags = meanings.good()->flags;
+  absl::StatusOr<Daemon> daemon = Daemon::Connect(
+      flags.socket.empty() ? Daemon::PathsOf(flags.endpoint) : std::vector{flags.socket});
+  if (!daemon.ok()) return Fail(daemon.status(), err);
+  if (absl::Status s = NotFor(daemon->kind(), meanings, commands); !s.ok()) return Fail(s, err);
+  const Invocation& invocation = *meanings.For(daemon->kind());
   Fd file;
   if (invocation.method->descriptor && !invocation.descriptor_path.empty()) {
     absl::StatusOr<Fd> opened = OpenDescriptor(invocation);
     if (!opened.ok()) return Fail(opened.status(), err);
     file = *std::move(opened);
   }
-  absl::StatusOr<Daemon> daemon = Daemon::Connect(
-      flags.socket.empty() ? Daemon::PathsOf(flags.endpoint) : std::vector{flags.socket});
-  if (!daemon.ok()) return Fail(daemon.status(), err);
   if (invocation.daemon != nullptr) {
     const absl::Status end =
         invocation.daemon->run(*daemon, invocation.params, flags, out, err);
@@ -87,26 +117,48 @@ int RunLocal(const Invocation& invocation, std::FILE* out, std::FILE* err) {
   return invocation.local->run(arguments, stdin, out, err);
 }
 
+// The error where the arguments mean nothing to any daemon: that of the kind which has the command.
+absl::Status ErrorOf(const Meanings& meanings) {
+  const absl::Status& of_endpoint = meanings.of_endpoint.status();
+  const absl::Status& of_switch = meanings.of_switch.status();
+  const auto is_unknown = [](const absl::Status& status) {
+    return absl::StartsWith(status.message(), "unknown command");
+  };
+  return is_unknown(of_endpoint) && !is_unknown(of_switch) ? of_switch : of_endpoint;
+}
+
+std::string HelpFor(const Invocation& invocation, const Commands& commands) {
+  if (invocation.method == nullptr) return Help(commands, invocation.group);
+  std::string text = HelpOf(*invocation.method);
+  const Method* const other = commands.Find(invocation.method->name, DaemonKind::kSwitch);
+  if (other == nullptr || HelpOf(*other) == text) return text;
+  return StrCat(text, "\nOf a switch:\n\n", HelpOf(*other));
+}
+
 }  // namespace
 
 int Run(const std::vector<std::string>& arguments, const Commands& commands,
         const char* const* environment, const std::string& version, std::FILE* out,
         std::FILE* err) {
-  const absl::StatusOr<Invocation> invocation =
-      ParseCommandLine(arguments, commands, environment);
-  if (!invocation.ok()) return Fail(invocation.status(), err);
+  Meanings meanings{.of_endpoint = ParseCommandLine(arguments, commands, environment),
+                    .of_switch = absl::InvalidArgumentError("no commands for switches")};
+  if (commands.switch_catalog != nullptr) {
+    meanings.of_switch = ParseCommandLine(arguments, commands, environment, DaemonKind::kSwitch);
+  } else {
+    meanings.of_switch = meanings.of_endpoint;
+  }
+  const absl::StatusOr<Invocation>& invocation = meanings.good();
+  if (!invocation.ok()) return Fail(ErrorOf(meanings), err);
   if (invocation->local != nullptr) return RunLocal(*invocation, out, err);
   if (invocation->flags.version) {
     std::fprintf(out, "suedectl %s\n", version.c_str());
     return kExitDone;
   }
   if (invocation->flags.help) {
-    const std::string text = invocation->method != nullptr ? HelpOf(*invocation->method)
-                                                           : Help(commands, invocation->group);
-    std::fputs(text.c_str(), out);
+    std::fputs(HelpFor(*invocation, commands).c_str(), out);
     return kExitDone;
   }
-  return CallMethod(*invocation, out, err);
+  return CallMethod(meanings, commands, out, err);
 }
 
 }  // namespace suede::ctl

@@ -92,11 +92,12 @@ uint32_t AddressTable::Age(Time now, uint32_t places) {
   uint32_t removed = 0;
   for (uint32_t i = 0; i < places; ++i) {
     Entry& entry = places_[hand_];
-    if (entry.port != kNoPort && IsOld(entry, now)) {
+    if (entry.port != kNoPort && (IsOld(entry, now) || IsFlushed(entry))) {
       RemoveAt(hand_);  // another may have come to this place
       ++removed;
       continue;
     }
+    if (flush_left_ != 0) --flush_left_;
     hand_ = (hand_ + 1) & mask_;
   }
   return removed;

@@ -46,6 +46,13 @@ class AddressTable {
   uint32_t Age(Time now, uint32_t places);
   // Removes what was learnt on a port, whose link is down for instance.
   void Forget(uint16_t port);
+  // Likewise on some ports (a bit each), by and by: Age does so. What is learnt meanwhile may go,
+  // too.
+  void BeginFlush(uint64_t ports) {
+    flushed_ = ports;
+    flush_left_ = static_cast<uint32_t>(places_.size());
+  }
+  bool flushing() const { return flush_left_ != 0; }
 
   uint32_t size() const { return size_; }
   uint32_t learnt_on(uint16_t port) const { return learnt_[port]; }
@@ -54,6 +61,9 @@ class AddressTable {
  private:
   uint32_t HomeOf(const NetAddress& address) const;
   uint32_t PlaceOf(const NetAddress& address) const;
+  bool IsFlushed(const Entry& entry) const {
+    return flush_left_ != 0 && !entry.is_static && (flushed_ >> entry.port & 1) != 0;
+  }
   bool IsOld(const Entry& entry, Time now) const {
     return !entry.is_static && now - entry.seen > max_age_;
   }
@@ -67,6 +77,8 @@ class AddressTable {
   uint32_t mask_;
   uint32_t size_ = 0;
   uint32_t hand_ = 0;
+  uint64_t flushed_ = 0;          // ports
+  uint32_t flush_left_ = 0;       // places that a flush has to look at yet
   std::vector<uint32_t> learnt_;  // of each port
 };
 

@@ -2,6 +2,7 @@
 #include "fabric/impairment.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace suede::fabric {
 bool ImpairmentParams::is_clean() const {
@@ -17,9 +18,14 @@ Impairment::Impairment(uint64_t seed, uint32_t most, SwitchPortCounters& counter
 }
 
 void Impairment::Set(const ImpairmentParams& params) {
-  params_ = params;
-  clean_ = params.is_clean();
-  if (params.to_bad == 0) bad_ = false;
+  ImpairmentParams copy = params;
+  Swap(copy);
+}
+
+void Impairment::Swap(ImpairmentParams& params) {
+  std::swap(params_, params);
+  clean_ = params_.is_clean();
+  if (params_.to_bad == 0) bad_ = false;
 }
 
 bool Impairment::InHole(const Frame* frame) const {

@@ -54,6 +54,8 @@ class Impairment {
 
   // At any time; frames on the cable keep their times.
   void Set(const ImpairmentParams& params);
+  // Likewise, and gives those before: neither allocates nor frees.
+  void Swap(ImpairmentParams& params);
   const ImpairmentParams& params() const { return params_; }
 
   // Nothing to do: frames pass as if it were not there.

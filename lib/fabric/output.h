@@ -46,6 +46,10 @@ class Output {
 
   uint32_t queued_frames(uint32_t traffic_class) const { return queues_[traffic_class].size(); }
   uint32_t most_queued_bytes(uint32_t traffic_class) const { return most_queued_[traffic_class]; }
+  // Begins the high-water marks anew, with what is there now.
+  void ResetMost() {
+    for (uint32_t c = 0; c < kClasses; ++c) most_queued_[c] = buffer_.queued(port_, c);
+  }
   ClassMask waiting() const { return waiting_; }
   const PfcReceiver& pauses() const { return pauses_; }
 

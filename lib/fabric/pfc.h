@@ -29,6 +29,14 @@ class PfcReceiver {
   ClassMask Paused(ClassMask waiting, Time now);
   // Classes in a storm: their frames are to be dropped. As of the last call of Paused.
   ClassMask stormy() const { return stormy_; }
+  // Classes that the peer has paused, in a storm or not.
+  ClassMask asked(Time now) const {
+    ClassMask classes = 0;
+    for (uint32_t c = 0; c < kClasses; ++c) {
+      if ((paused_ >> c & 1) != 0 && now < until_[c]) classes |= static_cast<ClassMask>(1u << c);
+    }
+    return classes;
+  }
   // When a pause ends by itself or a storm is due; kNever: no class is paused.
   Time deadline() const { return deadline_; }
   // How long each class was paused so far.

@@ -50,12 +50,15 @@ bool SharedBuffer::Add(Account& account, uint32_t traffic_class, uint32_t charge
   if (!of_class.lossless || account.headroom + charge > of_class.headroom_bytes) return false;
   account.used += charge;
   account.headroom += charge;
+  headroom_used_ += charge;
+  most_headroom_used_ = std::max(most_headroom_used_, headroom_used_);
   return true;
 }
 
 void SharedBuffer::Subtract(Account& account, uint32_t traffic_class, uint32_t charge) {
   const uint32_t of_headroom = std::min(account.headroom, charge);
   account.headroom -= of_headroom;
+  headroom_used_ -= of_headroom;
   account.used -= of_headroom;
   const uint32_t before = SharedOf(account, traffic_class);
   account.used -= charge - of_headroom;
@@ -100,6 +103,7 @@ void SharedBuffer::Release(uint32_t in, uint32_t out, uint32_t traffic_class, ui
 void SharedBuffer::CheckInvariants() const {
   uint64_t used = 0;
   uint64_t shared = 0;
+  uint64_t headroom = 0;
   for (size_t i = 0; i < queues_.size(); ++i) {
     const auto traffic_class = static_cast<uint32_t>(i % kClasses);
     used += queues_[i].used;
@@ -110,7 +114,9 @@ void SharedBuffer::CheckInvariants() const {
       std::abort();
     }
     shared += SharedOf(judged, traffic_class);
+    headroom += judged.headroom;
   }
+  if (headroom != headroom_used_ || most_headroom_used_ < headroom_used_) std::abort();
   if (used != used_ || shared != shared_used_ || shared > shared_bytes_) std::abort();
 }
 

@@ -35,6 +35,14 @@ class SharedBuffer {
   uint32_t used() const { return used_; }
   uint32_t most_used() const { return most_used_; }
   uint32_t shared_bytes() const { return shared_bytes_; }
+  uint32_t shared_free() const { return shared_bytes_ - shared_used_; }
+  uint32_t headroom_used() const { return headroom_used_; }
+  uint32_t most_headroom_used() const { return most_headroom_used_; }
+  // Begins the high-water marks anew, with what is there now.
+  void ResetMost() {
+    most_used_ = used_;
+    most_headroom_used_ = headroom_used_;
+  }
   // Bytes that the configuration's reserved parts and headrooms leave for all; less than 0: they
   // are more than the buffer has.
   static int64_t SharedBytes(const SwitchParams& params);
@@ -69,6 +77,8 @@ class SharedBuffer {
   uint32_t used_ = 0;
   uint32_t most_used_ = 0;
   uint32_t shared_used_ = 0;
+  uint32_t headroom_used_ = 0;  // of all inputs
+  uint32_t most_headroom_used_ = 0;
   std::vector<Account> queues_;  // by output and class
   std::vector<Account> inputs_;  // by input and lossless class
   std::vector<ClassMask> pauses_;

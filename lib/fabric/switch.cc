@@ -9,6 +9,7 @@ namespace suede::fabric {
 namespace {
 
 constexpr uint32_t kAgedPlaces = 4;  // of the table, in a poll iteration
+constexpr uint32_t kFlushedPlaces = 64;  // likewise, while entries are flushed
 constexpr uint32_t kLeastGain = 1;   // bytes that trimming has to save
 
 }  // namespace
@@ -101,7 +102,7 @@ void Switch::PollPort(uint32_t port, Time now) {
 
 void Switch::Poll(Time now) {
   for (uint32_t i = 0; i < ports_.size(); ++i) PollPort(i, now);
-  table_.Age(now, kAgedPlaces);
+  table_.Age(now, table_.flushing() ? kFlushedPlaces : kAgedPlaces);
 }
 
 // False: the frame is to be dropped, and the reason counted.

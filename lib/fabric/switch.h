@@ -63,11 +63,32 @@ class Switch {
   static NetAddress ForwardingKey(uint32_t address) { return {.high = kMacKind, .low = address}; }
   static NetAddress Ipv4Key(Ipv4Address address) { return {.high = kIpv4Kind, .low = address}; }
   static NetAddress Ipv6Key(const NetAddress& address) { return address; }
+  enum class KeyKind : uint8_t { kMac, kForwarding, kIpv4, kIpv6 };
+  KeyKind KindOf(const NetAddress& key) const {
+    if ((key.high & kKindMask) == kIpv4Kind) return KeyKind::kIpv4;
+    if ((key.high & kKindMask) != kMacKind) return KeyKind::kIpv6;
+    const bool by_mac =
+        params_.forwarding == Forwarding::kMac || params_.forwarding == Forwarding::kIp;
+    return by_mac ? KeyKind::kMac : KeyKind::kForwarding;
+  }
+  static uint16_t VidOf(const NetAddress& mac_key) {
+    return static_cast<uint16_t>(mac_key.high & 0xfff);
+  }
+  // Forgets what was learnt on some ports (a bit each); some places of the table in each Poll.
+  void BeginFlush(uint64_t ports) { table_.BeginFlush(ports); }
+  // Begins the high-water marks of queues and buffer anew.
+  void ResetHighWater() {
+    buffer_.ResetMost();
+    for (const auto& port : ports_) port->output.ResetMost();
+  }
   void SetDown(uint32_t port, bool down);
+  bool is_down(uint32_t port) const { return ports_[port]->down; }
   // Port isolation: nothing is forwarded from the one port to the other while it is set.
   void SetBlocked(uint32_t in, uint32_t out, bool blocked);
   Impairment& impairment_in(uint32_t port) { return ports_[port]->in; }
   Impairment& impairment_out(uint32_t port) { return ports_[port]->out; }
+  const Impairment& impairment_in(uint32_t port) const { return ports_[port]->in; }
+  const Impairment& impairment_out(uint32_t port) const { return ports_[port]->out; }
 
   // ---- State.
 
@@ -88,6 +109,7 @@ class Switch {
 
  private:
   static constexpr uint32_t kSpares = 64;
+  static constexpr uint64_t kKindMask = uint64_t{0xff} << 56;
   static constexpr uint64_t kMacKind = uint64_t{0xff} << 56;   // no address of a host begins so:
   static constexpr uint64_t kIpv4Kind = uint64_t{0xfe} << 56;  // IPv6 groups and links do
 

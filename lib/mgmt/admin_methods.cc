@@ -8,23 +8,13 @@
 #include "mgmt/catalog.h"
 #include "mgmt/common_members.h"
 #include "mgmt/endpoint_view.h"
+#include "mgmt/port_admin.h"
 
 namespace suede {
 namespace {
 
-constexpr Param kPort = Param::Text("port", "Name of the port.", 32).Required();
-constexpr Param kAdmin = Param::Choice("admin", "The setting.", "up|down").Required();
-constexpr Param kSetPort[] = {kPort, kAdmin};
+constexpr Param kPort = port_admin::kPort;
 constexpr Param kHint[] = {kPort};
-
-Answer SetPort(Call& call) {
-  const std::string& port = call.arguments.Text("port");
-  const std::string& admin = call.arguments.Text("admin");
-  absl::StatusOr<AdminView::AdminQuestion> done =
-      call.endpoint.SetPortAdmin(port, admin == "up");
-  if (!done.ok()) return done.status();
-  return Answer::When(*std::move(done), Json{{"port", port}, {"admin", admin}});
-}
 
 Json ToJson(const QueueView& queue) {
   return Json{{"client", queue.client},
@@ -41,7 +31,7 @@ Json ToJson(const QueueView& queue) {
 }
 
 Answer ListQueues(Call& call) {
-  return Answer::Later([question = call.endpoint.Queues()]() -> std::optional<Outcome> {
+  return Answer::Later([question = call.endpoint().Queues()]() -> std::optional<Outcome> {
     const std::optional<std::vector<QueueView>> queues = question();
     if (!queues) return std::nullopt;
     Json list = Json::array();
@@ -52,12 +42,12 @@ Answer ListQueues(Call& call) {
 
 Answer Hint(Call& call) {
   const std::string& name = call.arguments.Text("port");
-  const std::vector<PortView> ports = call.endpoint.Ports();
+  const std::vector<PortView> ports = call.endpoint().Ports();
   for (size_t i = 0; i < ports.size(); ++i) {
     if (ports[i].name != name) continue;
-    const std::string prefix = call.endpoint.FilePrefix();
+    const std::string prefix = call.endpoint().FilePrefix();
     return Json{
-        {"capture", StrCat("suedectl --endpoint ", call.endpoint.Version().name,
+        {"capture", StrCat("suedectl --endpoint ", call.endpoint().Version().name,
                            " capture start ", name, " --file ", name, ".pcapng")},
         {"dumpcap", prefix.empty() ? Json()
                                    : Json(StrCat("dpdk-dumpcap --file-prefix=", prefix, " -i ",
@@ -66,7 +56,6 @@ Answer Hint(Call& call) {
   return absl::NotFoundError(StrCat("there is no port ", name, "; ports.list names them"));
 }
 
-constexpr Member kPortAdminResult[] = {members::kPort, Member::Choice("admin", members::kUpOrDown)};
 constexpr Member kHintsResult[] = {
     Member::Text("capture"),
     Member::Text("dumpcap").OrNull(
@@ -94,9 +83,9 @@ constexpr Method kAdminMethods[] = {
     {.name = "ports.set_admin",
      .sentence = "Takes a port out of the data path or puts it back: while it is down nothing "
                  "leaves, received frames are dropped, and PDUs in flight wait.",
-     .result = kPortAdminResult,
-     .run = SetPort,
-     .params = kSetPort,
+     .result = port_admin::kResult,
+     .run = port_admin::Set,
+     .params = port_admin::kParams,
      .changes = true},
     {.name = "ports.hint",
      .sentence = "Command lines that show a port's frames.",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ports and planes, which an operator may take out of service and put back, and clients' queues,
-// as the methods see them.
+// Planes, which an operator may take out of service and put back, and clients' queues, as the
+// methods see them.
 #ifndef SUEDE_MGMT_ADMIN_VIEW_H_
 #define SUEDE_MGMT_ADMIN_VIEW_H_
 
@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "mgmt/plane_view.h"
 
 namespace suede {
@@ -33,8 +32,7 @@ struct QueueView {
 // Control thread only. Nothing here waits.
 class AdminView : public PlaneAdminView {
  public:
-  virtual absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view port, bool up) = 0;
-  // A question to the lcores, likewise.
+  // A question to the lcores, as those of planes.
   using QueueQuestion = std::function<std::optional<std::vector<QueueView>>()>;
   virtual QueueQuestion Queues() = 0;
   // The prefix of EAL's files, by which a second process finds the ports; empty: none can.

@@ -67,6 +67,8 @@ std::string Param::Range() const {
     case Type::kBoolean: return "true or false";
     case Type::kInteger:
       return StrCat(min, " to ", max, word.empty() ? "" : ", or ", word);
+    case Type::kNumber:
+      return StrCat(min, " to ", max, ", with a fraction or without");
     case Type::kText:
       return StrCat("text of ", min, " to ", max, " bytes");
     case Type::kChoice: break;
@@ -94,6 +96,15 @@ const char* Arguments::Read(const Param& param, const ForeignJson& given, Value&
       if (!number) return "is no integer";
       if (*number < param.min || *number > param.max) return "is out of range";
       value = *number;
+      return nullptr;
+    }
+    case Param::Type::kNumber: {
+      if (!given.is_number()) return "is no number";
+      const auto number = given.get<double>();
+      const bool fits =
+          number >= static_cast<double>(param.min) && number <= static_cast<double>(param.max);
+      if (!fits) return "is out of range";
+      value = number;
       return nullptr;
     }
     case Param::Type::kText:
@@ -156,6 +167,11 @@ bool Arguments::Boolean(std::string_view name) const {
 
 int64_t Arguments::Integer(std::string_view name) const {
   const int64_t* value = std::get_if<int64_t>(&At(name));
+  return value != nullptr ? *value : (std::abort(), 0);
+}
+
+double Arguments::Number(std::string_view name) const {
+  const double* value = std::get_if<double>(&At(name));
   return value != nullptr ? *value : (std::abort(), 0);
 }
 

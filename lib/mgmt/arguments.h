@@ -16,11 +16,11 @@
 namespace suede {
 
 struct Param {
-  enum class Type : uint8_t { kBoolean, kInteger, kText, kChoice };
+  enum class Type : uint8_t { kBoolean, kInteger, kNumber, kText, kChoice };
   std::string_view name;
   Type type = Type::kBoolean;
   std::string_view sentence;
-  int64_t min = 0;  // kInteger: of the value; kText: of its bytes
+  int64_t min = 0;  // kInteger, kNumber: of the value; kText: of its bytes
   int64_t max = 0;
   std::string_view choices{};  // kChoice: "total|port"
   bool required = false;
@@ -34,6 +34,11 @@ struct Param {
                                  int64_t max, std::string_view fallback = {}) {
     return {.name = name, .type = Type::kInteger, .sentence = sentence, .min = min, .max = max,
             .fallback = fallback};
+  }
+  // One that need not be whole. It has no default.
+  static constexpr Param Number(std::string_view name, std::string_view sentence, int64_t min,
+                                int64_t max) {
+    return {.name = name, .type = Type::kNumber, .sentence = sentence, .min = min, .max = max};
   }
   static constexpr Param Text(std::string_view name, std::string_view sentence, int64_t max) {
     return {.name = name, .type = Type::kText, .sentence = sentence, .min = 1, .max = max};
@@ -75,12 +80,13 @@ class Arguments {
   bool Has(std::string_view name) const;
   bool Boolean(std::string_view name) const;
   int64_t Integer(std::string_view name) const;
+  double Number(std::string_view name) const;
   const std::string& Text(std::string_view name) const;  // and of a choice
   // Whether an integer's word stands in its place; then it is no Integer().
   bool IsWord(std::string_view name) const;
 
  private:
-  using Value = std::variant<std::monostate, bool, int64_t, std::string>;
+  using Value = std::variant<std::monostate, bool, int64_t, double, std::string>;
   static const char* Read(const Param& param, const ForeignJson& given, Value& value);
   static Value Default(const Param& param);
   const Value& At(std::string_view name) const;

@@ -4,7 +4,7 @@
 
 #include "mgmt/catalog.h"
 #include "mgmt/common_members.h"
-#include "mgmt/endpoint_view.h"
+#include "mgmt/daemon_view.h"
 
 namespace suede {
 namespace {
@@ -29,20 +29,20 @@ Answer Start(Call& call) {
                            .snap_bytes = static_cast<uint32_t>(a.Integer("snap_bytes")),
                            .frames = static_cast<uint32_t>(a.Integer("frames")),
                            .seconds = static_cast<uint32_t>(a.Integer("seconds"))};
-  absl::Status status = call.endpoint.StartCapture(query, std::move(call.descriptor));
+  absl::Status status = call.daemon.StartCapture(query, std::move(call.descriptor));
   if (!status.ok()) return status;
   return Json{{"port", query.port}};
 }
 
 Answer Stop(Call& call) {
-  absl::StatusOr<CaptureView> view = call.endpoint.StopCapture(call.arguments.Text("port"));
+  absl::StatusOr<CaptureView> view = call.daemon.StopCapture(call.arguments.Text("port"));
   if (!view.ok()) return view.status();
   return ToJson(*view);
 }
 
 Answer ListCaptures(Call& call) {
   Json list = Json::array();
-  for (const CaptureView& view : call.endpoint.ListCaptures()) list.push_back(ToJson(view));
+  for (const CaptureView& view : call.daemon.ListCaptures()) list.push_back(ToJson(view));
   return Json{{"captures", std::move(list)}};
 }
 

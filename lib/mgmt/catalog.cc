@@ -13,6 +13,8 @@ std::string_view NameOf(Param::Type type) {
   switch (type) {
     case Param::Type::kBoolean: return "boolean";
     case Param::Type::kInteger: return "integer";
+    case Param::Type::kNumber:
+      return "number";
     case Param::Type::kText:
     case Param::Type::kChoice: break;
   }
@@ -31,7 +33,8 @@ Json Describe(const Param& param) {
            {"type", NameOf(param.type)},
            {"required", param.required},
            {"sentence", param.sentence}};
-  if (param.type == Param::Type::kInteger || param.type == Param::Type::kText) {
+  if (param.type == Param::Type::kInteger || param.type == Param::Type::kNumber ||
+      param.type == Param::Type::kText) {
     out["minimum"] = param.min;
     out["maximum"] = param.max;
   }
@@ -49,6 +52,7 @@ Json Schema(const Param& param) {
   switch (param.type) {
     case Param::Type::kBoolean: break;
     case Param::Type::kInteger:
+    case Param::Type::kNumber:
       out["minimum"] = param.min;
       out["maximum"] = param.max;
       if (param.word.empty()) break;
@@ -85,16 +89,34 @@ Answer RunDescribe(Call& call) {
   return Json{{"protocol", kRpcProtocol}, {"methods", std::move(methods)}};
 }
 
+constexpr Member kParamName = Member::Text("name");
+constexpr Member kParamSentence = Member::Text("sentence");
+constexpr Member kRequired = Member::Boolean("required");
+constexpr Member kChoices = Member::Text("choices").List().Only("where only these are permitted");
+constexpr Member kWord =
+    Member::Text("word", "instead of a number").Only("of integers that may be one");
+constexpr Member kDefault = Member::Any("default", "of the type").Only("where there is one");
 constexpr Member kParamRow[] = {
-    Member::Text("name"),
+    kParamName,
     Member::Choice("type", "boolean|integer|string"),
-    Member::Boolean("required"),
-    Member::Text("sentence"),
+    kRequired,
+    kParamSentence,
     Member::Integer("minimum", "of a string its bytes").Only("of integers and strings"),
     Member::Integer("maximum").Only("of integers and strings"),
-    Member::Text("choices").List().Only("where only these are permitted"),
-    Member::Text("word", "instead of a number").Only("of integers that may be one"),
-    Member::Any("default", "of the type").Only("where there is one"),
+    kChoices,
+    kWord,
+    kDefault,
+};
+constexpr Member kSwitchParamRow[] = {
+    kParamName,
+    Member::Choice("type", "boolean|integer|number|string"),
+    kRequired,
+    kParamSentence,
+    Member::Integer("minimum", "of a string its bytes").Only("of numbers and strings"),
+    Member::Integer("maximum").Only("of numbers and strings"),
+    kChoices,
+    kWord,
+    kDefault,
 };
 constexpr Member kDescriptorRow[] = {
     Member::Text("name"),
@@ -102,27 +124,29 @@ constexpr Member kDescriptorRow[] = {
     Member::Boolean("is_written", "false: it is read"),
     Member::Boolean("required"),
 };
-constexpr Member kMethodRow[] = {
-    Member::Text("name"),
-    Member::Text("sentence"),
-    Member::Text("result", "for people"),
-    Member::Boolean("changes"),
-    Member::Rows("params", kParamRow),
-    Member::Map("schema", Member::Type::kAny, "JSON Schema of params by name"),
-    Member::Map("result_schema", Member::Type::kAny, "JSON Schema of the result"),
-    Member::Object("descriptor", kDescriptorRow).OrNull("it takes none"),
-};
-constexpr Member kDescriptionResult[] = {
-    Member::Integer("protocol", "its version"),
-    Member::Rows("methods", kMethodRow),
-};
+// The row of a method, whose parameters are described by other members.
+#define SUEDE_METHOD_ROW(params)                                                        \
+  Member::Text("name"), Member::Text("sentence"), Member::Text("result", "for people"), \
+      Member::Boolean("changes"), Member::Rows("params", params),                       \
+      Member::Map("schema", Member::Type::kAny, "JSON Schema of params by name"),       \
+      Member::Map("result_schema", Member::Type::kAny, "JSON Schema of the result"),    \
+      Member::Object("descriptor", kDescriptorRow).OrNull("it takes none")
+constexpr Member kMethodRow[] = {SUEDE_METHOD_ROW(kParamRow)};
+constexpr Member kSwitchMethodRow[] = {SUEDE_METHOD_ROW(kSwitchParamRow)};
+#undef SUEDE_METHOD_ROW
+constexpr Member kProtocol = Member::Integer("protocol", "its version");
+constexpr Member kDescriptionResult[] = {kProtocol, Member::Rows("methods", kMethodRow)};
+constexpr Member kSwitchDescriptionResult[] = {kProtocol,
+                                               Member::Rows("methods", kSwitchMethodRow)};
 
-constexpr Method kRpcMethods[] = {
-    {.name = "rpc.describe",
-     .sentence = "Every method with its parameters.",
-     .result = kDescriptionResult,
-     .run = RunDescribe},
-};
+constexpr Method DescribeMethod(std::span<const Member> result) {
+  return {.name = "rpc.describe",
+          .sentence = "Every method with its parameters.",
+          .result = result,
+          .run = RunDescribe};
+}
+constexpr Method kRpcMethods[] = {DescribeMethod(kDescriptionResult)};
+constexpr Method kSwitchRpcMethods[] = {DescribeMethod(kSwitchDescriptionResult)};
 
 }  // namespace
 
@@ -146,12 +170,20 @@ const Method* Catalog::Find(std::string_view name) const {
 }
 
 std::span<const Method> RpcMethods() { return kRpcMethods; }
+std::span<const Method> SwitchRpcMethods() { return kSwitchRpcMethods; }
 
 const Catalog& EndpointCatalog() {
-  static const Catalog catalog{RpcMethods(), EndpointMethods(), CounterMethods(),
-                               ConnectionMethods(), CaptureMethods(), EventMethods(),
-                               AdminMethods(), PeerMethods(), PlaneMethods(),
-                               ConfigMethods(), RegisterMethods()};
+  static const Catalog catalog{
+      RpcMethods(),        DaemonMethods(),  EndpointMethods(), LogMethods(),   CounterMethods(),
+      ConnectionMethods(), CaptureMethods(), EventMethods(),    AdminMethods(), PeerMethods(),
+      PlaneMethods(),      ConfigMethods(),  RegisterMethods()};
+  return catalog;
+}
+
+const Catalog& SwitchCatalog() {
+  static const Catalog catalog{SwitchRpcMethods(), SwitchDaemonMethods(), SwitchMethods(),
+                               ImpairMethods(),    SwitchLogMethods(),    SwitchCounterMethods(),
+                               CaptureMethods(),   SwitchEventMethods(),  SwitchConfigMethods()};
   return catalog;
 }
 

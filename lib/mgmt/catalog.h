@@ -26,20 +26,38 @@ class Catalog {
   std::vector<const Method*> methods_;
 };
 
-// The tables of this room, joined. A further subject is a further file NAME_methods.cc with a
-// table, and an interface beside endpoint_view.h where it looks at something new.
+// The tables of this room, joined for each kind of daemon. A further subject is a further file
+// NAME_methods.cc with a table, and an interface beside endpoint_view.h or switch_view.h where it
+// looks at something new.
 const Catalog& EndpointCatalog();
+const Catalog& SwitchCatalog();
+
+// Of both.
+std::span<const Method> CaptureMethods();
+
+// Of an endpoint.
 std::span<const Method> RpcMethods();
+std::span<const Method> DaemonMethods();
 std::span<const Method> EndpointMethods();
+std::span<const Method> LogMethods();
 std::span<const Method> CounterMethods();
 std::span<const Method> ConnectionMethods();
-std::span<const Method> CaptureMethods();
-std::span<const Method> EventMethods();
 std::span<const Method> AdminMethods();
 std::span<const Method> PeerMethods();
 std::span<const Method> PlaneMethods();
 std::span<const Method> ConfigMethods();
 std::span<const Method> RegisterMethods();
+std::span<const Method> EventMethods();
+
+// Of a switch.
+std::span<const Method> SwitchRpcMethods();
+std::span<const Method> SwitchDaemonMethods();
+std::span<const Method> SwitchMethods();
+std::span<const Method> ImpairMethods();
+std::span<const Method> SwitchLogMethods();
+std::span<const Method> SwitchCounterMethods();
+std::span<const Method> SwitchEventMethods();
+std::span<const Method> SwitchConfigMethods();
 
 // The text of rpc.describe for a method.
 Json Describe(const Method& method);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods that check, change and save the configuration of the running endpoint.
+// Methods that check, change and save the configuration of the running daemon.
 #include <unistd.h>
 
 #include <cerrno>
@@ -103,8 +103,7 @@ Json ToJson(const ConfigCheckView& view) {
 Answer Check(Call& call) {
   const absl::StatusOr<Source> source = Given(call);
   if (!source.ok()) return source.status();
-  const absl::StatusOr<ConfigCheckView> view =
-      call.endpoint.CheckConfig(source->text, source->place);
+  const absl::StatusOr<ConfigCheckView> view = call.daemon.CheckConfig(source->text, source->place);
   if (!view.ok()) return view.status();
   return ToJson(*view);
 }
@@ -113,7 +112,7 @@ Answer Load(Call& call) {
   const absl::StatusOr<Source> source = Given(call);
   if (!source.ok()) return source.status();
   return Answer::Later(
-      [load = call.endpoint.LoadConfig(source->text, source->place)]() -> std::optional<Outcome> {
+      [load = call.endpoint().LoadConfig(source->text, source->place)]() -> std::optional<Outcome> {
         const auto view = load();
         if (!view) return std::nullopt;
         if (!view->ok()) return Outcome{.status = view->status(), .result = {}};
@@ -122,7 +121,7 @@ Answer Load(Call& call) {
 }
 
 Answer Save(Call& call) {
-  const std::string text = call.endpoint.EffectiveConfig();
+  const std::string text = call.daemon.EffectiveConfig();
   if (absl::Status status = WriteAll(call.descriptor.get(), text); !status.ok()) return status;
   return Json{{"bytes", text.size()}};
 }
@@ -140,13 +139,21 @@ constexpr Member kChangesResult[] = {
 };
 constexpr Member kSavedResult[] = {Member::Integer("bytes", "that were written")};
 
+constexpr Method kCheckMethod = {
+    .name = "config.check",
+    .sentence = "Checks a configuration against all rules and the running one; changes nothing.",
+    .result = kChangesResult,
+    .run = Check,
+    .params = kText,
+    .descriptor = kSource};
+constexpr Method kSaveMethod = {
+    .name = "config.save",
+    .sentence = "Writes the effective configuration to a file.",
+    .result = kSavedResult,
+    .run = Save,
+    .descriptor = DescriptorParam{.name = "file", .sentence = "Regular file that is written."}};
 constexpr Method kConfigMethods[] = {
-    {.name = "config.check",
-     .sentence = "Checks a configuration against all rules and the running one; changes nothing.",
-     .result = kChangesResult,
-     .run = Check,
-     .params = kText,
-     .descriptor = kSource},
+    kCheckMethod,
     {.name = "config.load",
      .sentence = "Checks a configuration and applies changes that take effect at once. Flags and "
                  "environment win over it, as at the start. With an error nothing is applied.",
@@ -155,15 +162,13 @@ constexpr Method kConfigMethods[] = {
      .params = kText,
      .changes = true,
      .descriptor = kSource},
-    {.name = "config.save",
-     .sentence = "Writes the effective configuration to a file.",
-     .result = kSavedResult,
-     .run = Save,
-     .descriptor = DescriptorParam{.name = "file", .sentence = "Regular file that is written."}},
+    kSaveMethod,
 };
+constexpr Method kSwitchConfigMethods[] = {kCheckMethod, kSaveMethod};
 
 }  // namespace
 
 std::span<const Method> ConfigMethods() { return kConfigMethods; }
+std::span<const Method> SwitchConfigMethods() { return kSwitchConfigMethods; }
 
 }  // namespace suede

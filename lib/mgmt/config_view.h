@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changing the configuration, as the methods see it. app/endpoint implements it.
+// The configuration and its changes, as the methods see them.
 #ifndef SUEDE_MGMT_CONFIG_VIEW_H_
 #define SUEDE_MGMT_CONFIG_VIEW_H_
 
@@ -35,7 +35,15 @@ class ConfigView {
   // `place` stands in messages where the file's name would.
   virtual absl::StatusOr<ConfigCheckView> CheckConfig(std::string_view text,
                                                       std::string_view place) = 0;
-  // A question to the lcores, to be asked until it has an answer. It may be dropped at any time:
+};
+
+// Of a daemon whose configuration can be changed while it runs. Likewise.
+class ConfigLoadView {
+ public:
+  virtual ~ConfigLoadView() = default;
+
+  // `place` as above. A question to the lcores, to be asked until it has an answer. It may be
+  // dropped at any time:
   // a change that has begun is carried out all the same.
   using ConfigQuestion = std::function<std::optional<absl::StatusOr<ConfigCheckView>>()>;
   virtual ConfigQuestion LoadConfig(std::string_view text, std::string_view place) = 0;

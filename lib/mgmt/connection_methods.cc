@@ -50,8 +50,8 @@ Answer ListConnections(Call& call) {
                               .peer = Given(call.arguments, "peer"),
                               .unused = call.arguments.Boolean("unused"),
                               .limit = *Given(call.arguments, "limit")};
-  if (absl::Status unknown = CheckPeer(call.endpoint, query.peer); !unknown.ok()) return unknown;
-  return Answer::Later([survey = call.endpoint.Connections(query)]() -> std::optional<Outcome> {
+  if (absl::Status unknown = CheckPeer(call.endpoint(), query.peer); !unknown.ok()) return unknown;
+  return Answer::Later([survey = call.endpoint().Connections(query)]() -> std::optional<Outcome> {
     const std::optional<ConnectionsView> view = survey();
     if (!view) return std::nullopt;
     Json list = Json::array();

@@ -7,20 +7,33 @@
 #include <optional>
 #include <vector>
 
+#include "base/text.h"
 #include "mgmt/catalog.h"
-#include "mgmt/endpoint_view.h"
+#include "mgmt/daemon_view.h"
 
 namespace suede {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::string_view kScopes[] = {"total", "instance", "lcore", "port"};
+// As CounterScope.
+constexpr std::string_view kScopes[] = {"total", "instance", "lcore", "port", "class"};
 constexpr std::string_view kScopeChoices = "total|instance|lcore|port";
+constexpr std::string_view kSwitchScopeChoices = "total|port|class";
 
 constexpr Param kGet[] = {
     Param::Choice("scope", "Owners to tell apart.", kScopeChoices, "total"),
     Param::Boolean("nonzero_only", "Leaves out counters that are 0."),
+};
+constexpr Param kSwitchGet[] = {
+    Param::Choice("scope", "Owners to tell apart; class: each port and class.", kSwitchScopeChoices,
+                  "total"),
+    Param::Boolean("nonzero_only", "Leaves out counters that are 0."),
+    Param::Text("port", "With the scopes port and class: of this port alone.", 32),
+    Param::Integer("class", "With the scope class: of this class alone.", 0, 7),
+    Param::Text("reason",
+                "Only the counters of drops and impairments for this reason: tail, loss, down, …",
+                32),
 };
 
 CounterScope ScopeOf(const Arguments& arguments) {
@@ -30,15 +43,53 @@ CounterScope ScopeOf(const Arguments& arguments) {
   return CounterScope::kTotal;
 }
 
-Json ToJson(const std::vector<CounterSetView>& sets, const Arguments& arguments) {
-  const bool nonzero_only = arguments.Boolean("nonzero_only");
+// The part of the sets that is wanted.
+struct Filter {
+  bool nonzero_only = false;
+  std::string port;    // empty: every one
+  std::string suffix;  // of a set's `of`: ".CLASS"
+  std::string reason;
+
+  bool Wants(const CounterSetView& set) const {
+    if (!port.empty() && set.of != port && !set.of.starts_with(port + ".")) return false;
+    return suffix.empty() || set.of.ends_with(suffix);
+  }
+  bool Wants(const CounterView& counter) const {
+    if (nonzero_only && counter.value == 0) return false;
+    if (reason.empty()) return true;
+    for (const std::string_view prefix : {"rx_drop_", "class_drop_", "impair_"}) {
+      if (counter.name == StrCat(prefix, reason, "_total")) return true;
+    }
+    return false;
+  }
+};
+
+absl::StatusOr<Filter> FilterOf(const Call& call) {
+  const Arguments& given = call.arguments;
+  Filter filter{.nonzero_only = given.Boolean("nonzero_only")};
+  if (call.daemon.kind() != DaemonKind::kSwitch) return filter;
+  const std::string& scope = given.Text("scope");
+  if (given.Has("port")) {
+    if (scope == "total") return absl::InvalidArgumentError("port: the total is of all ports");
+    filter.port = given.Text("port");
+  }
+  if (given.Has("class")) {
+    if (scope != "class") return absl::InvalidArgumentError("class: give scope class, too");
+    filter.suffix = StrCat(".", given.Integer("class"));
+  }
+  if (given.Has("reason")) filter.reason = given.Text("reason");
+  return filter;
+}
+
+Json ToJson(const std::vector<CounterSetView>& sets, const Filter& filter) {
   Json list = Json::array();
   for (const CounterSetView& set : sets) {
+    if (!filter.Wants(set)) continue;
     Json counters = Json::object();
     // Written past operator[], which would compare each name with all before it.
     auto& members = counters.get_ref<Json::object_t&>();
     for (const CounterView& counter : set.counters) {
-      if (nonzero_only && counter.value == 0) continue;
+      if (!filter.Wants(counter)) continue;
       members.push_back({std::string(counter.name), Json(counter.value)});
     }
     Json one = Json::object();
@@ -50,9 +101,11 @@ Json ToJson(const std::vector<CounterSetView>& sets, const Arguments& arguments)
 }
 
 Answer Get(Call& call) {
+  const absl::StatusOr<Filter> filter = FilterOf(call);
+  if (!filter.ok()) return filter.status();
   const CounterScope scope = ScopeOf(call.arguments);
   return Json{{"scope", call.arguments.Text("scope")},
-              {"sets", ToJson(call.endpoint.Counters(scope), call.arguments)}};
+              {"sets", ToJson(call.daemon.Counters(scope), *filter)}};
 }
 
 // The values that a connection saw last.
@@ -63,10 +116,12 @@ struct Seen {
 using Memory = std::array<std::optional<Seen>, std::size(kScopes)>;
 
 Answer Delta(Call& call) {
+  const absl::StatusOr<Filter> filter = FilterOf(call);
+  if (!filter.ok()) return filter.status();
   if (!call.memory.has_value()) call.memory = Memory();
   const CounterScope scope = ScopeOf(call.arguments);
   std::optional<Seen>& last = (*std::any_cast<Memory>(&call.memory))[static_cast<size_t>(scope)];
-  Seen now{.at = Clock::now(), .sets = call.endpoint.Counters(scope)};
+  Seen now{.at = Clock::now(), .sets = call.daemon.Counters(scope)};
   std::vector<CounterSetView> grown = now.sets;
   Json seconds;
   if (last) {
@@ -82,36 +137,47 @@ Answer Delta(Call& call) {
   last = std::move(now);
   return Json{{"scope", call.arguments.Text("scope")},
               {"seconds", std::move(seconds)},
-              {"sets", ToJson(grown, call.arguments)}};
+              {"sets", ToJson(grown, *filter)}};
 }
 
 constexpr Member kScope = Member::Choice("scope", kScopeChoices);
+constexpr Member kSwitchScope = Member::Choice("scope", kSwitchScopeChoices);
 constexpr Member kSetRow[] = {
     Member::Text("of", "whose").Only("where the scope is not total"),
     Member::Map("counters", Member::Type::kInteger, "name to value"),
 };
 constexpr Member kSets = Member::Rows("sets", kSetRow);
+constexpr Member kGrowthTime =
+    Member::Number("seconds", "since the call before").Unit("s").OrNull("there was none");
 constexpr Member kCountersResult[] = {kScope, kSets};
-constexpr Member kDeltaResult[] = {
-    kScope, Member::Number("seconds", "since the call before").Unit("s").OrNull("there was none"),
-    kSets};
+constexpr Member kDeltaResult[] = {kScope, kGrowthTime, kSets};
+constexpr Member kSwitchCountersResult[] = {kSwitchScope, kSets};
+constexpr Member kSwitchDeltaResult[] = {kSwitchScope, kGrowthTime, kSets};
 
-constexpr Method kCounterMethods[] = {
-    {.name = "counters.get",
-     .sentence = "Counters since the daemon started.",
-     .result = kCountersResult,
-     .run = Get,
-     .params = kGet},
-    {.name = "counters.delta",
-     .sentence = "The growth of counters since the last call of this connection with the same "
-                 "scope; the first call gives their values.",
-     .result = kDeltaResult,
-     .run = Delta,
-     .params = kGet},
-};
+constexpr Method GetMethod(std::span<const Param> params, std::span<const Member> result) {
+  return {.name = "counters.get",
+          .sentence = "Counters since the daemon started.",
+          .result = result,
+          .run = Get,
+          .params = params};
+}
+constexpr Method DeltaMethod(std::span<const Param> params, std::span<const Member> result) {
+  return {.name = "counters.delta",
+          .sentence =
+              "The growth of counters since the last call of this connection with the same "
+              "scope; the first call gives their values.",
+          .result = result,
+          .run = Delta,
+          .params = params};
+}
+constexpr Method kCounterMethods[] = {GetMethod(kGet, kCountersResult),
+                                      DeltaMethod(kGet, kDeltaResult)};
+constexpr Method kSwitchCounterMethods[] = {GetMethod(kSwitchGet, kSwitchCountersResult),
+                                            DeltaMethod(kSwitchGet, kSwitchDeltaResult)};
 
 }  // namespace
 
 std::span<const Method> CounterMethods() { return kCounterMethods; }
+std::span<const Method> SwitchCounterMethods() { return kSwitchCounterMethods; }
 
 }  // namespace suede

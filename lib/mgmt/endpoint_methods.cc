@@ -1,40 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods that show the endpoint's parts, its log level and its end.
-#include <unistd.h>
-
-#include <iterator>
-#include <string>
-
+// Methods that show the endpoint's parts.
 #include "mgmt/catalog.h"
 #include "mgmt/common_members.h"
 #include "mgmt/endpoint_view.h"
-#include "mgmt/rpc.h"
 
 namespace suede {
 namespace {
 
-constexpr std::string_view kLevels[] = {"debug", "info", "warning", "error"};
-constexpr std::string_view kLevelChoices = "debug|info|warning|error";
-
-constexpr Param kSetLevel[] = {
-    Param::Choice("level", "Least severity that is logged.", kLevelChoices).Required(),
-};
-
-Answer Version(Call& call) {
-  const VersionView version = call.endpoint.Version();
-  return Json{{"suede", version.version},   {"revision", version.revision},
-              {"dpdk", version.dpdk},       {"protocol", kRpcProtocol},
-              {"name", version.name},       {"pid", getpid()},
-              {"uptime_s", version.uptime_s},
-              {"http", version.http.empty() ? Json() : Json(version.http)},
-              {"config", version.config.empty() ? Json() : Json(version.config)}};
-}
-
-Answer GetConfig(Call& call) { return Json{{"yaml", call.endpoint.EffectiveConfig()}}; }
-
 Answer ListInstances(Call& call) {
   Json list = Json::array();
-  for (const InstanceView& instance : call.endpoint.Instances()) {
+  for (const InstanceView& instance : call.endpoint().Instances()) {
     list.push_back(Json{{"xpu", instance.xpu},
                         {"instance", instance.instance},
                         {"lcore", instance.lcore},
@@ -46,7 +21,7 @@ Answer ListInstances(Call& call) {
 
 Answer ListPorts(Call& call) {
   Json list = Json::array();
-  for (const PortView& port : call.endpoint.Ports()) {
+  for (const PortView& port : call.endpoint().Ports()) {
     list.push_back(Json{{"name", port.name},
                         {"driver", port.driver},
                         {"mac", port.mac},
@@ -68,7 +43,7 @@ Answer ListPorts(Call& call) {
 
 Answer ListPeers(Call& call) {
   Json list = Json::array();
-  for (const PeerView& peer : call.endpoint.Peers()) {
+  for (const PeerView& peer : call.endpoint().Peers()) {
     list.push_back(
         Json{{"xpu", peer.xpu},
              {"port", peer.port},
@@ -81,7 +56,7 @@ Answer ListPeers(Call& call) {
 
 Answer ListClients(Call& call) {
   Json list = Json::array();
-  for (const ClientView& client : call.endpoint.Clients()) {
+  for (const ClientView& client : call.endpoint().Clients()) {
     list.push_back(Json{{"id", client.id},
                         {"pid", client.pid},
                         {"uid", client.uid},
@@ -92,35 +67,6 @@ Answer ListClients(Call& call) {
   return Json{{"clients", std::move(list)}};
 }
 
-Json Level(EndpointView& endpoint) {
-  return Json{{"level", kLevels[static_cast<size_t>(endpoint.LogLevel())]}};
-}
-
-Answer GetLogLevel(Call& call) { return Level(call.endpoint); }
-
-Answer SetLogLevel(Call& call) {
-  for (size_t i = 0; i < std::size(kLevels); ++i) {
-    if (call.arguments.Text("level") != kLevels[i]) continue;
-    call.endpoint.SetLogLevel(static_cast<LogLevelView>(i));
-  }
-  return Level(call.endpoint);
-}
-
-Answer Drain(Call& call) { return Json{{"began", call.endpoint.Drain()}}; }
-
-constexpr Member kVersionResult[] = {
-    Member::Text("suede"),
-    Member::Text("revision"),
-    Member::Text("dpdk"),
-    Member::Integer("protocol", "of this socket"),
-    Member::Text("name", "of the endpoint"),
-    Member::Integer("pid"),
-    Member::Integer("uptime_s").Unit("s"),
-    Member::Text("http", "address and port of the web server").OrNull("there is none"),
-    Member::Text("config", "file that it was started with").OrNull("there was none"),
-};
-constexpr Member kConfigResult[] = {
-    Member::Text("yaml", "a text that loads to the same configuration")};
 constexpr Member kInstanceRow[] = {
     members::kXpu,
     members::kInstance,
@@ -169,19 +115,7 @@ constexpr Member kClientRow[] = {
     Member::Text("claims", "VCs that are received for it: XPU.INSTANCE:VC,VC… …"),
 };
 constexpr Member kClientsResult[] = {Member::Rows("clients", kClientRow)};
-constexpr Member kLevelResult[] = {Member::Choice("level", kLevelChoices)};
-constexpr Member kBeganResult[] = {Member::Boolean(
-    "began", "false where it was draining already, which goes on unchanged")};
-
 constexpr Method kEndpointMethods[] = {
-    {.name = "version",
-     .sentence = "The version of suede, and how long it has run.",
-     .result = kVersionResult,
-     .run = Version},
-    {.name = "config.get",
-     .sentence = "The effective configuration, as `suede --dump_config` prints it.",
-     .result = kConfigResult,
-     .run = GetConfig},
     {.name = "instances.list",
      .sentence = "Own instances.",
      .result = kInstancesResult,
@@ -198,21 +132,6 @@ constexpr Method kEndpointMethods[] = {
      .sentence = "Client processes.",
      .result = kClientsResult,
      .run = ListClients},
-    {.name = "log.get_level",
-     .sentence = "The least severity that is logged.",
-     .result = kLevelResult,
-     .run = GetLogLevel},
-    {.name = "log.set_level",
-     .sentence = "Sets the least severity that is logged, until the daemon ends.",
-     .result = kLevelResult,
-     .run = SetLogLevel,
-     .params = kSetLevel,
-     .changes = true},
-    {.name = "drain",
-     .sentence = "Ends the daemon as SIGTERM does: PDUs in flight are delivered first.",
-     .result = kBeganResult,
-     .run = Drain,
-     .changes = true},
 };
 
 }  // namespace

@@ -11,27 +11,13 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "local/fd.h"
 #include "mgmt/admin_view.h"
 #include "mgmt/config_view.h"
+#include "mgmt/daemon_view.h"
 #include "mgmt/peer_view.h"
 #include "mgmt/register_view.h"
 
 namespace suede {
-
-class EventLog;
-
-struct VersionView {
-  std::string version;
-  std::string revision;
-  std::string dpdk;
-  std::string name;  // of the endpoint
-  uint64_t uptime_s = 0;
-  std::string http;  // where metrics are served; empty: nowhere
-  std::string config;  // the file that it was started with; empty: none
-};
 
 struct InstanceView {
   uint32_t xpu = 0;
@@ -78,19 +64,6 @@ struct ClientView {
   std::string claims;  // "3.0:0,1 4.0:2": own XPU, instance, VCs
 };
 
-enum class CounterScope : uint8_t { kTotal, kInstance, kLcore, kPort };
-
-struct CounterView {
-  std::string_view name;  // lives as long as the program
-  uint64_t value = 0;
-};
-struct CounterSetView {
-  std::string of;  // whose: "3.0", "p0"; empty for the total
-  std::vector<CounterView> counters;
-};
-
-enum class LogLevelView : uint8_t { kDebug, kInfo, kWarning, kError };
-
 struct ConnectionQuery {
   std::optional<uint32_t> xpu;  // own
   std::optional<uint32_t> instance;
@@ -125,43 +98,22 @@ struct ConnectionsView {
   bool more = false;  // than the limit
 };
 
-struct CaptureQuery {
-  std::string port;
-  uint32_t snap_bytes = 0;
-  uint32_t frames = 0;   // that wait to be written, at most
-  uint32_t seconds = 0;  // 0: until it is stopped
-};
-struct CaptureView {
-  std::string port;
-  uint64_t written = 0;  // frames
-  uint64_t dropped = 0;
-};
-
 // Control thread only. Nothing here waits.
-class EndpointView : public AdminView,
-                     public ConfigView,
+class EndpointView : public DaemonView,
+                     public AdminView,
+                     public ConfigLoadView,
                      public PeerAskView,
                      public RegisterView {
  public:
-  virtual EventLog& Events() = 0;
+  EndpointView() : DaemonView(DaemonKind::kEndpoint) {}
 
-  virtual VersionView Version() = 0;
   virtual std::vector<InstanceView> Instances() = 0;
   virtual std::vector<PortView> Ports() = 0;
   virtual std::vector<PeerView> Peers() = 0;
   virtual std::vector<ClientView> Clients() = 0;
-  // The sets of a scope and the counters of a set keep their order and number.
-  virtual std::vector<CounterSetView> Counters(CounterScope scope) = 0;
   // A question to the lcores, to be asked until it has an answer. It may be dropped at any time.
   using ConnectionQuestion = std::function<std::optional<ConnectionsView>()>;
   virtual ConnectionQuestion Connections(const ConnectionQuery& query) = 0;
-  virtual absl::Status StartCapture(const CaptureQuery& query, Fd file) = 0;
-  virtual absl::StatusOr<CaptureView> StopCapture(std::string_view port) = 0;
-  virtual std::vector<CaptureView> ListCaptures() = 0;
-  virtual LogLevelView LogLevel() = 0;
-  virtual void SetLogLevel(LogLevelView level) = 0;
-  // Begins to drain, as SIGTERM does. False where that was under way.
-  virtual bool Drain() = 0;
 };
 
 }  // namespace suede

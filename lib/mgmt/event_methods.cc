@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "mgmt/catalog.h"
-#include "mgmt/endpoint_view.h"
+#include "mgmt/daemon_view.h"
 #include "mgmt/event_log.h"
 
 namespace suede {
@@ -20,13 +20,18 @@ constexpr Param kSince = Param::Integer(
 constexpr Param kLimit = Param::Integer("limit", "Most that are given at once.", 1, 1000, "100");
 constexpr std::string_view kSeverities = "info|warning|error";
 constexpr std::string_view kKinds = kEventNames.substr(1);
+constexpr std::string_view kSwitchKinds = kSwitchEventNames.substr(1);
 constexpr Param kSeverity = Param::Choice("severity", "Least severity.", kSeverities, "info");
 constexpr Param kKind = Param::Choice("kind", "Only those of this kind.", kKinds);
 
+constexpr Param kSwitchKind = Param::Choice("kind", "Only those of this kind.", kSwitchKinds);
+constexpr Param kSeconds =
+    Param::Integer("seconds", "How long to wait; then the answer has no events.", 0, 60, "30");
+
 constexpr Param kList[] = {kSince, kLimit, kSeverity, kKind};
-constexpr Param kWait[] = {
-    kSince, kLimit, kSeverity, kKind,
-    Param::Integer("seconds", "How long to wait; then the answer has no events.", 0, 60, "30")};
+constexpr Param kWait[] = {kSince, kLimit, kSeverity, kKind, kSeconds};
+constexpr Param kSwitchList[] = {kSince, kLimit, kSeverity, kSwitchKind};
+constexpr Param kSwitchWait[] = {kSince, kLimit, kSeverity, kSwitchKind, kSeconds};
 
 EventQuery QueryOf(const Arguments& arguments) {
   EventQuery query{.limit = static_cast<uint32_t>(arguments.Integer("limit"))};
@@ -69,14 +74,14 @@ absl::Status CheckSince(const EventQuery& query, const EventLog& log) {
 
 Answer List(Call& call) {
   const EventQuery query = QueryOf(call.arguments);
-  const EventLog& log = call.endpoint.Events();
+  const EventLog& log = call.daemon.Events();
   if (absl::Status status = CheckSince(query, log); !status.ok()) return status;
   return ToJson(log.Read(query));
 }
 
 Answer Wait(Call& call) {
   EventQuery query = QueryOf(call.arguments);
-  const EventLog* log = &call.endpoint.Events();
+  const EventLog* log = &call.daemon.Events();
   if (absl::Status status = CheckSince(query, *log); !status.ok()) return status;
   if (!query.since) query.since = log->newest();
   const int64_t ms = call.arguments.Integer("seconds") * 1000;
@@ -91,40 +96,47 @@ Answer Wait(Call& call) {
   return Answer::Waiting{.look = std::move(look), .limit_ms = ms, .period_ms = kPeriodMs};
 }
 
-constexpr Member kEventFieldRows[] = {
 #define SUEDE_EVENT_FIELD_MEMBER(id, name, type, sentence) \
   Member::type(name, sentence).Only("where the kind has it"),
-    SUEDE_EVENT_FIELDS(SUEDE_EVENT_FIELD_MEMBER)
+constexpr Member kEventFieldRows[] = {SUEDE_EVENT_FIELDS(SUEDE_EVENT_FIELD_MEMBER)};
+constexpr Member kSwitchFieldRows[] = {SUEDE_EVENT_FIELDS(SUEDE_EVENT_FIELD_MEMBER)
+                                           SUEDE_SWITCH_EVENT_FIELDS(SUEDE_EVENT_FIELD_MEMBER)};
 #undef SUEDE_EVENT_FIELD_MEMBER
-};
-constexpr Member kEventRow[] = {
-    Member::Integer("sequence"),
-    Member::Text("time", "UTC, as RFC 3339 has it"),
-    Member::Choice("severity", kSeverities),
-    Member::Choice("kind", kKinds),
-    Member::Group(kEventFieldRows, "and the fields of the kind (docs/events.md)"),
-};
-constexpr Member kPageResult[] = {
-    Member::Rows("events", kEventRow),
-    Member::Integer("next", "to give as `since` the next time"),
-    Member::Integer("lost", "events after `since` that are no longer kept"),
-};
+constexpr Member kSequence = Member::Integer("sequence");
+constexpr Member kTime = Member::Text("time", "UTC, as RFC 3339 has it");
+constexpr Member kSeverityMember = Member::Choice("severity", kSeverities);
+constexpr std::string_view kFieldsNote = "and the fields of the kind (docs/events.md)";
+constexpr Member kEventRow[] = {kSequence, kTime, kSeverityMember, Member::Choice("kind", kKinds),
+                                Member::Group(kEventFieldRows, kFieldsNote)};
+constexpr Member kSwitchEventRow[] = {kSequence, kTime, kSeverityMember,
+                                      Member::Choice("kind", kSwitchKinds),
+                                      Member::Group(kSwitchFieldRows, kFieldsNote)};
+constexpr Member kNext = Member::Integer("next", "to give as `since` the next time");
+constexpr Member kLost = Member::Integer("lost", "events after `since` that are no longer kept");
+constexpr Member kPageResult[] = {Member::Rows("events", kEventRow), kNext, kLost};
+constexpr Member kSwitchPageResult[] = {Member::Rows("events", kSwitchEventRow), kNext, kLost};
 
-constexpr Method kEventMethods[] = {
-    {.name = "events.list",
-     .sentence = "Past events, the newest last; without `since` the newest that fit.",
-     .result = kPageResult,
-     .run = List,
-     .params = kList},
-    {.name = "events.wait",
-     .sentence = "As events.list, as soon as there is an event; without `since` the next one.",
-     .result = kPageResult,
-     .run = Wait,
-     .params = kWait},
-};
+constexpr Method ListMethod(std::span<const Param> params, std::span<const Member> result) {
+  return {.name = "events.list",
+          .sentence = "Past events, the newest last; without `since` the newest that fit.",
+          .result = result,
+          .run = List,
+          .params = params};
+}
+constexpr Method WaitMethod(std::span<const Param> params, std::span<const Member> result) {
+  return {.name = "events.wait",
+          .sentence = "As events.list, as soon as there is an event; without `since` the next one.",
+          .result = result,
+          .run = Wait,
+          .params = params};
+}
+constexpr Method kEventMethods[] = {ListMethod(kList, kPageResult), WaitMethod(kWait, kPageResult)};
+constexpr Method kSwitchEventMethods[] = {ListMethod(kSwitchList, kSwitchPageResult),
+                                          WaitMethod(kSwitchWait, kSwitchPageResult)};
 
 }  // namespace
 
 std::span<const Method> EventMethods() { return kEventMethods; }
+std::span<const Method> SwitchEventMethods() { return kSwitchEventMethods; }
 
 }  // namespace suede

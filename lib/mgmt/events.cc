@@ -11,7 +11,7 @@ namespace {
 constexpr EventFieldRow kFields[] = {
     {},  // kNone
 #define SUEDE_EVENT_FIELD_ROW(id, name, type, sentence) {name, EventFieldType::k##type, sentence},
-    SUEDE_EVENT_FIELDS(SUEDE_EVENT_FIELD_ROW)
+    SUEDE_EVENT_FIELDS(SUEDE_EVENT_FIELD_ROW) SUEDE_SWITCH_EVENT_FIELDS(SUEDE_EVENT_FIELD_ROW)
 #undef SUEDE_EVENT_FIELD_ROW
 };
 
@@ -21,11 +21,37 @@ using enum EventField;
 constexpr EventRow kRows[kEventKinds] = {
 #define SUEDE_EVENT_ROW(id, name, severity, component, per_s, sentence, ...) \
   {name, EventSeverity::k##severity, component, per_s, sentence, {__VA_ARGS__}},
-    SUEDE_EVENTS(SUEDE_EVENT_ROW)
+    SUEDE_EVENTS(SUEDE_EVENT_ROW) SUEDE_SWITCH_EVENTS(SUEDE_EVENT_ROW)
 #undef SUEDE_EVENT_ROW
 };
 }  // namespace event_rows
 constexpr std::span<const EventRow> kEventRows = event_rows::kRows;
+
+constexpr auto kFirstSwitchField = static_cast<size_t>(EventField::kClass);
+
+std::string RowsAsMarkdown(std::span<const EventRow> rows) {
+  std::string out = "| Kind | Severity | Most a second | Means | Fields |\n|---|---|---|---|---|\n";
+  for (const EventRow& row : rows) {
+    std::string fields;
+    for (const EventField field : row.fields) {
+      if (field == EventField::kNone) break;
+      StrAppend(&fields, fields.empty() ? "" : ", ", RowOf(field).name);
+    }
+    StrAppend(&out, "| `", row.name, "` | ", NameOf(row.severity), " | ",
+              row.per_s != 0 ? StrCat(row.per_s) : "", " | ", row.sentence, " | ", fields, " |\n");
+  }
+  return out;
+}
+
+std::string FieldsAsMarkdown(std::span<const EventFieldRow> rows) {
+  std::string out = "| Field | Type | Is |\n|---|---|---|\n";
+  for (const EventFieldRow& row : rows) {
+    StrAppend(&out, "| `", row.name, "` | ",
+              row.type == EventFieldType::kInteger ? "integer" : "text", " | ", row.sentence,
+              " |\n");
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -39,7 +65,12 @@ std::string_view NameOf(EventSeverity severity) {
 }
 
 const EventFieldRow& RowOf(EventField field) { return kFields[static_cast<size_t>(field)]; }
-std::span<const EventFieldRow> EventFieldRows() { return std::span(kFields).subspan(1); }
+std::span<const EventFieldRow> EventFieldRows() {
+  return std::span(kFields).first(kFirstSwitchField).subspan(1);
+}
+std::span<const EventFieldRow> SwitchEventFieldRows() {
+  return std::span(kFields).subspan(kFirstSwitchField);
+}
 const EventRow& RowOf(EventKind kind) { return kEventRows[static_cast<size_t>(kind)]; }
 
 bool EventRow::Has(EventField field) const {
@@ -54,27 +85,12 @@ std::optional<EventKind> EventKindOf(std::string_view name) {
 }
 
 std::string EventsAsMarkdown() {
-  std::string out = "| Kind | Severity | Most a second | Means | Fields |\n|---|---|---|---|---|\n";
-  for (const EventRow& row : kEventRows) {
-    std::string fields;
-    for (const EventField field : row.fields) {
-      if (field == EventField::kNone) break;
-      StrAppend(&fields, fields.empty() ? "" : ", ", RowOf(field).name);
-    }
-    StrAppend(&out, "| `", row.name, "` | ", NameOf(row.severity), " | ",
-              row.per_s != 0 ? StrCat(row.per_s) : "", " | ", row.sentence, " | ", fields, " |\n");
-  }
-  return out;
+  return RowsAsMarkdown(kEventRows.first(static_cast<size_t>(kFirstSwitchEvent)));
 }
-
-std::string EventFieldsAsMarkdown() {
-  std::string out = "| Field | Type | Is |\n|---|---|---|\n";
-  for (const EventFieldRow& row : EventFieldRows()) {
-    StrAppend(&out, "| `", row.name, "` | ",
-              row.type == EventFieldType::kInteger ? "integer" : "text", " | ", row.sentence,
-              " |\n");
-  }
-  return out;
+std::string SwitchEventsAsMarkdown() {
+  return RowsAsMarkdown(kEventRows.subspan(static_cast<size_t>(kFirstSwitchEvent)));
 }
+std::string EventFieldsAsMarkdown() { return FieldsAsMarkdown(EventFieldRows()); }
+std::string SwitchEventFieldsAsMarkdown() { return FieldsAsMarkdown(SwitchEventFieldRows()); }
 
 }  // namespace suede

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of an endpoint that an operator wants to know of: each kind declared once.
+// Events of a daemon that an operator wants to know of: each kind declared once.
 // The ring, the socket, the log, suedectl and docs/events.md derive from these rows.
 #ifndef SUEDE_MGMT_EVENTS_H_
 #define SUEDE_MGMT_EVENTS_H_
@@ -46,10 +46,16 @@ std::string_view NameOf(EventSeverity severity);
   X(Count, "count", Integer, "Number of lost events.")                                            \
   X(Version, "version", Text, "Version of the daemon.")
 
+// Further ones, of a switch.
+#define SUEDE_SWITCH_EVENT_FIELDS(X)                                         \
+  X(Class, "class", Integer, "Class of traffic.")                            \
+  X(Direction, "direction", Text, "Direction of the port: in, out or both.") \
+  X(Setting, "setting", Text, "What was set, as impair.set has it; clear: all of it.")
+
 enum class EventField : uint8_t {
   kNone,
 #define SUEDE_EVENT_FIELD_ID(id, name, type, sentence) k##id,
-  SUEDE_EVENT_FIELDS(SUEDE_EVENT_FIELD_ID)
+  SUEDE_EVENT_FIELDS(SUEDE_EVENT_FIELD_ID) SUEDE_SWITCH_EVENT_FIELDS(SUEDE_EVENT_FIELD_ID)
 #undef SUEDE_EVENT_FIELD_ID
 };
 
@@ -60,7 +66,8 @@ struct EventFieldRow {
   std::string_view sentence;
 };
 const EventFieldRow& RowOf(EventField field);
-std::span<const EventFieldRow> EventFieldRows();
+std::span<const EventFieldRow> EventFieldRows();        // but those of a switch
+std::span<const EventFieldRow> SwitchEventFieldRows();  // those
 
 // A kind of event: id, name, severity, component of its log line, most in a second (0: no bound,
 // for events that only the endpoint itself can cause), sentence, fields.
@@ -135,13 +142,25 @@ std::span<const EventFieldRow> EventFieldRows();
   X(EventsLost, "events_lost", Warning, "events", 0,                                               \
     "Events are missing here: there were too many at once.", kSource, kCount)
 
+// Those that a switch alone has.
+#define SUEDE_SWITCH_EVENTS(X)                                                                   \
+  X(ImpairmentSet, "impairment_set", Info, "impair", 50,                                         \
+    "An impairment of a port was set or cleared through the management socket.", kPort,          \
+    kDirection, kSetting, kPid, kUid)                                                            \
+  X(StormBegan, "storm_began", Warning, "pfc", 20,                                               \
+    "The peer of a port has paused a class for too long: its frames for that port are dropped.", \
+    kPort, kClass)                                                                               \
+  X(StormEnded, "storm_ended", Info, "pfc", 20, "The peer of a port lets a class be again.",     \
+    kPort, kClass)
+
 enum class EventKind : uint8_t {
 #define SUEDE_EVENT_ID(id, name, severity, component, per_s, sentence, ...) k##id,
-  SUEDE_EVENTS(SUEDE_EVENT_ID)
+  SUEDE_EVENTS(SUEDE_EVENT_ID) SUEDE_SWITCH_EVENTS(SUEDE_EVENT_ID)
 #undef SUEDE_EVENT_ID
       kCount
 };
 inline constexpr size_t kEventKinds = static_cast<size_t>(EventKind::kCount);
+inline constexpr auto kFirstSwitchEvent = EventKind::kImpairmentSet;
 
 struct EventRow {
   static constexpr size_t kMaxFields = 6;
@@ -156,15 +175,18 @@ struct EventRow {
 };
 const EventRow& RowOf(EventKind kind);
 std::optional<EventKind> EventKindOf(std::string_view name);
-// "|a|b|c" of all names, for a choice of parameters.
-inline constexpr std::string_view kEventNames =
+// "|a|b|c" of all names, for a choice of parameters: of an endpoint, and of a switch.
 #define SUEDE_EVENT_NAME(id, name, severity, component, per_s, sentence, ...) "|" name
-    SUEDE_EVENTS(SUEDE_EVENT_NAME);
+inline constexpr std::string_view kEventNames = SUEDE_EVENTS(SUEDE_EVENT_NAME);
+inline constexpr std::string_view kSwitchEventNames =
+    SUEDE_EVENTS(SUEDE_EVENT_NAME) SUEDE_SWITCH_EVENTS(SUEDE_EVENT_NAME);
 #undef SUEDE_EVENT_NAME
 
 // The tables of docs/events.md.
 std::string EventsAsMarkdown();
 std::string EventFieldsAsMarkdown();
+std::string SwitchEventsAsMarkdown();
+std::string SwitchEventFieldsAsMarkdown();
 
 }  // namespace suede
 

@@ -4,6 +4,8 @@
 #ifndef SUEDE_MGMT_METHOD_H_
 #define SUEDE_MGMT_METHOD_H_
 
+#include <sys/types.h>
+
 #include <any>
 #include <cstdint>
 #include <functional>
@@ -23,7 +25,9 @@
 namespace suede {
 
 class Catalog;
+class DaemonView;
 class EndpointView;
+class SwitchView;
 
 // The end of a request: a result, which is an object, or an error.
 struct Outcome {
@@ -66,13 +70,25 @@ class Answer {
   std::variant<Outcome, Waiting> value_;
 };
 
+// The process at the other end of a connection.
+struct Caller {
+  pid_t pid = 0;
+  uid_t uid = 0;
+};
+
 // One request that is being carried out, with arguments that were checked.
 struct Call {
-  EndpointView& endpoint;
+  DaemonView& daemon;
   const Catalog& catalog;
   const Arguments& arguments;
   std::any& memory;  // kept by the method from call to call of one connection
   Fd descriptor;     // that came with the request; closed where the method does not move it away
+  Caller caller{};
+
+  // The daemon, for the tables of its kind: in another one's catalog a table is a mistake of the
+  // program, and ends it.
+  EndpointView& endpoint() const;
+  SwitchView& the_switch() const;
 };
 
 // A file that the client opens and passes.

@@ -35,8 +35,8 @@ Answer RunPing(Call& call) {
                         .xpu = Given(call.arguments, "xpu"),
                         .instance = Given(call.arguments, "instance"),
                         .plane = Given(call.arguments, "plane")};
-  if (absl::Status unknown = CheckPeer(call.endpoint, query.peer); !unknown.ok()) return unknown;
-  absl::StatusOr<PeerAskView::PingQuestion> question = call.endpoint.Ping(query);
+  if (absl::Status unknown = CheckPeer(call.endpoint(), query.peer); !unknown.ok()) return unknown;
+  absl::StatusOr<PeerAskView::PingQuestion> question = call.endpoint().Ping(query);
   if (!question.ok()) return question.status();
   auto look = [question = *std::move(question)](bool is_last) -> std::optional<Outcome> {
     const std::optional<absl::StatusOr<PingView>> view = question(is_last);

@@ -90,7 +90,7 @@ Json ToJson(const PlanePeerView& peer) {
 }
 
 Answer ListPlanes(Call& call) {
-  return Answer::Later([question = call.endpoint.Planes()]() -> std::optional<Outcome> {
+  return Answer::Later([question = call.endpoint().Planes()]() -> std::optional<Outcome> {
     const std::optional<std::vector<PlaneView>> planes = question();
     if (!planes) return std::nullopt;
     Json list = Json::array();
@@ -105,8 +105,8 @@ Answer Peers(Call& call) {
                              .peer = Given(call.arguments, "peer"),
                              .plane = Given(call.arguments, "plane"),
                              .limit = *Given(call.arguments, "limit")};
-  if (absl::Status unknown = CheckPeer(call.endpoint, query.peer); !unknown.ok()) return unknown;
-  return Answer::Later([question = call.endpoint.PlanePeers(query)]() -> std::optional<Outcome> {
+  if (absl::Status unknown = CheckPeer(call.endpoint(), query.peer); !unknown.ok()) return unknown;
+  return Answer::Later([question = call.endpoint().PlanePeers(query)]() -> std::optional<Outcome> {
     const std::optional<PlanePeersView> view = question();
     if (!view) return std::nullopt;
     Json list = Json::array();
@@ -121,7 +121,7 @@ Answer SetAdmin(Call& call) {
   PlaneSetting setting = PlaneSetting::kUp;
   if (admin == NameOf(PlaneSetting::kDrain)) setting = PlaneSetting::kDrain;
   if (admin == NameOf(PlaneSetting::kDown)) setting = PlaneSetting::kDown;
-  absl::StatusOr<PlaneAdminView::AdminQuestion> done = call.endpoint.SetPlaneAdmin(name, setting);
+  absl::StatusOr<PlaneAdminView::AdminQuestion> done = call.endpoint().SetPlaneAdmin(name, setting);
   if (!done.ok()) return done.status();
   Json result = ToJson(name);
   result["admin"] = admin;
@@ -131,11 +131,11 @@ Answer SetAdmin(Call& call) {
 Answer SetWeight(Call& call) {
   const PlaneName name = NameIn(call.arguments);
   const std::optional<uint32_t> peer = Given(call.arguments, "peer");
-  if (absl::Status unknown = CheckPeer(call.endpoint, peer); !unknown.ok()) return unknown;
+  if (absl::Status unknown = CheckPeer(call.endpoint(), peer); !unknown.ok()) return unknown;
   std::optional<uint32_t> weight;
   if (!call.arguments.IsWord("weight")) weight = Given(call.arguments, "weight");
   absl::StatusOr<PlaneAdminView::WeightChange> change =
-      call.endpoint.SetPlaneWeight(name, peer, weight);
+      call.endpoint().SetPlaneWeight(name, peer, weight);
   if (!change.ok()) return change.status();
   Json result = ToJson(name);
   result["peer"] = peer ? Json(*peer) : Json();
@@ -145,7 +145,7 @@ Answer SetWeight(Call& call) {
 
 Answer DrainPlane(Call& call) {
   const PlaneName name = NameIn(call.arguments);
-  absl::StatusOr<PlaneAdminView::DrainQuestion> question = call.endpoint.DrainPlane(name);
+  absl::StatusOr<PlaneAdminView::DrainQuestion> question = call.endpoint().DrainPlane(name);
   if (!question.ok()) return question.status();
   auto look = [name, question = *std::move(question),
                left = std::optional<uint64_t>()](bool is_last) mutable -> std::optional<Outcome> {

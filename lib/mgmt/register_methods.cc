@@ -35,7 +35,7 @@ Json ToJson(const RegisterValueView& view) {
 
 Answer ListRegisters(Call& call) {
   Json list = Json::array();
-  for (const RegisterRowView& row : call.endpoint.Registers()) {
+  for (const RegisterRowView& row : call.endpoint().Registers()) {
     list.push_back(Json{{"name", row.name},
                         {"address", Hex(row.address)},
                         {"stride", row.stride},
@@ -51,7 +51,7 @@ Answer ListRegisters(Call& call) {
 }
 
 Answer Read(Call& call) {
-  const absl::StatusOr<std::vector<RegisterValueView>> values = call.endpoint.ReadRegisters(
+  const absl::StatusOr<std::vector<RegisterValueView>> values = call.endpoint().ReadRegisters(
       call.arguments.Text("register"), static_cast<uint32_t>(call.arguments.Integer("count")));
   if (!values.ok()) return values.status();
   Json list = Json::array();
@@ -60,8 +60,8 @@ Answer Read(Call& call) {
 }
 
 Answer Write(Call& call) {
-  auto write = call.endpoint.WriteRegister(call.arguments.Text("register"),
-                                           static_cast<uint64_t>(call.arguments.Integer("value")));
+  auto write = call.endpoint().WriteRegister(
+      call.arguments.Text("register"), static_cast<uint64_t>(call.arguments.Integer("value")));
   return Answer::Later([write = std::move(write)]() -> std::optional<Outcome> {
     const auto value = write();
     if (!value) return std::nullopt;

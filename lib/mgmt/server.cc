@@ -31,23 +31,24 @@ int64_t NowUs() {
   return now.tv_sec * 1'000'000 + now.tv_nsec / 1000;
 }
 
-std::string Greeting(const ManagementOptions& options) {
-  return Dump(
-             Json{{"suede", options.version}, {"protocol", kRpcProtocol}, {"name", options.name}}) +
-         "\n";
+// An endpoint's does not name its kind: there was no other, once.
+std::string Greeting(const ManagementOptions& options, DaemonKind kind) {
+  Json greeting{{"suede", options.version}, {"protocol", kRpcProtocol}, {"name", options.name}};
+  if (kind != DaemonKind::kEndpoint) greeting["kind"] = NameOf(kind);
+  return Dump(greeting) + "\n";
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ManagementServer>> ManagementServer::Create(
-    const ManagementOptions& options, const Catalog* catalog, EndpointView* endpoint) {
+    const ManagementOptions& options, const Catalog* catalog, DaemonView* daemon) {
   absl::StatusOr<std::unique_ptr<Listener>> listener =
       Listener::Create(options.socket_path, options.socket_mode, Listener::Kind::kStream);
   if (!listener.ok()) return listener.status();
   const int epoll = epoll_create1(EPOLL_CLOEXEC);
   const int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
   std::unique_ptr<ManagementServer> server(
-      new ManagementServer(options, catalog, endpoint, std::move(*listener), epoll, timer));
+      new ManagementServer(options, catalog, daemon, std::move(*listener), epoll, timer));
   epoll_event accept{.events = EPOLLIN, .data = {.ptr = nullptr}};
   epoll_event time{.events = EPOLLIN, .data = {.ptr = server.get()}};
   if (epoll < 0 || timer < 0 ||
@@ -60,11 +61,11 @@ absl::StatusOr<std::unique_ptr<ManagementServer>> ManagementServer::Create(
 }
 
 ManagementServer::ManagementServer(const ManagementOptions& options, const Catalog* catalog,
-                                   EndpointView* endpoint, std::unique_ptr<Listener> listener,
+                                   DaemonView* daemon, std::unique_ptr<Listener> listener,
                                    int epoll, int timer)
     : options_(options),
       catalog_(catalog),
-      endpoint_(endpoint),
+      daemon_(daemon),
       listener_(std::move(listener)),
       epoll_(epoll),
       timer_(timer) {}
@@ -132,14 +133,15 @@ void ManagementServer::Accept() {
       options_.log(StrCat(method.name, " by pid=", peer.pid, " uid=", peer.uid));
     };
     auto connection = std::make_unique<Connection>(
-        socket, Session(catalog_, endpoint_, options_.limits.session, std::move(on_change)));
+        socket, Session(catalog_, daemon_, options_.limits.session, std::move(on_change),
+                        {.pid = peer.pid, .uid = peer.uid}));
     epoll_event what{.events = EPOLLIN, .data = {.ptr = connection.get()}};
     if (epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &what) != 0) continue;
     connection->pid = peer.pid;
     connection->uid = peer.uid;
     connection->active_ms = now_ms_;
     connection->events = EPOLLIN;
-    connection->out = Greeting(options_);
+    connection->out = Greeting(options_, daemon_->kind());
     Flush(*connection);
     Watch(*connection);
     ++counters_.accepted;

@@ -21,7 +21,7 @@
 #include "local/listener.h"
 #include "mgmt/allowance.h"
 #include "mgmt/catalog.h"
-#include "mgmt/endpoint_view.h"
+#include "mgmt/daemon_view.h"
 #include "mgmt/session.h"
 
 namespace suede {
@@ -42,7 +42,7 @@ struct ManagementOptions {
   mode_t socket_mode = 0660;
   uint32_t max_clients = 32;  // at a time
   std::string version;        // the daemon's, for the greeting
-  std::string name;           // the endpoint's
+  std::string name;           // the daemon's
   ManagementLimits limits;
   std::function<void(std::string_view line)> log;  // gets each change and its user
   // Gets the limit that a connection has met, its owner, and the outcome.
@@ -72,10 +72,10 @@ struct ManagementCounters {
 
 class ManagementServer {
  public:
-  // Catalog and endpoint outlive the server.
+  // Catalog and daemon outlive the server.
   static absl::StatusOr<std::unique_ptr<ManagementServer>> Create(const ManagementOptions& options,
                                                                   const Catalog* catalog,
-                                                                  EndpointView* endpoint);
+                                                                  DaemonView* daemon);
   ~ManagementServer();
 
   // Readable when Poll has something to do, the passing of time included.
@@ -90,9 +90,8 @@ class ManagementServer {
  private:
   struct Connection;
 
-  ManagementServer(const ManagementOptions& options, const Catalog* catalog,
-                   EndpointView* endpoint, std::unique_ptr<Listener> listener, int epoll,
-                   int timer);
+  ManagementServer(const ManagementOptions& options, const Catalog* catalog, DaemonView* daemon,
+                   std::unique_ptr<Listener> listener, int epoll, int timer);
   void Accept();
   // Whether epoll is to tell of connections that wait to be accepted.
   void WatchListener(bool watch);
@@ -121,7 +120,7 @@ class ManagementServer {
 
   ManagementOptions options_;
   const Catalog* const catalog_;
-  EndpointView* const endpoint_;
+  DaemonView* const daemon_;
   const std::unique_ptr<Listener> listener_;
   const int epoll_;
   const int timer_;

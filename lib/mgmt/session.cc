@@ -65,12 +65,13 @@ void Session::Begin(const RpcRequest& request, int64_t now_ms) {
                    .parameter = std::string(method.descriptor->name)});
   }
   if (method.changes && on_change_ != nullptr) on_change_(method);
-  Call call{.endpoint = *endpoint_,
+  Call call{.daemon = *daemon_,
             .catalog = *catalog_,
             .arguments = request.arguments,
             .memory = memory_[&method],
             // The first request of a batch that takes one gets it.
-            .descriptor = method.descriptor ? std::move(passed_.fd) : Fd()};
+            .descriptor = method.descriptor ? std::move(passed_.fd) : Fd(),
+            .caller = caller_};
   Answer answer = method.run(call);
   if (const Outcome* outcome = answer.outcome()) return Finish(request, *outcome);
   waiting_ = std::move(*answer.waiting());

@@ -13,7 +13,7 @@
 
 #include "local/fd.h"
 #include "mgmt/catalog.h"
-#include "mgmt/endpoint_view.h"
+#include "mgmt/daemon_view.h"
 #include "mgmt/rpc.h"
 
 namespace suede {
@@ -36,9 +36,13 @@ class Session {
   using OnChange = std::function<void(const Method&)>;
 
   // Catalog and view outlive the session.
-  Session(const Catalog* catalog, EndpointView* endpoint, const SessionLimits& limits,
-          OnChange on_change)
-      : catalog_(catalog), endpoint_(endpoint), limits_(limits), on_change_(std::move(on_change)) {}
+  Session(const Catalog* catalog, DaemonView* daemon, const SessionLimits& limits,
+          OnChange on_change, Caller caller = {})
+      : catalog_(catalog),
+        daemon_(daemon),
+        limits_(limits),
+        on_change_(std::move(on_change)),
+        caller_(caller) {}
 
   // Takes a line, without its newline. Only when idle.
   void Start(std::string_view line, PassedFd passed);
@@ -63,9 +67,10 @@ class Session {
   void Append(std::string_view answer);
 
   const Catalog* const catalog_;
-  EndpointView* const endpoint_;
+  DaemonView* const daemon_;
   const SessionLimits limits_;
   const OnChange on_change_;
+  const Caller caller_;
   RpcLine line_;
   size_t next_ = 0;  // of line_.requests
   PassedFd passed_;

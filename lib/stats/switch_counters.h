@@ -87,6 +87,7 @@ class alignas(64) SwitchCounters {
   uint64_t Get(Id id) const {
     return cells_[static_cast<size_t>(id)].load(std::memory_order_relaxed);
   }
+  const std::atomic<uint64_t>& Cell(Id id) const { return cells_[static_cast<size_t>(id)]; }
 
  private:
   std::array<std::atomic<uint64_t>, static_cast<size_t>(Id::kCount)> cells_{};

@@ -74,6 +74,29 @@ TEST(AddressTable, ForgetsWhatAPortHasLearnt) {
 }
 
 // Against a map, with so few addresses that chains form and break.
+// Some places at a time, and whatever moves meanwhile, all that was learnt on the ports goes.
+TEST(AddressTable, AFlushGoesOnByAndBy) {
+  for (const uint32_t places : {1u, 3u, 64u}) {
+    AddressTable table(300, 300, 4, kAge);
+    for (uint64_t i = 0; i < 200; ++i) table.Learn(A(i), i % 4, Second(0));
+    table.AddStatic(A(1000), 1);
+    table.Age(Second(1), 100);  // the hand is in the middle of the table
+    table.BeginFlush(0b1010);
+    uint32_t turns = 0;
+    for (; table.flushing(); ++turns) table.Age(Second(1), places);
+    EXPECT_GE(turns, table.places().size() / places);
+    EXPECT_EQ(table.learnt_on(0), 50u);
+    EXPECT_EQ(table.learnt_on(1), 0u);
+    EXPECT_EQ(table.learnt_on(2), 50u);
+    EXPECT_EQ(table.learnt_on(3), 0u);
+    EXPECT_EQ(table.Find(A(1000), Second(1)), 1);
+    EXPECT_EQ(table.size(), 101u);
+    table.Learn(A(1), 1, Second(2));
+    table.Age(Second(2), static_cast<uint32_t>(table.places().size()));
+    EXPECT_EQ(table.learnt_on(1), 1u);
+  }
+}
+
 TEST(AddressTable, AgreesWithAMap) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     std::mt19937_64 random(seed);

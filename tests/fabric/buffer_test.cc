@@ -39,6 +39,28 @@ TEST(SharedBuffer, FramesTakeWholeCells) {
   EXPECT_EQ(buffer.shared_bytes(), 65536u - 2 * 8 * 1024 - 2 * 4096);
 }
 
+TEST(SharedBuffer, HighWaterMarksStayUntilTheyAreReset) {
+  const SwitchParams params = BufferParams();
+  SharedBuffer buffer(params);
+  EXPECT_EQ(buffer.shared_free(), buffer.shared_bytes());
+  const uint32_t held = Fill(buffer, 0, 1, 3);
+  EXPECT_EQ(buffer.headroom_used(), 4096u);
+  EXPECT_EQ(buffer.most_headroom_used(), 4096u);
+  EXPECT_EQ(buffer.most_used(), held);
+  EXPECT_EQ(buffer.shared_free(), buffer.shared_bytes() - (held - 1024 - 4096));
+  for (uint32_t bytes = 0; bytes < 1024; bytes += kCell) buffer.Release(0, 1, 3, kCell);
+  EXPECT_EQ(buffer.headroom_used(), 3072u);
+  EXPECT_EQ(buffer.most_headroom_used(), 4096u);
+  buffer.ResetMost();
+  EXPECT_EQ(buffer.most_headroom_used(), 3072u);
+  EXPECT_EQ(buffer.most_used(), held - 1024);
+  buffer.CheckInvariants();
+  for (uint32_t bytes = 1024; bytes < held; bytes += kCell) buffer.Release(0, 1, 3, kCell);
+  EXPECT_EQ(buffer.headroom_used(), 0u);
+  EXPECT_EQ(buffer.shared_free(), buffer.shared_bytes());
+  buffer.CheckInvariants();
+}
+
 // With alpha 1 one queue gets half of what is shared, the second half of the rest.
 TEST(SharedBuffer, AQueueLeavesRoomForOthers) {
   const SwitchParams params = BufferParams();

@@ -206,7 +206,8 @@ class TestDirectory {
 class ManagementBench {
  public:
   explicit ManagementBench(const std::function<void(ManagementOptions&)>& change = nullptr,
-                           const Catalog* catalog = &EndpointCatalog()) {
+                           const Catalog* catalog = &EndpointCatalog(),
+                           DaemonView* view = nullptr) {
     options.socket_path = directory / "management.sock";
     options.version = "1.2.3";
     options.name = "left";
@@ -216,7 +217,7 @@ class ManagementBench {
       reasons.emplace_back(reason);
     };
     if (change != nullptr) change(options);
-    auto created = ManagementServer::Create(options, catalog, &endpoint);
+    auto created = ManagementServer::Create(options, catalog, view != nullptr ? view : &endpoint);
     if (!created.ok()) {
       ADD_FAILURE() << created.status();
       std::abort();

@@ -42,6 +42,12 @@ TEST(ManagementDocumentation, HasTheDeclaredEvents) {
   HoldTable("fields", EventFieldsAsMarkdown(), "events.md");
 }
 
+TEST(ManagementDocumentation, HasTheSwitchsMethodsAndEvents) {
+  HoldTable("switch-methods", MethodsAsMarkdown(SwitchCatalog()));
+  HoldTable("switch-events", SwitchEventsAsMarkdown(), "events.md");
+  HoldTable("switch-fields", SwitchEventFieldsAsMarkdown(), "events.md");
+}
+
 TEST(ManagementDocumentation, HasTheDeclaredErrors) { HoldTable("errors", ErrorsAsMarkdown()); }
 
 }  // namespace

@@ -190,7 +190,7 @@ TEST_F(AnswersTest, OfEveryMethodAreAsDeclared) {
 }
 
 TEST_F(AnswersTest, OfEveryKindOfEventAreAsDeclared) {
-  for (size_t i = 0; i < kEventKinds; ++i) {
+  for (size_t i = 0; i < static_cast<size_t>(kFirstSwitchEvent); ++i) {
     const auto kind = static_cast<EventKind>(i);
     std::vector<EventValue> values;
     for (const EventField field : RowOf(kind).fields) {

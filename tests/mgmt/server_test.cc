@@ -61,7 +61,7 @@ constexpr Method kMethods[] = {
     {.name = "ping", .sentence = "", .run = Ping},
 };
 const Catalog& TestCatalog() {
-  static const Catalog catalog{std::span<const Method>(kMethods), EndpointMethods()};
+  static const Catalog catalog{std::span<const Method>(kMethods), DaemonMethods()};
   return catalog;
 }
 

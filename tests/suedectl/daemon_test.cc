@@ -50,7 +50,7 @@ class NoEndpoint : public EndpointWithChanges {
   ConnectionQuestion Connections(const ConnectionQuery&) override { return nullptr; }
   absl::Status StartCapture(const CaptureQuery&, Fd) override { return absl::OkStatus(); }
   absl::StatusOr<CaptureView> StopCapture(std::string_view) override { return CaptureView(); }
-  std::vector<CaptureView> Captures() override { return {}; }
+  std::vector<CaptureView> ListCaptures() override { return {}; }
   LogLevelView LogLevel() override { return LogLevelView::kInfo; }
   void SetLogLevel(LogLevelView) override {}
   bool Drain() override { return true; }
@@ -133,7 +133,8 @@ class DaemonTest : public testing::Test {
     return result;
   }
 
-  const Catalog catalog_{std::span<const Method>(kMethods), EventMethods(), EndpointMethods()};
+  const Catalog catalog_{std::span<const Method>(kMethods), EventMethods(), DaemonMethods(),
+                         EndpointMethods()};
   NoEndpoint endpoint_;
   char template_[24] = "/tmp/suede-ctl-XXXXXX";
   const std::string directory_ = mkdtemp(template_);

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switch/address_text.h"
+
+#include <arpa/inet.h>
+
+#include <array>
+#include <charconv>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace suede {
+namespace {
+
+using fabric::Forwarding;
+using fabric::Switch;
+
+std::optional<uint64_t> MacIn(std::string_view text) {
+  constexpr size_t kBytes = 6;
+  if (text.size() != kBytes * 3 - 1) return std::nullopt;
+  uint64_t mac = 0;
+  for (size_t i = 0; i < kBytes; ++i) {
+    const char* const at = text.data() + 3 * i;
+    uint8_t byte = 0;
+    const auto [end, error] = std::from_chars(at, at + 2, byte, 16);
+    if (error != std::errc() || end != at + 2) return std::nullopt;
+    if (i + 1 < kBytes && at[2] != ':') return std::nullopt;
+    mac = mac << 8 | byte;
+  }
+  return mac;
+}
+
+std::optional<uint64_t> NumberIn(std::string_view text) {
+  const bool hex = text.starts_with("0x");
+  if (hex) text.remove_prefix(2);
+  uint64_t number = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, hex ? 16 : 10);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+uint64_t BigEndian64(const uint8_t* bytes) {
+  uint64_t value = 0;
+  for (int i = 0; i < 8; ++i) value = value << 8 | bytes[i];
+  return value;
+}
+
+// The key of an IP address; none: it is no IP address.
+std::optional<NetAddress> IpKeyIn(const std::string& text) {
+  std::array<uint8_t, 16> bytes{};
+  if (inet_pton(AF_INET, text.c_str(), bytes.data()) == 1) {
+    return Switch::Ipv4Key(static_cast<Ipv4Address>(BigEndian64(bytes.data()) >> 32));
+  }
+  if (inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1) {
+    return Switch::Ipv6Key(
+        {.high = BigEndian64(bytes.data()), .low = BigEndian64(bytes.data() + 8)});
+  }
+  return std::nullopt;
+}
+
+absl::Status Refusal(std::string_view text, std::string_view wanted) {
+  return absl::InvalidArgumentError(absl::StrCat("address: '", std::string(text),
+                                                 "' is none that this switch forwards by; use ",
+                                                 std::string(wanted)));
+}
+
+}  // namespace
+
+std::string MacText(uint64_t mac) {
+  return absl::StrFormat("%02x:%02x:%02x:%02x:%02x:%02x", mac >> 40 & 0xff, mac >> 32 & 0xff,
+                         mac >> 24 & 0xff, mac >> 16 & 0xff, mac >> 8 & 0xff, mac & 0xff);
+}
+
+std::optional<uint64_t> MacOrNumber(std::string_view text) {
+  if (const std::optional<uint64_t> mac = MacIn(text)) return mac;
+  return NumberIn(text);
+}
+
+absl::StatusOr<NetAddress> KeyOf(std::string_view text, uint32_t vid, Forwarding forwarding) {
+  if (forwarding == Forwarding::kAfh1 || forwarding == Forwarding::kAfh2) {
+    const uint64_t most = forwarding == Forwarding::kAfh1 ? 0xffff : 0xffffffff;
+    const std::optional<uint64_t> number = NumberIn(text);
+    if (!number || *number > most) return Refusal(text, absl::StrCat("a number up to ", most));
+    if (vid != 0) return absl::InvalidArgumentError("vid: AFH addresses have none; leave it out");
+    return Switch::ForwardingKey(static_cast<uint32_t>(*number));
+  }
+  if (const std::optional<uint64_t> mac = MacIn(text)) {
+    if ((*mac >> 40 & 1) != 0) return Refusal(text, "the address of one station, not a group's");
+    return Switch::MacKey(*mac, static_cast<uint16_t>(vid));
+  }
+  if (forwarding == Forwarding::kMac) return Refusal(text, "a MAC address: 02:00:00:00:00:01");
+  const std::optional<NetAddress> ip = IpKeyIn(std::string(text));
+  if (!ip) return Refusal(text, "a MAC, IPv4 or IPv6 address");
+  if (vid != 0) return absl::InvalidArgumentError("vid: IP addresses have none; leave it out");
+  return *ip;
+}
+
+std::string KeyText(const NetAddress& key, Switch::KeyKind kind) {
+  switch (kind) {
+    case Switch::KeyKind::kMac:
+      return MacText(key.low);
+    case Switch::KeyKind::kForwarding:
+      return absl::StrCat(key.low);
+    case Switch::KeyKind::kIpv4:
+      return absl::StrFormat("%d.%d.%d.%d", key.low >> 24 & 0xff, key.low >> 16 & 0xff,
+                             key.low >> 8 & 0xff, key.low & 0xff);
+    case Switch::KeyKind::kIpv6:
+      break;
+  }
+  std::array<uint8_t, 16> bytes{};
+  for (int i = 0; i < 8; ++i) {
+    bytes[static_cast<size_t>(i)] = static_cast<uint8_t>(key.high >> (56 - 8 * i));
+    bytes[static_cast<size_t>(i) + 8] = static_cast<uint8_t>(key.low >> (56 - 8 * i));
+  }
+  char text[INET6_ADDRSTRLEN] = "";
+  inet_ntop(AF_INET6, bytes.data(), text, sizeof text);
+  return text;
+}
+
+}  // namespace suede

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switch/impair_values.h"
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "switch/address_text.h"
+
+namespace suede {
+namespace {
+
+// What differs from a chance of 2^-32 by less than a rounding error is shown as it was set.
+double ShareOf(uint32_t chance) {
+  if (chance == UINT32_MAX) return 1;
+  return std::round(static_cast<double>(chance) / 4294967296.0 * 1e9) / 1e9;
+}
+
+double UsOf(Duration duration) { return static_cast<double>(duration.count()) / 1000; }
+
+void SetShare(const std::optional<double>& share, uint32_t* chance) {
+  if (share) *chance = fabric::ChanceOf(*share);
+}
+void SetUs(const std::optional<double>& us, Duration* duration) {
+  if (us) *duration = Duration(std::llround(*us * 1000));
+}
+
+}  // namespace
+
+ImpairView ToView(const fabric::ImpairmentParams& params, bool by_mac) {
+  ImpairView view{.clean = params.is_clean(),
+                  .rate_gbps = static_cast<double>(params.rate_bps) / 1e9,
+                  .delay_us = UsOf(params.delay),
+                  .jitter_us = UsOf(params.jitter),
+                  .loss = ShareOf(params.loss),
+                  .burst_begins = ShareOf(params.to_bad),
+                  .burst_ends = ShareOf(params.to_good),
+                  .burst_loss = ShareOf(params.loss_in_bad),
+                  .reorder = ShareOf(params.reorder),
+                  .reorder_delay_us = UsOf(params.reorder_delay),
+                  .duplicate = ShareOf(params.duplicate),
+                  .bad_fcs = ShareOf(params.bad_fcs),
+                  .flip = ShareOf(params.flip),
+                  .down = params.down,
+                  .hole_classes = {},
+                  .hole_destinations = {}};
+  for (uint32_t c = 0; c < fabric::kClasses; ++c) {
+    if ((params.hole_classes >> c & 1) != 0) view.hole_classes.push_back(c);
+  }
+  for (const uint64_t hole : params.hole_destinations) {
+    view.hole_destinations.push_back(by_mac ? MacText(hole) : absl::StrCat(hole));
+  }
+  return view;
+}
+
+absl::Status Apply(const ImpairChange& change, fabric::ImpairmentParams* params) {
+  std::vector<uint64_t> holes;
+  if (change.hole_destinations) {
+    for (const std::string& text : *change.hole_destinations) {
+      const std::optional<uint64_t> hole = MacOrNumber(text);
+      if (!hole) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("hole_destinations: '", text, "' is neither a MAC address nor a number"));
+      }
+      holes.push_back(*hole);
+    }
+    params->hole_destinations = std::move(holes);
+  }
+  if (change.rate_gbps) {
+    params->rate_bps = static_cast<uint64_t>(std::llround(*change.rate_gbps * 1e9));
+  }
+  SetUs(change.delay_us, &params->delay);
+  SetUs(change.jitter_us, &params->jitter);
+  SetShare(change.loss, &params->loss);
+  SetShare(change.burst_begins, &params->to_bad);
+  SetShare(change.burst_ends, &params->to_good);
+  SetShare(change.burst_loss, &params->loss_in_bad);
+  SetShare(change.reorder, &params->reorder);
+  SetUs(change.reorder_delay_us, &params->reorder_delay);
+  SetShare(change.duplicate, &params->duplicate);
+  SetShare(change.bad_fcs, &params->bad_fcs);
+  SetShare(change.flip, &params->flip);
+  if (change.down) params->down = *change.down;
+  if (change.hole_classes) {
+    params->hole_classes = 0;
+    for (const uint32_t c : *change.hole_classes) {
+      params->hole_classes |= static_cast<fabric::ClassMask>(1u << c);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace suede

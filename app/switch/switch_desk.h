@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the control thread asks of the switching lcore: a bounded queue of requests, which the lcore
+// answers between poll iterations, a little of one request each time. Neither waits for the other.
+#ifndef SUEDE_APP_SWITCH_SWITCH_DESK_H_
+#define SUEDE_APP_SWITCH_SWITCH_DESK_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/spsc_ring.h"
+#include "base/time.h"
+#include "fabric/switch.h"
+
+namespace suede {
+
+// The state of a queue {port, class}; counters are read elsewhere, at any time.
+struct SwitchQueueState {
+  uint32_t bytes = 0;
+  uint32_t frames = 0;
+  uint32_t most_bytes = 0;
+  bool paused = false;   // by the peer
+  bool pausing = false;  // the peer
+  bool stormy = false;
+  int64_t paused_ns = 0;
+};
+
+// Requests. Their memory is as large as the answer may be: the lcore allocates nothing.
+namespace switch_request {
+
+struct State {
+  explicit State(uint32_t ports) : queues(size_t{ports} * fabric::kClasses) {}
+  std::vector<SwitchQueueState> queues;  // [port * kClasses + class]
+  uint32_t used_bytes = 0;
+  uint32_t most_used_bytes = 0;
+  uint32_t shared_free_bytes = 0;
+  uint32_t headroom_used_bytes = 0;
+  uint32_t most_headroom_used_bytes = 0;
+  uint32_t next_port = 0;  // the lcore's
+};
+struct ResetHighWater {};
+// A page of the forwarding table: entries from a place on.
+struct Addresses {
+  struct Row {
+    NetAddress key;
+    Time seen{};
+    uint16_t port = 0;
+    bool is_static = false;
+  };
+  Addresses(uint64_t from, uint32_t most) : next(from), rows(most) {}
+  uint64_t next;                    // place that is looked at next
+  bool at_end = false;              // of the table
+  std::optional<uint16_t> port{};   // only those
+  std::optional<bool> is_static{};  // likewise
+  std::vector<Row> rows;
+  uint32_t count = 0;  // of rows
+  Time now{};
+};
+struct AddAddress {
+  NetAddress key;
+  uint16_t port = 0;
+  bool added = false;  // false: the table is full
+};
+struct RemoveAddress {
+  NetAddress key;
+  bool removed = false;  // false: there was none
+};
+struct Flush {
+  uint64_t ports = 0;  // a bit each
+  bool begun = false;  // the lcore's
+};
+struct Impair {
+  struct Part {
+    uint16_t port = 0;
+    bool out = false;
+    fabric::ImpairmentParams params;  // afterwards those that were in force before
+  };
+  std::vector<Part> parts;
+  size_t done = 0;  // of parts; the lcore's
+};
+struct SetDown {
+  uint16_t port = 0;
+  bool down = false;
+};
+
+}  // namespace switch_request
+
+using SwitchRequest =
+    std::variant<switch_request::State, switch_request::ResetHighWater, switch_request::Addresses,
+                 switch_request::AddAddress, switch_request::RemoveAddress, switch_request::Flush,
+                 switch_request::Impair, switch_request::SetDown>;
+
+// A request that was handed in. It is the lcore's until it is done.
+class SwitchTicket {
+ public:
+  explicit SwitchTicket(SwitchRequest request) : request_(std::move(request)) {}
+
+  bool done() const { return done_.load(std::memory_order_acquire); }
+  // Only when it is done.
+  template <class Request>
+  const Request& answer() const {
+    return std::get<Request>(request_);
+  }
+
+ private:
+  friend class SwitchDesk;
+  SwitchRequest request_;
+  std::atomic<bool> done_{false};
+};
+
+// Outlives the lcore's work.
+class SwitchDesk {
+ public:
+  static constexpr uint32_t kMostWaiting = 64;
+
+  // ---- The switching lcore, between poll iterations.
+
+  // Does a bounded part of the oldest request: costs a comparison where there is none. Returns
+  // whether there was one.
+  bool Serve(fabric::Switch& the_switch, Time now) {
+    if (current_ == nullptr && !ring_.Pop(current_)) [[likely]]
+      return false;
+    Work(the_switch, now);
+    return true;
+  }
+
+  // ---- Control thread.
+
+  // Null: as many requests wait as may wait.
+  std::shared_ptr<const SwitchTicket> Ask(SwitchRequest request);
+  // Requests that were answered: grows with the lcore's turns while some are asked.
+  uint64_t answered() const { return answered_.load(std::memory_order_relaxed); }
+
+ private:
+  void Work(fabric::Switch& the_switch, Time now);
+
+  SpscRing<SwitchTicket*, kMostWaiting> ring_;
+  SwitchTicket* current_ = nullptr;  // the lcore's
+  std::atomic<uint64_t> answered_{0};
+  // The control thread's, in order: those that may not have been answered. A ticket lives until it
+  // is done, even where nobody waits for it any more.
+  std::deque<std::shared_ptr<SwitchTicket>> asked_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_SWITCH_SWITCH_DESK_H_

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switch/switch_management.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/event_line.h"
+#include "daemon/version.h"
+#include "dpdk/eal.h"
+#include "mgmt/catalog.h"
+#include "switch/address_text.h"
+#include "switch/impair_values.h"
+
+namespace suede {
+namespace {
+
+using fabric::kClasses;
+
+absl::Status Busy() {
+  return absl::UnavailableError("as many requests wait for the switch as may wait; try again");
+}
+
+DpdkPort* NoPort(std::string_view) { return nullptr; }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SwitchManagement>> SwitchManagement::Create(
+    SwitchDesk* desk, const fabric::Switch* the_switch, Logger* logger,
+    SwitchManagementOptions options) {
+  std::unique_ptr<SwitchManagement> management(
+      new SwitchManagement(desk, the_switch, logger, std::move(options)));
+  const SwitchManagementOptions& own = management->options_;
+  EventLog& events = management->events_;
+  const ManagementOptions server_options{
+      .socket_path = own.socket_path,
+      .socket_mode = own.socket_mode,
+      .max_clients = own.max_clients,
+      .version = kVersion,
+      .name = own.name,
+      .limits = {},
+      .log = [logger](
+                 std::string_view line) { logger->Write(EalLogLevel::kInfo, "management", line); },
+      .on_limit =
+          [&events](std::string_view limit, pid_t pid, uid_t uid, std::string_view reason) {
+            events.Raise(EventKind::kManagementLimit, {{EventField::kLimit, limit},
+                                                       {EventField::kPid, pid},
+                                                       {EventField::kUid, uid},
+                                                       {EventField::kReason, reason}});
+          }};
+  absl::StatusOr<std::unique_ptr<ManagementServer>> server =
+      ManagementServer::Create(server_options, &SwitchCatalog(), management.get());
+  if (!server.ok()) return server.status();
+  management->server_ = *std::move(server);
+  return management;
+}
+
+SwitchManagement::SwitchManagement(SwitchDesk* desk, const fabric::Switch* the_switch,
+                                   Logger* logger, SwitchManagementOptions options)
+    : desk_(desk),
+      switch_(the_switch),
+      logger_(logger),
+      options_(std::move(options)),
+      captures_(options_.find_port != nullptr ? options_.find_port : Captures::FindPort(NoPort),
+                std::ref(*logger)),
+      ports_(options_.ports.size()) {
+  events_.AddObserver([logger](const Event& event) { LogEvent(event, std::ref(*logger)); });
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    ports_[p].in = the_switch->impairment_in(p).params();
+    ports_[p].out = the_switch->impairment_out(p).params();
+  }
+}
+
+VersionView SwitchManagement::Version() {
+  const auto up = std::chrono::steady_clock::now() - start_;
+  return {.version = kVersion,
+          .revision = kRevision,
+          .dpdk = DpdkVersion(),
+          .name = options_.name,
+          .uptime_s =
+              static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(up).count()),
+          .http = http_address_,
+          .config = options_.config_file};
+}
+
+LogLevelView SwitchManagement::LogLevel() {
+  switch (logger_->level()) {
+    case LogConfig::Level::kDebug:
+      return LogLevelView::kDebug;
+    case LogConfig::Level::kInfo:
+      return LogLevelView::kInfo;
+    case LogConfig::Level::kWarning:
+      return LogLevelView::kWarning;
+    case LogConfig::Level::kError:
+      break;
+  }
+  return LogLevelView::kError;
+}
+
+void SwitchManagement::SetLogLevel(LogLevelView level) {
+  switch (level) {
+    case LogLevelView::kDebug:
+      return logger_->SetLevel(LogConfig::Level::kDebug);
+    case LogLevelView::kInfo:
+      return logger_->SetLevel(LogConfig::Level::kInfo);
+    case LogLevelView::kWarning:
+      return logger_->SetLevel(LogConfig::Level::kWarning);
+    case LogLevelView::kError:
+      return logger_->SetLevel(LogConfig::Level::kError);
+  }
+}
+
+absl::StatusOr<uint32_t> SwitchManagement::Find(std::string_view port) const {
+  for (uint32_t p = 0; p < options_.ports.size(); ++p) {
+    if (options_.ports[p].name == port) return p;
+  }
+  return absl::NotFoundError(
+      absl::StrCat("there is no port ", std::string(port), "; ports.list names them"));
+}
+
+// ---- Counters.
+
+CounterSetView SwitchManagement::TotalCounters() const {
+  CounterSetView set;
+  const auto port_rows = SwitchPortRows();
+  const auto class_rows = SwitchClassRows();
+  for (size_t i = 0; i < port_rows.size(); ++i) {
+    uint64_t sum = 0;
+    for (uint32_t p = 0; p < ports_.size(); ++p) {
+      sum += switch_->counters(p).Get(static_cast<SwitchPortCounter>(i));
+    }
+    set.counters.push_back({.name = port_rows[i].name, .value = sum});
+  }
+  for (size_t i = 0; i < class_rows.size(); ++i) {
+    uint64_t sum = 0;
+    for (uint32_t p = 0; p < ports_.size(); ++p) {
+      for (uint32_t c = 0; c < kClasses; ++c) {
+        sum += switch_->counters(p, c).Get(static_cast<SwitchClassCounter>(i));
+      }
+    }
+    set.counters.push_back({.name = class_rows[i].name, .value = sum});
+  }
+#define SUEDE_MANAGEMENT_COUNTER_VIEW(id, metric, sentence) \
+  set.counters.push_back({.name = metric, .value = server_->counters().id});
+  SUEDE_MANAGEMENT_COUNTERS(SUEDE_MANAGEMENT_COUNTER_VIEW)
+#undef SUEDE_MANAGEMENT_COUNTER_VIEW
+  return set;
+}
+
+std::vector<CounterSetView> SwitchManagement::Counters(CounterScope scope) {
+  std::vector<CounterSetView> sets;
+  switch (scope) {
+    case CounterScope::kTotal:
+      sets.push_back(TotalCounters());
+      break;
+    case CounterScope::kPort:
+      for (uint32_t p = 0; p < ports_.size(); ++p) {
+        CounterSetView set{.of = options_.ports[p].name, .counters = {}};
+        for (size_t i = 0; i < SwitchPortRows().size(); ++i) {
+          set.counters.push_back(
+              {.name = SwitchPortRows()[i].name,
+               .value = switch_->counters(p).Get(static_cast<SwitchPortCounter>(i))});
+        }
+        sets.push_back(std::move(set));
+      }
+      break;
+    case CounterScope::kClass:
+      for (uint32_t p = 0; p < ports_.size(); ++p) {
+        for (uint32_t c = 0; c < kClasses; ++c) {
+          CounterSetView set{.of = absl::StrCat(options_.ports[p].name, ".", c), .counters = {}};
+          for (size_t i = 0; i < SwitchClassRows().size(); ++i) {
+            set.counters.push_back(
+                {.name = SwitchClassRows()[i].name,
+                 .value = switch_->counters(p, c).Get(static_cast<SwitchClassCounter>(i))});
+          }
+          sets.push_back(std::move(set));
+        }
+      }
+      break;
+    case CounterScope::kInstance:
+    case CounterScope::kLcore:
+      break;  // a switch has none
+  }
+  return sets;
+}
+
+std::vector<SwitchPortView> SwitchManagement::SwitchPorts() {
+  std::vector<SwitchPortView> all;
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    const SwitchPortFacts& facts = options_.ports[p];
+    const SwitchLink link = options_.link(p);
+    const SwitchPortCounters& counters = switch_->counters(p);
+    all.push_back({.name = facts.name,
+                   .device = facts.device,
+                   .driver = facts.driver,
+                   .mac = facts.mac,
+                   .lcore = facts.lcore,
+                   .admin_up = ports_[p].admin_up,
+                   .link_up = link.up,
+                   .speed_bps = link.speed_bps,
+                   .rate_bps = switch_->params().ports[p].rate_bps,
+                   .rx_frames = counters.Get(SwitchPortCounter::kRxFrames),
+                   .rx_bytes = counters.Get(SwitchPortCounter::kRxFrameBytes),
+                   .tx_frames = counters.Get(SwitchPortCounter::kTxFrames),
+                   .tx_bytes = counters.Get(SwitchPortCounter::kTxFrameBytes)});
+  }
+  return all;
+}
+
+// ---- Changes.
+
+SwitchView::DoneQuestion SwitchManagement::Change(
+    SwitchRequest request, std::function<absl::Status(const SwitchTicket&)> done) {
+  const Ticket ticket = desk_->Ask(std::move(request));
+  if (ticket == nullptr) return [] { return std::optional<absl::Status>(Busy()); };
+  return [ticket, done = std::move(done)]() -> std::optional<absl::Status> {
+    if (!ticket->done()) return std::nullopt;
+    return done != nullptr ? done(*ticket) : absl::OkStatus();
+  };
+}
+
+absl::StatusOr<SwitchManagement::Ticket> SwitchManagement::TellDown(uint32_t port) {
+  Port& own = ports_[port];
+  const bool down = !own.admin_up || !own.link_up;
+  if (down == own.told_down) return Ticket();
+  Ticket ticket =
+      desk_->Ask(switch_request::SetDown{.port = static_cast<uint16_t>(port), .down = down});
+  if (ticket == nullptr) return Busy();
+  own.told_down = down;
+  return ticket;
+}
+
+absl::StatusOr<DaemonView::PortQuestion> SwitchManagement::SetPortAdmin(std::string_view name,
+                                                                        bool up) {
+  const absl::StatusOr<uint32_t> port = Find(name);
+  if (!port.ok()) return port.status();
+  const bool before = std::exchange(ports_[*port].admin_up, up);
+  absl::StatusOr<Ticket> ticket = TellDown(*port);
+  if (!ticket.ok()) {
+    ports_[*port].admin_up = before;
+    return ticket.status();
+  }
+  if (before != up) {
+    events_.Raise(EventKind::kPortAdmin, {{EventField::kPort, options_.ports[*port].name},
+                                          {EventField::kAdmin, up ? "up" : "down"}});
+  }
+  return [ticket = *std::move(ticket)] { return ticket == nullptr || ticket->done(); };
+}
+
+void SwitchManagement::FollowLinks() {
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    Port& own = ports_[p];
+    const SwitchLink link = options_.link(p);
+    if (link.up != own.link_up) {
+      own.link_up = link.up;
+      std::vector<EventValue> values = {{EventField::kPort, options_.ports[p].name}};
+      if (link.up && link.speed_bps != 0) {
+        values.emplace_back(EventField::kSpeedBps, link.speed_bps);
+      }
+      events_.Raise(link.up ? EventKind::kLinkUp : EventKind::kLinkDown, std::move(values));
+    }
+    TellDown(p).IgnoreError();  // the next time
+  }
+}
+
+SwitchView::DoneQuestion SwitchManagement::ResetHighWater() {
+  return Change(switch_request::ResetHighWater{});
+}
+
+SwitchView::DoneQuestion SwitchManagement::AddAddress(std::string_view address, uint32_t vid,
+                                                      std::string_view port) {
+  const absl::StatusOr<uint32_t> at = Find(port);
+  const absl::StatusOr<NetAddress> key = KeyOf(address, vid, switch_->params().forwarding);
+  const absl::Status wrong = !at.ok() ? at.status() : key.status();
+  if (!wrong.ok()) return [wrong] { return std::optional(wrong); };
+  return Change(switch_request::AddAddress{.key = *key, .port = static_cast<uint16_t>(*at)},
+                [](const SwitchTicket& ticket) {
+                  return ticket.answer<switch_request::AddAddress>().added
+                             ? absl::OkStatus()
+                             : absl::ResourceExhaustedError(
+                                   "the forwarding table is full; flush or remove addresses");
+                });
+}
+
+SwitchView::DoneQuestion SwitchManagement::RemoveAddress(std::string_view address, uint32_t vid) {
+  const absl::StatusOr<NetAddress> key = KeyOf(address, vid, switch_->params().forwarding);
+  if (!key.ok()) return [wrong = key.status()] { return std::optional(wrong); };
+  return Change(switch_request::RemoveAddress{.key = *key}, [](const SwitchTicket& ticket) {
+    return ticket.answer<switch_request::RemoveAddress>().removed
+               ? absl::OkStatus()
+               : absl::NotFoundError("there is no such address; addresses.list names them");
+  });
+}
+
+SwitchView::DoneQuestion SwitchManagement::FlushAddresses(std::string_view port) {
+  if (port.empty()) return Change(switch_request::Flush{.ports = ~uint64_t{0}});
+  const absl::StatusOr<uint32_t> at = Find(port);
+  if (!at.ok()) return [wrong = at.status()] { return std::optional(wrong); };
+  return Change(switch_request::Flush{.ports = uint64_t{1} << *at});
+}
+
+// ---- Impairments.
+
+std::vector<ImpairView> SwitchManagement::Impairments() {
+  const fabric::Forwarding forwarding = switch_->params().forwarding;
+  const bool by_mac =
+      forwarding == fabric::Forwarding::kMac || forwarding == fabric::Forwarding::kIp;
+  std::vector<ImpairView> all;
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    for (const bool out : {false, true}) {
+      ImpairView view = ToView(out ? ports_[p].out : ports_[p].in, by_mac);
+      view.port = options_.ports[p].name;
+      view.out = out;
+      all.push_back(std::move(view));
+    }
+  }
+  return all;
+}
+
+SwitchView::DoneQuestion SwitchManagement::ChangeImpairment(const ImpairWhere& where,
+                                                            const Change1& change) {
+  const auto refuse = [](absl::Status wrong) -> DoneQuestion {
+    return [wrong = std::move(wrong)] { return std::optional(wrong); };
+  };
+  uint32_t first = 0;
+  auto last = static_cast<uint32_t>(ports_.size());
+  if (!where.port.empty()) {
+    const absl::StatusOr<uint32_t> port = Find(where.port);
+    if (!port.ok()) return refuse(port.status());
+    first = *port;
+    last = first + 1;
+  }
+  switch_request::Impair request;
+  for (uint32_t p = first; p < last; ++p) {
+    for (const bool out : {false, true}) {
+      if (where.out && *where.out != out) continue;
+      switch_request::Impair::Part part{.port = static_cast<uint16_t>(p),
+                                        .out = out,
+                                        .params = out ? ports_[p].out : ports_[p].in};
+      if (absl::Status wrong = change(&part.params); !wrong.ok()) return refuse(std::move(wrong));
+      request.parts.push_back(std::move(part));
+    }
+  }
+  const std::vector<switch_request::Impair::Part> parts = request.parts;
+  const Ticket ticket = desk_->Ask(std::move(request));
+  if (ticket == nullptr) return refuse(Busy());
+  for (const switch_request::Impair::Part& part : parts) {
+    (part.out ? ports_[part.port].out : ports_[part.port].in) = part.params;
+  }
+  return [ticket]() -> std::optional<absl::Status> {
+    if (!ticket->done()) return std::nullopt;
+    return absl::OkStatus();
+  };
+}
+
+SwitchView::DoneQuestion SwitchManagement::SetImpairment(const ImpairWhere& where,
+                                                         const ImpairChange& change) {
+  return ChangeImpairment(
+      where, [&change](fabric::ImpairmentParams* params) { return Apply(change, params); });
+}
+
+SwitchView::DoneQuestion SwitchManagement::ClearImpairment(const ImpairWhere& where) {
+  return ChangeImpairment(where, [](fabric::ImpairmentParams* params) {
+    *params = {};
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace suede

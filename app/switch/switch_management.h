@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The switch as its management socket shows it, and that socket.
+#ifndef SUEDE_APP_SWITCH_SWITCH_MANAGEMENT_H_
+#define SUEDE_APP_SWITCH_SWITCH_MANAGEMENT_H_
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "daemon/captures.h"
+#include "daemon/logger.h"
+#include "fabric/switch.h"
+#include "mgmt/event_log.h"
+#include "mgmt/server.h"
+#include "mgmt/switch_view.h"
+#include "switch/switch_desk.h"
+
+namespace suede {
+
+// A port, as its program knows it. It stays so.
+struct SwitchPortFacts {
+  std::string name;
+  std::string device;  // without secrets
+  std::string driver;
+  std::string mac;
+  std::optional<uint32_t> lcore;  // that serves it: its CPU
+};
+struct SwitchLink {
+  bool up = false;
+  uint64_t speed_bps = 0;  // 0: not known
+};
+
+struct SwitchManagementOptions {
+  std::string name;
+  std::string socket_path;
+  mode_t socket_mode = 0660;
+  uint32_t max_clients = 32;
+  std::string config_file;             // that it was started with; empty: none
+  std::vector<SwitchPortFacts> ports;  // as SwitchParams::ports
+  // The state of a port's link, as its device told last. Control thread.
+  std::function<SwitchLink(uint32_t port)> link;
+  Captures::FindPort find_port;  // for captures; null: there are none
+  std::function<std::string()> effective_config;
+  std::function<absl::StatusOr<ConfigCheckView>(std::string_view text, std::string_view place)>
+      check_config;
+};
+
+// Control thread only.
+class SwitchManagement final : public SwitchView {
+ public:
+  // Before the switching lcore starts. Everything given outlives it, and the lcore is stopped
+  // before it goes.
+  static absl::StatusOr<std::unique_ptr<SwitchManagement>> Create(SwitchDesk* desk,
+                                                                  const fabric::Switch* the_switch,
+                                                                  Logger* logger,
+                                                                  SwitchManagementOptions options);
+
+  int fd() const { return server_->fd(); }
+  // Call when fd() is readable.
+  void Poll() { server_->Poll(); }
+  const ManagementCounters& counters() const { return server_->counters(); }
+  // As Captures::Drain.
+  void DrainCaptures() { captures_.Drain(); }
+  bool captures() const { return !captures_.empty(); }
+  // Whether the daemon is to end: somebody asked, or BeginDrain was called.
+  bool drains() const { return drains_; }
+  void BeginDrain() { drains_ = true; }
+  // The address that serves metrics, for Version().
+  void SetHttpAddress(std::string address) { http_address_ = std::move(address); }
+  // The link of a port has changed: the switch holds nothing for a port without one. Every 10 ms or
+  // so, for a request that finds no room is made again.
+  void FollowLinks();
+  bool port_up(uint32_t port) const { return ports_[port].admin_up; }
+  bool link_up(uint32_t port) const { return ports_[port].link_up; }
+  const SwitchManagementOptions& options() const { return options_; }
+
+  // DaemonView.
+  EventLog& Events() override { return events_; }
+  VersionView Version() override;
+  std::string EffectiveConfig() override { return options_.effective_config(); }
+  absl::StatusOr<ConfigCheckView> CheckConfig(std::string_view text,
+                                              std::string_view place) override {
+    return options_.check_config(text, place);
+  }
+  std::vector<CounterSetView> Counters(CounterScope scope) override;
+  absl::Status StartCapture(const CaptureQuery& query, Fd file) override {
+    return captures_.Start(query, std::move(file));
+  }
+  absl::StatusOr<CaptureView> StopCapture(std::string_view port) override {
+    return captures_.Stop(port);
+  }
+  std::vector<CaptureView> ListCaptures() override { return captures_.List(); }
+  absl::StatusOr<PortQuestion> SetPortAdmin(std::string_view port, bool up) override;
+  LogLevelView LogLevel() override;
+  void SetLogLevel(LogLevelView level) override;
+  bool Drain() override { return !std::exchange(drains_, true); }
+
+  // SwitchView.
+  std::vector<SwitchPortView> SwitchPorts() override;
+  QueuesQuestion Queues(const SwitchQueueQuery& query) override;
+  DoneQuestion ResetHighWater() override;
+  BufferQuestion Buffer() override;
+  AddressesQuestion Addresses(const SwitchAddressQuery& query) override;
+  DoneQuestion AddAddress(std::string_view address, uint32_t vid, std::string_view port) override;
+  DoneQuestion RemoveAddress(std::string_view address, uint32_t vid) override;
+  DoneQuestion FlushAddresses(std::string_view port) override;
+  std::vector<ImpairView> Impairments() override;
+  DoneQuestion SetImpairment(const ImpairWhere& where, const ImpairChange& change) override;
+  DoneQuestion ClearImpairment(const ImpairWhere& where) override;
+
+ private:
+  // What is in force of a port, or asked for: only this thread changes it.
+  struct Port {
+    bool admin_up = true;
+    bool link_up = false;
+    bool told_down = false;  // the switch
+    fabric::ImpairmentParams in;
+    fabric::ImpairmentParams out;
+  };
+  using Ticket = std::shared_ptr<const SwitchTicket>;
+
+  SwitchManagement(SwitchDesk* desk, const fabric::Switch* the_switch, Logger* logger,
+                   SwitchManagementOptions options);
+  absl::StatusOr<uint32_t> Find(std::string_view port) const;
+  // Asks the lcore to do something, once; `done` makes the answer of it.
+  DoneQuestion Change(SwitchRequest request,
+                      std::function<absl::Status(const SwitchTicket&)> done = nullptr);
+  // Tells the switch whether a port is down. Null: it knows. An error: no room for the request.
+  absl::StatusOr<Ticket> TellDown(uint32_t port);
+  using Change1 = std::function<absl::Status(fabric::ImpairmentParams*)>;
+  DoneQuestion ChangeImpairment(const ImpairWhere& where, const Change1& change);
+  SwitchQueueView QueueOf(uint32_t port, uint32_t traffic_class,
+                          const SwitchQueueState& state) const;
+  CounterSetView TotalCounters() const;
+
+  SwitchDesk* const desk_;
+  const fabric::Switch* const switch_;  // its parameters and counters, which any thread may read
+  Logger* const logger_;
+  const SwitchManagementOptions options_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  EventLog events_;
+  Captures captures_;
+  std::vector<Port> ports_;
+  bool drains_ = false;
+  std::string http_address_;
+  std::unique_ptr<ManagementServer> server_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_SWITCH_SWITCH_MANAGEMENT_H_

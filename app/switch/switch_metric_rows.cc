@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switch/switch_metric_rows.h"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/process_metrics.h"
+#include "stats/switch_counters.h"
+
+namespace suede {
+namespace {
+
+constexpr std::string_view kTotal = "_total";
+struct DropFamily {
+  std::string_view prefix;
+  std::string_view family;
+  std::string_view sentence;
+};
+constexpr DropFamily kDropFamilies[] = {
+    {"rx_drop_", "switch_rx_drops_total", "Received frames that were dropped, each for one reason"},
+    {"class_drop_", "switch_class_drops_total",
+     "Frames of a class that the port did not send, each for one reason"},
+};
+
+const DropFamily* FamilyWith(std::string_view counter) {
+  for (const DropFamily& family : kDropFamilies) {
+    if (counter.starts_with(family.prefix)) return &family;
+  }
+  return nullptr;
+}
+
+void Include(std::vector<MetricRow>& rows, const CounterRow& counter, std::string_view labels) {
+  const SwitchMetricName name = SwitchMetricNameOf(counter.name);
+  const auto same = [&](const MetricRow& row) { return row.name == name.family; };
+  if (std::any_of(rows.begin(), rows.end(), same)) return;
+  const DropFamily* const drops = FamilyWith(counter.name);
+  rows.push_back({.name = name.family,
+                  .type = MetricType::kCounter,
+                  .labels = drops != nullptr ? absl::StrCat(std::string(labels), " reason")
+                                             : std::string(labels),
+                  .sentence = std::string(drops != nullptr ? drops->sentence : counter.sentence)});
+}
+
+}  // namespace
+
+SwitchMetricName SwitchMetricNameOf(std::string_view counter) {
+  const DropFamily* const family = FamilyWith(counter);
+  if (family == nullptr) return {absl::StrCat("switch_", std::string(counter)), {}};
+  std::string_view reason = counter.substr(family->prefix.size());
+  reason.remove_suffix(kTotal.size());
+  return {std::string(family->family), reason};
+}
+
+std::vector<MetricRow> SwitchOwnMetricRows() {
+  constexpr MetricType kGauge = MetricType::kGauge;
+  constexpr char kOfQueue[] = "port class";
+  std::vector<MetricRow> rows;
+  for (const CounterRow& row : SwitchPortRows()) Include(rows, row, "port");
+  for (const CounterRow& row : SwitchClassRows()) Include(rows, row, kOfQueue);
+  const MetricRow kRows[] = {
+      {"switch_link_up", kGauge, "port", "1 where the link is up"},
+      {"switch_link_speed_bytes_per_second", kGauge, "port", "Speed of the link; 0: not known"},
+      {"switch_port_up", kGauge, "port", "1 where the port is set up"},
+      {"switch_queue_bytes", kGauge, kOfQueue, "Bytes that wait, in whole cells"},
+      {"switch_queue_frames", kGauge, kOfQueue, "Frames that wait"},
+      {"switch_queue_most_bytes", kGauge, kOfQueue,
+       "Most bytes that have waited since the start or queues.reset"},
+      {"switch_queue_paused", kGauge, kOfQueue, "1 where the peer has paused the class"},
+      {"switch_queue_pausing", kGauge, kOfQueue, "1 where the port pauses the class of its peer"},
+      {"switch_queue_stormy", kGauge, kOfQueue,
+       "1 in a PFC storm: frames of the class are dropped"},
+      {"switch_queue_paused_seconds_total", MetricType::kCounter, kOfQueue,
+       "Time for which the peer has paused the class"},
+      {"switch_buffer_bytes", kGauge, "", "The buffer that all queues share"},
+      {"switch_buffer_used_bytes", kGauge, "", "Bytes of the buffer that are in use"},
+      {"switch_buffer_most_used_bytes", kGauge, "", "Most of them since the start or queues.reset"},
+      {"switch_buffer_shared_free_bytes", kGauge, "",
+       "Free bytes of the part that is neither reserved nor headroom"},
+      {"switch_buffer_headroom_used_bytes", kGauge, "", "Bytes of headrooms that are in use"},
+      {"switch_buffer_most_headroom_used_bytes", kGauge, "",
+       "Most of them since the start or queues.reset"},
+  };
+  rows.insert(rows.end(), std::begin(kRows), std::end(kRows));
+  return rows;
+}
+
+std::vector<MetricRow> SwitchMetricRows() {
+  std::vector<MetricRow> rows;
+  for (std::vector<MetricRow> part :
+       {ProcessMetricRows(), SwitchOwnMetricRows(), ManagementMetricRows()}) {
+    rows.insert(rows.end(), std::make_move_iterator(part.begin()),
+                std::make_move_iterator(part.end()));
+  }
+  return rows;
+}
+
+std::string SwitchReasonsAsMarkdown() {
+  std::string out = "| Metric | Reason | Meaning |\n|---|---|---|\n";
+  const auto add = [&](std::span<const CounterRow> rows) {
+    for (const CounterRow& row : rows) {
+      const SwitchMetricName name = SwitchMetricNameOf(row.name);
+      if (name.reason.empty()) continue;
+      absl::StrAppend(&out, "| `suede_", name.family, "` | `", std::string(name.reason), "` | ",
+                      std::string(row.sentence), " |\n");
+    }
+  };
+  add(SwitchPortRows());
+  add(SwitchClassRows());
+  return out;
+}
+
+}  // namespace suede

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every metric of a switch (docs/metrics.md, "The switch").
+#ifndef SUEDE_APP_SWITCH_SWITCH_METRIC_ROWS_H_
+#define SUEDE_APP_SWITCH_SWITCH_METRIC_ROWS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "metrics/row.h"
+
+namespace suede {
+
+// In the order of the page.
+std::vector<MetricRow> SwitchMetricRows();
+// Without those that every daemon has.
+std::vector<MetricRow> SwitchOwnMetricRows();
+
+// The name of a counter of lib/stats/switch_counters.h as a metric: class_drop_tail_total is
+// switch_class_drops_total{reason="tail"}.
+struct SwitchMetricName {
+  std::string family;
+  std::string_view reason;  // empty: the family has no such label
+};
+SwitchMetricName SwitchMetricNameOf(std::string_view counter);
+
+// The table of reasons: family, reason, sentence.
+std::string SwitchReasonsAsMarkdown();
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_SWITCH_SWITCH_METRIC_ROWS_H_

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a running switch that can be read without asking anybody: its metrics, its health,
+// whether it is ready.
+//
+// Counters are cells already. The control thread asks the switching lcore for depths and pauses,
+// and copies the answers into cells: whether they come tells whether the lcore turns.
+#ifndef SUEDE_APP_SWITCH_SWITCH_OBSERVER_H_
+#define SUEDE_APP_SWITCH_SWITCH_OBSERVER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/observed.h"
+#include "daemon/process_metrics.h"
+#include "daemon/pulses.h"
+#include "fabric/switch.h"
+#include "http/server.h"
+#include "switch/switch_desk.h"
+#include "switch/switch_management.h"
+
+namespace suede {
+
+class SwitchObserver final : public Observed {
+ public:
+  // Everything given outlives it. `cpu`: of the switching lcore. Before that starts.
+  SwitchObserver(SwitchDesk* desk, const fabric::Switch* the_switch, SwitchManagement* management,
+                 uint32_t cpu, uint64_t tsc_hertz);
+
+  // ---- Control thread.
+
+  // Each turn of its loop; asks every 100 ms. Raises the events of storms, too.
+  void Tick();
+  // The lcore was started.
+  void SetStarted() { started_ = true; }
+  HttpCounters* http_counters() { return &http_; }
+  // How the switch fares, in a line for the service manager.
+  std::string StatusLine() const;
+
+  // ---- Any thread.
+
+  const std::string& name() const override { return name_; }
+  const MetricsPage& page() const override { return page_; }
+  std::vector<std::string> Ailments() const override { return pulses_.Ailments(); }
+  std::vector<std::string> Obstacles() const override;
+  StatusPage status_page() const override;
+
+ private:
+  struct PortCells {
+    std::string name;
+    MetricCell* link_up;
+    MetricCell* speed;
+    MetricCell* admin_up;
+  };
+  struct QueueCells {
+    MetricCell* bytes;
+    MetricCell* frames;
+    MetricCell* most_bytes;
+    MetricCell* paused;
+    MetricCell* pausing;
+    MetricCell* stormy;
+    MetricCell* paused_ns;
+  };
+  struct BufferCells {
+    MetricCell* used;
+    MetricCell* most_used;
+    MetricCell* shared_free;
+    MetricCell* headroom_used;
+    MetricCell* most_headroom_used;
+  };
+  void AddPort(uint32_t port);
+  void AddBuffer();
+  void CopyPorts();
+  // Takes the lcore's answer, where it has come, and asks anew.
+  void CopyState();
+  void Take(const switch_request::State& state);
+
+  SwitchDesk* const desk_;
+  const fabric::Switch* const switch_;
+  SwitchManagement* const management_;
+  HttpCounters http_;
+  MetricsPage page_;
+  ProcessMetrics process_;
+  const std::string name_;
+  Pulses pulses_;
+  std::vector<PortCells> ports_;
+  std::vector<QueueCells> queues_;  // [port * kClasses + class]
+  BufferCells buffer_{};
+  std::shared_ptr<const SwitchTicket> ticket_;
+  std::atomic<bool> started_{false};
+  std::atomic<bool> draining_{false};
+  int64_t next_copy_ns_ = 0;
+  int64_t next_process_ns_ = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_SWITCH_SWITCH_OBSERVER_H_

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Methods that every daemon has: its version, its configuration in effect, its log level, its end.
+#include <unistd.h>
+
+#include <iterator>
+#include <string>
+
+#include "mgmt/catalog.h"
+#include "mgmt/daemon_view.h"
+#include "mgmt/rpc.h"
+
+namespace suede {
+namespace {
+
+constexpr std::string_view kLevels[] = {"debug", "info", "warning", "error"};
+constexpr std::string_view kLevelChoices = "debug|info|warning|error";
+
+constexpr Param kSetLevel[] = {
+    Param::Choice("level", "Least severity that is logged.", kLevelChoices).Required(),
+};
+
+Answer Version(Call& call) {
+  const VersionView version = call.daemon.Version();
+  return Json{{"suede", version.version},
+              {"revision", version.revision},
+              {"dpdk", version.dpdk},
+              {"protocol", kRpcProtocol},
+              {"name", version.name},
+              {"pid", getpid()},
+              {"uptime_s", version.uptime_s},
+              {"http", version.http.empty() ? Json() : Json(version.http)},
+              {"config", version.config.empty() ? Json() : Json(version.config)}};
+}
+
+Answer GetConfig(Call& call) { return Json{{"yaml", call.daemon.EffectiveConfig()}}; }
+
+Json Level(DaemonView& daemon) {
+  return Json{{"level", kLevels[static_cast<size_t>(daemon.LogLevel())]}};
+}
+
+Answer GetLogLevel(Call& call) { return Level(call.daemon); }
+
+Answer SetLogLevel(Call& call) {
+  for (size_t i = 0; i < std::size(kLevels); ++i) {
+    if (call.arguments.Text("level") != kLevels[i]) continue;
+    call.daemon.SetLogLevel(static_cast<LogLevelView>(i));
+  }
+  return Level(call.daemon);
+}
+
+Answer Drain(Call& call) { return Json{{"began", call.daemon.Drain()}}; }
+
+constexpr Member kVersionResult[] = {
+    Member::Text("suede"),
+    Member::Text("revision"),
+    Member::Text("dpdk"),
+    Member::Integer("protocol", "of this socket"),
+    Member::Text("name", "of the endpoint"),
+    Member::Integer("pid"),
+    Member::Integer("uptime_s").Unit("s"),
+    Member::Text("http", "address and port of the web server").OrNull("there is none"),
+    Member::Text("config", "file that it was started with").OrNull("there was none"),
+};
+constexpr Member kConfigResult[] = {
+    Member::Text("yaml", "a text that loads to the same configuration")};
+constexpr Member kLevelResult[] = {Member::Choice("level", kLevelChoices)};
+constexpr Member kBeganResult[] = {
+    Member::Boolean("began", "false where it was draining already, which goes on unchanged")};
+
+constexpr Method kVersionMethod = {.name = "version",
+                                   .sentence = "The version of suede, and how long it has run.",
+                                   .result = kVersionResult,
+                                   .run = Version};
+constexpr Method kGetLevel = {.name = "log.get_level",
+                              .sentence = "The least severity that is logged.",
+                              .result = kLevelResult,
+                              .run = GetLogLevel};
+constexpr Method kSetLevelMethod = {
+    .name = "log.set_level",
+    .sentence = "Sets the least severity that is logged, until the daemon ends.",
+    .result = kLevelResult,
+    .run = SetLogLevel,
+    .params = kSetLevel,
+    .changes = true};
+
+constexpr Method kDaemonMethods[] = {
+    kVersionMethod,
+    {.name = "config.get",
+     .sentence = "The effective configuration, as `suede --dump_config` prints it.",
+     .result = kConfigResult,
+     .run = GetConfig},
+};
+constexpr Method kLogMethods[] = {
+    kGetLevel,
+    kSetLevelMethod,
+    {.name = "drain",
+     .sentence = "Ends the daemon as SIGTERM does: PDUs in flight are delivered first.",
+     .result = kBeganResult,
+     .run = Drain,
+     .changes = true},
+};
+
+// The texts of a switch.
+constexpr Member kSwitchVersionResult[] = {
+    Member::Text("suede"),
+    Member::Text("revision"),
+    Member::Text("dpdk"),
+    Member::Integer("protocol", "of this socket"),
+    Member::Text("name", "of the switch"),
+    Member::Integer("pid"),
+    Member::Integer("uptime_s").Unit("s"),
+    Member::Text("http", "address and port of the web server").OrNull("there is none"),
+    Member::Text("config", "file that it was started with").OrNull("there was none"),
+};
+constexpr Method kSwitchDaemonMethods[] = {
+    {.name = "version",
+     .sentence = "The version of suede, and how long the switch has run.",
+     .result = kSwitchVersionResult,
+     .run = Version},
+    {.name = "config.get",
+     .sentence = "The effective configuration, as `suede-switch --dump_config` prints it.",
+     .result = kConfigResult,
+     .run = GetConfig},
+};
+constexpr Method kSwitchLogMethods[] = {
+    kGetLevel,
+    kSetLevelMethod,
+    {.name = "drain",
+     .sentence = "Ends the switch as SIGTERM does.",
+     .result = kBeganResult,
+     .run = Drain,
+     .changes = true},
+};
+
+}  // namespace
+
+std::span<const Method> DaemonMethods() { return kDaemonMethods; }
+std::span<const Method> LogMethods() { return kLogMethods; }
+std::span<const Method> SwitchDaemonMethods() { return kSwitchDaemonMethods; }
+std::span<const Method> SwitchLogMethods() { return kSwitchLogMethods; }
+
+}  // namespace suede

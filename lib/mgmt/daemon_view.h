@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// A daemon, as the methods see it that every daemon has: plain values, so that this room knows
+// neither drivers nor DPDK.
+#ifndef SUEDE_MGMT_DAEMON_VIEW_H_
+#define SUEDE_MGMT_DAEMON_VIEW_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "local/fd.h"
+#include "mgmt/config_view.h"
+
+namespace suede {
+
+class EventLog;
+
+struct VersionView {
+  std::string version;
+  std::string revision;
+  std::string dpdk;
+  std::string name;  // of the daemon
+  uint64_t uptime_s = 0;
+  std::string http;    // where metrics are served; empty: nowhere
+  std::string config;  // the file that it was started with; empty: none
+};
+
+enum class CounterScope : uint8_t { kTotal, kInstance, kLcore, kPort, kClass };
+
+struct CounterView {
+  std::string_view name;  // lives as long as the program
+  uint64_t value = 0;
+};
+struct CounterSetView {
+  std::string of;  // whose: "3.0", "p0", "p0.7"; empty for the total
+  std::vector<CounterView> counters;
+};
+
+enum class LogLevelView : uint8_t { kDebug, kInfo, kWarning, kError };
+
+struct CaptureQuery {
+  std::string port;
+  uint32_t snap_bytes = 0;
+  uint32_t frames = 0;   // that wait to be written, at most
+  uint32_t seconds = 0;  // 0: until it is stopped
+};
+struct CaptureView {
+  std::string port;
+  uint64_t written = 0;  // frames
+  uint64_t dropped = 0;
+};
+
+// The kinds of daemons. A view is of one, and only its catalog has the methods that see more of it
+// than a DaemonView.
+enum class DaemonKind : uint8_t { kEndpoint, kSwitch };
+std::string_view NameOf(DaemonKind kind);
+
+// Control thread only. Nothing here waits.
+class DaemonView : public ConfigView {
+ public:
+  DaemonKind kind() const { return kind_; }
+
+  virtual EventLog& Events() = 0;
+  virtual VersionView Version() = 0;
+  // The sets of a scope and the counters of a set keep their order and number. A scope that the
+  // kind does not have has no sets.
+  virtual std::vector<CounterSetView> Counters(CounterScope scope) = 0;
+  virtual absl::Status StartCapture(const CaptureQuery& query, Fd file) = 0;
+  virtual absl::StatusOr<CaptureView> StopCapture(std::string_view port) = 0;
+  virtual std::vector<CaptureView> ListCaptures() = 0;
+  // To be asked until it is true: the setting has taken effect.
+  using PortQuestion = std::function<bool()>;
+  virtual absl::StatusOr<PortQuestion> SetPortAdmin(std::string_view port, bool up) = 0;
+  virtual LogLevelView LogLevel() = 0;
+  virtual void SetLogLevel(LogLevelView level) = 0;
+  // Begins to drain, as SIGTERM does. False where that was under way.
+  virtual bool Drain() = 0;
+
+ protected:
+  explicit DaemonView(DaemonKind kind) : kind_(kind) {}
+
+ private:
+  const DaemonKind kind_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_MGMT_DAEMON_VIEW_H_

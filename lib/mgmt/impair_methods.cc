@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Methods that impair a switch's links: each port and direction by itself.
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "mgmt/catalog.h"
+#include "mgmt/common_members.h"
+#include "mgmt/event_log.h"
+#include "mgmt/switch_view.h"
+
+namespace suede {
+namespace {
+
+constexpr uint32_t kImpairClasses = 8;
+constexpr std::string_view kNoHoles = "none";
+
+constexpr Param kImpairedPort =
+    Param::Text("port", "Name of the port; all: every port.", 32).Required();
+constexpr Param kBothDirections = Param::Choice(
+    "direction", "in: what the port receives; out: what it sends.", "in|out|both", "both");
+constexpr Param kListImpairments[] = {
+    Param::Text("port", "Only those of this port.", 32),
+    Param::Boolean("impaired_only", "Leaves out directions that are not impaired."),
+};
+#define SUEDE_IMPAIR_PARAM(name, most, unit, sentence) Param::Number(#name, sentence, 0, most),
+constexpr Param kSetImpairment[] = {
+    kImpairedPort,
+    kBothDirections,
+    SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_PARAM)
+        Param::Choice("down", "Whether all frames are lost.", "on|off"),
+    Param::Text("hole_classes", "Classes that disappear: 0,3. none: no class.", 32),
+    Param::Text("hole_destinations",
+                "Destinations that disappear: MAC addresses, or AFH's as numbers, with commas "
+                "between. none: no destination.",
+                1024),
+};
+#undef SUEDE_IMPAIR_PARAM
+constexpr Param kClearImpairment[] = {kImpairedPort, kBothDirections};
+
+ImpairWhere WhereOf(const Arguments& arguments) {
+  ImpairWhere where{.port = arguments.Text("port"), .out = {}};
+  if (where.port == "all") where.port.clear();
+  const std::string& direction = arguments.Text("direction");
+  if (direction != "both") where.out = direction == "out";
+  return where;
+}
+
+absl::StatusOr<std::vector<uint32_t>> ClassesIn(const std::string& text) {
+  std::vector<uint32_t> classes;
+  if (text == kNoHoles) return classes;
+  for (const std::string_view word : Split(text, ',')) {
+    uint32_t number = kImpairClasses;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (error != std::errc() || end != word.data() + word.size() || number >= kImpairClasses) {
+      return absl::InvalidArgumentError(
+          StrCat("hole_classes: '", word, "' is no class; use 0 to 7 with commas, or none"));
+    }
+    classes.push_back(number);
+  }
+  return classes;
+}
+
+// The change, and what it is to a reader: "loss=0.01 down=on".
+absl::StatusOr<ImpairChange> ChangeOf(const Arguments& arguments, std::string* text) {
+  ImpairChange change;
+  const auto say = [text](std::string_view name, const auto& value) {
+    StrAppend(text, text->empty() ? "" : " ", name, "=", value);
+  };
+#define SUEDE_IMPAIR_TAKE(name, most, unit, sentence) \
+  if (arguments.Has(#name)) {                         \
+    change.name = arguments.Number(#name);            \
+    say(#name, Json(*change.name).dump());            \
+  }
+  SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_TAKE)
+#undef SUEDE_IMPAIR_TAKE
+  if (arguments.Has("down")) {
+    change.down = arguments.Text("down") == "on";
+    say("down", arguments.Text("down"));
+  }
+  if (arguments.Has("hole_classes")) {
+    absl::StatusOr<std::vector<uint32_t>> classes = ClassesIn(arguments.Text("hole_classes"));
+    if (!classes.ok()) return classes.status();
+    change.hole_classes = *std::move(classes);
+    say("hole_classes", arguments.Text("hole_classes"));
+  }
+  if (arguments.Has("hole_destinations")) {
+    const std::string& holes = arguments.Text("hole_destinations");
+    change.hole_destinations.emplace();
+    if (holes != kNoHoles) {
+      for (const std::string_view word : Split(holes, ',')) {
+        change.hole_destinations->emplace_back(word);
+      }
+    }
+    say("hole_destinations", holes);
+  }
+  if (text->empty()) return absl::InvalidArgumentError("nothing to set; give loss or another");
+  return change;
+}
+
+// What is refused is refused at once; anything else will be carried out, and is told as an event.
+Answer Record(Call& call, const ImpairControlView::DoneQuestion& question,
+              std::string_view setting) {
+  const std::optional<absl::Status> at_once = question();
+  if (at_once && !at_once->ok()) return *at_once;
+  const std::string& port = call.arguments.Text("port");
+  const std::string& direction = call.arguments.Text("direction");
+  call.daemon.Events().Raise(EventKind::kImpairmentSet, {{EventField::kPort, port},
+                                                         {EventField::kDirection, direction},
+                                                         {EventField::kSetting, setting},
+                                                         {EventField::kPid, call.caller.pid},
+                                                         {EventField::kUid, call.caller.uid}});
+  Json result{{"port", port}, {"direction", direction}};
+  if (at_once) return result;
+  return Answer::Later([question, result = std::move(result)]() -> std::optional<Outcome> {
+    const std::optional<absl::Status> done = question();
+    if (!done) return std::nullopt;
+    return Outcome{.status = *done, .result = done->ok() ? result : Json()};
+  });
+}
+
+Answer SetImpairment(Call& call) {
+  std::string setting;
+  const absl::StatusOr<ImpairChange> change = ChangeOf(call.arguments, &setting);
+  if (!change.ok()) return change.status();
+  return Record(call, call.the_switch().SetImpairment(WhereOf(call.arguments), *change), setting);
+}
+
+Answer ClearImpairment(Call& call) {
+  return Record(call, call.the_switch().ClearImpairment(WhereOf(call.arguments)), "clear");
+}
+
+Json ToJson(const ImpairView& view) {
+  Json out{{"port", view.port}, {"direction", view.out ? "out" : "in"}, {"impaired", !view.clean}};
+#define SUEDE_IMPAIR_JSON(name, most, unit, sentence) out[#name] = view.name;
+  SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_JSON)
+#undef SUEDE_IMPAIR_JSON
+  out["down"] = view.down ? "on" : "off";
+  out["hole_classes"] = view.hole_classes;
+  out["hole_destinations"] = view.hole_destinations;
+  return out;
+}
+
+Answer ListImpairments(Call& call) {
+  const bool impaired_only = call.arguments.Boolean("impaired_only");
+  Json list = Json::array();
+  for (const ImpairView& view : call.the_switch().Impairments()) {
+    if (impaired_only && view.clean) continue;
+    if (call.arguments.Has("port") && view.port != call.arguments.Text("port")) continue;
+    list.push_back(ToJson(view));
+  }
+  return Json{{"impairments", std::move(list)}};
+}
+
+constexpr Member kImpairRow[] = {
+    members::kPort,
+    Member::Choice("direction", kDirections),
+    Member::Boolean("impaired"),
+#define SUEDE_IMPAIR_MEMBER(name, most, unit, sentence) Member::Number(#name).Unit(unit),
+    SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_MEMBER)
+#undef SUEDE_IMPAIR_MEMBER
+        Member::Choice("down", "on|off", "on: all frames are lost"),
+    Member::Integer("hole_classes", "classes that disappear").List(),
+    Member::Text("hole_destinations", "destinations that disappear").List(),
+};
+constexpr Member kImpairmentsResult[] = {Member::Rows("impairments", kImpairRow)};
+constexpr Member kImpairedResult[] = {Member::Text("port"),
+                                      Member::Choice("direction", "in|out|both")};
+
+constexpr Method kImpairMethods[] = {
+    {.name = "impair.list",
+     .sentence = "The impairments of each port and direction.",
+     .result = kImpairmentsResult,
+     .run = ListImpairments,
+     .params = kListImpairments},
+    {.name = "impair.set",
+     .sentence = "Impairs a link. Keys that are not given stay; frames that are on the cable keep "
+                 "their times.",
+     .result = kImpairedResult,
+     .run = SetImpairment,
+     .params = kSetImpairment,
+     .changes = true},
+    {.name = "impair.clear",
+     .sentence = "Ends all impairments of a link.",
+     .result = kImpairedResult,
+     .run = ClearImpairment,
+     .params = kClearImpairment,
+     .changes = true},
+};
+
+}  // namespace
+
+std::span<const Method> ImpairMethods() { return kImpairMethods; }
+
+}  // namespace suede

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The impairments of a switch's links (docs/switch.md), as the methods see them.
+#ifndef SUEDE_MGMT_IMPAIR_VIEW_H_
+#define SUEDE_MGMT_IMPAIR_VIEW_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace suede {
+
+// The keys that are numbers, as the configuration has them: name, largest value, unit, sentence.
+#define SUEDE_IMPAIR_NUMBERS(X)                                                           \
+  X(rate_gbps, 3200, "Gbit/s", "Rate of the cable; 0: no limit.")                         \
+  X(delay_us, 10'000'000, "µs", "Delay of each frame.")                                   \
+  X(jitter_us, 10'000'000, "µs", "Up to so much more delay; frames stay in order.")       \
+  X(loss, 1, "", "Share of frames that are lost.")                                        \
+  X(burst_begins, 1, "", "Chance per frame that a time of bursty loss begins.")           \
+  X(burst_ends, 1, "", "Chance per frame that it ends.")                                  \
+  X(burst_loss, 1, "", "Share of frames that are lost in it.")                            \
+  X(reorder, 1, "", "Share of frames that are held back behind later ones.")              \
+  X(reorder_delay_us, 10'000'000, "µs", "Up to so much they are held back; copies, too.") \
+  X(duplicate, 1, "", "Share of frames that are delivered twice.")                        \
+  X(bad_fcs, 1, "", "Share of frames that are dropped as by a bad FCS.")                  \
+  X(flip, 1, "", "Share of frames that are delivered with a bit flipped.")
+
+inline constexpr std::string_view kDirections = "in|out";
+
+// The impairment of one direction of a port.
+struct ImpairView {
+  std::string port;
+  bool out = false;   // the direction: in or out
+  bool clean = true;  // nothing is impaired
+#define SUEDE_IMPAIR_VALUE(name, most, unit, sentence) double name = 0;
+  SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_VALUE)
+#undef SUEDE_IMPAIR_VALUE
+  bool down = false;
+  std::vector<uint32_t> hole_classes;
+  std::vector<std::string> hole_destinations;  // MAC addresses, or AFH's as numbers
+};
+
+// What is to be changed of it; what is not given stays.
+struct ImpairChange {
+#define SUEDE_IMPAIR_CHANGE(name, most, unit, sentence) std::optional<double> name{};
+  SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_CHANGE)
+#undef SUEDE_IMPAIR_CHANGE
+  std::optional<bool> down{};
+  std::optional<std::vector<uint32_t>> hole_classes{};
+  std::optional<std::vector<std::string>> hole_destinations{};
+};
+
+struct ImpairWhere {
+  std::string port;         // empty: every one
+  std::optional<bool> out;  // none: both directions
+};
+
+// Control thread only. Nothing here waits.
+class ImpairControlView {
+ public:
+  virtual ~ImpairControlView() = default;
+
+  // To be asked until it has an answer: done, or an error.
+  using DoneQuestion = std::function<std::optional<absl::Status>()>;
+  virtual std::vector<ImpairView> Impairments() = 0;
+  // Where several are named, all of them change or none.
+  virtual DoneQuestion SetImpairment(const ImpairWhere& where, const ImpairChange& change) = 0;
+  virtual DoneQuestion ClearImpairment(const ImpairWhere& where) = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_MGMT_IMPAIR_VIEW_H_

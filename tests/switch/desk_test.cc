@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests to the switching lcore: each is answered, by a bounded part per poll iteration.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "switch/switch_desk.h"
+#include "switching_thread.h"
+
+namespace suede {
+namespace {
+
+using fabric::At;
+using fabric::Fabric;
+using fabric::ParamsOf;
+using fabric::SueFrame;
+using fabric::Switch;
+using Ticket = std::shared_ptr<const SwitchTicket>;
+
+// The iterations that a request takes.
+int TurnsOf(SwitchDesk& desk, Switch& the_switch, const Ticket& ticket, Time now = At(1)) {
+  int turns = 0;
+  while (!ticket->done()) {
+    the_switch.Poll(now);
+    EXPECT_TRUE(desk.Serve(the_switch, now));
+    ++turns;
+  }
+  return turns;
+}
+
+TEST(SwitchDesk, TellsTheStateOfAllQueuesTwoPortsAtATime) {
+  Fabric fabric(ParamsOf(5));
+  fabric.In(0, SueFrame{.from = 1, .to = 2, .traffic_class = {.dscp = 24}}, At(1));
+  SwitchDesk desk;
+  EXPECT_FALSE(desk.Serve(fabric.the_switch, At(1)));
+  const Ticket ticket = desk.Ask(switch_request::State(5));
+  EXPECT_EQ(TurnsOf(desk, fabric.the_switch, ticket), 3);
+  const auto& state = ticket->answer<switch_request::State>();
+  // Flooded: to each port but the first.
+  EXPECT_EQ(state.queues[3].frames, 0u);
+  for (uint32_t port = 1; port < 5; ++port) {
+    EXPECT_EQ(state.queues[port * fabric::kClasses + 3].frames, 1u);
+    EXPECT_EQ(state.queues[port * fabric::kClasses + 3].bytes, 256u);
+    EXPECT_EQ(state.queues[port * fabric::kClasses + 3].most_bytes, 256u);
+  }
+  EXPECT_EQ(state.used_bytes, 4 * 256u);
+  EXPECT_EQ(state.most_used_bytes, 4 * 256u);
+  EXPECT_EQ(desk.answered(), 1u);
+  for (uint32_t port = 1; port < 5; ++port) fabric.Out(port, At(2));
+  const Ticket reset = desk.Ask(switch_request::ResetHighWater{});
+  EXPECT_EQ(TurnsOf(desk, fabric.the_switch, reset), 1);
+  const Ticket after = desk.Ask(switch_request::State(5));
+  TurnsOf(desk, fabric.the_switch, after);
+  EXPECT_EQ(after->answer<switch_request::State>().most_used_bytes, 0u);
+  EXPECT_EQ(after->answer<switch_request::State>().queues[fabric::kClasses + 3].most_bytes, 0u);
+}
+
+TEST(SwitchDesk, TellsPausesAndStorms) {
+  fabric::SwitchParams params = ParamsOf(2);
+  params.ports[1].pfc = {.on = true, .storm = std::chrono::milliseconds(1)};
+  params.ports[1].rate_bps = 10'000'000'000;
+  Fabric fabric(params);
+  fabric.the_switch.AddAddress(Switch::MacKey(fabric::MacNumber(2), 0), 1);
+  std::vector<uint8_t> pfc(fabric::PfcFrame::kBytes);
+  fabric::PfcFrame pause{.classes = 8};
+  pause.quanta[3] = 0xffff;  // 3.3 ms
+  fabric::EncodePfc(pause, {2, 0, 0, 0, 0, 9}, pfc.data());
+  fabric.In(1, pfc, At(10));
+  fabric.In(0, SueFrame{.from = 1, .to = 2, .traffic_class = {.dscp = 24}}, At(10));
+  fabric.Out(1, At(11));
+  SwitchDesk desk;
+  Ticket ticket = desk.Ask(switch_request::State(2));
+  TurnsOf(desk, fabric.the_switch, ticket, At(20));
+  const auto* queue = &ticket->answer<switch_request::State>().queues[fabric::kClasses + 3];
+  EXPECT_TRUE(queue->paused);
+  EXPECT_FALSE(queue->stormy);
+  EXPECT_EQ(queue->paused_ns, 10'000);
+  fabric.Out(1, At(2000));
+  ticket = desk.Ask(switch_request::State(2));
+  TurnsOf(desk, fabric.the_switch, ticket, At(2001));
+  EXPECT_TRUE(ticket->answer<switch_request::State>().queues[fabric::kClasses + 3].stormy);
+}
+
+TEST(SwitchDesk, TheTableComesInPages) {
+  Fabric fabric(ParamsOf(2));
+  for (uint32_t i = 1; i <= 100; ++i) {
+    ASSERT_TRUE(fabric.the_switch.AddAddress(Switch::MacKey(i, 0), i % 2));
+  }
+  SwitchDesk desk;
+  std::vector<bool> seen(101);
+  uint64_t from = 0;
+  int pages = 0;
+  for (bool end = false; !end; ++pages) {
+    switch_request::Addresses page(from, 16);
+    page.port = 1;
+    const Ticket ticket = desk.Ask(page);
+    TurnsOf(desk, fabric.the_switch, ticket);
+    const auto& answer = ticket->answer<switch_request::Addresses>();
+    for (uint32_t i = 0; i < answer.count; ++i) {
+      EXPECT_FALSE(seen[answer.rows[i].key.low]);
+      seen[answer.rows[i].key.low] = true;
+    }
+    from = answer.next;
+    end = answer.at_end;
+  }
+  EXPECT_GE(pages, 4);
+  for (uint32_t i = 1; i <= 100; ++i) EXPECT_EQ(seen[i], i % 2 == 1) << i;
+}
+
+TEST(SwitchDesk, AFlushForgetsWhatWasLearntOnAPortAndNothingElse) {
+  Fabric fabric(ParamsOf(3));
+  fabric.the_switch.AddAddress(Switch::MacKey(fabric::MacNumber(900), 0), 0);
+  for (uint32_t i = 1; i <= 200; ++i) {
+    fabric.In(i % 2, SueFrame{.from = i, .to = 900}, At(1));
+    for (uint32_t port = 0; port < 3; ++port) fabric.Out(port, At(1));
+  }
+  ASSERT_EQ(fabric.the_switch.table().learnt_on(1), 100u);
+  SwitchDesk desk;
+  const Ticket ticket = desk.Ask(switch_request::Flush{.ports = 2});
+  EXPECT_GT(TurnsOf(desk, fabric.the_switch, ticket), 100);  // 64 of 32,768 places each time
+  EXPECT_EQ(fabric.the_switch.table().learnt_on(1), 0u);
+  EXPECT_EQ(fabric.the_switch.table().learnt_on(0), 100u);
+  EXPECT_EQ(fabric.the_switch.table().size(), 101u);
+}
+
+TEST(SwitchDesk, AnImpairmentIsExchanged) {
+  Fabric fabric(ParamsOf(2));
+  SwitchDesk desk;
+  switch_request::Impair request;
+  for (uint16_t i = 0; i < 5; ++i) {
+    request.parts.push_back({.port = static_cast<uint16_t>(i % 2), .out = i > 1, .params = {}});
+    request.parts.back().params.loss = i + 1u;
+  }
+  const Ticket ticket = desk.Ask(request);
+  EXPECT_EQ(TurnsOf(desk, fabric.the_switch, ticket), 2);
+  EXPECT_EQ(fabric.the_switch.impairment_in(0).params().loss, 1u);
+  EXPECT_EQ(fabric.the_switch.impairment_in(1).params().loss, 2u);
+  EXPECT_EQ(fabric.the_switch.impairment_out(1).params().loss, 4u);
+  EXPECT_EQ(fabric.the_switch.impairment_out(0).params().loss, 5u);
+}
+
+TEST(SwitchDesk, TakesAsManyAsMayWait) {
+  Fabric fabric(ParamsOf(2));
+  SwitchDesk desk;
+  std::vector<Ticket> tickets;
+  while (Ticket ticket = desk.Ask(switch_request::ResetHighWater{})) {
+    tickets.push_back(std::move(ticket));
+  }
+  EXPECT_EQ(tickets.size(), SwitchDesk::kMostWaiting);
+  tickets.clear();  // nobody waits for them any more
+  EXPECT_TRUE(desk.Serve(fabric.the_switch, At(1)));
+  EXPECT_NE(desk.Ask(switch_request::ResetHighWater{}), nullptr);
+  EXPECT_EQ(desk.Ask(switch_request::ResetHighWater{}), nullptr);
+}
+
+// However many are asked, an iteration answers one at most, and frames go on.
+TEST(SwitchDesk, AFloodOfRequestsCostsABoundedPartOfEachIteration) {
+  SwitchingThread thread(ParamsOf(2));
+  thread.Start();
+  uint64_t asked = 0;
+  std::vector<Ticket> last;
+  while (asked < 3000) {
+    Ticket ticket;
+    switch (asked % 4) {
+      case 0:
+        ticket = thread.desk.Ask(switch_request::State(2));
+        break;
+      case 1:
+        ticket = thread.desk.Ask(switch_request::Addresses(0, 100));
+        break;
+      case 2:
+        ticket = thread.desk.Ask(switch_request::Impair{
+            .parts = {{.port = 0, .out = false, .params = {.loss = uint32_t(asked % 2) << 20}}}});
+        break;
+      default:
+        ticket = thread.desk.Ask(switch_request::ResetHighWater{});
+        break;
+    }
+    if (ticket == nullptr) {
+      std::this_thread::yield();
+      continue;
+    }
+    ++asked;
+    if (asked > 2990) last.push_back(std::move(ticket));
+  }
+  for (const Ticket& ticket : last) {
+    while (!ticket->done()) std::this_thread::yield();
+  }
+  thread.Stop();
+  EXPECT_EQ(thread.desk.answered(), asked);
+  EXPECT_FALSE(thread.many_at_once);
+  EXPECT_GE(thread.turns.load(), asked);
+  EXPECT_GT(thread.the_switch().counters(1).Get(SwitchPortCounter::kTxFrames), asked / 2);
+}
+
+}  // namespace
+}  // namespace suede

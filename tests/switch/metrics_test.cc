@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// docs/metrics.md holds the metrics of a switch. With SUEDE_UPDATE_DOCS=1 its tables are written.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "switch/switch_metric_rows.h"
+
+namespace suede {
+namespace {
+
+const std::string kSwitchPage = SUEDE_SOURCE_DIR "/docs/metrics.md";
+
+void HoldSwitchTable(const std::string& name, const std::string& table) {
+  std::ostringstream text;
+  text << std::ifstream(kSwitchPage).rdbuf();
+  const std::string page = text.str();
+  const std::string begin = "<!-- " + name + ": begin -->\n";
+  const size_t from = page.find(begin);
+  const size_t to = page.find("<!-- " + name + ": end -->");
+  ASSERT_TRUE(from != std::string::npos && to != std::string::npos) << name;
+  const size_t start = from + begin.size();
+  if (getenv("SUEDE_UPDATE_DOCS") != nullptr) {
+    std::ofstream(kSwitchPage) << page.substr(0, start) << table << page.substr(to);
+    return;
+  }
+  EXPECT_EQ(page.substr(start, to - start), table)
+      << "run switch_test with SUEDE_UPDATE_DOCS=1 in the environment";
+}
+
+TEST(SwitchMetrics, DocumentationHasThem) {
+  HoldSwitchTable("switch-metrics", MetricsAsMarkdown(SwitchOwnMetricRows()));
+  HoldSwitchTable("switch-reasons", SwitchReasonsAsMarkdown());
+}
+
+TEST(SwitchMetrics, NamesAreUniqueAndAsPrometheusWantsThem) {
+  std::set<std::string> names;
+  for (const MetricRow& row : SwitchMetricRows()) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    EXPECT_EQ(row.name.ends_with("_total"), row.type == MetricType::kCounter) << row.name;
+    EXPECT_FALSE(row.sentence.empty());
+    EXPECT_EQ(row.sentence.find_first_of("\n\\|"), std::string::npos) << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace suede
