@@ -107,8 +107,9 @@ CommandLine ParseCommandLine(const Program& program, int argc, char** argv) {
   return result;
 }
 
-absl::StatusOr<std::vector<ConfigOverride>> ReadOverrides(std::string_view set) {
-  absl::StatusOr<std::vector<ConfigOverride>> overrides = OverridesFromEnvironment(environ);
+absl::StatusOr<std::vector<ConfigOverride>> ReadOverrides(std::string_view set,
+                                                          const std::vector<ConfigKey>& keys) {
+  absl::StatusOr<std::vector<ConfigOverride>> overrides = OverridesFromEnvironment(environ, keys);
   if (!overrides.ok()) return overrides.status();
   for (size_t start = 0; start < set.size();) {
     const size_t end = std::min(set.find(';', start), set.size());

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "config/config.h"
+#include "config/config_fields.h"
 #include "daemon/program.h"
 
 namespace suede {
@@ -22,8 +23,10 @@ struct CommandLine {
 // own way, with its own exit codes. Afterwards the flag `set` has the values of all of them.
 CommandLine ParseCommandLine(const Program& program, int argc, char** argv);
 
-// The overrides of the environment, then those of the flag: KEY=VALUE;KEY=VALUE...
-absl::StatusOr<std::vector<ConfigOverride>> ReadOverrides(std::string_view set);
+// The overrides of the environment, then those of the flag: KEY=VALUE;KEY=VALUE... `keys` are the
+// program's.
+absl::StatusOr<std::vector<ConfigOverride>> ReadOverrides(std::string_view set,
+                                                          const std::vector<ConfigKey>& keys);
 
 }  // namespace suede
 

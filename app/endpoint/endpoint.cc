@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "endpoint/endpoint.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -10,34 +8,16 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/eal_start.h"
 #include "daemon/event_line.h"
-#include "daemon/version.h"
+#include "daemon/lcore_idle.h"
 #include "dpdk/crc.h"
-#include "dpdk/hugepages.h"
 #include "endpoint/pipeline_params.h"
-#include "pipeline/lcore_loop.h"
 #include "preflight/preflight.h"
 #include "wire/rcrc.h"
 
 namespace suede {
 namespace {
-
-bool IsVdev(const std::string& device) { return device.rfind("net_", 0) == 0; }
-
-struct LcoreWaiter {
-  void Pause() { CpuPause(); }
-  void Yield() { YieldCpu(); }
-  void Sleep(int64_t ns) { SleepNs(ns); }
-};
-
-IdleStrategy ToIdle(LcoreConfig::Idle idle) {
-  switch (idle) {
-    case LcoreConfig::Idle::kYield: return IdleStrategy::kYield;
-    case LcoreConfig::Idle::kSleep: return IdleStrategy::kSleep;
-    case LcoreConfig::Idle::kSpin: break;
-  }
-  return IdleStrategy::kSpin;
-}
 
 // The key of an instance's random numbers. See docs/control-pdus.md.
 SecretKey DrawSecret() {
@@ -53,7 +33,7 @@ std::string EalFilePrefix(const Config& config) { return absl::StrCat("suede_", 
 
 absl::StatusOr<std::unique_ptr<Endpoint>> Endpoint::Create(const Config& config, Log log) {
   std::unique_ptr<Endpoint> endpoint(new Endpoint(config, std::move(log)));
-  if (absl::Status status = endpoint->StartEalFor(); !status.ok()) return status;
+  if (absl::Status status = endpoint->BeginEal(); !status.ok()) return status;
   if (absl::Status status = endpoint->OpenPorts(); !status.ok()) return status;
   endpoint->BuildPipelines();
   endpoint->administration_ = std::make_unique<Administration>(endpoint.get());
@@ -73,55 +53,17 @@ Endpoint::~Endpoint() {
   if (eal_started_) StopEal();
 }
 
-// EAL's memory where it has no hugepages: for the pools, captures and devices.
-uint32_t Endpoint::PlainMemoryMb(const Config& config) {
-  constexpr uint64_t kLeastMb = 512;
-  constexpr uint64_t kOthersMb = 128;
-  const std::vector<uint64_t> pools = PoolBytesOf(config);
-  const uint64_t sum = std::accumulate(pools.begin(), pools.end(), uint64_t{0});
-  return static_cast<uint32_t>(std::max(kLeastMb, (sum >> 20) + kOthersMb));
-}
-
-absl::Status Endpoint::StartEalFor() {
-  EalOptions options;
-  options.file_prefix = EalFilePrefix(config_);
-  options.memory_mb = config_.eal.memory_mb;
-  options.extra = config_.eal.args;
-  options.no_huge = config_.eal.hugepages == Hugepages::kOff;
-  if (const uint32_t files = RemoveDeadHugepageFiles(); files != 0) {
-    log_(EalLogLevel::kInfo, "eal",
-         absl::StrCat("removed ", files, " hugepage files of endpoints that were killed"));
-  }
-  if (config_.eal.hugepages == Hugepages::kAuto) {
-    uint64_t free_bytes = 0;
-    for (const auto& pages : ReadHugepages()) free_bytes += pages.free * pages.page_bytes;
-    // Without hugetlbfs only root takes them: others' limits are hardly made for it.
-    options.no_huge = free_bytes < HugepageBytes(Hugepages::kAuto, PoolBytesOf(config_)) ||
-                      (geteuid() != 0 && HugetlbfsMount().empty());
-    if (options.no_huge) {
-      log_(EalLogLevel::kWarning, "eal",
-           "too few free hugepages: running without; reserve some with "
-           "'echo 512 > /proc/sys/vm/nr_hugepages'");
-    }
-  }
-  if (options.no_huge && options.memory_mb == 0) options.memory_mb = PlainMemoryMb(config_);
-  for (const LcoreConfig& lcore : config_.lcores) options.cpus.push_back(lcore.cpu);
+absl::Status Endpoint::BeginEal() {
+  EalNeeds needs{.file_prefix = EalFilePrefix(config_),
+                 .eal = config_.eal,
+                 .lcores = config_.lcores,
+                 .pool_bytes = PoolBytesOf(config_)};
   for (const PortConfig& port : config_.ports) {
-    if (IsVdev(port.device)) {
-      options.vdevs.push_back(port.device);
-      options.socket_modes.push_back(port.socket_mode);
-    } else {
-      options.pci.push_back(port.device);
-    }
+    needs.devices.push_back({.device = port.device, .socket_mode = port.socket_mode});
   }
-  options.log = [log = log_](EalLogLevel level, std::string_view line) { log(level, "eal", line); };
-  const absl::StatusOr<std::vector<std::string>> arguments = EalArguments(options);
+  const absl::StatusOr<std::string> arguments = StartEalFor(needs, log_);
   if (!arguments.ok()) return arguments.status();
-  eal_arguments_ = JoinArguments(*arguments);
-  log_(EalLogLevel::kInfo, "suede",
-       absl::StrCat("starting version=", kVersion, " commit=", kRevision, " dpdk=\"", DpdkVersion(),
-                    "\" eal=\"", eal_arguments_, "\""));
-  if (absl::Status status = StartEal(options); !status.ok()) return status;
+  eal_arguments_ = *arguments;
   eal_started_ = true;
   if (HasWideCrc() && !AllowsWideVectors()) InstallRcrc(NarrowRcrc());
   clock_ = std::make_unique<TscClock>();

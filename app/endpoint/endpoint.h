@@ -105,13 +105,12 @@ class Endpoint {
 
  private:
   Endpoint(const Config& config, Log log);
-  absl::Status StartEalFor();
+  absl::Status BeginEal();
   absl::Status OpenPorts();
   // Calls `each` with every block of counters that there is.
   template <typename Each>
   void ForEachBlock(Each each) const;
   void BuildPipelines();
-  static uint32_t PlainMemoryMb(const Config& config);
   void AddPort(uint32_t port);
   void JoinLcores(uint32_t port);
   uint32_t PortNumber(uint32_t port, uint32_t instance) const;

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "config/config_fields.h"
+#include "config/switch_config.h"
 #include "endpoint/daemon_flags.h"
 #include "mgmt/catalog.h"
 #include "mgmt/events.h"
@@ -18,13 +19,14 @@
 #include "suedectl/command_line.h"
 #include "suedectl/daemon_command.h"
 #include "suedectl/help.h"
+#include "switch/switch_flags.h"
 
 namespace suede::manual {
 namespace {
 
-std::string SuedeFlags() {
+std::string FlagsOf(const Program& program) {
   std::string out;
-  for (const FlagRow& row : kFlagRows) {
+  for (const FlagRow& row : program.flags) {
     std::string term = Bold(StrCat("--", row.name));
     if (!row.value.empty()) StrAppend(&term, " ", Underlined(row.value));
     out += Definition(term, StrCat(row.sentence, "."));
@@ -32,11 +34,16 @@ std::string SuedeFlags() {
   return out;
 }
 
-std::string SuedeSynopsis() {
-  return StrCat("*suede*", Plain(kSynopsis.substr(kSynopsis.find(' '))), "\n");
+std::string SynopsisOf(const Program& program) {
+  return StrCat(Bold(program.name), Plain(program.synopsis.substr(program.name.size())), "\n");
 }
 
-std::string SuedeSignals() { return Plain(kSignals) + "\n"; }
+std::string SuedeFlags() { return FlagsOf(kSuedeProgram); }
+std::string SuedeSynopsis() { return SynopsisOf(kSuedeProgram); }
+std::string SuedeSignals() { return Plain(kSuedeProgram.signals) + "\n"; }
+std::string SwitchFlags() { return FlagsOf(kSwitchProgram); }
+std::string SwitchSynopsis() { return SynopsisOf(kSwitchProgram); }
+std::string SwitchSignals() { return Plain(kSwitchProgram.signals) + "\n"; }
 
 std::string SuedeExitCodes() {
   std::string out;
@@ -56,9 +63,9 @@ std::string PreflightRows() {
   return out;
 }
 
-std::string ConfigurationKeys() {
+std::string KeysOf(const std::vector<ConfigKey>& keys) {
   std::string out;
-  for (const ConfigKey& key : ConfigKeys()) {
+  for (const ConfigKey& key : keys) {
     if (key.is_section) {
       // Sections within sections are definitions, so that the page keeps two levels.
       const bool is_outer = key.path.find('.') == std::string::npos;
@@ -77,6 +84,9 @@ std::string ConfigurationKeys() {
   }
   return out;
 }
+
+std::string ConfigurationKeys() { return KeysOf(ConfigKeys()); }
+std::string SwitchKeys() { return KeysOf(SwitchConfigKeys()); }
 
 std::string CtlFlags() {
   std::string out;
@@ -210,6 +220,10 @@ constexpr Fragment kFragments[] = {
     {"suede_flags", SuedeFlags},
     {"suede_signals", SuedeSignals},
     {"suede_exit_codes", SuedeExitCodes},
+    {"suede_switch_synopsis", SwitchSynopsis},
+    {"suede_switch_flags", SwitchFlags},
+    {"suede_switch_signals", SwitchSignals},
+    {"suede_switch_keys", SwitchKeys},
     {"preflight_checks", PreflightRows},
     {"configuration_keys", ConfigurationKeys},
     {"suedectl_flags", CtlFlags},
@@ -270,8 +284,9 @@ std::optional<std::string> FillIn(std::string_view text) {
 
 std::string FlagCompletion(std::string_view program) {
   Flags flags;
-  if (program == "suede") {
-    for (const FlagRow& row : kFlagRows) flags.emplace_back(row.name, !row.value.empty());
+  if (program == "suede" || program == "suede-switch") {
+    const Program& daemon = program == "suede" ? kSuedeProgram : kSwitchProgram;
+    for (const FlagRow& row : daemon.flags) flags.emplace_back(row.name, !row.value.empty());
   } else if (program == "suede-perf") {
     for (const perf::FlagText& flag : perf::FlagTexts()) {
       flags.emplace_back(flag.name, flag.type != "bool");

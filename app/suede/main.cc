@@ -28,7 +28,7 @@ absl::StatusOr<Config> ReadConfig(std::vector<std::string>* warnings, ConfigOrig
   if (FLAGS_config.empty()) {
     return absl::InvalidArgumentError("no configuration; give one with --config FILE");
   }
-  absl::StatusOr<std::vector<ConfigOverride>> overrides = ReadOverrides(FLAGS_set);
+  absl::StatusOr<std::vector<ConfigOverride>> overrides = ReadOverrides(FLAGS_set, ConfigKeys());
   if (!overrides.ok()) return overrides.status();
   std::error_code error;
   origin->file = std::filesystem::absolute(FLAGS_config, error).string();

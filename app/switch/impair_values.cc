@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -31,22 +32,33 @@ void SetUs(const std::optional<double>& us, Duration* duration) {
 }  // namespace
 
 ImpairView ToView(const fabric::ImpairmentParams& params, bool by_mac) {
-  ImpairView view{.clean = params.is_clean(),
-                  .rate_gbps = static_cast<double>(params.rate_bps) / 1e9,
-                  .delay_us = UsOf(params.delay),
-                  .jitter_us = UsOf(params.jitter),
-                  .loss = ShareOf(params.loss),
-                  .burst_begins = ShareOf(params.to_bad),
-                  .burst_ends = ShareOf(params.to_good),
-                  .burst_loss = ShareOf(params.loss_in_bad),
-                  .reorder = ShareOf(params.reorder),
-                  .reorder_delay_us = UsOf(params.reorder_delay),
-                  .duplicate = ShareOf(params.duplicate),
-                  .bad_fcs = ShareOf(params.bad_fcs),
-                  .flip = ShareOf(params.flip),
-                  .down = params.down,
-                  .hole_classes = {},
-                  .hole_destinations = {}};
+  ImpairView view{
+      .clean = params.is_clean(),
+      .rate_gbps = static_cast<double>(params.rate_bps) / 1e9,
+      .delay_us = UsOf(params.delay),
+      .jitter_us = UsOf(params.jitter),
+      .loss = ShareOf(params.loss),
+      .burst_begins = ShareOf(params.to_bad),
+      .burst_ends = ShareOf(params.to_good),
+      .burst_loss = ShareOf(params.loss_in_bad),
+      .reorder = ShareOf(params.reorder),
+      .reorder_delay_us = UsOf(params.reorder_delay),
+      .duplicate = ShareOf(params.duplicate),
+      .bad_fcs = ShareOf(params.bad_fcs),
+      .flip = ShareOf(params.flip),
+      .longest_bytes = params.longest == UINT32_MAX ? 0 : static_cast<double>(params.longest),
+      .down = params.down,
+      .hole_classes = {},
+      .hole_destinations = {},
+      .of_class = {}};
+  for (uint32_t c = 0; c < fabric::kClasses; ++c) {
+    const auto& own = params.of_class[c];
+    if (own == std::remove_cvref_t<decltype(own)>{}) continue;
+    view.of_class.push_back({.traffic_class = c,
+                             .delay_us = UsOf(own.delay),
+                             .loss = ShareOf(own.loss),
+                             .reorder = ShareOf(own.reorder)});
+  }
   for (uint32_t c = 0; c < fabric::kClasses; ++c) {
     if ((params.hole_classes >> c & 1) != 0) view.hole_classes.push_back(c);
   }
@@ -57,6 +69,13 @@ ImpairView ToView(const fabric::ImpairmentParams& params, bool by_mac) {
 }
 
 absl::Status Apply(const ImpairChange& change, fabric::ImpairmentParams* params) {
+  if (change.traffic_class) {
+    auto& own = params->of_class[*change.traffic_class];
+    SetUs(change.delay_us, &own.delay);
+    SetShare(change.loss, &own.loss);
+    SetShare(change.reorder, &own.reorder);
+    return absl::OkStatus();
+  }
   std::vector<uint64_t> holes;
   if (change.hole_destinations) {
     for (const std::string& text : *change.hole_destinations) {
@@ -83,6 +102,10 @@ absl::Status Apply(const ImpairChange& change, fabric::ImpairmentParams* params)
   SetShare(change.duplicate, &params->duplicate);
   SetShare(change.bad_fcs, &params->bad_fcs);
   SetShare(change.flip, &params->flip);
+  if (change.longest_bytes) {
+    const auto bytes = static_cast<uint32_t>(std::llround(*change.longest_bytes));
+    params->longest = bytes == 0 ? UINT32_MAX : bytes;
+  }
   if (change.down) params->down = *change.down;
   if (change.hole_classes) {
     params->hole_classes = 0;

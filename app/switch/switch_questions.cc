@@ -71,7 +71,8 @@ SwitchQueueView SwitchManagement::QueueOf(uint32_t port, uint32_t traffic_class,
           .drop_trim = counters.Get(SwitchClassCounter::kTrimDrop),
           .drop_headroom = counters.Get(SwitchClassCounter::kHeadroomDrop),
           .drop_down = counters.Get(SwitchClassCounter::kDownDrop),
-          .drop_storm = counters.Get(SwitchClassCounter::kStormDrop)};
+          .drop_storm = counters.Get(SwitchClassCounter::kStormDrop),
+          .drop_age = counters.Get(SwitchClassCounter::kAgeDrop)};
 }
 
 SwitchView::QueuesQuestion SwitchManagement::Queues(const SwitchQueueQuery& query) {

@@ -27,6 +27,8 @@
 
 namespace suede {
 
+struct ConfigKey;
+
 using ConfigMac = std::array<uint8_t, 6>;
 using ConfigMacPrefix = std::array<uint8_t, 4>;
 
@@ -272,9 +274,9 @@ absl::StatusOr<ConfigOverride> OverrideFromFlag(std::string_view assignment);
 
 // SUEDE_<KEY> for each key outside lists: transport.window_pdus is SUEDE_TRANSPORT_WINDOW_PDUS. A
 // variable that starts like a section's and names none of its keys is an error; others are not
-// looked at. `environment` is NAME=VALUE entries, ended by nullptr.
+// looked at. `environment` is NAME=VALUE entries, ended by nullptr; `keys` are the program's.
 absl::StatusOr<std::vector<ConfigOverride>> OverridesFromEnvironment(
-    const char* const* environment);
+    const char* const* environment, const std::vector<ConfigKey>& keys);
 
 // Reads and checks. Later overrides win. Messages read "FILE:LINE:COLUMN: key.path: PROBLEM;
 // MEND". `warnings`, where given, gets values that are allowed but hardly meant, in the same form.

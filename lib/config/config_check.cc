@@ -199,39 +199,50 @@ Status CheckTap(const ConfigDraft& draft, size_t index, std::map<std::string, si
   return OkStatus();
 }
 
-Status CheckPorts(ConfigDraft& draft) {
+// The names and devices that ports before have.
+struct PortsSeen {
   std::map<std::string, size_t> names;
   std::map<std::string, size_t> devices;
   std::map<ConfigMac, size_t> macs;
+};
+
+Status CheckIdentity(const ConfigDraft& draft, size_t i, PortsSeen& seen) {
+  const PortConfig& port = draft.config.ports[i];
+  const std::string path = Entry("ports", i);
+  if (const auto [at, is_new] = seen.names.emplace(port.name, i); !is_new) {
+    return draft.Error(path + ".name",
+                       StrCat(port.name, " is the name of ", Entry("ports", at->second),
+                              " already; choose another"));
+  }
+  const std::string device = DeviceIdentity(port.device);
+  if (device.empty()) {
+    return draft.Error(path + ".device",
+                       StrCat(Quoted(port.device),
+                              " is no device; write a PCI address such as 0000:03:00.0, or a "
+                              "vdev such as net_memif0,role=server"));
+  }
+  if (Status s = CheckDevice(draft, i); !s.ok()) return s;
+  if (const auto [at, is_new] = seen.devices.emplace(device, i); !is_new) {
+    return draft.Error(path + ".device",
+                       StrCat(device, " is the device of ", Entry("ports", at->second),
+                              " already; use another, or number the vdev (net_memif1)"));
+  }
+  if (!port.mac) return OkStatus();
+  if (const auto [at, is_new] = seen.macs.emplace(*port.mac, i); !is_new) {
+    return draft.Error(path + ".mac",
+                       StrCat(FormatMac(*port.mac), " is the MAC address of ",
+                              Entry("ports", at->second), " already; choose another"));
+  }
+  return OkStatus();
+}
+
+Status CheckPorts(ConfigDraft& draft) {
+  PortsSeen seen;
   std::map<std::string, size_t> taps;
   for (size_t i = 0; i < draft.config.ports.size(); ++i) {
+    if (Status s = CheckIdentity(draft, i, seen); !s.ok()) return s;
     PortConfig& port = draft.config.ports[i];
     const std::string path = Entry("ports", i);
-    if (const auto [at, is_new] = names.emplace(port.name, i); !is_new) {
-      return draft.Error(path + ".name",
-                         StrCat(port.name, " is the name of ", Entry("ports", at->second),
-                                " already; choose another"));
-    }
-    const std::string device = DeviceIdentity(port.device);
-    if (device.empty()) {
-      return draft.Error(path + ".device",
-                         StrCat(Quoted(port.device),
-                                " is no device; write a PCI address such as 0000:03:00.0, or a "
-                                "vdev such as net_memif0,role=server"));
-    }
-    if (Status s = CheckDevice(draft, i); !s.ok()) return s;
-    if (const auto [at, is_new] = devices.emplace(device, i); !is_new) {
-      return draft.Error(path + ".device",
-                         StrCat(device, " is the device of ", Entry("ports", at->second),
-                                " already; use another, or number the vdev (net_memif1)"));
-    }
-    if (port.mac) {
-      if (const auto [at, is_new] = macs.emplace(*port.mac, i); !is_new) {
-        return draft.Error(path + ".mac",
-                           StrCat(FormatMac(*port.mac), " is the MAC address of ",
-                                  Entry("ports", at->second), " already; choose another"));
-      }
-    }
     if (Status s = CheckMtu(draft, port, path); !s.ok()) return s;
     if (Status s = CheckEtherType(draft, port, path); !s.ok()) return s;
     if (Status s = CheckSession(draft, port, path); !s.ok()) return s;
@@ -453,6 +464,16 @@ Status CheckClients(const MachineFacts& machine, ConfigDraft& draft) {
 }
 
 }  // namespace
+
+Status CheckDaemonConfig(const MachineFacts& machine, ConfigDraft& draft) {
+  if (Status s = CheckEal(draft); !s.ok()) return s;
+  if (Status s = CheckLcores(machine, draft); !s.ok()) return s;
+  PortsSeen seen;
+  for (size_t i = 0; i < draft.config.ports.size(); ++i) {
+    if (Status s = CheckIdentity(draft, i, seen); !s.ok()) return s;
+  }
+  return CheckManagement(machine, draft);
+}
 
 Status CheckConfig(const MachineFacts& machine, ConfigDraft& draft) {
   if (Status s = CheckEal(draft); !s.ok()) return s;

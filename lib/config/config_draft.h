@@ -34,12 +34,24 @@ std::string Entry(std::string_view list, size_t index);
 
 void Warn(ConfigDraft& draft, std::string_view path, std::string_view problem);
 
+// Reads a file's text.
+absl::StatusOr<std::string> ReadConfigFile(const std::string& path);
+// The tree of a text with all overrides laid over it; the draft gets their places.
+absl::StatusOr<ConfigNode> ParseTree(std::string_view text, std::string_view file_name,
+                                     const std::vector<ConfigOverride>& overrides,
+                                     ConfigDraft& draft);
+
 // Reads the tree, each value by itself: unknown and missing keys, types, ranges, names
 // that refer to nothing.
 absl::Status ReadConfig(const ConfigNode& root, ConfigDraft& draft);
 
 // Checks the rules that concern more than one value, and fills in values computed from others.
 absl::Status CheckConfig(const MachineFacts& machine, ConfigDraft& draft);
+
+// The part of those rules that every daemon has: EAL's arguments, lcores, names and devices of
+// ports, the management socket. Of ports it looks at these keys alone: name, device, socket_mode,
+// mac.
+absl::Status CheckDaemonConfig(const MachineFacts& machine, ConfigDraft& draft);
 
 }  // namespace suede
 

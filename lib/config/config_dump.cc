@@ -1,35 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The effective configuration as YAML, and the table of the keys: both written by the declaration.
-#include <algorithm>
+#include "config/config_dump.h"
 
 #include "base/text.h"
-#include "config/config_fields.h"
 
 namespace suede {
 namespace {
-
-// "key: value" of each field that is written; of a port, of those that its encapsulation has.
-template <class S>
-std::vector<std::string> Lines(const S& section, std::optional<Encapsulation> of_port = {}) {
-  std::vector<std::string> lines;
-  for (const ConfigField<S>& field : FieldsOf<S>()) {
-    if (of_port && !field.only.Has(*of_port)) continue;
-    if (const Written value = field.write(section, field.limits)) {
-      lines.push_back(StrCat(field.key, ": ", *value));
-    }
-  }
-  return lines;
-}
-
-template <class S>
-std::string Inline(const S& section) {
-  return StrCat("{", StrJoin(Lines(section), ", "), "}");
-}
-
-template <class S>
-void AppendSection(std::string_view key, const S& section, std::string& out) {
-  StrAppend(&out, key, ":\n  ", StrJoin(Lines(section), "\n  "), "\n");
-}
 
 void AppendPorts(const Config& config, std::string& out) {
   out += "ports:\n";

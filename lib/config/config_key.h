@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "config/config_fields.h"
+#include "config/switch_values.h"
 
 namespace suede::config_key {
 
@@ -43,6 +44,10 @@ std::string RangeOf(const ValueLimits& limits) {
     return StrCat("FIRST-LAST, 0 to ", limits.max);
   } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
     return "list of texts";
+  } else if constexpr (std::is_same_v<T, Decimal>) {
+    return StrCat(limits.min, " to ", limits.max, ", also fractions");
+  } else if constexpr (std::is_same_v<T, std::vector<uint32_t>>) {
+    return StrCat("list of ", limits.min, " to ", limits.max);
   } else if constexpr (std::is_same_v<T, std::vector<ClientRule>>) {
     return "list of UID:XPU, UID:FIRST-LAST, each also with :VC,VC";
   } else {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sections, and all keys as rows of the documentation.
+#include <algorithm>
+
 #include "base/text.h"
 #include "config/config_fields.h"
+#include "config/switch_config.h"
 
 namespace suede {
 namespace {
@@ -34,15 +37,30 @@ constexpr ConfigSection kSections[] = {
     {"log", "The log, on standard error."},
 };
 
-const ConfigSection& SectionAt(std::string_view path) {
-  for (const ConfigSection& section : kSections) {
-    if (section.path == path) return section;
-  }
-  return kSections[0];
-}
+constexpr ConfigSection kSwitchSections[] = {
+    {"eal", "DPDK's environment."},
+    {"lcores", "List of CPUs: the first one switches, the others drive ports.", true},
+    {"table", "The forwarding table."},
+    {"buffer", "The shared buffer."},
+    {"classes", "Classes of traffic."},
+    {"classes.dscp", "List of DSCPs with another class than DSCP / 8."},
+    {"classes.of", "List of classes with other values than these."},
+    {"classes.of[].ecn", "Marks of the queues of the class. Absent: none."},
+    {"trim", "Frames that are cut instead of being dropped."},
+    {"pfc", "Pauses by priority, of the ports that have pfc: on."},
+    {"ports", "List of network ports, 2 to 64.", true},
+    {"ports[].impair_in", "Faults of the link towards the switch."},
+    {"ports[].impair_out", "Faults of the link from the switch, with the same keys."},
+    {"addresses", "List of configured entries of the forwarding table."},
+    {"management", "How the switch is monitored and controlled."},
+    {"log", "The log, on standard error."},
+};
 
-void AddSection(std::string_view path, std::vector<ConfigKey>& out) {
-  const ConfigSection& section = SectionAt(path);
+void AddSection(std::string_view path, std::vector<ConfigKey>& out,
+                std::span<const ConfigSection> sections = kSections) {
+  const auto found = std::find_if(sections.begin(), sections.end(),
+                                  [&](const ConfigSection& s) { return s.path == path; });
+  const ConfigSection& section = found != sections.end() ? *found : sections.front();
   out.push_back({.path = std::string(path),
                  .default_value = section.required ? "required" : "",
                  .sentence = ExpandTraits(section.sentence),
@@ -70,8 +88,9 @@ void AddFields(std::string_view prefix, std::vector<ConfigKey>& out, const S& de
 
 template <class S>
 void AddSectionWithFields(std::string_view path, std::string_view prefix,
-                          std::vector<ConfigKey>& out, const S& defaults = {}) {
-  AddSection(path, out);
+                          std::vector<ConfigKey>& out, const S& defaults = {},
+                          std::span<const ConfigSection> sections = kSections) {
+  AddSection(path, out, sections);
   AddFields<S>(prefix, out, defaults);
 }
 
@@ -99,7 +118,37 @@ std::vector<ConfigKey> MakeKeys() {
   return keys;
 }
 
+std::vector<ConfigKey> MakeSwitchKeys() {
+  std::vector<ConfigKey> keys;
+  const auto add = [&]<class S>(std::string_view path, std::string_view prefix, const S& section) {
+    AddSectionWithFields<S>(path, prefix, keys, section, kSwitchSections);
+  };
+  AddFields<SwitchRoot>("", keys);
+  add("eal", "eal.", EalConfig{});
+  add("lcores", "lcores[].", LcoreConfig{});
+  add("table", "table.", SwitchTable{});
+  add("buffer", "buffer.", SwitchBuffer{});
+  add("classes", "classes.", SwitchClassesConfig{});
+  add("classes.dscp", "classes.dscp[].", SwitchDscpConfig{});
+  add("classes.of", "classes.of[].", SwitchClassConfig{});
+  add("classes.of[].ecn", "classes.of[].ecn.", SwitchEcnConfig{});
+  add("trim", "trim.", SwitchTrimConfig{});
+  add("pfc", "pfc.", SwitchPfcConfig{});
+  add("ports", "ports[].", SwitchPortConfig{});
+  add("ports[].impair_in", "ports[].impair_in.", SwitchImpairConfig{});
+  AddSection("ports[].impair_out", keys, kSwitchSections);
+  add("addresses", "addresses[].", SwitchAddressConfig{});
+  add("management", "management.", ManagementConfig{});
+  add("log", "log.", LogConfig{});
+  return keys;
+}
+
 }  // namespace
+
+const std::vector<ConfigKey>& SwitchConfigKeys() {
+  static const std::vector<ConfigKey> keys = MakeSwitchKeys();
+  return keys;
+}
 
 const std::vector<ConfigKey>& ConfigKeys() {
   static const std::vector<ConfigKey> keys = MakeKeys();

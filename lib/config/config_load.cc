@@ -16,37 +16,8 @@
 namespace suede {
 namespace {
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  const auto failed = [&](std::string_view why, std::string_view mend) {
-    return absl::InvalidArgumentError(StrCat(path, ": (file): ", why, "; ", mend));
-  };
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) {
-    return failed(StrCat("cannot be opened: ", strerror(errno)),
-                  "give the path of a readable file");
-  }
-  struct stat facts {};
-  if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-    close(fd);
-    return failed("not a regular file", "give the path of a file");
-  }
-  // One byte more than allowed, so that the parser sees that it is too large.
-  std::string text(kMaxConfigBytes + 1, '\0');
-  size_t used = 0;
-  ssize_t got = 0;
-  while (used < text.size() && (got = read(fd, &text[used], text.size() - used)) != 0) {
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) break;
-    used += static_cast<size_t>(got);
-  }
-  const int error = errno;
-  close(fd);
-  if (got < 0) return failed(StrCat("cannot be read: ", strerror(error)), "check the disk");
-  text.resize(used);
-  return text;
-}
-
-absl::StatusOr<ConfigOverride> OverrideFromVariable(std::string_view variable) {
+absl::StatusOr<ConfigOverride> OverrideFromVariable(std::string_view variable,
+                                                    const std::vector<ConfigKey>& keys) {
   const size_t equals = variable.find('=');
   const std::string_view name = variable.substr(0, equals);
   ConfigOverride result{.place = StrCat("environment ", name)};
@@ -54,7 +25,7 @@ absl::StatusOr<ConfigOverride> OverrideFromVariable(std::string_view variable) {
   result.value = std::string(variable.substr(equals + 1));
   std::vector<std::string_view> known;
   std::string section;  // the longest one that the name starts like
-  for (const ConfigKey& key : ConfigKeys()) {
+  for (const ConfigKey& key : keys) {
     if (key.path.find("[]") != std::string::npos) continue;
     const std::string spelled =
         StrCat("SUEDE_", absl::AsciiStrToUpper(absl::StrReplaceAll(key.path, {{".", "_"}})));
@@ -66,7 +37,7 @@ absl::StatusOr<ConfigOverride> OverrideFromVariable(std::string_view variable) {
     }
   }
   if (section.empty()) return ConfigOverride{};
-  for (const ConfigKey& key : ConfigKeys()) {
+  for (const ConfigKey& key : keys) {
     if (key.path.starts_with(section + ".") && !key.is_section) known.push_back(key.path);
   }
   return absl::InvalidArgumentError(
@@ -122,22 +93,50 @@ absl::StatusOr<ConfigOverride> OverrideFromFlag(std::string_view assignment) {
 }
 
 absl::StatusOr<std::vector<ConfigOverride>> OverridesFromEnvironment(
-    const char* const* environment) {
+    const char* const* environment, const std::vector<ConfigKey>& keys) {
   std::vector<ConfigOverride> result;
   for (; *environment != nullptr; ++environment) {
     if (!std::string_view(*environment).starts_with("SUEDE_")) continue;
-    absl::StatusOr<ConfigOverride> found = OverrideFromVariable(*environment);
+    absl::StatusOr<ConfigOverride> found = OverrideFromVariable(*environment, keys);
     if (!found.ok()) return found.status();
     if (!found->path.empty()) result.push_back(*std::move(found));
   }
   return result;
 }
 
-absl::StatusOr<Config> ParseConfig(std::string_view text, std::string_view file_name,
-                                   const MachineFacts& machine,
-                                   const std::vector<ConfigOverride>& overrides,
-                                   std::vector<std::string>* warnings) {
-  ConfigDraft draft;
+absl::StatusOr<std::string> ReadConfigFile(const std::string& path) {
+  const auto failed = [&](std::string_view why, std::string_view mend) {
+    return absl::InvalidArgumentError(StrCat(path, ": (file): ", why, "; ", mend));
+  };
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) {
+    return failed(StrCat("cannot be opened: ", strerror(errno)),
+                  "give the path of a readable file");
+  }
+  struct stat facts {};
+  if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+    close(fd);
+    return failed("not a regular file", "give the path of a file");
+  }
+  // One byte more than allowed, so that the parser sees that it is too large.
+  std::string text(kMaxConfigBytes + 1, '\0');
+  size_t used = 0;
+  ssize_t got = 0;
+  while (used < text.size() && (got = read(fd, &text[used], text.size() - used)) != 0) {
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) break;
+    used += static_cast<size_t>(got);
+  }
+  const int error = errno;
+  close(fd);
+  if (got < 0) return failed(StrCat("cannot be read: ", strerror(error)), "check the disk");
+  text.resize(used);
+  return text;
+}
+
+absl::StatusOr<ConfigNode> ParseTree(std::string_view text, std::string_view file_name,
+                                     const std::vector<ConfigOverride>& overrides,
+                                     ConfigDraft& draft) {
   draft.sources.file = std::string(file_name);
   for (const ConfigOverride& override_ : overrides) {
     draft.sources.overrides.push_back(override_.place);
@@ -149,6 +148,16 @@ absl::StatusOr<Config> ParseConfig(std::string_view text, std::string_view file_
     if (absl::Status s = ApplyOverride(override_, draft.sources, ++source, *root); !s.ok())
       return s;
   }
+  return root;
+}
+
+absl::StatusOr<Config> ParseConfig(std::string_view text, std::string_view file_name,
+                                   const MachineFacts& machine,
+                                   const std::vector<ConfigOverride>& overrides,
+                                   std::vector<std::string>* warnings) {
+  ConfigDraft draft;
+  absl::StatusOr<ConfigNode> root = ParseTree(text, file_name, overrides, draft);
+  if (!root.ok()) return root.status();
   if (absl::Status s = ReadConfig(*root, draft); !s.ok()) return s;
   if (absl::Status s = CheckConfig(machine, draft); !s.ok()) return s;
   if (warnings != nullptr) *warnings = std::move(draft.warnings);
@@ -158,7 +167,7 @@ absl::StatusOr<Config> ParseConfig(std::string_view text, std::string_view file_
 absl::StatusOr<Config> LoadConfig(const std::string& path, const MachineFacts& machine,
                                   const std::vector<ConfigOverride>& overrides,
                                   std::vector<std::string>* warnings) {
-  absl::StatusOr<std::string> text = ReadFile(path);
+  absl::StatusOr<std::string> text = ReadConfigFile(path);
   if (!text.ok()) return text.status();
   return ParseConfig(*text, path, machine, overrides, warnings);
 }

@@ -43,6 +43,11 @@ class Switch {
   // Floods, duplicates and PFC need frames that are not received: so many are missing.
   uint32_t spares_wanted() const { return kSpares - static_cast<uint32_t>(spares_.size()); }
   void GiveSpare(Frame* frame) { spares_.push_back(frame); }
+  // Whether Transmit(port) would find nothing.
+  bool IsIdle(uint32_t port) const {
+    const Port& p = *ports_[port];
+    return p.output.waiting() == 0 && p.out.on_cable() == 0 && !params_.ports[port].pfc.on;
+  }
   // When the switch has something to do by itself; kNever: never.
   Time deadline(Time now) const;
   // Likewise of one port.

@@ -35,6 +35,9 @@ constexpr Param kSetImpairment[] = {
                 "Destinations that disappear: MAC addresses, or AFH's as numbers, with commas "
                 "between. none: no destination.",
                 1024),
+    Param::Integer(
+        "class", "delay_us, loss and reorder are this class's alone, in addition to those of all.",
+        0, kImpairClasses - 1),
 };
 #undef SUEDE_IMPAIR_PARAM
 constexpr Param kClearImpairment[] = {kImpairedPort, kBothDirections};
@@ -60,6 +63,25 @@ absl::StatusOr<std::vector<uint32_t>> ClassesIn(const std::string& text) {
     classes.push_back(number);
   }
   return classes;
+}
+
+// The class that the change is for, where it is given.
+absl::Status TakeClass(const Arguments& arguments, std::string* text, ImpairChange* change) {
+  change->traffic_class = Given(arguments, "class");
+  if (!change->traffic_class) return absl::OkStatus();
+  bool good = !change->down && !change->hole_classes && !change->hole_destinations;
+#define SUEDE_IMPAIR_OF_ALL(name, most, unit, sentence)                             \
+  if (std::string_view(#name) != "delay_us" && std::string_view(#name) != "loss" && \
+      std::string_view(#name) != "reorder") {                                       \
+    good &= !change->name;                                                          \
+  }
+  SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_OF_ALL)
+#undef SUEDE_IMPAIR_OF_ALL
+  if (!good) {
+    return absl::InvalidArgumentError("class: it goes with delay_us, loss and reorder alone");
+  }
+  if (!text->empty()) StrAppend(text, " class=", *change->traffic_class);
+  return absl::OkStatus();
 }
 
 // The change, and what it is to a reader: "loss=0.01 down=on".
@@ -95,6 +117,7 @@ absl::StatusOr<ImpairChange> ChangeOf(const Arguments& arguments, std::string* t
     }
     say("hole_destinations", holes);
   }
+  if (absl::Status wrong = TakeClass(arguments, text, &change); !wrong.ok()) return wrong;
   if (text->empty()) return absl::InvalidArgumentError("nothing to set; give loss or another");
   return change;
 }
@@ -139,6 +162,13 @@ Json ToJson(const ImpairView& view) {
   out["down"] = view.down ? "on" : "off";
   out["hole_classes"] = view.hole_classes;
   out["hole_destinations"] = view.hole_destinations;
+  out["of_class"] = Json::array();
+  for (const ImpairOfClassView& one : view.of_class) {
+    out["of_class"].push_back(Json{{"class", one.traffic_class},
+                                   {"delay_us", one.delay_us},
+                                   {"loss", one.loss},
+                                   {"reorder", one.reorder}});
+  }
   return out;
 }
 
@@ -153,6 +183,12 @@ Answer ListImpairments(Call& call) {
   return Json{{"impairments", std::move(list)}};
 }
 
+constexpr Member kImpairOfClassRow[] = {
+    Member::Integer("class"),
+    Member::Number("delay_us").Unit("µs"),
+    Member::Number("loss"),
+    Member::Number("reorder"),
+};
 constexpr Member kImpairRow[] = {
     members::kPort,
     Member::Choice("direction", kDirections),
@@ -163,6 +199,7 @@ constexpr Member kImpairRow[] = {
         Member::Choice("down", "on|off", "on: all frames are lost"),
     Member::Integer("hole_classes", "classes that disappear").List(),
     Member::Text("hole_destinations", "destinations that disappear").List(),
+    Member::Rows("of_class", kImpairOfClassRow, "classes that have something in addition"),
 };
 constexpr Member kImpairmentsResult[] = {Member::Rows("impairments", kImpairRow)};
 constexpr Member kImpairedResult[] = {Member::Text("port"),

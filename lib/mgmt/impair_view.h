@@ -27,9 +27,18 @@ namespace suede {
   X(reorder_delay_us, 10'000'000, "µs", "Up to so much they are held back; copies, too.") \
   X(duplicate, 1, "", "Share of frames that are delivered twice.")                        \
   X(bad_fcs, 1, "", "Share of frames that are dropped as by a bad FCS.")                  \
-  X(flip, 1, "", "Share of frames that are delivered with a bit flipped.")
+  X(flip, 1, "", "Share of frames that are delivered with a bit flipped.")                \
+  X(longest_bytes, 65535, "bytes", "Longest frame that passes, without FCS; 0: any.")
 
 inline constexpr std::string_view kDirections = "in|out";
+
+// What frames of one class have in addition.
+struct ImpairOfClassView {
+  uint32_t traffic_class = 0;
+  double delay_us = 0;
+  double loss = 0;
+  double reorder = 0;
+};
 
 // The impairment of one direction of a port.
 struct ImpairView {
@@ -42,6 +51,7 @@ struct ImpairView {
   bool down = false;
   std::vector<uint32_t> hole_classes;
   std::vector<std::string> hole_destinations;  // MAC addresses, or AFH's as numbers
+  std::vector<ImpairOfClassView> of_class;     // of classes that have something in addition
 };
 
 // What is to be changed of it; what is not given stays.
@@ -52,6 +62,8 @@ struct ImpairChange {
   std::optional<bool> down{};
   std::optional<std::vector<uint32_t>> hole_classes{};
   std::optional<std::vector<std::string>> hole_destinations{};
+  // Of this class alone, in addition: delay_us, loss and reorder, and no other key.
+  std::optional<uint32_t> traffic_class{};
 };
 
 struct ImpairWhere {

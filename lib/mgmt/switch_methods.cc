@@ -74,7 +74,8 @@ Json ToJson(const SwitchQueueView& queue) {
               {"drop_trim", queue.drop_trim},
               {"drop_headroom", queue.drop_headroom},
               {"drop_down", queue.drop_down},
-              {"drop_storm", queue.drop_storm}};
+              {"drop_storm", queue.drop_storm},
+              {"drop_age", queue.drop_age}};
 }
 
 std::string TextOr(const Arguments& arguments, std::string_view name) {
@@ -208,6 +209,7 @@ constexpr Member kSwitchQueueRow[] = {
     Member::Integer("drop_headroom"),
     Member::Integer("drop_down"),
     Member::Integer("drop_storm"),
+    Member::Integer("drop_age"),
 };
 constexpr Member kSwitchQueuesResult[] = {Member::Rows("queues", kSwitchQueueRow)};
 constexpr Member kResetResult[] = {Member::Boolean("reset")};

@@ -54,6 +54,7 @@ struct SwitchQueueView {
   uint64_t drop_headroom = 0;
   uint64_t drop_down = 0;
   uint64_t drop_storm = 0;
+  uint64_t drop_age = 0;
 };
 struct SwitchQueueQuery {
   std::string port;                       // empty: every one

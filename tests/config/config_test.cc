@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "config/config_fields.h"
+
 namespace suede {
 namespace {
 
@@ -209,7 +211,7 @@ TEST(ConfigTest, FlagsAndVariablesBecomeOverrides) {
 
   const char* const environment[] = {"PATH=/bin", "SUEDE_TRANSPORT_WINDOW_PDUS=64", "SUEDE_NAME=me",
                                      "SUEDE_SOMETHING=1", nullptr};
-  const auto found = OverridesFromEnvironment(environment);
+  const auto found = OverridesFromEnvironment(environment, ConfigKeys());
   ASSERT_TRUE(found.ok()) << found.status();
   ASSERT_EQ(found->size(), 2u);
   EXPECT_EQ((*found)[0].path, "transport.window_pdus");
@@ -217,7 +219,7 @@ TEST(ConfigTest, FlagsAndVariablesBecomeOverrides) {
   EXPECT_EQ((*found)[1].path, "name");
 
   const char* const wrong[] = {"SUEDE_TRANSPORT_WINDOWPDUS=64", nullptr};
-  EXPECT_FALSE(OverridesFromEnvironment(wrong).ok());
+  EXPECT_FALSE(OverridesFromEnvironment(wrong, ConfigKeys()).ok());
 }
 
 TEST(ConfigTest, EveryExampleLoadsWithoutWarning) {

@@ -16,8 +16,8 @@ import installed
 from test_service import Manager
 
 PAGES = ["man1/suede-perf.1", "man1/suedectl.1", "man5/suede.yaml.5", "man7/suede-counters.7",
-         "man7/suede-events.7", "man8/suede.8"]
-PROGRAMS = ["suede", "suedectl", "suede-perf"]
+         "man7/suede-events.7", "man8/suede.8", "man8/suede-switch.8"]
+PROGRAMS = ["suede", "suedectl", "suede-perf", "suede-switch"]
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +117,7 @@ def test_manual_pages_say_what_the_programs_say(prefix):
 @pytest.mark.parametrize("line, wanted", [
     ("suede --dump", ["--dump_config"]),
     ("suede-perf --dest", ["--destinations"]),
+    ("suede-switch --dump", ["--dump_config"]),
     ("suedectl counters ", ["delta", "get"]),
 ])
 def test_completion(prefix, line, wanted):

@@ -103,7 +103,8 @@ class FakeSwitch : public SwitchView {
              .clean = false,
              .loss = 0.5,
              .hole_classes = {1},
-             .hole_destinations = {"7"}}};
+             .hole_destinations = {"7"},
+             .of_class = {{.traffic_class = 2, .loss = 0.25}}}};
   }
   DoneQuestion SetImpairment(const ImpairWhere& where, const ImpairChange& to) override {
     if (where.port == "px") return Wrong(absl::NotFoundError("no such port"));

@@ -105,6 +105,10 @@ TEST_F(SwitchAnswersTest, WhatIsWrongWithAnImpairmentIsSaid) {
             "hole_classes: '8' is no class; use 0 to 7 with commas, or none");
   EXPECT_EQ(Refusal("impair.set", R"({"port":"p0","loss":1.5})"),
             "loss: is out of range; use 0 to 1, with a fraction or without");
+  EXPECT_EQ(Refusal("impair.set", R"({"port":"p0","class":1,"flip":0.5})"),
+            "class: it goes with delay_us, loss and reorder alone");
+  EXPECT_EQ(Refusal("impair.set", R"({"port":"p0","class":1})"),
+            "nothing to set; give loss or another");
   EXPECT_EQ(Refusal("impair.set", R"({"port":"p0","loss":"1"})"),
             "loss: is no number; use 0 to 1, with a fraction or without");
   EXPECT_TRUE(Call("events.list")["events"].empty());

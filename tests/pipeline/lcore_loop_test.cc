@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop around the turns: its counters, and when it waits.
-#include "pipeline/lcore_loop.h"
+#include "lcore/lcore_loop.h"
 
 #include <gtest/gtest.h>
 

@@ -53,6 +53,20 @@ TEST(ImpairValues, ValuesAreShownAsTheyWereSet) {
     ASSERT_EQ(ToView(params, true).loss, share);
     ASSERT_EQ(ToView(params, true).delay_us, millionths / 1e3);
   }
+  fabric::ImpairmentParams of_class{.loss = 5};
+  ASSERT_TRUE(Apply({.delay_us = 2, .loss = 0.5, .traffic_class = 3}, &of_class).ok());
+  EXPECT_EQ(of_class.loss, 5u);
+  EXPECT_EQ(of_class.delay, Duration::zero());
+  const ImpairView shown = ToView(of_class, true);
+  ASSERT_EQ(shown.of_class.size(), 1u);
+  EXPECT_EQ(shown.of_class[0].traffic_class, 3u);
+  EXPECT_EQ(shown.of_class[0].loss, 0.5);
+  EXPECT_EQ(shown.of_class[0].delay_us, 2);
+  ASSERT_TRUE(Apply({.longest_bytes = 1500}, &of_class).ok());
+  EXPECT_EQ(of_class.longest, 1500u);
+  EXPECT_EQ(ToView(of_class, true).longest_bytes, 1500);
+  ASSERT_TRUE(Apply({.longest_bytes = 0}, &of_class).ok());
+  EXPECT_EQ(of_class.longest, UINT32_MAX);
   fabric::ImpairmentParams params;
   ASSERT_TRUE(Apply({.rate_gbps = 0.1, .burst_ends = 1, .burst_loss = 0}, &params).ok());
   EXPECT_EQ(params.rate_bps, 100'000'000u);

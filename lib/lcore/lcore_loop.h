@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop that an lcore runs until it is told to stop.
-#ifndef SUEDE_PIPELINE_LCORE_LOOP_H_
-#define SUEDE_PIPELINE_LCORE_LOOP_H_
+#ifndef SUEDE_LCORE_LCORE_LOOP_H_
+#define SUEDE_LCORE_LCORE_LOOP_H_
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-
-#include "pipeline/pipeline.h"
 
 namespace suede {
 
@@ -18,10 +16,11 @@ enum class IdleStrategy : uint8_t {
   kSleep,  // sleep, longer and longer: for machines with more XPUs than CPUs
 };
 
-// Reads the clock once a turn: Clock has Cycles(), and TimeAt(cycles). What a turn took is known,
-// and counted, when the next one begins. Waiter has Pause(), Yield() and Sleep(nanoseconds).
-template <typename Clock, typename Waiter>
-void RunLoop(Pipeline& pipeline, const Clock& clock, Waiter& waiter, IdleStrategy idle,
+// A worker has CountCycles and Poll, as Pipeline has them. The loop reads the clock once a turn:
+// Clock has Cycles(), and TimeAt(cycles). What a turn took is known, and counted, when the next one
+// begins. Waiter has Pause(), Yield() and Sleep(nanoseconds).
+template <typename Worker, typename Clock, typename Waiter>
+void RunLoop(Worker& worker, const Clock& clock, Waiter& waiter, IdleStrategy idle,
              const std::atomic<bool>& stop) {
   constexpr uint32_t kTurnsBeforeWaiting = 64;
   constexpr int64_t kShortestSleepNs = 1000;
@@ -32,9 +31,9 @@ void RunLoop(Pipeline& pipeline, const Clock& clock, Waiter& waiter, IdleStrateg
   uint64_t last = clock.Cycles();
   while (!stop.load(std::memory_order_relaxed)) {
     const uint64_t cycles = clock.Cycles();
-    pipeline.CountCycles(busy, cycles - last);
+    worker.CountCycles(busy, cycles - last);
     last = cycles;
-    busy = pipeline.Poll(clock.TimeAt(cycles));
+    busy = worker.Poll(clock.TimeAt(cycles));
     if (busy) {
       idle_turns = 0;
       sleep_ns = kShortestSleepNs;
@@ -53,4 +52,4 @@ void RunLoop(Pipeline& pipeline, const Clock& clock, Waiter& waiter, IdleStrateg
 
 }  // namespace suede
 
-#endif  // SUEDE_PIPELINE_LCORE_LOOP_H_
+#endif  // SUEDE_LCORE_LCORE_LOOP_H_

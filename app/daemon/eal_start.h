@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The start of DPDK's environment by a daemon's configuration.
+#ifndef SUEDE_APP_DAEMON_EAL_START_H_
+#define SUEDE_APP_DAEMON_EAL_START_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "config/config.h"
+#include "dpdk/eal.h"
+
+namespace suede {
+
+using DaemonLog =
+    std::function<void(EalLogLevel, std::string_view component, std::string_view line)>;
+
+struct EalNeeds {
+  struct Device {
+    std::string device;  // PCI address, or vdev with its arguments
+    uint32_t socket_mode = 0600;
+  };
+  std::string file_prefix;
+  EalConfig eal;
+  std::vector<LcoreConfig> lcores;
+  std::vector<uint64_t> pool_bytes;  // of each port's frames
+  std::vector<Device> devices;
+};
+
+// Chooses hugepages or none, and starts EAL. Returns its arguments, for people. Control thread.
+absl::StatusOr<std::string> StartEalFor(const EalNeeds& needs, const DaemonLog& log);
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_DAEMON_EAL_START_H_

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// An lcore without work: the waiter of RunLoop, and its strategy by the configuration.
+#ifndef SUEDE_APP_DAEMON_LCORE_IDLE_H_
+#define SUEDE_APP_DAEMON_LCORE_IDLE_H_
+
+#include "config/config.h"
+#include "dpdk/lcores.h"
+#include "lcore/lcore_loop.h"
+
+namespace suede {
+
+struct LcoreWaiter {
+  void Pause() { CpuPause(); }
+  void Yield() { YieldCpu(); }
+  void Sleep(int64_t ns) { SleepNs(ns); }
+};
+
+inline IdleStrategy ToIdle(LcoreConfig::Idle idle) {
+  switch (idle) {
+    case LcoreConfig::Idle::kYield:
+      return IdleStrategy::kYield;
+    case LcoreConfig::Idle::kSleep:
+      return IdleStrategy::kSleep;
+    case LcoreConfig::Idle::kSpin:
+      break;
+  }
+  return IdleStrategy::kSpin;
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_DAEMON_LCORE_IDLE_H_

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/secrets.h"
+#include "base/text.h"
+#include "daemon/logger.h"
+#include "daemon/notifier.h"
+#include "daemon/program.h"
+#include "daemon/signals.h"
+#include "daemon/version.h"
+#include "daemon/web_service.h"
+#include "switch/switch_management.h"
+#include "switch/switch_node.h"
+#include "switch/switch_observer.h"
+#include "switch/switch_telemetry.h"
+
+namespace suede {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int kTickMs = 10;
+
+// The sums over all ports, and over all of their classes.
+std::string CountersLine(const fabric::Switch& the_switch) {
+  std::string line = "counters";
+  const auto ports = static_cast<uint32_t>(the_switch.params().ports.size());
+  const auto append = [&](const CounterRow& row, const auto& sum_of) {
+    uint64_t sum = 0;
+    for (uint32_t p = 0; p < ports; ++p) sum += sum_of(p);
+    StrAppend(&line, " ", row.name, "=", sum);
+  };
+  for (size_t i = 0; i < SwitchPortRows().size(); ++i) {
+    append(SwitchPortRows()[i], [&](uint32_t p) {
+      return the_switch.counters(p).Get(static_cast<SwitchPortCounter>(i));
+    });
+  }
+  for (size_t i = 0; i < SwitchClassRows().size(); ++i) {
+    append(SwitchClassRows()[i], [&](uint32_t p) {
+      uint64_t sum = 0;
+      for (uint32_t c = 0; c < fabric::kClasses; ++c) {
+        sum += the_switch.counters(p, c).Get(static_cast<SwitchClassCounter>(i));
+      }
+      return sum;
+    });
+  }
+  return line;
+}
+
+struct Parts {
+  SwitchNode& node;
+  SwitchManagement& management;
+  SwitchObserver& observer;
+  Notifier& notifier;
+  Logger& log;
+  int signals;
+};
+
+class Loop {
+ public:
+  Loop(const Parts& parts, std::chrono::milliseconds drain)
+      : s_(parts), drain_(drain), progress_(parts.node.lcore_count()) {}
+
+  int Run() {
+    while (true) {
+      if (!Wait()) return kExitFailure;
+      s_.management.Poll();
+      s_.management.DrainCaptures();
+      s_.observer.Tick();
+      const Clock::time_point now = Clock::now();
+      if (now >= next_tick_) Tick(now);
+      TakeSignals();
+      if (s_.management.drains() && Drained()) break;
+    }
+    LogCounters();
+    return kExitDone;
+  }
+
+ private:
+  bool Wait() {
+    pollfd fds[] = {{.fd = s_.signals, .events = POLLIN, .revents = 0},
+                    {.fd = s_.management.fd(), .events = POLLIN, .revents = 0}};
+    const int wait_ms = s_.management.captures() ? 1 : kTickMs;
+    if (poll(fds, std::size(fds), wait_ms) >= 0 || errno == EINTR) return true;
+    s_.log(EalLogLevel::kError, "control", StrCat("poll: ", std::strerror(errno)));
+    return false;
+  }
+
+  void Tick(Clock::time_point now) {
+    next_tick_ = now + std::chrono::milliseconds(kTickMs);
+    for (const auto& port : s_.node.ports()) port->RefreshLink();
+    s_.management.FollowLinks();
+    for (uint32_t i = 0; i < progress_.size(); ++i) progress_[i] = s_.node.Progress(i);
+    if (const int stuck = s_.notifier.Beat(now, progress_); stuck >= 0) {
+      s_.log(EalLogLevel::kError, "control",
+             StrCat("lcore does not turn: the watchdog is not answered cpu=",
+                    s_.node.config().lcores[static_cast<size_t>(stuck)].cpu));
+    }
+    if (!s_.management.drains()) s_.notifier.Status(s_.observer.StatusLine());
+  }
+
+  void TakeSignals() {
+    signalfd_siginfo signal;
+    while (read(s_.signals, &signal, sizeof signal) == static_cast<ssize_t>(sizeof signal)) {
+      if (signal.ssi_signo == SIGUSR1) {
+        LogCounters();
+      } else if (!s_.management.drains()) {
+        s_.log(EalLogLevel::kInfo, "control", StrCat("ending signal=", signal.ssi_signo));
+        s_.management.BeginDrain();
+      } else {
+        drain_until_ = Clock::now();  // a second signal: at once
+      }
+    }
+  }
+  void LogCounters() { s_.log(EalLogLevel::kInfo, "counters", CountersLine(s_.node.the_switch())); }
+
+  // Whether the frames that were inside when it was asked to end have left.
+  bool Drained() {
+    const Clock::time_point now = Clock::now();
+    if (drain_until_ == Clock::time_point::max()) {
+      s_.notifier.Stopping(drain_);
+      drain_until_ = now + drain_;
+      // The number of frames inside is a millisecond old.
+      earliest_end_ = now + std::chrono::milliseconds(5);
+    }
+    if (now >= earliest_end_ && s_.node.frames_inside() == 0) return true;
+    if (now < drain_until_) return false;
+    s_.log(EalLogLevel::kWarning, "control",
+           StrCat("drain incomplete: frames=", s_.node.frames_inside()));
+    return true;
+  }
+
+  const Parts& s_;
+  const std::chrono::milliseconds drain_;
+  Clock::time_point drain_until_ = Clock::time_point::max();
+  Clock::time_point earliest_end_{};
+  Clock::time_point next_tick_{};
+  std::vector<uint64_t> progress_;
+};
+
+std::string MacText(const std::array<uint8_t, 6>& mac) {
+  std::string text;
+  for (const uint8_t byte : mac) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    if (!text.empty()) text += ':';
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
+SwitchManagementOptions OptionsOf(SwitchNode& node, const std::string& file) {
+  const SwitchConfig& config = node.config();
+  SwitchManagementOptions options{
+      .name = config.name(),
+      .socket_path = config.management.socket,
+      .socket_mode = static_cast<mode_t>(config.management.socket_mode),
+      .max_clients = config.management.max_clients,
+      .link =
+          [&node](uint32_t port) {
+            const LinkState link = node.ports()[port]->link();
+            return SwitchLink{.up = link.up, .speed_bps = link.speed_bps};
+          },
+      .find_port = [&node](std::string_view name) -> DpdkPort* {
+        for (const auto& port : node.ports()) {
+          if (port->name() == name) return port.get();
+        }
+        return nullptr;
+      },
+      .effective_config = [&config] { return HideSecrets(DumpSwitchConfig(config)); },
+      .check_config = [](std::string_view text,
+                         std::string_view place) -> absl::StatusOr<ConfigCheckView> {
+        const auto checked = ParseSwitchConfig(text, place, MachineFacts::Here());
+        if (!checked.ok()) return checked.status();
+        return ConfigCheckView{};
+      }};
+  std::error_code error;
+  options.config_file = std::filesystem::absolute(file, error).string();
+  for (uint32_t p = 0; p < config.ports.size(); ++p) {
+    const DpdkPort& port = *node.ports()[p];
+    options.ports.push_back({.name = port.name(),
+                             .device = HideSecrets(config.ports[p].device),
+                             .driver = port.driver(),
+                             .mac = MacText(port.mac()),
+                             .lcore = config.lcores[config.ports[p].lcore].cpu});
+  }
+  return options;
+}
+
+std::string Text(const absl::Status& status) { return std::string(status.message()); }
+
+int Fail(Logger& log, std::string_view component, const absl::Status& status) {
+  log(EalLogLevel::kError, component, Text(status));
+  return status.code() == absl::StatusCode::kInvalidArgument ? kExitUsage : kExitPreflight;
+}
+
+}  // namespace
+
+int RunSwitch(const SwitchConfig& config, const std::string& file, double drain_seconds) {
+  const int signals = TakeSignals();
+  Logger log(config.log);
+  const auto write = [&log](EalLogLevel level, std::string_view component, std::string_view line) {
+    log(level, component, line);
+  };
+  auto node = SwitchNode::Create(config, write);
+  if (!node.ok()) return Fail(log, "switch", node.status());
+  auto management = SwitchManagement::Create(&(*node)->desk(), &(*node)->the_switch(), &log,
+                                             OptionsOf(**node, file));
+  if (!management.ok()) return Fail(log, "management", management.status());
+  SwitchObserver observer(&(*node)->desk(), &(*node)->the_switch(), management->get(),
+                          config.lcores[0].cpu, (*node)->clock().cycles_per_second());
+  std::vector<std::string> names;
+  for (const auto& port : (*node)->ports()) names.push_back(port->name());
+  Telemetry telemetry;
+  if (absl::Status status =
+          telemetry.Register(SwitchTelemetry(&observer, &(*node)->the_switch(), std::move(names),
+                                             (*node)->clock().cycles_per_second()));
+      !status.ok()) {
+    log(EalLogLevel::kWarning, "telemetry", Text(status));
+  }
+  auto web =
+      WebService::Start(config.management.http_address, &observer, observer.http_counters(), write);
+  if (!web.ok()) return Fail(log, "web", web.status());
+  (*management)->SetHttpAddress((*web)->address());
+  if (absl::Status status = (*node)->Start(); !status.ok()) return Fail(log, "lcore", status);
+  observer.SetStarted();
+  log(EalLogLevel::kInfo, "switch",
+      StrCat("ready name=", config.name(), " management=", config.management.socket,
+             " ports=", config.ports.size(), " lcores=", config.lcores.size()));
+  Notifier notifier((*node)->lcore_count());
+  notifier.Ready(observer.StatusLine());
+  const Parts parts{.node = **node,
+                    .management = **management,
+                    .observer = observer,
+                    .notifier = notifier,
+                    .log = log,
+                    .signals = signals};
+  const int code =
+      Loop(parts, std::chrono::milliseconds(static_cast<int64_t>(drain_seconds * 1000))).Run();
+  (*node)->Stop();
+  log(EalLogLevel::kInfo, "switch", "ended");
+  return code;
+}
+
+}  // namespace suede

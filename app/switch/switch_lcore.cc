@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switch/switch_lcore.h"
+
+#include <algorithm>
+
+namespace suede {
+namespace {
+
+constexpr Duration kLookEvery = std::chrono::milliseconds(1);
+constexpr Duration kSoon = std::chrono::microseconds(200);  // longer than an idle lcore sleeps
+
+}  // namespace
+
+uint32_t SwitchTransmitter::Send() {
+  if (count_ == 0) return 0;
+  const uint32_t sent = device_->Transmit(frames_, count_);
+  device_->Release(frames_, sent);
+  std::copy(frames_ + sent, frames_ + count_, frames_);
+  count_ -= sent;
+  return sent;
+}
+
+uint32_t SwitchTransmitter::PassTo(SwitchRing& ring) {
+  uint32_t passed = 0;
+  while (passed < count_ && ring.Push(frames_[passed])) ++passed;
+  ring.Publish();
+  std::copy(frames_ + passed, frames_ + count_, frames_);
+  count_ -= passed;
+  return passed;
+}
+
+// ---- An lcore for devices.
+
+bool DeviceLcore::Receive(DevicePort& port) {
+  // While the ring is full the device keeps its frames, as where a switch cannot take more.
+  if (port.count == 0) {
+    port.first = 0;
+    port.count = port.device->Receive(port.held, kSwitchBurst);
+  }
+  bool worked = false;
+  while (port.count != 0 && port.rings->in.Push(port.held[port.first])) {
+    ++port.first;
+    --port.count;
+    worked = true;
+  }
+  port.rings->in.Publish();
+  return worked;
+}
+
+bool DeviceLcore::Transmit(DevicePort& port) {
+  const uint32_t came = port.rings->out.Pop(port.sender.end(), port.sender.room());
+  port.sender.Pushed(came);
+  return port.sender.Send() != 0 || came != 0;
+}
+
+bool DeviceLcore::Poll(Time /*now*/) {
+  bool worked = false;
+  for (DevicePort& port : ports_) {
+    worked |= Receive(port);
+    worked |= Transmit(port);
+  }
+  return worked;
+}
+
+// ---- The switching lcore.
+
+bool SwitchingLcore::Receive(uint32_t number, Time now) {
+  SwitchPort& port = ports_[number];
+  Frame* frames[kSwitchBurst];
+  const uint32_t count = port.rings != nullptr ? port.rings->in.Pop(frames, kSwitchBurst)
+                                               : port.device->Receive(frames, kSwitchBurst);
+  if (count == 0) return false;
+  switch_->Receive(number, frames, count, now);
+  return true;
+}
+
+bool SwitchingLcore::Transmit(uint32_t number, Time now) {
+  SwitchPort& port = ports_[number];
+  if (switch_->IsIdle(number) && port.sender.empty()) return false;
+  const uint32_t count = switch_->Transmit(number, port.sender.end(), port.sender.room(), now);
+  port.sender.Pushed(count);
+  if (port.rings == nullptr) return port.sender.Send() != 0 || count != 0;
+  return port.sender.PassTo(port.rings->out) != 0 || count != 0;
+}
+
+void SwitchingLcore::ReleaseEnded() {
+  const auto ended = switch_->ended();
+  if (ended.empty()) return;
+  ports_.front().device->Release(ended.data(), static_cast<uint32_t>(ended.size()));
+  switch_->ClearEnded();
+}
+
+void SwitchingLcore::GiveSpares() {
+  Frame* frames[kSwitchBurst];
+  const uint32_t count =
+      ports_.front().device->Allocate(frames, std::min(switch_->spares_wanted(), kSwitchBurst));
+  for (uint32_t i = 0; i < count; ++i) switch_->GiveSpare(frames[i]);
+}
+
+bool SwitchingLcore::Poll(Time now) {
+  bool worked = desk_->Serve(*switch_, now);
+  for (uint32_t port = 0; port < ports_.size(); ++port) worked |= Receive(port, now);
+  switch_->Poll(now);
+  for (uint32_t port = 0; port < ports_.size(); ++port) worked |= Transmit(port, now);
+  ReleaseEnded();
+  if (switch_->spares_wanted() != 0) [[unlikely]]
+    GiveSpares();
+  if (now >= next_look_) [[unlikely]] {
+    next_look_ = now + kLookEvery;
+    inside_.store(switch_->frames_inside(), std::memory_order_relaxed);
+  }
+  // A frame on a cable, or one that its rate holds back, is no reason to sleep.
+  return worked || switch_->deadline(now) < now + kSoon;
+}
+
+}  // namespace suede

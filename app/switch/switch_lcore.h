@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lcores of a switch. The first one switches: it owns the fabric::Switch, and drives the
+// devices of its own ports. Each other lcore drives devices only: it moves frames between them and
+// the switching lcore by a pair of rings for each port, so every frame takes one way, in order.
+#ifndef SUEDE_APP_SWITCH_SWITCH_LCORE_H_
+#define SUEDE_APP_SWITCH_SWITCH_LCORE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/burst_ring.h"
+#include "base/time.h"
+#include "fabric/switch.h"
+#include "port/port.h"
+#include "switch/switch_desk.h"
+
+namespace suede {
+
+inline constexpr uint32_t kSwitchBurst = 32;
+
+// Frames on their way between two lcores.
+using SwitchRing = BurstRing<Frame*, 256>;
+struct SwitchRings {
+  SwitchRing in;   // received, for the switch
+  SwitchRing out;  // to be transmitted
+};
+
+// A counter with one writer.
+struct SwitchTally {
+  std::atomic<uint64_t> value{0};
+  void Add(uint64_t count) { value.store(Get() + count, std::memory_order_relaxed); }
+  uint64_t Get() const { return value.load(std::memory_order_relaxed); }
+};
+
+// Frames that the device did not take are sent first the next time: none is lost.
+class SwitchTransmitter {
+ public:
+  explicit SwitchTransmitter(Port* device) : device_(device) {}
+
+  // Room for frames that Push takes.
+  uint32_t room() const { return kSwitchBurst - count_; }
+  Frame** end() { return frames_ + count_; }
+  void Pushed(uint32_t count) { count_ += count; }
+  bool empty() const { return count_ == 0; }
+  // Returns how many frames the device took.
+  uint32_t Send();
+  // Likewise, another lcore that sends them.
+  uint32_t PassTo(SwitchRing& ring);
+
+ private:
+  Port* const device_;
+  Frame* frames_[kSwitchBurst] = {};
+  uint32_t count_ = 0;
+};
+
+// An lcore that drives devices for the switching one.
+class DeviceLcore {
+ public:
+  void AddPort(Port* device, SwitchRings* rings) {
+    ports_.push_back({.device = device, .rings = rings, .sender = SwitchTransmitter(device)});
+  }
+  // One turn. Whether there was anything to do.
+  bool Poll(Time now);
+  void CountCycles(bool /*busy*/, uint64_t cycles) { cycles_.Add(cycles); }
+  uint64_t cycles() const { return cycles_.Get(); }
+
+ private:
+  struct DevicePort {
+    Port* device;
+    SwitchRings* rings;
+    SwitchTransmitter sender;
+    Frame* held[kSwitchBurst] = {};  // received, where the ring was full
+    uint32_t first = 0;
+    uint32_t count = 0;
+  };
+  static bool Receive(DevicePort& port);
+  static bool Transmit(DevicePort& port);
+
+  std::vector<DevicePort> ports_;
+  SwitchTally cycles_;
+};
+
+class SwitchingLcore {
+ public:
+  // All given outlive it. Ports in the order of SwitchParams::ports: `device` is driven here where
+  // `rings` is null, else by another lcore.
+  SwitchingLcore(fabric::Switch* the_switch, SwitchDesk* desk) : switch_(the_switch), desk_(desk) {}
+  void AddPort(Port* device, SwitchRings* rings) {
+    ports_.push_back({.device = device, .rings = rings, .sender = SwitchTransmitter(device)});
+  }
+
+  // One turn. Whether there was anything to do.
+  bool Poll(Time now);
+  void CountCycles(bool /*busy*/, uint64_t cycles) { cycles_.Add(cycles); }
+  uint64_t cycles() const { return cycles_.Get(); }
+  // Frames that the switch holds, as of the last turn; any thread.
+  uint64_t frames_inside() const { return inside_.load(std::memory_order_relaxed); }
+
+ private:
+  struct SwitchPort {
+    Port* device;
+    SwitchRings* rings;
+    SwitchTransmitter sender;
+  };
+  bool Receive(uint32_t port, Time now);
+  bool Transmit(uint32_t port, Time now);
+  void ReleaseEnded();
+  void GiveSpares();
+
+  fabric::Switch* const switch_;
+  SwitchDesk* const desk_;
+  std::vector<SwitchPort> ports_;
+  Time next_look_{};
+  std::atomic<uint64_t> inside_{0};
+  SwitchTally cycles_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_SWITCH_SWITCH_LCORE_H_

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switch/switch_node.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/lcore_idle.h"
+#include "switch/switch_params.h"
+
+namespace suede {
+
+absl::StatusOr<std::unique_ptr<SwitchNode>> SwitchNode::Create(const SwitchConfig& config,
+                                                               DaemonLog log) {
+  std::unique_ptr<SwitchNode> node(new SwitchNode(config, std::move(log)));
+  if (absl::Status status = node->BeginEal(); !status.ok()) return status;
+  if (absl::Status status = node->OpenPorts(); !status.ok()) return status;
+  if (absl::Status status = node->Build(); !status.ok()) return status;
+  return node;
+}
+
+SwitchNode::~SwitchNode() {
+  Stop();
+  for (const auto& port : ports_) port->Close();
+  ports_.clear();
+  if (eal_started_) StopEal();
+}
+
+absl::Status SwitchNode::BeginEal() {
+  EalNeeds needs{.file_prefix = absl::StrCat("suede_", config_.name()),
+                 .eal = config_.eal,
+                 .lcores = config_.lcores};
+  for (uint32_t p = 0; p < config_.ports.size(); ++p) {
+    const SwitchPortConfig& port = config_.ports[p];
+    needs.pool_bytes.push_back(PoolBytes(PortOptionsOf(config_, p)));
+    needs.devices.push_back({.device = port.device, .socket_mode = port.socket_mode});
+  }
+  const absl::StatusOr<std::string> arguments = StartEalFor(needs, log_);
+  if (!arguments.ok()) return arguments.status();
+  eal_started_ = true;
+  clock_ = std::make_unique<TscClock>();
+  return absl::OkStatus();
+}
+
+absl::Status SwitchNode::OpenPorts() {
+  for (uint32_t p = 0; p < config_.ports.size(); ++p) {
+    absl::StatusOr<std::unique_ptr<DpdkPort>> opened = DpdkPort::Open(PortOptionsOf(config_, p));
+    if (!opened.ok()) return opened.status();
+    for (const std::string& warning : (*opened)->warnings()) {
+      log_(EalLogLevel::kWarning, "port", warning);
+    }
+    (*opened)->ReceiveGroups();
+    ports_.push_back(*std::move(opened));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SwitchNode::Build() {
+  fabric::SwitchParams params = SwitchParamsOf(config_);
+  for (size_t p = 0; p < ports_.size(); ++p) {
+    if (!config_.ports[p].mac) params.ports[p].mac = ports_[p]->mac();
+  }
+  switch_ = std::make_unique<fabric::Switch>(params);
+  for (const SwitchAddressConfig& address : config_.addresses) {
+    if (switch_->AddAddress(AddressKeyOf(address), static_cast<uint16_t>(address.port_number))) {
+      continue;
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("table.addresses: ", config_.table.addresses, " is too small for the ",
+                     config_.addresses.size(), " entries of addresses; use more"));
+  }
+  switching_ = std::make_unique<SwitchingLcore>(switch_.get(), &desk_);
+  for (size_t l = 1; l < config_.lcores.size(); ++l) {
+    others_.push_back(std::make_unique<DeviceLcore>());
+  }
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    const SwitchPortConfig& port = config_.ports[p];
+    switch_->impairment_in(p).Set(ImpairmentOf(port.impair_in));
+    switch_->impairment_out(p).Set(ImpairmentOf(port.impair_out));
+    Port* const device = &ports_[p]->pair();
+    if (port.lcore == 0) {
+      switching_->AddPort(device, nullptr);
+      continue;
+    }
+    SwitchRings* const rings = rings_.emplace_back(std::make_unique<SwitchRings>()).get();
+    others_[port.lcore - 1]->AddPort(device, rings);
+    switching_->AddPort(device, rings);
+  }
+  return absl::OkStatus();
+}
+
+template <class Worker>
+absl::Status SwitchNode::Launch(const LcoreConfig& lcore, Worker& worker) {
+  absl::Status status = LaunchOnCpu(lcore.cpu, [this, &worker, idle = ToIdle(lcore.idle)] {
+    LcoreWaiter waiter;
+    RunLoop(worker, *clock_, waiter, idle, stop_);
+    return 0;
+  });
+  running_ |= status.ok();
+  return status;
+}
+
+absl::Status SwitchNode::Start() {
+  stop_ = false;
+  if (absl::Status status = Launch(config_.lcores[0], *switching_); !status.ok()) return status;
+  for (size_t l = 1; l < config_.lcores.size(); ++l) {
+    if (absl::Status s = Launch(config_.lcores[l], *others_[l - 1]); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+void SwitchNode::Stop() {
+  if (!running_) return;
+  stop_ = true;
+  WaitForLcores();
+  running_ = false;
+}
+
+}  // namespace suede

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// A running switch: DPDK's environment, ports, lcores, and the fabric::Switch between them.
+#ifndef SUEDE_APP_SWITCH_SWITCH_NODE_H_
+#define SUEDE_APP_SWITCH_SWITCH_NODE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "config/switch_config.h"
+#include "daemon/eal_start.h"
+#include "dpdk/dpdk_port.h"
+#include "dpdk/lcores.h"
+#include "fabric/switch.h"
+#include "switch/switch_desk.h"
+#include "switch/switch_lcore.h"
+
+namespace suede {
+
+// Control thread only, but for the code that runs inside the lcores. One in a process.
+class SwitchNode {
+ public:
+  // Starts EAL, opens the ports and builds the switch.
+  static absl::StatusOr<std::unique_ptr<SwitchNode>> Create(const SwitchConfig& config,
+                                                            DaemonLog log);
+  ~SwitchNode();
+  SwitchNode(const SwitchNode&) = delete;
+  SwitchNode& operator=(const SwitchNode&) = delete;
+
+  // Starts the lcores.
+  absl::Status Start();
+  // Asks them to end and waits until they have.
+  void Stop();
+
+  const SwitchConfig& config() const { return config_; }
+  // Its counters and parameters; all else is the switching lcore's.
+  const fabric::Switch& the_switch() const { return *switch_; }
+  SwitchDesk& desk() { return desk_; }
+  const std::vector<std::unique_ptr<DpdkPort>>& ports() const { return ports_; }
+  const TscClock& clock() const { return *clock_; }
+  // A number that grows with each turn of SwitchConfig::lcores[lcore].
+  uint64_t Progress(uint32_t lcore) const {
+    return lcore == 0 ? switching_->cycles() : others_[lcore - 1]->cycles();
+  }
+  uint32_t lcore_count() const { return static_cast<uint32_t>(config_.lcores.size()); }
+  // Frames that the switch holds, as of a millisecond ago.
+  uint64_t frames_inside() const { return switching_->frames_inside(); }
+
+ private:
+  SwitchNode(const SwitchConfig& config, DaemonLog log) : config_(config), log_(std::move(log)) {}
+  absl::Status BeginEal();
+  absl::Status OpenPorts();
+  absl::Status Build();
+  template <class Worker>
+  absl::Status Launch(const LcoreConfig& lcore, Worker& worker);
+
+  const SwitchConfig config_;
+  const DaemonLog log_;
+  bool eal_started_ = false;
+  bool running_ = false;
+  std::vector<std::unique_ptr<DpdkPort>> ports_;
+  std::unique_ptr<TscClock> clock_;
+  std::unique_ptr<fabric::Switch> switch_;
+  SwitchDesk desk_;
+  std::vector<std::unique_ptr<SwitchRings>> rings_;
+  std::unique_ptr<SwitchingLcore> switching_;
+  std::vector<std::unique_ptr<DeviceLcore>> others_;  // SwitchConfig::lcores from the second on
+  std::atomic<bool> stop_{false};
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_SWITCH_SWITCH_NODE_H_

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switch/switch_params.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "config/config_values.h"
+#include "fabric/random.h"
+
+namespace suede {
+namespace {
+
+using fabric::ChanceOf;
+
+constexpr uint64_t kUnknownRateBps = 100'000'000'000;  // where headroom needs a rate
+constexpr uint32_t kMostPoolFrames = 16384;
+
+uint64_t BpsOf(const Decimal& gbps) {
+  return static_cast<uint64_t>(std::llround(gbps.value * 1e9));
+}
+
+fabric::Forwarding ForwardingOf(SwitchRoot::Forwarding forwarding) {
+  switch (forwarding) {
+    case SwitchRoot::Forwarding::kAfh1:
+      return fabric::Forwarding::kAfh1;
+    case SwitchRoot::Forwarding::kAfh2:
+      return fabric::Forwarding::kAfh2;
+    case SwitchRoot::Forwarding::kIp:
+      return fabric::Forwarding::kIp;
+    case SwitchRoot::Forwarding::kMac:
+      break;
+  }
+  return fabric::Forwarding::kMac;
+}
+
+uint32_t LongestFrame(const SwitchPortConfig& port) { return 14 + 4 + port.mtu_bytes; }
+
+// Of an input of the class: what the port with the longest way to a pause needs.
+uint32_t HeadroomOf(const SwitchConfig& config, const SwitchClassConfig& one) {
+  if (one.lossless == OnOff::kOff) return 0;
+  if (one.headroom_bytes) return *one.headroom_bytes;
+  uint32_t most = 0;
+  for (const SwitchPortConfig& port : config.ports) {
+    const uint64_t rate = BpsOf(port.rate_gbps);
+    most = std::max(most, fabric::HeadroomBytes(rate != 0 ? rate : kUnknownRateBps, one.cable_m,
+                                                LongestFrame(port)));
+  }
+  return most;
+}
+
+fabric::ClassParams ClassOf(const SwitchConfig& config, const SwitchClassConfig& one) {
+  fabric::ClassParams params{.lossless = one.lossless == OnOff::kOn,
+                             .strict = one.strict == OnOff::kOn,
+                             .weight = static_cast<uint16_t>(one.weight),
+                             .reserved_bytes = one.reserved_bytes,
+                             .alpha_16th = static_cast<uint16_t>(std::lround(one.alpha.value * 16)),
+                             .headroom_bytes = HeadroomOf(config, one),
+                             .resume_bytes = one.resume_bytes};
+  if (one.max_wait.count() != 0) params.max_wait = one.max_wait;
+  if (one.ecn) {
+    params.ecn = {
+        .least_bytes = one.ecn->least_bytes,
+        .most_bytes = one.ecn->most_bytes,
+        .probability = static_cast<uint16_t>(std::lround(one.ecn->probability.value * UINT16_MAX))};
+  }
+  return params;
+}
+
+fabric::PortParams PortOf(const SwitchConfig& config, const SwitchPortConfig& port) {
+  fabric::PortParams params{.rate_bps = BpsOf(port.rate_gbps),
+                            .strict_vlans = port.strict_vlans == OnOff::kOn,
+                            .mac = port.mac.value_or(ConfigMac{}),
+                            .pfc = {.on = port.pfc == OnOff::kOn,
+                                    .quanta = static_cast<uint16_t>(config.pfc.quanta),
+                                    .storm = config.pfc.storm,
+                                    .calm = config.pfc.calm},
+                            .decrements_hops = port.decrements_hops == OnOff::kOn};
+  params.vlans.assign(port.vlans.begin(), port.vlans.end());
+  return params;
+}
+
+fabric::ClassMap ClassesOf(const SwitchConfig& config) {
+  fabric::ClassMap map{.other = static_cast<uint8_t>(config.classes.other),
+                       .pcp_first = config.classes.pcp_first == OnOff::kOn};
+  for (size_t pcp = 0; pcp < 8; ++pcp) {
+    map.of_pcp[pcp] = static_cast<uint8_t>(config.classes.pcp[pcp]);
+  }
+  for (const SwitchDscpConfig& entry : config.dscps) {
+    map.of_dscp[entry.dscp] = static_cast<uint8_t>(entry.traffic_class);
+  }
+  return map;
+}
+
+}  // namespace
+
+fabric::SwitchParams SwitchParamsOf(const SwitchConfig& config) {
+  fabric::SwitchParams params{.forwarding = ForwardingOf(config.root.forwarding),
+                              .learns = config.root.learning == OnOff::kOn,
+                              .floods = config.root.unknown == SwitchRoot::Unknown::kFlood,
+                              .addresses = config.table.addresses,
+                              .addresses_of_port = config.table.of_port,
+                              .max_age = std::chrono::seconds(config.table.max_age_s),
+                              .buffer_bytes = config.buffer.bytes,
+                              .cell_bytes = config.buffer.cell_bytes,
+                              .classes = ClassesOf(config),
+                              .seed = config.root.seed};
+  for (const SwitchClassConfig& one : config.of_class) {
+    params.of_class[one.traffic_class] = ClassOf(config, one);
+  }
+  params.trim = {.on = !config.trim.dscps.empty(),
+                 .ipv4_bytes = config.trim.ipv4_bytes,
+                 .ipv6_bytes = config.trim.ipv6_bytes,
+                 .trimmed_dscp = static_cast<uint8_t>(config.trim.trimmed_dscp),
+                 .trimmed_class = static_cast<uint8_t>(config.trim.trimmed_class)};
+  for (const uint32_t dscp : config.trim.dscps) params.trim.dscps |= uint64_t{1} << dscp;
+  for (const SwitchPortConfig& port : config.ports) params.ports.push_back(PortOf(config, port));
+  return params;
+}
+
+fabric::ImpairmentParams ImpairmentOf(const SwitchImpairConfig& config) {
+  fabric::ImpairmentParams params{.rate_bps = BpsOf(config.rate_gbps),
+                                  .delay = config.delay,
+                                  .jitter = config.jitter,
+                                  .loss = ChanceOf(config.loss.value),
+                                  .to_bad = ChanceOf(config.burst_begins.value),
+                                  .to_good = ChanceOf(config.burst_ends.value),
+                                  .loss_in_bad = ChanceOf(config.burst_loss.value),
+                                  .reorder = ChanceOf(config.reorder.value),
+                                  .reorder_delay = config.reorder_delay,
+                                  .duplicate = ChanceOf(config.duplicate.value),
+                                  .bad_fcs = ChanceOf(config.bad_fcs.value),
+                                  .flip = ChanceOf(config.flip.value),
+                                  .down = config.down == OnOff::kOn};
+  if (config.longest_bytes != 0) params.longest = config.longest_bytes;
+  for (const uint32_t one : config.hole_classes) {
+    params.hole_classes |= static_cast<fabric::ClassMask>(1u << one);
+  }
+  for (const std::string& destination : config.hole_destinations) {
+    params.hole_destinations.push_back(ParseDestination(destination).value_or(0));
+  }
+  return params;
+}
+
+NetAddress AddressKeyOf(const SwitchAddressConfig& address) {
+  if (address.forwarding_address) return fabric::Switch::ForwardingKey(*address.forwarding_address);
+  if (address.mac) {
+    uint64_t mac = 0;
+    for (const uint8_t byte : *address.mac) mac = mac << 8 | byte;
+    return fabric::Switch::MacKey(mac, static_cast<uint16_t>(address.vlan));
+  }
+  IpText ip;
+  const ConfigNode text{.kind = ConfigNode::Kind::kScalar, .text = *address.ip};
+  if (!ReadValue(text, {}, ip).empty()) return {};  // it was checked
+  return ip.is_v6 ? fabric::Switch::Ipv6Key({.high = ip.value.high, .low = ip.value.low})
+                  : fabric::Switch::Ipv4Key(static_cast<Ipv4Address>(ip.value.low));
+}
+
+PortOptions PortOptionsOf(const SwitchConfig& config, uint32_t p) {
+  const SwitchPortConfig& port = config.ports[p];
+  // All that the buffer holds may have come from one port.
+  const uint32_t cells = config.buffer.bytes / config.buffer.cell_bytes;
+  return {.name = port.name,
+          .device = port.device,
+          .mtu = static_cast<uint16_t>(port.mtu_bytes),
+          .frame_bytes = std::max<uint32_t>(64, LongestFrame(port)),
+          .rx_descriptors = static_cast<uint16_t>(port.rx_descriptors),
+          .tx_descriptors = static_cast<uint16_t>(port.tx_descriptors),
+          .mac = port.mac,
+          .promiscuous = true,
+          .pool_frames = std::min(cells, kMostPoolFrames) + 512};
+}
+
+}  // namespace suede

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sections as YAML, by the declaration of their keys.
+#ifndef SUEDE_CONFIG_CONFIG_DUMP_H_
+#define SUEDE_CONFIG_CONFIG_DUMP_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "config/config_fields.h"
+
+namespace suede {
+
+// "key: value" of each field that is written; of a port, of those that its encapsulation has.
+template <class S>
+std::vector<std::string> Lines(const S& section, std::optional<Encapsulation> of_port = {}) {
+  std::vector<std::string> lines;
+  for (const ConfigField<S>& field : FieldsOf<S>()) {
+    if (of_port && !field.only.Has(*of_port)) continue;
+    if (const Written value = field.write(section, field.limits)) {
+      lines.push_back(StrCat(field.key, ": ", *value));
+    }
+  }
+  return lines;
+}
+
+template <class S>
+std::string Inline(const S& section) {
+  return StrCat("{", StrJoin(Lines(section), ", "), "}");
+}
+
+template <class S>
+void AppendSection(std::string_view key, const S& section, std::string& out) {
+  StrAppend(&out, key, ":\n  ", StrJoin(Lines(section), "\n  "), "\n");
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_CONFIG_CONFIG_DUMP_H_

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/switch_check.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "base/text.h"
+#include "config/config_encapsulation.h"
+#include "config/config_values.h"
+
+namespace suede {
+namespace {
+
+using absl::OkStatus;
+using absl::Status;
+using Forwarding = SwitchRoot::Forwarding;
+
+// The rules that an endpoint has, too.
+Status CheckCommon(const MachineFacts& machine, ConfigDraft& draft, SwitchConfig& config) {
+  draft.config.name = config.name();
+  draft.config.eal = config.eal;
+  draft.config.lcores = config.lcores;
+  draft.config.management = config.management;
+  for (const SwitchPortConfig& port : config.ports) {
+    PortConfig& common = draft.config.ports.emplace_back();
+    common.name = port.name;
+    common.device = port.device;
+    common.socket_mode = port.socket_mode;
+    common.mac = port.mac;
+  }
+  if (Status s = CheckDaemonConfig(machine, draft); !s.ok()) return s;
+  config.management = draft.config.management;
+  return OkStatus();
+}
+
+Status CheckClasses(const ConfigDraft& draft, const SwitchConfig& config) {
+  if (config.classes.pcp.size() != 8) {
+    return draft.Error("classes.pcp",
+                       StrCat(config.classes.pcp.size(), " classes; write eight, for PCP 0 to 7"));
+  }
+  std::set<uint32_t> seen;
+  for (size_t i = 0; i < config.dscps.size(); ++i) {
+    if (seen.insert(config.dscps[i].dscp).second) continue;
+    return draft.Error(Entry("classes.dscp", i),
+                       StrCat("DSCP ", config.dscps[i].dscp, " has a class already; remove one"));
+  }
+  seen.clear();
+  for (size_t i = 0; i < config.of_class.size(); ++i) {
+    const SwitchClassConfig& one = config.of_class[i];
+    const std::string path = Entry("classes.of", i);
+    if (!seen.insert(one.traffic_class).second) {
+      return draft.Error(
+          path, StrCat("class ", one.traffic_class, " is there already; remove one of them"));
+    }
+    if (one.ecn && one.ecn->least_bytes > one.ecn->most_bytes) {
+      return draft.Error(path + ".ecn.least_bytes",
+                         StrCat(one.ecn->least_bytes, " is more than most_bytes; use at most ",
+                                one.ecn->most_bytes));
+    }
+    if (one.lossless == OnOff::kOff && one.headroom_bytes) {
+      return draft.Error(path + ".headroom_bytes",
+                         "only a lossless class has a headroom; add lossless: on, or remove it");
+    }
+  }
+  return OkStatus();
+}
+
+// The buffer has to hold all that is reserved, and something to share.
+Status CheckBuffer(const ConfigDraft& draft, const SwitchConfig& config) {
+  uint64_t reserved = 0;
+  const SwitchClassConfig usual;
+  std::array<const SwitchClassConfig*, 8> of{};
+  of.fill(&usual);
+  for (const SwitchClassConfig& one : config.of_class) of[one.traffic_class] = &one;
+  for (const SwitchClassConfig* one : of) {
+    reserved +=
+        (uint64_t{one->reserved_bytes} + one->headroom_bytes.value_or(0)) * config.ports.size();
+  }
+  if (reserved < config.buffer.bytes) return OkStatus();
+  return draft.Error("buffer.bytes",
+                     StrCat(config.buffer.bytes, " bytes cannot hold the ", reserved, " that ",
+                            config.ports.size(),
+                            " ports have reserved; use more, or lower classes.of[].reserved_bytes "
+                            "and headroom_bytes"));
+}
+
+Status CheckImpairment(const ConfigDraft& draft, const SwitchImpairConfig& impair,
+                       const std::string& path) {
+  for (const std::string& destination : impair.hole_destinations) {
+    if (ParseDestination(destination)) continue;
+    return draft.Error(path + ".hole_destinations",
+                       StrCat(Quoted(destination),
+                              " is neither a MAC address nor a forwarding address; write "
+                              "\"02:00:00:00:00:01\" or \"0x10\""));
+  }
+  return OkStatus();
+}
+
+Status CheckPorts(const ConfigDraft& draft, SwitchConfig& config) {
+  for (size_t i = 0; i < config.ports.size(); ++i) {
+    SwitchPortConfig& port = config.ports[i];
+    const std::string path = Entry("ports", i);
+    if (port.mtu_bytes == 0) port.mtu_bytes = kDefaultPackBytes + OverheadBytes(Encap::kUdp6);
+    if (port.lcore_cpu) {
+      const auto lcore =
+          std::find_if(config.lcores.begin(), config.lcores.end(),
+                       [&](const LcoreConfig& one) { return one.cpu == *port.lcore_cpu; });
+      if (lcore == config.lcores.end()) {
+        return draft.Error(path + ".lcore", StrCat("no lcore has CPU ", *port.lcore_cpu,
+                                                   "; add it to lcores, or use another"));
+      }
+      port.lcore = static_cast<uint32_t>(lcore - config.lcores.begin());
+    }
+    port.lcore_cpu = config.lcores[port.lcore].cpu;
+    if (port.strict_vlans == OnOff::kOff && !port.vlans.empty()) {
+      return draft.Error(path + ".vlans",
+                         "frames of all VLANs pass; add strict_vlans: on, or remove it");
+    }
+    for (const auto& [impair, name] :
+         {std::pair(&port.impair_in, ".impair_in"), std::pair(&port.impair_out, ".impair_out")}) {
+      if (Status s = CheckImpairment(draft, *impair, path + name); !s.ok()) return s;
+    }
+  }
+  return OkStatus();
+}
+
+Status CheckAddress(const ConfigDraft& draft, const SwitchConfig& config,
+                    SwitchAddressConfig& address, const std::string& path) {
+  const bool forwarded =
+      config.root.forwarding == Forwarding::kAfh1 || config.root.forwarding == Forwarding::kAfh2;
+  const int given = int{address.mac.has_value()} + int{address.forwarding_address.has_value()} +
+                    int{address.ip.has_value()};
+  if (given != 1) return draft.Error(path, "give one of mac, forwarding_address and ip");
+  if (forwarded != address.forwarding_address.has_value()) {
+    return draft.Error(path, forwarded ? "the switch forwards by forwarding addresses; give "
+                                         "forwarding_address"
+                                       : "the switch does not forward by forwarding addresses; "
+                                         "give mac, or change forwarding");
+  }
+  if (address.ip && config.root.forwarding != Forwarding::kIp) {
+    return draft.Error(path + ".ip", "the switch does not forward by IP; write forwarding: ip");
+  }
+  if (address.ip) {
+    IpText ip;
+    const ConfigNode text{.kind = ConfigNode::Kind::kScalar, .text = *address.ip};
+    if (Problem p = ReadValue(text, {}, ip); !p.empty()) return draft.Error(path + ".ip", p);
+  }
+  if (address.forwarding_address && config.root.forwarding == Forwarding::kAfh1 &&
+      *address.forwarding_address > UINT16_MAX) {
+    return draft.Error(path + ".forwarding_address",
+                       "AFH Gen 1 has 16 bits of it; use at most 65535");
+  }
+  const auto port = std::find_if(config.ports.begin(), config.ports.end(),
+                                 [&](const auto& one) { return one.name == address.port; });
+  if (port == config.ports.end()) {
+    return draft.Error(path + ".port",
+                       StrCat("there is no port ", Quoted(address.port), "; add it to ports"));
+  }
+  address.port_number = static_cast<uint32_t>(port - config.ports.begin());
+  return OkStatus();
+}
+
+}  // namespace
+
+std::optional<uint64_t> ParseDestination(std::string_view text) {
+  uint64_t value = 0;
+  if (text.size() == sizeof("02:00:00:00:00:01") - 1) {
+    for (size_t i = 0; i < 6; ++i) {
+      uint8_t byte = 0;
+      const char* const at = text.data() + 3 * i;
+      if (std::from_chars(at, at + 2, byte, 16).ptr != at + 2) return std::nullopt;
+      if (i < 5 && at[2] != ':') return std::nullopt;
+      value = value << 8 | byte;
+    }
+    return value;
+  }
+  const bool hex = text.starts_with("0x");
+  if (hex) text.remove_prefix(2);
+  uint32_t address = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), address, hex ? 16 : 10);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return address;
+}
+
+Status CheckSwitchConfig(const MachineFacts& machine, ConfigDraft& draft, SwitchConfig& config) {
+  if (Status s = CheckCommon(machine, draft, config); !s.ok()) return s;
+  if (Status s = CheckClasses(draft, config); !s.ok()) return s;
+  if (Status s = CheckBuffer(draft, config); !s.ok()) return s;
+  if (Status s = CheckPorts(draft, config); !s.ok()) return s;
+  for (size_t i = 0; i < config.addresses.size(); ++i) {
+    if (Status s = CheckAddress(draft, config, config.addresses[i], Entry("addresses", i));
+        !s.ok()) {
+      return s;
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace suede

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration of a switch process, as a value: filled from a YAML file and overrides, checked
+// once. docs/switch.md lists every key. The defaults below are the defaults of the file's keys.
+#ifndef SUEDE_CONFIG_SWITCH_CONFIG_H_
+#define SUEDE_CONFIG_SWITCH_CONFIG_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/time.h"
+#include "config/config.h"
+
+namespace suede {
+
+struct ConfigKey;
+
+enum class OnOff : uint8_t { kOff, kOn };
+
+// A number that need not be whole; its bounds are ValueLimits' min and max.
+struct Decimal {
+  double value = 0;
+  friend bool operator==(const Decimal&, const Decimal&) = default;
+};
+
+struct SwitchRoot {
+  enum class Forwarding : uint8_t { kMac, kAfh1, kAfh2, kIp };
+  enum class Unknown : uint8_t { kFlood, kDrop };
+  uint32_t version = 1;
+  std::string name;
+  uint32_t seed = 1;
+  Forwarding forwarding = Forwarding::kMac;
+  OnOff learning = OnOff::kOn;
+  Unknown unknown = Unknown::kFlood;
+};
+struct SwitchTable {
+  uint32_t addresses = 8192;
+  uint32_t of_port = 4096;
+  uint32_t max_age_s = 300;
+};
+struct SwitchBuffer {
+  uint32_t bytes = 4u << 20;
+  uint32_t cell_bytes = 256;
+};
+
+// Of all classes.
+struct SwitchClassesConfig {
+  OnOff pcp_first = OnOff::kOff;
+  uint32_t other = 0;
+  std::vector<uint32_t> pcp = {0, 1, 2, 3, 4, 5, 6, 7};
+};
+struct SwitchDscpConfig {
+  uint32_t dscp = 0;
+  uint32_t traffic_class = 0;
+};
+struct SwitchEcnConfig {
+  uint32_t least_bytes = 0;
+  uint32_t most_bytes = 0;
+  Decimal probability{1};
+};
+struct SwitchClassConfig {
+  uint32_t traffic_class = 0;
+  OnOff lossless = OnOff::kOff;
+  OnOff strict = OnOff::kOff;
+  uint32_t weight = 1;
+  uint32_t reserved_bytes = 8192;
+  Decimal alpha{1};
+  uint32_t cable_m = 100;
+  std::optional<uint32_t> headroom_bytes;  // none: computed
+  uint32_t resume_bytes = 3072;
+  Duration max_wait{};
+  std::optional<SwitchEcnConfig> ecn;
+};
+
+struct SwitchTrimConfig {
+  std::vector<uint32_t> dscps;  // empty: nothing is trimmed
+  uint32_t trimmed_dscp = 0;
+  uint32_t trimmed_class = 7;
+  uint32_t ipv4_bytes = 64;
+  uint32_t ipv6_bytes = 128;
+};
+
+struct SwitchPfcConfig {
+  uint32_t quanta = 65535;
+  Duration storm = std::chrono::milliseconds(100);
+  Duration calm = std::chrono::milliseconds(100);
+};
+
+// Faults of one direction of a port's link.
+struct SwitchImpairConfig {
+  Decimal rate_gbps;
+  Duration delay{};
+  Duration jitter{};
+  Decimal loss;
+  Decimal burst_begins;
+  Decimal burst_ends{1};
+  Decimal burst_loss{1};
+  Decimal reorder;
+  Duration reorder_delay = std::chrono::microseconds(20);
+  Decimal duplicate;
+  Decimal bad_fcs;
+  Decimal flip;
+  uint32_t longest_bytes = 0;
+  OnOff down = OnOff::kOff;
+  std::vector<uint32_t> hole_classes;
+  std::vector<std::string> hole_destinations;
+};
+
+struct SwitchPortConfig {
+  std::string name;
+  std::string device;
+  uint32_t socket_mode = 0600;
+  std::optional<uint32_t> lcore_cpu;  // none: the first lcore's
+  std::optional<ConfigMac> mac;
+  uint32_t mtu_bytes = 0;  // never 0 in a loaded configuration
+  uint32_t rx_descriptors = 1024;
+  uint32_t tx_descriptors = 1024;
+  Decimal rate_gbps;
+  OnOff pfc = OnOff::kOff;
+  OnOff strict_vlans = OnOff::kOff;
+  std::vector<uint32_t> vlans;
+  OnOff decrements_hops = OnOff::kOn;
+  uint32_t lcore = 0;  // index into SwitchConfig::lcores; of no key
+  SwitchImpairConfig impair_in;
+  SwitchImpairConfig impair_out;
+};
+
+// A configured entry of the forwarding table.
+struct SwitchAddressConfig {
+  std::optional<ConfigMac> mac;
+  uint32_t vlan = 0;
+  std::optional<uint32_t> forwarding_address;
+  std::optional<std::string> ip;
+  std::string port;
+  uint32_t port_number = 0;  // of no key
+};
+
+struct SwitchConfig {
+  SwitchRoot root;
+  EalConfig eal;
+  std::vector<LcoreConfig> lcores;  // at least one; the first one switches
+  std::vector<SwitchPortConfig> ports;
+  SwitchTable table;
+  SwitchBuffer buffer;
+  SwitchClassesConfig classes;
+  std::vector<SwitchDscpConfig> dscps;
+  std::vector<SwitchClassConfig> of_class;
+  SwitchTrimConfig trim;
+  SwitchPfcConfig pfc;
+  std::vector<SwitchAddressConfig> addresses;
+  ManagementConfig management;
+  LogConfig log;
+  const std::string& name() const { return root.name; }
+};
+
+// As LoadConfig and ParseConfig of config.h.
+absl::StatusOr<SwitchConfig> LoadSwitchConfig(const std::string& path, const MachineFacts& machine,
+                                              const std::vector<ConfigOverride>& overrides = {});
+absl::StatusOr<SwitchConfig> ParseSwitchConfig(std::string_view text, std::string_view file_name,
+                                               const MachineFacts& machine,
+                                               const std::vector<ConfigOverride>& overrides = {});
+// The effective configuration as a file that loads to the same value.
+std::string DumpSwitchConfig(const SwitchConfig& config);
+// Its keys, and the table of docs/switch.md.
+const std::vector<ConfigKey>& SwitchConfigKeys();
+std::string SwitchKeysAsMarkdown();
+
+// The destination that a text of hole_destinations names: a MAC address or a forwarding address.
+std::optional<uint64_t> ParseDestination(std::string_view text);
+
+}  // namespace suede
+
+#endif  // SUEDE_CONFIG_SWITCH_CONFIG_H_

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys of a switch's configuration.
+#include "config/config_key.h"
+#include "config/switch_config.h"
+#include "config/switch_values.h"
+
+namespace suede {
+namespace {
+
+using config_key::Between;
+using config_key::Extra;
+using config_key::Key;
+using config_key::Microseconds;
+using config_key::Name;
+
+constexpr ValueLimits kClass = Between(0, 7);
+constexpr ValueLimits kShare = Between(0, 1);
+constexpr ValueLimits kGbps = Between(0, 3200);
+constexpr Extra kNeeded{.required = true};
+
+constexpr ConfigField<SwitchRoot> kSwitchRoot[] = {
+    Key<&SwitchRoot::version>("version", "", Between(1, 1), "Version of the file's format.",
+                              kNeeded),
+    Key<&SwitchRoot::name>("name", "", Name(64),
+                           "Name of the switch, as an endpoint's: of its runtime files in "
+                           "/run/suede/NAME, and of its EAL file prefix.",
+                           kNeeded),
+    Key<&SwitchRoot::seed>("seed", "", Between(0, UINT32_MAX),
+                           "Seed of everything that is drawn: ECN marks and impairments."),
+    Key<&SwitchRoot::forwarding>("forwarding", "", {},
+                                 "The addresses by which frames are forwarded."),
+    Key<&SwitchRoot::learning>("learning", "", {},
+                               "Whether sources are learnt (afh2 never learns)."),
+    Key<&SwitchRoot::unknown>("unknown", "", {}, "Fate of frames to an unknown destination."),
+};
+
+constexpr ConfigField<SwitchTable> kTable[] = {
+    Key<&SwitchTable::addresses>("addresses", "entries", Between(1, 1u << 20),
+                                 "Entries of the forwarding table."),
+    Key<&SwitchTable::of_port>("learnt_of_port", "entries", Between(1, 1u << 20),
+                               "Entries that are learnt behind one port at most."),
+    Key<&SwitchTable::max_age_s>("max_age_s", "s", Between(1, 86400),
+                                 "Time without a frame after which a learnt entry ends."),
+};
+
+constexpr ConfigField<SwitchBuffer> kBuffer[] = {
+    Key<&SwitchBuffer::bytes>("bytes", "bytes", Between(65536, 1u << 30),
+                              "Bytes of frames that the switch holds in all queues."),
+    Key<&SwitchBuffer::cell_bytes>("cell_bytes", "bytes", Between(64, 16384),
+                                   "A frame takes whole cells of this size."),
+};
+
+constexpr ConfigField<SwitchClassesConfig> kClasses[] = {
+    Key<&SwitchClassesConfig::pcp_first>("pcp_first", "", {},
+                                         "Of a frame with PCP and DSCP, the PCP gives the class."),
+    Key<&SwitchClassesConfig::other>("other", "", kClass, "Class of frames with neither."),
+    Key<&SwitchClassesConfig::pcp>("pcp", "", kClass, "Classes of PCP 0 to 7."),
+};
+
+constexpr ConfigField<SwitchDscpConfig> kDscp[] = {
+    Key<&SwitchDscpConfig::dscp>("dscp", "", Between(0, 63), "A DSCP.", kNeeded),
+    Key<&SwitchDscpConfig::traffic_class>("class", "", kClass, "Its class.", kNeeded),
+};
+
+constexpr ConfigField<SwitchClassConfig> kOfClass[] = {
+    Key<&SwitchClassConfig::traffic_class>("class", "", kClass, "The class.", kNeeded),
+    Key<&SwitchClassConfig::lossless>("lossless", "", {},
+                                      "PFC keeps frames of the class from being dropped."),
+    Key<&SwitchClassConfig::strict>("strict", "", {},
+                                    "Served before all that are not, the higher class first."),
+    Key<&SwitchClassConfig::weight>("weight", "", Between(1, 255),
+                                    "Share of the rate among those that are not strict."),
+    Key<&SwitchClassConfig::reserved_bytes>(
+        "reserved_bytes", "bytes", Between(0, 1u << 28),
+        "Of each queue of the class, or of each input if it is lossless."),
+    Key<&SwitchClassConfig::alpha>("alpha", "", Between(0, 64),
+                                   "Of the free shared bytes a queue, or an input, may take so "
+                                   "many times as many; in sixteenths."),
+    Key<&SwitchClassConfig::cable_m>("cable_m", "m", Between(1, 100000),
+                                     "Length of the cables that the headroom is computed for."),
+    Key<&SwitchClassConfig::headroom_bytes>("headroom_bytes", "bytes", Between(0, 1u << 28),
+                                            "Of each input of a lossless class.",
+                                            {.shown_default = "computed from rate and cable"}),
+    Key<&SwitchClassConfig::resume_bytes>("resume_bytes", "bytes", Between(0, 1u << 28),
+                                          "A pause ends so far below its threshold."),
+    Key<&SwitchClassConfig::max_wait>("max_wait_us", "µs", Microseconds(0, 60000000),
+                                      "Time in a queue after which a frame is dropped; 0: no "
+                                      "limit."),
+};
+
+constexpr ConfigField<SwitchEcnConfig> kEcn[] = {
+    Key<&SwitchEcnConfig::least_bytes>("least_bytes", "bytes", Between(0, 1u << 30),
+                                       "Depth of a queue up to which no frame is marked.", kNeeded),
+    Key<&SwitchEcnConfig::most_bytes>("most_bytes", "bytes", Between(0, 1u << 30),
+                                      "Depth from which every frame is marked.", kNeeded),
+    Key<&SwitchEcnConfig::probability>("probability", "", kShare,
+                                       "Share of marked frames just below most_bytes."),
+};
+
+constexpr ConfigField<SwitchTrimConfig> kTrim[] = {
+    Key<&SwitchTrimConfig::dscps>("dscps", "", Between(0, 63),
+                                  "DSCPs whose frames are trimmed where they find no room; none: "
+                                  "nothing is trimmed."),
+    Key<&SwitchTrimConfig::trimmed_dscp>("trimmed_dscp", "", Between(0, 63),
+                                         "DSCP of a trimmed frame."),
+    Key<&SwitchTrimConfig::trimmed_class>("class", "", kClass, "Class of a trimmed frame."),
+    Key<&SwitchTrimConfig::ipv4_bytes>("ipv4_bytes", "bytes", Between(46, 9600),
+                                       "Length of a trimmed frame with IPv4 or a shim."),
+    Key<&SwitchTrimConfig::ipv6_bytes>("ipv6_bytes", "bytes", Between(66, 9600),
+                                       "Length of one with IPv6."),
+};
+
+constexpr ConfigField<SwitchPfcConfig> kPfc[] = {
+    Key<&SwitchPfcConfig::quanta>("quanta", "512 bit times", Between(1, 65535),
+                                  "Length of a pause that the switch asks for."),
+    Key<&SwitchPfcConfig::storm>("storm_us", "µs", Microseconds(0, 60000000),
+                                 "Time of a peer's pause after which its class is declared stormy "
+                                 "and dropped; 0: never."),
+    Key<&SwitchPfcConfig::calm>("calm_us", "µs", Microseconds(0, 60000000),
+                                "Time without a pause that ends a storm."),
+};
+
+constexpr ConfigField<SwitchImpairConfig> kImpair[] = {
+    Key<&SwitchImpairConfig::rate_gbps>("rate_gbps", "Gbit/s", kGbps,
+                                        "Rate of this direction; 0: no limit."),
+    Key<&SwitchImpairConfig::delay>("delay_us", "µs", Microseconds(0, 10000000),
+                                    "Time that each frame takes more."),
+    Key<&SwitchImpairConfig::jitter>("jitter_us", "µs", Microseconds(0, 10000000),
+                                     "Up to so much more; frames stay in order."),
+    Key<&SwitchImpairConfig::loss>("loss", "", kShare, "Share of frames that are lost."),
+    Key<&SwitchImpairConfig::burst_begins>("burst_begins", "", kShare,
+                                           "Chance with each frame that a burst of losses begins "
+                                           "(Gilbert-Elliott)."),
+    Key<&SwitchImpairConfig::burst_ends>("burst_ends", "", kShare,
+                                         "Chance with each frame that it ends."),
+    Key<&SwitchImpairConfig::burst_loss>("burst_loss", "", kShare, "Share that is lost in it."),
+    Key<&SwitchImpairConfig::reorder>("reorder", "", kShare,
+                                      "Share of frames that are held back behind later ones."),
+    Key<&SwitchImpairConfig::reorder_delay>("reorder_delay_us", "µs", Microseconds(1, 10000000),
+                                            "They are held back for up to so long."),
+    Key<&SwitchImpairConfig::duplicate>("duplicate", "", kShare,
+                                        "Share of frames that come twice."),
+    Key<&SwitchImpairConfig::bad_fcs>("bad_fcs", "", kShare,
+                                      "Share that is dropped as by a bad FCS."),
+    Key<&SwitchImpairConfig::flip>("flip", "", kShare,
+                                   "Share that has a bit flipped, which only the R-CRC finds."),
+    Key<&SwitchImpairConfig::longest_bytes>("longest_bytes", "bytes", Between(0, 65535),
+                                            "Longer frames are lost; 0: no limit."),
+    Key<&SwitchImpairConfig::down>("down", "", {}, "No frame passes in this direction."),
+    Key<&SwitchImpairConfig::hole_classes>("hole_classes", "", kClass, "Classes that disappear."),
+    Key<&SwitchImpairConfig::hole_destinations>(
+        "hole_destinations", "", {.min = 1, .max = 32},
+        "MAC addresses or forwarding addresses whose frames disappear."),
+};
+
+constexpr ConfigField<SwitchPortConfig> kPort[] = {
+    Key<&SwitchPortConfig::name>("name", "", Name(32), "Name of the port.", kNeeded),
+    Key<&SwitchPortConfig::device>("device", "", Between(1, 512),
+                                   "PCI address or DPDK vdev with its arguments.", kNeeded),
+    Key<&SwitchPortConfig::socket_mode>("socket_mode", "", {.max = 0777, .octal = true},
+                                        "Permissions of the socket that the server of a memif "
+                                        "makes."),
+    Key<&SwitchPortConfig::lcore_cpu>("lcore", "", Between(0, 4095),
+                                      "CPU of the lcore that receives and transmits.",
+                                      {.shown_default = "that of the first one"}),
+    Key<&SwitchPortConfig::mac>("mac", "", {}, "Source address of the port's PFC frames.",
+                                {.shown_default = "the device's"}),
+    Key<&SwitchPortConfig::mtu_bytes>("mtu_bytes", "bytes", Between(68, 9600),
+                                      "MTU: bytes behind the Ethernet header and its tag.",
+                                      {.shown_default = "an endpoint's with the default packing"}),
+    Key<&SwitchPortConfig::rx_descriptors>("rx_descriptors", "", Between(64, 32768),
+                                           "Descriptors of the receive queue."),
+    Key<&SwitchPortConfig::tx_descriptors>("tx_descriptors", "", Between(64, 32768),
+                                           "Descriptors of the transmit queue."),
+    Key<&SwitchPortConfig::rate_gbps>("rate_gbps", "Gbit/s", kGbps,
+                                      "Frames leave at this rate; 0: as fast as the device takes "
+                                      "them."),
+    Key<&SwitchPortConfig::pfc>("pfc", "", {}, "The port sends and obeys PFC."),
+    Key<&SwitchPortConfig::strict_vlans>("strict_vlans", "", {},
+                                         "Frames of other VLANs than these are dropped."),
+    Key<&SwitchPortConfig::vlans>("vlans", "", Between(0, 4094),
+                                  "VLANs of the port; 0: untagged frames."),
+    Key<&SwitchPortConfig::decrements_hops>("decrements_hops", "", {},
+                                            "A hop limit is one lower when the frame leaves."),
+};
+
+constexpr ConfigField<SwitchAddressConfig> kAddress[] = {
+    Key<&SwitchAddressConfig::mac>("mac", "", {}, "A MAC address; with forwarding mac or ip.",
+                                   {.shown_default = "none"}),
+    Key<&SwitchAddressConfig::vlan>("vlan", "", Between(0, 4094), "Its VLAN; 0: untagged."),
+    Key<&SwitchAddressConfig::forwarding_address>(
+        "forwarding_address", "", Between(0, UINT32_MAX),
+        "A forwarding address; with forwarding afh1 or afh2.", {.shown_default = "none"}),
+    Key<&SwitchAddressConfig::ip>("ip", "", Between(1, 64),
+                                  "An IPv4 or IPv6 address of a host; with forwarding ip.",
+                                  {.shown_default = "none"}),
+    Key<&SwitchAddressConfig::port>("port", "", Name(32), "Name of the port that leads there.",
+                                    kNeeded),
+};
+
+}  // namespace
+
+template <>
+std::span<const ConfigField<SwitchRoot>> FieldsOf() {
+  return kSwitchRoot;
+}
+template <>
+std::span<const ConfigField<SwitchTable>> FieldsOf() {
+  return kTable;
+}
+template <>
+std::span<const ConfigField<SwitchBuffer>> FieldsOf() {
+  return kBuffer;
+}
+template <>
+std::span<const ConfigField<SwitchClassesConfig>> FieldsOf() {
+  return kClasses;
+}
+template <>
+std::span<const ConfigField<SwitchDscpConfig>> FieldsOf() {
+  return kDscp;
+}
+template <>
+std::span<const ConfigField<SwitchClassConfig>> FieldsOf() {
+  return kOfClass;
+}
+template <>
+std::span<const ConfigField<SwitchEcnConfig>> FieldsOf() {
+  return kEcn;
+}
+template <>
+std::span<const ConfigField<SwitchTrimConfig>> FieldsOf() {
+  return kTrim;
+}
+template <>
+std::span<const ConfigField<SwitchPfcConfig>> FieldsOf() {
+  return kPfc;
+}
+template <>
+std::span<const ConfigField<SwitchImpairConfig>> FieldsOf() {
+  return kImpair;
+}
+template <>
+std::span<const ConfigField<SwitchPortConfig>> FieldsOf() {
+  return kPort;
+}
+template <>
+std::span<const ConfigField<SwitchAddressConfig>> FieldsOf() {
+  return kAddress;
+}
+
+}  // namespace suede

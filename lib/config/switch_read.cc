@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the tree to a switch's configuration: one function for each section.
+#include <algorithm>
+
+#include "base/text.h"
+#include "config/config_draft.h"
+#include "config/config_reader.h"
+#include "config/switch_check.h"
+#include "config/switch_config.h"
+
+namespace suede {
+namespace {
+
+constexpr size_t kMostLcores = 64;
+constexpr size_t kMostPorts = 64;
+constexpr size_t kMostAddresses = 65536;
+
+class SwitchReader {
+ public:
+  SwitchReader(ConfigDraft& draft, SwitchConfig& config) : config_(config), reader_(draft) {}
+
+  absl::Status Read(const ConfigNode& root) {
+    // Each reads only while nothing has failed.
+    ReadRoot(root) && Plain(root, "eal", config_.eal) && ReadLcores(root) &&
+        Plain(root, "table", config_.table) && Plain(root, "buffer", config_.buffer) &&
+        ReadClasses(root) && Plain(root, "trim", config_.trim) && Plain(root, "pfc", config_.pfc) &&
+        ReadPorts(root) && ReadList(root, "", "addresses", kMostAddresses, config_.addresses) &&
+        Plain(root, "management", config_.management) && Plain(root, "log", config_.log);
+    return reader_.status();
+  }
+
+ private:
+  bool ReadRoot(const ConfigNode& root) {
+    if (const ConfigNode* version = ConfigReader::Find(root, "version");
+        version != nullptr && version->text != "1") {
+      return reader_.Fail(*version, "version",
+                          StrCat("version ", Quoted(version->text),
+                                 " of the format is not known; write version: 1"));
+    }
+    return reader_.ReadFields(root, "",
+                              {"eal", "lcores", "table", "buffer", "classes", "trim", "pfc",
+                               "ports", "addresses", "management", "log"},
+                              config_.root);
+  }
+
+  template <class S>
+  bool Plain(const ConfigNode& parent, const std::string& path, S& out) {
+    const ConfigNode* node = ConfigReader::Find(parent, path.substr(path.rfind('.') + 1));
+    return node == nullptr || reader_.ReadFields(*node, path, {}, out);
+  }
+
+  template <class S>
+  bool ReadList(const ConfigNode& parent, std::string_view parent_path, std::string_view key,
+                size_t most, std::vector<S>& out) {
+    const std::string list = ConfigReader::Join(parent_path, key);
+    size_t i = 0;
+    for (const ConfigNode& item : reader_.Items(parent, parent_path, key, 0, most)) {
+      if (!reader_.ReadFields(item, Entry(list, i++), {}, out.emplace_back())) return false;
+    }
+    return reader_.ok();
+  }
+
+  bool ReadLcores(const ConfigNode& root) {
+    size_t i = 0;
+    for (const ConfigNode& item : reader_.Items(root, "", "lcores", 1, kMostLcores)) {
+      if (!reader_.ReadFields(item, Entry("lcores", i++), {}, config_.lcores.emplace_back())) {
+        return false;
+      }
+    }
+    return reader_.ok();
+  }
+
+  bool ReadClasses(const ConfigNode& root) {
+    const ConfigNode* node = ConfigReader::Find(root, "classes");
+    if (node == nullptr) return true;
+    if (!reader_.ReadFields(*node, "classes", {"dscp", "of"}, config_.classes) ||
+        !ReadList(*node, "classes", "dscp", 64, config_.dscps)) {
+      return false;
+    }
+    size_t i = 0;
+    for (const ConfigNode& item : reader_.Items(*node, "classes", "of", 0, 8)) {
+      const std::string path = Entry("classes.of", i++);
+      SwitchClassConfig& one = config_.of_class.emplace_back();
+      if (!reader_.ReadFields(item, path, {"ecn"}, one)) return false;
+      const ConfigNode* ecn = ConfigReader::Find(item, "ecn");
+      if (ecn != nullptr && !reader_.ReadFields(*ecn, path + ".ecn", {}, one.ecn.emplace())) {
+        return false;
+      }
+    }
+    return reader_.ok();
+  }
+
+  bool ReadPorts(const ConfigNode& root) {
+    size_t i = 0;
+    for (const ConfigNode& item : reader_.Items(root, "", "ports", 2, kMostPorts)) {
+      const std::string path = Entry("ports", i++);
+      SwitchPortConfig& port = config_.ports.emplace_back();
+      if (!reader_.ReadFields(item, path, {"impair_in", "impair_out"}, port) ||
+          !Plain(item, path + ".impair_in", port.impair_in) ||
+          !Plain(item, path + ".impair_out", port.impair_out)) {
+        return false;
+      }
+    }
+    return reader_.ok();
+  }
+
+  SwitchConfig& config_;
+  ConfigReader reader_;
+};
+
+}  // namespace
+
+absl::StatusOr<SwitchConfig> ParseSwitchConfig(std::string_view text, std::string_view file_name,
+                                               const MachineFacts& machine,
+                                               const std::vector<ConfigOverride>& overrides) {
+  ConfigDraft draft;
+  SwitchConfig config;
+  absl::StatusOr<ConfigNode> root = ParseTree(text, file_name, overrides, draft);
+  if (!root.ok()) return root.status();
+  if (absl::Status s = SwitchReader(draft, config).Read(*root); !s.ok()) return s;
+  if (absl::Status s = CheckSwitchConfig(machine, draft, config); !s.ok()) return s;
+  return config;
+}
+
+absl::StatusOr<SwitchConfig> LoadSwitchConfig(const std::string& path, const MachineFacts& machine,
+                                              const std::vector<ConfigOverride>& overrides) {
+  absl::StatusOr<std::string> text = ReadConfigFile(path);
+  if (!text.ok()) return text.status();
+  return ParseSwitchConfig(*text, path, machine, overrides);
+}
+
+}  // namespace suede

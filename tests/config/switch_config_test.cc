@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/switch_config.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "config/config_fields.h"
+
+namespace suede {
+namespace {
+
+constexpr char kGood[] =
+    R"(version: 1
+name: sw0
+lcores: [{cpu: 0}, {cpu: 1}]
+forwarding: mac
+buffer: {bytes: 1000000}
+classes:
+  pcp: [0, 1, 2, 3, 4, 5, 6, 7]
+  dscp: [{dscp: 48, class: 6}]
+  of:
+    - {class: 0, lossless: on, cable_m: 10}
+    - {class: 6, strict: on, ecn: {least_bytes: 10, most_bytes: 20, probability: 0.5}}
+trim: {dscps: [8, 10], trimmed_dscp: 12}
+ports:
+  - {name: a, device: net_null0, lcore: 1, rate_gbps: 2.5, pfc: on}
+  - {name: b, device: net_null1, strict_vlans: on, vlans: [0, 7], impair_in: {loss: 0.5}}
+addresses:
+  - {mac: "02:00:00:00:00:01", vlan: 7, port: b}
+)";
+
+const MachineFacts kMachine{.cpu_count = 4};
+
+absl::StatusOr<SwitchConfig> Parse(const std::string& text) {
+  return ParseSwitchConfig(text, "sw.yaml", kMachine);
+}
+
+std::string Contents(const std::string& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+TEST(SwitchConfigTest, AGoodOneIsRead) {
+  const auto config = Parse(kGood);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->name(), "sw0");
+  EXPECT_EQ(config->ports[0].lcore, 1u);
+  EXPECT_EQ(config->ports[1].lcore, 0u);
+  EXPECT_EQ(config->ports[1].lcore_cpu, 0u);
+  EXPECT_DOUBLE_EQ(config->ports[0].rate_gbps.value, 2.5);
+  EXPECT_EQ(config->ports[1].impair_in.loss.value, 0.5);
+  EXPECT_EQ(config->ports[1].vlans, (std::vector<uint32_t>{0, 7}));
+  EXPECT_EQ(config->of_class[1].ecn->most_bytes, 20u);
+  EXPECT_EQ(config->addresses[0].port_number, 1u);
+  EXPECT_EQ(config->management.socket, "/run/suede/sw0/management.sock");
+  EXPECT_GE(config->ports[0].mtu_bytes, 2048u);
+}
+
+TEST(SwitchConfigTest, ADumpLoadsToTheSame) {
+  const auto config = Parse(kGood);
+  ASSERT_TRUE(config.ok()) << config.status();
+  const std::string dump = DumpSwitchConfig(*config);
+  const auto again = Parse(dump);
+  ASSERT_TRUE(again.ok()) << again.status() << "\n" << dump;
+  EXPECT_EQ(DumpSwitchConfig(*again), dump);
+}
+
+TEST(SwitchConfigTest, ErrorsNamePlaceAndMend) {
+  struct Case {
+    const char* piece;
+    const char* replacement;
+    const char* message;
+  };
+  const Case cases[] = {
+      {"version: 1", "version: 2",
+       "sw.yaml:1:10: version: version \"2\" of the format is not known; write version: 1"},
+      {"forwarding: mac", "forwarding: ipx", "sw.yaml:4:13: forwarding: "},
+      {"cpu: 1}", "cpu: 9}", "sw.yaml:3:26: lcores[1].cpu: there is no CPU 9"},
+      {"bytes: 1000000", "bytes: 70000",
+       "sw.yaml:5:17: buffer.bytes: 70000 bytes cannot hold the 131072 that 2 ports have reserved"},
+      {"pcp: [0, 1, 2", "pcp: [0, 1, 9", "9 is out of range"},
+      {"pcp: [0, 1, 2,", "pcp: [0, 1,", "classes.pcp: 7 classes; write eight"},
+      {"dscp: [{dscp: 48, class: 6}]", "dscp: [{dscp: 1, class: 6}, {dscp: 1, class: 5}]",
+       "classes.dscp[1]: DSCP 1 has a class already; remove one"},
+      {"class: 6, strict", "class: 0, strict", "classes.of[1]: class 0 is there already"},
+      {"least_bytes: 10", "least_bytes: 30",
+       "classes.of[1].ecn.least_bytes: 30 is more than most_bytes; use at most 20"},
+      {"probability: 0.5", "probability: 1.5", "1.5 is out of range; use 0 to 1"},
+      {"probability: 0.5", "probability: nan", "\"nan\" is no number; write 0 to 1, as in 0.01"},
+      {"strict: on, ecn", "headroom_bytes: 5, ecn",
+       "classes.of[1].headroom_bytes: only a lossless class has a headroom"},
+      {"lcore: 1", "lcore: 3", "ports[0].lcore: no lcore has CPU 3; add it to lcores"},
+      {"strict_vlans: on", "strict_vlans: off", "ports[1].vlans: frames of all VLANs pass"},
+      {"name: b", "name: a", "ports[1].name: a is the name of ports[0] already"},
+      {"net_null1", "eth0", "ports[1].device: \"eth0\" is no device"},
+      {"loss: 0.5", "loss: 2", "ports[1].impair_in.loss: "},
+      {"loss: 0.5", "hole_destinations: [x]",
+       "ports[1].impair_in.hole_destinations: \"x\" is neither a MAC address nor a forwarding"},
+      {"vlan: 7, port: b", "port: c", "addresses[0].port: there is no port \"c\""},
+      {"mac: \"02", "ip: 198.18.0.1, mac: \"02", "addresses[0]: give one of mac, "},
+      {"forwarding: mac", "forwarding: afh2",
+       "addresses[0]: the switch forwards by forwarding addresses; give forwarding_address"},
+      {"  - {name: a,", "  - {nam: a,", "ports[0].nam"},
+  };
+  for (const Case& one : cases) {
+    std::string text = kGood;
+    const size_t at = text.find(one.piece);
+    ASSERT_NE(at, std::string::npos) << one.piece;
+    const auto config = Parse(text.replace(at, std::string(one.piece).size(), one.replacement));
+    ASSERT_FALSE(config.ok()) << one.replacement;
+    EXPECT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument);
+    const std::string message(config.status().message());
+    EXPECT_EQ(message.find("sw.yaml:"), 0u) << message;
+    EXPECT_NE(message.find(one.message), std::string::npos) << message;
+  }
+}
+
+TEST(SwitchConfigTest, OverridesComeFromFlagsAndTheEnvironment) {
+  const char* const environment[] = {"SUEDE_BUFFER_BYTES=2000000", "SUEDE_TRANSPORT_WINDOW_PDUS=1",
+                                     nullptr};
+  auto overrides = OverridesFromEnvironment(environment, SwitchConfigKeys());
+  ASSERT_TRUE(overrides.ok()) << overrides.status();
+  ASSERT_EQ(overrides->size(), 1u);  // the other one is an endpoint's
+  overrides->push_back(*OverrideFromFlag("ports[0].rate_gbps=10"));
+  const auto config = ParseSwitchConfig(kGood, "sw.yaml", kMachine, *overrides);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->buffer.bytes, 2000000u);
+  EXPECT_DOUBLE_EQ(config->ports[0].rate_gbps.value, 10);
+}
+
+TEST(SwitchConfigTest, TheExampleIsGood) {
+  const auto config = LoadSwitchConfig(SUEDE_SOURCE_DIR "/conf/switch/pair.yaml", kMachine);
+  EXPECT_TRUE(config.ok()) << config.status();
+}
+
+// With SUEDE_UPDATE_DOCS=1 the table is written instead of compared.
+TEST(SwitchConfigTest, DocumentationHasTheDeclaredKeys) {
+  const std::string path = SUEDE_SOURCE_DIR "/docs/switch.md";
+  const std::string page = Contents(path);
+  const std::string begin = "<!-- keys: begin -->\n";
+  const size_t from = page.find(begin);
+  const size_t to = page.find("<!-- keys: end -->");
+  ASSERT_TRUE(from != std::string::npos && to != std::string::npos);
+  const size_t start = from + begin.size();
+  if (getenv("SUEDE_UPDATE_DOCS") != nullptr) {
+    std::ofstream(path) << page.substr(0, start) << SwitchKeysAsMarkdown() << page.substr(to);
+    return;
+  }
+  EXPECT_EQ(page.substr(start, to - start), SwitchKeysAsMarkdown())
+      << "run config_test with SUEDE_UPDATE_DOCS=1 in the environment";
+}
+
+}  // namespace
+}  // namespace suede
