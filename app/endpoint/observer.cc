@@ -7,7 +7,6 @@
 #include "endpoint/metric_rows.h"
 #include "endpoint/pipeline_params.h"
 
-
 namespace suede {
 namespace {
 

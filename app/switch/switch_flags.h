@@ -9,7 +9,7 @@ namespace suede {
 
 // As SUEDE_FLAGS.
 #define SUEDE_SWITCH_FLAGS(X)                                                                \
-  X(string, config, "", "FILE", "the configuration (docs/switch.md, conf/switch/pair.yaml)")      \
+  X(string, config, "", "FILE", "the configuration (docs/switch.md, conf/switch/pair.yaml)") \
   X(string, set, "", "KEY=VALUE;...",                                                        \
     "overrides keys of it, and may be repeated; SUEDE_<KEY> in the environment does so too") \
   X(bool, check_config, false, "", "checks the configuration and exits")                     \
@@ -20,16 +20,18 @@ inline constexpr FlagRow kSwitchFlagRows[] = {
 #define SUEDE_SWITCH_FLAG_ROW(type, name, fallback, value, sentence) {#name, value, sentence},
     SUEDE_SWITCH_FLAGS(SUEDE_SWITCH_FLAG_ROW)
 #undef SUEDE_SWITCH_FLAG_ROW
-    {"version", "", "prints the version and exits"},
+        {"version", "", "prints the version and exits"},
     {"help", "", "prints this and exits"},
 };
 
 inline constexpr Program kSwitchProgram = {
     .name = "suede-switch",
     .title = "a software switch for SUE fabrics",
-    .synopsis = "suede-switch --config FILE [--set KEY=VALUE;...] [--check_config | --dump_config] "
-                "[-- EAL arguments]",
-    .signals = "SIGTERM and SIGINT drain and exit, a second one at once; SIGUSR1 logs all counters.",
+    .synopsis =
+        "suede-switch --config FILE [--set KEY=VALUE;...] [--check_config | --dump_config] "
+        "[-- EAL arguments]",
+    .signals =
+        "SIGTERM and SIGINT drain and exit, a second one at once; SIGUSR1 logs all counters.",
     .flags = kSwitchFlagRows};
 
 }  // namespace suede

@@ -7,6 +7,7 @@
  */
 #ifndef SUEDE_REGISTERS_H_
 #define SUEDE_REGISTERS_H_
+/* clang-format off */
 
 #define SUEDE_REG_MAP_HASH 0x80142b8bu
 

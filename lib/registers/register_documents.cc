@@ -75,7 +75,7 @@ std::string RegistersAsHeader() {
       " * it is SUEDE_REG_X(n). Read SUEDE_REG_ENDPOINT_MAP_HASH first: where it is not\n"
       " * SUEDE_REG_MAP_HASH, the daemon has another map, and addresses may mean something else.\n"
       " */\n"
-      "#ifndef SUEDE_REGISTERS_H_\n#define SUEDE_REGISTERS_H_\n\n";
+      "#ifndef SUEDE_REGISTERS_H_\n#define SUEDE_REGISTERS_H_\n/* clang-format off */\n\n";
   absl::StrAppendFormat(
       &out, "#define SUEDE_REG_MAP_HASH 0x%08xu\n\n/* Bits of event.status and event.mask. */\n",
       map.hash());
