@@ -114,7 +114,7 @@ void Serve(const Options& options, Endpoints& endpoints, Servers& servers,
 }
 
 // Prints the servers' counts; returns the exit code.
-int Account(const Options& options, const Endpoints& endpoints, const Servers& servers,
+int TellAccount(const Options& options, const Endpoints& endpoints, const Servers& servers,
             Document* document) {
   StreamCounts total;
   uint64_t runs = 0;
@@ -159,7 +159,7 @@ int RunPeer(const Options& options, uint16_t own, Endpoints& endpoints, Document
       [&](uint32_t size) { return RunSize(options, size, own, endpoints, servers, stop); },
       document, stop);
   if (!endpoints[0].lost()) ServeOthers(options, endpoints, servers, stop);
-  return Account(options, endpoints, servers, document);
+  return TellAccount(options, endpoints, servers, document);
 }
 
 int RunServer(const Options& options, uint16_t own, Endpoints& endpoints, Document* document,
@@ -171,7 +171,7 @@ int RunServer(const Options& options, uint16_t own, Endpoints& endpoints, Docume
   }
   std::fprintf(stderr, "suede-perf: serving XPU %u, %s\n", own, options.echo ? "echo" : "sink");
   Serve(options, endpoints, servers, stop);
-  return Account(options, endpoints, servers, document);
+  return TellAccount(options, endpoints, servers, document);
 }
 
 // A connection, or one for each of --instances: they may be on different lcores.

@@ -26,7 +26,7 @@ uint32_t RankOf(const Options& options, uint16_t xpuid) {
   return static_cast<uint32_t>(found - options.ranks.begin());
 }
 
-absl::StatusOr<std::vector<Seat>> Connect(const Options& options) {
+absl::StatusOr<std::vector<Seat>> TakeSeats(const Options& options) {
   std::vector<Seat> seats;
   const TscClock clock = TscClock::Calibrate();
   for (const uint16_t xpuid : options.own) {
@@ -74,7 +74,7 @@ int RunWorkload(const Options& options, Document document, const std::atomic<boo
     if (!rows.ok()) return FailToConnect(rows.status());
     trace = *std::move(rows);
   }
-  auto seats = Connect(options);
+  auto seats = TakeSeats(options);
   if (!seats.ok()) return FailToConnect(seats.status());
   // Threads have traffic of their own, which keeps what it has drawn.
   std::deque<Traffic> traffic;

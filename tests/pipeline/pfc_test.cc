@@ -39,6 +39,7 @@ class PfcTest : public PipelineTest {
     Run(milliseconds(1));
     cb->Receive();
   }
+  static uint8_t ClassBit(uint32_t flow) { return static_cast<uint8_t>(1u << ClassOf(flow)); }
   // Frames of the neighbour's.
   static std::vector<uint8_t> Pfc(uint8_t classes, uint16_t quanta) {
     PfcFrame pfc{.classes = classes};
@@ -94,7 +95,7 @@ class PfcTest : public PipelineTest {
 
 TEST_F(PfcTest, APausedVcWaitsAndTheOthersGoOn) {
   Start();
-  a->port->Arrive(Pfc(1u << ClassOf(0), 0xffff));  // 335 µs at 100 Gb/s
+  a->port->Arrive(Pfc(ClassBit(0), 0xffff));  // 335 µs at 100 Gb/s
   Run(microseconds(10));
   EXPECT_EQ(PausesOf(*a).paused(), 1u);
   SendOn(0, 40);
@@ -111,12 +112,12 @@ TEST_F(PfcTest, APausedVcWaitsAndTheOthersGoOn) {
 
 TEST_F(PfcTest, APauseEndsAtOnceByAFrame) {
   Start();
-  a->port->Arrive(Pfc(1u << ClassOf(2), 0xffff));
+  a->port->Arrive(Pfc(ClassBit(2), 0xffff));
   Run(microseconds(10));
   SendOn(2, 5);
   Run(microseconds(50));
   EXPECT_EQ(cb->Receive(2).size(), 0u);
-  a->port->Arrive(Pfc(1u << ClassOf(2), 0));
+  a->port->Arrive(Pfc(ClassBit(2), 0));
   Run(microseconds(20));
   EXPECT_EQ(cb->Receive(2).size(), 5u);
 }
@@ -124,7 +125,7 @@ TEST_F(PfcTest, APauseEndsAtOnceByAFrame) {
 TEST_F(PfcTest, VcsOfAClassPauseTogether) {
   params.classes[1].dscp = params.classes[0].dscp;
   Start();
-  a->port->Arrive(Pfc(1u << ClassOf(0), 0xffff));
+  a->port->Arrive(Pfc(ClassBit(0), 0xffff));
   Run(microseconds(10));
   EXPECT_EQ(PausesOf(*a).paused(), 3u);
 }
@@ -151,9 +152,9 @@ TEST_F(PfcTest, EachClassHasItsTime) {
 TEST_F(PfcTest, AcknowledgementsPassASaturatedPausedVc) {
   Start();
   // All of VC 0's window, and more in the queue.
-  PauseFor(a->port, 1u << ClassOf(0), milliseconds(2),
+  PauseFor(a->port, ClassBit(0), milliseconds(2),
            [&] { ca->Send(TestCommand(8, 64, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW); });
-  a->port->Arrive(Pfc(1u << ClassOf(0), 0xffff));
+  a->port->Arrive(Pfc(ClassBit(0), 0xffff));
   SendOn(0, 50);
   Run(microseconds(20));
   const uint64_t before = b->Count(Counter::kRtoFired) + b->Count(Counter::kTxRetransmissions);
@@ -185,7 +186,7 @@ TEST_F(PfcTest, RetransmissionsOfAPausedVcWait) {
   SendOn(1, 3);
   Run(microseconds(20));
   a->port->SetSilent(false, false);
-  PauseFor(a->port, 1u << ClassOf(0), milliseconds(3));
+  PauseFor(a->port, ClassBit(0), milliseconds(3));
   EXPECT_EQ(cb->Receive(0).size(), 0u);
   EXPECT_EQ(cb->Receive(1).size(), 3u);
   Run(milliseconds(1));
@@ -198,7 +199,7 @@ TEST_F(PfcTest, RetransmissionsOfAPausedVcWait) {
 TEST_F(PfcTest, ALongPauseIsNoTryAndNoEndOfThePeer) {
   params.transport.pause_limit = milliseconds(5);
   Start();
-  for (const uint8_t classes : {uint8_t(1u << ClassOf(0)), uint8_t(0xff)}) {
+  for (const uint8_t classes : {ClassBit(0), uint8_t(0xff)}) {
     a->port->SetSilent(true, false);
     SendOn(0, 5);  // they are lost, and are to go again
     Run(microseconds(10));
@@ -242,7 +243,7 @@ TEST_F(PfcTest, AnotherPlaneTakesPdusOfAPausedVcWhereOrderPermits) {
     const uint32_t home = a->pipeline->instance(0).paths[0].home;
     size_t got = 0;
     SendOn(0, 1);
-    PauseFor(a->ports[home], 1u << ClassOf(0), milliseconds(20), [&] {
+    PauseFor(a->ports[home], ClassBit(0), milliseconds(20), [&] {
       ca->Send(TestCommand(8, 16, 1), 1, 0, SUEDE_RECORD_TRANSMIT_NOW);
       got += cb->Receive(0).size();
     });
@@ -307,20 +308,20 @@ TEST_F(PfcTest, PausesOfAllPlanesEndNone) {
 TEST_F(PfcTest, AStormIsToldOnceWhilePdusWait) {
   pause_params.storm = milliseconds(10);
   Start();
-  PauseFor(a->port, 1u << ClassOf(0), milliseconds(30));
+  PauseFor(a->port, ClassBit(0), milliseconds(30));
   EXPECT_EQ(a->Count(Counter::kPfcStorms), 0u) << "nothing waits";
   Run(microseconds(10));
-  a->port->Arrive(Pfc(1u << ClassOf(0), 0xffff));
+  a->port->Arrive(Pfc(ClassBit(0), 0xffff));
   Run(microseconds(10));
   SendOn(0, 5);
-  PauseFor(a->port, 1u << ClassOf(0), milliseconds(9));
+  PauseFor(a->port, ClassBit(0), milliseconds(9));
   EXPECT_EQ(a->Count(Counter::kPfcStorms), 0u);
   Run(microseconds(20));
   EXPECT_EQ(cb->Receive(0).size(), 5u);
-  a->port->Arrive(Pfc(1u << ClassOf(0), 0xffff));
+  a->port->Arrive(Pfc(ClassBit(0), 0xffff));
   Run(microseconds(10));
   SendOn(0, 5);
-  PauseFor(a->port, 1u << ClassOf(0), milliseconds(40), [&] {
+  PauseFor(a->port, ClassBit(0), milliseconds(40), [&] {
     if (a->Count(Counter::kPfcStorms) != 0) {
       EXPECT_EQ(a->pauses[0]->stormy(), 1u);
     }
@@ -338,13 +339,13 @@ TEST_F(PfcTest, TheTimePausedAdvancesDuringAPause) {
   Start();
   const PortPauses& port = *a->pauses[0];
   const Time began = network.now();
-  a->port->Arrive(Pfc(1u << ClassOf(0), 0xffff));
+  a->port->Arrive(Pfc(ClassBit(0), 0xffff));
   Run(microseconds(50));
   EXPECT_NEAR(ToMicros(port.PausedFor(ClassOf(0), network.now())), 50, 4);
-  a->port->Arrive(Pfc(1u << ClassOf(0), 0xffff));
+  a->port->Arrive(Pfc(ClassBit(0), 0xffff));
   Run(microseconds(50));
   EXPECT_NEAR(ToMicros(port.PausedFor(ClassOf(0), network.now())), 100, 4);
-  a->port->Arrive(Pfc(1u << ClassOf(0), 0));
+  a->port->Arrive(Pfc(ClassBit(0), 0));
   Run(microseconds(50));
   const Duration all = port.PausedFor(ClassOf(0), network.now());
   EXPECT_NEAR(ToMicros(all), 100, 6);
