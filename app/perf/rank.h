@@ -295,8 +295,8 @@ class Rank {
       result_.iteration_ns.Record(static_cast<uint64_t>((now - due_).count()));
       result_.measured += now - begin_;
       result_.measured_bytes += result_.sent_bytes - sent_before_;
-      ledger_->End();
     }
+    ledger_->End(measured_);
     const bool goes_on = !plan_.barrier && !IsRequests() && iteration_ < plan_.iterations;
     if (goes_on) {
       due_ = begin_ = now;

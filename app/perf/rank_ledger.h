@@ -4,6 +4,7 @@
 #ifndef SUEDE_APP_PERF_RANK_LEDGER_H_
 #define SUEDE_APP_PERF_RANK_LEDGER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -22,6 +23,7 @@ class RankLedger {
   bool OnLoad(uint32_t source, const ReceivedCommand& command, Time now) {
     if (!table_.Count(command, OpcodeOf(command.control))) return false;
     Flow& flow = flows_[source];
+    if (flow.bytes == flow.mark) flow.first = now;
     ++flow.commands;
     flow.bytes += command.data_bytes;
     flow.last = now;
@@ -50,16 +52,17 @@ class RankLedger {
     return sum;
   }
 
-  // An iteration begins, or ends: its flows have been as fast as that.
-  void Begin(Time now) {
-    for (Flow& flow : flows_) flow.mark = flow.bytes;
-    begin_ = now;
-  }
-  void End() {
+  // An iteration begins at this rank. Others may have begun before, and their load have come.
+  void Begin(Time now) { begin_ = now; }
+  // It ends. Where it counts, its flows have been as fast as that.
+  void End(bool measured) {
     for (Flow& flow : flows_) {
-      if (flow.bytes == flow.mark || flow.last <= begin_) continue;
-      flow.measured_bytes += flow.bytes - flow.mark;
-      flow.measured += flow.last - begin_;
+      if (measured && flow.bytes != flow.mark) {
+        flow.measured_bytes += flow.bytes - flow.mark;
+        flow.measured +=
+            std::max(std::max(flow.last, begin_) - std::min(flow.first, begin_), Duration(1));
+      }
+      flow.mark = flow.bytes;
     }
   }
 
@@ -82,8 +85,9 @@ class RankLedger {
     uint64_t commands = 0;
     uint64_t wanted = 0;
     uint64_t bytes = 0;
+    Time first{};  // of the iteration
     Time last{};
-    uint64_t mark = 0;  // bytes when the iteration began
+    uint64_t mark = 0;  // bytes when the iteration before had ended
     uint64_t measured_bytes = 0;
     Duration measured{};
   };

@@ -203,6 +203,30 @@ TEST_F(RankTest, FairnessIsJains) {
   EXPECT_DOUBLE_EQ(uneven.Fairness(), 0.8);
 }
 
+TEST_F(RankTest, LoadThatComesBeforeTheOwnBeginIsAFlowToo) {
+  RankLedger ledger(3);
+  std::vector<uint8_t> data(10);
+  const auto load = [&](uint8_t sequence, int64_t us) {
+    const uint8_t control[8] = {0x14, 9, 0, 0, 0, 0, 0, sequence};
+    ledger.OnLoad(1,
+                  {.control = control,
+                   .data = data.data(),
+                   .control_bytes = 8,
+                   .data_bytes = 10,
+                   .source_xpuid = 103},
+                  TimeFromNs(us * 1000));
+  };
+  load(0, 5);
+  ledger.Begin(TimeFromNs(9'000));  // this rank is late
+  ledger.End(/*measured=*/true);
+  load(1, 20);
+  ledger.Begin(TimeFromNs(21'000));
+  ledger.End(/*measured=*/true);
+  const Account account = ledger.ToAccount();
+  EXPECT_EQ(account.flows, 1u);
+  EXPECT_NEAR(account.sum_x, 20 / 5e-6, 1);  // 20 bytes in 4 and 1 us
+}
+
 TEST_F(RankTest, FaultsAreFoundByTheLedger) {
   uint32_t count = 0;
   link_.fault = [&](Loopback::Stored& command) {
