@@ -28,10 +28,10 @@ SwitchNode::~SwitchNode() {
 absl::Status SwitchNode::BeginEal() {
   EalNeeds needs{.file_prefix = absl::StrCat("suede_", config_.name()),
                  .eal = config_.eal,
-                 .lcores = config_.lcores};
+                 .lcores = config_.lcores,
+                 .pool_bytes = {PoolBytes(PortOptionsOf(config_, 0))}};
   for (uint32_t p = 0; p < config_.ports.size(); ++p) {
     const SwitchPortConfig& port = config_.ports[p];
-    needs.pool_bytes.push_back(PoolBytes(PortOptionsOf(config_, p)));
     needs.devices.push_back({.device = port.device, .socket_mode = port.socket_mode});
   }
   const absl::StatusOr<std::string> arguments = StartEalFor(needs, log_);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "config/config_values.h"
+#include "config/switch_check.h"
 #include "fabric/random.h"
 
 namespace suede {
@@ -12,12 +13,8 @@ namespace {
 
 using fabric::ChanceOf;
 
-constexpr uint64_t kUnknownRateBps = 100'000'000'000;  // where headroom needs a rate
-constexpr uint32_t kMostPoolFrames = 16384;
-
-uint64_t BpsOf(const Decimal& gbps) {
-  return static_cast<uint64_t>(std::llround(gbps.value * 1e9));
-}
+constexpr uint32_t kOnCables = 16384;  // frames on impaired cables, besides those in the buffer
+constexpr uint32_t kInHand = 1024;     // of a port: in rings, bursts, and refused by its device
 
 fabric::Forwarding ForwardingOf(SwitchRoot::Forwarding forwarding) {
   switch (forwarding) {
@@ -31,21 +28,6 @@ fabric::Forwarding ForwardingOf(SwitchRoot::Forwarding forwarding) {
       break;
   }
   return fabric::Forwarding::kMac;
-}
-
-uint32_t LongestFrame(const SwitchPortConfig& port) { return 14 + 4 + port.mtu_bytes; }
-
-// Of an input of the class: what the port with the longest way to a pause needs.
-uint32_t HeadroomOf(const SwitchConfig& config, const SwitchClassConfig& one) {
-  if (one.lossless == OnOff::kOff) return 0;
-  if (one.headroom_bytes) return *one.headroom_bytes;
-  uint32_t most = 0;
-  for (const SwitchPortConfig& port : config.ports) {
-    const uint64_t rate = BpsOf(port.rate_gbps);
-    most = std::max(most, fabric::HeadroomBytes(rate != 0 ? rate : kUnknownRateBps, one.cable_m,
-                                                LongestFrame(port)));
-  }
-  return most;
 }
 
 fabric::ClassParams ClassOf(const SwitchConfig& config, const SwitchClassConfig& one) {
@@ -155,19 +137,32 @@ NetAddress AddressKeyOf(const SwitchAddressConfig& address) {
                   : fabric::Switch::Ipv4Key(static_cast<Ipv4Address>(ip.value.low));
 }
 
+uint32_t PoolFramesOf(const SwitchConfig& config) {
+  uint64_t frames = uint64_t{config.buffer.bytes} / config.buffer.cell_bytes + kOnCables +
+                    CachedFrames(static_cast<uint32_t>(config.lcores.size()) + 1);
+  for (const SwitchPortConfig& port : config.ports) {
+    frames += port.rx_descriptors + port.tx_descriptors + kInHand;
+  }
+  return static_cast<uint32_t>(frames);
+}
+
 PortOptions PortOptionsOf(const SwitchConfig& config, uint32_t p) {
   const SwitchPortConfig& port = config.ports[p];
-  // All that the buffer holds may have come from one port.
-  const uint32_t cells = config.buffer.bytes / config.buffer.cell_bytes;
-  return {.name = port.name,
-          .device = port.device,
-          .mtu = static_cast<uint16_t>(port.mtu_bytes),
-          .frame_bytes = std::max<uint32_t>(64, LongestFrame(port)),
-          .rx_descriptors = static_cast<uint16_t>(port.rx_descriptors),
-          .tx_descriptors = static_cast<uint16_t>(port.tx_descriptors),
-          .mac = port.mac,
-          .promiscuous = true,
-          .pool_frames = std::min(cells, kMostPoolFrames) + 512};
+  uint32_t longest = 0;
+  for (const SwitchPortConfig& one : config.ports) longest = std::max(longest, LongestFrame(one));
+  PortOptions options{.name = port.name,
+                      .device = port.device,
+                      .mtu = static_cast<uint16_t>(port.mtu_bytes),
+                      .frame_bytes = std::max<uint32_t>(64, LongestFrame(port)),
+                      .lcores = static_cast<uint16_t>(config.lcores.size()),
+                      .rx_descriptors = static_cast<uint16_t>(port.rx_descriptors),
+                      .tx_descriptors = static_cast<uint16_t>(port.tx_descriptors),
+                      .mac = port.mac,
+                      .promiscuous = true,
+                      .pool_frames = PoolFramesOf(config),
+                      .pool = "frames_switch"};
+  options.pool_frame_bytes = std::max<uint32_t>(64, longest);
+  return options;
 }
 
 }  // namespace suede

@@ -47,8 +47,17 @@ struct PortOptions {
   SteeringPlan steering;     // where there are several queue pairs
   int numa_node = -1;        // of the pool; -1: the device's
   uint32_t pool_frames = 0;  // that callers may hold at once; the device's own needs are added
+  // Ports that name the same pool here have its frames together, so that a frame that came by one
+  // may leave by another. They are then `pool_frames` in all, the devices' needs included, each
+  // with room for `pool_frame_bytes`: the longest frame of all these ports. Empty: the port has a
+  // pool of its own.
+  std::string pool{};
+  uint32_t pool_frame_bytes = 0;
   std::optional<DevicePfc> pfc;  // none: as the device has it
 };
+
+// Frames that lcores' caches of a pool may hold back.
+uint32_t CachedFrames(uint32_t lcores);
 
 // Memory that the port's frame pool takes, as far as is known before the device is. EAL need not
 // run.

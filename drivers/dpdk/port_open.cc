@@ -83,7 +83,8 @@ uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / un
 // Bytes of a buffer behind the headroom, where the device's view of it starts; NICs count it in
 // units of up to 1024. `device_view` is the least that the device takes.
 uint64_t ViewOf(const PortOptions& options, uint64_t device_view) {
-  uint64_t view = options.frame_bytes + Frame::kSlackBytes;
+  uint64_t view =
+      std::max(options.frame_bytes, options.pool_frame_bytes) + uint64_t{Frame::kSlackBytes};
   view = std::max<uint64_t>(view, options.mtu + RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN +
                                       RTE_ETHER_CRC_LEN + Frame::kSlackBytes);
   view = std::max(view, device_view);
@@ -91,9 +92,9 @@ uint64_t ViewOf(const PortOptions& options, uint64_t device_view) {
 }
 
 uint32_t PoolFrames(const PortOptions& options, uint32_t rx_descriptors, uint32_t tx_descriptors) {
-  constexpr uint32_t kCache = kCacheFrames * 3 / 2;  // that an lcore's cache can hold back
+  if (!options.pool.empty()) return options.pool_frames;
   return options.pool_frames + options.queue_pairs * (rx_descriptors + tx_descriptors) +
-         options.lcores * kCache;
+         CachedFrames(options.lcores);
 }
 
 // A frame's bytes of a pool's memory.
@@ -102,6 +103,8 @@ uint64_t FrameMemory(uint64_t room) {
 }
 
 }  // namespace
+
+uint32_t CachedFrames(uint32_t lcores) { return lcores * kCacheFrames * 3 / 2; }
 
 uint64_t PoolBytes(const PortOptions& options) {
   return PoolFrames(options, options.rx_descriptors, options.tx_descriptors) *
@@ -283,8 +286,13 @@ absl::Status PortOpener::MakePool() {
                                                    " bytes are beyond DPDK's buffers"));
   }
   port_->pool_frames_ = PoolFrames(options_, rx_descriptors_, tx_descriptors_);
+  if (!options_.pool.empty()) {
+    port_->pool_ = rte_mempool_lookup(options_.pool.c_str());
+    if (port_->pool_ != nullptr) return CheckSharedPool(room);
+  }
   const int node = options_.numa_node >= 0 ? options_.numa_node : port_->numa_node_;
-  const std::string name = absl::StrCat("frames_", port_->id_);
+  const std::string name =
+      options_.pool.empty() ? absl::StrCat("frames_", port_->id_) : options_.pool;
   port_->pool_ = rte_pktmbuf_pool_create(name.c_str(), port_->pool_frames_, kCacheFrames,
                                          sizeof(Frame), static_cast<uint16_t>(room), node);
   if (port_->pool_ == nullptr && rte_errno == EINVAL) {
@@ -304,6 +312,15 @@ absl::Status PortOpener::MakePool() {
   }
   rte_mempool_obj_iter(port_->pool_, MakeFrame, nullptr);
   return absl::OkStatus();
+}
+
+// The pool of other ports: the first of them has made it.
+absl::Status PortOpener::CheckSharedPool(uint64_t room) const {
+  const uint16_t has = rte_pktmbuf_data_room_size(port_->pool_);
+  if (has >= room) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(Prefix(), "its device wants buffers of ", room,
+                                                 " bytes, and those of the ports before it have ",
+                                                 has, ": put this port first"));
 }
 
 absl::Status PortOpener::SetupQueues() {

@@ -29,6 +29,7 @@ class PortOpener {
   absl::Status Configure();
   int ConfigureDevice(rte_eth_conf* conf);
   absl::Status MakePool();
+  absl::Status CheckSharedPool(uint64_t room) const;
   absl::Status SetupQueues();
   void MakePairs();
   absl::Status SetMtu();

@@ -74,6 +74,26 @@ uint32_t QueuePair::TransmitLent(Frame* const* frames, uint32_t count,
   return done;
 }
 
+uint32_t QueuePair::Give(Frame* const* frames, uint32_t count) {
+  if (!gate_.Enter()) [[unlikely]]
+    return 0;
+  uint32_t done = 0;
+  while (done < count) {
+    const uint32_t burst = std::min(count - done, kPortBurst);
+    rte_mbuf* mbufs[kPortBurst];
+    internal::PrepareBurst(frames + done, burst, count - done, mbufs, [](Frame* frame) {
+      rte_mbuf* const mbuf = MbufOf(frame);
+      internal::Describe(frame, mbuf, 1);
+      return mbuf;
+    });
+    const uint32_t taken = rte_eth_tx_burst(id_, queue_, mbufs, static_cast<uint16_t>(burst));
+    done += taken;
+    if (taken < burst) break;
+  }
+  gate_.Leave();
+  return done;
+}
+
 bool QueuePair::IsBusy(const Frame* frame) const {
   return __atomic_load_n(&MbufOf(frame)->refcnt, __ATOMIC_ACQUIRE) > 1;
 }

@@ -51,6 +51,7 @@ class QueuePair : public Port {
   // The lcore that owns it.
   uint32_t Receive(Frame** frames, uint32_t max) override;
   uint32_t Transmit(Frame* const* frames, uint32_t count) override;
+  uint32_t Give(Frame* const* frames, uint32_t count) override;
   bool IsBusy(const Frame* frame) const override;
   bool Reclaim() override;
   uint32_t Allocate(Frame** frames, uint32_t count) override;

@@ -48,7 +48,7 @@ constexpr ConfigSection kSwitchSections[] = {
     {"classes.of[].ecn", "Marks of the queues of the class. Absent: none."},
     {"trim", "Frames that are cut instead of being dropped."},
     {"pfc", "Pauses by priority, of the ports that have pfc: on."},
-    {"ports", "List of network ports, 2 to 64.", true},
+    {"ports", "List of network ports, 2 to 32, which is as many as DPDK has.", true},
     {"ports[].impair_in", "Faults of the link towards the switch."},
     {"ports[].impair_out", "Faults of the link from the switch, with the same keys."},
     {"addresses", "List of configured entries of the forwarding table."},

@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <map>
 #include <set>
 
 #include "base/text.h"
 #include "config/config_encapsulation.h"
 #include "config/config_values.h"
+#include "config/switch_values.h"
+#include "fabric/params.h"
 
 namespace suede {
 namespace {
@@ -58,6 +62,12 @@ Status CheckClasses(const ConfigDraft& draft, const SwitchConfig& config) {
                          StrCat(one.ecn->least_bytes, " is more than most_bytes; use at most ",
                                 one.ecn->most_bytes));
     }
+    const double sixteenths = one.alpha.value * 16;
+    if (sixteenths != std::floor(sixteenths)) {
+      return draft.Error(path + ".alpha",
+                         StrCat(*WriteValue(one.alpha, {}), " is no multiple of 1/16; use ",
+                                *WriteValue(Decimal{std::round(sixteenths) / 16}, {})));
+    }
     if (one.lossless == OnOff::kOff && one.headroom_bytes) {
       return draft.Error(path + ".headroom_bytes",
                          "only a lossless class has a headroom; add lossless: on, or remove it");
@@ -66,7 +76,7 @@ Status CheckClasses(const ConfigDraft& draft, const SwitchConfig& config) {
   return OkStatus();
 }
 
-// The buffer has to hold all that is reserved, and something to share.
+// The buffer has to hold all that is reserved, and the longest frame in what is shared.
 Status CheckBuffer(const ConfigDraft& draft, const SwitchConfig& config) {
   uint64_t reserved = 0;
   const SwitchClassConfig usual;
@@ -74,21 +84,45 @@ Status CheckBuffer(const ConfigDraft& draft, const SwitchConfig& config) {
   of.fill(&usual);
   for (const SwitchClassConfig& one : config.of_class) of[one.traffic_class] = &one;
   for (const SwitchClassConfig* one : of) {
-    reserved +=
-        (uint64_t{one->reserved_bytes} + one->headroom_bytes.value_or(0)) * config.ports.size();
+    reserved += (uint64_t{one->reserved_bytes} + HeadroomOf(config, *one)) * config.ports.size();
   }
-  if (reserved < config.buffer.bytes) return OkStatus();
-  return draft.Error("buffer.bytes",
-                     StrCat(config.buffer.bytes, " bytes cannot hold the ", reserved, " that ",
-                            config.ports.size(),
-                            " ports have reserved; use more, or lower classes.of[].reserved_bytes "
-                            "and headroom_bytes"));
+  uint64_t longest = 0;
+  for (const SwitchPortConfig& port : config.ports) {
+    longest = std::max<uint64_t>(longest, LongestFrame(port));
+  }
+  const uint64_t cell = config.buffer.cell_bytes;
+  longest = (longest + cell - 1) / cell * cell;
+  if (reserved >= config.buffer.bytes) {
+    return draft.Error("buffer.bytes",
+                       StrCat(config.buffer.bytes, " bytes cannot hold the ", reserved, " that ",
+                              config.ports.size(), " ports have reserved, headrooms included; use ",
+                              reserved + longest,
+                              " or more, or lower "
+                              "classes.of[].reserved_bytes, headroom_bytes or cable_m"));
+  }
+  const uint64_t shared = config.buffer.bytes - reserved;
+  if (shared >= longest) return OkStatus();
+  return draft.Error("buffer.bytes", StrCat(config.buffer.bytes, " bytes leave ", shared,
+                                            " for the longest frame, which takes ", longest,
+                                            "; use ", reserved + longest, " or more"));
 }
 
-Status CheckImpairment(const ConfigDraft& draft, const SwitchImpairConfig& impair,
-                       const std::string& path) {
+bool ForwardsByMac(const SwitchConfig& config) {
+  return config.root.forwarding == Forwarding::kMac || config.root.forwarding == Forwarding::kIp;
+}
+
+Status CheckImpairment(const ConfigDraft& draft, const SwitchConfig& config,
+                       const SwitchImpairConfig& impair, const std::string& path) {
   for (const std::string& destination : impair.hole_destinations) {
-    if (ParseDestination(destination)) continue;
+    const bool is_mac = destination.find(':') != std::string::npos;
+    if (ParseDestination(destination) && is_mac == ForwardsByMac(config)) continue;
+    if (ParseDestination(destination)) {
+      return draft.Error(
+          path + ".hole_destinations",
+          StrCat(Quoted(destination), is_mac ? " is a MAC address" : " is a forwarding address",
+                 ", and the switch forwards by ", is_mac ? "forwarding" : "MAC",
+                 " addresses; write one of these"));
+    }
     return draft.Error(path + ".hole_destinations",
                        StrCat(Quoted(destination),
                               " is neither a MAC address nor a forwarding address; write "
@@ -119,7 +153,7 @@ Status CheckPorts(const ConfigDraft& draft, SwitchConfig& config) {
     }
     for (const auto& [impair, name] :
          {std::pair(&port.impair_in, ".impair_in"), std::pair(&port.impair_out, ".impair_out")}) {
-      if (Status s = CheckImpairment(draft, *impair, path + name); !s.ok()) return s;
+      if (Status s = CheckImpairment(draft, config, *impair, path + name); !s.ok()) return s;
     }
   }
   return OkStatus();
@@ -161,6 +195,35 @@ Status CheckAddress(const ConfigDraft& draft, const SwitchConfig& config,
   return OkStatus();
 }
 
+// Each address once, and room for all of them.
+Status CheckTable(const ConfigDraft& draft, const SwitchConfig& config) {
+  std::map<std::string, size_t> seen;
+  for (size_t i = 0; i < config.addresses.size(); ++i) {
+    const SwitchAddressConfig& one = config.addresses[i];
+    IpText ip;
+    const ConfigNode text{.kind = ConfigNode::Kind::kScalar, .text = one.ip.value_or("")};
+    if (one.ip) static_cast<void>(ReadValue(text, {}, ip));  // it was checked
+    const std::string key = one.ip    ? FormatIp(ip)
+                            : one.mac ? StrCat(FormatMac(*one.mac), " ", one.vlan)
+                                      : StrCat(*one.forwarding_address);
+    if (const auto [at, is_new] = seen.emplace(key, i); !is_new) {
+      return draft.Error(Entry("addresses", i),
+                         StrCat("the address is that of ", Entry("addresses", at->second),
+                                " already; remove one"));
+    }
+  }
+  const SwitchTable& table = config.table;
+  if (config.addresses.size() > table.addresses) {
+    return draft.Error("table.addresses",
+                       StrCat(table.addresses, " is too small for the ", config.addresses.size(),
+                              " entries of addresses; use ", config.addresses.size(), " or more"));
+  }
+  if (table.of_port <= table.addresses || !draft.Has("table.learnt_of_port")) return OkStatus();
+  return draft.Error(
+      "table.learnt_of_port",
+      StrCat(table.of_port, " is more than the table has; use at most ", table.addresses));
+}
+
 }  // namespace
 
 std::optional<uint64_t> ParseDestination(std::string_view text) {
@@ -184,18 +247,38 @@ std::optional<uint64_t> ParseDestination(std::string_view text) {
   return address;
 }
 
+uint32_t LongestFrame(const SwitchPortConfig& port) { return 14 + 4 + port.mtu_bytes; }
+
+uint64_t BpsOf(const Decimal& gbps) {
+  return static_cast<uint64_t>(std::llround(gbps.value * 1e9));
+}
+
+// What the port with the longest way to a pause needs.
+uint32_t HeadroomOf(const SwitchConfig& config, const SwitchClassConfig& one) {
+  constexpr uint64_t kUnknownRateBps = 100'000'000'000;
+  if (one.lossless == OnOff::kOff) return 0;
+  if (one.headroom_bytes) return *one.headroom_bytes;
+  uint32_t most = 0;
+  for (const SwitchPortConfig& port : config.ports) {
+    const uint64_t rate = BpsOf(port.rate_gbps);
+    most = std::max(most, fabric::HeadroomBytes(rate != 0 ? rate : kUnknownRateBps, one.cable_m,
+                                                LongestFrame(port)));
+  }
+  return most;
+}
+
 Status CheckSwitchConfig(const MachineFacts& machine, ConfigDraft& draft, SwitchConfig& config) {
   if (Status s = CheckCommon(machine, draft, config); !s.ok()) return s;
   if (Status s = CheckClasses(draft, config); !s.ok()) return s;
-  if (Status s = CheckBuffer(draft, config); !s.ok()) return s;
   if (Status s = CheckPorts(draft, config); !s.ok()) return s;
+  if (Status s = CheckBuffer(draft, config); !s.ok()) return s;
   for (size_t i = 0; i < config.addresses.size(); ++i) {
     if (Status s = CheckAddress(draft, config, config.addresses[i], Entry("addresses", i));
         !s.ok()) {
       return s;
     }
   }
-  return OkStatus();
+  return CheckTable(draft, config);
 }
 
 }  // namespace suede

@@ -12,7 +12,7 @@ namespace suede {
 namespace {
 
 constexpr size_t kMostLcores = 64;
-constexpr size_t kMostPorts = 64;
+constexpr size_t kMostPorts = 32;  // of DPDK (RTE_MAX_ETHPORTS)
 constexpr size_t kMostAddresses = 65536;
 
 class SwitchReader {
