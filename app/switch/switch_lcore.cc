@@ -2,10 +2,12 @@
 #include "switch/switch_lcore.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace suede {
 namespace {
 
+constexpr uint32_t kTxBursts = 16;  // of one port in a turn
 constexpr Duration kLookEvery = std::chrono::milliseconds(1);
 constexpr Duration kSoon = std::chrono::microseconds(200);  // longer than an idle lcore sleeps
 
@@ -13,8 +15,7 @@ constexpr Duration kSoon = std::chrono::microseconds(200);  // longer than an id
 
 uint32_t SwitchTransmitter::Send() {
   if (count_ == 0) return 0;
-  const uint32_t sent = device_->Transmit(frames_, count_);
-  device_->Release(frames_, sent);
+  const uint32_t sent = device_->Give(frames_, count_);
   std::copy(frames_ + sent, frames_ + count_, frames_);
   count_ -= sent;
   return sent;
@@ -64,6 +65,12 @@ bool DeviceLcore::Poll(Time /*now*/) {
 
 // ---- The switching lcore.
 
+void SwitchingLcore::AddPort(Port* device, SwitchRings* rings) {
+  const uint64_t bit = uint64_t{1} << ports_.size();
+  if (switch_->params().ports[ports_.size()].pfc.on) with_pfc_ |= bit;
+  ports_.push_back({.device = device, .rings = rings, .sender = SwitchTransmitter(device)});
+}
+
 bool SwitchingLcore::Receive(uint32_t number, Time now) {
   SwitchPort& port = ports_[number];
   Frame* frames[kSwitchBurst];
@@ -74,13 +81,21 @@ bool SwitchingLcore::Receive(uint32_t number, Time now) {
   return true;
 }
 
+// As many bursts as the device, or the ring, takes: what several inputs bring in a turn is not to
+// wait for the next one.
 bool SwitchingLcore::Transmit(uint32_t number, Time now) {
   SwitchPort& port = ports_[number];
-  if (switch_->IsIdle(number) && port.sender.empty()) return false;
-  const uint32_t count = switch_->Transmit(number, port.sender.end(), port.sender.room(), now);
-  port.sender.Pushed(count);
-  if (port.rings == nullptr) return port.sender.Send() != 0 || count != 0;
-  return port.sender.PassTo(port.rings->out) != 0 || count != 0;
+  bool worked = false;
+  for (uint32_t burst = 0; burst < kTxBursts; ++burst) {
+    const uint32_t count = switch_->Transmit(number, port.sender.end(), port.sender.room(), now);
+    port.sender.Pushed(count);
+    const uint32_t sent =
+        port.rings == nullptr ? port.sender.Send() : port.sender.PassTo(port.rings->out);
+    worked |= sent != 0 || count != 0;
+    if (!port.sender.empty() || count < kSwitchBurst) break;
+  }
+  if (switch_->IsIdle(number) && port.sender.empty()) sending_ &= ~(uint64_t{1} << number);
+  return worked;
 }
 
 void SwitchingLcore::ReleaseEnded() {
@@ -101,7 +116,11 @@ bool SwitchingLcore::Poll(Time now) {
   bool worked = desk_->Serve(*switch_, now);
   for (uint32_t port = 0; port < ports_.size(); ++port) worked |= Receive(port, now);
   switch_->Poll(now);
-  for (uint32_t port = 0; port < ports_.size(); ++port) worked |= Transmit(port, now);
+  for (const uint16_t port : switch_->touched()) sending_ |= uint64_t{1} << port;
+  switch_->ClearTouched();
+  for (uint64_t left = sending_ | with_pfc_; left != 0; left &= left - 1) {
+    worked |= Transmit(static_cast<uint32_t>(std::countr_zero(left)), now);
+  }
   ReleaseEnded();
   if (switch_->spares_wanted() != 0) [[unlikely]]
     GiveSpares();

@@ -87,9 +87,7 @@ class SwitchingLcore {
   // All given outlive it. Ports in the order of SwitchParams::ports: `device` is driven here where
   // `rings` is null, else by another lcore.
   SwitchingLcore(fabric::Switch* the_switch, SwitchDesk* desk) : switch_(the_switch), desk_(desk) {}
-  void AddPort(Port* device, SwitchRings* rings) {
-    ports_.push_back({.device = device, .rings = rings, .sender = SwitchTransmitter(device)});
-  }
+  void AddPort(Port* device, SwitchRings* rings);
 
   // One turn. Whether there was anything to do.
   bool Poll(Time now);
@@ -112,6 +110,9 @@ class SwitchingLcore {
   fabric::Switch* const switch_;
   SwitchDesk* const desk_;
   std::vector<SwitchPort> ports_;
+  // A bit for each port: ports that have frames to send, and those that may send PFC at any time.
+  uint64_t sending_ = 0;
+  uint64_t with_pfc_ = 0;
   Time next_look_{};
   std::atomic<uint64_t> inside_{0};
   SwitchTally cycles_;

@@ -2,6 +2,7 @@
 #include "fabric/switch.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 
@@ -70,6 +71,7 @@ void Switch::Receive(uint32_t number, Frame* const* frames, uint32_t count, Time
       FrameNote& note = NoteOfFrame(frame);
       note.destination = view.destination;
       note.traffic_class = static_cast<uint8_t>(ClassOf(frame, view));
+      arriving_ |= uint64_t{1} << number;
       switch (port.in.Send(frame, now)) {
         case Impairment::Fate::kLost:
           End(frame);
@@ -101,7 +103,11 @@ void Switch::PollPort(uint32_t port, Time now) {
 }
 
 void Switch::Poll(Time now) {
-  for (uint32_t i = 0; i < ports_.size(); ++i) PollPort(i, now);
+  for (uint64_t left = arriving_; left != 0; left &= left - 1) {
+    const auto port = static_cast<uint32_t>(std::countr_zero(left));
+    PollPort(port, now);
+    if (ports_[port]->in.on_cable() == 0) arriving_ &= ~(uint64_t{1} << port);
+  }
   table_.Age(now, table_.flushing() ? kFlushedPlaces : kAgedPlaces);
 }
 

@@ -168,6 +168,7 @@ class Switch {
   std::vector<Frame*> ended_;
   std::vector<Frame*> spares_;
   std::vector<uint16_t> touched_;
+  uint64_t arriving_ = 0;  // a bit for each port on whose cable frames may be
 };
 
 }  // namespace suede::fabric
