@@ -35,8 +35,35 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr int kTickMs = 10;
 
-// The sums over all ports, and over all of their classes.
-std::string CountersLine(const fabric::Switch& the_switch) {
+template <class Rows, class Id>
+void AppendNonZero(const Rows& rows, const SwitchCounters<Id>& counters, const std::string& prefix,
+                   std::string& line) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const uint64_t value = counters.Get(static_cast<Id>(i));
+    if (value != 0) StrAppend(&line, " ", prefix, ".", rows[i].name, "=", value);
+  }
+}
+
+// Counters of ports as PORT.name, and of their classes as PORT.CLASS.name: those that are not 0.
+void AppendPorts(const SwitchNode& node, std::string& line) {
+  const fabric::Switch& the_switch = node.the_switch();
+  for (uint32_t p = 0; p < node.ports().size(); ++p) {
+    const std::string& name = node.config().ports[p].name;
+    AppendNonZero(SwitchPortRows(), the_switch.counters(p), name, line);
+    for (uint32_t c = 0; c < fabric::kClasses; ++c) {
+      AppendNonZero(SwitchClassRows(), the_switch.counters(p, c), StrCat(name, ".", c), line);
+    }
+    const PortStats stats = node.ports()[p]->Stats();
+#define SUEDE_APPEND_STAT(id, metric, sentence) \
+  if (stats.id != 0) StrAppend(&line, " ", name, ".", metric, "=", stats.id);
+    SUEDE_PORT_STATS(SUEDE_APPEND_STAT)
+#undef SUEDE_APPEND_STAT
+  }
+}
+
+// The sums over all ports, and over all of their classes; then the counters of each.
+std::string CountersLine(const SwitchNode& node) {
+  const fabric::Switch& the_switch = node.the_switch();
   std::string line = "counters";
   const auto ports = static_cast<uint32_t>(the_switch.params().ports.size());
   const auto append = [&](const CounterRow& row, const auto& sum_of) {
@@ -58,6 +85,7 @@ std::string CountersLine(const fabric::Switch& the_switch) {
       return sum;
     });
   }
+  AppendPorts(node, line);
   return line;
 }
 
@@ -126,7 +154,7 @@ class Loop {
       }
     }
   }
-  void LogCounters() { s_.log(EalLogLevel::kInfo, "counters", CountersLine(s_.node.the_switch())); }
+  void LogCounters() { s_.log(EalLogLevel::kInfo, "counters", CountersLine(s_.node)); }
 
   // Whether the frames that were inside when it was asked to end have left.
   bool Drained() {

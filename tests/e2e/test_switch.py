@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Endpoints through a suede-switch."""
 
+import random
+import struct
 import subprocess
 
 import pytest
@@ -125,6 +127,56 @@ def test_a_daemon_that_dies_and_comes_back():
                         other.expect(0, e2e.TRAFFIC_S)
                     right.kill()
             check_drained(switch)
+
+
+def mutated_frames(seed, count):
+    """Frames of UDP with some bytes changed, one of them in the destination, or cut short, or of noise."""
+    draw = random.Random(seed)
+    good = bytes.fromhex("020000000010" "020000000011" "0800" "45000054000000004011" "0000"
+                         "c6120002" "c6120001" "c0000d05" "00400000") + bytes(60)
+    for _ in range(count):
+        frame = bytearray(good)
+        for _ in range(draw.randrange(1, 8)):
+            frame[draw.randrange(len(frame))] = draw.randrange(256)
+        frame[draw.randrange(1, 5)] ^= 1 << draw.randrange(8)  # never one of the stations
+        kind = draw.randrange(4)
+        if kind == 0:
+            frame = frame[:draw.randrange(1, len(frame))]
+        elif kind == 1:
+            frame = bytearray(draw.randbytes(draw.randrange(1, 1500)))
+            frame[:1] = b"\x52"  # a station that nobody has
+        yield bytes(frame)
+
+
+def write_pcap(path, frames):
+    with open(path, "wb") as file:
+        file.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+        for frame in frames:
+            file.write(struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame)
+
+
+def test_mutated_frames_at_one_port_disturb_nobody(directory):
+    """A device that hands over mutated frames as fast as they are taken, again and again."""
+    write_pcap(directory / "mutated.pcap", mutated_frames(1, 2000))
+
+    def hostile(config):
+        config.update(unknown="drop", learning="off")
+        config["addresses"] = [{"mac": e2e.mac_of(i), "port": f"s{i}"} for i in range(3)]
+        config["ports"].append({
+            "name": "bad", "device": f"net_pcap9,rx_pcap={directory}/mutated.pcap,infinite_rx=1"})
+
+    with switched.fabric(3, switch=hostile) as (work, switch, daemon):
+        workload = switched.run_workload(work, daemon, 3, "all-to-all", "--bytes", 50000,
+                                         "--iterations", 20)
+        assert workload["received"]["misordered"] == 0
+        counters = switch.counters()
+        assert counters["bad.rx_frames_total"] > 100000, counters
+        assert counters["bad.rx_drop_runt_total"] > 1000, counters
+        assert counters["bad.rx_drop_unknown_destination_total"] > 10000, counters
+        # Nothing of it has reached anybody, and no good frame was taken for one of them.
+        assert daemon.counters()["rx_drop_rcrc_total"] == 0
+        assert all(f"s{i}.rx_drop_unknown_destination_total" not in counters for i in range(3))
+        assert switch.terminate() == 0, switch.report()
 
 
 def test_a_wrong_configuration_names_line_key_and_mend(directory):
