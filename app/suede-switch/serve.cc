@@ -132,7 +132,7 @@ class Loop {
     next_tick_ = now + std::chrono::milliseconds(kTickMs);
     for (const auto& port : s_.node.ports()) port->RefreshLink();
     s_.management.FollowLinks();
-    for (uint32_t i = 0; i < progress_.size(); ++i) progress_[i] = s_.node.Progress(i);
+    for (uint32_t i = 0; i < progress_.size(); ++i) progress_[i] = s_.node.cycles(i).all.Get();
     if (const int stuck = s_.notifier.Beat(now, progress_); stuck >= 0) {
       s_.log(EalLogLevel::kError, "control",
              StrCat("lcore does not turn: the watchdog is not answered cpu=",
@@ -154,18 +154,30 @@ class Loop {
       }
     }
   }
-  void LogCounters() { s_.log(EalLogLevel::kInfo, "counters", CountersLine(s_.node)); }
+  void LogCounters() {
+    s_.log(EalLogLevel::kInfo, "counters", CountersLine(s_.node));
+    for (uint32_t i = 0; i < s_.node.lcore_count(); ++i) {
+      const SwitchCycles& cycles = s_.node.cycles(i);
+      s_.log(EalLogLevel::kInfo, "lcore",
+             StrCat("cpu=", s_.node.config().lcores[i].cpu, " busy_cycles=", cycles.busy.Get(),
+                    " cycles=", cycles.all.Get()));
+    }
+  }
 
   // Whether the frames that were inside when it was asked to end have left.
   bool Drained() {
+    constexpr uint32_t kLooks = 3;  // with none inside: the number is not exact
     const Clock::time_point now = Clock::now();
     if (drain_until_ == Clock::time_point::max()) {
       s_.notifier.Stopping(drain_);
+      s_.node.BeginDrain();
       drain_until_ = now + drain_;
-      // The number of frames inside is a millisecond old.
-      earliest_end_ = now + std::chrono::milliseconds(5);
     }
-    if (now >= earliest_end_ && s_.node.frames_inside() == 0) return true;
+    if (now >= next_look_) {
+      next_look_ = now + std::chrono::milliseconds(2);
+      empty_looks_ = s_.node.frames_inside() == 0 ? empty_looks_ + 1 : 0;
+    }
+    if (empty_looks_ == kLooks) return true;
     if (now < drain_until_) return false;
     s_.log(EalLogLevel::kWarning, "control",
            StrCat("drain incomplete: frames=", s_.node.frames_inside()));
@@ -175,7 +187,8 @@ class Loop {
   const Parts& s_;
   const std::chrono::milliseconds drain_;
   Clock::time_point drain_until_ = Clock::time_point::max();
-  Clock::time_point earliest_end_{};
+  Clock::time_point next_look_{};
+  uint32_t empty_looks_ = 0;
   Clock::time_point next_tick_{};
   std::vector<uint64_t> progress_;
 };

@@ -32,9 +32,9 @@ uint32_t SwitchTransmitter::PassTo(SwitchRing& ring) {
 
 // ---- An lcore for devices.
 
-bool DeviceLcore::Receive(DevicePort& port) {
+bool DeviceLcore::Receive(DevicePort& port, bool drains) {
   // While the ring is full the device keeps its frames, as where a switch cannot take more.
-  if (port.count == 0) {
+  if (port.count == 0 && !drains) {
     port.first = 0;
     port.count = port.device->Receive(port.held, kSwitchBurst);
   }
@@ -55,11 +55,15 @@ bool DeviceLcore::Transmit(DevicePort& port) {
 }
 
 bool DeviceLcore::Poll(Time /*now*/) {
+  const bool drains = drains_.load(std::memory_order_relaxed);
   bool worked = false;
+  uint64_t inside = 0;
   for (DevicePort& port : ports_) {
-    worked |= Receive(port);
+    worked |= Receive(port, drains);
     worked |= Transmit(port);
+    inside += port.count + port.sender.size();
   }
+  inside_.store(inside, std::memory_order_relaxed);
   return worked;
 }
 
@@ -71,8 +75,9 @@ void SwitchingLcore::AddPort(Port* device, SwitchRings* rings) {
   ports_.push_back({.device = device, .rings = rings, .sender = SwitchTransmitter(device)});
 }
 
-bool SwitchingLcore::Receive(uint32_t number, Time now) {
+bool SwitchingLcore::Receive(uint32_t number, bool drains, Time now) {
   SwitchPort& port = ports_[number];
+  if (drains && port.rings == nullptr) return false;
   Frame* frames[kSwitchBurst];
   const uint32_t count = port.rings != nullptr ? port.rings->in.Pop(frames, kSwitchBurst)
                                                : port.device->Receive(frames, kSwitchBurst);
@@ -112,9 +117,16 @@ void SwitchingLcore::GiveSpares() {
   for (uint32_t i = 0; i < count; ++i) switch_->GiveSpare(frames[i]);
 }
 
+uint64_t SwitchingLcore::CountInside() const {
+  uint64_t count = switch_->frames_inside();
+  for (const SwitchPort& port : ports_) count += port.sender.size();
+  return count;
+}
+
 bool SwitchingLcore::Poll(Time now) {
   bool worked = desk_->Serve(*switch_, now);
-  for (uint32_t port = 0; port < ports_.size(); ++port) worked |= Receive(port, now);
+  const bool drains = drains_.load(std::memory_order_relaxed);
+  for (uint32_t port = 0; port < ports_.size(); ++port) worked |= Receive(port, drains, now);
   switch_->Poll(now);
   for (const uint16_t port : switch_->touched()) sending_ |= uint64_t{1} << port;
   switch_->ClearTouched();
@@ -126,7 +138,7 @@ bool SwitchingLcore::Poll(Time now) {
     GiveSpares();
   if (now >= next_look_) [[unlikely]] {
     next_look_ = now + kLookEvery;
-    inside_.store(switch_->frames_inside(), std::memory_order_relaxed);
+    inside_.store(CountInside(), std::memory_order_relaxed);
   }
   // A frame on a cable, or one that its rate holds back, is no reason to sleep.
   return worked || switch_->deadline(now) < now + kSoon;

@@ -34,6 +34,16 @@ struct SwitchTally {
   uint64_t Get() const { return value.load(std::memory_order_relaxed); }
 };
 
+// The cycles of an lcore: in turns with work, and in all.
+struct SwitchCycles {
+  SwitchTally busy;
+  SwitchTally all;
+  void Count(bool is_busy, uint64_t cycles) {
+    all.Add(cycles);
+    if (is_busy) busy.Add(cycles);
+  }
+};
+
 // Frames that the device did not take are sent first the next time: none is lost.
 class SwitchTransmitter {
  public:
@@ -44,6 +54,7 @@ class SwitchTransmitter {
   Frame** end() { return frames_ + count_; }
   void Pushed(uint32_t count) { count_ += count; }
   bool empty() const { return count_ == 0; }
+  uint32_t size() const { return count_; }
   // Returns how many frames the device took.
   uint32_t Send();
   // Likewise, another lcore that sends them.
@@ -63,8 +74,12 @@ class DeviceLcore {
   }
   // One turn. Whether there was anything to do.
   bool Poll(Time now);
-  void CountCycles(bool /*busy*/, uint64_t cycles) { cycles_.Add(cycles); }
-  uint64_t cycles() const { return cycles_.Get(); }
+  // From now on nothing is taken from the devices. Any thread.
+  void BeginDrain() { drains_.store(true, std::memory_order_relaxed); }
+  // Frames that it holds between device and ring, as of the last turn; any thread.
+  uint64_t frames_inside() const { return inside_.load(std::memory_order_relaxed); }
+  void CountCycles(bool busy, uint64_t cycles) { cycles_.Count(busy, cycles); }
+  const SwitchCycles& cycles() const { return cycles_; }
 
  private:
   struct DevicePort {
@@ -75,11 +90,13 @@ class DeviceLcore {
     uint32_t first = 0;
     uint32_t count = 0;
   };
-  static bool Receive(DevicePort& port);
+  static bool Receive(DevicePort& port, bool drains);
   static bool Transmit(DevicePort& port);
 
   std::vector<DevicePort> ports_;
-  SwitchTally cycles_;
+  std::atomic<bool> drains_{false};
+  std::atomic<uint64_t> inside_{0};
+  SwitchCycles cycles_;
 };
 
 class SwitchingLcore {
@@ -91,9 +108,11 @@ class SwitchingLcore {
 
   // One turn. Whether there was anything to do.
   bool Poll(Time now);
-  void CountCycles(bool /*busy*/, uint64_t cycles) { cycles_.Add(cycles); }
-  uint64_t cycles() const { return cycles_.Get(); }
-  // Frames that the switch holds, as of the last turn; any thread.
+  void CountCycles(bool busy, uint64_t cycles) { cycles_.Count(busy, cycles); }
+  const SwitchCycles& cycles() const { return cycles_; }
+  // As DeviceLcore's.
+  void BeginDrain() { drains_.store(true, std::memory_order_relaxed); }
+  // Frames that it holds, the switch's among them, as of a millisecond ago; any thread.
   uint64_t frames_inside() const { return inside_.load(std::memory_order_relaxed); }
 
  private:
@@ -102,8 +121,9 @@ class SwitchingLcore {
     SwitchRings* rings;
     SwitchTransmitter sender;
   };
-  bool Receive(uint32_t port, Time now);
+  bool Receive(uint32_t port, bool drains, Time now);
   bool Transmit(uint32_t port, Time now);
+  uint64_t CountInside() const;
   void ReleaseEnded();
   void GiveSpares();
 
@@ -114,8 +134,9 @@ class SwitchingLcore {
   uint64_t sending_ = 0;
   uint64_t with_pfc_ = 0;
   Time next_look_{};
+  std::atomic<bool> drains_{false};
   std::atomic<uint64_t> inside_{0};
-  SwitchTally cycles_;
+  SwitchCycles cycles_;
 };
 
 }  // namespace suede

@@ -51,6 +51,7 @@ absl::Status SwitchNode::OpenPorts() {
     (*opened)->ReceiveGroups();
     ports_.push_back(*std::move(opened));
   }
+  pool_frames_ = ports_.front()->FreeFrames();
   return absl::OkStatus();
 }
 
@@ -108,11 +109,31 @@ absl::Status SwitchNode::Start() {
   return absl::OkStatus();
 }
 
+void SwitchNode::BeginDrain() {
+  for (const auto& other : others_) other->BeginDrain();
+  switching_->BeginDrain();
+}
+
+uint64_t SwitchNode::frames_inside() const {
+  uint64_t count = switching_->frames_inside();
+  for (const auto& other : others_) count += other->frames_inside();
+  for (const auto& rings : rings_) count += rings->in.size() + rings->out.size();
+  return count;
+}
+
+// A frame that was neither released nor is spare would be missing for ever.
+void SwitchNode::LogPool() const {
+  log_(EalLogLevel::kDebug, "port",
+       absl::StrCat("frames free=", ports_.front()->FreeFrames(), " spare=", switch_->spares(),
+                    " of=", pool_frames_));
+}
+
 void SwitchNode::Stop() {
   if (!running_) return;
   stop_ = true;
   WaitForLcores();
   running_ = false;
+  LogPool();
 }
 
 }  // namespace suede

@@ -42,19 +42,22 @@ class SwitchNode {
   SwitchDesk& desk() { return desk_; }
   const std::vector<std::unique_ptr<DpdkPort>>& ports() const { return ports_; }
   const TscClock& clock() const { return *clock_; }
-  // A number that grows with each turn of SwitchConfig::lcores[lcore].
-  uint64_t Progress(uint32_t lcore) const {
+  // Of SwitchConfig::lcores[lcore]; all of them grow with each turn.
+  const SwitchCycles& cycles(uint32_t lcore) const {
     return lcore == 0 ? switching_->cycles() : others_[lcore - 1]->cycles();
   }
   uint32_t lcore_count() const { return static_cast<uint32_t>(config_.lcores.size()); }
-  // Frames that the switch holds, as of a millisecond ago.
-  uint64_t frames_inside() const { return switching_->frames_inside(); }
+  // From now on frames leave only. SwitchNode::Start has succeeded.
+  void BeginDrain();
+  // Frames between the devices. Those on their way from one place to another may be missed.
+  uint64_t frames_inside() const;
 
  private:
   SwitchNode(const SwitchConfig& config, DaemonLog log) : config_(config), log_(std::move(log)) {}
   absl::Status BeginEal();
   absl::Status OpenPorts();
   absl::Status Build();
+  void LogPool() const;
   template <class Worker>
   absl::Status Launch(const LcoreConfig& lcore, Worker& worker);
 
@@ -63,6 +66,7 @@ class SwitchNode {
   bool eal_started_ = false;
   bool running_ = false;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
+  uint32_t pool_frames_ = 0;  // free at first
   std::unique_ptr<TscClock> clock_;
   std::unique_ptr<fabric::Switch> switch_;
   SwitchDesk desk_;

@@ -46,6 +46,14 @@ class BurstRing {
     return count;
   }
 
+  // ---- Any thread.
+
+  // Items that the consumer could take.
+  uint32_t size() const {
+    const uint32_t tail = tail_.load(std::memory_order_acquire);
+    return published_.load(std::memory_order_acquire) - tail;
+  }
+
  private:
   alignas(64) std::atomic<uint32_t> published_{0};
   alignas(64) uint32_t head_ = 0;  // the producer's own, and where it last saw the consumer

@@ -41,7 +41,8 @@ class Switch {
   std::span<Frame* const> ended() const { return ended_; }
   void ClearEnded() { ended_.clear(); }
   // Floods, duplicates and PFC need frames that are not received: so many are missing.
-  uint32_t spares_wanted() const { return kSpares - static_cast<uint32_t>(spares_.size()); }
+  uint32_t spares_wanted() const { return kSpares - spares(); }
+  uint32_t spares() const { return static_cast<uint32_t>(spares_.size()); }
   void GiveSpare(Frame* frame) { spares_.push_back(frame); }
   // Whether Transmit(port) would find nothing.
   bool IsIdle(uint32_t port) const {
