@@ -115,7 +115,7 @@ void Serve(const Options& options, Endpoints& endpoints, Servers& servers,
 
 // Prints the servers' counts; returns the exit code.
 int TellAccount(const Options& options, const Endpoints& endpoints, const Servers& servers,
-            Document* document) {
+                Document* document) {
   StreamCounts total;
   uint64_t runs = 0;
   bool lost = false;
