@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 
+#include <initializer_list>
+
 namespace suede {
 
 int TakeSignals() {

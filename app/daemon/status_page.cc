@@ -78,8 +78,9 @@ footer { margin-top: 2em; }
 )css";
 }
 
-std::string StatusPageScript(const StatusPage& own) {
-  return StrCat(R"js('use strict';
+namespace {
+
+constexpr char kScript[] = R"js('use strict';
 // Reads /metrics once a second and shows rates between one reading and the next.
 let last = null;
 
@@ -186,8 +187,10 @@ async function turn() {
 }
 
 turn();
-)js",
-                own.script);
-}
+)js";
+
+}  // namespace
+
+std::string StatusPageScript(const StatusPage& own) { return StrCat(kScript, own.script); }
 
 }  // namespace suede

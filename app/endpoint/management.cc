@@ -179,7 +179,7 @@ CounterSetView Management::TotalCounters() const {
   SUEDE_SHM_COUNTERS(SUEDE_SHM_COUNTER_VIEW)
 #undef SUEDE_SHM_COUNTER_VIEW
 #define SUEDE_MANAGEMENT_COUNTER_VIEW(id, metric, sentence) \
-  set.counters.push_back({.name = metric, .value = server_->counters().id});
+  set.counters.push_back({.name = (metric), .value = server_->counters().id});
   SUEDE_MANAGEMENT_COUNTERS(SUEDE_MANAGEMENT_COUNTER_VIEW)
 #undef SUEDE_MANAGEMENT_COUNTER_VIEW
   return set;

@@ -98,6 +98,7 @@ bool PeerMetrics::Collect(std::vector<prometheus::MetricFamily>* families) {
   const std::vector<MetricRow> rows = PeerMetricRows();
   const MetricRow& left_out = rows.back();
   std::vector<prometheus::MetricFamily> of_peers;
+  of_peers.reserve(rows.size());
   for (const MetricRow& row : rows) of_peers.push_back(FamilyOf(row));
   for (const ConnectionView& connection : view->connections) {
     const MetricLabels labels = LabelsOf(common, connection);

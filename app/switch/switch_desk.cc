@@ -57,7 +57,7 @@ bool Do(switch_request::Addresses& page, const fabric::Switch& the_switch, Time 
   const uint64_t end = std::min<uint64_t>(page.next + kPlacesPerTurn, places.size());
   for (; page.next < end && page.count < page.rows.size(); ++page.next) {
     const fabric::AddressTable::Entry& entry = places[page.next];
-    if (entry.port == fabric::AddressTable::kNoPort) continue;
+    if (!the_switch.table().IsLive(entry)) continue;
     if (page.port && *page.port != entry.port) continue;
     if (page.is_static && *page.is_static != entry.is_static) continue;
     page.rows[page.count++] = {
@@ -78,13 +78,9 @@ bool Do(switch_request::RemoveAddress& remove, fabric::Switch& the_switch, Time)
   return true;
 }
 
-// The switch does it, in its own poll iterations.
 bool Do(switch_request::Flush& flush, fabric::Switch& the_switch, Time) {
-  if (!flush.begun) {
-    the_switch.BeginFlush(flush.ports);
-    flush.begun = true;
-  }
-  return !the_switch.table().flushing();
+  the_switch.Forget(flush.ports);
+  return true;
 }
 
 bool Do(switch_request::Impair& impair, fabric::Switch& the_switch, Time) {

@@ -73,7 +73,6 @@ struct RemoveAddress {
 };
 struct Flush {
   uint64_t ports = 0;  // a bit each
-  bool begun = false;  // the lcore's
 };
 struct Impair {
   struct Part {

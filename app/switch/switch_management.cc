@@ -140,7 +140,7 @@ CounterSetView SwitchManagement::TotalCounters() const {
     set.counters.push_back({.name = class_rows[i].name, .value = sum});
   }
 #define SUEDE_MANAGEMENT_COUNTER_VIEW(id, metric, sentence) \
-  set.counters.push_back({.name = metric, .value = server_->counters().id});
+  set.counters.push_back({.name = (metric), .value = server_->counters().id});
   SUEDE_MANAGEMENT_COUNTERS(SUEDE_MANAGEMENT_COUNTER_VIEW)
 #undef SUEDE_MANAGEMENT_COUNTER_VIEW
   return set;

@@ -11,7 +11,8 @@ AddressTable::AddressTable(uint32_t most, uint32_t most_of_port, uint32_t ports,
       max_age_(max_age),
       places_(std::bit_ceil(most * 2 + 1)),
       mask_(static_cast<uint32_t>(places_.size() - 1)),
-      learnt_(ports) {}
+      learnt_(ports),
+      epochs_(ports) {}
 
 uint32_t AddressTable::HomeOf(const NetAddress& address) const {
   uint64_t hash = (address.low ^ std::rotl(address.high, 31)) * 0x9e3779b97f4a7c15u;
@@ -30,7 +31,7 @@ uint32_t AddressTable::PlaceOf(const NetAddress& address) const {
 
 uint16_t AddressTable::Find(const NetAddress& address, Time now) const {
   const Entry& entry = places_[PlaceOf(address)];
-  return entry.port != kNoPort && !IsOld(entry, now) ? entry.port : kNoPort;
+  return IsLive(entry) && !IsOld(entry, now) ? entry.port : kNoPort;
 }
 
 void AddressTable::Insert(const Entry& entry) {
@@ -49,13 +50,18 @@ bool AddressTable::AddStatic(const NetAddress& address, uint16_t port) {
 bool AddressTable::Remove(const NetAddress& address) {
   const uint32_t place = PlaceOf(address);
   if (places_[place].port == kNoPort) return false;
+  const bool was_live = IsLive(places_[place]);
   RemoveAt(place);
-  return true;
+  return was_live;
 }
 
 // Moves those behind it forward that would not be found any more.
 void AddressTable::RemoveAt(uint32_t place) {
-  if (!places_[place].is_static) --learnt_[places_[place].port];
+  if (!IsLive(places_[place])) {
+    --forgotten_;
+  } else if (!places_[place].is_static) {
+    --learnt_[places_[place].port];
+  }
   --size_;
   uint32_t hole = place;
   for (uint32_t next = (hole + 1) & mask_; places_[next].port != kNoPort;
@@ -73,16 +79,24 @@ AddressTable::Learnt AddressTable::Learn(const NetAddress& address, uint16_t por
   Entry& entry = places_[PlaceOf(address)];
   if (entry.port == kNoPort) {
     if (size_ >= most_ || learnt_[port] >= most_of_port_) return Learnt::kFull;
-    Insert({.address = address, .seen = now, .port = port});
+    Insert({.address = address, .seen = now, .epoch = epochs_[port], .port = port});
     return Learnt::kNew;
   }
   if (entry.is_static) return Learnt::kStatic;
+  if (!IsLive(entry)) {
+    if (learnt_[port] >= most_of_port_) return Learnt::kFull;
+    --forgotten_;
+    ++learnt_[port];
+    entry = {.address = address, .seen = now, .epoch = epochs_[port], .port = port};
+    return Learnt::kNew;
+  }
   const bool moves = entry.port != port;
   if (moves) {
     if (learnt_[port] >= most_of_port_) return Learnt::kFull;
     --learnt_[entry.port];
     ++learnt_[port];
     entry.port = port;
+    entry.epoch = epochs_[port];
   }
   entry.seen = now;
   return moves ? Learnt::kMoved : Learnt::kKnown;
@@ -92,26 +106,20 @@ uint32_t AddressTable::Age(Time now, uint32_t places) {
   uint32_t removed = 0;
   for (uint32_t i = 0; i < places; ++i) {
     Entry& entry = places_[hand_];
-    if (entry.port != kNoPort && (IsOld(entry, now) || IsFlushed(entry))) {
+    if (entry.port != kNoPort && (!IsLive(entry) || IsOld(entry, now))) {
       RemoveAt(hand_);  // another may have come to this place
       ++removed;
       continue;
     }
-    if (flush_left_ != 0) --flush_left_;
     hand_ = (hand_ + 1) & mask_;
   }
   return removed;
 }
 
 void AddressTable::Forget(uint16_t port) {
-  for (uint32_t place = 0; place <= mask_;) {
-    const Entry& entry = places_[place];
-    if (entry.port == port && !entry.is_static) {
-      RemoveAt(place);
-    } else {
-      ++place;
-    }
-  }
+  ++epochs_[port];
+  forgotten_ += learnt_[port];
+  learnt_[port] = 0;
 }
 
 }  // namespace suede::fabric

@@ -27,6 +27,7 @@ class AddressTable {
   struct Entry {
     NetAddress address;
     Time seen{};
+    uint32_t epoch = 0;       // of the port, when it was learnt
     uint16_t port = kNoPort;  // kNoPort: the place is empty
     bool is_static = false;
   };
@@ -42,28 +43,25 @@ class AddressTable {
   bool Remove(const NetAddress& address);
   // A frame from `address` has come in on `port`.
   Learnt Learn(const NetAddress& address, uint16_t port, Time now);
-  // Looks at a few places and removes entries that are too old. Returns how many.
+  // Looks at a few places and removes entries that are too old or were forgotten. Returns how many.
   uint32_t Age(Time now, uint32_t places);
-  // Removes what was learnt on a port, whose link is down for instance.
+  // Ends what was learnt on a port, whose link is down for instance, at once and whatever the
+  // number. Age makes room of it.
   void Forget(uint16_t port);
-  // Likewise on some ports (a bit each), by and by: Age does so. What is learnt meanwhile may go,
-  // too.
-  void BeginFlush(uint64_t ports) {
-    flushed_ = ports;
-    flush_left_ = static_cast<uint32_t>(places_.size());
+  // Entries that Forget has ended and Age has not removed.
+  uint32_t forgotten() const { return forgotten_; }
+  // Whether the entry of a place is in force.
+  bool IsLive(const Entry& entry) const {
+    return entry.port != kNoPort && (entry.is_static || entry.epoch == epochs_[entry.port]);
   }
-  bool flushing() const { return flush_left_ != 0; }
 
-  uint32_t size() const { return size_; }
+  uint32_t size() const { return size_ - forgotten_; }
   uint32_t learnt_on(uint16_t port) const { return learnt_[port]; }
   const std::vector<Entry>& places() const { return places_; }
 
  private:
   uint32_t HomeOf(const NetAddress& address) const;
   uint32_t PlaceOf(const NetAddress& address) const;
-  bool IsFlushed(const Entry& entry) const {
-    return flush_left_ != 0 && !entry.is_static && (flushed_ >> entry.port & 1) != 0;
-  }
   bool IsOld(const Entry& entry, Time now) const {
     return !entry.is_static && now - entry.seen > max_age_;
   }
@@ -75,11 +73,11 @@ class AddressTable {
   const Duration max_age_;
   std::vector<Entry> places_;  // linear probing; more than twice as many as entries
   uint32_t mask_;
-  uint32_t size_ = 0;
+  uint32_t size_ = 0;  // with those that are forgotten
+  uint32_t forgotten_ = 0;
   uint32_t hand_ = 0;
-  uint64_t flushed_ = 0;          // ports
-  uint32_t flush_left_ = 0;       // places that a flush has to look at yet
-  std::vector<uint32_t> learnt_;  // of each port
+  std::vector<uint32_t> learnt_;  // of each port, in force
+  std::vector<uint32_t> epochs_;  // of each port: entries of earlier ones are forgotten
 };
 
 }  // namespace suede::fabric

@@ -10,7 +10,7 @@ namespace suede::fabric {
 namespace {
 
 constexpr uint32_t kAgedPlaces = 4;  // of the table, in a poll iteration
-constexpr uint32_t kFlushedPlaces = 64;  // likewise, while entries are flushed
+constexpr uint32_t kForgottenPlaces = 64;  // likewise, while it has entries that are forgotten
 constexpr uint32_t kLeastGain = 1;   // bytes that trimming has to save
 
 }  // namespace
@@ -108,7 +108,7 @@ void Switch::Poll(Time now) {
     PollPort(port, now);
     if (ports_[port]->in.on_cable() == 0) arriving_ &= ~(uint64_t{1} << port);
   }
-  table_.Age(now, table_.flushing() ? kFlushedPlaces : kAgedPlaces);
+  table_.Age(now, table_.forgotten() != 0 ? kForgottenPlaces : kAgedPlaces);
 }
 
 // False: the frame is to be dropped, and the reason counted.

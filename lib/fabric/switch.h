@@ -80,8 +80,12 @@ class Switch {
   static uint16_t VidOf(const NetAddress& mac_key) {
     return static_cast<uint16_t>(mac_key.high & 0xfff);
   }
-  // Forgets what was learnt on some ports (a bit each); some places of the table in each Poll.
-  void BeginFlush(uint64_t ports) { table_.BeginFlush(ports); }
+  // Forgets what was learnt on some ports (a bit each).
+  void Forget(uint64_t ports) {
+    for (uint16_t port = 0; port < ports_.size(); ++port) {
+      if ((ports >> port & 1) != 0) table_.Forget(port);
+    }
+  }
   // Begins the high-water marks of queues and buffer anew.
   void ResetHighWater() {
     buffer_.ResetMost();

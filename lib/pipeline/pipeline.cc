@@ -177,10 +177,10 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
 void Pipeline::TellStorm(const PortContext& port, VcMask flows) {
   lcore_.counters.Add(Counter::kPfcStorms);
   for (const auto& instance : lcore_.instances) {
-    for (uint8_t plane = 0; plane < instance->plane_count(); ++plane) {
+    for (uint32_t plane = 0; plane < instance->plane_count(); ++plane) {
       if (instance->ports[plane] != &port) continue;
       return lcore_.events.Tell({.kind = LcoreEventKind::kPfcStorm,
-                                 .plane = plane,
+                                 .plane = static_cast<uint8_t>(plane),
                                  .what = flows,
                                  .instance = instance->number});
     }
