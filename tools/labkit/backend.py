@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a back end does for a run: the interface between run.py and local, servers, containers and simulator.
+
+A back end is opened by `with`, and its `stop` runs whatever happens. `make` finds it by name.
+"""
+
+import importlib
+import importlib.util
+
+
+class LabError(Exception):
+    """The run cannot go on: exit code 1."""
+
+
+class PreflightError(LabError):
+    """Something is missing on the machine; the message has the command that mends it: exit code 5."""
+
+
+class Handle:
+    """A process of suede-perf that runs."""
+
+    process = None  # plan.Process
+
+    def poll(self):
+        """Its exit code, or None."""
+        raise NotImplementedError
+
+    def signal(self, number):
+        raise NotImplementedError
+
+    def result(self):
+        """The object of --json once it has ended, or None."""
+        raise NotImplementedError
+
+    def intervals(self):
+        """The objects of --interval_json that have come since the last call."""
+        raise NotImplementedError
+
+    def log(self):
+        """Its standard error so far."""
+        raise NotImplementedError
+
+
+class Backend:
+    """`out` is the directory of the report. Each run has one back end, which `open` prepares and `stop` ends."""
+
+    name = ""
+    # A batch does it all by itself in `run_batch`, and no other method but open and stop is called.
+    is_batch = False
+
+    def __init__(self, plan, out, build=None, inventory=None, keep=False):
+        self.plan = plan
+        self.out = out
+        self.build = build          # directory of the programs, None: the installed ones
+        self.inventory = inventory  # of servers
+        self.keep = keep
+
+    def __enter__(self):
+        try:
+            self.open()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def open(self):
+        """Checks the machine, and prepares what all nodes share. Raises PreflightError."""
+        raise NotImplementedError
+
+    def stop(self):
+        """Ends all that runs and removes all that was made but for the files of `out`. Never raises; may be called twice."""
+        raise NotImplementedError
+
+    def configuration(self, node):
+        """The whole configuration of a node: its `config` with devices, CPUs, sockets."""
+        raise NotImplementedError
+
+    def start(self, node):
+        raise NotImplementedError
+
+    def wait_ready(self, node, seconds):
+        """Until it is ready and its links are up. Raises LabError with the last lines of its log."""
+        raise NotImplementedError
+
+    def poll(self, node):
+        """The exit code of a node that has ended, else None."""
+        raise NotImplementedError
+
+    def signal(self, node, number):
+        raise NotImplementedError
+
+    def end(self, node, seconds):
+        """SIGTERM, and its exit code; None: it did not end in time, and was killed."""
+        raise NotImplementedError
+
+    def socket(self, node):
+        """Path of a Unix socket on this machine that reaches the node's management socket."""
+        raise NotImplementedError
+
+    def log(self, node):
+        """Its log so far."""
+        raise NotImplementedError
+
+    def run(self, process):
+        """Starts a process of suede-perf: a Handle."""
+        raise NotImplementedError
+
+    def pfc_storm(self, link, classes, quanta, interval_us):
+        """The XPU's end of the link (of plan.links) sends PFC frames. Returns a function that ends it."""
+        raise LabError(f"the back end {self.name} has no broken peer; take veth or simulator")
+
+    def run_batch(self, tell):
+        """Runs the whole plan; `tell(seconds, text)` shows progress. Returns what run.Collected has as a dict:
+        {"series", "events", "load", "final", "digest", "problems"} (docs/lab.md, "report.json"; `final` is
+        {node: {"counters": {name: value}, "ports": {port: {name: value}}, "buffer": the result of
+        buffer.show, "events": [{"kind": …}]}})."""
+        raise NotImplementedError
+
+
+# Name -> module, class. Those of veth and local are one.
+BACKENDS = {
+    "local": ("labkit.local", "Local"),
+    "veth": ("labkit.local", "Veth"),
+    "simulator": ("labkit.simulator", "Simulator"),
+    "servers": ("labkit.servers", "Servers"),
+    "containers": ("labkit.containers", "Containers"),
+}
+
+
+def find(name):
+    """The class of a back end."""
+    module, kind = BACKENDS[name]
+    try:
+        return getattr(importlib.import_module(module), kind)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        raise LabError(f"this tools/lab has no back end {name}; there are "
+                       + ", ".join(n for n in BACKENDS if importlib.util.find_spec(BACKENDS[n][0]))) from None

@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All that a scenario runs, for any back end: `Plan`, and its form in plan.json (docs/lab.md)."""
+
+import copy
+import dataclasses
+import json
+
+from labkit import faults as fault_plans
+from labkit import topology as topologies
+
+SCHEMA_VERSION = 1
+FORWARDING = {"udp4": "mac", "udp6": "mac", "afh1": "afh1", "afh1s": "afh1", "afh2": "afh2", "afh2c": "afh2"}
+
+# Daemons, clients and switches of a lab share few CPUs: who does not answer for some milliseconds is not dead.
+PATIENT = {
+    "transport": {"rto_initial_us": 50000, "rto_min_us": 20000, "rto_max_us": 400000, "max_tries": 40,
+                  "inflight_pdus": 1024},
+    "planes": {"hello_interval_us": 50000, "hold_down_us": 20000, "unreachable_us": 20000000},
+    "packing": {"packed_pdus": 1024},
+}
+CLASSES = {"vc": [{"dscp": 8}, {"dscp": 16}, {"dscp": 24}, {"dscp": 32}], "ack": {"dscp": 48}}
+
+
+@dataclasses.dataclass
+class Node:
+    """A process of suede or suede-switch. `config` is its configuration but for what the back end adds:
+    ports[].device, the CPUs of lcores, eal, the sockets, and a prefix of `name`."""
+    name: str
+    kind: str  # endpoint or switch
+    host: int  # number of the server that it belongs on
+    xpus: list
+    config: dict
+
+
+@dataclasses.dataclass
+class Process:
+    """A process of suede-perf beside a node. `flags` are its flags without dashes, but for --endpoint,
+    --json and --interval_json, which the back end adds."""
+    name: str
+    node: str
+    role: str  # workload, client or server
+    xpus: list
+    flags: dict
+
+    def argv(self):
+        """The flags as words."""
+        return [f"--{name}" if value is True else f"--no{name}" if value is False else f"--{name}={value}"
+                for name, value in self.flags.items()]
+
+
+@dataclasses.dataclass
+class Load:
+    """`spec` is the scenario's entry, with all keys. Servers end when the others have ended."""
+    name: str
+    start_s: float
+    processes: list
+    spec: dict
+
+
+@dataclasses.dataclass
+class Plan:
+    name: str
+    seed: int
+    encapsulation: str
+    timeout_s: float
+    sample_ms: int
+    nodes: list
+    links: list   # {"a": {"node", "port"}, "b": {"node", "port"}, "plane", "xpus", "rate_gbps", "delay_us"}
+    load: list
+    faults: list  # labkit.faults.Fault
+    expect: dict
+    scenario: dict
+
+    def node(self, name):
+        return next(node for node in self.nodes if node.name == name)
+
+    def of_kind(self, kind):
+        return [node for node in self.nodes if node.kind == kind]
+
+    def named(self, text):
+        """The nodes that `switches`, `endpoints` or a name stands for."""
+        kinds = {"switches": "switch", "endpoints": "endpoint"}
+        return [node for node in self.nodes if node.kind == kinds.get(text) or node.name == text]
+
+    def to_dict(self):
+        return {"schema_version": SCHEMA_VERSION, **dataclasses.asdict(self)}
+
+    def to_json(self):
+        return json.dumps(self.to_dict(), indent=1) + "\n"
+
+    @staticmethod
+    def from_json(text):
+        data = json.loads(text)
+        if data.pop("schema_version") != SCHEMA_VERSION:
+            raise ValueError("a plan of another version")
+        data["nodes"] = [Node(**node) for node in data["nodes"]]
+        data["load"] = [Load(**{**load, "processes": [Process(**p) for p in load["processes"]]})
+                        for load in data["load"]]
+        data["faults"] = [fault_plans.Fault(**fault) for fault in data["faults"]]
+        return Plan(**data)
+
+
+def make(scenario):
+    """The plan of a scenario. Raises ScenarioError."""
+    topology = topologies.build(scenario)
+    nodes = [Node(name, "endpoint", number, xpus, _endpoint(scenario, topology, name, xpus))
+             for number, (name, xpus) in enumerate(topology.daemons.items())]
+    nodes += [Node(name, "switch", number, [], _switch(scenario, topology, name, number))
+              for number, name in enumerate(topology.switches)]
+    links = []
+    for link in topology.links:
+        near, far = ({"node": node, "port": port} for node, port in link.ends())
+        links.append({"a": near, "b": far, "plane": link.plane, "xpus": link.port.xpus,
+                      "rate_gbps": link.rate_gbps, "delay_us": link.delay_us})
+    plan = Plan(name=scenario.name, seed=scenario["seed"], encapsulation=scenario["encapsulation"],
+                timeout_s=scenario["timeout_s"], sample_ms=scenario["sample_ms"], nodes=nodes, links=links,
+                load=_loads(scenario, topology), faults=[], expect=scenario["expect"], scenario=scenario.data)
+    plan.faults = fault_plans.make(scenario, topology, plan)
+    _check_nodes(scenario, plan)
+    return plan
+
+
+def _check_nodes(scenario, plan):
+    for kind in ("counters", "events"):
+        for number, entry in enumerate(scenario["expect"][kind]):
+            if not plan.named(entry["nodes"]):
+                raise scenario.error(f"expect.{kind}[{number}].nodes", f"{entry['nodes']} is no node; write switches, "
+                                     "endpoints or one of " + ", ".join(node.name for node in plan.nodes))
+
+
+def merged(base, over):
+    """`over` laid over a copy of `base`: maps by key, all else replaced."""
+    result = copy.deepcopy(base)
+    for key, value in over.items():
+        if isinstance(value, dict) and isinstance(result.get(key), dict):
+            result[key] = merged(result[key], value)
+        else:
+            result[key] = copy.deepcopy(value)
+    return result
+
+
+def _base(topology, port):
+    """Forwarding addresses tell an XPU's ports apart where one switch has several of them."""
+    return port.index << 10 if topology.several_at_one else 0
+
+
+def _ip(encap, index, xpu):
+    return f"198.18.{index * 8 + (xpu + 1) // 256}.{(xpu + 1) % 256}" if encap == "udp4" else \
+        f"fd53:5545:0:{index}::{xpu + 1:x}"
+
+
+def forwarding_address(topology, port, xpu):
+    return _base(topology, port) + xpu
+
+
+def _address(encap, topology, port, xpus):
+    """Keys of the configuration with the addresses of XPUs on the port."""
+    several = "_base" if len(xpus) > 1 else ""
+    first = 0 if several else xpus[0]
+    if encap.startswith("udp"):
+        return {"ip" + several: _ip(encap, port.index, first)}
+    if not _base(topology, port):
+        return {}
+    return {"forwarding_base" if several else "forwarding_address": _base(topology, port) + first}
+
+
+def _ids(xpus):
+    return {"xpu": xpus[0]} if len(xpus) == 1 else {"xpus": f"{xpus[0]}-{xpus[-1]}"}
+
+
+def ranges(numbers):
+    """[0, 1, 2, 5] as 0-2,5."""
+    parts = []
+    for number in numbers:
+        if parts and parts[-1][1] == number - 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in parts)
+
+
+def _endpoint(scenario, topology, name, xpus):
+    encap = scenario["encapsulation"]
+    extra = copy.deepcopy(scenario["endpoint"])
+    of_port, of_instance = extra.pop("port", {}) or {}, extra.pop("instance", {}) or {}
+    own = [port for port in topology.ports if port.daemon == name]
+    ports, instances, peers = [], {}, {}
+    for port in own:
+        entry = {"name": port.name, "encapsulation": encap}
+        if encap.startswith("udp"):
+            entry["mac"] = port.mac
+        ports.append(merged(entry, of_port))
+        entry = {"port": port.name, **_address(encap, topology, port, port.xpus)}
+        instances.setdefault(tuple(port.xpus), []).append(entry)
+        for far in topology.reaches(port):
+            entry = {"port": port.name, **_address(encap, topology, far, far.xpus)}
+            if encap.startswith("udp"):
+                entry["mac"] = far.mac
+            peers.setdefault(tuple(far.xpus), []).append(entry)
+    config = {
+        "version": 1,
+        "name": name,
+        "lcores": [{"cpu": 0, "idle": "sleep"}],
+        "ports": ports,
+        "instances": [merged({**_ids(ids), "ports": entries}, of_instance) for ids, entries in instances.items()],
+        "peers": [{**_ids(ids), "ports": entries} for ids, entries in sorted(peers.items())],
+        # A client for each XPU and load, and its answers.
+        "clients": {"max_clients": min(1000, len(xpus) * len(scenario["load"]) + 16)},
+        **PATIENT,
+    }
+    if encap != "afh1":
+        config["classes"] = CLASSES
+    return merged(config, extra)
+
+
+def _switch(scenario, topology, name, number):
+    encap = scenario["encapsulation"]
+    extra = copy.deepcopy(scenario["switch"])
+    of_port = extra.pop("port", {}) or {}
+    ports, addresses = [], []
+    for link in topology.links:
+        if link.switch != name:
+            continue
+        entry = {"name": link.port.name}
+        if link.rate_gbps:
+            entry["rate_gbps"] = link.rate_gbps
+        if len(link.port.xpus) > 1:
+            entry["hairpin"] = "on"
+        for key, limits in (("impair_in", ("rate_gbps", "delay_us")), ("impair_out", ("delay_us",))):
+            values = {limit: getattr(link, limit) for limit in limits if getattr(link, limit)}
+            if values:
+                entry[key] = values
+        ports.append(merged(entry, of_port))
+        if encap.startswith("udp"):
+            addresses.append({"mac": link.port.mac, "port": link.port.name})
+        else:
+            addresses += [{"forwarding_address": forwarding_address(topology, link.port, xpu), "port": link.port.name}
+                          for xpu in link.port.xpus]
+    return merged({
+        "version": 1,
+        "name": name,
+        "seed": (scenario["seed"] + number) % (1 << 32),
+        "forwarding": FORWARDING[encap],
+        "learning": "off",
+        "unknown": "drop",
+        "lcores": [{"cpu": 0, "idle": "sleep"}],
+        "classes": {"of": [{"class": 6, "strict": "on"}]},  # acknowledgements
+        "ports": ports,
+        "addresses": addresses,
+    }, extra)
+
+
+# Keys of a load that are flags of both modes, of workloads, and of clients.
+_ALL = ("size", "duration_s", "warmup_s", "vcs", "rate", "inflight", "check", "connect_timeout_s", "drain_s")
+_WORKLOAD = ("workload", "bytes", "iterations", "target", "messages", "skew", "top_k", "think_us", "response_bytes",
+             "trace", "barrier", "seed", "stall_s")
+_CLIENT = ("count", "completions")
+
+
+def _flags(spec, keys):
+    from labkit import schema
+    names = {key.name: key.flag for key in schema.LOAD}
+    return {names[key]: ranges(spec[key]) if isinstance(spec[key], list) else spec[key] for key in keys
+            if spec[key] is not None}
+
+
+def _loads(scenario, topology):
+    loads, taken = [], {}
+    unordered = {"unordered": True} if (scenario["endpoint"].get("instance") or {}).get("ordering") == "unordered" else {}
+    for number, spec in enumerate(scenario["load"]):
+        make_processes = _workload if spec["mode"] == "workload" else _client_and_servers
+        processes = make_processes(spec, topology, unordered)
+        for xpu in {xpu for process in processes for xpu in process.xpus}:
+            for vc in spec["vcs"]:
+                other = taken.setdefault((xpu, vc), spec["name"])
+                if other != spec["name"]:
+                    raise scenario.error(f"load[{number}].vcs", f"VC {vc} of XPU {xpu} is of load {other}, and a VC has "
+                                         "one receiver; take other VCs or XPUs")
+        loads.append(Load(spec["name"], spec["start_s"], processes, spec))
+    return loads
+
+
+def _workload(spec, topology, unordered):
+    processes = []
+    flags = {"mode": "workload", "ranks": ranges(spec["ranks"]), **_flags(spec, _ALL + _WORKLOAD), **unordered}
+    for daemon, xpus in topology.daemons.items():
+        own = [xpu for xpu in xpus if xpu in spec["ranks"]]
+        if own:
+            processes.append(Process(f"{spec['name']}.{daemon}", daemon, "workload", own,
+                                     {**flags, "own": ranges(own)}))
+    return processes
+
+
+def _client_and_servers(spec, topology, unordered):
+    vcs = ranges(spec["vcs"])
+    reaction = "echo" if spec["mode"] == "latency" else "sink"
+    processes = []
+    for xpu in spec["destinations"]:
+        flags = {"mode": "server", "duration": 0, "reaction": reaction, "vcs": vcs, "xpuid": xpu, **unordered}
+        if spec["take_rate"]:
+            flags["take_rate"] = spec["take_rate"]
+        processes.append(Process(f"{spec['name']}.xpu{xpu}", topology.daemon_of(xpu), "server", [xpu], flags))
+    completions = {"completions": 1000} if spec["mode"] == "bandwidth" else {}
+    processes.append(Process(f"{spec['name']}.client", topology.daemon_of(spec["source"]), "client", [spec["source"]], {
+        "mode": spec["mode"], "xpuid": spec["source"], "destinations": ranges(spec["destinations"]), **completions,
+        **_flags(spec, _ALL + _CLIENT), **unordered}))
+    return processes
