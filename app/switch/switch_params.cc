@@ -56,7 +56,8 @@ fabric::PortParams PortOf(const SwitchConfig& config, const SwitchPortConfig& po
                                     .quanta = static_cast<uint16_t>(config.pfc.quanta),
                                     .storm = config.pfc.storm,
                                     .calm = config.pfc.calm},
-                            .decrements_hops = port.decrements_hops == OnOff::kOn};
+                            .decrements_hops = port.decrements_hops == OnOff::kOn,
+                            .hairpins = port.hairpin == OnOff::kOn};
   params.vlans.assign(port.vlans.begin(), port.vlans.end());
   return params;
 }

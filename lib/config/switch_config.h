@@ -124,6 +124,7 @@ struct SwitchPortConfig {
   OnOff strict_vlans = OnOff::kOff;
   std::vector<uint32_t> vlans;
   OnOff decrements_hops = OnOff::kOn;
+  OnOff hairpin = OnOff::kOff;
   uint32_t lcore = 0;  // index into SwitchConfig::lcores; of no key
   SwitchImpairConfig impair_in;
   SwitchImpairConfig impair_out;

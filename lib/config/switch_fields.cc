@@ -182,6 +182,9 @@ constexpr ConfigField<SwitchPortConfig> kPort[] = {
                                   "VLANs of the port; 0: untagged frames."),
     Key<&SwitchPortConfig::decrements_hops>("decrements_hops", "", {},
                                             "A hop limit is one lower when the frame leaves."),
+    Key<&SwitchPortConfig::hairpin>("hairpin", "", {},
+                                    "Frames may leave by the port that they came by, as several "
+                                    "XPUs behind one port need it."),
 };
 
 constexpr ConfigField<SwitchAddressConfig> kAddress[] = {

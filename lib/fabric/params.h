@@ -73,6 +73,7 @@ struct PortParams {
   std::array<uint8_t, 6> mac{};  // source of PFC frames
   PfcParams pfc;
   bool decrements_hops = true;
+  bool hairpins = false;  // frames may leave by the port that they came by
 };
 
 struct SwitchParams {

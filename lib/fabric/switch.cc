@@ -204,7 +204,9 @@ void Switch::Forward(uint32_t in, Frame* frame, FrameView& view, Time now) {
   }
   bool routed = false;
   const uint16_t out = view.group ? AddressTable::kNoPort : Find(view, now, routed);
-  if (out == in) return Drop(port, SwitchPortCounter::kRxHairpin, frame);
+  if (out == in && !params_.ports[in].hairpins) {
+    return Drop(port, SwitchPortCounter::kRxHairpin, frame);
+  }
   if (out != AddressTable::kNoPort && Blocks(port, out)) [[unlikely]] {
     return Drop(port, SwitchPortCounter::kRxIsolated, frame);
   }

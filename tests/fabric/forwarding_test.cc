@@ -110,6 +110,19 @@ TEST(Forwarding, FramesDoNotGoBackOrIntoOtherVlans) {
   EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxHairpin), 1u);
 }
 
+TEST(Forwarding, AHairpinPortSendsBackWhatIsBehindIt) {
+  SwitchParams params = ParamsOf(3);
+  params.ports[0].hairpins = true;
+  Fabric fabric(params);
+  fabric.In(0, SueFrame{.from = 1, .to = 9}, At(0));
+  fabric.Out(1, At(0));
+  fabric.Out(2, At(0));
+  EXPECT_EQ(fabric.Out(0, At(0)).size(), 0u);  // a flooded frame does not go back
+  fabric.In(0, SueFrame{.from = 2, .to = 1}, At(0));
+  EXPECT_EQ(fabric.Out(0, At(0)).size(), 1u);
+  EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxHairpin), 0u);
+}
+
 struct Kind {
   Encap encap;
   Forwarding forwarding;
