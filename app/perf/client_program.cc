@@ -26,7 +26,7 @@ using Servers = std::deque<ServerWorkload<ClientEndpoint>>;
 
 // `servers`: those of a peer; else empty.
 RunResult RunSize(const Options& options, uint32_t data_bytes, uint16_t own, Endpoints& endpoints,
-                  Servers& servers, const std::atomic<bool>& stop) {
+                  Servers& servers, IntervalLog* log, const std::atomic<bool>& stop) {
   RunPlan plan = PlanOf(options, data_bytes);
   RunBoard board(NewRunNumber(), options.queues, options.queues, plan.streams);
   std::deque<ClientWorkload<ClientEndpoint>> workloads;
@@ -41,6 +41,7 @@ RunResult RunSize(const Options& options, uint32_t data_bytes, uint16_t own, End
                            VcsOfWorker(options, worker), stop,
                            servers.empty() ? nullptr : &servers[worker]);
     workloads.back().TellTo(progress.worker(worker));
+    if (log != nullptr) workloads.back().LogTo(log->NewCells(own));
   }
   InWorkers(options.queues, options.cpus, [&](uint32_t worker) {
     auto& workload = workloads[worker];
@@ -149,25 +150,28 @@ void ServeOthers(const Options& options, Endpoints& endpoints, Servers& servers,
 }
 
 int RunPeer(const Options& options, uint16_t own, Endpoints& endpoints, Document* document,
-            const std::atomic<bool>& stop) {
+            IntervalLog* log, const std::atomic<bool>& stop) {
   Servers servers;
   for (uint32_t worker = 0; worker < options.queues; ++worker) {
     servers.emplace_back(endpoints[worker], own);
+    if (log != nullptr) servers.back().LogTo(log->NewCells(own));
   }
   RunSizes(
       options,
-      [&](uint32_t size) { return RunSize(options, size, own, endpoints, servers, stop); },
+      [&](uint32_t size) { return RunSize(options, size, own, endpoints, servers, log, stop); },
       document, stop);
   if (!endpoints[0].lost()) ServeOthers(options, endpoints, servers, stop);
   return TellAccount(options, endpoints, servers, document);
 }
 
 int RunServer(const Options& options, uint16_t own, Endpoints& endpoints, Document* document,
-              const std::atomic<bool>& stop) {
+              IntervalLog* log, const std::atomic<bool>& stop) {
   Servers servers;
   for (uint32_t worker = 0; worker < endpoints.size(); ++worker) {
     servers.emplace_back(endpoints[worker], own, VcsOfWorker(options, worker % options.queues),
                          options.echo);
+    if (log != nullptr) servers.back().LogTo(log->NewCells(own));
+    if (options.take_rate > 0) servers.back().TakeAtMost(options.take_rate);
   }
   std::fprintf(stderr, "suede-perf: serving XPU %u, %s\n", own, options.echo ? "echo" : "sink");
   Serve(options, endpoints, servers, stop);
@@ -197,6 +201,8 @@ int FailToConnect(const absl::Status& status) {
 }
 
 int RunOverDaemon(const Options& options, Document document, const std::atomic<bool>& stop) {
+  const auto log = OpenIntervalLog(options);
+  if (!log.ok()) return FailToConnect(log.status());
   const absl::StatusOr<Sessions> sessions = Connect(options);
   if (!sessions.ok()) return FailToConnect(sessions.status());
   const uint16_t own = sessions->front()->xpuid();
@@ -215,11 +221,14 @@ int RunOverDaemon(const Options& options, Document document, const std::atomic<b
       endpoints.emplace_back(*session, queue, clock);
     }
   }
-  if (options.mode == Mode::kServer) return RunServer(options, own, endpoints, &document, stop);
-  if (options.mode == Mode::kPeer) return RunPeer(options, own, endpoints, &document, stop);
+  if (options.mode == Mode::kServer)
+    return RunServer(options, own, endpoints, &document, log->get(), stop);
+  if (options.mode == Mode::kPeer)
+    return RunPeer(options, own, endpoints, &document, log->get(), stop);
   Servers none;
   return RunClient(
-      options, [&](uint32_t size) { return RunSize(options, size, own, endpoints, none, stop); },
+      options,
+      [&](uint32_t size) { return RunSize(options, size, own, endpoints, none, log->get(), stop); },
       &document, stop);
 }
 

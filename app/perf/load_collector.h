@@ -45,6 +45,8 @@ class LoadCollector {
     if (wants_echo_) under_way_ += commands;
   }
 
+  void LogTo(IntervalCells* cells) { cells_ = cells; }
+
   // Commands whose echo or completion is timed and has not come.
   uint64_t under_way() const { return wants_echo_ ? under_way_ : sender_.tags_outstanding(); }
   const Histogram& latency_ns() const { return latency_ns_; }
@@ -134,8 +136,9 @@ class LoadCollector {
   }
 
   void AddSample(Time now, Time intended) {
-    if (intended < measure_from_) return;
-    latency_ns_.Record(static_cast<uint64_t>(std::max<int64_t>((now - intended).count(), 0)));
+    const auto took = static_cast<uint64_t>(std::max<int64_t>((now - intended).count(), 0));
+    if (cells_ != nullptr) cells_->OnLatency(took);
+    if (intended >= measure_from_) latency_ns_.Record(took);
   }
 
   E& endpoint_;
@@ -151,6 +154,7 @@ class LoadCollector {
   RxTable echoes_{/*from_zero=*/true};
   RxTable reverse_{/*from_zero=*/true};
   Histogram latency_ns_;
+  IntervalCells* cells_ = nullptr;
   std::array<uint64_t, kCompletionStatuses> completions_ = {};
   std::string unreachable_;
   bool is_no_peer_ = false;

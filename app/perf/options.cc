@@ -56,6 +56,14 @@ DEFINE_string(json, "",
               "write the results as one JSON object to this file; - is the standard output, the "
               "table then goes to the standard error");
 DEFINE_double(interval, 1, "seconds between lines of progress on the standard error; 0: none");
+DEFINE_string(
+    interval_json, "",
+    "write a line of JSON to this file each --interval: what came in it, by flow, and the "
+    "latencies");
+DEFINE_double(
+    take_rate, 0,
+    "server: take so many commands of load per second and let the others wait in the ring, as "
+    "a slow receiver does; 0: all at once");
 DEFINE_bool(quiet, false, "no lines of progress");
 DEFINE_string(workload, "all-to-all",
               "permutation, all-to-all, all-reduce-ring, all-reduce-direct, incast, moe, hot-spot, "
@@ -237,6 +245,9 @@ void TakeValues(Options* o) {
   o->unordered = FLAGS_unordered;
   o->json = FLAGS_json;
   o->interval_s = FLAGS_quiet ? 0 : FLAGS_interval;
+  o->interval_json = FLAGS_interval_json;
+  o->log_interval_s = FLAGS_interval;
+  o->take_rate = FLAGS_take_rate;
   o->min_rate = FLAGS_min_rate;
   o->min_gbps = FLAGS_min_bw;
   o->max_p99_us = FLAGS_max_p99_us;

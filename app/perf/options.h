@@ -63,6 +63,9 @@ struct Options {
   double min_gbps = 0;
   double max_p99_us = 0;
   double interval_s = 0;  // of progress lines; 0: none
+  std::string interval_json;
+  double log_interval_s = 1;  // of its lines
+  double take_rate = 0;       // commands per second that a server takes; 0: all
 
   // Mode::kWorkload.
   TrafficParams traffic;

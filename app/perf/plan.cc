@@ -150,6 +150,14 @@ absl::Status Validate(const Options& o) {
   if (!(o.interval_s >= 0) || o.interval_s > 86400) {
     return Bad("--interval: 0 to 86400 seconds; 0: no lines of progress");
   }
+  if (!o.interval_json.empty() && !(o.log_interval_s >= 0.01)) {
+    return Bad("--interval_json needs an --interval of 0.01 or more");
+  }
+  if (!o.interval_json.empty() && o.embed) return Bad("--interval_json: leave --embed out");
+  if (!(o.take_rate >= 0) || o.take_rate > 1e9) return Bad("--take_rate: 0 to 1e9 per second");
+  if (o.take_rate > 0 && (o.mode != Mode::kServer || o.embed)) {
+    return Bad("--take_rate goes with --mode server of a daemon's client");
+  }
   if (o.interval_s > 0 && o.interval_s < 0.01) return Bad("--interval: 0.01 or more, or 0");
   if (o.mode == Mode::kServer) return ValidateServer(o);
   if (o.mode == Mode::kWorkload) return ValidateWorkload(o);

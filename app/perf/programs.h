@@ -5,7 +5,10 @@
 #define SUEDE_APP_PERF_PROGRAMS_H_
 
 #include <atomic>
+#include <memory>
 
+#include "absl/status/statusor.h"
+#include "perf/interval_log.h"
 #include "perf/options.h"
 #include "perf/report.h"
 
@@ -29,6 +32,8 @@ void FinishRun(const Options& options, uint32_t data_bytes, double cacheline_bef
                RunResult result, Document* document);
 // A number that no earlier run had.
 uint32_t NewRunNumber();
+// The log of --interval_json, or null where none is wanted.
+absl::StatusOr<std::unique_ptr<IntervalLog>> OpenIntervalLog(const Options& options);
 // Says why there are no connections; the program's exit code.
 int FailToConnect(const absl::Status& status);
 

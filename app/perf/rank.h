@@ -64,11 +64,21 @@ class Rank {
   }
 
   bool done() const { return phase_ == Phase::kEnd; }
+  // Load and times are told there from now on; `cells` outlives it.
+  void LogTo(IntervalCells* cells) {
+    cells_ = cells;
+    if (IsRequests())
+      requests_.LogTo(cells);
+    else
+      sender_.LogTo(cells);
+  }
   const RankResult& result() const { return result_; }
 
  private:
   enum class Phase : uint8_t { kStart, kWait, kWork, kAccount, kLinger, kEnd };
   static constexpr size_t kMostLedgers = 4;
+  // Time that a rank which is told to end waits for rank 0, which may have been told, too.
+  static constexpr Duration kStopGrace = std::chrono::seconds(1);
 
   void Begin(Time now) {
     alive_ = now;
@@ -98,6 +108,7 @@ class Rank {
     }
     RankLedger* const ledger = ledger_ != nullptr ? ledger_ : LedgerOf(tag);
     if (!ledger->OnLoad(source, command, now)) return;
+    if (cells_ != nullptr) cells_->OnLoad(command.source_xpuid, command.vc, command.data_bytes);
     if (plan_.traffic.pattern == Pattern::kRequestResponse) {
       requests_.OnCommand(source, command.control[2] & 1, now);
     }
@@ -149,7 +160,11 @@ class Rank {
   // ---- Barriers.
 
   bool Wait(Time now) {
-    if (stop_.load(std::memory_order_relaxed) && !barrier_.leads()) return Interrupt();
+    if (stop_.load(std::memory_order_relaxed) && !barrier_.leads()) {
+      // Rank 0, which was told to end as well, sums up what all have done.
+      if (stopped_ == Time()) stopped_ = now;
+      if (now - stopped_ > kStopGrace) return Interrupt();
+    }
     if (barrier_.leads() && !released_ && barrier_.AllAt(number_)) {
       if (all_at_ == Time()) all_at_ = now;
       // Open loop: the next one begins when its time has come.
@@ -375,11 +390,13 @@ class Rank {
   uint32_t step_ = 0;
   bool measured_ = false;
   bool released_ = false;  // rank 0 has let this barrier go
+  IntervalCells* cells_ = nullptr;
   uint64_t loads_ = 0;     // commands of load that came
   Time alive_{};           // when something happened last
   Time first_{};           // rank 0: the first release
   Time begin_measured_{};
   Time all_at_{};
+  Time stopped_{};
   Time due_{};  // the iteration's time counts from then
   Time begin_{};
   uint64_t sent_before_ = 0;

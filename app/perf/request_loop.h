@@ -63,6 +63,8 @@ class RequestLoop {
   // Whether nothing is under way: then it may be quiet for long.
   bool thinks() const { return outstanding_ == 0; }
   void Stop(Time now) { end_ = std::min(end_, now); }
+  // Times of responses are told there, too.
+  void LogTo(IntervalCells* cells) { cells_ = cells; }
   uint64_t answered() const { return answered_; }
 
   // A command that was counted came from `source`.
@@ -83,9 +85,9 @@ class RequestLoop {
     pending.pop_front();
     --outstanding_;
     ++answered_;
-    if (measured_) {
-      result_.response_ns.Record(static_cast<uint64_t>(std::max<int64_t>(took.count(), 0)));
-    }
+    const auto took_ns = static_cast<uint64_t>(std::max<int64_t>(took.count(), 0));
+    if (cells_ != nullptr) cells_->OnLatency(took_ns);
+    if (measured_) result_.response_ns.Record(took_ns);
     if (plan_.rate > 0) return;
     free_at_.push(now + Exponential(static_cast<double>(plan_.think.count())));
   }
@@ -116,6 +118,7 @@ class RequestLoop {
   const RankPlan& plan_;
   TransferSender<E>& sender_;
   RankResult& result_;
+  IntervalCells* cells_ = nullptr;
   std::mt19937_64 random_;
   const uint64_t request_commands_;
   const uint64_t response_commands_;

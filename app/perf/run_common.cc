@@ -34,6 +34,15 @@ void FinishRun(const Options& options, uint32_t data_bytes, double cacheline_bef
   document->results.push_back(std::move(result));
 }
 
+absl::StatusOr<std::unique_ptr<IntervalLog>> OpenIntervalLog(const Options& options) {
+  if (options.interval_json.empty()) return nullptr;
+  const bool requests = options.traffic.pattern == Pattern::kRequestResponse;
+  const char* const kind = options.mode == Mode::kWorkload ? (requests ? "response" : "transfer")
+                           : options.completions > 0       ? "completion"
+                                                           : "rtt";
+  return IntervalLog::Open(options.interval_json, options.log_interval_s, kind);
+}
+
 uint32_t NewRunNumber() { return std::random_device()() | 1u; }
 
 }  // namespace suede::perf

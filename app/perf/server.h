@@ -14,6 +14,7 @@
 
 #include "perf/batch_receiver.h"
 #include "perf/endpoint.h"
+#include "perf/interval_log.h"
 #include "perf/load_sender.h"
 #include "perf/message_tags.h"
 #include "perf/progress.h"
@@ -42,6 +43,7 @@ class ServerWorkload {
 
   // One step; never blocks. Returns whether there was anything to do.
   bool Turn(Time now) {
+    now_ = now;
     bool worked = receiver_.Poll([this](const ReceivedCommand& c) { return OnCommand(c); });
     worked |= SendLate();
     if (progress_ != nullptr) progress_->received.store(received_, std::memory_order_relaxed);
@@ -69,6 +71,13 @@ class ServerWorkload {
     progress->stage.store(Stage::kServe, std::memory_order_relaxed);
   }
 
+  // Load is told there from now on; `cells` outlives it.
+  void LogTo(IntervalCells* cells) { cells_ = cells; }
+  // Takes so many commands of load per second from now on, and leaves the others in the ring.
+  void TakeAtMost(double per_second) {
+    take_gap_ = Duration(static_cast<int64_t>(1e9 / per_second));
+  }
+
   // --- Of a peer ---
 
   MessageTags& tags() { return tags_; }
@@ -92,8 +101,13 @@ class ServerWorkload {
   bool OnCommand(const ReceivedCommand& command) {
     const Opcode opcode = OpcodeOf(command.control);
     if (opcode == Opcode::kLoad || opcode == Opcode::kCheckedLoad) [[likely]] {
+      if (take_gap_.count() > 0 && now_ < next_take_) return false;
       if (echoes_ && !SendBack(command, opcode)) return false;
-      table_.Count(command, opcode);
+      // A receiver that gets to run late makes up for some milliseconds.
+      if (take_gap_.count() > 0) next_take_ = std::max(next_take_, now_ - kTakeSlack) + take_gap_;
+      if (table_.Count(command, opcode) && cells_ != nullptr) {
+        cells_->OnLoad(command.source_xpuid, command.vc, command.data_bytes);
+      }
       ++received_;
       return true;
     }
@@ -109,6 +123,7 @@ class ServerWorkload {
 
  private:
   static constexpr uint32_t kReverseBurst = 16;
+  static constexpr Duration kTakeSlack = std::chrono::milliseconds(10);
   static Time NoTime(uint64_t) { return Time(); }
 
   // A load that a client asked for, under way until the client asks for the report; kept until its
@@ -264,6 +279,10 @@ class ServerWorkload {
   const bool echoes_;
   bool is_peer_ = false;
   bool to_flush_ = false;
+  Time now_{};
+  Time next_take_{};
+  Duration take_gap_{};  // 0: takes all
+  IntervalCells* cells_ = nullptr;
   uint64_t received_ = 0;
   WorkerProgress* progress_ = nullptr;
   MessageTags tags_;

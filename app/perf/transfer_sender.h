@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "perf/endpoint.h"
+#include "perf/interval_log.h"
 #include "perf/message_tags.h"
 #include "perf/payload.h"
 #include "perf/protocol.h"
@@ -78,11 +79,15 @@ class TransferSender {
   void OnCompletion(const suede_completion& done, Time now, bool measured) {
     --tags_outstanding_;
     ++result_.completions[std::min<size_t>(done.status, kCompletionStatuses - 1)];
-    if (!measured || done.status != SUEDE_STATUS_OK) return;
+    if (done.status != SUEDE_STATUS_OK) return;
     const Duration took = now - TimeFromNs(static_cast<int64_t>(done.tag));
-    result_.transfer_ns.Record(static_cast<uint64_t>(std::max<int64_t>(took.count(), 0)));
+    const auto took_ns = static_cast<uint64_t>(std::max<int64_t>(took.count(), 0));
+    if (cells_ != nullptr) cells_->OnLatency(took_ns);
+    if (measured) result_.transfer_ns.Record(took_ns);
   }
   uint32_t tags_outstanding() const { return tags_outstanding_; }
+  // Times of transfers are told there, too.
+  void LogTo(IntervalCells* cells) { cells_ = cells; }
 
  private:
   static constexpr size_t kVisits = 16;
@@ -177,6 +182,7 @@ class TransferSender {
   E& endpoint_;
   const RankPlan& plan_;
   RankResult& result_;
+  IntervalCells* cells_ = nullptr;
   const uint32_t tag_limit_;
   const uint32_t run_;  // commands of a full PDU
   uint8_t tag_ = 0;

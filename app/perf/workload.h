@@ -75,6 +75,8 @@ class ClientWorkload {
   bool done() const { return phase_ == Phase::kEnd; }
   // From now on says there how far it is; `progress` outlives it.
   void TellTo(WorkerProgress* progress) { progress_ = progress; }
+  // Latencies are told there, those outside of the measurement, too.
+  void LogTo(IntervalCells* cells) { collector_.LogTo(cells); }
   // This worker's share. The servers' reports are on the board.
   const RunResult& result() const { return result_; }
   const RateTrack& track() const { return load_.track(); }

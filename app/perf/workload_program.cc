@@ -74,6 +74,8 @@ int RunWorkload(const Options& options, Document document, const std::atomic<boo
     if (!rows.ok()) return FailToConnect(rows.status());
     trace = *std::move(rows);
   }
+  auto log = OpenIntervalLog(options);
+  if (!log.ok()) return FailToConnect(log.status());
   auto seats = TakeSeats(options);
   if (!seats.ok()) return FailToConnect(seats.status());
   // Threads have traffic of their own, which keeps what it has drawn.
@@ -85,6 +87,7 @@ int RunWorkload(const Options& options, Document document, const std::atomic<boo
     seat.rank = std::make_unique<Rank<ClientEndpoint>>(
         *seat.endpoint, RankPlanOf(options, RankOf(options, options.own[i])),
         traffic[i % options.threads], nonce, stop);
+    if (*log != nullptr) seat.rank->LogTo((*log)->NewCells(options.own[i]));
   }
   InWorkers(options.threads, options.cpus,
             [&](uint32_t worker) { RunSeats(options, *seats, worker, options.threads); });

@@ -298,5 +298,19 @@ TEST_F(RankTest, ASignalEndsItAtTheNextBarrier) {
   EXPECT_GT(ranks_[1]->result().iterations, 10u);
 }
 
+// Rank 0 is told as well: it sums up what all have done.
+TEST_F(RankTest, ASignalToAllLosesNoAccount) {
+  plan_.iterations = 1'000'000;
+  plan_.stall_timeout = std::chrono::seconds(60);
+  Build(8);
+  Run(UINT32_MAX, Time() + milliseconds(50));
+  stop_ = true;
+  const Time told = link_.now;
+  Run();
+  EXPECT_LT(link_.now - told, std::chrono::seconds(1));
+  for (const auto& rank : ranks_) EXPECT_EQ(rank->result().outcome, Outcome::kDone);
+  EXPECT_EQ(ranks_[0]->result().all.flows, 56u);
+}
+
 }  // namespace
 }  // namespace suede::perf

@@ -42,6 +42,7 @@ class WorkloadTest : public ::testing::Test {
       for (const auto& [xpuid, unused] : xpus) {
         ends.emplace_back(link_, xpuid);
         servers.emplace_back(ends.back(), xpuid, vc_list, echo_);
+        if (take_rate_ > 0) servers.back().TakeAtMost(take_rate_);
       }
     }
     ClientWorkload<LoopbackEndpoint> client(end_, plan_, board, kClient, 0, vc_list, stop_);
@@ -60,9 +61,20 @@ class WorkloadTest : public ::testing::Test {
   RunPlan plan_;
   bool echo_ = false;
   bool with_server_ = true;
+  double take_rate_ = 0;
   int stop_at_round_ = -1;
   std::atomic<bool> stop_ = false;
 };
+
+TEST_F(WorkloadTest, AServerThatTakesSlowlyLosesNothing) {
+  take_rate_ = 50000;  // 1000 commands then take 20 ms, and 10 ms at the begin are made up for
+  plan_.drain_timeout = std::chrono::milliseconds(100);
+  const RunResult result = Run();
+  EXPECT_EQ(result.outcome, Outcome::kDone) << result.explanation;
+  EXPECT_EQ(result.forward.received, 1000u);
+  EXPECT_EQ(result.lost() + result.wrong() + result.duplicated() + result.misordered(), 0u);
+  EXPECT_GE(link_.now, Time() + std::chrono::milliseconds(9));
+}
 
 TEST_F(WorkloadTest, DeliversACount) {
   plan_.shape.data_bytes = 32;
