@@ -115,7 +115,8 @@ constexpr ConfigField<PortConfig> kPort[] = {
                                   .otherwise = "leave it out: instances have no IP addresses"}),
     Key<&PortConfig::bandwidth_gbps>("bandwidth_gbps", "Gbit/s", Between(1, 65535),
                                      "Weight of the planes on the port: planes share sent PDUs "
-                                     "in proportion to their weights.",
+                                     "in proportion to their weights. And the rate of PFC's quanta "
+                                     "(pfc.md).",
                                      {.shown_default = "the link's speed"}),
     Key<&PortConfig::pfc>("pfc", "", {},
                           "Priority flow control (pfc.md). software: the endpoint obeys PFC frames "

@@ -12,7 +12,7 @@ constexpr VcMask BitOf(uint32_t flow) { return static_cast<VcMask>(1u << flow); 
 }  // namespace
 
 void PortPauses::OnFrame(const PfcFrame& pfc, uint64_t rate_bps, Time now) {
-  const uint64_t rate = rate_bps != 0 ? rate_bps : params_.rate_bps;
+  const uint64_t rate = params_.rate_bps != 0 ? params_.rate_bps : rate_bps;
   for (uint32_t c = 0; c < kPfcClasses; ++c) {
     if ((pfc.classes >> c & 1) == 0) continue;
     // A pause that goes on counts up to its new end, one that has ended from now on.
@@ -128,7 +128,8 @@ void LinkPauses::TellWants() {
 
 std::optional<PfcFrame> LinkPauses::Poll(uint64_t rate_bps, Time now) {
   if (!sends_) return std::nullopt;
-  if (rate_bps != rate_bps_ && rate_bps != 0) sender_.SetRate(rate_bps_ = rate_bps);
+  const bool is_set = port_->params().rate_bps != 0;
+  if (!is_set && rate_bps != rate_bps_ && rate_bps != 0) sender_.SetRate(rate_bps_ = rate_bps);
   std::optional<PfcFrame> pfc = sender_.Poll(port_->wanted(), now);
   if (!unsent_) [[likely]]
     return pfc;

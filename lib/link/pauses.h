@@ -29,7 +29,7 @@ inline constexpr VcMask kEveryFlow = kEveryVc | kAckBit;
 
 struct PauseParams {
   uint16_t quanta = 0xffff;  // of a pause that is asked for, each of 512 bit times
-  uint64_t rate_bps = 0;     // where the link does not tell its own; 0: 100 Gb/s
+  uint64_t rate_bps = 0;     // that is configured; 0: that of the link, else 100 Gb/s
   // A flow that was paused for so long while frames of it wait is in a storm; and nobody is asked
   // to pause for longer for a VC that does not drain. 0: never.
   Duration storm = std::chrono::milliseconds(100);
@@ -43,7 +43,7 @@ class PortPauses {
 
   // ---- Pauses that the neighbour asks for.
 
-  // `rate_bps`: of the link; 0: not known.
+  // `rate_bps`: of the link, where none is configured; 0: not known.
   void OnFrame(const PfcFrame& pfc, uint64_t rate_bps, Time now);
   // Changes with each frame.
   uint32_t changes() const { return changes_.load(std::memory_order_acquire); }

@@ -169,6 +169,17 @@ TEST_F(PausesTest, WantsOfAllQueuePairsAreAskedForByOne) {
   EXPECT_EQ(Count(Counter::kTxPfc), 3u);
 }
 
+// A virtual device names a speed that is nobody's: a configured rate goes before it.
+TEST(PortPauses, AConfiguredRateGoesBeforeThatOfTheLink) {
+  const PfcFrame pfc = Pause(1 << 1, microseconds(100));
+  PortPauses configured({.quanta = 1000, .rate_bps = kRate / 100, .storm = milliseconds(1)});
+  configured.OnFrame(pfc, kRate, Time());
+  EXPECT_GT(configured.PausedFor(1, Time() + milliseconds(9)), milliseconds(8));
+  PortPauses of_link({.quanta = 1000, .rate_bps = 0, .storm = milliseconds(1)});
+  of_link.OnFrame(pfc, kRate, Time());
+  EXPECT_LT(of_link.PausedFor(1, Time() + milliseconds(9)), microseconds(101));
+}
+
 // A full device takes it later, with what is new by then. No pause holds it up.
 TEST_F(PausesTest, AFrameThatTheDeviceDoesNotTakeIsSentLater) {
   Hear(0xff, microseconds(300));
