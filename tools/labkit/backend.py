@@ -104,6 +104,10 @@ class Backend:
         """Its log so far."""
         raise NotImplementedError
 
+    def metrics(self, node):
+        """Text of the node's /metrics, or None where it serves none."""
+        return None
+
     def run(self, process):
         """Starts a process of suede-perf: a Handle."""
         raise NotImplementedError

@@ -18,6 +18,7 @@ PATIENT = {
     "planes": {"hello_interval_us": 50000, "hold_down_us": 20000, "unreachable_us": 20000000},
     "packing": {"packed_pdus": 1024},
 }
+DESCRIPTORS = {"rx_descriptors": 256, "tx_descriptors": 256}
 CLASSES = {"vc": [{"dscp": 8}, {"dscp": 16}, {"dscp": 24}, {"dscp": 32}], "ack": {"dscp": 48}}
 
 
@@ -117,6 +118,7 @@ def make(scenario):
                 load=_loads(scenario, topology), faults=[], expect=scenario["expect"], scenario=scenario.data)
     plan.faults = fault_plans.make(scenario, topology, plan)
     _check_nodes(scenario, plan)
+    _check_loads(scenario, plan)
     return plan
 
 
@@ -126,6 +128,13 @@ def _check_nodes(scenario, plan):
             if not plan.named(entry["nodes"]):
                 raise scenario.error(f"expect.{kind}[{number}].nodes", f"{entry['nodes']} is no node; write switches, "
                                      "endpoints or one of " + ", ".join(node.name for node in plan.nodes))
+
+
+def _check_loads(scenario, plan):
+    for number, entry in enumerate(scenario["expect"]["received"]):
+        if entry["load"] not in [load.name for load in plan.load]:
+            raise scenario.error(f"expect.received[{number}].load", f"there is no load {entry['load']}; there are "
+                                 + ", ".join(load.name for load in plan.load))
 
 
 def merged(base, over):
@@ -184,9 +193,10 @@ def _endpoint(scenario, topology, name, xpus):
     extra = copy.deepcopy(scenario["endpoint"])
     of_port, of_instance = extra.pop("port", {}) or {}, extra.pop("instance", {}) or {}
     own = [port for port in topology.ports if port.daemon == name]
+    lcores = scenario["topology"]["lcores"]
     ports, instances, peers = [], {}, {}
     for port in own:
-        entry = {"name": port.name, "encapsulation": encap}
+        entry = {"name": port.name, "encapsulation": encap, **DESCRIPTORS}
         if encap.startswith("udp"):
             entry["mac"] = port.mac
         ports.append(merged(entry, of_port))
@@ -200,9 +210,10 @@ def _endpoint(scenario, topology, name, xpus):
     config = {
         "version": 1,
         "name": name,
-        "lcores": [{"cpu": 0, "idle": "sleep"}],
+        "lcores": [{"cpu": cpu, "idle": "sleep"} for cpu in range(lcores)],
         "ports": ports,
-        "instances": [merged({**_ids(ids), "ports": entries}, of_instance) for ids, entries in instances.items()],
+        "instances": [merged({**_ids(ids), "lcore": number % lcores, "ports": entries}, of_instance)
+                      for number, (ids, entries) in enumerate(instances.items())],
         "peers": [{**_ids(ids), "ports": entries} for ids, entries in sorted(peers.items())],
         # A client for each XPU and load, and its answers.
         "clients": {"max_clients": min(1000, len(xpus) * len(scenario["load"]) + 16)},
@@ -221,7 +232,7 @@ def _switch(scenario, topology, name, number):
     for link in topology.links:
         if link.switch != name:
             continue
-        entry = {"name": link.port.name}
+        entry = {"name": link.port.name, **DESCRIPTORS}
         if link.rate_gbps:
             entry["rate_gbps"] = link.rate_gbps
         if len(link.port.xpus) > 1:

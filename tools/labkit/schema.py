@@ -148,6 +148,10 @@ EXPECT = (
         Key("name", "text", "Name of the counter.", REQUIRED),
         Key("min", "number", "Least value.", low=-1e18, high=1e18),
         Key("max", "number", "Largest value.", low=-1e18, high=1e18))),
+    Key("received", "list", "Commands that the receivers of a load have got, with the warm-up.", keys=(
+        Key("load", "text", "Name of the load.", REQUIRED),
+        Key("min", "int", "Least number.", high=1 << 50),
+        Key("max", "int", "Largest number.", high=1 << 50))),
     Key("events", "list", "Numbers of events (events.md) of nodes.", keys=(
         Key("nodes", "text", "switches, endpoints, or the name of a node.", REQUIRED),
         Key("kind", "text", "Kind of the event.", REQUIRED),
@@ -166,6 +170,8 @@ TOPOLOGY = (
     Key("planes", "int", "Planes: ports of each XPU.", 1, choices=(1, 2, 4)),
     Key("switches", "int", "Switches. Plane p is at switch p modulo switches.", 1, low=0, high=8),
     Key("daemons", "int", "suede processes over which the XPUs are spread.", 1, low=1, high=64),
+    Key("lcores", "int", "Lcores of each daemon, over which its XPUs are spread. An lcore serves 64 clients: XPUs times "
+        "loads.", 1, low=1, high=16),
     Key("xpus_per_port", "int", "XPUs of a daemon that share one port and link.", 1, low=1, high=256),
     Key("mesh", "switch", "Direct links between XPUs instead of switches: three or five XPUs have one link for each "
         "pair, two one for each plane, and four have two links between 0 and 1 and between 2 and 3, for an XPU has "

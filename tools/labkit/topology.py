@@ -6,6 +6,7 @@ import itertools
 import re
 
 PORTS_OF_PROCESS = 32  # DPDK of Debian has RTE_MAX_ETHPORTS=32
+CLIENTS_OF_LCORE = 64
 END = re.compile(r"xpu(\d+)\.p(\d)|sw(\d+)")
 
 
@@ -193,10 +194,20 @@ def _joined(scenario, daemons, ends):
     return Topology(daemons, switches, ordered, links, several)
 
 
+def _most_clients(scenario, xpus):
+    own = set(xpus)
+    return sum(len(own.intersection(load["ranks"] or [*load["destinations"], load["source"]])) for load in scenario["load"])
+
+
 def _check_limits(scenario, topology):
     most = PORTS_OF_PROCESS
     for daemon in topology.daemons:
         count = sum(1 for port in topology.ports if port.daemon == daemon)
+        clients = _most_clients(scenario, topology.daemons[daemon])
+        if clients > CLIENTS_OF_LCORE * scenario["topology"]["lcores"]:
+            raise scenario.error("topology.lcores", f"{daemon} has {clients} clients, one for each XPU and load, and an lcore "
+                                 f"serves {CLIENTS_OF_LCORE}; write {-(-clients // CLIENTS_OF_LCORE)} or more, or spread the "
+                                 "XPUs over more daemons")
         if count > most:
             raise scenario.error("topology.daemons", f"{daemon} has {count} ports, and a process has {most} at most; "
                                  "spread the XPUs over more daemons, or let them share ports (xpus_per_port)")

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(pathlib.Path(__file__).parent))

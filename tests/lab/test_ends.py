@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever happens, everything is stopped, and the report says so."""
+
+import os
+import pathlib
+import signal
+import subprocess
+
+import pytest
+
+import lab
+
+LONG = ["load[0].iterations=1000000000", "timeout_s=100"]
+
+
+@pytest.fixture(params=["local", "veth"])
+def running(request, tmp_path):
+    """(process of tools/lab, its --out) with a load under way."""
+    if request.param == "veth" and os.geteuid() != 0:
+        pytest.skip("takes root")
+    out = tmp_path / "out"
+    path = lab.write(tmp_path, lab.LEAST)
+    process = lab.start("--backend", request.param, "--out", out, path, sets=LONG)
+    try:
+        lab.wait_for(lambda: process.poll() is not None or any("suede-perf" in words for words in lab.processes(out).values()),
+                     120, "a load")
+        yield process, out
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def ended(process, out):
+    """(exit code, standard output), with nothing left."""
+    said, _ = process.communicate(timeout=120)
+    lab.wait_for(lambda: not lab.processes(out), 10, f"the end of {lab.processes(out)}")
+    assert lab.runtime_of(process.pid) == []
+    return process.returncode, said
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals(running, number):
+    process, out = running
+    process.send_signal(number)
+    code, said = ended(process, out)
+    assert code == 1 and f"problem: interrupted by {number.name}" in said
+    assert lab.report(out)["verdict"]["pass"] is False
+
+
+def test_a_daemon_that_is_killed(running):
+    process, out = running
+    victim = next(pid for pid, words in lab.processes(out).items() if "d0.yaml" in words and "nsenter" not in words)
+    os.kill(victim, signal.SIGKILL)
+    code, said = ended(process, out)
+    assert code == 1 and "problem: d0 ended with -9" in said
+
+
+def test_a_load_that_is_killed(running):
+    process, out = running
+    victim = next(pid for pid, words in lab.processes(out).items() if "suede-perf" in words)
+    os.kill(victim, signal.SIGKILL)
+    code, said = ended(process, out)
+    assert code == 3 and "FAIL load0 completed" in said
+
+
+def test_even_sigkill_leaves_no_process(running, tmp_path):
+    process, out = running
+    process.kill()
+    process.wait()
+    lab.wait_for(lambda: not lab.processes(out), 10, "the end of all")
+    assert len(lab.runtime_of(process.pid)) == 1
+    # The next run removes the sockets of the dead one.
+    lab.run("--quiet", "--out", tmp_path / "next", lab.write(tmp_path, lab.LEAST))
+    assert lab.runtime_of(process.pid) == []
+
+
+def test_a_daemon_that_fails_at_its_start(tmp_path):
+    said, _ = lab.run("--out", tmp_path / "out", lab.write(tmp_path, lab.LEAST),
+                      sets=["endpoint={transport: {window_pdus: 0}}"], code=1)
+    assert "problem: d0 ended at its start with 2" in said
+    assert "transport.window_pdus: 0 is out of range; use 1 to 16384" in said
+    assert lab.processes(tmp_path / "out") == {}
+
+
+def test_programs_that_are_not_there(tmp_path):
+    _, told = lab.run("--build", tmp_path, "--out", tmp_path / "out", lab.write(tmp_path, lab.LEAST), code=5)
+    assert f"there is no program {tmp_path}/app/suede/suede; ninja -C {tmp_path} app/suede/suede" in told
+
+
+def test_a_directory_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    _, told = lab.run("--out", tmp_path / "file/x", lab.write(tmp_path, lab.LEAST), code=1)
+    assert f"lab: {tmp_path}/file/x: Not a directory" in told
+
+
+def test_a_full_disk(tmp_path):
+    full = tmp_path / "full"
+    full.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40k", "none", str(full)], check=False, capture_output=True)
+    if mounted.returncode:
+        pytest.skip("takes root")
+    try:
+        _, told = lab.run("--quiet", "--out", full, lab.write(tmp_path, lab.LEAST), code=1)
+        assert "No space left on device" in told
+        assert lab.processes(full) == {}
+    finally:
+        subprocess.run(["umount", str(full)], check=False)
+
+
+def test_a_direct_link_has_no_rate(tmp_path):
+    said, _ = lab.run("--out", tmp_path / "out", lab.write(tmp_path, lab.LEAST),
+                      sets=["topology.mesh=on", "topology.link.rate_gbps=1"], code=1)
+    assert "the direct link x0p0-x1p0 has a rate or delay" in said
+
+
+def test_check_and_generate(tmp_path):
+    path = lab.write(tmp_path, lab.LEAST)
+    assert lab.run("--check", path)[0] == f"{path}: 2 processes, 2 links, 1 loads, 0 faults\n"
+    lab.run("--generate", tmp_path / "made", path)
+    assert sorted(each.name for each in pathlib.Path(tmp_path / "made").iterdir()) == ["d0.yaml", "plan.json", "sw0.yaml"]
+    _, told = lab.run("--check", path, sets=["topology.xpus=1"], code=2)
+    assert told == "lab: flag --set: topology.xpus: 1 is out of range; write 2 to 1024\n"
+
+
+def test_progress_is_lines_on_a_pipe(tmp_path):
+    _, told = lab.run("--out", tmp_path / "out", lab.write(tmp_path, lab.LEAST), sets=["load[0].iterations=300"])
+    lines = told.splitlines()
+    assert lines[0] == "lab: starting sw0" and lines[-1] == "lab: ending" and "\r" not in told
+    assert lab.run("--quiet", "--out", tmp_path / "out", lab.write(tmp_path, lab.LEAST))[1] == ""

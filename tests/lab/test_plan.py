@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a scenario to links, configurations, processes and actions."""
+
+import pathlib
+import subprocess
+import tempfile
+
+import pytest
+import yaml
+
+import lab
+from labkit import local, plan, scenario, schema, topology
+
+
+def read(directory, sets=(), text=lab.LEAST):
+    return scenario.load(lab.write(directory, text), sets)
+
+
+def refused(directory, *sets):
+    with pytest.raises(scenario.ScenarioError) as caught:
+        plan.make(read(directory, sets))
+    return str(caught.value)
+
+
+def ends(directory, *sets):
+    return [link.ends() for link in topology.build(read(directory, sets)).links]
+
+
+def test_planes_are_spread_over_switches(tmp_path):
+    links = ends(tmp_path, "topology.planes=4", "topology.switches=2")
+    assert [far[0] for _, far in links] == ["sw0", "sw1", "sw0", "sw1"] * 2
+    assert links[3] == (("d0", "x0p3"), ("sw1", "x0p3"))
+
+
+def test_daemons_and_shared_ports(tmp_path):
+    built = topology.build(read(tmp_path, ["topology.xpus=10", "topology.daemons=2", "topology.xpus_per_port=2"]))
+    assert built.daemons == {"d0": [0, 1, 2, 3, 4], "d1": [5, 6, 7, 8, 9]}
+    assert [port.xpus for port in built.ports] == [[0, 1], [2, 3], [4], [5, 6], [7, 8], [9]]
+    made = plan.make(read(tmp_path, ["topology.xpus=10", "topology.daemons=2", "topology.xpus_per_port=2"]))
+    assert [port.get("hairpin") for port in made.node("sw0").config["ports"]] == ["on", "on", None] * 2
+
+
+@pytest.mark.parametrize("count, links", [(2, 1), (3, 3), (4, 8), (5, 10)])
+def test_meshes(tmp_path, count, links):
+    built = topology.build(read(tmp_path, ["topology.mesh=on", f"topology.xpus={count}"]))
+    assert len(built.links) == links and not built.switches
+    for xpu in range(count):
+        reached = {peer for port in built.ports_of(xpu) for far in built.reaches(port) for peer in far.xpus}
+        assert reached == set(range(count)) - {xpu}
+
+
+def test_links_one_by_one(tmp_path):
+    sets = ["topology.switches=1", "topology.links=[{between: [xpu0.p0, sw0]}, {between: [sw0, xpu1.p0], delay_us: 3}, "
+            "{between: [xpu0.p1, xpu1.p1]}]"]
+    built = topology.build(read(tmp_path, sets))
+    assert [link.ends() for link in built.links] == [
+        (("d0", "x0p0"), ("sw0", "x0p0")), (("d0", "x1p0"), ("sw0", "x1p0")), (("d0", "x0p1"), ("d0", "x1p1"))]
+    assert built.links[1].delay_us == 3
+
+
+@pytest.mark.parametrize("sets, message", [
+    (["topology.xpus=40"], "topology.daemons: d0 has 40 ports, and a process has 32 at most"),
+    (["topology.xpus=40", "topology.daemons=2"], "topology.switches: sw0 has 40 ports, and a switch has 2 to 32"),
+    (["topology.xpus=100", "topology.xpus_per_port=4"], "topology.lcores: d0 has 100 clients, one for each XPU and load"),
+    (["topology.daemons=3"], "topology.daemons: 3 daemons have 2 XPUs; write 2 or less"),
+    (["topology.switches=2"], "topology.switches: 2 switches serve 1 planes; write 1 or less"),
+    (["topology.switches=0"], "topology.switches: 0 switches join no XPUs"),
+    (["topology.xpus=6", "topology.mesh=on"], "topology.mesh: a mesh of 6 XPUs takes 5 ports of each"),
+    (["topology.links=[{between: [xpu0.p0, xpu1.p0, xpu1.p1]}]"], "topology.links[0].between: a link has 2 ends, not 3"),
+    (["topology.links=[{between: [xpu0.p0, sw3]}]"], "there is no sw3; topology.switches is 1"),
+    (["topology.links=[{between: [xpu0.p0, xpu7.p0]}]"], "there is no XPU 7; topology.xpus is 2"),
+    (["topology.links=[{between: [sw0, sw0]}]"], "joins two switches"),
+    (["topology.links=[{between: [xpu0.p0, xpu1.p0]}, {between: [xpu0.p0, sw0]}]"], "xpu0.p0 is an end of two links"),
+    (["topology.links=[{between: [xpu0.p1, xpu1.p0]}]"], "XPU 0 has the ports [1]; an XPU has 1, 2 or 4, numbered from 0"),
+    (["load=[{}, {}]"], "load[1].vcs: VC 0 of XPU 0 is of load load0, and a VC has one receiver"),
+    (["faults=[{at_s: 0, link: xpu5.p0, down: on}]"], "faults[0].link: there is no xpu5.p0"),
+    (["faults=[{at_s: 0, switch: sw4, process: stop}]"], "faults[0].switch: there is no sw4; there are d0, sw0"),
+    (["topology.mesh=on", "faults=[{at_s: 0, link: xpu0.p0, down: on}]"], "xpu0.p0 is a direct link"),
+    (["expect={counters: [{nodes: d9, name: a}]}"], "expect.counters[0].nodes: d9 is no node"),
+    (["expect={received: [{load: x}]}"], "expect.received[0].load: there is no load x"),
+])
+def test_what_cannot_be(tmp_path, sets, message):
+    assert message in refused(tmp_path, *sets)
+
+
+SHAPES = {
+    "planes": ["topology.planes=2", "topology.switches=2"],
+    "planes at one switch": ["topology.planes=2"],
+    "four planes, daemons": ["topology.planes=4", "topology.switches=3", "topology.daemons=2"],
+    "shared ports": ["topology.xpus_per_port=2"],
+    "mesh": ["topology.mesh=on", "topology.daemons=4"],
+    "links": ["topology.links=[" + ", ".join(f"{{between: [xpu{x}.p{p}, sw{p}]}}" for x in range(4) for p in range(2)) + "]",
+              "topology.switches=2"],
+}
+
+
+def check_all(made, directory):
+    """Each program takes its configuration. Returns what they warned of."""
+    programs = {"endpoint": "app/suede/suede", "switch": "app/suede-switch/suede-switch"}
+    back_end = local.Local(made, directory, build=lab.BUILD)
+    said = ""
+    for node in made.nodes:
+        path = directory / f"{node.name}.yaml"
+        path.write_text(yaml.safe_dump(back_end.configuration(node)), encoding="utf-8")
+        done = subprocess.run([str(lab.BUILD / programs[node.kind]), "--config", str(path), "--check_config"],
+                              capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        said += done.stderr
+    return said
+
+
+@pytest.mark.parametrize("encapsulation", schema.ENCAPSULATIONS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_generated_configurations_are_taken(tmp_path, shape, encapsulation):
+    made = plan.make(read(tmp_path, ["topology.xpus=4", f"encapsulation={encapsulation}", *SHAPES[shape]]))
+    assert plan.Plan.from_json(made.to_json()) == made
+    said = check_all(made, tmp_path)
+    if shape != "mesh":
+        assert said == ""
+
+
+@pytest.mark.parametrize("path", lab.SCENARIOS, ids=lambda path: path.stem)
+def test_configurations_of_the_scenarios_are_taken(tmp_path, path):
+    read_one = scenario.load(path)
+    assert read_one.name == path.stem and read_one["description"]
+    check_all(plan.make(read_one), tmp_path)
+
+
+def test_a_daemon_checks_the_machine_for_it():
+    """`suede --check` of what --generate writes. The paths of sockets are short ones."""
+    with tempfile.TemporaryDirectory(prefix="lab-", dir="/tmp") as directory:
+        made = pathlib.Path(directory)
+        lab.run("--backend", "local", "--generate", made, lab.ROOT / "conf/lab/all-to-all.yaml")
+        for kind, names in (("suede", ["d0"]), ("suede-switch", ["sw0", "sw1"])):
+            for name in names:
+                option = "--check" if kind == "suede" else "--check_config"
+                done = subprocess.run([str(lab.BUILD / "app" / kind / kind), "--config", str(made / f"{name}.yaml"), option],
+                                      capture_output=True, text=True, timeout=60, check=False,
+                                      env={"RUNTIME_DIRECTORY": directory})
+                assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_processes_of_loads(tmp_path):
+    made = plan.make(read(tmp_path, ["topology.xpus=4", "topology.daemons=2", "load=[{workload: moe, top_k: 1, vcs: 2-3, "
+                                     "ranks: [3, 0, 1]}, {mode: bandwidth, source: 1, destinations: [2, 3], count: 9, "
+                                     "take_rate: 5}]"]))
+    moe, bandwidth = made.load
+    assert [(p.name, p.node, p.xpus) for p in moe.processes] == [("load0.d0", "d0", [0, 1]), ("load0.d1", "d1", [3])]
+    assert {"--mode=workload", "--ranks=3,0-1", "--own=0-1", "--vcs=2-3", "--top_k=1", "--check"} <= set(
+        moe.processes[0].argv())
+    assert [(p.name, p.role, p.node) for p in bandwidth.processes] == [
+        ("load1.xpu2", "server", "d1"), ("load1.xpu3", "server", "d1"), ("load1.client", "client", "d0")]
+    assert "--take_rate=5" in bandwidth.processes[0].argv() and "--count=9" in bandwidth.processes[2].argv()
+
+
+def test_faults_are_actions_and_are_undone(tmp_path):
+    made = plan.make(read(tmp_path, [
+        "topology.link={rate_gbps: 2, delay_us: 7}", "topology.planes=2",
+        "faults=[{at_s: 1, for_s: 2, every_s: 4, times: 2, link: xpu1.p1, direction: in, impair: {rate_gbps: 1, "
+        "delay_us: 90, hole_xpus: 0, hole_classes: [1, 2]}}, {at_s: 5, plane: 0, down: on}, "
+        "{at_s: 0, for_s: 1, daemon: d0, process: kill}]"]))
+    one, two, three = made.faults
+    assert one.begin == [{"kind": "rpc", "node": "sw0", "method": "impair.set", "params": {
+        "port": "x1p1", "direction": "in", "rate_gbps": 1, "delay_us": 90, "hole_classes": "1,2",
+        "hole_destinations": "0,1024"}}]
+    assert one.end[0]["params"] == {"port": "x1p1", "direction": "in", "rate_gbps": 2, "delay_us": 7, "hole_classes": "none",
+                                    "hole_destinations": "none"}
+    assert list(one.occasions()) == [(1, 3), (5, 7)]
+    assert [action["params"]["port"] for action in two.begin] == ["x0p0", "x0p0", "x1p0", "x1p0"]
+    assert list(two.occasions()) == [(5, None)]
+    assert three.begin == [{"kind": "kill", "node": "d0"}] and three.end == [{"kind": "start", "node": "d0"}]

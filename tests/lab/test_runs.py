@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each scenario of conf/lab in small, really run."""
+
+import os
+
+import pytest
+
+import lab
+
+# What makes each of them small. The expectations stay, and none of them is a time.
+SMALL = {
+    "all-to-all": ["topology.xpus=4", "load[0].duration_s=1"],
+    "burst-loss": ["load[0].duration_s=2"],
+    "flapping-link": ["load[0].duration_s=3", "faults[0].times=1"],
+    "incast-ecn": ["load[0].iterations=5"],
+    "incast-pfc": ["load[0].iterations=10"],
+    "incast-taildrop": ["load[0].iterations=10"],
+    "incast-trim": ["load[0].iterations=10"],
+    "mesh-4": ["load[0].duration_s=1"],
+    "pfc-storm": ["load[0].duration_s=3", "load[1].duration_s=3", "faults[0].at_s=0.5", "faults[0].for_s=1.5",
+                  "expect.pfc_received={min: 10}"],
+    "plane-dies": ["topology.xpus=4", "load[0].duration_s=4", "faults[0].at_s=1", "faults[0].for_s=1"],
+    "slow-receiver": ["load[0].duration_s=1", "load[1].duration_s=1", "expect.received=[{load: fast, min: 5000}]"],
+    "xpus-512": ["topology.xpus=128", "topology.lcores=1", "topology.xpus_per_port=4", "load[0].iterations=2"],
+    "xpus-64": ["load[0].iterations=1"],
+}
+
+
+def test_every_scenario_has_a_small_form():
+    assert set(SMALL) == {path.stem for path in lab.SCENARIOS}
+
+
+@pytest.mark.parametrize("name", sorted(SMALL))
+def test_scenario(tmp_path, name):
+    if name == "pfc-storm" and os.geteuid() != 0:
+        pytest.skip("takes root")
+    out = tmp_path / "out"
+    said, told = lab.run("--out", out, lab.ROOT / f"conf/lab/{name}.yaml", sets=SMALL[name])
+    report = lab.report(out)
+    assert said.startswith(f"{name}: passed\n") and "lab: starting sw0" in told or name == "mesh-4"
+    assert report["verdict"]["pass"] and not report["problems"]
+    names = {series["name"] for series in report["series"]}
+    assert {"goodput", "plane_throughput"} <= names, names
+    assert all(len(series["t"]) == len(series["v"]) > 0 for series in report["series"])
+    goodput = sum(v for series in report["series"] if series["name"] == "goodput" for v in series["v"])
+    assert goodput > 0
+    if "faults" in report["scenario"] and report["scenario"]["faults"]:
+        faults = [event for event in report["events"] if event["name"] == "fault"]
+        assert faults and all(event["end"] > event["t"] for event in faults)
+    assert lab.processes(out) == {}
+    assert sorted(path.name for path in out.iterdir()) >= ["plan.json", "report.json", "report.txt"]
+
+
+def test_veth_joins_nodes_too(tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("takes root")
+    out = tmp_path / "out"
+    lab.run("--backend", "veth", "--out", out, lab.ROOT / "conf/lab/all-to-all.yaml", sets=SMALL["all-to-all"])
+    assert lab.report(out)["backend"] == "veth"
+
+
+def test_a_killed_daemon_is_started_again(tmp_path):
+    """Loads of the daemon end with it; those of the other one wait for theirs."""
+    text = lab.LEAST.replace("xpus: 2", "xpus: 4, daemons: 2").replace(
+        "{iterations: 3}", "{ranks: 0-1, duration_s: 5}")
+    text += "faults:\n  - {at_s: 1, for_s: 0.5, daemon: d1, process: kill}\n"
+    out = tmp_path / "out"
+    lab.run("--keep", "--out", out, lab.write(tmp_path, text))
+    assert (out / "logs/d1.log").read_text(encoding="utf-8").count("ready name=") == 2
+
+
+def test_an_expectation_that_fails_is_the_exit_code(tmp_path):
+    out = tmp_path / "out"
+    said, _ = lab.run("--quiet", "--out", out, lab.write(tmp_path, lab.LEAST), sets=["expect={trims: {min: 1}}"], code=3)
+    assert said == "least: FAILED\n"
+    assert [check["name"] for check in lab.report(out)["verdict"]["checks"] if not check["pass"]] == ["trims"]
+
+
+def test_a_fault_that_never_came_is_a_problem(tmp_path):
+    text = lab.LEAST + "faults: [{at_s: 1000, link: all, down: on}]\n"
+    said, _ = lab.run("--quiet", "--out", tmp_path / "out", lab.write(tmp_path, text), code=1)
+    assert "the loads were over before a fault: all is down" in said
+
+
+def test_a_load_that_takes_too_long_is_ended(tmp_path):
+    out = tmp_path / "out"
+    said, _ = lab.run("--quiet", "--out", out, lab.write(tmp_path, lab.LEAST),
+                      sets=["load[0].iterations=1000000000", "timeout_s=2"], code=1)
+    assert "the loads were ended after timeout_s, 2 s" in said
+    assert lab.processes(out) == {}

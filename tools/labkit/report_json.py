@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""report.json: all that a run has found (docs/lab.md, "report.json")."""
+
+import json
+import os
+import pathlib
+import platform
+
+
+def host():
+    cpu = ""
+    try:
+        for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                cpu = line.split(":", 1)[1].strip()
+                break
+    except OSError:
+        pass
+    return {"cpu": cpu, "kernel": platform.release(), "cpus": len(os.sched_getaffinity(0))}
+
+
+def make(plan, collected, checks, *, version, revision, start, end, argv, backend):
+    passed = bool(checks) and all(each["pass"] for each in checks)
+    return {
+        "schema_version": 1, "tool": "lab", "version": version, "git": revision, "start": start, "end": end,
+        "argv": list(argv), "host": host(), "backend": backend, "scenario": plan.scenario, "seed": plan.seed,
+        "topology": {
+            "nodes": [{"name": n.name, "kind": n.kind, "host": n.host, "xpus": n.xpus} for n in plan.nodes],
+            "links": [{"a": link["a"], "b": link["b"], "plane": link["plane"]} for link in plan.links]},
+        "series": collected["series"],
+        "events": sorted(collected["events"], key=lambda event: event["t"]),
+        "load": collected["load"],
+        "final": collected["final"],
+        "problems": collected["problems"],
+        "verdict": {"pass": passed, "checks": checks},
+        "digest": collected["digest"],
+    }
+
+
+def write(report, path):
+    """Whole, then renamed."""
+    path = pathlib.Path(path)
+    part = path.with_suffix(".part")
+    try:
+        part.write_text(json.dumps(report) + "\n", encoding="utf-8")
+        part.rename(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        error.filename = str(path)
+        raise

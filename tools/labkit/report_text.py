@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report as text, of 120 columns at most."""
+
+MOST_EVENTS = 60
+
+
+def _value(value):
+    if value is None:
+        return "not known"
+    return f"{value:.6g}" if isinstance(value, float) and value != int(value) else f"{int(value)}"
+
+
+def _limit(bound):
+    parts = [f"at least {_value(bound['min'])}"] if "min" in bound else []
+    parts += [f"at most {_value(bound['max'])}"] if "max" in bound else []
+    return " and ".join(parts)
+
+
+def _mean(series):
+    return sum(series["v"]) / len(series["v"]) if series["v"] else 0
+
+
+def make(report):
+    scenario = report["scenario"]
+    kinds = [node["kind"] for node in report["topology"]["nodes"]]
+    lines = [f"{scenario['name']}: {'passed' if report['verdict']['pass'] else 'FAILED'}"]
+    if scenario["description"]:
+        lines.append("  " + scenario["description"])
+    lines.append(f"  {scenario['topology']['xpus']} XPUs in {kinds.count('endpoint')} daemons, {kinds.count('switch')} switches, "
+                 f"{len(report['topology']['links'])} links, {scenario['encapsulation']}, back end {report['backend']}, "
+                 f"seed {report['seed']}")
+    lines.append(f"  {report['start']} to {report['end']}, suede {report['version']} ({report['git']})")
+    for problem in report["problems"]:
+        lines += ["", "problem: " + problem]
+    lines += ["", "Expectations"]
+    for check in report["verdict"]["checks"]:
+        lines.append(f"  {'ok  ' if check['pass'] else 'FAIL'} {check['name']:<48} {_value(check['value']):>14}  "
+                     f"({_limit(check['limit'])})")
+    lines += ["", "Loads"]
+    for load in report["load"]:
+        lines += _load(load)
+    lines += _series(report["series"])
+    lines += _events(report["events"])
+    return "\n".join(lines) + "\n"
+
+
+def _load(load):
+    result = load["result"]
+    lines = [f"  {load['name']}: exit code {load['exit']}"]
+    workload = result and result.get("workload")
+    if workload and workload["iteration"] and workload["iteration"]["samples"]:
+        it = workload["iteration"]
+        lines.append(f"    {workload['name']}: {it['samples']} iterations, mean {it['mean_seconds'] * 1e3:.3f} ms, "
+                     f"p99 {it['p99_seconds'] * 1e3:.3f} ms, longest {it['max_seconds'] * 1e3:.3f} ms")
+    if workload and workload["received"]:
+        received = workload["received"]
+        lines.append(f"    {received['received']} commands of {received['flows']} flows received, fairness "
+                     f"{_value(received['fairness'])}")
+    for each in (result or {}).get("results") or []:
+        lines.append(f"    sent {each['sent']}, delivered {each['delivered']}, lost {each['lost']}")
+        latency = each.get("latency")
+        if latency and latency.get("samples"):
+            lines.append(f"    {latency['kind']}: p50 {latency['p50_seconds'] * 1e6:.1f} us, p99 "
+                         f"{latency['p99_seconds'] * 1e6:.1f} us, max {latency['max_seconds'] * 1e6:.1f} us")
+    if load["exit"] not in (0, None):
+        lines += ["    " + line for line in load["log"].splitlines()[-6:]]
+    return lines
+
+
+def _series(series):
+    lines = ["", f"Over time {'mean':>48} {'largest':>14}"]
+    sums = {}
+    for each in series:
+        sums.setdefault(each["name"], []).append(each)
+    for name, all_of_it in sums.items():
+        unit = all_of_it[0]["unit"]
+        largest = max(all_of_it, key=lambda each: max(each["v"], default=0))
+        labels = " ".join(f"{k}={v}" for k, v in largest["labels"].items())
+        lines.append(f"  {name + ' (' + unit + '), ' + str(len(all_of_it)) + ' series':<42} "
+                     f"{_value(sum(map(_mean, all_of_it)) / len(all_of_it)):>13} {_value(max(largest['v'], default=0)):>14}  "
+                     f"{labels}"[:120])
+    return lines
+
+
+def _events(events):
+    lines = ["", "Events (s since the begin)"]
+    shown = [event for event in events if event["severity"] != "info" or event["source"] == "lab"]
+    for event in shown[:MOST_EVENTS]:
+        lines.append(f"  {event['t']:>9.3f} {event['source']:<8} {event['severity']:<8} {event['name']} {event['text']}"[:120])
+    if len(shown) > MOST_EVENTS:
+        lines.append(f"  and {len(shown) - MOST_EVENTS} more in report.json")
+    lines.append(f"  ({len(events) - len(shown)} of severity info in report.json)")
+    return lines
