@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -45,6 +46,19 @@ def test_signals(running, number):
     code, said = ended(process, out)
     assert code == 1 and f"problem: interrupted by {number.name}" in said
     assert lab.report(out)["verdict"]["pass"] is False
+
+
+@pytest.mark.parametrize("wait_s", [0.2, 0.4, 0.7, 1.0, 1.4])
+def test_a_signal_at_any_moment(tmp_path, wait_s):
+    """While namespaces are made, daemons start, links come up, or loads run."""
+    out = tmp_path / "out"
+    back_end = "veth" if os.geteuid() == 0 else "local"
+    process = lab.start("--backend", back_end, "--out", out, lab.write(tmp_path, lab.LEAST), sets=LONG)
+    time.sleep(wait_s)
+    process.send_signal(signal.SIGTERM)
+    code, said = ended(process, out)
+    # The first moments are Python's own, before there is anything to end.
+    assert code == 1 and "problem: interrupted by SIGTERM" in said or code == -signal.SIGTERM
 
 
 def test_a_daemon_that_is_killed(running):

@@ -76,6 +76,10 @@ TEST_F(ValidateTest, EachMistakeNamesItsFlag) {
   EXPECT_EQ(blames([](Options& o) { o.mode = Mode::kLatency, o.inflight = 0; }), "--inflight");
   EXPECT_EQ(blames([](Options& o) { o.mode = Mode::kServer, o.bidirectional = true; }),
             "--bidirectional");
+  EXPECT_EQ(blames([](Options& o) { o.take_rate = 1; }), "--take_rate");
+  EXPECT_EQ(blames([](Options& o) { o.mode = Mode::kServer, o.take_rate = -1; }), "--take_rate");
+  EXPECT_EQ(blames([](Options& o) { o.interval_json = "x", o.log_interval_s = 0; }),
+            "--interval_json");
   EXPECT_EQ(blames([](Options& o) { o.cacheline_cpus = {1}; }), "--cacheline_probe");
 }
 

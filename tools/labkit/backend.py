@@ -6,6 +6,9 @@ A back end is opened by `with`, and its `stop` runs whatever happens. `make` fin
 
 import importlib
 import importlib.util
+import signal
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class LabError(Exception):
@@ -59,11 +62,14 @@ class Backend:
         try:
             self.open()
         except BaseException:
-            self.stop()
+            self.__exit__()
             raise
         return self
 
     def __exit__(self, *_):
+        """No signal ends the end."""
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
         self.stop()
 
     def open(self):

@@ -90,14 +90,12 @@ def generate(plan, backend, directory):
 
 def _on_signals():
     """The first signal raises Interrupted; the others are ignored, for all is being ended."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
     def raise_once(number, _frame):
-        for each in numbers:
+        for each in backends.SIGNALS:
             signal.signal(each, signal.SIG_IGN)
         raise run.Interrupted(signal.Signals(number).name)
 
-    for number in numbers:
+    for number in backends.SIGNALS:
         signal.signal(number, raise_once)
 
 
@@ -106,9 +104,10 @@ def carry_out(plan, kind, args, out, progress):
     build = programs(args)
     start = now()
     collected, code = run.empty(), FAILURE
+    backend = kind(plan, out, build=build, inventory=args.inventory, keep=args.keep)
     _on_signals()
     try:
-        with kind(plan, out, build=build, inventory=args.inventory, keep=args.keep) as backend:
+        with backend:
             collected = run.run(plan, backend, progress)
     except run.Interrupted as interrupted:
         collected["problems"].append(f"interrupted by {interrupted}")
@@ -118,6 +117,7 @@ def carry_out(plan, kind, args, out, progress):
     except backends.LabError as error:
         collected["problems"].append(str(error))
     finally:
+        backend.stop()  # also where a signal came in front of its end
         progress.close()
     checks = expect.run(plan, collected)
     version, revision = version_of(build)
