@@ -52,11 +52,11 @@ def remove_leftovers():
 class Process:
     """A child with its output in a file."""
 
-    def __init__(self, argv, log, environment=None):
+    def __init__(self, argv, log, environment=None, stdin=subprocess.DEVNULL):
         self.argv = [str(word) for word in argv]
         self.log_path = pathlib.Path(log)
         with open(log, "ab") as file:
-            self.popen = subprocess.Popen(self.argv, stdin=subprocess.DEVNULL, stdout=file, stderr=file,
+            self.popen = subprocess.Popen(self.argv, stdin=stdin, stdout=file, stderr=file,
                                           env={**os.environ, **(environment or {})}, start_new_session=True,
                                           preexec_fn=_die_with_parent)
 
