@@ -48,7 +48,7 @@ def test_scenario(tmp_path, name):
         faults = [event for event in report["events"] if event["name"] == "fault"]
         assert faults and all(event["end"] > event["t"] for event in faults)
     assert lab.processes(out) == {}
-    assert sorted(path.name for path in out.iterdir()) >= ["plan.json", "report.json", "report.txt"]
+    assert {path.name for path in out.iterdir()} >= {"plan.json", "report.html", "report.json", "report.txt"}
 
 
 def test_veth_joins_nodes_too(tmp_path):

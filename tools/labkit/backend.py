@@ -84,6 +84,10 @@ class Backend:
         """The whole configuration of a node: its `config` with devices, CPUs, sockets."""
         raise NotImplementedError
 
+    def manifests(self):
+        """Further files of --generate: {name: text}."""
+        return {}
+
     def start(self, node):
         raise NotImplementedError
 

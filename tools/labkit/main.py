@@ -3,8 +3,6 @@
 
 import argparse
 import datetime
-import importlib
-import importlib.util
 import os
 import pathlib
 import re
@@ -14,7 +12,7 @@ import subprocess
 import sys
 
 from labkit import backend as backends
-from labkit import expect, plan as plans, report_json, report_text, run, scenario, schema
+from labkit import expect, plan as plans, report_html, report_json, report_text, run, scenario, schema
 
 PASS, FAILURE, USAGE, EXPECTATION, PREFLIGHT = 0, 1, 2, 3, 5
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -86,6 +84,8 @@ def generate(plan, backend, directory):
     for node in plan.nodes:
         (directory / f"{node.name}.yaml").write_text(yaml.safe_dump(backend.configuration(node), sort_keys=False),
                                                      encoding="utf-8")
+    for name, text in backend.manifests().items():
+        (directory / name).write_text(text, encoding="utf-8")
 
 
 def _on_signals():
@@ -144,9 +144,11 @@ def write_reports(report, out, quiet):
     report_json.write(report, out / "report.json")
     (out / "report.txt").write_text(text, encoding="utf-8")
     names = ["report.txt", "report.json"]
-    if importlib.util.find_spec("labkit.report_html"):
-        importlib.import_module("labkit.report_html").write(report, out / "report.html")
+    try:
+        report_html.write(report, out / "report.html")
         names.append("report.html")
+    except report_html.PageError as error:
+        print(f"lab: no report.html: {error}", file=sys.stderr)
     if not quiet:
         print(f"\n{out}: {', '.join(names)}")
 

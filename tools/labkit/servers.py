@@ -167,17 +167,18 @@ class Servers(local.Local):
 
     # ---- Begin and end.
 
-    def _read(self):
+    def read(self):
+        """The inventory, once: launcher, hosts and their nodes."""
         if not self.hosts:
             self.hosts = read_inventory(self.inventory, self.plan)
             self.host_of = {node.name: host for host in self.hosts for node in host.nodes}
-
-    def open(self):
-        self._read()
-        self.launcher = str(self.hosts[0].variables.get("suede_launcher", "barrier"))
+            self.launcher = str(self.hosts[0].variables.get("suede_launcher", "barrier"))
         if self.launcher not in LAUNCHERS:
             raise backends.PreflightError(f"{self.inventory}: suede_launcher: {self.launcher} is none; write "
                                           + ", ".join(LAUNCHERS))
+
+    def open(self):
+        self.read()
         super().open()
         self.remote = f"/tmp/suede-lab-{socket.gethostname()[:16]}-{os.getpid()}"
         for node in self.plan.nodes:
@@ -257,7 +258,7 @@ class Servers(local.Local):
              "--extra-vars", f"@{self._defaults(variables)}", str(HERE / "ansible" / playbook)],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=ANSIBLE_S, check=False,
             env={**os.environ, "ANSIBLE_SSH_ARGS": f"-F {self.directory / 'ssh_config'}", "ANSIBLE_NOCOLOR": "1",
-                 "ANSIBLE_SSH_CONTROL_PATH": "", "ANSIBLE_RETRY_FILES_ENABLED": "0", "ANSIBLE_LOCALHOST_WARNING": "0",
+                 "ANSIBLE_SSH_CONTROL_PATH": "", "ANSIBLE_RETRY_FILES_ENABLED": "0", "ANSIBLE_PIPELINING": "1", "ANSIBLE_FORKS": "32", "ANSIBLE_LOCALHOST_WARNING": "0",
                  "ANSIBLE_LOCAL_TEMP": str(self.directory / "ansible"), "ANSIBLE_STDOUT_CALLBACK": "default"})
         (self.logs / f"{playbook.removesuffix('.yml')}.log").write_text(done.stdout + done.stderr, encoding="utf-8")
         if done.returncode:
@@ -276,7 +277,7 @@ class Servers(local.Local):
     # ---- Nodes.
 
     def configuration(self, node):
-        self._read()
+        self.read()
         config = super().configuration(node)
         near = pathlib.Path(config["management"]["socket"]).name
         config["management"]["socket"] = f"{self.remote_directory()}/{near}"
