@@ -5,12 +5,6 @@
 #include <bit>
 
 namespace suede::fabric {
-namespace {
-
-// A poll iteration that comes late may make up for so much.
-constexpr Duration kSlack = std::chrono::microseconds(10);
-
-}  // namespace
 
 Output::Output(const SwitchParams& params, uint32_t port, SharedBuffer& buffer,
                ClassCounters& counters)
@@ -70,12 +64,17 @@ Frame* Output::Pop(Time now) {
   const uint32_t traffic_class =
       scheduler_.Next(static_cast<ClassMask>(waiting_ & ~(held_ | pauses_.stormy())),
                       [&](uint32_t c) { return queues_[c].head()->length; });
-  if (traffic_class == ClassScheduler::kNone) return nullptr;
+  if (traffic_class == ClassScheduler::kNone) {
+    held_until_ = now;
+    return nullptr;
+  }
   Frame* const frame = Take(traffic_class);
   if (rate_bps_ != 0) {
+    // Since when it could have left: a poll iteration that comes late makes up for its delay, and
+    // neither a pause nor an empty queue saves up anything.
+    const Time begin = std::max({free_at_, NoteOfFrame(frame).at, held_until_});
     const uint64_t bits = uint64_t{frame->length + kWireBytes} * 8;
-    free_at_ = std::max(free_at_, now - kSlack) +
-               Duration(static_cast<int64_t>(bits * 1'000'000'000 / rate_bps_));
+    free_at_ = begin + Duration(static_cast<int64_t>(bits * 1'000'000'000 / rate_bps_));
   }
   counters_[traffic_class].Add(SwitchClassCounter::kFrames);
   counters_[traffic_class].Add(SwitchClassCounter::kFrameBytes, frame->length);

@@ -69,7 +69,8 @@ class Output {
   ClassScheduler scheduler_;
   PfcReceiver pauses_;
   Random random_;
-  Time free_at_{};
+  Time free_at_{};     // its last frame has left
+  Time held_until_{};  // the last time that frames were waiting and none might go
   std::array<uint32_t, kClasses> most_queued_{};
 };
 

@@ -12,6 +12,7 @@
 #include "base/big_endian.h"
 #include "fabric/switch.h"
 #include "wire/frame_builder.h"
+#include "wire/pfc.h"
 
 namespace suede::fabric {
 
@@ -52,6 +53,14 @@ inline std::vector<uint8_t> BytesOf(const SueFrame& sue) {
   const auto frame =
       BuildFrame(header, {.xpuid = static_cast<uint16_t>(sue.from)}, commands, buffer);
   return {frame.begin(), frame.end()};
+}
+
+inline std::vector<uint8_t> FrameOfPfc(ClassMask classes, uint16_t quanta) {
+  PfcFrame pfc{.classes = classes};
+  for (uint32_t c = 0; c < kClasses; ++c) pfc.quanta[c] = (classes >> c & 1) != 0 ? quanta : 0;
+  std::vector<uint8_t> frame(PfcFrame::kBytes);
+  EncodePfc(pfc, {2, 0, 0, 0, 0, 9}, frame.data());
+  return frame;
 }
 
 class Fabric {

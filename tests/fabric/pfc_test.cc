@@ -10,14 +10,6 @@ namespace {
 
 constexpr uint64_t kPfcRate = 10'000'000'000;  // a quantum of 51.2 ns
 
-std::vector<uint8_t> FrameOfPfc(ClassMask classes, uint16_t quanta) {
-  PfcFrame pfc{.classes = classes};
-  for (uint32_t c = 0; c < kClasses; ++c) pfc.quanta[c] = (classes >> c & 1) != 0 ? quanta : 0;
-  std::vector<uint8_t> frame(PfcFrame::kBytes);
-  EncodePfc(pfc, {2, 0, 0, 0, 0, 9}, frame.data());
-  return frame;
-}
-
 // Class 3, of PCP 3, is lossless; two inputs, output 2.
 SwitchParams PfcSwitch() {
   SwitchParams params = ParamsOf(3);

@@ -59,6 +59,38 @@ TEST(Queueing, TheRateIsKept) {
   EXPECT_NEAR(static_cast<double>(bytes[0]), 12.5e6 * 1054 / 1078, 12.5e6 * 0.01);
 }
 
+// An lcore with many ports comes by seldom: what was waiting meanwhile leaves at the rate all the
+// same.
+TEST(Queueing, LatePollIterationsKeepTheRate) {
+  QueueFabric fabric(QueueParams());
+  for (int us = 0; us < 10000; us += 100) {
+    while (fabric.the_switch.output(2).queued_frames(0) < 300) fabric.Send(0, At(us));
+    for (int burst = 0; burst < 4; ++burst) fabric.Out(2, At(us));
+  }
+  EXPECT_NEAR(static_cast<double>(fabric.Count(2, 0, SwitchClassCounter::kFrameBytes)),
+              12.5e6 * 1054 / 1078, 12.5e6 * 0.02);
+}
+
+// Neither an idle time nor a pause lets frames leave faster afterwards.
+TEST(Queueing, NothingIsSavedUp) {
+  SwitchParams params = QueueParams();
+  params.ports[2].pfc.on = true;
+  QueueFabric fabric(params);
+  const auto sent = [&] { return fabric.Count(2, 0, SwitchClassCounter::kFrames); };
+  fabric.Send(0, At(0));
+  fabric.Out(2, At(0));
+  // Nine microseconds of nothing would be ten frames.
+  for (int i = 0; i < 20; ++i) fabric.Send(0, At(9));
+  fabric.Out(2, At(9));
+  EXPECT_EQ(sent(), 2u);
+  fabric.In(2, FrameOfPfc(1, 0xffff), At(10));
+  for (int us = 10; us < 100; ++us) fabric.Out(2, At(us));
+  const uint64_t before = sent();
+  fabric.In(2, FrameOfPfc(1, 0), At(100));
+  fabric.Out(2, At(100));
+  EXPECT_LE(sent(), before + 2);
+}
+
 TEST(Queueing, WeightsAreSharesOfBytes) {
   SwitchParams params = QueueParams();
   params.of_class[1].weight = 3;
