@@ -19,6 +19,7 @@
 #include "dpdk/eal.h"
 #include "dpdk/lcores.h"
 #include "endpoint/administration.h"
+#include "endpoint/endpoint_pipelines.h"
 #include "endpoint/watch.h"
 #include "mgmt/event_log.h"
 #include "pipeline/pipeline.h"
@@ -42,7 +43,7 @@ class Endpoint {
   static std::vector<uint64_t> PoolBytesOf(const Config& config);
 
   // Lets `hook` share the lcore of Config::lcores[lcore]; before Start.
-  void SetHook(uint32_t lcore, PollHook* hook) { pipelines_[lcore]->SetHook(hook); }
+  void SetHook(uint32_t lcore, PollHook* hook) { pipeline(lcore).SetHook(hook); }
 
   // Starts the lcores.
   absl::Status Start();
@@ -57,9 +58,9 @@ class Endpoint {
   EventLog& events() { return events_; }
   Administration& administration() { return *administration_; }
 
-  uint32_t pipeline_count() const { return static_cast<uint32_t>(pipelines_.size()); }
-  Pipeline& pipeline(uint32_t lcore) { return *pipelines_[lcore]; }
-  const Pipeline& pipeline(uint32_t lcore) const { return *pipelines_[lcore]; }
+  uint32_t pipeline_count() const { return built_->count(); }
+  Pipeline& pipeline(uint32_t lcore) { return built_->pipeline(lcore); }
+  const Pipeline& pipeline(uint32_t lcore) const { return built_->pipeline(lcore); }
   const TscClock& clock() const { return *clock_; }
   // The configuration in effect. Adopt alone changes it.
   const Config& config() const { return config_; }
@@ -68,22 +69,21 @@ class Endpoint {
   void Adopt(Config config);
   // The pipeline of Config::instances[i], and its number there.
   uint32_t pipeline_of(uint32_t instance) const { return config_.instances[instance].lcore; }
-  uint32_t number_of(uint32_t instance) const { return numbers_[instance]; }
+  uint32_t number_of(uint32_t instance) const { return built_->number_of(instance); }
   // The places of Config::ports[port]: one for each queue pair, in the order of Config::lcores.
   // None where no instance has the port.
-  struct PortPlace {
-    uint32_t lcore = 0;
-    uint32_t number = 0;  // in its pipeline
-  };
-  const std::vector<PortPlace>& places_of_port(uint32_t port) const { return port_places_[port]; }
+  using PortPlace = EndpointPipelines::PortPlace;
+  const std::vector<PortPlace>& places_of_port(uint32_t port) const {
+    return built_->places_of_port(port);
+  }
   const Pipeline& instance_pipeline(uint32_t instance) const {
-    return *pipelines_[pipeline_of(instance)];
+    return built_->pipeline(pipeline_of(instance));
   }
   const std::string& eal_arguments() const { return eal_arguments_; }
   const std::vector<std::unique_ptr<DpdkPort>>& ports() const { return ports_; }
 
   // The pauses of Config::ports[port], where it has pfc: software; else null.
-  const PortPauses* pauses(uint32_t port) const { return pauses_[port].get(); }
+  const PortPauses* pauses(uint32_t port) const { return built_->pauses(port); }
   // Those of its flows (link/pauses.h) that are paused now.
   VcMask PausedFlows(uint32_t port) const;
 
@@ -94,7 +94,7 @@ class Endpoint {
   uint64_t Progress(uint32_t lcore) const;
   // The management packets of a port, which the first of its lcores has; null where no lcore serves
   // the port.
-  PacketLane* lane(uint32_t port) { return lanes_[port].get(); }
+  PacketLane* lane(uint32_t port) { return built_->lane(port); }
 
   // Counters of all instances and lcores.
   CounterSnapshot Counters() const;
@@ -111,9 +111,6 @@ class Endpoint {
   template <typename Each>
   void ForEachBlock(Each each) const;
   void BuildPipelines();
-  void AddPort(uint32_t port);
-  void JoinLcores(uint32_t port);
-  uint32_t PortNumber(uint32_t port, uint32_t instance) const;
 
   Config config_;
   const Log log_;
@@ -121,12 +118,7 @@ class Endpoint {
   bool eal_started_ = false;
   bool running_ = false;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
-  std::vector<std::unique_ptr<PacketLane>> lanes_;  // of each port
-  std::vector<std::unique_ptr<PortPauses>> pauses_;
-  std::vector<std::unique_ptr<HandoverRing>> handovers_;
-  std::vector<std::unique_ptr<Pipeline>> pipelines_;
-  std::vector<uint32_t> numbers_;
-  std::vector<std::vector<PortPlace>> port_places_;
+  std::unique_ptr<EndpointPipelines> built_;
   std::unique_ptr<TscClock> clock_;
   std::atomic<bool> stop_{false};
   EventLog events_;

@@ -8,6 +8,7 @@
 #include "config/config_change.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/hello_mismatch.h"
+#include "endpoint/lcore_event_names.h"
 #include "endpoint/pipeline_params.h"
 #include "peer/plane_session.h"
 
@@ -16,44 +17,10 @@ namespace {
 
 constexpr uint32_t kPoolTicks = 10;  // looking at a pool costs a walk over all lcores' caches
 
-EventKind KindOf(LcoreEventKind kind) {
-  switch (kind) {
-    case LcoreEventKind::kPeerReset: return EventKind::kPeerReset;
-    case LcoreEventKind::kPeerUnreachable: return EventKind::kPeerUnreachable;
-    case LcoreEventKind::kPeerReachable: return EventKind::kPeerReachable;
-    case LcoreEventKind::kHelloMismatch: return EventKind::kHelloMismatch;
-    case LcoreEventKind::kPlaneUp: return EventKind::kPeerPlaneUp;
-    case LcoreEventKind::kPlaneDown: return EventKind::kPeerPlaneDown;
-    case LcoreEventKind::kFenceOpened: return EventKind::kPeerFence;
-    case LcoreEventKind::kHeldUp: return EventKind::kTxHeldUp;
-    case LcoreEventKind::kPfcStorm:
-      return EventKind::kPfcStorm;
-    case LcoreEventKind::kPfcUndrained:
-      return EventKind::kPfcUndrained;
-    case LcoreEventKind::kTxError:
-    case LcoreEventKind::kQueueBroken: break;
-  }
-  return EventKind::kClientError;
-}
-
 // Why a plane is down. A port that is set down may take its link along.
 std::string_view ReasonOf(const PlaneView& plane) {
   if (plane.admin == PlaneSetting::kDown) return "plane";
   return plane.port_up ? "link" : "port";
-}
-
-std::string_view NameOf(PlaneDownReason reason) {
-  switch (reason) {
-    case PlaneDownReason::kSilence: return "silence";
-    case PlaneDownReason::kTimeouts: return "timeouts";
-    case PlaneDownReason::kLink: return "link";
-    case PlaneDownReason::kPeer: return "peer";
-    case PlaneDownReason::kFence: return "fence";
-    case PlaneDownReason::kAdmin: return "admin";
-    case PlaneDownReason::kPaused: return "paused";
-    case PlaneDownReason::kUnreachable: break;
-  }
-  return "unreachable";
 }
 
 // The key that a peer's HELLO does not agree in, and both values.

@@ -64,6 +64,8 @@ class Rank {
   }
 
   bool done() const { return phase_ == Phase::kEnd; }
+  // The times of iterations and their flows are told there; `log` outlives it.
+  void LogFlowsTo(FlowLog* log) { flow_log_ = log; }
   // Load and times are told there from now on; `cells` outlives it.
   void LogTo(IntervalCells* cells) {
     cells_ = cells;
@@ -261,6 +263,7 @@ class Rank {
   }
 
   void BeginStep(Time now) {
+    if (step_ == 0 && flow_log_ != nullptr) flow_log_->begins.push_back(now);
     const Step step = traffic_.StepOf(plan_.rank, iteration_, step_);
     for (const Transfer& out : step.out) {
       sender_.Add({.rank = out.rank,
@@ -311,6 +314,7 @@ class Rank {
       result_.measured += now - begin_;
       result_.measured_bytes += result_.sent_bytes - sent_before_;
     }
+    if (flow_log_ != nullptr) ledger_->AddTo(*flow_log_, iteration_ - 1);
     ledger_->End(measured_);
     const bool goes_on = !plan_.barrier && !IsRequests() && iteration_ < plan_.iterations;
     if (goes_on) {
@@ -383,6 +387,7 @@ class Rank {
   RequestLoop<E> requests_;
   std::map<uint8_t, std::unique_ptr<RankLedger>> ledgers_;  // by the tag of the run
   RankLedger* ledger_ = nullptr;                            // this run's
+  FlowLog* flow_log_ = nullptr;
   uint8_t tag_ = 0;
   Phase phase_ = Phase::kStart;
   uint32_t number_ = 0;  // of the next barrier

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "perf/flow_log.h"
 #include "perf/protocol.h"
 #include "perf/streams.h"
 
@@ -63,6 +64,18 @@ class RankLedger {
             std::max(std::max(flow.last, begin_) - std::min(flow.first, begin_), Duration(1));
       }
       flow.mark = flow.bytes;
+    }
+  }
+
+  // Before the iteration's end: what has come in it, from each source.
+  void AddTo(FlowLog& log, uint64_t iteration) const {
+    for (uint32_t source = 0; source < flows_.size(); ++source) {
+      const Flow& flow = flows_[source];
+      if (flow.bytes == flow.mark) continue;
+      log.flows.push_back({.iteration = iteration,
+                           .source = source,
+                           .bytes = flow.bytes - flow.mark,
+                           .last = flow.last});
     }
   }
 

@@ -66,7 +66,21 @@ void SimNetwork::SetClasses(const SimClasses& classes) {
   }
 }
 
+void SimNetwork::SetSwitch(const fabric::SwitchParams& params) {
+  params_ = params;
+  given_ = true;
+}
+
+void SimNetwork::SetCable(Duration delay) {
+  SetPorts(1);
+  given_ = true;
+  is_cable_ = true;
+  cable_delay_ = delay;
+}
+
 void SimNetwork::Build() {
+  next_ = Earliest(static_cast<uint32_t>(params_.ports.size()));
+  if (is_cable_) return;
   if (params_.buffer_bytes == 0) {
     uint64_t bytes = 0;
     for (const fabric::ClassParams& own : params_.of_class) bytes += own.reserved_bytes;
@@ -78,17 +92,24 @@ void SimNetwork::Build() {
   switch_pauses_ = std::any_of(params_.of_class.begin(), params_.of_class.end(),
                                [](const fabric::ClassParams& own) { return own.lossless; });
   switch_ = std::make_unique<fabric::Switch>(params_);
-  next_.assign(params_.ports.size(), kNever);
   Refill();
 }
 
 SimPort* SimNetwork::AddPort(const uint8_t (&mac)[6], uint32_t frames, uint32_t tx_ring,
                              const SimFaults& faults, uint32_t rx_ring) {
-  if (switch_ == nullptr) Build();
+  SimPort* const port = AddPort(frames, tx_ring, faults, rx_ring);
+  Learn(mac, port);
+  return port;
+}
+
+SimPort* SimNetwork::AddPort(uint32_t frames, uint32_t tx_ring, const SimFaults& faults,
+                             uint32_t rx_ring) {
+  if (ports_.empty()) Build();
   const auto number = static_cast<uint32_t>(ports_.size());
-  Require(number + 1 < params_.ports.size(), "the switch has no port left");
+  // One is for Inject.
+  Require(number + (given_ ? 0 : 1) < params_.ports.size(), "the switch has no port left");
   ports_.push_back(std::make_unique<SimPort>(this, number, frames, tx_ring, faults, rx_ring));
-  Learn(mac, ports_.back().get());
+  faults_changed_ = true;
   return ports_.back().get();
 }
 
@@ -131,25 +152,45 @@ void SimNetwork::SetImpairments(uint32_t number, const SimFaults& faults) {
 // ---- Time.
 
 void SimNetwork::AdvanceTo(Time time) {
-  for (const auto& port : ports_) {
-    if (std::exchange(port->faults_changed_, false)) SetImpairments(port->number_, port->faults_);
-  }
-  for (;;) {
-    uint32_t first = 0;
-    for (uint32_t i = 1; i < ports_.size(); ++i) {
-      if (next_[i] < next_[first]) first = i;
+  if (std::exchange(faults_changed_, false) && !given_) {
+    for (const auto& port : ports_) {
+      if (std::exchange(port->faults_changed_, false)) SetImpairments(port->number_, port->faults_);
     }
-    if (ports_.empty() || next_[first] > time) break;
-    now_ = std::max(now_, next_[first]);
-    Serve(first);
+  }
+  while (!ports_.empty() && next_.time() <= time) {
+    now_ = std::max(now_, next_.time());
+    Serve(next_.index());
   }
   now_ = time;
 }
 
-void SimNetwork::WakeAt(uint32_t number, Time at) { next_[number] = std::min(next_[number], at); }
+void SimNetwork::WakeAt(uint32_t number, Time at) { next_.Lower(number, at); }
+
+void SimNetwork::Change(const SimPort* port,
+                        const std::function<void(fabric::Switch&, uint32_t port)>& change) {
+  change(*switch_, port->number_);
+  Refill();
+  WakeAt(port->number_, now_);
+}
+
+void SimNetwork::Storm(const SimPort* port, const fabric::PfcFrame& pfc) {
+  SendPfc(port->number_, pfc, now_);
+  WakeAt(port->number_, now_);
+}
+
+void SimNetwork::ServeCable(uint32_t number) {
+  ports_[number]->Act(now_);
+  std::deque<OnCable>& coming = on_cable_[number];
+  for (; !coming.empty() && coming.front().at <= now_; coming.pop_front()) {
+    Arrive(number, coming.front().frame);
+  }
+  const Time own = ports_[number]->deadline();
+  next_.Set(number, coming.empty() ? own : std::min(own, coming.front().at));
+}
 
 // What is due at a port, and what other ports send because of it.
 void SimNetwork::Serve(uint32_t number) {
+  if (is_cable_) return ServeCable(number);
   if (number < ports_.size()) ports_[number]->Act(now_);
   switch_->PollPort(number, now_);
   Refill();
@@ -169,8 +210,9 @@ void SimNetwork::TransmitOf(uint32_t number) {
     for (uint32_t i = 0; i < count; ++i) Arrive(number, frames[i]);
     Refill();
   }
-  next_[number] = switch_->deadline(number, now_);
-  if (number < ports_.size()) next_[number] = std::min(next_[number], ports_[number]->deadline());
+  Time next = switch_->deadline(number, now_);
+  if (number < ports_.size()) next = std::min(next, ports_[number]->deadline());
+  next_.Set(number, next);
 }
 
 Time SimNetwork::next_arrival() const {
@@ -231,6 +273,11 @@ void SimNetwork::Send(const SimPort& from, const Frame& frame, Time leaves) {
     records_->emplace_back(bytes.begin(), bytes.end());
   }
   Frame* const copy = Take(bytes);
+  if (is_cable_) {
+    const uint32_t far = 1 - from.number_;
+    on_cable_[far].push_back({leaves + cable_delay_, copy});
+    return WakeAt(far, leaves + cable_delay_);
+  }
   switch_->Receive(from.number_, &copy, 1, leaves);
 }
 
@@ -271,7 +318,9 @@ uint64_t SimNetwork::frames_lost() const {
   return lost;
 }
 
+// Who is at the end of a cable pauses nothing by its device.
 fabric::ClassMask SimNetwork::ClassBitOf(const Frame& frame) const {
+  if (is_cable_) return 0;
   const auto view = fabric::ViewFrame(params_.forwarding, frame.data, frame.length);
   return static_cast<fabric::ClassMask>(1u << switch_->ClassOf(&frame, view));
 }

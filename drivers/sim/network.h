@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <span>
@@ -14,6 +15,7 @@
 
 #include "base/time.h"
 #include "fabric/switch.h"
+#include "sim/earliest.h"
 
 namespace suede {
 
@@ -66,6 +68,12 @@ class SimNetwork {
   // All else. With buffer_bytes 0, as it is at first, the buffer has the bytes that the classes
   // have reserved.
   fabric::SwitchParams& params() { return params_; }
+  // Instead of all that: a switch of these parameters, with a port of a host at each of its ports.
+  // The test says where addresses lead, and sets impairments (Change); of SimFaults the rate alone
+  // is looked at.
+  void SetSwitch(const fabric::SwitchParams& params);
+  // Instead of a switch a cable between two ports. It takes `delay` and loses nothing.
+  void SetCable(Duration delay);
 
   // ---- Ports. `mac`: the address that leads to it; where the switch forwards by addresses of AFH
   // Gen 2, these are its last four bytes.
@@ -74,6 +82,9 @@ class SimNetwork {
   // arrivals, and a transmit ring of `tx_ring` frames.
   SimPort* AddPort(const uint8_t (&mac)[6], uint32_t frames, uint32_t tx_ring,
                    const SimFaults& faults, uint32_t rx_ring = 0);
+  // Likewise without an address.
+  SimPort* AddPort(uint32_t frames, uint32_t tx_ring, const SimFaults& faults,
+                   uint32_t rx_ring = 0);
   // From now on frames for the destination go to `port`, as where a switch hears it on another.
   void Learn(const uint8_t (&mac)[6], SimPort* port);
   // A frame that comes from none of the ports.
@@ -106,10 +117,17 @@ class SimNetwork {
   void AdvanceTo(Time time);
   // When the next frame may arrive; kNever where none is under way.
   Time next_arrival() const;
+  // When AdvanceTo has something to do, whatever it is; kNever: nothing.
+  Time next_event() const { return ports_.empty() ? kNever : next_.time(); }
   // Frames that links, the switch and devices have lost so far.
   uint64_t frames_lost() const;
   // After the first AddPort.
   const fabric::Switch& the_switch() const { return *switch_; }
+  // Changes settings of the switch's port now.
+  void Change(const SimPort* port,
+              const std::function<void(fabric::Switch&, uint32_t port)>& change);
+  // The host's end of the port sends a PFC frame that no device of ours has made.
+  void Storm(const SimPort* port, const fabric::PfcFrame& pfc);
 
  private:
   friend class SimPort;
@@ -125,6 +143,7 @@ class SimNetwork {
   // What a port has to do changes: not later than `at`.
   void WakeAt(uint32_t number, Time at);
   void Serve(uint32_t number);
+  void ServeCable(uint32_t number);
   void TransmitOf(uint32_t number);
   void Arrive(uint32_t number, Frame* frame);
   fabric::ClassMask ClassBitOf(const Frame& frame) const;
@@ -136,6 +155,9 @@ class SimNetwork {
 
   fabric::SwitchParams params_;
   SimClasses classes_;
+  bool given_ = false;          // params_ are all that there is to the switch
+  bool is_cable_ = false;
+  Duration cable_delay_{};
   bool switch_pauses_ = false;  // it has lossless classes
   Time now_{};
   uint64_t frames_lost_ = 0;   // by devices
@@ -150,7 +172,13 @@ class SimNetwork {
   std::vector<Frame*> free_;
   std::unique_ptr<fabric::Switch> switch_;
   std::vector<std::unique_ptr<SimPort>> ports_;
-  std::vector<Time> next_;  // when each port of the switch has something to do
+  struct OnCable {
+    Time at;
+    Frame* frame;
+  };
+  std::array<std::deque<OnCable>, 2> on_cable_;  // towards each end of a cable
+  Earliest next_;  // when each port of the switch has something to do
+  bool faults_changed_ = false;  // of a port
 };
 
 }  // namespace suede

@@ -160,7 +160,9 @@ void SimPort::Arrive(Frame* frame, Time now) {
     }
   }
   if (rx_ring_ != 0 && received_.size() >= posted_) return Lose(frame);
+  bytes_received_ += frame->length;
   received_.push_back({now, frame});
+  if (woken_) woken_(now);
 }
 
 void SimPort::Arrive(std::span<const uint8_t> bytes) {

@@ -43,10 +43,13 @@ class SimPort : public Port {
 
   SimFaults& faults() {
     faults_changed_ = true;
+    network_->faults_changed_ = true;
     return faults_;
   }
   // Shows `watch` each frame that is handed up, before its taker gets it.
   void Watch(std::function<void(std::span<const uint8_t>)> watch) { watch_ = std::move(watch); }
+  // Tells `woken` of each frame that arrives.
+  void SetWaker(std::function<void(Time)> woken) { woken_ = std::move(woken); }
   // A frame of the neighbour's, that no switch has forwarded and the device does not obey, arrives
   // now.
   void Arrive(std::span<const uint8_t> bytes);
@@ -87,6 +90,8 @@ class SimPort : public Port {
   // Bytes of frames that were given to the ring, and of those that have left, lost ones too.
   uint64_t bytes_taken() const { return bytes_taken_; }
   uint64_t bytes_sent() const { return bytes_sent_; }
+  // Likewise of frames that arrived and were not lost.
+  uint64_t bytes_received() const { return bytes_received_; }
 
  private:
   friend class SimNetwork;
@@ -132,6 +137,7 @@ class SimPort : public Port {
   Time free_at_{};  // when the last frame has left
   uint64_t bytes_taken_ = 0;
   uint64_t bytes_sent_ = 0;
+  uint64_t bytes_received_ = 0;
   uint32_t most_frames_out_ = 0;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::vector<Buffer*> free_;
@@ -143,6 +149,7 @@ class SimPort : public Port {
   };
   std::deque<Received> received_;
   std::function<void(std::span<const uint8_t>)> watch_;
+  std::function<void(Time)> woken_;
   fabric::ClassMask asked_ = 0;  // classes that the switch is asked to pause
   fabric::PfcSender asks_;
   fabric::PfcReceiver told_;  // what the switch asks of this device

@@ -257,6 +257,7 @@ struct MachineFacts {
   uint32_t cpu_count = 1;                   // CPUs are 0 to cpu_count - 1
   std::string runtime_root = "/run/suede";  // an endpoint's files are in runtime_root/NAME
   std::string runtime_directory;            // where a service manager made one: in this instead
+  uint32_t switch_ports = 32;  // that a switch may have: those of DPDK (RTE_MAX_ETHPORTS)
   static MachineFacts Here();
 };
 

@@ -12,12 +12,12 @@ namespace suede {
 namespace {
 
 constexpr size_t kMostLcores = 64;
-constexpr size_t kMostPorts = 32;  // of DPDK (RTE_MAX_ETHPORTS)
 constexpr size_t kMostAddresses = 65536;
 
 class SwitchReader {
  public:
-  SwitchReader(ConfigDraft& draft, SwitchConfig& config) : config_(config), reader_(draft) {}
+  SwitchReader(const MachineFacts& machine, ConfigDraft& draft, SwitchConfig& config)
+      : most_ports_(machine.switch_ports), config_(config), reader_(draft) {}
 
   absl::Status Read(const ConfigNode& root) {
     // Each reads only while nothing has failed.
@@ -92,7 +92,7 @@ class SwitchReader {
 
   bool ReadPorts(const ConfigNode& root) {
     size_t i = 0;
-    for (const ConfigNode& item : reader_.Items(root, "", "ports", 2, kMostPorts)) {
+    for (const ConfigNode& item : reader_.Items(root, "", "ports", 2, most_ports_)) {
       const std::string path = Entry("ports", i++);
       SwitchPortConfig& port = config_.ports.emplace_back();
       if (!reader_.ReadFields(item, path, {"impair_in", "impair_out"}, port) ||
@@ -104,6 +104,7 @@ class SwitchReader {
     return reader_.ok();
   }
 
+  const size_t most_ports_;
   SwitchConfig& config_;
   ConfigReader reader_;
 };
@@ -117,7 +118,7 @@ absl::StatusOr<SwitchConfig> ParseSwitchConfig(std::string_view text, std::strin
   SwitchConfig config;
   absl::StatusOr<ConfigNode> root = ParseTree(text, file_name, overrides, draft);
   if (!root.ok()) return root.status();
-  if (absl::Status s = SwitchReader(draft, config).Read(*root); !s.ok()) return s;
+  if (absl::Status s = SwitchReader(machine, draft, config).Read(*root); !s.ok()) return s;
   if (absl::Status s = CheckSwitchConfig(machine, draft, config); !s.ok()) return s;
   return config;
 }

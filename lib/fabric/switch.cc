@@ -71,7 +71,7 @@ void Switch::Receive(uint32_t number, Frame* const* frames, uint32_t count, Time
       FrameNote& note = NoteOfFrame(frame);
       note.destination = view.destination;
       note.traffic_class = static_cast<uint8_t>(ClassOf(frame, view));
-      arriving_ |= uint64_t{1} << number;
+      if (number < 64) arriving_ |= uint64_t{1} << number;
       switch (port.in.Send(frame, now)) {
         case Impairment::Fate::kLost:
           End(frame);

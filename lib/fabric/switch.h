@@ -22,7 +22,7 @@ namespace suede::fabric {
 
 class Switch {
  public:
-  static constexpr uint32_t kMaxPorts = 256;
+  static constexpr uint32_t kMaxPorts = 1024;
 
   // `params`: valid (CheckParams), 1 to kMaxPorts ports. Allocates all that it needs.
   explicit Switch(const SwitchParams& params);
@@ -33,7 +33,8 @@ class Switch {
   void Receive(uint32_t port, Frame* const* frames, uint32_t count, Time now);
   // Up to `max` frames that the port sends now, in order. They are the caller's.
   uint32_t Transmit(uint32_t port, Frame** frames, uint32_t max, Time now);
-  // Once in a poll iteration, after all ports have received: moves what is due.
+  // Once in a poll iteration, after all ports have received: moves what is due. For callers with up
+  // to 64 ports; others name the ports (PollPort).
   void Poll(Time now);
   // Likewise of what has come to one port.
   void PollPort(uint32_t port, Time now);

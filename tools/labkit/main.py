@@ -160,11 +160,12 @@ def main(argv=None):
         return PASS
     try:
         read = scenario.load(args.scenario, args.sets, args.seed)
+        read.data["backend"] = args.backend or read["backend"]  # limits depend on it
         plan = plans.make(read)
     except scenario.ScenarioError as error:
         print("\n".join("lab: " + line for line in error.messages), file=sys.stderr)
         return USAGE
-    name = args.backend or read["backend"]
+    name = read["backend"]
     if args.check:
         print(f"{args.scenario}: {len(plan.nodes)} processes, {len(plan.links)} links, {len(plan.load)} loads, "
               f"{len(plan.faults)} faults")

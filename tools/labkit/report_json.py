@@ -20,6 +20,7 @@ def host():
 
 
 def make(plan, collected, checks, *, version, revision, start, end, argv, backend):
+    """A dict. What the back end simulator alone knows is its member `simulator`."""
     passed = bool(checks) and all(each["pass"] for each in checks)
     return {
         "schema_version": 1, "tool": "lab", "version": version, "git": revision, "start": start, "end": end,
@@ -34,6 +35,7 @@ def make(plan, collected, checks, *, version, revision, start, end, argv, backen
         "problems": collected["problems"],
         "verdict": {"pass": passed, "checks": checks},
         "digest": collected["digest"],
+        **({"simulator": collected["simulator"]} if "simulator" in collected else {}),
     }
 
 

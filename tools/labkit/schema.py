@@ -169,7 +169,8 @@ TOPOLOGY = (
     Key("xpus", "int", "XPUs, with the ids 0 to N - 1.", REQUIRED, low=2, high=1024),
     Key("planes", "int", "Planes: ports of each XPU.", 1, choices=(1, 2, 4)),
     Key("switches", "int", "Switches. Plane p is at switch p modulo switches.", 1, low=0, high=8),
-    Key("daemons", "int", "suede processes over which the XPUs are spread.", 1, low=1, high=64),
+    Key("daemons", "int", "suede processes over which the XPUs are spread; more than 64 under the simulator alone.", 1, low=1,
+        high=1024),
     Key("lcores", "int", "Lcores of each daemon, over which its XPUs are spread. An lcore serves 64 clients: XPUs times "
         "loads.", 1, low=1, high=16),
     Key("xpus_per_port", "int", "XPUs of a daemon that share one port and link.", 1, low=1, high=256),

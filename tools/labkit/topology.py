@@ -6,6 +6,8 @@ import itertools
 import re
 
 PORTS_OF_PROCESS = 32  # DPDK of Debian has RTE_MAX_ETHPORTS=32
+PORTS_IN_SIMULATOR = 1024
+DAEMONS_ON_MACHINE = 64
 CLIENTS_OF_LCORE = 64
 END = re.compile(r"xpu(\d+)\.p(\d)|sw(\d+)")
 
@@ -200,7 +202,11 @@ def _most_clients(scenario, xpus):
 
 
 def _check_limits(scenario, topology):
-    most = PORTS_OF_PROCESS
+    simulated = scenario["backend"] == "simulator"
+    most = PORTS_IN_SIMULATOR if simulated else PORTS_OF_PROCESS
+    if len(topology.daemons) > DAEMONS_ON_MACHINE and not simulated:
+        raise scenario.error("topology.daemons", f"{len(topology.daemons)} are more than {DAEMONS_ON_MACHINE}, which only the "
+                             f"back end simulator runs; write {DAEMONS_ON_MACHINE} or less")
     for daemon in topology.daemons:
         count = sum(1 for port in topology.ports if port.daemon == daemon)
         clients = _most_clients(scenario, topology.daemons[daemon])

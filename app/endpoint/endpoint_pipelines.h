@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pipelines of a configuration on given ports: lcores, queue pairs, instances, pauses, and the
+// rings between lcores that share a port. Knows no device: an endpoint has those of DPDK, the
+// simulator its own.
+#ifndef SUEDE_APP_ENDPOINT_ENDPOINT_PIPELINES_H_
+#define SUEDE_APP_ENDPOINT_ENDPOINT_PIPELINES_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "config/config.h"
+#include "link/pauses.h"
+#include "pipeline/pipeline.h"
+
+namespace suede {
+
+class EndpointPipelines {
+ public:
+  // The device of one of Config::ports.
+  struct Device {
+    std::vector<Port*> pairs;  // as PairsOf has them
+    MacAddress mac{};
+    uint32_t max_frame_bytes = 0;
+    uint64_t speed_bps = 0;  // of its link; 0: not known
+  };
+  // `devices` are those of Config::ports. `draw_secret` gives each instance its key.
+  EndpointPipelines(const Config& config, const std::vector<Device>& devices,
+                    const std::function<SecretKey()>& draw_secret);
+
+  uint32_t count() const { return static_cast<uint32_t>(pipelines_.size()); }
+  Pipeline& pipeline(uint32_t lcore) const { return *pipelines_[lcore]; }
+  // The number of Config::instances[instance] in the pipeline of its lcore.
+  uint32_t number_of(uint32_t instance) const { return numbers_[instance]; }
+  // The places of Config::ports[port]: one for each queue pair, in the order of Config::lcores.
+  // None where no instance has the port.
+  struct PortPlace {
+    uint32_t lcore = 0;
+    uint32_t number = 0;  // in its pipeline
+  };
+  const std::vector<PortPlace>& places_of_port(uint32_t port) const { return port_places_[port]; }
+  // The management packets of a port, which the first of its lcores has; null where no lcore serves
+  // the port.
+  PacketLane* lane(uint32_t port) const { return lanes_[port].get(); }
+  uint32_t lane_count() const { return static_cast<uint32_t>(lanes_.size()); }
+  // Null where the port has no pfc: software.
+  const PortPauses* pauses(uint32_t port) const { return pauses_[port].get(); }
+
+ private:
+  void AddPort(const Config& config, uint32_t port, const Device& device);
+  void AddInstance(const Config& config, uint32_t instance, const std::vector<uint64_t>& speeds,
+                   const SecretKey& secret);
+  void JoinLcores(const Config& config, uint32_t port);
+  uint32_t PortNumber(const Config& config, uint32_t port, uint32_t instance) const;
+
+  // What pipelines point to goes after them.
+  std::vector<std::unique_ptr<PacketLane>> lanes_;  // of each port
+  std::vector<std::unique_ptr<PortPauses>> pauses_;
+  std::vector<std::unique_ptr<HandoverRing>> handovers_;
+  std::vector<std::unique_ptr<Pipeline>> pipelines_;
+  std::vector<uint32_t> numbers_;
+  std::vector<std::vector<PortPlace>> port_places_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_ENDPOINT_PIPELINES_H_

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The modules of tools/lab are found from here."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))

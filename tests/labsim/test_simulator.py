@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans of tools/lab in virtual time: the program lab_sim, and the back end simulator."""
+
+import copy
+import json
+import os
+import pathlib
+import subprocess
+import types
+
+import pytest
+from labkit import expect, plan as plans, run, scenario, simulator
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("SUEDE_BUILD", ROOT / "build")).resolve()
+PROGRAM = BUILD / simulator.PROGRAM
+CONF = ROOT / "conf/lab"
+RUN_S = 600
+
+INCAST = """\
+version: 1
+name: incast
+backend: simulator
+topology: {xpus: 5, daemons: 5, link: {rate_gbps: 100, delay_us: 0.5}}
+switch: {port: {rate_gbps: 100}}
+load:
+  - {workload: incast, bytes: 1048576, iterations: 1}
+"""
+
+
+def plan_of(text, tmp_path, sets=(), seed=None):
+    path = tmp_path / "scenario.yaml"
+    path.write_text(text, encoding="utf-8")
+    read = scenario.load(path, ["backend=simulator", *sets], seed)
+    return plans.make(read)
+
+
+def simulate(plan, tmp_path, name="report"):
+    """What the program has written, as bytes."""
+    (tmp_path / "plan.json").write_text(plan if isinstance(plan, str) else plan.to_json(), encoding="utf-8")
+    report = tmp_path / f"{name}.json"
+    done = subprocess.run([PROGRAM, tmp_path / "plan.json", report], capture_output=True, text=True, timeout=RUN_S, check=False)
+    assert done.returncode == 0, done.stderr
+    return report.read_bytes()
+
+
+def refused(plan, tmp_path):
+    """The error for a plan that cannot be run."""
+    (tmp_path / "plan.json").write_text(plan if isinstance(plan, str) else json.dumps(plan), encoding="utf-8")
+    done = subprocess.run([PROGRAM, tmp_path / "plan.json", tmp_path / "report.json"], capture_output=True, text=True,
+                          timeout=RUN_S, check=False)
+    assert done.returncode == 2, done.stderr
+    assert not (tmp_path / "report.json").exists()
+    return done.stderr
+
+
+def without_wall_clock(report):
+    data = json.loads(report)
+    assert data["simulator"].pop("wall_seconds") > 0
+    return json.dumps(data)
+
+
+def failed(plan, report):
+    """Expectations that the run does not meet."""
+    return [check for check in expect.run(plan, {**run.empty(), **report}) if not check["pass"]] + report["problems"]
+
+
+def test_a_plan_gives_the_same_run_twice_and_another_seed_another(tmp_path):
+    plan = plan_of(INCAST, tmp_path)
+    first, second = (simulate(plan, tmp_path, name) for name in ("first", "second"))
+    assert without_wall_clock(first) == without_wall_clock(second)
+    assert not failed(plan, json.loads(first))
+    other = json.loads(simulate(plan_of(INCAST, tmp_path, seed=2), tmp_path))
+    assert other["digest"] != json.loads(first)["digest"]
+
+
+def test_faults_by_chance_follow_the_seed(tmp_path):
+    text = (CONF / "burst-loss.yaml").read_text(encoding="utf-8")
+    sets = ["load[0].duration_s=0.2", "topology.xpus=2"]
+    try:
+        plan = plan_of(text, tmp_path, sets)
+    except scenario.ScenarioError as error:
+        pytest.fail(str(error))
+    first, second = (json.loads(without_wall_clock(simulate(plan, tmp_path, name))) for name in ("first", "second"))
+    assert first == second
+    assert json.loads(simulate(plan_of(text, tmp_path, sets, seed=9), tmp_path))["digest"] != first["digest"]
+
+
+def test_times_of_flows_and_depths_of_queues(tmp_path):
+    report = json.loads(simulate(plan_of(INCAST, tmp_path), tmp_path))
+    flows = report["simulator"]["flows"]
+    assert [(f["source"], f["destination"], f["bytes"]) for f in flows] == [(n, 0, 1 << 20) for n in range(1, 5)]
+    iteration, = report["simulator"]["iterations"]
+    assert iteration["flows"] == 4 and iteration["bytes"] == 4 << 20
+    # No more than the link carries, and nearly as much.
+    assert 0.9 < iteration["efficiency"] < 4096 / 4150
+    assert iteration["fairness"] > 0.99
+    last, = (q for q in report["simulator"]["queues"] if q["port"] == "x0p0" and q["class"] == 1)
+    assert 0 < last["p50_bytes"] <= last["p99_bytes"] <= last["most_bytes"]
+    for series in report["series"]:
+        if series["name"] == "plane_throughput":
+            assert max(series["v"]) < 1.03 * 100e9 / 8
+
+
+@pytest.mark.parametrize("name", ["incast-pfc", "incast-ecn", "incast-trim", "incast-taildrop"])
+def test_incasts(tmp_path, name):
+    plan = plan_of((CONF / f"{name}.yaml").read_text(encoding="utf-8"), tmp_path)
+    report = json.loads(simulate(plan, tmp_path))
+    assert not failed(plan, report)
+    final = report["final"]["sw0"]
+    drops = sum(value for counter, value in final["counters"].items() if "_drop_" in counter)
+    if name == "incast-pfc":
+        assert drops == 0 and final["counters"]["tx_pfc_total"] > 0
+        assert final["buffer"]["most_used_bytes"] <= 4000000
+    if name == "incast-taildrop":
+        assert drops > 0
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_plane_dies_and_nothing_is_lost(tmp_path, seed):
+    plan = plan_of((CONF / "plane-dies.yaml").read_text(encoding="utf-8"), tmp_path, [
+        "topology.link={rate_gbps: 1}", "load[0].duration_s=0.8", "faults[0].at_s=0.2", "faults[0].for_s=0.4"], seed)
+    report = json.loads(simulate(plan, tmp_path))
+    assert not failed(plan, report)
+    fault, = (event for event in report["events"] if event["name"] == "fault")
+    assert (fault["t"], fault["end"]) == (0.2, pytest.approx(0.6))
+    assert any(event["name"] == "peer_plane_down" for event in report["events"])
+
+
+def test_direct_links(tmp_path):
+    plan = plan_of((CONF / "mesh-4.yaml").read_text(encoding="utf-8"), tmp_path,
+                   ["topology.link={rate_gbps: 1, delay_us: 2}", "load[0].duration_s=0.1"])
+    assert not plan.of_kind("switch")
+    assert not failed(plan, json.loads(simulate(plan, tmp_path)))
+
+
+def test_a_pfc_storm(tmp_path):
+    plan = plan_of((CONF / "pfc-storm.yaml").read_text(encoding="utf-8"), tmp_path)
+    report = json.loads(simulate(plan, tmp_path))
+    assert not failed(plan, report)
+
+
+def test_latency_and_bandwidth_of_clients(tmp_path):
+    text = """\
+version: 1
+name: clients
+topology: {xpus: 3, link: {rate_gbps: 100, delay_us: 0.5}}
+load:
+  - {name: ping, mode: latency, source: 0, destinations: 1, count: 200, size: 8}
+  - {name: bulk, mode: bandwidth, source: 2, destinations: 1, duration_s: 0.01, vcs: [1]}
+"""
+    plan = plan_of(text, tmp_path)
+    report = json.loads(simulate(plan, tmp_path))
+    assert not failed(plan, report)
+    ping, = (each for each in report["load"] if each["name"] == "ping.client")
+    assert 2e-6 < ping["result"]["results"][0]["latency"]["min_seconds"] < 20e-6
+
+
+def test_more_ports_than_a_process_has(tmp_path):
+    text = INCAST.replace("xpus: 5, daemons: 5", "xpus: 70, daemons: 70").replace("1048576", "16384")
+    text = text.replace("switch: {", "switch: {buffer: {bytes: 16777216}, ")
+    plan = plan_of(text, tmp_path)
+    report = json.loads(simulate(plan, tmp_path))
+    assert not failed(plan, report)
+    assert len(report["simulator"]["flows"]) == 69
+
+
+def test_ports_and_lcores_that_xpus_share(tmp_path):
+    text = """\
+version: 1
+name: shared
+topology: {xpus: 16, daemons: 2, lcores: 2, planes: 2, switches: 2, xpus_per_port: 4, link: {rate_gbps: 25, delay_us: 1}}
+load:
+  - {workload: all-to-all, bytes: 20000, iterations: 3, check: on}
+"""
+    plan = plan_of(text, tmp_path)
+    assert not failed(plan, json.loads(simulate(plan, tmp_path)))
+
+
+# ---- Plans that it cannot run.
+
+def test_a_malformed_plan_is_named(tmp_path):
+    good = plan_of(INCAST, tmp_path).to_dict()
+    assert "is no JSON object" in refused("{", tmp_path)
+    assert "schema_version: is not 1" in refused({**good, "schema_version": 2}, tmp_path)
+    for path, value, message in (
+            (("nodes", 0, "kind"), "host", "nodes[0].kind: is neither endpoint nor switch"),
+            (("links", 1, "a", "node"), "nobody", "links[1]: there is no node nobody"),
+            (("links", 1, "rate_gbps"), "fast", "links[1].rate_gbps: is no number"),
+            (("load", 0, "processes", 0, "role"), "guest", "load[0].processes[0].role"),
+            (("load", 0, "processes", 0, "flags", "peanuts"), 3, "peanuts"),
+            (("nodes", 0, "config", "transport", "window_pdus"), -1, "the configuration of d0:"),
+            (("nodes", 5, "config", "buffer"), {"octets": 3}, "the configuration of sw0:")):
+        bad = copy.deepcopy(good)
+        at = bad
+        for key in path[:-1]:
+            at = at[key]
+        at[path[-1]] = value
+        assert message in refused(bad, tmp_path)
+    del good["links"][2]
+    assert "no link is at the port x2p0" in refused(good, tmp_path)
+
+
+@pytest.mark.parametrize("fault, message", [
+    ("{at_s: 0.1, daemon: d0, process: kill}", "cannot do kill to a process"),
+    ("{at_s: 0.1, switch: sw0, process: stop}", "cannot stop a switch"),
+])
+def test_a_fault_that_it_cannot_do_is_an_error(tmp_path, fault, message):
+    plan = plan_of(INCAST + f"faults:\n  - {fault}\n", tmp_path)
+    assert message in refused(plan.to_json(), tmp_path)
+
+
+def test_devices_that_do_pfc_are_an_error(tmp_path):
+    plan = plan_of(INCAST + "endpoint: {port: {pfc: device}}\n", tmp_path)
+    assert "the simulator's devices do no PFC" in refused(plan.to_json(), tmp_path)
+
+
+# ---- The back end.
+
+def test_the_back_end_runs_the_program(tmp_path):
+    plan = plan_of(INCAST, tmp_path)
+    with simulator.Simulator(plan, tmp_path, build=BUILD) as backend:
+        collected = run.run(plan, backend, types.SimpleNamespace(tell=lambda text: None))
+    assert not failed(plan, collected)
+    assert len(collected["digest"]) == 16
+
+
+def test_the_back_end_says_why_a_plan_cannot_be_run(tmp_path):
+    plan = plan_of(INCAST + "faults:\n  - {at_s: 0.1, daemon: d0, process: kill}\n", tmp_path)
+    with simulator.Simulator(plan, tmp_path, build=BUILD) as backend:
+        with pytest.raises(simulator.backends.LabError, match="cannot do kill to a process"):
+            run.run(plan, backend, types.SimpleNamespace(tell=lambda text: None))
+
+
+def test_without_the_program_its_build_is_named(tmp_path):
+    plan = plan_of(INCAST, tmp_path)
+    with pytest.raises(simulator.backends.PreflightError, match="ninja -C"):
+        with simulator.Simulator(plan, tmp_path, build=tmp_path):
+            pass
