@@ -5,6 +5,7 @@
 #define SUEDE_FABRIC_SWITCH_H_
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -81,10 +82,11 @@ class Switch {
   static uint16_t VidOf(const NetAddress& mac_key) {
     return static_cast<uint16_t>(mac_key.high & 0xfff);
   }
-  // Forgets what was learnt on some ports (a bit each).
+  // Forgets what was learnt on some of the first 64 ports (a bit each).
   void Forget(uint64_t ports) {
-    for (uint16_t port = 0; port < ports_.size(); ++port) {
-      if ((ports >> port & 1) != 0) table_.Forget(port);
+    for (; ports != 0; ports &= ports - 1) {
+      const auto port = static_cast<uint16_t>(std::countr_zero(ports));
+      if (port < ports_.size()) table_.Forget(port);
     }
   }
   // Begins the high-water marks of queues and buffer anew.
