@@ -9,9 +9,7 @@ namespace suede {
 
 EndpointPipelines::EndpointPipelines(const Config& config, const std::vector<Device>& devices,
                                      const std::function<SecretKey()>& draw_secret)
-    : lanes_(config.ports.size()),
-      pauses_(config.ports.size()),
-      port_places_(config.ports.size()) {
+    : lanes_(config.ports.size()), pauses_(config.ports.size()), port_places_(config.ports.size()) {
   for (size_t l = 0; l < config.lcores.size(); ++l) {
     pipelines_.push_back(std::make_unique<Pipeline>());
   }
@@ -43,11 +41,10 @@ void EndpointPipelines::AddPort(const Config& config, uint32_t p, const Device& 
     const auto same_lcore =
         std::find_if(places.begin(), places.end(),
                      [&use](const PortPlace& place) { return place.lcore == use.lcore; });
-    const uint32_t number =
-        same_lcore != places.end()
-            ? pipeline.AddPair(same_lcore->number, pair)
-            : pipeline.AddPort(pair, PortParamsOf(config, port, device.mac),
-                               places.empty() ? lanes_[p].get() : nullptr);
+    const uint32_t number = same_lcore != places.end()
+                                ? pipeline.AddPair(same_lcore->number, pair)
+                                : pipeline.AddPort(pair, PortParamsOf(config, port, device.mac),
+                                                   places.empty() ? lanes_[p].get() : nullptr);
     if (pauses_[p] != nullptr) pipeline.SetPauses(number, pauses_[p].get(), places.empty());
     places.push_back({.lcore = use.lcore, .number = number});
   }
@@ -83,11 +80,10 @@ void EndpointPipelines::JoinLcores(const Config& config, uint32_t p) {
     for (uint32_t other = 0; other < count; ++other) {
       if (one == other) continue;
       pipelines_[lcores[one].lcore]->SharePort(
-          lcores[one].number,
-          {.from = rings[other * count + one],
-           .to = rings[one * count + other],
-           .addresses = AddressesOf(config, p, lcores[other].lcore),
-           .packets = other == 0 ? lanes_[p].get() : nullptr});
+          lcores[one].number, {.from = rings[other * count + one],
+                               .to = rings[one * count + other],
+                               .addresses = AddressesOf(config, p, lcores[other].lcore),
+                               .packets = other == 0 ? lanes_[p].get() : nullptr});
     }
   }
 }

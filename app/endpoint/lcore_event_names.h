@@ -13,34 +13,51 @@ namespace suede {
 
 inline EventKind KindOf(LcoreEventKind kind) {
   switch (kind) {
-    case LcoreEventKind::kPeerReset: return EventKind::kPeerReset;
-    case LcoreEventKind::kPeerUnreachable: return EventKind::kPeerUnreachable;
-    case LcoreEventKind::kPeerReachable: return EventKind::kPeerReachable;
-    case LcoreEventKind::kHelloMismatch: return EventKind::kHelloMismatch;
-    case LcoreEventKind::kPlaneUp: return EventKind::kPeerPlaneUp;
-    case LcoreEventKind::kPlaneDown: return EventKind::kPeerPlaneDown;
-    case LcoreEventKind::kFenceOpened: return EventKind::kPeerFence;
-    case LcoreEventKind::kHeldUp: return EventKind::kTxHeldUp;
+    case LcoreEventKind::kPeerReset:
+      return EventKind::kPeerReset;
+    case LcoreEventKind::kPeerUnreachable:
+      return EventKind::kPeerUnreachable;
+    case LcoreEventKind::kPeerReachable:
+      return EventKind::kPeerReachable;
+    case LcoreEventKind::kHelloMismatch:
+      return EventKind::kHelloMismatch;
+    case LcoreEventKind::kPlaneUp:
+      return EventKind::kPeerPlaneUp;
+    case LcoreEventKind::kPlaneDown:
+      return EventKind::kPeerPlaneDown;
+    case LcoreEventKind::kFenceOpened:
+      return EventKind::kPeerFence;
+    case LcoreEventKind::kHeldUp:
+      return EventKind::kTxHeldUp;
     case LcoreEventKind::kPfcStorm:
       return EventKind::kPfcStorm;
     case LcoreEventKind::kPfcUndrained:
       return EventKind::kPfcUndrained;
     case LcoreEventKind::kTxError:
-    case LcoreEventKind::kQueueBroken: break;
+    case LcoreEventKind::kQueueBroken:
+      break;
   }
   return EventKind::kClientError;
 }
 
 inline std::string_view NameOf(PlaneDownReason reason) {
   switch (reason) {
-    case PlaneDownReason::kSilence: return "silence";
-    case PlaneDownReason::kTimeouts: return "timeouts";
-    case PlaneDownReason::kLink: return "link";
-    case PlaneDownReason::kPeer: return "peer";
-    case PlaneDownReason::kFence: return "fence";
-    case PlaneDownReason::kAdmin: return "admin";
-    case PlaneDownReason::kPaused: return "paused";
-    case PlaneDownReason::kUnreachable: break;
+    case PlaneDownReason::kSilence:
+      return "silence";
+    case PlaneDownReason::kTimeouts:
+      return "timeouts";
+    case PlaneDownReason::kLink:
+      return "link";
+    case PlaneDownReason::kPeer:
+      return "peer";
+    case PlaneDownReason::kFence:
+      return "fence";
+    case PlaneDownReason::kAdmin:
+      return "admin";
+    case PlaneDownReason::kPaused:
+      return "paused";
+    case PlaneDownReason::kUnreachable:
+      break;
   }
   return "unreachable";
 }

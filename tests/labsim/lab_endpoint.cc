@@ -24,7 +24,8 @@ absl::StatusOr<Config> EndpointConfigOf(const PlanNode& node) {
   if (const auto ports = config.find("ports"); ports != config.end() && ports->is_array()) {
     uint32_t number = 0;
     for (ForeignJson& port : *ports) {
-      if (port.is_object()) port["device"] = absl::StrFormat("0000:%02x:%02x.0", number / 32, number % 32);
+      if (port.is_object())
+        port["device"] = absl::StrFormat("0000:%02x:%02x.0", number / 32, number % 32);
       ++number;
     }
   }
@@ -72,9 +73,9 @@ bool LabEndpoint::Ask(uint32_t lcore, const LcoreRequest& request) {
 }
 
 absl::StatusOr<LabClient*> LabEndpoint::Connect(uint16_t xpu, uint32_t vc_mask) {
-  const auto found =
-      std::find_if(config_.instances.begin(), config_.instances.end(),
-                   [xpu](const InstanceConfig& one) { return one.xpu == xpu && one.instance == 0; });
+  const auto found = std::find_if(
+      config_.instances.begin(), config_.instances.end(),
+      [xpu](const InstanceConfig& one) { return one.xpu == xpu && one.instance == 0; });
   if (found == config_.instances.end()) {
     return absl::InvalidArgumentError(absl::StrCat(name_, " has no instance 0 of XPU ", xpu));
   }
@@ -82,24 +83,25 @@ absl::StatusOr<LabClient*> LabEndpoint::Connect(uint16_t xpu, uint32_t vc_mask) 
       pipelines_->number_of(static_cast<uint32_t>(found - config_.instances.begin()));
   const ClientsConfig& c = config_.clients;
   Attached& attached = clients_.emplace_back();
-  attached.memory = std::make_unique<ClientMemory>(SegmentShape{.queue_count = 1,
-                                                                .tx_lines = c.ring_lines,
-                                                                .rx_lines = c.receive_lines,
-                                                                .completion_count = c.completions,
-                                                                .credit_lines = c.credit_lines,
-                                                                .aggregate_lines = c.aggregate_lines});
+  attached.memory =
+      std::make_unique<ClientMemory>(SegmentShape{.queue_count = 1,
+                                                  .tx_lines = c.ring_lines,
+                                                  .rx_lines = c.receive_lines,
+                                                  .completion_count = c.completions,
+                                                  .credit_lines = c.credit_lines,
+                                                  .aggregate_lines = c.aggregate_lines});
   const auto client = static_cast<uint32_t>(clients_.size());
   if (!Ask(found->lcore, request::Attach{.client = client,
                                          .queue_instances = &number,
                                          .segment = attached.memory->base(),
                                          .shape = &attached.memory->shape()})) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("an lcore of ", name_, " has no room for the client of XPU ", xpu,
-                     "; use more lcores or daemons"));
+    return absl::ResourceExhaustedError(absl::StrCat("an lcore of ", name_,
+                                                     " has no room for the client of XPU ", xpu,
+                                                     "; use more lcores or daemons"));
   }
-  if (!Ask(found->lcore, request::Claim{.vc_mask = static_cast<uint8_t>(vc_mask),
-                                        .client = client,
-                                        .instance = number})) {
+  if (!Ask(found->lcore,
+           request::Claim{
+               .vc_mask = static_cast<uint8_t>(vc_mask), .client = client, .instance = number})) {
     return absl::FailedPreconditionError(
         absl::StrCat("another load has a VC of XPU ", xpu, "; use other VCs"));
   }

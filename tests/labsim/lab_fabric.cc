@@ -253,9 +253,11 @@ absl::StatusOr<SimPort*> LabFabric::AddPort(SimNetwork* network, const PlanEnd& 
   }
   const PortConfig& port = config.ports[number];
   const std::string name = absl::StrCat("port ", end.port, " of ", end.node);
-  if (ports_.contains({end.node, end.port})) return absl::InvalidArgumentError(name + " has two links");
+  if (ports_.contains({end.node, end.port}))
+    return absl::InvalidArgumentError(name + " has two links");
   if (port.pfc == PortConfig::Pfc::kDevice) {
-    return absl::UnimplementedError(name + ": the simulator's devices do no PFC; use pfc: software");
+    return absl::UnimplementedError(name +
+                                    ": the simulator's devices do no PFC; use pfc: software");
   }
   if (port.tap) return absl::UnimplementedError(name + ": the simulator has no TAP devices");
   const PortOptions options = PortOptionsOf(config, number);

@@ -58,8 +58,7 @@ class LabFabric {
 
  private:
   absl::Status AddSwitch(const PlanNode& node, const Plan& plan);
-  absl::Status AddLink(const PlanLink& link,
-                       const std::map<std::string, Config>& endpoints);
+  absl::Status AddLink(const PlanLink& link, const std::map<std::string, Config>& endpoints);
   absl::StatusOr<SimPort*> AddPort(SimNetwork* network, const PlanEnd& end, const PlanLink& link,
                                    const std::map<std::string, Config>& endpoints);
   absl::Status Impair(LabSwitch& at, uint32_t port, const PlanAction& action);

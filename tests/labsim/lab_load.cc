@@ -73,8 +73,8 @@ absl::Status LabProcess::Connect(LabEndpoint& at) {
   LabClient& client = **connected;
   cells_.emplace_back(own);
   if (options_.mode == Mode::kServer) {
-    server_ = std::make_unique<perf::ServerWorkload<LabClient>>(client, own, options_.vcs,
-                                                                options_.echo);
+    server_ =
+        std::make_unique<perf::ServerWorkload<LabClient>>(client, own, options_.vcs, options_.echo);
     server_->LogTo(&cells_.back());
     if (options_.take_rate > 0) server_->TakeAtMost(options_.take_rate);
     return absl::OkStatus();
@@ -148,8 +148,7 @@ perf::Document LabProcess::MakeDocument() const {
   document.argv = process_.argv;
   if (server_ != nullptr) document.served = server_->Total();
   if (client_ != nullptr) {
-    perf::RunResult result =
-        perf::Combine({&client_->result()}, {&client_->track()}, *board_);
+    perf::RunResult result = perf::Combine({&client_->result()}, {&client_->track()}, *board_);
     result.data_bytes = options_.sizes[0];
     result.control_bytes = options_.control_bytes;
     result.offered_per_second = options_.rate;

@@ -59,8 +59,7 @@ class Reader {
     if (!list->is_array()) return Fail(absl::StrCat(path, key), "is no list");
     for (size_t i = 0; i < list->size() && ok(); ++i) {
       const std::string at = absl::StrCat(path, key, "[", i, "]");
-      (*list)[i].is_object() ? read((*list)[i], absl::StrCat(at, "."))
-                             : Fail(at, "is no object");
+      (*list)[i].is_object() ? read((*list)[i], absl::StrCat(at, ".")) : Fail(at, "is no object");
     }
   }
 
@@ -76,7 +75,8 @@ void ReadNode(Reader& r, const Value& from, const std::string& path, Plan& plan)
   PlanNode& node = plan.nodes.emplace_back();
   node.name = r.Text(from, path, "name");
   const std::string kind = r.Text(from, path, "kind");
-  if (kind != "endpoint" && kind != "switch") r.Fail(path + "kind", "is neither endpoint nor switch");
+  if (kind != "endpoint" && kind != "switch")
+    r.Fail(path + "kind", "is neither endpoint nor switch");
   node.is_switch = kind == "switch";
   const Value* const config = r.Find(from, path, "config");
   if (config == nullptr) return;
@@ -103,7 +103,8 @@ void ReadLink(Reader& r, const Value& from, const std::string& path, Plan& plan)
 }
 
 // A flag as a word: as tools/lab writes it for a process.
-std::string WordOf(Reader& r, const std::string& path, const std::string& name, const Value& value) {
+std::string WordOf(Reader& r, const std::string& path, const std::string& name,
+                   const Value& value) {
   if (value.is_boolean()) return absl::StrCat(value.get<bool>() ? "--" : "--no", name);
   if (value.is_string()) return absl::StrCat("--", name, "=", value.get<std::string>());
   if (!value.is_number()) r.Fail(path + "flags." + name, "is neither number, text nor boolean");
@@ -153,8 +154,9 @@ void ReadRpc(Reader& r, const Value& from, const std::string& path, PlanAction& 
     action.in = r.Text(*params, at, "direction") == "in";
     action.impairments = *params;
   } else {
-    r.Fail(path + "method", absl::StrCat("the simulator has no method ", method,
-                                         "; take another back end, or ports.set_admin or impair.set"));
+    r.Fail(path + "method",
+           absl::StrCat("the simulator has no method ", method,
+                        "; take another back end, or ports.set_admin or impair.set"));
   }
 }
 
@@ -163,8 +165,7 @@ void ReadStorm(Reader& r, const Value& from, const std::string& path, const Plan
   action.link = static_cast<size_t>(
       r.Number(from, path, "link", 0, static_cast<double>(plan.links.size()) - 1));
   action.quanta = static_cast<uint16_t>(r.Number(from, path, "quanta", 1, 65535));
-  action.interval =
-      Duration(std::llround(r.Number(from, path, "interval_us", 1, 1e7) * 1e3));
+  action.interval = Duration(std::llround(r.Number(from, path, "interval_us", 1, 1e7) * 1e3));
   const Value* const classes = r.Find(from, path, "classes");
   if (classes == nullptr || !classes->is_array()) return r.Fail(path + "classes", "is no list");
   for (const Value& one : *classes) {
@@ -198,8 +199,9 @@ void ReadAction(Reader& r, const Value& from, const std::string& path, const Pla
   const auto node = std::find_if(plan.nodes.begin(), plan.nodes.end(),
                                  [&](const PlanNode& n) { return n.name == action.node; });
   if (node != plan.nodes.end() && node->is_switch) {
-    r.Fail(path + "node", "the simulator cannot stop a switch; let its links be down, or take the "
-                          "back end local");
+    r.Fail(path + "node",
+           "the simulator cannot stop a switch; let its links be down, or take the "
+           "back end local");
   }
 }
 
@@ -226,7 +228,9 @@ void CheckNames(Reader& r, const Plan& plan) {
     return std::find_if(plan.nodes.begin(), plan.nodes.end(),
                         [&](const PlanNode& node) { return node.name == name; });
   };
-  const auto is_there = [&](const std::string& name) { return node_named(name) != plan.nodes.end(); };
+  const auto is_there = [&](const std::string& name) {
+    return node_named(name) != plan.nodes.end();
+  };
   for (size_t i = 0; i < plan.nodes.size(); ++i) {
     if (node_named(plan.nodes[i].name) != plan.nodes.begin() + static_cast<ptrdiff_t>(i)) {
       r.Fail(absl::StrCat("nodes[", i, "].name"), "two nodes have it");
@@ -235,7 +239,8 @@ void CheckNames(Reader& r, const Plan& plan) {
   for (size_t i = 0; i < plan.links.size(); ++i) {
     const PlanLink& link = plan.links[i];
     for (const PlanEnd* end : {&link.a, &link.b}) {
-      if (!is_there(end->node)) r.Fail(absl::StrCat("links[", i, "]"), "there is no node " + end->node);
+      if (!is_there(end->node))
+        r.Fail(absl::StrCat("links[", i, "]"), "there is no node " + end->node);
     }
     if (!r.ok()) return;
     if (node_named(link.a.node)->is_switch && node_named(link.b.node)->is_switch) {
@@ -244,7 +249,8 @@ void CheckNames(Reader& r, const Plan& plan) {
   }
   for (const PlanLoad& load : plan.loads) {
     for (const PlanProcess& process : load.processes) {
-      if (!is_there(process.node)) r.Fail("load " + process.name, "there is no node " + process.node);
+      if (!is_there(process.node))
+        r.Fail("load " + process.name, "there is no node " + process.node);
     }
   }
   for (size_t i = 0; i < plan.faults.size(); ++i) {
@@ -262,7 +268,8 @@ void CheckNames(Reader& r, const Plan& plan) {
 absl::StatusOr<Plan> ReadPlan(std::string_view text, std::string_view name) {
   const auto root = TryParse<Value>(text);
   if (!root || !root->is_object()) {
-    return absl::InvalidArgumentError(absl::StrCat(std::string(name), ": is no JSON object; let tools/lab write it"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(std::string(name), ": is no JSON object; let tools/lab write it"));
   }
   Plan plan;
   Reader r;
@@ -281,7 +288,8 @@ absl::StatusOr<Plan> ReadPlan(std::string_view text, std::string_view name) {
     });
   }
   if (r.ok()) CheckNames(r, plan);
-  if (!r.ok()) return absl::InvalidArgumentError(absl::StrCat(std::string(name), ": ", r.problem()));
+  if (!r.ok())
+    return absl::InvalidArgumentError(absl::StrCat(std::string(name), ": ", r.problem()));
   return plan;
 }
 

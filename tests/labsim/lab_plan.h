@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of a lab, as tools/lab writes it to plan.json (docs/lab.md), and what of it the simulator
-// cannot do.
+// The plan of a lab, as tools/lab writes it to plan.json (docs/lab.md), and what of it the
+// simulator cannot do.
 #ifndef SUEDE_TESTS_LABSIM_LAB_PLAN_H_
 #define SUEDE_TESTS_LABSIM_LAB_PLAN_H_
 

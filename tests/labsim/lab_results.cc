@@ -75,13 +75,15 @@ Json LabWatch::FinalOf(const LabSwitch& at) const {
   for (uint32_t p = 0; p < at.ports.size(); ++p) {
     Json own = Json::object();
     for (Json* to : {&counters, &own}) {
-      AddCounters([&](size_t i) {
-        return the_switch.counters(p).Get(static_cast<SwitchPortCounter>(i));
-      }, SwitchPortRows(), *to);
+      AddCounters(
+          [&](size_t i) { return the_switch.counters(p).Get(static_cast<SwitchPortCounter>(i)); },
+          SwitchPortRows(), *to);
       for (uint32_t c = 0; c < fabric::kClasses; ++c) {
-        AddCounters([&](size_t i) {
-          return the_switch.counters(p, c).Get(static_cast<SwitchClassCounter>(i));
-        }, SwitchClassRows(), *to);
+        AddCounters(
+            [&](size_t i) {
+              return the_switch.counters(p, c).Get(static_cast<SwitchClassCounter>(i));
+            },
+            SwitchClassRows(), *to);
       }
     }
     ports[at.config.ports[p].name] = std::move(own);
@@ -123,14 +125,13 @@ Json LabWatch::Queues() const {
     for (const auto& [depth, ns] : depths) {
       sum += static_cast<double>(depth) * static_cast<double>(ns);
     }
-    list.push_back(
-        {{"node", switches[s]->name},
-         {"port", switches[s]->config.ports[p].name},
-         {"class", c},
-         {"mean_bytes", sum / static_cast<double>(std::max<uint64_t>(depth_ns_, 1))},
-         {"p50_bytes", DepthOf(depths, depth_ns_, 0.5)},
-         {"p99_bytes", DepthOf(depths, depth_ns_, 0.99)},
-         {"most_bytes", switches[s]->the_switch().output(p).most_queued_bytes(c)}});
+    list.push_back({{"node", switches[s]->name},
+                    {"port", switches[s]->config.ports[p].name},
+                    {"class", c},
+                    {"mean_bytes", sum / static_cast<double>(std::max<uint64_t>(depth_ns_, 1))},
+                    {"p50_bytes", DepthOf(depths, depth_ns_, 0.5)},
+                    {"p99_bytes", DepthOf(depths, depth_ns_, 0.99)},
+                    {"most_bytes", switches[s]->the_switch().output(p).most_queued_bytes(c)}});
   }
   return list;
 }
@@ -197,7 +198,8 @@ double LabWatch::RateOf(const LabProcess& process, uint32_t rank) const {
       for (const InstancePort& at : instance.ports) {
         for (const PlanLink& link : run_.plan().links) {
           for (const PlanEnd* end : {&link.a, &link.b}) {
-            const bool same = end->node == endpoint->name() && end->port == config.ports[at.port].name;
+            const bool same =
+                end->node == endpoint->name() && end->port == config.ports[at.port].name;
             if (same) gbps += link.rate_gbps;
           }
         }
@@ -231,18 +233,18 @@ Json LabWatch::Iterations() const {
     const double rate = one_target ? RateOf(*head.process, head.destination) : 0;
     const bool known = rate > 0 && seconds > 0;
     std::sort(times.begin(), times.end());
-    list.push_back({{"load", head.process->load()},
-                    {"iteration", head.iteration},
-                    {"flows", times.size()},
-                    {"bytes", bytes},
-                    {"begin_s", SecondsAt(begin)},
-                    {"seconds", seconds},
-                    {"first_flow_seconds", times.front()},
-                    {"median_flow_seconds", times[times.size() / 2]},
-                    {"last_flow_seconds", times.back()},
-                    {"fairness", FairnessOf(times)},
-                    {"efficiency", known ? Json(static_cast<double>(bytes) * 8 / rate / seconds)
-                                         : Json()}});
+    list.push_back(
+        {{"load", head.process->load()},
+         {"iteration", head.iteration},
+         {"flows", times.size()},
+         {"bytes", bytes},
+         {"begin_s", SecondsAt(begin)},
+         {"seconds", seconds},
+         {"first_flow_seconds", times.front()},
+         {"median_flow_seconds", times[times.size() / 2]},
+         {"last_flow_seconds", times.back()},
+         {"fairness", FairnessOf(times)},
+         {"efficiency", known ? Json(static_cast<double>(bytes) * 8 / rate / seconds) : Json()}});
     first = end;
   }
   return list;

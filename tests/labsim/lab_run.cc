@@ -76,8 +76,8 @@ absl::Status LabRun::MakeEndpoints() {
     for (SimPort* port : ports) {
       port->SetWaker([this, number](Time at) { Wake(number, at); });
     }
-    endpoints_.push_back(std::make_unique<LabEndpoint>(node.name, config, std::move(ports),
-                                                       random_.Next(), now_));
+    endpoints_.push_back(
+        std::make_unique<LabEndpoint>(node.name, config, std::move(ports), random_.Next(), now_));
   }
   next_ = Earliest(static_cast<uint32_t>(endpoints_.size()));
   earliest_.assign(endpoints_.size(), Time{});

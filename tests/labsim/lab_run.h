@@ -77,9 +77,9 @@ class LabRun {
   std::unique_ptr<LabFabric> fabric_;
   std::vector<std::unique_ptr<LabEndpoint>> endpoints_;
   std::vector<std::unique_ptr<LabProcess>> processes_;
-  Earliest next_;                // turn of each endpoint
-  std::vector<Time> earliest_;   // before it none can have another one
-  std::vector<uint32_t> idle_;    // of each: turns without work in a row, up to a bound
+  Earliest next_;               // turn of each endpoint
+  std::vector<Time> earliest_;  // before it none can have another one
+  std::vector<uint32_t> idle_;  // of each: turns without work in a row, up to a bound
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   uint64_t order_ = 0;
   uint64_t turns_ = 0;

@@ -161,7 +161,8 @@ void LabWatch::PointOf(const LabSwitch& at) {
   };
   growth("ecn_marks", SwitchClassCounter::kMarked);
   growth("trims", SwitchClassCounter::kTrimmed);
-  curves_.Set("buffer_used", "bytes", Kind::kLevel, {{"node", at.name}}, the_switch.buffer().used());
+  curves_.Set("buffer_used", "bytes", Kind::kLevel, {{"node", at.name}},
+              the_switch.buffer().used());
 }
 
 void LabWatch::PointOfLoads() {
@@ -216,7 +217,8 @@ void LabWatch::PointOfLatencies() {
     before.resize(Buckets::kBuckets);
     uint64_t count = 0;
     for (uint32_t b = 0; b < Buckets::kBuckets; ++b) count += sum[b] - before[b];
-    for (const auto& [name, share] : {std::pair("latency_p50", 0.5), std::pair("latency_p99", 0.99)}) {
+    for (const auto& [name, share] :
+         {std::pair("latency_p50", 0.5), std::pair("latency_p99", 0.99)}) {
       if (count == 0) break;
       const auto wanted = static_cast<uint64_t>(static_cast<double>(count) * share);
       uint64_t seen = 0;
@@ -260,7 +262,8 @@ void LabWatch::HearAll() {
         text += " reason=" + std::string(NameOf(static_cast<PlaneDownReason>(event.what)));
       }
       const std::string severity(NameOf(row.severity));
-      Add(absl::StrCat("xpu", xpu), endpoint->name(), severity.c_str(), std::string(row.name), text);
+      Add(absl::StrCat("xpu", xpu), endpoint->name(), severity.c_str(), std::string(row.name),
+          text);
     });
   }
   HearStorms();

@@ -75,8 +75,8 @@ class LabWatch {
   Json events_ = Json::array();
   // By switch, port and class: for how many ns each depth was seen.
   std::map<std::tuple<size_t, uint32_t, uint32_t>, std::map<uint32_t, uint64_t>> depths_;
-  uint64_t depth_ns_ = 0;                              // in all
-  std::map<std::pair<size_t, uint32_t>, uint8_t> stormy_;  // by switch and port
+  uint64_t depth_ns_ = 0;                                   // in all
+  std::map<std::pair<size_t, uint32_t>, uint8_t> stormy_;   // by switch and port
   std::map<std::string, std::vector<uint64_t>> latencies_;  // by load: buckets, so far
 };
 
