@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import subprocess
+import time
 import types
 
 import pytest
@@ -58,6 +59,27 @@ def without_wall_clock(report):
     data = json.loads(report)
     assert data["simulator"].pop("wall_seconds") > 0
     return json.dumps(data)
+
+
+def programs_of(out):
+    """The lab_sim that run a plan of this directory, by their ids."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+        if words[0] == str(PROGRAM) and words[1].startswith(f"{out}/"):
+            found.append(int(path.parent.name))
+    return found
+
+
+def wait_for(condition, what):
+    end = time.monotonic() + 30
+    while not (value := condition()):
+        assert time.monotonic() < end, f"waited for {what}"
+        time.sleep(0.05)
+    return value
 
 
 def failed(plan, report):
@@ -223,6 +245,18 @@ def test_the_back_end_runs_the_program(tmp_path):
         collected = run.run(plan, backend, types.SimpleNamespace(tell=lambda text: None))
     assert not failed(plan, collected)
     assert len(collected["digest"]) == 16
+
+
+def test_even_sigkill_leaves_no_process(tmp_path):
+    scenario_file, out = tmp_path / "long.yaml", tmp_path / "out"
+    scenario_file.write_text(INCAST.replace("iterations: 1}", "iterations: 100000}"), encoding="utf-8")
+    lab = subprocess.Popen([ROOT / "tools/lab", "--quiet", "--build", BUILD, "--out", out, scenario_file])
+    try:
+        simulators = wait_for(lambda: programs_of(out), "lab_sim")
+    finally:
+        lab.kill()
+        lab.wait()
+    wait_for(lambda: not programs_of(out), f"the end of {simulators}")
 
 
 def test_the_back_end_says_why_a_plan_cannot_be_run(tmp_path):

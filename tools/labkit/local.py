@@ -33,7 +33,7 @@ HOLD = "mount -t sysfs none /sys && ip link set lo up && echo held && exec sleep
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def _die_with_parent():
+def die_with_parent():
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -58,7 +58,7 @@ class Process:
         with open(log, "ab") as file:
             self.popen = subprocess.Popen(self.argv, stdin=stdin, stdout=file, stderr=file,
                                           env={**os.environ, **(environment or {})}, start_new_session=True,
-                                          preexec_fn=_die_with_parent)
+                                          preexec_fn=die_with_parent)
 
     @property
     def pid(self):

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import threading
 
-from labkit import backend as backends
+from labkit import backend as backends, local
 
 PROGRAM = "tests/labsim/lab_sim"
 PROGRESS = re.compile(r"progress (\S+)")
@@ -51,7 +51,8 @@ class Simulator(backends.Backend):
         plan, report = self.out / "plan.json", self.out / "simulation.json"
         plan.write_text(self.plan.to_json(), encoding="utf-8")
         self.child = subprocess.Popen([str(self.program()), str(plan), str(report)], stdin=subprocess.DEVNULL,
-                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
+                                      preexec_fn=local.die_with_parent)
         said = self._listen(tell)
         code = self.child.wait()
         if code != 0:
