@@ -47,11 +47,11 @@ def fixture_hosts(tmp_path_factory):
 
 
 def directories():
-    return set(pathlib.Path("/tmp").glob("suede-lab-*-[0-9]*"))
+    return set(pathlib.Path("/tmp").glob("suede-labhost-*"))
 
 
 def left_behind():
-    done = subprocess.run(["pgrep", "-af", "suede-lab-.*/(d0|d1|sw0)"], capture_output=True, text=True, check=False)
+    done = subprocess.run(["pgrep", "-af", "suede-labhost-.*/(d0|d1|sw0)"], capture_output=True, text=True, check=False)
     return done.stdout
 
 

@@ -26,6 +26,7 @@ HERE = pathlib.Path(__file__).parent
 INSTALLED = {kind: f"/usr/bin/{name}" for kind, (_, name) in local.PROGRAMS.items()}
 ANSIBLE_S = 900
 SSH_S = 30
+REMOTE = "/tmp/suede-labhost-"
 LAUNCHERS = ("barrier", "mpirun", "srun")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
@@ -180,7 +181,7 @@ class Servers(local.Local):
     def open(self):
         self.read()
         super().open()
-        self.remote = f"/tmp/suede-lab-{socket.gethostname()[:16]}-{os.getpid()}"
+        self.remote = f"{REMOTE}{socket.gethostname()[:16]}-{os.getpid()}"
         for node in self.plan.nodes:
             path = self.out / "config" / f"{node.name}.yaml"
             path.write_text(yaml.safe_dump(self.configuration(node), sort_keys=False), encoding="utf-8")
@@ -291,7 +292,7 @@ class Servers(local.Local):
         return config
 
     def remote_directory(self):
-        return self.remote or f"/tmp/suede-lab-{socket.gethostname()[:16]}-{os.getpid()}"
+        return self.remote or f"{REMOTE}{socket.gethostname()[:16]}-{os.getpid()}"
 
     def _place(self, node, config):
         """CPUs of the host's suede_cpus, by turns."""
