@@ -109,6 +109,7 @@ void VisitFields(Credit& m, Visit visit) {
   visit("grant", m.grant, 0, 1);
   visit("give_back", m.give_back, 0, 1);
   visit("reply_wanted", m.reply_wanted, 0, 1);
+  visit("on_demand", m.on_demand, 0, 1);
   visit("round", m.round, 0, kMost16);
   visit("limit", m.limit, 0, kMost32);
   visit("accepted", m.accepted, 0, kMost32);

@@ -155,7 +155,7 @@ class SimNetwork {
 
   fabric::SwitchParams params_;
   SimClasses classes_;
-  bool given_ = false;          // params_ are all that there is to the switch
+  bool given_ = false;  // params_ are all that there is to the switch
   bool is_cable_ = false;
   Duration cable_delay_{};
   bool switch_pauses_ = false;  // it has lossless classes
@@ -177,8 +177,8 @@ class SimNetwork {
     Frame* frame;
   };
   std::array<std::deque<OnCable>, 2> on_cable_;  // towards each end of a cable
-  Earliest next_;  // when each port of the switch has something to do
-  bool faults_changed_ = false;  // of a port
+  Earliest next_;                                // when each port of the switch has something to do
+  bool faults_changed_ = false;                  // of a port
 };
 
 }  // namespace suede

@@ -34,6 +34,7 @@ struct alignas(64) RxCredit {
   bool counts : 1 = false;      // both ends count
   bool waiting : 1 = false;     // on its feed's list of those to be granted more
   bool holding : 1 = false;     // on its feed's list of those that hold credit
+  bool on_demand : 1 = false;   // it is granted more when it asks, not before
   bool reclaiming : 1 = false;  // it is asked to give back unused credit
 
   uint32_t held() const { return limit - accepted; }
@@ -46,6 +47,7 @@ struct TxCredit {
   uint8_t tries = 0;      // it was asked so often since the queue waits,
   uint8_t unheard = 0;    // and since it last answered
   bool waiting = false;   // the queue is blocked for credit
+  bool on_demand = false;  // the peer grants more when it is asked, not before
   bool doubtful = false;  // PDUs were given up: lines counted as sent may never have arrived
   Time ask_at = kNever;
 

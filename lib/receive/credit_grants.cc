@@ -221,6 +221,7 @@ bool CreditGrants::SendGrant(Instance& instance, uint32_t peer, uint32_t vc, boo
                                                               Credit{.vc = static_cast<uint8_t>(vc),
                                                                      .grant = true,
                                                                      .give_back = give_back,
+                                                                     .on_demand = credit.on_demand,
                                                                      .round = credit.round,
                                                                      .limit = credit.limit,
                                                                      .accepted = credit.accepted,
@@ -292,13 +293,18 @@ CreditGrants::Served CreditGrants::ServeFirst(Instance& instance, uint32_t vc, T
     return Served::kRingFull;
   }
   if (size.lines == 0) {
-    // It has enough, and there is no more just now.
+    // It has enough, and there is no more just now. It is told once if it has to ask from now on.
+    if (!size.renews && !credit.on_demand) {
+      credit.on_demand = true;
+      SendGrant(instance, peer, vc, false);
+    }
     credit.renew_at = size.renews
                           ? credit.limit - std::min<uint32_t>(credit.held(), credit.widest) + 1
                           : credit.limit + kAsks;
     return leave();
   }
   Promise(instance, vc, credit, size.lines);
+  credit.on_demand = !size.renews;
   if (!SendGrant(instance, peer, vc, false)) {
     TakeBack(instance, vc, credit, credit.limit - size.lines);
     return Served::kNotStaged;

@@ -6,7 +6,7 @@
 namespace suede {
 namespace {
 
-// Where PDUs are under way, whose acceptance makes the receiver grant more by itself.
+// Where PDUs are under way, whose acceptance makes the receiver grant more by itself, or an ask.
 constexpr Duration kAskAfter = std::chrono::microseconds(500);
 constexpr uint8_t kMostDoublings = 7;
 constexpr uint8_t kMostUnheard = 5;  // asks without an answer
@@ -80,7 +80,7 @@ bool CreditUse::IsUnderWay(Instance& instance, uint32_t peer, uint32_t vc) {
   credit.waiting = true;
   credit.tries = credit.unheard = 0;
   credit.ask_at = now + kAskAfter;
-  if (!IsUnderWay(instance, peer, vc) && !Ask(instance, peer, vc, false)) {
+  if ((credit.on_demand || !IsUnderWay(instance, peer, vc)) && !Ask(instance, peer, vc, false)) {
     credit.ask_at = now;
   }
   lcore_.timers.ArmCredit(instance, peer);
@@ -123,6 +123,8 @@ void CreditUse::OnGranted(Instance& instance, uint32_t peer, const Credit& grant
   }
   instance.counters.Add(Counter::kRxCreditGrants);
   credit.unheard = 0;
+  const bool is_to_ask = grant.on_demand && !credit.on_demand;
+  credit.on_demand = grant.on_demand;
   credit.round = grant.round;
   // In a new round only what it says counts: the rest was taken back while it could not reach us.
   if (new_round) credit.limit = sent;
@@ -138,7 +140,7 @@ void CreditUse::OnGranted(Instance& instance, uint32_t peer, const Credit& grant
   if (!credit.waiting) return;
   if (queue.pdus.empty() || queue.pdus.head()->lines <= queue.credit) {
     EndWait(instance, index);
-  } else if (repaired) {
+  } else if (repaired || is_to_ask) {
     Ask(instance, peer, grant.vc, false);
   }
 }

@@ -24,6 +24,7 @@ constexpr uint8_t kHeldUp = 0x04;
 constexpr uint8_t kGrant = 0x01;
 constexpr uint8_t kGiveBack = 0x02;
 constexpr uint8_t kAnswerWanted = 0x04;  // of a CREDIT
+constexpr uint8_t kOnDemand = 0x08;
 constexpr uint8_t kAnswersPlanes = 0x01;
 constexpr uint8_t kSendsGenerations = 0x02;
 constexpr uint8_t kCountsCredit = 0x04;
@@ -123,9 +124,9 @@ uint32_t Encode(const Fenced& fenced, uint8_t* out) {
 }
 
 uint32_t Encode(const Credit& credit, uint8_t* out) {
-  const auto flags = static_cast<uint8_t>((credit.grant ? kGrant : 0) |
-                                          (credit.give_back ? kGiveBack : 0) |
-                                          (credit.reply_wanted ? kAnswerWanted : 0));
+  const auto flags = static_cast<uint8_t>(
+      (credit.grant ? kGrant : 0) | (credit.give_back ? kGiveBack : 0) |
+      (credit.reply_wanted ? kAnswerWanted : 0) | (credit.on_demand ? kOnDemand : 0));
   uint8_t* body = StartControl(ControlType::kCredit, flags, credit.identities, kCreditBytes, out);
   body[16] = credit.vc;
   StoreBe16(body + 18, credit.round);
@@ -227,6 +228,7 @@ ControlError DecodeCredit(uint8_t flags, const uint8_t* body, const Identities& 
                .grant = (flags & kGrant) != 0,
                .give_back = (flags & kGiveBack) != 0,
                .reply_wanted = (flags & kAnswerWanted) != 0,
+               .on_demand = (flags & kOnDemand) != 0,
                .round = LoadBe16(body + 18),
                .limit = LoadBe32(body + 20),
                .accepted = LoadBe32(body + 24),

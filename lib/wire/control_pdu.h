@@ -117,6 +117,7 @@ struct Credit {
   bool grant = false;      // of the receiver; else the sender asks
   bool give_back = false;  // a grant: the sender is to give back what it has not used; else: it has
   bool reply_wanted = false;  // asks: the receiver answers even where it has nothing to grant
+  bool on_demand = false;     // a grant: the receiver grants more when it is asked, not before
   uint16_t round = 0;      // times that credit was taken back
   uint32_t limit = 0;      // lines that may have been sent
   uint32_t accepted = 0;   // a grant's: lines that were accepted

@@ -138,6 +138,16 @@ def test_incasts(tmp_path, name):
         assert drops > 0
 
 
+def test_an_incast_of_many_senders_fills_the_link(tmp_path):
+    """The receive ring has less room than two PDUs of each sender. The link is 100 Gbit/s, the round trip 3 us."""
+    text = INCAST.replace("xpus: 5, daemons: 5", "xpus: 65, daemons: 65").replace("1048576", "262144")
+    text = text.replace("switch: {", "endpoint: {packing: {limit_bytes: 4096}}\nswitch: {buffer: {bytes: 16777216}, ")
+    report = json.loads(simulate(plan_of(text, tmp_path), tmp_path))
+    assert report["simulator"]["iterations"][0]["efficiency"] > 0.85
+    senders = [final["counters"] for node, final in report["final"].items() if node not in ("d0", "sw0")]
+    assert sum(sender["tx_waits_credit_total"] for sender in senders) > 1000
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_plane_dies_and_nothing_is_lost(tmp_path, seed):
     plan = plan_of((CONF / "plane-dies.yaml").read_text(encoding="utf-8"), tmp_path, [

@@ -519,9 +519,8 @@ TEST(GivenSwitchTest, ItHasAsManyPortsAsItsParametersAndSettingsChangeAtAnyTime)
   };
   send();
   EXPECT_EQ(ports[299]->bytes_received(), 100u);
-  network.Change(ports[299], [](fabric::Switch& the_switch, uint32_t port) {
-    the_switch.SetDown(port, true);
-  });
+  network.Change(ports[299],
+                 [](fabric::Switch& the_switch, uint32_t port) { the_switch.SetDown(port, true); });
   send();
   EXPECT_EQ(ports[299]->bytes_received(), 100u);
   EXPECT_EQ(network.the_switch().counters(299, 0).Get(SwitchClassCounter::kDownDrop), 1u);

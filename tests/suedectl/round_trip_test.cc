@@ -216,6 +216,7 @@ std::vector<ControlMessage> Messages() {
                  .grant = true,
                  .give_back = false,
                  .reply_wanted = true,
+                 .on_demand = true,
                  .round = 65535,
                  .limit = 4294967295,
                  .accepted = 70000,
@@ -241,7 +242,7 @@ const char* const kMessageTexts[] = {
     R"({"type": "fenced", )" SOME R"(, "plane": 1, "generation": 40001,
         "expected": [5, 6, 7, 8]})",
     R"({"type": "credit", )" SOME R"(, "vc": 1, "grant": true, "give_back": false,
-        "reply_wanted": true, "round": 65535, "limit": 4294967295, "accepted": 70000,
+        "reply_wanted": true, "on_demand": true, "round": 65535, "limit": 4294967295, "accepted": 70000,
         "sent": 71000, "wanted": 300})"};
 static_assert(std::size(kMessageTexts) == std::variant_size_v<ControlMessage>);
 #undef SOME

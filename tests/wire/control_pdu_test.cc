@@ -115,6 +115,7 @@ TEST(ControlPdu, Flags) {
   EXPECT_EQ(Encoded(Credit{.grant = true})[1], 1);
   EXPECT_EQ(Encoded(Credit{.give_back = true})[1], 2);
   EXPECT_EQ(Encoded(Credit{.reply_wanted = true})[1], 4);
+  EXPECT_EQ(Encoded(Credit{.on_demand = true})[1], 8);
 }
 
 TEST(ControlPdu, IdentitiesOfEach) {
@@ -138,14 +139,30 @@ TEST(ControlPdu, ReadsWhatWasEncoded) {
     const auto flag = [&] { return random() % 2 != 0; };
     const auto number = [&] { return static_cast<uint32_t>(random()); };
     const ControlMessage messages[] = {
-        Hello{some, word() | 1, word(), static_cast<uint8_t>(random() % 2), flag(), flag(), flag(),
-              half(), half(), half(), half(), static_cast<uint16_t>(half() | 1), psns,
-              {number(), number(), number(), number()}, flag(), flag()},
-        NotReady{some, vc, Psn(half()), number()}, Ready{some, vc, Psn(half())},
+        Hello{some,
+              word() | 1,
+              word(),
+              static_cast<uint8_t>(random() % 2),
+              flag(),
+              flag(),
+              flag(),
+              half(),
+              half(),
+              half(),
+              half(),
+              static_cast<uint16_t>(half() | 1),
+              psns,
+              {number(), number(), number(), number()},
+              flag(),
+              flag()},
+        NotReady{some, vc, Psn(half()), number()},
+        Ready{some, vc, Psn(half())},
         PlaneHello{some, static_cast<PlaneState>(random() % 3), vc, half(), half(), number(),
                    number(), flag(), flag(), psns, flag()},
-        Fence{some, vc, flag(), half(), psns}, Fenced{some, vc, half(), psns},
-        Credit{some, vc, flag(), flag(), flag(), half(), number(), number(), number(), number()}};
+        Fence{some, vc, flag(), half(), psns},
+        Fenced{some, vc, half(), psns},
+        Credit{some, vc, flag(), flag(), flag(), flag(), half(), number(), number(), number(),
+               number()}};
     for (const ControlMessage& sent : messages) {
       Bytes bytes = Encoded(sent);
       bytes.resize(bytes.size() + random() % 40);

@@ -185,7 +185,7 @@ local CONTROL_BODY_BYTES = { [HELLO] = 68, [NOT_READY] = 24, [READY] = 20, [PLAN
   [FENCED] = 28, [CREDIT] = 36 }
 local CONTROL_FLAGS = { [HELLO] = { "reply_wanted" },
   [PLANE] = { "reply_wanted", "has_heard", "held_up" },
-  [CREDIT] = { "grant", "give_back", "answer_wanted" } }  -- from bit 0 on
+  [CREDIT] = { "grant", "give_back", "answer_wanted", "on_demand" } }  -- from bit 0 on
 local SCOPES = { [0] = "per port", [1] = "per port and VC" }
 local PLANE_STATES = { [0] = "down", [1] = "init", [2] = "up" }
 local DEAD_PLANES = { [0] = "another one", [1] = "the one that this travels on" }
@@ -264,6 +264,8 @@ local f = {
   control_give_back = ProtoField.bool("suede.control.give_back", "Give back", 8, nil, 0x02),
   control_answer_wanted = ProtoField.bool("suede.control.answer_wanted", "Reply wanted", 8, nil,
     0x04),
+  control_on_demand = ProtoField.bool("suede.control.on_demand", "Grants more when asked", 8, nil,
+    0x08),
   control_length = ProtoField.uint16("suede.control.length", "Body length"),
   control_identity = ProtoField.uint64("suede.control.identity", "Identity", base.HEX),
   control_peer_identity = ProtoField.uint64("suede.control.peer_identity", "Peer's identity",
@@ -614,12 +616,13 @@ dissect_body[CREDIT] = function(body, item, control)
   item:add(f.control_wanted, body(32, 4))
   if body(16, 1):uint() > 3 then broken = broken or "there is no such VC" end
   if broken then return broken end
-  return nil, string.format("%s%s VC=%d round=%d limit=%u %s sent=%u%s",
+  return nil, string.format("%s%s VC=%d round=%d limit=%u %s sent=%u%s%s",
     control.grant and "grant" or "ask", control.give_back and " give back" or "",
     body(16, 1):uint(), body(18, 2):uint(), body(20, 4):uint(),
     control.grant and string.format("accepted=%u", body(24, 4):uint())
       or string.format("wanted=%u", body(32, 4):uint()), body(28, 4):uint(),
-    control.answer_wanted and " reply wanted" or "")
+    control.answer_wanted and " reply wanted" or "",
+    control.on_demand and " on demand" or "")
 end
 
 local function dissect_plane_number(range, item)
