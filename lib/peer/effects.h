@@ -137,6 +137,14 @@ struct CreditHeard {
   Credit credit;
 };
 
+// ---- Congestion control of a plane; it starts anew where receive credit does.
+
+// The peer has said this on the plane, within the association.
+struct CongestionHeard {
+  uint8_t plane = 0;
+  Congestion congestion;
+};
+
 // ---- The rest.
 
 struct Tell {
@@ -170,8 +178,8 @@ using PeerEffect =
     std::variant<effect::Say, effect::SayHeldUp, effect::Probe, effect::ProbeLost, effect::OweAck,
                  effect::Retransmit, effect::Acknowledged, effect::GiveUp, effect::Requeue,
                  effect::GiveUpQueued, effect::MarkLost, effect::Unblock, effect::Home,
-                 effect::CreditChange, effect::CreditHeard, effect::Tell, effect::Count,
-                 effect::Arm, effect::LookAt>;
+                 effect::CreditChange, effect::CreditHeard, effect::CongestionHeard,
+                 effect::Tell, effect::Count, effect::Arm, effect::LookAt>;
 static_assert(std::is_trivially_destructible_v<PeerEffect>);
 
 // The effects of one call. Lies on the caller's stack; nothing of it is written before it is used.

@@ -37,6 +37,8 @@ void Peer::OnControl(uint32_t plane, const ControlMessage& message, const Contro
     OnFenced(*fenced, now, effects);
   } else if (const auto* credit = std::get_if<Credit>(&message)) {
     effects.Add(effect::CreditHeard{*credit});
+  } else if (const auto* congestion = std::get_if<Congestion>(&message)) {
+    effects.Add(effect::CongestionHeard{static_cast<uint8_t>(plane), *congestion});
   }
 }
 

@@ -94,6 +94,7 @@ struct Effector::OnePeer {
     if (what.credit.grant) return on.credit_use_.OnGranted(instance, peer, what.credit);
     on.grants_.OnAsked(instance, peer, what.credit);
   }
+  void operator()(const effect::CongestionHeard&) const {}
   void operator()(const effect::Tell& what) const {
     const LcoreEventKind kind = KindOf(what.event);
     if (what.event == PeerEvent::kUnreachable || what.event == PeerEvent::kReachable) {

@@ -18,6 +18,7 @@ constexpr uint32_t kPlaneBytes = 40;
 constexpr uint32_t kFenceBytes = 28;
 constexpr uint32_t kFencedBytes = 28;
 constexpr uint32_t kCreditBytes = 36;
+constexpr uint32_t kCongestionBytes = 44;
 constexpr uint8_t kReplyWanted = 0x01;
 constexpr uint8_t kHeard = 0x02;
 constexpr uint8_t kHeldUp = 0x04;
@@ -25,10 +26,15 @@ constexpr uint8_t kGrant = 0x01;
 constexpr uint8_t kGiveBack = 0x02;
 constexpr uint8_t kAnswerWanted = 0x04;  // of a CREDIT
 constexpr uint8_t kOnDemand = 0x08;
+constexpr uint8_t kRequest = 0x01;  // of a CONGESTION
+constexpr uint8_t kGrantOfRate = 0x02;
+constexpr uint8_t kEcho = 0x04;
 constexpr uint8_t kAnswersPlanes = 0x01;
 constexpr uint8_t kSendsGenerations = 0x02;
 constexpr uint8_t kCountsCredit = 0x04;
 constexpr uint8_t kHearsPauses = 0x08;
+constexpr uint8_t kAnswersCongestion = 0x10;
+constexpr uint8_t kWantsEchoes = 0x20;
 constexpr uint8_t kPlanes = 4;  // numbers of planes are below
 constexpr uint8_t kLastPsnScope = 1;
 
@@ -64,7 +70,9 @@ uint32_t Encode(const Hello& hello, uint8_t* out) {
   body[33] = static_cast<uint8_t>((hello.answers_planes ? kAnswersPlanes : 0) |
                                   (hello.sends_generations ? kSendsGenerations : 0) |
                                   (hello.counts_credit ? kCountsCredit : 0) |
-                                  (hello.hears_pauses ? kHearsPauses : 0));
+                                  (hello.hears_pauses ? kHearsPauses : 0) |
+                                  (hello.answers_congestion ? kAnswersCongestion : 0) |
+                                  (hello.wants_echoes ? kWantsEchoes : 0));
   StoreBe16(body + 34, hello.window_pdus);
   StoreBe16(body + 36, hello.pack_limit_bytes);
   StoreBe16(body + 38, hello.receive_bytes);
@@ -137,6 +145,22 @@ uint32_t Encode(const Credit& credit, uint8_t* out) {
   return kControlHeadBytes + kCreditBytes;
 }
 
+uint32_t Encode(const Congestion& congestion, uint8_t* out) {
+  const auto flags = static_cast<uint8_t>((congestion.request ? kRequest : 0) |
+                                          (congestion.grant ? kGrantOfRate : 0) |
+                                          (congestion.echo ? kEcho : 0));
+  uint8_t* body = StartControl(ControlType::kCongestion, flags, congestion.identities,
+                               kCongestionBytes, out);
+  StoreBe32(body + 16, congestion.target & Congestion::kMaxCredit);
+  StoreBe32(body + 20, congestion.sent & Congestion::kMaxCredit);
+  StoreBe32(body + 24, congestion.limit & Congestion::kMaxCredit);
+  StoreBe32(body + 28, congestion.granted & Congestion::kMaxCredit);
+  StoreBe32(body + 32, congestion.received);
+  StoreBe32(body + 36, congestion.marked);
+  StoreBe32(body + 40, congestion.trimmed);
+  return kControlHeadBytes + kCongestionBytes;
+}
+
 // Each reads a body that has at least its type's bytes.
 
 ControlError DecodeHello(uint8_t flags, const uint8_t* body, const Identities& identities,
@@ -155,7 +179,9 @@ ControlError DecodeHello(uint8_t flags, const uint8_t* body, const Identities& i
               .sessions = LoadBe16(body + 42),
               .first = LoadPsns(body + 44),
               .reply_wanted = (flags & kReplyWanted) != 0,
-              .hears_pauses = (body[33] & kHearsPauses) != 0};
+              .hears_pauses = (body[33] & kHearsPauses) != 0,
+              .answers_congestion = (body[33] & kAnswersCongestion) != 0,
+              .wants_echoes = (body[33] & kWantsEchoes) != 0};
   for (size_t vc = 0; vc < kVcCount; ++vc) hello.credit_lines[vc] = LoadBe32(body + 52 + 4 * vc);
   if (hello.nonce == 0 || hello.psn_scope > kLastPsnScope || hello.sessions == 0) {
     return ControlError::kMalformed;
@@ -220,6 +246,23 @@ ControlError DecodeFenced(const uint8_t* body, const Identities& identities,
   return ControlError::kNone;
 }
 
+// The upper octets of credits are reserved.
+ControlError DecodeCongestion(uint8_t flags, const uint8_t* body, const Identities& identities,
+                              ControlMessage& out) {
+  out = Congestion{.identities = identities,
+                   .request = (flags & kRequest) != 0,
+                   .grant = (flags & kGrantOfRate) != 0,
+                   .echo = (flags & kEcho) != 0,
+                   .target = LoadBe32(body + 16) & Congestion::kMaxCredit,
+                   .sent = LoadBe32(body + 20) & Congestion::kMaxCredit,
+                   .limit = LoadBe32(body + 24) & Congestion::kMaxCredit,
+                   .granted = LoadBe32(body + 28) & Congestion::kMaxCredit,
+                   .received = LoadBe32(body + 32),
+                   .marked = LoadBe32(body + 36),
+                   .trimmed = LoadBe32(body + 40)};
+  return ControlError::kNone;
+}
+
 ControlError DecodeCredit(uint8_t flags, const uint8_t* body, const Identities& identities,
                           ControlMessage& out) {
   if (body[16] >= kVcCount) return ControlError::kMalformed;
@@ -247,6 +290,7 @@ uint32_t BodyBytes(uint8_t type) {
     case ControlType::kFence: return kFenceBytes;
     case ControlType::kFenced: return kFencedBytes;
     case ControlType::kCredit: return kCreditBytes;
+    case ControlType::kCongestion: return kCongestionBytes;
   }
   return 0;
 }
@@ -275,6 +319,7 @@ ControlError DecodeControl(const uint8_t* in, uint32_t bytes, ControlMessage& me
     case ControlType::kFence: return DecodeFence(body, identities, message);
     case ControlType::kFenced: return DecodeFenced(body, identities, message);
     case ControlType::kCredit: return DecodeCredit(in[1], body, identities, message);
+    case ControlType::kCongestion: return DecodeCongestion(in[1], body, identities, message);
   }
   return ControlError::kUnknownType;
 }

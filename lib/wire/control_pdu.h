@@ -21,6 +21,7 @@ enum class ControlType : uint8_t {
   kFence = 12,
   kFenced = 13,
   kCredit = 14,
+  kCongestion = 15,
 };
 
 // The two ends of an association, as the sender of a control PDU names them.
@@ -51,6 +52,8 @@ struct Hello {
   std::array<uint32_t, kVcCount> credit_lines{};  // limits since the association began
   bool reply_wanted = false;
   bool hears_pauses = false;   // PLANE with held_up
+  bool answers_congestion = false;  // CONGESTION: requests by grants, marks by echoes
+  bool wants_echoes = false;   // of ECN marks, and acknowledgements without delay
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
@@ -126,7 +129,27 @@ struct Credit {
   friend bool operator==(const Credit&, const Credit&) = default;
 };
 
-using ControlMessage = std::variant<Hello, NotReady, Ready, PlaneHello, Fence, Fenced, Credit>;
+// Congestion control of the plane that it travels on (docs/congestion.md): a request and a grant of
+// sending credit, and an echo of the marks that were received. Each is there where its flag says so.
+struct Congestion {
+  static constexpr uint32_t kMaxCredit = (1u << 24) - 1;  // units of 256 octets, modulo 2^24
+
+  Identities identities;
+  bool request = false;
+  bool grant = false;
+  bool echo = false;
+  uint32_t target = 0;    // a request's: the limit that the sender asks for,
+  uint32_t sent = 0;      // what it has sent,
+  uint32_t limit = 0;     // and the limit that it has
+  uint32_t granted = 0;   // a grant's: the limit
+  uint32_t received = 0;  // an echo's: data PDUs that came, modulo 2^32,
+  uint32_t marked = 0;    // of these, those with a mark,
+  uint32_t trimmed = 0;   // and those that came trimmed, which are none of these
+  friend bool operator==(const Congestion&, const Congestion&) = default;
+};
+
+using ControlMessage =
+    std::variant<Hello, NotReady, Ready, PlaneHello, Fence, Fenced, Credit, Congestion>;
 
 enum class ControlError : uint8_t { kNone, kUnknownType, kMalformed };
 

@@ -83,6 +83,7 @@ struct DescribeEffect {
     return Text("credit ") + kSteps[static_cast<int>(e.step)];
   }
   Text operator()(const effect::CreditHeard&) const { return "credit heard"; }
+  Text operator()(const effect::CongestionHeard&) const { return "congestion heard"; }
   Text operator()(const effect::Tell& e) const {
     const bool plane = e.event == PeerEvent::kPlaneUp || e.event == PeerEvent::kPlaneDown ||
                        e.event == PeerEvent::kFenceOpened;

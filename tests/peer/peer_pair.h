@@ -122,6 +122,7 @@ class PeerPair {
   void Carry(Host&, const effect::Home&) {}
   void Carry(Host& host, const effect::CreditChange& e);
   void Carry(Host&, const effect::CreditHeard&) {}
+  void Carry(Host&, const effect::CongestionHeard&) {}
   void Carry(Host&, const effect::Count&) {}
 
   void Start(Host& host);
