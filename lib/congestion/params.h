@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration of congestion control (docs/congestion.md).
+#ifndef SUEDE_CONGESTION_PARAMS_H_
+#define SUEDE_CONGESTION_PARAMS_H_
+
+#include <chrono>
+#include <cstdint>
+
+#include "base/time.h"
+
+namespace suede {
+
+// The law by which a source decides how much it may have on the way to a destination.
+enum class CongestionControl : uint8_t {
+  kFixed = 0,  // the transport's window alone
+  kRccc = 1,   // credit that the destination grants
+  kNscc = 2,   // a window that follows round trips, ECN marks and losses
+};
+
+// Of an instance.
+struct CongestionParams {
+  CongestionControl control = CongestionControl::kFixed;
+
+  // The round trip through an empty network, while none was measured: at least 1 ns. With it, the
+  // bandwidth-delay product (BDP) of a plane is its rate * base_rtt.
+  Duration base_rtt = std::chrono::microseconds(10);
+
+  // ---- RCCC.
+
+  // Credit that a source has without asking, in percent of the BDP, 1 to 1000; at least one largest
+  // PDU. It is also the reserve that an idle source restores.
+  uint32_t initial_percent = 25;
+  // A source asks for at most so many BDPs beyond what it has sent: 1 to 64.
+  uint32_t ask_bdp = 8;
+  // A request that stays unanswered is repeated after `repeat`, then after twice that, and so on up
+  // to `repeat_max`. 0: 4 * base_rtt. `repeat_max` is at least `repeat`.
+  Duration repeat{};
+  Duration repeat_max = std::chrono::milliseconds(1);
+
+  // ---- NSCC. Percentages are of what their names say; defaults from uet-htsim.
+
+  // Queueing delay at which a source begins to yield, in percent of the base RTT, 10 to 1000.
+  // Where switches trim, queues are shorter, and 75 fits better.
+  uint32_t target_percent = 100;
+  // Largest window, in percent of the BDP, 100 to 1000; at least one largest PDU.
+  uint32_t window_max_percent = 150;
+  // Smallest window, in thousandths of a largest PDU, 1 to 1000. A window of less than one PDU is
+  // one PDU that leaves every so many round trips.
+  uint32_t window_min_permille = 10;
+  // Decrease, in percent of the relative excess of delay, 1 to 100; never below half at once.
+  uint32_t decrease_percent = 80;
+  // Gains, in percent of those that uet-htsim has, 1 to 1000: of the increase in proportion to the
+  // delay that is left to the target; of the fair increase, where there is delay without a mark;
+  // of the increase per round trip that is always there (eta).
+  uint32_t proportional_percent = 100;
+  uint32_t fair_percent = 100;
+  uint32_t eta_percent = 100;
+  // Base RTT: the smallest round trip of the last two periods of this length; 0: of all times.
+  Duration base_rtt_period = std::chrono::milliseconds(100);
+};
+
+// What differs between the planes of an instance.
+struct PathLimits {
+  uint64_t rate_bps = 0;        // of the own port: 1 Mbit/s to 10 Tbit/s
+  uint32_t largest_octets = 0;  // wire octets of the largest PDU: 64 to 2^16
+};
+
+// Of the receiver's side of RCCC, one for each queue pair.
+struct TargetParams {
+  // The rate that is granted: just under that of the port, 99.5 % by default, so that a queue
+  // before the port drains. 1 Mbit/s to 10 Tbit/s.
+  uint64_t rate_bps = 0;
+  // The turn of a sender: what the port receives in this time, but at least two largest PDUs.
+  Duration slice = std::chrono::microseconds(1);
+  // As of the sources; where they differ, the largest that is common.
+  Duration base_rtt = std::chrono::microseconds(10);
+  // A sender is granted no more while so much of what it was granted has not arrived, in BDPs, 1 to
+  // 64: credit that a source keeps for itself, as it sends elsewhere, is taken from others.
+  uint32_t hold_bdp = 4;
+  // The credit of a sender that is silent for between one and two such times is written off; at
+  // least 16 times the sources' `repeat_max`.
+  Duration age = std::chrono::milliseconds(20);
+  uint32_t largest_octets = 0;  // wire octets of the largest PDU: 64 to 2^16
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_CONGESTION_PARAMS_H_
