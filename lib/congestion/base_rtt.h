@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The round trip through an empty network: the smallest one of the last two periods, so that it
-// grows again where a path became longer.
+// grows again where a path became longer. The expected one counts as measured before the first
+// period: a source that starts together with others measures their queue.
 #ifndef SUEDE_CONGESTION_BASE_RTT_H_
 #define SUEDE_CONGESTION_BASE_RTT_H_
 
@@ -12,31 +13,26 @@ namespace suede {
 
 class BaseRtt {
  public:
-  BaseRtt() = default;
-  explicit BaseRtt(Duration expected) : expected_(expected) {}
+  explicit BaseRtt(Duration expected = Duration(1)) : current_(expected), previous_(expected) {}
 
   // `period`: 0 keeps the smallest one for ever.
   void OnSample(Duration sample, Duration period, Time now) {
     sample = std::max(sample, Duration(1));
-    if (now >= period_end_) {
-      previous_ = current_;
-      current_ = sample;
-      period_end_ = period == Duration(0) ? kNever : now + period;
+    if (now < period_end_) [[likely]] {
+      current_ = std::min(current_, sample);
       return;
     }
-    current_ = std::min(current_, sample);
+    previous_ = current_;
+    current_ = sample;
+    period_end_ = period == Duration(0) ? kNever : now + period;
   }
 
-  bool measured() const { return current_ != kNone; }
-  Duration value() const { return measured() ? std::min(previous_, current_) : expected_; }
+  Duration value() const { return std::min(previous_, current_); }
 
  private:
-  static constexpr Duration kNone = Duration::max();
-
-  Duration expected_{1};  // while none was measured
-  Duration current_ = kNone;
-  Duration previous_ = kNone;  // of the period before
-  Time period_end_{};
+  Duration current_;
+  Duration previous_;  // of the period before
+  Time period_end_{};  // the first sample begins a period
 };
 
 }  // namespace suede

@@ -93,8 +93,10 @@ class alignas(64) CongestionContext {
   // The window; RCCC: credit that is left. 0 for kFixed, and where credit is overdrawn.
   uint64_t window_octets() const;
   // Octets sent and not acknowledged; 0 for kFixed, which does not count them.
-  uint64_t in_flight() const { return static_cast<uint64_t>(sent_ - acked_); }
-  // The smallest round trip of late; the configured one while none was measured.
+  uint64_t in_flight() const {
+    return control_ == CongestionControl::kFixed ? 0 : static_cast<uint64_t>(sent_ - acked_);
+  }
+  // The smallest round trip of late, and at first at most the configured one.
   Duration base_rtt() const { return base_rtt_.value(); }
   // "fixed"; of RCCC "idle", "granted", "asking", "speculating"; of NSCC "open", "paced".
   std::string_view state_name() const;

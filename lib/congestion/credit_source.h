@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The source's side of RCCC: when it asks its target for credit, and for how much. Holds no credit:
-// sent octets and the limit are its owner's (CongestionContext).
+// The source's side of RCCC: when it asks its target for credit, and for how much. The octets sent
+// and the limit are kept by its owner (CongestionContext).
 #ifndef SUEDE_CONGESTION_CREDIT_SOURCE_H_
 #define SUEDE_CONGESTION_CREDIT_SOURCE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -16,37 +17,48 @@ namespace suede {
 
 class CreditSource {
  public:
-  CreditSource(const CongestionParams& params, const PathLimits& path);
+  CreditSource(const CongestionParams& params, const PathLimits& path, Time now);
 
-  // The limit to begin with: what may be sent without a grant. Also the reserve of an idle source.
+  // The limit to begin with: octets that may be sent without a grant. Also the reserve that an idle
+  // source keeps.
   int64_t reserve() const { return reserve_; }
 
   // The limit after a grant of `credit`, where it was `limit`.
-  int64_t OnGrant(Credit24 credit, int64_t limit, Time now);
-  // No grant came for so long that the source sends one PDU without. Returns the new limit.
-  int64_t OnTimer(int64_t sent, int64_t limit, const CongestionParams& params, Time now);
+  int64_t OnGrant(Credit24 credit, int64_t limit, const CongestionParams& params, Duration base_rtt,
+                  Time now);
+  // The limit after a look at the time: larger than `limit` where no grant came for so long that
+  // one PDU is sent without.
+  int64_t Speculate(int64_t sent, int64_t limit, const CongestionParams& params, Time now);
+  // The request that is due, if one is.
   std::optional<CreditRequest> Poll(uint64_t backlog, int64_t sent, int64_t limit,
                                     const CongestionParams& params, Duration base_rtt, Time now);
-  // When OnTimer or Poll wants to be called.
-  Time deadline() const;
+  // When Speculate and Poll want to be called.
+  Time deadline() const { return std::min(repeat_due_, wanted_); }
 
   std::string_view state_name(int64_t sent, int64_t limit) const;
 
  private:
-  // Whether what was asked for is so far from `target` that it is worth a request.
-  bool WantsMore(int64_t target, uint64_t backlog, int64_t sent, int64_t limit) const;
+  // Whether `target` differs so much from the one that was asked for that it is worth a request.
+  bool IsNews(int64_t target, int64_t sent, int64_t limit) const;
+  CreditRequest Ask(int64_t target, int64_t sent, int64_t limit, const CongestionParams& params,
+                    Duration base_rtt, Time now);
+  Duration FirstWait(const CongestionParams& params, Duration base_rtt) const;
 
-  int64_t asked_;  // the largest limit that was asked for, or had without asking
-  int64_t ask_;    // the most to ask for beyond what was sent
+  int64_t target_;   // of the last request; before the first one, the reserve
+  int64_t highest_;  // of all requests
+  uint32_t ask_;     // the most to ask for beyond what was sent and the reserve
   uint32_t reserve_;
   uint32_t largest_;
-  Time repeat_due_ = kNever;     // while what was asked for is not granted
-  Time next_request_{};          // none before this time
-  Time wanted_ = kNever;         // a request that next_request_ holds up
-  Time speculate_due_ = kNever;  // while there is a backlog and no grant comes
-  Duration wait_{};              // of the last request for its answer
-  uint8_t unanswered_ = 0;       // requests since the last grant
-  uint8_t speculations_ = 0;     // PDUs sent without credit since the last grant
+  uint8_t unanswered_ = 0;    // requests since anything was heard of the target
+  uint8_t speculations_ = 0;  // PDUs sent without credit since the last grant
+  bool starved_ = false;      // there is a backlog, and not the credit for it
+  Time repeat_due_ = kNever;  // while credit that was asked for is not granted
+  Time next_request_{};       // none before this time,
+  Time wanted_ = kNever;      // which is that of a request that has to wait for it
+  Time granted_at_;           // the last grant, or the start
+  Time speculate_due_{};      // no PDU without credit before this time
+  Duration wait_{};           // of the last request for its answer
+  Duration interval_{};       // between the last two grants, while a request was pending
 };
 
 }  // namespace suede

@@ -15,12 +15,12 @@ class NsccWindow {
  public:
   NsccWindow(const CongestionParams& params, const PathLimits& path, Time now);
 
-  // An acknowledgement of `octets`; `rtt` where it was measured.
+  // An acknowledgement of `octets`.
   struct Ack {
     uint32_t octets = 0;
-    std::optional<Duration> rtt;
+    std::optional<Duration> rtt;  // where it was measured
     bool marked = false;
-    int64_t in_flight = 0;  // of all that is still on its way
+    int64_t in_flight = 0;  // what is still on its way
   };
   void OnAck(const Ack& ack, Duration base_rtt, const CongestionParams& params, Time now);
   // PDUs were lost, and are sent again.
@@ -28,11 +28,39 @@ class NsccWindow {
 
   // In octets; may be less than a PDU.
   double octets() const { return octets_; }
+  // The time in which the window permits so many octets.
+  Duration TimeOf(uint32_t octets, Duration base_rtt) const;
 
  private:
-  double octets_ = 0;
-  double per_ns_ = 0;  // octets that the plane carries in a nanosecond
-  uint32_t largest_ = 0;
+  // What follows from the base RTT.
+  struct Law {
+    double bdp;
+    double target_ns;  // queueing delay to aim at
+    double scale;      // htsim's a: BDP over that of 100 Gb/s and 12 us
+    double largest;    // the largest window,
+    double smallest;   // and the smallest one
+  };
+  Law LawOf(Duration base_rtt, const CongestionParams& params) const;
+  // Ends the epoch where it is over. Whether the window was set to what it has achieved.
+  bool AdaptQuickly(const Ack& ack, const Law& law, Duration base_rtt, Time now);
+  void Increase(const Ack& ack, const Law& law, const CongestionParams& params);
+  void Decrease(const Law& law, const CongestionParams& params, Duration base_rtt, Time now);
+  void Settle(const Law& law, Duration base_rtt, const CongestionParams& params, Time now);
+
+  double octets_;
+  double per_ns_;                // octets that the plane carries in a nanosecond
+  double increase_ = 0;          // owed to the window, times the window
+  double delay_ns_ = 0;          // queueing delay, of the last round trip
+  double average_ns_ = 0;        // and of the last window
+  int64_t achieved_ = 0;         // octets acknowledged in this epoch,
+  int64_t achieved_before_ = 0;  // and in the one before
+  int64_t ignored_ = 0;          // octets to be acknowledged before the law goes on
+  uint32_t largest_;             // octets of the largest PDU
+  uint32_t unsettled_ = 0;       // octets acknowledged since the increase was last added
+  Time settled_at_;
+  Time eta_at_;
+  Time decreased_at_;
+  Time epoch_end_;
 };
 
 }  // namespace suede

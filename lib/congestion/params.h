@@ -21,8 +21,9 @@ enum class CongestionControl : uint8_t {
 struct CongestionParams {
   CongestionControl control = CongestionControl::kFixed;
 
-  // The round trip through an empty network, while none was measured: at least 1 ns. With it, the
-  // bandwidth-delay product (BDP) of a plane is its rate * base_rtt.
+  // The round trip through an empty network, as far as it is known: at least 1 ns. With it, the
+  // bandwidth-delay product (BDP) of a plane is its rate * base_rtt. NSCC lets it be replaced by
+  // what it measures.
   Duration base_rtt = std::chrono::microseconds(10);
 
   // ---- RCCC.
@@ -55,8 +56,9 @@ struct CongestionParams {
   uint32_t proportional_percent = 100;
   uint32_t fair_percent = 100;
   uint32_t eta_percent = 100;
-  // Base RTT: the smallest round trip of the last two periods of this length; 0: of all times.
-  Duration base_rtt_period = std::chrono::milliseconds(100);
+  // The base RTT that is measured is the smallest round trip of the last two periods of this
+  // length; 0: of all times.
+  Duration base_rtt_period = std::chrono::seconds(1);
 };
 
 // What differs between the planes of an instance.
@@ -72,8 +74,9 @@ struct TargetParams {
   uint64_t rate_bps = 0;
   // The turn of a sender: what the port receives in this time, but at least two largest PDUs.
   Duration slice = std::chrono::microseconds(1);
-  // As of the sources; where they differ, the largest that is common.
+  // As those of the sources; where these differ, the largest one.
   Duration base_rtt = std::chrono::microseconds(10);
+  uint32_t initial_percent = 25;
   // A sender is granted no more while so much of what it was granted has not arrived, in BDPs, 1 to
   // 64: credit that a source keeps for itself, as it sends elsewhere, is taken from others.
   uint32_t hold_bdp = 4;

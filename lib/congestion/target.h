@@ -8,12 +8,14 @@
 #ifndef SUEDE_CONGESTION_TARGET_H_
 #define SUEDE_CONGESTION_TARGET_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "base/time.h"
 #include "congestion/credit.h"
+#include "congestion/grant_pacer.h"
 #include "congestion/params.h"
 
 namespace suede {
@@ -22,57 +24,58 @@ class CreditTarget {
  public:
   explicit CreditTarget(const TargetParams& params);
 
-  // Senders have the numbers 0 to `senders` - 1, 65,535 at most; all are unknown then. Allocates:
-  // for set-up alone.
+  // Senders have the numbers 0 to `senders` - 1, 65,535 of them at most; all are unknown then.
+  // Allocates: for set-up alone.
   void Resize(uint32_t senders);
 
-  // ---- Facts. A sender whose number is out of range changes nothing.
+  // ---- Facts. Those of a sender whose number is out of range change nothing.
 
   void OnRequest(uint32_t sender, const CreditRequest& request, Time now);
-  // Frames with sequenced PDUs of the sender have arrived, of `octets` in all; new ones, duplicates
+  // Frames with sequenced PDUs of the sender have arrived, of `octets` in all: new ones, duplicates
   // and those that are dropped alike.
   void OnArrived(uint32_t sender, uint32_t octets) {
     if (sender >= senders_.size()) [[unlikely]]
       return;
     Sender& from = senders_[sender];
     from.heard = true;
-    if (from.charged - from.arrived < octets || from.place == Place::kHeld) [[unlikely]] {
-      OnRareArrival(sender, octets);
-      return;
-    }
     from.arrived += octets;
-    outstanding_ -= octets;
+    const uint32_t closed = std::min(octets, from.open);
+    from.open -= closed;
+    outstanding_ -= closed;
+    if (from.place == Place::kHeld) [[unlikely]]
+      Release(sender);
   }
-  // Its association has ended; what it is granted next begins from nothing.
+  // Its association has ended; the next one begins from nothing.
   void Forget(uint32_t sender);
   // Several queue pairs of one port share its rate: this one has `own_active` of `all_active`
-  // senders.
-  void SetShare(uint32_t own_active, uint32_t all_active);
+  // senders. Divides: not for each PDU.
+  void SetShare(uint32_t own_active, uint32_t all_active) {
+    pacer_.SetShare(own_active, all_active);
+  }
 
   // ---- Grants.
 
   struct Grant {
     uint32_t sender = 0;
-    Credit24 limit;  // cumulative: a grant that is lost is made good by the next one
+    Credit24 limit;  // cumulative, so that one that is lost is made good by the next one
   };
   // The grant that is due now, if one is; to be called until none is. `room_octets`: what the
-  // receive rings can still take, in octets of frames; outstanding credit never exceeds it by a new
-  // grant.
+  // receive rings can still take, in octets of frames. No new grant makes outstanding credit exceed
+  // it.
   std::optional<Grant> Poll(Time now, uint64_t room_octets);
-  // The grant could not be sent: it comes again, at the next call of Poll. To be called before
-  // that.
+  // The grant could not be sent: it comes again, at once, so not before the caller has room.
   void Requeue(const Grant& grant);
   // When Poll wants to be called; kNever: not before the next fact. Where the room alone is short,
-  // the time has come already.
+  // that time has come already.
   Time deadline() const;
 
   // ---- For gauges.
 
-  // Whether no sender waits for a grant.
+  // Whether no grant is due, now or later, without another fact.
   bool idle() const { return ready_count_ == 0 && owed_count_ == 0; }
   // Senders that want more than they were granted.
   uint32_t active() const { return ready_count_ + held_count_; }
-  // Octets that were granted for a backlog and have not arrived; the reserves of idle sources do
+  // Octets that were granted for a backlog and have not arrived. The reserves of idle sources do
   // not count.
   uint64_t outstanding() const { return static_cast<uint64_t>(outstanding_); }
 
@@ -82,34 +85,82 @@ class CreditTarget {
  private:
   static constexpr uint16_t kNone = 0xFFFF;
 
-  // kReady: in the round of those that a grant is due to. kHeld: it wants more, but has so much
+  // kReady: in the round of those that are granted credit. kHeld: it wants more, but has so much
   // outstanding that it gets none until some of it arrives.
   enum class Place : uint8_t { kNowhere, kReady, kHeld };
 
-  // A cache line. Octets are cumulative since the association began, as the source counts them.
+  // A cache line. Octets without another word are cumulative since the association began, as the
+  // source counts them.
   struct alignas(64) Sender {
-    int64_t granted = 0;    // up to here it may send
-    int64_t charged = 0;    // up to here the pacer and `outstanding_` know of it; at most granted
-    int64_t arrived = 0;    // or known to be lost; at most charged
-    int64_t target = 0;     // up to here it wants to send
-    int64_t sent = 0;       // as it said last,
-    Time marked_at{};       // and this time ago it had sent
-    uint32_t mark = 0;      //   sent - mark
-    uint16_t next = kNone;  // in the round, both ways,
-    uint16_t previous = kNone;
-    bool known = false;  // it has asked, since it was forgotten
-    bool heard = false;  // since the last sweep
-    bool owed = false;   // an answer that is no new grant
-    Place place = Place::kNowhere;
+    int64_t granted = 0;        // up to here it may send
+    int64_t arrived = 0;        // so much has come, or is known to be lost
+    int64_t sent = 0;           // so much it had sent when it asked last,
+    Time marked_at{};           // and so much at this time:
+    uint32_t since_mark = 0;    //   sent - since_mark
+    uint32_t want = 0;          // more than `granted`: what it asks for, and its reserve
+    uint32_t uncharged = 0;     // of `granted`: the pacer does not know of the last so many octets
+    uint32_t open = 0;          // of what was charged: has not arrived, and is going to
+    Time granted_at{};          // the last grant, new or repeated
+    uint16_t next = kNone;      // in the round,
+    uint16_t previous = kNone;  // both ways
+    uint16_t next_owed = kNone;
+    Place place : 2 = Place::kNowhere;
+    uint8_t stragglers : 3 = 0;  // requests in a row that seemed to be overtaken ones
+    bool known : 1 = false;      // it has asked since it was forgotten
+    bool heard : 1 = false;      // since the last sweep
+    bool owed : 1 = false;       // the current limit, once more
+    bool starts = false;         // it has had no turn since it entered the round
   };
+  static_assert(sizeof(Sender) == 64);
 
-  void OnRareArrival(uint32_t sender, uint32_t octets);
+  // ---- Of requests.
+  void Learn(Sender& from, const CreditRequest& request, Time now);
+  // False: the request is older than another one, or makes no sense.
+  bool Follow(Sender& from, const CreditRequest& request, Time now);
+  // PDUs that were sent before the mark have arrived by now, or are lost. `sent`: by now.
+  void SettleLosses(Sender& from, int64_t sent, Time now);
+  bool IsOwed(const Sender& from, const CreditRequest& request, uint32_t want, int64_t sent,
+              Time now) const;
+  void Activate(uint32_t sender, Time now);
+  // What the source needs for its backlog, without its reserve.
+  int64_t NeedOf(const Sender& from) const { return from.granted + from.want - reserve_; }
+  // The pacer learns of what is going to be sent, as far as that is granted.
+  void Charge(Sender& from);
+
+  // ---- Of grants.
+  Grant PayOwed(Time now);
+  std::optional<Grant> GrantTurn(Time now, uint64_t room_octets);
+  uint32_t TurnOf(uint32_t sender) const;
+  void Owe(uint32_t sender);
+  void Release(uint32_t sender);
+  void Sweep(Time now);
+  void WriteOff(uint32_t sender);
+
+  // ---- The round: a circle of those that are ready, and whose turn it is.
+  void Enter(uint32_t sender);
+  void Leave(uint32_t sender);
+  void Deactivate(uint32_t sender);
+  void SetOpen(Sender& from, int64_t octets);
 
   std::vector<Sender> senders_;
-  int64_t outstanding_ = 0;  // sum of charged - arrived
+  GrantPacer pacer_;
+  int64_t outstanding_ = 0;  // the sum of `open`
   uint32_t ready_count_ = 0;
   uint32_t held_count_ = 0;
   uint32_t owed_count_ = 0;
+  uint16_t turn_ = kNone;
+  uint16_t owed_head_ = kNone;
+  uint16_t owed_tail_ = kNone;
+  uint32_t slice_;    // octets of a turn
+  uint32_t hold_;     // the most that a sender has outstanding
+  uint32_t reserve_;  // of an idle source
+  uint32_t largest_;
+  Duration base_rtt_;
+  Duration late_;  // a target that is polled later loses the turns
+  Duration age_;
+  Duration sweep_every_{};
+  Time sweep_due_{};
+  uint32_t sweep_next_ = 0;
 };
 
 }  // namespace suede

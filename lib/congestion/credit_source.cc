@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "congestion/credit_source.h"
+
+#include <algorithm>
+
+#include "congestion/bandwidth_delay.h"
+
+namespace suede {
+namespace {
+
+// A source that has no backlog repeats its request so often. With a backlog, it takes so many
+// requests without an answer until the target counts as silent.
+constexpr uint8_t kTries = 4;
+// A target that answers, but grants nothing, counts as silent after so many `repeat_max`.
+constexpr int kPatience = 32;
+// The time between PDUs without credit grows up to 2^6 `repeat_max`.
+constexpr int kMaxDoublings = 6;
+
+}  // namespace
+
+CreditSource::CreditSource(const CongestionParams& params, const PathLimits& path, Time now)
+    : largest_(path.largest_octets), granted_at_(now) {
+  const int64_t bdp = BandwidthDelayOctets(path.rate_bps, params.base_rtt);
+  reserve_ = ReserveOctets(bdp, params.initial_percent, largest_);
+  ask_ =
+      static_cast<uint32_t>(std::clamp<int64_t>(bdp * params.ask_bdp, reserve_, kCreditSpan / 2));
+  target_ = highest_ = reserve_;
+}
+
+int64_t CreditSource::OnGrant(Credit24 credit, int64_t limit, const CongestionParams& params,
+                              Duration base_rtt, Time now) {
+  const int64_t granted = credit.Octets(limit);
+  if (granted < limit || granted > highest_) return limit;
+  unanswered_ = 0;
+  if (granted == limit) return limit;  // it grants nothing, but it is there
+  interval_ = now - granted_at_;
+  granted_at_ = now;
+  speculations_ = 0;
+  wait_ = FirstWait(params, base_rtt);
+  repeat_due_ = granted < target_ ? now + wait_ : kNever;
+  return granted;
+}
+
+int64_t CreditSource::Speculate(int64_t sent, int64_t limit, const CongestionParams& params,
+                                Time now) {
+  const bool silent = unanswered_ >= kTries || now - granted_at_ >= kPatience * params.repeat_max;
+  if (!starved_ || !silent || limit - sent >= largest_ || now < speculate_due_) return limit;
+  speculate_due_ = now + params.repeat_max * (1 << std::min<int>(speculations_, kMaxDoublings));
+  if (speculations_ < kMaxDoublings) ++speculations_;
+  const int64_t raised = RoundUpToCredit(std::max(limit, sent + largest_));
+  highest_ = std::max(highest_, raised);
+  return raised;
+}
+
+std::optional<CreditRequest> CreditSource::Poll(uint64_t backlog, int64_t sent, int64_t limit,
+                                                const CongestionParams& params, Duration base_rtt,
+                                                Time now) {
+  const auto needed = static_cast<int64_t>(std::min<uint64_t>(backlog, ask_));
+  const int64_t target = RoundUpToCredit(sent + needed + reserve_);
+  const bool was_starved = starved_;
+  starved_ = limit - sent < needed;
+  wanted_ = kNever;
+  // An idle source stops repeating; its first backlog begins again.
+  const bool forgotten = starved_ && !was_starved && target_ > limit && repeat_due_ == kNever;
+  if (now >= repeat_due_ && !starved_ && unanswered_ >= kTries) repeat_due_ = kNever;
+  if (now >= repeat_due_ || forgotten) {
+    wait_ = forgotten ? FirstWait(params, base_rtt) : std::min(2 * wait_, params.repeat_max);
+  } else if (!IsNews(target, sent, limit)) {
+    return std::nullopt;
+  } else if (now < next_request_) {
+    wanted_ = next_request_;
+    return std::nullopt;
+  }
+  return Ask(target, sent, limit, params, base_rtt, now);
+}
+
+bool CreditSource::IsNews(int64_t target, int64_t sent, int64_t limit) const {
+  const int64_t pending = target_ - limit;
+  if (pending <= 0) {
+    return target > limit && (starved_ || limit - sent < reserve_ / 2);
+  }
+  // Half of what it may ask for is not asked for yet; or the backlog went away, and others should
+  // not wait for what this source would leave unused.
+  const int64_t more = target - limit;
+  return (more >= 2 * pending && more - pending >= largest_) ||
+         (2 * std::max<int64_t>(more, 0) < pending && target_ - target >= 2 * int64_t{largest_});
+}
+
+CreditRequest CreditSource::Ask(int64_t target, int64_t sent, int64_t limit,
+                                const CongestionParams& params, Duration base_rtt, Time now) {
+  if (target_ <= limit) wait_ = FirstWait(params, base_rtt);
+  target_ = target;
+  highest_ = std::max(highest_, target);
+  wait_ = std::max(wait_, base_rtt / 4);
+  repeat_due_ = target > limit ? now + wait_ : kNever;
+  next_request_ = now + base_rtt / 4;
+  if (unanswered_ < kTries) ++unanswered_;
+  return {Credit24::Floor(target), Credit24::Floor(sent), Credit24::Floor(limit)};
+}
+
+// A target with many senders grants to each of them now and then: what is no loss is not repeated.
+Duration CreditSource::FirstWait(const CongestionParams& params, Duration base_rtt) const {
+  const Duration first = params.repeat != Duration(0) ? params.repeat : 4 * base_rtt;
+  return std::min(std::max(first, 2 * interval_), params.repeat_max);
+}
+
+std::string_view CreditSource::state_name(int64_t sent, int64_t limit) const {
+  if (starved_ && speculations_ != 0) return "speculating";
+  if (starved_ && limit - sent < largest_) return "asking";
+  return starved_ ? "granted" : "idle";
+}
+
+}  // namespace suede

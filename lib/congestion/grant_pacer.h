@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a port will have received all that its senders were granted, if it receives at its rate
+// without a pause: the next grant is due then.
+//
+// The grant reaches its sender, and the PDU the port, a round trip later. So a clock that is a
+// round trip late keeps one bandwidth-delay product granted in front of the port.
+#ifndef SUEDE_CONGESTION_GRANT_PACER_H_
+#define SUEDE_CONGESTION_GRANT_PACER_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/time.h"
+
+namespace suede {
+
+class GrantPacer {
+ public:
+  explicit GrantPacer(uint64_t rate_bps)
+      : full_cost_(static_cast<uint64_t>(8e9 * kUnit / static_cast<double>(rate_bps))),
+        cost_(full_cost_) {}
+
+  // Takes part `own` of `all`, of which it is at least one.
+  void SetShare(uint32_t own, uint32_t all) {
+    own = std::max<uint32_t>(own, 1);
+    const double share = static_cast<double>(std::max(own, all)) / own;
+    cost_ = static_cast<uint64_t>(static_cast<double>(full_cost_) * share);
+  }
+
+  Time due() const { return due_; }
+  // The clock is never later than `limit` behind `now`.
+  void CatchUp(Time now, Duration limit) { due_ = std::max(due_, now - limit); }
+  // The port is going to receive so many octets more; up to 2^30.
+  void Charge(uint32_t octets) {
+    const uint64_t whole = cost_ >> kUnitBits;
+    const uint64_t part = (cost_ & (kUnit - 1)) * octets + fraction_;
+    due_ += Duration(static_cast<int64_t>(whole * octets + (part >> kUnitBits)));
+    fraction_ = static_cast<uint32_t>(part & (kUnit - 1));
+  }
+
+ private:
+  static constexpr int kUnitBits = 32;
+  static constexpr uint64_t kUnit = uint64_t{1} << kUnitBits;
+
+  uint64_t full_cost_;  // of an octet, in 2^-32 ns
+  uint64_t cost_;       // at the share
+  uint32_t fraction_ = 0;
+  Time due_{};
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_CONGESTION_GRANT_PACER_H_

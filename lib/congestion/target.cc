@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "congestion/target.h"
+
+#include <cstdlib>
+
+#include "congestion/bandwidth_delay.h"
+
+namespace suede {
+namespace {
+
+// A target that is polled late grants so many turns at once.
+constexpr int kLateTurns = 4;
+// PDUs take no longer than so many base RTTs to arrive, unless they are lost.
+constexpr int kSettleRtts = 4;
+// So many requests in a row that seem overtaken are those of a source that began anew.
+constexpr uint8_t kStragglers = 4;
+// Senders looked at in a step of the sweep.
+constexpr uint32_t kSweepStep = 32;
+// Spreads the numbers of senders evenly over any range.
+constexpr uint32_t kGolden = 2654435769;
+constexpr int64_t kNumbers = 2 * kCreditSpan;
+
+uint32_t RoundDownToCredit(int64_t octets) {
+  const int64_t units = std::max<int64_t>(octets, 0) / kCreditUnitOctets;
+  return static_cast<uint32_t>(units * kCreditUnitOctets);
+}
+
+}  // namespace
+
+CreditTarget::CreditTarget(const TargetParams& params)
+    : pacer_(params.rate_bps),
+      largest_(params.largest_octets),
+      base_rtt_(params.base_rtt),
+      age_(params.age) {
+  const int64_t bdp = BandwidthDelayOctets(params.rate_bps, params.base_rtt);
+  const int64_t turn = BandwidthDelayOctets(params.rate_bps, params.slice);
+  slice_ = static_cast<uint32_t>(RoundUpToCredit(std::max<int64_t>(turn, 2 * largest_)));
+  reserve_ = ReserveOctets(bdp, params.initial_percent, largest_);
+  const int64_t hold = std::min(bdp * params.hold_bdp, kCreditSpan / 2);
+  hold_ = static_cast<uint32_t>(RoundUpToCredit(std::max<int64_t>(hold, kLateTurns * slice_)));
+  const double turn_ns = slice_ * 8e9 / static_cast<double>(params.rate_bps);
+  late_ = std::max(base_rtt_, Duration(static_cast<int64_t>(kLateTurns * turn_ns)));
+}
+
+void CreditTarget::Resize(uint32_t senders) {
+  senders_.assign(std::min<uint32_t>(senders, kNone), Sender());
+  outstanding_ = 0;
+  ready_count_ = held_count_ = owed_count_ = 0;
+  turn_ = owed_head_ = owed_tail_ = kNone;
+  sweep_next_ = 0;
+  const auto steps = static_cast<int64_t>((senders_.size() + kSweepStep - 1) / kSweepStep);
+  sweep_every_ = std::max(age_ / std::max<int64_t>(steps, 1), Duration(1));
+}
+
+// ---- Requests.
+
+void CreditTarget::OnRequest(uint32_t sender, const CreditRequest& request, Time now) {
+  if (sender >= senders_.size()) return;
+  Sender& from = senders_[sender];
+  if (!from.known) Learn(from, request, now);
+  if (!Follow(from, request, now)) return;
+  const int64_t sent = std::min(request.sent.Octets(from.sent), from.granted + hold_);
+  const int64_t more = request.target.Octets(from.granted) - from.granted;
+  const auto want = static_cast<uint32_t>(std::max<int64_t>(more, 0));
+  if (IsOwed(from, request, want, sent, now)) Owe(sender);
+  SettleLosses(from, sent, now);
+  from.sent = std::max(from.sent, sent);
+  from.want = want;
+  from.heard = true;
+  if (want == 0) {
+    Deactivate(sender);
+  } else if (from.place == Place::kNowhere) {
+    Activate(sender, now);
+  }
+  Charge(from);
+  if (from.place == Place::kHeld) Release(sender);
+}
+
+void CreditTarget::Learn(Sender& from, const CreditRequest& request, Time now) {
+  from.granted = request.limit.Octets(from.arrived);
+  if (from.granted < 0) from.granted += kNumbers;
+  from.sent = std::min(request.sent.Octets(from.granted), from.granted);
+  // What has arrived counts from the beginning of the association, unless that was missed.
+  from.arrived = std::clamp(from.arrived, from.sent - hold_, from.granted);
+  from.uncharged = static_cast<uint32_t>(std::min<int64_t>(from.granted - from.arrived, reserve_));
+  from.since_mark = 0;
+  from.marked_at = now;
+  from.granted_at = now - kSettleRtts * base_rtt_;
+  from.stragglers = 0;
+  from.known = true;
+}
+
+bool CreditTarget::Follow(Sender& from, const CreditRequest& request, Time now) {
+  const auto is_odd = [&] {
+    return request.sent.Octets(from.sent) < from.sent ||
+           request.limit.Octets(from.granted) > from.granted + hold_;
+  };
+  if (is_odd()) {
+    from.stragglers = from.stragglers + 1;
+    if (from.stragglers < kStragglers) return false;
+    Learn(from, request, now);
+  }
+  from.stragglers = 0;
+  // The source goes on without a grant where none comes for long, and says so.
+  const int64_t ahead = request.limit.Octets(from.granted) - from.granted;
+  if (ahead > 0) {
+    from.granted += ahead;
+    from.uncharged = static_cast<uint32_t>(std::min<int64_t>(from.uncharged + ahead, hold_));
+  }
+  return true;
+}
+
+void CreditTarget::SettleLosses(Sender& from, int64_t sent, Time now) {
+  const int64_t marked = from.sent - from.since_mark;
+  if (now - from.marked_at >= kSettleRtts * base_rtt_) {
+    // Where nothing was sent since, that is exact.
+    from.arrived = sent == marked ? sent : std::max(from.arrived, marked);
+    from.since_mark = 0;
+    from.marked_at = now;
+  } else {
+    from.since_mark = static_cast<uint32_t>(std::min<int64_t>(sent - marked, kCreditSpan));
+  }
+}
+
+bool CreditTarget::IsOwed(const Sender& from, const CreditRequest& request, uint32_t want,
+                          int64_t sent, Time now) const {
+  if (now - from.granted_at < base_rtt_) return false;
+  if (request.limit.Octets(from.granted) < from.granted) return true;  // a grant was lost
+  // A source that has to wait asks again; it is to know that it is heard.
+  return from.place != Place::kNowhere && want == from.want && sent == from.sent;
+}
+
+void CreditTarget::Activate(uint32_t sender, Time now) {
+  if (active() == 0) {
+    pacer_.CatchUp(now, base_rtt_);
+    if (outstanding_ == 0) sweep_due_ = now + sweep_every_;
+  }
+  senders_[sender].starts = true;
+  Enter(sender);
+}
+
+void CreditTarget::Charge(Sender& from) {
+  const int64_t charged = from.granted - from.uncharged;
+  const int64_t due = std::min(from.granted, NeedOf(from)) - charged;
+  if (due > 0) {
+    pacer_.Charge(static_cast<uint32_t>(due));
+    from.uncharged -= static_cast<uint32_t>(due);
+  }
+  const int64_t going = std::min(from.granted - from.uncharged, NeedOf(from));
+  SetOpen(from, going - from.arrived);
+}
+
+void CreditTarget::Forget(uint32_t sender) {
+  if (sender >= senders_.size()) return;
+  Deactivate(sender);
+  SetOpen(senders_[sender], 0);
+  Sender unknown;
+  // It stays in the list of those that are owed something, which is passed over then.
+  unknown.owed = senders_[sender].owed;
+  unknown.next_owed = senders_[sender].next_owed;
+  senders_[sender] = unknown;
+}
+
+// ---- Grants.
+
+std::optional<CreditTarget::Grant> CreditTarget::Poll(Time now, uint64_t room_octets) {
+  if (now >= sweep_due_) Sweep(now);
+  while (owed_head_ != kNone) {
+    const Grant grant = PayOwed(now);
+    if (senders_[grant.sender].known) return grant;
+  }
+  if (ready_count_ == 0) return std::nullopt;
+  pacer_.CatchUp(now, late_);
+  if (pacer_.due() > now) return std::nullopt;
+  return GrantTurn(now, room_octets);
+}
+
+std::optional<CreditTarget::Grant> CreditTarget::GrantTurn(Time now, uint64_t room_octets) {
+  const auto room = static_cast<int64_t>(std::min<uint64_t>(room_octets, kCreditSpan));
+  while (ready_count_ != 0) {
+    const uint16_t sender = turn_;
+    Sender& to = senders_[sender];
+    uint32_t turn = TurnOf(sender);
+    if (to.open + turn > hold_) {
+      Leave(sender);
+      to.place = Place::kHeld;
+      ++held_count_;
+      continue;
+    }
+    if (outstanding_ + turn > room) {
+      turn = RoundDownToCredit(room - outstanding_);
+      if (turn < largest_) return std::nullopt;
+    }
+    to.granted += turn;
+    to.uncharged += turn;
+    to.want -= turn;
+    to.granted_at = now;
+    to.starts = false;
+    Charge(to);
+    turn_ = to.next;
+    if (to.want == 0) Leave(sender);
+    return Grant{sender, Credit24::Floor(to.granted)};
+  }
+  return std::nullopt;
+}
+
+// A turn is no whole number of PDUs. So that the rests, which add up to PDUs in time, do not do so
+// for all senders in the same round, the first turn of each is longer by another part of a PDU.
+// Less than a PDU is no turn of its own.
+uint32_t CreditTarget::TurnOf(uint32_t sender) const {
+  const Sender& to = senders_[sender];
+  const uint32_t more = to.starts ? RoundDownToCredit(sender * kGolden % largest_) : 0;
+  return to.want <= slice_ + more + largest_ ? to.want : slice_ + more;
+}
+
+CreditTarget::Grant CreditTarget::PayOwed(Time now) {
+  const uint16_t sender = owed_head_;
+  Sender& to = senders_[sender];
+  owed_head_ = to.next_owed;
+  if (owed_head_ == kNone) owed_tail_ = kNone;
+  to.next_owed = kNone;
+  to.owed = false;
+  --owed_count_;
+  to.granted_at = now;
+  return {sender, Credit24::Floor(to.granted)};
+}
+
+void CreditTarget::Owe(uint32_t sender) {
+  Sender& to = senders_[sender];
+  if (to.owed) return;
+  to.owed = true;
+  ++owed_count_;
+  (owed_tail_ == kNone ? owed_head_ : senders_[owed_tail_].next_owed) =
+      static_cast<uint16_t>(sender);
+  owed_tail_ = static_cast<uint16_t>(sender);
+}
+
+void CreditTarget::Requeue(const Grant& grant) {
+  if (grant.sender < senders_.size() && senders_[grant.sender].known) Owe(grant.sender);
+}
+
+Time CreditTarget::deadline() const {
+  if (owed_count_ != 0) return Time{};
+  const Time sweep = outstanding_ != 0 || active() != 0 ? sweep_due_ : kNever;
+  return ready_count_ != 0 ? std::min(pacer_.due(), sweep) : sweep;
+}
+
+void CreditTarget::Release(uint32_t sender) {
+  Sender& held = senders_[sender];
+  if (held.open + TurnOf(sender) > hold_) return;
+  --held_count_;
+  held.place = Place::kNowhere;
+  Enter(sender);
+}
+
+// ---- Senders that have gone silent.
+
+void CreditTarget::Sweep(Time now) {
+  sweep_due_ = now + sweep_every_;
+  const uint32_t steps = std::min<uint32_t>(kSweepStep, static_cast<uint32_t>(senders_.size()));
+  for (uint32_t step = 0; step != steps; ++step) {
+    sweep_next_ = sweep_next_ + 1 < senders_.size() ? sweep_next_ + 1 : 0;
+    Sender& sender = senders_[sweep_next_];
+    if (!sender.heard) WriteOff(sweep_next_);
+    sender.heard = false;
+  }
+}
+
+void CreditTarget::WriteOff(uint32_t sender) {
+  Sender& from = senders_[sender];
+  Deactivate(sender);
+  SetOpen(from, 0);
+  from.want = 0;
+  from.arrived = std::max(from.arrived, from.granted - from.uncharged);
+}
+
+// ---- The round.
+
+void CreditTarget::Enter(uint32_t sender) {
+  Sender& from = senders_[sender];
+  const auto self = static_cast<uint16_t>(sender);
+  from.place = Place::kReady;
+  if (ready_count_++ == 0) {
+    turn_ = from.next = from.previous = self;
+    return;
+  }
+  // In front of the one whose turn it is: that is the end of the round.
+  from.next = turn_;
+  from.previous = senders_[turn_].previous;
+  senders_[from.previous].next = self;
+  senders_[turn_].previous = self;
+}
+
+void CreditTarget::Leave(uint32_t sender) {
+  Sender& from = senders_[sender];
+  --ready_count_;
+  from.place = Place::kNowhere;
+  if (turn_ == sender) turn_ = ready_count_ == 0 ? kNone : from.next;
+  senders_[from.previous].next = from.next;
+  senders_[from.next].previous = from.previous;
+  from.next = from.previous = kNone;
+  if (ready_count_ == 0) turn_ = kNone;
+}
+
+void CreditTarget::Deactivate(uint32_t sender) {
+  Sender& from = senders_[sender];
+  if (from.place == Place::kReady) Leave(sender);
+  if (from.place == Place::kHeld) --held_count_;
+  from.place = Place::kNowhere;
+}
+
+void CreditTarget::SetOpen(Sender& from, int64_t octets) {
+  const auto open = static_cast<uint32_t>(std::clamp<int64_t>(octets, 0, hold_));
+  outstanding_ += int64_t{open} - from.open;
+  from.open = open;
+}
+
+void CreditTarget::CheckInvariants() const {
+  const auto check = [](bool holds) {
+    if (!holds) abort();
+  };
+  int64_t open = 0;
+  uint32_t ready = 0;
+  uint32_t held = 0;
+  uint32_t owed = 0;
+  for (const Sender& sender : senders_) {
+    open += sender.open;
+    ready += sender.place == Place::kReady;
+    held += sender.place == Place::kHeld;
+    owed += sender.owed;
+    check(sender.open <= hold_);
+    check(sender.place == Place::kNowhere || (sender.known && sender.want != 0));
+    check(sender.granted % kCreditUnitOctets == 0 && sender.want % kCreditUnitOctets == 0);
+  }
+  check(open == outstanding_ && ready == ready_count_);
+  check(held == held_count_ && owed == owed_count_);
+  uint32_t round = 0;
+  for (uint16_t at = turn_; round != ready_count_; at = senders_[at].next, ++round) {
+    check(at != kNone && senders_[at].place == Place::kReady);
+    check(senders_[senders_[at].next].previous == at);
+  }
+  check((turn_ == kNone) == (ready_count_ == 0));
+  uint32_t listed = 0;
+  for (uint16_t at = owed_head_; at != kNone && listed <= owed; at = senders_[at].next_owed) {
+    ++listed;
+  }
+  check(listed == owed);
+}
+
+}  // namespace suede
