@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fabric_fixture.h"
+#include "wire/trimmed.h"
 
 namespace suede::fabric {
 namespace {
@@ -199,9 +200,14 @@ TEST(Queueing, TrimmedFramesTellTheReceiver) {
         ++cut;
         EXPECT_EQ(whole, 0u) << "trimmed frames go first";
         EXPECT_EQ(frame.size(), length);
-        // Recognized by its DSCP and by the lengths in it.
         const ParsedFrame parsed = ParseFrame({.encap = encap}, frame.data(), length, false);
         EXPECT_EQ(parsed.error, FrameError::kTruncated);
+        // Recognized by its DSCP and by the lengths in it.
+        const auto read = ParseTrimmed({.encap = encap}, frame.data(), length, 57);
+        ASSERT_TRUE(read);
+        EXPECT_EQ(read->pdu_bytes, 1000 + kLeastPduBytes);
+        EXPECT_EQ(DecodeRh(read->pdu).xpuid, 1);
+        EXPECT_EQ(ParseTrimmed({.encap = encap}, frame.data(), length, 56), std::nullopt);
       }
     }
     EXPECT_EQ(cut, trimmed);

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/big_endian.h"
@@ -24,6 +25,7 @@
 #include "wire/pfc.h"
 #include "wire/rcrc.h"
 #include "wire/rh.h"
+#include "wire/trimmed.h"
 
 namespace suede {
 namespace {
@@ -87,7 +89,8 @@ void DecodeControlPdus(const uint8_t* body, uint32_t bytes) {
   if (mended.bytes() < kControlHeadBytes) return;
   StoreBe16(mended.data() + 2, static_cast<uint16_t>(mended.bytes() - kControlHeadBytes));
   for (const ControlType type : {ControlType::kHello, ControlType::kNotReady, ControlType::kReady,
-                                 ControlType::kPlane, ControlType::kFence, ControlType::kFenced, ControlType::kCredit}) {
+                                 ControlType::kPlane, ControlType::kFence, ControlType::kFenced,
+                                 ControlType::kCredit, ControlType::kCongestion}) {
     mended.data()[0] = static_cast<uint8_t>(type);
     DecodeControlPdu(mended);
   }
@@ -104,6 +107,20 @@ void DecodePdu(const uint8_t* pdu, uint32_t pdu_bytes) {
   while (reader.Next()) ReadEveryByte(reader.command(), reader.shape().packed_bytes());
 }
 
+// A frame as a switch may have cut it: what is returned is inside it, and the PDU's end is not.
+std::optional<ParsedFrame> DecodeTrimmed(const FrameRules& rules, const ExactBytes& frame,
+                                         uint8_t dscp) {
+  const auto parsed = ParseTrimmed(rules, frame.data(), frame.bytes(), dscp);
+  if (!parsed) return parsed;
+  const uint8_t* end = frame.data() + frame.bytes();
+  Require(TraitsOf(rules.encap).has_length && parsed->error == FrameError::kNone);
+  Require(parsed->dscp == dscp && parsed->pdu_bytes >= kLeastPduBytes);
+  Require(parsed->pdu >= frame.data() && parsed->pdu + kRhBytes <= end);
+  Require(parsed->pdu_bytes > static_cast<uint64_t>(end - parsed->pdu));
+  ReadEveryByte(parsed->pdu, kRhBytes);
+  return parsed;
+}
+
 // Encodes a frame, decodes it, and requires everything to be the same.
 void RoundTrip(const Choice& choice, const HeaderSpec& spec, const ReliabilityHeader& rh,
                const uint8_t* commands, uint32_t command_bytes) {
@@ -113,11 +130,16 @@ void RoundTrip(const Choice& choice, const HeaderSpec& spec, const ReliabilityHe
   const auto built = BuildFrame(header, rh, {packed.data(), command_bytes}, buffer);
   Require(built.size() >= kMinFrameBytes);
   const ExactBytes frame(built.data(), static_cast<uint32_t>(built.size()));
-  const ParsedFrame parsed = ParseFrame({.encap = choice.encap,
-                                         .udp_port = spec.udp_port,
-                                         .mac_prefix = spec.mac_prefix,
-                                         .ether_type = spec.ether_type},
-                                        frame.data(), frame.bytes(), choice.checksums_good);
+  const FrameRules rules{.encap = choice.encap,
+                         .udp_port = spec.udp_port,
+                         .mac_prefix = spec.mac_prefix,
+                         .ether_type = spec.ether_type};
+  const ExactBytes half(built.data(), frame.bytes() / 2);
+  const auto trimmed = DecodeTrimmed(rules, half, spec.traffic_class.dscp);
+  const bool has_rh = half.bytes() >= header.length + kRhBytes;
+  Require(trimmed.has_value() == (has_rh && TraitsOf(choice.encap).has_length));
+  Require(!trimmed || trimmed->pdu_bytes == frame.bytes() - header.length);
+  const ParsedFrame parsed = ParseFrame(rules, frame.data(), frame.bytes(), choice.checksums_good);
   Require(parsed.error == FrameError::kNone);
   Require(parsed.source == spec.source && parsed.destination == spec.destination);
   Require(parsed.session == spec.session);
@@ -158,6 +180,8 @@ void DecodePause(const ExactBytes& frame) {
 
 void Decode(const Choice& choice, const ExactBytes& frame) {
   DecodePause(frame);
+  DecodeTrimmed({.encap = choice.encap}, frame, 0);
+  DecodeTrimmed({.encap = choice.encap}, ExactBytes(frame.data(), frame.bytes() / 2), 0);
   const ParsedFrame parsed =
       ParseFrame({.encap = choice.encap}, frame.data(), frame.bytes(), choice.checksums_good);
   if (parsed.error != FrameError::kNone) return;

@@ -69,7 +69,18 @@ const ControlMessage kCredit = Credit{.identities = kSome,
                                       .accepted = 0x31323334,
                                       .sent = 0x41424344,
                                       .wanted = 0x51525354};
-const ControlMessage kAll[] = {kHello, kNotReady, kReady, kPlane, kFence, kFenced, kCredit};
+const ControlMessage kCongestion = Congestion{.identities = kSome,
+                                              .request = true,
+                                              .echo = true,
+                                              .target = 0x111213,
+                                              .sent = 0x212223,
+                                              .limit = 0x313233,
+                                              .granted = 0x414243,
+                                              .received = 0x51525354,
+                                              .marked = 0x61626364,
+                                              .trimmed = 0x71727374};
+const ControlMessage kAll[] = {kHello, kNotReady, kReady,  kPlane,
+                               kFence, kFenced,   kCredit, kCongestion};
 
 // A head, both identities of kSome, and the rest of a body.
 Bytes Laid(uint8_t type, uint8_t flags, const Bytes& rest) {
@@ -101,6 +112,10 @@ TEST(ControlPdu, Layout) {
   EXPECT_EQ(Encoded(kCredit),
             Laid(14, 5, {2,    0,    0x11, 0x12, 0x21, 0x22, 0x23, 0x24, 0x31, 0x32,
                          0x33, 0x34, 0x41, 0x42, 0x43, 0x44, 0x51, 0x52, 0x53, 0x54}));
+  EXPECT_EQ(Encoded(kCongestion),
+            Laid(15, 5, {0,    0x11, 0x12, 0x13, 0,    0x21, 0x22, 0x23, 0,    0x31,
+                         0x32, 0x33, 0,    0x41, 0x42, 0x43, 0x51, 0x52, 0x53, 0x54,
+                         0x61, 0x62, 0x63, 0x64, 0x71, 0x72, 0x73, 0x74}));
 }
 
 TEST(ControlPdu, Flags) {
@@ -110,12 +125,20 @@ TEST(ControlPdu, Flags) {
   EXPECT_EQ(Encoded(Hello{.answers_planes = true})[kFeatures], 1);
   EXPECT_EQ(Encoded(Hello{.sends_generations = true})[kFeatures], 2);
   EXPECT_EQ(Encoded(Hello{.counts_credit = true})[kFeatures], 4);
+  EXPECT_EQ(Encoded(Hello{.hears_pauses = true})[kFeatures], 8);
+  EXPECT_EQ(Encoded(Hello{.answers_congestion = true})[kFeatures], 16);
+  EXPECT_EQ(Encoded(Hello{.wants_echoes = true})[kFeatures], 32);
   EXPECT_EQ(Encoded(PlaneHello{.reply_wanted = true})[1], 1);
   EXPECT_EQ(Encoded(PlaneHello{.has_heard = true})[1], 2);
+  EXPECT_EQ(Encoded(PlaneHello{.held_up = true})[1], 4);
   EXPECT_EQ(Encoded(Credit{.grant = true})[1], 1);
   EXPECT_EQ(Encoded(Credit{.give_back = true})[1], 2);
   EXPECT_EQ(Encoded(Credit{.reply_wanted = true})[1], 4);
   EXPECT_EQ(Encoded(Credit{.on_demand = true})[1], 8);
+  EXPECT_EQ(Encoded(Congestion{})[1], 0);
+  EXPECT_EQ(Encoded(Congestion{.request = true})[1], 1);
+  EXPECT_EQ(Encoded(Congestion{.grant = true})[1], 2);
+  EXPECT_EQ(Encoded(Congestion{.echo = true})[1], 4);
 }
 
 TEST(ControlPdu, IdentitiesOfEach) {
@@ -138,6 +161,7 @@ TEST(ControlPdu, ReadsWhatWasEncoded) {
     const VcPsns psns{Psn(half()), Psn(half()), Psn(half()), Psn(half())};
     const auto flag = [&] { return random() % 2 != 0; };
     const auto number = [&] { return static_cast<uint32_t>(random()); };
+    const auto credit = [&] { return number() & Congestion::kMaxCredit; };
     const ControlMessage messages[] = {
         Hello{some,
               word() | 1,
@@ -154,6 +178,8 @@ TEST(ControlPdu, ReadsWhatWasEncoded) {
               psns,
               {number(), number(), number(), number()},
               flag(),
+              flag(),
+              flag(),
               flag()},
         NotReady{some, vc, Psn(half()), number()},
         Ready{some, vc, Psn(half())},
@@ -162,7 +188,9 @@ TEST(ControlPdu, ReadsWhatWasEncoded) {
         Fence{some, vc, flag(), half(), psns},
         Fenced{some, vc, half(), psns},
         Credit{some, vc, flag(), flag(), flag(), flag(), half(), number(), number(), number(),
-               number()}};
+               number()},
+        Congestion{some, flag(), flag(), flag(), credit(), credit(), credit(), credit(), number(),
+                   number(), number()}};
     for (const ControlMessage& sent : messages) {
       Bytes bytes = Encoded(sent);
       bytes.resize(bytes.size() + random() % 40);
@@ -206,7 +234,7 @@ TEST(ControlPdu, UnknownTypes) {
     Bytes bytes = Encoded(kHello);
     bytes[0] = static_cast<uint8_t>(type);
     const ControlError error = Decode(bytes);
-    EXPECT_EQ(error == ControlError::kUnknownType, type < 8 || type > 14) << type;
+    EXPECT_EQ(error == ControlError::kUnknownType, type < 8 || type > 15) << type;
   }
 }
 
@@ -214,16 +242,14 @@ TEST(ControlPdu, ValuesThatCannotBe) {
   const ControlMessage wrong[] = {
       Hello{.identities = kSome, .nonce = 0},
       Hello{.identities = kSome, .nonce = 1, .psn_scope = 2},
-      Hello{.identities = kSome, .nonce = 1, .sessions = 0},
-      NotReady{.identities = kSome, .vc = 4},
-      Ready{.identities = kSome, .vc = 4},
-      Credit{.identities = kSome, .vc = 4},
+      Hello{.identities = kSome, .nonce = 1, .sessions = 0}, NotReady{.identities = kSome, .vc = 4},
+      Ready{.identities = kSome, .vc = 4}, Credit{.identities = kSome, .vc = 4},
       PlaneHello{.identities = kSome, .state = static_cast<PlaneState>(3)},
-      PlaneHello{.identities = kSome, .plane = 4},
-      Fence{.identities = kSome, .plane = 4},
+      PlaneHello{.identities = kSome, .plane = 4}, Fence{.identities = kSome, .plane = 4},
       Fenced{.identities = kSome, .plane = 4},
       // Nobody's identity is 0.
-      Hello{.nonce = 1}, NotReady{}, Ready{}, PlaneHello{}, Fence{}, Fenced{}};
+      Hello{.nonce = 1}, NotReady{}, Ready{}, PlaneHello{}, Fence{}, Fenced{}, Credit{},
+      Congestion{}};
   for (const ControlMessage& message : wrong) {
     EXPECT_EQ(Decode(Encoded(message)), ControlError::kMalformed);
   }
@@ -235,10 +261,33 @@ TEST(ControlPdu, ValuesThatCannotBe) {
 TEST(ControlPdu, ReservedIsIgnored) {
   Bytes bytes = Encoded(kHello);
   bytes[1] |= 0xfe;
-  bytes[kControlHeadBytes + 33] |= 0xf0;  // features beyond those that there are
+  bytes[kControlHeadBytes + 33] |= 0xc0;  // features beyond those that there are
   ControlMessage read;
   EXPECT_EQ(Decode(bytes, read), ControlError::kNone);
   EXPECT_EQ(read, kHello);
+  bytes = Encoded(kCongestion);
+  bytes[1] |= 0xf8;
+  for (size_t at = 16; at < 32; at += 4) bytes[kControlHeadBytes + at] = 0xff;
+  EXPECT_EQ(Decode(bytes, read), ControlError::kNone);
+  EXPECT_EQ(read, kCongestion);
+}
+
+// Credit is counted modulo 2^24: what is more goes as its low bits, and never into reserved ones.
+TEST(ControlPdu, CongestionHasCreditOf24Bits) {
+  const Congestion beyond{.identities = kSome,
+                          .target = 0x01000002,
+                          .sent = 0xffffffff,
+                          .limit = 0x80000000,
+                          .granted = 0x01ffffff};
+  ControlMessage read;
+  ASSERT_EQ(Decode(Encoded(beyond), read), ControlError::kNone);
+  EXPECT_EQ(
+      read,
+      ControlMessage(Congestion{
+          .identities = kSome, .target = 2, .sent = 0xffffff, .limit = 0, .granted = 0xffffff}));
+  for (size_t at = 16; at < 32; at += 4) {
+    EXPECT_EQ(Encoded(beyond)[kControlHeadBytes + at], 0) << at;
+  }
 }
 
 TEST(ControlPdu, AsAFrame) {
