@@ -5,6 +5,12 @@
 #include <cstdlib>
 
 namespace suede {
+namespace {
+
+// The multiples of the golden ratio spread evenly over 2^32.
+constexpr uint32_t kGolden = 2654435769;
+
+}  // namespace
 
 void CongestionContext::Start(CongestionControl control, const CongestionParams& params,
                               const PathLimits& path, Time now) {
@@ -24,7 +30,10 @@ void CongestionContext::Start(CongestionControl control, const CongestionParams&
 void CongestionContext::Acknowledge(uint32_t octets, std::optional<Duration> rtt,
                                     bool nothing_in_flight, Time now) {
   acked_ = nothing_in_flight ? sent_ : std::min(acked_ + octets, sent_);
-  if (rtt) base_rtt_.OnSample(*rtt, params_->base_rtt_period, now);
+  if (rtt) {
+    base_rtt_.OnSample(*rtt, params_->base_rtt_period, now);
+    dither_ += static_cast<uint32_t>(rtt->count()) * kGolden;
+  }
   if (auto* window = std::get_if<NsccWindow>(&law_)) {
     const int64_t in_flight = sent_ - acked_;
     window->OnAck({octets, rtt, marked_, in_flight}, base_rtt_.value(), *params_, now);
@@ -73,7 +82,10 @@ void CongestionContext::ApplyWindow(Time now) {
   deadline_ = kNever;
   if (window >= largest_) {
     paces_ = false;
-    limit_ = acked_ + static_cast<int64_t>(window);
+    // No part of a PDU can leave: what the window has beyond whole PDUs is a chance of one more.
+    dither_ += kGolden;
+    const uint64_t part = (uint64_t{dither_} * largest_) >> 32;
+    limit_ = acked_ + static_cast<int64_t>(window) + static_cast<int64_t>(part);
     return;
   }
   // One PDU at a time, and not before its turn.
@@ -88,7 +100,10 @@ void CongestionContext::ApplyWindow(Time now) {
 }
 
 void CongestionContext::PaceNext(uint32_t octets, Time now) {
-  pace_due_ = now + std::get_if<NsccWindow>(&law_)->TimeOf(octets, base_rtt_.value());
+  // Between half and one and a half times the time that is due, so that sources do not keep step.
+  const Duration due = std::get_if<NsccWindow>(&law_)->TimeOf(octets, base_rtt_.value());
+  dither_ += kGolden;
+  pace_due_ = now + due / 2 + due * int64_t{dither_ >> 16} / (1 << 16);
   ApplyWindow(now);
 }
 

@@ -120,6 +120,7 @@ class alignas(64) CongestionContext {
   bool paces_ = false;   // NSCC: the window is less than a PDU
   bool marked_ = false;  // an echo with marks has come since the last acknowledgement
   uint32_t largest_ = 0;
+  uint32_t dither_ = 0;  // NSCC: of the allowance, within a PDU
   const CongestionParams* params_ = nullptr;
   Time pace_due_{};  // while paces_: no PDU before this time
 

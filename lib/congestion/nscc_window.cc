@@ -2,6 +2,7 @@
 #include "congestion/nscc_window.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "congestion/bandwidth_delay.h"
 
@@ -17,6 +18,9 @@ constexpr double kEtaGain = 0.15;
 // A delay of so many targets is so far from them that the window has to be found anew.
 constexpr double kQuickDelay = 4;
 constexpr double kQuickWindow = 0.125;  // unless it carries so much of the largest one
+constexpr double kMostFlowScale = 4;
+constexpr int64_t kEpochPdus = 4;  // of which the rate is measured,
+constexpr double kEpochMost = 64;  // but not for longer than so many epochs
 constexpr uint32_t kSettlePdus = 8;
 
 double Ns(Duration time) { return static_cast<double>(time.count()); }
@@ -24,19 +28,27 @@ double Ns(Duration time) { return static_cast<double>(time.count()); }
 }  // namespace
 
 NsccWindow::NsccWindow(const CongestionParams& params, const PathLimits& path, Time now)
-    : per_ns_(static_cast<double>(path.rate_bps) / 8e9),
+    : octets_(path.largest_octets),
+      per_ns_(static_cast<double>(path.rate_bps) / 8e9),
       largest_(path.largest_octets),
       settled_at_(now),
       eta_at_(now),
       decreased_at_(now - params.base_rtt),
-      epoch_end_(now + 2 * params.base_rtt) {
+      epoch_begin_(now) {
   octets_ = LawOf(params.base_rtt, params).largest;
+}
+
+// The smaller the window, the more delay it aims at: the windows of many sources are less than a
+// PDU, and would be the prey of chance and of larger ones without.
+double NsccWindow::FlowScale(double bdp) const {
+  return std::clamp(std::sqrt(std::sqrt(bdp / (2 * octets_))), 1.0, kMostFlowScale);
 }
 
 NsccWindow::Law NsccWindow::LawOf(Duration base_rtt, const CongestionParams& params) const {
   const double bdp = std::min(per_ns_ * Ns(base_rtt), static_cast<double>(kLargestBdp));
   return {.bdp = bdp,
-          .target_ns = Ns(base_rtt) * params.target_percent / 100,
+          .base_ns = Ns(base_rtt),
+          .target_ns = Ns(base_rtt) * params.target_percent / 100 * FlowScale(bdp),
           .scale = bdp / kReferenceOctets,
           .largest = std::max<double>(bdp * params.window_max_percent / 100, largest_),
           .smallest = static_cast<double>(largest_) * params.window_min_permille / 1000};
@@ -50,9 +62,11 @@ void NsccWindow::OnAck(const Ack& ack, Duration base_rtt, const CongestionParams
     average_ns_ += (delay_ns_ - average_ns_) * ack.octets / (ack.octets + octets_);
   }
   achieved_ += ack.octets;
-  if (AdaptQuickly(ack, law, base_rtt, now)) return;
+  if (AdaptQuickly(ack, law, now)) return;
   if (ignored_ > 0) {
+    // The PDUs of the window before: their delays say nothing of this one.
     ignored_ -= ack.octets;
+    average_ns_ = std::min(delay_ns_, law.target_ns);
     return;
   }
   if (!ack.marked) {
@@ -63,19 +77,25 @@ void NsccWindow::OnAck(const Ack& ack, Duration base_rtt, const CongestionParams
   Settle(law, base_rtt, params, now);
 }
 
-bool NsccWindow::AdaptQuickly(const Ack& ack, const Law& law, Duration base_rtt, Time now) {
-  if (now < epoch_end_) return false;
-  const bool far = delay_ns_ > kQuickDelay * law.target_ns &&
-                   static_cast<double>(achieved_) < kQuickWindow * law.largest;
-  if (far) {
-    octets_ = std::max(std::min(static_cast<double>(achieved_), octets_), law.smallest);
-    increase_ = 0;
-    ignored_ = ack.in_flight;
+bool NsccWindow::AdaptQuickly(const Ack& ack, const Law& law, Time now) {
+  const double took = Ns(now - epoch_begin_);
+  const double fair_ns = law.base_ns + law.target_ns;
+  // The rate of a few PDUs: of a shorter time it would be a matter of chance.
+  if (took < fair_ns ||
+      (achieved_ < kEpochPdus * int64_t{largest_} && took < kEpochMost * fair_ns)) {
+    return false;
   }
-  achieved_before_ = achieved_;
+  rate_ = static_cast<double>(achieved_) / took;
   achieved_ = 0;
-  epoch_end_ = now + base_rtt + Duration(static_cast<int64_t>(law.target_ns));
-  return far;
+  epoch_begin_ = now;
+  const double window = rate_ * fair_ns;
+  if (delay_ns_ <= kQuickDelay * law.target_ns || window >= kQuickWindow * law.largest) {
+    return false;
+  }
+  octets_ = std::max(std::min(window, octets_), law.smallest);
+  increase_ = 0;
+  ignored_ = ack.in_flight;
+  return true;
 }
 
 void NsccWindow::Increase(const Ack& ack, const Law& law, const CongestionParams& params) {
@@ -93,7 +113,10 @@ void NsccWindow::Increase(const Ack& ack, const Law& law, const CongestionParams
 
 void NsccWindow::Decrease(const Law& law, const CongestionParams& params, Duration base_rtt,
                           Time now) {
-  if (average_ns_ <= law.target_ns || now - decreased_at_ < base_rtt) return;
+  // A decrease has its effect a round trip later, with the queue that there is; and while the queue
+  // becomes shorter, the windows are small enough.
+  if (Ns(now - decreased_at_) < Ns(base_rtt) + delay_ns_ || delay_ns_ < average_ns_) return;
+  if (average_ns_ <= law.target_ns) return;
   const double excess = (average_ns_ - law.target_ns) / average_ns_;
   octets_ *= std::max(1 - excess * params.decrease_percent / 100, 0.5);
   decreased_at_ = now;
@@ -101,23 +124,29 @@ void NsccWindow::Decrease(const Law& law, const CongestionParams& params, Durati
 
 void NsccWindow::Settle(const Law& law, Duration base_rtt, const CongestionParams& params,
                         Time now) {
+  double grown = octets_;
   if (unsettled_ >= kSettlePdus * largest_ || now - settled_at_ >= base_rtt) {
-    octets_ += increase_ / octets_;
+    grown += increase_ / octets_;
     increase_ = 0;
     unsettled_ = 0;
     settled_at_ = now;
   }
   if (now - eta_at_ >= base_rtt) {
-    octets_ += kEtaGain * params.eta_percent / 100 * largest_ * law.scale;
+    grown += kEtaGain * params.eta_percent / 100 * largest_ * law.scale;
     eta_at_ = now;
   }
-  octets_ = std::clamp(octets_, law.smallest, law.largest);
+  // A window of less than a PDU has an acknowledgement every so many round trips, for all of which
+  // it grows at once: up to twice its size, as nothing tells it of the queue in between.
+  if (octets_ < largest_) grown = std::min(grown, 2 * octets_);
+  octets_ = std::clamp(grown, law.smallest, law.largest);
 }
 
 void NsccWindow::OnLoss(bool timeout, Duration base_rtt, const CongestionParams& params, Time now) {
   const Law law = LawOf(base_rtt, params);
-  const auto achieved = static_cast<double>(std::max(achieved_, achieved_before_));
-  const double found = timeout ? std::min(achieved, octets_ / 2) : achieved;
+  // One congestion makes several PDUs be lost, one after the other.
+  if (Ns(now - decreased_at_) < Ns(base_rtt) + delay_ns_) return;
+  const double half = octets_ / 2;
+  const double found = timeout ? half : std::max(half, rate_ * (law.base_ns + law.target_ns));
   octets_ = std::max(std::min(found, octets_), law.smallest);
   increase_ = 0;
   ignored_ = 0;
@@ -125,7 +154,7 @@ void NsccWindow::OnLoss(bool timeout, Duration base_rtt, const CongestionParams&
 }
 
 Duration NsccWindow::TimeOf(uint32_t octets, Duration base_rtt) const {
-  return Duration(static_cast<int64_t>((Ns(base_rtt) + average_ns_) * octets / octets_));
+  return Duration(static_cast<int64_t>(Ns(base_rtt) * octets / octets_));
 }
 
 }  // namespace suede

@@ -35,32 +35,34 @@ class NsccWindow {
   // What follows from the base RTT.
   struct Law {
     double bdp;
+    double base_ns;
     double target_ns;  // queueing delay to aim at
     double scale;      // htsim's a: BDP over that of 100 Gb/s and 12 us
     double largest;    // the largest window,
     double smallest;   // and the smallest one
   };
+  double FlowScale(double bdp) const;
   Law LawOf(Duration base_rtt, const CongestionParams& params) const;
   // Ends the epoch where it is over. Whether the window was set to what it has achieved.
-  bool AdaptQuickly(const Ack& ack, const Law& law, Duration base_rtt, Time now);
+  bool AdaptQuickly(const Ack& ack, const Law& law, Time now);
   void Increase(const Ack& ack, const Law& law, const CongestionParams& params);
   void Decrease(const Law& law, const CongestionParams& params, Duration base_rtt, Time now);
   void Settle(const Law& law, Duration base_rtt, const CongestionParams& params, Time now);
 
   double octets_;
-  double per_ns_;                // octets that the plane carries in a nanosecond
-  double increase_ = 0;          // owed to the window, times the window
-  double delay_ns_ = 0;          // queueing delay, of the last round trip
-  double average_ns_ = 0;        // and of the last window
-  int64_t achieved_ = 0;         // octets acknowledged in this epoch,
-  int64_t achieved_before_ = 0;  // and in the one before
-  int64_t ignored_ = 0;          // octets to be acknowledged before the law goes on
-  uint32_t largest_;             // octets of the largest PDU
-  uint32_t unsettled_ = 0;       // octets acknowledged since the increase was last added
+  double per_ns_;           // octets that the plane carries in a nanosecond
+  double increase_ = 0;     // owed to the window, times the window
+  double delay_ns_ = 0;     // queueing delay, of the last round trip
+  double average_ns_ = 0;   // and of the last window
+  double rate_ = 0;         // octets per ns that were acknowledged in the last epoch
+  int64_t achieved_ = 0;    // octets acknowledged in this one
+  int64_t ignored_ = 0;     // octets to be acknowledged before the law goes on
+  uint32_t largest_;        // octets of the largest PDU
+  uint32_t unsettled_ = 0;  // octets acknowledged since the increase was last added
   Time settled_at_;
   Time eta_at_;
   Time decreased_at_;
-  Time epoch_end_;
+  Time epoch_begin_;
 };
 
 }  // namespace suede

@@ -47,7 +47,7 @@ struct CongestionParams {
   uint32_t window_max_percent = 150;
   // Smallest window, in thousandths of a largest PDU, 1 to 1000. A window of less than one PDU is
   // one PDU that leaves every so many round trips.
-  uint32_t window_min_permille = 10;
+  uint32_t window_min_permille = 50;
   // Decrease, in percent of the relative excess of delay, 1 to 100; never below half at once.
   uint32_t decrease_percent = 80;
   // Gains, in percent of those that uet-htsim has, 1 to 1000: of the increase in proportion to the
