@@ -31,6 +31,8 @@ void EndpointPipelines::AddPort(const Config& config, uint32_t p, const Device& 
     pauses_[p] = std::make_unique<PortPauses>(PauseParamsOf(config, port));
   }
   std::vector<PortPlace>& places = port_places_[p];
+  PortParams params = PortParamsOf(config, port, device.mac);
+  params.rate_share = std::make_shared<std::atomic<uint32_t>>(0);
   for (const PairUse& use : PairsOf(config, p)) {
     Port* const pair = device.pairs[places.size()];
     Pipeline& pipeline = *pipelines_[use.lcore];
@@ -43,7 +45,7 @@ void EndpointPipelines::AddPort(const Config& config, uint32_t p, const Device& 
                      [&use](const PortPlace& place) { return place.lcore == use.lcore; });
     const uint32_t number = same_lcore != places.end()
                                 ? pipeline.AddPair(same_lcore->number, pair)
-                                : pipeline.AddPort(pair, PortParamsOf(config, port, device.mac),
+                                : pipeline.AddPort(pair, params,
                                                    places.empty() ? lanes_[p].get() : nullptr);
     if (pauses_[p] != nullptr) pipeline.SetPauses(number, pauses_[p].get(), places.empty());
     places.push_back({.lcore = use.lcore, .number = number});

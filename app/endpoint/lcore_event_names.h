@@ -33,6 +33,8 @@ inline EventKind KindOf(LcoreEventKind kind) {
       return EventKind::kPfcStorm;
     case LcoreEventKind::kPfcUndrained:
       return EventKind::kPfcUndrained;
+    case LcoreEventKind::kNoGrant:
+      return EventKind::kCongestionNoGrant;
     case LcoreEventKind::kTxError:
     case LcoreEventKind::kQueueBroken:
       break;

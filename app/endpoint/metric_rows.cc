@@ -86,6 +86,10 @@ std::vector<MetricRow> PeerMetricRows() {
        "Share of the window that is used, of PDUs or of bytes, whichever is more"},
       {"peer_srtt_seconds", kGauge, kLabels, "Smoothed round trip; 0: none was measured"},
       {"peer_rto_seconds", kGauge, kLabels, "Retransmission timeout"},
+      {"peer_congestion_window_octets", kGauge, kLabels,
+       "Window of congestion control, or credit that is left (RCCC); 0: fixed"},
+      {"peer_base_rtt_seconds", kGauge, kLabels,
+       "Round trip without queues, as congestion control has it; 0: fixed"},
       {"peers_left_out", kGauge, "", "1 where there are more connections than are shown"},
   };
 }

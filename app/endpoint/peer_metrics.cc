@@ -33,7 +33,9 @@ std::vector<double> ValuesOf(const ConnectionView& c) {
           static_cast<double>(c.unacked_bytes),
           InBaseUnit(used, CellUnit::kMillionths),
           seconds(c.srtt_ns),
-          seconds(c.rto_ns)};
+          seconds(c.rto_ns),
+          static_cast<double>(c.congestion_window_octets),
+          seconds(c.base_rtt_ns)};
 }
 
 MetricLabels LabelsOf(const MetricLabels& common, const ConnectionView& c) {

@@ -107,9 +107,8 @@ std::string FlowNames(VcMask flows) {
 }
 
 PauseParams PauseParamsOf(const Config& config, const PortConfig& port) {
-  constexpr uint64_t kGbps = 1'000'000'000;
   return {.quanta = config.pfc.quanta,
-          .rate_bps = port.bandwidth_gbps.value_or(0) * kGbps,
+          .rate_bps = uint64_t{port.bandwidth_gbps.value_or(0)} * 1'000'000'000,
           .storm = config.pfc.storm};
 }
 
@@ -120,6 +119,31 @@ uint32_t PackedPdusOf(const Config& config) {
   return static_cast<uint32_t>(std::min<uint64_t>(lines, config.packing.packed_pdus));
 }
 
+CongestionParams CongestionParamsOf(const Config& config, const InstanceConfig& instance) {
+  const CongestionConfig& c = config.congestion;
+  static_assert(static_cast<int>(InstanceConfig::Congestion::kNscc) ==
+                static_cast<int>(CongestionControl::kNscc));
+  return {.control = static_cast<CongestionControl>(instance.congestion),
+          .base_rtt = c.base_rtt,
+          .initial_percent = c.initial_percent,
+          .ask_bdp = c.ask_bdp,
+          .repeat = c.repeat,
+          .repeat_max = c.repeat_max,
+          .target_percent = c.target_percent,
+          .window_max_percent = c.window_max_percent,
+          .window_min_permille = c.window_min_permille,
+          .decrease_percent = c.decrease_percent,
+          .proportional_percent = c.proportional_percent,
+          .fair_percent = c.fair_percent,
+          .eta_percent = c.eta_percent,
+          .base_rtt_period = c.base_rtt_period};
+}
+
+TargetParams TargetParamsOf(const Config& config) {
+  const CongestionConfig& c = config.congestion;
+  return {.slice = c.slice, .base_rtt = c.base_rtt, .hold_bdp = c.hold_bdp};
+}
+
 PortParams PortParamsOf(const Config& config, const PortConfig& port,
                         const MacAddress& device_mac) {
   return {.rules = RulesOf(port),
@@ -128,6 +152,9 @@ PortParams PortParamsOf(const Config& config, const PortConfig& port,
           .vid = port.vid.value_or(0),
           .mac = port.mac.value_or(device_mac),
           .class_by_pcp = port.pfc_class == PortConfig::PfcClass::kPcp,
+          .rate_bps = uint64_t{port.bandwidth_gbps.value_or(0)} * 1'000'000'000,
+          .receive_bps = uint64_t{port.receive_mbps.value_or(0)} * 1'000'000,
+          .trimmed_dscp = port.trimmed_dscp,
           .packed_pdus = PackedPdusOf(config)};
 }
 
@@ -150,6 +177,8 @@ InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& inst
     params.xon_percent[vc] = config.classes.vc[vc].xon_percent;
   }
   params.transport = settings.transport;
+  params.congestion = CongestionParamsOf(config, instance);
+  params.target = TargetParamsOf(config);
   params.paths = settings.paths;
   params.paths.ordering = instance.ordering == InstanceConfig::Ordering::kUnordered
                               ? Ordering::kUnordered

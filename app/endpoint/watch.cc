@@ -146,7 +146,8 @@ void Watch::Raise(uint32_t lcore, const LcoreEvent& event) {
   values.emplace_back(EventField::kPeer, event.peer_xpuid);
   const bool is_down = event.kind == LcoreEventKind::kPlaneDown;
   if (is_down || event.kind == LcoreEventKind::kPlaneUp ||
-      event.kind == LcoreEventKind::kFenceOpened || event.kind == LcoreEventKind::kHeldUp) {
+      event.kind == LcoreEventKind::kFenceOpened || event.kind == LcoreEventKind::kHeldUp ||
+      event.kind == LcoreEventKind::kNoGrant) {
     const uint32_t port = own.ports[event.plane].port;
     values.emplace_back(EventField::kPlane, event.plane);
     values.emplace_back(EventField::kPort, endpoint_->config().ports[port].name);

@@ -16,6 +16,7 @@ inline constexpr uint32_t kMaxDataBytes = 256;
 inline constexpr uint32_t kMaxCommandBytes = kMaxControlBytes + kMaxDataBytes;
 inline constexpr uint32_t kMaxPackBytes = 4096;        // commands of one PDU
 inline constexpr uint32_t kDefaultPackBytes = 2048;
+inline constexpr uint32_t kWireOctets = 24;  // on the wire beside a frame: preamble, FCS and gap
 
 }  // namespace suede
 

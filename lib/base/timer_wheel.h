@@ -14,10 +14,12 @@
 
 namespace suede {
 
-class TimerWheel {
+// kTick: nanoseconds that a timer may be late, a power of two.
+template <int64_t kTick>
+class BasicTimerWheel {
  public:
-  static constexpr int64_t kTickNs = 1 << 15;  // 33 us: how late a timer may be
-  static constexpr uint32_t kSlots = 1024;     // one turn is 34 ms
+  static constexpr int64_t kTickNs = kTick;
+  static constexpr uint32_t kSlots = 1024;
 
   // Makes room for owners 0 to count - 1.
   void Resize(uint32_t count) { owners_.resize(count); }
@@ -85,6 +87,11 @@ class TimerWheel {
   std::vector<Owner> owners_;
   std::vector<uint32_t> slots_ = std::vector<uint32_t>(kSlots, kNone);
 };
+
+// 33 us, and a turn of 34 ms: for timeouts.
+using TimerWheel = BasicTimerWheel<1 << 15>;
+// 1 us, and a turn of 1 ms: for what follows the round trip.
+using FineTimerWheel = BasicTimerWheel<1 << 10>;
 
 }  // namespace suede
 

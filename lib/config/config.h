@@ -80,6 +80,8 @@ struct PortConfig {
   std::optional<uint32_t> bandwidth_gbps;  // weight of its planes; none: the link's speed
   Pfc pfc = Pfc::kOff;                     // docs/pfc.md
   PfcClass pfc_class = PfcClass::kDscp;    // of frames with a DSCP and a PCP
+  std::optional<uint32_t> receive_mbps;    // docs/congestion.md; none: just under its rate
+  std::optional<uint8_t> trimmed_dscp;    // of frames that switches have cut; none: none are
   friend bool operator==(const PortConfig&, const PortConfig&) = default;
 };
 
@@ -92,10 +94,12 @@ struct InstancePort {
 
 struct InstanceConfig {
   enum class Ordering : uint8_t { kStrict, kUnordered };
+  enum class Congestion : uint8_t { kFixed, kRccc, kNscc };  // docs/congestion.md
   uint32_t xpu = 0;
   uint32_t instance = 0;            // instance number of the XPU
   uint32_t lcore = 0;               // index into Config::lcores
   Ordering ordering = Ordering::kStrict;
+  Congestion congestion = Congestion::kFixed;
   std::vector<InstancePort> ports;  // its planes: 1, 2 or 4, on different ports
   friend bool operator==(const InstanceConfig&, const InstanceConfig&) = default;
 };
@@ -185,6 +189,26 @@ struct PfcConfig {
   friend bool operator==(const PfcConfig&, const PfcConfig&) = default;
 };
 
+// docs/congestion.md; of instances whose `congestion` is not fixed, and of what all grant.
+struct CongestionConfig {
+  Duration base_rtt = std::chrono::microseconds(10);
+  uint32_t initial_percent = 25;
+  uint32_t ask_bdp = 8;
+  Duration repeat{};
+  Duration repeat_max = std::chrono::milliseconds(1);
+  Duration slice = std::chrono::microseconds(1);
+  uint32_t hold_bdp = 4;
+  uint32_t target_percent = 100;
+  uint32_t window_max_percent = 150;
+  uint32_t window_min_permille = 10;
+  uint32_t decrease_percent = 80;
+  uint32_t proportional_percent = 100;
+  uint32_t fair_percent = 100;
+  uint32_t eta_percent = 100;
+  Duration base_rtt_period = std::chrono::milliseconds(100);
+  friend bool operator==(const CongestionConfig&, const CongestionConfig&) = default;
+};
+
 struct ClientsConfig {
   std::string socket;  // never empty in a loaded configuration
   uint32_t socket_mode = 0660;
@@ -233,6 +257,7 @@ struct Config {
   TransportConfig transport;
   PlanesConfig planes;
   PfcConfig pfc;
+  CongestionConfig congestion;
   ClientsConfig clients;
   ManagementConfig management;
   LogConfig log;

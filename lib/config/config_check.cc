@@ -384,6 +384,32 @@ Status CheckTransport(const ConfigDraft& draft) {
   return OkStatus();
 }
 
+// --- Congestion control
+
+Status CheckCongestion(ConfigDraft& draft) {
+  const CongestionConfig& c = draft.config.congestion;
+  const Duration repeat = c.repeat != Duration{} ? c.repeat : 4 * c.base_rtt;
+  if (c.repeat_max < repeat) {
+    return draft.Error("congestion.repeat_max_us",
+                       StrCat(c.repeat_max.count() / 1000, " is less than ",
+                              c.repeat != Duration{} ? "repeat_us" : "four times base_rtt_us", ", ",
+                              repeat.count() / 1000, "; raise it"));
+  }
+  const auto& classes = draft.config.classes.vc;
+  for (size_t i = 0; i < draft.config.instances.size(); ++i) {
+    if (draft.config.instances[i].congestion != InstanceConfig::Congestion::kNscc) continue;
+    if (std::any_of(classes.begin(), classes.end(),
+                    [](const ConfigVcClass& of_vc) { return of_vc.ecn == 1 || of_vc.ecn == 2; })) {
+      break;
+    }
+    Warn(draft, StrCat(Entry("instances", i), ".congestion"),
+         "no class of classes.vc has ecn 1 or 2, so switches mark nothing, and nscc goes by delay "
+         "and loss alone; set ecn: 2 where switches mark");
+    break;
+  }
+  return OkStatus();
+}
+
 Status CheckPlanes(const ConfigDraft& draft) {
   const PlanesConfig& p = draft.config.planes;
   if (p.hello_idle < p.hello_interval) {
@@ -485,6 +511,7 @@ Status CheckConfig(const MachineFacts& machine, ConfigDraft& draft) {
   if (Status s = CheckClients(machine, draft); !s.ok()) return s;
   if (Status s = CheckManagement(machine, draft); !s.ok()) return s;
   if (Status s = CheckPfc(draft); !s.ok()) return s;
+  if (Status s = CheckCongestion(draft); !s.ok()) return s;
   WarnOfPeers(draft);
   WarnOfClasses(draft);
   return OkStatus();

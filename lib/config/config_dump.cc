@@ -45,7 +45,8 @@ void AppendInstances(const Config& config, std::string& out) {
     AppendEntry(InstanceEntry{.xpu = instance.xpu,
                               .instance = instance.instance,
                               .lcore = config.lcores[instance.lcore].cpu,
-                              .ordering = instance.ordering},
+                              .ordering = instance.ordering,
+                              .congestion = instance.congestion},
                 ports, out);
   }
 }
@@ -84,6 +85,7 @@ std::string DumpConfig(const Config& config) {
   AppendSection("transport", config.transport, out);
   AppendSection("planes", config.planes, out);
   AppendSection("pfc", config.pfc, out);
+  AppendSection("congestion", config.congestion, out);
   AppendSection("clients", config.clients, out);
   AppendSection("management", config.management, out);
   AppendSection("log", config.log, out);

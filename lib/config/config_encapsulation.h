@@ -28,6 +28,8 @@ inline constexpr EncapsulationSet kUntagged =
     EncapsWith([](const EncapTraits& t) { return !t.can_be_tagged; });
 inline constexpr EncapsulationSet kWithoutClass =
     EncapsWith([](const EncapTraits& t) { return !t.has_class; });
+inline constexpr EncapsulationSet kTrimmable =
+    EncapsWith([](const EncapTraits& t) { return t.has_class && t.has_length; });
 inline constexpr EncapsulationSet kAnyEncapsulation = kEveryEncap;
 
 // Bytes of a frame behind the Ethernet header and its tag that are no commands: network header, RH

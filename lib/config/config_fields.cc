@@ -125,6 +125,18 @@ constexpr ConfigField<PortConfig> kPort[] = {
         "pfc_class", "", {},
         "Field that gives the class of frames with both, as in the neighbour: dscp, of which the "
         "upper three bits are the class, or pcp."),
+    Key<&PortConfig::receive_mbps>(
+        "receive_mbps", "Mbit/s", Between(1, 10'000'000),
+        "Rate that senders which ask for credit are granted together (RCCC, congestion.md): "
+        "octets on the wire.",
+        {.shown_default = "99.5 % of bandwidth_gbps"}),
+    Key<&PortConfig::trimmed_dscp>(
+        "trimmed_dscp", "", Between(0, 63),
+        "DSCP that switches give to frames that they cut to their headers. The endpoint answers "
+        "such a frame with a NACK at once (congestion.md).",
+        {.shown_default = "no frame is trimmed",
+         .only = kTrimmable,
+         .otherwise = "leave it out: no switch trims such frames, as their headers have no length"}),
 };
 
 constexpr ConfigField<VlanEntry> kVlan[] = {
@@ -146,6 +158,10 @@ constexpr ConfigField<InstanceEntry> kInstance[] = {
         "strict: PDUs to one destination take one plane and arrive in order on each VC; "
         "unordered: each PDU takes the plane with the most bandwidth left, and order is kept "
         "within a PDU alone. With one port they are the same: the order of each VC is kept."),
+    Key<&InstanceEntry::congestion>(
+        "congestion", "", {},
+        "Congestion control of what the instance sends (congestion.md): fixed windows alone; rccc: "
+        "credit that the destination grants; nscc: a window by round trips, marks and losses."),
 };
 
 // Addresses of instances and of peers have the same keys.
@@ -248,6 +264,54 @@ constexpr ConfigField<PfcConfig> kPfc[] = {
                            "Watchdog: an event tells of a pause for which PDUs wait longer than "
                            "this, and the endpoint asks nobody longer than this to pause for a VC "
                            "that does not drain. 0: never."),
+};
+
+constexpr ConfigField<CongestionConfig> kCongestion[] = {
+    Key<&CongestionConfig::base_rtt>(
+        "base_rtt_us", "µs", Microseconds(1, 100000),
+        "Round trip through an empty network, until one is measured. With the rate of the port it "
+        "says what a bandwidth-delay product (BDP) is."),
+    Key<&CongestionConfig::initial_percent>(
+        "initial_percent", "%", Between(1, 1000),
+        "RCCC: credit that a source has without asking, and keeps while it is idle, of a BDP."),
+    Key<&CongestionConfig::ask_bdp>("ask_bdp", "BDP", Between(1, 64),
+                                    "RCCC: most that a source asks for beyond what it has sent."),
+    Key<&CongestionConfig::repeat>(
+        "repeat_us", "µs", Microseconds(0, 1000000),
+        "RCCC: time after which an unanswered request is repeated; it doubles each time. 0: four "
+        "times base_rtt_us."),
+    Key<&CongestionConfig::repeat_max>("repeat_max_us", "µs", Microseconds(1, 1000000),
+                                       "RCCC: the longest such time."),
+    Key<&CongestionConfig::slice>(
+        "slice_us", "µs", Microseconds(1, 1000),
+        "RCCC: turn of a sender, as time of the port's rate. At least two of the largest PDUs."),
+    Key<&CongestionConfig::hold_bdp>(
+        "hold_bdp", "BDP", Between(1, 64),
+        "RCCC: a sender is granted no more while so much of what it was granted has not arrived."),
+    Key<&CongestionConfig::target_percent>(
+        "target_percent", "%", Between(10, 1000),
+        "NSCC: queueing delay at which a source yields, of the base RTT. 75 where switches trim."),
+    Key<&CongestionConfig::window_max_percent>("window_max_percent", "%", Between(100, 1000),
+                                               "NSCC: largest window, of a BDP."),
+    Key<&CongestionConfig::window_min_permille>(
+        "window_min_permille", "1/1000", Between(1, 1000),
+        "NSCC: smallest window, of a largest PDU: below one, PDUs are paced."),
+    Key<&CongestionConfig::decrease_percent>(
+        "decrease_percent", "%", Between(1, 100),
+        "NSCC: decrease of the window, of the relative excess of delay."),
+    Key<&CongestionConfig::proportional_percent>(
+        "proportional_percent", "%", Between(1, 1000),
+        "NSCC: gain of the increase in proportion to the delay that is left to the target, of the "
+        "usual one."),
+    Key<&CongestionConfig::fair_percent>(
+        "fair_percent", "%", Between(1, 1000),
+        "NSCC: gain of the increase where there is delay without a mark, of the usual one."),
+    Key<&CongestionConfig::eta_percent>(
+        "eta_percent", "%", Between(1, 1000),
+        "NSCC: gain of the increase of each round trip, of the usual one."),
+    Key<&CongestionConfig::base_rtt_period>(
+        "base_rtt_period_us", "µs", Microseconds(0, 60000000),
+        "The base RTT is the smallest of the last two periods of this length. 0: of all times."),
 };
 
 constexpr ConfigField<PackingConfig> kPacking[] = {
@@ -476,6 +540,10 @@ std::span<const ConfigField<ConfigVcClass>> FieldsOf() {
 template <>
 std::span<const ConfigField<PfcConfig>> FieldsOf() {
   return kPfc;
+}
+template <>
+std::span<const ConfigField<CongestionConfig>> FieldsOf() {
+  return kCongestion;
 }
 template <>
 std::span<const ConfigField<PackingConfig>> FieldsOf() {

@@ -64,6 +64,7 @@ struct InstanceEntry {
   uint32_t instance = 0;
   std::optional<uint32_t> lcore;  // its CPU
   InstanceConfig::Ordering ordering = InstanceConfig::Ordering::kStrict;
+  InstanceConfig::Congestion congestion = InstanceConfig::Congestion::kFixed;
 };
 struct InstancePortEntry {
   std::string port;

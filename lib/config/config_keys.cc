@@ -32,6 +32,7 @@ constexpr ConfigSection kSections[] = {
     {"transport", "Windows, acknowledgements and timers."},
     {"planes", "How planes are found dead, and come back (planes.md)."},
     {"pfc", "Priority flow control, for ports with pfc: software (pfc.md)."},
+    {"congestion", "Congestion control (congestion.md)."},
     {"clients", "Places, rings and credit of client processes."},
     {"management", "How the endpoint is monitored and controlled."},
     {"log", "The log, on standard error."},
@@ -112,6 +113,7 @@ std::vector<ConfigKey> MakeKeys() {
   AddSectionWithFields<TransportConfig>("transport", "transport.", keys);
   AddSectionWithFields<PlanesConfig>("planes", "planes.", keys);
   AddSectionWithFields<PfcConfig>("pfc", "pfc.", keys);
+  AddSectionWithFields<CongestionConfig>("congestion", "congestion.", keys);
   AddSectionWithFields<ClientsConfig>("clients", "clients.", keys);
   AddSectionWithFields<ManagementConfig>("management", "management.", keys);
   AddSectionWithFields<LogConfig>("log", "log.", keys);

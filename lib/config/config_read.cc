@@ -26,6 +26,7 @@ class SectionReader {
         ReadPlain(root, "packing", config_.packing) &&
         ReadPlain(root, "transport", config_.transport) &&
         ReadPlain(root, "planes", config_.planes) && ReadPlain(root, "pfc", config_.pfc) &&
+        ReadPlain(root, "congestion", config_.congestion) &&
         ReadPlain(root, "clients", config_.clients) &&
         ReadPlain(root, "management", config_.management) && ReadPlain(root, "log", config_.log);
     return reader_.status();
@@ -42,7 +43,7 @@ class SectionReader {
     }
     if (!reader_.ReadFields(root, "",
                             {"eal", "lcores", "ports", "instances", "peers", "classes", "packing",
-                             "transport", "planes", "pfc", "clients", "management", "log"},
+                             "transport", "planes", "pfc", "congestion", "clients", "management", "log"},
                             entry)) {
       return false;
     }
@@ -158,6 +159,7 @@ class SectionReader {
     if (!ReadPlanes(item, path, ids, planes)) return false;
     instance.instance = entry.instance;
     instance.ordering = entry.ordering;
+    instance.congestion = entry.congestion;
     for (uint32_t id = ids.first; id <= ids.last; ++id) {
       instance.xpu = id;
       instance.ports.clear();

@@ -24,6 +24,7 @@ constexpr string_view kQueues[] = {"lcore", "instance"};
 constexpr string_view kPfcs[] = {"off", "software", "device"};
 constexpr string_view kPfcClasses[] = {"dscp", "pcp"};
 constexpr string_view kOrderings[] = {"strict", "unordered"};
+constexpr string_view kCongestions[] = {"fixed", "rccc", "nscc"};
 constexpr string_view kHellos[] = {"auto", "never"};
 constexpr string_view kPsnScopes[] = {"port", "vc"};
 constexpr string_view kRegisters[] = {"off", "read", "write"};
@@ -179,6 +180,7 @@ std::span<const string_view> NamesOf(PortConfig::Queues) { return kQueues; }
 std::span<const string_view> NamesOf(PortConfig::Pfc) { return kPfcs; }
 std::span<const string_view> NamesOf(PortConfig::PfcClass) { return kPfcClasses; }
 std::span<const string_view> NamesOf(InstanceConfig::Ordering) { return kOrderings; }
+std::span<const string_view> NamesOf(InstanceConfig::Congestion) { return kCongestions; }
 std::span<const string_view> NamesOf(PeerConfig::Hello) { return kHellos; }
 std::span<const string_view> NamesOf(TransportConfig::PsnScope) { return kPsnScopes; }
 std::span<const string_view> NamesOf(ClientsConfig::Registers) { return kRegisters; }

@@ -55,6 +55,7 @@ std::span<const std::string_view> NamesOf(PortConfig::Queues);
 std::span<const std::string_view> NamesOf(PortConfig::Pfc);
 std::span<const std::string_view> NamesOf(PortConfig::PfcClass);
 std::span<const std::string_view> NamesOf(InstanceConfig::Ordering);
+std::span<const std::string_view> NamesOf(InstanceConfig::Congestion);
 std::span<const std::string_view> NamesOf(PeerConfig::Hello);
 std::span<const std::string_view> NamesOf(TransportConfig::PsnScope);
 std::span<const std::string_view> NamesOf(ClientsConfig::Registers);

@@ -57,7 +57,7 @@ bool Impairment::IsLost(const Frame* frame) {
 Impairment::Fate Impairment::Send(Frame* frame, Time now) {
   Time leaves = now;
   if (params_.rate_bps != 0) {
-    const uint64_t bits = uint64_t{frame->length + kWireBytes} * 8;
+    const uint64_t bits = uint64_t{frame->length + kWireOctets} * 8;
     leaves = std::max(now, free_at_) +
              Duration(static_cast<int64_t>(bits * 1'000'000'000 / params_.rate_bps));
     free_at_ = leaves;

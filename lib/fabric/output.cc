@@ -73,7 +73,7 @@ Frame* Output::Pop(Time now) {
     // Since when it could have left: a poll iteration that comes late makes up for its delay, and
     // neither a pause nor an empty queue saves up anything.
     const Time begin = std::max({free_at_, NoteOfFrame(frame).at, held_until_});
-    const uint64_t bits = uint64_t{frame->length + kWireBytes} * 8;
+    const uint64_t bits = uint64_t{frame->length + kWireOctets} * 8;
     free_at_ = begin + Duration(static_cast<int64_t>(bits * 1'000'000'000 / rate_bps_));
   }
   counters_[traffic_class].Add(SwitchClassCounter::kFrames);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/sue.h"
 #include "base/time.h"
 #include "fabric/frame_view.h"
 
@@ -14,7 +15,6 @@ namespace suede::fabric {
 
 inline constexpr uint32_t kClasses = 8;
 using ClassMask = uint8_t;
-inline constexpr uint32_t kWireBytes = 24;  // preamble, FCS and gap of a frame
 
 // A class for each PCP and each DSCP.
 struct ClassMap {

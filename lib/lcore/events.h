@@ -28,13 +28,14 @@ enum class LcoreEventKind : uint8_t {
   kPfcStorm,         // PDUs wait for too long for the end of a pause of the plane's port: `what`
                      // is a mask of flows (link/pauses.h)
   kPfcUndrained,     // the VC does not drain, and no neighbour is paused for it any longer
+  kNoGrant,          // the peer grants no sending credit on the plane, though it is asked
 };
 
 struct LcoreEvent {
   static constexpr uint8_t kAllVcs = 0xff;
   LcoreEventKind kind = LcoreEventKind::kPeerReset;
   uint8_t vc = kAllVcs;  // of the connection, where PSNs are counted for each VC
-  uint8_t plane = 0;     // kPlaneUp, kPlaneDown, kFenceOpened, kHeldUp, kPfcStorm
+  uint8_t plane = 0;     // kPlaneUp, kPlaneDown, kFenceOpened, kHeldUp, kPfcStorm, kNoGrant
   uint8_t what = 0;      // kPlaneDown: a PlaneDownReason; kHelloMismatch: a HelloMismatch
   uint16_t peer_xpuid = 0;
   uint16_t queue = 0;     // kQueueBroken, kTxError: number within the client

@@ -57,6 +57,16 @@ Instance::Instance(const InstanceParams& instance_params,
       scheduler.queue(Scheduler::QueueIndex(peer, vc)).most_lines = UINT16_MAX;
     }
   }
+  for (uint32_t plane = 0; count != 0 && plane < plane_count(); ++plane) {
+    frame_octets = std::max(frame_octets, header(0, plane, 0).length + kRhBytes + kRcrcBytes +
+                                              kWireOctets);
+  }
+  marks.resize(planes);
+  is_paced = params.congestion.control != CongestionControl::kFixed;
+  if (is_paced) {
+    congestion.resize(planes);
+    looked_at.resize(planes);
+  }
   SetHello();
 }
 
@@ -84,7 +94,14 @@ void Instance::SetHello() {
                .pack_limit_bytes = static_cast<uint16_t>(params.pack_limit_bytes),
                .receive_bytes = static_cast<uint16_t>(ReceiveBytes()),
                .receive_lines = static_cast<uint16_t>(std::min<uint32_t>(lines, UINT16_MAX)),
-               .hears_pauses = true};
+               .hears_pauses = true,
+               .answers_congestion = true,
+               .wants_echoes = params.congestion.control == CongestionControl::kNscc};
+}
+
+PathLimits Instance::LimitsOf(uint32_t plane, uint64_t speed_bps) const {
+  return {.rate_bps = RateOf(ports[plane]->params.rate_bps, speed_bps),
+          .largest_octets = OctetsOf(1, params.pack_limit_bytes)};
 }
 
 void Instance::WriteHeaders(uint32_t peer) {

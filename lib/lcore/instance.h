@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "congestion/context.h"
 #include "lcore/credit.h"
 #include "lcore/params.h"
 #include "lcore/ping.h"
@@ -34,6 +35,18 @@ struct InstanceStats {
 };
 
 struct PortContext;
+
+// What an instance has received of a peer on a plane, for the peer that wants it echoed
+// (docs/control-pdus.md, CONGESTION). Counts of PDUs, modulo 2^32.
+struct ReceivedMarks {
+  uint32_t received = 0;
+  uint32_t marked = 0;
+  uint32_t trimmed = 0;
+  bool wanted = false;  // the peer wants echoes
+  bool asks = false;    // the peer has asked for credit
+  bool due = false;     // on the list of those that are to be echoed
+  bool is_counted() const { return wanted | asks; }
+};
 
 struct Instance {
   static constexpr uint16_t kNoPeer = 0xffff;
@@ -97,7 +110,14 @@ struct Instance {
   // Whether the next PDU to the peer may take the plane, with so many bytes of commands.
   bool CanSend(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
     return (paths[peer].choice & 1u << plane) != 0 &&
-           connections[ConnectionIndex(peer, plane, vc)].CanSend(bytes, params.transport);
+           connections[ConnectionIndex(peer, plane, vc)].CanSend(bytes, params.transport) &&
+           Permits(peer, plane, bytes);
+  }
+  // Octets on the wire of `count` frames with so many bytes of commands in all.
+  uint32_t OctetsOf(uint32_t count, uint32_t bytes) const { return count * frame_octets + bytes; }
+  // Whether congestion control lets a PDU with so many bytes of commands leave.
+  bool Permits(uint32_t peer, uint32_t plane, uint32_t bytes) const {
+    return !is_paced || congestion[PlaneIndex(peer, plane)].Allows(OctetsOf(1, bytes));
   }
   // `count` queued PDUs with so many bytes of commands are in flight now.
   void OnLeft(uint32_t peer, uint32_t plane, uint32_t count, uint32_t bytes) {
@@ -126,6 +146,8 @@ struct Instance {
   void WriteHeaders(uint32_t peer);
   void SetHello();
   uint32_t ReceiveBytes() const;
+  // What congestion control goes by on a plane; `speed_bps`: of its link, 0: not known.
+  PathLimits LimitsOf(uint32_t plane, uint64_t speed_bps) const;
 
   InstanceParams params;
   uint32_t widest_window = 0;  // PDUs that a window has ever been, for CheckInvariants
@@ -156,6 +178,15 @@ struct Instance {
   static constexpr uint8_t kOnAckList = 1;
   static constexpr uint8_t kOnAckNow = 2;
   static constexpr uint8_t kOnRetransmit = 4;
+  static constexpr uint8_t kAwaitsPermit = 8;  // it is to send again, and may not yet
+
+  // Congestion control, the sender's side of each plane; empty where windows are all there is.
+  std::vector<CongestionContext> congestion;  // [PlaneIndex]
+  std::vector<uint8_t> looked_at;             // [PlaneIndex]: it is on CongestionUse's list
+  bool is_paced = false;                      // there is some
+  uint32_t first_context = 0;                 // of its timers
+  uint32_t frame_octets = 0;  // on the wire, of a frame without its commands: with preamble and gap
+  std::vector<ReceivedMarks> marks;  // [PlaneIndex]
   Scheduler scheduler;
   uint8_t active_lanes = 0;  // on the run queue, a mask
   bool parked = false;       // on the run queue's list of those that wait for the end of a pause

@@ -6,11 +6,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/secret_numbers.h"
 #include "base/sue.h"
+#include "congestion/params.h"
 #include "peer/params.h"
 #include "transport/params.h"
 #include "wire/encap.h"
@@ -37,9 +41,22 @@ struct PortParams {
   uint16_t vid = 0;
   MacAddress mac{};
   bool class_by_pcp = false;  // the class of a frame with a PCP and a DSCP is that of its PCP
+  uint64_t rate_bps = 0;  // that congestion control goes by; 0: the speed of the link
+  // What senders that ask for credit (RCCC) may send to it together; 0: just under rate_bps.
+  uint64_t receive_bps = 0;
+  // Senders that want credit at the port, of all lcores that serve it; none: one lcore does.
+  std::shared_ptr<std::atomic<uint32_t>> rate_share{};
+  // DSCP of frames that switches have trimmed; none: they are not known, and dropped as truncated.
+  std::optional<uint8_t> trimmed_dscp;
   // Bound of PDUs, of all instances whose frames are this port's, that have not left yet.
   uint32_t packed_pdus = 8192;
 };
+
+// `configured_bps`, else that of the link, else 100 Gbit/s: some devices do not know their speed.
+inline uint64_t RateOf(uint64_t configured_bps, uint64_t link_bps) {
+  constexpr uint64_t kAssumedBps = 100'000'000'000;
+  return configured_bps != 0 ? configured_bps : link_bps != 0 ? link_bps : kAssumedBps;
+}
 
 // The class by which a neighbour sorts and pauses frames of this traffic: as a switch does by
 // default (docs/switch.md, "Classes").
@@ -75,6 +92,8 @@ struct InstanceParams {
   bool counts_credit = true;      // of receive rings; false: as endpoints that do not know it
   SecretKey secret{};             // of its random numbers: another one for each boot
   TransportParams transport;
+  CongestionParams congestion;
+  TargetParams target;  // what the instance grants; rates and sizes are the ports'
   PathParams paths;
   std::vector<PeerParams> peers;
 };

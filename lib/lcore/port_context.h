@@ -121,6 +121,13 @@ struct PortContext {
   // The classes of VCs and of PDUs without commands, for pauses (docs/pfc.md).
   void SetPauseClasses(const std::array<TrafficClass, kVcCount>& of_vc, const TrafficClass& of_ack);
 
+  // Octets on the wire that senders which ask for credit may send to it in a second, in bits.
+  uint64_t ReceiveRate() const {
+    if (params.receive_bps != 0) return params.receive_bps;
+    const uint64_t rate = RateOf(params.rate_bps, link.state().speed_bps);
+    return rate - rate / 200;
+  }
+
   Link link;
 
   const PortParams params;

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "wire/control_pdu.h"
 
@@ -38,6 +39,10 @@ struct ConnectionRow {
   uint32_t retransmissions = 0;
   int64_t srtt_ns = 0;
   int64_t rto_ns = 0;
+  // Congestion control of the {peer, plane}; of an instance without: "fixed", 0, 0.
+  std::string_view congestion = "fixed";  // CongestionContext::state_name
+  uint64_t congestion_window_octets = 0;
+  int64_t base_rtt_ns = 0;
 };
 
 // The asker's memory. It belongs to the lcore from the request until `done`, and is written once.

@@ -37,6 +37,10 @@ Json ToJson(const ConnectionView& view) {
               {"window_bytes", view.window_bytes},
               {"srtt_us", view.srtt_ns != 0 ? Us(view.srtt_ns) : Json()},
               {"rto_us", Us(view.rto_ns)},
+              {"congestion", view.congestion},
+              {"congestion_window_octets",
+               view.base_rtt_ns != 0 ? Json(view.congestion_window_octets) : Json()},
+              {"base_rtt_us", view.base_rtt_ns != 0 ? Us(view.base_rtt_ns) : Json()},
               {"tries", view.tries},
               {"tx_pdus", view.tx_pdus},
               {"rx_pdus", view.rx_pdus},
@@ -61,6 +65,8 @@ Answer ListConnections(Call& call) {
   });
 }
 
+constexpr std::string_view kCongestionStates =
+    "fixed|idle|granted|asking|speculating|open|paced";
 constexpr std::string_view kStates = "new|open|paused|retransmitting|frozen|lost";
 constexpr Member kConnectionRow[] = {
     members::kXpu,
@@ -79,6 +85,12 @@ constexpr Member kConnectionRow[] = {
     Member::Integer("window_bytes", "as many may be unacknowledged"),
     Member::Number("srtt_us").Unit("µs").OrNull("none measured"),
     Member::Number("rto_us").Unit("µs"),
+    Member::Choice("congestion", kCongestionStates,
+                   "congestion control of the peer's plane; rccc: idle, granted (it has credit), "
+                   "asking, speculating (the peer grants none); nscc: open, paced (one PDU in "
+                   "several round trips)"),
+    Member::Integer("congestion_window_octets", "rccc: credit that is left").OrNull("fixed"),
+    Member::Number("base_rtt_us").Unit("µs").OrNull("fixed"),
     Member::Integer("tries", "timeouts in a row"),
     Member::Integer("tx_pdus", "modulo 2^32"),
     Member::Integer("rx_pdus", "modulo 2^32"),

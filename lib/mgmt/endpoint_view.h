@@ -87,6 +87,9 @@ struct ConnectionView {
   uint32_t window_bytes = 0;
   int64_t srtt_ns = 0;  // 0: none measured
   int64_t rto_ns = 0;
+  std::string_view congestion = "fixed";  // state of the congestion control
+  uint64_t congestion_window_octets = 0;  // 0: fixed
+  int64_t base_rtt_ns = 0;                // 0: fixed
   uint32_t tries = 0;
   uint32_t tx_pdus = 0;  // modulo 2^32
   uint32_t rx_pdus = 0;

@@ -112,6 +112,10 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // those
     "No client takes the commands of a VC for longer than pfc.storm_us: the neighbour is asked "   \
     "to pause its class no longer, and senders are told NOT_READY.",                               \
     kXpu, kInstance, kVc)                                                                          \
+  X(CongestionNoGrant, "congestion_no_grant", Warning, "peer", 200,                                \
+    "A peer that is asked for sending credit (RCCC) grants none on a plane: PDUs go to it one by " \
+    "one, without credit, until it does.",                                                         \
+    kXpu, kInstance, kPeer, kPlane, kPort)                                                         \
   X(PeerUnreachable, "peer_unreachable", Error, "peer", 0,                                         \
     "A peer does not answer: PDUs in flight to it were given up.", kXpu, kInstance, kPeer, kVc)    \
   X(PeerReachable, "peer_reachable", Info, "peer", 0, "A peer answers again.", kXpu, kInstance,    \

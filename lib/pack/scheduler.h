@@ -37,6 +37,7 @@ struct TxQueue {
   // PDUs that have left and not ended: of the destination's first VC, or of this one where each has
   // connections of its own.
   uint32_t held = 0;
+  uint32_t octets = 0;         // of the frames that its PDUs will be, as congestion control counts
   uint32_t credit = 0;         // lines that may still be sent, where the destination
   bool counts_credit = false;  // grants receive credit
   // The smallest ring that there is, less the lines that may be lost at its end.

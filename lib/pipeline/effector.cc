@@ -69,9 +69,11 @@ struct Effector::OnePeer {
     on.completions_.Complete(
         instance, what.pdus, what.plane,
         what.ending == Ending::kInDoubt ? SUEDE_STATUS_IN_DOUBT : SUEDE_STATUS_PEER_RESET);
+    on.EndOnPlane(instance, peer, what.plane);
   }
   void operator()(effect::Requeue& what) const {
     on.completions_.Requeue(instance, peer, what.plane, what.pdus);
+    on.EndOnPlane(instance, peer, what.plane);
   }
   void operator()(const effect::GiveUpQueued& what) const {
     on.completions_.GiveUpQueued(instance, peer, what.vcs, SUEDE_STATUS_UNREACHABLE);
@@ -94,7 +96,14 @@ struct Effector::OnePeer {
     if (what.credit.grant) return on.credit_use_.OnGranted(instance, peer, what.credit);
     on.grants_.OnAsked(instance, peer, what.credit);
   }
-  void operator()(const effect::CongestionHeard&) const {}
+  void operator()(const effect::CongestionHeard& what) const {
+    if (what.congestion.request) {
+      on.congestion_grants_.OnRequest(instance, peer, what.plane, what.congestion, now());
+    }
+    if (instance.is_paced) {
+      on.congestion_.OnHeard(instance, peer, what.plane, what.congestion, now());
+    }
+  }
   void operator()(const effect::Tell& what) const {
     const LcoreEventKind kind = KindOf(what.event);
     if (what.event == PeerEvent::kUnreachable || what.event == PeerEvent::kReachable) {
@@ -142,15 +151,24 @@ void Effector::SendProbe(Instance& instance, uint32_t number) {
 void Effector::ChangeCredit(Instance& instance, uint32_t peer, effect::CreditStep step) {
   switch (step) {
     case effect::CreditStep::kBegin:
-      return CreditUse::Begin(instance, peer);
+      CreditUse::Begin(instance, peer);
+      return congestion_.Start(instance, peer);
     case effect::CreditStep::kEnd:
       grants_.Forget(instance, peer);
-      return credit_use_.End(instance, peer);
+      congestion_grants_.Forget(instance, peer);
+      credit_use_.End(instance, peer);
+      return congestion_.Start(instance, peer);
     case effect::CreditStep::kUncounted:
-      return CreditUse::Uncounted(instance, peer);
+      CreditUse::Uncounted(instance, peer);
+      return congestion_.Start(instance, peer);
     case effect::CreditStep::kGrantFirst:
       return grants_.GrantFirst(instance, peer);
   }
+}
+
+// PDUs in flight on the plane have ended without an acknowledgement.
+void Effector::EndOnPlane(Instance& instance, uint32_t peer, uint32_t plane) {
+  if (instance.is_paced) congestion_.OnEnded(instance, peer, plane, lcore_.now);
 }
 
 void Effector::OnConnectionTimer(Instance& instance, uint32_t number, Time now) {
@@ -159,7 +177,9 @@ void Effector::OnConnectionTimer(Instance& instance, uint32_t number, Time now) 
   const uint32_t plane = instance.PlaneOfConnection(number);
   Hold hold = Hold::kNone;
   if (connection.TimesOut(now)) [[unlikely]] {
-    hold = pauses_.HoldOfConnection(instance, number, now);
+    hold = CongestionUse::IsHeldBack(instance, number)
+               ? Hold::kOwn
+               : pauses_.HoldOfConnection(instance, number, now);
   }
   Effects effects;
   instance.peers[peer].OnConnectionDeadline(plane, instance.VcOfConnection(number), hold, now,

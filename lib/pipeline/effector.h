@@ -7,8 +7,10 @@
 #include <cstdint>
 
 #include "lcore/lcore.h"
+#include "receive/congestion_grants.h"
 #include "receive/credit_grants.h"
 #include "send/completions.h"
+#include "send/congestion_use.h"
 #include "send/credit_use.h"
 #include "send/pauses.h"
 #include "send/run_queue.h"
@@ -19,15 +21,27 @@ namespace suede {
 class Effector {
  public:
   // All of them outlive this.
-  Effector(Lcore& lcore, RunQueue& run_queue, Completions& completions, CreditUse& credit_use,
-           Stager& stager, CreditGrants& grants, Pauses& pauses)
-      : lcore_(lcore),
-        run_queue_(run_queue),
-        completions_(completions),
-        credit_use_(credit_use),
-        stager_(stager),
-        grants_(grants),
-        pauses_(pauses) {}
+  struct Parts {
+    Lcore& lcore;
+    RunQueue& run_queue;
+    Completions& completions;
+    CreditUse& credit_use;
+    CongestionUse& congestion;
+    Stager& stager;
+    CreditGrants& grants;
+    CongestionGrants& congestion_grants;
+    Pauses& pauses;
+  };
+  explicit Effector(const Parts& parts)
+      : lcore_(parts.lcore),
+        run_queue_(parts.run_queue),
+        completions_(parts.completions),
+        credit_use_(parts.credit_use),
+        congestion_(parts.congestion),
+        stager_(parts.stager),
+        grants_(parts.grants),
+        congestion_grants_(parts.congestion_grants),
+        pauses_(parts.pauses) {}
 
   void Apply(Instance& instance, uint32_t peer, Effects& effects);
   // The time of a connection is up, or a peer wants it looked at.
@@ -39,13 +53,16 @@ class Effector {
   static void MarkLost(Instance& instance, uint32_t peer, uint32_t vcs, bool lost);
   void SendProbe(Instance& instance, uint32_t connection);
   void ChangeCredit(Instance& instance, uint32_t peer, effect::CreditStep step);
+  void EndOnPlane(Instance& instance, uint32_t peer, uint32_t plane);
 
   Lcore& lcore_;
   RunQueue& run_queue_;
   Completions& completions_;
   CreditUse& credit_use_;
+  CongestionUse& congestion_;
   Stager& stager_;
   CreditGrants& grants_;
+  CongestionGrants& congestion_grants_;
   Pauses& pauses_;
 };
 

@@ -34,7 +34,11 @@ Pipeline::Pipeline()
 
 uint32_t Pipeline::AddPort(Port* port, const PortParams& params, PacketLane* packets) {
   const auto number = static_cast<uint32_t>(lcore_.ports.size());
-  lcore_.ports.push_back(std::make_unique<PortContext>(port, params, packets));
+  PortParams own_params = params;
+  if (own_params.rate_share == nullptr) {
+    own_params.rate_share = std::make_shared<std::atomic<uint32_t>>(0);
+  }
+  lcore_.ports.push_back(std::make_unique<PortContext>(port, own_params, packets));
   lcore_.ports[number]->first_pair = number;
   const uint32_t own =
       Shares::OwnOf(params.packed_pdus, ClientTable::kMaxQueues, FrameShares::kMostOwnPacked);
@@ -81,6 +85,8 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   lcore_.clients.AddInstance();
   reporter_.AddInstance();
   grants_.AddInstance(instance);
+  congestion_.AddInstance(instance);
+  congestion_grants_.AddInstance(instance);
   deliverer_.AddInstance();
   pause_asker_.AddInstance(instance);
   for (PortContext* port : ports) port->SetPauseClasses(params.classes, params.ack_class);
@@ -120,12 +126,15 @@ bool Pipeline::Poll(Time now) {
   work |= deliverer_.DeliverUnclaimed();
   lcore_.clients.PublishReceived();
   work |= due_timers_.Poll(now);
+  work |= congestion_.Poll(now);
   if (hook_ != nullptr) work |= hook_->Poll(now);
   work |= taker_.Poll();
   for (const auto& port : lcore_.ports) work |= port->link.StagePacket(lcore_.counters);
   grants_.SendGrants(now);
   work |= StagePdus(now);
   refusals_.SendReady();
+  congestion_.SendRequests(now);
+  congestion_grants_.Send(now);
   for (const auto& port : lcore_.ports) owed_acks_.Send(*port, now);
   if (has_pauses_) [[unlikely]]
     AskForPauses(now);
@@ -208,6 +217,7 @@ bool Pipeline::StagePdus(Time now) {
 
 void Pipeline::Report(Time now) {
   if (now >= reporter_.gauges_due()) {
+    congestion_grants_.PublishGauges();
     const Reporter::Surveyed looked_at = reporter_.PublishGauges(now);
     if (looked_at.first != looked_at.end) {
       completions_.LetGoOfEnded(*lcore_.instances[looked_at.instance], looked_at.first,
@@ -244,10 +254,20 @@ void Pipeline::CheckInvariants() const {
       if (bytes_on[plane] != instance->own.inflight_bytes[plane]) std::abort();
     }
     if (inflight != instance->inflight || bytes != instance->inflight_bytes) std::abort();
+    for (uint32_t index = 0; index < instance->peers.size() * kVcCount; ++index) {
+      const TxQueue& queue = instance->scheduler.queue(index);
+      uint32_t octets = 0;
+      for (const Pdu* pdu = queue.pdus.head(); pdu != nullptr; pdu = pdu->next) {
+        octets += instance->OctetsOf(1, pdu->bytes);
+      }
+      if (octets != queue.octets) std::abort();
+    }
+    for (const CongestionContext& context : instance->congestion) context.CheckInvariants();
   }
   lcore_.clients.CheckInvariants();
   shares_.CheckInvariants();
   grants_.CheckInvariants();
+  congestion_grants_.CheckInvariants();
 }
 
 }  // namespace suede

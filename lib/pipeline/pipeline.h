@@ -20,6 +20,7 @@
 #include "pipeline/request_server.h"
 #include "pipeline/request_work.h"
 #include "pipeline/settings_work.h"
+#include "receive/congestion_grants.h"
 #include "receive/credit_grants.h"
 #include "receive/deliver.h"
 #include "receive/owed_acks.h"
@@ -27,6 +28,7 @@
 #include "receive/receiver.h"
 #include "receive/refusals.h"
 #include "send/completions.h"
+#include "send/congestion_use.h"
 #include "send/credit_use.h"
 #include "send/pauses.h"
 #include "send/ping_asker.h"
@@ -116,19 +118,37 @@ class Pipeline {
   ShareBook shares_{lcore_, run_queue_};
   Completions completions_{lcore_, run_queue_, shares_};
   CreditUse credit_use_{lcore_, run_queue_, completions_};
+  CongestionUse congestion_{lcore_, run_queue_};
   Taker taker_{lcore_, run_queue_};
-  Stager stager_{lcore_, run_queue_, shares_, completions_, credit_use_};
+  Stager stager_{lcore_, run_queue_, shares_, completions_, credit_use_, congestion_};
   // From wire to ring.
   OwedAcks owed_acks_{lcore_};
   CreditGrants grants_{lcore_};
+  CongestionGrants congestion_grants_{lcore_};
   Deliverer deliverer_{lcore_, grants_};
   Refusals refusals_{lcore_};
   PauseAsker pause_asker_{lcore_};
-  Receiver receiver_{lcore_,       grants_,    deliverer_,   refusals_,
-                     pause_asker_, run_queue_, completions_, stager_};
+  Receiver receiver_{{.lcore = lcore_,
+                      .grants = grants_,
+                      .congestion_grants = congestion_grants_,
+                      .deliverer = deliverer_,
+                      .refusals = refusals_,
+                      .pause_asker = pause_asker_,
+                      .run_queue = run_queue_,
+                      .completions = completions_,
+                      .stager = stager_,
+                      .congestion = congestion_}};
   // Decisions about peers.
   Pauses pauses_{lcore_};
-  Effector effector_{lcore_, run_queue_, completions_, credit_use_, stager_, grants_, pauses_};
+  Effector effector_{{.lcore = lcore_,
+                      .run_queue = run_queue_,
+                      .completions = completions_,
+                      .credit_use = credit_use_,
+                      .congestion = congestion_,
+                      .stager = stager_,
+                      .grants = grants_,
+                      .congestion_grants = congestion_grants_,
+                      .pauses = pauses_}};
   DueTimers due_timers_{lcore_, credit_use_, pauses_, effector_};
   PlaneWatch planes_{lcore_, effector_};
   // Requests of the control thread, and reports to it.

@@ -37,21 +37,29 @@ uint32_t Saturated(uint64_t n) {
 
 ConnectionRow RowOf(const Instance& instance, uint32_t number, ConnectionState state) {
   const Connection& connection = instance.connections[number];
-  return {.peer_xpuid = instance.params.peers[instance.PeerOfConnection(number)].xpuid,
-          .plane = static_cast<uint8_t>(instance.PlaneOfConnection(number)),
-          .vc = instance.VcOfConnection(number),
-          .state = state,
-          .peer_waits = connection.not_ready(),
-          .tries = static_cast<uint8_t>(connection.tries()),
-          .next_psn = connection.next_psn().value(),
-          .expected_psn = connection.expected().value(),
-          .unacked_pdus = connection.unacked_count(),
-          .unacked_bytes = connection.unacked_bytes(),
-          .tx_pdus = connection.tx_pdus(),
-          .rx_pdus = connection.rx_pdus(),
-          .retransmissions = connection.retransmissions(),
-          .srtt_ns = connection.srtt().count(),
-          .rto_ns = connection.rto(instance.params.transport).count()};
+  ConnectionRow row{.peer_xpuid = instance.params.peers[instance.PeerOfConnection(number)].xpuid,
+                    .plane = static_cast<uint8_t>(instance.PlaneOfConnection(number)),
+                    .vc = instance.VcOfConnection(number),
+                    .state = state,
+                    .peer_waits = connection.not_ready(),
+                    .tries = static_cast<uint8_t>(connection.tries()),
+                    .next_psn = connection.next_psn().value(),
+                    .expected_psn = connection.expected().value(),
+                    .unacked_pdus = connection.unacked_count(),
+                    .unacked_bytes = connection.unacked_bytes(),
+                    .tx_pdus = connection.tx_pdus(),
+                    .rx_pdus = connection.rx_pdus(),
+                    .retransmissions = connection.retransmissions(),
+                    .srtt_ns = connection.srtt().count(),
+                    .rto_ns = connection.rto(instance.params.transport).count()};
+  const uint32_t index = instance.PlaneIndex(instance.PeerOfConnection(number), row.plane);
+  if (!instance.is_paced) return row;
+  const CongestionContext& context = instance.congestion[index];
+  row.congestion = context.state_name();
+  if (context.control() == CongestionControl::kFixed) return row;
+  row.congestion_window_octets = context.window_octets();
+  row.base_rtt_ns = context.base_rtt().count();
+  return row;
 }
 
 PlaneRow RowOf(const Instance& instance, uint32_t peer, uint32_t plane, Time now) {
@@ -107,19 +115,24 @@ Reporter::Surveyed Reporter::PublishGauges(Time now) {
 Reporter::Surveyed Reporter::SurveyConnections() {
   if (instances_.empty()) return {};
   const Instance& instance = *instances_[survey_instance_];
-  auto& survey = of_instances_[survey_instance_].survey;
+  OfInstance& of = of_instances_[survey_instance_];
+  auto& survey = of.survey;
   const auto end = static_cast<uint32_t>(instance.connections.size());
   const Surveyed looks{.instance = survey_instance_,
                        .first = survey_connection_,
                        .end = std::min(end, survey_connection_ + kSurveyLooks)};
   for (; survey_connection_ < looks.end; ++survey_connection_) {
     ++survey[static_cast<size_t>(instance.StateOf(survey_connection_))];
+    if (!instance.is_paced || instance.VcOfConnection(survey_connection_) != 0) continue;
+    of.window_octets += instance.congestion[survey_connection_ >> instance.vc_bits].window_octets();
   }
   if (survey_connection_ < end) return looks;
   for (size_t state = 0; state < kConnectionStates; ++state) {
     instance.gauges.Set(GaugeOf(state), survey[state]);
   }
+  instance.gauges.Set(Gauge::kCongestionWindow, of.window_octets);
   survey.fill(0);
+  of.window_octets = 0;
   survey_connection_ = 0;
   survey_instance_ = (survey_instance_ + 1) % static_cast<uint32_t>(instances_.size());
   return looks;

@@ -63,6 +63,7 @@ class Reporter {
     // state, of the round that is under way.
     uint64_t taken_lines = 0;
     std::array<uint32_t, kConnectionStates> survey{};
+    uint64_t window_octets = 0;  // of congestion control
     // Of PublishLoad: lines of that kind, of the last round of looks at the queues, and of the
     // round under way.
     uint32_t credit_lines = 0;

@@ -12,6 +12,7 @@
 #include "wire/command.h"
 #include "wire/pfc.h"
 #include "wire/rcrc.h"
+#include "wire/trimmed.h"
 
 namespace suede {
 namespace {
@@ -47,7 +48,8 @@ uint64_t Receiver::Begin(PortContext& port, Frame* const* frames, uint32_t count
 uint64_t Receiver::Parse(PortContext& port) {
   const FrameRules& rules = port.params.rules;
   udp4::Headers headers;
-  uint32_t headers_series = 0;  // of the frame that has them
+  uint32_t headers_series = 0;  // of the frame that has them,
+  uint64_t headers_mark = 0;    // and its mark
   uint32_t last = kNone;
   uint64_t bytes = 0;
   ParsedFrame parsed;
@@ -59,8 +61,9 @@ uint64_t Receiver::Parse(PortContext& port) {
       const uint8_t* pdu = frame->data + headers.pdu_at();
       const RhWord rh(pdu);
       const Series& same = series_[headers_series];
-      if (rh.Flow() != same.flow) [[unlikely]]
-        headers_series = AddSeries(same.source, same.destination, rh.Flow());
+      const uint64_t flow = rh.Flow() | headers_mark;
+      if (flow != same.flow) [[unlikely]]
+        headers_series = AddSeries(same.source, same.destination, flow);
       last = headers_series;
       Note(i, last, rh, pdu, headers.pdu_bytes());
       continue;
@@ -69,6 +72,7 @@ uint64_t Receiver::Parse(PortContext& port) {
       last = NoteParsed(i, last, parsed);
       headers.Keep(frame->data, frame->length, trusted, parsed);
       headers_series = last;
+      headers_mark = MarkOf(parsed);
     } else {
       last = ParseOther(port, i, last, trusted);
     }
@@ -80,8 +84,9 @@ uint64_t Receiver::Parse(PortContext& port) {
 [[gnu::always_inline]] inline uint32_t Receiver::NoteParsed(uint32_t i, uint32_t last,
                                                             const ParsedFrame& parsed) {
   const RhWord rh(parsed.pdu);
-  if (last == kNone || !series_[last].Has(parsed.source, parsed.destination, rh.Flow())) {
-    last = AddSeries(parsed.source, parsed.destination, rh.Flow());
+  const uint64_t flow = rh.Flow() | MarkOf(parsed);
+  if (last == kNone || !series_[last].Has(parsed.source, parsed.destination, flow)) {
+    last = AddSeries(parsed.source, parsed.destination, flow);
   }
   Note(i, last, rh, parsed.pdu, parsed.pdu_bytes);
   return last;
@@ -228,6 +233,8 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   flow_.peer = peer;
   flow_.plane = place.plane;
   flow_.number = number;
+  flow_.is_marked = (series.flow & kMarked) != 0;
+  flow_.is_counted = instance.marks[instance.PlaneIndex(peer, place.plane)].is_counted();
   return Checked::kData;
 }
 
@@ -253,6 +260,9 @@ bool Receiver::GoOn(PortContext& port, Time now) {
     OnPfc(port, *frame, now);
     return false;
   }
+  if (error == FrameError::kTruncated && port.params.trimmed_dscp && OnTrimmed(port, *frame, now)) {
+    return false;
+  }
   const bool is_packet = error == FrameError::kNotSue;
   Handover& handover = port.link.handover();
   if (is_packet && handover.LaneReceivesElsewhere()) {
@@ -265,6 +275,37 @@ bool Receiver::GoOn(PortContext& port, Time now) {
     lcore_.counters.Add(DropCounter(error));
   }
   return false;
+}
+
+// A frame that a switch has cut: its header is all that it has, and nothing guards that. So it is
+// trusted for one thing, to ask for what is missing at once. False: it is none.
+[[gnu::cold, gnu::noinline]] bool Receiver::OnTrimmed(PortContext& port, const Frame& frame,
+                                                      Time now) {
+  const std::optional<ParsedFrame> parsed =
+      ParseTrimmed(port.params.rules, frame.data, frame.length, *port.params.trimmed_dscp);
+  if (!parsed) return false;
+  const PortContext::Place place = port.PlaceAt(parsed->destination);
+  if (place.instance >= PortContext::Place::kElsewhere) {
+    lcore_.counters.Add(Counter::kRxTrimmedUnknown);
+    return true;
+  }
+  Instance& instance = *lcore_.instances[place.instance];
+  const RhWord rh(parsed->pdu);
+  const uint32_t peer = instance.peer_of_xpu[rh.xpuid()];
+  const bool known = !instance.down && rh.Is(RhVersion::kData) &&
+                     rh.partition() == instance.params.partition && peer != Instance::kNoPeer &&
+                     parsed->source == instance.sources[instance.PlaneIndex(peer, place.plane)];
+  const uint32_t number = known ? instance.ConnectionIndex(peer, place.plane, rh.vc()) : 0;
+  if (!known || instance.connections[number].receive_closed()) {
+    instance.counters.Add(Counter::kRxTrimmedUnknown);
+    return true;
+  }
+  instance.counters.Add(Counter::kRxTrimmed);
+  Connection& connection = instance.connections[number];
+  if (!connection.OnTrimmed(rh.psn(), now, instance.params.transport)) return true;
+  congestion_grants_.OnTrimmed(instance, peer, place.plane);
+  OwedAcks::Owe(instance, number, connection, now);
+  return true;
 }
 
 // The neighbour asks for pauses, or ends them.
@@ -299,6 +340,13 @@ bool Receiver::CountHandedOver(bool handed) {
   const DeliveredRun run = run_;
   run_ = {};
   deliverer_.CountRun(instance, flow_.target, run);
+  if (flow_.is_counted | flow_.is_marked) [[unlikely]] {
+    congestion_grants_.OnReceived(instance, flow_.peer, flow_.plane, run.pdus, run.bytes,
+                                  flow_.is_marked);
+    congestion_grants_.OnDelivered(instance, run.bytes, run.lines);
+  }
+  if (flow_.connection->awaits_trimmed()) [[unlikely]]
+    LookAtTrimmed(instance, now);
   grants_.OnAccepted(instance, flow_.peer, flow_.target.vc, *flow_.credit, run.lines, run.widest);
   pause_asker_.OnReceived(instance, flow_.target.vc, now);
   // Of the first PDU it is owed already.
@@ -315,7 +363,7 @@ bool Receiver::CountHandedOver(bool handed) {
   }
   const PsnVerdict verdict = connection.Judge(rhs_[i].psn());
   if (verdict != PsnVerdict::kExpected) [[unlikely]] {
-    OnUnexpected(instance, verdict, now);
+    OnUnexpected(instance, verdict, CommandBytesAt(i), now);
     return false;
   }
   if (flow_.ring == nullptr || !Deliverer::DeliverTo(*flow_.ring, flow_.target.head, CommandsAt(i),
@@ -327,8 +375,23 @@ bool Receiver::CountHandedOver(bool handed) {
   return false;
 }
 
-[[gnu::cold]] void Receiver::OnUnexpected(Instance& instance, PsnVerdict verdict, Time now) {
+// One PDU of flow_ that is in no run.
+void Receiver::CountOne(Instance& instance, uint32_t bytes) {
+  if (flow_.is_counted | flow_.is_marked) {
+    congestion_grants_.OnReceived(instance, flow_.peer, flow_.plane, 1, bytes, flow_.is_marked);
+  }
+}
+
+// A switch has trimmed a PDU of the flow, and those in front of it have come.
+[[gnu::cold]] void Receiver::LookAtTrimmed(Instance& instance, Time now) {
+  if (!flow_.connection->LookAtTrimmed(now, instance.params.transport)) return;
+  OwedAcks::Owe(instance, flow_.number, *flow_.connection, now);
+}
+
+[[gnu::cold]] void Receiver::OnUnexpected(Instance& instance, PsnVerdict verdict, uint32_t bytes,
+                                          Time now) {
   EndRun(now);
+  CountOne(instance, bytes);
   Connection& connection = *flow_.connection;
   const bool ahead = verdict == PsnVerdict::kAhead;
   instance.counters.Add(ahead ? Counter::kRxAhead : Counter::kRxDuplicate);
@@ -345,6 +408,7 @@ bool Receiver::CountHandedOver(bool handed) {
   EndRun(now);
   const uint32_t number = flow_.number;
   Connection& connection = *flow_.connection;
+  CountOne(instance, pdu.bytes);
   const Delivered delivered = deliverer_.Deliver(instance, flow_.target, pdu);
   // PDUs behind it may have to wait behind it.
   flow_.series = kNone;
@@ -356,6 +420,7 @@ bool Receiver::CountHandedOver(bool handed) {
                          delivered.lines);
       instance.counters.Add(Counter::kRxPdus);
       OwedAcks::Owe(instance, number, connection, now);
+      if (connection.awaits_trimmed()) LookAtTrimmed(instance, now);
       break;
     case Delivery::kRefused:
       refusals_.OnRefusal(instance, number, pdu, delivered.lines);
@@ -422,6 +487,7 @@ bool Receiver::CountHandedOver(bool handed) {
 void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Time now) {
   Connection& connection = instance.connections[number];
   const TransportParams& params = instance.params.transport;
+  const uint32_t count = connection.unacked_count();
   const uint32_t bytes = connection.unacked_bytes();
   PduList acked;
   RpsnVerdict verdict;
@@ -449,14 +515,19 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
   if (instance.own.has_sessions && !acked.empty()) {
     instance.peer_of(number).OnProof(instance.PlaneOfConnection(number), now);
   }
-  OnAcked(instance, number, bytes - connection.unacked_bytes(), acked);
+  OnAcked(instance, number, count - connection.unacked_count(),
+          bytes - connection.unacked_bytes(), acked);
   if (instance.blocked[instance.PeerOfConnection(number)] != 0)
     run_queue_.Unblock(instance, number);
 }
 
-// `bytes`: of the commands in them.
-void Receiver::OnAcked(Instance& instance, uint32_t number, uint32_t bytes, PduList& acked) {
+// So many PDUs; `bytes`: of the commands in them.
+void Receiver::OnAcked(Instance& instance, uint32_t number, uint32_t count, uint32_t bytes,
+                       PduList& acked) {
   const uint32_t peer = instance.PeerOfConnection(number);
+  if (instance.is_paced) {
+    congestion_.OnAcked(instance, number, acked, instance.OctetsOf(count, bytes), lcore_.now);
+  }
   instance.CountOut(peer, instance.PlaneOfConnection(number), bytes);
   completions_.EndAcked(instance, number, acked);
   if (!instance.paths[peer].moving) [[likely]]

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "lcore/lcore.h"
+#include "receive/congestion_grants.h"
 #include "receive/credit_grants.h"
 #include "receive/deliver.h"
 #include "receive/pause_asker.h"
@@ -25,16 +26,29 @@ namespace suede {
 class Receiver {
  public:
   // All of them outlive this.
-  Receiver(Lcore& lcore, CreditGrants& grants, Deliverer& deliverer, Refusals& refusals,
-           PauseAsker& pause_asker, RunQueue& run_queue, Completions& completions, Stager& stager)
-      : lcore_(lcore),
-        grants_(grants),
-        deliverer_(deliverer),
-        refusals_(refusals),
-        pause_asker_(pause_asker),
-        run_queue_(run_queue),
-        completions_(completions),
-        stager_(stager) {}
+  struct Parts {
+    Lcore& lcore;
+    CreditGrants& grants;
+    CongestionGrants& congestion_grants;
+    Deliverer& deliverer;
+    Refusals& refusals;
+    PauseAsker& pause_asker;
+    RunQueue& run_queue;
+    Completions& completions;
+    Stager& stager;
+    CongestionUse& congestion;
+  };
+  explicit Receiver(const Parts& parts)
+      : lcore_(parts.lcore),
+        grants_(parts.grants),
+        congestion_grants_(parts.congestion_grants),
+        deliverer_(parts.deliverer),
+        refusals_(parts.refusals),
+        pause_asker_(parts.pause_asker),
+        run_queue_(parts.run_queue),
+        completions_(parts.completions),
+        stager_(parts.stager),
+        congestion_(parts.congestion) {}
 
   // The frames of a port, at most kMostFrames, which stay there until GoOn is done with them:
   // parses all. Returns their bytes.
@@ -85,7 +99,12 @@ class Receiver {
     uint32_t peer = 0;
     uint32_t plane = 0;
     uint32_t number = 0;  // of the connection
+    bool is_marked = false;   // its frames have an ECN mark
+    bool is_counted = false;  // for congestion control
   };
+  // Of a series' flow: its frames have an ECN mark. A bit that is none of the RH's flow.
+  static constexpr uint64_t kMarked = uint64_t{1} << 32;
+  static uint64_t MarkOf(const ParsedFrame& parsed) { return parsed.ecn == 3 ? kMarked : 0; }
   enum class Checked : uint8_t {
     kData,  // a data PDU, of flow_
     kDone,  // dropped or dealt with
@@ -116,6 +135,7 @@ class Receiver {
   void ComputeRcrcs();
   bool OnFrame(PortContext& port, uint32_t i, Time now);
   bool OnFrameError(PortContext& port, Frame* frame, FrameError error, Time now);
+  bool OnTrimmed(PortContext& port, const Frame& frame, Time now);
   void OnPfc(PortContext& port, const Frame& frame, Time now);
   bool SetAside(const PortContext& port, PortContext::Place place, Frame* frame);
   bool CountHandedOver(bool handed);
@@ -134,18 +154,21 @@ class Receiver {
   bool OnDataPdu(Instance& instance, uint32_t i, Time now);
   void OnControlPdu(Instance& instance, ReceivedPdu pdu, Time now);
   void OnRpsn(Instance& instance, uint32_t connection, RhOp op, Psn rpsn, Time now);
-  void OnAcked(Instance& instance, uint32_t connection, uint32_t bytes, PduList& acked);
+  void OnAcked(Instance& instance, uint32_t connection, uint32_t count, uint32_t bytes,
+               PduList& acked);
   void OnImplausible(Instance& instance, uint32_t connection, RhOp op, Psn rpsn, Time now);
   void OnAhead(Instance& instance, uint32_t connection, ReceivedPdu pdu, Time now);
   void OnResumed(Instance& instance, uint32_t connection);
   void OnClosed(Instance& instance, uint32_t connection, ReceivedPdu pdu, bool sequenced, Time now);
   bool OnSequenced(Instance& instance, uint32_t i, Time now);
-  void OnUnexpected(Instance& instance, PsnVerdict verdict, Time now);
+  void OnUnexpected(Instance& instance, PsnVerdict verdict, uint32_t bytes, Time now);
   bool DeliverOne(Instance& instance, ReceivedPdu pdu, Time now);
   void EndRun(Time now) {
     if (run_.pdus != 0) CountRun(now);
   }
   void CountRun(Time now);
+  void CountOne(Instance& instance, uint32_t bytes);
+  void LookAtTrimmed(Instance& instance, Time now);
   // The effects, for another fact of this peer.
   Effects& EffectsFor(const Instance& instance, uint32_t peer) {
     effects_of_ = {.instance = instance.number, .peer = peer};
@@ -154,12 +177,14 @@ class Receiver {
 
   Lcore& lcore_;
   CreditGrants& grants_;
+  CongestionGrants& congestion_grants_;
   Deliverer& deliverer_;
   Refusals& refusals_;
   PauseAsker& pause_asker_;
   RunQueue& run_queue_;
   Completions& completions_;
   Stager& stager_;
+  CongestionUse& congestion_;
   PeerRef effects_of_{};
   Flow flow_;
   DeliveredRun run_;  // of flow_, accepted and not yet counted

@@ -127,6 +127,7 @@ void Completions::GiveUpQueued(Instance& instance, uint32_t peer, uint32_t vcs, 
 
 void Completions::GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status) {
   Pdu* pdu = queue.pdus.PopFront();
+  queue.octets -= instance.OctetsOf(1, pdu->bytes);
   if (!pdu->credited) OnLeft(instance, pdu->peer, pdu->vc, pdu, 1);
   --instance.queued;
   ++instance.inflight;  // Complete counts it out again
@@ -148,6 +149,8 @@ void Completions::Requeue(Instance& instance, uint32_t peer, uint32_t plane, Pdu
     if (pdu->note.staged()) Link::Withdraw(pdu);
     pdu->room = 0;
     pdu->retransmitted = false;
+    instance.scheduler.queue(Scheduler::QueueIndex(peer, pdu->vc)).octets +=
+        instance.OctetsOf(1, pdu->bytes);
     of_vc[pdu->vc].PushBack(pdu);
   }
   instance.ports[plane]->link.RemoveWithdrawn();

@@ -133,6 +133,10 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
     connection.OnSend(run.pdus, run.count, run.bytes, now, instance.params.transport);
   }
   instance.OnLeft(path.peer, path.plane, run.count, run.bytes);
+  if (instance.is_paced) {
+    congestion_.OnSent(instance, path.peer, path.plane, instance.OctetsOf(run.count, run.bytes),
+                       now);
+  }
   if (connection.unacked_count() == run.count) {
     ArmFirst(instance, path.connection, path.peer, path.plane, now);
   }
@@ -158,7 +162,10 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
 [[gnu::always_inline]] inline Stager::Run Stager::TakeRun(const Instance& instance, TxQueue& queue,
                                                           const PathRef& path, uint32_t most) {
   const Connection& connection = instance.connections[path.connection];
-  const uint32_t most_bytes = instance.lane_is_plane ? UINT32_MAX : kBytesInARow;
+  uint32_t most_bytes = instance.lane_is_plane ? UINT32_MAX : kBytesInARow;
+  if (instance.is_paced)
+    most_bytes =
+        std::min(most_bytes, CongestionUse::BytesFor(instance, path.peer, path.plane, most));
   Pdu* last = queue.pdus.head();
   Run run{.pdus = {}, .count = 1, .bytes = last->bytes, .lines = last->lines};
   for (Pdu* next = last->next; next != nullptr && run.count < most; next = next->next) {
@@ -197,6 +204,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
                                                     const PathRef& path, Run run, Time now) {
   Pdu* const first = run.pdus.head();
   queue.credit -= ChargeOf(queue, run.lines);
+  queue.octets -= instance.OctetsOf(run.count, run.bytes);
   CountNew(instance, run);
   Sequence(instance, run, path, now);
   completions_.OnLeft(instance, path.peer, path.vc, first, run.count);
@@ -209,6 +217,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   Pdu* const pdu = FreeOfDevice(instance, queue.pdus.PopFront());
   Run run{.pdus = {}, .count = 1, .bytes = pdu->bytes, .lines = pdu->lines};
   run.pdus.PushBack(pdu);
+  queue.octets -= instance.OctetsOf(1, run.bytes);
   Sequence(instance, run, path, now);
   instance.counters.Add(Counter::kTxMoved);
   StageSequenced(instance, path, pdu, 1);
@@ -330,7 +339,6 @@ bool Stager::AnyPortHasRoom() const {
 [[gnu::noinline]] uint32_t Stager::PickPlane(const Instance& instance, uint32_t peer, uint32_t vc,
                                              uint32_t bytes) {
   const PeerPaths& paths = instance.paths[peer];
-  const TransportParams& params = instance.params.transport;
   uint32_t left = paths.choice;
   uint32_t verdict = PeerPaths::kNoPlane;
   while (left != 0) {
@@ -338,8 +346,7 @@ bool Stager::AnyPortHasRoom() const {
         paths.Choose(static_cast<PlaneMask>(left), instance.own.inflight_bytes, bytes);
     if (!instance.ports[plane]->link.HasRoom(vc)) {
       verdict = kPlaneFull;
-    } else if (instance.connections[instance.ConnectionIndex(peer, plane, vc)].CanSend(bytes,
-                                                                                       params)) {
+    } else if (instance.CanSend(peer, plane, vc, bytes)) {
       return plane;
     }
     left &= ~(1u << plane);
@@ -351,6 +358,7 @@ bool Stager::AnyPortHasRoom() const {
 [[gnu::noinline]] void Stager::BlockQueue(Instance& instance, uint32_t index) {
   RunQueue::Block(instance, index);
   const uint32_t peer = Scheduler::PeerOf(index);
+  if (instance.is_paced) congestion_.OnBlocked(instance, peer);
   if (instance.paths[peer].usable != 0 || waiting_.size() == most_waiting_) return;
   waiting_.push_back({.instance = instance.number, .peer = peer});
 }
@@ -385,9 +393,17 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
                 1u << connection.next_retransmission()->vc, now);
     return port.paused_retransmit.push_back(ref);
   }
+  if (instance.is_paced && connection.HasRetransmission() &&
+      congestion_.DefersRetransmission(instance, ref.connection)) [[unlikely]] {
+    return;
+  }
   if (connection.HasRetransmission()) {
     Pdu* pdu = connection.TakeRetransmission(now, instance.params.transport);
     if (!pdu->note.staged()) {
+      if (instance.is_paced) {
+        congestion_.OnSent(instance, pdu->peer, instance.PlaneOfConnection(ref.connection),
+                           instance.OctetsOf(1, pdu->bytes), now);
+      }
       instance.counters.Add(Counter::kTxRetransmissions);
       connection.CountRetransmission();
       // A frame that the device may still be reading goes out once more as it is.
@@ -419,6 +435,9 @@ void Stager::Resume(PortContext& port) {
 
 void Stager::WantRetransmission(Instance& instance, uint32_t number) {
   uint8_t& flags = instance.flags[number];
+  if (instance.is_paced && instance.connections[number].TakeGoBack()) {
+    congestion_.OnGoBack(instance, number, lcore_.now);
+  }
   if ((flags & Instance::kOnRetransmit) != 0) return;
   flags |= Instance::kOnRetransmit;
   instance.counters.Add(Counter::kGoBacks);

@@ -9,6 +9,7 @@
 #include "base/fifo.h"
 #include "lcore/lcore.h"
 #include "send/completions.h"
+#include "send/congestion_use.h"
 #include "send/credit_use.h"
 #include "send/run_queue.h"
 #include "send/share_book.h"
@@ -19,12 +20,13 @@ class Stager {
  public:
   // All of them outlive this.
   Stager(Lcore& lcore, RunQueue& run_queue, ShareBook& shares, Completions& completions,
-         CreditUse& credit_use)
+         CreditUse& credit_use, CongestionUse& congestion)
       : lcore_(lcore),
         run_queue_(run_queue),
         shares_(shares),
         completions_(completions),
-        credit_use_(credit_use) {}
+        credit_use_(credit_use),
+        congestion_(congestion) {}
 
   // Room for one more instance's peers, before the first turn.
   void AddInstance(const Instance& instance);
@@ -97,6 +99,7 @@ class Stager {
   ShareBook& shares_;
   Completions& completions_;
   CreditUse& credit_use_;
+  CongestionUse& congestion_;
   Fifo<PeerRef> waiting_;
   size_t most_waiting_ = 1;
   uint32_t closed_turns_ = 0;  // of OpenOf

@@ -38,6 +38,7 @@ constexpr uint32_t kRecordsPerTurn = 256;
   pdu->peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
   pdu->vc = static_cast<uint8_t>(Scheduler::VcOf(index));
   queue.pdus.PushBack(pdu);
+  queue.octets += instance.frame_octets;
   ++instance.queued;
   instance.home().shares->packed.OnTake(slot.packed++);
   if (queue.state == TxQueue::State::kIdle) run_queue_.Activate(instance, index);
@@ -64,6 +65,7 @@ constexpr uint32_t kRecordsPerTurn = 256;
     Append(*pdu, one);
     queue.pdus.PushBack(pdu);
   }
+  queue.octets += count * (PackedBytes(input) + instance.frame_octets);
   slot.runs += count;
   instance.queued += count;
   instance.home().shares->packed.OnTake(slot.packed, count);
@@ -77,6 +79,7 @@ constexpr uint32_t kRecordsPerTurn = 256;
   while (count != 0) {
     Pdu& pdu = PduFor(instance, slot, queue, index, input);
     const Appended appended = Append(pdu, input, count, queue.most_lines);
+    queue.octets += appended.count * PackedBytes(input);
     slot.runs += appended.new_run ? 1 : 0;
     count -= appended.count;
     input.command += size_t{appended.count} * input.stride;
@@ -117,6 +120,7 @@ constexpr uint32_t kRecordsPerTurn = 256;
   const PackInput input = InputOf(slot, number, run);
   Pdu& pdu = PduFor(instance, slot, queue, index, input);
   slot.runs += Append(pdu, input).new_run ? 1 : 0;
+  queue.octets += PackedBytes(input);
 }
 
 bool Taker::Poll() {

@@ -151,7 +151,25 @@ enum class Severity : uint8_t {
     "Times that PDUs waited longer for the end of a pause (PFC) than pfc.storm_us")                \
   X(PfcUndrained, "tx_pfc_storms_total", Error,                                                    \
     "Times that a VC did not drain for pfc.storm_us, and the neighbour was paused no longer for "  \
-    "it")
+    "it")                                                                                          \
+  X(TxWaitsCongestion, "tx_waits_congestion_total", Info,                                          \
+    "Times that a queue waited: congestion control let nothing leave on a plane")                  \
+  X(TxCongestionRequests, "tx_congestion_requests_total", Info,                                    \
+    "CONGESTIONs sent that ask for sending credit (RCCC)")                                         \
+  X(RxCongestionGrants, "rx_congestion_grants_total", Info,                                        \
+    "CONGESTIONs received that grant sending credit")                                              \
+  X(RxCongestionRequests, "rx_congestion_requests_total", Info,                                    \
+    "CONGESTIONs received that ask for sending credit")                                            \
+  X(TxCongestionGrants, "tx_congestion_grants_total", Info,                                        \
+    "CONGESTIONs sent that grant sending credit")                                                  \
+  X(TxCongestionEchoes, "tx_congestion_echoes_total", Info,                                        \
+    "CONGESTIONs sent that echo ECN marks and trimmed PDUs")                                       \
+  X(RxCongestionEchoes, "rx_congestion_echoes_total", Info,                                        \
+    "CONGESTIONs received that echo ECN marks and trimmed PDUs")                                   \
+  X(RxMarked, "rx_ecn_marked_total", Info, "Sequenced PDUs received with an ECN mark (CE)")        \
+  X(RxTrimmed, "rx_drop_trimmed_total", Drop, "PDUs that a switch had cut to their headers")       \
+  X(RxTrimmedUnknown, "rx_drop_trimmed_unknown_total", Drop,                                       \
+    "Frames cut to their headers that are for no connection here")
 
 enum class Counter : uint16_t {
 #define SUEDE_COUNTER_ID(id, name, severity, sentence) k##id,
@@ -165,7 +183,8 @@ inline constexpr size_t kCounterCount = static_cast<size_t>(Counter::kCount);
 enum class CounterOwner : uint8_t { kInstance, kLcore, kBoth };
 constexpr CounterOwner OwnerOf(Counter counter) {
   switch (counter) {
-    case Counter::kRxAdminDown: return CounterOwner::kBoth;
+    case Counter::kRxAdminDown:
+    case Counter::kRxTrimmedUnknown: return CounterOwner::kBoth;
     case Counter::kTxFrames:
     case Counter::kTxFrameBytes:
     case Counter::kTxPortFull:

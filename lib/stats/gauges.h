@@ -26,7 +26,12 @@ namespace suede {
   X(ConnectionsFrozen, "connections_frozen",                                                      \
     "Connections of a plane that died with PDUs in doubt")                                        \
   X(ConnectionsLost, "connections_lost", "Connections whose far side is unreachable")             \
-  X(PromisedLines, "promised_lines", "Lines of receive rings that peers may still use")
+  X(PromisedLines, "promised_lines", "Lines of receive rings that peers may still use")           \
+  X(CongestionSenders, "congestion_senders", "Peers that want more sending credit (RCCC)")        \
+  X(CongestionGranted, "congestion_granted_octets",                                               \
+    "Octets that peers were granted (RCCC) and that have not arrived")                            \
+  X(CongestionWindow, "congestion_window_octets",                                                 \
+    "Windows of congestion control, or credit that is left (RCCC), of all peers and planes")
 
 enum class Gauge : uint8_t {
 #define SUEDE_GAUGE_ID(id, name, sentence) k##id,

@@ -135,6 +135,33 @@ void Connection::WantNack(Time now, const TransportParams& params) {
   nack_at_ = now;
 }
 
+// One for the same PSN in a round trip: the PDU that is sent again may be trimmed as well.
+bool Connection::WantNackOfTrimmed(Time now, const TransportParams& params) {
+  const Duration round = srtt_ns_ != 0 ? Duration(srtt_ns_) : params.reorder_allowance;
+  if (nack_sent_ && now - nack_at_ < std::min(round, params.nack_timeout)) return false;
+  nack_sent_ = true;
+  nack_pending_ = true;
+  nack_at_ = now;
+  return true;
+}
+
+bool Connection::OnTrimmed(Psn psn, Time now, const TransportParams& params) {
+  if (!IsPlausible(psn, params) || psn.DistanceFrom(expected_) < 0 || not_ready_) return false;
+  if (psn == expected_) return WantNackOfTrimmed(now, params);
+  const bool first = !awaits_trimmed_ || trimmed_.IsAfter(psn) ||
+                     trimmed_.DistanceFrom(expected_) < 0;
+  if (first) trimmed_ = psn;
+  awaits_trimmed_ = true;
+  return first;
+}
+
+bool Connection::LookAtTrimmed(Time now, const TransportParams& params) {
+  const int ahead = trimmed_.DistanceFrom(expected_);
+  if (ahead > 0) return false;
+  awaits_trimmed_ = false;
+  return ahead == 0 && WantNackOfTrimmed(now, params);
+}
+
 void Connection::OnAnnounced(Psn psn, Time now, const TransportParams& params) {
   if (gap_due_ == kNever) {
     const Duration allowance = params.reorder_allowance;
@@ -310,6 +337,7 @@ void Connection::OpenReceive(Psn first) {
   nack_pending_ = false;
   nack_sent_ = false;
   not_ready_ = false;
+  awaits_trimmed_ = false;
   gap_due_ = kNever;
 }
 
@@ -362,6 +390,7 @@ void Connection::OnRttSample(Duration sample, const TransportParams& params) {
 
 void Connection::GoBack(Time now) {
   retransmit_next_ = unacked_.head();
+  went_back_ = true;
   recovery_end_ = next_psn_;
   if (recovering_) return;
   recovering_ = true;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include "base/psn.h"
 #include "base/time.h"
@@ -88,6 +89,8 @@ class alignas(64) Connection {
 
   bool HasRetransmission() const { return retransmit_next_ != nullptr; }
   const Pdu* next_retransmission() const { return retransmit_next_; }
+  // Whether it has gone back since the last call: all that is in flight will be sent again.
+  bool TakeGoBack() { return std::exchange(went_back_, false); }
   // The next PDU to send again, in order; it stays on the connection.
   Pdu* TakeRetransmission(Time now, const TransportParams& params);
   // To be asked whenever PDUs were acknowledged; gives each recovery once. What ends by giving up
@@ -111,7 +114,13 @@ class alignas(64) Connection {
   void SetPeerWindow(uint32_t pdus) {
     const uint32_t told = pdus == 0 ? kMaxWindowPdus : std::min<uint32_t>(pdus, kMaxWindowPdus);
     peer_window_ = static_cast<uint16_t>(std::max<uint32_t>(peer_window_, told));
-    ack_at_ = static_cast<uint16_t>(std::max<uint32_t>(1, told / 4));
+    ack_at_ = prompt_acks_ ? 1 : static_cast<uint16_t>(std::max<uint32_t>(1, told / 4));
+  }
+  // The far side's congestion control goes by round trips: no acknowledgement waits.
+  void SetPromptAcks(bool prompt) {
+    if (prompt_acks_ == prompt) return;
+    prompt_acks_ = prompt;
+    ack_at_ = prompt ? 1 : static_cast<uint16_t>(std::max(1, peer_window_ / 4));
   }
   // Such a PDU has come.
   void OnImplausible() { out_of_step_ = true; }
@@ -153,6 +162,14 @@ class alignas(64) Connection {
   // An unsequenced PDU with a PSN ahead of the expected one has come: the tail is missing, or was
   // overtaken. If nothing has come for the reordering allowance, OnTimer asks for a NACK.
   void OnAnnounced(Psn psn, Time now, const TransportParams& params);
+  // A PDU with this PSN has come without its commands, as a switch had no room for them: a NACK as
+  // soon as those in front of it have come, no more than one in a round trip. Nothing proves that
+  // the PDU is the far side's. False: it says nothing new.
+  bool OnTrimmed(Psn psn, Time now, const TransportParams& params);
+  // Whether LookAtTrimmed is to be called whenever PDUs were accepted. It returns whether a NACK is
+  // owed now.
+  bool awaits_trimmed() const { return awaits_trimmed_; }
+  bool LookAtTrimmed(Time now, const TransportParams& params);
   // A PDU from behind was dropped: acknowledge at once.
   void OnDuplicate() { ack_now_ = true; }
   // The expected PDU found no room: until it does, gaps are no reason for a NACK.
@@ -286,6 +303,7 @@ class alignas(64) Connection {
   // The far side names as the next PSN one that is `ahead` of the oldest in flight.
   void NoteStep(Psn named, int ahead, const TransportParams& params);
   void WantNack(Time now, const TransportParams& params);
+  bool WantNackOfTrimmed(Time now, const TransportParams& params);
   void OnGapDue(Time now, const TransportParams& params);
   // Moves the `count` oldest PDUs to `acked`.
   void Acknowledge(uint32_t count, Time now, const TransportParams& params, PduList& acked);
@@ -314,6 +332,8 @@ class alignas(64) Connection {
   bool resend_rearms_ : 1 = false;  // the timeout counts from when the oldest has left again
   bool names_other_ : 1 = false;    // the far side has named a PSN that was never sent: named_
   bool out_of_step_ : 1 = false;    // see desynchronized
+  bool prompt_acks_ : 1 = false;    // see SetPromptAcks
+  bool awaits_trimmed_ : 1 = false;  // trimmed_ has come without its commands
   uint8_t tries_ = 0;               // timeouts in a row
   bool receive_closed_ = false;     // see CloseReceive
   bool ack_now_ = false;
@@ -328,6 +348,7 @@ class alignas(64) Connection {
   Time gap_due_ = kNever;  // see OnAnnounced
   bool acked_any_ = false;
   bool recovering_ = false;   // since a go-back; see Recovery
+  bool went_back_ = false;    // see TakeGoBack
   uint8_t refusals_ = 0;      // "not ready" in a row
   bool nack_heeded_ = false;  // for nack_heeded_psn_, at nack_heeded_at_
   Psn nack_heeded_psn_;
@@ -339,6 +360,7 @@ class alignas(64) Connection {
   uint32_t retransmissions_ = 0;
   Psn gap_end_;                 // the PSN that was announced,
   Psn gap_begin_;               // and the expected one when it was looked at last
+  Psn trimmed_;                 // the first one, of those that have
   uint16_t was_in_flight_ = 0;  // PDUs at most when the window was changed
   // While lost_.
   bool probing_ : 1 = false;  // a probe has left, and has no answer yet

@@ -30,6 +30,13 @@ void World::DescribePeer(const Host& host, uint32_t peer) {
            static_cast<unsigned long long>(handshake.identities().peer), paths.sessions, paths.usable, paths.home,
            paths.moving ? " moving" : "", paths.unreachable ? " unreachable" : "",
            instance.blocked[peer]);
+  for (uint32_t plane = 0; instance.is_paced && plane < instance.plane_count(); ++plane) {
+    const CongestionContext& context = instance.congestion[instance.PlaneIndex(peer, plane)];
+    log_.Add(now_, "    plane %u: congestion control %s, %lld octets allowed, %llu in flight", plane,
+             std::string(context.state_name()).c_str(),
+             static_cast<long long>(context.allowance()),
+             static_cast<unsigned long long>(context.in_flight()));
+  }
   for (uint32_t plane = 0; instance.own.has_sessions && plane < instance.plane_count(); ++plane) {
     const PlaneSession& session = instance.sessions[instance.PlaneIndex(peer, plane)];
     uint32_t unacked = 0;

@@ -15,6 +15,7 @@ void Host::Boot(const InstanceParams& params, const Wiring& wiring, const Segmen
   for (uint32_t plane = 0; plane < ports.size(); ++plane) {
     PortParams port = wiring.PortOf(number, plane);
     port.packed_pdus = packed_pdus;
+    port.trimmed_dscp = trimmed_dscp;
     pipeline_->AddPort(ports[plane], port);
     if (!pfc) continue;
     pauses_.push_back(std::make_unique<PortPauses>(pause_params));

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "client/client_queue.h"
@@ -42,6 +43,7 @@ class Host {
   uint32_t packed_pdus = 0;  // as PortParams has it
   bool pfc = false;          // its ports obey pauses and ask for them
   PauseParams pause_params;
+  std::optional<uint8_t> trimmed_dscp;  // as PortParams has it
 
   void Boot(const InstanceParams& params, const Wiring& wiring, const SegmentShape& shape,
             Time now);

@@ -4,6 +4,7 @@
 #define SUEDE_TESTS_SIM_SCENARIOS_H_
 
 #include "attacks.h"
+#include "congestion.h"
 #include "incasts.h"
 #include "pauses.h"
 #include "pfc.h"
@@ -197,6 +198,9 @@ inline constexpr Scenario kScenarios[] = {
     // See incasts.h.
     {"incast", Incast, true},
     {"incast_lossless", IncastLossless, true},
+    // See congestion.h.
+    {"congestion", Congested},
+    {"congested_incast", CongestedIncast, true},
     // See strangers.h.
     {"plain_peer", PlainPeer},
     {"double_identity", DoubleIdentity},

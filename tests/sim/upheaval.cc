@@ -33,6 +33,7 @@ InstanceParams World::ParamsOf(const Host& host) const {
   params.receive_lines = options_.rx_lines;
   params.counts_credit = options_.counts_credit;
   params.transport = options_.transport;
+  if (options_.congestion) params.congestion = options_.congestion(host.number);
   params.paths = options_.paths;
   params.secret = {dice_seed_ + host.number, host.boots()};
   for (PeerParams& peer : params.peers) {
@@ -50,6 +51,7 @@ void World::Boot(Host& host) {
   for (const auto& peer : hosts_) host.known_lives.push_back(peer->known_life());
   host.pfc = options_.pfc.on;
   host.pause_params = options_.pfc.params;
+  host.trimmed_dscp = options_.trimmed_dscp;
   host.Boot(ParamsOf(host), options_.wiring, ShapeOfSegments(), now_);
 }
 
@@ -174,6 +176,7 @@ void World::LogEvents(Host& host) {
       case LcoreEventKind::kPfcUndrained:
         what = "does not drain a VC";
         break;
+      case LcoreEventKind::kNoGrant: what = "grants no credit on plane"; break;
       case LcoreEventKind::kHeldUp: what = "is waited for, and nothing leaves by plane"; break;
       case LcoreEventKind::kFenceOpened: what = "is fenced by plane"; break;
     }

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,8 @@ struct WorldOptions {
   uint32_t rx_descriptors = PortConfig{}.rx_descriptors;  // of each port; with the rest they say
   uint32_t tx_descriptors = PortConfig{}.tx_descriptors;  // how many frames its pool has
   TransportParams transport;
+  std::function<CongestionParams(uint32_t host)> congestion;  // none: fixed windows
+  std::optional<uint8_t> trimmed_dscp;  // of frames that switches have trimmed
   PathParams paths;
   uint32_t inflight_pdus = 4096;
   uint32_t pack_limit_bytes = kDefaultPackBytes;

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "receive/congestion_grants.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+#include "send/speaker.h"
+
+namespace suede {
+namespace {
+
+// Octets of commands that 16 lines of a receive ring hold: at most as many as they have bytes, and
+// at least those of a command without data in each.
+constexpr uint32_t kMostOfLines = 16 * SUEDE_LINE_BYTES;
+constexpr uint32_t kLeastOfLines = 16 * 2;
+
+}  // namespace
+
+void CongestionGrants::AddInstance(Instance& instance) {
+  first_target_.push_back(static_cast<uint32_t>(targets_.size()));
+  octets_of_lines_.push_back(kMostOfLines / 2);
+  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+    const PathLimits limits =
+        instance.LimitsOf(plane, instance.ports[plane]->link.state().speed_bps);
+    TargetParams params = instance.params.target;
+    params.rate_bps = instance.ports[plane]->ReceiveRate();
+    params.largest_octets = limits.largest_octets;
+    targets_.push_back(std::make_unique<Target>(params));
+    Target& target = *targets_.back();
+    target.instance = instance.number;
+    target.plane = plane;
+    target.credit.Resize(static_cast<uint32_t>(instance.peers.size()));
+  }
+  active_.reserve(targets_.size());
+  echoes_.Reserve(echoes_.size() + lcore_.timers.count() + 1);
+}
+
+// ---- Facts.
+
+void CongestionGrants::OnRequest(Instance& instance, uint32_t peer, uint32_t plane,
+                                 const Congestion& request, Time now) {
+  instance.counters.Add(Counter::kRxCongestionRequests);
+  Target& target = TargetOf(instance, plane);
+  instance.marks[instance.PlaneIndex(peer, plane)].asks = true;
+  target.credit.OnRequest(peer,
+                          {.target = Credit24(request.target),
+                           .sent = Credit24(request.sent),
+                           .limit = Credit24(request.limit)},
+                          now);
+  ShowActive(target);
+  if (target.listed) return;
+  target.listed = true;
+  active_.push_back(&target);
+}
+
+void CongestionGrants::OnReceived(Instance& instance, uint32_t peer, uint32_t plane, uint32_t pdus,
+                                  uint64_t bytes, bool marked) {
+  const uint32_t index = instance.PlaneIndex(peer, plane);
+  ReceivedMarks& marks = instance.marks[index];
+  marks.received += pdus;
+  if (marks.asks) {
+    TargetOf(instance, plane)
+        .credit.OnArrived(peer, instance.OctetsOf(pdus, static_cast<uint32_t>(bytes)));
+  }
+  if (!marked) return;
+  instance.counters.Add(Counter::kRxMarked, pdus);
+  marks.marked += pdus;
+  if (marks.wanted) WantEcho(instance, index);
+}
+
+void CongestionGrants::OnDelivered(const Instance& instance, uint64_t bytes, uint32_t lines) {
+  if (lines == 0) return;
+  uint32_t& of_lines = octets_of_lines_[instance.number];
+  const auto now =
+      static_cast<uint32_t>(std::clamp<uint64_t>(bytes * 16 / lines, kLeastOfLines, kMostOfLines));
+  of_lines = (7 * of_lines + now) / 8;
+}
+
+void CongestionGrants::OnTrimmed(Instance& instance, uint32_t peer, uint32_t plane) {
+  const uint32_t index = instance.PlaneIndex(peer, plane);
+  ++instance.marks[index].trimmed;
+  if (instance.marks[index].wanted) WantEcho(instance, index);
+}
+
+void CongestionGrants::Forget(Instance& instance, uint32_t peer) {
+  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+    Target& target = TargetOf(instance, plane);
+    target.credit.Forget(peer);
+    instance.marks[instance.PlaneIndex(peer, plane)].asks = false;
+    ShowActive(target);
+  }
+}
+
+// ---- Grants.
+
+// What the rings that clients have claimed can take, in octets of frames as they came of late. A VC
+// that nobody has claimed has its places, and the credit of its queue keeps to them.
+uint64_t CongestionGrants::RoomOf(const Instance& instance) const {
+  uint64_t lines = 0;
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    const uint32_t client = lcore_.ClaimantOf(instance, vc);
+    if (client == ClientTable::kNone) {
+      const uint32_t used = instance.unclaimed_count[vc];
+      lines += (instance.params.unclaimed_pdus - std::min(instance.params.unclaimed_pdus, used)) *
+               TxQueue::kUnknownReceiver;
+    } else if (instance.unclaimed[vc].empty()) {
+      lines += lcore_.clients.ring(client, vc).FreeLines();
+    }
+  }
+  return lines * octets_of_lines_[instance.number] / 16;
+}
+
+// Shows the other targets of the port how many senders share its rate here.
+void CongestionGrants::ShowActive(Target& target) {
+  const uint32_t active = target.credit.active();
+  if (active == target.shown) return;
+  std::atomic<uint32_t>& all =
+      *lcore_.instances[target.instance]->ports[target.plane]->params.rate_share;
+  all.fetch_add(active - target.shown, std::memory_order_relaxed);
+  target.shown = active;
+}
+
+// False: it has none left to send, now and later, unless there are new facts.
+bool CongestionGrants::SendGrantsOf(Target& target, Time now) {
+  Instance& instance = *lcore_.instances[target.instance];
+  PortContext& port = *instance.ports[target.plane];
+  target.credit.SetShare(target.credit.active(),
+                         port.params.rate_share->load(std::memory_order_relaxed));
+  const uint64_t room = RoomOf(instance);
+  while (const std::optional<CreditTarget::Grant> grant = target.credit.Poll(now, room)) {
+    if (!Speaker::SendControl(instance, grant->sender, target.plane,
+                              Congestion{.grant = true, .granted = grant->limit.value()})) {
+      target.credit.Requeue(*grant);
+      break;
+    }
+    instance.counters.Add(Counter::kTxCongestionGrants);
+  }
+  ShowActive(target);
+  return !target.credit.idle() || target.credit.active() != 0;
+}
+
+void CongestionGrants::SendGrants(Time now) {
+  for (size_t i = 0; i < active_.size();) {
+    Target& target = *active_[i];
+    if (target.credit.deadline() > now || SendGrantsOf(target, now)) {
+      ++i;
+      continue;
+    }
+    target.listed = false;
+    active_[i] = active_.back();
+    active_.pop_back();
+  }
+}
+
+void CongestionGrants::PublishGauges() const {
+  for (const auto& instance : lcore_.instances) {
+    uint64_t outstanding = 0;
+    uint64_t active = 0;
+    for (uint32_t plane = 0; plane < instance->plane_count(); ++plane) {
+      const CreditTarget& credit = targets_[first_target_[instance->number] + plane]->credit;
+      outstanding += credit.outstanding();
+      active += credit.active();
+    }
+    instance->gauges.Set(Gauge::kCongestionSenders, active);
+    instance->gauges.Set(Gauge::kCongestionGranted, outstanding);
+  }
+}
+
+// ---- Echoes.
+
+void CongestionGrants::WantEcho(Instance& instance, uint32_t index) {
+  ReceivedMarks& marks = instance.marks[index];
+  if (marks.due) return;
+  marks.due = true;
+  echoes_.push_back({instance.number, index});
+}
+
+// In front of the acknowledgements of the turn. One that finds no room waits for the next turn.
+void CongestionGrants::SendEchoes() {
+  for (size_t left = echoes_.size(); left != 0; --left) {
+    const EchoRef ref = echoes_.front();
+    echoes_.pop_front();
+    Instance& instance = *lcore_.instances[ref.instance];
+    ReceivedMarks& marks = instance.marks[ref.index];
+    marks.due = false;
+    if (!marks.wanted) continue;
+    const uint32_t peer = ref.index >> instance.plane_bits;
+    const uint32_t plane = ref.index & (instance.plane_count() - 1);
+    if (!Speaker::SendControl(instance, peer, plane,
+                              Congestion{.echo = true,
+                                         .received = marks.received,
+                                         .marked = marks.marked,
+                                         .trimmed = marks.trimmed})) {
+      WantEcho(instance, ref.index);
+      continue;
+    }
+    instance.counters.Add(Counter::kTxCongestionEchoes);
+  }
+}
+
+void CongestionGrants::CheckInvariants() const {
+  for (const auto& target : targets_) {
+    target->credit.CheckInvariants();
+    if (target->shown > target->credit.active() && !target->listed) std::abort();
+  }
+}
+
+}  // namespace suede

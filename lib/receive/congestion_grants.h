@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The receiver's side of congestion control (docs/congestion.md): grants to peers that ask for
+// credit, at the rate that a port receives and as far as receive rings have room; and echoes of
+// marks to peers that want them. Owned by the lcore.
+//
+// Each plane of an instance is a target of its own, so that a client that does not read stops its
+// own senders alone. The targets of a port share its rate by the number of senders that want
+// credit, across lcores too.
+#ifndef SUEDE_RECEIVE_CONGESTION_GRANTS_H_
+#define SUEDE_RECEIVE_CONGESTION_GRANTS_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/fifo.h"
+#include "congestion/target.h"
+#include "lcore/lcore.h"
+
+namespace suede {
+
+class CongestionGrants {
+ public:
+  // `lcore` outlives this.
+  explicit CongestionGrants(Lcore& lcore) : lcore_(lcore) {}
+
+  // For one more instance, before the first turn.
+  void AddInstance(Instance& instance);
+
+  // ---- Facts.
+
+  // A peer asks for credit.
+  void OnRequest(Instance& instance, uint32_t peer, uint32_t plane, const Congestion& request,
+                 Time now);
+  // PDUs with commands have come, so many in a row, of so many bytes; `marked`: each has a mark.
+  // Where ReceivedMarks::is_counted.
+  void OnReceived(Instance& instance, uint32_t peer, uint32_t plane, uint32_t pdus, uint64_t bytes,
+                  bool marked);
+  // They took so many lines of receive rings.
+  void OnDelivered(const Instance& instance, uint64_t bytes, uint32_t lines);
+  // A PDU has come without its commands.
+  void OnTrimmed(Instance& instance, uint32_t peer, uint32_t plane);
+  // The association with the peer is over.
+  void Forget(Instance& instance, uint32_t peer);
+
+  // ---- Once in a turn.
+
+  // Sends the grants and echoes that are due.
+  void Send(Time now) {
+    if (!active_.empty()) SendGrants(now);
+    if (!echoes_.empty()) SendEchoes();
+  }
+  // Now and then.
+  void PublishGauges() const;
+
+  // Aborts where a sum disagrees with its parts.
+  void CheckInvariants() const;
+
+ private:
+  struct Target {
+    explicit Target(const TargetParams& params) : credit(params) {}
+    CreditTarget credit;
+    uint32_t instance = 0;
+    uint32_t plane = 0;
+    uint32_t shown = 0;   // senders, of PortContext::rate_share
+    bool listed = false;  // on active_
+  };
+  struct EchoRef {
+    uint32_t instance;
+    uint32_t index;  // PlaneIndex
+  };
+
+  Target& TargetOf(const Instance& instance, uint32_t plane) {
+    return *targets_[first_target_[instance.number] + plane];
+  }
+  void SendGrants(Time now);
+  bool SendGrantsOf(Target& target, Time now);
+  void SendEchoes();
+  void ShowActive(Target& target);
+  void WantEcho(Instance& instance, uint32_t index);
+  uint64_t RoomOf(const Instance& instance) const;
+
+  Lcore& lcore_;
+  std::vector<std::unique_ptr<Target>> targets_;
+  std::vector<uint32_t> first_target_;     // by instance
+  std::vector<uint32_t> octets_of_lines_;  // by instance: of frames, that 16 lines held of late
+  std::vector<Target*> active_;            // those that may have a grant to send
+  Fifo<EchoRef> echoes_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_RECEIVE_CONGESTION_GRANTS_H_

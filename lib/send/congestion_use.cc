@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "send/congestion_use.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "send/speaker.h"
+
+namespace suede {
+namespace {
+
+// More PDUs than that since the last echo are none: the peer has counted something else.
+constexpr uint32_t kMostEchoed = 1u << 24;
+
+// Whether the peer does not leave its requests without a grant.
+bool IsGranted(const CongestionContext& context) { return context.state_name() != "speculating"; }
+
+}  // namespace
+
+void CongestionUse::AddInstance(Instance& instance) {
+  if (!instance.is_paced) return;
+  instance.first_context = static_cast<uint32_t>(of_timer_.size());
+  for (uint32_t index = 0; index < instance.congestion.size(); ++index) {
+    of_timer_.push_back({instance.number, index});
+  }
+  heard_.resize(of_timer_.size());
+  wheel_.Resize(static_cast<uint32_t>(of_timer_.size()));
+  looked_at_.Reserve(of_timer_.size() + 1);
+  for (uint32_t peer = 0; peer < instance.peers.size(); ++peer) Start(instance, peer);
+}
+
+// ---- Facts.
+
+void CongestionUse::Start(Instance& instance, uint32_t peer) {
+  const Hello& hello = instance.peers[peer].hello();
+  const bool open = instance.peers[peer].handshake().open();
+  for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
+    const uint32_t index = instance.PlaneIndex(peer, plane);
+    ReceivedMarks& marks = instance.marks[index];
+    marks = {.wanted = open && hello.wants_echoes, .due = marks.due};
+    for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
+      instance.connections[instance.ConnectionIndex(peer, plane, vc)].SetPromptAcks(marks.wanted);
+    }
+    if (!instance.is_paced) continue;
+    // One that grants nothing is sent to by windows alone.
+    const bool grants = open && hello.answers_congestion;
+    const CongestionControl wanted = instance.params.congestion.control;
+    const CongestionControl control =
+        wanted == CongestionControl::kRccc && !grants ? CongestionControl::kFixed : wanted;
+    const LinkState link = instance.ports[plane]->link.state();
+    instance.congestion[index].Start(control, instance.params.congestion,
+                                     instance.LimitsOf(plane, link.speed_bps), lcore_.now);
+    heard_[instance.first_context + index] = {};
+    Wake(instance, peer, plane);
+  }
+}
+
+bool CongestionUse::HasInFlight(const Instance& instance, uint32_t peer, uint32_t plane) {
+  for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
+    const Connection& connection = instance.connections[instance.ConnectionIndex(peer, plane, vc)];
+    if (!connection.lost() && connection.unacked_count() != 0) return true;
+  }
+  return false;
+}
+
+void CongestionUse::OnAcked(Instance& instance, uint32_t number, const PduList& acked,
+                            uint32_t octets, Time now) {
+  const uint32_t peer = instance.PeerOfConnection(number);
+  const uint32_t plane = instance.PlaneOfConnection(number);
+  const uint32_t index = instance.PlaneIndex(peer, plane);
+  const std::optional<Duration> rtt = acked.empty() ? std::nullopt : RttSample(*acked.tail(), now);
+  instance.congestion[index].OnAcked(octets, rtt, !HasInFlight(instance, peer, plane), now);
+  LookAt(instance, index);
+  // Other connections of the plane may have waited for it.
+  if (instance.blocked[peer] != 0 || instance.vc_bits != 0 ||
+      (instance.flags[number] & Instance::kAwaitsPermit) != 0) {
+    Wake(instance, peer, plane);
+  }
+}
+
+void CongestionUse::OnGoBack(Instance& instance, uint32_t number, Time now) {
+  const Connection& connection = instance.connections[number];
+  const uint32_t peer = instance.PeerOfConnection(number);
+  const uint32_t plane = instance.PlaneOfConnection(number);
+  const uint32_t index = instance.PlaneIndex(peer, plane);
+  const auto loss = connection.tries() != 0 ? CongestionContext::Loss::kTimeout
+                                            : CongestionContext::Loss::kNack;
+  instance.congestion[index].OnGoBack(
+      instance.OctetsOf(connection.unacked_count(), connection.unacked_bytes()), loss, now);
+  LookAt(instance, index);
+  Wake(instance, peer, plane);
+}
+
+void CongestionUse::OnEnded(Instance& instance, uint32_t peer, uint32_t plane, Time now) {
+  const uint32_t index = instance.PlaneIndex(peer, plane);
+  if (!HasInFlight(instance, peer, plane)) {
+    instance.congestion[index].OnAcked(0, std::nullopt, true, now);
+  }
+  Wake(instance, peer, plane);
+}
+
+void CongestionUse::OnHeard(Instance& instance, uint32_t peer, uint32_t plane,
+                            const Congestion& heard, Time now) {
+  const uint32_t index = instance.PlaneIndex(peer, plane);
+  CongestionContext& context = instance.congestion[index];
+  if (heard.grant) {
+    instance.counters.Add(Counter::kRxCongestionGrants);
+    context.OnGrant(Credit24(heard.granted), now);
+    heard_[instance.first_context + index].no_grant = false;
+  }
+  if (heard.echo) {
+    instance.counters.Add(Counter::kRxCongestionEchoes);
+    Heard& last = heard_[instance.first_context + index];
+    const uint32_t trimmed = heard.trimmed - last.trimmed;
+    const EcnEcho echo{.received = heard.received - last.received + trimmed,
+                       .marked = heard.marked - last.marked,
+                       .trimmed = trimmed};
+    // One that was overtaken says less than the last.
+    const bool is_newer =
+        echo.received <= kMostEchoed && echo.trimmed <= kMostEchoed && echo.marked <= echo.received;
+    if (is_newer) {
+      last.received = heard.received;
+      last.marked = heard.marked;
+      last.trimmed = heard.trimmed;
+      context.OnEcho(echo, now);
+    }
+  }
+  LookAt(instance, index);
+  Wake(instance, peer, plane);
+}
+
+// ---- Verdicts.
+
+uint32_t CongestionUse::BytesFor(const Instance& instance, uint32_t peer, uint32_t plane,
+                                 uint32_t count) {
+  const int64_t left = instance.congestion[instance.PlaneIndex(peer, plane)].allowance() -
+                       int64_t{instance.frame_octets} * count;
+  return static_cast<uint32_t>(std::clamp<int64_t>(left, 0, std::numeric_limits<uint32_t>::max()));
+}
+
+void CongestionUse::OnBlocked(Instance& instance, uint32_t peer) {
+  for (uint32_t left = instance.paths[peer].choice; left != 0; left &= left - 1) {
+    const auto plane = static_cast<uint32_t>(std::countr_zero(left));
+    const uint32_t index = instance.PlaneIndex(peer, plane);
+    LookAt(instance, index);
+    if (!instance.Permits(peer, plane, 0)) instance.counters.Add(Counter::kTxWaitsCongestion);
+  }
+}
+
+bool CongestionUse::DefersRetransmission(Instance& instance, uint32_t number) {
+  const uint32_t peer = instance.PeerOfConnection(number);
+  const uint32_t plane = instance.PlaneOfConnection(number);
+  if (instance.Permits(peer, plane, instance.connections[number].next_retransmission()->bytes)) {
+    return false;
+  }
+  instance.flags[number] |= Instance::kAwaitsPermit;
+  LookAt(instance, instance.PlaneIndex(peer, plane));
+  return true;
+}
+
+bool CongestionUse::IsHeldBack(const Instance& instance, uint32_t number) {
+  if (!instance.is_paced || (instance.flags[number] & Instance::kAwaitsPermit) == 0) return false;
+  const CongestionContext& context =
+      instance.congestion[instance.PlaneIndex(instance.PeerOfConnection(number),
+                                              instance.PlaneOfConnection(number))];
+  return context.control() == CongestionControl::kRccc && IsGranted(context);
+}
+
+// What waits for an allowance looks again.
+void CongestionUse::Wake(Instance& instance, uint32_t peer, uint32_t plane) {
+  for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
+    const uint32_t number = instance.ConnectionIndex(peer, plane, vc);
+    uint8_t& flags = instance.flags[number];
+    if ((flags & Instance::kAwaitsPermit) != 0) {
+      flags &= static_cast<uint8_t>(~Instance::kAwaitsPermit);
+      instance.ports[plane]->retransmit.push_back({instance.number, number});
+    }
+    run_queue_.Unblock(instance, number);
+  }
+}
+
+// ---- Time.
+
+bool CongestionUse::Poll(Time now) {
+  return wheel_.Advance(now, [&](uint32_t timer) {
+    const ContextRef ref = of_timer_[timer];
+    Instance& instance = *lcore_.instances[ref.instance];
+    CongestionContext& context = instance.congestion[ref.index];
+    if (context.deadline() > now) return wheel_.Arm(timer, context.deadline());
+    context.OnTimer(now);
+    const uint32_t peer = ref.index >> instance.plane_bits;
+    const uint32_t plane = ref.index & (instance.plane_count() - 1);
+    if (!IsGranted(context)) TellNoGrant(instance, peer, plane);
+    LookAt(instance, ref.index);
+    Wake(instance, peer, plane);
+  });
+}
+
+// Once until it grants again.
+void CongestionUse::TellNoGrant(const Instance& instance, uint32_t peer, uint32_t plane) {
+  bool& told = heard_[instance.first_context + instance.PlaneIndex(peer, plane)].no_grant;
+  if (std::exchange(told, true)) return;
+  lcore_.events.TellPlane(LcoreEventKind::kNoGrant, instance, peer, plane, 0);
+}
+
+// Octets that wait for the plane: new PDUs, in equal parts where they may take any of several, and
+// PDUs that are to be sent again. Those that wait for receive credit could not use more.
+uint64_t CongestionUse::BacklogOf(const Instance& instance, uint32_t peer, uint32_t plane) {
+  uint64_t octets = 0;
+  const uint32_t choice = instance.paths[peer].choice;
+  if ((choice & 1u << plane) != 0) {
+    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+      const uint32_t index = Scheduler::QueueIndex(peer, vc);
+      if (instance.tx_credit[index].waiting) continue;
+      octets += instance.scheduler.queue(index).octets;
+    }
+    octets /= static_cast<uint32_t>(std::popcount(choice));
+  }
+  for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
+    const Connection& connection = instance.connections[instance.ConnectionIndex(peer, plane, vc)];
+    if (!connection.HasRetransmission()) continue;
+    octets += instance.OctetsOf(connection.unacked_count(), connection.unacked_bytes());
+  }
+  return octets;
+}
+
+// False where it could not be staged.
+bool CongestionUse::SendRequest(Instance& instance, uint32_t index, Time now) {
+  const uint32_t peer = index >> instance.plane_bits;
+  const uint32_t plane = index & (instance.plane_count() - 1);
+  CongestionContext& context = instance.congestion[index];
+  if (!instance.ports[plane]->link.HasFrontRoom()) return false;
+  const std::optional<CreditRequest> request =
+      context.PollRequest(BacklogOf(instance, peer, plane), now);
+  if (request) {
+    const bool staged = Speaker::SendControl(instance, peer, plane,
+                                             Congestion{.request = true,
+                                                        .target = request->target.value(),
+                                                        .sent = request->sent.value(),
+                                                        .limit = request->limit.value()});
+    // Otherwise it is as if it were lost: the context repeats it.
+    if (staged) instance.counters.Add(Counter::kTxCongestionRequests);
+  }
+  wheel_.Arm(instance.first_context + index, context.deadline());
+  return true;
+}
+
+void CongestionUse::SendRequests(Time now) {
+  for (size_t left = looked_at_.size(); left != 0; --left) {
+    const ContextRef ref = looked_at_.front();
+    looked_at_.pop_front();
+    Instance& instance = *lcore_.instances[ref.instance];
+    instance.looked_at[ref.index] = 0;
+    if (instance.down || !SendRequest(instance, ref.index, now)) LookAt(instance, ref.index);
+  }
+}
+
+}  // namespace suede
