@@ -42,7 +42,7 @@ void PrintEncodeHelp(FILE* out) {
       "  commands      [{\"control\": HEX, \"data\": HEX}, ...]\n"
       "                the control with its type and length bytes; default: none\n"
       "  control_pdu   {\"type\": \"hello\" | \"not_ready\" | \"ready\" | \"plane\" | \"fence\" |\n"
-      "                \"fenced\", its fields} in place of commands\n"
+      "                \"fenced\" | \"credit\" | \"congestion\", its fields} in place of commands\n"
       "  trailing      HEX behind the PDU; %s\n"
       "  frame         ignored, as are fields of other encapsulations\n"
       "\n"

@@ -31,6 +31,7 @@ std::string_view NameOf(const PlaneHello&) { return "plane"; }
 std::string_view NameOf(const Fence&) { return "fence"; }
 std::string_view NameOf(const Fenced&) { return "fenced"; }
 std::string_view NameOf(const Credit&) { return "credit"; }
+std::string_view NameOf(const Congestion&) { return "congestion"; }
 
 constexpr std::string_view kPlaneStates[] = {"down", "init", "up"};  // by PlaneState
 constexpr uint64_t kLastPlane = 3;
@@ -51,6 +52,8 @@ void VisitFields(Hello& m, Visit visit) {
   visit("sends_generations", m.sends_generations, 0, 1);
   visit("counts_credit", m.counts_credit, 0, 1);
   visit("hears_pauses", m.hears_pauses, 0, 1);
+  visit("answers_congestion", m.answers_congestion, 0, 1);
+  visit("wants_echoes", m.wants_echoes, 0, 1);
   visit("window_pdus", m.window_pdus, 0, kMost16);
   visit("pack_limit_bytes", m.pack_limit_bytes, 0, kMost16);
   visit("receive_bytes", m.receive_bytes, 0, kMost16);
@@ -116,9 +119,23 @@ void VisitFields(Credit& m, Visit visit) {
   visit("sent", m.sent, 0, kMost32);
   visit("wanted", m.wanted, 0, kMost32);
 }
+template <class Visit>
+void VisitFields(Congestion& m, Visit visit) {
+  VisitFields(m.identities, visit);
+  visit("request", m.request, 0, 1);
+  visit("grant", m.grant, 0, 1);
+  visit("echo", m.echo, 0, 1);
+  visit("target", m.target, 0, Congestion::kMaxCredit);
+  visit("sent", m.sent, 0, Congestion::kMaxCredit);
+  visit("limit", m.limit, 0, Congestion::kMaxCredit);
+  visit("granted", m.granted, 0, Congestion::kMaxCredit);
+  visit("received", m.received, 0, kMost32);
+  visit("marked", m.marked, 0, kMost32);
+  visit("trimmed", m.trimmed, 0, kMost32);
+}
 
 constexpr std::string_view kUseType =
-    "; use hello, not_ready, ready, plane, fence, fenced or credit";
+    "; use hello, not_ready, ready, plane, fence, fenced, credit or congestion";
 
 // ---- Writing.
 
@@ -359,6 +376,7 @@ absl::StatusOr<ControlMessage> ReadMessageOfType(const Json& object, const Json&
   if (type == "fence") return ReadMessage(object, Fence{.identities = kSome});
   if (type == "fenced") return ReadMessage(object, Fenced{.identities = kSome});
   if (type == "credit") return ReadMessage(object, Credit{.identities = kSome});
+  if (type == "congestion") return ReadMessage(object, Congestion{.identities = kSome});
   return Wrong("control_pdu.type: ", Quoted(type), kUseType);
 }
 

@@ -152,7 +152,8 @@ TEST_F(Association, ControlPdusOfAnotherAssociationAreRefused) {
   Associate();
   for (const ControlMessage& message :
        {ControlMessage(Ready{.identities = {.own = 0x7e, .peer = 1}}),
-        ControlMessage(Fence{.identities = {.own = 1, .peer = 2}})}) {
+        ControlMessage(Fence{.identities = {.own = 1, .peer = 2}}),
+        ControlMessage(Congestion{.identities = {.own = 0x7e, .peer = 1}, .grant = true})}) {
     EXPECT_EQ(Hears(1, message), (Lines{"count rx_drop_association_total", "say 1 HELLO asks"}));
   }
 }
@@ -161,6 +162,25 @@ TEST_F(Association, CreditIsHeardWithinIt) {
   Make({.planes = 1});
   Associate();
   EXPECT_EQ(Hears(0, Credit{.vc = 1}), Lines{"credit heard"});
+}
+
+// With the plane that it came on, which is the one that it is about.
+TEST_F(Association, CongestionIsHeardWithinIt) {
+  Make({});
+  const Congestion some{.request = true, .grant = true, .target = 9, .granted = 7};
+  EXPECT_EQ(Hears(1, some), (Lines{"count rx_drop_association_total", "say 1 HELLO asks"}));
+  Associate();
+  EXPECT_EQ(Hears(1, some), Lines{"congestion heard"});
+  Effects effects;
+  Congestion theirs_now = some;
+  theirs_now.identities = {.own = theirs.identities.own,
+                           .peer = peer->handshake().identities().own};
+  peer->OnControl(1, theirs_now, {}, now, effects);
+  ASSERT_EQ(effects.all().size(), 1u);
+  const auto* heard_of = std::get_if<effect::CongestionHeard>(&effects.all()[0]);
+  ASSERT_NE(heard_of, nullptr);
+  EXPECT_EQ(heard_of->plane, 1);
+  EXPECT_EQ(heard_of->congestion, theirs_now);
 }
 
 TEST_F(Association, DataBeforeItIsNotAcceptedAndBeginsIt) {

@@ -95,17 +95,17 @@ void Attacker::Guess(std::vector<uint8_t>& body, uint32_t bytes) {
 
 std::vector<uint8_t> Attacker::Commands() {
   std::vector<uint8_t> commands;
-  commands.reserve(24);
   for (uint64_t left = 1 + dice_.Below(3); left != 0; --left) {
-    const uint8_t command[12] = {0x24, 0xaa, kForged, kForged};
-    commands.insert(commands.end(), command, command + 8);
+    for (const int byte : {0x24, 0xaa, int{kForged}, int{kForged}, 0, 0, 0, 0}) {
+      commands.push_back(static_cast<uint8_t>(byte));
+    }
   }
   return commands;
 }
 
 std::vector<uint8_t> Attacker::Control(Kind kind) {
   std::vector<uint8_t> body;
-  const auto flags = static_cast<uint8_t>(dice_.Below(4));
+  const auto flags = static_cast<uint8_t>(dice_.Below(kind == kCongestion ? 8 : 4));
   const auto put16 = [&](uint16_t value) {
     body.push_back(static_cast<uint8_t>(value >> 8));
     body.push_back(static_cast<uint8_t>(value));
@@ -139,12 +139,19 @@ std::vector<uint8_t> Attacker::Control(Kind kind) {
       body.push_back(static_cast<uint8_t>(dice_.Below(2)));
       while (body.size() < (kind == kPlane ? 28 : 20)) put16(Guess());
       break;
+    case kCongestion:
+      type = static_cast<uint8_t>(ControlType::kCongestion);
+      // Both identities, then credit and marks.
+      for (int i = 0; i < 9; ++i) Guess(body, i < 2 ? 8 : 4);
+      break;
     default:  // its bytes are not looked at, or are too few
       type = static_cast<uint8_t>(kind == kUnknown ? 7 + dice_.Below(249) : 1 + dice_.Below(6));
       Guess(body, static_cast<uint32_t>(dice_.Below(40)));
   }
-  // Half of them as of a layout that begins with both ends' identities, and a HELLO then with nonces.
-  if (kind != kUnknown && kind != kMalformed && dice_.Chance(0.5)) {
+  // Half of the others as of a layout that begins with both ends' identities, and a HELLO then with
+  // nonces.
+  const bool has_layouts = kind < kCongestion;
+  if (has_layouts && dice_.Chance(0.5)) {
     std::vector<uint8_t> longer;
     for (int i = 0; i < (type == 1 ? 4 : 2); ++i) Guess(longer, 8);
     longer.insert(longer.end(), body.begin() + (type == 1 || type >= 4 ? 8 : 0), body.end());
@@ -154,13 +161,10 @@ std::vector<uint8_t> Attacker::Control(Kind kind) {
   }
   const auto bytes = static_cast<uint16_t>(
       kind == kMalformed && dice_.Chance(0.5) ? dice_.Below(kPsns) : body.size());
-  std::vector<uint8_t> pdu(4 + body.size());
-  pdu[0] = type;
-  pdu[1] = flags;
-  StoreBe16(pdu.data() + 2, bytes);
-  std::copy(body.begin(), body.end(), pdu.begin() + 4);
-  if (pdu.size() % 2 != 0) pdu.push_back(0);
-  return pdu;
+  body.insert(body.begin(),
+              {type, flags, static_cast<uint8_t>(bytes >> 8), static_cast<uint8_t>(bytes)});
+  if (body.size() % 2 != 0) body.push_back(0);
+  return body;
 }
 
 void Attacker::Inject(Time now) {

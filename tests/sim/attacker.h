@@ -36,6 +36,24 @@ struct LuckyHit {
 
 class Attacker {
  public:
+  // Of frames; each is as frequent as the others.
+  enum Kind : uint32_t {
+    kData,
+    kAck,
+    kNack,
+    kNotReady,
+    kReady,
+    kHello,
+    kPlane,
+    kFence,
+    kFenced,
+    kCongestion,
+    kUnknown,
+    kMalformed,
+    kGarbage,
+    kReplay,
+    kKinds,
+  };
   static constexpr uint8_t kForged = 0xee;  // the queue that forged commands name
 
   // The arguments outlive it.
@@ -58,22 +76,6 @@ class Attacker {
   bool IsTooLucky() const;
 
  private:
-  enum Kind : uint32_t {
-    kData,
-    kAck,
-    kNack,
-    kNotReady,
-    kReady,
-    kHello,
-    kPlane,
-    kFence,
-    kFenced,
-    kUnknown,
-    kMalformed,
-    kGarbage,
-    kReplay,
-    kKinds,
-  };
   // A frame of ours that a host was handed in this turn, and its possible target.
   struct Taken {
     uint32_t plane;

@@ -30,10 +30,11 @@ inline WorldOptions Attacked(uint32_t seed) {
                      .delay = Micros(1 + dice.Below(10)),
                      .bits_per_ns = 25}};
   options.attack.time = Micros(4000 + dice.Below(16'000));
-  options.attack.gap = dice.OfAnyScale(Micros(2), Micros(20));
+  // Of frames of one kind, 26 to 260 us.
+  options.attack.gap = dice.OfAnyScale(Micros(26), Micros(260)) / Attacker::kKinds;
   options.attack.replays = seed % 2 == 0;
   // On some seeds all is of one kind.
-  if (dice.Chance(0.4)) options.attack.kinds = 1u << dice.Below(13);
+  if (dice.Chance(0.4)) options.attack.kinds = 1u << dice.Below(Attacker::kKinds);
   options.commands = static_cast<uint32_t>(200 + dice.Below(800));
   options.commands_after = 200;
   options.burst = static_cast<uint32_t>(4 + dice.Below(20));

@@ -188,7 +188,9 @@ std::vector<ControlMessage> Messages() {
                 .first = {Psn(9), Psn(8), Psn(7), Psn(65535)},
                 .credit_lines = {1, 2, 3, 0xffffffff},
                 .reply_wanted = true,
-                .hears_pauses = true},
+                .hears_pauses = true,
+                .answers_congestion = true,
+                .wants_echoes = false},
           NotReady{.identities = kSome, .vc = 3, .expected = Psn(65535), .backoff_us = 100000},
           Ready{.identities = kSome, .vc = 2, .expected = Psn(9)},
           PlaneHello{.identities = kSome,
@@ -221,7 +223,18 @@ std::vector<ControlMessage> Messages() {
                  .limit = 4294967295,
                  .accepted = 70000,
                  .sent = 71000,
-                 .wanted = 300}};
+                 .wanted = 300},
+          Congestion{.identities = kSome,
+                     .request = true,
+                     .grant = false,
+                     .echo = true,
+                     .target = 16777215,
+                     .sent = 16770000,
+                     .limit = 70000,
+                     .granted = 3,
+                     .received = 4294967295,
+                     .marked = 71000,
+                     .trimmed = 300}};
 }
 
 #define SOME R"("identity": "000000000000004d", "peer_identity": "fedcba9876543210")"
@@ -229,7 +242,8 @@ std::vector<ControlMessage> Messages() {
 const char* const kMessageTexts[] = {
     R"({"type": "hello", )" SOME R"(, "nonce": "0000000000000005", "echo": "ffffffffffffffff",
         "psn_scope": 1, "answers_planes": true, "sends_generations": false, "counts_credit": true,
-        "hears_pauses": true, "window_pdus": 512, "pack_limit_bytes": 2048, "receive_bytes": 4078, "receive_lines": 1000,
+        "hears_pauses": true, "answers_congestion": true, "wants_echoes": false,
+        "window_pdus": 512, "pack_limit_bytes": 2048, "receive_bytes": 4078, "receive_lines": 1000,
         "sessions": 7, "first": [9, 8, 7, 65535], "credit_lines": [1, 2, 3, 4294967295],
         "reply_wanted": true})",
     R"({"type": "not_ready", )" SOME R"(, "vc": 3, "expected": 65535, "backoff_us": 100000})",
@@ -243,7 +257,10 @@ const char* const kMessageTexts[] = {
         "expected": [5, 6, 7, 8]})",
     R"({"type": "credit", )" SOME R"(, "vc": 1, "grant": true, "give_back": false,
         "reply_wanted": true, "on_demand": true, "round": 65535, "limit": 4294967295, "accepted": 70000,
-        "sent": 71000, "wanted": 300})"};
+        "sent": 71000, "wanted": 300})",
+    R"({"type": "congestion", )" SOME R"(, "request": true, "grant": false, "echo": true,
+        "target": 16777215, "sent": 16770000, "limit": 70000, "granted": 3,
+        "received": 4294967295, "marked": 71000, "trimmed": 300})"};
 static_assert(std::size(kMessageTexts) == std::variant_size_v<ControlMessage>);
 #undef SOME
 
@@ -316,6 +333,9 @@ TEST(FrameRoundTrip, OfControlPdusThatSayMore) {
       if (i % 2 == 0) body[1] = static_cast<uint8_t>(random());  // flags
       if (i % 7 == 0 && std::holds_alternative<Hello>(message)) {
         body[13] = static_cast<uint8_t>(random());  // features
+      }
+      if (i % 7 == 1 && std::holds_alternative<Congestion>(message)) {
+        body[20 + 4 * (random() % 4)] = static_cast<uint8_t>(random());  // reserved
       }
       if (i % 3 == 0) {  // a longer body
         body.resize(body.size() + random() % 7);

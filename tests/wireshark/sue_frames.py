@@ -7,7 +7,7 @@ import zlib
 
 ACK, NACK, NOTHING = 0, 1, 2
 DATA, CONTROL = 0, 3
-HELLO, NOT_READY, READY, PLANE, FENCE, FENCED, CREDIT = 8, 9, 10, 11, 12, 13, 14
+HELLO, NOT_READY, READY, PLANE, FENCE, FENCED, CREDIT, CONGESTION = 8, 9, 10, 11, 12, 13, 14, 15
 DOWN, INIT, UP = 0, 1, 2
 PREFIX = bytes.fromhex("02535545")
 DSCP_ECN = (10 << 2) | 2
@@ -59,6 +59,13 @@ def ready(vc, expected, identity=1, peer=2):
 def credit(vc, limit, flags=0, number=0, accepted=0, sent=0, wanted=0, identity=1, peer=2):
     return control(CREDIT, flags, struct.pack(">QQBxHIIII", identity, peer, vc, number, limit,
                                               accepted, sent, wanted))
+
+
+def congestion(flags, target=0, sent=0, limit=0, granted=0, received=0, marked=0, trimmed=0,
+               reserved=0, identity=1, peer=2):
+    credits = (reserved << 24 | number for number in (target, sent, limit, granted))
+    return control(CONGESTION, flags, struct.pack(">QQ4I3I", identity, peer, *credits, received,
+                                                  marked, trimmed))
 
 
 def plane(identity, peer, state=UP, generations=(1, 1), first=(0, 0, 0, 0), number=0,

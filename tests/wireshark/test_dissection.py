@@ -11,9 +11,10 @@ import pytest
 from scapy.all import (ARP, DNS, DNSQR, ICMP, IP, LLC, SNAP, STP, TCP, UDP, Dot1Q, Dot3, Ether,
                        ICMPv6EchoRequest, IPv6, Raw)
 
-from sue_frames import (ACK, CONTROL, CREDIT, DOWN, DSCP_ECN, ENCAPS, FENCE, FENCED, HEADER_BYTES,
-                        HELLO, INIT, NACK, NOT_READY, PLANE, PREFIX, READY, address, command, control,
-                        credit, fence, fenced, frame, hello, not_ready, plane, ready, rh)
+from sue_frames import (ACK, CONGESTION, CONTROL, CREDIT, DOWN, DSCP_ECN, ENCAPS, FENCE, FENCED,
+                        HEADER_BYTES, HELLO, INIT, NACK, NOT_READY, PLANE, PREFIX, READY, address,
+                        command, congestion, control, credit, fence, fenced, frame, hello, not_ready,
+                        plane, ready, rh)
 from tshark import ROOT
 
 VECTORS = json.loads((ROOT / "tests/wire/vectors.json").read_text(encoding="utf-8"))
@@ -402,7 +403,15 @@ def test_features_of_hello(shark):
     assert packet.number("suede.control.answers_planes") == 1
     assert packet.number("suede.control.sends_generations") == 0
     assert packet.number("suede.control.counts_credit") == 1
+    assert packet.number("suede.control.hears_pauses") == 1
+    assert packet.number("suede.control.answers_congestion") == 1
+    assert packet.number("suede.control.wants_echoes") == 1
     assert "suede.malformed" not in packet
+    for features, answers, wants in ((0x10, 1, 0), (0x20, 0, 1)):
+        packet = dissect_control(shark, hello(1, features=features))
+        assert packet.number("suede.control.answers_congestion") == answers
+        assert packet.number("suede.control.wants_echoes") == wants
+        assert packet.number("suede.control.hears_pauses") == 0
 
 
 def test_window_of_hello(shark):
@@ -483,6 +492,53 @@ def test_credit(shark, encap):
     assert "CREDIT ask VC=2 round=2 limit=7 wanted=9 sent=6 reply wanted" in infos[1]
 
 
+def test_flags_of_credit(shark):
+    names = ("grant", "give_back", "reply_wanted", "on_demand")
+    for bit, name in enumerate(names):
+        packet = dissect_control(shark, credit(1, 7, 1 << bit))
+        assert_fields(packet, {each: int(each == name) for each in names})
+
+
+@pytest.mark.parametrize("encap", ENCAPS)
+def test_congestion(shark, encap):
+    body = congestion(5, 2**24 - 1, 70000, 70001, 3, 2**32 - 1, 9, 8, identity=0x8000000000000001,
+                      peer=7)
+    packet = dissect_control(shark, body, encap)
+    assert_fields(packet, {
+        "type": CONGESTION, "flags": 5, "length": 44, "identity": 0x8000000000000001,
+        "peer_identity": 7, "request": 1, "grant": 0, "has_echo": 1, "target": 2**24 - 1,
+        "sent": 70000, "limit": 70001, "granted": 3, "received": 2**32 - 1, "marked": 9,
+        "trimmed": 8})
+    assert packet.raw("suede.control.reserved") == [bytes(1)] * 4
+    assert "suede.control.rest" not in packet and "suede.control.reply_wanted" not in packet
+
+
+def test_reserved_bits_of_congestion(shark):
+    body = congestion(0xff, 1, 2, 3, 4, reserved=0xa5)
+    packet = dissect_control(shark, body)
+    assert_fields(packet, {"request": 1, "grant": 1, "has_echo": 1, "target": 1, "sent": 2,
+                           "limit": 3, "granted": 4})
+    assert packet.raw("suede.control.reserved") == [b"\xa5"] * 4
+
+
+def test_info_of_congestion(shark):
+    bodies = [congestion(flags, 9, 8, 7, 6, 5, 4, 3) for flags in (0, 1, 2, 4, 7)]
+    infos = shark.infos([frame("afh2", rh(5, ver=CONTROL), body, to=9) for body in bodies])
+    request, grant = "request target=9 sent=8 limit=7", "grant granted=6"
+    echo = "echo received=5 marked=4 trimmed=3"
+    assert infos == [f"0.5 > 0.9 CONGESTION {text}"
+                     for text in ("nothing", request, grant, echo, f"{request} {grant} {echo}")]
+
+
+# One name for a flag that has another bit in each type.
+def test_flags_that_several_types_have(shark):
+    bodies = [hello(1, flags=1), credit(1, 7, 4), credit(1, 7, 1), congestion(2), congestion(1)]
+    frames = [frame("udp4", rh(5, ver=CONTROL), body, to=9) for body in bodies]
+    assert shark.numbers(frames, "suede.control.reply_wanted == 1") == [1, 2]
+    assert shark.numbers(frames, "suede.control.grant == 1") == [3, 4]
+    assert shark.numbers(frames, "suede.control.limit == 7") == [2, 3]
+
+
 def test_malformed_control_pdus(shark):
     bodies = {
         "head of 3 bytes": b"\x08\0\0",
@@ -511,6 +567,8 @@ def test_malformed_control_pdus(shark):
         "VC 4 in CREDIT": credit(4, 1),
         "short CREDIT": control(CREDIT, 0, credit(1, 1)[4:39]),
         "identity 0 in CREDIT": credit(1, 1, identity=0),
+        "short CONGESTION": control(CONGESTION, 0, congestion(7)[4:47]),
+        "identity 0 in CONGESTION": congestion(7, identity=0),
         "short FENCED": control(FENCED, 0, fenced(1, 2, 1)[4:31]),
     }
     packets = shark.dissect([frame("udp6", rh(5, ver=CONTROL), body, to=9, pad=False)
@@ -528,7 +586,7 @@ def test_longer_control_pdus_of_later_versions(shark):
     packet = dissect_control(shark, control(READY, 0xff, ready(1, 2)[4:] + b"later") + b"not zero")
     assert packet.raw("suede.control.rest") == [b"later"]
     assert "suede.malformed" not in packet
-    for kind in (0, CREDIT + 1, 77):
+    for kind in (0, CONGESTION + 1, 77):
         packet = dissect_control(shark, control(kind, 0, b"1234"))
         assert packet.expert("control.unknown")
         assert "suede.malformed" not in packet
@@ -542,7 +600,7 @@ def mutated_frames(count):
     sources = [bytes.fromhex(vector["frame"])[:400] for vector in VECTORS]
     sources += [frame(encap, rh(5, ver=CONTROL), body, to=9) for encap in ENCAPS
                 for body in (hello(1, 2), not_ready(1, 2), ready(1, 2), plane(1, 2), fence(1, 2, 3),
-                             fenced(1, 2, 3))]
+                             fenced(1, 2, 3), credit(1, 2), congestion(7))]
     for _ in range(count):
         raw = bytearray(chance.choice(sources))
         for _ in range(chance.randrange(1, 6)):

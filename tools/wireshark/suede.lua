@@ -177,15 +177,18 @@ end
 
 local OPS = { [0] = "ACK", [1] = "NACK", [2] = "nothing", [3] = "nothing" }
 local VERSIONS = { [0] = "data PDU", [1] = "reserved", [2] = "reserved", [3] = "control PDU" }
-local HELLO, NOT_READY, READY, PLANE, FENCE, FENCED, CREDIT = 8, 9, 10, 11, 12, 13, 14
+local HELLO, NOT_READY, READY, PLANE, FENCE, FENCED = 8, 9, 10, 11, 12, 13
+local CREDIT, CONGESTION = 14, 15
 local CONTROL_TYPES = { [HELLO] = "HELLO", [NOT_READY] = "NOT_READY", [READY] = "READY",
   [PLANE] = "PLANE", [FENCE] = "FENCE", [FENCED] = "FENCED",
-  [CREDIT] = "CREDIT" }
-local CONTROL_BODY_BYTES = { [HELLO] = 68, [NOT_READY] = 24, [READY] = 20, [PLANE] = 40, [FENCE] = 28,
-  [FENCED] = 28, [CREDIT] = 36 }
+  [CREDIT] = "CREDIT", [CONGESTION] = "CONGESTION" }
+local CONTROL_BODY_BYTES = { [HELLO] = 68, [NOT_READY] = 24, [READY] = 20, [PLANE] = 40,
+  [FENCE] = 28, [FENCED] = 28, [CREDIT] = 36, [CONGESTION] = 44 }
+-- From bit 0 on. A flag that has another bit in another type has a field for that type.
 local CONTROL_FLAGS = { [HELLO] = { "reply_wanted" },
   [PLANE] = { "reply_wanted", "has_heard", "held_up" },
-  [CREDIT] = { "grant", "give_back", "answer_wanted", "on_demand" } }  -- from bit 0 on
+  [CREDIT] = { "grant", "give_back", "reply_wanted", "on_demand" },
+  [CONGESTION] = { "request", "grant", "has_echo" } }
 local SCOPES = { [0] = "per port", [1] = "per port and VC" }
 local PLANE_STATES = { [0] = "down", [1] = "init", [2] = "up" }
 local DEAD_PLANES = { [0] = "another one", [1] = "the one that this travels on" }
@@ -262,10 +265,13 @@ local f = {
     "Nothing leaves the sender on the plane that is named", 8, nil, 0x04),
   control_grant = ProtoField.bool("suede.control.grant", "Grant", 8, nil, 0x01),
   control_give_back = ProtoField.bool("suede.control.give_back", "Give back", 8, nil, 0x02),
-  control_answer_wanted = ProtoField.bool("suede.control.answer_wanted", "Reply wanted", 8, nil,
-    0x04),
+  control_credit_reply_wanted = ProtoField.bool("suede.control.reply_wanted", "Reply wanted", 8,
+    nil, 0x04),
   control_on_demand = ProtoField.bool("suede.control.on_demand", "Grants more when asked", 8, nil,
     0x08),
+  control_request = ProtoField.bool("suede.control.request", "Request", 8, nil, 0x01),
+  control_congestion_grant = ProtoField.bool("suede.control.grant", "Grant", 8, nil, 0x02),
+  control_has_echo = ProtoField.bool("suede.control.has_echo", "Echo", 8, nil, 0x04),
   control_length = ProtoField.uint16("suede.control.length", "Body length"),
   control_identity = ProtoField.uint64("suede.control.identity", "Identity", base.HEX),
   control_peer_identity = ProtoField.uint64("suede.control.peer_identity", "Peer's identity",
@@ -282,6 +288,10 @@ local f = {
     "Hears of planes that are held up", 8, nil, 0x08),
   control_counts_credit = ProtoField.bool("suede.control.counts_credit", "Counts credit", 8, nil,
     0x04),
+  control_answers_congestion = ProtoField.bool("suede.control.answers_congestion",
+    "Answers CONGESTION", 8, nil, 0x10),
+  control_wants_echoes = ProtoField.bool("suede.control.wants_echoes", "Wants echoes of ECN marks",
+    8, nil, 0x20),
   control_window = ProtoField.uint16("suede.control.window_pdus", "Window in PDUs"),
   control_pack_limit = ProtoField.uint16("suede.control.pack_limit_bytes", "Pack limit in bytes"),
   control_receive = ProtoField.uint16("suede.control.receive_bytes", "Can receive, in bytes"),
@@ -297,6 +307,13 @@ local f = {
   control_accepted = ProtoField.uint32("suede.control.accepted", "Lines accepted"),
   control_sent = ProtoField.uint32("suede.control.sent", "Lines sent"),
   control_wanted = ProtoField.uint32("suede.control.wanted", "Lines wanted"),
+  control_target = ProtoField.uint24("suede.control.target", "Limit asked for, in 256 octets"),
+  control_congestion_sent = ProtoField.uint32("suede.control.sent", "Sent, in 256 octets"),
+  control_congestion_limit = ProtoField.uint32("suede.control.limit", "Limit, in 256 octets"),
+  control_granted = ProtoField.uint24("suede.control.granted", "Limit granted, in 256 octets"),
+  control_received = ProtoField.uint32("suede.control.received", "PDUs with commands received"),
+  control_marked = ProtoField.uint32("suede.control.marked", "Of these with an ECN mark"),
+  control_trimmed = ProtoField.uint32("suede.control.trimmed", "PDUs that arrived trimmed"),
   control_state = ProtoField.uint8("suede.control.state", "State", base.DEC, PLANE_STATES),
   control_plane = ProtoField.uint8("suede.control.plane", "The sender's number of the plane"),
   control_tx_generation = ProtoField.uint16("suede.control.tx_generation", "Generation sent"),
@@ -565,6 +582,8 @@ dissect_body[HELLO] = function(body, item, control)
   features:add(f.control_sends_generations, body(33, 1))
   features:add(f.control_counts_credit, body(33, 1))
   features:add(f.control_hears_pauses, body(33, 1))
+  features:add(f.control_answers_congestion, body(33, 1))
+  features:add(f.control_wants_echoes, body(33, 1))
   local window = item:add(f.control_window, body(34, 2))
   item:add(f.control_pack_limit, body(36, 2))
   item:add(f.control_receive, body(38, 2))
@@ -621,8 +640,37 @@ dissect_body[CREDIT] = function(body, item, control)
     body(16, 1):uint(), body(18, 2):uint(), body(20, 4):uint(),
     control.grant and string.format("accepted=%u", body(24, 4):uint())
       or string.format("wanted=%u", body(32, 4):uint()), body(28, 4):uint(),
-    control.answer_wanted and " reply wanted" or "",
+    control.reply_wanted and " reply wanted" or "",
     control.on_demand and " on demand" or "")
+end
+
+-- Each with a reserved octet in front.
+local CONGESTION_CREDITS = { [16] = "target", [20] = "congestion_sent", [24] = "congestion_limit",
+  [28] = "granted" }
+
+dissect_body[CONGESTION] = function(body, item, control)
+  local broken = dissect_identities(body, item, control)
+  for at = 16, 28, 4 do
+    item:add(f.control_reserved, body(at, 1))
+    item:add(f["control_" .. CONGESTION_CREDITS[at]], body(at + 1, 3))
+  end
+  item:add(f.control_received, body(32, 4))
+  item:add(f.control_marked, body(36, 4))
+  item:add(f.control_trimmed, body(40, 4))
+  if broken then return broken end
+  local texts = {}
+  if control.request then
+    texts[#texts + 1] = string.format("request target=%u sent=%u limit=%u", body(17, 3):uint(),
+      body(21, 3):uint(), body(25, 3):uint())
+  end
+  if control.grant then
+    texts[#texts + 1] = string.format("grant granted=%u", body(29, 3):uint())
+  end
+  if control.has_echo then
+    texts[#texts + 1] = string.format("echo received=%u marked=%u trimmed=%u", body(32, 4):uint(),
+      body(36, 4):uint(), body(40, 4):uint())
+  end
+  return nil, #texts ~= 0 and table.concat(texts, " ") or "nothing"
 end
 
 local function dissect_plane_number(range, item)
@@ -689,7 +737,8 @@ local function dissect_control(tvb, from, to, captured, tree)
   item:add(f.control_type, tvb(from, 1))
   local flags = item:add(f.control_flags, tvb(from + 1, 1))
   for number, flag in ipairs(CONTROL_FLAGS[control.type] or {}) do
-    flags:add(f["control_" .. flag], tvb(from + 1, 1))
+    local field = f["control_" .. name:lower() .. "_" .. flag] or f["control_" .. flag]
+    flags:add(field, tvb(from + 1, 1))
     control[flag] = tvb(from + 1, 1):bitfield(8 - number, 1) == 1
   end
   item:add(f.control_length, tvb(from + 2, 2))
