@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures incasts of real pipelines on a simulated switch, in virtual time:
 //
-//   incast_bench [--markdown] [--json FILE] [--seed SEED] [SCHEME|all] [N]...
+//   incast_bench [--markdown] [--update FILE] [--json FILE] [--seed SEED] [--no_credit]
+//                [SCHEME|all] [N]...
 //
 // Without a scheme all that the endpoint can do, without N 4, 16, 64 and 256 senders. A line for
-// each row as it is ready; with --markdown the page with the table instead, and the lines on the
-// standard error.
+// each row as it is ready; with --markdown settings and table instead, and the lines on the
+// standard error. --update writes them into a page, between its two marks. --no_credit: endpoints
+// do not count receive credit.
 // Exit codes: 0 done, 1 failure, 2 usage, 3 a run was not as it must be (not: slow).
 #include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "fast_crc.h"
@@ -24,6 +29,7 @@ constexpr uint32_t kMostSenders = 1000;  // with the other hosts no more than a 
 
 struct Arguments {
   bool markdown = false;
+  const char* update = nullptr;
   const char* json = nullptr;
   std::vector<const Scheme*> schemes;
   std::vector<uint32_t> senders;
@@ -54,6 +60,10 @@ std::string ReadOne(int argc, char** argv, int& i, Arguments& arguments) {
   const auto number = NumberOf(argv[i]);
   if (argument == "--markdown") {
     arguments.markdown = true;
+  } else if (argument == "--no_credit") {
+    arguments.options.counts_credit = false;
+  } else if (argument == "--update" && i + 1 < argc) {
+    arguments.update = argv[++i];
   } else if (argument == "--json" && i + 1 < argc) {
     arguments.json = argv[++i];
   } else if (argument == "--seed" && i + 1 < argc && NumberOf(argv[i + 1])) {
@@ -76,8 +86,8 @@ std::optional<Arguments> Read(int argc, char** argv) {
     const std::string error = ReadOne(argc, argv, i, arguments);
     if (error.empty()) continue;
     std::fprintf(stderr,
-                 "incast_bench: %s\nusage: incast_bench [--markdown] [--json FILE] [--seed SEED] "
-                 "[SCHEME|all] [N]...\nschemes:",
+                 "incast_bench: %s\nusage: incast_bench [--markdown] [--update FILE] [--json FILE] "
+                 "[--seed SEED] [--no_credit] [SCHEME|all] [N]...\nschemes:",
                  error.c_str());
     for (const Scheme& scheme : Schemes()) std::fprintf(stderr, " %s", scheme.name);
     std::fprintf(stderr, "\n");
@@ -89,6 +99,30 @@ std::optional<Arguments> Read(int argc, char** argv) {
     if (scheme.endpoint != nullptr) arguments.schemes.push_back(&scheme);
   }
   return arguments;
+}
+
+bool Write(const char* path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) std::fprintf(stderr, "incast_bench: cannot write %s\n", path);
+  return static_cast<bool>(file);
+}
+
+// Writes the figures into the page, in place of those that it has.
+bool Update(const char* path, const std::string& figures) {
+  constexpr std::string_view kBegin = "<!-- figures: begin -->\n";
+  constexpr std::string_view kEnd = "<!-- figures: end -->\n";
+  std::ifstream file(path, std::ios::binary);
+  std::string page{std::istreambuf_iterator<char>(file), {}};
+  const size_t begin = page.find(kBegin);
+  const size_t end = page.find(kEnd);
+  if (!file || begin == std::string::npos || end == std::string::npos || end < begin) {
+    std::fprintf(stderr, "incast_bench: %s has no marks for figures\n", path);
+    return false;
+  }
+  const size_t first = begin + kBegin.size();
+  return Write(path, page.replace(first, end - first, figures));
 }
 
 int Run(const Arguments& arguments) {
@@ -109,15 +143,11 @@ int Run(const Arguments& arguments) {
       }
     }
   }
-  if (arguments.markdown) std::fputs(MarkdownOf(rows, arguments.options).c_str(), stdout);
-  if (arguments.json != nullptr) {
-    std::ofstream file(arguments.json, std::ios::binary);
-    file << JsonOf(rows, arguments.options);
-    file.close();
-    if (!file) {
-      std::fprintf(stderr, "incast_bench: cannot write %s\n", arguments.json);
-      return 1;
-    }
+  const std::string page = MarkdownOf(rows, arguments.options);
+  if (arguments.markdown) std::fputs(page.c_str(), stdout);
+  if (arguments.update != nullptr && !Update(arguments.update, page)) return 1;
+  if (arguments.json != nullptr && !Write(arguments.json, JsonOf(rows, arguments.options))) {
+    return 1;
   }
   return as_it_must_be ? 0 : 3;
 }

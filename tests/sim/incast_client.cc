@@ -90,6 +90,7 @@ bool IncastClient::SendAnswers() {
 }
 
 void IncastClient::Receive(uint32_t vc, Time now) {
+  if (!host_.receiver(vc).HasWork()) return;
   ReceivedCommand got[kPolled];
   for (uint32_t count = kPolled; count == kPolled;) {
     count = host_.receiver(vc).Poll(got, kPolled);

@@ -77,27 +77,30 @@ std::string FailuresOf(const IncastRow& row) {
 std::string SettingsText(const IncastOptions& options) {
   const TransportParams transport;
   return absl::StrFormat(
-      "- One switch, links of 100 Gb/s, unloaded round trip 2 us, BDP 25 kB; a frame is stored and "
-      "forwarded; cells of 64 octets.\n"
+      "- One switch that stores and forwards, links of 100 Gb/s, unloaded round trip of a request "
+      "2 us, BDP 25 kB. Buffer: 4 MiB shared in cells of 64 octets; a queue may take as much as is "
+      "free (alpha 1), nothing is reserved. PFC has the headroom of each input in addition, "
+      "trimming a queue of one BDP for each port instead.\n"
       "- N hosts send to one at the same time, within 1 us: 1 MiB each, as %u commands of %u "
       "octets "
       "of data and %u of control, packed up to 4096 octets (udp4). Seed %u.\n"
-      "- Endless: they never run out; figures of %.0f ms after a warm-up of %.0f ms, counts and "
-      "requests from the start.\n"
-      "- Buffer: 4 MiB shared, a queue may take what is free (alpha 1), nothing reserved. PFC: "
-      "headroom of each input beside it. Trimming: a queue of one BDP beside it.\n"
+      "- Endless: the senders never run out; goodput, Jain and depths of %.0f ms after a warm-up "
+      "of "
+      "%.0f ms, requests from the start.\n"
       "- Classes: data of the incast 0, requests 1, served by equal weights; acknowledgements 6 "
       "and "
-      "trimmed frames 7, strict.\n"
-      "- ECN marks from 0.2 to 0.8 BDP, as the reference does.\n"
-      "- Endpoints: the defaults; the fixed window is %u PDUs and %u octets. The receiver's ring "
-      "(64 MiB) never limits its peers.\n"
-      "- A host's poll iteration takes %d ns of virtual time; without work it looks again after up "
-      "to %d ns, and at once when a frame comes. Iterations are otherwise as fast as needed.\n",
+      "trimmed frames 7, strict. ECN marks from 0.2 to 0.8 BDP, as the reference does.\n"
+      "- Endpoints: the defaults, %s; the fixed window is %u PDUs and %u octets. The receiver's "
+      "ring has 64 MiB.\n"
+      "- A host has a turn at most every %d ns of virtual time; without work the receiver "
+      "looks again after up to %d ns, another host after %d ns, and each at once when a frame "
+      "comes. A turn does all that there is to do.\n",
       options.commands, IncastClient::kDataBytes, IncastClient::kControlBytes, options.seed,
       static_cast<double>(options.window.count()) / 1e6,
-      static_cast<double>(options.warm_up.count()) / 1e6, transport.window_pdus,
-      transport.window_bytes, options.turn.count(), options.most_idle.count());
+      static_cast<double>(options.warm_up.count()) / 1e6,
+      options.counts_credit ? "with receive credit" : "but without receive credit",
+      transport.window_pdus, transport.window_bytes, options.turn.count(),
+      options.most_idle.count(), options.sender_idle.count());
 }
 
 constexpr const char* kHead =
@@ -136,6 +139,7 @@ Json JsonOf(const IncastFigures& figures) {
           {"pdus", counts.pdus},
           {"pdus_sent_twice", counts.sent_twice},
           {"timeouts", counts.timeouts},
+          {"credit_waits", counts.credit_waits},
           {"request_near", JsonOf(figures.near)},
           {"request_far", JsonOf(figures.far)},
           {"turns", figures.turns}};
@@ -196,6 +200,7 @@ std::string JsonOf(const std::vector<IncastRow>& rows, const IncastOptions& opti
                        {"bdp_bytes", kIncastBdpBytes},
                        {"buffer_bytes", kIncastBufferBytes},
                        {"commands", options.commands},
+                       {"counts_credit", options.counts_credit},
                        {"turn_seconds", static_cast<double>(options.turn.count()) / 1e9},
                        {"warm_up_seconds", static_cast<double>(options.warm_up.count()) / 1e9},
                        {"window_seconds", static_cast<double>(options.window.count()) / 1e9}};

@@ -8,7 +8,7 @@
 namespace suede {
 namespace {
 
-constexpr uint32_t kReceiverLines = 1u << 20;  // of the receiver's ring: it never limits senders
+constexpr uint32_t kReceiverLines = 1u << 20;  // of the receiver's ring: it is never full
 constexpr uint32_t kLines = 16384;
 constexpr Duration kJitter{999};  // of the senders' starts
 constexpr Duration kSettling = std::chrono::microseconds(100);
@@ -57,12 +57,13 @@ void IncastRun::AddHost(const Scheme& scheme, uint32_t number) {
   InstanceParams base;
   SetIncastEndpoint(base);
   if (scheme.endpoint != nullptr) scheme.endpoint(base);
+  base.counts_credit = options_.counts_credit;
   base.secret = {options_.seed, number};
   const SegmentShape shape{.rx_lines = number == kReceiver ? kReceiverLines : kLines};
   hosts_.push_back(std::make_unique<IncastHost>(number, port, peers, base, shape, now_));
   clients_.push_back(
       std::make_unique<IncastClient>(*hosts_.back(), hosts(), options_.seed << 16 ^ number));
-  Wake(number, now_ + dice_.Up(options_.most_idle));
+  Wake(number, now_ + dice_.Up(MostIdle(number)));
 }
 
 // ---- Time.
@@ -77,7 +78,7 @@ void IncastRun::TurnOf(uint32_t host) {
   ++turns_;
   earliest_[host] = now_ + options_.turn;
   Duration& idle = idle_[host];
-  idle = worked ? options_.turn : std::min(2 * idle, std::max(options_.turn, options_.most_idle));
+  idle = worked ? options_.turn : std::min(2 * idle, MostIdle(host));
   next_.Set(host, now_ + idle);
   if (clients_[host]->next() != kNever) Wake(host, clients_[host]->next());
 }
@@ -236,6 +237,7 @@ IncastCounts IncastRun::Counts() const {
     counts.pdus += host->Count(Counter::kTxPdus);
     counts.sent_twice += host->Count(Counter::kTxRetransmissions);
     counts.timeouts += host->Count(Counter::kRtoFired);
+    counts.credit_waits += host->Count(Counter::kTxWaitsCredit);
   }
   return counts;
 }

@@ -7,6 +7,7 @@
 #ifndef SUEDE_TESTS_SIM_INCAST_RUN_H_
 #define SUEDE_TESTS_SIM_INCAST_RUN_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -24,11 +25,15 @@ namespace suede {
 
 struct IncastOptions {
   uint32_t senders = 4;
-  uint32_t commands = 4096;  // of each sender, of 256 octets of data; IncastClient::kEndless
-  bool requests = false;     // hosts N + 1 and N + 2 send requests
+  uint32_t commands = 4096;   // of each sender, of 256 octets of data; IncastClient::kEndless
+  bool requests = false;      // hosts N + 1 and N + 2 send requests
+  bool counts_credit = true;  // endpoints count receive credit, as they do by default
   uint64_t seed = 1;
-  Duration turn{100};       // least time from one turn of a host to the next
-  Duration most_idle{400};  // the longest, where nothing happens
+  // Least time from one turn of a host to the next; and the longest, where nothing happens, of the
+  // receiver and of all others.
+  Duration turn{100};
+  Duration most_idle{400};
+  Duration sender_idle{1600};
   Duration warm_up = std::chrono::milliseconds(5);  // of endless senders
   Duration window = std::chrono::milliseconds(20);  // measured after that
   Duration limit = std::chrono::seconds(2);         // for senders that end
@@ -43,6 +48,7 @@ struct IncastCounts {
   uint64_t pdus = 0;        // sent for the first time
   uint64_t sent_twice = 0;  // PDUs
   uint64_t timeouts = 0;
+  uint64_t credit_waits = 0;  // times that a queue waited for receive credit
 };
 
 class IncastRun {
@@ -84,6 +90,9 @@ class IncastRun {
   uint32_t hosts() const { return options_.senders + 4; }
   std::vector<uint32_t> PeersOf(uint32_t host) const;
   void AddHost(const Scheme& scheme, uint32_t number);
+  Duration MostIdle(uint32_t host) const {
+    return std::max(options_.turn, host == kReceiver ? options_.most_idle : options_.sender_idle);
+  }
   void Wake(uint32_t host, Time at);
   void TurnOf(uint32_t host);
   // To the next event, or `end` if that is earlier.
