@@ -302,9 +302,12 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   }
   instance.counters.Add(Counter::kRxTrimmed);
   Connection& connection = instance.connections[number];
-  if (!connection.OnTrimmed(rh.psn(), now, instance.params.transport)) return true;
   congestion_grants_.OnTrimmed(instance, peer, place.plane);
-  OwedAcks::Owe(instance, number, connection, now);
+  if (connection.OnTrimmed(rh.psn(), instance.params.target.base_rtt, now,
+                           instance.params.transport)) {
+    OwedAcks::Owe(instance, number, connection, now);
+    lcore_.timers.ArmConnection(instance, number);
+  }
   return true;
 }
 
@@ -384,7 +387,7 @@ void Receiver::CountOne(Instance& instance, uint32_t bytes) {
 
 // A switch has trimmed a PDU of the flow, and those in front of it have come.
 [[gnu::cold]] void Receiver::LookAtTrimmed(Instance& instance, Time now) {
-  if (!flow_.connection->LookAtTrimmed(now, instance.params.transport)) return;
+  if (!flow_.connection->LookAtTrimmed(instance.params.target.base_rtt, now)) return;
   OwedAcks::Owe(instance, flow_.number, *flow_.connection, now);
 }
 

@@ -86,8 +86,8 @@ void CongestionUse::OnGoBack(Instance& instance, uint32_t number, Time now) {
   const uint32_t peer = instance.PeerOfConnection(number);
   const uint32_t plane = instance.PlaneOfConnection(number);
   const uint32_t index = instance.PlaneIndex(peer, plane);
-  const auto loss = connection.tries() != 0 ? CongestionContext::Loss::kTimeout
-                                            : CongestionContext::Loss::kNack;
+  const auto loss =
+      connection.tries() != 0 ? CongestionContext::Loss::kTimeout : CongestionContext::Loss::kNack;
   instance.congestion[index].OnGoBack(
       instance.OctetsOf(connection.unacked_count(), connection.unacked_bytes()), loss, now);
   LookAt(instance, index);
@@ -163,9 +163,8 @@ bool CongestionUse::DefersRetransmission(Instance& instance, uint32_t number) {
 
 bool CongestionUse::IsHeldBack(const Instance& instance, uint32_t number) {
   if (!instance.is_paced || (instance.flags[number] & Instance::kAwaitsPermit) == 0) return false;
-  const CongestionContext& context =
-      instance.congestion[instance.PlaneIndex(instance.PeerOfConnection(number),
-                                              instance.PlaneOfConnection(number))];
+  const CongestionContext& context = instance.congestion[instance.PlaneIndex(
+      instance.PeerOfConnection(number), instance.PlaneOfConnection(number))];
   return context.control() == CongestionControl::kRccc && IsGranted(context);
 }
 

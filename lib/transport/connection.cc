@@ -15,6 +15,8 @@ constexpr int kMaxDoublings = 16;
 // of one that has not.
 constexpr int kAnswers = 2;
 constexpr int kAnswersWhileHeld = 8;
+// The smallest round trip grows by this part with each sample, in powers of two.
+constexpr int kLeastRttCreep = 8;
 
 Duration Doubled(Duration base, int times, Duration limit) {
   return std::min(limit, base * (int64_t{1} << std::min(times, kMaxDoublings)));
@@ -75,7 +77,8 @@ RpsnVerdict Connection::OnAck(Psn rpsn, Time now, const TransportParams& params,
 }
 
 RpsnVerdict Connection::OnNack(Psn rpsn, Time now, const TransportParams& params, PduList& acked) {
-  if (lost_) [[unlikely]] return OnAnswer(rpsn, now, params);
+  if (lost_) [[unlikely]]
+    return OnAnswer(rpsn, now, params);
   const int ahead = rpsn.DistanceFrom(oldest_unacked());
   NoteStep(rpsn, ahead, params);
   if (ahead > static_cast<int>(unacked_count_)) return RpsnVerdict::kOutOfWindow;
@@ -83,7 +86,11 @@ RpsnVerdict Connection::OnNack(Psn rpsn, Time now, const TransportParams& params
   if (ahead > 0) Acknowledge(static_cast<uint32_t>(ahead), now, params, acked);
   const RpsnVerdict verdict = ahead > 0 ? RpsnVerdict::kProgress : RpsnVerdict::kNothingNew;
   if (unacked_count_ == 0 || paused_ || frozen_) return verdict;
-  const Duration round = srtt_ns_ != 0 ? Duration(srtt_ns_) : rto(params);
+  // A NACK waits for little, so it shows the least round trip better than acknowledgements do. As
+  // even that holds waits, half of it has to have passed: a PDU that is lost once more is named
+  // again after one, and a receiver names it no more often.
+  if (!unacked_.head()->retransmitted) NoteRtt(now - unacked_.head()->sent_at);
+  const Duration round = least_rtt_ns_ != 0 ? Duration(least_rtt_ns_) / 2 : rto(params);
   const bool heeded = nack_heeded_ && nack_heeded_psn_ == rpsn &&
                       now - nack_heeded_at_ < Doubled(round, tries_, params.rto_max);
   if (!heeded) {
@@ -99,7 +106,8 @@ RpsnVerdict Connection::OnNack(Psn rpsn, Time now, const TransportParams& params
 void Connection::NoteStep(Psn named, int ahead, const TransportParams& params) {
   const bool never_sent = ahead > static_cast<int>(unacked_count_);
   const int behind = std::max(static_cast<int>(params.window_pdus), int{was_in_flight_}) + 1;
-  if (!never_sent && ahead >= -behind) [[likely]] return;
+  if (!never_sent && ahead >= -behind) [[likely]]
+    return;
   out_of_step_ = true;
   names_other_ = true;
   named_ = named;
@@ -135,31 +143,38 @@ void Connection::WantNack(Time now, const TransportParams& params) {
   nack_at_ = now;
 }
 
-// One for the same PSN in a round trip: the PDU that is sent again may be trimmed as well.
-bool Connection::WantNackOfTrimmed(Time now, const TransportParams& params) {
-  const Duration round = srtt_ns_ != 0 ? Duration(srtt_ns_) : params.reorder_allowance;
-  if (nack_sent_ && now - nack_at_ < std::min(round, params.nack_timeout)) return false;
+// One for the same PSN in a round trip.
+bool Connection::WantNackOfTrimmed(Time now, Duration base_rtt) {
+  if (nack_sent_ && now - nack_at_ < base_rtt) return false;
+  awaits_trimmed_ = false;
   nack_sent_ = true;
   nack_pending_ = true;
   nack_at_ = now;
   return true;
 }
 
-bool Connection::OnTrimmed(Psn psn, Time now, const TransportParams& params) {
-  if (!IsPlausible(psn, params) || psn.DistanceFrom(expected_) < 0 || not_ready_) return false;
-  if (psn == expected_) return WantNackOfTrimmed(now, params);
-  const bool first = !awaits_trimmed_ || trimmed_.IsAfter(psn) ||
-                     trimmed_.DistanceFrom(expected_) < 0;
-  if (first) trimmed_ = psn;
+bool Connection::OnTrimmed(Psn psn, Duration base_rtt, Time now, const TransportParams& params) {
+  const int ahead = psn.DistanceFrom(expected_);
+  if (!IsPlausible(psn, params) || ahead < 0 || not_ready_) return false;
+  if (ahead == 0 && WantNackOfTrimmed(now, base_rtt)) return true;
+  // Whatever follows: PDUs up to this one were sent, and are missed some time.
+  OnAnnounced(psn.Next(), now, params);
+  // Before a round trip is over it was sent before the last NACK arrived, and is sent again anyway.
+  const bool is_stale = nack_sent_ && now - nack_at_ < base_rtt;
+  const bool is_first =
+      !awaits_trimmed_ || trimmed_.IsAfter(psn) || trimmed_.DistanceFrom(expected_) < 0;
+  if (is_stale || !is_first) return true;
+  trimmed_ = psn;
   awaits_trimmed_ = true;
-  return first;
+  return true;
 }
 
-bool Connection::LookAtTrimmed(Time now, const TransportParams& params) {
+bool Connection::LookAtTrimmed(Duration base_rtt, Time now) {
   const int ahead = trimmed_.DistanceFrom(expected_);
   if (ahead > 0) return false;
+  if (ahead == 0 && WantNackOfTrimmed(now, base_rtt)) return true;
   awaits_trimmed_ = false;
-  return ahead == 0 && WantNackOfTrimmed(now, params);
+  return false;
 }
 
 void Connection::OnAnnounced(Psn psn, Time now, const TransportParams& params) {
@@ -376,8 +391,16 @@ void Connection::Acknowledge(uint32_t count, Time now, const TransportParams& pa
   Rearm(now, params);
 }
 
+// It creeps up, should the way have become longer.
+void Connection::NoteRtt(Duration rtt) {
+  const auto ns = static_cast<uint32_t>(std::clamp<int64_t>(rtt.count(), 1, UINT32_MAX));
+  const uint32_t crept = least_rtt_ns_ + (least_rtt_ns_ >> kLeastRttCreep) + 1;
+  least_rtt_ns_ = least_rtt_ns_ == 0 ? ns : std::min(crept, ns);
+}
+
 void Connection::OnRttSample(Duration sample, const TransportParams& params) {
   const int64_t rtt = std::clamp<int64_t>(sample.count(), 1, params.rto_max.count());
+  NoteRtt(Duration(rtt));
   if (srtt_ns_ == 0) {
     srtt_ns_ = static_cast<uint32_t>(rtt);
     rttvar_ns_ = static_cast<uint32_t>(rtt / 2);
@@ -413,8 +436,8 @@ void Connection::OnNewParams(Time now, const TransportParams& params) {
   if (gap_due_ != kNever) gap_due_ = std::min(gap_due_, now + params.reorder_allowance);
   if (deadline_ == kNever) return;
   const bool waits = lost_ || paused_;
-  deadline_ = std::min(deadline_, now + (waits ? params.rto_max
-                                               : Doubled(rto(params), tries_, params.rto_max)));
+  deadline_ = std::min(
+      deadline_, now + (waits ? params.rto_max : Doubled(rto(params), tries_, params.rto_max)));
 }
 
 void Connection::CheckLayout() {

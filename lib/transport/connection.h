@@ -96,21 +96,23 @@ class alignas(64) Connection {
   // To be asked whenever PDUs were acknowledged; gives each recovery once. What ends by giving up
   // is none.
   std::optional<Recovery> TakeRecovery(Time now) {
-    if (!recovering_) [[likely]] return std::nullopt;
+    if (!recovering_) [[likely]]
+      return std::nullopt;
     return EndRecovery(now);
   }
 
   // ---- Answers of the far side to our PDUs. Acknowledged PDUs are moved to `acked`.
 
-  // Whether the far side may have sent a PDU with this PSN: one that it may not have says nothing of
-  // ours. Who sends blindly has to guess it, too. A probe is one further ahead than all else.
+  // Whether the far side may have sent a PDU with this PSN: one that it may not have says nothing
+  // of ours. Who sends blindly has to guess it, too. A probe is one further ahead than all else.
   bool IsPlausible(Psn psn, const TransportParams& params) const {
     const int told = peer_window_ != 0 ? peer_window_ : int{kMaxWindowPdus};
     const int span = std::max(told, static_cast<int>(params.window_pdus)) + 1;
     return receive_closed_ || std::abs(psn.DistanceFrom(expected_)) <= span;
   }
-  // The far side has told its window; before that, and where it tells none, that is the largest. The
-  // widest one counts until Reset: a window that was made smaller says nothing of the PDUs in flight.
+  // The far side has told its window; before that, and where it tells none, that is the largest.
+  // The widest one counts until Reset: a window that was made smaller says nothing of the PDUs in
+  // flight.
   void SetPeerWindow(uint32_t pdus) {
     const uint32_t told = pdus == 0 ? kMaxWindowPdus : std::min<uint32_t>(pdus, kMaxWindowPdus);
     peer_window_ = static_cast<uint16_t>(std::max<uint32_t>(peer_window_, told));
@@ -142,8 +144,9 @@ class alignas(64) Connection {
 
   PsnVerdict Judge(Psn psn) const {
     const int distance = psn.DistanceFrom(expected_);
-    return distance == 0 ? PsnVerdict::kExpected
-                         : distance > 0 ? PsnVerdict::kAhead : PsnVerdict::kBehind;
+    return distance == 0  ? PsnVerdict::kExpected
+           : distance > 0 ? PsnVerdict::kAhead
+                          : PsnVerdict::kBehind;
   }
   Psn expected() const { return expected_; }
   // The expected PDU was delivered.
@@ -163,13 +166,14 @@ class alignas(64) Connection {
   // overtaken. If nothing has come for the reordering allowance, OnTimer asks for a NACK.
   void OnAnnounced(Psn psn, Time now, const TransportParams& params);
   // A PDU with this PSN has come without its commands, as a switch had no room for them: a NACK as
-  // soon as those in front of it have come, no more than one in a round trip. Nothing proves that
-  // the PDU is the far side's. False: it says nothing new.
-  bool OnTrimmed(Psn psn, Time now, const TransportParams& params);
+  // soon as those in front of it have come, no more than one in a round trip, which is at least
+  // `base_rtt`. Nothing proves that the PDU is the far side's. False: it says nothing. OnTimer
+  // may want to be called.
+  bool OnTrimmed(Psn psn, Duration base_rtt, Time now, const TransportParams& params);
   // Whether LookAtTrimmed is to be called whenever PDUs were accepted. It returns whether a NACK is
   // owed now.
   bool awaits_trimmed() const { return awaits_trimmed_; }
-  bool LookAtTrimmed(Time now, const TransportParams& params);
+  bool LookAtTrimmed(Duration base_rtt, Time now);
   // A PDU from behind was dropped: acknowledge at once.
   void OnDuplicate() { ack_now_ = true; }
   // The expected PDU found no room: until it does, gaps are no reason for a NACK.
@@ -214,9 +218,10 @@ class alignas(64) Connection {
   // a probe travels behind them, in the class of each VC that they had in turn, and it takes at
   // least two equal answers to two probes to go on.
   void GiveUp(Time now, const TransportParams& params, PduList& given_up);
-  // The probe is an unsequenced PDU with this PSN, in the class of this VC's PDUs: one behind the next
-  // one's. The far side may be elsewhere in the number space, and answers only what is ahead of it:
-  // every second probe goes behind the PSN that it has named, or to one quarter after the other.
+  // The probe is an unsequenced PDU with this PSN, in the class of this VC's PDUs: one behind the
+  // next one's. The far side may be elsewhere in the number space, and answers only what is ahead
+  // of it: every second probe goes behind the PSN that it has named, or to one quarter after the
+  // other.
   Psn ProbePsn() const {
     if ((probes_ & 1) == 0) return next_psn_.Plus(1);
     return names_other_ ? named_.Plus(1) : next_psn_.Plus(1 + ((probes_ / 2 % 3 + 1) << 14));
@@ -225,8 +230,8 @@ class alignas(64) Connection {
   // It has left. `held`: the device has not given the given-up PDUs back. One that gives back late
   // must not keep the connection lost, but it takes many answers then.
   void OnProbeSent(bool held);
-  // The PSN of an unsequenced PDU that is no probe. Of a lost connection it is one that the far side
-  // is not behind of: it must not answer it.
+  // The PSN of an unsequenced PDU that is no probe. Of a lost connection it is one that the far
+  // side is not behind of: it must not answer it.
   Psn UnsequencedPsn() const { return lost_ ? oldest_unacked() : next_psn_; }
   // The last PDU in flight; null: there is none.
   const Pdu* newest() const { return unacked_.tail(); }
@@ -303,11 +308,12 @@ class alignas(64) Connection {
   // The far side names as the next PSN one that is `ahead` of the oldest in flight.
   void NoteStep(Psn named, int ahead, const TransportParams& params);
   void WantNack(Time now, const TransportParams& params);
-  bool WantNackOfTrimmed(Time now, const TransportParams& params);
+  bool WantNackOfTrimmed(Time now, Duration base_rtt);
   void OnGapDue(Time now, const TransportParams& params);
   // Moves the `count` oldest PDUs to `acked`.
   void Acknowledge(uint32_t count, Time now, const TransportParams& params, PduList& acked);
   void OnRttSample(Duration sample, const TransportParams& params);
+  void NoteRtt(Duration rtt);
   void GoBack(Time now);
   std::optional<Recovery> EndRecovery(Time now);
   void Rearm(Time now, const TransportParams& params);
@@ -326,16 +332,16 @@ class alignas(64) Connection {
   uint32_t tx_pdus_ = 0;
   uint32_t rx_pdus_ = 0;
   // What keeps it from sending is looked at together.
-  bool lost_ : 1 = false;    // see GiveUp; unacked_count_ PDUs before next_psn_ are in doubt
-  bool paused_ : 1 = false;  // the far side is not ready; deadline_ ends it
-  bool frozen_ : 1 = false;  // see Freeze
+  bool lost_ : 1 = false;           // see GiveUp; unacked_count_ PDUs before next_psn_ are in doubt
+  bool paused_ : 1 = false;         // the far side is not ready; deadline_ ends it
+  bool frozen_ : 1 = false;         // see Freeze
   bool resend_rearms_ : 1 = false;  // the timeout counts from when the oldest has left again
   bool names_other_ : 1 = false;    // the far side has named a PSN that was never sent: named_
   bool out_of_step_ : 1 = false;    // see desynchronized
   bool prompt_acks_ : 1 = false;    // see SetPromptAcks
   bool awaits_trimmed_ : 1 = false;  // trimmed_ has come without its commands
-  uint8_t tries_ = 0;               // timeouts in a row
-  bool receive_closed_ = false;     // see CloseReceive
+  uint8_t tries_ = 0;                // timeouts in a row
+  bool receive_closed_ = false;      // see CloseReceive
   bool ack_now_ = false;
   bool nack_pending_ = false;
   bool nack_sent_ = false;  // for expected_, at nack_at_
@@ -345,7 +351,8 @@ class alignas(64) Connection {
   // What acknowledgements touch besides.
   uint32_t srtt_ns_ = 0;
   uint32_t rttvar_ns_ = 0;
-  Time gap_due_ = kNever;  // see OnAnnounced
+  uint32_t least_rtt_ns_ = 0;  // the smallest of late; 0: none was measured
+  Time gap_due_ = kNever;      // see OnAnnounced
   bool acked_any_ = false;
   bool recovering_ = false;   // since a go-back; see Recovery
   bool went_back_ = false;    // see TakeGoBack

@@ -48,9 +48,6 @@ std::optional<uint32_t> NumberOf(const char* text) {
 std::string AddScheme(const char* name, Arguments& arguments) {
   const Scheme* const scheme = FindScheme(name);
   if (scheme == nullptr) return std::string("there is no scheme ") + name;
-  if (scheme->endpoint == nullptr) {
-    return std::string("the endpoint has no congestion control for ") + name;
-  }
   arguments.schemes.push_back(scheme);
   return "";
 }
@@ -96,7 +93,7 @@ std::optional<Arguments> Read(int argc, char** argv) {
   if (arguments.senders.empty()) arguments.senders = {4, 16, 64, 256};
   if (!arguments.schemes.empty()) return arguments;
   for (const Scheme& scheme : Schemes()) {
-    if (scheme.endpoint != nullptr) arguments.schemes.push_back(&scheme);
+    arguments.schemes.push_back(&scheme);
   }
   return arguments;
 }

@@ -88,7 +88,7 @@ uint64_t IncastWireBytes(uint32_t commands) {
   constexpr uint32_t kPerPdu = kPackBytes / kCommandBytes;
   const uint64_t pdus = (uint64_t{commands} + kPerPdu - 1) / kPerPdu;
   return uint64_t{commands} * kCommandBytes +
-         pdus * (kUdp4Bytes + kRhBytes + kRcrcBytes + fabric::kWireBytes);
+         pdus * (kUdp4Bytes + kRhBytes + kRcrcBytes + kWireOctets);
 }
 
 IncastFigures Measure(const Scheme& scheme, const IncastOptions& options) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "incast_host.h"
 
+#include "incast_scheme.h"
+
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -49,7 +51,9 @@ IncastHost::IncastHost(uint32_t number, SimPort* port, const std::vector<uint32_
                           .planes = {{.address = AddressOf(peer), .mac = MacOf(peer)}}});
   }
   base.receive_lines = shape.rx_lines;
-  pipeline_.AddPort(port, {.rules = {.encap = Encap::kUdp4}, .mac = MacOf(number)});
+  pipeline_.AddPort(port, {.rules = {.encap = Encap::kUdp4},
+                           .mac = MacOf(number),
+                           .trimmed_dscp = kIncastTrimmedDscp});
   pipeline_.AddInstance(base);
   const uint32_t instances[SUEDE_MAX_QUEUES] = {};
   pipeline_.mailbox().requests.Push(request::Attach{

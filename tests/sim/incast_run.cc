@@ -56,7 +56,7 @@ void IncastRun::AddHost(const Scheme& scheme, uint32_t number) {
   port->SetWaker([this, number](Time at) { Wake(number, at); });
   InstanceParams base;
   SetIncastEndpoint(base);
-  if (scheme.endpoint != nullptr) scheme.endpoint(base);
+  scheme.endpoint(base);
   base.counts_credit = options_.counts_credit;
   base.secret = {options_.seed, number};
   const SegmentShape shape{.rx_lines = number == kReceiver ? kReceiverLines : kLines};

@@ -10,7 +10,6 @@ namespace {
 
 constexpr uint8_t kAckDscp = 48;
 constexpr uint8_t kRequestDscp = 8;
-constexpr uint8_t kTrimmedDscp = 56;
 constexpr uint8_t kEct0 = 2;
 constexpr uint32_t kCellBytes = 64;
 
@@ -46,7 +45,7 @@ void Trim(fabric::SwitchParams& params) {
   data.alpha_16th = 0;
   params.buffer_bytes += PortsOf(params) * data.reserved_bytes;
   params.trim = {
-      .on = true, .dscps = 1u << 0, .trimmed_dscp = kTrimmedDscp, .trimmed_class = kIncastTrimmed};
+      .on = true, .dscps = 1u << 0, .trimmed_dscp = kIncastTrimmedDscp, .trimmed_class = kIncastTrimmed};
 }
 
 void TrimAndEcn(fabric::SwitchParams& params) {
@@ -58,13 +57,30 @@ void TrimAndEcn(fabric::SwitchParams& params) {
 
 void FixedWindow(InstanceParams& /*params*/) {}
 
+// The network's round trip is known: the other parameters are the defaults.
+void Rccc(InstanceParams& params) {
+  params.congestion = {.control = CongestionControl::kRccc, .base_rtt = kIncastRtt};
+  params.target.base_rtt = kIncastRtt;
+}
+
+void Nscc(InstanceParams& params) {
+  params.congestion = {.control = CongestionControl::kNscc, .base_rtt = kIncastRtt};
+  params.target.base_rtt = kIncastRtt;
+}
+
+// As the reference has it where switches trim.
+void NsccWithTrimming(InstanceParams& params) {
+  Nscc(params);
+  params.congestion.target_percent = 75;
+}
+
 constexpr Scheme kSchemes[] = {
     {"tail", "tail drop, fixed window", TailDrop, FixedWindow, nullptr},
     {"pfc", "PFC, fixed window", Lossless, FixedWindow, nullptr},
-    {"nscc", "ECN, NSCC", Ecn, nullptr, "nscc"},
-    {"nscc_trim", "ECN and trimming, NSCC", TrimAndEcn, nullptr, "nscc_trim"},
-    {"rccc", "tail drop, RCCC", TailDrop, nullptr, "rccc"},
-    {"rccc_trim", "trimming, RCCC", Trim, nullptr, "rccc_trim"},
+    {"nscc", "ECN, NSCC", Ecn, Nscc, "nscc"},
+    {"nscc_trim", "ECN and trimming, NSCC", TrimAndEcn, NsccWithTrimming, "nscc_trim"},
+    {"rccc", "tail drop, RCCC", TailDrop, Rccc, "rccc"},
+    {"rccc_trim", "trimming, RCCC", Trim, Rccc, "rccc_trim"},
 };
 
 }  // namespace

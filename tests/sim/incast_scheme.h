@@ -26,13 +26,12 @@ inline constexpr uint32_t kIncastData = 0;     // VC 0
 inline constexpr uint32_t kIncastRequest = 1;  // VC 1, the requests that have no part in the incast
 inline constexpr uint32_t kIncastAck = 6;
 inline constexpr uint32_t kIncastTrimmed = 7;
+inline constexpr uint8_t kIncastTrimmedDscp = 56;
 
 struct Scheme {
   const char* name;   // on the command line
   const char* title;  // in tables
   void (*fabric)(fabric::SwitchParams&);
-  // nullptr: the endpoint has no such congestion control. The test then runs the switch's side with
-  // the fixed window.
   void (*endpoint)(InstanceParams&);
   const char* reference;  // of uet-htsim, by its name in incast_reference.h; nullptr: none
 };
