@@ -44,7 +44,7 @@ CreditTarget::CreditTarget(const TargetParams& params)
 
 void CreditTarget::Resize(uint32_t senders) {
   senders_.assign(std::min<uint32_t>(senders, kNone), Sender());
-  outstanding_ = 0;
+  outstanding_ = stuck_ = 0;
   ready_count_ = held_count_ = owed_count_ = 0;
   turn_ = owed_head_ = owed_tail_ = kNone;
   sweep_next_ = 0;
@@ -177,6 +177,7 @@ std::optional<CreditTarget::Grant> CreditTarget::Poll(Time now, uint64_t room_oc
 
 std::optional<CreditTarget::Grant> CreditTarget::GrantTurn(Time now, uint64_t room_octets) {
   const auto room = static_cast<int64_t>(std::min<uint64_t>(room_octets, kCreditSpan));
+  stuck_ = std::min(stuck_, outstanding_);
   while (ready_count_ != 0) {
     const uint16_t sender = turn_;
     Sender& to = senders_[sender];
@@ -187,9 +188,9 @@ std::optional<CreditTarget::Grant> CreditTarget::GrantTurn(Time now, uint64_t ro
       ++held_count_;
       continue;
     }
-    if (outstanding_ + turn > room) {
-      turn = RoundDownToCredit(room - outstanding_);
-      if (turn < largest_) return std::nullopt;
+    if (turn > room + stuck_ - outstanding_) {
+      turn = RoundDownToCredit(room + stuck_ - outstanding_);
+      if (turn < largest_) return NoRoom(now);
     }
     to.granted += turn;
     to.uncharged += turn;
@@ -200,6 +201,19 @@ std::optional<CreditTarget::Grant> CreditTarget::GrantTurn(Time now, uint64_t ro
     turn_ = to.next;
     if (to.want == 0) Leave(sender);
     return Grant{sender, Credit24::Floor(to.granted)};
+  }
+  return std::nullopt;
+}
+
+// Credit of which nothing was used for so long is not going to come: sources have less of it left
+// than a PDU needs, or keep it for themselves. Without it others are granted what there is room
+// for.
+std::nullopt_t CreditTarget::NoRoom(Time now) {
+  if (outstanding_ != blocked_at_) {
+    blocked_at_ = outstanding_;
+    blocked_since_ = now;
+  } else if (now - blocked_since_ >= kSettleRtts * base_rtt_) {
+    stuck_ = outstanding_;
   }
   return std::nullopt;
 }
