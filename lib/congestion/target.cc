@@ -64,7 +64,7 @@ void CreditTarget::OnRequest(uint32_t sender, const CreditRequest& request, Time
   const auto want = static_cast<uint32_t>(std::max<int64_t>(more, 0));
   if (IsOwed(from, request, want, sent, now)) Owe(sender);
   SettleLosses(from, sent, now);
-  from.sent = std::max(from.sent, sent);
+  from.sent = sent;
   from.want = want;
   from.heard = true;
   if (want == 0) {
@@ -115,11 +115,12 @@ void CreditTarget::SettleLosses(Sender& from, int64_t sent, Time now) {
   if (now - from.marked_at >= kSettleRtts * base_rtt_) {
     // Where nothing was sent since, that is exact.
     from.arrived = sent == marked ? sent : std::max(from.arrived, marked);
-    from.since_mark = 0;
-    from.marked_at = now;
-  } else {
+  } else if (from.arrived < marked) {
     from.since_mark = static_cast<uint32_t>(std::min<int64_t>(sent - marked, kCreditSpan));
+    return;
   }
+  from.since_mark = 0;
+  from.marked_at = now;
 }
 
 bool CreditTarget::IsOwed(const Sender& from, const CreditRequest& request, uint32_t want,

@@ -122,8 +122,10 @@ class CreditTarget {
   bool IsOwed(const Sender& from, const CreditRequest& request, uint32_t want, int64_t sent,
               Time now) const;
   void Activate(uint32_t sender, Time now);
-  // What the source needs for its backlog, without its reserve.
-  int64_t NeedOf(const Sender& from) const { return from.granted + from.want - reserve_; }
+  // What the source needs for its backlog, without its reserve and the unit that it rounds up to.
+  int64_t NeedOf(const Sender& from) const {
+    return from.granted + from.want - reserve_ - kCreditUnitOctets;
+  }
   // The pacer learns of what is going to be sent, as far as that is granted.
   void Charge(Sender& from);
 
