@@ -224,7 +224,8 @@ std::nullopt_t CreditTarget::NoRoom(Time now) {
 // Less than a PDU is no turn of its own.
 uint32_t CreditTarget::TurnOf(uint32_t sender) const {
   const Sender& to = senders_[sender];
-  const uint32_t more = to.starts ? RoundDownToCredit(sender * kGolden % largest_) : 0;
+  const uint64_t part = uint64_t{sender * kGolden} * largest_ >> 32;
+  const uint32_t more = to.starts ? RoundDownToCredit(static_cast<int64_t>(part)) : 0;
   return to.want <= slice_ + more + largest_ ? to.want : slice_ + more;
 }
 
