@@ -33,7 +33,7 @@ int64_t CreditSource::OnGrant(Credit24 credit, int64_t limit, const CongestionPa
   if (granted < limit || granted > highest_) return limit;
   unanswered_ = 0;
   if (granted == limit) return limit;  // it grants nothing, but it is there
-  interval_ = now - granted_at_;
+  interval_ = now - std::max(granted_at_, asked_at_);
   granted_at_ = now;
   speculations_ = 0;
   wait_ = FirstWait(params, base_rtt);
@@ -43,7 +43,8 @@ int64_t CreditSource::OnGrant(Credit24 credit, int64_t limit, const CongestionPa
 
 int64_t CreditSource::Speculate(int64_t sent, int64_t limit, const CongestionParams& params,
                                 Time now) {
-  const bool silent = unanswered_ >= kTries || now - granted_at_ >= kPatience * params.repeat_max;
+  const bool silent = unanswered_ >= kTries ||
+                      now - std::max(granted_at_, asked_at_) >= kPatience * params.repeat_max;
   if (!starved_ || !silent || limit - sent >= largest_ || now < speculate_due_) return limit;
   speculate_due_ = now + params.repeat_max * (1 << std::min<int>(speculations_, kMaxDoublings));
   if (speculations_ < kMaxDoublings) ++speculations_;
@@ -88,7 +89,12 @@ bool CreditSource::IsNews(int64_t target, int64_t sent, int64_t limit) const {
 
 CreditRequest CreditSource::Ask(int64_t target, int64_t sent, int64_t limit,
                                 const CongestionParams& params, Duration base_rtt, Time now) {
-  if (target_ <= limit) wait_ = FirstWait(params, base_rtt);
+  if (target_ <= limit) {
+    // What was seen of other senders before may not hold any longer.
+    interval_ /= 2;
+    asked_at_ = now;
+    wait_ = FirstWait(params, base_rtt);
+  }
   target_ = target;
   highest_ = std::max(highest_, target);
   wait_ = std::max(wait_, base_rtt / 4);

@@ -57,6 +57,7 @@ class CreditSource {
   Time wanted_ = kNever;      // which is that of a request that has to wait for it
   Time granted_at_;           // the last grant, or the start
   Time speculate_due_{};      // no PDU without credit before this time
+  Time asked_at_{};           // when it began to wait for credit
   Duration wait_{};           // of the last request for its answer
   Duration interval_{};       // between the last two grants, while a request was pending
 };

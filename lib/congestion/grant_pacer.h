@@ -20,16 +20,22 @@ class GrantPacer {
       : full_cost_(static_cast<uint64_t>(8e9 * kUnit / static_cast<double>(rate_bps))),
         cost_(full_cost_) {}
 
-  // Takes part `own` of `all`, of which it is at least one.
+  // Takes part `own` of `all`, of which it is at least one. What is ahead of the clock is charged
+  // at the new share from the next CatchUp on.
   void SetShare(uint32_t own, uint32_t all) {
     own = std::max<uint32_t>(own, 1);
     const double share = static_cast<double>(std::max(own, all)) / own;
+    rescale_ *= static_cast<double>(full_cost_) * share / static_cast<double>(cost_);
     cost_ = static_cast<uint64_t>(static_cast<double>(full_cost_) * share);
   }
 
   Time due() const { return due_; }
   // The clock is never later than `limit` behind `now`.
-  void CatchUp(Time now, Duration limit) { due_ = std::max(due_, now - limit); }
+  void CatchUp(Time now, Duration limit) {
+    if (rescale_ != 1) [[unlikely]]
+      Rescale(now);
+    due_ = std::max(due_, now - limit);
+  }
   // The port is going to receive so many octets more; up to 2^30.
   void Charge(uint32_t octets) {
     const uint64_t whole = cost_ >> kUnitBits;
@@ -42,9 +48,16 @@ class GrantPacer {
   static constexpr int kUnitBits = 32;
   static constexpr uint64_t kUnit = uint64_t{1} << kUnitBits;
 
+  void Rescale(Time now) {
+    const auto ahead = static_cast<double>((due_ - now).count());
+    if (ahead > 0) due_ = now + Duration(static_cast<int64_t>(ahead * rescale_));
+    rescale_ = 1;
+  }
+
   uint64_t full_cost_;  // of an octet, in 2^-32 ns
   uint64_t cost_;       // at the share
   uint32_t fraction_ = 0;
+  double rescale_ = 1;  // see SetShare
   Time due_{};
 };
 

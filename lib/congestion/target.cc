@@ -44,7 +44,7 @@ CreditTarget::CreditTarget(const TargetParams& params)
 
 void CreditTarget::Resize(uint32_t senders) {
   senders_.assign(std::min<uint32_t>(senders, kNone), Sender());
-  outstanding_ = 0;
+  outstanding_ = stuck_ = 0;
   ready_count_ = held_count_ = owed_count_ = 0;
   turn_ = owed_head_ = owed_tail_ = kNone;
   sweep_next_ = 0;
@@ -64,7 +64,7 @@ void CreditTarget::OnRequest(uint32_t sender, const CreditRequest& request, Time
   const auto want = static_cast<uint32_t>(std::max<int64_t>(more, 0));
   if (IsOwed(from, request, want, sent, now)) Owe(sender);
   SettleLosses(from, sent, now);
-  from.sent = std::max(from.sent, sent);
+  from.sent = sent;
   from.want = want;
   from.heard = true;
   if (want == 0) {
@@ -115,11 +115,12 @@ void CreditTarget::SettleLosses(Sender& from, int64_t sent, Time now) {
   if (now - from.marked_at >= kSettleRtts * base_rtt_) {
     // Where nothing was sent since, that is exact.
     from.arrived = sent == marked ? sent : std::max(from.arrived, marked);
-    from.since_mark = 0;
-    from.marked_at = now;
-  } else {
+  } else if (from.arrived < marked) {
     from.since_mark = static_cast<uint32_t>(std::min<int64_t>(sent - marked, kCreditSpan));
+    return;
   }
+  from.since_mark = 0;
+  from.marked_at = now;
 }
 
 bool CreditTarget::IsOwed(const Sender& from, const CreditRequest& request, uint32_t want,
@@ -177,6 +178,7 @@ std::optional<CreditTarget::Grant> CreditTarget::Poll(Time now, uint64_t room_oc
 
 std::optional<CreditTarget::Grant> CreditTarget::GrantTurn(Time now, uint64_t room_octets) {
   const auto room = static_cast<int64_t>(std::min<uint64_t>(room_octets, kCreditSpan));
+  stuck_ = std::min(stuck_, outstanding_);
   while (ready_count_ != 0) {
     const uint16_t sender = turn_;
     Sender& to = senders_[sender];
@@ -187,9 +189,9 @@ std::optional<CreditTarget::Grant> CreditTarget::GrantTurn(Time now, uint64_t ro
       ++held_count_;
       continue;
     }
-    if (outstanding_ + turn > room) {
-      turn = RoundDownToCredit(room - outstanding_);
-      if (turn < largest_) return std::nullopt;
+    if (turn > room + stuck_ - outstanding_) {
+      turn = RoundDownToCredit(room + stuck_ - outstanding_);
+      if (turn < largest_) return NoRoom(now);
     }
     to.granted += turn;
     to.uncharged += turn;
@@ -204,12 +206,26 @@ std::optional<CreditTarget::Grant> CreditTarget::GrantTurn(Time now, uint64_t ro
   return std::nullopt;
 }
 
+// Credit of which nothing was used for so long is not going to come: sources have less of it left
+// than a PDU needs, or keep it for themselves. Without it others are granted what there is room
+// for.
+std::nullopt_t CreditTarget::NoRoom(Time now) {
+  if (outstanding_ != blocked_at_) {
+    blocked_at_ = outstanding_;
+    blocked_since_ = now;
+  } else if (now - blocked_since_ >= kSettleRtts * base_rtt_) {
+    stuck_ = outstanding_;
+  }
+  return std::nullopt;
+}
+
 // A turn is no whole number of PDUs. So that the rests, which add up to PDUs in time, do not do so
 // for all senders in the same round, the first turn of each is longer by another part of a PDU.
 // Less than a PDU is no turn of its own.
 uint32_t CreditTarget::TurnOf(uint32_t sender) const {
   const Sender& to = senders_[sender];
-  const uint32_t more = to.starts ? RoundDownToCredit(sender * kGolden % largest_) : 0;
+  const uint64_t part = uint64_t{sender * kGolden} * largest_ >> 32;
+  const uint32_t more = to.starts ? RoundDownToCredit(static_cast<int64_t>(part)) : 0;
   return to.want <= slice_ + more + largest_ ? to.want : slice_ + more;
 }
 

@@ -61,7 +61,7 @@ class CreditTarget {
   };
   // The grant that is due now, if one is; to be called until none is. `room_octets`: what the
   // receive rings can still take, in octets of frames. No new grant makes outstanding credit exceed
-  // it.
+  // it, but that nothing was used of for four base RTTs.
   std::optional<Grant> Poll(Time now, uint64_t room_octets);
   // The grant could not be sent: it comes again, at once, so not before the caller has room.
   void Requeue(const Grant& grant);
@@ -122,14 +122,17 @@ class CreditTarget {
   bool IsOwed(const Sender& from, const CreditRequest& request, uint32_t want, int64_t sent,
               Time now) const;
   void Activate(uint32_t sender, Time now);
-  // What the source needs for its backlog, without its reserve.
-  int64_t NeedOf(const Sender& from) const { return from.granted + from.want - reserve_; }
+  // What the source needs for its backlog, without its reserve and the unit that it rounds up to.
+  int64_t NeedOf(const Sender& from) const {
+    return from.granted + from.want - reserve_ - kCreditUnitOctets;
+  }
   // The pacer learns of what is going to be sent, as far as that is granted.
   void Charge(Sender& from);
 
   // ---- Of grants.
   Grant PayOwed(Time now);
   std::optional<Grant> GrantTurn(Time now, uint64_t room_octets);
+  std::nullopt_t NoRoom(Time now);
   uint32_t TurnOf(uint32_t sender) const;
   void Owe(uint32_t sender);
   void Release(uint32_t sender);
@@ -145,6 +148,9 @@ class CreditTarget {
   std::vector<Sender> senders_;
   GrantPacer pacer_;
   int64_t outstanding_ = 0;  // the sum of `open`
+  int64_t stuck_ = 0;        // of which nobody makes use
+  int64_t blocked_at_ = -1;  // outstanding_ when the room was short,
+  Time blocked_since_{};     // and since when it has not changed
   uint32_t ready_count_ = 0;
   uint32_t held_count_ = 0;
   uint32_t owed_count_ = 0;

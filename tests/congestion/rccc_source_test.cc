@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sender's side of RCCC: when a source asks, and what a grant permits.
+#include <gtest/gtest.h>
+
+#include "congestion/context.h"
+
+namespace suede {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+class RcccSource : public ::testing::Test {
+ protected:
+  static constexpr uint32_t kPdu = 1000;
+  static constexpr int64_t kBdp = 125'000;     // of 100 Gb/s and 10 us
+  static constexpr int64_t kReserve = 31'232;  // 31 PDUs of 1000 octets, in whole units
+  static constexpr int64_t kMuch = 100 * kBdp;
+
+  RcccSource() {
+    params_.control = CongestionControl::kRccc;
+    Start();
+  }
+  void Start() { c_.Start(params_.control, params_, {100'000'000'000, kPdu}, now_); }
+  std::optional<CreditRequest> Poll(int64_t backlog) {
+    const auto request = c_.PollRequest(static_cast<uint64_t>(backlog), now_);
+    c_.CheckInvariants();
+    return request;
+  }
+  // Goes to the deadline, and asks again.
+  std::optional<CreditRequest> Expire(int64_t backlog) {
+    if (c_.deadline() == kNever) return std::nullopt;
+    now_ = std::max(now_, c_.deadline());
+    c_.OnTimer(now_);
+    return Poll(backlog);
+  }
+  void Send(int64_t octets) { c_.OnSent(static_cast<uint32_t>(octets), now_); }
+  void Grant(int64_t octets) { c_.OnGrant(Credit24::Floor(octets), now_); }
+  static Credit24 Up(int64_t octets) { return Credit24::Ceil(octets); }
+
+  CongestionParams params_;
+  CongestionContext c_;
+  Time now_ = TimeFromNs(1'000'000);
+};
+
+TEST_F(RcccSource, BeginsWithItsReserve) {
+  EXPECT_EQ(c_.allowance(), kReserve);
+  EXPECT_TRUE(c_.Allows(kReserve));
+  EXPECT_FALSE(c_.Allows(kReserve + 1));
+  EXPECT_EQ(c_.deadline(), kNever);
+  EXPECT_EQ(c_.state_name(), "idle");
+}
+
+TEST_F(RcccSource, ReserveIsAtLeastOnePdu) {
+  params_.initial_percent = 1;
+  c_.Start(params_.control, params_, {1'000'000'000, 9000}, now_);
+  EXPECT_TRUE(c_.Allows(9000));
+  EXPECT_FALSE(c_.Allows(9001 + 255));
+}
+
+TEST_F(RcccSource, WhatTheReserveCoversNeedsNoRequest) {
+  EXPECT_FALSE(Poll(kReserve));
+  Send(kReserve / 2);
+  EXPECT_FALSE(Poll(kReserve / 2));
+}
+
+TEST_F(RcccSource, AsksAtOnceForWhatItHasNoCreditFor) {
+  const auto request = Poll(kReserve + 1);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->sent, Credit24(0));
+  EXPECT_EQ(request->limit, Up(kReserve));
+  EXPECT_EQ(request->target, Up(2 * kReserve + 1));  // its backlog, and the reserve after it
+  EXPECT_FALSE(Poll(kReserve + 1));
+}
+
+TEST_F(RcccSource, AsksForEightBdpAtMost) {
+  const auto request = Poll(kMuch);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->target, Up(8 * kBdp + kReserve));
+}
+
+TEST_F(RcccSource, GrantPermitsToSend) {
+  ASSERT_TRUE(Poll(kMuch));
+  EXPECT_EQ(c_.state_name(), "granted");
+  Send(kReserve);
+  EXPECT_FALSE(c_.Allows(1));
+  ASSERT_FALSE(Poll(kMuch - kReserve));
+  EXPECT_EQ(c_.state_name(), "asking");
+  Grant(kReserve + 12'544);
+  EXPECT_EQ(c_.allowance(), 12'544);
+}
+
+TEST_F(RcccSource, StragglersAndUnaskedCreditChangeNothing) {
+  ASSERT_TRUE(Poll(kMuch));
+  Grant(kReserve + 2560);
+  const int64_t allowance = c_.allowance();
+  Grant(kReserve);
+  Grant(0);
+  Grant(8 * kBdp + 2 * kReserve + 256);  // beyond what was asked for
+  Grant(kCreditSpan);
+  EXPECT_EQ(c_.allowance(), allowance);
+}
+
+TEST_F(RcccSource, AsksAgainBeforeWhatItAskedForIsGranted) {
+  ASSERT_TRUE(Poll(kMuch));
+  int64_t sent = 0;
+  int64_t limit = kReserve;
+  int requests = 0;
+  while (sent < 80 * kBdp) {
+    Send(kPdu);
+    sent += kPdu;
+    now_ += microseconds(1);
+    limit += 1024;
+    Grant(limit);
+    const auto request = Poll(kMuch);
+    if (!request) continue;
+    ++requests;
+    // There was always credit left to be granted.
+    EXPECT_GT(request->target.Octets(limit) - limit, 4 * kBdp);
+  }
+  EXPECT_GE(requests, 16);
+  EXPECT_LE(requests, 24);
+}
+
+TEST_F(RcccSource, RequestsOfAGrowingBacklogAreFew) {
+  int requests = 0;
+  for (int64_t backlog = kReserve; backlog < 7 * kBdp; backlog += kPdu) {
+    requests += Poll(backlog).has_value();
+    now_ += nanoseconds(100);
+  }
+  EXPECT_LE(requests, 6);
+}
+
+TEST_F(RcccSource, RequestsKeepAQuarterOfARoundTripApart) {
+  ASSERT_TRUE(Poll(kReserve + 1));
+  EXPECT_FALSE(Poll(kMuch));
+  EXPECT_EQ(c_.deadline(), now_ + params_.base_rtt / 4);
+  ASSERT_TRUE(Expire(kMuch));
+}
+
+TEST_F(RcccSource, RepeatsAndDoublesTheWait) {
+  const auto request = Poll(kMuch);
+  ASSERT_TRUE(request);
+  Duration wait = 4 * params_.base_rtt;
+  for (int i = 0; i < 10; ++i) {
+    const Time before = now_;
+    const auto repeated = Expire(kMuch);
+    ASSERT_TRUE(repeated);
+    EXPECT_EQ(*repeated, *request);
+    EXPECT_EQ(now_ - before, std::min(wait, params_.repeat_max));
+    wait *= 2;
+  }
+}
+
+TEST_F(RcccSource, RepeatIsAsConfigured) {
+  params_.repeat = microseconds(77);
+  Start();
+  ASSERT_TRUE(Poll(kMuch));
+  EXPECT_EQ(c_.deadline(), now_ + microseconds(77));
+}
+
+TEST_F(RcccSource, WaitsAsLongAsATurnTakesWithManySenders) {
+  ASSERT_TRUE(Poll(kMuch));
+  now_ += microseconds(300);
+  Grant(kReserve + 2560);
+  EXPECT_EQ(c_.deadline(), now_ + microseconds(600));
+}
+
+TEST_F(RcccSource, RestoresItsReserveWhenIdle) {
+  Send(kReserve / 2);
+  EXPECT_FALSE(Poll(0));
+  Send(kPdu);
+  const auto request = Poll(0);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->target, Up(kReserve / 2 + kPdu + kReserve));
+  Grant(kReserve / 2 + kPdu + kReserve + 255);
+  EXPECT_EQ(c_.deadline(), kNever);
+  EXPECT_FALSE(Poll(0));
+  EXPECT_GE(c_.allowance(), kReserve);
+}
+
+TEST_F(RcccSource, IdleSourceStopsRepeatingAndBeginsAgainWithABacklog) {
+  Send(kReserve);
+  ASSERT_TRUE(Poll(0));
+  int repeats = 0;
+  while (Expire(0)) ++repeats;
+  EXPECT_EQ(repeats, 3);
+  EXPECT_EQ(c_.deadline(), kNever);
+  EXPECT_FALSE(c_.Allows(1));  // nor does it send without credit
+  EXPECT_TRUE(Poll(kPdu));
+}
+
+TEST_F(RcccSource, SaysThatABacklogWentAway) {
+  ASSERT_TRUE(Poll(kMuch));
+  now_ += params_.base_rtt;
+  EXPECT_FALSE(Poll(7 * kBdp));
+  const auto request = Poll(kPdu);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->target, Up(kPdu + kReserve));
+}
+
+TEST_F(RcccSource, SendsAPduNowAndThenTowardsASilentTarget) {
+  ASSERT_TRUE(Poll(kMuch));
+  Send(kReserve);
+  int sent = 0;
+  const Time begin = now_;
+  Time last = now_;
+  Duration longest{};
+  while (now_ - begin < milliseconds(300)) {
+    ASSERT_TRUE(Expire(kMuch));
+    if (!c_.Allows(kPdu)) continue;
+    EXPECT_EQ(c_.state_name(), "speculating");
+    Send(kPdu);
+    EXPECT_FALSE(c_.Allows(kPdu));
+    longest = std::max(longest, now_ - last);
+    last = now_;
+    ++sent;
+  }
+  EXPECT_GE(sent, 6);
+  EXPECT_LE(sent, 12);
+  EXPECT_GE(longest, milliseconds(60));
+  EXPECT_LE(longest, milliseconds(70));
+  Grant(kReserve + 20 * 1024);  // counts from the beginning, with what was sent without
+  EXPECT_LE(c_.allowance(), 20 * 1024 + 256);
+  EXPECT_GT(c_.allowance(), 0);
+}
+
+TEST_F(RcccSource, WaitsForATargetThatAnswersButHasNoRoom) {
+  ASSERT_TRUE(Poll(kMuch));
+  Send(kReserve);
+  const Time begin = now_;
+  while (now_ - begin < milliseconds(30)) {
+    ASSERT_TRUE(Expire(kMuch));
+    ASSERT_FALSE(c_.Allows(kPdu));
+    Grant(kReserve);  // nothing new
+  }
+  // But not for ever: whether the target is well is the transport's to find out.
+  while (!c_.Allows(kPdu)) {
+    ASSERT_TRUE(Expire(kMuch));
+    Grant(kReserve);
+    ASSERT_LT(now_ - begin, milliseconds(40));
+  }
+}
+
+TEST_F(RcccSource, PdusThatAreSentAgainNeedCreditAgain) {
+  ASSERT_TRUE(Poll(kMuch));
+  Send(kReserve);
+  EXPECT_EQ(c_.in_flight(), static_cast<uint64_t>(kReserve));
+  c_.OnGoBack(kReserve, CongestionContext::Loss::kNack, now_);
+  EXPECT_EQ(c_.in_flight(), 0u);
+  EXPECT_FALSE(c_.Allows(1));
+}
+
+TEST_F(RcccSource, CountsWhatIsInFlight) {
+  Send(3000);
+  c_.OnAcked(1000, microseconds(12), false, now_);
+  EXPECT_EQ(c_.in_flight(), 2000u);
+  c_.OnAcked(5000, std::nullopt, false, now_);  // never more than was sent
+  EXPECT_EQ(c_.in_flight(), 0u);
+  Send(3000);
+  c_.OnAcked(1, std::nullopt, true, now_);
+  EXPECT_EQ(c_.in_flight(), 0u);
+}
+
+TEST_F(RcccSource, StartsOver) {
+  ASSERT_TRUE(Poll(kMuch));
+  Send(kReserve);
+  Start();
+  EXPECT_EQ(c_.allowance(), kReserve);
+  EXPECT_EQ(c_.deadline(), kNever);
+  EXPECT_EQ(c_.in_flight(), 0u);
+}
+
+// Octets beyond 2^32 are as good as those before.
+TEST_F(RcccSource, GoesOnThroughTheWrapOfCredit) {
+  int64_t sent = 0;
+  int64_t limit = kReserve;
+  ASSERT_TRUE(Poll(kMuch));
+  int64_t asked = 8 * kBdp;
+  while (sent < (int64_t{1} << 34)) {
+    now_ += microseconds(50);
+    limit = std::min(limit + 4 * kBdp / 256 * 256, asked / 256 * 256);
+    Grant(limit);
+    ASSERT_EQ(c_.allowance(), limit - sent);
+    Send(limit - sent);
+    sent = limit;
+    if (const auto request = Poll(kMuch)) asked = request->target.Octets(sent);
+  }
+}
+
+TEST(FixedControl, PermitsEverythingAndAsksForNothing) {
+  CongestionContext c;
+  EXPECT_TRUE(c.Allows(UINT32_MAX));
+  const Time now = TimeFromNs(5);
+  const CongestionParams params;
+  c.Start(CongestionControl::kFixed, params, {1'000'000'000, 1000}, now);
+  for (int i = 0; i < 1000; ++i) c.OnSent(UINT32_MAX, now);
+  EXPECT_TRUE(c.Allows(UINT32_MAX));
+  EXPECT_FALSE(c.PollRequest(UINT64_MAX, now));
+  c.OnAcked(1, microseconds(1), false, now);
+  c.OnGoBack(1, CongestionContext::Loss::kTimeout, now);
+  c.OnGrant(Credit24(1), now);
+  c.OnEcho({1, 1, 1}, now);
+  c.OnTimer(now);
+  EXPECT_TRUE(c.Allows(UINT32_MAX));
+  EXPECT_EQ(c.deadline(), kNever);
+  EXPECT_EQ(c.in_flight(), 0u);
+  EXPECT_EQ(c.window_octets(), 0u);
+  EXPECT_EQ(c.state_name(), "fixed");
+  c.CheckInvariants();
+}
+
+}  // namespace
+}  // namespace suede

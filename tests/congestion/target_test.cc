@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+// The receiver's side of RCCC: to whom credit is granted, how much, and when.
+#include "congestion/target.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+namespace suede {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+class Target : public ::testing::Test {
+ protected:
+  static constexpr uint64_t kRate = 99'500'000'000;
+  static constexpr uint32_t kPdu = 1024;
+  static constexpr int64_t kBdp = 124'375;
+  static constexpr int64_t kReserve = 30 * 1024;
+  static constexpr int64_t kSlice = 12'544;
+  static constexpr int64_t kHold = 497'664;  // 4 BDP, in whole units
+  static constexpr uint64_t kRoom = 1 << 30;
+
+  Target() : target_(Params()) { target_.Resize(8); }
+  static TargetParams Params() {
+    TargetParams params;
+    params.rate_bps = kRate;
+    params.largest_octets = kPdu;
+    return params;
+  }
+  void Request(uint32_t sender, int64_t target, int64_t sent, int64_t limit) {
+    const CreditRequest request = {Credit24::Ceil(target), Credit24::Floor(sent),
+                                   Credit24::Floor(limit)};
+    target_.OnRequest(sender, request, now_);
+    target_.CheckInvariants();
+  }
+  std::optional<CreditTarget::Grant> Poll(uint64_t room = kRoom) {
+    const auto grant = target_.Poll(now_, room);
+    target_.CheckInvariants();
+    return grant;
+  }
+  // The limit that the sender was granted; 0 for none.
+  int64_t PollFor(uint32_t sender, uint64_t room = kRoom) {
+    const auto grant = Poll(room);
+    if (!grant) return 0;
+    EXPECT_EQ(grant->sender, sender);
+    return grant->limit.Octets(0);
+  }
+  // All grants of `time`, in octets for each sender, whose PDUs arrive as they are granted.
+  std::map<uint32_t, int64_t> Run(Duration time, uint64_t room = kRoom) {
+    std::map<uint32_t, int64_t> granted;
+    for (const Time end = now_ + time; now_ < end; now_ += Duration(100)) {
+      while (const auto grant = Poll(room)) {
+        int64_t& limit = limits_[grant->sender];
+        const int64_t more = grant->limit.Octets(limit) - limit;
+        limit += more;
+        granted[grant->sender] += more;
+        target_.OnArrived(grant->sender, static_cast<uint32_t>(more));
+      }
+    }
+    return granted;
+  }
+
+  CreditTarget target_;
+  Time now_ = TimeFromNs(1'000'000);
+  std::map<uint32_t, int64_t> limits_;
+};
+
+TEST_F(Target, IsIdleAtFirst) {
+  EXPECT_TRUE(target_.idle());
+  EXPECT_EQ(target_.active(), 0u);
+  EXPECT_EQ(target_.deadline(), kNever);
+  EXPECT_FALSE(Poll());
+}
+
+TEST_F(Target, GrantsASliceFromWhereTheSourceBegan) {
+  Request(3, kReserve + 10 * kBdp, 0, kReserve);
+  EXPECT_FALSE(target_.idle());
+  EXPECT_EQ(target_.active(), 1u);
+  // A sender's first turn is longer by part of a PDU.
+  const int64_t limit = PollFor(3);
+  EXPECT_GE(limit, kReserve + kSlice);
+  EXPECT_LT(limit, kReserve + kSlice + kPdu);
+  EXPECT_EQ(PollFor(3), limit + kSlice);
+}
+
+TEST_F(Target, GrantsNoMoreThanIsAskedFor) {
+  Request(3, 2 * kReserve + 2000, 0, kReserve);
+  int64_t limit = 0;
+  while (const int64_t next = PollFor(3)) limit = next;
+  now_ += milliseconds(1);
+  while (const int64_t next = PollFor(3)) limit = next;
+  EXPECT_EQ(limit, Credit24::Ceil(2 * kReserve + 2000).Octets(0));
+  EXPECT_TRUE(target_.idle());
+}
+
+TEST_F(Target, LessThanAPduIsNoTurnOfItsOwn) {
+  Request(3, kReserve + kSlice + kPdu, 0, kReserve);
+  EXPECT_EQ(PollFor(3), kReserve + kSlice + kPdu);
+}
+
+TEST_F(Target, NothingIsOwedForTheReserveOfAnIdleSource) {
+  Request(3, 5000 + kReserve, 5000, kReserve);
+  while (PollFor(3) != 0) now_ += microseconds(1);
+  target_.OnArrived(3, 5000);
+  EXPECT_EQ(target_.outstanding(), 0u);
+  EXPECT_EQ(target_.deadline(), kNever);
+}
+
+TEST_F(Target, CountsWhatIsOutstanding) {
+  Request(3, 2 * kReserve + kBdp, 0, kReserve);
+  EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(kReserve));  // its backlog has more
+  const int64_t limit = PollFor(3);
+  EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(limit));
+  target_.OnArrived(3, 10'000);
+  EXPECT_EQ(target_.outstanding(), static_cast<uint64_t>(limit - 10'000));
+  target_.OnArrived(3, 10'000'000);  // more than there can be
+  EXPECT_EQ(target_.outstanding(), 0u);
+  target_.CheckInvariants();
+}
+
+TEST_F(Target, PacesAtItsRate) {
+  for (uint32_t sender = 0; sender != 8; ++sender) {
+    Request(sender, 100'000'000, 0, kReserve);
+    limits_[sender] = kReserve;
+  }
+  Run(microseconds(100));  // what the sources send without a grant is waited for
+  int64_t sum = 0;
+  for (const auto& [sender, octets] : Run(milliseconds(10))) sum += octets;
+  EXPECT_NEAR(static_cast<double>(sum), 1e-2 * kRate / 8, 3e-4 * 1e-2 * kRate / 8);
+}
+
+TEST_F(Target, SharesByTurns) {
+  for (uint32_t sender = 0; sender != 5; ++sender) {
+    Request(sender, 100'000'000, 0, kReserve);
+    limits_[sender] = kReserve;
+  }
+  const auto granted = Run(milliseconds(10));
+  ASSERT_EQ(granted.size(), 5u);
+  for (const auto& [sender, octets] : granted) {
+    EXPECT_NEAR(static_cast<double>(octets), 1e-2 * kRate / 8 / 5, 3 * kSlice) << sender;
+  }
+}
+
+TEST_F(Target, WaitsForWhatComesWithoutAGrant) {
+  for (uint32_t sender = 0; sender != 8; ++sender) Request(sender, 1'000'000, 0, kReserve);
+  // 8 reserves are 2 BDP: the first grant is due a round trip before they are through.
+  const Time due = target_.deadline();
+  const double ns = 8.0 * kReserve * 8e9 / kRate - 10'000;
+  EXPECT_NEAR(static_cast<double>((due - now_).count()), ns, 2000);
+  EXPECT_FALSE(Poll());
+  now_ = due;
+  EXPECT_TRUE(Poll());
+}
+
+TEST_F(Target, KeepsOneBdpInFrontOfThePort) {
+  Request(3, 100'000'000, 0, kReserve);
+  int64_t limit = 0;
+  while (const int64_t next = PollFor(3)) limit = next;
+  EXPECT_NEAR(static_cast<double>(limit), kBdp, 2.0 * kSlice);
+}
+
+TEST_F(Target, LatePollLosesTheTurns) {
+  for (uint32_t sender = 0; sender != 8; ++sender) Request(sender, 100'000'000, 0, kReserve);
+  Run(microseconds(100));
+  now_ += milliseconds(5);
+  int64_t turns = 0;
+  while (Poll()) ++turns;
+  EXPECT_LE(turns, 11);  // of a round trip
+}
+
+TEST_F(Target, RoomLimitsWhatIsOutstanding) {
+  for (uint32_t sender = 0; sender != 8; ++sender) Request(sender, 100'000'000, 0, 1024);
+  const uint64_t room = 60'000;
+  for (int i = 0; i < 1000; ++i) {
+    now_ += Duration(37);  // too short for credit to be taken for useless
+    while (const auto grant = Poll(room)) EXPECT_LE(target_.outstanding(), room);
+  }
+  EXPECT_GT(target_.outstanding(), room - kPdu);
+  const uint64_t before = target_.outstanding();
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(Poll(0));
+  EXPECT_EQ(target_.outstanding(), before);
+  EXPECT_LE(target_.deadline(), now_);  // the room alone is short
+}
+
+TEST_F(Target, CreditThatNobodyUsesDoesNotBlockOthers) {
+  Request(1, 100'000'000, 0, 1024);
+  const uint64_t room = 50'000;
+  while (Poll(room)) {
+  }
+  Request(2, 100'000'000, 0, 1024);
+  EXPECT_FALSE(Poll(room));
+  now_ += microseconds(50);
+  EXPECT_FALSE(Poll(room));
+  EXPECT_TRUE(Poll(room));
+}
+
+TEST_F(Target, HoldsSendersThatKeepCredit) {
+  Request(1, 100'000'000, 0, kReserve);
+  now_ += milliseconds(1);
+  for (int i = 0; i < 1000; ++i) {
+    now_ += microseconds(1);
+    Poll();
+  }
+  EXPECT_LE(target_.outstanding(), static_cast<uint64_t>(kHold));
+  EXPECT_GT(target_.outstanding(), static_cast<uint64_t>(kHold - 2 * kSlice));
+  EXPECT_EQ(target_.active(), 1u);
+  EXPECT_TRUE(target_.idle());  // until something arrives
+  EXPECT_NE(target_.deadline(), now_);
+  // Others have the port for themselves.
+  Request(2, 10'000'000, 0, kReserve);
+  limits_[2] = kReserve;
+  EXPECT_GT(Run(microseconds(100))[2], 10 * kBdp * 9 / 10);
+  target_.OnArrived(1, 2 * kSlice);
+  target_.CheckInvariants();
+  EXPECT_GT(Run(microseconds(10))[1], 0);
+}
+
+TEST_F(Target, RepeatsAGrantThatWasLost) {
+  Request(3, kReserve + kSlice, 0, kReserve);
+  const int64_t limit = PollFor(3);
+  Request(3, kReserve + kSlice, 0, kReserve);  // crosses the grant
+  EXPECT_EQ(PollFor(3), 0);
+  now_ += microseconds(40);
+  Request(3, kReserve + kSlice, 0, kReserve);
+  Request(3, kReserve + kSlice, 0, kReserve);
+  EXPECT_EQ(target_.deadline(), Time{});
+  EXPECT_EQ(PollFor(3), limit);
+  EXPECT_EQ(PollFor(3), 0);
+  EXPECT_TRUE(target_.idle());
+}
+
+TEST_F(Target, AnswersASourceThatWaitsWithoutRoom) {
+  Request(3, 100'000'000, 0, 1024);
+  EXPECT_FALSE(Poll(0));
+  now_ += microseconds(40);
+  Request(3, 100'000'000, 0, 1024);
+  EXPECT_EQ(PollFor(3, 0), 1024);
+  EXPECT_EQ(PollFor(3, 0), 0);
+}
+
+TEST_F(Target, GrantThatCouldNotBeSentComesAgain) {
+  Request(3, 100'000'000, 0, kReserve);
+  const auto grant = Poll();
+  ASSERT_TRUE(grant);
+  target_.Requeue(*grant);
+  target_.Requeue(*grant);
+  target_.Requeue({17, Credit24(1)});  // no such sender
+  EXPECT_FALSE(target_.idle());
+  const auto again = Poll();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->limit, grant->limit);
+  EXPECT_GT(PollFor(3), again->limit.Octets(0));
+}
+
+TEST_F(Target, StragglersChangeNothing) {
+  Request(3, 200'000, 100'000, 100'000);
+  const auto outstanding = target_.outstanding();
+  Request(3, 100'000, 50'000, 50'000);
+  EXPECT_EQ(target_.outstanding(), outstanding);
+  EXPECT_EQ(target_.active(), 1u);
+}
+
+TEST_F(Target, FollowsASourceThatBeganAnew) {
+  Request(3, 100'000'000, 90'000'000, 90'000'000);
+  while (Poll()) {
+  }
+  for (int i = 0; i < 4; ++i) Request(3, kReserve + kSlice, 0, kReserve);
+  now_ += microseconds(100);
+  EXPECT_EQ(PollFor(3), kReserve + kSlice);
+}
+
+TEST_F(Target, LostDataIsNoLeak) {
+  Request(3, 10'000'000, 0, kReserve);
+  int64_t limit = 0;
+  while (const int64_t next = PollFor(3)) limit = next;
+  EXPECT_GT(target_.outstanding(), 0u);
+  // All of it was sent, and nothing arrived.
+  Request(3, limit + kReserve, limit, limit);
+  now_ += microseconds(100);
+  Request(3, limit + kReserve, limit, limit);
+  while (Poll()) now_ += microseconds(1);
+  EXPECT_EQ(target_.outstanding(), 0u);
+}
+
+TEST_F(Target, WritesOffASenderThatIsGone) {
+  Request(1, 100'000'000, 0, kReserve);
+  Request(2, 100'000'000, 0, kReserve);
+  while (Poll()) {
+  }
+  target_.OnArrived(2, 1000);
+  const Time begin = now_;
+  while (target_.deadline() != kNever) {
+    now_ = std::max(now_ + microseconds(10), target_.deadline());
+    while (Poll()) {
+    }
+    ASSERT_LT(now_ - begin, milliseconds(100));
+  }
+  EXPECT_EQ(target_.outstanding(), 0u);
+  EXPECT_EQ(target_.active(), 0u);
+  EXPECT_GE(now_ - begin, Params().age);
+  // It was not: it goes on from its limit.
+  Request(1, 200'000'000, 100'000, 100'000);
+  EXPECT_TRUE(Poll());
+}
+
+TEST_F(Target, ForgetsASender) {
+  Request(1, 100'000'000, 0, kReserve);
+  Request(2, 100'000'000, 0, kReserve);
+  const auto grant = Poll();
+  target_.Requeue(*grant);
+  target_.Forget(1);
+  target_.CheckInvariants();
+  EXPECT_EQ(target_.active(), 1u);
+  target_.Forget(2);
+  target_.Forget(100);
+  EXPECT_EQ(target_.outstanding(), 0u);
+  EXPECT_FALSE(Poll());
+  EXPECT_TRUE(target_.idle());
+  Request(1, kReserve + kSlice, 0, kReserve);
+  now_ += microseconds(100);
+  EXPECT_EQ(PollFor(1), kReserve + kSlice);
+}
+
+TEST_F(Target, SharesThePortWithOtherQueuePairs) {
+  for (uint32_t sender = 0; sender != 2; ++sender) {
+    Request(sender, 100'000'000, 0, kReserve);
+    limits_[sender] = kReserve;
+  }
+  target_.SetShare(2, 8);
+  Run(microseconds(100));
+  int64_t sum = 0;
+  for (const auto& [sender, octets] : Run(milliseconds(10))) sum += octets;
+  EXPECT_NEAR(static_cast<double>(sum), 1e-2 * kRate / 8 / 4, 2.0 * kSlice);
+  target_.SetShare(0, 0);
+  sum = 0;
+  for (const auto& [sender, octets] : Run(milliseconds(5))) sum += octets;
+  EXPECT_NEAR(static_cast<double>(sum), 5e-3 * kRate / 8, 1.0 * kBdp);
+}
+
+TEST_F(Target, ALiarTakesNothingFromOthers) {
+  Request(0, 1'000'000'000, 0, kReserve);
+  limits_[0] = kReserve;
+  Run(microseconds(100));
+  std::mt19937_64 random(7);
+  int64_t sum = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const CreditRequest lie = {Credit24(static_cast<uint32_t>(random())),
+                               Credit24(static_cast<uint32_t>(random())),
+                               Credit24(static_cast<uint32_t>(random()))};
+    target_.OnRequest(1, lie, now_);
+    target_.CheckInvariants();
+    const auto granted = Run(microseconds(10));
+    sum += granted.contains(0) ? granted.at(0) : 0;
+  }
+  // Every tenth part of a round trip it asks for anything, and half of the port is its at most.
+  EXPECT_GT(static_cast<double>(sum), 0.45 * 1e-2 * kRate / 8);
+}
+
+TEST(ManySenders, NoneStarvesAndMemoryIsBounded) {
+  TargetParams params;
+  params.rate_bps = 99'500'000'000;
+  params.largest_octets = 4150;
+  CreditTarget target(params);
+  target.Resize(1023);
+  Time now = TimeFromNs(77);
+  std::vector<int64_t> limits(1023, 32'000);
+  std::vector<int64_t> first(1023);
+  for (uint32_t sender = 0; sender != 1023; ++sender) {
+    target.OnRequest(sender, {Credit24::Floor(900'000'000), Credit24(0), Credit24(125)}, now);
+  }
+  const Time begin = now;
+  int64_t sum = 0;
+  while (now - begin < milliseconds(30)) {
+    now = std::max(now, target.deadline());
+    while (const auto grant = target.Poll(now, UINT64_MAX)) {
+      int64_t& limit = limits[grant->sender];
+      const int64_t more = grant->limit.Octets(limit) - limit;
+      if (first[grant->sender] == 0) first[grant->sender] = (now - begin).count();
+      limit += more;
+      sum += more;
+      target.OnArrived(grant->sender, static_cast<uint32_t>(more));
+    }
+    now += Duration(50);
+  }
+  const auto [least, most] = std::minmax_element(limits.begin(), limits.end());
+  EXPECT_LE(*most - *least, 2 * 12'544 + 4150);
+  EXPECT_GT(*least, 10 * 12'544);
+  EXPECT_LE(*std::max_element(first.begin(), first.end()) - first[0], 1'500'000);
+  EXPECT_EQ(target.active(), 1023u);
+  // They fall silent.
+  while (target.deadline() != kNever && now - begin < milliseconds(200)) {
+    now = std::max(now + microseconds(1), target.deadline());
+    while (target.Poll(now, 0)) {
+    }
+  }
+  EXPECT_EQ(target.outstanding(), 0u);
+  EXPECT_EQ(target.active(), 0u);
+  target.CheckInvariants();
+  EXPECT_GT(sum, 0);
+}
+
+}  // namespace
+}  // namespace suede
