@@ -9,9 +9,9 @@
 namespace suede::fabric {
 namespace {
 
-constexpr uint32_t kAgedPlaces = 4;  // of the table, in a poll iteration
+constexpr uint32_t kAgedPlaces = 4;        // of the table, in a poll iteration
 constexpr uint32_t kForgottenPlaces = 64;  // likewise, while it has entries that are forgotten
-constexpr uint32_t kLeastGain = 1;   // bytes that trimming has to save
+constexpr uint32_t kLeastGain = 1;         // bytes that trimming has to save
 
 }  // namespace
 
@@ -22,6 +22,11 @@ Switch::Port::Port(const SwitchParams& params, uint32_t number, SharedBuffer& bu
       pfc(params.ports[number].pfc, params.ports[number].rate_bps),
       blocked(params.ports.size()) {
   const PortParams& own = params.ports[number];
+  if (own.cbfc) {
+    credit_sender = std::make_unique<CreditSender>(params.cbfc.times.repeat);
+    credit_receiver = std::make_unique<CreditReceiver>(GrantOf(params), params.cbfc.times);
+    output.SetCredit(credit_sender.get());
+  }
   if (!own.strict_vlans) return;
   vlans.resize(4096);
   for (const uint16_t vid : own.vlans) vlans[vid] = true;
@@ -54,6 +59,7 @@ void Switch::SetDown(uint32_t number, bool down) {
 
 void Switch::Receive(uint32_t number, Frame* const* frames, uint32_t count, Time now) {
   Port& port = *ports_[number];
+  now_ = now;
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < count; ++i) bytes += frames[i]->length;
   port.counters.Add(SwitchPortCounter::kRxFrames, count);
@@ -99,6 +105,7 @@ void Switch::ClearTouched() {
 }
 
 void Switch::PollPort(uint32_t port, Time now) {
+  now_ = now;
   while (Frame* const frame = ports_[port]->in.Arrived(now)) OnFrame(port, frame, now);
 }
 
@@ -143,6 +150,8 @@ void Switch::OnFrame(uint32_t number, Frame* frame, Time now) {
       return Drop(port, SwitchPortCounter::kRxPfc, frame);
     }
   }
+  if (port.credit_receiver != nullptr) [[unlikely]]
+    CountCredit(port, frame);
   if (!Check(port, view)) [[unlikely]]
     return End(frame);
   Forward(number, frame, view, now);
@@ -225,6 +234,23 @@ void Switch::Forward(uint32_t in, Frame* frame, FrameView& view, Time now) {
   Flood(in, frame, view);
 }
 
+// The frame has come on credit, or uses none.
+void Switch::CountCredit(Port& port, Frame* frame) {
+  FrameNote& note = NoteOfFrame(frame);
+  note.link_vc = FrameClassOf(ClassRuleOf(params_), frame->data, frame->length);
+  note.credits = static_cast<uint16_t>(port.credit_receiver->OnFrame(note.link_vc, frame->length));
+}
+
+// The frame leaves the buffer: the neighbour that has sent it has its credit again.
+void Switch::FreeCredit(Frame* frame) {
+  FrameNote& note = NoteOfFrame(frame);
+  if (note.credits == 0) [[likely]]
+    return;
+  ports_[note.in]->credit_receiver->OnDrained(note.link_vc, note.credits, now_);
+  note.credits = 0;
+}
+
+// Credit is of the one frame that came: copies are charged as any other frame.
 Frame* Switch::CopyOf(const Frame* frame) {
   if (spares_.empty()) return nullptr;
   Frame* const copy = spares_.back();
@@ -237,7 +263,9 @@ Frame* Switch::CopyOf(const Frame* frame) {
   copy->data = copy->buffer + offset;
   copy->length = frame->length;
   std::memcpy(copy->data, frame->data, frame->length);
-  NewNote(copy) = NoteOfFrame(frame);
+  FrameNote& note = NewNote(copy) = NoteOfFrame(frame);
+  note.credits = 0;
+  note.credited = false;
   return copy;
 }
 
@@ -272,6 +300,15 @@ uint32_t Switch::ClassOf(const Frame* frame, const FrameView& view) const {
   return map.other;
 }
 
+// Whether the buffer takes the frame; where it does, it is counted.
+bool Switch::Admit(uint32_t in, uint32_t out, FrameNote& note) {
+  if (note.credits == 0) [[likely]]
+    return buffer_.Admit(in, out, note.traffic_class, note.charge);
+  note.credited = ports_[in]->credit_receiver->IsWithin(note.link_vc) &&
+                  buffer_.AdmitCredited(in, out, note.traffic_class, note.charge);
+  return note.credited;
+}
+
 void Switch::Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& view) {
   Port& port = *ports_[out];
   FrameNote& note = NoteOfFrame(frame);
@@ -280,9 +317,13 @@ void Switch::Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& v
     return End(frame);
   }
   note.charge = buffer_.Charge(frame->length);
-  if (buffer_.Admit(in, out, note.traffic_class, note.charge)) [[likely]] {
+  if (Admit(in, out, note)) [[likely]] {
     Queue(port, out, frame, view);
     return;
+  }
+  if (note.credits != 0) {
+    port.of_class[note.traffic_class].Add(SwitchClassCounter::kCreditDrop);
+    return End(frame);
   }
   if (Trim(out, frame, view)) return;
   const bool lossless = params_.of_class[note.traffic_class].lossless;
@@ -357,6 +398,7 @@ void Switch::SendOn(Port& port, Frame* frame, Time now) {
 
 uint32_t Switch::Transmit(uint32_t number, Frame** frames, uint32_t max, Time now) {
   Port& port = *ports_[number];
+  now_ = now;
   uint32_t count = 0;
   const bool clean = port.out.is_clean();
   if (!port.down) {
@@ -369,6 +411,7 @@ uint32_t Switch::Transmit(uint32_t number, Frame** frames, uint32_t max, Time no
     while (count < max && (clean || port.out.free_at() <= now)) {
       Frame* const frame = port.output.Pop(now);
       if (frame == nullptr) break;
+      FreeCredit(frame);
       if (clean) [[likely]] {
         frames[count++] = frame;
       } else {
@@ -421,6 +464,9 @@ void Switch::CheckInvariants() const {
       const bool waits = (ports_[p]->output.waiting() >> c & 1) != 0;
       if (waits != (ports_[p]->output.queued_frames(c) != 0)) std::abort();
       if (!waits && buffer_.queued(p, c) != 0) std::abort();
+      // What the buffer has taken on credit is held on credit.
+      const CreditReceiver* const credit = ports_[p]->credit_receiver.get();
+      if (buffer_.credited(p, c) != 0 && credit->held(c) == 0) std::abort();
       queued += buffer_.queued(p, c);
     }
   }

@@ -17,6 +17,8 @@
 #include "fabric/params.h"
 #include "fabric/pfc.h"
 #include "fabric/shared_buffer.h"
+#include "link/credit_receiver.h"
+#include "link/credit_sender.h"
 #include "stats/switch_counters.h"
 
 namespace suede::fabric {
@@ -82,6 +84,9 @@ class Switch {
   static uint16_t VidOf(const NetAddress& mac_key) {
     return static_cast<uint16_t>(mac_key.high & 0xfff);
   }
+  // The credit of the port's link (docs/link.md); null: the port has none.
+  CreditSender* credit_sender(uint32_t port) { return ports_[port]->credit_sender.get(); }
+  CreditReceiver* credit_receiver(uint32_t port) { return ports_[port]->credit_receiver.get(); }
   // Forgets what was learnt on some of the first 64 ports (a bit each).
   void Forget(uint64_t ports) {
     for (; ports != 0; ports &= ports - 1) {
@@ -135,6 +140,8 @@ class Switch {
     Impairment out;
     Output output;
     PfcSender pfc;
+    std::unique_ptr<CreditSender> credit_sender;
+    std::unique_ptr<CreditReceiver> credit_receiver;
     bool down = false;
     bool touched = false;
     uint32_t blocks = 0;  // outputs
@@ -158,12 +165,18 @@ class Switch {
   static bool Blocks(const Port& port, uint32_t out) {
     return port.blocks != 0 && port.blocked[out];
   }
+  void CountCredit(Port& port, Frame* frame);
+  void FreeCredit(Frame* frame);
+  bool Admit(uint32_t in, uint32_t out, FrameNote& note);
   void Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& view);
   bool Trim(uint32_t out, Frame* frame, const FrameView& view);
   void SendOn(Port& port, Frame* frame, Time now);
   Frame* PfcFrameOf(uint32_t number, Time now);
   Frame* CopyOf(const Frame* frame);
-  void End(Frame* frame) { ended_.push_back(frame); }
+  void End(Frame* frame) {
+    FreeCredit(frame);
+    ended_.push_back(frame);
+  }
   void Drop(Port& port, SwitchPortCounter reason, Frame* frame) {
     port.counters.Add(reason);
     End(frame);
@@ -176,6 +189,7 @@ class Switch {
   std::vector<Frame*> ended_;
   std::vector<Frame*> spares_;
   std::vector<uint16_t> touched_;
+  Time now_{};             // of the last call
   uint64_t arriving_ = 0;  // a bit for each port on whose cable frames may be
 };
 

@@ -23,10 +23,9 @@ CreditReceiver::CreditReceiver(const CreditGrant& grant, const CreditTimes& time
   }
 }
 
-void CreditReceiver::Start(uint32_t epoch) {
+void CreditReceiver::Start() {
   is_on_ = true;
   any_heard_ = false;
-  epoch_ = epoch;
   controlled_ = granted_;
   heard_ = asked_ = owed_ = 0;
   due_ = kNever;
@@ -70,8 +69,8 @@ bool CreditReceiver::Take(uint32_t vc, Credit20 consumed, bool starts, CreditVer
 
 CreditVerdict CreditReceiver::OnConsumed(const CreditUpdate& update, Time now) {
   CreditVerdict verdict;
-  if (!is_on_ || update.epoch != epoch_) {
-    verdict.kind = CreditVerdict::Kind::kForeign;
+  if (!is_on_) {
+    verdict.kind = CreditVerdict::Kind::kOff;
     return verdict;
   }
   const auto ahead = static_cast<int16_t>(static_cast<uint16_t>(update.serial - last_serial_));
@@ -95,7 +94,7 @@ CreditVerdict CreditReceiver::OnConsumed(const CreditUpdate& update, Time now) {
 }
 
 [[gnu::noinline]] std::optional<CreditUpdate> CreditReceiver::MakeUpdate() {
-  CreditUpdate update{.epoch = epoch_, .vcs = (owed_ | asked_) & heard_};
+  CreditUpdate update{.vcs = (owed_ | asked_) & heard_};
   owed_ = asked_ = 0;
   due_ = kNever;
   if (update.vcs == 0) return std::nullopt;

@@ -14,22 +14,13 @@
 
 namespace suede {
 
-struct CreditTimes {
-  // Octets of a link VC that were freed since the last CF_Update make another one due, 800 to 2^20.
-  uint32_t spacing_octets = 6400;
-  // What was freed is told after this time at the latest.
-  Duration longest_wait = std::chrono::microseconds(5);
-  // Between CC_Updates while credits are in use, 1 us to 250 ms.
-  Duration repeat = std::chrono::microseconds(256);
-};
-
 class CreditReceiver {
  public:
   // `grant`: what the buffer has room for.
   CreditReceiver(const CreditGrant& grant, const CreditTimes& times);
 
   // An epoch begins. Frames that are held stay counted.
-  void Start(uint32_t epoch);
+  void Start();
   // The neighbour's frames use no credit any more.
   void Stop();
   bool is_on() const { return is_on_; }
@@ -91,8 +82,7 @@ class CreditReceiver {
   const Duration longest_wait_;
   const LinkVcMask granted_;  // that use credit during an epoch
   bool is_on_ = false;
-  bool any_heard_ = false;  // a CC_Update of the epoch
-  uint32_t epoch_ = 0;
+  bool any_heard_ = false;    // a CC_Update of the epoch
   uint16_t serial_ = 0;       // of the last CF_Update; goes on over epochs
   uint16_t last_serial_ = 0;  // of the last CC_Update
   LinkVcMask controlled_ = 0;

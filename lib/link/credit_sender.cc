@@ -6,10 +6,9 @@
 
 namespace suede {
 
-void CreditSender::Start(uint32_t epoch, const CreditGrant& grant, Time now) {
+void CreditSender::Start(const CreditGrant& grant, Time now) {
   is_on_ = true;
   heard_ = false;
-  epoch_ = epoch;
   rule_ = grant.rule;
   limits_ = grant.limits;
   controlled_ = grant.controlled();
@@ -29,8 +28,8 @@ void CreditSender::Stop() {
 
 CreditVerdict CreditSender::OnFreed(const CreditUpdate& update) {
   CreditVerdict verdict;
-  if (!is_on_ || update.epoch != epoch_) {
-    verdict.kind = CreditVerdict::Kind::kForeign;
+  if (!is_on_) {
+    verdict.kind = CreditVerdict::Kind::kOff;
     return verdict;
   }
   if (heard_ && static_cast<int16_t>(static_cast<uint16_t>(update.serial - last_serial_)) <= 0) {
@@ -54,7 +53,7 @@ CreditVerdict CreditSender::OnFreed(const CreditUpdate& update) {
 }
 
 [[gnu::noinline]] std::optional<CreditUpdate> CreditSender::MakeUpdate(Time now) {
-  CreditUpdate update{.epoch = epoch_, .starts = waiting_};
+  CreditUpdate update{.starts = waiting_};
   for (LinkVcMask left = controlled_; left != 0; left &= left - 1) {
     const auto vc = static_cast<uint32_t>(std::countr_zero(left));
     if (used_[vc] == 0) continue;

@@ -21,7 +21,7 @@ class CreditSender {
 
   // An epoch begins in which the neighbour grants `grant`, which Permits the largest frame. The
   // link VCs that use credit are closed until the neighbour's first CF_Update.
-  void Start(uint32_t epoch, const CreditGrant& grant, Time now);
+  void Start(const CreditGrant& grant, Time now);
   // Frames use no credit any more.
   void Stop();
   bool is_on() const { return is_on_; }
@@ -69,8 +69,7 @@ class CreditSender {
 
   const Duration repeat_;
   bool is_on_ = false;
-  bool heard_ = false;  // a CF_Update of the epoch
-  uint32_t epoch_ = 0;
+  bool heard_ = false;        // a CF_Update of the epoch
   uint16_t serial_ = 0;       // of the last CC_Update; goes on over epochs
   uint16_t last_serial_ = 0;  // of the last CF_Update
   CreditRule rule_;

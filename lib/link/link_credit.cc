@@ -8,20 +8,15 @@
 namespace suede {
 namespace {
 
-constexpr uint32_t kEpochAt = 0;
-constexpr uint32_t kSerialAt = 4;
-constexpr uint32_t kCountAt = 6;
-constexpr uint32_t kReservedAt = 7;
+constexpr uint32_t kCountAt = 0;
 constexpr uint32_t kVcShift = 27;
 constexpr uint32_t kStartBit = 1u << 26;
 
 }  // namespace
 
 uint32_t EncodeCreditUpdate(const CreditUpdate& update, uint8_t* body) {
-  StoreBe32(body + kEpochAt, update.epoch);
-  StoreBe16(body + kSerialAt, update.serial);
+  StoreBe32(body, 0);
   body[kCountAt] = static_cast<uint8_t>(std::popcount(update.vcs));
-  body[kReservedAt] = 0;
   uint8_t* at = body + CreditUpdate::kHeadBytes;
   for (LinkVcMask left = update.vcs; left != 0; left &= left - 1) {
     const auto vc = static_cast<uint32_t>(std::countr_zero(left));
@@ -39,7 +34,7 @@ std::optional<CreditUpdate> DecodeCreditUpdate(const uint8_t* body, uint32_t byt
       bytes < CreditUpdate::kHeadBytes + count * CreditUpdate::kEntryBytes) {
     return std::nullopt;
   }
-  CreditUpdate update{.epoch = LoadBe32(body + kEpochAt), .serial = LoadBe16(body + kSerialAt)};
+  CreditUpdate update;
   const uint8_t* at = body + CreditUpdate::kHeadBytes;
   uint32_t least = 0;  // the next entry's link VC is this one or a later one
   for (uint32_t i = 0; i < count; ++i, at += CreditUpdate::kEntryBytes) {

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/time.h"
+
 namespace suede {
 
 inline constexpr uint32_t kLinkVcs = 32;
@@ -89,14 +91,23 @@ struct CreditGrant {
   friend bool operator==(const CreditGrant&, const CreditGrant&) = default;
 };
 
+// When updates are sent.
+struct CreditTimes {
+  // Octets of a link VC that were freed since the last CF_Update make another one due, 800 to 2^20.
+  uint32_t spacing_octets = 6400;
+  // What was freed is told after this time at the latest.
+  Duration longest_wait = std::chrono::microseconds(5);
+  // Between CC_Updates while credits are in use, 1 us to 250 ms.
+  Duration repeat = std::chrono::microseconds(256);
+};
+
 // The body of CF_Update and CC_Update.
 struct CreditUpdate {
-  static constexpr uint32_t kHeadBytes = 8;
+  static constexpr uint32_t kHeadBytes = 4;
   static constexpr uint32_t kEntryBytes = 4;
   static constexpr uint32_t kMostBytes = kHeadBytes + kLinkVcs * kEntryBytes;
 
-  uint32_t epoch = 0;
-  uint16_t serial = 0;
+  uint16_t serial = 0;    // travels in the head of the link frame
   LinkVcMask vcs = 0;     // those that have an entry
   LinkVcMask starts = 0;  // of them
   std::array<Credit20, kLinkVcs> counters{};
@@ -105,6 +116,7 @@ struct CreditUpdate {
 };
 
 // Writes at most CreditUpdate::kMostBytes octets, and returns how many. `update.vcs` is not 0.
+// The serial is not part of the body.
 uint32_t EncodeCreditUpdate(const CreditUpdate& update, uint8_t* body);
 // Empty where the body is malformed. More octets than it needs may follow.
 std::optional<CreditUpdate> DecodeCreditUpdate(const uint8_t* body, uint32_t bytes);
@@ -113,8 +125,8 @@ std::optional<CreditUpdate> DecodeCreditUpdate(const uint8_t* body, uint32_t byt
 struct CreditVerdict {
   enum class Kind : uint8_t {
     kTaken,
-    kForeign,  // of another epoch, or while there is none
-    kStale,    // not after the last one
+    kOff,    // there is no epoch
+    kStale,  // not after the last one
   };
   Kind kind = Kind::kTaken;
   uint32_t impossible = 0;  // entries that changed nothing

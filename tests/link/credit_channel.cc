@@ -57,8 +57,8 @@ void CreditChannel::Begin(uint32_t end, uint32_t epoch) {
   if (epoch <= own.epoch) return;
   own.epoch = epoch;
   own.under_way.fill(0);
-  own.sender->Start(epoch, ends_[1 - end].grant, now_);
-  own.receiver->Start(epoch);
+  own.sender->Start(ends_[1 - end].grant, now_);
+  own.receiver->Start();
 }
 
 // An end begins anew, with its buffer empty or not, and the other hears of it later.
@@ -152,11 +152,12 @@ void CreditChannel::SendUpdate(uint32_t from, Event::Kind kind, const CreditUpda
     return;
   }
   uint8_t body[CreditUpdate::kMostBytes];
-  const auto decoded = DecodeCreditUpdate(body, EncodeCreditUpdate(update, body));
-  if (!decoded || *decoded != update) Fail("an update changed on its way");
+  auto decoded = DecodeCreditUpdate(body, EncodeCreditUpdate(update, body));
+  if (decoded) decoded->serial = update.serial;
+  if (decoded != update) Fail("an update changed on its way");
   Time arrives = now_ + Duration(delay_ns_) + Jitter();
   if (kind == Event::Kind::kCc) arrives = std::max(arrives, ends_[from].data_end) + Jitter();
-  At(arrives, {.kind = kind, .end = 1 - from, .update = update});
+  At(arrives, {.kind = kind, .end = 1 - from, .epoch = ends_[from].epoch, .update = update});
 }
 
 void CreditChannel::Poll(uint32_t end) {
@@ -168,6 +169,9 @@ void CreditChannel::Poll(uint32_t end) {
 void CreditChannel::Handle(const Event& event) {
   End& own = ends_[event.end];
   CreditVerdict verdict;
+  // The tag of the session keeps the updates of another one away.
+  const bool is_update = event.kind == Event::Kind::kCf || event.kind == Event::Kind::kCc;
+  if (is_update && event.epoch != own.epoch) return;
   switch (event.kind) {
     case Event::Kind::kData:
       return OnData(event.end, event);
