@@ -85,7 +85,7 @@ struct FrameShares {
 
 struct PortContext {
   PortContext(Port* driver, const PortParams& port_params, PacketLane* packet_lane)
-      : link(PortLayer(driver), packet_lane),
+      : link(StackOver(driver, port_params.link), packet_lane),
         params(port_params),
         tx_offload(OffloadOf(*driver, port_params.rules.encap)) {}
 

@@ -19,6 +19,7 @@
 #include "link/packet_lane.h"
 #include "link/pauses.h"
 #include "link/pdu_frame.h"
+#include "link/retry_layer.h"
 #include "link/staged_burst.h"
 #include "stats/counters.h"
 
@@ -90,6 +91,11 @@ class BasicLink {
   void Stage(Pdu* pdu) {
     pdu->note = TxNote::Kept(pdu->vc);
     burst_.Add(FrameOf(pdu));
+  }
+  // Likewise of one whose frame is busy: it goes out once more as it is.
+  void StageBusy(Pdu* pdu) {
+    Stage(pdu);
+    pdu->note.busy = true;
   }
   // Stages a management packet, if one waits: one at most, in front of the turn's data, so that it
   // is neither starved nor delays data by more than a frame.
@@ -175,7 +181,8 @@ class BasicLink {
   // For tests: frames that are kept for later turns.
   uint32_t frames_kept() const {
     const Frame* marker = departures_.marker();
-    return spare_count_ + (marker != nullptr && !layer_.IsBusy(marker) ? 1 : 0);
+    return layer_.frames_kept() + spare_count_ +
+           (marker != nullptr && !layer_.IsBusy(marker) ? 1 : 0);
   }
   // For tests, and for a layer's own requests.
   Layer& layer() { return layer_; }
@@ -285,9 +292,14 @@ Time BasicLink<Layer>::HeldSince(const Pdu* oldest, Duration least, Time now) {
   return since;
 }
 
-// The stack that the pipeline has.
-using Link = BasicLink<PortLayer>;
-extern template class BasicLink<PortLayer>;
+// The stack that the pipeline has, from the port up: a layer that is off costs a branch a burst.
+using LinkStack = RetryLayer<PortLayer>;
+using Link = BasicLink<LinkStack>;
+extern template class BasicLink<LinkStack>;
+
+inline LinkStack StackOver(Port* port, const LinkParams& params = {}) {
+  return LinkStack(PortLayer(port), params);
+}
 
 }  // namespace suede
 

@@ -4,11 +4,10 @@
 //
 // A layer that lets some frames wait (flow control by VC) closes those VCs in `room`, keeps what it
 // has taken and may not send yet in a queue of its own, and sends it from Flush; a layer that
-// repeats frames (a retry of the link) keeps them until the far end of the link has them. Frames
-// that a layer keeps are busy like those in a device. Their owner may release them meanwhile,
-// through another port too, so such a layer needs a reference of its own to each: Port has no call
-// for that yet. A layer that looks at received frames does so in Receive: it keeps, releases or
-// passes up each of them.
+// repeats frames (retry_layer.h) keeps them until the far end of the link has them. Frames that a
+// layer keeps are busy like those in a device. Their owner may release them meanwhile, through
+// another port too, so such a layer takes a reference of its own to each (Hold). A layer that looks
+// at received frames does so in Receive: it keeps, releases or passes up each of them.
 #ifndef SUEDE_LINK_LINK_LAYER_H_
 #define SUEDE_LINK_LINK_LAYER_H_
 
@@ -45,6 +44,9 @@ concept LinkLayer = requires(T& layer, const T& seen, Frame** frames, Frame* con
   { layer.Reclaim() } -> std::same_as<bool>;
   { layer.Allocate(frames, count) } -> std::same_as<uint32_t>;
   { layer.Release(given, count) } -> std::same_as<void>;
+  { layer.Hold(given, count) } -> std::same_as<void>;
+  // For tests: frames of the pool that layers have made for themselves.
+  { seen.frames_kept() } -> std::same_as<uint32_t>;
   { seen.Offers(offload) } -> std::same_as<bool>;
   { seen.max_frame_bytes() } -> std::same_as<uint32_t>;
   { seen.link() } -> std::same_as<LinkState>;
@@ -67,6 +69,8 @@ class PortLayer {
   bool Reclaim() { return port_->Reclaim(); }
   uint32_t Allocate(Frame** frames, uint32_t count) { return port_->Allocate(frames, count); }
   void Release(Frame* const* frames, uint32_t count) { port_->Release(frames, count); }
+  void Hold(Frame* const* frames, uint32_t count) { port_->Hold(frames, count); }
+  uint32_t frames_kept() const { return 0; }
   bool Offers(TxOffload offload) const { return port_->Offers(offload); }
   uint32_t max_frame_bytes() const { return port_->max_frame_bytes(); }
   LinkState link() const { return port_->link(); }
@@ -94,6 +98,8 @@ class LayerOver {
   bool Reclaim() { return below_.Reclaim(); }
   uint32_t Allocate(Frame** frames, uint32_t count) { return below_.Allocate(frames, count); }
   void Release(Frame* const* frames, uint32_t count) { below_.Release(frames, count); }
+  void Hold(Frame* const* frames, uint32_t count) { below_.Hold(frames, count); }
+  uint32_t frames_kept() const { return below_.frames_kept(); }
   bool Offers(TxOffload offload) const { return below_.Offers(offload); }
   uint32_t max_frame_bytes() const { return below_.max_frame_bytes(); }
   LinkState link() const { return below_.link(); }
