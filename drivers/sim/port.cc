@@ -119,6 +119,10 @@ void SimPort::Release(Frame* const* frames, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) Unreference(reinterpret_cast<Buffer*>(frames[i]));
 }
 
+void SimPort::Hold(Frame* const* frames, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) ++reinterpret_cast<Buffer*>(frames[i])->references;
+}
+
 void SimPort::SetLink(bool up) {
   const bool sent = Sends();
   up_ = up;

@@ -33,6 +33,7 @@ class SimPort : public Port {
   bool Reclaim() override;
   uint32_t Allocate(Frame** frames, uint32_t count) override;
   void Release(Frame* const* frames, uint32_t count) override;
+  void Hold(Frame* const* frames, uint32_t count) override;
   uint32_t max_frame_bytes() const override { return kMaxFrameBytes; }
   bool Offers(TxOffload offload) const override { return offload == TxOffload::kNone; }
   LinkState link() const override {

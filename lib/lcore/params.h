@@ -11,6 +11,7 @@
 
 #include "base/secret_numbers.h"
 #include "base/sue.h"
+#include "link/link_params.h"
 #include "peer/params.h"
 #include "transport/params.h"
 #include "wire/encap.h"
@@ -39,6 +40,7 @@ struct PortParams {
   bool class_by_pcp = false;  // the class of a frame with a PCP and a DSCP is that of its PCP
   // Bound of PDUs, of all instances whose frames are this port's, that have not left yet.
   uint32_t packed_pdus = 8192;
+  LinkParams link;  // of the port's link to its neighbour
 };
 
 // The class by which a neighbour sorts and pauses frames of this traffic: as a switch does by

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiver's side of a link's credit (docs/link-cbfc.md): counts frames in and out of its
+// The receiver's side of a link's credit (docs/link.md): counts frames in and out of its
 // buffer, and says in CF_Updates what is free. Plain state: facts and the time come in, updates go
 // out. Owned by the lcore of the queue pair or of the switch.
 #ifndef SUEDE_LINK_CREDIT_RECEIVER_H_

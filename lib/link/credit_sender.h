@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sender's side of a link's credit (docs/link-cbfc.md): whether a frame may go, and the
+// The sender's side of a link's credit (docs/link.md): whether a frame may go, and the
 // CC_Updates that repair what was lost. Plain state: facts and the time come in, updates go out.
 // Owned by the lcore of the queue pair or of the switch.
 #ifndef SUEDE_LINK_CREDIT_SENDER_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credits of a link (docs/link-cbfc.md): cyclic counters, the credits of a frame, and the updates
+// Credits of a link (docs/link.md): cyclic counters, the credits of a frame, and the updates
 // in which neighbours tell each other their counters. Bytes and values; no I/O.
 #ifndef SUEDE_LINK_LINK_CREDIT_H_
 #define SUEDE_LINK_LINK_CREDIT_H_
@@ -10,10 +10,10 @@
 #include <optional>
 
 #include "base/time.h"
+#include "wire/link_frame.h"
 
 namespace suede {
 
-inline constexpr uint32_t kLinkVcs = 32;
 using LinkVcMask = uint32_t;  // a bit for each link VC
 
 // A counter of credits: 20 bits, cyclic.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two ends of a link that grant each other credit, over a channel that loses, delays and reorders,
-// in virtual time: each seed is another schedule. What a link promises holds (docs/link-cbfc.md,
+// in virtual time: each seed is another schedule. What a link promises holds (docs/link.md,
 // "Updates"): a CC_Update does not overtake the data that it counts.
 #ifndef SUEDE_TESTS_LINK_CREDIT_CHANNEL_H_
 #define SUEDE_TESTS_LINK_CREDIT_CHANNEL_H_

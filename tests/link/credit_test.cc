@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credit of a link (docs/link-cbfc.md): counters, updates, and the two state machines by
+// Credit of a link (docs/link.md): counters, updates, and the two state machines by
 // themselves.
 #include <gtest/gtest.h>
 

@@ -94,11 +94,9 @@ void Attacker::Guess(std::vector<uint8_t>& body, uint32_t bytes) {
 }
 
 std::vector<uint8_t> Attacker::Commands() {
-  std::vector<uint8_t> commands;
-  for (uint64_t left = 1 + dice_.Below(3); left != 0; --left) {
-    const uint8_t command[12] = {0x24, 0xaa, kForged, kForged};
-    commands.insert(commands.end(), command, command + 8);
-  }
+  constexpr uint8_t kCommand[8] = {0x24, 0xaa, kForged, kForged};
+  std::vector<uint8_t> commands(sizeof kCommand * (1 + dice_.Below(3)));
+  for (size_t i = 0; i < commands.size(); ++i) commands[i] = kCommand[i % sizeof kCommand];
   return commands;
 }
 
