@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "wire/frame_class.h"
 
@@ -52,7 +53,9 @@ void Output::Push(Frame* frame, const FrameView& view) {
 
 Frame* Output::Take(uint32_t traffic_class) {
   Frame* const frame = queues_[traffic_class].PopFront();
-  const FrameNote& note = NoteOfFrame(frame);
+  FrameNote& note = NoteOfFrame(frame);
+  if (note.credits != 0) [[unlikely]]
+    inputs_[note.in]->OnDrained(note.link_vc, std::exchange(note.credits, uint16_t{0}), now_);
   note.credited ? buffer_.ReleaseCredited(note.in, port_, traffic_class, note.charge)
                 : buffer_.Release(note.in, port_, traffic_class, note.charge);
   if (queues_[traffic_class].empty()) {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "base/time.h"
 #include "fabric/class_scheduler.h"
@@ -13,6 +14,7 @@
 #include "fabric/pfc.h"
 #include "fabric/random.h"
 #include "fabric/shared_buffer.h"
+#include "link/credit_receiver.h"
 #include "link/credit_sender.h"
 #include "stats/switch_counters.h"
 
@@ -26,6 +28,8 @@ class Output {
   Output(const SwitchParams& params, uint32_t port, SharedBuffer& buffer, ClassCounters& counters);
   // Frames leave on the credit that the neighbour grants. Outlives this.
   void SetCredit(CreditSender* credit) { credit_ = credit; }
+  // The credit that ports grant, by port; null: none. Frames that leave their queue free theirs.
+  void SetInputs(std::span<CreditReceiver* const> inputs) { inputs_ = inputs; }
 
   // A frame that the buffer has admitted for the class; its note says what it takes there.
   void Push(Frame* frame, const FrameView& view);
@@ -33,6 +37,7 @@ class Output {
   bool MaySend(Time now) const { return rate_bps_ == 0 || free_at_ <= now; }
   // Before frames are taken, each time: which classes are held up now.
   void Look(Time now) {
+    now_ = now;
     held_ = pauses_.Paused(waiting_, now);
     if (credit_ != nullptr) [[unlikely]]
       LookAtCredit();
@@ -79,7 +84,9 @@ class Output {
   ClassMask held_ = 0;  // by the peer
   ClassMask without_credit_ = 0;
   CreditSender* credit_ = nullptr;  // null: the port has no credit-based flow control
-  ClassMask aging_ = 0;             // whose frames may become too old
+  std::span<CreditReceiver* const> inputs_;
+  Time now_{};           // of the last Look
+  ClassMask aging_ = 0;  // whose frames may become too old
   ClassScheduler scheduler_;
   PfcReceiver pauses_;
   Random random_;

@@ -9,7 +9,7 @@
 
 #include "base/time.h"
 #include "fabric/frame_view.h"
-#include "link/link_credit.h"
+#include "link/link_params.h"
 #include "wire/frame_class.h"
 
 namespace suede::fabric {
@@ -75,6 +75,7 @@ struct PortParams {
   std::vector<uint16_t> vlans;
   std::array<uint8_t, 6> mac{};  // source of PFC frames
   PfcParams pfc;
+  LinkParams link;  // docs/link.md
   bool decrements_hops = true;
   bool hairpins = false;  // frames may leave by the port that they came by
   bool cbfc = false;      // credit-based flow control, where the neighbour offers it, too
@@ -84,6 +85,7 @@ struct PortParams {
 struct CbfcParams {
   CreditRule rule;  // by which the switch counts what it receives
   CreditTimes times;
+  uint32_t largest_octets = 9622;  // of the frames that ports send
 };
 
 struct SwitchParams {
@@ -117,6 +119,8 @@ inline FrameClassRule ClassRuleOf(const SwitchParams& params) {
 }
 // The credit that a port with credit-based flow control grants: class c is link VC c.
 CreditGrant GrantOf(const SwitchParams& params);
+// A port's end of its link, with that credit where the port has it.
+LinkParams LinkOf(const SwitchParams& params, uint32_t port);
 
 }  // namespace suede::fabric
 

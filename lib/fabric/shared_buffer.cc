@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "link/credit_end.h"
+
 namespace suede::fabric {
 
 uint32_t HeadroomBytes(uint64_t rate_bps, uint32_t cable_m, uint32_t max_frame_bytes) {
@@ -25,6 +27,15 @@ CreditGrant GrantOf(const SwitchParams& params) {
   CreditGrant grant{.rule = params.cbfc.rule};
   for (uint32_t c = 0; c < kClasses; ++c) grant.limits[c] = params.of_class[c].credits;
   return grant;
+}
+
+LinkParams LinkOf(const SwitchParams& params, uint32_t port) {
+  LinkParams link = params.ports[port].link;
+  if (!params.ports[port].cbfc) return link;
+  link.credit = OfferOf(GrantOf(params));
+  link.credit_times = params.cbfc.times;
+  link.class_rule = ClassRuleOf(params);
+  return link;
 }
 
 int64_t SharedBuffer::SharedBytes(const SwitchParams& params) {

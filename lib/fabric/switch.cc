@@ -22,10 +22,11 @@ Switch::Port::Port(const SwitchParams& params, uint32_t number, SharedBuffer& bu
       pfc(params.ports[number].pfc, params.ports[number].rate_bps),
       blocked(params.ports.size()) {
   const PortParams& own = params.ports[number];
-  if (own.cbfc) {
-    credit_sender = std::make_unique<CreditSender>(params.cbfc.times.repeat);
-    credit_receiver = std::make_unique<CreditReceiver>(GrantOf(params), params.cbfc.times);
-    output.SetCredit(credit_sender.get());
+  if (const LinkParams of_link = LinkOf(params, number); of_link.on()) {
+    link = std::make_unique<LinkPort>(of_link, params.cbfc.largest_octets);
+    if (CreditEnd* const credit = link->credit(); credit != nullptr) {
+      output.SetCredit(&credit->sender());
+    }
   }
   if (!own.strict_vlans) return;
   vlans.resize(4096);
@@ -39,9 +40,18 @@ Switch::Switch(const SwitchParams& params)
              static_cast<uint32_t>(params_.ports.size()), params_.max_age) {
   for (uint32_t i = 0; i < params_.ports.size(); ++i) {
     ports_.push_back(std::make_unique<Port>(params_, i, buffer_));
+    CreditEnd* const own = credit(i);
+    receivers_.push_back(own != nullptr ? &own->receiver() : nullptr);
   }
-  ended_.reserve(params_.buffer_bytes / params_.cell_bytes + kMaxPorts * kSpares);
-  spares_.reserve(kSpares);
+  for (const auto& port : ports_) port->output.SetInputs(receivers_);
+  uint64_t held = 0;
+  for (const PortParams& port : params_.ports) {
+    if (!port.link.on() && !port.cbfc) continue;
+    most_spares_ = kSparesOfLinks;
+    held += port.link.retry.window_frames;
+  }
+  ended_.reserve(params_.buffer_bytes / params_.cell_bytes + kMaxPorts * kSpares + held);
+  spares_.reserve(most_spares_);
   touched_.reserve(params_.ports.size());
 }
 
@@ -51,7 +61,9 @@ void Switch::SetDown(uint32_t number, bool down) {
   port.down = down;
   if (!down) return;
   table_.Forget(static_cast<uint16_t>(number));
-  while (Frame* const frame = port.output.PopAny()) {
+  Frame* frame = port.link != nullptr ? port.link->TakeWaiting() : nullptr;
+  if (frame == nullptr) frame = port.output.PopAny();
+  for (; frame != nullptr; frame = port.output.PopAny()) {
     port.of_class[NoteOfFrame(frame).traffic_class].Add(SwitchClassCounter::kDownDrop);
     End(frame);
   }
@@ -141,8 +153,26 @@ bool Switch::Check(Port& port, const FrameView& view) {
   return false;
 }
 
+// False: the frame was the link's, or of no use to it, and has ended.
+bool Switch::Hear(Port& port, Frame* frame, Time now) {
+  const bool passes = port.link->Hear(*frame, now);
+  EndHeld(port);
+  if (passes) return true;
+  ++frames_of_links_;
+  End(frame);
+  return false;
+}
+
+void Switch::EndHeld(Port& port) {
+  const std::span<Frame* const> held = port.link->ended();
+  frames_of_links_ += held.size();
+  ended_.insert(ended_.end(), held.begin(), held.end());
+  port.link->ClearEnded();
+}
+
 void Switch::OnFrame(uint32_t number, Frame* frame, Time now) {
   Port& port = *ports_[number];
+  if (port.link != nullptr && !Hear(port, frame, now)) return;
   FrameView view = ViewFrame(params_.forwarding, frame->data, frame->length);
   if (view.error == ViewError::kLinkLocal && params_.ports[number].pfc.on) [[unlikely]] {
     if (const auto pfc = DecodePfc(frame->data, frame->length)) {
@@ -150,8 +180,8 @@ void Switch::OnFrame(uint32_t number, Frame* frame, Time now) {
       return Drop(port, SwitchPortCounter::kRxPfc, frame);
     }
   }
-  if (port.credit_receiver != nullptr) [[unlikely]]
-    CountCredit(port, frame);
+  if (receivers_[number] != nullptr) [[unlikely]]
+    CountCredit(number, frame);
   if (!Check(port, view)) [[unlikely]]
     return End(frame);
   Forward(number, frame, view, now);
@@ -235,18 +265,23 @@ void Switch::Forward(uint32_t in, Frame* frame, FrameView& view, Time now) {
 }
 
 // The frame has come on credit, or uses none.
-void Switch::CountCredit(Port& port, Frame* frame) {
+void Switch::CountCredit(uint32_t number, Frame* frame) {
+  if (HasLinkType(frame->data, frame->length, kTypeMacControl)) return;
+  CreditReceiver& receiver = *receivers_[number];
   FrameNote& note = NoteOfFrame(frame);
   note.link_vc = FrameClassOf(ClassRuleOf(params_), frame->data, frame->length);
-  note.credits = static_cast<uint16_t>(port.credit_receiver->OnFrame(note.link_vc, frame->length));
+  note.credits = static_cast<uint16_t>(receiver.OnFrame(note.link_vc, frame->length));
+  if (note.credits != 0 && !receiver.IsWithin(note.link_vc)) {
+    link(number)->counters().Add(LinkCounter::kCreditExceeded);
+  }
 }
 
-// The frame leaves the buffer: the neighbour that has sent it has its credit again.
+// The frame ends outside of queues: the neighbour that has sent it has its credit again.
 void Switch::FreeCredit(Frame* frame) {
   FrameNote& note = NoteOfFrame(frame);
   if (note.credits == 0) [[likely]]
     return;
-  ports_[note.in]->credit_receiver->OnDrained(note.link_vc, note.credits, now_);
+  receivers_[note.in]->OnDrained(note.link_vc, note.credits, now_);
   note.credits = 0;
 }
 
@@ -304,7 +339,7 @@ uint32_t Switch::ClassOf(const Frame* frame, const FrameView& view) const {
 bool Switch::Admit(uint32_t in, uint32_t out, FrameNote& note) {
   if (note.credits == 0) [[likely]]
     return buffer_.Admit(in, out, note.traffic_class, note.charge);
-  note.credited = ports_[in]->credit_receiver->IsWithin(note.link_vc) &&
+  note.credited = receivers_[in]->IsWithin(note.link_vc) &&
                   buffer_.AdmitCredited(in, out, note.traffic_class, note.charge);
   return note.credited;
 }
@@ -396,12 +431,26 @@ void Switch::SendOn(Port& port, Frame* frame, Time now) {
   }
 }
 
+// What the link lets out next; nullptr: nothing.
+Frame* Switch::NextOfLink(Port& port, Time now) {
+  for (;;) {
+    if (spares_.empty()) return nullptr;
+    const LinkPort::Next next = port.link->Take(port.output, spares_.back(), now);
+    if (next.used_spare) spares_.pop_back();
+    if (next.frame != nullptr || !next.used_spare) return next.frame;
+  }
+}
+
 uint32_t Switch::Transmit(uint32_t number, Frame** frames, uint32_t max, Time now) {
   Port& port = *ports_[number];
   now_ = now;
   uint32_t count = 0;
   const bool clean = port.out.is_clean();
   if (!port.down) {
+    if (port.link != nullptr) {
+      port.link->Poll(now);
+      EndHeld(port);
+    }
     port.output.Look(now);
     while (Frame* const frame = port.output.PopStormy()) End(frame);
     while (Frame* const frame = port.output.PopOld(now)) End(frame);
@@ -409,9 +458,8 @@ uint32_t Switch::Transmit(uint32_t number, Frame** frames, uint32_t max, Time no
       clean&& max != 0 ? void(frames[count++] = pfc) : SendOn(port, pfc, now);
     }
     while (count < max && (clean || port.out.free_at() <= now)) {
-      Frame* const frame = port.output.Pop(now);
+      Frame* const frame = port.link == nullptr ? port.output.Pop(now) : NextOfLink(port, now);
       if (frame == nullptr) break;
-      FreeCredit(frame);
       if (clean) [[likely]] {
         frames[count++] = frame;
       } else {
@@ -436,6 +484,10 @@ Time Switch::deadline(uint32_t number, Time now) const {
   Time next = std::min(port.in.deadline(), port.out.deadline());
   if (port.down) return next;
   Time sends = port.output.deadline(now);
+  if (port.link != nullptr) {
+    if (port.link->is_full()) sends = kNever;
+    sends = std::min(sends, port.link->deadline(now));
+  }
   if (sends != kNever && !port.out.is_clean()) sends = std::max(sends, port.out.free_at());
   next = std::min(next, sends);
   return params_.ports[number].pfc.on ? std::min(next, port.pfc.deadline()) : next;
@@ -451,6 +503,7 @@ uint32_t Switch::frames_inside() const {
   size_t count = ended_.size();
   for (const auto& port : ports_) {
     count += port->in.on_cable() + port->out.on_cable();
+    if (port->link != nullptr) count += port->link->frames();
     for (uint32_t c = 0; c < kClasses; ++c) count += port->output.queued_frames(c);
   }
   return static_cast<uint32_t>(count);
@@ -465,8 +518,7 @@ void Switch::CheckInvariants() const {
       if (waits != (ports_[p]->output.queued_frames(c) != 0)) std::abort();
       if (!waits && buffer_.queued(p, c) != 0) std::abort();
       // What the buffer has taken on credit is held on credit.
-      const CreditReceiver* const credit = ports_[p]->credit_receiver.get();
-      if (buffer_.credited(p, c) != 0 && credit->held(c) == 0) std::abort();
+      if (buffer_.credited(p, c) != 0 && receivers_[p]->held(c) == 0) std::abort();
       queued += buffer_.queued(p, c);
     }
   }

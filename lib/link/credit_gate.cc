@@ -10,6 +10,9 @@
 namespace suede {
 namespace {
 
+// Frames without commands are no longer than this; should one be, it waits.
+constexpr uint32_t kShortOctets = 256;
+
 constexpr VcMask BitOf(uint32_t flow) { return static_cast<VcMask>(1u << flow); }
 
 }  // namespace
@@ -57,15 +60,17 @@ void CreditGate::Look(std::span<Frame* const> data, std::span<Frame* const> fron
   SetOpen();
 }
 
-// Flows of which a frame of the largest size would find credit, and none waits.
+// Flows of which a frame of any size would find credit, and none waits.
 VcMask CreditGate::FlowsWith(const std::array<uint32_t, kLinkVcs>& staged) const {
   if (!is_on()) return kEveryFlow;
   const CreditSender& sender = end_.sender();
-  const uint32_t largest = sender.rule().CreditsOf(largest_octets_);
   VcMask flows = 0;
   for (uint32_t flow = 0; flow < kLinkFlows; ++flow) {
     const uint32_t vc = class_of_[flow];
-    const bool may = sender.MaySend(vc, staged[vc] + largest) && !WaitsBefore(vc, waiting_count_);
+    const uint32_t octets =
+        flow == kVcCount ? std::min(kShortOctets, largest_octets_) : largest_octets_;
+    const uint32_t next = sender.rule().CreditsOf(octets);
+    const bool may = sender.MaySend(vc, staged[vc] + next) && !WaitsBefore(vc, waiting_count_);
     if (may) flows |= BitOf(flow);
   }
   return flows;

@@ -184,6 +184,7 @@ class BasicLink {
   // ---- Flow control by credit (credit_gate.h), where it is on: else null.
 
   CreditGate* credit() { return layer_.gate(); }
+  const CreditGate* credit() const { return layer_.gate(); }
   // Whether the neighbour holds the flow up, by a pause or without credit, and since when.
   bool IsHeld(uint32_t flow) const { return HeldFlowSince(flow) != kNever; }
   Time HeldFlowSince(uint32_t flow) const;
@@ -205,6 +206,7 @@ class BasicLink {
   }
   // For tests, and for a layer's own requests.
   Layer& layer() { return layer_; }
+  const Layer& layer() const { return layer_; }
 
  private:
   Layer layer_;
