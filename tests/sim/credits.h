@@ -35,7 +35,7 @@ inline TransportParams PatientTransport(PsnScope scope) {
   transport.rto_initial = std::chrono::milliseconds(200);
   transport.rto_min = std::chrono::milliseconds(200);
   transport.rto_max = std::chrono::milliseconds(400);
-  transport.reorder_allowance = std::chrono::milliseconds(5);
+  transport.reorder_allowance = std::chrono::milliseconds(100);
   return transport;
 }
 
