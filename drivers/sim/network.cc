@@ -144,7 +144,10 @@ void SimNetwork::SetImpairments(uint32_t number, const SimFaults& faults) {
                         .loss = fabric::ChanceOf(classes_.of[c].loss),
                         .reorder = fabric::ChanceOf(classes_.of[c].reorder)};
     }
-    switch_->impairment_out(number).Set({.rate_bps = RateOf(faults)});
+  }
+  if (classes_.on || faults.loss_back != 0) {
+    switch_->impairment_out(number).Set(
+        {.rate_bps = classes_.on ? RateOf(faults) : 0, .loss = fabric::ChanceOf(faults.loss_back)});
   }
   switch_->impairment_in(number).Set(in);
 }
@@ -308,14 +311,14 @@ void SimNetwork::Arrive(uint32_t number, Frame* frame) {
   ports_[number]->Arrive(frame, now_);
 }
 
-// PFC frames end in the switch, and are not lost.
+// PFC frames and those of links end in the switch, and are not lost.
 uint64_t SimNetwork::frames_lost() const {
   uint64_t lost = frames_lost_ + frames_ended_;
   if (switch_ == nullptr) return lost;
   for (uint32_t i = 0; i < params_.ports.size(); ++i) {
     lost -= switch_->counters(i).Get(SwitchPortCounter::kRxPfc);
   }
-  return lost;
+  return lost - switch_->frames_of_links();
 }
 
 // Who is at the end of a cable pauses nothing by its device.

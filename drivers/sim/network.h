@@ -29,6 +29,7 @@ struct SimFaults {
   double reorder = 0;  // delayed by up to reorder_delay more than others
   double duplicate = 0;
   double corrupt = 0;  // one bit is flipped
+  double loss_back = 0;  // of frames that the switch sends to the port
   Duration delay = std::chrono::microseconds(1);
   Duration reorder_delay = std::chrono::microseconds(20);
   double bits_per_ns = 100;  // rate of the link

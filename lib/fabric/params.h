@@ -9,6 +9,7 @@
 
 #include "base/time.h"
 #include "fabric/frame_view.h"
+#include "link/link_params.h"
 
 namespace suede::fabric {
 
@@ -72,6 +73,7 @@ struct PortParams {
   std::vector<uint16_t> vlans;
   std::array<uint8_t, 6> mac{};  // source of PFC frames
   PfcParams pfc;
+  LinkParams link;  // docs/link.md
   bool decrements_hops = true;
   bool hairpins = false;  // frames may leave by the port that they came by
 };

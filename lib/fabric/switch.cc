@@ -22,6 +22,7 @@ Switch::Port::Port(const SwitchParams& params, uint32_t number, SharedBuffer& bu
       pfc(params.ports[number].pfc, params.ports[number].rate_bps),
       blocked(params.ports.size()) {
   const PortParams& own = params.ports[number];
+  if (own.link.on()) link = std::make_unique<LinkPort>(own.link);
   if (!own.strict_vlans) return;
   vlans.resize(4096);
   for (const uint16_t vid : own.vlans) vlans[vid] = true;
@@ -35,8 +36,14 @@ Switch::Switch(const SwitchParams& params)
   for (uint32_t i = 0; i < params_.ports.size(); ++i) {
     ports_.push_back(std::make_unique<Port>(params_, i, buffer_));
   }
-  ended_.reserve(params_.buffer_bytes / params_.cell_bytes + kMaxPorts * kSpares);
-  spares_.reserve(kSpares);
+  uint64_t held = 0;
+  for (const PortParams& port : params_.ports) {
+    if (!port.link.on()) continue;
+    most_spares_ = kSparesOfLinks;
+    held += port.link.retry.window_frames;
+  }
+  ended_.reserve(params_.buffer_bytes / params_.cell_bytes + kMaxPorts * kSpares + held);
+  spares_.reserve(most_spares_);
   touched_.reserve(params_.ports.size());
 }
 
@@ -46,7 +53,9 @@ void Switch::SetDown(uint32_t number, bool down) {
   port.down = down;
   if (!down) return;
   table_.Forget(static_cast<uint16_t>(number));
-  while (Frame* const frame = port.output.PopAny()) {
+  Frame* frame = port.link != nullptr ? port.link->TakeWaiting() : nullptr;
+  if (frame == nullptr) frame = port.output.PopAny();
+  for (; frame != nullptr; frame = port.output.PopAny()) {
     port.of_class[NoteOfFrame(frame).traffic_class].Add(SwitchClassCounter::kDownDrop);
     End(frame);
   }
@@ -134,8 +143,26 @@ bool Switch::Check(Port& port, const FrameView& view) {
   return false;
 }
 
+// False: the frame was the link's, or of no use to it, and has ended.
+bool Switch::Hear(Port& port, Frame* frame, Time now) {
+  const bool passes = port.link->Hear(*frame, now);
+  EndHeld(port);
+  if (passes) return true;
+  ++frames_of_links_;
+  End(frame);
+  return false;
+}
+
+void Switch::EndHeld(Port& port) {
+  const std::span<Frame* const> held = port.link->ended();
+  frames_of_links_ += held.size();
+  ended_.insert(ended_.end(), held.begin(), held.end());
+  port.link->ClearEnded();
+}
+
 void Switch::OnFrame(uint32_t number, Frame* frame, Time now) {
   Port& port = *ports_[number];
+  if (port.link != nullptr && !Hear(port, frame, now)) return;
   FrameView view = ViewFrame(params_.forwarding, frame->data, frame->length);
   if (view.error == ViewError::kLinkLocal && params_.ports[number].pfc.on) [[unlikely]] {
     if (const auto pfc = DecodePfc(frame->data, frame->length)) {
@@ -355,11 +382,23 @@ void Switch::SendOn(Port& port, Frame* frame, Time now) {
   }
 }
 
+// What the link lets out next; nullptr: nothing.
+Frame* Switch::NextOfLink(Port& port, Time now) {
+  if (spares_.empty()) return nullptr;
+  const LinkPort::Next next = port.link->Take(port.output, spares_.back(), now);
+  if (next.used_spare) spares_.pop_back();
+  return next.frame;
+}
+
 uint32_t Switch::Transmit(uint32_t number, Frame** frames, uint32_t max, Time now) {
   Port& port = *ports_[number];
   uint32_t count = 0;
   const bool clean = port.out.is_clean();
   if (!port.down) {
+    if (port.link != nullptr) {
+      port.link->Poll(now);
+      EndHeld(port);
+    }
     port.output.Look(now);
     while (Frame* const frame = port.output.PopStormy()) End(frame);
     while (Frame* const frame = port.output.PopOld(now)) End(frame);
@@ -367,7 +406,7 @@ uint32_t Switch::Transmit(uint32_t number, Frame** frames, uint32_t max, Time no
       clean&& max != 0 ? void(frames[count++] = pfc) : SendOn(port, pfc, now);
     }
     while (count < max && (clean || port.out.free_at() <= now)) {
-      Frame* const frame = port.output.Pop(now);
+      Frame* const frame = port.link == nullptr ? port.output.Pop(now) : NextOfLink(port, now);
       if (frame == nullptr) break;
       if (clean) [[likely]] {
         frames[count++] = frame;
@@ -393,6 +432,10 @@ Time Switch::deadline(uint32_t number, Time now) const {
   Time next = std::min(port.in.deadline(), port.out.deadline());
   if (port.down) return next;
   Time sends = port.output.deadline(now);
+  if (port.link != nullptr) {
+    if (port.link->is_full()) sends = kNever;
+    sends = std::min(sends, port.link->deadline(now));
+  }
   if (sends != kNever && !port.out.is_clean()) sends = std::max(sends, port.out.free_at());
   next = std::min(next, sends);
   return params_.ports[number].pfc.on ? std::min(next, port.pfc.deadline()) : next;
@@ -408,6 +451,7 @@ uint32_t Switch::frames_inside() const {
   size_t count = ended_.size();
   for (const auto& port : ports_) {
     count += port->in.on_cable() + port->out.on_cable();
+    if (port->link != nullptr) count += port->link->frames();
     for (uint32_t c = 0; c < kClasses; ++c) count += port->output.queued_frames(c);
   }
   return static_cast<uint32_t>(count);

@@ -13,6 +13,7 @@
 
 #include "fabric/address_table.h"
 #include "fabric/impairment.h"
+#include "fabric/link_port.h"
 #include "fabric/output.h"
 #include "fabric/params.h"
 #include "fabric/pfc.h"
@@ -43,13 +44,14 @@ class Switch {
   std::span<Frame* const> ended() const { return ended_; }
   void ClearEnded() { ended_.clear(); }
   // Floods, duplicates and PFC need frames that are not received: so many are missing.
-  uint32_t spares_wanted() const { return kSpares - spares(); }
+  uint32_t spares_wanted() const { return most_spares_ - spares(); }
   uint32_t spares() const { return static_cast<uint32_t>(spares_.size()); }
   void GiveSpare(Frame* frame) { spares_.push_back(frame); }
   // Whether Transmit(port) would find nothing.
   bool IsIdle(uint32_t port) const {
     const Port& p = *ports_[port];
-    return p.output.waiting() == 0 && p.out.on_cable() == 0 && !params_.ports[port].pfc.on;
+    return p.output.waiting() == 0 && p.out.on_cable() == 0 && !params_.ports[port].pfc.on &&
+           p.link == nullptr;
   }
   // When the switch has something to do by itself; kNever: never.
   Time deadline(Time now) const;
@@ -112,6 +114,15 @@ class Switch {
   const SharedBuffer& buffer() const { return buffer_; }
   const Output& output(uint32_t port) const { return ports_[port]->output; }
   const PfcSender& pfc(uint32_t port) const { return ports_[port]->pfc; }
+  // The port's end of its link; null: it does not speak of the link.
+  const LinkEnd* link(uint32_t port) const {
+    return ports_[port]->link != nullptr ? &ports_[port]->link->end() : nullptr;
+  }
+  LinkEnd* link(uint32_t port) {
+    return ports_[port]->link != nullptr ? &ports_[port]->link->end() : nullptr;
+  }
+  // Frames of links, and frames that a copy of has arrived: they have ended, and were not lost.
+  uint64_t frames_of_links() const { return frames_of_links_; }
   const SwitchPortCounters& counters(uint32_t port) const { return ports_[port]->counters; }
   const SwitchClassCounters& counters(uint32_t port, uint32_t traffic_class) const {
     return ports_[port]->of_class[traffic_class];
@@ -122,6 +133,7 @@ class Switch {
 
  private:
   static constexpr uint32_t kSpares = 64;
+  static constexpr uint32_t kSparesOfLinks = 512;  // each numbered frame that leaves needs one
   static constexpr uint64_t kKindMask = uint64_t{0xff} << 56;
   static constexpr uint64_t kMacKind = uint64_t{0xff} << 56;   // no address of a host begins so:
   static constexpr uint64_t kIpv4Kind = uint64_t{0xfe} << 56;  // IPv6 groups and links do
@@ -135,6 +147,7 @@ class Switch {
     Impairment out;
     Output output;
     PfcSender pfc;
+    std::unique_ptr<LinkPort> link;
     bool down = false;
     bool touched = false;
     uint32_t blocks = 0;  // outputs
@@ -161,6 +174,9 @@ class Switch {
   void Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& view);
   bool Trim(uint32_t out, Frame* frame, const FrameView& view);
   void SendOn(Port& port, Frame* frame, Time now);
+  bool Hear(Port& port, Frame* frame, Time now);
+  Frame* NextOfLink(Port& port, Time now);
+  void EndHeld(Port& port);
   Frame* PfcFrameOf(uint32_t number, Time now);
   Frame* CopyOf(const Frame* frame);
   void End(Frame* frame) { ended_.push_back(frame); }
@@ -176,6 +192,8 @@ class Switch {
   std::vector<Frame*> ended_;
   std::vector<Frame*> spares_;
   std::vector<uint16_t> touched_;
+  uint32_t most_spares_ = kSpares;
+  uint64_t frames_of_links_ = 0;
   uint64_t arriving_ = 0;  // a bit for each port on whose cable frames may be
 };
 

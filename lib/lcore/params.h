@@ -113,6 +113,7 @@ struct PortUse {
   uint32_t lcores = 1;
   std::vector<PortHome> homes;
   uint64_t unclaimed_pdus = 0;  // of all instances and VCs
+  uint32_t link_frames = 0;     // that the link holds for replay
 };
 // Frames that a port's pool must hold so that it never runs out of them: what pipelines may have in
 // flight and packed, to which they keep; what waits unclaimed; and in reserve, for what is received

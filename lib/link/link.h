@@ -186,6 +186,7 @@ class BasicLink {
   }
   // For tests, and for a layer's own requests.
   Layer& layer() { return layer_; }
+  const Layer& layer() const { return layer_; }
 
  private:
   Layer layer_;

@@ -112,7 +112,6 @@ void LinkEnd::BeginSession() {
   counters_.Add(LinkCounter::kSessions);
   ++sessions_;
   if (!params_.retry.on) return;
-  if (sender_.numbers()) news_ = LinkNews::kLost;
   GiveUp(RetrySender::State::kInit);
   receiver_.Begin(hello_.peer_offer().window_frames);
 }
@@ -123,10 +122,8 @@ void LinkEnd::SetSpeaking() {
   const bool wants = hello_.speaks() && hello_.peer_offer().llr;
   if (wants && !sender_.numbers()) {
     sender_.Begin(hello_.peer_offer().window_frames, hello_.peer_offer().window_octets);
-    news_ = LinkNews::kUp;
   }
   if (hello_.hears() && !hello_.peer_offer().llr) {
-    if (sender_.numbers()) news_ = LinkNews::kLost;
     GiveUp(RetrySender::State::kOff);
     receiver_.Stop();
   }
@@ -137,9 +134,8 @@ void LinkEnd::GiveUp(RetrySender::State to) {
   sender_.Stop(to);
 }
 
-void LinkEnd::Fail(LinkCounter reason, LinkNews news, Time now) {
+void LinkEnd::Fail(LinkCounter reason, Time now) {
   counters_.Add(reason);
-  news_ = news;
   if (params_.retry.on) GiveUp(RetrySender::State::kFlush);
   receiver_.Stop();
   hello_.BeginAnew(now);
@@ -158,9 +154,9 @@ void LinkEnd::Poll(Time now) {
       counters_.Add(LinkCounter::kLlrAged);
       [[fallthrough]];
     case RetrySender::Due::kFailed:
-      return Fail(LinkCounter::kFailures, LinkNews::kFailed, now);
+      return Fail(LinkCounter::kFailures, now);
   }
-  if (hello_.IsSilent(now)) Fail(LinkCounter::kSilences, LinkNews::kSilent, now);
+  if (hello_.IsSilent(now)) Fail(LinkCounter::kSilences, now);
 }
 
 // ---- Frames to send.

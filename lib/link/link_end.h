@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <utility>
 
 #include "base/time.h"
 #include "link/link_hello.h"
@@ -20,9 +19,6 @@
 #include "stats/link_counters.h"
 
 namespace suede {
-
-// What has become of the link, for an event.
-enum class LinkNews : uint8_t { kNone, kUp, kFailed, kSilent, kLost };
 
 class LinkEnd {
  public:
@@ -74,7 +70,6 @@ class LinkEnd {
   Time deadline() const {
     return std::min({hello_.deadline(), sender_.deadline(), receiver_.deadline()});
   }
-  LinkNews TakeNews() { return std::exchange(news_, LinkNews::kNone); }
 
   // ---- For credit-based flow control (another layer).
 
@@ -108,7 +103,7 @@ class LinkEnd {
   void BeginSession();
   void SetSpeaking();
   void GiveUp(RetrySender::State to);
-  void Fail(LinkCounter reason, LinkNews news, Time now);
+  void Fail(LinkCounter reason, Time now);
   Fate Over(LinkCounter reason) {
     counters_.Add(reason);
     return Fate::kOver;
@@ -121,7 +116,6 @@ class LinkEnd {
   LinkCounters counters_;
   uint32_t sessions_ = 0;
   bool takes_ = false;
-  LinkNews news_ = LinkNews::kNone;
 };
 
 }  // namespace suede

@@ -72,8 +72,7 @@ class Fabric {
     the_switch.CheckInvariants();
     // Every frame is somewhere.
     const size_t given = frames_.size() - free_.size();
-    const uint32_t spares = 64 - the_switch.spares_wanted();
-    if (given != the_switch.frames_inside() + spares) std::abort();
+    if (given != the_switch.frames_inside() + the_switch.spares()) std::abort();
   }
 
   void In(uint32_t port, const std::vector<uint8_t>& bytes, Time now) {

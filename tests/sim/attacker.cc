@@ -151,9 +151,11 @@ std::vector<uint8_t> Attacker::Control(Kind kind) {
   }
   const auto bytes = static_cast<uint16_t>(
       kind == kMalformed && dice_.Chance(0.5) ? dice_.Below(kPsns) : body.size());
-  std::vector<uint8_t> pdu = {type, flags, static_cast<uint8_t>(bytes >> 8),
-                              static_cast<uint8_t>(bytes)};
-  pdu.insert(pdu.end(), body.begin(), body.end());
+  std::vector<uint8_t> pdu(4 + body.size());
+  pdu[0] = type;
+  pdu[1] = flags;
+  StoreBe16(pdu.data() + 2, bytes);
+  std::copy(body.begin(), body.end(), pdu.begin() + 4);
   if (pdu.size() % 2 != 0) pdu.push_back(0);
   return pdu;
 }

@@ -15,6 +15,9 @@ void Host::Boot(const InstanceParams& params, const Wiring& wiring, const Segmen
   for (uint32_t plane = 0; plane < ports.size(); ++plane) {
     PortParams port = wiring.PortOf(number, plane);
     port.packed_pdus = packed_pdus;
+    port.link = link;
+    port.link.mac = port.mac;
+    port.link.secret = {uint64_t{number} << 8 | plane, link.secret[1] << 16 | boots_};
     pipeline_->AddPort(ports[plane], port);
     if (!pfc) continue;
     pauses_.push_back(std::make_unique<PortPauses>(pause_params));

@@ -42,6 +42,7 @@ class Host {
   uint32_t packed_pdus = 0;  // as PortParams has it
   bool pfc = false;          // its ports obey pauses and ask for them
   PauseParams pause_params;
+  LinkParams link;  // of its ports
 
   void Boot(const InstanceParams& params, const Wiring& wiring, const SegmentShape& shape,
             Time now);

@@ -5,6 +5,7 @@
 
 #include "attacks.h"
 #include "incasts.h"
+#include "links.h"
 #include "pauses.h"
 #include "pfc.h"
 #include "planes.h"
@@ -194,6 +195,8 @@ inline constexpr Scenario kScenarios[] = {
     {"pauses", Pauses, true},
     // See pfc.h.
     {"pfc", Pfc, true},
+    // See links.h.
+    {"llr", Llr, true},
     // See incasts.h.
     {"incast", Incast, true},
     {"incast_lossless", IncastLossless, true},

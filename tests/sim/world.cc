@@ -42,8 +42,13 @@ World::World(uint64_t seed, const WorldOptions& options)
     fabric::SwitchParams& params = switches_.back()->params();
     params.forwarding = wiring.ForwardingOf(s);
     // An attacker's frames are known again by their bytes.
-    for (fabric::PortParams& port : params.ports) {
+    for (size_t p = 0; p < params.ports.size(); ++p) {
+      fabric::PortParams& port = params.ports[p];
       port.decrements_hops = options_.attack.time == Duration{};
+      if (p >= wiring.hosts) continue;
+      port.link = options_.link;
+      port.link.mac = port.mac;
+      port.link.secret = {seed, uint64_t{s} << 8 | p};
     }
     if (options_.fabric) options_.fabric(params);
   }
@@ -62,6 +67,8 @@ World::World(uint64_t seed, const WorldOptions& options)
     }
     hosts_.push_back(std::make_unique<Host>(h, std::move(ports)));
     hosts_.back()->packed_pdus = sizes.packed_pdus;
+    hosts_.back()->link = options_.link;
+    hosts_.back()->link.secret[1] = seed;
   }
   for (const auto& host : hosts_) {
     Boot(*host);
@@ -98,6 +105,23 @@ uint64_t World::Sum(Counter counter) const {
   for (const auto& host : hosts_) {
     sum += host->past[static_cast<size_t>(counter)];
     if (host->alive()) sum += host->Count(counter);
+  }
+  return sum;
+}
+
+uint64_t World::Sum(LinkCounter counter) const {
+  uint64_t sum = 0;
+  for (const auto& host : hosts_) {
+    for (uint32_t plane = 0; host->alive() && plane < host->ports.size(); ++plane) {
+      const LinkEnd* end = host->pipeline().instance(0).ports[plane]->link.layer().end();
+      if (end != nullptr) sum += end->counters().Get(counter);
+    }
+  }
+  for (const auto& network : switches_) {
+    for (uint32_t port = 0; port < options_.wiring.hosts; ++port) {
+      const LinkEnd* end = network->the_switch().link(port);
+      if (end != nullptr) sum += end->counters().Get(counter);
+    }
   }
   return sum;
 }

@@ -63,6 +63,7 @@ struct WorldOptions {
   Duration ignored_for{};        // for so long no client reads VC 0: the others must be through then,
   bool ignored_unclaimed = false;  // and nobody claims it
   PfcOptions pfc;
+  LinkParams link;  // of hosts' ports, and of their cables' other ends (docs/link.md)
   bool counts_credit = true;
   uint32_t rx_lines = 16384;
   uint32_t fixed_data_bytes = 0; // 0: sizes are random
@@ -125,6 +126,8 @@ class World {
   void TakeDigest();
   uint64_t digest() const;
   uint64_t Sum(Counter counter) const;
+  // Of hosts' ends of links, as they are now, and of switches'.
+  uint64_t Sum(LinkCounter counter) const;
 
  private:
   SegmentShape ShapeOfSegments() const;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The switch's end of a link with its neighbour (docs/link.md): what leaves a port, and in which
+// order. The switch keeps a numbered frame until the neighbour has it; copies of it leave.
+#ifndef SUEDE_FABRIC_LINK_PORT_H_
+#define SUEDE_FABRIC_LINK_PORT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/time.h"
+#include "fabric/output.h"
+#include "link/link_end.h"
+#include "port/frame.h"
+
+namespace suede::fabric {
+
+class LinkPort {
+ public:
+  explicit LinkPort(const LinkParams& params) : end_(params) {}
+
+  // A frame that has come. False: it was the link's, or is dropped: it ends.
+  bool Hear(Frame& frame, Time now) { return end_.OnFrame(frame, now) == LinkEnd::Fate::kUp; }
+  // Timers. Before frames leave.
+  void Poll(Time now) {
+    end_.Poll(now);
+    end_.Show();
+  }
+  // What leaves next: a frame of the link, a held one, or the output's next one. `spare`: an empty
+  // frame, for the first two and for a numbered one.
+  struct Next {
+    Frame* frame = nullptr;  // null: nothing leaves now
+    bool used_spare = false;
+  };
+  Next Take(Output& output, Frame* spare, Time now);
+  // The output is emptied: what waits outside of it ends, too. Null: nothing does.
+  Frame* TakeWaiting() { return std::exchange(waiting_, nullptr); }
+
+  // Frames that the neighbour has: they end. Then ClearEnded.
+  std::span<Frame* const> ended() const { return end_.ended(); }
+  void ClearEnded() { end_.ClearEnded(); }
+
+  // When it has something to send or to look at by itself, where it may send; kNever: never.
+  Time deadline(Time now) const { return end_.ToSend(0) != nullptr ? now : end_.deadline(); }
+  // The output's next frame has to wait for the neighbour.
+  bool is_full() const { return waiting_ != nullptr; }
+  // Frames inside.
+  uint32_t frames() const { return end_.sender().held() + (waiting_ != nullptr ? 1 : 0); }
+
+  LinkEnd& end() { return end_; }
+  const LinkEnd& end() const { return end_; }
+
+ private:
+  static bool Copy(const Frame& from, Frame* to);
+
+  LinkEnd end_;
+  Frame* waiting_ = nullptr;  // out of its queue, and not taken yet
+};
+
+}  // namespace suede::fabric
+
+#endif  // SUEDE_FABRIC_LINK_PORT_H_
