@@ -49,6 +49,8 @@ struct EalConfig {
   friend bool operator==(const EalConfig&, const EalConfig&) = default;
 };
 
+enum class OnOff : uint8_t { kOff, kOn };
+
 struct LcoreConfig {
   enum class Idle : uint8_t { kSpin, kYield, kSleep };
   uint32_t cpu = 0;
@@ -80,6 +82,8 @@ struct PortConfig {
   std::optional<uint32_t> bandwidth_gbps;  // weight of its planes; none: the link's speed
   Pfc pfc = Pfc::kOff;                     // docs/pfc.md
   PfcClass pfc_class = PfcClass::kDscp;    // of frames with a DSCP and a PCP
+  OnOff llr = OnOff::kOff;                 // docs/link.md
+  uint16_t link_ether_type = 0xfe50;       // of shims and link frames
   friend bool operator==(const PortConfig&, const PortConfig&) = default;
 };
 
@@ -185,6 +189,19 @@ struct PfcConfig {
   friend bool operator==(const PfcConfig&, const PfcConfig&) = default;
 };
 
+// docs/link.md. Of ports with llr: on, of endpoints and switches.
+struct LlrConfig {
+  uint32_t window_frames = 264;
+  uint32_t window_octets = 135'000;
+  uint32_t replay_count = 3;
+  Duration replay = std::chrono::microseconds(50);
+  Duration max_age = std::chrono::milliseconds(5);
+  uint32_t ack_frames = 16;
+  Duration ack_delay = std::chrono::microseconds(2);
+  Duration hello = std::chrono::milliseconds(10);
+  friend bool operator==(const LlrConfig&, const LlrConfig&) = default;
+};
+
 struct ClientsConfig {
   std::string socket;  // never empty in a loaded configuration
   uint32_t socket_mode = 0660;
@@ -233,6 +250,7 @@ struct Config {
   TransportConfig transport;
   PlanesConfig planes;
   PfcConfig pfc;
+  LlrConfig llr;
   ClientsConfig clients;
   ManagementConfig management;
   LogConfig log;

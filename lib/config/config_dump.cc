@@ -84,6 +84,7 @@ std::string DumpConfig(const Config& config) {
   AppendSection("transport", config.transport, out);
   AppendSection("planes", config.planes, out);
   AppendSection("pfc", config.pfc, out);
+  AppendSection("llr", config.llr, out);
   AppendSection("clients", config.clients, out);
   AppendSection("management", config.management, out);
   AppendSection("log", config.log, out);

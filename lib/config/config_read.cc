@@ -26,7 +26,7 @@ class SectionReader {
         ReadPlain(root, "packing", config_.packing) &&
         ReadPlain(root, "transport", config_.transport) &&
         ReadPlain(root, "planes", config_.planes) && ReadPlain(root, "pfc", config_.pfc) &&
-        ReadPlain(root, "clients", config_.clients) &&
+        ReadPlain(root, "llr", config_.llr) && ReadPlain(root, "clients", config_.clients) &&
         ReadPlain(root, "management", config_.management) && ReadPlain(root, "log", config_.log);
     return reader_.status();
   }
@@ -42,7 +42,7 @@ class SectionReader {
     }
     if (!reader_.ReadFields(root, "",
                             {"eal", "lcores", "ports", "instances", "peers", "classes", "packing",
-                             "transport", "planes", "pfc", "clients", "management", "log"},
+                             "transport", "planes", "pfc", "llr", "clients", "management", "log"},
                             entry)) {
       return false;
     }

@@ -87,14 +87,14 @@ class Cable {
  public:
   Cable(uint64_t seed, Totals& totals) : random_(seed), totals_(totals) {
     std::uniform_real_distribution<double> chance;
-    const double worst = std::array{0.0, 0.001, 0.02, 0.2}[seed % 4];
+    const double worst = std::array{0.0, 0.001, 0.02, 0.2, 0.6}[seed % 5];
     for (Side& side : sides_) {
       side.params = Params(random_);
       Boot(side);
       side.wire.loss = worst * chance(random_);
       side.wire.doubled = seed % 3 == 0 ? 0.05 * chance(random_) : 0;
     }
-    restarts_ = seed % 5 == 0;
+    restarts_ = seed % 7 == 0;
   }
 
   // Until both have sent so many frames, and what was sent has come.
