@@ -48,7 +48,8 @@ class RetryLayerTest : public ::testing::Test {
     }
     from.sent.clear();
   }
-  std::vector<Frame*> Receive(Link& at) {
+  template <typename AnyLink>
+  std::vector<Frame*> Receive(AnyLink& at) {
     Frame* frames[2 * kBurst];
     const uint32_t count = at.Receive(frames, now);
     return {frames, frames + count};
@@ -215,10 +216,11 @@ TEST_F(RetryLayerTest, FramesOfCreditPassThrough) {
   LinkParams params = Params(3);
   params.credit.cbfc = true;
   FakePort near;
-  Link one{StackOver(&near, params)};
+  using Layer = RetryLayer<PortLayer>;
+  BasicLink<Layer> one{Layer(PortLayer(&near), params)};
   params.secret = {4, 4};
   FakePort away;
-  Link other{StackOver(&away, params)};
+  BasicLink<Layer> other{Layer(PortLayer(&away), params)};
   for (int i = 0; i < 8; ++i) {
     now += std::chrono::microseconds(200);
     one.Transmit(counters, now);
