@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/draw_secret.h"
 #include "daemon/eal_start.h"
 #include "daemon/event_line.h"
 #include "daemon/lcore_idle.h"
@@ -17,17 +18,6 @@
 #include "wire/rcrc.h"
 
 namespace suede {
-namespace {
-
-// The key of an instance's random numbers. See docs/control-pdus.md.
-SecretKey DrawSecret() {
-  std::random_device random;
-  SecretKey key;
-  for (uint64_t& word : key) word = uint64_t{random()} << 32 | random();
-  return key;
-}
-
-}  // namespace
 
 std::string EalFilePrefix(const Config& config) { return absl::StrCat("suede_", config.name); }
 

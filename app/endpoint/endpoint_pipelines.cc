@@ -9,13 +9,16 @@ namespace suede {
 
 EndpointPipelines::EndpointPipelines(const Config& config, const std::vector<Device>& devices,
                                      const std::function<SecretKey()>& draw_secret)
-    : lanes_(config.ports.size()), pauses_(config.ports.size()), port_places_(config.ports.size()) {
+    : lanes_(config.ports.size()),
+      pauses_(config.ports.size()),
+      port_places_(config.ports.size()),
+      link_counters_(config.ports.size()) {
   for (size_t l = 0; l < config.lcores.size(); ++l) {
     pipelines_.push_back(std::make_unique<Pipeline>());
   }
   std::vector<uint64_t> speeds;
   for (uint32_t p = 0; p < config.ports.size(); ++p) {
-    AddPort(config, p, devices[p]);
+    AddPort(config, p, devices[p], draw_secret());
     speeds.push_back(devices[p].speed_bps);
   }
   for (uint32_t i = 0; i < config.instances.size(); ++i) {
@@ -25,8 +28,11 @@ EndpointPipelines::EndpointPipelines(const Config& config, const std::vector<Dev
 }
 
 // Gives each lcore of the port its queue pairs, and the first one the management packets.
-void EndpointPipelines::AddPort(const Config& config, uint32_t p, const Device& device) {
+void EndpointPipelines::AddPort(const Config& config, uint32_t p, const Device& device,
+                                const SecretKey& secret) {
   const PortConfig& port = config.ports[p];
+  PortParams params = PortParamsOf(config, port, device.mac);
+  params.link.secret = secret;
   if (port.pfc == PortConfig::Pfc::kSoftware) {
     pauses_[p] = std::make_unique<PortPauses>(PauseParamsOf(config, port));
   }
@@ -43,10 +49,10 @@ void EndpointPipelines::AddPort(const Config& config, uint32_t p, const Device& 
     const auto same_lcore =
         std::find_if(places.begin(), places.end(),
                      [&use](const PortPlace& place) { return place.lcore == use.lcore; });
-    const uint32_t number = same_lcore != places.end()
-                                ? pipeline.AddPair(same_lcore->number, pair)
-                                : pipeline.AddPort(pair, params,
-                                                   places.empty() ? lanes_[p].get() : nullptr);
+    const uint32_t number =
+        same_lcore != places.end()
+            ? pipeline.AddPair(same_lcore->number, pair)
+            : pipeline.AddPort(pair, params, places.empty() ? lanes_[p].get() : nullptr);
     if (pauses_[p] != nullptr) pipeline.SetPauses(number, pauses_[p].get(), places.empty());
     places.push_back({.lcore = use.lcore, .number = number});
   }
@@ -62,7 +68,12 @@ void EndpointPipelines::AddInstance(const Config& config, uint32_t i,
     params.planes[plane].port = PortNumber(config, instance.ports[plane].port, i);
     params.planes[plane].weight = weights[plane];
   }
+  const Pipeline& pipeline = *pipelines_[instance.lcore];
   numbers_.push_back(pipelines_[instance.lcore]->AddInstance(params));
+  for (size_t plane = 0; plane < instance.ports.size(); ++plane) {
+    const LinkEnd* const end = pipeline.instance(numbers_.back()).ports[plane]->link.layer().end();
+    if (end != nullptr) link_counters_[instance.ports[plane].port] = &end->counters();
+  }
 }
 
 // Lets the lcores of a port hand each other frames that are not theirs.

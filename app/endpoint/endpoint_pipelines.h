@@ -25,7 +25,7 @@ class EndpointPipelines {
     uint32_t max_frame_bytes = 0;
     uint64_t speed_bps = 0;  // of its link; 0: not known
   };
-  // `devices` are those of Config::ports. `draw_secret` gives each instance its key.
+  // `devices` are those of Config::ports. `draw_secret` gives each port and instance its key.
   EndpointPipelines(const Config& config, const std::vector<Device>& devices,
                     const std::function<SecretKey()>& draw_secret);
 
@@ -44,11 +44,13 @@ class EndpointPipelines {
   // the port.
   PacketLane* lane(uint32_t port) const { return lanes_[port].get(); }
   uint32_t lane_count() const { return static_cast<uint32_t>(lanes_.size()); }
+  // Null where the port has no end of a link, or no lcore serves it.
+  const LinkCounters* link_counters(uint32_t port) const { return link_counters_[port]; }
   // Null where the port has no pfc: software.
   const PortPauses* pauses(uint32_t port) const { return pauses_[port].get(); }
 
  private:
-  void AddPort(const Config& config, uint32_t port, const Device& device);
+  void AddPort(const Config& config, uint32_t port, const Device& device, const SecretKey& secret);
   void AddInstance(const Config& config, uint32_t instance, const std::vector<uint64_t>& speeds,
                    const SecretKey& secret);
   void JoinLcores(const Config& config, uint32_t port);
@@ -61,6 +63,7 @@ class EndpointPipelines {
   std::vector<std::unique_ptr<Pipeline>> pipelines_;
   std::vector<uint32_t> numbers_;
   std::vector<std::vector<PortPlace>> port_places_;
+  std::vector<const LinkCounters*> link_counters_;  // of each port, or null
 };
 
 }  // namespace suede

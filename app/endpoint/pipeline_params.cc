@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "base/big_endian.h"
+#include "config/link_config.h"
+#include "link/staged_burst.h"
 #include "wire/frame_builder.h"
 
 namespace suede {
@@ -155,7 +157,9 @@ PortParams PortParamsOf(const Config& config, const PortConfig& port,
           .rate_bps = uint64_t{port.bandwidth_gbps.value_or(0)} * 1'000'000'000,
           .receive_bps = uint64_t{port.receive_mbps.value_or(0)} * 1'000'000,
           .trimmed_dscp = port.trimmed_dscp,
-          .packed_pdus = PackedPdusOf(config)};
+          .packed_pdus = PackedPdusOf(config),
+          .link = LinkParamsOf(config.llr, port.llr, port.link_ether_type,
+                               port.mac.value_or(device_mac))};
 }
 
 InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& instance) {
@@ -357,10 +361,14 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
   use.lcores = static_cast<uint16_t>(std::max<size_t>(lcores.size(), 1));
   // The kernel may have VLANs of its own on a TAP device.
   const uint32_t tag_bytes = port.vid.has_value() || port.tap.has_value() ? 4 : 0;
+  const bool has_shim = port.llr == OnOff::kOn;
+  const uint32_t shim_bytes = has_shim ? kLinkShimBytes : 0;
+  if (has_shim) use.link_frames = config.llr.window_frames + kBurst;
   return {.name = port.name,
           .device = port.device,
-          .mtu = static_cast<uint16_t>(port.mtu_bytes),
-          .frame_bytes = std::max<uint32_t>(kMinFrameBytes, 14 + tag_bytes + port.mtu_bytes),
+          .mtu = static_cast<uint16_t>(port.mtu_bytes + shim_bytes),
+          .frame_bytes =
+              std::max<uint32_t>(kMinFrameBytes, 14 + tag_bytes + port.mtu_bytes + shim_bytes),
           .lcores = static_cast<uint16_t>(use.lcores),
           .queue_pairs = static_cast<uint16_t>(use.queue_pairs),
           .rx_descriptors = static_cast<uint16_t>(port.rx_descriptors),

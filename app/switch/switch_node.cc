@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/draw_secret.h"
 #include "daemon/lcore_idle.h"
 #include "switch/switch_params.h"
 
@@ -58,7 +59,8 @@ absl::Status SwitchNode::OpenPorts() {
 absl::Status SwitchNode::Build() {
   fabric::SwitchParams params = SwitchParamsOf(config_);
   for (size_t p = 0; p < ports_.size(); ++p) {
-    if (!config_.ports[p].mac) params.ports[p].mac = ports_[p]->mac();
+    if (!config_.ports[p].mac) params.ports[p].mac = params.ports[p].link.mac = ports_[p]->mac();
+    params.ports[p].link.secret = DrawSecret();
   }
   switch_ = std::make_unique<fabric::Switch>(params);
   for (const SwitchAddressConfig& address : config_.addresses) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "config/config_values.h"
+#include "config/link_config.h"
 #include "config/switch_check.h"
 #include "fabric/random.h"
 
@@ -56,6 +57,8 @@ fabric::PortParams PortOf(const SwitchConfig& config, const SwitchPortConfig& po
                                     .quanta = static_cast<uint16_t>(config.pfc.quanta),
                                     .storm = config.pfc.storm,
                                     .calm = config.pfc.calm},
+                            .link = LinkParamsOf(config.llr, port.llr, port.link_ether_type,
+                                                 port.mac.value_or(ConfigMac{})),
                             .decrements_hops = port.decrements_hops == OnOff::kOn,
                             .hairpins = port.hairpin == OnOff::kOn};
   params.vlans.assign(port.vlans.begin(), port.vlans.end());
@@ -143,17 +146,19 @@ uint32_t PoolFramesOf(const SwitchConfig& config) {
                     CachedFrames(static_cast<uint32_t>(config.lcores.size()) + 1);
   for (const SwitchPortConfig& port : config.ports) {
     frames += port.rx_descriptors + port.tx_descriptors + kInHand;
+    if (port.llr == OnOff::kOn) frames += config.llr.window_frames;
   }
   return static_cast<uint32_t>(frames);
 }
 
 PortOptions PortOptionsOf(const SwitchConfig& config, uint32_t p) {
   const SwitchPortConfig& port = config.ports[p];
+  const uint32_t shim_bytes = port.llr == OnOff::kOn ? kLinkShimBytes : 0;
   uint32_t longest = 0;
   for (const SwitchPortConfig& one : config.ports) longest = std::max(longest, LongestFrame(one));
   PortOptions options{.name = port.name,
                       .device = port.device,
-                      .mtu = static_cast<uint16_t>(port.mtu_bytes),
+                      .mtu = static_cast<uint16_t>(port.mtu_bytes + shim_bytes),
                       .frame_bytes = std::max<uint32_t>(64, LongestFrame(port)),
                       .lcores = static_cast<uint16_t>(config.lcores.size()),
                       .rx_descriptors = static_cast<uint16_t>(port.rx_descriptors),

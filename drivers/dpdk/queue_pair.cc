@@ -207,6 +207,10 @@ void QueuePair::Release(Frame* const* frames, uint32_t count) {
   if (pending > 0) rte_mempool_put_bulk(pool_, unused, pending);
 }
 
+void QueuePair::Hold(Frame* const* frames, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) rte_mbuf_refcnt_update(MbufOf(frames[i]), 1);
+}
+
 LinkState QueuePair::link() const { return device_->link(); }
 
 }  // namespace suede

@@ -56,6 +56,7 @@ class QueuePair : public Port {
   bool Reclaim() override;
   uint32_t Allocate(Frame** frames, uint32_t count) override;
   void Release(Frame* const* frames, uint32_t count) override;
+  void Hold(Frame* const* frames, uint32_t count) override;
   uint32_t max_frame_bytes() const override { return frame_bytes_; }
   bool Offers(TxOffload offload) const override {
     return (offered_ & 1u << static_cast<uint32_t>(offload)) != 0;

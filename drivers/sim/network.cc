@@ -8,6 +8,7 @@
 #include "base/big_endian.h"
 #include "sim/checks.h"
 #include "sim/sim.h"
+#include "wire/link_frame.h"
 
 namespace suede {
 namespace {
@@ -30,7 +31,7 @@ struct SimNetwork::Pooled {
   uint8_t bytes[kBufferBytes];
 };
 
-SimNetwork::SimNetwork(uint64_t seed) {
+SimNetwork::SimNetwork(uint64_t seed) : update_dice_(fabric::SeedOf(seed, ~uint64_t{0})) {
   params_.seed = seed;
   params_.learns = false;
   params_.floods = false;
@@ -144,7 +145,10 @@ void SimNetwork::SetImpairments(uint32_t number, const SimFaults& faults) {
                         .loss = fabric::ChanceOf(classes_.of[c].loss),
                         .reorder = fabric::ChanceOf(classes_.of[c].reorder)};
     }
-    switch_->impairment_out(number).Set({.rate_bps = RateOf(faults)});
+  }
+  if (classes_.on || faults.loss_back != 0) {
+    switch_->impairment_out(number).Set(
+        {.rate_bps = classes_.on ? RateOf(faults) : 0, .loss = fabric::ChanceOf(faults.loss_back)});
   }
   switch_->impairment_in(number).Set(in);
 }
@@ -258,12 +262,26 @@ void SimNetwork::Refill() {
   while (switch_->spares_wanted() != 0) switch_->GiveSpare(TakeEmpty());
 }
 
+// An update that is not one of the numbered frames, whose loss is the link's to repair.
+bool SimNetwork::LosesUpdate(const Frame& frame) {
+  if (update_loss_ == 0 || frame.length < kLinkBodyAt || !IsToNeighbour(frame.data) ||
+      !HasLinkType(frame.data, frame.length, kDefaultLinkEtherType)) {
+    return false;
+  }
+  const LinkKind kind = LoadLinkWord(frame.data).kind;
+  if (kind != LinkKind::kCfUpdate && kind != LinkKind::kCcUpdate) return false;
+  if (!update_dice_.Chance(fabric::ChanceOf(update_loss_))) return false;
+  ++updates_lost_;
+  return true;
+}
+
 void SimNetwork::Send(const SimPort& from, const Frame& frame, Time leaves) {
   const std::span<const uint8_t> bytes(frame.data, frame.length);
   if (!from.up_ || from.sends_nothing_ || (passes_ && !passes_(bytes))) {
     ++frames_lost_;
     return;
   }
+  if (LosesUpdate(frame)) return;
   constexpr uint8_t kLinkLocal[] = {0x01, 0x80, 0xc2, 0, 0};  // and a byte below 16
   if (neighbour_ && bytes.size() > 5 && std::equal(bytes.begin(), bytes.begin() + 5, kLinkLocal) &&
       bytes[5] < 16) {
@@ -296,7 +314,7 @@ void SimNetwork::Inject(std::span<const uint8_t> bytes) {
 }
 
 void SimNetwork::Arrive(uint32_t number, Frame* frame) {
-  if (number >= ports_.size()) return Release(frame);
+  if (number >= ports_.size() || LosesUpdate(*frame)) return Release(frame);
   if (takes_digest_) {
     const uint64_t of_frame = Fingerprint(frame->data, frame->length);
     for (const uint64_t word :
@@ -308,14 +326,14 @@ void SimNetwork::Arrive(uint32_t number, Frame* frame) {
   ports_[number]->Arrive(frame, now_);
 }
 
-// PFC frames end in the switch, and are not lost.
+// PFC frames and those of links end in the switch, and are not lost.
 uint64_t SimNetwork::frames_lost() const {
   uint64_t lost = frames_lost_ + frames_ended_;
   if (switch_ == nullptr) return lost;
   for (uint32_t i = 0; i < params_.ports.size(); ++i) {
     lost -= switch_->counters(i).Get(SwitchPortCounter::kRxPfc);
   }
-  return lost;
+  return lost - switch_->frames_of_links();
 }
 
 // Who is at the end of a cable pauses nothing by its device.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "fabric/random.h"
 #include "fabric/switch.h"
 #include "sim/earliest.h"
 
@@ -29,6 +30,7 @@ struct SimFaults {
   double reorder = 0;  // delayed by up to reorder_delay more than others
   double duplicate = 0;
   double corrupt = 0;  // one bit is flipped
+  double loss_back = 0;  // of frames that the switch sends to the port
   Duration delay = std::chrono::microseconds(1);
   Duration reorder_delay = std::chrono::microseconds(20);
   double bits_per_ns = 100;  // rate of the link
@@ -92,6 +94,11 @@ class SimNetwork {
   // While it is blocked, the switch forwards nothing from the one port to the other.
   void Block(const SimPort* from, const SimPort* to, bool blocked);
 
+  // So many of the updates of credit-based flow control are lost, both ways (docs/link.md).
+  void SetUpdateLoss(double loss) { update_loss_ = loss; }
+  // Updates that were: they are not in frames_lost.
+  uint64_t updates_lost() const { return updates_lost_; }
+
   // A frame that `passes` refuses is lost on its way into the switch.
   void SetFilter(std::function<bool(std::span<const uint8_t>)> passes) {
     passes_ = std::move(passes);
@@ -139,6 +146,7 @@ class SimNetwork {
   void SetImpairments(uint32_t number, const SimFaults& faults);
   // What a port's device does: a frame leaves it; it tells the switch to pause classes.
   void Send(const SimPort& from, const Frame& frame, Time leaves);
+  bool LosesUpdate(const Frame& frame);
   void SendPfc(uint32_t number, const fabric::PfcFrame& pfc, Time leaves);
   // What a port has to do changes: not later than `at`.
   void WakeAt(uint32_t number, Time at);
@@ -161,6 +169,9 @@ class SimNetwork {
   bool switch_pauses_ = false;  // it has lossless classes
   Time now_{};
   uint64_t frames_lost_ = 0;   // by devices
+  double update_loss_ = 0;
+  uint64_t updates_lost_ = 0;
+  fabric::Random update_dice_;
   uint64_t frames_ended_ = 0;  // in the switch
   bool takes_digest_ = false;
   uint64_t digest_ = 0;

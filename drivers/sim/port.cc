@@ -72,10 +72,23 @@ uint32_t SimPort::Transmit(Frame* const* frames, uint32_t count) {
     Require(buffer->references != 0, "a frame was sent after it was released");
     ++buffer->references;
     bytes_taken_ += frame->length;
+    if (overloaded_ != kSimClasses) LookAhead(*frame);
     ring_.push_back({buffer, kNever, Fingerprint(frame->data, frame->length)});
     if (ring_.size() == 1) BeginFirst();
   }
   return taken;
+}
+
+// A frame is given to the ring, behind those that are there.
+void SimPort::LookAhead(const Frame& frame) {
+  const auto bit = static_cast<fabric::ClassMask>(1u << overloaded_);
+  if (network_->ClassBitOf(frame) == bit) return;
+  uint32_t ahead = 0;
+  for (const OnWire& on_wire : ring_) {
+    const Frame& other = on_wire.buffer->frame;
+    if (network_->ClassBitOf(other) == bit) ahead += other.length;
+  }
+  most_ahead_ = std::max(most_ahead_, ahead);
 }
 
 bool SimPort::IsBusy(const Frame* frame) const {
@@ -117,6 +130,10 @@ void SimPort::Grow() {
 
 void SimPort::Release(Frame* const* frames, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) Unreference(reinterpret_cast<Buffer*>(frames[i]));
+}
+
+void SimPort::Hold(Frame* const* frames, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) ++reinterpret_cast<Buffer*>(frames[i])->references;
 }
 
 void SimPort::SetLink(bool up) {

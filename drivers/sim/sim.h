@@ -33,6 +33,7 @@ class SimPort : public Port {
   bool Reclaim() override;
   uint32_t Allocate(Frame** frames, uint32_t count) override;
   void Release(Frame* const* frames, uint32_t count) override;
+  void Hold(Frame* const* frames, uint32_t count) override;
   uint32_t max_frame_bytes() const override { return kMaxFrameBytes; }
   bool Offers(TxOffload offload) const override { return offload == TxOffload::kNone; }
   LinkState link() const override {
@@ -75,6 +76,11 @@ class SimPort : public Port {
   // and every frame is in its pool. All ports that have frames of each other go together.
   static void Restart(std::span<SimPort* const> ports);
 
+  // The most bytes of a class that ever were in the ring in front of a frame of another one; of the
+  // class that was set before the first frame.
+  void SetOverloaded(uint32_t traffic_class) { overloaded_ = traffic_class; }
+  uint32_t most_ahead() const { return most_ahead_; }
+
   // Frames that are not in the pool: the pipeline's and the devices'.
   uint32_t frames_out() const { return static_cast<uint32_t>(buffers_.size() - free_.size()); }
   // The most that ever were.
@@ -114,6 +120,7 @@ class SimPort : public Port {
   void Arrive(Frame* frame, Time now);
   void Lose(Frame* frame);
   void LeaveUntil(Time time);
+  void LookAhead(const Frame& frame);
   void FinishTransmissions();
   static void Unreference(Buffer* buffer);
   bool Take(Frame** frame);
@@ -150,6 +157,8 @@ class SimPort : public Port {
   std::deque<Received> received_;
   std::function<void(std::span<const uint8_t>)> watch_;
   std::function<void(Time)> woken_;
+  uint32_t overloaded_ = kSimClasses;
+  uint32_t most_ahead_ = 0;
   fabric::ClassMask asked_ = 0;  // classes that the switch is asked to pause
   fabric::PfcSender asks_;
   fabric::PfcReceiver told_;  // what the switch asks of this device

@@ -49,6 +49,8 @@ struct EalConfig {
   friend bool operator==(const EalConfig&, const EalConfig&) = default;
 };
 
+enum class OnOff : uint8_t { kOff, kOn };
+
 struct LcoreConfig {
   enum class Idle : uint8_t { kSpin, kYield, kSleep };
   uint32_t cpu = 0;
@@ -82,6 +84,8 @@ struct PortConfig {
   PfcClass pfc_class = PfcClass::kDscp;    // of frames with a DSCP and a PCP
   std::optional<uint32_t> receive_mbps;    // docs/congestion.md; none: just under its rate
   std::optional<uint8_t> trimmed_dscp;    // of frames that switches have cut; none: none are
+  OnOff llr = OnOff::kOff;                 // docs/link.md
+  uint16_t link_ether_type = 0xfe50;       // of shims and link frames
   friend bool operator==(const PortConfig&, const PortConfig&) = default;
 };
 
@@ -209,6 +213,19 @@ struct CongestionConfig {
   friend bool operator==(const CongestionConfig&, const CongestionConfig&) = default;
 };
 
+// docs/link.md. Of ports with llr: on, of endpoints and switches.
+struct LlrConfig {
+  uint32_t window_frames = 264;
+  uint32_t window_octets = 135'000;
+  uint32_t replay_count = 3;
+  Duration replay = std::chrono::microseconds(50);
+  Duration max_age = std::chrono::milliseconds(5);
+  uint32_t ack_frames = 16;
+  Duration ack_delay = std::chrono::microseconds(2);
+  Duration hello = std::chrono::milliseconds(10);
+  friend bool operator==(const LlrConfig&, const LlrConfig&) = default;
+};
+
 struct ClientsConfig {
   std::string socket;  // never empty in a loaded configuration
   uint32_t socket_mode = 0660;
@@ -258,6 +275,7 @@ struct Config {
   PlanesConfig planes;
   PfcConfig pfc;
   CongestionConfig congestion;
+  LlrConfig llr;
   ClientsConfig clients;
   ManagementConfig management;
   LogConfig log;

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "config/config_check_addresses.h"
 #include "config/config_check_device.h"
+#include "config/config_check_link.h"
 #include "config/config_draft.h"
 #include "config/config_encapsulation.h"
 #include "config/config_values.h"
@@ -512,6 +513,7 @@ Status CheckConfig(const MachineFacts& machine, ConfigDraft& draft) {
   if (Status s = CheckManagement(machine, draft); !s.ok()) return s;
   if (Status s = CheckPfc(draft); !s.ok()) return s;
   if (Status s = CheckCongestion(draft); !s.ok()) return s;
+  if (Status s = CheckLinks(draft); !s.ok()) return s;
   WarnOfPeers(draft);
   WarnOfClasses(draft);
   return OkStatus();

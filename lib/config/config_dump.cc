@@ -86,6 +86,7 @@ std::string DumpConfig(const Config& config) {
   AppendSection("planes", config.planes, out);
   AppendSection("pfc", config.pfc, out);
   AppendSection("congestion", config.congestion, out);
+  AppendSection("llr", config.llr, out);
   AppendSection("clients", config.clients, out);
   AppendSection("management", config.management, out);
   AppendSection("log", config.log, out);

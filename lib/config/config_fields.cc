@@ -137,6 +137,14 @@ constexpr ConfigField<PortConfig> kPort[] = {
         {.shown_default = "no frame is trimmed",
          .only = kTrimmable,
          .otherwise = "leave it out: no switch trims such frames, as their headers have no length"}),
+    Key<&PortConfig::llr>(
+        "llr", "", {},
+        "Link-level retry with the neighbour at the far end of the cable, where that has "
+        "it on, too (link.md). The port has one queue pair then."),
+    Key<&PortConfig::link_ether_type>(
+        "link_ether_type", "", Hex(0x0600, 0xffff),
+        "EtherType of what the ends of the cable say about it, and of the "
+        "shim of numbered frames; the same at both ends."),
 };
 
 constexpr ConfigField<VlanEntry> kVlan[] = {
@@ -254,6 +262,30 @@ constexpr ConfigField<ConfigVcClass> kVcClass[] = {
         "with pfc: software ask their neighbour to pause the class."),
     Key<&ConfigVcClass::xon_percent>("xon_percent", "%", Between(0, 99),
                                      "Used part at which that pause ends; less than xoff_percent."),
+};
+
+constexpr ConfigField<LlrConfig> kLlr[] = {
+    Key<&LlrConfig::window_frames>("window_frames", "", Between(1, 16384),
+                                   "Frames that are held for replay, at most; more are not sent."),
+    Key<&LlrConfig::window_octets>("window_octets", "bytes", Between(64, 1u << 30),
+                                   "Their length; one frame may always be held."),
+    Key<&LlrConfig::replay_count>("replay_count", "", Between(0, 16),
+                                  "Times in a row that held frames are sent again without "
+                                  "progress, before the link is given up and begins anew."),
+    Key<&LlrConfig::replay>("replay_us", "µs", Microseconds(1, 10000000),
+                            "Time without progress after which held frames are sent again; doubled "
+                            "each time."),
+    Key<&LlrConfig::max_age>("max_age_us", "µs", Microseconds(10, 60000000),
+                             "Time that a frame may be held, before the link is given up and "
+                             "begins anew."),
+    Key<&LlrConfig::ack_frames>("ack_frames", "", Between(1, 4096),
+                                "Frames that are acknowledged together, at most; no more than a "
+                                "quarter of the neighbour's window."),
+    Key<&LlrConfig::ack_delay>("ack_delay_us", "µs", Microseconds(0, 1000000),
+                               "Time that an acknowledgement may wait for others."),
+    Key<&LlrConfig::hello>("hello_us", "µs", Microseconds(100, 10000000),
+                           "Interval of HELLOs to the neighbour. After eight without one the link "
+                           "begins anew."),
 };
 
 constexpr ConfigField<PfcConfig> kPfc[] = {
@@ -544,6 +576,10 @@ std::span<const ConfigField<PfcConfig>> FieldsOf() {
 template <>
 std::span<const ConfigField<CongestionConfig>> FieldsOf() {
   return kCongestion;
+}
+template <>
+std::span<const ConfigField<LlrConfig>> FieldsOf() {
+  return kLlr;
 }
 template <>
 std::span<const ConfigField<PackingConfig>> FieldsOf() {

@@ -33,6 +33,7 @@ constexpr ConfigSection kSections[] = {
     {"planes", "How planes are found dead, and come back (planes.md)."},
     {"pfc", "Priority flow control, for ports with pfc: software (pfc.md)."},
     {"congestion", "Congestion control (congestion.md)."},
+    {"llr", "Link-level retry, for ports with llr: on (link.md)."},
     {"clients", "Places, rings and credit of client processes."},
     {"management", "How the endpoint is monitored and controlled."},
     {"log", "The log, on standard error."},
@@ -49,6 +50,7 @@ constexpr ConfigSection kSwitchSections[] = {
     {"classes.of[].ecn", "Marks of the queues of the class. Absent: none."},
     {"trim", "Frames that are cut instead of being dropped."},
     {"pfc", "Pauses by priority, of the ports that have pfc: on."},
+    {"llr", "Link-level retry, of the ports that have llr: on."},
     {"ports", "List of network ports, 2 to 32, which is as many as DPDK has.", true},
     {"ports[].impair_in", "Faults of the link towards the switch."},
     {"ports[].impair_out", "Faults of the link from the switch, with the same keys."},
@@ -114,6 +116,7 @@ std::vector<ConfigKey> MakeKeys() {
   AddSectionWithFields<PlanesConfig>("planes", "planes.", keys);
   AddSectionWithFields<PfcConfig>("pfc", "pfc.", keys);
   AddSectionWithFields<CongestionConfig>("congestion", "congestion.", keys);
+  AddSectionWithFields<LlrConfig>("llr", "llr.", keys);
   AddSectionWithFields<ClientsConfig>("clients", "clients.", keys);
   AddSectionWithFields<ManagementConfig>("management", "management.", keys);
   AddSectionWithFields<LogConfig>("log", "log.", keys);
@@ -136,6 +139,7 @@ std::vector<ConfigKey> MakeSwitchKeys() {
   add("classes.of[].ecn", "classes.of[].ecn.", SwitchEcnConfig{});
   add("trim", "trim.", SwitchTrimConfig{});
   add("pfc", "pfc.", SwitchPfcConfig{});
+  add("llr", "llr.", LlrConfig{});
   add("ports", "ports[].", SwitchPortConfig{});
   add("ports[].impair_in", "ports[].impair_in.", SwitchImpairConfig{});
   AddSection("ports[].impair_out", keys, kSwitchSections);

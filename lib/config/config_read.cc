@@ -27,7 +27,7 @@ class SectionReader {
         ReadPlain(root, "transport", config_.transport) &&
         ReadPlain(root, "planes", config_.planes) && ReadPlain(root, "pfc", config_.pfc) &&
         ReadPlain(root, "congestion", config_.congestion) &&
-        ReadPlain(root, "clients", config_.clients) &&
+        ReadPlain(root, "llr", config_.llr) && ReadPlain(root, "clients", config_.clients) &&
         ReadPlain(root, "management", config_.management) && ReadPlain(root, "log", config_.log);
     return reader_.status();
   }
@@ -43,7 +43,8 @@ class SectionReader {
     }
     if (!reader_.ReadFields(root, "",
                             {"eal", "lcores", "ports", "instances", "peers", "classes", "packing",
-                             "transport", "planes", "pfc", "congestion", "clients", "management", "log"},
+                             "transport", "planes", "pfc", "congestion", "llr", "clients",
+                             "management", "log"},
                             entry)) {
       return false;
     }

@@ -19,6 +19,7 @@ namespace {
 using std::string_view;
 
 constexpr string_view kHugepages[] = {"auto", "on", "off"};
+constexpr string_view kOnOff[] = {"off", "on"};
 constexpr string_view kIdles[] = {"spin", "yield", "sleep"};
 constexpr string_view kQueues[] = {"lcore", "instance"};
 constexpr string_view kPfcs[] = {"off", "software", "device"};
@@ -175,6 +176,7 @@ bool IsUnicastIpv6(const ConfigAddress& ip) {
 
 std::span<const string_view> NamesOf(Hugepages) { return kHugepages; }
 std::span<const string_view> NamesOf(LcoreConfig::Idle) { return kIdles; }
+std::span<const string_view> NamesOf(OnOff) { return kOnOff; }
 std::span<const string_view> NamesOf(PortConfig::Encapsulation) { return kEncapNames; }
 std::span<const string_view> NamesOf(PortConfig::Queues) { return kQueues; }
 std::span<const string_view> NamesOf(PortConfig::Pfc) { return kPfcs; }

@@ -49,6 +49,7 @@ struct IpText {
 
 // The names of an enumeration's values in their order.
 std::span<const std::string_view> NamesOf(Hugepages);
+std::span<const std::string_view> NamesOf(OnOff);
 std::span<const std::string_view> NamesOf(LcoreConfig::Idle);
 std::span<const std::string_view> NamesOf(PortConfig::Encapsulation);
 std::span<const std::string_view> NamesOf(PortConfig::Queues);

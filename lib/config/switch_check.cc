@@ -8,10 +8,12 @@
 #include <set>
 
 #include "base/text.h"
+#include "config/config_check_link.h"
 #include "config/config_encapsulation.h"
 #include "config/config_values.h"
 #include "config/switch_values.h"
 #include "fabric/params.h"
+#include "link/link_params.h"
 
 namespace suede {
 namespace {
@@ -147,6 +149,10 @@ Status CheckPorts(const ConfigDraft& draft, SwitchConfig& config) {
       port.lcore = static_cast<uint32_t>(lcore - config.lcores.begin());
     }
     port.lcore_cpu = config.lcores[port.lcore].cpu;
+    if (port.llr == OnOff::kOn) {
+      const std::string key = path + ".link_ether_type";
+      if (Status s = CheckLinkEtherType(draft, key, port.link_ether_type, 0); !s.ok()) return s;
+    }
     if (port.strict_vlans == OnOff::kOff && !port.vlans.empty()) {
       return draft.Error(path + ".vlans",
                          "frames of all VLANs pass; add strict_vlans: on, or remove it");
@@ -247,7 +253,9 @@ std::optional<uint64_t> ParseDestination(std::string_view text) {
   return address;
 }
 
-uint32_t LongestFrame(const SwitchPortConfig& port) { return 14 + 4 + port.mtu_bytes; }
+uint32_t LongestFrame(const SwitchPortConfig& port) {
+  return 14 + 4 + port.mtu_bytes + (port.llr == OnOff::kOn ? kLinkShimBytes : 0);
+}
 
 uint64_t BpsOf(const Decimal& gbps) {
   return static_cast<uint64_t>(std::llround(gbps.value * 1e9));

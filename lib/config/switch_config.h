@@ -19,8 +19,6 @@ namespace suede {
 
 struct ConfigKey;
 
-enum class OnOff : uint8_t { kOff, kOn };
-
 // A number that need not be whole; its bounds are ValueLimits' min and max.
 struct Decimal {
   double value = 0;
@@ -121,6 +119,8 @@ struct SwitchPortConfig {
   uint32_t tx_descriptors = 1024;
   Decimal rate_gbps;
   OnOff pfc = OnOff::kOff;
+  OnOff llr = OnOff::kOff;            // docs/link.md
+  uint16_t link_ether_type = 0xfe50;  // of shims and link frames
   OnOff strict_vlans = OnOff::kOff;
   std::vector<uint32_t> vlans;
   OnOff decrements_hops = OnOff::kOn;
@@ -152,6 +152,7 @@ struct SwitchConfig {
   std::vector<SwitchClassConfig> of_class;
   SwitchTrimConfig trim;
   SwitchPfcConfig pfc;
+  LlrConfig llr;
   std::vector<SwitchAddressConfig> addresses;
   ManagementConfig management;
   LogConfig log;

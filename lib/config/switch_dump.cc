@@ -47,6 +47,7 @@ std::string DumpSwitchConfig(const SwitchConfig& config) {
   AppendClasses(config, out);
   AppendSection("trim", config.trim, out);
   AppendSection("pfc", config.pfc, out);
+  AppendSection("llr", config.llr, out);
   AppendPorts(config, out);
   AppendList("addresses", config.addresses, "", out);
   AppendSection("management", config.management, out);

@@ -9,6 +9,7 @@ namespace {
 
 using config_key::Between;
 using config_key::Extra;
+using config_key::Hex;
 using config_key::Key;
 using config_key::Microseconds;
 using config_key::Name;
@@ -176,6 +177,14 @@ constexpr ConfigField<SwitchPortConfig> kPort[] = {
                                       "Frames leave at this rate; 0: as fast as the device takes "
                                       "them."),
     Key<&SwitchPortConfig::pfc>("pfc", "", {}, "The port sends and obeys PFC."),
+    Key<&SwitchPortConfig::llr>(
+        "llr", "", {},
+        "Link-level retry with the neighbour at the far end of the cable, where that has "
+        "it on, too (link.md)."),
+    Key<&SwitchPortConfig::link_ether_type>(
+        "link_ether_type", "", Hex(0x0600, 0xffff),
+        "EtherType of what the ends of the cable say about it, and of the "
+        "shim of numbered frames; the same at both ends."),
     Key<&SwitchPortConfig::strict_vlans>("strict_vlans", "", {},
                                          "Frames of other VLANs than these are dropped."),
     Key<&SwitchPortConfig::vlans>("vlans", "", Between(0, 4094),

@@ -24,7 +24,8 @@ class SwitchReader {
     ReadRoot(root) && Plain(root, "eal", config_.eal) && ReadLcores(root) &&
         Plain(root, "table", config_.table) && Plain(root, "buffer", config_.buffer) &&
         ReadClasses(root) && Plain(root, "trim", config_.trim) && Plain(root, "pfc", config_.pfc) &&
-        ReadPorts(root) && ReadList(root, "", "addresses", kMostAddresses, config_.addresses) &&
+        Plain(root, "llr", config_.llr) && ReadPorts(root) &&
+        ReadList(root, "", "addresses", kMostAddresses, config_.addresses) &&
         Plain(root, "management", config_.management) && Plain(root, "log", config_.log);
     return reader_.status();
   }
@@ -38,7 +39,7 @@ class SwitchReader {
                                  " of the format is not known; write version: 1"));
     }
     return reader_.ReadFields(root, "",
-                              {"eal", "lcores", "table", "buffer", "classes", "trim", "pfc",
+                              {"eal", "lcores", "table", "buffer", "classes", "trim", "pfc", "llr",
                                "ports", "addresses", "management", "log"},
                               config_.root);
   }

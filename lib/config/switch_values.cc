@@ -10,13 +10,11 @@
 namespace suede {
 namespace {
 
-constexpr std::string_view kOnOff[] = {"off", "on"};
 constexpr std::string_view kForwardings[] = {"mac", "afh1", "afh2", "ip"};
 constexpr std::string_view kUnknowns[] = {"flood", "drop"};
 
 }  // namespace
 
-std::span<const std::string_view> NamesOf(OnOff) { return kOnOff; }
 std::span<const std::string_view> NamesOf(SwitchRoot::Forwarding) { return kForwardings; }
 std::span<const std::string_view> NamesOf(SwitchRoot::Unknown) { return kUnknowns; }
 

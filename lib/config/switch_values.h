@@ -8,7 +8,6 @@
 
 namespace suede {
 
-std::span<const std::string_view> NamesOf(OnOff);
 std::span<const std::string_view> NamesOf(SwitchRoot::Forwarding);
 std::span<const std::string_view> NamesOf(SwitchRoot::Unknown);
 

@@ -18,6 +18,9 @@ struct FrameNote {
   uint32_t charge = 0;       // bytes of the shared buffer
   uint16_t in = 0;           // port
   uint8_t traffic_class = 0;
+  uint8_t link_vc = 0;    // of the link that it came by
+  uint16_t credits = 0;   // of the link that it came by; 0: it uses none
+  bool credited = false;  // charged to its input's part for frames on credit
   bool marked = false;
   bool trimmed = false;
 };

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
+
+#include "wire/frame_class.h"
 
 namespace suede::fabric {
 
@@ -50,13 +53,43 @@ void Output::Push(Frame* frame, const FrameView& view) {
 
 Frame* Output::Take(uint32_t traffic_class) {
   Frame* const frame = queues_[traffic_class].PopFront();
-  const FrameNote& note = NoteOfFrame(frame);
-  buffer_.Release(note.in, port_, traffic_class, note.charge);
+  FrameNote& note = NoteOfFrame(frame);
+  if (note.credits != 0) [[unlikely]]
+    inputs_[note.in]->OnDrained(note.link_vc, std::exchange(note.credits, uint16_t{0}), now_);
+  note.credited ? buffer_.ReleaseCredited(note.in, port_, traffic_class, note.charge)
+                : buffer_.Release(note.in, port_, traffic_class, note.charge);
   if (queues_[traffic_class].empty()) {
     waiting_ &= static_cast<ClassMask>(~(1u << traffic_class));
     scheduler_.OnEmpty(traffic_class);
   }
   return frame;
+}
+
+// Whether the first frame of a class has the credit that it needs.
+void Output::LookAtFirst(uint32_t traffic_class) {
+  const auto bit = static_cast<ClassMask>(1u << traffic_class);
+  without_credit_ &= static_cast<ClassMask>(~bit);
+  const Frame* const frame = queues_[traffic_class].head();
+  if (frame == nullptr) return;
+  const uint32_t vc = FrameClassOf(ClassRuleOf(params_), frame->data, frame->length);
+  if (!credit_->MaySend(vc, credit_->rule().CreditsOf(frame->length))) without_credit_ |= bit;
+}
+
+void Output::LookAtCredit() {
+  without_credit_ = 0;
+  if (!credit_->is_on()) return;
+  for (ClassMask left = waiting_; left != 0; left &= static_cast<ClassMask>(left - 1)) {
+    LookAtFirst(static_cast<uint32_t>(std::countr_zero(uint32_t{left})));
+  }
+  held_ |= without_credit_;
+}
+
+// A frame leaves on credit; what waits behind it may need more than is left, and so may the first
+// frames of other classes that share its link VC.
+void Output::Spend(const Frame& frame, Time now) {
+  const uint32_t vc = FrameClassOf(ClassRuleOf(params_), frame.data, frame.length);
+  credit_->OnSent(vc, credit_->rule().CreditsOf(frame.length), now);
+  LookAtCredit();
 }
 
 Frame* Output::Pop(Time now) {
@@ -69,6 +102,8 @@ Frame* Output::Pop(Time now) {
     return nullptr;
   }
   Frame* const frame = Take(traffic_class);
+  if (credit_ != nullptr && credit_->is_on()) [[unlikely]]
+    Spend(*frame, now);
   if (rate_bps_ != 0) {
     // Since when it could have left: a poll iteration that comes late makes up for its delay, and
     // neither a pause nor an empty queue saves up anything.

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "base/time.h"
 #include "fabric/class_scheduler.h"
@@ -13,6 +14,8 @@
 #include "fabric/pfc.h"
 #include "fabric/random.h"
 #include "fabric/shared_buffer.h"
+#include "link/credit_receiver.h"
+#include "link/credit_sender.h"
 #include "stats/switch_counters.h"
 
 namespace suede::fabric {
@@ -23,13 +26,22 @@ class Output {
 
   // All of them outlive this.
   Output(const SwitchParams& params, uint32_t port, SharedBuffer& buffer, ClassCounters& counters);
+  // Frames leave on the credit that the neighbour grants. Outlives this.
+  void SetCredit(CreditSender* credit) { credit_ = credit; }
+  // The credit that ports grant, by port; null: none. Frames that leave their queue free theirs.
+  void SetInputs(std::span<CreditReceiver* const> inputs) { inputs_ = inputs; }
 
   // A frame that the buffer has admitted for the class; its note says what it takes there.
   void Push(Frame* frame, const FrameView& view);
   // Whether the rate permits another frame now, for one that was waiting.
   bool MaySend(Time now) const { return rate_bps_ == 0 || free_at_ <= now; }
   // Before frames are taken, each time: which classes are held up now.
-  void Look(Time now) { held_ = pauses_.Paused(waiting_, now); }
+  void Look(Time now) {
+    now_ = now;
+    held_ = pauses_.Paused(waiting_, now);
+    if (credit_ != nullptr) [[unlikely]]
+      LookAtCredit();
+  }
   // The next frame, out of its queue and the buffer; nullptr: none is waiting that may go.
   Frame* Pop(Time now);
   // Frames of a class in a storm: to be dropped. nullptr: there is none.
@@ -52,10 +64,15 @@ class Output {
   }
   ClassMask waiting() const { return waiting_; }
   const PfcReceiver& pauses() const { return pauses_; }
+  // Classes whose first frame waits for credit, as of the last Look.
+  ClassMask without_credit() const { return without_credit_; }
 
  private:
   void Mark(Frame* frame, const FrameView& view, uint32_t depth);
   Frame* Take(uint32_t traffic_class);
+  void LookAtCredit();
+  void LookAtFirst(uint32_t traffic_class);
+  void Spend(const Frame& frame, Time now);
 
   const SwitchParams& params_;
   const uint32_t port_;
@@ -65,6 +82,10 @@ class Output {
   std::array<FrameFifo, kClasses> queues_;
   ClassMask waiting_ = 0;
   ClassMask held_ = 0;  // by the peer
+  ClassMask without_credit_ = 0;
+  CreditSender* credit_ = nullptr;  // null: the port has no credit-based flow control
+  std::span<CreditReceiver* const> inputs_;
+  Time now_{};           // of the last Look
   ClassMask aging_ = 0;  // whose frames may become too old
   ClassScheduler scheduler_;
   PfcReceiver pauses_;

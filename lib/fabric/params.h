@@ -10,6 +10,8 @@
 #include "base/sue.h"
 #include "base/time.h"
 #include "fabric/frame_view.h"
+#include "link/link_params.h"
+#include "wire/frame_class.h"
 
 namespace suede::fabric {
 
@@ -46,6 +48,7 @@ struct ClassParams {
   uint32_t headroom_bytes = 0;   // of each port's input of a lossless class: HeadroomBytes
   uint32_t resume_bytes = 3072;  // below the threshold of a pause: frames may come again
   Duration max_wait{};           // frames that have waited for longer are dropped; 0: none is
+  uint32_t credits = 0;          // that each port with credit-based flow control grants; 0: none
 };
 
 struct TrimParams {
@@ -72,8 +75,17 @@ struct PortParams {
   std::vector<uint16_t> vlans;
   std::array<uint8_t, 6> mac{};  // source of PFC frames
   PfcParams pfc;
+  LinkParams link;  // docs/link.md
   bool decrements_hops = true;
   bool hairpins = false;  // frames may leave by the port that they came by
+  bool cbfc = false;      // credit-based flow control, where the neighbour offers it, too
+};
+
+// Credit-based flow control (docs/link.md).
+struct CbfcParams {
+  CreditRule rule;  // by which the switch counts what it receives
+  CreditTimes times;
+  uint32_t largest_octets = 9622;  // of the frames that ports send
 };
 
 struct SwitchParams {
@@ -84,11 +96,12 @@ struct SwitchParams {
   uint32_t addresses_of_port = 4096;  // that may be learnt
   Duration max_age = std::chrono::seconds(300);
   uint32_t buffer_bytes = 4u << 20;
-  uint32_t cell_bytes = 256;  // a frame takes whole cells
+  uint32_t cell_bytes = 256;       // a frame takes whole cells
   uint32_t most_on_cable = 16384;  // frames under way in one direction of an impaired link
   ClassMap classes;
   std::array<ClassParams, kClasses> of_class{};
   TrimParams trim;
+  CbfcParams cbfc;
   std::vector<PortParams> ports;
   uint64_t seed = 1;
 };
@@ -96,6 +109,18 @@ struct SwitchParams {
 // Bytes that may still come for a class after a port has decided to pause it (IEEE 802.1Q,
 // annex O): both ways over the cable, two frames that have begun, and the response of the peer.
 uint32_t HeadroomBytes(uint64_t rate_bps, uint32_t cable_m, uint32_t max_frame_bytes);
+
+// Bytes of the buffer that frames sent on credit of a class may take, of one port: whatever their
+// lengths are, they take no more whole cells than this.
+uint32_t CreditBytes(const SwitchParams& params, uint32_t traffic_class);
+// How the classes of a frame are found, for both ends of a link.
+inline FrameClassRule ClassRuleOf(const SwitchParams& params) {
+  return {.afh2 = params.forwarding == Forwarding::kAfh2, .pcp_first = params.classes.pcp_first};
+}
+// The credit that a port with credit-based flow control grants: class c is link VC c.
+CreditGrant GrantOf(const SwitchParams& params);
+// A port's end of its link, with that credit where the port has it.
+LinkParams LinkOf(const SwitchParams& params, uint32_t port);
 
 }  // namespace suede::fabric
 

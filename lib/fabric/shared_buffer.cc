@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "link/credit_end.h"
+
 namespace suede::fabric {
 
 uint32_t HeadroomBytes(uint64_t rate_bps, uint32_t cable_m, uint32_t max_frame_bytes) {
@@ -13,6 +15,29 @@ uint32_t HeadroomBytes(uint64_t rate_bps, uint32_t cable_m, uint32_t max_frame_b
   return static_cast<uint32_t>((cable_bits + kResponseBits) / 8 + 2 * uint64_t{max_frame_bytes});
 }
 
+// A frame of n credits has up to n x (credit - overhead) bytes, and takes whole cells of them.
+uint32_t CreditBytes(const SwitchParams& params, uint32_t traffic_class) {
+  const CreditRule& rule = params.cbfc.rule;
+  const uint32_t most = rule.credit_octets() + static_cast<uint32_t>(std::max(0, -rule.overhead));
+  const uint32_t cells = (most + params.cell_bytes - 1) / params.cell_bytes;
+  return params.of_class[traffic_class].credits * cells * params.cell_bytes;
+}
+
+CreditGrant GrantOf(const SwitchParams& params) {
+  CreditGrant grant{.rule = params.cbfc.rule};
+  for (uint32_t c = 0; c < kClasses; ++c) grant.limits[c] = params.of_class[c].credits;
+  return grant;
+}
+
+LinkParams LinkOf(const SwitchParams& params, uint32_t port) {
+  LinkParams link = params.ports[port].link;
+  if (!params.ports[port].cbfc) return link;
+  link.credit = OfferOf(GrantOf(params));
+  link.credit_times = params.cbfc.times;
+  link.class_rule = ClassRuleOf(params);
+  return link;
+}
+
 int64_t SharedBuffer::SharedBytes(const SwitchParams& params) {
   int64_t bytes = params.buffer_bytes;
   for (const ClassParams& of_class : params.of_class) {
@@ -20,6 +45,8 @@ int64_t SharedBuffer::SharedBytes(const SwitchParams& params) {
         of_class.reserved_bytes + (of_class.lossless ? int64_t{of_class.headroom_bytes} : 0);
     bytes -= each * static_cast<int64_t>(params.ports.size());
   }
+  const auto with_credit = std::ranges::count_if(params.ports, &PortParams::cbfc);
+  for (uint32_t c = 0; c < kClasses; ++c) bytes -= with_credit * CreditBytes(params, c);
   return bytes;
 }
 
@@ -29,7 +56,11 @@ SharedBuffer::SharedBuffer(const SwitchParams& params)
       classes_(params.of_class),
       queues_(params.ports.size() * kClasses),
       inputs_(params.ports.size() * kClasses),
-      pauses_(params.ports.size()) {}
+      credited_queues_(params.ports.size() * kClasses),
+      credited_inputs_(params.ports.size() * kClasses),
+      pauses_(params.ports.size()) {
+  for (uint32_t c = 0; c < kClasses; ++c) credit_bytes_[c] = CreditBytes(params, c);
+}
 
 // Counts the frame where the reserved part, the shared part or the headroom has room.
 bool SharedBuffer::Add(Account& account, uint32_t traffic_class, uint32_t charge) {
@@ -100,13 +131,35 @@ void SharedBuffer::Release(uint32_t in, uint32_t out, uint32_t traffic_class, ui
   }
 }
 
+bool SharedBuffer::AdmitCredited(uint32_t in, uint32_t out, uint32_t traffic_class,
+                                 uint32_t charge) {
+  uint32_t& input = credited_inputs_[Index(in, traffic_class)];
+  if (input + charge > credit_bytes_[traffic_class]) return false;
+  input += charge;
+  credited_queues_[Index(out, traffic_class)] += charge;
+  used_ += charge;
+  most_used_ = std::max(most_used_, used_);
+  return true;
+}
+
+void SharedBuffer::ReleaseCredited(uint32_t in, uint32_t out, uint32_t traffic_class,
+                                   uint32_t charge) {
+  credited_inputs_[Index(in, traffic_class)] -= charge;
+  credited_queues_[Index(out, traffic_class)] -= charge;
+  used_ -= charge;
+}
+
 void SharedBuffer::CheckInvariants() const {
   uint64_t used = 0;
   uint64_t shared = 0;
   uint64_t headroom = 0;
+  uint64_t on_credit = 0;  // of the inputs
   for (size_t i = 0; i < queues_.size(); ++i) {
     const auto traffic_class = static_cast<uint32_t>(i % kClasses);
-    used += queues_[i].used;
+    used += queues_[i].used + credited_queues_[i];
+    on_credit += credited_inputs_[i];
+    on_credit -= credited_queues_[i];
+    if (credited_inputs_[i] > credit_bytes_[traffic_class]) std::abort();
     const bool lossless = classes_[traffic_class].lossless;
     const Account& judged = lossless ? inputs_[i] : queues_[i];
     if (!lossless && inputs_[i].used != 0) std::abort();
@@ -117,6 +170,7 @@ void SharedBuffer::CheckInvariants() const {
     headroom += judged.headroom;
   }
   if (headroom != headroom_used_ || most_headroom_used_ < headroom_used_) std::abort();
+  if (on_credit != 0) std::abort();
   if (used != used_ || shared != shared_used_ || shared > shared_bytes_) std::abort();
 }
 

@@ -25,12 +25,21 @@ class SharedBuffer {
   bool Admit(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge);
   // It has left, or was taken out.
   void Release(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge);
+  // Likewise of frames that came on credit: they have a part of their own, of each input. A sender
+  // that keeps to its credit always finds room.
+  bool AdmitCredited(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge);
+  void ReleaseCredited(uint32_t in, uint32_t out, uint32_t traffic_class, uint32_t charge);
 
   // Lossless classes whose frames should not come to the port any more.
   ClassMask paused(uint32_t in) const { return pauses_[in]; }
 
   uint32_t queued(uint32_t out, uint32_t traffic_class) const {
-    return queues_[Index(out, traffic_class)].used;
+    const size_t index = Index(out, traffic_class);
+    return queues_[index].used + credited_queues_[index];
+  }
+  // Bytes of frames that came on credit, of an input.
+  uint32_t credited(uint32_t in, uint32_t traffic_class) const {
+    return credited_inputs_[Index(in, traffic_class)];
   }
   uint32_t used() const { return used_; }
   uint32_t most_used() const { return most_used_; }
@@ -79,8 +88,11 @@ class SharedBuffer {
   uint32_t shared_used_ = 0;
   uint32_t headroom_used_ = 0;  // of all inputs
   uint32_t most_headroom_used_ = 0;
-  std::vector<Account> queues_;  // by output and class
-  std::vector<Account> inputs_;  // by input and lossless class
+  std::vector<Account> queues_;                    // by output and class
+  std::vector<Account> inputs_;                    // by input and lossless class
+  std::array<uint32_t, kClasses> credit_bytes_{};  // of an input, for frames on credit
+  std::vector<uint32_t> credited_queues_;          // by output and class
+  std::vector<uint32_t> credited_inputs_;          // by input and class
   std::vector<ClassMask> pauses_;
 };
 

@@ -9,9 +9,9 @@
 namespace suede::fabric {
 namespace {
 
-constexpr uint32_t kAgedPlaces = 4;  // of the table, in a poll iteration
+constexpr uint32_t kAgedPlaces = 4;        // of the table, in a poll iteration
 constexpr uint32_t kForgottenPlaces = 64;  // likewise, while it has entries that are forgotten
-constexpr uint32_t kLeastGain = 1;   // bytes that trimming has to save
+constexpr uint32_t kLeastGain = 1;         // bytes that trimming has to save
 
 }  // namespace
 
@@ -22,6 +22,12 @@ Switch::Port::Port(const SwitchParams& params, uint32_t number, SharedBuffer& bu
       pfc(params.ports[number].pfc, params.ports[number].rate_bps),
       blocked(params.ports.size()) {
   const PortParams& own = params.ports[number];
+  if (const LinkParams of_link = LinkOf(params, number); of_link.on()) {
+    link = std::make_unique<LinkPort>(of_link, params.cbfc.largest_octets);
+    if (CreditEnd* const credit = link->credit(); credit != nullptr) {
+      output.SetCredit(&credit->sender());
+    }
+  }
   if (!own.strict_vlans) return;
   vlans.resize(4096);
   for (const uint16_t vid : own.vlans) vlans[vid] = true;
@@ -34,9 +40,18 @@ Switch::Switch(const SwitchParams& params)
              static_cast<uint32_t>(params_.ports.size()), params_.max_age) {
   for (uint32_t i = 0; i < params_.ports.size(); ++i) {
     ports_.push_back(std::make_unique<Port>(params_, i, buffer_));
+    CreditEnd* const own = credit(i);
+    receivers_.push_back(own != nullptr ? &own->receiver() : nullptr);
   }
-  ended_.reserve(params_.buffer_bytes / params_.cell_bytes + kMaxPorts * kSpares);
-  spares_.reserve(kSpares);
+  for (const auto& port : ports_) port->output.SetInputs(receivers_);
+  uint64_t held = 0;
+  for (const PortParams& port : params_.ports) {
+    if (!port.link.on() && !port.cbfc) continue;
+    most_spares_ = kSparesOfLinks;
+    held += port.link.retry.window_frames;
+  }
+  ended_.reserve(params_.buffer_bytes / params_.cell_bytes + kMaxPorts * kSpares + held);
+  spares_.reserve(most_spares_);
   touched_.reserve(params_.ports.size());
 }
 
@@ -46,7 +61,9 @@ void Switch::SetDown(uint32_t number, bool down) {
   port.down = down;
   if (!down) return;
   table_.Forget(static_cast<uint16_t>(number));
-  while (Frame* const frame = port.output.PopAny()) {
+  Frame* frame = port.link != nullptr ? port.link->TakeWaiting() : nullptr;
+  if (frame == nullptr) frame = port.output.PopAny();
+  for (; frame != nullptr; frame = port.output.PopAny()) {
     port.of_class[NoteOfFrame(frame).traffic_class].Add(SwitchClassCounter::kDownDrop);
     End(frame);
   }
@@ -54,6 +71,7 @@ void Switch::SetDown(uint32_t number, bool down) {
 
 void Switch::Receive(uint32_t number, Frame* const* frames, uint32_t count, Time now) {
   Port& port = *ports_[number];
+  now_ = now;
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < count; ++i) bytes += frames[i]->length;
   port.counters.Add(SwitchPortCounter::kRxFrames, count);
@@ -99,6 +117,7 @@ void Switch::ClearTouched() {
 }
 
 void Switch::PollPort(uint32_t port, Time now) {
+  now_ = now;
   while (Frame* const frame = ports_[port]->in.Arrived(now)) OnFrame(port, frame, now);
 }
 
@@ -134,8 +153,26 @@ bool Switch::Check(Port& port, const FrameView& view) {
   return false;
 }
 
+// False: the frame was the link's, or of no use to it, and has ended.
+bool Switch::Hear(Port& port, Frame* frame, Time now) {
+  const bool passes = port.link->Hear(*frame, now);
+  EndHeld(port);
+  if (passes) return true;
+  ++frames_of_links_;
+  End(frame);
+  return false;
+}
+
+void Switch::EndHeld(Port& port) {
+  const std::span<Frame* const> held = port.link->ended();
+  frames_of_links_ += held.size();
+  ended_.insert(ended_.end(), held.begin(), held.end());
+  port.link->ClearEnded();
+}
+
 void Switch::OnFrame(uint32_t number, Frame* frame, Time now) {
   Port& port = *ports_[number];
+  if (port.link != nullptr && !Hear(port, frame, now)) return;
   FrameView view = ViewFrame(params_.forwarding, frame->data, frame->length);
   if (view.error == ViewError::kLinkLocal && params_.ports[number].pfc.on) [[unlikely]] {
     if (const auto pfc = DecodePfc(frame->data, frame->length)) {
@@ -143,6 +180,8 @@ void Switch::OnFrame(uint32_t number, Frame* frame, Time now) {
       return Drop(port, SwitchPortCounter::kRxPfc, frame);
     }
   }
+  if (receivers_[number] != nullptr) [[unlikely]]
+    CountCredit(number, frame);
   if (!Check(port, view)) [[unlikely]]
     return End(frame);
   Forward(number, frame, view, now);
@@ -225,6 +264,28 @@ void Switch::Forward(uint32_t in, Frame* frame, FrameView& view, Time now) {
   Flood(in, frame, view);
 }
 
+// The frame has come on credit, or uses none.
+void Switch::CountCredit(uint32_t number, Frame* frame) {
+  if (HasLinkType(frame->data, frame->length, kTypeMacControl)) return;
+  CreditReceiver& receiver = *receivers_[number];
+  FrameNote& note = NoteOfFrame(frame);
+  note.link_vc = FrameClassOf(ClassRuleOf(params_), frame->data, frame->length);
+  note.credits = static_cast<uint16_t>(receiver.OnFrame(note.link_vc, frame->length));
+  if (note.credits != 0 && !receiver.IsWithin(note.link_vc)) {
+    link(number)->counters().Add(LinkCounter::kCreditExceeded);
+  }
+}
+
+// The frame ends outside of queues: the neighbour that has sent it has its credit again.
+void Switch::FreeCredit(Frame* frame) {
+  FrameNote& note = NoteOfFrame(frame);
+  if (note.credits == 0) [[likely]]
+    return;
+  receivers_[note.in]->OnDrained(note.link_vc, note.credits, now_);
+  note.credits = 0;
+}
+
+// Credit is of the one frame that came: copies are charged as any other frame.
 Frame* Switch::CopyOf(const Frame* frame) {
   if (spares_.empty()) return nullptr;
   Frame* const copy = spares_.back();
@@ -237,7 +298,9 @@ Frame* Switch::CopyOf(const Frame* frame) {
   copy->data = copy->buffer + offset;
   copy->length = frame->length;
   std::memcpy(copy->data, frame->data, frame->length);
-  NewNote(copy) = NoteOfFrame(frame);
+  FrameNote& note = NewNote(copy) = NoteOfFrame(frame);
+  note.credits = 0;
+  note.credited = false;
   return copy;
 }
 
@@ -272,6 +335,15 @@ uint32_t Switch::ClassOf(const Frame* frame, const FrameView& view) const {
   return map.other;
 }
 
+// Whether the buffer takes the frame; where it does, it is counted.
+bool Switch::Admit(uint32_t in, uint32_t out, FrameNote& note) {
+  if (note.credits == 0) [[likely]]
+    return buffer_.Admit(in, out, note.traffic_class, note.charge);
+  note.credited = receivers_[in]->IsWithin(note.link_vc) &&
+                  buffer_.AdmitCredited(in, out, note.traffic_class, note.charge);
+  return note.credited;
+}
+
 void Switch::Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& view) {
   Port& port = *ports_[out];
   FrameNote& note = NoteOfFrame(frame);
@@ -280,9 +352,13 @@ void Switch::Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& v
     return End(frame);
   }
   note.charge = buffer_.Charge(frame->length);
-  if (buffer_.Admit(in, out, note.traffic_class, note.charge)) [[likely]] {
+  if (Admit(in, out, note)) [[likely]] {
     Queue(port, out, frame, view);
     return;
+  }
+  if (note.credits != 0) {
+    port.of_class[note.traffic_class].Add(SwitchClassCounter::kCreditDrop);
+    return End(frame);
   }
   if (Trim(out, frame, view)) return;
   const bool lossless = params_.of_class[note.traffic_class].lossless;
@@ -355,11 +431,26 @@ void Switch::SendOn(Port& port, Frame* frame, Time now) {
   }
 }
 
+// What the link lets out next; nullptr: nothing.
+Frame* Switch::NextOfLink(Port& port, Time now) {
+  for (;;) {
+    if (spares_.empty()) return nullptr;
+    const LinkPort::Next next = port.link->Take(port.output, spares_.back(), now);
+    if (next.used_spare) spares_.pop_back();
+    if (next.frame != nullptr || !next.used_spare) return next.frame;
+  }
+}
+
 uint32_t Switch::Transmit(uint32_t number, Frame** frames, uint32_t max, Time now) {
   Port& port = *ports_[number];
+  now_ = now;
   uint32_t count = 0;
   const bool clean = port.out.is_clean();
   if (!port.down) {
+    if (port.link != nullptr) {
+      port.link->Poll(now);
+      EndHeld(port);
+    }
     port.output.Look(now);
     while (Frame* const frame = port.output.PopStormy()) End(frame);
     while (Frame* const frame = port.output.PopOld(now)) End(frame);
@@ -367,7 +458,7 @@ uint32_t Switch::Transmit(uint32_t number, Frame** frames, uint32_t max, Time no
       clean&& max != 0 ? void(frames[count++] = pfc) : SendOn(port, pfc, now);
     }
     while (count < max && (clean || port.out.free_at() <= now)) {
-      Frame* const frame = port.output.Pop(now);
+      Frame* const frame = port.link == nullptr ? port.output.Pop(now) : NextOfLink(port, now);
       if (frame == nullptr) break;
       if (clean) [[likely]] {
         frames[count++] = frame;
@@ -393,6 +484,10 @@ Time Switch::deadline(uint32_t number, Time now) const {
   Time next = std::min(port.in.deadline(), port.out.deadline());
   if (port.down) return next;
   Time sends = port.output.deadline(now);
+  if (port.link != nullptr) {
+    if (port.link->is_full()) sends = kNever;
+    sends = std::min(sends, port.link->deadline(now));
+  }
   if (sends != kNever && !port.out.is_clean()) sends = std::max(sends, port.out.free_at());
   next = std::min(next, sends);
   return params_.ports[number].pfc.on ? std::min(next, port.pfc.deadline()) : next;
@@ -408,6 +503,7 @@ uint32_t Switch::frames_inside() const {
   size_t count = ended_.size();
   for (const auto& port : ports_) {
     count += port->in.on_cable() + port->out.on_cable();
+    if (port->link != nullptr) count += port->link->frames();
     for (uint32_t c = 0; c < kClasses; ++c) count += port->output.queued_frames(c);
   }
   return static_cast<uint32_t>(count);
@@ -421,6 +517,8 @@ void Switch::CheckInvariants() const {
       const bool waits = (ports_[p]->output.waiting() >> c & 1) != 0;
       if (waits != (ports_[p]->output.queued_frames(c) != 0)) std::abort();
       if (!waits && buffer_.queued(p, c) != 0) std::abort();
+      // What the buffer has taken on credit is held on credit.
+      if (buffer_.credited(p, c) != 0 && receivers_[p]->held(c) == 0) std::abort();
       queued += buffer_.queued(p, c);
     }
   }

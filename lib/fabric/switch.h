@@ -13,6 +13,7 @@
 
 #include "fabric/address_table.h"
 #include "fabric/impairment.h"
+#include "fabric/link_port.h"
 #include "fabric/output.h"
 #include "fabric/params.h"
 #include "fabric/pfc.h"
@@ -43,13 +44,14 @@ class Switch {
   std::span<Frame* const> ended() const { return ended_; }
   void ClearEnded() { ended_.clear(); }
   // Floods, duplicates and PFC need frames that are not received: so many are missing.
-  uint32_t spares_wanted() const { return kSpares - spares(); }
+  uint32_t spares_wanted() const { return most_spares_ - spares(); }
   uint32_t spares() const { return static_cast<uint32_t>(spares_.size()); }
   void GiveSpare(Frame* frame) { spares_.push_back(frame); }
   // Whether Transmit(port) would find nothing.
   bool IsIdle(uint32_t port) const {
     const Port& p = *ports_[port];
-    return p.output.waiting() == 0 && p.out.on_cable() == 0 && !params_.ports[port].pfc.on;
+    return p.output.waiting() == 0 && p.out.on_cable() == 0 && !params_.ports[port].pfc.on &&
+           p.link == nullptr;
   }
   // When the switch has something to do by itself; kNever: never.
   Time deadline(Time now) const;
@@ -82,6 +84,13 @@ class Switch {
   static uint16_t VidOf(const NetAddress& mac_key) {
     return static_cast<uint16_t>(mac_key.high & 0xfff);
   }
+  // The credit of the port's link (docs/link.md); null: the port has none.
+  CreditEnd* credit(uint32_t port) {
+    return ports_[port]->link != nullptr ? ports_[port]->link->credit() : nullptr;
+  }
+  const CreditEnd* credit(uint32_t port) const {
+    return ports_[port]->link != nullptr ? ports_[port]->link->credit() : nullptr;
+  }
   // Forgets what was learnt on some of the first 64 ports (a bit each).
   void Forget(uint64_t ports) {
     for (; ports != 0; ports &= ports - 1) {
@@ -112,6 +121,15 @@ class Switch {
   const SharedBuffer& buffer() const { return buffer_; }
   const Output& output(uint32_t port) const { return ports_[port]->output; }
   const PfcSender& pfc(uint32_t port) const { return ports_[port]->pfc; }
+  // The port's end of its link; null: it does not speak of the link.
+  const LinkEnd* link(uint32_t port) const {
+    return ports_[port]->link != nullptr ? &ports_[port]->link->end() : nullptr;
+  }
+  LinkEnd* link(uint32_t port) {
+    return ports_[port]->link != nullptr ? &ports_[port]->link->end() : nullptr;
+  }
+  // Frames of links, and frames that a copy of has arrived: they have ended, and were not lost.
+  uint64_t frames_of_links() const { return frames_of_links_; }
   const SwitchPortCounters& counters(uint32_t port) const { return ports_[port]->counters; }
   const SwitchClassCounters& counters(uint32_t port, uint32_t traffic_class) const {
     return ports_[port]->of_class[traffic_class];
@@ -122,6 +140,7 @@ class Switch {
 
  private:
   static constexpr uint32_t kSpares = 64;
+  static constexpr uint32_t kSparesOfLinks = 512;  // each numbered frame that leaves needs one
   static constexpr uint64_t kKindMask = uint64_t{0xff} << 56;
   static constexpr uint64_t kMacKind = uint64_t{0xff} << 56;   // no address of a host begins so:
   static constexpr uint64_t kIpv4Kind = uint64_t{0xfe} << 56;  // IPv6 groups and links do
@@ -135,6 +154,7 @@ class Switch {
     Impairment out;
     Output output;
     PfcSender pfc;
+    std::unique_ptr<LinkPort> link;
     bool down = false;
     bool touched = false;
     uint32_t blocks = 0;  // outputs
@@ -158,12 +178,21 @@ class Switch {
   static bool Blocks(const Port& port, uint32_t out) {
     return port.blocks != 0 && port.blocked[out];
   }
+  void CountCredit(uint32_t number, Frame* frame);
+  void FreeCredit(Frame* frame);
+  bool Admit(uint32_t in, uint32_t out, FrameNote& note);
   void Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& view);
   bool Trim(uint32_t out, Frame* frame, const FrameView& view);
   void SendOn(Port& port, Frame* frame, Time now);
+  bool Hear(Port& port, Frame* frame, Time now);
+  Frame* NextOfLink(Port& port, Time now);
+  void EndHeld(Port& port);
   Frame* PfcFrameOf(uint32_t number, Time now);
   Frame* CopyOf(const Frame* frame);
-  void End(Frame* frame) { ended_.push_back(frame); }
+  void End(Frame* frame) {
+    FreeCredit(frame);
+    ended_.push_back(frame);
+  }
   void Drop(Port& port, SwitchPortCounter reason, Frame* frame) {
     port.counters.Add(reason);
     End(frame);
@@ -176,6 +205,10 @@ class Switch {
   std::vector<Frame*> ended_;
   std::vector<Frame*> spares_;
   std::vector<uint16_t> touched_;
+  Time now_{};                              // of the last call
+  std::vector<CreditReceiver*> receivers_;  // of each port; null: it grants no credit
+  uint32_t most_spares_ = kSpares;
+  uint64_t frames_of_links_ = 0;
   uint64_t arriving_ = 0;  // a bit for each port on whose cable frames may be
 };
 

@@ -22,7 +22,7 @@ uint32_t MostHeldPdus(const std::vector<uint32_t>& inflight_pdus) {
 }
 
 uint32_t FramesNeeded(const PortUse& use) {
-  uint64_t frames = use.unclaimed_pdus;
+  uint64_t frames = use.unclaimed_pdus + use.link_frames;
   for (const PortHome& home : use.homes) {
     frames += std::max(MostHeldPdus(home.inflight_pdus), home.destinations);
     frames += std::max(home.packed_pdus, ClientTable::kMaxQueues);

@@ -15,6 +15,7 @@
 #include "base/secret_numbers.h"
 #include "base/sue.h"
 #include "congestion/params.h"
+#include "link/link_params.h"
 #include "peer/params.h"
 #include "transport/params.h"
 #include "wire/encap.h"
@@ -50,6 +51,7 @@ struct PortParams {
   std::optional<uint8_t> trimmed_dscp;
   // Bound of PDUs, of all instances whose frames are this port's, that have not left yet.
   uint32_t packed_pdus = 8192;
+  LinkParams link;  // of the port's link to its neighbour
 };
 
 // `configured_bps`, else that of the link, else 100 Gbit/s: some devices do not know their speed.
@@ -130,6 +132,7 @@ struct PortUse {
   uint32_t lcores = 1;
   std::vector<PortHome> homes;
   uint64_t unclaimed_pdus = 0;  // of all instances and VCs
+  uint32_t link_frames = 0;     // that the link holds for replay
 };
 // Frames that a port's pool must hold so that it never runs out of them: what pipelines may have in
 // flight and packed, to which they keep; what waits unclaimed; and in reserve, for what is received

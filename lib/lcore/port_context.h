@@ -85,7 +85,7 @@ struct FrameShares {
 
 struct PortContext {
   PortContext(Port* driver, const PortParams& port_params, PacketLane* packet_lane)
-      : link(PortLayer(driver), packet_lane),
+      : link(StackOver(driver, port_params.link), packet_lane),
         params(port_params),
         tx_offload(OffloadOf(*driver, port_params.rules.encap)) {}
 
@@ -118,7 +118,8 @@ struct PortContext {
     return last_place = found->second;
   }
 
-  // The classes of VCs and of PDUs without commands, for pauses (docs/pfc.md).
+  // The classes of VCs and of PDUs without commands, for pauses (docs/pfc.md) and credit
+  // (docs/link.md).
   void SetPauseClasses(const std::array<TrafficClass, kVcCount>& of_vc, const TrafficClass& of_ack);
 
   // Octets on the wire that senders which ask for credit may send to it in a second, in bits.

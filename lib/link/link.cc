@@ -3,6 +3,6 @@
 
 namespace suede {
 
-template class BasicLink<PortLayer>;
+template class BasicLink<LinkStack>;
 
 }  // namespace suede

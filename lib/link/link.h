@@ -13,12 +13,15 @@
 #include <utility>
 
 #include "base/time.h"
+#include "link/credit_gate.h"
+#include "link/credit_layer.h"
 #include "link/departures.h"
 #include "link/handover.h"
 #include "link/link_layer.h"
 #include "link/packet_lane.h"
 #include "link/pauses.h"
 #include "link/pdu_frame.h"
+#include "link/retry_layer.h"
 #include "link/staged_burst.h"
 #include "stats/counters.h"
 
@@ -73,23 +76,34 @@ class BasicLink {
   // ---- The burst being staged.
 
   // Acknowledgements and control PDUs have places of their own, in front of data.
-  bool HasFrontRoom() const { return burst_.HasFrontRoom() && (open_ & kAckBit) != 0; }
+  bool HasFrontRoom() const { return burst_.HasFrontRoom() && IsOpen(kVcCount); }
   // HasFrontRoom must hold. The frame is one-shot and carries no Pdu.
   void StageFront(Frame* frame, uint8_t vc = TxNote::kNoVc) {
     new (frame->notes) TxNote(TxNote::OneShot(vc));
     burst_.AddFront(frame);
+    LookAtCredit();
   }
   // The VCs of which a frame of data may be staged.
   VcMask room() const {
-    return burst_.data_count() < kBurst ? static_cast<VcMask>(layer_.room() & open_) : VcMask{0};
+    return burst_.data_count() < kBurst ? static_cast<VcMask>(layer_.room() & open_ & kEveryVc)
+                                        : VcMask{0};
   }
   bool HasRoom(uint32_t vc) const { return (room() >> vc & 1) != 0; }
   // How many frames of data of the VC may be staged.
-  uint32_t RoomOf(uint32_t vc) const { return HasRoom(vc) ? kBurst - burst_.data_count() : 0; }
+  uint32_t RoomOf(uint32_t vc) const {
+    if (!HasRoom(vc)) return 0;
+    return LimitsByCredit() ? 1 : kBurst - burst_.data_count();
+  }
   // Room for the PDU's VC must be there. The PDU is in flight, and stays so.
   void Stage(Pdu* pdu) {
     pdu->note = TxNote::Kept(pdu->vc);
     burst_.Add(FrameOf(pdu));
+    LookAtCredit();
+  }
+  // Likewise of one whose frame is busy: it goes out once more as it is.
+  void StageBusy(Pdu* pdu) {
+    Stage(pdu);
+    pdu->note.busy = true;
   }
   // Stages a management packet, if one waits: one at most, in front of the turn's data, so that it
   // is neither starved nor delays data by more than a frame.
@@ -108,7 +122,10 @@ class BasicLink {
   std::span<Frame* const> staged() const { return burst_.data(); }
   // A PDU that is staged must not leave: RemoveWithdrawn takes out all that were withdrawn.
   static void Withdraw(Pdu* pdu) { pdu->note.kind = TxKind::kWithdrawn; }
-  void RemoveWithdrawn() { burst_.RemoveWithdrawn(); }
+  void RemoveWithdrawn() {
+    burst_.RemoveWithdrawn();
+    LookAtCredit();
+  }
   // Nothing is staged.
   bool empty() const { return burst_.empty(); }
 
@@ -158,10 +175,19 @@ class BasicLink {
   void LookAtPauses(Time now) {
     if (pauses_->Look(now)) SetOpen();
   }
-  // Whether no pause holds up the VC's frames, or those of kAckBit's bit number.
-  bool IsOpen(uint32_t flow) const { return (open_ >> flow & 1) != 0; }
+  // Whether no pause holds up the VC's frames, or those of kAckBit's bit number, and they have
+  // credit.
+  bool IsOpen(uint32_t flow) const { return ((layer_.room() & open_) >> flow & 1) != 0; }
   // Sends the PFC frame that is due, if one is, at once: in front of all that is staged.
   void SendPfc(const std::array<uint8_t, 6>& mac, CounterBlock& counters, Time now);
+
+  // ---- Flow control by credit (credit_gate.h), where it is on: else null.
+
+  CreditGate* credit() { return layer_.gate(); }
+  const CreditGate* credit() const { return layer_.gate(); }
+  // Whether the neighbour holds the flow up, by a pause or without credit, and since when.
+  bool IsHeld(uint32_t flow) const { return HeldFlowSince(flow) != kNever; }
+  Time HeldFlowSince(uint32_t flow) const;
 
   // ---- Whether frames leave (departures.h).
 
@@ -175,10 +201,12 @@ class BasicLink {
   // For tests: frames that are kept for later turns.
   uint32_t frames_kept() const {
     const Frame* marker = departures_.marker();
-    return spare_count_ + (marker != nullptr && !layer_.IsBusy(marker) ? 1 : 0);
+    return layer_.frames_kept() + spare_count_ +
+           (marker != nullptr && !layer_.IsBusy(marker) ? 1 : 0);
   }
   // For tests, and for a layer's own requests.
   Layer& layer() { return layer_; }
+  const Layer& layer() const { return layer_; }
 
  private:
   Layer layer_;
@@ -195,6 +223,11 @@ class BasicLink {
   Handover handover_;
   std::unique_ptr<LinkPauses> pauses_;
 
+  bool LimitsByCredit() const { return layer_.gate() != nullptr; }
+  void LookAtCredit() {
+    if (LimitsByCredit()) [[unlikely]]
+      layer_.gate()->Look(burst_.data(), burst_.front());
+  }
   void SetOpen() {
     const VcMask paused = pauses_ != nullptr ? pauses_->paused() : VcMask{0};
     open_ = down_ ? VcMask{0} : static_cast<VcMask>(kEveryFlow & ~paused);
@@ -228,6 +261,17 @@ void BasicLink<Layer>::SendPfc(const std::array<uint8_t, 6>& mac, CounterBlock& 
 }
 
 template <LinkLayer Layer>
+Time BasicLink<Layer>::HeldFlowSince(uint32_t flow) const {
+  Time since = kNever;
+  if (pauses_ != nullptr && (pauses_->paused() >> flow & 1) != 0) since = pauses_->since(flow);
+  const CreditGate* const gate = layer_.gate();
+  if (gate != nullptr && (gate->held() >> flow & 1) != 0) {
+    since = std::min(since, gate->since(flow));
+  }
+  return since;
+}
+
+template <LinkLayer Layer>
 void BasicLink<Layer>::Transmit(CounterBlock& counters, Time now) {
   layer_.Flush(now);
   if (burst_.empty() || down_) return;
@@ -245,16 +289,19 @@ void BasicLink<Layer>::Transmit(CounterBlock& counters, Time now) {
   counters.Add(Counter::kTxFrameBytes, bytes);
   if (sent != offer.count) counters.Add(Counter::kTxPortFull);
   burst_.End(offer, sent);
+  LookAtCredit();
 }
 
 template <LinkLayer Layer>
 bool BasicLink<Layer>::StagePacket(CounterBlock& counters) {
   if (packets_ == nullptr || !packets_->HasPacket()) return false;
   if (burst_.data_count() == kBurst || down_ || !HasFrames(1)) return false;
+  if (layer_.gate() != nullptr && layer_.gate()->waiting() >= kBurst) return false;
   Frame* frame = NewFrame();
   packets_->TakePacket(*frame);
   new (frame->notes) TxNote(TxNote::OneShot(TxNote::kNoVc));
   burst_.Add(frame);
+  LookAtCredit();
   counters.Add(Counter::kMgmtTxPackets);
   return true;
 }
@@ -285,9 +332,14 @@ Time BasicLink<Layer>::HeldSince(const Pdu* oldest, Duration least, Time now) {
   return since;
 }
 
-// The stack that the pipeline has.
-using Link = BasicLink<PortLayer>;
-extern template class BasicLink<PortLayer>;
+// The stack that the pipeline has, from the port up: a layer that is off costs a branch a burst.
+using LinkStack = CreditLayer<RetryLayer<PortLayer>>;
+using Link = BasicLink<LinkStack>;
+extern template class BasicLink<LinkStack>;
+
+inline LinkStack StackOver(Port* port, const LinkParams& params = {}) {
+  return LinkStack(RetryLayer<PortLayer>(PortLayer(port), params), params);
+}
 
 }  // namespace suede
 

@@ -4,11 +4,10 @@
 //
 // A layer that lets some frames wait (flow control by VC) closes those VCs in `room`, keeps what it
 // has taken and may not send yet in a queue of its own, and sends it from Flush; a layer that
-// repeats frames (a retry of the link) keeps them until the far end of the link has them. Frames
-// that a layer keeps are busy like those in a device. Their owner may release them meanwhile,
-// through another port too, so such a layer needs a reference of its own to each: Port has no call
-// for that yet. A layer that looks at received frames does so in Receive: it keeps, releases or
-// passes up each of them.
+// repeats frames (retry_layer.h) keeps them until the far end of the link has them. Frames that a
+// layer keeps are busy like those in a device. Their owner may release them meanwhile, through
+// another port too, so such a layer takes a reference of its own to each (Hold). A layer that looks
+// at received frames does so in Receive: it keeps, releases or passes up each of them.
 #ifndef SUEDE_LINK_LINK_LAYER_H_
 #define SUEDE_LINK_LINK_LAYER_H_
 
@@ -24,6 +23,12 @@ namespace suede {
 
 using VcMask = uint8_t;
 inline constexpr VcMask kEveryVc = (1u << kVcCount) - 1;
+// What travels apart: the VCs, and PDUs without commands.
+inline constexpr uint32_t kLinkFlows = kVcCount + 1;
+inline constexpr VcMask kAckBit = 1u << kVcCount;
+inline constexpr VcMask kEveryFlow = kEveryVc | kAckBit;
+
+class CreditGate;
 
 // The lower side of a link. Transmit, IsBusy, Reclaim, Allocate, Release and the rest are as in
 // Port.
@@ -37,14 +42,20 @@ concept LinkLayer = requires(T& layer, const T& seen, Frame** frames, Frame* con
   // Sends what waits in the layer, and what the layer says on its own account. Once a turn, before
   // the link's own burst, whether there is one or not.
   { layer.Flush(now) } -> std::same_as<void>;
-  // VCs of which a frame of data may be staged. The link always offers the frames that are staged
+  // Flows of which a frame may be staged. The link always offers the frames that are staged
   // already.
   { seen.room() } -> std::same_as<VcMask>;
+  // The state of flow control by credit (credit_gate.h); null: there is none.
+  { layer.gate() } -> std::same_as<CreditGate*>;
+  { seen.gate() } -> std::same_as<const CreditGate*>;
   // Whether the layer, or one below it, may still read the frame.
   { seen.IsBusy(frame) } -> std::same_as<bool>;
   { layer.Reclaim() } -> std::same_as<bool>;
   { layer.Allocate(frames, count) } -> std::same_as<uint32_t>;
   { layer.Release(given, count) } -> std::same_as<void>;
+  { layer.Hold(given, count) } -> std::same_as<void>;
+  // For tests: frames of the pool that layers have made for themselves.
+  { seen.frames_kept() } -> std::same_as<uint32_t>;
   { seen.Offers(offload) } -> std::same_as<bool>;
   { seen.max_frame_bytes() } -> std::same_as<uint32_t>;
   { seen.link() } -> std::same_as<LinkState>;
@@ -62,11 +73,15 @@ class PortLayer {
     return port_->Transmit(frames, count);
   }
   void Flush(Time /*now*/) { port_->Flush(); }
-  VcMask room() const { return kEveryVc; }
+  VcMask room() const { return kEveryFlow; }
+  CreditGate* gate() { return nullptr; }
+  const CreditGate* gate() const { return nullptr; }
   bool IsBusy(const Frame* frame) const { return port_->IsBusy(frame); }
   bool Reclaim() { return port_->Reclaim(); }
   uint32_t Allocate(Frame** frames, uint32_t count) { return port_->Allocate(frames, count); }
   void Release(Frame* const* frames, uint32_t count) { port_->Release(frames, count); }
+  void Hold(Frame* const* frames, uint32_t count) { port_->Hold(frames, count); }
+  uint32_t frames_kept() const { return 0; }
   bool Offers(TxOffload offload) const { return port_->Offers(offload); }
   uint32_t max_frame_bytes() const { return port_->max_frame_bytes(); }
   LinkState link() const { return port_->link(); }
@@ -90,10 +105,14 @@ class LayerOver {
   }
   void Flush(Time now) { below_.Flush(now); }
   VcMask room() const { return below_.room(); }
+  CreditGate* gate() { return below_.gate(); }
+  const CreditGate* gate() const { return below_.gate(); }
   bool IsBusy(const Frame* frame) const { return below_.IsBusy(frame); }
   bool Reclaim() { return below_.Reclaim(); }
   uint32_t Allocate(Frame** frames, uint32_t count) { return below_.Allocate(frames, count); }
   void Release(Frame* const* frames, uint32_t count) { below_.Release(frames, count); }
+  void Hold(Frame* const* frames, uint32_t count) { below_.Hold(frames, count); }
+  uint32_t frames_kept() const { return below_.frames_kept(); }
   bool Offers(TxOffload offload) const { return below_.Offers(offload); }
   uint32_t max_frame_bytes() const { return below_.max_frame_bytes(); }
   LinkState link() const { return below_.link(); }

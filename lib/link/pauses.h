@@ -22,11 +22,6 @@
 
 namespace suede {
 
-// What travels apart: the VCs, and PDUs without commands.
-inline constexpr uint32_t kLinkFlows = kVcCount + 1;
-inline constexpr VcMask kAckBit = 1u << kVcCount;
-inline constexpr VcMask kEveryFlow = kEveryVc | kAckBit;
-
 struct PauseParams {
   uint16_t quanta = 0xffff;  // of a pause that is asked for, each of 512 bit times
   uint64_t rate_bps = 0;     // that is configured; 0: that of the link, else 100 Gb/s

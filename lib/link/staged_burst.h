@@ -21,6 +21,7 @@ class StagedBurst {
   bool HasFrontRoom() const { return front_count_ < kFront; }
   uint32_t data_count() const { return data_count_; }
   std::span<Frame* const> data() const { return {places_.data() + kFront, data_count_}; }
+  std::span<Frame* const> front() const { return {front_.data(), front_count_}; }
 
   // HasFrontRoom must hold. The frame has its note.
   void AddFront(Frame* frame) { front_[front_count_++] = frame; }

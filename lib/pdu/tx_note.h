@@ -30,7 +30,8 @@ struct TxNote {
   TxNote() = default;
   bool staged() const { return kind != TxKind::kUnstaged; }
 
-  TxKind kind : 4 = TxKind::kUnstaged;
+  TxKind kind : 3 = TxKind::kUnstaged;
+  bool busy : 1 = false;   // a device or a layer of the link may still read it: it goes as it is
   uint8_t vc : 4 = kNoVc;  // of a staged frame
 
  private:

@@ -44,6 +44,7 @@ uint32_t Pipeline::AddPort(Port* port, const PortParams& params, PacketLane* pac
       Shares::OwnOf(params.packed_pdus, ClientTable::kMaxQueues, FrameShares::kMostOwnPacked);
   lcore_.ports[number]->own_shares.packed.Set(
       own, params.packed_pdus - std::min(params.packed_pdus, own * ClientTable::kMaxQueues));
+  has_pauses_ |= lcore_.ports[number]->link.credit() != nullptr;
   return number;
 }
 
@@ -171,6 +172,8 @@ bool Pipeline::PollPort(PortContext& port, Time now) {
 // tells of those that do not end.
 [[gnu::noinline]] void Pipeline::ObeyPauses(Time now) {
   for (const auto& port : lcore_.ports) {
+    CreditGate* const credit = port->link.credit();
+    if (credit != nullptr && credit->TakeOpened()) stager_.Resume(*port);
     LinkPauses* const pauses = port->link.pauses();
     if (pauses == nullptr) continue;
     port->link.LookAtPauses(now);

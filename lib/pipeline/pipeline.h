@@ -158,7 +158,7 @@ class Pipeline {
   RequestServer requests_{mailbox_, lcore_.clients, reporter_, lcore_.ports, lcore_.instances};
   RequestWork request_work_;
   PollHook* hook_ = nullptr;
-  bool has_pauses_ = false;  // a port obeys pauses
+  bool has_pauses_ = false;  // a port obeys pauses, or sends on credit
 };
 
 }  // namespace suede

@@ -40,7 +40,7 @@ class Port {
   // frames, with or without any of these.
   virtual void Flush() {}
 
-  // Whether the device may still read the frame.
+  // Whether the device may still read the frame, or a layer of the link that holds it.
   virtual bool IsBusy(const Frame* frame) const = 0;
 
   // Takes back what the device has finished with, as far as it can be asked to, so that IsBusy
@@ -56,6 +56,10 @@ class Port {
   // which is where it goes back to; Transmit and IsBusy take such frames, too. All three take frames
   // that another queue pair of the same port has received or given.
   virtual void Release(Frame* const* frames, uint32_t count) = 0;
+
+  // Takes a further reference to each frame for the caller, who releases it by a Release of its
+  // own. IsBusy holds for a frame that has one.
+  virtual void Hold(Frame* const* frames, uint32_t count) = 0;
 
   // The largest frame, in bytes from the Ethernet header to the R-CRC.
   virtual uint32_t max_frame_bytes() const = 0;

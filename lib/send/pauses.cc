@@ -28,12 +28,13 @@ namespace suede {
   return instance.session(peer, plane).IsExcused(now, limit) ? Hold::kPeers : Hold::kNone;
 }
 
-// By a pause that the neighbour has asked for, which it still does: it is there, and can tell.
+// By a pause that the neighbour has asked for, which it still does, or without credit, while the
+// session with it is up: it is there, and can tell.
 Hold Pauses::PausedBy(const Instance& instance, uint32_t plane, uint32_t flow, Time now) {
-  const LinkPauses* const pauses = instance.ports[plane]->link.pauses();
-  if (pauses == nullptr || (pauses->paused() >> flow & 1) == 0) return Hold::kNone;
+  const Time since = instance.ports[plane]->link.HeldFlowSince(flow);
+  if (since == kNever) return Hold::kNone;
   const Duration limit = instance.params.transport.pause_limit;
-  return now - pauses->since(flow) < limit ? Hold::kOwn : Hold::kNeighbour;
+  return now - since < limit ? Hold::kOwn : Hold::kNeighbour;
 }
 
 [[gnu::cold]] Hold Pauses::HoldOfConnection(Instance& instance, uint32_t number, Time now) {
@@ -51,8 +52,7 @@ Hold Pauses::PausedBy(const Instance& instance, uint32_t plane, uint32_t flow, T
 
 bool Pauses::IsMute(const Instance& instance) {
   for (const PortContext* port : instance.ports) {
-    const LinkPauses* const pauses = port->link.pauses();
-    if (pauses == nullptr || (pauses->paused() & kAckBit) == 0) return false;
+    if (!port->link.IsHeld(Instance::kAckClass)) return false;
   }
   return true;
 }

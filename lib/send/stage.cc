@@ -408,7 +408,7 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
       connection.CountRetransmission();
       // A frame that the device may still be reading goes out once more as it is.
       if (port.link.IsBusy(FrameOf(pdu))) {
-        port.link.Stage(pdu);
+        port.link.StageBusy(pdu);
       } else {
         const PathRef path{.peer = pdu->peer,
                            .vc = pdu->vc,

@@ -62,6 +62,8 @@ namespace suede {
   X(TrimDrop, "class_drop_trim_total", Drop, "Trimmed frames without room to wait")          \
   X(HeadroomDrop, "class_drop_headroom_total", Error,                                        \
     "Frames of a lossless class beyond its headroom")                                        \
+  X(CreditDrop, "class_drop_credit_total", Error,                                            \
+    "Frames beyond the credit of their link VC")                                             \
   X(DownDrop, "class_drop_down_total", Drop, "Frames for a port that is down")               \
   X(AgeDrop, "class_drop_age_total", Drop, "Frames that have waited for too long")           \
   X(StormDrop, "class_drop_storm_total", Error, "Frames dropped while a PFC storm lasted")

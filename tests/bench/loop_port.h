@@ -72,6 +72,8 @@ class LoopPort : public Port {
   void Release(Frame* const* frames, uint32_t count) override {
     free_.insert(free_.end(), frames, frames + count);
   }
+  // Frames have one reference here.
+  void Hold(Frame* const* /*frames*/, uint32_t /*count*/) override { std::abort(); }
   uint32_t max_frame_bytes() const override { return kMaxFrameBytes; }
   bool Offers(TxOffload offload) const override { return offload == TxOffload::kNone; }
   LinkState link() const override { return {.up = true, .speed_bps = 0}; }

@@ -38,6 +38,7 @@ class LoopDevice final : public Port {
   bool IsBusy(const Frame* /*frame*/) const override { return false; }
   uint32_t Allocate(Frame** /*frames*/, uint32_t /*count*/) override { return 0; }
   void Release(Frame* const* /*frames*/, uint32_t /*count*/) override {}
+  void Hold(Frame* const* /*frames*/, uint32_t /*count*/) override { std::abort(); }
   uint32_t max_frame_bytes() const override { return 2048; }
   bool Offers(TxOffload /*offload*/) const override { return false; }
   LinkState link() const override { return {.up = true}; }

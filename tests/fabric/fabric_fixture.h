@@ -72,7 +72,7 @@ class Fabric {
     the_switch.CheckInvariants();
     // Every frame is somewhere.
     const size_t given = frames_.size() - free_.size();
-    const uint32_t spares = 64 - the_switch.spares_wanted();
+    const uint32_t spares = the_switch.spares();
     if (given != the_switch.frames_inside() + spares) std::abort();
   }
 

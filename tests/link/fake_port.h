@@ -28,15 +28,24 @@ class FakePort : public Port {
     return taken;
   }
   void Flush() override { ++flushes; }
-  bool IsBusy(const Frame* frame) const override { return busy.contains(frame); }
+  bool IsBusy(const Frame* frame) const override {
+    return busy.contains(frame) || held.contains(frame);
+  }
   bool Reclaim() override { return reclaims; }
   uint32_t Allocate(Frame** frames, uint32_t count) override {
     for (uint32_t i = 0; i < count; ++i) frames[i] = MakeFrame();
     return count;
   }
   void Release(Frame* const* frames, uint32_t count) override {
-    released.insert(released.end(), frames, frames + count);
+    for (uint32_t i = 0; i < count; ++i) {
+      if (const auto found = held.find(frames[i]); found != held.end()) {
+        held.erase(found);
+      } else {
+        released.push_back(frames[i]);
+      }
+    }
   }
+  void Hold(Frame* const* frames, uint32_t count) override { held.insert(frames, frames + count); }
   uint32_t max_frame_bytes() const override { return kBytes; }
   bool Offers(TxOffload offload) const override { return offload == TxOffload::kNone; }
   LinkState link() const override { return {.up = up}; }
@@ -63,6 +72,7 @@ class FakePort : public Port {
   std::vector<Frame*> sent;
   std::vector<Frame*> released;
   std::set<const Frame*> busy;
+  std::multiset<const Frame*> held;  // once for each reference beyond the first
   std::deque<Frame*> arrived;
 
  private:

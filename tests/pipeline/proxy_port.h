@@ -36,6 +36,7 @@ class ProxyPort : public Port {
   }
   void Flush() override { port_->Flush(); }
   bool IsBusy(const Frame* frame) const override { return port_->IsBusy(frame); }
+  void Hold(Frame* const* frames, uint32_t count) override { port_->Hold(frames, count); }
   uint32_t Allocate(Frame** frames, uint32_t count) override {
     return port_->Allocate(frames, count);
   }

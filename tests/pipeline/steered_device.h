@@ -58,6 +58,9 @@ class SteeredDevice {
     void Release(Frame* const* frames, uint32_t count) override {
       device_->wire_->Release(frames, count);
     }
+    void Hold(Frame* const* frames, uint32_t count) override {
+      device_->wire_->Hold(frames, count);
+    }
     uint32_t max_frame_bytes() const override { return SimPort::kMaxFrameBytes; }
     bool Offers(TxOffload offload) const override { return device_->wire_->Offers(offload); }
     LinkState link() const override { return device_->wire_->link(); }

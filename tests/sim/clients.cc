@@ -10,6 +10,7 @@ namespace suede {
 namespace {
 
 constexpr Duration kFirstExchange = std::chrono::milliseconds(20);
+constexpr uint32_t kMostOwed = 4;  // answers, before a client takes no more requests
 
 }  // namespace
 
@@ -32,8 +33,32 @@ uint32_t World::ToSendNow(Host& host) {
   return now;
 }
 
+// Answers go before requests; where one finds no room, the client takes no requests.
+void World::SendAnswers(Host& host) {
+  for (; !host.owes.empty(); host.owes.pop_front()) {
+    ++host.to_send;
+    const bool sent = SendOn(host, {.source = host.number,
+                                    .life = host.life(),
+                                    .queue = 0,
+                                    .destination = host.owes.front(),
+                                    .vc = 1});
+    if (sent) continue;
+    --host.to_send;
+    return;
+  }
+}
+
 void World::Send(Host& host) {
+  if (options_.responds) SendAnswers(host);
   for (uint32_t left = ToSendNow(host); left != 0; --left) SendOne(host);
+}
+
+// A host that is neither this one nor host 0.
+uint32_t World::OtherThan(uint32_t number) {
+  const auto hosts = static_cast<uint32_t>(hosts_.size());
+  uint32_t other = 1 + static_cast<uint32_t>(dice_.Below(hosts - 1));
+  if (other == number) other = 1 + other % (hosts - 1);
+  return other;
 }
 
 void World::SendOne(Host& host) {
@@ -43,6 +68,16 @@ void World::SendOne(Host& host) {
   if (stream.destination >= host.number) ++stream.destination;
   if (options_.send_to != ~0u) stream.destination = options_.send_to;
   stream.vc = static_cast<uint32_t>(dice_.Below(kVcCount));
+  if (options_.responds) stream.vc = 0;
+  if (options_.credit.overloads_vc0) {
+    stream.vc = host.number != 0 && dice_.Chance(0.7) ? 0 : 1 + stream.vc % 3;
+    stream.destination = stream.vc == 0 ? 0 : OtherThan(host.number);
+  }
+  SendOn(host, stream);
+}
+
+// False: it is not sent.
+bool World::SendOn(Host& host, StreamName stream) {
   const uint32_t sequence = ledger_.NextOf(stream);
   const Content content(stream, sequence, options_.fixed_data_bytes);
   const bool tagged = dice_.Chance(options_.tagged);
@@ -56,8 +91,11 @@ void World::SendOne(Host& host) {
   if (dice_.Chance(options_.transmit_now)) command.flags |= SUEDE_RECORD_TRANSMIT_NOW;
   const SendResult result = host.queues[stream.queue].Send(command);
   // Again later: no credit, or an operator has taken all planes out of service.
-  if (result == SendResult::kWouldBlock || result == SendResult::kInReset) return;
-  if (result != SendResult::kOk) return Fail("Send refused a good command");
+  if (result == SendResult::kWouldBlock || result == SendResult::kInReset) return false;
+  if (result != SendResult::kOk) {
+    Fail("Send refused a good command");
+    return false;
+  }
   if (tagged) {
     host.tags.push_back({.stream = stream,
                          .sequence = sequence,
@@ -70,6 +108,7 @@ void World::SendOne(Host& host) {
   host.queues[stream.queue].Flush();
   host.in_ring[stream.queue].push_back(
       {.stream = stream, .sequence = sequence, .end = host.SentUpTo(stream.queue)});
+  return true;
 }
 
 // Notes which commands the daemon has taken in this turn.
@@ -92,7 +131,11 @@ void World::Receive(Host& host, uint32_t most) {
   if (dice_.Chance(options_.slow_receiver)) return;
   received_.resize(std::max<size_t>(received_.size(), most));
   for (uint32_t vc = ignores_ ? 1 : 0; vc < kVcCount; ++vc) {
-    const uint32_t count = host.receivers[vc].Poll(received_.data(), most);
+    uint32_t wanted = most;
+    if (options_.responds && vc == 0) {
+      wanted = std::min(wanted, kMostOwed - static_cast<uint32_t>(host.owes.size()));
+    }
+    const uint32_t count = host.receivers[vc].Poll(received_.data(), wanted);
     if (count != 0) last_delivery_ = now_;
     for (uint32_t i = 0; i < count; ++i) {
       if (!OnReceived(host, received_[i], vc)) return;
@@ -164,6 +207,7 @@ bool World::OnReceived(Host& host, const ReceivedCommand& got, uint32_t vc) {
       (want.data_bytes != 0 && std::memcmp(got.data, want.data, want.data_bytes) != 0)) {
     Fail("a command is damaged");
   }
+  if (options_.responds && vc == 0) host.owes.push_back(stream.source);
   delivered_bytes_ += got.data_bytes;
   if (source.alive() && stream.life == source.life()) {
     source.known_lives[host.number] = host.life();

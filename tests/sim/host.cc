@@ -16,6 +16,12 @@ void Host::Boot(const InstanceParams& params, const Wiring& wiring, const Segmen
     PortParams port = wiring.PortOf(number, plane);
     port.packed_pdus = packed_pdus;
     port.trimmed_dscp = trimmed_dscp;
+    port.link = link;
+    port.class_by_pcp = link.class_rule.pcp_first;
+    port.link.class_rule.afh2 = TraitsOf(port.rules.encap).forwarding_bits != 0 &&
+                                port.rules.encap >= Encap::kAfh2;
+    port.link.mac = port.mac;
+    port.link.secret = {uint64_t{number} << 8 | plane, link.secret[1] << 16 | boots_};
     pipeline_->AddPort(ports[plane], port);
     if (!pfc) continue;
     pauses_.push_back(std::make_unique<PortPauses>(pause_params));

@@ -44,6 +44,7 @@ class Host {
   bool pfc = false;          // its ports obey pauses and ask for them
   PauseParams pause_params;
   std::optional<uint8_t> trimmed_dscp;  // as PortParams has it
+  LinkParams link;  // of its ports
 
   void Boot(const InstanceParams& params, const Wiring& wiring, const SegmentShape& shape,
             Time now);
@@ -82,6 +83,7 @@ class Host {
   std::vector<ClientQueue> queues;
   std::vector<ClientReceiver> receivers;
   std::vector<std::deque<InRing>> in_ring;  // by queue
+  std::deque<uint32_t> owes;                // hosts whose requests have no answer yet
   std::vector<Tagged> tags;
   uint32_t completions = 0;
   std::vector<uint32_t> known_lives;  // of each host: see Tagged

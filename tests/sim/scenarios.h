@@ -5,7 +5,9 @@
 
 #include "attacks.h"
 #include "congestion.h"
+#include "credits.h"
 #include "incasts.h"
+#include "links.h"
 #include "pauses.h"
 #include "pfc.h"
 #include "planes.h"
@@ -195,6 +197,11 @@ inline constexpr Scenario kScenarios[] = {
     {"pauses", Pauses, true},
     // See pfc.h.
     {"pfc", Pfc, true},
+    // See links.h.
+    {"llr", Llr, true},
+    // See credits.h.
+    {"cbfc", Cbfc, true},
+    {"deadlock", Deadlock, true},
     // See incasts.h.
     {"incast", Incast, true},
     {"incast_lossless", IncastLossless, true},

@@ -20,6 +20,7 @@ ShippedSizes SizesOf(const WorldOptions& options, uint32_t host, uint32_t aggreg
   config.clients.max_queues = options.queues;
   config.clients.aggregate_lines = aggregate_lines;
   config.clients.receive_lines = options.rx_lines;
+  config.llr.window_frames = options.link.retry.window_frames;
   InstanceConfig& instance = config.instances.emplace_back();
   instance.xpu = host;
   for (uint32_t plane = 0; plane < wiring.PlanesOf(host); ++plane) {
@@ -29,6 +30,7 @@ ShippedSizes SizesOf(const WorldOptions& options, uint32_t host, uint32_t aggreg
     port.mtu_bytes = 4300;
     port.rx_descriptors = options.rx_descriptors;
     port.tx_descriptors = options.tx_descriptors;
+    port.llr = options.link.retry.on ? OnOff::kOn : OnOff::kOff;
     const NetAddress address = wiring.AddressOf(host, number);
     instance.ports.push_back({.port = plane, .address = {address.high, address.low}});
   }

@@ -2,7 +2,8 @@
 // Runs seeds of a scenario: sim_runner SCENARIO [FIRST_SEED COUNT [COMMANDS]]; as many as the tests
 // do where it is not said.
 // A failing seed is printed with the command that replays it, and replayed alone with the log of
-// its last events. Or measures the cost of loss: sim_runner goodput FIRST_SEED COUNT.
+// its last events. Or measures the cost of loss: sim_runner goodput FIRST_SEED COUNT; and that with
+// link-level retry: sim_runner llr_goodput FIRST_SEED COUNT.
 // Or the goodput of several planes: sim_runner plane_shares.
 // Or compares runs of the same seeds: sim_runner repeats.
 #include <algorithm>
@@ -75,12 +76,14 @@ int main(int argc, char** argv) {
     for (const Scenario& s : kScenarios) std::fprintf(stderr, " %s", s.name);
     std::fprintf(stderr,
                  "\nor: sim_runner goodput FIRST_SEED COUNT\n"
+                 "or: sim_runner llr_goodput FIRST_SEED COUNT\n"
                  "or: sim_runner plane_shares\nor: sim_runner repeats\n");
     return 2;
   }
   const uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   const uint64_t count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : SeedsOfTests(argv[1]);
   if (std::strcmp(argv[1], "goodput") == 0) return RunGoodput(first, count);
+  if (std::strcmp(argv[1], "llr_goodput") == 0) return RunLlrGoodput(first, count);
   for (const Scenario& scenario : kScenarios) {
     if (std::strcmp(scenario.name, argv[1]) != 0) continue;
     uint64_t failed = 0;

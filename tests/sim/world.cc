@@ -42,10 +42,16 @@ World::World(uint64_t seed, const WorldOptions& options)
     fabric::SwitchParams& params = switches_.back()->params();
     params.forwarding = wiring.ForwardingOf(s);
     // An attacker's frames are known again by their bytes.
-    for (fabric::PortParams& port : params.ports) {
+    for (size_t p = 0; p < params.ports.size(); ++p) {
+      fabric::PortParams& port = params.ports[p];
       port.decrements_hops = options_.attack.time == Duration{};
+      if (p >= wiring.hosts) continue;
+      port.link = options_.link;
+      port.link.mac = port.mac;
+      port.link.secret = {seed, uint64_t{s} << 8 | p};
     }
     if (options_.fabric) options_.fabric(params);
+    if (options_.credit.on) GrantCredit(*switches_.back());
   }
   for (uint32_t h = 0; h < wiring.hosts; ++h) {
     // The sizes that a daemon computes have to be enough.
@@ -62,6 +68,16 @@ World::World(uint64_t seed, const WorldOptions& options)
     }
     hosts_.push_back(std::make_unique<Host>(h, std::move(ports)));
     hosts_.back()->packed_pdus = sizes.packed_pdus;
+    hosts_.back()->link = options_.link;
+    hosts_.back()->link.secret[1] = seed;
+    if (!options_.credit.on) continue;
+    hosts_.back()->link.credit = OfferOf(options_.credit.grant);
+    hosts_.back()->link.credit_times = options_.credit.times;
+    hosts_.back()->link.class_rule.pcp_first = true;
+    if (!options_.credit.overloads_vc0) continue;
+    for (SimPort* port : hosts_.back()->ports) {
+      port->SetOverloaded(options_.credit.class_of_vc0);
+    }
   }
   for (const auto& host : hosts_) {
     Boot(*host);
@@ -93,6 +109,39 @@ World::World(uint64_t seed, const WorldOptions& options)
 
 World::~World() = default;
 
+void World::GrantCredit(SimNetwork& network) {
+  fabric::SwitchParams& params = network.params();
+  const CreditOptions& credit = options_.credit;
+  network.SetUpdateLoss(credit.update_loss);
+  params.cbfc = {.rule = credit.grant.rule,
+                 .times = credit.times,
+                 .largest_octets = SimPort::kMaxFrameBytes};
+  for (uint32_t c = 0; c < fabric::kClasses; ++c) {
+    params.of_class[c].credits = credit.grant.limits[c];
+  }
+  for (uint32_t host = 0; host < options_.wiring.hosts; ++host) {
+    params.ports[host].cbfc = true;
+    for (uint32_t c = 0; c < fabric::kClasses; ++c) {
+      params.buffer_bytes += fabric::CreditBytes(params, c);
+    }
+  }
+}
+
+// Whether frames use credit in both directions of every cable.
+bool World::HasCredit() const {
+  for (const auto& host : hosts_) {
+    for (const PortContext* port : host->pipeline().instance(0).ports) {
+      const CreditGate* const gate = port->link.credit();
+      if (!gate->is_on() || gate->end().sender().waiting() != 0) return false;
+    }
+    for (const auto& network : switches_) {
+      const CreditEnd* const end = network->the_switch().credit(host->number);
+      if (!end->is_on() || end->sender().waiting() != 0) return false;
+    }
+  }
+  return true;
+}
+
 uint64_t World::Sum(Counter counter) const {
   uint64_t sum = 0;
   for (const auto& host : hosts_) {
@@ -102,9 +151,32 @@ uint64_t World::Sum(Counter counter) const {
   return sum;
 }
 
+uint64_t World::Sum(LinkCounter counter) const {
+  uint64_t sum = 0;
+  for (const auto& host : hosts_) {
+    for (uint32_t plane = 0; host->alive() && plane < host->ports.size(); ++plane) {
+      const LinkEnd* end = host->pipeline().instance(0).ports[plane]->link.layer().end();
+      if (end != nullptr) sum += end->counters().Get(counter);
+    }
+  }
+  for (const auto& network : switches_) {
+    for (uint32_t port = 0; port < options_.wiring.hosts; ++port) {
+      const LinkEnd* end = network->the_switch().link(port);
+      if (end != nullptr) sum += end->counters().Get(counter);
+    }
+  }
+  return sum;
+}
+
 uint64_t World::frames_lost() const {
   uint64_t sum = 0;
   for (const auto& network : switches_) sum += network->frames_lost();
+  return sum;
+}
+
+uint64_t World::updates_lost() const {
+  uint64_t sum = 0;
+  for (const auto& network : switches_) sum += network->updates_lost();
   return sum;
 }
 
@@ -193,9 +265,10 @@ bool World::Turn() {
   Attack();
   PlayDouble();
   EndIgnoring();
+  has_credit_ = has_credit_ || !options_.credit.on || HasCredit();
   for (const auto& host : hosts_) {
     if (!host->alive()) continue;
-    Send(*host);
+    if (has_credit_) Send(*host);
     if (IsAwake(*host)) work |= host->pipeline().Poll(now_);
     NoteTaken(*host);
     NoteMet(*host);
@@ -226,9 +299,25 @@ bool World::Disturbed() const {
 bool World::Finished() const {
   if (Disturbed() || (ledger_.missing() != 0 && !MayGiveUp())) return false;
   return std::all_of(hosts_.begin(), hosts_.end(), [](const auto& host) {
-    return host->to_send == 0 && host->completions == host->tags.size() &&
+    return host->to_send == 0 && host->owes.empty() && host->completions == host->tags.size() &&
            host->pipeline().IsQuiet();
   });
+}
+
+std::string World::VerdictOnCredit() const {
+  if (frames_lost_ != 0) return std::to_string(frames_lost_) + " frames were lost";
+  if (Sum(LinkCounter::kCreditExceeded) != 0) return "frames came beyond the credit";
+  if (Sum(LinkCounter::kCreditImpossible) != 0) return "impossible counters";
+  if (options_.credit.overloads_vc0) {
+    for (const auto& host : hosts_) {
+      for (const SimPort* port : host->ports) {
+        if (port->most_ahead() > 2 * SimPort::kMaxFrameBytes) {
+          return std::to_string(port->most_ahead()) + " bytes of the overloaded VC were in front";
+        }
+      }
+    }
+  }
+  return "";
 }
 
 std::string World::Verdict() {
@@ -246,8 +335,8 @@ std::string World::Verdict() {
     return std::to_string(Sum(Counter::kTxRetransmissions)) + " PDUs were sent again for nothing";
   }
   if (options_.crowded && frames_lost() == 0) return "the switch had room for everything";
-  if (options_.lossless && frames_lost() != 0) return "a lossless switch lost frames";
-  if (options_.lossless && pauses_sent() == 0) return "a switch did not pause anybody";
+  if (options_.lossless && frames_lost_ != 0) return "a lossless switch lost frames";
+  if (options_.lossless && !options_.credit.on && pauses_sent() == 0) return "a switch did not pause anybody";
   for (const auto& host : hosts_) {
     // The frames that the pipeline keeps at hand for the next turns, and messages of sessions.
     uint32_t known = 0;
@@ -261,7 +350,7 @@ std::string World::Verdict() {
     }
     if (out != known) return "frames were leaked";
   }
-  return "";
+  return options_.credit.on ? VerdictOnCredit() : "";
 }
 
 std::string World::Run() {
@@ -279,6 +368,7 @@ std::string World::Run() {
   }
   if (failure_.empty() && options_.wiring.switches > 1 && Finished()) Idle();
   if (!options_.deaths && Sum(Counter::kPlaneDeaths) != 0) Fail("a plane was found dead");
+  frames_lost_ = frames_lost();  // nobody takes what links say to each other from now on
   if (failure_.empty()) RunOut();
   return Verdict();
 }

@@ -38,6 +38,19 @@ struct PfcOptions {
   bool storm_of_vc0 = false;  // all ports are asked to pause VC 0 until then
 };
 
+// Credit-based flow control (docs/link.md), of hosts' ports and of their cables' other ends. No
+// frame is lost then.
+struct CreditOptions {
+  bool on = false;
+  CreditGrant grant;
+  CreditTimes times;
+  double update_loss = 0;
+  // VC 0 goes to host 0, and nothing else does: class `class_of_vc0` is overloaded, and of its
+  // frames no more than two of the largest may be in front of another one in a device.
+  bool overloads_vc0 = false;
+  uint32_t class_of_vc0 = 0;
+};
+
 struct WorldOptions {
   Wiring wiring;
   uint32_t queues = 1;           // per host
@@ -63,9 +76,12 @@ struct WorldOptions {
   double transmit_now = 0.05;    // share of commands that close their PDU
   double slow_receiver = 0;      // share of turns in which a receiver takes nothing
   Duration claim_after{};        // before this time nobody claims the VCs
+  bool responds = false;         // each command on VC 0 has an answer on VC 1, and others are not sent
   Duration ignored_for{};        // for so long no client reads VC 0: the others must be through then,
   bool ignored_unclaimed = false;  // and nobody claims it
   PfcOptions pfc;
+  LinkParams link;  // of hosts' ports, and of their cables' other ends (docs/link.md)
+  CreditOptions credit;
   bool counts_credit = true;
   uint32_t rx_lines = 16384;
   uint32_t fixed_data_bytes = 0; // 0: sizes are random
@@ -122,12 +138,15 @@ class World {
   // by chance: no field of it tells the two apart.
   bool by_chance() const { return by_chance_; }
   uint64_t frames_lost() const;
+  uint64_t updates_lost() const;
   // PFC frames that switches have sent.
   uint64_t pauses_sent() const;
   // Of all frames that arrived, with ports and times; where it was asked for before the first turn.
   void TakeDigest();
   uint64_t digest() const;
   uint64_t Sum(Counter counter) const;
+  // Of hosts' ends of links, as they are now, and of switches'.
+  uint64_t Sum(LinkCounter counter) const;
 
  private:
   SegmentShape ShapeOfSegments() const;
@@ -140,6 +159,12 @@ class World {
   void EndIgnoring();
   uint32_t ToSendNow(Host& host);
   void SendOne(Host& host);
+  uint32_t OtherThan(uint32_t number);
+  bool SendOn(Host& host, StreamName stream);
+  void SendAnswers(Host& host);
+  void GrantCredit(SimNetwork& network);
+  bool HasCredit() const;
+  std::string VerdictOnCredit() const;
   void NoteTaken(Host& host);
   void NoteMet(Host& host);
   void Receive(Host& host, uint32_t most);
@@ -205,6 +230,8 @@ class World {
   uint64_t delivered_bytes_ = 0;
   Time last_delivery_{};
   bool ignores_ = false;  // VC 0
+  bool has_credit_ = false;  // at every end of a link, so that clients send
+  uint64_t frames_lost_ = 0;  // until all was delivered
   uint64_t given_up_ = 0;  // commands that completed as unreachable, in doubt or reset
   uint64_t restarts_ = 0;
   uint32_t restarts_left_;

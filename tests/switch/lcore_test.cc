@@ -57,6 +57,7 @@ class Device final : public Port {
     return count;
   }
   void Release(Frame* const* /*frames*/, uint32_t count) override { released += count; }
+  void Hold(Frame* const* /*frames*/, uint32_t /*count*/) override { std::abort(); }
   uint32_t max_frame_bytes() const override { return 2048; }
   bool Offers(TxOffload /*offload*/) const override { return false; }
   LinkState link() const override { return {.up = true}; }

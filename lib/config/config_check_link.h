@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of what a port says to its neighbour (docs/link.md).
+#ifndef SUEDE_CONFIG_CONFIG_CHECK_LINK_H_
+#define SUEDE_CONFIG_CONFIG_CHECK_LINK_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "config/config_draft.h"
+
+namespace suede {
+
+// The EtherType at `path` may be taken for no other, where the port's PDUs have `of_pdus` (0:
+// none).
+absl::Status CheckLinkEtherType(const ConfigDraft& draft, const std::string& path,
+                                uint16_t ether_type, uint16_t of_pdus);
+// All ports of an endpoint.
+absl::Status CheckLinks(const ConfigDraft& draft);
+
+}  // namespace suede
+
+#endif  // SUEDE_CONFIG_CONFIG_CHECK_LINK_H_

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/link_port.h"
+
+#include <cstring>
+
+#include "fabric/frame_note.h"
+#include "fabric/params.h"
+
+namespace suede::fabric {
+namespace {
+
+// Until a CC_Update is tried again for which the window of link-level retry had no room.
+constexpr Duration kUpdateRetry = std::chrono::microseconds(5);
+
+}  // namespace
+
+bool LinkPort::Copy(const Frame& from, Frame* to) {
+  const auto offset = static_cast<size_t>(from.data - from.buffer);
+  if (to->capacity < offset + from.length) return false;
+  to->data = to->buffer + offset;
+  to->length = from.length;
+  std::memcpy(to->data, from.data, from.length);
+  NewNote(to) = NoteOfFrame(&from);
+  return true;
+}
+
+bool LinkPort::Hear(Frame& frame, Time now) {
+  if (end_.OnFrame(frame, now) != LinkEnd::Fate::kUp) return false;
+  if (credit_ == nullptr) return true;
+  bool opened = false;
+  return !credit_->TakeUpdate(end_, frame, opened, now);
+}
+
+void LinkPort::Poll(Time now) {
+  end_.Poll(now);
+  end_.Show();
+  if (credit_ == nullptr) return;
+  credit_->Follow(end_, now);
+  credit_->Show(end_.counters());
+}
+
+// A CF_Update leaves as it is, a CC_Update takes its place among the numbered frames.
+LinkPort::Next LinkPort::TakeUpdate(Frame* spare, Time now) {
+  spare->data = spare->buffer + kLinkShimBytes;
+  NewNote(spare).traffic_class = kClasses - 1;
+  spare->length = credit_->NextFreed(end_, spare->data, now);
+  if (spare->length != 0) return {.frame = spare, .used_spare = true};
+  spare->length = credit_->NextConsumed(end_, spare->data, now);
+  if (spare->length == 0) return {};
+  end_.BeginBurst();
+  switch (end_.Pass(*spare, false, UINT32_MAX)) {
+    case LinkEnd::Passage::kFull:
+      credit_->UnsentConsumed(now + kUpdateRetry);
+      return {};
+    case LinkEnd::Passage::kNumbered:
+      return {.used_spare = true};
+    default:
+      return {.frame = spare, .used_spare = true};
+  }
+}
+
+LinkPort::Next LinkPort::Take(Output& output, Frame* spare, Time now) {
+  if (end_.HasNext(now)) {
+    spare->data = spare->buffer;
+    spare->length = end_.Next(spare->data, now);
+    NewNote(spare).traffic_class = kClasses - 1;
+    return {.frame = spare, .used_spare = true};
+  }
+  if (credit_ != nullptr && credit_->HasUpdate(now)) {
+    const Next update = TakeUpdate(spare, now);
+    if (update.used_spare) return update;
+  }
+  if (end_.ToSend(0) == nullptr) {
+    if (waiting_ == nullptr) waiting_ = output.Pop(now);
+    if (waiting_ == nullptr) return {};
+    end_.BeginBurst();
+    const LinkEnd::Passage passage = end_.Pass(*waiting_, false, UINT32_MAX);
+    if (passage == LinkEnd::Passage::kFull) return {};
+    Frame* const frame = std::exchange(waiting_, nullptr);
+    if (passage != LinkEnd::Passage::kNumbered) {
+      if (passage == LinkEnd::Passage::kPlain) end_.OnPlainSent();
+      return {.frame = frame};
+    }
+  }
+  if (!Copy(*end_.ToSend(0), spare)) return {};
+  end_.OnSent(1, now);
+  return {.frame = spare, .used_spare = true};
+}
+
+}  // namespace suede::fabric

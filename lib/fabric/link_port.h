@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The switch's end of a link with its neighbour (docs/link.md): what leaves a port, and in which
+// order. The switch keeps a numbered frame until the neighbour has it; copies of it leave.
+#ifndef SUEDE_FABRIC_LINK_PORT_H_
+#define SUEDE_FABRIC_LINK_PORT_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/time.h"
+#include "fabric/output.h"
+#include "link/credit_end.h"
+#include "link/link_end.h"
+#include "port/frame.h"
+
+namespace suede::fabric {
+
+class LinkPort {
+ public:
+  // `largest_octets`: of frames that leave.
+  LinkPort(const LinkParams& params, uint32_t largest_octets) : end_(params) {
+    if (params.credit.cbfc) credit_ = std::make_unique<CreditEnd>(params, largest_octets);
+  }
+
+  // A frame that has come. False: it was the link's, or is dropped: it ends.
+  bool Hear(Frame& frame, Time now);
+  // Timers. Before frames leave.
+  void Poll(Time now);
+  // What leaves next: a frame of the link, a held one, or the output's next one. `spare`: an empty
+  // frame, for the first two and for a numbered one. If it was used and nothing leaves, ask again.
+  struct Next {
+    Frame* frame = nullptr;  // null: nothing leaves now
+    bool used_spare = false;
+  };
+  Next Take(Output& output, Frame* spare, Time now);
+  // The output is emptied: what waits outside of it ends, too. Null: nothing does.
+  Frame* TakeWaiting() { return std::exchange(waiting_, nullptr); }
+
+  // Frames that the neighbour has: they end. Then ClearEnded.
+  std::span<Frame* const> ended() const { return end_.ended(); }
+  void ClearEnded() { end_.ClearEnded(); }
+
+  // When it has something to send or to look at by itself, where it may send; kNever: never.
+  Time deadline(Time now) const {
+    const Time credit = credit_ != nullptr ? credit_->deadline() : kNever;
+    return end_.ToSend(0) != nullptr ? now : std::min(end_.deadline(), credit);
+  }
+  // The output's next frame has to wait for the neighbour.
+  bool is_full() const { return waiting_ != nullptr; }
+  // Frames inside.
+  uint32_t frames() const { return end_.sender().held() + (waiting_ != nullptr ? 1 : 0); }
+
+  LinkEnd& end() { return end_; }
+  const LinkEnd& end() const { return end_; }
+  // Null: frames use no credit.
+  CreditEnd* credit() { return credit_.get(); }
+  const CreditEnd* credit() const { return credit_.get(); }
+
+ private:
+  Next TakeUpdate(Frame* spare, Time now);
+  static bool Copy(const Frame& from, Frame* to);
+
+  LinkEnd end_;
+  std::unique_ptr<CreditEnd> credit_;
+  Frame* waiting_ = nullptr;  // out of its queue, and not taken yet
+};
+
+}  // namespace suede::fabric
+
+#endif  // SUEDE_FABRIC_LINK_PORT_H_

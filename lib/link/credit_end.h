@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credit-based flow control of one end of a link (docs/link.md), as an endpoint's port and a
+// switch's have it: both directions' credit, begun and ended by the session that a LinkEnd keeps.
+// No I/O: frames and the time go in, frames come out.
+#ifndef SUEDE_LINK_CREDIT_END_H_
+#define SUEDE_LINK_CREDIT_END_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/time.h"
+#include "link/credit_receiver.h"
+#include "link/credit_sender.h"
+#include "link/link_end.h"
+#include "port/frame.h"
+
+namespace suede {
+
+// The grant of an offer; not valid (CreditGrant::Permits) where the offer is not.
+CreditGrant GrantOf(const LinkOffer& offer);
+// The offer of a grant.
+LinkOffer OfferOf(const CreditGrant& grant);
+
+class CreditEnd {
+ public:
+  // `params`: their credit is on. `largest_octets`: of the frames that this end sends.
+  CreditEnd(const LinkParams& params, uint32_t largest_octets);
+
+  // Follows the session: credit begins where both ends offer it and hear each other, and ends
+  // otherwise. Returns whether it has begun or ended.
+  bool Follow(LinkEnd& link, Time now) {
+    if (link.sessions() == session_ && IsAgreed(link) == agreed_) [[likely]]
+      return false;
+    Change(link, now);
+    return true;
+  }
+  bool is_on() const { return sender_.is_on(); }
+
+  // ---- Frames that have come, of those that LinkEnd hands up.
+
+  // Whether the frame is an update; then it is over. `opened`: some link VC has more credit.
+  bool TakeUpdate(LinkEnd& link, const Frame& frame, bool& opened, Time now);
+
+  // ---- Frames to send.
+
+  bool HasUpdate(Time now) const {
+    return now >= sender_.deadline() || now >= receiver_.deadline();
+  }
+  // Writes the update that is due of what was freed or consumed, and returns its length, up to
+  // kMostLinkFrameBytes; 0: none is due. Where it could not be sent: the other call.
+  uint32_t NextFreed(LinkEnd& link, uint8_t* at, Time now);
+  void UnsentFreed(Time now) { receiver_.Unsent(freed_, now); }
+  uint32_t NextConsumed(LinkEnd& link, uint8_t* at, Time now);
+  void UnsentConsumed(Time now) { sender_.Unsent(now); }
+
+  Time deadline() const { return std::min(sender_.deadline(), receiver_.deadline()); }
+  CreditSender& sender() { return sender_; }
+  CreditReceiver& receiver() { return receiver_; }
+  const CreditSender& sender() const { return sender_; }
+  const CreditReceiver& receiver() const { return receiver_; }
+  // Publishes the gauges.
+  void Show(LinkCounters& counters) const;
+
+ private:
+  static bool IsAgreed(const LinkEnd& link) {
+    return link.session().speaks() && link.session().peer_offer().cbfc;
+  }
+  void Change(LinkEnd& link, Time now);
+  static uint32_t Write(const LinkEnd& link, LinkKind kind, const CreditUpdate& update,
+                        uint8_t* at);
+
+  const uint32_t largest_octets_;
+  CreditSender sender_;
+  CreditReceiver receiver_;
+  CreditUpdate freed_;  // the last one that was sent
+  uint32_t session_ = 0;
+  bool agreed_ = false;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LINK_CREDIT_END_H_

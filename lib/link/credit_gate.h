@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an endpoint's link does with credit beyond CreditEnd: which flows may be staged, which
+// received frames are still in the turn, and the frames that wait for credit although they were
+// staged. Plain state below CreditLayer, which makes the calls of other layers. Owned by the lcore.
+#ifndef SUEDE_LINK_CREDIT_GATE_H_
+#define SUEDE_LINK_CREDIT_GATE_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "base/time.h"
+#include "link/credit_end.h"
+#include "link/link_layer.h"
+#include "link/staged_burst.h"
+#include "port/frame.h"
+
+namespace suede {
+
+class CreditGate {
+ public:
+  // Frames that may wait: those of one burst, and some packets.
+  static constexpr uint32_t kMostWaiting = 2 * (kBurst + kFront);
+
+  CreditGate(const LinkParams& params, uint32_t largest_octets);
+
+  // The class of each flow: of the VCs, and of PDUs without commands.
+  void SetClasses(const std::array<uint8_t, kLinkFlows>& classes);
+
+  bool is_on() const { return end_.is_on(); }
+  CreditEnd& end() { return end_; }
+  const CreditEnd& end() const { return end_; }
+  void Follow(LinkEnd& link, Time now) {
+    if (end_.Follow(link, now)) [[unlikely]]
+      OnChange(now);
+  }
+
+  // ---- What may be staged.
+
+  // Flows of which a frame of any length may be staged, beside those that are staged.
+  VcMask open() const { return open_; }
+  // These frames are staged now.
+  void Look(std::span<Frame* const> data, std::span<Frame* const> front);
+  // Flows that nothing may be sent of, whatever is staged, and since when.
+  VcMask held() const { return held_; }
+  Time since(uint32_t flow) const { return since_[flow]; }
+  // Whether a flow has been opened since the last call.
+  bool TakeOpened() { return std::exchange(opened_, false); }
+
+  // ---- Frames that come.
+
+  // Whether the frame was an update, and is over; else it is counted until EndTurn.
+  bool OnFrame(LinkEnd& link, const Frame& frame, Time now);
+  // The turn's frames were released, or are kept.
+  void EndTurn(Time now);
+
+  // ---- Frames that go.
+
+  // Frames that go together: first BeginRun, then each may join or not; in the end OnSent.
+  void BeginRun() { run_ = 0; }
+  bool MayJoin(const Frame& frame);
+  // The first ones of the run have left.
+  void OnSent(uint32_t count, Time now);
+
+  // Whether one more frame may wait.
+  bool HasPlace() const { return waiting_count_ < kMostWaiting; }
+  // Whether the frame waits already: the transport has repeated it.
+  bool Waits(const Frame* frame) const;
+  // A frame that may not join waits. The caller has taken a reference.
+  void Wait(Frame* frame, LinkCounters& counters);
+  struct Pick {
+    Frame* frame = nullptr;  // null: none may go
+    uint32_t place = 0;
+    uint32_t credits = 0;
+    bool busy = false;  // as its note said
+  };
+  // The first frame that waits at `place` or behind it and may go.
+  Pick PickWaiting(uint32_t place) const;
+  // It has left; those behind it move up.
+  void OnWaitingSent(uint32_t place, uint32_t credits, Time now);
+  uint32_t waiting() const { return waiting_count_; }
+
+ private:
+  struct Charge {
+    uint8_t vc = 0;
+    uint16_t credits = 0;  // 0: the frame uses none
+  };
+  // Of a frame that is to be sent.
+  Charge ChargeOf(const Frame& frame) const;
+  bool IsFree(const Frame& frame) const;
+  bool WaitsBefore(uint32_t vc, uint32_t place) const;
+  void OnChange(Time now);
+  VcMask FlowsWith(const std::array<uint32_t, kLinkVcs>& staged) const;
+  void SetOpen();
+  void SetHeld(Time now);
+
+  CreditEnd end_;
+  const FrameClassRule class_rule_;
+  const uint16_t ether_type_;
+  const uint32_t largest_octets_;
+  std::array<uint8_t, kLinkFlows> class_of_{};
+  VcMask open_ = kEveryFlow;
+  VcMask held_ = 0;
+  bool opened_ = false;
+  std::array<Time, kLinkFlows> since_{};
+  std::array<uint32_t, kLinkVcs> staged_{};   // credits of frames that are staged
+  std::array<uint32_t, kLinkVcs> arrived_{};  // credits of frames that came in this turn
+  LinkVcMask arrived_vcs_ = 0;
+  std::array<Charge, kBurst + kFront> run_charges_{};
+  std::array<uint32_t, kLinkVcs> run_credits_{};
+  uint32_t run_ = 0;
+  struct Waiting {
+    Frame* frame;
+    uint8_t vc;
+    bool busy;
+  };
+  std::array<Waiting, kMostWaiting> waiting_{};
+  uint32_t waiting_count_ = 0;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LINK_CREDIT_GATE_H_

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The receiver's side of a link's credit (docs/link.md): counts frames in and out of its
+// buffer, and says in CF_Updates what is free. Plain state: facts and the time come in, updates go
+// out. Owned by the lcore of the queue pair or of the switch.
+#ifndef SUEDE_LINK_CREDIT_RECEIVER_H_
+#define SUEDE_LINK_CREDIT_RECEIVER_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "base/time.h"
+#include "link/link_credit.h"
+
+namespace suede {
+
+class CreditReceiver {
+ public:
+  // `grant`: what the buffer has room for.
+  CreditReceiver(const CreditGrant& grant, const CreditTimes& times);
+
+  // An epoch begins. Frames that are held stay counted.
+  void Start();
+  // The neighbour's frames use no credit any more.
+  void Stop();
+  bool is_on() const { return is_on_; }
+  const CreditGrant& grant() const { return grant_; }
+
+  // The credits of a frame that came; 0: of one that uses none, which OnDrained must not be told
+  // of.
+  uint32_t OnFrame(uint32_t vc, uint32_t octets) {
+    if (!is_on_ || (controlled_ >> vc & 1) == 0) return 0;
+    const uint32_t credits = grant_.rule.CreditsOf(octets);
+    counted_[vc] = counted_[vc].Plus(static_cast<int32_t>(credits));
+    held_[vc] += credits;
+    return credits;
+  }
+  // Whether the sender has kept to its credit: what is held fits in the limit.
+  bool IsWithin(uint32_t vc) const { return held_[vc] <= grant_.limits[vc]; }
+  // A frame has left the buffer, for which OnFrame has returned `credits`.
+  void OnDrained(uint32_t vc, uint32_t credits, Time now) {
+    held_[vc] -= credits;
+    if ((heard_ >> vc & 1) != 0) Owe(vc, now);
+  }
+
+  // A CC_Update has come.
+  CreditVerdict OnConsumed(const CreditUpdate& update, Time now);
+
+  // The CF_Update that is due, if one is.
+  std::optional<CreditUpdate> Poll(Time now) {
+    if (now < due_) [[likely]]
+      return std::nullopt;
+    return MakeUpdate();
+  }
+  // It could not be sent: it is due again.
+  void Unsent(const CreditUpdate& update, Time now) {
+    asked_ |= update.vcs & heard_;
+    if (asked_ != 0) due_ = now;
+  }
+  // When Poll has something to say; kNever: not by itself.
+  Time deadline() const { return due_; }
+
+  uint32_t held(uint32_t vc) const { return held_[vc]; }
+  Credit20 counted(uint32_t vc) const { return counted_[vc]; }
+  // R_CF.
+  Credit20 freed(uint32_t vc) const { return counted_[vc].Plus(-static_cast<int32_t>(held_[vc])); }
+  // Credits that are free and that no CF_Update has told.
+  uint32_t untold(uint32_t vc) const {
+    return static_cast<uint32_t>(freed(vc).DistanceFrom(told_[vc]));
+  }
+  // Link VCs whose sender has begun to count.
+  LinkVcMask heard() const { return heard_; }
+  // Aborts where a counter is out of its bounds.
+  void CheckInvariants() const;
+
+ private:
+  void Owe(uint32_t vc, Time now);
+  bool Take(uint32_t vc, Credit20 consumed, bool starts, CreditVerdict& verdict);
+  std::optional<CreditUpdate> MakeUpdate();
+
+  const CreditGrant grant_;
+  const Duration longest_wait_;
+  const LinkVcMask granted_;  // that use credit during an epoch
+  bool is_on_ = false;
+  bool any_heard_ = false;    // a CC_Update of the epoch
+  uint16_t serial_ = 0;       // of the last CF_Update; goes on over epochs
+  uint16_t last_serial_ = 0;  // of the last CC_Update
+  LinkVcMask controlled_ = 0;
+  LinkVcMask heard_ = 0;
+  LinkVcMask asked_ = 0;  // to be told, whatever was told before
+  LinkVcMask owed_ = 0;   // of which more is free than was told
+  Time due_ = kNever;
+  std::array<Credit20, kLinkVcs> counted_{};   // R_CC
+  std::array<uint32_t, kLinkVcs> held_{};      // R_CC - R_CF
+  std::array<Credit20, kLinkVcs> told_{};      // R_CF of the last CF_Update
+  std::array<uint32_t, kLinkVcs> spacings_{};  // credits that make a CF_Update due at once
+  std::array<uint8_t, kLinkVcs> refused_{};    // implausible CC_Updates in a row
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LINK_CREDIT_RECEIVER_H_

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sender's side of a link's credit (docs/link.md): whether a frame may go, and the
+// CC_Updates that repair what was lost. Plain state: facts and the time come in, updates go out.
+// Owned by the lcore of the queue pair or of the switch.
+#ifndef SUEDE_LINK_CREDIT_SENDER_H_
+#define SUEDE_LINK_CREDIT_SENDER_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "base/time.h"
+#include "link/link_credit.h"
+
+namespace suede {
+
+class CreditSender {
+ public:
+  // `repeat`: between CC_Updates while credits are in use.
+  explicit CreditSender(Duration repeat = std::chrono::microseconds(256)) : repeat_(repeat) {}
+
+  // An epoch begins in which the neighbour grants `grant`, which Permits the largest frame. The
+  // link VCs that use credit are closed until the neighbour's first CF_Update.
+  void Start(const CreditGrant& grant, Time now);
+  // Frames use no credit any more.
+  void Stop();
+  bool is_on() const { return is_on_; }
+  const CreditRule& rule() const { return rule_; }
+
+  // Whether a frame of so many credits may be sent.
+  bool MaySend(uint32_t vc, uint32_t credits) const {
+    return used_[vc] + credits <= limits_[vc] || (controlled_ >> vc & 1) == 0;
+  }
+  // It was. MaySend must have held.
+  void OnSent(uint32_t vc, uint32_t credits, Time now) {
+    if ((controlled_ >> vc & 1) == 0) return;
+    consumed_[vc] = consumed_[vc].Plus(static_cast<int32_t>(credits));
+    used_[vc] += credits;
+    if (due_ == kNever) [[unlikely]]
+      due_ = now + repeat_;
+  }
+
+  // A CF_Update has come.
+  CreditVerdict OnFreed(const CreditUpdate& update);
+
+  // The CC_Update that is due, if one is.
+  std::optional<CreditUpdate> Poll(Time now) {
+    if (now < due_) [[likely]]
+      return std::nullopt;
+    return MakeUpdate(now);
+  }
+  // It could not be sent: it is due again.
+  void Unsent(Time now) { due_ = now; }
+  // When Poll has something to say; kNever: not by itself.
+  Time deadline() const { return due_; }
+
+  LinkVcMask controlled() const { return controlled_; }
+  uint32_t limit(uint32_t vc) const { return limits_[vc]; }
+  uint32_t used(uint32_t vc) const { return used_[vc]; }
+  uint32_t free(uint32_t vc) const { return limits_[vc] - used_[vc]; }
+  Credit20 consumed(uint32_t vc) const { return consumed_[vc]; }
+  // Link VCs of which no CF_Update of the epoch has come.
+  LinkVcMask waiting() const { return waiting_; }
+  // Aborts where a counter is out of its bounds.
+  void CheckInvariants() const;
+
+ private:
+  std::optional<CreditUpdate> MakeUpdate(Time now);
+
+  const Duration repeat_;
+  bool is_on_ = false;
+  bool heard_ = false;        // a CF_Update of the epoch
+  uint16_t serial_ = 0;       // of the last CC_Update; goes on over epochs
+  uint16_t last_serial_ = 0;  // of the last CF_Update
+  CreditRule rule_;
+  LinkVcMask controlled_ = 0;
+  LinkVcMask waiting_ = 0;
+  Time due_ = kNever;
+  std::array<uint32_t, kLinkVcs> limits_{};    // S_CL
+  std::array<uint32_t, kLinkVcs> used_{};      // S_CU; of a link VC that waits: all
+  std::array<Credit20, kLinkVcs> consumed_{};  // S_CC
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LINK_CREDIT_SENDER_H_

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credits of a link (docs/link.md): cyclic counters, the credits of a frame, and the updates
+// in which neighbours tell each other their counters. Bytes and values; no I/O.
+#ifndef SUEDE_LINK_LINK_CREDIT_H_
+#define SUEDE_LINK_LINK_CREDIT_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "base/time.h"
+#include "wire/link_frame.h"
+
+namespace suede {
+
+using LinkVcMask = uint32_t;  // a bit for each link VC
+
+// A counter of credits: 20 bits, cyclic.
+class Credit20 {
+ public:
+  static constexpr uint32_t kBits = 20;
+
+  constexpr Credit20() = default;
+  constexpr explicit Credit20(uint32_t value) : value_(value & kMask) {}
+  constexpr uint32_t value() const { return value_; }
+
+  // The counter `n` credits on; negative n goes back.
+  constexpr Credit20 Plus(int32_t n) const { return Credit20(value_ + static_cast<uint32_t>(n)); }
+  // The distance of this counter ahead of `other`: -2^19 to 2^19 - 1.
+  constexpr int32_t DistanceFrom(Credit20 other) const {
+    return static_cast<int32_t>((value_ - other.value_) << (32 - kBits)) >> (32 - kBits);
+  }
+
+  friend constexpr bool operator==(Credit20, Credit20) = default;
+
+ private:
+  static constexpr uint32_t kMask = (1u << kBits) - 1;
+
+  uint32_t value_ = 0;
+};
+
+// The most credits of a link VC: a counter that is wrong by some of these is still told from one
+// that is behind.
+inline constexpr uint32_t kMostLinkCredits = (1u << (Credit20::kBits - 3)) - 1;
+
+// How a receiver counts the credits of a frame.
+struct CreditRule {
+  static constexpr uint32_t kLeastShift = 5;  // credits of 32 octets
+  static constexpr uint32_t kMostShift = 12;  // of 4096
+  static constexpr int32_t kLeastOverhead = -16;
+  static constexpr int32_t kMostOverhead = 127;
+  static constexpr uint32_t kLeastFrame = 60;  // devices pad shorter frames
+
+  uint8_t shift = 7;     // a credit is of 2^shift octets
+  int16_t overhead = 0;  // octets, added to each frame's
+
+  constexpr uint32_t credit_octets() const { return 1u << shift; }
+  constexpr bool IsValid() const {
+    return shift >= kLeastShift && shift <= kMostShift && overhead >= kLeastOverhead &&
+           overhead <= kMostOverhead;
+  }
+  // Of a frame of so many octets, without FCS.
+  constexpr uint32_t CreditsOf(uint32_t octets) const {
+    const auto counted = static_cast<int32_t>(std::max(octets, kLeastFrame)) + overhead;
+    return (static_cast<uint32_t>(counted) + credit_octets() - 1) >> shift;
+  }
+
+  friend bool operator==(const CreditRule&, const CreditRule&) = default;
+};
+
+// What a receiver grants: a limit for each link VC; 0: its frames use no credit.
+struct CreditGrant {
+  CreditRule rule;
+  std::array<uint32_t, kLinkVcs> limits{};
+
+  // The link VCs that use credit.
+  LinkVcMask controlled() const {
+    LinkVcMask vcs = 0;
+    for (uint32_t vc = 0; vc < kLinkVcs; ++vc) vcs |= LinkVcMask{limits[vc] != 0} << vc;
+    return vcs;
+  }
+  // Whether each limit is one that can be counted, and lets frames of up to `octets` pass.
+  bool Permits(uint32_t octets) const {
+    const uint32_t least = rule.CreditsOf(octets);
+    return rule.IsValid() && std::ranges::all_of(limits, [least](uint32_t limit) {
+             return limit == 0 || (limit >= least && limit <= kMostLinkCredits);
+           });
+  }
+
+  friend bool operator==(const CreditGrant&, const CreditGrant&) = default;
+};
+
+// When updates are sent.
+struct CreditTimes {
+  // Octets of a link VC that were freed since the last CF_Update make another one due, 800 to 2^20.
+  uint32_t spacing_octets = 6400;
+  // What was freed is told after this time at the latest.
+  Duration longest_wait = std::chrono::microseconds(5);
+  // Between CC_Updates while credits are in use, 1 us to 250 ms.
+  Duration repeat = std::chrono::microseconds(256);
+};
+
+// The body of CF_Update and CC_Update.
+struct CreditUpdate {
+  static constexpr uint32_t kHeadBytes = 4;
+  static constexpr uint32_t kEntryBytes = 4;
+  static constexpr uint32_t kMostBytes = kHeadBytes + kLinkVcs * kEntryBytes;
+
+  uint16_t serial = 0;    // travels in the head of the link frame
+  LinkVcMask vcs = 0;     // those that have an entry
+  LinkVcMask starts = 0;  // of them
+  std::array<Credit20, kLinkVcs> counters{};
+
+  friend bool operator==(const CreditUpdate&, const CreditUpdate&) = default;
+};
+
+// Writes at most CreditUpdate::kMostBytes octets, and returns how many. `update.vcs` is not 0.
+// The serial is not part of the body.
+uint32_t EncodeCreditUpdate(const CreditUpdate& update, uint8_t* body);
+// Empty where the body is malformed. More octets than it needs may follow.
+std::optional<CreditUpdate> DecodeCreditUpdate(const uint8_t* body, uint32_t bytes);
+
+// The effect of a received update.
+struct CreditVerdict {
+  enum class Kind : uint8_t {
+    kTaken,
+    kOff,    // there is no epoch
+    kStale,  // not after the last one
+  };
+  Kind kind = Kind::kTaken;
+  uint32_t impossible = 0;  // entries that changed nothing
+  uint32_t repaired = 0;    // credits of frames that were lost, or came twice
+  bool opened = false;      // some link VC has more credit than before
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LINK_LINK_CREDIT_H_

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link/link_hello.h"
+
+#include <utility>
+
+namespace suede {
+
+LinkHello::LinkHello(const LinkOffer& offer, const SecretKey& secret, Duration interval)
+    : offer_(offer), interval_(interval), numbers_(secret), nonce_(numbers_.Next()) {}
+
+uint16_t LinkHello::TagOf(uint64_t from, uint64_t to) {
+  return static_cast<uint16_t>(SipHash({from, to}, 0) & 0xfff);
+}
+
+LinkHello::Outcome LinkHello::OnHello(const LinkHelloBody& hello, Time now) {
+  if (!hears() || hello.nonce != peer_) return OnOtherNonce(hello, now);
+  if (hello.echo == nonce_) {
+    if (!hello.hears) Answer(now);
+    Take(hello, now);
+    return Outcome::kTaken;
+  }
+  if (hello.echo != 0) return Outcome::kStale;
+  Answer(now);
+  return Outcome::kTaken;
+}
+
+// Whoever echoes a nonce that only this handshake has seen is there now; all else may be a copy of
+// what was said long ago.
+LinkHello::Outcome LinkHello::OnOtherNonce(const LinkHelloBody& hello, Time now) {
+  const uint64_t expected = hears() ? fresh_ : nonce_;
+  if (hello.echo != 0 && hello.echo == expected) {
+    Adopt(hello, now);
+    return Outcome::kBegun;
+  }
+  if (hello.echo != 0) return Outcome::kStale;
+  if (hello.nonce != asks_ || (hears() && fresh_ == 0)) {
+    asks_ = hello.nonce;
+    if (hears()) fresh_ = numbers_.Next();
+  }
+  answers_asker_ = true;
+  Answer(now);
+  return Outcome::kTaken;
+}
+
+void LinkHello::Adopt(const LinkHelloBody& hello, Time now) {
+  if (hears()) nonce_ = fresh_;
+  peer_ = hello.nonce;
+  asks_ = fresh_ = 0;
+  answers_asker_ = false;
+  speaks_ = false;
+  tx_tag_ = TagOf(nonce_, peer_);
+  rx_tag_ = TagOf(peer_, nonce_);
+  Take(hello, now);
+  Answer(now);
+}
+
+void LinkHello::Take(const LinkHelloBody& hello, Time now) {
+  peer_offer_ = hello.offer;
+  speaks_ |= hello.hears;
+  heard_at_ = now;
+}
+
+void LinkHello::BeginAnew(Time now) {
+  nonce_ = numbers_.Next();
+  peer_ = asks_ = fresh_ = 0;
+  answers_asker_ = false;
+  speaks_ = false;
+  Answer(now);
+}
+
+LinkHelloBody LinkHello::Next(Time now) {
+  sent_at_ = now;
+  due_ = now + (speaks_ ? interval_ : interval_ / kHurry);
+  LinkHelloBody hello{.nonce = nonce_, .echo = peer_, .hears = hears(), .offer = offer_};
+  if (std::exchange(answers_asker_, false) && hears()) {
+    hello = {.nonce = fresh_, .echo = asks_, .hears = false, .offer = offer_};
+  } else if (!hears()) {
+    hello.echo = asks_;
+  }
+  return hello;
+}
+
+}  // namespace suede

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handshake between the ends of a link (docs/link.md, "Session"). No I/O: HELLOs and the time
+// go in, HELLOs come out.
+#ifndef SUEDE_LINK_LINK_HELLO_H_
+#define SUEDE_LINK_LINK_HELLO_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/secret_numbers.h"
+#include "base/time.h"
+#include "wire/link_frame.h"
+
+namespace suede {
+
+class LinkHello {
+ public:
+  LinkHello(const LinkOffer& offer, const SecretKey& secret, Duration interval);
+
+  // ---- What has come.
+
+  enum class Outcome : uint8_t {
+    kStale,  // ignored
+    kTaken,
+    kBegun,  // a session has begun: what belonged to the former one is over
+  };
+  Outcome OnHello(const LinkHelloBody& hello, Time now);
+  // A frame of the session.
+  void OnFrame(Time now) { heard_at_ = now; }
+
+  // ---- Time.
+
+  // Whether nothing was heard in the session for too long; the caller then begins anew.
+  bool IsSilent(Time now) const {
+    return hears() && now - heard_at_ > kSilentIntervals * interval_;
+  }
+  // Forgets the neighbour, and takes another nonce.
+  void BeginAnew(Time now);
+  // Whether a HELLO is due; then Next.
+  bool IsDue(Time now) const { return now >= due_; }
+  LinkHelloBody Next(Time now);
+  Time deadline() const {
+    return hears() ? std::min(due_, heard_at_ + kSilentIntervals * interval_ + Duration(1)) : due_;
+  }
+
+  // ---- The session.
+
+  bool hears() const { return peer_ != 0; }
+  // The neighbour hears it, too.
+  bool speaks() const { return speaks_; }
+  const LinkOffer& offer() const { return offer_; }
+  // Of the neighbour, while `hears`.
+  const LinkOffer& peer_offer() const { return peer_offer_; }
+  uint16_t tx_tag() const { return tx_tag_; }
+  uint16_t rx_tag() const { return rx_tag_; }
+
+ private:
+  static constexpr int kSilentIntervals = 8;
+  static constexpr int kHurry = 10;
+  static constexpr int kMostAnswers = 100;  // in an interval
+
+  static uint16_t TagOf(uint64_t from, uint64_t to);
+  // Soon, but not for each of many.
+  void Answer(Time now) {
+    due_ = std::min(due_, std::max(now, sent_at_ + interval_ / kMostAnswers));
+  }
+  Outcome OnOtherNonce(const LinkHelloBody& hello, Time now);
+  void Adopt(const LinkHelloBody& hello, Time now);
+  void Take(const LinkHelloBody& hello, Time now);
+
+  const LinkOffer offer_;
+  const Duration interval_;
+  SecretNumbers numbers_;
+  uint64_t nonce_;
+  uint64_t peer_ = 0;           // the neighbour's nonce, of the session; 0: there is none
+  uint64_t asks_ = 0;           // another nonce of the neighbour's, which is not proved yet
+  uint64_t fresh_ = 0;          // with which it is answered
+  bool answers_asker_ = false;  // the next HELLO does
+  bool speaks_ = false;
+  uint16_t tx_tag_ = 0;
+  uint16_t rx_tag_ = 0;
+  LinkOffer peer_offer_;
+  Time heard_at_{};
+  Time sent_at_{};
+  Time due_{};  // at once
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LINK_LINK_HELLO_H_

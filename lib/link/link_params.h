@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration of one end of a link (docs/link.md).
+#ifndef SUEDE_LINK_LINK_PARAMS_H_
+#define SUEDE_LINK_LINK_PARAMS_H_
+
+#include <array>
+#include <cstdint>
+
+#include "base/secret_numbers.h"
+#include "base/time.h"
+#include "link/link_credit.h"
+#include "wire/frame_class.h"
+#include "wire/link_frame.h"
+
+namespace suede {
+
+// Link-level retry.
+struct RetryParams {
+  static constexpr uint32_t kMostWindowFrames = 1u << 14;
+
+  bool on = false;
+  uint32_t window_frames = 264;      // 1 to kMostWindowFrames: frames that are held at most,
+  uint32_t window_octets = 135'000;  // and their octets; one frame always may be held
+  uint32_t replay_count = 3;  // times in a row that the replay timer may fire without progress
+  Duration replay_timeout = std::chrono::microseconds(50);
+  Duration max_age = std::chrono::milliseconds(5);    // of a held frame
+  uint32_t ack_frames = 16;                           // received frames after which an ACK leaves,
+  Duration ack_delay = std::chrono::microseconds(2);  // or after this time
+};
+
+struct LinkParams {
+  uint16_t ether_type = kDefaultLinkEtherType;
+  std::array<uint8_t, 6> mac{};  // source of link frames
+  Duration hello = std::chrono::milliseconds(10);
+  SecretKey secret{};  // of the nonces: another one for each boot
+  RetryParams retry;
+  LinkOffer credit;  // what is offered of credit-based flow control; `cbfc`: it is on
+  CreditTimes credit_times;
+  FrameClassRule class_rule;  // by which the link VC of a frame is found
+
+  // Whether this end speaks of the link at all.
+  bool on() const { return retry.on || credit.cbfc; }
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LINK_LINK_PARAMS_H_

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layer of a link that speaks with the neighbour at the far end of the cable, and repeats what
+// the cable loses (docs/link.md). Where it is off, it is a branch for each burst.
+//
+// The layer holds a reference of its own to each numbered frame until the neighbour has it. Frames
+// for a layer above, of credit-based flow control, pass through both ways.
+#ifndef SUEDE_LINK_RETRY_LAYER_H_
+#define SUEDE_LINK_RETRY_LAYER_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "link/link_end.h"
+#include "link/link_layer.h"
+#include "link/pdu_frame.h"
+
+namespace suede {
+
+template <LinkLayer Below>
+class RetryLayer : public LayerOver<Below> {
+ public:
+  RetryLayer(Below below, const LinkParams& params)
+      : LayerOver<Below>(std::move(below)),
+        end_(params.on() ? std::make_unique<LinkEnd>(params) : nullptr) {}
+
+  uint32_t Receive(Frame** frames, uint32_t max, Time now) {
+    const uint32_t count = Over::Receive(frames, max, now);
+    if (end_ == nullptr) [[likely]]
+      return count;
+    return Hear(frames, count, now);
+  }
+  uint32_t Transmit(Frame* const* frames, uint32_t count, Time now) {
+    if (end_ == nullptr) [[likely]]
+      return Over::Transmit(frames, count, now);
+    return Send(frames, count, now);
+  }
+  void Flush(Time now) {
+    Over::Flush(now);
+    if (end_ != nullptr) [[unlikely]]
+      Serve(now);
+  }
+  // A device knows nothing of the shim.
+  bool Offers(TxOffload offload) const {
+    return Over::Offers(offload) && (!numbers() || offload == TxOffload::kNone);
+  }
+  uint32_t max_frame_bytes() const {
+    return Over::max_frame_bytes() - (numbers() ? kLinkShimBytes : 0);
+  }
+  uint32_t frames_kept() const { return Over::frames_kept() + (own_ != nullptr ? 1 : 0); }
+
+  // This end of the link; null: the link has no layers that are on.
+  LinkEnd* end() { return end_.get(); }
+  const LinkEnd* end() const { return end_.get(); }
+
+ private:
+  using Over = LayerOver<Below>;
+  static constexpr uint32_t kAtOnce = 32;  // frames
+
+  bool numbers() const { return end_ != nullptr && end_->params().retry.on; }
+  uint32_t Hear(Frame** frames, uint32_t count, Time now);
+  uint32_t Send(Frame* const* frames, uint32_t count, Time now);
+  bool AllPass(Frame* const* frames, uint32_t count) const;
+  void Serve(Time now);
+  void SendHeld(Time now);
+  void SendOwn(Time now);
+  void ReleaseEnded();
+
+  std::unique_ptr<LinkEnd> end_;
+  Frame* own_ = nullptr;  // a link frame that the port has not taken yet
+};
+
+template <LinkLayer Below>
+[[gnu::noinline]] uint32_t RetryLayer<Below>::Hear(Frame** frames, uint32_t count, Time now) {
+  uint32_t passed = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    Frame* const frame = frames[i];
+    if (end_->OnFrame(*frame, now) == LinkEnd::Fate::kUp) {
+      frames[passed++] = frame;
+    } else {
+      Over::Release(&frame, 1);
+    }
+  }
+  ReleaseEnded();
+  return passed;
+}
+
+// While frames have no numbers, only those are looked at that may have one of a former session.
+template <LinkLayer Below>
+bool RetryLayer<Below>::AllPass(Frame* const* frames, uint32_t count) const {
+  if (end_->numbers()) return false;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (NoteOf(frames[i]).busy) return false;
+  }
+  return true;
+}
+
+template <LinkLayer Below>
+[[gnu::noinline]] uint32_t RetryLayer<Below>::Send(Frame* const* frames, uint32_t count, Time now) {
+  if (AllPass(frames, count)) return Over::Transmit(frames, count, now);
+  SendHeld(now);
+  end_->BeginBurst();
+  uint32_t taken = 0;
+  for (; taken < count; ++taken) {
+    Frame* const frame = frames[taken];
+    const LinkEnd::Passage passage =
+        end_->Pass(*frame, NoteOf(frame).busy, Over::max_frame_bytes());
+    if (passage == LinkEnd::Passage::kFull) break;
+    if (passage == LinkEnd::Passage::kNumbered) Over::Hold(&frame, 1);
+    if (passage != LinkEnd::Passage::kBypass && passage != LinkEnd::Passage::kPlain) continue;
+    SendHeld(now);
+    if (Over::Transmit(&frame, 1, now) == 0) break;
+    if (passage == LinkEnd::Passage::kPlain) end_->OnPlainSent();
+  }
+  SendHeld(now);
+  return taken;
+}
+
+// What the port does not take stays for the next turn.
+template <LinkLayer Below>
+void RetryLayer<Below>::SendHeld(Time now) {
+  Frame* frames[kAtOnce];
+  for (uint32_t sent = kAtOnce; sent == kAtOnce;) {
+    uint32_t count = 0;
+    while (count < kAtOnce && (frames[count] = end_->ToSend(count)) != nullptr) ++count;
+    if (count == 0) return;
+    sent = Over::Transmit(frames, count, now);
+    end_->OnSent(sent, now);
+  }
+}
+
+template <LinkLayer Below>
+void RetryLayer<Below>::SendOwn(Time now) {
+  for (;;) {
+    if (own_ == nullptr) {
+      if (!end_->HasNext(now) || Over::Allocate(&own_, 1) == 0) return;
+      own_->data = own_->buffer + Frame::kCommandOffset;
+      own_->tx_offload = TxOffload::kNone;
+      own_->length = end_->Next(own_->data, now);
+    }
+    if (Over::Transmit(&own_, 1, now) == 0) return;
+    Over::Release(&own_, 1);
+    own_ = nullptr;
+  }
+}
+
+template <LinkLayer Below>
+[[gnu::noinline]] void RetryLayer<Below>::Serve(Time now) {
+  end_->Poll(now);
+  ReleaseEnded();
+  SendOwn(now);
+  SendHeld(now);
+  end_->Show();
+}
+
+template <LinkLayer Below>
+void RetryLayer<Below>::ReleaseEnded() {
+  const std::span<Frame* const> ended = end_->ended();
+  if (ended.empty()) return;
+  Over::Release(ended.data(), static_cast<uint32_t>(ended.size()));
+  end_->ClearEnded();
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_LINK_RETRY_LAYER_H_

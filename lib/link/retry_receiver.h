@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The receiving side of link-level retry (docs/link.md): which numbered frames are handed up, and
+// what the far end is told. No I/O.
+#ifndef SUEDE_LINK_RETRY_RECEIVER_H_
+#define SUEDE_LINK_RETRY_RECEIVER_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/psn.h"
+#include "base/time.h"
+#include "link/link_params.h"
+
+namespace suede {
+
+class RetryReceiver {
+ public:
+  enum class State : uint8_t { kOff, kSendAcks, kSendNack, kNackSent };
+
+  explicit RetryReceiver(const RetryParams& params) : params_(params) {}
+
+  // A session begins, whose sender holds so many frames at most.
+  void Begin(uint32_t window_frames) {
+    state_ = State::kSendAcks;
+    window_ = static_cast<int>(std::clamp(window_frames, 1u, RetryParams::kMostWindowFrames));
+    ack_frames_ = std::clamp(window_frames / 4, 1u, params_.ack_frames);
+    expected_ = Psn();
+    OnTold();
+  }
+  void Stop() {
+    state_ = State::kOff;
+    OnTold();
+  }
+
+  // A numbered frame has come; the state is not kOff. All but kAccept is dropped.
+  enum class Verdict : uint8_t { kAccept, kDuplicate, kGap, kBeyond };
+  Verdict OnData(Psn number, Time now) {
+    const int ahead = number.DistanceFrom(expected_);
+    if (ahead == 0) [[likely]] {
+      expected_ = expected_.Next();
+      state_ = State::kSendAcks;
+      Owe(1, now);
+      return Verdict::kAccept;
+    }
+    if (ahead < 0) {
+      Owe(ack_frames_, now);
+      return Verdict::kDuplicate;
+    }
+    if (ahead >= window_) return Verdict::kBeyond;
+    if (state_ == State::kSendAcks) state_ = State::kSendNack;
+    return Verdict::kGap;
+  }
+  Psn last_good() const { return expected_.Plus(-1); }
+
+  // Whether the far end is to be told now, by a frame of its own.
+  bool HasAnswer(Time now) const {
+    return state_ == State::kSendNack || owed_ >= ack_frames_ || now >= due_;
+  }
+  bool answers_by_nack() const { return state_ == State::kSendNack; }
+  // It was told, by a frame of its own,
+  void OnAnswered() {
+    if (state_ == State::kSendNack) state_ = State::kNackSent;
+    OnTold();
+  }
+  // or by a numbered frame, which says all but a NACK.
+  void OnTold() {
+    owed_ = 0;
+    due_ = kNever;
+  }
+  // When HasAnswer will be true: what it is true for already is the past.
+  Time deadline() const {
+    return state_ == State::kSendNack || owed_ >= ack_frames_ ? Time{} : due_;
+  }
+
+  State state() const { return state_; }
+
+ private:
+  void Owe(uint32_t frames, Time now) {
+    if (owed_ == 0) due_ = now + params_.ack_delay;
+    owed_ += frames;
+  }
+
+  const RetryParams params_;
+  State state_ = State::kOff;
+  int window_ = 1;
+  uint32_t ack_frames_ = 1;
+  uint32_t owed_ = 0;
+  Psn expected_;
+  Time due_ = kNever;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LINK_RETRY_RECEIVER_H_

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link/retry_sender.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace suede {
+
+RetrySender::RetrySender(const RetryParams& params)
+    : params_(params),
+      ring_(params.on ? std::bit_ceil(params.window_frames) : 1),
+      mask_(static_cast<uint32_t>(ring_.size() - 1)),
+      state_(params.on ? State::kInit : State::kOff) {
+  ended_.reserve(ring_.size());
+}
+
+void RetrySender::Begin(uint32_t window_frames, uint32_t window_octets) {
+  state_ = State::kAdvance;
+  window_frames_ = std::clamp(window_frames, 1u, params_.window_frames);
+  window_octets_ = std::min(window_octets, params_.window_octets);
+  base_ = cursor_ = sent_end_ = next_ = Psn();
+  nacked_ = false;
+  tries_ = 0;
+  due_ = kNever;
+}
+
+void RetrySender::Stop(State to) {
+  while (base_ != next_) EndFirst();
+  cursor_ = sent_end_ = base_;
+  nacked_ = false;
+  due_ = kNever;
+  state_ = to;
+}
+
+void RetrySender::EndFirst() {
+  const Held& first = At(base_);
+  octets_ -= first.bytes;
+  ended_.push_back(first.frame);
+  base_ = base_.Next();
+}
+
+void RetrySender::Take(Frame* frame, uint32_t bytes) {
+  At(next_) = {.frame = frame, .bytes = bytes};
+  octets_ += bytes;
+  next_ = next_.Next();
+}
+
+bool RetrySender::Holds(const Frame* frame) const {
+  for (Psn at = base_; at != next_; at = at.Next()) {
+    if (At(at).frame == frame) return true;
+  }
+  return false;
+}
+
+uint32_t RetrySender::OnSent(uint32_t count, Time now) {
+  uint32_t again = 0;
+  for (; count != 0; --count) {
+    if (cursor_ == base_) due_ = now + params_.replay_timeout * (1u << tries_);
+    if (cursor_.IsBefore(sent_end_)) {
+      ++again;
+    } else {
+      At(cursor_).sent_at = now;
+      sent_end_ = cursor_.Next();
+    }
+    cursor_ = cursor_.Next();
+  }
+  if (state_ == State::kReplay && cursor_ == next_) state_ = State::kAdvance;
+  return again;
+}
+
+// An acknowledgement behind what is held is an old one: frames that are sent again carry those of
+// the time when they were sent first.
+RetrySender::Heard RetrySender::OnAck(Psn last_good, Time now) {
+  if (!numbers()) return Heard::kNothing;
+  const int count = last_good.Next().DistanceFrom(base_);
+  if (count <= 0) return Heard::kNothing;
+  if (last_good.Next().IsAfter(sent_end_)) return Heard::kImplausible;
+  for (int i = 0; i < count; ++i) EndFirst();
+  if (cursor_.IsBefore(base_)) cursor_ = base_;
+  if (state_ == State::kReplay && cursor_ == next_) state_ = State::kAdvance;
+  nacked_ = false;
+  tries_ = 0;
+  due_ = cursor_ == base_ ? kNever : now + params_.replay_timeout;
+  return Heard::kProgress;
+}
+
+RetrySender::Heard RetrySender::OnNack(Psn last_good, Time now) {
+  const Heard heard = OnAck(last_good, now);
+  if (!numbers() || heard == Heard::kImplausible || last_good.Next() != base_) return heard;
+  // It says that frames behind base_ have come: those were sent.
+  if (base_ == sent_end_) return Heard::kImplausible;
+  if (nacked_) return Heard::kCopy;
+  nacked_ = true;
+  Replay();
+  return Heard::kReplay;
+}
+
+// From the oldest on. The timer starts as the first frame leaves.
+void RetrySender::Replay() {
+  state_ = State::kReplay;
+  cursor_ = base_;
+  due_ = kNever;
+}
+
+RetrySender::Due RetrySender::OnTime(Time now) {
+  if (!numbers() || base_ == sent_end_) return Due::kNothing;
+  if (now - At(base_).sent_at > params_.max_age) return Due::kAged;
+  if (now < due_) return Due::kNothing;
+  if (tries_ == params_.replay_count) return Due::kFailed;
+  ++tries_;
+  Replay();
+  return Due::kReplay;
+}
+
+Time RetrySender::deadline() const {
+  if (!numbers() || base_ == sent_end_) return kNever;
+  return std::min(due_, At(base_).sent_at + params_.max_age + Duration(1));
+}
+
+}  // namespace suede

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sending side of link-level retry (docs/link.md): numbers, the frames that are held until the
+// far end has them, what is sent next. No I/O; frames are pointers to it.
+#ifndef SUEDE_LINK_RETRY_SENDER_H_
+#define SUEDE_LINK_RETRY_SENDER_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/psn.h"
+#include "base/time.h"
+#include "link/link_params.h"
+#include "port/frame.h"
+
+namespace suede {
+
+class RetrySender {
+ public:
+  enum class State : uint8_t { kOff, kInit, kAdvance, kReplay, kFlush };
+
+  explicit RetrySender(const RetryParams& params);
+
+  // ---- The session.
+
+  // Numbers begin at 0, nothing may be held. Of the far end's window no more is used than this.
+  void Begin(uint32_t window_frames, uint32_t window_octets);
+  // Gives up what is held (`ended`), and is then in the state `to`: kOff, kInit or kFlush.
+  void Stop(State to);
+
+  // ---- Frames to send.
+
+  bool numbers() const { return state_ == State::kAdvance || state_ == State::kReplay; }
+  // Whether frames may be taken: none that was taken waits to be sent.
+  bool takes() const { return state_ == State::kAdvance && cursor_ == next_; }
+  // The number that the next frame has.
+  Psn next() const { return next_; }
+  // Whether the window has room for a frame of this length. One frame always has.
+  bool Fits(uint32_t bytes) const {
+    const uint32_t count = held();
+    return count == 0 || (count < window_frames_ && octets_ + bytes <= window_octets_);
+  }
+  // The frame is held from now on. `takes` must have held before the first frame of a burst.
+  void Take(Frame* frame, uint32_t bytes);
+  // Whether the frame is held.
+  bool Holds(const Frame* frame) const;
+  // The frame to send now, `ahead` places behind the first one; null: there is none. Then OnSent
+  // for those that were.
+  Frame* ToSend(uint32_t ahead) const {
+    const Psn at = cursor_.Plus(static_cast<int>(ahead));
+    return at.IsBefore(next_) ? At(at).frame : nullptr;
+  }
+  // Returns how many of them were sent again.
+  uint32_t OnSent(uint32_t count, Time now);
+
+  // ---- What the far end says.
+
+  enum class Heard : uint8_t {
+    kNothing,      // it is old
+    kProgress,     // frames are `ended`
+    kImplausible,  // it was not sent
+    kCopy,         // of a NACK for which the frames are being sent again
+    kReplay,       // they are from now on
+  };
+  Heard OnAck(Psn last_good, Time now);
+  Heard OnNack(Psn last_good, Time now);
+
+  // ---- Time.
+
+  enum class Due : uint8_t { kNothing, kReplay, kFailed, kAged };
+  // kFailed, kAged: the caller stops it.
+  Due OnTime(Time now);
+  Time deadline() const;
+
+  // Frames that are held no longer, for the caller to release; then ClearEnded.
+  std::span<Frame* const> ended() const { return ended_; }
+  void ClearEnded() { ended_.clear(); }
+
+  State state() const { return state_; }
+  uint32_t held() const { return static_cast<uint32_t>(next_.DistanceFrom(base_)); }
+  uint32_t held_octets() const { return octets_; }
+
+ private:
+  struct Held {
+    Frame* frame = nullptr;
+    uint32_t bytes = 0;
+    Time sent_at = kNever;  // the first time
+  };
+  Held& At(Psn number) { return ring_[number.value() & mask_]; }
+  const Held& At(Psn number) const { return ring_[number.value() & mask_]; }
+  void Replay();
+  void EndFirst();
+
+  const RetryParams params_;
+  std::vector<Held> ring_;
+  uint32_t mask_;
+  std::vector<Frame*> ended_;
+  State state_;
+  uint32_t window_frames_ = 0;
+  uint32_t window_octets_ = 0;
+  uint32_t octets_ = 0;
+  Psn base_;             // the oldest that is held
+  Psn cursor_;           // the next one to send
+  Psn sent_end_;         // behind those that were ever sent
+  Psn next_;             // behind those that are held
+  bool nacked_ = false;  // a NACK for base_ was heeded
+  uint32_t tries_ = 0;   // that the timer fired without progress
+  Time due_ = kNever;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LINK_RETRY_SENDER_H_

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counters and gauges of one end of a link (docs/link.md): one row each, for endpoint and switch.
+//
+// A block has one writer (the lcore of the port) and any number of readers.
+#ifndef SUEDE_STATS_LINK_COUNTERS_H_
+#define SUEDE_STATS_LINK_COUNTERS_H_
+
+#include <span>
+
+#include "stats/switch_counters.h"
+
+namespace suede {
+
+// id, name (Prometheus: suede_NAME of an endpoint, suede_switch_NAME), severity, sentence.
+#define SUEDE_LINK_COUNTERS(X)                                                                   \
+  X(TxHellos, "link_tx_hellos_total", Info, "HELLOs sent to the neighbour")                      \
+  X(RxHellos, "link_rx_hellos_total", Info, "HELLOs of the neighbour that were taken")           \
+  X(RxHelloStale, "link_rx_hello_stale_total", Info, "HELLOs of another session, ignored")       \
+  X(RxMalformed, "link_rx_malformed_total", Error, "Link frames and shims that are ill-formed")  \
+  X(RxUnknown, "link_rx_unknown_total", Error, "Link frames of a kind that is not spoken here")  \
+  X(Sessions, "link_sessions_total", Info, "Sessions that began with the neighbour")             \
+  X(Failures, "link_failures_total", Error,                                                      \
+    "Times that the link was given up: the replay count was used up, or a frame was too old")    \
+  X(Silences, "link_silences_total", Error,                                                      \
+    "Sessions that ended because the neighbour was silent")                                      \
+  X(LlrTxFrames, "llr_tx_frames_total", Info, "Frames sent with a number for the first time")    \
+  X(LlrTxReplayed, "llr_tx_replayed_total", Info, "Numbered frames sent again")                  \
+  X(LlrTxHeld, "llr_tx_held_total", Info,                                                        \
+    "Frames that the transport repeated while the link held them: not sent twice")               \
+  X(LlrTxPlain, "llr_tx_plain_total", Info,                                                      \
+    "Frames sent without a number in a session that numbers")                                    \
+  X(LlrTxStale, "llr_tx_drop_stale_total", Drop,                                                 \
+    "Frames not sent: a device still reads them with the shim of a former session")              \
+  X(LlrTxFull, "llr_tx_full_total", Info, "Bursts of which the window took only a part")         \
+  X(LlrGivenUp, "llr_tx_given_up_total", Drop, "Held frames given up at the end of a session")   \
+  X(LlrReplays, "llr_replays_total", Info, "Times that the held frames were sent again")         \
+  X(LlrTimeouts, "llr_timeouts_total", Info, "Times that the replay timer fired")                \
+  X(LlrAged, "llr_aged_total", Error, "Times that the oldest held frame was too old")            \
+  X(LlrTxAcks, "llr_tx_acks_total", Info, "ACK frames sent")                                     \
+  X(LlrTxNacks, "llr_tx_nacks_total", Info, "NACK frames sent")                                  \
+  X(LlrRxAcks, "llr_rx_acks_total", Info, "ACK frames received")                                 \
+  X(LlrRxNacks, "llr_rx_nacks_total", Info, "NACK frames received")                              \
+  X(LlrRxNackCopies, "llr_rx_nack_copies_total", Info,                                           \
+    "NACKs for frames that are being sent again already")                                        \
+  X(LlrRxFrames, "llr_rx_frames_total", Info, "Numbered frames received in order")               \
+  X(LlrRxDuplicate, "llr_rx_duplicate_total", Drop, "Numbered frames that had come already")     \
+  X(LlrRxGap, "llr_rx_gap_total", Drop, "Numbered frames behind one that is missing")            \
+  X(LlrRxBeyond, "llr_rx_beyond_window_total", Error,                                            \
+    "Numbered frames further ahead than the neighbour's window")                                 \
+  X(LlrRxStale, "llr_rx_stale_total", Drop, "Frames with the tag of another session")            \
+  X(LlrRxAckImplausible, "llr_rx_ack_implausible_total", Error,                                  \
+    "Acknowledgements of frames that were not sent")                                             \
+  X(LlrRxPlain, "llr_rx_plain_total", Info, "Frames without a number in a session that numbers") \
+  X(CreditTxFreed, "cbfc_tx_cf_updates_total", Info, "CF_Updates sent")                          \
+  X(CreditTxConsumed, "cbfc_tx_cc_updates_total", Info, "CC_Updates sent")                       \
+  X(CreditRxFreed, "cbfc_rx_cf_updates_total", Info, "CF_Updates that were taken")               \
+  X(CreditRxConsumed, "cbfc_rx_cc_updates_total", Info, "CC_Updates that were taken")            \
+  X(CreditStale, "cbfc_rx_stale_total", Info,                                                    \
+    "Updates of another session, or that were not after the last one")                           \
+  X(CreditImpossible, "cbfc_rx_impossible_total", Error,                                         \
+    "Counters in updates that cannot be, and changed nothing")                                   \
+  X(CreditRepaired, "cbfc_repaired_credits_total", Info,                                         \
+    "Credits of frames that were lost or came twice, repaired by CC_Updates")                    \
+  X(CreditExceeded, "cbfc_rx_exceeded_total", Error,                                             \
+    "Frames that the neighbour sent beyond its credit")                                          \
+  X(CreditRefused, "cbfc_refused_total", Error,                                                  \
+    "Offers of credit that are invalid, or too little for the largest frame")                    \
+  X(CreditWaits, "cbfc_tx_waits_total", Info, "Frames that waited for credit behind the scheduler")
+
+// id, name, sentence.
+#define SUEDE_LINK_GAUGES(X)                                               \
+  X(Up, "link_session_up", "Whether a session with the neighbour is up")   \
+  X(LlrTxState, "llr_tx_state",                                            \
+    "State of the sender: 0 OFF, 1 INIT, 2 ADVANCE, 3 REPLAY, 4 FLUSH")    \
+  X(LlrRxState, "llr_rx_state",                                            \
+    "State of the receiver: 0 OFF, 1 SEND_ACKS, 2 SEND_NACK, 3 NACK_SENT") \
+  X(LlrHeldFrames, "llr_held_frames", "Frames that are held for replay")   \
+  X(LlrHeldBytes, "llr_held_bytes", "Bytes of those frames")               \
+  X(CreditOn, "cbfc_on", "Whether frames use credit")
+
+#define SUEDE_LINK_ID(id, ...) k##id,
+enum class LinkCounter : uint8_t { SUEDE_LINK_COUNTERS(SUEDE_LINK_ID) kCount };
+enum class LinkGauge : uint8_t { SUEDE_LINK_GAUGES(SUEDE_LINK_ID) kCount };
+#undef SUEDE_LINK_ID
+
+struct LinkGaugeRow {
+  std::string_view name;
+  std::string_view sentence;
+};
+
+// The rows, indexed by counter and gauge.
+std::span<const CounterRow, static_cast<size_t>(LinkCounter::kCount)> LinkCounterRows();
+std::span<const LinkGaugeRow, static_cast<size_t>(LinkGauge::kCount)> LinkGaugeRows();
+
+// Credits of one link VC.
+struct ShownCredit {
+  uint32_t limit = 0;    // that the neighbour grants
+  uint32_t free = 0;     // of it
+  uint32_t granted = 0;  // to the neighbour
+  uint32_t held = 0;     // of frames that came and are in the buffer
+};
+
+class LinkCounters : public SwitchCounters<LinkCounter> {
+ public:
+  static constexpr uint32_t kShownVcs = 8;  // that frames can name today
+
+  // The writer's thread only.
+  void Set(LinkGauge gauge, uint64_t value) {
+    gauges_[static_cast<size_t>(gauge)].store(value, std::memory_order_relaxed);
+  }
+  // Any thread.
+  using SwitchCounters<LinkCounter>::Get;
+  uint64_t Get(LinkGauge gauge) const {
+    return gauges_[static_cast<size_t>(gauge)].load(std::memory_order_relaxed);
+  }
+
+  // The writer's thread only.
+  void SetCredit(uint32_t vc, const ShownCredit& credit) {
+    credits_[vc].limit.store(credit.limit, std::memory_order_relaxed);
+    credits_[vc].free.store(credit.free, std::memory_order_relaxed);
+    credits_[vc].granted.store(credit.granted, std::memory_order_relaxed);
+    credits_[vc].held.store(credit.held, std::memory_order_relaxed);
+  }
+  // Any thread.
+  ShownCredit credit(uint32_t vc) const {
+    return {.limit = credits_[vc].limit.load(std::memory_order_relaxed),
+            .free = credits_[vc].free.load(std::memory_order_relaxed),
+            .granted = credits_[vc].granted.load(std::memory_order_relaxed),
+            .held = credits_[vc].held.load(std::memory_order_relaxed)};
+  }
+
+ private:
+  struct CreditCells {
+    std::atomic<uint32_t> limit;
+    std::atomic<uint32_t> free;
+    std::atomic<uint32_t> granted;
+    std::atomic<uint32_t> held;
+  };
+  std::array<std::atomic<uint64_t>, static_cast<size_t>(LinkGauge::kCount)> gauges_{};
+  std::array<CreditCells, kShownVcs> credits_{};
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_STATS_LINK_COUNTERS_H_

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/link_frame.h"
+
+namespace suede {
+namespace {
+
+constexpr uint8_t kDestination[6] = {0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e};
+constexpr uint8_t kVersion = 1;
+constexpr uint8_t kLlrBit = 1u << 0;
+constexpr uint8_t kCbfcBit = 1u << 1;
+constexpr uint8_t kHearsBit = 1u << 7;
+constexpr uint32_t kVersionAt = 20;
+constexpr uint32_t kFlagsAt = 21;
+constexpr uint32_t kNonceAt = 24;
+constexpr uint32_t kEchoAt = 32;
+constexpr uint32_t kWindowFramesAt = 40;
+constexpr uint32_t kWindowOctetsAt = 44;
+constexpr uint32_t kCreditOctetsAt = 48;
+constexpr uint32_t kOverheadAt = 50;
+constexpr uint32_t kCreditsAt = 52;
+static_assert(kCreditsAt + 4 * kLinkVcs == LinkHelloBody::kBytes);
+
+}  // namespace
+
+void BeginLinkFrame(uint16_t ether_type, const std::array<uint8_t, 6>& source, const LinkWord& word,
+                    uint8_t* frame) {
+  std::memset(frame, 0, kLeastLinkFrameBytes);
+  std::memcpy(frame, kDestination, sizeof kDestination);
+  std::memcpy(frame + sizeof kDestination, source.data(), source.size());
+  StoreLinkWord(frame, ether_type, word);
+}
+
+bool IsToNeighbour(const uint8_t* frame) {
+  return std::memcmp(frame, kDestination, sizeof kDestination) == 0;
+}
+
+void EncodeLinkHello(uint16_t ether_type, const std::array<uint8_t, 6>& source,
+                     const LinkHelloBody& hello, uint8_t* frame) {
+  BeginLinkFrame(ether_type, source, {.kind = LinkKind::kHello}, frame);
+  const LinkOffer& offer = hello.offer;
+  frame[kVersionAt] = kVersion;
+  frame[kFlagsAt] = static_cast<uint8_t>((offer.llr ? kLlrBit : 0) | (offer.cbfc ? kCbfcBit : 0) |
+                                         (hello.hears ? kHearsBit : 0));
+  StoreBe64(frame + kNonceAt, hello.nonce);
+  StoreBe64(frame + kEchoAt, hello.echo);
+  StoreBe16(frame + kWindowFramesAt, offer.window_frames);
+  StoreBe32(frame + kWindowOctetsAt, offer.window_octets);
+  StoreBe16(frame + kCreditOctetsAt, offer.credit_octets);
+  StoreBe16(frame + kOverheadAt, static_cast<uint16_t>(offer.credit_overhead));
+  for (uint32_t vc = 0; vc < kLinkVcs; ++vc) {
+    StoreBe32(frame + kCreditsAt + 4 * vc, offer.credits[vc]);
+  }
+}
+
+std::optional<LinkHelloBody> DecodeLinkHello(const uint8_t* frame, uint32_t bytes) {
+  if (bytes < LinkHelloBody::kBytes || frame[kVersionAt] != kVersion) return std::nullopt;
+  LinkHelloBody hello{.nonce = LoadBe64(frame + kNonceAt), .echo = LoadBe64(frame + kEchoAt)};
+  if (hello.nonce == 0) return std::nullopt;
+  hello.hears = (frame[kFlagsAt] & kHearsBit) != 0;
+  hello.offer.llr = (frame[kFlagsAt] & kLlrBit) != 0;
+  hello.offer.cbfc = (frame[kFlagsAt] & kCbfcBit) != 0;
+  hello.offer.window_frames = LoadBe16(frame + kWindowFramesAt);
+  hello.offer.window_octets = LoadBe32(frame + kWindowOctetsAt);
+  hello.offer.credit_octets = LoadBe16(frame + kCreditOctetsAt);
+  hello.offer.credit_overhead = static_cast<int16_t>(LoadBe16(frame + kOverheadAt));
+  for (uint32_t vc = 0; vc < kLinkVcs; ++vc) {
+    hello.offer.credits[vc] = LoadBe32(frame + kCreditsAt + 4 * vc);
+  }
+  return hello;
+}
+
+}  // namespace suede

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credit-based flow control of a switch's ports (docs/link.md): frames that come on credit, and
+// frames that leave on credit.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "fabric_fixture.h"
+#include "wire/frame_class.h"
+
+namespace suede::fabric {
+namespace {
+
+constexpr uint32_t kCredits = 40;  // of each class
+
+// Inputs 0 and 1 with credit, output 2 without, output 3 with credit.
+SwitchParams CreditSwitch() {
+  SwitchParams params = ParamsOf(4);
+  params.classes.pcp_first = true;
+  params.learns = false;
+  params.buffer_bytes = 1 << 20;
+  for (ClassParams& own : params.of_class) own.credits = kCredits;
+  for (uint32_t port : {0, 1, 3}) params.ports[port].cbfc = true;
+  return params;
+}
+
+struct CreditFabric : Fabric {
+  explicit CreditFabric(const SwitchParams& params = CreditSwitch()) : Fabric(params) {
+    the_switch.AddAddress(Switch::MacKey(MacNumber(2), 0), 2);
+    the_switch.AddAddress(Switch::MacKey(MacNumber(3), 0), 3);
+    for (uint32_t port : {0, 1}) {
+      CreditReceiver& receiver = the_switch.credit(port)->receiver();
+      receiver.Start();
+      CreditUpdate start{.serial = 1, .vcs = 0xff, .starts = 0xff};
+      receiver.OnConsumed(start, At(0));
+      receiver.Poll(At(0));
+    }
+  }
+  // The neighbour behind output 3 grants so much of each class.
+  void Grant(uint32_t credits) {
+    CreditGrant grant;
+    for (uint32_t c = 0; c < kClasses; ++c) grant.limits[c] = credits;
+    the_switch.credit(3)->sender().Start(grant, At(0));
+    Free(0xff, 0, 1);
+  }
+  void Free(LinkVcMask classes, uint32_t counter, uint16_t serial) {
+    CreditUpdate update{.serial = serial, .vcs = classes};
+    for (Credit20& each : update.counters) each = Credit20(counter);
+    the_switch.credit(3)->sender().OnFreed(update);
+  }
+  void Send(uint32_t port, uint8_t pcp, uint32_t to, Time now, uint32_t bytes = 1000) {
+    In(port,
+       SueFrame{.from = 1, .to = to, .bytes = bytes, .traffic_class = {.pcp = pcp}, .tagged = true},
+       now);
+  }
+  // What leaves, less the link's own frames.
+  std::vector<std::vector<uint8_t>> Data(uint32_t port, Time now) {
+    auto frames = Out(port, now);
+    std::erase_if(frames, [](const auto& frame) { return IsToNeighbour(frame.data()); });
+    return frames;
+  }
+  uint32_t Held(uint32_t port, uint32_t vc) { return the_switch.credit(port)->receiver().held(vc); }
+};
+
+TEST(Credit, FramesOnCreditAreFreedWhenTheyHaveLeftTheirQueue) {
+  CreditFabric fabric;
+  fabric.Send(0, 3, 2, At(0));
+  fabric.Send(1, 3, 2, At(0));
+  fabric.Send(0, 5, 2, At(0), 60);
+  const uint32_t each = fabric.Held(0, 3);
+  EXPECT_EQ(each, 9u) << "1,066 octets";
+  EXPECT_EQ(fabric.Held(1, 3), each);
+  EXPECT_EQ(fabric.Held(0, 5), 1u);
+  fabric.the_switch.CheckInvariants();
+  EXPECT_EQ(fabric.Data(2, At(1)).size(), 3u);
+  EXPECT_EQ(fabric.Held(0, 3) + fabric.Held(1, 3) + fabric.Held(0, 5), 0u);
+  const auto update = fabric.the_switch.credit(0)->receiver().Poll(At(6));
+  ASSERT_TRUE(update.has_value());
+  EXPECT_EQ(update->vcs, 0b101000u);
+  EXPECT_EQ(update->counters[3], Credit20(each));
+}
+
+TEST(Credit, FramesThatTheSwitchDropsAreFreedAtOnce) {
+  SwitchParams params = CreditSwitch();
+  params.floods = false;
+  CreditFabric fabric(params);
+  fabric.Send(0, 3, 9, At(0));  // unknown
+  EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxUnknown), 1u);
+  EXPECT_EQ(fabric.Held(0, 3), 0u);
+  EXPECT_EQ(fabric.the_switch.credit(0)->receiver().untold(3), 9u);
+  fabric.Send(0, 3, 2, At(1));
+  fabric.the_switch.SetDown(2, true);
+  EXPECT_EQ(fabric.Held(0, 3), 0u);
+}
+
+TEST(Credit, ASenderThatKeepsToItsCreditAlwaysFindsRoom) {
+  std::mt19937 dice(3);
+  SwitchParams params = CreditSwitch();
+  // The other inputs have taken all that is shared.
+  params.buffer_bytes = 384 * 1024;
+  for (uint32_t c = 0; c < kClasses; ++c) params.of_class[c].reserved_bytes = 2048;
+  ASSERT_GE(SharedBuffer::SharedBytes(params), 0);
+  CreditFabric fabric(params);
+  for (int i = 0; i < 400; ++i) fabric.Send(2, 7, 3, At(0), 1400);
+  EXPECT_GT(fabric.Count(3, 7, SwitchClassCounter::kTailDrop), 0u);
+  for (int round = 0; round < 50; ++round) {
+    uint32_t used = 0;
+    for (;;) {
+      const auto bytes = static_cast<uint32_t>(40 + dice() % 1400);
+      const uint32_t credits = CreditRule().CreditsOf(
+          static_cast<uint32_t>(BytesOf({.bytes = bytes, .tagged = true}).size()));
+      if (used + credits > kCredits) break;
+      used += credits;
+      fabric.Send(0, 3, 2, At(round), bytes);
+    }
+    ASSERT_EQ(fabric.Held(0, 3), used);
+    fabric.the_switch.CheckInvariants();
+    fabric.Data(2, At(round));
+  }
+  EXPECT_EQ(fabric.Count(2, 3, SwitchClassCounter::kCreditDrop), 0u);
+  EXPECT_EQ(fabric.Count(2, 3, SwitchClassCounter::kTailDrop), 0u);
+}
+
+TEST(Credit, ASenderThatExceedsItsCreditLosesItsOwnFramesAlone) {
+  CreditFabric fabric;
+  for (int i = 0; i < 10; ++i) fabric.Send(0, 3, 2, At(0));
+  EXPECT_EQ(fabric.Count(2, 3, SwitchClassCounter::kCreditDrop), 6u) << "four have 36 credits";
+  fabric.Send(1, 3, 2, At(0));
+  EXPECT_EQ(fabric.Data(2, At(1)).size(), 5u);
+  EXPECT_EQ(fabric.Held(0, 3), 0u);
+  fabric.the_switch.CheckInvariants();
+}
+
+TEST(Credit, AnOutputHoldsAClassWithoutCreditAndNoOther) {
+  CreditFabric fabric;
+  fabric.Grant(20);
+  for (int i = 0; i < 4; ++i) fabric.Send(0, 3, 3, At(0));
+  for (int i = 0; i < 2; ++i) fabric.Send(1, 5, 3, At(0));
+  EXPECT_EQ(fabric.Data(3, At(1)).size(), 4u) << "two of each class";
+  EXPECT_EQ(fabric.the_switch.output(3).without_credit(), 1u << 3);
+  EXPECT_GT(fabric.the_switch.output(3).deadline(At(1)), At(1000));
+  fabric.Free(1u << 3, 9, 2);
+  EXPECT_EQ(fabric.Data(3, At(2)).size(), 1u);
+  fabric.Free(1u << 3, 27, 3);
+  EXPECT_EQ(fabric.Data(3, At(3)).size(), 1u);
+  EXPECT_EQ(fabric.Data(3, At(4)).size(), 0u);
+  EXPECT_EQ(fabric.Held(0, 3), 0u);
+  EXPECT_EQ(fabric.the_switch.credit(3)->sender().used(3), 9u);
+  fabric.the_switch.credit(3)->sender().CheckInvariants();
+}
+
+TEST(Credit, WithoutAnAgreementNothingIsHeldAndNothingCounted) {
+  CreditFabric fabric;
+  fabric.the_switch.credit(0)->receiver().Stop();
+  for (int i = 0; i < 10; ++i) fabric.Send(0, 3, 3, At(0));
+  EXPECT_EQ(fabric.Held(0, 3), 0u);
+  EXPECT_EQ(fabric.Data(3, At(1)).size(), 10u);
+}
+
+TEST(Credit, CopiesOfAFloodedFrameUseNoneOfIt) {
+  CreditFabric fabric;
+  fabric.Send(0, 3, 9, At(0));
+  EXPECT_EQ(fabric.Held(0, 3), 9u);
+  EXPECT_EQ(fabric.Data(1, At(1)).size(), 1u);
+  EXPECT_EQ(fabric.Data(2, At(1)).size(), 1u);
+  EXPECT_EQ(fabric.Held(0, 3), 9u);
+  EXPECT_EQ(fabric.Data(3, At(1)).size(), 1u);
+  EXPECT_EQ(fabric.Held(0, 3), 0u);
+}
+
+TEST(Credit, TheBufferSetsAsideWholeCells) {
+  SwitchParams params = CreditSwitch();
+  EXPECT_EQ(CreditBytes(params, 0), kCredits * 256) << "a frame of one credit takes a cell";
+  params.cbfc.rule = {.shift = 10, .overhead = -16};
+  EXPECT_EQ(CreditBytes(params, 0), kCredits * 1280) << "1,040 bytes have one credit";
+  const int64_t before = SharedBuffer::SharedBytes(params);
+  params.ports[2].cbfc = true;
+  EXPECT_EQ(before - SharedBuffer::SharedBytes(params), 8 * kCredits * 1280);
+}
+
+TEST(Credit, TheLinkVcOfAFrameIsItsClassByDefault) {
+  std::mt19937 dice(5);
+  for (size_t encap = 0; encap < kEncapCount; ++encap) {
+    const auto id = static_cast<Encap>(encap);
+    const bool afh2 = TraitsOf(id).holds_rh || id == Encap::kAfh2;
+    for (const bool pcp_first : {false, true}) {
+      SwitchParams params = ParamsOf(2, afh2 ? Forwarding::kAfh2 : Forwarding::kMac);
+      params.classes.pcp_first = pcp_first;
+      const Switch the_switch(params);
+      for (int i = 0; i < 100; ++i) {
+        SueFrame sue{.encap = id, .tagged = TraitsOf(id).can_be_tagged && i % 2 == 0};
+        sue.traffic_class = {.pcp = static_cast<uint8_t>(dice() % 8),
+                             .dscp = static_cast<uint8_t>(dice() % 64)};
+        std::vector<uint8_t> bytes = BytesOf(sue);
+        // Frames that were changed on their way, too.
+        if (i % 5 == 0) bytes[dice() % 24] ^= static_cast<uint8_t>(1u << dice() % 8);
+        Frame frame;
+        frame.data = bytes.data();
+        frame.length = static_cast<uint32_t>(bytes.size());
+        const FrameView view = ViewFrame(params.forwarding, frame.data, frame.length);
+        EXPECT_EQ(FrameClassOf(ClassRuleOf(params), frame.data, frame.length),
+                  the_switch.ClassOf(&frame, view))
+            << EncapName(id) << " " << i;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace suede::fabric

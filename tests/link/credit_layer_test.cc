@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credit as a layer of an endpoint's link: two links on one cable, which the test plays.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "base/big_endian.h"
+#include "fake_port.h"
+#include "link/link.h"
+
+namespace suede {
+namespace {
+
+constexpr uint32_t kCredits = 40;  // of each class; the largest frame of the port has 16
+constexpr std::array<uint8_t, kLinkFlows> kClassOf = {0, 1, 2, 3, 6};
+
+LinkParams ParamsOf(bool retry, uint64_t boot) {
+  CreditGrant grant;
+  for (const uint8_t c : kClassOf) grant.limits[c] = kCredits;
+  LinkParams params{.secret = {1, boot}, .credit = OfferOf(grant)};
+  params.retry.on = retry;
+  return params;
+}
+
+// IPv4 of a class.
+void WriteFrame(Frame* frame, uint32_t traffic_class, uint32_t bytes) {
+  frame->data = frame->buffer + Frame::kCommandOffset;
+  frame->length = bytes;
+  std::memset(frame->data, 0, bytes);
+  StoreBe16(frame->data + 12, 0x0800);
+  frame->data[14] = 0x45;
+  frame->data[15] = static_cast<uint8_t>(traffic_class << 5);
+}
+
+struct LinkSide {
+  LinkSide(bool retry, uint64_t boot) : link(StackOver(&port, ParamsOf(retry, boot))) {
+    link.credit()->SetClasses(kClassOf);
+  }
+  Pdu* Stage(uint8_t vc, uint32_t bytes) {
+    EXPECT_TRUE(link.HasFrames(1));
+    Pdu* pdu = link.NewPdu();
+    pdu->vc = vc;
+    WriteFrame(FrameOf(pdu), kClassOf[vc], bytes);
+    link.Stage(pdu);
+    return pdu;
+  }
+  CreditSender& sender() { return link.credit()->end().sender(); }
+  CreditReceiver& receiver() { return link.credit()->end().receiver(); }
+  uint64_t Count(LinkCounter counter) { return link.layer().end()->counters().Get(counter); }
+
+  FakePort port;
+  BasicLink<LinkStack> link;
+  CounterBlock counters;
+  std::vector<Frame*> up;  // frames of data that came
+};
+
+class CreditLayerTest : public ::testing::TestWithParam<bool> {
+ protected:
+  // A turn of one side: what has come, then what leaves. `frees`: the pipeline handles what came.
+  void Turn(LinkSide& side, LinkSide& other) {
+    Frame* frames[2 * kBurst];
+    const uint32_t count = side.link.Receive(frames, now);
+    side.up.insert(side.up.end(), frames, frames + count);
+    side.link.Transmit(side.counters, now);
+    side.link.FlushReleased();
+    for (const Frame* frame : side.port.sent) {
+      if (drops && drops(*frame)) continue;
+      Frame* const copy = other.port.MakeFrame();
+      copy->data = copy->buffer + Frame::kCommandOffset;
+      copy->length = frame->length;
+      std::memcpy(copy->data, frame->data, frame->length);
+      other.port.arrived.push_back(copy);
+    }
+    side.port.sent.clear();
+  }
+  void Run(int turns, Duration step = std::chrono::microseconds(1)) {
+    for (int i = 0; i < turns; ++i, now += step) {
+      Turn(a, b);
+      Turn(b, a);
+    }
+  }
+  void Agree() {
+    Run(4000);
+    ASSERT_TRUE(a.link.credit()->is_on() && b.link.credit()->is_on());
+    ASSERT_EQ(a.sender().waiting(), 0u);
+    ASSERT_EQ(a.link.room(), kEveryVc);
+  }
+
+  LinkSide a{GetParam(), 1};
+  LinkSide b{GetParam(), 2};
+  std::function<bool(const Frame&)> drops;
+  Time now = TimeFromNs(1'000'000'000);
+};
+
+TEST_P(CreditLayerTest, BothEndsAgreeAndFramesPass) {
+  Agree();
+  for (int round = 0; round < 50; ++round) {
+    for (uint8_t vc = 0; vc < kVcCount; ++vc) {
+      if (a.link.HasRoom(vc)) a.Stage(vc, 400);
+    }
+    Run(1);
+  }
+  Run(500);
+  EXPECT_GT(b.up.size(), 100u);
+  EXPECT_EQ(a.sender().used(0), 0u);
+  EXPECT_EQ(a.sender().consumed(0), b.receiver().freed(0));
+  EXPECT_EQ(b.Count(LinkCounter::kCreditExceeded), 0u);
+  EXPECT_EQ(a.Count(LinkCounter::kCreditWaits), 0u) << "what was staged had credit";
+}
+
+TEST_P(CreditLayerTest, AFlowIsClosedByWhatIsStagedAndOpensWithCredit) {
+  Agree();
+  int staged = 0;
+  for (; a.link.HasRoom(1); ++staged) a.Stage(1, 1000);
+  EXPECT_EQ(staged, 4) << "8 credits each, and 16 are left for a frame of any length";
+  EXPECT_EQ(a.link.room(), kEveryVc & ~(1u << 1));
+  EXPECT_FALSE(a.link.IsOpen(1));
+  EXPECT_TRUE(a.link.HasFrontRoom());
+  EXPECT_FALSE(a.link.IsHeld(1)) << "by itself alone";
+  a.link.credit()->TakeOpened();
+  // The neighbour's buffer is full: no update comes back.
+  drops = [](const Frame& frame) { return IsToNeighbour(frame.data); };
+  Run(3);
+  EXPECT_EQ(b.up.size(), 4u);
+  EXPECT_TRUE(a.link.IsHeld(1));
+  EXPECT_EQ(a.sender().used(1), 32u);
+  EXPECT_FALSE(a.link.credit()->TakeOpened());
+  drops = nullptr;
+  Run(600);
+  EXPECT_TRUE(a.link.credit()->TakeOpened());
+  EXPECT_FALSE(a.link.IsHeld(1));
+  EXPECT_TRUE(a.link.HasRoom(1));
+}
+
+TEST_P(CreditLayerTest, StagedFramesWithoutCreditWaitAndHoldNoOtherUp) {
+  Agree();
+  std::vector<Frame*> waits;
+  for (int i = 0; i < 3; ++i) waits.push_back(FrameOf(a.Stage(2, 1000)));
+  Pdu* const other = a.Stage(3, 1000);
+  // Nobody has asked for their class.
+  a.sender().OnSent(2, 36, now);
+  a.link.Transmit(a.counters, now);
+  EXPECT_TRUE(a.link.empty());
+  EXPECT_EQ(a.Count(LinkCounter::kCreditWaits), 3u);
+  for (Frame* frame : waits) EXPECT_TRUE(a.link.IsBusy(frame));
+  EXPECT_FALSE(a.link.HasRoom(2));
+  EXPECT_TRUE(a.link.HasRoom(3));
+  // The transport sends one of them again, and gives another one up.
+  a.link.StageBusy(PduOf(waits[0]));
+  a.link.ReleasePdu(PduOf(waits[1]));
+  Run(3);
+  ASSERT_EQ(b.up.size(), 1u);
+  EXPECT_EQ(b.up[0]->data[15], 3 << 5);
+  (void)other;
+  Run(600);
+  EXPECT_EQ(b.up.size(), 4u) << "none was lost, and none came twice";
+  EXPECT_EQ(a.link.credit()->waiting(), 0u);
+  EXPECT_TRUE(a.link.HasRoom(2));
+}
+
+TEST_P(CreditLayerTest, LostFramesAndUpdatesAreRepaired) {
+  Agree();
+  int number = 0;
+  // Of the frames every seventh is lost, link frames as well as data.
+  drops = [&number](const Frame&) { return ++number % 7 == 0; };
+  size_t sent = 0;
+  for (int round = 0; round < 60000 && sent < 500; ++round) {
+    if (a.link.HasRoom(0)) {
+      a.Stage(0, 700);
+      ++sent;
+    }
+    Run(1);
+    a.sender().CheckInvariants();
+    b.receiver().CheckInvariants();
+  }
+  drops = nullptr;
+  Run(2000);
+  EXPECT_EQ(sent, 500u);
+  EXPECT_EQ(a.sender().used(0), 0u);
+  EXPECT_EQ(a.sender().consumed(0), b.receiver().freed(0));
+  EXPECT_EQ(b.Count(LinkCounter::kCreditExceeded), 0u);
+  if (GetParam()) {
+    EXPECT_EQ(b.up.size(), 500u) << "the link repeats what is lost";
+    EXPECT_EQ(b.Count(LinkCounter::kCreditRepaired), 0u);
+  } else {
+    EXPECT_GT(b.Count(LinkCounter::kCreditRepaired), 0u);
+  }
+}
+
+TEST_P(CreditLayerTest, ANeighbourThatOffersTooLittleIsRefused) {
+  LinkParams params = ParamsOf(GetParam(), 3);
+  for (uint32_t& limit : params.credit.credits) limit = std::min(limit, 15u);
+  LinkSide poor(GetParam(), 3);
+  FakePort port;
+  BasicLink<LinkStack> link(StackOver(&port, params));
+  CounterBlock counters;
+  for (int i = 0; i < 4000; ++i, now += std::chrono::microseconds(1)) {
+    Frame* frames[2 * kBurst];
+    link.Receive(frames, now);
+    link.Transmit(counters, now);
+    for (Frame* frame : port.sent) a.port.arrived.push_back(frame);
+    port.sent.clear();
+    a.link.Receive(frames, now);
+    a.link.Transmit(a.counters, now);
+    for (Frame* frame : a.port.sent) port.arrived.push_back(frame);
+    a.port.sent.clear();
+  }
+  EXPECT_FALSE(a.link.credit()->is_on());
+  EXPECT_EQ(a.Count(LinkCounter::kCreditRefused), 1u);
+  EXPECT_EQ(a.link.room(), kEveryVc);
+}
+
+TEST_P(CreditLayerTest, ForgedUpdatesChangeNothing) {
+  Agree();
+  a.Stage(0, 1000);
+  drops = [](const Frame& frame) { return IsToNeighbour(frame.data); };
+  Run(1);
+  const uint32_t used = a.sender().used(0);
+  EXPECT_EQ(used, 8u);
+  const LinkEnd& end = *b.link.layer().end();
+  const auto forge = [&](uint32_t counter, uint16_t serial, bool spoilt) {
+    Frame* const frame = a.port.MakeFrame();
+    CreditUpdate update{.vcs = 1};
+    update.counters[0] = Credit20(counter);
+    end.Begin(LinkKind::kCfUpdate, serial, frame->data);
+    EncodeCreditUpdate(update, frame->data + kLinkBodyAt);
+    frame->length = kLeastLinkFrameBytes;
+    if (spoilt) frame->data[kLinkBodyAt] = 99;
+    a.port.arrived.push_back(frame);
+    Frame* frames[2 * kBurst];
+    EXPECT_EQ(a.link.Receive(frames, now), 0u);
+  };
+  forge(9, 1000, false);
+  EXPECT_EQ(a.Count(LinkCounter::kCreditImpossible), 1u);
+  forge(8, 1000, false);
+  EXPECT_EQ(a.Count(LinkCounter::kCreditStale), 1u);
+  forge(8, 1001, true);
+  EXPECT_EQ(a.Count(LinkCounter::kRxMalformed), 1u);
+  EXPECT_EQ(a.sender().used(0), used);
+}
+
+INSTANTIATE_TEST_SUITE_P(Retry, CreditLayerTest, ::testing::Bool(), [](const auto& seen) {
+  return seen.param ? "with_retry" : "without_retry";
+});
+
+}  // namespace
+}  // namespace suede

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+// One end of a link by itself: each state and transition, numbers that wrap, and frames that nobody
+// honest would send.
+#include "link/link_end.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "link_machine.h"
+
+namespace suede {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using TxState = RetrySender::State;
+using RxState = RetryReceiver::State;
+
+LinkParams Params() {
+  LinkParams params;
+  params.retry.on = true;
+  params.retry.window_frames = 8;
+  params.retry.window_octets = 10'000;
+  params.retry.replay_count = 2;
+  params.retry.ack_frames = 2;
+  params.retry.ack_delay = microseconds(5);
+  return params;
+}
+
+class LinkEndTest : public ::testing::Test {
+ protected:
+  // Both ends exchange what is due until nothing is.
+  void Settle() {
+    for (int i = 0; i < 10; ++i) {
+      Carry(a, b);
+      Carry(b, a);
+      now += microseconds(200);
+      a.Poll(now);
+      b.Poll(now);
+    }
+  }
+  void Carry(LinkMachine& from, LinkMachine& to) {
+    for (const LinkBytes& bytes : from.Leave(now)) {
+      if (const auto up = to.Hear(bytes, now)) heard.push_back(*up);
+    }
+  }
+  void Agree() {
+    Settle();
+    ASSERT_EQ(State(a), TxState::kAdvance);
+    ASSERT_EQ(State(b), TxState::kAdvance);
+    ASSERT_EQ(b.end().receiver().state(), RxState::kSendAcks);
+  }
+  // Numbered frames of `from`, as they leave.
+  std::vector<LinkBytes> Numbered(LinkMachine& from, uint32_t count) {
+    from.end().BeginBurst();
+    for (uint32_t i = 0; i < count; ++i) {
+      EXPECT_EQ(from.Send(LinkMachine::Data(++sent)), LinkEnd::Passage::kNumbered);
+    }
+    return OfKind(from.Leave(now), LinkKind::kData);
+  }
+  static std::vector<LinkBytes> OfKind(const std::vector<LinkBytes>& all, LinkKind kind) {
+    std::vector<LinkBytes> some;
+    for (const LinkBytes& bytes : all) {
+      if (LoadLinkWord(bytes.data()).kind == kind) some.push_back(bytes);
+    }
+    return some;
+  }
+  static TxState State(LinkMachine& machine) { return machine.end().sender().state(); }
+
+  Time now = TimeFromNs(1'000'000'000);
+  LinkMachine a{Params(), 1};
+  LinkMachine b{Params(), 2};
+  std::vector<LinkBytes> heard;
+  uint64_t sent = 0;
+};
+
+TEST_F(LinkEndTest, OffWhereOneEndDoesNotOfferIt) {
+  LinkParams credit_only;
+  credit_only.credit.cbfc = true;
+  LinkMachine other(credit_only, 3);
+  EXPECT_EQ(State(other), TxState::kOff);
+  EXPECT_EQ(State(a), TxState::kInit);
+  for (int i = 0; i < 10; ++i) {
+    Carry(a, other);
+    Carry(other, a);
+    now += microseconds(200);
+  }
+  EXPECT_TRUE(a.end().session().speaks() && other.end().session().speaks());
+  EXPECT_EQ(State(a), TxState::kOff);
+  EXPECT_EQ(a.end().receiver().state(), RxState::kOff);
+  EXPECT_EQ(a.Send(LinkMachine::Data(1)), LinkEnd::Passage::kBypass);
+}
+
+TEST_F(LinkEndTest, FramesAreNumberedFromTheAgreementOn) {
+  EXPECT_EQ(a.Send(LinkMachine::Data(7)), LinkEnd::Passage::kBypass);
+  Agree();
+  for (const LinkBytes& bytes : Numbered(a, 3)) {
+    EXPECT_EQ(bytes.size(), 68u);
+    const auto up = b.Hear(bytes, now);
+    ASSERT_TRUE(up.has_value());
+    heard.push_back(*up);
+  }
+  ASSERT_EQ(heard.size(), 3u);
+  for (uint64_t i = 0; i < 3; ++i) EXPECT_EQ(heard[i], LinkMachine::Data(i + 1));
+  EXPECT_EQ(a.end().sender().held(), 3u);
+  Carry(b, a);
+  EXPECT_EQ(a.end().sender().held(), 0u);
+  EXPECT_EQ(a.missing(), 0u);
+  EXPECT_EQ(b.Count(LinkCounter::kLlrTxAcks), 1u);
+}
+
+TEST_F(LinkEndTest, AnAckWaitsForOthersAndRidesOnData) {
+  Agree();
+  b.Hear(Numbered(a, 1)[0], now);
+  EXPECT_FALSE(b.end().HasNext(now));
+  EXPECT_EQ(b.end().deadline(), now + microseconds(5));
+  for (const LinkBytes& bytes : Numbered(b, 1)) a.Hear(bytes, now);
+  EXPECT_EQ(a.end().sender().held(), 0u) << "the frame said so";
+  EXPECT_FALSE(b.end().HasNext(now + microseconds(6)));
+  b.Hear(Numbered(a, 1)[0], now);
+  EXPECT_TRUE(b.end().HasNext(now + microseconds(5)));
+}
+
+TEST_F(LinkEndTest, OneNackForAGapAndThenSilence) {
+  Agree();
+  const std::vector<LinkBytes> frames = Numbered(a, 4);
+  b.Hear(frames[0], now);
+  EXPECT_FALSE(b.Hear(frames[2], now).has_value());
+  EXPECT_EQ(b.end().receiver().state(), RxState::kSendNack);
+  const std::vector<LinkBytes> answers = b.Leave(now);
+  ASSERT_EQ(OfKind(answers, LinkKind::kNack).size(), 1u);
+  EXPECT_EQ(b.end().receiver().state(), RxState::kNackSent);
+  EXPECT_FALSE(b.Hear(frames[3], now).has_value());
+  EXPECT_TRUE(b.Leave(now + microseconds(20)).empty());
+  EXPECT_EQ(b.Count(LinkCounter::kLlrRxGap), 2u);
+  a.Hear(answers[0], now);
+  EXPECT_EQ(State(a), TxState::kReplay);
+  EXPECT_EQ(a.end().sender().held(), 3u);
+  a.end().BeginBurst();
+  EXPECT_EQ(a.Send(LinkMachine::Data(9)), LinkEnd::Passage::kFull) << "the held ones first";
+  const std::vector<LinkBytes> again = a.Leave(now);
+  EXPECT_EQ(again, (std::vector<LinkBytes>{frames[1], frames[2], frames[3]}));
+  EXPECT_EQ(State(a), TxState::kAdvance);
+  a.Hear(answers[0], now);
+  EXPECT_EQ(State(a), TxState::kAdvance) << "the NACK's copy";
+  EXPECT_EQ(a.Count(LinkCounter::kLlrRxNackCopies), 1u);
+  for (const LinkBytes& bytes : again) EXPECT_TRUE(b.Hear(bytes, now).has_value());
+  EXPECT_EQ(b.end().receiver().state(), RxState::kSendAcks);
+}
+
+TEST_F(LinkEndTest, TheReplayTimerRepairsATailAndALostNack) {
+  Agree();
+  const std::vector<LinkBytes> frames = Numbered(a, 2);
+  EXPECT_EQ(a.end().deadline(), now + microseconds(50));
+  now += microseconds(49);
+  a.Poll(now);
+  EXPECT_EQ(State(a), TxState::kAdvance);
+  now += microseconds(1);
+  a.Poll(now);
+  EXPECT_EQ(State(a), TxState::kReplay);
+  EXPECT_EQ(a.Leave(now), frames);
+  // Twice as long the next time.
+  now += microseconds(99);
+  a.Poll(now);
+  EXPECT_EQ(State(a), TxState::kAdvance);
+  now += microseconds(1);
+  a.Poll(now);
+  EXPECT_EQ(State(a), TxState::kReplay);
+  EXPECT_EQ(a.Count(LinkCounter::kLlrTimeouts), 2u);
+  for (const LinkBytes& bytes : frames) b.Hear(bytes, now);
+  Carry(b, a);
+  EXPECT_EQ(State(a), TxState::kAdvance) << "there is nothing left to send again";
+  EXPECT_EQ(a.end().sender().held(), 0u);
+}
+
+TEST_F(LinkEndTest, AfterTheReplayCountTheLinkIsGivenUpAndBeginsAnew) {
+  Agree();
+  Numbered(a, 2);
+  for (int i = 0; i < 2; ++i) {
+    now += microseconds(400);
+    a.Poll(now);
+    EXPECT_EQ(a.Leave(now).size(), 2u);
+  }
+  now += microseconds(400);
+  a.Poll(now);
+  EXPECT_EQ(State(a), TxState::kFlush);
+  EXPECT_EQ(a.Count(LinkCounter::kFailures), 1u);
+  EXPECT_EQ(a.Count(LinkCounter::kLlrGivenUp), 2u);
+  EXPECT_EQ(a.missing(), 0u);
+  a.Poll(now);
+  EXPECT_EQ(State(a), TxState::kInit);
+  EXPECT_EQ(a.Send(LinkMachine::Data(5)), LinkEnd::Passage::kBypass);
+  Settle();
+  EXPECT_EQ(State(a), TxState::kAdvance);
+  EXPECT_EQ(b.Count(LinkCounter::kSessions), 2u);
+}
+
+TEST_F(LinkEndTest, AFrameThatIsTooOldEndsTheSession) {
+  LinkParams patient = Params();
+  patient.retry.replay_timeout = milliseconds(100);
+  a.~LinkMachine();
+  new (&a) LinkMachine(patient, 4);
+  Agree();
+  Numbered(a, 1);
+  EXPECT_EQ(a.end().sender().deadline(), now + milliseconds(5) + Duration(1));
+  now += milliseconds(5) + Duration(1);
+  a.Poll(now);
+  EXPECT_EQ(State(a), TxState::kFlush);
+  EXPECT_EQ(a.Count(LinkCounter::kLlrAged), 1u);
+}
+
+TEST_F(LinkEndTest, TheWindowIsThatOfBothEnds) {
+  LinkParams small = Params();
+  small.retry.window_frames = 3;
+  b.~LinkMachine();
+  new (&b) LinkMachine(small, 5);
+  Agree();
+  Numbered(a, 3);
+  a.end().BeginBurst();
+  EXPECT_EQ(a.Send(LinkMachine::Data(9)), LinkEnd::Passage::kFull);
+  EXPECT_EQ(a.Count(LinkCounter::kLlrTxFull), 1u);
+}
+
+TEST_F(LinkEndTest, TheWindowHasOctetsToo) {
+  LinkParams small = Params();
+  small.retry.window_octets = 100;
+  a.~LinkMachine();
+  new (&a) LinkMachine(small, 6);
+  Agree();
+  a.end().BeginBurst();
+  EXPECT_EQ(a.Send(LinkMachine::Data(1, 200)), LinkEnd::Passage::kNumbered) << "one always may";
+  EXPECT_EQ(a.Send(LinkMachine::Data(2)), LinkEnd::Passage::kFull);
+}
+
+TEST_F(LinkEndTest, NumbersWrap) {
+  Agree();
+  for (uint32_t i = 0; i < 70'000; ++i) {
+    const std::vector<LinkBytes> frames = Numbered(a, 2);
+    // Each tenth pair loses its first frame.
+    if (i % 10 == 0) {
+      EXPECT_FALSE(b.Hear(frames[1], now).has_value());
+      Carry(b, a);
+      ASSERT_EQ(State(a), TxState::kReplay);
+      Carry(a, b);
+    } else {
+      for (const LinkBytes& bytes : frames) {
+        const auto up = b.Hear(bytes, now);
+        ASSERT_TRUE(up.has_value());
+        heard.push_back(*up);
+      }
+    }
+    Carry(b, a);
+    ASSERT_EQ(a.end().sender().held(), 0u);
+    ASSERT_EQ(heard.size(), 2u);
+    for (uint64_t k = 0; k < 2; ++k) {
+      ASSERT_EQ(LoadBe64(heard[k].data() + LinkMachine::kNumberAt), sent - 1 + k);
+    }
+    heard.clear();
+  }
+  EXPECT_EQ(b.Count(LinkCounter::kLlrRxFrames), 140'000u);
+  EXPECT_EQ(a.Count(LinkCounter::kFailures), 0u);
+}
+
+TEST_F(LinkEndTest, WhatTheOwnerMayNotWriteToIsNotNumbered) {
+  Agree();
+  Frame frame;
+  uint8_t memory[256] = {};
+  frame.buffer = memory;
+  frame.data = memory + 32;
+  frame.length = 60;
+  a.end().BeginBurst();
+  EXPECT_EQ(a.end().Pass(frame, true, 256), LinkEnd::Passage::kPlain);
+  EXPECT_EQ(a.end().Pass(frame, false, 67), LinkEnd::Passage::kPlain) << "too long with the shim";
+  frame.data = memory + 7;
+  EXPECT_EQ(a.end().Pass(frame, false, 256), LinkEnd::Passage::kPlain) << "no room in front";
+  frame.data = memory + 32;
+  StoreBe16(frame.data + 12, 0x8808);
+  EXPECT_EQ(a.end().Pass(frame, false, 256), LinkEnd::Passage::kBypass);
+  StoreBe16(frame.data + 12, 0x0800);
+  EXPECT_EQ(a.end().Pass(frame, false, 256), LinkEnd::Passage::kNumbered);
+  EXPECT_EQ(a.end().Pass(frame, true, 256), LinkEnd::Passage::kHeld) << "not twice";
+  EXPECT_EQ(a.Count(LinkCounter::kLlrTxHeld), 1u);
+  // It is given up, and a device reads it still: with its shim it is of no use to anybody.
+  now += milliseconds(200);
+  a.Poll(now);
+  EXPECT_EQ(a.end().Pass(frame, true, 256), LinkEnd::Passage::kStale);
+  EXPECT_EQ(a.Count(LinkCounter::kLlrTxStale), 1u);
+}
+
+TEST_F(LinkEndTest, ARestartBeginsASessionAndLateCopiesOfHellosDoNot) {
+  std::vector<LinkBytes> first = a.Leave(now);
+  for (const LinkBytes& bytes : first) b.Hear(bytes, now);
+  Agree();
+  Numbered(b, 3);
+  for (const LinkBytes& bytes : first) b.Hear(bytes, now);
+  EXPECT_EQ(b.end().sender().held(), 3u);
+  a.~LinkMachine();
+  new (&a) LinkMachine(Params(), 7);
+  Settle();
+  EXPECT_EQ(b.Count(LinkCounter::kSessions), 2u);
+  EXPECT_EQ(b.Count(LinkCounter::kLlrGivenUp), 3u);
+  EXPECT_EQ(b.end().sender().held(), 0u);
+  // Those of the dead one, again and again.
+  for (int i = 0; i < 5; ++i) {
+    for (const LinkBytes& bytes : first) b.Hear(bytes, now);
+    Settle();
+  }
+  EXPECT_EQ(b.Count(LinkCounter::kSessions), 2u);
+  EXPECT_EQ(State(b), TxState::kAdvance);
+}
+
+TEST_F(LinkEndTest, ANeighbourThatStopsOfferingIsBelieved) {
+  Agree();
+  Numbered(b, 2);
+  LinkParams without = Params();
+  without.retry.on = false;
+  without.credit.cbfc = true;
+  a.~LinkMachine();
+  new (&a) LinkMachine(without, 8);
+  Settle();
+  EXPECT_EQ(State(b), TxState::kOff);
+  EXPECT_EQ(b.Count(LinkCounter::kLlrGivenUp), 2u);
+}
+
+TEST_F(LinkEndTest, ASilentNeighbourEndsTheSession) {
+  Agree();
+  now += milliseconds(77);
+  b.Poll(now);
+  EXPECT_EQ(State(b), TxState::kAdvance);
+  now += milliseconds(4);
+  b.Poll(now);
+  EXPECT_EQ(b.Count(LinkCounter::kSilences), 1u);
+  EXPECT_EQ(State(b), TxState::kFlush);
+}
+
+TEST_F(LinkEndTest, IllFormedFramesHaveACounterEach) {
+  Agree();
+  LinkBytes hello(LinkHelloBody::kBytes);
+  EncodeLinkHello(kDefaultLinkEtherType, {}, {.nonce = 5}, hello.data());
+  const auto expect_one = [&](LinkBytes bytes, LinkCounter counter) {
+    const uint64_t before = b.Count(counter);
+    EXPECT_FALSE(b.Hear(bytes, now).has_value());
+    EXPECT_EQ(b.Count(counter), before + 1);
+  };
+  LinkBytes bytes = hello;
+  bytes.resize(LinkHelloBody::kBytes - 1);
+  expect_one(bytes, LinkCounter::kRxMalformed);
+  bytes = hello;
+  bytes[20] = 2;
+  expect_one(bytes, LinkCounter::kRxMalformed);
+  bytes = hello;
+  StoreBe64(bytes.data() + 24, 0);
+  expect_one(bytes, LinkCounter::kRxMalformed);
+  bytes = hello;
+  bytes[0] = 2;
+  expect_one(bytes, LinkCounter::kRxMalformed);
+  bytes.resize(19);
+  expect_one(bytes, LinkCounter::kRxMalformed);
+  bytes = hello;
+  StoreBe64(bytes.data() + 32, 99);
+  expect_one(bytes, LinkCounter::kRxHelloStale);
+  bytes = hello;
+  bytes[14] = 0x90;
+  expect_one(bytes, LinkCounter::kRxUnknown);
+  b.end().Begin(LinkKind::kCfUpdate, 0, bytes.data());
+  expect_one(bytes, LinkCounter::kRxUnknown);
+  bytes = Numbered(a, 1)[0];
+  StoreBe16(bytes.data() + 14, static_cast<uint16_t>(LoadBe16(bytes.data() + 14) ^ 1));
+  expect_one(bytes, LinkCounter::kLlrRxStale);
+}
+
+// Whoever knows the tag, and not what was sent.
+TEST_F(LinkEndTest, ForgeriesBeyondTheWindowChangeNothing) {
+  Agree();
+  Numbered(a, 4);
+  const uint16_t tag = b.end().session().tx_tag();
+  const uint16_t own = a.end().session().tx_tag();
+  for (uint32_t n = 4; n < 0x8000; n += 7) {
+    for (const LinkKind kind : {LinkKind::kAck, LinkKind::kNack}) {
+      LinkBytes bytes(60);
+      BeginLinkFrame(kDefaultLinkEtherType, {},
+                     {.kind = kind, .tag = tag, .acknowledged = static_cast<uint16_t>(n)},
+                     bytes.data());
+      a.Hear(bytes, now);
+    }
+    LinkBytes data = LinkMachine::Data(n, 80);
+    if (n < 8) continue;
+    StoreLinkWord(data.data(), kDefaultLinkEtherType,
+                  {.kind = LinkKind::kData,
+                   .tag = own,
+                   .sequence = static_cast<uint16_t>(n),
+                   .acknowledged = 0xffff});
+    EXPECT_FALSE(b.Hear(data, now).has_value());
+  }
+  EXPECT_EQ(a.end().sender().held(), 4u);
+  EXPECT_EQ(State(a), TxState::kAdvance);
+  EXPECT_GT(a.Count(LinkCounter::kLlrRxAckImplausible), 0u);
+  EXPECT_GT(b.Count(LinkCounter::kLlrRxBeyond), 0u);
+  EXPECT_EQ(b.end().receiver().state(), RxState::kSendAcks) << "no NACK was provoked";
+}
+
+TEST_F(LinkEndTest, NoiseDoesNoHarm) {
+  Agree();
+  std::mt19937_64 random(1);
+  for (uint32_t i = 0; i < 200'000; ++i) {
+    LinkBytes bytes(random() % 200);
+    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
+    if (bytes.size() >= 20) {
+      BeginLinkFrame(kDefaultLinkEtherType, {},
+                     {.kind = static_cast<LinkKind>(random() % 16),
+                      .tag = static_cast<uint16_t>(random() % 4096),
+                      .sequence = static_cast<uint16_t>(random()),
+                      .acknowledged = static_cast<uint16_t>(random())},
+                     (bytes.resize(std::max<size_t>(bytes.size(), 60)), bytes.data()));
+    }
+    b.Hear(bytes, now);
+    if (i % 100 == 0) Carry(b, b);
+  }
+  Settle();
+  Settle();
+  const std::vector<LinkBytes> frames = Numbered(a, 2);
+  Settle();
+  EXPECT_EQ(State(a), TxState::kAdvance);
+  EXPECT_EQ(b.missing(), 0u);
+}
+
+}  // namespace
+}  // namespace suede

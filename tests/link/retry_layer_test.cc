@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layer of link-level retry in the product's stack: references, bursts, busy frames.
+#include "link/retry_layer.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "fake_port.h"
+#include "link/link.h"
+
+namespace suede {
+namespace {
+
+LinkParams Params(uint64_t boot) {
+  LinkParams params;
+  params.retry.on = true;
+  params.retry.window_frames = 4;
+  params.secret = {boot, 1};
+  return params;
+}
+
+class RetryLayerTest : public ::testing::Test {
+ protected:
+  Pdu* Stage(uint8_t marker) {
+    EXPECT_TRUE(link.HasFrames(1));
+    Pdu* pdu = link.NewPdu();
+    Frame* frame = FrameOf(pdu);
+    frame->data = frame->buffer + Frame::kCommandOffset;
+    frame->length = 100;
+    std::memset(frame->data, marker, frame->length);
+    link.Stage(pdu);
+    return pdu;
+  }
+  void Turn() {
+    link.Transmit(counters, now);
+    link.FlushReleased();
+  }
+  // What the one's port took goes to the other.
+  static void Carry(FakePort& from, FakePort& to) {
+    for (const Frame* frame : from.sent) {
+      Frame* copy = to.MakeFrame();
+      copy->length = frame->length;
+      std::memcpy(copy->data, frame->data, frame->length);
+      to.arrived.push_back(copy);
+    }
+    from.sent.clear();
+  }
+  template <typename AnyLink>
+  std::vector<Frame*> Receive(AnyLink& at) {
+    Frame* frames[2 * kBurst];
+    const uint32_t count = at.Receive(frames, now);
+    return {frames, frames + count};
+  }
+  void Exchange() {
+    Turn();
+    Carry(port, far_port);
+    heard = Receive(far);
+    far.Transmit(counters, now);
+    Carry(far_port, port);
+    EXPECT_TRUE(Receive(link).empty());
+  }
+  void Agree() {
+    for (int i = 0; i < 8; ++i) {
+      now += std::chrono::microseconds(200);
+      Exchange();
+    }
+    ASSERT_TRUE(end().numbers());
+    port.released.clear();
+  }
+  const LinkEnd& end() const { return *link.layer().end(); }
+  uint64_t Count(LinkCounter counter) const { return end().counters().Get(counter); }
+
+  Time now = TimeFromNs(1'000'000'000);
+  FakePort port;
+  FakePort far_port;
+  Link link{StackOver(&port, Params(1))};
+  Link far{StackOver(&far_port, Params(2))};
+  CounterBlock counters;
+  std::vector<Frame*> heard;
+};
+
+TEST_F(RetryLayerTest, ALayerThatIsOffHasNoEndAndChangesNothing) {
+  FakePort plain;
+  Link off{StackOver(&plain)};
+  EXPECT_EQ(off.layer().end(), nullptr);
+  EXPECT_EQ(off.max_frame_bytes(), plain.max_frame_bytes());
+  EXPECT_EQ(link.max_frame_bytes() + kLinkShimBytes, port.max_frame_bytes());
+  off.Transmit(counters, now);
+  EXPECT_TRUE(plain.sent.empty());
+  EXPECT_EQ(plain.flushes, 1u);
+}
+
+TEST_F(RetryLayerTest, AFrameIsHeldUntilTheNeighbourHasIt) {
+  Agree();
+  Frame* const frame = FrameOf(Stage(7));
+  Turn();
+  EXPECT_EQ(frame->length, 108u);
+  EXPECT_EQ(port.held.count(frame), 1u);
+  EXPECT_TRUE(link.IsBusy(frame));
+  Carry(port, far_port);
+  heard = Receive(far);
+  ASSERT_EQ(heard.size(), 1u);
+  EXPECT_EQ(heard[0]->length, 100u);
+  EXPECT_TRUE(std::all_of(heard[0]->data, heard[0]->data + 100, [](uint8_t b) { return b == 7; }));
+  now += std::chrono::microseconds(10);
+  far.Transmit(counters, now);
+  Carry(far_port, port);
+  EXPECT_TRUE(Receive(link).empty()) << "an ACK goes no further up";
+  EXPECT_FALSE(link.IsBusy(frame));
+  EXPECT_EQ(std::ranges::count(port.released, frame), 0) << "it is its owner's";
+}
+
+TEST_F(RetryLayerTest, ItsOwnerMayReleaseAFrameThatIsHeld) {
+  Agree();
+  Pdu* const pdu = Stage(7);
+  Frame* const frame = FrameOf(pdu);
+  Turn();
+  link.ReleasePdu(pdu);
+  link.FlushReleased();
+  EXPECT_EQ(end().sender().held(), 1u);
+  EXPECT_EQ(std::ranges::count(port.released, frame), 0);
+  Exchange();
+  now += std::chrono::microseconds(10);
+  Exchange();
+  EXPECT_EQ(end().sender().held(), 0u);
+  EXPECT_EQ(std::ranges::count(port.released, frame), 1);
+}
+
+TEST_F(RetryLayerTest, AFrameThatIsStagedAgainWhileItIsHeldIsNotSentTwice) {
+  Agree();
+  Pdu* const pdu = Stage(7);
+  Turn();
+  ASSERT_EQ(port.sent.size(), 1u);
+  ASSERT_TRUE(link.IsBusy(FrameOf(pdu)));
+  link.StageBusy(pdu);
+  Turn();
+  EXPECT_EQ(port.sent.size(), 1u);
+  EXPECT_TRUE(link.empty());
+  EXPECT_FALSE(pdu->note.staged());
+  EXPECT_EQ(Count(LinkCounter::kLlrTxHeld), 1u);
+  EXPECT_EQ(port.held.count(FrameOf(pdu)), 1u);
+}
+
+TEST_F(RetryLayerTest, AFullWindowTakesNoMoreAndLosesNothing) {
+  Agree();
+  for (uint8_t i = 0; i < 6; ++i) Stage(i);
+  Turn();
+  EXPECT_EQ(port.sent.size(), 4u);
+  EXPECT_EQ(link.staged().size(), 2u);
+  EXPECT_EQ(Count(LinkCounter::kLlrTxFull), 1u);
+  Exchange();
+  EXPECT_EQ(heard.size(), 4u);
+  Exchange();
+  EXPECT_EQ(heard.size(), 2u);
+  EXPECT_TRUE(link.empty());
+}
+
+TEST_F(RetryLayerTest, WhatThePortDoesNotTakeLeavesInOrderLater) {
+  Agree();
+  port.most = 1;
+  Stage(1);
+  Stage(2);
+  Turn();
+  EXPECT_TRUE(link.empty()) << "the layer has both";
+  Stage(3);
+  Turn();
+  EXPECT_EQ(link.staged().size(), 1u) << "while one waits no more are taken";
+  port.most = ~0u;
+  Turn();
+  ASSERT_EQ(port.sent.size(), 3u);
+  for (uint8_t i = 0; i < 3; ++i) EXPECT_EQ(port.sent[i]->data[0], i + 1);
+}
+
+TEST_F(RetryLayerTest, ALostFrameIsSentAgainBehindItsNack) {
+  Agree();
+  Stage(1);
+  Stage(2);
+  Turn();
+  ASSERT_EQ(port.sent.size(), 2u);
+  port.sent.erase(port.sent.begin());
+  Carry(port, far_port);
+  EXPECT_TRUE(Receive(far).empty());
+  far.Transmit(counters, now);
+  Carry(far_port, port);
+  EXPECT_TRUE(Receive(link).empty());
+  EXPECT_EQ(Count(LinkCounter::kLlrReplays), 1u);
+  Exchange();
+  EXPECT_EQ(heard.size(), 2u);
+  EXPECT_EQ(Count(LinkCounter::kLlrTxReplayed), 2u);
+}
+
+// Of a session that is over, with the shim on it, and the device reads it still.
+TEST_F(RetryLayerTest, AFrameWithAFormerSessionsShimIsNotSent) {
+  Agree();
+  Pdu* const pdu = Stage(7);
+  port.keeps = true;
+  Turn();
+  port.sent.clear();
+  now += std::chrono::milliseconds(100);
+  Turn();
+  EXPECT_EQ(end().sender().held(), 0u);
+  ASSERT_TRUE(link.IsBusy(FrameOf(pdu)));
+  port.sent.clear();
+  link.StageBusy(pdu);
+  Turn();
+  EXPECT_EQ(std::ranges::count(port.sent, FrameOf(pdu)), 0);
+  EXPECT_EQ(Count(LinkCounter::kLlrTxStale), 1u);
+  EXPECT_TRUE(link.empty());
+}
+
+// A layer above sees the frames of credit-based flow control, and sends its own without a number.
+TEST_F(RetryLayerTest, FramesOfCreditPassThrough) {
+  LinkParams params = Params(3);
+  params.credit.cbfc = true;
+  FakePort near;
+  using Layer = RetryLayer<PortLayer>;
+  BasicLink<Layer> one{Layer(PortLayer(&near), params)};
+  params.secret = {4, 4};
+  FakePort away;
+  BasicLink<Layer> other{Layer(PortLayer(&away), params)};
+  for (int i = 0; i < 8; ++i) {
+    now += std::chrono::microseconds(200);
+    one.Transmit(counters, now);
+    Carry(near, away);
+    Receive(other);
+    other.Transmit(counters, now);
+    Carry(away, near);
+    Receive(one);
+  }
+  ASSERT_TRUE(one.layer().end()->numbers());
+  Frame* update = near.MakeFrame();
+  update->length = kLeastLinkFrameBytes;
+  one.layer().end()->Begin(LinkKind::kCfUpdate, 3, update->data);
+  new (update->notes) TxNote(TxNote::OneShot(TxNote::kNoVc));
+  EXPECT_EQ(one.layer().Transmit(&update, 1, now), 1u);
+  EXPECT_EQ(update->length, kLeastLinkFrameBytes);
+  Carry(near, away);
+  const std::vector<Frame*> came = Receive(other);
+  ASSERT_EQ(came.size(), 1u);
+  EXPECT_TRUE(other.layer().end()->IsLinkFrame(*came[0]));
+  EXPECT_EQ(LoadLinkWord(came[0]->data).sequence, 3u);
+}
+
+}  // namespace
+}  // namespace suede
