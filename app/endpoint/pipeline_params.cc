@@ -143,7 +143,10 @@ CongestionParams CongestionParamsOf(const Config& config, const InstanceConfig& 
 
 TargetParams TargetParamsOf(const Config& config) {
   const CongestionConfig& c = config.congestion;
-  return {.slice = c.slice, .base_rtt = c.base_rtt, .hold_bdp = c.hold_bdp};
+  return {.slice = c.slice,
+          .base_rtt = c.base_rtt,
+          .initial_percent = c.initial_percent,
+          .hold_bdp = c.hold_bdp};
 }
 
 PortParams PortParamsOf(const Config& config, const PortConfig& port,

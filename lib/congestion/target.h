@@ -31,6 +31,8 @@ class CreditTarget {
   // ---- Facts. Those of a sender whose number is out of range change nothing.
 
   void OnRequest(uint32_t sender, const CreditRequest& request, Time now);
+  // Frames that no grant was for take their part of the rate as well: the requests themselves.
+  void OnUngranted(uint32_t octets) { pacer_.Charge(octets); }
   // Frames with sequenced PDUs of the sender have arrived, of `octets` in all: new ones, duplicates
   // and those that are dropped alike.
   void OnArrived(uint32_t sender, uint32_t octets) {

@@ -15,6 +15,9 @@ namespace {
 constexpr uint32_t kMostOfLines = 16 * SUEDE_LINE_BYTES;
 constexpr uint32_t kLeastOfLines = 16 * 2;
 
+// Of a CONGESTION: head and body.
+constexpr uint32_t kRequestBytes = kControlHeadBytes + 44;
+
 }  // namespace
 
 void CongestionGrants::AddInstance(Instance& instance) {
@@ -48,6 +51,7 @@ void CongestionGrants::OnRequest(Instance& instance, uint32_t peer, uint32_t pla
                            .sent = Credit24(request.sent),
                            .limit = Credit24(request.limit)},
                           now);
+  target.credit.OnUngranted(instance.OctetsOf(1, kRequestBytes));
   ShowActive(target);
   if (target.listed) return;
   target.listed = true;
