@@ -112,6 +112,11 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // those
     "No client takes the commands of a VC for longer than pfc.storm_us: the neighbour is asked "   \
     "to pause its class no longer, and senders are told NOT_READY.",                               \
     kXpu, kInstance, kVc)                                                                          \
+  X(NeighbourUp, "neighbour_up", Info, "link", 20,                                                 \
+    "A port and its neighbour at the far end of the cable hear each other (link.md).", kPort)      \
+  X(LinkGivenUp, "link_given_up", Warning, "link", 20,                                             \
+    "Link-level retry gave a link up: held frames are not sent again, and it begins anew.", kPort, \
+    kReason, kFrames)                                                                              \
   X(PeerUnreachable, "peer_unreachable", Error, "peer", 0,                                         \
     "A peer does not answer: PDUs in flight to it were given up.", kXpu, kInstance, kPeer, kVc)    \
   X(PeerReachable, "peer_reachable", Info, "peer", 0, "A peer answers again.", kXpu, kInstance,    \
