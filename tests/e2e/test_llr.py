@@ -73,7 +73,7 @@ def test_a_port_with_several_queue_pairs_cannot_have_it():
         config = switched.endpoint_config(directory, [0], "udp4")
         config["instances"].append({"xpu": 0, "instance": 1, "lcore": 0,
                                     "ports": [{"port": "p0", "ip": e2e.ip_of(9)}]})
-        config["ports"][0] |= {"llr": "on", "queues": "instance"}
+        config["ports"][0] |= {"device": "net_null0", "llr": "on", "queues": "instance"}
         path = directory / "two.yaml"
         path.write_text(json.dumps(config, indent=1))
         done = subprocess.run([str(e2e.SUEDE), "--check", "--config", str(path)],
