@@ -215,6 +215,15 @@ std::vector<CounterSetView> Management::Counters(CounterScope scope) {
   return sets;
 }
 
+std::vector<LinkView> Management::Links() {
+  std::vector<LinkView> links;
+  for (uint32_t p = 0; p < endpoint_->ports().size(); ++p) {
+    links.push_back(
+        {.port = endpoint_->ports()[p]->name(), .counters = endpoint_->link_counters(p)});
+  }
+  return links;
+}
+
 EndpointView::ConnectionQuestion Management::Connections(const ConnectionQuery& query) {
   return [survey = std::make_shared<ConnectionSurvey>(&desk_, query)] {
     return survey->Poll();

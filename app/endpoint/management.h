@@ -77,6 +77,7 @@ class Management final : public EndpointView {
     return captures_.Stop(port);
   }
   std::vector<CaptureView> ListCaptures() override { return captures_.List(); }
+  std::vector<LinkView> Links() override;
   LogLevelView LogLevel() override;
   void SetLogLevel(LogLevelView level) override;
   bool Drain() override;

@@ -6,6 +6,7 @@
 #include "daemon/process_metrics.h"
 #include "dpdk/dpdk_port.h"
 #include "shm/server.h"
+#include "stats/link_counters.h"
 
 namespace suede {
 namespace {
@@ -44,6 +45,12 @@ std::vector<MetricRow> PortRows() {
                   {"port_tx_discards_total", kCounter, "port",
                    "Frames that the device discarded instead of sending, where it counts them"},
               });
+  for (const CounterRow& row : LinkCounterRows()) {
+    rows.push_back({std::string(row.name), kCounter, "port", std::string(row.sentence)});
+  }
+  for (const LinkGaugeRow& row : LinkGaugeRows()) {
+    rows.push_back({std::string(row.name), kGauge, "port", std::string(row.sentence)});
+  }
   return rows;
 }
 

@@ -134,6 +134,7 @@ void Observer::AddPorts() {
       }
       cells.device.push_back(page_.NewCell(FamilyOf(kind), with));
     }
+    AddLink(static_cast<uint32_t>(ports_.size()), labels, cells);
     const bool pauses = endpoint_->pauses(static_cast<uint32_t>(ports_.size())) != nullptr;
     for (uint32_t flow = 0; pauses && flow < kLinkFlows; ++flow) {
       MetricLabels with = labels;
@@ -143,6 +144,19 @@ void Observer::AddPorts() {
       cells.paused.push_back(page_.NewCell("port_vc_paused", with));
     }
     ports_.push_back(std::move(cells));
+  }
+}
+
+// Ports that say nothing to a neighbour have none of these series.
+void Observer::AddLink(uint32_t port, const MetricLabels& labels, PortCells& cells) {
+  const LinkCounters* const counters = endpoint_->link_counters(port);
+  if (counters == nullptr) return;
+  for (size_t i = 0; i < LinkCounterRows().size(); ++i) {
+    page_.Add(std::string(LinkCounterRows()[i].name), labels,
+              &counters->Cell(static_cast<LinkCounter>(i)));
+  }
+  for (const LinkGaugeRow& row : LinkGaugeRows()) {
+    cells.link.push_back(page_.NewCell(std::string(row.name), labels));
   }
 }
 
@@ -201,6 +215,10 @@ void Observer::CopyPorts(bool ask_devices) {
     SUEDE_PORT_STATS(SUEDE_PORT_STATS_COPY)
 #undef SUEDE_PORT_STATS_COPY
     CopyPauses(p);
+    for (size_t g = 0; g < cells.link.size(); ++g) {
+      const LinkCounters& link_counters = *endpoint_->link_counters(static_cast<uint32_t>(p));
+      Set(cells.link[g], link_counters.Get(static_cast<LinkGauge>(g)));
+    }
     if (!ask_devices || cells.device.empty()) continue;
     const std::vector<DeviceCounter>& device = port.ReadDevice();
     for (size_t d = 0; d < device.size(); ++d) Set(cells.device[d], device[d].value);

@@ -39,6 +39,7 @@ Watch::Watch(Endpoint* endpoint)
     : endpoint_(endpoint),
       link_up_(endpoint->ports().size()),
       pools_(endpoint->ports().size()),
+      links_(endpoint->ports().size()),
       plane_up_(endpoint->administration().Planes().size()),
       instances_(endpoint->pipeline_count()),
       lost_(endpoint->pipeline_count()) {
@@ -72,6 +73,9 @@ void Watch::LookAtPort(uint32_t p) {
     std::vector<EventValue> values = {{EventField::kPort, port.name()}};
     if (link.up && link.speed_bps != 0) values.emplace_back(EventField::kSpeedBps, link.speed_bps);
     events.Raise(link.up ? EventKind::kLinkUp : EventKind::kLinkDown, std::move(values));
+  }
+  if (const LinkCounters* counters = endpoint_->link_counters(p); counters != nullptr) {
+    links_[p].Look(port.name(), *counters, events);
   }
   if (ticks_ % kPoolTicks != 0) return;
   const uint32_t free = port.FreeFrames();

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "daemon/link_follower.h"
 #include "endpoint/pool_level.h"
 #include "lcore/mailbox.h"
 #include "mgmt/admin_view.h"
@@ -34,6 +35,7 @@ class Watch {
   uint32_t ticks_ = 0;
   std::vector<bool> link_up_;                     // as Config::ports
   std::vector<PoolLevel> pools_;                  // likewise
+  std::vector<LinkFollower> links_;               // likewise
   std::vector<bool> plane_up_;                    // as Administration::Planes
   std::vector<std::vector<uint32_t>> instances_;  // [lcore][pipeline's number]: Config::instances
   std::vector<uint64_t> lost_;                    // of each lcore, as told

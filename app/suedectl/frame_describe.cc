@@ -13,6 +13,7 @@
 #include "wire/command.h"
 #include "wire/encap.h"
 #include "wire/encap/fields.h"
+#include "wire/link_frame.h"
 #include "wire/pfc.h"
 #include "wire/rcrc.h"
 #include "wire/rh.h"
@@ -142,6 +143,45 @@ std::string PfcSentence(std::span<const uint8_t> frame) {
   return text.back() == ':' ? text + " no class" : text;
 }
 
+std::string_view NameOf(LinkKind kind) {
+  switch (kind) {
+    case LinkKind::kData:
+      return "shim";
+    case LinkKind::kHello:
+      return "HELLO";
+    case LinkKind::kAck:
+      return "ACK";
+    case LinkKind::kNack:
+      return "NACK";
+    case LinkKind::kCfUpdate:
+      return "CF_UPDATE";
+    case LinkKind::kCcUpdate:
+      return "CC_UPDATE";
+  }
+  return "";
+}
+
+// What the ends of a cable say of it, by the default EtherType (docs/link.md), or "".
+std::string LinkSentence(std::span<const uint8_t> frame) {
+  const auto bytes = static_cast<uint32_t>(frame.size());
+  if (!HasLinkType(frame.data(), bytes, kDefaultLinkEtherType)) return "";
+  if (bytes < kLinkBodyAt) return "a link frame that is too short";
+  const LinkWord word = LoadLinkWord(frame.data());
+  const std::string_view name = NameOf(word.kind);
+  if (name.empty()) return StrCat("a link frame of the unknown kind ", static_cast<int>(word.kind));
+  if (word.kind == LinkKind::kHello) {
+    const auto hello = DecodeLinkHello(frame.data(), bytes);
+    if (!hello) return "a link frame: a malformed HELLO";
+    return StrCat("a link frame: HELLO, nonce ", hello->nonce, ", echo ", hello->echo,
+                  hello->offer.llr ? ", LLR" : "", hello->offer.cbfc ? ", CBFC" : "");
+  }
+  if (word.kind == LinkKind::kData) {
+    return StrCat("the shim of link-level retry in 8 bytes behind the addresses: number ",
+                  word.sequence, ", acknowledged ", word.acknowledged, ", tag ", word.tag);
+  }
+  return StrCat("a link frame: ", name, ", acknowledged ", word.acknowledged, ", tag ", word.tag);
+}
+
 }  // namespace
 
 FrameDescription DescribeFrame(const FrameRules& rules, std::span<const uint8_t> frame) {
@@ -153,6 +193,7 @@ FrameDescription DescribeFrame(const FrameRules& rules, std::span<const uint8_t>
   if (parsed.error != FrameError::kNone) {
     out.error = FrameErrorName(parsed.error);
     out.detail = PfcSentence(frame);
+    if (out.detail.empty()) out.detail = LinkSentence(frame);
     return out;
   }
   const uint8_t* end = bytes.data() + length;

@@ -71,7 +71,8 @@ bool DeviceLcore::Poll(Time /*now*/) {
 
 void SwitchingLcore::AddPort(Port* device, SwitchRings* rings) {
   const uint64_t bit = uint64_t{1} << ports_.size();
-  if (switch_->params().ports[ports_.size()].pfc.on) with_pfc_ |= bit;
+  const fabric::PortParams& own = switch_->params().ports[ports_.size()];
+  if (own.pfc.on || own.link.on()) speaking_ |= bit;
   ports_.push_back({.device = device, .rings = rings, .sender = SwitchTransmitter(device)});
 }
 
@@ -112,14 +113,20 @@ void SwitchingLcore::ReleaseEnded() {
 
 void SwitchingLcore::GiveSpares() {
   Frame* frames[kSwitchBurst];
-  const uint32_t count =
-      ports_.front().device->Allocate(frames, std::min(switch_->spares_wanted(), kSwitchBurst));
-  for (uint32_t i = 0; i < count; ++i) switch_->GiveSpare(frames[i]);
+  for (uint32_t count = 1; count != 0 && switch_->spares_wanted() != 0;) {
+    count =
+        ports_.front().device->Allocate(frames, std::min(switch_->spares_wanted(), kSwitchBurst));
+    for (uint32_t i = 0; i < count; ++i) switch_->GiveSpare(frames[i]);
+  }
 }
 
 uint64_t SwitchingLcore::CountInside() const {
   uint64_t count = switch_->frames_inside();
   for (const SwitchPort& port : ports_) count += port.sender.size();
+  // Copies of those that links hold have left.
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    if (switch_->link(p) != nullptr) count -= switch_->link(p)->sender().held();
+  }
   return count;
 }
 
@@ -130,7 +137,7 @@ bool SwitchingLcore::Poll(Time now) {
   switch_->Poll(now);
   for (const uint16_t port : switch_->touched()) sending_ |= uint64_t{1} << port;
   switch_->ClearTouched();
-  for (uint64_t left = sending_ | with_pfc_; left != 0; left &= left - 1) {
+  for (uint64_t left = sending_ | speaking_; left != 0; left &= left - 1) {
     worked |= Transmit(static_cast<uint32_t>(std::countr_zero(left)), now);
   }
   ReleaseEnded();

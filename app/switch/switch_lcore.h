@@ -130,9 +130,10 @@ class SwitchingLcore {
   fabric::Switch* const switch_;
   SwitchDesk* const desk_;
   std::vector<SwitchPort> ports_;
-  // A bit for each port: ports that have frames to send, and those that may send PFC at any time.
+  // A bit for each port: ports that have frames to send, and those that may say something to their
+  // neighbour at any time.
   uint64_t sending_ = 0;
-  uint64_t with_pfc_ = 0;
+  uint64_t speaking_ = 0;
   Time next_look_{};
   std::atomic<bool> drains_{false};
   std::atomic<uint64_t> inside_{0};

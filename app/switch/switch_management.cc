@@ -259,7 +259,20 @@ void SwitchManagement::FollowLinks() {
       events_.Raise(link.up ? EventKind::kLinkUp : EventKind::kLinkDown, std::move(values));
     }
     TellDown(p).IgnoreError();  // the next time
+    if (const LinkEnd* end = switch_->link(p); end != nullptr) {
+      own.link.Look(options_.ports[p].name, end->counters(), events_);
+    }
   }
+}
+
+std::vector<LinkView> SwitchManagement::Links() {
+  std::vector<LinkView> links;
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    const LinkEnd* const end = switch_->link(p);
+    links.push_back(
+        {.port = options_.ports[p].name, .counters = end != nullptr ? &end->counters() : nullptr});
+  }
+  return links;
 }
 
 SwitchView::DoneQuestion SwitchManagement::ResetHighWater() {

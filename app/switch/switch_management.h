@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "daemon/captures.h"
+#include "daemon/link_follower.h"
 #include "daemon/logger.h"
 #include "fabric/switch.h"
 #include "mgmt/event_log.h"
@@ -98,6 +99,7 @@ class SwitchManagement final : public SwitchView {
     return captures_.Stop(port);
   }
   std::vector<CaptureView> ListCaptures() override { return captures_.List(); }
+  std::vector<LinkView> Links() override;
   absl::StatusOr<PortQuestion> SetPortAdmin(std::string_view port, bool up) override;
   LogLevelView LogLevel() override;
   void SetLogLevel(LogLevelView level) override;
@@ -124,6 +126,7 @@ class SwitchManagement final : public SwitchView {
     bool told_down = false;  // the switch
     fabric::ImpairmentParams in;
     fabric::ImpairmentParams out;
+    LinkFollower link;
   };
   using Ticket = std::shared_ptr<const SwitchTicket>;
 

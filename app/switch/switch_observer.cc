@@ -50,6 +50,7 @@ void SwitchObserver::AddPort(uint32_t port) {
     page_.Add(name.family, With(labels, name.reason),
               &switch_->counters(port).Cell(static_cast<SwitchPortCounter>(i)));
   }
+  AddLink(port, labels);
   for (uint32_t c = 0; c < kClasses; ++c) {
     MetricLabels of_class = labels;
     of_class.emplace_back("class", absl::StrCat(c));
@@ -66,6 +67,19 @@ void SwitchObserver::AddPort(uint32_t port) {
                        .stormy = page_.NewCell("switch_queue_stormy", of_class),
                        .paused_ns = page_.NewCell("switch_queue_paused_seconds_total", of_class,
                                                   CellUnit::kNanoseconds)});
+  }
+}
+
+// Ports that say nothing to a neighbour have none of these series.
+void SwitchObserver::AddLink(uint32_t port, const MetricLabels& labels) {
+  const LinkEnd* const end = switch_->link(port);
+  if (end == nullptr) return;
+  for (size_t i = 0; i < LinkCounterRows().size(); ++i) {
+    page_.Add(SwitchMetricNameOf(LinkCounterRows()[i].name).family, labels,
+              &end->counters().Cell(static_cast<LinkCounter>(i)));
+  }
+  for (const LinkGaugeRow& row : LinkGaugeRows()) {
+    ports_[port].link.push_back(page_.NewCell(SwitchMetricNameOf(row.name).family, labels));
   }
 }
 
@@ -103,6 +117,9 @@ void SwitchObserver::CopyPorts() {
     Set(ports_[p].link_up, link.up ? 1 : 0);
     Set(ports_[p].speed, link.speed_bps / 8);
     Set(ports_[p].admin_up, management_->port_up(p) ? 1 : 0);
+    for (size_t g = 0; g < ports_[p].link.size(); ++g) {
+      Set(ports_[p].link[g], switch_->link(p)->counters().Get(static_cast<LinkGauge>(g)));
+    }
   }
 }
 

@@ -176,14 +176,15 @@ const Catalog& EndpointCatalog() {
   static const Catalog catalog{
       RpcMethods(),        DaemonMethods(),  EndpointMethods(), LogMethods(),   CounterMethods(),
       ConnectionMethods(), CaptureMethods(), EventMethods(),    AdminMethods(), PeerMethods(),
-      PlaneMethods(),      ConfigMethods(),  RegisterMethods()};
+      PlaneMethods(),      ConfigMethods(),  RegisterMethods(), LinkMethods()};
   return catalog;
 }
 
 const Catalog& SwitchCatalog() {
   static const Catalog catalog{SwitchRpcMethods(), SwitchDaemonMethods(), SwitchMethods(),
                                ImpairMethods(),    SwitchLogMethods(),    SwitchCounterMethods(),
-                               CaptureMethods(),   SwitchEventMethods(),  SwitchConfigMethods()};
+                               CaptureMethods(),   SwitchEventMethods(),  SwitchConfigMethods(),
+                               LinkMethods()};
   return catalog;
 }
 

@@ -34,6 +34,7 @@ const Catalog& SwitchCatalog();
 
 // Of both.
 std::span<const Method> CaptureMethods();
+std::span<const Method> LinkMethods();
 
 // Of an endpoint.
 std::span<const Method> RpcMethods();

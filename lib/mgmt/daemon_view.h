@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "local/fd.h"
 #include "mgmt/config_view.h"
+#include "mgmt/link_view.h"
 
 namespace suede {
 
@@ -72,6 +73,8 @@ class DaemonView : public ConfigView {
   virtual absl::Status StartCapture(const CaptureQuery& query, Fd file) = 0;
   virtual absl::StatusOr<CaptureView> StopCapture(std::string_view port) = 0;
   virtual std::vector<CaptureView> ListCaptures() = 0;
+  // Of each port, in their order.
+  virtual std::vector<LinkView> Links() = 0;
   // To be asked until it is true: the setting has taken effect.
   using PortQuestion = std::function<bool()>;
   virtual absl::StatusOr<PortQuestion> SetPortAdmin(std::string_view port, bool up) = 0;

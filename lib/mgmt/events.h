@@ -116,6 +116,11 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // those
     "A peer that is asked for sending credit (RCCC) grants none on a plane: PDUs go to it one by " \
     "one, without credit, until it does.",                                                         \
     kXpu, kInstance, kPeer, kPlane, kPort)                                                         \
+  X(NeighbourUp, "neighbour_up", Info, "link", 20,                                                 \
+    "A port and its neighbour at the far end of the cable hear each other (link.md).", kPort)      \
+  X(LinkGivenUp, "link_given_up", Warning, "link", 20,                                             \
+    "Link-level retry gave a link up: held frames are not sent again, and it begins anew.", kPort, \
+    kReason, kFrames)                                                                              \
   X(PeerUnreachable, "peer_unreachable", Error, "peer", 0,                                         \
     "A peer does not answer: PDUs in flight to it were given up.", kXpu, kInstance, kPeer, kVc)    \
   X(PeerReachable, "peer_reachable", Info, "peer", 0, "A peer answers again.", kXpu, kInstance,    \

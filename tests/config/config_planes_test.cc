@@ -64,7 +64,7 @@ const Wrong kPorts[] = {
      "13:15: instances[0].ordering: ", "use strict or unordered"},
     {"bandwidth_gbps: 100", "pfc: device", "5:61: ports[0].pfc: ", "use software"},
     {"bandwidth_gbps: 100", "llr: yes", "5:61: ports[0].llr: ", "off or on"},
-    {"bandwidth_gbps: 100", "llr: on, link_ether_type: 0x88B5", "5:70: ports[0].link_ether_type: ",
+    {"bandwidth_gbps: 100", "llr: on, link_ether_type: 0x88B5", "5:82: ports[0].link_ether_type: ",
      "use another"},
     {"encapsulation: afh2}\n  - {name: p4", "encapsulation: afh2, queues: instance, llr: on}\n  - {name: p4",
      "8:79: ports[3].llr: the port has 3 queue pairs", "queues: lcore, or write llr: off"},

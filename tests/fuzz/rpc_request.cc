@@ -41,6 +41,7 @@ class FuzzEndpoint : public EndpointWithChanges {
   absl::Status StartCapture(const CaptureQuery&, Fd) override { return absl::OkStatus(); }
   absl::StatusOr<CaptureView> StopCapture(std::string_view) override { return CaptureView(); }
   std::vector<CaptureView> ListCaptures() override { return {}; }
+  std::vector<LinkView> Links() override { return {}; }
   LogLevelView LogLevel() override { return level; }
   void SetLogLevel(LogLevelView to) override { level = to; }
   bool Drain() override { return true; }

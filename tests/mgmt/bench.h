@@ -92,6 +92,7 @@ class FakeEndpoint : public EndpointWithChanges {
     captured.Reset();
     return CaptureView{.port = std::string(port), .written = 5, .dropped = 1};
   }
+  std::vector<LinkView> Links() override { return {{.port = "port0", .counters = &link}}; }
   std::vector<CaptureView> ListCaptures() override {
     if (!captured.ok()) return {};
     return {{.port = "p0", .written = 3, .dropped = 0}};
@@ -188,6 +189,7 @@ class FakeEndpoint : public EndpointWithChanges {
   uint64_t counter = 10;
   LogLevelView level = LogLevelView::kInfo;
   int drains = 0;
+  LinkCounters link;
   uint32_t further_peers = 0;
   Fd captured;
 };

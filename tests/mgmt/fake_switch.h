@@ -37,6 +37,9 @@ class FakeSwitch : public SwitchView {
     return CaptureView{.port = std::string(port), .written = 1, .dropped = 0};
   }
   std::vector<CaptureView> ListCaptures() override { return {{.port = "p0"}}; }
+  std::vector<LinkView> Links() override {
+    return {{.port = "p0", .counters = &link}, {.port = "p1"}};
+  }
   absl::StatusOr<PortQuestion> SetPortAdmin(std::string_view port, bool up) override {
     if (port != "p0") return absl::NotFoundError("no such port; take p0");
     port_up = up;
@@ -119,6 +122,7 @@ class FakeSwitch : public SwitchView {
 
   EventLog events{8, [] { return int64_t{1'700'000'000'000'000'000}; }};
   bool port_up = true;
+  LinkCounters link;
   ImpairWhere at;
   ImpairChange change;
 

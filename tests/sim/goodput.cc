@@ -42,7 +42,7 @@ constexpr double kLinkLoss = 1e-3;
 constexpr double kLeastLinkRatio = 0.99;
 constexpr double kLeastSaturatedRatio = 0.9;
 
-// `loaded`: clients send as much as fills three quarters of the link, as a link that is full has no
+// `loaded`: clients send as much as fills a third of the link, as a link that is full has no
 // room for what is sent again; otherwise all that fits.
 WorldOptions OnShortCables(uint64_t seed, double loss, bool retries, bool loaded) {
   WorldOptions options = Saturated(seed, 0);
@@ -51,7 +51,7 @@ WorldOptions OnShortCables(uint64_t seed, double loss, bool retries, bool loaded
   options.classes.links.of[0].delay = {};
   options.commands /= 4;
   if (loaded) {
-    options.burst = 512;
+    options.burst = 64;
     options.burst_gap = std::chrono::microseconds(7);
   }
   options.link.hello = std::chrono::milliseconds(1);

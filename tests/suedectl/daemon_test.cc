@@ -51,6 +51,7 @@ class NoEndpoint : public EndpointWithChanges {
   absl::Status StartCapture(const CaptureQuery&, Fd) override { return absl::OkStatus(); }
   absl::StatusOr<CaptureView> StopCapture(std::string_view) override { return CaptureView(); }
   std::vector<CaptureView> ListCaptures() override { return {}; }
+  std::vector<LinkView> Links() override { return {}; }
   LogLevelView LogLevel() override { return LogLevelView::kInfo; }
   void SetLogLevel(LogLevelView) override {}
   bool Drain() override { return true; }

@@ -623,3 +623,37 @@ def test_mutated_frames(shark):
     captured = [len(f) if n % 3 else max(14, len(f) - n % 100) for n, f in enumerate(frames)]
     out = shark.tshark(shark.pcap(frames, captured=captured), "-V", "-2")
     assert out.count("Scale-Up Ethernet") > 1000
+
+
+# ---- Link frames
+
+LINK_ETHERTYPE = 0xfe50
+
+
+def link_word(kind, tag, sequence=0, acknowledged=0):
+    return struct.pack("!HHHH", LINK_ETHERTYPE, kind << 12 | tag, sequence, acknowledged)
+
+
+def test_the_shim_and_what_is_behind_it(shark):
+    raw = frame("udp4", rh(5), command(b"ab", b"data"), to=9)
+    packet, = shark.dissect([raw[:12] + link_word(1, 0xabc, 7, 65535) + raw[12:]])
+    assert packet.number("suede_link.kind") == 1
+    assert packet.number("suede_link.tag") == 0xabc
+    assert packet.number("suede_link.sequence") == 7
+    assert packet.number("suede_link.acknowledged") == 65535
+    assert packet.number("suede_link.ethertype") == 0x0800
+    assert packet.number("suede.xpuid") == 5
+    assert packet.number("suede.rcrc.status") == RCRC_GOOD
+
+
+def test_link_frames(shark):
+    addresses = bytes.fromhex("0180c200000e" "020000000001")
+    hello_body = struct.pack("!BBHQQHHI", 1, 0x81, 0, 0x1122334455667788, 9, 264, 0, 135000)
+    ack, hello_frame = shark.dissect([
+        addresses + link_word(3, 5, acknowledged=41) + bytes(40),
+        addresses + link_word(2, 0) + hello_body + bytes(132)])
+    assert ack.number("suede_link.kind") == 3 and ack.number("suede_link.acknowledged") == 41
+    assert hello_frame.number("suede_link.kind") == 2
+    assert hello_frame.number("suede_link.nonce") == 0x1122334455667788
+    assert hello_frame.number("suede_link.window_frames") == 264
+    assert hello_frame.number("suede_link.window_octets") == 135000

@@ -3,7 +3,7 @@
 -- docs/control-pdus.md lay it out. README.md beside this file says how to install and use it.
 --
 -- In this order: preferences, fields, expert infos, R-CRC, commands, control PDUs, analysis of
--- connections, the PDU, the six network headers, registration, PSN over time.
+-- connections, the PDU, the six network headers, link frames, registration, PSN over time.
 --
 -- Numbers that Lua shows are formatted with %d: from Lua 5.3 on, 3.0 and 3 print differently.
 
@@ -141,6 +141,8 @@ for _, header in pairs(HEADERS) do
       string.format("EtherTypes of %s, %d bytes", header.title, header.bytes - ETHERNET_BYTES), 65535)
   end
 end
+suede.prefs.link_ethertype = Pref.range("EtherTypes of links", "0xfe50",
+  "EtherTypes of link frames and of the shim of link-level retry", 65535)
 suede.prefs.afh_encap = Pref.enum("Encapsulation of AFH", AUTO,
   "The format of frames with an EtherType of AFH. Automatic: Gen 1 where both addresses begin with " ..
   "the MAC prefix, else Gen 2 where the first byte is one of Gen 2",
@@ -1503,6 +1505,64 @@ local function dissect_afh2_frame(tvb, pinfo, root)
   return true
 end
 
+-- ---- Link frames (docs/link.md) -----------------------------------------------------------------
+
+local link = Proto("suede_link", "Scale-Up Ethernet link")
+local LINK_DATA, LINK_HELLO = 1, 2
+local LINK_KINDS = { [LINK_DATA] = "DATA", [LINK_HELLO] = "HELLO", [3] = "ACK", [4] = "NACK",
+                     [5] = "CF_UPDATE", [6] = "CC_UPDATE" }
+local LINK_BYTES = 6         -- behind the EtherType
+local LINK_HELLO_BYTES = 166
+local lf = {
+  kind = ProtoField.uint16("suede_link.kind", "Kind", base.DEC, LINK_KINDS, 0xf000),
+  tag = ProtoField.uint16("suede_link.tag", "Tag", base.HEX, nil, 0x0fff),
+  sequence = ProtoField.uint16("suede_link.sequence", "Sequence"),
+  acknowledged = ProtoField.uint16("suede_link.acknowledged", "Acknowledged"),
+  version = ProtoField.uint8("suede_link.version", "Version"),
+  llr = ProtoField.bool("suede_link.llr", "Offers LLR", 8, nil, 0x01),
+  cbfc = ProtoField.bool("suede_link.cbfc", "Offers CBFC", 8, nil, 0x02),
+  hears = ProtoField.bool("suede_link.hears", "Hears the session", 8, nil, 0x80),
+  nonce = ProtoField.uint64("suede_link.nonce", "Nonce", base.HEX),
+  echo = ProtoField.uint64("suede_link.echo", "Echo", base.HEX),
+  window_frames = ProtoField.uint16("suede_link.window_frames", "Window, frames"),
+  window_octets = ProtoField.uint32("suede_link.window_octets", "Window, octets"),
+  ethertype = ProtoField.uint16("suede_link.ethertype", "EtherType behind the shim", base.HEX),
+}
+for _, field in pairs(lf) do table.insert(link.fields, field) end
+
+local function dissect_link_hello(tvb, subtree)
+  if tvb:len() < LINK_HELLO_BYTES then return end
+  subtree:add(lf.version, tvb(6, 1))
+  subtree:add(lf.llr, tvb(7, 1))
+  subtree:add(lf.cbfc, tvb(7, 1))
+  subtree:add(lf.hears, tvb(7, 1))
+  subtree:add(lf.nonce, tvb(10, 8))
+  subtree:add(lf.echo, tvb(18, 8))
+  subtree:add(lf.window_frames, tvb(26, 2))
+  subtree:add(lf.window_octets, tvb(30, 4))
+end
+
+function link.dissector(tvb, pinfo, tree)
+  if tvb:len() < LINK_BYTES then return 0 end
+  local kind = tvb(0, 2):bitfield(0, 4)
+  local subtree = tree:add(link, kind == LINK_DATA and tvb(0, LINK_BYTES) or tvb())
+  subtree:add(lf.kind, tvb(0, 2))
+  subtree:add(lf.tag, tvb(0, 2))
+  subtree:add(lf.sequence, tvb(2, 2))
+  subtree:add(lf.acknowledged, tvb(4, 2))
+  local name = LINK_KINDS[kind] or "unknown kind"
+  subtree:append_text(", " .. name)
+  pinfo.cols.protocol = "SUE link"
+  pinfo.cols.info = name
+  if kind == LINK_HELLO then dissect_link_hello(tvb, subtree) end
+  if kind == LINK_DATA and tvb:len() > LINK_BYTES + 2 then
+    subtree:add(lf.ethertype, tvb(LINK_BYTES, 2))
+    DissectorTable.get("ethertype"):try(tvb(LINK_BYTES, 2):uint(), tvb(LINK_BYTES + 2):tvb(), pinfo,
+                                        tree)
+  end
+  return tvb:len()
+end
+
 -- ---- Registration -------------------------------------------------------------------------------
 
 -- UDP and "Decode As" see the main protocol. A dissector table takes protocols only, so
@@ -1539,6 +1599,7 @@ local function use_preferences()
   end)
   register("udp.port", prefs.udp_port, suede)
   register("ethertype", prefs.afh_ethertype, afh1)
+  register("ethertype", prefs.link_ethertype, link)
   for pref, protocol in pairs(with_own_ethertype) do
     register("ethertype", prefs[pref], protocol)
   end

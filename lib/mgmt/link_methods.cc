@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The method that shows the ends of links, of every daemon.
+#include "mgmt/catalog.h"
+#include "mgmt/common_members.h"
+#include "mgmt/daemon_view.h"
+
+namespace suede {
+namespace {
+
+// As RetrySender::State and RetryReceiver::State.
+constexpr std::string_view kTxStates[] = {"off", "init", "advance", "replay", "flush"};
+constexpr std::string_view kRxStates[] = {"off", "send_acks", "send_nack", "nack_sent"};
+
+template <size_t N>
+Json NameOf(const std::string_view (&names)[N], uint64_t state) {
+  return state < N ? Json(names[state]) : Json();
+}
+
+Json ToJson(const LinkView& link) {
+  const LinkCounters& counters = *link.counters;
+  Json values = Json::object();
+  for (size_t i = 0; i < LinkCounterRows().size(); ++i) {
+    values[std::string(LinkCounterRows()[i].name)] = counters.Get(static_cast<LinkCounter>(i));
+  }
+  return Json{{"port", link.port},
+              {"session", counters.Get(LinkGauge::kUp) != 0 ? "up" : "down"},
+              {"llr_tx", NameOf(kTxStates, counters.Get(LinkGauge::kLlrTxState))},
+              {"llr_rx", NameOf(kRxStates, counters.Get(LinkGauge::kLlrRxState))},
+              {"held_frames", counters.Get(LinkGauge::kLlrHeldFrames)},
+              {"held_bytes", counters.Get(LinkGauge::kLlrHeldBytes)},
+              {"counters", std::move(values)}};
+}
+
+Answer ListLinks(Call& call) {
+  Json list = Json::array();
+  for (const LinkView& link : call.daemon.Links()) {
+    if (link.counters != nullptr) list.push_back(ToJson(link));
+  }
+  return Json{{"links", std::move(list)}};
+}
+
+constexpr Member kLinkRow[] = {
+    members::kPort,
+    Member::Choice("session", members::kUpOrDown, "up: both ends hear each other"),
+    Member::Choice("llr_tx", "off|init|advance|replay|flush", "link-level retry of sent frames"),
+    Member::Choice("llr_rx", "off|send_acks|send_nack|nack_sent", "of received ones"),
+    Member::Integer("held_frames", "that the neighbour has not acknowledged"),
+    Member::Integer("held_bytes"),
+    Member::Map("counters", Member::Type::kInteger, "name to value"),
+};
+constexpr Member kLinksResult[] = {Member::Rows("links", kLinkRow)};
+
+constexpr Method kLinkMethods[] = {
+    {.name = "links.list",
+     .sentence = "Links to neighbours, of ports with llr: on.",
+     .result = kLinksResult,
+     .run = ListLinks},
+};
+
+}  // namespace
+
+std::span<const Method> LinkMethods() { return kLinkMethods; }
+
+}  // namespace suede
