@@ -75,6 +75,7 @@ inline WorldOptions Cbfc(uint32_t seed) {
     credit.class_of_vc0 = options.classes.vcs[0].pcp;
     options.fixed_data_bytes = kMaxDataBytes;
     options.transmit_now = 0;
+    options.resends = true;  // what waits for a slow output may outlast the patience of its sender
   } else {
     options.send_to = 0;
   }
