@@ -204,12 +204,12 @@ struct CongestionConfig {
   uint32_t hold_bdp = 4;
   uint32_t target_percent = 100;
   uint32_t window_max_percent = 150;
-  uint32_t window_min_permille = 10;
+  uint32_t window_min_permille = 50;
   uint32_t decrease_percent = 80;
   uint32_t proportional_percent = 100;
   uint32_t fair_percent = 100;
   uint32_t eta_percent = 100;
-  Duration base_rtt_period = std::chrono::milliseconds(100);
+  Duration base_rtt_period = std::chrono::seconds(1);
   friend bool operator==(const CongestionConfig&, const CongestionConfig&) = default;
 };
 

@@ -92,6 +92,7 @@ struct Traffic {
   uint32_t destinations = 1;
   uint32_t planes = 1;
   bool to_one = false;  // `destinations` XPUs send to one
+  CongestionControl control = CongestionControl::kFixed;
 };
 
 // Pairs of XPUs: one sends to many, by one queue, or each of many to one, by a queue of its own.
@@ -140,6 +141,7 @@ struct Bench {
   static void AddXpu(Side& side, const Traffic& traffic, uint32_t xpu, uint32_t first,
                      uint32_t last) {
     InstanceParams params = ParamsOf(xpu, traffic.planes);
+    params.congestion.control = traffic.control;
     for (uint32_t p = first; p <= last; ++p) params.peers.push_back(PeerOf(p, traffic.planes));
     side.pipeline.AddInstance(params);
   }
@@ -326,16 +328,26 @@ void Print(const Bench& bench, uint64_t received, uint64_t cycles, const uint64_
               100 * static_cast<double>(bench.CountSent(Counter::kTxRetransmissions)) / pdus);
 }
 
+// The words behind the numbers: "to-one", and a congestion control.
+void ReadWords(int count, char** words, Traffic& traffic) {
+  for (int i = 0; i < count; ++i) {
+    const std::string_view word = words[i];
+    if (word == "to-one") traffic.to_one = true;
+    if (word == "rccc") traffic.control = CongestionControl::kRccc;
+    if (word == "nscc") traffic.control = CongestionControl::kNscc;
+  }
+}
+
 int Main(int argc, char** argv) {
   const auto arg = [&](int i, uint32_t value) {
     return i < argc ? static_cast<uint32_t>(std::strtoul(argv[i], nullptr, 10)) : value;
   };
   const uint64_t wanted = arg(4, 4'000'000);
-  const Traffic traffic{.data_bytes = arg(1, 32),
-                        .pack = arg(2, 0),
-                        .destinations = arg(3, 1),
-                        .planes = arg(5, 1),
-                        .to_one = argc > 6 && std::string_view(argv[6]) == "to-one"};
+  Traffic traffic{.data_bytes = arg(1, 32),
+                  .pack = arg(2, 0),
+                  .destinations = arg(3, 1),
+                  .planes = arg(5, 1)};
+  if (argc > 6) ReadWords(argc - 6, argv + 6, traffic);
   const absl::Status eal = StartEal({.file_prefix = "suede_bench_" + std::to_string(getpid()),
                                      .no_huge = true,
                                      .memory_mb = 64,
