@@ -75,7 +75,9 @@ inline WorldOptions Cbfc(uint32_t seed) {
     credit.class_of_vc0 = options.classes.vcs[0].pcp;
     options.fixed_data_bytes = kMaxDataBytes;
     options.transmit_now = 0;
-    options.resends = true;  // what waits for a slow output may outlast the patience of its sender
+    // Some seeds have NACKs, though no frame is lost and no timeout fires: what is then sent again
+    // comes twice.
+    options.resends = true;
   } else {
     options.send_to = 0;
   }
