@@ -33,12 +33,11 @@ void EndpointPipelines::AddPort(const Config& config, uint32_t p, const Device& 
   const PortConfig& port = config.ports[p];
   PortParams params = PortParamsOf(config, port, device.mac);
   params.link.secret = secret;
+  params.rate_share = std::make_shared<std::atomic<uint32_t>>(0);
   if (port.pfc == PortConfig::Pfc::kSoftware) {
     pauses_[p] = std::make_unique<PortPauses>(PauseParamsOf(config, port));
   }
   std::vector<PortPlace>& places = port_places_[p];
-  PortParams params = PortParamsOf(config, port, device.mac);
-  params.rate_share = std::make_shared<std::atomic<uint32_t>>(0);
   for (const PairUse& use : PairsOf(config, p)) {
     Port* const pair = device.pairs[places.size()];
     Pipeline& pipeline = *pipelines_[use.lcore];
