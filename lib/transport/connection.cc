@@ -92,7 +92,7 @@ RpsnVerdict Connection::OnNack(Psn rpsn, Time now, const TransportParams& params
   if (!heeded) {
     // The timeout runs on: a PDU that is lost each time has to become one that cannot pass.
     Heed(rpsn, now);
-  } else if (least_rtt_ns_ != 0 && retransmit_next_ == nullptr && again < deadline_) {
+  } else if (least_rtt_ns_ != 0 && retransmit_next_ != unacked_.head() && again < deadline_) {
     // It may be lost once more: NACKs come back sooner than acknowledgements, which may wait. It is
     // heeded once the round trip is over, and the timeout runs on behind that.
     if (!nack_deferred_) timeout_due_ = deadline_;
@@ -225,7 +225,7 @@ TimerVerdict Connection::OnTimer(Time now, const TransportParams& params) {
   if (nack_deferred_) {
     nack_deferred_ = false;
     deadline_ = timeout_due_;
-    if (oldest_unacked() == nack_heeded_psn_ && retransmit_next_ == nullptr) {
+    if (oldest_unacked() == nack_heeded_psn_ && retransmit_next_ != unacked_.head()) {
       Heed(nack_heeded_psn_, now);
       return TimerVerdict::kRetransmit;
     }
