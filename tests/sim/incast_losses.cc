@@ -30,8 +30,7 @@ std::string LossRow::Failure() const {
   return "";
 }
 
-// All hosts look for frames in each turn, as cores that poll do. Receive credit is not counted:
-// what a link costs is to be seen, and rings are never full.
+// All hosts look for frames in each turn, as cores that poll do.
 LossRow MeasureLosses(const Scheme& scheme, const LossPattern& pattern,
                       const IncastOptions& options) {
   LossRow row{.scheme = &scheme, .pattern = &pattern};
@@ -39,7 +38,6 @@ LossRow MeasureLosses(const Scheme& scheme, const LossPattern& pattern,
   run.senders = pattern.senders;
   run.both_ways = pattern.both_ways;
   run.commands = IncastClient::kEndless;
-  run.counts_credit = false;
   run.most_idle = run.sender_idle = run.turn;
   row.without = Measure(scheme, run);
   run.retries = true;
@@ -64,7 +62,7 @@ std::string LineOf(const LossRow& row) {
 
 std::string MarkdownOf(const std::vector<LossRow>& rows, const IncastOptions& options) {
   std::string text = Format(
-      "- As above, but endless senders alone, without receive credit, and each host has a turn "
+      "- As above, but endless senders alone, and each host has a turn "
       "every "
       "%d ns. Each cable "
       "loses %g of all frames in each direction: data, acknowledgements, ACKs, NACKs and HELLOs. "
