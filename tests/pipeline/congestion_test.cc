@@ -117,6 +117,7 @@ TEST_F(CongestionTest, InitialCreditAloneLeavesWithoutAGrantAndTheRestFollowsGra
   Send(kManyPdus);
   Run(microseconds(60));
   EXPECT_EQ(a->Count(Counter::kTxPdus) - sent, static_cast<uint64_t>(before) / OctetsOfPdu());
+  EXPECT_GT(a->Count(Counter::kTxWaitsCongestion), 0u);
   EXPECT_GT(b->Count(Counter::kTxCongestionGrants), 0u);
   LoseNothing();
   EXPECT_EQ(Statuses(*ca, kManyPdus), std::vector<int>(kManyPdus, kOk));
