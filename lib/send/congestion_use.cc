@@ -141,12 +141,14 @@ uint32_t CongestionUse::BytesFor(const Instance& instance, uint32_t peer, uint32
   return static_cast<uint32_t>(std::clamp<int64_t>(left, 0, std::numeric_limits<uint32_t>::max()));
 }
 
-void CongestionUse::OnBlocked(Instance& instance, uint32_t peer) {
+void CongestionUse::OnBlocked(Instance& instance, uint32_t peer, uint32_t bytes) {
   for (uint32_t left = instance.paths[peer].choice; left != 0; left &= left - 1) {
     const auto plane = static_cast<uint32_t>(std::countr_zero(left));
     const uint32_t index = instance.PlaneIndex(peer, plane);
     LookAt(instance, index);
-    if (!instance.Permits(peer, plane, 0)) instance.counters.Add(Counter::kTxWaitsCongestion);
+    if (!instance.Permits(peer, plane, bytes)) {
+      instance.counters.Add(Counter::kTxWaitsCongestion);
+    }
   }
 }
 

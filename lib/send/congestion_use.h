@@ -51,8 +51,9 @@ class CongestionUse {
 
   // Bytes of commands that a run of up to `count` PDUs may have.
   static uint32_t BytesFor(const Instance& instance, uint32_t peer, uint32_t plane, uint32_t count);
-  // A queue of the peer was blocked: by its contexts, or for another reason.
-  void OnBlocked(Instance& instance, uint32_t peer);
+  // A queue of the peer was blocked, whose next PDU has so many bytes of commands: by its contexts,
+  // or for another reason.
+  void OnBlocked(Instance& instance, uint32_t peer, uint32_t bytes);
   // Whether the connection's next PDU to send again has to wait; it comes back by itself.
   bool DefersRetransmission(Instance& instance, uint32_t connection);
   // Whether it waits although the peer grants credit: time that passes is no try then.

@@ -358,7 +358,9 @@ bool Stager::AnyPortHasRoom() const {
 [[gnu::noinline]] void Stager::BlockQueue(Instance& instance, uint32_t index) {
   RunQueue::Block(instance, index);
   const uint32_t peer = Scheduler::PeerOf(index);
-  if (instance.is_paced) congestion_.OnBlocked(instance, peer);
+  if (instance.is_paced) {
+    congestion_.OnBlocked(instance, peer, instance.scheduler.queue(index).pdus.head()->bytes);
+  }
   if (instance.paths[peer].usable != 0 || waiting_.size() == most_waiting_) return;
   waiting_.push_back({.instance = instance.number, .peer = peer});
 }

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// Congestion control in the data path (docs/congestion.md): credit that is granted (RCCC), and
+// marks that are echoed (NSCC).
+#include <optional>
+
+#include "bench.h"
+
+namespace suede {
+namespace {
+
+class CongestionTest : public PipelineTest {
+ protected:
+  static constexpr uint64_t kManyPdus = 200;
+
+  CongestionTest() {
+    shape.tx_lines = 2048;
+    shape.rx_lines = 2048;
+    shape.credit_lines = 2048;
+    shape.aggregate_lines = 4096;
+    params.pack_limit_bytes = 512;
+    params.congestion.base_rtt = microseconds(10);
+    params.congestion.initial_percent = 1;
+    params.congestion.repeat_max = microseconds(200);
+  }
+  // Host 0 sends by the law, host 1 by windows alone.
+  void StartPair(CongestionControl control) {
+    params.congestion.control = control;
+    a = &AddHost(0, 2);
+    params.congestion.control = CongestionControl::kFixed;
+    b = &AddHost(1, 2);
+    ca = &Attach(*a);
+    cb = &Attach(*b);
+  }
+  // Brings the association about.
+  void Meet() {
+    ca->SendTagged(0, 1);
+    ASSERT_EQ(Statuses(*ca, 1), std::vector<int>{kOk});
+    cb->Receive();
+  }
+  // Commands that are a PDU each.
+  void Send(uint64_t count, uint8_t vc = 0) {
+    for (uint64_t tag = 0; tag < count; ++tag) {
+      ASSERT_EQ(ca->Send(TestCommand(8, 256, 1), 1, vc,
+                         SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_COMPLETION, tag),
+                SendResult::kOk);
+    }
+  }
+  const CongestionContext& Context() const { return a->pipeline->instance(0).congestion[0]; }
+  uint32_t OctetsOfPdu() const { return a->pipeline->instance(0).OctetsOf(1, 264); }
+  static uint32_t Told(Host& host, LcoreEventKind kind) {
+    uint32_t count = 0;
+    for (LcoreEvent event; host.pipeline->mailbox().events.Pop(event);) count += event.kind == kind;
+    return count;
+  }
+  // The CONGESTION that a frame carries, if it does.
+  static std::optional<Congestion> CongestionIn(std::span<const uint8_t> frame) {
+    std::vector<uint8_t> copy(frame.begin(), frame.end());
+    const ParsedFrame parsed =
+        ParseFrame({}, copy.data(), static_cast<uint32_t>(copy.size()), false);
+    if (parsed.error != FrameError::kNone || !RhWord(parsed.pdu).Is(RhVersion::kControl)) return {};
+    ControlMessage message;
+    if (DecodeControl(parsed.pdu + kRhBytes, parsed.pdu_bytes - kRhBytes - kRcrcBytes, message) !=
+        ControlError::kNone) {
+      return {};
+    }
+    const auto* found = std::get_if<Congestion>(&message);
+    return found != nullptr ? std::optional(*found) : std::nullopt;
+  }
+  void LoseGrants() {
+    network.SetFilter([](std::span<const uint8_t> frame) {
+      const std::optional<Congestion> congestion = CongestionIn(frame);
+      return !congestion || !congestion->grant;
+    });
+  }
+  void LoseNothing() { network.SetFilter(nullptr); }
+  // Every frame that could be marked is, on its way.
+  void MarkAll() {
+    for (TrafficClass& vc : params.classes) vc.ecn = 2;
+    for (fabric::ClassParams& own : network.params().of_class) {
+      own.ecn = {.least_bytes = 0, .most_bytes = 0};
+    }
+  }
+  void ExpectNoCongestionPdus() {
+    for (const auto& host : hosts) {
+      for (const Counter counter : {Counter::kTxCongestionRequests, Counter::kRxCongestionRequests,
+                                    Counter::kTxCongestionGrants, Counter::kRxCongestionGrants,
+                                    Counter::kTxCongestionEchoes, Counter::kRxCongestionEchoes,
+                                    Counter::kTxWaitsCongestion}) {
+        EXPECT_EQ(host->Count(counter), 0u) << static_cast<int>(counter);
+      }
+    }
+  }
+
+  Host* a = nullptr;
+  Host* b = nullptr;
+  Client* ca = nullptr;
+  Client* cb = nullptr;
+};
+
+TEST_F(CongestionTest, WindowsAloneSendNothingOfIt) {
+  StartPair(CongestionControl::kFixed);
+  Send(kManyPdus);
+  EXPECT_EQ(Statuses(*ca, kManyPdus), std::vector<int>(kManyPdus, kOk));
+  ExpectNoCongestionPdus();
+}
+
+// ---- RCCC.
+
+TEST_F(CongestionTest, InitialCreditAloneLeavesWithoutAGrantAndTheRestFollowsGrants) {
+  StartPair(CongestionControl::kRccc);
+  Meet();
+  Run(milliseconds(1));
+  LoseGrants();
+  const int64_t before = Context().allowance();
+  const uint64_t sent = a->Count(Counter::kTxPdus);
+  ASSERT_LT(before, static_cast<int64_t>(10 * OctetsOfPdu()));
+  Send(kManyPdus);
+  Run(microseconds(60));
+  EXPECT_EQ(a->Count(Counter::kTxPdus) - sent, static_cast<uint64_t>(before) / OctetsOfPdu());
+  EXPECT_GT(a->Count(Counter::kTxWaitsCongestion), 0u);
+  EXPECT_GT(b->Count(Counter::kTxCongestionGrants), 0u);
+  LoseNothing();
+  EXPECT_EQ(Statuses(*ca, kManyPdus), std::vector<int>(kManyPdus, kOk));
+  EXPECT_GT(a->Count(Counter::kRxCongestionGrants), 0u);
+  EXPECT_EQ(a->Count(Counter::kTxRetransmissions), 0u);
+  ExpectNoFramesOut();
+}
+
+TEST_F(CongestionTest, RequestsAreRepeatedUntilGrantsCome) {
+  StartPair(CongestionControl::kRccc);
+  Meet();
+  Run(milliseconds(1));
+  LoseGrants();
+  const uint64_t before = a->Count(Counter::kTxCongestionRequests);
+  Send(kManyPdus);
+  Run(microseconds(300));
+  EXPECT_GE(a->Count(Counter::kTxCongestionRequests) - before, 3u);
+  EXPECT_LE(a->Count(Counter::kTxCongestionRequests) - before, 8u);
+  LoseNothing();
+  EXPECT_EQ(Statuses(*ca, kManyPdus), std::vector<int>(kManyPdus, kOk));
+}
+
+TEST_F(CongestionTest, PeerThatGrantsNothingGetsAPduNowAndThenAndIsToldOfOnce) {
+  StartPair(CongestionControl::kRccc);
+  Meet();
+  LoseGrants();
+  Told(*a, LcoreEventKind::kNoGrant);
+  Send(kManyPdus);
+  Run(milliseconds(2));
+  const uint64_t early = a->Count(Counter::kTxPdus);
+  Run(milliseconds(40));
+  const uint64_t late = a->Count(Counter::kTxPdus) - early;
+  EXPECT_GE(late, 3u);
+  EXPECT_LE(late, 20u);
+  EXPECT_EQ(Told(*a, LcoreEventKind::kNoGrant), 1u);
+  EXPECT_EQ(a->Count(Counter::kUnreachable), 0u);
+  LoseNothing();
+  Run(milliseconds(60));
+  EXPECT_EQ(Statuses(*ca, kManyPdus), std::vector<int>(kManyPdus, kOk));
+  EXPECT_EQ(Told(*a, LcoreEventKind::kNoGrant), 0u);
+}
+
+TEST_F(CongestionTest, PeerThatDiesIsFoundUnreachable) {
+  StartPair(CongestionControl::kRccc);
+  Meet();
+  b->port->SetLink(false);
+  Send(kManyPdus);
+  for (const int status : Statuses(*ca, kManyPdus)) {
+    EXPECT_TRUE(status == SUEDE_STATUS_IN_DOUBT || status == SUEDE_STATUS_UNREACHABLE) << status;
+  }
+  EXPECT_EQ(a->Count(Counter::kUnreachable), 1u);
+  ExpectNoFramesOut();
+}
+
+TEST_F(CongestionTest, RetransmissionsWaitForCredit) {
+  StartPair(CongestionControl::kRccc);
+  Meet();
+  Run(milliseconds(1));
+  bool lost = false;
+  network.SetFilter([&](std::span<const uint8_t> frame) {
+    const std::optional<Congestion> congestion = CongestionIn(frame);
+    if (congestion) return !congestion->grant;
+    return frame.size() < 200 || std::exchange(lost, true);
+  });
+  Send(kManyPdus);
+  Run(microseconds(100));
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(a->Count(Counter::kTxRetransmissions), 0u);
+  LoseNothing();
+  EXPECT_EQ(Statuses(*ca, kManyPdus), std::vector<int>(kManyPdus, kOk));
+  EXPECT_GT(a->Count(Counter::kTxRetransmissions), 0u);
+  EXPECT_EQ(cb->Receive().size(), kManyPdus);
+}
+
+TEST_F(CongestionTest, PeerThatRestartsIsSentToAnew) {
+  StartPair(CongestionControl::kRccc);
+  Meet();
+  Send(kManyPdus);
+  ASSERT_EQ(Statuses(*ca, kManyPdus), std::vector<int>(kManyPdus, kOk));
+  Boot(*b, 2);
+  Client& heir = Attach(*b);
+  ca->SendTagged(0, 1);
+  Run(milliseconds(20));
+  ASSERT_GT(a->Count(Counter::kPeerResets), 0u);
+  ca->Completions();
+  heir.Receive();
+  Send(kManyPdus);
+  EXPECT_EQ(Statuses(*ca, kManyPdus), std::vector<int>(kManyPdus, kOk));
+  EXPECT_EQ(heir.Receive().size(), kManyPdus);
+  EXPECT_EQ(Context().in_flight(), 0u);
+}
+
+TEST_F(CongestionTest, ClientThatDoesNotReadIsGrantedWhatItsRingTakesAndAnotherVcGoesOn) {
+  shape.rx_lines = 64;
+  StartPair(CongestionControl::kRccc);
+  Meet();
+  Run(milliseconds(1));
+  // The four rings, and what a source and the turn of a target may have besides.
+  const int64_t most = 4 * 64 * SUEDE_LINE_BYTES + 4 * Context().allowance();
+  Send(kManyPdus);
+  int64_t seen = 0;
+  RunUntil(
+      [&] {
+        seen = std::max(seen, Context().allowance());
+        return false;
+      },
+      milliseconds(2));
+  EXPECT_LE(seen, most);
+  ca->Completions();
+  for (uint64_t i = 0; i < 50; ++i) {
+    ca->SendTagged(i, 1, 1);
+    Run(microseconds(50));
+    EXPECT_EQ(cb->Receive(1).size(), 1u) << i;
+  }
+  EXPECT_EQ(b->Count(Counter::kRxNotReady), 0u);
+  size_t got = 0;
+  EXPECT_TRUE(RunUntil([&] { return (got += cb->Receive(0).size()) == kManyPdus; })) << got;
+}
+
+// ---- NSCC.
+
+TEST_F(CongestionTest, MarksAreEchoedToThePeerThatWantsThem) {
+  MarkAll();
+  StartPair(CongestionControl::kNscc);
+  Congestion last;
+  uint32_t times = 0;
+  network.SetFilter([&](std::span<const uint8_t> frame) {
+    const std::optional<Congestion> congestion = CongestionIn(frame);
+    if (!congestion) return true;
+    EXPECT_FALSE(congestion->request || congestion->grant);
+    EXPECT_GE(congestion->marked, last.marked);
+    last = *congestion;
+    ++times;
+    return true;
+  });
+  Meet();
+  Send(kManyPdus);
+  EXPECT_EQ(Statuses(*ca, kManyPdus), std::vector<int>(kManyPdus, kOk));
+  EXPECT_GE(last.marked, kManyPdus);
+  EXPECT_EQ(last.marked, b->Count(Counter::kRxMarked));
+  EXPECT_EQ(times, b->Count(Counter::kTxCongestionEchoes));
+  EXPECT_EQ(times, a->Count(Counter::kRxCongestionEchoes));
+  EXPECT_LE(times, kManyPdus);
+  // What host 1 gets back is marked, too, and it does not want to know.
+  cb->SendTagged(0, 0);
+  EXPECT_EQ(Statuses(*cb, 1), std::vector<int>{kOk});
+  EXPECT_GT(a->Count(Counter::kRxMarked), 0u);
+  EXPECT_EQ(a->Count(Counter::kTxCongestionEchoes), 0u);
+}
+
+TEST_F(CongestionTest, AcknowledgementsToNsccDoNotWait) {
+  params.transport.ack_delay = microseconds(60);
+  for (const CongestionControl control : {CongestionControl::kFixed, CongestionControl::kNscc}) {
+    hosts.clear();
+    clients.clear();
+    network = SimNetwork(1);
+    StartPair(control);
+    Meet();
+    Run(milliseconds(1));
+    const Time begin = network.now();
+    ca->SendTagged(0, 1);
+    EXPECT_EQ(Statuses(*ca, 1), std::vector<int>{kOk});
+    const Duration took = network.now() - begin;
+    if (control == CongestionControl::kFixed) {
+      EXPECT_GE(took, microseconds(60));
+    } else {
+      EXPECT_LE(took, microseconds(20));
+    }
+  }
+}
+
+// The window of a plane is that of all its connections.
+TEST_F(CongestionTest, QueueThatWaitsForTheSharedWindowIsWokenByAnotherVcsAcknowledgement) {
+  params.transport.psn_scope = PsnScope::kVc;
+  params.pack_limit_bytes = 274;
+  params.congestion.base_rtt = Duration(10);
+  params.congestion.window_max_percent = 100;
+  params.congestion.window_min_permille = 1000;
+  StartPair(CongestionControl::kNscc);
+  Meet();
+  Send(1, 0);
+  Send(4, 1);
+  EXPECT_TRUE(RunUntil([&] { return a->pipeline->IsQuiet(); }, milliseconds(1)));
+  EXPECT_GT(a->Count(Counter::kTxWaitsCongestion), 0u);
+  EXPECT_EQ(cb->Receive(1).size(), 4u);
+}
+
+}  // namespace
+}  // namespace suede

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// PDUs that come without their commands, and what congestion control needs of a connection besides.
+#include "connection_fixture.h"
+
+namespace suede {
+namespace {
+
+class TrimmedTest : public ConnectionTest {
+ protected:
+  bool Trimmed(uint16_t psn) { return c.OnTrimmed(Psn(psn), kBaseRtt, now, params); }
+  bool Look() { return c.LookAtTrimmed(kBaseRtt, now); }
+  void ExpectNack(uint16_t psn) {
+    EXPECT_TRUE(c.MustAckNow(params));
+    const RpsnField field = c.TakeRpsn();
+    EXPECT_EQ(field.op, RhOp::kNack);
+    EXPECT_EQ(field.rpsn, Psn(psn));
+  }
+
+  static constexpr Duration kBaseRtt = microseconds(10);
+};
+
+TEST_F(TrimmedTest, ExpectedPduIsMissedAtOnce) {
+  Accept(2);
+  EXPECT_TRUE(Trimmed(2));
+  ExpectNack(2);
+  EXPECT_FALSE(c.awaits_trimmed());
+  EXPECT_EQ(c.expected(), Psn(2));
+}
+
+TEST_F(TrimmedTest, PduAheadIsMissedAsSoonAsThoseInFrontHaveCome) {
+  Accept(2);
+  EXPECT_TRUE(Trimmed(5));
+  EXPECT_TRUE(Trimmed(4));
+  EXPECT_TRUE(Trimmed(6));
+  EXPECT_FALSE(c.OwesAck());
+  Accept(1);
+  EXPECT_FALSE(Look());
+  EXPECT_TRUE(c.awaits_trimmed());
+  Accept(1);
+  EXPECT_TRUE(Look());
+  EXPECT_FALSE(c.awaits_trimmed());
+  ExpectNack(4);
+}
+
+TEST_F(TrimmedTest, PduThatCameWholeMeanwhileIsNotMissed) {
+  Accept(2);
+  EXPECT_TRUE(Trimmed(3));
+  Accept(2);
+  EXPECT_FALSE(Look());
+  EXPECT_FALSE(c.awaits_trimmed());
+  EXPECT_FALSE(c.OwesAck());
+  // The reordering allowance that it had begun ends without a word.
+  Expire();
+  EXPECT_EQ(c.deadline(), kNever);
+  EXPECT_FALSE(c.OwesAck());
+}
+
+TEST_F(TrimmedTest, PduThatIsTrimmedOnceMoreIsNamedAgainAfterABaseRoundTrip) {
+  Accept(2);
+  EXPECT_TRUE(Trimmed(2));
+  ExpectNack(2);
+  now += kBaseRtt - Duration(1);
+  Trimmed(2);
+  EXPECT_FALSE(c.OwesAck());
+  now += Duration(1);
+  EXPECT_TRUE(Trimmed(2));
+  ExpectNack(2);
+}
+
+// It was sent before the NACK arrived, so it is sent again anyway.
+TEST_F(TrimmedTest, StalePduBehindANackIsMissedAfterTheReorderingAllowanceOnly) {
+  params.nack_timeout = microseconds(5);
+  Accept(2);
+  EXPECT_TRUE(Trimmed(2));
+  ExpectNack(2);
+  now += microseconds(1);
+  EXPECT_TRUE(Trimmed(4));
+  EXPECT_FALSE(c.awaits_trimmed());
+  EXPECT_EQ(c.deadline(), now + params.reorder_allowance);
+  Accept(2);
+  EXPECT_FALSE(c.OwesAck());
+  // While PDUs come it goes on; then it is over.
+  Expire();
+  EXPECT_FALSE(c.OwesAck());
+  EXPECT_EQ(c.deadline(), now + params.reorder_allowance);
+  Expire();
+  ExpectNack(4);
+  EXPECT_EQ(c.deadline(), kNever);
+}
+
+TEST_F(TrimmedTest, PduThatOnlyAHeaderTellsOfIsMissedAfterTheReorderingAllowance) {
+  Accept(2);
+  EXPECT_TRUE(Trimmed(4));
+  EXPECT_FALSE(c.OwesAck());
+  EXPECT_EQ(c.deadline(), now + params.reorder_allowance);
+  Expire();
+  ExpectNack(2);
+}
+
+TEST_F(TrimmedTest, PduBehindOrBeyondTheWindowSaysNothing) {
+  params.window_pdus = 64;
+  c.SetPeerWindow(64);
+  Accept(100);
+  for (const int distance : {-70, -1, 66, 30'000}) {
+    EXPECT_FALSE(Trimmed(static_cast<uint16_t>(100 + distance))) << distance;
+    EXPECT_FALSE(c.awaits_trimmed()) << distance;
+    EXPECT_FALSE(c.OwesAck()) << distance;
+    EXPECT_EQ(c.deadline(), kNever) << distance;
+  }
+  EXPECT_TRUE(Trimmed(165));
+}
+
+TEST_F(TrimmedTest, PduSaysNothingWhileThereIsNoRoom) {
+  Accept(2);
+  c.OnRefused();
+  EXPECT_FALSE(Trimmed(2));
+  EXPECT_FALSE(Trimmed(3));
+  EXPECT_FALSE(c.OwesAck());
+  EXPECT_FALSE(c.awaits_trimmed());
+  EXPECT_EQ(c.deadline(), kNever);
+  c.OnRoom();
+  EXPECT_TRUE(Trimmed(2));
+  ExpectNack(2);
+}
+
+TEST_F(TrimmedTest, PduOfAGenerationThatIsOverIsForgotten) {
+  Accept(2);
+  EXPECT_TRUE(Trimmed(4));
+  c.CloseReceive();
+  c.OpenReceive(Psn(2));
+  EXPECT_FALSE(c.awaits_trimmed());
+  Accept(2);
+  EXPECT_FALSE(c.OwesAck());
+}
+
+// Nothing proves that a header is the far side's: no flood of them makes more NACKs than this.
+TEST_F(TrimmedTest, ForgedPdusMakeOneNackInABaseRoundTrip) {
+  Accept(2);
+  uint16_t offset = 0;
+  int nacks = 0;
+  int rounds = 0;
+  const Time end = now + 50 * kBaseRtt;
+  for (; now < end; now += Duration(100)) {
+    rounds = static_cast<int>((now - TimeFromNs(1'000'000)) / kBaseRtt) + 1;
+    Trimmed(static_cast<uint16_t>(2 + offset++ % 7));
+    if (c.deadline() <= now) c.OnTimer(now, params);
+    nacks += c.TakeRpsn().op == RhOp::kNack;
+    EXPECT_LE(nacks, rounds);
+  }
+  EXPECT_GE(nacks, rounds / 2);
+}
+
+// ---- The sender.
+
+TEST_F(TrimmedTest, SenderGoesBackOnceInHalfOfItsLeastRoundTrip) {
+  Send(1);
+  now += microseconds(40);
+  Ack(0);
+  Send(8);
+  now += microseconds(20);
+  int times = 0;
+  for (int i = 0; i < 900; ++i, now += microseconds(1)) {
+    Nack(1);
+    times += c.TakeGoBack() ? 1 : 0;
+    Retransmit();
+  }
+  // That of the first NACK, 20 us, is the least.
+  EXPECT_EQ(times, 90);
+}
+
+TEST_F(TrimmedTest, NackShowsTheLeastRoundTripBetterThanAcknowledgementsThatWait) {
+  Send(1);
+  now += microseconds(200);
+  Ack(0);
+  Send(2);
+  now += microseconds(10);
+  Nack(1);
+  EXPECT_EQ(Retransmit(), (Psns{1, 2}));
+  now += microseconds(5) - Duration(1);
+  Nack(1);
+  EXPECT_FALSE(c.HasRetransmission());
+  now += Duration(1);
+  Nack(1);
+  EXPECT_EQ(Retransmit(), (Psns{1, 2}));
+}
+
+TEST_F(TrimmedTest, NackOfAPduThatWasSentAgainShowsNoRoundTrip) {
+  Send(1);
+  now += microseconds(40);
+  Ack(0);
+  Send(2);
+  now += microseconds(40);
+  Nack(1);
+  Retransmit();
+  now += microseconds(20);
+  Nack(1);
+  EXPECT_EQ(Retransmit(), (Psns{1, 2}));
+  // The last NACK came 20 us after they were sent again, and half of that is no reason.
+  now += microseconds(19);
+  Nack(1);
+  EXPECT_FALSE(c.HasRetransmission());
+}
+
+TEST_F(TrimmedTest, EachGoBackIsToldOnce) {
+  EXPECT_FALSE(c.TakeGoBack());
+  Send(3);
+  EXPECT_FALSE(c.TakeGoBack());
+  now += microseconds(20);
+  Nack(0);
+  EXPECT_TRUE(c.TakeGoBack());
+  EXPECT_FALSE(c.TakeGoBack());
+  Nack(0);
+  EXPECT_FALSE(c.TakeGoBack());
+  Retransmit();
+  EXPECT_EQ(Expire(), TimerVerdict::kRetransmit);
+  EXPECT_TRUE(c.TakeGoBack());
+  EXPECT_FALSE(c.TakeGoBack());
+}
+
+// ---- Acknowledgements that a law goes by.
+
+TEST_F(TrimmedTest, PromptAcknowledgementsSurviveALaterWindow) {
+  c.SetPeerWindow(64);
+  c.Accept();
+  EXPECT_FALSE(c.MustAckNow(params));
+  c.SetPromptAcks(true);
+  EXPECT_TRUE(c.MustAckNow(params));
+  c.TakeRpsn();
+  EXPECT_FALSE(c.MustAckNow(params));
+  c.SetPeerWindow(80);
+  c.Accept();
+  EXPECT_TRUE(c.MustAckNow(params));
+  c.TakeRpsn();
+  c.SetPromptAcks(false);
+  for (int i = 0; i < 19; ++i) c.Accept();
+  EXPECT_FALSE(c.MustAckNow(params));
+  c.Accept();
+  EXPECT_TRUE(c.MustAckNow(params));
+}
+
+}  // namespace
+}  // namespace suede
