@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Credit-based flow control between endpoints and a suede-switch (docs/link.md)."""
 
-
 import contextlib
 
 import pytest
