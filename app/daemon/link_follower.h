@@ -28,6 +28,10 @@ class LinkFollower {
                                              {EventField::kFrames, lost}});
     }
     if (begun) events.Raise(EventKind::kNeighbourUp, {{EventField::kPort, port}});
+    if (Grew(counters.Get(LinkGauge::kCreditOn), credit_on_)) {
+      events.Raise(credit_on_ != 0 ? EventKind::kLinkCreditOn : EventKind::kLinkCreditOff,
+                   {{EventField::kPort, port}});
+    }
   }
 
  private:
@@ -41,6 +45,7 @@ class LinkFollower {
   uint64_t failures_ = 0;
   uint64_t silences_ = 0;
   uint64_t sessions_ = 0;
+  uint64_t credit_on_ = 0;
 };
 
 }  // namespace suede

@@ -51,6 +51,9 @@ std::vector<MetricRow> PortRows() {
   for (const LinkGaugeRow& row : LinkGaugeRows()) {
     rows.push_back({std::string(row.name), kGauge, "port", std::string(row.sentence)});
   }
+  for (const LinkCreditRow& row : LinkCreditRows()) {
+    rows.push_back({std::string(row.name), kGauge, "port vc", std::string(row.sentence)});
+  }
   return rows;
 }
 

@@ -158,6 +158,14 @@ void Observer::AddLink(uint32_t port, const MetricLabels& labels, PortCells& cel
   for (const LinkGaugeRow& row : LinkGaugeRows()) {
     cells.link.push_back(page_.NewCell(std::string(row.name), labels));
   }
+  if (endpoint_->config().ports[port].cbfc == OnOff::kOff) return;
+  for (uint32_t vc = 0; vc < LinkCounters::kShownVcs; ++vc) {
+    MetricLabels with = labels;
+    with.emplace_back("vc", absl::StrCat(vc));
+    for (const LinkCreditRow& row : LinkCreditRows()) {
+      cells.credits.push_back(page_.NewCell(std::string(row.name), with));
+    }
+  }
 }
 
 void Observer::AddClients() {
@@ -218,6 +226,12 @@ void Observer::CopyPorts(bool ask_devices) {
     for (size_t g = 0; g < cells.link.size(); ++g) {
       const LinkCounters& link_counters = *endpoint_->link_counters(static_cast<uint32_t>(p));
       Set(cells.link[g], link_counters.Get(static_cast<LinkGauge>(g)));
+    }
+    const size_t rows = LinkCreditRows().size();
+    for (size_t c = 0; c < cells.credits.size(); ++c) {
+      const LinkCounters& link_counters = *endpoint_->link_counters(static_cast<uint32_t>(p));
+      const ShownCredit credit = link_counters.credit(static_cast<uint32_t>(c / rows));
+      Set(cells.credits[c], credit.*LinkCreditRows()[c % rows].value);
     }
     if (!ask_devices || cells.device.empty()) continue;
     const std::vector<DeviceCounter>& device = port.ReadDevice();

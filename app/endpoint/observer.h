@@ -72,7 +72,9 @@ class Observer final : public Observed {
     // Of each flow (link/pauses.h), where the port has pfc: software.
     std::vector<MetricCell*> paused_for{};
     std::vector<MetricCell*> paused{};
-    std::vector<MetricCell*> link{};  // as LinkGaugeRows, where the port has llr: on
+    std::vector<MetricCell*> link{};  // as LinkGaugeRows, where the port has llr or cbfc: on
+    // As LinkCreditRows for each link VC in turn, where it has cbfc: on.
+    std::vector<MetricCell*> credits{};
   };
   const std::vector<PortCells>& ports() const { return ports_; }
 

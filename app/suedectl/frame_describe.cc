@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/big_endian.h"
+#include "link/link_credit.h"
 #include "stats/counters.h"
 #include "suedectl/frame_description.h"
 #include "suedectl/frame_text.h"
@@ -161,6 +162,37 @@ std::string_view NameOf(LinkKind kind) {
   return "";
 }
 
+// What HELLO grants of credit: ", CBFC with credits of 128 bytes: VC 0 120, VC 1 120".
+std::string CreditOffer(const LinkOffer& offer) {
+  if (!offer.cbfc) return "";
+  std::string text = StrCat(", CBFC with credits of ", offer.credit_octets, " bytes");
+  if (offer.credit_overhead != 0) StrAppend(&text, ", overhead ", offer.credit_overhead);
+  const char* separator = ": ";
+  for (uint32_t vc = 0; vc < kLinkVcs; ++vc) {
+    if (offer.credits[vc] == 0) continue;
+    StrAppend(&text, separator, "VC ", vc, " ", offer.credits[vc]);
+    separator = ", ";
+  }
+  return text;
+}
+
+std::string CreditUpdateSentence(std::span<const uint8_t> frame, const LinkWord& word) {
+  const std::string_view name = NameOf(word.kind);
+  const auto update = DecodeCreditUpdate(frame.data() + kLinkBodyAt,
+                                         static_cast<uint32_t>(frame.size()) - kLinkBodyAt);
+  if (!update) return StrCat("a link frame: a malformed ", name);
+  std::string text =
+      StrCat("a link frame: ", name, ", serial ", word.sequence, ", tag ", word.tag, ":");
+  const char* separator = " ";
+  for (uint32_t vc = 0; vc < kLinkVcs; ++vc) {
+    if ((update->vcs >> vc & 1) == 0) continue;
+    StrAppend(&text, separator, "VC ", vc, " ", update->counters[vc].value(),
+              (update->starts >> vc & 1) != 0 ? " (start)" : "");
+    separator = ", ";
+  }
+  return text;
+}
+
 // What the ends of a cable say of it, by the default EtherType (docs/link.md), or "".
 std::string LinkSentence(std::span<const uint8_t> frame) {
   const auto bytes = static_cast<uint32_t>(frame.size());
@@ -173,11 +205,14 @@ std::string LinkSentence(std::span<const uint8_t> frame) {
     const auto hello = DecodeLinkHello(frame.data(), bytes);
     if (!hello) return "a link frame: a malformed HELLO";
     return StrCat("a link frame: HELLO, nonce ", hello->nonce, ", echo ", hello->echo,
-                  hello->offer.llr ? ", LLR" : "", hello->offer.cbfc ? ", CBFC" : "");
+                  hello->offer.llr ? ", LLR" : "", CreditOffer(hello->offer));
   }
   if (word.kind == LinkKind::kData) {
     return StrCat("the shim of link-level retry in 8 bytes behind the addresses: number ",
                   word.sequence, ", acknowledged ", word.acknowledged, ", tag ", word.tag);
+  }
+  if (word.kind == LinkKind::kCfUpdate || word.kind == LinkKind::kCcUpdate) {
+    return CreditUpdateSentence(frame, word);
   }
   return StrCat("a link frame: ", name, ", acknowledged ", word.acknowledged, ", tag ", word.tag);
 }

@@ -66,6 +66,10 @@ std::vector<MetricRow> SwitchOwnMetricRows() {
     rows.push_back({absl::StrCat("switch_", std::string(row.name)), kGauge, "port",
                     std::string(row.sentence)});
   }
+  for (const LinkCreditRow& row : LinkCreditRows()) {
+    rows.push_back({absl::StrCat("switch_", std::string(row.name)), kGauge, "port vc",
+                    std::string(row.sentence)});
+  }
   const MetricRow kRows[] = {
       {"switch_link_up", kGauge, "port", "1 where the link is up"},
       {"switch_link_speed_bytes_per_second", kGauge, "port", "Speed of the link; 0: not known"},

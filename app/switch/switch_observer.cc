@@ -81,6 +81,14 @@ void SwitchObserver::AddLink(uint32_t port, const MetricLabels& labels) {
   for (const LinkGaugeRow& row : LinkGaugeRows()) {
     ports_[port].link.push_back(page_.NewCell(SwitchMetricNameOf(row.name).family, labels));
   }
+  if (switch_->credit(port) == nullptr) return;
+  for (uint32_t vc = 0; vc < LinkCounters::kShownVcs; ++vc) {
+    MetricLabels with = labels;
+    with.emplace_back("vc", absl::StrCat(vc));
+    for (const LinkCreditRow& row : LinkCreditRows()) {
+      ports_[port].credits.push_back(page_.NewCell(SwitchMetricNameOf(row.name).family, with));
+    }
+  }
 }
 
 void SwitchObserver::AddBuffer() {
@@ -119,6 +127,12 @@ void SwitchObserver::CopyPorts() {
     Set(ports_[p].admin_up, management_->port_up(p) ? 1 : 0);
     for (size_t g = 0; g < ports_[p].link.size(); ++g) {
       Set(ports_[p].link[g], switch_->link(p)->counters().Get(static_cast<LinkGauge>(g)));
+    }
+    const size_t rows = LinkCreditRows().size();
+    for (size_t c = 0; c < ports_[p].credits.size(); ++c) {
+      const ShownCredit credit =
+          switch_->link(p)->counters().credit(static_cast<uint32_t>(c / rows));
+      Set(ports_[p].credits[c], credit.*LinkCreditRows()[c % rows].value);
     }
   }
 }

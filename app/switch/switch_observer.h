@@ -53,7 +53,9 @@ class SwitchObserver final : public Observed {
     MetricCell* link_up;
     MetricCell* speed;
     MetricCell* admin_up;
-    std::vector<MetricCell*> link{};  // as LinkGaugeRows, where the port has llr: on
+    std::vector<MetricCell*> link{};  // as LinkGaugeRows, where the port has llr or cbfc: on
+    // As LinkCreditRows for each link VC in turn, where it has cbfc: on.
+    std::vector<MetricCell*> credits{};
   };
   struct QueueCells {
     MetricCell* bytes;

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "config/config_draft.h"
-#include "link/link_credit.h"
+#include "link/link_params.h"
 
 namespace suede {
 

@@ -2,7 +2,7 @@
 #include "config/config_fields.h"
 
 #include "config/config_key.h"
-#include "link/link_credit.h"
+#include "link/link_params.h"
 
 namespace suede {
 namespace {

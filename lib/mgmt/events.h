@@ -121,6 +121,10 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // those
   X(LinkGivenUp, "link_given_up", Warning, "link", 20,                                             \
     "Link-level retry gave a link up: held frames are not sent again, and it begins anew.", kPort, \
     kReason, kFrames)                                                                              \
+  X(LinkCreditOn, "link_credit_on", Info, "link", 20,                                              \
+    "Frames of a port go on the credit that the neighbour grants (link.md).", kPort)               \
+  X(LinkCreditOff, "link_credit_off", Info, "link", 20,                                            \
+    "Frames of a port use no credit any more: the session or the neighbour's offer ended.", kPort) \
   X(PeerUnreachable, "peer_unreachable", Error, "peer", 0,                                         \
     "A peer does not answer: PDUs in flight to it were given up.", kXpu, kInstance, kPeer, kVc)    \
   X(PeerReachable, "peer_reachable", Info, "peer", 0, "A peer answers again.", kXpu, kInstance,    \

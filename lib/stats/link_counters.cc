@@ -15,6 +15,15 @@ constexpr LinkGaugeRow kGaugeRows[] = {
 #undef SUEDE_LINK_ROW
 };
 
+constexpr LinkCreditRow kCreditRows[] = {
+    {"cbfc_limit_credits", "Credits of a link VC that the neighbour grants; 0: none are needed",
+     &ShownCredit::limit},
+    {"cbfc_free_credits", "Of them, those that are free", &ShownCredit::free},
+    {"cbfc_granted_credits", "Credits of a link VC that the port grants", &ShownCredit::granted},
+    {"cbfc_held_credits", "Credits of frames that came and have not left the buffer",
+     &ShownCredit::held},
+};
+
 }  // namespace
 
 std::span<const CounterRow, static_cast<size_t>(LinkCounter::kCount)> LinkCounterRows() {
@@ -24,5 +33,7 @@ std::span<const CounterRow, static_cast<size_t>(LinkCounter::kCount)> LinkCounte
 std::span<const LinkGaugeRow, static_cast<size_t>(LinkGauge::kCount)> LinkGaugeRows() {
   return kGaugeRows;
 }
+
+std::span<const LinkCreditRow> LinkCreditRows() { return kCreditRows; }
 
 }  // namespace suede

@@ -100,6 +100,14 @@ struct ShownCredit {
   uint32_t held = 0;     // of frames that came and are in the buffer
 };
 
+// One of them for each link VC that frames can name, of ports with credit.
+struct LinkCreditRow {
+  std::string_view name;
+  std::string_view sentence;
+  uint32_t ShownCredit::*value;
+};
+std::span<const LinkCreditRow> LinkCreditRows();
+
 class LinkCounters : public SwitchCounters<LinkCounter> {
  public:
   static constexpr uint32_t kShownVcs = 8;  // that frames can name today

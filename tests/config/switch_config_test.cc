@@ -197,9 +197,12 @@ TEST(SwitchConfigTest, OverridesComeFromFlagsAndTheEnvironment) {
   EXPECT_DOUBLE_EQ(config->ports[0].rate_gbps.value, 10);
 }
 
-TEST(SwitchConfigTest, TheExampleIsGood) {
-  const auto config = LoadSwitchConfig(SUEDE_SOURCE_DIR "/conf/switch/pair.yaml", kMachine);
-  EXPECT_TRUE(config.ok()) << config.status();
+TEST(SwitchConfigTest, TheExamplesAreGood) {
+  for (const char* name : {"pair.yaml", "pair-cbfc.yaml"}) {
+    const auto config =
+        LoadSwitchConfig(std::string(SUEDE_SOURCE_DIR "/conf/switch/") + name, kMachine);
+    EXPECT_TRUE(config.ok()) << config.status();
+  }
 }
 
 // With SUEDE_UPDATE_DOCS=1 the table is written instead of compared.

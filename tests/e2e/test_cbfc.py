@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Credit-based flow control between endpoints and a suede-switch (docs/link.md)."""
 
-
 import contextlib
+import json
+import subprocess
 
 import pytest
 
@@ -33,6 +34,12 @@ def wait_for_credit(*sockets):
                    e2e.START_S, "credit on all links")
 
 
+def _events(socket):
+    argv = [str(a) for a in (e2e.SUEDECTL, "-j", "--socket", socket, "events", "list")]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=e2e.START_S, check=True)
+    return [event["kind"] for event in json.loads(done.stdout)["events"]]
+
+
 @pytest.mark.parametrize("change", [credit, credit_and_retry])
 def test_traffic_goes_on_credit_and_the_switch_drops_nothing(change):
     with switched.fabric(2, switch=change, endpoint=change) as (directory, switch, daemon):
@@ -56,6 +63,8 @@ def test_traffic_goes_on_credit_and_the_switch_drops_nothing(change):
             assert counters["cbfc_refused_total"] == 0, link
         numbered = total(ends, "llr_tx_frames_total")
         assert (numbered > 0) == (change is credit_and_retry), ends
+        for socket in (switch.management, daemon.management):
+            assert _events(socket).count("link_credit_on") == 2, _events(socket)
         drops = {name: value for name, value in switch.counters().items() if "class_drop_" in name}
         assert drops and not any(drops.values()), drops
         assert daemon.terminate() == 0, daemon.report()

@@ -8,12 +8,14 @@
 #include <memory>
 #include <vector>
 
+#include "link/credit_end.h"
 #include "link/link_end.h"
 
 namespace suede {
 namespace {
 
 constexpr uint32_t kFrameBytes = 512;
+constexpr uint32_t kCredits = 8;
 
 struct Memory {
   Frame frame;
@@ -27,7 +29,11 @@ class Bed {
     params_.retry.window_frames = 8;
     params_.retry.window_octets = 2000;
     params_.secret = {1, 2};
+    CreditGrant grant;
+    grant.limits.fill(kCredits);
+    params_.credit = OfferOf(grant);
     end_ = std::make_unique<LinkEnd>(params_);
+    credit_ = std::make_unique<CreditEnd>(params_, kFrameBytes);
   }
 
   // A frame of the neighbour's: bytes as they are, with the EtherType, or with the right tag, too.
@@ -50,8 +56,26 @@ class Bed {
         frame->length + kLinkShimBytes != before) {
       std::abort();
     }
+    HearCredit(fate, *frame, how);
     free_.push_back(frame);
     Reap();
+  }
+  // Updates of any body, and frames that use credit.
+  void HearCredit(LinkEnd::Fate fate, const Frame& frame, uint8_t how) {
+    credit_->Follow(*end_, now_);
+    if (fate != LinkEnd::Fate::kUp) return;
+    bool opened = false;
+    if (credit_->TakeUpdate(*end_, frame, opened, now_)) return;
+    const uint32_t vc = how % kLinkVcs;
+    const uint32_t credits = credit_->receiver().OnFrame(vc, frame.length);
+    if (credits != 0) credit_->receiver().OnDrained(vc, credits, now_);
+  }
+  void SendCredit() {
+    CreditSender& sender = credit_->sender();
+    if (sender.MaySend(2, 1)) sender.OnSent(2, 1, now_);
+    uint8_t own[kMostLinkFrameBytes];
+    if (credit_->NextFreed(*end_, own, now_) > sizeof own) std::abort();
+    if (credit_->NextConsumed(*end_, own, now_) > sizeof own) std::abort();
   }
   void Send() {
     end_->BeginBurst();
@@ -71,11 +95,13 @@ class Bed {
         nonce_ = DecodeLinkHello(own, bytes)->nonce;
       }
     }
+    SendCredit();
     for (; count != 0 && end_->ToSend(0) != nullptr; --count) end_->OnSent(1, now_);
   }
   void Wait(uint32_t us) {
     now_ += std::chrono::microseconds(us);
     end_->Poll(now_);
+    credit_->Follow(*end_, now_);
     Reap();
     if (end_->sender().numbers() && end_->deadline() < now_ - std::chrono::hours(1) &&
         !end_->HasNext(now_)) {
@@ -83,6 +109,8 @@ class Bed {
     }
   }
   void Check() const {
+    credit_->sender().CheckInvariants();
+    credit_->receiver().CheckInvariants();
     if (end_->sender().held() > params_.retry.window_frames) std::abort();
     if (memory_.size() != free_.size() + end_->sender().held()) std::abort();
   }
@@ -93,6 +121,9 @@ class Bed {
     hello.offer.llr = (how & 0x20) == 0;
     hello.offer.window_frames = 100;
     hello.offer.window_octets = 1000;
+    hello.offer.cbfc = (how & 0x10) == 0;
+    hello.offer.credit_octets = 128;
+    hello.offer.credits.fill(kCredits);
     return hello;
   }
   Frame* Take() {
@@ -113,6 +144,7 @@ class Bed {
 
   LinkParams params_;
   std::unique_ptr<LinkEnd> end_;
+  std::unique_ptr<CreditEnd> credit_;
   std::vector<std::unique_ptr<Memory>> memory_;
   std::vector<Frame*> free_;
   uint64_t nonce_ = 0;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "frame_bench.h"
+#include "link/link_credit.h"
 #include "stats/counters.h"
 #include "wire/rcrc.h"
 
@@ -200,6 +201,32 @@ TEST(FrameReasons, ACaptureThatCutTheFrameSaysSo) {
   const Json object = Json::parse(cut.out);
   EXPECT_EQ(object["error"], "truncated");
   EXPECT_EQ(object["detail"], "the capture has 56 of the frame's 68 bytes");
+}
+
+TEST(LinkFrameTest, WhatTheEndsOfACableSayOfCreditIsDescribed) {
+  const auto describe = [](const Bytes& frame) {
+    return DescribeFrame({.encap = Encap::kUdp4}, frame).detail;
+  };
+  LinkHelloBody hello{.nonce = 5, .echo = 6};
+  hello.offer = {.cbfc = true, .credit_octets = 128, .credit_overhead = 8};
+  hello.offer.credits[0] = 120;
+  hello.offer.credits[6] = 77;
+  Bytes frame(LinkHelloBody::kBytes);
+  EncodeLinkHello(kDefaultLinkEtherType, {}, hello, frame.data());
+  EXPECT_EQ(describe(frame),
+            "a link frame: HELLO, nonce 5, echo 6, CBFC with credits of 128 bytes, overhead 8: "
+            "VC 0 120, VC 6 77");
+
+  CreditUpdate update{.vcs = 0x9, .starts = 0x8};
+  update.counters[0] = Credit20(41);
+  update.counters[3] = Credit20(0);
+  frame.assign(kLeastLinkFrameBytes, 0);
+  BeginLinkFrame(kDefaultLinkEtherType, {}, {.kind = LinkKind::kCcUpdate, .tag = 9, .sequence = 3},
+                 frame.data());
+  EncodeCreditUpdate(update, frame.data() + kLinkBodyAt);
+  EXPECT_EQ(describe(frame), "a link frame: CC_UPDATE, serial 3, tag 9: VC 0 41, VC 3 0 (start)");
+  frame[kLinkBodyAt] = 33;
+  EXPECT_EQ(describe(frame), "a link frame: a malformed CC_UPDATE");
 }
 
 }  // namespace

@@ -657,3 +657,24 @@ def test_link_frames(shark):
     assert hello_frame.number("suede_link.nonce") == 0x1122334455667788
     assert hello_frame.number("suede_link.window_frames") == 264
     assert hello_frame.number("suede_link.window_octets") == 135000
+
+
+def test_credit_of_link_frames(shark):
+    addresses = bytes.fromhex("0180c200000e" "020000000001")
+    limits = struct.pack("!32I", 120, 0, 77, *[0] * 29)
+    hello_body = struct.pack("!BBHQQHHIHh", 1, 0x82, 0, 1, 9, 264, 0, 135000, 128, -4) + limits
+    update_body = struct.pack("!BBHII", 2, 0, 0, 3 << 27 | 1 << 26 | 5, 31 << 27 | 0xfffff)
+    hello_frame, update, cut = shark.dissect([
+        addresses + link_word(2, 0) + hello_body,
+        addresses + link_word(5, 5, sequence=8) + update_body + bytes(28),
+        addresses + link_word(6, 5) + update_body[:6] + bytes(0)])
+    assert hello_frame.number("suede_link.credit_octets") == 128
+    assert hello_frame.number("suede_link.credit_overhead") == -4
+    assert [int(n, 0) for n in hello_frame.shows("suede_link.limit")] == [120, 77]
+    assert update.number("suede_link.sequence") == 8
+    assert update.number("suede_link.count") == 2
+    assert [int(n, 0) for n in update.shows("suede_link.vc")] == [3, 31]
+    assert [n in ("1", "True") for n in update.shows("suede_link.start")] == [True, False]
+    assert [int(n, 0) for n in update.shows("suede_link.counter")] == [5, 0xfffff]
+    assert cut.number("suede_link.count") == 2
+    assert cut.shows("suede_link.vc") == []

@@ -1508,11 +1508,12 @@ end
 -- ---- Link frames (docs/link.md) -----------------------------------------------------------------
 
 local link = Proto("suede_link", "Scale-Up Ethernet link")
-local LINK_DATA, LINK_HELLO = 1, 2
+local LINK_DATA, LINK_HELLO, LINK_CF_UPDATE, LINK_CC_UPDATE = 1, 2, 5, 6
 local LINK_KINDS = { [LINK_DATA] = "DATA", [LINK_HELLO] = "HELLO", [3] = "ACK", [4] = "NACK",
-                     [5] = "CF_UPDATE", [6] = "CC_UPDATE" }
+                     [LINK_CF_UPDATE] = "CF_UPDATE", [LINK_CC_UPDATE] = "CC_UPDATE" }
 local LINK_BYTES = 6         -- behind the EtherType
 local LINK_HELLO_BYTES = 166
+local LINK_VCS = 32
 local lf = {
   kind = ProtoField.uint16("suede_link.kind", "Kind", base.DEC, LINK_KINDS, 0xf000),
   tag = ProtoField.uint16("suede_link.tag", "Tag", base.HEX, nil, 0x0fff),
@@ -1526,6 +1527,13 @@ local lf = {
   echo = ProtoField.uint64("suede_link.echo", "Echo", base.HEX),
   window_frames = ProtoField.uint16("suede_link.window_frames", "Window, frames"),
   window_octets = ProtoField.uint32("suede_link.window_octets", "Window, octets"),
+  credit_octets = ProtoField.uint16("suede_link.credit_octets", "Octets of a credit"),
+  credit_overhead = ProtoField.int16("suede_link.credit_overhead", "Overhead of a frame, octets"),
+  limit = ProtoField.uint32("suede_link.limit", "Limit of a link VC, credits"),
+  count = ProtoField.uint8("suede_link.count", "Entries"),
+  vc = ProtoField.uint32("suede_link.vc", "Link VC", base.DEC, nil, 0xf8000000),
+  start = ProtoField.bool("suede_link.start", "Start", 32, nil, 0x04000000),
+  counter = ProtoField.uint32("suede_link.counter", "Counter, credits", base.DEC, nil, 0x000fffff),
   ethertype = ProtoField.uint16("suede_link.ethertype", "EtherType behind the shim", base.HEX),
 }
 for _, field in pairs(lf) do table.insert(link.fields, field) end
@@ -1540,6 +1548,28 @@ local function dissect_link_hello(tvb, subtree)
   subtree:add(lf.echo, tvb(18, 8))
   subtree:add(lf.window_frames, tvb(26, 2))
   subtree:add(lf.window_octets, tvb(30, 4))
+  if tvb(7, 1):bitfield(6, 1) == 0 then return end
+  subtree:add(lf.credit_octets, tvb(34, 2))
+  subtree:add(lf.credit_overhead, tvb(36, 2))
+  for vc = 0, LINK_VCS - 1 do
+    local limit = tvb(38 + 4 * vc, 4)
+    if limit:uint() ~= 0 then
+      subtree:add(lf.limit, limit):prepend_text(string.format("Link VC %d: ", vc))
+    end
+  end
+end
+
+-- Credits that were freed or consumed, by link VC.
+local function dissect_link_update(tvb, subtree)
+  if tvb:len() < 10 then return end
+  subtree:add(lf.count, tvb(6, 1))
+  for i = 0, math.min(tvb(6, 1):uint(), LINK_VCS) - 1 do
+    if tvb:len() < 14 + 4 * i then return end
+    local entry = tvb(10 + 4 * i, 4)
+    subtree:add(lf.vc, entry)
+    subtree:add(lf.start, entry)
+    subtree:add(lf.counter, entry)
+  end
 end
 
 function link.dissector(tvb, pinfo, tree)
@@ -1555,6 +1585,7 @@ function link.dissector(tvb, pinfo, tree)
   pinfo.cols.protocol = "SUE link"
   pinfo.cols.info = name
   if kind == LINK_HELLO then dissect_link_hello(tvb, subtree) end
+  if kind == LINK_CF_UPDATE or kind == LINK_CC_UPDATE then dissect_link_update(tvb, subtree) end
   if kind == LINK_DATA and tvb:len() > LINK_BYTES + 2 then
     subtree:add(lf.ethertype, tvb(LINK_BYTES, 2))
     DissectorTable.get("ethertype"):try(tvb(LINK_BYTES, 2):uint(), tvb(LINK_BYTES + 2):tvb(), pinfo,
