@@ -8,6 +8,7 @@
 
 #include "base/big_endian.h"
 #include "config/link_config.h"
+#include "link/credit_gate.h"
 #include "link/staged_burst.h"
 #include "wire/frame_builder.h"
 
@@ -15,8 +16,8 @@ namespace suede {
 namespace {
 
 TransportParams ToTransport(const TransportConfig& config) {
-  return {.psn_scope = config.psn_scope == TransportConfig::PsnScope::kVc ? PsnScope::kVc
-                                                                          : PsnScope::kPort,
+  return {.psn_scope =
+              config.psn_scope == TransportConfig::PsnScope::kVc ? PsnScope::kVc : PsnScope::kPort,
           .window_pdus = config.window_pdus,
           .window_bytes = config.window_bytes,
           .ack_every_pdus = config.ack_every_pdus,
@@ -53,7 +54,11 @@ NetAddress ToAddress(const ConfigAddress& address) {
 
 // The MAC address of an AFH Gen 1 frame to the instance.
 MacAddress AfhMac(const ConfigMacPrefix& prefix, const ConfigAddress& address) {
-  return {prefix[0], prefix[1], prefix[2], prefix[3], static_cast<uint8_t>(address.low >> 8),
+  return {prefix[0],
+          prefix[1],
+          prefix[2],
+          prefix[3],
+          static_cast<uint8_t>(address.low >> 8),
           static_cast<uint8_t>(address.low)};
 }
 
@@ -149,6 +154,21 @@ TargetParams TargetParamsOf(const Config& config) {
           .hold_bdp = c.hold_bdp};
 }
 
+namespace {
+
+LinkParams LinkOf(const Config& config, const PortConfig& port, const MacAddress& mac) {
+  LinkParams link = LinkParamsOf(config.llr, port.llr, port.link_ether_type, mac);
+  link.class_rule = {.afh2 = TraitsOf(port.encapsulation).forwarding_bits != 0 &&
+                             port.encapsulation >= PortConfig::Encapsulation::kAfh2,
+                     .pcp_first = port.pfc_class == PortConfig::PfcClass::kPcp};
+  if (port.cbfc == OnOff::kOff) return link;
+  link.credit = OfferOf(CreditGrantOf(config, port));
+  link.credit_times = CreditTimesOf(config.cbfc);
+  return link;
+}
+
+}  // namespace
+
 PortParams PortParamsOf(const Config& config, const PortConfig& port,
                         const MacAddress& device_mac) {
   return {.rules = RulesOf(port),
@@ -161,8 +181,7 @@ PortParams PortParamsOf(const Config& config, const PortConfig& port,
           .receive_bps = uint64_t{port.receive_mbps.value_or(0)} * 1'000'000,
           .trimmed_dscp = port.trimmed_dscp,
           .packed_pdus = PackedPdusOf(config),
-          .link = LinkParamsOf(config.llr, port.llr, port.link_ether_type,
-                               port.mac.value_or(device_mac))};
+          .link = LinkOf(config, port, port.mac.value_or(device_mac))};
 }
 
 InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& instance) {
@@ -367,6 +386,7 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
   const bool has_shim = port.llr == OnOff::kOn;
   const uint32_t shim_bytes = has_shim ? kLinkShimBytes : 0;
   if (has_shim) use.link_frames = config.llr.window_frames + kBurst;
+  if (port.cbfc == OnOff::kOn) use.link_frames += CreditGate::kMostWaiting;
   return {.name = port.name,
           .device = port.device,
           .mtu = static_cast<uint16_t>(port.mtu_bytes + shim_bytes),
@@ -393,7 +413,9 @@ std::vector<uint32_t> PlaneWeightsOf(const Config& config, const InstanceConfig&
   for (const InstancePort& at : instance.ports) {
     const uint64_t gbps = config.ports[at.port].bandwidth_gbps.value_or(0);
     const uint64_t speed = speeds_bps[at.port];
-    const uint64_t weight = gbps != 0 ? gbps : speed != 0 ? std::max(speed / kGbps, uint64_t{1}) : 0;
+    const uint64_t weight = gbps != 0    ? gbps
+                            : speed != 0 ? std::max(speed / kGbps, uint64_t{1})
+                                         : 0;
     weights.push_back(static_cast<uint32_t>(std::min<uint64_t>(weight, kMaxPlaneWeight)));
   }
   const uint32_t fastest = std::max(*std::max_element(weights.begin(), weights.end()), 1u);

@@ -72,7 +72,7 @@ bool DeviceLcore::Poll(Time /*now*/) {
 void SwitchingLcore::AddPort(Port* device, SwitchRings* rings) {
   const uint64_t bit = uint64_t{1} << ports_.size();
   const fabric::PortParams& own = switch_->params().ports[ports_.size()];
-  if (own.pfc.on || own.link.on()) speaking_ |= bit;
+  if (own.pfc.on || own.link.on() || own.cbfc) speaking_ |= bit;
   ports_.push_back({.device = device, .rings = rings, .sender = SwitchTransmitter(device)});
 }
 

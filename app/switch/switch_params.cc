@@ -60,7 +60,8 @@ fabric::PortParams PortOf(const SwitchConfig& config, const SwitchPortConfig& po
                             .link = LinkParamsOf(config.llr, port.llr, port.link_ether_type,
                                                  port.mac.value_or(ConfigMac{})),
                             .decrements_hops = port.decrements_hops == OnOff::kOn,
-                            .hairpins = port.hairpin == OnOff::kOn};
+                            .hairpins = port.hairpin == OnOff::kOn,
+                            .cbfc = port.cbfc == OnOff::kOn};
   params.vlans.assign(port.vlans.begin(), port.vlans.end());
   return params;
 }
@@ -93,6 +94,11 @@ fabric::SwitchParams SwitchParamsOf(const SwitchConfig& config) {
   for (const SwitchClassConfig& one : config.of_class) {
     params.of_class[one.traffic_class] = ClassOf(config, one);
   }
+  const CreditGrant grant = CreditGrantOf(config);
+  params.cbfc = {.rule = grant.rule,
+                 .times = CreditTimesOf(config.cbfc),
+                 .largest_octets = LongestOnCredit(config)};
+  for (uint32_t c = 0; c < fabric::kClasses; ++c) params.of_class[c].credits = grant.limits[c];
   params.trim = {.on = !config.trim.dscps.empty(),
                  .ipv4_bytes = config.trim.ipv4_bytes,
                  .ipv6_bytes = config.trim.ipv6_bytes,

@@ -69,7 +69,7 @@ struct PortConfig {
   std::optional<ConfigMac> mac;  // none: the device's
   uint32_t mtu_bytes = 0;        // L3; never 0 in a loaded configuration
   Encapsulation encapsulation = Encapsulation::kUdp4;
-  uint16_t udp_port = 3333;                            // udp4, udp6
+  uint16_t udp_port = 3333;  // udp4, udp6
   uint16_t session = 0;
   uint16_t ether_type = 0;                             // never 0 once loaded, but over IP
   ConfigMacPrefix mac_prefix{0x02, 0x53, 0x55, 0x45};  // where MAC addresses begin so
@@ -77,14 +77,15 @@ struct PortConfig {
   uint32_t rx_descriptors = 1024;
   uint32_t tx_descriptors = 1024;
   Queues queues = Queues::kLcore;
-  std::optional<std::string> tap;      // name of its TAP device
-  std::optional<uint32_t> tap_prefix;   // length of its addresses' prefix; none: it gets none
+  std::optional<std::string> tap;          // name of its TAP device
+  std::optional<uint32_t> tap_prefix;      // length of its addresses' prefix; none: it gets none
   std::optional<uint32_t> bandwidth_gbps;  // weight of its planes; none: the link's speed
   Pfc pfc = Pfc::kOff;                     // docs/pfc.md
   PfcClass pfc_class = PfcClass::kDscp;    // of frames with a DSCP and a PCP
   std::optional<uint32_t> receive_mbps;    // docs/congestion.md; none: just under its rate
-  std::optional<uint8_t> trimmed_dscp;    // of frames that switches have cut; none: none are
+  std::optional<uint8_t> trimmed_dscp;     // of frames that switches have cut; none: none are
   OnOff llr = OnOff::kOff;                 // docs/link.md
+  OnOff cbfc = OnOff::kOff;                // likewise
   uint16_t link_ether_type = 0xfe50;       // of shims and link frames
   friend bool operator==(const PortConfig&, const PortConfig&) = default;
 };
@@ -100,8 +101,8 @@ struct InstanceConfig {
   enum class Ordering : uint8_t { kStrict, kUnordered };
   enum class Congestion : uint8_t { kFixed, kRccc, kNscc };  // docs/congestion.md
   uint32_t xpu = 0;
-  uint32_t instance = 0;            // instance number of the XPU
-  uint32_t lcore = 0;               // index into Config::lcores
+  uint32_t instance = 0;  // instance number of the XPU
+  uint32_t lcore = 0;     // index into Config::lcores
   Ordering ordering = Ordering::kStrict;
   Congestion congestion = Congestion::kFixed;
   std::vector<InstancePort> ports;  // its planes: 1, 2 or 4, on different ports
@@ -226,6 +227,17 @@ struct LlrConfig {
   friend bool operator==(const LlrConfig&, const LlrConfig&) = default;
 };
 
+// docs/link.md. Of ports with cbfc: on, of endpoints and switches.
+struct CbfcConfig {
+  uint32_t credit_bytes = 128;
+  uint32_t overhead_bytes = 0;
+  std::vector<uint32_t> credits;  // granted by link VC, eight of them; none: computed
+  uint32_t cf_spacing_bytes = 6400;
+  Duration cf_wait = std::chrono::microseconds(5);
+  Duration cc_interval = std::chrono::microseconds(256);
+  friend bool operator==(const CbfcConfig&, const CbfcConfig&) = default;
+};
+
 struct ClientsConfig {
   std::string socket;  // never empty in a loaded configuration
   uint32_t socket_mode = 0660;
@@ -249,7 +261,7 @@ struct ManagementConfig {
   uint32_t socket_mode = 0660;
   uint32_t max_clients = 32;
   uint32_t packet_burst = 64;  // management packets at once, of each port and direction
-  std::string http_address;  // empty: no web server
+  std::string http_address;    // empty: no web server
   friend bool operator==(const ManagementConfig&, const ManagementConfig&) = default;
 };
 
@@ -276,6 +288,7 @@ struct Config {
   PfcConfig pfc;
   CongestionConfig congestion;
   LlrConfig llr;
+  CbfcConfig cbfc;
   ClientsConfig clients;
   ManagementConfig management;
   LogConfig log;

@@ -29,6 +29,7 @@ void VisitSections(A& a, B& b, const Visit& visit) {
   visit("pfc.", a.pfc, b.pfc);
   visit("congestion.", a.congestion, b.congestion);
   visit("llr.", a.llr, b.llr);
+  visit("cbfc.", a.cbfc, b.cbfc);
   visit("clients.", a.clients, b.clients);
   visit("management.", a.management, b.management);
   visit("log.", a.log, b.log);
@@ -112,6 +113,7 @@ Config TakeAtOnce(const Config& started, const Config& running, const Config& wa
   copy(started.pfc, wanted.pfc, result.pfc);
   copy(started.congestion, wanted.congestion, result.congestion);
   copy(started.llr, wanted.llr, result.llr);
+  copy(started.cbfc, wanted.cbfc, result.cbfc);
   copy(started.clients, wanted.clients, result.clients);
   copy(started.management, wanted.management, result.management);
   copy(started.log, wanted.log, result.log);

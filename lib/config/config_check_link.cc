@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/config_check_link.h"
 
+#include <numeric>
 #include <set>
 
 #include "config/config_encapsulation.h"
+#include "config/link_config.h"
 
 namespace suede {
 namespace {
@@ -33,7 +35,61 @@ size_t PairsOf(const Config& config, uint32_t port) {
   return owners.size();
 }
 
+// A sequence of frames, and a ring that credits stand for, are of one queue pair.
+Status CheckPairs(const ConfigDraft& draft, uint32_t port) {
+  const size_t pairs = PairsOf(draft.config, port);
+  if (pairs <= 1) return OkStatus();
+  const bool retries = draft.config.ports[port].llr == OnOff::kOn;
+  const std::string_view key = retries ? "llr" : "cbfc";
+  return draft.Error(
+      StrCat(Entry("ports", port), ".", key),
+      StrCat("the port has ", pairs, " queue pairs, and ",
+             retries ? "link-level retry has one sequence for the link"
+                     : "credit-based flow control has one receive ring for the link",
+             "; put its instances on one lcore with queues: lcore, or write ", key, ": off"));
+}
+
+// A frame takes a descriptor and at least one credit.
+Status CheckRing(const ConfigDraft& draft, uint32_t p) {
+  const PortConfig& port = draft.config.ports[p];
+  const CreditGrant grant = CreditGrantOf(draft.config, port);
+  const uint32_t longest = LongestOnCredit(port);
+  if (draft.config.cbfc.credits.empty() && !grant.Permits(longest)) {
+    const uint32_t least = kNamedLinkVcs * grant.rule.CreditsOf(longest) + kFreeDescriptors;
+    return draft.Error(
+        Entry("ports", p) + ".rx_descriptors",
+        StrCat(port.rx_descriptors, " are too few to grant each link VC credit for a frame of ",
+               longest, " bytes; use ", least,
+               " or more, a larger cbfc.credit_bytes, or write cbfc.credits"));
+  }
+  if (Status s = CheckCredits(draft, draft.config.cbfc, grant, longest); !s.ok()) return s;
+  const uint64_t sum = std::accumulate(grant.limits.begin(), grant.limits.end(), uint64_t{0});
+  if (sum + kFreeDescriptors <= port.rx_descriptors) return OkStatus();
+  return draft.Error(Entry("ports", p) + ".rx_descriptors",
+                     StrCat(port.rx_descriptors, " cannot hold the ", sum,
+                            " frames that cbfc.credits permits and ", kFreeDescriptors,
+                            " others; use ", sum + kFreeDescriptors, " or more, or grant less"));
+}
+
 }  // namespace
+
+Status CheckCredits(const ConfigDraft& draft, const CbfcConfig& config, const CreditGrant& grant,
+                    uint32_t longest) {
+  constexpr std::string_view kKey = "cbfc.credits";
+  const size_t count = config.credits.size();
+  if (count != 0 && count != kNamedLinkVcs) {
+    return draft.Error(kKey, StrCat(count, " limits; write eight, for link VC 0 to 7"));
+  }
+  const uint32_t least = grant.rule.CreditsOf(longest);
+  for (uint32_t vc = 0; vc < kNamedLinkVcs; ++vc) {
+    const uint32_t limit = grant.limits[vc];
+    if (limit == 0 || limit >= least) continue;
+    return draft.Error(
+        kKey, StrCat(limit, " of link VC ", vc, " are less than a frame of ", longest,
+                     " bytes needs; use ", least, " or more (twice as many keep it going), or 0"));
+  }
+  return OkStatus();
+}
 
 Status CheckLinkEtherType(const ConfigDraft& draft, const std::string& path, uint16_t ether_type,
                           uint16_t of_pdus) {
@@ -50,21 +106,16 @@ Status CheckLinkEtherType(const ConfigDraft& draft, const std::string& path, uin
 Status CheckLinks(const ConfigDraft& draft) {
   for (uint32_t p = 0; p < draft.config.ports.size(); ++p) {
     const PortConfig& port = draft.config.ports[p];
-    if (port.llr == OnOff::kOff) continue;
+    if (port.llr == OnOff::kOff && port.cbfc == OnOff::kOff) continue;
     const std::string path = Entry("ports", p);
     if (Status s = CheckLinkEtherType(draft, path + ".link_ether_type", port.link_ether_type,
                                       port.ether_type);
         !s.ok()) {
       return s;
     }
-    const size_t pairs = PairsOf(draft.config, p);
-    if (pairs <= 1) continue;
-    return draft.Error(
-        path + ".llr",
-        StrCat(
-            "the port has ", pairs,
-            " queue pairs, and link-level retry has one sequence for the link; put its instances "
-            "on one lcore with queues: lcore, or write llr: off"));
+    if (Status s = CheckPairs(draft, p); !s.ok()) return s;
+    if (port.cbfc == OnOff::kOff) continue;
+    if (Status s = CheckRing(draft, p); !s.ok()) return s;
   }
   return OkStatus();
 }

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "config/config_draft.h"
+#include "link/link_credit.h"
 
 namespace suede {
 
@@ -15,6 +16,10 @@ namespace suede {
 // none).
 absl::Status CheckLinkEtherType(const ConfigDraft& draft, const std::string& path,
                                 uint16_t ether_type, uint16_t of_pdus);
+// The limits of cbfc.credits: one for each link VC, and none too little for a frame of
+// `longest` octets.
+absl::Status CheckCredits(const ConfigDraft& draft, const CbfcConfig& config,
+                          const CreditGrant& grant, uint32_t longest);
 // All ports of an endpoint.
 absl::Status CheckLinks(const ConfigDraft& draft);
 

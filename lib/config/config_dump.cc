@@ -87,6 +87,7 @@ std::string DumpConfig(const Config& config) {
   AppendSection("pfc", config.pfc, out);
   AppendSection("congestion", config.congestion, out);
   AppendSection("llr", config.llr, out);
+  AppendSection("cbfc", config.cbfc, out);
   AppendSection("clients", config.clients, out);
   AppendSection("management", config.management, out);
   AppendSection("log", config.log, out);

@@ -2,6 +2,7 @@
 #include "config/config_fields.h"
 
 #include "config/config_key.h"
+#include "link/link_credit.h"
 
 namespace suede {
 namespace {
@@ -136,10 +137,15 @@ constexpr ConfigField<PortConfig> kPort[] = {
         "such a frame with a NACK at once (congestion.md).",
         {.shown_default = "no frame is trimmed",
          .only = kTrimmable,
-         .otherwise = "leave it out: no switch trims such frames, as their headers have no length"}),
+         .otherwise =
+             "leave it out: no switch trims such frames, as their headers have no length"}),
     Key<&PortConfig::llr>(
         "llr", "", {},
         "Link-level retry with the neighbour at the far end of the cable, where that has "
+        "it on, too (link.md). The port has one queue pair then."),
+    Key<&PortConfig::cbfc>(
+        "cbfc", "", {},
+        "Credit-based flow control with the neighbour at the far end of the cable, where that has "
         "it on, too (link.md). The port has one queue pair then."),
     Key<&PortConfig::link_ether_type>(
         "link_ether_type", "", Hex(0x0600, 0xffff),
@@ -286,6 +292,25 @@ constexpr ConfigField<LlrConfig> kLlr[] = {
     Key<&LlrConfig::hello>("hello_us", "µs", Microseconds(100, 10000000),
                            "Interval of HELLOs to the neighbour. After eight without one the link "
                            "begins anew."),
+};
+
+constexpr ConfigField<CbfcConfig> kCbfc[] = {
+    Key<&CbfcConfig::credit_bytes>("credit_bytes", "bytes", PowerOfTwo(32, 4096),
+                                   "Size of a credit that this end grants."),
+    Key<&CbfcConfig::overhead_bytes>("overhead_bytes", "bytes", Between(0, 127),
+                                     "A frame that this end receives counts as so much longer."),
+    Key<&CbfcConfig::credits>("credits", "", Between(0, kMostLinkCredits),
+                              "Credits that each port grants: eight limits, of link VC 0 to 7; "
+                              "0: frames of the VC use no credit.",
+                              {.shown_default = "computed (link.md)"}),
+    Key<&CbfcConfig::cf_spacing_bytes>("cf_spacing_bytes", "bytes", Between(800, 1u << 20),
+                                       "Freed bytes of a link VC that are told at once; less "
+                                       "where a quarter of its limit is."),
+    Key<&CbfcConfig::cf_wait>("cf_wait_us", "µs", Microseconds(0, 10000),
+                              "Time after which what was freed is told at the latest."),
+    Key<&CbfcConfig::cc_interval>("cc_interval_us", "µs", Microseconds(1, 250000),
+                                  "Interval at which the sender says what it has used, as long as "
+                                  "credits are in use."),
 };
 
 constexpr ConfigField<PfcConfig> kPfc[] = {
@@ -580,6 +605,10 @@ std::span<const ConfigField<CongestionConfig>> FieldsOf() {
 template <>
 std::span<const ConfigField<LlrConfig>> FieldsOf() {
   return kLlr;
+}
+template <>
+std::span<const ConfigField<CbfcConfig>> FieldsOf() {
+  return kCbfc;
 }
 template <>
 std::span<const ConfigField<PackingConfig>> FieldsOf() {

@@ -34,6 +34,7 @@ constexpr ConfigSection kSections[] = {
     {"pfc", "Priority flow control, for ports with pfc: software (pfc.md)."},
     {"congestion", "Congestion control (congestion.md)."},
     {"llr", "Link-level retry, for ports with llr: on (link.md)."},
+    {"cbfc", "Credit-based flow control, for ports with cbfc: on (link.md)."},
     {"clients", "Places, rings and credit of client processes."},
     {"management", "How the endpoint is monitored and controlled."},
     {"log", "The log, on standard error."},
@@ -51,6 +52,7 @@ constexpr ConfigSection kSwitchSections[] = {
     {"trim", "Frames that are cut instead of being dropped."},
     {"pfc", "Pauses by priority, of the ports that have pfc: on."},
     {"llr", "Link-level retry, of the ports that have llr: on."},
+    {"cbfc", "Credit-based flow control, of the ports that have cbfc: on."},
     {"ports", "List of network ports, 2 to 32, which is as many as DPDK has.", true},
     {"ports[].impair_in", "Faults of the link towards the switch."},
     {"ports[].impair_out", "Faults of the link from the switch, with the same keys."},
@@ -117,6 +119,7 @@ std::vector<ConfigKey> MakeKeys() {
   AddSectionWithFields<PfcConfig>("pfc", "pfc.", keys);
   AddSectionWithFields<CongestionConfig>("congestion", "congestion.", keys);
   AddSectionWithFields<LlrConfig>("llr", "llr.", keys);
+  AddSectionWithFields<CbfcConfig>("cbfc", "cbfc.", keys);
   AddSectionWithFields<ClientsConfig>("clients", "clients.", keys);
   AddSectionWithFields<ManagementConfig>("management", "management.", keys);
   AddSectionWithFields<LogConfig>("log", "log.", keys);
@@ -140,6 +143,7 @@ std::vector<ConfigKey> MakeSwitchKeys() {
   add("trim", "trim.", SwitchTrimConfig{});
   add("pfc", "pfc.", SwitchPfcConfig{});
   add("llr", "llr.", LlrConfig{});
+  add("cbfc", "cbfc.", CbfcConfig{});
   add("ports", "ports[].", SwitchPortConfig{});
   add("ports[].impair_in", "ports[].impair_in.", SwitchImpairConfig{});
   AddSection("ports[].impair_out", keys, kSwitchSections);

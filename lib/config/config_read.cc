@@ -26,8 +26,8 @@ class SectionReader {
         ReadPlain(root, "packing", config_.packing) &&
         ReadPlain(root, "transport", config_.transport) &&
         ReadPlain(root, "planes", config_.planes) && ReadPlain(root, "pfc", config_.pfc) &&
-        ReadPlain(root, "congestion", config_.congestion) &&
-        ReadPlain(root, "llr", config_.llr) && ReadPlain(root, "clients", config_.clients) &&
+        ReadPlain(root, "congestion", config_.congestion) && ReadPlain(root, "llr", config_.llr) &&
+        ReadPlain(root, "cbfc", config_.cbfc) && ReadPlain(root, "clients", config_.clients) &&
         ReadPlain(root, "management", config_.management) && ReadPlain(root, "log", config_.log);
     return reader_.status();
   }
@@ -41,11 +41,11 @@ class SectionReader {
                           StrCat("version ", Quoted(version->text),
                                  " of the format is not known; write version: 1"));
     }
-    if (!reader_.ReadFields(root, "",
-                            {"eal", "lcores", "ports", "instances", "peers", "classes", "packing",
-                             "transport", "planes", "pfc", "congestion", "llr", "clients",
-                             "management", "log"},
-                            entry)) {
+    if (!reader_.ReadFields(
+            root, "",
+            {"eal", "lcores", "ports", "instances", "peers", "classes", "packing", "transport",
+             "planes", "pfc", "congestion", "llr", "cbfc", "clients", "management", "log"},
+            entry)) {
       return false;
     }
     config_.name = entry.name;

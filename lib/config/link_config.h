@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "config/config.h"
+#include "config/switch_config.h"
 #include "link/link_params.h"
 
 namespace suede {
@@ -26,6 +27,20 @@ inline LinkParams LinkParamsOf(const LlrConfig& config, OnOff llr, uint16_t ethe
                     .ack_frames = config.ack_frames,
                     .ack_delay = config.ack_delay}};
 }
+
+// Link VCs that frames can name, and so the entries of cbfc.credits.
+inline constexpr uint32_t kNamedLinkVcs = 8;
+// Descriptors of an endpoint's port with cbfc: on for frames that use no credit.
+inline constexpr uint32_t kFreeDescriptors = 64;
+
+CreditTimes CreditTimesOf(const CbfcConfig& config);
+// What an endpoint's port grants: by default an even share of its receive descriptors.
+CreditGrant CreditGrantOf(const Config& config, const PortConfig& port);
+// What each port of a switch grants: by default four of the longest frames of each link VC.
+CreditGrant CreditGrantOf(const SwitchConfig& config);
+// Octets of the longest frame, as credit counts them: with a VLAN tag, without the shim.
+uint32_t LongestOnCredit(const SwitchConfig& config);
+inline uint32_t LongestOnCredit(const PortConfig& port) { return 14 + 4 + port.mtu_bytes; }
 
 }  // namespace suede
 

@@ -11,6 +11,7 @@
 #include "config/config_check_link.h"
 #include "config/config_encapsulation.h"
 #include "config/config_values.h"
+#include "config/link_config.h"
 #include "config/switch_values.h"
 #include "fabric/params.h"
 #include "link/link_params.h"
@@ -78,6 +79,50 @@ Status CheckClasses(const ConfigDraft& draft, const SwitchConfig& config) {
   return OkStatus();
 }
 
+bool HasCredit(const SwitchConfig& config) {
+  return std::ranges::any_of(config.ports,
+                             [](const auto& port) { return port.cbfc == OnOff::kOn; });
+}
+
+// The part of the buffer for what each port with cbfc: on receives on credit.
+uint64_t CreditBytesOf(const SwitchConfig& config) {
+  if (!HasCredit(config)) return 0;
+  const CreditGrant grant = CreditGrantOf(config);
+  fabric::SwitchParams params{.cell_bytes = config.buffer.cell_bytes, .cbfc = {.rule = grant.rule}};
+  uint64_t bytes = 0;
+  for (uint32_t c = 0; c < fabric::kClasses; ++c) {
+    params.of_class[c].credits = grant.limits[c];
+    bytes += fabric::CreditBytes(params, c);
+  }
+  return bytes * static_cast<uint64_t>(
+                     std::ranges::count(config.ports, OnOff::kOn, &SwitchPortConfig::cbfc));
+}
+
+// Both ends have to find the same link VC for a frame, and its part of the buffer is its class's.
+Status CheckCreditClasses(const ConfigDraft& draft, const SwitchConfig& config) {
+  constexpr std::string_view kWhy = "; with cbfc: on a frame's class is its link VC, use ";
+  for (uint32_t pcp = 0; pcp < 8; ++pcp) {
+    if (config.classes.pcp[pcp] == pcp) continue;
+    return draft.Error("classes.pcp", StrCat("PCP ", pcp, " has class ", config.classes.pcp[pcp],
+                                             kWhy, "[0, 1, 2, 3, 4, 5, 6, 7]"));
+  }
+  for (size_t i = 0; i < config.dscps.size(); ++i) {
+    const SwitchDscpConfig& one = config.dscps[i];
+    if (one.traffic_class == one.dscp >> 3) continue;
+    return draft.Error(
+        Entry("classes.dscp", i) + ".class",
+        StrCat("DSCP ", one.dscp, " has class ", one.traffic_class, kWhy, one.dscp >> 3));
+  }
+  if (config.classes.other == 0) return OkStatus();
+  return draft.Error("classes.other", StrCat("it is ", config.classes.other, kWhy, "0"));
+}
+
+Status CheckCredit(const ConfigDraft& draft, const SwitchConfig& config) {
+  if (!HasCredit(config)) return OkStatus();
+  if (Status s = CheckCreditClasses(draft, config); !s.ok()) return s;
+  return CheckCredits(draft, config.cbfc, CreditGrantOf(config), LongestOnCredit(config));
+}
+
 // The buffer has to hold all that is reserved, and the longest frame in what is shared.
 Status CheckBuffer(const ConfigDraft& draft, const SwitchConfig& config) {
   uint64_t reserved = 0;
@@ -88,6 +133,7 @@ Status CheckBuffer(const ConfigDraft& draft, const SwitchConfig& config) {
   for (const SwitchClassConfig* one : of) {
     reserved += (uint64_t{one->reserved_bytes} + HeadroomOf(config, *one)) * config.ports.size();
   }
+  reserved += CreditBytesOf(config);
   uint64_t longest = 0;
   for (const SwitchPortConfig& port : config.ports) {
     longest = std::max<uint64_t>(longest, LongestFrame(port));
@@ -95,12 +141,13 @@ Status CheckBuffer(const ConfigDraft& draft, const SwitchConfig& config) {
   const uint64_t cell = config.buffer.cell_bytes;
   longest = (longest + cell - 1) / cell * cell;
   if (reserved >= config.buffer.bytes) {
-    return draft.Error("buffer.bytes",
-                       StrCat(config.buffer.bytes, " bytes cannot hold the ", reserved, " that ",
-                              config.ports.size(), " ports have reserved, headrooms included; use ",
-                              reserved + longest,
-                              " or more, or lower "
-                              "classes.of[].reserved_bytes, headroom_bytes or cable_m"));
+    return draft.Error(
+        "buffer.bytes",
+        StrCat(config.buffer.bytes, " bytes cannot hold the ", reserved, " that ",
+               config.ports.size(), " ports have reserved, headrooms and credit included; use ",
+               reserved + longest,
+               " or more, or lower "
+               "classes.of[].reserved_bytes, headroom_bytes, cable_m or cbfc.credits"));
   }
   const uint64_t shared = config.buffer.bytes - reserved;
   if (shared >= longest) return OkStatus();
@@ -149,7 +196,7 @@ Status CheckPorts(const ConfigDraft& draft, SwitchConfig& config) {
       port.lcore = static_cast<uint32_t>(lcore - config.lcores.begin());
     }
     port.lcore_cpu = config.lcores[port.lcore].cpu;
-    if (port.llr == OnOff::kOn) {
+    if (port.llr == OnOff::kOn || port.cbfc == OnOff::kOn) {
       const std::string key = path + ".link_ether_type";
       if (Status s = CheckLinkEtherType(draft, key, port.link_ether_type, 0); !s.ok()) return s;
     }
@@ -279,6 +326,7 @@ Status CheckSwitchConfig(const MachineFacts& machine, ConfigDraft& draft, Switch
   if (Status s = CheckCommon(machine, draft, config); !s.ok()) return s;
   if (Status s = CheckClasses(draft, config); !s.ok()) return s;
   if (Status s = CheckPorts(draft, config); !s.ok()) return s;
+  if (Status s = CheckCredit(draft, config); !s.ok()) return s;
   if (Status s = CheckBuffer(draft, config); !s.ok()) return s;
   for (size_t i = 0; i < config.addresses.size(); ++i) {
     if (Status s = CheckAddress(draft, config, config.addresses[i], Entry("addresses", i));

@@ -120,6 +120,7 @@ struct SwitchPortConfig {
   Decimal rate_gbps;
   OnOff pfc = OnOff::kOff;
   OnOff llr = OnOff::kOff;            // docs/link.md
+  OnOff cbfc = OnOff::kOff;           // likewise
   uint16_t link_ether_type = 0xfe50;  // of shims and link frames
   OnOff strict_vlans = OnOff::kOff;
   std::vector<uint32_t> vlans;
@@ -153,6 +154,7 @@ struct SwitchConfig {
   SwitchTrimConfig trim;
   SwitchPfcConfig pfc;
   LlrConfig llr;
+  CbfcConfig cbfc;
   std::vector<SwitchAddressConfig> addresses;
   ManagementConfig management;
   LogConfig log;

@@ -48,6 +48,7 @@ std::string DumpSwitchConfig(const SwitchConfig& config) {
   AppendSection("trim", config.trim, out);
   AppendSection("pfc", config.pfc, out);
   AppendSection("llr", config.llr, out);
+  AppendSection("cbfc", config.cbfc, out);
   AppendPorts(config, out);
   AppendList("addresses", config.addresses, "", out);
   AppendSection("management", config.management, out);

@@ -181,6 +181,10 @@ constexpr ConfigField<SwitchPortConfig> kPort[] = {
         "llr", "", {},
         "Link-level retry with the neighbour at the far end of the cable, where that has "
         "it on, too (link.md)."),
+    Key<&SwitchPortConfig::cbfc>(
+        "cbfc", "", {},
+        "Credit-based flow control with the neighbour at the far end of the cable, where that has "
+        "it on, too (link.md)."),
     Key<&SwitchPortConfig::link_ether_type>(
         "link_ether_type", "", Hex(0x0600, 0xffff),
         "EtherType of what the ends of the cable say about it, and of the "

@@ -24,7 +24,7 @@ class SwitchReader {
     ReadRoot(root) && Plain(root, "eal", config_.eal) && ReadLcores(root) &&
         Plain(root, "table", config_.table) && Plain(root, "buffer", config_.buffer) &&
         ReadClasses(root) && Plain(root, "trim", config_.trim) && Plain(root, "pfc", config_.pfc) &&
-        Plain(root, "llr", config_.llr) && ReadPorts(root) &&
+        Plain(root, "llr", config_.llr) && Plain(root, "cbfc", config_.cbfc) && ReadPorts(root) &&
         ReadList(root, "", "addresses", kMostAddresses, config_.addresses) &&
         Plain(root, "management", config_.management) && Plain(root, "log", config_.log);
     return reader_.status();
@@ -40,7 +40,7 @@ class SwitchReader {
     }
     return reader_.ReadFields(root, "",
                               {"eal", "lcores", "table", "buffer", "classes", "trim", "pfc", "llr",
-                               "ports", "addresses", "management", "log"},
+                               "cbfc", "ports", "addresses", "management", "log"},
                               config_.root);
   }
 

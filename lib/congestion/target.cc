@@ -17,7 +17,7 @@ constexpr uint8_t kStragglers = 4;
 // Senders looked at in a step of the sweep.
 constexpr uint32_t kSweepStep = 32;
 // Spreads the numbers of senders evenly over any range.
-constexpr uint32_t kGolden = 2654435769;
+constexpr uint32_t kSpread = 2654435769;
 constexpr int64_t kNumbers = 2 * kCreditSpan;
 
 uint32_t RoundDownToCredit(int64_t octets) {
@@ -224,7 +224,7 @@ std::nullopt_t CreditTarget::NoRoom(Time now) {
 // Less than a PDU is no turn of its own.
 uint32_t CreditTarget::TurnOf(uint32_t sender) const {
   const Sender& to = senders_[sender];
-  const uint64_t part = uint64_t{sender * kGolden} * largest_ >> 32;
+  const uint64_t part = uint64_t{sender * kSpread} * largest_ >> 32;
   const uint32_t more = to.starts ? RoundDownToCredit(static_cast<int64_t>(part)) : 0;
   return to.want <= slice_ + more + largest_ ? to.want : slice_ + more;
 }

@@ -96,7 +96,7 @@ void Instance::SetHello() {
                .receive_lines = static_cast<uint16_t>(std::min<uint32_t>(lines, UINT16_MAX)),
                .hears_pauses = true,
                .answers_congestion = true,
-               .wants_echoes = params.congestion.control == CongestionControl::kNscc};
+               .wants_echoes = params.congestion.control != CongestionControl::kFixed};
 }
 
 PathLimits Instance::LimitsOf(uint32_t plane, uint64_t speed_bps) const {

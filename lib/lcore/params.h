@@ -42,7 +42,7 @@ struct PortParams {
   uint16_t vid = 0;
   MacAddress mac{};
   bool class_by_pcp = false;  // the class of a frame with a PCP and a DSCP is that of its PCP
-  uint64_t rate_bps = 0;  // that congestion control goes by; 0: the speed of the link
+  uint64_t rate_bps = 0;      // that congestion control goes by; 0: the speed of the link
   // What senders that ask for credit (RCCC) may send to it together; 0: just under rate_bps.
   uint64_t receive_bps = 0;
   // Senders that want credit at the port, of all lcores that serve it; none: one lcore does.
@@ -91,8 +91,8 @@ struct InstanceParams {
   // are asked to pause its class (PFC), and from the other value on no longer.
   std::array<uint8_t, kVcCount> xoff_percent{75, 75, 75, 75};
   std::array<uint8_t, kVcCount> xon_percent{50, 50, 50, 50};
-  bool counts_credit = true;      // of receive rings; false: as endpoints that do not know it
-  SecretKey secret{};             // of its random numbers: another one for each boot
+  bool counts_credit = true;  // of receive rings; false: as endpoints that do not know it
+  SecretKey secret{};         // of its random numbers: another one for each boot
   TransportParams transport;
   CongestionParams congestion;
   TargetParams target;  // what the instance grants; rates and sizes are the ports'
@@ -132,7 +132,7 @@ struct PortUse {
   uint32_t lcores = 1;
   std::vector<PortHome> homes;
   uint64_t unclaimed_pdus = 0;  // of all instances and VCs
-  uint32_t link_frames = 0;     // that the link holds for replay
+  uint32_t link_frames = 0;     // that the link holds: for replay, or for credit
 };
 // Frames that a port's pool must hold so that it never runs out of them: what pipelines may have in
 // flight and packed, to which they keep; what waits unclaimed; and in reserve, for what is received

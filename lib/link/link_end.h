@@ -40,6 +40,8 @@ class LinkEnd {
   bool numbers() const { return sender_.numbers(); }
   // Before the first frame of a burst: while frames that were taken wait, no more are.
   void BeginBurst() { takes_ = sender_.takes(); }
+  // No more of them are: the device has enough.
+  void EndBurst() { takes_ = false; }
   enum class Passage : uint8_t {
     kNumbered,  // it is held from now on, and ToSend will give it
     kBypass,    // the caller sends it as it is: the link's frames, those of MAC control, and all

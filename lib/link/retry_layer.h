@@ -2,8 +2,9 @@
 // The layer of a link that speaks with the neighbour at the far end of the cable, and repeats what
 // the cable loses (docs/link.md). Where it is off, it is a branch for each burst.
 //
-// The layer holds a reference of its own to each numbered frame until the neighbour has it. Frames
-// for a layer above, of credit-based flow control, pass through both ways.
+// The layer holds a reference of its own to each numbered frame until the neighbour has it, and
+// gives the device few frames at a time: behind a lost one all that stands in the device is in
+// vain. Frames for a layer above, of credit-based flow control, pass through both ways.
 #ifndef SUEDE_LINK_RETRY_LAYER_H_
 #define SUEDE_LINK_RETRY_LAYER_H_
 
@@ -11,6 +12,7 @@
 #include <memory>
 #include <utility>
 
+#include "link/device_queue.h"
 #include "link/link_end.h"
 #include "link/link_layer.h"
 #include "link/pdu_frame.h"
@@ -67,6 +69,7 @@ class RetryLayer : public LayerOver<Below> {
   void ReleaseEnded();
 
   std::unique_ptr<LinkEnd> end_;
+  DeviceQueue device_;
   Frame* own_ = nullptr;  // a link frame that the port has not taken yet
 };
 
@@ -100,13 +103,18 @@ template <LinkLayer Below>
   if (AllPass(frames, count)) return Over::Transmit(frames, count, now);
   SendHeld(now);
   end_->BeginBurst();
+  int64_t room = device_.Room(now);
   uint32_t taken = 0;
   for (; taken < count; ++taken) {
     Frame* const frame = frames[taken];
+    if (room <= 0) end_->EndBurst();
     const LinkEnd::Passage passage =
         end_->Pass(*frame, NoteOf(frame).busy, Over::max_frame_bytes());
     if (passage == LinkEnd::Passage::kFull) break;
-    if (passage == LinkEnd::Passage::kNumbered) Over::Hold(&frame, 1);
+    if (passage == LinkEnd::Passage::kNumbered) {
+      Over::Hold(&frame, 1);
+      room -= DeviceQueue::CostOf(frame->length);
+    }
     if (passage != LinkEnd::Passage::kBypass && passage != LinkEnd::Passage::kPlain) continue;
     SendHeld(now);
     if (Over::Transmit(&frame, 1, now) == 0) break;
@@ -116,15 +124,21 @@ template <LinkLayer Below>
   return taken;
 }
 
-// What the port does not take stays for the next turn.
+// What the device has no room for, or the port does not take, stays for the next turn.
 template <LinkLayer Below>
 void RetryLayer<Below>::SendHeld(Time now) {
   Frame* frames[kAtOnce];
   for (uint32_t sent = kAtOnce; sent == kAtOnce;) {
     uint32_t count = 0;
-    while (count < kAtOnce && (frames[count] = end_->ToSend(count)) != nullptr) ++count;
+    for (int64_t room = device_.Room(now); room > 0 && count < kAtOnce; ++count) {
+      if ((frames[count] = end_->ToSend(count)) == nullptr) break;
+      room -= DeviceQueue::CostOf(frames[count]->length);
+    }
     if (count == 0) return;
     sent = Over::Transmit(frames, count, now);
+    int64_t cost = 0;
+    for (uint32_t i = 0; i < sent; ++i) cost += DeviceQueue::CostOf(frames[i]->length);
+    device_.Give(cost, now);
     end_->OnSent(sent, now);
   }
 }
@@ -139,6 +153,7 @@ void RetryLayer<Below>::SendOwn(Time now) {
       own_->length = end_->Next(own_->data, now);
     }
     if (Over::Transmit(&own_, 1, now) == 0) return;
+    device_.Give(DeviceQueue::CostOf(own_->length), now);
     Over::Release(&own_, 1);
     own_ = nullptr;
   }
@@ -146,6 +161,7 @@ void RetryLayer<Below>::SendOwn(Time now) {
 
 template <LinkLayer Below>
 [[gnu::noinline]] void RetryLayer<Below>::Serve(Time now) {
+  device_.OnTurn(Over::link().speed_bps, now);
   end_->Poll(now);
   ReleaseEnded();
   SendOwn(now);

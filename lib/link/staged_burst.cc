@@ -30,8 +30,12 @@ StagedBurst::Offer StagedBurst::BeginInFront() {
 }
 
 void StagedBurst::KeepRest(const Offer& offer, uint32_t taken) {
-  if (offer.data_leads && taken == 0) *data_begin() = offer.first[0];
-  const uint32_t led = offer.data_leads && taken != 0 ? 1 : 0;
+  if (taken == 0) {
+    // Nobody's turn is over: the next offer is the same.
+    if (offer.data_leads) *data_begin() = offer.first[0];
+    return;
+  }
+  const uint32_t led = offer.data_leads ? 1 : 0;
   const uint32_t of_front = std::min(taken - led, front_count_);
   const uint32_t of_data = taken - of_front;
   data_first_ = front_count_ != 0 && data_count_ != 0 && of_data == 0;

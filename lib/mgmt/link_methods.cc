@@ -16,6 +16,21 @@ Json NameOf(const std::string_view (&names)[N], uint64_t state) {
   return state < N ? Json(names[state]) : Json();
 }
 
+// Of each link VC that uses credit in a direction.
+Json CreditsOf(const LinkCounters& counters) {
+  Json rows = Json::array();
+  for (uint32_t vc = 0; vc < LinkCounters::kShownVcs; ++vc) {
+    const ShownCredit credit = counters.credit(vc);
+    if (credit.limit == 0 && credit.granted == 0) continue;
+    rows.push_back(Json{{"vc", vc},
+                        {"limit", credit.limit},
+                        {"free", credit.free},
+                        {"granted", credit.granted},
+                        {"held", credit.held}});
+  }
+  return rows;
+}
+
 Json ToJson(const LinkView& link) {
   const LinkCounters& counters = *link.counters;
   Json values = Json::object();
@@ -28,6 +43,8 @@ Json ToJson(const LinkView& link) {
               {"llr_rx", NameOf(kRxStates, counters.Get(LinkGauge::kLlrRxState))},
               {"held_frames", counters.Get(LinkGauge::kLlrHeldFrames)},
               {"held_bytes", counters.Get(LinkGauge::kLlrHeldBytes)},
+              {"cbfc", counters.Get(LinkGauge::kCreditOn) != 0 ? "on" : "off"},
+              {"credits", CreditsOf(counters)},
               {"counters", std::move(values)}};
 }
 
@@ -39,6 +56,13 @@ Answer ListLinks(Call& call) {
   return Json{{"links", std::move(list)}};
 }
 
+constexpr Member kCreditRow[] = {
+    Member::Integer("vc", "link VC, 0 to 7"),
+    Member::Integer("limit", "credits that the neighbour grants; 0: frames need none"),
+    Member::Integer("free", "of them"),
+    Member::Integer("granted", "credits that the port grants"),
+    Member::Integer("held", "of frames that came and have not left the buffer"),
+};
 constexpr Member kLinkRow[] = {
     members::kPort,
     Member::Choice("session", members::kUpOrDown, "up: both ends hear each other"),
@@ -46,13 +70,15 @@ constexpr Member kLinkRow[] = {
     Member::Choice("llr_rx", "off|send_acks|send_nack|nack_sent", "of received ones"),
     Member::Integer("held_frames", "that the neighbour has not acknowledged"),
     Member::Integer("held_bytes"),
+    Member::Choice("cbfc", "on|off", "credit-based flow control"),
+    Member::Rows("credits", kCreditRow, "of each link VC that uses credit"),
     Member::Map("counters", Member::Type::kInteger, "name to value"),
 };
 constexpr Member kLinksResult[] = {Member::Rows("links", kLinkRow)};
 
 constexpr Method kLinkMethods[] = {
     {.name = "links.list",
-     .sentence = "Links to neighbours, of ports with llr: on.",
+     .sentence = "Links to neighbours, of ports with llr: on or cbfc: on.",
      .result = kLinksResult,
      .run = ListLinks},
 };

@@ -63,6 +63,7 @@ struct Effector::OnePeer {
   }
   void operator()(effect::Acknowledged& what) const {
     on.completions_.EndAcked(instance, NumberOf(what), what.pdus);
+    on.EndOnPlane(instance, peer, what.plane);
   }
   void operator()(effect::GiveUp& what) const {
     if (what.hold_last) on.completions_.HoldLast(instance, NumberOf(what), what.pdus);
@@ -166,7 +167,7 @@ void Effector::ChangeCredit(Instance& instance, uint32_t peer, effect::CreditSte
   }
 }
 
-// PDUs in flight on the plane have ended without an acknowledgement.
+// PDUs in flight on the plane have ended without an acknowledgement of the connection's own.
 void Effector::EndOnPlane(Instance& instance, uint32_t peer, uint32_t plane) {
   if (instance.is_paced) congestion_.OnEnded(instance, peer, plane, lcore_.now);
 }

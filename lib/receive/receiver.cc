@@ -504,8 +504,7 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
     }
     verdict = connection.OnNack(rpsn, now, params, acked);
     if (connection.HasRetransmission()) stager_.WantRetransmission(instance, number);
-    if (connection.lost()) [[unlikely]]
-      lcore_.timers.ArmConnection(instance, number);
+    lcore_.timers.ArmConnection(instance, number);
   }
   if (verdict == RpsnVerdict::kNothingNew) return;
   if (verdict == RpsnVerdict::kOutOfWindow) {

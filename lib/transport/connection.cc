@@ -86,21 +86,27 @@ RpsnVerdict Connection::OnNack(Psn rpsn, Time now, const TransportParams& params
   if (ahead > 0) Acknowledge(static_cast<uint32_t>(ahead), now, params, acked);
   const RpsnVerdict verdict = ahead > 0 ? RpsnVerdict::kProgress : RpsnVerdict::kNothingNew;
   if (unacked_count_ == 0 || paused_ || frozen_) return verdict;
-  // A NACK waits for little, so it shows the least round trip better than acknowledgements do. As
-  // even that holds waits, half of it has to have passed: a PDU that is lost once more is named
-  // again after one, and a receiver names it no more often.
-  if (!unacked_.head()->retransmitted) NoteRtt(now - unacked_.head()->sent_at);
-  const Duration round = least_rtt_ns_ != 0 ? Duration(least_rtt_ns_) / 2 : rto(params);
-  const bool heeded = nack_heeded_ && nack_heeded_psn_ == rpsn &&
-                      now - nack_heeded_at_ < Doubled(round, tries_, params.rto_max);
+  const Duration round = least_rtt_ns_ != 0 ? Duration(least_rtt_ns_) : rto(params);
+  const Time again = nack_heeded_at_ + Doubled(round, tries_, params.rto_max);
+  const bool heeded = nack_heeded_ && nack_heeded_psn_ == rpsn && now < again;
   if (!heeded) {
-    nack_heeded_ = true;
-    nack_heeded_psn_ = rpsn;
-    nack_heeded_at_ = now;
     // The timeout runs on: a PDU that is lost each time has to become one that cannot pass.
-    GoBack(now);
+    Heed(rpsn, now);
+  } else if (least_rtt_ns_ != 0 && retransmit_next_ != unacked_.head() && again < deadline_) {
+    // It may be lost once more: NACKs come back sooner than acknowledgements, which may wait. It is
+    // heeded once the round trip is over, and the timeout runs on behind that.
+    if (!nack_deferred_) timeout_due_ = deadline_;
+    nack_deferred_ = true;
+    deadline_ = again;
   }
   return verdict;
+}
+
+void Connection::Heed(Psn rpsn, Time now) {
+  nack_heeded_ = true;
+  nack_heeded_psn_ = rpsn;
+  nack_heeded_at_ = now;
+  GoBack(now);
 }
 
 void Connection::NoteStep(Psn named, int ahead, const TransportParams& params) {
@@ -122,6 +128,7 @@ RpsnVerdict Connection::OnNotReady(Psn psn, Duration wait, Time now, const Trans
   // While it waits nothing is sent that another one could answer: it is a copy.
   if (unacked_count_ != 0 && !frozen_ && !paused_) {
     paused_ = true;
+    nack_deferred_ = false;
     retransmit_next_ = nullptr;
     tries_ = 0;  // the far side lives: this is no loss
     const Duration base = std::clamp(wait, params.not_ready_backoff, params.rto_max);
@@ -215,6 +222,15 @@ RpsnField Connection::TakeRpsn() {
 TimerVerdict Connection::OnTimer(Time now, const TransportParams& params) {
   if (now >= gap_due_) OnGapDue(now, params);
   if (now < deadline_) return TimerVerdict::kNothing;
+  if (nack_deferred_) {
+    nack_deferred_ = false;
+    deadline_ = timeout_due_;
+    if (oldest_unacked() == nack_heeded_psn_ && retransmit_next_ != unacked_.head()) {
+      Heed(nack_heeded_psn_, now);
+      return TimerVerdict::kRetransmit;
+    }
+    if (now < deadline_) return TimerVerdict::kNothing;
+  }
   if (frozen_) {
     deadline_ = kNever;
     return TimerVerdict::kNothing;
@@ -249,6 +265,7 @@ void Connection::GiveUp(Time now, const TransportParams& params, PduList& given_
   recovering_ = false;
   unacked_bytes_ = 0;
   paused_ = false;
+  nack_deferred_ = false;
   lost_ = true;
   probing_ = false;
   answers_ = 0;
@@ -304,6 +321,7 @@ void Connection::Freeze() {
   if (lost_) unacked_count_ = 0;  // their PDUs were given up
   lost_ = false;
   paused_ = false;
+  nack_deferred_ = false;
   retransmit_next_ = nullptr;
   recovering_ = false;
   deadline_ = kNever;
@@ -320,6 +338,7 @@ bool Connection::OnFenced(Psn expected, Time now, const TransportParams& params,
 void Connection::Abandon(PduList& given_up) {
   given_up.Append(unacked_);
   retransmit_next_ = nullptr;
+  nack_deferred_ = false;
   recovering_ = false;
   unacked_count_ = 0;
   unacked_bytes_ = 0;
@@ -329,6 +348,7 @@ void Connection::Abandon(PduList& given_up) {
 void Connection::Restart(Psn first, PduList& rest) {
   rest.Append(unacked_);
   retransmit_next_ = nullptr;
+  nack_deferred_ = false;
   deadline_ = kNever;
   unacked_count_ = 0;
   unacked_bytes_ = 0;
@@ -428,13 +448,14 @@ std::optional<Recovery> Connection::EndRecovery(Time now) {
 }
 
 void Connection::Rearm(Time now, const TransportParams& params) {
+  nack_deferred_ = false;
   deadline_ = unacked_count_ == 0 ? kNever : now + Doubled(rto(params), tries_, params.rto_max);
 }
 
 void Connection::OnNewParams(Time now, const TransportParams& params) {
   if (!lost_) was_in_flight_ = std::max(was_in_flight_, static_cast<uint16_t>(unacked_count_));
   if (gap_due_ != kNever) gap_due_ = std::min(gap_due_, now + params.reorder_allowance);
-  if (deadline_ == kNever) return;
+  if (deadline_ == kNever || nack_deferred_) return;
   const bool waits = lost_ || paused_;
   deadline_ = std::min(
       deadline_, now + (waits ? params.rto_max : Doubled(rto(params), tries_, params.rto_max)));

@@ -198,7 +198,8 @@ class alignas(64) Connection {
   Time deadline() const { return std::min(deadline_, gap_due_); }
   // Whether OnTimer would count a try: PDUs are unanswered, and their time is over.
   bool TimesOut(Time now) const {
-    return now >= deadline_ && unacked_count_ != 0 && !lost_ && !frozen_ && !paused_;
+    return now >= deadline_ && unacked_count_ != 0 && !lost_ && !frozen_ && !paused_ &&
+           !nack_deferred_;
   }
   // It is known that no answer could come yet: waits once more, which is no try.
   void PutOff(Time now, const TransportParams& params) { Rearm(now, params); }
@@ -314,6 +315,8 @@ class alignas(64) Connection {
   void Acknowledge(uint32_t count, Time now, const TransportParams& params, PduList& acked);
   void OnRttSample(Duration sample, const TransportParams& params);
   void NoteRtt(Duration rtt);
+  // A NACK is heeded: goes back.
+  void Heed(Psn rpsn, Time now);
   void GoBack(Time now);
   std::optional<Recovery> EndRecovery(Time now);
   void Rearm(Time now, const TransportParams& params);
@@ -355,6 +358,7 @@ class alignas(64) Connection {
   Time gap_due_ = kNever;      // see OnAnnounced
   bool acked_any_ = false;
   bool recovering_ = false;   // since a go-back; see Recovery
+  bool nack_deferred_ = false;  // deadline_ is that of a NACK to heed; timeout_due_ is behind it
   bool went_back_ = false;    // see TakeGoBack
   uint8_t refusals_ = 0;      // "not ready" in a row
   bool nack_heeded_ = false;  // for nack_heeded_psn_, at nack_heeded_at_
@@ -362,6 +366,7 @@ class alignas(64) Connection {
   Psn recovery_end_;
   Time nack_heeded_at_{};
   Time nack_at_{};
+  Time timeout_due_{};  // while nack_deferred_
   Time went_back_at_{};  // while recovering_
   uint32_t resent_ = 0;
   uint32_t retransmissions_ = 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "config/link_config.h"
 #include "wrong_config.h"
 
 namespace suede {
@@ -68,6 +69,12 @@ const Wrong kPorts[] = {
      "use another"},
     {"encapsulation: afh2}\n  - {name: p4", "encapsulation: afh2, queues: instance, llr: on}\n  - {name: p4",
      "8:79: ports[3].llr: the port has 3 queue pairs", "queues: lcore, or write llr: off"},
+    {"encapsulation: afh2}\n  - {name: p4", "encapsulation: afh2, queues: instance, cbfc: on}\n  - {name: p4",
+     "8:80: ports[3].cbfc: the port has 3 queue pairs", "queues: lcore, or write cbfc: off"},
+    {"bandwidth_gbps: 100", "cbfc: on, link_ether_type: 0x88B6", "5:83: ports[0].link_ether_type: ",
+     "use another"},
+    {"bandwidth_gbps: 100", "cbfc: on, rx_descriptors: 128",
+     "5:82: ports[0].rx_descriptors: 128 are too few", "a larger cbfc.credit_bytes"},
     {"bandwidth_gbps: 100", "pfc: hard", "5:61: ports[0].pfc: ", "software"},
     {"bandwidth_gbps: 100", "bandwidth_gbps: 0",
      "5:72: ports[0].bandwidth_gbps: ", "use 1 to 65535"},
@@ -106,6 +113,10 @@ const Wrong kKeys[] = {
      "use at least 60000001"},
     {"hello_multiplier: 3", "unreachable_us: 2999",
      "30:19: planes.unreachable_us: 2999 is less than it takes", "use at least 3000"},
+    {"hello_multiplier: 3", "unreachable_us: 9000\ncbfc: {credit_bytes: 100}",
+     "31:22: cbfc.credit_bytes: ", "a power of two"},
+    {"hello_multiplier: 3", "unreachable_us: 9000\ncbfc: {credits: [200000]}",
+     "31:17: cbfc.credits: 200000 is out of range", "use 0 to 131071"},
     {"hello_multiplier: 3", "multiplier: 3", "30:3: planes.multiplier: unknown key",
      "the keys of planes"},
     {"hello_multiplier: 3", "window_pdus: 3", "30:3: planes.window_pdus: unknown key",
@@ -119,6 +130,41 @@ Config MustParse(const std::string& text, std::vector<std::string>* warnings = n
   const auto config = ParseConfig(text, "good.yaml", kMachine, {}, warnings);
   EXPECT_TRUE(config.ok()) << config.status();
   return config.ok() ? *config : Config{};
+}
+
+std::string WithCredits(const std::string& credits) {
+  std::string text = kGood;
+  const std::string own = "bandwidth_gbps: 100";
+  return text.replace(text.find(own), own.size(), "cbfc: on") + "cbfc: {credits: " + credits + "}\n";
+}
+
+TEST(PlanesConfig, CreditsAreForEightVcsAndFramesAndHaveDescriptors) {
+  const auto message = [](const std::string& credits) {
+    const auto config = ParseConfig(WithCredits(credits), "bad.yaml", kMachine);
+    return config.ok() ? "good" : std::string(config.status().message());
+  };
+  EXPECT_EQ(message("[17, 100, 0, 0, 0, 0, 0, 0]"), "good");
+  EXPECT_EQ(message("[17]"),
+            "bad.yaml:31:17: cbfc.credits: 1 limits; write eight, for link VC 0 to 7");
+  EXPECT_NE(message("[16, 100, 0, 0, 0, 0, 0, 0]").find("use 17 or more"), std::string::npos)
+      << message("[16, 100, 0, 0, 0, 0, 0, 0]");
+  EXPECT_NE(message("[5000, 100, 0, 0, 0, 0, 0, 0]").find("use 5164 or more, or grant less"),
+            std::string::npos)
+      << message("[5000, 100, 0, 0, 0, 0, 0, 0]");
+}
+
+TEST(PlanesConfig, CreditsAreAnEvenShareOfTheRingByDefault) {
+  std::string text = kGood;
+  const std::string own = "bandwidth_gbps: 100";
+  text.replace(text.find(own), own.size(), "cbfc: on, rx_descriptors: 1024");
+  const Config config = MustParse(text);
+  const CreditGrant grant = CreditGrantOf(config, config.ports[0]);
+  EXPECT_EQ(grant.rule, CreditRule{});
+  for (uint32_t vc = 0; vc < kLinkVcs; ++vc) EXPECT_EQ(grant.limits[vc], vc < 8 ? 120u : 0u);
+  const auto again = ParseConfig(DumpConfig(config), "dump.yaml", kMachine);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->ports[0].cbfc, OnOff::kOn);
+  EXPECT_EQ(again->cbfc, config.cbfc);
 }
 
 TEST(PlanesConfig, InstancesOnDifferentLcoresMayBeOnOnePort) {

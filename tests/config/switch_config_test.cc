@@ -9,6 +9,7 @@
 #include <string>
 
 #include "config/config_fields.h"
+#include "config/link_config.h"
 
 namespace suede {
 namespace {
@@ -122,6 +123,10 @@ TEST(SwitchConfigTest, ErrorsNamePlaceAndMend) {
       {"mac: \"02", "ip: 198.18.0.1, mac: \"02", "addresses[0]: give one of mac, "},
       {"forwarding: mac", "forwarding: afh2",
        "addresses[0]: the switch forwards by forwarding addresses; give forwarding_address"},
+      {"pfc: on}", "cbfc: on, link_ether_type: 0x0800}",
+       "ports[0].link_ether_type: 0x0800 is that of IPv4; use another"},
+      {"addresses:", "cbfc: {overhead_bytes: 128}\naddresses:",
+       "cbfc.overhead_bytes: 128 is out of range; use 0 to 127"},
       {"  - {name: a,", "  - {nam: a,", "ports[0].nam"},
   };
   for (const Case& one : cases) {
@@ -134,6 +139,48 @@ TEST(SwitchConfigTest, ErrorsNamePlaceAndMend) {
     const std::string message(config.status().message());
     EXPECT_EQ(message.find("sw.yaml:"), 0u) << message;
     EXPECT_NE(message.find(one.message), std::string::npos) << message;
+  }
+}
+
+// The link VC of a frame, which both ends find, is the class whose part of the buffer it takes.
+TEST(SwitchConfigTest, WithCreditClassesAreTheDefaultOnes) {
+  const auto message = [](const std::string& piece, const std::string& replacement) {
+    std::string text = kGood;
+    text.replace(text.find("pfc: on"), 7, "cbfc: on");
+    text.replace(text.find("1000000"), 7, "3000000");
+    text.replace(text.find(piece), piece.size(), replacement);
+    const auto config = Parse(text);
+    return config.ok() ? "good" : std::string(config.status().message());
+  };
+  EXPECT_EQ(message("version", "version"), "good");
+  EXPECT_EQ(message("class: 6}]", "class: 5}]"),
+            "sw.yaml:8:28: classes.dscp[0].class: DSCP 48 has class 5; with cbfc: on a frame's "
+            "class is its link VC, use 6");
+  EXPECT_NE(message("pcp: [0, 1", "pcp: [0, 2").find("classes.pcp: PCP 1 has class 2; with cbfc"),
+            std::string::npos);
+  EXPECT_NE(message("classes:\n", "classes:\n  other: 1\n").find("classes.other: it is 1; with"),
+            std::string::npos);
+}
+
+TEST(SwitchConfigTest, TheBufferHoldsWhatIsGranted) {
+  std::string text = kGood;
+  text.replace(text.find("pfc: on"), 7, "cbfc: on");
+  text.replace(text.find("1000000"), 7, "200000");
+  const auto with = [&](const std::string& credits) {
+    return Parse(text + "cbfc: {credits: " + credits + "}\n");
+  };
+  const auto few = with("[17, 0, 0, 0, 0, 0, 0, 17]");
+  ASSERT_TRUE(few.ok()) << few.status();
+  EXPECT_EQ(CreditGrantOf(*few).controlled(), 0x81u);
+  const std::pair<const char*, const char*> refused[] = {
+      {"[500, 0, 0, 0, 0, 0, 0, 500]", "headrooms and credit included; use "},
+      {"[1, 2]", "cbfc.credits: 2 limits; write eight, for link VC 0 to 7"},
+      {"[9, 0, 0, 0, 0, 0, 0, 0]", "cbfc.credits: 9 of link VC 0 are less than a frame of 2"},
+  };
+  for (const auto& [credits, problem] : refused) {
+    const auto config = with(credits);
+    ASSERT_FALSE(config.ok()) << credits;
+    EXPECT_NE(config.status().message().find(problem), std::string::npos) << config.status();
   }
 }
 

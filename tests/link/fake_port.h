@@ -48,7 +48,7 @@ class FakePort : public Port {
   void Hold(Frame* const* frames, uint32_t count) override { held.insert(frames, frames + count); }
   uint32_t max_frame_bytes() const override { return kBytes; }
   bool Offers(TxOffload offload) const override { return offload == TxOffload::kNone; }
-  LinkState link() const override { return {.up = up}; }
+  LinkState link() const override { return {.up = up, .speed_bps = speed_bps}; }
 
   Frame* MakeFrame() {
     struct Memory {
@@ -67,6 +67,7 @@ class FakePort : public Port {
   bool keeps = false;   // taken frames stay busy
   bool reclaims = true;
   bool up = true;
+  uint64_t speed_bps = 0;
   uint32_t bursts = 0;
   uint32_t flushes = 0;
   std::vector<Frame*> sent;

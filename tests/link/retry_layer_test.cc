@@ -175,6 +175,25 @@ TEST_F(RetryLayerTest, WhatThePortDoesNotTakeLeavesInOrderLater) {
   for (uint8_t i = 0; i < 3; ++i) EXPECT_EQ(port.sent[i]->data[0], i + 1);
 }
 
+// Frames of 100 octets, 124 of them with what is around them; the shim is 8 more.
+TEST_F(RetryLayerTest, TheDeviceIsGivenNoMoreThanItSendsUntilTheNextTurn) {
+  Agree();
+  port.speed_bps = 1'000'000'000;  // 1056 ns for a frame
+  now += std::chrono::milliseconds(1);
+  Turn();
+  for (uint8_t i = 1; i <= 4; ++i) Stage(i);
+  Turn();
+  EXPECT_EQ(port.sent.size(), 1u);
+  EXPECT_EQ(link.staged().size(), 3u) << "the link holds none that the device may not have";
+  now += Duration(1000);
+  Turn();
+  EXPECT_EQ(port.sent.size(), 3u) << "turns are 1000 ns apart: one frame does not last";
+  now += Duration(1000);
+  Turn();
+  ASSERT_EQ(port.sent.size(), 4u);
+  for (uint8_t i = 0; i < 4; ++i) EXPECT_EQ(port.sent[i]->data[0], i + 1);
+}
+
 TEST_F(RetryLayerTest, ALostFrameIsSentAgainBehindItsNack) {
   Agree();
   Stage(1);

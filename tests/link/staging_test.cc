@@ -75,6 +75,20 @@ TEST_F(StagingTest, DataLeadsStillWhereThePortTookNothing) {
 }
 
 // However many frames the port takes, each kind leaves in order and once.
+// A port that takes a frame now and then, and often none.
+TEST_F(StagingTest, FrontIsNotPassedAgainAndAgainWhereThePortTakesNothing) {
+  Frame* d0 = FrameOf(Data());
+  Data();
+  Frame* f0 = Front();
+  EXPECT_EQ(Turn(0), Frames{});
+  EXPECT_EQ(Turn(1), Frames{f0});
+  Frame* f1 = Front();
+  EXPECT_EQ(Turn(0), Frames{});
+  EXPECT_EQ(Turn(1), Frames{d0});
+  EXPECT_EQ(Turn(0), Frames{});
+  EXPECT_EQ(Turn(1), Frames{f1});
+}
+
 TEST_F(StagingTest, WhatThePortDidNotTakeIsKeptInOrder) {
   std::mt19937 random(1);
   Frames front, data, taken;

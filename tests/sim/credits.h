@@ -75,8 +75,8 @@ inline WorldOptions Cbfc(uint32_t seed) {
     credit.class_of_vc0 = options.classes.vcs[0].pcp;
     options.fixed_data_bytes = kMaxDataBytes;
     options.transmit_now = 0;
-    // Some seeds have NACKs, though no frame is lost and no timeout fires: what is then sent again
-    // comes twice.
+    // Acknowledgements overtake data that waits for credit, and a receiver with a round trip of its
+    // own does not wait for longer than that: it asks for data that is merely late.
     options.resends = true;
   } else {
     options.send_to = 0;

@@ -40,24 +40,16 @@ WorldOptions Saturated(uint64_t seed, double loss) {
 constexpr double kShortGbps = 25;
 constexpr double kLinkLoss = 1e-3;
 constexpr double kLeastLinkRatio = 0.99;
-constexpr double kLeastSaturatedRatio = 0.9;
 
-// `loaded`: clients send as much as fills a third of the link, as a link that is full has no
-// room for what is sent again; otherwise all that fits.
-WorldOptions OnShortCables(uint64_t seed, double loss, bool retries, bool loaded) {
+// Clients send all that fits. Links have the defaults but for HELLOs, so that they agree soon.
+WorldOptions OnShortCables(uint64_t seed, double loss, bool retries) {
   WorldOptions options = Saturated(seed, 0);
   options.faults = {
       {.loss = loss, .loss_back = loss, .delay = Duration(25), .bits_per_ns = kShortGbps}};
   options.classes.links.of[0].delay = {};
   options.commands /= 4;
-  if (loaded) {
-    options.burst = 64;
-    options.burst_gap = std::chrono::microseconds(7);
-  }
   options.link.hello = std::chrono::milliseconds(1);
   options.link.retry.on = retries;
-  options.link.retry.window_frames = 64;
-  options.link.retry.window_octets = 34'000;
   return options;
 }
 
@@ -135,22 +127,21 @@ struct LinkRatio {
 };
 
 // Prints the goodput of a seed without loss, and with it: without link-level retry and with it.
-LinkRatio CompareLinks(uint64_t seed, bool loaded) {
-  const Measurement clean = Measure(seed, OnShortCables(seed, 0, false, loaded));
-  const Measurement without = Measure(seed, OnShortCables(seed, kLinkLoss, false, loaded));
-  const Measurement with = Measure(seed, OnShortCables(seed, kLinkLoss, true, loaded));
+LinkRatio CompareLinks(uint64_t seed) {
+  const Measurement clean = Measure(seed, OnShortCables(seed, 0, false));
+  const Measurement without = Measure(seed, OnShortCables(seed, kLinkLoss, false));
+  const Measurement with = Measure(seed, OnShortCables(seed, kLinkLoss, true));
   const std::string failure = clean.failure + without.failure + with.failure;
   const LinkRatio ratio{.without = without.gbps() / clean.gbps(),
                         .with = with.gbps() / clean.gbps(),
                         .failed = !failure.empty()};
   std::printf(
-      "seed %llu, %s, %s: %.2f Gb/s without loss; with 1e-3 on each cable, both ways: %.2f "
+      "seed %llu, %s: %.2f Gb/s without loss; with 1e-3 on each cable, both ways: %.2f "
       "without LLR, ratio %.4f (%llu PDUs sent again); %.2f with LLR, ratio %.4f (%llu "
       "frames lost, links sent %llu again, %llu PDUs sent again) %s\n",
-      static_cast<unsigned long long>(seed), seed % 2 != 0 ? "both ways" : "one way",
-      loaded ? "loaded" : "saturated", clean.gbps(), without.gbps(), ratio.without,
-      static_cast<unsigned long long>(without.retransmissions), with.gbps(), ratio.with,
-      static_cast<unsigned long long>(with.frames_lost),
+      static_cast<unsigned long long>(seed), seed % 2 != 0 ? "both ways" : "one way", clean.gbps(),
+      without.gbps(), ratio.without, static_cast<unsigned long long>(without.retransmissions),
+      with.gbps(), ratio.with, static_cast<unsigned long long>(with.frames_lost),
       static_cast<unsigned long long>(with.replayed),
       static_cast<unsigned long long>(with.retransmissions), failure.c_str());
   return ratio;
@@ -162,13 +153,11 @@ int RunLlrGoodput(uint64_t first_seed, uint64_t count) {
   InstallFastCrc();
   bool passed = true;
   for (uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
-    const LinkRatio loaded = CompareLinks(seed, true);
-    const LinkRatio saturated = CompareLinks(seed, false);
-    passed &= !loaded.failed && !saturated.failed && loaded.with >= kLeastLinkRatio &&
-              saturated.with >= kLeastSaturatedRatio;
+    const LinkRatio ratio = CompareLinks(seed);
+    passed &= !ratio.failed && ratio.with >= kLeastLinkRatio;
   }
-  std::printf("llr_goodput: ratios of at least %.2f loaded and %.2f saturated wanted: %s\n",
-              kLeastLinkRatio, kLeastSaturatedRatio, passed ? "passed" : "FAILED");
+  std::printf("llr_goodput: a ratio of at least %.3f wanted of each seed: %s\n", kLeastLinkRatio,
+              passed ? "passed" : "FAILED");
   return passed ? 0 : 1;
 }
 

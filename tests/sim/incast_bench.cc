@@ -3,11 +3,13 @@
 //
 //   incast_bench [--markdown] [--update FILE] [--json FILE] [--seed SEED] [--no_credit]
 //                [SCHEME|all] [N]...
+//   incast_bench --loss SHARE [--markdown] [--update FILE] [--seed SEED] [SCHEME|all]
 //
 // Without a scheme all that the endpoint can do, without N 4, 16, 64 and 256 senders. A line for
 // each row as it is ready; with --markdown settings and table instead, and the lines on the
 // standard error. --update writes them into a page, between its two marks. --no_credit: endpoints
-// do not count receive credit.
+// do not count receive credit. With --loss, up to 0.1, what cables that lose such a share of frames
+// cost without link-level retry and with it; by default with PFC.
 // Exit codes: 0 done, 1 failure, 2 usage, 3 a run was not as it must be (not: slow).
 #include <charconv>
 #include <cstdio>
@@ -20,11 +22,13 @@
 #include <vector>
 
 #include "fast_crc.h"
+#include "incast_losses.h"
 #include "incast_report.h"
 
 namespace suede {
 namespace {
 
+constexpr double kMostLoss = 0.1;
 constexpr uint32_t kMostSenders = 1000;  // with the other hosts no more than a switch has ports
 
 struct Arguments {
@@ -42,6 +46,15 @@ std::optional<uint32_t> NumberOf(const char* text) {
   const auto result = std::from_chars(text, end, number);
   if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
   return number;
+}
+
+std::optional<double> ShareOf(const char* text) {
+  double share = 0;
+  const char* const end = text + std::strlen(text);
+  const auto result = std::from_chars(text, end, share);
+  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
+  if (!(share > 0 && share <= kMostLoss)) return std::nullopt;
+  return share;
 }
 
 // Empty, or the error.
@@ -65,6 +78,8 @@ std::string ReadOne(int argc, char** argv, int& i, Arguments& arguments) {
     arguments.json = argv[++i];
   } else if (argument == "--seed" && i + 1 < argc && NumberOf(argv[i + 1])) {
     arguments.options.seed = *NumberOf(argv[++i]);
+  } else if (argument == "--loss" && i + 1 < argc && ShareOf(argv[i + 1])) {
+    arguments.options.loss = *ShareOf(argv[++i]);
   } else if (argument.starts_with("-")) {
     return "unknown flag, or one without its value: " + std::string(argument);
   } else if (number) {
@@ -84,11 +99,15 @@ std::optional<Arguments> Read(int argc, char** argv) {
     if (error.empty()) continue;
     std::fprintf(stderr,
                  "incast_bench: %s\nusage: incast_bench [--markdown] [--update FILE] [--json FILE] "
-                 "[--seed SEED] [--no_credit] [SCHEME|all] [N]...\nschemes:",
+                 "[--seed SEED] [--no_credit] [--loss SHARE] [SCHEME|all] [N]...\nschemes:",
                  error.c_str());
     for (const Scheme& scheme : Schemes()) std::fprintf(stderr, " %s", scheme.name);
     std::fprintf(stderr, "\n");
     return std::nullopt;
+  }
+  if (arguments.options.loss != 0) {
+    if (arguments.schemes.empty()) arguments.schemes.push_back(FindScheme("pfc"));
+    return arguments;
   }
   if (arguments.senders.empty()) arguments.senders = {4, 16, 64, 256};
   if (!arguments.schemes.empty()) return arguments;
@@ -106,24 +125,42 @@ bool Write(const char* path, const std::string& text) {
   return static_cast<bool>(file);
 }
 
-// Writes the figures into the page, in place of those that it has.
-bool Update(const char* path, const std::string& figures) {
-  constexpr std::string_view kBegin = "<!-- figures: begin -->\n";
-  constexpr std::string_view kEnd = "<!-- figures: end -->\n";
+// Writes the figures of that name into the page, in place of those that it has.
+bool Update(const char* path, const std::string& name, const std::string& figures) {
+  const std::string begin_mark = "<!-- " + name + ": begin -->\n";
+  const std::string end_mark = "<!-- " + name + ": end -->\n";
   std::ifstream file(path, std::ios::binary);
   std::string page{std::istreambuf_iterator<char>(file), {}};
-  const size_t begin = page.find(kBegin);
-  const size_t end = page.find(kEnd);
+  const size_t begin = page.find(begin_mark);
+  const size_t end = page.find(end_mark);
   if (!file || begin == std::string::npos || end == std::string::npos || end < begin) {
-    std::fprintf(stderr, "incast_bench: %s has no marks for figures\n", path);
+    std::fprintf(stderr, "incast_bench: %s has no marks for %s\n", path, name.c_str());
     return false;
   }
-  const size_t first = begin + kBegin.size();
+  const size_t first = begin + begin_mark.size();
   return Write(path, page.replace(first, end - first, figures));
+}
+
+int RunLosses(const Arguments& arguments) {
+  std::vector<LossRow> rows;
+  bool as_it_must_be = true;
+  for (const Scheme* scheme : arguments.schemes) {
+    for (const LossPattern& pattern : LossPatterns()) {
+      rows.push_back(MeasureLosses(*scheme, pattern, arguments.options));
+      std::fputs(LineOf(rows.back()).c_str(), arguments.markdown ? stderr : stdout);
+      std::fflush(stdout);
+      as_it_must_be &= rows.back().Failure().empty();
+    }
+  }
+  const std::string page = MarkdownOf(rows, arguments.options);
+  if (arguments.markdown) std::fputs(page.c_str(), stdout);
+  if (arguments.update != nullptr && !Update(arguments.update, "losses", page)) return 1;
+  return as_it_must_be ? 0 : 3;
 }
 
 int Run(const Arguments& arguments) {
   InstallFastCrc();
+  if (arguments.options.loss != 0) return RunLosses(arguments);
   std::vector<IncastRow> rows;
   bool as_it_must_be = true;
   FILE* const lines = arguments.markdown ? stderr : stdout;
@@ -142,7 +179,7 @@ int Run(const Arguments& arguments) {
   }
   const std::string page = MarkdownOf(rows, arguments.options);
   if (arguments.markdown) std::fputs(page.c_str(), stdout);
-  if (arguments.update != nullptr && !Update(arguments.update, page)) return 1;
+  if (arguments.update != nullptr && !Update(arguments.update, "figures", page)) return 1;
   if (arguments.json != nullptr && !Write(arguments.json, JsonOf(rows, arguments.options))) {
     return 1;
   }

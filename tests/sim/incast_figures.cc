@@ -74,6 +74,9 @@ void AddShares(IncastRun& run, IncastFigures& figures) {
     sum += shares.back();
   }
   figures.jain = JainOf(shares);
+  if (run.options().both_ways) {
+    sum += run.client(1).from(IncastRun::kReceiver).commands - run.warm_back();
+  }
   figures.seconds = static_cast<double>(run.options().window.count()) / 1e9;
   figures.goodput_bps = 8 * sum * IncastClient::kDataBytes / figures.seconds;
   constexpr uint32_t kMany = 15'000;  // whole PDUs

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "incast_host.h"
 
-#include "incast_scheme.h"
-
 #include <sys/mman.h>
 
 #include <algorithm>
 
+#include "incast_scheme.h"
 #include "sim/checks.h"
 
 namespace suede {
@@ -42,7 +41,8 @@ uint32_t IncastHost::PoolFramesOf(uint32_t peers) {
 }
 
 IncastHost::IncastHost(uint32_t number, SimPort* port, const std::vector<uint32_t>& peers,
-                       InstanceParams base, const SegmentShape& shape, Time now)
+                       InstanceParams base, const LinkParams& cable, const SegmentShape& shape,
+                       Time now)
     : number_(number), port_(port), memory_(shape) {
   base.xpuid = static_cast<uint16_t>(number);
   base.planes = {{.port = 0, .address = AddressOf(number)}};
@@ -51,9 +51,11 @@ IncastHost::IncastHost(uint32_t number, SimPort* port, const std::vector<uint32_
                           .planes = {{.address = AddressOf(peer), .mac = MacOf(peer)}}});
   }
   base.receive_lines = shape.rx_lines;
-  pipeline_.AddPort(port, {.rules = {.encap = Encap::kUdp4},
-                           .mac = MacOf(number),
-                           .trimmed_dscp = kIncastTrimmedDscp});
+  PortParams params{
+      .rules = {.encap = Encap::kUdp4}, .mac = MacOf(number), .trimmed_dscp = kIncastTrimmedDscp};
+  params.link = cable;
+  params.link.mac = params.mac;
+  pipeline_.AddPort(port, params);
   pipeline_.AddInstance(base);
   const uint32_t instances[SUEDE_MAX_QUEUES] = {};
   pipeline_.mailbox().requests.Push(request::Attach{
@@ -63,6 +65,10 @@ IncastHost::IncastHost(uint32_t number, SimPort* port, const std::vector<uint32_
   pipeline_.Poll(now);
   queue_ = std::make_unique<ClientQueue>(memory_.base(), 0);
   for (uint32_t vc = 0; vc < kVcCount; ++vc) receivers_.emplace_back(memory_.base(), vc);
+}
+
+const LinkEnd* IncastHost::link() const {
+  return pipeline_.instance(0).ports.front()->link.layer().end();
 }
 
 bool IncastHost::IsAssociated() const {

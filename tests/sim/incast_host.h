@@ -39,7 +39,7 @@ class IncastHost {
 
   // `peers`: the numbers of the hosts that it talks to. `base`: all else of its instance.
   IncastHost(uint32_t number, SimPort* port, const std::vector<uint32_t>& peers,
-             InstanceParams base, const SegmentShape& shape, Time now);
+             InstanceParams base, const LinkParams& cable, const SegmentShape& shape, Time now);
 
   uint32_t number() const { return number_; }
   Pipeline& pipeline() { return pipeline_; }
@@ -48,6 +48,8 @@ class IncastHost {
   uint64_t Count(Counter counter) const {
     return pipeline_.counters(0).Get(counter) + pipeline_.port_counters().Get(counter);
   }
+  // Its end of the link; nullptr: the link has no layers.
+  const LinkEnd* link() const;
   // The handshakes with all peers are done.
   bool IsAssociated() const;
   // Frames that are neither in the pool nor kept at hand by the pipeline or the device.

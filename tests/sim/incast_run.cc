@@ -8,7 +8,7 @@
 namespace suede {
 namespace {
 
-constexpr uint32_t kReceiverLines = 1u << 20;  // of the receiver's ring: it is never full
+constexpr uint32_t kReceiverLines = 1u << 20;  // of a receiver's ring: it is never full
 constexpr uint32_t kLines = 16384;
 constexpr Duration kJitter{999};  // of the senders' starts
 constexpr Duration kSettling = std::chrono::microseconds(100);
@@ -22,6 +22,11 @@ IncastRun::IncastRun(const Scheme& scheme, const IncastOptions& options)
     : options_(options), dice_(options.seed), network_(options.seed), next_(options.senders + 4) {
   fabric::SwitchParams params = IncastSwitch(hosts(), options_.seed);
   scheme.fabric(params);
+  for (uint32_t port = 0; options_.retries && port < hosts(); ++port) {
+    params.ports[port].link.retry.on = true;
+    params.ports[port].link.mac = params.ports[port].mac;
+    params.ports[port].link.secret = {options_.seed, port};
+  }
   network_.SetSwitch(params);
   if (options_.takes_digest) network_.TakeDigest();
   earliest_.assign(hosts(), Time{});
@@ -49,21 +54,30 @@ void IncastRun::AddHost(const Scheme& scheme, uint32_t number) {
   uint8_t bytes[6];
   std::copy(mac.begin(), mac.end(), bytes);
   network_.Learn(bytes, port);
-  network_.Change(port, [](fabric::Switch& the_switch, uint32_t at) {
-    the_switch.impairment_in(at).Set({.delay = kIncastCableDelay});
-    the_switch.impairment_out(at).Set({.rate_bps = kIncastRateBps, .delay = kIncastCableDelay});
-  });
+  SetCable(port);
   port->SetWaker([this, number](Time at) { Wake(number, at); });
   InstanceParams base;
   SetIncastEndpoint(base);
   scheme.endpoint(base);
   base.counts_credit = options_.counts_credit;
   base.secret = {options_.seed, number};
-  const SegmentShape shape{.rx_lines = number == kReceiver ? kReceiverLines : kLines};
-  hosts_.push_back(std::make_unique<IncastHost>(number, port, peers, base, shape, now_));
+  const bool receives = number == kReceiver || (options_.both_ways && number == 1);
+  const SegmentShape shape{.rx_lines = receives ? kReceiverLines : kLines};
+  LinkParams own{.secret = {~options_.seed, number}};
+  own.retry.on = options_.retries;
+  hosts_.push_back(std::make_unique<IncastHost>(number, port, peers, base, own, shape, now_));
   clients_.push_back(
       std::make_unique<IncastClient>(*hosts_.back(), hosts(), options_.seed << 16 ^ number));
   Wake(number, now_ + dice_.Up(MostIdle(number)));
+}
+
+void IncastRun::SetCable(const SimPort* port) {
+  const uint32_t loss = fabric::ChanceOf(options_.loss);
+  network_.Change(port, [loss](fabric::Switch& the_switch, uint32_t at) {
+    the_switch.impairment_in(at).Set({.delay = kIncastCableDelay, .loss = loss});
+    the_switch.impairment_out(at).Set(
+        {.rate_bps = kIncastRateBps, .delay = kIncastCableDelay, .loss = loss});
+  });
 }
 
 // ---- Time.
@@ -145,6 +159,10 @@ void IncastRun::Start() {
     clients_[sender]->StartBulk(kReceiver, options_.commands, at);
     Wake(sender, at);
   }
+  if (options_.both_ways) {
+    clients_[kReceiver]->StartBulk(1, options_.commands, start_);
+    Wake(kReceiver, start_);
+  }
   if (options_.requests) StartRequests();
 }
 
@@ -168,11 +186,23 @@ void IncastRun::Measure() {
   for (uint32_t sender = 1; sender <= options_.senders; ++sender) {
     warm_.push_back(receiver.from(sender).commands);
   }
+  warm_back_ = clients_[1]->from(kReceiver).commands;
   RunUntil(start_ + options_.warm_up + options_.window, failed);
 }
 
+// Nothing is held for being sent again.
+bool IncastRun::LinksAreQuiet() const {
+  if (!options_.retries) return true;
+  for (uint32_t host = 0; host < hosts(); ++host) {
+    const LinkEnd* const far = network_.the_switch().link(host);
+    if (far->sender().held() != 0 || hosts_[host]->link()->sender().held() != 0) return false;
+  }
+  return true;
+}
+
 bool IncastRun::IsQuiet() const {
-  return std::all_of(clients_.begin(), clients_.end(),
+  return LinksAreQuiet() &&
+         std::all_of(clients_.begin(), clients_.end(),
                      [](const auto& client) { return !client->waits_for_response(); }) &&
          std::all_of(hosts_.begin(), hosts_.end(),
                      [](const auto& host) { return host->pipeline().IsQuiet(); });
@@ -205,6 +235,10 @@ std::string IncastRun::Audit() const {
     return std::to_string(sent - arrived) + " commands of host " + std::to_string(sender) +
            " did not arrive";
   }
+  if (const uint32_t back = clients_[kReceiver]->sent() - clients_[1]->from(kReceiver).commands;
+      back != 0) {
+    return std::to_string(back) + " commands to host 1 did not arrive";
+  }
   for (const auto& host : hosts_) {
     host->pipeline().CheckInvariants();
     if (host->FramesMissing() != 0) {
@@ -223,6 +257,12 @@ IncastCounts IncastRun::Counts() const {
   for (uint32_t port = 0; port < hosts(); ++port) {
     counts.pfc += the_switch.counters(port).Get(SwitchPortCounter::kTxPfc);
     counts.dropped += the_switch.counters(port).Get(SwitchPortCounter::kImpairFull);
+    counts.lost += the_switch.counters(port).Get(SwitchPortCounter::kImpairLoss);
+    for (const LinkEnd* end : {the_switch.link(port), hosts_[port]->link()}) {
+      if (end == nullptr) continue;
+      counts.replayed += end->counters().Get(LinkCounter::kLlrTxReplayed);
+      counts.failures += end->counters().Get(LinkCounter::kFailures);
+    }
     for (uint32_t c = 0; c < fabric::kClasses; ++c) {
       const SwitchClassCounters& own = the_switch.counters(port, c);
       for (const Class drop : {Class::kTailDrop, Class::kTrimDrop, Class::kHeadroomDrop,

@@ -28,6 +28,9 @@ struct IncastOptions {
   uint32_t commands = 4096;   // of each sender, of 256 octets of data; IncastClient::kEndless
   bool requests = false;      // hosts N + 1 and N + 2 send requests
   bool counts_credit = true;  // endpoints count receive credit, as they do by default
+  bool both_ways = false;     // the receiver sends as much to host 1
+  double loss = 0;            // of the frames on each cable, in each direction
+  bool retries = false;       // the links have link-level retry, with its defaults
   uint64_t seed = 1;
   // Least time from one turn of a host to the next; and the longest, where nothing happens, of the
   // receiver and of all others.
@@ -49,6 +52,9 @@ struct IncastCounts {
   uint64_t sent_twice = 0;  // PDUs
   uint64_t timeouts = 0;
   uint64_t credit_waits = 0;  // times that a queue waited for receive credit
+  uint64_t lost = 0;          // frames, by cables
+  uint64_t replayed = 0;      // frames that links sent again
+  uint64_t failures = 0;      // of links
 };
 
 class IncastRun {
@@ -71,8 +77,10 @@ class IncastRun {
   uint64_t turns() const { return turns_; }
   const IncastOptions& options() const { return options_; }
   IncastClient& client(uint32_t host) { return *clients_[host]; }
-  // Commands of a sender that had arrived at the end of the warm-up.
+  // Commands of a sender that had arrived at the end of the warm-up, and those that the receiver
+  // had sent to host 1.
   uint32_t warm_commands(uint32_t sender) const { return warm_[sender - 1]; }
+  uint32_t warm_back() const { return warm_back_; }
   // Commands of all senders but their greetings.
   uint64_t delivered() const {
     return clients_[kReceiver]->received() - uint64_t{options_.senders} * kGreetings;
@@ -90,6 +98,7 @@ class IncastRun {
   uint32_t hosts() const { return options_.senders + 4; }
   std::vector<uint32_t> PeersOf(uint32_t host) const;
   void AddHost(const Scheme& scheme, uint32_t number);
+  void SetCable(const SimPort* port);
   Duration MostIdle(uint32_t host) const {
     return std::max(options_.turn, host == kReceiver ? options_.most_idle : options_.sender_idle);
   }
@@ -106,6 +115,7 @@ class IncastRun {
   void EndLoad();
   void Start();
   void Measure();
+  bool LinksAreQuiet() const;
   bool IsQuiet() const;
   std::string Failure() const;
   std::string Audit() const;
@@ -129,6 +139,7 @@ class IncastRun {
   IncastDepth depth_;
   IncastDepth later_depth_;
   std::vector<uint32_t> warm_;
+  uint32_t warm_back_ = 0;
 };
 
 }  // namespace suede

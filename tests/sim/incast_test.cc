@@ -5,6 +5,7 @@
 
 #include "fast_crc.h"
 #include "incast_figures.h"
+#include "incast_losses.h"
 #include "incast_reference.h"
 
 namespace suede {
@@ -113,6 +114,19 @@ TEST(IncastSettings, ReferencesHaveSchemes) {
   for (const IncastReference& reference : kIncastReferences) {
     EXPECT_NE(FindScheme(reference.name), nullptr) << reference.name;
     EXPECT_EQ(ReferenceOf(reference.name, reference.senders), &reference);
+  }
+}
+
+// One frame of a thousand is lost on each cable, in each direction.
+TEST(LossOnLinks, RetryKeepsTheGoodput) {
+  InstallFastCrc();
+  const IncastOptions options{.loss = 1e-3, .window = std::chrono::milliseconds(10)};
+  for (const LossPattern& pattern : LossPatterns()) {
+    const LossRow row = MeasureLosses(*FindScheme("pfc"), pattern, options);
+    EXPECT_EQ(row.Failure(), "");
+    EXPECT_GT(row.with.counts.lost, 50u);
+    EXPECT_LT(row.RatioWithout(), 0.8);
+    EXPECT_GE(row.RatioWith(), pattern.senders == 1 ? 0.99 : 0.975) << LineOf(row);
   }
 }
 

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/link_config.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace suede {
+namespace {
+
+// With `usual` for each link VC where the file has no limits.
+CreditGrant GrantWith(const CbfcConfig& config, uint32_t usual) {
+  CreditGrant grant;
+  grant.rule.shift = static_cast<uint8_t>(std::countr_zero(config.credit_bytes));
+  grant.rule.overhead = static_cast<int16_t>(config.overhead_bytes);
+  if (config.credits.empty()) {
+    std::fill_n(grant.limits.begin(), kNamedLinkVcs, std::min(usual, kMostLinkCredits));
+  } else {
+    const size_t count = std::min<size_t>(config.credits.size(), kNamedLinkVcs);
+    std::copy_n(config.credits.begin(), count, grant.limits.begin());
+  }
+  return grant;
+}
+
+}  // namespace
+
+CreditTimes CreditTimesOf(const CbfcConfig& config) {
+  return {.spacing_octets = config.cf_spacing_bytes,
+          .longest_wait = config.cf_wait,
+          .repeat = config.cc_interval};
+}
+
+CreditGrant CreditGrantOf(const Config& config, const PortConfig& port) {
+  const uint32_t for_credit = std::max(port.rx_descriptors, kFreeDescriptors) - kFreeDescriptors;
+  return GrantWith(config.cbfc, for_credit / kNamedLinkVcs);
+}
+
+uint32_t LongestOnCredit(const SwitchConfig& config) {
+  uint32_t longest = 0;
+  for (const SwitchPortConfig& port : config.ports) {
+    longest = std::max(longest, 14 + 4 + port.mtu_bytes);
+  }
+  return longest;
+}
+
+CreditGrant CreditGrantOf(const SwitchConfig& config) {
+  constexpr uint32_t kFrames = 4;
+  const CreditRule rule = GrantWith(config.cbfc, 0).rule;
+  return GrantWith(config.cbfc, kFrames * rule.CreditsOf(LongestOnCredit(config)));
+}
+
+}  // namespace suede

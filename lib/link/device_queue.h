@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much a port's device has still to send, as its owner can tell from what it gave the device
+// and from the speed of the link. Where the link may lose a frame, all that stands in the device
+// behind it is sent in vain, so the device is given no more than it sends until the owner's next
+// turn.
+#ifndef SUEDE_LINK_DEVICE_QUEUE_H_
+#define SUEDE_LINK_DEVICE_QUEUE_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "base/time.h"
+
+namespace suede {
+
+class DeviceQueue {
+ public:
+  static constexpr uint32_t kGapOctets = 24;  // preamble, FCS and gap of each frame
+  static constexpr Duration kMostLead = std::chrono::microseconds(50);
+
+  // A turn begins. `speed_bps`: of the link; 0: not known, then there is room for everything. A
+  // turn that comes while the device has something to send, or has just run out, says how far apart
+  // turns are: the longest distance counts, and is forgotten by and by.
+  void OnTurn(uint64_t speed_bps, Time now) {
+    ns_per_octet_ = speed_bps == 0 ? 0 : 8e9 / static_cast<double>(speed_bps);
+    if (empty_at_ > turn_at_) {
+      const Duration apart = std::min(now - turn_at_, kMostLead);
+      lead_ = std::max(apart, lead_ - (lead_ - apart) / kForgets);
+    }
+    turn_at_ = now;
+  }
+  // The octets that the device may be given beside what it has; a frame may exceed them. Not above
+  // zero: no frame may be given.
+  int64_t Room(Time now) const {
+    if (ns_per_octet_ == 0) return std::numeric_limits<int64_t>::max();
+    const Duration room = now + lead_ + lead_ / kSpare - std::max(empty_at_, now);
+    return room < Duration{}
+               ? 0
+               : 1 + static_cast<int64_t>(static_cast<double>(room.count()) / ns_per_octet_);
+  }
+  // What the device is busy with after a frame of so many octets.
+  static int64_t CostOf(uint32_t octets) { return int64_t{octets} + kGapOctets; }
+  // The device has taken frames, `cost` octets by CostOf.
+  void Give(int64_t cost, Time now) {
+    const double ns = static_cast<double>(cost) * ns_per_octet_;
+    empty_at_ = std::max(empty_at_, now) + Duration(static_cast<int64_t>(ns));
+  }
+
+ private:
+  static constexpr int kForgets = 16;  // turns
+  static constexpr int kSpare = 4;     // a part of the lead
+
+  double ns_per_octet_ = 0;
+  Duration lead_{};  // from one turn to the next
+  Time turn_at_{};   // the last one
+  Time empty_at_{};  // the device has sent everything
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_LINK_DEVICE_QUEUE_H_
