@@ -173,6 +173,34 @@ TEST_F(TrimmingTest, PeerThatWantsEchoesIsToldOfThem) {
   EXPECT_EQ(echoes, 1u);
 }
 
+// Somebody sends headers of what host 1 is about to send.
+TEST_F(TrimmingTest, ForgedFramesMakeTheSenderGoBackOnceInABaseRoundTrip) {
+  StartTrimmed();
+  Host& sender = AddHost(1, 2);
+  Client& source = Attach(sender);
+  source.SendTagged(0, 0);
+  ASSERT_EQ(Statuses(source, 1), std::vector<int>{kOk});
+  client->Receive();
+  constexpr uint64_t kCount = 400;
+  const uint64_t before = sender.Count(Counter::kGoBacks);
+  const Time begin = network.now();
+  uint64_t sent = 0;
+  size_t got = 0;
+  EXPECT_TRUE(RunUntil([&] {
+    if (sent < kCount) sent += source.SendTagged(sent, 0) == SendResult::kOk;
+    const Psn expected = host->pipeline->instance(0).connections[0].expected();
+    network.Inject(Cut(Whole(expected.value())));
+    source.Completions();
+    return (got += client->Receive().size()) == kCount;
+  }));
+  Run(microseconds(200));
+  EXPECT_TRUE(client->Receive().empty());
+  const auto rounds = static_cast<uint64_t>((network.now() - begin) /
+                                            host->pipeline->instance(0).params.target.base_rtt);
+  EXPECT_GT(host->Count(Counter::kRxTrimmed), kCount / 2);
+  EXPECT_LE(sender.Count(Counter::kGoBacks) - before, rounds + 1);
+}
+
 // ---- What a peer's HELLO says of RCCC.
 
 class HelloOfCreditTest : public TrimmingTest {
