@@ -150,9 +150,10 @@ void Connection::WantNack(Time now, const TransportParams& params) {
   nack_at_ = now;
 }
 
-// One for the same PSN in a round trip.
+// One in a round trip, whatever PSN it names: forged headers may follow the PDUs that come. What is
+// trimmed behind a NACK is sent again because of that one, or is missed by OnAnnounced.
 bool Connection::WantNackOfTrimmed(Time now, Duration base_rtt) {
-  if (nack_sent_ && now - nack_at_ < base_rtt) return false;
+  if (nack_at_ != Time{} && now - nack_at_ < base_rtt) return false;
   awaits_trimmed_ = false;
   nack_sent_ = true;
   nack_pending_ = true;

@@ -237,6 +237,35 @@ TEST_F(CongestionTest, ClientThatDoesNotReadIsGrantedWhatItsRingTakesAndAnotherV
   EXPECT_TRUE(RunUntil([&] { return (got += cb->Receive(0).size()) == kManyPdus; })) << got;
 }
 
+// Instance 1 of a host has its own rings, and its own credit.
+TEST_F(CongestionTest, InstanceWhoseClientDoesNotReadDoesNotStopAnother) {
+  constexpr uint32_t kSecond = 2;
+  shape.rx_lines = 64;
+  params.congestion.control = CongestionControl::kRccc;
+  a = &AddHost(0, 3);
+  b = &AddHost(1, 3);
+  ca = &Attach(*a);
+  cb = &Attach(*b);
+  InstanceParams second = b->pipeline->instance(0).params;
+  second.xpuid = kSecond;
+  second.planes = {{.port = 0, .address = {.low = IpOf(kSecond)}}};
+  second.secret = {kSecond, 1};
+  b->pipeline->AddInstance(second);
+  uint8_t mac[6];
+  std::copy_n(MacOf(kSecond).begin(), 6, mac);
+  network.Learn(mac, b->port);
+  Client& reader = Attach(*b, 0xf, 1);
+  Send(kManyPdus);
+  Run(milliseconds(2));
+  ca->Completions();
+  for (int i = 0; i < 100; ++i) {
+    ca->Send(TestCommand(8, 256, 1), kSecond, 0, SUEDE_RECORD_TRANSMIT_NOW);
+  }
+  size_t got = 0;
+  EXPECT_TRUE(RunUntil([&] { return (got += reader.Receive().size()) == 100; })) << got;
+  EXPECT_LT(b->pipeline->counters(0).Get(Counter::kRxPdus), kManyPdus);
+}
+
 // ---- NSCC.
 
 TEST_F(CongestionTest, MarksAreEchoedToThePeerThatWantsThem) {
@@ -287,6 +316,23 @@ TEST_F(CongestionTest, AcknowledgementsToNsccDoNotWait) {
       EXPECT_LE(took, microseconds(20));
     }
   }
+}
+
+TEST_F(CongestionTest, MarksShrinkTheWindow) {
+  params.congestion.base_rtt = microseconds(1);
+  uint64_t windows[2];
+  for (const bool marked : {false, true}) {
+    hosts.clear();
+    clients.clear();
+    network = SimNetwork(1);
+    if (marked) MarkAll();
+    StartPair(CongestionControl::kNscc);
+    Meet();
+    Send(kManyPdus);
+    EXPECT_EQ(Statuses(*ca, kManyPdus), std::vector<int>(kManyPdus, kOk));
+    windows[marked] = Context().window_octets();
+  }
+  EXPECT_LT(windows[1], windows[0] / 2);
 }
 
 // The window of a plane is that of all its connections.

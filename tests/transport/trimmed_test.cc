@@ -150,6 +150,22 @@ TEST_F(TrimmedTest, ForgedPdusMakeOneNackInABaseRoundTrip) {
   EXPECT_GE(nacks, rounds / 2);
 }
 
+// Headers that always name the PDU that comes next make no more.
+TEST_F(TrimmedTest, ForgedPdusThatFollowTheStreamMakeOneNackInABaseRoundTrip) {
+  Accept(2);
+  const Time begin = now;
+  int nacks = 0;
+  for (; now < begin + 50 * kBaseRtt; now += Duration(500)) {
+    Trimmed(c.expected().value());
+    if (c.deadline() <= now) c.OnTimer(now, params);
+    nacks += c.TakeRpsn().op == RhOp::kNack;
+    c.Accept();
+    if (c.awaits_trimmed()) Look();
+    nacks += c.TakeRpsn().op == RhOp::kNack;
+  }
+  EXPECT_EQ(nacks, 50);
+}
+
 // ---- The sender.
 
 TEST_F(TrimmedTest, SenderGoesBackOnceInItsLeastRoundTrip) {
