@@ -3,10 +3,10 @@
 
 #include <iterator>
 
+#include "daemon/link_metrics.h"
 #include "daemon/process_metrics.h"
 #include "dpdk/dpdk_port.h"
 #include "shm/server.h"
-#include "stats/link_counters.h"
 
 namespace suede {
 namespace {
@@ -45,15 +45,8 @@ std::vector<MetricRow> PortRows() {
                   {"port_tx_discards_total", kCounter, "port",
                    "Frames that the device discarded instead of sending, where it counts them"},
               });
-  for (const CounterRow& row : LinkCounterRows()) {
-    rows.push_back({std::string(row.name), kCounter, "port", std::string(row.sentence)});
-  }
-  for (const LinkGaugeRow& row : LinkGaugeRows()) {
-    rows.push_back({std::string(row.name), kGauge, "port", std::string(row.sentence)});
-  }
-  for (const LinkCreditRow& row : LinkCreditRows()) {
-    rows.push_back({std::string(row.name), kGauge, "port vc", std::string(row.sentence)});
-  }
+  const std::vector<MetricRow> of_links = LinkMetricRows("");
+  rows.insert(rows.end(), of_links.begin(), of_links.end());
   return rows;
 }
 

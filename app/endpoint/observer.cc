@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/link_metrics.h"
 #include "endpoint/metric_rows.h"
 #include "endpoint/pipeline_params.h"
 
@@ -134,8 +135,12 @@ void Observer::AddPorts() {
       }
       cells.device.push_back(page_.NewCell(FamilyOf(kind), with));
     }
-    AddLink(static_cast<uint32_t>(ports_.size()), labels, cells);
-    const bool pauses = endpoint_->pauses(static_cast<uint32_t>(ports_.size())) != nullptr;
+    const auto number = static_cast<uint32_t>(ports_.size());
+    // Ports that say nothing to a neighbour have none of these series.
+    if (const LinkCounters* const link = endpoint_->link_counters(number); link != nullptr) {
+      AddLinkMetrics(page_, "", labels, *link, endpoint_->config().ports[number].cbfc == OnOff::kOn);
+    }
+    const bool pauses = endpoint_->pauses(number) != nullptr;
     for (uint32_t flow = 0; pauses && flow < kLinkFlows; ++flow) {
       MetricLabels with = labels;
       with.emplace_back("vc", FlowNames(static_cast<VcMask>(1u << flow)));
@@ -144,27 +149,6 @@ void Observer::AddPorts() {
       cells.paused.push_back(page_.NewCell("port_vc_paused", with));
     }
     ports_.push_back(std::move(cells));
-  }
-}
-
-// Ports that say nothing to a neighbour have none of these series.
-void Observer::AddLink(uint32_t port, const MetricLabels& labels, PortCells& cells) {
-  const LinkCounters* const counters = endpoint_->link_counters(port);
-  if (counters == nullptr) return;
-  for (size_t i = 0; i < LinkCounterRows().size(); ++i) {
-    page_.Add(std::string(LinkCounterRows()[i].name), labels,
-              &counters->Cell(static_cast<LinkCounter>(i)));
-  }
-  for (const LinkGaugeRow& row : LinkGaugeRows()) {
-    cells.link.push_back(page_.NewCell(std::string(row.name), labels));
-  }
-  if (endpoint_->config().ports[port].cbfc == OnOff::kOff) return;
-  for (uint32_t vc = 0; vc < LinkCounters::kShownVcs; ++vc) {
-    MetricLabels with = labels;
-    with.emplace_back("vc", absl::StrCat(vc));
-    for (const LinkCreditRow& row : LinkCreditRows()) {
-      cells.credits.push_back(page_.NewCell(std::string(row.name), with));
-    }
   }
 }
 
@@ -223,16 +207,6 @@ void Observer::CopyPorts(bool ask_devices) {
     SUEDE_PORT_STATS(SUEDE_PORT_STATS_COPY)
 #undef SUEDE_PORT_STATS_COPY
     CopyPauses(p);
-    for (size_t g = 0; g < cells.link.size(); ++g) {
-      const LinkCounters& link_counters = *endpoint_->link_counters(static_cast<uint32_t>(p));
-      Set(cells.link[g], link_counters.Get(static_cast<LinkGauge>(g)));
-    }
-    const size_t rows = LinkCreditRows().size();
-    for (size_t c = 0; c < cells.credits.size(); ++c) {
-      const LinkCounters& link_counters = *endpoint_->link_counters(static_cast<uint32_t>(p));
-      const ShownCredit credit = link_counters.credit(static_cast<uint32_t>(c / rows));
-      Set(cells.credits[c], credit.*LinkCreditRows()[c % rows].value);
-    }
     if (!ask_devices || cells.device.empty()) continue;
     const std::vector<DeviceCounter>& device = port.ReadDevice();
     for (size_t d = 0; d < device.size(); ++d) Set(cells.device[d], device[d].value);

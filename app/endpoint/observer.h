@@ -72,9 +72,6 @@ class Observer final : public Observed {
     // Of each flow (link/pauses.h), where the port has pfc: software.
     std::vector<MetricCell*> paused_for{};
     std::vector<MetricCell*> paused{};
-    std::vector<MetricCell*> link{};  // as LinkGaugeRows, where the port has llr or cbfc: on
-    // As LinkCreditRows for each link VC in turn, where it has cbfc: on.
-    std::vector<MetricCell*> credits{};
   };
   const std::vector<PortCells>& ports() const { return ports_; }
 
@@ -93,7 +90,6 @@ class Observer final : public Observed {
   void AddInstances();
   void AddLcores();
   void AddPorts();
-  void AddLink(uint32_t port, const MetricLabels& labels, PortCells& cells);
   void AddClients();
   void CopyLcores();
   void CopyPorts(bool ask_devices);

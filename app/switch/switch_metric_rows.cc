@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/link_metrics.h"
 #include "daemon/process_metrics.h"
-#include "stats/link_counters.h"
 #include "stats/switch_counters.h"
 
 namespace suede {
@@ -61,15 +61,8 @@ std::vector<MetricRow> SwitchOwnMetricRows() {
   std::vector<MetricRow> rows;
   for (const CounterRow& row : SwitchPortRows()) Include(rows, row, "port");
   for (const CounterRow& row : SwitchClassRows()) Include(rows, row, kOfQueue);
-  for (const CounterRow& row : LinkCounterRows()) Include(rows, row, "port");
-  for (const LinkGaugeRow& row : LinkGaugeRows()) {
-    rows.push_back({absl::StrCat("switch_", std::string(row.name)), kGauge, "port",
-                    std::string(row.sentence)});
-  }
-  for (const LinkCreditRow& row : LinkCreditRows()) {
-    rows.push_back({absl::StrCat("switch_", std::string(row.name)), kGauge, "port vc",
-                    std::string(row.sentence)});
-  }
+  const std::vector<MetricRow> of_links = LinkMetricRows("switch_");
+  rows.insert(rows.end(), of_links.begin(), of_links.end());
   const MetricRow kRows[] = {
       {"switch_link_up", kGauge, "port", "1 where the link is up"},
       {"switch_link_speed_bytes_per_second", kGauge, "port", "Speed of the link; 0: not known"},

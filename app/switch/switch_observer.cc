@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/link_metrics.h"
 #include "switch/switch_metric_rows.h"
 
 namespace suede {
@@ -50,7 +51,10 @@ void SwitchObserver::AddPort(uint32_t port) {
     page_.Add(name.family, With(labels, name.reason),
               &switch_->counters(port).Cell(static_cast<SwitchPortCounter>(i)));
   }
-  AddLink(port, labels);
+  // Ports that say nothing to a neighbour have none of these series.
+  if (const LinkEnd* const end = switch_->link(port); end != nullptr) {
+    AddLinkMetrics(page_, "switch_", labels, end->counters(), switch_->credit(port) != nullptr);
+  }
   for (uint32_t c = 0; c < kClasses; ++c) {
     MetricLabels of_class = labels;
     of_class.emplace_back("class", absl::StrCat(c));
@@ -67,27 +71,6 @@ void SwitchObserver::AddPort(uint32_t port) {
                        .stormy = page_.NewCell("switch_queue_stormy", of_class),
                        .paused_ns = page_.NewCell("switch_queue_paused_seconds_total", of_class,
                                                   CellUnit::kNanoseconds)});
-  }
-}
-
-// Ports that say nothing to a neighbour have none of these series.
-void SwitchObserver::AddLink(uint32_t port, const MetricLabels& labels) {
-  const LinkEnd* const end = switch_->link(port);
-  if (end == nullptr) return;
-  for (size_t i = 0; i < LinkCounterRows().size(); ++i) {
-    page_.Add(SwitchMetricNameOf(LinkCounterRows()[i].name).family, labels,
-              &end->counters().Cell(static_cast<LinkCounter>(i)));
-  }
-  for (const LinkGaugeRow& row : LinkGaugeRows()) {
-    ports_[port].link.push_back(page_.NewCell(SwitchMetricNameOf(row.name).family, labels));
-  }
-  if (switch_->credit(port) == nullptr) return;
-  for (uint32_t vc = 0; vc < LinkCounters::kShownVcs; ++vc) {
-    MetricLabels with = labels;
-    with.emplace_back("vc", absl::StrCat(vc));
-    for (const LinkCreditRow& row : LinkCreditRows()) {
-      ports_[port].credits.push_back(page_.NewCell(SwitchMetricNameOf(row.name).family, with));
-    }
   }
 }
 
@@ -125,15 +108,6 @@ void SwitchObserver::CopyPorts() {
     Set(ports_[p].link_up, link.up ? 1 : 0);
     Set(ports_[p].speed, link.speed_bps / 8);
     Set(ports_[p].admin_up, management_->port_up(p) ? 1 : 0);
-    for (size_t g = 0; g < ports_[p].link.size(); ++g) {
-      Set(ports_[p].link[g], switch_->link(p)->counters().Get(static_cast<LinkGauge>(g)));
-    }
-    const size_t rows = LinkCreditRows().size();
-    for (size_t c = 0; c < ports_[p].credits.size(); ++c) {
-      const ShownCredit credit =
-          switch_->link(p)->counters().credit(static_cast<uint32_t>(c / rows));
-      Set(ports_[p].credits[c], credit.*LinkCreditRows()[c % rows].value);
-    }
   }
 }
 

@@ -53,9 +53,6 @@ class SwitchObserver final : public Observed {
     MetricCell* link_up;
     MetricCell* speed;
     MetricCell* admin_up;
-    std::vector<MetricCell*> link{};  // as LinkGaugeRows, where the port has llr or cbfc: on
-    // As LinkCreditRows for each link VC in turn, where it has cbfc: on.
-    std::vector<MetricCell*> credits{};
   };
   struct QueueCells {
     MetricCell* bytes;
@@ -74,7 +71,6 @@ class SwitchObserver final : public Observed {
     MetricCell* most_headroom_used;
   };
   void AddPort(uint32_t port);
-  void AddLink(uint32_t port, const MetricLabels& labels);
   void AddBuffer();
   void CopyPorts();
   // Takes the lcore's answer, where it has come, and asks anew.

@@ -17,11 +17,11 @@ constexpr LinkGaugeRow kGaugeRows[] = {
 
 constexpr LinkCreditRow kCreditRows[] = {
     {"cbfc_limit_credits", "Credits of a link VC that the neighbour grants; 0: none are needed",
-     &ShownCredit::limit},
-    {"cbfc_free_credits", "Of them, those that are free", &ShownCredit::free},
-    {"cbfc_granted_credits", "Credits of a link VC that the port grants", &ShownCredit::granted},
+     &LinkCreditCells::limit},
+    {"cbfc_free_credits", "Of them, those that are free", &LinkCreditCells::free},
+    {"cbfc_granted_credits", "Credits of a link VC that the port grants", &LinkCreditCells::granted},
     {"cbfc_held_credits", "Credits of frames that came and have not left the buffer",
-     &ShownCredit::held},
+     &LinkCreditCells::held},
 };
 
 }  // namespace

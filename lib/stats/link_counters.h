@@ -5,6 +5,8 @@
 #ifndef SUEDE_STATS_LINK_COUNTERS_H_
 #define SUEDE_STATS_LINK_COUNTERS_H_
 
+#include <array>
+#include <atomic>
 #include <span>
 
 #include "stats/switch_counters.h"
@@ -93,18 +95,21 @@ std::span<const CounterRow, static_cast<size_t>(LinkCounter::kCount)> LinkCounte
 std::span<const LinkGaugeRow, static_cast<size_t>(LinkGauge::kCount)> LinkGaugeRows();
 
 // Credits of one link VC.
-struct ShownCredit {
-  uint32_t limit = 0;    // that the neighbour grants
-  uint32_t free = 0;     // of it
-  uint32_t granted = 0;  // to the neighbour
-  uint32_t held = 0;     // of frames that came and are in the buffer
+template <typename Count>
+struct LinkCreditCounts {
+  Count limit{};    // that the neighbour grants
+  Count free{};     // of it
+  Count granted{};  // to the neighbour
+  Count held{};     // of frames that came and are in the buffer
 };
+using ShownCredit = LinkCreditCounts<uint32_t>;
+using LinkCreditCells = LinkCreditCounts<std::atomic<uint64_t>>;
 
 // One of them for each link VC that frames can name, of ports with credit.
 struct LinkCreditRow {
   std::string_view name;
   std::string_view sentence;
-  uint32_t ShownCredit::*value;
+  std::atomic<uint64_t> LinkCreditCells::*cell;
 };
 std::span<const LinkCreditRow> LinkCreditRows();
 
@@ -119,7 +124,11 @@ class LinkCounters : public SwitchCounters<LinkCounter> {
   // Any thread.
   using SwitchCounters<LinkCounter>::Get;
   uint64_t Get(LinkGauge gauge) const {
-    return gauges_[static_cast<size_t>(gauge)].load(std::memory_order_relaxed);
+    return Cell(gauge).load(std::memory_order_relaxed);
+  }
+  using SwitchCounters<LinkCounter>::Cell;
+  const std::atomic<uint64_t>& Cell(LinkGauge gauge) const {
+    return gauges_[static_cast<size_t>(gauge)];
   }
 
   // The writer's thread only.
@@ -131,21 +140,20 @@ class LinkCounters : public SwitchCounters<LinkCounter> {
   }
   // Any thread.
   ShownCredit credit(uint32_t vc) const {
-    return {.limit = credits_[vc].limit.load(std::memory_order_relaxed),
-            .free = credits_[vc].free.load(std::memory_order_relaxed),
-            .granted = credits_[vc].granted.load(std::memory_order_relaxed),
-            .held = credits_[vc].held.load(std::memory_order_relaxed)};
+    const auto load = [](const std::atomic<uint64_t>& cell) {
+      return static_cast<uint32_t>(cell.load(std::memory_order_relaxed));
+    };
+    const LinkCreditCells& cells = credits_[vc];
+    return {.limit = load(cells.limit),
+            .free = load(cells.free),
+            .granted = load(cells.granted),
+            .held = load(cells.held)};
   }
+  const LinkCreditCells& credit_cells(uint32_t vc) const { return credits_[vc]; }
 
  private:
-  struct CreditCells {
-    std::atomic<uint32_t> limit;
-    std::atomic<uint32_t> free;
-    std::atomic<uint32_t> granted;
-    std::atomic<uint32_t> held;
-  };
   std::array<std::atomic<uint64_t>, static_cast<size_t>(LinkGauge::kCount)> gauges_{};
-  std::array<CreditCells, kShownVcs> credits_{};
+  std::array<LinkCreditCells, kShownVcs> credits_{};
 };
 
 }  // namespace suede
