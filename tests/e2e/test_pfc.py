@@ -24,6 +24,7 @@ def pfc_frame(classes, quanta):
 
 def with_pfc(config):
     config["ports"][0]["pfc"] = "software"
+    config["ports"][0]["bandwidth_gbps"] = 1  # the greatest pause is then 33 ms, not 335 us
     config["pfc"] = {"storm_us": STORM_US}
     config["classes"] = CLASSES
     config["management"]["http_address"] = "127.0.0.1:0"

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -100,7 +100,7 @@ class LinkMachine {
     frame->data = frame->buffer + 32;
     frame->length = static_cast<uint32_t>(bytes.size());
     EXPECT_LE(bytes.size(), kMostFrameBytes);
-    std::memcpy(frame->data, bytes.data(), bytes.size());
+    std::copy(bytes.begin(), bytes.end(), frame->data);
     return frame;
   }
   void Reap() {
