@@ -27,6 +27,17 @@ void CongestionContext::Start(CongestionControl control, const CongestionParams&
   }
 }
 
+void CongestionContext::RaiseLargest(uint32_t octets, Time now) {
+  if (octets <= largest_) return;
+  largest_ = octets;
+  if (auto* source = std::get_if<CreditSource>(&law_)) {
+    source->RaiseLargest(octets);
+  } else if (auto* window = std::get_if<NsccWindow>(&law_)) {
+    window->RaiseLargest(octets);
+    ApplyWindow(now);
+  }
+}
+
 void CongestionContext::Acknowledge(uint32_t octets, std::optional<Duration> rtt,
                                     bool nothing_in_flight, Time now) {
   acked_ = nothing_in_flight ? sent_ : std::min(acked_ + octets, sent_);

@@ -38,6 +38,9 @@ class alignas(64) CongestionContext {
   void Start(CongestionControl control, const CongestionParams& params, const PathLimits& path,
              Time now);
   CongestionControl control() const { return control_; }
+  // PDUs of up to so many octets are sent from now on. Less than the largest so far changes
+  // nothing: PDUs of that size may wait still.
+  void RaiseLargest(uint32_t octets, Time now);
 
   // ---- Of each PDU.
 

@@ -27,6 +27,11 @@ CreditSource::CreditSource(const CongestionParams& params, const PathLimits& pat
   target_ = highest_ = reserve_;
 }
 
+void CreditSource::RaiseLargest(uint32_t octets) {
+  largest_ = octets;
+  ask_ = std::max(ask_, octets);
+}
+
 int64_t CreditSource::OnGrant(Credit24 credit, int64_t limit, const CongestionParams& params,
                               Duration base_rtt, Time now) {
   const int64_t granted = credit.Octets(limit);

@@ -23,6 +23,9 @@ class CreditSource {
   // source keeps.
   int64_t reserve() const { return reserve_; }
 
+  // PDUs are larger from now on. The reserve, which the target counts with, stays.
+  void RaiseLargest(uint32_t octets);
+
   // The limit after a grant of `credit`, where it was `limit`.
   int64_t OnGrant(Credit24 credit, int64_t limit, const CongestionParams& params, Duration base_rtt,
                   Time now);

@@ -15,6 +15,9 @@ class NsccWindow {
  public:
   NsccWindow(const CongestionParams& params, const PathLimits& path, Time now);
 
+  // PDUs are larger from now on.
+  void RaiseLargest(uint32_t octets) { largest_ = octets; }
+
   // An acknowledgement of `octets`.
   struct Ack {
     uint32_t octets = 0;

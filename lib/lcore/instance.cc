@@ -37,6 +37,7 @@ Instance::Instance(const InstanceParams& instance_params,
   tx_credit.resize(rx_credit.size());
   ack_list.resize(ports.size());
   widest_window = params.transport.window_pdus;
+  largest_pack_bytes = params.pack_limit_bytes;
   peers.reserve(count);
   for (uint32_t peer = 0; peer < count; ++peer) {
     const PeerParams& known = params.peers[peer];
@@ -101,7 +102,7 @@ void Instance::SetHello() {
 
 PathLimits Instance::LimitsOf(uint32_t plane, uint64_t speed_bps) const {
   return {.rate_bps = RateOf(ports[plane]->params.rate_bps, speed_bps),
-          .largest_octets = OctetsOf(1, params.pack_limit_bytes)};
+          .largest_octets = OctetsOf(1, largest_pack_bytes)};
 }
 
 void Instance::WriteHeaders(uint32_t peer) {
@@ -172,6 +173,7 @@ void Instance::Take(const Settings& settings) {
   params.classes = settings.classes;
   params.ack_class = settings.ack_class;
   params.pack_limit_bytes = settings.pack_limit_bytes;
+  largest_pack_bytes = std::max(largest_pack_bytes, settings.pack_limit_bytes);
   params.inflight_pdus = settings.inflight_pdus;
   params.unclaimed_pdus = settings.unclaimed_pdus;
   params.transport = settings.transport;

@@ -186,6 +186,7 @@ struct Instance {
   bool is_paced = false;                      // there is some
   uint32_t first_context = 0;                 // of its timers
   uint32_t frame_octets = 0;  // on the wire, of a frame without its commands: with preamble and gap
+  uint32_t largest_pack_bytes = 0;   // of any pack limit so far: PDUs of that size may wait
   std::vector<ReceivedMarks> marks;  // [PlaneIndex]
   Scheduler scheduler;
   uint8_t active_lanes = 0;  // on the run queue, a mask

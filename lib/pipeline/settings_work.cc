@@ -30,6 +30,11 @@ void SettingsWork::Renew(Instance& instance, uint32_t number, Time now) {
   const uint32_t plane = instance.PlaneOfConnection(number);
   const uint32_t vc = instance.VcOfConnection(number);
   if (plane == 0 && vc == 0) instance.WriteHeaders(peer);
+  if (instance.is_paced && vc == 0) {
+    const uint64_t speed_bps = instance.ports[plane]->link.state().speed_bps;
+    instance.congestion[instance.PlaneIndex(peer, plane)].RaiseLargest(
+        instance.LimitsOf(plane, speed_bps).largest_octets, now);
+  }
   Effects effects;
   instance.peers[peer].OnNewParams(plane, vc, now, effects);
   effector_.Apply(instance, peer, effects);

@@ -172,6 +172,22 @@ TEST_F(Nscc, WindowOfLessThanAPduIsPaced) {
   EXPECT_LE(sent, 110);
 }
 
+TEST_F(Nscc, LargerPdusThanAtTheStartLeaveToo) {
+  for (const bool paced : {false, true}) {
+    Start();
+    while (paced && c_.window_octets() >= kPdu)
+      c_.OnGoBack(0, CongestionContext::Loss::kTimeout, now_ += milliseconds(1));
+    const auto larger = static_cast<uint32_t>(2 * kBdp);
+    c_.RaiseLargest(larger, now_);
+    c_.RaiseLargest(kPdu, now_);
+    if (c_.deadline() != kNever) c_.OnTimer(now_ = c_.deadline());
+    EXPECT_TRUE(c_.Allows(larger)) << paced;
+    c_.OnSent(larger, now_);
+    EXPECT_FALSE(c_.Allows(larger)) << paced;
+    c_.CheckInvariants();
+  }
+}
+
 TEST_F(Nscc, StartsOver) {
   for (int i = 0; i < 20; ++i) RoundTrip(microseconds(60), true);
   Start();

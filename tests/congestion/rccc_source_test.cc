@@ -226,6 +226,17 @@ TEST_F(RcccSource, SendsAPduNowAndThenTowardsASilentTarget) {
   EXPECT_GT(c_.allowance(), 0);
 }
 
+TEST_F(RcccSource, LargerPdusThanAtTheStartLeaveToo) {
+  const auto larger = static_cast<uint32_t>(9 * kBdp);  // more than it asks for otherwise
+  c_.RaiseLargest(larger, now_);
+  c_.RaiseLargest(kPdu, now_);
+  const auto request = Poll(larger);
+  ASSERT_TRUE(request);
+  EXPECT_GE(request->target.Octets(larger), larger);
+  for (int i = 0; i < 20 && !c_.Allows(larger); ++i) Expire(larger);
+  EXPECT_TRUE(c_.Allows(larger));  // and a silent target does not stop one of them
+}
+
 TEST_F(RcccSource, WaitsForATargetThatAnswersButHasNoRoom) {
   ASSERT_TRUE(Poll(kMuch));
   Send(kReserve);
