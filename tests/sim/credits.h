@@ -39,11 +39,19 @@ inline TransportParams PatientTransport(PsnScope scope) {
   return transport;
 }
 
-// A switch without room but for what it grants, and for copies and frames of no credit.
-inline void TightBuffer(fabric::SwitchParams& params) {
+// A switch whose queues have room for so much, and no more.
+inline void SmallQueues(fabric::SwitchParams& params, uint32_t bytes) {
   params.cell_bytes = 256;
-  for (fabric::ClassParams& own : params.of_class) own.reserved_bytes = 2048;
-  params.buffer_bytes = static_cast<uint32_t>(params.ports.size()) * fabric::kClasses * 2048;
+  for (fabric::ClassParams& own : params.of_class) own.reserved_bytes = bytes;
+  params.buffer_bytes = static_cast<uint32_t>(params.ports.size()) * fabric::kClasses * bytes;
+}
+
+// A switch without room but for what it grants, and for copies and frames of no credit.
+inline void TightBuffer(fabric::SwitchParams& params) { SmallQueues(params, 2048); }
+
+// A switch with room for one or two of the largest frames in each queue.
+inline void SmallBuffer(fabric::SwitchParams& params) {
+  SmallQueues(params, 2 * SimPort::kMaxFrameBytes);
 }
 
 // Of odd seeds all hosts send to one behind a link that is slower than theirs; of even ones VC 0
@@ -91,8 +99,8 @@ inline WorldOptions Cbfc(uint32_t seed) {
 }
 
 // Each request on VC 0 has an answer on VC 1, clients take a request only where they can answer
-// those that they have taken, and every buffer is small: nothing may stop. Of odd seeds with
-// credit, of even ones with pauses of lossless classes.
+// those that they have taken, and every buffer is small: nothing may stop. With pauses of lossless
+// classes, with CBFC, with RCCC over switches that drop, and with RCCC over each of the former two.
 inline WorldOptions Deadlock(uint32_t seed) {
   Dice dice(uint64_t{seed} << 32 | 0xdead);
   WorldOptions options;
@@ -111,7 +119,16 @@ inline WorldOptions Deadlock(uint32_t seed) {
   options.most_sent = 64;
   options.commands = 500;
   options.time_limit = std::chrono::seconds(5);
-  if (seed % 2 == 1) {
+  const bool by_credit = seed % 5 == 1 || seed % 5 == 4;
+  const bool by_pauses = seed % 5 == 0 || seed % 5 == 3;
+  if (seed % 5 >= 2) {
+    CongestionParams congestion;
+    congestion.control = CongestionControl::kRccc;
+    congestion.base_rtt = dice.OfAnyScale(Micros(5), Micros(50));
+    congestion.initial_percent = static_cast<uint32_t>(1 + dice.Below(50));
+    options.congestion = [congestion](uint32_t /*host*/) { return congestion; };
+  }
+  if (by_credit) {
     options.link.hello = Micros(200);
     options.credit.on = true;
     options.credit.update_loss = static_cast<double>(dice.Below(51)) / 100;
@@ -121,6 +138,13 @@ inline WorldOptions Deadlock(uint32_t seed) {
     return options;
   }
   options.lossless = false;
+  if (!by_pauses) {
+    options.transport.rto_initial = options.transport.rto_min = TransportParams{}.rto_min;
+    options.transport.rto_max = TransportParams{}.rto_max;
+    options.transport.reorder_allowance = TransportParams{}.reorder_allowance;
+    options.fabric = SmallBuffer;
+    return options;
+  }
   const SimFaults& link = options.faults[0];
   const uint32_t headroom =
       fabric::HeadroomBytes(static_cast<uint64_t>(link.bits_per_ns * 1e9),
