@@ -10,14 +10,18 @@ import pytest
 import e2e
 import switched
 from test_llr import LLR, links_of, total, wait_for_sessions
+from test_metrics import scrape
 
 # Processes share CPUs here, and do not answer in microseconds.
+TX_STATES = ["off", "init", "advance", "replay", "flush"]
+RX_STATES = ["off", "send_acks", "send_nack", "nack_sent"]
 CBFC = {"cc_interval_us": 20000, "cf_wait_us": 100}
 
 
 def credit(config):
     config["cbfc"] = CBFC
     config["llr"] = LLR
+    config["management"]["http_address"] = "127.0.0.1:0"
     for port in config["ports"]:
         port["cbfc"] = "on"
 
@@ -38,6 +42,37 @@ def _events(socket):
     argv = [str(a) for a in (e2e.SUEDECTL, "-j", "--socket", socket, "events", "list")]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=e2e.START_S, check=True)
     return [event["kind"] for event in json.loads(done.stdout)["events"]]
+
+
+def check_page(daemon, prefix):
+    """Metrics of links are the figures of `links list`, which go on meanwhile."""
+    def same():
+        before, page, after = links_of(daemon.management), scrape(daemon), links_of(daemon.management)
+        shown = {(name, labels["port"], labels.get("vc")): value for name, labels, value in page
+                 if "port" in labels}
+        for old, new in zip(before, after):
+            def value(name, vc=None):
+                return shown.pop((prefix + name, old["port"], vc))
+            differ = [name for name, count in old["counters"].items()
+                      if not count <= value(name) <= new["counters"][name]]
+            gauges = {"link_session_up": link_is(old, "session", "up"), "cbfc_on": link_is(old, "cbfc", "on"),
+                      "llr_held_frames": old["held_frames"], "llr_held_bytes": old["held_bytes"],
+                      "llr_tx_state": TX_STATES.index(old["llr_tx"]),
+                      "llr_rx_state": RX_STATES.index(old["llr_rx"])}
+            differ += [name for name, count in gauges.items() if value(name) != count]
+            for row in old["credits"]:
+                differ += [(name, row) for name in ("limit", "free", "granted", "held")
+                           if value(f"cbfc_{name}_credits", str(row["vc"])) != row[name]]
+            if differ:
+                return False
+        rest = [key for key in shown if key[0].removeprefix(prefix).startswith(("llr_", "cbfc_"))]
+        assert not rest, rest
+        return True
+    e2e.wait_until(same, e2e.START_S, "figures of links that are the same in all sources")
+
+
+def link_is(link, member, value):
+    return int(link[member] == value)
 
 
 @pytest.mark.parametrize("change", [credit, credit_and_retry])
@@ -63,6 +98,8 @@ def test_traffic_goes_on_credit_and_the_switch_drops_nothing(change):
             assert counters["cbfc_refused_total"] == 0, link
         numbered = total(ends, "llr_tx_frames_total")
         assert (numbered > 0) == (change is credit_and_retry), ends
+        check_page(daemon, "")
+        check_page(switch, "switch_")
         for socket in (switch.management, daemon.management):
             assert _events(socket).count("link_credit_on") == 2, _events(socket)
         drops = {name: value for name, value in switch.counters().items() if "class_drop_" in name}
