@@ -29,6 +29,10 @@ class GrantPacer {
     cost_ = static_cast<uint64_t>(static_cast<double>(full_cost_) * share);
   }
 
+  // In which the port receives so many octets, at its share.
+  Duration TimeOf(uint32_t octets) const {
+    return Duration(static_cast<int64_t>((cost_ >> (kUnitBits - kTimeBits)) * octets >> kTimeBits));
+  }
   Time due() const { return due_; }
   // The clock is never later than `limit` behind `now`.
   void CatchUp(Time now, Duration limit) {
@@ -46,6 +50,7 @@ class GrantPacer {
 
  private:
   static constexpr int kUnitBits = 32;
+  static constexpr int kTimeBits = 16;  // of them, where the product has to fit
   static constexpr uint64_t kUnit = uint64_t{1} << kUnitBits;
 
   void Rescale(Time now) {

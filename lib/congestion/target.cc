@@ -63,6 +63,9 @@ void CreditTarget::OnRequest(uint32_t sender, const CreditRequest& request, Time
   const int64_t more = request.target.Octets(from.granted) - from.granted;
   const auto want = static_cast<uint32_t>(std::max<int64_t>(more, 0));
   if (IsOwed(from, request, want, sent, now)) Owe(sender);
+  const int64_t left = std::max<int64_t>(request.limit.Octets(from.granted) - sent, 0);
+  const auto rest = left < largest_ ? static_cast<uint8_t>(left / kCreditUnitOctets) : uint8_t{0};
+  from.rest = from.place == Place::kNowhere ? rest : std::min(from.rest, rest);
   SettleLosses(from, sent, now);
   from.sent = sent;
   from.want = want;
@@ -96,8 +99,10 @@ bool CreditTarget::Follow(Sender& from, const CreditRequest& request, Time now) 
            request.limit.Octets(from.granted) > from.granted + hold_;
   };
   if (is_odd()) {
-    from.stragglers = from.stragglers + 1;
-    if (from.stragglers < kStragglers) return false;
+    if (from.stragglers + 1 < kStragglers) {
+      from.stragglers = from.stragglers + 1;
+      return false;
+    }
     Learn(from, request, now);
   }
   from.stragglers = 0;
@@ -136,13 +141,23 @@ void CreditTarget::Activate(uint32_t sender, Time now) {
     pacer_.CatchUp(now, base_rtt_);
     if (outstanding_ == 0) sweep_due_ = now + sweep_every_;
   }
-  senders_[sender].starts = true;
+  Sender& from = senders_[sender];
+  const bool goes_first = GoesFirst(from, now);
+  from.starts = true;
   Enter(sender);
+  if (goes_first) turn_ = static_cast<uint16_t>(sender);
+}
+
+// A sender that wants no more than its share of the time since its last grant, as one with a request
+// now and then does, does not wait for those that take all they get.
+bool CreditTarget::GoesFirst(const Sender& from, Time now) const {
+  return pacer_.TimeOf(from.want) * (active() + 1) <= now - from.granted_at;
 }
 
 void CreditTarget::Charge(Sender& from) {
   const int64_t charged = from.granted - from.uncharged;
-  const int64_t due = std::min(from.granted, NeedOf(from)) - charged;
+  const int64_t used = from.granted - int64_t{from.rest} * kCreditUnitOctets;
+  const int64_t due = std::min(used, NeedOf(from)) - charged;
   if (due > 0) {
     pacer_.Charge(static_cast<uint32_t>(due));
     from.uncharged -= static_cast<uint32_t>(due);

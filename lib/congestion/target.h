@@ -107,11 +107,12 @@ class CreditTarget {
     uint16_t previous = kNone;  // both ways
     uint16_t next_owed = kNone;
     Place place : 2 = Place::kNowhere;
-    uint8_t stragglers : 3 = 0;  // requests in a row that seemed to be overtaken ones
+    uint8_t stragglers : 2 = 0;  // requests in a row that seemed to be overtaken ones
     bool known : 1 = false;      // it has asked since it was forgotten
     bool heard : 1 = false;      // since the last sweep
     bool owed : 1 = false;       // the current limit, once more
-    bool starts = false;         // it has had no turn since it entered the round
+    bool starts : 1 = false;     // it has had no turn since it entered the round
+    uint8_t rest = 0;            // credit that is too little for a PDU, in units of credit
   };
   static_assert(sizeof(Sender) == 64);
 
@@ -128,7 +129,8 @@ class CreditTarget {
   int64_t NeedOf(const Sender& from) const {
     return from.granted + from.want - reserve_ - kCreditUnitOctets;
   }
-  // The pacer learns of what is going to be sent, as far as that is granted.
+  // The pacer learns of what is going to be sent, as far as that is granted, and but for the rest
+  // that is too little for a PDU.
   void Charge(Sender& from);
 
   // ---- Of grants.
@@ -136,6 +138,7 @@ class CreditTarget {
   std::optional<Grant> GrantTurn(Time now, uint64_t room_octets);
   std::nullopt_t NoRoom(Time now);
   uint32_t TurnOf(uint32_t sender) const;
+  bool GoesFirst(const Sender& from, Time now) const;
   void Owe(uint32_t sender);
   void Release(uint32_t sender);
   void Sweep(Time now);
