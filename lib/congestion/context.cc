@@ -53,15 +53,15 @@ void CongestionContext::Acknowledge(uint32_t octets, std::optional<Duration> rtt
   }
 }
 
-void CongestionContext::OnGoBack(uint32_t /*octets*/, Loss loss, Time now) {
+void CongestionContext::OnGoBack(Time now) {
   acked_ = sent_;
   if (auto* window = std::get_if<NsccWindow>(&law_)) {
-    window->OnLoss(loss == Loss::kTimeout, base_rtt_.value(), *params_, now);
+    window->OnLoss(base_rtt_.value(), *params_, now);
     ApplyWindow(now);
   }
 }
 
-void CongestionContext::OnEcho(const EcnEcho& echo, Time /*now*/) {
+void CongestionContext::OnEcho(const EcnEcho& echo) {
   if (echo.marked != 0 || echo.trimmed != 0) marked_ = true;
 }
 

@@ -63,13 +63,12 @@ class alignas(64) CongestionContext {
   void OnAcked(uint32_t octets, std::optional<Duration> rtt, bool nothing_in_flight, Time now) {
     if (control_ != CongestionControl::kFixed) Acknowledge(octets, rtt, nothing_in_flight, now);
   }
-  // Why PDUs are sent again: a NACK has named one as missing; or nothing was heard for long.
-  enum class Loss : uint8_t { kNack, kTimeout };
-  // All PDUs in flight, of `octets`, are going to be sent again, or are given up: none counts as in
-  // flight any longer. Each counts as sent once more when it leaves.
-  void OnGoBack(uint32_t octets, Loss loss, Time now);
+  // All PDUs in flight are going to be sent again, or are given up: by a NACK, or as nothing was
+  // heard for long. None counts as in flight any longer. Each counts as sent once more when it
+  // leaves.
+  void OnGoBack(Time now);
   // To be called before OnAcked where an echo comes with an acknowledgement.
-  void OnEcho(const EcnEcho& echo, Time now);
+  void OnEcho(const EcnEcho& echo);
   // RCCC: the destination permits to send up to `limit`. Stragglers, and credit that was never
   // asked for, change nothing. Under another control nothing does.
   void OnGrant(Credit24 limit, Time now);

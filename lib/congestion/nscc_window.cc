@@ -141,13 +141,10 @@ void NsccWindow::Settle(const Law& law, Duration base_rtt, const CongestionParam
   octets_ = std::clamp(grown, law.smallest, law.largest);
 }
 
-void NsccWindow::OnLoss(bool timeout, Duration base_rtt, const CongestionParams& params, Time now) {
-  const Law law = LawOf(base_rtt, params);
+void NsccWindow::OnLoss(Duration base_rtt, const CongestionParams& params, Time now) {
   // One congestion makes several PDUs be lost, one after the other.
   if (Ns(now - decreased_at_) < Ns(base_rtt) + delay_ns_) return;
-  const double half = octets_ / 2;
-  const double found = timeout ? half : std::max(half, rate_ * (law.base_ns + law.target_ns));
-  octets_ = std::max(std::min(found, octets_), law.smallest);
+  octets_ = std::max(octets_ / 2, LawOf(base_rtt, params).smallest);
   increase_ = 0;
   ignored_ = 0;
   decreased_at_ = now;

@@ -27,7 +27,7 @@ class NsccWindow {
   };
   void OnAck(const Ack& ack, Duration base_rtt, const CongestionParams& params, Time now);
   // PDUs were lost, and are sent again.
-  void OnLoss(bool timeout, Duration base_rtt, const CongestionParams& params, Time now);
+  void OnLoss(Duration base_rtt, const CongestionParams& params, Time now);
 
   // In octets; may be less than a PDU.
   double octets() const { return octets_; }

@@ -148,8 +148,8 @@ void CreditTarget::Activate(uint32_t sender, Time now) {
   if (goes_first) turn_ = static_cast<uint16_t>(sender);
 }
 
-// A sender that wants no more than its share of the time since its last grant, as one with a request
-// now and then does, does not wait for those that take all they get.
+// A sender that wants no more than its share of the time since its last grant, as one with a
+// request now and then does, does not wait for those that take all they get.
 bool CreditTarget::GoesFirst(const Sender& from, Time now) const {
   return pacer_.TimeOf(from.want) * (active() + 1) <= now - from.granted_at;
 }

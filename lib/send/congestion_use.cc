@@ -82,14 +82,10 @@ void CongestionUse::OnAcked(Instance& instance, uint32_t number, const PduList& 
 }
 
 void CongestionUse::OnGoBack(Instance& instance, uint32_t number, Time now) {
-  const Connection& connection = instance.connections[number];
   const uint32_t peer = instance.PeerOfConnection(number);
   const uint32_t plane = instance.PlaneOfConnection(number);
   const uint32_t index = instance.PlaneIndex(peer, plane);
-  const auto loss =
-      connection.tries() != 0 ? CongestionContext::Loss::kTimeout : CongestionContext::Loss::kNack;
-  instance.congestion[index].OnGoBack(
-      instance.OctetsOf(connection.unacked_count(), connection.unacked_bytes()), loss, now);
+  instance.congestion[index].OnGoBack(now);
   LookAt(instance, index);
   Wake(instance, peer, plane);
 }
@@ -125,7 +121,7 @@ void CongestionUse::OnHeard(Instance& instance, uint32_t peer, uint32_t plane,
       last.received = heard.received;
       last.marked = heard.marked;
       last.trimmed = heard.trimmed;
-      context.OnEcho(echo, now);
+      context.OnEcho(echo);
     }
   }
   LookAt(instance, index);

@@ -163,13 +163,13 @@ void Incast::OnTimer(uint32_t number) {
   source.context.OnTimer(now_);
   if (now_ >= source.progress_at + kTimeout) {
     source.progress_at = now_;
-    if (source.acked != source.next) GoBack(source, CongestionContext::Loss::kTimeout);
+    if (source.acked != source.next) GoBack(source);
   }
   Send(number);
 }
 
-void Incast::GoBack(Source& source, CongestionContext::Loss loss) {
-  source.context.OnGoBack((source.next - source.acked) * options_.octets, loss, now_);
+void Incast::GoBack(Source& source) {
+  source.context.OnGoBack(now_);
   source.next = source.acked;
 }
 
@@ -237,7 +237,7 @@ void Incast::Answer(const Event& data, bool nack) {
 
 void Incast::OnAnswer(const Event& event) {
   Source& source = sources_[event.source];
-  source.context.OnEcho(event.echo, now_);
+  source.context.OnEcho(event.echo);
   if (event.psn > source.acked) {
     const uint32_t octets = (event.psn - source.acked) * options_.octets;
     source.acked = event.psn;
@@ -253,7 +253,7 @@ void Incast::OnAnswer(const Event& event) {
       return;
     }
   }
-  if (event.nack && source.next > source.acked) GoBack(source, CongestionContext::Loss::kNack);
+  if (event.nack && source.next > source.acked) GoBack(source);
   Send(event.source);
 }
 

@@ -118,7 +118,7 @@ class Incast {
   void Ask(uint32_t source);
   void ArmTimer(uint32_t source);
   void OnTimer(uint32_t source);
-  void GoBack(Source& source, CongestionContext::Loss loss);
+  void GoBack(Source& source);
   void Enqueue(Event event);
   void Dequeue();
   void Arrive(const Event& event);

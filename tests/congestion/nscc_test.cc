@@ -29,7 +29,7 @@ class Nscc : public ::testing::Test {
     for (; c_.Allows(kPdu); ++pdus) c_.OnSent(kPdu, now_);
     now_ += rtt;
     for (; pdus != 0; --pdus) {
-      if (marked) c_.OnEcho({1, 1, 0}, now_);
+      if (marked) c_.OnEcho({1, 1, 0});
       c_.OnAcked(kPdu, rtt, pdus == 1, now_);
       c_.CheckInvariants();
     }
@@ -110,23 +110,15 @@ TEST_F(Nscc, FindsItsWindowAnewWhereDelayIsHuge) {
   EXPECT_LT(window(), kBdp / 8);
 }
 
-TEST_F(Nscc, HalvesAtATimeout) {
+TEST_F(Nscc, HalvesOnceWherePdusAreLost) {
   c_.OnSent(kPdu, now_);
   const int64_t before = window();
   now_ += milliseconds(1);
-  c_.OnGoBack(kPdu, CongestionContext::Loss::kTimeout, now_);
+  c_.OnGoBack(now_);
   EXPECT_EQ(window(), before / 2);
   EXPECT_EQ(c_.in_flight(), 0u);
-  c_.OnGoBack(kPdu, CongestionContext::Loss::kTimeout, now_);  // the same congestion
+  c_.OnGoBack(now_);  // the same congestion
   EXPECT_EQ(window(), before / 2);
-}
-
-TEST_F(Nscc, KeepsWhatItAchievedAtANack) {
-  for (int i = 0; i < 5; ++i) RoundTrip(microseconds(10));  // at the rate of the port
-  c_.OnSent(kPdu, now_);
-  now_ += microseconds(20);
-  c_.OnGoBack(kPdu, CongestionContext::Loss::kNack, now_);
-  EXPECT_GT(window(), kBdp * 3 / 4);
 }
 
 TEST_F(Nscc, TrimmedPdusCountAsMarked) {
@@ -134,7 +126,7 @@ TEST_F(Nscc, TrimmedPdusCountAsMarked) {
   const int64_t before = window();
   c_.OnSent(kPdu, now_);
   now_ += microseconds(30);
-  c_.OnEcho({1, 0, 1}, now_);
+  c_.OnEcho({1, 0, 1});
   c_.OnAcked(kPdu, microseconds(30), true, now_);
   EXPECT_LT(window(), before);
 }
@@ -146,7 +138,7 @@ TEST_F(Nscc, WindowOfLessThanAPduIsPaced) {
   while (window() > kPdu / 8) {
     c_.OnSent(kPdu, now_);
     now_ += milliseconds(2);
-    c_.OnGoBack(kPdu, CongestionContext::Loss::kTimeout, now_);
+    c_.OnGoBack(now_);
   }
   EXPECT_EQ(c_.state_name(), "paced");
   EXPECT_EQ(window(), kPdu / 10);
@@ -164,7 +156,7 @@ TEST_F(Nscc, WindowOfLessThanAPduIsPaced) {
     EXPECT_FALSE(c_.Allows(1));
     ++sent;
     now_ += microseconds(60);
-    c_.OnEcho({1, 1, 0}, now_);
+    c_.OnEcho({1, 1, 0});
     c_.OnAcked(kPdu, microseconds(60), true, now_);
     c_.CheckInvariants();
   }
@@ -175,8 +167,7 @@ TEST_F(Nscc, WindowOfLessThanAPduIsPaced) {
 TEST_F(Nscc, LargerPdusThanAtTheStartLeaveToo) {
   for (const bool paced : {false, true}) {
     Start();
-    while (paced && c_.window_octets() >= kPdu)
-      c_.OnGoBack(0, CongestionContext::Loss::kTimeout, now_ += milliseconds(1));
+    while (paced && c_.window_octets() >= kPdu) c_.OnGoBack(now_ += milliseconds(1));
     const auto larger = static_cast<uint32_t>(2 * kBdp);
     c_.RaiseLargest(larger, now_);
     c_.RaiseLargest(kPdu, now_);

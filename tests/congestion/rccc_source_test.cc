@@ -258,7 +258,7 @@ TEST_F(RcccSource, PdusThatAreSentAgainNeedCreditAgain) {
   ASSERT_TRUE(Poll(kMuch));
   Send(kReserve);
   EXPECT_EQ(c_.in_flight(), static_cast<uint64_t>(kReserve));
-  c_.OnGoBack(kReserve, CongestionContext::Loss::kNack, now_);
+  c_.OnGoBack(now_);
   EXPECT_EQ(c_.in_flight(), 0u);
   EXPECT_FALSE(c_.Allows(1));
 }
@@ -310,9 +310,9 @@ TEST(FixedControl, PermitsEverythingAndAsksForNothing) {
   EXPECT_TRUE(c.Allows(UINT32_MAX));
   EXPECT_FALSE(c.PollRequest(UINT64_MAX, now));
   c.OnAcked(1, microseconds(1), false, now);
-  c.OnGoBack(1, CongestionContext::Loss::kTimeout, now);
+  c.OnGoBack(now);
   c.OnGrant(Credit24(1), now);
-  c.OnEcho({1, 1, 1}, now);
+  c.OnEcho({1, 1, 1});
   c.OnTimer(now);
   EXPECT_TRUE(c.Allows(UINT32_MAX));
   EXPECT_EQ(c.deadline(), kNever);

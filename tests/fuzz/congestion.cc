@@ -80,10 +80,10 @@ class Exchange {
         source.OnAcked(input_.Word() >> 8, Rtt(), input_.Byte() % 2 == 0, now_);
         break;
       case 7:
-        source.OnGoBack(input_.Word(), Loss(), now_);
+        source.OnGoBack(now_);
         break;
       case 8:
-        source.OnEcho({input_.Byte(), input_.Byte(), input_.Byte()}, now_);
+        source.OnEcho({input_.Byte(), input_.Byte(), input_.Byte()});
         break;
       case 9:
         source.OnGrant(Credit24(input_.Word()), now_);
@@ -135,10 +135,6 @@ class Exchange {
   }
   static CongestionControl Rccc() { return CongestionControl::kRccc; }
   static CongestionControl Nscc() { return CongestionControl::kNscc; }
-  CongestionContext::Loss Loss() {
-    return input_.Byte() % 2 == 0 ? CongestionContext::Loss::kNack
-                                  : CongestionContext::Loss::kTimeout;
-  }
   std::optional<Duration> Rtt() {
     if (input_.Byte() % 4 == 0) return std::nullopt;
     return Duration(static_cast<int64_t>(input_.Number() >> 16));
