@@ -204,7 +204,8 @@ void CongestionUse::TellNoGrant(const Instance& instance, uint32_t peer, uint32_
 }
 
 // Octets that wait for the plane: new PDUs, in equal parts where they may take any of several, and
-// PDUs that are to be sent again. Those that wait for receive credit could not use more.
+// PDUs that are to be sent again. Those that wait for receive credit could not use more. While there
+// are some, clients will hand over as much as is acknowledged: what is in flight counts as well.
 uint64_t CongestionUse::BacklogOf(const Instance& instance, uint32_t peer, uint32_t plane) {
   uint64_t octets = 0;
   const uint32_t choice = instance.paths[peer].choice;
@@ -221,7 +222,8 @@ uint64_t CongestionUse::BacklogOf(const Instance& instance, uint32_t peer, uint3
     if (!connection.HasRetransmission()) continue;
     octets += instance.OctetsOf(connection.unacked_count(), connection.unacked_bytes());
   }
-  return octets;
+  const uint64_t in_flight = instance.congestion[instance.PlaneIndex(peer, plane)].in_flight();
+  return octets == 0 ? 0 : octets + in_flight;
 }
 
 // False where it could not be staged.
