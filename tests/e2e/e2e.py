@@ -184,6 +184,16 @@ class Process:
     def signal(self, number):
         self.process.send_signal(number)
 
+    def stop(self):
+        """Until SIGCONT. The signal alone is not enough: threads on other CPUs go on for a moment."""
+        self.signal(signal.SIGSTOP)
+
+        def stopped():
+            stats = pathlib.Path(f"/proc/{self.pid}/task").glob("*/stat")
+            return all(stat.read_text().rpartition(")")[2].split()[0] == "T" for stat in stats)
+
+        wait_until(stopped, START_S, f"{self.label} to stop")
+
     def terminate(self, seconds=START_S):
         self.signal(signal.SIGTERM)
         return self.wait(seconds)

@@ -124,7 +124,7 @@ def test_an_unreachable_peer_and_its_return(stack):
     watcher = stack.enter_context(Watcher(directory, left))
     sender = stack.enter_context(client.Client(left.socket))
     assert set(sender.complete(sender.send_all(1, 20), 20).values()) == {client.STATUS_OK}
-    right.signal(signal.SIGSTOP)
+    right.stop()
     try:
         sender.complete(sender.send_all(1, 4, first=100), 30)
         watcher.sees("peer_unreachable", xpu=0, instance=0, peer=1)

@@ -203,7 +203,7 @@ def test_unreachable_and_back():
             contextlib.ExitStack() as stack:
         sender = stack.enter_context(client.Client(left.socket))
         assert set(sender.complete(sender.send_all(1, 20), 20).values()) == {client.STATUS_OK}
-        right.signal(signal.SIGSTOP)
+        right.stop()
         try:
             statuses = sender.complete(sender.send_all(1, 20, first=100), 30)
             assert set(statuses.values()) <= {client.STATUS_UNREACHABLE,

@@ -360,7 +360,7 @@ def test_ping_of_a_peer_that_does_not_agree():
             daemon.wait_for_link()
         error = e2e.suedectl(left, "ping", 1, "--count", 1, code=1)
         assert "answers, but does not agree: transport.psn_scope is port here and vc there" in error
-        right.signal(signal.SIGSTOP)
+        right.stop()
         assert "no answer in time" in e2e.suedectl(left, "ping", 1, "--count", 1, code=4)
         right.signal(signal.SIGCONT)
 

@@ -332,7 +332,7 @@ def test_a_drain_that_is_not_over_in_time_and_one_that_is_called_off(stack):
     sender = stack.enter_context(client.Client(left.socket))
     assert set(sender.complete(sender.send_all(1, 8), 20).values()) == {client.STATUS_OK}
     wait_for_planes(left, 2)
-    right.signal(signal.SIGSTOP)
+    right.stop()
     stack.callback(os.kill, right.pid, signal.SIGCONT)
     tags = sender.send_all(1, 8, first=100)
     busy = e2e.wait_until(
