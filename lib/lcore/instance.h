@@ -113,6 +113,13 @@ struct Instance {
            connections[ConnectionIndex(peer, plane, vc)].CanSend(bytes, params.transport) &&
            Permits(peer, plane, bytes);
   }
+  // Tells the connections of {peer, plane} whether its marks are counted.
+  void TellCounted(uint32_t peer, uint32_t plane) {
+    const bool counted = marks[PlaneIndex(peer, plane)].is_counted();
+    for (uint32_t vc = 0; vc < connections_per_plane(); ++vc) {
+      connections[ConnectionIndex(peer, plane, vc)].SetCounted(counted);
+    }
+  }
   // Octets on the wire of `count` frames with so many bytes of commands in all.
   uint32_t OctetsOf(uint32_t count, uint32_t bytes) const { return count * frame_octets + bytes; }
   // Whether congestion control lets a PDU with so many bytes of commands leave.

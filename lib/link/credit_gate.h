@@ -39,7 +39,7 @@ class CreditGate {
   // ---- What may be staged.
 
   // Flows of which a frame of any length may be staged, beside those that are staged.
-  VcMask open() const { return open_; }
+  const VcMask& open() const { return open_; }
   // These frames are staged now.
   void Look(std::span<Frame* const> data, std::span<Frame* const> front);
   // Flows that nothing may be sent of, whatever is staged, and since when.

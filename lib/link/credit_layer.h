@@ -27,7 +27,9 @@ template <LinkLayer Below>
 class CreditLayer : public LayerOver<Below> {
  public:
   CreditLayer(Below below, const LinkParams& params) : LayerOver<Below>(std::move(below)) {
-    if (params.credit.cbfc) gate_ = std::make_unique<CreditGate>(params, Over::max_frame_bytes());
+    if (!params.credit.cbfc) return;
+    gate_ = std::make_unique<CreditGate>(params, Over::max_frame_bytes());
+    open_ = &gate_->open();
   }
 
   uint32_t Receive(Frame** frames, uint32_t max, Time now) {
@@ -46,10 +48,7 @@ class CreditLayer : public LayerOver<Below> {
     if (gate_ != nullptr) [[unlikely]]
       Serve(now);
   }
-  VcMask room() const {
-    const VcMask below = Over::room();
-    return gate_ == nullptr ? below : static_cast<VcMask>(below & gate_->open());
-  }
+  VcMask room() const { return static_cast<VcMask>(Over::room() & *open_); }
 
   LinkEnd* end() { return Over::below().end(); }
   const LinkEnd* end() const { return Over::below().end(); }
@@ -69,7 +68,10 @@ class CreditLayer : public LayerOver<Below> {
   bool SendUpdate(Next next, Time now);
   void Serve(Time now);
 
+  static constexpr VcMask kOpen = kEveryFlow;
+
   std::unique_ptr<CreditGate> gate_;
+  const VcMask* open_ = &kOpen;  // the gate's, where there is one
 };
 
 template <LinkLayer Below>

@@ -45,7 +45,10 @@ void CongestionGrants::OnRequest(Instance& instance, uint32_t peer, uint32_t pla
                                  const Congestion& request, Time now) {
   instance.counters.Add(Counter::kRxCongestionRequests);
   Target& target = TargetOf(instance, plane);
-  instance.marks[instance.PlaneIndex(peer, plane)].asks = true;
+  if (bool& asks = instance.marks[instance.PlaneIndex(peer, plane)].asks; !asks) {
+    asks = true;
+    instance.TellCounted(peer, plane);
+  }
   target.credit.OnRequest(peer,
                           {.target = Credit24(request.target),
                            .sent = Credit24(request.sent),
@@ -92,6 +95,7 @@ void CongestionGrants::Forget(Instance& instance, uint32_t peer) {
     Target& target = TargetOf(instance, plane);
     target.credit.Forget(peer);
     instance.marks[instance.PlaneIndex(peer, plane)].asks = false;
+    instance.TellCounted(peer, plane);
     ShowActive(target);
   }
 }

@@ -30,6 +30,7 @@ uint64_t Receiver::Begin(PortContext& port, Frame* const* frames, uint32_t count
   count_ = 0;
   rcrcs_end_ = 0;
   series_count_ = 0;
+  marks_ = 0;
   if (port.link.down()) [[unlikely]]
     return Refuse(port, frames, count);
   frames_ = frames;
@@ -48,8 +49,7 @@ uint64_t Receiver::Begin(PortContext& port, Frame* const* frames, uint32_t count
 uint64_t Receiver::Parse(PortContext& port) {
   const FrameRules& rules = port.params.rules;
   udp4::Headers headers;
-  uint32_t headers_series = 0;  // of the frame that has them,
-  uint64_t headers_mark = 0;    // and its mark
+  uint32_t headers_series = 0;  // of the frame that has them
   uint32_t last = kNone;
   uint64_t bytes = 0;
   ParsedFrame parsed;
@@ -61,9 +61,9 @@ uint64_t Receiver::Parse(PortContext& port) {
       const uint8_t* pdu = frame->data + headers.pdu_at();
       const RhWord rh(pdu);
       const Series& same = series_[headers_series];
-      const uint64_t flow = rh.Flow() | headers_mark;
-      if (flow != same.flow) [[unlikely]]
-        headers_series = AddSeries(same.source, same.destination, flow);
+      if (((rh.Flow() ^ same.flow) & ~kMarked) != 0) [[unlikely]]
+        headers_series =
+            AddSeries(same.source, same.destination, rh.Flow() | (same.flow & kMarked));
       last = headers_series;
       Note(i, last, rh, pdu, headers.pdu_bytes());
       continue;
@@ -72,11 +72,11 @@ uint64_t Receiver::Parse(PortContext& port) {
       last = NoteParsed(i, last, parsed);
       headers.Keep(frame->data, frame->length, trusted, parsed);
       headers_series = last;
-      headers_mark = MarkOf(parsed);
     } else {
       last = ParseOther(port, i, last, trusted);
     }
   }
+  has_marks_ = (marks_ & kMarked) == kMarked;
   return bytes;
 }
 
@@ -84,7 +84,9 @@ uint64_t Receiver::Parse(PortContext& port) {
 [[gnu::always_inline]] inline uint32_t Receiver::NoteParsed(uint32_t i, uint32_t last,
                                                             const ParsedFrame& parsed) {
   const RhWord rh(parsed.pdu);
-  const uint64_t flow = rh.Flow() | MarkOf(parsed);
+  const uint64_t mark = MarkOf(parsed);
+  marks_ |= mark;
+  const uint64_t flow = rh.Flow() | mark;
   if (last == kNone || !series_[last].Has(parsed.source, parsed.destination, flow)) {
     last = AddSeries(parsed.source, parsed.destination, flow);
   }
@@ -233,8 +235,6 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   flow_.peer = peer;
   flow_.plane = place.plane;
   flow_.number = number;
-  flow_.is_marked = (series.flow & kMarked) != 0;
-  flow_.is_counted = instance.marks[instance.PlaneIndex(peer, place.plane)].is_counted();
   return Checked::kData;
 }
 
@@ -343,13 +343,8 @@ bool Receiver::CountHandedOver(bool handed) {
   const DeliveredRun run = run_;
   run_ = {};
   deliverer_.CountRun(instance, flow_.target, run);
-  if (flow_.is_counted | flow_.is_marked) [[unlikely]] {
-    congestion_grants_.OnReceived(instance, flow_.peer, flow_.plane, run.pdus, run.bytes,
-                                  flow_.is_marked);
-    congestion_grants_.OnDelivered(instance, run.bytes, run.lines);
-  }
-  if (flow_.connection->awaits_trimmed()) [[unlikely]]
-    LookAtTrimmed(instance, now);
+  if (flow_.connection->is_watched() || has_marks_) [[unlikely]]
+    WatchRun(instance, run.pdus, run.bytes, run.lines, now);
   grants_.OnAccepted(instance, flow_.peer, flow_.target.vc, *flow_.credit, run.lines, run.widest);
   pause_asker_.OnReceived(instance, flow_.target.vc, now);
   // Of the first PDU it is owed already.
@@ -378,11 +373,19 @@ bool Receiver::CountHandedOver(bool handed) {
   return false;
 }
 
-// One PDU of flow_ that is in no run.
-void Receiver::CountOne(Instance& instance, uint32_t bytes) {
-  if (flow_.is_counted | flow_.is_marked) {
-    congestion_grants_.OnReceived(instance, flow_.peer, flow_.plane, 1, bytes, flow_.is_marked);
-  }
+// For congestion control.
+[[gnu::noinline]] void Receiver::WatchRun(Instance& instance, uint32_t pdus, uint64_t bytes,
+                                          uint32_t lines, Time now) {
+  CountArrived(instance, pdus, bytes);
+  congestion_grants_.OnDelivered(instance, bytes, lines);
+  if (flow_.connection->awaits_trimmed()) LookAtTrimmed(instance, now);
+}
+
+// So many PDUs of flow_, which may be duplicates, or not be taken.
+void Receiver::CountArrived(Instance& instance, uint32_t pdus, uint64_t bytes) {
+  const bool marked = has_marks_ && (series_[flow_.series].flow & kMarked) == kMarked;
+  if (!marked && !flow_.connection->counted()) return;
+  congestion_grants_.OnReceived(instance, flow_.peer, flow_.plane, pdus, bytes, marked);
 }
 
 // A switch has trimmed a PDU of the flow, and those in front of it have come.
@@ -394,7 +397,7 @@ void Receiver::CountOne(Instance& instance, uint32_t bytes) {
 [[gnu::cold]] void Receiver::OnUnexpected(Instance& instance, PsnVerdict verdict, uint32_t bytes,
                                           Time now) {
   EndRun(now);
-  CountOne(instance, bytes);
+  CountArrived(instance, 1, bytes);
   Connection& connection = *flow_.connection;
   const bool ahead = verdict == PsnVerdict::kAhead;
   instance.counters.Add(ahead ? Counter::kRxAhead : Counter::kRxDuplicate);
@@ -411,7 +414,7 @@ void Receiver::CountOne(Instance& instance, uint32_t bytes) {
   EndRun(now);
   const uint32_t number = flow_.number;
   Connection& connection = *flow_.connection;
-  CountOne(instance, pdu.bytes);
+  CountArrived(instance, 1, pdu.bytes);
   const Delivered delivered = deliverer_.Deliver(instance, flow_.target, pdu);
   // PDUs behind it may have to wait behind it.
   flow_.series = kNone;
@@ -490,7 +493,6 @@ void Receiver::CountOne(Instance& instance, uint32_t bytes) {
 void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Time now) {
   Connection& connection = instance.connections[number];
   const TransportParams& params = instance.params.transport;
-  const uint32_t count = connection.unacked_count();
   const uint32_t bytes = connection.unacked_bytes();
   PduList acked;
   RpsnVerdict verdict;
@@ -517,18 +519,17 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
   if (instance.own.has_sessions && !acked.empty()) {
     instance.peer_of(number).OnProof(instance.PlaneOfConnection(number), now);
   }
-  OnAcked(instance, number, count - connection.unacked_count(),
-          bytes - connection.unacked_bytes(), acked);
+  OnAcked(instance, number, bytes - connection.unacked_bytes(), acked);
   if (instance.blocked[instance.PeerOfConnection(number)] != 0)
     run_queue_.Unblock(instance, number);
 }
 
-// So many PDUs; `bytes`: of the commands in them.
-void Receiver::OnAcked(Instance& instance, uint32_t number, uint32_t count, uint32_t bytes,
-                       PduList& acked) {
+// `bytes`: of the commands in them.
+[[gnu::always_inline]] inline void Receiver::OnAcked(Instance& instance, uint32_t number,
+                                                     uint32_t bytes, PduList& acked) {
   const uint32_t peer = instance.PeerOfConnection(number);
   if (instance.is_paced) {
-    congestion_.OnAcked(instance, number, acked, instance.OctetsOf(count, bytes), lcore_.now);
+    congestion_.OnAcked(instance, number, acked, bytes, lcore_.now);
   }
   instance.CountOut(peer, instance.PlaneOfConnection(number), bytes);
   completions_.EndAcked(instance, number, acked);

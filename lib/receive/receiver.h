@@ -99,12 +99,11 @@ class Receiver {
     uint32_t peer = 0;
     uint32_t plane = 0;
     uint32_t number = 0;  // of the connection
-    bool is_marked = false;   // its frames have an ECN mark
-    bool is_counted = false;  // for congestion control
   };
-  // Of a series' flow: its frames have an ECN mark. A bit that is none of the RH's flow.
-  static constexpr uint64_t kMarked = uint64_t{1} << 32;
-  static uint64_t MarkOf(const ParsedFrame& parsed) { return parsed.ecn == 3 ? kMarked : 0; }
+  // Of a series' flow: the ECN field of its frames, in bits that are none of the RH's flow.
+  static constexpr int kMarkBit = 32;
+  static constexpr uint64_t kMarked = uint64_t{3} << kMarkBit;
+  static uint64_t MarkOf(const ParsedFrame& parsed) { return uint64_t{parsed.ecn} << kMarkBit; }
   enum class Checked : uint8_t {
     kData,  // a data PDU, of flow_
     kDone,  // dropped or dealt with
@@ -154,8 +153,7 @@ class Receiver {
   bool OnDataPdu(Instance& instance, uint32_t i, Time now);
   void OnControlPdu(Instance& instance, ReceivedPdu pdu, Time now);
   void OnRpsn(Instance& instance, uint32_t connection, RhOp op, Psn rpsn, Time now);
-  void OnAcked(Instance& instance, uint32_t connection, uint32_t count, uint32_t bytes,
-               PduList& acked);
+  void OnAcked(Instance& instance, uint32_t connection, uint32_t bytes, PduList& acked);
   void OnImplausible(Instance& instance, uint32_t connection, RhOp op, Psn rpsn, Time now);
   void OnAhead(Instance& instance, uint32_t connection, ReceivedPdu pdu, Time now);
   void OnResumed(Instance& instance, uint32_t connection);
@@ -167,7 +165,8 @@ class Receiver {
     if (run_.pdus != 0) CountRun(now);
   }
   void CountRun(Time now);
-  void CountOne(Instance& instance, uint32_t bytes);
+  void WatchRun(Instance& instance, uint32_t pdus, uint64_t bytes, uint32_t lines, Time now);
+  void CountArrived(Instance& instance, uint32_t pdus, uint64_t bytes);
   void LookAtTrimmed(Instance& instance, Time now);
   // The effects, for another fact of this peer.
   Effects& EffectsFor(const Instance& instance, uint32_t peer) {
@@ -187,6 +186,8 @@ class Receiver {
   CongestionUse& congestion_;
   PeerRef effects_of_{};
   Flow flow_;
+  uint64_t marks_ = 0;      // ECN fields of the burst's frames,
+  bool has_marks_ = false;  // and whether some of them may be marked
   DeliveredRun run_;  // of flow_, accepted and not yet counted
 
   // The burst: frames [next_, count_) are left.

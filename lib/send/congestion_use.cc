@@ -44,6 +44,7 @@ void CongestionUse::Start(Instance& instance, uint32_t peer) {
     for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
       instance.connections[instance.ConnectionIndex(peer, plane, vc)].SetPromptAcks(marks.wanted);
     }
+    instance.TellCounted(peer, plane);
     if (!instance.is_paced) continue;
     // One that grants nothing is sent to by windows alone.
     const bool grants = open && hello.answers_congestion;
@@ -67,12 +68,15 @@ bool CongestionUse::HasInFlight(const Instance& instance, uint32_t peer, uint32_
 }
 
 void CongestionUse::OnAcked(Instance& instance, uint32_t number, const PduList& acked,
-                            uint32_t octets, Time now) {
+                            uint32_t bytes, Time now) {
   const uint32_t peer = instance.PeerOfConnection(number);
   const uint32_t plane = instance.PlaneOfConnection(number);
   const uint32_t index = instance.PlaneIndex(peer, plane);
+  uint32_t count = 0;
+  for (const Pdu* pdu = acked.head(); pdu != nullptr; pdu = pdu->next) ++count;
   const std::optional<Duration> rtt = acked.empty() ? std::nullopt : RttSample(*acked.tail(), now);
-  instance.congestion[index].OnAcked(octets, rtt, !HasInFlight(instance, peer, plane), now);
+  instance.congestion[index].OnAcked(instance.OctetsOf(count, bytes), rtt,
+                                     !HasInFlight(instance, peer, plane), now);
   LookAt(instance, index);
   // Other connections of the plane may have waited for it.
   if (instance.blocked[peer] != 0 || instance.vc_bits != 0 ||
@@ -181,7 +185,7 @@ void CongestionUse::Wake(Instance& instance, uint32_t peer, uint32_t plane) {
 
 // ---- Time.
 
-bool CongestionUse::Poll(Time now) {
+bool CongestionUse::OnTime(Time now) {
   return wheel_.Advance(now, [&](uint32_t timer) {
     const ContextRef ref = of_timer_[timer];
     Instance& instance = *lcore_.instances[ref.instance];
@@ -247,7 +251,7 @@ bool CongestionUse::SendRequest(Instance& instance, uint32_t index, Time now) {
   return true;
 }
 
-void CongestionUse::SendRequests(Time now) {
+void CongestionUse::SendRequestsOfThose(Time now) {
   for (size_t left = looked_at_.size(); left != 0; --left) {
     const ContextRef ref = looked_at_.front();
     looked_at_.pop_front();

@@ -36,8 +36,8 @@ class CongestionUse {
     instance.congestion[index].OnSent(octets, now);
     LookAt(instance, index);
   }
-  // The `acked` PDUs of the connection were acknowledged, so many octets.
-  void OnAcked(Instance& instance, uint32_t connection, const PduList& acked, uint32_t octets,
+  // The `acked` PDUs of the connection were acknowledged, with so many bytes of commands.
+  void OnAcked(Instance& instance, uint32_t connection, const PduList& acked, uint32_t bytes,
                Time now);
   // The connection goes back: what is in flight has to be sent again.
   void OnGoBack(Instance& instance, uint32_t connection, Time now);
@@ -62,9 +62,11 @@ class CongestionUse {
   // ---- Time.
 
   // Once in a turn, before PDUs are staged. Returns whether something was due.
-  bool Poll(Time now);
+  bool Poll(Time now) { return !of_timer_.empty() && OnTime(now); }
   // Once in a turn, behind them: requests of contexts that were looked at.
-  void SendRequests(Time now);
+  void SendRequests(Time now) {
+    if (!looked_at_.empty()) SendRequestsOfThose(now);
+  }
 
  private:
   struct ContextRef {
@@ -77,6 +79,8 @@ class CongestionUse {
     instance.looked_at[index] = 1;
     looked_at_.push_back({instance.number, index});
   }
+  bool OnTime(Time now);
+  void SendRequestsOfThose(Time now);
   bool SendRequest(Instance& instance, uint32_t index, Time now);
   void Wake(Instance& instance, uint32_t peer, uint32_t plane);
   static uint64_t BacklogOf(const Instance& instance, uint32_t peer, uint32_t plane);

@@ -154,7 +154,7 @@ void Connection::WantNack(Time now, const TransportParams& params) {
 // trimmed behind a NACK is sent again because of that one, or is missed by OnAnnounced.
 bool Connection::WantNackOfTrimmed(Time now, Duration base_rtt) {
   if (nack_at_ != Time{} && now - nack_at_ < base_rtt) return false;
-  awaits_trimmed_ = false;
+  Watch(kAwaitsTrimmed, false);
   nack_sent_ = true;
   nack_pending_ = true;
   nack_at_ = now;
@@ -170,10 +170,10 @@ bool Connection::OnTrimmed(Psn psn, Duration base_rtt, Time now, const Transport
   // Before a round trip is over it was sent before the last NACK arrived, and is sent again anyway.
   const bool is_stale = nack_sent_ && now - nack_at_ < base_rtt;
   const bool is_first =
-      !awaits_trimmed_ || trimmed_.IsAfter(psn) || trimmed_.DistanceFrom(expected_) < 0;
+      !awaits_trimmed() || trimmed_.IsAfter(psn) || trimmed_.DistanceFrom(expected_) < 0;
   if (is_stale || !is_first) return true;
   trimmed_ = psn;
-  awaits_trimmed_ = true;
+  Watch(kAwaitsTrimmed, true);
   return true;
 }
 
@@ -181,7 +181,7 @@ bool Connection::LookAtTrimmed(Duration base_rtt, Time now) {
   const int ahead = trimmed_.DistanceFrom(expected_);
   if (ahead > 0) return false;
   if (ahead == 0 && WantNackOfTrimmed(now, base_rtt)) return true;
-  awaits_trimmed_ = false;
+  Watch(kAwaitsTrimmed, false);
   return false;
 }
 
@@ -373,7 +373,7 @@ void Connection::OpenReceive(Psn first) {
   nack_pending_ = false;
   nack_sent_ = false;
   not_ready_ = false;
-  awaits_trimmed_ = false;
+  Watch(kAwaitsTrimmed, false);
   gap_due_ = kNever;
 }
 
@@ -383,6 +383,8 @@ void Connection::Reset(PduList& given_up) {
   fresh.tx_pdus_ = tx_pdus_;
   fresh.rx_pdus_ = rx_pdus_;
   fresh.retransmissions_ = retransmissions_;
+  fresh.SetCounted(counted());
+  fresh.SetPromptAcks(prompt_acks_);
   *this = fresh;
 }
 
@@ -413,13 +415,14 @@ void Connection::Acknowledge(uint32_t count, Time now, const TransportParams& pa
 }
 
 // It creeps up, should the way have become longer.
-void Connection::NoteRtt(Duration rtt) {
+[[gnu::always_inline]] inline void Connection::NoteRtt(Duration rtt) {
   const auto ns = static_cast<uint32_t>(std::clamp<int64_t>(rtt.count(), 1, UINT32_MAX));
   const uint32_t crept = least_rtt_ns_ + (least_rtt_ns_ >> kLeastRttCreep) + 1;
   least_rtt_ns_ = least_rtt_ns_ == 0 ? ns : std::min(crept, ns);
 }
 
-void Connection::OnRttSample(Duration sample, const TransportParams& params) {
+[[gnu::always_inline]] inline void Connection::OnRttSample(Duration sample,
+                                                           const TransportParams& params) {
   const int64_t rtt = std::clamp<int64_t>(sample.count(), 1, params.rto_max.count());
   NoteRtt(Duration(rtt));
   if (srtt_ns_ == 0) {
@@ -463,7 +466,7 @@ void Connection::OnNewParams(Time now, const TransportParams& params) {
 }
 
 void Connection::CheckLayout() {
-  static_assert(offsetof(Connection, accepted_any_) < 64);
+  static_assert(offsetof(Connection, not_ready_) < 64);
   static_assert(sizeof(Connection) <= 192);
 }
 

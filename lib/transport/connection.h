@@ -124,6 +124,9 @@ class alignas(64) Connection {
     prompt_acks_ = prompt;
     ack_at_ = prompt ? 1 : static_cast<uint16_t>(std::max(1, peer_window_ / 4));
   }
+  // Congestion control of either side counts the PDUs that come.
+  void SetCounted(bool counted) { Watch(kCounted, counted); }
+  bool counted() const { return (watched_ & kCounted) != 0; }
   // Such a PDU has come.
   void OnImplausible() { out_of_step_ = true; }
   // Since the far side last acknowledged something, it has named PSNs that were never sent, or sent
@@ -172,7 +175,9 @@ class alignas(64) Connection {
   bool OnTrimmed(Psn psn, Duration base_rtt, Time now, const TransportParams& params);
   // Whether LookAtTrimmed is to be called whenever PDUs were accepted. It returns whether a NACK is
   // owed now.
-  bool awaits_trimmed() const { return awaits_trimmed_; }
+  bool awaits_trimmed() const { return (watched_ & kAwaitsTrimmed) != 0; }
+  // Whether PDUs that come mean more than that they are delivered.
+  bool is_watched() const { return watched_ != 0; }
   bool LookAtTrimmed(Duration base_rtt, Time now);
   // A PDU from behind was dropped: acknowledge at once.
   void OnDuplicate() { ack_now_ = true; }
@@ -313,6 +318,9 @@ class alignas(64) Connection {
   void OnGapDue(Time now, const TransportParams& params);
   // Moves the `count` oldest PDUs to `acked`.
   void Acknowledge(uint32_t count, Time now, const TransportParams& params, PduList& acked);
+  void Watch(uint8_t what, bool on) {
+    watched_ = static_cast<uint8_t>(on ? watched_ | what : watched_ & ~what);
+  }
   void OnRttSample(Duration sample, const TransportParams& params);
   void NoteRtt(Duration rtt);
   // A NACK is heeded: goes back.
@@ -341,15 +349,17 @@ class alignas(64) Connection {
   bool resend_rearms_ : 1 = false;  // the timeout counts from when the oldest has left again
   bool names_other_ : 1 = false;    // the far side has named a PSN that was never sent: named_
   bool out_of_step_ : 1 = false;    // see desynchronized
-  bool prompt_acks_ : 1 = false;    // see SetPromptAcks
-  bool awaits_trimmed_ : 1 = false;  // trimmed_ has come without its commands
+  bool accepted_any_ : 1 = false;
+  // What is looked at where PDUs have come.
+  static constexpr uint8_t kCounted = 1;        // see SetCounted
+  static constexpr uint8_t kAwaitsTrimmed = 2;  // trimmed_ has come without its commands
+  uint8_t watched_ = 0;
   uint8_t tries_ = 0;                // timeouts in a row
   bool receive_closed_ = false;      // see CloseReceive
   bool ack_now_ = false;
   bool nack_pending_ = false;
   bool nack_sent_ = false;  // for expected_, at nack_at_
   bool not_ready_ = false;
-  bool accepted_any_ = false;
 
   // What acknowledgements touch besides.
   uint32_t srtt_ns_ = 0;
@@ -360,6 +370,7 @@ class alignas(64) Connection {
   bool recovering_ = false;   // since a go-back; see Recovery
   bool nack_deferred_ = false;  // deadline_ is that of a NACK to heed; timeout_due_ is behind it
   bool went_back_ = false;    // see TakeGoBack
+  bool prompt_acks_ = false;  // see SetPromptAcks
   uint8_t refusals_ = 0;      // "not ready" in a row
   bool nack_heeded_ = false;  // for nack_heeded_psn_, at nack_heeded_at_
   Psn nack_heeded_psn_;
