@@ -49,7 +49,8 @@ uint64_t Receiver::Begin(PortContext& port, Frame* const* frames, uint32_t count
 uint64_t Receiver::Parse(PortContext& port) {
   const FrameRules& rules = port.params.rules;
   udp4::Headers headers;
-  uint32_t headers_series = 0;  // of the frame that has them
+  uint32_t headers_series = 0;  // of the frame that has them,
+  uint64_t headers_mark = 0;    // and its ECN field
   uint32_t last = kNone;
   uint64_t bytes = 0;
   ParsedFrame parsed;
@@ -61,9 +62,9 @@ uint64_t Receiver::Parse(PortContext& port) {
       const uint8_t* pdu = frame->data + headers.pdu_at();
       const RhWord rh(pdu);
       const Series& same = series_[headers_series];
-      if (((rh.Flow() ^ same.flow) & ~kMarked) != 0) [[unlikely]]
-        headers_series =
-            AddSeries(same.source, same.destination, rh.Flow() | (same.flow & kMarked));
+      const uint64_t flow = rh.Flow() | headers_mark;
+      if (flow != same.flow) [[unlikely]]
+        headers_series = AddSeries(same.source, same.destination, flow);
       last = headers_series;
       Note(i, last, rh, pdu, headers.pdu_bytes());
       continue;
@@ -72,6 +73,7 @@ uint64_t Receiver::Parse(PortContext& port) {
       last = NoteParsed(i, last, parsed);
       headers.Keep(frame->data, frame->length, trusted, parsed);
       headers_series = last;
+      headers_mark = MarkOf(parsed);
     } else {
       last = ParseOther(port, i, last, trusted);
     }
@@ -373,19 +375,20 @@ bool Receiver::CountHandedOver(bool handed) {
   return false;
 }
 
+// So many PDUs of flow_, which may be duplicates, or not be taken.
+[[gnu::always_inline]] inline void Receiver::CountArrived(Instance& instance, uint32_t pdus,
+                                                          uint64_t bytes) {
+  const bool marked = has_marks_ && (series_[flow_.series].flow & kMarked) == kMarked;
+  if (!marked && !flow_.connection->counted()) return;
+  congestion_grants_.OnReceived(instance, flow_.peer, flow_.plane, pdus, bytes, marked);
+}
+
 // For congestion control.
 [[gnu::noinline]] void Receiver::WatchRun(Instance& instance, uint32_t pdus, uint64_t bytes,
                                           uint32_t lines, Time now) {
   CountArrived(instance, pdus, bytes);
   congestion_grants_.OnDelivered(instance, bytes, lines);
   if (flow_.connection->awaits_trimmed()) LookAtTrimmed(instance, now);
-}
-
-// So many PDUs of flow_, which may be duplicates, or not be taken.
-void Receiver::CountArrived(Instance& instance, uint32_t pdus, uint64_t bytes) {
-  const bool marked = has_marks_ && (series_[flow_.series].flow & kMarked) == kMarked;
-  if (!marked && !flow_.connection->counted()) return;
-  congestion_grants_.OnReceived(instance, flow_.peer, flow_.plane, pdus, bytes, marked);
 }
 
 // A switch has trimmed a PDU of the flow, and those in front of it have come.
