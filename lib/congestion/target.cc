@@ -46,7 +46,7 @@ void CreditTarget::Resize(uint32_t senders) {
   senders_.assign(std::min<uint32_t>(senders, kNone), Sender());
   outstanding_ = stuck_ = 0;
   ready_count_ = held_count_ = owed_count_ = 0;
-  turn_ = owed_head_ = owed_tail_ = kNone;
+  turn_ = went_first_ = owed_head_ = owed_tail_ = kNone;
   sweep_next_ = 0;
   const auto steps = static_cast<int64_t>((senders_.size() + kSweepStep - 1) / kSweepStep);
   sweep_every_ = std::max(age_ / std::max<int64_t>(steps, 1), Duration(1));
@@ -145,13 +145,14 @@ void CreditTarget::Activate(uint32_t sender, Time now) {
   const bool goes_first = GoesFirst(from, now);
   from.starts = true;
   Enter(sender);
-  if (goes_first) turn_ = static_cast<uint16_t>(sender);
+  if (goes_first) turn_ = went_first_ = static_cast<uint16_t>(sender);
 }
 
 // A sender that wants no more than its share of the time since its last grant, as one with a
-// request now and then does, does not wait for those that take all they get.
+// request now and then does, does not wait for those that take all they get. One of these has every
+// other turn at least: many that want little do not stop them.
 bool CreditTarget::GoesFirst(const Sender& from, Time now) const {
-  return pacer_.TimeOf(from.want) * (active() + 1) <= now - from.granted_at;
+  return went_first_ == kNone && pacer_.TimeOf(from.want) * (active() + 1) <= now - from.granted_at;
 }
 
 void CreditTarget::Charge(Sender& from) {
@@ -213,6 +214,7 @@ std::optional<CreditTarget::Grant> CreditTarget::GrantTurn(Time now, uint64_t ro
     to.want -= turn;
     to.granted_at = now;
     to.starts = false;
+    if (sender != went_first_) went_first_ = kNone;
     Charge(to);
     turn_ = to.next;
     if (to.want == 0) Leave(sender);

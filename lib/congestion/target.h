@@ -160,6 +160,7 @@ class CreditTarget {
   uint32_t held_count_ = 0;
   uint32_t owed_count_ = 0;
   uint16_t turn_ = kNone;
+  uint16_t went_first_ = kNone;  // in front of others, of whom none has had a turn since
   uint16_t owed_head_ = kNone;
   uint16_t owed_tail_ = kNone;
   uint32_t slice_;    // octets of a turn
