@@ -85,10 +85,9 @@ bool NsccWindow::AdaptQuickly(const Ack& ack, const Law& law, Time now) {
       (achieved_ < kEpochPdus * int64_t{largest_} && took < kEpochMost * fair_ns)) {
     return false;
   }
-  rate_ = static_cast<double>(achieved_) / took;
+  const double window = static_cast<double>(achieved_) / took * fair_ns;
   achieved_ = 0;
   epoch_begin_ = now;
-  const double window = rate_ * fair_ns;
   if (delay_ns_ <= kQuickDelay * law.target_ns || window >= kQuickWindow * law.largest) {
     return false;
   }

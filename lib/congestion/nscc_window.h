@@ -57,7 +57,6 @@ class NsccWindow {
   double increase_ = 0;     // owed to the window, times the window
   double delay_ns_ = 0;     // queueing delay, of the last round trip
   double average_ns_ = 0;   // and of the last window
-  double rate_ = 0;         // octets per ns that were acknowledged in the last epoch
   int64_t achieved_ = 0;    // octets acknowledged in this one
   int64_t ignored_ = 0;     // octets to be acknowledged before the law goes on
   uint32_t largest_;        // octets of the largest PDU

@@ -31,9 +31,8 @@ void SettingsWork::Renew(Instance& instance, uint32_t number, Time now) {
   const uint32_t vc = instance.VcOfConnection(number);
   if (plane == 0 && vc == 0) instance.WriteHeaders(peer);
   if (instance.is_paced && vc == 0) {
-    const uint64_t speed_bps = instance.ports[plane]->link.state().speed_bps;
     instance.congestion[instance.PlaneIndex(peer, plane)].RaiseLargest(
-        instance.LimitsOf(plane, speed_bps).largest_octets, now);
+        instance.OctetsOf(1, instance.largest_pack_bytes), now);
   }
   Effects effects;
   instance.peers[peer].OnNewParams(plane, vc, now, effects);

@@ -12,9 +12,9 @@ import switched
 from test_llr import LLR, links_of, total, wait_for_sessions
 from test_metrics import scrape
 
-# Processes share CPUs here, and do not answer in microseconds.
 TX_STATES = ["off", "init", "advance", "replay", "flush"]
 RX_STATES = ["off", "send_acks", "send_nack", "nack_sent"]
+# Processes share CPUs here, and do not answer in microseconds.
 CBFC = {"cc_interval_us": 20000, "cf_wait_us": 100}
 
 
@@ -55,7 +55,7 @@ def check_page(daemon, prefix):
                 return shown.pop((prefix + name, old["port"], vc))
             differ = [name for name, count in old["counters"].items()
                       if not count <= value(name) <= new["counters"][name]]
-            gauges = {"link_session_up": link_is(old, "session", "up"), "cbfc_on": link_is(old, "cbfc", "on"),
+            gauges = {"link_session_up": old["session"] == "up", "cbfc_on": old["cbfc"] == "on",
                       "llr_held_frames": old["held_frames"], "llr_held_bytes": old["held_bytes"],
                       "llr_tx_state": TX_STATES.index(old["llr_tx"]),
                       "llr_rx_state": RX_STATES.index(old["llr_rx"])}
@@ -69,10 +69,6 @@ def check_page(daemon, prefix):
         assert not rest, rest
         return True
     e2e.wait_until(same, e2e.START_S, "figures of links that are the same in all sources")
-
-
-def link_is(link, member, value):
-    return int(link[member] == value)
 
 
 @pytest.mark.parametrize("change", [credit, credit_and_retry])
