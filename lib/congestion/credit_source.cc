@@ -36,8 +36,9 @@ int64_t CreditSource::OnGrant(Credit24 credit, int64_t limit, const CongestionPa
                               Duration base_rtt, Time now) {
   const int64_t granted = credit.Octets(limit);
   if (granted < limit || granted > highest_) return limit;
-  unanswered_ = 0;
-  if (granted == limit) return limit;  // it grants nothing, but it is there
+  // It may grant nothing, but it is there. A source without a backlog does not ask for ever even so.
+  if (granted > limit || starved_) unanswered_ = 0;
+  if (granted == limit) return limit;
   interval_ = now - std::max(granted_at_, asked_at_);
   granted_at_ = now;
   speculations_ = 0;

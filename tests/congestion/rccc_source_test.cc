@@ -191,6 +191,20 @@ TEST_F(RcccSource, IdleSourceStopsRepeatingAndBeginsAgainWithABacklog) {
   EXPECT_TRUE(Poll(kPdu));
 }
 
+// As one does that counts with smaller reserves.
+TEST_F(RcccSource, IdleSourceStopsRepeatingToATargetThatAnswersAndGrantsNothing) {
+  Send(kReserve);
+  ASSERT_TRUE(Poll(0));
+  int repeats = 0;
+  for (; repeats < 100; ++repeats) {
+    Grant(kReserve);
+    if (!Expire(0)) break;
+  }
+  EXPECT_EQ(repeats, 3);
+  EXPECT_EQ(c_.deadline(), kNever);
+  EXPECT_TRUE(Poll(kPdu));
+}
+
 TEST_F(RcccSource, SaysThatABacklogWentAway) {
   ASSERT_TRUE(Poll(kMuch));
   now_ += params_.base_rtt;
