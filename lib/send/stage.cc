@@ -103,8 +103,9 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   HistogramBlock& histograms = instance.histograms;
   uint32_t commands = 0;
   uint32_t alike = 0;  // PDUs with as many commands as the one before
-  uint32_t of_each = run.pdus.head()->command_count;
-  for (const Pdu* pdu = run.pdus.head(); pdu != nullptr; pdu = pdu->next) {
+  const Pdu* pdu = run.pdus.head();
+  uint32_t of_each = pdu->command_count;
+  for (uint32_t left = run.count; left != 0; --left, pdu = pdu->next) {
     commands += pdu->command_count;
     if (pdu->command_count != of_each) [[unlikely]] {
       histograms[HistogramId::kPduCommands].Record(of_each, alike);
@@ -124,13 +125,14 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   return queue.counts_credit ? lines : 0;
 }
 
-[[gnu::always_inline]] inline void Stager::Sequence(Instance& instance, Run& run,
+[[gnu::always_inline]] inline void Stager::Sequence(Instance& instance, const Run& run,
                                                     const PathRef& path, Time now) {
   Connection& connection = instance.connections[path.connection];
   if (run.count == 1) {
     connection.OnSend(run.pdus.head(), now, instance.params.transport);
   } else {
-    connection.OnSend(run.pdus, run.count, run.bytes, now, instance.params.transport);
+    PduList pdus = run.pdus;
+    connection.OnSend(pdus, run.count, run.bytes, now, instance.params.transport);
   }
   instance.OnLeft(path.peer, path.plane, run.count, run.bytes);
   if (instance.is_paced) {

@@ -78,7 +78,7 @@ class Stager {
   void StageRun(Instance& instance, TxQueue& queue, const PathRef& path, Run run, Time now);
   void StageNew(Instance& instance, uint32_t lane, TxQueue& queue, const PathRef& path, Time now);
   void StageAgain(Instance& instance, TxQueue& queue, const PathRef& path, Time now);
-  void Sequence(Instance& instance, Run& run, const PathRef& path, Time now);
+  void Sequence(Instance& instance, const Run& run, const PathRef& path, Time now);
   static uint32_t PlaneFor(const Instance& instance, uint32_t lane, uint32_t peer, uint32_t vc,
                            uint32_t bytes);
   void ArmFirst(Instance& instance, uint32_t number, uint32_t peer, uint32_t plane, Time now);

@@ -67,7 +67,7 @@ class alignas(64) Connection {
   bool CanSend(uint32_t bytes, const TransportParams& params) const {
     return unacked_count_ < params.window_pdus &&
            (unacked_bytes_ + bytes <= params.window_bytes || unacked_count_ == 0) &&
-           retransmit_next_ == nullptr && !paused_ && !lost_ && !frozen_;
+           retransmit_next_ == nullptr && (paused_ | lost_ | frozen_) == 0;
   }
   // Up to how many new PDUs the window in PDUs permits where CanSend holds for the first one.
   uint32_t WindowLeft(const TransportParams& params) const {
