@@ -18,6 +18,15 @@ std::string_view NameOf(ConnectionState state) {
   return "lost";
 }
 
+SessionView ViewOf(const SessionRow& row) {
+  return {.number = row.number,
+          .peer_number = row.peer_number,
+          .state = suede::NameOf(row.state),
+          .weight_percent = row.weight * 100 / SessionSlot::kWeightOne,
+          .moves = row.moves,
+          .age_ns = row.age_ns};
+}
+
 }  // namespace
 
 SnapshotDesk::SnapshotDesk(Endpoint* endpoint) : endpoint_(endpoint) {
@@ -84,6 +93,8 @@ void ConnectionSurvey::Take(const ConnectionSnapshot& snapshot, const InstanceCo
          .peer = row.peer_xpuid,
          .plane = row.plane,
          .vc = is_per_vc ? std::optional<uint32_t>(row.vc) : std::nullopt,
+         .slot = row.slot,
+         .session = row.session ? std::optional(ViewOf(*row.session)) : std::nullopt,
          .state = NameOf(row.state),
          .next_psn = row.next_psn,
          .expected_psn = row.expected_psn,

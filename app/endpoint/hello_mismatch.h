@@ -20,8 +20,6 @@ inline std::string_view KeyOf(HelloMismatch what) {
       return "transport.psn_scope";
     case HelloMismatch::kWindowPdus:
       return "transport.window_pdus";
-    case HelloMismatch::kSessions:
-      return "sessions";
     case HelloMismatch::kPackLimitBytes:
     case HelloMismatch::kNone:
       break;

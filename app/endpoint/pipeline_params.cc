@@ -34,13 +34,23 @@ TransportParams ToTransport(const TransportConfig& config) {
           .hello_tries = config.hello_tries};
 }
 
-PathParams ToPaths(const PlanesConfig& config) {
+SessionParams ToSessions(const SessionsConfig& config) {
+  return {.interval = config.interval,
+          .open_percent = config.open_percent,
+          .move_percent = config.move_percent,
+          .idle_intervals = config.idle_intervals,
+          .stall_timeouts = config.stall_timeouts,
+          .max_age = config.max_age};
+}
+
+PathParams ToPaths(const PlanesConfig& config, const SessionsConfig& sessions) {
   return {.hello_interval = config.hello_interval,
           .hello_multiplier = config.hello_multiplier,
           .hello_idle = config.hello_idle,
           .hold_down = config.hold_down,
           .hold_down_max = config.hold_down_max,
-          .unreachable = config.unreachable};
+          .unreachable = config.unreachable,
+          .sessions = ToSessions(sessions)};
 }
 
 template <class Class>
@@ -91,7 +101,7 @@ Settings SettingsOf(const Config& config) {
                     .inflight_pdus = config.transport.inflight_pdus,
                     .unclaimed_pdus = config.clients.unclaimed_pdus,
                     .transport = ToTransport(config.transport),
-                    .paths = ToPaths(config.planes)};
+                    .paths = ToPaths(config.planes, config.sessions)};
   for (uint32_t vc = 0; vc < kVcCount; ++vc) settings.classes[vc] = ToClass(config.classes.vc[vc]);
   return settings;
 }
@@ -191,6 +201,7 @@ InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& inst
   for (const InstancePort& at : instance.ports) {
     params.planes.push_back({.address = ToAddress(at.address)});
   }
+  params.sessions = config.sessions.max;
   const Settings settings = SettingsOf(config);
   params.classes = settings.classes;
   params.ack_class = settings.ack_class;

@@ -32,6 +32,7 @@ std::string_view NameOf(const Fence&) { return "fence"; }
 std::string_view NameOf(const Fenced&) { return "fenced"; }
 std::string_view NameOf(const Credit&) { return "credit"; }
 std::string_view NameOf(const Congestion&) { return "congestion"; }
+std::string_view NameOf(const SessionNumber&) { return "session"; }
 
 constexpr std::string_view kPlaneStates[] = {"down", "init", "up"};  // by PlaneState
 constexpr uint64_t kLastPlane = 3;
@@ -89,6 +90,7 @@ void VisitFields(PlaneHello& m, Visit visit) {
   visit("reply_wanted", m.reply_wanted, 0, 1);
   visit("held_up", m.held_up, 0, 1);
   visit("first", m.first, 0, kMost16);
+  visit("more", m.more, 0, kMost16);
 }
 template <class Visit>
 void VisitFields(Fence& m, Visit visit) {
@@ -97,6 +99,7 @@ void VisitFields(Fence& m, Visit visit) {
   visit("own", m.own, 0, 1);
   visit("generation", m.generation, 0, kMost16);
   visit("oldest", m.oldest, 0, kMost16);
+  visit("more", m.more, 0, kMost16);
 }
 template <class Visit>
 void VisitFields(Fenced& m, Visit visit) {
@@ -104,6 +107,7 @@ void VisitFields(Fenced& m, Visit visit) {
   visit("plane", m.plane, 0, kLastPlane);
   visit("generation", m.generation, 0, kMost16);
   visit("expected", m.expected, 0, kMost16);
+  visit("more", m.more, 0, kMost16);
 }
 template <class Visit>
 void VisitFields(Credit& m, Visit visit) {
@@ -134,8 +138,18 @@ void VisitFields(Congestion& m, Visit visit) {
   visit("trimmed", m.trimmed, 0, kMost32);
 }
 
+template <class Visit>
+void VisitFields(SessionNumber& m, Visit visit) {
+  VisitFields(m.identities, visit);
+  visit("slot", m.slot, 0, 63);
+  visit("number", m.number, 0, kMost16);
+  visit("in_use", m.in_use, 0, kMost16);
+  visit("turn", m.turn, 0, kMost32);
+  visit("answer", m.answer, 0, 1);
+}
+
 constexpr std::string_view kUseType =
-    "; use hello, not_ready, ready, plane, fence, fenced, credit or congestion";
+    "; use hello, not_ready, ready, plane, fence, fenced, credit, congestion or session";
 
 // ---- Writing.
 
@@ -171,6 +185,12 @@ template <class Value>
 OutputJson FieldJson(const std::array<Value, kVcCount>& values) {
   OutputJson array = OutputJson::array();
   for (const Value value : values) array.push_back(FieldJson(value));
+  return array;
+}
+
+OutputJson FieldJson(const MorePsns& more) {
+  OutputJson array = OutputJson::array();
+  for (uint32_t i = 0; i < more.count; ++i) array.push_back(FieldJson(more.psns[i]));
   return array;
 }
 
@@ -339,6 +359,19 @@ absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least,
 }
 
 absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least, uint64_t most,
+                      MorePsns& field) {
+  if (!value.is_array() || value.size() > MorePsns::kMost) {
+    return Wrong(place, ": ", Quoted(value), "; use an array of up to ", MorePsns::kMost, " PSNs");
+  }
+  field.count = static_cast<uint8_t>(value.size());
+  for (uint32_t i = 0; i < field.count; ++i) {
+    absl::Status status = ReadInto(StrCat(place, "[", i, "]"), value[i], least, most, field.psns[i]);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least, uint64_t most,
                       PlaneState& field) {
   for (uint64_t state = least; state <= most; ++state) {
     if (value == kPlaneStates[state]) {
@@ -377,6 +410,7 @@ absl::StatusOr<ControlMessage> ReadMessageOfType(const Json& object, const Json&
   if (type == "fenced") return ReadMessage(object, Fenced{.identities = kSome});
   if (type == "credit") return ReadMessage(object, Credit{.identities = kSome});
   if (type == "congestion") return ReadMessage(object, Congestion{.identities = kSome});
+  if (type == "session") return ReadMessage(object, SessionNumber{.identities = kSome});
   return Wrong("control_pdu.type: ", Quoted(type), kUseType);
 }
 

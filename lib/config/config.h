@@ -187,6 +187,18 @@ struct PlanesConfig {
   friend bool operator==(const PlanesConfig&, const PlanesConfig&) = default;
 };
 
+// docs/sessions.md.
+struct SessionsConfig {
+  uint32_t max = 1;  // of each {peer, plane}
+  Duration interval = std::chrono::microseconds(100);
+  uint32_t open_percent = 150;
+  uint32_t move_percent = 400;
+  uint32_t idle_intervals = 100;
+  uint32_t stall_timeouts = 2;
+  Duration max_age{};  // 0: no limit
+  friend bool operator==(const SessionsConfig&, const SessionsConfig&) = default;
+};
+
 // docs/pfc.md.
 struct PfcConfig {
   uint16_t quanta = 0xffff;  // of a pause that is asked for, 512 bit times each
@@ -285,6 +297,7 @@ struct Config {
   PackingConfig packing;
   TransportConfig transport;
   PlanesConfig planes;
+  SessionsConfig sessions;
   PfcConfig pfc;
   CongestionConfig congestion;
   LlrConfig llr;

@@ -26,6 +26,7 @@ void VisitSections(A& a, B& b, const Visit& visit) {
   visit("packing.", a.packing, b.packing);
   visit("transport.", a.transport, b.transport);
   visit("planes.", a.planes, b.planes);
+  visit("sessions.", a.sessions, b.sessions);
   visit("pfc.", a.pfc, b.pfc);
   visit("congestion.", a.congestion, b.congestion);
   visit("llr.", a.llr, b.llr);
@@ -110,6 +111,7 @@ Config TakeAtOnce(const Config& started, const Config& running, const Config& wa
   copy(started.packing, wanted.packing, result.packing);
   copy(started.transport, wanted.transport, result.transport);
   copy(started.planes, wanted.planes, result.planes);
+  copy(started.sessions, wanted.sessions, result.sessions);
   copy(started.pfc, wanted.pfc, result.pfc);
   copy(started.congestion, wanted.congestion, result.congestion);
   copy(started.llr, wanted.llr, result.llr);

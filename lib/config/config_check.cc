@@ -4,6 +4,7 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "absl/strings/ascii.h"
@@ -434,6 +435,42 @@ Status CheckPlanes(const ConfigDraft& draft) {
   return OkStatus();
 }
 
+Status CheckSessions(const ConfigDraft& draft) {
+  constexpr uint32_t kMostConnections = 64;  // to each peer
+  const Config& config = draft.config;
+  const uint32_t most = config.sessions.max;
+  if (most == 1) return OkStatus();
+  if (!std::has_single_bit(most)) {
+    return draft.Error("sessions.max", StrCat(most, " is no power of two; use ",
+                                              std::bit_floor(most)));
+  }
+  const uint32_t vcs =
+      config.transport.psn_scope == TransportConfig::PsnScope::kVc ? uint32_t{kVcCount} : 1;
+  for (const InstanceConfig& instance : config.instances) {
+    const auto planes = static_cast<uint32_t>(instance.ports.size());
+    if (planes * vcs * most <= kMostConnections) continue;
+    return draft.Error(
+        "sessions.max",
+        StrCat(most, " sessions on ", planes, " planes", vcs == 1 ? "" : ", with four VCs each,",
+               " are more than ", kMostConnections, " connections to each peer; use at most ",
+               kMostConnections / (planes * vcs)));
+  }
+  for (size_t i = 0; i < config.ports.size(); ++i) {
+    const PortConfig& port = config.ports[i];
+    if (port.session != 0) {
+      return draft.Error(StrCat(Entry("ports", i), ".session"),
+                         "session groups draw the numbers of sessions; leave session out, or set "
+                         "sessions.max to 1");
+    }
+    if (MaxSession(port.encapsulation) + 1 >= most) continue;
+    return draft.Error("sessions.max", StrCat("frames of ", Entry("ports", i), " (encapsulation ",
+                                              NameOf(port.encapsulation),
+                                              ") have no number of a session; use 1, or another "
+                                              "encapsulation"));
+  }
+  return OkStatus();
+}
+
 // Fills in the path where none is given: `name` in the endpoint's runtime directory.
 Status CheckSocket(const MachineFacts& machine, const ConfigDraft& draft, std::string_view key,
                    std::string_view name, std::string& socket) {
@@ -509,6 +546,7 @@ Status CheckConfig(const MachineFacts& machine, ConfigDraft& draft) {
   if (Status s = CheckAddresses(draft); !s.ok()) return s;
   if (Status s = CheckTransport(draft); !s.ok()) return s;
   if (Status s = CheckPlanes(draft); !s.ok()) return s;
+  if (Status s = CheckSessions(draft); !s.ok()) return s;
   if (Status s = CheckClients(machine, draft); !s.ok()) return s;
   if (Status s = CheckManagement(machine, draft); !s.ok()) return s;
   if (Status s = CheckPfc(draft); !s.ok()) return s;

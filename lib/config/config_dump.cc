@@ -84,6 +84,7 @@ std::string DumpConfig(const Config& config) {
   AppendSection("packing", config.packing, out);
   AppendSection("transport", config.transport, out);
   AppendSection("planes", config.planes, out);
+  AppendSection("sessions", config.sessions, out);
   AppendSection("pfc", config.pfc, out);
   AppendSection("congestion", config.congestion, out);
   AppendSection("llr", config.llr, out);

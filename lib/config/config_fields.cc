@@ -469,6 +469,36 @@ constexpr ConfigField<PlanesConfig> kPlanes[] = {
                                     kAtOnce),
 };
 
+constexpr ConfigField<SessionsConfig> kSessions[] = {
+    Key<&SessionsConfig::max>("max", "", Between(1, 64),
+                              "Most sessions to each peer on each plane, a power of two; the "
+                              "smaller of both ends' values counts. 1: no session groups."),
+    Key<&SessionsConfig::interval>("interval_us", "µs", Microseconds(10, 1000000),
+                                   "Time between looks at how congested sessions are, while PDUs "
+                                   "are in flight.",
+                                   kAtOnce),
+    Key<&SessionsConfig::open_percent>("open_percent", "%", Between(101, 10000),
+                                       "Round trip, in parts of the smallest of the group, above "
+                                       "which a session counts as congested: if all do, one more "
+                                       "is opened.",
+                                       kAtOnce),
+    Key<&SessionsConfig::move_percent>("move_percent", "%", Between(101, 100000),
+                                       "A session that is so much more congested than the best one "
+                                       "of its group takes another number, and so another path.",
+                                       kAtOnce),
+    Key<&SessionsConfig::idle_intervals>("idle_intervals", "", Between(1, 1000000),
+                                         "Intervals in a row in which no session is congested "
+                                         "after which one of several is closed.",
+                                         kAtOnce),
+    Key<&SessionsConfig::stall_timeouts>("stall_timeouts", "", Between(1, 255),
+                                         "Timeouts in a row after which a session takes another "
+                                         "path.",
+                                         kAtOnce),
+    Key<&SessionsConfig::max_age>("max_age_us", "µs", Microseconds(0, 3600000000),
+                                  "Age at which a session has got another number. 0: no limit.",
+                                  kAtOnce),
+};
+
 constexpr ConfigField<ClientsConfig> kClients[] = {
     Key<&ClientsConfig::socket>("socket", "",
                                 {.min = 1, .max = 512, .rule = TextRule::kAbsolutePath},
@@ -621,6 +651,10 @@ std::span<const ConfigField<TransportConfig>> FieldsOf() {
 template <>
 std::span<const ConfigField<PlanesConfig>> FieldsOf() {
   return kPlanes;
+}
+template <>
+std::span<const ConfigField<SessionsConfig>> FieldsOf() {
+  return kSessions;
 }
 template <>
 std::span<const ConfigField<ClientsConfig>> FieldsOf() {

@@ -31,6 +31,7 @@ constexpr ConfigSection kSections[] = {
     {"packing", "How commands are packed into PDUs."},
     {"transport", "Windows, acknowledgements and timers."},
     {"planes", "How planes are found dead, and come back (planes.md)."},
+    {"sessions", "Session groups: several paths behind each plane (sessions.md)."},
     {"pfc", "Priority flow control, for ports with pfc: software (pfc.md)."},
     {"congestion", "Congestion control (congestion.md)."},
     {"llr", "Link-level retry, for ports with llr: on (link.md)."},
@@ -116,6 +117,7 @@ std::vector<ConfigKey> MakeKeys() {
   AddSectionWithFields<PackingConfig>("packing", "packing.", keys);
   AddSectionWithFields<TransportConfig>("transport", "transport.", keys);
   AddSectionWithFields<PlanesConfig>("planes", "planes.", keys);
+  AddSectionWithFields<SessionsConfig>("sessions", "sessions.", keys);
   AddSectionWithFields<PfcConfig>("pfc", "pfc.", keys);
   AddSectionWithFields<CongestionConfig>("congestion", "congestion.", keys);
   AddSectionWithFields<LlrConfig>("llr", "llr.", keys);

@@ -25,7 +25,8 @@ class SectionReader {
         ReadInstances(root) && ReadPeers(root) && ReadClasses(root) &&
         ReadPlain(root, "packing", config_.packing) &&
         ReadPlain(root, "transport", config_.transport) &&
-        ReadPlain(root, "planes", config_.planes) && ReadPlain(root, "pfc", config_.pfc) &&
+        ReadPlain(root, "planes", config_.planes) &&
+        ReadPlain(root, "sessions", config_.sessions) && ReadPlain(root, "pfc", config_.pfc) &&
         ReadPlain(root, "congestion", config_.congestion) && ReadPlain(root, "llr", config_.llr) &&
         ReadPlain(root, "cbfc", config_.cbfc) && ReadPlain(root, "clients", config_.clients) &&
         ReadPlain(root, "management", config_.management) && ReadPlain(root, "log", config_.log);
@@ -44,7 +45,7 @@ class SectionReader {
     if (!reader_.ReadFields(
             root, "",
             {"eal", "lcores", "ports", "instances", "peers", "classes", "packing", "transport",
-             "planes", "pfc", "congestion", "llr", "cbfc", "clients", "management", "log"},
+             "planes", "sessions", "pfc", "congestion", "llr", "cbfc", "clients", "management", "log"},
             entry)) {
       return false;
     }

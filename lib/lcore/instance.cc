@@ -16,20 +16,24 @@ Instance::Instance(const InstanceParams& instance_params,
       histograms(stats->histograms),
       ports(plane_ports),
       plane_bits(static_cast<uint8_t>(std::countr_zero(plane_ports.size()))),
+      session_bits(static_cast<uint8_t>(std::countr_zero(instance_params.sessions))),
       vc_bits(instance_params.transport.psn_scope == PsnScope::kVc ? std::countr_zero(kVcCount)
                                                                    : 0),
       vc_mask(static_cast<uint8_t>((1u << vc_bits) - 1)),
       lane_is_plane(is_strict() || plane_bits == 0),
-      own(params.xpuid, plane_count(), params.transport, params.paths, params.secret),
+      own(params.xpuid, plane_count(), session_count(), params.transport, params.paths,
+          params.secret),
       scheduler(static_cast<uint32_t>(instance_params.peers.size())) {
   peer_of_xpu.fill(kNoPeer);
   const auto count = static_cast<uint32_t>(params.peers.size());
   const size_t planes = size_t{count} << plane_bits;
-  connections.resize(planes << vc_bits);
+  connections.resize(planes * connections_per_plane());
   flags.resize(connections.size());
   last_given_up.resize(connections.size());
   sessions.resize(planes);
-  headers.resize(planes * kClasses);
+  slots.resize(planes << session_bits);
+  groups.resize(planes);
+  headers.resize((planes << session_bits) * kClasses);
   sources.resize(planes);
   paths.resize(count);
   blocked.resize(count);
@@ -39,6 +43,13 @@ Instance::Instance(const InstanceParams& instance_params,
   widest_window = params.transport.window_pdus;
   largest_pack_bytes = params.pack_limit_bytes;
   peers.reserve(count);
+  for (uint32_t plane = 0; plane < plane_count(); ++plane) {
+    own.session_numbers[plane] = SessionCount(ports[plane]->params.rules.encap);
+  }
+  for (size_t i = 0; i < planes; ++i) {
+    groups[i].Place(&slots[i << session_bits]);
+    groups[i].Begin(1, 1, Time{});
+  }
   for (uint32_t peer = 0; peer < count; ++peer) {
     const PeerParams& known = params.peers[peer];
     peer_of_xpu[known.xpuid] = static_cast<uint16_t>(peer);
@@ -53,13 +64,14 @@ Instance::Instance(const InstanceParams& instance_params,
     peers.emplace_back(&own, known.xpuid, known.plain,
                        Peer::Places{.paths = &paths[peer],
                                     .sessions = &sessions[PlaneIndex(peer, 0)],
-                                    .connections = &connections[ConnectionIndex(peer, 0, 0)]});
+                                    .groups = &groups[PlaneIndex(peer, 0)],
+                                    .connections = &connections[ConnectionAt(peer, 0, 0)]});
     for (uint32_t vc = 0; known.plain && vc < kVcCount; ++vc) {
       scheduler.queue(Scheduler::QueueIndex(peer, vc)).most_lines = UINT16_MAX;
     }
   }
   for (uint32_t plane = 0; count != 0 && plane < plane_count(); ++plane) {
-    frame_octets = std::max(frame_octets, header(0, plane, 0).length + kRhBytes + kRcrcBytes +
+    frame_octets = std::max(frame_octets, header(ConnectionAt(0, plane, 0), 0).length + kRhBytes + kRcrcBytes +
                                               kWireOctets);
   }
   marks.resize(planes);
@@ -76,7 +88,8 @@ uint32_t Instance::ReceiveBytes() const {
   uint32_t least = kMaxPackBytes;
   for (uint32_t plane = 0; plane < plane_count(); ++plane) {
     // Headers are as long for every peer and class.
-    const uint32_t around = header(0, plane, 0).length + kRhBytes + kRcrcBytes;
+    const uint32_t around =
+        header(ConnectionAt(0, plane, 0), 0).length + kRhBytes + kRcrcBytes;
     least = std::min(least, ports[plane]->link.max_frame_bytes() - around);
   }
   return least;
@@ -95,6 +108,7 @@ void Instance::SetHello() {
                .pack_limit_bytes = static_cast<uint16_t>(params.pack_limit_bytes),
                .receive_bytes = static_cast<uint16_t>(ReceiveBytes()),
                .receive_lines = static_cast<uint16_t>(std::min<uint32_t>(lines, UINT16_MAX)),
+               .sessions = static_cast<uint16_t>(session_count()),
                .hears_pauses = true,
                .answers_congestion = true,
                .wants_echoes = params.congestion.control != CongestionControl::kFixed};
@@ -107,24 +121,47 @@ PathLimits Instance::LimitsOf(uint32_t plane, uint64_t speed_bps) const {
 
 void Instance::WriteHeaders(uint32_t peer) {
   for (uint32_t plane = 0; plane < plane_count(); ++plane) {
-    const PeerPlane& p = params.peers[peer].planes[plane];
-    const PortParams& port = ports[plane]->params;
-    for (uint32_t c = 0; c < kClasses; ++c) {
-      headers[PlaneIndex(peer, plane) * kClasses + c] =
-          MakeTemplate(port.rules.encap,
-                       {.source_mac = port.mac,
-                        .destination_mac = p.mac,
-                        .tagged = port.tagged,
-                        .vid = port.vid,
-                        .source = params.planes[plane].address,
-                        .destination = p.address,
-                        .udp_port = port.rules.udp_port,
-                        .session = port.session,
-                        .mac_prefix = port.rules.mac_prefix,
-                        .ether_type = port.rules.ether_type,
-                        .traffic_class = c == kAckClass ? params.ack_class : params.classes[c]});
+    for (uint32_t slot = 0; slot < session_count(); ++slot) WriteHeaders(peer, plane, slot);
+  }
+}
+
+void Instance::WriteHeaders(uint32_t peer, uint32_t plane, uint32_t slot) {
+  const uint32_t first = PlaneIndex(peer, plane) << session_bits | slot;
+  // Where there is one session its number is as configured.
+  const uint16_t number = session_bits == 0 ? ports[plane]->params.session : slots[first].number;
+  for (uint32_t c = 0; c < kClasses; ++c) {
+    headers[first * kClasses + c] = MakeHeader(peer, plane, c, number);
+  }
+}
+
+HeaderTemplate Instance::MakeHeader(uint32_t peer, uint32_t plane, uint32_t traffic_class,
+                                    uint16_t number) const {
+  const PeerPlane& p = params.peers[peer].planes[plane];
+  const PortParams& port = ports[plane]->params;
+  return MakeTemplate(
+      port.rules.encap,
+      {.source_mac = port.mac,
+       .destination_mac = p.mac,
+       .tagged = port.tagged,
+       .vid = port.vid,
+       .source = params.planes[plane].address,
+       .destination = p.address,
+       .udp_port = port.rules.udp_port,
+       .session = number,
+       .mac_prefix = port.rules.mac_prefix,
+       .ether_type = port.rules.ether_type,
+       .traffic_class =
+           traffic_class == kAckClass ? params.ack_class : params.classes[traffic_class]});
+}
+
+bool Instance::AnySessionCan(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
+  for (SlotMask left = groups[PlaneIndex(peer, plane)].open(); left != 0; left &= left - 1) {
+    const auto slot = static_cast<uint32_t>(std::countr_zero(left));
+    if (connections[ConnectionIndex(peer, plane, slot, vc)].CanSend(bytes, params.transport)) {
+      return true;
     }
   }
+  return false;
 }
 
 ConnectionState Instance::StateOf(uint32_t number) const {
@@ -155,9 +192,8 @@ bool Instance::IsUnreachable(uint32_t peer) const {
 bool Instance::IsPaused(uint32_t peer) const {
   for (uint32_t plane = 0; plane < plane_count(); ++plane) {
     if ((paths[peer].usable & 1u << plane) == 0) continue;
-    const uint32_t first = ConnectionIndex(peer, plane, 0);
     for (uint32_t i = 0; i < connections_per_plane(); ++i) {
-      if (connections[first + i].paused()) return true;
+      if (connections[ConnectionAt(peer, plane, i)].paused()) return true;
     }
   }
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {

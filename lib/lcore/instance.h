@@ -19,6 +19,7 @@
 #include "peer/peer.h"
 #include "peer/peer_paths.h"
 #include "peer/plane_session.h"
+#include "peer/session_group.h"
 #include "stats/counters.h"
 #include "stats/gauges.h"
 #include "stats/histograms.h"
@@ -61,18 +62,38 @@ struct Instance {
   // Of the scheduler: queues are on that of the plane that they may only take.
   uint32_t lanes() const { return is_strict() ? plane_count() : 1; }
   uint32_t plane_count() const { return 1u << plane_bits; }
-  uint32_t connections_per_plane() const { return 1u << vc_bits; }
+  uint32_t session_count() const { return 1u << session_bits; }
+  bool has_groups() const { return session_bits != 0; }
+  // Those of the VCs of each session.
+  uint32_t connections_per_plane() const { return 1u << (session_bits + vc_bits); }
 
   // A pair of peer and plane.
   uint32_t PlaneIndex(uint32_t peer, uint32_t plane) const { return peer << plane_bits | plane; }
-  uint32_t ConnectionIndex(uint32_t peer, uint32_t plane, uint32_t vc) const {
-    return PlaneIndex(peer, plane) << vc_bits | (vc & vc_mask);
+  // Number `number` of those of a plane: by session, then by VC.
+  uint32_t ConnectionAt(uint32_t peer, uint32_t plane, uint32_t number) const {
+    return PlaneIndex(peer, plane) << session_bits << vc_bits | number;
   }
+  // That of the first session.
+  uint32_t ConnectionIndex(uint32_t peer, uint32_t plane, uint32_t vc) const {
+    return ConnectionAt(peer, plane, vc & vc_mask);
+  }
+  uint32_t ConnectionIndex(uint32_t peer, uint32_t plane, uint32_t slot, uint32_t vc) const {
+    return ConnectionAt(peer, plane, slot << vc_bits | (vc & vc_mask));
+  }
+  uint32_t PlaneIndexOf(uint32_t connection) const { return connection >> vc_bits >> session_bits; }
   uint32_t PeerOfConnection(uint32_t connection) const {
-    return connection >> vc_bits >> plane_bits;
+    return PlaneIndexOf(connection) >> plane_bits;
   }
   uint32_t PlaneOfConnection(uint32_t connection) const {
-    return connection >> vc_bits & (plane_count() - 1);
+    return PlaneIndexOf(connection) & (plane_count() - 1);
+  }
+  // Its session's.
+  uint32_t SlotOfConnection(uint32_t connection) const {
+    return connection >> vc_bits & (session_count() - 1);
+  }
+  // As ConnectionAt counts.
+  uint32_t NumberOnPlane(uint32_t connection) const {
+    return connection & (connections_per_plane() - 1);
   }
   uint8_t VcOfConnection(uint32_t connection) const {
     return static_cast<uint8_t>(connection & vc_mask);
@@ -89,8 +110,9 @@ struct Instance {
   uint32_t destination_count() const {
     return static_cast<uint32_t>(params.peers.size()) << vc_bits;
   }
-  const HeaderTemplate& header(uint32_t peer, uint32_t plane, uint32_t traffic_class) const {
-    return headers[PlaneIndex(peer, plane) * kClasses + traffic_class];
+  // Of a connection's session.
+  const HeaderTemplate& header(uint32_t connection, uint32_t traffic_class) const {
+    return headers[(connection >> vc_bits) * kClasses + traffic_class];
   }
   PlaneSession& session(uint32_t peer, uint32_t plane) { return sessions[PlaneIndex(peer, plane)]; }
   // Whether the MAC address of the peer is not known yet on the plane.
@@ -110,14 +132,18 @@ struct Instance {
   // Whether the next PDU to the peer may take the plane, with so many bytes of commands.
   bool CanSend(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
     return (paths[peer].choice & 1u << plane) != 0 &&
-           connections[ConnectionIndex(peer, plane, vc)].CanSend(bytes, params.transport) &&
+           (has_groups() ? AnySessionCan(peer, plane, vc, bytes)
+                         : connections[ConnectionIndex(peer, plane, vc)].CanSend(
+                               bytes, params.transport)) &&
            Permits(peer, plane, bytes);
   }
+  // Whether one of its sessions may, as far as its connection goes.
+  bool AnySessionCan(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const;
   // Tells the connections of {peer, plane} whether its marks are counted.
   void TellCounted(uint32_t peer, uint32_t plane) {
     const bool counted = marks[PlaneIndex(peer, plane)].is_counted();
-    for (uint32_t vc = 0; vc < connections_per_plane(); ++vc) {
-      connections[ConnectionIndex(peer, plane, vc)].SetCounted(counted);
+    for (uint32_t i = 0; i < connections_per_plane(); ++i) {
+      connections[ConnectionAt(peer, plane, i)].SetCounted(counted);
     }
   }
   // Octets on the wire of `count` frames with so many bytes of commands in all.
@@ -149,8 +175,13 @@ struct Instance {
 
   // Takes the settings that a running pipeline may change: see settings.h.
   void Take(const Settings& settings);
-  // The headers of a peer, by its parameters and the classes.
+  // The headers of a peer, by its parameters, the classes and the numbers of the sessions.
   void WriteHeaders(uint32_t peer);
+  // Those of one session.
+  void WriteHeaders(uint32_t peer, uint32_t plane, uint32_t slot);
+  // One with a session number of its own.
+  HeaderTemplate MakeHeader(uint32_t peer, uint32_t plane, uint32_t traffic_class,
+                            uint16_t number) const;
   void SetHello();
   uint32_t ReceiveBytes() const;
   // What congestion control goes by on a plane; `speed_bps`: of its link, 0: not known.
@@ -166,12 +197,13 @@ struct Instance {
   std::vector<PortContext*> ports;  // of the planes
   std::vector<uint32_t> ack_list;   // which of the port's ack_due has its delay
   const uint8_t plane_bits;         // planes are a power of two
-  const uint8_t vc_bits;            // so are the connections of each: one, or one for each VC
+  const uint8_t session_bits;       // so are the sessions of each,
+  const uint8_t vc_bits;            // and the connections of these: one, or one for each VC
   const uint8_t vc_mask;
   const bool lane_is_plane;  // PDUs take the plane that is their queue's lane
 
   std::array<uint16_t, kMaxXpus> peer_of_xpu;
-  std::vector<HeaderTemplate> headers;  // [PlaneIndex * kClasses + class]
+  std::vector<HeaderTemplate> headers;  // [(session's first connection >> vc_bits) * kClasses + class]
   std::vector<NetAddress> sources;      // [PlaneIndex]: what frames of the peer come from
   OwnEnd own;                           // what its peers have in common
   std::vector<Peer> peers;
@@ -179,6 +211,8 @@ struct Instance {
   std::vector<Connection> connections;  // [ConnectionIndex]
   std::vector<PeerPaths> paths;         // [peer]
   std::vector<PlaneSession> sessions;   // [PlaneIndex]
+  std::vector<SessionSlot> slots;       // [PlaneIndex << session_bits | slot],
+  std::vector<SessionGroup> groups;     // by [PlaneIndex]
   std::vector<uint8_t> blocked;         // [peer]: VCs whose queue waits for one, a mask
   std::vector<Pdu*> last_given_up;      // [connection]: its frame is ours until it goes on
   std::vector<uint8_t> flags;           // [connection]: the lists below that it is on

@@ -80,6 +80,7 @@ struct InstanceParams {
   uint16_t xpuid = 0;
   uint8_t instance = 0;
   std::vector<PlaneParams> planes;  // 1, 2 or 4, on different ports
+  uint32_t sessions = 1;            // of each {peer, plane}, 1 to kMaxSessions: a power of two
   uint16_t partition = 0;
   std::array<TrafficClass, kVcCount> classes{};
   TrafficClass ack_class;

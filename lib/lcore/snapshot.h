@@ -7,8 +7,10 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
+#include "peer/session_group.h"
 #include "wire/control_pdu.h"
 
 namespace suede {
@@ -23,9 +25,21 @@ enum class ConnectionState : uint8_t {
 };
 inline constexpr size_t kConnectionStates = 6;
 
+// A session, where a connection is one of several sessions' (docs/sessions.md).
+struct SessionRow {
+  uint16_t number = 0;       // of our PDUs
+  uint16_t peer_number = 0;  // of the peer's
+  SessionSlot::State state = SessionSlot::State::kIdle;
+  uint32_t weight = 0;  // SessionSlot::kWeightOne: not congested
+  uint32_t moves = 0;   // numbers that were asked for
+  int64_t age_ns = 0;   // of its number; of one that was never used: 0
+};
+
 struct ConnectionRow {
   uint16_t peer_xpuid = 0;
   uint8_t plane = 0;
+  uint8_t slot = 0;  // of the session
+  std::optional<SessionRow> session;  // none: there is one, or the slot was not agreed
   uint8_t vc = 0;  // where the PSN scope is one VC
   ConnectionState state = ConnectionState::kNew;
   bool peer_waits = false;  // we were not ready for its next PDU

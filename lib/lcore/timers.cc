@@ -9,7 +9,8 @@ void Timers::ArmSession(Instance& instance, uint32_t peer, uint32_t plane) {
   const size_t before = instance.connections.size() + instance.peers.size();
   wheel_.Arm(
       instance.first_timer + static_cast<uint32_t>(before) + instance.PlaneIndex(peer, plane),
-      instance.session(peer, plane).deadline());
+      std::min(instance.session(peer, plane).deadline(),
+               instance.groups[instance.PlaneIndex(peer, plane)].deadline()));
 }
 
 // Arms the timer that a peer has named.
@@ -17,7 +18,7 @@ void Timers::Arm(const Instance& instance, uint32_t peer, const effect::Arm& wha
   uint32_t number = instance.first_timer;
   switch (what.timer) {
     case effect::Timer::kConnection:
-      number += instance.ConnectionIndex(peer, what.plane, what.vc);
+      number += instance.ConnectionAt(peer, what.plane, what.vc);
       break;
     case effect::Timer::kHandshake:
       number += static_cast<uint32_t>(instance.connections.size()) + peer;

@@ -28,6 +28,7 @@ Json ToJson(const ConnectionView& view) {
               {"peer", view.peer},
               {"plane", view.plane},
               {"vc", view.vc ? Json(*view.vc) : Json()},
+              {"session", view.slot},
               {"state", view.state},
               {"next_psn", view.next_psn},
               {"expected_psn", view.expected_psn},
@@ -74,6 +75,7 @@ constexpr Member kConnectionRow[] = {
     members::kPeer,
     members::kPlane,
     Member::Integer("vc").OrNull("PSNs span all VCs"),
+    Member::Integer("session", "its slot"),
     Member::Choice("state", kStates,
                    "paused: the peer is not ready; frozen: the plane is down, and the peer "
                    "is asked which PDUs arrived; lost: the peer is unreachable"),
@@ -100,12 +102,92 @@ constexpr Member kConnectionRow[] = {
 constexpr Member kConnectionsResult[] = {Member::Rows("connections", kConnectionRow),
                                          members::kMore};
 
+// ---- Sessions: by the connection that each has on VC 0.
+
+Json SessionJson(const ConnectionView& view) {
+  const SessionView& session = *view.session;
+  return Json{{"xpu", view.xpu},
+              {"instance", view.instance},
+              {"peer", view.peer},
+              {"plane", view.plane},
+              {"session", view.slot},
+              {"state", session.state},
+              {"number", session.number},
+              {"peer_number", session.peer_number},
+              {"weight_percent", session.weight_percent},
+              {"moves", session.moves},
+              {"age_us", Us(session.age_ns)},
+              {"srtt_us", view.srtt_ns != 0 ? Us(view.srtt_ns) : Json()},
+              {"tx_pdus", view.tx_pdus},
+              {"rx_pdus", view.rx_pdus},
+              {"retransmissions", view.retransmissions}};
+}
+
+Answer ListSessions(Call& call) {
+  constexpr uint32_t kMostConnections = 1'000'000;
+  const uint32_t limit = *Given(call.arguments, "limit");
+  const ConnectionQuery query{.xpu = Given(call.arguments, "xpu"),
+                              .instance = Given(call.arguments, "instance"),
+                              .peer = Given(call.arguments, "peer"),
+                              .unused = true,
+                              .limit = kMostConnections};
+  if (absl::Status unknown = CheckPeer(call.endpoint(), query.peer); !unknown.ok()) return unknown;
+  const bool idle = call.arguments.Boolean("idle");
+  return Answer::Later([survey = call.endpoint().Connections(query), limit,
+                        idle]() -> std::optional<Outcome> {
+    const std::optional<ConnectionsView> view = survey();
+    if (!view) return std::nullopt;
+    Json list = Json::array();
+    bool more = false;
+    for (const ConnectionView& connection : view->connections) {
+      if (!connection.session || connection.vc.value_or(0) != 0) continue;
+      if (connection.session->state == "idle" && !idle) continue;
+      more = list.size() == limit;
+      if (more) break;
+      list.push_back(SessionJson(connection));
+    }
+    return Outcome{.status = {}, .result = Json{{"sessions", std::move(list)}, {"more", more}}};
+  });
+}
+
+constexpr Param kListSessions[] = {
+    Param::Integer("xpu", "Own XPU.", 0, 1023),
+    Param::Integer("instance", "Own instance number.", 0, 63),
+    Param::Integer("peer", "XPU of the peer.", 0, 1023),
+    Param::Boolean("idle", "Those too that nothing takes."),
+    Param::Integer("limit", "Most that are listed.", 1, 10000, "1000"),
+};
+constexpr Member kSessionRow[] = {
+    members::kXpu,
+    members::kInstance,
+    members::kPeer,
+    members::kPlane,
+    Member::Integer("session", "its slot"),
+    Member::Choice("state", "idle|opening|open|moving|draining",
+                   "idle: nothing takes it; opening, moving: the peer is asked for a number"),
+    Member::Integer("number", "of our PDUs"),
+    Member::Integer("peer_number", "of the peer's PDUs"),
+    Member::Integer("weight_percent", "how congested it is; 100: not at all"),
+    Member::Integer("moves", "numbers that were asked for"),
+    Member::Number("age_us", "of its number").Unit("µs"),
+    Member::Number("srtt_us", "of VC 0 where each has a connection").Unit("µs").OrNull("none measured"),
+    Member::Integer("tx_pdus", "modulo 2^32"),
+    Member::Integer("rx_pdus", "modulo 2^32"),
+    Member::Integer("retransmissions", "modulo 2^32"),
+};
+constexpr Member kSessionsResult[] = {Member::Rows("sessions", kSessionRow), members::kMore};
+
 constexpr Method kConnectionMethods[] = {
     {.name = "connections.list",
      .sentence = "The transport's connections, as their lcores see them.",
      .result = kConnectionsResult,
      .run = ListConnections,
      .params = kList},
+    {.name = "sessions.list",
+     .sentence = "Sessions to peers, where there are several on a plane (sessions.md).",
+     .result = kSessionsResult,
+     .run = ListSessions,
+     .params = kListSessions},
 };
 
 }  // namespace

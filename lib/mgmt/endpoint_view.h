@@ -72,12 +72,23 @@ struct ConnectionQuery {
   uint32_t limit = 0;
 };
 
+// A session of several to one peer on one plane.
+struct SessionView {
+  uint32_t number = 0;
+  uint32_t peer_number = 0;
+  std::string_view state;
+  uint32_t weight_percent = 0;
+  uint32_t moves = 0;
+  int64_t age_ns = 0;
+};
 struct ConnectionView {
   uint32_t xpu = 0;
   uint32_t instance = 0;
   uint32_t peer = 0;           // its XPU
   uint32_t plane = 0;
   std::optional<uint32_t> vc;  // none: PSNs span all VCs
+  uint32_t slot = 0;           // of its session
+  std::optional<SessionView> session;  // none: there is one
   std::string_view state;
   uint32_t next_psn = 0;
   uint32_t expected_psn = 0;

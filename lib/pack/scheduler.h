@@ -40,6 +40,7 @@ struct TxQueue {
   uint32_t octets = 0;         // of the frames that its PDUs will be, as congestion control counts
   uint32_t credit = 0;         // lines that may still be sent, where the destination
   bool counts_credit = false;  // grants receive credit
+  uint8_t slot = 0;            // strict: of the session that its PDUs take
   // The smallest ring that there is, less the lines that may be lost at its end.
   static constexpr uint16_t kUnknownReceiver = 59;
   uint16_t most_lines = kUnknownReceiver;  // that a PDU may take of the destination's receive ring

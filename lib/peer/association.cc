@@ -67,7 +67,7 @@ void Peer::OnHello(uint32_t plane, const Hello& hello, const ControlFacts& facts
     return;
   }
   hello_ = hello;
-  if (verdict.new_peer) EndAssociation(effects);
+  if (verdict.new_peer) EndAssociation(now, effects);
   if (!Judge(now, effects)) {
     effects.Add(effect::Count{Counter::kHelloMismatch});
     // It does not ask back: two that do not fit would do so for ever.
@@ -84,12 +84,13 @@ void Peer::OnHello(uint32_t plane, const Hello& hello, const ControlFacts& facts
 // A HELLO that fits.
 void Peer::OnAgreed(uint32_t plane, const Hello& hello, bool knows_us, Time now, Effects& effects) {
   if (knows_us && handshake_.Agree()) {
+    BeginGroups(now, effects);
     OpenAssociation(effects);
     if (hello.reply_wanted) {
       effects.Add(effect::CreditChange{effect::CreditStep::kGrantFirst});
     }
   }
-  for (uint32_t i = 0; i < own_->plane_count * uint32_t{own_->vc_count}; ++i) {
+  for (uint32_t i = 0; i < own_->plane_count * uint32_t{own_->connection_count}; ++i) {
     connections_[i].SetPeerWindow(hello.window_pdus);
   }
   if (hello.reply_wanted) SayHello(plane, !handshake_.open(), hello.nonce, effects);
@@ -140,7 +141,7 @@ void Peer::JudgeAgain(Time now, Effects& effects) {
 
 // The peer is another boot than the one that PDUs were exchanged with, if any were: what was in
 // flight to that is over, and sequence numbers start anew.
-void Peer::EndAssociation(Effects& effects) {
+void Peer::EndAssociation(Time now, Effects& effects) {
   VcPsns first;
   bool history = false;
   for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
@@ -149,18 +150,22 @@ void Peer::EndAssociation(Effects& effects) {
   handshake_.SetFirst(first);
   for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
     sessions_[plane].Reset();
-    for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-      Connection& ended = connection(plane, vc);
+    for (uint32_t number = 0; number < own_->connection_count; ++number) {
+      Connection& ended = connection(plane, number);
       history |= ended.MayHaveHistory();
       const uint32_t bytes = ended.unacked_bytes();
+      // Those of further sessions are told by PLANE.
+      const Psn next =
+          number < own_->vc_count ? first[number] : DrawFirst(ended, own_->numbers);
       PduList pdus;
       ended.Reset(pdus);
-      ended.Restart(first[vc], pdus);
+      ended.Restart(next, pdus);
       ended.CloseReceive();
-      GiveUp(plane, vc, Ending::kPeerReset, false, bytes, pdus, effects);
+      GiveUp(plane, number, Ending::kPeerReset, false, bytes, pdus, effects);
     }
   }
   effects.Add(effect::CreditChange{effect::CreditStep::kEnd});
+  BeginGroups(now, effects);
   paths_->sessions = false;
   paths_->moving = false;
   paths_->unreachable = false;
@@ -185,7 +190,7 @@ void Peer::OpenAssociation(Effects& effects) {
 void Peer::StartOver(Time now, Effects& effects) {
   effects.Add(effect::Count{Counter::kDesynchronized});
   handshake_.StartOver(now, own_->numbers);
-  EndAssociation(effects);
+  EndAssociation(now, effects);
   UpdateUsable(effects);
   ArmHandshake(effects);
 }
@@ -223,8 +228,8 @@ void Peer::SendProbes(Effects& effects) const {
 }
 
 void Peer::OnPlain(Effects& effects) {
-  for (uint32_t i = 0; i < own_->plane_count * uint32_t{own_->vc_count}; ++i) {
-    connections_[i].OpenReceive(Psn(0));
+  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    for (uint32_t vc = 0; vc < own_->vc_count; ++vc) connection(plane, vc).OpenReceive(Psn(0));
   }
   effects.Add(effect::CreditChange{effect::CreditStep::kUncounted});
   FindAgain(effects);

@@ -5,8 +5,9 @@
 
 namespace suede {
 
-void Peer::OnNotReady(uint32_t plane, const NotReady& message, Time now, Effects& effects) {
-  const uint32_t vc = own_->ConnectionOf(message.vc);
+void Peer::OnNotReady(uint32_t plane, uint32_t slot, const NotReady& message, Time now,
+                      Effects& effects) {
+  const uint32_t vc = own_->ConnectionOf(slot, message.vc);
   const RpsnVerdict verdict =
       Acknowledge(plane, vc, effects, [&](Connection& refused, PduList& acked) {
         return refused.OnNotReady(message.expected, std::chrono::microseconds(message.backoff_us),
@@ -22,8 +23,9 @@ void Peer::OnNotReady(uint32_t plane, const NotReady& message, Time now, Effects
   ArmConnection(plane, vc, effects);
 }
 
-void Peer::OnReady(uint32_t plane, const Ready& message, Time now, Effects& effects) {
-  const uint32_t vc = own_->ConnectionOf(message.vc);
+void Peer::OnReady(uint32_t plane, uint32_t slot, const Ready& message, Time now,
+                   Effects& effects) {
+  const uint32_t vc = own_->ConnectionOf(slot, message.vc);
   connection(plane, vc).OnReady(message.expected, now);
   effects.Add(effect::LookAt{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc)});
 }
@@ -45,6 +47,7 @@ void Peer::OnConnectionDeadline(uint32_t plane, uint32_t vc, Hold hold, Time now
       break;
     case TimerVerdict::kRetransmit:
       if (due.tries() != tries) effects.Add(effect::Count{Counter::kRtoFired});
+      if (due.tries() >= own_->paths.sessions.stall_timeouts) OnStall(plane, vc, now, effects);
       effects.Add(effect::Retransmit{on_plane, of_vc});
       // The peer's window may be another one than it told, or it may be another peer.
       if (due.desynchronized() && handshake_.associated()) SayHello(plane, true, 0, effects);

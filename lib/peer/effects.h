@@ -47,6 +47,17 @@ struct Say {
   uint8_t plane = 0;
   ControlMessage message;
 };
+// A control PDU that has a number of its own in its header.
+struct SayFrom {
+  uint8_t plane = 0;
+  uint16_t number = 0;
+  ControlMessage message;
+};
+// The session's frames have the number of its slot from now on.
+struct Renumber {
+  uint8_t plane = 0;
+  uint8_t slot = 0;
+};
 // A PLANE that says that nothing leaves our device on `plane`: over those of the planes `over`
 // whose own device lets frames leave, up to the first of `enough`; that one alone where there is
 // one. `if_held`: where the device of `plane` lets none leave, else nothing.
@@ -175,7 +186,7 @@ struct LookAt {
 }  // namespace effect
 
 using PeerEffect =
-    std::variant<effect::Say, effect::SayHeldUp, effect::Probe, effect::ProbeLost, effect::OweAck,
+    std::variant<effect::Say, effect::SayFrom, effect::Renumber, effect::SayHeldUp, effect::Probe, effect::ProbeLost, effect::OweAck,
                  effect::Retransmit, effect::Acknowledged, effect::GiveUp, effect::Requeue,
                  effect::GiveUpQueued, effect::MarkLost, effect::Unblock, effect::Home,
                  effect::CreditChange, effect::CreditHeard, effect::CongestionHeard,
@@ -186,9 +197,9 @@ static_assert(std::is_trivially_destructible_v<PeerEffect>);
 class Effects {
  public:
   // The most that the calls for one frame or deadline may add: a HELLO of another boot ends each of
-  // 16 connections, begins four sessions, and says what follows; a peer that is given up ends as
-  // many and fences four planes.
-  static constexpr uint32_t kCapacity = 128;
+  // kMaxPeerConnections connections, begins the sessions of four planes and their groups, and says what follows; a peer that is
+  // given up ends as many and fences four planes.
+  static constexpr uint32_t kCapacity = 3 * kMaxPeerConnections + 64;
 
   Effects() {}  // NOLINT: `storage_` is left as it is
   Effects(const Effects&) = delete;

@@ -12,9 +12,9 @@ bool Peer::CloseUnnamed() {
   for (const bool close : {false, true}) {
     for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
       if (sessions_[plane].peer_plane() != PlaneSession::kUnknownPlane) continue;
-      for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-        if (close) connection(plane, vc).CloseReceive();
-        if (connection(plane, vc).accepted_any()) return false;
+      for (uint32_t number = 0; number < own_->connection_count; ++number) {
+        if (close) connection(plane, number).CloseReceive();
+        if (connection(plane, number).accepted_any()) return false;
       }
     }
   }
@@ -25,18 +25,25 @@ bool Peer::CloseUnnamed() {
 void Peer::OnFence(uint32_t plane, const Fence& fence, Time now, Effects& effects) {
   const uint32_t dead = fence.own ? plane : PlaneOfPeer(fence.plane);
   bool known = false;
-  const bool answers = dead != kNoPlane ? sessions_[dead].OnFence(fence.generation, known)
+  const bool answers = dead != kNoPlane ? AllTold(dead, fence.more) &&
+                                              sessions_[dead].OnFence(fence.generation, known)
                                         : fence.generation == 0 && CloseUnnamed();
   if (!answers) {
     effects.Add(effect::Count{Counter::kRxPlaneStale});
     return;
   }
-  Fenced fenced{.plane = fence.plane, .generation = fence.generation, .expected = fence.oldest};
-  for (uint32_t vc = 0; dead != kNoPlane && vc < own_->vc_count; ++vc) {
-    Connection& fenced_one = connection(dead, vc);
-    if (!known) fenced_one.OpenReceive(fence.oldest[vc]);
-    fenced_one.CloseReceive();
-    fenced.expected[vc] = fenced_one.expected();
+  Fenced fenced{.plane = fence.plane,
+                .generation = fence.generation,
+                .expected = fence.oldest,
+                .more = fence.more};
+  if (dead != kNoPlane) {
+    for (uint32_t number = 0; number < ConnectionsToldOf(dead); ++number) {
+      Connection& fenced_one = connection(dead, number);
+      if (!known) fenced_one.OpenReceive(PsnTold(number, fence.oldest, fence.more));
+      fenced_one.CloseReceive();
+    }
+    TellPsns(dead, fenced.expected, fenced.more,
+             [](const Connection& one) { return one.expected(); });
   }
   effects.Add(effect::Count{Counter::kRxFences});
   Say(plane, fenced, effects);
@@ -48,14 +55,17 @@ void Peer::OnFence(uint32_t plane, const Fence& fence, Time now, Effects& effect
 // PDUs that the peer has accepted are done; the rest moves.
 void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
   const uint32_t dead = fenced.plane;
-  if (dead >= own_->plane_count || !sessions_[dead].IsFenced(fenced.generation)) {
+  if (dead >= own_->plane_count || !sessions_[dead].IsFenced(fenced.generation) ||
+      !AllTold(dead, fenced.more)) {
     effects.Add(effect::Count{Counter::kRxPlaneStale});
     return;
   }
-  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-    const bool fits = Acknowledge(dead, vc, effects, [&](Connection& fenced_one, PduList& acked) {
-      return fenced_one.OnFenced(fenced.expected[vc], now, own_->transport, acked);
-    });
+  for (uint32_t number = 0; number < ConnectionsToldOf(dead); ++number) {
+    const Psn expected = PsnTold(number, fenced.expected, fenced.more);
+    const auto hear = [&](Connection& fenced_one, PduList& acked) {
+      return fenced_one.OnFenced(expected, now, own_->transport, acked);
+    };
+    const bool fits = Acknowledge(dead, number, effects, hear);
     if (fits) continue;
     effects.Add(effect::Count{Counter::kRxRpsnInvalid});
     // It would say so for ever: the counts of the two disagree.
@@ -63,8 +73,8 @@ void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
     return;
   }
   PduList rest;
-  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-    Connection& fenced_one = connection(dead, vc);
+  for (uint32_t number = 0; number < own_->connection_count; ++number) {
+    Connection& fenced_one = connection(dead, number);
     CountOut(dead, fenced_one.unacked_bytes());
     // PSNs of the next generation: a frame of this one that is still under way is far from them.
     fenced_one.Restart(fenced_one.next_psn().Plus(1 << 15), rest);

@@ -7,9 +7,6 @@ Disagreement Compare(const Hello& own, const Hello& theirs) {
   if (theirs.psn_scope != own.psn_scope) {
     return {HelloMismatch::kPsnScope, own.psn_scope, theirs.psn_scope};
   }
-  if (theirs.sessions != own.sessions) {
-    return {HelloMismatch::kSessions, own.sessions, theirs.sessions};
-  }
   if (theirs.window_pdus == 0 || theirs.window_pdus > kMaxWindowPdus) {
     return {HelloMismatch::kWindowPdus, own.window_pdus, theirs.window_pdus};
   }

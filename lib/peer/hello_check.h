@@ -9,7 +9,7 @@
 
 namespace suede {
 
-enum class HelloMismatch : uint8_t { kNone, kPsnScope, kWindowPdus, kPackLimitBytes, kSessions };
+enum class HelloMismatch : uint8_t { kNone, kPsnScope, kWindowPdus, kPackLimitBytes };
 
 // The first disagreement of two HELLOs, and both values.
 struct Disagreement {

@@ -16,12 +16,14 @@ namespace suede {
 
 struct OwnEnd {
   // The parameters are the instance's: they outlive this, and may be changed between two facts.
-  OwnEnd(uint16_t own_xpuid, uint32_t planes, const TransportParams& of_transport,
+  OwnEnd(uint16_t own_xpuid, uint32_t planes, uint32_t sessions, const TransportParams& of_transport,
          const PathParams& of_paths, const SecretKey& secret)
       : xpuid(own_xpuid),
         plane_count(static_cast<uint8_t>(planes)),
         vc_count(of_transport.psn_scope == PsnScope::kVc ? kVcCount : 1),
-        has_sessions(planes > 1),
+        session_count(static_cast<uint8_t>(sessions)),
+        connection_count(static_cast<uint8_t>(sessions * vc_count)),
+        has_sessions(planes > 1 || sessions > 1),
         transport(of_transport),
         paths(of_paths),
         numbers(secret),
@@ -29,13 +31,17 @@ struct OwnEnd {
 
   bool is_strict() const { return paths.ordering == Ordering::kStrict; }
   bool port_up(uint32_t plane) const { return (ports_up & 1u << plane) != 0; }
-  // The VCs that a connection carries, a mask.
-  uint8_t VcsOf(uint32_t vc) const {
-    return vc_count == 1 ? (1u << kVcCount) - 1 : static_cast<uint8_t>(1u << vc);
+  // The VC of a connection, by its number on its plane; 0 where it carries all.
+  uint32_t VcOf(uint32_t number) const { return number & (vc_count - 1u); }
+  // The VCs that it carries, a mask.
+  uint8_t VcsOf(uint32_t number) const {
+    return vc_count == 1 ? (1u << kVcCount) - 1 : static_cast<uint8_t>(1u << VcOf(number));
   }
 
-  // The number among a plane's connections of the one that carries the VC.
-  uint32_t ConnectionOf(uint32_t vc) const { return vc & (vc_count - 1u); }
+  // The slot of its session.
+  uint32_t SlotOf(uint32_t number) const { return number / vc_count; }
+  // The number among a plane's connections of the one of a session that carries the VC.
+  uint32_t ConnectionOf(uint32_t slot, uint32_t vc) const { return slot * vc_count + VcOf(vc); }
 
   // The port of a plane, and an operator's wish for the plane. False where that changes nothing:
   // PDUs of an instance with one plane take that plane in any state.
@@ -51,9 +57,16 @@ struct OwnEnd {
     return true;
   }
 
+  // Any that a header of the plane can have.
+  uint16_t DrawSessionNumber(uint32_t plane) {
+    return static_cast<uint16_t>((numbers.Next() >> 32) % session_numbers[plane]);
+  }
+
   const uint16_t xpuid;
   const uint8_t plane_count;
-  const uint8_t vc_count;  // connections of each {peer, plane}
+  const uint8_t vc_count;          // connections of each session,
+  const uint8_t session_count;     // sessions of each {peer, plane},
+  const uint8_t connection_count;  // and of each {peer, plane}
   // The planes have sessions and send in generations: there is more than one, so that PDUs may
   // move. Peers that speak of their planes are answered in any case.
   const bool has_sessions;
@@ -63,6 +76,7 @@ struct OwnEnd {
   Hello hello;            // the settings, as HELLO tells them
   PlaneMask ports_up;     // planes whose port can send
   std::array<PlaneAdmin, kMaxPlanes> admin{};
+  std::array<uint32_t, kMaxPlanes> session_numbers{1, 1, 1, 1};  // that headers tell apart
   std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, on each plane to all peers
 };
 

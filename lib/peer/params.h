@@ -11,6 +11,9 @@
 namespace suede {
 
 inline constexpr uint32_t kMaxPlanes = 4;
+// Of a {peer, plane}; with planes and VCs, each peer has so many connections at most.
+inline constexpr uint32_t kMaxSessions = 64;
+inline constexpr uint32_t kMaxPeerConnections = 64;
 
 // SUE framework §1.2.
 enum class Ordering : uint8_t {
@@ -25,6 +28,16 @@ enum class PlaneAdmin : uint8_t {
   kDown,
 };
 
+// Session groups (docs/sessions.md).
+struct SessionParams {
+  Duration interval = std::chrono::microseconds(100);  // between looks at weights
+  uint32_t open_percent = 150;   // of the weight of a session without congestion: all above, one more
+  uint32_t move_percent = 400;   // of the weight of the best one: such a session moves
+  uint32_t idle_intervals = 100; // in which all are far below: one less
+  uint32_t stall_timeouts = 2;   // in a row, after which a session moves
+  Duration max_age{};            // 0: no limit
+};
+
 struct PathParams {
   Ordering ordering = Ordering::kStrict;
   Duration hello_interval = std::chrono::milliseconds(1);  // with PDUs in flight
@@ -33,6 +46,7 @@ struct PathParams {
   Duration hold_down = std::chrono::seconds(1);
   Duration hold_down_max = std::chrono::seconds(60);
   Duration unreachable = std::chrono::seconds(1);          // after the last sign of life
+  SessionParams sessions;
 };
 
 }  // namespace suede

@@ -10,11 +10,12 @@ Peer::Peer(OwnEnd* own, uint16_t xpuid, bool plain, const Places& places)
     : own_(own),
       paths_(places.paths),
       sessions_(places.sessions),
+      groups_(places.groups),
       connections_(places.connections),
       xpuid_(xpuid) {
   handshake_.Begin(own->numbers, plain);
   // Nothing is accepted before there is an association, or the peer is plain.
-  for (uint32_t i = 0; !plain && i < own->plane_count * uint32_t{own->vc_count}; ++i) {
+  for (uint32_t i = 0; !plain && i < own->plane_count * uint32_t{own->connection_count}; ++i) {
     connections_[i].CloseReceive();
   }
 }
@@ -24,11 +25,15 @@ void Peer::OnControl(uint32_t plane, const ControlMessage& message, const Contro
   if (const auto* hello = std::get_if<Hello>(&message)) {
     return OnHello(plane, *hello, facts, now, effects);
   }
+  const uint32_t slot = facts.slot;
+  const bool is_of_session =
+      std::holds_alternative<NotReady>(message) || std::holds_alternative<Ready>(message);
+  if (is_of_session && slot == kNoSlot) return effects.Add(effect::Count{Counter::kRxSession});
   if (!IsOfAssociation(plane, IdentitiesOf(message), effects)) return;
   if (const auto* not_ready = std::get_if<NotReady>(&message)) {
-    OnNotReady(plane, *not_ready, now, effects);
+    OnNotReady(plane, slot, *not_ready, now, effects);
   } else if (const auto* ready = std::get_if<Ready>(&message)) {
-    OnReady(plane, *ready, now, effects);
+    OnReady(plane, slot, *ready, now, effects);
   } else if (const auto* plane_hello = std::get_if<PlaneHello>(&message)) {
     OnPlane(plane, *plane_hello, now, effects);
   } else if (const auto* fence = std::get_if<Fence>(&message)) {
@@ -39,6 +44,8 @@ void Peer::OnControl(uint32_t plane, const ControlMessage& message, const Contro
     effects.Add(effect::CreditHeard{*credit});
   } else if (const auto* congestion = std::get_if<Congestion>(&message)) {
     effects.Add(effect::CongestionHeard{static_cast<uint8_t>(plane), *congestion});
+  } else if (const auto* session = std::get_if<SessionNumber>(&message)) {
+    OnSession(plane, *session, now, effects);
   }
 }
 
@@ -72,7 +79,7 @@ void Peer::OnMac(uint32_t plane, Effects& effects) {
   paths_->resolving &= static_cast<PlaneMask>(~(1u << plane));
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     const auto bit = static_cast<uint8_t>(1u << vc);
-    const uint32_t number = own_->ConnectionOf(vc);
+    const uint32_t number = own_->ConnectionOf(0, vc);
     const bool lost = connection(plane, number).lost() || paths_->unreachable;
     if ((lost_vcs_ & bit) == 0 || lost) continue;
     Tell(PeerEvent::kReachable, plane, number, effects);
@@ -124,8 +131,9 @@ void Peer::CheckInvariants(const TransportParams& widest) const {
   for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
     const PlaneSession& session = sessions_[plane];
     uint32_t bytes = 0;
-    for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-      const Connection& one = connection(plane, vc);
+    groups_[plane].CheckInvariants();
+    for (uint32_t number = 0; number < own_->connection_count; ++number) {
+      const Connection& one = connection(plane, number);
       one.CheckInvariants(widest);
       bytes += one.unacked_bytes();
       // A connection that stands still waits for a FENCED.

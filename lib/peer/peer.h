@@ -21,6 +21,7 @@
 #include "peer/own_end.h"
 #include "peer/peer_paths.h"
 #include "peer/plane_session.h"
+#include "peer/session_group.h"
 #include "transport/connection.h"
 
 namespace suede {
@@ -39,13 +40,15 @@ enum class Hold : uint8_t {
 class Peer {
  public:
   static constexpr uint32_t kNoPlane = PeerPaths::kNoPlane;
+  static constexpr uint8_t kNoSlot = 0xff;
   static constexpr uint8_t kAllVcs = (1u << kVcCount) - 1;
 
   // The peer's part of the instance's arrays.
   struct Places {
     PeerPaths* paths;         // with `present`, `resolving` and the weights
     PlaneSession* sessions;   // [plane]
-    Connection* connections;  // [plane][VC]
+    SessionGroup* groups;     // [plane]
+    Connection* connections;  // [plane][session][VC]
   };
   // `plain`: the peer is known not to speak HELLO.
   Peer(OwnEnd* own, uint16_t xpuid, bool plain, const Places& places);
@@ -58,8 +61,10 @@ class Peer {
   const Handshake& handshake() const { return handshake_; }
   const PeerPaths& paths() const { return *paths_; }
   const PlaneSession& session(uint32_t plane) const { return sessions_[plane]; }
-  const Connection& connection(uint32_t plane, uint32_t vc) const {
-    return connections_[plane * own_->vc_count + vc];
+  const SessionGroup& group(uint32_t plane) const { return groups_[plane]; }
+  // By its number on the plane, here and below: that counts sessions, and VCs where each has a connection.
+  const Connection& connection(uint32_t plane, uint32_t number) const {
+    return connections_[plane * own_->connection_count + number];
   }
   // The peer's settings, as its last HELLO told them.
   const Hello& hello() const { return hello_; }
@@ -69,8 +74,8 @@ class Peer {
   bool IsResolving() const { return (paths_->present & ~paths_->resolving) == 0; }
   bool IsResolving(uint32_t plane) const { return (paths_->resolving & 1u << plane) != 0; }
   // Whether a queue that waits for this connection may go on.
-  bool MaySend(uint32_t plane, uint32_t vc) const {
-    return (paths_->choice & 1u << plane) != 0 && connection(plane, vc).CanSend(0, own_->transport);
+  bool MaySend(uint32_t plane, uint32_t number) const {
+    return (paths_->choice & 1u << plane) != 0 && connection(plane, number).CanSend(0, own_->transport);
   }
   // `echo`: the nonce of the HELLO that it answers; 0: of none.
   Hello MakeHello(bool reply_wanted, uint64_t echo) const;
@@ -80,6 +85,7 @@ class Peer {
   struct ControlFacts {
     bool waits = false;    // a queue waits for a connection of the peer
     bool is_pong = false;  // a HELLO that answers an operator's question
+    uint8_t slot = 0;      // of the session that it came on; kNoSlot: of none
   };
   void OnControl(uint32_t plane, const ControlMessage& message, const ControlFacts& facts, Time now,
                  Effects& effects);
@@ -125,8 +131,8 @@ class Peer {
   void CheckInvariants(const TransportParams& widest) const;
 
  private:
-  Connection& connection(uint32_t plane, uint32_t vc) {
-    return connections_[plane * own_->vc_count + vc];
+  Connection& connection(uint32_t plane, uint32_t number) {
+    return connections_[plane * own_->connection_count + number];
   }
   bool IsPresent(uint32_t plane) const { return (paths_->present & 1u << plane) != 0; }
 
@@ -186,13 +192,42 @@ class Peer {
   void OnAgreed(uint32_t plane, const Hello& hello, bool knows_us, Time now, Effects& effects);
   bool Judge(Time now, Effects& effects);
   void JudgeAgain(Time now, Effects& effects);
-  void EndAssociation(Effects& effects);
+  void EndAssociation(Time now, Effects& effects);
   void OpenAssociation(Effects& effects);
   void StartOver(Time now, Effects& effects);
   void Greet(Time now, Effects& effects);
   void SendProbes(Effects& effects) const;
   void OnPlain(Effects& effects);
   void OnSilence(Effects& effects);
+
+  // groups.cc
+  void BeginGroups(Time now, Effects& effects);
+  // Those of the plane that both ends tell apart.
+  uint32_t ConnectionsToldOf(uint32_t plane) const {
+    return groups_[plane].count() * own_->vc_count;
+  }
+  // Fills in a PSN of each of them.
+  template <typename PsnOf>
+  void TellPsns(uint32_t plane, VcPsns& first, MorePsns& more, PsnOf&& psn_of) const {
+    const uint32_t count = ConnectionsToldOf(plane);
+    more.count = static_cast<uint8_t>(count - own_->vc_count);
+    for (uint32_t number = 0; number < count; ++number) {
+      const Psn psn = psn_of(connection(plane, number));
+      (number < own_->vc_count ? first[number] : more.psns[number - own_->vc_count]) = psn;
+    }
+  }
+  // The one that was told of a connection.
+  Psn PsnTold(uint32_t number, const VcPsns& first, const MorePsns& more) const {
+    return number < own_->vc_count ? first[number] : more.psns[number - own_->vc_count];
+  }
+  // Whether that is one for each.
+  bool AllTold(uint32_t plane, const MorePsns& more) const {
+    return more.count + uint32_t{own_->vc_count} >= ConnectionsToldOf(plane);
+  }
+  void OnGroupDeadline(uint32_t plane, Time now, Effects& effects);
+  void OnSession(uint32_t plane, const SessionNumber& message, Time now, Effects& effects);
+  void OnStall(uint32_t plane, uint32_t number, Time now, Effects& effects);
+  void SaySession(uint32_t plane, uint32_t slot, Effects& effects);
 
   // failover.cc
   bool CloseUnnamed();
@@ -208,14 +243,16 @@ class Peer {
   void OnHeldUp(uint32_t plane, uint8_t held, Time now, Effects& effects);
 
   // connections.cc
-  void OnNotReady(uint32_t plane, const NotReady& message, Time now, Effects& effects);
-  void OnReady(uint32_t plane, const Ready& message, Time now, Effects& effects);
+  void OnNotReady(uint32_t plane, uint32_t slot, const NotReady& message, Time now,
+                  Effects& effects);
+  void OnReady(uint32_t plane, uint32_t slot, const Ready& message, Time now, Effects& effects);
   void OnUnreachable(uint32_t plane, uint32_t vc, Time now, Effects& effects);
   void GiveUpIfLost(uint32_t vc, Effects& effects);
 
   OwnEnd* own_;
   PeerPaths* paths_;
   PlaneSession* sessions_;
+  SessionGroup* groups_;
   Connection* connections_;
   Handshake handshake_;
   Hello hello_;

@@ -10,8 +10,13 @@ namespace suede {
 // Stops the connections of a plane where PDUs of theirs are in doubt, and says whether it is so.
 bool Peer::FreezeIfInDoubt(uint32_t plane) {
   bool in_doubt = false;
-  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) in_doubt |= connection(plane, vc).InDoubt();
-  for (uint32_t vc = 0; in_doubt && vc < own_->vc_count; ++vc) connection(plane, vc).Freeze();
+  const uint32_t count = own_->connection_count;
+  for (uint32_t number = 0; number < count; ++number) {
+    in_doubt |= connection(plane, number).InDoubt();
+  }
+  for (uint32_t number = 0; in_doubt && number < count; ++number) {
+    connection(plane, number).Freeze();
+  }
   return in_doubt;
 }
 
@@ -54,6 +59,7 @@ void Peer::PlaneDown(uint32_t plane, PlaneDownReason reason, Time now, Effects& 
   TellPlane(PeerEvent::kPlaneDown, plane, static_cast<uint8_t>(reason), effects);
   const bool in_doubt = FreezeIfInDoubt(plane);
   session.GoDown(in_doubt, reason != PlaneDownReason::kAdmin, now, own_->paths);
+  groups_[plane].OnPlaneDown();
   UpdateUsable(effects);
   if (in_doubt) {
     TellPlane(PeerEvent::kFenceOpened, plane, 0, effects);
@@ -85,9 +91,8 @@ void Peer::SendFence(uint32_t plane, Effects& effects) {
   Fence fence{.plane = static_cast<uint8_t>(plane),
               .own = over == plane,
               .generation = sessions_[plane].tx_generation()};
-  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-    fence.oldest[vc] = connection(plane, vc).oldest_unacked();
-  }
+  TellPsns(plane, fence.oldest, fence.more,
+           [](const Connection& one) { return one.oldest_unacked(); });
   Say(over, fence, effects);
 }
 
@@ -111,11 +116,11 @@ void Peer::GiveUpPeer(Time now, Effects& effects) {
   Mark(kAllVcs, true, effects);
   for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
     PlaneDown(plane, PlaneDownReason::kUnreachable, now, effects);
-    for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-      const uint32_t bytes = connection(plane, vc).unacked_bytes();
+    for (uint32_t number = 0; number < own_->connection_count; ++number) {
+      const uint32_t bytes = connection(plane, number).unacked_bytes();
       PduList pdus;
-      connection(plane, vc).Abandon(pdus);
-      GiveUp(plane, vc, Ending::kInDoubt, false, bytes, pdus, effects);
+      connection(plane, number).Abandon(pdus);
+      GiveUp(plane, number, Ending::kInDoubt, false, bytes, pdus, effects);
     }
   }
   GiveUpQueued(kAllVcs, effects);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which planes to a peer may be used: their ports, their sessions, and in strict mode the one that
 // all of it takes (docs/planes.md). And how the peer's other files add effects.
+#include <algorithm>
+
 #include "peer/peer.h"
 
 namespace suede {
@@ -50,7 +52,7 @@ void Peer::ArmHandshake(Effects& effects) const {
 void Peer::ArmSession(uint32_t plane, Effects& effects) const {
   effects.Add(effect::Arm{.timer = effect::Timer::kSession,
                           .plane = static_cast<uint8_t>(plane),
-                          .due = sessions_[plane].deadline()});
+                          .due = std::min(sessions_[plane].deadline(), groups_[plane].deadline())});
 }
 
 void Peer::ArmConnection(uint32_t plane, uint32_t vc, Effects& effects) const {
@@ -156,8 +158,8 @@ void Peer::Unblock(uint32_t plane, uint32_t vc, Effects& effects) const {
 void Peer::Unblock(Effects& effects) const {
   uint8_t vcs = 0;
   for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
-    for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-      if (MaySend(plane, vc)) vcs = static_cast<uint8_t>(vcs | own_->VcsOf(vc));
+    for (uint32_t number = 0; number < own_->connection_count; ++number) {
+      if (MaySend(plane, number)) vcs = static_cast<uint8_t>(vcs | own_->VcsOf(number));
     }
   }
   if (vcs != 0) effects.Add(effect::Unblock{vcs});

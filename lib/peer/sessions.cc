@@ -50,6 +50,7 @@ bool Peer::AsksForHold(uint32_t plane, Time now) const {
 void Peer::OnSessionDeadline(uint32_t plane, Hold hold, Time now, Effects& effects) {
   PlaneSession& session = sessions_[plane];
   if (!session.begun()) return;
+  if (session.up()) OnGroupDeadline(plane, now, effects);
   // The wheel fires early for deadlines that are far away.
   if (now < session.deadline()) return ArmSession(plane, effects);
   const PlaneSession::Facts facts = FactsOf(plane, hold, now);
@@ -96,10 +97,9 @@ void Peer::SayPlane(uint32_t plane, bool reply_wanted, Effects& effects) {
   sessions_[plane].FillPlane(reply_wanted, hello);
   // One that does not send in generations has nothing to wait for.
   if (!own_->has_sessions) hello.state = PlaneState::kUp;
-  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
-    // Nothing older of the generation is in flight.
-    hello.first[vc] = connection(plane, vc).oldest_unacked();
-  }
+  // Nothing older of the generation is in flight.
+  TellPsns(plane, hello.first, hello.more,
+           [](const Connection& one) { return one.oldest_unacked(); });
   Say(plane, hello, effects);
 }
 
@@ -122,6 +122,7 @@ void Peer::SayHeldUp(uint32_t plane, bool if_held, Effects& effects) const {
 
 void Peer::OnPlane(uint32_t plane, const PlaneHello& hello, Time now, Effects& effects) {
   if (hello.held_up) return OnHeldUp(plane, hello.plane, now, effects);
+  if (!AllTold(plane, hello.more)) return effects.Add(effect::Count{Counter::kRxPlaneStale});
   if (own_->has_sessions && !paths_->sessions) BeginSessions(now, effects);
   PlaneSession& session = sessions_[plane];
   const PlaneSession::Heard heard = session.OnPlane(hello, now, own_->paths);
@@ -129,8 +130,8 @@ void Peer::OnPlane(uint32_t plane, const PlaneHello& hello, Time now, Effects& e
     effects.Add(effect::Count{Counter::kRxPlaneStale});
     return;
   }
-  for (uint32_t vc = 0; heard.adopt && vc < own_->vc_count; ++vc) {
-    connection(plane, vc).OpenReceive(hello.first[vc]);
+  for (uint32_t number = 0; heard.adopt && number < ConnectionsToldOf(plane); ++number) {
+    connection(plane, number).OpenReceive(PsnTold(number, hello.first, hello.more));
   }
   if (paths_->sessions) {
     if (heard.proved) OnProof(plane, now);

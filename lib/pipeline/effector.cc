@@ -38,7 +38,7 @@ struct Effector::OnePeer {
 
   template <typename T>
   uint32_t NumberOf(const T& what) const {
-    return instance.ConnectionIndex(peer, what.plane, what.vc);
+    return instance.ConnectionAt(peer, what.plane, what.vc);
   }
   Time now() const { return on.lcore_.now; }
 
@@ -47,6 +47,15 @@ struct Effector::OnePeer {
     if (staged && std::holds_alternative<Fence>(what.message)) {
       instance.counters.Add(Counter::kTxFences);
     }
+  }
+  void operator()(effect::SayFrom& what) const {
+    const HeaderTemplate header =
+        instance.MakeHeader(peer, what.plane, Instance::kAckClass, what.number);
+    const bool staged = Speaker::SendControl(instance, peer, what.plane, header, what.message);
+    if (staged) instance.counters.Add(Counter::kTxSessions);
+  }
+  void operator()(const effect::Renumber& what) const {
+    instance.WriteHeaders(peer, what.plane, what.slot);
   }
   void operator()(const effect::SayHeldUp& what) const {
     on.pauses_.SayHeldUp(instance, peer, what, now());
@@ -183,7 +192,7 @@ void Effector::OnConnectionTimer(Instance& instance, uint32_t number, Time now) 
                : pauses_.HoldOfConnection(instance, number, now);
   }
   Effects effects;
-  instance.peers[peer].OnConnectionDeadline(plane, instance.VcOfConnection(number), hold, now,
+  instance.peers[peer].OnConnectionDeadline(plane, instance.NumberOnPlane(number), hold, now,
                                             effects);
   Apply(instance, peer, effects);
 }

@@ -35,10 +35,20 @@ uint32_t Saturated(uint64_t n) {
   return static_cast<uint32_t>(std::min<uint64_t>(n, std::numeric_limits<uint32_t>::max()));
 }
 
-ConnectionRow RowOf(const Instance& instance, uint32_t number, ConnectionState state) {
+SessionRow SessionOf(const SessionSlot& slot, Time now) {
+  return {.number = slot.number,
+          .peer_number = slot.rx_number,
+          .state = slot.state,
+          .weight = slot.weight,
+          .moves = slot.turn,
+          .age_ns = slot.since == Time{} ? 0 : (now - slot.since).count()};
+}
+
+ConnectionRow RowOf(const Instance& instance, uint32_t number, ConnectionState state, Time now) {
   const Connection& connection = instance.connections[number];
   ConnectionRow row{.peer_xpuid = instance.params.peers[instance.PeerOfConnection(number)].xpuid,
                     .plane = static_cast<uint8_t>(instance.PlaneOfConnection(number)),
+                    .slot = static_cast<uint8_t>(instance.SlotOfConnection(number)),
                     .vc = instance.VcOfConnection(number),
                     .state = state,
                     .peer_waits = connection.not_ready(),
@@ -52,7 +62,11 @@ ConnectionRow RowOf(const Instance& instance, uint32_t number, ConnectionState s
                     .retransmissions = connection.retransmissions(),
                     .srtt_ns = connection.srtt().count(),
                     .rto_ns = connection.rto(instance.params.transport).count()};
-  const uint32_t index = instance.PlaneIndex(instance.PeerOfConnection(number), row.plane);
+  const uint32_t index = instance.PlaneIndexOf(number);
+  if (const SessionGroup& group = instance.groups[index]; row.slot < group.count() &&
+                                                          group.count() != 1) {
+    row.session = SessionOf(group.slot(row.slot), now);
+  }
   if (!instance.is_paced) return row;
   const CongestionContext& context = instance.congestion[index];
   row.congestion = context.state_name();
@@ -123,8 +137,8 @@ Reporter::Surveyed Reporter::SurveyConnections() {
                        .end = std::min(end, survey_connection_ + kSurveyLooks)};
   for (; survey_connection_ < looks.end; ++survey_connection_) {
     ++survey[static_cast<size_t>(instance.StateOf(survey_connection_))];
-    if (!instance.is_paced || instance.VcOfConnection(survey_connection_) != 0) continue;
-    of.window_octets += instance.congestion[survey_connection_ >> instance.vc_bits].window_octets();
+    if (!instance.is_paced || instance.NumberOnPlane(survey_connection_) != 0) continue;
+    of.window_octets += instance.congestion[instance.PlaneIndexOf(survey_connection_)].window_octets();
   }
   if (survey_connection_ < end) return looks;
   for (size_t state = 0; state < kConnectionStates; ++state) {
@@ -226,7 +240,7 @@ DestinationState Reporter::DestinationOf(const Instance& instance, const QueueSl
                          .queued_lines = slot.credits.OutstandingTo(xpuid)};
   if (instance.IsUnreachable(peer)) state.flags |= SUEDE_DESTINATION_UNREACHABLE;
   if (instance.IsPaused(peer)) state.flags |= SUEDE_DESTINATION_PAUSED;
-  const uint32_t first = instance.ConnectionIndex(peer, 0, 0);
+  const uint32_t first = instance.ConnectionAt(peer, 0, 0);
   const uint32_t count = instance.plane_count() * instance.connections_per_plane();
   for (uint32_t i = 0; i < count; ++i) {
     const Connection& connection = instance.connections[first + i];
@@ -239,7 +253,7 @@ DestinationState Reporter::DestinationOf(const Instance& instance, const QueueSl
 
 // ---- Snapshots.
 
-void Reporter::Write(ConnectionSnapshot& out, Time /*now*/) const {
+void Reporter::Write(ConnectionSnapshot& out, Time now) const {
   out.count = 0;
   out.next = out.first;
   out.more = false;
@@ -252,7 +266,7 @@ void Reporter::Write(ConnectionSnapshot& out, Time /*now*/) const {
       if (out.peer_xpuid != ConnectionSnapshot::kAnyPeer && xpuid != out.peer_xpuid) continue;
       const ConnectionState state = instance.StateOf(out.next);
       if (state == ConnectionState::kNew && !out.unused) continue;
-      out.rows[out.count++] = RowOf(instance, out.next, state);
+      out.rows[out.count++] = RowOf(instance, out.next, state, now);
     }
     out.more = out.next < end;
   }

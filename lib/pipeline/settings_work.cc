@@ -28,14 +28,14 @@ void SettingsWork::Continue(Time now) {
 void SettingsWork::Renew(Instance& instance, uint32_t number, Time now) {
   const uint32_t peer = instance.PeerOfConnection(number);
   const uint32_t plane = instance.PlaneOfConnection(number);
-  const uint32_t vc = instance.VcOfConnection(number);
-  if (plane == 0 && vc == 0) instance.WriteHeaders(peer);
-  if (instance.is_paced && vc == 0) {
+  const uint32_t on_plane = instance.NumberOnPlane(number);
+  if (plane == 0 && on_plane == 0) instance.WriteHeaders(peer);
+  if (instance.is_paced && on_plane == 0) {
     instance.congestion[instance.PlaneIndex(peer, plane)].RaiseLargest(
         instance.OctetsOf(1, instance.largest_pack_bytes), now);
   }
   Effects effects;
-  instance.peers[peer].OnNewParams(plane, vc, now, effects);
+  instance.peers[peer].OnNewParams(plane, on_plane, now, effects);
   effector_.Apply(instance, peer, effects);
 }
 

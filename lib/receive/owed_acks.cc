@@ -82,6 +82,9 @@ Psn OwedAcks::UnsequencedPsn(const Instance& instance, const Link& link,
     const Pdu* pdu = PduOf(frame);
     const bool of_connection = pdu->peer == newest->peer &&
                                (pdu->vc & instance.vc_mask) == (newest->vc & instance.vc_mask) &&
+                               // Another session's that passes has as good a PSN.
+                               newest->psn.DistanceFrom(pdu->psn) >= 0 &&
+                               newest->psn.DistanceFrom(pdu->psn) < int{kBurst} &&
                                lcore_.clients.queue(pdu->runs[0].queue).instance == instance.number;
     if (of_connection && !pdu->retransmitted) return pdu->psn;
   }

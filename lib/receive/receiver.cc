@@ -64,7 +64,7 @@ uint64_t Receiver::Parse(PortContext& port) {
       const Series& same = series_[headers_series];
       const uint64_t flow = rh.Flow() | headers_mark;
       if (flow != same.flow) [[unlikely]]
-        headers_series = AddSeries(same.source, same.destination, flow);
+        headers_series = AddSeries(same.source, same.destination, flow, same.session);
       last = headers_series;
       Note(i, last, rh, pdu, headers.pdu_bytes());
       continue;
@@ -89,8 +89,8 @@ uint64_t Receiver::Parse(PortContext& port) {
   const uint64_t mark = MarkOf(parsed);
   marks_ |= mark;
   const uint64_t flow = rh.Flow() | mark;
-  if (last == kNone || !series_[last].Has(parsed.source, parsed.destination, flow)) {
-    last = AddSeries(parsed.source, parsed.destination, flow);
+  if (last == kNone || !series_[last].Has(parsed, flow)) {
+    last = AddSeries(parsed.source, parsed.destination, flow, parsed.session);
   }
   Note(i, last, rh, parsed.pdu, parsed.pdu_bytes);
   return last;
@@ -102,7 +102,7 @@ uint64_t Receiver::Parse(PortContext& port) {
   Frame* const frame = frames_[i];
   const ParsedFrame parsed = ParseFrame(port.params.rules, frame->data, frame->length, trusted);
   if (parsed.error != FrameError::kNone) {
-    const uint32_t series = AddSeries({}, {}, 0);
+    const uint32_t series = AddSeries({}, {}, 0, 0);
     series_[series].error = parsed.error;
     spans_[i] = {.data = frame->data};
     series_of_[i] = static_cast<uint8_t>(series);
@@ -216,6 +216,7 @@ bool Receiver::GoOn(PortContext& port, Time now) {
     instance.counters.Add(Counter::kRxSource);
     return Checked::kDone;
   }
+  const uint8_t slot = SlotOf(instance, peer, place.plane, series.session);
   if (rh.Is(RhVersion::kControl)) [[unlikely]] {
     OnControlPdu(instance,
                  {.rh = rh,
@@ -224,10 +225,14 @@ bool Receiver::GoOn(PortContext& port, Time now) {
                   .peer = peer,
                   .plane = place.plane,
                   .frame = frame},
-                 now);
+                 slot, now);
     return Checked::kDone;
   }
-  const uint32_t number = instance.ConnectionIndex(peer, place.plane, rh.vc());
+  if (slot == kNoSlot) [[unlikely]] {
+    instance.counters.Add(Counter::kRxSession);
+    return Checked::kDone;
+  }
+  const uint32_t number = instance.ConnectionIndex(peer, place.plane, slot, rh.vc());
   flow_.series = series_of_[i];
   flow_.instance = &instance;
   flow_.connection = &instance.connections[number];
@@ -297,8 +302,11 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   const bool known = !instance.down && rh.Is(RhVersion::kData) &&
                      rh.partition() == instance.params.partition && peer != Instance::kNoPeer &&
                      parsed->source == instance.sources[instance.PlaneIndex(peer, place.plane)];
-  const uint32_t number = known ? instance.ConnectionIndex(peer, place.plane, rh.vc()) : 0;
-  if (!known || instance.connections[number].receive_closed()) {
+  const uint8_t slot =
+      known ? SlotOf(instance, peer, place.plane, parsed->session) : kNoSlot;
+  const uint32_t number =
+      slot != kNoSlot ? instance.ConnectionIndex(peer, place.plane, slot, rh.vc()) : 0;
+  if (slot == kNoSlot || instance.connections[number].receive_closed()) {
     instance.counters.Add(Counter::kRxTrimmedUnknown);
     return true;
   }
@@ -476,7 +484,7 @@ bool Receiver::CountHandedOver(bool handed) {
 // with which there is no association.
 [[gnu::cold]] void Receiver::OnClosed(Instance& instance, uint32_t number, ReceivedPdu pdu,
                                       bool sequenced, Time now) {
-  instance.peers[pdu.peer].OnClosedData(pdu.plane, instance.VcOfConnection(number), sequenced,
+  instance.peers[pdu.peer].OnClosedData(pdu.plane, instance.NumberOnPlane(number), sequenced,
                                         pdu.rh.op(), pdu.rh.rpsn(), now,
                                         EffectsFor(instance, pdu.peer));
 }
@@ -558,11 +566,11 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
   completions_.LetGo(instance, number);
   const uint32_t peer = instance.PeerOfConnection(number);
   instance.peers[peer].OnResumed(instance.PlaneOfConnection(number),
-                                 instance.VcOfConnection(number), EffectsFor(instance, peer));
+                                 instance.NumberOnPlane(number), EffectsFor(instance, peer));
 }
 
 [[gnu::cold, gnu::noinline]] void Receiver::OnControlPdu(Instance& instance, ReceivedPdu pdu,
-                                                         Time now) {
+                                                         uint8_t slot, Time now) {
   ControlMessage message;
   switch (DecodeControl(pdu.commands, pdu.bytes, message)) {
     case ControlError::kNone:
@@ -575,7 +583,7 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
       return;
   }
   instance.counters.Add(Counter::kRxControlPdus);
-  Peer::ControlFacts facts{.waits = instance.blocked[pdu.peer] != 0};
+  Peer::ControlFacts facts{.waits = instance.blocked[pdu.peer] != 0, .slot = slot};
   if (const auto* hello = std::get_if<Hello>(&message)) {
     facts.is_pong = instance.ping.TakeAnswer(pdu.peer, instance.own.hello, *hello, now);
   }

@@ -79,9 +79,12 @@ class Receiver {
     NetAddress source;
     NetAddress destination;
     uint64_t flow = 0;  // of the RH
+    uint16_t session = 0;  // its number
     FrameError error = FrameError::kNone;
-    bool Has(const NetAddress& from, const NetAddress& to, uint64_t rh_flow) const {
-      return ((rh_flow ^ flow) | Differs(from, source) | Differs(to, destination)) == 0 &&
+    bool Has(const ParsedFrame& parsed, uint64_t rh_flow) const {
+      return ((rh_flow ^ flow) | Differs(parsed.source, source) |
+              Differs(parsed.destination, destination) |
+              static_cast<uint64_t>(parsed.session ^ session)) == 0 &&
              error == FrameError::kNone;
     }
     static uint64_t Differs(const NetAddress& a, const NetAddress& b) {
@@ -104,6 +107,14 @@ class Receiver {
   static constexpr int kMarkBit = 32;
   static constexpr uint64_t kMarked = uint64_t{3} << kMarkBit;
   static uint64_t MarkOf(const ParsedFrame& parsed) { return uint64_t{parsed.ecn} << kMarkBit; }
+  static constexpr uint8_t kNoSlot = Peer::kNoSlot;
+  // Of the session of a frame of the peer's; kNoSlot: its number was not agreed.
+  static uint8_t SlotOf(const Instance& instance, uint32_t peer, uint32_t plane, uint16_t session) {
+    if (!instance.has_groups()) [[likely]]
+      return 0;
+    const SessionGroup& group = instance.groups[instance.PlaneIndex(peer, plane)];
+    return group.Accepts(session) ? static_cast<uint8_t>(group.SlotOf(session)) : kNoSlot;
+  }
   enum class Checked : uint8_t {
     kData,  // a data PDU, of flow_
     kDone,  // dropped or dealt with
@@ -112,11 +123,13 @@ class Receiver {
 
   // Rare functions take a PDU by value, so that it need not be in memory for the others.
   Checked Check(PortContext& port, uint32_t i, Time now);
-  uint32_t AddSeries(const NetAddress& source, const NetAddress& destination, uint64_t flow) {
+  uint32_t AddSeries(const NetAddress& source, const NetAddress& destination, uint64_t flow,
+                     uint16_t session) {
     Series& series = series_[series_count_];
     series.source = source;
     series.destination = destination;
     series.flow = flow;
+    series.session = session;
     series.error = FrameError::kNone;
     return series_count_++;
   }
@@ -151,7 +164,7 @@ class Receiver {
             .frame = frames_[i]};
   }
   bool OnDataPdu(Instance& instance, uint32_t i, Time now);
-  void OnControlPdu(Instance& instance, ReceivedPdu pdu, Time now);
+  void OnControlPdu(Instance& instance, ReceivedPdu pdu, uint8_t slot, Time now);
   void OnRpsn(Instance& instance, uint32_t connection, RhOp op, Psn rpsn, Time now);
   void OnAcked(Instance& instance, uint32_t connection, uint32_t bytes, PduList& acked);
   void OnImplausible(Instance& instance, uint32_t connection, RhOp op, Psn rpsn, Time now);

@@ -17,7 +17,7 @@ void Refusals::OnRefusal(Instance& instance, uint32_t number, ReceivedPdu pdu, u
                         .vc = pdu.rh.vc()});
   }
   const auto backoff = instance.params.transport.not_ready_backoff;
-  Speaker::SendControl(instance, pdu.peer, pdu.plane,
+  Speaker::SendControl(instance, pdu.peer, pdu.plane, instance.SlotOfConnection(number),
                        NotReady{.vc = pdu.rh.vc(),
                                 .expected = pdu.rh.psn(),
                                 .backoff_us = static_cast<uint32_t>(backoff.count() / 1000)});
@@ -41,6 +41,7 @@ void Refusals::SendReady() {
     const uint32_t plane = instance.PlaneOfConnection(refused.connection);
     if (!room ||
         !Speaker::SendControl(instance, peer, plane,
+                              instance.SlotOfConnection(refused.connection),
                               Ready{.vc = refused.vc, .expected = connection.expected()})) {
       refused_.push_back(refused);
       continue;

@@ -41,8 +41,8 @@ void CongestionUse::Start(Instance& instance, uint32_t peer) {
     const uint32_t index = instance.PlaneIndex(peer, plane);
     ReceivedMarks& marks = instance.marks[index];
     marks = {.wanted = open && hello.wants_echoes, .due = marks.due};
-    for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
-      instance.connections[instance.ConnectionIndex(peer, plane, vc)].SetPromptAcks(marks.wanted);
+    for (uint32_t i = 0; i < instance.connections_per_plane(); ++i) {
+      instance.connections[instance.ConnectionAt(peer, plane, i)].SetPromptAcks(marks.wanted);
     }
     instance.TellCounted(peer, plane);
     if (!instance.is_paced) continue;
@@ -60,8 +60,8 @@ void CongestionUse::Start(Instance& instance, uint32_t peer) {
 }
 
 bool CongestionUse::HasInFlight(const Instance& instance, uint32_t peer, uint32_t plane) {
-  for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
-    const Connection& connection = instance.connections[instance.ConnectionIndex(peer, plane, vc)];
+  for (uint32_t i = 0; i < instance.connections_per_plane(); ++i) {
+    const Connection& connection = instance.connections[instance.ConnectionAt(peer, plane, i)];
     if (!connection.lost() && connection.unacked_count() != 0) return true;
   }
   return false;
@@ -79,7 +79,7 @@ void CongestionUse::OnAcked(Instance& instance, uint32_t number, const PduList& 
                                      !HasInFlight(instance, peer, plane), now);
   LookAt(instance, index);
   // Other connections of the plane may have waited for it.
-  if (instance.blocked[peer] != 0 || instance.vc_bits != 0 ||
+  if (instance.blocked[peer] != 0 || instance.connections_per_plane() != 1 ||
       (instance.flags[number] & Instance::kAwaitsPermit) != 0) {
     Wake(instance, peer, plane);
   }
@@ -172,8 +172,8 @@ bool CongestionUse::IsHeldBack(const Instance& instance, uint32_t number) {
 
 // What waits for an allowance looks again.
 void CongestionUse::Wake(Instance& instance, uint32_t peer, uint32_t plane) {
-  for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
-    const uint32_t number = instance.ConnectionIndex(peer, plane, vc);
+  for (uint32_t i = 0; i < instance.connections_per_plane(); ++i) {
+    const uint32_t number = instance.ConnectionAt(peer, plane, i);
     uint8_t& flags = instance.flags[number];
     if ((flags & Instance::kAwaitsPermit) != 0) {
       flags &= static_cast<uint8_t>(~Instance::kAwaitsPermit);
@@ -221,8 +221,8 @@ uint64_t CongestionUse::BacklogOf(const Instance& instance, uint32_t peer, uint3
     }
     octets /= static_cast<uint32_t>(std::popcount(choice));
   }
-  for (uint32_t vc = 0; vc < instance.connections_per_plane(); ++vc) {
-    const Connection& connection = instance.connections[instance.ConnectionIndex(peer, plane, vc)];
+  for (uint32_t i = 0; i < instance.connections_per_plane(); ++i) {
+    const Connection& connection = instance.connections[instance.ConnectionAt(peer, plane, i)];
     if (!connection.HasRetransmission()) continue;
     octets += instance.OctetsOf(connection.unacked_count(), connection.unacked_bytes());
   }

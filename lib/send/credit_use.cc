@@ -53,9 +53,9 @@ bool CreditUse::IsUnderWay(Instance& instance, uint32_t peer, uint32_t vc) {
   const Pdu* first = instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).pdus.head();
   if (first != nullptr && first->credited) return true;
   for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
-    if (instance.connections[instance.ConnectionIndex(peer, plane, vc)].Carries(
-            static_cast<uint8_t>(vc))) {
-      return true;
+    for (uint32_t slot = 0; slot < instance.session_count(); ++slot) {
+      const uint32_t number = instance.ConnectionIndex(peer, plane, slot, vc);
+      if (instance.connections[number].Carries(static_cast<uint8_t>(vc))) return true;
     }
   }
   return false;

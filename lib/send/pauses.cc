@@ -62,8 +62,8 @@ bool Pauses::IsMute(const Instance& instance) {
   Hold hold = PausedBy(instance, plane, Instance::kAckClass, now);
   if (hold != Hold::kNone) return hold;
   hold = HoldOf(instance, peer, plane, nullptr, now);
-  for (uint32_t vc = 0; hold == Hold::kNone && vc < instance.connections_per_plane(); ++vc) {
-    Pdu* oldest = instance.connections[instance.ConnectionIndex(peer, plane, vc)].oldest();
+  for (uint32_t i = 0; hold == Hold::kNone && i < instance.connections_per_plane(); ++i) {
+    Pdu* oldest = instance.connections[instance.ConnectionAt(peer, plane, i)].oldest();
     if (oldest != nullptr) hold = HoldOf(instance, peer, plane, oldest, now);
   }
   return hold;

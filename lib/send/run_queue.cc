@@ -32,7 +32,7 @@ void RunQueue::Unblock(Instance& instance, uint32_t number) {
   const uint32_t mask = instance.blocked[peer] & instance.VcsOfConnection(number);
   if (mask == 0) return;
   if (instance.peers[peer].MaySend(instance.PlaneOfConnection(number),
-                                   instance.VcOfConnection(number)) &&
+                                   instance.NumberOnPlane(number)) &&
       instance.Permits(peer, instance.PlaneOfConnection(number), 0)) {
     Unblock(instance, peer, mask);
   }

@@ -10,7 +10,7 @@ namespace suede {
 
 // False where there was no room to stage it: it is as if it were lost on the way.
 bool Speaker::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
-                          ControlMessage message) {
+                          const HeaderTemplate& header, ControlMessage message) {
   Link& link = instance.ports[plane]->link;
   if (instance.IsResolving(peer, plane)) [[unlikely]] {
     instance.counters.Add(Counter::kTxNoMac);
@@ -25,7 +25,7 @@ bool Speaker::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
     }
   }
   const uint32_t bytes = EncodeControl(message, frame->buffer + Frame::kCommandOffset);
-  WriteOneShot(instance, peer, plane, frame, bytes, Instance::kAckClass,
+  WriteOneShot(*instance.ports[plane], header, frame, bytes,
                ControlRh(instance.params.xpuid, instance.params.partition));
   link.StageFront(frame);
   instance.counters.Add(Counter::kTxControlPdus);
@@ -35,8 +35,7 @@ bool Speaker::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
 void Speaker::SendAck(Instance& instance, uint32_t number, const RpsnField& field, Psn psn) {
   const uint32_t plane = instance.PlaneOfConnection(number);
   PortContext& port = *instance.ports[plane];
-  const HeaderTemplate& header =
-      instance.header(instance.PeerOfConnection(number), plane, Instance::kAckClass);
+  const HeaderTemplate& header = instance.header(number, Instance::kAckClass);
   Frame* const frame = port.link.NewFrame();
   uint8_t* const pdu = frame->buffer + Frame::kCommandOffset - kRhBytes;
   const uint32_t bytes = FinishEmptyPdu(pdu, header.length,
@@ -63,7 +62,7 @@ bool Speaker::SendUnsequenced(Instance& instance, uint32_t number, RpsnField fie
   if (!link.HasFrontRoom() || !link.HasFrames(1) || !link.IsOpen(traffic_class)) return false;
   Frame* frame = link.NewFrame();
   const bool has_vc = traffic_class < kVcCount;
-  WriteOneShot(instance, instance.PeerOfConnection(number), plane, frame, 0, traffic_class,
+  WriteOneShot(*instance.ports[plane], instance.header(number, traffic_class), frame, 0,
                {.ver = static_cast<uint8_t>(RhVersion::kData),
                 .op = field.op,
                 .xpuid = instance.params.xpuid,
@@ -87,10 +86,9 @@ uint32_t Speaker::PlaneWithRoom(const Instance& instance, uint32_t peer) {
 }
 
 // Of a frame whose commands, `bytes` of them, lie where commands start.
-void Speaker::WriteOneShot(Instance& instance, uint32_t peer, uint32_t plane, Frame* frame,
-                           uint32_t bytes, uint32_t traffic_class, const ReliabilityHeader& rh) {
-  FillFrame(*instance.ports[plane], instance.header(peer, plane, traffic_class), frame,
-            frame->buffer + Frame::kCommandOffset, bytes, rh);
+void Speaker::WriteOneShot(const PortContext& port, const HeaderTemplate& header, Frame* frame,
+                           uint32_t bytes, const ReliabilityHeader& rh) {
+  FillFrame(port, header, frame, frame->buffer + Frame::kCommandOffset, bytes, rh);
 }
 
 }  // namespace suede

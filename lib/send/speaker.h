@@ -18,7 +18,25 @@ class Speaker {
   // Fills in the identities of the handshake and, in a HELLO, the credit limits. False where there
   // is no room to stage it: it is as if it were lost on the way.
   static bool SendControl(Instance& instance, uint32_t peer, uint32_t plane,
-                          ControlMessage message);
+                          const HeaderTemplate& header, ControlMessage message);
+  // With the header of a session.
+  static bool SendControl(Instance& instance, uint32_t peer, uint32_t plane, uint32_t slot,
+                          const ControlMessage& message) {
+    return SendControl(instance, peer, plane,
+                       instance.header(instance.ConnectionIndex(peer, plane, slot, 0),
+                                       Instance::kAckClass),
+                       message);
+  }
+  // One that concerns no session. Where there are several it takes any path: each of its repetitions
+  // has another one to be lost on.
+  static bool SendControl(Instance& instance, uint32_t peer, uint32_t plane,
+                          const ControlMessage& message) {
+    if (!instance.has_groups()) return SendControl(instance, peer, plane, 0u, message);
+    return SendControl(instance, peer, plane,
+                       instance.MakeHeader(peer, plane, Instance::kAckClass,
+                                           instance.own.DrawSessionNumber(plane)),
+                       message);
+  }
   // The acknowledgement of a connection with that number, `field`, in a PDU without commands. Its
   // link has front room and a frame, and the MAC address of the peer is known.
   static void SendAck(Instance& instance, uint32_t connection, const RpsnField& field, Psn psn);
@@ -30,8 +48,8 @@ class Speaker {
   static uint32_t PlaneWithRoom(const Instance& instance, uint32_t peer);
 
  private:
-  static void WriteOneShot(Instance& instance, uint32_t peer, uint32_t plane, Frame* frame,
-                           uint32_t bytes, uint32_t traffic_class, const ReliabilityHeader& rh);
+  static void WriteOneShot(const PortContext& port, const HeaderTemplate& header, Frame* frame,
+                           uint32_t bytes, const ReliabilityHeader& rh);
 };
 
 }  // namespace suede

@@ -58,7 +58,7 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
                                                           Pdu* first, uint32_t count) {
   Connection& connection = instance.connections[path.connection];
   PortContext& port = *instance.ports[path.plane];
-  const HeaderTemplate& header = instance.header(path.peer, path.plane, path.vc);
+  const HeaderTemplate& header = instance.header(path.connection, path.vc);
   RpsnField field = connection.TakeRpsn();
   if (field.op == RhOp::kNack) [[unlikely]]
     instance.counters.Add(Counter::kTxNacks);
@@ -96,6 +96,10 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
   PlaneSession& session = instance.session(peer, plane);
   if (!session.up()) return;
   session.OnTraffic(now, instance.params.paths);
+  if (instance.has_groups()) {
+    instance.groups[instance.PlaneIndex(peer, plane)].OnTraffic(now,
+                                                                instance.params.paths.sessions);
+  }
   lcore_.timers.ArmSession(instance, peer, plane);
 }
 
@@ -149,11 +153,12 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
 [[gnu::always_inline]] inline uint32_t Stager::MostInARow(const Instance& instance, uint32_t lane,
                                                           const PathRef& path) const {
   if (run_queue_.size() != 1 || instance.scheduler.HasWork(lane)) return 1;
-  // Of a few PDUs that could take any plane, each plane has some.
+  // Of a few PDUs that could take any plane, each plane has some; likewise each session.
+  const bool spreads = !instance.lane_is_plane || (instance.has_groups() && !instance.is_strict());
   const uint32_t most =
-      instance.lane_is_plane
-          ? kBurst
-          : std::clamp(instance.queued >> (instance.plane_bits + 1), 1u, kPdusInARow);
+      spreads ? std::clamp(instance.queued >> (instance.plane_bits + instance.session_bits + 1), 1u,
+                           kPdusInARow)
+              : kBurst;
   const Connection& connection = instance.connections[path.connection];
   return std::min({most, instance.ports[path.plane]->link.RoomOf(path.vc),
                    connection.WindowLeft(instance.params.transport),
@@ -272,10 +277,18 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
     scheduler.Requeue(index);
     return Turn::kNoRoom;
   }
+  uint32_t slot = 0;
+  if (instance.has_groups()) [[unlikely]] {
+    slot = PickSlot(instance, queue, peer, plane, vc, pdu->bytes);
+    if (slot == kNoSlot) {
+      BlockQueue(instance, index);
+      return rest();
+    }
+  }
   const PathRef path{.peer = peer,
                      .vc = vc,
                      .plane = plane,
-                     .connection = instance.ConnectionIndex(peer, plane, vc)};
+                     .connection = instance.ConnectionIndex(peer, plane, slot, vc)};
   if (again) [[unlikely]] {
     StageAgain(instance, queue, path, now);
   } else {
@@ -354,6 +367,41 @@ bool Stager::AnyPortHasRoom() const {
     left &= ~(1u << plane);
   }
   return verdict;
+}
+
+// The session that the queue's next PDU takes on the plane. In strict mode that is another one than
+// before only where nothing is in flight that the PDU could overtake.
+[[gnu::noinline]] uint32_t Stager::PickSlot(const Instance& instance, TxQueue& queue, uint32_t peer,
+                                            uint32_t plane, uint32_t vc, uint32_t bytes) {
+  if (!instance.is_strict()) return BestSlot(instance, peer, plane, vc, bytes);
+  const SessionGroup& group = instance.groups[instance.PlaneIndex(peer, plane)];
+  const Connection& bound =
+      instance.connections[instance.ConnectionIndex(peer, plane, queue.slot, vc)];
+  if (bound.unacked_count() != 0) {
+    const bool open = (group.open() >> queue.slot & 1) != 0;
+    return open && bound.CanSend(bytes, instance.params.transport) ? queue.slot : kNoSlot;
+  }
+  const uint32_t best = BestSlot(instance, peer, plane, vc, bytes);
+  if (best != kNoSlot) queue.slot = static_cast<uint8_t>(best);
+  return best;
+}
+
+// Of the sessions that can take a PDU, the one with the least expected delay.
+uint32_t Stager::BestSlot(const Instance& instance, uint32_t peer, uint32_t plane, uint32_t vc,
+                          uint32_t bytes) {
+  const SessionGroup& group = instance.groups[instance.PlaneIndex(peer, plane)];
+  uint32_t best = kNoSlot;
+  uint64_t least = UINT64_MAX;
+  for (SlotMask left = group.open(); left != 0; left &= left - 1) {
+    const auto slot = static_cast<uint32_t>(std::countr_zero(left));
+    const Connection& one = instance.connections[instance.ConnectionIndex(peer, plane, slot, vc)];
+    const uint64_t delay =
+        (uint64_t{one.unacked_bytes()} + bytes) * group.slot(slot).weight;
+    if (delay >= least || !one.CanSend(bytes, instance.params.transport)) continue;
+    best = slot;
+    least = delay;
+  }
+  return best;
 }
 
 // The queue waits until a connection to its peer can take its next PDU.

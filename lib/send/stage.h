@@ -63,6 +63,11 @@ class Stager {
     uint32_t connection;
   };
 
+  static constexpr uint32_t kNoSlot = ~0u;
+  static uint32_t PickSlot(const Instance& instance, TxQueue& queue, uint32_t peer, uint32_t plane,
+                           uint32_t vc, uint32_t bytes);
+  static uint32_t BestSlot(const Instance& instance, uint32_t peer, uint32_t plane, uint32_t vc,
+                           uint32_t bytes);
   Turn StageOne(Instance& instance, uint32_t lane, Time now);
   // PDUs of one queue that leave in a row.
   struct Run {

@@ -169,7 +169,17 @@ enum class Severity : uint8_t {
   X(RxMarked, "rx_ecn_marked_total", Info, "Sequenced PDUs received with an ECN mark (CE)")        \
   X(RxTrimmed, "rx_drop_trimmed_total", Drop, "PDUs that a switch had cut to their headers")       \
   X(RxTrimmedUnknown, "rx_drop_trimmed_unknown_total", Drop,                                       \
-    "Frames cut to their headers that are for no connection here")
+    "Frames cut to their headers that are for no connection here")                                 \
+  X(RxSession, "rx_drop_session_total", Drop,                                                      \
+    "PDUs whose session number was not agreed with their sender")                                  \
+  X(RxSessions, "rx_sessions_total", Info, "SESSIONs answered: a peer's session has a new number") \
+  X(RxSessionStale, "rx_session_stale_total", Info,                                                \
+    "SESSIONs that were stragglers, or fit no session")                                            \
+  X(TxSessions, "tx_sessions_total", Info, "SESSIONs sent that ask for a number")                  \
+  X(SessionMoves, "session_moves_total", Info,                                                     \
+    "Times that a session was opened, or has taken another number")                                \
+  X(SessionStalls, "session_stalls_total", Error,                                                  \
+    "Times that timeouts in a row made a session look for another path")
 
 enum class Counter : uint16_t {
 #define SUEDE_COUNTER_ID(id, name, severity, sentence) k##id,

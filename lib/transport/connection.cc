@@ -109,6 +109,16 @@ void Connection::Heed(Psn rpsn, Time now) {
   GoBack(now);
 }
 
+bool Connection::OnNewPath(Time now, const TransportParams& params) {
+  srtt_ns_ = 0;
+  rttvar_ns_ = 0;
+  if (tries_ == 0 || unacked_count_ == 0 || paused_ || lost_ || frozen_) return false;
+  tries_ = 0;
+  GoBack(now);
+  Rearm(now, params);
+  return true;
+}
+
 void Connection::NoteStep(Psn named, int ahead, const TransportParams& params) {
   const bool never_sent = ahead > static_cast<int>(unacked_count_);
   const int behind = std::max(static_cast<int>(params.window_pdus), int{was_in_flight_}) + 1;

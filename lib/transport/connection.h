@@ -89,6 +89,9 @@ class alignas(64) Connection {
 
   bool HasRetransmission() const { return retransmit_next_ != nullptr; }
   const Pdu* next_retransmission() const { return retransmit_next_; }
+  // Its frames take another path from now on, with another round trip. Where it has timed out on the
+  // former one, what is in flight is sent again at once, and its tries begin anew. Returns whether that is so.
+  bool OnNewPath(Time now, const TransportParams& params);
   // Whether it has gone back since the last call: all that is in flight will be sent again.
   bool TakeGoBack() { return std::exchange(went_back_, false); }
   // The next PDU to send again, in order; it stays on the connection.
@@ -287,6 +290,8 @@ class alignas(64) Connection {
 
   uint32_t unacked_count() const { return unacked_count_; }
   uint32_t unacked_bytes() const { return unacked_bytes_; }
+  // The smallest round trip of late; 0 until one was measured.
+  Duration least_rtt() const { return Duration(least_rtt_ns_); }
   // Smoothed round-trip time; 0 until one was measured.
   Duration srtt() const { return Duration(srtt_ns_); }
   Duration rto(const TransportParams& params) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/control_pdu.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/big_endian.h"
@@ -19,6 +20,7 @@ constexpr uint32_t kFenceBytes = 28;
 constexpr uint32_t kFencedBytes = 28;
 constexpr uint32_t kCreditBytes = 36;
 constexpr uint32_t kCongestionBytes = 44;
+constexpr uint32_t kSessionBytes = 28;
 constexpr uint8_t kReplyWanted = 0x01;
 constexpr uint8_t kHeard = 0x02;
 constexpr uint8_t kHeldUp = 0x04;
@@ -29,6 +31,7 @@ constexpr uint8_t kOnDemand = 0x08;
 constexpr uint8_t kRequest = 0x01;  // of a CONGESTION
 constexpr uint8_t kGrantOfRate = 0x02;
 constexpr uint8_t kEcho = 0x04;
+constexpr uint8_t kAnswer = 0x02;  // of a SESSION
 constexpr uint8_t kAnswersPlanes = 0x01;
 constexpr uint8_t kSendsGenerations = 0x02;
 constexpr uint8_t kCountsCredit = 0x04;
@@ -37,6 +40,7 @@ constexpr uint8_t kAnswersCongestion = 0x10;
 constexpr uint8_t kWantsEchoes = 0x20;
 constexpr uint8_t kPlanes = 4;  // numbers of planes are below
 constexpr uint8_t kLastPsnScope = 1;
+constexpr uint8_t kSlots = 64;  // likewise of slots
 
 // Writes the head, the identities and a zeroed rest of the body; returns the body.
 uint8_t* StartControl(ControlType type, uint8_t flags, const Identities& identities,
@@ -53,6 +57,20 @@ uint8_t* StartControl(ControlType type, uint8_t flags, const Identities& identit
 
 void StorePsns(uint8_t* out, const VcPsns& psns) {
   for (size_t vc = 0; vc < psns.size(); ++vc) StoreBe16(out + 2 * vc, psns[vc].value());
+}
+
+uint32_t BytesOf(const MorePsns& more) { return 2 * uint32_t{more.count}; }
+
+void StoreMore(uint8_t* out, const MorePsns& more) {
+  for (uint32_t i = 0; i < more.count; ++i) StoreBe16(out + 2 * i, more.psns[i].value());
+}
+
+// What the body has behind the fields of each of its type.
+MorePsns LoadMore(const uint8_t* in, uint32_t bytes) {
+  MorePsns more;
+  more.count = static_cast<uint8_t>(std::min(bytes / 2, MorePsns::kMost));
+  for (uint32_t i = 0; i < more.count; ++i) more.psns[i] = Psn(LoadBe16(in + 2 * i));
+  return more;
 }
 
 VcPsns LoadPsns(const uint8_t* in) {
@@ -103,7 +121,8 @@ uint32_t Encode(const PlaneHello& plane, uint8_t* out) {
   const auto flags = static_cast<uint8_t>((plane.reply_wanted ? kReplyWanted : 0) |
                                           (plane.has_heard ? kHeard : 0) |
                                           (plane.held_up ? kHeldUp : 0));
-  uint8_t* body = StartControl(ControlType::kPlane, flags, plane.identities, kPlaneBytes, out);
+  const uint32_t bytes = kPlaneBytes + BytesOf(plane.more);
+  uint8_t* body = StartControl(ControlType::kPlane, flags, plane.identities, bytes, out);
   body[16] = static_cast<uint8_t>(plane.state);
   body[17] = plane.plane;
   StoreBe16(body + 18, plane.tx_generation);
@@ -111,24 +130,29 @@ uint32_t Encode(const PlaneHello& plane, uint8_t* out) {
   StoreBe32(body + 24, plane.sequence);
   StoreBe32(body + 28, plane.heard);
   StorePsns(body + 32, plane.first);
-  return kControlHeadBytes + kPlaneBytes;
+  StoreMore(body + kPlaneBytes, plane.more);
+  return kControlHeadBytes + bytes;
 }
 
 uint32_t Encode(const Fence& fence, uint8_t* out) {
-  uint8_t* body = StartControl(ControlType::kFence, 0, fence.identities, kFenceBytes, out);
+  const uint32_t bytes = kFenceBytes + BytesOf(fence.more);
+  uint8_t* body = StartControl(ControlType::kFence, 0, fence.identities, bytes, out);
   body[16] = fence.plane;
   body[17] = fence.own ? 1 : 0;
   StoreBe16(body + 18, fence.generation);
   StorePsns(body + 20, fence.oldest);
-  return kControlHeadBytes + kFenceBytes;
+  StoreMore(body + kFenceBytes, fence.more);
+  return kControlHeadBytes + bytes;
 }
 
 uint32_t Encode(const Fenced& fenced, uint8_t* out) {
-  uint8_t* body = StartControl(ControlType::kFenced, 0, fenced.identities, kFencedBytes, out);
+  const uint32_t bytes = kFencedBytes + BytesOf(fenced.more);
+  uint8_t* body = StartControl(ControlType::kFenced, 0, fenced.identities, bytes, out);
   body[16] = fenced.plane;
   StoreBe16(body + 18, fenced.generation);
   StorePsns(body + 20, fenced.expected);
-  return kControlHeadBytes + kFencedBytes;
+  StoreMore(body + kFencedBytes, fenced.more);
+  return kControlHeadBytes + bytes;
 }
 
 uint32_t Encode(const Credit& credit, uint8_t* out) {
@@ -159,6 +183,16 @@ uint32_t Encode(const Congestion& congestion, uint8_t* out) {
   StoreBe32(body + 36, congestion.marked);
   StoreBe32(body + 40, congestion.trimmed);
   return kControlHeadBytes + kCongestionBytes;
+}
+
+uint32_t Encode(const SessionNumber& session, uint8_t* out) {
+  uint8_t* body = StartControl(ControlType::kSession, session.answer ? kAnswer : 0,
+                               session.identities, kSessionBytes, out);
+  body[16] = session.slot;
+  StoreBe16(body + 18, session.number);
+  StoreBe16(body + 20, session.in_use);
+  StoreBe32(body + 24, session.turn);
+  return kControlHeadBytes + kSessionBytes;
 }
 
 // Each reads a body that has at least its type's bytes.
@@ -207,8 +241,8 @@ ControlError DecodeReady(const uint8_t* body, const Identities& identities, Cont
   return ControlError::kNone;
 }
 
-ControlError DecodePlane(uint8_t flags, const uint8_t* body, const Identities& identities,
-                         ControlMessage& out) {
+ControlError DecodePlane(uint8_t flags, const uint8_t* body, uint32_t bytes,
+                         const Identities& identities, ControlMessage& out) {
   if (body[16] > static_cast<uint8_t>(PlaneState::kUp) || body[17] >= kPlanes) {
     return ControlError::kMalformed;
   }
@@ -222,27 +256,31 @@ ControlError DecodePlane(uint8_t flags, const uint8_t* body, const Identities& i
                    .has_heard = (flags & kHeard) != 0,
                    .reply_wanted = (flags & kReplyWanted) != 0,
                    .first = LoadPsns(body + 32),
+                   .more = LoadMore(body + kPlaneBytes, bytes - kPlaneBytes),
                    .held_up = (flags & kHeldUp) != 0};
   return ControlError::kNone;
 }
 
-ControlError DecodeFence(const uint8_t* body, const Identities& identities, ControlMessage& out) {
+ControlError DecodeFence(const uint8_t* body, uint32_t bytes, const Identities& identities,
+                         ControlMessage& out) {
   if (body[16] >= kPlanes || body[17] > 1) return ControlError::kMalformed;
   out = Fence{.identities = identities,
               .plane = body[16],
               .own = body[17] == 1,
               .generation = LoadBe16(body + 18),
-              .oldest = LoadPsns(body + 20)};
+              .oldest = LoadPsns(body + 20),
+              .more = LoadMore(body + kFenceBytes, bytes - kFenceBytes)};
   return ControlError::kNone;
 }
 
-ControlError DecodeFenced(const uint8_t* body, const Identities& identities,
+ControlError DecodeFenced(const uint8_t* body, uint32_t bytes, const Identities& identities,
                           ControlMessage& out) {
   if (body[16] >= kPlanes) return ControlError::kMalformed;
   out = Fenced{.identities = identities,
                .plane = body[16],
                .generation = LoadBe16(body + 18),
-               .expected = LoadPsns(body + 20)};
+               .expected = LoadPsns(body + 20),
+               .more = LoadMore(body + kFencedBytes, bytes - kFencedBytes)};
   return ControlError::kNone;
 }
 
@@ -280,7 +318,19 @@ ControlError DecodeCredit(uint8_t flags, const uint8_t* body, const Identities& 
   return ControlError::kNone;
 }
 
-// Bytes of a type's body; 0: there is no such type.
+ControlError DecodeSession(uint8_t flags, const uint8_t* body, const Identities& identities,
+                           ControlMessage& out) {
+  if (body[16] >= kSlots) return ControlError::kMalformed;
+  out = SessionNumber{.identities = identities,
+                .slot = body[16],
+                .number = LoadBe16(body + 18),
+                .in_use = LoadBe16(body + 20),
+                .turn = LoadBe32(body + 24),
+                .answer = (flags & kAnswer) != 0};
+  return ControlError::kNone;
+}
+
+// Bytes of a type's body at least; 0: there is no such type.
 uint32_t BodyBytes(uint8_t type) {
   switch (static_cast<ControlType>(type)) {
     case ControlType::kHello: return kHelloBytes;
@@ -291,6 +341,7 @@ uint32_t BodyBytes(uint8_t type) {
     case ControlType::kFenced: return kFencedBytes;
     case ControlType::kCredit: return kCreditBytes;
     case ControlType::kCongestion: return kCongestionBytes;
+    case ControlType::kSession: return kSessionBytes;
   }
   return 0;
 }
@@ -315,11 +366,12 @@ ControlError DecodeControl(const uint8_t* in, uint32_t bytes, ControlMessage& me
     case ControlType::kHello: return DecodeHello(in[1], body, identities, message);
     case ControlType::kNotReady: return DecodeNotReady(body, identities, message);
     case ControlType::kReady: return DecodeReady(body, identities, message);
-    case ControlType::kPlane: return DecodePlane(in[1], body, identities, message);
-    case ControlType::kFence: return DecodeFence(body, identities, message);
-    case ControlType::kFenced: return DecodeFenced(body, identities, message);
+    case ControlType::kPlane: return DecodePlane(in[1], body, body_bytes, identities, message);
+    case ControlType::kFence: return DecodeFence(body, body_bytes, identities, message);
+    case ControlType::kFenced: return DecodeFenced(body, body_bytes, identities, message);
     case ControlType::kCredit: return DecodeCredit(in[1], body, identities, message);
     case ControlType::kCongestion: return DecodeCongestion(in[1], body, identities, message);
+    case ControlType::kSession: return DecodeSession(in[1], body, identities, message);
   }
   return ControlError::kUnknownType;
 }

@@ -22,6 +22,7 @@ enum class ControlType : uint8_t {
   kFenced = 13,
   kCredit = 14,
   kCongestion = 15,
+  kSession = 16,
 };
 
 // The two ends of an association, as the sender of a control PDU names them.
@@ -33,6 +34,14 @@ struct Identities {
 
 // A PSN for each VC; where a connection spans them, the first counts.
 using VcPsns = std::array<Psn, kVcCount>;
+
+// Those of the connections of the sessions behind the first one, in order: as many for each as it has.
+struct MorePsns {
+  static constexpr uint32_t kMost = 63;
+  uint8_t count = 0;
+  std::array<Psn, kMost> psns{};
+  friend bool operator==(const MorePsns&, const MorePsns&) = default;
+};
 
 // Makes an association, and tells the settings on which both ends must agree.
 struct Hello {
@@ -47,7 +56,7 @@ struct Hello {
   uint16_t pack_limit_bytes = 0;
   uint16_t receive_bytes = 0;  // of commands in the largest PDU that it can receive; 0: not said
   uint16_t receive_lines = 0;  // of the receive ring, for the largest such PDU; 0: not said
-  uint16_t sessions = 1;       // never 0
+  uint16_t sessions = 1;       // that it can keep apart; never 0
   VcPsns first{};              // of generation 0
   std::array<uint32_t, kVcCount> credit_lines{};  // limits since the association began
   bool reply_wanted = false;
@@ -89,6 +98,7 @@ struct PlaneHello {
   bool has_heard = false;
   bool reply_wanted = false;
   VcPsns first{};               // of tx_generation
+  MorePsns more;
   bool held_up = false;         // of `plane`; nothing else is said then
   friend bool operator==(const PlaneHello&, const PlaneHello&) = default;
 };
@@ -100,6 +110,7 @@ struct Fence {
   bool own = false;   // it is the plane that this travels on
   uint16_t generation = 0;
   VcPsns oldest{};    // without an acknowledgement
+  MorePsns more;
   friend bool operator==(const Fence&, const Fence&) = default;
 };
 
@@ -109,6 +120,7 @@ struct Fenced {
   uint8_t plane = 0;  // as in the FENCE
   uint16_t generation = 0;
   VcPsns expected{};
+  MorePsns more;
   friend bool operator==(const Fenced&, const Fenced&) = default;
 };
 
@@ -148,13 +160,25 @@ struct Congestion {
   friend bool operator==(const Congestion&, const Congestion&) = default;
 };
 
+// A session of the sender's takes another number (docs/sessions.md), or the answer.
+struct SessionNumber {
+  Identities identities;
+  uint8_t slot = 0;
+  uint16_t number = 0;
+  uint16_t in_use = 0;  // the number that PDUs have until the answer
+  uint32_t turn = 0;    // grows by one with each number of the slot
+  bool answer = false;  // of the receiver, which has taken it
+  friend bool operator==(const SessionNumber&, const SessionNumber&) = default;
+};
+
 using ControlMessage =
-    std::variant<Hello, NotReady, Ready, PlaneHello, Fence, Fenced, Credit, Congestion>;
+    std::variant<Hello, NotReady, Ready, PlaneHello, Fence, Fenced, Credit, Congestion, SessionNumber>;
 
 enum class ControlError : uint8_t { kNone, kUnknownType, kMalformed };
 
 inline constexpr uint32_t kControlHeadBytes = 4;
-inline constexpr uint32_t kMaxControlPduBytes = kControlHeadBytes + 68;  // head and longest body
+// Head and longest body: that of a PLANE.
+inline constexpr uint32_t kMaxControlPduBytes = kControlHeadBytes + 40 + 2 * MorePsns::kMost;
 
 // The RH of every control PDU.
 inline ReliabilityHeader ControlRh(uint16_t xpuid, uint16_t partition) {

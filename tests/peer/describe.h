@@ -54,6 +54,10 @@ struct DescribeEffect {
   Text operator()(const effect::Say& e) const {
     return "say" + Number(e.plane) + " " + Message(e.message);
   }
+  Text operator()(const effect::SayFrom& e) const {
+    return "say from" + Number(e.number) + (*this)(effect::Say{e.plane, e.message});
+  }
+  Text operator()(const effect::Renumber& e) const { return "renumber" + At(e.plane, e.slot); }
   Text operator()(const effect::SayHeldUp& e) const {
     return "say held up" + Number(e.plane) + Mask(e.over) + Mask(e.enough) +
            (e.if_held ? " if held" : "");

@@ -28,6 +28,7 @@ class PeerBench : public ::testing::Test {
     uint32_t planes = 2;
     bool per_vc = false;
     Ordering ordering = Ordering::kUnordered;
+    uint32_t sessions = 1;
     bool plain = false;
     PlaneMask resolving = 0;
   };
@@ -42,17 +43,21 @@ class PeerBench : public ::testing::Test {
     transport.psn_scope = shape.per_vc ? PsnScope::kVc : PsnScope::kPort;
     params.ordering = shape.ordering;
     params.hold_down = std::chrono::milliseconds(50);
-    own.emplace(uint16_t{1}, shape.planes, transport, params, SecretKey{1, 2});
+    own.emplace(uint16_t{1}, shape.planes, shape.sessions, transport, params, SecretKey{1, 2});
     own->hello = {.psn_scope = static_cast<uint8_t>(transport.psn_scope),
                   .answers_planes = true,
                   .sends_generations = own->has_sessions,
                   .window_pdus = 16,
                   .pack_limit_bytes = 2048,
                   .receive_bytes = 4096,
+                  .sessions = static_cast<uint16_t>(shape.sessions),
                   .hears_pauses = true};
     theirs = own->hello;
     theirs.identities.own = 0x7e;
     for (uint32_t plane = 0; plane < shape.planes; ++plane) {
+      groups[plane].Place(&slots[plane * kMaxSessions]);
+      groups[plane].Begin(1, 1, now);
+      own->session_numbers[plane] = 16384;
       paths.present |= static_cast<PlaneMask>(1u << plane);
       paths.SetWeight(plane, 1);
       own->SetPort(plane, true);
@@ -61,7 +66,7 @@ class PeerBench : public ::testing::Test {
     peer.emplace(
         &*own, uint16_t{2}, shape.plain,
         Peer::Places{
-            .paths = &paths, .sessions = sessions.data(), .connections = connections.data()});
+            .paths = &paths, .sessions = sessions.data(), .groups = groups.data(), .connections = connections.data()});
     Effects effects;
     peer->Start(effects);
   }
@@ -76,7 +81,7 @@ class PeerBench : public ::testing::Test {
     for (PeerEffect& one : effects.all()) {
       if (auto* say = std::get_if<effect::Say>(&one)) said.push_back(say->message);
       if (auto* probe = std::get_if<effect::ProbeLost>(&one)) {
-        connections[probe->plane * own->vc_count + probe->vc].OnProbeSent(false);
+        connections[probe->plane * own->connection_count + probe->vc].OnProbeSent(false);
       }
     }
     return Describe(effects, timers);
@@ -145,7 +150,8 @@ class PeerBench : public ::testing::Test {
       pdu.vc = static_cast<uint8_t>(vc);
       pdu.bytes = 100;
       pdu.sent_at = now;
-      connections[plane * own->vc_count + own->ConnectionOf(vc)].OnSend(&pdu, now, transport);
+      connections[plane * own->connection_count + own->ConnectionOf(0, vc)].OnSend(&pdu, now,
+                                                                                   transport);
       paths.OnSend(plane, pdu.bytes);
       own->inflight_bytes[plane] += pdu.bytes;
     }
@@ -178,7 +184,9 @@ class PeerBench : public ::testing::Test {
   std::optional<OwnEnd> own;
   PeerPaths paths;
   std::array<PlaneSession, kMaxPlanes> sessions;
-  std::array<Connection, kMaxPlanes * kVcCount> connections;
+  std::array<SessionSlot, kMaxPlanes * kMaxSessions> slots;
+  std::array<SessionGroup, kMaxPlanes> groups;
+  std::array<Connection, kMaxPeerConnections> connections;
   std::deque<Pdu> pdus;
   std::optional<Peer> peer;
   Hello theirs;

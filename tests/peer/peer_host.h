@@ -23,6 +23,8 @@ struct PeerPair::Host {
   PathParams params;
   PeerPaths paths;
   std::array<PlaneSession, kMaxPlanes> sessions;
+  std::array<SessionSlot, kMaxPlanes * kMaxSessions> slots;
+  std::array<SessionGroup, kMaxPlanes> groups;
   std::array<Connection, kMaxPlanes * kVcCount> connections;
   std::optional<OwnEnd> own;
   std::optional<Peer> peer;

@@ -52,7 +52,7 @@ void PeerPair::Start(Host& host) {
   params.hold_down_max = milliseconds(20);
   params.unreachable = milliseconds(40);
   host.due.fill(kNever);
-  host.own.emplace(static_cast<uint16_t>(host.number + 1), planes_, transport, params,
+  host.own.emplace(static_cast<uint16_t>(host.number + 1), planes_, 1, transport, params,
                    SecretKey{lives_++, host.number + 7u});
   OwnEnd& own = *host.own;
   own.hello = {.psn_scope = static_cast<uint8_t>(transport.psn_scope),
@@ -63,6 +63,8 @@ void PeerPair::Start(Host& host) {
                .receive_bytes = 4096,
                .hears_pauses = true};
   for (uint32_t plane = 0; plane < planes_; ++plane) {
+    host.groups[plane].Place(&host.slots[plane * kMaxSessions]);
+    host.groups[plane].Begin(1, 1, now_);
     host.paths.present |= static_cast<PlaneMask>(1u << plane);
     host.paths.SetWeight(plane, 1 + dice_->Pick(3));
     if (dice_->Chance(16)) host.paths.resolving |= static_cast<PlaneMask>(1u << plane);
@@ -71,6 +73,7 @@ void PeerPair::Start(Host& host) {
   host.peer.emplace(&own, static_cast<uint16_t>(2 - host.number), false,
                     Peer::Places{.paths = &host.paths,
                                  .sessions = host.sessions.data(),
+                                 .groups = host.groups.data(),
                                  .connections = host.connections.data()});
   Effects effects;
   host.peer->Start(effects);

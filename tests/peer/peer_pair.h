@@ -19,6 +19,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -120,6 +121,9 @@ class PeerPair {
   void Carry(Host& host, const effect::Arm& e);
   void Carry(Host& host, const effect::LookAt& e);
   void Carry(Host&, const effect::Home&) {}
+  // There is one session.
+  void Carry(Host&, const effect::SayFrom&) { std::abort(); }
+  void Carry(Host&, const effect::Renumber&) { std::abort(); }
   void Carry(Host& host, const effect::CreditChange& e);
   void Carry(Host&, const effect::CreditHeard&) {}
   void Carry(Host&, const effect::CongestionHeard&) {}

@@ -39,7 +39,7 @@ uint32_t PeerPair::PlaneFor(const Host& host, uint32_t vc, uint32_t bytes) const
 }
 
 void PeerPair::SendQueued(Host& host, uint32_t vc) {
-  const uint32_t of = host.own->ConnectionOf(vc);
+  const uint32_t of = host.own->ConnectionOf(0, vc);
   while (!host.queues[vc].empty() && (host.blocked & 1u << vc) == 0) {
     const uint32_t plane = PlaneFor(host, of, host.queues[vc].head()->bytes);
     if (plane == Peer::kNoPlane) {
@@ -113,7 +113,7 @@ void PeerPair::Receive(Host& host, uint32_t plane, const Letter& letter) {
     host.peer->OnControl(plane, letter.message, {.waits = host.blocked != 0}, now_, effects);
     return Apply(host, effects);
   }
-  const uint32_t vc = host.own->ConnectionOf(letter.vc);
+  const uint32_t vc = host.own->ConnectionOf(0, letter.vc);
   Connection& connection = host.at(plane, vc);
   if (letter.field.op != RhOp::kNothing) {
     if (connection.IsPlausible(letter.psn, host.transport)) {

@@ -12,6 +12,7 @@
 #include "pfc.h"
 #include "planes.h"
 #include "rebirths.h"
+#include "sessions.h"
 #include "strangers.h"
 #include "world.h"
 
@@ -211,6 +212,8 @@ inline constexpr Scenario kScenarios[] = {
     // See strangers.h.
     {"plain_peer", PlainPeer},
     {"double_identity", DoubleIdentity},
+    // See sessions.h.
+    {"sessions", Sessions},
 };
 
 }  // namespace suede

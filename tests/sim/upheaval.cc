@@ -35,6 +35,9 @@ InstanceParams World::ParamsOf(const Host& host) const {
   params.transport = options_.transport;
   if (options_.congestion) params.congestion = options_.congestion(host.number);
   params.paths = options_.paths;
+  if (options_.sessions && host.ports.size() == options_.wiring.switches) {
+    params.sessions = options_.sessions(host.number);
+  }
   params.secret = {dice_seed_ + host.number, host.boots()};
   for (PeerParams& peer : params.peers) {
     const bool plain = host.number == 0 || (peer.xpuid == 0 && options_.plain_known);

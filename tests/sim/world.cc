@@ -100,6 +100,7 @@ World::World(uint64_t seed, const WorldOptions& options)
   if (options_.dark != Duration{}) SetDark(true);
   if (options_.plain) DropControl();
   ignores_ = options_.ignored_for != Duration{};
+  inner_ = std::make_unique<InnerLinks>(options_.inner, seed, switches_, log_);
   trouble_ = std::make_unique<Trouble>(options_.trouble, options_.wiring, switches_, hosts_, dice_,
                                        log_);
   attacker_ = std::make_unique<Attacker>(options_.attack, options_.wiring, partition_, switches_,
@@ -256,6 +257,7 @@ bool World::Turn() {
   bool work = false;
   if (is_dark_ && now_ >= Time{} + options_.dark) SetDark(false);
   PullCables();
+  inner_->Turn(now_);
   PauseClasses();
   AskForPauses();
   ChangeSettings();
@@ -291,7 +293,7 @@ bool World::Turn() {
 
 // Whether there is more to come that hosts have to live with.
 bool World::Disturbed() const {
-  if (is_dark_ || !trouble_->over() || !attacker_->over()) return true;
+  if (is_dark_ || !trouble_->over() || !inner_->over() || !attacker_->over()) return true;
   if (options_.doubled_for != Duration{} && !healed_) return true;
   return std::any_of(hosts_.begin(), hosts_.end(), [&](const auto& h) { return !IsAwake(*h); });
 }

@@ -21,6 +21,7 @@
 #include "classes.h"
 #include "dice.h"
 #include "host.h"
+#include "inner_links.h"
 #include "ledger.h"
 #include "log.h"
 #include "trouble.h"
@@ -53,6 +54,8 @@ struct CreditOptions {
 
 struct WorldOptions {
   Wiring wiring;
+  std::function<uint32_t(uint32_t host)> sessions;  // of each {peer, plane}; none: one
+  InnerOptions inner;
   uint32_t queues = 1;           // per host
   uint32_t commands = 10000;     // per host, over all destinations and VCs
   uint32_t burst = 0;            // a client sends up to so many, and waits; 0: it does not
@@ -221,6 +224,7 @@ class World {
   Time healed_at_{};
   Time next_learnt_{};            // which of the two the switches take for host 1
   std::unique_ptr<Trouble> trouble_;
+  std::unique_ptr<InnerLinks> inner_;
   std::unique_ptr<Attacker> attacker_;
   bool attack_begun_ = false;
   std::map<std::pair<uint32_t, uint32_t>, Time> spoilt_;  // pairs of hosts, and until when

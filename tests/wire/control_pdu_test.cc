@@ -79,8 +79,10 @@ const ControlMessage kCongestion = Congestion{.identities = kSome,
                                               .received = 0x51525354,
                                               .marked = 0x61626364,
                                               .trimmed = 0x71727374};
-const ControlMessage kAll[] = {kHello, kNotReady, kReady,  kPlane,
-                               kFence, kFenced,   kCredit, kCongestion};
+const ControlMessage kSession =
+    SessionNumber{.identities = kSome, .slot = 3, .number = 0x1112, .in_use = 0x2122, .turn = 0x31323334};
+const ControlMessage kAll[] = {kHello,  kNotReady, kReady,      kPlane,  kFence,
+                               kFenced, kCredit,   kCongestion, kSession};
 
 // A head, both identities of kSome, and the rest of a body.
 Bytes Laid(uint8_t type, uint8_t flags, const Bytes& rest) {
@@ -116,6 +118,8 @@ TEST(ControlPdu, Layout) {
             Laid(15, 5, {0,    0x11, 0x12, 0x13, 0,    0x21, 0x22, 0x23, 0,    0x31,
                          0x32, 0x33, 0,    0x41, 0x42, 0x43, 0x51, 0x52, 0x53, 0x54,
                          0x61, 0x62, 0x63, 0x64, 0x71, 0x72, 0x73, 0x74}));
+  EXPECT_EQ(Encoded(kSession),
+            Laid(16, 0, {3, 0, 0x11, 0x12, 0x21, 0x22, 0, 0, 0x31, 0x32, 0x33, 0x34}));
 }
 
 TEST(ControlPdu, Flags) {
@@ -131,6 +135,7 @@ TEST(ControlPdu, Flags) {
   EXPECT_EQ(Encoded(PlaneHello{.reply_wanted = true})[1], 1);
   EXPECT_EQ(Encoded(PlaneHello{.has_heard = true})[1], 2);
   EXPECT_EQ(Encoded(PlaneHello{.held_up = true})[1], 4);
+  EXPECT_EQ(Encoded(SessionNumber{.answer = true})[1], 2);
   EXPECT_EQ(Encoded(Credit{.grant = true})[1], 1);
   EXPECT_EQ(Encoded(Credit{.give_back = true})[1], 2);
   EXPECT_EQ(Encoded(Credit{.reply_wanted = true})[1], 4);
@@ -184,13 +189,14 @@ TEST(ControlPdu, ReadsWhatWasEncoded) {
         NotReady{some, vc, Psn(half()), number()},
         Ready{some, vc, Psn(half())},
         PlaneHello{some, static_cast<PlaneState>(random() % 3), vc, half(), half(), number(),
-                   number(), flag(), flag(), psns, flag()},
-        Fence{some, vc, flag(), half(), psns},
-        Fenced{some, vc, half(), psns},
+                   number(), flag(), flag(), psns, {}, flag()},
+        Fence{some, vc, flag(), half(), psns, {}},
+        Fenced{some, vc, half(), psns, {}},
         Credit{some, vc, flag(), flag(), flag(), flag(), half(), number(), number(), number(),
                number()},
         Congestion{some, flag(), flag(), flag(), credit(), credit(), credit(), credit(), number(),
-                   number(), number()}};
+                   number(), number()},
+        SessionNumber{some, static_cast<uint8_t>(random() % 64), half(), half(), number(), flag()}};
     for (const ControlMessage& sent : messages) {
       Bytes bytes = Encoded(sent);
       bytes.resize(bytes.size() + random() % 40);
@@ -198,6 +204,27 @@ TEST(ControlPdu, ReadsWhatWasEncoded) {
       ASSERT_EQ(Decode(bytes, read), ControlError::kNone) << "round " << round;
       ASSERT_EQ(read, sent) << "round " << round;
     }
+  }
+}
+
+// PSNs of further sessions lie behind the body that there is without them.
+TEST(ControlPdu, PlaneFenceAndFencedGrowWithTheSessions) {
+  for (uint8_t count = 0; count <= MorePsns::kMost; ++count) {
+    MorePsns more{.count = count};
+    for (uint8_t i = 0; i < count; ++i) more.psns[i] = Psn(static_cast<uint16_t>(0x1000 + i));
+    const ControlMessage messages[] = {PlaneHello{.identities = kSome, .more = more},
+                                       Fence{.identities = kSome, .more = more},
+                                       Fenced{.identities = kSome, .more = more}};
+    for (const ControlMessage& sent : messages) {
+      const Bytes bytes = Encoded(sent);
+      EXPECT_LE(bytes.size(), kMaxControlPduBytes);
+      ControlMessage read;
+      ASSERT_EQ(Decode(bytes, read), ControlError::kNone);
+      EXPECT_EQ(read, sent);
+    }
+    if (count == 0) continue;
+    const Bytes plane = Encoded(messages[0]);
+    EXPECT_EQ(LoadBe16(plane.data() + kControlHeadBytes + 40), 0x1000);
   }
 }
 
@@ -223,6 +250,12 @@ TEST(ControlPdu, ShortBodyIsMalformedAndLongBodyIsNot) {
     bytes[3] = static_cast<uint8_t>(body_bytes + 5);
     ControlMessage read;
     EXPECT_EQ(Decode(bytes, read), ControlError::kNone);
+    // These go on with PSNs.
+    std::visit(
+        [](auto& known) {
+          if constexpr (requires { known.more; }) known.more = {};
+        },
+        read);
     EXPECT_EQ(read, message);
     bytes[3] = static_cast<uint8_t>(body_bytes + 6);
     EXPECT_EQ(Decode(bytes), ControlError::kMalformed);
@@ -234,7 +267,7 @@ TEST(ControlPdu, UnknownTypes) {
     Bytes bytes = Encoded(kHello);
     bytes[0] = static_cast<uint8_t>(type);
     const ControlError error = Decode(bytes);
-    EXPECT_EQ(error == ControlError::kUnknownType, type < 8 || type > 15) << type;
+    EXPECT_EQ(error == ControlError::kUnknownType, type < 8 || type > 16) << type;
   }
 }
 
@@ -249,7 +282,7 @@ TEST(ControlPdu, ValuesThatCannotBe) {
       Fenced{.identities = kSome, .plane = 4},
       // Nobody's identity is 0.
       Hello{.nonce = 1}, NotReady{}, Ready{}, PlaneHello{}, Fence{}, Fenced{}, Credit{},
-      Congestion{}};
+      Congestion{}, SessionNumber{}, SessionNumber{.identities = kSome, .slot = 64}};
   for (const ControlMessage& message : wrong) {
     EXPECT_EQ(Decode(Encoded(message)), ControlError::kMalformed);
   }

@@ -180,17 +180,20 @@ end
 local OPS = { [0] = "ACK", [1] = "NACK", [2] = "nothing", [3] = "nothing" }
 local VERSIONS = { [0] = "data PDU", [1] = "reserved", [2] = "reserved", [3] = "control PDU" }
 local HELLO, NOT_READY, READY, PLANE, FENCE, FENCED = 8, 9, 10, 11, 12, 13
-local CREDIT, CONGESTION = 14, 15
+local CREDIT, CONGESTION, SESSION = 14, 15, 16
 local CONTROL_TYPES = { [HELLO] = "HELLO", [NOT_READY] = "NOT_READY", [READY] = "READY",
   [PLANE] = "PLANE", [FENCE] = "FENCE", [FENCED] = "FENCED",
-  [CREDIT] = "CREDIT", [CONGESTION] = "CONGESTION" }
+  [CREDIT] = "CREDIT", [CONGESTION] = "CONGESTION", [SESSION] = "SESSION" }
 local CONTROL_BODY_BYTES = { [HELLO] = 68, [NOT_READY] = 24, [READY] = 20, [PLANE] = 40,
-  [FENCE] = 28, [FENCED] = 28, [CREDIT] = 36, [CONGESTION] = 44 }
+  [FENCE] = 28, [FENCED] = 28, [CREDIT] = 36, [CONGESTION] = 44, [SESSION] = 28 }
+-- Types whose bodies go on with a PSN for each connection of further sessions.
+local HAS_MORE_PSNS = { [PLANE] = true, [FENCE] = true, [FENCED] = true }
+local MOST_MORE_PSNS = 63
 -- From bit 0 on. A flag that has another bit in another type has a field for that type.
 local CONTROL_FLAGS = { [HELLO] = { "reply_wanted" },
   [PLANE] = { "reply_wanted", "has_heard", "held_up" },
   [CREDIT] = { "grant", "give_back", "reply_wanted", "on_demand" },
-  [CONGESTION] = { "request", "grant", "has_echo" } }
+  [CONGESTION] = { "request", "grant", "has_echo" }, [SESSION] = { [2] = "is_answer" } }
 local SCOPES = { [0] = "per port", [1] = "per port and VC" }
 local PLANE_STATES = { [0] = "down", [1] = "init", [2] = "up" }
 local DEAD_PLANES = { [0] = "another one", [1] = "the one that this travels on" }
@@ -301,6 +304,12 @@ local f = {
     "Can receive, in lines"),
   control_sessions = ProtoField.uint16("suede.control.sessions", "Sessions"),
   control_credit = ProtoField.uint32("suede.control.credit_lines", "Lines that may be sent"),
+  control_slot = ProtoField.uint8("suede.control.slot", "Slot of the session"),
+  control_number = ProtoField.uint16("suede.control.number", "Number that is asked for"),
+  control_in_use = ProtoField.uint16("suede.control.in_use", "Number in use until then"),
+  control_turn = ProtoField.uint32("suede.control.turn", "Turn"),
+  control_is_answer = ProtoField.bool("suede.control.is_answer", "Answer", 8, nil, 0x02),
+  control_more_psn = ProtoField.uint16("suede.control.more_psn", "PSN of a further session"),
   control_vc = ProtoField.uint8("suede.control.vc", "VC"),
   control_expected = ProtoField.uint16("suede.control.expected", "Expected PSN"),
   control_backoff = ProtoField.uint32("suede.control.backoff_us", "Back-off in microseconds"),
@@ -591,6 +600,7 @@ dissect_body[HELLO] = function(body, item, control)
   item:add(f.control_receive, body(38, 2))
   item:add(f.control_receive_lines, body(40, 2))
   item:add(f.control_sessions, body(42, 2))
+  control.sessions = body(42, 2):uint()
   control.first = dissect_psns(body(44, 8), f.control_first, item)
   for vc = 0, 3 do
     item:add(f.control_credit, body(52 + 4 * vc, 4)):append_text(string.format(" (VC %d)", vc))
@@ -675,6 +685,29 @@ dissect_body[CONGESTION] = function(body, item, control)
   return nil, #texts ~= 0 and table.concat(texts, " ") or "nothing"
 end
 
+dissect_body[SESSION] = function(body, item, control)
+  local broken = dissect_identities(body, item, control)
+  item:add(f.control_slot, body(16, 1))
+  item:add(f.control_reserved, body(17, 1))
+  item:add(f.control_number, body(18, 2))
+  item:add(f.control_in_use, body(20, 2))
+  item:add(f.control_reserved, body(22, 2))
+  item:add(f.control_turn, body(24, 4))
+  if body(16, 1):uint() > 63 then broken = broken or "there is no such slot" end
+  if broken then return broken end
+  return nil, string.format("%sslot=%d number=%d in_use=%d turn=%u", control.is_answer and "answer " or "",
+    body(16, 1):uint(), body(18, 2):uint(), body(20, 2):uint(), body(24, 4):uint())
+end
+
+-- The PSNs behind the body that there is without further sessions.
+local function dissect_more_psns(body, item, control)
+  control.more = {}
+  for at = CONTROL_BODY_BYTES[control.type], body:len() - 2, 2 do
+    item:add(f.control_more_psn, body(at, 2))
+    control.more[#control.more + 1] = body(at, 2):uint()
+  end
+end
+
 local function dissect_plane_number(range, item)
   item:add(f.control_plane, range)
   return range:uint() > 3 and "there is no such plane" or nil
@@ -693,6 +726,7 @@ dissect_body[PLANE] = function(body, item, control)
   item:add(f.control_heard, body(28, 4))
   local first
   control.first, first = dissect_psns(body(32, 8), f.control_first, item)
+  dissect_more_psns(body, item, control)
   broken = broken or not state_text and "there is no such state"
   if broken then return broken end
   if control.held_up then return nil, string.format("plane=%d is held up", body(17, 1):uint()) end
@@ -712,6 +746,7 @@ local function dissect_fence(body, item, control)
   item:add(f.control_generation, body(18, 2))
   local _, psns = dissect_psns(body(20, 8), is_fence and f.control_oldest or f.control_expected,
     item)
+  dissect_more_psns(body, item, control)
   local own = is_fence and body(17, 1):uint() or 0
   if not DEAD_PLANES[own] then broken = broken or "own is neither 0 nor 1" end
   if broken then return broken end
@@ -738,7 +773,7 @@ local function dissect_control(tvb, from, to, captured, tree)
   item:set_text("Control PDU: " .. (name or string.format("unknown type %d", control.type)))
   item:add(f.control_type, tvb(from, 1))
   local flags = item:add(f.control_flags, tvb(from + 1, 1))
-  for number, flag in ipairs(CONTROL_FLAGS[control.type] or {}) do
+  for number, flag in pairs(CONTROL_FLAGS[control.type] or {}) do
     local field = f["control_" .. name:lower() .. "_" .. flag] or f["control_" .. flag]
     flags:add(field, tvb(from + 1, 1))
     control[flag] = tvb(from + 1, 1):bitfield(8 - number, 1) == 1
@@ -755,6 +790,10 @@ local function dissect_control(tvb, from, to, captured, tree)
   elseif body_bytes < known_bytes then
     broken = "its body is shorter than its type's"
   else
+    if HAS_MORE_PSNS[control.type] then
+      local more = math.min(math.floor((body_bytes - known_bytes) / 2), MOST_MORE_PSNS)
+      known_bytes = known_bytes + 2 * more
+    end
     broken, text = dissect_body[control.type](tvb(from + 4, known_bytes):tvb(), item, control)
   end
   if broken then
@@ -785,10 +824,11 @@ local associations -- by the path without VC: the identities of its sender and r
 local ended        -- associations that others have followed
 local nonces       -- by the path without VC: of the last HELLO
 local generations  -- by the path without VC: the one being sent; false: the next PLANE says which
+local sessions     -- by the two addresses: those that the sender keeps apart
 
 local function forget()
   ip_addresses, found, paths, connections, connection_count = {}, {}, {}, {}, 0
-  associations, ended, nonces, generations = {}, {}, {}, {}
+  associations, ended, nonces, generations, sessions = {}, {}, {}, {}, {}
 end
 suede.init = forget
 forget()
@@ -962,6 +1002,21 @@ local function vcs_of_scope()
   return suede.prefs.psn_scope == SCOPE_VC and VCS or { "" }
 end
 
+-- How many sessions both ends keep apart; each is a connection, or one for each VC.
+local function session_count(link)
+  local own, theirs = sessions[link.from .. ">" .. link.far], sessions[link.far .. ">" .. link.from]
+  local most, count = math.min(own or 1, theirs or 1, 64), 1
+  while 2 * count <= most do count = 2 * count end
+  return count
+end
+
+-- Where there are several, numbers come and go, and their slots are what they have in common.
+local function where_of(link, slot)
+  if session_count(link) == 1 or not link.session then return link.where end
+  if link.is_udp then return string.format(" session %d", slot) end
+  return slot > 0 and string.format("%s session %d", link.where, slot) or link.where
+end
+
 -- The sender has sent nothing in this association yet, so that its first PSNs are known before they
 -- come: those of its HELLO, or those that its PLANE is going to say.
 local function begin_path(from, far, where, hello)
@@ -1010,8 +1065,9 @@ local function on_hello(hello, from, far, where, xpuid, result)
 end
 
 -- A PLANE names the first PSN of a generation, which is far from those of the one before.
-local function on_plane(plane, from, far, where, xpuid, result)
-  local key = from .. ">" .. far .. where
+local function on_plane(plane, link, xpuid, result)
+  local from, far = link.from, link.far
+  local key = from .. ">" .. far .. where_of(link, 0)
   if plane.peer_identity == NOBODY or plane.held_up then return end
   local before = associations[key]
   local changed = associate(key, plane.identity, plane.peer_identity)
@@ -1021,10 +1077,15 @@ local function on_plane(plane, from, far, where, xpuid, result)
   local known = generations[key]
   if not fresh and known and not is_newer(plane.generation, known, PSNS) then return end
   generations[key] = plane.generation
-  for number, vc in ipairs(vcs_of_scope()) do
-    local stream, first = stream_of(path_of(from, far, where .. vc), xpuid), plane.first[number]
+  local count, per_session = session_count(link), #vcs_of_scope()
+  for connection = 1, count * per_session do
+    local slot, number = math.floor((connection - 1) / per_session), (connection - 1) % per_session + 1
+    local where = where_of(link, slot) .. vcs_of_scope()[number]
+    local stream = stream_of(path_of(from, far, where), xpuid)
+    local first = plane.first[number]
+    if slot > 0 then first = plane.more[connection - per_session] end
     -- Where the one before was not captured, its PSNs tell.
-    local is_far = stream.next and math.abs(psn_diff(first, stream.next)) > WINDOW
+    local is_far = first and stream.next and math.abs(psn_diff(first, stream.next)) > WINDOW
     if fresh or known or is_far then
       if (stream.next or first) ~= first then
         result.restart, result.generation = true, plane.generation
@@ -1037,7 +1098,11 @@ end
 -- Keeps the analysis of a PDU that a receiver would accept.
 local function analyse(pdu, link, pinfo)
   local frame, time, control = pinfo.number, pinfo.rel_ts, pdu.control
-  local where, vc = link.where, ""
+  if control and control.type == HELLO then
+    sessions[link.from .. ">" .. link.far] = control.sessions
+  end
+  local slot = link.session and (not control or control.vc) and link.session % session_count(link) or 0
+  local where, vc = where_of(link, slot), ""
   if suede.prefs.psn_scope == SCOPE_VC and (control or pdu).vc then
     vc = VCS[(control or pdu).vc + 1]
   end
@@ -1055,7 +1120,7 @@ local function analyse(pdu, link, pinfo)
     if control.type == HELLO then
       on_hello(control, link.from, link.far, where, pdu.xpuid, result)
     elseif control.type == PLANE then
-      on_plane(control, link.from, link.far, where, pdu.xpuid, result)
+      on_plane(control, link, pdu.xpuid, result)
     elseif control.vc then
       local kind = control.type == NOT_READY and "not_ready" or "ready"
       on_answer(back, kind, control.expected, frame, time, result)
@@ -1306,6 +1371,7 @@ local function dissect_udp(tvb, pinfo, root)
   if pinfo.src_port >= FIRST_SOURCE_PORT then
     local session = pinfo.src_port - FIRST_SOURCE_PORT
     link.where = string.format(" session %d", session)
+    link.session, link.is_udp = session, true
     add_generated(tree, f.session, session)
   end
   dissect_pdu(tvb, pinfo, tree, link)
@@ -1411,7 +1477,10 @@ local function dissector_of(header)
     add_mac_addresses(afh, pinfo, link, header.name)
     local items = add_fields(afh, tvb, header, ETHERNET_BYTES, ETHERNET_BYTES)
     local hops, entropy, length = items.hop_count, items.entropy, items.length
-    if entropy then add_generated(tree, f.session, value_of(entropy.field, entropy.range)) end
+    if entropy then
+      link.session = value_of(entropy.field, entropy.range)
+      add_generated(tree, f.session, link.session)
+    end
     if hops and value_of(hops.field, hops.range) == 0 then
       hops.item:add_proto_expert_info(e.hops)
       link.dropped = true
@@ -1452,7 +1521,7 @@ local function dissect_afh2(tvb, pinfo, root)
   add_generated(tree, f.session, tvb(7, 1):uint())
   if tvb(0, 1):bitfield(0, 1) == 1 then first:add_proto_expert_info(e.w) end
   local link = { rh_tvb = tvb, rh_at = AFH2_BYTES, at = AFH2_BYTES + RH_BYTES,
-    to = tvb:reported_len(), may_have_fcs = true }
+    to = tvb:reported_len(), may_have_fcs = true, session = tvb(7, 1):uint() }
   set_addresses(link, tvb(8, 4):uint(), tvb(2, 4):uint(), "afh2")
   dissect_pdu(tvb, pinfo, tree, link)
 end

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The session group of each plane (docs/sessions.md): what both ends have agreed on, SESSION, and a session
+// on which nothing gets through.
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "peer/peer.h"
+
+namespace suede {
+
+// What both ends tell apart: they have agreed, or the association is over. Only in generations are
+// the PSNs of all connections told.
+void Peer::BeginGroups(Time now, Effects& effects) {
+  const bool several = handshake_.associated() && own_->has_sessions && hello_.answers_planes &&
+                       hello_.sends_generations;
+  const uint32_t most = std::min<uint32_t>(own_->session_count, hello_.sessions);
+  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    groups_[plane].Begin(several ? std::bit_floor(most) : 1, own_->session_numbers[plane], now);
+    for (uint32_t slot = 0; own_->session_count != 1 && slot < own_->session_count; ++slot) {
+      effects.Add(effect::Renumber{static_cast<uint8_t>(plane), static_cast<uint8_t>(slot)});
+    }
+  }
+}
+
+void Peer::SaySession(uint32_t plane, uint32_t slot, Effects& effects) {
+  const SessionNumber request = groups_[plane].RequestOf(slot);
+  effects.Add(effect::SayFrom{static_cast<uint8_t>(plane), request.number, request});
+}
+
+void Peer::OnGroupDeadline(uint32_t plane, Time now, Effects& effects) {
+  SessionGroup& group = groups_[plane];
+  if (now < group.deadline()) return;
+  std::array<SessionGroup::Facts, kMaxSessions> facts{};
+  for (uint32_t slot = 0; slot < group.count(); ++slot) {
+    for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+      const Connection& one = connection(plane, own_->ConnectionOf(slot, vc));
+      SessionGroup::Facts& fact = facts[slot];
+      fact.srtt = std::max(fact.srtt, one.srtt());
+      const Duration least = one.least_rtt();
+      if (fact.least_rtt == Duration(0) || (least != Duration(0) && least < fact.least_rtt)) {
+        fact.least_rtt = least;
+      }
+      fact.tx_pdus += one.tx_pdus();
+      fact.retransmissions += one.retransmissions();
+      fact.unacked_pdus += one.unacked_count();
+    }
+  }
+  SlotMask asks = group.OnTimer({facts.data(), group.count()}, own_->paths.sessions,
+                                own_->paths.hello_interval, own_->numbers, now);
+  for (; asks != 0; asks &= asks - 1) {
+    SaySession(plane, static_cast<uint32_t>(std::countr_zero(asks)), effects);
+  }
+  Unblock(effects);
+}
+
+void Peer::OnSession(uint32_t plane, const SessionNumber& message, Time now, Effects& effects) {
+  SessionGroup& group = groups_[plane];
+  if (!message.answer) {
+    if (!group.OnRequest(message)) return effects.Add(effect::Count{Counter::kRxSessionStale});
+    effects.Add(effect::Count{Counter::kRxSessions});
+    SessionNumber answer = message;
+    answer.answer = true;
+    return Say(plane, answer, effects);
+  }
+  if (!group.OnAnswer(message, now)) return effects.Add(effect::Count{Counter::kRxSessionStale});
+  effects.Add(effect::Count{Counter::kSessionMoves});
+  effects.Add(effect::Renumber{static_cast<uint8_t>(plane), message.slot});
+  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+    const uint32_t number = own_->ConnectionOf(message.slot, vc);
+    if (!connection(plane, number).OnNewPath(now, own_->transport)) continue;
+    effects.Add(effect::Retransmit{static_cast<uint8_t>(plane), static_cast<uint8_t>(number)});
+    ArmConnection(plane, number, effects);
+  }
+  Unblock(effects);
+}
+
+// Timeouts in a row on a connection, while the plane lives: its path may be dead.
+void Peer::OnStall(uint32_t plane, uint32_t number, Time now, Effects& effects) {
+  if (groups_[plane].count() == 1 || !sessions_[plane].up()) return;
+  if (!groups_[plane].OnStall(own_->SlotOf(number), own_->numbers, now)) return;
+  effects.Add(effect::Count{Counter::kSessionStalls});
+  ArmSession(plane, effects);
+}
+
+}  // namespace suede

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sessions of one {peer, plane} (docs/sessions.md): the numbers that frames of each have, by which
+// switches choose a path; which of them PDUs may take, and how congested each is.
+//
+// Takes facts and the time, returns what to ask the peer and a deadline; sends nothing, reads no
+// clock. Owned by one lcore.
+#ifndef SUEDE_PEER_SESSION_GROUP_H_
+#define SUEDE_PEER_SESSION_GROUP_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/secret_numbers.h"
+#include "base/time.h"
+#include "peer/params.h"
+#include "wire/control_pdu.h"
+
+namespace suede {
+
+// A set of slots: a bit each.
+using SlotMask = uint64_t;
+
+// A session of a group, by its slot.
+struct SessionSlot {
+  enum class State : uint8_t {
+    kIdle,      // nothing takes it
+    kOpening,   // the peer is asked to take a number for it, and nothing takes it before
+    kOpen,
+    kMoving,    // the peer is asked to take another number, and PDUs go on with the former one
+    kDraining,  // nothing new takes it
+  };
+  static constexpr uint32_t kWeightOne = 256;
+
+  uint16_t number = 0;     // of our PDUs
+  uint16_t asked = 0;      // that the peer was asked to take
+  uint16_t rx_number = 0;  // of the peer's PDUs,
+  uint16_t rx_former = 0;  // and that of those that were sent before it changed
+  uint32_t turn = 0;       // of the last number that was asked for,
+  uint32_t rx_turn = 0;    // and of the peer's last
+  uint32_t weight = kWeightOne;  // how congested it is; kWeightOne: not at all
+  uint32_t tx_pdus = 0;          // of its connections, when they were looked at last,
+  uint32_t retransmissions = 0;  // likewise
+  Time since{};                  // it has its number
+  Time ask_at{};                 // when the peer is asked again
+  State state = State::kIdle;
+  bool requested = false;      // what was asked for has been said at least once
+  uint8_t high_intervals = 0;  // in which it was much more congested than the best one
+};
+
+std::string_view NameOf(SessionSlot::State state);
+
+class SessionGroup {
+ public:
+  // The slots of the group, as many as both ends could ever agree on; they outlive it.
+  void Place(SessionSlot* slots) { slots_ = slots; }
+  // An association begins, in which both ends tell `count` sessions apart, a power of two. Slots have
+  // their first numbers again. `numbers`: those below it can be told apart.
+  void Begin(uint32_t count, uint32_t numbers, Time now);
+
+  uint32_t count() const { return count_; }
+  const SessionSlot& slot(uint32_t slot) const { return slots_[slot]; }
+  // Those that PDUs may take.
+  SlotMask open() const { return open_; }
+
+  // ---- The peer's numbers.
+
+  uint32_t SlotOf(uint16_t number) const { return number & (count_ - 1); }
+  // Whether the peer has agreed with us on this one. Where there is one session, any.
+  bool Accepts(uint16_t number) const {
+    const SessionSlot& slot = slots_[SlotOf(number)];
+    return count_ == 1 || number == slot.rx_number || number == slot.rx_former;
+  }
+  // The peer asks for a number: true where it is to be answered.
+  bool OnRequest(const SessionNumber& request);
+
+  // ---- Our numbers.
+
+  // The peer has taken a number of ours: true where the slot has it from now on.
+  bool OnAnswer(const SessionNumber& answer, Time now);
+  // Nothing gets through on the slot: another number, as soon as the peer has taken it. False: it is
+  // asked already.
+  bool OnStall(uint32_t slot, SecretNumbers& random, Time now);
+  // The plane is down: what was asked for is not waited for any longer.
+  void OnPlaneDown();
+  // What to ask for the slot.
+  SessionNumber RequestOf(uint32_t slot) const;
+
+  // ---- Time.
+
+  // When OnTimer wants to be called.
+  Time deadline() const { return deadline_; }
+  // A PDU has left where none was in flight. Returns whether the deadline moved.
+  bool OnTraffic(Time now, const SessionParams& params);
+  struct Facts {
+    Duration srtt{};       // 0: not known
+    Duration least_rtt{};  // likewise
+    uint32_t tx_pdus = 0;
+    uint32_t retransmissions = 0;
+    uint32_t unacked_pdus = 0;
+  };
+  // `facts`: of each slot. Returns the slots for which the peer is to be asked now.
+  SlotMask OnTimer(std::span<const Facts> facts, const SessionParams& params, Duration ask_every,
+                   SecretNumbers& random, Time now);
+
+  // Aborts where the state contradicts itself; for tests and fuzzers.
+  void CheckInvariants() const;
+
+ private:
+  void Weigh(std::span<const Facts> facts);
+  static uint64_t WeightOf(const SessionSlot& slot, const Facts& fact, Duration least);
+  void Judge(const SessionParams& params, SecretNumbers& random, Time now);
+  void MoveCongested(const SessionParams& params, SecretNumbers& random, Time now);
+  void Expire(uint32_t slot, const SessionParams& params, SecretNumbers& random, Time now);
+  void EndDrains(std::span<const Facts> facts);
+  void OpenAnother(SecretNumbers& random, Time now);
+  void DrainWorst();
+  void Ask(uint32_t slot, SessionSlot::State state, SecretNumbers& random, Time now);
+  bool IsAsking(uint32_t slot) const {
+    return slots_[slot].state == SessionSlot::State::kOpening ||
+           slots_[slot].state == SessionSlot::State::kMoving;
+  }
+  static SlotMask BitOf(uint32_t slot) { return SlotMask{1} << slot; }
+
+  SlotMask open_ = 1;
+  SessionSlot* slots_ = nullptr;
+  Time deadline_ = kNever;
+  uint32_t numbers_ = 1;
+  uint32_t calm_intervals_ = 0;
+  uint8_t count_ = 1;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_PEER_SESSION_GROUP_H_

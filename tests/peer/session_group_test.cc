@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of docs/sessions.md, by name, and groups of both ends of a peer.
+#include "peer/session_group.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <vector>
+
+#include "peer_bench.h"
+
+namespace suede {
+namespace {
+
+using std::chrono::microseconds;
+using State = SessionSlot::State;
+
+constexpr uint32_t kCount = 4;
+constexpr uint32_t kNumbers = 16384;
+constexpr Duration kAskEvery = microseconds(300);
+
+class SessionGroups : public ::testing::Test {
+ protected:
+  SessionGroups() {
+    group.Place(slots.data());
+    group.Begin(kCount, kNumbers, now);
+    facts.fill({.srtt = microseconds(10), .least_rtt = microseconds(10)});
+  }
+  // PDUs are in flight on those that are open.
+  void Use() {
+    for (uint32_t slot = 0; slot < kCount; ++slot) {
+      facts[slot].unacked_pdus = (group.open() >> slot & 1) != 0 ? 1 : 0;
+      ++facts[slot].tx_pdus;
+    }
+  }
+  SlotMask Look() {
+    Use();
+    group.OnTraffic(now, params);
+    now = std::max(now, group.deadline());
+    const SlotMask asks = group.OnTimer(facts, params, kAskEvery, random, now);
+    group.CheckInvariants();
+    return asks;
+  }
+  SlotMask LookTimes(int times) {
+    SlotMask asks = 0;
+    for (int i = 0; i < times && asks == 0; ++i) asks = Look();
+    return asks;
+  }
+  bool Answer(uint32_t slot) {
+    SessionNumber answer = group.RequestOf(slot);
+    answer.answer = true;
+    const bool taken = group.OnAnswer(answer, now);
+    group.CheckInvariants();
+    return taken;
+  }
+  // Opens so many, as if all were congested.
+  void Open(uint32_t count) {
+    params.open_percent = 101;
+    while (static_cast<uint32_t>(std::popcount(group.open())) < count) {
+      for (auto& fact : facts) fact.srtt = microseconds(20);
+      const SlotMask asks = Look();
+      if (asks != 0) {
+        EXPECT_TRUE(Answer(static_cast<uint32_t>(std::countr_zero(asks))));
+      }
+    }
+    params = {};
+    for (auto& fact : facts) fact.srtt = microseconds(10);
+    for (int i = 0; i < 12; ++i) Look();
+  }
+
+  SessionParams params;
+  std::array<SessionSlot, kCount> slots;
+  SessionGroup group;
+  std::array<SessionGroup::Facts, kCount> facts;
+  SecretNumbers random{SecretKey{1, 2}};
+  Time now = TimeFromNs(1'000'000'000);
+};
+
+TEST_F(SessionGroups, BeginsWithOneSessionThatHasNumberZero) {
+  EXPECT_EQ(group.open(), 1u);
+  EXPECT_EQ(group.slot(0).number, 0);
+  EXPECT_EQ(group.deadline(), kNever);
+  for (uint16_t number = 0; number < kCount; ++number) EXPECT_TRUE(group.Accepts(number));
+  EXPECT_FALSE(group.Accepts(kCount));
+}
+
+TEST_F(SessionGroups, WhereThereIsOneSessionNumbersAreIgnored) {
+  group.Begin(1, kNumbers, now);
+  EXPECT_TRUE(group.Accepts(4711));
+  EXPECT_EQ(group.SlotOf(4711), 0u);
+  EXPECT_FALSE(group.OnTraffic(now, params));
+  EXPECT_FALSE(group.OnStall(0, random, now));
+}
+
+TEST_F(SessionGroups, WithoutCongestionThereIsOne) {
+  EXPECT_EQ(LookTimes(1000), 0u);
+  EXPECT_EQ(group.open(), 1u);
+}
+
+TEST_F(SessionGroups, WhenAllAreCongestedOneMoreIsOpenedAndNotUsedBeforeItIsAnswered) {
+  facts[0].srtt = microseconds(16);
+  const SlotMask asks = LookTimes(3);
+  ASSERT_EQ(asks, 2u);
+  EXPECT_EQ(group.open(), 1u);
+  EXPECT_EQ(group.slot(1).state, State::kOpening);
+  const SessionNumber request = group.RequestOf(1);
+  EXPECT_EQ(request.number % kCount, 1);
+  EXPECT_NE(request.number, 1);  // another one than it had
+  EXPECT_EQ(request.in_use, 1);
+  EXPECT_TRUE(Answer(1));
+  EXPECT_EQ(group.open(), 3u);
+  EXPECT_EQ(group.slot(1).number, request.number);
+}
+
+TEST_F(SessionGroups, AsksAgainForAnotherNumberWhereNoAnswerComes) {
+  facts[0].srtt = microseconds(16);
+  ASSERT_EQ(LookTimes(3), 2u);
+  const SessionNumber first = group.RequestOf(1);
+  const Time asked = now;
+  ASSERT_EQ(LookTimes(100), 2u);
+  EXPECT_GE(now - asked, kAskEvery);
+  const SessionNumber second = group.RequestOf(1);
+  EXPECT_NE(first.number, second.number);
+  EXPECT_EQ(second.turn, first.turn + 1);
+  SessionNumber late = first;
+  late.answer = true;
+  EXPECT_FALSE(group.OnAnswer(late, now));
+  EXPECT_TRUE(Answer(1));
+  EXPECT_FALSE(Answer(1)) << "once";
+}
+
+TEST_F(SessionGroups, NoMoreThanAgreedAreOpened) {
+  Open(kCount);
+  facts.fill({.srtt = microseconds(50), .least_rtt = microseconds(10)});
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(Look(), 0u);
+}
+
+TEST_F(SessionGroups, TheMostCongestedIsDrainedAfterCalm) {
+  Open(3);
+  facts[1].srtt = microseconds(11);
+  for (int i = 0; i < 1000 && group.open() == 7u; ++i) Look();
+  EXPECT_EQ(group.open(), 5u);
+  EXPECT_EQ(group.slot(1).state, State::kDraining);
+  facts[1].unacked_pdus = 1;
+  now += params.interval;
+  group.OnTimer(facts, params, kAskEvery, random, now);
+  EXPECT_EQ(group.slot(1).state, State::kDraining);
+  facts[1].unacked_pdus = 0;
+  now += params.interval;
+  group.OnTimer(facts, params, kAskEvery, random, now);
+  EXPECT_EQ(group.slot(1).state, State::kIdle);
+}
+
+TEST_F(SessionGroups, OneThatIsMuchMoreCongestedThanTheBestMovesWhileItIsUsed) {
+  Open(2);
+  facts[1].srtt = microseconds(50);
+  const uint16_t before = group.slot(1).number;
+  ASSERT_EQ(LookTimes(20), 2u);
+  EXPECT_EQ(group.slot(1).state, State::kMoving);
+  EXPECT_EQ(group.open(), 3u);  // make before break
+  EXPECT_EQ(group.slot(1).number, before);
+  EXPECT_TRUE(Answer(1));
+  EXPECT_NE(group.slot(1).number, before);
+  EXPECT_EQ(group.slot(1).weight, SessionSlot::kWeightOne);
+}
+
+TEST_F(SessionGroups, WhatNothingIsSentOnIsNotCongested) {
+  Open(2);
+  facts[1].srtt = microseconds(50);
+  for (int i = 0; i < 100; ++i) {
+    group.OnTraffic(now, params);
+    now = std::max(now, group.deadline());
+    ++facts[0].tx_pdus;
+    facts[0].unacked_pdus = 1;
+    facts[1].unacked_pdus = 0;
+    EXPECT_EQ(group.OnTimer(facts, params, kAskEvery, random, now), 0u);
+  }
+}
+
+TEST_F(SessionGroups, RetransmissionsWeighLikeTwiceTheDelay) {
+  ++facts[0].retransmissions;
+  Look();
+  EXPECT_EQ(group.slot(0).weight, 2 * SessionSlot::kWeightOne);
+  Look();
+  EXPECT_EQ(group.slot(0).weight, SessionSlot::kWeightOne * 3 / 2);
+}
+
+TEST_F(SessionGroups, AStalledOneMoves) {
+  EXPECT_TRUE(group.OnStall(0, random, now));
+  EXPECT_FALSE(group.OnStall(0, random, now));
+  EXPECT_EQ(Look(), 1u);
+  EXPECT_EQ(group.open(), 1u);
+  EXPECT_TRUE(Answer(0));
+  EXPECT_NE(group.slot(0).number, 0);
+}
+
+TEST_F(SessionGroups, AnOldOneIsReplacedBeforeItEnds) {
+  params.max_age = microseconds(8000);
+  const Time begun = now;
+  SlotMask asks = 0;
+  while (asks == 0 && now - begun < params.max_age) asks = Look();
+  EXPECT_EQ(asks, 1u);
+  EXPECT_LT(now - begun, params.max_age);
+  EXPECT_TRUE(Answer(0));
+  EXPECT_EQ(group.slot(0).since, now);
+}
+
+TEST_F(SessionGroups, AtItsAgeNothingTakesItUntilItIsReplacedIfThereIsAnother) {
+  Open(2);
+  params.max_age = microseconds(2000);
+  const Time begun = now;
+  while (now - begun < 2 * params.max_age) Look();
+  EXPECT_EQ(std::popcount(group.open()), 1) << "the last one stays";
+  const auto closed = static_cast<uint32_t>(std::countr_one(group.open()));
+  EXPECT_EQ(group.slot(closed).state, State::kMoving);
+  EXPECT_TRUE(Answer(closed));
+  EXPECT_EQ(group.open(), 3u);
+}
+
+TEST_F(SessionGroups, WithNothingInFlightThereIsNoTimer) {
+  Open(2);
+  for (auto& fact : facts) fact.unacked_pdus = 0;
+  now = group.deadline();
+  group.OnTimer(facts, params, kAskEvery, random, now);
+  EXPECT_EQ(group.deadline(), kNever);
+}
+
+TEST_F(SessionGroups, APlaneThatIsDownAsksForNothing) {
+  facts[0].srtt = microseconds(16);
+  ASSERT_EQ(LookTimes(3), 2u);
+  group.OnPlaneDown();
+  EXPECT_EQ(group.deadline(), kNever);
+  EXPECT_EQ(group.slot(1).state, State::kIdle);
+  group.CheckInvariants();
+}
+
+// ---- The peer's numbers.
+
+TEST_F(SessionGroups, ThePeersNewNumberAndTheFormerOneAreAccepted) {
+  EXPECT_TRUE(group.OnRequest({.slot = 2, .number = 4002, .in_use = 2, .turn = 1}));
+  EXPECT_TRUE(group.Accepts(4002));
+  EXPECT_TRUE(group.Accepts(2));
+  EXPECT_TRUE(group.OnRequest({.slot = 2, .number = 6002, .in_use = 4002, .turn = 2}));
+  EXPECT_FALSE(group.Accepts(2));
+  EXPECT_TRUE(group.Accepts(4002));
+}
+
+TEST_F(SessionGroups, ANumberThatLeadsNowhereDoesNotEndTheOneInUse) {
+  EXPECT_TRUE(group.OnRequest({.slot = 2, .number = 4002, .in_use = 2, .turn = 1}));
+  EXPECT_TRUE(group.OnRequest({.slot = 2, .number = 6002, .in_use = 2, .turn = 2}));
+  EXPECT_TRUE(group.Accepts(2));
+  EXPECT_TRUE(group.Accepts(6002));
+  EXPECT_FALSE(group.Accepts(4002));
+}
+
+TEST_F(SessionGroups, StragglersAndNumbersOfAnotherSlotChangeNothing) {
+  EXPECT_TRUE(group.OnRequest({.slot = 2, .number = 4002, .in_use = 2, .turn = 7}));
+  EXPECT_TRUE(group.OnRequest({.slot = 2, .number = 4002, .in_use = 2, .turn = 7})) << "repeated";
+  EXPECT_FALSE(group.OnRequest({.slot = 2, .number = 6002, .in_use = 2, .turn = 6}));
+  EXPECT_FALSE(group.OnRequest({.slot = 2, .number = 6002, .in_use = 2, .turn = 7}));
+  EXPECT_FALSE(group.OnRequest({.slot = 2, .number = 6001, .in_use = 2, .turn = 8}));
+  EXPECT_FALSE(group.OnRequest({.slot = 2, .number = 6002, .in_use = 1, .turn = 8}));
+  EXPECT_FALSE(group.OnRequest({.slot = 60, .number = 60, .in_use = 60, .turn = 8}));
+  EXPECT_TRUE(group.Accepts(4002));
+  EXPECT_FALSE(group.Accepts(6002));
+}
+
+// ---- A peer with groups.
+
+class PeerGroups : public PeerBench {};
+
+TEST_F(PeerGroups, TheSmallerNumberOfBothEndsCounts) {
+  Make({.planes = 2, .sessions = 8});
+  EXPECT_EQ(peer->group(0).count(), 1u);
+  theirs.sessions = 4;
+  Associate();
+  EXPECT_EQ(peer->group(0).count(), 4u);
+  EXPECT_EQ(peer->group(1).count(), 4u);
+}
+
+TEST_F(PeerGroups, APeerThatDoesNotSendInGenerationsHasOne) {
+  Make({.planes = 2, .sessions = 8});
+  theirs.sends_generations = false;
+  Associate();
+  EXPECT_EQ(peer->group(0).count(), 1u);
+}
+
+TEST_F(PeerGroups, PlaneFenceAndFencedNameThePsnsOfAllConnections) {
+  Make({.planes = 2, .per_vc = true, .sessions = 4});
+  Associate();
+  now = std::max(now, peer->session(0).deadline());
+  Do([&](Effects& e) { peer->OnSessionDeadline(0, Hold::kNone, now, e); });
+  const auto* plane = Said<PlaneHello>();
+  ASSERT_NE(plane, nullptr);
+  EXPECT_EQ(plane->more.count, 12);
+  EXPECT_EQ(plane->more.psns[0], At(0, 4).oldest_unacked());
+}
+
+TEST_F(PeerGroups, APlaneThatDoesNotNameThemAllIsIgnored) {
+  Make({.planes = 2, .sessions = 4});
+  Associate();
+  const Lines effects = Hears(0, PlaneOfTheirs(0, PlaneState::kInit));
+  EXPECT_EQ(peer->session(0).peer_plane(), PlaneSession::kUnknownPlane);
+}
+
+TEST_F(PeerGroups, ASessionIsAnsweredAndASecondOneOnlyOnce) {
+  Make({.planes = 2, .sessions = 4});
+  Associate();
+  Hears(1, SessionNumber{.slot = 3, .number = 4003, .in_use = 3, .turn = 1});
+  const auto* answer = Said<SessionNumber>();
+  ASSERT_NE(answer, nullptr);
+  EXPECT_TRUE(answer->answer);
+  EXPECT_EQ(answer->number, 4003);
+  EXPECT_TRUE(peer->group(1).Accepts(4003));
+  EXPECT_FALSE(peer->group(0).Accepts(4003)) << "of its plane alone";
+  Hears(1, SessionNumber{.slot = 3, .number = 5003, .in_use = 3, .turn = 0});
+  EXPECT_EQ(Said<SessionNumber>(), nullptr);
+}
+
+TEST_F(PeerGroups, NotReadyOfASessionThatWasNotAgreedIsDropped) {
+  Make({.planes = 2, .sessions = 4});
+  Associate();
+  const Lines effects = Hears(0, NotReady{.vc = 0, .expected = Psn(0)}, {.slot = Peer::kNoSlot});
+  EXPECT_EQ(effects.size(), 1u);
+}
+
+}  // namespace
+}  // namespace suede
