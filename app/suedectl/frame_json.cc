@@ -32,7 +32,7 @@ std::string_view NameOf(const Fence&) { return "fence"; }
 std::string_view NameOf(const Fenced&) { return "fenced"; }
 std::string_view NameOf(const Credit&) { return "credit"; }
 std::string_view NameOf(const Congestion&) { return "congestion"; }
-std::string_view NameOf(const SessionNumber&) { return "session"; }
+std::string_view NameOf(const SessionNumber&) { return "session_number"; }
 
 constexpr std::string_view kPlaneStates[] = {"down", "init", "up"};  // by PlaneState
 constexpr uint64_t kLastPlane = 3;
@@ -149,7 +149,7 @@ void VisitFields(SessionNumber& m, Visit visit) {
 }
 
 constexpr std::string_view kUseType =
-    "; use hello, not_ready, ready, plane, fence, fenced, credit, congestion or session";
+    "; use hello, not_ready, ready, plane, fence, fenced, credit, congestion or session_number";
 
 // ---- Writing.
 
@@ -410,7 +410,7 @@ absl::StatusOr<ControlMessage> ReadMessageOfType(const Json& object, const Json&
   if (type == "fenced") return ReadMessage(object, Fenced{.identities = kSome});
   if (type == "credit") return ReadMessage(object, Credit{.identities = kSome});
   if (type == "congestion") return ReadMessage(object, Congestion{.identities = kSome});
-  if (type == "session") return ReadMessage(object, SessionNumber{.identities = kSome});
+  if (type == "session_number") return ReadMessage(object, SessionNumber{.identities = kSome});
   return Wrong("control_pdu.type: ", Quoted(type), kUseType);
 }
 

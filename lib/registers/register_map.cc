@@ -254,6 +254,14 @@ std::vector<RegisterBlock> MakeBlocks() {
                          {0x0c, "hold_down_us"},
                          {0x10, "hold_down_max_us"},
                          {0x14, "unreachable_us"}}));
+  add("sessions", 0x0380, "Session groups.",
+      OfKeys("sessions.", {{0x00, "max"},
+                           {0x04, "interval_us"},
+                           {0x08, "open_percent"},
+                           {0x0c, "move_percent"},
+                           {0x10, "idle_intervals"},
+                           {0x14, "stall_timeouts"},
+                           {0x18, "max_age_us"}}));
   add("class", 0x0400, "Class of each VC's PDUs.",
       OfKeys("classes.vc[#].", {{0x00, "pcp"}, {0x04, "dscp"}, {0x08, "ecn"}}), Index::kClass, 0x10,
       kVcCount);

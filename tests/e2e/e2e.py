@@ -322,12 +322,14 @@ def memif_pair(changes=None):
 
 @contextlib.contextmanager
 def memif_planes(count, ordering, changes=None):
-    """The same, each with `count` planes."""
+    """The same, each with `count` planes. `changes`: of both, or a list of those of each."""
+    changes = changes if isinstance(changes, list) else [changes or {}] * 2
     with work_directory() as directory:
         configs = [changed(planes_config(directory, side,
                                          [memif_device(directory, role, n) for n in range(count)],
-                                         ordering), changes or {})
-                   for side, role in (("left", "server"), ("right", "client"))]
+                                         ordering), own)
+                   for side, role, own in (("left", "server", changes[0]),
+                                           ("right", "client", changes[1]))]
         with Daemon(directory, configs[0]) as left, Daemon(directory, configs[1]) as right:
             yield directory, left, right
 

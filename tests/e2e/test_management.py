@@ -101,6 +101,7 @@ def test_results_are_as_described(directory):
              "events.wait": [{"since": 0}, {"seconds": 0}],
              "events.list": [{}, {"since": 0, "limit": 1000}],
              "connections.list": [{}, {"unused": True, "limit": 1}],
+             "sessions.list": [{}, {"idle": True, "limit": 1}],
              "planes.peers": [{}, {"limit": 1}], "config.check": [{"yaml": "name: x"}],
              "counters.get": [{"scope": scope} for scope in SCOPES],
              "counters.delta": [{"scope": scope} for scope in SCOPES * 2],

@@ -147,7 +147,7 @@ TEST_F(AnswersTest, OfEveryMethodAreAsDeclared) {
        {"rpc.describe", "version", "config.get", "instances.list", "ports.list", "peers.list",
         "clients.list", "log.get_level", "counters.get", "counters.delta", "counters.delta",
         "connections.list", "links.list", "capture.list", "events.list", "queues.list",
-        "planes.list", "planes.peers", "reg.list"}) {
+        "planes.list", "planes.peers", "reg.list", "sessions.list"}) {
     Call(method);
   }
   Call("log.set_level", R"(["debug"])");
@@ -156,6 +156,7 @@ TEST_F(AnswersTest, OfEveryMethodAreAsDeclared) {
     Call("counters.delta", scope);
   }
   Call("connections.list", R"({"unused":true,"limit":1})");
+  Call("sessions.list", R"({"idle":true,"limit":1})");
   Call("capture.start", R"(["p0"])", /*with_file=*/true);
   Call("capture.list");
   Call("capture.stop", R"(["p0"])");

@@ -203,16 +203,19 @@ std::vector<ControlMessage> Messages() {
                      .has_heard = true,
                      .reply_wanted = false,
                      .first = {Psn(32768), Psn(1), Psn(65535), Psn(0)},
+                     .more = {.count = 2, .psns = {Psn(10), Psn(11)}},
                      .held_up = true},
           Fence{.identities = kSome,
                 .plane = 2,
                 .own = true,
                 .generation = 40001,
-                .oldest = {Psn(4), Psn(3), Psn(2), Psn(65535)}},
+                .oldest = {Psn(4), Psn(3), Psn(2), Psn(65535)},
+                .more = {.count = 3, .psns = {Psn(10), Psn(11), Psn(12)}}},
           Fenced{.identities = kSome,
                  .plane = 1,
                  .generation = 40001,
-                 .expected = {Psn(5), Psn(6), Psn(7), Psn(8)}},
+                 .expected = {Psn(5), Psn(6), Psn(7), Psn(8)},
+                 .more = {.count = 2, .psns = {Psn(65535), Psn(11)}}},
           Credit{.identities = kSome,
                  .vc = 1,
                  .grant = true,
@@ -234,7 +237,13 @@ std::vector<ControlMessage> Messages() {
                      .granted = 3,
                      .received = 4294967295,
                      .marked = 71000,
-                     .trimmed = 300}};
+                     .trimmed = 300},
+          SessionNumber{.identities = kSome,
+                        .slot = 63,
+                        .number = 16383,
+                        .in_use = 65,
+                        .turn = 4000000000,
+                        .answer = true}};
 }
 
 #define SOME R"("identity": "000000000000004d", "peer_identity": "fedcba9876543210")"
@@ -250,17 +259,19 @@ const char* const kMessageTexts[] = {
     R"({"type": "ready", )" SOME R"(, "vc": 2, "expected": 9})",
     R"({"type": "plane", )" SOME R"(, "state": "init", "plane": 3,
         "tx_generation": 65535, "rx_generation": 1, "sequence": 4000000000, "heard": 3999999999,
-        "has_heard": true, "reply_wanted": false, "held_up": true, "first": [32768, 1, 65535, 0]})",
+        "has_heard": true, "reply_wanted": false, "held_up": true, "first": [32768, 1, 65535, 0], "more": [10, 11]})",
     R"({"type": "fence", )" SOME R"(, "plane": 2, "own": true,
-        "generation": 40001, "oldest": [4, 3, 2, 65535]})",
+        "generation": 40001, "oldest": [4, 3, 2, 65535], "more": [10, 11, 12]})",
     R"({"type": "fenced", )" SOME R"(, "plane": 1, "generation": 40001,
-        "expected": [5, 6, 7, 8]})",
+        "expected": [5, 6, 7, 8], "more": [65535, 11]})",
     R"({"type": "credit", )" SOME R"(, "vc": 1, "grant": true, "give_back": false,
         "reply_wanted": true, "on_demand": true, "round": 65535, "limit": 4294967295, "accepted": 70000,
         "sent": 71000, "wanted": 300})",
     R"({"type": "congestion", )" SOME R"(, "request": true, "grant": false, "echo": true,
         "target": 16777215, "sent": 16770000, "limit": 70000, "granted": 3,
-        "received": 4294967295, "marked": 71000, "trimmed": 300})"};
+        "received": 4294967295, "marked": 71000, "trimmed": 300})",
+    R"({"type": "session_number", )" SOME R"(, "slot": 63, "number": 16383, "in_use": 65,
+        "turn": 4000000000, "answer": true})"};
 static_assert(std::size(kMessageTexts) == std::variant_size_v<ControlMessage>);
 #undef SOME
 
