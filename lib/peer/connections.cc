@@ -30,7 +30,7 @@ void Peer::OnReady(uint32_t plane, const Ready& message, Time now, Effects& effe
 
 void Peer::OnResumed(uint32_t plane, uint32_t vc, Effects& effects) {
   Mark(own_->VcsOf(vc), false, effects);
-  Tell(PeerEvent::kReachable, plane, vc, effects);
+  if (!cut_off_) Tell(PeerEvent::kReachable, plane, vc, effects);
 }
 
 void Peer::OnConnectionDeadline(uint32_t plane, uint32_t vc, Hold hold, Time now,
