@@ -226,9 +226,9 @@ class Peer {
   Hello hello_;
   uint16_t xpuid_;
   HelloMismatch mismatch_ = HelloMismatch::kNone;  // of its HELLO and ours
-  uint8_t lost_vcs_ = 0;        // for other causes than that no plane has a route
-  bool cut_off_ = false;        // has had no route for so long that it counts as unreachable
-  Time cut_off_at_ = kNever;    // when it will, if no route comes back
+  uint8_t lost_vcs_ = 0;      // for other causes than that no plane has a route
+  bool cut_off_ = false;      // has had no route for so long that it counts as unreachable
+  Time cut_off_at_ = kNever;  // when it will, if no route comes back
 };
 
 }  // namespace suede

@@ -27,7 +27,7 @@ struct alignas(64) PeerPaths {
   std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, without an acknowledgement
   std::array<uint32_t, kMaxPlanes> cost{};            // of an byte: kWeightOne / weight
   std::array<uint32_t, kMaxPlanes> carried{};         // bytes' cost so far, above the common base
-  PlaneMask open = 0;      // port, address and session let PDUs pass
+  PlaneMask open = 0;                                 // port, address and session let PDUs pass
   PlaneMask usable = 0;    // of these, the ones that have a route: PDUs may be sent there
   PlaneMask choice = 0;    // of these, the ones that the next PDU may take: strict, `home` or none
   PlaneMask present = 0;   // the plane leads there at all
