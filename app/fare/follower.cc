@@ -96,6 +96,7 @@ int Follower::Start() {
                        "; install frr, or name its vtysh by the key bgp.vtysh"));
   }
   std::vector<FarePrefix> prefixes;
+  prefixes.reserve(config_.peers.size());
   for (const FarePeerConfig& peer : config_.peers) prefixes.push_back(peer.parsed);
   auto routes = KernelRoutes::Open(std::move(prefixes), config_.root.table);
   if (!routes.ok()) return fail(std::string(routes.status().message()));
@@ -231,6 +232,7 @@ void Follower::AskBgp() {
   if (vtysh_.busy() || !book_.HasQuestions() || Clock::now() < ask_at_) return;
   asked_ = book_.TakeQuestions(Vtysh::kMostPrefixes);
   std::vector<std::string> prefixes;
+  prefixes.reserve(asked_.size());
   for (const uint32_t peer : asked_) prefixes.push_back(config_.peers[peer].prefix);
   if (const absl::Status begun = vtysh_.Ask(prefixes, Clock::now()); begun.ok()) return;
   book_.AskAgain(asked_);

@@ -10,6 +10,7 @@ namespace suede::fare {
 bool RouteBook::OnKernel(uint32_t peer, const std::vector<KernelHop>& hops) {
   Peer& of = peers_[peer];
   std::vector<std::string> interfaces;
+  interfaces.reserve(hops.size());
   for (const KernelHop& hop : hops) interfaces.push_back(name_of_(hop.interface));
   if (of.heard && of.hops == hops && of.interfaces == interfaces) return false;
   of.heard = true;
@@ -23,6 +24,7 @@ void RouteBook::OnBgp(uint32_t peer, const PathBandwidths& paths) {
   Peer& of = peers_[peer];
   of.paths = paths;
   of.asked.clear();
+  of.asked.reserve(of.hops.size());
   for (const KernelHop& hop : of.hops) of.asked.push_back(hop.gateway);
 }
 

@@ -21,6 +21,7 @@ constexpr size_t kMostBytes = 16u << 20;  // of an answer
 // Starts `words` with its standard output at `output`, without our mask of signals.
 int Spawn(const std::vector<std::string>& words, int output, pid_t* child) {
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   sigset_t none;
