@@ -13,7 +13,6 @@
 
 #include "base/text.h"
 #include "daemon/version.h"
-#include "dpdk/eal.h"
 
 namespace suede {
 namespace {
@@ -29,7 +28,7 @@ void PrintUsage(const Program& program) {
   }
   StrAppend(&text, "\n", program.signals, "\nExit codes:");
   const char* separator = " ";
-  for (const ExitCodeRow& row : kExitCodeRows) {
+  for (const ExitCodeRow& row : program.exit_codes) {
     StrAppend(&text, separator, row.code, " ", row.sentence);
     separator = ", ";
   }
@@ -63,14 +62,15 @@ std::optional<std::string_view> ValueOfSet(int count, char** argv, int i) {
 }
 
 // --help and --version. Whether it was one of them.
-bool AnswersQuestion(const Program& program, std::string_view argument) {
+bool AnswersQuestion(const Program& program, std::string_view argument,
+                     const std::string& libraries) {
   if (argument == "-h" || argument == "-help" || argument == "--help") {
     PrintUsage(program);
     return true;
   }
   if (argument == "-version" || argument == "--version") {
-    std::printf("%s %s (%s) DPDK %s\n", std::string(program.name).c_str(), kVersion, kRevision,
-                DpdkVersion().c_str());
+    std::printf("%s %s (%s)%s%s\n", std::string(program.name).c_str(), kVersion, kRevision,
+                libraries.empty() ? "" : " ", libraries.c_str());
     return true;
   }
   return false;
@@ -78,14 +78,15 @@ bool AnswersQuestion(const Program& program, std::string_view argument) {
 
 }  // namespace
 
-CommandLine ParseCommandLine(const Program& program, int argc, char** argv) {
+CommandLine ParseCommandLine(const Program& program, int argc, char** argv,
+                             const std::string& libraries) {
   CommandLine result;
   int own = 1;
   while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
   if (own < argc) result.eal_arguments.assign(argv + own + 1, argv + argc);
   std::string overrides;  // of all --set: gflags keeps the last one alone
   for (int i = 1; i < own; ++i) {
-    if (AnswersQuestion(program, argv[i])) {
+    if (AnswersQuestion(program, argv[i], libraries)) {
       result.exit_code = kExitDone;
       return result;
     }

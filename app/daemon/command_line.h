@@ -21,7 +21,9 @@ struct CommandLine {
 
 // Answers --help and --version, and refuses flags that it does not know: gflags would do so in its
 // own way, with its own exit codes. Afterwards the flag `set` has the values of all of them.
-CommandLine ParseCommandLine(const Program& program, int argc, char** argv);
+// `libraries`: what --version says besides.
+CommandLine ParseCommandLine(const Program& program, int argc, char** argv,
+                             const std::string& libraries = "");
 
 // The overrides of the environment, then those of the flag: KEY=VALUE;KEY=VALUE... `keys` are the
 // program's.

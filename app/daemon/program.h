@@ -37,6 +37,7 @@ struct Program {
   std::string_view synopsis;
   std::string_view signals;  // a sentence
   std::span<const FlagRow> flags;
+  std::span<const ExitCodeRow> exit_codes = kExitCodeRows;
 };
 
 }  // namespace suede

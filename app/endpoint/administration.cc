@@ -158,6 +158,10 @@ absl::StatusOr<PlaneAdminView::WeightChange> Administration::SetWeight(
                                         "; planes.peers names those that it leads to"));
     }
   }
+  if (weight == 0u && planes_[i].size() == 1) {
+    return absl::FailedPreconditionError(
+        "the instance has no other plane that its PDUs could take; set this one down");
+  }
   Plane& plane = planes_[i][name.plane];
   const uint32_t value = weight.value_or(peer ? plane.weight : DefaultWeight(i, name.plane));
   absl::StatusOr<AdminView::AdminQuestion> question = Ask(

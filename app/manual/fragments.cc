@@ -6,8 +6,10 @@
 
 #include "base/text.h"
 #include "config/config_fields.h"
+#include "config/fare_config.h"
 #include "config/switch_config.h"
 #include "endpoint/daemon_flags.h"
+#include "fare/fare_flags.h"
 #include "mgmt/catalog.h"
 #include "mgmt/events.h"
 #include "mgmt/server.h"
@@ -45,13 +47,20 @@ std::string SwitchFlags() { return FlagsOf(kSwitchProgram); }
 std::string SwitchSynopsis() { return SynopsisOf(kSwitchProgram); }
 std::string SwitchSignals() { return Plain(kSwitchProgram.signals) + "\n"; }
 
-std::string SuedeExitCodes() {
+std::string FareFlags() { return FlagsOf(kFareProgram); }
+std::string FareSynopsis() { return SynopsisOf(kFareProgram); }
+std::string FareSignals() { return Plain(kFareProgram.signals) + "\n"; }
+
+std::string ExitCodesOf(const Program& program) {
   std::string out;
-  for (const ExitCodeRow& row : kExitCodeRows) {
+  for (const ExitCodeRow& row : program.exit_codes) {
     out += Definition(Bold(StrCat(row.code)), StrCat(row.sentence, "."));
   }
   return out;
 }
+
+std::string SuedeExitCodes() { return ExitCodesOf(kSuedeProgram); }
+std::string FareExitCodes() { return ExitCodesOf(kFareProgram); }
 
 std::string PreflightRows() {
   std::string out;
@@ -86,6 +95,7 @@ std::string KeysOf(const std::vector<ConfigKey>& keys) {
 }
 
 std::string ConfigurationKeys() { return KeysOf(ConfigKeys()); }
+std::string FareKeys() { return KeysOf(FareConfigKeys()); }
 std::string SwitchKeys() { return KeysOf(SwitchConfigKeys()); }
 
 std::string CtlFlags() {
@@ -220,6 +230,11 @@ constexpr Fragment kFragments[] = {
     {"suede_flags", SuedeFlags},
     {"suede_signals", SuedeSignals},
     {"suede_exit_codes", SuedeExitCodes},
+    {"suede_fare_synopsis", FareSynopsis},
+    {"suede_fare_flags", FareFlags},
+    {"suede_fare_signals", FareSignals},
+    {"suede_fare_keys", FareKeys},
+    {"suede_fare_exit_codes", FareExitCodes},
     {"suede_switch_synopsis", SwitchSynopsis},
     {"suede_switch_flags", SwitchFlags},
     {"suede_switch_signals", SwitchSignals},
@@ -284,8 +299,11 @@ std::optional<std::string> FillIn(std::string_view text) {
 
 std::string FlagCompletion(std::string_view program) {
   Flags flags;
-  if (program == "suede" || program == "suede-switch") {
-    const Program& daemon = program == "suede" ? kSuedeProgram : kSwitchProgram;
+  constexpr const Program* kPrograms[] = {&kSuedeProgram, &kSwitchProgram, &kFareProgram};
+  const auto found = std::find_if(std::begin(kPrograms), std::end(kPrograms),
+                                  [&](const Program* one) { return one->name == program; });
+  if (found != std::end(kPrograms)) {
+    const Program& daemon = **found;
     for (const FlagRow& row : daemon.flags) flags.emplace_back(row.name, !row.value.empty());
   } else if (program == "suede-perf") {
     for (const perf::FlagText& flag : perf::FlagTexts()) {

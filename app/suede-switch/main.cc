@@ -10,6 +10,7 @@
 #include "base/secrets.h"
 #include "config/config_fields.h"
 #include "daemon/command_line.h"
+#include "dpdk/eal.h"
 #include "serve.h"
 #include "switch/switch_flags.h"
 
@@ -52,7 +53,8 @@ int Run(const std::vector<std::string>& eal_arguments) {
 }  // namespace suede
 
 int main(int argc, char** argv) {
-  const suede::CommandLine line = suede::ParseCommandLine(suede::kSwitchProgram, argc, argv);
+  const suede::CommandLine line =
+      suede::ParseCommandLine(suede::kSwitchProgram, argc, argv, "DPDK " + suede::DpdkVersion());
   if (line.exit_code >= 0) return line.exit_code;
   return suede::Run(line.eal_arguments);
 }

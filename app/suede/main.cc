@@ -12,6 +12,7 @@
 #include "base/secrets.h"
 #include "daemon.h"
 #include "daemon/command_line.h"
+#include "dpdk/eal.h"
 #include "endpoint/daemon_flags.h"
 #include "endpoint/preflight.h"
 
@@ -80,7 +81,8 @@ int Run(const std::vector<std::string>& eal_arguments) {
 }  // namespace suede
 
 int main(int argc, char** argv) {
-  const suede::CommandLine line = suede::ParseCommandLine(suede::kSuedeProgram, argc, argv);
+  const suede::CommandLine line =
+      suede::ParseCommandLine(suede::kSuedeProgram, argc, argv, "DPDK " + suede::DpdkVersion());
   if (line.exit_code >= 0) return line.exit_code;
   return suede::Run(line.eal_arguments);
 }

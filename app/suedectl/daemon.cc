@@ -44,7 +44,8 @@ std::vector<std::string> Daemon::PathsOf(const std::string& name) {
   return paths;
 }
 
-absl::StatusOr<Daemon> Daemon::Connect(const std::vector<std::string>& paths, int timeout_s) {
+absl::StatusOr<Daemon> Daemon::Connect(const std::vector<std::string>& paths, int timeout_s,
+                                       std::string_view mend) {
   std::string tried;
   for (const std::string& path : paths) {
     sockaddr_un address{};
@@ -77,8 +78,7 @@ absl::StatusOr<Daemon> Daemon::Connect(const std::vector<std::string>& paths, in
     }
     return daemon;
   }
-  return Unavailable(
-      StrCat("no daemon: ", tried, "; start it, or name another with --endpoint or --socket"));
+  return Unavailable(StrCat("no daemon: ", tried, "; ", mend));
 }
 
 absl::StatusOr<Json> Daemon::Call(std::string_view method, const ForeignJson& params, int fd) {

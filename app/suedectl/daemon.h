@@ -19,11 +19,15 @@ class Daemon {
   // The paths at which the endpoint NAME may have its socket, the likeliest first.
   static std::vector<std::string> PathsOf(const std::string& name);
   // Connects to the first path where a daemon listens, and reads its greeting. kUnavailable where
-  // there is none.
-  static absl::StatusOr<Daemon> Connect(const std::vector<std::string>& paths, int timeout_s = 10);
+  // there is none; its message ends with `mend`.
+  static absl::StatusOr<Daemon> Connect(
+      const std::vector<std::string>& paths, int timeout_s = 10,
+      std::string_view mend = "start it, or name another with --endpoint or --socket");
 
   // What it serves, as its greeting says.
   DaemonKind kind() const { return kind_; }
+  // Readable between calls only where the daemon has gone.
+  int fd() const { return socket_.get(); }
   // Passes `fd` along where it is not -1. kUnavailable where no answer comes; kAborted where the
   // daemon refuses.
   absl::StatusOr<Json> Call(std::string_view method, const ForeignJson& params, int fd = -1);

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "config/config_fields.h"
+#include "config/fare_config.h"
 #include "config/switch_config.h"
 
 namespace suede {
@@ -59,6 +60,14 @@ constexpr ConfigSection kSwitchSections[] = {
     {"ports[].impair_out", "Faults of the link from the switch, with the same keys."},
     {"addresses", "List of configured entries of the forwarding table."},
     {"management", "How the switch is monitored and controlled."},
+    {"log", "The log, on standard error."},
+};
+
+constexpr ConfigSection kFareSections[] = {
+    {"planes", "List of the instance's planes, 2 to 4.", true},
+    {"peers", "List of peers whose routes are followed.", true},
+    {"bgp", "The way to bgpd, with source: bgp."},
+    {"damping", "What becomes of routes that flap."},
     {"log", "The log, on standard error."},
 };
 
@@ -155,7 +164,26 @@ std::vector<ConfigKey> MakeSwitchKeys() {
   return keys;
 }
 
+std::vector<ConfigKey> MakeFareKeys() {
+  std::vector<ConfigKey> keys;
+  const auto add = [&]<class S>(std::string_view path, std::string_view prefix, const S& section) {
+    AddSectionWithFields<S>(path, prefix, keys, section, kFareSections);
+  };
+  AddFields<FareRoot>("", keys);
+  add("planes", "planes[].", FarePlaneConfig{});
+  add("peers", "peers[].", FarePeerConfig{});
+  add("bgp", "bgp.", FareBgpConfig{});
+  add("damping", "damping.", FareDampingConfig{});
+  add("log", "log.", LogConfig{});
+  return keys;
+}
+
 }  // namespace
+
+const std::vector<ConfigKey>& FareConfigKeys() {
+  static const std::vector<ConfigKey> keys = MakeFareKeys();
+  return keys;
+}
 
 const std::vector<ConfigKey>& SwitchConfigKeys() {
   static const std::vector<ConfigKey> keys = MakeSwitchKeys();

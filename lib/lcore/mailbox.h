@@ -110,7 +110,7 @@ struct SetWeight {
   uint32_t instance = 0;
   uint32_t peer = 0;
   uint32_t plane = 0;
-  uint32_t weight = 1;  // 1 to 65535
+  uint32_t weight = 1;  // to 65535; 0, for one peer: its route is withdrawn
 };
 // Ask `peer` whether it is there; shows in Pipeline::ping_board.
 struct Ping {

@@ -32,9 +32,10 @@ constexpr Param kSetWeight[] = {
     kXpu, kInstance, kPlane,
     Param::Integer(
         "weight",
-        "In relation to the other planes. default: back to the bandwidth of the port, or, "
-        "for one peer, to the plane's weight for all.",
-        1, 65535)
+        "In relation to the other planes. 0, for one peer: the plane has no route to it, and no "
+        "PDU takes it. default: back to the bandwidth of the port, or, for one peer, to the "
+        "plane's weight for all.",
+        0, 65535)
         .Required()
         .Or("default"),
     Param::Integer("peer", "XPU of the peer that it is for. Without it, it is for all.", 0, 1023)};
@@ -134,6 +135,11 @@ Answer SetWeight(Call& call) {
   if (absl::Status unknown = CheckPeer(call.endpoint(), peer); !unknown.ok()) return unknown;
   std::optional<uint32_t> weight;
   if (!call.arguments.IsWord("weight")) weight = Given(call.arguments, "weight");
+  if (weight == 0u && !peer) {
+    return absl::InvalidArgumentError(
+        "weight 0 is for one peer; give its XPU as peer, or take the plane from all of them with "
+        "planes.drain");
+  }
   absl::StatusOr<PlaneAdminView::WeightChange> change =
       call.endpoint().SetPlaneWeight(name, peer, weight);
   if (!change.ok()) return change.status();
@@ -190,7 +196,7 @@ constexpr Member kPlanePeerRow[] = {
     Member::Boolean("fencing", "PDUs are in doubt, and the FENCE is not answered yet"),
     Member::Integer("tx_generation"),
     Member::Integer("rx_generation"),
-    Member::Integer("weight"),
+    Member::Integer("weight", "0: no route"),
     kInflight,
     Member::Number("heard_ago_us", "since the way there and back was last proved")
         .Unit("µs")
@@ -247,7 +253,8 @@ constexpr Method kPlaneMethods[] = {
      .changes = true},
     {.name = "planes.set_weight",
      .sentence = "Sets a plane's share of sent PDUs in relation to the other planes, until the "
-                 "daemon ends or it is set to default: for one peer, or for all.",
+                 "daemon ends or it is set to default: for one peer, or for all. A weight for all "
+                 "replaces those for one peer.",
      .result = kWeightResult,
      .run = SetWeight,
      .params = kSetWeight,

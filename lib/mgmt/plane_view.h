@@ -93,7 +93,7 @@ class PlaneAdminView {
     AdminQuestion done;
     uint32_t weight = 0;  // that it has from then on
   };
-  // For one peer, or for all. None: the weight as if none had been set.
+  // For one peer, or for all. None: the weight as if none had been set. 0, for one peer: no route.
   virtual absl::StatusOr<WeightChange> SetPlaneWeight(const PlaneName& name,
                                                       std::optional<uint32_t> peer,
                                                       std::optional<uint32_t> weight) = 0;

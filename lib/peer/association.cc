@@ -32,11 +32,13 @@ void Peer::Greet(Time now, Effects& effects) {
 }
 
 void Peer::OnMute(Time now, Effects& effects) {
+  CheckRoutes(now, effects);
   handshake_.Hold(now + kDownLook);
   ArmHandshake(effects);
 }
 
 void Peer::OnHandshakeDeadline(Time now, Effects& effects) {
+  CheckRoutes(now, effects);
   if (!AnyPortUp()) return OnMute(now, effects);
   const HandshakeTimerVerdict verdict =
       handshake_.OnTimer(now, own_->transport, own_->paths.hello_idle, own_->paths.unreachable);
@@ -239,7 +241,7 @@ void Peer::OnPlain(Effects& effects) {
 
 // No answer of any kind for too long: none of the waiting PDUs was ever sent.
 void Peer::OnSilence(Effects& effects) {
-  if (lost_vcs_ == 0) {
+  if (lost_vcs() == 0) {
     effects.Add(effect::Count{Counter::kUnreachable});
     Tell(PeerEvent::kUnreachable, 0, 0, effects);
   }

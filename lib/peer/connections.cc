@@ -32,7 +32,7 @@ void Peer::OnReady(uint32_t plane, uint32_t slot, const Ready& message, Time now
 
 void Peer::OnResumed(uint32_t plane, uint32_t vc, Effects& effects) {
   Mark(own_->VcsOf(vc), false, effects);
-  Tell(PeerEvent::kReachable, plane, vc, effects);
+  if (!cut_off_) Tell(PeerEvent::kReachable, plane, vc, effects);
 }
 
 void Peer::OnConnectionDeadline(uint32_t plane, uint32_t vc, Hold hold, Time now,

@@ -81,6 +81,7 @@ void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
   }
   sessions_[dead].EndFence(now);
   if (!rest.empty()) effects.Add(effect::Requeue{static_cast<uint8_t>(dead), rest});
+  if (!rest.empty() && cut_off_) GiveUpQueued(kAllVcs, effects);
   UpdateUsable(effects);
   ArmSession(dead, effects);
   Unblock(effects);

@@ -82,7 +82,7 @@ void Peer::OnMac(uint32_t plane, Effects& effects) {
     const uint32_t number = own_->ConnectionOf(0, vc);
     const bool lost = connection(plane, number).lost() || paths_->unreachable;
     if ((lost_vcs_ & bit) == 0 || lost) continue;
-    Tell(PeerEvent::kReachable, plane, number, effects);
+    if (!cut_off_) Tell(PeerEvent::kReachable, plane, number, effects);
     Mark(bit, false, effects);
   }
   UpdateUsable(effects);
@@ -102,9 +102,17 @@ void Peer::OnNoMac(Effects& effects) {
   }
 }
 
-void Peer::SetWeight(uint32_t plane, uint32_t weight, Effects& effects) {
+void Peer::SetWeight(uint32_t plane, uint32_t weight, Time now, Effects& effects) {
+  const bool had_route = paths_->HasRoute(plane);
   paths_->SetWeight(plane, weight);
-  ChooseHome(effects);
+  if (had_route == (weight != 0)) return ChooseHome(effects);
+  UpdateUsable(effects);
+  if (HasRoute()) {
+    OnRouteBack(effects);
+  } else {
+    OnRouteGone(now, effects);
+  }
+  Unblock(effects);
 }
 
 void Peer::OnNewParams(uint32_t plane, uint32_t vc, Time now, Effects& effects) {
@@ -114,6 +122,9 @@ void Peer::OnNewParams(uint32_t plane, uint32_t vc, Time now, Effects& effects) 
     if (plane == 0) {
       handshake_.OnNewParams(now, own_->transport);
       JudgeAgain(now, effects);
+      if (cut_off_at_ != kNever) {
+        cut_off_at_ = std::min(cut_off_at_, now + own_->paths.unreachable);
+      }
       ArmHandshake(effects);
     }
   }
@@ -144,10 +155,14 @@ void Peer::CheckInvariants(const TransportParams& widest) const {
     check(bytes == paths_->inflight_bytes[plane]);
     check(!session.up() || (session.begun() && !session.fencing()));
     check(paths_->sessions || !session.begun());
-    check((paths_->usable & 1u << plane) == 0 || IsUsable(plane));
+    check((paths_->open & 1u << plane) == 0 || IsOpen(plane));
+    check((paths_->usable & 1u << plane) == 0 || paths_->HasRoute(plane));
   }
+  check((paths_->usable & ~paths_->open) == 0);
+  check(!cut_off_ || !HasRoute());
+  check(HasRoute() || cut_off_ || cut_off_at_ != kNever);
   check(!paths_->sessions || (own_->has_sessions && handshake_.associated()));
-  check(paths_->usable == 0 || (handshake_.open() && mismatch_ == HelloMismatch::kNone));
+  check(paths_->open == 0 || (handshake_.open() && mismatch_ == HelloMismatch::kNone));
   const uint32_t home = own_->is_strict() ? 1u << paths_->home : ~0u;
   check(paths_->choice == (paths_->moving ? 0 : paths_->usable & home));
 }

@@ -69,7 +69,7 @@ class Peer {
   // The peer's settings, as its last HELLO told them.
   const Hello& hello() const { return hello_; }
   // VCs to which nothing is queued, a mask.
-  uint8_t lost_vcs() const { return lost_vcs_; }
+  uint8_t lost_vcs() const { return cut_off_ ? kAllVcs : lost_vcs_; }
   // Whether its MAC address is known on no plane.
   bool IsResolving() const { return (paths_->present & ~paths_->resolving) == 0; }
   bool IsResolving(uint32_t plane) const { return (paths_->resolving & 1u << plane) != 0; }
@@ -112,7 +112,8 @@ class Peer {
   // Its MAC address is known now. / Nobody knows it.
   void OnMac(uint32_t plane, Effects& effects);
   void OnNoMac(Effects& effects);
-  void SetWeight(uint32_t plane, uint32_t weight, Effects& effects);
+  // 0: the route of that plane is withdrawn, and no PDU takes it until it has a weight again.
+  void SetWeight(uint32_t plane, uint32_t weight, Time now, Effects& effects);
   // The parameters were changed. Once for each connection.
   void OnNewParams(uint32_t plane, uint32_t vc, Time now, Effects& effects);
 
@@ -164,7 +165,11 @@ class Peer {
   void GiveUp(uint32_t plane, uint32_t vc, Ending ending, bool hold_last, uint32_t bytes,
               const PduList& pdus, Effects& effects);
   void UpdateUsable(Effects& effects);
-  bool IsUsable(uint32_t plane) const;
+  bool IsOpen(uint32_t plane) const;
+  bool HasRoute() const;
+  void OnRouteGone(Time now, Effects& effects);
+  void OnRouteBack(Effects& effects);
+  void CheckRoutes(Time now, Effects& effects);
   bool DrawHome();
   void ChooseHome(Effects& effects);
   void Unblock(Effects& effects) const;
@@ -258,7 +263,9 @@ class Peer {
   Hello hello_;
   uint16_t xpuid_;
   HelloMismatch mismatch_ = HelloMismatch::kNone;  // of its HELLO and ours
-  uint8_t lost_vcs_ = 0;
+  uint8_t lost_vcs_ = 0;      // for other causes than that no plane has a route
+  bool cut_off_ = false;      // has had no route for so long that it counts as unreachable
+  Time cut_off_at_ = kNever;  // when it will, if no route comes back
 };
 
 }  // namespace suede

@@ -27,7 +27,8 @@ struct alignas(64) PeerPaths {
   std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, without an acknowledgement
   std::array<uint32_t, kMaxPlanes> cost{};            // of an byte: kWeightOne / weight
   std::array<uint32_t, kMaxPlanes> carried{};         // bytes' cost so far, above the common base
-  PlaneMask usable = 0;    // PDUs may be sent there
+  PlaneMask open = 0;                                 // port, address and session let PDUs pass
+  PlaneMask usable = 0;    // of these, the ones that have a route: PDUs may be sent there
   PlaneMask choice = 0;    // of these, the ones that the next PDU may take: strict, `home` or none
   PlaneMask present = 0;   // the plane leads there at all
   PlaneMask resolving = 0;  // its MAC address is not known yet there
@@ -37,13 +38,14 @@ struct alignas(64) PeerPaths {
   bool unreachable = false;
   uint8_t turn = 0;  // of planes, for messages that may take any
 
-  std::array<uint16_t, kMaxPlanes> weight{};
+  std::array<uint16_t, kMaxPlanes> weight{};  // 0: no route, it is withdrawn
   Time alive_at{};         // the last sign of life while there was something to send
 
   void SetWeight(uint32_t plane, uint32_t value) {
     weight[plane] = static_cast<uint16_t>(value);
-    cost[plane] = kWeightOne / value;
+    if (value != 0) cost[plane] = kWeightOne / value;
   }
+  bool HasRoute(uint32_t plane) const { return weight[plane] != 0; }
   // The plane of `mask` for a PDU of `bytes`. One is passed over while what is in flight there, for
   // its weight, is as much as another one's would be with this PDU: it has no bandwidth left before
   // that one. The others share by weight, however little there is to send: the one that will have

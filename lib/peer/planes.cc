@@ -46,7 +46,7 @@ void Peer::PlaneUp(uint32_t plane, Effects& effects) {
   if (paths_->unreachable) {
     paths_->unreachable = false;
     Mark(kAllVcs, false, effects);
-    Tell(PeerEvent::kReachable, plane, 0, effects);
+    if (!cut_off_) Tell(PeerEvent::kReachable, plane, 0, effects);
   }
   UpdateUsable(effects);
   Unblock(effects);
@@ -110,8 +110,10 @@ void Peer::CheckReach(Time now, Effects& effects) {
 }
 
 void Peer::GiveUpPeer(Time now, Effects& effects) {
-  effects.Add(effect::Count{Counter::kUnreachable});
-  Tell(PeerEvent::kUnreachable, 0, 0, effects);
+  if (!cut_off_) {
+    effects.Add(effect::Count{Counter::kUnreachable});
+    Tell(PeerEvent::kUnreachable, 0, 0, effects);
+  }
   paths_->unreachable = true;
   Mark(kAllVcs, true, effects);
   for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {

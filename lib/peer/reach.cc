@@ -46,7 +46,8 @@ void Peer::TellPlane(PeerEvent event, uint32_t plane, uint8_t what, Effects& eff
 }
 
 void Peer::ArmHandshake(Effects& effects) const {
-  effects.Add(effect::Arm{.timer = effect::Timer::kHandshake, .due = handshake_.deadline()});
+  effects.Add(effect::Arm{.timer = effect::Timer::kHandshake,
+                          .due = std::min(handshake_.deadline(), cut_off_at_)});
 }
 
 void Peer::ArmSession(uint32_t plane, Effects& effects) const {
@@ -64,9 +65,10 @@ void Peer::ArmConnection(uint32_t plane, uint32_t vc, Effects& effects) const {
 
 // ---- Lost and found.
 
+// (Without a route nothing is queued, whatever else has come back.)
 void Peer::Mark(uint8_t vcs, bool lost, Effects& effects) {
   lost_vcs_ = static_cast<uint8_t>(lost ? lost_vcs_ | vcs : lost_vcs_ & ~vcs);
-  effects.Add(effect::MarkLost{vcs, lost});
+  if (lost || !cut_off_) effects.Add(effect::MarkLost{vcs, lost});
 }
 
 void Peer::GiveUpQueued(uint8_t vcs, Effects& effects) { effects.Add(effect::GiveUpQueued{vcs}); }
@@ -75,7 +77,7 @@ void Peer::GiveUpQueued(uint8_t vcs, Effects& effects) { effects.Add(effect::Giv
 void Peer::FindAgain(Effects& effects) {
   if (lost_vcs_ == 0) return;
   Mark(kAllVcs, false, effects);
-  Tell(PeerEvent::kReachable, 0, 0, effects);
+  if (!cut_off_) Tell(PeerEvent::kReachable, 0, 0, effects);
 }
 
 // ---- PDUs in flight.
@@ -97,7 +99,7 @@ void Peer::GiveUp(uint32_t plane, uint32_t vc, Ending ending, bool hold_last, ui
 // ---- Planes.
 
 // As far as its port, its address and its session go.
-bool Peer::IsUsable(uint32_t plane) const {
+bool Peer::IsOpen(uint32_t plane) const {
   if (!IsPresent(plane) || IsResolving(plane)) return false;
   if (!own_->port_up(plane) || own_->admin[plane] != PlaneAdmin::kUp) return false;
   return !paths_->sessions || sessions_[plane].up();
@@ -106,16 +108,58 @@ bool Peer::IsUsable(uint32_t plane) const {
 // Computes anew which planes PDUs to the peer may take.
 void Peer::UpdateUsable(Effects& effects) {
   const PlaneMask before = paths_->usable;
+  PlaneMask open = 0;
   PlaneMask usable = 0;
   const bool may = handshake_.open() && mismatch_ == HelloMismatch::kNone;
   for (uint32_t plane = 0; may && plane < own_->plane_count; ++plane) {
-    if (IsUsable(plane)) usable |= static_cast<PlaneMask>(1u << plane);
+    if (!IsOpen(plane)) continue;
+    const auto bit = static_cast<PlaneMask>(1u << plane);
+    open |= bit;
+    if (paths_->HasRoute(plane)) usable |= bit;
   }
+  paths_->open = open;
   paths_->usable = usable;
   for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
     if ((usable & ~before & 1u << plane) != 0) paths_->Join(plane);
   }
   ChooseHome(effects);
+}
+
+// Whether any plane has a route to the peer, in whatever state the plane is.
+bool Peer::HasRoute() const {
+  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    if (IsPresent(plane) && paths_->HasRoute(plane)) return true;
+  }
+  return false;
+}
+
+// The last route was withdrawn. What waits goes on waiting for a while: routes come and go.
+void Peer::OnRouteGone(Time now, Effects& effects) {
+  cut_off_at_ = now + own_->paths.unreachable;
+  ArmHandshake(effects);
+}
+
+void Peer::OnRouteBack(Effects& effects) {
+  cut_off_at_ = kNever;
+  if (!cut_off_) return;
+  cut_off_ = false;
+  // What else makes the peer unreachable ends by itself.
+  const auto found = static_cast<uint8_t>(kAllVcs & ~lost_vcs_);
+  if (found != 0) effects.Add(effect::MarkLost{found, false});
+  if (lost_vcs_ == 0) Tell(PeerEvent::kReachable, 0, 0, effects);
+}
+
+// There has been no route for too long. PDUs in flight may still be acknowledged.
+void Peer::CheckRoutes(Time now, Effects& effects) {
+  if (now < cut_off_at_) return;
+  cut_off_at_ = kNever;
+  cut_off_ = true;
+  if (lost_vcs_ == 0) {
+    effects.Add(effect::Count{Counter::kUnreachable});
+    Tell(PeerEvent::kUnreachable, 0, 0, effects);
+  }
+  effects.Add(effect::MarkLost{kAllVcs, true});
+  GiveUpQueued(kAllVcs, effects);
 }
 
 // In strict mode: draws the plane for the peer among those that are usable. Where that is another

@@ -64,11 +64,11 @@ void RequestWork::Do(const request::SetWeight& request) {
   Instance& instance = InstanceOf(request.instance);
   const auto peers = static_cast<uint32_t>(instance.paths.size());
   const bool all = request.peer == request::SetWeight::kAllPeers;
-  const bool known = request.plane < instance.plane_count() && request.weight != 0 &&
+  const bool known = request.plane < instance.plane_count() && (request.weight != 0 || !all) &&
                      request.weight <= kMaxPlaneWeight && (all || request.peer < peers);
   for (uint32_t peer = all ? 0 : request.peer; known && peer < peers; ++peer) {
     Effects effects;
-    instance.peers[peer].SetWeight(request.plane, request.weight, effects);
+    instance.peers[peer].SetWeight(request.plane, request.weight, parts_.lcore.now, effects);
     parts_.effector.Apply(instance, peer, effects);
     if (!all) break;
   }

@@ -278,7 +278,7 @@ CreditGrants::Served CreditGrants::ServeFirst(Instance& instance, uint32_t vc, T
     return Served::kYes;
   };
   // A peer that cannot be told asks again.
-  if (!credit.counts || instance.paths[peer].usable == 0) return leave();
+  if (!credit.counts || instance.paths[peer].open == 0) return leave();
   if (credit.reclaiming) {
     // It is told once it has answered: others first.
     leave();

@@ -77,12 +77,13 @@ bool Speaker::SendUnsequenced(Instance& instance, uint32_t number, RpsnField fie
 
 uint32_t Speaker::PlaneWithRoom(const Instance& instance, uint32_t peer) {
   const PeerPaths& paths = instance.paths[peer];
-  if (paths.usable == 0) return PeerPaths::kNoPlane;
+  // Routes are for commands: a peer that has one to us where we have none needs answers.
+  const uint32_t among = paths.usable != 0 ? paths.usable : paths.open;
+  if (among == 0) return PeerPaths::kNoPlane;
   for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
-    if ((paths.usable & 1u << plane) != 0 && instance.ports[plane]->link.HasFrontRoom())
-      return plane;
+    if ((among & 1u << plane) != 0 && instance.ports[plane]->link.HasFrontRoom()) return plane;
   }
-  return static_cast<uint32_t>(std::countr_zero(static_cast<uint32_t>(paths.usable)));
+  return static_cast<uint32_t>(std::countr_zero(among));
 }
 
 // Of a frame whose commands, `bytes` of them, lie where commands start.

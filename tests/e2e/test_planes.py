@@ -373,14 +373,53 @@ def test_weights_under_load(stack):
     assert e2e.managed(left, "planes", "set_weight", 0, 0, 2, "default") == {
         "xpu": 0, "instance": 0, "plane": 2, "peer": None, "weight": 100}
     assert [row["weight"] for row in peers(left).values()] == [50000, 50000, 100, 100]
-    for wrong, said in ((["0", "0", "4", "1"], "use 0 to 3"), (["0", "0", "1", "0"], "use 1 to"),
-                        (["0", "0", "1", "65536"], "use 1 to 65535, or default")):
+    for wrong, said in ((["0", "0", "4", "1"], "use 0 to 3"),
+                        (["0", "0", "1", "65536"], "use 0 to 65535, or default")):
         assert said in e2e.suedectl(left, "planes", "set_weight", *wrong, code=2)
     for wrong, said in ((["3", "0", "1", "1"], "planes.list names them"),
+                        (["0", "0", "1", "0"], "weight 0 is for one peer"),
                         (["0", "0", "1", "1", "--peer", "9"], "no peer with XPU id 9; peers are: 1")):
         assert said in e2e.suedectl(left, "planes", "set_weight", *wrong, code=1)
     load.end()
     check_ends(left, right)
+
+
+@pytest.mark.parametrize("ordering", ["strict", "unordered"])
+def test_a_withdrawn_route_under_load(stack, ordering):
+    directory, left, right = stack.enter_context(e2e.memif_planes(2, ordering))
+    load = Load(stack, directory, left, right)
+    wait_for_planes(left, 2)
+    for plane in (0, 1, 0):
+        assert e2e.managed(left, "planes", "set_weight", 0, 0, plane, 0, "--peer", 1)["weight"] == 0
+        row = peers(left)[plane]
+        assert (row["weight"], row["usable"], row["state"]) == (0, False, "up"), row
+        e2e.wait_until(lambda: peers(left)[plane]["inflight_bytes"] == 0, e2e.START_S, "its PDUs")
+        before = sent(left)[plane]
+        load.goes_on(5000)
+        assert sent(left)[plane] == before, "PDUs took a plane that has no route"
+        e2e.managed(left, "planes", "set_weight", 0, 0, plane, "default", "--peer", 1)
+        assert peers(left)[plane]["usable"]
+        load.goes_on(1000)
+    load.end()
+    check_ends(left, right)
+
+
+def test_a_peer_without_any_route_is_unreachable(stack):
+    directory, left, right = stack.enter_context(e2e.memif_planes(2, "unordered"))
+    for daemon in (left, right):
+        daemon.wait_for_link()
+    receiver = stack.enter_context(client.Client(right.socket))
+    receiver.claim(1)
+    sender = stack.enter_context(client.Client(left.socket))
+    assert set(sender.complete(sender.send_all(1, 8), 20).values()) == {client.STATUS_OK}
+    for plane in range(2):
+        e2e.managed(left, "planes", "set_weight", 0, 0, plane, 0, "--peer", 1)
+    tags = sender.send_all(1, 8, first=100)
+    assert set(sender.complete(tags, 30).values()) == {client.STATUS_UNREACHABLE}
+    e2e.managed(left, "planes", "set_weight", 0, 0, 1, "default", "--peer", 1)
+    tags = sender.send_all(1, 8, first=200)
+    assert set(sender.complete(tags, 30).values()) == {client.STATUS_OK}
+    assert len([c for vc in range(4) for c in receiver.receive(vc)]) == 2 * 8
 
 
 def test_the_bandwidth_of_a_port_is_the_weight_of_its_planes(directory):

@@ -79,6 +79,9 @@ TEST_F(PlaneMethodsTest, WeightsAreOfOnePeerOrOfAll) {
   EXPECT_EQ(Dump(Result("planes.set_weight", R"([3,1,1,1,5])")),
             R"({"xpu":3,"instance":1,"plane":1,"peer":5,"weight":1})");
   EXPECT_EQ(endpoint_.weight_of_peer, 1u);
+  EXPECT_EQ(Dump(Result("planes.set_weight", "[3,1,1,0,5]")),
+            R"({"xpu":3,"instance":1,"plane":1,"peer":5,"weight":0})");
+  EXPECT_EQ(endpoint_.weight_of_peer, 0u) << "it has no route";
   EXPECT_EQ(Dump(Result("planes.set_weight", R"([3,1,1,"default"])")),
             R"({"xpu":3,"instance":1,"plane":1,"peer":null,"weight":400})");
   EXPECT_EQ(endpoint_.weight, 400u);

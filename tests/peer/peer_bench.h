@@ -171,6 +171,13 @@ class PeerBench : public ::testing::Test {
     now = std::max(now, peer->handshake().deadline());
     return Do([&](Effects& e) { peer->OnHandshakeDeadline(now, e); });
   }
+  Lines Weigh(uint32_t plane, uint32_t weight) {
+    return Do([&](Effects& e) { peer->SetWeight(plane, weight, now, e); });
+  }
+  // The same deadline, at `now` and for what the routes want alone.
+  Lines RoutesDue() {
+    return Do([&](Effects& e) { peer->OnHandshakeDeadline(now, e); });
+  }
   template <typename T>
   const T* Said() const {
     for (const ControlMessage& message : said) {

@@ -48,7 +48,7 @@ void PeerPair::Meddle(Host& host) {
       host.peer->OnStandstill(microseconds(500 + dice_->Pick(200)));
       return;
     case 6:
-      host.peer->SetWeight(plane, 1 + dice_->Pick(200), effects);
+      host.peer->SetWeight(plane, dice_->Chance(4) ? 0 : 1 + dice_->Pick(200), now_, effects);
       break;
     case 7:
       if (dice_->Pick(2) != 0) {
@@ -126,6 +126,7 @@ void PeerPair::Heal() {
       host.own->SetAdmin(plane, PlaneAdmin::kUp);
       Effects effects;
       host.peer->OnMac(plane, effects);
+      host.peer->SetWeight(plane, 1, now_, effects);
       Apply(host, effects);
       SetPlane(host, plane);
     }

@@ -224,8 +224,117 @@ TEST_F(Planes, WeightsDrawTheHome) {
   Make({.ordering = Ordering::kStrict});
   BringAllUp();
   const uint32_t other = 1 - paths.home;
-  EXPECT_EQ(Do([&](Effects& e) { peer->SetWeight(other, 65535, e); }),
+  EXPECT_EQ(Do([&](Effects& e) { peer->SetWeight(other, 65535, now, e); }),
             (Lines{"home " + std::to_string(other), "unblock {0123}"}));
+}
+
+// ---- Routes: a plane without one to the peer has the weight 0.
+
+TEST_F(Planes, APlaneWithoutARouteTakesNothing) {
+  Make({});
+  BringAllUp();
+  Put(1, 0, 2);
+  EXPECT_EQ(Weigh(1, 0), Lines{"unblock {0123}"});
+  EXPECT_EQ(paths.usable, 1);
+  EXPECT_EQ(paths.choice, 1);
+  EXPECT_EQ(paths.open, 3) << "its health is as before";
+  EXPECT_EQ(At(1).unacked_bytes(), 200u) << "what is in flight there ends there";
+  EXPECT_TRUE(peer->session(1).up());
+  now = peer->session(1).deadline() + params.hello_interval;
+  EXPECT_EQ(SessionDue(1), Lines{"say 1 PLANE up asks"});
+  EXPECT_EQ(Weigh(1, 7), Lines{"unblock {0123}"});
+  EXPECT_EQ(paths.usable, 3);
+  EXPECT_EQ(paths.weight[1], 7);
+}
+
+TEST_F(Planes, TheHomeThatHasNoRouteIsLeftAsByADrain) {
+  Make({.ordering = Ordering::kStrict});
+  BringAllUp();
+  const uint32_t home = paths.home;
+  Put(home, 0, 1);
+  EXPECT_EQ(Weigh(home, 0), Lines{});
+  EXPECT_TRUE(paths.moving);
+  EXPECT_EQ(paths.choice, 0);
+  PduList acked;
+  connections[home].OnAck(At(home).oldest_unacked(), now, transport, acked);
+  paths.OnEnd(home, 100);
+  own->inflight_bytes[home] -= 100;
+  EXPECT_EQ(Do([&](Effects& e) { peer->OnEnded(e); }),
+            (Lines{"home " + std::to_string(1 - home), "unblock {0123}"}));
+}
+
+TEST_F(Planes, NoRouteForLongIsUnreachable) {
+  Make({});
+  BringAllUp();
+  Weigh(0, 0);
+  EXPECT_EQ(Weigh(1, 0), Lines{}) << "it may come back";
+  EXPECT_EQ(paths.usable, 0);
+  const Time begun = now;
+  now = begun + params.unreachable - std::chrono::nanoseconds(1);
+  EXPECT_EQ(RoutesDue(), Lines{});
+  now = begun + params.unreachable;
+  EXPECT_EQ(RoutesDue(), (Lines{"count peer_unreachable_total", "tell unreachable", "lost {0123}",
+                                "give up queued {0123}"}));
+  EXPECT_EQ(RoutesDue(), Lines{}) << "once";
+  EXPECT_EQ(Weigh(1, 5), (Lines{"found {0123}", "tell reachable", "unblock {0123}"}));
+  EXPECT_EQ(paths.usable, 2);
+}
+
+TEST_F(Planes, ARouteThatComesBackInTimeEndsTheWait) {
+  Make({});
+  BringAllUp();
+  Weigh(0, 0);
+  Weigh(1, 0);
+  EXPECT_EQ(Weigh(0, 1), Lines{"unblock {0123}"});
+  now += params.unreachable;
+  EXPECT_EQ(RoutesDue(), Lines{});
+}
+
+TEST_F(Planes, WithoutRoutesAPlaneThatComesUpIsNotEnough) {
+  Make({});
+  BringAllUp();
+  Weigh(0, 0);
+  Weigh(1, 0);
+  own->SetPort(0, false);
+  Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kLink, now, e); });
+  now += params.unreachable;
+  RoutesDue();
+  own->SetPort(0, true);
+  Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kLink, now, e); });
+  now += params.hold_down_max;
+  EXPECT_EQ(BringUp(0), Lines({"count plane_ups_total", "tell plane up 0"}));
+  EXPECT_EQ(paths.usable, 0);
+  EXPECT_EQ(peer->lost_vcs(), Peer::kAllVcs);
+  EXPECT_EQ(Weigh(0, 1), (Lines{"found {0123}", "tell reachable", "unblock {0123}"}));
+}
+
+TEST_F(Planes, WhatMovesWithoutARouteIsGivenUp) {
+  Make({});
+  BringAllUp();
+  Put(0, 0, 3);
+  Weigh(0, 0);
+  Weigh(1, 0);
+  now += params.unreachable;
+  RoutesDue();
+  EXPECT_EQ(At(0).unacked_count(), 3u) << "the plane lives: they may arrive yet";
+  own->SetPort(0, false);
+  Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kLink, now, e); });
+  Fenced fenced{.plane = 0, .generation = peer->session(0).tx_generation()};
+  for (uint32_t vc = 0; vc < own->vc_count; ++vc) fenced.expected[vc] = At(0, vc).oldest_unacked();
+  const Lines lines = Hears(1, fenced);
+  EXPECT_EQ(lines, (Lines{"requeue 0 3", "give up queued {0123}"}));
+}
+
+TEST_F(Planes, APeerWithoutSessionsMayHaveNoRouteToo) {
+  Make({.plain = true});
+  Weigh(0, 0);
+  Weigh(1, 0);
+  EXPECT_EQ(paths.usable, 0);
+  now += params.unreachable;
+  EXPECT_EQ(RoutesDue().back(), "give up queued {0123}");
+  Weigh(1, 1);
+  EXPECT_EQ(paths.usable, 2);
+  EXPECT_EQ(peer->lost_vcs(), 0);
 }
 
 TEST_F(Planes, AnAddressOpensAPlane) {

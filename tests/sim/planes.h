@@ -95,6 +95,7 @@ inline WorldOptions Planes(uint32_t seed) {
   trouble.gap = dice.OfAnyScale(Micros(300), Micros(5000));
   trouble.longest = dice.OfAnyScale(Micros(2000), Micros(25'000));
   trouble.hosts = !spares;
+  trouble.routes = uint64_t{seed} << 32 | 0x20f7e;
   if (seed % 4 >= 2) {
     options.restarts = static_cast<uint32_t>(1 + dice.Below(3));
     options.sleeps = static_cast<uint32_t>(dice.Below(3));

@@ -14,6 +14,7 @@ Trouble::Trouble(const TroubleOptions& options, const Wiring& wiring,
       switches_(switches),
       hosts_(hosts),
       dice_(dice),
+      routes_(options.routes),
       log_(log) {
   for (const auto& host : hosts_) {
     usual_.emplace_back();
@@ -26,6 +27,7 @@ Trouble::Trouble(const TroubleOptions& options, const Wiring& wiring,
 
 void Trouble::Turn(Time now) {
   for (const Place& place : std::exchange(refused_, {})) Apply(place);
+  RestoreRoutes(now);
   if (over_) return;
   const bool ends = now >= Time{} + options_.until;
   for (size_t i = 0; i < cases_.size();) {
@@ -87,7 +89,7 @@ void Trouble::Begin(Time now) {
     return Add({.kind = Kind::kStuck, .place = {}, .to = 0, .until = until, .amount = 0}, places,
                now);
   }
-  if (dice_.Chance(0.1)) return SetWeight();
+  if (dice_.Chance(0.1)) return SetWeight(now);
   Case c{.kind = static_cast<Kind>(dice_.Below(kKinds)),
          .place = {},
          .to = static_cast<uint32_t>(dice_.Below(hosts_.size())),
@@ -167,16 +169,36 @@ void Trouble::SetPlane(const Place& place, PlaneAdmin admin) {
   last = admin;
 }
 
-void Trouble::SetWeight() {
+// Routes come back after a while, and all of them at the end.
+void Trouble::RestoreRoutes(Time now) {
+  for (Withdrawn& one : std::exchange(withdrawn_, {})) {
+    Host& host = *hosts_[one.host];
+    one.route.weight = 1;
+    const bool due = over_ || now >= one.until;
+    if (due && (!host.alive() || host.pipeline().mailbox().requests.Push(one.route))) continue;
+    withdrawn_.push_back(one);
+  }
+}
+
+void Trouble::SetWeight(Time now) {
   Host& host = *hosts_[dice_.Below(hosts_.size())];
   if (!host.alive()) return;
   const uint64_t peer = dice_.Below(hosts_.size());
-  host.pipeline().mailbox().requests.Push(
-      request::SetWeight{.instance = 0,
-                         .peer = peer + 1 == hosts_.size() ? request::SetWeight::kAllPeers
-                                                           : static_cast<uint32_t>(peer),
-                         .plane = static_cast<uint32_t>(dice_.Below(host.ports.size())),
-                         .weight = static_cast<uint32_t>(1 + dice_.Below(8))});
+  const bool all = peer + 1 == hosts_.size();
+  request::SetWeight asked{
+      .instance = 0,
+      .peer = all ? request::SetWeight::kAllPeers : static_cast<uint32_t>(peer),
+      .plane = static_cast<uint32_t>(dice_.Below(host.ports.size())),
+      .weight = static_cast<uint32_t>(1 + dice_.Below(8))};
+  const bool withdraws = options_.routes != 0 && routes_.Chance(0.6) && !all &&
+                         host.ports.size() > 1 &&
+                         !Spared({.host = host.number, .plane = asked.plane});
+  if (withdraws) asked.weight = 0;
+  if (!host.pipeline().mailbox().requests.Push(asked) || !withdraws) return;
+  log_.Add(now, "host %u: no route to peer %u over plane %u", host.number, asked.peer, asked.plane);
+  withdrawn_.push_back({.route = asked,
+                        .host = host.number,
+                        .until = now + routes_.OfAnyScale(options_.shortest, options_.longest)});
 }
 
 void Trouble::ApplyBlocked(const Case& c) {

@@ -25,6 +25,7 @@ struct TroubleOptions {
   Duration longest = std::chrono::milliseconds(20);
   uint32_t spared = kNone;  // nothing happens to this switch and the ports on it
   bool hosts = false;       // all ports of a host may fail at once
+  uint64_t routes = 0;      // seed by which routes of single peers are withdrawn; 0: none are
   bool pauses = false;      // ports are paused, of each host one at a time, and nothing else
   bool of_first = false;    // happens, and this to the first host alone
 };
@@ -72,6 +73,12 @@ class Trouble {
     bool on = true;
     double amount;    // of a kind that has degrees, 0 to 1
   };
+  // The weight of a plane to one peer is 0.
+  struct Withdrawn {
+    request::SetWeight route;
+    uint32_t host;
+    Time until;
+  };
   void Begin(Time now);
   void Add(Case c, std::vector<Place> places, Time now);
   std::vector<Place> PickPlaces();
@@ -80,7 +87,8 @@ class Trouble {
   void Apply(const Place& place);
   void ApplyBlocked(const Case& c);
   void SetPlane(const Place& place, PlaneAdmin admin);
-  void SetWeight();
+  void SetWeight(Time now);
+  void RestoreRoutes(Time now);
   void Tell(const Case& c, Time now, const char* what);
   SimPort& PortAt(const Place& place) const { return *hosts_[place.host]->ports[place.plane]; }
   SimPort* PortOn(uint32_t host, uint32_t number) const;
@@ -90,8 +98,10 @@ class Trouble {
   const std::vector<std::unique_ptr<SimNetwork>>& switches_;
   const std::vector<std::unique_ptr<Host>>& hosts_;
   Dice& dice_;
+  Dice routes_;  // by itself, so that seeds play as they did before there were routes
   Log& log_;
   std::vector<std::vector<SimFaults>> usual_;  // [host][plane]: without trouble
+  std::vector<Withdrawn> withdrawn_;
   std::vector<Place> refused_;  // whose daemon had no room for a request
   std::vector<std::vector<PlaneAdmin>> admin_;  // likewise: as the last request had it
   std::vector<Case> cases_;

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What FRR's bgpd says of the paths to prefixes: `show bgp ipv4 unicast PREFIX json`. No I/O.
+#ifndef SUEDE_APP_FARE_BGP_PATHS_H_
+#define SUEDE_APP_FARE_BGP_PATHS_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/fare_config.h"
+
+namespace suede::fare {
+
+// Bandwidths of the paths that bgpd uses, in Mb/s, by next hop: its address, and "%" with the
+// interface of a neighbour that has no address. None: the path has no bandwidth.
+using PathBandwidths = std::map<std::string, std::optional<double>, std::less<>>;
+
+// In Mb/s, of the text of extended communities: "RT:1:2 LB:65101:1000000000 (8.000 Gbps)".
+std::optional<double> BandwidthIn(std::string_view communities);
+
+// The paths of each prefix in bgpd's answers, one JSON object after the other. Whatever else is
+// there is passed over.
+std::map<FarePrefix, PathBandwidths> ReadBgpPaths(std::string_view text);
+
+}  // namespace suede::fare
+
+#endif  // SUEDE_APP_FARE_BGP_PATHS_H_

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's routes to some prefixes, and what becomes of them (rtnetlink). One thread; never
+// waits.
+//
+// A notification says that something has changed, and the kernel is then asked for everything:
+// what notifications leave out, as for parts of a multipath route, or what is lost when the socket
+// overflows, cannot make the two disagree.
+#ifndef SUEDE_APP_FARE_KERNEL_ROUTES_H_
+#define SUEDE_APP_FARE_KERNEL_ROUTES_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "config/fare_config.h"
+#include "route_messages.h"
+
+struct mnl_socket;
+
+namespace suede::fare {
+
+class KernelRoutes {
+ public:
+  // In the thread's network namespace. The first answer comes by itself.
+  static absl::StatusOr<std::unique_ptr<KernelRoutes>> Open(std::vector<FarePrefix> prefixes,
+                                                            uint32_t table);
+  ~KernelRoutes();
+  KernelRoutes(const KernelRoutes&) = delete;
+  KernelRoutes& operator=(const KernelRoutes&) = delete;
+
+  // Readable when Poll has something to do.
+  int fd() const;
+  // A bounded number of messages. Whether the next hops were read anew; an error where the kernel
+  // does not answer.
+  absl::StatusOr<bool> Poll();
+  // The working next hops of the route to a prefix, by its place in `prefixes`.
+  const std::vector<KernelHop>& hops(size_t prefix) const { return hops_[prefix]; }
+
+ private:
+  enum class Step : uint8_t { kIdle, kNextHops, kRoutes4, kRoutes6 };
+
+  KernelRoutes(mnl_socket* socket, std::vector<FarePrefix> prefixes, uint32_t table);
+  absl::Status Ask(Step step);
+  absl::Status Begin();
+  absl::Status OnMessages(const char* buffer, size_t bytes, bool* fresh);
+  void OnEntry(const nlmsghdr* message);
+  absl::Status OnDone(bool* fresh);
+  bool Matters(const nlmsghdr* message) const;
+  bool Wants(Step step) const;
+  void Finish();
+  void Expand(uint32_t id, uint32_t share, std::vector<KernelHop>& out) const;
+
+  mnl_socket* const socket_;
+  const uint32_t table_;
+  std::map<FarePrefix, size_t> places_;  // of the prefixes
+  std::vector<std::vector<KernelHop>> hops_;
+  // What is being read.
+  Step step_ = Step::kIdle;
+  uint32_t sequence_ = 0;
+  bool again_ = true;         // something has changed since the kernel was asked
+  bool interrupted_ = false;  // something has changed while it answered
+  uint32_t interruptions_ = 0;
+  std::map<uint32_t, NextHopMessage> next_hops_;
+  std::vector<std::optional<RouteMessage>>
+      routes_;  // of each prefix, the one with the least priority
+  std::vector<char> buffer_;
+};
+
+}  // namespace suede::fare
+
+#endif  // SUEDE_APP_FARE_KERNEL_ROUTES_H_

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fare/damper.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace suede::fare {
+namespace {
+
+// Rounding moves a share, and is no flap.
+constexpr double kSame = 1e-6;
+
+bool IsSame(double a, double b) { return std::abs(a - b) <= kSame * std::max(a, b); }
+
+}  // namespace
+
+double Damper::PenaltyAt(Time now, const DampingParams& params) const {
+  if (params.half_life <= Duration{}) return 0;
+  const double lives =
+      static_cast<double>((now - at_).count()) / static_cast<double>(params.half_life.count());
+  return penalty_ * std::exp2(-std::max(lives, 0.0));
+}
+
+void Damper::OnShare(double share, Time now, const DampingParams& params) {
+  if (!begun_) {
+    begun_ = true;
+    told_ = used_ = share;
+    at_ = now;
+    return;
+  }
+  if (IsSame(share, told_)) return OnTime(now, params);
+  if (params.half_life > Duration{}) {
+    penalty_ = std::min(PenaltyAt(now, params) + params.penalty, params.most);
+    at_ = now;
+    if (penalty_ > params.suppress) suppressed_ = true;
+  }
+  told_ = share;
+  OnTime(now, params);
+}
+
+void Damper::OnTime(Time now, const DampingParams& params) {
+  if (suppressed_ && PenaltyAt(now, params) <= params.reuse) suppressed_ = false;
+  if (told_ <= used_ || !suppressed_) {
+    used_ = told_;
+    deadline_ = kNever;
+    return;
+  }
+  Hold(now, params);
+}
+
+// Until the penalty has decayed.
+void Damper::Hold(Time now, const DampingParams& params) {
+  const double lives = std::log2(PenaltyAt(now, params) / params.reuse);
+  const double wait = std::ceil(lives * static_cast<double>(params.half_life.count())) + 1;
+  deadline_ = now + Duration(static_cast<int64_t>(wait));
+}
+
+}  // namespace suede::fare

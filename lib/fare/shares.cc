@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fare/shares.h"
+
+#include <algorithm>
+
+namespace suede::fare {
+namespace {
+
+constexpr double kWhole = 10000;  // of the plane that has most, where shares are relative
+
+// The entry of the plane; none: it is on no plane.
+std::optional<size_t> PlaneOf(const FareParams& params, const std::string& interface) {
+  for (size_t i = 0; i < params.planes.size(); ++i) {
+    const auto& of = params.planes[i].interfaces;
+    if (std::find(of.begin(), of.end(), interface) != of.end()) return i;
+  }
+  return std::nullopt;
+}
+
+bool HasBandwidth(const NextHop& hop) { return hop.mbps && *hop.mbps > 0; }
+
+// Shares of nothing absolute: relative to the plane that has most, so that they do not all change
+// where one plane goes.
+void MakeRelative(Shares& shares) {
+  const double most = *std::max_element(shares.begin(), shares.end());
+  for (double& share : shares) share = most > 0 ? share / most * kWhole : 0;
+}
+
+}  // namespace
+
+Shares SharesOf(const FareParams& params, Measure measure, std::span<const NextHop> hops) {
+  bool all_have = measure == Measure::kBandwidth;
+  for (const NextHop& hop : hops) {
+    all_have &= !PlaneOf(params, hop.interface) || HasBandwidth(hop);
+  }
+  Shares shares{};
+  for (const NextHop& hop : hops) {
+    const std::optional<size_t> plane = PlaneOf(params, hop.interface);
+    if (!plane) continue;
+    shares[*plane] += all_have                     ? *hop.mbps * params.scale
+                      : measure == Measure::kShare ? std::max(hop.share, 1u)
+                                                   : 1;
+  }
+  if (!all_have) {
+    MakeRelative(shares);
+    return shares;
+  }
+  for (size_t i = 0; i < params.planes.size(); ++i) {
+    const double own = params.planes[i].own_mbps;
+    if (own > 0) shares[i] = std::min(shares[i], own);
+  }
+  return shares;
+}
+
+}  // namespace suede::fare

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fare/weights.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace suede::fare {
+
+FareWeights::FareWeights(const FareParams& params) : params_(params), peers_(params.peers) {}
+
+void FareWeights::OnRoutes(uint32_t peer, Measure measure, std::span<const NextHop> hops,
+                           Time now) {
+  const Shares shares = SharesOf(params_, measure, hops);
+  Peer& of = peers_[peer];
+  of.seen |= std::any_of(shares.begin(), shares.end(), [](double share) { return share > 0; });
+  if (!of.seen) return;
+  for (size_t i = 0; i < params_.planes.size(); ++i) {
+    of.of[i].damper.OnShare(shares[i], now, params_.damping);
+  }
+  FitUnit(of);
+}
+
+// Weights are shares as they are, up to the largest of them; beyond it, of units that are as many
+// times as large as it takes.
+void FareWeights::FitUnit(Peer& peer) const {
+  for (size_t i = 0; i < params_.planes.size(); ++i) {
+    while (peer.of[i].damper.share() / peer.unit > kMostWeight) peer.unit *= 2;
+  }
+}
+
+uint32_t FareWeights::WeightOf(const Peer& peer, uint32_t plane) const {
+  const double share = peer.of[plane].damper.share();
+  if (share <= 0) return 0;
+  const double weight = std::round(share / peer.unit);
+  return static_cast<uint32_t>(std::clamp(weight, 1.0, static_cast<double>(kMostWeight)));
+}
+
+void FareWeights::OnTime(Time now) {
+  for (Peer& peer : peers_) {
+    for (size_t i = 0; peer.seen && i < params_.planes.size(); ++i) {
+      if (peer.of[i].damper.deadline() <= now) peer.of[i].damper.OnTime(now, params_.damping);
+    }
+    FitUnit(peer);
+  }
+}
+
+Time FareWeights::deadline() const {
+  Time first = kNever;
+  for (const Peer& peer : peers_) {
+    for (const OfPlane& plane : peer.of) first = std::min(first, plane.damper.deadline());
+  }
+  return first;
+}
+
+std::vector<WeightChange> FareWeights::Changes() const {
+  std::vector<WeightChange> changes = All();
+  std::erase_if(changes, [&](const WeightChange& change) {
+    return peers_[change.peer].of[change.plane].set == change.weight;
+  });
+  // A peer is never without a plane for a moment that it need not be.
+  std::stable_partition(changes.begin(), changes.end(),
+                        [](const WeightChange& change) { return change.weight != 0; });
+  return changes;
+}
+
+void FareWeights::OnSet(const WeightChange& change) {
+  peers_[change.peer].of[change.plane].set = change.weight;
+}
+
+void FareWeights::ForgetSet() {
+  for (Peer& peer : peers_) {
+    for (OfPlane& plane : peer.of) plane.set.reset();
+  }
+}
+
+std::vector<WeightChange> FareWeights::All() const {
+  std::vector<WeightChange> all;
+  for (uint32_t peer = 0; peer < peers_.size(); ++peer) {
+    for (uint32_t plane = 0; peers_[peer].seen && plane < params_.planes.size(); ++plane) {
+      all.push_back({peer, plane, WeightOf(peers_[peer], plane)});
+    }
+  }
+  return all;
+}
+
+}  // namespace suede::fare

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/fare_config.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "config/config_fields.h"
+
+namespace suede {
+namespace {
+
+constexpr char kGood[] =
+    R"(version: 1
+endpoint: left
+xpu: 3
+source: bgp
+scale: 100
+planes:
+  - {plane: 0, interfaces: [eth0], bandwidth_gbps: 400}
+  - {plane: 2, interfaces: [eth1, eth2]}
+peers:
+  - {xpu: 1, prefix: 192.0.2.1/32}
+  - {xpu: 7, prefix: "2001:db8::7"}
+bgp: {name: host3}
+damping: {half_life_ms: 1000}
+)";
+
+absl::StatusOr<FareConfig> Parse(const std::string& text) {
+  return ParseFareConfig(text, "fare.yaml");
+}
+
+std::string Contents(const std::string& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+TEST(FareConfigTest, AGoodOneIsRead) {
+  const auto config = Parse(kGood);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->root.endpoint, "left");
+  EXPECT_EQ(config->root.source, FareRoot::Source::kBgp);
+  EXPECT_EQ(config->planes[1].plane, 2u);
+  EXPECT_EQ(config->planes[1].interfaces, (std::vector<std::string>{"eth1", "eth2"}));
+  EXPECT_DOUBLE_EQ(config->planes[0].bandwidth_gbps.value, 400);
+  EXPECT_EQ(config->peers[0].parsed.bits, 32);
+  EXPECT_EQ(config->peers[0].parsed.bytes[0], 192);
+  EXPECT_TRUE(config->peers[1].parsed.is_v6);
+  EXPECT_EQ(config->peers[1].parsed.bits, 128);
+  EXPECT_EQ(*config->bgp.name, "host3");
+  EXPECT_EQ(config->damping.half_life_ms, 1000u);
+  EXPECT_EQ(config->damping.suppress, 2500u);
+}
+
+TEST(FareConfigTest, ADumpLoadsToTheSame) {
+  const auto config = Parse(kGood);
+  ASSERT_TRUE(config.ok()) << config.status();
+  const std::string dump = DumpFareConfig(*config);
+  const auto again = Parse(dump);
+  ASSERT_TRUE(again.ok()) << again.status() << "\n" << dump;
+  EXPECT_EQ(DumpFareConfig(*again), dump);
+}
+
+TEST(FareConfigTest, ErrorsNamePlaceAndMend) {
+  struct Case {
+    const char* piece;
+    const char* replacement;
+    const char* message;
+  };
+  const Case cases[] = {
+      {"version: 1", "version: 2", "fare.yaml:1:10: version: version \"2\" of the format"},
+      {"xpu: 3\n", "", "xpu: missing; add xpu: to the file"},
+      {"source: bgp", "source: ospf", "fare.yaml:4:9: source: "},
+      {"source: bgp", "source: kernel",
+       "fare.yaml:7:52: planes[0].bandwidth_gbps: the kernel's routes have shares and no"},
+      {"scale: 100", "scale: 0", "fare.yaml:5:8: scale: 0 makes every bandwidth 0; use more"},
+      {"scale: 100", "scale: -1", "scale: -1 is out of range; use 0 to 1000000"},
+      {"scale: 100", "socket: here", "socket: "},
+      {"scale: 100", "scal: 100", "fare.yaml:5:1: scal: unknown key; did you mean scale?"},
+      {"plane: 2", "plane: 0", "planes[1].plane: plane 0 is that of planes[0] already; remove"},
+      {"plane: 2", "plane: 4", "planes[1].plane: 4 is out of range; use 0 to 3"},
+      {"[eth1, eth2]", "[eth1, eth0]",
+       "planes[1].interfaces: eth0 is an interface of planes[0] already; remove one"},
+      {"[eth1, eth2]", "[eth1, eth1]", "eth1 is an interface of planes[1] already; remove one"},
+      {"[eth1, eth2]", "[]", "planes[1].interfaces: the list is empty; name the interface"},
+      {"[eth1, eth2]", "[a-name-that-is-too-long]", "planes[1].interfaces: "},
+      {"interfaces: [eth1, eth2]", "x: 1", "planes[1].x: unknown key; the keys of planes[1] are"},
+      {"  - {plane: 2, interfaces: [eth1, eth2]}\n", "",
+       "planes: one plane has no weight in relation to others; give 2 to 4"},
+      {"xpu: 1,", "xpu: 3,", "peers[0].xpu: that is the endpoint's own XPU; remove the entry"},
+      {"xpu: 7", "xpu: 1", "peers[1].xpu: the same as of peers[0]; remove one"},
+      {"\"2001:db8::7\"", "192.0.2.1", "peers[1].prefix: the same as of peers[0]; remove one"},
+      {"192.0.2.1/32", "192.0.2.1/24",
+       "peers[0].prefix: \"192.0.2.1/24\" has bits behind the prefix; write 192.0.2.0/24"},
+      {"192.0.2.1/32", "192.0.2.1/33", "peers[0].prefix: \"192.0.2.1/33\" is no prefix; write it"},
+      {"192.0.2.1/32", "192.0.2.1/", "\"192.0.2.1/\" is no prefix; write it as in 192.0.2.1/32"},
+      {"192.0.2.1/32", "host", "peers[0].prefix: \"host\" is no prefix; write it as in"},
+      {"half_life_ms: 1000", "reuse: 2500",
+       "damping.reuse: 2500 is not below suppress; use less than 2500"},
+      {"half_life_ms: 1000", "most: 2000", "damping.most: 2000 is below suppress, so that"},
+  };
+  for (const Case& one : cases) {
+    std::string text = kGood;
+    const size_t at = text.find(one.piece);
+    ASSERT_NE(at, std::string::npos) << one.piece;
+    const auto config = Parse(text.replace(at, std::string(one.piece).size(), one.replacement));
+    ASSERT_FALSE(config.ok()) << one.replacement;
+    EXPECT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument);
+    const std::string message(config.status().message());
+    EXPECT_EQ(message.find("fare.yaml:"), 0u) << message;
+    EXPECT_NE(message.find(one.message), std::string::npos) << message;
+  }
+}
+
+TEST(FareConfigTest, Examples) {
+  int count = 0;
+  for (const auto& file : std::filesystem::directory_iterator(SUEDE_SOURCE_DIR "/conf/frr")) {
+    if (file.path().extension() != ".yaml") continue;
+    const auto config = LoadFareConfig(file.path().string());
+    EXPECT_TRUE(config.ok()) << config.status();
+    ++count;
+  }
+  EXPECT_GT(count, 0);
+}
+
+// The table of the page is the declaration's.
+TEST(FareConfigTest, ThePageHasTheTable) {
+  const std::string path = SUEDE_SOURCE_DIR "/docs/fare.md";
+  const std::string page = Contents(path);
+  const std::string begin = "<!-- keys: begin -->\n";
+  const size_t start = page.find(begin) + begin.size();
+  const size_t end = page.find("<!-- keys: end -->");
+  ASSERT_NE(end, std::string::npos);
+  if (getenv("SUEDE_UPDATE_DOCS") != nullptr) {
+    std::ofstream(path) << page.substr(0, start) << FareKeysAsMarkdown() << page.substr(end);
+    return;
+  }
+  EXPECT_EQ(page.substr(start, end - start), FareKeysAsMarkdown())
+      << "run config_test with SUEDE_UPDATE_DOCS=1 in the environment";
+}
+
+}  // namespace
+}  // namespace suede
