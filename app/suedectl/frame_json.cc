@@ -365,7 +365,8 @@ absl::Status ReadInto(std::string_view place, const Json& value, uint64_t least,
   }
   field.count = static_cast<uint8_t>(value.size());
   for (uint32_t i = 0; i < field.count; ++i) {
-    absl::Status status = ReadInto(StrCat(place, "[", i, "]"), value[i], least, most, field.psns[i]);
+    absl::Status status =
+        ReadInto(StrCat(place, "[", i, "]"), value[i], least, most, field.psns[i]);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

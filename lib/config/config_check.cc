@@ -441,8 +441,8 @@ Status CheckSessions(const ConfigDraft& draft) {
   const uint32_t most = config.sessions.max;
   if (most == 1) return OkStatus();
   if (!std::has_single_bit(most)) {
-    return draft.Error("sessions.max", StrCat(most, " is no power of two; use ",
-                                              std::bit_floor(most)));
+    return draft.Error("sessions.max",
+                       StrCat(most, " is no power of two; use ", std::bit_floor(most)));
   }
   const uint32_t vcs =
       config.transport.psn_scope == TransportConfig::PsnScope::kVc ? uint32_t{kVcCount} : 1;

@@ -42,11 +42,11 @@ class SectionReader {
                           StrCat("version ", Quoted(version->text),
                                  " of the format is not known; write version: 1"));
     }
-    if (!reader_.ReadFields(
-            root, "",
-            {"eal", "lcores", "ports", "instances", "peers", "classes", "packing", "transport",
-             "planes", "sessions", "pfc", "congestion", "llr", "cbfc", "clients", "management", "log"},
-            entry)) {
+    if (!reader_.ReadFields(root, "",
+                            {"eal", "lcores", "ports", "instances", "peers", "classes", "packing",
+                             "transport", "planes", "sessions", "pfc", "congestion", "llr", "cbfc",
+                             "clients", "management", "log"},
+                            entry)) {
       return false;
     }
     config_.name = entry.name;

@@ -36,7 +36,8 @@ int64_t CreditSource::OnGrant(Credit24 credit, int64_t limit, const CongestionPa
                               Duration base_rtt, Time now) {
   const int64_t granted = credit.Octets(limit);
   if (granted < limit || granted > highest_) return limit;
-  // It may grant nothing, but it is there. A source without a backlog does not ask for ever even so.
+  // It may grant nothing, but it is there. A source without a backlog does not ask for ever even
+  // so.
   if (granted > limit || starved_) unanswered_ = 0;
   if (granted == limit) return limit;
   interval_ = now - std::max(granted_at_, asked_at_);

@@ -71,8 +71,8 @@ Instance::Instance(const InstanceParams& instance_params,
     }
   }
   for (uint32_t plane = 0; count != 0 && plane < plane_count(); ++plane) {
-    frame_octets = std::max(frame_octets, header(ConnectionAt(0, plane, 0), 0).length + kRhBytes + kRcrcBytes +
-                                              kWireOctets);
+    frame_octets = std::max(frame_octets, header(ConnectionAt(0, plane, 0), 0).length + kRhBytes +
+                                              kRcrcBytes + kWireOctets);
   }
   marks.resize(planes);
   is_paced = params.congestion.control != CongestionControl::kFixed;
@@ -88,8 +88,7 @@ uint32_t Instance::ReceiveBytes() const {
   uint32_t least = kMaxPackBytes;
   for (uint32_t plane = 0; plane < plane_count(); ++plane) {
     // Headers are as long for every peer and class.
-    const uint32_t around =
-        header(ConnectionAt(0, plane, 0), 0).length + kRhBytes + kRcrcBytes;
+    const uint32_t around = header(ConnectionAt(0, plane, 0), 0).length + kRhBytes + kRcrcBytes;
     least = std::min(least, ports[plane]->link.max_frame_bytes() - around);
   }
   return least;
@@ -138,20 +137,19 @@ HeaderTemplate Instance::MakeHeader(uint32_t peer, uint32_t plane, uint32_t traf
                                     uint16_t number) const {
   const PeerPlane& p = params.peers[peer].planes[plane];
   const PortParams& port = ports[plane]->params;
-  return MakeTemplate(
-      port.rules.encap,
-      {.source_mac = port.mac,
-       .destination_mac = p.mac,
-       .tagged = port.tagged,
-       .vid = port.vid,
-       .source = params.planes[plane].address,
-       .destination = p.address,
-       .udp_port = port.rules.udp_port,
-       .session = number,
-       .mac_prefix = port.rules.mac_prefix,
-       .ether_type = port.rules.ether_type,
-       .traffic_class =
-           traffic_class == kAckClass ? params.ack_class : params.classes[traffic_class]});
+  return MakeTemplate(port.rules.encap, {.source_mac = port.mac,
+                                         .destination_mac = p.mac,
+                                         .tagged = port.tagged,
+                                         .vid = port.vid,
+                                         .source = params.planes[plane].address,
+                                         .destination = p.address,
+                                         .udp_port = port.rules.udp_port,
+                                         .session = number,
+                                         .mac_prefix = port.rules.mac_prefix,
+                                         .ether_type = port.rules.ether_type,
+                                         .traffic_class = traffic_class == kAckClass
+                                                              ? params.ack_class
+                                                              : params.classes[traffic_class]});
 }
 
 bool Instance::AnySessionCan(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {

@@ -132,9 +132,9 @@ struct Instance {
   // Whether the next PDU to the peer may take the plane, with so many bytes of commands.
   bool CanSend(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
     return (paths[peer].choice & 1u << plane) != 0 &&
-           (has_groups() ? AnySessionCan(peer, plane, vc, bytes)
-                         : connections[ConnectionIndex(peer, plane, vc)].CanSend(
-                               bytes, params.transport)) &&
+           (has_groups()
+                ? AnySessionCan(peer, plane, vc, bytes)
+                : connections[ConnectionIndex(peer, plane, vc)].CanSend(bytes, params.transport)) &&
            Permits(peer, plane, bytes);
   }
   // Whether one of its sessions may, as far as its connection goes.
@@ -203,7 +203,8 @@ struct Instance {
   const bool lane_is_plane;  // PDUs take the plane that is their queue's lane
 
   std::array<uint16_t, kMaxXpus> peer_of_xpu;
-  std::vector<HeaderTemplate> headers;  // [(session's first connection >> vc_bits) * kClasses + class]
+  std::vector<HeaderTemplate>
+      headers;  // [(session's first connection >> vc_bits) * kClasses + class]
   std::vector<NetAddress> sources;      // [PlaneIndex]: what frames of the peer come from
   OwnEnd own;                           // what its peers have in common
   std::vector<Peer> peers;

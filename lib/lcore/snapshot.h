@@ -38,7 +38,7 @@ struct SessionRow {
 struct ConnectionRow {
   uint16_t peer_xpuid = 0;
   uint8_t plane = 0;
-  uint8_t slot = 0;  // of the session
+  uint8_t slot = 0;                   // of the session
   std::optional<SessionRow> session;  // none: there is one, or the slot was not agreed
   uint8_t vc = 0;  // where the PSN scope is one VC
   ConnectionState state = ConnectionState::kNew;

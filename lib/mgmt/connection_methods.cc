@@ -133,21 +133,21 @@ Answer ListSessions(Call& call) {
                               .limit = kMostConnections};
   if (absl::Status unknown = CheckPeer(call.endpoint(), query.peer); !unknown.ok()) return unknown;
   const bool idle = call.arguments.Boolean("idle");
-  return Answer::Later([survey = call.endpoint().Connections(query), limit,
-                        idle]() -> std::optional<Outcome> {
-    const std::optional<ConnectionsView> view = survey();
-    if (!view) return std::nullopt;
-    Json list = Json::array();
-    bool more = false;
-    for (const ConnectionView& connection : view->connections) {
-      if (!connection.session || connection.vc.value_or(0) != 0) continue;
-      if (connection.session->state == "idle" && !idle) continue;
-      more = list.size() == limit;
-      if (more) break;
-      list.push_back(SessionJson(connection));
-    }
-    return Outcome{.status = {}, .result = Json{{"sessions", std::move(list)}, {"more", more}}};
-  });
+  return Answer::Later(
+      [survey = call.endpoint().Connections(query), limit, idle]() -> std::optional<Outcome> {
+        const std::optional<ConnectionsView> view = survey();
+        if (!view) return std::nullopt;
+        Json list = Json::array();
+        bool more = false;
+        for (const ConnectionView& connection : view->connections) {
+          if (!connection.session || connection.vc.value_or(0) != 0) continue;
+          if (connection.session->state == "idle" && !idle) continue;
+          more = list.size() == limit;
+          if (more) break;
+          list.push_back(SessionJson(connection));
+        }
+        return Outcome{.status = {}, .result = Json{{"sessions", std::move(list)}, {"more", more}}};
+      });
 }
 
 constexpr Param kListSessions[] = {
@@ -170,7 +170,9 @@ constexpr Member kSessionRow[] = {
     Member::Integer("weight_percent", "how congested it is; 100: not at all"),
     Member::Integer("moves", "numbers that were asked for"),
     Member::Number("age_us", "of its number").Unit("µs"),
-    Member::Number("srtt_us", "of VC 0 where each has a connection").Unit("µs").OrNull("none measured"),
+    Member::Number("srtt_us", "of VC 0 where each has a connection")
+        .Unit("µs")
+        .OrNull("none measured"),
     Member::Integer("tx_pdus", "modulo 2^32"),
     Member::Integer("rx_pdus", "modulo 2^32"),
     Member::Integer("retransmissions", "modulo 2^32"),

@@ -157,8 +157,7 @@ void Peer::EndAssociation(Time now, Effects& effects) {
       history |= ended.MayHaveHistory();
       const uint32_t bytes = ended.unacked_bytes();
       // Those of further sessions are told by PLANE.
-      const Psn next =
-          number < own_->vc_count ? first[number] : DrawFirst(ended, own_->numbers);
+      const Psn next = number < own_->vc_count ? first[number] : DrawFirst(ended, own_->numbers);
       PduList pdus;
       ended.Reset(pdus);
       ended.Restart(next, pdus);

@@ -186,19 +186,19 @@ struct LookAt {
 }  // namespace effect
 
 using PeerEffect =
-    std::variant<effect::Say, effect::SayFrom, effect::Renumber, effect::SayHeldUp, effect::Probe, effect::ProbeLost, effect::OweAck,
-                 effect::Retransmit, effect::Acknowledged, effect::GiveUp, effect::Requeue,
-                 effect::GiveUpQueued, effect::MarkLost, effect::Unblock, effect::Home,
-                 effect::CreditChange, effect::CreditHeard, effect::CongestionHeard,
-                 effect::Tell, effect::Count, effect::Arm, effect::LookAt>;
+    std::variant<effect::Say, effect::SayFrom, effect::Renumber, effect::SayHeldUp, effect::Probe,
+                 effect::ProbeLost, effect::OweAck, effect::Retransmit, effect::Acknowledged,
+                 effect::GiveUp, effect::Requeue, effect::GiveUpQueued, effect::MarkLost,
+                 effect::Unblock, effect::Home, effect::CreditChange, effect::CreditHeard,
+                 effect::CongestionHeard, effect::Tell, effect::Count, effect::Arm, effect::LookAt>;
 static_assert(std::is_trivially_destructible_v<PeerEffect>);
 
 // The effects of one call. Lies on the caller's stack; nothing of it is written before it is used.
 class Effects {
  public:
   // The most that the calls for one frame or deadline may add: a HELLO of another boot ends each of
-  // kMaxPeerConnections connections, begins the sessions of four planes and their groups, and says what follows; a peer that is
-  // given up ends as many and fences four planes.
+  // kMaxPeerConnections connections, begins the sessions of four planes and their groups, and says
+  // what follows; a peer that is given up ends as many and fences four planes.
   static constexpr uint32_t kCapacity = 3 * kMaxPeerConnections + 64;
 
   Effects() {}  // NOLINT: `storage_` is left as it is

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The session group of each plane (docs/sessions.md): what both ends have agreed on, SESSION, and a session
-// on which nothing gets through.
+// The session group of each plane (docs/sessions.md): what both ends have agreed on, SESSION, and a
+// session on which nothing gets through.
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -16,8 +16,8 @@ namespace suede {
 
 struct OwnEnd {
   // The parameters are the instance's: they outlive this, and may be changed between two facts.
-  OwnEnd(uint16_t own_xpuid, uint32_t planes, uint32_t sessions, const TransportParams& of_transport,
-         const PathParams& of_paths, const SecretKey& secret)
+  OwnEnd(uint16_t own_xpuid, uint32_t planes, uint32_t sessions,
+         const TransportParams& of_transport, const PathParams& of_paths, const SecretKey& secret)
       : xpuid(own_xpuid),
         plane_count(static_cast<uint8_t>(planes)),
         vc_count(of_transport.psn_scope == PsnScope::kVc ? kVcCount : 1),

@@ -31,11 +31,12 @@ enum class PlaneAdmin : uint8_t {
 // Session groups (docs/sessions.md).
 struct SessionParams {
   Duration interval = std::chrono::microseconds(100);  // between looks at weights
-  uint32_t open_percent = 150;   // of the weight of a session without congestion: all above, one more
-  uint32_t move_percent = 400;   // of the weight of the best one: such a session moves
-  uint32_t idle_intervals = 100; // in which all are far below: one less
-  uint32_t stall_timeouts = 2;   // in a row, after which a session moves
-  Duration max_age{};            // 0: no limit
+  uint32_t open_percent =
+      150;  // of the weight of a session without congestion: all above, one more
+  uint32_t move_percent = 400;    // of the weight of the best one: such a session moves
+  uint32_t idle_intervals = 100;  // in which all are far below: one less
+  uint32_t stall_timeouts = 2;    // in a row, after which a session moves
+  Duration max_age{};             // 0: no limit
 };
 
 struct PathParams {

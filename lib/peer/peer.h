@@ -62,7 +62,8 @@ class Peer {
   const PeerPaths& paths() const { return *paths_; }
   const PlaneSession& session(uint32_t plane) const { return sessions_[plane]; }
   const SessionGroup& group(uint32_t plane) const { return groups_[plane]; }
-  // By its number on the plane, here and below: that counts sessions, and VCs where each has a connection.
+  // By its number on the plane, here and below: that counts sessions, and VCs where each has a
+  // connection.
   const Connection& connection(uint32_t plane, uint32_t number) const {
     return connections_[plane * own_->connection_count + number];
   }
@@ -75,7 +76,8 @@ class Peer {
   bool IsResolving(uint32_t plane) const { return (paths_->resolving & 1u << plane) != 0; }
   // Whether a queue that waits for this connection may go on.
   bool MaySend(uint32_t plane, uint32_t number) const {
-    return (paths_->choice & 1u << plane) != 0 && connection(plane, number).CanSend(0, own_->transport);
+    return (paths_->choice & 1u << plane) != 0 &&
+           connection(plane, number).CanSend(0, own_->transport);
   }
   // `echo`: the nonce of the HELLO that it answers; 0: of none.
   Hello MakeHello(bool reply_wanted, uint64_t echo) const;

@@ -27,11 +27,16 @@ void ForEach(SlotMask mask, Each&& each) {
 
 std::string_view NameOf(State state) {
   switch (state) {
-    case State::kIdle: return "idle";
-    case State::kOpening: return "opening";
-    case State::kOpen: return "open";
-    case State::kMoving: return "moving";
-    case State::kDraining: break;
+    case State::kIdle:
+      return "idle";
+    case State::kOpening:
+      return "opening";
+    case State::kOpen:
+      return "open";
+    case State::kMoving:
+      return "moving";
+    case State::kDraining:
+      break;
   }
   return "draining";
 }
@@ -154,14 +159,14 @@ SlotMask SessionGroup::OnTimer(std::span<const Facts> facts, const SessionParams
   return asks;
 }
 
-// The weight goes up at once, and down by half of the difference. What nothing was sent on is not known to
-// be congested.
+// The weight goes up at once, and down by half of the difference. What nothing was sent on is not
+// known to be congested.
 uint64_t SessionGroup::WeightOf(const SessionSlot& slot, const Facts& fact, Duration least) {
   uint64_t weight = SessionSlot::kWeightOne;
   const bool used = fact.tx_pdus != slot.tx_pdus || fact.unacked_pdus != 0;
   if (used && fact.srtt > least) {
-    weight = weight * static_cast<uint64_t>(fact.srtt.count()) /
-             static_cast<uint64_t>(least.count());
+    weight =
+        weight * static_cast<uint64_t>(fact.srtt.count()) / static_cast<uint64_t>(least.count());
   }
   if (fact.retransmissions != slot.retransmissions) {
     return 2 * std::max<uint64_t>(weight, slot.weight);
@@ -241,8 +246,8 @@ void SessionGroup::MoveCongested(const SessionParams& params, SecretNumbers& ran
   });
 }
 
-// An old one gets its next number before it ends; when it ends without, nothing takes it any more, if
-// there is another one.
+// An old one gets its next number before it ends; when it ends without, nothing takes it any more,
+// if there is another one.
 void SessionGroup::Expire(uint32_t slot, const SessionParams& params, SecretNumbers& random,
                           Time now) {
   SessionSlot& each = slots_[slot];

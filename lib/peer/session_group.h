@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sessions of one {peer, plane} (docs/sessions.md): the numbers that frames of each have, by which
-// switches choose a path; which of them PDUs may take, and how congested each is.
+// The sessions of one {peer, plane} (docs/sessions.md): the numbers that frames of each have, by
+// which switches choose a path; which of them PDUs may take, and how congested each is.
 //
 // Takes facts and the time, returns what to ask the peer and a deadline; sends nothing, reads no
 // clock. Owned by one lcore.
@@ -24,20 +24,20 @@ using SlotMask = uint64_t;
 // A session of a group, by its slot.
 struct SessionSlot {
   enum class State : uint8_t {
-    kIdle,      // nothing takes it
-    kOpening,   // the peer is asked to take a number for it, and nothing takes it before
+    kIdle,     // nothing takes it
+    kOpening,  // the peer is asked to take a number for it, and nothing takes it before
     kOpen,
     kMoving,    // the peer is asked to take another number, and PDUs go on with the former one
     kDraining,  // nothing new takes it
   };
   static constexpr uint32_t kWeightOne = 256;
 
-  uint16_t number = 0;     // of our PDUs
-  uint16_t asked = 0;      // that the peer was asked to take
-  uint16_t rx_number = 0;  // of the peer's PDUs,
-  uint16_t rx_former = 0;  // and that of those that were sent before it changed
-  uint32_t turn = 0;       // of the last number that was asked for,
-  uint32_t rx_turn = 0;    // and of the peer's last
+  uint16_t number = 0;           // of our PDUs
+  uint16_t asked = 0;            // that the peer was asked to take
+  uint16_t rx_number = 0;        // of the peer's PDUs,
+  uint16_t rx_former = 0;        // and that of those that were sent before it changed
+  uint32_t turn = 0;             // of the last number that was asked for,
+  uint32_t rx_turn = 0;          // and of the peer's last
   uint32_t weight = kWeightOne;  // how congested it is; kWeightOne: not at all
   uint32_t tx_pdus = 0;          // of its connections, when they were looked at last,
   uint32_t retransmissions = 0;  // likewise
@@ -54,8 +54,8 @@ class SessionGroup {
  public:
   // The slots of the group, as many as both ends could ever agree on; they outlive it.
   void Place(SessionSlot* slots) { slots_ = slots; }
-  // An association begins, in which both ends tell `count` sessions apart, a power of two. Slots have
-  // their first numbers again. `numbers`: those below it can be told apart.
+  // An association begins, in which both ends tell `count` sessions apart, a power of two. Slots
+  // have their first numbers again. `numbers`: those below it can be told apart.
   void Begin(uint32_t count, uint32_t numbers, Time now);
 
   uint32_t count() const { return count_; }
@@ -78,8 +78,8 @@ class SessionGroup {
 
   // The peer has taken a number of ours: true where the slot has it from now on.
   bool OnAnswer(const SessionNumber& answer, Time now);
-  // Nothing gets through on the slot: another number, as soon as the peer has taken it. False: it is
-  // asked already.
+  // Nothing gets through on the slot: another number, as soon as the peer has taken it. False: it
+  // is asked already.
   bool OnStall(uint32_t slot, SecretNumbers& random, Time now);
   // The plane is down: what was asked for is not waited for any longer.
   void OnPlaneDown();

@@ -63,8 +63,8 @@ ConnectionRow RowOf(const Instance& instance, uint32_t number, ConnectionState s
                     .srtt_ns = connection.srtt().count(),
                     .rto_ns = connection.rto(instance.params.transport).count()};
   const uint32_t index = instance.PlaneIndexOf(number);
-  if (const SessionGroup& group = instance.groups[index]; row.slot < group.count() &&
-                                                          group.count() != 1) {
+  if (const SessionGroup& group = instance.groups[index];
+      row.slot < group.count() && group.count() != 1) {
     row.session = SessionOf(group.slot(row.slot), now);
   }
   if (!instance.is_paced) return row;
@@ -138,7 +138,8 @@ Reporter::Surveyed Reporter::SurveyConnections() {
   for (; survey_connection_ < looks.end; ++survey_connection_) {
     ++survey[static_cast<size_t>(instance.StateOf(survey_connection_))];
     if (!instance.is_paced || instance.NumberOnPlane(survey_connection_) != 0) continue;
-    of.window_octets += instance.congestion[instance.PlaneIndexOf(survey_connection_)].window_octets();
+    of.window_octets +=
+        instance.congestion[instance.PlaneIndexOf(survey_connection_)].window_octets();
   }
   if (survey_connection_ < end) return looks;
   for (size_t state = 0; state < kConnectionStates; ++state) {

@@ -302,8 +302,7 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   const bool known = !instance.down && rh.Is(RhVersion::kData) &&
                      rh.partition() == instance.params.partition && peer != Instance::kNoPeer &&
                      parsed->source == instance.sources[instance.PlaneIndex(peer, place.plane)];
-  const uint8_t slot =
-      known ? SlotOf(instance, peer, place.plane, parsed->session) : kNoSlot;
+  const uint8_t slot = known ? SlotOf(instance, peer, place.plane, parsed->session) : kNoSlot;
   const uint32_t number =
       slot != kNoSlot ? instance.ConnectionIndex(peer, place.plane, slot, rh.vc()) : 0;
   if (slot == kNoSlot || instance.connections[number].receive_closed()) {
@@ -565,8 +564,8 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
 [[gnu::cold]] void Receiver::OnResumed(Instance& instance, uint32_t number) {
   completions_.LetGo(instance, number);
   const uint32_t peer = instance.PeerOfConnection(number);
-  instance.peers[peer].OnResumed(instance.PlaneOfConnection(number),
-                                 instance.NumberOnPlane(number), EffectsFor(instance, peer));
+  instance.peers[peer].OnResumed(instance.PlaneOfConnection(number), instance.NumberOnPlane(number),
+                                 EffectsFor(instance, peer));
 }
 
 [[gnu::cold, gnu::noinline]] void Receiver::OnControlPdu(Instance& instance, ReceivedPdu pdu,

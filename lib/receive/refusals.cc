@@ -40,8 +40,7 @@ void Refusals::SendReady() {
     const uint32_t peer = instance.PeerOfConnection(refused.connection);
     const uint32_t plane = instance.PlaneOfConnection(refused.connection);
     if (!room ||
-        !Speaker::SendControl(instance, peer, plane,
-                              instance.SlotOfConnection(refused.connection),
+        !Speaker::SendControl(instance, peer, plane, instance.SlotOfConnection(refused.connection),
                               Ready{.vc = refused.vc, .expected = connection.expected()})) {
       refused_.push_back(refused);
       continue;

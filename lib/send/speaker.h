@@ -22,13 +22,13 @@ class Speaker {
   // With the header of a session.
   static bool SendControl(Instance& instance, uint32_t peer, uint32_t plane, uint32_t slot,
                           const ControlMessage& message) {
-    return SendControl(instance, peer, plane,
-                       instance.header(instance.ConnectionIndex(peer, plane, slot, 0),
-                                       Instance::kAckClass),
-                       message);
+    return SendControl(
+        instance, peer, plane,
+        instance.header(instance.ConnectionIndex(peer, plane, slot, 0), Instance::kAckClass),
+        message);
   }
-  // One that concerns no session. Where there are several it takes any path: each of its repetitions
-  // has another one to be lost on.
+  // One that concerns no session. Where there are several it takes any path: each of its
+  // repetitions has another one to be lost on.
   static bool SendControl(Instance& instance, uint32_t peer, uint32_t plane,
                           const ControlMessage& message) {
     if (!instance.has_groups()) return SendControl(instance, peer, plane, 0u, message);

@@ -89,8 +89,9 @@ class alignas(64) Connection {
 
   bool HasRetransmission() const { return retransmit_next_ != nullptr; }
   const Pdu* next_retransmission() const { return retransmit_next_; }
-  // Its frames take another path from now on, with another round trip. Where it has timed out on the
-  // former one, what is in flight is sent again at once, and its tries begin anew. Returns whether that is so.
+  // Its frames take another path from now on, with another round trip. Where it has timed out on
+  // the former one, what is in flight is sent again at once, and its tries begin anew. Returns
+  // whether that is so.
   bool OnNewPath(Time now, const TransportParams& params);
   // Whether it has gone back since the last call: all that is in flight will be sent again.
   bool TakeGoBack() { return std::exchange(went_back_, false); }

@@ -322,11 +322,11 @@ ControlError DecodeSession(uint8_t flags, const uint8_t* body, const Identities&
                            ControlMessage& out) {
   if (body[16] >= kSlots) return ControlError::kMalformed;
   out = SessionNumber{.identities = identities,
-                .slot = body[16],
-                .number = LoadBe16(body + 18),
-                .in_use = LoadBe16(body + 20),
-                .turn = LoadBe32(body + 24),
-                .answer = (flags & kAnswer) != 0};
+                      .slot = body[16],
+                      .number = LoadBe16(body + 18),
+                      .in_use = LoadBe16(body + 20),
+                      .turn = LoadBe32(body + 24),
+                      .answer = (flags & kAnswer) != 0};
   return ControlError::kNone;
 }
 
@@ -341,7 +341,8 @@ uint32_t BodyBytes(uint8_t type) {
     case ControlType::kFenced: return kFencedBytes;
     case ControlType::kCredit: return kCreditBytes;
     case ControlType::kCongestion: return kCongestionBytes;
-    case ControlType::kSession: return kSessionBytes;
+    case ControlType::kSession:
+      return kSessionBytes;
   }
   return 0;
 }
@@ -366,12 +367,16 @@ ControlError DecodeControl(const uint8_t* in, uint32_t bytes, ControlMessage& me
     case ControlType::kHello: return DecodeHello(in[1], body, identities, message);
     case ControlType::kNotReady: return DecodeNotReady(body, identities, message);
     case ControlType::kReady: return DecodeReady(body, identities, message);
-    case ControlType::kPlane: return DecodePlane(in[1], body, body_bytes, identities, message);
-    case ControlType::kFence: return DecodeFence(body, body_bytes, identities, message);
-    case ControlType::kFenced: return DecodeFenced(body, body_bytes, identities, message);
+    case ControlType::kPlane:
+      return DecodePlane(in[1], body, body_bytes, identities, message);
+    case ControlType::kFence:
+      return DecodeFence(body, body_bytes, identities, message);
+    case ControlType::kFenced:
+      return DecodeFenced(body, body_bytes, identities, message);
     case ControlType::kCredit: return DecodeCredit(in[1], body, identities, message);
     case ControlType::kCongestion: return DecodeCongestion(in[1], body, identities, message);
-    case ControlType::kSession: return DecodeSession(in[1], body, identities, message);
+    case ControlType::kSession:
+      return DecodeSession(in[1], body, identities, message);
   }
   return ControlError::kUnknownType;
 }

@@ -35,7 +35,8 @@ struct Identities {
 // A PSN for each VC; where a connection spans them, the first counts.
 using VcPsns = std::array<Psn, kVcCount>;
 
-// Those of the connections of the sessions behind the first one, in order: as many for each as it has.
+// Those of the connections of the sessions behind the first one, in order: as many for each as it
+// has.
 struct MorePsns {
   static constexpr uint32_t kMost = 63;
   uint8_t count = 0;
@@ -171,8 +172,8 @@ struct SessionNumber {
   friend bool operator==(const SessionNumber&, const SessionNumber&) = default;
 };
 
-using ControlMessage =
-    std::variant<Hello, NotReady, Ready, PlaneHello, Fence, Fenced, Credit, Congestion, SessionNumber>;
+using ControlMessage = std::variant<Hello, NotReady, Ready, PlaneHello, Fence, Fenced, Credit,
+                                    Congestion, SessionNumber>;
 
 enum class ControlError : uint8_t { kNone, kUnknownType, kMalformed };
 

@@ -88,10 +88,10 @@ void DecodeControlPdus(const uint8_t* body, uint32_t bytes) {
   const ExactBytes mended(body, std::min(bytes, kMaxControlPduBytes + 2));
   if (mended.bytes() < kControlHeadBytes) return;
   StoreBe16(mended.data() + 2, static_cast<uint16_t>(mended.bytes() - kControlHeadBytes));
-  for (const ControlType type : {ControlType::kHello, ControlType::kNotReady, ControlType::kReady,
-                                 ControlType::kPlane, ControlType::kFence, ControlType::kFenced,
-                                 ControlType::kCredit, ControlType::kCongestion,
-                                 ControlType::kSession}) {
+  for (const ControlType type :
+       {ControlType::kHello, ControlType::kNotReady, ControlType::kReady, ControlType::kPlane,
+        ControlType::kFence, ControlType::kFenced, ControlType::kCredit, ControlType::kCongestion,
+        ControlType::kSession}) {
     mended.data()[0] = static_cast<uint8_t>(type);
     DecodeControlPdu(mended);
   }

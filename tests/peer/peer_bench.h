@@ -63,10 +63,11 @@ class PeerBench : public ::testing::Test {
       own->SetPort(plane, true);
     }
     paths.resolving = shape.resolving;
-    peer.emplace(
-        &*own, uint16_t{2}, shape.plain,
-        Peer::Places{
-            .paths = &paths, .sessions = sessions.data(), .groups = groups.data(), .connections = connections.data()});
+    peer.emplace(&*own, uint16_t{2}, shape.plain,
+                 Peer::Places{.paths = &paths,
+                              .sessions = sessions.data(),
+                              .groups = groups.data(),
+                              .connections = connections.data()});
     Effects effects;
     peer->Start(effects);
   }

@@ -14,11 +14,16 @@ uint32_t NumberOf(std::span<const uint8_t> frame) {
   const bool tagged = LoadBe16(&frame[12]) == 0x8100;
   const size_t at = tagged ? 18 : 14;
   switch (LoadBe16(&frame[at - 2])) {
-    case 0x0800: return LoadBe16(&frame[at + 20]);
-    case 0x86dd: return LoadBe16(&frame[at + 40]);
-    case 0x88b6: return LoadBe16(&frame[at + 4]);
-    case 0x88b5: return frame[7];  // AFH 2
-    default: return 0;
+    case 0x0800:
+      return LoadBe16(&frame[at + 20]);
+    case 0x86dd:
+      return LoadBe16(&frame[at + 40]);
+    case 0x88b6:
+      return LoadBe16(&frame[at + 4]);
+    case 0x88b5:
+      return frame[7];  // AFH 2
+    default:
+      return 0;
   }
 }
 

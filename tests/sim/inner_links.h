@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inner links of simulated switches: a switch chooses one of them by the number of a frame's session (ECMP),
-// and some die for a while. At least half of them live.
+// Inner links of simulated switches: a switch chooses one of them by the number of a frame's
+// session (ECMP), and some die for a while. At least half of them live.
 #ifndef SUEDE_TESTS_SIM_INNER_LINKS_H_
 #define SUEDE_TESTS_SIM_INNER_LINKS_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scenario of session groups (docs/sessions.md): the hosts of "planes", some of them with one plane, with
-// several sessions behind each, over switches with inner links that die.
+// The scenario of session groups (docs/sessions.md): the hosts of "planes", some of them with one
+// plane, with several sessions behind each, over switches with inner links that die.
 #ifndef SUEDE_TESTS_SIM_SESSIONS_H_
 #define SUEDE_TESTS_SIM_SESSIONS_H_
 
@@ -14,7 +14,8 @@ inline WorldOptions Sessions(uint32_t seed) {
   Dice dice(uint64_t{seed} << 32 | 0x5e5510);
   WorldOptions options = Planes(seed);
   // AFH 1 has no number, and that of AFH 2 is short.
-  if (options.wiring.encaps.size() > 1) options.wiring.encaps = {Encap::kUdp4, Encap::kUdp6, Encap::kAfh1s, Encap::kAfh2};
+  if (options.wiring.encaps.size() > 1)
+    options.wiring.encaps = {Encap::kUdp4, Encap::kUdp6, Encap::kAfh1s, Encap::kAfh2};
   if (options.wiring.encaps.size() > 1) {
     for (SimFaults& faults : options.faults) faults.corrupt = 0;
   }
@@ -26,7 +27,8 @@ inline WorldOptions Sessions(uint32_t seed) {
   };
   // One that has a single path to another host loses it with the inner link.
   bool several = options.wiring.single >= options.wiring.hosts;
-  for (uint32_t host = 0; host < options.wiring.hosts; ++host) several &= options.sessions(host) > 1;
+  for (uint32_t host = 0; host < options.wiring.hosts; ++host)
+    several &= options.sessions(host) > 1;
   SessionParams& sessions = options.paths.sessions;
   sessions.interval = Micros(20 + dice.Below(200));
   sessions.open_percent = static_cast<uint32_t>(105 + dice.Below(100));

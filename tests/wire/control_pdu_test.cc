@@ -79,8 +79,8 @@ const ControlMessage kCongestion = Congestion{.identities = kSome,
                                               .received = 0x51525354,
                                               .marked = 0x61626364,
                                               .trimmed = 0x71727374};
-const ControlMessage kSession =
-    SessionNumber{.identities = kSome, .slot = 3, .number = 0x1112, .in_use = 0x2122, .turn = 0x31323334};
+const ControlMessage kSession = SessionNumber{
+    .identities = kSome, .slot = 3, .number = 0x1112, .in_use = 0x2122, .turn = 0x31323334};
 const ControlMessage kAll[] = {kHello,  kNotReady, kReady,      kPlane,  kFence,
                                kFenced, kCredit,   kCongestion, kSession};
 
@@ -188,8 +188,18 @@ TEST(ControlPdu, ReadsWhatWasEncoded) {
               flag()},
         NotReady{some, vc, Psn(half()), number()},
         Ready{some, vc, Psn(half())},
-        PlaneHello{some, static_cast<PlaneState>(random() % 3), vc, half(), half(), number(),
-                   number(), flag(), flag(), psns, {}, flag()},
+        PlaneHello{some,
+                   static_cast<PlaneState>(random() % 3),
+                   vc,
+                   half(),
+                   half(),
+                   number(),
+                   number(),
+                   flag(),
+                   flag(),
+                   psns,
+                   {},
+                   flag()},
         Fence{some, vc, flag(), half(), psns, {}},
         Fenced{some, vc, half(), psns, {}},
         Credit{some, vc, flag(), flag(), flag(), flag(), half(), number(), number(), number(),
