@@ -19,6 +19,8 @@ Instance::Instance(const InstanceParams& instance_params,
       session_bits(static_cast<uint8_t>(std::countr_zero(instance_params.sessions))),
       vc_bits(instance_params.transport.psn_scope == PsnScope::kVc ? std::countr_zero(kVcCount)
                                                                    : 0),
+      of_plane_bits(static_cast<uint8_t>(session_bits + vc_bits)),
+      of_peer_bits(static_cast<uint8_t>(plane_bits + of_plane_bits)),
       vc_mask(static_cast<uint8_t>((1u << vc_bits) - 1)),
       lane_is_plane(is_strict() || plane_bits == 0),
       own(params.xpuid, plane_count(), session_count(), params.transport, params.paths,

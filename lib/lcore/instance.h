@@ -65,13 +65,13 @@ struct Instance {
   uint32_t session_count() const { return 1u << session_bits; }
   bool has_groups() const { return session_bits != 0; }
   // Those of the VCs of each session.
-  uint32_t connections_per_plane() const { return 1u << (session_bits + vc_bits); }
+  uint32_t connections_per_plane() const { return 1u << of_plane_bits; }
 
   // A pair of peer and plane.
   uint32_t PlaneIndex(uint32_t peer, uint32_t plane) const { return peer << plane_bits | plane; }
   // Number `number` of those of a plane: by session, then by VC.
   uint32_t ConnectionAt(uint32_t peer, uint32_t plane, uint32_t number) const {
-    return PlaneIndex(peer, plane) << session_bits << vc_bits | number;
+    return PlaneIndex(peer, plane) << of_plane_bits | number;
   }
   // That of the first session.
   uint32_t ConnectionIndex(uint32_t peer, uint32_t plane, uint32_t vc) const {
@@ -80,10 +80,8 @@ struct Instance {
   uint32_t ConnectionIndex(uint32_t peer, uint32_t plane, uint32_t slot, uint32_t vc) const {
     return ConnectionAt(peer, plane, slot << vc_bits | (vc & vc_mask));
   }
-  uint32_t PlaneIndexOf(uint32_t connection) const { return connection >> vc_bits >> session_bits; }
-  uint32_t PeerOfConnection(uint32_t connection) const {
-    return PlaneIndexOf(connection) >> plane_bits;
-  }
+  uint32_t PlaneIndexOf(uint32_t connection) const { return connection >> of_plane_bits; }
+  uint32_t PeerOfConnection(uint32_t connection) const { return connection >> of_peer_bits; }
   uint32_t PlaneOfConnection(uint32_t connection) const {
     return PlaneIndexOf(connection) & (plane_count() - 1);
   }
@@ -198,7 +196,9 @@ struct Instance {
   std::vector<uint32_t> ack_list;   // which of the port's ack_due has its delay
   const uint8_t plane_bits;         // planes are a power of two
   const uint8_t session_bits;       // so are the sessions of each,
-  const uint8_t vc_bits;            // and the connections of these: one, or one for each VC
+  const uint8_t vc_bits;            // and the connections of these: one, or one for each VC;
+  const uint8_t of_plane_bits;      // so are the connections of a plane
+  const uint8_t of_peer_bits;       // and of a peer
   const uint8_t vc_mask;
   const bool lane_is_plane;  // PDUs take the plane that is their queue's lane
 

@@ -216,7 +216,6 @@ bool Receiver::GoOn(PortContext& port, Time now) {
     instance.counters.Add(Counter::kRxSource);
     return Checked::kDone;
   }
-  const uint8_t slot = SlotOf(instance, peer, place.plane, series.session);
   if (rh.Is(RhVersion::kControl)) [[unlikely]] {
     OnControlPdu(instance,
                  {.rh = rh,
@@ -225,14 +224,17 @@ bool Receiver::GoOn(PortContext& port, Time now) {
                   .peer = peer,
                   .plane = place.plane,
                   .frame = frame},
-                 slot, now);
+                 i, now);
     return Checked::kDone;
   }
-  if (slot == kNoSlot) [[unlikely]] {
-    instance.counters.Add(Counter::kRxSession);
-    return Checked::kDone;
+  uint32_t number = instance.ConnectionIndex(peer, place.plane, rh.vc());
+  if (instance.has_groups()) [[unlikely]] {
+    number = ConnectionOfSession(instance, peer, place.plane, series.session, rh.vc());
+    if (number == kNone) {
+      instance.counters.Add(Counter::kRxSession);
+      return Checked::kDone;
+    }
   }
-  const uint32_t number = instance.ConnectionIndex(peer, place.plane, slot, rh.vc());
   flow_.series = series_of_[i];
   flow_.instance = &instance;
   flow_.connection = &instance.connections[number];
@@ -243,6 +245,19 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   flow_.plane = place.plane;
   flow_.number = number;
   return Checked::kData;
+}
+
+uint8_t Receiver::SlotOf(const Instance& instance, uint32_t peer, uint32_t plane,
+                         uint16_t session) {
+  const SessionGroup& group = instance.groups[instance.PlaneIndex(peer, plane)];
+  return group.Accepts(session) ? static_cast<uint8_t>(group.SlotOf(session)) : Peer::kNoSlot;
+}
+
+[[gnu::noinline]] uint32_t Receiver::ConnectionOfSession(const Instance& instance, uint32_t peer,
+                                                         uint32_t plane, uint16_t session,
+                                                         uint8_t vc) {
+  const uint8_t slot = SlotOf(instance, peer, plane, session);
+  return slot == Peer::kNoSlot ? kNone : instance.ConnectionIndex(peer, plane, slot, vc);
 }
 
 // What is for none of our instances is kept, until the end of PollPort, where another lcore has the
@@ -302,10 +317,9 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   const bool known = !instance.down && rh.Is(RhVersion::kData) &&
                      rh.partition() == instance.params.partition && peer != Instance::kNoPeer &&
                      parsed->source == instance.sources[instance.PlaneIndex(peer, place.plane)];
-  const uint8_t slot = known ? SlotOf(instance, peer, place.plane, parsed->session) : kNoSlot;
   const uint32_t number =
-      slot != kNoSlot ? instance.ConnectionIndex(peer, place.plane, slot, rh.vc()) : 0;
-  if (slot == kNoSlot || instance.connections[number].receive_closed()) {
+      known ? ConnectionOfSession(instance, peer, place.plane, parsed->session, rh.vc()) : kNone;
+  if (number == kNone || instance.connections[number].receive_closed()) {
     instance.counters.Add(Counter::kRxTrimmedUnknown);
     return true;
   }
@@ -569,7 +583,7 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
 }
 
 [[gnu::cold, gnu::noinline]] void Receiver::OnControlPdu(Instance& instance, ReceivedPdu pdu,
-                                                         uint8_t slot, Time now) {
+                                                         uint32_t i, Time now) {
   ControlMessage message;
   switch (DecodeControl(pdu.commands, pdu.bytes, message)) {
     case ControlError::kNone:
@@ -582,7 +596,9 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
       return;
   }
   instance.counters.Add(Counter::kRxControlPdus);
-  Peer::ControlFacts facts{.waits = instance.blocked[pdu.peer] != 0, .slot = slot};
+  const uint16_t session = series_[series_of_[i]].session;
+  Peer::ControlFacts facts{.waits = instance.blocked[pdu.peer] != 0,
+                           .slot = SlotOf(instance, pdu.peer, pdu.plane, session)};
   if (const auto* hello = std::get_if<Hello>(&message)) {
     facts.is_pong = instance.ping.TakeAnswer(pdu.peer, instance.own.hello, *hello, now);
   }

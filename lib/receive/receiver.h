@@ -107,14 +107,12 @@ class Receiver {
   static constexpr int kMarkBit = 32;
   static constexpr uint64_t kMarked = uint64_t{3} << kMarkBit;
   static uint64_t MarkOf(const ParsedFrame& parsed) { return uint64_t{parsed.ecn} << kMarkBit; }
-  static constexpr uint8_t kNoSlot = Peer::kNoSlot;
-  // Of the session of a frame of the peer's; kNoSlot: its number was not agreed.
-  static uint8_t SlotOf(const Instance& instance, uint32_t peer, uint32_t plane, uint16_t session) {
-    if (!instance.has_groups()) [[likely]]
-      return 0;
-    const SessionGroup& group = instance.groups[instance.PlaneIndex(peer, plane)];
-    return group.Accepts(session) ? static_cast<uint8_t>(group.SlotOf(session)) : kNoSlot;
-  }
+  // The slot of the session of a frame of the peer's; Peer::kNoSlot: its number was not agreed.
+  static uint8_t SlotOf(const Instance& instance, uint32_t peer, uint32_t plane, uint16_t session);
+  // The connection that a data PDU of the peer's is of, where there are several sessions; kNone:
+  // its session was not agreed.
+  static uint32_t ConnectionOfSession(const Instance& instance, uint32_t peer, uint32_t plane,
+                                      uint16_t session, uint8_t vc);
   enum class Checked : uint8_t {
     kData,  // a data PDU, of flow_
     kDone,  // dropped or dealt with
@@ -164,7 +162,7 @@ class Receiver {
             .frame = frames_[i]};
   }
   bool OnDataPdu(Instance& instance, uint32_t i, Time now);
-  void OnControlPdu(Instance& instance, ReceivedPdu pdu, uint8_t slot, Time now);
+  void OnControlPdu(Instance& instance, ReceivedPdu pdu, uint32_t i, Time now);
   void OnRpsn(Instance& instance, uint32_t connection, RhOp op, Psn rpsn, Time now);
   void OnAcked(Instance& instance, uint32_t connection, uint32_t bytes, PduList& acked);
   void OnImplausible(Instance& instance, uint32_t connection, RhOp op, Psn rpsn, Time now);
