@@ -8,6 +8,7 @@ import zlib
 ACK, NACK, NOTHING = 0, 1, 2
 DATA, CONTROL = 0, 3
 HELLO, NOT_READY, READY, PLANE, FENCE, FENCED, CREDIT, CONGESTION = 8, 9, 10, 11, 12, 13, 14, 15
+SESSION = 16
 DOWN, INIT, UP = 0, 1, 2
 PREFIX = bytes.fromhex("02535545")
 DSCP_ECN = (10 << 2) | 2
@@ -66,6 +67,10 @@ def congestion(flags, target=0, sent=0, limit=0, granted=0, received=0, marked=0
     credits = (reserved << 24 | number for number in (target, sent, limit, granted))
     return control(CONGESTION, flags, struct.pack(">QQ4I3I", identity, peer, *credits, received,
                                                   marked, trimmed))
+
+
+def session(slot, number, in_use, turn, flags=0, identity=1, peer=7):
+    return control(SESSION, flags, struct.pack(">QQBxHHxxI", identity, peer, slot, number, in_use, turn))
 
 
 def plane(identity, peer, state=UP, generations=(1, 1), first=(0, 0, 0, 0), number=0,

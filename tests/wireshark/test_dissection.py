@@ -12,9 +12,9 @@ from scapy.all import (ARP, DNS, DNSQR, ICMP, IP, LLC, SNAP, STP, TCP, UDP, Dot1
                        ICMPv6EchoRequest, IPv6, Raw)
 
 from sue_frames import (ACK, CONGESTION, CONTROL, CREDIT, DOWN, DSCP_ECN, ENCAPS, FENCE, FENCED,
-                        HEADER_BYTES, HELLO, INIT, NACK, NOT_READY, PLANE, PREFIX, READY, address,
+                        HEADER_BYTES, HELLO, INIT, NACK, NOT_READY, PLANE, PREFIX, READY, SESSION, address,
                         command, congestion, control, credit, fence, fenced, frame, hello, not_ready,
-                        plane, ready, rh)
+                        plane, ready, rh, session)
 from tshark import ROOT
 
 VECTORS = json.loads((ROOT / "tests/wire/vectors.json").read_text(encoding="utf-8"))
@@ -530,6 +530,24 @@ def test_info_of_congestion(shark):
                      for text in ("nothing", request, grant, echo, f"{request} {grant} {echo}")]
 
 
+def test_session(shark):
+    packet = dissect_control(shark, session(63, 16383, 65, 2**32 - 1, flags=2))
+    assert_fields(packet, {"type": SESSION, "flags": 2, "length": 28, "slot": 63, "number": 16383,
+                           "in_use": 65, "turn": 2**32 - 1, "is_answer": 1})
+    bodies = [session(3, 4003, 3, 1), session(3, 4003, 3, 1, flags=2)]
+    infos = shark.infos([frame("afh2", rh(5, ver=CONTROL), body, to=9) for body in bodies])
+    assert infos == ["0.5 > 0.9 SESSION slot=3 number=4003 in_use=3 turn=1",
+                     "0.5 > 0.9 SESSION answer slot=3 number=4003 in_use=3 turn=1"]
+
+
+def test_psns_of_further_sessions(shark):
+    body = bytearray(plane(1, 7))
+    body[2:4] = (46).to_bytes(2, "big")
+    packet = dissect_control(shark, bytes(body) + bytes.fromhex("000100020003"))
+    assert packet.raw("suede.control.more_psn") == [b"\0\1", b"\0\2", b"\0\3"]
+    assert "suede.control.rest" not in packet
+
+
 # One name for a flag that has another bit in each type.
 def test_flags_that_several_types_have(shark):
     bodies = [hello(1, flags=1), credit(1, 7, 4), credit(1, 7, 1), congestion(2), congestion(1)]
@@ -569,6 +587,8 @@ def test_malformed_control_pdus(shark):
         "identity 0 in CREDIT": credit(1, 1, identity=0),
         "short CONGESTION": control(CONGESTION, 0, congestion(7)[4:47]),
         "identity 0 in CONGESTION": congestion(7, identity=0),
+        "short SESSION": control(SESSION, 0, session(1, 1, 1, 1)[4:31]),
+        "slot 64 in SESSION": session(64, 64, 64, 1),
         "short FENCED": control(FENCED, 0, fenced(1, 2, 1)[4:31]),
     }
     packets = shark.dissect([frame("udp6", rh(5, ver=CONTROL), body, to=9, pad=False)
@@ -586,7 +606,7 @@ def test_longer_control_pdus_of_later_versions(shark):
     packet = dissect_control(shark, control(READY, 0xff, ready(1, 2)[4:] + b"later") + b"not zero")
     assert packet.raw("suede.control.rest") == [b"later"]
     assert "suede.malformed" not in packet
-    for kind in (0, CONGESTION + 1, 77):
+    for kind in (0, SESSION + 1, 77):
         packet = dissect_control(shark, control(kind, 0, b"1234"))
         assert packet.expert("control.unknown")
         assert "suede.malformed" not in packet
