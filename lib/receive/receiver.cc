@@ -177,6 +177,21 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   return OnDataPdu(*flow_.instance, i, now);
 }
 
+// The series of frame i, a data PDU, has passed all checks.
+[[gnu::always_inline]] inline void Receiver::SetFlow(Instance& instance, uint32_t i, uint32_t peer,
+                                                     uint32_t plane, uint32_t number) {
+  const RhWord rh = rhs_[i];
+  flow_.series = series_of_[i];
+  flow_.instance = &instance;
+  flow_.connection = &instance.connections[number];
+  flow_.credit = &instance.rx_credit[Scheduler::QueueIndex(peer, rh.vc())];
+  flow_.target = deliverer_.TargetOf(instance, rh.vc(), rh.xpuid());
+  flow_.ring = Deliverer::DirectRing(instance, flow_.target);
+  flow_.peer = peer;
+  flow_.plane = plane;
+  flow_.number = number;
+}
+
 // Makes every check of frame i, in the order of the wire profile. The series of a data PDU that
 // passes becomes that of flow_.
 [[gnu::noinline]] Receiver::Checked Receiver::Check(PortContext& port, uint32_t i, Time now) {
@@ -235,15 +250,7 @@ bool Receiver::GoOn(PortContext& port, Time now) {
       return Checked::kDone;
     }
   }
-  flow_.series = series_of_[i];
-  flow_.instance = &instance;
-  flow_.connection = &instance.connections[number];
-  flow_.credit = &instance.rx_credit[Scheduler::QueueIndex(peer, rh.vc())];
-  flow_.target = deliverer_.TargetOf(instance, rh.vc(), rh.xpuid());
-  flow_.ring = Deliverer::DirectRing(instance, flow_.target);
-  flow_.peer = peer;
-  flow_.plane = place.plane;
-  flow_.number = number;
+  SetFlow(instance, i, peer, place.plane, number);
   return Checked::kData;
 }
 

@@ -121,6 +121,7 @@ class Receiver {
 
   // Rare functions take a PDU by value, so that it need not be in memory for the others.
   Checked Check(PortContext& port, uint32_t i, Time now);
+  void SetFlow(Instance& instance, uint32_t i, uint32_t peer, uint32_t plane, uint32_t number);
   uint32_t AddSeries(const NetAddress& source, const NetAddress& destination, uint64_t flow,
                      uint16_t session) {
     Series& series = series_[series_count_];

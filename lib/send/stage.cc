@@ -230,6 +230,31 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   StageSequenced(instance, path, pdu, 1);
 }
 
+// Stages the first PDU of a queue, and maybe more, on the plane, which takes it. False where none
+// of its sessions does.
+[[gnu::always_inline]] inline bool Stager::StageOn(Instance& instance, uint32_t lane,
+                                                   uint32_t index, uint32_t plane, Time now) {
+  TxQueue& queue = instance.scheduler.queue(index);
+  const Pdu* const pdu = queue.pdus.head();
+  const uint32_t peer = Scheduler::PeerOf(index);
+  const uint32_t vc = Scheduler::VcOf(index);
+  uint32_t slot = 0;
+  if (instance.has_groups()) [[unlikely]] {
+    slot = PickSlot(instance, queue, peer, plane, vc, pdu->bytes);
+    if (slot == kNoSlot) return false;
+  }
+  const PathRef path{.peer = peer,
+                     .vc = vc,
+                     .plane = plane,
+                     .connection = instance.ConnectionIndex(peer, plane, slot, vc)};
+  if (pdu->credited) [[unlikely]] {
+    StageAgain(instance, queue, path, now);
+  } else {
+    StageNew(instance, lane, queue, path, now);
+  }
+  return true;
+}
+
 // Serves one queue of a lane.
 [[gnu::always_inline]] inline Stager::Turn Stager::StageOne(Instance& instance, uint32_t lane,
                                                             Time now) {
@@ -277,22 +302,9 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
     scheduler.Requeue(index);
     return Turn::kNoRoom;
   }
-  uint32_t slot = 0;
-  if (instance.has_groups()) [[unlikely]] {
-    slot = PickSlot(instance, queue, peer, plane, vc, pdu->bytes);
-    if (slot == kNoSlot) {
-      BlockQueue(instance, index);
-      return rest();
-    }
-  }
-  const PathRef path{.peer = peer,
-                     .vc = vc,
-                     .plane = plane,
-                     .connection = instance.ConnectionIndex(peer, plane, slot, vc)};
-  if (again) [[unlikely]] {
-    StageAgain(instance, queue, path, now);
-  } else {
-    StageNew(instance, lane, queue, path, now);
+  if (!StageOn(instance, lane, index, plane, now)) {
+    BlockQueue(instance, index);
+    return rest();
   }
   scheduler.Requeue(index);
   return rest();

@@ -63,6 +63,7 @@ class Stager {
     uint32_t connection;
   };
 
+  bool StageOn(Instance& instance, uint32_t lane, uint32_t index, uint32_t plane, Time now);
   static constexpr uint32_t kNoSlot = ~0u;
   static uint32_t PickSlot(const Instance& instance, TxQueue& queue, uint32_t peer, uint32_t plane,
                            uint32_t vc, uint32_t bytes);
