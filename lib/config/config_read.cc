@@ -36,12 +36,7 @@ class SectionReader {
  private:
   bool ReadRoot(const ConfigNode& root) {
     RootEntry entry;
-    if (const ConfigNode* version = ConfigReader::Find(root, "version");
-        version != nullptr && version->text != "1") {
-      return reader_.Fail(*version, "version",
-                          StrCat("version ", Quoted(version->text),
-                                 " of the format is not known; write version: 1"));
-    }
+    if (!reader_.CheckVersion(root)) return false;
     if (!reader_.ReadFields(root, "",
                             {"eal", "lcores", "ports", "instances", "peers", "classes", "packing",
                              "transport", "planes", "sessions", "pfc", "congestion", "llr", "cbfc",

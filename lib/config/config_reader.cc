@@ -72,6 +72,14 @@ bool ConfigReader::Fail(const ConfigNode& node, std::string_view path, std::stri
   return false;
 }
 
+bool ConfigReader::CheckVersion(const ConfigNode& root) {
+  const ConfigNode* version = Find(root, "version");
+  if (version == nullptr || version->text == "1") return true;
+  return Fail(
+      *version, "version",
+      StrCat("version ", Quoted(version->text), " of the format is not known; write version: 1"));
+}
+
 bool ConfigReader::FailMissing(const ConfigNode& section, const std::string& path,
                                std::string_view key) {
   return Fail(section, Join(path, key),

@@ -73,6 +73,8 @@ class ConfigReader {
 
   // Keeps the first error; always false.
   bool Fail(const ConfigNode& node, std::string_view path, std::string_view problem);
+  // That the file's version of the format, where it has one, is 1.
+  bool CheckVersion(const ConfigNode& root);
 
  private:
   bool CheckKeys(const ConfigNode& node, const std::string& path,

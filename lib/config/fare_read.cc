@@ -32,12 +32,7 @@ class FareReader {
 
  private:
   bool ReadRoot(const ConfigNode& root) {
-    if (const ConfigNode* version = ConfigReader::Find(root, "version");
-        version != nullptr && version->text != "1") {
-      return reader_.Fail(*version, "version",
-                          StrCat("version ", Quoted(version->text),
-                                 " of the format is not known; write version: 1"));
-    }
+    if (!reader_.CheckVersion(root)) return false;
     return reader_.ReadFields(root, "", {"planes", "peers", "bgp", "damping", "log"}, config_.root);
   }
 

@@ -203,8 +203,7 @@ struct Instance {
   const bool lane_is_plane;  // PDUs take the plane that is their queue's lane
 
   std::array<uint16_t, kMaxXpus> peer_of_xpu;
-  std::vector<HeaderTemplate>
-      headers;  // [(session's first connection >> vc_bits) * kClasses + class]
+  std::vector<HeaderTemplate> headers;  // of sessions: [(connection >> vc_bits) * kClasses + class]
   std::vector<NetAddress> sources;      // [PlaneIndex]: what frames of the peer come from
   OwnEnd own;                           // what its peers have in common
   std::vector<Peer> peers;
