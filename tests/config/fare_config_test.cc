@@ -10,6 +10,7 @@
 #include <string>
 
 #include "config/config_fields.h"
+#include "wrong_config.h"
 
 namespace suede {
 namespace {
@@ -67,12 +68,7 @@ TEST(FareConfigTest, ADumpLoadsToTheSame) {
 }
 
 TEST(FareConfigTest, ErrorsNamePlaceAndMend) {
-  struct Case {
-    const char* piece;
-    const char* replacement;
-    const char* message;
-  };
-  const Case cases[] = {
+  const RefusedPiece cases[] = {
       {"version: 1", "version: 2", "fare.yaml:1:10: version: version \"2\" of the format"},
       {"xpu: 3\n", "", "xpu: missing; add xpu: to the file"},
       {"source: bgp", "source: ospf", "fare.yaml:4:9: source: "},
@@ -104,17 +100,7 @@ TEST(FareConfigTest, ErrorsNamePlaceAndMend) {
        "damping.reuse: 2500 is not below suppress; use less than 2500"},
       {"half_life_ms: 1000", "most: 2000", "damping.most: 2000 is below suppress, so that"},
   };
-  for (const Case& one : cases) {
-    std::string text = kGood;
-    const size_t at = text.find(one.piece);
-    ASSERT_NE(at, std::string::npos) << one.piece;
-    const auto config = Parse(text.replace(at, std::string(one.piece).size(), one.replacement));
-    ASSERT_FALSE(config.ok()) << one.replacement;
-    EXPECT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument);
-    const std::string message(config.status().message());
-    EXPECT_EQ(message.find("fare.yaml:"), 0u) << message;
-    EXPECT_NE(message.find(one.message), std::string::npos) << message;
-  }
+  ExpectEachRefused(kGood, cases, "fare.yaml", Parse);
 }
 
 TEST(FareConfigTest, Examples) {

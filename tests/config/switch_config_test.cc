@@ -10,6 +10,7 @@
 
 #include "config/config_fields.h"
 #include "config/link_config.h"
+#include "wrong_config.h"
 
 namespace suede {
 namespace {
@@ -72,12 +73,7 @@ TEST(SwitchConfigTest, ADumpLoadsToTheSame) {
 }
 
 TEST(SwitchConfigTest, ErrorsNamePlaceAndMend) {
-  struct Case {
-    const char* piece;
-    const char* replacement;
-    const char* message;
-  };
-  const Case cases[] = {
+  const RefusedPiece cases[] = {
       {"version: 1", "version: 2",
        "sw.yaml:1:10: version: version \"2\" of the format is not known; write version: 1"},
       {"forwarding: mac", "forwarding: ipx", "sw.yaml:4:13: forwarding: "},
@@ -129,17 +125,7 @@ TEST(SwitchConfigTest, ErrorsNamePlaceAndMend) {
        "cbfc.overhead_bytes: 128 is out of range; use 0 to 127"},
       {"  - {name: a,", "  - {nam: a,", "ports[0].nam"},
   };
-  for (const Case& one : cases) {
-    std::string text = kGood;
-    const size_t at = text.find(one.piece);
-    ASSERT_NE(at, std::string::npos) << one.piece;
-    const auto config = Parse(text.replace(at, std::string(one.piece).size(), one.replacement));
-    ASSERT_FALSE(config.ok()) << one.replacement;
-    EXPECT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument);
-    const std::string message(config.status().message());
-    EXPECT_EQ(message.find("sw.yaml:"), 0u) << message;
-    EXPECT_NE(message.find(one.message), std::string::npos) << message;
-  }
+  ExpectEachRefused(kGood, cases, "sw.yaml", Parse);
 }
 
 // The link VC of a frame, which both ends find, is the class whose part of the buffer it takes.

@@ -40,6 +40,28 @@ inline void ExpectRefused(const std::string& good, const Wrong& wrong,
   EXPECT_NE(message.find("; "), std::string::npos) << message;
 }
 
+// Of the files of suede-switch and suede-fare: a piece of a good one, what takes its place, and a part
+// of the message.
+struct RefusedPiece {
+  const char* piece;
+  const char* replacement;
+  const char* message;
+};
+
+// Each makes the file one that `parse` refuses, with a message that begins with `file`.
+template <typename Parse, size_t kCount>
+void ExpectEachRefused(const std::string& good, const RefusedPiece (&cases)[kCount],
+                       const std::string& file, Parse&& parse) {
+  for (const RefusedPiece& one : cases) {
+    const auto config = parse(Replaced(good, one.piece, one.replacement));
+    ASSERT_FALSE(config.ok()) << one.replacement;
+    EXPECT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument);
+    const std::string message(config.status().message());
+    EXPECT_EQ(message.find(file + ":"), 0u) << message;
+    EXPECT_NE(message.find(one.message), std::string::npos) << message;
+  }
+}
+
 }  // namespace suede
 
 #endif  // SUEDE_TESTS_CONTROL_WRONG_CONFIG_H_
