@@ -284,4 +284,4 @@ def settle(left, right):
                 assert sender.send(peer, 0, tag, b"hello") == 0, sender.error()
                 return sender.complete([tag], 10)[tag] == STATUS_OK
 
-            e2e.wait_until(delivered, 20, "the peer to be known")
+            e2e.wait_until(delivered, e2e.START_S, "the peer to be known")

@@ -120,8 +120,8 @@ def test_an_instance_whose_peer_takes_nothing(policy, expected):
         assert second.watch(1) == 0
         before = [second.send(1, 0, tag, b"it does not take this") for tag in range(100)]
         assert before == [0] * 100
-        e2e.wait_until(lambda: second.load().paused_destinations == 1, 20, "a pause")
-        e2e.wait_until(lambda: (d := second.destination(1)) is not None and d.is_paused, 20,
+        e2e.wait_until(lambda: second.load().paused_destinations == 1, e2e.START_S, "a pause")
+        e2e.wait_until(lambda: (d := second.destination(1)) is not None and d.is_paused, e2e.START_S,
                        "the destination's pause")
         assert second.destination(1).is_known == 1
         state = second.load()
@@ -134,7 +134,7 @@ def test_an_instance_whose_peer_takes_nothing(policy, expected):
         late.claim(1)
         tags = [*range(100), *range(1200 - 2 * expected[1] + 1, 1200, 2)]
         assert set(second.complete(tags, 20).values()) == {client.STATUS_OK}
-        e2e.wait_until(lambda: second.load().load == 0, 20, "an empty instance")
+        e2e.wait_until(lambda: second.load().load == 0, e2e.START_S, "an empty instance")
         assert second.load().paused_destinations == 0
 
 
@@ -154,7 +154,7 @@ def test_an_instance_without_a_way_is_no_black_hole():
         first, second = (stack.enter_context(client.Client(left.socket, (0, i))) for i in (0, 1))
         assert second.send(1, 0, 1, b"nobody is there") == 0
         assert second.complete([1], 20)[1] in (client.STATUS_UNREACHABLE, client.STATUS_IN_DOUBT)
-        e2e.wait_until(lambda: second.load().unreachable_destinations == 1, 20,
+        e2e.wait_until(lambda: second.load().unreachable_destinations == 1, e2e.START_S,
                        "an unreachable destination")
         balancer = stack.enter_context(client.Balancer([first, second], "least_loaded"))
         assert send_balanced(balancer, first, second, 100, 1000) == [100, 0]

@@ -202,7 +202,7 @@ def test_a_port_and_a_plane_out_of_service(stack):
         assert not sender.completions() and left.counters()["peer_unreachable_total"] == 0
         assert e2e.managed(left, *what, "up")["admin"] == "up"
         assert e2e.managed(left, *what, "up")["admin"] == "up"  # once more is no matter
-        e2e.wait_until(lambda: sender.states() == (1, 1), 20, "the end of the reset")
+        e2e.wait_until(lambda: sender.states() == (1, 1), e2e.START_S, "the end of the reset")
         statuses = sender.complete(sender.send_all(1, 8, first=first), 30)
         assert set(statuses.values()) == {client.STATUS_OK}, statuses
         watcher.sees(event, port="p0", admin="up")

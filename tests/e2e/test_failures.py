@@ -59,15 +59,15 @@ def victim_in_mid_burst(directory, left):
         assert victim.running(), victim.report()
         yield
         victim.signal(signal.SIGKILL)
-        victim.wait(10)
+        victim.wait(e2e.START_S)
 
 
 def kill_receiver(server, sender):
     """While there is more to come for its VCs, from the sender's daemon, than waits unclaimed."""
     server.signal(signal.SIGKILL)
-    server.wait(10)
+    server.wait(e2e.START_S)
     before = sender.counters()["tx_waits_credit_total"]
-    e2e.wait_until(lambda: sender.counters()["tx_waits_credit_total"] > before, 20,
+    e2e.wait_until(lambda: sender.counters()["tx_waits_credit_total"] > before, e2e.START_S,
                    "a VC to be full")
 
 
@@ -91,7 +91,7 @@ def test_kill_of_clients_in_mid_burst(scope):
                 with victim_in_mid_burst(directory, left):
                     kill_receiver(sink, left)
         # Their resources are free again.
-        e2e.wait_until(lambda: left.counters()["clients_gone_total"] >= 3, 10, "clients to go")
+        e2e.wait_until(lambda: left.counters()["clients_gone_total"] >= 3, e2e.START_S, "clients to go")
         assert e2e.both_ways(directory, left, right, 0.5) > 100
         assert left.terminate() == 0 and right.terminate() == 0
 
@@ -149,7 +149,7 @@ def test_what_a_killed_client_handed_over_is_delivered():
                 got.extend(receiver.receive(vc))
             return len(got) >= 200
 
-        e2e.wait_until(poll, 20, "200 commands")
+        e2e.wait_until(poll, e2e.START_S, "200 commands")
         assert sorted(got) == sorted((0, f"command {t}".encode()) for t in range(200))
 
 
@@ -161,8 +161,8 @@ def test_kill_of_the_senders_daemon():
         sender = stack.enter_context(client.Client(left.socket))
         assert set(sender.complete(sender.send_all(1, 20), 20).values()) == {client.STATUS_OK}
         left.signal(signal.SIGKILL)
-        left.wait(10)
-        e2e.wait_until(lambda: sender.status() == -errno.ECONNRESET, 5, "the clear status")
+        left.wait(e2e.START_S)
+        e2e.wait_until(lambda: sender.status() == -errno.ECONNRESET, e2e.START_S, "the clear status")
         # Sends say so at the latest when their credit has run out.
         results = {sender.send(1, 0, 99, b"x") for _ in range(20_000)}
         assert -errno.ECONNRESET in results, results
@@ -187,7 +187,7 @@ def test_kill_of_the_receivers_daemon():
         sender = stack.enter_context(client.Client(left.socket))
         assert set(sender.complete(sender.send_all(1, 20), 20).values()) == {client.STATUS_OK}
         right.signal(signal.SIGKILL)
-        right.wait(10)
+        right.wait(e2e.START_S)
         in_flight = sender.send_all(1, 20, first=100)
         new = stack.enter_context(e2e.Daemon(directory, right.config))
         statuses = sender.complete(in_flight, 30)
@@ -219,7 +219,7 @@ def test_unreachable_and_back():
             sender.send(1, 0, tag, b"are you there")
             return sender.complete([tag], 10)[tag] == client.STATUS_OK
 
-        e2e.wait_until(reachable, 30, "the peer to be reachable again")
+        e2e.wait_until(reachable, e2e.START_S, "the peer to be reachable again")
 
 
 def test_perf_waits_for_a_server_that_comes_back():
@@ -229,7 +229,7 @@ def test_perf_waits_for_a_server_that_comes_back():
         with client.Client(left.socket) as sender:
             assert set(sender.complete(sender.send_all(1, 4), 20).values()) == {client.STATUS_OK}
         right.signal(signal.SIGKILL)
-        right.wait(10)
+        right.wait(e2e.START_S)
         load = stack.enter_context(e2e.perf(
             directory, "load", left.socket, "--destinations", 1, "--count", 1000, "--check",
             "--connect_timeout", e2e.TRAFFIC_S))
@@ -239,7 +239,7 @@ def test_perf_waits_for_a_server_that_comes_back():
             return (total["counters"]["tx_drop_unreachable_total"] > 0 or
                     total["counters"]["tx_drop_in_doubt_total"] > 0)
 
-        e2e.wait_until(given_up, 30, "the daemon to give up what it was handed")
+        e2e.wait_until(given_up, e2e.START_S, "the daemon to give up what it was handed")
         new = stack.enter_context(e2e.Daemon(directory, right.config))
         stack.enter_context(contextlib.closing(e2e._Closing(
             e2e.perf_server(directory, new, "0"))))
@@ -368,7 +368,7 @@ def test_client_that_resets_in_a_loop(hostile_client):
                 attack(directory, hostile_client, left, "reset")
                 resetting.expect(0, HOSTILE_S + 30)
         # Nothing of its queues is left anywhere: no credit, and no frames.
-        e2e.wait_until(lambda: e2e.managed(left, "queues", "list")["queues"] == [], 10,
+        e2e.wait_until(lambda: e2e.managed(left, "queues", "list")["queues"] == [], e2e.START_S,
                        "no queue to be left")
         port, = e2e.managed(left, "ports", "list")["ports"]
         assert port["pool_free"] > port["pool_frames"] / 2, port
@@ -409,7 +409,7 @@ def test_flood_to_a_vc_that_nobody_claims():
         receiver = stack.enter_context(client.Client(right.socket))
         receiver.claim(1, 1 << 3)
         got = []
-        e2e.wait_until(lambda: got.extend(receiver.receive(3)) or len(got) > 2 * most, 20,
+        e2e.wait_until(lambda: got.extend(receiver.receive(3)) or len(got) > 2 * most, e2e.START_S,
                        "what was sent before the claim")
 
 
@@ -532,7 +532,7 @@ def test_clock_that_was_set_back_before_a_restart(tmp_path):
                 assert abs(time.time() + shift - seconds_of(event)) < 30, (year, event)
             sender.complete(under_way, 30)
             begun = time.monotonic()
-            e2e.wait_until(lambda: delivered(sender, 1, secrets.randbits(40)), 20,
+            e2e.wait_until(lambda: delivered(sender, 1, secrets.randbits(40)), e2e.START_S,
                            f"the peer whose clock was moved by {shift} s")
             assert time.monotonic() - begun < 5
             back = stack.enter_context(client.Client(daemon.socket))

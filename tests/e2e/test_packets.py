@@ -271,7 +271,7 @@ def exchange(near, far, raw=2 << 20):
         try:
             assert server.stdout.readline() == "listening\n"
             assert run(near, "python3", "-c", CLIENT, e2e.ip_of(1), raw, seconds=90) == "same\n"
-            assert server.wait(30) == 0
+            assert server.wait(e2e.START_S) == 0
         finally:
             server.kill()
 

@@ -313,7 +313,7 @@ def test_all_planes_down_and_up_again(stack):
     assert not any(row["usable"] for row in peers(left).values())
     assert not sender.completions()
     e2e.managed(left, "planes", "set_admin", 0, 0, 1, "up")
-    e2e.wait_until(lambda: sender.states()[0] == 1, 20, "the end of the reset")
+    e2e.wait_until(lambda: sender.states()[0] == 1, e2e.START_S, "the end of the reset")
     assert set(sender.complete(sender.send_all(1, 8, first=100), 30).values()) == {client.STATUS_OK}
     got = []
     e2e.wait_until(lambda: got.extend(c for vc in range(4) for c in receiver.receive(vc))

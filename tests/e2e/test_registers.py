@@ -330,7 +330,7 @@ def test_partition_moves_while_commands_are_in_flight(pair):
                         got.setdefault(vc, []).append(int(data.split()[1]))
             return sum(map(len, got.values())) >= len(tags)
 
-        e2e.wait_until(all_arrived, 20, "all commands")
+        e2e.wait_until(all_arrived, e2e.START_S, "all commands")
         assert set(sender.complete(tags, 20).values()) == {STATUS_OK}
         assert got == {vc: [tag for tag in tags if tag % 4 == vc] for vc in range(4)}
     for daemon in (left, right):

@@ -106,7 +106,7 @@ def test_late_claim():
                         list_of_vc += receiver.receive(vc)
                     return sum(map(len, got.values())) >= 40
 
-                e2e.wait_until(poll, 20, "40 commands")
+                e2e.wait_until(poll, e2e.START_S, "40 commands")
                 for vc, commands in got.items():
                     assert commands == [(0, f"command {t}".encode()) for t in range(vc, 40, 4)]
 
@@ -125,7 +125,7 @@ def test_term_drains():
                 got.extend(receiver.receive(vc))
             return len(got) >= 100
 
-        e2e.wait_until(poll, 20, "100 commands")
+        e2e.wait_until(poll, e2e.START_S, "100 commands")
         assert "drain incomplete" not in left.stderr()
         assert right.terminate() == 0
 

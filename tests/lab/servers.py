@@ -12,7 +12,9 @@ import time
 
 import lab
 
-HOLD = "mount -t sysfs none /sys && ip link set lo up && echo held && exec sleep infinity"
+# Without IPv6 the kernel sends no frames of its own over the cables, which a switch may drop and count.
+HOLD = ("mount -t sysfs none /sys && { echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6 || true; } && "
+        "ip link set lo up && echo held && exec sleep infinity")
 _libc = ctypes.CDLL(None)
 
 
