@@ -50,7 +50,7 @@ uint64_t Receiver::Parse(PortContext& port) {
   const FrameRules& rules = port.params.rules;
   udp4::Headers headers;
   uint32_t headers_series = 0;  // of the frame that has them,
-  uint64_t headers_mark = 0;    // and its ECN field
+  uint64_t headers_flow = 0;    // and the part of its flow that they say
   uint32_t last = kNone;
   uint64_t bytes = 0;
   ParsedFrame parsed;
@@ -62,9 +62,9 @@ uint64_t Receiver::Parse(PortContext& port) {
       const uint8_t* pdu = frame->data + headers.pdu_at();
       const RhWord rh(pdu);
       const Series& same = series_[headers_series];
-      const uint64_t flow = rh.Flow() | headers_mark;
+      const uint64_t flow = rh.Flow() | headers_flow;
       if (flow != same.flow) [[unlikely]]
-        headers_series = AddSeries(same.source, same.destination, flow, same.session);
+        headers_series = AddSeries(same.source, same.destination, flow);
       last = headers_series;
       Note(i, last, rh, pdu, headers.pdu_bytes());
       continue;
@@ -73,7 +73,7 @@ uint64_t Receiver::Parse(PortContext& port) {
       last = NoteParsed(i, last, parsed);
       headers.Keep(frame->data, frame->length, trusted, parsed);
       headers_series = last;
-      headers_mark = MarkOf(parsed);
+      headers_flow = MarkOf(parsed) | parsed.session;
     } else {
       last = ParseOther(port, i, last, trusted);
     }
@@ -88,9 +88,9 @@ uint64_t Receiver::Parse(PortContext& port) {
   const RhWord rh(parsed.pdu);
   const uint64_t mark = MarkOf(parsed);
   marks_ |= mark;
-  const uint64_t flow = rh.Flow() | mark;
+  const uint64_t flow = rh.Flow() | mark | parsed.session;
   if (last == kNone || !series_[last].Has(parsed, flow)) {
-    last = AddSeries(parsed.source, parsed.destination, flow, parsed.session);
+    last = AddSeries(parsed.source, parsed.destination, flow);
   }
   Note(i, last, rh, parsed.pdu, parsed.pdu_bytes);
   return last;
@@ -102,8 +102,7 @@ uint64_t Receiver::Parse(PortContext& port) {
   Frame* const frame = frames_[i];
   const ParsedFrame parsed = ParseFrame(port.params.rules, frame->data, frame->length, trusted);
   if (parsed.error != FrameError::kNone) {
-    const uint32_t series = AddSeries({}, {}, 0, 0);
-    series_[series].error = parsed.error;
+    const uint32_t series = AddSeries({}, {}, static_cast<uint64_t>(parsed.error) << kErrorBit);
     spans_[i] = {.data = frame->data};
     series_of_[i] = static_cast<uint8_t>(series);
     return series;
@@ -132,7 +131,7 @@ uint64_t Receiver::Parse(PortContext& port) {
     if (series_of_[i] != last) {
       last = series_of_[i];
       const Series& series = series_[last];
-      passes = series.error == FrameError::kNone &&
+      passes = series.error() == FrameError::kNone &&
                port.PlaceAt(series.destination).instance >= PortContext::Place::kElsewhere;
     }
     if (passes) spans_[i].bytes = 0;
@@ -197,8 +196,8 @@ bool Receiver::GoOn(PortContext& port, Time now) {
 [[gnu::noinline]] Receiver::Checked Receiver::Check(PortContext& port, uint32_t i, Time now) {
   const Series& series = series_[series_of_[i]];
   Frame* const frame = frames_[i];
-  if (series.error != FrameError::kNone) [[unlikely]] {
-    return OnFrameError(port, frame, series.error, now) ? Checked::kKept : Checked::kDone;
+  if (series.error() != FrameError::kNone) [[unlikely]] {
+    return OnFrameError(port, frame, series.error(), now) ? Checked::kKept : Checked::kDone;
   }
   const PortContext::Place place = port.PlaceAt(series.destination);
   if (place.instance >= PortContext::Place::kElsewhere) [[unlikely]] {
@@ -244,7 +243,7 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   }
   uint32_t number = instance.ConnectionIndex(peer, place.plane, rh.vc());
   if (instance.has_groups()) [[unlikely]] {
-    number = ConnectionOfSession(instance, peer, place.plane, series.session, rh.vc());
+    number = ConnectionOfSession(instance, peer, place.plane, series.session(), rh.vc());
     if (number == kNone) {
       instance.counters.Add(Counter::kRxSession);
       return Checked::kDone;
@@ -603,7 +602,7 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
       return;
   }
   instance.counters.Add(Counter::kRxControlPdus);
-  const uint16_t session = series_[series_of_[i]].session;
+  const uint16_t session = series_[series_of_[i]].session();
   Peer::ControlFacts facts{.waits = instance.blocked[pdu.peer] != 0,
                            .slot = SlotOf(instance, pdu.peer, pdu.plane, session)};
   if (const auto* hello = std::get_if<Hello>(&message)) {

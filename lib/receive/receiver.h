@@ -73,20 +73,25 @@ class Receiver {
   static constexpr uint32_t kMostFrames = 2 * kBurst;
   static constexpr uint32_t kNone = ~0u;  // no series
 
+  // In bits that are none of the RH's flow, the places of its PSN and RPSN: the number of the
+  // session, the ECN field, and of a frame that is none of SUE's its error, which no other flow has.
+  static constexpr int kMarkBit = 32;
+  static constexpr int kErrorBit = 36;
+  static constexpr uint64_t kErrorMask = 0xf;
+  static_assert(kFrameErrorNames.size() <= kErrorMask + 1);
+
   // Frames of a burst that follow each other and agree in what is checked, or a frame with an
   // error.
   struct Series {
     NetAddress source;
     NetAddress destination;
-    uint64_t flow = 0;  // of the RH
-    uint16_t session = 0;  // its number
-    FrameError error = FrameError::kNone;
-    bool Has(const ParsedFrame& parsed, uint64_t rh_flow) const {
-      return ((rh_flow ^ flow) | Differs(parsed.source, source) |
-              Differs(parsed.destination, destination) |
-              static_cast<uint64_t>(parsed.session ^ session)) == 0 &&
-             error == FrameError::kNone;
+    uint64_t flow = 0;  // of the RH, and those bits
+    bool Has(const ParsedFrame& parsed, uint64_t its_flow) const {
+      return ((its_flow ^ flow) | Differs(parsed.source, source) |
+              Differs(parsed.destination, destination)) == 0;
     }
+    FrameError error() const { return static_cast<FrameError>(flow >> kErrorBit & kErrorMask); }
+    uint16_t session() const { return static_cast<uint16_t>(flow); }
     static uint64_t Differs(const NetAddress& a, const NetAddress& b) {
       return (a.high ^ b.high) | (a.low ^ b.low);
     }
@@ -103,8 +108,6 @@ class Receiver {
     uint32_t plane = 0;
     uint32_t number = 0;  // of the connection
   };
-  // Of a series' flow: the ECN field of its frames, in bits that are none of the RH's flow.
-  static constexpr int kMarkBit = 32;
   static constexpr uint64_t kMarked = uint64_t{3} << kMarkBit;
   static uint64_t MarkOf(const ParsedFrame& parsed) { return uint64_t{parsed.ecn} << kMarkBit; }
   // The slot of the session of a frame of the peer's; Peer::kNoSlot: its number was not agreed.
@@ -122,14 +125,11 @@ class Receiver {
   // Rare functions take a PDU by value, so that it need not be in memory for the others.
   Checked Check(PortContext& port, uint32_t i, Time now);
   void SetFlow(Instance& instance, uint32_t i, uint32_t peer, uint32_t plane, uint32_t number);
-  uint32_t AddSeries(const NetAddress& source, const NetAddress& destination, uint64_t flow,
-                     uint16_t session) {
+  uint32_t AddSeries(const NetAddress& source, const NetAddress& destination, uint64_t flow) {
     Series& series = series_[series_count_];
     series.source = source;
     series.destination = destination;
     series.flow = flow;
-    series.session = session;
-    series.error = FrameError::kNone;
     return series_count_++;
   }
   void Note(uint32_t i, uint32_t series, RhWord rh, const uint8_t* pdu, uint32_t pdu_bytes) {
