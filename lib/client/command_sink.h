@@ -68,7 +68,7 @@ constexpr uint32_t RecordLines(uint32_t command_bytes) {
 }
 
 // A received record's first word but for its kind: where the command comes from and goes to.
-constexpr uint64_t ReceivedHead(uint8_t vc, uint16_t source, uint16_t xpuid, uint8_t instance) {
+constexpr uint64_t ReceivedHead(uint32_t vc, uint16_t source, uint16_t xpuid, uint8_t instance) {
   return uint64_t{vc} << 8 | uint64_t{source} << 16 | uint64_t{xpuid} << 32 |
          uint64_t{instance} << 48;
 }

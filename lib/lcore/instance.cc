@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "client/command_sink.h"
 #include "lcore/port_context.h"
 
 namespace suede {
@@ -11,6 +12,7 @@ namespace suede {
 Instance::Instance(const InstanceParams& instance_params,
                    const std::vector<PortContext*>& plane_ports, InstanceStats* stats)
     : params(instance_params),
+      received_head(ReceivedHead(0, 0, params.xpuid, params.instance)),
       counters(stats->counters),
       gauges(stats->gauges),
       histograms(stats->histograms),

@@ -186,6 +186,7 @@ struct Instance {
   PathLimits LimitsOf(uint32_t plane, uint64_t speed_bps) const;
 
   InstanceParams params;
+  const uint64_t received_head;  // what records of commands for it have in common: ReceivedHead
   uint32_t widest_window = 0;  // PDUs that a window has ever been, for CheckInvariants
   CounterBlock& counters;
   GaugeBlock& gauges;

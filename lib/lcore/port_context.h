@@ -107,15 +107,19 @@ struct PortContext {
   };
   // The one that has the address; kNowhere: none.
   Place PlaceAt(const NetAddress& address) {
-    if (last_place.instance != Place::kNowhere && address == last_destination) return last_place;
-    return FindPlace(address);
+    return address == last_found->first ? last_found->second : FindPlace(address);
   }
   // The same for another frame than the last one's. By value: the caller's need not be in memory.
   [[gnu::noinline]] Place FindPlace(NetAddress address) {
     const auto found = place_by_address.find(address);
     if (found == place_by_address.end()) return {};
-    last_destination = address;
-    return last_place = found->second;
+    last_found = &*found;
+    return found->second;
+  }
+
+  void AddPlace(const NetAddress& address, const Place& place) {
+    place_by_address[address] = place;
+    last_found = &kNobody;
   }
 
   // The classes of VCs and of PDUs without commands, for pauses (docs/pfc.md) and credit
@@ -135,19 +139,22 @@ struct PortContext {
   const TxOffload tx_offload;  // the fields that the device fills in, of every frame
   uint32_t first_pair = 0;     // the port that has the first queue pair of the device here
   bool usable = false;         // as last seen: it has a link, and is not down
-  absl::flat_hash_map<NetAddress, Place> place_by_address;
-  // The entry that the last frame found: frames come in runs.
-  NetAddress last_destination;
-  Place last_place;
-  Fifo<ConnectionRef> retransmit;    // connections with PDUs to send again, in turn
+  using Places = absl::flat_hash_map<NetAddress, Place>;
+  Places place_by_address;
+  // The entry that the last frame found: frames come in runs. At first one that nobody can have.
+  static const Places::value_type kNobody;
+  const Places::value_type* last_found = &kNobody;
+  Fifo<ConnectionRef> retransmit;         // connections with PDUs to send again, in turn
   Fifo<ConnectionRef> paused_retransmit;  // those whose next PDU waits for the end of a pause
-  Fifo<ConnectionRef> ack_now;       // those that owe an acknowledgement without delay
-  std::vector<DelayedAcks> ack_due;  // and with delay: a list for each delay of the instances
+  Fifo<ConnectionRef> ack_now;            // those that owe an acknowledgement without delay
+  std::vector<DelayedAcks> ack_due;       // and with delay: a list for each delay of the instances
   AckBudget ack_budget;
 
   FrameShares own_shares;
   FrameShares* shares = &own_shares;  // of the device's first pair here
 };
+inline const PortContext::Places::value_type PortContext::kNobody{
+    {.high = ~uint64_t{0}, .low = ~uint64_t{0}}, {}};
 
 }  // namespace suede
 

@@ -70,7 +70,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
     PortContext& port = *ports[plane];
     for (const auto& pair : lcore_.ports) {
       if (pair->first_pair != port.first_pair) continue;
-      pair->place_by_address[params.planes[plane].address] = {.instance = number, .plane = plane};
+      pair->AddPlace(params.planes[plane].address, {.instance = number, .plane = plane});
     }
     port.retransmit.Reserve(lcore_.timers.count() + 1);
     port.paused_retransmit.Reserve(lcore_.timers.count() + 1);
@@ -110,7 +110,7 @@ void Pipeline::SharePort(uint32_t number, const PortNeighbour& neighbour) {
     if (port.first_pair != number) continue;
     const uint32_t index = port.link.handover().Add(neighbour);
     for (const NetAddress& address : neighbour.addresses) {
-      port.place_by_address[address] = {.instance = PortContext::Place::kElsewhere, .plane = index};
+      port.AddPlace(address, {.instance = PortContext::Place::kElsewhere, .plane = index});
     }
   }
 }

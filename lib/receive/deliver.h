@@ -43,12 +43,12 @@ class Deliverer {
   struct Target {
     ClientSlot* client = nullptr;  // null: nobody has claimed the VC
     uint64_t head = 0;             // of their records
-    uint8_t vc = 0;
+    uint32_t vc = 0;
   };
-  Target TargetOf(const Instance& instance, uint8_t vc, uint16_t source) const {
+  Target TargetOf(const Instance& instance, uint32_t vc, uint16_t source) const {
     const uint32_t client = lcore_.ClaimantOf(instance, vc);
     return {.client = client == ClientTable::kNone ? nullptr : &lcore_.clients.client(client),
-            .head = ReceivedHead(vc, source, instance.params.xpuid, instance.params.instance),
+            .head = instance.received_head | ReceivedHead(vc, source, 0, 0),
             .vc = vc};
   }
   // The ring that PDUs for the target go to directly; null: none is claimed, or others wait.

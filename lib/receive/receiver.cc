@@ -86,9 +86,7 @@ uint64_t Receiver::Parse(PortContext& port) {
 [[gnu::always_inline]] inline uint32_t Receiver::NoteParsed(uint32_t i, uint32_t last,
                                                             const ParsedFrame& parsed) {
   const RhWord rh(parsed.pdu);
-  const uint64_t mark = MarkOf(parsed);
-  marks_ |= mark;
-  const uint64_t flow = rh.Flow() | mark | parsed.session;
+  const uint64_t flow = rh.Flow() | MarkOf(parsed) | parsed.session;
   if (last == kNone || !series_[last].Has(parsed, flow)) {
     last = AddSeries(parsed.source, parsed.destination, flow);
   }
@@ -183,8 +181,9 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   flow_.series = series_of_[i];
   flow_.instance = &instance;
   flow_.connection = &instance.connections[number];
-  flow_.credit = &instance.rx_credit[Scheduler::QueueIndex(peer, rh.vc())];
-  flow_.target = deliverer_.TargetOf(instance, rh.vc(), rh.xpuid());
+  const uint32_t vc = rh.vc();
+  flow_.credit = &instance.rx_credit[Scheduler::QueueIndex(peer, vc)];
+  flow_.target = deliverer_.TargetOf(instance, vc, rh.xpuid());
   flow_.ring = Deliverer::DirectRing(instance, flow_.target);
   flow_.peer = peer;
   flow_.plane = plane;
@@ -195,13 +194,12 @@ bool Receiver::GoOn(PortContext& port, Time now) {
 // passes becomes that of flow_.
 [[gnu::noinline]] Receiver::Checked Receiver::Check(PortContext& port, uint32_t i, Time now) {
   const Series& series = series_[series_of_[i]];
-  Frame* const frame = frames_[i];
   if (series.error() != FrameError::kNone) [[unlikely]] {
-    return OnFrameError(port, frame, series.error(), now) ? Checked::kKept : Checked::kDone;
+    return OnFrameError(port, frames_[i], series.error(), now) ? Checked::kKept : Checked::kDone;
   }
   const PortContext::Place place = port.PlaceAt(series.destination);
   if (place.instance >= PortContext::Place::kElsewhere) [[unlikely]] {
-    return SetAside(port, place, frame) ? Checked::kKept : Checked::kDone;
+    return SetAside(port, place, frames_[i]) ? Checked::kKept : Checked::kDone;
   }
   Instance& instance = *lcore_.instances[place.instance];
   if (instance.down || instance.own.admin[place.plane] == PlaneAdmin::kDown) {
@@ -212,44 +210,47 @@ bool Receiver::GoOn(PortContext& port, Time now) {
     instance.counters.Add(Counter::kRxRcrc);
     return Checked::kDone;
   }
+  // (Nothing is to be kept for after these calls: that would make every frame dearer.)
   const RhWord rh = rhs_[i];
-  if (!rh.Is(RhVersion::kData) && !rh.Is(RhVersion::kControl)) [[unlikely]] {
-    instance.counters.Add(Counter::kRxVersion);
-    return Checked::kDone;
-  }
+  if (!rh.Is(RhVersion::kData)) [[unlikely]]
+    return OnNoData(instance, i, place.plane, now);
+  const uint32_t peer = PeerOf(instance, series, rh, place.plane);
+  if (peer == Instance::kNoPeer) return Checked::kDone;
+  if (instance.has_groups()) [[unlikely]]
+    return CheckSession(instance, i, peer, place.plane);
+  SetFlow(instance, i, peer, place.plane, instance.ConnectionIndex(peer, place.plane, rh.vc()));
+  return Checked::kData;
+}
+
+// Whose a PDU of the plane is, by the last checks that data and control PDUs have in common;
+// kNoPeer: it has failed one of them, and is counted.
+[[gnu::always_inline]] inline uint32_t Receiver::PeerOf(Instance& instance, const Series& series,
+                                                        RhWord rh, uint32_t plane) {
   if (rh.partition() != instance.params.partition) {
     instance.counters.Add(Counter::kRxPartition);
-    return Checked::kDone;
+    return Instance::kNoPeer;
   }
   const uint32_t peer = instance.peer_of_xpu[rh.xpuid()];
   if (peer == Instance::kNoPeer) {
     instance.counters.Add(Counter::kRxUnknownXpu);
-    return Checked::kDone;
+    return Instance::kNoPeer;
   }
-  if (series.source != instance.sources[instance.PlaneIndex(peer, place.plane)]) {
+  if (series.source != instance.sources[instance.PlaneIndex(peer, plane)]) {
     instance.counters.Add(Counter::kRxSource);
+    return Instance::kNoPeer;
+  }
+  return peer;
+}
+
+// The last check, where there are several sessions.
+[[gnu::noinline]] Receiver::Checked Receiver::CheckSession(Instance& instance, uint32_t i,
+                                                           uint32_t peer, uint32_t plane) {
+  const uint32_t number = ConnectionOfSession(instance, peer, plane, SessionAt(i), rhs_[i].vc());
+  if (number == kNone) {
+    instance.counters.Add(Counter::kRxSession);
     return Checked::kDone;
   }
-  if (rh.Is(RhVersion::kControl)) [[unlikely]] {
-    OnControlPdu(instance,
-                 {.rh = rh,
-                  .commands = CommandsAt(i),
-                  .bytes = CommandBytesAt(i),
-                  .peer = peer,
-                  .plane = place.plane,
-                  .frame = frame},
-                 i, now);
-    return Checked::kDone;
-  }
-  uint32_t number = instance.ConnectionIndex(peer, place.plane, rh.vc());
-  if (instance.has_groups()) [[unlikely]] {
-    number = ConnectionOfSession(instance, peer, place.plane, series.session(), rh.vc());
-    if (number == kNone) {
-      instance.counters.Add(Counter::kRxSession);
-      return Checked::kDone;
-    }
-  }
-  SetFlow(instance, i, peer, place.plane, number);
+  SetFlow(instance, i, peer, plane, number);
   return Checked::kData;
 }
 
@@ -259,9 +260,8 @@ uint8_t Receiver::SlotOf(const Instance& instance, uint32_t peer, uint32_t plane
   return group.Accepts(session) ? static_cast<uint8_t>(group.SlotOf(session)) : Peer::kNoSlot;
 }
 
-[[gnu::noinline]] uint32_t Receiver::ConnectionOfSession(const Instance& instance, uint32_t peer,
-                                                         uint32_t plane, uint16_t session,
-                                                         uint8_t vc) {
+uint32_t Receiver::ConnectionOfSession(const Instance& instance, uint32_t peer, uint32_t plane,
+                                       uint16_t session, uint8_t vc) {
   const uint8_t slot = SlotOf(instance, peer, plane, session);
   return slot == Peer::kNoSlot ? kNone : instance.ConnectionIndex(peer, plane, slot, vc);
 }
@@ -588,10 +588,22 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
                                  EffectsFor(instance, peer));
 }
 
-[[gnu::cold, gnu::noinline]] void Receiver::OnControlPdu(Instance& instance, ReceivedPdu pdu,
-                                                         uint32_t i, Time now) {
+// The rest of the checks of a frame that is no data PDU, and what a control PDU brings about.
+[[gnu::cold, gnu::noinline]] Receiver::Checked Receiver::OnNoData(Instance& instance, uint32_t i,
+                                                                  uint32_t plane, Time now) {
+  if (!rhs_[i].Is(RhVersion::kControl)) {
+    instance.counters.Add(Counter::kRxVersion);
+    return Checked::kDone;
+  }
+  const uint32_t peer = PeerOf(instance, series_[series_of_[i]], rhs_[i], plane);
+  if (peer != Instance::kNoPeer) OnControlPdu(instance, i, peer, plane, now);
+  return Checked::kDone;
+}
+
+void Receiver::OnControlPdu(Instance& instance, uint32_t i, uint32_t peer, uint32_t plane,
+                            Time now) {
   ControlMessage message;
-  switch (DecodeControl(pdu.commands, pdu.bytes, message)) {
+  switch (DecodeControl(CommandsAt(i), CommandBytesAt(i), message)) {
     case ControlError::kNone:
       break;
     case ControlError::kUnknownType:
@@ -602,14 +614,12 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
       return;
   }
   instance.counters.Add(Counter::kRxControlPdus);
-  const uint16_t session = series_[series_of_[i]].session();
-  Peer::ControlFacts facts{.waits = instance.blocked[pdu.peer] != 0,
-                           .slot = SlotOf(instance, pdu.peer, pdu.plane, session)};
+  Peer::ControlFacts facts{.waits = instance.blocked[peer] != 0,
+                           .slot = SlotOf(instance, peer, plane, SessionAt(i))};
   if (const auto* hello = std::get_if<Hello>(&message)) {
-    facts.is_pong = instance.ping.TakeAnswer(pdu.peer, instance.own.hello, *hello, now);
+    facts.is_pong = instance.ping.TakeAnswer(peer, instance.own.hello, *hello, now);
   }
-  instance.peers[pdu.peer].OnControl(pdu.plane, message, facts, now,
-                                     EffectsFor(instance, pdu.peer));
+  instance.peers[peer].OnControl(plane, message, facts, now, EffectsFor(instance, peer));
 }
 
 }  // namespace suede

@@ -74,7 +74,8 @@ class Receiver {
   static constexpr uint32_t kNone = ~0u;  // no series
 
   // In bits that are none of the RH's flow, the places of its PSN and RPSN: the number of the
-  // session, the ECN field, and of a frame that is none of SUE's its error, which no other flow has.
+  // session, the ECN field, and of a frame that is none of SUE's its error, which no other flow
+  // has.
   static constexpr int kMarkBit = 32;
   static constexpr int kErrorBit = 36;
   static constexpr uint64_t kErrorMask = 0xf;
@@ -124,12 +125,14 @@ class Receiver {
 
   // Rare functions take a PDU by value, so that it need not be in memory for the others.
   Checked Check(PortContext& port, uint32_t i, Time now);
+  Checked CheckSession(Instance& instance, uint32_t i, uint32_t peer, uint32_t plane);
   void SetFlow(Instance& instance, uint32_t i, uint32_t peer, uint32_t plane, uint32_t number);
   uint32_t AddSeries(const NetAddress& source, const NetAddress& destination, uint64_t flow) {
     Series& series = series_[series_count_];
     series.source = source;
     series.destination = destination;
     series.flow = flow;
+    marks_ |= flow;
     return series_count_++;
   }
   void Note(uint32_t i, uint32_t series, RhWord rh, const uint8_t* pdu, uint32_t pdu_bytes) {
@@ -150,6 +153,7 @@ class Receiver {
   void OnPfc(PortContext& port, const Frame& frame, Time now);
   bool SetAside(const PortContext& port, PortContext::Place place, Frame* frame);
   bool CountHandedOver(bool handed);
+  uint16_t SessionAt(uint32_t i) const { return series_[series_of_[i]].session(); }
   const uint8_t* CommandsAt(uint32_t i) const { return spans_[i].data + kRhBytes; }
   // From there up to the R-CRC.
   uint32_t CommandBytesAt(uint32_t i) const { return spans_[i].bytes - kRhBytes; }
@@ -163,7 +167,9 @@ class Receiver {
             .frame = frames_[i]};
   }
   bool OnDataPdu(Instance& instance, uint32_t i, Time now);
-  void OnControlPdu(Instance& instance, ReceivedPdu pdu, uint32_t i, Time now);
+  uint32_t PeerOf(Instance& instance, const Series& series, RhWord rh, uint32_t plane);
+  Checked OnNoData(Instance& instance, uint32_t i, uint32_t plane, Time now);
+  void OnControlPdu(Instance& instance, uint32_t i, uint32_t peer, uint32_t plane, Time now);
   void OnRpsn(Instance& instance, uint32_t connection, RhOp op, Psn rpsn, Time now);
   void OnAcked(Instance& instance, uint32_t connection, uint32_t bytes, PduList& acked);
   void OnImplausible(Instance& instance, uint32_t connection, RhOp op, Psn rpsn, Time now);
@@ -198,9 +204,9 @@ class Receiver {
   CongestionUse& congestion_;
   PeerRef effects_of_{};
   Flow flow_;
-  uint64_t marks_ = 0;      // ECN fields of the burst's frames,
+  uint64_t marks_ = 0;      // kMarked: ECN fields of the burst's frames,
   bool has_marks_ = false;  // and whether some of them may be marked
-  DeliveredRun run_;  // of flow_, accepted and not yet counted
+  DeliveredRun run_;        // of flow_, accepted and not yet counted
 
   // The burst: frames [next_, count_) are left.
   Frame* const* frames_ = nullptr;
