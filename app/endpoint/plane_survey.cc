@@ -25,7 +25,7 @@ PlanePeerView ToView(const PlaneRow& row, const InstanceConfig& instance) {
       .peer = row.peer_xpuid,
       .state = StateOf(row),
       .usable = row.usable,
-      .home = row.home,
+      .home_vcs = row.home_vcs,
       .fencing = row.fencing,
       .tx_generation = row.tx_generation,
       .rx_generation = row.rx_generation,

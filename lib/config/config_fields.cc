@@ -169,7 +169,8 @@ constexpr ConfigField<InstanceEntry> kInstance[] = {
                                {.shown_default = "the first of lcores"}),
     Key<&InstanceEntry::ordering>(
         "ordering", "", {},
-        "strict: PDUs to one destination take one plane and arrive in order on each VC; "
+        "strict: PDUs of one flow (a destination, or with psn_scope vc a VC of it) take one plane "
+        "and arrive in order on each VC; "
         "unordered: each PDU takes the plane with the most bandwidth left, and order is kept "
         "within a PDU alone. With one port they are the same: the order of each VC is kept."),
     Key<&InstanceEntry::congestion>(

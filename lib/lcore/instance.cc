@@ -25,6 +25,7 @@ Instance::Instance(const InstanceParams& instance_params,
       of_peer_bits(static_cast<uint8_t>(plane_bits + of_plane_bits)),
       vc_mask(static_cast<uint8_t>((1u << vc_bits) - 1)),
       lane_is_plane(is_strict() || plane_bits == 0),
+      has_homes(is_strict() && plane_bits != 0),
       own(params.xpuid, plane_count(), session_count(), params.transport, params.paths,
           params.secret),
       scheduler(static_cast<uint32_t>(instance_params.peers.size())) {

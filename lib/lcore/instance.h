@@ -129,7 +129,7 @@ struct Instance {
   bool IsPaused(uint32_t peer) const;
   // Whether the next PDU to the peer may take the plane, with so many bytes of commands.
   bool CanSend(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const {
-    return (paths[peer].choice & 1u << plane) != 0 &&
+    return (paths[peer].choice[vc] & 1u << plane) != 0 &&
            (has_groups()
                 ? AnySessionCan(peer, plane, vc, bytes)
                 : connections[ConnectionIndex(peer, plane, vc)].CanSend(bytes, params.transport)) &&
@@ -137,6 +137,13 @@ struct Instance {
   }
   // Whether one of its sessions may, as far as its connection goes.
   bool AnySessionCan(uint32_t peer, uint32_t plane, uint32_t vc, uint32_t bytes) const;
+  // Queues of the VCs of the mask are on the lane of the plane from now on.
+  void SetLane(uint32_t peer, uint32_t vcs, uint32_t plane) {
+    for (uint32_t left = vcs; left != 0; left &= left - 1) {
+      const auto vc = static_cast<uint32_t>(std::countr_zero(left));
+      scheduler.queue(Scheduler::QueueIndex(peer, vc)).lane = static_cast<uint8_t>(plane);
+    }
+  }
   // Tells the connections of {peer, plane} whether its marks are counted.
   void TellCounted(uint32_t peer, uint32_t plane) {
     const bool counted = marks[PlaneIndex(peer, plane)].is_counted();
@@ -201,7 +208,8 @@ struct Instance {
   const uint8_t of_plane_bits;      // so are the connections of a plane
   const uint8_t of_peer_bits;       // and of a peer
   const uint8_t vc_mask;
-  const bool lane_is_plane;  // PDUs take the plane that is their queue's lane
+  const bool lane_is_plane;  // PDUs take the plane that is their queue's lane,
+  const bool has_homes;      // which is one of several
 
   std::array<uint16_t, kMaxXpus> peer_of_xpu;
   std::vector<HeaderTemplate> headers;  // of sessions: [(connection >> vc_bits) * kClasses + class]

@@ -88,7 +88,7 @@ struct PlaneRow {
   PlaneState state = PlaneState::kDown;
   bool sessions = false;  // false: the peer answers no PLANE, so that there is no more to know
   bool usable = false;    // PDUs may be sent there
-  bool home = false;      // strict: all to the peer takes this one
+  uint8_t home_vcs = 0;   // strict: VCs of which all to the peer takes this one, a mask
   bool fencing = false;   // PDUs are in doubt, and the FENCE is not answered yet
   uint16_t tx_generation = 0;
   uint16_t rx_generation = 0;

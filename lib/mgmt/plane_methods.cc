@@ -71,6 +71,14 @@ Json ToJson(const PlaneView& plane) {
   return out;
 }
 
+Json VcsOf(uint32_t mask) {
+  Json vcs = Json::array();
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if ((mask & 1u << vc) != 0) vcs.push_back(vc);
+  }
+  return vcs;
+}
+
 Json ToJson(const PlanePeerView& peer) {
   return Json{{"xpu", peer.name.xpu},
               {"instance", peer.name.instance},
@@ -79,7 +87,8 @@ Json ToJson(const PlanePeerView& peer) {
               {"peer_plane", peer.peer_plane ? Json(*peer.peer_plane) : Json()},
               {"state", peer.state},
               {"usable", peer.usable},
-              {"home", peer.home},
+              {"home", peer.home_vcs != 0},
+              {"home_vcs", VcsOf(peer.home_vcs)},
               {"fencing", peer.fencing},
               {"tx_generation", peer.tx_generation},
               {"rx_generation", peer.rx_generation},
@@ -192,7 +201,8 @@ constexpr Member kPlanePeerRow[] = {
     Member::Integer("peer_plane", "the peer's number of it").OrNull("not known"),
     Member::Choice("state", "down|init|up|static", "static: the peer answers no PLANE"),
     Member::Boolean("usable", "PDUs may be sent there"),
-    Member::Boolean("home", "strict ordering: all to the peer takes this one"),
+    Member::Boolean("home", "strict ordering: all of some VC to the peer takes this one"),
+    Member::Integer("home_vcs", "these VCs").List(),
     Member::Boolean("fencing", "PDUs are in doubt, and the FENCE is not answered yet"),
     Member::Integer("tx_generation"),
     Member::Integer("rx_generation"),
@@ -265,9 +275,12 @@ constexpr Method kPlaneMethods[] = {
 
 std::string_view NameOf(PlaneSetting setting) {
   switch (setting) {
-    case PlaneSetting::kUp: return "up";
-    case PlaneSetting::kDrain: return "drain";
-    case PlaneSetting::kDown: break;
+    case PlaneSetting::kUp:
+      return "up";
+    case PlaneSetting::kDrain:
+      return "drain";
+    case PlaneSetting::kDown:
+      break;
   }
   return "down";
 }

@@ -57,7 +57,7 @@ struct PlanePeerView {
   uint32_t peer = 0;  // its XPU
   std::string_view state;
   bool usable = false;   // PDUs may be sent there
-  bool home = false;     // strict ordering: all to the peer takes this one
+  uint8_t home_vcs = 0;  // strict ordering: VCs of which all to the peer takes this one, a mask
   bool fencing = false;  // which PDUs of a dead generation the peer got is not known yet
   uint32_t tx_generation = 0;
   uint32_t rx_generation = 0;

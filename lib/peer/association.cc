@@ -168,7 +168,7 @@ void Peer::EndAssociation(Time now, Effects& effects) {
   effects.Add(effect::CreditChange{effect::CreditStep::kEnd});
   BeginGroups(now, effects);
   paths_->sessions = false;
-  paths_->moving = false;
+  for (uint32_t flow = 0; flow < own_->vc_count; ++flow) EndMove(flow);
   paths_->unreachable = false;
   if (!history) return;
   effects.Add(effect::Count{Counter::kPeerResets});

@@ -78,7 +78,7 @@ void Peer::OnUnreachable(uint32_t plane, uint32_t vc, Time now, Effects& effects
   lost.GiveUp(now, own_->transport, pdus);
   GiveUp(plane, vc, Ending::kInDoubt, true, bytes, pdus, effects);
   GiveUpIfLost(vc, effects);
-  ChooseHome(effects);
+  ChooseHomes(effects);
 }
 
 // Ends PDUs queued behind a lost connection where no other plane takes them.

@@ -127,9 +127,10 @@ struct MarkLost {
 struct Unblock {
   uint8_t vcs = 0;
 };
-// Strict: all of it takes this plane.
+// Strict: all of these VCs takes this plane.
 struct Home {
   uint8_t plane = 0;
+  uint8_t vcs = 0;
 };
 
 // ---- Receive credit.

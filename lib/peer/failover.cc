@@ -75,9 +75,10 @@ void Peer::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
   PduList rest;
   for (uint32_t number = 0; number < own_->connection_count; ++number) {
     Connection& fenced_one = connection(dead, number);
-    CountOut(dead, fenced_one.unacked_bytes());
+    const uint32_t bytes = fenced_one.unacked_bytes();
     // PSNs of the next generation: a frame of this one that is still under way is far from them.
     fenced_one.Restart(fenced_one.next_psn().Plus(1 << 15), rest);
+    if (bytes != 0) CountOut(dead, number, bytes);
   }
   sessions_[dead].EndFence(now);
   if (!rest.empty()) effects.Add(effect::Requeue{static_cast<uint8_t>(dead), rest});

@@ -57,6 +57,16 @@ struct OwnEnd {
     return true;
   }
 
+  // A connection of the plane has PDUs in flight now, and had none. / The other way round.
+  void OnBusy(uint32_t plane) { ++busy[plane]; }
+  void OnIdle(uint32_t plane) { --busy[plane]; }
+  // How many there are, where each flow that is moving counts where it goes.
+  uint32_t LoadOf(uint32_t plane) const { return busy[plane] + coming[plane]; }
+  void Shift(uint32_t from, uint32_t to, uint32_t count) {
+    coming[from] -= count;
+    coming[to] += count;
+  }
+
   // Any that a header of the plane can have.
   uint16_t DrawSessionNumber(uint32_t plane) {
     return static_cast<uint16_t>((numbers.Next() >> 32) % session_numbers[plane]);
@@ -78,6 +88,10 @@ struct OwnEnd {
   std::array<PlaneAdmin, kMaxPlanes> admin{};
   std::array<uint32_t, kMaxPlanes> session_numbers{1, 1, 1, 1};  // that headers tell apart
   std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, on each plane to all peers
+  // Where planes have sessions: connections of each plane with PDUs in flight, to all peers; and
+  // those of flows that are moving, modulo 2^32, which a plane has more of when they have moved.
+  std::array<uint32_t, kMaxPlanes> busy{};
+  std::array<uint32_t, kMaxPlanes> coming{};
 };
 
 }  // namespace suede

@@ -17,7 +17,7 @@ inline constexpr uint32_t kMaxPeerConnections = 64;
 
 // SUE framework §1.2.
 enum class Ordering : uint8_t {
-  kStrict,     // all PDUs to one destination take one plane, each VC in order
+  kStrict,     // all PDUs of a flow take one plane, each VC in order
   kUnordered,  // each PDU takes the plane with the most bandwidth left
 };
 

@@ -105,7 +105,7 @@ void Peer::OnNoMac(Effects& effects) {
 void Peer::SetWeight(uint32_t plane, uint32_t weight, Time now, Effects& effects) {
   const bool had_route = paths_->HasRoute(plane);
   paths_->SetWeight(plane, weight);
-  if (had_route == (weight != 0)) return ChooseHome(effects);
+  if (had_route == (weight != 0)) return ChooseHomes(effects);
   UpdateUsable(effects);
   if (HasRoute()) {
     OnRouteBack(effects);
@@ -163,8 +163,12 @@ void Peer::CheckInvariants(const TransportParams& widest) const {
   check(HasRoute() || cut_off_ || cut_off_at_ != kNever);
   check(!paths_->sessions || (own_->has_sessions && handshake_.associated()));
   check(paths_->open == 0 || (handshake_.open() && mismatch_ == HelloMismatch::kNone));
-  const uint32_t home = own_->is_strict() ? 1u << paths_->home : ~0u;
-  check(paths_->choice == (paths_->moving ? 0 : paths_->usable & home));
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    const uint32_t flow = own_->VcOf(vc);
+    const bool moving = (paths_->moving & 1u << flow) != 0;
+    const uint32_t home = own_->is_strict() ? 1u << paths_->home[flow] : ~0u;
+    check(paths_->choice[vc] == (moving ? 0 : paths_->usable & home));
+  }
 }
 
 }  // namespace suede

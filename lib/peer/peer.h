@@ -76,7 +76,7 @@ class Peer {
   bool IsResolving(uint32_t plane) const { return (paths_->resolving & 1u << plane) != 0; }
   // Whether a queue that waits for this connection may go on.
   bool MaySend(uint32_t plane, uint32_t number) const {
-    return (paths_->choice & 1u << plane) != 0 &&
+    return (paths_->choice[own_->VcOf(number)] & 1u << plane) != 0 &&
            connection(plane, number).CanSend(0, own_->transport);
   }
   // `echo`: the nonce of the HELLO that it answers; 0: of none.
@@ -98,7 +98,10 @@ class Peer {
   // peers of an instance whose planes have sessions.
   void OnProof(uint32_t plane, Time now);
   // PDUs have ended while paths().moving.
-  void OnEnded(Effects& effects) { ChooseHome(effects); }
+  void OnEnded(Effects& effects);
+  // Strict: a PDU of the VC is about to leave, and nothing of it is in flight on its home. True
+  // where its flow takes another plane from now on, paths().home.
+  bool OnFlowBegins(uint32_t vc);
   // A connection that was lost is in step again.
   void OnResumed(uint32_t plane, uint32_t vc, Effects& effects);
 
@@ -141,7 +144,6 @@ class Peer {
 
   // reach.cc
   bool AnyPortUp() const { return (paths_->present & own_->ports_up) != 0; }
-  bool InFlight(uint32_t plane) const { return paths_->inflight_bytes[plane] != 0; }
   static void Say(uint32_t plane, const ControlMessage& message, Effects& effects);
   void SayHello(uint32_t plane, bool reply_wanted, uint64_t echo, Effects& effects) const;
   void SayHello(Effects& effects);
@@ -150,7 +152,7 @@ class Peer {
   void Mark(uint8_t vcs, bool lost, Effects& effects);
   void GiveUpQueued(uint8_t vcs, Effects& effects);
   void FindAgain(Effects& effects);
-  void CountOut(uint32_t plane, uint32_t bytes);
+  void CountOut(uint32_t plane, uint32_t number, uint32_t bytes);
   // Runs `hear`, which moves PDUs of the connection that have arrived to a list.
   template <typename Hear>
   auto Acknowledge(uint32_t plane, uint32_t vc, Effects& effects, Hear&& hear) {
@@ -159,9 +161,9 @@ class Peer {
     PduList acked;
     const auto verdict = hear(heard, acked);
     if (acked.empty()) return verdict;
-    CountOut(plane, before - heard.unacked_bytes());
+    CountOut(plane, vc, before - heard.unacked_bytes());
     effects.Add(effect::Acknowledged{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc), acked});
-    if (paths_->moving) ChooseHome(effects);
+    if (paths_->moving != 0) OnEnded(effects);
     return verdict;
   }
   void GiveUp(uint32_t plane, uint32_t vc, Ending ending, bool hold_last, uint32_t bytes,
@@ -172,8 +174,6 @@ class Peer {
   void OnRouteGone(Time now, Effects& effects);
   void OnRouteBack(Effects& effects);
   void CheckRoutes(Time now, Effects& effects);
-  bool DrawHome();
-  void ChooseHome(Effects& effects);
   void Unblock(Effects& effects) const;
   void Unblock(uint32_t plane, uint32_t vc, Effects& effects) const;
   void ArmHandshake(Effects& effects) const;
@@ -240,6 +240,19 @@ class Peer {
   bool CloseUnnamed();
   void OnFence(uint32_t plane, const Fence& fence, Time now, Effects& effects);
   void OnFenced(const Fenced& fenced, Time now, Effects& effects);
+
+  // homes.cc
+  uint32_t KeyOf(uint32_t flow) const { return uint32_t{own_->xpuid} << 12 | flow << 10 | xpuid_; }
+  uint32_t BusyOf(uint32_t flow, uint32_t plane) const;
+  PlaneMask HomesFor(uint32_t flow) const;
+  uint64_t LoadOf(uint32_t plane, uint32_t more) const;
+  uint32_t LeastLoaded(PlaneMask mask, uint32_t flow, uint32_t more, uint64_t bound) const;
+  uint32_t WantedHome(uint32_t flow, uint32_t busy) const;
+  void SetChoice(uint32_t flow);
+  void EndMove(uint32_t flow);
+  bool MoveFlow(uint32_t flow, Effects& effects);
+  void ChooseHomes(Effects& effects);
+  void BalanceFlows(Effects& effects);
 
   // sessions.cc
   PlaneSession::Facts FactsOf(uint32_t plane, Hold hold, Time now) const;

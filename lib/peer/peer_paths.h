@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "base/sue.h"
 #include "base/time.h"
 #include "peer/params.h"
 
@@ -19,7 +20,14 @@ namespace suede {
 // A set of planes: a bit each.
 using PlaneMask = uint8_t;
 
-// The planes to one peer. The first cache line is what a choice reads.
+// Where a flow goes that stands still.
+struct FlowMove {
+  uint8_t to = 0;     // the plane,
+  uint8_t count = 0;  // and how many connections were busy when that was decided
+};
+
+// The planes to one peer. A flow, in strict mode: the VCs that share a connection. The first cache
+// line is what a choice reads.
 struct alignas(64) PeerPaths {
   static constexpr uint32_t kNoPlane = ~0u;
   static constexpr uint32_t kWeightOne = 1u << 24;
@@ -28,18 +36,20 @@ struct alignas(64) PeerPaths {
   std::array<uint32_t, kMaxPlanes> cost{};            // of an byte: kWeightOne / weight
   std::array<uint32_t, kMaxPlanes> carried{};         // bytes' cost so far, above the common base
   PlaneMask open = 0;                                 // port, address and session let PDUs pass
-  PlaneMask usable = 0;    // of these, the ones that have a route: PDUs may be sent there
-  PlaneMask choice = 0;    // of these, the ones that the next PDU may take: strict, `home` or none
-  PlaneMask present = 0;   // the plane leads there at all
+  PlaneMask usable = 0;     // of these, the ones that have a route: PDUs may be sent there
+  PlaneMask present = 0;    // the plane leads there at all
   PlaneMask resolving = 0;  // its MAC address is not known yet there
-  uint8_t home = 0;        // strict: the plane that all of it takes
-  bool sessions = false;   // the peer answers PLANE and FENCE: its planes are as their sessions say
-  bool moving = false;     // strict: stands still until nothing is in flight on `home`
+  std::array<PlaneMask, kVcCount> choice{};  // of the usable ones, those that the next PDU of a VC
+                                             // may take: strict, its flow's home or none
+  std::array<uint8_t, kVcCount> home{};      // strict: the plane that all of a flow takes
+  bool sessions = false;  // the peer answers PLANE and FENCE: its planes are as their sessions say
+  uint8_t moving = 0;     // strict, flows: stand still until nothing is in flight on their homes
   bool unreachable = false;
   uint8_t turn = 0;  // of planes, for messages that may take any
 
   std::array<uint16_t, kMaxPlanes> weight{};  // 0: no route, it is withdrawn
-  Time alive_at{};         // the last sign of life while there was something to send
+  Time alive_at{};  // the last sign of life while there was something to send
+  std::array<FlowMove, kVcCount> moves{};  // of flows that are moving
 
   void SetWeight(uint32_t plane, uint32_t value) {
     weight[plane] = static_cast<uint16_t>(value);
@@ -77,18 +87,23 @@ struct alignas(64) PeerPaths {
   void OnSend(uint32_t plane, uint32_t bytes) {
     inflight_bytes[plane] += bytes;
     carried[plane] += StepOf(plane, bytes);
-    if (carried[plane] >= kCarriedLimit) [[unlikely]] Rebase();
+    if (carried[plane] >= kCarriedLimit) [[unlikely]]
+      Rebase();
   }
   void OnEnd(uint32_t plane, uint32_t bytes) { inflight_bytes[plane] -= bytes; }
   // A plane that comes back has carried no less than the others: it owes them nothing.
   void Join(uint32_t plane);
-  // The plane that a destination draws among `mask`, with their weights: it stays the same while
-  // its plane is there (highest random weight). `key` names the destination.
+  // Of any VC.
+  PlaneMask choices() const {
+    return static_cast<PlaneMask>(choice[0] | choice[1] | choice[2] | choice[3]);
+  }
+  // The plane that a flow draws among `mask`, with their weights: it stays the same while its plane
+  // is there (highest random weight). `key` names the flow.
   uint32_t Draw(PlaneMask mask, uint32_t key) const;
 
  private:
-  // The lightest PDU is a step on a plane of the greatest weight (4), and the heaviest on one of the
-  // least is below kMostOwed (2^28).
+  // The lightest PDU is a step on a plane of the greatest weight (4), and the heaviest on one of
+  // the least is below kMostOwed (2^28).
   static constexpr int kCarriedBits = 10;
   static constexpr uint32_t kCarriedLimit = 1u << 31;
   // What a plane may be owed: one that was full or paused for long does not take everything for as

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which planes to a peer may be used: their ports, their sessions, and in strict mode the one that
-// all of it takes (docs/planes.md). And how the peer's other files add effects.
+// Which planes to a peer may be used: their ports and their sessions (docs/planes.md). And how the peer's other files add effects.
 #include <algorithm>
 
 #include "peer/peer.h"
@@ -82,16 +81,18 @@ void Peer::FindAgain(Effects& effects) {
 
 // ---- PDUs in flight.
 
-// Of connections of the plane that were changed: `bytes` are in flight no longer.
-void Peer::CountOut(uint32_t plane, uint32_t bytes) {
+// Of a connection that had PDUs in flight: `bytes` are no longer.
+void Peer::CountOut(uint32_t plane, uint32_t number, uint32_t bytes) {
   paths_->OnEnd(plane, bytes);
   own_->inflight_bytes[plane] -= bytes;
+  const bool idle = connection(plane, number).unacked_bytes() == 0;
+  if (own_->has_sessions && idle) own_->OnIdle(plane);
 }
 
 void Peer::GiveUp(uint32_t plane, uint32_t vc, Ending ending, bool hold_last, uint32_t bytes,
                   const PduList& pdus, Effects& effects) {
   if (pdus.empty()) return;
-  CountOut(plane, bytes);
+  CountOut(plane, vc, bytes);
   effects.Add(effect::GiveUp{static_cast<uint8_t>(plane), static_cast<uint8_t>(vc), ending,
                              hold_last, pdus});
 }
@@ -122,7 +123,7 @@ void Peer::UpdateUsable(Effects& effects) {
   for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
     if ((usable & ~before & 1u << plane) != 0) paths_->Join(plane);
   }
-  ChooseHome(effects);
+  ChooseHomes(effects);
 }
 
 // Whether any plane has a route to the peer, in whatever state the plane is.
@@ -160,38 +161,6 @@ void Peer::CheckRoutes(Time now, Effects& effects) {
   }
   effects.Add(effect::MarkLost{kAllVcs, true});
   GiveUpQueued(kAllVcs, effects);
-}
-
-// In strict mode: draws the plane for the peer among those that are usable. Where that is another
-// one than before, nothing is sent until what is in flight on that has ended one way or the other.
-// True where it has moved.
-bool Peer::DrawHome() {
-  paths_->moving = false;
-  // A static peer's connection that is lost is no place to go to.
-  PlaneMask mask = paths_->usable;
-  for (uint32_t plane = 0; !paths_->sessions && plane < own_->plane_count; ++plane) {
-    if (connection(plane, 0).lost()) mask &= static_cast<PlaneMask>(~(1u << plane));
-  }
-  if (mask == 0) return false;
-  const uint32_t drawn = paths_->Draw(mask, uint32_t{own_->xpuid} << 16 | xpuid_);
-  if (drawn == paths_->home) return false;
-  paths_->moving = InFlight(paths_->home);
-  if (!paths_->moving) paths_->home = static_cast<uint8_t>(drawn);
-  return !paths_->moving;
-}
-
-// The planes that the next PDU may take.
-[[gnu::cold]] void Peer::ChooseHome(Effects& effects) {
-  if (!own_->is_strict()) {
-    paths_->choice = paths_->usable;
-    return;
-  }
-  const bool moved = DrawHome();
-  const uint32_t home = paths_->moving ? 0 : 1u << paths_->home;
-  paths_->choice = static_cast<PlaneMask>(paths_->usable & home);
-  if (!moved) return;
-  effects.Add(effect::Home{paths_->home});
-  Unblock(effects);
 }
 
 // Lets the queues go on that wait for a connection, where that can send.

@@ -95,9 +95,7 @@ struct Effector::OnePeer {
     on.run_queue_.Unblock(instance, peer, what.vcs);
   }
   void operator()(const effect::Home& what) const {
-    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-      instance.scheduler.queue(Scheduler::QueueIndex(peer, vc)).lane = what.plane;
-    }
+    instance.SetLane(peer, what.vcs, what.plane);
   }
   void operator()(const effect::CreditChange& what) const {
     on.ChangeCredit(instance, peer, what.step);

@@ -242,6 +242,7 @@ void Pipeline::CheckInvariants() const {
     uint32_t inflight = 0;
     uint32_t bytes = 0;
     uint32_t bytes_on[kMaxPlanes] = {};
+    uint32_t busy[kMaxPlanes] = {};
     // PDUs in flight beyond a window that was made smaller stay there until acknowledged.
     TransportParams widest = instance->params.transport;
     widest.window_pdus = instance->widest_window;
@@ -252,9 +253,11 @@ void Pipeline::CheckInvariants() const {
       inflight += connection.unacked_count();
       bytes += connection.unacked_bytes();
       bytes_on[instance->PlaneOfConnection(number)] += connection.unacked_bytes();
+      busy[instance->PlaneOfConnection(number)] += connection.unacked_bytes() != 0 ? 1 : 0;
     }
     for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
       if (bytes_on[plane] != instance->own.inflight_bytes[plane]) std::abort();
+      if (instance->own.has_sessions && busy[plane] != instance->own.busy[plane]) std::abort();
     }
     if (inflight != instance->inflight || bytes != instance->inflight_bytes) std::abort();
     for (uint32_t index = 0; index < instance->peers.size() * kVcCount; ++index) {

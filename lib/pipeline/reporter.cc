@@ -76,6 +76,15 @@ ConnectionRow RowOf(const Instance& instance, uint32_t number, ConnectionState s
   return row;
 }
 
+// The VCs whose home the plane is, a mask.
+uint8_t HomeVcs(const Instance& instance, const PeerPaths& paths, uint32_t plane) {
+  uint32_t vcs = 0;
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if (paths.home[vc & instance.vc_mask] == plane) vcs |= 1u << vc;
+  }
+  return static_cast<uint8_t>(vcs);
+}
+
 PlaneRow RowOf(const Instance& instance, uint32_t peer, uint32_t plane, Time now) {
   const PeerPaths& paths = instance.paths[peer];
   const PlaneSession& session = instance.sessions[instance.PlaneIndex(peer, plane)];
@@ -86,7 +95,7 @@ PlaneRow RowOf(const Instance& instance, uint32_t peer, uint32_t plane, Time now
           .state = session.state(),
           .sessions = paths.sessions,
           .usable = (paths.usable & 1u << plane) != 0,
-          .home = instance.is_strict() && paths.home == plane,
+          .home_vcs = instance.is_strict() ? HomeVcs(instance, paths, plane) : uint8_t{0},
           .fencing = session.fencing(),
           .tx_generation = session.tx_generation(),
           .rx_generation = session.rx_generation(),

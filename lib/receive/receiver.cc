@@ -547,7 +547,9 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
     OnResumed(instance, number);
   }
   if (instance.own.has_sessions && !acked.empty()) {
-    instance.peer_of(number).OnProof(instance.PlaneOfConnection(number), now);
+    const uint32_t plane = instance.PlaneOfConnection(number);
+    instance.peer_of(number).OnProof(plane, now);
+    if (connection.unacked_bytes() == 0) instance.own.OnIdle(plane);
   }
   OnAcked(instance, number, bytes - connection.unacked_bytes(), acked);
   if (instance.blocked[instance.PeerOfConnection(number)] != 0)
@@ -563,7 +565,7 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
   }
   instance.CountOut(peer, instance.PlaneOfConnection(number), bytes);
   completions_.EndAcked(instance, number, acked);
-  if (!instance.paths[peer].moving) [[likely]]
+  if (instance.paths[peer].moving == 0) [[likely]]
     return;
   instance.peers[peer].OnEnded(EffectsFor(instance, peer));
 }

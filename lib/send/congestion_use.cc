@@ -142,7 +142,7 @@ uint32_t CongestionUse::BytesFor(const Instance& instance, uint32_t peer, uint32
 }
 
 void CongestionUse::OnBlocked(Instance& instance, uint32_t peer, uint32_t bytes) {
-  for (uint32_t left = instance.paths[peer].choice; left != 0; left &= left - 1) {
+  for (uint32_t left = instance.paths[peer].choices(); left != 0; left &= left - 1) {
     const auto plane = static_cast<uint32_t>(std::countr_zero(left));
     const uint32_t index = instance.PlaneIndex(peer, plane);
     LookAt(instance, index);
@@ -212,14 +212,11 @@ void CongestionUse::TellNoGrant(const Instance& instance, uint32_t peer, uint32_
 // are some, clients will hand over as much as is acknowledged: what is in flight counts as well.
 uint64_t CongestionUse::BacklogOf(const Instance& instance, uint32_t peer, uint32_t plane) {
   uint64_t octets = 0;
-  const uint32_t choice = instance.paths[peer].choice;
-  if ((choice & 1u << plane) != 0) {
-    for (uint32_t vc = 0; vc < kVcCount; ++vc) {
-      const uint32_t index = Scheduler::QueueIndex(peer, vc);
-      if (instance.tx_credit[index].waiting) continue;
-      octets += instance.scheduler.queue(index).octets;
-    }
-    octets /= static_cast<uint32_t>(std::popcount(choice));
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    const uint32_t choice = instance.paths[peer].choice[vc];
+    const uint32_t index = Scheduler::QueueIndex(peer, vc);
+    if ((choice & 1u << plane) == 0 || instance.tx_credit[index].waiting) continue;
+    octets += instance.scheduler.queue(index).octets / static_cast<uint32_t>(std::popcount(choice));
   }
   for (uint32_t i = 0; i < instance.connections_per_plane(); ++i) {
     const Connection& connection = instance.connections[instance.ConnectionAt(peer, plane, i)];

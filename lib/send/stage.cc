@@ -93,6 +93,7 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
 [[gnu::always_inline]] inline void Stager::ArmFirst(Instance& instance, uint32_t number,
                                                     uint32_t peer, uint32_t plane, Time now) {
   lcore_.timers.ArmConnection(instance, number);
+  if (instance.own.has_sessions) instance.own.OnBusy(plane);
   PlaneSession& session = instance.session(peer, plane);
   if (!session.up()) return;
   session.OnTraffic(now, instance.params.paths);
@@ -282,6 +283,11 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
     return Turn::kNoRoom;
   }
   const Pdu* const pdu = queue.pdus.head();
+  if (instance.has_homes && BeginsElsewhere(instance, queue, lane, peer, vc)) [[unlikely]] {
+    scheduler.Requeue(index);
+    run_queue_.Enlist(instance);
+    return rest();
+  }
   const uint32_t plane = PlaneFor(instance, lane, peer, vc, pdu->bytes);
   if (plane == PeerPaths::kNoPlane) {
     BlockQueue(instance, index);
@@ -298,7 +304,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
     return rest();
   }
   if (plane == kPlaneFull || (again && !instance.home().link.HasFrames(1))) [[unlikely]] {
-    if (plane == kPlaneFull) NoteWaiting(instance, instance.paths[peer].choice, 1u << vc, now);
+    if (plane == kPlaneFull) NoteWaiting(instance, instance.paths[peer].choice[vc], 1u << vc, now);
     scheduler.Requeue(index);
     return Turn::kNoRoom;
   }
@@ -361,12 +367,25 @@ bool Stager::AnyPortHasRoom() const {
   return false;
 }
 
+// Strict: whether the queue's next PDU begins a flow that takes another plane than the former one.
+inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, uint32_t lane,
+                                    uint32_t peer, uint32_t vc) {
+  const uint32_t number = instance.ConnectionIndex(peer, lane, queue.slot, vc);
+  if (instance.connections[number].unacked_count() != 0) [[likely]]
+    return false;
+  if (!instance.peers[peer].OnFlowBegins(vc)) return false;
+  const uint32_t vcs = instance.VcsOfConnection(number);
+  instance.SetLane(peer, vcs, instance.paths[peer].home[instance.VcOfConnection(number)]);
+  instance.counters.Add(Counter::kFlowRebinds);
+  return true;
+}
+
 // Of several, the plane that the next PDU to the peer takes: PeerPaths::kNoPlane where it has to
 // wait for a connection, kPlaneFull where for room.
 [[gnu::noinline]] uint32_t Stager::PickPlane(const Instance& instance, uint32_t peer, uint32_t vc,
                                              uint32_t bytes) {
   const PeerPaths& paths = instance.paths[peer];
-  uint32_t left = paths.choice;
+  uint32_t left = paths.choice[vc];
   uint32_t verdict = PeerPaths::kNoPlane;
   while (left != 0) {
     const uint32_t plane =

@@ -96,6 +96,8 @@ class Stager {
   uint32_t OpenOf(Instance& instance, uint32_t lane, VcMask room, Time now);
   static void NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Time now);
   static VcMask RoomFor(const Instance& instance, uint32_t lane);
+  static bool BeginsElsewhere(Instance& instance, const TxQueue& queue, uint32_t lane,
+                              uint32_t peer, uint32_t vc);
   static uint32_t PickPlane(const Instance& instance, uint32_t peer, uint32_t vc, uint32_t bytes);
   void BlockQueue(Instance& instance, uint32_t index);
   Pdu* FreeOfDevice(Instance& instance, Pdu* pdu);

@@ -102,6 +102,10 @@ enum class Severity : uint8_t {
     "Times that the device of a port let nothing leave while answers were awaited")                \
   X(RxHeldUp, "rx_held_up_total", Info, "PLANEs in which a peer reported its device held up")      \
   X(PlaneReturns, "plane_ups_total", Info, "Times that a plane to a peer came up")                 \
+  X(FlowMoves, "flow_moves_total", Info,                                                           \
+    "Strict: flows under way that went to a plane with more bandwidth left, or left one")          \
+  X(FlowRebinds, "flow_rebinds_total", Info,                                                       \
+    "Strict: flows that took another plane as they began anew")                                    \
   X(TxMoved, "tx_moved_pdus_total", Info, "Sequenced PDUs that left a dead plane for another")     \
   X(TxFences, "tx_fences_total", Info, "FENCEs sent")                                              \
   X(RxFences, "rx_fences_total", Info, "FENCEs answered")                                          \
@@ -194,7 +198,8 @@ enum class CounterOwner : uint8_t { kInstance, kLcore, kBoth };
 constexpr CounterOwner OwnerOf(Counter counter) {
   switch (counter) {
     case Counter::kRxAdminDown:
-    case Counter::kRxTrimmedUnknown: return CounterOwner::kBoth;
+    case Counter::kRxTrimmedUnknown:
+      return CounterOwner::kBoth;
     case Counter::kTxFrames:
     case Counter::kTxFrameBytes:
     case Counter::kTxPortFull:
@@ -229,8 +234,10 @@ constexpr CounterOwner OwnerOf(Counter counter) {
     case Counter::kRxPfcMalformed:
     case Counter::kTxPfc:
     case Counter::kPfcStorms:
-    case Counter::kEventsLost: return CounterOwner::kLcore;
-    default: return CounterOwner::kInstance;
+    case Counter::kEventsLost:
+      return CounterOwner::kLcore;
+    default:
+      return CounterOwner::kInstance;
   }
 }
 constexpr bool IsOfLcore(Counter counter) { return OwnerOf(counter) != CounterOwner::kInstance; }

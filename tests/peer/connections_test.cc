@@ -69,10 +69,10 @@ TEST_F(Connections, AHomeThatIsLostIsLeft) {
   Make({.ordering = Ordering::kStrict});
   theirs.answers_planes = theirs.sends_generations = false;
   Associate();
-  const uint32_t home = paths.home;
+  const uint32_t home = paths.home[0];
   Put(home, 0, 1);
   const Lines lines = GiveUp(home);
-  EXPECT_EQ(lines[lines.size() - 2], "home " + std::to_string(1 - home));
+  EXPECT_EQ(lines[lines.size() - 2], "home " + std::to_string(1 - home) + " {0123}");
   EXPECT_EQ(lines.back(), "unblock {0123}");
 }
 

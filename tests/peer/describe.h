@@ -81,7 +81,7 @@ struct DescribeEffect {
     return (e.lost ? "lost" : "found") + Mask(e.vcs);
   }
   Text operator()(const effect::Unblock& e) const { return "unblock" + Mask(e.vcs); }
-  Text operator()(const effect::Home& e) const { return "home" + Number(e.plane); }
+  Text operator()(const effect::Home& e) const { return "home" + Number(e.plane) + Mask(e.vcs); }
   Text operator()(const effect::CreditChange& e) const {
     static constexpr const char* kSteps[] = {"begin", "end", "uncounted", "grant first"};
     return Text("credit ") + kSteps[static_cast<int>(e.step)];

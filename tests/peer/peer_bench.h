@@ -155,6 +155,8 @@ class PeerBench : public ::testing::Test {
                                                                                    transport);
       paths.OnSend(plane, pdu.bytes);
       own->inflight_bytes[plane] += pdu.bytes;
+      if (own->has_sessions && At(plane, own->ConnectionOf(0, vc)).unacked_count() == 1)
+        own->OnBusy(plane);
     }
   }
   const Connection& At(uint32_t plane, uint32_t vc = 0) {

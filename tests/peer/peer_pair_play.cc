@@ -212,6 +212,11 @@ void PeerPair::CheckInvariants() const {
     host->peer->CheckInvariants(widest);
     for (uint32_t plane = 0; plane < planes_; ++plane) {
       if (host->paths.inflight_bytes[plane] != host->own->inflight_bytes[plane]) std::abort();
+      uint32_t busy = 0;
+      for (uint32_t number = 0; number < host->own->connection_count; ++number) {
+        busy += host->at(plane, number).unacked_bytes() != 0 ? 1 : 0;
+      }
+      if (host->own->has_sessions && busy != host->own->busy[plane]) std::abort();
     }
   }
 }

@@ -28,7 +28,7 @@ void PeerPair::Turn(Host& host) {
 }
 
 uint32_t PeerPair::PlaneFor(const Host& host, uint32_t vc, uint32_t bytes) const {
-  uint32_t left = host.paths.choice;
+  uint32_t left = host.paths.choice[host.own->VcOf(vc)];
   while (left != 0) {
     const uint32_t plane =
         host.paths.Choose(static_cast<PlaneMask>(left), host.own->inflight_bytes, bytes);
@@ -49,11 +49,16 @@ void PeerPair::SendQueued(Host& host, uint32_t vc) {
       host.peer->OnWaiting(now_, effects);
       return Apply(host, effects);
     }
+    if (host.own->is_strict() && host.at(plane, of).unacked_count() == 0 &&
+        host.peer->OnFlowBegins(vc)) {
+      continue;
+    }
     Pdu* pdu = host.queues[vc].PopFront();
     Connection& connection = host.at(plane, of);
     connection.OnSend(pdu, now_, host.transport);
     host.paths.OnSend(plane, pdu->bytes);
     host.own->inflight_bytes[plane] += pdu->bytes;
+    if (host.own->has_sessions && connection.unacked_count() == 1) host.own->OnBusy(plane);
     Time& due = host.due[Host::kFirstConnection + host.NumberOf(plane, of)];
     due = std::min(due, connection.deadline());
     if (connection.unacked_count() == 1 && host.sessions[plane].up()) {
@@ -149,7 +154,10 @@ void PeerPair::OnRpsn(Host& host, uint32_t plane, uint32_t vc, const Letter& let
   }
   Effects effects;
   if (verdict == RpsnVerdict::kResumed) host.peer->OnResumed(plane, vc, effects);
-  if (host.own->has_sessions && !acked.empty()) host.peer->OnProof(plane, now_);
+  if (host.own->has_sessions && !acked.empty()) {
+    host.peer->OnProof(plane, now_);
+    if (connection.unacked_bytes() == 0) host.own->OnIdle(plane);
+  }
   host.paths.OnEnd(plane, before - connection.unacked_bytes());
   host.own->inflight_bytes[plane] -= before - connection.unacked_bytes();
   End(acked, Status::kOk);

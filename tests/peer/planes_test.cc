@@ -202,30 +202,30 @@ TEST_F(Planes, AStandstillOfTheLcoreIsNoSilence) {
 TEST_F(Planes, HomeMovesOnceNothingIsInFlight) {
   Make({.ordering = Ordering::kStrict});
   BringAllUp();
-  const uint32_t home = paths.home;
+  const uint32_t home = paths.home[0];
   const uint32_t other = 1 - home;
-  EXPECT_EQ(paths.choice, 1u << home);
+  EXPECT_EQ(paths.choice[0], 1u << home);
   Put(home, 0, 1);
   own->SetAdmin(home, PlaneAdmin::kDrain);
   EXPECT_EQ(Do([&](Effects& e) { peer->OnPlaneChange(home, PlaneDownReason::kAdmin, now, e); }),
-            Lines{});
+            Lines{"count flow_moves_total"});
   EXPECT_TRUE(paths.moving);
-  EXPECT_EQ(paths.choice, 0);
+  EXPECT_EQ(paths.choice[0], 0);
   PduList acked;
   connections[home].OnAck(At(home).oldest_unacked(), now, transport, acked);
   paths.OnEnd(home, 100);
   own->inflight_bytes[home] -= 100;
   EXPECT_EQ(Do([&](Effects& e) { peer->OnEnded(e); }),
-            (Lines{"home " + std::to_string(other), "unblock {0123}"}));
-  EXPECT_EQ(paths.choice, 1u << other);
+            (Lines{"home " + std::to_string(other) + " {0123}", "unblock {0123}"}));
+  EXPECT_EQ(paths.choice[0], 1u << other);
 }
 
 TEST_F(Planes, WeightsDrawTheHome) {
   Make({.ordering = Ordering::kStrict});
   BringAllUp();
-  const uint32_t other = 1 - paths.home;
+  const uint32_t other = 1 - paths.home[0];
   EXPECT_EQ(Do([&](Effects& e) { peer->SetWeight(other, 65535, now, e); }),
-            (Lines{"home " + std::to_string(other), "unblock {0123}"}));
+            (Lines{"home " + std::to_string(other) + " {0123}", "unblock {0123}"}));
 }
 
 // ---- Routes: a plane without one to the peer has the weight 0.
@@ -236,7 +236,7 @@ TEST_F(Planes, APlaneWithoutARouteTakesNothing) {
   Put(1, 0, 2);
   EXPECT_EQ(Weigh(1, 0), Lines{"unblock {0123}"});
   EXPECT_EQ(paths.usable, 1);
-  EXPECT_EQ(paths.choice, 1);
+  EXPECT_EQ(paths.choice[0], 1);
   EXPECT_EQ(paths.open, 3) << "its health is as before";
   EXPECT_EQ(At(1).unacked_bytes(), 200u) << "what is in flight there ends there";
   EXPECT_TRUE(peer->session(1).up());
@@ -250,17 +250,17 @@ TEST_F(Planes, APlaneWithoutARouteTakesNothing) {
 TEST_F(Planes, TheHomeThatHasNoRouteIsLeftAsByADrain) {
   Make({.ordering = Ordering::kStrict});
   BringAllUp();
-  const uint32_t home = paths.home;
+  const uint32_t home = paths.home[0];
   Put(home, 0, 1);
-  EXPECT_EQ(Weigh(home, 0), Lines{});
+  EXPECT_EQ(Weigh(home, 0), Lines{"count flow_moves_total"});
   EXPECT_TRUE(paths.moving);
-  EXPECT_EQ(paths.choice, 0);
+  EXPECT_EQ(paths.choice[0], 0);
   PduList acked;
   connections[home].OnAck(At(home).oldest_unacked(), now, transport, acked);
   paths.OnEnd(home, 100);
   own->inflight_bytes[home] -= 100;
   EXPECT_EQ(Do([&](Effects& e) { peer->OnEnded(e); }),
-            (Lines{"home " + std::to_string(1 - home), "unblock {0123}"}));
+            (Lines{"home " + std::to_string(1 - home) + " {0123}", "unblock {0123}"}));
 }
 
 TEST_F(Planes, NoRouteForLongIsUnreachable) {

@@ -242,7 +242,7 @@ TEST_F(PlaneFaultsTest, WhatWaitsGoesOnWhenAnOperatorSetsAPlaneUp) {
     ca->SendTagged(0, 1);
     Run(milliseconds(1));
     EXPECT_NE(a->pipeline->instance(0).blocked[0], 0);
-    SetPlane(a->pipeline->instance(0).paths[0].home, PlaneAdmin::kUp);
+    SetPlane(a->pipeline->instance(0).paths[0].home[0], PlaneAdmin::kUp);
     EXPECT_EQ(Statuses(*ca, 1, milliseconds(10)), std::vector<int>{kOk});
   }
 }
@@ -253,7 +253,7 @@ TEST_F(PlaneFaultsTest, WhatWaitsForAHomeToDrainGoesOnOverTheNextOne) {
   params.transport.window_pdus = 4;
   StartPair();
   WarmUp();
-  const uint32_t home = a->pipeline->instance(0).paths[0].home;
+  const uint32_t home = a->pipeline->instance(0).paths[0].home[0];
   for (SimPort* port : a->ports) port->faults().delay = microseconds(50);
   SendPdus(8);
   Run(microseconds(5));
@@ -261,7 +261,7 @@ TEST_F(PlaneFaultsTest, WhatWaitsForAHomeToDrainGoesOnOverTheNextOne) {
   SetPlane(home, PlaneAdmin::kDrain);
   EXPECT_TRUE(Paths().moving);
   EXPECT_EQ(Statuses(*ca, 8, milliseconds(10)), std::vector<int>(8, kOk));
-  EXPECT_NE(Paths().home, home);
+  EXPECT_NE(Paths().home[0], home);
 }
 
 // In strict mode: PDUs behind a plane that has died leave over the other once it is fenced.
@@ -287,11 +287,11 @@ TEST_F(PlaneFaultsTest, AWeightMovesTheHomeAtOnce) {
   params.paths.ordering = Ordering::kStrict;
   StartPair();
   WarmUp();
-  const uint32_t home = Paths().home;
+  const uint32_t home = Paths().home[0];
   Ask(*a, request::SetWeight{.peer = request::SetWeight::kAllPeers,
                              .plane = 1 - home,
                              .weight = kMaxPlaneWeight});
-  EXPECT_EQ(Paths().home, 1 - home);
+  EXPECT_EQ(Paths().home[0], 1 - home);
   const uint32_t before = Carried(home);
   SendPdus(10);
   EXPECT_EQ(Statuses(*ca, 10), std::vector<int>(10, kOk));

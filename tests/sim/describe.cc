@@ -27,7 +27,7 @@ void World::DescribePeer(const Host& host, uint32_t peer) {
   log_.Add(now_,
            "  to %u: handshake %s, peer %llx, sessions %d, usable %x, home %u%s%s, blocked %x",
            instance.params.peers[peer].xpuid, handshake.open() ? "open" : "not open",
-           static_cast<unsigned long long>(handshake.identities().peer), paths.sessions, paths.usable, paths.home,
+           static_cast<unsigned long long>(handshake.identities().peer), paths.sessions, paths.usable, paths.home[0],
            paths.moving ? " moving" : "", paths.unreachable ? " unreachable" : "",
            instance.blocked[peer]);
   for (uint32_t plane = 0; instance.is_paced && plane < instance.plane_count(); ++plane) {

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strict mode: the plane that each flow to the peer takes, its home (docs/planes.md, "Flows").
+#include <bit>
+
+#include "peer/peer.h"
+
+namespace suede {
+
+// The flow's connections on the plane with PDUs in flight.
+uint32_t Peer::BusyOf(uint32_t flow, uint32_t plane) const {
+  uint32_t busy = 0;
+  for (uint32_t slot = 0; slot < own_->session_count; ++slot) {
+    busy += connection(plane, own_->ConnectionOf(slot, flow)).unacked_bytes() != 0 ? 1 : 0;
+  }
+  return busy;
+}
+
+// The planes that may become the flow's home. A static peer's connection that is lost is no place
+// to go to.
+PlaneMask Peer::HomesFor(uint32_t flow) const {
+  PlaneMask mask = paths_->usable;
+  for (uint32_t plane = 0; !paths_->sessions && plane < own_->plane_count; ++plane) {
+    if (connection(plane, flow).lost()) mask &= static_cast<PlaneMask>(~(1u << plane));
+  }
+  return mask;
+}
+
+// How loaded the plane is for its weight, with so many busy connections more.
+uint64_t Peer::LoadOf(uint32_t plane, uint32_t more) const {
+  return uint64_t{own_->LoadOf(plane) + more} * paths_->cost[plane];
+}
+
+// Of the planes of `mask`, the one that is the least loaded with `more` busy connections, if that
+// is less than `bound`; otherwise kNoPlane. Of equals the flow draws one.
+uint32_t Peer::LeastLoaded(PlaneMask mask, uint32_t flow, uint32_t more, uint64_t bound) const {
+  PlaneMask least = 0;
+  for (uint32_t left = mask; left != 0; left &= left - 1) {
+    const auto plane = static_cast<uint32_t>(std::countr_zero(left));
+    const uint64_t load = LoadOf(plane, more);
+    if (load > bound || (load == bound && least == 0)) continue;
+    const auto bit = static_cast<PlaneMask>(1u << plane);
+    least = static_cast<PlaneMask>(load < bound ? bit : least | bit);
+    bound = load;
+  }
+  return least == 0 ? kNoPlane : paths_->Draw(least, KeyOf(flow));
+}
+
+// The home that the flow should have, with so many busy connections on the one that it has. One
+// with nothing in flight draws it. Another one stays where it is, unless the plane is gone, or
+// would be more loaded for its weight than another one where the flow went there.
+uint32_t Peer::WantedHome(uint32_t flow, uint32_t busy) const {
+  const PlaneMask mask = HomesFor(flow);
+  const uint32_t home = paths_->home[flow];
+  if (mask == 0) return home;
+  if (busy == 0) return paths_->Draw(mask, KeyOf(flow));
+  const bool stays = (mask & 1u << home) != 0;
+  const uint64_t bound = stays ? LoadOf(home, 0) : UINT64_MAX;
+  const auto others = static_cast<PlaneMask>(mask & ~(1u << home));
+  const uint32_t least = LeastLoaded(others, flow, busy, bound);
+  return least == kNoPlane ? home : least;
+}
+
+// The planes that the next PDU of the flow may take.
+void Peer::SetChoice(uint32_t flow) {
+  const bool moving = (paths_->moving & 1u << flow) != 0;
+  const auto home = static_cast<PlaneMask>(moving ? 0 : 1u << paths_->home[flow]);
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+    if (own_->VcOf(vc) == flow) paths_->choice[vc] = static_cast<PlaneMask>(paths_->usable & home);
+  }
+}
+
+// The flow stands still no longer, wherever it will be.
+void Peer::EndMove(uint32_t flow) {
+  const auto bit = static_cast<uint8_t>(1u << flow);
+  if ((paths_->moving & bit) == 0) return;
+  paths_->moving = static_cast<uint8_t>(paths_->moving & ~bit);
+  const FlowMove& move = paths_->moves[flow];
+  own_->Shift(move.to, paths_->home[flow], move.count);
+}
+
+// Chooses the flow's home anew. Where that is another one than before, nothing of the flow is sent
+// until what is in flight on the former one has ended one way or the other. True where the flow has
+// moved.
+bool Peer::MoveFlow(uint32_t flow, Effects& effects) {
+  const auto bit = static_cast<uint8_t>(1u << flow);
+  const bool moving = (paths_->moving & bit) != 0;
+  const uint32_t to = paths_->moves[flow].to;
+  EndMove(flow);
+  const uint32_t home = paths_->home[flow];
+  const uint32_t busy = BusyOf(flow, home);
+  const bool arrives = moving && busy == 0 && (HomesFor(flow) & 1u << to) != 0;
+  const uint32_t wanted = arrives ? to : WantedHome(flow, busy);
+  if (wanted != home && busy != 0) {
+    if (!moving) effects.Add(effect::Count{Counter::kFlowMoves});
+    paths_->moving = static_cast<uint8_t>(paths_->moving | bit);
+    paths_->moves[flow] = {.to = static_cast<uint8_t>(wanted), .count = static_cast<uint8_t>(busy)};
+    own_->Shift(home, wanted, busy);
+  }
+  const bool moves = wanted != home && busy == 0;
+  if (moves) {
+    paths_->home[flow] = static_cast<uint8_t>(wanted);
+    effects.Add(effect::Home{static_cast<uint8_t>(wanted), own_->VcsOf(flow)});
+  }
+  SetChoice(flow);
+  return moves;
+}
+
+// After a change of planes, routes or weights.
+[[gnu::cold]] void Peer::ChooseHomes(Effects& effects) {
+  if (!own_->is_strict()) return paths_->choice.fill(paths_->usable);
+  bool moved = false;
+  for (uint32_t flow = 0; flow < own_->vc_count; ++flow) moved |= MoveFlow(flow, effects);
+  if (moved) Unblock(effects);
+}
+
+[[gnu::cold]] void Peer::OnEnded(Effects& effects) {
+  bool moved = false;
+  for (uint32_t flow = 0; flow < own_->vc_count; ++flow) {
+    const bool ended = BusyOf(flow, paths_->home[flow]) == 0;
+    if (ended && (paths_->moving & 1u << flow) != 0) moved |= MoveFlow(flow, effects);
+  }
+  if (moved) Unblock(effects);
+}
+
+// Now and then: flows that are busy go where there is more bandwidth left for them.
+void Peer::BalanceFlows(Effects& effects) {
+  if (!own_->is_strict()) return;
+  for (uint32_t flow = 0; flow < own_->vc_count; ++flow) {
+    const bool busy = BusyOf(flow, paths_->home[flow]) != 0;
+    if (busy && (paths_->moving & 1u << flow) == 0) MoveFlow(flow, effects);
+  }
+}
+
+[[gnu::noinline]] bool Peer::OnFlowBegins(uint32_t vc) {
+  const uint32_t flow = own_->VcOf(vc);
+  const uint32_t home = paths_->home[flow];
+  const PlaneMask mask = paths_->choice[vc] != 0 ? HomesFor(flow) : PlaneMask{0};
+  if (mask == 0 || BusyOf(flow, home) != 0) return false;
+  const auto others = static_cast<PlaneMask>(mask & ~(1u << home));
+  const uint32_t least = LeastLoaded(others, flow, 1, LoadOf(home, 1));
+  if (least == kNoPlane) return false;
+  paths_->home[flow] = static_cast<uint8_t>(least);
+  SetChoice(flow);
+  return true;
+}
+
+}  // namespace suede

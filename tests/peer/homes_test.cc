@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strict: which plane each flow takes (docs/planes.md, "Flows").
+#include <numeric>
+
+#include "peer_bench.h"
+
+namespace suede {
+namespace {
+
+class Homes : public PeerBench {
+ protected:
+  // A flow for each VC, on planes of the same weight.
+  void MakeFlows(uint32_t planes) {
+    Make({.planes = planes, .per_vc = true, .ordering = Ordering::kStrict});
+    BringAllUp();
+    for (uint32_t plane = 0; plane < planes; ++plane) Weigh(plane, 4);
+  }
+  uint32_t Begin(uint32_t vc) {
+    peer->OnFlowBegins(vc);
+    const uint32_t home = paths.home[vc];
+    Put(home, vc, 1);
+    return home;
+  }
+  // All that the flow has in flight on the plane is acknowledged.
+  Lines End(uint32_t plane, uint32_t vc) {
+    PduList acked;
+    Connection& ended = connections[plane * own->connection_count + own->ConnectionOf(0, vc)];
+    const uint32_t bytes = ended.unacked_bytes();
+    ended.OnAck(ended.oldest_unacked(), now, transport, acked);
+    EXPECT_EQ(ended.unacked_bytes(), 0u);
+    paths.OnEnd(plane, bytes);
+    own->inflight_bytes[plane] -= bytes;
+    own->OnIdle(plane);
+    if (paths.moving == 0) return {};
+    return Do([&](Effects& e) { peer->OnEnded(e); });
+  }
+  // Flows of other peers.
+  void Others(const std::array<uint32_t, kMaxPlanes>& busy) {
+    for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) own->busy[plane] += busy[plane];
+  }
+  uint32_t Moving() const { return static_cast<uint32_t>(std::popcount(paths.moving)); }
+};
+
+TEST_F(Homes, FlowsThatBeginTakeAPlaneEach) {
+  MakeFlows(4);
+  uint32_t taken = 0;
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) taken |= 1u << Begin(vc);
+  EXPECT_EQ(taken, 0xfu);
+}
+
+TEST_F(Homes, FlowsThatBeginGoByTheWeights) {
+  MakeFlows(2);
+  const uint32_t light = 0;
+  Weigh(light, 1);
+  std::array<uint32_t, 2> taken{};
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) ++taken[Begin(vc)];
+  EXPECT_EQ(taken[light], 0u) << "one there is as much as four on the other";
+  EXPECT_EQ(taken[1], 4u);
+}
+
+TEST_F(Homes, AFlowWithPdusInFlightBeginsNothing) {
+  MakeFlows(2);
+  const uint32_t home = Begin(0);
+  Others({home == 0 ? 9u : 0u, home == 1 ? 9u : 0u});
+  EXPECT_FALSE(peer->OnFlowBegins(0));
+  EXPECT_EQ(paths.home[0], home);
+  End(home, 0);
+  EXPECT_TRUE(peer->OnFlowBegins(0));
+  EXPECT_EQ(paths.home[0], 1 - home);
+  EXPECT_EQ(paths.choice[0], 1u << (1 - home));
+  EXPECT_FALSE(peer->OnFlowBegins(0)) << "as good where it is";
+}
+
+TEST_F(Homes, AsManyFlowsMoveAsTheWeightsAsk) {
+  MakeFlows(2);
+  std::array<std::vector<uint32_t>, 2> at;
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) at[Begin(vc)].push_back(vc);
+  ASSERT_EQ(at[0].size(), 2u);
+  // 2 : 2 flows for 4 : 4 become 1 : 3 for 1 : 3 (the nearest).
+  EXPECT_EQ(Weigh(1, 12), Lines{"count flow_moves_total"});
+  EXPECT_EQ(Moving(), 1u);
+  const auto moved = static_cast<uint32_t>(std::countr_zero(paths.moving));
+  EXPECT_EQ(paths.choice[moved], 0) << "it stands still until nothing is in flight";
+  EXPECT_EQ(End(0, moved), (Lines{"home 1 {" + std::to_string(moved) + "}", "unblock {0123}"}));
+  EXPECT_EQ(paths.home[moved], 1);
+  EXPECT_EQ(paths.moving, 0);
+  EXPECT_EQ(own->LoadOf(0), 1u);
+  // Nothing asks for more.
+  Begin(moved);
+  EXPECT_EQ(Weigh(1, 12), Lines{});
+  EXPECT_EQ(paths.moving, 0);
+}
+
+TEST_F(Homes, FlowsThatMoveCountWhereTheyGo) {
+  MakeFlows(2);
+  Others({8, 8});
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) Begin(vc);
+  Weigh(1, 8);
+  EXPECT_EQ(Moving(), 2u) << "10 : 10 for 1 : 2, and none of ours is left on plane 0";
+  EXPECT_EQ(own->LoadOf(0), 8u);
+  EXPECT_EQ(own->LoadOf(1), 12u);
+  EXPECT_EQ(own->busy[0], 10u);
+}
+
+TEST_F(Homes, TheFlowsOfAPlaneThatDiesMoveAndStay) {
+  MakeFlows(2);
+  std::array<std::vector<uint32_t>, 2> at;
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) at[Begin(vc)].push_back(vc);
+  Weigh(0, 0);
+  EXPECT_EQ(Moving(), 2u);
+  for (const uint32_t vc : at[0]) End(0, vc);
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) EXPECT_EQ(paths.home[vc], 1);
+  for (const uint32_t vc : at[0]) Begin(vc);
+  // The route is back: half of them have more room there.
+  Weigh(0, 4);
+  EXPECT_EQ(Moving(), 2u);
+  EXPECT_EQ(own->LoadOf(0), own->LoadOf(1));
+}
+
+TEST_F(Homes, AMoveEndsWithTheAssociation) {
+  MakeFlows(2);
+  for (uint32_t vc = 0; vc < kVcCount; ++vc) Begin(vc);
+  Weigh(0, 0);
+  ASSERT_NE(paths.moving, 0);
+  theirs.identities.own = 0x7f;
+  Associate();
+  EXPECT_EQ(paths.moving, 0);
+  EXPECT_EQ(own->busy[0] + own->busy[1], 0u);
+  EXPECT_EQ(own->LoadOf(0) + own->LoadOf(1), 0u);
+}
+
+}  // namespace
+}  // namespace suede
