@@ -33,6 +33,14 @@ inline EventKind KindOf(LcoreEventKind kind) {
       return EventKind::kPfcStorm;
     case LcoreEventKind::kPfcUndrained:
       return EventKind::kPfcUndrained;
+    case LcoreEventKind::kSessionOpened:
+      return EventKind::kSessionOpened;
+    case LcoreEventKind::kSessionMoved:
+      return EventKind::kSessionMoved;
+    case LcoreEventKind::kSessionStalled:
+      return EventKind::kSessionStalled;
+    case LcoreEventKind::kSessionClosed:
+      return EventKind::kSessionClosed;
     case LcoreEventKind::kNoGrant:
       return EventKind::kCongestionNoGrant;
     case LcoreEventKind::kTxError:
@@ -40,6 +48,13 @@ inline EventKind KindOf(LcoreEventKind kind) {
       break;
   }
   return EventKind::kClientError;
+}
+
+// Whether it is about a plane to a peer, or a session there.
+inline bool IsOfPlane(LcoreEventKind kind) {
+  return kind == LcoreEventKind::kPlaneUp || kind == LcoreEventKind::kPlaneDown ||
+         kind == LcoreEventKind::kFenceOpened || kind == LcoreEventKind::kHeldUp ||
+         kind == LcoreEventKind::kNoGrant || IsOfSession(kind);
 }
 
 inline std::string_view NameOf(PlaneDownReason reason) {

@@ -109,7 +109,7 @@ void Watch::HearLcore(uint32_t lcore) {
   Pipeline& pipeline = endpoint_->pipeline(lcore);
   LcoreEvent event;
   // No more than one ring of them: the lcore may go on.
-  for (uint32_t i = 0; i < 1024 && pipeline.mailbox().events.Pop(event); ++i) Raise(lcore, event);
+  for (uint32_t i = 0; i < kEventRingItems && pipeline.mailbox().events.Pop(event); ++i) Raise(lcore, event);
   const uint64_t lost = pipeline.port_counters().Get(Counter::kEventsLost);
   if (lost == lost_[lcore]) return;
   const uint64_t count = lost - std::exchange(lost_[lcore], lost);
@@ -148,16 +148,14 @@ void Watch::Raise(uint32_t lcore, const LcoreEvent& event) {
     return;
   }
   values.emplace_back(EventField::kPeer, event.peer_xpuid);
-  const bool is_down = event.kind == LcoreEventKind::kPlaneDown;
-  if (is_down || event.kind == LcoreEventKind::kPlaneUp ||
-      event.kind == LcoreEventKind::kFenceOpened || event.kind == LcoreEventKind::kHeldUp ||
-      event.kind == LcoreEventKind::kNoGrant) {
+  if (IsOfPlane(event.kind)) {
     const uint32_t port = own.ports[event.plane].port;
     values.emplace_back(EventField::kPlane, event.plane);
     values.emplace_back(EventField::kPort, endpoint_->config().ports[port].name);
-    if (is_down) {
+    if (event.kind == LcoreEventKind::kPlaneDown) {
       values.emplace_back(EventField::kReason, NameOf(static_cast<PlaneDownReason>(event.what)));
     }
+    if (IsOfSession(event.kind)) values.emplace_back(EventField::kSession, event.what);
   } else if (event.kind == LcoreEventKind::kHelloMismatch) {
     AddMismatch(event, values);
   } else if (event.vc != LcoreEvent::kAllVcs) {

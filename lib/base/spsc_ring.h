@@ -21,6 +21,9 @@ class SpscRing {
   // False where the queue is empty.
   bool Pop(T& item) { return ring_.Pop(&item, 1) == 1; }
 
+  // Any thread: items that wait.
+  uint32_t size() const { return ring_.size(); }
+
  private:
   BurstRing<T, kCapacity> ring_;
 };

@@ -6,7 +6,8 @@
 namespace suede {
 
 void Events::Tell(const LcoreEvent& event) {
-  if (!ring_.Push(event)) counters_.Add(Counter::kEventsLost);
+  const bool yields = IsOfSession(event.kind) && ring_.size() >= kEventRingItems / 2;
+  if (yields || !ring_.Push(event)) counters_.Add(Counter::kEventsLost);
 }
 
 void Events::Tell(LcoreEventKind kind, const Instance& instance, uint32_t connection) {

@@ -28,14 +28,24 @@ enum class LcoreEventKind : uint8_t {
   kPfcStorm,         // PDUs wait for too long for the end of a pause of the plane's port: `what`
                      // is a mask of flows (link/pauses.h)
   kPfcUndrained,     // the VC does not drain, and no neighbour is paused for it any longer
+  kSessionOpened,    // of the plane to the peer: `what` is a slot (docs/sessions.md)
+  kSessionMoved,     // likewise
+  kSessionStalled,   // likewise
+  kSessionClosed,    // likewise
   kNoGrant,          // the peer grants no sending credit on the plane, though it is asked
 };
+
+// Whether it is about a session: `what` is its slot. These may come by the thousand.
+constexpr bool IsOfSession(LcoreEventKind kind) {
+  return kind == LcoreEventKind::kSessionOpened || kind == LcoreEventKind::kSessionMoved ||
+         kind == LcoreEventKind::kSessionStalled || kind == LcoreEventKind::kSessionClosed;
+}
 
 struct LcoreEvent {
   static constexpr uint8_t kAllVcs = 0xff;
   LcoreEventKind kind = LcoreEventKind::kPeerReset;
   uint8_t vc = kAllVcs;  // of the connection, where PSNs are counted for each VC
-  uint8_t plane = 0;     // kPlaneUp, kPlaneDown, kFenceOpened, kHeldUp, kPfcStorm, kNoGrant
+  uint8_t plane = 0;     // of those that concern one
   uint8_t what = 0;      // kPlaneDown: a PlaneDownReason; kHelloMismatch: a HelloMismatch
   uint16_t peer_xpuid = 0;
   uint16_t queue = 0;     // kQueueBroken, kTxError: number within the client
@@ -45,7 +55,8 @@ struct LcoreEvent {
   uint32_t theirs = 0;
 };
 
-using EventRing = SpscRing<LcoreEvent, 1024>;
+inline constexpr uint32_t kEventRingItems = 1024;
+using EventRing = SpscRing<LcoreEvent, kEventRingItems>;
 
 // The lcore's end of the queue.
 class Events {
@@ -53,6 +64,7 @@ class Events {
   // Both outlive this.
   Events(EventRing& ring, CounterBlock& counters) : ring_(ring), counters_(counters) {}
 
+  // Events of sessions leave half of the queue to others.
   void Tell(const LcoreEvent& event);
   // Of a connection of the instance, by number.
   void Tell(LcoreEventKind kind, const Instance& instance, uint32_t connection);

@@ -24,6 +24,7 @@ std::string_view NameOf(EventSeverity severity);
   X(Instance, "instance", Integer, "Own instance number.")                                        \
   X(Plane, "plane", Integer, "Number of a plane of the instance.")                                \
   X(Peer, "peer", Integer, "XPU of the peer.")                                                    \
+  X(Session, "session", Integer, "Slot of the session, as sessions.list has it.")                 \
   X(Vc, "vc", Integer, "Virtual channel; not there where PSNs span all VCs.")                     \
   X(Vcs, "vcs", Text, "VCs, and ack for PDUs without commands: 0,1,ack.")                         \
   X(Client, "client", Integer, "Id of the client, as clients.list has it.")                       \
@@ -100,6 +101,18 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // those
   X(PeerFence, "peer_fence", Info, "plane", 200,                                                   \
     "PDUs were in flight on a plane as it went down: the peer is asked which of them arrived.",    \
     kXpu, kInstance, kPeer, kPlane, kPort)                                                         \
+  X(SessionOpened, "session_opened", Info, "session", 50,                                          \
+    "PDUs to a peer may take one more session on a plane (sessions.md).", kXpu, kInstance, kPeer,  \
+    kPlane, kPort, kSession)                                                                       \
+  X(SessionMoved, "session_moved", Info, "session", 50,                                            \
+    "A session has another number, by which switches may choose another path.", kXpu, kInstance,   \
+    kPeer, kPlane, kPort, kSession)                                                                \
+  X(SessionStalled, "session_stalled", Warning, "session", 50,                                     \
+    "Nothing gets through on a session, while its plane lives: it asks for another number.", kXpu, \
+    kInstance, kPeer, kPlane, kPort, kSession)                                                     \
+  X(SessionClosed, "session_closed", Info, "session", 50,                                          \
+    "No new PDU takes a session any more: fewer are enough, or its number is too old.", kXpu,      \
+    kInstance, kPeer, kPlane, kPort, kSession)                                                     \
   X(TxHeldUp, "tx_held_up", Warning, "port", 20,                                                   \
     "Nothing leaves the device of a port, as when the switch pauses it; one peer that waits for "  \
     "it is named. Silence does not count until transport.pause_limit_us is over.",                 \

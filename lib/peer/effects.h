@@ -22,13 +22,17 @@ namespace suede {
 
 // Events that an operator wants to know at once.
 enum class PeerEvent : uint8_t {
-  kReset,          // the peer has restarted
-  kUnreachable,    // it does not answer: its PDUs in flight are given up
-  kReachable,      // it answers again
-  kHelloMismatch,  // its HELLO does not agree with ours in `what`
-  kPlaneUp,        // the plane to it carries traffic
-  kPlaneDown,      // it does not any longer: `what` is a PlaneDownReason
-  kFenceOpened,    // PDUs of the plane are in doubt
+  kReset,           // the peer has restarted
+  kUnreachable,     // it does not answer: its PDUs in flight are given up
+  kReachable,       // it answers again
+  kHelloMismatch,   // its HELLO does not agree with ours in `what`
+  kPlaneUp,         // the plane to it carries traffic
+  kPlaneDown,       // it does not any longer: `what` is a PlaneDownReason
+  kFenceOpened,     // PDUs of the plane are in doubt
+  kSessionOpened,   // PDUs may take the session of the slot `what`, which was idle
+  kSessionMoved,    // it has another number, and so maybe another path
+  kSessionStalled,  // nothing gets through on it: it asks for another number
+  kSessionClosed,   // nothing new takes it
 };
 
 // How PDUs end that are given up.

@@ -46,8 +46,13 @@ void Peer::OnGroupDeadline(uint32_t plane, Time now, Effects& effects) {
       fact.unacked_pdus += one.unacked_count();
     }
   }
+  const SlotMask before = group.open();
   SlotMask asks = group.OnTimer({facts.data(), group.count()}, own_->paths.sessions,
                                 own_->paths.hello_interval, own_->numbers, now);
+  for (SlotMask closed = before & ~group.open(); closed != 0; closed &= closed - 1) {
+    TellPlane(PeerEvent::kSessionClosed, plane, static_cast<uint8_t>(std::countr_zero(closed)),
+              effects);
+  }
   for (; asks != 0; asks &= asks - 1) {
     SaySession(plane, static_cast<uint32_t>(std::countr_zero(asks)), effects);
   }
@@ -63,8 +68,11 @@ void Peer::OnSession(uint32_t plane, const SessionNumber& message, Time now, Eff
     answer.answer = true;
     return Say(plane, answer, effects);
   }
+  const bool was_open = message.slot < group.count() && (group.open() >> message.slot & 1) != 0;
   if (!group.OnAnswer(message, now)) return effects.Add(effect::Count{Counter::kRxSessionStale});
   effects.Add(effect::Count{Counter::kSessionMoves});
+  TellPlane(was_open ? PeerEvent::kSessionMoved : PeerEvent::kSessionOpened, plane, message.slot,
+            effects);
   effects.Add(effect::Renumber{static_cast<uint8_t>(plane), message.slot});
   for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
     const uint32_t number = own_->ConnectionOf(message.slot, vc);
@@ -80,6 +88,7 @@ void Peer::OnStall(uint32_t plane, uint32_t number, Time now, Effects& effects) 
   if (groups_[plane].count() == 1 || !sessions_[plane].up()) return;
   if (!groups_[plane].OnStall(own_->SlotOf(number), own_->numbers, now)) return;
   effects.Add(effect::Count{Counter::kSessionStalls});
+  TellPlane(PeerEvent::kSessionStalled, plane, static_cast<uint8_t>(own_->SlotOf(number)), effects);
   ArmSession(plane, effects);
 }
 

@@ -25,6 +25,14 @@ LcoreEventKind KindOf(PeerEvent event) {
       return LcoreEventKind::kPlaneDown;
     case PeerEvent::kFenceOpened:
       return LcoreEventKind::kFenceOpened;
+    case PeerEvent::kSessionOpened:
+      return LcoreEventKind::kSessionOpened;
+    case PeerEvent::kSessionMoved:
+      return LcoreEventKind::kSessionMoved;
+    case PeerEvent::kSessionStalled:
+      return LcoreEventKind::kSessionStalled;
+    case PeerEvent::kSessionClosed:
+      return LcoreEventKind::kSessionClosed;
   }
   return LcoreEventKind::kPeerReset;
 }

@@ -43,6 +43,10 @@ def test_sessions_open_and_move_under_load(count, most, ordering):
         for daemon in (left, right):
             # What was under way with a number before the last one is sent again.
             assert counter(daemon, "rx_sessions_total") > 10
+            events = e2e.managed(daemon, "events", "list", "--limit", 1000)["events"]
+            moved = [event for event in events if event["kind"] == "session_moved"]
+            assert moved and all(event["session"] < most and event["plane"] < count for event in moved), events
+            assert any(event["kind"] == "session_opened" for event in events), events
         check_ends(left, right)
 
 

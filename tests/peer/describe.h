@@ -46,8 +46,10 @@ struct DescribeEffect {
     return "other";
   }
   static Text Event(PeerEvent event) {
-    static constexpr const char* kNames[] = {"reset",    "unreachable", "reachable",   "mismatch",
-                                             "plane up", "plane down",  "fence opened"};
+    static constexpr const char* kNames[] = {"reset",           "unreachable",    "reachable",
+                                             "mismatch",        "plane up",       "plane down",
+                                             "fence opened",    "session opened", "session moved",
+                                             "session stalled", "session closed"};
     return kNames[static_cast<int>(event)];
   }
 
@@ -91,7 +93,9 @@ struct DescribeEffect {
   Text operator()(const effect::Tell& e) const {
     const bool plane = e.event == PeerEvent::kPlaneUp || e.event == PeerEvent::kPlaneDown ||
                        e.event == PeerEvent::kFenceOpened;
+    const bool session = e.event >= PeerEvent::kSessionOpened;
     const bool what = e.event == PeerEvent::kPlaneDown || e.event == PeerEvent::kHelloMismatch;
+    if (session) return "tell " + Event(e.event) + At(e.plane, e.what);
     return "tell " + Event(e.event) + (plane ? Number(e.plane) : Text()) +
            (what ? " for" + Number(e.what) : Text());
   }
