@@ -8,6 +8,7 @@ number of runs may go on side by side. Programs come from $SUEDE_BUILD, or build
 
 import contextlib
 import copy
+import datetime
 import json
 import os
 import pathlib
@@ -36,6 +37,11 @@ TRAFFIC_S = 120 * PATIENCE
 
 class E2eError(Exception):
     pass
+
+
+def seconds_of(text):
+    """The time of an event, as time.time() counts."""
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
 def wait_until(condition, seconds, what):

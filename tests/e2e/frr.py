@@ -130,6 +130,7 @@ class Fabric:
         """Configuration of the host's suede."""
         devices = [links.af_packet(f"p{p}", 4096).replace("packet0", f"packet{p}") for p in range(self.planes)]
         config = e2e.planes_config(directory, ("left", "right")[host], devices, ordering)
+        del config["planes"]["hello_interval_us"]
         for plane, port in enumerate(config["ports"]):
             port["mtu_bytes"] = MTU
             config["peers"][0]["ports"][plane]["mac"] = self.leaf_mac(host, plane)

@@ -529,7 +529,7 @@ def test_clock_that_was_set_back_before_a_restart(tmp_path):
             if shift:
                 year = time.strftime("%Y-%m-%dT%H", time.gmtime(time.time() + shift))
                 event = e2e.managed(daemon, "events", "list")["events"][0]["time"]
-                assert abs(time.time() + shift - seconds_of(event)) < 30, (year, event)
+                assert abs(time.time() + shift - e2e.seconds_of(event)) < 30, (year, event)
             sender.complete(under_way, 30)
             begun = time.monotonic()
             e2e.wait_until(lambda: delivered(sender, 1, secrets.randbits(40)), e2e.START_S,
@@ -538,11 +538,6 @@ def test_clock_that_was_set_back_before_a_restart(tmp_path):
             back = stack.enter_context(client.Client(daemon.socket))
             assert delivered(back, 0, 5)
         assert left.running()
-
-
-def seconds_of(text):
-    import datetime
-    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
 def test_peer_that_sends_garbage_is_ignored():

@@ -80,6 +80,26 @@ class Pair:
         self.load.goes_on()
         assert [sent(daemon)[plane] for daemon in self.daemons] == before
 
+    def dies(self, plane, bandwidths):
+        """What the data plane finds dead is left before BGP knows: the route, and so the weight, is there as ever."""
+        times = [time.time()]
+        self.fabric.lose(1, plane)
+        times.append(time.time())
+        e2e.wait_until(lambda: peers(self.left)[plane]["state"] != "up", BGP_S,
+                       f"the death of plane {plane}\n{self.left.report()}")
+        for daemon in self.daemons:
+            listed = e2e.managed(daemon, "events", "list", "--limit", 1000)["events"]
+            down = next(event for event in listed if event["kind"] == "peer_plane_down" and event["plane"] == plane)
+            # From the beginning and from the end of the command.
+            after = [1000 * (e2e.seconds_of(down["time"]) - each) for each in times]
+            print(f"{daemon.name}: plane {plane} is found dead ({down['reason']}) after {after[1]:.0f} to {after[0]:.0f} ms")
+        assert weights(self.left) == bandwidths
+        hops = self.fabric.hosts[0].hops(frr.loopback(1))
+        assert set(hops) == {f"p{each}" for each in range(self.fabric.planes)}, "its route is stale"
+        self.uses_not(plane)
+        self.fabric.forward(1, plane)
+        wait_for_planes(self.left, self.fabric.planes)
+
     def end(self):
         self.load.goes_on()
         self.load.end()
@@ -112,16 +132,7 @@ def test_weights_follow_routes(stack, directory, as_root, ordering):
     pair.follows([8000, 4000], "plane 0 back")
     wait_for_planes(pair.left, 2)
 
-    # What the data plane finds dead is left before BGP knows: the route, and so the weight, is there as ever.
-    begun = time.monotonic()
-    fabric.lose(1, 0)
-    e2e.wait_until(lambda: peers(pair.left)[0]["state"] != "up", BGP_S, f"the death of plane 0\n{pair.left.report()}")
-    print(f"left: plane 0 is found dead after {time.monotonic() - begun:.2f} s")
-    assert weights(pair.left) == [8000, 4000]
-    assert set(fabric.hosts[0].hops(frr.loopback(1))) == {"p0", "p1"}, "its route is stale"
-    pair.uses_not(0)
-    fabric.forward(1, 0)
-    wait_for_planes(pair.left, 2)
+    pair.dies(0, [8000, 4000])
 
     # A link goes: hellos, and then BGP.
     links.ip("-n", fabric.leaf_names[1], "link", "set", "h1", "down")
@@ -145,6 +156,12 @@ def test_four_planes(stack, directory, as_root):
     del as_root
     pair = Pair(stack, directory, "unordered", [8000, 4000, 2000, 2000])
     pair.follows([8000, 4000, 2000, 2000], "advertised")
+    pair.fabric.set_bandwidth(0, 4000)
+    pair.follows([4000, 4000, 2000, 2000], "plane 0 halved")
+    pair.load.goes_on()
+    pair.fabric.set_bandwidth(0, 8000)
+    pair.follows([8000, 4000, 2000, 2000], "plane 0 restored")
+    pair.dies(1, [8000, 4000, 2000, 2000])
     pair.fabric.set_sessions(2, up=False)
     pair.follows([8000, 4000, 0, 2000], "plane 2 withdrawn")
     pair.uses_not(2)
