@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strict mode: the plane that each flow to the peer takes, its home (docs/planes.md, "Flows").
+// Strict mode: the plane that each flow to the peer takes, its home (docs/planes.md, "Flows"). And
+// which queues may go on.
 #include <bit>
 
 #include "peer/peer.h"
 
 namespace suede {
+
+// Lets the queues go on that wait for a connection, where that can send.
+void Peer::Unblock(uint32_t plane, uint32_t vc, Effects& effects) const {
+  if (MaySend(plane, vc)) effects.Add(effect::Unblock{own_->VcsOf(vc)});
+}
+
+void Peer::Unblock(Effects& effects) const {
+  uint8_t vcs = 0;
+  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
+    for (uint32_t number = 0; number < own_->connection_count; ++number) {
+      if (MaySend(plane, number)) vcs = static_cast<uint8_t>(vcs | own_->VcsOf(number));
+    }
+  }
+  if (vcs != 0) effects.Add(effect::Unblock{vcs});
+}
 
 // The flow's connections on the plane with PDUs in flight.
 uint32_t Peer::BusyOf(uint32_t flow, uint32_t plane) const {

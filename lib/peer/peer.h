@@ -174,8 +174,6 @@ class Peer {
   void OnRouteGone(Time now, Effects& effects);
   void OnRouteBack(Effects& effects);
   void CheckRoutes(Time now, Effects& effects);
-  void Unblock(Effects& effects) const;
-  void Unblock(uint32_t plane, uint32_t vc, Effects& effects) const;
   void ArmHandshake(Effects& effects) const;
   void ArmSession(uint32_t plane, Effects& effects) const;
   void ArmConnection(uint32_t plane, uint32_t vc, Effects& effects) const;
@@ -242,6 +240,8 @@ class Peer {
   void OnFenced(const Fenced& fenced, Time now, Effects& effects);
 
   // homes.cc
+  void Unblock(Effects& effects) const;
+  void Unblock(uint32_t plane, uint32_t vc, Effects& effects) const;
   uint32_t KeyOf(uint32_t flow) const { return uint32_t{own_->xpuid} << 12 | flow << 10 | xpuid_; }
   uint32_t BusyOf(uint32_t flow, uint32_t plane) const;
   PlaneMask HomesFor(uint32_t flow) const;

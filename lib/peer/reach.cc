@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which planes to a peer may be used: their ports and their sessions (docs/planes.md). And how the peer's other files add effects.
+// Which planes to a peer may be used: their ports and their sessions (docs/planes.md). And how the
+// peer's other files add effects.
 #include <algorithm>
 
 #include "peer/peer.h"
@@ -161,21 +162,6 @@ void Peer::CheckRoutes(Time now, Effects& effects) {
   }
   effects.Add(effect::MarkLost{kAllVcs, true});
   GiveUpQueued(kAllVcs, effects);
-}
-
-// Lets the queues go on that wait for a connection, where that can send.
-void Peer::Unblock(uint32_t plane, uint32_t vc, Effects& effects) const {
-  if (MaySend(plane, vc)) effects.Add(effect::Unblock{own_->VcsOf(vc)});
-}
-
-void Peer::Unblock(Effects& effects) const {
-  uint8_t vcs = 0;
-  for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
-    for (uint32_t number = 0; number < own_->connection_count; ++number) {
-      if (MaySend(plane, number)) vcs = static_cast<uint8_t>(vcs | own_->VcsOf(number));
-    }
-  }
-  if (vcs != 0) effects.Add(effect::Unblock{vcs});
 }
 
 // Our number of the plane that the peer calls `peer_plane`; kNoPlane: it has said nothing on it.

@@ -6,6 +6,7 @@
 // one, by several pipelines, and on one plane. No more than a window of commands is under way, so
 // each turn produces as much as the one before has consumed. Under callgrind the functions Produce,
 // PollSender, PollReceiver and Consume hold the instructions of their stage.
+#include <malloc.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
@@ -85,6 +86,8 @@ constexpr SegmentShape kSmallShape{.queue_count = SUEDE_MAX_QUEUES,
                                    .credit_lines = 128,
                                    .aggregate_lines = 256};
 
+constexpr std::string_view kSessions = "sessions-";
+
 // What is sent.
 struct Traffic {
   uint32_t data_bytes = 32;
@@ -93,6 +96,7 @@ struct Traffic {
   uint32_t planes = 1;
   bool to_one = false;  // `destinations` XPUs send to one
   CongestionControl control = CongestionControl::kFixed;
+  uint32_t sessions = 1;  // all of them open
 };
 
 // Pairs of XPUs: one sends to many, by one queue, or each of many to one, by a queue of its own.
@@ -116,16 +120,25 @@ struct Bench {
   uint32_t of_run = 0;  // commands that it has had, of a PDU
   uint64_t sent = 0;
   Time now = TimeFromNs(1'000'000);
+  double peer_bytes = 0;  // of the heap, for each peer of the sender
 
+  static size_t HeapBytes() {
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+  }
   // An XPU's address on a plane.
   static NetAddress AddressOf(uint32_t xpu, uint32_t plane) {
     return {.low = kIpBase + (plane << 12) + xpu};
   }
-  static InstanceParams ParamsOf(uint32_t xpu, uint32_t planes) {
+  static InstanceParams ParamsOf(uint32_t xpu, const Traffic& traffic) {
     InstanceParams params{.xpuid = static_cast<uint16_t>(xpu)};
     params.paths.ordering = Ordering::kUnordered;
+    // However little congested the open ones are, another one is opened.
+    params.sessions = traffic.sessions;
+    params.paths.sessions.open_percent = 100;
     params.inflight_pdus = 8192;
-    for (uint32_t plane = 0; plane < planes; ++plane) {
+    params.congestion.control = traffic.control;
+    for (uint32_t plane = 0; plane < traffic.planes; ++plane) {
       params.planes.push_back({.port = plane, .address = AddressOf(xpu, plane)});
     }
     return params;
@@ -140,8 +153,7 @@ struct Bench {
   // XPU `xpu` with those from `first` to `last` as its peers.
   static void AddXpu(Side& side, const Traffic& traffic, uint32_t xpu, uint32_t first,
                      uint32_t last) {
-    InstanceParams params = ParamsOf(xpu, traffic.planes);
-    params.congestion.control = traffic.control;
+    InstanceParams params = ParamsOf(xpu, traffic);
     for (uint32_t p = first; p <= last; ++p) params.peers.push_back(PeerOf(p, traffic.planes));
     side.pipeline.AddInstance(params);
   }
@@ -167,7 +179,9 @@ struct Bench {
       to->ConnectTo(from);
       from->ConnectTo(to);
     }
+    const size_t before = HeapBytes();
     AddXpu(sender, traffic, 0, 1, traffic.destinations);
+    peer_bytes = static_cast<double>(HeapBytes() - before) / traffic.destinations;
     for (uint32_t d = 1; d <= traffic.destinations; ++d) AddXpu(receiver, traffic, d, 0, 0);
     queues.push_back(std::make_unique<ClientQueue>(sender.Attach(kShape, {0}, 1), 0));
     receiver.Attach(kShape, {0}, traffic.destinations);
@@ -320,6 +334,7 @@ void Print(const Bench& bench, uint64_t received, uint64_t cycles, const uint64_
   }
   const auto pdus = static_cast<double>(std::max<uint64_t>(1, bench.CountSent(Counter::kTxPdus)));
   std::printf("  commands/PDU %.1f", commands / pdus);
+  std::printf("  sessions %u  bytes/peer %.0f", traffic.sessions, bench.peer_bytes);
   std::printf("  of 100 PDUs: acks %.1f grants %.1f asks %.1f control %.1f sent again %.1f\n",
               100 * static_cast<double>(bench.CountReceived(Counter::kTxAcks)) / pdus,
               100 * static_cast<double>(bench.CountReceived(Counter::kTxCreditGrants)) / pdus,
@@ -328,13 +343,16 @@ void Print(const Bench& bench, uint64_t received, uint64_t cycles, const uint64_
               100 * static_cast<double>(bench.CountSent(Counter::kTxRetransmissions)) / pdus);
 }
 
-// The words behind the numbers: "to-one", and a congestion control.
+// The words behind the numbers: "to-one", a congestion control, and "sessions-N".
 void ReadWords(int count, char** words, Traffic& traffic) {
   for (int i = 0; i < count; ++i) {
     const std::string_view word = words[i];
     if (word == "to-one") traffic.to_one = true;
     if (word == "rccc") traffic.control = CongestionControl::kRccc;
     if (word == "nscc") traffic.control = CongestionControl::kNscc;
+    if (word.starts_with(kSessions)) {
+      traffic.sessions = static_cast<uint32_t>(std::atoi(words[i] + kSessions.size()));
+    }
   }
 }
 
