@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The links between two leaf switches in virtual time: a leaf chooses one of them by the hash of a
-// frame's addresses and ports (ECMP). Each has a rate, a queue of its own at either leaf, which drops
-// what it has no room for and marks what it has little room for, and background traffic that
+// frame's addresses and ports (ECMP). Each has a rate, a queue of its own at either leaf, which
+// drops what it has no room for and marks what it has little room for, and background traffic that
 // nothing slows down and that has room of its own.
 #ifndef SUEDE_TESTS_SIM_HOT_LINKS_H_
 #define SUEDE_TESTS_SIM_HOT_LINKS_H_
@@ -18,13 +18,13 @@ namespace suede {
 
 struct HotLinksParams {
   uint32_t links = 8;
-  double bits_per_ns = 100;                // of each link
-  Duration cable{438};                     // delay of the cable to a leaf, and of that between leaves
-  uint32_t queue_bytes = 256u << 10;       // of a queue: what has no room is lost
-  uint32_t mark_least_bytes = 5'000;       // ECN: from here on some are marked,
-  uint32_t mark_most_bytes = 20'000;       // and from here on all
-  uint32_t background_bytes = 4160;        // of a frame of the background
-  uint64_t seed = 1;                       // of the hash, and of the background's times
+  double bits_per_ns = 100;           // of each link
+  Duration cable{438};                // delay of the cable to a leaf, and of that between leaves
+  uint32_t queue_bytes = 256u << 10;  // of a queue: what has no room is lost
+  uint32_t mark_least_bytes = 5'000;  // ECN: from here on some are marked,
+  uint32_t mark_most_bytes = 20'000;  // and from here on all
+  uint32_t background_bytes = 4160;   // of a frame of the background
+  uint64_t seed = 1;                  // of the hash, and of the background's times
 };
 
 class HotLinks {
@@ -48,7 +48,7 @@ class HotLinks {
   uint64_t offered(uint32_t direction, uint32_t link) const {
     return links_[direction][link].offered;
   }
-  uint64_t lost() const { return lost_; }    // frames
+  uint64_t lost() const { return lost_; }  // frames
   uint64_t marked() const { return marked_; }
 
  private:

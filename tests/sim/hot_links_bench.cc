@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures session groups behind links of which some are hot, in virtual time (docs/sessions.md):
 //
-//   hot_links_bench [--pairs N] [--sessions N] [--seeds N] [--first SEED] [--calm LOAD] [--hot LOAD]
-//                   [--host_gbps N] [--link_gbps N] [--buffer BYTES] [--nscc] [--strict] [--verbose]
+//   hot_links_bench [--pairs N] [--sessions N] [--seeds N] [--first SEED] [--calm LOAD] [--hot
+//   LOAD]
+//                   [--host_gbps N] [--link_gbps N] [--cable_ns N] [--buffer BYTES] [--nscc]
+//                   [--strict] [--verbose]
 //
 // Goodput with session groups and with one session, over so many seeds, each of which is a hash of
 // the switches; and how long it takes until links that become hot are avoided. Loads are shares of
@@ -61,6 +63,8 @@ bool ReadValue(const std::string& flag, const char* text, Arguments& arguments) 
     options.host_bits_per_ns = value;
   } else if (flag == "--link_gbps") {
     options.links.bits_per_ns = value;
+  } else if (flag == "--cable_ns") {
+    options.links.cable = Duration(static_cast<int64_t>(value));
   } else if (flag == "--buffer") {
     options.links.queue_bytes = static_cast<uint32_t>(value);
   } else {
@@ -73,11 +77,12 @@ bool Read(int argc, char** argv, Arguments& arguments) {
   for (int i = 1; i < argc; ++i) {
     if (ReadFlag(argv[i], arguments)) continue;
     if (i + 1 == argc || !ReadValue(argv[i], argv[i + 1], arguments)) {
-      std::fprintf(stderr,
-                   "hot_links_bench: wrong: %s\nusage: hot_links_bench [--pairs N] [--sessions N] "
-                   "[--seeds N] [--first SEED] [--calm LOAD] [--hot LOAD] [--host_gbps N] "
-                   "[--link_gbps N] [--buffer BYTES] [--nscc] [--strict] [--verbose]\n",
-                   argv[i]);
+      std::fprintf(
+          stderr,
+          "hot_links_bench: wrong: %s\nusage: hot_links_bench [--pairs N] [--sessions N] "
+          "[--seeds N] [--first SEED] [--calm LOAD] [--hot LOAD] [--host_gbps N] "
+          "[--link_gbps N] [--cable_ns N] [--buffer BYTES] [--nscc] [--strict] [--verbose]\n",
+          argv[i]);
       return false;
     }
     ++i;
@@ -120,7 +125,8 @@ bool RunGoodputs(const Arguments& arguments) {
     }
     if (!arguments.verbose) continue;
     std::printf(
-        "seed %llu%s: group %.1f Gb/s (%u open, %llu moves, %llu lost, %llu again, hot links %.3f), "
+        "seed %llu%s: group %.1f Gb/s (%u open, %llu moves, %llu lost, %llu again, hot links "
+        "%.3f), "
         "one %.1f Gb/s (%llu lost, %llu again, hot links %.3f)\n",
         static_cast<unsigned long long>(seed), one.begins_hot ? " hot" : "",
         group.goodput_bps / 1e9, group.open, static_cast<unsigned long long>(group.moves),
@@ -129,15 +135,16 @@ bool RunGoodputs(const Arguments& arguments) {
         one.goodput_bps / 1e9, static_cast<unsigned long long>(one.lost),
         static_cast<unsigned long long>(one.retransmissions), one.hot_share);
   }
-  std::printf("goodput, mean of %zu hashes: %u sessions %.1f Gb/s, one %.1f Gb/s, ratio %.2f; "
-              "on hot links %.3f of the octets\n",
-              groups.size(), arguments.options.sessions, Mean(groups), Mean(ones),
-              Mean(groups) / Mean(ones), Mean(shares));
+  std::printf(
+      "goodput, mean of %zu hashes: %u sessions %.1f Gb/s, one %.1f Gb/s, ratio %.2f; "
+      "on hot links %.3f of the octets\n",
+      groups.size(), arguments.options.sessions, Mean(groups), Mean(ones),
+      Mean(groups) / Mean(ones), Mean(shares));
   if (arguments.options.pairs == 1 && !ones_hot.empty()) {
-    std::printf("goodput, %zu hashes where the one session takes a hot link: %.1f Gb/s, one %.1f "
-                "Gb/s, ratio %.2f\n",
-                ones_hot.size(), Mean(groups_hot), Mean(ones_hot),
-                Mean(groups_hot) / Mean(ones_hot));
+    std::printf(
+        "goodput, %zu hashes where the one session takes a hot link: %.1f Gb/s, one %.1f "
+        "Gb/s, ratio %.2f\n",
+        ones_hot.size(), Mean(groups_hot), Mean(ones_hot), Mean(groups_hot) / Mean(ones_hot));
   }
   return good;
 }
@@ -163,19 +170,21 @@ bool RunReactions(const Arguments& arguments) {
     before.push_back(reaction.share_before);
     after.push_back(reaction.share_after);
     if (!arguments.verbose) continue;
-    std::printf("seed %llu: round trip %.1f us (least %.1f), %.3f before, avoided after %.0f us%s, "
-                "%.3f at the end; by round trips",
-                static_cast<unsigned long long>(seed), rounds.back(), base.back(), before.back(),
-                us.back(), reaction.is_avoided ? "" : " or more", after.back());
+    std::printf(
+        "seed %llu: round trip %.1f us (least %.1f), %.3f before, avoided after %.0f us%s, "
+        "%.3f at the end; by round trips",
+        static_cast<unsigned long long>(seed), rounds.back(), base.back(), before.back(), us.back(),
+        reaction.is_avoided ? "" : " or more", after.back());
     for (const double share : reaction.shares) std::printf(" %.3f", share);
     std::printf("\n");
   }
-  std::printf("%zu hashes: round trip %.1f us (least %.1f); links that become hot had %.3f of the "
-              "octets, and are avoided after %.0f us, median %.0f us, most %.0f us: %.1f round "
-              "trips, median %.1f, most %.1f; %zu never; %.3f of the octets at the end\n",
-              us.size(), Mean(rounds), Mean(base), Mean(before), Mean(us), Median(us),
-              *std::max_element(us.begin(), us.end()), Mean(times), Median(times),
-              *std::max_element(times.begin(), times.end()), never, Mean(after));
+  std::printf(
+      "%zu hashes: round trip %.1f us (least %.1f); links that become hot had %.3f of the "
+      "octets, and are avoided after %.0f us, median %.0f us, most %.0f us: %.1f round "
+      "trips, median %.1f, most %.1f; %zu never; %.3f of the octets at the end\n",
+      us.size(), Mean(rounds), Mean(base), Mean(before), Mean(us), Median(us),
+      *std::max_element(us.begin(), us.end()), Mean(times), Median(times),
+      *std::max_element(times.begin(), times.end()), never, Mean(after));
   return good;
 }
 

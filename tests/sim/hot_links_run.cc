@@ -18,14 +18,18 @@ using std::chrono::microseconds;
 
 constexpr uint32_t kReceiverLines = 1u << 20;  // of a receiver's ring: it is never full
 constexpr uint32_t kLines = 16384;
-constexpr Duration kTurn{100};        // least time from one turn of a host to the next,
-constexpr Duration kMostIdle{400};    // and the longest, where nothing happens
-constexpr Duration kBaseRtt{4000};    // about: without queues
-constexpr Duration kLook{10'000};     // whether all is quiet
+constexpr Duration kTurn{100};      // least time from one turn of a host to the next,
+constexpr Duration kMostIdle{400};  // and the longest, where nothing happens
+constexpr Duration kLook{10'000};   // whether all is quiet
 constexpr Duration kMostForHandshakes = std::chrono::milliseconds(100);
 constexpr Duration kMostForDrain = std::chrono::seconds(2);
 constexpr Duration kSample = microseconds(1);
 constexpr int kHeld = 5;  // round trips for which a link must be avoided to count as such
+
+// About, and without queues: six cables, and a frame in three places.
+Duration BaseRttOf(const HotLinksOptions& options) {
+  return 6 * options.links.cable + Duration(1400);
+}
 
 fabric::SwitchParams SwitchOf(const HotLinksOptions& options) {
   fabric::SwitchParams params = IncastSwitch(2 * options.pairs, options.seed);
@@ -79,12 +83,13 @@ void HotLinksRun::AddHost(uint32_t number) {
   base.sessions = options_.sessions;
   base.paths.sessions = options_.session_params;
   base.paths.ordering = options_.ordering;
-  base.congestion = {.control = options_.control, .base_rtt = kBaseRtt};
-  base.target.base_rtt = kBaseRtt;
+  base.congestion = {.control = options_.control, .base_rtt = BaseRttOf(options_)};
+  base.target.base_rtt = BaseRttOf(options_);
   base.secret = {options_.seed, number};
   const SegmentShape shape{.rx_lines = number % 2 == 1 ? kReceiverLines : kLines};
   const std::vector<uint32_t> peers{number ^ 1};
-  hosts_.push_back(std::make_unique<IncastHost>(number, port, peers, base, LinkParams{}, shape, now_));
+  hosts_.push_back(
+      std::make_unique<IncastHost>(number, port, peers, base, LinkParams{}, shape, now_));
   clients_.push_back(
       std::make_unique<IncastClient>(*hosts_.back(), hosts(), options_.seed << 16 ^ number));
   if (options_.ordering == Ordering::kUnordered) clients_.back()->AllowOvertaking();
@@ -176,9 +181,8 @@ std::string HotLinksRun::Finish() {
 // ---- What is measured.
 
 uint64_t HotLinksRun::delivered() const {
-  return std::accumulate(
-      clients_.begin(), clients_.end(), uint64_t{0},
-      [](uint64_t sum, const auto& client) { return sum + client->received(); });
+  return std::accumulate(clients_.begin(), clients_.end(), uint64_t{0},
+                         [](uint64_t sum, const auto& client) { return sum + client->received(); });
 }
 
 uint64_t HotLinksRun::Sum(Counter counter) const {
@@ -253,10 +257,9 @@ HotGoodput MeasureHotGoodput(const HotLinksOptions& options) {
   const uint64_t octets = run.Offered(AllOf(options));
   run.RunFor(options.window);
   const double seconds = static_cast<double>(options.window.count()) / 1e9;
-  goodput.goodput_bps = 8 * IncastClient::kDataBytes *
-                        static_cast<double>(run.delivered() - commands) / seconds;
-  goodput.hot_share =
-      ShareOf(run.Offered(hot) - hot_octets, run.Offered(AllOf(options)) - octets);
+  goodput.goodput_bps =
+      8 * IncastClient::kDataBytes * static_cast<double>(run.delivered() - commands) / seconds;
+  goodput.hot_share = ShareOf(run.Offered(hot) - hot_octets, run.Offered(AllOf(options)) - octets);
   if (options.sessions != 1) {
     goodput.open = static_cast<uint32_t>(std::popcount(run.sender(0).groups[0].open()));
   }

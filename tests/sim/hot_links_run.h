@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hosts with real pipelines behind two leaf switches, with links between these that are hot
-// (hot_links.h), in virtual time: hosts at the first leaf send as fast as they can to one each at the
-// second. What is measured follows from the options.
+// (hot_links.h), in virtual time: hosts at the first leaf send as fast as they can to one each at
+// the second. What is measured follows from the options.
 #ifndef SUEDE_TESTS_SIM_HOT_LINKS_RUN_H_
 #define SUEDE_TESTS_SIM_HOT_LINKS_RUN_H_
 
@@ -20,15 +20,15 @@ namespace suede {
 
 struct HotLinksOptions {
   HotLinksParams links;
-  uint32_t pairs = 1;           // of hosts, of which one sends to the other
+  uint32_t pairs = 1;  // of hosts, of which one sends to the other
   double host_bits_per_ns = 100;
   uint32_t sessions = 8;
   SessionParams session_params;
   Ordering ordering = Ordering::kUnordered;
   CongestionControl control = CongestionControl::kFixed;
-  double calm_load = 0.2;       // of the background,
-  double hot_load = 0.9;        // and of that on hot links
-  uint32_t hot = 2;             // links
+  double calm_load = 0.2;  // of the background,
+  double hot_load = 0.9;   // and of that on hot links
+  uint32_t hot = 2;        // links
   uint64_t seed = 1;
   Duration warm_up = std::chrono::milliseconds(4);
   Duration window = std::chrono::milliseconds(4);  // that is measured
@@ -36,8 +36,8 @@ struct HotLinksOptions {
 
 // Links are hot from the start.
 struct HotGoodput {
-  std::string failure;    // empty: all arrived once, in order where that is asked
-  double goodput_bps = 0;  // of all pairs, commands' data
+  std::string failure;      // empty: all arrived once, in order where that is asked
+  double goodput_bps = 0;   // of all pairs, commands' data
   bool begins_hot = false;  // the first session of the first pair takes a hot link
   uint32_t open = 0;        // sessions of the first pair, at the end
   double hot_share = 0;     // of the octets that came for links
