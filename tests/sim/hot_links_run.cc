@@ -160,8 +160,13 @@ std::string HotLinksRun::Failure() const {
 std::string HotLinksRun::Finish() {
   for (const auto& client : clients_) client->StopBulk();
   const Time limit = now_ + kMostForDrain;
-  while (now_ < limit && Failure().empty() && !IsQuiet()) RunFor(kLook);
+  const auto is_over = [&] {
+    return IsQuiet() && std::all_of(hosts_.begin(), hosts_.end(),
+                                    [](const auto& host) { return host->FramesMissing() == 0; });
+  };
+  while (now_ < limit && Failure().empty() && !is_over()) RunFor(kLook);
   RunFor(10 * kLook);
+  while (now_ < limit && Failure().empty() && !is_over()) RunFor(kLook);
   if (!Failure().empty()) return Failure();
   if (!IsQuiet()) return "something is under way at the end";
   for (uint32_t host = 0; host < hosts(); host += 2) {
