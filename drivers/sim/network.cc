@@ -110,6 +110,7 @@ SimPort* SimNetwork::AddPort(uint32_t frames, uint32_t tx_ring, const SimFaults&
   // One is for Inject.
   Require(number + (given_ ? 0 : 1) < params_.ports.size(), "the switch has no port left");
   ports_.push_back(std::make_unique<SimPort>(this, number, frames, tx_ring, faults, rx_ring));
+  on_way_.emplace_back();
   faults_changed_ = true;
   return ports_.back().get();
 }
@@ -192,10 +193,21 @@ void SimNetwork::ServeCable(uint32_t number) {
   next_.Set(number, coming.empty() ? own : std::min(own, coming.front().at));
 }
 
+// Frames that have been on their way to the switch are there.
+void SimNetwork::EndWays(uint32_t number) {
+  std::multimap<Time, Frame*>& coming = on_way_[number];
+  for (; !coming.empty() && coming.begin()->first <= now_; coming.erase(coming.begin())) {
+    switch_->Receive(number, &coming.begin()->second, 1, coming.begin()->first);
+  }
+}
+
 // What is due at a port, and what other ports send because of it.
 void SimNetwork::Serve(uint32_t number) {
   if (is_cable_) return ServeCable(number);
-  if (number < ports_.size()) ports_[number]->Act(now_);
+  if (number < ports_.size()) {
+    ports_[number]->Act(now_);
+    EndWays(number);
+  }
   switch_->PollPort(number, now_);
   Refill();
   for (const uint16_t touched : switch_->touched()) {
@@ -215,7 +227,10 @@ void SimNetwork::TransmitOf(uint32_t number) {
     Refill();
   }
   Time next = switch_->deadline(number, now_);
-  if (number < ports_.size()) next = std::min(next, ports_[number]->deadline());
+  if (number < ports_.size()) {
+    next = std::min(next, ports_[number]->deadline());
+    if (!on_way_[number].empty()) next = std::min(next, on_way_[number].begin()->first);
+  }
   next_.Set(number, next);
 }
 
@@ -223,6 +238,8 @@ Time SimNetwork::next_arrival() const {
   Time next = kNever;
   for (const auto& port : ports_) {
     next = std::min(next, switch_->deadline(port->number_, now_));
+    const std::multimap<Time, Frame*>& coming = on_way_[port->number_];
+    if (!coming.empty()) next = std::min(next, coming.begin()->first);
     const Time leaves = port->leaves_at();
     if (leaves != kNever) next = std::min(next, leaves + port->faults_.delay);
   }
@@ -296,7 +313,14 @@ void SimNetwork::Send(const SimPort& from, const Frame& frame, Time leaves) {
     on_cable_[far].push_back({leaves + cable_delay_, copy});
     return WakeAt(far, leaves + cable_delay_);
   }
-  switch_->Receive(from.number_, &copy, 1, leaves);
+  if (!way_) return switch_->Receive(from.number_, &copy, 1, leaves);
+  const Time there = way_(&from, {copy->data, copy->length}, leaves);
+  if (there == kNever) {
+    ++frames_lost_;
+    return Release(copy);
+  }
+  on_way_[from.number_].emplace(there, copy);
+  WakeAt(from.number_, there);
 }
 
 void SimNetwork::SendPfc(uint32_t number, const fabric::PfcFrame& pfc, Time leaves) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -104,6 +105,11 @@ class SimNetwork {
     passes_ = std::move(passes);
   }
 
+  // A frame of a host comes to the switch when `way` says: it is shown the port, the frame, which it
+  // may mark, and when that leaves the port; kNever: it is lost. Frames may overtake others there.
+  using Way = std::function<Time(const SimPort*, std::span<uint8_t>, Time leaves)>;
+  void SetWay(Way way) { way_ = std::move(way); }
+
   // Frames to the next bridge alone (01-80-C2-00-00-00 to -0F, as PFC) are shown to `hear`, with
   // the port that they come from, as they leave it, and go no further.
   void SetNeighbour(std::function<void(const SimPort*, std::span<const uint8_t>)> hear) {
@@ -152,6 +158,7 @@ class SimNetwork {
   void WakeAt(uint32_t number, Time at);
   void Serve(uint32_t number);
   void ServeCable(uint32_t number);
+  void EndWays(uint32_t number);
   void TransmitOf(uint32_t number);
   void Arrive(uint32_t number, Frame* frame);
   fabric::ClassMask ClassBitOf(const Frame& frame) const;
@@ -176,6 +183,8 @@ class SimNetwork {
   bool takes_digest_ = false;
   uint64_t digest_ = 0;
   std::function<bool(std::span<const uint8_t>)> passes_;
+  Way way_;
+  std::vector<std::multimap<Time, Frame*>> on_way_;  // from each port, by when they are there
   std::function<void(const SimPort*, std::span<const uint8_t>)> neighbour_;
   std::vector<std::vector<uint8_t>>* records_ = nullptr;
   size_t most_records_ = 0;

@@ -36,6 +36,11 @@ class BasicTimerWheel {
     Link(owner, std::min<int64_t>(tick, now_tick_ + kSlots - 1));
   }
 
+  // Whether the wheel comes to the deadline within a turn: no owner is asked too early for it.
+  bool Reaches(Time deadline) const {
+    return deadline != kNever && ToNs(deadline) / kTickNs - now_tick_ < int64_t{kSlots} - 1;
+  }
+
   // Calls on_timer(owner) for every owner whose turn has come; it is no longer armed then and may
   // be armed again from within the call. False where there was nothing to do.
   template <typename OnTimer>

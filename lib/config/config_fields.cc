@@ -475,8 +475,8 @@ constexpr ConfigField<SessionsConfig> kSessions[] = {
                               "Most sessions to each peer on each plane, a power of two; the "
                               "smaller of both ends' values counts. 1: no session groups."),
     Key<&SessionsConfig::interval>("interval_us", "µs", Microseconds(10, 1000000),
-                                   "Time between looks at how congested sessions are, while PDUs "
-                                   "are in flight.",
+                                   "Most time between looks at how congested sessions are, while "
+                                   "PDUs are in flight.",
                                    kAtOnce),
     Key<&SessionsConfig::open_percent>("open_percent", "%", Between(101, 10000),
                                        "Round trip, in parts of the smallest of the group, above "

@@ -7,7 +7,8 @@ namespace suede {
 
 void Timers::ArmSession(Instance& instance, uint32_t peer, uint32_t plane) {
   const size_t before = instance.connections.size() + instance.peers.size();
-  wheel_.Arm(
+  ArmSession(
+      instance,
       instance.first_timer + static_cast<uint32_t>(before) + instance.PlaneIndex(peer, plane),
       std::min(instance.session(peer, plane).deadline(),
                instance.groups[instance.PlaneIndex(peer, plane)].deadline()));
@@ -26,7 +27,7 @@ void Timers::Arm(const Instance& instance, uint32_t peer, const effect::Arm& wha
     case effect::Timer::kSession:
       number += static_cast<uint32_t>(instance.connections.size() + instance.peers.size()) +
                 instance.PlaneIndex(peer, what.plane);
-      break;
+      return ArmSession(instance, number, what.due);
   }
   wheel_.Arm(number, what.due);
 }
@@ -60,6 +61,8 @@ void Timers::Add(Instance& instance) {
       instance.connections.size() + instance.sessions.size() + 2 * instance.peers.size();
   instance_of_.resize(instance_of_.size() + timers, instance.number);
   wheel_.Resize(count());
+  has_groups_ |= instance.has_groups();
+  if (has_groups_) looks_.Resize(count());
 }
 
 }  // namespace suede

@@ -40,13 +40,23 @@ class Timers {
   // Calls `on_timer` with the number of each timer that is due. Returns whether there was one.
   template <typename OnTimer>
   bool Advance(Time now, OnTimer&& on_timer) {
-    return wheel_.Advance(now, on_timer);
+    bool fired = wheel_.Advance(now, on_timer);
+    if (has_groups_) fired |= looks_.Advance(now, on_timer);
+    return fired;
   }
   uint32_t InstanceOf(uint32_t timer) const { return instance_of_[timer]; }
   Owner OwnerOf(uint32_t timer, const Instance& instance) const;
 
  private:
+  void ArmSession(const Instance& instance, uint32_t number, Time due) {
+    if (instance.has_groups() && looks_.Reaches(due)) return looks_.Arm(number, due);
+    wheel_.Arm(number, due);
+  }
+
   TimerWheel wheel_;
+  // Of sessions of planes where there are groups: these look at weights once in a round trip.
+  FineTimerWheel looks_;
+  bool has_groups_ = false;
   std::vector<uint32_t> instance_of_;
 };
 

@@ -163,8 +163,9 @@ constexpr Member kSessionRow[] = {
     members::kPeer,
     members::kPlane,
     Member::Integer("session", "its slot"),
-    Member::Choice("state", "idle|opening|open|moving|draining",
-                   "idle: nothing takes it; opening, moving: the peer is asked for a number"),
+    Member::Choice("state", "idle|opening|open|moving|draining|clearing",
+                   "idle: nothing takes it; opening, moving: the peer is asked for a number; "
+                   "clearing: it has left a slow path, and waits for what is in flight there"),
     Member::Integer("number", "of our PDUs"),
     Member::Integer("peer_number", "of the peer's PDUs"),
     Member::Integer("weight_percent", "how congested it is; 100: not at all"),

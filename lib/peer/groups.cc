@@ -59,14 +59,27 @@ void Peer::OnGroupDeadline(uint32_t plane, Time now, Effects& effects) {
   Unblock(effects);
 }
 
+// Whether PDUs of ours are on their way in the session.
+bool Peer::HasInFlight(uint32_t plane, uint32_t slot) const {
+  for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
+    if (connection(plane, own_->ConnectionOf(slot, vc)).unacked_count() != 0) return true;
+  }
+  return false;
+}
+
 void Peer::OnSession(uint32_t plane, const SessionNumber& message, Time now, Effects& effects) {
   SessionGroup& group = groups_[plane];
   if (!message.answer) {
+    const bool repeated =
+        message.slot < group.count() && group.slot(message.slot).rx_turn == message.turn;
     if (!group.OnRequest(message)) return effects.Add(effect::Count{Counter::kRxSessionStale});
     effects.Add(effect::Count{Counter::kRxSessions});
     SessionNumber answer = message;
     answer.answer = true;
-    return Say(plane, answer, effects);
+    Say(plane, answer, effects);
+    const bool answers = !HasInFlight(plane, message.slot);
+    if (repeated || !group.OnPeerMoved(message.slot, answers, own_->numbers, now)) return;
+    return ArmSession(plane, effects);
   }
   const bool was_open = message.slot < group.count() && (group.open() >> message.slot & 1) != 0;
   if (!group.OnAnswer(message, now)) return effects.Add(effect::Count{Counter::kRxSessionStale});

@@ -232,6 +232,7 @@ class Peer {
   void OnGroupDeadline(uint32_t plane, Time now, Effects& effects);
   void OnSession(uint32_t plane, const SessionNumber& message, Time now, Effects& effects);
   void OnStall(uint32_t plane, uint32_t number, Time now, Effects& effects);
+  bool HasInFlight(uint32_t plane, uint32_t slot) const;
   void SaySession(uint32_t plane, uint32_t slot, Effects& effects);
 
   // failover.cc

@@ -16,7 +16,41 @@ constexpr uint8_t kHighIntervals = 2;
 // Of its age, the part after which a session gets its next number, in eighths.
 constexpr int kReplaceAtEighths = 7;
 
+// A look at the weights costs about as much as a PDU or two: there is one for so many at most.
+constexpr uint32_t kPdusOfLook = 16;
+// Congestion on paths is told from delays up to so many times the least one.
+constexpr uint64_t kMostDelay = uint64_t{SessionSlot::kWeightOne} * 10;
+
+// PDUs after which a smoothed round trip has forgotten the path before.
+constexpr uint32_t kPdusOfFreshRtt = 16;
+
+// A peer that moves a session twice within this time may not get our acknowledgements.
+constexpr Duration kMovesAgain = std::chrono::milliseconds(100);
+
 constexpr uint32_t Percent(uint32_t percent) { return SessionSlot::kWeightOne * percent / 100; }
+
+// A value goes up at once, and down by half of the difference; of a session that is not used, where
+// nothing is known, by less. One that PDUs were lost on doubles.
+uint32_t Followed(uint64_t value, uint32_t before, bool used, bool lost) {
+  constexpr uint64_t kSlow = 8;
+  if (lost) value = 2 * std::max<uint64_t>(value, before);
+  if (value < before)
+    value = used ? (value + before) / 2 : before - (before - value + kSlow - 1) / kSlow;
+  return static_cast<uint32_t>(std::min<uint64_t>(value, kMostWeight));
+}
+
+uint64_t RatioOf(Duration time, Duration base) {
+  return SessionSlot::kWeightOne * static_cast<uint64_t>(time.count()) /
+         static_cast<uint64_t>(std::max<int64_t>(base.count(), 1));
+}
+
+// What a byte in flight costs where delay is so many times the least: the third power. With the
+// first, a path that takes twice as long would still have a quarter of what another one has.
+uint32_t WeightOf(uint64_t delay) {
+  constexpr uint64_t kOne = SessionSlot::kWeightOne;
+  delay = std::min(delay, kMostDelay);
+  return static_cast<uint32_t>(delay * delay * delay / (kOne * kOne));
+}
 
 template <typename Each>
 void ForEach(SlotMask mask, Each&& each) {
@@ -36,9 +70,11 @@ std::string_view NameOf(State state) {
     case State::kMoving:
       return "moving";
     case State::kDraining:
+      return "draining";
+    case State::kClearing:
       break;
   }
-  return "draining";
+  return "clearing";
 }
 
 void SessionGroup::Begin(uint32_t count, uint32_t numbers, Time now) {
@@ -52,7 +88,9 @@ void SessionGroup::Begin(uint32_t count, uint32_t numbers, Time now) {
   slots_[0].since = now;
   open_ = BitOf(0);
   deadline_ = kNever;
-  calm_intervals_ = 0;
+  looked_at_ = now;
+  calm_since_ = kNever;
+  pace_ns_ = 0;
 }
 
 // ---- Numbers.
@@ -76,11 +114,23 @@ bool SessionGroup::OnAnswer(const SessionNumber& answer, Time now) {
   SessionSlot& slot = slots_[answer.slot];
   if (answer.turn != slot.turn || answer.number != slot.asked) return false;
   slot.number = slot.asked;
-  slot.state = State::kOpen;
   slot.since = now;
   slot.weight = SessionSlot::kWeightOne;
+  slot.measured = SessionSlot::kWeightOne;
+  slot.delay = SessionSlot::kWeightOne;
   slot.high_intervals = 0;
+  if (slot.answers_only) {
+    slot.state = State::kDraining;
+    return true;
+  }
   open_ |= BitOf(answer.slot);
+  if (slot.leaves_slow && !std::has_single_bit(open_)) {
+    slot.state = State::kClearing;
+    open_ &= ~BitOf(answer.slot);
+    return true;
+  }
+  slot.state = State::kOpen;
+  ForEach(open_ & ~BitOf(answer.slot), [&](uint32_t other) { SetWeight(slots_[other], true); });
   return true;
 }
 
@@ -103,13 +153,35 @@ void SessionGroup::Ask(uint32_t slot, State state, SecretNumbers& random, Time n
   asking.state = state;
   asking.ask_at = now;
   asking.requested = false;
+  asking.leaves_slow = false;
+  asking.answers_only = false;
   ++asking.turn;
   deadline_ = now;
+}
+
+// For the same reason.
+void SessionGroup::AskAgain(uint32_t slot, SecretNumbers& random, Time now) {
+  const SessionSlot before = slots_[slot];
+  Ask(slot, before.state, random, now);
+  slots_[slot].leaves_slow = before.leaves_slow;
+  slots_[slot].answers_only = before.answers_only;
 }
 
 bool SessionGroup::OnStall(uint32_t slot, SecretNumbers& random, Time now) {
   if (count_ == 1 || IsAsking(slot)) return false;
   Ask(slot, State::kMoving, random, now);
+  return true;
+}
+
+bool SessionGroup::OnPeerMoved(uint32_t slot, bool answers, SecretNumbers& random, Time now) {
+  SessionSlot& moved = slots_[slot];
+  const bool again = moved.rx_moved_at != Time{} && now - moved.rx_moved_at < kMovesAgain;
+  moved.rx_moved_at = now;
+  if (count_ == 1 || !again || !answers || IsAsking(slot)) return false;
+  moved.rx_moved_at = Time{};
+  const bool idle = (open_ & BitOf(slot)) == 0;
+  Ask(slot, State::kMoving, random, now);
+  moved.answers_only = idle;
   return true;
 }
 
@@ -127,14 +199,16 @@ void SessionGroup::OnPlaneDown() {
 // ---- Time.
 
 bool SessionGroup::OnTraffic(Time now, const SessionParams& params) {
-  if (count_ == 1 || deadline_ <= now + params.interval) return false;
-  deadline_ = now + params.interval;
+  const Time look = now + PaceOf(params);
+  if (count_ == 1 || deadline_ <= look) return false;
+  deadline_ = look;
   return true;
 }
 
 SlotMask SessionGroup::OnTimer(std::span<const Facts> facts, const SessionParams& params,
                                Duration ask_every, SecretNumbers& random, Time now) {
   if (now < deadline_) return 0;
+  SetPace(facts, params, now);
   Weigh(facts);
   EndDrains(facts);
   Judge(params, random, now);
@@ -146,53 +220,91 @@ SlotMask SessionGroup::OnTimer(std::span<const Facts> facts, const SessionParams
     SessionSlot& each = slots_[slot];
     if (IsAsking(slot) && now >= each.ask_at) {
       // One that was asked for before leads nowhere, or the answer was lost.
-      if (each.requested) Ask(slot, each.state, random, now);
+      if (each.requested) AskAgain(slot, random, now);
       each.requested = true;
       each.ask_at = now + ask_every;
       asks |= BitOf(slot);
     }
-    if (IsAsking(slot) || each.state == State::kDraining || facts[slot].unacked_pdus != 0) {
-      deadline_ = std::min(deadline_, now + params.interval);
+    const bool drains = each.state == State::kDraining || each.state == State::kClearing;
+    if (IsAsking(slot) || drains || facts[slot].unacked_pdus != 0) {
+      deadline_ = std::min(deadline_, now + PaceOf(params));
     }
   }
-  if (deadline_ <= now) deadline_ = now + params.interval;
+  if (deadline_ <= now) deadline_ = now + PaceOf(params);
   return asks;
 }
 
-// The weight goes up at once, and down by half of the difference. What nothing was sent on is not
-// known to be congested.
-uint64_t SessionGroup::WeightOf(const SessionSlot& slot, const Facts& fact, Duration least) {
+// What all sessions wait for together, as in the own port, is no reason to prefer one: the weight
+// is of what a session takes longer than the fastest one. What nothing was sent on is not known to
+// be congested.
+void SessionGroup::NoteWeight(SessionSlot& slot, const Facts& fact, Duration least,
+                              Duration fastest) {
+  const bool used = (fact.tx_pdus != slot.tx_pdus || fact.unacked_pdus != 0) && IsFresh(slot, fact);
+  uint64_t delay = SessionSlot::kWeightOne;
   uint64_t weight = SessionSlot::kWeightOne;
-  const bool used = fact.tx_pdus != slot.tx_pdus || fact.unacked_pdus != 0;
-  if (used && fact.srtt > least) {
-    weight =
-        weight * static_cast<uint64_t>(fact.srtt.count()) / static_cast<uint64_t>(least.count());
-  }
-  if (fact.retransmissions != slot.retransmissions) {
-    return 2 * std::max<uint64_t>(weight, slot.weight);
-  }
-  return weight < slot.weight ? (weight + slot.weight) / 2 : weight;
+  if (used && fact.srtt > least) delay = RatioOf(fact.srtt, least);
+  if (used && fact.srtt > fastest) weight = WeightOf(RatioOf(least + fact.srtt - fastest, least));
+  const bool lost = fact.retransmissions != slot.retransmissions;
+  slot.delay = Followed(delay, slot.delay, used, lost);
+  slot.measured = Followed(weight, slot.measured, used, lost);
+  slot.tx_pdus = fact.tx_pdus;
+  slot.retransmissions = fact.retransmissions;
+}
+
+// The path of a new session counts as free until it was measured: the others are as much worse as
+// they are late. One that waits for its next number takes PDUs where no other one can.
+void SessionGroup::SetWeight(SessionSlot& slot, bool beside_new) {
+  slot.weight = beside_new ? std::max(slot.measured, WeightOf(slot.delay)) : slot.measured;
+  if (slot.state == State::kMoving && slot.leaves_slow) slot.weight = kMostWeight;
+}
+
+// Its round trip is known, and of the path that it has.
+bool SessionGroup::IsFresh(const SessionSlot& slot, const Facts& fact) const {
+  return fact.srtt != Duration(0) && static_cast<int32_t>(fact.tx_pdus - slot.fresh_pdus) >= 0;
 }
 
 void SessionGroup::Weigh(std::span<const Facts> facts) {
   Duration least = Duration::max();
+  Duration fastest = Duration::max();
+  bool has_new = false;
   ForEach(open_, [&](uint32_t slot) {
+    const Facts& fact = facts[slot];
+    if (fact.least_rtt != Duration(0)) least = std::min(least, fact.least_rtt);
+    if (IsFresh(slots_[slot], fact)) fastest = std::min(fastest, fact.srtt);
+    has_new |= fact.srtt == Duration(0);
+  });
+  ForEach(open_, [&](uint32_t slot) {
+    NoteWeight(slots_[slot], facts[slot], least, fastest);
+    SetWeight(slots_[slot], has_new && facts[slot].srtt != Duration(0));
+  });
+}
+
+// While much is sent, there is a look in each round trip; the less is sent, the fewer there are.
+void SessionGroup::SetPace(std::span<const Facts> facts, const SessionParams& params, Time now) {
+  uint32_t sum = 0;
+  Duration least = params.interval;
+  for (uint32_t slot = 0; slot < count_; ++slot) {
+    sum += facts[slot].tx_pdus;
     if (facts[slot].least_rtt != Duration(0)) least = std::min(least, facts[slot].least_rtt);
-  });
-  ForEach(open_, [&](uint32_t slot) {
-    SessionSlot& each = slots_[slot];
-    const uint64_t weight = WeightOf(each, facts[slot], least);
-    each.weight = static_cast<uint32_t>(std::min<uint64_t>(weight, kMostWeight));
-    each.tx_pdus = facts[slot].tx_pdus;
-    each.retransmissions = facts[slot].retransmissions;
-  });
+  }
+  const uint32_t pdus = std::max(sum - tx_pdus_, 1u);
+  const Duration of_pdus = (now - looked_at_) * kPdusOfLook / pdus;
+  pace_ns_ = static_cast<uint32_t>(std::clamp(of_pdus, least, params.interval).count());
+  tx_pdus_ = sum;
+  looked_at_ = now;
 }
 
 void SessionGroup::EndDrains(std::span<const Facts> facts) {
   for (uint32_t slot = 0; slot < count_; ++slot) {
-    if (slots_[slot].state == State::kDraining && facts[slot].unacked_pdus == 0) {
-      slots_[slot].state = State::kIdle;
-    }
+    SessionSlot& each = slots_[slot];
+    if (facts[slot].unacked_pdus != 0) continue;
+    if (each.state == State::kDraining) each.state = State::kIdle;
+    if (each.state != State::kClearing) continue;
+    each.state = State::kOpen;
+    each.tx_pdus = facts[slot].tx_pdus;
+    each.retransmissions = facts[slot].retransmissions;
+    each.fresh_pdus = facts[slot].tx_pdus + kPdusOfFreshRtt;
+    open_ |= BitOf(slot);
   }
 }
 
@@ -201,13 +313,14 @@ void SessionGroup::Judge(const SessionParams& params, SecretNumbers& random, Tim
   bool all_high = true;
   bool all_low = true;
   ForEach(open_, [&](uint32_t slot) {
-    all_high &= slots_[slot].weight >= Percent(params.open_percent);
-    all_low &= slots_[slot].weight < Percent((100 + params.open_percent) / 2);
+    all_high &= slots_[slot].delay >= Percent(params.open_percent);
+    all_low &= slots_[slot].delay < Percent((100 + params.open_percent) / 2);
   });
-  calm_intervals_ = all_low ? calm_intervals_ + 1 : 0;
+  calm_since_ = all_low ? std::min(calm_since_, now) : kNever;
   if (all_high) return OpenAnother(random, now);
-  if (calm_intervals_ < params.idle_intervals || std::popcount(open_) == 1) return;
-  calm_intervals_ = 0;
+  const bool calm = all_low && now - calm_since_ >= params.idle_intervals * params.interval;
+  if (!calm || std::popcount(open_) == 1) return;
+  calm_since_ = now;
   DrainWorst();
 }
 
@@ -225,9 +338,9 @@ void SessionGroup::DrainWorst() {
   uint32_t worst = 0;
   uint32_t most = 0;
   ForEach(open_, [&](uint32_t slot) {
-    if (slots_[slot].weight < most) return;
+    if (slots_[slot].measured < most) return;
     worst = slot;
-    most = slots_[slot].weight;
+    most = slots_[slot].measured;
   });
   slots_[worst].state = State::kDraining;
   open_ &= ~BitOf(worst);
@@ -235,14 +348,16 @@ void SessionGroup::DrainWorst() {
 
 void SessionGroup::MoveCongested(const SessionParams& params, SecretNumbers& random, Time now) {
   uint32_t best = kMostWeight;
-  ForEach(open_, [&](uint32_t slot) { best = std::min(best, slots_[slot].weight); });
+  ForEach(open_, [&](uint32_t slot) { best = std::min(best, slots_[slot].measured); });
   ForEach(open_, [&](uint32_t slot) {
     SessionSlot& each = slots_[slot];
-    const bool high = uint64_t{each.weight} * 100 >= uint64_t{best} * params.move_percent;
+    const bool high = uint64_t{each.measured} * 100 >= uint64_t{best} * params.move_percent;
     each.high_intervals = high ? static_cast<uint8_t>(each.high_intervals + 1) : uint8_t{0};
     if (each.high_intervals < kHighIntervals || each.state != State::kOpen) return;
     each.high_intervals = 0;
     Ask(slot, State::kMoving, random, now);
+    each.leaves_slow = true;
+    SetWeight(each, false);
   });
 }
 
@@ -273,7 +388,9 @@ void SessionGroup::CheckInvariants() const {
     check(!open || each.state == State::kOpen || each.state == State::kMoving);
     check(open || each.state != State::kOpen);
     check(!IsAsking(slot) || deadline_ != kNever);
-    check(each.weight >= SessionSlot::kWeightOne && each.weight <= kMostWeight);
+    for (const uint32_t value : {each.weight, each.measured, each.delay}) {
+      check(value >= SessionSlot::kWeightOne && value <= kMostWeight);
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #ifndef SUEDE_PEER_SESSION_GROUP_H_
 #define SUEDE_PEER_SESSION_GROUP_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -28,23 +29,31 @@ struct SessionSlot {
     kOpening,  // the peer is asked to take a number for it, and nothing takes it before
     kOpen,
     kMoving,    // the peer is asked to take another number, and PDUs go on with the former one
-    kDraining,  // nothing new takes it
+    kDraining,  // nothing new takes it, until it is idle
+    kClearing,  // likewise, until it is open: what is in flight is on a slower path than its new
+                // one
   };
   static constexpr uint32_t kWeightOne = 256;
 
-  uint16_t number = 0;           // of our PDUs
-  uint16_t asked = 0;            // that the peer was asked to take
-  uint16_t rx_number = 0;        // of the peer's PDUs,
-  uint16_t rx_former = 0;        // and that of those that were sent before it changed
-  uint32_t turn = 0;             // of the last number that was asked for,
-  uint32_t rx_turn = 0;          // and of the peer's last
-  uint32_t weight = kWeightOne;  // how congested it is; kWeightOne: not at all
-  uint32_t tx_pdus = 0;          // of its connections, when they were looked at last,
-  uint32_t retransmissions = 0;  // likewise
-  Time since{};                  // it has its number
-  Time ask_at{};                 // when the peer is asked again
+  uint16_t number = 0;             // of our PDUs
+  uint16_t asked = 0;              // that the peer was asked to take
+  uint16_t rx_number = 0;          // of the peer's PDUs,
+  uint16_t rx_former = 0;          // and that of those that were sent before it changed
+  uint32_t turn = 0;               // of the last number that was asked for,
+  uint32_t rx_turn = 0;            // and of the peer's last
+  uint32_t weight = kWeightOne;    // what a byte in flight costs; kWeightOne: as on the best one
+  uint32_t measured = kWeightOne;  // of that, what follows from what is known of all sessions
+  uint32_t delay = kWeightOne;     // of it over the least of the group; kWeightOne: no more
+  uint32_t tx_pdus = 0;            // of its connections, when they were looked at last,
+  uint32_t retransmissions = 0;    // likewise
+  Time since{};                    // it has its number
+  Time rx_moved_at{};              // the peer has asked for another one of its own, last
+  Time ask_at{};                   // when the peer is asked again
   State state = State::kIdle;
+  uint32_t fresh_pdus = 0;     // before tx_pdus is that, round trips are of its former path
   bool requested = false;      // what was asked for has been said at least once
+  bool leaves_slow = false;    // it moves as it is congested
+  bool answers_only = false;   // it moves for our acknowledgements, and is idle afterwards
   uint8_t high_intervals = 0;  // in which it was much more congested than the best one
 };
 
@@ -78,6 +87,10 @@ class SessionGroup {
 
   // The peer has taken a number of ours: true where the slot has it from now on.
   bool OnAnswer(const SessionNumber& answer, Time now);
+  // The peer has asked for a number of the slot, and `answers` says whether all that we send there
+  // are acknowledgements. Where it asks again soon, these may be what is lost: we take another
+  // number, too. False: we do not.
+  bool OnPeerMoved(uint32_t slot, bool answers, SecretNumbers& random, Time now);
   // Nothing gets through on the slot: another number, as soon as the peer has taken it. False: it
   // is asked already.
   bool OnStall(uint32_t slot, SecretNumbers& random, Time now);
@@ -108,14 +121,22 @@ class SessionGroup {
 
  private:
   void Weigh(std::span<const Facts> facts);
-  static uint64_t WeightOf(const SessionSlot& slot, const Facts& fact, Duration least);
+  void NoteWeight(SessionSlot& slot, const Facts& fact, Duration least, Duration fastest);
+  static void SetWeight(SessionSlot& slot, bool beside_new);
+  void SetPace(std::span<const Facts> facts, const SessionParams& params, Time now);
   void Judge(const SessionParams& params, SecretNumbers& random, Time now);
   void MoveCongested(const SessionParams& params, SecretNumbers& random, Time now);
   void Expire(uint32_t slot, const SessionParams& params, SecretNumbers& random, Time now);
   void EndDrains(std::span<const Facts> facts);
+  bool IsFresh(const SessionSlot& slot, const Facts& fact) const;
   void OpenAnother(SecretNumbers& random, Time now);
   void DrainWorst();
   void Ask(uint32_t slot, SessionSlot::State state, SecretNumbers& random, Time now);
+  void AskAgain(uint32_t slot, SecretNumbers& random, Time now);
+  // From one look at the weights to the next.
+  Duration PaceOf(const SessionParams& params) const {
+    return pace_ns_ == 0 ? params.interval : std::min(Duration(pace_ns_), params.interval);
+  }
   bool IsAsking(uint32_t slot) const {
     return slots_[slot].state == SessionSlot::State::kOpening ||
            slots_[slot].state == SessionSlot::State::kMoving;
@@ -125,8 +146,11 @@ class SessionGroup {
   SlotMask open_ = 1;
   SessionSlot* slots_ = nullptr;
   Time deadline_ = kNever;
+  Time looked_at_{};          // at weights, last
+  Time calm_since_ = kNever;  // all weights are low
+  uint32_t pace_ns_ = 0;      // from one look to the next; 0: the longest that there may be
+  uint32_t tx_pdus_ = 0;      // of all slots, at the last look
   uint32_t numbers_ = 1;
-  uint32_t calm_intervals_ = 0;
   uint8_t count_ = 1;
 };
 

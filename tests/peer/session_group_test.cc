@@ -235,6 +235,147 @@ TEST_F(SessionGroups, APlaneThatIsDownAsksForNothing) {
   group.CheckInvariants();
 }
 
+// ---- Choice.
+
+TEST_F(SessionGroups, WhatAllSessionsWaitForIsNoReasonToPreferOne) {
+  Open(2);
+  facts[0].srtt = microseconds(400);
+  facts[1].srtt = microseconds(400);
+  Look();
+  EXPECT_EQ(group.slot(0).weight, SessionSlot::kWeightOne);
+  EXPECT_EQ(group.slot(1).weight, SessionSlot::kWeightOne);
+  EXPECT_EQ(group.slot(0).delay, 40 * SessionSlot::kWeightOne);
+  facts[1].srtt = microseconds(410);
+  Look();
+  EXPECT_EQ(group.slot(0).weight, SessionSlot::kWeightOne);
+  EXPECT_EQ(group.slot(1).weight, 8 * SessionSlot::kWeightOne) << "as on an empty port";
+}
+
+TEST_F(SessionGroups, ANewOneCountsAsFreeUntilItWasMeasured) {
+  facts[0].srtt = microseconds(20);
+  facts[1] = {};
+  ASSERT_EQ(LookTimes(3), 2u);
+  EXPECT_EQ(group.slot(0).weight, SessionSlot::kWeightOne) << "there is no other one";
+  EXPECT_TRUE(Answer(1));
+  EXPECT_EQ(group.slot(0).weight, 8 * SessionSlot::kWeightOne);
+  Look();
+  EXPECT_EQ(group.slot(0).weight, 8 * SessionSlot::kWeightOne);
+  facts[1].srtt = microseconds(20);
+  Look();
+  EXPECT_EQ(group.slot(0).weight, SessionSlot::kWeightOne);
+  EXPECT_EQ(group.slot(0).state, State::kOpen) << "that was no reason to move";
+}
+
+TEST_F(SessionGroups, OneThatLeavesASlowPathTakesNothingBeforeWhatIsInFlightHasArrived) {
+  Open(2);
+  facts[1].srtt = microseconds(50);
+  ASSERT_EQ(LookTimes(20), 2u);
+  EXPECT_GT(group.slot(1).weight, 1000 * SessionSlot::kWeightOne - 1) << "it is the last choice";
+  EXPECT_TRUE(Answer(1));
+  EXPECT_EQ(group.slot(1).state, State::kClearing);
+  EXPECT_EQ(group.open(), 1u);
+  facts[1].unacked_pdus = 1;
+  now = std::max(now, group.deadline());
+  group.OnTimer(facts, params, kAskEvery, random, now);
+  EXPECT_EQ(group.open(), 1u);
+  facts[1].unacked_pdus = 0;
+  now = std::max(now, group.deadline());
+  group.OnTimer(facts, params, kAskEvery, random, now);
+  group.CheckInvariants();
+  EXPECT_EQ(group.slot(1).state, State::kOpen);
+  EXPECT_EQ(group.open(), 3u);
+  // Its round trip is that of the former path, and says nothing yet.
+  EXPECT_EQ(LookTimes(10), 0u);
+  EXPECT_EQ(group.slot(1).weight, SessionSlot::kWeightOne);
+}
+
+TEST_F(SessionGroups, TheLastOneThatLeavesASlowPathStaysOpen) {
+  Open(2);
+  facts[1].srtt = microseconds(50);
+  ASSERT_EQ(LookTimes(20), 2u);
+  params.max_age = now - group.slot(0).since;  // the other one ends
+  Look();
+  ASSERT_EQ(group.open(), 2u);
+  EXPECT_TRUE(Answer(1));
+  EXPECT_EQ(group.slot(1).state, State::kOpen);
+  EXPECT_EQ(group.open(), 2u);
+}
+
+// ---- The pace of looks.
+
+TEST_F(SessionGroups, WhileMuchIsSentThereIsALookInEachRoundTrip) {
+  for (int i = 0; i < 3; ++i) {
+    facts[0].tx_pdus += 1000;
+    Look();
+  }
+  EXPECT_EQ(group.deadline() - now, microseconds(10));
+}
+
+TEST_F(SessionGroups, TheLessIsSentTheFewerLooksThereAre) {
+  const auto pace = [&](uint32_t pdus) {
+    for (int i = 0; i < 20; ++i) {
+      facts[0].tx_pdus += pdus * static_cast<uint32_t>((group.deadline() - now) / microseconds(10));
+      now = group.deadline();
+      facts[0].unacked_pdus = 1;
+      group.OnTimer(facts, params, kAskEvery, random, now);
+    }
+    return group.deadline() - now;
+  };
+  group.OnTraffic(now, params);
+  EXPECT_EQ(pace(0), params.interval);
+  EXPECT_EQ(pace(16), microseconds(10));
+  EXPECT_EQ(pace(4), microseconds(40));
+}
+
+// ---- Acknowledgements.
+
+TEST_F(SessionGroups, WhereThePeerMovesTwiceOurAcknowledgementsTakeAnotherPath) {
+  EXPECT_FALSE(group.OnPeerMoved(2, true, random, now));
+  now += microseconds(5000);
+  EXPECT_TRUE(group.OnPeerMoved(2, true, random, now));
+  EXPECT_EQ(group.slot(2).state, State::kMoving);
+  EXPECT_EQ(group.open(), 1u);
+  now = std::max(now, group.deadline());
+  EXPECT_EQ(group.OnTimer(facts, params, kAskEvery, random, now), 4u);
+  EXPECT_TRUE(Answer(2));
+  EXPECT_NE(group.slot(2).number, 2);
+  EXPECT_EQ(group.open(), 1u) << "it carries acknowledgements alone";
+  Look();
+  EXPECT_EQ(group.slot(2).state, State::kIdle);
+}
+
+TEST_F(SessionGroups, OneMoveOfThePeersOrOneOfLongAgoIsNoReason) {
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_FALSE(group.OnPeerMoved(1, true, random, now));
+    now += std::chrono::milliseconds(101);
+  }
+}
+
+TEST_F(SessionGroups, OurOwnDataSaysWhetherThePathIsDead) {
+  for (int i = 0; i < 4; ++i) EXPECT_FALSE(group.OnPeerMoved(0, false, random, now));
+}
+
+// ---- A peer that asks without end.
+
+TEST_F(SessionGroups, RequestsWithoutEndOpenNothing) {
+  uint32_t accepted = 0;
+  for (uint32_t turn = 1; turn <= 100'000; ++turn) {
+    const uint32_t slot = turn % kCount;
+    const auto number = static_cast<uint16_t>((turn * kCount + slot) % kNumbers);
+    EXPECT_TRUE(group.OnRequest({.slot = static_cast<uint8_t>(slot),
+                                 .number = number,
+                                 .in_use = static_cast<uint16_t>(slot),
+                                 .turn = turn}));
+    group.OnPeerMoved(slot, true, random, now);
+    if (turn % 1000 == 0) group.CheckInvariants();
+  }
+  EXPECT_EQ(group.open(), 1u);
+  for (uint32_t number = 0; number < kNumbers; ++number) {
+    accepted += group.Accepts(static_cast<uint16_t>(number)) ? 1 : 0;
+  }
+  EXPECT_LE(accepted, 2 * kCount) << "two of each slot: the last one asked for, and that in use";
+}
+
 // ---- The peer's numbers.
 
 TEST_F(SessionGroups, ThePeersNewNumberAndTheFormerOneAreAccepted) {

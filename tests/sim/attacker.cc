@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kPsns = 1u << 16;
 constexpr uint32_t kFirstTried = 32;  // PSNs that one guess of four is of
-constexpr size_t kRecorded = 600;  // frames of a switch
+constexpr size_t kRecorded = 600;     // frames of a switch
 
 uint64_t Hash(std::span<const uint8_t> bytes) {
   return std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -80,8 +80,10 @@ uint16_t Attacker::Guess() {
   switch (dice_.Below(4)) {
     case 0:
       return static_cast<uint16_t>(dice_.Below(kFirstTried));
-    case 1: return sweep_ += 61;
-    default: return static_cast<uint16_t>(dice_.Below(kPsns));
+    case 1:
+      return sweep_ += 61;
+    default:
+      return static_cast<uint16_t>(dice_.Below(kPsns));
   }
 }
 
@@ -103,7 +105,26 @@ std::vector<uint8_t> Attacker::Commands() {
   return commands;
 }
 
+// Of a session: one of the first ones, or any that the encapsulation has.
+uint16_t Attacker::Number(Encap encap) {
+  if (!options_.sessions) return 0;
+  const uint32_t count = SessionCount(encap);
+  return static_cast<uint16_t>(dice_.Below(dice_.Chance(0.5) ? std::min(count, 64u) : count));
+}
+
+// Asks for a number, or answers.
+std::vector<uint8_t> Attacker::Session() {
+  std::vector<uint8_t> body;
+  for (int i = 0; i < 2; ++i) Guess(body, 8);  // identities
+  for (const uint32_t bytes : {1, 1, 2, 2, 2, 4}) Guess(body, bytes);
+  body.insert(body.begin(),
+              {static_cast<uint8_t>(ControlType::kSession), static_cast<uint8_t>(dice_.Below(4)), 0,
+               static_cast<uint8_t>(body.size())});
+  return body;
+}
+
 std::vector<uint8_t> Attacker::Control(Kind kind) {
+  if (options_.sessions && dice_.Chance(0.25)) return Session();
   std::vector<uint8_t> body;
   const auto flags = static_cast<uint8_t>(dice_.Below(kind == kCongestion ? 8 : 4));
   const auto put16 = [&](uint16_t value) {
@@ -181,12 +202,13 @@ void Attacker::Inject(Time now) {
     return;
   }
   const PortParams port = wiring_.PortOf(victim, plane);
-  const HeaderTemplate header = MakeTemplate(
-      port.rules.encap, {.source_mac = wiring_.MacOf(peer, number),
-                         .destination_mac = wiring_.MacOf(victim, number),
-                         .tagged = port.tagged,
-                         .source = wiring_.AddressOf(peer, number),
-                         .destination = wiring_.AddressOf(victim, number)});
+  const HeaderTemplate header =
+      MakeTemplate(port.rules.encap, {.source_mac = wiring_.MacOf(peer, number),
+                                      .destination_mac = wiring_.MacOf(victim, number),
+                                      .tagged = port.tagged,
+                                      .source = wiring_.AddressOf(peer, number),
+                                      .destination = wiring_.AddressOf(victim, number),
+                                      .session = Number(port.rules.encap)});
   ReliabilityHeader rh{.xpuid = static_cast<uint16_t>(peer), .partition = partition_};
   std::vector<uint8_t> content;
   if (kind <= kNack || kind == kGarbage) {
@@ -240,8 +262,13 @@ void Attacker::OnTaken(uint32_t number, uint32_t plane, std::span<const uint8_t>
     taken.data = length >= 2 && (content[0] & 0x0f) != 0;
     taken.answers = taken.rh.op != RhOp::kNothing;
   }
+  if (instance.has_groups()) {
+    const SessionGroup& group = instance.groups[instance.PlaneIndex(taken.peer, plane)];
+    if (!group.Accepts(parsed.session)) return;
+    taken.slot = group.count() == 1 ? 0 : group.SlotOf(parsed.session);
+  }
   const Connection& connection =
-      instance.connections[instance.ConnectionIndex(taken.peer, plane, taken.rh.vc)];
+      instance.connections[instance.ConnectionIndex(taken.peer, plane, taken.slot, taken.rh.vc)];
   taken.expected = connection.expected();
   taken.oldest = connection.oldest_unacked();
   taken_[number].push_back(taken);
@@ -251,8 +278,8 @@ std::vector<LuckyHit> Attacker::TakeHits(const Host& host) {
   std::vector<LuckyHit> found;
   const Instance& instance = host.pipeline().instance(0);
   for (const Taken& taken : taken_[host.number]) {
-    const Connection& connection =
-        instance.connections[instance.ConnectionIndex(taken.peer, taken.plane, taken.rh.vc)];
+    const Connection& connection = instance.connections[instance.ConnectionIndex(
+        taken.peer, taken.plane, taken.slot, taken.rh.vc)];
     const uint32_t peer = instance.params.peers[taken.peer].xpuid;
     // Values that were right at any time of the turn. An answer to PDUs in flight, or to the last
     // one.
@@ -263,8 +290,8 @@ std::vector<LuckyHit> Attacker::TakeHits(const Host& host) {
       return at >= 0 && at <= span;
     };
     const bool data = taken.data && within(taken.rh.psn, taken.expected, connection.expected());
-    const bool answers = taken.answers && within(taken.rh.rpsn, taken.oldest.Plus(-1),
-                                                 connection.next_psn());
+    const bool answers =
+        taken.answers && within(taken.rh.rpsn, taken.oldest.Plus(-1), connection.next_psn());
     if (!data && !answers) continue;
     ++hits_;
     found.push_back({.victim = host.number, .peer = peer, .data = data});

@@ -21,17 +21,18 @@
 namespace suede {
 
 struct AttackOptions {
-  Duration time{};   // for how long; 0: nobody attacks
+  Duration time{};                              // for how long; 0: nobody attacks
   Duration gap = std::chrono::microseconds(5);  // between two frames, on average
-  bool replays = false;  // hosts restart before it, and their former frames are sent again
-  uint32_t kinds = ~0u;  // of frames, a mask: see Attacker::Kind
+  bool replays = false;   // hosts restart before it, and their former frames are sent again
+  uint32_t kinds = ~0u;   // of frames, a mask: see Attacker::Kind
+  bool sessions = false;  // it forges numbers of sessions, and asks for numbers by SESSION
 };
 
 // A guess that was right, which excuses damage before the oracle.
 struct LuckyHit {
   uint32_t victim;  // host that took the frame for one of the other's
   uint32_t peer;
-  bool data;        // a data PDU had the expected PSN, or else an answer was within the window
+  bool data;  // a data PDU had the expected PSN, or else an answer was within the window
 };
 
 class Attacker {
@@ -79,7 +80,8 @@ class Attacker {
   // A frame of ours that a host was handed in this turn, and its possible target.
   struct Taken {
     uint32_t plane;
-    uint32_t peer;  // index
+    uint32_t peer;      // index
+    uint32_t slot = 0;  // of its session
     ReliabilityHeader rh;
     bool data;
     bool answers;
@@ -93,6 +95,8 @@ class Attacker {
   void Guess(std::vector<uint8_t>& body, uint32_t bytes);
   std::vector<uint8_t> Commands();
   std::vector<uint8_t> Control(Kind kind);
+  std::vector<uint8_t> Session();
+  uint16_t Number(Encap encap);
 
   const AttackOptions options_;
   const Wiring& wiring_;
@@ -107,8 +111,8 @@ class Attacker {
   Time next_{};
   uint16_t sweep_ = 0;
   std::vector<std::vector<std::vector<uint8_t>>> records_;  // by switch
-  std::unordered_set<uint64_t> sent_;  // hashes of frames
-  std::vector<std::vector<Taken>> taken_;  // by host
+  std::unordered_set<uint64_t> sent_;                       // hashes of frames
+  std::vector<std::vector<Taken>> taken_;                   // by host
   uint64_t injected_ = 0;
   uint64_t hits_ = 0;
   double luck_ = 0;  // right guesses to be expected

@@ -4,6 +4,8 @@
 #ifndef SUEDE_TESTS_SIM_ATTACKS_H_
 #define SUEDE_TESTS_SIM_ATTACKS_H_
 
+#include <algorithm>
+
 #include "dice.h"
 #include "planes.h"
 #include "world.h"
@@ -43,6 +45,24 @@ inline WorldOptions Attacked(uint32_t seed) {
   options.tagged = 1;
   options.pauses = 0;
   options.time_limit = std::chrono::milliseconds(100);
+  return options;
+}
+
+// The same on hosts with session groups, whose numbers the attacker forges: they are all that keeps
+// its frames off a session's PSNs, and it asks for numbers without end.
+inline WorldOptions AttackedSessions(uint32_t seed) {
+  Dice dice(uint64_t{seed} << 32 | 0x5e55a77);
+  WorldOptions options = Attacked(seed);
+  constexpr Encap kWithNumbers[] = {Encap::kUdp4, Encap::kUdp6, Encap::kAfh1s, Encap::kAfh2};
+  options.wiring.encaps = {kWithNumbers[dice.Below(4)]};
+  options.wiring.single = ~0u;  // it would have one session
+  const uint32_t vcs = options.transport.psn_scope == PsnScope::kVc ? kVcCount : 1;
+  const uint32_t most = kMaxPeerConnections / (options.wiring.switches * vcs);
+  const uint32_t wanted = 2u << dice.Below(5);
+  options.sessions = [most, wanted](uint32_t) { return std::min(most, wanted); };
+  options.paths.sessions.interval = Micros(20 + dice.Below(200));
+  options.paths.sessions.open_percent = static_cast<uint32_t>(105 + dice.Below(100));
+  options.attack.sessions = true;
   return options;
 }
 

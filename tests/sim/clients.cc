@@ -67,6 +67,9 @@ void World::SendOne(Host& host) {
   stream.destination = static_cast<uint32_t>(dice_.Below(hosts_.size() - 1));
   if (stream.destination >= host.number) ++stream.destination;
   if (options_.send_to != ~0u) stream.destination = options_.send_to;
+  if (options_.shift != 0) {
+    stream.destination = (host.number + options_.shift) % static_cast<uint32_t>(hosts_.size());
+  }
   stream.vc = static_cast<uint32_t>(dice_.Below(kVcCount));
   if (options_.responds) stream.vc = 0;
   if (options_.credit.overloads_vc0) {

@@ -118,7 +118,11 @@ void IncastClient::OnReceived(const ReceivedCommand& got, uint32_t vc, Time now)
 
 void IncastClient::OnBulk(const ReceivedCommand& got, uint32_t sequence, Time now) {
   Stream& stream = streams_[got.source_xpuid];
-  if (sequence != stream.commands) {
+  if (!in_order_) {
+    if (sequence >= stream.came.size()) stream.came.resize(sequence + 1);
+    if (stream.came[sequence]) return Fail("a command came twice");
+    stream.came[sequence] = true;
+  } else if (sequence != stream.commands) {
     return Fail("command " + std::to_string(sequence) + " of " + std::to_string(got.source_xpuid) +
                 " came instead of " + std::to_string(stream.commands));
   }

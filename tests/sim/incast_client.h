@@ -29,11 +29,14 @@ class IncastClient {
   struct Stream {
     uint32_t commands = 0;
     Time last{};
+    std::vector<bool> came;  // of each command, where they may overtake each other
   };
 
   IncastClient(IncastHost& host, uint32_t hosts, uint64_t seed)
       : host_(host), dice_(seed), streams_(hosts) {}
 
+  // Commands of a stream may overtake each other, and each comes once.
+  void AllowOvertaking() { in_order_ = false; }
   // From `at` on sends so many commands to a host.
   void StartBulk(uint32_t destination, uint32_t commands, Time at);
   // Sends no more than it has handed to the daemon.
@@ -90,6 +93,7 @@ class IncastClient {
   bool asked_ = false;
   Time asked_at_{};
   Time next_request_ = kNever;
+  bool in_order_ = true;
   std::deque<Answer> answers_;
   std::vector<Stream> streams_;  // by source
   uint64_t received_ = 0;

@@ -47,21 +47,27 @@ InnerLinks::InnerLinks(const InnerOptions& options, uint64_t seed,
     switches[number]->SetFilter(
         [this, number](std::span<const uint8_t> bytes) { return Passes(number, bytes); });
   }
-  if (!over_) next_ = Time{} + dice_.Up(2 * options_.gap);
+  if (over_) return;
+  next_ = options_.gap == Duration{} ? kNever : Time{} + dice_.Up(2 * options_.gap);
 }
 
 bool InnerLinks::Passes(size_t number, std::span<const uint8_t> bytes) const {
   return dead_until_[number][Hash(NumberOf(bytes)) % options_.links] <= now_;
 }
 
+void InnerLinks::SetDead(size_t number, uint32_t link, bool dead) {
+  dead_until_[number][link] = dead ? kNever : Time{};
+}
+
+void InnerLinks::End() {
+  over_ = true;
+  for (auto& links : dead_until_) std::fill(links.begin(), links.end(), Time{});
+}
+
 void InnerLinks::Turn(Time now) {
   now_ = now;
   if (over_) return;
-  if (now >= Time{} + options_.until) {
-    over_ = true;
-    for (auto& links : dead_until_) std::fill(links.begin(), links.end(), Time{});
-    return;
-  }
+  if (now >= Time{} + options_.until) return End();
   if (now < next_) return;
   next_ = now + dice_.Up(2 * options_.gap);
   const auto number = static_cast<uint32_t>(dice_.Below(dead_until_.size()));

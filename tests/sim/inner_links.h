@@ -18,7 +18,7 @@ namespace suede {
 struct InnerOptions {
   uint32_t links = 0;  // of each switch; 0: it chooses nothing
   Duration until{};    // no link dies later, and those that are dead come back
-  Duration gap{};      // from one that dies to the next, on average
+  Duration gap{};      // from one that dies to the next, on average; 0: none dies by itself
   Duration longest{};  // that one is dead
 };
 
@@ -29,7 +29,11 @@ class InnerLinks {
              const std::vector<std::unique_ptr<SimNetwork>>& switches, Log& log);
 
   void Turn(Time now);
+  // Nothing passes a link of a switch, until it does again.
+  void SetDead(size_t number, uint32_t link, bool dead);
   bool over() const { return over_; }
+  // All live, and none dies any more.
+  void End();
 
  private:
   bool Passes(size_t number, std::span<const uint8_t> bytes) const;

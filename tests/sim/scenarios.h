@@ -191,6 +191,7 @@ inline constexpr Scenario kScenarios[] = {
      true},
     // See attacks.h.
     {"attacker", Attacked},
+    {"attacked_sessions", AttackedSessions},
     // See rebirths.h.
     {"restarts", Restarts},
     {"dark", Dark},

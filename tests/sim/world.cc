@@ -27,7 +27,7 @@ World::World(uint64_t seed, const WorldOptions& options)
       dice_seed_(seed << 16),
       dice_(seed),
       ledger_({.in_order = options.doubled_for == Duration{} &&
-                           (options.wiring.switches == 1 ||
+                           ((options.wiring.switches == 1 && !options.sessions) ||
                             options.paths.ordering == Ordering::kStrict),
                .gaps = MayGiveUp() || options.attack.time != Duration{}}),
       restarts_left_(options.restarts),
@@ -327,6 +327,11 @@ std::string World::Verdict() {
   if (!Finished()) return "not everything was delivered in time";
   if (attacker_->IsTooLucky()) {
     return std::to_string(attacker_->hits()) + " guesses of the attacker were right";
+  }
+  constexpr uint64_t kManyForged = 1000;
+  if (options_.attack.sessions && options_.attack.kinds == ~0u &&
+      attacker_->injected() > kManyForged && Sum(Counter::kRxSession) == 0) {
+    return "no forged number of a session was counted";
   }
   const std::string wrong = ledger_.Audit();
   by_chance_ = !wrong.empty() && options_.doubled_for != Duration{} &&

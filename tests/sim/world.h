@@ -73,6 +73,7 @@ struct WorldOptions {
   uint32_t pack_limit_bytes = kDefaultPackBytes;
   bool both_ways = true;         // false: only host 0 sends
   uint32_t send_to = ~0u;        // the one host that all others send to, and that sends nothing
+  uint32_t shift = 0;            // each host sends to the one that is so many further; 0: to all
   bool crowded = false;          // switches have to drop frames, or the world shows nothing
   bool lossless = false;         // no frame may be lost, and switches have to pause hosts
   double tagged = 0.1;           // share of commands that ask for a completion
@@ -126,6 +127,7 @@ class World {
 
   Time now() const { return now_; }
   Host& host(uint32_t number) { return *hosts_[number]; }
+  InnerLinks& inner() { return *inner_; }
   const std::string& failure() const { return failure_; }
   const Log& log() const { return log_; }
   // Adds the progress of every host to the log.
