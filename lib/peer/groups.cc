@@ -81,10 +81,11 @@ void Peer::OnSession(uint32_t plane, const SessionNumber& message, Time now, Eff
     if (repeated || !group.OnPeerMoved(message.slot, answers, own_->numbers, now)) return;
     return ArmSession(plane, effects);
   }
-  const bool was_open = message.slot < group.count() && (group.open() >> message.slot & 1) != 0;
+  const SlotMask before = group.open();
   if (!group.OnAnswer(message, now)) return effects.Add(effect::Count{Counter::kRxSessionStale});
   effects.Add(effect::Count{Counter::kSessionMoves});
-  TellPlane(was_open ? PeerEvent::kSessionMoved : PeerEvent::kSessionOpened, plane, message.slot,
+  const bool opened = ((group.open() & ~before) >> message.slot & 1) != 0;
+  TellPlane(opened ? PeerEvent::kSessionOpened : PeerEvent::kSessionMoved, plane, message.slot,
             effects);
   effects.Add(effect::Renumber{static_cast<uint8_t>(plane), message.slot});
   for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
