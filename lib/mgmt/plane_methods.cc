@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-include "base/sue.h"
+#include "base/sue.h"
 #include "mgmt/catalog.h"
 #include "mgmt/common_members.h"
 #include "mgmt/endpoint_view.h"
