@@ -27,7 +27,8 @@ int FailServed() { return Fail(-EBUSY, "a thread serves the target"); }
 }  // namespace
 
 suede_mem_target::~suede_mem_target() {
-  Stop();
+  // The sentence on the last error stays: a target that was not opened ends here, too.
+  if (serves_) EndThread();
   for (const auto& [id, mapping] : mappings_) munmap(mapping.address, mapping.bytes);
 }
 
@@ -293,10 +294,14 @@ int suede_mem_target::Start() {
 int suede_mem_target::Stop() {
   const std::lock_guard<std::mutex> one(thread_mutex_);
   if (!serves_) return Fail(-EALREADY, "no thread serves the target");
+  EndThread();
+  return 0;
+}
+
+void suede_mem_target::EndThread() {
   stop_ = true;
   pthread_join(thread_, nullptr);
   serves_ = false;
-  return 0;
 }
 
 void suede_mem_target::Run() {

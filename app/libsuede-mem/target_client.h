@@ -63,6 +63,7 @@ struct suede_mem_target final : suede::mem::ResponseSink {
   void ReadPartitionNowAndThen();
 
   void Run();  // the thread
+  void EndThread();
 
   std::mutex mutex_;
   std::atomic<uint32_t> waiting_{0};

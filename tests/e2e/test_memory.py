@@ -184,6 +184,13 @@ def test_values_of_many_atomics_are_all_different(served):
     target.remove(1)
 
 
+def test_without_a_daemon(directory):
+    for kind in (memory.Memory, memory.Target):
+        with pytest.raises(OSError, match="no.sock") as failure:
+            kind(directory / "no.sock")
+        assert failure.value.errno == errno.ENOENT
+
+
 def test_calls_out_of_range(served):
     mem, _ = served
     assert mem.put(1024, 1, 0, b"x") == -errno.EINVAL
