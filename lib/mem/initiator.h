@@ -150,9 +150,14 @@ class Initiator {
   void Unqueue(uint32_t index);
   void Activate(uint32_t lane);
 
-  // Sending. The first two return false where the lane is blocked.
+  // Sending. PumpLane and SendSome return false where the lane is blocked.
   bool PumpLane(uint32_t lane, RequestSink& sink);
   bool SendSome(uint32_t index, RequestSink& sink);
+  static constexpr uint32_t kBlocked = UINT32_MAX;
+  uint32_t SendSmallOnes(uint32_t lane, RequestSink& sink);
+  static bool IsSmall(const Operation& operation);
+  static bool HaveOneShape(const Call& a, const Call& b);
+  void GiveBack(const uint32_t* numbers, uint32_t taken, uint32_t count);
   static uint32_t NextBytes(const Operation& operation);
   static bool IsLast(const Operation& operation);
   uint32_t RunLength(const Operation& operation) const;

@@ -59,11 +59,84 @@ void Initiator::Pump(RequestSink& sink) {
 
 bool Initiator::PumpLane(uint32_t lane, RequestSink& sink) {
   while (lanes_[lane].head != kNoIndex) {
+    const uint32_t sent = SendSmallOnes(lane, sink);
+    if (sent == kBlocked) return false;
+    if (sent != 0) continue;
     const uint32_t index = lanes_[lane].head;
     if (!SendSome(index, sink)) return false;
     Unqueue(index);
   }
   return true;
+}
+
+// ---- Several operations of one request each.
+
+// Whether it is one request that nothing has to be waited for.
+bool Initiator::IsSmall(const Operation& operation) {
+  const Call& call = operation.call;
+  return IsAtomic(call.opcode) ||
+         (call.opcode != Opcode::kPutImmediate && call.bytes <= kRequestDataBytes);
+}
+
+bool Initiator::HaveOneShape(const Call& a, const Call& b) {
+  return a.opcode == b.opcode && (IsAtomic(a.opcode) ? a.is_wide == b.is_wide : a.bytes == b.bytes);
+}
+
+// Sends those at the lane's head that have the same shape, together. The last operation of the lane
+// is not among them, as it asks for a completion. Returns how many were sent; kBlocked where the
+// lane is blocked.
+uint32_t Initiator::SendSmallOnes(uint32_t number, RequestSink& sink) {
+  Lane& lane = lanes_[number];
+  const uint32_t silent = kRequestsPerCompletion - 1 - lane.since_completion;
+  uint32_t numbers[kRequestsPerCompletion] = {};
+  uint32_t indices[kRequestsPerCompletion];
+  uint8_t controls[kRequestsPerCompletion * kRequestControlBytes];
+  uint8_t data[kRequestsPerCompletion * kRequestDataBytes];
+  uint32_t data_bytes = 0;
+  uint32_t count = 0;
+  const Call& first = operations_[lane.head].call;
+  for (uint32_t i = lane.head; count < silent; i = operations_[i].next) {
+    const Operation& operation = operations_[i];
+    if (operation.next == kNoIndex || !IsSmall(operation) || !HaveOneShape(operation.call, first)) {
+      break;
+    }
+    if (TakePlaces(i, 1, numbers + count) == 0) break;
+    uint8_t* const octets = data + count * data_bytes;  // the first one's are at the beginning
+    data_bytes = Encode(operation, numbers[count], /*is_last=*/true,
+                        controls + count * kRequestControlBytes, octets);
+    if (operation.call.opcode == Opcode::kPut) {
+      data_bytes = static_cast<uint32_t>(operation.call.bytes);
+      std::memcpy(octets, operation.call.source, data_bytes);
+    }
+    indices[count++] = i;
+  }
+  if (count == 0) return 0;
+  const Operation& head = operations_[lane.head];
+  const int sent = sink.Send({.to = {.xpuid = head.call.xpuid, .plane = head.plane, .vc = head.vc},
+                              .controls = controls,
+                              .data = data,
+                              .data_bytes = data_bytes,
+                              .count = count,
+                              .wants_completion = false,
+                              .number = numbers[0]});
+  const uint32_t taken = sent < 0 ? 0 : static_cast<uint32_t>(sent);
+  for (uint32_t i = 0; i < taken; ++i) {
+    Operation& operation = operations_[indices[i]];
+    OnSent(operation, 1, PlaceOf(numbers[i]).bytes);
+    operation.is_sent = true;
+    Unqueue(indices[i]);
+  }
+  lane.since_completion += taken;
+  if (taken == count) return count;
+  GiveBack(numbers, taken, count);
+  return kBlocked;
+}
+
+// Requests `taken` to `count` - 1 were not sent: their numbers are the next ones.
+void Initiator::GiveBack(const uint32_t* numbers, uint32_t taken, uint32_t count) {
+  for (uint32_t i = taken; i < count; ++i) FreePlace(numbers[i]);
+  next_number_ = numbers[taken];
+  ++counters_.blocked;
 }
 
 // ---- Requests of one operation.
@@ -154,7 +227,7 @@ bool Initiator::SendSome(uint32_t index, RequestSink& sink) {
       return false;
     }
     const uint32_t run = RunLength(operation);
-    uint32_t numbers[kRequestsPerCompletion];
+    uint32_t numbers[kRequestsPerCompletion] = {};
     const uint32_t count = TakePlaces(index, std::max(run, 1u), numbers);
     if (count == 0) return false;
     uint8_t controls[kRequestsPerCompletion * kRequestControlBytes];
@@ -183,12 +256,10 @@ bool Initiator::SendSome(uint32_t index, RequestSink& sink) {
         .number = numbers[0]};
     const int sent = sink.Send(burst);
     const uint32_t taken = sent < 0 ? 0 : static_cast<uint32_t>(sent);
-    for (uint32_t i = taken; i < count; ++i) FreePlace(numbers[i]);
-    if (taken < count) next_number_ = numbers[taken];
     OnSent(operation, taken, PlaceOf(numbers[0]).bytes);
     lane.since_completion = completes && taken != 0 ? 0 : lane.since_completion + taken;
     if (taken < count) {
-      ++counters_.blocked;
+      GiveBack(numbers, taken, count);
       return false;
     }
     operation.is_sent = is_last;

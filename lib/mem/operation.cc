@@ -12,10 +12,7 @@ uint32_t OperationTable::Take() {
   Operation& operation = operations_[index];
   first_free_ = operation.next;
   --free_count_;
-  const uint32_t generation = operation.generation;
-  operation = Operation();
-  operation.generation = generation;
-  operation.state = Operation::State::kOpen;
+  operation.Begin();
   return index;
 }
 

@@ -41,6 +41,16 @@ struct Call {
 struct Operation {
   enum class State : uint8_t { kFree, kOpen, kDone };
 
+  // All but the call, which is filled in, and what outlives the operation.
+  void Begin() {
+    sent_bytes = value = 0;
+    unanswered = requests = 0;
+    next = parent = kNoIndex;
+    state = State::kOpen;
+    status = Status::kOk;
+    is_sent = is_queued = has_handle = is_multicast = false;
+  }
+
   Call call;
   uint64_t sent_bytes = 0;     // of call.bytes, handed over
   uint64_t value = 0;          // of an atomic

@@ -136,6 +136,46 @@ TEST_F(Initiators, EachSixteenthRequestAndTheLastAskForACompletion) {
   EXPECT_EQ(asked, (std::vector<size_t>{15, 31, 39}));
 }
 
+TEST_F(Initiators, SmallOperationsOfOneShapeShareABurst) {
+  for (uint32_t i = 0; i < 20; ++i) {
+    Call call = PutOf(8);
+    call.source = source + i;
+    call.offset = i * 8;
+    ASSERT_EQ(initiator->Start(call, nullptr), Started::kOk);
+  }
+  Call other = PutOf(4);
+  ASSERT_EQ(initiator->Start(other, nullptr), Started::kOk);
+  initiator->Pump(sink);
+  ASSERT_EQ(sink.sent.size(), 21u);
+  EXPECT_EQ(sink.bursts, 4u) << "15, the one that asks for a completion, 4, another length";
+  for (uint32_t i = 0; i < 20; ++i) {
+    EXPECT_EQ(sink.sent[i].request.offset, i * 8);
+    EXPECT_EQ(sink.sent[i].data, std::vector<uint8_t>(source + i, source + i + 8));
+    EXPECT_EQ(sink.sent[i].wants_completion, i == 15);
+  }
+  EXPECT_TRUE(sink.sent[20].wants_completion);
+  Acknowledge(1000, 21);
+  EXPECT_EQ(initiator->open_operations(), 0u);
+}
+
+TEST_F(Initiators, ABurstThatIsTakenInPartGoesOnWhereItEnded) {
+  for (uint32_t i = 0; i < 10; ++i) {
+    Call call = PutOf(8);
+    call.offset = i * 8;
+    ASSERT_EQ(initiator->Start(call, nullptr), Started::kOk);
+  }
+  for (const uint32_t room : {3u, 0u, 1u, 100u}) {
+    sink.room = room;
+    initiator->Pump(sink);
+    initiator->CheckInvariants();
+  }
+  ASSERT_EQ(sink.sent.size(), 10u);
+  for (uint32_t i = 0; i < 10; ++i) {
+    EXPECT_EQ(sink.sent[i].request.offset, i * 8);
+    EXPECT_EQ(sink.sent[i].request.number, 1000 + i);
+  }
+}
+
 TEST_F(Initiators, AGetCollectsItsPiecesInAnyOrder) {
   Start(GetOf(600));
   ASSERT_EQ(sink.sent.size(), 3u);
