@@ -72,6 +72,12 @@ class TargetCounts(ctypes.Structure):
         (name, ctypes.c_uint64) for name in ("dropped", "foreign_commands", "waited")]
 
 
+def get_request(number, window, offset, count, key=0):
+    """The control of a get, by docs/memory.md."""
+    return (bytes([0x89, count - 1, 0x31]) + (number & 0xffffffff).to_bytes(4, "big") +
+            window.to_bytes(2, "big") + key.to_bytes(4, "big") + offset.to_bytes(5, "big"))
+
+
 def _library():
     library = ctypes.CDLL(str(e2e.BUILD / "app/libsuede-mem/libsuede-mem.so.1"))
     library.suede_mem_error_text.restype = ctypes.c_char_p
@@ -96,6 +102,7 @@ class Memory:
     def __init__(self, socket, planes=(), **params):
         self._library = _library()
         self._mem = ctypes.c_void_p()
+        self._open = []  # what the library may still write to
         params = _fill_in(Params(**params), planes)
         error = self._library.suede_mem_open(str(socket).encode(), ctypes.byref(params),
                                              ctypes.byref(self._mem))
@@ -119,7 +126,12 @@ class Memory:
                     result=ctypes.pointer(result), **fields)
         error = getattr(self._library, f"suede_mem_{name}")(self._mem, ctypes.byref(call),
                                                             *arguments)
-        return result if error == 0 else error
+        if error != 0:
+            return error
+        self._open = [each for each in self._open if each.status == PENDING
+                      ] if len(self._open) > 10000 else self._open
+        self._open.append(result)
+        return result
 
     def put(self, xpuid, window, offset, data, **fields):
         result = self.start("put", xpuid, window, offset, data, ctypes.c_uint64(len(data)),
@@ -206,6 +218,7 @@ class Target:
     def __init__(self, socket, thread=True, planes=(), **params):
         self._library = _library()
         self._target = ctypes.c_void_p()
+        self._windows = {}  # their memory
         params = _fill_in(TargetParams(**params), planes)
         error = self._library.suede_mem_target_open(str(socket).encode(), ctypes.byref(params),
                                                     ctypes.byref(self._target))
@@ -241,7 +254,10 @@ class Target:
         else:
             window.fd = fd
         error = self._library.suede_mem_target_add_window(self._target, ctypes.byref(window))
-        return (memory, window.key) if error == 0 else error
+        if error != 0:
+            return error
+        self._windows[number] = memory
+        return memory, window.key
 
     def remove(self, number):
         return self._library.suede_mem_target_remove_window(self._target, ctypes.c_uint32(number))

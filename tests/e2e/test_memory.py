@@ -7,6 +7,7 @@ import mmap
 import os
 import random
 import secrets
+import time
 
 import pytest
 
@@ -329,6 +330,79 @@ def test_exactly_once_over_failover(ordering):
                 assert mem.wait(put) == memory.OK and window.raw[64:20064] == data
                 fabric.do(f"heal {cable}" if cut % 3 else f"up {cable}")
             assert int.from_bytes(window.raw[:8], "little") == expected
+
+
+def test_a_slow_target_stops_no_responses():
+    """XPU 1 serves nothing, so requests of XPU 0 fill VC 0; what XPU 1 asks XPU 0 is answered on VC 1."""
+    with pair(thread=False, deadline_ms=0xffffffff) as (mem, slow, left, right):
+        window, _ = slow.add(1, 1 << 16)
+        with memory.Target(left.socket) as served, memory.Memory(right.socket) as other:
+            served.add(2, 64)
+            puts = [mem.put(1, 1, 0, bytes(16384)) for _ in range(100)]
+            for _ in range(1000):
+                mem.poll()
+            assert all(put.status == memory.PENDING for put in puts)
+            for count in range(500):
+                assert other.value(other.atomic("fetch_add", 0, 2, 0, 64, 1)) == count
+            assert all(put.status == memory.PENDING for put in puts)
+        # Nothing of it was lost.
+        slow.start()
+        assert mem.barrier("write", timeout_ms=60000)[0] == 0
+        assert slow.counts().puts == 100 * 64 and slow.counts().dropped == 0
+
+
+def with_a_neighbour(config, side):
+    """XPU 2 beside XPU 0 in the left daemon."""
+    if side == "left":
+        own = config["instances"][0]
+        config["instances"].append({**own, "xpu": 2, "ports": [{"port": "p0", "ip": e2e.ip_of(2)}]})
+    else:
+        config["peers"].append({"xpu": 2, "ports": [{"port": "p0", "ip": e2e.ip_of(2),
+                                                     "mac": e2e.mac_of(0)}]})
+    return config
+
+
+def test_a_requester_that_reads_nothing_harms_itself(directory):
+    """XPU 2 asks XPU 1 for memory at full rate and takes no response; XPU 0 is answered meanwhile."""
+    configs = {side: with_a_neighbour(
+        e2e.endpoint_config(directory, side, e2e.memif_device(directory, role)), side)
+        for side, role in (("left", "server"), ("right", "client"))}
+    with e2e.Daemon(directory, configs["left"]) as left, \
+            e2e.Daemon(directory, configs["right"]) as right:
+        for daemon in (left, right):
+            daemon.wait_for_link()
+        with memory.Target(right.socket, response_places=256) as target, \
+                memory.Memory(left.socket, planes=[(0, 0)]) as mem, \
+                client.Client(left.socket, (2, 0)) as hostile:
+            target.add(1, 4096)
+            client_settles(mem)
+            hostile.claim(2, 1 << 1)
+            sent = 0
+
+            def flood():
+                nonlocal sent
+                while hostile.send_control(1, 0, memory.get_request(sent, 1, 0, 256)) == 0:
+                    sent += 1
+
+            counted = 0
+            deadline = time.monotonic() + e2e.START_S
+            while counted < 200 or target.counts().dropped < 1000:
+                flood()
+                result = mem.atomic("fetch_add", 1, 1, 0, 64, 1)
+                assert mem.value(result) == counted
+                counted += 1
+                assert time.monotonic() < deadline, target.counts().dropped
+            counts = target.counts()
+            assert counts.waited > 0 and counts.atomics == counted
+            # Who takes its responses is served again.
+            e2e.wait_until(lambda: isinstance(hostile.receive(1), list) and
+                           target.counts().gets + target.counts().dropped >= sent,
+                           e2e.START_S, "the rest")
+            before = target.counts().dropped
+            while hostile.send_control(1, 0, memory.get_request(sent, 1, 0, 256)) != 0:
+                hostile.receive(1)
+            e2e.wait_until(lambda: hostile.receive(1), e2e.START_S, "an answer")
+            assert target.counts().dropped == before
 
 
 @pytest.mark.parametrize("name, arguments", [
