@@ -89,7 +89,7 @@ uint32_t Initiator::SendSmallOnes(uint32_t number, RequestSink& sink) {
   Lane& lane = lanes_[number];
   const uint32_t silent = kRequestsPerCompletion - 1 - lane.since_completion;
   uint32_t numbers[kRequestsPerCompletion] = {};
-  uint32_t indices[kRequestsPerCompletion];
+  uint32_t indices[kRequestsPerCompletion] = {};
   uint8_t controls[kRequestsPerCompletion * kRequestControlBytes];
   uint8_t data[kRequestsPerCompletion * kRequestDataBytes];
   uint32_t data_bytes = 0;
@@ -119,7 +119,7 @@ uint32_t Initiator::SendSmallOnes(uint32_t number, RequestSink& sink) {
                               .count = count,
                               .wants_completion = false,
                               .number = numbers[0]});
-  const uint32_t taken = sent < 0 ? 0 : static_cast<uint32_t>(sent);
+  const uint32_t taken = std::min(count, static_cast<uint32_t>(std::max(sent, 0)));
   for (uint32_t i = 0; i < taken; ++i) {
     Operation& operation = operations_[indices[i]];
     OnSent(operation, 1, PlaceOf(numbers[i]).bytes);
@@ -255,7 +255,7 @@ bool Initiator::SendSome(uint32_t index, RequestSink& sink) {
         .wants_completion = completes,
         .number = numbers[0]};
     const int sent = sink.Send(burst);
-    const uint32_t taken = sent < 0 ? 0 : static_cast<uint32_t>(sent);
+    const uint32_t taken = std::min(count, static_cast<uint32_t>(std::max(sent, 0)));
     OnSent(operation, taken, PlaceOf(numbers[0]).bytes);
     lane.since_completion = completes && taken != 0 ? 0 : lane.since_completion + taken;
     if (taken < count) {

@@ -55,6 +55,9 @@ def test_everything_is_there(prefix):
     wanted |= {f"share/doc/suede/{path.name}" for path in (e2e.ROOT / "docs").glob("*.md")}
     wanted |= {f"share/man/{page}" for page in PAGES}
     wanted |= {f"share/bash-completion/completions/{name}" for name in PROGRAMS}
+    wanted |= {f"lib/python3/dist-packages/suede/{path.name}"
+               for path in (e2e.ROOT / "app/python/suede").glob("*.py")}
+    wanted |= {"lib/python3/dist-packages/suede/_declarations.py"}
     wanted |= {"lib/systemd/system/suede@.service", "lib/systemd/system/run-suede-hugepages.mount",
                "lib/sysusers.d/suede.conf", "lib/tmpfiles.d/suede.conf", "share/doc/suede/README.md",
                "share/suede/grafana/suede.json", "share/suede/prometheus/suede-alerts.yml"}
