@@ -9,7 +9,7 @@ using suede::mem::Fail;
 
 namespace {
 
-int FailNone() { return Fail(-EINVAL, "no suede_mem_target"); }
+int FailNoTarget() { return Fail(-EINVAL, "no suede_mem_target"); }
 
 }  // namespace
 
@@ -35,7 +35,7 @@ int suede_mem_target_open(const char* name_or_path, const suede_mem_target_param
 }
 
 int suede_mem_target_reconnect(suede_mem_target* target) {
-  return target == nullptr ? FailNone() : target->Reconnect();
+  return target == nullptr ? FailNoTarget() : target->Reconnect();
 }
 
 void suede_mem_target_close(suede_mem_target* target) { delete target; }
@@ -48,27 +48,27 @@ int suede_mem_target_add_window(suede_mem_target* target, suede_mem_window* wind
 }
 
 int suede_mem_target_remove_window(suede_mem_target* target, uint32_t id) {
-  return target == nullptr ? FailNone() : target->RemoveWindow(id);
+  return target == nullptr ? FailNoTarget() : target->RemoveWindow(id);
 }
 
 int suede_mem_target_serve(suede_mem_target* target, uint32_t max) {
-  return target == nullptr ? FailNone() : target->Serve(max);
+  return target == nullptr ? FailNoTarget() : target->Serve(max);
 }
 
 int suede_mem_target_wait(suede_mem_target* target, int timeout_ms) {
-  return target == nullptr ? FailNone() : target->Wait(timeout_ms);
+  return target == nullptr ? FailNoTarget() : target->Wait(timeout_ms);
 }
 
 int suede_mem_target_start(suede_mem_target* target) {
-  return target == nullptr ? FailNone() : target->Start();
+  return target == nullptr ? FailNoTarget() : target->Start();
 }
 
 int suede_mem_target_stop(suede_mem_target* target) {
-  return target == nullptr ? FailNone() : target->Stop();
+  return target == nullptr ? FailNoTarget() : target->Stop();
 }
 
 int suede_mem_target_take(suede_mem_target* target, suede_mem_notice* notices, uint32_t max) {
-  if (target == nullptr || (notices == nullptr && max != 0)) return FailNone();
+  if (target == nullptr || (notices == nullptr && max != 0)) return FailNoTarget();
   return target->Take(notices, max);
 }
 

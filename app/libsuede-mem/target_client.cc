@@ -21,7 +21,7 @@ namespace {
 constexpr uint32_t kBatch = 64;  // commands of a {plane, VC} in a turn
 constexpr int64_t kPartitionEveryNs = 1'000'000'000;
 
-int FailGone() { return Fail(-ECONNRESET, "the daemon of a plane has gone"); }
+int FailPlaneGone() { return Fail(-ECONNRESET, "the daemon of a plane has gone"); }
 int FailServed() { return Fail(-EBUSY, "a thread serves the target"); }
 
 }  // namespace
@@ -242,7 +242,7 @@ int suede_mem_target::Serve(uint32_t max) {
   if (serves_.load(std::memory_order_relaxed)) return FailServed();
   const Turn turn(this);
   const uint32_t served = ServePlanes(max);
-  if (NotesLoss()) return FailGone();
+  if (NotesLoss()) return FailPlaneGone();
   return static_cast<int>(served);
 }
 
@@ -252,7 +252,7 @@ int suede_mem_target::Wait(int timeout_ms) {
       timeout_ms < 0 ? INT64_MAX : suede::mem::NowNs() + int64_t{timeout_ms} * 1'000'000;
   for (uint32_t turn = 0;; ++turn) {
     Plane& plane = planes_[turn % planes_.size()];
-    if (!plane.is_connected()) return FailGone();
+    if (!plane.is_connected()) return FailPlaneGone();
     bool wants_credit = false;
     {
       const Turn own(this);
@@ -335,7 +335,7 @@ void suede_mem_target::Run() {
 // ---- What the program asks.
 
 int suede_mem_target::Take(suede_mem_notice* notices, uint32_t max) {
-  if (!has_notices_.load(std::memory_order_acquire)) return is_lost_ ? FailGone() : 0;
+  if (!has_notices_.load(std::memory_order_acquire)) return is_lost_ ? FailPlaneGone() : 0;
   const Turn turn(this);
   uint32_t taken = 0;
   suede::mem::Notice notice;

@@ -228,7 +228,7 @@ void Initiator::OnPlaneLost(uint32_t plane) {
   }
   for (uint32_t i = 0; i < operations_.size(); ++i) {
     if (operations_[i].is_queued && operations_[i].plane == plane) {
-      FailUnsent(i, Status::kUnreachable);
+      FailUnsent(i, Status::kUnreachable, /*undelivered=*/0);
     }
   }
 }
@@ -246,7 +246,7 @@ void Initiator::Expire(Time now) {
     Operation& operation = operations_[i];
     if (operation.state != Operation::State::kOpen || operation.is_multicast) continue;
     if (operation.call.deadline <= now)
-      FailUnsent(i, Status::kTimedOut);
+      FailUnsent(i, Status::kTimedOut, 0);
     else
       earliest_ = std::min(earliest_, operation.call.deadline);
   }
@@ -267,14 +267,15 @@ void Initiator::Fail(uint32_t number, Status status) {
   Operation& operation = operations_[index];
   FreePlace(number);
   --operation.unanswered;
-  FailUnsent(index, status);
+  FailUnsent(index, status, /*undelivered=*/1);
 }
 
 // The operation has failed, and sends no more. It is complete when nothing is in flight.
-void Initiator::FailUnsent(uint32_t index, Status status) {
+// `undelivered`: so many of its requests were not delivered for certain.
+void Initiator::FailUnsent(uint32_t index, Status status, uint32_t undelivered) {
   Operation& operation = operations_[index];
-  // Nothing was executed: that is certain of operations of one request only.
-  if (status == Status::kUnreachable && operation.requests > 1) status = Status::kInDoubt;
+  const bool may_be_executed = operation.requests > undelivered;
+  if (status == Status::kUnreachable && may_be_executed) status = Status::kInDoubt;
   if (operation.status == Status::kOk) operation.status = status;
   if (operation.is_queued) Unqueue(index);
   operation.is_sent = true;

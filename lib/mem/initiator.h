@@ -169,7 +169,7 @@ class Initiator {
   static bool Fits(const Operation& operation, const Request& request, const Response& response);
   void Answer(uint32_t number, const Route& from, const Response& response);
   void Fail(uint32_t number, Status status);
-  void FailUnsent(uint32_t index, Status status);
+  void FailUnsent(uint32_t index, Status status, uint32_t undelivered);
   void FreePlace(uint32_t number);
   void Resolve(uint32_t index);
   static suede_mem_result OutcomeOf(const Operation& operation);

@@ -533,6 +533,15 @@ TEST_F(Initiators, AMulticastTimesOutWithItsParts) {
   EXPECT_EQ(initiator->open_operations(), 0u);
 }
 
+TEST_F(Initiators, APutOfWhichAPartWasExecutedIsInDoubtWhenItsPlaneIsLost) {
+  sink.room = 1;
+  Start(PutOf(300));
+  Acknowledge(1000);
+  EXPECT_EQ(result.status, SUEDE_MEM_PENDING);
+  initiator->OnPlaneLost(0);
+  EXPECT_EQ(result.status, SUEDE_MEM_IN_DOUBT);
+}
+
 TEST_F(Initiators, ALostPlaneEndsWhatIsOnIt) {
   Make({.planes = 2, .first_number = 1000});
   suede_mem_result results[3];

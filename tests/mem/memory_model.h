@@ -4,6 +4,7 @@
 #ifndef SUEDE_TESTS_MEM_MEMORY_MODEL_H_
 #define SUEDE_TESTS_MEM_MEMORY_MODEL_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <vector>

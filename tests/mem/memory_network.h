@@ -1,138 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight XPUs, each an initiator and a target of lib/mem, over a network that does to commands what
-// an endpoint may: it delays them, in unordered mode reorders them, and where a target restarts, is
-// unreachable or an initiator's daemon goes, loses them and says so as the daemon would.
-//
-// Every request that is delivered is executed by a sequential model as well, and every answer is
-// compared with the model's.
+// A network that does to commands what an endpoint may: it delays them, in unordered mode reorders
+// them, and where a target restarts, is unreachable or an initiator's daemon goes, loses them and
+// says so as the daemon would.
 #ifndef SUEDE_TESTS_MEM_MEMORY_NETWORK_H_
 #define SUEDE_TESTS_MEM_MEMORY_NETWORK_H_
 
-#include <array>
-#include <cstdint>
 #include <deque>
 #include <map>
-#include <memory>
-#include <random>
-#include <string>
 #include <vector>
 
-#include "mem/initiator.h"
-#include "mem/target.h"
-#include "memory_model.h"
+#include "memory_play.h"
 
 namespace suede::mem {
 
-inline constexpr uint16_t kNodes = 8;
-inline constexpr uint32_t kMemoryBytes = 2048;
-
-// A step of an XPU's program.
-struct Step {
-  enum class Kind : uint8_t {
-    kOperation,
-    kMany,
-    kWriteBarrier,
-    kReadBarrier,
-    kRestartTarget,
-    kUnreachable,
-    kLosePlane,
-  };
-  Kind kind = Kind::kOperation;
-  Call call;                      // source, room, key and result are filled in
-  std::vector<uint16_t> targets;  // of kMany
-  bool has_stale_key = false;
-  uint8_t fill = 0;  // of the octets of a put
-  bool IsFault() const { return kind >= Kind::kRestartTarget; }
-};
-using Program = std::vector<Step>;
-std::string Describe(const Step& step);
-
-// An operation that was started, or a part of a multicast.
-struct Tracked {
-  uint16_t source = 0;
-  Call call;
-  suede_mem_result result = {};
-  std::vector<uint8_t> octets;  // of a put, or the room of a get
-  uint64_t sent_bytes = 0;
-  bool is_sent = false;
-  bool is_part = false;
-  bool is_disturbed = false;      // a request of it was refused or lost
-  std::vector<uint32_t> numbers;  // of its requests
-};
-
-class MemoryNetwork {
+class MemoryNetwork final : public MemoryPlay {
  public:
-  MemoryNetwork(uint64_t seed, bool is_unordered);
-  // Runs the programs to their end. Returns what went wrong; empty where all is right.
-  std::string Run(const std::array<Program, kNodes>& programs);
+  using MemoryPlay::MemoryPlay;
 
  private:
-  struct Command {
-    std::vector<uint8_t> control;
-    std::vector<uint8_t> data;
-    uint32_t number = 0;
-    size_t completion = 0;  // its place in the channel's completions, of a request
-  };
   struct Completion {
     uint32_t number = 0;
     bool is_wanted = false;
     int status = -1;  // not known yet
   };
-  struct Channel {  // {from, to, VC}
-    std::deque<Command> commands;
+  struct UnderWay {
+    Command command;
+    size_t completion = 0;  // its place in the channel's completions, of a request
+  };
+  struct Channel {
+    std::deque<UnderWay> commands;
     std::vector<Completion> completions;  // of requests, in order
     size_t told = 0;
-    std::deque<Tracked*> to_send;  // operations that have requests to be sent, in order
+    bool IsIdle() const { return commands.empty() && told == completions.size(); }
   };
-  struct Node final : RequestSink, ResponseSink {
-    int Send(const Burst& burst) override;
-    bool Send(const Route& to, const uint8_t* control, uint32_t control_bytes, const uint8_t* data,
-              uint32_t data_bytes) override;
-    MemoryNetwork* network = nullptr;
-    uint16_t xpuid = 0;
-    std::unique_ptr<Initiator> initiator;
-    std::unique_ptr<Target> target;
-    alignas(8) uint8_t memory[kMemoryBytes] = {};
-    MemoryModel model{kMemoryBytes};
-    size_t next_step = 0;
-  };
-  using ChannelKey = std::array<uint16_t, 3>;
 
-  uint32_t Draw(uint32_t below) { return static_cast<uint32_t>(random_() % below); }
-  void Wrong(const std::string& what) {
-    if (error_.empty()) error_ = what;
-  }
-  void MakeTarget(Node& node);
-  bool DoStep(Node& node, const Step& step);
-  void StartStep(Node& node, const Step& step);
-  Tracked& Record(Node& node, const Call& call, const Step& step);
-  void CheckSent(Channel& channel, const Command& command);
-  bool MatchesNext(const Tracked& operation, const Command& command) const;
-  bool DeliverSomething();
-  bool MovesAtAll();
-  void DeliverRequest(const ChannelKey& key, Channel& channel);
-  void CheckNotice(uint16_t source, uint32_t number);
-  void DeliverResponse(const ChannelKey& key, Channel& channel);
-  bool TellCompletion(const ChannelKey& key, Channel& channel);
-  void Disturb(uint16_t source, uint32_t number);
+  bool OfferRequest(const LaneKey& key, const Command& command) override;
+  bool OfferResponse(const LaneKey& key, const Command& command) override;
+  bool MoveOn() override;
+  bool IsMoving() override;
+  void RestartTarget(Node& node) override;
+  void MakeUnreachable(uint16_t xpuid) override;
+  void LosePlane(Node& node) override;
+
+  void Deliver(const LaneKey& key, Channel& channel);
+  bool TellCompletion(const LaneKey& key, Channel& channel);
   void DropRequestsTo(uint16_t xpuid, int status);
-  void RestartTarget(Node& node);
-  void LosePlane(Node& node);
-  void CheckBarrier(const Node& node, const Step& step);
-  void CheckOperation(const Tracked& operation, bool is_complete);
-  void CheckEnd();
 
-  const bool is_unordered_;
-  std::mt19937_64 random_;
-  std::string error_;
-  std::array<Node, kNodes> nodes_;
-  std::map<ChannelKey, Channel> channels_;
-  std::deque<Tracked> operations_;
-  std::map<std::pair<uint16_t, uint32_t>, Tracked*> by_number_;  // {source, number}
-  std::map<std::pair<uint16_t, uint32_t>, Verdict> verdicts_;    // of executed requests
-  bool has_faults_ = false;
-  uint32_t next_key_ = 1;
-  Time now_{};
+  std::map<LaneKey, Channel> channels_;
 };
 
 }  // namespace suede::mem
