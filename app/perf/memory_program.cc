@@ -2,6 +2,7 @@
 // suede-perf with memory operations: a client that starts them, and a server with a window.
 #include <sched.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -124,6 +125,9 @@ int RunMemory(const Options& options, Document document, const std::atomic<bool>
   auto params = ParamsOf<suede_mem_params>(options);
   params.response_vcs = ResponseVcs(params.request_vcs);
   params.unordered = options.unordered ? 1 : 0;
+  // As many as are asked for may be under way to one server.
+  constexpr uint32_t kUsual = 1024;
+  params.max_requests_to_target = std::max(kUsual, options.inflight);
   suede_mem* opened = nullptr;
   const int error = suede_mem_open(options.endpoint.c_str(), &params, &opened);
   if (error != 0) return FailToConnect(Explain(error, options));
