@@ -74,8 +74,8 @@ absl::Status LabProcess::Connect(LabEndpoint& at) {
   LabClient& client = **connected;
   cells_.emplace_back(own);
   if (options_.mode == Mode::kServer) {
-    server_ =
-        std::make_unique<perf::ServerWorkload<LabClient>>(client, own, options_.vcs, options_.echo());
+    server_ = std::make_unique<perf::ServerWorkload<LabClient>>(client, own, options_.vcs,
+                                                                options_.echo());
     server_->LogTo(&cells_.back());
     if (options_.take_rate > 0) server_->TakeAtMost(options_.take_rate);
     return absl::OkStatus();
