@@ -169,11 +169,11 @@ int RunServer(const Options& options, uint16_t own, Endpoints& endpoints, Docume
   Servers servers;
   for (uint32_t worker = 0; worker < endpoints.size(); ++worker) {
     servers.emplace_back(endpoints[worker], own, VcsOfWorker(options, worker % options.queues),
-                         options.echo);
+                         options.echo());
     if (log != nullptr) servers.back().LogTo(log->NewCells(own));
     if (options.take_rate > 0) servers.back().TakeAtMost(options.take_rate);
   }
-  std::fprintf(stderr, "suede-perf: serving XPU %u, %s\n", own, options.echo ? "echo" : "sink");
+  std::fprintf(stderr, "suede-perf: serving XPU %u, %s\n", own, options.echo() ? "echo" : "sink");
   Serve(options, endpoints, servers, stop);
   return TellAccount(options, endpoints, servers, document);
 }

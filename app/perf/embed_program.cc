@@ -175,10 +175,10 @@ int RunClient(const Options& options, Host& host, EmbedEndpoint& end, uint16_t o
 int RunServer(const Options& options, Host& host, EmbedEndpoint& end, uint16_t own,
               WorkloadHook<Server>& hook, Document* document, const std::atomic<bool>& stop) {
   using Clock = std::chrono::steady_clock;
-  Server server(end, own, options.vcs, options.echo);
+  Server server(end, own, options.vcs, options.echo());
   const auto limit = std::chrono::duration<double>(options.duration_s);
   const auto start = Clock::now();
-  std::fprintf(stderr, "suede-perf: serving XPU %u, %s\n", own, options.echo ? "echo" : "sink");
+  std::fprintf(stderr, "suede-perf: serving XPU %u, %s\n", own, options.echo() ? "echo" : "sink");
   {
     Progress progress(options, 0, 1);
     server.TellTo(progress.worker(0));

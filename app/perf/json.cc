@@ -33,7 +33,7 @@ Json HostJson(const HostFacts& host) {
 
 Json ConfigJson(const Options& o) {
   return {{"mode", ModeName(o.mode)},
-          {"reaction", o.Serves() ? Json(o.echo ? "echo" : "sink") : Json()},
+          {"reaction", o.Serves() ? Json(ReactionName(o.reaction)) : Json()},
           {"embed", o.embed},
           {"endpoint", o.embed ? Json() : Json(o.endpoint)},
           {"config", OrNull(o.config)},
@@ -52,7 +52,9 @@ Json ConfigJson(const Options& o) {
           {"duration_seconds", o.count > 0 ? Json() : PositiveOrNull(o.duration_s)},
           {"warmup_seconds", o.warmup_s},
           {"drain_seconds", o.drain_s},
-          {"inflight", o.mode == Mode::kLatency ? Json(o.inflight) : Json()},
+          {"inflight", o.mode == Mode::kLatency || o.UsesMemory() ? Json(o.inflight) : Json()},
+          {"atomic", o.mode == Mode::kAtomic ? Json(AtomicName(o.atomic)) : Json()},
+          {"window_bytes", o.ServesMemory() ? Json(o.window_bytes) : Json()},
           {"completions_every", o.completions > 0 ? Json(o.completions) : Json()},
           {"transmit_now_every", o.pack > 0 ? Json(o.pack) : Json()},
           {"check", o.check},

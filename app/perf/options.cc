@@ -15,8 +15,14 @@
 
 DEFINE_string(mode, "bandwidth",
               "server, bandwidth, latency, peer: sends to --destinations and serves others at "
-              "once; or workload: --workload of several --ranks");
-DEFINE_string(reaction, "sink", "server: sink (count and drop) or echo (send back)");
+              "once; workload: --workload of several --ranks; put, get or atomic: memory "
+              "operations at --destinations, whose servers have --reaction memory");
+DEFINE_string(reaction, "sink",
+              "server: sink (count and drop), echo (send back) or memory (execute memory "
+              "operations in a window of --window bytes)");
+DEFINE_string(atomic, "fetch_add",
+              "atomic: fetch_add, compare_swap, swap, increment or read_increment");
+DEFINE_uint64(window, 64 << 20, "server with --reaction memory: bytes of the window");
 DEFINE_string(endpoint, "suede", "the daemon to use: its endpoint's name, or its socket's path");
 DEFINE_bool(embed, false, "host the endpoint in this process, on the same lcore, without a daemon");
 DEFINE_string(config, "", "with --embed: the endpoint's configuration file");
@@ -30,8 +36,14 @@ DEFINE_string(balance, "",
               "destination)");
 DEFINE_uint32(queues, 1, "queues to send on, each with a thread of its own");
 DEFINE_string(cpus, "", "CPUs to pin the threads to, one per queue: 2,3");
-DEFINE_string(size, "64", "bytes of data per command, 0 to 256; 0: command only");
-DEFINE_string(sizes, "", "several sizes, one after the other: \"sweep\" (1,2,4,...256) or a list");
+DEFINE_string(
+    size, "64",
+    "bytes of data per command, 0 to 256; 0: command only. Of a put or get up to 2^30, of an "
+    "atomic 4 or 8 (the default there)");
+DEFINE_string(
+    sizes, "",
+    "several sizes, one after the other: a list, or \"sweep\" (1,2,4,...256; of a put or get "
+    "8,16,...4194304)");
 DEFINE_uint32(control, 8, "bytes of control per command, 2 to 18, type and length included");
 DEFINE_string(vcs, "0", "virtual channels: 0,1 or 0-3");
 DEFINE_string(destinations, "", "XPU ids to send to: 2 or 2,8-11");
@@ -41,7 +53,9 @@ DEFINE_double(duration, 1, "seconds to measure; server: seconds to serve, 0: unt
 DEFINE_double(warmup, 0.2, "seconds of load before the measurement");
 DEFINE_double(drain, 5, "seconds to wait at the end for commands in flight");
 DEFINE_double(connect_timeout, 10, "seconds to wait for the servers' first answer");
-DEFINE_uint32(inflight, 0, "latency: commands under way at once; 0: 1, or 1024 with --rate");
+DEFINE_uint32(inflight, 0,
+              "latency, put, get, atomic: commands or operations under way at once; 0: 1, or 1024 "
+              "with --rate");
 DEFINE_uint32(completions, 0, "ask for the completion of each Nth command and time it; 0: none");
 DEFINE_uint32(pack, 0, "put the transmit-now hint on each Nth command; 0: on none");
 DEFINE_bool(spin, false, "never give the CPU away while there is nothing to do");
@@ -112,6 +126,8 @@ constexpr char kUsage[] =
     "  suede-perf --mode bandwidth --endpoint a --destinations 2 --sizes sweep --check\n"
     "  suede-perf --mode latency --endpoint a --destinations 2 --size 32\n"
     "  suede-perf --mode peer --endpoint a --destinations 2,3 --check\n"
+    "  suede-perf --mode server --reaction memory --endpoint b\n"
+    "  suede-perf --mode put --endpoint a --destinations 2 --sizes sweep --inflight 16\n"
     "  suede-perf --mode workload --workload all-to-all --ranks 1-8 --xpuid 3 --endpoint a\n"
     "  suede-perf --embed --config FILE --destinations 2 [-- EAL arguments]\n"
     "\n"
@@ -188,7 +204,9 @@ absl::Status TakeNumbers(const char* flag, const std::string& text, uint32_t lim
 
 absl::Status TakeLists(Options* o) {
   const bool several = !FLAGS_sizes.empty();
-  const auto sizes = ParseSizes(several ? FLAGS_sizes : FLAGS_size);
+  const bool is_default = gflags::GetCommandLineFlagInfoOrDie("size").is_default;
+  const std::string one = o->mode == Mode::kAtomic && is_default ? "8" : FLAGS_size;
+  const auto sizes = ParseSizes(several ? FLAGS_sizes : one, o->mode);
   if (!sizes.ok()) return About(several ? "--sizes" : "--size", sizes.status());
   o->sizes = *sizes;
   absl::Status status = TakeNumbers("--vcs", FLAGS_vcs, kVcCount, &o->vcs);
@@ -206,12 +224,29 @@ absl::Status TakeModes(Options* o) {
   else if (FLAGS_mode == "peer") o->mode = Mode::kPeer;
   else if (FLAGS_mode == "workload")
     o->mode = Mode::kWorkload;
+  else if (FLAGS_mode == "put")
+    o->mode = Mode::kPut;
+  else if (FLAGS_mode == "get")
+    o->mode = Mode::kGet;
+  else if (FLAGS_mode == "atomic")
+    o->mode = Mode::kAtomic;
   else
-    return absl::InvalidArgumentError("--mode: server, bandwidth, latency, peer or workload");
-  if (FLAGS_reaction != "sink" && FLAGS_reaction != "echo") {
-    return absl::InvalidArgumentError("--reaction: sink or echo");
+    return absl::InvalidArgumentError(
+        "--mode: server, bandwidth, latency, peer, workload, put, get or atomic");
+  for (const Reaction reaction : {Reaction::kSink, Reaction::kEcho, Reaction::kMemory}) {
+    if (FLAGS_reaction == ReactionName(reaction)) o->reaction = reaction;
   }
-  o->echo = FLAGS_reaction == "echo";
+  if (FLAGS_reaction != ReactionName(o->reaction)) {
+    return absl::InvalidArgumentError("--reaction: sink, echo or memory");
+  }
+  for (const Atomic atomic : {Atomic::kFetchAdd, Atomic::kCompareSwap, Atomic::kSwap,
+                              Atomic::kIncrement, Atomic::kReadIncrement}) {
+    if (FLAGS_atomic == AtomicName(atomic)) o->atomic = atomic;
+  }
+  if (FLAGS_atomic != AtomicName(o->atomic)) {
+    return absl::InvalidArgumentError(
+        "--atomic: fetch_add, compare_swap, swap, increment or read_increment");
+  }
   for (o->balance = 0; o->balance <= SUEDE_BALANCE_HASH; ++o->balance) {
     if (o->balance == 0 ? FLAGS_balance.empty() : FLAGS_balance == BalanceName(o->balance)) break;
   }
@@ -248,6 +283,7 @@ void TakeValues(Options* o) {
   o->interval_json = FLAGS_interval_json;
   o->log_interval_s = FLAGS_interval;
   o->take_rate = FLAGS_take_rate;
+  o->window_bytes = FLAGS_window;
   o->min_rate = FLAGS_min_rate;
   o->min_gbps = FLAGS_min_bw;
   o->max_p99_us = FLAGS_max_p99_us;

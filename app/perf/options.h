@@ -15,7 +15,13 @@
 
 namespace suede::perf {
 
-enum class Mode : uint8_t { kServer, kBandwidth, kLatency, kPeer, kWorkload };
+enum class Mode : uint8_t { kServer, kBandwidth, kLatency, kPeer, kWorkload, kPut, kGet, kAtomic };
+
+// What a server does with the commands that it receives.
+enum class Reaction : uint8_t { kSink, kEcho, kMemory };
+
+// Mode::kAtomic: which one.
+enum class Atomic : uint8_t { kFetchAdd, kCompareSwap, kSwap, kIncrement, kReadIncrement };
 
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailure = 1;
@@ -26,7 +32,7 @@ inline constexpr int kExitPreflight = 5;
 
 struct Options {
   Mode mode = Mode::kBandwidth;
-  bool echo = false;  // server
+  Reaction reaction = Reaction::kSink;  // server
 
   std::string endpoint;  // name or socket path of the daemon
   bool embed = false;
@@ -67,6 +73,10 @@ struct Options {
   double log_interval_s = 1;  // of its lines
   double take_rate = 0;       // commands per second that a server takes; 0: all
 
+  // Memory operations: Mode::kPut, kGet, kAtomic, and Reaction::kMemory.
+  Atomic atomic = Atomic::kFetchAdd;
+  uint64_t window_bytes = 0;  // of the server
+
   // Mode::kWorkload.
   TrafficParams traffic;
   std::vector<uint16_t> ranks;  // XPUs, in the order of their ranks
@@ -82,6 +92,12 @@ struct Options {
   double min_fairness = 0;
 
   bool Serves() const { return mode == Mode::kServer || mode == Mode::kPeer; }
+  bool echo() const { return reaction == Reaction::kEcho; }
+  // Whether it starts memory operations.
+  bool UsesMemory() const {
+    return mode == Mode::kPut || mode == Mode::kGet || mode == Mode::kAtomic;
+  }
+  bool ServesMemory() const { return mode == Mode::kServer && reaction == Reaction::kMemory; }
 };
 
 // A flag as texts are made from it: --help, the manual page, the completion.
@@ -107,8 +123,10 @@ absl::Status Validate(const Options& options);
 
 // "0,3,8-11": numbers and ranges, each below `limit`, none twice.
 absl::StatusOr<std::vector<uint32_t>> ParseNumbers(absl::string_view text, uint32_t limit);
-// "sweep" for 0, 1, 2, 4, … 256, or numbers up to 256.
-absl::StatusOr<std::vector<uint32_t>> ParseSizes(absl::string_view text);
+// "sweep" for 1, 2, 4, … 256, or numbers up to 256; of memory operations for 4 or 8, 8, 16, … and
+// larger numbers.
+absl::StatusOr<std::vector<uint32_t>> ParseSizes(absl::string_view text,
+                                                 Mode mode = Mode::kBandwidth);
 
 // The streams of every queue: all destinations on all VCs.
 std::vector<StreamId> StreamsOf(const Options& options);
@@ -120,6 +138,8 @@ RankPlan RankPlanOf(const Options& options, uint32_t rank);
 std::vector<uint8_t> VcsOfWorker(const Options& options, uint32_t worker);
 
 const char* ModeName(Mode mode);
+const char* ReactionName(Reaction reaction);
+const char* AtomicName(Atomic atomic);
 // As --balance takes them; "none" for 0.
 const char* BalanceName(uint32_t policy);
 

@@ -49,7 +49,7 @@ absl::Status ValidateServer(const Options& o) {
 
 absl::Status ValidatePeer(const Options& o) {
   if (o.embed) return Bad("--mode peer is for clients of a daemon: leave --embed out");
-  if (o.echo) return Bad("--mode peer sinks received commands: leave --reaction at sink");
+  if (o.echo()) return Bad("--mode peer sinks received commands: leave --reaction at sink");
   if (o.bidirectional) return Bad("--bidirectional: peers send both ways already");
   if (!o.instances.empty()) return Bad("--mode peer has one instance: take --instance");
   return absl::OkStatus();
@@ -81,6 +81,36 @@ absl::Status ValidateLatency(const Options& o) {
   if (StreamsOf(o).size() * o.inflight > (size_t{1} << 26)) {
     return Bad("--inflight times the number of streams is too much: at most 2^26");
   }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateMemory(const Options& o) {
+  if (o.embed) return Bad("--mode put, get and atomic are for clients of a daemon");
+  if (o.destinations.empty()) {
+    return Bad("--destinations: name at least one XPU, as in 2 or 2,8-11");
+  }
+  if (o.queues != 1 || !o.instances.empty()) {
+    return Bad("--queues, --instances: memory operations have one of each");
+  }
+  if (o.vcs.size() == kVcCount) return Bad("--vcs: leave one for the responses");
+  if (o.rate > 0) return Bad("--rate: memory operations run at full speed");
+  if (o.bidirectional) return Bad("--bidirectional goes with --mode bandwidth");
+  if (o.completions > 0 || o.pack > 0) return Bad("--completions, --pack are of plain commands");
+  if (!o.interval_json.empty()) return Bad("--interval_json is of plain commands and workloads");
+  if (o.inflight < 1 || o.inflight > 4096) return Bad("--inflight: 1 to 4096 operations");
+  if (o.count == 0 && !(o.duration_s > 0)) return Bad("--duration: give seconds, or use --count");
+  return absl::OkStatus();
+}
+
+absl::Status ValidateMemoryServer(const Options& o) {
+  if (o.embed) return Bad("--reaction memory is for clients of a daemon");
+  if (o.queues != 1 || !o.instances.empty()) {
+    return Bad("--queues, --instances: a server of memory operations has one of each");
+  }
+  if (o.window_bytes < 4096 || o.window_bytes > uint64_t{1} << 40) {
+    return Bad("--window: 4096 to 2^40 bytes");
+  }
+  if (o.take_rate > 0) return Bad("--take_rate: with --reaction sink or echo");
   return absl::OkStatus();
 }
 
@@ -159,6 +189,12 @@ absl::Status Validate(const Options& o) {
     return Bad("--take_rate goes with --mode server of a daemon's client");
   }
   if (o.interval_s > 0 && o.interval_s < 0.01) return Bad("--interval: 0.01 or more, or 0");
+  if (o.UsesMemory()) return ValidateMemory(o);
+  if (o.ServesMemory()) {
+    if (absl::Status status = ValidateMemoryServer(o); !status.ok()) return status;
+  } else if (o.reaction == Reaction::kMemory) {
+    return Bad("--reaction memory goes with --mode server");
+  }
   if (o.mode == Mode::kServer) return ValidateServer(o);
   if (o.mode == Mode::kWorkload) return ValidateWorkload(o);
   if (absl::Status load = ValidateLoad(o); !load.ok()) return load;
@@ -192,10 +228,23 @@ absl::StatusOr<std::vector<uint32_t>> ParseNumbers(absl::string_view text, uint3
   return numbers;
 }
 
-absl::StatusOr<std::vector<uint32_t>> ParseSizes(absl::string_view text) {
-  if (text == "sweep") return std::vector<uint32_t>{1, 2, 4, 8, 16, 32, 64, 128, 256};
-  auto sizes = ParseNumbers(text, kMaxDataBytes + 1);
+absl::StatusOr<std::vector<uint32_t>> ParseSizes(absl::string_view text, Mode mode) {
+  const bool moves_memory = mode == Mode::kPut || mode == Mode::kGet;
+  if (text == "sweep" && mode == Mode::kAtomic) return std::vector<uint32_t>{4, 8};
+  if (text == "sweep") {
+    std::vector<uint32_t> sizes;
+    const uint32_t last = moves_memory ? 4u << 20 : kMaxDataBytes;
+    for (uint32_t size = moves_memory ? 8 : 1; size <= last; size *= 2) sizes.push_back(size);
+    return sizes;
+  }
+  constexpr uint32_t kMostOfMemory = 1u << 30;
+  auto sizes = ParseNumbers(text, moves_memory ? kMostOfMemory + 1 : kMaxDataBytes + 1);
   if (sizes.ok() && sizes->empty()) return Bad("give \"sweep\" or a list such as 32,64,256");
+  if (!sizes.ok() || (!moves_memory && mode != Mode::kAtomic)) return sizes;
+  for (const uint32_t size : *sizes) {
+    if (mode == Mode::kAtomic && size != 4 && size != 8) return Bad("an atomic has 4 or 8 bytes");
+    if (size == 0) return Bad("a put or get of 0 bytes is none");
+  }
   return sizes;
 }
 
@@ -275,6 +324,40 @@ const char* ModeName(Mode mode) {
     case Mode::kPeer: return "peer";
     case Mode::kWorkload:
       return "workload";
+    case Mode::kPut:
+      return "put";
+    case Mode::kGet:
+      return "get";
+    case Mode::kAtomic:
+      return "atomic";
+  }
+  return "?";
+}
+
+const char* ReactionName(Reaction reaction) {
+  switch (reaction) {
+    case Reaction::kSink:
+      return "sink";
+    case Reaction::kEcho:
+      return "echo";
+    case Reaction::kMemory:
+      return "memory";
+  }
+  return "?";
+}
+
+const char* AtomicName(Atomic atomic) {
+  switch (atomic) {
+    case Atomic::kFetchAdd:
+      return "fetch_add";
+    case Atomic::kCompareSwap:
+      return "compare_swap";
+    case Atomic::kSwap:
+      return "swap";
+    case Atomic::kIncrement:
+      return "increment";
+    case Atomic::kReadIncrement:
+      return "read_increment";
   }
   return "?";
 }

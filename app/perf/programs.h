@@ -17,6 +17,10 @@ namespace suede::perf {
 // As a client of a running daemon.
 int RunOverDaemon(const Options& options, Document document, const std::atomic<bool>& stop);
 
+// Memory operations as a client of a running daemon: those of a mode, or a server of them.
+int RunMemory(const Options& options, Document document, const std::atomic<bool>& stop);
+int ServeMemory(const Options& options, Document document, const std::atomic<bool>& stop);
+
 // The own ranks of a workload, each as a client of the daemon.
 int RunWorkload(const Options& options, Document document, const std::atomic<bool>& stop);
 

@@ -24,10 +24,50 @@ void AddLatency(const Histogram& h, TableLine* line) {
   line->Decimal(kLatencyWidth, Us(h.max()));
 }
 
-bool ShowsLatency(const Options& o) { return o.mode == Mode::kLatency || o.completions > 0; }
+bool ShowsLatency(const Options& o) {
+  return o.mode == Mode::kLatency || o.UsesMemory() || o.completions > 0;
+}
+
+// Puts and gets have more digits than commands.
+uint32_t SizeWidth(const Options& o) { return o.UsesMemory() ? 10 : 6; }
 
 const char* LatencyKind(const Options& o) {
+  if (o.UsesMemory()) return "RTT, from the call to the end of the operation";
   return o.mode == Mode::kLatency && o.completions == 0 ? "RTT" : "completion";
+}
+
+std::string ColumnHeads(const Options& o) {
+  TableLine line(/*is_head=*/true);
+  line.Text(SizeWidth(o), "#bytes")
+      .Text(12, "iterations")
+      .Text(10, "peak[Gb/s]")
+      .Text(9, "avg[Gb/s]");
+  line.Text(9, "rate[M/s]");
+  if (!o.UsesMemory()) line.Text(10, "offer[M/s]");  // there is no rate to offer
+  line.Text(12, "sent").Text(12, "delivered");
+  line.Text(8, "lost").Text(7, "wrong").Text(7, "dup").Text(7, "order");
+  if (o.bidirectional) line.Text(12, "back-sent").Text(12, "back-deliv");
+  if (o.balance != 0) {
+    for (const uint32_t instance : o.instances) line.Text(12, absl::StrCat("by[", instance, "]"));
+  }
+  if (ShowsLatency(o)) {
+    line.Break();
+    for (const char* name : {"min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"}) {
+      line.Text(kLatencyWidth, name);
+    }
+  }
+  if (!o.cacheline_cpus.empty()) line.Text(13, "cacheline[ns]");
+  return line.Take();
+}
+
+std::string MemoryHead(const Options& o) {
+  const bool is_atomic = o.mode == Mode::kAtomic;
+  return absl::StrFormat(
+      "# %s, %d destination(s), VCs %d, %d operation(s) in flight%s\n"
+      "# Gb/s of data bytes (control, headers and acknowledgements not counted)\n"
+      "# latency: %s, in microseconds\n",
+      is_atomic ? AtomicName(o.atomic) : ModeName(o.mode), o.destinations.size(), o.vcs.size(),
+      o.inflight, o.check ? ", content checked" : "", LatencyKind(o));
 }
 
 void AddZero(Verdict* verdict, const char* name, uint64_t value) {
@@ -41,6 +81,7 @@ double DataGbps(const RunResult& result, double commands_per_second) {
 }
 
 std::string TableHead(const Options& o) {
+  if (o.UsesMemory()) return MemoryHead(o) + ColumnHeads(o);
   std::string head = absl::StrFormat(
       "# %s, %d destination(s), VCs %d, queues %d, control %d bytes%s%s\n"
       "# Gb/s of data bytes (control, headers and acknowledgements not counted)\n",
@@ -57,30 +98,18 @@ std::string TableHead(const Options& o) {
   if (!o.cacheline_cpus.empty()) {
     head += "# cacheline: round trip of a cache line before/after the run, ns\n";
   }
-  TableLine line(/*is_head=*/true);
-  line.Text(6, "#bytes").Text(12, "iterations").Text(10, "peak[Gb/s]").Text(9, "avg[Gb/s]");
-  line.Text(9, "rate[M/s]").Text(10, "offer[M/s]").Text(12, "sent").Text(12, "delivered");
-  line.Text(8, "lost").Text(7, "wrong").Text(7, "dup").Text(7, "order");
-  if (o.bidirectional) line.Text(12, "back-sent").Text(12, "back-deliv");
-  if (o.balance != 0) {
-    for (const uint32_t instance : o.instances) line.Text(12, absl::StrCat("by[", instance, "]"));
-  }
-  if (ShowsLatency(o)) {
-    line.Break();
-    for (const char* name : {"min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"}) {
-      line.Text(kLatencyWidth, name);
-    }
-  }
-  if (!o.cacheline_cpus.empty()) line.Text(13, "cacheline[ns]");
-  return head + line.Take();
+  return head + ColumnHeads(o);
 }
 
 std::string TableRow(const Options& o, const RunResult& r) {
   TableLine line;
-  line.Count(6, r.data_bytes).Count(12, r.measured).Decimal(10, DataGbps(r, r.peak_per_second));
+  line.Count(SizeWidth(o), r.data_bytes)
+      .Count(12, r.measured)
+      .Decimal(10, DataGbps(r, r.peak_per_second));
   line.Decimal(9, DataGbps(r, r.achieved_per_second())).Decimal(9, r.achieved_per_second() / 1e6);
   if (r.offered_per_second > 0) line.Decimal(10, r.offered_per_second / 1e6);
-  else line.Text(10, "max");
+  else if (!o.UsesMemory())
+    line.Text(10, "max");
   line.Count(12, r.sent).Count(12, r.forward.received);
   line.Count(8, r.lost()).Count(7, r.wrong()).Count(7, r.duplicated()).Count(7, r.misordered());
   if (o.bidirectional) line.Count(12, r.reverse_sent).Count(12, r.reverse.received);

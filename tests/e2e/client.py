@@ -161,6 +161,13 @@ class Client:
         self._library.suede_flush(self._queue)
         return result
 
+    def send_control(self, xpuid, vc, control):
+        """A command of a control alone, of a whole length in its first byte. No completion."""
+        command = Command(xpuid=xpuid, vc=vc, control=control)
+        result = self._library.suede_send(self._queue, ctypes.byref(command))
+        self._library.suede_flush(self._queue)
+        return result
+
     def reset(self):
         return self._library.suede_reset_queue(self._queue)
 

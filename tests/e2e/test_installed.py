@@ -47,12 +47,17 @@ def test_everything_is_there(prefix):
     wanted = {f"bin/{name}" for name in PROGRAMS}
     wanted |= {f"include/suede/{path.name}" for path in (e2e.ROOT / "include/suede").glob("*.h*")}
     wanted |= {f"{library}/{name}" for name in ("libsuede.so", "libsuede.so.1",
+                                                "libsuede-mem.so", "libsuede-mem.so.1",
                                                 "pkgconfig/libsuede.pc",
+                                                "pkgconfig/libsuede-mem.pc",
                                                 "wireshark/plugins/suede.lua")}
     wanted |= {f"share/doc/suede/examples/{path.name}" for path in (e2e.ROOT / "conf").glob("*.yaml")}
     wanted |= {f"share/doc/suede/{path.name}" for path in (e2e.ROOT / "docs").glob("*.md")}
     wanted |= {f"share/man/{page}" for page in PAGES}
     wanted |= {f"share/bash-completion/completions/{name}" for name in PROGRAMS}
+    wanted |= {f"lib/python3/dist-packages/suede/{path.name}"
+               for path in (e2e.ROOT / "app/python/suede").glob("*.py")}
+    wanted |= {"lib/python3/dist-packages/suede/_declarations.py"}
     wanted |= {"lib/systemd/system/suede@.service", "lib/systemd/system/run-suede-hugepages.mount",
                "lib/sysusers.d/suede.conf", "lib/tmpfiles.d/suede.conf", "share/doc/suede/README.md",
                "share/suede/grafana/suede.json", "share/suede/prometheus/suede-alerts.yml"}
@@ -70,18 +75,22 @@ def test_programs_run_from_it(prefix):
 def test_soname(prefix):
     said = installed.run("readelf", "-d", libdir(prefix) / "libsuede.so")
     assert "[libsuede.so.1]" in said
+    said = installed.run("readelf", "-d", libdir(prefix) / "libsuede-mem.so")
+    assert "soname: [libsuede-mem.so.1]" in said and "[libsuede.so.1]" in said
 
 
-@pytest.mark.parametrize("compiler, source", [("cc", "hello.c"), ("c++", "hello.cpp")])
-def test_a_client_builds_against_it(directory, tree, prefix, compiler, source):
-    flags = installed.run("pkg-config", "--cflags", "--libs", "libsuede", env={
+@pytest.mark.parametrize("compiler, source, library", [
+    ("cc", "hello.c", "libsuede"), ("c++", "hello.cpp", "libsuede"),
+    ("cc", "memory.c", "libsuede-mem"), ("c++", "memory.cpp", "libsuede-mem")])
+def test_a_client_builds_against_it(directory, tree, prefix, compiler, source, library):
+    flags = installed.run("pkg-config", "--cflags", "--libs", library, env={
         **os.environ, "PKG_CONFIG_SYSROOT_DIR": str(tree),
         "PKG_CONFIG_LIBDIR": str(libdir(prefix) / "pkgconfig")}).split()
     program = directory / "hello"
     standard = ["-std=c++20"] if compiler == "c++" else []
     installed.run(compiler, *standard, "-Werror", "-Wall", "-o", program,
                   prefix / "share/doc/suede/examples" / source, *flags)
-    result = subprocess.run([program, "/no/such/socket", "0", "1", "1"], env=environment(prefix), timeout=30,
+    result = subprocess.run([program, "/no/such/socket", "1", "1", "1"], env=environment(prefix), timeout=30,
                             capture_output=True, text=True, check=False)
     assert result.returncode not in (0, 127) and "/no/such/socket" in result.stdout + result.stderr
 

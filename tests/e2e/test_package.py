@@ -8,7 +8,7 @@ import pytest
 import e2e
 import installed
 
-PACKAGES = ["libsuede-dev", "libsuede1", "suede"]
+PACKAGES = ["libsuede-dev", "libsuede-mem1", "libsuede1", "python3-suede", "suede"]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def machine(packages):
         yield top
 
 
-def test_there_are_three(packages):
+def test_there_are_five(packages):
     assert sorted(packages) == PACKAGES
 
 
@@ -61,10 +61,16 @@ def test_each_has_its_part(packages):
     assert any(name.endswith("/wireshark/plugins/suede.lua") for name in suede)
     assert not any("libsuede" in name for name in suede)
     assert any(name.endswith("/libsuede.so.1") for name in files("libsuede1"))
+    assert not any("libsuede-mem" in name for name in files("libsuede1"))
+    assert any(name.endswith("/libsuede-mem.so.1") for name in files("libsuede-mem1"))
+    modules = {"__init__", "_declarations", "_initiator", "_library", "_target"}
+    assert {f"/usr/lib/python3/dist-packages/suede/{name}.py" for name in modules} <= files(
+        "python3-suede")
     development = files("libsuede-dev")
     assert {"/usr/include/suede/suede.h", "/usr/include/suede/suede.hpp",
-            "/usr/include/suede/load.h"} <= development
-    assert any(name.endswith("/pkgconfig/libsuede.pc") for name in development)
+            "/usr/include/suede/load.h", "/usr/include/suede/mem.h", "/usr/include/suede/mem.hpp"} <= development
+    for name in ("/pkgconfig/libsuede.pc", "/pkgconfig/libsuede-mem.pc", "/libsuede-mem.so"):
+        assert any(path.endswith(name) for path in development), name
 
 
 def test_it_needs_what_the_programs_load(packages):

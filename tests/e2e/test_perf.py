@@ -35,6 +35,49 @@ def test_peers_send_and_serve_at_once():
             assert {"served_wrong", "wrong"} <= {c["name"] for c in document["verdict"]["checks"]}
 
 
+def test_memory_operations():
+    """Puts, gets and atomics with their content checked, and what a client says without a server."""
+    with e2e.memif_pair() as (directory, left, right):
+        with e2e.perf(directory, "nobody", left.socket, "--mode", "get", "--destinations", 1,
+                      "--connect_timeout", 0.5) as run:
+            run.expect(4, e2e.START_S)
+            assert "--reaction memory" in run.stderr(), run.stderr()
+        results = directory / "server.json"
+        with e2e.perf(directory, "server", right.socket, "--mode", "server", "--reaction", "memory",
+                      "--window", 1 << 20, "--vcs", "0,2", "--json", results) as server:
+            e2e.wait_until(lambda: "serving memory operations" in server.stderr(), e2e.START_S,
+                           "the server")
+            for number, (sizes, load) in enumerate([
+                    ("8,256,5000", ("--mode", "put", "--inflight", 16)),
+                    ("8,256,5000", ("--mode", "get", "--inflight", 16, "--vcs", "0,2",
+                                    "--unordered")),
+                    ("4,8", ("--mode", "atomic", "--inflight", 4)),
+                    ("8", ("--mode", "atomic", "--atomic", "swap")),
+                    ("4,8", ("--mode", "atomic", "--atomic", "increment", "--inflight", 4))]):
+                file = directory / f"{number}.json"
+                with e2e.perf(directory, f"load{number}", left.socket, "--destinations", 1,
+                              "--sizes", sizes, "--duration", 0.3, "--check", "--json", file,
+                              *load) as run:
+                    run.expect(0, e2e.TRAFFIC_S)
+                document = e2e.results_of(file)
+                assert len(document["results"]) == len(sizes.split(","))
+                for result in document["results"]:
+                    assert result["completed"] and result["delivered"] == result["sent"] > 0
+                    assert result["lost"] == result["wrong"] == 0, result
+                    latency = result["latency"]
+                    assert latency["kind"] == "rtt"
+                    assert 0 < latency["min_seconds"] <= latency["p50_seconds"]
+            with e2e.perf(directory, "large", left.socket, "--mode", "put", "--destinations", 1,
+                          "--size", 1 << 20) as run:
+                run.expect(1, e2e.TRAFFIC_S)
+                assert "--window" in run.stderr(), run.stderr()
+            server.signal(signal.SIGTERM)
+            server.expect(0, e2e.START_S)
+        served = e2e.results_of(results)
+        assert served["config"]["window_bytes"] == 1 << 20
+        assert served["served"]["received"] > 100 and served["served"]["lost"] == 0
+
+
 def test_no_peer_is_said_at_once_and_the_peers_are_named(directory):
     config = e2e.changed(e2e.endpoint_config(directory, "left", "net_null0"),
                          {"management": {"socket": str(directory / "management.sock")}})

@@ -52,6 +52,7 @@ absl::Status LabProcess::Check() const {
                                               : Role::kClient;
   if (role != process_.role) return absl::InvalidArgumentError("--mode is not that of its role");
   if (o.mode == Mode::kPeer) return cannot("--mode peer");
+  if (o.UsesMemory() || o.ServesMemory()) return cannot("memory operations");
   if (o.embed) return cannot("--embed");
   if (o.balance != 0 || !o.instances.empty() || o.instance != 0) return cannot("several instances");
   if (o.queues != 1) return cannot("--queues; leave it at 1");
@@ -73,8 +74,8 @@ absl::Status LabProcess::Connect(LabEndpoint& at) {
   LabClient& client = **connected;
   cells_.emplace_back(own);
   if (options_.mode == Mode::kServer) {
-    server_ =
-        std::make_unique<perf::ServerWorkload<LabClient>>(client, own, options_.vcs, options_.echo);
+    server_ = std::make_unique<perf::ServerWorkload<LabClient>>(client, own, options_.vcs,
+                                                                options_.echo());
     server_->LogTo(&cells_.back());
     if (options_.take_rate > 0) server_->TakeAtMost(options_.take_rate);
     return absl::OkStatus();

@@ -22,6 +22,11 @@ expect() {
 }
 
 none=$(mktemp -u)/xpu.sock
+expect 2 stderr '--atomic: fetch_add' --mode atomic --atomic add --destinations 2
+expect 2 stderr '--size: an atomic has 4 or 8' --mode atomic --size 16 --destinations 2
+expect 2 stderr '--vcs: leave one' --mode put --vcs 0-3 --destinations 2
+expect 4 stderr '--endpoint' --mode put --sizes 1048576 --destinations 2 --endpoint "$none"
+expect 4 stderr '--endpoint' --mode server --reaction memory --endpoint "$none"
 expect 0 stdout '--destinations' --help
 expect 0 stdout '--destinations' -h
 expect 0 stdout 'suede-perf [0-9]' --version

@@ -45,7 +45,54 @@ class ValidateTest : public ::testing::Test {
   Options options_;
 };
 
+TEST(ParseSizesTest, OfMemoryOperations) {
+  const auto sweep = *ParseSizes("sweep", Mode::kPut);
+  EXPECT_EQ(sweep.front(), 8u);
+  EXPECT_EQ(sweep.back(), 4u << 20);
+  EXPECT_EQ(sweep.size(), 20u);
+  EXPECT_EQ(*ParseSizes("1,1073741824", Mode::kGet), (std::vector<uint32_t>{1, 1u << 30}));
+  EXPECT_FALSE(ParseSizes("1073741825", Mode::kGet).ok());
+  EXPECT_FALSE(ParseSizes("0", Mode::kPut).ok());
+  EXPECT_EQ(*ParseSizes("sweep", Mode::kAtomic), (std::vector<uint32_t>{4, 8}));
+  EXPECT_FALSE(ParseSizes("16", Mode::kAtomic).ok());
+}
+
 TEST_F(ValidateTest, DefaultsWithADestinationAreGood) { EXPECT_EQ(Blames(), "ok"); }
+
+TEST_F(ValidateTest, MistakesOfMemoryOperations) {
+  const auto blames = [&](auto spoil) {
+    options_ = Options();
+    options_.mode = Mode::kPut;
+    options_.destinations = {2};
+    spoil(options_);
+    return Blames();
+  };
+  EXPECT_EQ(blames([](Options&) {}), "ok");
+  EXPECT_EQ(blames([](Options& o) { o.mode = Mode::kGet; }), "ok");
+  EXPECT_EQ(blames([](Options& o) { o.mode = Mode::kAtomic; }), "ok");
+  EXPECT_EQ(blames([](Options& o) { o.destinations.clear(); }), "--destinations");
+  EXPECT_EQ(blames([](Options& o) { o.queues = 2; }), "--queues,");
+  EXPECT_EQ(blames([](Options& o) { o.vcs = {0, 1, 2, 3}; }), "--vcs");
+  EXPECT_EQ(blames([](Options& o) { o.rate = 5; }), "--rate");
+  EXPECT_EQ(blames([](Options& o) { o.bidirectional = true; }), "--bidirectional");
+  EXPECT_EQ(blames([](Options& o) { o.completions = 1; }), "--completions,");
+  EXPECT_EQ(blames([](Options& o) { o.inflight = 0; }), "--inflight");
+  EXPECT_EQ(blames([](Options& o) { o.inflight = 4097; }), "--inflight");
+  EXPECT_EQ(blames([](Options& o) { o.duration_s = 0; }), "--duration");
+  const auto server = [&](auto spoil) {
+    return blames([&](Options& o) {
+      o.mode = Mode::kServer;
+      o.reaction = Reaction::kMemory;
+      o.window_bytes = 4096;
+      spoil(o);
+    });
+  };
+  EXPECT_EQ(server([](Options&) {}), "ok");
+  EXPECT_EQ(server([](Options& o) { o.window_bytes = 4095; }), "--window");
+  EXPECT_EQ(server([](Options& o) { o.queues = 2; }), "--queues,");
+  EXPECT_EQ(server([](Options& o) { o.take_rate = 1; }), "--take_rate");
+  EXPECT_EQ(server([](Options& o) { o.mode = Mode::kBandwidth; }), "--reaction");
+}
 
 TEST_F(ValidateTest, EachMistakeNamesItsFlag) {
   const auto blames = [&](auto spoil) {

@@ -69,6 +69,23 @@ TEST(JsonTest, HasTheFieldsOfTheSchema) {
   EXPECT_TRUE(json["config"]["rate_per_second"].is_null());
 }
 
+TEST(TableTest, OfMemoryOperationsFitsIntoALine) {
+  Options options = SomeOptions();
+  options.mode = Mode::kPut;
+  RunResult result = GoodResult();
+  result.data_bytes = 1u << 30;
+  result.latency_ns.Record(2000);
+  for (const std::string& table : {TableHead(options), TableRow(options, result)}) {
+    std::istringstream lines(table);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), kTableColumns);
+  }
+  EXPECT_NE(TableRow(options, result).find("1073741824"), std::string::npos);
+  options.mode = Mode::kAtomic;
+  options.atomic = Atomic::kReadIncrement;
+  EXPECT_NE(TableHead(options).find("read_increment"), std::string::npos);
+  EXPECT_EQ(Write(options, {result})["config"]["atomic"], "read_increment");
+}
+
 TEST(JsonTest, ResultsAreInBaseUnits) {
   RunResult r = GoodResult();
   r.latency_ns.Record(2000);

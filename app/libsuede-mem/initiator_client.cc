@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "initiator_client.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+
+using suede::mem::Burst;
+using suede::mem::Call;
+using suede::mem::CoarseNs;
+using suede::mem::Fail;
+using suede::mem::Initiator;
+using suede::mem::Plane;
+using suede::mem::Started;
+
+namespace {
+
+constexpr uint32_t kDefaultDeadlineMs = 10'000;
+// Calls whose requests wait for the next flush or poll.
+constexpr uint32_t kCallsToSend = 16;
+// Commands that a poll takes of a plane at most.
+constexpr uint32_t kCommandsOfPoll = 1024;
+
+int FailGone() { return Fail(-ECONNRESET, "the daemon of the plane has gone"); }
+
+}  // namespace
+
+int suede_mem::Open(const char* name_or_path, const suede_mem_params& params) {
+  const uint32_t request_vcs = params.request_vcs == 0 ? 1 : params.request_vcs;
+  const uint32_t response_vcs = params.response_vcs == 0 ? 2 : params.response_vcs;
+  const uint32_t requests = params.max_requests == 0 ? 4096 : params.max_requests;
+  const uint32_t operations = params.max_operations == 0 ? 4096 : params.max_operations;
+  const uint32_t to_target = params.max_requests_to_target == 0 ? std::min(1024u, requests)
+                                                                : params.max_requests_to_target;
+  if (params.plane_count > SUEDE_MEM_MAX_PLANES) {
+    return Fail(-EINVAL, "suede_mem_params: plane_count is 0 to 16");
+  }
+  if (request_vcs > 15 || response_vcs > 15 || !std::has_single_bit(response_vcs)) {
+    return Fail(-EINVAL, "suede_mem_params: VCs are 0 to 3, and responses take one");
+  }
+  if (requests < 64 || requests > 65536 || !std::has_single_bit(requests) || to_target > requests ||
+      operations > 65536) {
+    return Fail(-EINVAL,
+                "suede_mem_params: max_requests is a power of two, 64 to 65536, those to a target "
+                "no more, max_operations up to 65536");
+  }
+  const int error = suede::mem::OpenPlanes(name_or_path, params.planes, params.plane_count,
+                                           params.timeout_ms, response_vcs, &planes);
+  if (error != 0) return error;
+  uint32_t first_number = 0;
+  if (getrandom(&first_number, sizeof first_number, 0) != sizeof first_number) {
+    return Fail(-EIO, "no random number");
+  }
+  response_vc_ = static_cast<uint8_t>(std::countr_zero(response_vcs));
+  deadline_ms_ = params.deadline_ms == 0 ? kDefaultDeadlineMs : params.deadline_ms;
+  initiator = std::make_unique<Initiator>(
+      suede::mem::InitiatorParams{.planes = static_cast<uint32_t>(planes.size()),
+                                  .requests = requests,
+                                  .requests_to_target = to_target,
+                                  .operations = operations,
+                                  .request_vcs = request_vcs,
+                                  .response_vc = response_vc_,
+                                  .is_unordered = params.unordered != 0,
+                                  .first_number = first_number});
+  return 0;
+}
+
+int suede_mem::Reconnect() {
+  GiveUpLost();
+  uint32_t reconnected = 0;
+  const int error = suede::mem::ReconnectPlanes(&planes, &reconnected);
+  given_up_ &= ~reconnected;
+  return error;
+}
+
+// ---- Calls.
+
+int suede_mem::FillIn(const suede_mem_call& call, Call* operation) const {
+  if (call.size != sizeof call) {
+    return Fail(-EINVAL, "suede_mem_call.size is not set, or another version's");
+  }
+  operation->xpuid = call.xpuid;
+  operation->window = call.window;
+  operation->offset = call.offset;
+  operation->key = call.key;
+  operation->plane = call.plane;
+  operation->vc = call.vc;
+  operation->counter = call.counter;
+  operation->result = call.result;
+  const uint32_t deadline_ms = call.deadline_ms == 0 ? deadline_ms_ : call.deadline_ms;
+  if (deadline_ms != SUEDE_MEM_NO_DEADLINE) {
+    operation->deadline = suede::TimeFromNs(CoarseNs() + int64_t{deadline_ms} * 1'000'000);
+  }
+  return 0;
+}
+
+bool suede_mem::IsConnected(const Call& operation, uint16_t xpuid) const {
+  const auto plane =
+      operation.plane < 0 ? xpuid % planes.size() : static_cast<size_t>(operation.plane);
+  return plane >= planes.size() || planes[plane].is_connected();
+}
+
+int suede_mem::OnStarted(Started started) {
+  switch (started) {
+    case Started::kInvalid:
+      return Fail(-EINVAL, "target, window, offset, length, plane, VC or counter is out of range");
+    case Started::kNoRoom:
+      return Fail(-EAGAIN, "all operations are in use");
+    case Started::kOk:
+      break;
+  }
+  if (++unsent_calls_ >= kCallsToSend) {
+    unsent_calls_ = 0;
+    initiator->Pump(*this);
+  }
+  return 0;
+}
+
+int suede_mem::Start(const suede_mem_call& call, Call operation) {
+  if (const int error = FillIn(call, &operation); error != 0) return error;
+  if (!IsConnected(operation, operation.xpuid)) return FailGone();
+  return OnStarted(initiator->Start(operation, call.handle));
+}
+
+int suede_mem::StartMany(const suede_mem_call& call, Call operation,
+                         std::span<const uint16_t> xpuids) {
+  if (const int error = FillIn(call, &operation); error != 0) return error;
+  for (const uint16_t xpuid : xpuids) {
+    if (!IsConnected(operation, xpuid)) return FailGone();
+  }
+  return OnStarted(initiator->StartMany(operation, xpuids, call.handle));
+}
+
+// ---- Progress.
+
+int suede_mem::Send(const Burst& burst) {
+  Plane& plane = planes[burst.to.plane];
+  if (!plane.is_connected()) return kLost;
+  if (burst.wants_completion) {
+    const suede_command command{.xpuid = burst.to.xpuid,
+                                .vc = burst.to.vc,
+                                .flags = SUEDE_RECORD_COMPLETION,
+                                .reserved = 0,
+                                .tag = burst.number,
+                                .control = burst.controls,
+                                .data = burst.data};
+    const int error = suede_send(plane.queue(), &command);
+    return plane.OnSent(error == 0 ? 1 : error);
+  }
+  const suede_batch batch{.size = sizeof batch,
+                          .xpuid = burst.to.xpuid,
+                          .vc = burst.to.vc,
+                          .flags = 0,
+                          .tag = 0,
+                          .control = burst.controls,
+                          .data = burst.data,
+                          .control_stride = suede::mem::kRequestControlBytes,
+                          .data_stride = burst.data_bytes};
+  return plane.OnSent(suede_send_batch(plane.queue(), &batch, burst.count));
+}
+
+void suede_mem::Flush() {
+  unsent_calls_ = 0;
+  initiator->Pump(*this);
+  for (Plane& plane : planes) plane.Flush();
+}
+
+void suede_mem::TakeCompletions(uint32_t plane) {
+  constexpr uint32_t kMost = 64;
+  suede_completion completions[kMost];
+  int count;
+  do {
+    count = suede_poll_completions(planes[plane].queue(), completions, kMost);
+    for (int i = 0; i < count; ++i) {
+      const suede_completion& each = completions[i];
+      initiator->OnCompletion(
+          {.xpuid = each.xpuid, .plane = static_cast<uint8_t>(plane), .vc = each.vc},
+          static_cast<uint32_t>(each.tag), each.status);
+    }
+  } while (count == kMost);
+  // What had arrived before is taken by TakeCommands.
+}
+
+bool suede_mem::TakeCommands(uint32_t plane) {
+  Plane& from = planes[plane];
+  suede_received_span span;
+  uint32_t taken = 0;
+  while (taken < kCommandsOfPoll) {
+    const int count = suede_receive_span(from.client(), response_vc_, &span, kCommandsOfPoll);
+    if (count <= 0) {
+      if (count < 0) from.OnLost();
+      break;
+    }
+    const suede::mem::Route source{
+        .xpuid = span.source_xpuid, .plane = static_cast<uint8_t>(plane), .vc = response_vc_};
+    for (uint32_t i = 0; i < span.count; ++i) {
+      const size_t at = size_t{i} * span.stride;
+      initiator->OnCommand(source, span.control + at, span.control_bytes,
+                           span.data == nullptr ? nullptr : span.data + at, span.data_bytes);
+    }
+    taken += span.count;
+  }
+  if (taken != 0) suede_release(from.client(), response_vc_);
+  return taken != 0;
+}
+
+bool suede_mem::GiveUpLost() {
+  bool any = false;
+  for (uint32_t i = 0; i < planes.size(); ++i) {
+    if (planes[i].is_connected() || (given_up_ & 1u << i) != 0) continue;
+    given_up_ |= 1u << i;
+    initiator->OnPlaneLost(i);
+    any = true;
+  }
+  return any;
+}
+
+int suede_mem::Poll() {
+  Flush();
+  bool has_received = false;
+  for (uint32_t i = 0; i < planes.size(); ++i) {
+    if ((given_up_ & 1u << i) != 0) continue;
+    TakeCompletions(i);
+    has_received |= TakeCommands(i);
+  }
+  const bool is_lost = GiveUpLost();
+  if (has_received && initiator->HasUnsent()) Flush();
+  if (initiator->open_operations() != 0) initiator->OnTime(suede::TimeFromNs(CoarseNs()));
+  const uint64_t completed = initiator->completed() - told_;
+  told_ += completed;
+  if (is_lost) return FailGone();
+  return static_cast<int>(completed);
+}
+
+template <class Done>
+int suede_mem::PollUntil(int timeout_ms, const Done& is_done) {
+  const int64_t deadline =
+      timeout_ms < 0 ? INT64_MAX : suede::mem::NowNs() + int64_t{timeout_ms} * 1'000'000;
+  constexpr int kWaitMs = 5;
+  idler_.OnBusy();
+  uint32_t turn = 0;
+  for (;;) {
+    const uint64_t before = initiator->completed();
+    // Operations on a lost plane are complete then: the caller learns it from them.
+    Poll();
+    if (is_done()) return 0;
+    if (initiator->completed() != before) {
+      idler_.OnBusy();
+      continue;
+    }
+    if (suede::mem::NowNs() >= deadline) return Fail(-ETIMEDOUT, "the time is over");
+    const int wait_ms = planes.size() == 1 ? kWaitMs : 1;
+    idler_.OnIdle(planes[turn++ % planes.size()], 1u << response_vc_, initiator->HasUnsent(),
+                  wait_ms);
+  }
+}
+
+int suede_mem::Wait(suede_mem_handle handle, suede_mem_result* result, int timeout_ms) {
+  suede_mem_result outcome{};
+  int found = 0;
+  const int error = PollUntil(timeout_ms, [&] {
+    found = initiator->Test(handle, &outcome);
+    return found != 0;
+  });
+  if (error != 0) return error;
+  if (found < 0) return Fail(-EINVAL, "the handle stands for no operation");
+  if (result != nullptr) *result = outcome;
+  return outcome.status == SUEDE_MEM_OK ? 0 : Fail(-EIO, suede_mem_status_name(outcome.status));
+}
+
+int suede_mem::Barrier(uint32_t counter, bool of_reads, int timeout_ms,
+                       suede_mem_failures* failures) {
+  const int error = PollUntil(timeout_ms, [&] {
+    return (of_reads ? initiator->pending_reads(counter) : initiator->pending_writes(counter)) == 0;
+  });
+  if (error != 0) return error;
+  const suede_mem_failures taken = initiator->TakeFailures(counter, of_reads);
+  if (failures != nullptr) *failures = taken;
+  return taken.count == 0 ? 0 : Fail(-EIO, suede_mem_status_name(taken.status));
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plane.h"
+
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace suede::mem {
+namespace {
+
+thread_local char t_text[256] = "no error";
+
+int64_t Read(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace
+
+const char* ErrorText() { return t_text; }
+
+int Fail(int error, const char* text) {
+  std::strncpy(t_text, text, sizeof t_text - 1);
+  return error;
+}
+
+int FailAsSuede(int error) { return Fail(error, suede_error_text()); }
+
+int64_t NowNs() { return Read(CLOCK_MONOTONIC); }
+int64_t CoarseNs() { return Read(CLOCK_MONOTONIC_COARSE); }
+
+int Plane::Open(const char* name_or_path, const suede_instance* instance, uint32_t timeout_ms,
+                uint32_t vc_mask) {
+  suede_open_params params{};
+  params.size = sizeof params;
+  params.queue_count = 1;
+  params.timeout_ms = timeout_ms;
+  if (instance != nullptr) {
+    params.instance_count = 1;
+    params.instances[0] = *instance;
+  }
+  int error = suede_connect(name_or_path, &params, &client_);
+  if (error != 0) return FailAsSuede(error);
+  if (instance != nullptr) {
+    instance_ = *instance;
+  } else if (suede_get_instance(client_, 0, &instance_) != 0) {
+    return Fail(-ENOTSUP, "the daemon names no instance");
+  }
+  error = suede_claim(client_, instance_.xpuid, instance_.instance, vc_mask);
+  if (error != 0) return FailAsSuede(error);
+  queue_ = suede_get_queue(client_, 0);
+  is_connected_ = true;
+  return 0;
+}
+
+int Plane::Reconnect() {
+  const int error = suede_reconnect(client_);
+  if (error != 0) return FailAsSuede(error);
+  is_connected_ = true;
+  is_flushed_ = true;
+  return 0;
+}
+
+int OpenPlanes(const char* name_or_path, const suede_instance* instances, uint32_t count,
+               uint32_t timeout_ms, uint32_t vc_mask, std::vector<Plane>* planes) {
+  *planes = std::vector<Plane>(std::max(count, 1u));
+  for (uint32_t i = 0; i < planes->size(); ++i) {
+    if (count != 0 && instances[i].xpuid != instances[0].xpuid) {
+      return Fail(-EINVAL, "the planes are instances of one XPU");
+    }
+    const int error =
+        (*planes)[i].Open(name_or_path, count == 0 ? nullptr : &instances[i], timeout_ms, vc_mask);
+    if (error != 0) return error;
+  }
+  return 0;
+}
+
+int ReconnectPlanes(std::vector<Plane>* planes, uint32_t* reconnected) {
+  *reconnected = 0;
+  for (uint32_t i = 0; i < planes->size(); ++i) {
+    Plane& plane = (*planes)[i];
+    if (plane.is_connected()) continue;
+    if (const int error = plane.Reconnect(); error != 0) return error;
+    *reconnected |= 1u << i;
+  }
+  return 0;
+}
+
+void Idler::OnIdle(Plane& plane, uint32_t vc_mask, bool wants_credit, int wait_ms) {
+  constexpr uint32_t kTurnsToYield = 64;
+  constexpr int64_t kTimeToSleepNs = 10'000'000;
+  if (turns_++ < kTurnsToYield) return;
+  const int64_t now = NowNs();
+  if (turns_ == kTurnsToYield + 1) since_ns_ = now;
+  if (now - since_ns_ < kTimeToSleepNs || !plane.is_connected()) {
+    sched_yield();
+    return;
+  }
+  const suede_wait_set want{
+      .credit_queues = wants_credit ? 1u : 0u, .completion_queues = 1, .rx_vcs = vc_mask};
+  suede_wait(plane.client(), &want, nullptr, wait_ms);
+}
+
+}  // namespace suede::mem

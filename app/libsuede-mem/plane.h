@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plane: an own instance of an XPU, with a connection to the daemon.
+#ifndef SUEDE_LIBSUEDE_MEM_PLANE_H_
+#define SUEDE_LIBSUEDE_MEM_PLANE_H_
+
+#include <cerrno>
+#include <cstdint>
+#include <vector>
+
+#include "suede/suede.h"
+
+namespace suede::mem {
+
+// The sentence that suede_mem_error_text gives, of this thread.
+const char* ErrorText();
+// Notes the sentence and gives `error` back.
+int Fail(int error, const char* text);
+// Notes libsuede's last sentence and gives `error` back.
+int FailAsSuede(int error);
+
+// One thread at a time uses it, but for client().
+class Plane {
+ public:
+  Plane() = default;
+  ~Plane() { suede_close(client_); }
+  Plane(const Plane&) = delete;
+  Plane& operator=(const Plane&) = delete;
+
+  // Connects, and claims the VCs. `instance` null: the first one that the daemon names.
+  int Open(const char* name_or_path, const suede_instance* instance, uint32_t timeout_ms,
+           uint32_t vc_mask);
+  // The same again, where the daemon has gone.
+  int Reconnect();
+
+  const suede_instance& instance() const { return instance_; }
+  suede_client* client() const { return client_; }
+  suede_queue* queue() const { return queue_; }
+
+  // False: the daemon has gone, or has stopped serving the queue.
+  bool is_connected() const { return is_connected_; }
+  void OnLost() { is_connected_ = false; }
+  // The result of a call that sends: how many commands were taken; 0 where it would block, -1 where
+  // the plane is lost now.
+  int OnSent(int result) {
+    if (result > 0) is_flushed_ = false;
+    if (result >= 0) return result;
+    if (result == -EAGAIN || result == -EBUSY) return 0;
+    OnLost();
+    return -1;
+  }
+  void Flush() {
+    if (is_flushed_) return;
+    suede_flush(queue_);
+    is_flushed_ = true;
+  }
+
+ private:
+  suede_client* client_ = nullptr;
+  suede_queue* queue_ = nullptr;
+  suede_instance instance_ = {};
+  bool is_connected_ = false;
+  bool is_flushed_ = true;
+};
+
+// Connects all planes. Their instances are of one XPU. `count` 0: one, as the daemon names it.
+int OpenPlanes(const char* name_or_path, const suede_instance* instances, uint32_t count,
+               uint32_t timeout_ms, uint32_t vc_mask, std::vector<Plane>* planes);
+// Connects those again that are lost; tells which through `reconnected`, by bits.
+int ReconnectPlanes(std::vector<Plane>* planes, uint32_t* reconnected);
+
+// What a thread does while nothing happens: polls, then gives the CPU away, and after 10 ms waits
+// for the commands of `vc_mask`, completions and credit.
+class Idler {
+ public:
+  // `wait_ms`: how long it may wait at most, once it does.
+  void OnIdle(Plane& plane, uint32_t vc_mask, bool wants_credit, int wait_ms);
+  void OnBusy() { turns_ = 0; }
+
+ private:
+  uint32_t turns_ = 0;
+  int64_t since_ns_ = 0;
+};
+
+int64_t NowNs();
+// Of the last tick of the clock: some nanoseconds to read.
+int64_t CoarseNs();
+
+}  // namespace suede::mem
+
+#endif  // SUEDE_LIBSUEDE_MEM_PLANE_H_

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of mem.h for targets.
+#include <cerrno>
+#include <memory>
+
+#include "target_client.h"
+
+using suede::mem::Fail;
+
+namespace {
+
+int FailNoTarget() { return Fail(-EINVAL, "no suede_mem_target"); }
+
+}  // namespace
+
+extern "C" {
+
+int suede_mem_target_open(const char* name_or_path, const suede_mem_target_params* params,
+                          suede_mem_target** target) {
+  if (name_or_path == nullptr || target == nullptr) {
+    return Fail(-EINVAL, "no name, or no suede_mem_target");
+  }
+  *target = nullptr;
+  suede_mem_target_params used{};
+  if (params != nullptr) {
+    if (params->size != sizeof *params) {
+      return Fail(-EINVAL, "suede_mem_target_params.size is not set, or another version's");
+    }
+    used = *params;
+  }
+  auto opened = std::make_unique<suede_mem_target>();
+  if (const int error = opened->Open(name_or_path, used); error != 0) return error;
+  *target = opened.release();
+  return 0;
+}
+
+int suede_mem_target_reconnect(suede_mem_target* target) {
+  return target == nullptr ? FailNoTarget() : target->Reconnect();
+}
+
+void suede_mem_target_close(suede_mem_target* target) { delete target; }
+
+int suede_mem_target_add_window(suede_mem_target* target, suede_mem_window* window) {
+  if (target == nullptr || window == nullptr || window->size != sizeof *window) {
+    return Fail(-EINVAL, "no suede_mem_target, or suede_mem_window.size is not set");
+  }
+  return target->AddWindow(window);
+}
+
+int suede_mem_target_remove_window(suede_mem_target* target, uint32_t id) {
+  return target == nullptr ? FailNoTarget() : target->RemoveWindow(id);
+}
+
+int suede_mem_target_serve(suede_mem_target* target, uint32_t max) {
+  return target == nullptr ? FailNoTarget() : target->Serve(max);
+}
+
+int suede_mem_target_wait(suede_mem_target* target, int timeout_ms) {
+  return target == nullptr ? FailNoTarget() : target->Wait(timeout_ms);
+}
+
+int suede_mem_target_start(suede_mem_target* target) {
+  return target == nullptr ? FailNoTarget() : target->Start();
+}
+
+int suede_mem_target_stop(suede_mem_target* target) {
+  return target == nullptr ? FailNoTarget() : target->Stop();
+}
+
+int suede_mem_target_take(suede_mem_target* target, suede_mem_notice* notices, uint32_t max) {
+  if (target == nullptr || (notices == nullptr && max != 0)) return FailNoTarget();
+  return target->Take(notices, max);
+}
+
+int suede_mem_target_get_counts(suede_mem_target* target, suede_mem_target_counts* counts) {
+  if (target == nullptr || counts == nullptr || counts->size != sizeof *counts) {
+    return Fail(-EINVAL, "no suede_mem_target, or suede_mem_target_counts.size is not set");
+  }
+  return target->GetCounts(counts);
+}
+
+}  // extern "C"

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target_client.h"
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "suede/registers.h"
+
+using suede::mem::Fail;
+using suede::mem::Plane;
+using suede::mem::Target;
+using suede::mem::Window;
+using suede::mem::WindowTable;
+
+namespace {
+
+constexpr uint32_t kBatch = 64;  // commands of a {plane, VC} in a turn
+constexpr int64_t kPartitionEveryNs = 1'000'000'000;
+
+int FailPlaneGone() { return Fail(-ECONNRESET, "the daemon of a plane has gone"); }
+int FailServed() { return Fail(-EBUSY, "a thread serves the target"); }
+
+}  // namespace
+
+suede_mem_target::~suede_mem_target() {
+  // The sentence on the last error stays: a target that was not opened ends here, too.
+  if (serves_) EndThread();
+  for (const auto& [id, mapping] : mappings_) munmap(mapping.address, mapping.bytes);
+}
+
+int suede_mem_target::Open(const char* name_or_path, const suede_mem_target_params& params) {
+  const uint32_t places = params.response_places == 0 ? 4096 : params.response_places;
+  const uint32_t notices = params.notice_places == 0 ? 1024 : params.notice_places;
+  request_vcs_ = params.request_vcs == 0 ? 1 : params.request_vcs;
+  if (params.plane_count > SUEDE_MEM_MAX_PLANES || request_vcs_ > 15) {
+    return Fail(-EINVAL, "suede_mem_target_params: plane_count is 0 to 16, VCs are 0 to 3");
+  }
+  if (places < 64 || places > 65536 || notices > 65536) {
+    return Fail(
+        -EINVAL,
+        "suede_mem_target_params: response_places is 64 to 65536, notice_places 1 to 65536");
+  }
+  const int error = suede::mem::OpenPlanes(name_or_path, params.planes, params.plane_count,
+                                           params.timeout_ms, request_vcs_, &planes_);
+  if (error != 0) return error;
+  target_ = std::make_unique<Target>(
+      suede::mem::TargetParams{.planes = static_cast<uint32_t>(planes_.size()),
+                               .response_places = places,
+                               .notice_places = notices});
+  return 0;
+}
+
+int suede_mem_target::Reconnect() {
+  const std::lock_guard<std::mutex> no_start(thread_mutex_);
+  if (serves_) return FailServed();
+  const Turn turn(this);
+  NotesLoss();
+  uint32_t reconnected = 0;
+  const int error = suede::mem::ReconnectPlanes(&planes_, &reconnected);
+  given_up_ &= ~reconnected;
+  if (error == 0) is_lost_ = false;
+  return error;
+}
+
+// ---- Windows.
+
+namespace {
+
+// Maps what a window's descriptor names. 0, or a negative errno.
+int Map(const suede_mem_window& window, void** address, uint64_t* bytes) {
+  struct stat info;
+  if (fstat(window.fd, &info) != 0) return Fail(-errno, "fstat of the window's descriptor failed");
+  // Behind the end of a file there is no memory.
+  if (window.fd_offset > INT64_MAX - window.bytes ||
+      info.st_size < static_cast<int64_t>(window.fd_offset + window.bytes)) {
+    return Fail(-EINVAL, "the window is longer than what its descriptor names");
+  }
+  // Whole pages, as large as they are there.
+  const auto page = static_cast<uint64_t>(info.st_blksize);
+  *bytes = (window.bytes + page - 1) / page * page;
+  *address = mmap(nullptr, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, window.fd,
+                  static_cast<off_t>(window.fd_offset));
+  return *address != MAP_FAILED ? 0 : Fail(-errno, "mmap of the window's descriptor failed");
+}
+
+int DrawKey(uint32_t* key) {
+  do {
+    if (getrandom(key, sizeof *key, 0) != sizeof *key) return Fail(-EIO, "no random number");
+  } while (*key == 0);
+  return 0;
+}
+
+}  // namespace
+
+int suede_mem_target::AddWindow(suede_mem_window* window) {
+  uint32_t key = window->key;
+  if ((window->flags & ~SUEDE_MEM_DRAW_KEY) != 0 || window->partition < -1 ||
+      window->partition > 1023 || window->rights > Window::kAllRights) {
+    return Fail(-EINVAL, "suede_mem_window: flags, rights or partition are out of range");
+  }
+  if (window->bytes < suede::mem::kMinWindowBytes || window->bytes > suede::mem::kMaxWindowBytes) {
+    return Fail(-EINVAL, "a window has 8 to 2^40 octets");
+  }
+  if ((window->flags & SUEDE_MEM_DRAW_KEY) != 0) {
+    if (const int error = DrawKey(&key); error != 0) return error;
+  }
+  const Turn turn(this);
+  if (target_->windows().Find(window->id) != nullptr) {
+    return Fail(-EEXIST, "there is a window of this id");
+  }
+  if (window->partition >= 0) {
+    if (const int error = ReadPartition(); error != 0) return error;
+  }
+  Mapping mapping;
+  void* base = window->base;
+  if (base == nullptr) {
+    if (const int error = Map(*window, &mapping.address, &mapping.bytes); error != 0) return error;
+    base = mapping.address;
+  }
+  const WindowTable::Added added = target_->windows().Add(
+      window->id, {.base = static_cast<uint8_t*>(base),
+                   .bytes = window->bytes,
+                   .key = key,
+                   .partition = window->partition < 0 ? Window::kAnyPartition
+                                                      : static_cast<uint16_t>(window->partition),
+                   .rights = static_cast<uint8_t>(window->rights)});
+  if (added != WindowTable::Added::kOk) {
+    if (mapping.address != nullptr) munmap(mapping.address, mapping.bytes);
+    return Fail(-EINVAL, "suede_mem_window: id, rights or base are out of range");
+  }
+  if (mapping.address != nullptr) mappings_[window->id] = mapping;
+  window->base = base;
+  window->key = key;
+  return 0;
+}
+
+int suede_mem_target::RemoveWindow(uint32_t id) {
+  const Turn turn(this);
+  if (!target_->windows().Remove(id)) return Fail(-ENOENT, "there is no window of this id");
+  const auto mapping = mappings_.find(id);
+  if (mapping != mappings_.end()) {
+    munmap(mapping->second.address, mapping->second.bytes);
+    mappings_.erase(mapping);
+  }
+  return 0;
+}
+
+int suede_mem_target::ReadPartition() {
+  uint64_t partition = 0;
+  const int error = suede_register_read(planes_[0].client(), SUEDE_REG_CONTROL_PARTITION,
+                                        SUEDE_REG_CONTROL_PARTITION_BITS, &partition);
+  // What is not known any more opens no window.
+  target_->windows().SetPartition(error == 0 ? static_cast<uint16_t>(partition)
+                                             : Window::kAnyPartition);
+  partition_read_ns_ = suede::mem::CoarseNs();
+  return error == 0 ? 0 : suede::mem::FailAsSuede(error);
+}
+
+void suede_mem_target::ReadPartitionNowAndThen() {
+  if (!target_->windows().NamesPartitions()) return;
+  if (suede::mem::CoarseNs() - partition_read_ns_ >= kPartitionEveryNs) ReadPartition();
+}
+
+// ---- Serving.
+
+bool suede_mem_target::Send(const suede::mem::Route& to, const uint8_t* control,
+                            uint32_t control_bytes, const uint8_t* data, uint32_t data_bytes) {
+  static_cast<void>(control_bytes);  // the control says it itself
+  static_cast<void>(data_bytes);
+  Plane& plane = planes_[to.plane];
+  if (!plane.is_connected()) return false;
+  const suede_command command{.xpuid = to.xpuid,
+                              .vc = to.vc,
+                              .flags = 0,
+                              .reserved = 0,
+                              .tag = 0,
+                              .control = control,
+                              .data = data};
+  const int error = suede_send(plane.queue(), &command);
+  return plane.OnSent(error == 0 ? 1 : error) > 0;
+}
+
+uint32_t suede_mem_target::ServeVc(uint32_t plane, uint8_t vc) {
+  Plane& from = planes_[plane];
+  suede_received_span span;
+  uint32_t served = 0;
+  while (served < kBatch) {
+    const int count = suede_receive_span(from.client(), vc, &span, kBatch - served);
+    if (count <= 0) {
+      if (count < 0) from.OnLost();
+      break;
+    }
+    const suede::mem::Route source{
+        .xpuid = span.source_xpuid, .plane = static_cast<uint8_t>(plane), .vc = vc};
+    for (uint32_t i = 0; i < span.count; ++i) {
+      const size_t at = size_t{i} * span.stride;
+      target_->OnCommand(source, span.control + at, span.control_bytes,
+                         span.data == nullptr ? nullptr : span.data + at, span.data_bytes, *this);
+    }
+    served += span.count;
+  }
+  if (served != 0) suede_release(from.client(), vc);
+  return served;
+}
+
+uint32_t suede_mem_target::ServePlanes(uint32_t max) {
+  ReadPartitionNowAndThen();
+  uint32_t served = 0;
+  uint32_t before;
+  do {
+    before = served;
+    for (uint32_t plane = 0; plane < planes_.size(); ++plane) {
+      if (!planes_[plane].is_connected()) continue;
+      for (uint8_t vc = 0; vc < SUEDE_VCS; ++vc) {
+        if ((request_vcs_ & 1u << vc) != 0) served += ServeVc(plane, vc);
+      }
+    }
+    if (served != before || target_->HasWaiting()) target_->Flush(*this);
+    for (Plane& plane : planes_) plane.Flush();
+  } while (served != before && served < max);
+  if (target_->has_notices()) has_notices_.store(true, std::memory_order_release);
+  return served;
+}
+
+// Whether planes were found to be lost since this was asked last.
+bool suede_mem_target::NotesLoss() {
+  bool any = false;
+  for (uint32_t i = 0; i < planes_.size(); ++i) {
+    if (planes_[i].is_connected() || (given_up_ & 1u << i) != 0) continue;
+    given_up_ |= 1u << i;
+    target_->OnPlaneLost(i);
+    any = true;
+  }
+  return any;
+}
+
+int suede_mem_target::Serve(uint32_t max) {
+  if (serves_.load(std::memory_order_relaxed)) return FailServed();
+  const Turn turn(this);
+  const uint32_t served = ServePlanes(max);
+  if (NotesLoss()) return FailPlaneGone();
+  return static_cast<int>(served);
+}
+
+int suede_mem_target::Wait(int timeout_ms) {
+  if (serves_.load(std::memory_order_relaxed)) return FailServed();
+  const int64_t deadline =
+      timeout_ms < 0 ? INT64_MAX : suede::mem::NowNs() + int64_t{timeout_ms} * 1'000'000;
+  for (uint32_t turn = 0;; ++turn) {
+    Plane& plane = planes_[turn % planes_.size()];
+    if (!plane.is_connected()) return FailPlaneGone();
+    bool wants_credit = false;
+    {
+      const Turn own(this);
+      wants_credit = target_->HasWaiting();
+    }
+    const suede_wait_set want{
+        .credit_queues = wants_credit ? 1u : 0u, .completion_queues = 0, .rx_vcs = request_vcs_};
+    const int64_t left_ms = (deadline - suede::mem::NowNs()) / 1'000'000;
+    const int64_t most_ms = planes_.size() == 1 ? 1000 : 1;
+    if (left_ms < 0) return 0;
+    const int result = suede_wait(plane.client(), &want, nullptr,
+                                  static_cast<int>(left_ms < most_ms ? left_ms : most_ms));
+    if (result < 0) return suede::mem::FailAsSuede(result);
+    if (result > 0) return 1;
+    if (suede::mem::NowNs() >= deadline) return 0;
+  }
+}
+
+int suede_mem_target::Start() {
+  const std::lock_guard<std::mutex> one(thread_mutex_);
+  if (serves_) return Fail(-EALREADY, "a thread serves the target already");
+  stop_ = false;
+  is_lost_ = false;
+  serves_ = true;
+  const int error = pthread_create(
+      &thread_, nullptr,
+      [](void* self) -> void* {
+        static_cast<suede_mem_target*>(self)->Run();
+        return nullptr;
+      },
+      this);
+  if (error != 0) {
+    serves_ = false;
+    return Fail(-error, "the system gives no thread");
+  }
+  return 0;
+}
+
+int suede_mem_target::Stop() {
+  const std::lock_guard<std::mutex> one(thread_mutex_);
+  if (!serves_) return Fail(-EALREADY, "no thread serves the target");
+  EndThread();
+  return 0;
+}
+
+void suede_mem_target::EndThread() {
+  stop_ = true;
+  pthread_join(thread_, nullptr);
+  serves_ = false;
+}
+
+void suede_mem_target::Run() {
+  constexpr int kWaitMs = 10;
+  suede::mem::Idler idler;
+  for (uint32_t turn = 0; !stop_.load(std::memory_order_relaxed); ++turn) {
+    if (waiting_.load(std::memory_order_relaxed) != 0) {
+      sched_yield();
+      continue;
+    }
+    uint32_t served;
+    bool has_waiting;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      served = ServePlanes(kBatch);
+      has_waiting = target_->HasWaiting();
+      if (NotesLoss()) {
+        is_lost_ = true;
+        return;
+      }
+    }
+    if (served != 0) {
+      idler.OnBusy();
+    } else {
+      idler.OnIdle(planes_[turn % planes_.size()], request_vcs_, has_waiting,
+                   planes_.size() == 1 ? kWaitMs : 1);
+    }
+  }
+}
+
+// ---- What the program asks.
+
+int suede_mem_target::Take(suede_mem_notice* notices, uint32_t max) {
+  if (!has_notices_.load(std::memory_order_acquire)) return is_lost_ ? FailPlaneGone() : 0;
+  const Turn turn(this);
+  uint32_t taken = 0;
+  suede::mem::Notice notice;
+  while (taken < max && target_->TakeNotice(&notice)) {
+    notices[taken++] = {.source_xpuid = notice.source,
+                        .window = notice.window,
+                        .bytes = notice.bytes,
+                        .offset = notice.offset,
+                        .immediate = notice.immediate,
+                        .reserved = 0};
+  }
+  has_notices_.store(target_->has_notices(), std::memory_order_relaxed);
+  return static_cast<int>(taken);
+}
+
+int suede_mem_target::GetCounts(suede_mem_target_counts* counts) {
+  const Turn turn(this);
+  const suede::mem::TargetCounters& counters = target_->counters();
+  uint64_t atomics = 0;
+  for (int code = 4; code <= 8; ++code) atomics += counters.executed[code];
+  *counts = {.size = sizeof *counts,
+             .reserved = 0,
+             .puts = counters.executed[1],
+             .puts_with_immediate = counters.executed[2],
+             .gets = counters.executed[3],
+             .atomics = atomics,
+             .written_bytes = counters.written_bytes,
+             .read_bytes = counters.read_bytes,
+             .refused = {},
+             .dropped = counters.dropped,
+             .foreign_commands = counters.foreign,
+             .waited = counters.waited};
+  for (uint32_t i = 0; i < suede::mem::kRefusals; ++i) counts->refused[i] = counters.refused[i];
+  return 0;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state behind suede_mem_target: a target of lib/mem over libsuede, served by calls or by a
+// thread.
+#ifndef SUEDE_LIBSUEDE_MEM_TARGET_CLIENT_H_
+#define SUEDE_LIBSUEDE_MEM_TARGET_CLIENT_H_
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "mem/target.h"
+#include "plane.h"
+#include "suede/mem.h"
+
+// A name of the C ABI, hence outside of any namespace.
+struct suede_mem_target final : suede::mem::ResponseSink {
+  ~suede_mem_target();
+  // Null arguments and sizes have been checked.
+  int Open(const char* name_or_path, const suede_mem_target_params& params);
+  int Reconnect();
+
+  int AddWindow(suede_mem_window* window);
+  int RemoveWindow(uint32_t id);
+
+  int Serve(uint32_t max);
+  int Wait(int timeout_ms);
+  int Start();
+  int Stop();
+  int Take(suede_mem_notice* notices, uint32_t max);
+  int GetCounts(suede_mem_target_counts* counts);
+
+  bool Send(const suede::mem::Route& to, const uint8_t* control, uint32_t control_bytes,
+            const uint8_t* data, uint32_t data_bytes) override;
+
+ private:
+  struct Mapping {
+    void* address = nullptr;
+    uint64_t bytes = 0;
+  };
+  // Takes the lock before the serving thread takes it again: that one looks at `waiting` first.
+  class Turn {
+   public:
+    explicit Turn(suede_mem_target* target) : lock_(target->mutex_, std::defer_lock) {
+      target->waiting_.fetch_add(1, std::memory_order_relaxed);
+      lock_.lock();
+      target->waiting_.fetch_sub(1, std::memory_order_relaxed);
+    }
+
+   private:
+    std::unique_lock<std::mutex> lock_;
+  };
+
+  // Under the lock.
+  uint32_t ServePlanes(uint32_t max);
+  uint32_t ServeVc(uint32_t plane, uint8_t vc);
+  bool NotesLoss();
+  int ReadPartition();
+  void ReadPartitionNowAndThen();
+
+  void Run();  // the thread
+  void EndThread();
+
+  std::mutex mutex_;
+  std::atomic<uint32_t> waiting_{0};
+  std::unique_ptr<suede::mem::Target> target_;
+  std::vector<suede::mem::Plane> planes_;
+  std::map<uint32_t, Mapping> mappings_;  // by window
+  uint32_t request_vcs_ = 0;
+  uint32_t given_up_ = 0;  // planes, by bits
+  int64_t partition_read_ns_ = 0;
+
+  std::mutex thread_mutex_;  // starting and stopping
+  pthread_t thread_{};
+  std::atomic<bool> serves_{false};  // the thread is wanted
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> is_lost_{false};  // it has ended because a plane was lost
+  std::atomic<bool> has_notices_{false};
+};
+
+#endif  // SUEDE_LIBSUEDE_MEM_TARGET_CLIENT_H_

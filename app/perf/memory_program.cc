@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// suede-perf with memory operations: a client that starts them, and a server with a window.
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "perf/memory_load.h"
+#include "perf/peers_of.h"
+#include "perf/programs.h"
+#include "perf/worker_loop.h"
+#include "suede/mem.h"
+
+namespace suede::perf {
+namespace {
+
+absl::Status Explain(int error, const Options& options) {
+  const std::string text =
+      absl::StrCat("endpoint \"", options.endpoint, "\": ", suede_mem_error_text());
+  switch (error) {
+    case -ENOENT:
+    case -ECONNREFUSED:
+    case -ECONNRESET:
+    case -ETIMEDOUT:
+      return absl::UnavailableError(
+          absl::StrCat(text, "; is suede running there? --endpoint takes its name or socket"));
+    case -ENOTSUP:
+    case -EINVAL:
+      return absl::InvalidArgumentError(text);
+    default:
+      return absl::InternalError(text);
+  }
+}
+
+uint32_t MaskOf(const std::vector<uint8_t>& vcs) {
+  uint32_t mask = 0;
+  for (const uint8_t vc : vcs) mask |= 1u << vc;
+  return mask;
+}
+
+// The own instance that the options name, in the parameters of a suede_mem or its target.
+template <class Params>
+Params ParamsOf(const Options& options) {
+  Params params{};
+  params.size = sizeof params;
+  params.request_vcs = MaskOf(options.vcs);
+  if (options.xpuid >= 0) {
+    params.plane_count = 1;
+    params.planes[0] = {.xpuid = static_cast<uint16_t>(options.xpuid),
+                        .instance = static_cast<uint8_t>(options.instance),
+                        .reserved = 0};
+  }
+  return params;
+}
+
+// VC 1, or the first one that no request takes.
+uint32_t ResponseVcs(uint32_t request_vcs) {
+  for (const uint32_t vc : {1u, 2u, 3u, 0u}) {
+    if ((request_vcs & 1u << vc) == 0) return 1u << vc;
+  }
+  return 0;  // the options leave one
+}
+
+using Target = std::unique_ptr<suede_mem_target, decltype(&suede_mem_target_close)>;
+
+// The counts of a server, as those of commands: what it executed, and what it could not.
+StreamCounts CountsOf(suede_mem_target* target) {
+  suede_mem_target_counts counts{};
+  counts.size = sizeof counts;
+  suede_mem_target_get_counts(target, &counts);
+  StreamCounts sums;
+  sums.received = counts.puts + counts.puts_with_immediate + counts.gets + counts.atomics;
+  sums.data_bytes = counts.written_bytes + counts.read_bytes;
+  sums.lost = counts.dropped;
+  return sums;
+}
+
+// Serves until a signal, the end of the time, or of the daemon. False: the daemon has gone.
+bool ServeUntilEnd(const Options& options, suede_mem_target* target,
+                   const std::atomic<bool>& stop) {
+  constexpr uint32_t kTurnsToYield = 64;
+  constexpr Duration kTimeToSleep = std::chrono::milliseconds(10);
+  constexpr uint32_t kBatch = 256;
+  const TscClock clock = TscClock::Calibrate();
+  const Time until = options.duration_s > 0
+                         ? clock.Now() + Duration(static_cast<int64_t>(options.duration_s * 1e9))
+                         : kNever;
+  Progress progress(options, 0, 1);
+  WorkerProgress* const board = progress.worker(0);
+  board->stage = Stage::kServe;
+  uint64_t served = 0;
+  uint32_t idle_turns = 0;
+  Time last_work = clock.Now();
+  while (!stop) {
+    const int now_served = suede_mem_target_serve(target, kBatch);
+    if (now_served < 0) return false;
+    if (now_served > 0) {
+      served += static_cast<uint32_t>(now_served);
+      board->received.store(served, std::memory_order_relaxed);
+      idle_turns = 0;
+      continue;
+    }
+    if (++idle_turns < kTurnsToYield) continue;
+    const Time now = clock.Now();
+    if (idle_turns == kTurnsToYield) last_work = now;
+    if (now >= until) break;
+    if (options.spin) continue;
+    if (now - last_work < kTimeToSleep) {
+      sched_yield();
+    } else if (suede_mem_target_wait(target, 20) == -ECONNRESET) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+int RunMemory(const Options& options, Document document, const std::atomic<bool>& stop) {
+  auto params = ParamsOf<suede_mem_params>(options);
+  params.response_vcs = ResponseVcs(params.request_vcs);
+  params.unordered = options.unordered ? 1 : 0;
+  // As many as are asked for may be under way to one server.
+  constexpr uint32_t kUsual = 1024;
+  params.max_requests_to_target = std::max(kUsual, options.inflight);
+  suede_mem* opened = nullptr;
+  const int error = suede_mem_open(options.endpoint.c_str(), &params, &opened);
+  if (error != 0) return FailToConnect(Explain(error, options));
+  const std::unique_ptr<suede_mem, decltype(&suede_mem_close)> mem(opened, &suede_mem_close);
+  const TscClock clock = TscClock::Calibrate();
+  PrintHead(options, document);
+  for (const uint32_t bytes : options.sizes) {
+    const double before = ProbeCacheline(options);
+    Progress progress(options, bytes, 1);
+    RunResult result;
+    InWorkers(1, options.cpus, [&](uint32_t) {
+      result = MemoryLoad(mem.get(), options, bytes, clock, stop, progress.worker(0)).Run();
+    });
+    if (result.outcome == Outcome::kPeerSilent) result.explanation += PeersOf(options.endpoint);
+    if (result.outcome == Outcome::kDone && !result.explanation.empty()) {
+      std::fprintf(stderr, "suede-perf: %s\n", result.explanation.c_str());
+    }
+    FinishRun(options, bytes, before, std::move(result), &document);
+    if (document.results.back().outcome != Outcome::kDone || stop) break;
+  }
+  document.end = std::chrono::system_clock::now();
+  return Conclude(options, document);
+}
+
+int ServeMemory(const Options& options, Document document, const std::atomic<bool>& stop) {
+  const auto params = ParamsOf<suede_mem_target_params>(options);
+  suede_mem_target* opened = nullptr;
+  int error = suede_mem_target_open(options.endpoint.c_str(), &params, &opened);
+  if (error != 0) return FailToConnect(Explain(error, options));
+  const Target target(opened, &suede_mem_target_close);
+  constexpr size_t kPage = 4096;
+  const size_t bytes = options.window_bytes / kPage * kPage;
+  const std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(kPage, bytes),
+                                                           &std::free);
+  if (memory == nullptr) {
+    return FailToConnect(absl::InvalidArgumentError("--window: there is not so much memory"));
+  }
+  std::memset(memory.get(), 0, bytes);
+  suede_mem_window window{};
+  window.size = sizeof window;
+  window.id = kMemoryWindow;
+  window.rights = SUEDE_MEM_RIGHT_READ | SUEDE_MEM_RIGHT_WRITE | SUEDE_MEM_RIGHT_ATOMIC;
+  window.partition = -1;
+  window.bytes = bytes;
+  window.base = memory.get();
+  error = suede_mem_target_add_window(target.get(), &window);
+  if (error != 0) return FailToConnect(Explain(error, options));
+  std::fprintf(stderr, "suede-perf: serving memory operations, window of %zu bytes\n", bytes);
+  bool is_lost = false;
+  InWorkers(1, options.cpus,
+            [&](uint32_t) { is_lost = !ServeUntilEnd(options, target.get(), stop); });
+  document.served = CountsOf(target.get());
+  std::fputs(ServerTable(*document.served, 1).c_str(), document.table);
+  document.end = std::chrono::system_clock::now();
+  const int code = Conclude(options, document);
+  if (!is_lost) return code;
+  std::fprintf(stderr, "suede-perf: the daemon went away\n");
+  return kExitUnreachable;
+}
+
+}  // namespace suede::perf

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For tools/wheel, which puts _declarations.py beside the other modules and sets the version."""
+
+import os
+
+import setuptools
+
+setuptools.setup(
+    name="suede", version=os.environ["SUEDE_VERSION"], packages=["suede"],
+    description="Memory operations of suede, the SUE data-plane endpoint", license="Apache-2.0",
+    python_requires=">=3.11", install_requires=["cffi>=1.15", "numpy>=1.24"])

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libsuede-mem, and the errors of its calls."""
+
+import os
+
+import cffi
+
+from . import _declarations
+
+ffi = cffi.FFI()
+ffi.cdef(_declarations.DECLARATIONS)
+lib = ffi.dlopen(os.environ.get("SUEDE_MEM_LIBRARY", "libsuede-mem.so.1"))
+
+CONSTANTS = {name.removeprefix("SUEDE_MEM_"): value
+             for name, value in _declarations.CONSTANTS.items()}
+if lib.suede_mem_abi_version() != CONSTANTS["ABI_VERSION"]:
+    raise ImportError("libsuede-mem is of another version than this package")
+
+
+class Error(OSError):
+    """A call that failed: `errno`, and a sentence as `strerror`."""
+
+
+class OperationFailed(Exception):
+    """An operation that ended otherwise than OK: `status` is a number of docs/memory.md."""
+
+    def __init__(self, status):
+        super().__init__(status_name(status))
+        self.status = status
+
+
+def status_name(status):
+    return ffi.string(lib.suede_mem_status_name(status)).decode()
+
+
+def check(result):
+    """The result of a call; raises what it means where it is negative."""
+    if result >= 0:
+        return result
+    text = ffi.string(lib.suede_mem_error_text()).decode()
+    raise Error(-result, text)
+
+
+def fill_in(structure, planes, fields):
+    """A structure of parameters: its size, the planes as (XPU, instance), and fields by name."""
+    params = ffi.new(f"{structure} *")
+    params.size = ffi.sizeof(structure)
+    params.plane_count = len(planes)
+    for place, (xpuid, instance) in enumerate(planes):
+        params.planes[place].xpuid = xpuid
+        params.planes[place].instance = instance
+    for name, value in fields.items():
+        setattr(params, name, int(value))
+    return params
+
+
+def counts_of(structure, function, handle):
+    """The fields of a structure of counts, as a dictionary."""
+    counts = ffi.new(f"{structure} *")
+    counts.size = ffi.sizeof(structure)
+    check(function(handle, counts))
+    names = [name for name, _ in ffi.typeof(structure).fields if name not in ("size", "reserved")]
+    values = {name: getattr(counts, name) for name in names}
+    return {name: list(value) if isinstance(value, ffi.CData) else value
+            for name, value in values.items()}

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Targets: windows of memory, and the requests of other XPUs."""
+
+import collections
+import math
+import os
+
+import numpy
+
+from ._library import CONSTANTS, check, counts_of, ffi, fill_in, lib
+
+Notice = collections.namedtuple("Notice", "source_xpuid window offset bytes immediate")
+Window = collections.namedtuple("Window", "id array key")
+ALL_RIGHTS = (CONSTANTS["RIGHT_READ"] | CONSTANTS["RIGHT_WRITE"] | CONSTANTS["RIGHT_ATOMIC"])
+DRAWN = "drawn"
+
+
+class Target:
+    """A target. Any thread may use it."""
+
+    def __init__(self, endpoint, planes=(), **params):
+        self._target = None
+        self._windows = {}
+        target = ffi.new("suede_mem_target **")
+        check(lib.suede_mem_target_open(
+            os.fsencode(endpoint), fill_in("suede_mem_target_params", planes, params), target))
+        self._target = target[0]
+
+    def close(self):
+        """Serves no more. Arrays of windows stay as they are then."""
+        if self._target is not None:
+            lib.suede_mem_target_close(self._target)
+            self._target = None
+            self._windows.clear()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __del__(self):
+        self.close()
+
+    def _handle(self):
+        if self._target is None:
+            raise ValueError("the Target is closed")
+        return self._target
+
+    def window(self, number, array, *, rights=ALL_RIGHTS, key=0, partition=-1):
+        """Offers the memory of a numpy array, or of another writable buffer of 8 octets or more at a
+        multiple of 8. `key`: a number, 0 for none, or suede.DRAWN."""
+        if isinstance(array, numpy.ndarray) and not array.flags.c_contiguous:
+            raise ValueError("the array is not C-contiguous")
+        octets = ffi.from_buffer(array, require_writable=True)
+        window = ffi.new("suede_mem_window *", {
+            "size": ffi.sizeof("suede_mem_window"), "id": number, "rights": rights,
+            "partition": partition, "bytes": len(octets), "base": octets})
+        if key == DRAWN:
+            window.flags = CONSTANTS["DRAW_KEY"]
+        else:
+            window.key = key
+        check(lib.suede_mem_target_add_window(self._handle(), window))
+        self._windows[number] = octets
+        return Window(number, array, window.key)
+
+    def remove(self, number):
+        """When it returns, nothing touches the memory any more."""
+        check(lib.suede_mem_target_remove_window(self._handle(), number))
+        del self._windows[number]
+
+    def start(self):
+        """Starts a thread that serves."""
+        check(lib.suede_mem_target_start(self._handle()))
+
+    def stop(self):
+        check(lib.suede_mem_target_stop(self._handle()))
+
+    def serve(self, most=1024):
+        """Executes requests that have arrived; their number."""
+        return check(lib.suede_mem_target_serve(self._handle(), most))
+
+    def wait(self, timeout=None):
+        """Waits for requests to serve; whether there are any."""
+        endless = timeout is None or math.isinf(timeout)
+        milliseconds = -1 if endless else max(math.ceil(timeout * 1000), 0)
+        return check(lib.suede_mem_target_wait(self._handle(), milliseconds)) == 1
+
+    def notices(self, most=64):
+        """Notices of puts with immediate, the oldest first."""
+        room = ffi.new("suede_mem_notice[]", most)
+        count = check(lib.suede_mem_target_take(self._handle(), room, most))
+        return [Notice(*(getattr(room[i], name) for name in Notice._fields)) for i in range(count)]
+
+    def reconnect(self):
+        check(lib.suede_mem_target_reconnect(self._handle()))
+
+    def counts(self):
+        return counts_of("suede_mem_target_counts", lib.suede_mem_target_get_counts,
+                         self._handle())

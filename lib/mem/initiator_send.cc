@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// The requests of an initiator's operations.
+#include <algorithm>
+#include <cstring>
+
+#include "mem/initiator.h"
+
+namespace suede::mem {
+
+// ---- Lanes: the operations of one {plane, target, VC} that have something to send, in order.
+
+void Initiator::Queue(uint32_t index) {
+  Operation& operation = operations_[index];
+  operation.is_queued = true;
+  operation.next = kNoIndex;
+  const uint32_t number = LaneOf(operation);
+  Lane& lane = lanes_[number];
+  (lane.head == kNoIndex ? lane.head : operations_[lane.tail].next) = index;
+  lane.tail = index;
+  if (!lane.is_active) Activate(number);
+}
+
+void Initiator::Activate(uint32_t number) {
+  lanes_[number].is_active = true;
+  lanes_[number].next_active = kNoIndex;
+  (first_active_ == kNoIndex ? first_active_ : lanes_[last_active_].next_active) = number;
+  last_active_ = number;
+}
+
+// Wherever it is in its lane; one that has been sent is at the head. The lane stays active: the
+// next Pump finds it empty.
+void Initiator::Unqueue(uint32_t index) {
+  Operation& operation = operations_[index];
+  Lane& lane = lanes_[LaneOf(operation)];
+  operation.is_queued = false;
+  uint32_t before = kNoIndex;
+  for (uint32_t i = lane.head; i != index; i = operations_[i].next) before = i;
+  (before == kNoIndex ? lane.head : operations_[before].next) = operation.next;
+  if (lane.tail == index) lane.tail = before;
+  operation.next = kNoIndex;
+}
+
+void Initiator::Pump(RequestSink& sink) {
+  if (first_active_ == kNoIndex) return;
+  // Every lane is the first one in turn: there may not be room for the requests of all.
+  const uint32_t turn = last_active_;
+  uint32_t lane;
+  do {
+    lane = first_active_;
+    first_active_ = lanes_[lane].next_active;
+    lanes_[lane].is_active = false;
+    if (!PumpLane(lane, sink)) Activate(lane);
+  } while (lane != turn && first_active_ != kNoIndex);
+  if (first_active_ == kNoIndex || first_active_ == last_active_) return;
+  lane = first_active_;
+  first_active_ = lanes_[lane].next_active;
+  Activate(lane);
+}
+
+bool Initiator::PumpLane(uint32_t lane, RequestSink& sink) {
+  while (lanes_[lane].head != kNoIndex) {
+    const uint32_t sent = SendSmallOnes(lane, sink);
+    if (sent == kBlocked) return false;
+    if (sent != 0) continue;
+    const uint32_t index = lanes_[lane].head;
+    if (!SendSome(index, sink)) return false;
+    Unqueue(index);
+  }
+  return true;
+}
+
+// ---- Several operations of one request each.
+
+// Whether it is one request that nothing has to be waited for.
+bool Initiator::IsSmall(const Operation& operation) {
+  const Call& call = operation.call;
+  return IsAtomic(call.opcode) ||
+         (call.opcode != Opcode::kPutImmediate && call.bytes <= kRequestDataBytes);
+}
+
+bool Initiator::HaveOneShape(const Call& a, const Call& b) {
+  return a.opcode == b.opcode && (IsAtomic(a.opcode) ? a.is_wide == b.is_wide : a.bytes == b.bytes);
+}
+
+// Sends those at the lane's head that have the same shape, together. The last operation of the lane
+// is not among them, as it asks for a completion. Returns how many were sent; kBlocked where the
+// lane is blocked.
+uint32_t Initiator::SendSmallOnes(uint32_t number, RequestSink& sink) {
+  Lane& lane = lanes_[number];
+  const uint32_t silent = kRequestsPerCompletion - 1 - lane.since_completion;
+  uint32_t numbers[kRequestsPerCompletion] = {};
+  uint32_t indices[kRequestsPerCompletion] = {};
+  uint8_t controls[kRequestsPerCompletion * kRequestControlBytes];
+  uint8_t data[kRequestsPerCompletion * kRequestDataBytes];
+  uint32_t data_bytes = 0;
+  uint32_t count = 0;
+  const Call& first = operations_[lane.head].call;
+  for (uint32_t i = lane.head; count < silent; i = operations_[i].next) {
+    const Operation& operation = operations_[i];
+    if (operation.next == kNoIndex || !IsSmall(operation) || !HaveOneShape(operation.call, first)) {
+      break;
+    }
+    if (TakePlaces(i, 1, numbers + count) == 0) break;
+    uint8_t* const octets = data + count * data_bytes;  // the first one's are at the beginning
+    data_bytes = Encode(operation, numbers[count], /*is_last=*/true,
+                        controls + count * kRequestControlBytes, octets);
+    if (operation.call.opcode == Opcode::kPut) {
+      data_bytes = static_cast<uint32_t>(operation.call.bytes);
+      std::memcpy(octets, operation.call.source, data_bytes);
+    }
+    indices[count++] = i;
+  }
+  if (count == 0) return 0;
+  const Operation& head = operations_[lane.head];
+  const int sent = sink.Send({.to = {.xpuid = head.call.xpuid, .plane = head.plane, .vc = head.vc},
+                              .controls = controls,
+                              .data = data,
+                              .data_bytes = data_bytes,
+                              .count = count,
+                              .wants_completion = false,
+                              .number = numbers[0]});
+  const uint32_t taken = std::min(count, static_cast<uint32_t>(std::max(sent, 0)));
+  for (uint32_t i = 0; i < taken; ++i) {
+    Operation& operation = operations_[indices[i]];
+    OnSent(operation, 1, PlaceOf(numbers[i]).bytes);
+    operation.is_sent = true;
+    Unqueue(indices[i]);
+  }
+  lane.since_completion += taken;
+  if (taken == count) return count;
+  GiveBack(numbers, taken, count);
+  return kBlocked;
+}
+
+// Requests `taken` to `count` - 1 were not sent: their numbers are the next ones.
+void Initiator::GiveBack(const uint32_t* numbers, uint32_t taken, uint32_t count) {
+  for (uint32_t i = taken; i < count; ++i) FreePlace(numbers[i]);
+  next_number_ = numbers[taken];
+  ++counters_.blocked;
+}
+
+// ---- Requests of one operation.
+
+uint32_t Initiator::NextBytes(const Operation& operation) {
+  const uint64_t left = operation.call.bytes - operation.sent_bytes;
+  return static_cast<uint32_t>(std::min<uint64_t>(left, kRequestDataBytes));
+}
+
+// The next request is the last one of the operation.
+bool Initiator::IsLast(const Operation& operation) {
+  if (IsAtomic(operation.call.opcode)) return true;
+  const uint64_t left = operation.call.bytes - operation.sent_bytes;
+  return left <=
+         (operation.call.opcode == Opcode::kPutImmediate ? kImmediateDataBytes : kRequestDataBytes);
+}
+
+// How many of the following requests have the same shape, are not the last of the operation and ask
+// for no completion; 0: the next one is alone in its burst.
+uint32_t Initiator::RunLength(const Operation& operation) const {
+  const uint64_t left = operation.call.bytes - operation.sent_bytes;
+  if (IsLast(operation) || left < kRequestDataBytes) return 0;
+  const uint64_t last = operation.call.opcode == Opcode::kPutImmediate ? 0 : 1;
+  const uint64_t whole = (left - last) / kRequestDataBytes;
+  const uint32_t silent = kRequestsPerCompletion - 1 - lanes_[LaneOf(operation)].since_completion;
+  return static_cast<uint32_t>(std::min<uint64_t>(whole, silent));
+}
+
+// Gives up to `count` requests their numbers and places. Returns how many: the table, or the share
+// of the target, may be full.
+uint32_t Initiator::TakePlaces(uint32_t index, uint32_t count, uint32_t* numbers) {
+  const Operation& operation = operations_[index];
+  uint32_t& to_target = to_target_[operation.call.xpuid];
+  const uint32_t bytes = NextBytes(operation);
+  const auto size = static_cast<uint32_t>(requests_.size());
+  count = std::min({count, size - open_requests_, params_.requests_to_target - to_target});
+  for (uint32_t i = 0; i < count; ++i) {
+    while (PlaceOf(next_number_).operation != kNoIndex) ++next_number_;
+    numbers[i] = next_number_;
+    PlaceOf(next_number_++) = {.number = numbers[i],
+                               .operation = index,
+                               .at = operation.sent_bytes + uint64_t{i} * bytes,
+                               .bytes = bytes};
+  }
+  open_requests_ += count;
+  to_target += count;
+  return count;
+}
+
+// Fills in the request at `number`'s place; returns the length of its data in `data`, if they are
+// not the caller's.
+uint32_t Initiator::Encode(const Operation& operation, uint32_t number, bool is_last,
+                           uint8_t* control, uint8_t* data) {
+  const Call& call = operation.call;
+  const Request& place = PlaceOf(number);
+  mem::Request request{.opcode = call.opcode,
+                       .is_wide = call.is_wide,
+                       .response_vc = params_.response_vc,
+                       .boundary = call.boundary,
+                       .window = call.window,
+                       .bytes = static_cast<uint16_t>(place.bytes),
+                       .number = number,
+                       .key = call.key,
+                       .offset = call.offset + place.at,
+                       .operand = call.operand,
+                       .desired = call.desired,
+                       .immediate = call.immediate,
+                       .total_bytes = static_cast<uint32_t>(call.bytes)};
+  if (call.opcode == Opcode::kPutImmediate && !is_last) request.opcode = Opcode::kPut;
+  EncodeRequest(request, control);
+  uint32_t data_bytes = EncodeOperands(request, data);
+  if (request.opcode == Opcode::kPutImmediate && request.bytes != 0) {
+    std::memcpy(data + data_bytes, call.source + place.at, request.bytes);
+    data_bytes += request.bytes;
+  }
+  return data_bytes;
+}
+
+// Hands over the requests of an operation, in order. False: the lane is blocked.
+bool Initiator::SendSome(uint32_t index, RequestSink& sink) {
+  Operation& operation = operations_[index];
+  Lane& lane = lanes_[LaneOf(operation)];
+  while (!operation.is_sent) {
+    const bool is_last = IsLast(operation);
+    // Nothing may overtake the octets of a put with immediate.
+    if (is_last && params_.is_unordered && operation.call.opcode == Opcode::kPutImmediate &&
+        operation.unanswered != 0) {
+      return false;
+    }
+    const uint32_t run = RunLength(operation);
+    uint32_t numbers[kRequestsPerCompletion] = {};
+    const uint32_t count = TakePlaces(index, std::max(run, 1u), numbers);
+    if (count == 0) return false;
+    uint8_t controls[kRequestsPerCompletion * kRequestControlBytes];
+    uint8_t data[kRequestDataBytes];
+    uint32_t data_bytes = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+      data_bytes =
+          Encode(operation, numbers[i], is_last, controls + i * kRequestControlBytes, data);
+    }
+    const uint8_t* octets = data;
+    const bool from_caller = data_bytes == 0 && operation.call.opcode != Opcode::kGet;
+    if (from_caller) {
+      octets = operation.call.source + operation.sent_bytes;
+      data_bytes = PlaceOf(numbers[0]).bytes;
+    }
+    const bool is_end = is_last && operation.next == kNoIndex;
+    const bool completes =
+        run == 0 && (is_end || lane.since_completion + 1 >= kRequestsPerCompletion);
+    const Burst burst{
+        .to = {.xpuid = operation.call.xpuid, .plane = operation.plane, .vc = operation.vc},
+        .controls = controls,
+        .data = octets,
+        .data_bytes = data_bytes,
+        .count = count,
+        .wants_completion = completes,
+        .number = numbers[0]};
+    const int sent = sink.Send(burst);
+    const uint32_t taken = std::min(count, static_cast<uint32_t>(std::max(sent, 0)));
+    OnSent(operation, taken, PlaceOf(numbers[0]).bytes);
+    lane.since_completion = completes && taken != 0 ? 0 : lane.since_completion + taken;
+    if (taken < count) {
+      GiveBack(numbers, taken, count);
+      return false;
+    }
+    operation.is_sent = is_last;
+  }
+  return true;
+}
+
+void Initiator::OnSent(Operation& operation, uint32_t requests, uint32_t bytes) {
+  operation.sent_bytes += uint64_t{requests} * bytes;
+  operation.unanswered += requests;
+  operation.requests += requests;
+  counters_.requests += requests;
+}
+
+}  // namespace suede::mem

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mem/target.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "mem/execute.h"
+#include "mem/memory_access.h"
+
+namespace suede::mem {
+
+Target::Target(const TargetParams& params)
+    : lanes_(size_t{params.planes} * kMaxXpus * kVcCount),
+      places_(params.response_places),
+      held_(kMaxXpus),
+      notices_(params.notice_places),
+      free_(params.response_places),
+      places_of_one_(params.places_of_one) {
+  for (uint32_t i = 0; i < params.response_places; ++i) {
+    places_[i].next = i + 1 < params.response_places ? i + 1 : kNone;
+  }
+}
+
+// ---- Requests.
+
+// Two places: for its response, and for the acknowledgement that is being joined. Half of the free
+// places stay for others, so several initiators that read nothing leave some.
+bool Target::HasPlaceFor(uint16_t xpuid) const {
+  const uint32_t held = held_[xpuid];
+  return free_ >= 2 && (held == 0 || held < std::min(places_of_one_, free_ / 2));
+}
+
+void Target::OnCommand(const Route& from, const uint8_t* control, uint32_t control_bytes,
+                       const uint8_t* data, uint32_t data_bytes, ResponseSink& sink) {
+  Request request;
+  const Parsed parsed = ParseRequest(control, control_bytes, data, data_bytes, &request);
+  if (parsed == Parsed::kForeign) {
+    ++counters_.foreign;
+    return;
+  }
+  const Route to{.xpuid = from.xpuid, .plane = from.plane, .vc = request.response_vc};
+  if (!HasPlaceFor(to.xpuid)) {
+    ++counters_.dropped;
+    return;
+  }
+  const Status status =
+      parsed == Parsed::kRequest ? Execute(to, request, sink) : Status::kMalformed;
+  if (status == Status::kPending) return;  // answered
+  if (status != Status::kOk) {
+    ++counters_.refused[static_cast<uint8_t>(status) - kFirstRefusal];
+  }
+  Acknowledge(to, request.number, status, sink);
+}
+
+// Returns the status to acknowledge, or kPending where the request was answered otherwise.
+Status Target::Execute(const Route& to, const Request& request, ResponseSink& sink) {
+  const Access access = windows_.Check(request);
+  if (access.status != Status::kOk) return access.status;
+  if (request.opcode == Opcode::kPut || request.opcode == Opcode::kPutImmediate) {
+    return Write(to, request, access.memory);
+  }
+  ++counters_.executed[static_cast<uint8_t>(request.opcode)];
+  if (request.opcode == Opcode::kGet) {
+    uint8_t octets[kRequestDataBytes];
+    LoadOctets(access.memory, octets, request.bytes);
+    counters_.read_bytes += request.bytes;
+    Answer(to,
+           {.kind = Response::Kind::kData,
+            .data_bytes = request.bytes,
+            .number = request.number,
+            .data = octets},
+           sink);
+    return Status::kPending;
+  }
+  const uint64_t old = ExecuteAtomic(request, access.memory);
+  if (!IsRead(request.opcode)) return Status::kOk;
+  Answer(to, {.kind = Response::Kind::kValue, .number = request.number, .value = old}, sink);
+  return Status::kPending;
+}
+
+Status Target::Write(const Route& to, const Request& request, uint8_t* memory) {
+  const bool notifies = request.opcode == Opcode::kPutImmediate;
+  if (notifies && notices_in_ - notices_out_ == notices_.size()) return Status::kBusy;
+  StoreOctets(memory, request.data, request.bytes);
+  counters_.written_bytes += request.bytes;
+  ++counters_.executed[static_cast<uint8_t>(request.opcode)];
+  if (notifies) {
+    notices_[notices_in_++ % notices_.size()] = {
+        .source = to.xpuid,
+        .window = request.window,
+        .bytes = request.total_bytes,
+        .offset = request.offset + request.bytes - request.total_bytes,
+        .immediate = request.immediate};
+  }
+  return Status::kOk;
+}
+
+bool Target::TakeNotice(Notice* notice) {
+  if (notices_in_ == notices_out_) return false;
+  *notice = notices_[notices_out_++ % notices_.size()];
+  return true;
+}
+
+// ---- Responses.
+
+void Target::Acknowledge(const Route& to, uint32_t number, Status status, ResponseSink& sink) {
+  if (run_.count != 0 && run_.to == to && run_.status == status &&
+      run_.number + run_.count == number && run_.count < kMaxAcknowledged) {
+    ++run_.count;
+    return;
+  }
+  EndRun(sink);
+  run_ = {.to = to, .status = status, .number = number, .count = 1};
+}
+
+void Target::EndRun(ResponseSink& sink) {
+  if (run_.count == 0) return;
+  const Run run = run_;
+  run_.count = 0;
+  Answer(run.to,
+         {.status = run.status, .count = static_cast<uint16_t>(run.count), .number = run.number},
+         sink);
+}
+
+void Target::Answer(const Route& to, const Response& response, ResponseSink& sink) {
+  EndRun(sink);  // the order of the requests
+  uint8_t control[kResponseControlBytes];
+  const uint32_t control_bytes = EncodeResponse(response, control);
+  if (lanes_[LaneOf(to)].head == kNone &&
+      sink.Send(to, control, control_bytes, response.data, response.data_bytes)) {
+    return;
+  }
+  Keep(to, control, control_bytes, response);
+}
+
+void Target::Keep(const Route& to, const uint8_t* control, uint32_t control_bytes,
+                  const Response& response) {
+  const uint32_t index = first_free_;
+  Place& place = places_[index];
+  first_free_ = place.next;
+  --free_;
+  ++held_[to.xpuid];
+  ++counters_.waited;
+  place.next = kNone;
+  place.control_bytes = static_cast<uint8_t>(control_bytes);
+  place.data_bytes = response.data_bytes;
+  std::memcpy(place.control, control, control_bytes);
+  if (response.data_bytes != 0) std::memcpy(place.data, response.data, response.data_bytes);
+  const uint32_t number = LaneOf(to);
+  Lane& lane = lanes_[number];
+  if (lane.head != kNone) {
+    places_[lane.tail].next = index;
+    lane.tail = index;
+    return;
+  }
+  lane = {.head = index, .tail = index};
+  (first_active_ == kNone ? first_active_ : lanes_[last_active_].next_active) = number;
+  last_active_ = number;
+}
+
+void Target::FreeFirst(uint32_t lane) {
+  const uint32_t index = lanes_[lane].head;
+  lanes_[lane].head = places_[index].next;
+  places_[index].next = first_free_;
+  first_free_ = index;
+  ++free_;
+  --held_[lane / kVcCount % kMaxXpus];
+}
+
+// True: nothing waits on the lane any more.
+bool Target::SendWaiting(uint32_t lane, ResponseSink& sink) {
+  const Route to{.xpuid = static_cast<uint16_t>(lane / kVcCount % kMaxXpus),
+                 .plane = static_cast<uint8_t>(lane / kVcCount / kMaxXpus),
+                 .vc = static_cast<uint8_t>(lane % kVcCount)};
+  while (lanes_[lane].head != kNone) {
+    const Place& place = places_[lanes_[lane].head];
+    if (!sink.Send(to, place.control, place.control_bytes, place.data, place.data_bytes)) {
+      return false;
+    }
+    FreeFirst(lane);
+  }
+  return true;
+}
+
+void Target::Flush(ResponseSink& sink) {
+  EndRun(sink);
+  uint32_t before = kNone;
+  for (uint32_t lane = first_active_; lane != kNone;) {
+    const uint32_t next = lanes_[lane].next_active;
+    if (SendWaiting(lane, sink)) {
+      (before == kNone ? first_active_ : lanes_[before].next_active) = next;
+      if (last_active_ == lane) last_active_ = before;
+    } else {
+      before = lane;
+    }
+    lane = next;
+  }
+}
+
+void Target::OnPlaneLost(uint32_t plane) {
+  if (run_.count != 0 && run_.to.plane == plane) run_.count = 0;
+  class Discard final : public ResponseSink {
+   public:
+    explicit Discard(uint32_t plane) : plane_(plane) {}
+    bool Send(const Route& to, const uint8_t*, uint32_t, const uint8_t*, uint32_t) override {
+      return to.plane == plane_;
+    }
+
+   private:
+    uint32_t plane_;
+  } discard(plane);
+  Flush(discard);
+}
+
+void Target::CheckInvariants() const {
+  const auto check = [](bool holds) {
+    if (!holds) std::abort();
+  };
+  std::vector<uint32_t> held(kMaxXpus);
+  uint32_t waiting = 0;
+  uint32_t last = kNone;
+  for (uint32_t lane = first_active_; lane != kNone; lane = lanes_[lane].next_active) {
+    check(lanes_[lane].head != kNone);
+    last = lane;
+    for (uint32_t i = lanes_[lane].head; i != kNone; i = places_[i].next) {
+      ++held[lane / kVcCount % kMaxXpus];
+      ++waiting;
+      check(places_[i].next != kNone || lanes_[lane].tail == i);
+    }
+  }
+  check(last == last_active_ || first_active_ == kNone);
+  check(held == held_);
+  uint32_t free = 0;
+  for (uint32_t i = first_free_; i != kNone && free <= places_.size(); i = places_[i].next) ++free;
+  check(free == free_ && free + waiting == places_.size());
+  check(notices_in_ - notices_out_ <= notices_.size());
+}
+
+}  // namespace suede::mem

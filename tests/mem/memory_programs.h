@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random programs of eight XPUs, and those of them that a failure takes.
+#ifndef SUEDE_TESTS_MEM_MEMORY_PROGRAMS_H_
+#define SUEDE_TESTS_MEM_MEMORY_PROGRAMS_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "memory_play.h"
+
+namespace suede::mem {
+
+using Programs = std::array<Program, kNodes>;
+
+// The programs of a seed. `with_faults`: with steps that lose commands.
+Programs WritePrograms(uint64_t seed, bool with_faults);
+
+// What is wrong with a play of programs; empty: nothing.
+using Play = std::function<std::string(const Programs&)>;
+// Plays the programs. Empty, or what was wrong and the fewest steps that are needed for it.
+std::string PlayAndShrink(const Play& play, Programs programs);
+
+// A number of the environment.
+uint64_t FromEnvironment(const char* name, uint64_t otherwise);
+
+}  // namespace suede::mem
+
+#endif  // SUEDE_TESTS_MEM_MEMORY_PROGRAMS_H_
