@@ -190,10 +190,10 @@ struct PlanesConfig {
 // docs/sessions.md.
 struct SessionsConfig {
   uint32_t max = 1;  // of each {peer, plane}
-  Duration interval = std::chrono::microseconds(100);
+  Duration interval = std::chrono::milliseconds(1);
   uint32_t open_percent = 150;
   uint32_t move_percent = 400;
-  uint32_t idle_intervals = 100;
+  uint32_t idle_intervals = 10;
   uint32_t stall_timeouts = 2;
   Duration max_age{};  // 0: no limit
   friend bool operator==(const SessionsConfig&, const SessionsConfig&) = default;

@@ -31,8 +31,9 @@ void Peer::SaySession(uint32_t plane, uint32_t slot, Effects& effects) {
 void Peer::OnGroupDeadline(uint32_t plane, Time now, Effects& effects) {
   SessionGroup& group = groups_[plane];
   if (now < group.deadline()) return;
-  std::array<SessionGroup::Facts, kMaxSessions> facts{};
+  std::array<SessionGroup::Facts, kMaxSessions> facts;  // (Of most groups a few are needed.)
   for (uint32_t slot = 0; slot < group.count(); ++slot) {
+    facts[slot] = {};
     for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {
       const Connection& one = connection(plane, own_->ConnectionOf(slot, vc));
       SessionGroup::Facts& fact = facts[slot];

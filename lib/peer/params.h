@@ -30,13 +30,13 @@ enum class PlaneAdmin : uint8_t {
 
 // Session groups (docs/sessions.md).
 struct SessionParams {
-  Duration interval = std::chrono::microseconds(100);  // between looks at weights
+  Duration interval = std::chrono::milliseconds(1);  // between looks at weights, at most
   uint32_t open_percent =
       150;  // of the weight of a session without congestion: all above, one more
-  uint32_t move_percent = 400;    // of the weight of the best one: such a session moves
-  uint32_t idle_intervals = 100;  // in which all are far below: one less
-  uint32_t stall_timeouts = 2;    // in a row, after which a session moves
-  Duration max_age{};             // 0: no limit
+  uint32_t move_percent = 400;   // of the weight of the best one: such a session moves
+  uint32_t idle_intervals = 10;  // in which all are far below: one less
+  uint32_t stall_timeouts = 2;   // in a row, after which a session moves
+  Duration max_age{};            // 0: no limit
 };
 
 struct PathParams {
@@ -46,7 +46,7 @@ struct PathParams {
   Duration hello_idle = std::chrono::seconds(1);           // without
   Duration hold_down = std::chrono::seconds(1);
   Duration hold_down_max = std::chrono::seconds(60);
-  Duration unreachable = std::chrono::seconds(1);          // after the last sign of life
+  Duration unreachable = std::chrono::seconds(1);  // after the last sign of life
   SessionParams sessions;
 };
 

@@ -106,11 +106,11 @@ class SessionGroup {
   // A PDU has left where none was in flight. Returns whether the deadline moved.
   bool OnTraffic(Time now, const SessionParams& params);
   struct Facts {
-    Duration srtt{};       // 0: not known
-    Duration least_rtt{};  // likewise
-    uint32_t tx_pdus = 0;
-    uint32_t retransmissions = 0;
-    uint32_t unacked_pdus = 0;
+    Duration srtt;       // 0: not known
+    Duration least_rtt;  // likewise
+    uint32_t tx_pdus;
+    uint32_t retransmissions;
+    uint32_t unacked_pdus;
   };
   // `facts`: of each slot. Returns the slots for which the peer is to be asked now.
   SlotMask OnTimer(std::span<const Facts> facts, const SessionParams& params, Duration ask_every,

@@ -102,10 +102,6 @@ enum class Severity : uint8_t {
     "Times that the device of a port let nothing leave while answers were awaited")                \
   X(RxHeldUp, "rx_held_up_total", Info, "PLANEs in which a peer reported its device held up")      \
   X(PlaneReturns, "plane_ups_total", Info, "Times that a plane to a peer came up")                 \
-  X(FlowMoves, "flow_moves_total", Info,                                                           \
-    "Strict: flows under way that went to a plane with more bandwidth left, or left one")          \
-  X(FlowRebinds, "flow_rebinds_total", Info,                                                       \
-    "Strict: flows that took another plane as they began anew")                                    \
   X(TxMoved, "tx_moved_pdus_total", Info, "Sequenced PDUs that left a dead plane for another")     \
   X(TxFences, "tx_fences_total", Info, "FENCEs sent")                                              \
   X(RxFences, "rx_fences_total", Info, "FENCEs answered")                                          \
@@ -183,7 +179,11 @@ enum class Severity : uint8_t {
   X(SessionMoves, "session_moves_total", Info,                                                     \
     "Times that a session was opened, or has taken another number")                                \
   X(SessionStalls, "session_stalls_total", Error,                                                  \
-    "Times that timeouts in a row made a session look for another path")
+    "Times that timeouts in a row made a session look for another path")                           \
+  X(FlowMoves, "flow_moves_total", Info,                                                           \
+    "Strict: flows under way that went to a plane with more bandwidth left, or left one")          \
+  X(FlowRebinds, "flow_rebinds_total", Info,                                                       \
+    "Strict: flows that took another plane as they began anew")
 
 enum class Counter : uint16_t {
 #define SUEDE_COUNTER_ID(id, name, severity, sentence) k##id,

@@ -64,15 +64,17 @@ class SessionGroups : public ::testing::Test {
         EXPECT_TRUE(Answer(static_cast<uint32_t>(std::countr_zero(asks))));
       }
     }
-    params = {};
+    params = kParams;
     for (auto& fact : facts) fact.srtt = microseconds(10);
     for (int i = 0; i < 12; ++i) Look();
   }
 
-  SessionParams params;
+  // Looks are often enough for ages of milliseconds, and twelve of them are too few to close one.
+  static constexpr SessionParams kParams{.interval = microseconds(100), .idle_intervals = 100};
+  SessionParams params = kParams;
   std::array<SessionSlot, kCount> slots;
   SessionGroup group;
-  std::array<SessionGroup::Facts, kCount> facts;
+  std::array<SessionGroup::Facts, kCount> facts{};
   SecretNumbers random{SecretKey{1, 2}};
   Time now = TimeFromNs(1'000'000'000);
 };

@@ -55,6 +55,8 @@ WorldOptions OptionsOf(const Case& which, uint64_t seed, uint32_t hosts) {
   options.wiring.weights.assign(kPlanes, kFullWeight);
   options.sessions = [](uint32_t) { return 4u; };
   options.paths.ordering = which.ordering;
+  // A flow for each VC.
+  if (which.ordering == Ordering::kStrict) options.transport.psn_scope = PsnScope::kVc;
   options.paths.hello_interval = Micros(300);
   options.paths.hello_idle = Micros(1000);
   options.paths.hold_down = Micros(1000);
