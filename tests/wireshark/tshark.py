@@ -16,7 +16,7 @@ from sue_frames import write_pcap
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "tools/wireshark/suede.lua"
 PLUGINS = ".local/lib/wireshark/plugins"
-LIMIT_S = 120
+LIMIT_S = 600
 
 
 class Packet:
