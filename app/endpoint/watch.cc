@@ -109,7 +109,8 @@ void Watch::HearLcore(uint32_t lcore) {
   Pipeline& pipeline = endpoint_->pipeline(lcore);
   LcoreEvent event;
   // No more than one ring of them: the lcore may go on.
-  for (uint32_t i = 0; i < kEventRingItems && pipeline.mailbox().events.Pop(event); ++i) Raise(lcore, event);
+  for (uint32_t i = 0; i < kEventRingItems && pipeline.mailbox().events.Pop(event); ++i)
+    Raise(lcore, event);
   const uint64_t lost = pipeline.port_counters().Get(Counter::kEventsLost);
   if (lost == lost_[lcore]) return;
   const uint64_t count = lost - std::exchange(lost_[lcore], lost);

@@ -105,8 +105,9 @@ class SimNetwork {
     passes_ = std::move(passes);
   }
 
-  // A frame of a host comes to the switch when `way` says: it is shown the port, the frame, which it
-  // may mark, and when that leaves the port; kNever: it is lost. Frames may overtake others there.
+  // A frame of a host comes to the switch when `way` says: it is shown the port, the frame, which
+  // it may mark, and when that leaves the port; kNever: it is lost. Frames may overtake others
+  // there.
   using Way = std::function<Time(const SimPort*, std::span<uint8_t>, Time leaves)>;
   void SetWay(Way way) { way_ = std::move(way); }
 

@@ -27,8 +27,6 @@ constexpr uint32_t kPdusOfFreshRtt = 16;
 // A peer that moves a session twice within this time may not get our acknowledgements.
 constexpr Duration kMovesAgain = std::chrono::milliseconds(100);
 
-constexpr Duration FirstPace(const SessionParams& params) { return params.interval / 16; }
-
 constexpr uint32_t Percent(uint32_t percent) { return SessionSlot::kWeightOne * percent / 100; }
 
 // A value goes up at once, and down by half of the difference; of a session that is not used, where
@@ -201,7 +199,7 @@ void SessionGroup::OnPlaneDown() {
 // ---- Time.
 
 bool SessionGroup::OnTraffic(Time now, const SessionParams& params) {
-  const Time look = now + (pace_ns_ == 0 ? FirstPace(params) : PaceOf(params));
+  const Time look = now + PaceOf(params);
   if (count_ == 1 || deadline_ <= look) return false;
   deadline_ = look;
   return true;
@@ -291,9 +289,7 @@ void SessionGroup::SetPace(std::span<const Facts> facts, const SessionParams& pa
   }
   const uint32_t pdus = std::max(sum - tx_pdus_, 1u);
   const Duration of_pdus = (now - looked_at_) * kPdusOfLook / pdus;
-  // Step by step: the first looks of an association come soon.
-  const Duration before = pace_ns_ == 0 ? FirstPace(params) : PaceOf(params);
-  const Duration most = std::min(params.interval, 2 * before);
+  const Duration most = std::min(params.interval, 2 * PaceOf(params));  // step by step
   pace_ns_ = static_cast<uint32_t>(std::clamp(of_pdus, std::min(least, most), most).count());
   tx_pdus_ = sum;
   looked_at_ = now;

@@ -134,8 +134,9 @@ class SessionGroup {
   void Ask(uint32_t slot, SessionSlot::State state, SecretNumbers& random, Time now);
   void AskAgain(uint32_t slot, SecretNumbers& random, Time now);
   // From one look at the weights to the next.
+  // (The first looks of an association come soon.)
   Duration PaceOf(const SessionParams& params) const {
-    return pace_ns_ == 0 ? params.interval : std::min(Duration(pace_ns_), params.interval);
+    return pace_ns_ == 0 ? params.interval / 16 : std::min(Duration(pace_ns_), params.interval);
   }
   bool IsAsking(uint32_t slot) const {
     return slots_[slot].state == SessionSlot::State::kOpening ||

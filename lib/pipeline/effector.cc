@@ -102,9 +102,7 @@ struct Effector::OnePeer {
   void operator()(const effect::Unblock& what) const {
     on.run_queue_.Unblock(instance, peer, what.vcs);
   }
-  void operator()(const effect::Home& what) const {
-    instance.SetLane(peer, what.vcs, what.plane);
-  }
+  void operator()(const effect::Home& what) const { instance.SetLane(peer, what.vcs, what.plane); }
   void operator()(const effect::CreditChange& what) const {
     on.ChangeCredit(instance, peer, what.step);
   }

@@ -120,8 +120,13 @@ class FakeEndpoint : public EndpointWithChanges {
                             .peer = query.peer.value_or(4), .state = "up", .usable = true,
                             .tx_generation = 5, .rx_generation = 65535, .weight = 100,
                             .inflight_bytes = 77, .deaths = 2});
-      view.peers.push_back({.name = {3, 1, 0}, .peer = 9, .state = "down", .home_vcs = 9,
-                            .fencing = true, .peer_plane = 3, .heard_ago_ns = 1500,
+      view.peers.push_back({.name = {3, 1, 0},
+                            .peer = 9,
+                            .state = "down",
+                            .home_vcs = 9,
+                            .fencing = true,
+                            .peer_plane = 3,
+                            .heard_ago_ns = 1500,
                             .held_ns = 2'000'000});
       return view;
     };

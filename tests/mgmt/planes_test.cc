@@ -31,15 +31,16 @@ TEST_F(PlaneMethodsTest, ListHasARowForEach) {
 }
 
 TEST_F(PlaneMethodsTest, PeersHaveWhatTheSessionKnows) {
-  EXPECT_EQ(Dump(Result("planes.peers")),
-            R"({"peers":[{"xpu":3,"instance":1,"peer":4,"plane":1,"peer_plane":null,"state":"up",)"
-            R"("usable":true,"home":false,"home_vcs":[],"fencing":false,"tx_generation":5,)"
-            R"("rx_generation":65535,"weight":100,"inflight_bytes":77,"heard_ago_us":null,)"
-            R"("held_us":0.0,"deaths":2},)"
-            R"({"xpu":3,"instance":1,"peer":9,"plane":0,"peer_plane":3,"state":"down",)"
-            R"("usable":false,"home":true,"home_vcs":[0,3],"fencing":true,"tx_generation":0,"rx_generation":0,)"
-            R"("weight":0,"inflight_bytes":0,"heard_ago_us":1.5,"held_us":2000.0,"deaths":0}],)"
-            R"("more":false})");
+  EXPECT_EQ(
+      Dump(Result("planes.peers")),
+      R"({"peers":[{"xpu":3,"instance":1,"peer":4,"plane":1,"peer_plane":null,"state":"up",)"
+      R"("usable":true,"home":false,"home_vcs":[],"fencing":false,"tx_generation":5,)"
+      R"("rx_generation":65535,"weight":100,"inflight_bytes":77,"heard_ago_us":null,)"
+      R"("held_us":0.0,"deaths":2},)"
+      R"({"xpu":3,"instance":1,"peer":9,"plane":0,"peer_plane":3,"state":"down",)"
+      R"("usable":false,"home":true,"home_vcs":[0,3],"fencing":true,"tx_generation":0,"rx_generation":0,)"
+      R"("weight":0,"inflight_bytes":0,"heard_ago_us":1.5,"held_us":2000.0,"deaths":0}],)"
+      R"("more":false})");
 }
 
 TEST_F(PlaneMethodsTest, PeersAreSought) {

@@ -27,9 +27,9 @@ void World::DescribePeer(const Host& host, uint32_t peer) {
   log_.Add(now_,
            "  to %u: handshake %s, peer %llx, sessions %d, usable %x, home %u%s%s, blocked %x",
            instance.params.peers[peer].xpuid, handshake.open() ? "open" : "not open",
-           static_cast<unsigned long long>(handshake.identities().peer), paths.sessions, paths.usable, paths.home[0],
-           paths.moving ? " moving" : "", paths.unreachable ? " unreachable" : "",
-           instance.blocked[peer]);
+           static_cast<unsigned long long>(handshake.identities().peer), paths.sessions,
+           paths.usable, paths.home[0], paths.moving ? " moving" : "",
+           paths.unreachable ? " unreachable" : "", instance.blocked[peer]);
   for (uint32_t plane = 0; instance.is_paced && plane < instance.plane_count(); ++plane) {
     const CongestionContext& context = instance.congestion[instance.PlaneIndex(peer, plane)];
     log_.Add(now_, "    plane %u: congestion control %s, %lld octets allowed, %llu in flight", plane,

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session groups behind links of which some are hot, in virtual time: shares and ratios of runs that
-// are the same on every machine, never the speed of this one.
-#include "hot_links_run.h"
-
+// Session groups behind links of which some are hot, in virtual time: shares and ratios of runs
+// that are the same on every machine, never the speed of this one.
 #include <gtest/gtest.h>
 
 #include "fast_crc.h"
+#include "hot_links_run.h"
 
 namespace suede {
 namespace {

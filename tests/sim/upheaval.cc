@@ -182,10 +182,18 @@ void World::LogEvents(Host& host) {
       case LcoreEventKind::kNoGrant: what = "grants no credit on plane"; break;
       case LcoreEventKind::kHeldUp: what = "is waited for, and nothing leaves by plane"; break;
       case LcoreEventKind::kFenceOpened: what = "is fenced by plane"; break;
-      case LcoreEventKind::kSessionOpened: what = "has one more session"; break;
-      case LcoreEventKind::kSessionMoved: what = "has a session with another number"; break;
-      case LcoreEventKind::kSessionStalled: what = "gets nothing by a session"; break;
-      case LcoreEventKind::kSessionClosed: what = "has one session less"; break;
+      case LcoreEventKind::kSessionOpened:
+        what = "has one more session";
+        break;
+      case LcoreEventKind::kSessionMoved:
+        what = "has a session with another number";
+        break;
+      case LcoreEventKind::kSessionStalled:
+        what = "gets nothing by a session";
+        break;
+      case LcoreEventKind::kSessionClosed:
+        what = "has one session less";
+        break;
     }
     log_.Add(now_, "host %u: peer %u %s (plane %u, VC %u, reason or slot %u)", host.number,
              event.peer_xpuid, what, event.plane, event.vc, event.what);

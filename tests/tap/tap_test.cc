@@ -175,8 +175,8 @@ TEST_F(TapTest, AddressesOfSixAreUsableAtOnce) {
   if (!status.ok()) GTEST_SKIP() << "no IPv6 here: " << status;
   auto neighbours = Neighbours::Open(tap->interface());
   ASSERT_TRUE(neighbours.ok());
-  // The kernel may take a moment to notice that the interface has a carrier, and gives a question up
-  // that it cannot ask. The endpoint asks again, too.
+  // The kernel may take a moment to notice that the interface has a carrier, and gives a question
+  // up that it cannot ask. The endpoint asks again, too.
   bool asks = false;
   for (int i = 0; i < 10 && !asks; ++i) {
     (*neighbours)->Resolve(kPeerIp6);
