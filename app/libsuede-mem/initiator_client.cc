@@ -184,25 +184,14 @@ void suede_mem::TakeCompletions(uint32_t plane) {
 }
 
 bool suede_mem::TakeCommands(uint32_t plane) {
-  Plane& from = planes[plane];
-  suede_received_span span;
-  uint32_t taken = 0;
-  while (taken < kCommandsOfPoll) {
-    const int count = suede_receive_span(from.client(), response_vc_, &span, kCommandsOfPoll);
-    if (count <= 0) {
-      if (count < 0) from.OnLost();
-      break;
-    }
-    const suede::mem::Route source{
-        .xpuid = span.source_xpuid, .plane = static_cast<uint8_t>(plane), .vc = response_vc_};
-    for (uint32_t i = 0; i < span.count; ++i) {
-      const size_t at = size_t{i} * span.stride;
-      initiator->OnCommand(source, span.control + at, span.control_bytes,
-                           span.data == nullptr ? nullptr : span.data + at, span.data_bytes);
-    }
-    taken += span.count;
-  }
-  if (taken != 0) suede_release(from.client(), response_vc_);
+  suede::mem::Route source{.plane = static_cast<uint8_t>(plane), .vc = response_vc_};
+  const uint32_t taken = planes[plane].TakeCommands(
+      response_vc_, kCommandsOfPoll,
+      [&](uint16_t xpuid, const uint8_t* control, uint32_t control_bytes, const uint8_t* data,
+          uint32_t data_bytes) {
+        source.xpuid = xpuid;
+        initiator->OnCommand(source, control, control_bytes, data, data_bytes);
+      });
   return taken != 0;
 }
 

@@ -4,6 +4,7 @@
 #define SUEDE_LIBSUEDE_MEM_PLANE_H_
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -47,6 +48,28 @@ class Plane {
     if (result == -EAGAIN || result == -EBUSY) return 0;
     OnLost();
     return -1;
+  }
+  // Gives what has come on the VC, `most` commands at most, to `each`(source XPU, control, its
+  // bytes, data or null, its bytes). Returns how many there were.
+  template <typename Each>
+  uint32_t TakeCommands(uint8_t vc, uint32_t most, Each&& each) {
+    suede_received_span span;
+    uint32_t taken = 0;
+    while (taken < most) {
+      const int count = suede_receive_span(client_, vc, &span, most - taken);
+      if (count <= 0) {
+        if (count < 0) OnLost();
+        break;
+      }
+      for (uint32_t i = 0; i < span.count; ++i) {
+        const size_t at = size_t{i} * span.stride;
+        each(span.source_xpuid, span.control + at, span.control_bytes,
+             span.data == nullptr ? nullptr : span.data + at, span.data_bytes);
+      }
+      taken += span.count;
+    }
+    if (taken != 0) suede_release(client_, vc);
+    return taken;
   }
   void Flush() {
     if (is_flushed_) return;

@@ -185,26 +185,14 @@ bool suede_mem_target::Send(const suede::mem::Route& to, const uint8_t* control,
 }
 
 uint32_t suede_mem_target::ServeVc(uint32_t plane, uint8_t vc) {
-  Plane& from = planes_[plane];
-  suede_received_span span;
-  uint32_t served = 0;
-  while (served < kBatch) {
-    const int count = suede_receive_span(from.client(), vc, &span, kBatch - served);
-    if (count <= 0) {
-      if (count < 0) from.OnLost();
-      break;
-    }
-    const suede::mem::Route source{
-        .xpuid = span.source_xpuid, .plane = static_cast<uint8_t>(plane), .vc = vc};
-    for (uint32_t i = 0; i < span.count; ++i) {
-      const size_t at = size_t{i} * span.stride;
-      target_->OnCommand(source, span.control + at, span.control_bytes,
-                         span.data == nullptr ? nullptr : span.data + at, span.data_bytes, *this);
-    }
-    served += span.count;
-  }
-  if (served != 0) suede_release(from.client(), vc);
-  return served;
+  suede::mem::Route source{.plane = static_cast<uint8_t>(plane), .vc = vc};
+  return planes_[plane].TakeCommands(
+      vc, kBatch,
+      [&](uint16_t xpuid, const uint8_t* control, uint32_t control_bytes, const uint8_t* data,
+          uint32_t data_bytes) {
+        source.xpuid = xpuid;
+        target_->OnCommand(source, control, control_bytes, data, data_bytes, *this);
+      });
 }
 
 uint32_t suede_mem_target::ServePlanes(uint32_t max) {

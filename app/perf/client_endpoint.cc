@@ -4,24 +4,14 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "perf/call_error.h"
 
 namespace suede::perf {
 namespace {
 
 absl::Status Explain(int error, const Options& options, absl::string_view doing) {
-  const std::string text =
-      absl::StrCat(doing, " at endpoint \"", options.endpoint, "\": ", suede_error_text());
-  switch (error) {
-    case -ENOENT:
-    case -ECONNREFUSED:
-    case -ECONNRESET:
-    case -ETIMEDOUT:
-      return absl::UnavailableError(
-          absl::StrCat(text, "; is suede running there? --endpoint takes its name or socket"));
-    case -ENOTSUP:
-    case -EINVAL: return absl::InvalidArgumentError(text);
-    default: return absl::InternalError(text);
-  }
+  return StatusOfCall(
+      error, absl::StrCat(doing, " at endpoint \"", options.endpoint, "\": ", suede_error_text()));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "perf/call_error.h"
 #include "perf/memory_load.h"
 #include "perf/peers_of.h"
 #include "perf/programs.h"
@@ -20,21 +21,8 @@ namespace suede::perf {
 namespace {
 
 absl::Status Explain(int error, const Options& options) {
-  const std::string text =
-      absl::StrCat("endpoint \"", options.endpoint, "\": ", suede_mem_error_text());
-  switch (error) {
-    case -ENOENT:
-    case -ECONNREFUSED:
-    case -ECONNRESET:
-    case -ETIMEDOUT:
-      return absl::UnavailableError(
-          absl::StrCat(text, "; is suede running there? --endpoint takes its name or socket"));
-    case -ENOTSUP:
-    case -EINVAL:
-      return absl::InvalidArgumentError(text);
-    default:
-      return absl::InternalError(text);
-  }
+  return StatusOfCall(
+      error, absl::StrCat("endpoint \"", options.endpoint, "\": ", suede_mem_error_text()));
 }
 
 uint32_t MaskOf(const std::vector<uint8_t>& vcs) {

@@ -10,6 +10,7 @@
 
 #include "congestion/context.h"
 #include "congestion/target.h"
+#include "input.h"
 
 namespace suede {
 namespace {
@@ -18,26 +19,12 @@ constexpr uint32_t kSources = 5;
 constexpr uint32_t kLargest = 4150;
 constexpr uint64_t kRate = 100'000'000'000;
 
-class Input {
- public:
-  Input(const uint8_t* data, size_t size) : data_(data), left_(size) {}
-  bool empty() const { return left_ == 0; }
-  uint8_t Byte() {
-    if (left_ == 0) return 0;
-    --left_;
-    return *data_++;
-  }
-  uint32_t Word() { return Byte() << 24 | Byte() << 16 | Byte() << 8 | Byte(); }
-  // Of any order of magnitude.
-  uint64_t Number() {
-    const int bits = Byte() % 60;
-    return (uint64_t{Word()} << 32 | Word()) >> (63 - bits);
-  }
-
- private:
-  const uint8_t* data_;
-  size_t left_;
-};
+// Of any order of magnitude.
+uint64_t NumberFrom(Input& input) {
+  const int bits = input.Byte() % 60;
+  const uint64_t high = input.Word();
+  return (high << 32 | input.Word()) >> (63 - bits);
+}
 
 void Check(bool holds) {
   if (!holds) abort();
@@ -59,7 +46,7 @@ class Exchange {
     CongestionContext& source = sources_[number];
     switch (input_.Byte() % 14) {
       case 0:
-        now_ += Duration(static_cast<int64_t>(input_.Number() >> 20));
+        now_ += Duration(static_cast<int64_t>(NumberFrom(input_) >> 20));
         break;
       case 1:
         now_ += Duration(input_.Byte() * 64);
@@ -68,10 +55,10 @@ class Exchange {
         Send(number);
         break;
       case 3:
-        Ask(number, input_.Number());
+        Ask(number, NumberFrom(input_));
         break;
       case 4:
-        PollTarget(input_.Number());
+        PollTarget(NumberFrom(input_));
         break;
       case 5:
         source.OnTimer(now_);
@@ -137,7 +124,7 @@ class Exchange {
   static CongestionControl Nscc() { return CongestionControl::kNscc; }
   std::optional<Duration> Rtt() {
     if (input_.Byte() % 4 == 0) return std::nullopt;
-    return Duration(static_cast<int64_t>(input_.Number() >> 16));
+    return Duration(static_cast<int64_t>(NumberFrom(input_) >> 16));
   }
   CreditRequest AnyRequest() {
     return {Credit24(input_.Word()), Credit24(input_.Word()), Credit24(input_.Word())};

@@ -7,31 +7,10 @@
 #include <vector>
 
 #include "fabric_fixture.h"
+#include "input.h"
 
 namespace suede::fabric {
 namespace {
-
-class Input {
- public:
-  Input(const uint8_t* data, size_t size) : data_(data), left_(size) {}
-  bool empty() const { return left_ == 0; }
-  uint8_t Byte() {
-    if (left_ == 0) return 0;
-    --left_;
-    return *data_++;
-  }
-  std::vector<uint8_t> Bytes(size_t count) {
-    count = std::min(count, left_);
-    std::vector<uint8_t> bytes(data_, data_ + count);
-    data_ += count;
-    left_ -= count;
-    return bytes;
-  }
-
- private:
-  const uint8_t* data_;
-  size_t left_;
-};
 
 SwitchParams ParamsFrom(Input& input) {
   SwitchParams params = ParamsOf(3, static_cast<Forwarding>(input.Byte() % 4));

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "input.h"
 #include "mem/initiator.h"
 #include "mem/target.h"
 
@@ -19,26 +20,12 @@ void Require(bool condition) {
   if (!condition) std::abort();
 }
 
-class Input {
- public:
-  Input(const uint8_t* data, size_t size) : data_(data), left_(size) {}
-  bool empty() const { return left_ == 0; }
-  uint8_t Byte() {
-    if (left_ == 0) return 0;
-    --left_;
-    return *data_++;
-  }
-  // Exactly as large as it is: the address sanitizer sees the first byte behind it.
-  std::unique_ptr<uint8_t[]> Take(uint32_t bytes) {
-    std::unique_ptr<uint8_t[]> taken(new uint8_t[bytes]);
-    for (uint32_t i = 0; i < bytes; ++i) taken[i] = Byte();
-    return taken;
-  }
-
- private:
-  const uint8_t* data_;
-  size_t left_;
-};
+// Exactly as large as it is: the address sanitizer sees the first byte behind it.
+std::unique_ptr<uint8_t[]> TakeFrom(Input& input, uint32_t bytes) {
+  std::unique_ptr<uint8_t[]> taken(new uint8_t[bytes]);
+  for (uint32_t i = 0; i < bytes; ++i) taken[i] = input.Byte();
+  return taken;
+}
 
 class Sink final : public ResponseSink, public RequestSink {
  public:
@@ -124,10 +111,10 @@ class Play {
 
   void Request(const Route& route) {
     const uint32_t control_bytes = input_.Byte() % 4 == 0 ? 2 + input_.Byte() % 9 * 2 : 18;
-    const std::unique_ptr<uint8_t[]> control = input_.Take(control_bytes);
+    const std::unique_ptr<uint8_t[]> control = TakeFrom(input_, control_bytes);
     if (input_.Byte() % 2 == 0) control[0] = 0x99;
     const uint32_t data_bytes = input_.Byte() % 2 == 0 ? input_.Byte() % 18 : input_.Byte() + 1u;
-    const std::unique_ptr<uint8_t[]> data = input_.Take(data_bytes);
+    const std::unique_ptr<uint8_t[]> data = TakeFrom(input_, data_bytes);
     if (control_bytes == kRequestControlBytes) {
       CheckRewritten(control.get(), data.get(), data_bytes);
     }
@@ -138,11 +125,11 @@ class Play {
     static constexpr uint8_t kTypes[] = {0xa5, 0xb4, 0xa8, 0xa9};
     const uint8_t type = kTypes[input_.Byte() % 4];
     const uint32_t control_bytes = (type & 15u) * 2;
-    const std::unique_ptr<uint8_t[]> control = input_.Take(control_bytes);
+    const std::unique_ptr<uint8_t[]> control = TakeFrom(input_, control_bytes);
     control[0] = type;
     control[4] = control[5] = control[6] = 0;  // numbers that may be open
     const uint32_t data_bytes = input_.Byte();
-    const std::unique_ptr<uint8_t[]> data = input_.Take(data_bytes);
+    const std::unique_ptr<uint8_t[]> data = TakeFrom(input_, data_bytes);
     initiator_.OnCommand(route, control.get(), control_bytes, data.get(), data_bytes);
   }
 

@@ -11,9 +11,11 @@
 #include "client/rx_ring.h"
 #include "client/segment.h"
 #include "client/tx_ring.h"
+#include "input.h"
 
 namespace {
 
+using suede::Input;
 using suede::SegmentOffsets;
 using suede::SegmentShape;
 
@@ -27,23 +29,6 @@ constexpr SegmentShape kShape{.queue_count = 1,
 void Check(bool condition) {
   if (!condition) abort();
 }
-
-class Input {
- public:
-  Input(const uint8_t* data, size_t size) : data_(data), size_(size) {}
-  bool empty() const { return at_ >= size_; }
-  uint32_t Byte() { return at_ < size_ ? data_[at_++] : 0; }
-  uint32_t Word() {
-    uint32_t word = 0;
-    for (int i = 0; i < 4; ++i) word = word << 8 | Byte();
-    return word;
-  }
-
- private:
-  const uint8_t* data_;
-  size_t size_;
-  size_t at_ = 0;
-};
 
 class Daemon {
  public:

@@ -6,7 +6,7 @@ import math
 import os
 import time
 
-from ._library import CONSTANTS, OperationFailed, check, counts_of, ffi, fill_in, lib
+from ._library import CONSTANTS, Handle, OperationFailed, check, counts_of, ffi, fill_in, lib
 
 PENDING, OK = CONSTANTS["PENDING"], CONSTANTS["OK"]
 AUTO = CONSTANTS["AUTO"]
@@ -64,41 +64,22 @@ class Operation:
         return self._result.value if self._returns else None
 
 
-class Memory:
-    """An initiator. One thread at a time uses it."""
+class Memory(Handle):
+    """An initiator. One thread at a time uses it. close() gives up what is not complete."""
+
+    _close_call = lib.suede_mem_close
 
     def __init__(self, endpoint, planes=(), **params):
-        self._mem = None
         self._open = set()  # operations that are not complete
-        mem = ffi.new("suede_mem **")
-        check(lib.suede_mem_open(os.fsencode(endpoint),
-                                 fill_in("suede_mem_params", planes, params), mem))
-        self._mem = mem[0]
-
-    def close(self):
-        """Gives up what is not complete."""
-        if self._mem is not None:
-            lib.suede_mem_close(self._mem)
-            self._mem = None
-            self._open.clear()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def __del__(self):
-        self.close()
+        self._opened("suede_mem", lib.suede_mem_open, endpoint,
+                     fill_in("suede_mem_params", planes, params))
 
     @property
     def xpuid(self):
         return lib.suede_mem_xpuid(self._handle())
 
-    def _handle(self):
-        if self._mem is None:
-            raise ValueError("the Memory is closed")
-        return self._mem
+    def _let_go(self):
+        self._open.clear()
 
     def _start(self, function, xpuid, window, arguments, keywords, returns=False, kept=None):
         operation = Operation(self, returns, kept)
@@ -119,7 +100,7 @@ class Memory:
         check(function(self._handle(), call, *arguments))
         if operation.status == PENDING:
             self._open.add(operation)
-        lib.suede_mem_flush(self._mem)
+        lib.suede_mem_flush(self._handle())
         return operation
 
     def put(self, xpuid, window, source, **keywords):

@@ -54,6 +54,41 @@ def fill_in(structure, planes, fields):
     return params
 
 
+class Handle:
+    """What a call has opened: closed by close(), at the end of a `with` block, or when nobody has it any more."""
+
+    _pointer = None
+    _close_call = None  # of the library
+
+    def _opened(self, structure, call, endpoint, params):
+        pointer = ffi.new(f"{structure} **")
+        check(call(os.fsencode(endpoint), params, pointer))
+        self._pointer = pointer[0]
+
+    def _let_go(self):
+        """Of what the library may read or write until it is closed."""
+
+    def close(self):
+        if self._pointer is not None:
+            self._close_call(self._pointer)
+            self._pointer = None
+            self._let_go()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __del__(self):
+        self.close()
+
+    def _handle(self):
+        if self._pointer is None:
+            raise ValueError(f"the {type(self).__name__} is closed")
+        return self._pointer
+
+
 def counts_of(structure, function, handle):
     """The fields of a structure of counts, as a dictionary."""
     counts = ffi.new(f"{structure} *")

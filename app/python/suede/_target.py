@@ -3,11 +3,10 @@
 
 import collections
 import math
-import os
 
 import numpy
 
-from ._library import CONSTANTS, check, counts_of, ffi, fill_in, lib
+from ._library import CONSTANTS, Handle, check, counts_of, ffi, fill_in, lib
 
 Notice = collections.namedtuple("Notice", "source_xpuid window offset bytes immediate")
 Window = collections.namedtuple("Window", "id array key")
@@ -15,37 +14,18 @@ ALL_RIGHTS = (CONSTANTS["RIGHT_READ"] | CONSTANTS["RIGHT_WRITE"] | CONSTANTS["RI
 DRAWN = "drawn"
 
 
-class Target:
-    """A target. Any thread may use it."""
+class Target(Handle):
+    """A target. Any thread may use it. Once closed it serves no more, and arrays of windows stay as they are then."""
+
+    _close_call = lib.suede_mem_target_close
 
     def __init__(self, endpoint, planes=(), **params):
-        self._target = None
-        self._windows = {}
-        target = ffi.new("suede_mem_target **")
-        check(lib.suede_mem_target_open(
-            os.fsencode(endpoint), fill_in("suede_mem_target_params", planes, params), target))
-        self._target = target[0]
+        self._windows = {}  # memory of windows, by their ids
+        self._opened("suede_mem_target", lib.suede_mem_target_open, endpoint,
+                     fill_in("suede_mem_target_params", planes, params))
 
-    def close(self):
-        """Serves no more. Arrays of windows stay as they are then."""
-        if self._target is not None:
-            lib.suede_mem_target_close(self._target)
-            self._target = None
-            self._windows.clear()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def __del__(self):
-        self.close()
-
-    def _handle(self):
-        if self._target is None:
-            raise ValueError("the Target is closed")
-        return self._target
+    def _let_go(self):
+        self._windows.clear()
 
     def window(self, number, array, *, rights=ALL_RIGHTS, key=0, partition=-1):
         """Offers the memory of a numpy array, or of another writable buffer of 8 octets or more at a
