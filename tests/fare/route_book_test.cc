@@ -52,6 +52,19 @@ TEST(RouteBook, NextHopsThatBgpdWasNotAskedAboutAreLeftOut) {
   EXPECT_EQ(book.HopsOf(1)[1].mbps, std::nullopt) << "bgpd does not know it";
 }
 
+TEST(RouteBook, BgpdIsAskedOnceAboutAPeerThatHasNoRoute) {
+  RouteBook book(1, true, NameOf);
+  book.OnKernel(0, {});
+  EXPECT_EQ(book.TakeQuestions(10), (std::vector<uint32_t>{0})) << "it may be why there is none";
+  book.AskAgain({0});
+  EXPECT_FALSE(book.HasQuestions()) << "that it does not answer is known then";
+  book.OnKernel(0, kTwo);
+  EXPECT_TRUE(book.HasQuestions());
+  book.TakeQuestions(10);
+  book.OnKernel(0, {});
+  EXPECT_FALSE(book.HasQuestions());
+}
+
 TEST(RouteBook, UnnumberedNeighboursAreFoundByTheirInterface) {
   RouteBook book(1, true, NameOf);
   book.OnKernel(0, {Hop(1, 1, "169.254.0.1")});

@@ -170,7 +170,7 @@ class Play {
 }  // namespace suede::mem
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  suede::mem::Input input(data, size);
+  suede::Input input(data, size);
   suede::mem::Play play(&input);
   while (!input.empty()) {
     play.Step();
