@@ -75,6 +75,12 @@ Instance::Instance(const InstanceParams& instance_params,
       scheduler.queue(Scheduler::QueueIndex(peer, vc)).most_lines = UINT16_MAX;
     }
   }
+  PeerPaths usual;
+  for (uint32_t plane = 0; plane < plane_count(); ++plane) {
+    usual.SetWeight(plane, params.planes[plane].weight);
+  }
+  usual.SetUsable(static_cast<PlaneMask>((1u << plane_count()) - 1));
+  own.shares.Begin(usual.share);
   for (uint32_t plane = 0; count != 0 && plane < plane_count(); ++plane) {
     frame_octets = std::max(frame_octets, header(ConnectionAt(0, plane, 0), 0).length + kRhBytes +
                                               kRcrcBytes + kWireOctets);

@@ -153,6 +153,14 @@ struct Instance {
   }
   // Octets on the wire of `count` frames with so many bytes of commands in all.
   uint32_t OctetsOf(uint32_t count, uint32_t bytes) const { return count * frame_octets + bytes; }
+  // Of all that waits in the queue.
+  uint32_t OctetsOf(const TxQueue& queue) const {
+    return queue.pdus.empty() ? 0 : queue.octets_ahead + OctetsOf(1, queue.pdus.tail()->bytes);
+  }
+  // `count` PDUs with so many bytes of commands have been taken from the head of the queue.
+  void OnTaken(TxQueue& queue, uint32_t count, uint32_t bytes) const {
+    queue.octets_ahead = queue.pdus.empty() ? 0 : queue.octets_ahead - OctetsOf(count, bytes);
+  }
   // Whether congestion control lets a PDU with so many bytes of commands leave.
   bool Permits(uint32_t peer, uint32_t plane, uint32_t bytes) const {
     return !is_paced || congestion[PlaneIndex(peer, plane)].Allows(OctetsOf(1, bytes));
@@ -170,6 +178,7 @@ struct Instance {
       paths[peer].OnSendHome(plane, bytes);
     } else {
       paths[peer].OnSend(plane, bytes);
+      own.shares.Note(paths[peer].share);
     }
     own.inflight_bytes[plane] += bytes;
   }

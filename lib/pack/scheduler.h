@@ -37,7 +37,9 @@ struct TxQueue {
   // PDUs that have left and not ended: of the destination's first VC, or of this one where each has
   // connections of its own.
   uint32_t held = 0;
-  uint32_t octets = 0;         // of the frames that its PDUs will be, as congestion control counts
+  // Of the frames that its PDUs will be, as congestion control counts: without the last one, which
+  // may still grow.
+  uint32_t octets_ahead = 0;
   uint32_t credit = 0;         // lines that may still be sent, where the destination
   bool counts_credit = false;  // grants receive credit
   uint8_t slot = 0;            // strict: of the session that its PDUs take

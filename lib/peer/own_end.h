@@ -88,6 +88,7 @@ struct OwnEnd {
   std::array<PlaneAdmin, kMaxPlanes> admin{};
   std::array<uint32_t, kMaxPlanes> session_numbers{1, 1, 1, 1};  // that headers tell apart
   std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, on each plane to all peers
+  PlaneShares shares;  // of what is sent, where each PDU may take any plane
   // Where planes have sessions: connections of each plane with PDUs in flight, to all peers; and
   // those of flows that are moving, modulo 2^32, which a plane has more of when they have moved.
   std::array<uint32_t, kMaxPlanes> busy{};

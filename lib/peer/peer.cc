@@ -30,7 +30,10 @@ void Peer::OnControl(uint32_t plane, const ControlMessage& message, const Contro
       std::holds_alternative<NotReady>(message) || std::holds_alternative<Ready>(message);
   if (is_of_session && slot == kNoSlot) return effects.Add(effect::Count{Counter::kRxSession});
   if (!IsOfAssociation(plane, IdentitiesOf(message), effects)) return;
-  if (const auto* not_ready = std::get_if<NotReady>(&message)) {
+  // (The most frequent one first.)
+  if (const auto* credit = std::get_if<Credit>(&message)) {
+    effects.Add(effect::CreditHeard{*credit});
+  } else if (const auto* not_ready = std::get_if<NotReady>(&message)) {
     OnNotReady(plane, slot, *not_ready, now, effects);
   } else if (const auto* ready = std::get_if<Ready>(&message)) {
     OnReady(plane, slot, *ready, now, effects);
@@ -40,8 +43,6 @@ void Peer::OnControl(uint32_t plane, const ControlMessage& message, const Contro
     OnFence(plane, *fence, now, effects);
   } else if (const auto* fenced = std::get_if<Fenced>(&message)) {
     OnFenced(*fenced, now, effects);
-  } else if (const auto* credit = std::get_if<Credit>(&message)) {
-    effects.Add(effect::CreditHeard{*credit});
   } else if (const auto* congestion = std::get_if<Congestion>(&message)) {
     effects.Add(effect::CongestionHeard{static_cast<uint8_t>(plane), *congestion});
   } else if (const auto* session = std::get_if<SessionNumber>(&message)) {
@@ -105,6 +106,7 @@ void Peer::OnNoMac(Effects& effects) {
 void Peer::SetWeight(uint32_t plane, uint32_t weight, Time now, Effects& effects) {
   const bool had_route = paths_->HasRoute(plane);
   paths_->SetWeight(plane, weight);
+  paths_->TellShares(own_->shares);
   if (had_route == (weight != 0)) return ChooseHomes(effects);
   UpdateUsable(effects);
   if (HasRoute()) {

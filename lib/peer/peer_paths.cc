@@ -17,6 +17,54 @@ double Lot(uint32_t key, uint32_t plane) {
 
 }  // namespace
 
+void PlaneShares::Begin(const std::array<uint32_t, kMaxPlanes>& usual) {
+  usual_ = usual;
+  share_ = usual;
+  SetCosts();
+}
+
+void PlaneShares::OnUneven(bool uneven) {
+  uneven_ += uneven ? 1 : ~0u;
+  if (uneven_ == 0) Begin(usual_);
+}
+
+void PlaneShares::SetCosts() {
+  until_costs_ = kTurnsOfCosts;
+  for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
+    const uint32_t share = std::max(share_[plane], kOne >> kCostBits);
+    cost_[plane] = static_cast<uint32_t>((uint64_t{kOne} << kCostBits) / share);
+  }
+}
+
+void PeerPaths::SetWeight(uint32_t plane, uint32_t value) {
+  weight[plane] = static_cast<uint16_t>(value);
+  if (value != 0) cost[plane] = kWeightOne / value;
+  SetShares();
+}
+
+void PeerPaths::SetUsable(PlaneMask planes) {
+  usable = planes;
+  SetShares();
+}
+
+void PeerPaths::TellShares(PlaneShares& shares) {
+  const bool now_uneven = usable != 0 && share != shares.usual();
+  if (now_uneven != uneven) shares.OnUneven(now_uneven);
+  uneven = now_uneven;
+}
+
+void PeerPaths::SetShares() {
+  uint32_t sum = 0;
+  for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
+    if ((usable & 1u << plane) != 0) sum += weight[plane];
+  }
+  cost_of_sum = kWeightOne / std::max(sum, 1u);
+  for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
+    const bool has = (usable & 1u << plane) != 0;
+    share[plane] = has ? uint32_t{weight[plane]} * cost_of_sum : 0;
+  }
+}
+
 void PeerPaths::Join(uint32_t plane) {
   uint32_t most = carried[plane];
   for (uint32_t left = usable; left != 0; left &= left - 1) {

@@ -20,6 +20,48 @@ namespace suede {
 // A set of planes: a bit each.
 using PlaneMask = uint8_t;
 
+// How what an instance sends would be divided among its planes if all went by the weights for each
+// destination: an average over the last turns of sending. It says what an even load is where the
+// destinations differ, as some have no route over a plane.
+class PlaneShares {
+ public:
+  static constexpr uint32_t kOne = 1u << 24;
+
+  // Something has left for a peer, of which the planes have these shares.
+  void Note(const std::array<uint32_t, kMaxPlanes>& of_peer) {
+    if (!any_uneven()) [[likely]]
+      return;
+    for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
+      share_[plane] += static_cast<uint32_t>(static_cast<int32_t>(of_peer[plane] - share_[plane]) >>
+                                             kSpanBits);
+    }
+    if (--until_costs_ == 0) [[unlikely]]
+      SetCosts();
+  }
+  // Those that follow from the planes' own weights: of each peer that has no others.
+  void Begin(const std::array<uint32_t, kMaxPlanes>& usual);
+  const std::array<uint32_t, kMaxPlanes>& usual() const { return usual_; }
+  bool any_uneven() const { return uneven_ != 0; }
+  // A peer has others, or has them no longer.
+  void OnUneven(bool uneven);
+  // The bytes that all planes would have if each had as many for its share as this one with `bytes`.
+  uint64_t SumFor(uint32_t plane, uint32_t bytes) const {
+    return uint64_t{bytes} * cost_[plane] >> kCostBits;
+  }
+
+ private:
+  static constexpr int kSpanBits = 8;   // 256 turns
+  static constexpr int kCostBits = 12;  // after the point, of cost_; no share is below 1/4096
+  static constexpr uint32_t kTurnsOfCosts = 16;
+  void SetCosts();
+
+  std::array<uint32_t, kMaxPlanes> usual_{};  // of kOne
+  std::array<uint32_t, kMaxPlanes> share_{};
+  std::array<uint32_t, kMaxPlanes> cost_{};   // of a byte: kOne / share_
+  uint32_t until_costs_ = kTurnsOfCosts;
+  uint32_t uneven_ = 0;  // peers
+};
+
 // Where a flow goes that stands still.
 struct FlowMove {
   uint8_t to = 0;     // the plane,
@@ -35,39 +77,42 @@ struct alignas(64) PeerPaths {
   std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, without an acknowledgement
   std::array<uint32_t, kMaxPlanes> cost{};            // of an byte: kWeightOne / weight
   std::array<uint32_t, kMaxPlanes> carried{};         // bytes' cost so far, above the common base
-  PlaneMask open = 0;                                 // port, address and session let PDUs pass
-  PlaneMask usable = 0;     // of these, the ones that have a route: PDUs may be sent there
-  PlaneMask present = 0;    // the plane leads there at all
-  PlaneMask resolving = 0;  // its MAC address is not known yet there
+  uint32_t cost_of_sum = kWeightOne;  // kWeightOne / the sum of the weights of usable planes
+  PlaneMask open = 0;                 // port, address and session let PDUs pass
+  PlaneMask usable = 0;  // of these, the ones that have a route: PDUs may be sent there
   std::array<PlaneMask, kVcCount> choice{};  // of the usable ones, those that the next PDU of a VC
                                              // may take: strict, its flow's home or none
-  std::array<uint8_t, kVcCount> home{};      // strict: the plane that all of a flow takes
+  PlaneMask present = 0;                     // the plane leads there at all
+  PlaneMask resolving = 0;                   // its MAC address is not known yet there
+
+  std::array<uint32_t, kMaxPlanes> share{};   // of PlaneShares::kOne, by weight
+  std::array<uint16_t, kMaxPlanes> weight{};  // 0: no route, it is withdrawn
+  std::array<uint8_t, kVcCount> home{};       // strict: the plane that all of a flow takes
   bool sessions = false;  // the peer answers PLANE and FENCE: its planes are as their sessions say
   uint8_t moving = 0;     // strict, flows: stand still until nothing is in flight on their homes
   bool unreachable = false;
+  bool uneven = false;  // its shares are not the usual ones
   uint8_t turn = 0;  // of planes, for messages that may take any
-
-  std::array<uint16_t, kMaxPlanes> weight{};  // 0: no route, it is withdrawn
   Time alive_at{};  // the last sign of life while there was something to send
   std::array<FlowMove, kVcCount> moves{};  // of flows that are moving
 
-  void SetWeight(uint32_t plane, uint32_t value) {
-    weight[plane] = static_cast<uint16_t>(value);
-    if (value != 0) cost[plane] = kWeightOne / value;
-  }
+  void SetWeight(uint32_t plane, uint32_t value);
+  void SetUsable(PlaneMask planes);
+  // After these.
+  void TellShares(PlaneShares& shares);
   bool HasRoute(uint32_t plane) const { return weight[plane] != 0; }
   // The plane of `mask` for a PDU of `bytes`. One is passed over while what is in flight there, for
   // its weight, is as much as another one's would be with this PDU: it has no bandwidth left before
   // that one. The others share by weight, however little there is to send: the one that will have
   // carried the least for its weight. `instance_bytes`: what the instance has in flight on each
-  // plane, to all peers.
+  // plane, to all peers, which counts by their weights, `shares`.
   uint32_t Choose(PlaneMask mask, const std::array<uint32_t, kMaxPlanes>& instance_bytes,
-                  uint32_t bytes) const {
+                  const PlaneShares& shares, uint32_t bytes) const {
     std::array<uint64_t, kMaxPlanes> load;
     uint64_t bound = UINT64_MAX;
     for (uint32_t left = mask; left != 0; left &= left - 1) {
       const auto plane = static_cast<uint32_t>(std::countr_zero(left));
-      load[plane] = (uint64_t{inflight_bytes[plane]} + instance_bytes[plane]) * cost[plane];
+      load[plane] = LoadOf(plane, instance_bytes[plane], shares);
       bound = std::min(bound, load[plane] + (uint64_t{bytes} + 1) * cost[plane]);  // one passes
     }
     uint32_t best = kNoPlane;
@@ -102,6 +147,7 @@ struct alignas(64) PeerPaths {
   uint32_t Draw(PlaneMask mask, uint32_t key) const;
 
  private:
+  static constexpr uint64_t kMostSum = uint64_t{1} << 38;
   // The lightest PDU is a step on a plane of the greatest weight (4), and the heaviest on one of
   // the least is below kMostOwed (2^28).
   static constexpr int kCarriedBits = 10;
@@ -110,6 +156,13 @@ struct alignas(64) PeerPaths {
   // long afterwards.
   static constexpr uint32_t kMostOwed = 1u << 30;
 
+  uint64_t LoadOf(uint32_t plane, uint32_t instance_bytes, const PlaneShares& shares) const {
+    if (!shares.any_uneven()) [[likely]]
+      return (uint64_t{inflight_bytes[plane]} + instance_bytes) * cost[plane];
+    const uint64_t sum = std::min(shares.SumFor(plane, instance_bytes), kMostSum);
+    return uint64_t{inflight_bytes[plane]} * cost[plane] + sum * cost_of_sum;
+  }
+  void SetShares();
   uint32_t StepOf(uint32_t plane, uint32_t bytes) const {
     return static_cast<uint32_t>(uint64_t{bytes} * cost[plane] >> kCarriedBits);
   }

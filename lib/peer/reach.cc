@@ -120,7 +120,8 @@ void Peer::UpdateUsable(Effects& effects) {
     if (paths_->HasRoute(plane)) usable |= bit;
   }
   paths_->open = open;
-  paths_->usable = usable;
+  paths_->SetUsable(usable);
+  paths_->TellShares(own_->shares);
   for (uint32_t plane = 0; plane < own_->plane_count; ++plane) {
     if ((usable & ~before & 1u << plane) != 0) paths_->Join(plane);
   }

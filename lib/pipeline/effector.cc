@@ -51,15 +51,15 @@ struct Effector::OnePeer {
   Time now() const { return on.lcore_.now; }
 
   void operator()(effect::Say& what) const {
-    const bool staged = Speaker::SendControl(instance, peer, what.plane, what.message);
-    if (staged && std::holds_alternative<Fence>(what.message)) {
-      instance.counters.Add(Counter::kTxFences);
-    }
+    const bool is_fence = std::holds_alternative<Fence>(what.message);
+    const bool staged = Speaker::SendControl(instance, peer, what.plane, std::move(what.message));
+    if (staged && is_fence) instance.counters.Add(Counter::kTxFences);
   }
   void operator()(effect::SayFrom& what) const {
     const HeaderTemplate header =
         instance.MakeHeader(peer, what.plane, Instance::kAckClass, what.number);
-    const bool staged = Speaker::SendControl(instance, peer, what.plane, header, what.message);
+    const bool staged =
+        Speaker::SendControl(instance, peer, what.plane, header, std::move(what.message));
     if (staged) instance.counters.Add(Counter::kTxSessions);
   }
   void operator()(const effect::Renumber& what) const {

@@ -266,7 +266,7 @@ void Pipeline::CheckInvariants() const {
       for (const Pdu* pdu = queue.pdus.head(); pdu != nullptr; pdu = pdu->next) {
         octets += instance->OctetsOf(1, pdu->bytes);
       }
-      if (octets != queue.octets) std::abort();
+      if (octets != instance->OctetsOf(queue)) std::abort();
     }
     for (const CongestionContext& context : instance->congestion) context.CheckInvariants();
   }

@@ -591,8 +591,10 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
 }
 
 // The rest of the checks of a frame that is no data PDU, and what a control PDU brings about.
-[[gnu::cold, gnu::noinline]] Receiver::Checked Receiver::OnNoData(Instance& instance, uint32_t i,
-                                                                  uint32_t plane, Time now) {
+// (Rare, but not cold: that would make it small rather than fast, and with many peers as many of
+// these as data PDUs tell of credit.)
+[[gnu::noinline]] Receiver::Checked Receiver::OnNoData(Instance& instance, uint32_t i,
+                                                       uint32_t plane, Time now) {
   if (!rhs_[i].Is(RhVersion::kControl)) {
     instance.counters.Add(Counter::kRxVersion);
     return Checked::kDone;

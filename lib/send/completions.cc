@@ -127,7 +127,7 @@ void Completions::GiveUpQueued(Instance& instance, uint32_t peer, uint32_t vcs, 
 
 void Completions::GiveUpFirst(Instance& instance, TxQueue& queue, uint8_t status) {
   Pdu* pdu = queue.pdus.PopFront();
-  queue.octets -= instance.OctetsOf(1, pdu->bytes);
+  instance.OnTaken(queue, 1, pdu->bytes);
   if (!pdu->credited) OnLeft(instance, pdu->peer, pdu->vc, pdu, 1);
   --instance.queued;
   ++instance.inflight;  // Complete counts it out again
@@ -149,7 +149,7 @@ void Completions::Requeue(Instance& instance, uint32_t peer, uint32_t plane, Pdu
     if (pdu->note.staged()) Link::Withdraw(pdu);
     pdu->room = 0;
     pdu->retransmitted = false;
-    instance.scheduler.queue(Scheduler::QueueIndex(peer, pdu->vc)).octets +=
+    instance.scheduler.queue(Scheduler::QueueIndex(peer, pdu->vc)).octets_ahead +=
         instance.OctetsOf(1, pdu->bytes);
     of_vc[pdu->vc].PushBack(pdu);
   }
@@ -158,6 +158,7 @@ void Completions::Requeue(Instance& instance, uint32_t peer, uint32_t plane, Pdu
     if (of_vc[vc].empty()) continue;
     const uint32_t index = Scheduler::QueueIndex(peer, vc);
     TxQueue& queue = instance.scheduler.queue(index);
+    if (queue.pdus.empty()) queue.octets_ahead -= instance.OctetsOf(1, of_vc[vc].tail()->bytes);
     queue.pdus.Prepend(of_vc[vc]);
     // PDUs that were sent before need no credit.
     if (instance.tx_credit[index].waiting) {

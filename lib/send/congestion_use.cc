@@ -216,7 +216,8 @@ uint64_t CongestionUse::BacklogOf(const Instance& instance, uint32_t peer, uint3
     const uint32_t choice = instance.paths[peer].choice[vc];
     const uint32_t index = Scheduler::QueueIndex(peer, vc);
     if ((choice & 1u << plane) == 0 || instance.tx_credit[index].waiting) continue;
-    octets += instance.scheduler.queue(index).octets / static_cast<uint32_t>(std::popcount(choice));
+    octets += instance.OctetsOf(instance.scheduler.queue(index)) /
+              static_cast<uint32_t>(std::popcount(choice));
   }
   for (uint32_t i = 0; i < instance.connections_per_plane(); ++i) {
     const Connection& connection = instance.connections[instance.ConnectionAt(peer, plane, i)];

@@ -76,7 +76,7 @@ void Pauses::SayHeldUp(Instance& instance, uint32_t peer, const effect::SayHeldU
            HoldOf(instance, peer, plane, nullptr, now) == Hold::kOwn;
   };
   if (what.if_held && !held(what.plane)) return;
-  const ControlMessage said = PlaneHello{.plane = what.plane, .held_up = true};
+  const PlaneHello said{.plane = what.plane, .held_up = true};
   PlaneMask passing = 0;
   for (uint32_t left = what.over; left != 0; left &= left - 1) {
     const auto plane = static_cast<uint32_t>(std::countr_zero(left));

@@ -10,7 +10,7 @@ namespace suede {
 
 // False where there was no room to stage it: it is as if it were lost on the way.
 bool Speaker::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
-                          const HeaderTemplate& header, ControlMessage message) {
+                          const HeaderTemplate& header, ControlMessage&& message) {
   Link& link = instance.ports[plane]->link;
   if (instance.IsResolving(peer, plane)) [[unlikely]] {
     instance.counters.Add(Counter::kTxNoMac);

@@ -5,6 +5,7 @@
 #define SUEDE_SEND_SPEAKER_H_
 
 #include <cstdint>
+#include <utility>
 
 #include "lcore/instance.h"
 #include "lcore/port_context.h"
@@ -16,26 +17,27 @@ namespace suede {
 class Speaker {
  public:
   // Fills in the identities of the handshake and, in a HELLO, the credit limits. False where there
-  // is no room to stage it: it is as if it were lost on the way.
+  // is no room to stage it: it is as if it were lost on the way. (A copy of a message, which is as
+  // large as the largest one, is a good part of the cost of the frequent ones.)
   static bool SendControl(Instance& instance, uint32_t peer, uint32_t plane,
-                          const HeaderTemplate& header, ControlMessage message);
+                          const HeaderTemplate& header, ControlMessage&& message);
   // With the header of a session.
   static bool SendControl(Instance& instance, uint32_t peer, uint32_t plane, uint32_t slot,
-                          const ControlMessage& message) {
+                          ControlMessage&& message) {
     return SendControl(
         instance, peer, plane,
         instance.header(instance.ConnectionIndex(peer, plane, slot, 0), Instance::kAckClass),
-        message);
+        std::move(message));
   }
   // One that concerns no session. Where there are several it takes any path: each of its
   // repetitions has another one to be lost on.
   static bool SendControl(Instance& instance, uint32_t peer, uint32_t plane,
-                          const ControlMessage& message) {
-    if (!instance.has_groups()) return SendControl(instance, peer, plane, 0u, message);
+                          ControlMessage&& message) {
+    if (!instance.has_groups()) return SendControl(instance, peer, plane, 0u, std::move(message));
     return SendControl(instance, peer, plane,
                        instance.MakeHeader(peer, plane, Instance::kAckClass,
                                            instance.own.DrawSessionNumber(plane)),
-                       message);
+                       std::move(message));
   }
   // The acknowledgement of a connection with that number, `field`, in a PDU without commands. Its
   // link has front room and a frame, and the MAC address of the peer is known.

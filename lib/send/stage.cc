@@ -212,7 +212,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
                                                     const PathRef& path, Run run, Time now) {
   Pdu* const first = run.pdus.head();
   queue.credit -= ChargeOf(queue, run.lines);
-  queue.octets -= instance.OctetsOf(run.count, run.bytes);
+  instance.OnTaken(queue, run.count, run.bytes);
   CountNew(instance, run);
   Sequence(instance, run, path, now);
   completions_.OnLeft(instance, path.peer, path.vc, first, run.count);
@@ -225,7 +225,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   Pdu* const pdu = FreeOfDevice(instance, queue.pdus.PopFront());
   Run run{.pdus = {}, .count = 1, .bytes = pdu->bytes, .lines = pdu->lines};
   run.pdus.PushBack(pdu);
-  queue.octets -= instance.OctetsOf(1, run.bytes);
+  instance.OnTaken(queue, 1, run.bytes);
   Sequence(instance, run, path, now);
   instance.counters.Add(Counter::kTxMoved);
   StageSequenced(instance, path, pdu, 1);
@@ -389,7 +389,8 @@ inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, ui
   uint32_t verdict = PeerPaths::kNoPlane;
   while (left != 0) {
     const uint32_t plane =
-        paths.Choose(static_cast<PlaneMask>(left), instance.own.inflight_bytes, bytes);
+        paths.Choose(static_cast<PlaneMask>(left), instance.own.inflight_bytes,
+                     instance.own.shares, bytes);
     if (!instance.ports[plane]->link.HasRoom(vc)) {
       verdict = kPlaneFull;
     } else if (instance.CanSend(peer, plane, vc, bytes)) {

@@ -31,6 +31,7 @@ constexpr uint32_t kRecordsPerTurn = 256;
   if (Pdu* const last = queue.pdus.tail(); last != nullptr) {
     if (CanAppend(*last, input, queue.most_lines)) return *last;
     last->room = 0;
+    queue.octets_ahead += instance.OctetsOf(1, last->bytes);
   }
   Pdu* const pdu = instance.home().link.NewPdu();
   pdu->sent_at = lcore_.now;
@@ -38,14 +39,14 @@ constexpr uint32_t kRecordsPerTurn = 256;
   pdu->peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
   pdu->vc = static_cast<uint8_t>(Scheduler::VcOf(index));
   queue.pdus.PushBack(pdu);
-  queue.octets += instance.frame_octets;
   ++instance.queued;
   instance.home().shares->packed.OnTake(slot.packed++);
   if (queue.state == TxQueue::State::kIdle) run_queue_.Activate(instance, index);
   return *pdu;
 }
 
-// Packs each of `count` commands into a PDU of its own, which it closes.
+// Packs each of `count` commands into a PDU of its own, which it closes; behind a PDU that is
+// closed.
 [[gnu::always_inline]] inline void Taker::PackEach(Instance& instance, QueueSlot& slot,
                                                    const PackInput& input, uint32_t count,
                                                    uint32_t index) {
@@ -53,6 +54,10 @@ constexpr uint32_t kRecordsPerTurn = 256;
   Link& link = instance.home().link;
   const auto peer = static_cast<uint16_t>(Scheduler::PeerOf(index));
   const auto vc = static_cast<uint8_t>(Scheduler::VcOf(index));
+  if (count != 0) {
+    queue.octets_ahead += instance.OctetsOf(1, queue.pdus.tail()->bytes) +
+                          instance.OctetsOf(count - 1, (count - 1) * PackedBytes(input));
+  }
   const uint8_t* command = input.command;
   for (uint32_t i = 0; i < count; ++i, command += input.stride) {
     Pdu* const pdu = link.NewPdu();
@@ -65,7 +70,6 @@ constexpr uint32_t kRecordsPerTurn = 256;
     Append(*pdu, one);
     queue.pdus.PushBack(pdu);
   }
-  queue.octets += count * (PackedBytes(input) + instance.frame_octets);
   slot.runs += count;
   instance.queued += count;
   instance.home().shares->packed.OnTake(slot.packed, count);
@@ -79,7 +83,6 @@ constexpr uint32_t kRecordsPerTurn = 256;
   while (count != 0) {
     Pdu& pdu = PduFor(instance, slot, queue, index, input);
     const Appended appended = Append(pdu, input, count, queue.most_lines);
-    queue.octets += appended.count * PackedBytes(input);
     slot.runs += appended.new_run ? 1 : 0;
     count -= appended.count;
     input.command += size_t{appended.count} * input.stride;
@@ -120,7 +123,6 @@ constexpr uint32_t kRecordsPerTurn = 256;
   const PackInput input = InputOf(slot, number, run);
   Pdu& pdu = PduFor(instance, slot, queue, index, input);
   slot.runs += Append(pdu, input).new_run ? 1 : 0;
-  queue.octets += PackedBytes(input);
 }
 
 bool Taker::Poll() {

@@ -227,17 +227,17 @@ ControlError DecodeHello(uint8_t flags, const uint8_t* body, const Identities& i
 ControlError DecodeNotReady(const uint8_t* body, const Identities& identities,
                             ControlMessage& out) {
   if (body[16] >= kVcCount) return ControlError::kMalformed;
-  out = NotReady{.identities = identities,
-                 .vc = body[16],
-                 .expected = Psn(LoadBe16(body + 18)),
-                 .backoff_us = LoadBe32(body + 20)};
+  out.emplace<NotReady>(NotReady{.identities = identities,
+                                 .vc = body[16],
+                                 .expected = Psn(LoadBe16(body + 18)),
+                                 .backoff_us = LoadBe32(body + 20)});
   return ControlError::kNone;
 }
 
 ControlError DecodeReady(const uint8_t* body, const Identities& identities, ControlMessage& out) {
   if (body[16] >= kVcCount) return ControlError::kMalformed;
-  out = Ready{
-      .identities = identities, .vc = body[16], .expected = Psn(LoadBe16(body + 18))};
+  out.emplace<Ready>(
+      Ready{.identities = identities, .vc = body[16], .expected = Psn(LoadBe16(body + 18))});
   return ControlError::kNone;
 }
 
@@ -246,87 +246,87 @@ ControlError DecodePlane(uint8_t flags, const uint8_t* body, uint32_t bytes,
   if (body[16] > static_cast<uint8_t>(PlaneState::kUp) || body[17] >= kPlanes) {
     return ControlError::kMalformed;
   }
-  out = PlaneHello{.identities = identities,
-                   .state = static_cast<PlaneState>(body[16]),
-                   .plane = body[17],
-                   .tx_generation = LoadBe16(body + 18),
-                   .rx_generation = LoadBe16(body + 20),
-                   .sequence = LoadBe32(body + 24),
-                   .heard = LoadBe32(body + 28),
-                   .has_heard = (flags & kHeard) != 0,
-                   .reply_wanted = (flags & kReplyWanted) != 0,
-                   .first = LoadPsns(body + 32),
-                   .more = LoadMore(body + kPlaneBytes, bytes - kPlaneBytes),
-                   .held_up = (flags & kHeldUp) != 0};
+  out.emplace<PlaneHello>(PlaneHello{.identities = identities,
+                                     .state = static_cast<PlaneState>(body[16]),
+                                     .plane = body[17],
+                                     .tx_generation = LoadBe16(body + 18),
+                                     .rx_generation = LoadBe16(body + 20),
+                                     .sequence = LoadBe32(body + 24),
+                                     .heard = LoadBe32(body + 28),
+                                     .has_heard = (flags & kHeard) != 0,
+                                     .reply_wanted = (flags & kReplyWanted) != 0,
+                                     .first = LoadPsns(body + 32),
+                                     .more = LoadMore(body + kPlaneBytes, bytes - kPlaneBytes),
+                                     .held_up = (flags & kHeldUp) != 0});
   return ControlError::kNone;
 }
 
 ControlError DecodeFence(const uint8_t* body, uint32_t bytes, const Identities& identities,
                          ControlMessage& out) {
   if (body[16] >= kPlanes || body[17] > 1) return ControlError::kMalformed;
-  out = Fence{.identities = identities,
-              .plane = body[16],
-              .own = body[17] == 1,
-              .generation = LoadBe16(body + 18),
-              .oldest = LoadPsns(body + 20),
-              .more = LoadMore(body + kFenceBytes, bytes - kFenceBytes)};
+  out.emplace<Fence>(Fence{.identities = identities,
+                           .plane = body[16],
+                           .own = body[17] == 1,
+                           .generation = LoadBe16(body + 18),
+                           .oldest = LoadPsns(body + 20),
+                           .more = LoadMore(body + kFenceBytes, bytes - kFenceBytes)});
   return ControlError::kNone;
 }
 
 ControlError DecodeFenced(const uint8_t* body, uint32_t bytes, const Identities& identities,
                           ControlMessage& out) {
   if (body[16] >= kPlanes) return ControlError::kMalformed;
-  out = Fenced{.identities = identities,
-               .plane = body[16],
-               .generation = LoadBe16(body + 18),
-               .expected = LoadPsns(body + 20),
-               .more = LoadMore(body + kFencedBytes, bytes - kFencedBytes)};
+  out.emplace<Fenced>(Fenced{.identities = identities,
+                             .plane = body[16],
+                             .generation = LoadBe16(body + 18),
+                             .expected = LoadPsns(body + 20),
+                             .more = LoadMore(body + kFencedBytes, bytes - kFencedBytes)});
   return ControlError::kNone;
 }
 
 // The upper octets of credits are reserved.
 ControlError DecodeCongestion(uint8_t flags, const uint8_t* body, const Identities& identities,
                               ControlMessage& out) {
-  out = Congestion{.identities = identities,
-                   .request = (flags & kRequest) != 0,
-                   .grant = (flags & kGrantOfRate) != 0,
-                   .echo = (flags & kEcho) != 0,
-                   .target = LoadBe32(body + 16) & Congestion::kMaxCredit,
-                   .sent = LoadBe32(body + 20) & Congestion::kMaxCredit,
-                   .limit = LoadBe32(body + 24) & Congestion::kMaxCredit,
-                   .granted = LoadBe32(body + 28) & Congestion::kMaxCredit,
-                   .received = LoadBe32(body + 32),
-                   .marked = LoadBe32(body + 36),
-                   .trimmed = LoadBe32(body + 40)};
+  out.emplace<Congestion>(Congestion{.identities = identities,
+                                     .request = (flags & kRequest) != 0,
+                                     .grant = (flags & kGrantOfRate) != 0,
+                                     .echo = (flags & kEcho) != 0,
+                                     .target = LoadBe32(body + 16) & Congestion::kMaxCredit,
+                                     .sent = LoadBe32(body + 20) & Congestion::kMaxCredit,
+                                     .limit = LoadBe32(body + 24) & Congestion::kMaxCredit,
+                                     .granted = LoadBe32(body + 28) & Congestion::kMaxCredit,
+                                     .received = LoadBe32(body + 32),
+                                     .marked = LoadBe32(body + 36),
+                                     .trimmed = LoadBe32(body + 40)});
   return ControlError::kNone;
 }
 
 ControlError DecodeCredit(uint8_t flags, const uint8_t* body, const Identities& identities,
                           ControlMessage& out) {
   if (body[16] >= kVcCount) return ControlError::kMalformed;
-  out = Credit{.identities = identities,
-               .vc = body[16],
-               .grant = (flags & kGrant) != 0,
-               .give_back = (flags & kGiveBack) != 0,
-               .reply_wanted = (flags & kAnswerWanted) != 0,
-               .on_demand = (flags & kOnDemand) != 0,
-               .round = LoadBe16(body + 18),
-               .limit = LoadBe32(body + 20),
-               .accepted = LoadBe32(body + 24),
-               .sent = LoadBe32(body + 28),
-               .wanted = LoadBe32(body + 32)};
+  out.emplace<Credit>(Credit{.identities = identities,
+                             .vc = body[16],
+                             .grant = (flags & kGrant) != 0,
+                             .give_back = (flags & kGiveBack) != 0,
+                             .reply_wanted = (flags & kAnswerWanted) != 0,
+                             .on_demand = (flags & kOnDemand) != 0,
+                             .round = LoadBe16(body + 18),
+                             .limit = LoadBe32(body + 20),
+                             .accepted = LoadBe32(body + 24),
+                             .sent = LoadBe32(body + 28),
+                             .wanted = LoadBe32(body + 32)});
   return ControlError::kNone;
 }
 
 ControlError DecodeSession(uint8_t flags, const uint8_t* body, const Identities& identities,
                            ControlMessage& out) {
   if (body[16] >= kSlots) return ControlError::kMalformed;
-  out = SessionNumber{.identities = identities,
-                      .slot = body[16],
-                      .number = LoadBe16(body + 18),
-                      .in_use = LoadBe16(body + 20),
-                      .turn = LoadBe32(body + 24),
-                      .answer = (flags & kAnswer) != 0};
+  out.emplace<SessionNumber>(SessionNumber{.identities = identities,
+                                           .slot = body[16],
+                                           .number = LoadBe16(body + 18),
+                                           .in_use = LoadBe16(body + 20),
+                                           .turn = LoadBe32(body + 24),
+                                           .answer = (flags & kAnswer) != 0});
   return ControlError::kNone;
 }
 

@@ -172,8 +172,9 @@ struct SessionNumber {
   friend bool operator==(const SessionNumber&, const SessionNumber&) = default;
 };
 
-using ControlMessage = std::variant<Hello, NotReady, Ready, PlaneHello, Fence, Fenced, Credit,
-                                    Congestion, SessionNumber>;
+// (One that is made without a value is a small one.)
+using ControlMessage = std::variant<Ready, NotReady, Credit, Congestion, SessionNumber, Hello,
+                                    PlaneHello, Fence, Fenced>;
 
 enum class ControlError : uint8_t { kNone, kUnknownType, kMalformed };
 

@@ -31,7 +31,7 @@ uint32_t PeerPair::PlaneFor(const Host& host, uint32_t vc, uint32_t bytes) const
   uint32_t left = host.paths.choice[host.own->VcOf(vc)];
   while (left != 0) {
     const uint32_t plane =
-        host.paths.Choose(static_cast<PlaneMask>(left), host.own->inflight_bytes, bytes);
+        host.paths.Choose(static_cast<PlaneMask>(left), host.own->inflight_bytes, host.own->shares, bytes);
     if (host.peer->connection(plane, vc).CanSend(bytes, host.transport)) return plane;
     left &= ~(1u << plane);
   }
@@ -57,6 +57,7 @@ void PeerPair::SendQueued(Host& host, uint32_t vc) {
     Connection& connection = host.at(plane, of);
     connection.OnSend(pdu, now_, host.transport);
     host.paths.OnSend(plane, pdu->bytes);
+    host.own->shares.Note(host.paths.share);
     host.own->inflight_bytes[plane] += pdu->bytes;
     if (host.own->has_sessions && connection.unacked_count() == 1) host.own->OnBusy(plane);
     Time& due = host.due[Host::kFirstConnection + host.NumberOf(plane, of)];

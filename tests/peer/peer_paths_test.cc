@@ -14,12 +14,20 @@ constexpr std::array<uint32_t, kMaxPlanes> kNothing{};
 PeerPaths WithWeights(std::array<uint32_t, kMaxPlanes> weights) {
   PeerPaths paths;
   for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) paths.SetWeight(plane, weights[plane]);
+  paths.SetUsable(0xf);
   return paths;
+}
+
+// Of an instance all of whose destinations have these.
+PlaneShares SharesOf(const PeerPaths& paths) {
+  PlaneShares shares;
+  shares.Begin(paths.share);
+  return shares;
 }
 
 TEST(PeerPaths, NoPlaneOfAnEmptyMask) {
   const PeerPaths paths = WithWeights({1, 1, 1, 1});
-  EXPECT_EQ(paths.Choose(0, kNothing, 1000), PeerPaths::kNoPlane);
+  EXPECT_EQ(paths.Choose(0, kNothing, SharesOf(paths), 1000), PeerPaths::kNoPlane);
   EXPECT_EQ(paths.Draw(0, 7), PeerPaths::kNoPlane);
 }
 
@@ -34,7 +42,7 @@ std::array<uint32_t, kMaxPlanes> Shares(PeerPaths& paths, uint32_t pdus, uint32_
       paths.OnEnd(inflight.front(), bytes);
       inflight.pop_front();
     }
-    const uint32_t plane = paths.Choose(0xf, kNothing, bytes);
+    const uint32_t plane = paths.Choose(0xf, kNothing, SharesOf(paths), bytes);
     ++shares[plane];
     paths.OnSend(plane, bytes);
     inflight.push_back(plane);
@@ -47,15 +55,15 @@ TEST(PeerPaths, OneWithMoreInFlightForItsWeightIsPassedOver) {
   PeerPaths paths = WithWeights({4, 2, 1, 1});
   constexpr uint32_t kBytes = 100;
   paths.inflight_bytes = {3999, 2000, 1000, 1000};
-  EXPECT_EQ(paths.Choose(0xf, kNothing, kBytes), 0u);
+  EXPECT_EQ(paths.Choose(0xf, kNothing, SharesOf(paths), kBytes), 0u);
   // By more than plane 1 would have with the PDU.
   paths.inflight_bytes = {4210, 2000, 1100, 1100};
-  EXPECT_EQ(paths.Choose(0xf, kNothing, kBytes), 1u);
-  EXPECT_EQ(paths.Choose(0xd, kNothing, kBytes), 0u);  // of those in the mask
-  EXPECT_EQ(paths.Choose(0xc, kNothing, kBytes), 2u);
+  EXPECT_EQ(paths.Choose(0xf, kNothing, SharesOf(paths), kBytes), 1u);
+  EXPECT_EQ(paths.Choose(0xd, kNothing, SharesOf(paths), kBytes), 0u);  // of those in the mask
+  EXPECT_EQ(paths.Choose(0xc, kNothing, SharesOf(paths), kBytes), 2u);
   // The instance's bytes in flight to others count as well.
-  EXPECT_EQ(paths.Choose(0xf, {0, 5000, 0, 5000}, kBytes), 0u);
-  EXPECT_EQ(paths.Choose(0xe, {0, 5000, 0, 5000}, kBytes), 2u);
+  EXPECT_EQ(paths.Choose(0xf, {0, 5000, 0, 5000}, SharesOf(paths), kBytes), 0u);
+  EXPECT_EQ(paths.Choose(0xe, {0, 5000, 0, 5000}, SharesOf(paths), kBytes), 2u);
 }
 
 TEST(PeerPaths, SharesAreThoseOfTheWeightsOneAtATime) {
@@ -65,6 +73,51 @@ TEST(PeerPaths, SharesAreThoseOfTheWeightsOneAtATime) {
   EXPECT_NEAR(shares[1], 2000, 2);
   EXPECT_NEAR(shares[2], 1000, 2);
   EXPECT_NEAR(shares[3], 1000, 2);
+}
+
+// Where half of the destinations have no route over a plane, it has less in flight: that is no
+// reason for the others to take it more.
+TEST(PeerPaths, SharesAreThoseOfTheWeightsWhereOtherDestinationsHaveOthers) {
+  std::array<PeerPaths, 8> paths;
+  std::array<std::array<uint32_t, kMaxPlanes>, 8> shares{};
+  PlaneShares mean = SharesOf(WithWeights({4, 4, 4, 2}));
+  for (uint32_t peer = 0; peer < paths.size(); ++peer) {
+    paths[peer] = WithWeights({4, 4, peer % 2 == 0 ? 0u : 4u, 2});
+    paths[peer].SetUsable(peer % 2 == 0 ? 0xb : 0xf);
+    paths[peer].TellShares(mean);
+  }
+  std::array<uint32_t, kMaxPlanes> bytes{};
+  struct Sent {
+    uint32_t peer;
+    uint32_t plane;
+  };
+  std::deque<Sent> inflight;
+  std::array<uint32_t, 8> sent{};
+  uint64_t random = 1;
+  for (uint32_t i = 0; i < 80'000; ++i) {
+    if (inflight.size() == 64) {
+      const Sent first = inflight.front();
+      inflight.pop_front();
+      paths[first.peer].OnEnd(first.plane, 1000);
+      bytes[first.plane] -= 1000;
+    }
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    const auto peer = static_cast<uint32_t>(random >> 61);
+    ++sent[peer];
+    const uint32_t plane = paths[peer].Choose(paths[peer].usable, bytes, mean, 1000);
+    ++shares[peer][plane];
+    paths[peer].OnSend(plane, 1000);
+    mean.Note(paths[peer].share);
+    bytes[plane] += 1000;
+    inflight.push_back({peer, plane});
+  }
+  for (uint32_t peer = 0; peer < paths.size(); ++peer) {
+    for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
+      const double sum = peer % 2 == 0 ? 10 : 14;
+      const double want = sent[peer] * paths[peer].weight[plane] / sum;
+      EXPECT_NEAR(shares[peer][plane], want, want * 0.02) << peer << ", plane " << plane;
+    }
+  }
 }
 
 // An idle plane of a small weight has no more bandwidth left than a busy one of a great weight.
@@ -95,18 +148,18 @@ TEST(PeerPaths, SharesHoldForTheGreatestWeightAndTheLightestPdu) {
 // The first PDU to each of many peers, none of which has sent yet, goes by weight as well.
 TEST(PeerPaths, TheFirstTakesTheGreatestWeight) {
   const PeerPaths paths = WithWeights({1, 1, 1, 1000});
-  EXPECT_EQ(paths.Choose(0xf, kNothing, 1000), 3u);
-  EXPECT_EQ(paths.Choose(0xf, {0, 0, 0, 50'000}, 1000), 3u);
+  EXPECT_EQ(paths.Choose(0xf, kNothing, SharesOf(paths), 1000), 3u);
+  EXPECT_EQ(paths.Choose(0xf, {0, 0, 0, 50'000}, SharesOf(paths), 1000), 3u);
 }
 
 // Callers go on until a plane is left out of the mask: there must be one.
 TEST(PeerPaths, OneIsChosenWhateverTheyCarry) {
   PeerPaths paths = WithWeights({50000, 50000, 50000, 1});
-  EXPECT_NE(paths.Choose(0xf, kNothing, 0), PeerPaths::kNoPlane);
+  EXPECT_NE(paths.Choose(0xf, kNothing, SharesOf(paths), 0), PeerPaths::kNoPlane);
   paths.inflight_bytes = {1u << 30, 1u << 30, 1u << 30, 1u << 30};
   for (const auto mask : std::initializer_list<PlaneMask>{0x1, 0x3, 0x8, 0xf}) {
-    EXPECT_NE(paths.Choose(mask, kNothing, 0), PeerPaths::kNoPlane);
-    EXPECT_NE(paths.Choose(mask, kNothing, 4128), PeerPaths::kNoPlane);
+    EXPECT_NE(paths.Choose(mask, kNothing, SharesOf(paths), 0), PeerPaths::kNoPlane);
+    EXPECT_NE(paths.Choose(mask, kNothing, SharesOf(paths), 4128), PeerPaths::kNoPlane);
   }
 }
 
@@ -122,7 +175,7 @@ TEST(PeerPaths, SharesHoldWhenTheSumsAreRebased) {
 TEST(PeerPaths, WhatAPlaneIsOwedIsBounded) {
   PeerPaths paths = WithWeights({1, 1, 1, 1});
   for (int i = 0; i < 100'000; ++i) {
-    const uint32_t plane = paths.Choose(0x7, kNothing, 1000);
+    const uint32_t plane = paths.Choose(0x7, kNothing, SharesOf(paths), 1000);
     paths.OnSend(plane, 1000);
     paths.OnEnd(plane, 1000);
   }
