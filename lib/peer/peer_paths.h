@@ -113,7 +113,7 @@ struct alignas(64) PeerPaths {
     for (uint32_t left = mask; left != 0; left &= left - 1) {
       const auto plane = static_cast<uint32_t>(std::countr_zero(left));
       load[plane] = LoadOf(plane, instance_bytes[plane], shares);
-      bound = std::min(bound, load[plane] + (uint64_t{bytes} + 1) * cost[plane]);  // one passes
+      bound = std::min(bound, load[plane] + StepOfLoad(plane, bytes, shares) + 1);  // one passes
     }
     uint32_t best = kNoPlane;
     uint64_t least = 0;
@@ -161,6 +161,13 @@ struct alignas(64) PeerPaths {
       return (uint64_t{inflight_bytes[plane]} + instance_bytes) * cost[plane];
     const uint64_t sum = std::min(shares.SumFor(plane, instance_bytes), kMostSum);
     return uint64_t{inflight_bytes[plane]} * cost[plane] + sum * cost_of_sum;
+  }
+  // What a PDU adds to it. (Where all have the same shares once, though it counts twice.)
+  uint64_t StepOfLoad(uint32_t plane, uint32_t bytes, const PlaneShares& shares) const {
+    const uint64_t step = uint64_t{bytes} * cost[plane];
+    if (!shares.any_uneven()) [[likely]]
+      return step;
+    return step + std::min(shares.SumFor(plane, bytes), kMostSum) * cost_of_sum;
   }
   void SetShares();
   uint32_t StepOf(uint32_t plane, uint32_t bytes) const {
