@@ -59,6 +59,7 @@ void PeerPaths::SetShares() {
     if ((usable & 1u << plane) != 0) sum += weight[plane];
   }
   cost_of_sum = kWeightOne / std::max(sum, 1u);
+  carried_limit = kCarriedBase + (cost_of_sum * (kBytesOfBase >> kCarriedBits));
   for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
     const bool has = (usable & 1u << plane) != 0;
     share[plane] = has ? uint32_t{weight[plane]} * cost_of_sum : 0;
@@ -75,8 +76,10 @@ void PeerPaths::Join(uint32_t plane) {
 }
 
 void PeerPaths::Rebase() {
-  const uint32_t base = *std::max_element(carried.begin(), carried.end()) - kMostOwed;
-  for (uint32_t& sum : carried) sum = std::max(sum, base) - base;
+  const uint32_t most = *std::max_element(carried.begin(), carried.end());
+  for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
+    carried[plane] = kCarriedBase - std::min(most - carried[plane], StepOf(plane, kMostOwed));
+  }
 }
 
 uint32_t PeerPaths::Draw(PlaneMask mask, uint32_t key) const {

@@ -73,10 +73,13 @@ struct FlowMove {
 struct alignas(64) PeerPaths {
   static constexpr uint32_t kNoPlane = ~0u;
   static constexpr uint32_t kWeightOne = 1u << 24;
+  static constexpr uint32_t kCarriedBase = 1u << 30;
 
   std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, without an acknowledgement
   std::array<uint32_t, kMaxPlanes> cost{};            // of an byte: kWeightOne / weight
-  std::array<uint32_t, kMaxPlanes> carried{};         // bytes' cost so far, above the common base
+  std::array<uint32_t, kMaxPlanes> carried{kCarriedBase, kCarriedBase, kCarriedBase,
+                                           kCarriedBase};  // bytes' cost so far, above a common base
+  uint32_t carried_limit = 2 * kCarriedBase;               // where the base is taken anew
   uint32_t cost_of_sum = kWeightOne;  // kWeightOne / the sum of the weights of usable planes
   PlaneMask open = 0;                 // port, address and session let PDUs pass
   PlaneMask usable = 0;  // of these, the ones that have a route: PDUs may be sent there
@@ -132,7 +135,7 @@ struct alignas(64) PeerPaths {
   void OnSend(uint32_t plane, uint32_t bytes) {
     inflight_bytes[plane] += bytes;
     carried[plane] += StepOf(plane, bytes);
-    if (carried[plane] >= kCarriedLimit) [[unlikely]]
+    if (carried[plane] >= carried_limit) [[unlikely]]
       Rebase();
   }
   void OnEnd(uint32_t plane, uint32_t bytes) { inflight_bytes[plane] -= bytes; }
@@ -149,12 +152,12 @@ struct alignas(64) PeerPaths {
  private:
   static constexpr uint64_t kMostSum = uint64_t{1} << 38;
   // The lightest PDU is a step on a plane of the greatest weight (4), and the heaviest on one of
-  // the least is below kMostOwed (2^28).
+  // the least is below kCarriedBase (2^28).
   static constexpr int kCarriedBits = 10;
-  static constexpr uint32_t kCarriedLimit = 1u << 31;
-  // What a plane may be owed: one that was full or paused for long does not take everything for as
-  // long afterwards.
-  static constexpr uint32_t kMostOwed = 1u << 30;
+  // Bytes that a plane may be owed: one that was full or paused for long does not take everything
+  // for as long afterwards. More than the largest PDU.
+  static constexpr uint32_t kMostOwed = 32 << 10;
+  static constexpr uint32_t kBytesOfBase = 64 << 10;  // to the peer, until the base is taken anew
 
   uint64_t LoadOf(uint32_t plane, uint32_t instance_bytes, const PlaneShares& shares) const {
     if (!shares.any_uneven()) [[likely]]
@@ -173,7 +176,7 @@ struct alignas(64) PeerPaths {
   uint32_t StepOf(uint32_t plane, uint32_t bytes) const {
     return static_cast<uint32_t>(uint64_t{bytes} * cost[plane] >> kCarriedBits);
   }
-  // Takes the common part off `carried`.
+  // Takes the common part off `carried`, and what a plane is owed beyond the bound.
   [[gnu::cold]] void Rebase();
 };
 
