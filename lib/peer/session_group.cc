@@ -13,6 +13,13 @@ using State = SessionSlot::State;
 constexpr uint32_t kMostWeight = SessionSlot::kWeightOne << 10;
 // A session moves only if it was congested in so many intervals in a row.
 constexpr uint8_t kHighIntervals = 2;
+// So many moves in a row may be bad luck. From then on the time until the next one doubles: what
+// all paths have in common, as another load of the far end, makes round trips differ, too.
+constexpr uint8_t kFreeMoves = 8;
+constexpr int kMostDoublings = 20;
+constexpr int kMostIntervals = 64;  // between two moves
+constexpr uint8_t kEvenLooks = 8;   // after which moves are free again
+
 // Of its age, the part after which a session gets its next number, in eighths.
 constexpr int kReplaceAtEighths = 7;
 
@@ -350,16 +357,32 @@ void SessionGroup::DrainWorst() {
 void SessionGroup::MoveCongested(const SessionParams& params, SecretNumbers& random, Time now) {
   uint32_t best = kMostWeight;
   ForEach(open_, [&](uint32_t slot) { best = std::min(best, slots_[slot].measured); });
+  bool even = true;
   ForEach(open_, [&](uint32_t slot) {
     SessionSlot& each = slots_[slot];
     const bool high = uint64_t{each.measured} * 100 >= uint64_t{best} * params.move_percent;
-    each.high_intervals = high ? static_cast<uint8_t>(each.high_intervals + 1) : uint8_t{0};
+    even &= !high;
+    each.high_intervals =
+        high ? std::min<uint8_t>(each.high_intervals + uint8_t{1}, kHighIntervals) : uint8_t{0};
     if (each.high_intervals < kHighIntervals || each.state != State::kOpen) return;
+    if (now < move_at_) return;
     each.high_intervals = 0;
     Ask(slot, State::kMoving, random, now);
     each.leaves_slow = true;
     SetWeight(each, false);
+    NoteMove(params, now);
   });
+  even_looks_ = even ? std::min<uint8_t>(even_looks_ + uint8_t{1}, kEvenLooks) : uint8_t{0};
+  if (even_looks_ != kEvenLooks) return;
+  moves_ = 0;
+  move_at_ = now;
+}
+
+void SessionGroup::NoteMove(const SessionParams& params, Time now) {
+  if (moves_ < kFreeMoves + kMostDoublings) ++moves_;
+  if (moves_ <= kFreeMoves) return;
+  const Duration wait = PaceOf(params) * (1 << (moves_ - kFreeMoves));
+  move_at_ = now + std::min(wait, params.interval * kMostIntervals);
 }
 
 // An old one gets its next number before it ends; when it ends without, nothing takes it any more,

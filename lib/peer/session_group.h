@@ -126,6 +126,7 @@ class SessionGroup {
   void SetPace(std::span<const Facts> facts, const SessionParams& params, Time now);
   void Judge(const SessionParams& params, SecretNumbers& random, Time now);
   void MoveCongested(const SessionParams& params, SecretNumbers& random, Time now);
+  void NoteMove(const SessionParams& params, Time now);
   void Expire(uint32_t slot, const SessionParams& params, SecretNumbers& random, Time now);
   void EndDrains(std::span<const Facts> facts);
   bool IsFresh(const SessionSlot& slot, const Facts& fact) const;
@@ -149,10 +150,13 @@ class SessionGroup {
   Time deadline_ = kNever;
   Time looked_at_{};          // at weights, last
   Time calm_since_ = kNever;  // all weights are low
+  Time move_at_{};            // no congested session moves before
   uint32_t pace_ns_ = 0;      // from one look to the next; 0: the longest that there may be
   uint32_t tx_pdus_ = 0;      // of all slots, at the last look
   uint32_t numbers_ = 1;
   uint8_t count_ = 1;
+  uint8_t moves_ = 0;       // of congested sessions, since all looked alike for some time,
+  uint8_t even_looks_ = 0;  // which is so many looks
 };
 
 }  // namespace suede

@@ -167,6 +167,35 @@ TEST_F(SessionGroups, OneThatIsMuchMoreCongestedThanTheBestMovesWhileItIsUsed) {
   EXPECT_EQ(group.slot(1).weight, SessionSlot::kWeightOne);
 }
 
+// A far end that is busy with others answers sessions unevenly: that is no reason to move for ever.
+TEST_F(SessionGroups, MovesThatDoNotHelpBecomeRare) {
+  Open(2);
+  params.open_percent = 200;
+  facts[1].srtt = microseconds(50);
+  // With 100 PDUs in each look, and a move done at the next one.
+  const auto moves_in = [&](int looks) {
+    int moves = 0;
+    for (int i = 0; i < looks; ++i) {
+      for (SessionGroup::Facts& each : facts) each.tx_pdus += 100;
+      for (SlotMask asks = Look(); asks != 0; asks &= asks - 1) {
+        moves += Answer(static_cast<uint32_t>(std::countr_zero(asks))) ? 1 : 0;
+      }
+    }
+    return moves;
+  };
+  EXPECT_GE(moves_in(100), 8);
+  EXPECT_LE(moves_in(1000), 10);
+  // Looks are 10 us apart, and two moves 64 intervals at most.
+  const auto intervals = static_cast<int>(microseconds(200'000) / params.interval);
+  EXPECT_LE(moves_in(20'000), intervals / 64 + 4);
+  EXPECT_GE(moves_in(20'000), intervals / 64 - 1);
+  // When all have been alike for some time, the next congestion is left at once.
+  facts[1].srtt = microseconds(10);
+  EXPECT_EQ(moves_in(20), 0);
+  facts[1].srtt = microseconds(50);
+  EXPECT_GE(moves_in(50), 4);
+}
+
 TEST_F(SessionGroups, WhatNothingIsSentOnIsNotCongested) {
   Open(2);
   facts[1].srtt = microseconds(50);
