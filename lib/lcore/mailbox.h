@@ -21,7 +21,9 @@ struct ConnectionSnapshot;
 struct PlaneSnapshot;
 struct QueueSnapshot;
 struct SegmentShape;
+struct ServedWindow;
 struct SettingsChange;
+class ServedTarget;
 
 // Requests of the control thread. Instances and ports have the pipeline's numbers. A request that
 // no reply is named for has none.
@@ -34,6 +36,21 @@ struct Attach {
   const uint8_t* queue_vc_masks = nullptr;    // what each may send on; nullptr: all VCs
   void* segment = nullptr;
   const SegmentShape* shape = nullptr;
+};
+// Serve memory requests by `target`, which is attached as a client of its own, without VCs that it
+// may not send on. Its windows are touched no more once its Detach has been taken.
+struct AttachTarget {
+  uint32_t client = 0;  // of the target
+  uint32_t owner = 0;   // the client that has it
+  uint32_t instance = 0;
+  uint8_t vc_mask = 0;  // that it may send on
+  ServedTarget* target = nullptr;
+};
+// A window of such a target; `window` is read before the reply is sent.
+struct SetWindow {
+  uint32_t client = 0;
+  uint32_t id = 0;
+  const ServedWindow* window = nullptr;
 };
 // Deliver the records that the client had handed over, then forget its segment.
 struct Detach {
@@ -123,7 +140,7 @@ struct Ping {
 }  // namespace request
 
 using LcoreRequest =
-    std::variant<request::Attach, request::Detach, request::Claim, request::Unclaim,
+    std::variant<request::Attach, request::AttachTarget, request::SetWindow, request::Detach, request::Claim, request::Unclaim,
                  request::ResetQueue, request::Drain, request::Connections, request::Queues,
                  request::Planes, request::ChangeSettings, request::SetPeerMac, request::LosePeer,
                  request::SetPort, request::SetInstance, request::SetPlane, request::SetWeight,
@@ -135,11 +152,19 @@ enum class LcoreStatus : uint8_t {
   kDone,
   kBusy,     // no room for more clients or queues
   kClaimed,  // another client has claimed one of the VCs
-  kUnknown,  // no such client, queue or instance
+  kUnknown,  // no such client, queue, instance or window
 };
 
 // Those requests that have a reply.
-enum class LcoreReplyKind : uint8_t { kAttach, kDetach, kClaim, kUnclaim, kResetQueue, kDrain };
+enum class LcoreReplyKind : uint8_t {
+  kAttach,
+  kDetach,
+  kClaim,
+  kUnclaim,
+  kResetQueue,
+  kDrain,
+  kSetWindow,
+};
 
 struct LcoreReply {
   LcoreReplyKind kind = LcoreReplyKind::kAttach;

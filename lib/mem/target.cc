@@ -39,6 +39,10 @@ void Target::OnCommand(const Route& from, const uint8_t* control, uint32_t contr
     ++counters_.foreign;
     return;
   }
+  const Window* window = windows_.Find(request.window);
+  if (parsed == Parsed::kRequest && window != nullptr && window->is_elsewhere) [[unlikely]] {
+    return OnNotice(from.xpuid, request);
+  }
   const Route to{.xpuid = from.xpuid, .plane = from.plane, .vc = request.response_vc};
   if (!HasPlaceFor(to.xpuid)) {
     ++counters_.dropped;
@@ -81,19 +85,30 @@ Status Target::Execute(const Route& to, const Request& request, ResponseSink& si
 
 Status Target::Write(const Route& to, const Request& request, uint8_t* memory) {
   const bool notifies = request.opcode == Opcode::kPutImmediate;
-  if (notifies && notices_in_ - notices_out_ == notices_.size()) return Status::kBusy;
+  if (notifies && !has_notice_place()) return Status::kBusy;
   StoreOctets(memory, request.data, request.bytes);
   counters_.written_bytes += request.bytes;
   ++counters_.executed[static_cast<uint8_t>(request.opcode)];
-  if (notifies) {
-    notices_[notices_in_++ % notices_.size()] = {
-        .source = to.xpuid,
-        .window = request.window,
-        .bytes = request.total_bytes,
-        .offset = request.offset + request.bytes - request.total_bytes,
-        .immediate = request.immediate};
-  }
+  if (notifies) Note(to.xpuid, request);
   return Status::kOk;
+}
+
+void Target::Note(uint16_t source, const Request& request) {
+  notices_[notices_in_++ % notices_.size()] = {
+      .source = source,
+      .window = request.window,
+      .bytes = request.total_bytes,
+      .offset = request.offset + request.bytes - request.total_bytes,
+      .immediate = request.immediate};
+}
+
+// The lcore that serves the window has executed the request and answered it.
+void Target::OnNotice(uint16_t source, const Request& request) {
+  if (request.opcode != Opcode::kPutImmediate || request.bytes != 0 || !has_notice_place()) {
+    ++counters_.foreign;
+    return;
+  }
+  Note(source, request);
 }
 
 bool Target::TakeNotice(Notice* notice) {
@@ -155,8 +170,13 @@ void Target::Keep(const Route& to, const uint8_t* control, uint32_t control_byte
     return;
   }
   lane = {.head = index, .tail = index};
-  (first_active_ == kNone ? first_active_ : lanes_[last_active_].next_active) = number;
-  last_active_ = number;
+  AddActive(number);
+}
+
+void Target::AddActive(uint32_t lane) {
+  lanes_[lane].next_active = kNone;
+  (first_active_ == kNone ? first_active_ : lanes_[last_active_].next_active) = lane;
+  last_active_ = lane;
 }
 
 void Target::FreeFirst(uint32_t lane) {
@@ -183,18 +203,15 @@ bool Target::SendWaiting(uint32_t lane, ResponseSink& sink) {
   return true;
 }
 
-void Target::Flush(ResponseSink& sink) {
+void Target::Flush(ResponseSink& sink, uint32_t most) {
   EndRun(sink);
-  uint32_t before = kNone;
-  for (uint32_t lane = first_active_; lane != kNone;) {
-    const uint32_t next = lanes_[lane].next_active;
-    if (SendWaiting(lane, sink)) {
-      (before == kNone ? first_active_ : lanes_[before].next_active) = next;
-      if (last_active_ == lane) last_active_ = before;
-    } else {
-      before = lane;
-    }
-    lane = next;
+  // Lanes that still wait go to the end of the list; each has its turn once.
+  const uint32_t last = last_active_;
+  for (bool more = first_active_ != kNone; more && most != 0; --most) {
+    const uint32_t lane = first_active_;
+    more = lane != last;
+    first_active_ = lanes_[lane].next_active;
+    if (!SendWaiting(lane, sink)) AddActive(lane);
   }
 }
 

@@ -76,8 +76,8 @@ class Target {
   void OnCommand(const Route& from, const uint8_t* control, uint32_t control_bytes,
                  const uint8_t* data, uint32_t data_bytes, ResponseSink& sink);
   // The end of a batch of commands, and every now and then while HasWaiting(): hands over all that
-  // the sink takes.
-  void Flush(ResponseSink& sink);
+  // the sink takes, of up to `most` {initiator, VC} that wait. The next call goes on behind these.
+  void Flush(ResponseSink& sink, uint32_t most = UINT32_MAX);
   // Whether responses wait for credit.
   bool HasWaiting() const { return first_active_ != kNone; }
   // The connection of a plane is new: forgets responses that wait there, as their requests are lost
@@ -87,6 +87,7 @@ class Target {
   // Takes a notice. False: there is none.
   bool TakeNotice(Notice* notice);
   bool has_notices() const { return notices_in_ != notices_out_; }
+  bool has_notice_place() const { return notices_in_ - notices_out_ != notices_.size(); }
 
   // Aborts where the state contradicts itself; for tests and fuzzers.
   void CheckInvariants() const;
@@ -121,11 +122,14 @@ class Target {
   bool HasPlaceFor(uint16_t xpuid) const;
   Status Execute(const Route& to, const Request& request, ResponseSink& sink);
   Status Write(const Route& to, const Request& request, uint8_t* memory);
+  void Note(uint16_t source, const Request& request);
+  void OnNotice(uint16_t source, const Request& request);
   void Acknowledge(const Route& to, uint32_t number, Status status, ResponseSink& sink);
   void EndRun(ResponseSink& sink);
   void Answer(const Route& to, const Response& response, ResponseSink& sink);
   void Keep(const Route& to, const uint8_t* control, uint32_t control_bytes,
             const Response& response);
+  void AddActive(uint32_t lane);
   bool SendWaiting(uint32_t lane, ResponseSink& sink);
   void FreeFirst(uint32_t lane);
 

@@ -29,6 +29,7 @@ struct Window {
   uint32_t key = 0;         // 0: none is asked for
   uint16_t partition = kAnyPartition;
   uint8_t rights = 0;
+  bool is_elsewhere = false;  // an lcore executes its requests: only notices come here
 };
 
 // The answer to a request: its memory, or why it is refused.

@@ -129,6 +129,8 @@ bool Pipeline::Poll(Time now) {
   work |= due_timers_.Poll(now);
   work |= congestion_.Poll(now);
   if (hook_ != nullptr) work |= hook_->Poll(now);
+  if (!targets_.empty()) [[unlikely]]
+    work |= targets_.Poll();
   work |= taker_.Poll();
   for (const auto& port : lcore_.ports) work |= port->link.StagePacket(lcore_.counters);
   grants_.SendGrants(now);

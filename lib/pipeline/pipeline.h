@@ -36,6 +36,7 @@
 #include "send/share_book.h"
 #include "send/stage.h"
 #include "send/take.h"
+#include "serve/served_targets.h"
 
 namespace suede {
 
@@ -155,7 +156,9 @@ class Pipeline {
   SettingsWork settings_{lcore_, run_queue_, shares_, effector_};
   PingAsker pings_{lcore_};
   Reporter reporter_{lcore_.instances, lcore_.clients};
-  RequestServer requests_{mailbox_, lcore_.clients, reporter_, lcore_.ports, lcore_.instances};
+  ServedTargets targets_{lcore_.clients};
+  RequestServer requests_{mailbox_, lcore_.clients, targets_,
+                          reporter_, lcore_.ports,  lcore_.instances};
   RequestWork request_work_;
   PollHook* hook_ = nullptr;
   bool has_pauses_ = false;  // a port obeys pauses, or sends on credit

@@ -66,6 +66,34 @@ Todo RequestServer::Serve(const request::Attach& asked) {
   return {};
 }
 
+Todo RequestServer::Serve(const request::AttachTarget& asked) {
+  if (asked.instance >= instances_.size()) {
+    Reply(LcoreReplyKind::kAttach, asked.client, ClientVerdict::kUnknown);
+    return {};
+  }
+  const ClientVerdict verdict = clients_.Attach({.client = asked.client,
+                                                 .segment = asked.target->segment(),
+                                                 .shape = &asked.target->shape(),
+                                                 .queue_instances = &asked.instance,
+                                                 .queue_vc_masks = &asked.vc_mask});
+  if (!Reply(LcoreReplyKind::kAttach, asked.client, verdict)) return {};
+  Instance& instance = *instances_[asked.instance];
+  targets_.Add({.client = asked.client,
+                .owner = asked.owner,
+                .target = asked.target,
+                .counters = &instance.counters,
+                .partition = &instance.params.partition});
+  clients_.Open(asked.client);
+  return {};
+}
+
+Todo RequestServer::Serve(const request::SetWindow& asked) {
+  const bool is_set = targets_.SetWindow(asked.client, asked.id, *asked.window);
+  Reply(LcoreReplyKind::kSetWindow, asked.client,
+        is_set ? ClientVerdict::kDone : ClientVerdict::kUnknown);
+  return {};
+}
+
 Todo RequestServer::Serve(const request::Claim& asked) {
   const ClientVerdict verdict = clients_.Claim(asked.client, asked.instance, asked.vc_mask);
   if (!Reply(LcoreReplyKind::kClaim, asked.client, verdict)) return {};
@@ -87,6 +115,7 @@ Todo RequestServer::Serve(const request::ResetQueue& asked) {
 }
 
 Todo RequestServer::Serve(const request::Detach& asked) {
+  targets_.Remove(asked.client);
   if (!Reply(LcoreReplyKind::kDetach, asked.client, clients_.Detach(asked.client))) return {};
   answering_ = Answering::kNot;  // EndDetaching does
   return todo::ClientLeft{};

@@ -26,6 +26,7 @@
 #include "lcore/mailbox.h"
 #include "lcore/port_context.h"
 #include "pipeline/reporter.h"
+#include "serve/served_targets.h"
 
 namespace suede {
 
@@ -68,10 +69,11 @@ class RequestServer {
   using Instances = std::vector<std::unique_ptr<Instance>>;
 
   // All of them outlive the server.
-  RequestServer(Mailbox& mailbox, ClientTable& clients, Reporter& reporter, const Ports& ports,
-                const Instances& instances)
+  RequestServer(Mailbox& mailbox, ClientTable& clients, ServedTargets& targets, Reporter& reporter,
+                const Ports& ports, const Instances& instances)
       : mailbox_(mailbox),
         clients_(clients),
+        targets_(targets),
         reporter_(reporter),
         ports_(ports),
         instances_(instances) {}
@@ -103,6 +105,8 @@ class RequestServer {
   };
 
   Todo Serve(const request::Attach& asked);
+  Todo Serve(const request::AttachTarget& asked);
+  Todo Serve(const request::SetWindow& asked);
   Todo Serve(const request::Detach& asked);
   Todo Serve(const request::Claim& asked);
   Todo Serve(const request::Unclaim& asked);
@@ -136,6 +140,7 @@ class RequestServer {
 
   Mailbox& mailbox_;
   ClientTable& clients_;
+  ServedTargets& targets_;
   Reporter& reporter_;
   const Ports& ports_;
   const Instances& instances_;

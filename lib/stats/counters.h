@@ -183,7 +183,19 @@ enum class Severity : uint8_t {
   X(FlowMoves, "flow_moves_total", Info,                                                           \
     "Strict: flows under way that went to a plane with more bandwidth left, or left one")          \
   X(FlowRebinds, "flow_rebinds_total", Info,                                                       \
-    "Strict: flows that took another plane as they began anew")
+    "Strict: flows that took another plane as they began anew")                                    \
+  X(MemoryExecuted, "memory_requests_total", Info, "Memory requests that the lcore has executed")  \
+  X(MemoryWrittenBytes, "memory_written_bytes_total", Info, "Octets that these wrote by puts")     \
+  X(MemoryReadBytes, "memory_read_bytes_total", Info, "Octets that these read by gets")            \
+  X(MemoryRefused, "memory_refused_total", Drop,                                                   \
+    "Memory requests that the lcore has refused: window, key, partition, rights or bounds")        \
+  X(MemoryDropped, "memory_dropped_total", Drop,                                                   \
+    "Memory requests not executed: their responses would have had no place")                       \
+  X(MemoryForeign, "memory_foreign_total", Drop,                                                   \
+    "Commands that came to a target on the lcore and were no memory requests")                     \
+  X(MemoryWaited, "memory_waited_total", Info, "Responses of the lcore that waited for credit")    \
+  X(MemoryPassedOn, "memory_passed_on_total", Info,                                                \
+    "Memory requests for windows that the client serves, passed on to it")
 
 enum class Counter : uint16_t {
 #define SUEDE_COUNTER_ID(id, name, severity, sentence) k##id,

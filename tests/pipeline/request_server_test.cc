@@ -28,7 +28,8 @@ class RequestServerTest : public ::testing::Test {
   RequestServer::Ports ports;
   ClientTable clients;
   Reporter reporter{instances, clients};
-  RequestServer server{mailbox, clients, reporter, ports, instances};
+  ServedTargets targets{clients};
+  RequestServer server{mailbox, clients, targets, reporter, ports, instances};
 };
 
 bool IsNothing(const Todo& todo) { return std::holds_alternative<std::monostate>(todo); }
