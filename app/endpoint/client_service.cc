@@ -41,6 +41,14 @@ SegmentShape SegmentShapeOf(const ClientsConfig& clients) {
           .aggregate_lines = clients.aggregate_lines};
 }
 
+ClientService::ClientService(Endpoint* endpoint, Endpoint::Log log)
+    : endpoint_(endpoint),
+      log_(std::move(log)),
+      windows_([this](uint32_t lcore, const LcoreRequest& request) { return Ask(lcore, request); },
+               SegmentShapeOf(endpoint->config().clients)) {
+  windows_.SetWindowBytes(uint64_t{endpoint->config().clients.window_mb} << 20);
+}
+
 absl::StatusOr<std::unique_ptr<ClientService>> ClientService::Create(Endpoint* endpoint,
                                                                      const std::string& version,
                                                                      Endpoint::Log log) {
@@ -61,6 +69,7 @@ absl::StatusOr<std::unique_ptr<ClientService>> ClientService::Create(Endpoint* e
   absl::StatusOr<std::unique_ptr<ShmServer>> created = ShmServer::Create(server, service.get());
   if (!created.ok()) return created.status();
   service->server_ = *std::move(created);
+  service->windows_.SetServer(service->server_.get());
   return service;
 }
 
@@ -70,6 +79,7 @@ void ClientService::Poll() {
     LcoreReply reply;
     while (endpoint_->pipeline(lcore).mailbox().replies.Pop(reply)) OnReply(reply);
   }
+  windows_.Poll();
   server_->SetEventSummary(registers_ != nullptr && registers_->Interrupts());
   if (!writing_.empty() && registers_ != nullptr && !registers_->changing()) {
     for (const Writing& writing : std::exchange(writing_, {})) {
@@ -78,7 +88,8 @@ void ClientService::Poll() {
     }
   }
   for (auto it = unsent_detaches_.begin(); it != unsent_detaches_.end();) {
-    const bool sent = Ask(it->second, request::Detach{.client = it->first}).ok();
+    // Its target goes first.
+    const bool sent = !windows_.IsServed(static_cast<ClientId>(it->first)) && Ask(it->second, request::Detach{.client = it->first}).ok();
     it = sent ? unsent_detaches_.erase(it) : std::next(it);
   }
 }
@@ -94,6 +105,7 @@ absl::Status ClientService::Ask(uint32_t lcore, const LcoreRequest& request) {
 void ClientService::OnReply(const LcoreReply& reply) {
   const auto client = static_cast<ClientId>(reply.client);
   if (reply.kind != LcoreReplyKind::kDrain) --outstanding_;
+  if (WindowService::IsOfTarget(reply)) return windows_.OnReply(reply, ToStatus(reply));
   switch (reply.kind) {
     case LcoreReplyKind::kAttach:
       server_->FinishOpen(client, ToStatus(reply));
@@ -113,6 +125,8 @@ void ClientService::OnReply(const LcoreReply& reply) {
     case LcoreReplyKind::kDrain:
       --draining_;
       break;
+    case LcoreReplyKind::kSetWindow:
+      break;  // of targets alone
   }
 }
 
@@ -212,6 +226,31 @@ absl::Status ClientService::Claim(ClientId client, const ClaimRequest& request, 
              request::Claim{.vc_mask = vc_mask, .client = Number(client), .instance = number});
 }
 
+absl::Status ClientService::OnServe(ClientId client, const ServeRequest& request) {
+  const int index = FindInstance(request.instance);
+  const auto attached = attached_.find(Number(client));
+  if (index < 0 || attached == attached_.end()) {
+    return absl::NotFoundError("an instance that this endpoint does not have");
+  }
+  const uint32_t lcore = endpoint_->pipeline_of(static_cast<uint32_t>(index));
+  if (lcore != attached->second.lcore) {
+    return absl::InvalidArgumentError(
+        "the instance is served by another lcore than the client's queues; connect once for each");
+  }
+  return windows_.OnServe(client, request,
+                          {.lcore = lcore,
+                           .instance = endpoint_->number_of(static_cast<uint32_t>(index)),
+                           .index = static_cast<uint32_t>(index)});
+}
+
+absl::Status ClientService::OnWindowAdd(ClientId client, const WindowRequest& request, int fd) {
+  return windows_.OnWindowAdd(client, request, fd);
+}
+
+absl::Status ClientService::OnWindowRemove(ClientId client, uint32_t id) {
+  return windows_.OnWindowRemove(client, id);
+}
+
 absl::Status ClientService::OnReset(ClientId client, uint32_t queue) {
   const auto attached = attached_.find(Number(client));
   if (attached == attached_.end()) return absl::NotFoundError("no such client");
@@ -236,11 +275,13 @@ void ClientService::Adopt(const Config& config) {
   server_->SetMaxClients(config.clients.max_clients);
   server_->SetPackLimit(config.packing.limit_bytes);
   server_->SetRules(config.clients.rules);
+  windows_.SetWindowBytes(uint64_t{config.clients.window_mb} << 20);
 }
 
 void ClientService::OnGone(ClientId client) {
   const auto attached = attached_.find(Number(client));
   if (attached == attached_.end()) return;
+  windows_.OnGone(client);
   // A full mailbox is asked again from Poll: the segment has to stay until the lcore lets go.
   unsent_detaches_[Number(client)] = attached->second.lcore;
 }

@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "endpoint/endpoint.h"
+#include "endpoint/window_service.h"
 #include "shm/server.h"
 
 namespace suede {
@@ -38,7 +39,7 @@ class ClientService : public ClientHandler {
   // Takes the settings of a configuration in effect for clients that come from now on.
   void Adopt(const Config& config);
   // Whether an lcore owes an answer.
-  bool busy() const { return outstanding_ != 0; }
+  bool busy() const { return outstanding_ != 0 || windows_.busy(); }
   const ShmServer& server() const { return *server_; }
   ShmServer& server() { return *server_; }
 
@@ -52,6 +53,9 @@ class ClientService : public ClientHandler {
   absl::Status OnUnclaim(ClientId client, const ClaimRequest& request) override;
   absl::Status OnReset(ClientId client, uint32_t queue) override;
   absl::Status OnRegister(ClientId client, const RegisterRequest& request) override;
+  absl::Status OnServe(ClientId client, const ServeRequest& request) override;
+  absl::Status OnWindowAdd(ClientId client, const WindowRequest& request, int fd) override;
+  absl::Status OnWindowRemove(ClientId client, uint32_t id) override;
   void OnGone(ClientId client) override;
   void OnOpened(const ClientInfo& client) override;
   void OnRefused(pid_t pid, uid_t uid, std::string_view reason) override;
@@ -59,6 +63,8 @@ class ClientService : public ClientHandler {
 
   // The VCs received for a client: "3.0:0,1 4.0:2", own XPU, instance, VCs.
   std::string ClaimsOf(ClientId client) const;
+  // Windows that lcores serve.
+  const WindowService& windows() const { return windows_; }
 
  private:
   using Claims = std::map<uint32_t, uint32_t>;  // index into Config::instances to mask of VCs
@@ -71,8 +77,7 @@ class ClientService : public ClientHandler {
     std::array<uint8_t, SUEDE_MAX_QUEUES> vc_masks{};    // that each queue may send on
   };
 
-  ClientService(Endpoint* endpoint, Endpoint::Log log)
-      : endpoint_(endpoint), log_(std::move(log)) {}
+  ClientService(Endpoint* endpoint, Endpoint::Log log);
   absl::Status Ask(uint32_t lcore, const LcoreRequest& request);
   absl::Status Claim(ClientId client, const ClaimRequest& request, bool claim);
   void OnReply(const LcoreReply& reply);
@@ -82,6 +87,7 @@ class ClientService : public ClientHandler {
 
   Endpoint* const endpoint_;
   const Endpoint::Log log_;
+  WindowService windows_;
   std::unique_ptr<ShmServer> server_;
   std::unordered_map<uint32_t, Attached> attached_;
   std::unordered_map<uint32_t, uint32_t> unsent_detaches_;  // client to lcore

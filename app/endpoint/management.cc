@@ -172,6 +172,41 @@ std::vector<ClientView> Management::Clients() {
   return all;
 }
 
+namespace {
+
+std::string RightsOf(uint8_t rights) {
+  std::string out;
+  for (const auto& [bit, name] : {std::pair(1, "read"), std::pair(2, "write"),
+                                  std::pair(4, "atomic")}) {
+    if ((rights & bit) != 0) absl::StrAppend(&out, out.empty() ? "" : ",", name);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<WindowView> Management::Windows() {
+  std::vector<WindowView> all;
+  for (const WindowService::View& view : clients_->windows().Windows()) {
+    const InstanceConfig& instance = endpoint_->config().instances[view.index];
+    const WindowRequest& window = view.window;
+    WindowView& shown = all.emplace_back();
+    shown.client = static_cast<uint64_t>(view.client);
+    shown.xpu = instance.xpu;
+    shown.instance = instance.instance;
+    shown.window = window.id;
+    shown.served_by = window.is_program ? "program" : "lcore";
+    if (window.is_program) continue;
+    shown.rights = RightsOf(window.rights);
+    shown.has_key = window.key != 0;
+    if (window.partition != WindowRequest::kAnyPartition) shown.partition = window.partition;
+    shown.size_bytes = window.bytes;
+    shown.page_bytes = view.page_bytes;
+    if (view.numa_node >= 0) shown.numa_node = static_cast<uint32_t>(view.numa_node);
+  }
+  return all;
+}
+
 CounterSetView Management::TotalCounters() const {
   CounterSetView set = ToSet("", endpoint_->Counters());
 #define SUEDE_SHM_COUNTER_VIEW(id, metric, sentence) \

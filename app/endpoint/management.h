@@ -68,6 +68,7 @@ class Management final : public EndpointView {
   std::vector<PortView> Ports() override;
   std::vector<PeerView> Peers() override;
   std::vector<ClientView> Clients() override;
+  std::vector<WindowView> Windows() override;
   std::vector<CounterSetView> Counters(CounterScope scope) override;
   ConnectionQuestion Connections(const ConnectionQuery& query) override;
   absl::Status StartCapture(const CaptureQuery& query, Fd file) override {

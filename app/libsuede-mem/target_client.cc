@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target_client.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "suede/registers.h"
@@ -30,6 +33,7 @@ suede_mem_target::~suede_mem_target() {
   // The sentence on the last error stays: a target that was not opened ends here, too.
   if (serves_) EndThread();
   for (const auto& [id, mapping] : mappings_) munmap(mapping.address, mapping.bytes);
+  for (const auto& [id, window] : lcore_windows_) close(window.fd);
 }
 
 int suede_mem_target::Open(const char* name_or_path, const suede_mem_target_params& params) {
@@ -60,8 +64,9 @@ int suede_mem_target::Reconnect() {
   const Turn turn(this);
   NotesLoss();
   uint32_t reconnected = 0;
-  const int error = suede::mem::ReconnectPlanes(&planes_, &reconnected);
+  int error = suede::mem::ReconnectPlanes(&planes_, &reconnected);
   given_up_ &= ~reconnected;
+  if (error == 0) error = RegisterAgain(reconnected);
   if (error == 0) is_lost_ = false;
   return error;
 }
@@ -82,8 +87,12 @@ int Map(const suede_mem_window& window, void** address, uint64_t* bytes) {
   // Whole pages, as large as they are there.
   const auto page = static_cast<uint64_t>(info.st_blksize);
   *bytes = (window.bytes + page - 1) / page * page;
-  *address = mmap(nullptr, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, window.fd,
-                  static_cast<off_t>(window.fd_offset));
+  const auto offset = static_cast<off_t>(window.fd_offset);
+  *address = mmap(nullptr, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, window.fd, offset);
+  // Windows that are only read may be of memory that nobody writes any more.
+  if (*address == MAP_FAILED && window.rights == SUEDE_MEM_RIGHT_READ) {
+    *address = mmap(nullptr, *bytes, PROT_READ, MAP_SHARED, window.fd, offset);
+  }
   return *address != MAP_FAILED ? 0 : Fail(-errno, "mmap of the window's descriptor failed");
 }
 
@@ -98,7 +107,9 @@ int DrawKey(uint32_t* key) {
 
 int suede_mem_target::AddWindow(suede_mem_window* window) {
   uint32_t key = window->key;
-  if ((window->flags & ~SUEDE_MEM_DRAW_KEY) != 0 || window->partition < -1 ||
+  const bool is_of_lcore = (window->flags & SUEDE_MEM_SERVED_BY_LCORE) != 0;
+  if ((window->flags & ~(SUEDE_MEM_DRAW_KEY | SUEDE_MEM_SERVED_BY_LCORE)) != 0 ||
+      window->partition < -1 ||
       window->partition > 1023 || window->rights > Window::kAllRights) {
     return Fail(-EINVAL, "suede_mem_window: flags, rights or partition are out of range");
   }
@@ -112,7 +123,10 @@ int suede_mem_target::AddWindow(suede_mem_window* window) {
   if (target_->windows().Find(window->id) != nullptr) {
     return Fail(-EEXIST, "there is a window of this id");
   }
-  if (window->partition >= 0) {
+  if (is_of_lcore && window->base != nullptr) {
+    return Fail(-EINVAL, "a window that the lcore serves has a descriptor, and no base");
+  }
+  if (window->partition >= 0 && !is_of_lcore) {
     if (const int error = ReadPartition(); error != 0) return error;
   }
   Mapping mapping;
@@ -127,11 +141,22 @@ int suede_mem_target::AddWindow(suede_mem_window* window) {
                    .key = key,
                    .partition = window->partition < 0 ? Window::kAnyPartition
                                                       : static_cast<uint16_t>(window->partition),
-                   .rights = static_cast<uint8_t>(window->rights)});
+                   .rights = static_cast<uint8_t>(window->rights),
+                   .is_elsewhere = is_of_lcore});
+  int error = 0;
   if (added != WindowTable::Added::kOk) {
-    if (mapping.address != nullptr) munmap(mapping.address, mapping.bytes);
-    return Fail(-EINVAL, "suede_mem_window: id, rights or base are out of range");
+    error = Fail(-EINVAL, "suede_mem_window: id, rights or base are out of range");
+  } else if (is_of_lcore) {
+    error = AddLcoreWindow(*window, key);
+  } else if (on_lcore_ != 0) {
+    error = AddToPlanes({.size = sizeof(suede_window), .id = window->id, .program = 1});
   }
+  if (error != 0) {
+    if (added == WindowTable::Added::kOk) target_->windows().Remove(window->id);
+    if (mapping.address != nullptr) munmap(mapping.address, mapping.bytes);
+    return error;
+  }
+  if (!is_of_lcore) program_windows_.insert(window->id);
   if (mapping.address != nullptr) mappings_[window->id] = mapping;
   window->base = base;
   window->key = key;
@@ -140,11 +165,117 @@ int suede_mem_target::AddWindow(suede_mem_window* window) {
 
 int suede_mem_target::RemoveWindow(uint32_t id) {
   const Turn turn(this);
-  if (!target_->windows().Remove(id)) return Fail(-ENOENT, "there is no window of this id");
+  if (target_->windows().Find(id) == nullptr) return Fail(-ENOENT, "there is no window of this id");
+  if (const int error = RemoveFromPlanes(id, planes_.size()); error != 0) return error;
+  target_->windows().Remove(id);
+  program_windows_.erase(id);
+  if (const auto found = lcore_windows_.find(id); found != lcore_windows_.end()) {
+    close(found->second.fd);
+    lcore_windows_.erase(found);
+  }
   const auto mapping = mappings_.find(id);
   if (mapping != mappings_.end()) {
     munmap(mapping->second.address, mapping->second.bytes);
     mappings_.erase(mapping);
+  }
+  return 0;
+}
+
+// ---- Windows that the lcore serves.
+
+// Its requests go to the lcore from now on. What has come until then is served first, so that only
+// the lcore's notices, and requests that it passes on, come from then on.
+int suede_mem_target::MoveToLcore(Plane* plane) {
+  const suede_instance& instance = plane->instance();
+  int error = suede_unclaim(plane->client(), instance.xpuid, instance.instance, request_vcs_);
+  if (error != 0) return suede::mem::FailAsSuede(error);
+  ServePlanes(UINT32_MAX);
+  error = suede_serve(plane->client(), instance.xpuid, instance.instance, request_vcs_);
+  if (error == 0) return 0;
+  error = suede::mem::FailAsSuede(error);
+  if (suede_claim(plane->client(), instance.xpuid, instance.instance, request_vcs_) != 0) {
+    plane->OnLost();
+  }
+  return error;
+}
+
+int suede_mem_target::AddToPlanes(const suede_window& window) {
+  for (size_t i = 0; i < planes_.size(); ++i) {
+    if ((on_lcore_ & 1u << i) == 0 || !planes_[i].is_connected()) continue;
+    if (int error = suede_add_window(planes_[i].client(), &window); error != 0) {
+      error = suede::mem::FailAsSuede(error);
+      static_cast<void>(RemoveFromPlanes(window.id, i));
+      return error;
+    }
+  }
+  return 0;
+}
+
+// Of the first `planes`. A plane whose daemon has gone has no windows.
+int suede_mem_target::RemoveFromPlanes(uint32_t id, size_t planes) {
+  for (size_t i = 0; i < planes; ++i) {
+    if ((on_lcore_ & 1u << i) == 0) continue;
+    const int error = suede_remove_window(planes_[i].client(), id);
+    if (error != 0 && error != -ENOENT && error != -ECONNRESET) {
+      return suede::mem::FailAsSuede(error);
+    }
+  }
+  return 0;
+}
+
+int suede_mem_target::AddLcoreWindow(const suede_mem_window& window, uint32_t key) {
+  for (size_t i = 0; i < planes_.size(); ++i) {
+    if ((on_lcore_ & 1u << i) != 0) continue;
+    if (!planes_[i].is_connected()) return FailPlaneGone();
+    if (const int error = MoveToLcore(&planes_[i]); error != 0) return error;
+    on_lcore_ |= 1u << i;
+    for (const uint32_t id : program_windows_) {
+      const suede_window of_program{
+          .size = sizeof of_program, .id = static_cast<uint16_t>(id), .program = 1};
+      const int error = suede_add_window(planes_[i].client(), &of_program);
+      if (error != 0) return suede::mem::FailAsSuede(error);
+    }
+  }
+  LcoreWindow kept{.window = {.size = sizeof(suede_window),
+                              .id = window.id,
+                              .rights = static_cast<uint8_t>(window.rights),
+                              .key = key,
+                              .partition = static_cast<uint32_t>(window.partition),
+                              .bytes = window.bytes,
+                              .fd_offset = window.fd_offset},
+                   .fd = fcntl(window.fd, F_DUPFD_CLOEXEC, 0)};
+  if (kept.fd < 0) return Fail(-errno, "no copy of the window's descriptor");
+  kept.window.fd = kept.fd;
+  if (const int error = AddToPlanes(kept.window); error != 0) {
+    close(kept.fd);
+    return error;
+  }
+  lcore_windows_.emplace(window.id, kept);
+  has_lcore_windows_ = true;
+  return 0;
+}
+
+// With the daemons of `planes`, by bits, which know nothing of them. A plane that fails stays
+// unconnected.
+int suede_mem_target::RegisterAgain(uint32_t planes) {
+  for (size_t i = 0; i < planes_.size(); ++i) {
+    if ((planes & on_lcore_ & 1u << i) == 0) continue;
+    suede_client* client = planes_[i].client();
+    const suede_instance& instance = planes_[i].instance();
+    int error = suede_serve(client, instance.xpuid, instance.instance, request_vcs_);
+    for (auto it = program_windows_.begin(); error == 0 && it != program_windows_.end(); ++it) {
+      const suede_window of_program{
+          .size = sizeof of_program, .id = static_cast<uint16_t>(*it), .program = 1};
+      error = suede_add_window(client, &of_program);
+    }
+    for (auto it = lcore_windows_.begin(); error == 0 && it != lcore_windows_.end(); ++it) {
+      error = suede_add_window(client, &it->second.window);
+    }
+    if (error != 0) {
+      error = suede::mem::FailAsSuede(error);
+      planes_[i].OnLost();
+      return error;
+    }
   }
   return 0;
 }
@@ -184,10 +315,14 @@ bool suede_mem_target::Send(const suede::mem::Route& to, const uint8_t* control,
   return plane.OnSent(error == 0 ? 1 : error) > 0;
 }
 
+// Notices that have no place yet stay where they are.
 uint32_t suede_mem_target::ServeVc(uint32_t plane, uint8_t vc) {
+  const bool brings_notices = (on_lcore_ & 1u << plane) != 0;
+  const uint32_t most =
+      brings_notices ? std::min(kBatch, target_->free_notice_places()) : kBatch;
   suede::mem::Route source{.plane = static_cast<uint8_t>(plane), .vc = vc};
   return planes_[plane].TakeCommands(
-      vc, kBatch,
+      vc, most,
       [&](uint16_t xpuid, const uint8_t* control, uint32_t control_bytes, const uint8_t* data,
           uint32_t data_bytes) {
         source.xpuid = xpuid;
@@ -323,8 +458,16 @@ void suede_mem_target::Run() {
 // ---- What the program asks.
 
 int suede_mem_target::Take(suede_mem_notice* notices, uint32_t max) {
-  if (!has_notices_.load(std::memory_order_acquire)) return is_lost_ ? FailPlaneGone() : 0;
+  const bool may_serve = has_lcore_windows_.load(std::memory_order_relaxed) &&
+                         !serves_.load(std::memory_order_relaxed);
+  if (!may_serve && !has_notices_.load(std::memory_order_acquire)) {
+    return is_lost_ ? FailPlaneGone() : 0;
+  }
   const Turn turn(this);
+  if (may_serve) {
+    ServePlanes(kBatch);
+    if (NotesLoss() && !target_->has_notices()) return FailPlaneGone();
+  }
   uint32_t taken = 0;
   suede::mem::Notice notice;
   while (taken < max && target_->TakeNotice(&notice)) {

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "mem/target.h"
@@ -42,6 +43,11 @@ struct suede_mem_target final : suede::mem::ResponseSink {
     void* address = nullptr;
     uint64_t bytes = 0;
   };
+  // A window that the lcore serves, to be registered again with a new daemon; `fd` is a copy.
+  struct LcoreWindow {
+    suede_window window = {};
+    int fd = -1;
+  };
   // Takes the lock before the serving thread takes it again: that one looks at `waiting` first.
   class Turn {
    public:
@@ -59,6 +65,11 @@ struct suede_mem_target final : suede::mem::ResponseSink {
   uint32_t ServePlanes(uint32_t max);
   uint32_t ServeVc(uint32_t plane, uint8_t vc);
   bool NotesLoss();
+  int MoveToLcore(suede::mem::Plane* plane);
+  int AddToPlanes(const suede_window& window);
+  int RemoveFromPlanes(uint32_t id, size_t planes);
+  int AddLcoreWindow(const suede_mem_window& window, uint32_t key);
+  int RegisterAgain(uint32_t planes);
   int ReadPartition();
   void ReadPartitionNowAndThen();
 
@@ -70,6 +81,9 @@ struct suede_mem_target final : suede::mem::ResponseSink {
   std::unique_ptr<suede::mem::Target> target_;
   std::vector<suede::mem::Plane> planes_;
   std::map<uint32_t, Mapping> mappings_;  // by window
+  std::map<uint32_t, LcoreWindow> lcore_windows_;
+  std::set<uint32_t> program_windows_;
+  uint32_t on_lcore_ = 0;  // planes whose requests the lcore takes, by bits
   uint32_t request_vcs_ = 0;
   uint32_t given_up_ = 0;  // planes, by bits
   int64_t partition_read_ns_ = 0;
@@ -80,6 +94,7 @@ struct suede_mem_target final : suede::mem::ResponseSink {
   std::atomic<bool> stop_{false};
   std::atomic<bool> is_lost_{false};  // it has ended because a plane was lost
   std::atomic<bool> has_notices_{false};
+  std::atomic<bool> has_lcore_windows_{false};  // there was one
 };
 
 #endif  // SUEDE_LIBSUEDE_MEM_TARGET_CLIENT_H_

@@ -169,10 +169,25 @@ int64_t Channel::Receive(void* message, uint32_t bytes, int64_t deadline_ms, int
   }
 }
 
-int Channel::SendRequest(const void* request, uint32_t bytes, int64_t deadline_ms) {
+int Channel::SendRequest(const void* request, uint32_t bytes, int fd, int64_t deadline_ms) {
   if (fd_ < 0) return Fail(-ECONNRESET, "not connected");
-  while (send(fd_, request, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+  iovec data{.iov_base = const_cast<void*>(request), .iov_len = bytes};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr header{};
+  header.msg_iov = &data;
+  header.msg_iovlen = 1;
+  if (fd >= 0) {
+    header.msg_control = control;
+    header.msg_controllen = sizeof control;
+    cmsghdr* rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof fd);
+    std::memcpy(CMSG_DATA(rights), &fd, sizeof fd);
+  }
+  while (sendmsg(fd_, &header, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
     if (errno == EINTR) continue;
+    if (errno == EBADF) return Fail(-EBADF, "the window's descriptor is none");
     if (errno != EAGAIN) return Fail(-ECONNRESET, "the daemon has closed the connection");
     if (const int error = WaitFor(POLLOUT, deadline_ms); error != 0) return error;
   }
@@ -183,7 +198,7 @@ int Channel::OpenPackets(protocol::PacketsOpen* request, int timeout_ms,
                          protocol::Packets* answer) {
   request->head.sequence = ++sequence_;
   const int64_t deadline = ClockMs() + timeout_ms;
-  if (const int error = SendRequest(request, sizeof *request, deadline); error != 0) return error;
+  if (const int error = SendRequest(request, sizeof *request, -1, deadline); error != 0) return error;
   union {
     protocol::Packets packets;
     protocol::Reply reply;
@@ -204,10 +219,10 @@ int Channel::OpenPackets(protocol::PacketsOpen* request, int timeout_ms,
   return 0;
 }
 
-int Channel::CallRaw(const void* request, uint32_t bytes, int timeout_ms, protocol::Reply* reply,
-                     int* fds) {
+int Channel::CallRaw(const void* request, uint32_t bytes, int fd, int timeout_ms,
+                     protocol::Reply* reply, int* fds) {
   const int64_t deadline = ClockMs() + timeout_ms;
-  if (const int error = SendRequest(request, bytes, deadline); error != 0) return error;
+  if (const int error = SendRequest(request, bytes, fd, deadline); error != 0) return error;
   for (;;) {
     int received[2] = {-1, -1};
     const int64_t n = Receive(reply, sizeof *reply, deadline, received);

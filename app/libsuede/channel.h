@@ -27,11 +27,12 @@ class Channel {
   void Close();
   int fd() const { return fd_; }
 
-  // Sends a request and waits for its reply. `fds` takes the two descriptors of a reply to OPEN.
+  // Sends a request, with the descriptor `fd` unless that is negative, and waits for its reply.
+  // `fds` takes the two descriptors of a reply to OPEN.
   template <typename Request>
-  int Call(Request* request, int timeout_ms, protocol::Reply* reply, int* fds) {
+  int Call(Request* request, int timeout_ms, protocol::Reply* reply, int* fds, int fd = -1) {
     request->head.sequence = ++sequence_;
-    return CallRaw(request, sizeof *request, timeout_ms, reply, fds);
+    return CallRaw(request, sizeof *request, fd, timeout_ms, reply, fds);
   }
   // Asks for the management packets of a port: the answer is no REPLY where it is granted.
   int OpenPackets(protocol::PacketsOpen* request, int timeout_ms, protocol::Packets* answer);
@@ -41,8 +42,8 @@ class Channel {
   bool HasEnded() const;
 
  private:
-  int SendRequest(const void* request, uint32_t bytes, int64_t deadline_ms);
-  int CallRaw(const void* request, uint32_t bytes, int timeout_ms, protocol::Reply* reply,
+  int SendRequest(const void* request, uint32_t bytes, int fd, int64_t deadline_ms);
+  int CallRaw(const void* request, uint32_t bytes, int fd, int timeout_ms, protocol::Reply* reply,
               int* fds);
   // One message of at most `bytes`; its length or an error.
   int64_t Receive(void* message, uint32_t bytes, int64_t deadline_ms, int* fds);

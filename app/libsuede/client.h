@@ -66,10 +66,10 @@ struct suede_client {
   bool is_gone() const { return gone.load(std::memory_order_relaxed); }
   // A request under the lock, with its outcome noted.
   template <typename Request>
-  int Call(Request* request, uint64_t* value = nullptr) {
+  int Call(Request* request, uint64_t* value = nullptr, int fd = -1) {
     const std::lock_guard<std::mutex> lock(mutex);
     suede::protocol::Reply reply;
-    const int result = channel.Call(request, timeout_ms, &reply, nullptr);
+    const int result = channel.Call(request, timeout_ms, &reply, nullptr, fd);
     if (result == 0 && value != nullptr) *value = reply.value;
     if (result == -ECONNRESET) gone.store(true, std::memory_order_relaxed);
     return result;

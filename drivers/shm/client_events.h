@@ -33,6 +33,25 @@ struct ClaimRequest {
   uint32_t vc_mask = 0;  // bits 0 to 3, at least one
 };
 
+struct ServeRequest {
+  InstanceKey instance;      // one of ours
+  uint32_t vc_mask = 0;      // of requests: bits 0 to 3, at least one
+  uint32_t send_vcs = 0;     // that its responses may take, likewise
+};
+
+// A window that the client registers (docs/client-protocol.md, WINDOW_ADD).
+struct WindowRequest {
+  static constexpr uint32_t kAnyPartition = ~0u;
+
+  uint32_t id = 0;           // 0 to 4095
+  uint8_t rights = 0;        // 1 read, 2 write, 4 atomic; at least one
+  bool is_program = false;   // the client serves it, and the rest means nothing
+  uint32_t key = 0;
+  uint32_t partition = kAnyPartition;
+  uint64_t bytes = 0;
+  uint64_t fd_offset = 0;
+};
+
 struct RegisterRequest {
   uint32_t address = 0;
   uint32_t width_bits = 0;
@@ -76,6 +95,15 @@ class ClientHandler {
   virtual absl::Status OnClaim(ClientId client, const ClaimRequest& request) = 0;
   // No longer → FinishClaim.
   virtual absl::Status OnUnclaim(ClientId client, const ClaimRequest& request) = 0;
+  // The lcore executes memory requests that arrive there; a client asks once → FinishServe. Those
+  // that do not serve any refuse.
+  virtual absl::Status OnServe(ClientId, const ServeRequest&) { return NoServing(); }
+  // A window of such a target → FinishWindow. `fd` is what it brought, or -1; it is the caller's.
+  virtual absl::Status OnWindowAdd(ClientId, const WindowRequest&, int /*fd*/) {
+    return NoServing();
+  }
+  // Nothing touches the window any more → FinishWindow.
+  virtual absl::Status OnWindowRemove(ClientId, uint32_t /*id*/) { return NoServing(); }
   // docs/shared-memory.md, "Reset" → FinishReset.
   virtual absl::Status OnReset(ClientId client, uint32_t queue) = 0;
   // An access to a register (docs/registers.md) → FinishRegister.
@@ -93,6 +121,11 @@ class ClientHandler {
   virtual void OnRefused(pid_t, uid_t, std::string_view /*reason*/) {}
   // Its connection has ended.
   virtual void OnEnded(const ClientInfo&, const ClientEnd&) {}
+
+ private:
+  static absl::Status NoServing() {
+    return absl::UnimplementedError("the lcores here execute no memory requests");
+  }
 };
 
 }  // namespace suede

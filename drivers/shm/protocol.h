@@ -31,6 +31,10 @@ enum class Type : uint16_t {
   kPacketSend = 11,
   kPacket = 12,
   kGoodbye = 13,
+  // Memory requests that the lcore executes.
+  kServe = 14,
+  kWindowAdd = 15,
+  kWindowRemove = 16,
 };
 
 enum class Status : uint32_t {
@@ -81,7 +85,7 @@ struct Open {
   Instance instances[SUEDE_MAX_QUEUES] = {};
 };
 
-struct Claim {  // and Unclaim
+struct Claim {  // and Unclaim, Serve
   Head head{.type = Type::kClaim, .size = sizeof(Claim)};
   Instance instance;
   uint32_t vc_mask = 0;
@@ -115,6 +119,26 @@ struct Register {
   uint16_t width_bits = 0;
   uint16_t is_write = 0;
   uint64_t value = 0;  // to write
+};
+
+inline constexpr uint32_t kAnyPartition = ~0u;
+
+struct WindowAdd {
+  Head head{.type = Type::kWindowAdd, .size = sizeof(WindowAdd)};
+  uint16_t id = 0;
+  uint8_t rights = 0;
+  uint8_t program = 0;
+  uint32_t key = 0;
+  uint32_t partition = kAnyPartition;
+  uint32_t reserved = 0;
+  uint64_t bytes = 0;
+  uint64_t fd_offset = 0;
+};
+
+struct WindowRemove {
+  Head head{.type = Type::kWindowRemove, .size = sizeof(WindowRemove)};
+  uint16_t id = 0;
+  uint8_t reserved[6] = {};
 };
 
 struct Goodbye {
@@ -173,6 +197,8 @@ union AnyRequest {
   PacketsOpen packets_open;
   PacketSend packet_send;
   Register reg;
+  WindowAdd window_add;
+  WindowRemove window_remove;
 };
 inline constexpr size_t kLongestOtherRequest = sizeof(Wait);
 
@@ -182,6 +208,7 @@ static_assert(sizeof(PacketsOpen) == 16 + 40 && sizeof(Packets) == 16 + 52);
 static_assert(offsetof(PacketSend, bytes) == 16 && sizeof(PacketHead) == 24);
 static_assert(sizeof(Wait) == 16 + 16 + 256 + 16 && sizeof(Reply) == 16 + 8 + 8 + 192);
 static_assert(sizeof(Register) == 16 + 8 + 8);
+static_assert(sizeof(WindowAdd) == 16 + 32 && sizeof(WindowRemove) == 16 + 8);
 
 }  // namespace suede::protocol
 

@@ -25,7 +25,12 @@ size_t SizeOf(Type type) {
       return sizeof(protocol::Open);
     case Type::kClaim:
     case Type::kUnclaim:
+    case Type::kServe:
       return sizeof(protocol::Claim);
+    case Type::kWindowAdd:
+      return sizeof(protocol::WindowAdd);
+    case Type::kWindowRemove:
+      return sizeof(protocol::WindowRemove);
     case Type::kReset:
       return sizeof(protocol::Reset);
     case Type::kWait:
@@ -69,7 +74,9 @@ protocol::Status ToProtocolStatus(const absl::Status& status) {
 void ShmServer::Serve(Client& client) {
   for (int i = 0; i < kRequestsPerPoll && !client.is_gone(); ++i) {
     protocol::AnyRequest request;
-    const ssize_t n = ReceivePacket(client.socket.get(), &request, sizeof request);
+    const ReceivedPacket received =
+        ReceivePacketWithFd(client.socket.get(), &request, sizeof request);
+    const ssize_t n = received.bytes;
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (n <= 0) return Drop(client, nullptr);
     if (const Counter wrong = JudgePacket(request, static_cast<size_t>(n)); wrong != nullptr) {
@@ -94,7 +101,7 @@ void ShmServer::Serve(Client& client) {
     if (request.head.type != Type::kWait && !MayRequest(client)) {
       return Drop(client, &ShmServerCounters::flooding);
     }
-    Dispatch(client, request);
+    Dispatch(client, request, received.fd);
   }
 }
 
@@ -125,7 +132,7 @@ bool ShmServer::MayRequest(Client& client) {
   return true;
 }
 
-void ShmServer::Dispatch(Client& client, const protocol::AnyRequest& request) {
+void ShmServer::Dispatch(Client& client, const protocol::AnyRequest& request, const Fd& fd) {
   const Type type = request.head.type;
   if (type == Type::kGoodbye) {
     client.said_goodbye = true;
@@ -147,6 +154,9 @@ void ShmServer::Dispatch(Client& client, const protocol::AnyRequest& request) {
   if (type == Type::kOpen) return HandleOpen(client, request.open);
   if (type == Type::kReset) return HandleReset(client, request.reset);
   if (type == Type::kRegister) return HandleRegister(client, request.reg);
+  if (type == Type::kServe) return HandleServe(client, request.claim);
+  if (type == Type::kWindowAdd) return HandleWindowAdd(client, request.window_add, fd);
+  if (type == Type::kWindowRemove) return HandleWindowRemove(client, request.window_remove);
   HandleClaim(client, request.claim, type == Type::kClaim);
 }
 
@@ -226,6 +236,44 @@ void ShmServer::HandleClaim(Client& client, const protocol::Claim& request, bool
   if (!status.ok()) FinishPending(client.id, request.head.type, status);
 }
 
+// Its requests need the rights of a claim, its responses those of a queue.
+void ShmServer::HandleServe(Client& client, const protocol::Claim& request) {
+  const uint16_t xpuid = request.instance.xpuid;
+  const uint32_t permitted = PermittedVcs(config_.rules, client.uid, xpuid);
+  const ServeRequest serve{.instance = {xpuid, request.instance.instance},
+                           .vc_mask = request.vc_mask,
+                           .send_vcs = permitted};
+  absl::Status status;
+  if (serve.vc_mask == 0 || serve.vc_mask >= 1u << SUEDE_VCS) {
+    status = absl::InvalidArgumentError("vc_mask is 1 to 15");
+  } else if (!IsOurs(serve.instance)) {
+    status = absl::NotFoundError(absl::StrCat("no instance ", serve.instance.instance, " of XPU ",
+                                              xpuid, " here"));
+  } else if ((serve.vc_mask & ~permitted) != 0) {
+    status = Forbid(client, xpuid, serve.vc_mask & ~permitted);
+  } else {
+    status = handler_->OnServe(client.id, serve);
+  }
+  if (!status.ok()) FinishPending(client.id, Type::kServe, status);
+}
+
+void ShmServer::HandleWindowAdd(Client& client, const protocol::WindowAdd& request, const Fd& fd) {
+  const WindowRequest window{.id = request.id,
+                             .rights = request.rights,
+                             .is_program = request.program != 0,
+                             .key = request.key,
+                             .partition = request.partition,
+                             .bytes = request.bytes,
+                             .fd_offset = request.fd_offset};
+  const absl::Status status = handler_->OnWindowAdd(client.id, window, fd.get());
+  if (!status.ok()) FinishPending(client.id, Type::kWindowAdd, status);
+}
+
+void ShmServer::HandleWindowRemove(Client& client, const protocol::WindowRemove& request) {
+  const absl::Status status = handler_->OnWindowRemove(client.id, request.id);
+  if (!status.ok()) FinishPending(client.id, Type::kWindowRemove, status);
+}
+
 void ShmServer::HandleReset(Client& client, const protocol::Reset& request) {
   const absl::Status status = request.queue < client.segment->shape().queue_count
                                   ? handler_->OnReset(client.id, request.queue)
@@ -266,6 +314,17 @@ void ShmServer::FinishClaim(ClientId id, const absl::Status& status) {
 
 void ShmServer::FinishReset(ClientId id, const absl::Status& status) {
   FinishPending(id, Type::kReset, status);
+}
+
+void ShmServer::FinishServe(ClientId id, const absl::Status& status) {
+  FinishPending(id, Type::kServe, status);
+}
+
+void ShmServer::FinishWindow(ClientId id, const absl::Status& status) {
+  Client* client = Find(id);
+  if (client == nullptr || !client->has_pending) return;
+  if (client->pending != Type::kWindowAdd && client->pending != Type::kWindowRemove) return;
+  FinishPending(id, client->pending, status);
 }
 
 void ShmServer::FinishRegister(ClientId id, const absl::Status& status, uint64_t value) {

@@ -211,6 +211,10 @@ void ShmServer::Drop(Client& client, Counter reason) {
   handler_->OnEnded(info, end);
 }
 
+void ShmServer::DropPunched(ClientId id) {
+  if (Client* client = Find(id); client != nullptr) Drop(*client, &ShmServerCounters::punched);
+}
+
 void ShmServer::Disconnect(ClientId id) {
   if (Client* client = Find(id); client != nullptr) Drop(*client, nullptr);
 }

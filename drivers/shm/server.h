@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "base/client_rules.h"
 #include "local/admission.h"
+#include "local/fd.h"
 #include "local/listener.h"
 #include "shm/client_events.h"
 #include "shm/packet_events.h"
@@ -85,12 +86,17 @@ class ShmServer {
   void FinishClaim(ClientId client, const absl::Status& status);  // and of an unclaim
   void FinishReset(ClientId client, const absl::Status& status);
   void FinishRegister(ClientId client, const absl::Status& status, uint64_t value);
+  void FinishServe(ClientId client, const absl::Status& status);
+  void FinishWindow(ClientId client, const absl::Status& status);  // of an add and a remove
   void FinishDetach(ClientId client);
 
   // Serves management packets from then on; without a handler they are refused.
   void SetPacketHandler(PacketHandler* handler) { packet_handler_ = handler; }
   // Gives a packet that the port received to the clients that want it.
   PacketCopies DeliverPacket(uint32_t port, std::span<const uint8_t> frame);
+
+  // Ends the connection of a client whose window has lost pages; OnGone follows.
+  void DropPunched(ClientId client);
 
   // Shows all clients whether the register event.summary is 1, which they may wait for.
   void SetEventSummary(bool is_set);
@@ -124,11 +130,14 @@ class ShmServer {
   // The counter of a bad packet, nullptr for a good one.
   Counter JudgePacket(const protocol::AnyRequest& request, size_t bytes) const;
   bool MayRequest(Client& client);
-  void Dispatch(Client& client, const protocol::AnyRequest& request);
+  void Dispatch(Client& client, const protocol::AnyRequest& request, const Fd& fd);
   void HandleOpen(Client& client, const protocol::Open& request);
   void HandleClaim(Client& client, const protocol::Claim& request, bool is_claim);
   void HandleReset(Client& client, const protocol::Reset& request);
   void HandleRegister(Client& client, const protocol::Register& request);
+  void HandleServe(Client& client, const protocol::Claim& request);
+  void HandleWindowAdd(Client& client, const protocol::WindowAdd& request, const Fd& fd);
+  void HandleWindowRemove(Client& client, const protocol::WindowRemove& request);
   void HandleWait(Client& client, const protocol::Wait& request);
   // packets.cc
   void HandlePacketsOpen(Client& client, const protocol::PacketsOpen& request);

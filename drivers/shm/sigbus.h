@@ -14,7 +14,7 @@ namespace suede {
 class SigbusGuard {
  public:
   // At most this many ranges at a time.
-  static constexpr int kMaxRanges = 1024;
+  static constexpr int kMaxRanges = 2048;
 
   // Adds a mapping with pages of `page_bytes`; -1 where the table is full. Installs the handler on
   // first use. Any thread.

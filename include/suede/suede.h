@@ -409,6 +409,41 @@ SUEDE_API int suede_register_read(suede_client* client, uint32_t address, uint32
 SUEDE_API int suede_register_write(suede_client* client, uint32_t address, uint32_t width_bits,
                                    uint64_t value);
 
+/* ---- Memory requests that the lcore executes (docs/memory.md, "Windows that the lcore serves") ----
+ * suede_mem_target_add_window of mem.h uses these; programs rarely do. */
+
+/* Asks the daemon that the lcore executes memory requests that arrive at {own XPU, instance} on the
+ * VCs of `vc_mask`, once for a client. The client has claimed none of them. Requests for windows of
+ * the program, and notices, come to the client's receive rings of these VCs. A reconnected client
+ * asks anew. Blocks for the reply. 0; -EBUSY one of the VCs is claimed, or the client has asked
+ * before; -EACCES the configuration does not permit it; -EUSERS the lcore has no place for it;
+ * -ENOENT, -EINVAL, -ECONNRESET, -ETIMEDOUT. */
+SUEDE_API int suede_serve(suede_client* client, uint16_t own_xpuid, uint8_t instance,
+                          uint32_t vc_mask);
+
+#define SUEDE_ANY_PARTITION 0xffffffffu
+
+typedef struct suede_window {
+  uint32_t size;      /* sizeof(suede_window) */
+  uint16_t id;        /* 0 to 4095 */
+  uint8_t rights;     /* 1 read, 2 write, 4 atomic */
+  uint8_t program;    /* 1: requests are passed on to the client, and the rest means nothing */
+  uint32_t key;       /* that requests have to give; 0: none */
+  uint32_t partition; /* 0 to 1023: only while the endpoint is in it; or SUEDE_ANY_PARTITION */
+  uint64_t bytes;     /* at least 8 */
+  uint64_t fd_offset; /* a multiple of the page size of what `fd` names */
+  int32_t fd; /* a memfd with F_SEAL_SHRINK, or a file on hugetlbfs; may be closed afterwards */
+  uint32_t reserved; /* 0 */
+} suede_window;
+
+/* Registers a window. Blocks for the reply, which comes once all pages are there. 0; -EBUSY the id
+ * is in use; -EINVAL a number is out of range, or the daemon does not take such a descriptor;
+ * -EUSERS a limit is reached, or there is no memory; -ENOENT suede_serve comes first; -ECONNRESET,
+ * -ETIMEDOUT. */
+SUEDE_API int suede_add_window(suede_client* client, const suede_window* window);
+/* When it returns 0, nothing touches the memory any more. -ENOENT no such window. */
+SUEDE_API int suede_remove_window(suede_client* client, uint32_t id);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

@@ -264,6 +264,7 @@ struct ClientsConfig {
   enum class Registers : uint8_t { kOff, kRead, kWrite };
   Registers registers = Registers::kRead;  // access of clients to them
   std::vector<ClientRule> rules;           // empty: every user may be every XPU
+  uint32_t window_mb = 1024;               // of a client's windows that lcores serve
   Hugepages hugepages = Hugepages::kAuto;
   friend bool operator==(const ClientsConfig&, const ClientsConfig&) = default;
 };

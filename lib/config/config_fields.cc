@@ -541,6 +541,10 @@ constexpr ConfigField<ClientsConfig> kClients[] = {
         {.shown_default = "none: every user may be every XPU", .effect = Effect::kAtOnce}),
     Key<&ClientsConfig::hugepages>("hugepages", "", {},
                                    "Hugepages for the segments shared with clients."),
+    Key<&ClientsConfig::window_mb>("window_mb", "MiB", Between(0, 1u << 19),
+                                   "Most memory of windows that one client may have the lcores "
+                                   "serve. 0: the lcores execute no memory requests.",
+                                   kAtOnce),
 };
 
 constexpr ConfigField<ManagementConfig> kManagement[] = {

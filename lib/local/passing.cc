@@ -7,6 +7,7 @@
 #include <sys/vfs.h>
 
 #include <cstring>
+#include <utility>
 
 #include "local/call_limit.h"
 
@@ -42,7 +43,9 @@ bool IsPlainFile(int fd) {
          static_cast<unsigned long>(system.f_type) != FUSE_SUPER_MAGIC;
 }
 
-Received ReceiveWithFd(int socket, char* buffer, size_t size) {
+namespace {
+
+Received Receive(int socket, void* buffer, size_t size, int flags) {
   iovec data{.iov_base = buffer, .iov_len = size};
   // Room for one, which alignment makes two. The kernel closes descriptors that do not fit, and
   // says so.
@@ -54,7 +57,7 @@ Received ReceiveWithFd(int socket, char* buffer, size_t size) {
   header.msg_controllen = sizeof control;
   Received received;
   const CallLimit limit;
-  received.bytes = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+  received.bytes = recvmsg(socket, &header, flags | MSG_CMSG_CLOEXEC);
   if (received.bytes < 0) return received;
   received.too_many = (header.msg_flags & MSG_CTRUNC) != 0;
   for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
@@ -68,6 +71,17 @@ Received ReceiveWithFd(int socket, char* buffer, size_t size) {
   }
   if (received.too_many) received.fd.Reset();
   return received;
+}
+
+}  // namespace
+
+Received ReceiveWithFd(int socket, char* buffer, size_t size) {
+  return Receive(socket, buffer, size, 0);
+}
+
+ReceivedPacket ReceivePacketWithFd(int socket, void* message, size_t size) {
+  Received received = Receive(socket, message, size, MSG_DONTWAIT | MSG_TRUNC);
+  return {.bytes = received.bytes, .fd = std::move(received.fd)};
 }
 
 }  // namespace suede

@@ -16,6 +16,13 @@ namespace suede {
 // with it are closed.
 ssize_t ReceivePacket(int socket, void* message, size_t size);
 
+// The same, with the descriptor that came with it. Where there were several, none is given.
+struct ReceivedPacket {
+  ssize_t bytes = -1;
+  Fd fd;
+};
+ReceivedPacket ReceivePacketWithFd(int socket, void* message, size_t size);
+
 // As send(): bytes that the socket took, or -1 and errno. Where it took any, it took `fd` with
 // them; -1 sends none. Never raises SIGPIPE.
 ssize_t SendWithFd(int socket, std::string_view bytes, int fd);

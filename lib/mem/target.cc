@@ -85,7 +85,7 @@ Status Target::Execute(const Route& to, const Request& request, ResponseSink& si
 
 Status Target::Write(const Route& to, const Request& request, uint8_t* memory) {
   const bool notifies = request.opcode == Opcode::kPutImmediate;
-  if (notifies && !has_notice_place()) return Status::kBusy;
+  if (notifies && free_notice_places() == 0) return Status::kBusy;
   StoreOctets(memory, request.data, request.bytes);
   counters_.written_bytes += request.bytes;
   ++counters_.executed[static_cast<uint8_t>(request.opcode)];
@@ -104,7 +104,7 @@ void Target::Note(uint16_t source, const Request& request) {
 
 // The lcore that serves the window has executed the request and answered it.
 void Target::OnNotice(uint16_t source, const Request& request) {
-  if (request.opcode != Opcode::kPutImmediate || request.bytes != 0 || !has_notice_place()) {
+  if (request.opcode != Opcode::kPutImmediate || request.bytes != 0 || free_notice_places() == 0) {
     ++counters_.foreign;
     return;
   }

@@ -87,7 +87,9 @@ class Target {
   // Takes a notice. False: there is none.
   bool TakeNotice(Notice* notice);
   bool has_notices() const { return notices_in_ != notices_out_; }
-  bool has_notice_place() const { return notices_in_ - notices_out_ != notices_.size(); }
+  uint32_t free_notice_places() const {
+    return static_cast<uint32_t>(notices_.size() - (notices_in_ - notices_out_));
+  }
 
   // Aborts where the state contradicts itself; for tests and fuzzers.
   void CheckInvariants() const;

@@ -67,6 +67,27 @@ Answer ListClients(Call& call) {
   return Json{{"clients", std::move(list)}};
 }
 
+Answer ListWindows(Call& call) {
+  const auto or_null = [](const std::optional<uint32_t>& value) {
+    return value ? Json(*value) : Json();
+  };
+  Json list = Json::array();
+  for (const WindowView& window : call.endpoint().Windows()) {
+    list.push_back(Json{{"client", window.client},
+                        {"xpu", window.xpu},
+                        {"instance", window.instance},
+                        {"window", window.window},
+                        {"served_by", window.served_by},
+                        {"rights", window.rights},
+                        {"has_key", window.has_key},
+                        {"partition", or_null(window.partition)},
+                        {"size_bytes", window.size_bytes},
+                        {"page_bytes", window.page_bytes},
+                        {"numa_node", or_null(window.numa_node)}});
+  }
+  return Json{{"windows", std::move(list)}};
+}
+
 constexpr Member kInstanceRow[] = {
     members::kXpu,
     members::kInstance,
@@ -115,6 +136,21 @@ constexpr Member kClientRow[] = {
     Member::Text("claims", "VCs that are received for it: XPU.INSTANCE:VC,VC… …"),
 };
 constexpr Member kClientsResult[] = {Member::Rows("clients", kClientRow)};
+constexpr Member kWindowRow[] = {
+    Member::Integer("client", "its id, as clients.list has it"),
+    members::kXpu,
+    members::kInstance,
+    Member::Integer("window", "its id"),
+    Member::Choice("served_by", "lcore|program",
+                   "program: requests are passed on to the client, and the rest is not known"),
+    Member::Text("rights", "read,write,atomic"),
+    Member::Boolean("has_key", "requests have to give its key"),
+    Member::Integer("partition", "of the endpoint while it is served").OrNull("any"),
+    Member::Integer("size_bytes"),
+    Member::Integer("page_bytes"),
+    Member::Integer("numa_node", "of its first page").OrNull("not known"),
+};
+constexpr Member kWindowsResult[] = {Member::Rows("windows", kWindowRow)};
 constexpr Method kEndpointMethods[] = {
     {.name = "instances.list",
      .sentence = "Own instances.",
@@ -132,6 +168,10 @@ constexpr Method kEndpointMethods[] = {
      .sentence = "Client processes.",
      .result = kClientsResult,
      .run = ListClients},
+    {.name = "windows.list",
+     .sentence = "Windows of memory of clients whose targets the lcores serve.",
+     .result = kWindowsResult,
+     .run = ListWindows},
 };
 
 }  // namespace

@@ -64,6 +64,21 @@ struct ClientView {
   std::string claims;  // "3.0:0,1 4.0:2": own XPU, instance, VCs
 };
 
+// A window of memory that an lcore serves.
+struct WindowView {
+  uint64_t client = 0;
+  uint32_t xpu = 0;
+  uint32_t instance = 0;
+  uint32_t window = 0;
+  std::string served_by;  // "lcore" or "program"; of the latter nothing more is known
+  std::string rights;     // "read,write,atomic"
+  bool has_key = false;
+  std::optional<uint32_t> partition;
+  uint64_t size_bytes = 0;
+  uint64_t page_bytes = 0;
+  std::optional<uint32_t> numa_node;
+};
+
 struct ConnectionQuery {
   std::optional<uint32_t> xpu;  // own
   std::optional<uint32_t> instance;
@@ -125,6 +140,7 @@ class EndpointView : public DaemonView,
   virtual std::vector<PortView> Ports() = 0;
   virtual std::vector<PeerView> Peers() = 0;
   virtual std::vector<ClientView> Clients() = 0;
+  virtual std::vector<WindowView> Windows() = 0;
   // A question to the lcores, to be asked until it has an answer. It may be dropped at any time.
   using ConnectionQuestion = std::function<std::optional<ConnectionsView>()>;
   virtual ConnectionQuestion Connections(const ConnectionQuery& query) = 0;

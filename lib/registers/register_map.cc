@@ -227,7 +227,8 @@ std::vector<RegisterBlock> MakeBlocks() {
                           {0x14, "aggregate_lines"},
                           {0x18, "completions"},
                           {0x1c, "unclaimed_pdus"},
-                          {0x20, "registers"}}));
+                          {0x20, "registers"},
+                          {0x24, "window_mb"}}));
   add("management", 0x02c0, "The management socket.",
       OfKeys("management.", {{0x00, "max_clients"}}));
   add("transport", 0x0300, "Windows, acknowledgements and timers.",

@@ -64,6 +64,11 @@ class FakeEndpoint : public EndpointWithChanges {
   std::vector<ClientView> Clients() override {
     return {{.id = 1, .pid = 42, .uid = 1000, .queues = 2, .state = "open"}};
   }
+  std::vector<WindowView> Windows() override {
+    return {{.client = 1, .xpu = 3, .window = 7, .served_by = "lcore", .rights = "read,write",
+             .has_key = true, .size_bytes = 4096, .page_bytes = 4096},
+            {.client = 1, .xpu = 3, .window = 8, .served_by = "program"}};
+  }
   std::vector<CounterSetView> Counters(CounterScope scope) override {
     std::vector<CounterSetView> sets(scope == CounterScope::kTotal ? 1 : 2);
     for (size_t i = 0; i < sets.size(); ++i) {

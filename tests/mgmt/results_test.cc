@@ -147,7 +147,8 @@ TEST_F(AnswersTest, OfEveryMethodAreAsDeclared) {
        {"rpc.describe",   "version",          "config.get",    "instances.list", "ports.list",
         "peers.list",     "clients.list",     "log.get_level", "counters.get",   "counters.delta",
         "counters.delta", "connections.list", "links.list",    "capture.list",   "events.list",
-        "queues.list",    "planes.list",      "planes.peers",  "reg.list",       "sessions.list"}) {
+        "queues.list",    "planes.list",      "planes.peers",  "reg.list",       "sessions.list",
+        "windows.list"}) {
     Call(method);
   }
   Call("log.set_level", R"(["debug"])");

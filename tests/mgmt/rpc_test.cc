@@ -162,6 +162,10 @@ TEST_F(RpcTest, Lists) {
   EXPECT_EQ(peers[1]["mac"], "");
   EXPECT_EQ(peers[1]["resolving"], true);
   EXPECT_EQ(client_.Result("clients.list")["clients"][0]["state"], "open");
+  const Json windows = client_.Result("windows.list")["windows"];
+  EXPECT_EQ(windows[0]["rights"], "read,write");
+  EXPECT_EQ(windows[0]["partition"], nullptr);
+  EXPECT_EQ(windows[1]["served_by"], "program");
 }
 
 TEST_F(RpcTest, ConnectionsComeFromTheLcores) {

@@ -46,6 +46,7 @@ class NoEndpoint : public EndpointWithChanges {
   std::vector<PortView> Ports() override { return {}; }
   std::vector<PeerView> Peers() override { return {}; }
   std::vector<ClientView> Clients() override { return {}; }
+  std::vector<WindowView> Windows() override { return {}; }
   std::vector<CounterSetView> Counters(CounterScope) override { return {}; }
   ConnectionQuestion Connections(const ConnectionQuery&) override { return nullptr; }
   absl::Status StartCapture(const CaptureQuery&, Fd) override { return absl::OkStatus(); }

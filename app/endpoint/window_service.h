@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Targets that lcores serve, and their windows (docs/memory.md): the control thread's side.
+//
+// A client has one target at most. To the lcore it is a client of its own, under another number,
+// which is attached before the first window and detached before its owner is. Everything here
+// belongs to the control thread, and lives until the lcore has let go of it.
+#ifndef SUEDE_APP_ENDPOINT_WINDOW_SERVICE_H_
+#define SUEDE_APP_ENDPOINT_WINDOW_SERVICE_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "lcore/mailbox.h"
+#include "serve/served_target.h"
+#include "shm/server.h"
+#include "shm/window_memory.h"
+
+namespace suede {
+
+class WindowService {
+ public:
+  static constexpr uint32_t kMaxWindowsOfClient = 64;
+  static constexpr uint32_t kMaxWindows = 1024;
+
+  // Hands a request to an lcore; an error where its mailbox is full.
+  using Ask = std::function<absl::Status(uint32_t lcore, const LcoreRequest&)>;
+  // `shape`: of a client's segment.
+  WindowService(Ask ask, const SegmentShape& shape) : ask_(std::move(ask)), shape_(shape) {
+    shape_.queue_count = 1;
+  }
+  // Answers go to it.
+  void SetServer(ShmServer* server) { server_ = server; }
+  // Of the windows of one client together, for windows from now on.
+  void SetWindowBytes(uint64_t bytes) { window_bytes_ = bytes; }
+
+  // `lcore`, `instance`: its place, and its number there. `index`: in Config::instances.
+  struct Place {
+    uint32_t lcore = 0;
+    uint32_t instance = 0;
+    uint32_t index = 0;
+  };
+  absl::Status OnServe(ClientId client, const ServeRequest& request, const Place& place);
+  absl::Status OnWindowAdd(ClientId client, const WindowRequest& request, int fd);
+  absl::Status OnWindowRemove(ClientId client, uint32_t id);
+  void OnGone(ClientId client);
+  // Whether the client's target is with the lcore, however it stands: its owner has to wait.
+  bool IsServed(ClientId client) const { return targets_.contains(Number(client)); }
+
+  // Whether the reply is about a target.
+  static bool IsOfTarget(const LcoreReply& reply) { return (reply.client & kTargetBit) != 0; }
+  void OnReply(const LcoreReply& reply, const absl::Status& status);
+  // Fills windows, looks whether pages have vanished, repeats what a mailbox had no room for.
+  void Poll();
+  // Whether Poll has something to do soon.
+  bool busy() const { return filling_ != 0 || unsent_ != 0; }
+
+  // A window, to be shown.
+  struct View {
+    ClientId client{};
+    uint32_t index = 0;  // of the instance, in Config::instances
+    WindowRequest window;
+    uint64_t page_bytes = 0;  // 0: of the program
+    int numa_node = -1;
+  };
+  std::vector<View> Windows() const;
+
+ private:
+  static constexpr uint32_t kTargetBit = 1u << 31;  // of the target's number, beside its owner's
+
+  enum class Window : uint8_t { kFilling, kAdding, kServed, kRemoving };
+  struct Held {
+    Window state = Window::kServed;
+    WindowRequest request;
+    std::unique_ptr<WindowMemory> memory;  // null: of the program
+    ServedWindow asked;                    // that the lcore reads
+  };
+  enum class State : uint8_t { kAttaching, kClaiming, kServing, kDetaching };
+  struct Target {
+    State state = State::kAttaching;
+    Place place;
+    uint8_t vc_mask = 0;
+    std::unique_ptr<ServedTarget> served;
+    std::map<uint32_t, Held> windows;  // by id
+    bool is_detach_sent = false;
+    bool is_owner_gone = false;
+  };
+
+  static uint32_t Number(ClientId client) { return static_cast<uint32_t>(client); }
+  absl::Status CheckNew(const Target& target, const WindowRequest& request) const;
+  absl::Status AskWindow(uint32_t owner, const Target& target, uint32_t id, Held& held);
+  void Detach(uint32_t owner, Target& target);
+  void OnWindowReply(ClientId client, Target& target, const absl::Status& status);
+  void Fill(uint32_t owner, Target& target, uint32_t id, Held& held);
+
+  const Ask ask_;
+  SegmentShape shape_;
+  ShmServer* server_ = nullptr;
+  uint64_t window_bytes_ = 0;
+  std::map<uint32_t, Target> targets_;  // by owner
+  uint32_t windows_ = 0;                // of all
+  uint32_t filling_ = 0;                // windows
+  uint32_t unsent_ = 0;                 // detaches
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_WINDOW_SERVICE_H_
