@@ -16,7 +16,7 @@ WANTED = 512  # of 2 MiB
 
 
 @contextlib.contextmanager
-def hugepages(directory):
+def hugepages(directory, wanted=WANTED):
     """Some more hugepages than there were, and a hugetlbfs."""
     with open("/tmp/suede-hugepages.lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -24,8 +24,8 @@ def hugepages(directory):
         mount = directory / "huge"
         mount.mkdir()
         try:
-            PAGES.write_text(str(before + WANTED))
-            if int(PAGES.read_text()) < before + WANTED:
+            PAGES.write_text(str(before + wanted))
+            if int(PAGES.read_text()) < before + wanted:
                 pytest.skip("the machine gives no hugepages")
             if subprocess.run(["mount", "-t", "hugetlbfs", "nodev", mount], check=False).returncode:
                 pytest.skip("no hugetlbfs can be mounted here")

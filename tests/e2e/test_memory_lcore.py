@@ -1,0 +1,419 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Windows that the lcore serves (docs/memory.md): XPU 0 is the initiator, XPU 1 has the windows, and no thread."""
+
+import contextlib
+import errno
+import fcntl
+import mmap
+import os
+import secrets
+import subprocess
+import sys
+import time
+
+import pytest
+
+import client
+import e2e
+import memory
+from test_capture import hugepages
+from test_failover import two_endpoints
+from test_memory import client_settles, pair, with_a_neighbour
+
+F_SEAL_SHRINK = 2
+MFD_HUGETLB = 4
+HUGE = 2 << 20
+
+
+def sealed(count, flags=0, seals=F_SEAL_SHRINK):
+    """A memfd."""
+    fd = os.memfd_create("window", os.MFD_ALLOW_SEALING | flags)
+    os.ftruncate(fd, count)
+    fcntl.fcntl(fd, 1033, seals)  # F_ADD_SEALS
+    return fd
+
+
+@contextlib.contextmanager
+def window(target, number, count=1 << 20, fd=None, **fields):
+    """Yields (a view of the memory, key) of a window that the lcore serves."""
+    fd = sealed((count + 4095) // 4096 * 4096) if fd is None else fd
+    fields["flags"] = fields.get("flags", 0) | memory.LCORE
+    added = target.add(number, count, fd=fd, **fields)
+    assert not isinstance(added, int), (added, target.error())
+    with mmap.mmap(fd, (count + 4095) // 4096 * 4096) as view:
+        os.close(fd)
+        yield view, added[1]
+    assert target.remove(number) == 0
+
+
+def number_at(view, offset=0):
+    return int.from_bytes(view[offset:offset + 8], "little")
+
+
+def listed(daemon):
+    return e2e.managed(daemon, "windows", "list")["windows"]
+
+
+def maps_windows(daemon):
+    with open(f"/proc/{daemon.pid}/maps", encoding="ascii", errors="replace") as maps:
+        return "memfd:window" in maps.read()
+
+
+@pytest.fixture(scope="module")
+def served():
+    """A pair whose target nobody serves."""
+    with pair(thread=False) as (mem, target, left, right):
+        yield mem, target, left, right
+
+
+def test_put_and_get_of_any_length(served):
+    mem, target, _, _ = served
+    with window(target, 1) as (view, _):
+        for count in (0, 1, 7, 8, 255, 256, 257, 4096, 1 << 20):
+            data = secrets.token_bytes(count)
+            assert mem.wait(mem.put(1, 1, (1 << 20) - count, data)) == memory.OK
+            assert view[(1 << 20) - count:] == data
+            assert mem.octets(mem.get(1, 1, (1 << 20) - count, count)) == data
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_atomics(served, bits):
+    mem, target, _, _ = served
+    most = (1 << bits) - 1
+    with window(target, 1, 64) as (view, _):
+        assert mem.value(mem.atomic("swap", 1, 1, 8, bits, most)) == 0
+        assert mem.value(mem.atomic("fetch_add", 1, 1, 8, bits, 6)) == most
+        assert mem.value(mem.atomic("compare_swap", 1, 1, 8, bits, 4, 77)) == 5
+        assert mem.value(mem.atomic("compare_swap", 1, 1, 8, bits, 5, 30)) == 5
+        for value in (30, 31, 0, 1):  # counts from 0 to 31
+            assert mem.value(mem.atomic("read_increment", 1, 1, 8, bits, 1, boundary=4)) == value
+        assert mem.wait(mem.atomic("increment", 1, 1, 8, bits, 31, boundary=4)) == memory.OK
+        assert view[:64] == bytes(8) + (1).to_bytes(8, "little") + bytes(48)
+
+
+def test_refused_requests_touch_nothing_and_are_counted(served):
+    mem, target, _, right = served
+    before = right.counters()["memory_refused_total"]
+    with window(target, 1, 64, flags=memory.DRAW_KEY) as (view, key), \
+            window(target, 2, 64, rights=memory.READ) as (readable, _):
+        refused = [
+            (mem.put(1, 3, 0, b"x" * 8), memory.NO_WINDOW),
+            (mem.put(1, 1, 0, b"x" * 8), memory.KEY),
+            (mem.get(1, 1, 0, 8, key=key ^ 1), memory.KEY),
+            (mem.put(1, 2, 0, b"x" * 8), memory.RIGHTS),
+            (mem.atomic("fetch_add", 1, 2, 0, 64, 1), memory.RIGHTS),
+            (mem.put(1, 1, 57, b"x" * 8, key=key), memory.BOUNDS),
+            (mem.put(1, 1, (1 << 40) - 8, b"x" * 8, key=key), memory.BOUNDS),
+            (mem.atomic("swap", 1, 1, 4, 64, 1, key=key), memory.ALIGNMENT),
+        ]
+        for result, status in refused:
+            assert mem.wait(result) == status
+        assert view[:] == bytes(4096) and readable[:] == bytes(4096)
+        assert right.counters()["memory_refused_total"] == before + len(refused)
+        assert mem.wait(mem.put(1, 1, 56, b"y" * 8, key=key)) == memory.OK
+    assert mem.wait(mem.get(1, 2, 0, 8)) == memory.NO_WINDOW
+    with window(target, 1, 64, flags=memory.DRAW_KEY) as (view, second):
+        assert second != key
+        assert mem.wait(mem.put(1, 1, 0, b"late", key=key)) == memory.KEY
+        assert view[:] == bytes(4096)
+
+
+def test_notices_come_behind_their_octets(served):
+    mem, target, _, _ = served
+    with window(target, 1, 1 << 16) as (view, _):
+        for round_ in range(50):
+            count = (0, 8, 248, 256, 5000)[round_ % 5]
+            data = bytes([round_ + 1]) * count
+            result = mem.put_immediate(1, 1, 100, data, round_)
+            while not (notices := target.take()):
+                mem.poll()
+            assert notices == [(0, 1, 100, count, round_)]
+            assert view[100:100 + count] == data
+            assert mem.wait(result) == memory.OK
+
+
+def test_a_program_that_takes_no_notices_is_busy():
+    with pair(thread=False) as (mem, target, _, _), window(target, 1, 64) as (view, _):
+        sent = 0
+        while mem.wait(mem.put_immediate(1, 1, 0, b"now", sent)) == memory.OK:
+            sent += 1
+        assert sent >= 1024
+        assert mem.wait(mem.put_immediate(1, 1, 0, b"not", sent)) == memory.BUSY
+        assert view[:3] == b"now"
+        assert mem.wait(mem.put(1, 1, 0, b"but")) == memory.OK, "others are served"
+        taken = []
+        while len(taken) < sent:
+            taken += [notice[4] for notice in target.take()]
+        assert taken == list(range(sent))
+        assert mem.wait(mem.put_immediate(1, 1, 0, b"now", 7)) == memory.OK
+
+
+def test_windows_of_the_program_beside_those_of_the_lcore():
+    """The VC moves to the lcore while requests are under way: none is lost or overtakes another."""
+    with pair(thread=True) as (mem, target, _, right):
+        own, _ = target.add(2, 64)
+        results = [mem.atomic("fetch_add", 1, 2, 0, 64, 1, counter=1) for _ in range(1000)]
+        with window(target, 1, 64) as (view, _):
+            for _ in range(1000):
+                results.append(mem.atomic("fetch_add", 1, 2, 0, 64, 1, counter=1))
+                assert mem.wait(mem.atomic("increment", 1, 1, 0, 64, 1, boundary=63)) == memory.OK
+            assert mem.barrier("read", 1)[0] == 0
+            assert [each.value for each in results] == list(range(2000))
+            assert number_at(view) == 1000 and int.from_bytes(own.raw[:8], "little") == 2000
+            assert [each["served_by"] for each in listed(right)] == ["lcore", "program"]
+            third, _ = target.add(3, 64)
+            assert mem.wait(mem.put(1, 3, 0, b"third")) == memory.OK and third.raw[:5] == b"third"
+            assert target.remove(3) == 0
+            assert mem.wait(mem.put(1, 3, 0, b"third")) == memory.NO_WINDOW
+        assert right.counters()["memory_passed_on_total"] >= 1001
+
+
+def test_what_the_daemon_does_not_take(served):
+    _, target, _, right = served
+    lcore = memory.LCORE
+
+    def refused(fd, count=4096, **fields):
+        error = target.add(9, count, fd=fd, flags=lcore, **fields)
+        os.close(fd)
+        assert isinstance(error, int)
+        return error, target.error()
+
+    plain = os.memfd_create("window", os.MFD_ALLOW_SEALING)
+    os.ftruncate(plain, 4096)
+    error, text = refused(plain)
+    assert error == -errno.EINVAL and "F_SEAL_SHRINK" in text
+    with open(__file__, "rb") as page:
+        error, text = refused(os.dup(page.fileno()), 64, rights=memory.READ)
+    assert error == -errno.EINVAL and "memfd" in text
+    assert refused(sealed(4096), 8192)[0] == -errno.EINVAL
+    assert refused(sealed(8192), fd_offset=8)[0] == -errno.EINVAL
+    assert refused(sealed(4096), rights=0)[0] == -errno.EINVAL
+    error, text = refused(sealed(2 << 30), 2 << 30)
+    assert error == -errno.EUSERS and "clients.window_mb" in text
+    assert target.add(9, 64, flags=lcore) == -errno.EINVAL, "it has no descriptor"
+    fds = [sealed(4096) for _ in range(65)]
+    added = [target.add(100 + at, 4096, fd=fd, flags=lcore) for at, fd in enumerate(fds)]
+    assert all(isinstance(each, tuple) for each in added[:64]) and added[64] == -errno.EUSERS
+    assert "64 windows" in target.error() and target.add(100, 64, fd=fds[0], flags=lcore) == -errno.EEXIST
+    assert len(listed(right)) == 64
+    for at, fd in enumerate(fds):
+        os.close(fd)
+        assert target.remove(100 + at) == (0 if at < 64 else -errno.ENOENT)
+    assert not listed(right) and not maps_windows(right)
+
+
+def test_an_operator_may_forbid_it():
+    with pair({"clients": {"window_mb": 0}}) as (mem, target, _, _):
+        fd = sealed(4096)
+        assert target.add(1, 4096, fd=fd, flags=memory.LCORE) == -errno.EACCES
+        assert "clients.window_mb" in target.error()
+        os.close(fd)
+        window_, _ = target.add(1, 64)
+        assert mem.wait(mem.put(1, 1, 0, b"still")) == memory.OK and window_.raw[:5] == b"still"
+
+
+def test_memory_that_is_only_read(served):
+    mem, target, _, _ = served
+    fd = sealed(4096, seals=0)
+    os.pwrite(fd, b"constant", 0)
+    fcntl.fcntl(fd, 1033, F_SEAL_SHRINK | 8)  # F_SEAL_WRITE
+    assert target.add(1, 4096, fd=fd, flags=memory.LCORE) < 0, "nothing can be written there"
+    assert not isinstance(target.add(1, 4096, fd=fd, flags=memory.LCORE, rights=memory.READ), int)
+    os.close(fd)
+    assert mem.octets(mem.get(1, 1, 0, 8)) == b"constant"
+    assert mem.wait(mem.put(1, 1, 0, b"x")) == memory.RIGHTS
+    assert target.remove(1) == 0
+
+
+def test_the_list_of_windows(served):
+    _, target, _, right = served
+    with window(target, 7, 12345, flags=memory.DRAW_KEY, rights=memory.READ | memory.ATOMIC, partition=0):
+        row, = listed(right)
+        assert row.pop("client") in [each["id"] for each in e2e.managed(right, "clients", "list")["clients"]]
+        assert row.pop("numa_node") in (None, *range(64))
+        assert row == {"xpu": 1, "instance": 0, "window": 7, "served_by": "lcore",
+                       "rights": "read,atomic", "has_key": True, "partition": 0,
+                       "size_bytes": 12345, "page_bytes": 4096}
+        assert "lcore" in e2e.suedectl(right, "windows", "list")
+
+
+def test_partitions():
+    with pair({"partition": 7}, thread=False) as (mem, target, left, right), \
+            window(target, 1, 64, partition=7) as (own, _), \
+            window(target, 2, 64, partition=8) as (other, _):
+        assert mem.wait(mem.put(1, 1, 0, b"mine")) == memory.OK and own[:4] == b"mine"
+        assert mem.wait(mem.put(1, 2, 0, b"theirs")) == memory.PARTITION
+        # The endpoints move to another tenant: so do the windows that are open.
+        for daemon in (left, right):
+            e2e.suedectl(daemon, "reg", "write", "control.partition", 8)
+        assert mem.wait(mem.put(1, 2, 0, b"theirs")) == memory.OK and other[:6] == b"theirs"
+        assert mem.wait(mem.put(1, 1, 0, b"late")) == memory.PARTITION
+        assert own[:4] == b"mine"
+
+
+@pytest.mark.parametrize("kind", ["memfd", "file"])
+def test_hugepages(directory, as_root, kind):
+    """Of either kind. A file that is truncated ends its own client, and nobody else's."""
+    del as_root
+    of_others = {"eal": {"hugepages": "off"}, "clients": {"hugepages": "off"}}
+    with hugepages(directory, 8), pair(of_others, thread=False) as (mem, target, left, right):
+        if kind == "memfd":
+            fd = sealed(2 * HUGE, MFD_HUGETLB)
+        else:
+            fd = os.open(directory / "huge/window", os.O_RDWR | os.O_CREAT)
+            os.ftruncate(fd, 2 * HUGE)
+        assert not isinstance(target.add(1, HUGE, fd=fd, fd_offset=HUGE, flags=memory.LCORE), int), \
+            target.error()
+        row, = listed(right)
+        assert row["page_bytes"] == HUGE and row["numa_node"] in range(64)
+        with mmap.mmap(fd, 2 * HUGE) as view:
+            assert mem.wait(mem.put(1, 1, HUGE - 6, b"at end")) == memory.OK
+            assert view[2 * HUGE - 6:] == b"at end"
+        assert target.remove(1) == 0
+        if kind == "file":
+            truncate_under_the_lcore(mem, target, left, right, fd)
+        os.close(fd)
+
+
+def truncate_under_the_lcore(mem, target, left, right, fd):
+    with memory.Target(left.socket, thread=False) as other, memory.Memory(right.socket) as back, \
+            window(other, 5, 64) as (there, _):
+        assert not isinstance(target.add(1, HUGE, fd=fd, flags=memory.LCORE), int)
+        os.ftruncate(fd, 0)
+        mem.wait(mem.put(1, 1, 0, b"into nothing", deadline_ms=1000))
+        e2e.wait_until(lambda: right.counters()["clients_punched_total"] == 1, e2e.START_S,
+                       "the end of the client")
+        e2e.wait_until(lambda: not listed(right), e2e.START_S, "the end of its windows")
+        assert back.wait(back.put(0, 5, 0, b"undisturbed")) == memory.OK
+        assert there[:11] == b"undisturbed"
+
+
+OWNER = """
+import sys
+sys.path.insert(0, {path!r})
+import memory, test_memory_lcore, time
+target = memory.Target({socket!r}, thread=False)
+fd = test_memory_lcore.sealed(1 << 20)
+added = target.add(1, 1 << 20, fd=fd, flags=memory.LCORE | memory.DRAW_KEY)
+print(added[1], flush=True)
+time.sleep(1000)
+"""
+
+
+@contextlib.contextmanager
+def owner(daemon):
+    """A process that has a window: yields (process, key)."""
+    script = OWNER.format(path=os.path.dirname(__file__), socket=str(daemon.socket))
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as process:
+        try:
+            yield process, int(process.stdout.readline())
+        finally:
+            process.kill()
+
+
+def test_an_owner_that_is_killed_in_mid_burst():
+    """kill -9: the memory stays until the lcore lets go, then goes; others go on; a successor refuses what was
+    for the dead one."""
+    with e2e.memif_pair(e2e.GIVEN_UP_SOON) as (_, left, right):
+        client.settle(left, right)
+        with memory.Memory(left.socket, deadline_ms=3000) as mem, \
+                memory.Target(left.socket, thread=False) as undisturbed, \
+                memory.Memory(right.socket) as other, window(undisturbed, 5, 64) as (view, _):
+            for round_ in range(5):
+                with owner(right) as (process, key):
+                    assert maps_windows(right)
+                    results = [mem.put(1, 1, 0, bytes(1 << 16), key=key) for _ in range(16)]
+                    e2e.wait_until(lambda: mem.poll() >= 0 and results[0].status != memory.PENDING,
+                                   e2e.START_S, "the first put")
+                    process.kill()
+                    statuses = [mem.wait(each) for each in results]
+                    assert statuses[0] == memory.OK
+                    assert set(statuses) <= {memory.OK, memory.TIMED_OUT}
+                    e2e.wait_until(lambda: not maps_windows(right), e2e.START_S, "the memory to go")
+                assert not listed(right)
+                assert other.value(other.atomic("fetch_add", 0, 5, 0, 64, 1)) == round_
+            assert number_at(view) == 5
+            with owner(right) as (_, new):
+                assert new != key
+                assert mem.wait(mem.put(1, 1, 0, b"late", key=key)) == memory.KEY
+                assert mem.wait(mem.put(1, 1, 0, b"new", key=new)) == memory.OK
+
+
+def test_a_daemon_that_restarts(stack):
+    with e2e.memif_pair(e2e.GIVEN_UP_SOON) as (directory, left, right):
+        client.settle(left, right)
+        with memory.Target(right.socket, thread=False) as target, memory.Memory(left.socket) as mem, \
+                window(target, 1, 64) as (view, _):
+            own, _ = target.add(2, 64)
+            assert mem.value(mem.atomic("fetch_add", 1, 1, 0, 64, 1)) == 0
+            assert right.terminate() == 0
+            lost = mem.wait(mem.atomic("fetch_add", 1, 1, 0, 64, 1, deadline_ms=5000))
+            assert lost in (memory.UNREACHABLE, memory.IN_DOUBT, memory.TIMED_OUT)
+            e2e.wait_until(lambda: target.take() == -errno.ECONNRESET, e2e.START_S, "the loss")
+            stack.enter_context(e2e.Daemon(directory, right.config))
+            assert target.reconnect() == 0, target.error()
+            client_settles(mem)
+            assert number_at(view) == 1
+            assert mem.value(mem.atomic("fetch_add", 1, 1, 0, 64, 1)) == 1
+            assert target.start() == 0
+            assert mem.wait(mem.put(1, 2, 0, b"both")) == memory.OK and own.raw[:4] == b"both"
+
+
+@pytest.mark.parametrize("ordering", ["strict", "unordered"])
+def test_exactly_once_over_failover(ordering):
+    with two_endpoints(2, ordering) as (_, left, right, fabric):
+        with memory.Target(right.socket, thread=False) as target, \
+                memory.Memory(left.socket, deadline_ms=60000,
+                              unordered=int(ordering == "unordered")) as mem, \
+                window(target, 1, 1 << 16) as (view, _):
+            client_settles(mem)
+            expected = 0
+            for cut in range(6):
+                cable = cut % 2
+                fabric.do(f"cut {cable}" if cut % 3 else f"down {cable}")
+                results = [mem.atomic("read_increment", 1, 1, 0, 64, 1, boundary=63, counter=5)
+                           for _ in range(300)]
+                data = secrets.token_bytes(20000)
+                put = mem.put(1, 1, 64, data)
+                assert mem.barrier("read", 5, timeout_ms=60000)[0] == 0
+                values = [each.value for each in results]
+                assert sorted(values) == list(range(expected, expected + 300))
+                assert ordering != "strict" or values == sorted(values)
+                expected += 300
+                assert mem.wait(put) == memory.OK and view[64:20064] == data
+                fabric.do(f"heal {cable}" if cut % 3 else f"up {cable}")
+            assert number_at(view) == expected
+
+
+def test_a_requester_that_reads_nothing_harms_itself(directory):
+    """XPU 2 asks XPU 1 for memory at full rate and takes no response; XPU 0 is answered meanwhile, and so is
+    another client of the same lcore."""
+    configs = {side: with_a_neighbour(
+        e2e.endpoint_config(directory, side, e2e.memif_device(directory, role)), side)
+        for side, role in (("left", "server"), ("right", "client"))}
+    with e2e.Daemon(directory, configs["left"]) as left, \
+            e2e.Daemon(directory, configs["right"]) as right:
+        for daemon in (left, right):
+            daemon.wait_for_link()
+        with memory.Target(right.socket, thread=False) as target, \
+                memory.Memory(left.socket, planes=[(0, 0)]) as mem, \
+                client.Client(left.socket, (2, 0)) as hostile, \
+                window(target, 1, 4096):
+            client_settles(mem)
+            hostile.claim(2, 1 << 1)
+            sent = counted = 0
+            deadline = time.monotonic() + e2e.START_S
+            dropped = 0
+            while counted < 200 or dropped == 0:
+                while hostile.send_control(1, 0, memory.get_request(sent, 1, 0, 256)) == 0:
+                    sent += 1
+                assert mem.value(mem.atomic("fetch_add", 1, 1, 0, 64, 1)) == counted
+                counted += 1
+                if counted % 50 == 0:
+                    dropped = right.counters()["memory_dropped_total"]
+                assert time.monotonic() < deadline, dropped
+            assert right.counters()["memory_waited_total"] > 0
+            # Who takes its responses is served again.
+            while hostile.send_control(1, 0, memory.get_request(sent, 1, 0, 256)) != 0:
+                hostile.receive(1)
+            e2e.wait_until(lambda: hostile.receive(1), e2e.START_S, "an answer")
