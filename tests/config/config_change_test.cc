@@ -139,6 +139,7 @@ TEST(ConfigChangeTest, EveryValueIsFoundWithItsDeclaredEffect) {
       {"clients.registers", "write"},
       {"clients.rules", "[\"1000:1\"]"},
       {"clients.hugepages", "off"},
+      {"clients.window_mb", "5"},
       {"management.socket", "/tmp/m.sock"},
       {"management.socket_mode", "0600"},
       {"management.max_clients", "9"},
