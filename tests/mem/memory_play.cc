@@ -31,8 +31,8 @@ std::string Describe(const Step& step) {
   return text;
 }
 
-MemoryPlay::MemoryPlay(uint64_t seed, bool is_unordered)
-    : is_unordered_(is_unordered), random_(seed) {
+MemoryPlay::MemoryPlay(uint64_t seed, bool is_unordered, bool is_elsewhere)
+    : is_unordered_(is_unordered), is_elsewhere_(is_elsewhere), random_(seed) {
   for (uint16_t i = 0; i < kNodes; ++i) {
     Node& node = nodes_[i];
     node.play = this;
@@ -51,9 +51,11 @@ MemoryPlay::MemoryPlay(uint64_t seed, bool is_unordered)
 
 // With windows of every kind, and a key that no earlier life had.
 void MemoryPlay::MakeTarget(Node& node) {
-  node.target = std::make_unique<Target>(TargetParams{.notice_places = 4});
+  // Few places, so that they are full; those of an lcore are many.
+  const uint32_t notice_places = is_elsewhere_ ? 4096 : 4;
+  node.target = std::make_unique<Target>(TargetParams{.notice_places = notice_places});
   node.model.notices.clear();
-  node.model.notice_places = 4;
+  node.model.notice_places = notice_places;
   node.model.partition = 4;
   node.model.windows = {
       {.id = 1, .begin = 0, .bytes = 1024, .key = next_key_++},
@@ -71,7 +73,8 @@ void MemoryPlay::MakeTarget(Node& node) {
                     .key = window.key,
                     .partition = static_cast<uint16_t>(window.partition < 0 ? Window::kAnyPartition
                                                                             : window.partition),
-                    .rights = static_cast<uint8_t>(rights)});
+                    .rights = static_cast<uint8_t>(rights),
+                    .is_elsewhere = is_elsewhere_});
   }
 }
 
@@ -144,13 +147,18 @@ void MemoryPlay::CheckSent(const LaneKey& key, const Command& command) {
 
 // ---- Commands that leave it.
 
-void MemoryPlay::OnRequest(const LaneKey& key, const Command& command) {
+void MemoryPlay::Judge(const LaneKey& key, const Command& command) {
   Node& node = nodes_[key[1]];
   const Verdict verdict = node.model.Execute(key[0], command.control, command.data);
   if (!verdicts_.emplace(std::pair{key[0], command.number}, verdict).second) {
     Wrong("a request was executed twice");
   }
   if (command.control[2] >> 4 == 2 && verdict.status == 0) CheckNotice(key[0], command.number);
+}
+
+void MemoryPlay::OnRequest(const LaneKey& key, const Command& command) {
+  Judge(key, command);
+  Node& node = nodes_[key[1]];
   // Exactly as long as they are, so that sanitizers see what lies behind them.
   const std::vector<uint8_t> data(command.data);
   node.target->OnCommand({.xpuid = key[0], .plane = 0, .vc = static_cast<uint8_t>(key[2])},

@@ -62,7 +62,8 @@ struct Tracked {
 
 class MemoryPlay {
  public:
-  MemoryPlay(uint64_t seed, bool is_unordered);
+  // `is_elsewhere`: the targets do not execute requests, but take notices of those that do.
+  MemoryPlay(uint64_t seed, bool is_unordered, bool is_elsewhere = false);
   virtual ~MemoryPlay() = default;
   MemoryPlay(const MemoryPlay&) = delete;
   MemoryPlay& operator=(const MemoryPlay&) = delete;
@@ -108,6 +109,8 @@ class MemoryPlay {
 
   // ---- What the network brings.
   void OnRequest(const LaneKey& key, const Command& command);
+  // The model's part of it, for a request that was executed elsewhere, or is.
+  void Judge(const LaneKey& key, const Command& command);
   void OnResponse(const LaneKey& key, const Command& command);
   void OnCompletion(const LaneKey& key, uint32_t number, int status);
   // A request that may have been lost.
@@ -122,6 +125,7 @@ class MemoryPlay {
   void MakeTarget(Node& node);
   Node& node(uint16_t xpuid) { return nodes_[xpuid]; }
   bool is_unordered() const { return is_unordered_; }
+  bool is_elsewhere() const { return is_elsewhere_; }
 
  private:
   bool MovesAtAll();
@@ -136,6 +140,7 @@ class MemoryPlay {
   void CheckEnd();
 
   const bool is_unordered_;
+  const bool is_elsewhere_;
   std::mt19937_64 random_;
   std::string error_;
   std::array<Node, kNodes> nodes_;

@@ -467,6 +467,13 @@ TEST(ServerRules, AUserIsTheXpusOfItsRulesAlone) {
   EXPECT_EQ(reply.text, absl::StrCat("no rule lets uid ", uid, " be XPU 2 on VCs 0,3; add \"", uid,
                                      ":2:0,3\" to clients.rules"));
   EXPECT_EQ(ReplyTo(client, ClaimOf(1, 1)).status, protocol::Status::kNotPermitted);
+  // To have requests executed takes the same rights.
+  protocol::Claim serve = ClaimOf(2, 7);
+  serve.head.type = protocol::Type::kServe;
+  reply = ReplyTo(client, serve);
+  EXPECT_EQ(reply.status, protocol::Status::kNotPermitted);
+  EXPECT_EQ(reply.text, absl::StrCat("no rule lets uid ", uid, " be XPU 2 on VCs 0; add \"", uid,
+                                     ":2:0\" to clients.rules"));
 
   // Rules that change concern requests from then on.
   daemon.Ask<int>([&](ShmServer& server) {
@@ -602,6 +609,32 @@ TEST_F(ServerTest, DescriptorsThatTakeLongToCloseHoldNobodyUp) {
     EXPECT_EQ(other.Open(), protocol::Status::kOk);
   }
   close(peer);  // ends the lingering
+  own.join();
+}
+
+// A daemon whose lcores execute no memory requests.
+TEST_F(ServerTest, WithoutServingItIsRefused) {
+  RawClient client(path_);
+  ASSERT_EQ(client.Open(), protocol::Status::kOk);
+  protocol::Claim serve = ClaimOf(1, 1);
+  serve.head.type = protocol::Type::kServe;
+  EXPECT_EQ(ReplyTo(client, serve).status, protocol::Status::kFailed);
+  serve.vc_mask = 16;
+  EXPECT_EQ(ReplyTo(client, serve).status, protocol::Status::kInvalid);
+  serve = ClaimOf(77, 1);
+  serve.head.type = protocol::Type::kServe;
+  EXPECT_EQ(ReplyTo(client, serve).status, protocol::Status::kNotFound);
+  EXPECT_EQ(ReplyTo(client, protocol::WindowRemove()).status, protocol::Status::kFailed);
+  // The descriptor of a window is closed as any other is.
+  int peer;
+  const int fd = SocketThatLingers(30, &peer);
+  const protocol::WindowAdd add;
+  EXPECT_TRUE(SendWithFd(client.fd(), {reinterpret_cast<const char*>(&add), sizeof add}, fd));
+  std::thread own([fd] { close(fd); });
+  protocol::Reply reply;
+  ASSERT_TRUE(client.Receive(&reply));
+  EXPECT_EQ(reply.status, protocol::Status::kFailed);
+  close(peer);
   own.join();
 }
 
