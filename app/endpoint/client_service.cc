@@ -89,7 +89,8 @@ void ClientService::Poll() {
   }
   for (auto it = unsent_detaches_.begin(); it != unsent_detaches_.end();) {
     // Its target goes first.
-    const bool sent = !windows_.IsServed(static_cast<ClientId>(it->first)) && Ask(it->second, request::Detach{.client = it->first}).ok();
+    const bool sent = !windows_.IsServed(static_cast<ClientId>(it->first)) &&
+                      Ask(it->second, request::Detach{.client = it->first}).ok();
     it = sent ? unsent_detaches_.erase(it) : std::next(it);
   }
 }

@@ -176,8 +176,8 @@ namespace {
 
 std::string RightsOf(uint8_t rights) {
   std::string out;
-  for (const auto& [bit, name] : {std::pair(1, "read"), std::pair(2, "write"),
-                                  std::pair(4, "atomic")}) {
+  for (const auto& [bit, name] :
+       {std::pair(1, "read"), std::pair(2, "write"), std::pair(4, "atomic")}) {
     if ((rights & bit) != 0) absl::StrAppend(&out, out.empty() ? "" : ",", name);
   }
   return out;

@@ -35,7 +35,7 @@ absl::Status WindowService::OnServe(ClientId client, const ServeRequest& request
   const uint32_t owner = Number(client);
   Target target{.place = place, .vc_mask = static_cast<uint8_t>(request.vc_mask)};
   target.served = std::make_unique<ServedTarget>(shape_, target.vc_mask);
-  const absl::Status status =
+  absl::Status status =
       ask_(place.lcore, request::AttachTarget{.client = owner | kTargetBit,
                                               .owner = owner,
                                               .instance = place.instance,
@@ -131,9 +131,8 @@ absl::Status WindowService::CheckNew(const Target& target, const WindowRequest& 
     ++count;
   }
   if (count >= kMaxWindowsOfClient || windows_ >= kMaxWindows) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("lcores serve ", kMaxWindowsOfClient, " windows of a client and ", kMaxWindows,
-                     " in all"));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "lcores serve ", kMaxWindowsOfClient, " windows of a client and ", kMaxWindows, " in all"));
   }
   if (bytes > window_bytes_ || request.bytes > window_bytes_ - bytes) {
     return absl::ResourceExhaustedError(
@@ -168,7 +167,7 @@ absl::Status WindowService::OnWindowAdd(ClientId client, const WindowRequest& re
   }
   Held& kept = target.windows.emplace(request.id, std::move(held)).first->second;
   if (kept.state == Window::kFilling) return absl::OkStatus();  // Poll goes on
-  const absl::Status status = AskWindow(owner, target, request.id, kept);
+  absl::Status status = AskWindow(owner, target, request.id, kept);
   if (!status.ok()) target.windows.erase(request.id);
   return status;
 }
@@ -181,7 +180,7 @@ absl::Status WindowService::OnWindowRemove(ClientId client, uint32_t id) {
   }
   Held& held = found->second.windows.at(id);
   const ServedWindow before = std::exchange(held.asked, {});
-  const absl::Status status = AskWindow(owner, found->second, id, held);
+  absl::Status status = AskWindow(owner, found->second, id, held);
   if (status.ok()) {
     held.state = Window::kRemoving;
   } else {

@@ -109,8 +109,7 @@ int suede_mem_target::AddWindow(suede_mem_window* window) {
   uint32_t key = window->key;
   const bool is_of_lcore = (window->flags & SUEDE_MEM_SERVED_BY_LCORE) != 0;
   if ((window->flags & ~(SUEDE_MEM_DRAW_KEY | SUEDE_MEM_SERVED_BY_LCORE)) != 0 ||
-      window->partition < -1 ||
-      window->partition > 1023 || window->rights > Window::kAllRights) {
+      window->partition < -1 || window->partition > 1023 || window->rights > Window::kAllRights) {
     return Fail(-EINVAL, "suede_mem_window: flags, rights or partition are out of range");
   }
   if (window->bytes < suede::mem::kMinWindowBytes || window->bytes > suede::mem::kMaxWindowBytes) {
@@ -318,8 +317,7 @@ bool suede_mem_target::Send(const suede::mem::Route& to, const uint8_t* control,
 // Notices that have no place yet stay where they are.
 uint32_t suede_mem_target::ServeVc(uint32_t plane, uint8_t vc) {
   const bool brings_notices = (on_lcore_ & 1u << plane) != 0;
-  const uint32_t most =
-      brings_notices ? std::min(kBatch, target_->free_notice_places()) : kBatch;
+  const uint32_t most = brings_notices ? std::min(kBatch, target_->free_notice_places()) : kBatch;
   suede::mem::Route source{.plane = static_cast<uint8_t>(plane), .vc = vc};
   return planes_[plane].TakeCommands(
       vc, most,

@@ -198,7 +198,8 @@ int Channel::OpenPackets(protocol::PacketsOpen* request, int timeout_ms,
                          protocol::Packets* answer) {
   request->head.sequence = ++sequence_;
   const int64_t deadline = ClockMs() + timeout_ms;
-  if (const int error = SendRequest(request, sizeof *request, -1, deadline); error != 0) return error;
+  if (const int error = SendRequest(request, sizeof *request, -1, deadline); error != 0)
+    return error;
   union {
     protocol::Packets packets;
     protocol::Reply reply;

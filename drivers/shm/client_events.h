@@ -34,18 +34,18 @@ struct ClaimRequest {
 };
 
 struct ServeRequest {
-  InstanceKey instance;      // one of ours
-  uint32_t vc_mask = 0;      // of requests: bits 0 to 3, at least one
-  uint32_t send_vcs = 0;     // that its responses may take, likewise
+  InstanceKey instance;   // one of ours
+  uint32_t vc_mask = 0;   // of requests: bits 0 to 3, at least one
+  uint32_t send_vcs = 0;  // that its responses may take, likewise
 };
 
 // A window that the client registers (docs/client-protocol.md, WINDOW_ADD).
 struct WindowRequest {
   static constexpr uint32_t kAnyPartition = ~0u;
 
-  uint32_t id = 0;           // 0 to 4095
-  uint8_t rights = 0;        // 1 read, 2 write, 4 atomic; at least one
-  bool is_program = false;   // the client serves it, and the rest means nothing
+  uint32_t id = 0;          // 0 to 4095
+  uint8_t rights = 0;       // 1 read, 2 write, 4 atomic; at least one
+  bool is_program = false;  // the client serves it, and the rest means nothing
   uint32_t key = 0;
   uint32_t partition = kAnyPartition;
   uint64_t bytes = 0;

@@ -247,8 +247,8 @@ void ShmServer::HandleServe(Client& client, const protocol::Claim& request) {
   if (serve.vc_mask == 0 || serve.vc_mask >= 1u << SUEDE_VCS) {
     status = absl::InvalidArgumentError("vc_mask is 1 to 15");
   } else if (!IsOurs(serve.instance)) {
-    status = absl::NotFoundError(absl::StrCat("no instance ", serve.instance.instance, " of XPU ",
-                                              xpuid, " here"));
+    status = absl::NotFoundError(
+        absl::StrCat("no instance ", serve.instance.instance, " of XPU ", xpuid, " here"));
   } else if ((serve.vc_mask & ~permitted) != 0) {
     status = Forbid(client, xpuid, serve.vc_mask & ~permitted);
   } else {

@@ -46,7 +46,7 @@ absl::StatusOr<uint64_t> PageBytes(int fd) {
   if (seals < 0 || fstatfs(fd, &system) != 0) {
     return Refused("the descriptor is neither a memfd nor a file on hugetlbfs");
   }
-  if (static_cast<unsigned long>(system.f_type) == HUGETLBFS_MAGIC) {
+  if (static_cast<uint64_t>(system.f_type) == HUGETLBFS_MAGIC) {
     return static_cast<uint64_t>(system.f_bsize);
   }
   if ((seals & F_SEAL_SHRINK) == 0) {
@@ -72,8 +72,7 @@ absl::StatusOr<std::unique_ptr<WindowMemory>> WindowMemory::Map(const Part& part
   const uint64_t bytes = (part.bytes + *page - 1) / *page * *page;
   const int access = PROT_READ | (part.is_writable ? PROT_WRITE : 0);
   // Hugepages are reserved here: where there are too few, this fails and no access does later.
-  void* base =
-      mmap(nullptr, bytes, access, MAP_SHARED, part.fd, static_cast<off_t>(part.offset));
+  void* base = mmap(nullptr, bytes, access, MAP_SHARED, part.fd, static_cast<off_t>(part.offset));
   if (base == MAP_FAILED && (errno == EACCES || errno == EPERM)) {
     return Refused("its rights permit writes, its descriptor does not");
   }
@@ -93,8 +92,8 @@ WindowMemory::~WindowMemory() {
 }
 
 absl::StatusOr<bool> WindowMemory::Populate(uint64_t bytes) {
-  const uint64_t step = std::min(bytes_ - populated_, std::max(bytes / page_bytes_, uint64_t{1}) *
-                                                          page_bytes_);
+  const uint64_t step =
+      std::min(bytes_ - populated_, std::max(bytes / page_bytes_, uint64_t{1}) * page_bytes_);
   const int advice = is_writable_ ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
   if (madvise(base_ + populated_, step, advice) != 0) {
     if (errno == EINTR || errno == EAGAIN) return false;

@@ -276,16 +276,16 @@ typedef struct suede_mem_window {
   uint64_t fd_offset; /* a multiple of the page size of what is mapped */
 } suede_mem_window;
 
-/* With SUEDE_MEM_SERVED_BY_LCORE, `base` is NULL and `fd` is a memfd with F_SEAL_SHRINK or a file on
- * hugetlbfs. Its requests are executed whether or not the program serves the target, and are not in
- * its counts; requests for other windows, and notices, come as before. The first such window
+/* With SUEDE_MEM_SERVED_BY_LCORE, `base` is NULL and `fd` is a memfd with F_SEAL_SHRINK or a file
+ * on hugetlbfs. Its requests are executed whether or not the program serves the target, and are not
+ * in its counts; requests for other windows, and notices, come as before. The first such window
  * serves all requests that have arrived until then. See docs/memory.md, "Windows that the lcore
  * serves". */
 
 /* Registers a window: requests that are executed from now on reach it. Returns 0; -EEXIST the id is
  * in use; -EINVAL; -EACCES the window names a partition, and the daemon does not let clients read
- * its registers, or lets no lcore serve windows; -EUSERS a limit of the daemon is reached, or it has
- * no memory; -ECONNRESET; or an error of mmap. */
+ * its registers, or lets no lcore serve windows; -EUSERS a limit of the daemon is reached, or it
+ * has no memory; -ECONNRESET; or an error of mmap. */
 SUEDE_API int suede_mem_target_add_window(suede_mem_target* target, suede_mem_window* window);
 /* When it returns, nothing touches the memory any more. 0; -ENOENT no such window. */
 SUEDE_API int suede_mem_target_remove_window(suede_mem_target* target, uint32_t id);
@@ -312,8 +312,8 @@ typedef struct suede_mem_notice {
   uint32_t reserved;
 } suede_mem_notice;
 
-/* Takes up to `max` notices. Of a target with windows that the lcore serves, and without a thread, it
- * serves one batch first. Returns their number; -ECONNRESET if there are none, and the thread
+/* Takes up to `max` notices. Of a target with windows that the lcore serves, and without a thread,
+ * it serves one batch first. Returns their number; -ECONNRESET if there are none, and the thread
  * has ended because a daemon has gone. */
 SUEDE_API int suede_mem_target_take(suede_mem_target* target, suede_mem_notice* notices,
                                     uint32_t max);

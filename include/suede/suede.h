@@ -409,8 +409,8 @@ SUEDE_API int suede_register_read(suede_client* client, uint32_t address, uint32
 SUEDE_API int suede_register_write(suede_client* client, uint32_t address, uint32_t width_bits,
                                    uint64_t value);
 
-/* ---- Memory requests that the lcore executes (docs/memory.md, "Windows that the lcore serves") ----
- * suede_mem_target_add_window of mem.h uses these; programs rarely do. */
+/* ---- Memory requests that the lcore executes (docs/memory.md, "Windows that the lcore serves")
+ * ---- suede_mem_target_add_window of mem.h uses these; programs rarely do. */
 
 /* Asks the daemon that the lcore executes memory requests that arrive at {own XPU, instance} on the
  * VCs of `vc_mask`, once for a client. The client has claimed none of them. Requests for windows of

@@ -140,11 +140,11 @@ struct Ping {
 }  // namespace request
 
 using LcoreRequest =
-    std::variant<request::Attach, request::AttachTarget, request::SetWindow, request::Detach, request::Claim, request::Unclaim,
-                 request::ResetQueue, request::Drain, request::Connections, request::Queues,
-                 request::Planes, request::ChangeSettings, request::SetPeerMac, request::LosePeer,
-                 request::SetPort, request::SetInstance, request::SetPlane, request::SetWeight,
-                 request::Ping>;
+    std::variant<request::Attach, request::AttachTarget, request::SetWindow, request::Detach,
+                 request::Claim, request::Unclaim, request::ResetQueue, request::Drain,
+                 request::Connections, request::Queues, request::Planes, request::ChangeSettings,
+                 request::SetPeerMac, request::LosePeer, request::SetPort, request::SetInstance,
+                 request::SetPlane, request::SetWeight, request::Ping>;
 // They are copied into a ring and out of it.
 static_assert(std::is_trivially_copyable_v<LcoreRequest> && sizeof(LcoreRequest) <= 48);
 

@@ -157,8 +157,8 @@ class Pipeline {
   PingAsker pings_{lcore_};
   Reporter reporter_{lcore_.instances, lcore_.clients};
   ServedTargets targets_{lcore_.clients};
-  RequestServer requests_{mailbox_, lcore_.clients, targets_,
-                          reporter_, lcore_.ports,  lcore_.instances};
+  RequestServer requests_{mailbox_,  lcore_.clients, targets_,
+                          reporter_, lcore_.ports,   lcore_.instances};
   RequestWork request_work_;
   PollHook* hook_ = nullptr;
   bool has_pauses_ = false;  // a port obeys pauses, or sends on credit

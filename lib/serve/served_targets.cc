@@ -53,7 +53,8 @@ void ServedTargets::Count(Entry& entry) {
   };
   uint64_t executed = 0;
   uint64_t refused = 0;
-  for (size_t i = 0; i < std::size(now.executed); ++i) executed += now.executed[i] - then.executed[i];
+  for (size_t i = 0; i < std::size(now.executed); ++i)
+    executed += now.executed[i] - then.executed[i];
   for (size_t i = 0; i < std::size(now.refused); ++i) refused += now.refused[i] - then.refused[i];
   add(Counter::kMemoryExecuted, executed);
   add(Counter::kMemoryWrittenBytes, now.written_bytes - then.written_bytes);

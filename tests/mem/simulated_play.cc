@@ -151,7 +151,8 @@ uint64_t SimulatedPlay::Count(Counter counter) const {
 
 // ---- Restarts.
 
-// The process has ended: its initiator knows nothing of what was under way, its target has new keys.
+// The process has ended: its initiator knows nothing of what was under way, its target has new
+// keys.
 void SimulatedPlay::ForgetClient(Node& node) {
   ++restarts_;
   Host& host = hosts_[node.xpuid];

@@ -67,17 +67,14 @@ std::string NameOf(const testing::TestParamInfo<Kind>& info) {
          (info.param.with_restarts ? "WithRestarts" : "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Simulated,
-                         testing::Values(Kind{}, Kind{.is_unordered = true},
-                                         Kind{.is_on_lcore = true},
-                                         Kind{.is_unordered = true, .is_on_lcore = true},
-                                         Kind{.with_restarts = true},
-                                         Kind{.is_unordered = true, .with_restarts = true},
-                                         Kind{.is_on_lcore = true, .with_restarts = true},
-                                         Kind{.is_unordered = true,
-                                              .is_on_lcore = true,
-                                              .with_restarts = true}),
-                         NameOf);
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, Simulated,
+    testing::Values(Kind{}, Kind{.is_unordered = true}, Kind{.is_on_lcore = true},
+                    Kind{.is_unordered = true, .is_on_lcore = true}, Kind{.with_restarts = true},
+                    Kind{.is_unordered = true, .with_restarts = true},
+                    Kind{.is_on_lcore = true, .with_restarts = true},
+                    Kind{.is_unordered = true, .is_on_lcore = true, .with_restarts = true}),
+    NameOf);
 
 }  // namespace
 }  // namespace suede::mem

@@ -65,8 +65,14 @@ class FakeEndpoint : public EndpointWithChanges {
     return {{.id = 1, .pid = 42, .uid = 1000, .queues = 2, .state = "open"}};
   }
   std::vector<WindowView> Windows() override {
-    return {{.client = 1, .xpu = 3, .window = 7, .served_by = "lcore", .rights = "read,write",
-             .has_key = true, .size_bytes = 4096, .page_bytes = 4096},
+    return {{.client = 1,
+             .xpu = 3,
+             .window = 7,
+             .served_by = "lcore",
+             .rights = "read,write",
+             .has_key = true,
+             .size_bytes = 4096,
+             .page_bytes = 4096},
             {.client = 1, .xpu = 3, .window = 8, .served_by = "program"}};
   }
   std::vector<CounterSetView> Counters(CounterScope scope) override {

@@ -32,12 +32,18 @@ class ServedTargetTest : public ::testing::Test {
     return Deliver(side.requests, request, source);
   }
   bool Put(uint32_t number, uint64_t offset = 0, uint16_t source = 5) {
-    return Send({.opcode = Opcode::kPut, .bytes = 4, .number = number, .offset = offset,
-                 .data = octets}, source);
+    return Send(
+        {.opcode = Opcode::kPut, .bytes = 4, .number = number, .offset = offset, .data = octets},
+        source);
   }
   bool Immediate(uint32_t number, uint32_t immediate) {
-    return Send({.opcode = Opcode::kPutImmediate, .bytes = 4, .number = number, .offset = 8,
-                 .data = octets, .immediate = immediate, .total_bytes = 4});
+    return Send({.opcode = Opcode::kPutImmediate,
+                 .bytes = 4,
+                 .number = number,
+                 .offset = 8,
+                 .data = octets,
+                 .immediate = immediate,
+                 .total_bytes = 4});
   }
   uint32_t Poll(uint32_t most = 64) { return target.Poll(most, kPartition, rings()); }
   RxRingWriter* rings() { return has_client ? client_rings.data() : nullptr; }
@@ -75,7 +81,11 @@ class ServedTargetTest : public ::testing::Test {
 TEST_F(ServedTargetTest, ExecutesAndAnswersInOneTurn) {
   Put(9, 16);
   Put(10, 20);
-  Send({.opcode = Opcode::kFetchAdd, .is_wide = true, .bytes = 8, .number = 11, .offset = 24,
+  Send({.opcode = Opcode::kFetchAdd,
+        .is_wide = true,
+        .bytes = 8,
+        .number = 11,
+        .offset = 24,
         .operand = 7});
   EXPECT_EQ(Poll(), 3u);
   EXPECT_EQ(memory[16], 1);
@@ -223,8 +233,14 @@ TEST_F(ServedTargetTest, NoticesThatFindNoRoomMakeTheTargetBusy) {
 TEST_F(ServedTargetTest, RequestsForWindowsOfTheProgramArePassedOnAsTheyAre) {
   EXPECT_TRUE(target.SetWindow(9, {.kind = ServedWindow::Kind::kProgram}));
   EXPECT_FALSE(AddWindow(9));
-  Send({.opcode = Opcode::kPut, .window = 9, .bytes = 8, .number = 3, .key = 5, .offset = 70,
-        .data = octets}, 8);
+  Send({.opcode = Opcode::kPut,
+        .window = 9,
+        .bytes = 8,
+        .number = 3,
+        .key = 5,
+        .offset = 70,
+        .data = octets},
+       8);
   EXPECT_EQ(Poll(), 1u);
   EXPECT_TRUE(side.Take().empty());
   const std::vector<mem::Request> passed = PassedOn();
@@ -285,7 +301,9 @@ TEST_F(ServedTargetTest, ArbitraryCommandsHarmNothing) {
     if (is_request) command[7] = 0, command[8] = static_cast<uint8_t>(random() % 12);
     uint8_t* record = side.requests.Reserve(RecordLines(bytes));
     ASSERT_NE(record, nullptr);
-    WriteRecordHead(record, ReceivedWord(ReceivedHead(kRequestVc, static_cast<uint16_t>(random() % 1024), 1, 0), has_data));
+    WriteRecordHead(
+        record, ReceivedWord(ReceivedHead(kRequestVc, static_cast<uint16_t>(random() % 1024), 1, 0),
+                             has_data));
     std::memcpy(record + SUEDE_RECORD_CONTROL, command, bytes);
     side.requests.Publish();
     EXPECT_EQ(Poll(), 1u);
@@ -309,8 +327,12 @@ TEST_F(ServedTargetTest, AtomicsAreAtomicAgainstThreadsOfTheProgram) {
   });
   while (!has_begun) std::this_thread::yield();
   for (uint64_t i = 0; i < kTimes; ++i) {
-    Send({.opcode = i % 2 == 0 ? Opcode::kFetchAdd : Opcode::kIncrement, .is_wide = true,
-          .boundary = 63, .bytes = 8, .number = static_cast<uint32_t>(i), .operand = 1});
+    Send({.opcode = i % 2 == 0 ? Opcode::kFetchAdd : Opcode::kIncrement,
+          .is_wide = true,
+          .boundary = 63,
+          .bytes = 8,
+          .number = static_cast<uint32_t>(i),
+          .operand = 1});
     Poll();
     side.Take();
   }

@@ -14,8 +14,11 @@ class ServedTargetsTest : public ::testing::Test {
 
   // A client and its target.
   struct Owner {
-    explicit Owner(uint32_t client) : number(client), target(TestShape(), 1u << kRequestVc),
-                                      side(target), receiver(segment.base(), kRequestVc) {}
+    explicit Owner(uint32_t client)
+        : number(client),
+          target(TestShape(), 1u << kRequestVc),
+          side(target),
+          receiver(segment.base(), kRequestVc) {}
     uint32_t number;
     alignas(8) uint8_t memory[64] = {};
     ServedTarget target;
@@ -28,16 +31,21 @@ class ServedTargetsTest : public ::testing::Test {
     owners.push_back(std::make_unique<Owner>(static_cast<uint32_t>(owners.size() + 1)));
     Owner& owner = *owners.back();
     const uint32_t instance = 0;
-    EXPECT_EQ(clients.Attach({.client = owner.number, .segment = owner.segment.base(),
-                              .shape = &owner.segment.shape, .queue_instances = &instance}),
+    EXPECT_EQ(clients.Attach({.client = owner.number,
+                              .segment = owner.segment.base(),
+                              .shape = &owner.segment.shape,
+                              .queue_instances = &instance}),
               ClientVerdict::kDone);
-    targets.Add({.client = owner.number | kTarget, .owner = owner.number, .target = &owner.target,
-                 .counters = &owner.counters, .partition = &partition});
-    EXPECT_TRUE(targets.SetWindow(
-        owner.number | kTarget, 1,
-        {.kind = ServedWindow::Kind::kLcore,
-         .window = {.base = owner.memory, .bytes = sizeof owner.memory,
-                    .rights = mem::Window::kAllRights}}));
+    targets.Add({.client = owner.number | kTarget,
+                 .owner = owner.number,
+                 .target = &owner.target,
+                 .counters = &owner.counters,
+                 .partition = &partition});
+    EXPECT_TRUE(targets.SetWindow(owner.number | kTarget, 1,
+                                  {.kind = ServedWindow::Kind::kLcore,
+                                   .window = {.base = owner.memory,
+                                              .bytes = sizeof owner.memory,
+                                              .rights = mem::Window::kAllRights}}));
     return owner;
   }
   static void Flood(Owner& owner) {
@@ -45,8 +53,8 @@ class ServedTargetsTest : public ::testing::Test {
   }
   static mem::Request Put(uint32_t number) {
     static const uint8_t kOctets[4] = {1, 2, 3, 4};
-    return {.opcode = mem::Opcode::kPut, .window = 1, .bytes = 4, .number = number,
-            .data = kOctets};
+    return {
+        .opcode = mem::Opcode::kPut, .window = 1, .bytes = 4, .number = number, .data = kOctets};
   }
   static uint64_t Executed(const Owner& owner) {
     return owner.counters.Get(Counter::kMemoryExecuted);
@@ -66,8 +74,8 @@ TEST_F(ServedTargetsTest, CountsWhatIsExecutedAndRefused) {
   mem::Request refused = Put(2);
   refused.window = 2;
   Deliver(owner.side.requests, refused, 5);
-  Deliver(owner.side.requests,
-          {.opcode = mem::Opcode::kGet, .window = 1, .bytes = 64, .number = 3}, 5);
+  Deliver(owner.side.requests, {.opcode = mem::Opcode::kGet, .window = 1, .bytes = 64, .number = 3},
+          5);
   EXPECT_TRUE(targets.Poll());
   EXPECT_EQ(Executed(owner), 2u);
   EXPECT_EQ(owner.counters.Get(Counter::kMemoryWrittenBytes), 4u);

@@ -45,8 +45,7 @@ inline bool Deliver(RxRingWriter& ring, mem::Request request, uint16_t source) {
   const uint32_t bytes = mem::kRequestControlBytes + data_bytes;
   uint8_t* record = ring.Reserve(RecordLines(bytes));
   if (record == nullptr) return false;
-  WriteRecordHead(record,
-                  ReceivedWord(ReceivedHead(kRequestVc, source, 1, 0), data_bytes != 0));
+  WriteRecordHead(record, ReceivedWord(ReceivedHead(kRequestVc, source, 1, 0), data_bytes != 0));
   std::memcpy(record + SUEDE_RECORD_CONTROL, command, bytes);
   ring.Publish();
   return true;

@@ -32,8 +32,8 @@ std::string ErrorOf(const WindowMemory::Part& part) {
 
 TEST(WindowMemoryTest, IsSharedWithItsOwner) {
   const Fd fd = Memory(3 * 4096);
-  auto memory = WindowMemory::Map({.fd = fd.get(), .offset = 4096, .bytes = 5000,
-                                   .is_writable = true});
+  auto memory =
+      WindowMemory::Map({.fd = fd.get(), .offset = 4096, .bytes = 5000, .is_writable = true});
   ASSERT_TRUE(memory.ok()) << memory.status();
   EXPECT_EQ((*memory)->bytes(), 8192u);
   EXPECT_EQ((*memory)->page_bytes(), 4096u);
@@ -83,8 +83,8 @@ TEST(WindowMemoryTest, WhatMayNotBeWrittenIsOnlyRead) {
 TEST(WindowMemoryTest, PagesAreFaultedInBitByBit) {
   const Fd fd = Memory(10 * 4096);
   for (const bool is_writable : {true, false}) {
-    auto memory = WindowMemory::Map({.fd = fd.get(), .bytes = 10 * 4096,
-                                     .is_writable = is_writable});
+    auto memory =
+        WindowMemory::Map({.fd = fd.get(), .bytes = 10 * 4096, .is_writable = is_writable});
     ASSERT_TRUE(memory.ok());
     int steps = 1;
     for (; steps < 100; ++steps) {
@@ -100,13 +100,12 @@ TEST(WindowMemoryTest, PagesAreFaultedInBitByBit) {
   }
 }
 
-// Its seal keeps a memfd from shrinking; a file on hugetlbfs has none. An access behind its end goes
-// on, and says so.
+// Its seal keeps a memfd from shrinking; a file on hugetlbfs has none. An access behind its end
+// goes on, and says so.
 TEST(WindowMemoryTest, HugepagesThatVanishHarmNobody) {
   Fd fd(memfd_create("window", MFD_CLOEXEC | MFD_HUGETLB));
   if (!fd.ok() || ftruncate(fd.get(), 2 * kHuge) != 0) GTEST_SKIP() << "no hugepages here";
-  auto memory =
-      WindowMemory::Map({.fd = fd.get(), .bytes = 2 * kHuge, .is_writable = true});
+  auto memory = WindowMemory::Map({.fd = fd.get(), .bytes = 2 * kHuge, .is_writable = true});
   if (!memory.ok()) GTEST_SKIP() << "no hugepages here";
   EXPECT_EQ((*memory)->page_bytes(), kHuge);
   (*memory)->base()[kHuge] = 7;
