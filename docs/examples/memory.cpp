@@ -2,9 +2,10 @@
 // A histogram over the memory of several XPUs, over the C++ layer of memory operations: each XPU
 // has a part of the bins, and adds what it has counted to the bins of all.
 //
-//   memory NAME-OR-SOCKET XPUS VALUES SECONDS
+//   memory NAME-OR-SOCKET XPUS VALUES SECONDS [OWN]
 //
-// Started at the endpoints of all XPUS (2 or 0,1,2), each counts VALUES drawn values. It ends with
+// Started at the endpoints of all XPUS (2 or 0,1,2), each counts VALUES drawn values. An endpoint of
+// several XPUs is told which one the program is, OWN. It ends with
 // 0 once its own bins have got their share of all values; with 1 after SECONDS, 2 on wrong usage, 3
 // where an operation failed, 4 where the daemon is not reachable or goes away.
 #include <atomic>
@@ -98,18 +99,25 @@ std::vector<uint16_t> ParseXpus(const char* text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::fprintf(stderr, "usage: memory NAME-OR-SOCKET XPUS VALUES SECONDS\n");
+  if (argc != 5 && argc != 6) {
+    std::fprintf(stderr, "usage: memory NAME-OR-SOCKET XPUS VALUES SECONDS [OWN]\n");
     return 2;
   }
   const std::vector<uint16_t> xpus = ParseXpus(argv[2]);
   const Clock::time_point deadline = Clock::now() + std::chrono::seconds(std::atol(argv[4]));
+  suede_mem_target_params of_target{};
+  suede_mem_params of_memory{};
+  if (argc == 6) {
+    of_target.plane_count = of_memory.plane_count = 1;
+    of_target.planes[0].xpuid = of_memory.planes[0].xpuid =
+        static_cast<uint16_t>(std::atoi(argv[5]));
+  }
   MemoryTarget target;
-  int error = target.Open(argv[1]);
+  int error = target.Open(argv[1], of_target);
   if (error == 0) error = target.AddWindow(kWindow, std::as_writable_bytes(std::span(&g_share, 1)));
   if (error == 0) error = target.Start();
   Memory memory;
-  if (error == 0) error = memory.Open(argv[1]);
+  if (error == 0) error = memory.Open(argv[1], of_memory);
   for (const uint16_t xpuid : xpus) {
     if (error == 0 && xpuid != memory.xpuid()) error = Find(memory, xpuid, deadline);
   }

@@ -2,10 +2,13 @@
 """Windows that the lcore serves (docs/memory.md): XPU 0 is the initiator, XPU 1 has the windows, and no thread."""
 
 import contextlib
+import ctypes
 import errno
 import fcntl
 import mmap
 import os
+import pathlib
+import re
 import secrets
 import subprocess
 import sys
@@ -16,6 +19,7 @@ import pytest
 import client
 import e2e
 import memory
+import switched
 from test_capture import hugepages
 from test_failover import two_endpoints
 from test_memory import client_settles, pair, with_a_neighbour
@@ -262,10 +266,11 @@ def test_hugepages(directory, as_root, kind):
         else:
             fd = os.open(directory / "huge/window", os.O_RDWR | os.O_CREAT)
             os.ftruncate(fd, 2 * HUGE)
+        node = place_on_last_node(fd, 2 * HUGE)
         assert not isinstance(target.add(1, HUGE, fd=fd, fd_offset=HUGE, flags=memory.LCORE), int), \
             target.error()
         row, = listed(right)
-        assert row["page_bytes"] == HUGE and row["numa_node"] in range(64)
+        assert row["page_bytes"] == HUGE and row["numa_node"] == node
         with mmap.mmap(fd, 2 * HUGE) as view:
             assert mem.wait(mem.put(1, 1, HUGE - 6, b"at end")) == memory.OK
             assert view[2 * HUGE - 6:] == b"at end"
@@ -273,6 +278,21 @@ def test_hugepages(directory, as_root, kind):
         if kind == "file":
             truncate_under_the_lcore(mem, target, left, right, fd)
         os.close(fd)
+
+
+def place_on_last_node(fd, count):
+    """Binds memory to the machine's last NUMA node that has memory, as a program would; the node."""
+    nodes = pathlib.Path("/sys/devices/system/node/has_normal_memory")
+    node = int(re.split("[,-]", nodes.read_text().strip())[-1]) if nodes.exists() else 0
+    mask = ctypes.c_ulong(1 << node)
+    with mmap.mmap(fd, count) as view:
+        base = ctypes.c_char.from_buffer(view)
+        bound = ctypes.CDLL("libnuma.so.1", use_errno=True).mbind(
+            ctypes.byref(base), ctypes.c_ulong(count), 2, ctypes.byref(mask), ctypes.c_ulong(64), 0)
+        assert bound == 0, os.strerror(ctypes.get_errno())
+        del base
+        view[:] = bytes(count)  # the pages come to lie there
+    return node
 
 
 def truncate_under_the_lcore(mem, target, left, right, fd):
@@ -383,6 +403,29 @@ def test_exactly_once_over_failover(ordering):
                 assert mem.wait(put) == memory.OK and view[64:20064] == data
                 fabric.do(f"heal {cable}" if cut % 3 else f"up {cable}")
             assert number_at(view) == expected
+
+
+@pytest.mark.parametrize("name, arguments", [
+    ("memory_cpp", lambda own: ("0,1,2,3,4,5,6,7", 5000, 60, own)),
+    ("allreduce_cpp", lambda own: ("0,1,2,3,4,5,6,7", own, 80000, 60))])
+def test_examples_over_eight_xpus(name, arguments):
+    """A histogram over the memory of all, served by threads; an all-reduce over a ring, served by the lcore."""
+    def more_clients(config):
+        config["clients"]["max_clients"] = 32
+
+    with switched.fabric(8, endpoint=more_clients) as (directory, _, daemon), \
+            contextlib.ExitStack() as programs:
+        program = e2e.BUILD / "docs/examples" / name
+        all_of_them = [programs.enter_context(
+            e2e.Process(directory, f"xpu-{own}", [program, daemon.socket, *arguments(own)]))
+            for own in range(8)]
+        for process in all_of_them:
+            process.expect(0, e2e.TRAFFIC_S)
+        if name == "memory_cpp":
+            assert sum(int(process.stdout().split()[-2]) for process in all_of_them) == 40000
+        else:
+            assert [process.stdout() for process in all_of_them] == [
+                f"XPU {own}: 80000 sums of 8 XPUs, 0 wrong\n" for own in range(8)]
 
 
 def test_a_requester_that_reads_nothing_harms_itself(directory):
