@@ -145,9 +145,13 @@ std::string ClientService::ClaimsOf(ClientId client) const {
   const auto attached = attached_.find(Number(client));
   std::string out;
   if (attached == attached_.end()) return out;
-  for (const auto& [index, mask] : attached->second.claims) {
+  const auto& instances = endpoint_->config().instances;
+  for (uint32_t index = 0; index < instances.size(); ++index) {
+    const auto claim = attached->second.claims.find(index);
+    const uint32_t mask = (claim == attached->second.claims.end() ? 0 : claim->second) |
+                          windows_.ServedVcs(client, index);
     if (mask == 0) continue;
-    const InstanceConfig& instance = endpoint_->config().instances[index];
+    const InstanceConfig& instance = instances[index];
     absl::StrAppend(&out, out.empty() ? "" : " ", instance.xpu, ".", instance.instance);
     char separator = ':';
     for (uint32_t vc = 0; vc < SUEDE_VCS; ++vc) {

@@ -2,9 +2,11 @@
 #include "endpoint/queue_survey.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "endpoint/pipeline_params.h"
+#include "endpoint/window_service.h"
 
 namespace suede {
 
@@ -33,7 +35,7 @@ std::optional<std::vector<QueueView>> QueueSurvey::Poll() {
   }
   if (lcore_ == desk_->places_.size()) {
     std::sort(queues_.begin(), queues_.end(), [](const QueueView& a, const QueueView& b) {
-      return std::pair(a.client, a.queue) < std::pair(b.client, b.queue);
+      return std::tuple(a.client, a.of_lcore, a.queue) < std::tuple(b.client, b.of_lcore, b.queue);
     });
     return std::move(queues_);
   }
@@ -64,8 +66,9 @@ void QueueSurvey::Take(const QueueSnapshot& snapshot) {
   for (uint32_t i = 0; i < snapshot.count; ++i) {
     const QueueRow& row = snapshot.rows[i];
     const InstanceConfig& instance = config.instances[desk_->instances_[lcore_][row.instance]];
-    queues_.push_back({.client = row.client,
+    queues_.push_back({.client = row.client & ~WindowService::kTargetBit,
                        .queue = row.number,
+                       .of_lcore = (row.client & WindowService::kTargetBit) != 0,
                        .xpu = instance.xpu,
                        .instance = instance.instance,
                        .state = row.broken    ? "broken"

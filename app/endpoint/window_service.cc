@@ -238,6 +238,13 @@ void WindowService::Poll() {
   for (const uint32_t owner : punched) server_->DropPunched(ClientId{owner});
 }
 
+uint32_t WindowService::ServedVcs(ClientId client, uint32_t index) const {
+  const auto found = targets_.find(Number(client));
+  const bool serves = found != targets_.end() && found->second.place.index == index &&
+                      found->second.state == State::kServing;
+  return serves ? found->second.vc_mask : 0;
+}
+
 std::vector<WindowService::View> WindowService::Windows() const {
   std::vector<View> all;
   for (const auto& [owner, target] : targets_) {

@@ -25,6 +25,7 @@ class WindowService {
  public:
   static constexpr uint32_t kMaxWindowsOfClient = 64;
   static constexpr uint32_t kMaxWindows = 1024;
+  static constexpr uint32_t kTargetBit = 1u << 31;  // of the target's number, beside its owner's
 
   // Hands a request to an lcore; an error where its mailbox is full.
   using Ask = std::function<absl::Status(uint32_t lcore, const LcoreRequest&)>;
@@ -58,6 +59,10 @@ class WindowService {
   // Whether Poll has something to do soon.
   bool busy() const { return filling_ != 0 || unsent_ != 0; }
 
+  // VCs of the instance (index into Config::instances) whose requests the lcore takes for the
+  // client, a mask.
+  uint32_t ServedVcs(ClientId client, uint32_t index) const;
+
   // A window, to be shown.
   struct View {
     ClientId client{};
@@ -69,8 +74,6 @@ class WindowService {
   std::vector<View> Windows() const;
 
  private:
-  static constexpr uint32_t kTargetBit = 1u << 31;  // of the target's number, beside its owner's
-
   enum class Window : uint8_t { kFilling, kAdding, kServed, kRemoving };
   struct Held {
     Window state = Window::kServed;

@@ -184,11 +184,18 @@ int suede_mem_target::RemoveWindow(uint32_t id) {
 
 // Its requests go to the lcore from now on. What has come until then is served first, so that only
 // the lcore's notices, and requests that it passes on, come from then on.
-int suede_mem_target::MoveToLcore(Plane* plane) {
+int suede_mem_target::MoveToLcore(uint32_t number) {
+  Plane* plane = &planes_[number];
   const suede_instance& instance = plane->instance();
   int error = suede_unclaim(plane->client(), instance.xpuid, instance.instance, request_vcs_);
   if (error != 0) return suede::mem::FailAsSuede(error);
-  ServePlanes(UINT32_MAX);
+  for (uint8_t vc = 0; vc < SUEDE_VCS; ++vc) {
+    // It ends: no more come there.
+    while ((request_vcs_ & 1u << vc) != 0 && ServeVc(number, vc) != 0) continue;
+  }
+  target_->Flush(*this);
+  plane->Flush();
+  if (target_->has_notices()) has_notices_.store(true, std::memory_order_release);
   error = suede_serve(plane->client(), instance.xpuid, instance.instance, request_vcs_);
   if (error == 0) return 0;
   error = suede::mem::FailAsSuede(error);
@@ -226,7 +233,7 @@ int suede_mem_target::AddLcoreWindow(const suede_mem_window& window, uint32_t ke
   for (size_t i = 0; i < planes_.size(); ++i) {
     if ((on_lcore_ & 1u << i) != 0) continue;
     if (!planes_[i].is_connected()) return FailPlaneGone();
-    if (const int error = MoveToLcore(&planes_[i]); error != 0) return error;
+    if (const int error = MoveToLcore(static_cast<uint32_t>(i)); error != 0) return error;
     on_lcore_ |= 1u << i;
     for (const uint32_t id : program_windows_) {
       const suede_window of_program{

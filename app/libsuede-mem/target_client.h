@@ -65,7 +65,7 @@ struct suede_mem_target final : suede::mem::ResponseSink {
   uint32_t ServePlanes(uint32_t max);
   uint32_t ServeVc(uint32_t plane, uint8_t vc);
   bool NotesLoss();
-  int MoveToLcore(suede::mem::Plane* plane);
+  int MoveToLcore(uint32_t number);
   int AddToPlanes(const suede_window& window);
   int RemoveFromPlanes(uint32_t id, size_t planes);
   int AddLcoreWindow(const suede_mem_window& window, uint32_t key);

@@ -19,6 +19,7 @@ constexpr Param kHint[] = {kPort};
 Json ToJson(const QueueView& queue) {
   return Json{{"client", queue.client},
               {"queue", queue.queue},
+              {"of_lcore", queue.of_lcore},
               {"xpu", queue.xpu},
               {"instance", queue.instance},
               {"state", queue.state},
@@ -64,6 +65,7 @@ constexpr Member kHintsResult[] = {
 constexpr Member kQueueRow[] = {
     Member::Integer("client", "its id"),
     Member::Integer("queue", "number"),
+    Member::Boolean("of_lcore", "carries responses of memory requests that the lcore executes"),
     members::kXpu,
     members::kInstance,
     Member::Choice("state", "open|broken|leaving", "broken: the client wrote nonsense"),

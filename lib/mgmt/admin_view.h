@@ -18,6 +18,7 @@ namespace suede {
 struct QueueView {
   uint64_t client = 0;
   uint32_t queue = 0;  // number within the client
+  bool of_lcore = false;  // of the client's target on the lcore
   uint32_t xpu = 0;
   uint32_t instance = 0;
   std::string_view state;

@@ -239,6 +239,11 @@ def test_the_list_of_windows(served):
                        "rights": "read,atomic", "has_key": True, "partition": 0,
                        "size_bytes": 12345, "page_bytes": 4096}
         assert "lcore" in e2e.suedectl(right, "windows", "list")
+        owner_, = e2e.managed(right, "clients", "list")["clients"]
+        assert owner_["claims"] == "1.0:0"
+        queues = e2e.managed(right, "queues", "list")["queues"]
+        assert [(each["client"], each["of_lcore"]) for each in queues] == [
+            (owner_["id"], False), (owner_["id"], True)]
 
 
 def test_partitions():

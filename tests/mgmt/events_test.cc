@@ -235,7 +235,8 @@ TEST_F(AdminMethodsTest, Ports) {
 
 TEST_F(AdminMethodsTest, Queues) {
   EXPECT_EQ(Dump(client_.Result("queues.list")),
-            R"({"queues":[{"client":1,"queue":1,"xpu":3,"instance":1,"state":"open",)"
+            R"({"queues":[{"client":1,"queue":1,"of_lcore":false,"xpu":3,"instance":1,)"
+            R"("state":"open",)"
             R"("ring_lines":64,"waiting_lines":5,"credit_lines":32,"credit_used":2,)"
             R"("discarded":9,"paused":"0,1"}]})");
 }
