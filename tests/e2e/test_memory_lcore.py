@@ -22,7 +22,7 @@ import memory
 import switched
 from test_capture import hugepages
 from test_failover import two_endpoints
-from test_memory import client_settles, pair, with_a_neighbour
+from test_memory import client_settles, count_over_cuts, pair, with_a_neighbour
 
 F_SEAL_SHRINK = 2
 MFD_HUGETLB = 4
@@ -391,23 +391,7 @@ def test_exactly_once_over_failover(ordering):
                 memory.Memory(left.socket, deadline_ms=60000,
                               unordered=int(ordering == "unordered")) as mem, \
                 window(target, 1, 1 << 16) as (view, _):
-            client_settles(mem)
-            expected = 0
-            for cut in range(6):
-                cable = cut % 2
-                fabric.do(f"cut {cable}" if cut % 3 else f"down {cable}")
-                results = [mem.atomic("read_increment", 1, 1, 0, 64, 1, boundary=63, counter=5)
-                           for _ in range(300)]
-                data = secrets.token_bytes(20000)
-                put = mem.put(1, 1, 64, data)
-                assert mem.barrier("read", 5, timeout_ms=60000)[0] == 0
-                values = [each.value for each in results]
-                assert sorted(values) == list(range(expected, expected + 300))
-                assert ordering != "strict" or values == sorted(values)
-                expected += 300
-                assert mem.wait(put) == memory.OK and view[64:20064] == data
-                fabric.do(f"heal {cable}" if cut % 3 else f"up {cable}")
-            assert number_at(view) == expected
+            count_over_cuts(mem, fabric, ordering, view)
 
 
 @pytest.mark.parametrize("name, arguments", [
@@ -446,7 +430,9 @@ def test_a_requester_that_reads_nothing_harms_itself(directory):
         with memory.Target(right.socket, thread=False) as target, \
                 memory.Memory(left.socket, planes=[(0, 0)]) as mem, \
                 client.Client(left.socket, (2, 0)) as hostile, \
-                window(target, 1, 4096):
+                memory.Target(left.socket, thread=False, planes=[(0, 0)]) as bystander, \
+                memory.Memory(right.socket) as back, \
+                window(target, 1, 4096), window(bystander, 5, 64):
             client_settles(mem)
             hostile.claim(2, 1 << 1)
             sent = counted = 0
@@ -456,6 +442,7 @@ def test_a_requester_that_reads_nothing_harms_itself(directory):
                 while hostile.send_control(1, 0, memory.get_request(sent, 1, 0, 256)) == 0:
                     sent += 1
                 assert mem.value(mem.atomic("fetch_add", 1, 1, 0, 64, 1)) == counted
+                assert back.value(back.atomic("fetch_add", 0, 5, 0, 64, 1)) == counted
                 counted += 1
                 if counted % 50 == 0:
                     dropped = right.counters()["memory_dropped_total"]
