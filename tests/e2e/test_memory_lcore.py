@@ -394,6 +394,44 @@ def test_exactly_once_over_failover(ordering):
             count_over_cuts(mem, fabric, ordering, view)
 
 
+def with_second_instances(config):
+    own, peer = config["instances"][0]["xpu"], config["peers"][0]
+    config["instances"].append({**config["instances"][0], "instance": 1,
+                                "ports": [{"port": "p0", "ip": e2e.ip_of(own, 1)}]})
+    peer["ports"][0]["instance"] = 0
+    peer["ports"].append({"port": "p0", "instance": 1, "ip": e2e.ip_of(peer["xpu"], 1),
+                          "mac": peer["ports"][0]["mac"]})
+    return config
+
+
+def test_several_planes(directory):
+    """A window is with the target's client on each plane; one that stays, and one that goes with all of them."""
+    configs = {side: with_second_instances(e2e.endpoint_config(directory, side, e2e.memif_device(directory, role)))
+               for side, role in (("left", "server"), ("right", "client"))}
+    planes = {side: [(own, 0), (own, 1)] for own, side in enumerate(("left", "right"))}
+    with e2e.Daemon(directory, configs["left"]) as left, e2e.Daemon(directory, configs["right"]) as right:
+        for daemon in (left, right):
+            daemon.wait_for_link()
+        with memory.Target(right.socket, thread=False, planes=planes["right"]) as target, \
+                memory.Memory(left.socket, planes=planes["left"]) as mem:
+            with window(target, 1, 64) as (view, _):
+                assert sorted((each["instance"], each["window"]) for each in listed(right)) == [(0, 1), (1, 1)]
+                for plane in (0, 1):
+                    e2e.wait_until(lambda plane=plane: mem.wait(mem.get(
+                        1, 1, 0, 8, plane=plane, deadline_ms=1000)) == memory.OK, e2e.START_S, "an answer")
+                results = [mem.atomic("fetch_add", 1, 1, 0, 64, 1, plane=number % 2, counter=3)
+                           for number in range(2000)]
+                assert mem.barrier("read", 3)[0] == 0
+                assert sorted(each.value for each in results) == list(range(2000))
+                assert number_at(view) == 2000
+                put = mem.put_immediate(1, 1, 8, b"by 1", 5, plane=1)
+                assert mem.wait(put) == memory.OK
+                e2e.wait_until(lambda: target.take() == [(0, 1, 8, 4, 5)], e2e.START_S, "the notice")
+            assert not listed(right)
+            for plane in (0, 1):
+                assert mem.wait(mem.get(1, 1, 0, 8, plane=plane)) == memory.NO_WINDOW
+
+
 @pytest.mark.parametrize("name, arguments", [
     ("memory_cpp", lambda own: ("0,1,2,3,4,5,6,7", 5000, 60, own)),
     ("allreduce_cpp", lambda own: ("0,1,2,3,4,5,6,7", own, 80000, 60))])
