@@ -59,6 +59,26 @@ def test_atomics(pair):
     target.remove(1)
 
 
+def test_a_window_of_the_lcore():
+    with e2e.memif_pair() as (_, left, right):
+        client.settle(left, right)
+        with suede.Target(right.socket) as target, suede.Memory(left.socket) as memory:
+            window = target.lcore_window(3, (4, 8), numpy.uint64, key=suede.DRAWN)
+            sent = numpy.arange(32, dtype=numpy.uint64).reshape(4, 8)
+            assert memory.put(1, 3, sent, key=window.key).wait() is None
+            assert (window.array == sent).all()
+            assert memory.fetch_add(1, 3, 5, offset=8, key=window.key).wait() == 1
+            assert window.array[0, 1] == 6
+            memory.put_immediate(1, 3, sent[0], 9, key=window.key).wait()
+            assert [notice.immediate for notice in target.notices()] == [9]
+            target.remove(3)
+            with pytest.raises(suede.OperationFailed) as failure:
+                memory.put(1, 3, sent, key=window.key).wait()
+            assert failure.value.status == suede.NO_WINDOW
+            with pytest.raises(suede.Error):
+                target.lcore_window(3, 1 << 31)
+
+
 def test_errors(pair):
     memory, target = pair
     window = target.window(1, numpy.zeros(8), key=suede.DRAWN)

@@ -2,7 +2,10 @@
 """Targets: windows of memory, and the requests of other XPUs."""
 
 import collections
+import fcntl
 import math
+import mmap
+import os
 
 import numpy
 
@@ -33,16 +36,36 @@ class Target(Handle):
         if isinstance(array, numpy.ndarray) and not array.flags.c_contiguous:
             raise ValueError("the array is not C-contiguous")
         octets = ffi.from_buffer(array, require_writable=True)
+        drawn = self._add(number, key, octets, rights=rights, partition=partition,
+                          bytes=len(octets), base=octets)
+        return Window(number, array, drawn)
+
+    def lcore_window(self, number, shape, dtype=numpy.uint8, *, rights=ALL_RIGHTS, key=0, partition=-1):
+        """Offers new memory, an array of that shape and type, whose requests the daemon's lcore executes:
+        neither a thread nor a call has to serve it. `key` as of `window`."""
+        octets = math.prod(numpy.atleast_1d(shape).tolist()) * numpy.dtype(dtype).itemsize
+        fd = os.memfd_create("suede-window", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        try:
+            os.ftruncate(fd, octets)
+            fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
+            array = numpy.frombuffer(mmap.mmap(fd, octets), dtype).reshape(shape)
+            drawn = self._add(number, key, array, rights=rights, partition=partition, bytes=octets,
+                              fd=fd, flags=CONSTANTS["SERVED_BY_LCORE"])
+        finally:
+            os.close(fd)
+        return Window(number, array, drawn)
+
+    def _add(self, number, key, memory, **fields):
+        """Registers a window, whose memory is kept until it is removed. Its key."""
         window = ffi.new("suede_mem_window *", {
-            "size": ffi.sizeof("suede_mem_window"), "id": number, "rights": rights,
-            "partition": partition, "bytes": len(octets), "base": octets})
+            "size": ffi.sizeof("suede_mem_window"), "id": number, **fields})
         if key == DRAWN:
-            window.flags = CONSTANTS["DRAW_KEY"]
+            window.flags |= CONSTANTS["DRAW_KEY"]
         else:
             window.key = key
         check(lib.suede_mem_target_add_window(self._handle(), window))
-        self._windows[number] = octets
-        return Window(number, array, window.key)
+        self._windows[number] = memory
+        return window.key
 
     def remove(self, number):
         """When it returns, nothing touches the memory any more."""
