@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// A channel: one way between a socket and one peer. A send socket has one for each of its targets,
+// a receive socket has one.
+#ifndef SUEDE_MESSAGE_CHANNEL_H_
+#define SUEDE_MESSAGE_CHANNEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/sue.h"
+#include "base/time.h"
+#include "message/command.h"
+#include "message/spill_ring.h"
+
+namespace suede::message {
+
+inline constexpr uint32_t kMaxPlanes = 16;
+inline constexpr uint16_t kAnyXpu = kMaxXpus;  // of a receive socket without a peer yet
+
+// Where a command goes to, or comes from.
+struct Peer {
+  uint16_t xpuid = 0;
+  uint8_t plane = 0;
+  uint8_t vc = 0;
+};
+
+// The names by which both ends find each other, as one number: those that differ in the epoch alone
+// are neighbours.
+struct Name {
+  bool is_sender = false;
+  uint8_t plane = 0;
+  uint16_t xpuid = 0;  // the peer, or kAnyXpu
+  uint16_t id = 0;
+  uint32_t epoch = 0;
+  uint64_t Key() const {
+    return uint64_t{is_sender} << 63 | uint64_t{plane} << 59 | uint64_t{xpuid} << 48 |
+           uint64_t{id} << 32 | epoch;
+  }
+};
+
+struct Channel {
+  enum class State : uint8_t {
+    kFree,
+    kWaiting,    // for the peer
+    kConnected,
+    kEnding,     // of a sender: END is sent, CLOSED has not come
+    kEnded,      // of a sender: CLOSED has come; of a receiver: END has come
+    kFailed,     // `status` says how
+  };
+  // Control commands that are to be sent, as bits.
+  enum Owed : uint8_t {
+    kConnect = 1,
+    kAnnounce = 2,
+    kAccept = 4,
+    kCredit = 8,
+    kClosed = 16,
+    kRefuse = 32,
+  };
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  bool IsOpen() const { return state != State::kFree && state != State::kFailed; }
+  Peer Control(uint8_t vc) const { return {.xpuid = name.xpuid, .plane = name.plane, .vc = vc}; }
+
+  State state = State::kFree;
+  Status status = Status::kPending;  // how it failed; while it waits, why the peer is not there
+  uint8_t owed = 0;
+  bool owes_end = false;
+  Status end_status = Status::kOk;  // of the END that is to be sent
+  Name name;
+  Traits traits;
+  uint32_t socket = kNone;  // kNone: closed, and stays until nothing is owed any more
+  uint32_t tag = 0;
+  uint32_t peer_tag = 0;  // valid once connected
+  uint32_t number = 0;    // of the next command, sent or received
+  Time at{};              // of the next CONNECT; of a closed one: when it is given up
+  Duration interval{};    // between CONNECTs
+  bool connect_is_in_flight = false;
+
+  // ---- Of a sender. Positions are sums of costs.
+  uint64_t sent = 0;
+  uint64_t limit = 0;  // sent stays below or at it
+  uint64_t acknowledged = 0;
+  uint32_t window_bytes = 0;       // the peer's ring
+  uint64_t operation = 0;          // that is being sent
+  uint64_t operation_bytes = 0;    // that were sent of it
+  uint64_t acknowledged_operations = 0;
+  std::vector<uint64_t> ends;      // position at the end of each operation, by its place
+  uint32_t since_completion = 0;   // commands since the last that asked for one
+
+  // ---- Of a receiver.
+  std::unique_ptr<SpillRing> ring;
+  uint64_t granted = 0;  // the limit that the sender was told
+};
+
+// Channels with something to do, each at most once; the first one first.
+class ChannelList {
+ public:
+  explicit ChannelList(uint32_t channels) : next_(channels, kAbsent) {}
+  bool is_empty() const { return first_ == Channel::kNone; }
+  bool Contains(uint32_t channel) const { return next_[channel] != kAbsent; }
+  uint32_t last() const { return last_; }
+  void Append(uint32_t channel) {
+    if (Contains(channel)) return;
+    next_[channel] = Channel::kNone;
+    (is_empty() ? first_ : next_[last_]) = channel;
+    last_ = channel;
+  }
+  // There is one.
+  uint32_t TakeFirst() {
+    const uint32_t channel = first_;
+    first_ = next_[channel];
+    next_[channel] = kAbsent;
+    return channel;
+  }
+
+ private:
+  static constexpr uint32_t kAbsent = UINT32_MAX - 1;
+  std::vector<uint32_t> next_;
+  uint32_t first_ = Channel::kNone;
+  uint32_t last_ = Channel::kNone;
+};
+
+}  // namespace suede::message
+
+#endif  // SUEDE_MESSAGE_CHANNEL_H_

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations of a send socket, from the call to the end.
+#ifndef SUEDE_MESSAGE_OPERATIONS_H_
+#define SUEDE_MESSAGE_OPERATIONS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/time.h"
+#include "message/status.h"
+
+namespace suede::message {
+
+struct Operation {
+  const uint8_t* data = nullptr;  // null once nothing of it is to be sent any more
+  uint64_t bytes = 0;
+  Time deadline = kNever;
+  suede_socket_result* result = nullptr;  // null once the end has been written
+  Status status = Status::kOk;            // of the first target that failed
+  bool is_cut = false;                    // its deadline has passed: no more is sent of it
+  bool is_complete = false;
+};
+
+// Numbers count up from 0; an operation's place is its number modulo the places.
+class OperationQueue {
+ public:
+  explicit OperationQueue(uint32_t places) : operations_(places) {}
+
+  uint64_t first() const { return first_; }  // the oldest that is not complete
+  uint64_t next() const { return next_; }    // of the next operation
+  bool is_empty() const { return first_ == next_; }
+  bool is_full() const { return next_ - first_ == operations_.size(); }
+  uint32_t places() const { return static_cast<uint32_t>(operations_.size()); }
+  Operation& operator[](uint64_t number) { return operations_[number % operations_.size()]; }
+  const Operation& operator[](uint64_t number) const {
+    return operations_[number % operations_.size()];
+  }
+  void Push(const Operation& operation) { (*this)[next_++] = operation; }
+  void PopFirst() { ++first_; }
+
+ private:
+  std::vector<Operation> operations_;
+  uint64_t first_ = 0;
+  uint64_t next_ = 0;
+};
+
+// Writes a result, which another thread may read: the status last, with release.
+void WriteResult(suede_socket_result* result, uint64_t pushed_bytes, Status status);
+
+}  // namespace suede::message
+
+#endif  // SUEDE_MESSAGE_OPERATIONS_H_

@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sockets, their channels, and operations. sockets_send.cc and sockets_receive.cc have the
+// commands of data, sockets_control.cc the others.
+#include "message/sockets.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+
+#include "suede/layout.h"
+
+namespace suede::message {
+namespace {
+
+constexpr uint32_t kTagIndexBits = 12;  // of kMaxChannels
+constexpr Duration kLinger = std::chrono::seconds(1);
+
+}  // namespace
+
+Sockets::Sockets(const SocketsParams& params)
+    : params_(params),
+      sockets_(params.channels),
+      channels_(params.channels),
+      data_list_(params.channels),
+      control_list_(params.channels),
+      refusals_(size_t{params.planes} * kMaxXpus),
+      random_(params.seed) {
+  for (uint32_t i = params.channels; i-- > 0;) {
+    free_sockets_.push_back(i);
+    free_channels_.push_back(i);
+  }
+  refused_places_.reserve(refusals_.size());
+}
+
+// splitmix64.
+uint64_t Sockets::Draw() {
+  uint64_t z = random_ += 0x9e3779b97f4a7c15;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+  z = (z ^ z >> 27) * 0x94d049bb133111eb;
+  return z ^ z >> 31;
+}
+
+// ---- Opening.
+
+bool Sockets::IsValid(const SocketParams& params, std::span<const uint16_t> peers) const {
+  if (params.plane < -1 || params.plane >= static_cast<int>(params_.planes)) return false;
+  if (params.vc < -1 || params.vc >= static_cast<int>(kVcCount)) return false;
+  if (params.vc >= 0 && (params_.data_vcs & 1u << params.vc) == 0) return false;
+  if (params.is_private && params.is_datagram) return false;
+  if (params.is_sender ? params.operations == 0
+                       : params.ring_bytes < kMinRingBytes || params.ring_bytes > kMaxRingBytes ||
+                             params.ring_bytes % 8 != 0) {
+    return false;
+  }
+  if (peers.empty() || (!params.is_sender && peers.size() != 1)) return false;
+  const uint16_t most = params.is_sender ? kAnyXpu - 1 : kAnyXpu;
+  std::vector<uint16_t> sorted(peers.begin(), peers.end());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted.back() <= most &&
+         std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+}
+
+uint8_t Sockets::PlaneOf(const SocketParams& params, uint16_t peer) const {
+  if (params.plane >= 0) return static_cast<uint8_t>(params.plane);
+  return static_cast<uint8_t>((params.is_sender ? peer : params_.own_xpuid) % params_.planes);
+}
+
+// Whether a private stream of another socket has the VC, or this one would be private on a VC that
+// others use.
+bool Sockets::IsVcTaken(const Name& name, const Traits& traits) const {
+  return std::any_of(channels_.begin(), channels_.end(), [&](const Channel& other) {
+    return other.IsOpen() && other.socket != Channel::kNone &&
+           other.name.is_sender == name.is_sender && other.name.plane == name.plane &&
+           other.traits.vc == traits.vc && (other.traits.is_private || traits.is_private);
+  });
+}
+
+Opened Sockets::Open(const SocketParams& params, std::span<const uint16_t> peers,
+                     uint32_t* socket) {
+  if (!IsValid(params, peers)) return Opened::kInvalid;
+  const Traits traits{.is_datagram = params.is_datagram,
+                      .is_private = params.is_private,
+                      .vc = params.vc >= 0
+                                ? static_cast<uint8_t>(params.vc)
+                                : static_cast<uint8_t>(std::countr_zero(params_.data_vcs))};
+  std::vector<Name> names;
+  for (const uint16_t peer : peers) {
+    names.push_back({.is_sender = params.is_sender,
+                     .plane = PlaneOf(params, peer),
+                     .xpuid = peer,
+                     .id = params.id,
+                     .epoch = params.epoch});
+    if (Find(names.back()) != Channel::kNone) return Opened::kExists;
+    if (IsVcTaken(names.back(), traits)) return Opened::kBusy;
+  }
+  if (free_sockets_.empty() || free_channels_.size() < peers.size()) return Opened::kNoRoom;
+  const uint32_t index = free_sockets_.back();
+  free_sockets_.pop_back();
+  Socket& opened = sockets_[index];
+  opened = {};
+  opened.is_open = true;
+  opened.params = params;
+  if (params.is_sender) opened.operations.emplace(params.operations);
+  for (const Name& name : names) opened.channels.push_back(TakeChannel(index, name, traits));
+  *socket = index;
+  return Opened::kOk;
+}
+
+uint32_t Sockets::TakeChannel(uint32_t socket, const Name& name, const Traits& traits) {
+  const uint32_t index = free_channels_.back();
+  free_channels_.pop_back();
+  Channel& channel = channels_[index];
+  channel = {};
+  channel.state = Channel::State::kWaiting;
+  channel.name = name;
+  channel.traits = traits;
+  channel.socket = socket;
+  do {
+    channel.tag = static_cast<uint32_t>(Draw()) << kTagIndexBits | index;
+  } while (channel.tag == 0);
+  channel.at = kNever;
+  names_[name.Key()] = index;
+  if (name.is_sender) {
+    channel.ends.resize(sockets_[socket].params.operations);
+    Owe(index, Channel::kConnect);
+  } else {
+    channel.ring = std::make_unique<SpillRing>(sockets_[socket].params.ring_bytes,
+                                               traits.is_datagram);
+    if (name.xpuid != kAnyXpu) Owe(index, Channel::kAnnounce);
+  }
+  return index;
+}
+
+void Sockets::FreeChannel(uint32_t index) {
+  channels_[index] = {};
+  free_channels_.push_back(index);
+}
+
+uint32_t Sockets::Find(const Name& name) const {
+  const auto found = names_.find(name.Key());
+  return found == names_.end() ? Channel::kNone : found->second;
+}
+
+Status Sockets::WhyAbsent(const Name& name) const {
+  Name any = name;
+  any.epoch = 0;
+  const auto next = names_.lower_bound(any.Key());
+  return next != names_.end() && next->first >> 32 == any.Key() >> 32 ? Status::kEpoch
+                                                                      : Status::kNotOpen;
+}
+
+// The channel of a tag, if it is one with this peer.
+uint32_t Sockets::FindTag(uint32_t tag, const Peer& from) const {
+  const uint32_t index = tag & ((1u << kTagIndexBits) - 1);
+  if (index >= channels_.size()) return Channel::kNone;
+  const Channel& channel = channels_[index];
+  const bool fits = channel.state != Channel::State::kFree && channel.tag == tag &&
+                    channel.name.xpuid == from.xpuid && channel.name.plane == from.plane;
+  return fits ? index : Channel::kNone;
+}
+
+// ---- What became of it.
+
+Status Sockets::PeerStatus(uint32_t socket, uint32_t peer) const {
+  const Channel& channel = PeerOf(socket, peer);
+  return channel.state == Channel::State::kWaiting || channel.state == Channel::State::kFailed
+             ? channel.status
+             : Status::kOk;
+}
+
+Status Sockets::StatusOf(uint32_t socket) const {
+  Status status = Status::kOk;
+  for (const uint32_t index : sockets_[socket].channels) {
+    const Channel& channel = channels_[index];
+    if (channel.state == Channel::State::kWaiting) return Status::kPending;
+    if (channel.state == Channel::State::kFailed && status == Status::kOk) status = channel.status;
+  }
+  return status;
+}
+
+void Sockets::Owe(uint32_t index, uint8_t what) {
+  channels_[index].owed |= what;
+  control_list_.Append(index);
+}
+
+// Whether a channel that belongs to no socket any more has still something to tell its peer.
+bool Sockets::IsNeeded(const Channel& channel) const {
+  return (channel.owed != 0 || channel.owes_end) && now_ < channel.at;
+}
+
+void Sockets::FailChannel(uint32_t index, Status status) {
+  Channel& channel = channels_[index];
+  if (!channel.IsOpen()) return;
+  channel.state = Channel::State::kFailed;
+  channel.status = status;
+  channel.owed = 0;
+  channel.owes_end = false;
+  ++progress_;
+  if (channel.socket == Channel::kNone || !channel.name.is_sender) return;
+  Socket& socket = sockets_[channel.socket];
+  OperationQueue& operations = *socket.operations;
+  bool is_told = false;
+  for (uint64_t n = std::max(operations.first(), channel.acknowledged_operations);
+       n < operations.next(); ++n) {
+    if (operations[n].is_complete) continue;
+    if (operations[n].status == Status::kOk) operations[n].status = status;
+    is_told = true;
+  }
+  if (!is_told && socket.untold == Status::kOk) socket.untold = status;
+  UpdateOperations(socket);
+}
+
+// ---- Operations.
+
+uint64_t Sockets::MessageCost(uint64_t bytes) {
+  const uint64_t whole = bytes / kDataBytes;
+  const auto rest = static_cast<uint32_t>(bytes % kDataBytes);
+  return whole * kFullCost + (rest != 0 || bytes == 0 ? CostOf(rest) : 0);
+}
+
+Started Sockets::Send(uint32_t number_of_socket, const uint8_t* data, uint64_t bytes,
+                      Time deadline, suede_socket_result* result, uint64_t* number) {
+  Socket& socket = sockets_[number_of_socket];
+  if (!socket.params.is_sender || socket.is_closing || (data == nullptr && bytes != 0)) {
+    return Started::kInvalid;
+  }
+  bool any_open = false;
+  for (const uint32_t index : socket.channels) {
+    const Channel& channel = channels_[index];
+    if (channel.state == Channel::State::kWaiting) return Started::kNotConnected;
+    if (channel.state != Channel::State::kConnected) continue;
+    any_open = true;
+    // Half of the ring: the other half may be in use, and not yet be granted anew.
+    if (socket.params.is_datagram && MessageCost(bytes) > channel.window_bytes / 2) {
+      return Started::kTooLong;
+    }
+  }
+  if (!any_open) return Started::kFailed;
+  OperationQueue& operations = *socket.operations;
+  if (operations.is_full()) return Started::kNoRoom;
+  if (number != nullptr) *number = operations.next();
+  WriteResult(result, 0, Status::kPending);
+  static constexpr uint8_t kNothing = 0;
+  operations.Push({.data = bytes != 0 ? data : &kNothing,
+                   .bytes = bytes,
+                   .deadline = deadline,
+                   .result = result,
+                   .status = socket.untold});
+  socket.untold = Status::kOk;
+  // The next look at the time sees that its receivers are waited for.
+  earliest_ = now_;
+  for (const uint32_t index : socket.channels) {
+    if (channels_[index].state == Channel::State::kConnected) data_list_.Append(index);
+  }
+  return Started::kOk;
+}
+
+bool Sockets::IsPushed(uint32_t socket, uint64_t number) const {
+  const OperationQueue& operations = *sockets_[socket].operations;
+  return number < operations.first() || number < sockets_[socket].pushed ||
+         operations[number].is_complete;
+}
+
+Status Sockets::TakeFailure(uint32_t socket) {
+  const Status failure = sockets_[socket].failure;
+  sockets_[socket].failure = Status::kOk;
+  return failure;
+}
+
+void Sockets::CompleteOperation(Socket& socket, uint64_t number, Status status) {
+  Operation& operation = (*socket.operations)[number];
+  if (operation.is_complete) return;
+  operation.is_complete = true;
+  operation.data = nullptr;
+  if (status != Status::kOk && socket.failure == Status::kOk) socket.failure = status;
+  const bool has_targets =
+      std::any_of(socket.channels.begin(), socket.channels.end(),
+                  [&](uint32_t index) { return channels_[index].IsOpen(); });
+  WriteResult(operation.result, has_targets ? operation.bytes : 0, status);
+  operation.result = nullptr;
+  ++progress_;
+}
+
+// Completes what all targets that are left have, or what has no target any more.
+void Sockets::UpdateOperations(Socket& socket) {
+  OperationQueue& operations = *socket.operations;
+  uint64_t pushed = operations.next();
+  uint64_t acknowledged = operations.next();
+  bool any_open = false;
+  for (const uint32_t index : socket.channels) {
+    const Channel& channel = channels_[index];
+    if (!channel.IsOpen()) continue;
+    any_open = true;
+    pushed = std::min(pushed, channel.operation);
+    acknowledged = std::min(acknowledged, channel.acknowledged_operations);
+  }
+  for (; socket.pushed < pushed; ++socket.pushed) {
+    Operation& operation = operations[socket.pushed];
+    operation.data = nullptr;
+    if (any_open && !operation.is_complete) {
+      WriteResult(operation.result, operation.bytes, Status::kPending);
+    }
+    ++progress_;
+  }
+  // One that its deadline has ended waits for no acknowledgement.
+  while (operations.first() < acknowledged ||
+         (operations.first() < socket.pushed && operations[operations.first()].is_complete)) {
+    CompleteOperation(socket, operations.first(), operations[operations.first()].status);
+    operations.PopFirst();
+  }
+  for (const uint32_t index : socket.channels) {
+    Channel& channel = channels_[index];
+    if (!channel.IsOpen()) continue;
+    channel.acknowledged_operations = std::max(channel.acknowledged_operations, operations.first());
+  }
+}
+
+// The deadline is over. A stream goes on behind the octets that were pushed; a target that has
+// fewer of them than others is given up, as it would miss some.
+void Sockets::ExpireOperation(Socket& socket, uint64_t number) {
+  Operation& operation = (*socket.operations)[number];
+  const auto has = [&](const Channel& channel) {
+    if (channel.operation > number) return operation.bytes;
+    return channel.operation == number ? channel.operation_bytes : uint64_t{0};
+  };
+  uint64_t most = 0;
+  for (const uint32_t index : socket.channels) {
+    if (channels_[index].IsOpen()) most = std::max(most, has(channels_[index]));
+  }
+  std::vector<uint32_t> behind;
+  for (const uint32_t index : socket.channels) {
+    const Channel& channel = channels_[index];
+    if (channel.IsOpen() && !socket.params.is_datagram && has(channel) < most) {
+      behind.push_back(index);
+    }
+  }
+  operation.is_cut = true;
+  operation.bytes = most;
+  if (operation.status == Status::kOk) operation.status = Status::kTimedOut;
+  CompleteOperation(socket, number, operation.status);
+  for (const uint32_t index : socket.channels) {
+    Channel& channel = channels_[index];
+    if (channel.IsOpen() && channel.operation == number &&
+        (socket.params.is_datagram || has(channel) == most)) {
+      EndOperation(channel);
+    }
+  }
+  // What is behind it may need no credit.
+  for (const uint32_t index : socket.channels) {
+    if (channels_[index].IsOpen()) data_list_.Append(index);
+  }
+  for (const uint32_t index : behind) {
+    FailChannel(index, Status::kTimedOut);
+    channels_[index].owes_end = true;
+    channels_[index].end_status = Status::kAborted;
+    data_list_.Append(index);
+  }
+  UpdateOperations(socket);
+}
+
+// ---- Receiving.
+
+Got Sockets::Receive(uint32_t number, uint8_t* room, uint32_t most, uint32_t* bytes) {
+  *bytes = 0;
+  const Socket& socket = sockets_[number];
+  if (socket.params.is_sender) return Got::kInvalid;
+  const uint32_t index = socket.channels[0];
+  Channel& channel = channels_[index];
+  SpillRing& ring = *channel.ring;
+  if (channel.traits.is_datagram && ring.messages() != 0) {
+    *bytes = ring.FirstMessageBytes();
+    if (*bytes > most) return Got::kTooLong;
+    ring.TakeMessage(room);
+    OnReleased(index);
+    return Got::kOctets;
+  }
+  if (!channel.traits.is_datagram && ring.octets() != 0) {
+    *bytes = ring.TakeOctets(room, most);
+    OnReleased(index);
+    return Got::kOctets;
+  }
+  if (channel.state == Channel::State::kFailed) return Got::kFailed;
+  return channel.state == Channel::State::kEnded ? Got::kEnd : Got::kNothing;
+}
+
+bool Sockets::OfferRoom(uint32_t number, uint8_t* room, uint32_t most) {
+  Socket& socket = sockets_[number];
+  const Channel& channel = channels_[socket.channels[0]];
+  if (channel.traits.is_datagram || !channel.ring->is_empty() || socket.room != nullptr) {
+    return false;
+  }
+  socket.room = room;
+  socket.room_bytes = most;
+  socket.filled_bytes = 0;
+  return true;
+}
+
+uint32_t Sockets::TakeBack(uint32_t number) {
+  Socket& socket = sockets_[number];
+  socket.room = nullptr;
+  return socket.filled_bytes;
+}
+
+// ---- The end.
+
+void Sockets::Close(uint32_t number) {
+  Socket& socket = sockets_[number];
+  if (socket.is_closing) return;
+  socket.is_closing = true;
+  earliest_ = now_;
+  for (const uint32_t index : socket.channels) {
+    Channel& channel = channels_[index];
+    if (channel.state == Channel::State::kWaiting) {
+      FailChannel(index, Status::kAborted);
+    } else if (channel.state == Channel::State::kConnected && channel.name.is_sender) {
+      channel.owes_end = true;
+      data_list_.Append(index);
+    }
+  }
+}
+
+bool Sockets::IsClosed(uint32_t number) const {
+  const Socket& socket = sockets_[number];
+  if (!socket.params.is_sender) return socket.is_closing;
+  return socket.is_closing &&
+         std::all_of(socket.channels.begin(), socket.channels.end(), [&](uint32_t index) {
+           return !channels_[index].IsOpen() || channels_[index].state == Channel::State::kEnded;
+         });
+}
+
+void Sockets::Release(uint32_t number) {
+  Socket& socket = sockets_[number];
+  for (const uint32_t index : socket.channels) LetGo(index);
+  socket = {};
+  free_sockets_.push_back(number);
+}
+
+// The channel belongs to no socket any more. It stays until its peer has been told.
+void Sockets::LetGo(uint32_t index) {
+  Channel& channel = channels_[index];
+  names_.erase(channel.name.Key());
+  channel.socket = Channel::kNone;
+  channel.ring.reset();
+  channel.owed &= Channel::kRefuse | Channel::kClosed;
+  if (channel.state == Channel::State::kConnected) {
+    channel.state = Channel::State::kFailed;
+    if (channel.name.is_sender) {
+      channel.status = channel.end_status = Status::kAborted;
+      channel.owes_end = true;
+      data_list_.Append(index);
+    } else {
+      channel.status = Status::kClosed;
+      Owe(index, Channel::kRefuse);
+    }
+  }
+  channel.at = now_ + kLinger;
+  if (!IsNeeded(channel)) {
+    FreeChannel(index);
+    return;
+  }
+  earliest_ = std::min(earliest_, channel.at);
+}
+
+void Sockets::OnPlaneLost(uint32_t plane) {
+  for (uint32_t i = 0; i < channels_.size(); ++i) {
+    Channel& channel = channels_[i];
+    if (channel.state == Channel::State::kFree || channel.name.plane != plane) continue;
+    channel.owes_end = false;
+    channel.connect_is_in_flight = false;
+    const bool in_doubt = channel.name.is_sender && channel.sent != channel.acknowledged;
+    FailChannel(i, in_doubt ? Status::kInDoubt : Status::kUnreachable);
+    channel.owed = 0;
+    if (channel.socket == Channel::kNone) FreeChannel(i);
+  }
+  std::erase_if(refused_places_, [&](uint32_t place) {
+    if (place / kMaxXpus != plane) return false;
+    refusals_[place] = {};
+    return true;
+  });
+}
+
+void Sockets::CheckInvariants() const {
+  const auto check = [](bool holds) {
+    if (!holds) std::abort();
+  };
+  uint32_t free = 0;
+  uint32_t named = 0;
+  for (uint32_t i = 0; i < channels_.size(); ++i) {
+    const Channel& channel = channels_[i];
+    if (channel.state == Channel::State::kFree) {
+      ++free;
+      continue;
+    }
+    check((channel.tag & ((1u << kTagIndexBits) - 1)) == i);
+    check(channel.owed == 0 || control_list_.Contains(i));
+    if (channel.socket == Channel::kNone) {
+      check(!channel.IsOpen() || channel.state == Channel::State::kEnding ||
+            channel.state == Channel::State::kEnded);
+      continue;
+    }
+    ++named;
+    check(Find(channel.name) == i && sockets_[channel.socket].is_open);
+    if (channel.name.is_sender) {
+      const OperationQueue& operations = *sockets_[channel.socket].operations;
+      // One that has no credit is in no list until it has.
+      const bool has_operations = channel.state == Channel::State::kConnected &&
+                                  channel.operation < operations.next();
+      check(!channel.owes_end || has_operations || data_list_.Contains(i));
+      check(channel.acknowledged <= channel.sent && channel.sent <= channel.limit);
+      check(channel.acknowledged_operations <= channel.operation &&
+            channel.operation <= operations.next());
+      if (channel.IsOpen()) check(operations.first() <= channel.acknowledged_operations);
+      if (channel.IsOpen()) check(sockets_[channel.socket].pushed <= channel.operation);
+    } else {
+      channel.ring->CheckInvariants();
+      check(channel.ring->received() <= channel.granted);
+      check(channel.granted <= channel.ring->released() + channel.ring->bytes());
+    }
+  }
+  check(free == free_channels_.size() && named == names_.size());
+  for (const uint32_t place : refused_places_) check(refusals_[place].status != Status::kOk);
+}
+
+}  // namespace suede::message

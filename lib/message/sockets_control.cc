@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// How both ends find each other: CONNECT, ANNOUNCE, ACCEPT, CREDIT, REFUSE and CLOSED, and what
+// time does.
+#include <algorithm>
+
+#include "message/sockets.h"
+#include "suede/layout.h"
+
+namespace suede::message {
+namespace {
+
+constexpr Duration kFirstRetry = std::chrono::milliseconds(5);
+constexpr Duration kLastRetry = std::chrono::milliseconds(160);
+// A sender that waits for its receiver asks so often whether that one is still there.
+constexpr Duration kAskEvery = std::chrono::milliseconds(500);
+
+// Whether the daemon says that the command was not delivered and never will be.
+bool IsUndelivered(uint8_t status) {
+  return status != SUEDE_STATUS_PEER_RESET && status != SUEDE_STATUS_IN_DOUBT;
+}
+
+}  // namespace
+
+// ---- Sending.
+
+// True: nothing is owed any more.
+bool Sockets::PumpControl(uint32_t index, CommandSink& sink) {
+  Channel& channel = channels_[index];
+  for (uint8_t what = 1; what <= Channel::kRefuse; what = static_cast<uint8_t>(what << 1)) {
+    if ((channel.owed & what) == 0) continue;
+    if (!SendControl(index, what, sink)) {
+      ++counters_.blocked;
+      return false;
+    }
+    channel.owed &= static_cast<uint8_t>(~what);
+  }
+  if (channel.socket == Channel::kNone && channel.state != Channel::State::kFree &&
+      !IsNeeded(channel)) {
+    FreeChannel(index);
+  }
+  return true;
+}
+
+bool Sockets::SendControl(uint32_t index, uint8_t what, CommandSink& sink) {
+  Channel& channel = channels_[index];
+  Command command{.id = channel.name.id, .tag = channel.peer_tag, .epoch = channel.name.epoch};
+  const uint64_t limit =
+      channel.ring != nullptr ? channel.ring->released() + channel.ring->bytes() : 0;
+  switch (what) {
+    case Channel::kConnect:
+    case Channel::kAnnounce:
+      command.kind = what == Channel::kConnect ? Kind::kConnect : Kind::kAnnounce;
+      command.tag = channel.IsOpen() && channel.state != Channel::State::kWaiting
+                        ? channel.peer_tag
+                        : 0;
+      command.own_tag = channel.tag;
+      command.traits = channel.traits;
+      break;
+    case Channel::kAccept:
+      command.kind = Kind::kAccept;
+      command.own_tag = channel.tag;
+      command.limit = static_cast<uint32_t>(limit);
+      break;
+    case Channel::kCredit:
+      command.kind = Kind::kCredit;
+      command.limit = static_cast<uint32_t>(limit);
+      command.received = static_cast<uint32_t>(channel.ring->received());
+      break;
+    case Channel::kClosed:
+      command.kind = Kind::kClosed;
+      command.own_tag = channel.tag;
+      break;
+    default:
+      command.kind = Kind::kRefuse;
+      command.status = channel.status;
+      command.tag = channel.tag;
+      break;
+  }
+  uint8_t control[kControlBytes];
+  EncodeCommand(command, control);
+  const bool is_connect = what == Channel::kConnect;
+  const int sent = sink.Send(
+      {.to = channel.Control(params_.control_vc),
+       .controls = control,
+       .count = 1,
+       .wants_completion = is_connect,
+       .completion_tag = uint64_t{static_cast<uint8_t>(Kind::kConnect)} << 32 | channel.tag});
+  if (sent == 0) return false;
+  if (what == Channel::kAccept || what == Channel::kCredit) channel.granted = limit;
+  if (is_connect) {
+    channel.connect_is_in_flight = sent > 0;
+    channel.interval = channel.interval == Duration{} ? kFirstRetry
+                                                      : std::min(channel.interval * 2, kLastRetry);
+    channel.at = now_ + (channel.state == Channel::State::kWaiting ? channel.interval : kAskEvery);
+    earliest_ = std::min(earliest_, channel.at);
+  }
+  return true;
+}
+
+void Sockets::Refuse(const Peer& from, const Command& command, uint32_t tag, Status status) {
+  ++counters_.refused[static_cast<uint8_t>(status) - kFirstRefusal];
+  const uint32_t place = uint32_t{from.plane} * kMaxXpus + from.xpuid;
+  Refusal& refusal = refusals_[place];
+  if (refusal.status != Status::kOk) {
+    ++counters_.unanswered;
+    return;
+  }
+  refusal = {.status = status, .id = command.id, .tag = tag, .epoch = command.epoch};
+  refused_places_.push_back(place);
+}
+
+void Sockets::PumpRefusals(CommandSink& sink) {
+  std::erase_if(refused_places_, [&](uint32_t place) {
+    Refusal& refusal = refusals_[place];
+    uint8_t control[kControlBytes];
+    EncodeCommand({.kind = Kind::kRefuse,
+                   .status = refusal.status,
+                   .id = refusal.id,
+                   .tag = refusal.tag,
+                   .epoch = refusal.epoch},
+                  control);
+    const int sent = sink.Send({.to = {.xpuid = static_cast<uint16_t>(place % kMaxXpus),
+                                       .plane = static_cast<uint8_t>(place / kMaxXpus),
+                                       .vc = params_.control_vc},
+                                .controls = control,
+                                .count = 1});
+    if (sent == 0) return false;
+    refusal = {};
+    return true;
+  });
+}
+
+// ---- Receiving: at the receiver of the data.
+
+void Sockets::OnConnect(const Peer& from, const Command& command) {
+  Name name{.plane = from.plane, .xpuid = from.xpuid, .id = command.id, .epoch = command.epoch};
+  uint32_t index = Find(name);
+  if (index == Channel::kNone) {
+    Name any = name;
+    any.xpuid = kAnyXpu;
+    index = Find(any);
+    if (index == Channel::kNone) {
+      const Status why = WhyAbsent(name);
+      return Refuse(from, command, command.own_tag,
+                    why == Status::kNotOpen ? WhyAbsent(any) : why);
+    }
+  }
+  Channel& channel = channels_[index];
+  switch (channel.state) {
+    case Channel::State::kWaiting:
+      // One that asks for a former life of this receiver.
+      if (command.tag != 0) return Refuse(from, command, command.own_tag, Status::kNotOpen);
+      if (command.traits != channel.traits) {
+        return Refuse(from, command, command.own_tag, Status::kMismatch);
+      }
+      names_.erase(channel.name.Key());
+      channel.name.xpuid = from.xpuid;
+      names_[channel.name.Key()] = index;
+      channel.state = Channel::State::kConnected;
+      channel.peer_tag = command.own_tag;
+      channel.owed = 0;
+      ++progress_;
+      return Owe(index, Channel::kAccept);
+    case Channel::State::kConnected:
+      if (channel.peer_tag == command.own_tag) return Owe(index, Channel::kAccept);
+      // The sender has begun a new life: what it sends now is not the rest of what came before.
+      FailChannel(index, Status::kReset);
+      return Refuse(from, command, command.own_tag, Status::kNotOpen);
+    case Channel::State::kEnded:
+      if (channel.peer_tag == command.own_tag) return Owe(index, Channel::kClosed);
+      [[fallthrough]];
+    default:
+      return Refuse(from, command, command.own_tag, Status::kNotOpen);
+  }
+}
+
+// ---- At the sender.
+
+void Sockets::OnAnnounce(const Peer& from, const Command& command) {
+  const uint32_t index = Find({.is_sender = true,
+                               .plane = from.plane,
+                               .xpuid = from.xpuid,
+                               .id = command.id,
+                               .epoch = command.epoch});
+  if (index == Channel::kNone) return;  // whoever opens later connects
+  const Channel& channel = channels_[index];
+  if (channel.state == Channel::State::kWaiting) return Owe(index, Channel::kConnect);
+  const bool is_connected =
+      channel.state == Channel::State::kConnected || channel.state == Channel::State::kEnding;
+  if (is_connected && channel.peer_tag != command.own_tag) FailChannel(index, Status::kReset);
+}
+
+void Sockets::OnAccept(const Peer& from, const Command& command) {
+  const uint32_t index = FindTag(command.tag, from);
+  const bool fits = index != Channel::kNone && channels_[index].name.is_sender &&
+                    channels_[index].name.id == command.id && channels_[index].IsOpen() &&
+                    channels_[index].socket != Channel::kNone;
+  if (!fits) return Refuse(from, command, command.own_tag, Status::kClosed);
+  Channel& channel = channels_[index];
+  if (channel.state != Channel::State::kWaiting) {
+    if (channel.peer_tag == command.own_tag) return;  // the answer to another CONNECT
+    FailChannel(index, Status::kReset);
+    return Refuse(from, command, command.own_tag, Status::kClosed);
+  }
+  if (command.limit < kMinRingBytes || command.limit > kMaxRingBytes) {
+    ++counters_.stray;
+    return;
+  }
+  channel.state = Channel::State::kConnected;
+  channel.peer_tag = command.own_tag;
+  channel.limit = command.limit;
+  channel.window_bytes = command.limit;
+  channel.owed = 0;
+  channel.at = kNever;
+  ++progress_;
+}
+
+void Sockets::Acknowledge(Channel& channel, uint64_t position) {
+  channel.acknowledged = position;
+  while (channel.acknowledged_operations < channel.operation &&
+         channel.ends[channel.acknowledged_operations % channel.ends.size()] <= position) {
+    ++channel.acknowledged_operations;
+  }
+}
+
+void Sockets::OnCredit(const Peer& from, const Command& command) {
+  const uint32_t index = FindTag(command.tag, from);
+  const bool is_known = index != Channel::kNone && channels_[index].name.is_sender &&
+                        channels_[index].name.id == command.id &&
+                        (channels_[index].state == Channel::State::kConnected ||
+                         channels_[index].state == Channel::State::kEnding);
+  if (!is_known || channels_[index].socket == Channel::kNone) {
+    ++counters_.stray;
+    return;
+  }
+  Channel& channel = channels_[index];
+  const auto more = static_cast<int32_t>(command.limit - static_cast<uint32_t>(channel.limit));
+  const uint32_t acknowledged = command.received - static_cast<uint32_t>(channel.acknowledged);
+  // No ring has more room than it has octets, and none has received what was not sent.
+  if (acknowledged > channel.sent - channel.acknowledged || more < 0 ||
+      channel.limit + static_cast<uint32_t>(more) > channel.sent + channel.window_bytes) {
+    ++counters_.stray;
+    return;
+  }
+  channel.limit += static_cast<uint32_t>(more);
+  channel.at = now_ + kAskEvery;
+  Acknowledge(channel, channel.acknowledged + acknowledged);
+  Socket& socket = sockets_[channel.socket];
+  if (channel.operation < socket.operations->next()) data_list_.Append(index);
+  UpdateOperations(socket);
+}
+
+void Sockets::OnClosed(const Peer& from, const Command& command) {
+  const uint32_t index = FindTag(command.tag, from);
+  if (index == Channel::kNone || channels_[index].state != Channel::State::kEnding ||
+      channels_[index].peer_tag != command.own_tag || channels_[index].name.id != command.id ||
+      channels_[index].socket == Channel::kNone) {
+    ++counters_.stray;
+    return;
+  }
+  Channel& channel = channels_[index];
+  channel.state = Channel::State::kEnded;
+  ++progress_;
+  Acknowledge(channel, channel.sent);
+  UpdateOperations(sockets_[channel.socket]);
+}
+
+// ---- At either.
+
+void Sockets::OnRefuse(const Peer& from, const Command& command) {
+  // A refused CONNECT or ACCEPT is named by the own tag, refused DATA by the peer's.
+  uint32_t index = FindTag(command.tag, from);
+  if (index == Channel::kNone || channels_[index].name.id != command.id) {
+    index = Find({.is_sender = true,
+                  .plane = from.plane,
+                  .xpuid = from.xpuid,
+                  .id = command.id,
+                  .epoch = command.epoch});
+    const bool names_peer = index != Channel::kNone &&
+                            channels_[index].state != Channel::State::kWaiting &&
+                            channels_[index].peer_tag == command.tag;
+    if (!names_peer) index = Channel::kNone;
+  }
+  if (index == Channel::kNone || !channels_[index].IsOpen()) {
+    ++counters_.stray;
+    return;
+  }
+  Channel& channel = channels_[index];
+  const bool may_come = command.status == Status::kNotOpen || command.status == Status::kEpoch;
+  if (channel.name.is_sender && channel.state == Channel::State::kWaiting && may_come) {
+    channel.status = command.status;
+    return;
+  }
+  if (channel.state == Channel::State::kEnded) return;  // it has all, or all has come
+  FailChannel(index, channel.name.is_sender ? command.status : Status::kAborted);
+}
+
+void Sockets::OnCompletion(uint64_t completion_tag, uint8_t status) {
+  const auto tag = static_cast<uint32_t>(completion_tag);
+  const uint32_t index = tag % kMaxChannels;
+  if (index >= channels_.size()) return;
+  Channel& channel = channels_[index];
+  if (channel.state == Channel::State::kFree || channel.tag != tag) return;
+  const bool is_connect = completion_tag >> 32 == static_cast<uint8_t>(Kind::kConnect);
+  if (is_connect) channel.connect_is_in_flight = false;
+  if (status == SUEDE_STATUS_OK) return;
+  if (!is_connect) {
+    FailChannel(index, IsUndelivered(status) ? Status::kUnreachable : Status::kInDoubt);
+  } else if (channel.state == Channel::State::kWaiting && IsUndelivered(status)) {
+    channel.status = Status::kUnreachable;
+  }
+}
+
+// ---- Time.
+
+void Sockets::OnTime(Time now) {
+  now_ = now;
+  if (now < earliest_) return;
+  earliest_ = kNever;
+  for (Socket& socket : sockets_) {
+    if (!socket.operations) continue;
+    // Those that are complete are not popped here, so the numbers stay.
+    for (uint64_t n = socket.operations->first(); n < socket.operations->next(); ++n) {
+      const Operation& operation = (*socket.operations)[n];
+      if (operation.is_complete || n < socket.operations->first()) continue;
+      if (operation.deadline <= now)
+        ExpireOperation(socket, n);
+      else
+        earliest_ = std::min(earliest_, operation.deadline);
+    }
+  }
+  for (uint32_t i = 0; i < channels_.size(); ++i) {
+    if (channels_[i].state != Channel::State::kFree) OnTime(i);
+  }
+}
+
+// Whether the sender waits for anything of its receiver.
+bool Sockets::Waits(const Channel& channel) const {
+  if (!channel.name.is_sender || channel.socket == Channel::kNone) return false;
+  if (channel.state == Channel::State::kConnected) {
+    return channel.sent != channel.acknowledged ||
+           channel.operation < sockets_[channel.socket].operations->next();
+  }
+  return channel.state == Channel::State::kWaiting || channel.state == Channel::State::kEnding;
+}
+
+void Sockets::OnTime(uint32_t index) {
+  Channel& channel = channels_[index];
+  const bool lingers = channel.socket == Channel::kNone;
+  if (lingers && !IsNeeded(channel)) return FreeChannel(index);
+  if (!lingers && !Waits(channel)) {
+    if (channel.name.is_sender) channel.at = kNever;
+    return;
+  }
+  if (channel.at == kNever && channel.state != Channel::State::kWaiting) {
+    channel.at = now_ + kAskEvery;
+  } else if (!lingers && channel.at <= now_ && !channel.connect_is_in_flight) {
+    channel.at = kNever;  // until it is sent
+    return Owe(index, Channel::kConnect);
+  }
+  earliest_ = std::min(earliest_, std::max(channel.at, now_ + kFirstRetry));
+}
+
+}  // namespace suede::message

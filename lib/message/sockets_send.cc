@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// DATA and END.
+#include <algorithm>
+
+#include "message/sockets.h"
+
+namespace suede::message {
+namespace {
+
+constexpr uint32_t kCommandsOfTurn = 64;  // of a channel, in a row
+
+}  // namespace
+
+void Sockets::Pump(CommandSink& sink) {
+  PumpRefusals(sink);
+  if (!control_list_.is_empty()) {
+    const uint32_t turn = control_list_.last();
+    uint32_t index;
+    do {
+      index = control_list_.TakeFirst();
+      if (!PumpControl(index, sink)) control_list_.Append(index);
+    } while (index != turn && !control_list_.is_empty());
+  }
+  if (data_list_.is_empty()) return;
+  // Every channel is the first one in turn: there may not be room for the commands of all.
+  const uint32_t turn = data_list_.last();
+  uint32_t index;
+  do {
+    index = data_list_.TakeFirst();
+    if (PumpChannel(index, sink) != Pumped::kIdle) data_list_.Append(index);
+  } while (index != turn && !data_list_.is_empty());
+  if (data_list_.is_empty()) return;
+  data_list_.Append(data_list_.TakeFirst());
+}
+
+Sockets::Pumped Sockets::PumpChannel(uint32_t index, CommandSink& sink) {
+  Channel& channel = channels_[index];
+  if (channel.state == Channel::State::kConnected && channel.socket != Channel::kNone) {
+    Socket& socket = sockets_[channel.socket];
+    uint32_t budget = kCommandsOfTurn;
+    while (channel.state == Channel::State::kConnected &&
+           channel.operation < socket.operations->next()) {
+      const Pumped pumped = SendData(index, socket, sink, &budget);
+      // A socket that closes, and has no credit, is woken by the credit.
+      if (pumped != Pumped::kMore || budget == 0) return pumped;
+    }
+  }
+  return channel.owes_end ? SendEnd(index, sink) : Pumped::kIdle;
+}
+
+void Sockets::EndOperation(Channel& channel) {
+  channel.ends[channel.operation % channel.ends.size()] = channel.sent;
+  ++channel.operation;
+  channel.operation_bytes = 0;
+  // An operation of which nothing was sent, or all is acknowledged.
+  Acknowledge(channel, channel.acknowledged);
+}
+
+// Sends some commands of the channel's operation, all of one length.
+Sockets::Pumped Sockets::SendData(uint32_t index, Socket& socket, CommandSink& sink,
+                                  uint32_t* budget) {
+  Channel& channel = channels_[index];
+  const Operation& operation = (*socket.operations)[channel.operation];
+  const bool is_datagram = channel.traits.is_datagram;
+  const uint64_t left = operation.bytes - channel.operation_bytes;
+  if (operation.is_cut || (left == 0 && !is_datagram)) {
+    EndOperation(channel);
+    UpdateOperations(socket);
+    return Pumped::kMore;
+  }
+  const uint64_t credit = channel.limit - channel.sent;
+  const uint64_t whole = left > kDataBytes ? (left - 1) / kDataBytes : 0;  // but the last
+  uint32_t count = static_cast<uint32_t>(
+      std::min<uint64_t>({whole, credit / kFullCost, *budget,
+                          kCommandsPerCompletion - 1 - channel.since_completion}));
+  const bool is_run = count != 0;
+  if (!is_run) count = 1;
+  const uint32_t bytes = is_run ? kDataBytes
+                                : static_cast<uint32_t>(std::min<uint64_t>(left, kDataBytes));
+  const uint32_t cost = CostOf(bytes);
+  if (credit < cost) {
+    ++counters_.starved;
+    return Pumped::kIdle;
+  }
+  const bool is_last = !is_run && bytes == left;
+  const bool is_newest = is_last && channel.operation + 1 == socket.operations->next();
+  const bool completes =
+      !is_run && (is_newest || channel.since_completion + 1 >= kCommandsPerCompletion);
+  const bool is_starving = credit - uint64_t{count} * cost < kFullCost;
+  uint8_t controls[kCommandsPerCompletion * kControlBytes];
+  for (uint32_t i = 0; i < count; ++i) {
+    const bool is_first = channel.operation_bytes == 0 && i == 0;
+    const int flags = (is_datagram && is_first ? kFirst : 0) | (is_datagram && is_last ? kLast : 0) |
+                      (is_last || (is_starving && i + 1 == count) ? kWantsCredit : 0);
+    EncodeCommand({.kind = Kind::kData,
+                   .flags = static_cast<uint8_t>(flags),
+                   .id = channel.name.id,
+                   .tag = channel.peer_tag,
+                   .epoch = channel.name.epoch,
+                   .number = channel.number + i,
+                   .data_bytes = bytes},
+                  controls + i * kControlBytes);
+  }
+  Peer to = channel.Control(channel.traits.vc);
+  const int sent = sink.Send({.to = to,
+                              .controls = controls,
+                              .data = operation.data + channel.operation_bytes,
+                              .data_bytes = bytes,
+                              .count = count,
+                              .wants_completion = completes,
+                              .completion_tag = uint64_t{static_cast<uint8_t>(Kind::kData)} << 32 |
+                                                channel.tag});
+  const uint32_t taken = std::min(count, static_cast<uint32_t>(std::max(sent, 0)));
+  channel.number += taken;
+  channel.sent += uint64_t{taken} * cost;
+  channel.operation_bytes += uint64_t{taken} * bytes;
+  channel.since_completion = completes && taken != 0 ? 0 : channel.since_completion + taken;
+  counters_.sent_commands += taken;
+  counters_.sent_bytes += uint64_t{taken} * bytes;
+  *budget -= taken;
+  if (taken < count) {
+    ++counters_.blocked;
+    return Pumped::kBlocked;
+  }
+  if (is_last) {
+    EndOperation(channel);
+    UpdateOperations(socket);
+  }
+  return Pumped::kMore;
+}
+
+Sockets::Pumped Sockets::SendEnd(uint32_t index, CommandSink& sink) {
+  Channel& channel = channels_[index];
+  uint8_t control[kControlBytes];
+  EncodeCommand({.kind = Kind::kEnd,
+                 .status = channel.end_status,
+                 .id = channel.name.id,
+                 .tag = channel.peer_tag,
+                 .epoch = channel.name.epoch,
+                 .number = channel.number},
+                control);
+  const int sent =
+      sink.Send({.to = channel.Control(channel.traits.vc),
+                 .controls = control,
+                 .count = 1,
+                 .wants_completion = true,
+                 .completion_tag = uint64_t{static_cast<uint8_t>(Kind::kEnd)} << 32 | channel.tag});
+  if (sent == 0) {
+    ++counters_.blocked;
+    return Pumped::kBlocked;
+  }
+  channel.owes_end = false;
+  if (channel.state == Channel::State::kConnected) channel.state = Channel::State::kEnding;
+  if (channel.socket == Channel::kNone && !IsNeeded(channel)) FreeChannel(index);
+  return Pumped::kIdle;
+}
+
+}  // namespace suede::message

@@ -1,0 +1,670 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "message/sockets.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "suede/layout.h"
+
+namespace suede::message {
+namespace {
+
+using Octets = std::vector<uint8_t>;
+
+constexpr uint8_t kControlVc = 3;
+
+struct Carried {
+  Peer to;
+  Octets control;
+  Octets data;
+  bool wants_completion = false;
+  uint64_t tag = 0;
+};
+
+// Takes commands while it has credit for {XPU, VC}.
+class Wire final : public CommandSink {
+ public:
+  int Send(const Burst& burst) override {
+    if (burst.to.xpuid == stopped_xpuid && burst.to.vc == stopped_vc) return 0;
+    for (uint32_t i = 0; i < burst.count; ++i) {
+      const uint8_t* const control = burst.controls + i * kControlBytes;
+      Carried one{.to = burst.to,
+                  .control = {control, control + kControlBytes},
+                  .wants_completion = burst.wants_completion,
+                  .tag = burst.completion_tag};
+      if (burst.data_bytes != 0) {
+        const uint8_t* const data = burst.data + size_t{i} * burst.data_bytes;
+        one.data.assign(data, data + burst.data_bytes);
+      }
+      sent.push_back(std::move(one));
+    }
+    return static_cast<int>(burst.count);
+  }
+  int stopped_xpuid = -1;
+  uint8_t stopped_vc = 0;
+  std::deque<Carried> sent;
+};
+
+class Pairs : public testing::Test {
+ protected:
+  static constexpr uint16_t kXpus = 4;
+
+  void SetUp() override {
+    for (uint16_t xpuid = 0; xpuid < kXpus; ++xpuid) Begin(xpuid);
+  }
+  void TearDown() override {
+    for (const auto& each : nodes) each->CheckInvariants();
+  }
+  void Begin(uint16_t xpuid) {
+    nodes[xpuid] = std::make_unique<Sockets>(SocketsParams{.own_xpuid = xpuid,
+                                                           .channels = 16,
+                                                           .data_vcs = 0b0110,
+                                                           .control_vc = kControlVc,
+                                                           .seed = ++seed});
+  }
+
+  uint32_t Open(uint16_t xpuid, SocketParams params, std::vector<uint16_t> peers,
+                Opened expected = Opened::kOk) {
+    uint32_t socket = 0;
+    EXPECT_EQ(nodes[xpuid]->Open(params, peers, &socket), expected);
+    return socket;
+  }
+  uint32_t OpenSender(uint16_t xpuid, std::vector<uint16_t> peers, SocketParams params = {}) {
+    params.is_sender = true;
+    return Open(xpuid, params, std::move(peers));
+  }
+  uint32_t OpenReceiver(uint16_t xpuid, uint16_t peer, SocketParams params = {}) {
+    params.ring_bytes = 4096;
+    return Open(xpuid, params, {peer});
+  }
+
+  // Delivers what the node sends; that much of it.
+  void PumpOne(uint16_t xpuid, size_t most = SIZE_MAX) {
+    nodes[xpuid]->Pump(wires[xpuid]);
+    for (; !wires[xpuid].sent.empty() && most > 0; --most) {
+      const Carried one = wires[xpuid].sent.front();
+      wires[xpuid].sent.pop_front();
+      Deliver(xpuid, one);
+      if (one.wants_completion) nodes[xpuid]->OnCompletion(one.tag, SUEDE_STATUS_OK);
+    }
+  }
+  void Deliver(uint16_t from, const Carried& one) {
+    nodes[one.to.xpuid]->OnCommand({.xpuid = from, .plane = one.to.plane, .vc = one.to.vc},
+                                   one.control.data(), static_cast<uint32_t>(one.control.size()),
+                                   one.data.data(), static_cast<uint32_t>(one.data.size()));
+    nodes[one.to.xpuid]->CheckInvariants();
+  }
+  void PumpAll() {
+    for (int turn = 0; turn < 20; ++turn) {
+      for (uint16_t xpuid = 0; xpuid < kXpus; ++xpuid) PumpOne(xpuid);
+    }
+  }
+  void Advance(int64_t ms) {
+    now_ms += ms;
+    for (const auto& each : nodes) each->OnTime(TimeFromNs(now_ms * 1'000'000));
+  }
+  Started Send(uint16_t xpuid, uint32_t socket, const Octets& octets, int64_t in_ms = -1) {
+    kept.push_back(octets);  // until the end of the operation
+    return nodes[xpuid]->Send(socket, kept.back().data(), octets.size(),
+                              in_ms < 0 ? kNever : TimeFromNs((now_ms + in_ms) * 1'000'000),
+                              &result, nullptr);
+  }
+  Octets Take(uint16_t xpuid, uint32_t socket, Got expected = Got::kOctets) {
+    Octets room(10000);
+    uint32_t bytes = 0;
+    EXPECT_EQ(nodes[xpuid]->Receive(socket, room.data(), 10000, &bytes), expected);
+    room.resize(bytes);
+    return room;
+  }
+  void Inject(uint16_t from, uint16_t to, uint8_t vc, const Command& command) {
+    Carried one{.to = {.xpuid = to, .plane = 0, .vc = vc}, .control = Octets(kControlBytes)};
+    EncodeCommand(command, one.control.data());
+    if (command.data_bytes != 0) one.data.assign(command.data, command.data + command.data_bytes);
+    Deliver(from, one);
+  }
+  uint64_t Refused(uint16_t xpuid, Status status) const {
+    return nodes[xpuid]->counters().refused[static_cast<uint8_t>(status) - kFirstRefusal];
+  }
+  static Octets Pattern(size_t bytes, uint8_t first = 1) {
+    Octets octets(bytes);
+    for (size_t i = 0; i < bytes; ++i) octets[i] = static_cast<uint8_t>(first + i * 7);
+    return octets;
+  }
+
+  std::unique_ptr<Sockets> nodes[kXpus];
+  Wire wires[kXpus];
+  std::deque<Octets> kept;
+  uint64_t seed = 0;
+  int64_t now_ms = 0;
+  suede_socket_result result = {};
+};
+
+TEST_F(Pairs, WhoeverOpensLaterFindsTheOther) {
+  const uint32_t sender = OpenSender(0, {1});
+  PumpAll();
+  EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kPending);
+  EXPECT_EQ(nodes[0]->PeerStatus(sender, 0), Status::kNotOpen);
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kOk);
+  EXPECT_EQ(nodes[1]->StatusOf(receiver), Status::kOk);
+  const uint32_t first = OpenReceiver(1, 0, {.id = 9});
+  PumpAll();
+  const uint32_t second = OpenSender(0, {1}, {.id = 9});
+  PumpAll();
+  EXPECT_EQ(nodes[0]->StatusOf(second), Status::kOk);
+  EXPECT_EQ(nodes[1]->StatusOf(first), Status::kOk);
+}
+
+TEST_F(Pairs, OneThatTakesAnySenderIsFoundInTime) {
+  const uint32_t sender = OpenSender(2, {1});
+  PumpAll();
+  const uint32_t receiver = OpenReceiver(1, kAnyXpu);
+  PumpAll();
+  EXPECT_EQ(nodes[2]->StatusOf(sender), Status::kPending);
+  Advance(10);
+  PumpAll();
+  EXPECT_EQ(nodes[2]->StatusOf(sender), Status::kOk);
+  EXPECT_EQ(nodes[1]->PeerOf(receiver, 0).name.xpuid, 2);
+  // It has its sender: another one finds none.
+  const uint32_t other = OpenSender(3, {1});
+  PumpAll();
+  EXPECT_EQ(nodes[3]->PeerStatus(other, 0), Status::kNotOpen);
+}
+
+TEST_F(Pairs, AStreamIsOctetsAndEndsBehindTheLast) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  const Octets octets = Pattern(3000);
+  ASSERT_EQ(Send(0, sender, octets), Started::kOk);
+  nodes[0]->Close(sender);
+  PumpAll();
+  EXPECT_EQ(result.status, SUEDE_SOCKET_OK);
+  EXPECT_EQ(result.pushed_bytes, 3000u);
+  EXPECT_TRUE(nodes[0]->IsClosed(sender));
+  Octets room(1000);
+  uint32_t bytes = 0;
+  ASSERT_EQ(nodes[1]->Receive(receiver, room.data(), 1000, &bytes), Got::kOctets);
+  EXPECT_EQ(room, Octets(octets.begin(), octets.begin() + 1000));
+  EXPECT_EQ(Take(1, receiver), Octets(octets.begin() + 1000, octets.end()));
+  Take(1, receiver, Got::kEnd);
+}
+
+TEST_F(Pairs, ASlowReaderStopsItsSenderAndNobodyElse) {
+  const uint32_t slow = OpenSender(0, {1});
+  const uint32_t slow_receiver = OpenReceiver(1, 0);
+  const uint32_t quick = OpenSender(0, {1}, {.id = 1});  // the same VC
+  const uint32_t quick_receiver = OpenReceiver(1, 0, {.id = 1});
+  PumpAll();
+  const Octets octets = Pattern(20000);
+  suede_socket_result slow_result = {};
+  ASSERT_EQ(nodes[0]->Send(slow, octets.data(), octets.size(), kNever, &slow_result, nullptr),
+            Started::kOk);
+  PumpAll();
+  EXPECT_EQ(slow_result.status, SUEDE_SOCKET_PENDING);
+  EXPECT_EQ(nodes[0]->PeerOf(slow, 0).sent, 15u * 264) << "what the ring has room for";
+  for (int round = 0; round < 50; ++round) {
+    const Octets small = Pattern(1000, static_cast<uint8_t>(round));
+    ASSERT_EQ(Send(0, quick, small), Started::kOk);
+    PumpAll();
+    EXPECT_EQ(result.status, SUEDE_SOCKET_OK);
+    EXPECT_EQ(Take(1, quick_receiver), small);
+  }
+  EXPECT_EQ(slow_result.status, SUEDE_SOCKET_PENDING);
+  // Nothing of it was lost.
+  Octets got;
+  while (got.size() < octets.size()) {
+    const Octets more = Take(1, slow_receiver);
+    got.insert(got.end(), more.begin(), more.end());
+    PumpAll();
+  }
+  EXPECT_EQ(got, octets);
+  EXPECT_EQ(slow_result.status, SUEDE_SOCKET_OK);
+  EXPECT_EQ(Refused(1, Status::kCredit), 0u);
+}
+
+TEST_F(Pairs, AFullRingEndsASendInTimeAndTheStreamGoesOnBehindIt) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  const Octets octets = Pattern(20000);
+  ASSERT_EQ(Send(0, sender, octets, 100), Started::kOk);
+  PumpAll();
+  Advance(99);
+  EXPECT_EQ(result.status, SUEDE_SOCKET_PENDING);
+  Advance(1);
+  EXPECT_EQ(result.status, SUEDE_SOCKET_TIMED_OUT);
+  EXPECT_EQ(result.pushed_bytes, 15u * 256);
+  EXPECT_TRUE(nodes[0]->IsDrained(sender));
+  EXPECT_EQ(nodes[0]->TakeFailure(sender), Status::kTimedOut);
+  EXPECT_EQ(Take(1, receiver), Octets(octets.begin(), octets.begin() + 15 * 256));
+  PumpAll();
+  ASSERT_EQ(Send(0, sender, Pattern(5)), Started::kOk);
+  PumpAll();
+  EXPECT_EQ(result.status, SUEDE_SOCKET_OK);
+  EXPECT_EQ(Take(1, receiver), Pattern(5));
+}
+
+TEST_F(Pairs, WhoSendsMoreThanWasGrantedIsRefusedAndCounted) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  const uint32_t other = OpenSender(2, {1});
+  const uint32_t other_receiver = OpenReceiver(1, 2);
+  PumpAll();
+  const uint32_t tag = nodes[0]->PeerOf(sender, 0).peer_tag;
+  const Octets octets = Pattern(256);
+  for (uint32_t number = 0; number < 30; ++number) {
+    Inject(0, 1, 1,
+           {.kind = Kind::kData, .tag = tag, .number = number, .data = octets.data(),
+            .data_bytes = 256});
+  }
+  EXPECT_EQ(Refused(1, Status::kCredit), 15u) << "the first one, and those behind it";
+  // What had credit is there, and the socket has failed behind it.
+  Octets got;
+  while (got.size() < 15 * 256) {
+    const Octets more = Take(1, receiver);
+    got.insert(got.end(), more.begin(), more.end());
+  }
+  Take(1, receiver, Got::kFailed);
+  EXPECT_EQ(nodes[1]->StatusOf(receiver), Status::kCredit);
+  PumpAll();
+  EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kCredit);
+  ASSERT_EQ(Send(2, other, octets), Started::kOk);
+  PumpAll();
+  EXPECT_EQ(Take(1, other_receiver), octets);
+}
+
+TEST_F(Pairs, DataOfAnotherEpochTouchesNothing) {
+  const uint32_t sender = OpenSender(0, {1}, {.epoch = 7});
+  const uint32_t receiver = OpenReceiver(1, 0, {.epoch = 7});
+  PumpAll();
+  const uint32_t tag = nodes[0]->PeerOf(sender, 0).peer_tag;
+  const Octets octets = Pattern(4);
+  const Command late{.kind = Kind::kData, .tag = tag, .epoch = 6, .data = octets.data(),
+                     .data_bytes = 4};
+  Inject(0, 1, 1, late);
+  EXPECT_EQ(Refused(1, Status::kEpoch), 1u);
+  Take(1, receiver, Got::kNothing);
+  // With a tag of a former life it is refused by its epoch, too.
+  Command former = late;
+  former.tag = tag ^ 0x80000000;
+  Inject(0, 1, 1, former);
+  EXPECT_EQ(Refused(1, Status::kEpoch), 2u);
+  EXPECT_EQ(nodes[1]->counters().received_bytes, 0u);
+  ASSERT_EQ(Send(0, sender, octets), Started::kOk);
+  nodes[0]->Pump(wires[0]);
+  for (; !wires[0].sent.empty(); wires[0].sent.pop_front()) Deliver(0, wires[0].sent.front());
+  EXPECT_EQ(Take(1, receiver), octets);
+}
+
+TEST_F(Pairs, EpochsAreApart) {
+  const uint32_t old_sender = OpenSender(0, {1}, {.epoch = 1});
+  const uint32_t new_receiver = OpenReceiver(1, 0, {.epoch = 2});
+  PumpAll();
+  EXPECT_EQ(nodes[0]->PeerStatus(old_sender, 0), Status::kEpoch);
+  const uint32_t old_receiver = OpenReceiver(1, 0, {.epoch = 1});
+  const uint32_t new_sender = OpenSender(0, {1}, {.epoch = 2});
+  PumpAll();
+  const Octets one = Pattern(10, 1);
+  const Octets two = Pattern(10, 2);
+  ASSERT_EQ(Send(0, new_sender, two), Started::kOk);
+  ASSERT_EQ(Send(0, old_sender, one), Started::kOk);
+  PumpAll();
+  EXPECT_EQ(Take(1, old_receiver), one);
+  EXPECT_EQ(Take(1, new_receiver), two);
+}
+
+TEST_F(Pairs, BothEndsAgreeOnTypePrivacyAndVc) {
+  OpenReceiver(1, 0, {.id = 1});
+  OpenReceiver(1, 0, {.id = 2});
+  OpenReceiver(1, 0, {.id = 3});
+  const uint32_t datagram = OpenSender(0, {1}, {.is_datagram = true, .id = 1});
+  const uint32_t vc = OpenSender(0, {1}, {.vc = 2, .id = 2});
+  PumpAll();
+  EXPECT_EQ(nodes[0]->StatusOf(datagram), Status::kMismatch);
+  EXPECT_EQ(nodes[0]->StatusOf(vc), Status::kMismatch);
+  nodes[0]->Release(datagram);
+  nodes[0]->Release(vc);
+  const uint32_t alone = OpenSender(0, {1}, {.is_private = true, .id = 3});
+  PumpAll();
+  EXPECT_EQ(nodes[0]->StatusOf(alone), Status::kMismatch);
+}
+
+TEST_F(Pairs, APrivateStreamHasItsVcAlone) {
+  const uint32_t alone = OpenSender(0, {1, 2}, {.is_private = true, .id = 1});
+  Open(0, {.is_sender = true, .id = 2}, {3}, Opened::kBusy);
+  Open(0, {.is_sender = true, .vc = 2, .id = 2}, {3});
+  Open(0, {.is_sender = true, .is_private = true, .vc = 2, .id = 3}, {3}, Opened::kBusy);
+  OpenReceiver(0, 1, {.id = 2});  // the other direction
+  nodes[0]->Release(alone);
+  Open(0, {.is_sender = true, .id = 2}, {1});
+}
+
+TEST_F(Pairs, ADatagramIsWholeOrNotAtAll) {
+  const SocketParams datagrams{.is_datagram = true};
+  const uint32_t sender = OpenSender(0, {1}, datagrams);
+  const uint32_t receiver = OpenReceiver(1, 0, datagrams);
+  PumpAll();
+  EXPECT_EQ(Send(0, sender, Pattern(2000)), Started::kTooLong);
+  for (const size_t bytes : {0, 1, 256, 257, 1900}) {
+    ASSERT_EQ(Send(0, sender, Pattern(bytes)), Started::kOk);
+    PumpAll();
+    EXPECT_EQ(Take(1, receiver), Pattern(bytes));
+    PumpAll();
+  }
+  uint32_t bytes = 0;
+  uint8_t room[4];
+  ASSERT_EQ(Send(0, sender, Pattern(5)), Started::kOk);
+  PumpAll();
+  EXPECT_EQ(nodes[1]->Receive(receiver, room, 4, &bytes), Got::kTooLong);
+  EXPECT_EQ(bytes, 5u);
+  EXPECT_EQ(Take(1, receiver), Pattern(5));
+}
+
+TEST_F(Pairs, ADatagramThatIsGivenUpMidwayLeavesNothing) {
+  const SocketParams datagrams{.is_datagram = true};
+  const uint32_t sender = OpenSender(0, {1}, datagrams);
+  const uint32_t receiver = OpenReceiver(1, 0, datagrams);
+  PumpAll();
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(Send(0, sender, Pattern(1900)), Started::kOk);
+  ASSERT_EQ(Send(0, sender, Pattern(1900), 50), Started::kOk);
+  PumpAll();
+  Advance(50);
+  EXPECT_EQ(result.status, SUEDE_SOCKET_TIMED_OUT);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(Take(1, receiver), Pattern(1900));
+  Take(1, receiver, Got::kNothing);
+  PumpAll();
+  ASSERT_EQ(Send(0, sender, Pattern(600, 9)), Started::kOk);
+  nodes[0]->Close(sender);
+  PumpAll();
+  EXPECT_EQ(Take(1, receiver), Pattern(600, 9));
+  Take(1, receiver, Got::kEnd);
+  EXPECT_EQ(nodes[1]->counters().torn, 0u) << "it had found no credit at all";
+  // One of which a part had credit.
+  const uint32_t second = OpenSender(0, {2}, datagrams);
+  const uint32_t second_receiver = OpenReceiver(2, 0, datagrams);
+  PumpAll();
+  ASSERT_EQ(Send(0, second, Pattern(1900)), Started::kOk);
+  ASSERT_EQ(Send(0, second, Pattern(1000)), Started::kOk);
+  ASSERT_EQ(Send(0, second, Pattern(1900), 50), Started::kOk);
+  PumpAll();
+  Advance(50);
+  EXPECT_EQ(Take(2, second_receiver), Pattern(1900));
+  EXPECT_EQ(Take(2, second_receiver), Pattern(1000));
+  Take(2, second_receiver, Got::kNothing);
+  PumpAll();
+  ASSERT_EQ(Send(0, second, Pattern(3)), Started::kOk);
+  PumpAll();
+  EXPECT_EQ(Take(2, second_receiver), Pattern(3));
+  EXPECT_EQ(nodes[2]->counters().torn, 1u);
+}
+
+TEST_F(Pairs, AMulticastIsCompleteWhenAllHaveIt) {
+  const uint32_t sender = OpenSender(0, {1, 2, 3});
+  const uint32_t receivers[] = {0, OpenReceiver(1, 0), OpenReceiver(2, 0), OpenReceiver(3, 0)};
+  PumpAll();
+  ASSERT_EQ(nodes[0]->StatusOf(sender), Status::kOk);
+  const Octets octets = Pattern(6000);
+  ASSERT_EQ(Send(0, sender, octets), Started::kOk);
+  PumpAll();
+  Octets got[4];
+  const auto read = [&](uint16_t xpuid) {
+    for (int i = 0; i < 4; ++i) {
+      Octets room(10000);
+      uint32_t bytes = 0;
+      nodes[xpuid]->Receive(receivers[xpuid], room.data(), 10000, &bytes);
+      got[xpuid].insert(got[xpuid].end(), room.begin(), room.begin() + bytes);
+      PumpAll();
+    }
+  };
+  read(1);
+  read(2);
+  EXPECT_EQ(result.status, SUEDE_SOCKET_PENDING);
+  EXPECT_EQ(result.pushed_bytes, 0u);
+  read(3);
+  EXPECT_EQ(result.status, SUEDE_SOCKET_OK);
+  for (uint16_t xpuid = 1; xpuid < 4; ++xpuid) EXPECT_EQ(got[xpuid], octets);
+}
+
+TEST_F(Pairs, ASlowTargetIsGivenUpAtTheDeadlineAndTheOthersGoOn) {
+  const uint32_t sender = OpenSender(0, {1, 2});
+  const uint32_t quick = OpenReceiver(1, 0);
+  const uint32_t slow = OpenReceiver(2, 0);
+  PumpAll();
+  const Octets octets = Pattern(6000);
+  ASSERT_EQ(Send(0, sender, octets, 100), Started::kOk);
+  Octets got;
+  for (int i = 0; i < 4; ++i) {
+    PumpAll();
+    Octets room(10000);
+    uint32_t bytes = 0;
+    nodes[1]->Receive(quick, room.data(), 10000, &bytes);
+    got.insert(got.end(), room.begin(), room.begin() + bytes);
+  }
+  EXPECT_EQ(got, octets);
+  Advance(100);
+  EXPECT_EQ(result.status, SUEDE_SOCKET_TIMED_OUT);
+  EXPECT_EQ(result.pushed_bytes, 6000u);
+  EXPECT_EQ(nodes[0]->PeerStatus(sender, 0), Status::kOk);
+  EXPECT_EQ(nodes[0]->PeerStatus(sender, 1), Status::kTimedOut);
+  PumpAll();
+  EXPECT_EQ(Take(2, slow), Octets(octets.begin(), octets.begin() + 15 * 256));
+  Take(2, slow, Got::kFailed);
+  EXPECT_EQ(nodes[2]->StatusOf(slow), Status::kAborted);
+  // The failure is told with the next operation, which the other one has.
+  ASSERT_EQ(Send(0, sender, Pattern(9)), Started::kOk);
+  PumpAll();
+  EXPECT_EQ(Take(1, quick), Pattern(9));
+  EXPECT_EQ(result.pushed_bytes, 9u);
+}
+
+TEST_F(Pairs, AReceiverThatClosesFirstFailsItsSender) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  ASSERT_EQ(Send(0, sender, Pattern(20000)), Started::kOk);
+  PumpAll();
+  nodes[1]->Release(receiver);
+  PumpAll();
+  EXPECT_EQ(result.status, SUEDE_SOCKET_CLOSED);
+  EXPECT_EQ(Send(0, sender, Pattern(1)), Started::kFailed);
+  EXPECT_EQ(nodes[1]->free_channels(), 16u);
+}
+
+TEST_F(Pairs, ASenderThatGivesUpAbortsItsReceiver) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  ASSERT_EQ(Send(0, sender, Pattern(100)), Started::kOk);
+  nodes[0]->Pump(wires[0]);
+  nodes[0]->Release(sender);
+  PumpAll();
+  EXPECT_EQ(Take(1, receiver), Pattern(100));
+  Take(1, receiver, Got::kFailed);
+  EXPECT_EQ(nodes[1]->StatusOf(receiver), Status::kAborted);
+  EXPECT_EQ(nodes[0]->free_channels(), 16u);
+}
+
+TEST_F(Pairs, ANewLifeOfAPeerIsNotTheOldOne) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  Begin(1);
+  OpenReceiver(1, 0);
+  PumpAll();
+  EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kReset);
+  nodes[0]->Release(sender);
+  const uint32_t again = OpenSender(0, {1});
+  PumpAll();
+  EXPECT_EQ(nodes[0]->StatusOf(again), Status::kOk);
+  // Now the sender's process begins anew.
+  Begin(0);
+  const uint32_t third = OpenSender(0, {1});
+  PumpAll();
+  EXPECT_EQ(nodes[1]->StatusOf(receiver), Status::kReset);
+  EXPECT_EQ(nodes[0]->PeerStatus(third, 0), Status::kNotOpen);
+  nodes[1]->Release(receiver);
+  OpenReceiver(1, 0);
+  PumpAll();
+  EXPECT_EQ(nodes[0]->StatusOf(third), Status::kOk);
+}
+
+TEST_F(Pairs, ASenderFindsOutThatItsReceiverIsNoMore) {
+  const uint32_t sender = OpenSender(0, {1});
+  OpenReceiver(1, 0);
+  PumpAll();
+  ASSERT_EQ(Send(0, sender, Pattern(10)), Started::kOk);
+  nodes[0]->Pump(wires[0]);
+  wires[0].sent.clear();  // taken by a process that ended then
+  Begin(1);
+  PumpAll();
+  EXPECT_EQ(result.status, SUEDE_SOCKET_PENDING);
+  for (int i = 0; i < 3; ++i) {
+    Advance(500);
+    PumpAll();
+  }
+  EXPECT_EQ(result.status, SUEDE_SOCKET_NOT_OPEN);
+}
+
+TEST_F(Pairs, AnswersOfOthersAreStray) {
+  const uint32_t sender = OpenSender(0, {1});
+  OpenReceiver(1, 0);
+  PumpAll();
+  ASSERT_EQ(Send(0, sender, Pattern(20000)), Started::kOk);
+  PumpAll();
+  const Channel& channel = nodes[0]->PeerOf(sender, 0);
+  const uint64_t limit = channel.limit;
+  const Command credit{.kind = Kind::kCredit, .tag = channel.tag, .limit = 8000, .received = 0};
+  Inject(2, 0, kControlVc, credit);  // of another XPU
+  Command much = credit;
+  much.limit = 1 << 20;  // more than the ring has
+  Inject(1, 0, kControlVc, much);
+  Command received = credit;
+  received.received = 20000;  // more than was sent
+  Inject(1, 0, kControlVc, received);
+  Inject(1, 0, kControlVc, {.kind = Kind::kClosed, .tag = channel.tag});
+  Inject(2, 0, kControlVc, {.kind = Kind::kRefuse, .status = Status::kClosed, .tag = channel.tag});
+  EXPECT_EQ(nodes[0]->counters().stray, 5u);
+  EXPECT_EQ(channel.limit, limit);
+  EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kOk);
+  EXPECT_EQ(result.status, SUEDE_SOCKET_PENDING);
+}
+
+TEST_F(Pairs, AFloodOfWhatIsRefusedTakesOnePlace) {
+  wires[1].stopped_xpuid = 2;
+  wires[1].stopped_vc = kControlVc;
+  const Octets octets = Pattern(256);
+  for (uint32_t number = 0; number < 1000; ++number) {
+    Inject(2, 1, 1,
+           {.kind = Kind::kData, .id = 5, .tag = number, .data = octets.data(), .data_bytes = 256});
+    Inject(2, 1, kControlVc, {.kind = Kind::kConnect, .id = 6, .own_tag = number});
+  }
+  nodes[1]->Pump(wires[1]);
+  EXPECT_EQ(Refused(1, Status::kNotOpen), 2000u);
+  EXPECT_EQ(nodes[1]->counters().unanswered, 1999u);
+  // Others are answered meanwhile.
+  const uint32_t sender = OpenSender(0, {1});
+  OpenReceiver(1, 0);
+  PumpAll();
+  EXPECT_EQ(nodes[0]->StatusOf(sender), Status::kOk);
+}
+
+TEST_F(Pairs, CommandsOutOfPlaceAreRefused) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  const uint32_t tag = nodes[0]->PeerOf(sender, 0).peer_tag;
+  const Octets octets = Pattern(8);
+  Inject(0, 1, 1, {.kind = Kind::kConnect, .own_tag = 1});  // on a VC of data
+  EXPECT_EQ(Refused(1, Status::kMalformed), 1u);
+  Command data{.kind = Kind::kData, .tag = tag, .data = octets.data(), .data_bytes = 8};
+  Inject(0, 1, 2, data);  // on another VC
+  EXPECT_EQ(Refused(1, Status::kMismatch), 1u);
+  Inject(3, 1, 1, data);  // of another XPU
+  EXPECT_EQ(Refused(1, Status::kNotOpen), 1u);
+  EXPECT_EQ(nodes[1]->StatusOf(receiver), Status::kOk);
+  data.number = 1;  // one is missing
+  Inject(0, 1, 1, data);
+  EXPECT_EQ(nodes[1]->StatusOf(receiver), Status::kOrder);
+  Take(1, receiver, Got::kFailed);
+}
+
+TEST_F(Pairs, WhatTheDaemonCouldNotDeliverFailsTheTarget) {
+  const uint32_t sender = OpenSender(0, {1, 2});
+  OpenReceiver(1, 0);
+  OpenReceiver(2, 0);
+  PumpAll();
+  ASSERT_EQ(Send(0, sender, Pattern(10)), Started::kOk);
+  nodes[0]->Pump(wires[0]);
+  ASSERT_EQ(wires[0].sent.size(), 2u);
+  nodes[0]->OnCompletion(wires[0].sent[1].tag, SUEDE_STATUS_UNREACHABLE);
+  wires[0].sent.pop_back();
+  PumpAll();
+  EXPECT_EQ(result.status, SUEDE_SOCKET_UNREACHABLE);
+  EXPECT_EQ(result.pushed_bytes, 10u) << "the other one has it";
+  EXPECT_EQ(nodes[0]->PeerStatus(sender, 0), Status::kOk);
+  EXPECT_EQ(nodes[0]->PeerStatus(sender, 1), Status::kUnreachable);
+}
+
+TEST_F(Pairs, APlaneThatIsLostFailsItsSockets) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(0, 1);
+  const uint32_t waiting = OpenSender(0, {3}, {.id = 8});
+  OpenReceiver(1, 0);
+  OpenSender(1, {0});
+  PumpAll();
+  ASSERT_EQ(Send(0, sender, Pattern(10)), Started::kOk);
+  nodes[0]->Pump(wires[0]);
+  nodes[0]->OnPlaneLost(0);
+  EXPECT_EQ(result.status, SUEDE_SOCKET_IN_DOUBT);
+  EXPECT_EQ(nodes[0]->StatusOf(receiver), Status::kUnreachable);
+  EXPECT_EQ(nodes[0]->StatusOf(waiting), Status::kUnreachable);
+  for (const uint32_t socket : {sender, receiver, waiting}) nodes[0]->Release(socket);
+  EXPECT_EQ(nodes[0]->free_channels(), 16u);
+}
+
+TEST_F(Pairs, RoomThatIsOfferedIsFilledInPlace) {
+  const uint32_t sender = OpenSender(0, {1});
+  const uint32_t receiver = OpenReceiver(1, 0);
+  PumpAll();
+  Octets room(600);
+  ASSERT_TRUE(nodes[1]->OfferRoom(receiver, room.data(), 600));
+  ASSERT_EQ(Send(0, sender, Pattern(800)), Started::kOk);
+  PumpAll();
+  ASSERT_EQ(nodes[1]->TakeBack(receiver), 512u);
+  EXPECT_EQ(nodes[1]->counters().spilled_bytes, 288u);
+  EXPECT_FALSE(nodes[1]->OfferRoom(receiver, room.data(), 600)) << "there is something before it";
+  room.resize(512);
+  const Octets rest = Take(1, receiver);
+  room.insert(room.end(), rest.begin(), rest.end());
+  EXPECT_EQ(room, Pattern(800));
+}
+
+TEST_F(Pairs, CallsOutOfRange) {
+  Open(0, {.is_sender = true}, {}, Opened::kInvalid);
+  Open(0, {.is_sender = true}, {kAnyXpu}, Opened::kInvalid);
+  Open(0, {.is_sender = true}, {1, 1}, Opened::kInvalid);
+  Open(0, {.is_sender = false}, {1, 2}, Opened::kInvalid);
+  Open(0, {.is_sender = true, .plane = 1}, {1}, Opened::kInvalid);
+  Open(0, {.is_sender = true, .vc = 0}, {1}, Opened::kInvalid);
+  Open(0, {.is_sender = true, .is_datagram = true, .is_private = true}, {1}, Opened::kInvalid);
+  Open(0, {.ring_bytes = 4088}, {1}, Opened::kInvalid);
+  Open(0, {.ring_bytes = 4100}, {1}, Opened::kInvalid);
+  const uint32_t sender = OpenSender(0, {1}, {.operations = 2});
+  Open(0, {.is_sender = true}, {2, 1}, Opened::kExists);
+  EXPECT_EQ(Send(0, sender, Pattern(1)), Started::kNotConnected);
+  OpenReceiver(1, 0);
+  PumpAll();
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(Send(0, sender, Pattern(1)), Started::kOk);
+  EXPECT_EQ(Send(0, sender, Pattern(1)), Started::kNoRoom);
+  for (uint16_t id = 1; id < 16; ++id) OpenSender(0, {1}, {.id = id});
+  Open(0, {.is_sender = true, .id = 99}, {1}, Opened::kNoRoom);
+}
+
+}  // namespace
+}  // namespace suede::message
