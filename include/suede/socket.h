@@ -21,7 +21,7 @@
  *                suede_sockets_reconnect
  *
  * Threads: any thread may call all functions; calls on one suede_sockets take turns, and a call
- * that waits lets others pass. During suede_sockets_close, suede_sockets_reconnect and
+ * that waits lets others pass. One thread at a time sends on a socket, or receives. During suede_sockets_close, suede_sockets_reconnect and
  * suede_socket_close no other call on the same object may run. No function raises a signal. Nothing
  * of it is usable after fork().
  */

@@ -262,6 +262,13 @@ bool Sockets::IsPushed(uint32_t socket, uint64_t number) const {
          operations[number].is_complete;
 }
 
+Status Sockets::ForgetResult(uint32_t socket, uint64_t number) {
+  OperationQueue& operations = *sockets_[socket].operations;
+  if (number < operations.first()) return Status::kOk;
+  operations[number].result = nullptr;
+  return operations[number].status;
+}
+
 Status Sockets::TakeFailure(uint32_t socket) {
   const Status failure = sockets_[socket].failure;
   sockets_[socket].failure = Status::kOk;

@@ -114,6 +114,14 @@ class Sockets {
                suede_socket_result* result, uint64_t* number);
   // Whether nothing of the operation's data is needed any more.
   bool IsPushed(uint32_t socket, uint64_t number) const;
+  // Does not write the operation's result any more. kOk, or how a target has failed so far.
+  Status ForgetResult(uint32_t socket, uint64_t number);
+  bool IsSender(uint32_t socket) const { return sockets_[socket].params.is_sender; }
+  // Those of a sender that are not complete.
+  uint32_t OpenOperations(uint32_t socket) const {
+    const OperationQueue& operations = *sockets_[socket].operations;
+    return static_cast<uint32_t>(operations.next() - operations.first());
+  }
   // Whether all targets that are left have everything.
   bool IsDrained(uint32_t socket) const { return sockets_[socket].operations->is_empty(); }
   // The first failure of an operation since this was asked last; kOk: there was none.
@@ -125,6 +133,8 @@ class Sockets {
   // Room into which a stream's octets may go as they arrive, until TakeBack. False: octets wait to
   // be received, and nothing was offered.
   bool OfferRoom(uint32_t socket, uint8_t* room, uint32_t most);
+  // Octets that are in the room so far.
+  uint32_t Filled(uint32_t socket) const { return sockets_[socket].filled_bytes; }
   // Takes the room back; how many octets are in it.
   uint32_t TakeBack(uint32_t socket);
 

@@ -161,9 +161,9 @@ class Client:
         self._library.suede_flush(self._queue)
         return result
 
-    def send_control(self, xpuid, vc, control):
-        """A command of a control alone, of a whole length in its first byte. No completion."""
-        command = Command(xpuid=xpuid, vc=vc, control=control)
+    def send_control(self, xpuid, vc, control, data=None):
+        """A command whose control has the lengths in its first bytes. No completion."""
+        command = Command(xpuid=xpuid, vc=vc, control=control, data=data)
         result = self._library.suede_send(self._queue, ctypes.byref(command))
         self._library.suede_flush(self._queue)
         return result
@@ -185,6 +185,15 @@ class Client:
         if count < 0:
             return count
         got = [(r.source_xpuid, ctypes.string_at(r.data, r.data_bytes)) for r in out[:count]]
+        self._library.suede_release(self._client, ctypes.c_uint8(vc))
+        return got
+
+    def receive_controls(self, vc):
+        """The controls of the commands that are there."""
+        out = (Received * 64)()
+        count = self._library.suede_receive(self._client, ctypes.c_uint8(vc), out,
+                                            ctypes.c_uint32(64))
+        got = [ctypes.string_at(r.control, r.control_bytes) for r in out[:max(count, 0)]]
         self._library.suede_release(self._client, ctypes.c_uint8(vc))
         return got
 

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of socket.h.
+#include <cerrno>
+#include <climits>
+#include <memory>
+
+#include "sockets_client.h"
+
+using suede::mem::Fail;
+
+namespace {
+
+int FailNone() { return Fail(-EINVAL, "no suede_sockets, or no suede_socket"); }
+
+}  // namespace
+
+extern "C" {
+
+const char* suede_socket_status_name(uint32_t status) {
+  switch (status) {
+    case SUEDE_SOCKET_OK:
+      return "OK";
+    case SUEDE_SOCKET_PENDING:
+      return "PENDING";
+    case SUEDE_SOCKET_NOT_OPEN:
+      return "NOT_OPEN";
+    case SUEDE_SOCKET_EPOCH:
+      return "EPOCH";
+    case SUEDE_SOCKET_MISMATCH:
+      return "MISMATCH";
+    case SUEDE_SOCKET_CREDIT:
+      return "CREDIT";
+    case SUEDE_SOCKET_ORDER:
+      return "ORDER";
+    case SUEDE_SOCKET_MALFORMED:
+      return "MALFORMED";
+    case SUEDE_SOCKET_CLOSED:
+      return "CLOSED";
+    case SUEDE_SOCKET_ABORTED:
+      return "ABORTED";
+    case SUEDE_SOCKET_UNREACHABLE:
+      return "UNREACHABLE";
+    case SUEDE_SOCKET_IN_DOUBT:
+      return "IN_DOUBT";
+    case SUEDE_SOCKET_TIMED_OUT:
+      return "TIMED_OUT";
+    case SUEDE_SOCKET_RESET:
+      return "RESET";
+    default:
+      return "?";
+  }
+}
+
+int suede_sockets_open(const char* name_or_path, const suede_sockets_params* params,
+                       suede_sockets** sockets) {
+  if (name_or_path == nullptr || sockets == nullptr) return FailNone();
+  *sockets = nullptr;
+  suede_sockets_params used{};
+  if (params != nullptr) {
+    if (params->size != sizeof *params) {
+      return Fail(-EINVAL, "suede_sockets_params.size is not set, or another version's");
+    }
+    used = *params;
+  }
+  auto opened = std::make_unique<suede_sockets>();
+  if (const int error = opened->Open(name_or_path, used); error != 0) return error;
+  *sockets = opened.release();
+  return 0;
+}
+
+int suede_sockets_reconnect(suede_sockets* sockets) {
+  return sockets == nullptr ? FailNone() : sockets->Reconnect();
+}
+
+void suede_sockets_close(suede_sockets* sockets) { delete sockets; }
+
+uint16_t suede_sockets_xpuid(const suede_sockets* sockets) {
+  return sockets == nullptr ? uint16_t{0} : sockets->xpuid();
+}
+
+int suede_sockets_poll(suede_sockets* sockets) {
+  return sockets == nullptr ? FailNone() : sockets->Poll();
+}
+
+int suede_sockets_start(suede_sockets* sockets) {
+  return sockets == nullptr ? FailNone() : sockets->Start();
+}
+
+int suede_sockets_stop(suede_sockets* sockets) {
+  return sockets == nullptr ? FailNone() : sockets->Stop();
+}
+
+int suede_sockets_get_counts(suede_sockets* sockets, suede_sockets_counts* counts) {
+  if (sockets == nullptr || counts == nullptr || counts->size != sizeof *counts) {
+    return Fail(-EINVAL, "no suede_sockets, or suede_sockets_counts.size is not set");
+  }
+  return sockets->GetCounts(counts);
+}
+
+int suede_socket_open(suede_sockets* sockets, const suede_socket_params* params,
+                      suede_socket** socket) {
+  if (sockets == nullptr || params == nullptr || socket == nullptr) return FailNone();
+  *socket = nullptr;
+  if (params->size != sizeof *params) {
+    return Fail(-EINVAL, "suede_socket_params.size is not set, or another version's");
+  }
+  return sockets->OpenSocket(*params, socket);
+}
+
+int suede_socket_connect(suede_socket* socket, int timeout_ms) {
+  return socket == nullptr ? FailNone() : socket->owner->Connect(*socket, timeout_ms);
+}
+
+int suede_socket_send(suede_socket* socket, const void* data, uint64_t bytes, int timeout_ms,
+                      uint64_t* pushed_bytes) {
+  if (pushed_bytes != nullptr) *pushed_bytes = 0;
+  if (socket == nullptr) return FailNone();
+  return socket->owner->Send(*socket, data, bytes, timeout_ms, pushed_bytes);
+}
+
+int suede_socket_start_send(suede_socket* socket, const void* data, uint64_t bytes,
+                            uint32_t deadline_ms, suede_socket_result* result) {
+  if (socket == nullptr) return FailNone();
+  return socket->owner->StartSend(*socket, data, bytes, deadline_ms, result);
+}
+
+int suede_socket_drain(suede_socket* socket, int timeout_ms) {
+  return socket == nullptr ? FailNone() : socket->owner->Drain(*socket, timeout_ms);
+}
+
+int suede_socket_receive(suede_socket* socket, void* room, uint32_t bytes, int timeout_ms) {
+  if (socket == nullptr || bytes > INT_MAX || (room == nullptr && bytes != 0)) {
+    return Fail(-EINVAL, "no suede_socket, or no room of up to 2^31 - 1 octets");
+  }
+  return socket->owner->Receive(*socket, room, bytes, timeout_ms);
+}
+
+int suede_socket_close(suede_socket* socket, int timeout_ms, uint32_t* status) {
+  if (status != nullptr) *status = SUEDE_SOCKET_OK;
+  return socket == nullptr ? 0 : socket->owner->CloseSocket(socket, timeout_ms, status);
+}
+
+uint32_t suede_socket_status(suede_socket* socket) {
+  return socket == nullptr ? SUEDE_SOCKET_NOT_OPEN : socket->owner->StatusOf(*socket);
+}
+
+uint32_t suede_socket_peer_status(suede_socket* socket, uint32_t index) {
+  return socket == nullptr ? SUEDE_SOCKET_NOT_OPEN : socket->owner->PeerStatusOf(*socket, index);
+}
+
+int suede_socket_get_info(suede_socket* socket, suede_socket_info* info) {
+  if (socket == nullptr || info == nullptr || info->size != sizeof *info) {
+    return Fail(-EINVAL, "no suede_socket, or suede_socket_info.size is not set");
+  }
+  return socket->owner->GetInfo(*socket, info);
+}
+
+}  // extern "C"

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state behind suede_sockets: sockets of lib/message over libsuede, polled by calls and by a
+// thread.
+#ifndef SUEDE_LIBSUEDE_MEM_SOCKETS_CLIENT_H_
+#define SUEDE_LIBSUEDE_MEM_SOCKETS_CLIENT_H_
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "message/sockets.h"
+#include "plane.h"
+#include "suede/socket.h"
+
+// Names of the C ABI, hence outside of any namespace.
+struct suede_socket {
+  suede_sockets* owner = nullptr;
+  uint32_t index = 0;
+};
+
+struct suede_sockets final : suede::message::CommandSink {
+  ~suede_sockets();
+  // Null arguments and sizes have been checked.
+  int Open(const char* name_or_path, const suede_sockets_params& params);
+  int Reconnect();
+  uint16_t xpuid() const { return planes_[0].instance().xpuid; }
+
+  int Poll();
+  int Start();
+  int Stop();
+  int GetCounts(suede_sockets_counts* counts);
+
+  int OpenSocket(const suede_socket_params& params, suede_socket** socket);
+  int Connect(const suede_socket& socket, int timeout_ms);
+  int Send(const suede_socket& socket, const void* data, uint64_t bytes, int timeout_ms,
+           uint64_t* pushed_bytes);
+  int StartSend(const suede_socket& socket, const void* data, uint64_t bytes, uint32_t deadline_ms,
+                suede_socket_result* result);
+  int Drain(const suede_socket& socket, int timeout_ms);
+  int Receive(const suede_socket& socket, void* room, uint32_t bytes, int timeout_ms);
+  int CloseSocket(suede_socket* socket, int timeout_ms, uint32_t* status);
+  uint32_t StatusOf(const suede_socket& socket);
+  uint32_t PeerStatusOf(const suede_socket& socket, uint32_t peer);
+  int GetInfo(const suede_socket& socket, suede_socket_info* info);
+
+  int Send(const suede::message::Burst& burst) override;
+
+ private:
+  // The lock; who has it for long looks at waiting_.
+  class Turn {
+   public:
+    explicit Turn(suede_sockets* sockets) : lock_(sockets->mutex_, std::defer_lock) {
+      sockets->waiting_.fetch_add(1, std::memory_order_relaxed);
+      lock_.lock();
+      sockets->waiting_.fetch_sub(1, std::memory_order_relaxed);
+    }
+
+   private:
+    std::unique_lock<std::mutex> lock_;
+  };
+  // What a call does while nothing happens: polls, gives the CPU away, and then sleeps.
+  struct Rest {
+    uint32_t turns = 0;
+    int64_t since_ns = 0;
+    uint64_t progress = 0;
+  };
+
+  // Under the lock. PollPlanes returns whether a plane was found to be lost.
+  bool PollPlanes();
+  void TakeCompletions(uint32_t plane);
+  void TakeCommands(uint32_t plane, uint8_t vc);
+  bool IsLost(const suede_socket& socket) const;
+  int FailSocket(const suede_socket& socket) const;
+  int StartLocked(const suede_socket& socket, const void* data, uint64_t bytes, int64_t deadline_ns,
+                  suede_socket_result* result, uint64_t* number);
+
+  // Polls until `is_done`, under the lock, says so. 0, or -ETIMEDOUT; `timeout_ms` < 0: for ever.
+  template <class Done>
+  int PollUntil(int timeout_ms, const Done& is_done);
+  void Idle(Rest* rest, int64_t deadline_ns);
+  void Sleep(int64_t deadline_ns);
+  void Run();  // the thread
+  void EndThread();
+
+  std::mutex mutex_;
+  std::atomic<uint32_t> waiting_{0};
+  std::unique_ptr<suede::message::Sockets> sockets_;
+  std::vector<suede::mem::Plane> planes_;
+  std::set<suede_socket*> open_;
+  uint32_t data_vcs_ = 0;
+  uint8_t control_vc_ = 0;
+  uint32_t given_up_ = 0;  // planes, by bits
+  uint32_t told_ = 0;      // likewise, of which the loss was told
+
+  std::mutex thread_mutex_;  // starting and stopping
+  pthread_t thread_{};
+  bool has_thread_ = false;
+  std::atomic<bool> stop_{false};
+};
+
+#endif  // SUEDE_LIBSUEDE_MEM_SOCKETS_CLIENT_H_
