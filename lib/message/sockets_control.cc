@@ -162,7 +162,10 @@ void Sockets::OnConnect(const Peer& from, const Command& command) {
       ++progress_;
       return Owe(index, Channel::kAccept);
     case Channel::State::kConnected:
-      if (channel.peer_tag == command.own_tag) return Owe(index, Channel::kAccept);
+      // The answer to a former one, or credit, may have been lost with its path.
+      if (channel.peer_tag == command.own_tag) {
+        return Owe(index, Channel::kAccept | Channel::kCredit);
+      }
       // The sender has begun a new life: what it sends now is not the rest of what came before.
       FailChannel(index, Status::kReset);
       return Refuse(from, command, command.own_tag, Status::kNotOpen);

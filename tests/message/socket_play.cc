@@ -116,6 +116,7 @@ void SocketPlay::NoteSender(Open& open) {
   const Channel& channel = nodes_[open.node].sockets->PeerOf(open.socket, 0);
   if (channel.state == Channel::State::kWaiting || open.sender_tag != 0) return;
   open.sender_tag = channel.peer_tag;
+  open.sender_node = channel.name.xpuid;
 }
 
 // ---- Steps.
@@ -365,7 +366,10 @@ void SocketPlay::Finish() {
 void SocketPlay::CheckReceiver(const Open& receiver) {
   for (const Open& sender : opens_) {
     const auto tag = std::find(sender.tags.begin(), sender.tags.end(), receiver.sender_tag);
-    if (!sender.params.is_sender || tag == sender.tags.end()) continue;
+    if (!sender.params.is_sender || tag == sender.tags.end() ||
+        sender.node != receiver.sender_node) {
+      continue;
+    }
     const std::string which = "socket " + std::to_string(receiver.params.id) + " of XPU " +
                               std::to_string(receiver.node) + " from " +
                               std::to_string(sender.node);

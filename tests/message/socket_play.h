@@ -62,6 +62,7 @@ class SocketPlay {
     bool ends_soon = false;
     std::deque<Sent> sent;
     uint32_t sender_tag = 0;  // of a connected receiver
+    uint16_t sender_node = 0;
     bool got_end = false;
     std::vector<uint8_t> octets;                 // a stream's, received
     std::vector<std::vector<uint8_t>> messages;  // datagrams, received
