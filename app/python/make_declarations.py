@@ -20,8 +20,8 @@ def number(text):
     return int(match[1], 0) if match else None
 
 
-def convert(header):
-    """(declarations, constants)"""
+def convert(header, known):
+    """(declarations, constants); `known`: constants of headers before it."""
     text = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
     constants = {}
     kept = []
@@ -35,7 +35,7 @@ def convert(header):
     body = "\n".join(kept)
     body = body[body.index('extern "C" {') + len('extern "C" {'):body.rindex("}")]
     body = body.replace("SUEDE_API ", "")
-    for name, value in constants.items():
+    for name, value in {**known, **constants}.items():
         body = re.sub(rf"\b{name}\b", str(value), body)
     return re.sub(r"\n\s*\n+", "\n", body).strip(), constants
 
@@ -43,7 +43,7 @@ def convert(header):
 def main():
     declarations, constants = [INSTANCE], {}
     for path in sys.argv[1:]:
-        more, numbers = convert(pathlib.Path(path).read_text(encoding="utf-8"))
+        more, numbers = convert(pathlib.Path(path).read_text(encoding="utf-8"), constants)
         declarations.append(more)
         constants.update(numbers)
     print("# Made of the C headers by make_declarations.py.")

@@ -81,7 +81,8 @@ def test_soname(prefix):
 
 @pytest.mark.parametrize("compiler, source, library", [
     ("cc", "hello.c", "libsuede"), ("c++", "hello.cpp", "libsuede"),
-    ("cc", "memory.c", "libsuede-mem"), ("c++", "memory.cpp", "libsuede-mem")])
+    ("cc", "memory.c", "libsuede-mem"), ("c++", "memory.cpp", "libsuede-mem"),
+    ("cc", "socket.c", "libsuede-mem"), ("c++", "socket.cpp", "libsuede-mem")])
 def test_a_client_builds_against_it(directory, tree, prefix, compiler, source, library):
     flags = installed.run("pkg-config", "--cflags", "--libs", library, env={
         **os.environ, "PKG_CONFIG_SYSROOT_DIR": str(tree),

@@ -149,6 +149,75 @@ def test_served_by_calls_while_another_thread_waits():
             memory.poll()
 
 
+def test_sockets():
+    with e2e.memif_pair() as (_, left, right):
+        client.settle(left, right)
+        with suede.Sockets(left.socket) as here, suede.Sockets(right.socket) as there:
+            assert (here.xpuid, there.xpuid) == (0, 1)
+            sender, receiver = here.sender(1, 3, epoch=9), there.receiver(0, 3, epoch=9)
+            sender.connect(e2e.START_S)
+            vector = numpy.arange(100000, dtype=numpy.float64)
+            sending = sender.start_send(vector)
+            back = numpy.frombuffer(receiver.receive_exactly(800000, e2e.START_S))
+            assert (back == vector).all()
+            sender.drain(e2e.START_S)
+            assert sending.done() and sending.status == suede.SOCKET_OK
+            assert sending.pushed_bytes == 800000
+            with pytest.raises(TimeoutError):
+                receiver.receive(timeout=0.01)
+            with pytest.raises(suede.Error) as error:
+                here.sender(1, 3, epoch=9)
+            assert error.value.errno == 17
+            sender.close(e2e.START_S)
+            with pytest.raises(suede.EndOfStream):
+                receiver.receive(timeout=e2e.START_S)
+            receiver.close()
+
+            waiting = here.sender(1, 4)
+            with pytest.raises(TimeoutError):
+                waiting.connect(0.05)
+            assert waiting.peer_status() == suede.SOCKET_NOT_OPEN
+            with there.receiver(suede.ANY, 4) as anybody:
+                waiting.connect(e2e.START_S)
+                assert anybody.info()["peer"] == 0
+            with pytest.raises(suede.SocketFailed) as failed:
+                while True:
+                    waiting.send(b"nobody reads it", e2e.START_S)
+            assert failed.value.status == suede.SOCKET_CLOSED and str(failed.value) == "CLOSED"
+            with pytest.raises(suede.SocketFailed):
+                waiting.close()
+
+            with there.receiver(0, 5, kind="datagram", ring_bytes=8192) as box, \
+                    here.sender([1], 5, kind="datagram") as messages:
+                messages.connect(e2e.START_S)
+                for message in (b"", b"one", bytes(3900)):
+                    messages.send(message)
+                    assert box.receive(timeout=e2e.START_S) == message
+                with pytest.raises(suede.Error) as error:
+                    messages.send(bytes(5000))
+                assert error.value.errno == 90
+                with pytest.raises(TimeoutError) as late:
+                    for _ in range(4):
+                        messages.send(bytes(3900), timeout=0.05)
+                assert late.value.pushed_bytes < 3900
+                with pytest.raises(suede.SocketFailed, match="TIMED_OUT"):
+                    messages.drain(e2e.START_S)
+            assert here.counts()["sent_bytes"] > 800000 and len(there.counts()["refused"]) == 8
+        with pytest.raises(ValueError, match="closed"):
+            here.poll()
+
+
+def test_example_of_sockets():
+    with e2e.memif_pair() as (directory, left, right):
+        argv = [sys.executable, e2e.ROOT / "docs/examples/messages.py"]
+        prefix = ["env", f"PYTHONPATH={e2e.BUILD / 'app/python'}"]
+        with e2e.Process(directory, "a", [*argv, left.socket, 1, 200, 60], prefix) as a, \
+                e2e.Process(directory, "b", [*argv, right.socket, 0, 200, 60], prefix) as b:
+            for process in (a, b):
+                process.expect(0, e2e.START_S)
+                assert "200 messages, all in order" in process.stdout()
+
+
 def all_reduce(python, environment):
     with e2e.memif_pair() as (directory, left, right):
         argv = [python, e2e.ROOT / "docs/examples/memory.py"]

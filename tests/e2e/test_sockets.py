@@ -338,6 +338,19 @@ def test_daemons_that_restart(stack):
             assert sender.send(b"after") == (0, 5) and receiver.receive_all(5) == b"after"
 
 
+@pytest.mark.parametrize("name, arguments, said", [
+    ("socket_c", lambda peer: (peer, 4000, 30), "4096000 octets each way"),
+    ("socket_cpp", lambda peer: ("0,1", 20, 30), ": 20 rounds of 100 messages")])
+def test_examples(name, arguments, said):
+    with e2e.memif_pair() as (directory, left, right):
+        program = e2e.BUILD / "docs/examples" / name
+        with e2e.Process(directory, "a", [program, left.socket, *arguments(1)]) as a, \
+                e2e.Process(directory, "b", [program, right.socket, *arguments(0)]) as b:
+            for process in (a, b):
+                process.expect(0, e2e.START_S)
+                assert said in process.stdout()
+
+
 @pytest.mark.parametrize("kind", [sockets.STREAM, sockets.DATAGRAM])
 def test_in_order_and_once_over_failover(kind):
     """Cables are cut while octets are on their way: all arrive once, in order."""

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory operations between XPUs of a SUE network: put, get and atomics on windows of memory.
+"""Memory operations and message sockets between XPUs of a SUE network: put, get and atomics on windows of memory,
+streams and datagrams.
 
-docs/python.md describes the package, docs/memory.md the operations."""
+docs/python.md describes the package, docs/memory.md the operations, docs/sockets.md the sockets."""
 
 from ._initiator import Memory, Operation
 from ._library import CONSTANTS as _CONSTANTS
-from ._library import Error, OperationFailed, status_name
+from ._library import Error, OperationFailed, SocketFailed, socket_status_name, status_name
+from ._sockets import ANY, EndOfStream, Sending, Socket, Sockets
 from ._target import ALL_RIGHTS, DRAWN, Notice, Target, Window
 
 # Statuses, rights, kinds and AUTO, as in suede/mem.h without its prefix.
 globals().update(_CONSTANTS)
 
-__all__ = ["ALL_RIGHTS", "DRAWN", "Error", "Memory", "Notice", "Operation", "OperationFailed",
-           "Target", "Window", "status_name", *_CONSTANTS]
+__all__ = ["ALL_RIGHTS", "ANY", "DRAWN", "EndOfStream", "Error", "Memory", "Notice", "Operation",
+           "OperationFailed", "Sending", "Socket", "SocketFailed", "Sockets", "Target", "Window",
+           "socket_status_name", "status_name", *_CONSTANTS]

@@ -11,7 +11,8 @@ ffi = cffi.FFI()
 ffi.cdef(_declarations.DECLARATIONS)
 lib = ffi.dlopen(os.environ.get("SUEDE_MEM_LIBRARY", "libsuede-mem.so.1"))
 
-CONSTANTS = {name.removeprefix("SUEDE_MEM_"): value
+# SUEDE_MEM_OK is OK, SUEDE_SOCKET_OK is SOCKET_OK.
+CONSTANTS = {name.removeprefix("SUEDE_").removeprefix("MEM_"): value
              for name, value in _declarations.CONSTANTS.items()}
 if lib.suede_mem_abi_version() != CONSTANTS["ABI_VERSION"]:
     raise ImportError("libsuede-mem is of another version than this package")
@@ -27,6 +28,18 @@ class OperationFailed(Exception):
     def __init__(self, status):
         super().__init__(status_name(status))
         self.status = status
+
+
+class SocketFailed(Exception):
+    """A socket, or what was sent on it, that failed: `status` is a number of docs/sockets.md."""
+
+    def __init__(self, status):
+        super().__init__(socket_status_name(status))
+        self.status = status
+
+
+def socket_status_name(status):
+    return ffi.string(lib.suede_socket_status_name(status)).decode()
 
 
 def status_name(status):
