@@ -233,6 +233,7 @@ class Sockets {
   void Place(uint32_t index, const Command& command);
   void OnReleased(uint32_t index);
   bool Waits(const Channel& channel) const;
+  void AskLater(Channel& channel);
   void OnTime(uint32_t index);
   void Refuse(const Peer& from, const Command& command, uint32_t tag, Status status);
   void Acknowledge(Channel& channel, uint64_t position);

@@ -246,7 +246,7 @@ void Sockets::OnCredit(const Peer& from, const Command& command) {
     return;
   }
   channel.limit += static_cast<uint32_t>(more);
-  channel.at = now_ + kAskEvery;
+  AskLater(channel);
   Acknowledge(channel, channel.acknowledged + acknowledged);
   Socket& socket = sockets_[channel.socket];
   if (channel.operation < socket.operations->next()) data_list_.Append(index);
@@ -337,6 +337,11 @@ void Sockets::OnTime(Time now) {
   }
 }
 
+void Sockets::AskLater(Channel& channel) {
+  channel.at = now_ + kAskEvery;
+  earliest_ = std::min(earliest_, channel.at);
+}
+
 // Whether the sender waits for anything of its receiver.
 bool Sockets::Waits(const Channel& channel) const {
   if (!channel.name.is_sender || channel.socket == Channel::kNone) return false;
@@ -356,7 +361,7 @@ void Sockets::OnTime(uint32_t index) {
     return;
   }
   if (channel.at == kNever && channel.state != Channel::State::kWaiting) {
-    channel.at = now_ + kAskEvery;
+    AskLater(channel);
   } else if (!lingers && channel.at <= now_ && !channel.connect_is_in_flight) {
     channel.at = kNever;  // until it is sent
     return Owe(index, Channel::kConnect);

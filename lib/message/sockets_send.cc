@@ -150,7 +150,10 @@ Sockets::Pumped Sockets::SendEnd(uint32_t index, CommandSink& sink) {
     return Pumped::kBlocked;
   }
   channel.owes_end = false;
-  if (channel.state == Channel::State::kConnected) channel.state = Channel::State::kEnding;
+  if (channel.state == Channel::State::kConnected) {
+    channel.state = Channel::State::kEnding;
+    AskLater(channel);
+  }
   if (channel.socket == Channel::kNone && !IsNeeded(channel)) FreeChannel(index);
   return Pumped::kIdle;
 }
