@@ -52,6 +52,8 @@ int main(int argc, char** argv) {
   const auto run = options.embed                                  ? suede::perf::RunEmbedded
                    : options.UsesMemory()                         ? suede::perf::RunMemory
                    : options.ServesMemory()                       ? suede::perf::ServeMemory
+                   : options.mode == suede::perf::Mode::kMessage  ? suede::perf::RunMessages
+                   : options.ServesMessages()                     ? suede::perf::ServeMessages
                    : options.mode == suede::perf::Mode::kWorkload ? suede::perf::RunWorkload
                                                                   : suede::perf::RunOverDaemon;
   return run(options, std::move(document), g_stop);

@@ -16,10 +16,11 @@
 DEFINE_string(mode, "bandwidth",
               "server, bandwidth, latency, peer: sends to --destinations and serves others at "
               "once; workload: --workload of several --ranks; put, get or atomic: memory "
-              "operations at --destinations, whose servers have --reaction memory");
+              "operations at --destinations, whose servers have --reaction memory; message: a "
+              "stream of messages to a destination whose server has --reaction message");
 DEFINE_string(reaction, "sink",
-              "server: sink (count and drop), echo (send back) or memory (execute memory "
-              "operations in a window of --window bytes)");
+              "server: sink (count and drop), echo (send back), memory (execute memory operations in "
+              "a window of --window bytes) or message (take, or give back, streams of messages)");
 DEFINE_string(atomic, "fetch_add",
               "atomic: fetch_add, compare_swap, swap, increment or read_increment");
 DEFINE_uint64(window, 64 << 20, "server with --reaction memory: bytes of the window");
@@ -38,14 +39,14 @@ DEFINE_uint32(queues, 1, "queues to send on, each with a thread of its own");
 DEFINE_string(cpus, "", "CPUs to pin the threads to, one per queue: 2,3");
 DEFINE_string(
     size, "64",
-    "bytes of data per command, 0 to 256; 0: command only. Of a put or get up to 2^30, of an "
-    "atomic 4 or 8 (the default there)");
+    "bytes of data per command, 0 to 256; 0: command only. Of a put, get or message up to 2^30, of "
+    "an atomic 4 or 8 (the default there)");
 DEFINE_string(
     sizes, "",
-    "several sizes, one after the other: a list, or \"sweep\" (1,2,4,...256; of a put or get "
-    "8,16,...4194304)");
+    "several sizes, one after the other: a list, or \"sweep\" (1,2,4,...256; of a put, get "
+    "or message 8,16,...4194304)");
 DEFINE_uint32(control, 8, "bytes of control per command, 2 to 18, type and length included");
-DEFINE_string(vcs, "0", "virtual channels: 0,1 or 0-3");
+DEFINE_string(vcs, "0", "virtual channels: 0,1 or 0-3; of messages one, 2 where none is named");
 DEFINE_string(destinations, "", "XPU ids to send to: 2 or 2,8-11");
 DEFINE_double(rate, 0, "commands per second over all queues; 0: full speed");
 DEFINE_uint64(count, 0, "commands to measure over all queues, instead of --duration");
@@ -54,8 +55,9 @@ DEFINE_double(warmup, 0.2, "seconds of load before the measurement");
 DEFINE_double(drain, 5, "seconds to wait at the end for commands in flight");
 DEFINE_double(connect_timeout, 10, "seconds to wait for the servers' first answer");
 DEFINE_uint32(inflight, 0,
-              "latency, put, get, atomic: commands or operations under way at once; 0: 1, or 1024 "
-              "with --rate");
+              "latency, put, get, atomic, message: commands or operations under way at once; 0: 1, or "
+              "1024 with --rate");
+DEFINE_bool(pingpong, false, "message: the server sends each message back");
 DEFINE_uint32(completions, 0, "ask for the completion of each Nth command and time it; 0: none");
 DEFINE_uint32(pack, 0, "put the transmit-now hint on each Nth command; 0: on none");
 DEFINE_bool(spin, false, "never give the CPU away while there is nothing to do");
@@ -128,6 +130,7 @@ constexpr char kUsage[] =
     "  suede-perf --mode peer --endpoint a --destinations 2,3 --check\n"
     "  suede-perf --mode server --reaction memory --endpoint b\n"
     "  suede-perf --mode put --endpoint a --destinations 2 --sizes sweep --inflight 16\n"
+    "  suede-perf --mode message --endpoint a --destinations 2 --sizes sweep --pingpong\n"
     "  suede-perf --mode workload --workload all-to-all --ranks 1-8 --xpuid 3 --endpoint a\n"
     "  suede-perf --embed --config FILE --destinations 2 [-- EAL arguments]\n"
     "\n"
@@ -209,7 +212,10 @@ absl::Status TakeLists(Options* o) {
   const auto sizes = ParseSizes(several ? FLAGS_sizes : one, o->mode);
   if (!sizes.ok()) return About(several ? "--sizes" : "--size", sizes.status());
   o->sizes = *sizes;
-  absl::Status status = TakeNumbers("--vcs", FLAGS_vcs, kVcCount, &o->vcs);
+  const bool has_messages = o->mode == Mode::kMessage || o->ServesMessages();
+  const bool names_vcs = !gflags::GetCommandLineFlagInfoOrDie("vcs").is_default;
+  absl::Status status = TakeNumbers("--vcs", has_messages && !names_vcs ? "2" : FLAGS_vcs,
+                                    kVcCount, &o->vcs);
   status.Update(TakeNumbers("--destinations", FLAGS_destinations, kMaxXpus, &o->destinations));
   status.Update(TakeNumbers("--instances", FLAGS_instances, kMaxInstances, &o->instances));
   status.Update(TakeNumbers("--cpus", FLAGS_cpus, 4096, &o->cpus));
@@ -230,14 +236,17 @@ absl::Status TakeModes(Options* o) {
     o->mode = Mode::kGet;
   else if (FLAGS_mode == "atomic")
     o->mode = Mode::kAtomic;
+  else if (FLAGS_mode == "message")
+    o->mode = Mode::kMessage;
   else
     return absl::InvalidArgumentError(
-        "--mode: server, bandwidth, latency, peer, workload, put, get or atomic");
-  for (const Reaction reaction : {Reaction::kSink, Reaction::kEcho, Reaction::kMemory}) {
+        "--mode: server, bandwidth, latency, peer, workload, put, get, atomic or message");
+  for (const Reaction reaction :
+       {Reaction::kSink, Reaction::kEcho, Reaction::kMemory, Reaction::kMessage}) {
     if (FLAGS_reaction == ReactionName(reaction)) o->reaction = reaction;
   }
   if (FLAGS_reaction != ReactionName(o->reaction)) {
-    return absl::InvalidArgumentError("--reaction: sink, echo or memory");
+    return absl::InvalidArgumentError("--reaction: sink, echo, memory or message");
   }
   for (const Atomic atomic : {Atomic::kFetchAdd, Atomic::kCompareSwap, Atomic::kSwap,
                               Atomic::kIncrement, Atomic::kReadIncrement}) {
@@ -284,6 +293,7 @@ void TakeValues(Options* o) {
   o->log_interval_s = FLAGS_interval;
   o->take_rate = FLAGS_take_rate;
   o->window_bytes = FLAGS_window;
+  o->pingpong = FLAGS_pingpong;
   o->min_rate = FLAGS_min_rate;
   o->min_gbps = FLAGS_min_bw;
   o->max_p99_us = FLAGS_max_p99_us;

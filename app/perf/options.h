@@ -15,10 +15,12 @@
 
 namespace suede::perf {
 
-enum class Mode : uint8_t { kServer, kBandwidth, kLatency, kPeer, kWorkload, kPut, kGet, kAtomic };
+enum class Mode : uint8_t {
+  kServer, kBandwidth, kLatency, kPeer, kWorkload, kPut, kGet, kAtomic, kMessage
+};
 
 // What a server does with the commands that it receives.
-enum class Reaction : uint8_t { kSink, kEcho, kMemory };
+enum class Reaction : uint8_t { kSink, kEcho, kMemory, kMessage };
 
 // Mode::kAtomic: which one.
 enum class Atomic : uint8_t { kFetchAdd, kCompareSwap, kSwap, kIncrement, kReadIncrement };
@@ -76,6 +78,8 @@ struct Options {
   // Memory operations: Mode::kPut, kGet, kAtomic, and Reaction::kMemory.
   Atomic atomic = Atomic::kFetchAdd;
   uint64_t window_bytes = 0;  // of the server
+  // Mode::kMessage: messages come back.
+  bool pingpong = false;
 
   // Mode::kWorkload.
   TrafficParams traffic;
@@ -97,6 +101,9 @@ struct Options {
   bool UsesMemory() const {
     return mode == Mode::kPut || mode == Mode::kGet || mode == Mode::kAtomic;
   }
+  // Whether its load is operations of libsuede-mem: those, or messages.
+  bool UsesOperations() const { return UsesMemory() || mode == Mode::kMessage; }
+  bool ServesMessages() const { return mode == Mode::kServer && reaction == Reaction::kMessage; }
   bool ServesMemory() const { return mode == Mode::kServer && reaction == Reaction::kMemory; }
 };
 

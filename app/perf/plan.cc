@@ -84,16 +84,17 @@ absl::Status ValidateLatency(const Options& o) {
   return absl::OkStatus();
 }
 
-absl::Status ValidateMemory(const Options& o) {
-  if (o.embed) return Bad("--mode put, get and atomic are for clients of a daemon");
+// Of memory operations and messages.
+absl::Status ValidateOperations(const Options& o) {
+  if (o.embed) return Bad("--mode put, get, atomic and message are for clients of a daemon");
   if (o.destinations.empty()) {
     return Bad("--destinations: name at least one XPU, as in 2 or 2,8-11");
   }
   if (o.queues != 1 || !o.instances.empty()) {
-    return Bad("--queues, --instances: memory operations have one of each");
+    return Bad("--queues, --instances: memory operations and messages have one of each");
   }
   if (o.vcs.size() == kVcCount) return Bad("--vcs: leave one for the responses");
-  if (o.rate > 0) return Bad("--rate: memory operations run at full speed");
+  if (o.rate > 0) return Bad("--rate: memory operations and messages run at full speed");
   if (o.bidirectional) return Bad("--bidirectional goes with --mode bandwidth");
   if (o.completions > 0 || o.pack > 0) return Bad("--completions, --pack are of plain commands");
   if (!o.interval_json.empty()) return Bad("--interval_json is of plain commands and workloads");
@@ -102,11 +103,18 @@ absl::Status ValidateMemory(const Options& o) {
   return absl::OkStatus();
 }
 
-absl::Status ValidateMemoryServer(const Options& o) {
-  if (o.embed) return Bad("--reaction memory is for clients of a daemon");
+absl::Status ValidateMessages(const Options& o) {
+  if (o.destinations.size() > 1) return Bad("--destinations: a stream of messages has one");
+  if (o.vcs.size() != 1) return Bad("--vcs: a stream of messages has one");
+  return absl::OkStatus();
+}
+
+absl::Status ValidateOperationServer(const Options& o) {
+  if (o.embed) return Bad("--reaction memory and message are for clients of a daemon");
   if (o.queues != 1 || !o.instances.empty()) {
-    return Bad("--queues, --instances: a server of memory operations has one of each");
+    return Bad("--queues, --instances: a server of memory operations or messages has one of each");
   }
+  if (o.ServesMessages() && o.vcs.size() != 1) return Bad("--vcs: messages have one");
   if (o.window_bytes < 4096 || o.window_bytes > uint64_t{1} << 40) {
     return Bad("--window: 4096 to 2^40 bytes");
   }
@@ -189,11 +197,15 @@ absl::Status Validate(const Options& o) {
     return Bad("--take_rate goes with --mode server of a daemon's client");
   }
   if (o.interval_s > 0 && o.interval_s < 0.01) return Bad("--interval: 0.01 or more, or 0");
-  if (o.UsesMemory()) return ValidateMemory(o);
-  if (o.ServesMemory()) {
-    if (absl::Status status = ValidateMemoryServer(o); !status.ok()) return status;
-  } else if (o.reaction == Reaction::kMemory) {
-    return Bad("--reaction memory goes with --mode server");
+  if (o.pingpong && o.mode != Mode::kMessage) return Bad("--pingpong goes with --mode message");
+  if (o.UsesOperations()) {
+    const absl::Status status = ValidateOperations(o);
+    return status.ok() && o.mode == Mode::kMessage ? ValidateMessages(o) : status;
+  }
+  if (o.ServesMemory() || o.ServesMessages()) {
+    if (absl::Status status = ValidateOperationServer(o); !status.ok()) return status;
+  } else if (o.reaction == Reaction::kMemory || o.reaction == Reaction::kMessage) {
+    return Bad("--reaction memory and message go with --mode server");
   }
   if (o.mode == Mode::kServer) return ValidateServer(o);
   if (o.mode == Mode::kWorkload) return ValidateWorkload(o);
@@ -229,7 +241,7 @@ absl::StatusOr<std::vector<uint32_t>> ParseNumbers(absl::string_view text, uint3
 }
 
 absl::StatusOr<std::vector<uint32_t>> ParseSizes(absl::string_view text, Mode mode) {
-  const bool moves_memory = mode == Mode::kPut || mode == Mode::kGet;
+  const bool moves_memory = mode == Mode::kPut || mode == Mode::kGet || mode == Mode::kMessage;
   if (text == "sweep" && mode == Mode::kAtomic) return std::vector<uint32_t>{4, 8};
   if (text == "sweep") {
     std::vector<uint32_t> sizes;
@@ -243,7 +255,7 @@ absl::StatusOr<std::vector<uint32_t>> ParseSizes(absl::string_view text, Mode mo
   if (!sizes.ok() || (!moves_memory && mode != Mode::kAtomic)) return sizes;
   for (const uint32_t size : *sizes) {
     if (mode == Mode::kAtomic && size != 4 && size != 8) return Bad("an atomic has 4 or 8 bytes");
-    if (size == 0) return Bad("a put or get of 0 bytes is none");
+    if (size == 0) return Bad("a put, get or message of 0 bytes is none");
   }
   return sizes;
 }
@@ -330,6 +342,8 @@ const char* ModeName(Mode mode) {
       return "get";
     case Mode::kAtomic:
       return "atomic";
+    case Mode::kMessage:
+      return "message";
   }
   return "?";
 }
@@ -342,6 +356,8 @@ const char* ReactionName(Reaction reaction) {
       return "echo";
     case Reaction::kMemory:
       return "memory";
+    case Reaction::kMessage:
+      return "message";
   }
   return "?";
 }

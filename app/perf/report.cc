@@ -25,14 +25,16 @@ void AddLatency(const Histogram& h, TableLine* line) {
 }
 
 bool ShowsLatency(const Options& o) {
-  return o.mode == Mode::kLatency || o.UsesMemory() || o.completions > 0;
+  return o.mode == Mode::kLatency || o.UsesOperations() || o.completions > 0;
 }
 
-// Puts and gets have more digits than commands.
-uint32_t SizeWidth(const Options& o) { return o.UsesMemory() ? 10 : 6; }
+// Puts, gets and messages have more digits than commands.
+uint32_t SizeWidth(const Options& o) { return o.UsesOperations() ? 10 : 6; }
 
 const char* LatencyKind(const Options& o) {
-  if (o.UsesMemory()) return "RTT, from the call to the end of the operation";
+  if (o.pingpong) return "RTT, from the call to the last octet that came back";
+  if (o.mode == Mode::kMessage) return "RTT, from the call until the server has the message";
+  if (o.UsesOperations()) return "RTT, from the call to the end of the operation";
   return o.mode == Mode::kLatency && o.completions == 0 ? "RTT" : "completion";
 }
 
@@ -43,7 +45,7 @@ std::string ColumnHeads(const Options& o) {
       .Text(10, "peak[Gb/s]")
       .Text(9, "avg[Gb/s]");
   line.Text(9, "rate[M/s]");
-  if (!o.UsesMemory()) line.Text(10, "offer[M/s]");  // there is no rate to offer
+  if (!o.UsesOperations()) line.Text(10, "offer[M/s]");  // there is no rate to offer
   line.Text(12, "sent").Text(12, "delivered");
   line.Text(8, "lost").Text(7, "wrong").Text(7, "dup").Text(7, "order");
   if (o.bidirectional) line.Text(12, "back-sent").Text(12, "back-deliv");
@@ -63,10 +65,11 @@ std::string ColumnHeads(const Options& o) {
 std::string MemoryHead(const Options& o) {
   const bool is_atomic = o.mode == Mode::kAtomic;
   return absl::StrFormat(
-      "# %s, %d destination(s), VCs %d, %d operation(s) in flight%s\n"
+      "# %s%s, %d destination(s), VCs %d, %d operation(s) in flight%s\n"
       "# Gb/s of data bytes (control, headers and acknowledgements not counted)\n"
       "# latency: %s, in microseconds\n",
-      is_atomic ? AtomicName(o.atomic) : ModeName(o.mode), o.destinations.size(), o.vcs.size(),
+      is_atomic ? AtomicName(o.atomic) : ModeName(o.mode), o.pingpong ? ", ping-pong" : "",
+      o.destinations.size(), o.vcs.size(),
       o.inflight, o.check ? ", content checked" : "", LatencyKind(o));
 }
 
@@ -81,7 +84,7 @@ double DataGbps(const RunResult& result, double commands_per_second) {
 }
 
 std::string TableHead(const Options& o) {
-  if (o.UsesMemory()) return MemoryHead(o) + ColumnHeads(o);
+  if (o.UsesOperations()) return MemoryHead(o) + ColumnHeads(o);
   std::string head = absl::StrFormat(
       "# %s, %d destination(s), VCs %d, queues %d, control %d bytes%s%s\n"
       "# Gb/s of data bytes (control, headers and acknowledgements not counted)\n",
@@ -108,7 +111,7 @@ std::string TableRow(const Options& o, const RunResult& r) {
       .Decimal(10, DataGbps(r, r.peak_per_second));
   line.Decimal(9, DataGbps(r, r.achieved_per_second())).Decimal(9, r.achieved_per_second() / 1e6);
   if (r.offered_per_second > 0) line.Decimal(10, r.offered_per_second / 1e6);
-  else if (!o.UsesMemory())
+  else if (!o.UsesOperations())
     line.Text(10, "max");
   line.Count(12, r.sent).Count(12, r.forward.received);
   line.Count(8, r.lost()).Count(7, r.wrong()).Count(7, r.duplicated()).Count(7, r.misordered());

@@ -78,6 +78,48 @@ def test_memory_operations():
         assert served["served"]["received"] > 100 and served["served"]["lost"] == 0
 
 
+def test_message_sockets():
+    """Streams of messages one way and there and back, with their content checked, to one server."""
+    with e2e.memif_pair() as (directory, left, right):
+        with e2e.perf(directory, "nobody", left.socket, "--mode", "message", "--destinations", 1,
+                      "--connect_timeout", 0.5) as run:
+            run.expect(4, e2e.START_S)
+            assert "--reaction message" in run.stderr(), run.stderr()
+            assert "NOT_OPEN" in run.stderr() or "PENDING" in run.stderr()
+        results = directory / "server.json"
+        with e2e.perf(directory, "server", right.socket, "--mode", "server", "--reaction", "message",
+                      "--json", results) as server:
+            e2e.wait_until(lambda: "serving message sockets" in server.stderr(), e2e.START_S,
+                           "the server")
+            for number, (sizes, load) in enumerate([
+                    ("8,256,5000", ("--inflight", 16, "--check")),
+                    ("3000000", ("--inflight", 2, "--check")),
+                    ("8,300", ("--pingpong", "--check")),
+                    ("64", ("--pingpong", "--inflight", 8, "--count", 500, "--check")),
+                    ("4096", ("--inflight", 64))]):
+                file = directory / f"{number}.json"
+                with e2e.perf(directory, f"load{number}", left.socket, "--mode", "message",
+                              "--destinations", 1, "--sizes", sizes, "--duration", 0.3, "--json",
+                              file, *load) as run:
+                    run.expect(0, e2e.TRAFFIC_S)
+                    assert "iterations" in run.stdout() and "p99" in run.stdout()
+                document = e2e.results_of(file)
+                assert document["config"]["pingpong"] == ("--pingpong" in load)
+                assert len(document["results"]) == len(sizes.split(","))
+                for result in document["results"]:
+                    assert result["completed"] and result["delivered"] == result["sent"] > 0
+                    assert result["lost"] == result["wrong"] == 0, result
+                    latency = result["latency"]
+                    assert latency["kind"] == "rtt"
+                    assert 0 < latency["min_seconds"] <= latency["p50_seconds"]
+                if "--count" in load:
+                    assert document["results"][0]["measured"] >= 500
+            server.signal(signal.SIGTERM)
+            server.expect(0, e2e.START_S)
+        served = e2e.results_of(results)
+        assert served["served"]["received"] > 100 and served["served"]["wrong"] == 0
+
+
 def test_no_peer_is_said_at_once_and_the_peers_are_named(directory):
     config = e2e.changed(e2e.endpoint_config(directory, "left", "net_null0"),
                          {"management": {"socket": str(directory / "management.sock")}})

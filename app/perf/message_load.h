@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The load of message sockets: a stream of messages to a server, of which each is measured until the
+// server has it, or until it has come back.
+//
+// Over libsuede-mem; blocks. One thread uses it.
+#ifndef SUEDE_APP_PERF_MESSAGE_LOAD_H_
+#define SUEDE_APP_PERF_MESSAGE_LOAD_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "perf/clock.h"
+#include "perf/options.h"
+#include "perf/progress.h"
+#include "perf/results.h"
+#include "suede/socket.h"
+
+namespace suede::perf {
+
+// Ids of a server's sockets, by what it does with the octets; the same both ways.
+inline constexpr uint16_t kDropSocket = 1;
+inline constexpr uint16_t kCheckSocket = 2;  // looks at them, and drops them
+inline constexpr uint16_t kEchoSocket = 3;
+inline constexpr uint32_t kMessageEpoch = 0;
+inline constexpr uint32_t kReportBytes = 16;  // octets that were received, and pieces that are wrong
+
+// The octets of every stream: they follow from their position.
+class StreamPattern {
+ public:
+  explicit StreamPattern(uint32_t most_bytes);
+  // Those from a position on, `most_bytes` of them.
+  const uint8_t* At(uint64_t position) const { return octets_.data() + position % kPeriod; }
+
+ private:
+  static constexpr uint32_t kPeriod = 65521;
+  std::vector<uint8_t> octets_;
+};
+
+// A socket's parameters for one end of a stream.
+suede_socket_params MessageSocket(const Options& options, uint8_t direction, uint16_t peer,
+                                  uint16_t id);
+
+class MessageLoad {
+ public:
+  // Of one size. All outlive it.
+  MessageLoad(suede_sockets* sockets, const Options& options, uint32_t bytes, const TscClock& clock,
+              const std::atomic<bool>& stop, WorkerProgress* progress);
+  ~MessageLoad();
+
+  RunResult Run();
+
+ private:
+  struct Message {
+    suede_socket_result result = {};
+    Time start{};
+  };
+
+  // They return false where the run is over.
+  bool OpenSockets();
+  bool Connect(suede_socket* socket);
+  void Load();
+  void Drain();
+  void Finish();
+
+  bool StartNext(Time now);
+  bool TakeEnds();
+  bool TakeEchoes();
+  bool HasEnded(const Message& message) const;
+  void OnEnd(const Message& message, Time now);
+  bool IsOver(Time now) const;
+  void Rest(bool worked);
+  bool EndWith(Outcome outcome, std::string explanation);
+  bool FailAsCall(int error);
+  uint64_t open() const { return started_ - ended_; }
+
+  suede_sockets* const sockets_;
+  const Options& options_;
+  const uint32_t bytes_;
+  const TscClock clock_;
+  const std::atomic<bool>& stop_;
+  WorkerProgress* const progress_;
+  const StreamPattern pattern_;
+  suede_socket* sender_ = nullptr;
+  suede_socket* receiver_ = nullptr;  // of echoes, or of the report
+  std::vector<Message> messages_;     // those under way, by their number modulo the places
+  std::vector<uint8_t> room_;
+  uint64_t started_ = 0;
+  uint64_t ended_ = 0;
+  uint64_t echoed_bytes_ = 0;
+  Time measured_from_{};
+  Time last_end_{};
+  uint32_t idle_turns_ = 0;
+  RateTrack track_;
+  RunResult result_;
+};
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_MESSAGE_LOAD_H_

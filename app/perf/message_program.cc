@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// suede-perf with message sockets: a client that sends streams of messages, and a server that takes
+// them.
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <list>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "base/big_endian.h"
+#include "perf/call_error.h"
+#include "perf/message_load.h"
+#include "perf/peers_of.h"
+#include "perf/programs.h"
+#include "perf/worker_loop.h"
+#include "suede/socket.h"
+
+namespace suede::perf {
+namespace {
+
+using Access = std::unique_ptr<suede_sockets, decltype(&suede_sockets_close)>;
+
+// The access of the own instance that the options name; null, and the error, where there is none.
+Access OpenAccess(const Options& options, absl::Status* status) {
+  suede_sockets_params params{};
+  params.size = sizeof params;
+  params.data_vcs = 1u << options.vcs[0];
+  params.control_vcs = 1u << (options.vcs[0] == 3 ? 2 : 3);
+  if (options.xpuid >= 0) {
+    params.plane_count = 1;
+    params.planes[0] = {.xpuid = static_cast<uint16_t>(options.xpuid),
+                        .instance = static_cast<uint8_t>(options.instance),
+                        .reserved = 0};
+  }
+  suede_sockets* opened = nullptr;
+  const int error = suede_sockets_open(options.endpoint.c_str(), &params, &opened);
+  if (error != 0) {
+    *status = StatusOfCall(
+        error, absl::StrCat("endpoint \"", options.endpoint, "\": ", suede_mem_error_text()));
+  }
+  return Access(opened, &suede_sockets_close);
+}
+
+class MessageServer {
+ public:
+  MessageServer(suede_sockets* sockets, const Options& options)
+      : sockets_(sockets), options_(options), pattern_(kPieceBytes) {
+    for (const uint16_t id : {kDropSocket, kCheckSocket, kEchoSocket}) Listen(id);
+  }
+  ~MessageServer() {
+    for (Stream& stream : streams_) Close(stream);
+  }
+
+  // Serves every stream once. Whether there was anything to do.
+  bool Turn() {
+    bool worked = false;
+    is_lost_ |= suede_sockets_poll(sockets_) == -ECONNRESET;
+    for (auto stream = streams_.begin(); stream != streams_.end();) {
+      const Turned turned = Serve(*stream);
+      worked |= turned != Turned::kIdle;
+      if (turned != Turned::kOver) {
+        ++stream;
+        continue;
+      }
+      Close(*stream);
+      stream = streams_.erase(stream);
+    }
+    return worked;
+  }
+  uint64_t wrong() const { return wrong_; }
+  uint64_t streams() const { return served_; }
+  bool is_lost() const { return is_lost_; }
+
+ private:
+  static constexpr uint32_t kPieceBytes = 65536;
+  enum class Turned : uint8_t { kIdle, kWorked, kOver };
+
+  struct Stream {
+    uint16_t id = 0;
+    suede_socket* from = nullptr;
+    suede_socket* back = nullptr;  // once a client has come
+    uint64_t received_bytes = 0;
+    uint64_t wrong = 0;
+    bool is_ending = false;  // the last answer is on its way
+    bool is_sending = false;
+    suede_socket_result result = {};
+    std::vector<uint8_t> room;
+  };
+
+  void Listen(uint16_t id) {
+    Stream stream{.id = id, .room = std::vector<uint8_t>(kPieceBytes)};
+    const suede_socket_params params =
+        MessageSocket(options_, SUEDE_SOCKET_RECEIVE, SUEDE_SOCKET_ANY, id);
+    // All channels may be in use: then clients wait until one of them ends.
+    if (suede_socket_open(sockets_, &params, &stream.from) == 0) {
+      streams_.push_back(std::move(stream));
+    }
+  }
+  static void Close(Stream& stream) {
+    suede_socket_close(stream.back, 0, nullptr);
+    suede_socket_close(stream.from, 0, nullptr);
+  }
+
+  // A client has connected: the way back to it, and the next client's socket.
+  Turned Greet(Stream& stream) {
+    if (suede_socket_status(stream.from) == SUEDE_SOCKET_PENDING) return Turned::kIdle;
+    suede_socket_info info{};
+    info.size = sizeof info;
+    suede_socket_get_info(stream.from, &info);
+    Listen(stream.id);
+    if (info.peer == SUEDE_SOCKET_ANY) return Turned::kOver;
+    const suede_socket_params params =
+        MessageSocket(options_, SUEDE_SOCKET_SEND, info.peer, stream.id);
+    if (suede_socket_open(sockets_, &params, &stream.back) != 0) return Turned::kOver;
+    ++served_;
+    return Turned::kWorked;
+  }
+
+  Turned Answer(Stream& stream, uint32_t bytes) {
+    const int error = suede_socket_start_send(stream.back, stream.room.data(), bytes, 0,
+                                              &stream.result);
+    if (error == -ENOTCONN) return Turned::kIdle;
+    stream.is_sending = error == 0;
+    return error == 0 ? Turned::kWorked : Turned::kOver;
+  }
+
+  Turned End(Stream& stream) {
+    if (stream.is_ending || stream.id == kEchoSocket) return Turned::kOver;
+    StoreBe64(stream.room.data(), stream.received_bytes);
+    StoreBe64(stream.room.data() + 8, stream.wrong);
+    const Turned turned = Answer(stream, kReportBytes);
+    stream.is_ending = turned == Turned::kWorked;
+    return turned;
+  }
+
+  Turned Serve(Stream& stream) {
+    if (stream.back == nullptr) return Greet(stream);
+    if (stream.is_sending) {
+      const bool is_done = stream.is_ending
+                               ? stream.result.status != SUEDE_SOCKET_PENDING
+                               : stream.result.pushed_bytes != 0 ||
+                                     stream.result.status != SUEDE_SOCKET_PENDING;
+      if (!is_done) return Turned::kIdle;
+      stream.is_sending = false;
+    }
+    if (stream.is_ending) return Turned::kOver;
+    // What an echo cannot be given back yet waits in the socket.
+    if (suede_socket_status(stream.back) == SUEDE_SOCKET_PENDING) return Turned::kIdle;
+    const int count = suede_socket_receive(stream.from, stream.room.data(), kPieceBytes, 0);
+    if (count == -EAGAIN) return Turned::kIdle;
+    if (count == -ENODATA) return End(stream);
+    is_lost_ |= count == -ECONNRESET;
+    if (count < 0) return Turned::kOver;
+    return Take(stream, static_cast<uint32_t>(count));
+  }
+
+  Turned Take(Stream& stream, uint32_t bytes) {
+    if (stream.id == kCheckSocket &&
+        std::memcmp(stream.room.data(), pattern_.At(stream.received_bytes), bytes) != 0) {
+      ++stream.wrong;
+      ++wrong_;
+    }
+    stream.received_bytes += bytes;
+    return stream.id == kEchoSocket ? Answer(stream, bytes) : Turned::kWorked;
+  }
+
+  suede_sockets* const sockets_;
+  const Options& options_;
+  const StreamPattern pattern_;
+  std::list<Stream> streams_;  // their results do not move
+  uint64_t wrong_ = 0;
+  uint64_t served_ = 0;
+  bool is_lost_ = false;
+};
+
+uint64_t ReceivedCommands(suede_sockets* sockets, StreamCounts* sums) {
+  suede_sockets_counts counts{};
+  counts.size = sizeof counts;
+  suede_sockets_get_counts(sockets, &counts);
+  sums->received = counts.received_commands;
+  sums->data_bytes = counts.received_bytes;
+  return counts.received_commands;
+}
+
+// Serves until a signal, the end of the time, or of the daemon.
+void ServeUntilEnd(const Options& options, suede_sockets* sockets, MessageServer* server,
+                   const std::atomic<bool>& stop) {
+  constexpr uint32_t kTurnsToYield = 64;
+  constexpr Duration kTimeToSleep = std::chrono::milliseconds(10);
+  constexpr timespec kNap{.tv_sec = 0, .tv_nsec = 500'000};
+  const TscClock clock = TscClock::Calibrate();
+  const Time until = options.duration_s > 0
+                         ? clock.Now() + Duration(static_cast<int64_t>(options.duration_s * 1e9))
+                         : kNever;
+  Progress progress(options, 0, 1);
+  WorkerProgress* const board = progress.worker(0);
+  board->stage = Stage::kServe;
+  StreamCounts sums;
+  uint32_t idle_turns = 0;
+  Time last_work = clock.Now();
+  while (!stop && !server->is_lost()) {
+    if (server->Turn()) {
+      if (idle_turns != 0) board->received.store(ReceivedCommands(sockets, &sums));
+      idle_turns = 0;
+      continue;
+    }
+    if (++idle_turns < kTurnsToYield) continue;
+    const Time now = clock.Now();
+    if (idle_turns == kTurnsToYield) last_work = now;
+    if (now >= until) break;
+    if (options.spin) continue;
+    if (now - last_work < kTimeToSleep) {
+      sched_yield();
+    } else {
+      nanosleep(&kNap, nullptr);
+    }
+  }
+}
+
+}  // namespace
+
+int RunMessages(const Options& options, Document document, const std::atomic<bool>& stop) {
+  absl::Status status;
+  const Access access = OpenAccess(options, &status);
+  if (access == nullptr) return FailToConnect(status);
+  const TscClock clock = TscClock::Calibrate();
+  PrintHead(options, document);
+  for (const uint32_t bytes : options.sizes) {
+    const double before = ProbeCacheline(options);
+    Progress progress(options, bytes, 1);
+    RunResult result;
+    InWorkers(1, options.cpus, [&](uint32_t) {
+      result = MessageLoad(access.get(), options, bytes, clock, stop, progress.worker(0)).Run();
+    });
+    if (result.outcome == Outcome::kPeerSilent) result.explanation += PeersOf(options.endpoint);
+    FinishRun(options, bytes, before, std::move(result), &document);
+    if (document.results.back().outcome != Outcome::kDone || stop) break;
+  }
+  document.end = std::chrono::system_clock::now();
+  return Conclude(options, document);
+}
+
+int ServeMessages(const Options& options, Document document, const std::atomic<bool>& stop) {
+  absl::Status status;
+  const Access access = OpenAccess(options, &status);
+  if (access == nullptr) return FailToConnect(status);
+  std::fprintf(stderr, "suede-perf: serving message sockets\n");
+  bool is_lost = false;
+  StreamCounts sums;
+  uint64_t streams = 0;
+  InWorkers(1, options.cpus, [&](uint32_t) {
+    MessageServer server(access.get(), options);
+    ServeUntilEnd(options, access.get(), &server, stop);
+    is_lost = server.is_lost();
+    sums.wrong = server.wrong();
+    streams = server.streams();
+  });
+  ReceivedCommands(access.get(), &sums);
+  document.served = sums;
+  std::fputs(ServerTable(sums, streams).c_str(), document.table);
+  document.end = std::chrono::system_clock::now();
+  const int code = Conclude(options, document);
+  if (!is_lost) return code;
+  std::fprintf(stderr, "suede-perf: the daemon went away\n");
+  return kExitUnreachable;
+}
+
+}  // namespace suede::perf
