@@ -363,22 +363,26 @@ void SocketPlay::Finish() {
   }
 }
 
+// Whether the sender's channel of this tag and the receiver agree on everything. Tags are drawn:
+// one of another life may be the same.
+bool SocketPlay::Match(const Open& sender, std::vector<uint32_t>::const_iterator tag,
+                       const Open& receiver) {
+  return sender.node == receiver.sender_node &&
+         sender.peers[static_cast<size_t>(tag - sender.tags.begin())] == receiver.node &&
+         sender.params.id == receiver.params.id && sender.params.epoch == receiver.params.epoch &&
+         sender.params.vc == receiver.params.vc &&
+         sender.params.is_datagram == receiver.params.is_datagram;
+}
+
 void SocketPlay::CheckReceiver(const Open& receiver) {
   for (const Open& sender : opens_) {
     const auto tag = std::find(sender.tags.begin(), sender.tags.end(), receiver.sender_tag);
-    if (!sender.params.is_sender || tag == sender.tags.end() ||
-        sender.node != receiver.sender_node) {
+    if (!sender.params.is_sender || tag == sender.tags.end() || !Match(sender, tag, receiver)) {
       continue;
     }
     const std::string which = "socket " + std::to_string(receiver.params.id) + " of XPU " +
                               std::to_string(receiver.node) + " from " +
                               std::to_string(sender.node);
-    const uint16_t peer = sender.peers[static_cast<size_t>(tag - sender.tags.begin())];
-    if (peer != receiver.node || sender.params.id != receiver.params.id ||
-        sender.params.epoch != receiver.params.epoch || sender.params.vc != receiver.params.vc ||
-        sender.params.is_datagram != receiver.params.is_datagram) {
-      return Wrong(which + ": connected with a socket that does not match");
-    }
     if (receiver.got_end) ++ended_;
     if (sender.has_closed && !receiver.got_end && receiver.octets.empty() &&
         receiver.messages.empty()) {
@@ -390,7 +394,8 @@ void SocketPlay::CheckReceiver(const Open& receiver) {
     }
     return;
   }
-  Wrong("a receiver has a sender that never was");
+  Wrong("socket " + std::to_string(receiver.params.id) + " of XPU " +
+        std::to_string(receiver.node) + " has a sender that does not match, or never was");
 }
 
 // Whether the octets from `at` on are those of the operations from `next` on. Of one with its

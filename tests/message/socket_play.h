@@ -116,6 +116,8 @@ class SocketPlay {
   void Settle();
   void NoteSender(Open& open);
   void Finish();
+  static bool Match(const Open& sender, std::vector<uint32_t>::const_iterator tag,
+                    const Open& receiver);
   void CheckReceiver(const Open& receiver);
   static bool Matches(const Open& receiver, size_t at, const Open& sender, size_t next,
                       bool must_be_all);
