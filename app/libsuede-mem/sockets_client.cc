@@ -57,9 +57,8 @@ int suede_sockets::Open(const char* name_or_path, const suede_sockets_params& pa
   if (channels > suede::message::kMaxChannels) {
     return Fail(-EINVAL, "suede_sockets_params: max_channels is up to 4096");
   }
-  const int error =
-      suede::mem::OpenPlanes(name_or_path, params.planes, params.plane_count, params.timeout_ms,
-                             data_vcs_ | control_vcs, &planes_);
+  const int error = suede::mem::OpenPlanes(name_or_path, params.planes, params.plane_count,
+                                           params.timeout_ms, data_vcs_ | control_vcs, &planes_);
   if (error != 0) return error;
   uint64_t seed = 0;
   if (getrandom(&seed, sizeof seed, 0) != sizeof seed) return Fail(-EIO, "no random number");
@@ -127,13 +126,13 @@ void suede_sockets::TakeCompletions(uint32_t plane) {
 
 void suede_sockets::TakeCommands(uint32_t plane, uint8_t vc) {
   suede::message::Peer source{.plane = static_cast<uint8_t>(plane), .vc = vc};
-  planes_[plane].TakeCommands(
-      vc, kCommandsOfPoll,
-      [&](uint16_t xpuid, const uint8_t* control, uint32_t control_bytes, const uint8_t* data,
-          uint32_t data_bytes) {
-        source.xpuid = xpuid;
-        sockets_->OnCommand(source, control, control_bytes, data, data_bytes);
-      });
+  planes_[plane].TakeCommands(vc, kCommandsOfPoll,
+                              [&](uint16_t xpuid, const uint8_t* control, uint32_t control_bytes,
+                                  const uint8_t* data, uint32_t data_bytes) {
+                                source.xpuid = xpuid;
+                                sockets_->OnCommand(source, control, control_bytes, data,
+                                                    data_bytes);
+                              });
 }
 
 bool suede_sockets::PollPlanes() {
@@ -323,8 +322,8 @@ bool suede_sockets::IsLost(const suede_socket& socket) const {
 // A socket has failed: what the call returns.
 int suede_sockets::FailSocket(const suede_socket& socket) const {
   if (IsLost(socket)) return FailPlaneGone();
-  return Fail(-EIO, suede_socket_status_name(
-                        static_cast<uint32_t>(sockets_->StatusOf(socket.index))));
+  return Fail(-EIO,
+              suede_socket_status_name(static_cast<uint32_t>(sockets_->StatusOf(socket.index))));
 }
 
 int suede_sockets::Connect(const suede_socket& socket, int timeout_ms) {
@@ -339,8 +338,7 @@ int suede_sockets::Connect(const suede_socket& socket, int timeout_ms) {
 }
 
 int suede_sockets::StartLocked(const suede_socket& socket, const void* data, uint64_t bytes,
-                               int64_t deadline_ns, suede_socket_result* result,
-                               uint64_t* number) {
+                               int64_t deadline_ns, suede_socket_result* result, uint64_t* number) {
   const suede::Time deadline =
       deadline_ns == INT64_MAX ? suede::kNever : suede::TimeFromNs(deadline_ns);
   switch (sockets_->Send(socket.index, static_cast<const uint8_t*>(data), bytes, deadline, result,
@@ -422,8 +420,7 @@ int suede_sockets::Drain(const suede_socket& socket, int timeout_ms) {
   return error != 0 ? error : result;
 }
 
-int suede_sockets::Receive(const suede_socket& socket, void* room, uint32_t bytes,
-                           int timeout_ms) {
+int suede_sockets::Receive(const suede_socket& socket, void* room, uint32_t bytes, int timeout_ms) {
   auto* const octets = static_cast<uint8_t*>(room);
   int result = 0;
   uint32_t taken = 0;
@@ -494,9 +491,9 @@ int suede_sockets::CloseSocket(suede_socket* socket, int timeout_ms, uint32_t* s
   delete socket;
   if (status != nullptr) *status = static_cast<uint32_t>(outcome);
   if (error != 0) return error;
-  return outcome == Status::kOk ? 0
-                                : Fail(-EIO, suede_socket_status_name(
-                                                 static_cast<uint32_t>(outcome)));
+  return outcome == Status::kOk
+             ? 0
+             : Fail(-EIO, suede_socket_status_name(static_cast<uint32_t>(outcome)));
 }
 
 // ---- What the program asks.

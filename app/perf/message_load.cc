@@ -104,11 +104,10 @@ bool MessageLoad::Connect(suede_socket* socket) {
     if (stop_) return false;
     if (clock_.Now() < until) continue;
     const uint16_t xpuid = options_.destinations[0];
-    return EndWith(
-        Outcome::kPeerSilent,
-        absl::StrCat("XPU ", xpuid, " takes no messages (",
-                     suede_socket_status_name(suede_socket_peer_status(socket, 0)),
-                     "): is suede-perf --mode server --reaction message there?"));
+    return EndWith(Outcome::kPeerSilent,
+                   absl::StrCat("XPU ", xpuid, " takes no messages (",
+                                suede_socket_status_name(suede_socket_peer_status(socket, 0)),
+                                "): is suede-perf --mode server --reaction message there?"));
   }
 }
 
@@ -136,8 +135,8 @@ bool MessageLoad::IsOver(Time now) const {
 bool MessageLoad::StartNext(Time now) {
   Message& message = messages_[started_ % messages_.size()];
   message.start = now;
-  const int error = suede_socket_start_send(sender_, pattern_.At(started_ * bytes_), bytes_, 0,
-                                            &message.result);
+  const int error =
+      suede_socket_start_send(sender_, pattern_.At(started_ * bytes_), bytes_, 0, &message.result);
   if (error == -EAGAIN) return false;
   if (error != 0) return FailAsCall(error);
   ++started_;
@@ -152,8 +151,8 @@ bool MessageLoad::HasEnded(const Message& message) const {
 void MessageLoad::OnEnd(const Message& message, Time now) {
   ++ended_;
   if (!options_.pingpong && message.result.status != SUEDE_SOCKET_OK) {
-    EndWith(Outcome::kEndpointLost, absl::StrCat("a message ended as ", suede_socket_status_name(
-                                                                            message.result.status)));
+    EndWith(Outcome::kEndpointLost,
+            absl::StrCat("a message ended as ", suede_socket_status_name(message.result.status)));
     return;
   }
   if (message.start < measured_from_) return;
@@ -168,8 +167,8 @@ bool MessageLoad::TakeEchoes() {
   const int count = suede_socket_receive(receiver_, room_.data(), kRoomBytes, 0);
   if (count == -EAGAIN) return false;
   if (count < 0) return FailAsCall(count);
-  if (options_.check && std::memcmp(room_.data(), pattern_.At(echoed_bytes_),
-                                    static_cast<size_t>(count)) != 0) {
+  if (options_.check &&
+      std::memcmp(room_.data(), pattern_.At(echoed_bytes_), static_cast<size_t>(count)) != 0) {
     ++result_.reverse.wrong;
   }
   echoed_bytes_ += static_cast<uint32_t>(count);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The load of message sockets: a stream of messages to a server, of which each is measured until the
-// server has it, or until it has come back.
+// The load of message sockets: a stream of messages to a server, of which each is measured until
+// the server has it, or until it has come back.
 //
 // Over libsuede-mem; blocks. One thread uses it.
 #ifndef SUEDE_APP_PERF_MESSAGE_LOAD_H_
@@ -25,7 +25,8 @@ inline constexpr uint16_t kDropSocket = 1;
 inline constexpr uint16_t kCheckSocket = 2;  // looks at them, and drops them
 inline constexpr uint16_t kEchoSocket = 3;
 inline constexpr uint32_t kMessageEpoch = 0;
-inline constexpr uint32_t kReportBytes = 16;  // octets that were received, and pieces that are wrong
+inline constexpr uint32_t kReportBytes =
+    16;  // octets that were received, and pieces that are wrong
 
 // The octets of every stream: they follow from their position.
 class StreamPattern {

@@ -122,8 +122,8 @@ class MessageServer {
   }
 
   Turned Answer(Stream& stream, uint32_t bytes) {
-    const int error = suede_socket_start_send(stream.back, stream.room.data(), bytes, 0,
-                                              &stream.result);
+    const int error =
+        suede_socket_start_send(stream.back, stream.room.data(), bytes, 0, &stream.result);
     if (error == -ENOTCONN) return Turned::kIdle;
     stream.is_sending = error == 0;
     return error == 0 ? Turned::kWorked : Turned::kOver;
@@ -141,10 +141,9 @@ class MessageServer {
   Turned Serve(Stream& stream) {
     if (stream.back == nullptr) return Greet(stream);
     if (stream.is_sending) {
-      const bool is_done = stream.is_ending
-                               ? stream.result.status != SUEDE_SOCKET_PENDING
-                               : stream.result.pushed_bytes != 0 ||
-                                     stream.result.status != SUEDE_SOCKET_PENDING;
+      const bool is_done = stream.is_ending ? stream.result.status != SUEDE_SOCKET_PENDING
+                                            : stream.result.pushed_bytes != 0 ||
+                                                  stream.result.status != SUEDE_SOCKET_PENDING;
       if (!is_done) return Turned::kIdle;
       stream.is_sending = false;
     }

@@ -18,9 +18,10 @@ DEFINE_string(mode, "bandwidth",
               "once; workload: --workload of several --ranks; put, get or atomic: memory "
               "operations at --destinations, whose servers have --reaction memory; message: a "
               "stream of messages to a destination whose server has --reaction message");
-DEFINE_string(reaction, "sink",
-              "server: sink (count and drop), echo (send back), memory (execute memory operations in "
-              "a window of --window bytes) or message (take, or give back, streams of messages)");
+DEFINE_string(
+    reaction, "sink",
+    "server: sink (count and drop), echo (send back), memory (execute memory operations in "
+    "a window of --window bytes) or message (take, or give back, streams of messages)");
 DEFINE_string(atomic, "fetch_add",
               "atomic: fetch_add, compare_swap, swap, increment or read_increment");
 DEFINE_uint64(window, 64 << 20, "server with --reaction memory: bytes of the window");
@@ -54,9 +55,10 @@ DEFINE_double(duration, 1, "seconds to measure; server: seconds to serve, 0: unt
 DEFINE_double(warmup, 0.2, "seconds of load before the measurement");
 DEFINE_double(drain, 5, "seconds to wait at the end for commands in flight");
 DEFINE_double(connect_timeout, 10, "seconds to wait for the servers' first answer");
-DEFINE_uint32(inflight, 0,
-              "latency, put, get, atomic, message: commands or operations under way at once; 0: 1, or "
-              "1024 with --rate");
+DEFINE_uint32(
+    inflight, 0,
+    "latency, put, get, atomic, message: commands or operations under way at once; 0: 1, or "
+    "1024 with --rate");
 DEFINE_bool(pingpong, false, "message: the server sends each message back");
 DEFINE_uint32(completions, 0, "ask for the completion of each Nth command and time it; 0: none");
 DEFINE_uint32(pack, 0, "put the transmit-now hint on each Nth command; 0: on none");
@@ -214,8 +216,8 @@ absl::Status TakeLists(Options* o) {
   o->sizes = *sizes;
   const bool has_messages = o->mode == Mode::kMessage || o->ServesMessages();
   const bool names_vcs = !gflags::GetCommandLineFlagInfoOrDie("vcs").is_default;
-  absl::Status status = TakeNumbers("--vcs", has_messages && !names_vcs ? "2" : FLAGS_vcs,
-                                    kVcCount, &o->vcs);
+  absl::Status status =
+      TakeNumbers("--vcs", has_messages && !names_vcs ? "2" : FLAGS_vcs, kVcCount, &o->vcs);
   status.Update(TakeNumbers("--destinations", FLAGS_destinations, kMaxXpus, &o->destinations));
   status.Update(TakeNumbers("--instances", FLAGS_instances, kMaxInstances, &o->instances));
   status.Update(TakeNumbers("--cpus", FLAGS_cpus, 4096, &o->cpus));

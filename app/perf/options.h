@@ -16,7 +16,15 @@
 namespace suede::perf {
 
 enum class Mode : uint8_t {
-  kServer, kBandwidth, kLatency, kPeer, kWorkload, kPut, kGet, kAtomic, kMessage
+  kServer,
+  kBandwidth,
+  kLatency,
+  kPeer,
+  kWorkload,
+  kPut,
+  kGet,
+  kAtomic,
+  kMessage
 };
 
 // What a server does with the commands that it receives.

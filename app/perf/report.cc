@@ -69,8 +69,8 @@ std::string MemoryHead(const Options& o) {
       "# Gb/s of data bytes (control, headers and acknowledgements not counted)\n"
       "# latency: %s, in microseconds\n",
       is_atomic ? AtomicName(o.atomic) : ModeName(o.mode), o.pingpong ? ", ping-pong" : "",
-      o.destinations.size(), o.vcs.size(),
-      o.inflight, o.check ? ", content checked" : "", LatencyKind(o));
+      o.destinations.size(), o.vcs.size(), o.inflight, o.check ? ", content checked" : "",
+      LatencyKind(o));
 }
 
 void AddZero(Verdict* verdict, const char* name, uint64_t value) {

@@ -3,16 +3,16 @@
  *
  *   socket NAME-OR-SOCKET PEER-XPU KILOBYTES SECONDS
  *
- * Started at two endpoints, each with the other's XPU. It sends KILOBYTES of octets that follow from
- * their position, checks what comes back from the peer, and ends with 0 once both streams have
+ * Started at two endpoints, each with the other's XPU. It sends KILOBYTES of octets that follow
+ * from their position, checks what comes back from the peer, and ends with 0 once both streams have
  * ended; with 1 after SECONDS or where octets are wrong, 2 on wrong usage, 3 where a socket failed,
  * 4 where the daemon is not reachable or goes away. */
+#include "suede/socket.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "suede/socket.h"
 
 enum { kId = 1, kEpoch = 2026, kPieceBytes = 4096 };
 

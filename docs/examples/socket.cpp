@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pipeline of XPUs over the C++ layer of message sockets: datagrams go round from XPU to XPU, each
-// adds one to them, and each round is an epoch.
+// A pipeline of XPUs over the C++ layer of message sockets: datagrams go round from XPU to XPU,
+// each adds one to them, and each round is an epoch.
 //
 //   socket NAME-OR-SOCKET XPUS ROUNDS SECONDS
 //
 // Started at the endpoints of all XPUS (0,1 or 0,1,2), of which the first begins. It ends with 0
 // after ROUNDS; with 1 after SECONDS or where a number is wrong, 2 on wrong usage, 3 where a socket
 // failed, 4 where the daemon is not reachable or goes away.
+#include "suede/socket.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <span>
 #include <vector>
-
-#include "suede/socket.hpp"
 
 namespace {
 
@@ -43,8 +43,8 @@ std::vector<uint16_t> ParseXpus(const char* text) {
 
 // One round: 0, or a negative errno; 1: a number is wrong.
 int GoRound(Sockets& sockets, const std::vector<uint16_t>& xpus, uint32_t epoch, int timeout_ms) {
-  const auto own = static_cast<size_t>(
-      std::find(xpus.begin(), xpus.end(), sockets.xpuid()) - xpus.begin());
+  const auto own =
+      static_cast<size_t>(std::find(xpus.begin(), xpus.end(), sockets.xpuid()) - xpus.begin());
   const uint16_t next = xpus[(own + 1) % xpus.size()];
   const uint16_t former = xpus[(own + xpus.size() - 1) % xpus.size()];
   Socket to;

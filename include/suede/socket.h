@@ -21,9 +21,9 @@
  *                suede_sockets_reconnect
  *
  * Threads: any thread may call all functions; calls on one suede_sockets take turns, and a call
- * that waits lets others pass. One thread at a time sends on a socket, or receives. During suede_sockets_close, suede_sockets_reconnect and
- * suede_socket_close no other call on the same object may run. No function raises a signal. Nothing
- * of it is usable after fork().
+ * that waits lets others pass. One thread at a time sends on a socket, or receives. During
+ * suede_sockets_close, suede_sockets_reconnect and suede_socket_close no other call on the same
+ * object may run. No function raises a signal. Nothing of it is usable after fork().
  */
 #ifndef SUEDE_SOCKET_H_
 #define SUEDE_SOCKET_H_
@@ -120,7 +120,8 @@ SUEDE_API int suede_sockets_get_counts(suede_sockets* sockets, suede_sockets_cou
 #define SUEDE_SOCKET_DATAGRAM 1u /* messages, each whole, in order */
 #define SUEDE_SOCKET_SEND 0u
 #define SUEDE_SOCKET_RECEIVE 1u
-#define SUEDE_SOCKET_PRIVATE 1u  /* a stream that has its VC alone: no other socket of this
+#define SUEDE_SOCKET_PRIVATE                                                                \
+  1u                             /* a stream that has its VC alone: no other socket of this \
                                     suede_sockets uses it in this direction and on this plane */
 #define SUEDE_SOCKET_ANY 0xffffu /* a receiver that takes the first sender of its id and epoch */
 #define SUEDE_SOCKET_MAX_TARGETS 1023u
@@ -185,8 +186,8 @@ SUEDE_API int suede_socket_receive(suede_socket* socket, void* room, uint32_t by
 
 /* Ends a socket; it is void then. A sender waits until all targets have everything and know the
  * end; after the time, or with timeout_ms 0, peers see it as ABORTED. A receiver that closes before
- * its sender has ended makes that one fail as CLOSED. *status (may be NULL): SUEDE_SOCKET_OK, or how
- * the first target failed. Returns 0, -EIO, -ETIMEDOUT. NULL is permitted. */
+ * its sender has ended makes that one fail as CLOSED. *status (may be NULL): SUEDE_SOCKET_OK, or
+ * how the first target failed. Returns 0, -EIO, -ETIMEDOUT. NULL is permitted. */
 SUEDE_API int suede_socket_close(suede_socket* socket, int timeout_ms, uint32_t* status);
 
 /* Returns SUEDE_SOCKET_PENDING until it is connected, SUEDE_SOCKET_OK, or how the first target

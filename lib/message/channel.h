@@ -42,11 +42,11 @@ struct Name {
 struct Channel {
   enum class State : uint8_t {
     kFree,
-    kWaiting,    // for the peer
+    kWaiting,  // for the peer
     kConnected,
-    kEnding,     // of a sender: END is sent, CLOSED has not come
-    kEnded,      // of a sender: CLOSED has come; of a receiver: END has come
-    kFailed,     // `status` says how
+    kEnding,  // of a sender: END is sent, CLOSED has not come
+    kEnded,   // of a sender: CLOSED has come; of a receiver: END has come
+    kFailed,  // `status` says how
   };
   // Control commands that are to be sent, as bits.
   enum Owed : uint8_t {
@@ -81,12 +81,12 @@ struct Channel {
   uint64_t sent = 0;
   uint64_t limit = 0;  // sent stays below or at it
   uint64_t acknowledged = 0;
-  uint32_t window_bytes = 0;       // the peer's ring
-  uint64_t operation = 0;          // that is being sent
-  uint64_t operation_bytes = 0;    // that were sent of it
+  uint32_t window_bytes = 0;     // the peer's ring
+  uint64_t operation = 0;        // that is being sent
+  uint64_t operation_bytes = 0;  // that were sent of it
   uint64_t acknowledged_operations = 0;
-  std::vector<uint64_t> ends;      // position at the end of each operation, by its place
-  uint32_t since_completion = 0;   // commands since the last that asked for one
+  std::vector<uint64_t> ends;     // position at the end of each operation, by its place
+  uint32_t since_completion = 0;  // commands since the last that asked for one
 
   // ---- Of a receiver.
   std::unique_ptr<SpillRing> ring;

@@ -25,8 +25,8 @@ inline constexpr uint32_t kControlBytes = 18;  // of every command
 inline constexpr uint32_t kDataBytes = 256;    // at most
 
 // Flags of DATA.
-inline constexpr uint8_t kFirst = 1;       // of a datagram
-inline constexpr uint8_t kLast = 2;        // likewise
+inline constexpr uint8_t kFirst = 1;        // of a datagram
+inline constexpr uint8_t kLast = 2;         // likewise
 inline constexpr uint8_t kWantsCredit = 4;  // CREDIT is to answer it
 
 // What both ends have to agree on, in CONNECT and ANNOUNCE.
@@ -39,16 +39,16 @@ struct Traits {
 
 struct Command {
   Kind kind = Kind::kData;
-  uint8_t flags = 0;             // DATA
-  Traits traits;                 // CONNECT, ANNOUNCE
-  Status status = Status::kOk;   // REFUSE, END
-  uint16_t id = 0;               // of the socket
-  uint32_t tag = 0;              // of the channel at the XPU that gets it, or that is refused
-  uint32_t epoch = 0;            // CONNECT, ANNOUNCE, REFUSE, DATA, END
-  uint32_t own_tag = 0;          // CONNECT, ANNOUNCE, ACCEPT: of the channel of the XPU that sends it
-  uint32_t limit = 0;            // ACCEPT, CREDIT
-  uint32_t received = 0;         // CREDIT
-  uint32_t number = 0;           // DATA, END
+  uint8_t flags = 0;            // DATA
+  Traits traits;                // CONNECT, ANNOUNCE
+  Status status = Status::kOk;  // REFUSE, END
+  uint16_t id = 0;              // of the socket
+  uint32_t tag = 0;             // of the channel at the XPU that gets it, or that is refused
+  uint32_t epoch = 0;           // CONNECT, ANNOUNCE, REFUSE, DATA, END
+  uint32_t own_tag = 0;   // CONNECT, ANNOUNCE, ACCEPT: of the channel of the XPU that sends it
+  uint32_t limit = 0;     // ACCEPT, CREDIT
+  uint32_t received = 0;  // CREDIT
+  uint32_t number = 0;    // DATA, END
   const uint8_t* data = nullptr;  // DATA
   uint32_t data_bytes = 0;
 };

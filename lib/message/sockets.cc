@@ -57,8 +57,7 @@ bool Sockets::IsValid(const SocketParams& params, std::span<const uint16_t> peer
   const uint16_t most = params.is_sender ? kAnyXpu - 1 : kAnyXpu;
   std::vector<uint16_t> sorted(peers.begin(), peers.end());
   std::sort(sorted.begin(), sorted.end());
-  return sorted.back() <= most &&
-         std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+  return sorted.back() <= most && std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
 }
 
 uint8_t Sockets::PlaneOf(const SocketParams& params, uint16_t peer) const {
@@ -125,8 +124,8 @@ uint32_t Sockets::TakeChannel(uint32_t socket, const Name& name, const Traits& t
     channel.ends.resize(sockets_[socket].params.operations);
     Owe(index, Channel::kConnect);
   } else {
-    channel.ring = std::make_unique<SpillRing>(sockets_[socket].params.ring_bytes,
-                                               traits.is_datagram);
+    channel.ring =
+        std::make_unique<SpillRing>(sockets_[socket].params.ring_bytes, traits.is_datagram);
     if (name.xpuid != kAnyXpu) Owe(index, Channel::kAnnounce);
   }
   return index;
@@ -219,8 +218,8 @@ uint64_t Sockets::MessageCost(uint64_t bytes) {
   return whole * kFullCost + (rest != 0 || bytes == 0 ? CostOf(rest) : 0);
 }
 
-Started Sockets::Send(uint32_t number_of_socket, const uint8_t* data, uint64_t bytes,
-                      Time deadline, suede_socket_result* result, uint64_t* number) {
+Started Sockets::Send(uint32_t number_of_socket, const uint8_t* data, uint64_t bytes, Time deadline,
+                      suede_socket_result* result, uint64_t* number) {
   Socket& socket = sockets_[number_of_socket];
   if (!socket.params.is_sender || socket.is_closing || (data == nullptr && bytes != 0)) {
     return Started::kInvalid;
@@ -281,9 +280,8 @@ void Sockets::CompleteOperation(Socket& socket, uint64_t number, Status status) 
   operation.is_complete = true;
   operation.data = nullptr;
   if (status != Status::kOk && socket.failure == Status::kOk) socket.failure = status;
-  const bool has_targets =
-      std::any_of(socket.channels.begin(), socket.channels.end(),
-                  [&](uint32_t index) { return channels_[index].IsOpen(); });
+  const bool has_targets = std::any_of(socket.channels.begin(), socket.channels.end(),
+                                       [&](uint32_t index) { return channels_[index].IsOpen(); });
   WriteResult(operation.result, has_targets ? operation.bytes : 0, status);
   operation.result = nullptr;
   ++progress_;
@@ -511,8 +509,8 @@ void Sockets::CheckInvariants() const {
     if (channel.name.is_sender) {
       const OperationQueue& operations = *sockets_[channel.socket].operations;
       // One that has no credit is in no list until it has.
-      const bool has_operations = channel.state == Channel::State::kConnected &&
-                                  channel.operation < operations.next();
+      const bool has_operations =
+          channel.state == Channel::State::kConnected && channel.operation < operations.next();
       check(!channel.owes_end || has_operations || data_list_.Contains(i));
       check(channel.acknowledged <= channel.sent && channel.sent <= channel.limit);
       check(channel.acknowledged_operations <= channel.operation &&

@@ -73,17 +73,17 @@ class CommandSink {
 
 struct SocketsCounters {
   uint64_t sent_bytes = 0;
-  uint64_t sent_commands = 0;       // of DATA
+  uint64_t sent_commands = 0;  // of DATA
   uint64_t received_bytes = 0;
-  uint64_t received_commands = 0;   // likewise
-  uint64_t spilled_bytes = 0;       // of received_bytes: that waited in a ring
-  uint64_t refused[kRefusals] = {}; // commands, by status, from kFirstRefusal on
-  uint64_t stray = 0;               // answers that fit nothing that is open
-  uint64_t foreign = 0;             // commands that are none of sockets
-  uint64_t unanswered = 0;          // refusals that were not sent for want of a place
-  uint64_t torn = 0;                // datagrams whose sender gave them up midway
-  uint64_t starved = 0;             // times that a peer's credit was missing
-  uint64_t blocked = 0;             // times that the daemon's credit or room was missing
+  uint64_t received_commands = 0;    // likewise
+  uint64_t spilled_bytes = 0;        // of received_bytes: that waited in a ring
+  uint64_t refused[kRefusals] = {};  // commands, by status, from kFirstRefusal on
+  uint64_t stray = 0;                // answers that fit nothing that is open
+  uint64_t foreign = 0;              // commands that are none of sockets
+  uint64_t unanswered = 0;           // refusals that were not sent for want of a place
+  uint64_t torn = 0;                 // datagrams whose sender gave them up midway
+  uint64_t starved = 0;              // times that a peer's credit was missing
+  uint64_t blocked = 0;              // times that the daemon's credit or room was missing
 };
 
 enum class Opened : uint8_t { kOk, kInvalid, kNoRoom, kExists, kBusy };
@@ -174,9 +174,9 @@ class Sockets {
     std::vector<uint32_t> channels;
     std::optional<OperationQueue> operations;  // of a sender
     uint64_t pushed = 0;                       // operations whose data is not needed any more
-    Status untold = Status::kOk;   // a target's failure that no operation has told yet
-    Status failure = Status::kOk;  // of the operations since TakeFailure
-    uint8_t* room = nullptr;       // that is offered
+    Status untold = Status::kOk;               // a target's failure that no operation has told yet
+    Status failure = Status::kOk;              // of the operations since TakeFailure
+    uint8_t* room = nullptr;                   // that is offered
     uint32_t room_bytes = 0;
     uint32_t filled_bytes = 0;
   };

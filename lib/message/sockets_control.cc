@@ -50,9 +50,8 @@ bool Sockets::SendControl(uint32_t index, uint8_t what, CommandSink& sink) {
     case Channel::kConnect:
     case Channel::kAnnounce:
       command.kind = what == Channel::kConnect ? Kind::kConnect : Kind::kAnnounce;
-      command.tag = channel.IsOpen() && channel.state != Channel::State::kWaiting
-                        ? channel.peer_tag
-                        : 0;
+      command.tag =
+          channel.IsOpen() && channel.state != Channel::State::kWaiting ? channel.peer_tag : 0;
       command.own_tag = channel.tag;
       command.traits = channel.traits;
       break;
@@ -89,8 +88,8 @@ bool Sockets::SendControl(uint32_t index, uint8_t what, CommandSink& sink) {
   if (what == Channel::kAccept || what == Channel::kCredit) channel.granted = limit;
   if (is_connect) {
     channel.connect_is_in_flight = sent > 0;
-    channel.interval = channel.interval == Duration{} ? kFirstRetry
-                                                      : std::min(channel.interval * 2, kLastRetry);
+    channel.interval =
+        channel.interval == Duration{} ? kFirstRetry : std::min(channel.interval * 2, kLastRetry);
     channel.at = now_ + (channel.state == Channel::State::kWaiting ? channel.interval : kAskEvery);
     earliest_ = std::min(earliest_, channel.at);
   }
@@ -141,8 +140,7 @@ void Sockets::OnConnect(const Peer& from, const Command& command) {
     index = Find(any);
     if (index == Channel::kNone) {
       const Status why = WhyAbsent(name);
-      return Refuse(from, command, command.own_tag,
-                    why == Status::kNotOpen ? WhyAbsent(any) : why);
+      return Refuse(from, command, command.own_tag, why == Status::kNotOpen ? WhyAbsent(any) : why);
     }
   }
   Channel& channel = channels_[index];

@@ -60,8 +60,8 @@ uint32_t Sockets::FindReceiver(const Peer& from, const Command& command) {
   if (channel.state == Channel::State::kConnected) return index;
   // Of one that has failed the sender was told; it may not know yet.
   const bool is_refusal = IsRefusal(static_cast<uint8_t>(channel.status));
-  const Status status = channel.state == Channel::State::kFailed && is_refusal ? channel.status
-                                                                              : Status::kNotOpen;
+  const Status status =
+      channel.state == Channel::State::kFailed && is_refusal ? channel.status : Status::kNotOpen;
   ++counters_.refused[static_cast<uint8_t>(status) - kFirstRefusal];
   return Channel::kNone;
 }

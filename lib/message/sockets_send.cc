@@ -70,13 +70,12 @@ Sockets::Pumped Sockets::SendData(uint32_t index, Socket& socket, CommandSink& s
   }
   const uint64_t credit = channel.limit - channel.sent;
   const uint64_t whole = left > kDataBytes ? (left - 1) / kDataBytes : 0;  // but the last
-  uint32_t count = static_cast<uint32_t>(
-      std::min<uint64_t>({whole, credit / kFullCost, *budget,
-                          kCommandsPerCompletion - 1 - channel.since_completion}));
+  uint32_t count = static_cast<uint32_t>(std::min<uint64_t>(
+      {whole, credit / kFullCost, *budget, kCommandsPerCompletion - 1 - channel.since_completion}));
   const bool is_run = count != 0;
   if (!is_run) count = 1;
-  const uint32_t bytes = is_run ? kDataBytes
-                                : static_cast<uint32_t>(std::min<uint64_t>(left, kDataBytes));
+  const uint32_t bytes =
+      is_run ? kDataBytes : static_cast<uint32_t>(std::min<uint64_t>(left, kDataBytes));
   const uint32_t cost = CostOf(bytes);
   if (credit < cost) {
     ++counters_.starved;
@@ -90,7 +89,8 @@ Sockets::Pumped Sockets::SendData(uint32_t index, Socket& socket, CommandSink& s
   uint8_t controls[kCommandsPerCompletion * kControlBytes];
   for (uint32_t i = 0; i < count; ++i) {
     const bool is_first = channel.operation_bytes == 0 && i == 0;
-    const int flags = (is_datagram && is_first ? kFirst : 0) | (is_datagram && is_last ? kLast : 0) |
+    const int flags = (is_datagram && is_first ? kFirst : 0) |
+                      (is_datagram && is_last ? kLast : 0) |
                       (is_last || (is_starving && i + 1 == count) ? kWantsCredit : 0);
     EncodeCommand({.kind = Kind::kData,
                    .flags = static_cast<uint8_t>(flags),
@@ -102,14 +102,14 @@ Sockets::Pumped Sockets::SendData(uint32_t index, Socket& socket, CommandSink& s
                   controls + i * kControlBytes);
   }
   Peer to = channel.Control(channel.traits.vc);
-  const int sent = sink.Send({.to = to,
-                              .controls = controls,
-                              .data = operation.data + channel.operation_bytes,
-                              .data_bytes = bytes,
-                              .count = count,
-                              .wants_completion = completes,
-                              .completion_tag = uint64_t{static_cast<uint8_t>(Kind::kData)} << 32 |
-                                                channel.tag});
+  const int sent = sink.Send(
+      {.to = to,
+       .controls = controls,
+       .data = operation.data + channel.operation_bytes,
+       .data_bytes = bytes,
+       .count = count,
+       .wants_completion = completes,
+       .completion_tag = uint64_t{static_cast<uint8_t>(Kind::kData)} << 32 | channel.tag});
   const uint32_t taken = std::min(count, static_cast<uint32_t>(std::max(sent, 0)));
   channel.number += taken;
   channel.sent += uint64_t{taken} * cost;

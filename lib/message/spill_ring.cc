@@ -26,8 +26,9 @@ void SpillRing::Copy(uint64_t at, uint8_t* room, uint32_t bytes) const {
 
 void SpillRing::Push(const uint8_t* data, uint32_t data_bytes, bool is_last) {
   const bool ends = is_datagram_ && is_last;
-  const Record record{
-      .bytes = static_cast<uint16_t>(data_bytes), .is_last = ends ? uint8_t{1} : uint8_t{0}, .reserved = {}};
+  const Record record{.bytes = static_cast<uint16_t>(data_bytes),
+                      .is_last = ends ? uint8_t{1} : uint8_t{0},
+                      .reserved = {}};
   std::memcpy(memory_.get() + end_ % bytes_, &record, sizeof record);
   const auto place = static_cast<uint32_t>((end_ + kRecordHeadBytes) % bytes_);
   const uint32_t first = std::min(data_bytes, bytes_ - place);

@@ -17,7 +17,9 @@ inline constexpr uint32_t kMinRingBytes = 4096;
 inline constexpr uint32_t kMaxRingBytes = uint32_t{1} << 30;
 
 // Octets of credit that a command with so much data takes.
-constexpr uint32_t CostOf(uint32_t data_bytes) { return kRecordHeadBytes + (data_bytes + 7) / 8 * 8; }
+constexpr uint32_t CostOf(uint32_t data_bytes) {
+  return kRecordHeadBytes + (data_bytes + 7) / 8 * 8;
+}
 
 class SpillRing {
  public:
@@ -33,7 +35,8 @@ class SpillRing {
   }
   bool is_empty() const { return received_ == released_; }
 
-  // Adds the data of a command; it fits. `is_last`: a datagram ends with it; of no meaning to a stream.
+  // Adds the data of a command; it fits. `is_last`: a datagram ends with it; of no meaning to a
+  // stream.
   void Push(const uint8_t* data, uint32_t data_bytes, bool is_last);
   // Data that went to the program at once: it costs nothing any more. The ring is empty.
   void Pass(uint32_t data_bytes);
@@ -72,10 +75,10 @@ class SpillRing {
   std::unique_ptr<uint8_t[]> memory_;
   uint64_t received_ = 0;
   uint64_t released_ = 0;
-  uint64_t first_ = 0;        // position of the oldest record; of all positions modulo bytes_ counts
-  uint64_t end_ = 0;          // position behind the newest
-  uint32_t taken_ = 0;        // octets of the oldest record that a stream's reader has
-  uint64_t octets_ = 0;       // that are in the ring and were not taken
+  uint64_t first_ = 0;   // position of the oldest record; of all positions modulo bytes_ counts
+  uint64_t end_ = 0;     // position behind the newest
+  uint32_t taken_ = 0;   // octets of the oldest record that a stream's reader has
+  uint64_t octets_ = 0;  // that are in the ring and were not taken
   uint32_t messages_ = 0;
   uint32_t partial_cost_ = 0;
 };

@@ -113,8 +113,7 @@ class Play final : public CommandSink {
   }
 
   void MakeFit(uint8_t* control) {
-    const Channel& channel =
-        sockets_.PeerOf(open_[input_.Byte() % open_.size()], /*peer=*/0);
+    const Channel& channel = sockets_.PeerOf(open_[input_.Byte() % open_.size()], /*peer=*/0);
     for (int i = 0; i < 4; ++i) {
       control[4 + i] = static_cast<uint8_t>(channel.tag >> (24 - 8 * i));
       const bool is_data = (control[2] & 0x80) != 0;

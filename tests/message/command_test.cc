@@ -79,14 +79,14 @@ TEST(Commands, AreReadAsTheyWereWritten) {
   EXPECT_EQ(read.id, 65535);
   EXPECT_EQ(read.epoch, 0xfedcba98);
   EXPECT_EQ(read.own_tag, 0x89abcdef);
-  ASSERT_EQ(Parse(Encode({.kind = Kind::kCredit, .limit = 0xffffff00, .received = 0xfffff000}),
-                  &read),
-            Parsed::kCommand);
+  ASSERT_EQ(
+      Parse(Encode({.kind = Kind::kCredit, .limit = 0xffffff00, .received = 0xfffff000}), &read),
+      Parsed::kCommand);
   EXPECT_EQ(read.limit, 0xffffff00);
   EXPECT_EQ(read.received, 0xfffff000);
-  ASSERT_EQ(Parse(Encode({.kind = Kind::kData, .flags = kLast, .number = 77, .data_bytes = 3}),
-                  &read, 3),
-            Parsed::kCommand);
+  ASSERT_EQ(
+      Parse(Encode({.kind = Kind::kData, .flags = kLast, .number = 77, .data_bytes = 3}), &read, 3),
+      Parsed::kCommand);
   EXPECT_EQ(read.flags, kLast);
   EXPECT_EQ(read.number, 77);
   EXPECT_EQ(read.data_bytes, 3);

@@ -26,9 +26,11 @@ SocketPlay::SocketPlay(uint64_t seed, const PlayOptions& options)
 
 void SocketPlay::Begin(Node& node) {
   ++node.life;
-  node.sockets = std::make_unique<Sockets>(SocketsParams{
-      .own_xpuid = node.xpuid, .channels = kChannels, .data_vcs = 0b0101, .control_vc = kControlVc,
-      .seed = random_()});
+  node.sockets = std::make_unique<Sockets>(SocketsParams{.own_xpuid = node.xpuid,
+                                                         .channels = kChannels,
+                                                         .data_vcs = 0b0101,
+                                                         .control_vc = kControlVc,
+                                                         .seed = random_()});
   node.sockets->OnTime(TimeFromNs(now_ns_));
 }
 
@@ -57,8 +59,7 @@ int SocketPlay::Node::Send(const Burst& burst) {
       under_way.data.assign(data, data + burst.data_bytes);
     }
     lane.commands.push_back(std::move(under_way));
-    lane.completions.push_back(
-        {.tag = burst.completion_tag, .is_wanted = burst.wants_completion});
+    lane.completions.push_back({.tag = burst.completion_tag, .is_wanted = burst.wants_completion});
   }
   return static_cast<int>(taken);
 }
@@ -99,13 +100,14 @@ bool SocketPlay::MoveOn() {
   std::vector<std::pair<const LaneKey, Lane>*> busy;
   for (auto& entry : lanes_) {
     const Lane& lane = entry.second;
-    const bool has_told = lane.told == lane.completions.size() ||
-                          lane.completions[lane.told].status < 0;
+    const bool has_told =
+        lane.told == lane.completions.size() || lane.completions[lane.told].status < 0;
     if (!lane.commands.empty() || !has_told) busy.push_back(&entry);
   }
   if (busy.empty()) return false;
   auto& [key, lane] = *busy[Draw(static_cast<uint32_t>(busy.size()))];
-  if (!lane.commands.empty() && (Draw(3) != 0 || !TellCompletion(key, lane))) Deliver(key, lane);
+  if (!lane.commands.empty() && (Draw(3) != 0 || !TellCompletion(key, lane)))
+    Deliver(key, lane);
   else
     TellCompletion(key, lane);
   return true;
@@ -192,7 +194,8 @@ void SocketPlay::Receive(Open& open, uint32_t most) {
   switch (sockets.Receive(open.socket, room.data(), most, &bytes)) {
     case Got::kOctets:
       room.resize(bytes);
-      if (open.params.is_datagram) open.messages.push_back(room);
+      if (open.params.is_datagram)
+        open.messages.push_back(room);
       else
         open.octets.insert(open.octets.end(), room.begin(), room.end());
       break;
@@ -284,11 +287,13 @@ void SocketPlay::DoFault() {
 
 void SocketPlay::DoStep() {
   const uint32_t kind = Draw(100);
-  if (kind < 20) OpenSocket();
+  if (kind < 20)
+    OpenSocket();
   else if (kind < 55)
     SendSomething();
   else if (kind < 72) {
-    if (Open* const open = Choose(/*is_sender=*/false); open != nullptr) Receive(*open, 1 + Draw(5000));
+    if (Open* const open = Choose(/*is_sender=*/false); open != nullptr)
+      Receive(*open, 1 + Draw(5000));
   } else if (kind < 82)
     CloseSomething();
   else if (kind < 92) {
@@ -447,8 +452,7 @@ bool SocketPlay::MatchesMessages(const Open& receiver, size_t at, const Open& se
       MatchesMessages(receiver, at + 1, sender, next + 1)) {
     return true;
   }
-  return sent.result.status != SUEDE_SOCKET_OK &&
-         MatchesMessages(receiver, at, sender, next + 1);
+  return sent.result.status != SUEDE_SOCKET_OK && MatchesMessages(receiver, at, sender, next + 1);
 }
 
 std::string SocketPlay::Run(uint32_t steps) {

@@ -260,7 +260,10 @@ TEST_F(Pairs, WhoSendsMoreThanWasGrantedIsRefusedAndCounted) {
   const Octets octets = Pattern(256);
   for (uint32_t number = 0; number < 30; ++number) {
     Inject(0, 1, 1,
-           {.kind = Kind::kData, .tag = tag, .number = number, .data = octets.data(),
+           {.kind = Kind::kData,
+            .tag = tag,
+            .number = number,
+            .data = octets.data(),
             .data_bytes = 256});
   }
   EXPECT_EQ(Refused(1, Status::kCredit), 15u) << "the first one, and those behind it";
@@ -285,8 +288,8 @@ TEST_F(Pairs, DataOfAnotherEpochTouchesNothing) {
   PumpAll();
   const uint32_t tag = nodes[0]->PeerOf(sender, 0).peer_tag;
   const Octets octets = Pattern(4);
-  const Command late{.kind = Kind::kData, .tag = tag, .epoch = 6, .data = octets.data(),
-                     .data_bytes = 4};
+  const Command late{
+      .kind = Kind::kData, .tag = tag, .epoch = 6, .data = octets.data(), .data_bytes = 4};
   Inject(0, 1, 1, late);
   EXPECT_EQ(Refused(1, Status::kEpoch), 1u);
   Take(1, receiver, Got::kNothing);
