@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -78,6 +79,7 @@ class MessageServer {
 
  private:
   static constexpr uint32_t kPieceBytes = 65536;
+  static constexpr uint32_t kPieces = 8;  // of a stream that are on their way back
   enum class Turned : uint8_t { kIdle, kWorked, kOver };
 
   struct Stream {
@@ -87,13 +89,18 @@ class MessageServer {
     uint64_t received_bytes = 0;
     uint64_t wrong = 0;
     bool is_ending = false;  // the last answer is on its way
-    bool is_sending = false;
-    suede_socket_result result = {};
-    std::vector<uint8_t> room;
+    // What is being sent back, and where the next octets go.
+    struct Piece {
+      suede_socket_result result = {};
+      std::vector<uint8_t> room;
+    };
+    std::array<Piece, kPieces> pieces;
+    uint32_t next_piece = 0;
   };
 
   void Listen(uint16_t id) {
-    Stream stream{.id = id, .room = std::vector<uint8_t>(kPieceBytes)};
+    Stream stream{.id = id};
+    for (Stream::Piece& piece : stream.pieces) piece.room.resize(kPieceBytes);
     const suede_socket_params params =
         MessageSocket(options_, SUEDE_SOCKET_RECEIVE, SUEDE_SOCKET_ANY, id);
     // All channels may be in use: then clients wait until one of them ends.
@@ -121,36 +128,43 @@ class MessageServer {
     return Turned::kWorked;
   }
 
+  static Stream::Piece& NextOf(Stream& stream) { return stream.pieces[stream.next_piece]; }
+
+  // Sends the next piece back.
   Turned Answer(Stream& stream, uint32_t bytes) {
+    Stream::Piece& piece = NextOf(stream);
     const int error =
-        suede_socket_start_send(stream.back, stream.room.data(), bytes, 0, &stream.result);
-    if (error == -ENOTCONN) return Turned::kIdle;
-    stream.is_sending = error == 0;
+        suede_socket_start_send(stream.back, piece.room.data(), bytes, 0, &piece.result);
+    stream.next_piece = (stream.next_piece + 1) % kPieces;
     return error == 0 ? Turned::kWorked : Turned::kOver;
   }
 
   Turned End(Stream& stream) {
-    if (stream.is_ending || stream.id == kEchoSocket) return Turned::kOver;
-    StoreBe64(stream.room.data(), stream.received_bytes);
-    StoreBe64(stream.room.data() + 8, stream.wrong);
-    const Turned turned = Answer(stream, kReportBytes);
-    stream.is_ending = turned == Turned::kWorked;
-    return turned;
+    if (stream.id != kEchoSocket) {
+      uint8_t* const report = NextOf(stream).room.data();
+      StoreBe64(report, stream.received_bytes);
+      StoreBe64(report + 8, stream.wrong);
+      if (Answer(stream, kReportBytes) == Turned::kOver) return Turned::kOver;
+    }
+    stream.is_ending = true;
+    return Turned::kWorked;
   }
 
   Turned Serve(Stream& stream) {
     if (stream.back == nullptr) return Greet(stream);
-    if (stream.is_sending) {
-      const bool is_done = stream.is_ending ? stream.result.status != SUEDE_SOCKET_PENDING
-                                            : stream.result.pushed_bytes != 0 ||
-                                                  stream.result.status != SUEDE_SOCKET_PENDING;
-      if (!is_done) return Turned::kIdle;
-      stream.is_sending = false;
+    const uint32_t status = suede_socket_status(stream.back);
+    if (status == SUEDE_SOCKET_PENDING) return Turned::kIdle;
+    if (stream.is_ending) {
+      // Until the client has all.
+      const bool is_done = std::all_of(
+          stream.pieces.begin(), stream.pieces.end(),
+          [](const Stream::Piece& piece) { return piece.result.status != SUEDE_SOCKET_PENDING; });
+      return is_done || status != SUEDE_SOCKET_OK ? Turned::kOver : Turned::kIdle;
     }
-    if (stream.is_ending) return Turned::kOver;
-    // What an echo cannot be given back yet waits in the socket.
-    if (suede_socket_status(stream.back) == SUEDE_SOCKET_PENDING) return Turned::kIdle;
-    const int count = suede_socket_receive(stream.from, stream.room.data(), kPieceBytes, 0);
+    // What cannot be given back yet waits in the socket.
+    Stream::Piece& piece = NextOf(stream);
+    if (piece.result.status == SUEDE_SOCKET_PENDING) return Turned::kIdle;
+    const int count = suede_socket_receive(stream.from, piece.room.data(), kPieceBytes, 0);
     if (count == -EAGAIN) return Turned::kIdle;
     if (count == -ENODATA) return End(stream);
     is_lost_ |= count == -ECONNRESET;
@@ -160,7 +174,7 @@ class MessageServer {
 
   Turned Take(Stream& stream, uint32_t bytes) {
     if (stream.id == kCheckSocket &&
-        std::memcmp(stream.room.data(), pattern_.At(stream.received_bytes), bytes) != 0) {
+        std::memcmp(NextOf(stream).room.data(), pattern_.At(stream.received_bytes), bytes) != 0) {
       ++stream.wrong;
       ++wrong_;
     }

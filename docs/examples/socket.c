@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Message sockets of suede in C: a stream to a peer and one back, at once.
  *
- *   socket NAME-OR-SOCKET PEER-XPU KILOBYTES SECONDS
+ *   socket NAME-OR-SOCKET PEER-XPU PIECES SECONDS
  *
  * Started at two endpoints, each with the other's XPU. It sends KILOBYTES of octets that follow
  * from their position, checks what comes back from the peer, and ends with 0 once both streams have
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { kId = 1, kEpoch = 2026, kPieceBytes = 4096 };
+enum { kId = 1, kEpoch = 2026, kPieceBytes = 65536 };
 
 static int fail(int error) {
   fprintf(stderr, "socket: %s\n", suede_mem_error_text());
@@ -63,17 +63,19 @@ static int run(suede_socket* sender, suede_socket* receiver, uint64_t bytes, int
   uint64_t received = 0;
   int error = suede_socket_connect(sender, timeout_ms);
   if (error == 0) error = suede_socket_connect(receiver, timeout_ms);
+  static uint8_t piece[kPieceBytes];
   for (uint64_t sent = 0; error == 0 && sent < bytes; sent += kPieceBytes) {
-    uint8_t piece[kPieceBytes];
     for (uint32_t i = 0; i < kPieceBytes; ++i) piece[i] = octet_at(sent + i);
-    /* The peer sends as well: its octets wait in the receiver's ring meanwhile. */
+    /* The peer sends as well: its octets wait in the receiver's ring meanwhile. The piece could be
+     * written anew once pushed_bytes says so; the result is the library's until the end. */
     suede_socket_result result;
     error = suede_socket_start_send(sender, piece, kPieceBytes, (uint32_t)timeout_ms, &result);
-    while (error == 0 && result.status == SUEDE_SOCKET_PENDING &&
-           result.pushed_bytes < kPieceBytes) {
+    uint32_t status = SUEDE_SOCKET_OK;
+    while (error == 0 &&
+           (status = __atomic_load_n(&result.status, __ATOMIC_ACQUIRE)) == SUEDE_SOCKET_PENDING) {
       error = take(receiver, &received, 0);
     }
-    if (error == 0 && result.status > SUEDE_SOCKET_PENDING) error = -EIO;
+    if (error == 0 && status != SUEDE_SOCKET_OK) error = -EIO;
   }
   while (error == 0 && received < bytes) error = take(receiver, &received, timeout_ms);
   if (error > 0) {
@@ -89,11 +91,11 @@ static int run(suede_socket* sender, suede_socket* receiver, uint64_t bytes, int
 
 int main(int argc, char** argv) {
   if (argc != 5) {
-    fprintf(stderr, "usage: socket NAME-OR-SOCKET PEER-XPU KILOBYTES SECONDS\n");
+    fprintf(stderr, "usage: socket NAME-OR-SOCKET PEER-XPU PIECES SECONDS\n");
     return 2;
   }
   const uint16_t peer = (uint16_t)atoi(argv[2]);
-  const uint64_t bytes = (uint64_t)atoll(argv[3]) * 1024;
+  const uint64_t bytes = (uint64_t)atoll(argv[3]) * kPieceBytes;
   const int timeout_ms = atoi(argv[4]) * 1000;
   suede_sockets* sockets;
   int error = suede_sockets_open(argv[1], NULL, &sockets);
@@ -106,8 +108,7 @@ int main(int argc, char** argv) {
   const suede_socket_params from = params_of(SUEDE_SOCKET_RECEIVE, peer);
   if (error == 0) error = suede_socket_open(sockets, &to, &sender);
   if (error == 0) error = suede_socket_open(sockets, &from, &receiver);
-  int result = error == 0 ? run(sender, receiver, bytes / kPieceBytes * kPieceBytes, timeout_ms)
-                          : fail(error);
+  int result = error == 0 ? run(sender, receiver, bytes, timeout_ms) : fail(error);
   if (result == 0) {
     error = suede_socket_close(sender, timeout_ms, NULL);
     sender = NULL;

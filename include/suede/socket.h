@@ -170,7 +170,8 @@ typedef struct suede_socket_result {
 
 /* Starts to send, and returns 0 at once; otherwise as suede_socket_send. `data` is read until
  * result->pushed_bytes is `bytes` or the status is not SUEDE_SOCKET_PENDING. `deadline_ms`: 0 or
- * SUEDE_MEM_NO_DEADLINE: none. `result` may be NULL. */
+ * SUEDE_MEM_NO_DEADLINE: none. `result` may be NULL; otherwise it
+ * belongs to the library until its status is not SUEDE_SOCKET_PENDING, or the socket is closed. */
 SUEDE_API int suede_socket_start_send(suede_socket* socket, const void* data, uint64_t bytes,
                                       uint32_t deadline_ms, suede_socket_result* result);
 /* Waits until all operations are complete: all targets that are left have everything. 0; -EIO one

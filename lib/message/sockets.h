@@ -211,6 +211,16 @@ class Sockets {
 
   // ---- Sending.
   enum class Pumped : uint8_t { kIdle, kMore, kBlocked };
+  // Commands of DATA in a row.
+  struct Run {
+    uint32_t count = 0;
+    uint32_t bytes = 0;         // of each
+    bool is_last = false;       // the operation ends with it
+    bool completes = false;     // it asks for a completion
+    bool wants_credit = false;  // the last of them does
+  };
+  static Run NextRun(const Channel& channel, uint64_t left, uint32_t budget, bool is_newest);
+  static void EncodeRun(const Channel& channel, const Run& run, uint8_t* controls);
   Pumped PumpChannel(uint32_t index, CommandSink& sink);
   Pumped SendData(uint32_t index, Socket& socket, CommandSink& sink, uint32_t* budget);
   Pumped SendEnd(uint32_t index, CommandSink& sink);

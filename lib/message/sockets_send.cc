@@ -56,73 +56,81 @@ void Sockets::EndOperation(Channel& channel) {
   Acknowledge(channel, channel.acknowledged);
 }
 
-// Sends some commands of the channel's operation, all of one length.
+// The next commands of the channel's operation, all of one length; none where credit is missing.
+Sockets::Run Sockets::NextRun(const Channel& channel, uint64_t left, uint32_t budget,
+                              bool is_newest) {
+  const uint64_t credit = channel.limit - channel.sent;
+  const uint64_t whole = left > kDataBytes ? (left - 1) / kDataBytes : 0;  // but the last
+  Run run{.count = static_cast<uint32_t>(
+              std::min<uint64_t>({whole, credit / kFullCost, budget,
+                                  kCommandsPerCompletion - 1 - channel.since_completion}))};
+  run.bytes = static_cast<uint32_t>(std::min<uint64_t>(left, kDataBytes));
+  const bool is_alone = run.count == 0;
+  if (is_alone) run.count = credit < CostOf(run.bytes) ? 0 : 1;
+  run.is_last = is_alone && run.bytes == left;
+  run.completes = is_alone && ((run.is_last && is_newest) ||
+                               channel.since_completion + 1 >= kCommandsPerCompletion);
+  // Behind the last one, and before a wait for credit.
+  run.wants_credit = run.is_last || credit - uint64_t{run.count} * CostOf(run.bytes) < kFullCost;
+  return run;
+}
+
+void Sockets::EncodeRun(const Channel& channel, const Run& run, uint8_t* controls) {
+  Command command{.kind = Kind::kData,
+                  .id = channel.name.id,
+                  .tag = channel.peer_tag,
+                  .epoch = channel.name.epoch,
+                  .data_bytes = run.bytes};
+  for (uint32_t i = 0; i < run.count; ++i) {
+    const bool is_first = channel.operation_bytes == 0 && i == 0;
+    command.flags = run.wants_credit && i + 1 == run.count ? kWantsCredit : uint8_t{0};
+    if (channel.traits.is_datagram && is_first) command.flags |= kFirst;
+    if (channel.traits.is_datagram && run.is_last) command.flags |= kLast;
+    command.number = channel.number + i;
+    EncodeCommand(command, controls + size_t{i} * kControlBytes);
+  }
+}
+
+// Sends some commands of the channel's operation.
 Sockets::Pumped Sockets::SendData(uint32_t index, Socket& socket, CommandSink& sink,
                                   uint32_t* budget) {
   Channel& channel = channels_[index];
   const Operation& operation = (*socket.operations)[channel.operation];
-  const bool is_datagram = channel.traits.is_datagram;
   const uint64_t left = operation.bytes - channel.operation_bytes;
-  if (operation.is_cut || (left == 0 && !is_datagram)) {
+  if (operation.is_cut || (left == 0 && !channel.traits.is_datagram)) {
     EndOperation(channel);
     UpdateOperations(socket);
     return Pumped::kMore;
   }
-  const uint64_t credit = channel.limit - channel.sent;
-  const uint64_t whole = left > kDataBytes ? (left - 1) / kDataBytes : 0;  // but the last
-  uint32_t count = static_cast<uint32_t>(std::min<uint64_t>(
-      {whole, credit / kFullCost, *budget, kCommandsPerCompletion - 1 - channel.since_completion}));
-  const bool is_run = count != 0;
-  if (!is_run) count = 1;
-  const uint32_t bytes =
-      is_run ? kDataBytes : static_cast<uint32_t>(std::min<uint64_t>(left, kDataBytes));
-  const uint32_t cost = CostOf(bytes);
-  if (credit < cost) {
+  const Run run =
+      NextRun(channel, left, *budget, channel.operation + 1 == socket.operations->next());
+  if (run.count == 0) {
     ++counters_.starved;
     return Pumped::kIdle;
   }
-  const bool is_last = !is_run && bytes == left;
-  const bool is_newest = is_last && channel.operation + 1 == socket.operations->next();
-  const bool completes =
-      !is_run && (is_newest || channel.since_completion + 1 >= kCommandsPerCompletion);
-  const bool is_starving = credit - uint64_t{count} * cost < kFullCost;
   uint8_t controls[kCommandsPerCompletion * kControlBytes];
-  for (uint32_t i = 0; i < count; ++i) {
-    const bool is_first = channel.operation_bytes == 0 && i == 0;
-    const int flags = (is_datagram && is_first ? kFirst : 0) |
-                      (is_datagram && is_last ? kLast : 0) |
-                      (is_last || (is_starving && i + 1 == count) ? kWantsCredit : 0);
-    EncodeCommand({.kind = Kind::kData,
-                   .flags = static_cast<uint8_t>(flags),
-                   .id = channel.name.id,
-                   .tag = channel.peer_tag,
-                   .epoch = channel.name.epoch,
-                   .number = channel.number + i,
-                   .data_bytes = bytes},
-                  controls + i * kControlBytes);
-  }
-  Peer to = channel.Control(channel.traits.vc);
+  EncodeRun(channel, run, controls);
   const int sent = sink.Send(
-      {.to = to,
+      {.to = channel.Control(channel.traits.vc),
        .controls = controls,
        .data = operation.data + channel.operation_bytes,
-       .data_bytes = bytes,
-       .count = count,
-       .wants_completion = completes,
+       .data_bytes = run.bytes,
+       .count = run.count,
+       .wants_completion = run.completes,
        .completion_tag = uint64_t{static_cast<uint8_t>(Kind::kData)} << 32 | channel.tag});
-  const uint32_t taken = std::min(count, static_cast<uint32_t>(std::max(sent, 0)));
+  const uint32_t taken = std::min(run.count, static_cast<uint32_t>(std::max(sent, 0)));
   channel.number += taken;
-  channel.sent += uint64_t{taken} * cost;
-  channel.operation_bytes += uint64_t{taken} * bytes;
-  channel.since_completion = completes && taken != 0 ? 0 : channel.since_completion + taken;
+  channel.sent += uint64_t{taken} * CostOf(run.bytes);
+  channel.operation_bytes += uint64_t{taken} * run.bytes;
+  channel.since_completion = run.completes && taken != 0 ? 0 : channel.since_completion + taken;
   counters_.sent_commands += taken;
-  counters_.sent_bytes += uint64_t{taken} * bytes;
+  counters_.sent_bytes += uint64_t{taken} * run.bytes;
   *budget -= taken;
-  if (taken < count) {
+  if (taken < run.count) {
     ++counters_.blocked;
     return Pumped::kBlocked;
   }
-  if (is_last) {
+  if (run.is_last) {
     EndOperation(channel);
     UpdateOperations(socket);
   }

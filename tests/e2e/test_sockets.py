@@ -339,8 +339,8 @@ def test_daemons_that_restart(stack):
 
 
 @pytest.mark.parametrize("name, arguments, said", [
-    ("socket_c", lambda peer: (peer, 4000, 30), "4096000 octets each way"),
-    ("socket_cpp", lambda peer: ("0,1", 20, 30), ": 20 rounds of 100 messages")])
+    ("socket_c", lambda peer: (peer, 60, 80), "3932160 octets each way"),
+    ("socket_cpp", lambda peer: ("0,1", 20, 80), ": 20 rounds of 100 messages")])
 def test_examples(name, arguments, said):
     with e2e.memif_pair() as (directory, left, right):
         program = e2e.BUILD / "docs/examples" / name
