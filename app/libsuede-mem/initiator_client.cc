@@ -138,27 +138,15 @@ int suede_mem::StartMany(const suede_mem_call& call, Call operation,
 int suede_mem::Send(const Burst& burst) {
   Plane& plane = planes[burst.to.plane];
   if (!plane.is_connected()) return kLost;
-  if (burst.wants_completion) {
-    const suede_command command{.xpuid = burst.to.xpuid,
-                                .vc = burst.to.vc,
-                                .flags = SUEDE_RECORD_COMPLETION,
-                                .reserved = 0,
-                                .tag = burst.number,
-                                .control = burst.controls,
-                                .data = burst.data};
-    const int error = suede_send(plane.queue(), &command);
-    return plane.OnSent(error == 0 ? 1 : error);
-  }
-  const suede_batch batch{.size = sizeof batch,
-                          .xpuid = burst.to.xpuid,
-                          .vc = burst.to.vc,
-                          .flags = 0,
-                          .tag = 0,
-                          .control = burst.controls,
-                          .data = burst.data,
-                          .control_stride = suede::mem::kRequestControlBytes,
-                          .data_stride = burst.data_bytes};
-  return plane.OnSent(suede_send_batch(plane.queue(), &batch, burst.count));
+  return plane.SendBurst(
+      {.xpuid = burst.to.xpuid,
+       .vc = burst.to.vc,
+       .flags = burst.wants_completion ? uint8_t{SUEDE_RECORD_COMPLETION} : uint8_t{0},
+       .reserved = 0,
+       .tag = burst.number,
+       .control = burst.controls,
+       .data = burst.data},
+      suede::mem::kRequestControlBytes, burst.data_bytes, burst.count);
 }
 
 void suede_mem::Flush() {

@@ -49,6 +49,25 @@ class Plane {
     OnLost();
     return -1;
   }
+  // Sends commands whose controls and data lie one behind the other: `first` says how, and has the
+  // flags and the tag of all; one with a completion is alone. Returns as OnSent.
+  int SendBurst(const suede_command& first, uint32_t control_bytes, uint32_t data_bytes,
+                uint32_t count) {
+    if (count == 1) {
+      const int error = suede_send(queue_, &first);
+      return OnSent(error == 0 ? 1 : error);
+    }
+    const suede_batch batch{.size = sizeof batch,
+                            .xpuid = first.xpuid,
+                            .vc = first.vc,
+                            .flags = first.flags,
+                            .tag = first.tag,
+                            .control = first.control,
+                            .data = first.data,
+                            .control_stride = control_bytes,
+                            .data_stride = data_bytes};
+    return OnSent(suede_send_batch(queue_, &batch, count));
+  }
   // Gives what has come on the VC, `most` commands at most, to `each`(source XPU, control, its
   // bytes, data or null, its bytes). Returns how many there were.
   template <typename Each>

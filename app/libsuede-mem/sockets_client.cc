@@ -88,28 +88,15 @@ int suede_sockets::Reconnect() {
 int suede_sockets::Send(const Burst& burst) {
   Plane& plane = planes_[burst.to.plane];
   if (!plane.is_connected()) return kLost;
-  if (burst.count == 1) {
-    const suede_command command{
-        .xpuid = burst.to.xpuid,
-        .vc = burst.to.vc,
-        .flags = burst.wants_completion ? uint8_t{SUEDE_RECORD_COMPLETION} : uint8_t{0},
-        .reserved = 0,
-        .tag = burst.completion_tag,
-        .control = burst.controls,
-        .data = burst.data};
-    const int error = suede_send(plane.queue(), &command);
-    return plane.OnSent(error == 0 ? 1 : error);
-  }
-  const suede_batch batch{.size = sizeof batch,
-                          .xpuid = burst.to.xpuid,
-                          .vc = burst.to.vc,
-                          .flags = 0,
-                          .tag = 0,
-                          .control = burst.controls,
-                          .data = burst.data,
-                          .control_stride = suede::message::kControlBytes,
-                          .data_stride = burst.data_bytes};
-  return plane.OnSent(suede_send_batch(plane.queue(), &batch, burst.count));
+  return plane.SendBurst(
+      {.xpuid = burst.to.xpuid,
+       .vc = burst.to.vc,
+       .flags = burst.wants_completion ? uint8_t{SUEDE_RECORD_COMPLETION} : uint8_t{0},
+       .reserved = 0,
+       .tag = burst.completion_tag,
+       .control = burst.controls,
+       .data = burst.data},
+      suede::message::kControlBytes, burst.data_bytes, burst.count);
 }
 
 void suede_sockets::TakeCompletions(uint32_t plane) {
