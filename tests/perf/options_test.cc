@@ -94,6 +94,39 @@ TEST_F(ValidateTest, MistakesOfMemoryOperations) {
   EXPECT_EQ(server([](Options& o) { o.mode = Mode::kBandwidth; }), "--reaction");
 }
 
+TEST_F(ValidateTest, MistakesOfMessages) {
+  const auto blames = [&](auto spoil) {
+    options_ = Options();
+    options_.mode = Mode::kMessage;
+    options_.destinations = {2};
+    options_.vcs = {2};
+    spoil(options_);
+    return Blames();
+  };
+  EXPECT_EQ(blames([](Options& o) { o.pingpong = true; }), "ok");
+  EXPECT_EQ(blames([](Options& o) { o.destinations = {2, 3}; }), "--destinations");
+  EXPECT_EQ(blames([](Options& o) { o.vcs = {1, 2}; }), "--vcs");
+  EXPECT_EQ(blames([](Options& o) { o.inflight = 4097; }), "--inflight");
+  EXPECT_EQ(blames([](Options& o) {
+              o.mode = Mode::kPut;
+              o.pingpong = true;
+            }),
+            "--pingpong");
+  const auto server = [&](auto spoil) {
+    return blames([&](Options& o) {
+      o.mode = Mode::kServer;
+      o.reaction = Reaction::kMessage;
+      o.window_bytes = 4096;
+      spoil(o);
+    });
+  };
+  EXPECT_EQ(server([](Options&) {}), "ok");
+  EXPECT_EQ(server([](Options& o) { o.vcs = {1, 2}; }), "--vcs");
+  EXPECT_EQ(server([](Options& o) { o.mode = Mode::kBandwidth; }), "--reaction");
+  EXPECT_EQ(*ParseSizes("3000000", Mode::kMessage), std::vector<uint32_t>{3000000});
+  EXPECT_FALSE(ParseSizes("0", Mode::kMessage).ok());
+}
+
 TEST_F(ValidateTest, EachMistakeNamesItsFlag) {
   const auto blames = [&](auto spoil) {
     options_ = Options();
