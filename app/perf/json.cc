@@ -54,6 +54,7 @@ Json ConfigJson(const Options& o) {
           {"drain_seconds", o.drain_s},
           {"inflight", o.mode == Mode::kLatency || o.UsesOperations() ? Json(o.inflight) : Json()},
           {"atomic", o.mode == Mode::kAtomic ? Json(AtomicName(o.atomic)) : Json()},
+          {"lcore", o.ServesMemory() ? Json(o.by_lcore) : Json()},
           {"pingpong", o.mode == Mode::kMessage ? Json(o.pingpong) : Json()},
           {"window_bytes", o.ServesMemory() ? Json(o.window_bytes) : Json()},
           {"completions_every", o.completions > 0 ? Json(o.completions) : Json()},

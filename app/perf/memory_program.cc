@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // suede-perf with memory operations: a client that starts them, and a server with a window.
+#include <fcntl.h>
 #include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -56,6 +57,40 @@ uint32_t ResponseVcs(uint32_t request_vcs) {
 
 using Target = std::unique_ptr<suede_mem_target, decltype(&suede_mem_target_close)>;
 
+// Zeroed pages that may be shared with the daemon, and cannot shrink.
+class WindowMemory {
+ public:
+  explicit WindowMemory(uint64_t bytes) : bytes_(bytes / kPage * kPage) {
+    fd_ = memfd_create("suede-perf-window", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    ok_ = fd_ >= 0 && fallocate(fd_, 0, 0, static_cast<off_t>(bytes_)) == 0 &&
+          fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK) == 0;
+  }
+  ~WindowMemory() { close(fd_); }
+  WindowMemory(const WindowMemory&) = delete;
+  WindowMemory& operator=(const WindowMemory&) = delete;
+  bool ok() const { return ok_; }
+  int fd() const { return fd_; }
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  static constexpr uint64_t kPage = 4096;
+  const uint64_t bytes_;
+  int fd_ = -1;
+  bool ok_ = false;
+};
+
+suede_mem_window WindowOf(const WindowMemory& memory, bool by_lcore) {
+  suede_mem_window window{};
+  window.size = sizeof window;
+  window.id = kMemoryWindow;
+  window.rights = SUEDE_MEM_RIGHT_READ | SUEDE_MEM_RIGHT_WRITE | SUEDE_MEM_RIGHT_ATOMIC;
+  window.flags = by_lcore ? SUEDE_MEM_SERVED_BY_LCORE : 0;
+  window.partition = -1;
+  window.bytes = memory.bytes();
+  window.fd = memory.fd();
+  return window;
+}
+
 // The counts of a server, as those of commands: what it executed, and what it could not.
 StreamCounts CountsOf(suede_mem_target* target) {
   suede_mem_target_counts counts{};
@@ -97,8 +132,9 @@ bool ServeUntilEnd(const Options& options, suede_mem_target* target,
     const Time now = clock.Now();
     if (idle_turns == kTurnsToYield) last_work = now;
     if (now >= until) break;
-    if (options.spin) continue;
-    if (now - last_work < kTimeToSleep) {
+    const bool waits = options.by_lcore || now - last_work >= kTimeToSleep;
+    if (options.spin && !options.by_lcore) continue;
+    if (!waits) {
       sched_yield();
     } else if (suede_mem_target_wait(target, 20) == -ECONNRESET) {
       return false;
@@ -146,29 +182,23 @@ int ServeMemory(const Options& options, Document document, const std::atomic<boo
   int error = suede_mem_target_open(options.endpoint.c_str(), &params, &opened);
   if (error != 0) return FailToConnect(Explain(error, options));
   const Target target(opened, &suede_mem_target_close);
-  constexpr size_t kPage = 4096;
-  const size_t bytes = options.window_bytes / kPage * kPage;
-  const std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(kPage, bytes),
-                                                           &std::free);
-  if (memory == nullptr) {
+  const WindowMemory memory(options.window_bytes);
+  suede_mem_window window = WindowOf(memory, options.by_lcore);
+  if (!memory.ok()) {
     return FailToConnect(absl::InvalidArgumentError("--window: there is not so much memory"));
   }
-  std::memset(memory.get(), 0, bytes);
-  suede_mem_window window{};
-  window.size = sizeof window;
-  window.id = kMemoryWindow;
-  window.rights = SUEDE_MEM_RIGHT_READ | SUEDE_MEM_RIGHT_WRITE | SUEDE_MEM_RIGHT_ATOMIC;
-  window.partition = -1;
-  window.bytes = bytes;
-  window.base = memory.get();
   error = suede_mem_target_add_window(target.get(), &window);
   if (error != 0) return FailToConnect(Explain(error, options));
-  std::fprintf(stderr, "suede-perf: serving memory operations, window of %zu bytes\n", bytes);
+  std::fprintf(stderr, "suede-perf: serving memory operations, window of %zu bytes%s\n",
+               static_cast<size_t>(window.bytes), options.by_lcore ? ", by the lcore" : "");
   bool is_lost = false;
   InWorkers(1, options.cpus,
             [&](uint32_t) { is_lost = !ServeUntilEnd(options, target.get(), stop); });
-  document.served = CountsOf(target.get());
-  std::fputs(ServerTable(*document.served, 1).c_str(), document.table);
+  // The lcore counts for itself: memory_requests_total and the like.
+  if (!options.by_lcore) {
+    document.served = CountsOf(target.get());
+    std::fputs(ServerTable(*document.served, 1).c_str(), document.table);
+  }
   document.end = std::chrono::system_clock::now();
   const int code = Conclude(options, document);
   if (!is_lost) return code;

@@ -25,6 +25,9 @@ DEFINE_string(
 DEFINE_string(atomic, "fetch_add",
               "atomic: fetch_add, compare_swap, swap, increment or read_increment");
 DEFINE_uint64(window, 64 << 20, "server with --reaction memory: bytes of the window");
+DEFINE_bool(lcore, false,
+            "server with --reaction memory: the endpoint's lcore executes the operations, not "
+            "this process");
 DEFINE_string(endpoint, "suede", "the daemon to use: its endpoint's name, or its socket's path");
 DEFINE_bool(embed, false, "host the endpoint in this process, on the same lcore, without a daemon");
 DEFINE_string(config, "", "with --embed: the endpoint's configuration file");
@@ -130,7 +133,7 @@ constexpr char kUsage[] =
     "  suede-perf --mode bandwidth --endpoint a --destinations 2 --sizes sweep --check\n"
     "  suede-perf --mode latency --endpoint a --destinations 2 --size 32\n"
     "  suede-perf --mode peer --endpoint a --destinations 2,3 --check\n"
-    "  suede-perf --mode server --reaction memory --endpoint b\n"
+    "  suede-perf --mode server --reaction memory --lcore --endpoint b\n"
     "  suede-perf --mode put --endpoint a --destinations 2 --sizes sweep --inflight 16\n"
     "  suede-perf --mode message --endpoint a --destinations 2 --sizes sweep --pingpong\n"
     "  suede-perf --mode workload --workload all-to-all --ranks 1-8 --xpuid 3 --endpoint a\n"
@@ -295,6 +298,7 @@ void TakeValues(Options* o) {
   o->log_interval_s = FLAGS_interval;
   o->take_rate = FLAGS_take_rate;
   o->window_bytes = FLAGS_window;
+  o->by_lcore = FLAGS_lcore;
   o->pingpong = FLAGS_pingpong;
   o->min_rate = FLAGS_min_rate;
   o->min_gbps = FLAGS_min_bw;

@@ -85,7 +85,8 @@ struct Options {
 
   // Memory operations: Mode::kPut, kGet, kAtomic, and Reaction::kMemory.
   Atomic atomic = Atomic::kFetchAdd;
-  uint64_t window_bytes = 0;  // of the server
+  uint64_t window_bytes = 0;  // of the server,
+  bool by_lcore = false;      // and whether the endpoint's lcore serves it
   // Mode::kMessage: messages come back.
   bool pingpong = false;
 

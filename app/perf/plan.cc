@@ -197,6 +197,9 @@ absl::Status Validate(const Options& o) {
     return Bad("--take_rate goes with --mode server of a daemon's client");
   }
   if (o.interval_s > 0 && o.interval_s < 0.01) return Bad("--interval: 0.01 or more, or 0");
+  if (o.by_lcore && (o.mode != Mode::kServer || o.reaction != Reaction::kMemory)) {
+    return Bad("--lcore goes with --mode server --reaction memory");
+  }
   if (o.pingpong && o.mode != Mode::kMessage) return Bad("--pingpong goes with --mode message");
   if (o.UsesOperations()) {
     const absl::Status status = ValidateOperations(o);

@@ -10,6 +10,8 @@ import stat
 import subprocess
 import threading
 
+import pytest
+
 import e2e
 
 
@@ -35,7 +37,8 @@ def test_peers_send_and_serve_at_once():
             assert {"served_wrong", "wrong"} <= {c["name"] for c in document["verdict"]["checks"]}
 
 
-def test_memory_operations():
+@pytest.mark.parametrize("served", [(), ("--lcore",)], ids=["client", "lcore"])
+def test_memory_operations(served):
     """Puts, gets and atomics with their content checked, and what a client says without a server."""
     with e2e.memif_pair() as (directory, left, right):
         with e2e.perf(directory, "nobody", left.socket, "--mode", "get", "--destinations", 1,
@@ -44,7 +47,7 @@ def test_memory_operations():
             assert "--reaction memory" in run.stderr(), run.stderr()
         results = directory / "server.json"
         with e2e.perf(directory, "server", right.socket, "--mode", "server", "--reaction", "memory",
-                      "--window", 1 << 20, "--vcs", "0,2", "--json", results) as server:
+                      *served, "--window", 1 << 20, "--vcs", "0,2", "--json", results) as server:
             e2e.wait_until(lambda: "serving memory operations" in server.stderr(), e2e.START_S,
                            "the server")
             for number, (sizes, load) in enumerate([
@@ -73,9 +76,15 @@ def test_memory_operations():
                 assert "--window" in run.stderr(), run.stderr()
             server.signal(signal.SIGTERM)
             server.expect(0, e2e.START_S)
-        served = e2e.results_of(results)
-        assert served["config"]["window_bytes"] == 1 << 20
-        assert served["served"]["received"] > 100 and served["served"]["lost"] == 0
+            executed = sum(each["counters"].get("memory_requests_total", 0)
+                           for each in e2e.managed(right, "counters", "get")["sets"])
+        document = e2e.results_of(results)
+        assert document["config"]["window_bytes"] == 1 << 20
+        if served:
+            assert executed > 100 and document["served"] is None
+        else:
+            assert executed == 0
+            assert document["served"]["received"] > 100 and document["served"]["lost"] == 0
 
 
 def test_message_sockets():
