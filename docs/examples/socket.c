@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -73,7 +74,8 @@ static int run(suede_socket* sender, suede_socket* receiver, uint64_t bytes, int
     uint32_t status = SUEDE_SOCKET_OK;
     while (error == 0 &&
            (status = __atomic_load_n(&result.status, __ATOMIC_ACQUIRE)) == SUEDE_SOCKET_PENDING) {
-      error = take(receiver, &received, 0);
+      /* A peer that has sent all has closed, and is nobody to take from. */
+      error = received < bytes ? take(receiver, &received, 0) : sched_yield();
     }
     if (error == 0 && status != SUEDE_SOCKET_OK) error = -EIO;
   }

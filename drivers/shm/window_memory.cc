@@ -20,7 +20,7 @@
 namespace suede {
 namespace {
 
-constexpr uint64_t kPage = 4096;
+constexpr uint64_t kBasePage = 4096;
 
 #ifndef MADV_POPULATE_READ
 constexpr int MADV_POPULATE_READ = 22;
@@ -52,7 +52,7 @@ absl::StatusOr<uint64_t> PageBytes(int fd) {
   if ((seals & F_SEAL_SHRINK) == 0) {
     return Refused("the memfd may shrink; seal it with fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK)");
   }
-  return kPage;
+  return kBasePage;
 }
 
 }  // namespace

@@ -120,9 +120,9 @@ SUEDE_API int suede_sockets_get_counts(suede_sockets* sockets, suede_sockets_cou
 #define SUEDE_SOCKET_DATAGRAM 1u /* messages, each whole, in order */
 #define SUEDE_SOCKET_SEND 0u
 #define SUEDE_SOCKET_RECEIVE 1u
-#define SUEDE_SOCKET_PRIVATE                                                                \
-  1u                             /* a stream that has its VC alone: no other socket of this \
-                                    suede_sockets uses it in this direction and on this plane */
+/* A stream that has its VC alone: no other socket of this suede_sockets uses it in this direction
+ * and on this plane. */
+#define SUEDE_SOCKET_PRIVATE 1u
 #define SUEDE_SOCKET_ANY 0xffffu /* a receiver that takes the first sender of its id and epoch */
 #define SUEDE_SOCKET_MAX_TARGETS 1023u
 

@@ -16,7 +16,7 @@ constexpr uint8_t kHighIntervals = 2;
 // So many moves in a row may be bad luck. From then on the time until the next one doubles: what
 // all paths have in common, as another load of the far end, makes round trips differ, too.
 constexpr uint8_t kFreeMoves = 8;
-constexpr int kMostDoublings = 20;
+constexpr int kMostWaitDoublings = 20;
 constexpr int kMostIntervals = 64;  // between two moves
 constexpr uint8_t kEvenLooks = 8;   // after which moves are free again
 
@@ -379,7 +379,7 @@ void SessionGroup::MoveCongested(const SessionParams& params, SecretNumbers& ran
 }
 
 void SessionGroup::NoteMove(const SessionParams& params, Time now) {
-  if (moves_ < kFreeMoves + kMostDoublings) ++moves_;
+  if (moves_ < kFreeMoves + kMostWaitDoublings) ++moves_;
   if (moves_ <= kFreeMoves) return;
   const Duration wait = PaceOf(params) * (1 << (moves_ - kFreeMoves));
   move_at_ = now + std::min(wait, params.interval * kMostIntervals);

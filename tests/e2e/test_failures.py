@@ -469,9 +469,9 @@ def test_two_daemons_with_one_xpu_id():
             tag += 1
             return delivered(a, 1, tag) and delivered(b, 0, tag)
 
-        e2e.wait_until(agree_again, 100, "the genuine ones to be in step")
-        assert all(delivered(a, 1, 2_000_000 + i) and delivered(b, 0, 2_000_000 + i)
-                   for i in range(50))
+        # Frames of the twin, and answers to it, may be on their way for a moment.
+        e2e.wait_until(lambda: all(agree_again() for _ in range(50)), 100,
+                       "the genuine ones to be in step, and to stay so")
         assert pids == [daemon.pid for daemon in (left, right)]
         assert left.running() and right.running()
         got = b.receive(0)
