@@ -29,6 +29,7 @@ class FuzzEndpoint : public EndpointWithChanges {
   std::vector<PortView> Ports() override { return {{.name = "p0"}}; }
   std::vector<PeerView> Peers() override { return {}; }
   std::vector<ClientView> Clients() override { return {}; }
+  std::vector<WindowView> Windows() override { return {{.client = 1, .window = 7}}; }
   std::vector<CounterSetView> Counters(CounterScope) override {
     return {{.of = "x", .counters = {{.name = "a_total", .value = 1}}}};
   }

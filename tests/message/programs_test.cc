@@ -27,6 +27,8 @@ struct Sums {
   }
 };
 
+constexpr uint64_t kMany = 400;
+
 Sums PlayAll(const PlayOptions& options) {
   const uint64_t first = FromEnvironment("SUEDE_SOCKET_FIRST", 1);
   const uint64_t count = FromEnvironment("SUEDE_SOCKET_SEEDS", 2000) / 4;
@@ -49,9 +51,12 @@ Sums PlayAll(const PlayOptions& options) {
   EXPECT_GT(sums.spilled_bytes, 1000 * count);
   EXPECT_LT(sums.spilled_bytes, sums.received_bytes);
   EXPECT_GT(sums.starved, count);
-  EXPECT_GT(sums.torn, count / 200);
   EXPECT_GT(sums.Refused(Status::kEpoch), count);
-  EXPECT_GT(sums.Refused(Status::kMismatch), count / 20);
+  // One program in many has these.
+  if (count >= kMany) {
+    EXPECT_GT(sums.torn, count / 200);
+    EXPECT_GT(sums.Refused(Status::kMismatch), count / 20);
+  }
   // Of this library nobody sends more than was granted, or what is no command.
   EXPECT_EQ(sums.Refused(Status::kCredit), 0u);
   EXPECT_EQ(sums.Refused(Status::kMalformed), 0u);
