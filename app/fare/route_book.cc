@@ -13,7 +13,8 @@ bool RouteBook::OnKernel(uint32_t peer, const std::vector<KernelHop>& hops) {
   interfaces.reserve(hops.size());
   for (const KernelHop& hop : hops) interfaces.push_back(name_of_(hop.interface));
   if (of.heard && of.hops == hops && of.interfaces == interfaces) return false;
-  // Once it is asked about without next hops too: that bgpd does not answer may be why there are none.
+  // Once it is asked about without next hops too: that bgpd does not answer may be why there are
+  // none.
   of.is_asked_about = asks_bgp_ && (!hops.empty() || !of.heard);
   of.heard = true;
   of.hops = hops;

@@ -4,10 +4,10 @@
 //
 //   memory NAME-OR-SOCKET XPUS VALUES SECONDS [OWN]
 //
-// Started at the endpoints of all XPUS (2 or 0,1,2), each counts VALUES drawn values. An endpoint of
-// several XPUs is told which one the program is, OWN. It ends with
-// 0 once its own bins have got their share of all values; with 1 after SECONDS, 2 on wrong usage, 3
-// where an operation failed, 4 where the daemon is not reachable or goes away.
+// Started at the endpoints of all XPUS (2 or 0,1,2), each counts VALUES drawn values. An endpoint
+// of several XPUs is told which one the program is, OWN. It ends with 0 once its own bins have got
+// their share of all values; with 1 after SECONDS, 2 on wrong usage, 3 where an operation failed, 4
+// where the daemon is not reachable or goes away.
 #include <atomic>
 #include <cerrno>
 #include <chrono>

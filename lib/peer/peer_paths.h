@@ -32,8 +32,8 @@ class PlaneShares {
     if (!any_uneven()) [[likely]]
       return;
     for (uint32_t plane = 0; plane < kMaxPlanes; ++plane) {
-      share_[plane] += static_cast<uint32_t>(static_cast<int32_t>(of_peer[plane] - share_[plane]) >>
-                                             kSpanBits);
+      share_[plane] +=
+          static_cast<uint32_t>(static_cast<int32_t>(of_peer[plane] - share_[plane]) >> kSpanBits);
     }
     if (--until_costs_ == 0) [[unlikely]]
       SetCosts();
@@ -44,7 +44,8 @@ class PlaneShares {
   bool any_uneven() const { return uneven_ != 0; }
   // A peer has others, or has them no longer.
   void OnUneven(bool uneven);
-  // The bytes that all planes would have if each had as many for its share as this one with `bytes`.
+  // The bytes that all planes would have if each had as many for its share as this one with
+  // `bytes`.
   uint64_t SumFor(uint32_t plane, uint32_t bytes) const {
     return uint64_t{bytes} * cost_[plane] >> kCostBits;
   }
@@ -57,7 +58,7 @@ class PlaneShares {
 
   std::array<uint32_t, kMaxPlanes> usual_{};  // of kOne
   std::array<uint32_t, kMaxPlanes> share_{};
-  std::array<uint32_t, kMaxPlanes> cost_{};   // of a byte: kOne / share_
+  std::array<uint32_t, kMaxPlanes> cost_{};  // of a byte: kOne / share_
   uint32_t until_costs_ = kTurnsOfCosts;
   uint32_t uneven_ = 0;  // peers
 };
@@ -77,9 +78,10 @@ struct alignas(64) PeerPaths {
 
   std::array<uint32_t, kMaxPlanes> inflight_bytes{};  // of commands, without an acknowledgement
   std::array<uint32_t, kMaxPlanes> cost{};            // of an byte: kWeightOne / weight
-  std::array<uint32_t, kMaxPlanes> carried{kCarriedBase, kCarriedBase, kCarriedBase,
-                                           kCarriedBase};  // bytes' cost so far, above a common base
-  uint32_t carried_limit = 2 * kCarriedBase;               // where the base is taken anew
+  std::array<uint32_t, kMaxPlanes> carried{
+      kCarriedBase, kCarriedBase, kCarriedBase,
+      kCarriedBase};                          // bytes' cost so far, above a common base
+  uint32_t carried_limit = 2 * kCarriedBase;  // where the base is taken anew
   uint32_t cost_of_sum = kWeightOne;  // kWeightOne / the sum of the weights of usable planes
   PlaneMask open = 0;                 // port, address and session let PDUs pass
   PlaneMask usable = 0;  // of these, the ones that have a route: PDUs may be sent there
@@ -95,7 +97,7 @@ struct alignas(64) PeerPaths {
   uint8_t moving = 0;     // strict, flows: stand still until nothing is in flight on their homes
   bool unreachable = false;
   bool uneven = false;  // its shares are not the usual ones
-  uint8_t turn = 0;  // of planes, for messages that may take any
+  uint8_t turn = 0;     // of planes, for messages that may take any
   Time alive_at{};  // the last sign of life while there was something to send
   std::array<FlowMove, kVcCount> moves{};  // of flows that are moving
 

@@ -388,9 +388,8 @@ inline bool Stager::BeginsElsewhere(Instance& instance, const TxQueue& queue, ui
   uint32_t left = paths.choice[vc];
   uint32_t verdict = PeerPaths::kNoPlane;
   while (left != 0) {
-    const uint32_t plane =
-        paths.Choose(static_cast<PlaneMask>(left), instance.own.inflight_bytes,
-                     instance.own.shares, bytes);
+    const uint32_t plane = paths.Choose(static_cast<PlaneMask>(left), instance.own.inflight_bytes,
+                                        instance.own.shares, bytes);
     if (!instance.ports[plane]->link.HasRoom(vc)) {
       verdict = kPlaneFull;
     } else if (instance.CanSend(peer, plane, vc, bytes)) {

@@ -30,8 +30,8 @@ void PeerPair::Turn(Host& host) {
 uint32_t PeerPair::PlaneFor(const Host& host, uint32_t vc, uint32_t bytes) const {
   uint32_t left = host.paths.choice[host.own->VcOf(vc)];
   while (left != 0) {
-    const uint32_t plane =
-        host.paths.Choose(static_cast<PlaneMask>(left), host.own->inflight_bytes, host.own->shares, bytes);
+    const uint32_t plane = host.paths.Choose(static_cast<PlaneMask>(left), host.own->inflight_bytes,
+                                             host.own->shares, bytes);
     if (host.peer->connection(plane, vc).CanSend(bytes, host.transport)) return plane;
     left &= ~(1u << plane);
   }
