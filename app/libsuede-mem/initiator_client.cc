@@ -213,8 +213,7 @@ int suede_mem::Poll() {
 
 template <class Done>
 int suede_mem::PollUntil(int timeout_ms, const Done& is_done) {
-  const int64_t deadline =
-      timeout_ms < 0 ? INT64_MAX : suede::mem::NowNs() + int64_t{timeout_ms} * 1'000'000;
+  const int64_t deadline = suede::mem::DeadlineOf(timeout_ms);
   constexpr int kWaitMs = 5;
   idler_.OnBusy();
   uint32_t turn = 0;
@@ -227,7 +226,7 @@ int suede_mem::PollUntil(int timeout_ms, const Done& is_done) {
       idler_.OnBusy();
       continue;
     }
-    if (suede::mem::NowNs() >= deadline) return Fail(-ETIMEDOUT, "the time is over");
+    if (suede::mem::NowNs() >= deadline) return suede::mem::FailTime();
     const int wait_ms = planes.size() == 1 ? kWaitMs : 1;
     idler_.OnIdle(planes[turn++ % planes.size()], 1u << response_vc_, initiator->HasUnsent(),
                   wait_ms);

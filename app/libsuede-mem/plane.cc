@@ -89,16 +89,25 @@ int ReconnectPlanes(std::vector<Plane>* planes, uint32_t* reconnected) {
   return 0;
 }
 
-void Idler::OnIdle(Plane& plane, uint32_t vc_mask, bool wants_credit, int wait_ms) {
+int64_t DeadlineOf(int timeout_ms) {
+  return timeout_ms < 0 ? INT64_MAX : NowNs() + int64_t{timeout_ms} * 1'000'000;
+}
+
+int FailTime() { return Fail(-ETIMEDOUT, "the time is over"); }
+
+bool Idler::OnIdle(bool may_wait) {
   constexpr uint32_t kTurnsToYield = 64;
   constexpr int64_t kTimeToSleepNs = 10'000'000;
-  if (turns_++ < kTurnsToYield) return;
+  if (turns_++ < kTurnsToYield) return false;
   const int64_t now = NowNs();
   if (turns_ == kTurnsToYield + 1) since_ns_ = now;
-  if (now - since_ns_ < kTimeToSleepNs || !plane.is_connected()) {
-    sched_yield();
-    return;
-  }
+  if (now - since_ns_ >= kTimeToSleepNs && may_wait) return true;
+  sched_yield();
+  return false;
+}
+
+void Idler::OnIdle(Plane& plane, uint32_t vc_mask, bool wants_credit, int wait_ms) {
+  if (!OnIdle(plane.is_connected())) return;
   const suede_wait_set want{
       .credit_queues = wants_credit ? 1u : 0u, .completion_queues = 1, .rx_vcs = vc_mask};
   suede_wait(plane.client(), &want, nullptr, wait_ms);

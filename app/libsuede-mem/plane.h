@@ -114,7 +114,10 @@ int ReconnectPlanes(std::vector<Plane>* planes, uint32_t* reconnected);
 // for the commands of `vc_mask`, completions and credit.
 class Idler {
  public:
-  // `wait_ms`: how long it may wait at most, once it does.
+  // After a turn without anything to do: whether to wait now. Where not, or where it must not
+  // (`may_wait`), it has given the CPU away if it was time to.
+  bool OnIdle(bool may_wait);
+  // The same, and waits on the plane. `wait_ms`: how long it may at most, once it does.
   void OnIdle(Plane& plane, uint32_t vc_mask, bool wants_credit, int wait_ms);
   void OnBusy() { turns_ = 0; }
 
@@ -126,6 +129,10 @@ class Idler {
 int64_t NowNs();
 // Of the last tick of the clock: some nanoseconds to read.
 int64_t CoarseNs();
+// When a call with that timeout ends; INT64_MAX: never, as the timeout is negative.
+int64_t DeadlineOf(int timeout_ms);
+// Of such a call.
+int FailTime();
 
 }  // namespace suede::mem
 

@@ -2,7 +2,6 @@
 #include "sockets_client.h"
 
 #include <poll.h>
-#include <sched.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -10,7 +9,9 @@
 #include <bit>
 #include <cerrno>
 
+using suede::mem::DeadlineOf;
 using suede::mem::Fail;
+using suede::mem::FailTime;
 using suede::mem::NowNs;
 using suede::mem::Plane;
 using suede::message::Burst;
@@ -24,12 +25,7 @@ namespace {
 
 constexpr uint32_t kCommandsOfPoll = 512;  // of a {plane, VC}
 
-int64_t After(int timeout_ms) {
-  return timeout_ms < 0 ? INT64_MAX : NowNs() + int64_t{timeout_ms} * 1'000'000;
-}
-
 int FailPlaneGone() { return Fail(-ECONNRESET, "the daemon of a plane has gone"); }
-int FailTime() { return Fail(-ETIMEDOUT, "the time is over"); }
 
 }  // namespace
 
@@ -176,28 +172,19 @@ void suede_sockets::Sleep(int64_t deadline_ns) {
 }
 
 void suede_sockets::Idle(Rest* rest, int64_t deadline_ns) {
-  constexpr uint32_t kTurnsToYield = 64;
-  constexpr int64_t kTimeToSleepNs = 10'000'000;
-  if (rest->turns++ < kTurnsToYield) return;
-  const int64_t now = NowNs();
-  if (rest->turns == kTurnsToYield + 1) rest->since_ns = now;
-  if (now - rest->since_ns < kTimeToSleepNs || waiting_.load(std::memory_order_relaxed) != 0) {
-    sched_yield();
-    return;
-  }
-  Sleep(deadline_ns);
+  if (rest->idler.OnIdle(waiting_.load(std::memory_order_relaxed) == 0)) Sleep(deadline_ns);
 }
 
 template <class Done>
 int suede_sockets::PollUntil(int timeout_ms, const Done& is_done) {
-  const int64_t deadline = After(timeout_ms);
+  const int64_t deadline = DeadlineOf(timeout_ms);
   Rest rest;
   for (;;) {
     {
       const Turn turn(this);
       PollPlanes();
       if (is_done()) return 0;
-      if (sockets_->progress() != rest.progress) rest.turns = 0;
+      if (sockets_->progress() != rest.progress) rest.idler.OnBusy();
       rest.progress = sockets_->progress();
     }
     if (NowNs() >= deadline) return FailTime();
@@ -242,7 +229,7 @@ void suede_sockets::Run() {
     if (waiting_.load(std::memory_order_relaxed) == 0) {
       const Turn turn(this);
       PollPlanes();
-      if (sockets_->progress() != rest.progress) rest.turns = 0;
+      if (sockets_->progress() != rest.progress) rest.idler.OnBusy();
       rest.progress = sockets_->progress();
     }
     Idle(&rest, INT64_MAX);
@@ -369,7 +356,7 @@ int suede_sockets::Send(const suede_socket& socket, const void* data, uint64_t b
   {
     const Turn turn(this);
     PollPlanes();
-    error = StartLocked(socket, data, bytes, After(timeout_ms), &result, &number);
+    error = StartLocked(socket, data, bytes, DeadlineOf(timeout_ms), &result, &number);
   }
   if (error == 0) {
     // The deadline of the operation ends it.

@@ -65,8 +65,7 @@ struct suede_sockets final : suede::message::CommandSink {
   };
   // What a call does while nothing happens: polls, gives the CPU away, and then sleeps.
   struct Rest {
-    uint32_t turns = 0;
-    int64_t since_ns = 0;
+    suede::mem::Idler idler;
     uint64_t progress = 0;
   };
 

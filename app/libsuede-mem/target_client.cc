@@ -376,8 +376,7 @@ int suede_mem_target::Serve(uint32_t max) {
 
 int suede_mem_target::Wait(int timeout_ms) {
   if (serves_.load(std::memory_order_relaxed)) return FailServed();
-  const int64_t deadline =
-      timeout_ms < 0 ? INT64_MAX : suede::mem::NowNs() + int64_t{timeout_ms} * 1'000'000;
+  const int64_t deadline = suede::mem::DeadlineOf(timeout_ms);
   for (uint32_t turn = 0;; ++turn) {
     Plane& plane = planes_[turn % planes_.size()];
     if (!plane.is_connected()) return FailPlaneGone();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // suede-perf with memory operations: a client that starts them, and a server with a window.
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "perf/memory_load.h"
 #include "perf/peers_of.h"
 #include "perf/programs.h"
+#include "perf/serve_loop.h"
 #include "perf/worker_loop.h"
 #include "suede/mem.h"
 
@@ -103,44 +103,31 @@ StreamCounts CountsOf(suede_mem_target* target) {
   return sums;
 }
 
-// Serves until a signal, the end of the time, or of the daemon. False: the daemon has gone.
-bool ServeUntilEnd(const Options& options, suede_mem_target* target,
-                   const std::atomic<bool>& stop) {
-  constexpr uint32_t kTurnsToYield = 64;
-  constexpr Duration kTimeToSleep = std::chrono::milliseconds(10);
+// False: the daemon has gone.
+bool Serve(const Options& options, suede_mem_target* target, const std::atomic<bool>& stop) {
   constexpr uint32_t kBatch = 256;
-  const TscClock clock = TscClock::Calibrate();
-  const Time until = options.duration_s > 0
-                         ? clock.Now() + Duration(static_cast<int64_t>(options.duration_s * 1e9))
-                         : kNever;
+  constexpr int kWaitMs = 20;
   Progress progress(options, 0, 1);
   WorkerProgress* const board = progress.worker(0);
   board->stage = Stage::kServe;
   uint64_t served = 0;
-  uint32_t idle_turns = 0;
-  Time last_work = clock.Now();
-  while (!stop) {
-    const int now_served = suede_mem_target_serve(target, kBatch);
-    if (now_served < 0) return false;
-    if (now_served > 0) {
-      served += static_cast<uint32_t>(now_served);
-      board->received.store(served, std::memory_order_relaxed);
-      idle_turns = 0;
-      continue;
-    }
-    if (++idle_turns < kTurnsToYield) continue;
-    const Time now = clock.Now();
-    if (idle_turns == kTurnsToYield) last_work = now;
-    if (now >= until) break;
-    const bool waits = options.by_lcore || now - last_work >= kTimeToSleep;
-    if (options.spin && !options.by_lcore) continue;
-    if (!waits) {
-      sched_yield();
-    } else if (suede_mem_target_wait(target, 20) == -ECONNRESET) {
-      return false;
-    }
-  }
-  return true;
+  bool is_lost = false;
+  ServeUntilEnd(
+      options, stop, options.by_lcore,
+      [&] {
+        const int now_served = suede_mem_target_serve(target, kBatch);
+        is_lost = now_served < 0;
+        if (is_lost) return Served::kOver;
+        if (now_served == 0) return Served::kNothing;
+        served += static_cast<uint32_t>(now_served);
+        board->received.store(served, std::memory_order_relaxed);
+        return Served::kSomething;
+      },
+      [&] {
+        is_lost = suede_mem_target_wait(target, kWaitMs) == -ECONNRESET;
+        return !is_lost;
+      });
+  return !is_lost;
 }
 
 }  // namespace
@@ -192,8 +179,7 @@ int ServeMemory(const Options& options, Document document, const std::atomic<boo
   std::fprintf(stderr, "suede-perf: serving memory operations, window of %zu bytes%s\n",
                static_cast<size_t>(window.bytes), options.by_lcore ? ", by the lcore" : "");
   bool is_lost = false;
-  InWorkers(1, options.cpus,
-            [&](uint32_t) { is_lost = !ServeUntilEnd(options, target.get(), stop); });
+  InWorkers(1, options.cpus, [&](uint32_t) { is_lost = !Serve(options, target.get(), stop); });
   // The lcore counts for itself: memory_requests_total and the like.
   if (!options.by_lcore) {
     document.served = CountsOf(target.get());

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // suede-perf with message sockets: a client that sends streams of messages, and a server that takes
 // them.
-#include <sched.h>
 #include <time.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "perf/message_load.h"
 #include "perf/peers_of.h"
 #include "perf/programs.h"
+#include "perf/serve_loop.h"
 #include "perf/worker_loop.h"
 #include "suede/socket.h"
 
@@ -200,39 +200,27 @@ uint64_t ReceivedCommands(suede_sockets* sockets, StreamCounts* sums) {
   return counts.received_commands;
 }
 
-// Serves until a signal, the end of the time, or of the daemon.
-void ServeUntilEnd(const Options& options, suede_sockets* sockets, MessageServer* server,
-                   const std::atomic<bool>& stop) {
-  constexpr uint32_t kTurnsToYield = 64;
-  constexpr Duration kTimeToSleep = std::chrono::milliseconds(10);
+void Serve(const Options& options, suede_sockets* sockets, MessageServer* server,
+           const std::atomic<bool>& stop) {
   constexpr timespec kNap{.tv_sec = 0, .tv_nsec = 500'000};
-  const TscClock clock = TscClock::Calibrate();
-  const Time until = options.duration_s > 0
-                         ? clock.Now() + Duration(static_cast<int64_t>(options.duration_s * 1e9))
-                         : kNever;
   Progress progress(options, 0, 1);
   WorkerProgress* const board = progress.worker(0);
   board->stage = Stage::kServe;
   StreamCounts sums;
-  uint32_t idle_turns = 0;
-  Time last_work = clock.Now();
-  while (!stop && !server->is_lost()) {
-    if (server->Turn()) {
-      if (idle_turns != 0) board->received.store(ReceivedCommands(sockets, &sums));
-      idle_turns = 0;
-      continue;
-    }
-    if (++idle_turns < kTurnsToYield) continue;
-    const Time now = clock.Now();
-    if (idle_turns == kTurnsToYield) last_work = now;
-    if (now >= until) break;
-    if (options.spin) continue;
-    if (now - last_work < kTimeToSleep) {
-      sched_yield();
-    } else {
-      nanosleep(&kNap, nullptr);
-    }
-  }
+  bool was_idle = false;
+  ServeUntilEnd(
+      options, stop, /*by_others=*/false,
+      [&] {
+        if (server->is_lost()) return Served::kOver;
+        const bool has_worked = server->Turn();
+        if (has_worked && was_idle) board->received.store(ReceivedCommands(sockets, &sums));
+        was_idle = !has_worked;
+        return has_worked ? Served::kSomething : Served::kNothing;
+      },
+      [&] {
+        nanosleep(&kNap, nullptr);
+        return true;
+      });
 }
 
 }  // namespace
@@ -268,7 +256,7 @@ int ServeMessages(const Options& options, Document document, const std::atomic<b
   uint64_t streams = 0;
   InWorkers(1, options.cpus, [&](uint32_t) {
     MessageServer server(access.get(), options);
-    ServeUntilEnd(options, access.get(), &server, stop);
+    Serve(options, access.get(), &server, stop);
     is_lost = server.is_lost();
     sums.wrong = server.wrong();
     streams = server.streams();

@@ -117,7 +117,7 @@ struct alignas(64) PeerPaths {
     uint64_t bound = UINT64_MAX;
     for (uint32_t left = mask; left != 0; left &= left - 1) {
       const auto plane = static_cast<uint32_t>(std::countr_zero(left));
-      load[plane] = LoadOf(plane, instance_bytes[plane], shares);
+      load[plane] = LoadOf(plane, inflight_bytes[plane], instance_bytes[plane], shares);
       bound = std::min(bound, load[plane] + StepOfLoad(plane, bytes, shares) + 1);  // one passes
     }
     uint32_t best = kNoPlane;
@@ -161,18 +161,17 @@ struct alignas(64) PeerPaths {
   static constexpr uint32_t kMostOwed = 32 << 10;
   static constexpr uint32_t kBytesOfBase = 64 << 10;  // to the peer, until the base is taken anew
 
-  uint64_t LoadOf(uint32_t plane, uint32_t instance_bytes, const PlaneShares& shares) const {
+  // With so many bytes in flight on the plane, to the peer and to all.
+  uint64_t LoadOf(uint32_t plane, uint32_t bytes, uint32_t instance_bytes,
+                  const PlaneShares& shares) const {
     if (!shares.any_uneven()) [[likely]]
-      return (uint64_t{inflight_bytes[plane]} + instance_bytes) * cost[plane];
+      return (uint64_t{bytes} + instance_bytes) * cost[plane];
     const uint64_t sum = std::min(shares.SumFor(plane, instance_bytes), kMostSum);
-    return uint64_t{inflight_bytes[plane]} * cost[plane] + sum * cost_of_sum;
+    return uint64_t{bytes} * cost[plane] + sum * cost_of_sum;
   }
   // What a PDU adds to it. (Where all have the same shares once, though it counts twice.)
   uint64_t StepOfLoad(uint32_t plane, uint32_t bytes, const PlaneShares& shares) const {
-    const uint64_t step = uint64_t{bytes} * cost[plane];
-    if (!shares.any_uneven()) [[likely]]
-      return step;
-    return step + std::min(shares.SumFor(plane, bytes), kMostSum) * cost_of_sum;
+    return LoadOf(plane, bytes, shares.any_uneven() ? bytes : 0, shares);
   }
   void SetShares();
   uint32_t StepOf(uint32_t plane, uint32_t bytes) const {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a server over libsuede-mem serves: until a signal or the end of its time, and considerate
+// while there is nothing to do.
+#ifndef SUEDE_APP_PERF_SERVE_LOOP_H_
+#define SUEDE_APP_PERF_SERVE_LOOP_H_
+
+#include <sched.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "base/time.h"
+#include "perf/clock.h"
+#include "perf/options.h"
+
+namespace suede::perf {
+
+enum class Served : uint8_t { kSomething, kNothing, kOver };
+
+// `serve` is called again and again, until it says that all is over. `sleep` waits for something to
+// happen: it is called where there was nothing for long, or at once where another one serves
+// (`by_others`), and returns false where all is over.
+template <class Serve, class Sleep>
+void ServeUntilEnd(const Options& options, const std::atomic<bool>& stop, bool by_others,
+                   const Serve& serve, const Sleep& sleep) {
+  constexpr uint32_t kTurnsToYield = 64;
+  constexpr Duration kTimeToSleep = std::chrono::milliseconds(10);
+  const TscClock clock = TscClock::Calibrate();
+  const Time until = options.duration_s > 0
+                         ? clock.Now() + Duration(static_cast<int64_t>(options.duration_s * 1e9))
+                         : kNever;
+  uint32_t idle_turns = 0;
+  Time last_work = clock.Now();
+  while (!stop) {
+    const Served served = serve();
+    if (served == Served::kOver) return;
+    if (served == Served::kSomething) {
+      idle_turns = 0;
+      continue;
+    }
+    if (++idle_turns < kTurnsToYield) continue;
+    const Time now = clock.Now();
+    if (idle_turns == kTurnsToYield) last_work = now;
+    if (now >= until) return;
+    if (options.spin && !by_others) continue;
+    if (!by_others && now - last_work < kTimeToSleep) {
+      sched_yield();
+    } else if (!sleep()) {
+      return;
+    }
+  }
+}
+
+}  // namespace suede::perf
+
+#endif  // SUEDE_APP_PERF_SERVE_LOOP_H_
