@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "perf/balanced_endpoint.h"
 #include "perf/client_endpoint.h"
+#include "perf/clock.h"
 #include "perf/peer_rest.h"
 #include "perf/peers_of.h"
 #include "perf/programs.h"
@@ -94,10 +95,8 @@ int RunClient(const Options& options, const std::function<RunResult(uint32_t)>& 
 // Runs the servers, one for each of `endpoints`, until a signal or the end of the time.
 void Serve(const Options& options, Endpoints& endpoints, Servers& servers,
            const std::atomic<bool>& stop) {
-  const Time until = options.duration_s > 0
-                         ? endpoints[0].Now() +
-                               Duration(static_cast<int64_t>(options.duration_s * 1e9))
-                         : kNever;
+  const Time until =
+      options.duration_s > 0 ? endpoints[0].Now() + Seconds(options.duration_s) : kNever;
   Progress progress(options, 0, static_cast<uint32_t>(endpoints.size()));
   for (uint32_t i = 0; i < endpoints.size(); ++i) servers[i].TellTo(progress.worker(i));
   InWorkers(static_cast<uint32_t>(endpoints.size()), options.cpus, [&](uint32_t worker) {
@@ -142,7 +141,7 @@ void ServeOthers(const Options& options, Endpoints& endpoints, Servers& servers,
   InWorkers(options.queues, options.cpus, [&](uint32_t worker) {
     PeerRest<ClientEndpoint> rest(endpoints[worker], servers[worker], options.destinations,
                                   VcsOfWorker(options, worker), options.sizes.size(),
-                                  Duration(static_cast<int64_t>(options.drain_s * 1e9)));
+                                  Seconds(options.drain_s));
     WorkerLoop(endpoints[worker], options.spin)
         .Run([&](Time now) { return rest.Turn(now); },
              [&] { return stop || endpoints[worker].lost() || rest.done(); });

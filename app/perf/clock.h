@@ -12,6 +12,8 @@
 
 namespace suede::perf {
 
+inline Duration Seconds(double s) { return Duration(static_cast<int64_t>(s * 1e9)); }
+
 // Reads take some 10 ns, a third of the time of clock_gettime. Copies share one scale, so that
 // threads can compare their times.
 class TscClock {

@@ -15,8 +15,6 @@ namespace {
 constexpr uint64_t kFirstOffset = 64;  // behind the word of the atomics
 constexpr uint32_t kBoundary = 63;     // of increments: none
 
-Duration Seconds(double s) { return Duration(static_cast<int64_t>(s * 1e9)); }
-
 // Octets that differ from slot to slot, and along the memory.
 void Fill(uint8_t* octets, uint32_t bytes, uint64_t seed) {
   uint64_t state = seed * 0x9e3779b97f4a7c15 + 1;

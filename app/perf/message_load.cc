@@ -16,8 +16,6 @@ namespace {
 constexpr uint32_t kRoomBytes = 65536;
 constexpr int kPieceMs = 50;  // of a wait, between which signals are seen
 
-Duration Seconds(double s) { return Duration(static_cast<int64_t>(s * 1e9)); }
-
 }  // namespace
 
 StreamPattern::StreamPattern(uint32_t most_bytes) : octets_(kPeriod + size_t{most_bytes}) {

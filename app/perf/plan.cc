@@ -7,13 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "perf/clock.h"
 #include "perf/options.h"
 #include "suede/load.h"
 
 namespace suede::perf {
 namespace {
-
-Duration Seconds(double s) { return Duration(static_cast<int64_t>(s * 1e9)); }
 
 absl::Status Bad(absl::string_view what) { return absl::InvalidArgumentError(what); }
 

@@ -27,9 +27,7 @@ void ServeUntilEnd(const Options& options, const std::atomic<bool>& stop, bool b
   constexpr uint32_t kTurnsToYield = 64;
   constexpr Duration kTimeToSleep = std::chrono::milliseconds(10);
   const TscClock clock = TscClock::Calibrate();
-  const Time until = options.duration_s > 0
-                         ? clock.Now() + Duration(static_cast<int64_t>(options.duration_s * 1e9))
-                         : kNever;
+  const Time until = options.duration_s > 0 ? clock.Now() + Seconds(options.duration_s) : kNever;
   uint32_t idle_turns = 0;
   Time last_work = clock.Now();
   while (!stop) {
