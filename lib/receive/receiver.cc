@@ -42,6 +42,8 @@ uint64_t Receiver::Begin(PortContext& port, Frame* const* frames, uint32_t count
   const uint64_t bytes = Parse(port);
   if (port.link.handover().is_shared()) [[unlikely]]
     PassOver(port);
+  if (marks_ >> kVersionBit != 0) [[unlikely]]
+    OpenSealed(port);
   return bytes;
 }
 
@@ -212,6 +214,8 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   }
   // (Nothing is to be kept for after these calls: that would make every frame dearer.)
   const RhWord rh = rhs_[i];
+  if (instance.seals() && RefusesPlain(instance, i, place.plane, now)) [[unlikely]]
+    return Checked::kDone;
   if (!rh.Is(RhVersion::kData)) [[unlikely]]
     return OnNoData(instance, i, place.plane, now);
   const uint32_t peer = PeerOf(instance, series, rh, place.plane);
@@ -320,7 +324,9 @@ uint32_t Receiver::ConnectionOfSession(const Instance& instance, uint32_t peer, 
   Instance& instance = *lcore_.instances[place.instance];
   const RhWord rh(parsed->pdu);
   const uint32_t peer = instance.peer_of_xpu[rh.xpuid()];
-  const bool known = !instance.down && rh.Is(RhVersion::kData) &&
+  const bool fits = rh.Is(RhVersion::kData) ||
+                    (instance.seals() && rh.ver() == SealedVersion(static_cast<uint8_t>(RhVersion::kData)));
+  const bool known = !instance.down && fits &&
                      rh.partition() == instance.params.partition && peer != Instance::kNoPeer &&
                      parsed->source == instance.sources[instance.PlaneIndex(peer, place.plane)];
   const uint32_t number =
@@ -595,10 +601,7 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
 // these as data PDUs tell of credit.)
 [[gnu::noinline]] Receiver::Checked Receiver::OnNoData(Instance& instance, uint32_t i,
                                                        uint32_t plane, Time now) {
-  if (!rhs_[i].Is(RhVersion::kControl)) {
-    instance.counters.Add(Counter::kRxVersion);
-    return Checked::kDone;
-  }
+  if (!rhs_[i].Is(RhVersion::kControl)) return OnSealed(instance, i, plane, now);
   const uint32_t peer = PeerOf(instance, series_[series_of_[i]], rhs_[i], plane);
   if (peer != Instance::kNoPeer) OnControlPdu(instance, i, peer, plane, now);
   return Checked::kDone;
@@ -616,6 +619,10 @@ void Receiver::OnControlPdu(Instance& instance, uint32_t i, uint32_t peer, uint3
     case ControlError::kMalformed:
       instance.counters.Add(Counter::kRxControlMalformed);
       return;
+  }
+  if (instance.seals() && !FitsForm(instance, i, peer, message)) [[unlikely]] {
+    instance.counters.Add(Counter::kRxControlMalformed);
+    return;
   }
   instance.counters.Add(Counter::kRxControlPdus);
   Peer::ControlFacts facts{.waits = instance.blocked[peer] != 0,
