@@ -246,6 +246,44 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   return peer;
 }
 
+// Of an instance that seals: whether a plain PDU is dropped, as its peer's have to be sealed.
+bool Receiver::RefusesPlain(Instance& instance, uint32_t i, uint32_t plane, Time now) {
+  const Series& series = series_[series_of_[i]];
+  const RhWord rh = rhs_[i];
+  if (series.opened() || IsSealedVersion(rh.ver())) return false;
+  const uint32_t peer = instance.peer_of_xpu[rh.xpuid()];
+  if (peer == Instance::kNoPeer || !instance.SealOf(peer).IsSealed()) return false;
+  if (PeerOf(instance, series, rh, plane) == Instance::kNoPeer) return true;
+  instance.counters.Add(Counter::kRxUnsealed);
+  lcore_.events.TellSealing(instance, peer, false, now);
+  return true;
+}
+
+// A PDU of a version that is sealed, which was not opened.
+[[gnu::cold]] Receiver::Checked Receiver::OnSealed(Instance& instance, uint32_t i, uint32_t plane,
+                                                   Time now) {
+  const RhWord rh = rhs_[i];
+  const Series& series = series_[series_of_[i]];
+  if (!instance.seals()) {
+    instance.counters.Add(Counter::kRxVersion);
+    const uint32_t of = instance.peer_of_xpu[rh.xpuid()];
+    if (of != Instance::kNoPeer && rh.partition() == instance.params.partition &&
+        series.source == instance.sources[instance.PlaneIndex(of, plane)]) {
+      lcore_.events.TellSealing(instance, of, true, now);
+    }
+    return Checked::kDone;
+  }
+  const uint32_t peer = PeerOf(instance, series, rh, plane);
+  if (peer == Instance::kNoPeer) return Checked::kDone;
+  instance.counters.Add(DropCounter(seal_errors_[i]));
+  // We or the peer have started anew. What it is, only a HELLO can tell.
+  if (seal_errors_[i] == SealError::kKey && !instance.peers[peer].handshake().open()) {
+    instance.peers[peer].OnClosedData(plane, 0, true, RhOp::kNothing, Psn(0), now,
+                                      EffectsFor(instance, peer));
+  }
+  return Checked::kDone;
+}
+
 // The last check, where there are several sessions.
 [[gnu::noinline]] Receiver::Checked Receiver::CheckSession(Instance& instance, uint32_t i,
                                                            uint32_t peer, uint32_t plane) {

@@ -8,28 +8,6 @@
 #include "wire/rh.h"
 
 namespace suede {
-namespace {
-
-Counter CounterOf(SealError error) {
-  switch (error) {
-    case SealError::kNone:
-      break;
-    case SealError::kMalformed:
-      return Counter::kRxSealMalformed;
-    case SealError::kKey:
-      return Counter::kRxSealKey;
-    case SealError::kBudget:
-      return Counter::kRxSealBudget;
-    case SealError::kTag:
-      return Counter::kRxSealTag;
-    case SealError::kReplay:
-      return Counter::kRxSealReplay;
-  }
-  return Counter::kRxVersion;
-}
-
-}  // namespace
-
 // The frame is for an instance here that seals, and of one of its peers: fills in the job. A sealed
 // PDU that is not opened has no R-CRC to check, and keeps its version.
 bool Receiver::PrepareToOpen(PortContext& port, uint32_t i, SealJob& job,
@@ -104,44 +82,6 @@ void Receiver::TakeOpened(uint32_t i, const SealShim& shim, uint32_t& from, uint
     to = AddSeries(series.source, series.destination, flow);
   }
   series_of_[i] = static_cast<uint8_t>(to);
-}
-
-// Of an instance that seals: whether a plain PDU is dropped, as its peer's have to be sealed.
-bool Receiver::RefusesPlain(Instance& instance, uint32_t i, uint32_t plane, Time now) {
-  const Series& series = series_[series_of_[i]];
-  const RhWord rh = rhs_[i];
-  if (series.opened() || IsSealedVersion(rh.ver())) return false;
-  const uint32_t peer = instance.peer_of_xpu[rh.xpuid()];
-  if (peer == Instance::kNoPeer || !instance.SealOf(peer).IsSealed()) return false;
-  if (PeerOf(instance, series, rh, plane) == Instance::kNoPeer) return true;
-  instance.counters.Add(Counter::kRxUnsealed);
-  lcore_.events.TellSealing(instance, peer, false, now);
-  return true;
-}
-
-// A PDU of a version that is sealed, which was not opened.
-[[gnu::cold]] Receiver::Checked Receiver::OnSealed(Instance& instance, uint32_t i, uint32_t plane,
-                                                   Time now) {
-  const RhWord rh = rhs_[i];
-  const Series& series = series_[series_of_[i]];
-  if (!instance.seals()) {
-    instance.counters.Add(Counter::kRxVersion);
-    const uint32_t of = instance.peer_of_xpu[rh.xpuid()];
-    if (of != Instance::kNoPeer && rh.partition() == instance.params.partition &&
-        series.source == instance.sources[instance.PlaneIndex(of, plane)]) {
-      lcore_.events.TellSealing(instance, of, true, now);
-    }
-    return Checked::kDone;
-  }
-  const uint32_t peer = PeerOf(instance, series, rh, plane);
-  if (peer == Instance::kNoPeer) return Checked::kDone;
-  instance.counters.Add(CounterOf(seal_errors_[i]));
-  // We or the peer have started anew. What it is, only a HELLO can tell.
-  if (seal_errors_[i] == SealError::kKey && !instance.peers[peer].handshake().open()) {
-    instance.peers[peer].OnClosedData(plane, 0, true, RhOp::kNothing, Psn(0), now,
-                                      EffectsFor(instance, peer));
-  }
-  return Checked::kDone;
 }
 
 // Whether a control PDU of a peer came in its form: HELLOs have one of their own, which names their

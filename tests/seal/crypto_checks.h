@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each implementation of Crypto must do; called by the tests of each.
+#ifndef SUEDE_TESTS_SEAL_CRYPTO_CHECKS_H_
+#define SUEDE_TESTS_SEAL_CRYPTO_CHECKS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "hex.h"
+#include "seal/crypto.h"
+
+namespace suede {
+
+// A job over `text`, which has room for the tag behind it.
+SealJob JobOf(void* key, std::span<const uint8_t> nonce, std::span<const uint8_t> aad, Bytes& text);
+
+// The test cases of the submission of GCM to NIST with nonces of 12 bytes.
+void CheckGcmVectors(Crypto& crypto);
+// The test cases of RFC 5869 with SHA-256.
+void CheckHkdfVectors(Crypto& crypto);
+// Bursts of 1 to 64 of mixed keys and sizes are opened as they were sealed; one that is corrupted
+// is refused, alone, wherever it is.
+void CheckBursts(Crypto& crypto);
+// Each flipped bit of nonce, additional data, text and tag.
+void CheckFlippedBits(Crypto& crypto);
+// A key may be used while others are made and ended.
+void CheckKeys(Crypto& crypto, size_t keys);
+
+}  // namespace suede
+
+#endif  // SUEDE_TESTS_SEAL_CRYPTO_CHECKS_H_

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SUEDE_TESTS_SEAL_HEX_H_
+#define SUEDE_TESTS_SEAL_HEX_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+
+namespace suede {
+
+using Bytes = std::vector<uint8_t>;
+
+inline Bytes FromHex(std::string_view hex) {
+  const std::string bytes = absl::HexStringToBytes({hex.data(), hex.size()});
+  return {bytes.begin(), bytes.end()};
+}
+
+inline std::string ToHex(std::span<const uint8_t> bytes) {
+  return absl::BytesToHexString({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_TESTS_SEAL_HEX_H_
