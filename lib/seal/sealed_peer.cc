@@ -32,6 +32,8 @@ void SealedPeer::Rekey(const Identities& identities) {
   for (ReplayWindow& window : *windows_) window.Clear();
   sealed_ = identities.peer != 0 && identities.peer == sealed_identity_;
   if (identities.peer == 0) return;
+  asks_left_ = IsSealed() ? 0 : kAsks;
+  own_.asks |= asks_left_ != 0;
   if (new_peer && candidate_.identity == identities.peer) std::swap(known_, candidate_);
   if (known_.identity != identities.peer) known_ = HelloRx();
   if (!known_.key || !UseSecret(known_.secret_id)) UseNewest();
@@ -89,6 +91,14 @@ void SealedPeer::OnSecretShown(uint8_t id) {
   UseSecret(id);
 }
 
+bool SealedPeer::WantsAsking() {
+  if (identities_.peer == 0 || own_.secrets.count == 0) return false;
+  if (IsSealed()) return tx().key && own_.secrets.PlaceOf(tx().secret_id) != 0;
+  if (asks_left_ == 0) return false;
+  --asks_left_;
+  return true;
+}
+
 bool SealedPeer::SealsHello(bool is_answer) {
   const uint32_t count = own_.secrets.count;
   if (is_answer) {
@@ -99,7 +109,8 @@ bool SealedPeer::SealsHello(bool is_answer) {
   const bool may_be_plain = !IsSealed();
   if (count == 0) return !may_be_plain;
   const uint32_t turn = turn_++;
-  if (may_be_plain && turn % 2 == 1) return false;
+  // A plain association begins by plain HELLOs; in one that there is the peer is asked otherwise.
+  if (may_be_plain && identities_.peer == 0 && turn % 2 == 1) return false;
   next_secret_ = own_.secrets.all[(may_be_plain ? turn / 2 : turn) % count].id;
   return true;
 }
@@ -209,9 +220,9 @@ SealError SealedPeer::PrepareHello(const SealShim& shim, SealJob& job) {
       candidate_.identity = shim.identity;
       if (!candidate_.key) return SealError::kKey;
     }
-    candidate_busy_ = true;
   }
   if (!hello->window.IsNew(shim.number.count())) return SealError::kReplay;
+  candidate_busy_ |= hello == &candidate_;
   hello->key.Fill(shim.number, job);
   return SealError::kNone;
 }
@@ -282,8 +293,7 @@ SealedPeer::State SealedPeer::state() const {
           .secret_id = tx().secret_id,
           .tx_epoch = tx().epoch,
           .rx_epoch = rx_epoch_,
-          .tx_in_epoch = tx().frames,
-          .newer_secret = static_cast<bool>(tx().key) && own_.secrets.PlaceOf(tx().secret_id) != 0};
+          .tx_in_epoch = tx().frames};
 }
 
 }  // namespace suede
