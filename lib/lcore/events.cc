@@ -28,4 +28,13 @@ void Events::TellPlane(LcoreEventKind kind, const Instance& instance, uint32_t p
         .instance = instance.number});
 }
 
+void Events::TellSealing(const Instance& instance, uint32_t peer, bool theirs, Time now) {
+  if (!sealing_.Take(now)) return;
+  Tell({.kind = LcoreEventKind::kSealMismatch,
+        .peer_xpuid = instance.params.peers[peer].xpuid,
+        .instance = instance.number,
+        .own = static_cast<uint32_t>(instance.params.seal.mode),
+        .theirs = theirs ? 1u : 0u});
+}
+
 }  // namespace suede

@@ -7,6 +7,8 @@
 #include <cstdint>
 
 #include "base/spsc_ring.h"
+#include "base/time.h"
+#include "base/token_bucket.h"
 #include "stats/counters.h"
 
 namespace suede {
@@ -32,6 +34,8 @@ enum class LcoreEventKind : uint8_t {
   kSessionMoved,     // likewise
   kSessionStalled,   // likewise
   kSessionClosed,    // likewise
+  kSealMismatch,     // the peer sends sealed PDUs, and we do not, or the other way round: `own` is a
+                     // SealMode, `theirs` whether it seals
   kNoGrant,          // the peer grants no sending credit on the plane, though it is asked
 };
 
@@ -71,8 +75,12 @@ class Events {
   // Of a plane to a peer.
   void TellPlane(LcoreEventKind kind, const Instance& instance, uint32_t peer, uint32_t plane,
                  uint8_t what);
+  // A PDU of the peer's is sealed, or is not, other than the instance has it. Whoever forges frames
+  // may cause it: some in a second are told.
+  void TellSealing(const Instance& instance, uint32_t peer, bool theirs, Time now);
 
  private:
+  TokenBucket sealing_{1, 8};
   EventRing& ring_;
   CounterBlock& counters_;
 };

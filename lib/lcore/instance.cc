@@ -94,12 +94,26 @@ Instance::Instance(const InstanceParams& instance_params,
   SetHello();
 }
 
+void Instance::StartSealing(Crypto* crypto) {
+  if (params.seal.mode == SealMode::kOff) return;
+  seal_own.crypto = crypto;
+  seal_own.params = params.seal;
+  seal_own.partition = params.partition;
+  seal_own.xpuid = params.xpuid;
+  sealed_peers.reserve(peers.size());
+  for (const Peer& peer : peers) sealed_peers.emplace_back(seal_own, peer.xpuid());
+  for (PortContext* port : ports) port->link.ExpectSealed();
+  frame_octets += kSessionSealBytes;
+  SetHello();
+}
+
 // Bytes of commands in the largest PDU that fits every port of the instance.
 uint32_t Instance::ReceiveBytes() const {
   uint32_t least = kMaxPackBytes;
   for (uint32_t plane = 0; plane < plane_count(); ++plane) {
     // Headers are as long for every peer and class.
-    const uint32_t around = header(ConnectionAt(0, plane, 0), 0).length + kRhBytes + kRcrcBytes;
+    const uint32_t around = header(ConnectionAt(0, plane, 0), 0).length + kRhBytes + kRcrcBytes +
+                            (seals() ? kSessionSealBytes : 0);
     least = std::min(least, ports[plane]->link.max_frame_bytes() - around);
   }
   return least;

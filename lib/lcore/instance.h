@@ -20,6 +20,7 @@
 #include "peer/peer_paths.h"
 #include "peer/plane_session.h"
 #include "peer/session_group.h"
+#include "seal/sealed_peer.h"
 #include "stats/counters.h"
 #include "stats/gauges.h"
 #include "stats/histograms.h"
@@ -187,6 +188,21 @@ struct Instance {
     own.inflight_bytes[plane] -= bytes;
   }
 
+  // Whether some of its PDUs are sealed, or all (docs/sealing.md).
+  bool seals() const { return !sealed_peers.empty(); }
+  // The stream of a connection's packet numbers: its number among those with the peer.
+  uint32_t StreamOf(uint32_t connection) const {
+    return connection & ((1u << of_peer_bits) - 1);
+  }
+  // What seals PDUs to the peer, with the identities that are valid now.
+  SealedPeer& SealOf(uint32_t peer) {
+    SealedPeer& sealed = sealed_peers[peer];
+    sealed.Sync(peers[peer].handshake().identities());
+    return sealed;
+  }
+  // Begins sealing, before the first turn.
+  void StartSealing(Crypto* crypto);
+
   // Takes the settings that a running pipeline may change: see settings.h.
   void Take(const Settings& settings);
   // The headers of a peer, by its parameters, the classes and the numbers of the sessions.
@@ -238,6 +254,9 @@ struct Instance {
   static constexpr uint8_t kOnAckNow = 2;
   static constexpr uint8_t kOnRetransmit = 4;
   static constexpr uint8_t kAwaitsPermit = 8;  // it is to send again, and may not yet
+
+  SealOwn seal_own;
+  std::vector<SealedPeer> sealed_peers;  // [peer]; empty where nothing is sealed
 
   // Congestion control, the sender's side of each plane; empty where windows are all there is.
   std::vector<CongestionContext> congestion;  // [PlaneIndex]

@@ -47,6 +47,7 @@ struct Lcore {
   Time now{};  // of this turn
   Timers timers;
   Events events;
+  Crypto* crypto = nullptr;  // where instances seal
 };
 
 }  // namespace suede

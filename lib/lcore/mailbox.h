@@ -22,6 +22,7 @@ struct PlaneSnapshot;
 struct QueueSnapshot;
 struct SegmentShape;
 struct ServedWindow;
+struct SecretsUpdate;
 struct SettingsChange;
 class ServedTarget;
 
@@ -137,6 +138,13 @@ struct Ping {
   uint8_t plane_mask = 0;
 };
 
+// Seal with these secrets from now on; `update` stays until its `done`.
+struct SetSecrets {
+  SecretsUpdate* update = nullptr;
+};
+// Begin another epoch with each peer, or with one: as soon as it has confirmed the present one.
+struct RotateKeys {};
+
 }  // namespace request
 
 using LcoreRequest =
@@ -144,7 +152,8 @@ using LcoreRequest =
                  request::Claim, request::Unclaim, request::ResetQueue, request::Drain,
                  request::Connections, request::Queues, request::Planes, request::ChangeSettings,
                  request::SetPeerMac, request::LosePeer, request::SetPort, request::SetInstance,
-                 request::SetPlane, request::SetWeight, request::Ping>;
+                 request::SetPlane, request::SetWeight, request::Ping, request::SetSecrets,
+                 request::RotateKeys>;
 // They are copied into a ring and out of it.
 static_assert(std::is_trivially_copyable_v<LcoreRequest> && sizeof(LcoreRequest) <= 48);
 

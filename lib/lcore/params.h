@@ -17,6 +17,7 @@
 #include "congestion/params.h"
 #include "link/link_params.h"
 #include "peer/params.h"
+#include "seal/sealed_peer.h"
 #include "transport/params.h"
 #include "wire/encap.h"
 
@@ -98,6 +99,7 @@ struct InstanceParams {
   CongestionParams congestion;
   TargetParams target;  // what the instance grants; rates and sizes are the ports'
   PathParams paths;
+  SealParams seal;
   std::vector<PeerParams> peers;
 };
 

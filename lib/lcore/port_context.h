@@ -14,6 +14,7 @@
 #include "base/fifo.h"
 #include "base/time.h"
 #include "lcore/params.h"
+#include "lcore/seal_batch.h"
 #include "link/link.h"
 #include "pack/shares.h"
 #include "port/port.h"
@@ -134,6 +135,7 @@ struct PortContext {
   }
 
   Link link;
+  SealBatch seals;  // frames that are staged and wait to be sealed
 
   const PortParams params;
   const TxOffload tx_offload;  // the fields that the device fills in, of every frame

@@ -67,11 +67,34 @@ class BasicLink {
     if (pdu->note.staged()) {
       pdu->note.kind = TxKind::kOneShot;
     } else if (!pdu->held) {
-      Release(FrameOf(pdu));
+      ReleaseKept(pdu);
     }
   }
-  // Whether the frame may still be read on its way out.
-  bool IsBusy(const Frame* frame) const { return layer_.IsBusy(frame); }
+  // Its frame, and the sealed one where it has one.
+  void ReleaseKept(Pdu* pdu) {
+    if (pdu->sealed) [[unlikely]]
+      DropSealed(pdu);
+    Release(FrameOf(pdu));
+  }
+  // The PDU leaves in this frame from now on, which goes with the PDU's own; `sealed` is of the same
+  // pool.
+  void SetSealed(Pdu* pdu, Frame* sealed) {
+    if (pdu->sealed) DropSealed(pdu);
+    FrameOf(pdu)->sealed = sealed;
+    FrameOf(pdu)->length = sealed->length;
+    pdu->sealed = true;
+  }
+  // It leaves as it is from now on.
+  void DropSealed(Pdu* pdu) {
+    Release(std::exchange(FrameOf(pdu)->sealed, nullptr));
+    pdu->sealed = false;
+  }
+  // Frames of an instance that seals will be staged.
+  void ExpectSealed() { seals_ = true; }
+  // Whether the frame, or what leaves in its place, may still be read on its way out.
+  bool IsBusy(const Frame* frame) const {
+    return layer_.IsBusy(frame->sealed != nullptr ? frame->sealed : frame);
+  }
 
   // ---- The burst being staged.
 
@@ -214,6 +237,7 @@ class BasicLink {
   StagedBurst burst_;
   VcMask open_ = kEveryFlow;  // flows that are not paused; none where it is down
   bool down_ = false;
+  bool seals_ = false;        // some frames may have a sealed one beside them
   bool resends_odd_ = false;  // of an odd number of places: retransmissions get one more
   std::array<Frame*, 2 * kBurst> spare_{};
   uint32_t spare_count_ = 0;
@@ -223,6 +247,7 @@ class BasicLink {
   Handover handover_;
   std::unique_ptr<LinkPauses> pauses_;
 
+  uint32_t TransmitSealed(const StagedBurst::Offer& offer, Time now);
   bool LimitsByCredit() const { return layer_.gate() != nullptr; }
   void LookAtCredit() {
     if (LimitsByCredit()) [[unlikely]]
@@ -276,13 +301,17 @@ void BasicLink<Layer>::Transmit(CounterBlock& counters, Time now) {
   layer_.Flush(now);
   if (burst_.empty() || down_) return;
   const StagedBurst::Offer offer = burst_.Begin();
-  const uint32_t sent = layer_.Transmit(offer.first, offer.count, now);
+  const uint32_t sent = !seals_ ? layer_.Transmit(offer.first, offer.count, now)
+                                : TransmitSealed(offer, now);
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < sent; ++i) {
     Frame* frame = offer.first[i];
     bytes += frame->length;
     const bool one_shot = std::exchange(NoteOf(frame), TxNote()).kind == TxKind::kOneShot;
-    if (one_shot && !departures_.Keep(frame, now)) Release(frame);
+    if (!one_shot) continue;
+    if (frame->sealed != nullptr) [[unlikely]]
+      Release(std::exchange(frame->sealed, nullptr));
+    if (!departures_.Keep(frame, now)) Release(frame);
   }
   departures_.OnTransmit(sent != 0, now);
   counters.Add(Counter::kTxFrames, sent);
@@ -290,6 +319,25 @@ void BasicLink<Layer>::Transmit(CounterBlock& counters, Time now) {
   if (sent != offer.count) counters.Add(Counter::kTxPortFull);
   burst_.End(offer, sent);
   LookAtCredit();
+}
+
+// Offers the layers, of each frame that has a sealed one, that one.
+template <LinkLayer Layer>
+[[gnu::noinline]] uint32_t BasicLink<Layer>::TransmitSealed(const StagedBurst::Offer& offer,
+                                                           Time now) {
+  std::array<Frame*, kFront + kBurst> leaving;
+  for (uint32_t i = 0; i < offer.count; ++i) {
+    Frame* const frame = offer.first[i];
+    leaving[i] = frame;
+    if (frame->sealed == nullptr) continue;
+    leaving[i] = frame->sealed;
+    new (frame->sealed->notes) TxNote(NoteOf(frame));
+  }
+  const uint32_t sent = layer_.Transmit(leaving.data(), offer.count, now);
+  for (uint32_t i = 0; i < offer.count; ++i) {
+    if (offer.first[i]->sealed != nullptr) NoteOf(offer.first[i]->sealed) = TxNote();
+  }
+  return sent;
 }
 
 template <LinkLayer Layer>
@@ -309,7 +357,7 @@ bool BasicLink<Layer>::StagePacket(CounterBlock& counters) {
 template <LinkLayer Layer>
 void BasicLink<Layer>::SampleDeparture(const Pdu& acknowledged, Time now) {
   layer_.Reclaim();
-  departures_.OnSample(layer_.IsBusy(FrameOf(&acknowledged)), acknowledged.sent_at,
+  departures_.OnSample(IsBusy(FrameOf(&acknowledged)), acknowledged.sent_at,
                        !acknowledged.retransmitted, now);
 }
 
@@ -323,7 +371,7 @@ Time BasicLink<Layer>::HeldSince(const Pdu* oldest, Duration least, Time now) {
   if (oldest != nullptr) {
     waiting = {.exists = true,
                .staged = oldest->note.staged(),
-               .busy = layer_.IsBusy(FrameOf(oldest)),
+               .busy = IsBusy(FrameOf(oldest)),
                .sent_at = oldest->sent_at};
   }
   Frame* unused = nullptr;

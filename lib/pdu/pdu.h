@@ -46,7 +46,8 @@ struct Pdu {
   bool moved : 1 = false;       // back in its queue from a plane that died, and not sent since; or
                                 // given up while staged
   bool held : 1 = false;        // given up, and kept for its frame
-  uint8_t : 2;
+  bool sealed : 1 = false;      // its frame has a sealed one beside it (Frame::sealed)
+  uint8_t : 1;
   uint8_t run_count : 2 = 0;
   uint16_t last_queue = kNoQueue;  // of the last run
   PduRun runs[kMaxRuns];

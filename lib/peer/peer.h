@@ -81,6 +81,8 @@ class Peer {
   }
   // `echo`: the nonce of the HELLO that it answers; 0: of none.
   Hello MakeHello(bool reply_wanted, uint64_t echo) const;
+  // Asks it by a HELLO, which changes nothing in an association.
+  void Ask(Effects& effects) { SayHello(effects); }
 
   // ---- Facts from the peer.
 

@@ -30,7 +30,8 @@ Pipeline::Pipeline()
                                 .effector = effector_,
                                 .planes = planes_,
                                 .settings = settings_,
-                                .pings = pings_}) {}
+                                .pings = pings_,
+                                .seals = seals_}) {}
 
 uint32_t Pipeline::AddPort(Port* port, const PortParams& params, PacketLane* packets) {
   const auto number = static_cast<uint32_t>(lcore_.ports.size());
@@ -65,6 +66,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   lcore_.instances.push_back(std::make_unique<Instance>(params, ports, lcore_.stats.back().get()));
   Instance& instance = *lcore_.instances.back();
   instance.number = number;
+  instance.StartSealing(lcore_.crypto);
   lcore_.timers.Add(instance);
   for (uint32_t plane = 0; plane < instance.plane_count(); ++plane) {
     PortContext& port = *ports[plane];
@@ -118,6 +120,8 @@ void Pipeline::SharePort(uint32_t number, const PortNeighbour& neighbour) {
 bool Pipeline::Poll(Time now) {
   const Duration since = now - lcore_.now;
   lcore_.now = now;
+  if (lcore_.crypto != nullptr) [[unlikely]]
+    seals_.Begin(now);
   bool work = request_work_.Poll(now);
   planes_.Poll(now, since);
   work |= settings_.Poll(now);
@@ -141,6 +145,8 @@ bool Pipeline::Poll(Time now) {
   for (const auto& port : lcore_.ports) owed_acks_.Send(*port, now);
   if (has_pauses_) [[unlikely]]
     AskForPauses(now);
+  if (lcore_.crypto != nullptr) [[unlikely]]
+    seals_.End();
   for (const auto& port : lcore_.ports) {
     port->link.Transmit(lcore_.counters, now);
     port->link.FlushReleased();

@@ -19,6 +19,7 @@
 #include "pipeline/reporter.h"
 #include "pipeline/request_server.h"
 #include "pipeline/request_work.h"
+#include "pipeline/seal_work.h"
 #include "pipeline/settings_work.h"
 #include "receive/congestion_grants.h"
 #include "receive/credit_grants.h"
@@ -68,6 +69,8 @@ class Pipeline {
   void SetPauses(uint32_t pair, PortPauses* pauses, bool sends);
   // Another lcore serves the port's device, too. After every AddPair.
   void SharePort(uint32_t port, const PortNeighbour& neighbour);
+  // What instances that seal do so with; outlives the pipeline. Before those instances are added.
+  void SetCrypto(Crypto* crypto) { lcore_.crypto = crypto; }
   void SetHook(PollHook* hook) { hook_ = hook; }
 
   // ---- Running it.
@@ -155,6 +158,7 @@ class Pipeline {
   // Requests of the control thread, and reports to it.
   SettingsWork settings_{lcore_, run_queue_, shares_, effector_};
   PingAsker pings_{lcore_};
+  SealWork seals_{lcore_, effector_};
   Reporter reporter_{lcore_.instances, lcore_.clients};
   ServedTargets targets_{lcore_.clients};
   RequestServer requests_{mailbox_,  lcore_.clients, targets_,

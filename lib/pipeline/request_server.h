@@ -61,7 +61,8 @@ struct PlaneSet {
 using Todo =
     std::variant<std::monostate, todo::ClaimsMoved, todo::ClientLeft, todo::QueueInReset,
                  todo::InstanceUp, todo::PlaneSet, request::ChangeSettings, request::SetPeerMac,
-                 request::LosePeer, request::SetWeight, request::Ping>;
+                 request::LosePeer, request::SetWeight, request::Ping, request::SetSecrets,
+                 request::RotateKeys>;
 
 class RequestServer {
  public:

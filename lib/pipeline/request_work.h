@@ -11,6 +11,7 @@
 #include "pipeline/effector.h"
 #include "pipeline/plane_watch.h"
 #include "pipeline/request_server.h"
+#include "pipeline/seal_work.h"
 #include "pipeline/settings_work.h"
 #include "receive/deliver.h"
 #include "send/ping_asker.h"
@@ -34,6 +35,7 @@ class RequestWork {
     PlaneWatch& planes;
     SettingsWork& settings;
     PingAsker& pings;
+    SealWork& seals;
   };
 
   RequestWork(RequestServer& server, const Parts& parts) : server_(server), parts_(parts) {}
@@ -53,6 +55,8 @@ class RequestWork {
   void Do(const request::LosePeer& request);
   void Do(const request::SetWeight& request);
   void Do(const request::Ping& request) { parts_.pings.Ask(request); }
+  void Do(const request::SetSecrets& request) { parts_.seals.Take(*request.update); }
+  void Do(const request::RotateKeys& /*request*/) { parts_.seals.Rotate(); }
 
   Instance& InstanceOf(uint32_t number) { return *parts_.lcore.instances[number]; }
 

@@ -40,6 +40,8 @@ struct alignas(64) Frame {
   TxOffload tx_offload = TxOffload::kNone;
   uint8_t l2_length = 0;  // bytes of Ethernet header and tag, where an offload is asked for
   uint8_t l3_length = 0;  // bytes of the IP header, likewise
+  // The frame that leaves in place of this one, which keeps the plain PDU; its owner is this one's.
+  Frame* sealed = nullptr;
 
   alignas(64) std::byte notes[kNoteBytes];
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counter of each reason for which wire/encap.h refuses a frame.
+// The counter of each reason for which wire/encap.h refuses a frame, and lib/seal a sealed PDU.
 #ifndef SUEDE_RECEIVE_DROP_COUNTER_H_
 #define SUEDE_RECEIVE_DROP_COUNTER_H_
 
+#include "seal/sealed_peer.h"
 #include "stats/counters.h"
 #include "wire/encap.h"
 
@@ -31,6 +32,24 @@ constexpr Counter DropCounter(FrameError error) {
       break;
   }
   return Counter::kRxNotSue;
+}
+
+// Of a sealed PDU that is not accepted.
+constexpr Counter DropCounter(SealError error) {
+  switch (error) {
+    case SealError::kNone:
+    case SealError::kMalformed:
+      break;
+    case SealError::kKey:
+      return Counter::kRxSealKey;
+    case SealError::kBudget:
+      return Counter::kRxSealBudget;
+    case SealError::kTag:
+      return Counter::kRxSealTag;
+    case SealError::kReplay:
+      return Counter::kRxSealReplay;
+  }
+  return Counter::kRxSealMalformed;
 }
 
 }  // namespace suede

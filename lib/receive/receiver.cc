@@ -42,6 +42,8 @@ uint64_t Receiver::Begin(PortContext& port, Frame* const* frames, uint32_t count
   const uint64_t bytes = Parse(port);
   if (port.link.handover().is_shared()) [[unlikely]]
     PassOver(port);
+  if (marks_ >> kVersionBit != 0) [[unlikely]]
+    OpenSealed(port);
   return bytes;
 }
 
@@ -212,6 +214,8 @@ bool Receiver::GoOn(PortContext& port, Time now) {
   }
   // (Nothing is to be kept for after these calls: that would make every frame dearer.)
   const RhWord rh = rhs_[i];
+  if (instance.seals() && RefusesPlain(instance, i, place.plane, now)) [[unlikely]]
+    return Checked::kDone;
   if (!rh.Is(RhVersion::kData)) [[unlikely]]
     return OnNoData(instance, i, place.plane, now);
   const uint32_t peer = PeerOf(instance, series, rh, place.plane);
@@ -240,6 +244,44 @@ bool Receiver::GoOn(PortContext& port, Time now) {
     return Instance::kNoPeer;
   }
   return peer;
+}
+
+// Of an instance that seals: whether a plain PDU is dropped, as its peer's have to be sealed.
+bool Receiver::RefusesPlain(Instance& instance, uint32_t i, uint32_t plane, Time now) {
+  const Series& series = series_[series_of_[i]];
+  const RhWord rh = rhs_[i];
+  if (series.opened() || IsSealedVersion(rh.ver())) return false;
+  const uint32_t peer = instance.peer_of_xpu[rh.xpuid()];
+  if (peer == Instance::kNoPeer || !instance.SealOf(peer).IsSealed()) return false;
+  if (PeerOf(instance, series, rh, plane) == Instance::kNoPeer) return true;
+  instance.counters.Add(Counter::kRxUnsealed);
+  lcore_.events.TellSealing(instance, peer, false, now);
+  return true;
+}
+
+// A PDU of a version that is sealed, which was not opened.
+[[gnu::cold]] Receiver::Checked Receiver::OnSealed(Instance& instance, uint32_t i, uint32_t plane,
+                                                   Time now) {
+  const RhWord rh = rhs_[i];
+  const Series& series = series_[series_of_[i]];
+  if (!instance.seals()) {
+    instance.counters.Add(Counter::kRxVersion);
+    const uint32_t of = instance.peer_of_xpu[rh.xpuid()];
+    if (of != Instance::kNoPeer && rh.partition() == instance.params.partition &&
+        series.source == instance.sources[instance.PlaneIndex(of, plane)]) {
+      lcore_.events.TellSealing(instance, of, true, now);
+    }
+    return Checked::kDone;
+  }
+  const uint32_t peer = PeerOf(instance, series, rh, plane);
+  if (peer == Instance::kNoPeer) return Checked::kDone;
+  instance.counters.Add(DropCounter(seal_errors_[i]));
+  // We or the peer have started anew. What it is, only a HELLO can tell.
+  if (seal_errors_[i] == SealError::kKey && !instance.peers[peer].handshake().open()) {
+    instance.peers[peer].OnClosedData(plane, 0, true, RhOp::kNothing, Psn(0), now,
+                                      EffectsFor(instance, peer));
+  }
+  return Checked::kDone;
 }
 
 // The last check, where there are several sessions.
@@ -320,7 +362,9 @@ uint32_t Receiver::ConnectionOfSession(const Instance& instance, uint32_t peer, 
   Instance& instance = *lcore_.instances[place.instance];
   const RhWord rh(parsed->pdu);
   const uint32_t peer = instance.peer_of_xpu[rh.xpuid()];
-  const bool known = !instance.down && rh.Is(RhVersion::kData) &&
+  const bool fits = rh.Is(RhVersion::kData) ||
+                    (instance.seals() && rh.ver() == SealedVersion(static_cast<uint8_t>(RhVersion::kData)));
+  const bool known = !instance.down && fits &&
                      rh.partition() == instance.params.partition && peer != Instance::kNoPeer &&
                      parsed->source == instance.sources[instance.PlaneIndex(peer, place.plane)];
   const uint32_t number =
@@ -595,10 +639,7 @@ void Receiver::OnRpsn(Instance& instance, uint32_t number, RhOp op, Psn rpsn, Ti
 // these as data PDUs tell of credit.)
 [[gnu::noinline]] Receiver::Checked Receiver::OnNoData(Instance& instance, uint32_t i,
                                                        uint32_t plane, Time now) {
-  if (!rhs_[i].Is(RhVersion::kControl)) {
-    instance.counters.Add(Counter::kRxVersion);
-    return Checked::kDone;
-  }
+  if (!rhs_[i].Is(RhVersion::kControl)) return OnSealed(instance, i, plane, now);
   const uint32_t peer = PeerOf(instance, series_[series_of_[i]], rhs_[i], plane);
   if (peer != Instance::kNoPeer) OnControlPdu(instance, i, peer, plane, now);
   return Checked::kDone;
@@ -616,6 +657,10 @@ void Receiver::OnControlPdu(Instance& instance, uint32_t i, uint32_t peer, uint3
     case ControlError::kMalformed:
       instance.counters.Add(Counter::kRxControlMalformed);
       return;
+  }
+  if (instance.seals() && !FitsForm(instance, i, peer, message)) [[unlikely]] {
+    instance.counters.Add(Counter::kRxControlMalformed);
+    return;
   }
   instance.counters.Add(Counter::kRxControlPdus);
   Peer::ControlFacts facts{.waits = instance.blocked[peer] != 0,

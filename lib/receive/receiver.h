@@ -15,6 +15,7 @@
 #include "receive/pause_asker.h"
 #include "receive/received_pdu.h"
 #include "receive/refusals.h"
+#include "seal/sealed_peer.h"
 #include "send/completions.h"
 #include "send/run_queue.h"
 #include "send/stage.h"
@@ -72,11 +73,15 @@ class Receiver {
  private:
   static constexpr uint32_t kMostFrames = 2 * kBurst;
   static constexpr uint32_t kNone = ~0u;  // no series
+  // Those of the burst as it came, and of what was opened.
+  static constexpr uint32_t kMostSeries = 2 * kMostFrames;
 
   // In bits that are none of the RH's flow, the places of its PSN and RPSN: the number of the
   // session, the ECN field, and of a frame that is none of SUE's its error, which no other flow
   // has.
+  static constexpr int kVersionBit = 62;  // of the RH: not 0 where it is no data PDU
   static constexpr int kMarkBit = 32;
+  static constexpr int kOpenedBit = 34;  // it was sealed, and is authentic
   static constexpr int kErrorBit = 36;
   static constexpr uint64_t kErrorMask = 0xf;
   static_assert(kFrameErrorNames.size() <= kErrorMask + 1);
@@ -92,6 +97,7 @@ class Receiver {
               Differs(parsed.destination, destination)) == 0;
     }
     FrameError error() const { return static_cast<FrameError>(flow >> kErrorBit & kErrorMask); }
+    bool opened() const { return (flow >> kOpenedBit & 1) != 0; }
     uint16_t session() const { return static_cast<uint16_t>(flow); }
     static uint64_t Differs(const NetAddress& a, const NetAddress& b) {
       return (a.high ^ b.high) | (a.low ^ b.low);
@@ -146,6 +152,13 @@ class Receiver {
   uint32_t ParseOther(PortContext& port, uint32_t i, uint32_t last, bool trusted);
   uint64_t Refuse(PortContext& port, Frame* const* frames, uint32_t count);
   void PassOver(PortContext& port);
+  void OpenSealed(PortContext& port);
+  bool PrepareToOpen(PortContext& port, uint32_t i, SealJob& job, SealedPeer::Opening& opening,
+                     SealedPeer*& peer);
+  void TakeOpened(uint32_t i, const SealShim& shim, uint32_t& from, uint32_t& to);
+  bool RefusesPlain(Instance& instance, uint32_t i, uint32_t plane, Time now);
+  Checked OnSealed(Instance& instance, uint32_t i, uint32_t plane, Time now);
+  bool FitsForm(Instance& instance, uint32_t i, uint32_t peer, const ControlMessage& message) const;
   void ComputeRcrcs();
   bool OnFrame(PortContext& port, uint32_t i, Time now);
   bool OnFrameError(PortContext& port, Frame* frame, FrameError error, Time now);
@@ -217,7 +230,10 @@ class Receiver {
   std::array<RcrcSpan, kMostFrames> spans_;  // of 0 bytes where there is no R-CRC to check
   std::array<RhWord, kMostFrames> rhs_;
   std::array<uint8_t, kMostFrames> series_of_;
-  std::array<Series, kMostFrames> series_;
+  std::array<Series, kMostSeries> series_;
+  // Of sealed PDUs that were not opened, why; of opened ones, whether they had the form of a HELLO.
+  std::array<SealError, kMostFrames> seal_errors_{};
+  uint64_t hello_forms_ = 0;  // a bit each
   // Frames of the port that is being received from, for instances of other lcores.
   struct Foreign {
     Frame* frame = nullptr;

@@ -249,7 +249,7 @@ void Completions::LetGo(Instance& instance, uint32_t number) {
   Pdu*& last = instance.last_given_up[number];
   if (last == nullptr) return;
   const uint32_t vc = last->vc;
-  instance.home().link.Release(FrameOf(last));
+  instance.home().link.ReleaseKept(last);
   last = nullptr;
   shares_.Return(instance, instance.PeerOfConnection(number), vc, 1);
 }

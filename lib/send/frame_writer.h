@@ -20,13 +20,25 @@ namespace suede {
   frame->l3_length = header.l3_length;
 }
 
+// A PDU that is complete, R-CRC included.
+struct PlainPdu {
+  uint8_t* start;  // of its RH
+  uint32_t bytes;
+};
+
+// Completes the PDU around `commands`, `bytes` of them, in front of which there is room.
+[[gnu::always_inline]] inline PlainPdu FinishPlain(const HeaderTemplate& header, uint8_t* commands,
+                                                   uint32_t bytes, const ReliabilityHeader& rh) {
+  uint8_t* const start = commands - kRhBytes;
+  return {.start = start, .bytes = FinishPdu(start, bytes, header.length, rh)};
+}
+
 // `commands`: `bytes` of them, in the frame's buffer, with room for headers in front.
 [[gnu::always_inline]] inline void FillFrame(const PortContext& port, const HeaderTemplate& header,
                                              Frame* frame, uint8_t* commands, uint32_t bytes,
                                              const ReliabilityHeader& rh) {
-  uint8_t* const start = commands - kRhBytes;
-  const uint32_t pdu_bytes = FinishPdu(start, bytes, header.length, rh);
-  SetFrame(port, header, frame, start, pdu_bytes);
+  const PlainPdu pdu = FinishPlain(header, commands, bytes, rh);
+  SetFrame(port, header, frame, pdu.start, pdu.bytes);
 }
 
 }  // namespace suede

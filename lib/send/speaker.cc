@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "send/frame_writer.h"
+#include "send/sealing.h"
 
 namespace suede {
 
@@ -25,11 +26,35 @@ bool Speaker::SendControl(Instance& instance, uint32_t peer, uint32_t plane,
     }
   }
   const uint32_t bytes = EncodeControl(message, frame->buffer + Frame::kCommandOffset);
-  WriteOneShot(*instance.ports[plane], header, frame, bytes,
-               ControlRh(instance.params.xpuid, instance.params.partition));
+  const ReliabilityHeader rh = ControlRh(instance.params.xpuid, instance.params.partition);
+  if (instance.seals()) [[unlikely]] {
+    if (!WriteSealedControl(instance, peer, plane, header, frame, bytes, rh, message)) {
+      link.Release(frame);
+      return true;  // it is lost on the way
+    }
+  } else {
+    WriteOneShot(*instance.ports[plane], header, frame, bytes, rh);
+  }
   link.StageFront(frame);
   instance.counters.Add(Counter::kTxControlPdus);
   return true;
+}
+
+// Of an instance that seals. False: there is no key.
+bool Speaker::WriteSealedControl(Instance& instance, uint32_t peer, uint32_t plane,
+                                 const HeaderTemplate& header, Frame* frame, uint32_t bytes,
+                                 const ReliabilityHeader& rh, const ControlMessage& message) {
+  PortContext& port = *instance.ports[plane];
+  const PlainPdu pdu = FinishPlain(header, frame->buffer + Frame::kCommandOffset, bytes, rh);
+  const auto* hello = std::get_if<Hello>(&message);
+  SealedPeer& sealed = instance.SealOf(peer);
+  if (hello != nullptr ? !sealed.SealsHello(hello->echo != 0) : !sealed.IsSealed()) {
+    SetFrame(port, header, frame, pdu.start, pdu.bytes);
+    return true;
+  }
+  if (hello != nullptr) return Sealing::SealHello(instance, port, header, peer, frame, pdu);
+  return Sealing::SealOneShot(instance, port, header, instance.ConnectionAt(peer, plane, 0), frame,
+                              pdu);
 }
 
 void Speaker::SendAck(Instance& instance, uint32_t number, const RpsnField& field, Psn psn) {
@@ -46,8 +71,20 @@ void Speaker::SendAck(Instance& instance, uint32_t number, const RpsnField& fiel
                                          .vc = instance.VcOfConnection(number),
                                          .partition = instance.params.partition,
                                          .rpsn = field.rpsn});
-  SetFrame(port, header, frame, pdu, bytes);
+  if (!FinishUnsequenced(instance, port, header, number, frame, {.start = pdu, .bytes = bytes})) return;
   port.link.StageFront(frame);
+}
+
+// Of an unsequenced PDU. False: it is lost on the way.
+bool Speaker::FinishUnsequenced(Instance& instance, PortContext& port, const HeaderTemplate& header,
+                                uint32_t number, Frame* frame, const PlainPdu& pdu) {
+  if (instance.seals() && instance.SealOf(instance.PeerOfConnection(number)).IsSealed()) [[unlikely]] {
+    const bool is_sealed = Sealing::SealOneShot(instance, port, header, number, frame, pdu);
+    if (!is_sealed) port.link.Release(frame);
+    return is_sealed;
+  }
+  SetFrame(port, header, frame, pdu.start, pdu.bytes);
+  return true;
 }
 
 // False where it is not staged: it is as if it were lost on the way.
@@ -62,15 +99,18 @@ bool Speaker::SendUnsequenced(Instance& instance, uint32_t number, RpsnField fie
   if (!link.HasFrontRoom() || !link.HasFrames(1) || !link.IsOpen(traffic_class)) return false;
   Frame* frame = link.NewFrame();
   const bool has_vc = traffic_class < kVcCount;
-  WriteOneShot(*instance.ports[plane], instance.header(number, traffic_class), frame, 0,
-               {.ver = static_cast<uint8_t>(RhVersion::kData),
-                .op = field.op,
-                .xpuid = instance.params.xpuid,
-                .psn = psn,
-                .vc = has_vc && instance.vc_bits == 0 ? static_cast<uint8_t>(traffic_class)
-                                                      : instance.VcOfConnection(number),
-                .partition = instance.params.partition,
-                .rpsn = field.rpsn});
+  const HeaderTemplate& header = instance.header(number, traffic_class);
+  const PlainPdu pdu = FinishPlain(header, frame->buffer + Frame::kCommandOffset, 0,
+                                   {.ver = static_cast<uint8_t>(RhVersion::kData),
+                                    .op = field.op,
+                                    .xpuid = instance.params.xpuid,
+                                    .psn = psn,
+                                    .vc = has_vc && instance.vc_bits == 0
+                                              ? static_cast<uint8_t>(traffic_class)
+                                              : instance.VcOfConnection(number),
+                                    .partition = instance.params.partition,
+                                    .rpsn = field.rpsn});
+  if (!FinishUnsequenced(instance, *instance.ports[plane], header, number, frame, pdu)) return false;
   link.StageFront(frame, has_vc ? static_cast<uint8_t>(traffic_class) : TxNote::kNoVc);
   return true;
 }

@@ -9,6 +9,7 @@
 
 #include "lcore/instance.h"
 #include "lcore/port_context.h"
+#include "send/frame_writer.h"
 #include "transport/connection.h"
 #include "wire/control_pdu.h"
 
@@ -50,6 +51,11 @@ class Speaker {
   static uint32_t PlaneWithRoom(const Instance& instance, uint32_t peer);
 
  private:
+  static bool WriteSealedControl(Instance& instance, uint32_t peer, uint32_t plane,
+                                 const HeaderTemplate& header, Frame* frame, uint32_t bytes,
+                                 const ReliabilityHeader& rh, const ControlMessage& message);
+  static bool FinishUnsequenced(Instance& instance, PortContext& port, const HeaderTemplate& header,
+                                uint32_t number, Frame* frame, const PlainPdu& pdu);
   static void WriteOneShot(const PortContext& port, const HeaderTemplate& header, Frame* frame,
                            uint32_t bytes, const ReliabilityHeader& rh);
 };

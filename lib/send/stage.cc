@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "send/frame_writer.h"
+#include "send/sealing.h"
 
 namespace suede {
 namespace {
@@ -56,6 +57,8 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
 // is owed; a NACK leaves once, and the PDUs behind it acknowledge.
 [[gnu::always_inline]] inline void Stager::StageSequenced(Instance& instance, const PathRef& path,
                                                           Pdu* first, uint32_t count) {
+  if (instance.seals()) [[unlikely]]
+    return StageSealed(instance, path, first, count);
   Connection& connection = instance.connections[path.connection];
   PortContext& port = *instance.ports[path.plane];
   const HeaderTemplate& header = instance.header(path.connection, path.vc);
@@ -77,6 +80,37 @@ void Stager::NoteWaiting(Instance& instance, PlaneMask planes, uint32_t vcs, Tim
     if (--count == 0) return;
     if (field.op == RhOp::kNack) [[unlikely]]
       field = connection.TakeRpsn();
+    pdu = next;
+  }
+}
+
+// The same of an instance that seals: each PDU is sealed where the peer seals, too. One without a key
+// is as if it were lost on the way.
+[[gnu::noinline]] void Stager::StageSealed(Instance& instance, const PathRef& path, Pdu* first,
+                                           uint32_t count) {
+  Connection& connection = instance.connections[path.connection];
+  PortContext& port = *instance.ports[path.plane];
+  const HeaderTemplate& header = instance.header(path.connection, path.vc);
+  const bool seals = instance.SealOf(path.peer).IsSealed();
+  for (Pdu* pdu = first; count != 0; --count) {
+    Pdu* const next = pdu->next;
+    const RpsnField field = connection.TakeRpsn();
+    if (field.op == RhOp::kNack) instance.counters.Add(Counter::kTxNacks);
+    const PlainPdu plain = FinishPlain(header, pdu->commands, pdu->bytes,
+                                       {.ver = static_cast<uint8_t>(RhVersion::kData),
+                                        .op = field.op,
+                                        .xpuid = instance.params.xpuid,
+                                        .psn = pdu->psn,
+                                        .vc = static_cast<uint8_t>(path.vc),
+                                        .partition = instance.params.partition,
+                                        .rpsn = field.rpsn});
+    if (!seals) {
+      if (pdu->sealed) port.link.DropSealed(pdu);
+      SetFrame(port, header, FrameOf(pdu), plain.start, plain.bytes);
+      port.link.Stage(pdu);
+    } else if (Sealing::SealKept(instance, port, header, path.connection, pdu, plain)) {
+      port.link.Stage(pdu);
+    }
     pdu = next;
   }
 }
@@ -308,6 +342,10 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
     scheduler.Requeue(index);
     return Turn::kNoRoom;
   }
+  if (instance.seals() && !instance.home().link.HasFrames(kBurst)) [[unlikely]] {
+    scheduler.Requeue(index);
+    return Turn::kNoRoom;
+  }
   if (!StageOn(instance, lane, index, plane, now)) {
     BlockQueue(instance, index);
     return rest();
@@ -324,6 +362,9 @@ bool Stager::StageRetransmissions(bool all, Time now) {
       continue;
     const uint32_t end = port->link.ShareOfRetransmissions(all);
     for (; port->link.HasRoomBelow(end) && !port->retransmit.empty(); staged = true) {
+      const Instance& instance = *lcore_.instances[port->retransmit.front().instance];
+      if (instance.seals() && !instance.home().link.HasFrames(1)) [[unlikely]]
+        break;
       StageRetransmission(*port, now);
     }
   }
@@ -450,7 +491,8 @@ uint32_t Stager::BestSlot(const Instance& instance, uint32_t peer, uint32_t plan
 [[gnu::cold]] Pdu* Stager::FreeOfDevice(Instance& instance, Pdu* pdu) {
   Link& home = instance.home().link;
   pdu->moved = false;
-  if (!home.IsBusy(FrameOf(pdu))) return pdu;
+  // (Of a sealed one the device reads another frame.)
+  if (pdu->sealed || !home.IsBusy(FrameOf(pdu))) return pdu;
   Pdu* copy = home.NewPdu();
   uint8_t* const commands = copy->commands;
   *copy = *pdu;
@@ -489,7 +531,7 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
       instance.counters.Add(Counter::kTxRetransmissions);
       connection.CountRetransmission();
       // A frame that the device may still be reading goes out once more as it is.
-      if (port.link.IsBusy(FrameOf(pdu))) {
+      if (!pdu->sealed && port.link.IsBusy(FrameOf(pdu))) {
         port.link.StageBusy(pdu);
       } else {
         const PathRef path{.peer = pdu->peer,

@@ -90,6 +90,7 @@ class Stager {
   void ArmFirst(Instance& instance, uint32_t number, uint32_t peer, uint32_t plane, Time now);
   static void CountNew(Instance& instance, const Run& run);
   void StageSequenced(Instance& instance, const PathRef& path, Pdu* first, uint32_t count);
+  void StageSealed(Instance& instance, const PathRef& path, Pdu* first, uint32_t count);
   bool StageRetransmissions(bool all, Time now);
   void StageRetransmission(PortContext& port, Time now);
   bool AnyPortHasRoom() const;

@@ -195,7 +195,24 @@ enum class Severity : uint8_t {
     "Commands that came to a target on the lcore and were no memory requests")                     \
   X(MemoryWaited, "memory_waited_total", Info, "Responses of the lcore that waited for credit")    \
   X(MemoryPassedOn, "memory_passed_on_total", Info,                                                \
-    "Memory requests for windows that the client serves, passed on to it")
+    "Memory requests for windows that the client serves, passed on to it")                         \
+  X(TxSealed, "tx_sealed_total", Info, "PDUs sealed, each time that they are sent")                \
+  X(RxSealed, "rx_sealed_total", Info, "Sealed PDUs that were opened")                             \
+  X(TxSealKey, "tx_drop_seal_key_total", Drop,                                                     \
+    "PDUs not sent: there is no key to seal them with")                                            \
+  X(RxUnsealed, "rx_drop_unsealed_total", Error,                                                   \
+    "Plain PDUs of peers from which sealed ones alone are accepted")                               \
+  X(RxSealMalformed, "rx_drop_seal_malformed_total", Drop,                                         \
+    "Sealed PDUs that are too short, or whose shim is malformed")                                  \
+  X(RxSealKey, "rx_drop_seal_key_total", Drop,                                                     \
+    "Sealed PDUs of a secret, epoch or association that is not ours")                              \
+  X(RxSealBudget, "rx_drop_seal_budget_total", Drop,                                               \
+    "Sealed HELLOs of unknown identities beyond the rate at which keys are derived for them")      \
+  X(RxSealTag, "rx_drop_seal_tag_total", Drop, "Sealed PDUs that are not authentic")               \
+  X(RxSealReplay, "rx_drop_seal_replay_total", Drop,                                               \
+    "Sealed PDUs whose packet number was seen before, or is too old to know")                      \
+  X(SealRotations, "seal_rotations_total", Info, "Epochs begun for sending")                       \
+  X(SealEpochs, "seal_epochs_received_total", Info, "Epochs that peers have begun")
 
 enum class Counter : uint16_t {
 #define SUEDE_COUNTER_ID(id, name, severity, sentence) k##id,

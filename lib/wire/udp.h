@@ -73,6 +73,14 @@ inline bool UdpChecksumGood(const uint8_t* addresses, uint32_t address_bytes, co
                  InternetSum(udp, udp_bytes)) == 0xffff;
 }
 
+// Completes the checksum of a datagram in whose place the pseudo-header's sum stands, as a device
+// would. A checksum of 0 would say that there is none, and goes as 0xffff (RFC 8200 §8.1).
+inline void FinishUdpChecksum(uint8_t* udp) {
+  const uint32_t bytes = __builtin_bswap16(internal::LoadWord<uint16_t>(udp + 4));
+  const uint32_t sum = FoldSum(InternetSum(udp, bytes));
+  StoreSum(udp + 6, sum == 0xffff ? 0xffff : ~sum);
+}
+
 }  // namespace suede
 
 #endif  // SUEDE_WIRE_UDP_H_

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/seal_work.h"
+
+#include <utility>
+
+namespace suede {
+
+void SealWork::Begin(Time now) {
+  for (const auto& instance : lcore_.instances) instance->seal_own.now = now;
+  if (now < ask_at_) return;
+  ask_at_ = now + kAskEvery;
+  AskForNewest();
+}
+
+// Peers that have not shown that they have the newest secret are asked by it.
+void SealWork::AskForNewest() {
+  for (const auto& instance : lcore_.instances) {
+    if (!instance->seals() || instance->seal_own.secrets.count < 2) continue;
+    for (uint32_t peer = 0; peer < instance->peers.size(); ++peer) {
+      if (!instance->peers[peer].handshake().associated()) continue;
+      if (!instance->SealOf(peer).state().newer_secret) continue;
+      Effects effects;
+      instance->peers[peer].Ask(effects);
+      effector_.Apply(*instance, peer, effects);
+    }
+  }
+}
+
+void SealWork::End() {
+  for (const auto& port : lcore_.ports) {
+    if (!port->seals.empty()) port->seals.Flush(*lcore_.crypto);
+  }
+  for (const auto& instance : lcore_.instances) {
+    SealOwn& own = instance->seal_own;
+    if ((own.rotations | own.advances) == 0) continue;
+    instance->counters.Add(Counter::kSealRotations, std::exchange(own.rotations, 0));
+    instance->counters.Add(Counter::kSealEpochs, std::exchange(own.advances, 0));
+  }
+}
+
+void SealWork::Take(SecretsUpdate& update) {
+  for (const auto& instance : lcore_.instances) {
+    if (!instance->seals()) continue;
+    instance->seal_own.secrets = update.secrets;
+    for (uint32_t peer = 0; peer < instance->peers.size(); ++peer) {
+      instance->SealOf(peer).OnSecrets();
+    }
+  }
+  Cleanse({reinterpret_cast<uint8_t*>(&update.secrets), sizeof update.secrets});
+  update.done.store(true, std::memory_order_release);
+  ask_at_ = {};
+}
+
+void SealWork::Rotate() {
+  for (const auto& instance : lcore_.instances) ++instance->seal_own.rotations_asked;
+}
+
+}  // namespace suede

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Receiver: sealed PDUs (docs/sealing.md). Those of a burst are opened together, in place, between
+// parsing and the check of the R-CRC, and are then what they would have been without sealing.
+#include <cstring>
+#include <variant>
+
+#include "receive/receiver.h"
+#include "wire/rh.h"
+
+namespace suede {
+// The frame is for an instance here that seals, and of one of its peers: fills in the job. A sealed
+// PDU that is not opened has no R-CRC to check, and keeps its version.
+bool Receiver::PrepareToOpen(PortContext& port, uint32_t i, SealJob& job,
+                             SealedPeer::Opening& opening, SealedPeer*& peer) {
+  const Series& series = series_[series_of_[i]];
+  const RhWord rh = rhs_[i];
+  if (series.error() != FrameError::kNone || !IsSealedVersion(rh.ver())) return false;
+  const PortContext::Place place = port.PlaceAt(series.destination);
+  if (place.instance >= PortContext::Place::kElsewhere) return false;
+  const uint32_t bytes = spans_[i].bytes + kRcrcBytes;
+  spans_[i].bytes = 0;
+  seal_errors_[i] = SealError::kNone;
+  Instance& instance = *lcore_.instances[place.instance];
+  if (!instance.seals() || rh.partition() != instance.params.partition) return false;
+  const uint32_t number = instance.peer_of_xpu[rh.xpuid()];
+  if (number == Instance::kNoPeer ||
+      series.source != instance.sources[instance.PlaneIndex(number, place.plane)]) {
+    return false;
+  }
+  peer = &instance.SealOf(number);
+  // The frame is ours: its bytes may be changed.
+  auto* const pdu = const_cast<uint8_t*>(spans_[i].data);
+  seal_errors_[i] = peer->Prepare(pdu, bytes, job, opening);
+  return seal_errors_[i] == SealError::kNone;
+}
+
+[[gnu::noinline]] void Receiver::OpenSealed(PortContext& port) {
+  struct Opened {
+    SealedPeer* peer;
+    uint32_t frame;
+    SealedPeer::Opening opening;
+  };
+  std::array<SealJob, kMostFrames> jobs;
+  std::array<Opened, kMostFrames> opened;
+  uint32_t count = 0;
+  hello_forms_ = 0;
+  for (uint32_t i = 0; i < count_; ++i) {
+    Opened& one = opened[count];
+    one.frame = i;
+    if (PrepareToOpen(port, i, jobs[count], one.opening, one.peer)) ++count;
+  }
+  if (count == 0) return;
+  lcore_.crypto->Open({jobs.data(), count});
+  uint32_t from = kNone;
+  uint32_t to = kNone;
+  for (uint32_t n = 0; n < count; ++n) {
+    const Opened& one = opened[n];
+    const SealError error = one.peer->Finish(jobs[n], one.opening);
+    seal_errors_[one.frame] = error;
+    if (error != SealError::kNone) continue;
+    spans_[one.frame].bytes = jobs[n].text_bytes - kRcrcBytes + kRhBytes;
+    TakeOpened(one.frame, one.opening.shim, from, to);
+  }
+}
+
+// Frame i is authentic: puts its plain RH in front of its commands, over the shim. `from`, `to`: the
+// series of the frame that was opened before it, and the one that this has become.
+void Receiver::TakeOpened(uint32_t i, const SealShim& shim, uint32_t& from, uint32_t& to) {
+  auto* const sealed = const_cast<uint8_t*>(spans_[i].data);
+  uint8_t* const plain = sealed + shim.bytes();
+  std::memmove(plain, sealed, kRhBytes);
+  SetVersion(plain, OpenedVersion(rhs_[i].ver()));
+  spans_[i].data = plain;
+  rhs_[i] = RhWord(plain);
+  if (shim.hello) hello_forms_ |= uint64_t{1} << i;
+  if (series_of_[i] != from) {
+    from = series_of_[i];
+    const Series& series = series_[from];
+    constexpr uint64_t kVersions = uint64_t{3} << kVersionBit;
+    const uint64_t flow = (series.flow & ~kVersions) | (rhs_[i].Flow() & kVersions) |
+                          uint64_t{1} << kOpenedBit;
+    to = AddSeries(series.source, series.destination, flow);
+  }
+  series_of_[i] = static_cast<uint8_t>(to);
+}
+
+// Whether a control PDU of a peer came in its form: HELLOs have one of their own, which names their
+// sender.
+bool Receiver::FitsForm(Instance& instance, uint32_t i, uint32_t peer,
+                        const ControlMessage& message) const {
+  const auto* hello = std::get_if<Hello>(&message);
+  if (!series_[series_of_[i]].opened()) {
+    if (hello != nullptr) instance.sealed_peers[peer].OnPlainHello();
+    return true;
+  }
+  const bool is_hello_form = (hello_forms_ >> i & 1) != 0;
+  if ((hello != nullptr) != is_hello_form) return false;
+  // The identity of the shim, of which the RH has taken but the end.
+  return hello == nullptr ||
+         LoadBe64(spans_[i].data - kHelloShimBytes + kRhBytes + 2) == hello->identities.own;
+}
+
+}  // namespace suede

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Secrets, and the keys that come from them (docs/sealing.md, "Keys"). Owned by one lcore.
+#ifndef SUEDE_SEAL_KEYS_H_
+#define SUEDE_SEAL_KEYS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "seal/crypto.h"
+#include "seal/shim.h"
+
+namespace suede {
+
+inline constexpr size_t kSealSecretBytes = 32;
+using SealChain = std::array<uint8_t, kSealSecretBytes>;  // S[e], or a secret's prk
+
+// Overwrites memory in a way that is not optimized out.
+void Cleanse(std::span<uint8_t> bytes);
+
+// A secret as the lcore has it: what HKDF-Extract makes of it.
+struct SealSecret {
+  uint8_t id = 0;
+  SealChain prk{};
+};
+
+// The valid secrets of a partition, the newest first.
+struct SealSecrets {
+  static constexpr uint32_t kMost = 4;
+  std::array<SealSecret, kMost> all;
+  uint32_t count = 0;
+
+  // Null: there is none with that id.
+  const SealSecret* Find(uint8_t id) const {
+    for (uint32_t i = 0; i < count; ++i) {
+      if (all[i].id == id) return &all[i];
+    }
+    return nullptr;
+  }
+  // Its place: smaller is newer. `count` where there is none.
+  uint32_t PlaceOf(uint8_t id) const {
+    uint32_t i = 0;
+    while (i < count && all[i].id != id) ++i;
+    return i;
+  }
+};
+
+// HKDF-Extract with the salt of this format.
+SealChain ExtractSecret(Crypto& crypto, std::span<const uint8_t, kSealSecretBytes> secret);
+
+// The parties that keys are for.
+struct SealContext {
+  SealCipher cipher = SealCipher::kAes128Gcm;
+  uint16_t partition = 0;
+  uint16_t sender = 0;  // XPU ids
+  uint16_t receiver = 0;
+};
+
+// A key of the library's and its iv. Ends with its owner.
+class SealKey {
+ public:
+  SealKey() = default;
+  SealKey(SealKey&& other) noexcept { *this = std::move(other); }
+  SealKey& operator=(SealKey&& other) noexcept {
+    std::swap(crypto_, other.crypto_);
+    std::swap(key_, other.key_);
+    std::swap(iv_, other.iv_);
+    return *this;
+  }
+  ~SealKey() { End(); }
+
+  explicit operator bool() const { return key_ != nullptr; }
+  void End();
+  // The key and the nonce of a frame.
+  void Fill(PacketNumber number, SealJob& job) const {
+    job.key = key_;
+    job.nonce = iv_;
+    uint8_t* const low = job.nonce.data() + kSealIvBytes - sizeof(uint64_t);
+    StoreBe64(low, LoadBe64(low) ^ number.value());
+  }
+
+  // That of HELLOs of a sender with the identity.
+  static SealKey OfHello(Crypto& crypto, const SealChain& prk, const SealContext& context,
+                         uint64_t identity);
+  // That of an epoch, of S[e].
+  static SealKey OfEpoch(Crypto& crypto, SealCipher cipher, const SealChain& chain);
+
+ private:
+  static SealKey Make(Crypto& crypto, SealCipher cipher, const SealChain& prk,
+                      std::span<const uint8_t> info);
+
+  Crypto* crypto_ = nullptr;
+  void* key_ = nullptr;
+  std::array<uint8_t, kSealIvBytes> iv_{};
+};
+
+// S[0] of an association.
+SealChain FirstChain(Crypto& crypto, const SealChain& prk, const SealContext& context,
+                     uint64_t sender_identity, uint64_t receiver_identity);
+// From S[e] to S[e + 1], which takes its place.
+void NextChain(Crypto& crypto, SealChain& chain);
+
+}  // namespace suede
+
+#endif  // SUEDE_SEAL_KEYS_H_

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "seal/sealed_peer.h"
+
+#include <cstring>
+#include <utility>
+
+namespace suede {
+namespace {
+
+void FillAad(const uint8_t* pdu, uint32_t shim_bytes, SealJob& job) {
+  job.aad_bytes = static_cast<uint16_t>(kRhBytes + shim_bytes);
+  std::memcpy(job.aad.data(), pdu, job.aad_bytes);
+}
+
+}  // namespace
+
+void SealedPeer::Rekey(const Identities& identities) {
+  const bool new_peer = identities.peer != identities_.peer;
+  identities_ = identities;
+  for (Tx& tx : txs_) tx = Tx();
+  for (Rx& rx : rx_) rx = Rx();
+  rx_epoch_ = 0;
+  for (ReplayWindow& window : *windows_) window.Clear();
+  sealed_ = identities.peer != 0 && identities.peer == sealed_identity_;
+  if (identities.peer == 0) return;
+  if (new_peer && candidate_.identity == identities.peer) std::swap(known_, candidate_);
+  if (known_.identity != identities.peer) known_ = HelloRx();
+  if (!known_.key || !UseSecret(known_.secret_id)) UseNewest();
+}
+
+void SealedPeer::OnSecrets() {
+  const auto is_gone = [&](uint8_t id) { return own_.secrets.Find(id) == nullptr; };
+  for (Rx& rx : rx_) {
+    if (rx.current && is_gone(rx.secret_id)) rx = Rx();
+  }
+  for (HelloRx* hello : {&known_, &candidate_}) {
+    if (hello->key && is_gone(hello->secret_id)) *hello = HelloRx();
+  }
+  if (hello_key_ && is_gone(hello_secret_)) hello_key_ = SealKey();
+  for (Tx& tx : txs_) {
+    if (tx.key && is_gone(tx.secret_id)) tx = Tx();
+  }
+  if (!tx().key && identities_.peer != 0) UseNewest();
+}
+
+void SealedPeer::UseNewest() {
+  if (own_.secrets.count != 0) UseSecret(own_.secrets.all[0].id);
+}
+
+// Sends with the keys of this secret in the association that there is: from epoch 0 on, or where it
+// was left. False: there are none.
+bool SealedPeer::UseSecret(uint8_t id) {
+  const SealSecret* const secret = own_.secrets.Find(id);
+  if (secret == nullptr) return false;
+  uint32_t place = SealSecrets::kMost;
+  for (uint32_t i = 0; i < txs_.size(); ++i) {
+    if (txs_[i].key && txs_[i].secret_id == id) {
+      tx_ = i;
+      return true;
+    }
+    if (!txs_[i].key) place = i;
+  }
+  if (place == SealSecrets::kMost) return false;
+  Tx& tx = txs_[place];
+  tx.secret_id = id;
+  tx.chain = FirstChain(*own_.crypto, secret->prk, ContextOfTx(), identities_.own,
+                        identities_.peer);
+  tx.key = SealKey::OfEpoch(*own_.crypto, own_.params.cipher, tx.chain);
+  tx_ = place;
+  rotations_done_ = own_.rotations_asked;
+  return static_cast<bool>(tx.key);
+}
+
+// The peer has shown that it has the secret: it is used where it is newer than the one that is, or
+// the peer has not shown to have that.
+void SealedPeer::OnSecretShown(uint8_t id) {
+  if (identities_.peer == 0 || (tx().key && tx().secret_id == id)) return;
+  const bool is_newer = own_.secrets.PlaceOf(id) < own_.secrets.PlaceOf(tx().secret_id);
+  if (tx().key && sealed_ && !is_newer) return;
+  UseSecret(id);
+}
+
+bool SealedPeer::SealsHello(bool is_answer) {
+  const uint32_t count = own_.secrets.count;
+  if (is_answer) {
+    if (answer_ == kPlainAnswer) return IsSealed();
+    next_secret_ = static_cast<uint8_t>(answer_);
+    return true;
+  }
+  const bool may_be_plain = !IsSealed();
+  if (count == 0) return !may_be_plain;
+  const uint32_t turn = turn_++;
+  if (may_be_plain && turn % 2 == 1) return false;
+  next_secret_ = own_.secrets.all[(may_be_plain ? turn / 2 : turn) % count].id;
+  return true;
+}
+
+bool SealedPeer::SealHello(uint8_t* pdu, SealJob& job) {
+  if (!hello_key_ || hello_identity_ != identities_.own || hello_secret_ != next_secret_) {
+    const SealSecret* const secret = own_.secrets.Find(next_secret_);
+    if (secret == nullptr) return false;
+    hello_key_ = SealKey::OfHello(*own_.crypto, secret->prk, ContextOfTx(), identities_.own);
+    hello_identity_ = identities_.own;
+    hello_secret_ = next_secret_;
+    if (!hello_key_) return false;
+  }
+  const SealShim shim{.hello = true,
+                      .secret_id = hello_secret_,
+                      .number = PacketNumber(0, hellos_sent_++),
+                      .cipher = static_cast<uint8_t>(own_.params.cipher),
+                      .identity = identities_.own};
+  EncodeShim(shim, pdu + kRhBytes);
+  hello_key_.Fill(shim.number, job);
+  FillAad(pdu, kHelloShimBytes, job);
+  return true;
+}
+
+bool SealedPeer::MustRotate() const {
+  const SealParams& params = own_.params;
+  return tx().confirmed &&
+         (tx().frames >= params.rotate_pdus || rotations_done_ != own_.rotations_asked ||
+          (params.rotate != Duration::zero() && own_.now - tx().since >= params.rotate));
+}
+
+void SealedPeer::Rotate() {
+  NextChain(*own_.crypto, tx().chain);
+  tx().key = SealKey::OfEpoch(*own_.crypto, own_.params.cipher, tx().chain);
+  ++tx().epoch;
+  ++own_.rotations;
+  tx().frames = 0;
+  tx().confirmed = false;
+  tx().since = own_.now;
+  rotations_done_ = own_.rotations_asked;
+}
+
+bool SealedPeer::Seal(uint8_t* pdu, uint32_t stream, SealJob& job) {
+  if (!tx().key) [[unlikely]]
+    return false;
+  if (tx().frames == 0 && tx().epoch == 0) tx().since = own_.now;
+  if (MustRotate()) [[unlikely]]
+    Rotate();
+  if (!tx().key || tx().frames >= kMostInEpoch) [[unlikely]]
+    return false;
+  ++tx().frames;
+  const SealShim shim{.secret_id = tx().secret_id,
+                      .number = PacketNumber(stream, sent_[stream]++),
+                      .epoch = static_cast<uint8_t>(tx().epoch & 3),
+                      .echo = static_cast<uint8_t>(rx_epoch_ & 3)};
+  EncodeShim(shim, pdu + kRhBytes);
+  tx().key.Fill(shim.number, job);
+  FillAad(pdu, kSessionShimBytes, job);
+  return true;
+}
+
+// The keys of a secret that the peer may seal with; null: there are none.
+SealedPeer::Rx* SealedPeer::RxOf(uint8_t secret_id) {
+  if (identities_.peer == 0) return nullptr;
+  Rx* free = nullptr;
+  for (Rx& rx : rx_) {
+    if (rx.current && rx.secret_id == secret_id) return &rx;
+    if (!rx.current) free = &rx;
+  }
+  const SealSecret* const secret = own_.secrets.Find(secret_id);
+  if (secret == nullptr || free == nullptr) return nullptr;
+  Crypto& crypto = *own_.crypto;
+  free->secret_id = secret_id;
+  free->epoch = 0;
+  free->chain =
+      FirstChain(crypto, secret->prk, ContextOfRx(), identities_.peer, identities_.own);
+  free->current = SealKey::OfEpoch(crypto, own_.params.cipher, free->chain);
+  NextChain(crypto, free->chain);
+  free->next = SealKey::OfEpoch(crypto, own_.params.cipher, free->chain);
+  return free->current ? free : nullptr;
+}
+
+void SealedPeer::Advance(Rx& rx) {
+  rx.former = std::move(rx.current);
+  rx.current = std::move(rx.next);
+  ++rx.epoch;
+  ++own_.advances;
+  NextChain(*own_.crypto, rx.chain);
+  rx.next = SealKey::OfEpoch(*own_.crypto, own_.params.cipher, rx.chain);
+}
+
+SealError SealedPeer::PrepareHello(const SealShim& shim, SealJob& job) {
+  if (shim.cipher != static_cast<uint8_t>(own_.params.cipher)) return SealError::kKey;
+  const HelloRx* hello = &known_;
+  if (!known_.Is(shim)) {
+    hello = &candidate_;
+    if (!candidate_.Is(shim)) {
+      const SealSecret* const secret = own_.secrets.Find(shim.secret_id);
+      if (secret == nullptr) return SealError::kKey;
+      if (candidate_busy_ || !own_.hello_budget.Take(own_.now)) return SealError::kBudget;
+      candidate_ = HelloRx();
+      candidate_.key =
+          SealKey::OfHello(*own_.crypto, secret->prk, ContextOfRx(), shim.identity);
+      candidate_.secret_id = shim.secret_id;
+      candidate_.identity = shim.identity;
+      if (!candidate_.key) return SealError::kKey;
+    }
+    candidate_busy_ = true;
+  }
+  if (!hello->window.IsNew(shim.number.count())) return SealError::kReplay;
+  hello->key.Fill(shim.number, job);
+  return SealError::kNone;
+}
+
+SealError SealedPeer::PrepareSession(const SealShim& shim, SealJob& job, uint32_t& epoch) {
+  Rx* const rx = RxOf(shim.secret_id);
+  if (rx == nullptr) return SealError::kKey;
+  const SealKey* const keys[] = {&rx->current, &rx->next, nullptr, &rx->former};
+  const uint32_t ahead = (shim.epoch - rx->epoch) & 3;
+  const SealKey* const key = keys[ahead];
+  if (key == nullptr || !*key) return SealError::kKey;
+  if (!(*windows_)[shim.number.stream()].IsNew(shim.number.count())) return SealError::kReplay;
+  epoch = ahead == 3 ? rx->epoch - 1 : rx->epoch + ahead;
+  key->Fill(shim.number, job);
+  return SealError::kNone;
+}
+
+SealError SealedPeer::Prepare(uint8_t* pdu, uint32_t bytes, SealJob& job, Opening& opening) {
+  const std::optional<SealShim> shim =
+      bytes < kLeastSealedBytes ? std::nullopt : DecodeShim(pdu + kRhBytes, bytes - kRhBytes);
+  const bool is_control = pdu[0] >> 6 == 2;
+  if (!shim || (shim->hello && !is_control)) return SealError::kMalformed;
+  opening.shim = *shim;
+  const SealError error = shim->hello ? PrepareHello(*shim, job)
+                                      : PrepareSession(*shim, job, opening.epoch);
+  if (error != SealError::kNone) return error;
+  FillAad(pdu, shim->bytes(), job);
+  job.text = pdu + job.aad_bytes;
+  job.text_bytes = bytes - job.aad_bytes - static_cast<uint32_t>(kSealTagBytes);
+  return SealError::kNone;
+}
+
+SealError SealedPeer::FinishHello(const SealShim& shim) {
+  HelloRx& hello = known_.Is(shim) ? known_ : candidate_;
+  if (!hello.window.Accept(shim.number.count())) return SealError::kReplay;
+  answer_ = shim.secret_id;
+  sealed_identity_ = shim.identity;
+  if (shim.identity == identities_.peer) {
+    OnSecretShown(shim.secret_id);
+    sealed_ = true;
+  }
+  return SealError::kNone;
+}
+
+SealError SealedPeer::FinishSession(const Opening& opening) {
+  const SealShim& shim = opening.shim;
+  if (!(*windows_)[shim.number.stream()].Accept(shim.number.count())) return SealError::kReplay;
+  Rx* const rx = RxOf(shim.secret_id);
+  if (opening.epoch == rx->epoch + 1) Advance(*rx);
+  rx_epoch_ = rx->epoch;
+  if (shim.echo == (tx().epoch & 3)) tx().confirmed = true;
+  OnSecretShown(shim.secret_id);
+  sealed_identity_ = identities_.peer;
+  sealed_ = true;
+  return SealError::kNone;
+}
+
+SealError SealedPeer::Finish(const SealJob& job, const Opening& opening) {
+  if (opening.shim.hello) candidate_busy_ = false;
+  if (!job.good) return SealError::kTag;
+  return opening.shim.hello ? FinishHello(opening.shim) : FinishSession(opening);
+}
+
+SealedPeer::State SealedPeer::state() const {
+  return {.sealed = IsSealed() && static_cast<bool>(tx().key),
+          .secret_id = tx().secret_id,
+          .tx_epoch = tx().epoch,
+          .rx_epoch = rx_epoch_,
+          .tx_in_epoch = tx().frames,
+          .newer_secret = static_cast<bool>(tx().key) && own_.secrets.PlaceOf(tx().secret_id) != 0};
+}
+
+}  // namespace suede

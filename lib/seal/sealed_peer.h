@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an instance keeps to seal PDUs to a peer and to open the peer's (docs/sealing.md): keys by
+// secret and epoch, packet numbers, replay windows, and which form is agreed.
+//
+// Takes bytes, identities and the time; returns what a burst of a library of ciphers has to do
+// (SealJob) and verdicts. Owned by one lcore.
+#ifndef SUEDE_SEAL_SEALED_PEER_H_
+#define SUEDE_SEAL_SEALED_PEER_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/time.h"
+#include "base/token_bucket.h"
+#include "seal/keys.h"
+#include "seal/replay_window.h"
+#include "seal/shim.h"
+#include "wire/control_pdu.h"
+
+namespace suede {
+
+enum class SealMode : uint8_t { kOff, kPreferred, kRequired };
+
+struct SealParams {
+  SealMode mode = SealMode::kOff;
+  SealCipher cipher = SealCipher::kAes128Gcm;
+  Duration rotate = std::chrono::hours(1);  // an epoch's longest time; 0: no limit
+  uint64_t rotate_pdus = uint64_t{1} << 28;  // and frames, at least 1
+};
+
+// The instance's own end: what all of its peers have in common. The lcore's secrets may change.
+struct SealOwn {
+  static constexpr uint32_t kHellosPerSecond = 1000;
+
+  Crypto* crypto = nullptr;  // null: nothing is sealed
+  SealParams params;
+  uint16_t partition = 0;
+  uint16_t xpuid = 0;
+  SealSecrets secrets;
+  TokenBucket hello_budget{kHellosPerSecond, 32};  // derivations for HELLOs of unknown identities
+  Time now{};                    // of this turn
+  uint64_t rotations = 0;        // epochs begun to send in,
+  uint64_t advances = 0;         // and by peers
+  uint32_t rotations_asked = 0;  // by command: each peer follows where its own count is another
+};
+
+// Why a sealed PDU is not accepted.
+enum class SealError : uint8_t {
+  kNone,
+  kMalformed,
+  kKey,     // of a secret, cipher, epoch or association that is not ours
+  kBudget,  // too many HELLOs of unknown identities
+  kTag,     // not authentic
+  kReplay,
+};
+
+class SealedPeer {
+ public:
+  SealedPeer(SealOwn& own, uint16_t xpuid)
+      : own_(own), xpuid_(xpuid), windows_(std::make_unique<Windows>()) {}
+
+  // The identities of the association, of which `peer` is 0 while there is none. Called before
+  // anything below; keys follow them.
+  void Sync(const Identities& identities) {
+    if (identities.own != identities_.own || identities.peer != identities_.peer) [[unlikely]]
+      Rekey(identities);
+  }
+  // The lcore's secrets are others: keys of those that are gone end.
+  void OnSecrets();
+
+  // Whether the association is sealed: plain PDUs are neither sent nor accepted.
+  bool IsSealed() const { return own_.params.mode == SealMode::kRequired || sealed_; }
+
+  // ---- Sending. `pdu`: the RH, with the version of a sealed PDU, and behind it room for the shim.
+
+  // Whether a HELLO is to be sealed: a question as its turn is, an answer as its question was.
+  bool SealsHello(bool is_answer);
+  // Fills in the shim, and the job but for its text. False: there is no key, and the PDU must not
+  // leave. `stream`: below kSealStreams.
+  bool SealHello(uint8_t* pdu, SealJob& job);
+  bool Seal(uint8_t* pdu, uint32_t stream, SealJob& job);
+
+  // ---- Receiving.
+
+  struct Opening {
+    SealShim shim;
+    uint32_t epoch = 0;  // form S: that of the key
+  };
+  // A sealed PDU of `bytes`, R-CRC and tag included: fills in the job, or says why not. Each job is
+  // done, and Finish called, before the end of the burst.
+  SealError Prepare(uint8_t* pdu, uint32_t bytes, SealJob& job, Opening& opening);
+  SealError Finish(const SealJob& job, const Opening& opening);
+  // A plain HELLO of the peer was accepted.
+  void OnPlainHello() { answer_ = kPlainAnswer; }
+
+  // ---- For people.
+
+  struct State {
+    bool sealed = false;
+    uint8_t secret_id = 0;   // of both keys that are in use to send with
+    uint32_t tx_epoch = 0;
+    uint32_t rx_epoch = 0;
+    uint64_t tx_in_epoch = 0;  // frames
+    bool newer_secret = false;  // there is one that the peer has not shown to have
+  };
+  State state() const;
+
+ private:
+  static constexpr int kPlainAnswer = -1;
+  static constexpr uint64_t kMostInEpoch = uint64_t{1} << 36;
+  using Windows = std::array<ReplayWindow, kSealStreams>;
+
+  // Of one secret.
+  struct Tx {
+    SealChain chain{};  // S[epoch]
+    SealKey key;
+    uint8_t secret_id = 0;
+    uint32_t epoch = 0;
+    uint64_t frames = 0;     // of the epoch
+    bool confirmed = false;  // the peer has echoed the epoch
+    Time since{};
+  };
+  struct Rx {
+    SealChain chain{};  // S[epoch + 1]
+    SealKey former;     // of epoch - 1,
+    SealKey current;    // epoch,
+    SealKey next;       // and epoch + 1
+    uint8_t secret_id = 0;
+    uint32_t epoch = 0;
+  };
+  struct HelloRx {
+    SealKey key;
+    uint8_t secret_id = 0;
+    uint64_t identity = 0;
+    ReplayWindow window;
+    bool Is(const SealShim& shim) const {
+      return key && identity == shim.identity && secret_id == shim.secret_id;
+    }
+  };
+
+  SealContext ContextOfTx() const {
+    return {.cipher = own_.params.cipher,
+            .partition = own_.partition,
+            .sender = own_.xpuid,
+            .receiver = xpuid_};
+  }
+  SealContext ContextOfRx() const {
+    return {.cipher = own_.params.cipher,
+            .partition = own_.partition,
+            .sender = xpuid_,
+            .receiver = own_.xpuid};
+  }
+  void Rekey(const Identities& identities);
+  bool UseSecret(uint8_t id);
+  void UseNewest();
+  bool MustRotate() const;
+  void Rotate();
+  Rx* RxOf(uint8_t secret_id);
+  void Advance(Rx& rx);
+  SealError PrepareHello(const SealShim& shim, SealJob& job);
+  SealError PrepareSession(const SealShim& shim, SealJob& job, uint32_t& epoch);
+  SealError FinishHello(const SealShim& shim);
+  SealError FinishSession(const Opening& opening);
+  void OnSecretShown(uint8_t id);
+
+  SealOwn& own_;
+  const uint16_t xpuid_;
+  Identities identities_{};
+  bool sealed_ = false;
+  uint64_t sealed_identity_ = 0;  // of the last authentic PDU of the peer's
+
+  Tx& tx() { return txs_[tx_]; }
+  const Tx& tx() const { return txs_[tx_]; }
+
+  std::array<Tx, SealSecrets::kMost> txs_;
+  uint32_t tx_ = 0;  // the one that is used
+  std::array<uint64_t, kSealStreams> sent_{};  // frames of each stream, over all keys
+  SealKey hello_key_;
+  uint8_t hello_secret_ = 0;
+  uint64_t hello_identity_ = 0;
+  uint64_t hellos_sent_ = 0;  // over all keys
+  uint32_t turn_ = 0;         // of questions
+  int answer_ = kPlainAnswer;  // the secret of the last HELLO that came
+  uint8_t next_secret_ = 0;    // of the HELLO that SealsHello was asked about
+  uint32_t rotations_done_ = 0;
+
+  std::array<Rx, SealSecrets::kMost> rx_;
+  uint32_t rx_epoch_ = 0;  // of the last authentic PDU
+  HelloRx known_;      // of the association's identity
+  HelloRx candidate_;  // of another one
+  bool candidate_busy_ = false;  // a job of the burst has its key
+  std::unique_ptr<Windows> windows_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_SEAL_SEALED_PEER_H_

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shim between the RH and the encrypted part of a sealed PDU (docs/sealing.md, "The frame").
+#ifndef SUEDE_SEAL_SHIM_H_
+#define SUEDE_SEAL_SHIM_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "base/big_endian.h"
+#include "seal/crypto.h"
+#include "wire/rh.h"
+
+namespace suede {
+
+inline constexpr uint32_t kSessionShimBytes = 10;
+inline constexpr uint32_t kHelloShimBytes = 18;
+inline constexpr uint32_t kSealStreams = 64;
+// That sealing adds to a PDU, of each form; the larger one is HELLOs' alone.
+inline constexpr uint32_t kSessionSealBytes = kSessionShimBytes + kSealTagBytes;
+inline constexpr uint32_t kHelloSealBytes = kHelloShimBytes + kSealTagBytes;
+// What is encrypted has at least the R-CRC.
+inline constexpr uint32_t kLeastSealedBytes = kRhBytes + kSessionSealBytes + kRcrcBytes;
+static_assert(kRhBytes + kHelloShimBytes <= kMostSealAadBytes);
+
+// A frame's number: the stream, and the count of the frames of that.
+class PacketNumber {
+ public:
+  static constexpr uint64_t kMostCount = (uint64_t{1} << 56) - 1;
+  PacketNumber() = default;
+  PacketNumber(uint32_t stream, uint64_t count) : value_(uint64_t{stream} << 56 | count) {}
+  explicit PacketNumber(uint64_t value) : value_(value) {}
+  uint64_t value() const { return value_; }
+  uint32_t stream() const { return static_cast<uint32_t>(value_ >> 56); }
+  uint64_t count() const { return value_ & kMostCount; }
+
+ private:
+  uint64_t value_ = 0;
+};
+
+struct SealShim {
+  bool hello = false;  // form H
+  uint8_t secret_id = 0;
+  PacketNumber number;
+  // Form S; both modulo 4.
+  uint8_t epoch = 0;
+  uint8_t echo = 0;
+  // Form H. The cipher is as it is on the wire: another than those known is the reader's to refuse.
+  uint8_t cipher = 0;
+  uint64_t identity = 0;
+
+  uint32_t bytes() const { return hello ? kHelloShimBytes : kSessionShimBytes; }
+};
+
+inline void EncodeShim(const SealShim& shim, uint8_t* out) {
+  out[1] = shim.secret_id;
+  if (shim.hello) {
+    out[0] = static_cast<uint8_t>(0x80 | shim.cipher);
+    StoreBe64(out + 2, shim.identity);
+    StoreBe64(out + 10, shim.number.value());
+  } else {
+    out[0] = static_cast<uint8_t>((shim.epoch & 3) << 2 | (shim.echo & 3));
+    StoreBe64(out + 2, shim.number.value());
+  }
+}
+
+// Nothing: malformed, or fewer than `bytes` that a sealed PDU has behind its RH.
+inline std::optional<SealShim> DecodeShim(const uint8_t* in, uint32_t bytes) {
+  constexpr uint32_t kRest = kRcrcBytes + kSealTagBytes;
+  if (bytes < kSessionShimBytes + kRest || (in[0] & 0x70) != 0) return std::nullopt;
+  SealShim shim;
+  shim.hello = (in[0] & 0x80) != 0;
+  shim.secret_id = in[1];
+  if (shim.hello) {
+    if (bytes < kHelloShimBytes + kRest) return std::nullopt;
+    shim.cipher = in[0] & 0x0f;
+    shim.identity = LoadBe64(in + 2);
+    shim.number = PacketNumber(LoadBe64(in + 10));
+    if (shim.number.stream() != 0 || shim.identity == 0) return std::nullopt;
+  } else {
+    shim.epoch = in[0] >> 2 & 3;
+    shim.echo = in[0] & 3;
+    shim.number = PacketNumber(LoadBe64(in + 2));
+    if (shim.number.stream() >= kSealStreams) return std::nullopt;
+  }
+  return shim;
+}
+
+// RH versions of sealed PDUs: that of the plain one, and back.
+constexpr uint8_t SealedVersion(uint8_t plain) { return plain == 0 ? 1 : 2; }
+constexpr uint8_t OpenedVersion(uint8_t sealed) { return sealed == 1 ? 0 : 3; }
+constexpr bool IsSealedVersion(uint8_t version) { return version == 1 || version == 2; }
+
+// Sets the version of an RH in memory.
+inline void SetVersion(uint8_t* rh, uint8_t version) {
+  rh[0] = static_cast<uint8_t>((rh[0] & 0x3f) | version << 6);
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_SEAL_SHIM_H_

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "send/sealing.h"
+
+#include <cstring>
+
+#include "wire/udp.h"
+
+namespace suede {
+namespace {
+
+// The RH of the sealed form, which lies at `sealed`.
+void WriteSealedRh(const uint8_t* plain, uint8_t* sealed) {
+  const uint8_t version = RhWord(plain).ver();
+  std::memcpy(sealed, plain, kRhBytes);
+  SetVersion(sealed, SealedVersion(version));
+}
+
+// Makes room for the shim behind the RH.
+void MoveBehindShim(const PlainPdu& plain, uint32_t shim_bytes) {
+  uint8_t* const body = plain.start + kRhBytes;
+  std::memmove(body + shim_bytes, body, plain.bytes - kRhBytes);
+}
+
+}  // namespace
+
+// The shim is written, and the plain text stands behind it.
+void Sealing::Finish(Instance& instance, PortContext& port, const HeaderTemplate& header,
+                     Frame* frame, uint8_t* sealed, uint32_t shim_bytes, uint32_t plain_bytes) {
+  SealJob& job = port.seals.Next();
+  job.text = sealed + kRhBytes + shim_bytes;
+  job.text_bytes = plain_bytes - kRhBytes;
+  const uint32_t bytes = plain_bytes + shim_bytes + static_cast<uint32_t>(kSealTagBytes);
+  // A checksum over what is not sealed yet is left to the device, or to the batch.
+  const bool is_udp6 = header.encap == Encap::kUdp6;
+  const bool offload = port.tx_offload != TxOffload::kNone;
+  frame->data = WriteHeader(header, sealed, bytes, offload || is_udp6);
+  frame->length = header.length + bytes;
+  frame->tx_offload = port.tx_offload;
+  frame->l2_length = header.l2_length;
+  frame->l3_length = header.l3_length;
+  port.seals.Commit(is_udp6 && !offload ? sealed - kUdpBytes : nullptr);
+  instance.counters.Add(Counter::kTxSealed);
+}
+
+[[gnu::noinline]] bool Sealing::SealKept(Instance& instance, PortContext& port,
+                                         const HeaderTemplate& header, uint32_t connection,
+                                         Pdu* pdu, const PlainPdu& plain) {
+  SealedPeer& peer = instance.SealOf(instance.PeerOfConnection(connection));
+  Link& home = instance.home().link;
+  Frame* const frame = home.NewFrame();
+  uint8_t* const sealed = frame->buffer + Frame::kCommandOffset - kRhBytes;
+  WriteSealedRh(plain.start, sealed);
+  SealJob& job = NextJob(instance, port);
+  if (!peer.Seal(sealed, instance.StreamOf(connection), job)) [[unlikely]] {
+    home.Release(frame);
+    instance.counters.Add(Counter::kTxSealKey);
+    return false;
+  }
+  std::memcpy(sealed + kRhBytes + kSessionShimBytes, plain.start + kRhBytes,
+              plain.bytes - kRhBytes);
+  Finish(instance, port, header, frame, sealed, kSessionShimBytes, plain.bytes);
+  home.SetSealed(pdu, frame);
+  return true;
+}
+
+bool Sealing::SealOneShot(Instance& instance, PortContext& port, const HeaderTemplate& header,
+                          uint32_t connection, Frame* frame, const PlainPdu& plain) {
+  SealedPeer& peer = instance.SealOf(instance.PeerOfConnection(connection));
+  MoveBehindShim(plain, kSessionShimBytes);
+  WriteSealedRh(plain.start, plain.start);
+  SealJob& job = NextJob(instance, port);
+  if (!peer.Seal(plain.start, instance.StreamOf(connection), job)) {
+    instance.counters.Add(Counter::kTxSealKey);
+    return false;
+  }
+  Finish(instance, port, header, frame, plain.start, kSessionShimBytes, plain.bytes);
+  return true;
+}
+
+bool Sealing::SealHello(Instance& instance, PortContext& port, const HeaderTemplate& header,
+                        uint32_t peer, Frame* frame, const PlainPdu& plain) {
+  MoveBehindShim(plain, kHelloShimBytes);
+  WriteSealedRh(plain.start, plain.start);
+  SealJob& job = NextJob(instance, port);
+  if (!instance.SealOf(peer).SealHello(plain.start, job)) {
+    instance.counters.Add(Counter::kTxSealKey);
+    return false;
+  }
+  Finish(instance, port, header, frame, plain.start, kHelloShimBytes, plain.bytes);
+  return true;
+}
+
+}  // namespace suede

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sealing of PDUs as they are staged (docs/sealing.md): lays the sealed form out, for the port's
+// batch, which is done before the burst leaves. Owned by the lcore.
+#ifndef SUEDE_SEND_SEALING_H_
+#define SUEDE_SEND_SEALING_H_
+
+#include <cstdint>
+
+#include "lcore/instance.h"
+#include "lcore/port_context.h"
+#include "pdu/pdu.h"
+#include "send/frame_writer.h"
+
+namespace suede {
+
+class Sealing {
+ public:
+  // Lays the sealed form of a kept PDU out in a frame beside its own. The instance's home link has a
+  // frame. False: there is no key; it is counted, and as if it were lost on the way.
+  static bool SealKept(Instance& instance, PortContext& port, const HeaderTemplate& header,
+                       uint32_t connection, Pdu* pdu, const PlainPdu& plain);
+  // Likewise in its own frame, in which there is room behind it: of a PDU that is not kept.
+  static bool SealOneShot(Instance& instance, PortContext& port, const HeaderTemplate& header,
+                          uint32_t connection, Frame* frame, const PlainPdu& plain);
+  // Of a HELLO.
+  static bool SealHello(Instance& instance, PortContext& port, const HeaderTemplate& header,
+                        uint32_t peer, Frame* frame, const PlainPdu& plain);
+
+ private:
+  static void Finish(Instance& instance, PortContext& port, const HeaderTemplate& header,
+                     Frame* frame, uint8_t* sealed, uint32_t shim_bytes, uint32_t plain_bytes);
+  static SealJob& NextJob(Instance& instance, PortContext& port) {
+    if (port.seals.full()) port.seals.Flush(*instance.seal_own.crypto);
+    return port.seals.Next();
+  }
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_SEND_SEALING_H_
