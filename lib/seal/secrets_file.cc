@@ -295,7 +295,7 @@ absl::Status CheckSecretsFile(std::string_view file, uid_t owner, mode_t mode, u
              file));
 }
 
-absl::StatusOr<FileSecrets> ReadSecrets(const std::string& file) {
+absl::StatusOr<FileSecrets> ReadSecrets(const std::string& file, SecretsFileRule rule) {
   // Not blocking, should it be a pipe.
   const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return CannotRead(file);
@@ -305,7 +305,9 @@ absl::StatusOr<FileSecrets> ReadSecrets(const std::string& file) {
   if (fstat(fd, &info) != 0) {
     status = CannotRead(file);
   } else {
-    status = CheckSecretsFile(file, info.st_uid, info.st_mode, geteuid());
+    if (rule == SecretsFileRule::kPrivate) {
+      status = CheckSecretsFile(file, info.st_uid, info.st_mode, geteuid());
+    }
     if (status.ok() && !bytes.ReadFrom(fd)) status = CannotRead(file);
   }
   close(fd);

@@ -239,6 +239,7 @@ TEST_F(ReadSecretsTest, ReadsAndForgets) {
 TEST_F(ReadSecretsTest, RefusesWhatOthersCanRead) {
   Write(Line("7", "1", kOne), 0644);
   EXPECT_TRUE(absl::IsPermissionDenied(ReadSecrets(file_).status()));
+  EXPECT_TRUE(ReadSecrets(file_, SecretsFileRule::kAnybodys).ok());
 }
 
 TEST_F(ReadSecretsTest, SaysWhatIsNotThere) {
