@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "suedectl/frame_fields.h"
 #include "seal/shim.h"
+#include "suedectl/frame_fields.h"
 #include "suedectl/frame_hex.h"
 #include "wire/control_pdu.h"
 #include "wire/encap.h"

@@ -54,7 +54,8 @@ int64_t NextSecretChange(std::span<const FileSecret> secrets, int64_t now_s);
 // is `own_uid`'s. The error has the command that mends it.
 absl::Status CheckSecretsFile(std::string_view file, uid_t owner, mode_t mode, uid_t own_uid);
 
-// Whose file it may be: one that CheckSecretsFile permits, or anybody's, for a person at a terminal.
+// Whose file it may be: one that CheckSecretsFile permits, or anybody's, for a person at a
+// terminal.
 enum class SecretsFileRule : uint8_t { kPrivate, kAnybodys };
 
 // Opens, checks and parses the file. What it has read is overwritten. Control thread.
