@@ -194,6 +194,14 @@ PortParams PortParamsOf(const Config& config, const PortConfig& port,
           .link = LinkOf(config, port, port.mac.value_or(device_mac))};
 }
 
+SealParams SealParamsOf(const SealingConfig& config, InstanceConfig::Sealing sealing) {
+  return {.mode = static_cast<SealMode>(sealing),
+          .cipher = config.cipher == SealingConfig::Cipher::kAes128Gcm ? SealCipher::kAes128Gcm
+                                                                       : SealCipher::kAes256Gcm,
+          .rotate = std::chrono::seconds(config.rotate_s),
+          .rotate_pdus = config.rotate_pdus};
+}
+
 InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& instance) {
   InstanceParams params{.xpuid = static_cast<uint16_t>(instance.xpu),
                         .instance = static_cast<uint8_t>(instance.instance),
@@ -215,6 +223,7 @@ InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& inst
   }
   params.transport = settings.transport;
   params.congestion = CongestionParamsOf(config, instance);
+  params.seal = SealParamsOf(config.sealing, instance.sealing);
   params.target = TargetParamsOf(config);
   params.paths = settings.paths;
   params.paths.ordering = instance.ordering == InstanceConfig::Ordering::kUnordered
@@ -364,6 +373,7 @@ PortUse UseOf(const Config& config, uint32_t p) {
       home.inflight_pdus.push_back(config.transport.inflight_pdus);
       home.destinations += static_cast<uint32_t>(config.peers.size()) * (of_vcs ? kVcCount : 1);
       home.packed_pdus = PackedPdusOf(config);
+      home.seals |= instance.sealing != InstanceConfig::Sealing::kOff;
     }
   }
   for (const auto& [lcore, home] : homes) use.homes.push_back(home);

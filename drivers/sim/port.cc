@@ -211,6 +211,7 @@ void SimPort::Restart(std::span<SimPort* const> ports) {
     port->free_.clear();
     for (const auto& buffer : port->buffers_) {
       buffer->references = 0;
+      buffer->frame.sealed = nullptr;
       port->free_.push_back(buffer.get());
     }
     port->posted_ = 0;
@@ -220,7 +221,9 @@ void SimPort::Restart(std::span<SimPort* const> ports) {
 
 void SimPort::Unreference(Buffer* buffer) {
   Require(buffer->references != 0, "a frame was released twice");
-  if (--buffer->references == 0) buffer->owner->free_.push_back(buffer);
+  if (--buffer->references != 0) return;
+  Require(buffer->frame.sealed == nullptr, "a frame was released without its sealed one");
+  buffer->owner->free_.push_back(buffer);
 }
 
 // Of the classes that the switch pauses none does; the first frame of the others goes before them.

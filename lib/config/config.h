@@ -100,11 +100,13 @@ struct InstancePort {
 struct InstanceConfig {
   enum class Ordering : uint8_t { kStrict, kUnordered };
   enum class Congestion : uint8_t { kFixed, kRccc, kNscc };  // docs/congestion.md
+  enum class Sealing : uint8_t { kOff, kPreferred, kRequired };  // docs/sealing.md
   uint32_t xpu = 0;
   uint32_t instance = 0;  // instance number of the XPU
   uint32_t lcore = 0;     // index into Config::lcores
   Ordering ordering = Ordering::kStrict;
   Congestion congestion = Congestion::kFixed;
+  Sealing sealing = Sealing::kOff;
   std::vector<InstancePort> ports;  // its planes: 1, 2 or 4, on different ports
   friend bool operator==(const InstanceConfig&, const InstanceConfig&) = default;
 };
@@ -226,6 +228,18 @@ struct CongestionConfig {
   friend bool operator==(const CongestionConfig&, const CongestionConfig&) = default;
 };
 
+// docs/sealing.md. Of instances with sealing: preferred or required.
+struct SealingConfig {
+  enum class Cipher : uint8_t { kAes128Gcm, kAes256Gcm };
+  enum class Device : uint8_t { kAuto, kAesniGcm, kOpenssl };
+  std::string secrets;
+  Cipher cipher = Cipher::kAes128Gcm;
+  Device device = Device::kAuto;
+  uint32_t rotate_s = 3600;
+  uint64_t rotate_pdus = uint64_t{1} << 28;
+  friend bool operator==(const SealingConfig&, const SealingConfig&) = default;
+};
+
 // docs/link.md. Of ports with llr: on, of endpoints and switches.
 struct LlrConfig {
   uint32_t window_frames = 264;
@@ -303,6 +317,7 @@ struct Config {
   CongestionConfig congestion;
   LlrConfig llr;
   CbfcConfig cbfc;
+  SealingConfig sealing;
   ClientsConfig clients;
   ManagementConfig management;
   LogConfig log;

@@ -31,6 +31,7 @@ void VisitSections(A& a, B& b, const Visit& visit) {
   visit("congestion.", a.congestion, b.congestion);
   visit("llr.", a.llr, b.llr);
   visit("cbfc.", a.cbfc, b.cbfc);
+  visit("sealing.", a.sealing, b.sealing);
   visit("clients.", a.clients, b.clients);
   visit("management.", a.management, b.management);
   visit("log.", a.log, b.log);
@@ -116,6 +117,7 @@ Config TakeAtOnce(const Config& started, const Config& running, const Config& wa
   copy(started.congestion, wanted.congestion, result.congestion);
   copy(started.llr, wanted.llr, result.llr);
   copy(started.cbfc, wanted.cbfc, result.cbfc);
+  copy(started.sealing, wanted.sealing, result.sealing);
   copy(started.clients, wanted.clients, result.clients);
   copy(started.management, wanted.management, result.management);
   copy(started.log, wanted.log, result.log);

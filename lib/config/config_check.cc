@@ -97,9 +97,19 @@ std::string DeviceIdentity(std::string_view device) {
   return good ? name : std::string();
 }
 
+// Octets that sealing adds to a PDU (docs/sealing.md).
+constexpr uint32_t kSealingBytes = 26;
+
+bool Seals(const Config& config) {
+  return std::any_of(
+      config.instances.begin(), config.instances.end(),
+      [](const InstanceConfig& i) { return i.sealing != InstanceConfig::Sealing::kOff; });
+}
+
 Status CheckMtu(ConfigDraft& draft, PortConfig& port, const std::string& path) {
   const uint32_t limit = draft.config.packing.limit_bytes;
-  const uint32_t overhead = OverheadBytes(port.encapsulation);
+  const uint32_t overhead =
+      OverheadBytes(port.encapsulation) + (Seals(draft.config) ? kSealingBytes : 0);
   const uint32_t needed = limit + overhead;
   if (port.mtu_bytes == 0) port.mtu_bytes = std::max(kUsualMtu, needed);
   if (port.mtu_bytes >= needed) return OkStatus();
@@ -386,6 +396,19 @@ Status CheckTransport(const ConfigDraft& draft) {
   return OkStatus();
 }
 
+// --- Sealing
+
+Status CheckSealing(ConfigDraft& draft) {
+  for (size_t i = 0; i < draft.config.instances.size(); ++i) {
+    const bool is_off = draft.config.instances[i].sealing == InstanceConfig::Sealing::kOff;
+    if (is_off || !draft.config.sealing.secrets.empty()) continue;
+    return draft.Error(StrCat(Entry("instances", i), ".sealing"),
+                       "there are no secrets to seal with; name their file in sealing.secrets "
+                       "(docs/sealing.md), or set off");
+  }
+  return OkStatus();
+}
+
 // --- Congestion control
 
 Status CheckCongestion(ConfigDraft& draft) {
@@ -551,6 +574,7 @@ Status CheckConfig(const MachineFacts& machine, ConfigDraft& draft) {
   if (Status s = CheckManagement(machine, draft); !s.ok()) return s;
   if (Status s = CheckPfc(draft); !s.ok()) return s;
   if (Status s = CheckCongestion(draft); !s.ok()) return s;
+  if (Status s = CheckSealing(draft); !s.ok()) return s;
   if (Status s = CheckLinks(draft); !s.ok()) return s;
   WarnOfPeers(draft);
   WarnOfClasses(draft);

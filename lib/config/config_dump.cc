@@ -46,7 +46,8 @@ void AppendInstances(const Config& config, std::string& out) {
                               .instance = instance.instance,
                               .lcore = config.lcores[instance.lcore].cpu,
                               .ordering = instance.ordering,
-                              .congestion = instance.congestion},
+                              .congestion = instance.congestion,
+                              .sealing = instance.sealing},
                 ports, out);
   }
 }
@@ -89,6 +90,7 @@ std::string DumpConfig(const Config& config) {
   AppendSection("congestion", config.congestion, out);
   AppendSection("llr", config.llr, out);
   AppendSection("cbfc", config.cbfc, out);
+  AppendSection("sealing", config.sealing, out);
   AppendSection("clients", config.clients, out);
   AppendSection("management", config.management, out);
   AppendSection("log", config.log, out);

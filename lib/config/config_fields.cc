@@ -177,6 +177,10 @@ constexpr ConfigField<InstanceEntry> kInstance[] = {
         "congestion", "", {},
         "Congestion control of what the instance sends (congestion.md): fixed windows alone; rccc: "
         "credit that the destination grants; nscc: a window by round trips, marks and losses."),
+    Key<&InstanceEntry::sealing>(
+        "sealing", "", {},
+        "Whether PDUs are encrypted and authenticated (sealing.md): required sends and accepts "
+        "nothing else; preferred does so with peers that seal, and is plain with others."),
 };
 
 // Addresses of instances and of peers have the same keys.
@@ -322,6 +326,21 @@ constexpr ConfigField<PfcConfig> kPfc[] = {
                            "Watchdog: an event tells of a pause for which PDUs wait longer than "
                            "this, and the endpoint asks nobody longer than this to pause for a VC "
                            "that does not drain. 0: never."),
+};
+
+constexpr ConfigField<SealingConfig> kSealing[] = {
+    Key<&SealingConfig::secrets>("secrets", "",
+                                 {.min = 1, .max = 512, .rule = TextRule::kAbsolutePath},
+                                 "File of the partition's secrets, which nobody else may read.",
+                                 kNoDefault),
+    Key<&SealingConfig::cipher>("cipher", "", {}, "The cipher; the same at both ends."),
+    Key<&SealingConfig::device>(
+        "device", "", {},
+        "The library that runs it: DPDK's aesni_gcm, or openssl; auto takes the first that works."),
+    Key<&SealingConfig::rotate_s>("rotate_s", "s", Between(0, 1u << 30),
+                                  "Longest time that one key seals; 0: no limit."),
+    Key<&SealingConfig::rotate_pdus>("rotate_pdus", "PDUs", Between(1, uint64_t{1} << 36),
+                                     "Most PDUs that one key seals."),
 };
 
 constexpr ConfigField<CongestionConfig> kCongestion[] = {
@@ -644,6 +663,10 @@ std::span<const ConfigField<LlrConfig>> FieldsOf() {
 template <>
 std::span<const ConfigField<CbfcConfig>> FieldsOf() {
   return kCbfc;
+}
+template <>
+std::span<const ConfigField<SealingConfig>> FieldsOf() {
+  return kSealing;
 }
 template <>
 std::span<const ConfigField<PackingConfig>> FieldsOf() {

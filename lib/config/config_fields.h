@@ -65,6 +65,7 @@ struct InstanceEntry {
   std::optional<uint32_t> lcore;  // its CPU
   InstanceConfig::Ordering ordering = InstanceConfig::Ordering::kStrict;
   InstanceConfig::Congestion congestion = InstanceConfig::Congestion::kFixed;
+  InstanceConfig::Sealing sealing = InstanceConfig::Sealing::kOff;
 };
 struct InstancePortEntry {
   std::string port;

@@ -37,6 +37,7 @@ constexpr ConfigSection kSections[] = {
     {"congestion", "Congestion control (congestion.md)."},
     {"llr", "Link-level retry, for ports with llr: on (link.md)."},
     {"cbfc", "Credit-based flow control, for ports with cbfc: on (link.md)."},
+    {"sealing", "Keys of instances that seal their PDUs (sealing.md)."},
     {"clients", "Places, rings and credit of client processes."},
     {"management", "How the endpoint is monitored and controlled."},
     {"log", "The log, on standard error."},
@@ -131,6 +132,7 @@ std::vector<ConfigKey> MakeKeys() {
   AddSectionWithFields<CongestionConfig>("congestion", "congestion.", keys);
   AddSectionWithFields<LlrConfig>("llr", "llr.", keys);
   AddSectionWithFields<CbfcConfig>("cbfc", "cbfc.", keys);
+  AddSectionWithFields<SealingConfig>("sealing", "sealing.", keys);
   AddSectionWithFields<ClientsConfig>("clients", "clients.", keys);
   AddSectionWithFields<ManagementConfig>("management", "management.", keys);
   AddSectionWithFields<LogConfig>("log", "log.", keys);

@@ -28,7 +28,8 @@ class SectionReader {
         ReadPlain(root, "planes", config_.planes) &&
         ReadPlain(root, "sessions", config_.sessions) && ReadPlain(root, "pfc", config_.pfc) &&
         ReadPlain(root, "congestion", config_.congestion) && ReadPlain(root, "llr", config_.llr) &&
-        ReadPlain(root, "cbfc", config_.cbfc) && ReadPlain(root, "clients", config_.clients) &&
+        ReadPlain(root, "cbfc", config_.cbfc) &&
+        ReadPlain(root, "sealing", config_.sealing) && ReadPlain(root, "clients", config_.clients) &&
         ReadPlain(root, "management", config_.management) && ReadPlain(root, "log", config_.log);
     return reader_.status();
   }
@@ -40,7 +41,7 @@ class SectionReader {
     if (!reader_.ReadFields(root, "",
                             {"eal", "lcores", "ports", "instances", "peers", "classes", "packing",
                              "transport", "planes", "sessions", "pfc", "congestion", "llr", "cbfc",
-                             "clients", "management", "log"},
+                             "sealing", "clients", "management", "log"},
                             entry)) {
       return false;
     }
@@ -157,6 +158,7 @@ class SectionReader {
     instance.instance = entry.instance;
     instance.ordering = entry.ordering;
     instance.congestion = entry.congestion;
+    instance.sealing = entry.sealing;
     for (uint32_t id = ids.first; id <= ids.last; ++id) {
       instance.xpu = id;
       instance.ports.clear();

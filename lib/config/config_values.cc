@@ -26,6 +26,9 @@ constexpr string_view kPfcs[] = {"off", "software", "device"};
 constexpr string_view kPfcClasses[] = {"dscp", "pcp"};
 constexpr string_view kOrderings[] = {"strict", "unordered"};
 constexpr string_view kCongestions[] = {"fixed", "rccc", "nscc"};
+constexpr string_view kSealings[] = {"off", "preferred", "required"};
+constexpr string_view kSealCiphers[] = {"aes_128_gcm", "aes_256_gcm"};
+constexpr string_view kSealDevices[] = {"auto", "aesni_gcm", "openssl"};
 constexpr string_view kHellos[] = {"auto", "never"};
 constexpr string_view kPsnScopes[] = {"port", "vc"};
 constexpr string_view kRegisters[] = {"off", "read", "write"};
@@ -183,6 +186,9 @@ std::span<const string_view> NamesOf(PortConfig::Pfc) { return kPfcs; }
 std::span<const string_view> NamesOf(PortConfig::PfcClass) { return kPfcClasses; }
 std::span<const string_view> NamesOf(InstanceConfig::Ordering) { return kOrderings; }
 std::span<const string_view> NamesOf(InstanceConfig::Congestion) { return kCongestions; }
+std::span<const string_view> NamesOf(InstanceConfig::Sealing) { return kSealings; }
+std::span<const string_view> NamesOf(SealingConfig::Cipher) { return kSealCiphers; }
+std::span<const string_view> NamesOf(SealingConfig::Device) { return kSealDevices; }
 std::span<const string_view> NamesOf(PeerConfig::Hello) { return kHellos; }
 std::span<const string_view> NamesOf(TransportConfig::PsnScope) { return kPsnScopes; }
 std::span<const string_view> NamesOf(ClientsConfig::Registers) { return kRegisters; }

@@ -229,6 +229,7 @@ void Instance::Take(const Settings& settings) {
   const PsnScope scope = params.transport.psn_scope;
   widest_window = std::max(widest_window, settings.transport.window_pdus);
   params.partition = settings.partition;
+  seal_own.partition = settings.partition;
   params.classes = settings.classes;
   params.ack_class = settings.ack_class;
   params.pack_limit_bytes = settings.pack_limit_bytes;

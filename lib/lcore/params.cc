@@ -24,7 +24,8 @@ uint32_t MostHeldPdus(const std::vector<uint32_t>& inflight_pdus) {
 uint32_t FramesNeeded(const PortUse& use) {
   uint64_t frames = use.unclaimed_pdus + use.link_frames;
   for (const PortHome& home : use.homes) {
-    frames += std::max(MostHeldPdus(home.inflight_pdus), home.destinations);
+    const uint64_t held = std::max(MostHeldPdus(home.inflight_pdus), home.destinations);
+    frames += home.seals ? 2 * held : held;
     frames += std::max(home.packed_pdus, ClientTable::kMaxQueues);
   }
   frames += use.queue_pairs * (use.rx_descriptors + 16 * kBurst) + use.tx_descriptors;

@@ -126,6 +126,7 @@ struct PortHome {
   std::vector<uint32_t> inflight_pdus;  // of each
   uint32_t destinations = 0;            // peers of all; peers and VCs, where these have connections
   uint32_t packed_pdus = 0;             // PortParams::packed_pdus
+  bool seals = false;                   // a PDU in flight has a sealed frame beside its own
 };
 // The users of a port.
 struct PortUse {

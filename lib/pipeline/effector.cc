@@ -69,6 +69,8 @@ struct Effector::OnePeer {
     on.pauses_.SayHeldUp(instance, peer, what, now());
   }
   void operator()(const effect::Probe& what) const {
+    // It asks whether the peer is a plain one, which a sealed one never is.
+    if (instance.seals() && instance.SealOf(peer).IsSealed()) return;
     Speaker::SendUnsequenced(instance, NumberOf(what), {}, what.psn, Instance::kAckClass);
   }
   void operator()(const effect::ProbeLost& what) const { on.SendProbe(instance, NumberOf(what)); }

@@ -32,6 +32,7 @@ void SealWork::End() {
   }
   for (const auto& instance : lcore_.instances) {
     SealOwn& own = instance->seal_own;
+    own.retired.clear();
     if ((own.rotations | own.advances) == 0) continue;
     instance->counters.Add(Counter::kSealRotations, std::exchange(own.rotations, 0));
     instance->counters.Add(Counter::kSealEpochs, std::exchange(own.advances, 0));

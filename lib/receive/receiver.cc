@@ -208,7 +208,8 @@ bool Receiver::GoOn(PortContext& port, Time now) {
     instance.counters.Add(Counter::kRxAdminDown);
     return Checked::kDone;
   }
-  if (!RcrcGood(spans_[i])) {
+  // (What was sealed and not opened has none.)
+  if (!RcrcGood(spans_[i]) && !IsSealedVersion(rhs_[i].ver())) {
     instance.counters.Add(Counter::kRxRcrc);
     return Checked::kDone;
   }
@@ -276,10 +277,8 @@ bool Receiver::RefusesPlain(Instance& instance, uint32_t i, uint32_t plane, Time
   const uint32_t peer = PeerOf(instance, series, rh, plane);
   if (peer == Instance::kNoPeer) return Checked::kDone;
   instance.counters.Add(DropCounter(seal_errors_[i]));
-  // We or the peer have started anew. What it is, only a HELLO can tell.
-  if (seal_errors_[i] == SealError::kKey && !instance.peers[peer].handshake().open()) {
-    instance.peers[peer].OnClosedData(plane, 0, true, RhOp::kNothing, Psn(0), now,
-                                      EffectsFor(instance, peer));
+  if (seal_errors_[i] == SealError::kKey) {
+    instance.peers[peer].OnUnopened(now, EffectsFor(instance, peer));
   }
   return Checked::kDone;
 }

@@ -154,7 +154,7 @@ class Receiver {
   void PassOver(PortContext& port);
   void OpenSealed(PortContext& port);
   bool PrepareToOpen(PortContext& port, uint32_t i, SealJob& job, SealedPeer::Opening& opening,
-                     SealedPeer*& peer);
+                     SealedPeer*& peer, CounterBlock*& counters);
   void TakeOpened(uint32_t i, const SealShim& shim, uint32_t& from, uint32_t& to);
   bool RefusesPlain(Instance& instance, uint32_t i, uint32_t plane, Time now);
   Checked OnSealed(Instance& instance, uint32_t i, uint32_t plane, Time now);

@@ -11,7 +11,8 @@ namespace suede {
 // The frame is for an instance here that seals, and of one of its peers: fills in the job. A sealed
 // PDU that is not opened has no R-CRC to check, and keeps its version.
 bool Receiver::PrepareToOpen(PortContext& port, uint32_t i, SealJob& job,
-                             SealedPeer::Opening& opening, SealedPeer*& peer) {
+                             SealedPeer::Opening& opening, SealedPeer*& peer,
+                             CounterBlock*& counters) {
   const Series& series = series_[series_of_[i]];
   const RhWord rh = rhs_[i];
   if (series.error() != FrameError::kNone || !IsSealedVersion(rh.ver())) return false;
@@ -28,15 +29,19 @@ bool Receiver::PrepareToOpen(PortContext& port, uint32_t i, SealJob& job,
     return false;
   }
   peer = &instance.SealOf(number);
+  counters = &instance.counters;
   // The frame is ours: its bytes may be changed.
   auto* const pdu = const_cast<uint8_t*>(spans_[i].data);
-  seal_errors_[i] = peer->Prepare(pdu, bytes, job, opening);
+  seal_errors_[i] = peer->Prepare(
+      pdu, bytes, Instance::MakeSealPath(series.source, series.destination, series.session()), job,
+      opening);
   return seal_errors_[i] == SealError::kNone;
 }
 
 [[gnu::noinline]] void Receiver::OpenSealed(PortContext& port) {
   struct Opened {
     SealedPeer* peer;
+    CounterBlock* counters;
     uint32_t frame;
     SealedPeer::Opening opening;
   };
@@ -47,7 +52,7 @@ bool Receiver::PrepareToOpen(PortContext& port, uint32_t i, SealJob& job,
   for (uint32_t i = 0; i < count_; ++i) {
     Opened& one = opened[count];
     one.frame = i;
-    if (PrepareToOpen(port, i, jobs[count], one.opening, one.peer)) ++count;
+    if (PrepareToOpen(port, i, jobs[count], one.opening, one.peer, one.counters)) ++count;
   }
   if (count == 0) return;
   lcore_.crypto->Open({jobs.data(), count});
@@ -58,6 +63,7 @@ bool Receiver::PrepareToOpen(PortContext& port, uint32_t i, SealJob& job,
     const SealError error = one.peer->Finish(jobs[n], one.opening);
     seal_errors_[one.frame] = error;
     if (error != SealError::kNone) continue;
+    one.counters->Add(Counter::kRxSealed);
     spans_[one.frame].bytes = jobs[n].text_bytes - kRcrcBytes + kRhBytes;
     TakeOpened(one.frame, one.opening.shim, from, to);
   }

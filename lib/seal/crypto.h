@@ -23,7 +23,7 @@ constexpr size_t KeyBytesOf(SealCipher cipher) {
 }
 inline constexpr size_t kSealIvBytes = 12;
 inline constexpr size_t kSealTagBytes = 16;
-inline constexpr size_t kMostSealAadBytes = 32;
+inline constexpr size_t kMostSealAadBytes = 64;
 
 // A frame to be sealed or opened, in place.
 struct SealJob {

@@ -7,9 +7,12 @@
 namespace suede {
 namespace {
 
-void FillAad(const uint8_t* pdu, uint32_t shim_bytes, SealJob& job) {
-  job.aad_bytes = static_cast<uint16_t>(kRhBytes + shim_bytes);
-  std::memcpy(job.aad.data(), pdu, job.aad_bytes);
+void FillAad(const uint8_t* pdu, uint32_t shim_bytes, const SealPath& path, SealJob& job) {
+  const uint32_t head = kRhBytes + shim_bytes;
+  job.aad_bytes = static_cast<uint16_t>(head + SealPath::kBytes);
+  std::memcpy(job.aad.data(), pdu, head);
+  std::memcpy(job.aad.data() + head, path.addresses.data(), path.addresses.size());
+  StoreBe16(job.aad.data() + head + path.addresses.size(), path.session);
 }
 
 }  // namespace
@@ -17,7 +20,13 @@ void FillAad(const uint8_t* pdu, uint32_t shim_bytes, SealJob& job) {
 void SealedPeer::Rekey(const Identities& identities) {
   const bool new_peer = identities.peer != identities_.peer;
   identities_ = identities;
-  for (Tx& tx : txs_) tx = Tx();
+  if (partition_ != own_.partition) {
+    partition_ = own_.partition;
+    Retire(hello_key_);
+    known_ = HelloRx();
+    candidate_ = HelloRx();
+  }
+  for (Tx& tx : txs_) EndTx(tx);
   for (Rx& rx : rx_) rx = Rx();
   rx_epoch_ = 0;
   for (ReplayWindow& window : *windows_) window.Clear();
@@ -36,9 +45,9 @@ void SealedPeer::OnSecrets() {
   for (HelloRx* hello : {&known_, &candidate_}) {
     if (hello->key && is_gone(hello->secret_id)) *hello = HelloRx();
   }
-  if (hello_key_ && is_gone(hello_secret_)) hello_key_ = SealKey();
+  if (is_gone(hello_secret_)) Retire(hello_key_);
   for (Tx& tx : txs_) {
-    if (tx.key && is_gone(tx.secret_id)) tx = Tx();
+    if (tx.key && is_gone(tx.secret_id)) EndTx(tx);
   }
   if (!tx().key && identities_.peer != 0) UseNewest();
 }
@@ -95,10 +104,11 @@ bool SealedPeer::SealsHello(bool is_answer) {
   return true;
 }
 
-bool SealedPeer::SealHello(uint8_t* pdu, SealJob& job) {
+bool SealedPeer::SealHello(uint8_t* pdu, const SealPath& path, SealJob& job) {
   if (!hello_key_ || hello_identity_ != identities_.own || hello_secret_ != next_secret_) {
     const SealSecret* const secret = own_.secrets.Find(next_secret_);
     if (secret == nullptr) return false;
+    Retire(hello_key_);
     hello_key_ = SealKey::OfHello(*own_.crypto, secret->prk, ContextOfTx(), identities_.own);
     hello_identity_ = identities_.own;
     hello_secret_ = next_secret_;
@@ -111,7 +121,7 @@ bool SealedPeer::SealHello(uint8_t* pdu, SealJob& job) {
                       .identity = identities_.own};
   EncodeShim(shim, pdu + kRhBytes);
   hello_key_.Fill(shim.number, job);
-  FillAad(pdu, kHelloShimBytes, job);
+  FillAad(pdu, kHelloShimBytes, path, job);
   return true;
 }
 
@@ -124,6 +134,7 @@ bool SealedPeer::MustRotate() const {
 
 void SealedPeer::Rotate() {
   NextChain(*own_.crypto, tx().chain);
+  Retire(tx().key);
   tx().key = SealKey::OfEpoch(*own_.crypto, own_.params.cipher, tx().chain);
   ++tx().epoch;
   ++own_.rotations;
@@ -133,7 +144,7 @@ void SealedPeer::Rotate() {
   rotations_done_ = own_.rotations_asked;
 }
 
-bool SealedPeer::Seal(uint8_t* pdu, uint32_t stream, SealJob& job) {
+bool SealedPeer::Seal(uint8_t* pdu, const SealPath& path, uint32_t stream, SealJob& job) {
   if (!tx().key) [[unlikely]]
     return false;
   if (tx().frames == 0 && tx().epoch == 0) tx().since = own_.now;
@@ -148,7 +159,7 @@ bool SealedPeer::Seal(uint8_t* pdu, uint32_t stream, SealJob& job) {
                       .echo = static_cast<uint8_t>(rx_epoch_ & 3)};
   EncodeShim(shim, pdu + kRhBytes);
   tx().key.Fill(shim.number, job);
-  FillAad(pdu, kSessionShimBytes, job);
+  FillAad(pdu, kSessionShimBytes, path, job);
   return true;
 }
 
@@ -218,7 +229,8 @@ SealError SealedPeer::PrepareSession(const SealShim& shim, SealJob& job, uint32_
   return SealError::kNone;
 }
 
-SealError SealedPeer::Prepare(uint8_t* pdu, uint32_t bytes, SealJob& job, Opening& opening) {
+SealError SealedPeer::Prepare(uint8_t* pdu, uint32_t bytes, const SealPath& path, SealJob& job,
+                              Opening& opening) {
   const std::optional<SealShim> shim =
       bytes < kLeastSealedBytes ? std::nullopt : DecodeShim(pdu + kRhBytes, bytes - kRhBytes);
   const bool is_control = pdu[0] >> 6 == 2;
@@ -227,9 +239,10 @@ SealError SealedPeer::Prepare(uint8_t* pdu, uint32_t bytes, SealJob& job, Openin
   const SealError error = shim->hello ? PrepareHello(*shim, job)
                                       : PrepareSession(*shim, job, opening.epoch);
   if (error != SealError::kNone) return error;
-  FillAad(pdu, shim->bytes(), job);
-  job.text = pdu + job.aad_bytes;
-  job.text_bytes = bytes - job.aad_bytes - static_cast<uint32_t>(kSealTagBytes);
+  FillAad(pdu, shim->bytes(), path, job);
+  const uint32_t head = kRhBytes + shim->bytes();
+  job.text = pdu + head;
+  job.text_bytes = bytes - head - static_cast<uint32_t>(kSealTagBytes);
   return SealError::kNone;
 }
 

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/time.h"
 #include "base/token_bucket.h"
@@ -43,6 +45,8 @@ struct SealOwn {
   Time now{};                    // of this turn
   uint64_t rotations = 0;        // epochs begun to send in,
   uint64_t advances = 0;         // and by peers
+  // Keys that jobs of the turn may still have: they end with it.
+  std::vector<SealKey> retired;
   uint32_t rotations_asked = 0;  // by command: each peer follows where its own count is another
 };
 
@@ -62,9 +66,9 @@ class SealedPeer {
       : own_(own), xpuid_(xpuid), windows_(std::make_unique<Windows>()) {}
 
   // The identities of the association, of which `peer` is 0 while there is none. Called before
-  // anything below; keys follow them.
+  // anything below; keys follow them, and the own partition.
   void Sync(const Identities& identities) {
-    if (identities.own != identities_.own || identities.peer != identities_.peer) [[unlikely]]
+    if (identities != identities_ || partition_ != own_.partition) [[unlikely]]
       Rekey(identities);
   }
   // The lcore's secrets are others: keys of those that are gone end.
@@ -79,8 +83,8 @@ class SealedPeer {
   bool SealsHello(bool is_answer);
   // Fills in the shim, and the job but for its text. False: there is no key, and the PDU must not
   // leave. `stream`: below kSealStreams.
-  bool SealHello(uint8_t* pdu, SealJob& job);
-  bool Seal(uint8_t* pdu, uint32_t stream, SealJob& job);
+  bool SealHello(uint8_t* pdu, const SealPath& path, SealJob& job);
+  bool Seal(uint8_t* pdu, const SealPath& path, uint32_t stream, SealJob& job);
 
   // ---- Receiving.
 
@@ -90,7 +94,8 @@ class SealedPeer {
   };
   // A sealed PDU of `bytes`, R-CRC and tag included: fills in the job, or says why not. Each job is
   // done, and Finish called, before the end of the burst.
-  SealError Prepare(uint8_t* pdu, uint32_t bytes, SealJob& job, Opening& opening);
+  SealError Prepare(uint8_t* pdu, uint32_t bytes, const SealPath& path, SealJob& job,
+                    Opening& opening);
   SealError Finish(const SealJob& job, const Opening& opening);
   // A plain HELLO of the peer was accepted.
   void OnPlainHello() { answer_ = kPlainAnswer; }
@@ -153,6 +158,14 @@ class SealedPeer {
             .receiver = own_.xpuid};
   }
   void Rekey(const Identities& identities);
+  // A key to send with is not used any more.
+  void Retire(SealKey& key) {
+    if (key) own_.retired.push_back(std::exchange(key, SealKey()));
+  }
+  void EndTx(Tx& tx) {
+    Retire(tx.key);
+    tx = Tx();
+  }
   bool UseSecret(uint8_t id);
   void UseNewest();
   bool MustRotate() const;
@@ -168,6 +181,7 @@ class SealedPeer {
   SealOwn& own_;
   const uint16_t xpuid_;
   Identities identities_{};
+  uint16_t partition_ = 0;  // that the keys are of
   bool sealed_ = false;
   uint64_t sealed_identity_ = 0;  // of the last authentic PDU of the peer's
 

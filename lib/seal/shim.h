@@ -3,6 +3,7 @@
 #ifndef SUEDE_SEAL_SHIM_H_
 #define SUEDE_SEAL_SHIM_H_
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -20,7 +21,14 @@ inline constexpr uint32_t kSessionSealBytes = kSessionShimBytes + kSealTagBytes;
 inline constexpr uint32_t kHelloSealBytes = kHelloShimBytes + kSealTagBytes;
 // What is encrypted has at least the R-CRC.
 inline constexpr uint32_t kLeastSealedBytes = kRhBytes + kSessionSealBytes + kRcrcBytes;
-static_assert(kRhBytes + kHelloShimBytes <= kMostSealAadBytes);
+
+// What is authenticated of the network header.
+struct SealPath {
+  static constexpr uint32_t kBytes = 34;
+  std::array<uint8_t, 32> addresses;  // source, then destination
+  uint16_t session = 0;
+};
+static_assert(kRhBytes + kHelloShimBytes + SealPath::kBytes <= kMostSealAadBytes);
 
 // A frame's number: the stream, and the count of the frames of that.
 class PacketNumber {

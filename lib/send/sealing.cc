@@ -45,13 +45,16 @@ void Sealing::Finish(Instance& instance, PortContext& port, const HeaderTemplate
 [[gnu::noinline]] bool Sealing::SealKept(Instance& instance, PortContext& port,
                                          const HeaderTemplate& header, uint32_t connection,
                                          Pdu* pdu, const PlainPdu& plain) {
-  SealedPeer& peer = instance.SealOf(instance.PeerOfConnection(connection));
+  const uint32_t number = instance.PeerOfConnection(connection);
+  const SealPath path =
+      instance.SealPathOf(number, instance.PlaneOfConnection(connection), header.session);
+  SealedPeer& peer = instance.SealOf(number);
   Link& home = instance.home().link;
   Frame* const frame = home.NewFrame();
   uint8_t* const sealed = frame->buffer + Frame::kCommandOffset - kRhBytes;
   WriteSealedRh(plain.start, sealed);
   SealJob& job = NextJob(instance, port);
-  if (!peer.Seal(sealed, instance.StreamOf(connection), job)) [[unlikely]] {
+  if (!peer.Seal(sealed, path, instance.StreamOf(connection), job)) [[unlikely]] {
     home.Release(frame);
     instance.counters.Add(Counter::kTxSealKey);
     return false;
@@ -65,11 +68,14 @@ void Sealing::Finish(Instance& instance, PortContext& port, const HeaderTemplate
 
 bool Sealing::SealOneShot(Instance& instance, PortContext& port, const HeaderTemplate& header,
                           uint32_t connection, Frame* frame, const PlainPdu& plain) {
-  SealedPeer& peer = instance.SealOf(instance.PeerOfConnection(connection));
+  const uint32_t number = instance.PeerOfConnection(connection);
+  const SealPath path =
+      instance.SealPathOf(number, instance.PlaneOfConnection(connection), header.session);
+  SealedPeer& peer = instance.SealOf(number);
   MoveBehindShim(plain, kSessionShimBytes);
   WriteSealedRh(plain.start, plain.start);
   SealJob& job = NextJob(instance, port);
-  if (!peer.Seal(plain.start, instance.StreamOf(connection), job)) {
+  if (!peer.Seal(plain.start, path, instance.StreamOf(connection), job)) {
     instance.counters.Add(Counter::kTxSealKey);
     return false;
   }
@@ -78,11 +84,12 @@ bool Sealing::SealOneShot(Instance& instance, PortContext& port, const HeaderTem
 }
 
 bool Sealing::SealHello(Instance& instance, PortContext& port, const HeaderTemplate& header,
-                        uint32_t peer, Frame* frame, const PlainPdu& plain) {
+                        uint32_t peer, uint32_t plane, Frame* frame, const PlainPdu& plain) {
+  const SealPath path = instance.SealPathOf(peer, plane, header.session);
   MoveBehindShim(plain, kHelloShimBytes);
   WriteSealedRh(plain.start, plain.start);
   SealJob& job = NextJob(instance, port);
-  if (!instance.SealOf(peer).SealHello(plain.start, job)) {
+  if (!instance.SealOf(peer).SealHello(plain.start, path, job)) {
     instance.counters.Add(Counter::kTxSealKey);
     return false;
   }

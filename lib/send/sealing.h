@@ -24,7 +24,7 @@ class Sealing {
                           uint32_t connection, Frame* frame, const PlainPdu& plain);
   // Of a HELLO.
   static bool SealHello(Instance& instance, PortContext& port, const HeaderTemplate& header,
-                        uint32_t peer, Frame* frame, const PlainPdu& plain);
+                        uint32_t peer, uint32_t plane, Frame* frame, const PlainPdu& plain);
 
  private:
   static void Finish(Instance& instance, PortContext& port, const HeaderTemplate& header,

@@ -52,7 +52,7 @@ bool Speaker::WriteSealedControl(Instance& instance, uint32_t peer, uint32_t pla
     SetFrame(port, header, frame, pdu.start, pdu.bytes);
     return true;
   }
-  if (hello != nullptr) return Sealing::SealHello(instance, port, header, peer, frame, pdu);
+  if (hello != nullptr) return Sealing::SealHello(instance, port, header, peer, plane, frame, pdu);
   return Sealing::SealOneShot(instance, port, header, instance.ConnectionAt(peer, plane, 0), frame,
                               pdu);
 }

@@ -3,7 +3,9 @@
 
 namespace suede {
 
-HeaderTemplate MakeTemplate(Encap encap, const HeaderSpec& spec) {
+namespace {
+
+HeaderTemplate MakeBare(Encap encap, const HeaderSpec& spec) {
   switch (encap) {
 #define SUEDE_ENCAP_MAKE(id, ...) \
   case Encap::k##id:              \
@@ -12,6 +14,14 @@ HeaderTemplate MakeTemplate(Encap encap, const HeaderSpec& spec) {
 #undef SUEDE_ENCAP_MAKE
   }
   return Udp4::MakeTemplate(spec);
+}
+
+}  // namespace
+
+HeaderTemplate MakeTemplate(Encap encap, const HeaderSpec& spec) {
+  HeaderTemplate header = MakeBare(encap, spec);
+  if (SessionCount(encap) > 1) header.session = spec.session;
+  return header;
 }
 
 }  // namespace suede

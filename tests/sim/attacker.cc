@@ -62,6 +62,7 @@ void Attacker::Begin(Time now) {
   begun_ = true;
   until_ = now + options_.time;
   next_ = now;
+  if (options_.mutates) return Record();
   for (const auto& network : switches_) network->Record(nullptr, 0);
 }
 
@@ -194,6 +195,7 @@ void Attacker::Inject(Time now) {
   if (peer >= victim) ++peer;
   const auto plane = static_cast<uint32_t>(dice_.Below(hosts_[victim]->ports.size()));
   const uint32_t number = wiring_.SwitchOf(victim, plane);
+  if (options_.mutates && dice_.Chance(0.7)) return Mutate(number);
   const auto kind = static_cast<Kind>(dice_.Below(kKinds));
   if ((options_.kinds & 1u << kind) == 0) return;
   if (kind == kReplay) {
@@ -232,6 +234,33 @@ void Attacker::Inject(Time now) {
   Send(number, {frame.begin(), frame.end()});
 }
 
+// Sends a recorded frame again as it is, with some bits changed, cut, or with the rest of another one.
+void Attacker::Mutate(uint32_t number) {
+  auto& records = records_[number];
+  if (records.empty()) return;
+  std::vector<uint8_t> frame = records[dice_.Below(records.size())];
+  const std::vector<uint8_t>& other = records[dice_.Below(records.size())];
+  switch (dice_.Below(4)) {
+    case 0:
+      break;
+    case 1:
+      for (uint64_t left = 1 + dice_.Below(3); left != 0; --left) {
+        frame[dice_.Below(frame.size())] ^= static_cast<uint8_t>(1u << dice_.Below(8));
+      }
+      break;
+    case 2:
+      frame.resize(dice_.Below(frame.size()) + 1);
+      break;
+    default: {
+      const size_t at = dice_.Below(std::min(frame.size(), other.size()));
+      frame.resize(at);
+      frame.insert(frame.end(), other.begin() + static_cast<std::ptrdiff_t>(at), other.end());
+    }
+  }
+  if (records.size() == kRecorded && dice_.Chance(0.01)) records.clear();
+  Send(number, std::move(frame));
+}
+
 void Attacker::Send(uint32_t number, std::vector<uint8_t> bytes) {
   ++injected_;
   sent_.insert(Hash(bytes));
@@ -240,7 +269,8 @@ void Attacker::Send(uint32_t number, std::vector<uint8_t> bytes) {
 
 // A host is handed a frame. If it is one of ours, its values are compared with the host's state.
 void Attacker::OnTaken(uint32_t number, uint32_t plane, std::span<const uint8_t> bytes) {
-  if (!sent_.contains(Hash(bytes))) return;
+  // Of sealed hosts no guess is right.
+  if (options_.mutates || !sent_.contains(Hash(bytes))) return;
   const Host& host = *hosts_[number];
   std::vector<uint8_t> copy(bytes.begin(), bytes.end());
   const ParsedFrame parsed = ParseFrame(wiring_.PortOf(number, plane).rules, copy.data(),

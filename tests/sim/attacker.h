@@ -25,6 +25,7 @@ struct AttackOptions {
   Duration gap = std::chrono::microseconds(5);  // between two frames, on average
   bool replays = false;   // hosts restart before it, and their former frames are sent again
   uint32_t kinds = ~0u;   // of frames, a mask: see Attacker::Kind
+  bool mutates = false;   // of what it has recorded, it sends again, changed bits or parts of two
   bool sessions = false;  // it forges numbers of sessions, and asks for numbers by SESSION
 };
 
@@ -89,6 +90,7 @@ class Attacker {
     Psn oldest;
   };
   void Inject(Time now);
+  void Mutate(uint32_t number);
   void Send(uint32_t number, std::vector<uint8_t> bytes);
   void OnTaken(uint32_t host, uint32_t plane, std::span<const uint8_t> bytes);
   uint16_t Guess();

@@ -16,7 +16,20 @@ void World::Describe() {
              host->tags.size() - host->completions, static_cast<uint32_t>(host->tags.size()),
              host->pipeline().IsQuiet() ? "quiet" : "not quiet",
              host->pipeline().instance(0).queued);
+    if (options_.seal.mode != SealMode::kOff) DescribeSealing(*host);
     for (uint32_t peer = 0; peer + 1 < hosts_.size(); ++peer) DescribePeer(*host, peer);
+  }
+}
+
+void World::DescribeSealing(const Host& host) {
+  for (const Counter counter :
+       {Counter::kTxFrames, Counter::kRxFrames, Counter::kTxPortFull, Counter::kTxControlPdus, Counter::kRxTruncated, Counter::kRxRcrc, Counter::kRxAdminDown, Counter::kRxUnknownXpu, Counter::kRxSession, Counter::kRxNotSue, Counter::kRxUnknownDestination, Counter::kRxSource, Counter::kRxVersion, Counter::kRxPartition, Counter::kTxNoFrame, Counter::kTxSealed, Counter::kRxSealed, Counter::kTxSealKey, Counter::kRxUnsealed,
+        Counter::kRxSealMalformed, Counter::kRxSealKey, Counter::kRxSealBudget,
+        Counter::kRxSealTag, Counter::kRxSealReplay, Counter::kSealRotations,
+        Counter::kSealEpochs}) {
+    log_.Add(now_, "  %s %llu",
+             std::string(CounterRows()[static_cast<size_t>(counter)].name).c_str(),
+             static_cast<unsigned long long>(host.Count(counter)));
   }
 }
 

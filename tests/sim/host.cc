@@ -11,6 +11,7 @@ void Host::Boot(const InstanceParams& params, const Wiring& wiring, const Segmen
   ++boots_;
   shape_ = shape;
   pipeline_ = std::make_unique<Pipeline>();
+  if (params.seal.mode != SealMode::kOff) pipeline_->SetCrypto(crypto);
   pauses_.clear();
   for (uint32_t plane = 0; plane < ports.size(); ++plane) {
     PortParams port = wiring.PortOf(number, plane);
@@ -35,10 +36,23 @@ void Host::Boot(const InstanceParams& params, const Wiring& wiring, const Segmen
   const uint32_t instances[SUEDE_MAX_QUEUES] = {};
   pipeline_->mailbox().requests.Push(request::Attach{
       .client = 1, .queue_instances = instances, .segment = segment_.get(), .shape = &shape_});
+  if (params.seal.mode != SealMode::kOff) SetSecrets();
   pipeline_->Poll(now);
   for (uint32_t q = 0; q < shape_.queue_count; ++q) queues.emplace_back(segment_.get(), q);
   for (uint32_t vc = 0; vc < kVcCount; ++vc) receivers.emplace_back(segment_.get(), vc);
   in_ring.resize(shape_.queue_count);
+}
+
+// The secrets 1 to `secrets`, of which the last one is the newest.
+void Host::SetSecrets() {
+  secrets_.secrets = {};
+  for (uint32_t id = secrets; id != 0; --id) {
+    SealChain secret;
+    secret.fill(static_cast<uint8_t>(id));
+    secrets_.secrets.all[secrets_.secrets.count++] = {.id = static_cast<uint8_t>(id),
+                                                      .prk = ExtractSecret(*crypto, secret)};
+  }
+  pipeline_->mailbox().requests.Push(request::SetSecrets{.update = &secrets_});
 }
 
 const suede_ring& Host::RingOf(uint32_t queue) const {

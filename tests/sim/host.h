@@ -13,6 +13,7 @@
 
 #include "client/client_queue.h"
 #include "content.h"
+#include "lcore/secrets_update.h"
 #include "lcore/settings.h"
 #include "pipeline/pipeline.h"
 #include "sim/sim.h"
@@ -45,6 +46,8 @@ class Host {
   PauseParams pause_params;
   std::optional<uint8_t> trimmed_dscp;  // as PortParams has it
   LinkParams link;  // of its ports
+  Crypto* crypto = nullptr;  // where it seals
+  uint32_t secrets = 0;      // that it has
 
   void Boot(const InstanceParams& params, const Wiring& wiring, const SegmentShape& shape,
             Time now);
@@ -95,11 +98,13 @@ class Host {
     void operator()(void* memory) const { std::free(memory); }
   };
   const suede_ring& RingOf(uint32_t queue) const;
+  void SetSecrets();
 
   uint32_t boots_ = 0;
   SegmentShape shape_;
   std::unique_ptr<void, Free> segment_;
   std::vector<std::unique_ptr<PortPauses>> pauses_;  // of its ports
+  SecretsUpdate secrets_;
   std::unique_ptr<Pipeline> pipeline_;
 };
 

@@ -12,6 +12,7 @@
 #include "pfc.h"
 #include "planes.h"
 #include "rebirths.h"
+#include "sealing.h"
 #include "sessions.h"
 #include "strangers.h"
 #include "world.h"
@@ -215,6 +216,9 @@ inline constexpr Scenario kScenarios[] = {
     {"double_identity", DoubleIdentity},
     // See sessions.h.
     {"sessions", Sessions},
+    // See sealing.h.
+    {"sealed", Sealed},
+    {"attacked_sealed", AttackedSealed},
 };
 
 }  // namespace suede

@@ -23,6 +23,7 @@ ShippedSizes SizesOf(const WorldOptions& options, uint32_t host, uint32_t aggreg
   config.llr.window_frames = options.link.retry.window_frames;
   InstanceConfig& instance = config.instances.emplace_back();
   instance.xpu = host;
+  instance.sealing = static_cast<InstanceConfig::Sealing>(options.seal.mode);
   for (uint32_t plane = 0; plane < wiring.PlanesOf(host); ++plane) {
     PortConfig& port = config.ports.emplace_back();
     const uint32_t number = wiring.SwitchOf(host, plane);

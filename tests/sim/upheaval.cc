@@ -35,6 +35,7 @@ InstanceParams World::ParamsOf(const Host& host) const {
   params.transport = options_.transport;
   if (options_.congestion) params.congestion = options_.congestion(host.number);
   params.paths = options_.paths;
+  params.seal = options_.seal;
   if (options_.sessions && host.ports.size() == options_.wiring.switches) {
     params.sessions = options_.sessions(host.number);
   }
@@ -55,6 +56,8 @@ void World::Boot(Host& host) {
   host.pfc = options_.pfc.on;
   host.pause_params = options_.pfc.params;
   host.trimmed_dscp = options_.trimmed_dscp;
+  host.crypto = crypto_.get();
+  host.secrets = options_.secrets;
   host.Boot(ParamsOf(host), options_.wiring, ShapeOfSegments(), now_);
 }
 
@@ -169,6 +172,7 @@ void World::LogEvents(Host& host) {
       case LcoreEventKind::kPeerUnreachable: what = "is unreachable"; break;
       case LcoreEventKind::kPeerReachable: what = "is reachable"; break;
       case LcoreEventKind::kHelloMismatch: what = "does not agree"; break;
+      case LcoreEventKind::kSealMismatch: what = "seals otherwise"; break;
       case LcoreEventKind::kPlaneUp: what = "is there by plane"; break;
       case LcoreEventKind::kPlaneDown: what = "is lost by plane"; break;
       case LcoreEventKind::kQueueBroken: Fail("a good client's queue is broken"); break;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "openssl/openssl_crypto.h"
 #include "shipped.h"
 
 namespace suede {
@@ -35,6 +36,10 @@ World::World(uint64_t seed, const WorldOptions& options)
       ping_dice_(~seed),
       is_pinged_(seed % 2 == 1) {
   const Wiring& wiring = options_.wiring;
+  if (options_.seal.mode != SealMode::kOff) {
+    library_ = NewOpensslCrypto();
+    crypto_ = std::make_unique<CheckedCrypto>(*library_, used_nonces_);
+  }
   for (uint32_t s = 0; s < wiring.switches; ++s) {
     switches_.push_back(std::make_unique<SimNetwork>(seed * kMaxPlanes + s));
     switches_.back()->SetPorts(wiring.hosts + 1);  // AddDouble
@@ -325,12 +330,16 @@ std::string World::VerdictOnCredit() const {
 std::string World::Verdict() {
   if (!failure_.empty()) return failure_;
   if (!Finished()) return "not everything was delivered in time";
+  if (options_.seal.mode != SealMode::kOff && options_.commands != 0 && used_nonces_.opened == 0) {
+    return "nothing was sealed";
+  }
   if (attacker_->IsTooLucky()) {
     return std::to_string(attacker_->hits()) + " guesses of the attacker were right";
   }
   constexpr uint64_t kManyForged = 1000;
   if (options_.attack.sessions && options_.attack.kinds == ~0u &&
-      attacker_->injected() > kManyForged && Sum(Counter::kRxSession) == 0) {
+      attacker_->injected() > kManyForged && !options_.attack.mutates &&
+      Sum(Counter::kRxSession) == 0) {
     return "no forged number of a session was counted";
   }
   const std::string wrong = ledger_.Audit();

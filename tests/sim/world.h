@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "attacker.h"
+#include "checked_crypto.h"
 #include "classes.h"
 #include "dice.h"
 #include "host.h"
@@ -86,6 +87,8 @@ struct WorldOptions {
   PfcOptions pfc;
   LinkParams link;  // of hosts' ports, and of their cables' other ends (docs/link.md)
   CreditOptions credit;
+  SealParams seal;
+  uint32_t secrets = 1;          // of all hosts, where they seal
   bool counts_credit = true;
   uint32_t rx_lines = 16384;
   uint32_t fixed_data_bytes = 0; // 0: sizes are random
@@ -181,6 +184,7 @@ class World {
   bool MayBeUnreachable(const Host& from, const Host& to) const;
   void Note(const char* what, const StreamName& stream, uint32_t sequence);
   void LogEvents(Host& host);
+  void DescribeSealing(const Host& host);
   void DescribePeer(const Host& host, uint32_t peer);
   void DropControl();
   void AddDouble();
@@ -217,6 +221,10 @@ class World {
   Dice dice_;
   Ledger ledger_;
   Log log_;
+  // Of hosts that seal.
+  std::unique_ptr<Crypto> library_;
+  UsedNonces used_nonces_;
+  std::unique_ptr<CheckedCrypto> crypto_;
   std::vector<std::unique_ptr<SimNetwork>> switches_;
   std::vector<std::unique_ptr<Host>> hosts_;
   std::unique_ptr<Host> double_;  // of host 1

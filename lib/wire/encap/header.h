@@ -80,6 +80,7 @@ struct alignas(64) HeaderTemplate {
   uint8_t length = 0;     // bytes that the header adds to the PDU
   uint8_t l2_length = 0;  // bytes of Ethernet header and tag
   uint8_t l3_length = 0;  // bytes of the IP header, where there is one
+  uint16_t session = 0;   // its number, where the header has a field for it
 
   // Copies `kBytes` bytes, a multiple of 16 that covers the header with and without a tag, so that
   // they end at `end`.

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A library of ciphers that aborts where a key seals with a nonce twice, whoever does so: hosts of a
+// world share the record, and a key is known by its bytes.
+#ifndef SUEDE_TESTS_SIM_CHECKED_CRYPTO_H_
+#define SUEDE_TESTS_SIM_CHECKED_CRYPTO_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "seal/crypto.h"
+
+namespace suede {
+
+// What has been used, of all keys of a world.
+struct UsedNonces {
+  using Nonce = std::array<uint8_t, kSealIvBytes>;
+  std::map<std::string, std::set<Nonce>> by_key;
+  uint64_t sealed = 0;
+  uint64_t opened = 0;
+  uint64_t refused = 0;
+};
+
+class CheckedCrypto final : public Crypto {
+ public:
+  // Both outlive this.
+  CheckedCrypto(Crypto& library, UsedNonces& used) : library_(library), used_(used) {}
+
+  std::string_view name() const override { return library_.name(); }
+  void* NewKey(SealCipher cipher, std::span<const uint8_t> key) override;
+  void EndKey(void* key) override;
+  void Seal(std::span<SealJob> jobs) override;
+  void Open(std::span<SealJob> jobs) override;
+  void Extract(std::string_view salt, std::span<const uint8_t> secret,
+               std::span<uint8_t, 32> out) override {
+    library_.Extract(salt, secret, out);
+  }
+  void Expand(std::span<const uint8_t, 32> prk, std::span<const uint8_t> info,
+              std::span<uint8_t> out) override {
+    library_.Expand(prk, info, out);
+  }
+
+ private:
+  struct Key {
+    void* key;
+    std::set<UsedNonces::Nonce>* used;
+  };
+  template <class Do>
+  void With(std::span<SealJob> jobs, Do act);
+
+  Crypto& library_;
+  UsedNonces& used_;
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_TESTS_SIM_CHECKED_CRYPTO_H_

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scenarios of sealing (docs/sealing.md): hosts of other scenarios that seal, with epochs of some
+// hundred PDUs; and those among which an attacker replays, changes and joins what it has recorded.
+#ifndef SUEDE_TESTS_SIM_SEALING_H_
+#define SUEDE_TESTS_SIM_SEALING_H_
+
+#include "attacks.h"
+#include "dice.h"
+#include "planes.h"
+#include "rebirths.h"
+#include "sessions.h"
+#include "world.h"
+
+namespace suede {
+
+inline SealParams RandomSeal(Dice& dice) {
+  return {.mode = dice.Chance(0.8) ? SealMode::kRequired : SealMode::kPreferred,
+          .cipher = dice.Chance(0.5) ? SealCipher::kAes128Gcm : SealCipher::kAes256Gcm,
+          .rotate = dice.Chance(0.5) ? Duration{} : Micros(50 + dice.Below(5000)),
+          .rotate_pdus = static_cast<uint64_t>(1 + dice.Below(400))};
+}
+
+// In turn: planes in trouble, session groups, hosts that restart.
+inline WorldOptions Sealed(uint32_t seed) {
+  Dice dice(uint64_t{seed} << 32 | 0x5ea1);
+  WorldOptions options = seed % 3 == 0   ? Planes(seed)
+                         : seed % 3 == 1 ? Sessions(seed)
+                                         : Restarts(seed);
+  options.seal = RandomSeal(dice);
+  options.secrets = static_cast<uint32_t>(1 + dice.Below(3));
+  return options;
+}
+
+// Only what is authentic and new has an effect, whatever an attacker on the path does with the rest.
+inline WorldOptions AttackedSealed(uint32_t seed) {
+  Dice dice(uint64_t{seed} << 32 | 0xa77ac5ea);
+  WorldOptions options = seed % 2 == 0 ? Attacked(seed) : AttackedSessions(seed);
+  options.seal = RandomSeal(dice);
+  options.seal.mode = SealMode::kRequired;
+  options.attack.kinds = ~0u;
+  options.attack.mutates = true;
+  return options;
+}
+
+}  // namespace suede
+
+#endif  // SUEDE_TESTS_SIM_SEALING_H_
