@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // suedectl frame decode: frames from hex or a capture, to JSON or a capture.
 #include <cinttypes>
+#include <memory>
 #include <string>
 
 #include "suedectl/frame_arguments.h"
@@ -8,6 +9,7 @@
 #include "suedectl/frame_files.h"
 #include "suedectl/frame_input.h"
 #include "suedectl/frame_json.h"
+#include "suedectl/frame_open.h"
 #include "suedectl/frame_text.h"
 #include "wire/ethernet.h"
 
@@ -23,7 +25,10 @@ constexpr char kDecodeHelpTail[] =
     "  --input hex|pcap      hex: a frame a line; '#' starts a comment (default)\n"
     "                        pcap: a pcap or pcapng file\n"
     "  --output json|pcap    json: an object a line (default)\n"
-    "                        pcap: the frames as they are, with nanoseconds\n"
+    "                        pcap: the frames as they are, with nanoseconds; with --keys, those\n"
+    "                        that were opened as plain ones\n"
+    "  --keys FILE           opens sealed PDUs with the secrets in FILE, a file of "
+    "sealing.secrets\n"
     "  -o FILE               writes there and not to standard output\n"
     "\n"
     "FILE is standard input where it is missing or '-'. A frame that a port would drop has an\n"
@@ -66,6 +71,7 @@ struct DecodeOptions {
   FileChoice files;
   FrameRules rules;
   FrameFormat input = FrameFormat::kHex;
+  std::unique_ptr<FrameOpener> opener;  // with --keys
 };
 
 absl::Status WrongValue(std::string_view flag, std::string_view value, std::string_view use) {
@@ -83,12 +89,22 @@ absl::Status TakeNumber(std::string_view flag, std::string_view text, uint64_t l
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::unique_ptr<FrameOpener>> OpenerOf(std::string_view keys) {
+  absl::StatusOr<FileSecrets> secrets = ReadSecrets(std::string(keys), SecretsFileRule::kAnybodys);
+  if (!secrets.ok()) return secrets.status();
+  return FrameOpener::Create(*std::move(secrets));
+}
+
 absl::StatusOr<DecodeOptions> TakeDecodeOptions(std::span<const std::string_view> arguments) {
   DecodeOptions options{.files = {.format = FrameFormat::kJson}};
-  std::string_view encap, udp_port, mac_prefix, ether_type, input = "hex", output = "json";
-  const Flag flags[] = {{"encap", &encap},           {"udp_port", &udp_port},
-                        {"mac_prefix", &mac_prefix}, {"ether_type", &ether_type},
-                        {"input", &input},           {"output", &output},
+  std::string_view encap, udp_port, mac_prefix, ether_type, keys, input = "hex", output = "json";
+  const Flag flags[] = {{"encap", &encap},
+                        {"udp_port", &udp_port},
+                        {"mac_prefix", &mac_prefix},
+                        {"ether_type", &ether_type},
+                        {"input", &input},
+                        {"output", &output},
+                        {"keys", &keys},
                         {"o", &options.files.output}};
   const absl::StatusOr<Given> given = TakeArguments(arguments, flags);
   if (!given.ok()) return given.status();
@@ -115,13 +131,18 @@ absl::StatusOr<DecodeOptions> TakeDecodeOptions(std::span<const std::string_view
   if (output != "json" && output != "pcap") return WrongValue("--output", output, "json or pcap");
   if (input == "pcap") options.input = FrameFormat::kPcap;
   if (output == "pcap") options.files.format = FrameFormat::kPcap;
+  if (!keys.empty()) {
+    absl::StatusOr<std::unique_ptr<FrameOpener>> opener = OpenerOf(keys);
+    if (!opener.ok()) return opener.status();
+    options.opener = *std::move(opener);
+  }
   return options;
 }
 
 class Decoder {
  public:
-  Decoder(const FrameRules& rules, FrameOutput& output, Complaints& complaints)
-      : rules_(rules), output_(output), complaints_(complaints) {}
+  Decoder(const FrameRules& rules, FrameOpener* opener, FrameOutput& output, Complaints& complaints)
+      : rules_(rules), opener_(opener), output_(output), complaints_(complaints) {}
 
   void ReadHex(FILE* in) {
     CharacterReader characters(in);
@@ -163,10 +184,12 @@ class Decoder {
       return complaints_.Add(StrCat(place, ": ", frame.bytes.size(), " bytes; a frame has ",
                                     kMaxFrameBytes, " at most"));
     }
-    if (output_.takes_frames()) {
-      return output_.WriteFrame(frame.bytes, frame.time_ns.value_or(0));
+    const uint64_t time_ns = frame.time_ns.value_or(0);
+    if (output_.takes_frames() && opener_ == nullptr) {
+      return output_.WriteFrame(frame.bytes, time_ns);
     }
-    FrameDescription description = DescribeFrame(rules_, frame.bytes);
+    FrameDescription description = DescribeFrame(rules_, frame.bytes, opener_);
+    if (output_.takes_frames()) return WriteOpened(frame.bytes, description, time_ns);
     if (frame.time_ns.has_value()) description.values.Set(Field::kTimeNs, *frame.time_ns);
     if (!description.error.empty() && frame.bytes.size() < frame.wire_bytes) {
       description.detail = StrCat("the capture has ", frame.bytes.size(), " of the frame's ",
@@ -175,7 +198,19 @@ class Decoder {
     output_.WriteLine(FrameToJson(description));
   }
 
+  // The plain frame, where a sealed one was opened.
+  void WriteOpened(std::span<const uint8_t> bytes, const FrameDescription& description,
+                   uint64_t time_ns) {
+    if (description.sealed.has_value() && description.error.empty()) {
+      if (const absl::StatusOr<Bytes> plain = MakeFrame(description); plain.ok()) {
+        return output_.WriteFrame(*plain, time_ns);
+      }
+    }
+    output_.WriteFrame(bytes, time_ns);
+  }
+
   const FrameRules rules_;
+  FrameOpener* const opener_;  // null: nothing is opened
   FrameOutput& output_;
   Complaints& complaints_;
 };
@@ -194,7 +229,7 @@ int RunFrameDecode(std::span<const std::string_view> arguments, FILE* in, FILE* 
     return kExitDone;
   }
   return WorkOnFiles(options->files, in, out, complaints, [&](FILE* from, FrameOutput& output) {
-    Decoder decoder(options->rules, output, complaints);
+    Decoder decoder(options->rules, options->opener.get(), output, complaints);
     if (options->input == FrameFormat::kPcap) {
       decoder.ReadCapture(from);
     } else {

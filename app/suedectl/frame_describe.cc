@@ -10,6 +10,7 @@
 #include "link/link_credit.h"
 #include "stats/counters.h"
 #include "suedectl/frame_description.h"
+#include "suedectl/frame_open.h"
 #include "suedectl/frame_text.h"
 #include "wire/command.h"
 #include "wire/encap.h"
@@ -125,6 +126,30 @@ void ReadPdu(const uint8_t* pdu, uint32_t pdu_bytes, FrameDescription& out) {
   out.error = ReasonOf(Counter::kRxVersion);
 }
 
+void Refuse(Counter reason, std::string detail, FrameDescription& out) {
+  out.error = ReasonOf(reason);
+  out.detail = std::move(detail);
+}
+
+void ReadSealed(const ParsedFrame& parsed, FrameOpener* opener, FrameDescription& out) {
+  const std::span<const uint8_t> pdu(parsed.pdu, parsed.pdu_bytes);
+  ReadRh(parsed.pdu, out.values);
+  const std::optional<SealShim> shim =
+      DecodeShim(parsed.pdu + kRhBytes, parsed.pdu_bytes - kRhBytes);
+  if (!shim || (shim->hello && parsed.pdu[0] >> 6 != SealedVersion(3))) {
+    // A port that does not seal looks no further than the version.
+    return Refuse(opener == nullptr ? Counter::kRxVersion : Counter::kRxSealMalformed,
+                  "a sealed PDU that is too short, or whose shim is malformed", out);
+  }
+  out.sealed = {.shim = *shim, .epoch = shim->epoch};
+  out.sealed->tag.assign(pdu.end() - kSealTagBytes, pdu.end());
+  if (opener == nullptr) return Refuse(Counter::kRxVersion, "a sealed PDU: use --keys", out);
+  const OpenedPdu opened = opener->Open(parsed.destination, *shim, pdu);
+  if (opened.pdu.empty()) return Refuse(opened.reason, opened.detail, out);
+  out.sealed->epoch = opened.epoch;
+  ReadPdu(opened.pdu.data(), static_cast<uint32_t>(opened.pdu.size()), out);
+}
+
 // The pauses that a PFC frame asks for (docs/pfc.md), or ""; ports with pfc: software obey them.
 std::string PfcSentence(std::span<const uint8_t> frame) {
   const auto bytes = static_cast<uint32_t>(frame.size());
@@ -219,7 +244,8 @@ std::string LinkSentence(std::span<const uint8_t> frame) {
 
 }  // namespace
 
-FrameDescription DescribeFrame(const FrameRules& rules, std::span<const uint8_t> frame) {
+FrameDescription DescribeFrame(const FrameRules& rules, std::span<const uint8_t> frame,
+                               FrameOpener* opener) {
   FrameDescription out{.encap = rules.encap};
   ReadHeader(rules, frame, out.values);
   Bytes bytes(frame.begin(), frame.end());  // which afh2c writes into
@@ -233,7 +259,13 @@ FrameDescription DescribeFrame(const FrameRules& rules, std::span<const uint8_t>
   }
   const uint8_t* end = bytes.data() + length;
   out.trailing.assign(parsed.pdu + parsed.pdu_bytes, end);
-  ReadPdu(parsed.pdu, parsed.pdu_bytes, out);
+  const RhWord rh(parsed.pdu);
+  if (opener != nullptr) opener->Note(parsed.source, rh.xpuid());
+  if (IsSealedVersion(rh.ver())) {
+    ReadSealed(parsed, opener, out);
+  } else {
+    ReadPdu(parsed.pdu, parsed.pdu_bytes, out);
+  }
   return out;
 }
 

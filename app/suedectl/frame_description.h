@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "seal/shim.h"
 #include "suedectl/frame_fields.h"
 #include "suedectl/frame_hex.h"
 #include "wire/control_pdu.h"
@@ -34,21 +35,33 @@ struct ControlPdu {
   friend bool operator==(const ControlPdu&, const ControlPdu&) = default;
 };
 
+// What is readable of a sealed PDU (docs/sealing.md).
+struct SealedPdu {
+  SealShim shim;
+  uint32_t epoch = 0;  // form S: the whole number where the PDU was opened, else modulo 4
+  Bytes tag;
+};
+
+class FrameOpener;
+
 struct FrameDescription {
   Encap encap = Encap::kUdp4;
   FieldValues values;
   std::optional<std::vector<FrameCommand>> commands;
   std::optional<ControlPdu> control_pdu;
+  std::optional<SealedPdu> sealed;  // the frame was; where it was opened, the rest is the plain PDU
   Bytes trailing;      // bytes behind a PDU whose length the header says
   std::string error;   // why a port drops the frame: its counter is rx_drop_<error>_total
   std::string detail;  // more about that, in a sentence
 };
 
 // A frame as a port that goes by `rules` reads it. With an error, the fields before it stay.
-FrameDescription DescribeFrame(const FrameRules& rules, std::span<const uint8_t> frame);
+// `opener` opens sealed PDUs; null: none is opened.
+FrameDescription DescribeFrame(const FrameRules& rules, std::span<const uint8_t> frame,
+                               FrameOpener* opener = nullptr);
 
-// The message of an error starts with the field that it is about. `error` and `detail` play no
-// part.
+// The message of an error starts with the field that it is about. `error`, `detail` and
+// `sealed` play no part: the frame is a plain one.
 absl::StatusOr<Bytes> MakeFrame(const FrameDescription& description);
 
 }  // namespace suede::ctl

@@ -211,6 +211,22 @@ OutputJson ControlJson(const ControlPdu& control) {
   return object;
 }
 
+OutputJson SealedJson(const SealedPdu& sealed) {
+  const SealShim& shim = sealed.shim;
+  OutputJson object = {{"form", shim.hello ? "H" : "S"}, {"secret_id", shim.secret_id}};
+  if (shim.hello) {
+    object["cipher"] = shim.cipher;
+    object["identity"] = FieldJson(shim.identity);
+  } else {
+    object["epoch"] = sealed.epoch;
+    object["echo"] = shim.echo;
+    object["stream"] = shim.number.stream();
+  }
+  object["packet_number"] = FieldJson(shim.number.value());
+  object["tag"] = ToHex(sealed.tag);
+  return object;
+}
+
 // ---- Reading.
 
 // A value for a message: short, printable, and never a nested one, whose depth nobody bounds.
@@ -441,7 +457,7 @@ absl::Status ReadTrailing(const Json& value, FrameDescription& out) {
 }
 
 absl::Status ReadMember(const std::string& key, const Json& value, FrameDescription& out) {
-  if (key == "encap" || key == "frame") return absl::OkStatus();
+  if (key == "encap" || key == "frame" || key == "sealed") return absl::OkStatus();
   if (key == "commands") return ReadCommands(value, out);
   if (key == "control_pdu") return ReadControl(value, out);
   if (key == "trailing") return ReadTrailing(value, out);
@@ -467,6 +483,7 @@ std::string FrameToJson(const FrameDescription& description) {
   if (description.control_pdu.has_value()) {
     object["control_pdu"] = ControlJson(*description.control_pdu);
   }
+  if (description.sealed.has_value()) object["sealed"] = SealedJson(*description.sealed);
   if (!description.trailing.empty()) object["trailing"] = ToHex(description.trailing);
   if (!description.error.empty()) object["error"] = description.error;
   if (!description.detail.empty()) object["detail"] = description.detail;

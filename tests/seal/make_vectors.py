@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 KEY_BYTES = {"aes128gcm": 16, "aes256gcm": 32}
 CIPHER_NUMBER = {"aes128gcm": 1, "aes256gcm": 2}
-SECRETS = [bytes(range(32)), bytes.fromhex("1f0e" * 16), bytes([0xff] * 32)]
+SECRETS = [bytes(range(32)), bytes.fromhex("1f0e" * 16), bytes(255 - 7 * i for i in range(32))]
 ENCAPS = ("udp4", "udp6", "afh1", "afh1s", "afh2", "afh2c")
 
 

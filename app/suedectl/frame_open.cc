@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suedectl/frame_open.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <variant>
+
+#include "base/sue.h"
+#include "base/text.h"
+#include "openssl/openssl_crypto.h"
+#include "wire/control_pdu.h"
+
+namespace suede::ctl {
+namespace {
+
+constexpr size_t kChains = 4;            // epochs that are kept: frames may overtake a rotation
+constexpr uint32_t kEpochsAhead = 4096;  // that are searched: the capture may have gaps
+constexpr uint32_t kFewEpochsAhead = 8;  // after kPatience searches in vain
+constexpr uint32_t kPatience = 8;
+constexpr size_t kMostSessions = 4096;  // of an XPU
+constexpr size_t kMostAddresses = 1 << 16;
+
+uint32_t KeyOf(uint16_t partition, uint16_t sender) { return uint32_t{partition} << 16 | sender; }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FrameOpener>> FrameOpener::Create(FileSecrets secrets) {
+  absl::StatusOr<std::unique_ptr<Crypto>> crypto = OpenOpensslCrypto();
+  if (!crypto.ok()) return crypto.status();
+  std::unique_ptr<FrameOpener> opener(new FrameOpener(*std::move(crypto)));
+  for (const FileSecret& secret : secrets) {
+    opener->secrets_.push_back({.partition = secret.partition,
+                                .id = secret.id,
+                                .prk = ExtractSecret(*opener->crypto_, secret.secret.bytes())});
+  }
+  return opener;
+}
+
+void FrameOpener::Note(const NetAddress& source, uint16_t xpuid) {
+  if (xpus_.size() < kMostAddresses || xpus_.contains(source)) xpus_[source] = xpuid;
+}
+
+const FrameOpener::FileKey* FrameOpener::Find(uint16_t partition, uint8_t secret_id) const {
+  for (const FileKey& secret : secrets_) {
+    if (secret.partition == partition && secret.id == secret_id) return &secret;
+  }
+  return nullptr;
+}
+
+bool FrameOpener::OpenWith(const SealKey& key, const SealShim& shim, std::span<const uint8_t> pdu,
+                           OpenedPdu& out) const {
+  if (!key) return false;
+  const size_t aad_bytes = kRhBytes + shim.bytes();
+  Bytes text(pdu.begin() + static_cast<std::ptrdiff_t>(aad_bytes), pdu.end());
+  SealJob job;
+  key.Fill(shim.number, job);
+  job.aad_bytes = static_cast<uint16_t>(aad_bytes);
+  std::memcpy(job.aad.data(), pdu.data(), aad_bytes);
+  job.text = text.data();
+  job.text_bytes = static_cast<uint32_t>(text.size() - kSealTagBytes);
+  crypto_->Open({&job, 1});
+  if (!job.good) return false;
+  out.pdu.assign(pdu.begin(), pdu.begin() + kRhBytes);
+  SetVersion(out.pdu.data(), OpenedVersion(pdu[0] >> 6));
+  out.pdu.insert(out.pdu.end(), job.text, job.text + job.text_bytes);
+  return true;
+}
+
+OpenedPdu FrameOpener::Open(const NetAddress& destination, const SealShim& shim,
+                            std::span<const uint8_t> pdu) {
+  OpenedPdu out;
+  const RhWord rh(pdu.data());
+  const FileKey* const secret = Find(rh.partition(), shim.secret_id);
+  if (secret == nullptr) {
+    out.reason = Counter::kRxSealKey;
+    out.detail =
+        StrCat("the keys have no secret ", shim.secret_id, " of partition ", rh.partition());
+  } else if (!shim.hello) {
+    OpenSession(*secret, shim, pdu, out);
+  } else if (shim.cipher != static_cast<uint8_t>(SealCipher::kAes128Gcm) &&
+             shim.cipher != static_cast<uint8_t>(SealCipher::kAes256Gcm)) {
+    out.reason = Counter::kRxSealKey;
+    out.detail = StrCat("there is no cipher ", shim.cipher);
+  } else if (!OpenHello(destination, *secret, shim, pdu, out)) {
+    out.reason = Counter::kRxSealTag;
+    out.detail = StrCat("secret ", shim.secret_id, " opens it for no receiver");
+  }
+  return out;
+}
+
+// The receiver's XPU is part of the key, and no field of the frame: it is that of the address, as
+// far as that is known, else it is searched.
+bool FrameOpener::OpenHello(const NetAddress& destination, const FileKey& secret,
+                            const SealShim& shim, std::span<const uint8_t> pdu, OpenedPdu& out) {
+  const auto known = xpus_.find(destination);
+  const auto likely =
+      static_cast<uint16_t>(known != xpus_.end() ? known->second : destination.low % kMaxXpus);
+  if (OpenHelloTo(likely, secret, shim, pdu, out)) return true;
+  for (uint16_t xpuid = 0; xpuid < kMaxXpus; ++xpuid) {
+    if (xpuid != likely && OpenHelloTo(xpuid, secret, shim, pdu, out)) {
+      Note(destination, xpuid);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool FrameOpener::OpenHelloTo(uint16_t receiver, const FileKey& secret, const SealShim& shim,
+                              std::span<const uint8_t> pdu, OpenedPdu& out) {
+  const RhWord rh(pdu.data());
+  const SealContext context{.cipher = static_cast<SealCipher>(shim.cipher),
+                            .partition = rh.partition(),
+                            .sender = rh.xpuid(),
+                            .receiver = receiver};
+  const SealKey key = SealKey::OfHello(*crypto_, secret.prk, context, shim.identity);
+  if (!OpenWith(key, shim, pdu, out)) return false;
+  OnHello(context, out.pdu);
+  return true;
+}
+
+// A HELLO that names both identities begins the sessions of both directions, with each secret.
+void FrameOpener::OnHello(const SealContext& context, const Bytes& pdu) {
+  ControlMessage message;
+  const auto body_bytes = static_cast<uint32_t>(pdu.size()) - kRhBytes - kRcrcBytes;
+  if (DecodeControl(pdu.data() + kRhBytes, body_bytes, message) != ControlError::kNone) return;
+  const Identities& identities = IdentitiesOf(message);
+  if (identities.peer == 0) return;
+  SealContext back = context;
+  std::swap(back.sender, back.receiver);
+  for (const FileKey& secret : secrets_) {
+    if (secret.partition != context.partition) continue;
+    AddSession(secret, context, identities.own, identities.peer);
+    AddSession(secret, back, identities.peer, identities.own);
+  }
+}
+
+void FrameOpener::AddSession(const FileKey& secret, const SealContext& context, uint64_t sender,
+                             uint64_t receiver) {
+  std::deque<Session>& sessions = sessions_[KeyOf(context.partition, context.sender)];
+  for (const Session& session : sessions) {
+    if (session.secret_id == secret.id && session.sender == sender &&
+        session.receiver == receiver && session.context.receiver == context.receiver &&
+        session.context.cipher == context.cipher) {
+      return;
+    }
+  }
+  if (sessions.size() == kMostSessions) sessions.pop_back();
+  sessions.push_front(
+      {.context = context, .sender = sender, .receiver = receiver, .secret_id = secret.id});
+  sessions.front().chains.push_back(FirstChain(*crypto_, secret.prk, context, sender, receiver));
+}
+
+void FrameOpener::OpenSession(const FileKey& secret, const SealShim& shim,
+                              std::span<const uint8_t> pdu, OpenedPdu& out) {
+  const RhWord rh(pdu.data());
+  std::deque<Session>& sessions = sessions_[KeyOf(rh.partition(), rh.xpuid())];
+  size_t tried = 0;
+  for (auto session = sessions.begin(); session != sessions.end(); ++session) {
+    if (session->secret_id != secret.id) continue;
+    ++tried;
+    if (!TryEpochs(*session, shim, pdu, out)) continue;
+    std::rotate(sessions.begin(), session, session + 1);
+    return;
+  }
+  out.reason = tried == 0 ? Counter::kRxSealKey : Counter::kRxSealTag;
+  out.detail = tried == 0
+                   ? StrCat("no HELLO that was opened has the identities of an association of XPU ",
+                            rh.xpuid())
+                   : StrCat("none of the ", tried, " associations of XPU ", rh.xpuid(),
+                            " that are known opens it");
+}
+
+bool FrameOpener::TryEpoch(const Session& session, const SealChain& chain, const SealShim& shim,
+                           std::span<const uint8_t> pdu, OpenedPdu& out) const {
+  return OpenWith(SealKey::OfEpoch(*crypto_, session.context.cipher, chain), shim, pdu, out);
+}
+
+bool FrameOpener::TryEpochs(Session& session, const SealShim& shim, std::span<const uint8_t> pdu,
+                            OpenedPdu& out) const {
+  const auto fits = [&](uint32_t epoch) { return (epoch & 3) == shim.epoch; };
+  for (size_t i = session.chains.size(); i-- != 0;) {
+    out.epoch = session.epoch + static_cast<uint32_t>(i);
+    if (fits(out.epoch) && TryEpoch(session, session.chains[i], shim, pdu, out)) return true;
+  }
+  std::deque<SealChain> chains = session.chains;
+  uint32_t first = session.epoch;
+  const uint32_t ahead = session.failures < kPatience ? kEpochsAhead : kFewEpochsAhead;
+  for (uint32_t step = 0; step < ahead; ++step) {
+    chains.push_back(chains.back());
+    NextChain(*crypto_, chains.back());
+    if (chains.size() > kChains) {
+      chains.pop_front();
+      ++first;
+    }
+    out.epoch = first + static_cast<uint32_t>(chains.size()) - 1;
+    if (!fits(out.epoch) || !TryEpoch(session, chains.back(), shim, pdu, out)) continue;
+    session.chains = std::move(chains);
+    session.epoch = first;
+    session.failures = 0;
+    return true;
+  }
+  ++session.failures;
+  return false;
+}
+
+}  // namespace suede::ctl

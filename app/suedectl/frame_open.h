@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens the sealed PDUs of a capture with the secrets of a file (docs/sealing.md, "Decrypting a
+// capture"). What it learns of HELLOs, addresses and epochs serves the frames that follow.
+#ifndef SUEDE_SUEDECTL_FRAME_OPEN_H_
+#define SUEDE_SUEDECTL_FRAME_OPEN_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "seal/keys.h"
+#include "seal/secrets_file.h"
+#include "seal/shim.h"
+#include "stats/counters.h"
+#include "suedectl/frame_hex.h"
+#include "wire/encap/header.h"
+#include "wire/rh.h"
+
+namespace suede::ctl {
+
+// What became of a sealed PDU.
+struct OpenedPdu {
+  Bytes pdu;           // the plain one; empty: it was not opened,
+  Counter reason{};    // which a port would count here,
+  std::string detail;  // for this reason
+  uint32_t epoch = 0;  // form S: the whole number
+};
+
+class FrameOpener {
+ public:
+  // Times in `secrets` play no part.
+  static absl::StatusOr<std::unique_ptr<FrameOpener>> Create(FileSecrets secrets);
+
+  // A frame from `source` names the XPU that sent it.
+  void Note(const NetAddress& source, uint16_t xpuid);
+  // `pdu`: a sealed one, from the RH in canonical form to the tag, with the shim that it has.
+  OpenedPdu Open(const NetAddress& destination, const SealShim& shim, std::span<const uint8_t> pdu);
+
+ private:
+  // One direction of an association, with one secret.
+  struct Session {
+    SealContext context;
+    uint64_t sender = 0;  // identities
+    uint64_t receiver = 0;
+    uint8_t secret_id = 0;
+    uint32_t epoch = 0;            // of chains[0]
+    std::deque<SealChain> chains;  // of epochs, one after the other; kChains at most
+    uint32_t failures = 0;         // searches of later epochs in a row that found none
+  };
+  struct FileKey {
+    uint16_t partition = 0;
+    uint8_t id = 0;
+    SealChain prk{};
+  };
+
+  explicit FrameOpener(std::unique_ptr<Crypto> crypto) : crypto_(std::move(crypto)) {}
+  const FileKey* Find(uint16_t partition, uint8_t secret_id) const;
+  bool OpenWith(const SealKey& key, const SealShim& shim, std::span<const uint8_t> pdu,
+                OpenedPdu& out) const;
+  bool OpenHello(const NetAddress& destination, const FileKey& secret, const SealShim& shim,
+                 std::span<const uint8_t> pdu, OpenedPdu& out);
+  bool OpenHelloTo(uint16_t receiver, const FileKey& secret, const SealShim& shim,
+                   std::span<const uint8_t> pdu, OpenedPdu& out);
+  void OnHello(const SealContext& context, const Bytes& pdu);
+  void OpenSession(const FileKey& secret, const SealShim& shim, std::span<const uint8_t> pdu,
+                   OpenedPdu& out);
+  void AddSession(const FileKey& secret, const SealContext& context, uint64_t sender,
+                  uint64_t receiver);
+  bool TryEpochs(Session& session, const SealShim& shim, std::span<const uint8_t> pdu,
+                 OpenedPdu& out) const;
+  bool TryEpoch(const Session& session, const SealChain& chain, const SealShim& shim,
+                std::span<const uint8_t> pdu, OpenedPdu& out) const;
+
+  const std::unique_ptr<Crypto> crypto_;
+  std::vector<FileKey> secrets_;
+  absl::flat_hash_map<NetAddress, uint16_t> xpus_;  // by address, as frames have shown
+  // By partition and sending XPU; the one that opened the last frame in front.
+  absl::flat_hash_map<uint32_t, std::deque<Session>> sessions_;
+};
+
+}  // namespace suede::ctl
+
+#endif  // SUEDE_SUEDECTL_FRAME_OPEN_H_

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file of secrets (docs/sealing.md, "Secrets in a file"). Errors name file, line, column and
+// the mend, and repeat nothing of the file: what stands in a wrong place may be a secret.
+#ifndef SUEDE_SEAL_SECRETS_FILE_H_
+#define SUEDE_SEAL_SECRETS_FILE_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "seal/secret.h"
+
+namespace suede {
+
+inline constexpr uint8_t kMostSecretId = 127;  // of a file's secrets
+inline constexpr size_t kMostFileSecrets = 4096;
+inline constexpr size_t kMostSecretsFileBytes = 1 << 20;
+
+struct FileSecret {
+  static constexpr int64_t kAlways = std::numeric_limits<int64_t>::min();
+  static constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
+
+  uint16_t partition = 0;  // 0 to 1023
+  uint8_t id = 0;          // 0 to kMostSecretId; once in a partition
+  Secret secret;
+  // Valid from `from_s` on, before `until_s`: seconds of UTC since 1970.
+  int64_t from_s = kAlways;
+  int64_t until_s = kForever;
+  uint32_t line = 0;  // of the file, from 1
+
+  bool IsValidAt(int64_t now_s) const { return from_s <= now_s && now_s < until_s; }
+};
+using FileSecrets = std::vector<FileSecret>;
+
+// The secrets of a file's text, in its order. `file` is its name, for errors. The text is the
+// caller's to overwrite.
+absl::StatusOr<FileSecrets> ParseSecrets(std::string_view file, std::string_view text);
+
+// Those of the partition that are valid, the newest first. Pointers into `secrets`.
+std::vector<const FileSecret*> SecretsValidAt(std::span<const FileSecret> secrets,
+                                              uint16_t partition, int64_t now_s);
+// The first time after `now_s` at which other secrets are valid; FileSecret::kForever: none.
+int64_t NextSecretChange(std::span<const FileSecret> secrets, int64_t now_s);
+
+// Whether a file of this owner and mode (st_uid, st_mode) is safe from others, where this process
+// is `own_uid`'s. The error has the command that mends it.
+absl::Status CheckSecretsFile(std::string_view file, uid_t owner, mode_t mode, uid_t own_uid);
+
+// Whose file it may be: one that CheckSecretsFile permits, or anybody's, for a person at a
+// terminal.
+enum class SecretsFileRule : uint8_t { kPrivate, kAnybodys };
+
+// Opens, checks and parses the file. What it has read is overwritten. Control thread.
+absl::StatusOr<FileSecrets> ReadSecrets(const std::string& file,
+                                        SecretsFileRule rule = SecretsFileRule::kPrivate);
+
+}  // namespace suede
+
+#endif  // SUEDE_SEAL_SECRETS_FILE_H_

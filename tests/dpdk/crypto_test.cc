@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// DPDK's crypto devices as ciphers of sealing.
+#include "dpdk/crypto.h"
+
+#include <gtest/gtest.h>
+#include <rte_mempool.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "crypto_checks.h"
+#include "dpdk/eal.h"
+#include "openssl/openssl_crypto.h"
+#include "seal/locked_memory.h"
+
+namespace suede {
+namespace {
+
+constexpr char kMissing[] = "DPDK has no driver ";
+
+class CryptoDeviceTest : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    absl::StatusOr<std::unique_ptr<Crypto>> crypto = Open(200);
+    if (!crypto.ok() && crypto.status().message().find(kMissing) == 0) {
+      GTEST_SKIP() << crypto.status();
+    }
+    ASSERT_TRUE(crypto.ok()) << crypto.status();
+    crypto_ = *std::move(crypto);
+  }
+  static absl::StatusOr<std::unique_ptr<Crypto>> Open(uint32_t keys) {
+    return OpenCryptoDevice({.driver = GetParam(), .keys = keys}, NewOpensslCrypto());
+  }
+  std::unique_ptr<Crypto> crypto_;
+};
+
+TEST_P(CryptoDeviceTest, Name) { EXPECT_EQ("crypto_" + std::string(crypto_->name()), GetParam()); }
+TEST_P(CryptoDeviceTest, GcmVectors) { CheckGcmVectors(*crypto_); }
+TEST_P(CryptoDeviceTest, HkdfVectors) { CheckHkdfVectors(*crypto_); }
+TEST_P(CryptoDeviceTest, Bursts) { CheckBursts(*crypto_); }
+TEST_P(CryptoDeviceTest, FlippedBits) { CheckFlippedBits(*crypto_); }
+TEST_P(CryptoDeviceTest, Keys) { CheckKeys(*crypto_, 200); }
+
+TEST_P(CryptoDeviceTest, KeysHaveABound) {
+  absl::StatusOr<std::unique_ptr<Crypto>> small = Open(3);
+  ASSERT_TRUE(small.ok()) << small.status();
+  std::vector<void*> keys;
+  for (int i = 0; i < 3; ++i) {
+    keys.push_back((*small)->NewKey(SealCipher::kAes128Gcm, Bytes(16)));
+    EXPECT_NE(keys.back(), nullptr);
+  }
+  EXPECT_EQ((*small)->NewKey(SealCipher::kAes128Gcm, Bytes(16)), nullptr);
+  // The keys that are there take frames of every kind, for which they need other sessions.
+  for (const size_t aad_bytes : {18, 26, 18}) {
+    for (void* key : keys) {
+      Bytes text(40, 5);
+      SealJob job = JobOf(key, Bytes(kSealIvBytes), Bytes(aad_bytes), text);
+      (*small)->Seal({&job, 1});
+      (*small)->Open({&job, 1});
+      EXPECT_TRUE(job.good);
+    }
+  }
+  (*small)->EndKey(keys.back());
+  keys.back() = (*small)->NewKey(SealCipher::kAes256Gcm, Bytes(32));
+  EXPECT_NE(keys.back(), nullptr);
+  for (void* key : keys) (*small)->EndKey(key);
+}
+
+// What the device seals OpenSSL opens, and the other way round.
+TEST_P(CryptoDeviceTest, AgreesWithOpenssl) {
+  const std::unique_ptr<Crypto> openssl = NewOpensslCrypto();
+  for (const size_t key_bytes : {16, 32}) {
+    const SealCipher cipher = key_bytes == 16 ? SealCipher::kAes128Gcm : SealCipher::kAes256Gcm;
+    const Bytes key(key_bytes, 0x42);
+    void* const ours = crypto_->NewKey(cipher, key);
+    void* const theirs = openssl->NewKey(cipher, key);
+    for (size_t bytes = 1; bytes < 4200; bytes += 37) {
+      const Bytes plain(bytes, static_cast<uint8_t>(bytes));
+      Bytes text = plain;
+      SealJob job = JobOf(ours, Bytes(kSealIvBytes, 1), Bytes(bytes % 2 == 0 ? 18 : 26, 2), text);
+      crypto_->Seal({&job, 1});
+      job.key = theirs;
+      openssl->Open({&job, 1});
+      ASSERT_TRUE(job.good) << bytes;
+      ASSERT_TRUE(std::equal(plain.begin(), plain.end(), text.begin())) << bytes;
+      openssl->Seal({&job, 1});
+      job.key = ours;
+      crypto_->Open({&job, 1});
+      ASSERT_TRUE(job.good) << bytes;
+      ASSERT_TRUE(std::equal(plain.begin(), plain.end(), text.begin())) << bytes;
+    }
+    crypto_->EndKey(ours);
+    openssl->EndKey(theirs);
+  }
+}
+
+struct Search {
+  const Bytes* key;
+  int found = 0;
+};
+
+void LookForKey(rte_mempool* pool, void* search, void* object, unsigned) {
+  auto* const state = static_cast<Search*>(search);
+  const auto* bytes = static_cast<const uint8_t*>(object);
+  const auto* end = bytes + pool->elt_size;
+  state->found += std::search(bytes, end, state->key->begin(), state->key->end()) != end ? 1 : 0;
+}
+
+void LookInPool(rte_mempool* pool, void* search) { rte_mempool_obj_iter(pool, LookForKey, search); }
+
+// The first round key of AES-128 is the key itself, so that it can be looked for in the device's
+// sessions.
+TEST_P(CryptoDeviceTest, AnEndedKeyIsOverwritten) {
+  const Bytes key = FromHex("d1c27a9340b85ef6712d0c9be4a83f56");
+  const size_t before = LockedMemory::OfProcess().used_bytes();
+  void* const handle = crypto_->NewKey(SealCipher::kAes128Gcm, key);
+  Search search{.key = &key};
+  rte_mempool_walk(LookInPool, &search);
+  EXPECT_EQ(search.found, 1) << "else this test cannot see it";
+  crypto_->EndKey(handle);
+  search.found = 0;
+  rte_mempool_walk(LookInPool, &search);
+  EXPECT_EQ(search.found, 0);
+  EXPECT_EQ(LockedMemory::OfProcess().used_bytes(), before);
+}
+
+TEST_P(CryptoDeviceTest, WrongNumbersOfKeysAreRefused) {
+  EXPECT_EQ(Open(0).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Open(1U << 21).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+INSTANTIATE_TEST_SUITE_P(Drivers, CryptoDeviceTest,
+                         testing::Values("crypto_aesni_gcm", "crypto_aesni_mb"),
+                         [](const auto& each) { return std::string(each.param); });
+
+TEST(CryptoDevice, ADriverThatIsNotThereIsNamedWithItsPackage) {
+  const auto crypto = OpenCryptoDevice({.driver = "crypto_nothing"}, NewOpensslCrypto());
+  EXPECT_EQ(crypto.status().message(),
+            "DPDK has no driver crypto_nothing here: apt-get install librte-crypto-ipsec-mb23, or "
+            "set sealing.device to openssl");
+}
+
+TEST(CryptoDevice, ADeviceThatComputesElsewhereIsRefused) {
+  const auto crypto = OpenCryptoDevice({.driver = "crypto_null"}, NewOpensslCrypto());
+  if (crypto.status().message().find(kMissing) == 0) GTEST_SKIP() << crypto.status();
+  EXPECT_EQ(
+      crypto.status().message(),
+      "the crypto device crypto_null0 does not compute on the calling lcore: set sealing.device to "
+      "aesni_gcm or openssl");
+}
+
+}  // namespace
+}  // namespace suede
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  suede::EalOptions options;
+  options.file_prefix = "suede_crypto_test_" + std::to_string(getpid());
+  options.no_huge = true;
+  options.log = [](suede::EalLogLevel, std::string_view) {};
+  if (const absl::Status status = suede::StartEal(options); !status.ok()) {
+    std::fprintf(stderr, "%s\n", status.ToString().c_str());
+    return 1;
+  }
+  const int failed = RUN_ALL_TESTS();
+  return suede::StopEal() ? failed : 1;
+}
