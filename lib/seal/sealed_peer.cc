@@ -1,22 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "seal/sealed_peer.h"
 
-#include <cstring>
 #include <utility>
 
 namespace suede {
-namespace {
-
-void FillAad(const uint8_t* pdu, uint32_t shim_bytes, const SealPath& path, SealJob& job) {
-  const uint32_t head = kRhBytes + shim_bytes;
-  job.aad_bytes = static_cast<uint16_t>(head + SealPath::kBytes);
-  std::memcpy(job.aad.data(), pdu, head);
-  std::memcpy(job.aad.data() + head, path.addresses.data(), path.addresses.size());
-  StoreBe16(job.aad.data() + head + path.addresses.size(), path.session);
-}
-
-}  // namespace
-
 void SealedPeer::Rekey(const Identities& identities) {
   const bool new_peer = identities.peer != identities_.peer;
   identities_ = identities;
@@ -132,7 +119,7 @@ bool SealedPeer::SealHello(uint8_t* pdu, const SealPath& path, SealJob& job) {
                       .identity = identities_.own};
   EncodeShim(shim, pdu + kRhBytes);
   hello_key_.Fill(shim.number, job);
-  FillAad(pdu, kHelloShimBytes, path, job);
+  FillSealAad(pdu, kHelloShimBytes, path, job);
   return true;
 }
 
@@ -170,7 +157,7 @@ bool SealedPeer::Seal(uint8_t* pdu, const SealPath& path, uint32_t stream, SealJ
                       .echo = static_cast<uint8_t>(rx_epoch_ & 3)};
   EncodeShim(shim, pdu + kRhBytes);
   tx().key.Fill(shim.number, job);
-  FillAad(pdu, kSessionShimBytes, path, job);
+  FillSealAad(pdu, kSessionShimBytes, path, job);
   return true;
 }
 
@@ -250,7 +237,7 @@ SealError SealedPeer::Prepare(uint8_t* pdu, uint32_t bytes, const SealPath& path
   const SealError error = shim->hello ? PrepareHello(*shim, job)
                                       : PrepareSession(*shim, job, opening.epoch);
   if (error != SealError::kNone) return error;
-  FillAad(pdu, shim->bytes(), path, job);
+  FillSealAad(pdu, shim->bytes(), path, job);
   const uint32_t head = kRhBytes + shim->bytes();
   job.text = pdu + head;
   job.text_bytes = bytes - head - static_cast<uint32_t>(kSealTagBytes);
