@@ -144,7 +144,9 @@ void ReadSealed(const ParsedFrame& parsed, FrameOpener* opener, FrameDescription
   out.sealed = {.shim = *shim, .epoch = shim->epoch};
   out.sealed->tag.assign(pdu.end() - kSealTagBytes, pdu.end());
   if (opener == nullptr) return Refuse(Counter::kRxVersion, "a sealed PDU: use --keys", out);
-  const OpenedPdu opened = opener->Open(parsed.destination, *shim, pdu);
+  const OpenedPdu opened = opener->Open(
+      {.source = parsed.source, .destination = parsed.destination, .session = parsed.session},
+      *shim, pdu);
   if (opened.pdu.empty()) return Refuse(opened.reason, opened.detail, out);
   out.sealed->epoch = opened.epoch;
   ReadPdu(opened.pdu.data(), static_cast<uint32_t>(opened.pdu.size()), out);

@@ -2,7 +2,6 @@
 #include "suedectl/frame_open.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 #include <variant>
 
@@ -51,12 +50,11 @@ const FrameOpener::FileKey* FrameOpener::Find(uint16_t partition, uint8_t secret
 bool FrameOpener::OpenWith(const SealKey& key, const SealShim& shim, std::span<const uint8_t> pdu,
                            OpenedPdu& out) const {
   if (!key) return false;
-  const size_t aad_bytes = kRhBytes + shim.bytes();
-  Bytes text(pdu.begin() + static_cast<std::ptrdiff_t>(aad_bytes), pdu.end());
+  const uint32_t clear_bytes = kRhBytes + shim.bytes();
+  Bytes text(pdu.begin() + clear_bytes, pdu.end());
   SealJob job;
   key.Fill(shim.number, job);
-  job.aad_bytes = static_cast<uint16_t>(aad_bytes);
-  std::memcpy(job.aad.data(), pdu.data(), aad_bytes);
+  FillSealAad(pdu.data(), shim.bytes(), path_, job);
   job.text = text.data();
   job.text_bytes = static_cast<uint32_t>(text.size() - kSealTagBytes);
   crypto_->Open({&job, 1});
@@ -67,9 +65,10 @@ bool FrameOpener::OpenWith(const SealKey& key, const SealShim& shim, std::span<c
   return true;
 }
 
-OpenedPdu FrameOpener::Open(const NetAddress& destination, const SealShim& shim,
+OpenedPdu FrameOpener::Open(const SealPath& path, const SealShim& shim,
                             std::span<const uint8_t> pdu) {
   OpenedPdu out;
+  path_ = path;
   const RhWord rh(pdu.data());
   const FileKey* const secret = Find(rh.partition(), shim.secret_id);
   if (secret == nullptr) {
@@ -82,7 +81,7 @@ OpenedPdu FrameOpener::Open(const NetAddress& destination, const SealShim& shim,
              shim.cipher != static_cast<uint8_t>(SealCipher::kAes256Gcm)) {
     out.reason = Counter::kRxSealKey;
     out.detail = StrCat("there is no cipher ", shim.cipher);
-  } else if (!OpenHello(destination, *secret, shim, pdu, out)) {
+  } else if (!OpenHello(path.destination, *secret, shim, pdu, out)) {
     out.reason = Counter::kRxSealTag;
     out.detail = StrCat("secret ", shim.secret_id, " opens it for no receiver");
   }

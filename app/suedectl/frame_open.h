@@ -40,7 +40,7 @@ class FrameOpener {
   // A frame from `source` names the XPU that sent it.
   void Note(const NetAddress& source, uint16_t xpuid);
   // `pdu`: a sealed one, from the RH in canonical form to the tag, with the shim that it has.
-  OpenedPdu Open(const NetAddress& destination, const SealShim& shim, std::span<const uint8_t> pdu);
+  OpenedPdu Open(const SealPath& path, const SealShim& shim, std::span<const uint8_t> pdu);
 
  private:
   // One direction of an association, with one secret.
@@ -79,6 +79,7 @@ class FrameOpener {
 
   const std::unique_ptr<Crypto> crypto_;
   std::vector<FileKey> secrets_;
+  SealPath path_;  // of the frame
   absl::flat_hash_map<NetAddress, uint16_t> xpus_;  // by address, as frames have shown
   // By partition and sending XPU; the one that opened the last frame in front.
   absl::flat_hash_map<uint32_t, std::deque<Session>> sessions_;

@@ -119,7 +119,7 @@ class DeviceCrypto final : public Crypto {
   bool Works(DeviceKey* key) {
     uint8_t text[16 + kSealTagBytes] = {};
     SealJob job{
-        .key = key, .nonce = {}, .aad_bytes = 18, .aad = {}, .text = text, .text_bytes = 16};
+        .key = key, .nonce = {}, .aad_bytes = 52, .aad = {}, .text = text, .text_bytes = 16};
     InRuns({&job, 1}, true);
     return job.good;
   }

@@ -202,17 +202,9 @@ struct Instance {
   }
   // What of the network header is sealed with a PDU that leaves.
   SealPath SealPathOf(uint32_t peer, uint32_t plane, uint16_t session) const {
-    return MakeSealPath(params.planes[plane].address, params.peers[peer].planes[plane].address,
-                        session);
-  }
-  static SealPath MakeSealPath(const NetAddress& source, const NetAddress& destination,
-                               uint16_t session) {
-    SealPath path{.addresses = {}, .session = session};
-    StoreBe64(&path.addresses[0], source.high);
-    StoreBe64(&path.addresses[8], source.low);
-    StoreBe64(&path.addresses[16], destination.high);
-    StoreBe64(&path.addresses[24], destination.low);
-    return path;
+    return {.source = params.planes[plane].address,
+            .destination = params.peers[peer].planes[plane].address,
+            .session = session};
   }
   // Begins sealing, before the first turn.
   void StartSealing(Crypto* crypto);

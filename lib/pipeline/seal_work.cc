@@ -6,19 +6,22 @@
 namespace suede {
 
 void SealWork::Begin(Time now) {
-  for (const auto& instance : lcore_.instances) instance->seal_own.now = now;
-  if (now < ask_at_) return;
+  bool soon = false;
+  for (const auto& instance : lcore_.instances) {
+    instance->seal_own.now = now;
+    soon |= std::exchange(instance->seal_own.asks, false);
+  }
+  if (now < ask_at_ && !soon) return;
   ask_at_ = now + kAskEvery;
-  AskForNewest();
+  AskPeers();
 }
 
-// Peers that have not shown that they have the newest secret are asked by it.
-void SealWork::AskForNewest() {
+void SealWork::AskPeers() {
   for (const auto& instance : lcore_.instances) {
-    if (!instance->seals() || instance->seal_own.secrets.count < 2) continue;
+    if (!instance->seals()) continue;
     for (uint32_t peer = 0; peer < instance->peers.size(); ++peer) {
       if (!instance->peers[peer].handshake().associated()) continue;
-      if (!instance->SealOf(peer).state().newer_secret) continue;
+      if (!instance->SealOf(peer).WantsAsking()) continue;
       Effects effects;
       instance->peers[peer].Ask(effects);
       effector_.Apply(*instance, peer, effects);

@@ -26,9 +26,9 @@ class SealWork {
   void Rotate();
 
  private:
-  static constexpr Duration kAskEvery = std::chrono::seconds(1);
+  static constexpr Duration kAskEvery = std::chrono::milliseconds(100);
 
-  void AskForNewest();
+  void AskPeers();
 
   Lcore& lcore_;
   Effector& effector_;

@@ -32,9 +32,11 @@ bool Receiver::PrepareToOpen(PortContext& port, uint32_t i, SealJob& job,
   counters = &instance.counters;
   // The frame is ours: its bytes may be changed.
   auto* const pdu = const_cast<uint8_t*>(spans_[i].data);
-  seal_errors_[i] = peer->Prepare(
-      pdu, bytes, Instance::MakeSealPath(series.source, series.destination, series.session()), job,
-      opening);
+  seal_errors_[i] = peer->Prepare(pdu, bytes,
+                                  {.source = series.source,
+                                   .destination = series.destination,
+                                   .session = series.session()},
+                                  job, opening);
   return seal_errors_[i] == SealError::kNone;
 }
 

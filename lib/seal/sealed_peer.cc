@@ -1,22 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "seal/sealed_peer.h"
 
-#include <cstring>
 #include <utility>
 
 namespace suede {
-namespace {
-
-void FillAad(const uint8_t* pdu, uint32_t shim_bytes, const SealPath& path, SealJob& job) {
-  const uint32_t head = kRhBytes + shim_bytes;
-  job.aad_bytes = static_cast<uint16_t>(head + SealPath::kBytes);
-  std::memcpy(job.aad.data(), pdu, head);
-  std::memcpy(job.aad.data() + head, path.addresses.data(), path.addresses.size());
-  StoreBe16(job.aad.data() + head + path.addresses.size(), path.session);
-}
-
-}  // namespace
-
 void SealedPeer::Rekey(const Identities& identities) {
   const bool new_peer = identities.peer != identities_.peer;
   identities_ = identities;
@@ -32,6 +19,8 @@ void SealedPeer::Rekey(const Identities& identities) {
   for (ReplayWindow& window : *windows_) window.Clear();
   sealed_ = identities.peer != 0 && identities.peer == sealed_identity_;
   if (identities.peer == 0) return;
+  asks_left_ = IsSealed() ? 0 : kAsks;
+  own_.asks |= asks_left_ != 0;
   if (new_peer && candidate_.identity == identities.peer) std::swap(known_, candidate_);
   if (known_.identity != identities.peer) known_ = HelloRx();
   if (!known_.key || !UseSecret(known_.secret_id)) UseNewest();
@@ -89,6 +78,14 @@ void SealedPeer::OnSecretShown(uint8_t id) {
   UseSecret(id);
 }
 
+bool SealedPeer::WantsAsking() {
+  if (identities_.peer == 0 || own_.secrets.count == 0) return false;
+  if (IsSealed()) return tx().key && own_.secrets.PlaceOf(tx().secret_id) != 0;
+  if (asks_left_ == 0) return false;
+  --asks_left_;
+  return true;
+}
+
 bool SealedPeer::SealsHello(bool is_answer) {
   const uint32_t count = own_.secrets.count;
   if (is_answer) {
@@ -99,7 +96,8 @@ bool SealedPeer::SealsHello(bool is_answer) {
   const bool may_be_plain = !IsSealed();
   if (count == 0) return !may_be_plain;
   const uint32_t turn = turn_++;
-  if (may_be_plain && turn % 2 == 1) return false;
+  // A plain association begins by plain HELLOs; in one that there is the peer is asked otherwise.
+  if (may_be_plain && identities_.peer == 0 && turn % 2 == 1) return false;
   next_secret_ = own_.secrets.all[(may_be_plain ? turn / 2 : turn) % count].id;
   return true;
 }
@@ -121,7 +119,7 @@ bool SealedPeer::SealHello(uint8_t* pdu, const SealPath& path, SealJob& job) {
                       .identity = identities_.own};
   EncodeShim(shim, pdu + kRhBytes);
   hello_key_.Fill(shim.number, job);
-  FillAad(pdu, kHelloShimBytes, path, job);
+  FillSealAad(pdu, kHelloShimBytes, path, job);
   return true;
 }
 
@@ -159,7 +157,7 @@ bool SealedPeer::Seal(uint8_t* pdu, const SealPath& path, uint32_t stream, SealJ
                       .echo = static_cast<uint8_t>(rx_epoch_ & 3)};
   EncodeShim(shim, pdu + kRhBytes);
   tx().key.Fill(shim.number, job);
-  FillAad(pdu, kSessionShimBytes, path, job);
+  FillSealAad(pdu, kSessionShimBytes, path, job);
   return true;
 }
 
@@ -209,9 +207,9 @@ SealError SealedPeer::PrepareHello(const SealShim& shim, SealJob& job) {
       candidate_.identity = shim.identity;
       if (!candidate_.key) return SealError::kKey;
     }
-    candidate_busy_ = true;
   }
   if (!hello->window.IsNew(shim.number.count())) return SealError::kReplay;
+  candidate_busy_ |= hello == &candidate_;
   hello->key.Fill(shim.number, job);
   return SealError::kNone;
 }
@@ -239,7 +237,7 @@ SealError SealedPeer::Prepare(uint8_t* pdu, uint32_t bytes, const SealPath& path
   const SealError error = shim->hello ? PrepareHello(*shim, job)
                                       : PrepareSession(*shim, job, opening.epoch);
   if (error != SealError::kNone) return error;
-  FillAad(pdu, shim->bytes(), path, job);
+  FillSealAad(pdu, shim->bytes(), path, job);
   const uint32_t head = kRhBytes + shim->bytes();
   job.text = pdu + head;
   job.text_bytes = bytes - head - static_cast<uint32_t>(kSealTagBytes);
@@ -282,8 +280,7 @@ SealedPeer::State SealedPeer::state() const {
           .secret_id = tx().secret_id,
           .tx_epoch = tx().epoch,
           .rx_epoch = rx_epoch_,
-          .tx_in_epoch = tx().frames,
-          .newer_secret = static_cast<bool>(tx().key) && own_.secrets.PlaceOf(tx().secret_id) != 0};
+          .tx_in_epoch = tx().frames};
 }
 
 }  // namespace suede

@@ -47,6 +47,7 @@ struct SealOwn {
   uint64_t advances = 0;         // and by peers
   // Keys that jobs of the turn may still have: they end with it.
   std::vector<SealKey> retired;
+  bool asks = false;             // some peer is to be asked soon: SealedPeer::WantsAsking
   uint32_t rotations_asked = 0;  // by command: each peer follows where its own count is another
 };
 
@@ -76,6 +77,10 @@ class SealedPeer {
 
   // Whether the association is sealed: plain PDUs are neither sent nor accepted.
   bool IsSealed() const { return own_.params.mode == SealMode::kRequired || sealed_; }
+
+  // Whether the peer is to be asked by a HELLO, in an association that there is: it has not shown
+  // that it seals, or that it has the newest secret. Of the former, some times.
+  bool WantsAsking();
 
   // ---- Sending. `pdu`: the RH, with the version of a sealed PDU, and behind it room for the shim.
 
@@ -108,12 +113,12 @@ class SealedPeer {
     uint32_t tx_epoch = 0;
     uint32_t rx_epoch = 0;
     uint64_t tx_in_epoch = 0;  // frames
-    bool newer_secret = false;  // there is one that the peer has not shown to have
   };
   State state() const;
 
  private:
   static constexpr int kPlainAnswer = -1;
+  static constexpr uint8_t kAsks = 10;
   static constexpr uint64_t kMostInEpoch = uint64_t{1} << 36;
   using Windows = std::array<ReplayWindow, kSealStreams>;
 
@@ -197,6 +202,7 @@ class SealedPeer {
   uint64_t hellos_sent_ = 0;  // over all keys
   uint32_t turn_ = 0;         // of questions
   int answer_ = kPlainAnswer;  // the secret of the last HELLO that came
+  uint8_t asks_left_ = 0;      // whether it seals
   uint8_t next_secret_ = 0;    // of the HELLO that SealsHello was asked about
   uint32_t rotations_done_ = 0;
 

@@ -3,12 +3,13 @@
 #ifndef SUEDE_SEAL_SHIM_H_
 #define SUEDE_SEAL_SHIM_H_
 
-#include <array>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 
 #include "base/big_endian.h"
 #include "seal/crypto.h"
+#include "wire/encap/header.h"
 #include "wire/rh.h"
 
 namespace suede {
@@ -25,8 +26,9 @@ inline constexpr uint32_t kLeastSealedBytes = kRhBytes + kSessionSealBytes + kRc
 // What is authenticated of the network header.
 struct SealPath {
   static constexpr uint32_t kBytes = 34;
-  std::array<uint8_t, 32> addresses;  // source, then destination
-  uint16_t session = 0;
+  NetAddress source;
+  NetAddress destination;
+  uint16_t session = 0;  // 0 where the header has no field for it
 };
 static_assert(kRhBytes + kHelloShimBytes + SealPath::kBytes <= kMostSealAadBytes);
 
@@ -91,6 +93,20 @@ inline std::optional<SealShim> DecodeShim(const uint8_t* in, uint32_t bytes) {
     if (shim.number.stream() >= kSealStreams) return std::nullopt;
   }
   return shim;
+}
+
+// The additional data of a sealed PDU: its RH and shim, which lie at `pdu`, and the path.
+inline void FillSealAad(const uint8_t* pdu, uint32_t shim_bytes, const SealPath& path,
+                        SealJob& job) {
+  const uint32_t head = kRhBytes + shim_bytes;
+  job.aad_bytes = static_cast<uint16_t>(head + SealPath::kBytes);
+  std::memcpy(job.aad.data(), pdu, head);
+  uint8_t* const behind = job.aad.data() + head;
+  StoreBe64(behind, path.source.high);
+  StoreBe64(behind + 8, path.source.low);
+  StoreBe64(behind + 16, path.destination.high);
+  StoreBe64(behind + 24, path.destination.low);
+  StoreBe16(behind + 32, path.session);
 }
 
 // RH versions of sealed PDUs: that of the plain one, and back.

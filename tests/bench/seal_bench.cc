@@ -49,7 +49,7 @@ struct Burst {
       if (keys.back() == nullptr) std::abort();
       jobs.push_back({.key = keys.back(),
                       .nonce = {static_cast<uint8_t>(i)},
-                      .aad_bytes = 18,
+                      .aad_bytes = 52,
                       .aad = {},
                       .text = memory.data() + i * stride,
                       .text_bytes = static_cast<uint32_t>(bytes)});

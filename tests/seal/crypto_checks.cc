@@ -94,7 +94,7 @@ class Burst {
     plain_ = texts_;
     for (Bytes& text : texts_) {
       Bytes nonce(kSealIvBytes);
-      Bytes aad(random() % 2 == 0 ? 18 : 26);
+      Bytes aad(random() % 2 == 0 ? 52 : 60);
       for (uint8_t& byte : nonce) byte = static_cast<uint8_t>(random());
       for (uint8_t& byte : aad) byte = static_cast<uint8_t>(random());
       jobs_.push_back(JobOf(keys[random() % keys.size()], nonce, aad, text));

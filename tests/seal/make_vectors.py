@@ -68,8 +68,19 @@ def shim(v):
 def seal(plain, sealed_rh, v, key, iv):
     number = struct.pack(">Q", packet_number(v))
     nonce = iv[:4] + bytes(a ^ b for a, b in zip(iv[4:], number))
-    authenticated = sealed_rh + shim(v)
-    return authenticated + AESGCM(key).encrypt(nonce, plain[8:], authenticated)
+    clear = sealed_rh + shim(v)
+    return clear + AESGCM(key).encrypt(nonce, plain[8:], clear + path(v))
+
+
+def path(v):
+    """What of the network header is authenticated."""
+    if v["encap"] == "udp4":
+        ends = (int(ipaddress.IPv4Address(v[way])) for way in ("sip", "dip"))
+    elif v["encap"] == "udp6":
+        ends = (int(ipaddress.IPv6Address(v[way])) for way in ("sip", "dip"))
+    else:
+        ends = (v[way] for way in ("src_fwd", "dst_fwd"))
+    return b"".join(end.to_bytes(16, "big") for end in ends) + struct.pack(">H", v["session"])
 
 
 def ones_sum(data):

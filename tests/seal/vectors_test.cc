@@ -17,6 +17,7 @@
 #include "base/big_endian.h"
 #include "crypto_checks.h"
 #include "openssl/openssl_crypto.h"
+#include "seal/shim.h"
 #include "wire/control_pdu.h"
 #include "wire/encap.h"
 #include "wire/rcrc.h"
@@ -87,21 +88,34 @@ Bytes ShimOf(const Json& v) {
   return shim;
 }
 
+SealPath PathOf(const Json& v) {
+  const Bytes frame = BytesOf(v, "frame");
+  Bytes copy = frame;
+  FrameRules rules{.encap = *ParseEncap(v["encap"].get<std::string>())};
+  if (v.contains("dport")) rules.udp_port = v["dport"].get<uint16_t>();
+  const ParsedFrame parsed =
+      ParseFrame(rules, copy.data(), static_cast<uint32_t>(copy.size()), false);
+  EXPECT_EQ(parsed.error, FrameError::kNone);
+  return {.source = parsed.source,
+          .destination = parsed.destination,
+          .session = v["session"].get<uint16_t>()};
+}
+
 // The sealed PDU that the plain one becomes, and a job over its text.
 struct Sealed {
   Sealed(const Json& v, void* key) : pdu(BytesOf(v, "plain")) {
     pdu[0] = static_cast<uint8_t>((pdu[0] & 0x3f) | (v["control"] ? 2 : 1) << 6);
     const Bytes shim = ShimOf(v);
     pdu.insert(pdu.begin() + kRhBytes, shim.begin(), shim.end());
-    const size_t aad_bytes = kRhBytes + shim.size();
-    job = {.key = key, .aad_bytes = static_cast<uint16_t>(aad_bytes)};
-    job.text_bytes = static_cast<uint32_t>(pdu.size() - aad_bytes);
-    std::copy_n(pdu.begin(), aad_bytes, job.aad.begin());
+    const size_t clear_bytes = kRhBytes + shim.size();
+    job = {.key = key};
+    FillSealAad(pdu.data(), static_cast<uint32_t>(shim.size()), PathOf(v), job);
+    job.text_bytes = static_cast<uint32_t>(pdu.size() - clear_bytes);
     const Bytes iv = BytesOf(v, "iv");
     std::copy(iv.begin(), iv.end(), job.nonce.begin());
     for (size_t i = 0; i < 8; ++i) job.nonce[4 + i] ^= shim[shim.size() - 8 + i];
     pdu.resize(pdu.size() + kSealTagBytes);
-    job.text = pdu.data() + aad_bytes;
+    job.text = pdu.data() + clear_bytes;
   }
   Bytes pdu;
   SealJob job;

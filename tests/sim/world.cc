@@ -331,6 +331,7 @@ std::string World::Verdict() {
   if (!failure_.empty()) return failure_;
   if (!Finished()) return "not everything was delivered in time";
   if (options_.seal.mode != SealMode::kOff && options_.commands != 0 && used_nonces_.opened == 0) {
+    Describe();
     return "nothing was sealed";
   }
   if (attacker_->IsTooLucky()) {

@@ -53,24 +53,26 @@ class SealedFrames : public testing::Test {
   Bytes Seal(const End& from, Bytes plain, const SealShim& shim, const SealKey& key) {
     const ParsedFrame parsed = ParseBytes(suede::RulesOf(kEncap, from.spec), plain);
     EXPECT_EQ(parsed.error, FrameError::kNone);
-    const uint32_t aad_bytes = kRhBytes + shim.bytes();
+    const uint32_t clear_bytes = kRhBytes + shim.bytes();
     const uint32_t text_bytes = parsed.pdu_bytes - kRhBytes;
-    Bytes buffer(HeaderTemplate::kRoomBytes + aad_bytes + text_bytes + kSealTagBytes);
+    Bytes buffer(HeaderTemplate::kRoomBytes + clear_bytes + text_bytes + kSealTagBytes);
     uint8_t* const pdu = buffer.data() + HeaderTemplate::kRoomBytes;
     std::copy_n(parsed.pdu, kRhBytes, pdu);
     SetVersion(pdu, SealedVersion(pdu[0] >> 6));
     EncodeShim(shim, pdu + kRhBytes);
-    std::copy_n(parsed.pdu + kRhBytes, text_bytes, pdu + aad_bytes);
+    std::copy_n(parsed.pdu + kRhBytes, text_bytes, pdu + clear_bytes);
     SealJob job;
     key.Fill(shim.number, job);
-    job.aad_bytes = static_cast<uint16_t>(aad_bytes);
-    std::copy_n(pdu, aad_bytes, job.aad.begin());
-    job.text = pdu + aad_bytes;
+    const SealPath path{.source = parsed.source,
+                        .destination = parsed.destination,
+                        .session = parsed.session};
+    FillSealAad(pdu, shim.bytes(), path, job);
+    job.text = pdu + clear_bytes;
     job.text_bytes = text_bytes;
     crypto_->Seal({&job, 1});
     const HeaderTemplate header = MakeTemplate(kEncap, from.spec);
     const uint8_t* const frame =
-        WriteHeader(header, pdu, aad_bytes + text_bytes + kSealTagBytes, false);
+        WriteHeader(header, pdu, clear_bytes + text_bytes + kSealTagBytes, false);
     return Bytes(frame, static_cast<const uint8_t*>(buffer.data() + buffer.size()));
   }
 
