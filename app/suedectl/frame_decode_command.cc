@@ -92,7 +92,7 @@ absl::Status TakeNumber(std::string_view flag, std::string_view text, uint64_t l
 absl::StatusOr<std::unique_ptr<FrameOpener>> OpenerOf(std::string_view keys) {
   absl::StatusOr<FileSecrets> secrets = ReadSecrets(std::string(keys), SecretsFileRule::kAnybodys);
   if (!secrets.ok()) return secrets.status();
-  return FrameOpener::Create(*std::move(secrets));
+  return FrameOpener::Create(*secrets);
 }
 
 absl::StatusOr<DecodeOptions> TakeDecodeOptions(std::span<const std::string_view> arguments) {

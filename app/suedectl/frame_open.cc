@@ -24,7 +24,7 @@ uint32_t KeyOf(uint16_t partition, uint16_t sender) { return uint32_t{partition}
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<FrameOpener>> FrameOpener::Create(FileSecrets secrets) {
+absl::StatusOr<std::unique_ptr<FrameOpener>> FrameOpener::Create(const FileSecrets& secrets) {
   absl::StatusOr<std::unique_ptr<Crypto>> crypto = OpenOpensslCrypto();
   if (!crypto.ok()) return crypto.status();
   std::unique_ptr<FrameOpener> opener(new FrameOpener(*std::move(crypto)));

@@ -35,7 +35,7 @@ struct OpenedPdu {
 class FrameOpener {
  public:
   // Times in `secrets` play no part.
-  static absl::StatusOr<std::unique_ptr<FrameOpener>> Create(FileSecrets secrets);
+  static absl::StatusOr<std::unique_ptr<FrameOpener>> Create(const FileSecrets& secrets);
 
   // A frame from `source` names the XPU that sent it.
   void Note(const NetAddress& source, uint16_t xpuid);

@@ -311,12 +311,6 @@ def test_shim(shark):
     assert "suede.analysis" not in packets[3]
 
 
-def test_reserved_versions(shark):
-    for packet in shark.dissect([frame("afh2", rh(5, ver=ver), to=9) for ver in (1, 2)]):
-        assert packet.expert("version.reserved")
-        assert "suede.analysis" not in packet
-
-
 def test_source_of_another_xpu(shark):
     frames = [flipped(frame(encap, rh(5), to=9), 11, 1) for encap in ("afh1", "afh2")]
     for packet in shark.dissect(frames):

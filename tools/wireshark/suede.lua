@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- suede.lua: Wireshark and tshark dissect Scale-Up Ethernet as docs/wire-format.md and
--- docs/control-pdus.md lay it out. README.md beside this file says how to install and use it.
+-- suede.lua: Wireshark and tshark dissect Scale-Up Ethernet as docs/wire-format.md,
+-- docs/control-pdus.md and docs/sealing.md lay it out. README.md beside this file says how to
+-- install and use it.
 --
 -- In this order: preferences, fields, expert infos, R-CRC, commands, control PDUs, analysis of
--- connections, the PDU, the six network headers, link frames, registration, PSN over time.
+-- connections, sealed PDUs, the PDU, the six network headers, link frames, registration, PSN over
+-- time.
 --
 -- Numbers that Lua shows are formatted with %d: from Lua 5.3 on, 3.0 and 3 print differently.
 
@@ -22,6 +24,9 @@ local PSNS = 2 ^ 16
 local RH_BYTES = 8
 local RCRC_BYTES = 4
 local DATA_VERSION, CONTROL_VERSION = 0, 3
+local SEALED_DATA_VERSION, SEALED_CONTROL_VERSION = 1, 2
+local SESSION_SHIM_BYTES, HELLO_SHIM_BYTES, TAG_BYTES = 10, 18, 16
+local LAST_STREAM = 63
 local FIRST_SOURCE_PORT = 49152
 
 -- The headers that this file reads, from their declaration in lib/wire/encap: tests/wire writes and
@@ -178,7 +183,10 @@ end
 -- ---- Fields -------------------------------------------------------------------------------------
 
 local OPS = { [0] = "ACK", [1] = "NACK", [2] = "nothing", [3] = "nothing" }
-local VERSIONS = { [0] = "data PDU", [1] = "reserved", [2] = "reserved", [3] = "control PDU" }
+local VERSIONS = { [0] = "data PDU", [1] = "sealed data PDU",
+  [2] = "sealed control PDU", [3] = "control PDU" }
+local FORMS = { [0] = "S (session)", [1] = "H (HELLO)" }
+local CIPHERS = { [1] = "AES-128-GCM", [2] = "AES-256-GCM" }
 local HELLO, NOT_READY, READY, PLANE, FENCE, FENCED = 8, 9, 10, 11, 12, 13
 local CREDIT, CONGESTION, SESSION = 14, 15, 16
 local CONTROL_TYPES = { [HELLO] = "HELLO", [NOT_READY] = "NOT_READY", [READY] = "READY",
@@ -338,6 +346,20 @@ local f = {
   control_reserved = ProtoField.bytes("suede.control.reserved", "Reserved"),
   control_rest = ProtoField.bytes("suede.control.rest", "Behind the known body, ignored"),
 
+  seal = ProtoField.none("suede.seal", "Seal"),
+  seal_form = ProtoField.uint8("suede.seal.form", "Form", base.DEC, FORMS, 0x80),
+  seal_zero = ProtoField.uint8("suede.seal.zero", "Zero", base.HEX, nil, 0x70),
+  seal_cipher = ProtoField.uint8("suede.seal.cipher", "Cipher", base.DEC, CIPHERS, 0x0f),
+  seal_epoch = ProtoField.uint8("suede.seal.epoch", "Epoch, modulo 4", base.DEC, nil, 0x0c),
+  seal_echo = ProtoField.uint8("suede.seal.echo", "Echo, modulo 4", base.DEC, nil, 0x03),
+  seal_secret_id = ProtoField.uint8("suede.seal.secret_id", "Secret id"),
+  seal_identity = ProtoField.uint64("suede.seal.identity", "Identity", base.HEX),
+  seal_stream = ProtoField.uint8("suede.seal.stream", "Stream"),
+  seal_packet_number = ProtoField.uint64("suede.seal.packet_number",
+    "Packet number, with the stream", base.HEX),
+  seal_text = ProtoField.bytes("suede.seal.text", "Encrypted"),
+  seal_tag = ProtoField.bytes("suede.seal.tag", "Tag"),
+
   rcrc = ProtoField.uint32("suede.rcrc", "R-CRC", base.HEX),
   rcrc_calculated = ProtoField.uint32("suede.rcrc.calculated", "Calculated R-CRC", base.HEX),
   rcrc_status = ProtoField.uint8("suede.rcrc.status", "R-CRC status", base.DEC, RCRC_STATUS),
@@ -420,11 +442,12 @@ local e = {
   control = expert_info("malformed.control", "Malformed: control PDU", "MALFORMED", "ERROR"),
   shim = expert_info("malformed.shim", "Malformed: the shim's length does not fit the frame",
     "MALFORMED", "ERROR"),
+  seal = expert_info("malformed.seal", "Malformed: the shim of a sealed PDU", "MALFORMED", "ERROR"),
+  sealed = expert_info("seal.sealed",
+    "Sealed: suedectl frame decode --keys FILE --output pcap writes plain frames", "DECRYPTION", "NOTE"),
   unknown_control = expert_info("control.unknown", "Unknown type of control PDU: ignored",
     "UNDECODED", "NOTE"),
   cut = expert_info("cut", "The capture holds the beginning of the PDU only", "UNDECODED", "NOTE"),
-  version = expert_info("version.reserved", "Reserved version: a receiver drops it",
-    "PROTOCOL", "WARN"),
   source = expert_info("source.mismatch",
     "The source address is not that of the XPU in the RH: a receiver drops it", "PROTOCOL", "WARN"),
   hops = expert_info("afh.hops_used_up", "Hop limit 0: a receiver drops it", "PROTOCOL", "WARN"),
@@ -1189,6 +1212,57 @@ local function show_analysis(result, tree, marks)
   show(f.acked_frame, result.acked_frame)
 end
 
+-- ---- Sealed PDUs --------------------------------------------------------------------------------
+
+-- Shim, encrypted part and tag. Returns a text, and what is malformed.
+local function dissect_sealed(tvb, link, ver, tree)
+  local at, captured = link.at, tvb:captured_len()
+  local bytes = link.to - at
+  local is_hello = captured > at and tvb(at, 1):uint() >= 0x80
+  local shim_bytes = is_hello and HELLO_SHIM_BYTES or SESSION_SHIM_BYTES
+  if bytes < shim_bytes + RCRC_BYTES + TAG_BYTES then
+    tree:add_proto_expert_info(e.seal)
+    return "sealed", "seal"
+  end
+  if captured < at + shim_bytes then return "sealed" end
+  local first, secret_id = tvb(at, 1), tvb(at + 1, 1)
+  local number_at = at + shim_bytes - 8
+  local stream = tvb(number_at, 1):uint()
+  local text_at, tag_at = at + shim_bytes, link.to - TAG_BYTES
+  local item = tree:add(f.seal, tvb(at, shim_bytes))
+  item:add(f.seal_form, first)
+  item:add(f.seal_zero, first)
+  if is_hello then
+    item:add(f.seal_cipher, first)
+  else
+    item:add(f.seal_epoch, first)
+    item:add(f.seal_echo, first)
+  end
+  item:add(f.seal_secret_id, secret_id)
+  if is_hello then item:add(f.seal_identity, tvb(at + 2, 8)) end
+  item:add(f.seal_stream, tvb(number_at, 1))
+  item:add(f.seal_packet_number, tvb(number_at, 8))
+  item:add_proto_expert_info(e.sealed)
+  if captured > text_at then
+    tree:add(f.seal_text, tvb(text_at, math.min(captured, tag_at) - text_at))
+  end
+  if captured >= link.to then tree:add(f.seal_tag, tvb(tag_at, TAG_BYTES)) end
+  local octet = first:uint()
+  local broken = math.floor(octet / 16) % 8 ~= 0 or stream > LAST_STREAM or
+    (is_hello and (ver ~= SEALED_CONTROL_VERSION or stream ~= 0))
+  if broken then item:add_proto_expert_info(e.seal) end
+  local text
+  if is_hello then
+    text = string.format("sealed HELLO secret=%d identity=%s", secret_id:uint(),
+      tostring(tvb(at + 2, 8):bytes()):lower())
+  else
+    text = string.format("sealed%s secret=%d epoch=%d stream=%d (%d bytes)",
+      ver == SEALED_CONTROL_VERSION and " control" or "", secret_id:uint(),
+      math.floor(octet / 4) % 4, stream, tag_at - text_at)
+  end
+  return text, broken and "seal" or nil
+end
+
 -- ---- The PDU ------------------------------------------------------------------------------------
 
 -- Returns the fields of the RH, and its item.
@@ -1213,9 +1287,6 @@ local function dissect_rh(tvb, at, tree)
     if OPS[pdu.op] ~= "nothing" then
       rh:append_text(string.format(", %s %d", OPS[pdu.op], pdu.rpsn))
     end
-  end
-  if pdu.ver ~= DATA_VERSION and pdu.ver ~= CONTROL_VERSION then
-    rh:add_proto_expert_info(e.version)
   end
   return pdu, rh
 end
@@ -1287,6 +1358,22 @@ local function dissect_pdu(tvb, pinfo, tree, link)
   end
 
   local captured = tvb:captured_len()
+  if pdu.ver == SEALED_DATA_VERSION or pdu.ver == SEALED_CONTROL_VERSION then
+    local text, broken = dissect_sealed(tvb, link, pdu.ver, tree)
+    local answer = OPS[pdu.op] ~= "nothing" and string.format(" %s=%d", OPS[pdu.op], pdu.rpsn) or ""
+    if link.trailer_at and captured > link.trailer_at then
+      tree:add(f.trailer, tvb(link.trailer_at, captured - link.trailer_at))
+    end
+    text = string.format("%s PSN=%d%s VC=%d %s", link.arrow or string.format("XPU %d", pdu.xpuid),
+      pdu.psn, answer, pdu.vc, text)
+    tree:append_text(", " .. text)
+    if broken then
+      add_generated(tree, f.malformed, broken)
+      text = string.format("%s [malformed: %s]", text, broken)
+    end
+    pinfo.cols.info = text
+    return
+  end
   local rcrc_at, expected, fcs_at = find_rcrc(tvb, link)
   local text, broken
   if pdu.ver == CONTROL_VERSION then
