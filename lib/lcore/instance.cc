@@ -96,6 +96,7 @@ Instance::Instance(const InstanceParams& instance_params,
 
 void Instance::StartSealing(Crypto* crypto) {
   if (params.seal.mode == SealMode::kOff) return;
+  seals_ = true;
   seal_own.crypto = crypto;
   seal_own.params = params.seal;
   seal_own.partition = params.partition;

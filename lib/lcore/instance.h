@@ -189,7 +189,7 @@ struct Instance {
   }
 
   // Whether some of its PDUs are sealed, or all (docs/sealing.md).
-  bool seals() const { return !sealed_peers.empty(); }
+  bool seals() const { return seals_; }
   // The stream of a connection's packet numbers: its number among those with the peer.
   uint32_t StreamOf(uint32_t connection) const {
     return connection & ((1u << of_peer_bits) - 1);
@@ -264,6 +264,7 @@ struct Instance {
   SealOwn seal_own;
   std::vector<SealedPeer> sealed_peers;  // [peer]; empty where nothing is sealed
   std::vector<SealCell> seal_cells;      // likewise: read by any thread
+  bool seals_ = false;                   // there are some
 
   // Congestion control, the sender's side of each plane; empty where windows are all there is.
   std::vector<CongestionContext> congestion;  // [PlaneIndex]
