@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <numeric>
 #include <random>
 #include <utility>
@@ -25,6 +26,7 @@ absl::StatusOr<std::unique_ptr<Endpoint>> Endpoint::Create(const Config& config,
   std::unique_ptr<Endpoint> endpoint(new Endpoint(config, std::move(log)));
   if (absl::Status status = endpoint->BeginEal(); !status.ok()) return status;
   if (absl::Status status = endpoint->OpenPorts(); !status.ok()) return status;
+  if (absl::Status status = endpoint->OpenKeys(); !status.ok()) return status;
   endpoint->BuildPipelines();
   endpoint->administration_ = std::make_unique<Administration>(endpoint.get());
   endpoint->watch_ = std::make_unique<Watch>(endpoint.get());
@@ -38,6 +40,7 @@ Endpoint::Endpoint(const Config& config, Log log) : config_(config), log_(std::m
 Endpoint::~Endpoint() {
   Stop();
   built_.reset();
+  seal_keys_.reset();
   for (const auto& port : ports_) port->Close();
   ports_.clear();
   if (eal_started_) StopEal();
@@ -82,6 +85,23 @@ absl::Status Endpoint::OpenPorts() {
   return absl::OkStatus();
 }
 
+absl::Status Endpoint::OpenKeys() {
+  absl::StatusOr<std::unique_ptr<SealKeys>> opened = SealKeys::Open(config_);
+  if (!opened.ok()) return opened.status();
+  seal_keys_ = *std::move(opened);
+  for (const std::string& warning : seal_keys_->warnings()) {
+    log_(EalLogLevel::kWarning, "control", warning);
+  }
+  return absl::OkStatus();
+}
+
+void Endpoint::Tick() {
+  watch_->Tick();
+  const auto now_s = static_cast<int64_t>(std::time(nullptr));
+  const std::optional<uint32_t> secrets = seal_keys_->Tick(*built_, config_.partition, now_s);
+  if (secrets) events_.Raise(EventKind::kSecretsChanged, {{EventField::kCount, *secrets}});
+}
+
 std::vector<uint64_t> Endpoint::LinkSpeeds() const {
   std::vector<uint64_t> speeds;
   for (const auto& port : ports_) speeds.push_back(port->link().speed_bps);
@@ -110,7 +130,8 @@ void Endpoint::BuildPipelines() {
     const auto pairs = static_cast<uint32_t>(PairsOf(config_, p).size());
     for (uint32_t pair = 0; pair < pairs; ++pair) devices[p].pairs.push_back(&port.pair(pair));
   }
-  built_ = std::make_unique<EndpointPipelines>(config_, devices, DrawSecret);
+  built_ = std::make_unique<EndpointPipelines>(config_, devices, DrawSecret,
+                                               seal_keys_->libraries());
 }
 
 absl::Status Endpoint::Start() {

@@ -20,6 +20,7 @@
 #include "dpdk/lcores.h"
 #include "endpoint/administration.h"
 #include "endpoint/endpoint_pipelines.h"
+#include "endpoint/seal_keys.h"
 #include "endpoint/watch.h"
 #include "mgmt/event_log.h"
 #include "pipeline/pipeline.h"
@@ -51,11 +52,14 @@ class Endpoint {
   void Stop();
 
   // Every 10 ms or so: looks at links, pools, planes and lcores, and emits their events.
-  void Tick() { watch_->Tick(); }
+  void Tick();
   bool AllLinksUp() const { return watch_->all_links_up(); }
 
   // The endpoint's events; each is a line of the log, too.
   EventLog& events() { return events_; }
+  // The keys of instances that seal: they are told of by events.
+  SealKeys& seal_keys() { return *seal_keys_; }
+  bool RotateKeys() const { return seal_keys_->Rotate(*built_); }
   Administration& administration() { return *administration_; }
 
   uint32_t pipeline_count() const { return built_->count(); }
@@ -109,6 +113,7 @@ class Endpoint {
   Endpoint(const Config& config, Log log);
   absl::Status BeginEal();
   absl::Status OpenPorts();
+  absl::Status OpenKeys();
   // Calls `each` with every block of counters that there is.
   template <typename Each>
   void ForEachBlock(Each each) const;
@@ -120,6 +125,7 @@ class Endpoint {
   bool eal_started_ = false;
   bool running_ = false;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
+  std::unique_ptr<SealKeys> seal_keys_;
   std::unique_ptr<EndpointPipelines> built_;
   std::unique_ptr<TscClock> clock_;
   std::atomic<bool> stop_{false};

@@ -8,13 +8,15 @@
 namespace suede {
 
 EndpointPipelines::EndpointPipelines(const Config& config, const std::vector<Device>& devices,
-                                     const std::function<SecretKey()>& draw_secret)
+                                     const std::function<SecretKey()>& draw_secret,
+                                     const std::vector<Crypto*>& libraries)
     : lanes_(config.ports.size()),
       pauses_(config.ports.size()),
       port_places_(config.ports.size()),
       link_counters_(config.ports.size()) {
   for (size_t l = 0; l < config.lcores.size(); ++l) {
     pipelines_.push_back(std::make_unique<Pipeline>());
+    if (l < libraries.size() && libraries[l] != nullptr) pipelines_[l]->SetCrypto(libraries[l]);
   }
   std::vector<uint64_t> speeds;
   for (uint32_t p = 0; p < config.ports.size(); ++p) {

@@ -26,8 +26,10 @@ class EndpointPipelines {
     uint64_t speed_bps = 0;  // of its link; 0: not known
   };
   // `devices` are those of Config::ports. `draw_secret` gives each port and instance its key.
+  // `libraries`: of ciphers, for each of Config::lcores, or none.
   EndpointPipelines(const Config& config, const std::vector<Device>& devices,
-                    const std::function<SecretKey()>& draw_secret);
+                    const std::function<SecretKey()>& draw_secret,
+                    const std::vector<Crypto*>& libraries = {});
 
   uint32_t count() const { return static_cast<uint32_t>(pipelines_.size()); }
   Pipeline& pipeline(uint32_t lcore) const { return *pipelines_[lcore]; }

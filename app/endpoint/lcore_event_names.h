@@ -41,6 +41,8 @@ inline EventKind KindOf(LcoreEventKind kind) {
       return EventKind::kSessionStalled;
     case LcoreEventKind::kSessionClosed:
       return EventKind::kSessionClosed;
+    case LcoreEventKind::kSealMismatch:
+      return EventKind::kSealMismatch;
     case LcoreEventKind::kNoGrant:
       return EventKind::kCongestionNoGrant;
     case LcoreEventKind::kTxError:

@@ -297,6 +297,33 @@ AdminView::QueueQuestion Management::Queues() {
   return [survey = std::make_shared<QueueSurvey>(&queue_desk_)] { return survey->Poll(); };
 }
 
+std::vector<SealedPeerView> Management::SealedPeers() {
+  const Config& config = endpoint_->config();
+  std::vector<SealedPeerView> views;
+  for (uint32_t i = 0; i < config.instances.size(); ++i) {
+    const InstanceConfig& own = config.instances[i];
+    const Instance& instance =
+        endpoint_->instance_pipeline(i).instance(endpoint_->number_of(i));
+    for (size_t peer = 0; peer < instance.seal_cells.size(); ++peer) {
+      const SealCell::State state = instance.seal_cells[peer].Get();
+      views.push_back({.xpu = own.xpu,
+                       .instance = own.instance,
+                       .peer = instance.params.peers[peer].xpuid,
+                       .sealing = NamesOf(own.sealing)[static_cast<size_t>(own.sealing)],
+                       .sealed = state.sealed,
+                       .secret_id = state.secret_id,
+                       .tx_epoch = state.tx_epoch,
+                       .rx_epoch = state.rx_epoch});
+    }
+  }
+  return views;
+}
+
+absl::Status Management::RotateKeys() {
+  if (endpoint_->RotateKeys()) return absl::OkStatus();
+  return absl::UnavailableError("an lcore has no room for the request now; try again");
+}
+
 PlaneAdminView::PlanesQuestion Management::Planes() {
   return [list = std::make_shared<PlaneList>(&plane_desk_)] { return list->Poll(); };
 }

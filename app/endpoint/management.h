@@ -104,6 +104,11 @@ class Management final : public EndpointView {
   }
   absl::StatusOr<DrainQuestion> DrainPlane(const PlaneName& name) override;
 
+  // KeyView.
+  std::vector<SealedPeerView> SealedPeers() override;
+  absl::Status RotateKeys() override;
+  absl::Status ReloadSecrets() override { return endpoint_->seal_keys().Reload(); }
+
   // PeerAskView.
   absl::StatusOr<PingQuestion> Ping(const PingQuery& query) override {
     return ping_desk_.Begin(query);

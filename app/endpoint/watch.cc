@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "config/config_change.h"
+#include "config/config_values.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/hello_mismatch.h"
 #include "endpoint/lcore_event_names.h"
@@ -159,6 +160,9 @@ void Watch::Raise(uint32_t lcore, const LcoreEvent& event) {
     if (IsOfSession(event.kind)) values.emplace_back(EventField::kSession, event.what);
   } else if (event.kind == LcoreEventKind::kHelloMismatch) {
     AddMismatch(event, values);
+  } else if (event.kind == LcoreEventKind::kSealMismatch) {
+    values.emplace_back(EventField::kOwn, NamesOf(own.sealing)[static_cast<size_t>(own.sealing)]);
+    values.emplace_back(EventField::kTheirs, event.theirs != 0 ? "sealed" : "plain");
   } else if (event.vc != LcoreEvent::kAllVcs) {
     values.emplace_back(EventField::kVc, event.vc);
   }

@@ -101,7 +101,10 @@ void Instance::StartSealing(Crypto* crypto) {
   seal_own.partition = params.partition;
   seal_own.xpuid = params.xpuid;
   sealed_peers.reserve(peers.size());
-  for (const Peer& peer : peers) sealed_peers.emplace_back(seal_own, peer.xpuid());
+  seal_cells = std::vector<SealCell>(peers.size());
+  for (size_t i = 0; i < peers.size(); ++i) {
+    sealed_peers.emplace_back(seal_own, peers[i].xpuid(), &seal_cells[i]);
+  }
   for (PortContext* port : ports) port->link.ExpectSealed();
   frame_octets += kSessionSealBytes;
   SetHello();

@@ -263,6 +263,7 @@ struct Instance {
 
   SealOwn seal_own;
   std::vector<SealedPeer> sealed_peers;  // [peer]; empty where nothing is sealed
+  std::vector<SealCell> seal_cells;      // likewise: read by any thread
 
   // Congestion control, the sender's side of each plane; empty where windows are all there is.
   std::vector<CongestionContext> congestion;  // [PlaneIndex]

@@ -44,6 +44,7 @@ std::span<const Method> LogMethods();
 std::span<const Method> CounterMethods();
 std::span<const Method> ConnectionMethods();
 std::span<const Method> AdminMethods();
+std::span<const Method> KeyMethods();
 std::span<const Method> PeerMethods();
 std::span<const Method> PlaneMethods();
 std::span<const Method> ConfigMethods();

@@ -14,6 +14,7 @@
 #include "mgmt/admin_view.h"
 #include "mgmt/config_view.h"
 #include "mgmt/daemon_view.h"
+#include "mgmt/key_view.h"
 #include "mgmt/peer_view.h"
 #include "mgmt/register_view.h"
 
@@ -131,6 +132,7 @@ struct ConnectionsView {
 class EndpointView : public DaemonView,
                      public AdminView,
                      public ConfigLoadView,
+                     public KeyView,
                      public PeerAskView,
                      public RegisterView {
  public:

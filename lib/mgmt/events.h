@@ -145,6 +145,12 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // those
   X(PeerReset, "peer_reset", Warning, "peer", 100,                                                 \
     "A peer has restarted: PDUs in flight to its former life were given up.", kXpu, kInstance,     \
     kPeer)                                                                                         \
+  X(SealMismatch, "seal_mismatch", Error, "peer", 5,                                               \
+    "A PDU of a peer is sealed and the instance does not seal, or it is plain where sealed PDUs "  \
+    "alone are accepted. Whoever can send frames can cause it.",                                   \
+    kXpu, kInstance, kPeer, kOwn, kTheirs)                                                         \
+  X(SecretsChanged, "secrets_changed", Info, "control", 0,                                         \
+    "The secrets to seal with have been read, or the time of one has begun or ended.", kCount)     \
   X(HelloMismatch, "hello_mismatch", Error, "peer", 20,                                            \
     "A peer is configured otherwise: nothing can be exchanged.", kXpu, kInstance, kPeer, kKey,     \
     kOwn, kTheirs)                                                                                 \

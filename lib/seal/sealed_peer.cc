@@ -18,12 +18,13 @@ void SealedPeer::Rekey(const Identities& identities) {
   rx_epoch_ = 0;
   for (ReplayWindow& window : *windows_) window.Clear();
   sealed_ = identities.peer != 0 && identities.peer == sealed_identity_;
-  if (identities.peer == 0) return;
+  if (identities.peer == 0) return Show();
   asks_left_ = IsSealed() ? 0 : kAsks;
   own_.asks |= asks_left_ != 0;
   if (new_peer && candidate_.identity == identities.peer) std::swap(known_, candidate_);
   if (known_.identity != identities.peer) known_ = HelloRx();
   if (!known_.key || !UseSecret(known_.secret_id)) UseNewest();
+  Show();
 }
 
 void SealedPeer::OnSecrets() {
@@ -39,6 +40,7 @@ void SealedPeer::OnSecrets() {
     if (tx.key && is_gone(tx.secret_id)) EndTx(tx);
   }
   if (!tx().key && identities_.peer != 0) UseNewest();
+  Show();
 }
 
 void SealedPeer::UseNewest() {
@@ -76,6 +78,7 @@ void SealedPeer::OnSecretShown(uint8_t id) {
   const bool is_newer = own_.secrets.PlaceOf(id) < own_.secrets.PlaceOf(tx().secret_id);
   if (tx().key && sealed_ && !is_newer) return;
   UseSecret(id);
+  Show();
 }
 
 bool SealedPeer::WantsAsking() {
@@ -140,6 +143,7 @@ void SealedPeer::Rotate() {
   tx().confirmed = false;
   tx().since = own_.now;
   rotations_done_ = own_.rotations_asked;
+  Show();
 }
 
 bool SealedPeer::Seal(uint8_t* pdu, const SealPath& path, uint32_t stream, SealJob& job) {
@@ -251,7 +255,7 @@ SealError SealedPeer::FinishHello(const SealShim& shim) {
   sealed_identity_ = shim.identity;
   if (shim.identity == identities_.peer) {
     OnSecretShown(shim.secret_id);
-    sealed_ = true;
+    SetSealed();
   }
   return SealError::kNone;
 }
@@ -261,11 +265,14 @@ SealError SealedPeer::FinishSession(const Opening& opening) {
   if (!(*windows_)[shim.number.stream()].Accept(shim.number.count())) return SealError::kReplay;
   Rx* const rx = RxOf(shim.secret_id);
   if (opening.epoch == rx->epoch + 1) Advance(*rx);
-  rx_epoch_ = rx->epoch;
+  if (rx_epoch_ != rx->epoch) {
+    rx_epoch_ = rx->epoch;
+    Show();
+  }
   if (shim.echo == (tx().epoch & 3)) tx().confirmed = true;
   OnSecretShown(shim.secret_id);
   sealed_identity_ = identities_.peer;
-  sealed_ = true;
+  SetSealed();
   return SealError::kNone;
 }
 
@@ -275,12 +282,12 @@ SealError SealedPeer::Finish(const SealJob& job, const Opening& opening) {
   return opening.shim.hello ? FinishHello(opening.shim) : FinishSession(opening);
 }
 
-SealedPeer::State SealedPeer::state() const {
-  return {.sealed = IsSealed() && static_cast<bool>(tx().key),
-          .secret_id = tx().secret_id,
-          .tx_epoch = tx().epoch,
-          .rx_epoch = rx_epoch_,
-          .tx_in_epoch = tx().frames};
+void SealedPeer::Show() const {
+  if (cell_ == nullptr) return;
+  cell_->Show({.sealed = IsSealed() && tx().key,
+               .secret_id = tx().secret_id,
+               .tx_epoch = tx().epoch,
+               .rx_epoch = rx_epoch_});
 }
 
 }  // namespace suede

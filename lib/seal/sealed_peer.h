@@ -8,6 +8,7 @@
 #define SUEDE_SEAL_SEALED_PEER_H_
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -61,10 +62,38 @@ enum class SealError : uint8_t {
   kReplay,
 };
 
+// A peer's keys as another thread sees them: written by the lcore, a word at a time.
+class SealCell {
+ public:
+  struct State {
+    bool sealed = false;  // PDUs to and from it are sealed, and there is a key
+    uint8_t secret_id = 0;
+    uint32_t tx_epoch = 0;  // modulo 2^24
+    uint32_t rx_epoch = 0;
+  };
+  void Show(const State& state) {
+    word_.store(uint64_t{state.sealed} << 56 | uint64_t{state.secret_id} << 48 |
+                    uint64_t{state.tx_epoch & kEpochs} << 24 | (state.rx_epoch & kEpochs),
+                std::memory_order_relaxed);
+  }
+  State Get() const {
+    const uint64_t word = word_.load(std::memory_order_relaxed);
+    return {.sealed = (word >> 56 & 1) != 0,
+            .secret_id = static_cast<uint8_t>(word >> 48),
+            .tx_epoch = static_cast<uint32_t>(word >> 24) & kEpochs,
+            .rx_epoch = static_cast<uint32_t>(word) & kEpochs};
+  }
+
+ private:
+  static constexpr uint32_t kEpochs = (1u << 24) - 1;
+  std::atomic<uint64_t> word_{0};
+};
+
 class SealedPeer {
  public:
-  SealedPeer(SealOwn& own, uint16_t xpuid)
-      : own_(own), xpuid_(xpuid), windows_(std::make_unique<Windows>()) {}
+  // All of them outlive this. `cell` may be null.
+  SealedPeer(SealOwn& own, uint16_t xpuid, SealCell* cell = nullptr)
+      : own_(own), xpuid_(xpuid), cell_(cell), windows_(std::make_unique<Windows>()) {}
 
   // The identities of the association, of which `peer` is 0 while there is none. Called before
   // anything below; keys follow them, and the own partition.
@@ -104,17 +133,6 @@ class SealedPeer {
   SealError Finish(const SealJob& job, const Opening& opening);
   // A plain HELLO of the peer was accepted.
   void OnPlainHello() { answer_ = kPlainAnswer; }
-
-  // ---- For people.
-
-  struct State {
-    bool sealed = false;
-    uint8_t secret_id = 0;   // of both keys that are in use to send with
-    uint32_t tx_epoch = 0;
-    uint32_t rx_epoch = 0;
-    uint64_t tx_in_epoch = 0;  // frames
-  };
-  State state() const;
 
  private:
   static constexpr int kPlainAnswer = -1;
@@ -182,9 +200,15 @@ class SealedPeer {
   SealError FinishHello(const SealShim& shim);
   SealError FinishSession(const Opening& opening);
   void OnSecretShown(uint8_t id);
+  void Show() const;
+  void SetSealed() {
+    if (std::exchange(sealed_, true)) return;
+    Show();
+  }
 
   SealOwn& own_;
   const uint16_t xpuid_;
+  SealCell* const cell_;
   Identities identities_{};
   uint16_t partition_ = 0;  // that the keys are of
   bool sealed_ = false;

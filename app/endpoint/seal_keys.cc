@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "endpoint/seal_keys.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "config/config_values.h"
+#include "endpoint/new_crypto.h"
+#include "openssl/openssl_crypto.h"
+
+namespace suede {
+namespace {
+
+// Of a peer: those of three epochs and HELLOs for two secrets, and as many to send with.
+constexpr uint32_t kKeysOfPeer = 16;
+constexpr uint32_t kMostKeys = 1 << 20;
+
+// Instances of the lcore that seal.
+uint32_t SealingOn(const Config& config, uint32_t lcore) {
+  return static_cast<uint32_t>(std::count_if(
+      config.instances.begin(), config.instances.end(), [lcore](const InstanceConfig& instance) {
+        return instance.lcore == lcore && instance.sealing != InstanceConfig::Sealing::kOff;
+      }));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SealKeys>> SealKeys::Open(const Config& config) {
+  std::unique_ptr<SealKeys> keys(new SealKeys(config));
+  if (absl::Status status = keys->OpenLibraries(config); !status.ok()) return status;
+  if (keys->kdf_ == nullptr) return keys;
+  if (absl::Status status = keys->Reload(); !status.ok()) return status;
+  return keys;
+}
+
+absl::Status SealKeys::OpenLibraries(const Config& config) {
+  libraries_.resize(config.lcores.size());
+  for (uint32_t l = 0; l < config.lcores.size(); ++l) {
+    const uint32_t instances = SealingOn(config, l);
+    if (instances == 0) continue;
+    const uint64_t wanted = uint64_t{instances} * config.peers.size() * kKeysOfPeer + kKeysOfPeer;
+    absl::StatusOr<ChosenCrypto> chosen =
+        NewCrypto(NamesOf(config_.device)[static_cast<size_t>(config_.device)],
+                  static_cast<uint32_t>(std::min<uint64_t>(wanted, kMostKeys)));
+    if (!chosen.ok()) return chosen.status();
+    if (!chosen->passed_over.empty()) warnings_.push_back(chosen->passed_over);
+    libraries_[l] = {.crypto = std::move(chosen->crypto),
+                     .update = std::make_unique<SecretsUpdate>()};
+    libraries_[l].update->done = true;
+    if (kdf_ != nullptr) continue;
+    absl::StatusOr<std::unique_ptr<Crypto>> kdf = OpenOpensslCrypto();
+    if (!kdf.ok()) return kdf.status();
+    kdf_ = *std::move(kdf);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<Crypto*> SealKeys::libraries() const {
+  std::vector<Crypto*> libraries;
+  for (const Library& library : libraries_) libraries.push_back(library.crypto.get());
+  return libraries;
+}
+
+absl::Status SealKeys::Reload() {
+  if (kdf_ == nullptr) {
+    return absl::FailedPreconditionError(
+        "no instance seals; set instances[].sealing in the configuration");
+  }
+  absl::StatusOr<FileSecrets> read = ReadSecrets(config_.secrets);
+  if (!read.ok()) return read.status();
+  secrets_ = *std::move(read);
+  is_new_ = true;
+  return absl::OkStatus();
+}
+
+// The newest of those that are valid.
+SealSecrets SealKeys::Extracted(uint32_t partition, int64_t now_s) {
+  SealSecrets extracted;
+  for (const FileSecret* secret :
+       SecretsValidAt(secrets_, static_cast<uint16_t>(partition), now_s)) {
+    if (extracted.count == SealSecrets::kMost) break;
+    extracted.all[extracted.count++] = {.id = secret->id,
+                                        .prk = ExtractSecret(*kdf_, secret->secret.bytes())};
+  }
+  return extracted;
+}
+
+std::optional<uint32_t> SealKeys::Tick(const EndpointPipelines& pipelines, uint32_t partition,
+                                       int64_t now_s) {
+  if (kdf_ == nullptr) return std::nullopt;
+  if (!is_new_ && partition == partition_ && now_s < change_s_) return std::nullopt;
+  for (uint32_t l = 0; l < libraries_.size(); ++l) {
+    // Another time, where a former change is under way.
+    if (libraries_[l].crypto != nullptr && !libraries_[l].update->done) return std::nullopt;
+  }
+  SealSecrets secrets = Extracted(partition, now_s);
+  const uint32_t count = secrets.count;
+  bool all = true;
+  for (uint32_t l = 0; l < libraries_.size(); ++l) {
+    if (libraries_[l].crypto == nullptr) continue;
+    SecretsUpdate* const update = libraries_[l].update.get();
+    update->secrets = secrets;
+    update->done = false;
+    if (pipelines.pipeline(l).mailbox().requests.Push(request::SetSecrets{.update = update})) {
+      continue;
+    }
+    update->done = true;
+    all = false;
+  }
+  Cleanse({reinterpret_cast<uint8_t*>(&secrets), sizeof secrets});
+  if (!all) return std::nullopt;
+  is_new_ = false;
+  partition_ = partition;
+  change_s_ = NextSecretChange(secrets_, now_s);
+  return count;
+}
+
+bool SealKeys::Rotate(const EndpointPipelines& pipelines) const {
+  bool all = true;
+  for (uint32_t l = 0; l < libraries_.size(); ++l) {
+    if (libraries_[l].crypto == nullptr) continue;
+    all &= pipelines.pipeline(l).mailbox().requests.Push(request::RotateKeys{});
+  }
+  return all;
+}
+
+}  // namespace suede
