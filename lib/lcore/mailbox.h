@@ -142,6 +142,12 @@ struct Ping {
 struct SetSecrets {
   SecretsUpdate* update = nullptr;
 };
+// Likewise with `peer` alone, by secrets that are newer than the partition's.
+struct SetPeerSecrets {
+  uint32_t instance = 0;
+  uint32_t peer = 0;
+  SecretsUpdate* update = nullptr;
+};
 // Begin another epoch with each peer, or with one: as soon as it has confirmed the present one.
 struct RotateKeys {};
 
@@ -153,7 +159,7 @@ using LcoreRequest =
                  request::Connections, request::Queues, request::Planes, request::ChangeSettings,
                  request::SetPeerMac, request::LosePeer, request::SetPort, request::SetInstance,
                  request::SetPlane, request::SetWeight, request::Ping, request::SetSecrets,
-                 request::RotateKeys>;
+                 request::SetPeerSecrets, request::RotateKeys>;
 // They are copied into a ring and out of it.
 static_assert(std::is_trivially_copyable_v<LcoreRequest> && sizeof(LcoreRequest) <= 48);
 

@@ -146,7 +146,7 @@ bool Pipeline::Poll(Time now) {
   if (has_pauses_) [[unlikely]]
     AskForPauses(now);
   if (lcore_.crypto != nullptr) [[unlikely]]
-    seals_.End();
+    seals_.Flush();
   for (const auto& port : lcore_.ports) {
     port->link.Transmit(lcore_.counters, now);
     port->link.FlushReleased();

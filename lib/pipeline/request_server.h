@@ -62,7 +62,7 @@ using Todo =
     std::variant<std::monostate, todo::ClaimsMoved, todo::ClientLeft, todo::QueueInReset,
                  todo::InstanceUp, todo::PlaneSet, request::ChangeSettings, request::SetPeerMac,
                  request::LosePeer, request::SetWeight, request::Ping, request::SetSecrets,
-                 request::RotateKeys>;
+                 request::SetPeerSecrets, request::RotateKeys>;
 
 class RequestServer {
  public:

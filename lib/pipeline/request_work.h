@@ -56,6 +56,9 @@ class RequestWork {
   void Do(const request::SetWeight& request);
   void Do(const request::Ping& request) { parts_.pings.Ask(request); }
   void Do(const request::SetSecrets& request) { parts_.seals.Take(*request.update); }
+  void Do(const request::SetPeerSecrets& request) {
+    parts_.seals.Take(InstanceOf(request.instance), request.peer, *request.update);
+  }
   void Do(const request::RotateKeys& /*request*/) { parts_.seals.Rotate(); }
 
   Instance& InstanceOf(uint32_t number) { return *parts_.lcore.instances[number]; }

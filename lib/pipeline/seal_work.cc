@@ -29,7 +29,7 @@ void SealWork::AskPeers() {
   }
 }
 
-void SealWork::End() {
+void SealWork::Flush() {
   for (const auto& port : lcore_.ports) {
     if (!port->seals.empty()) port->seals.Flush(*lcore_.crypto);
   }
@@ -50,6 +50,16 @@ void SealWork::Take(SecretsUpdate& update) {
       instance->SealOf(peer).OnSecrets();
     }
   }
+  End(update);
+}
+
+void SealWork::Take(Instance& instance, uint32_t peer, SecretsUpdate& update) {
+  if (peer < instance.sealed_peers.size()) instance.SealOf(peer).SetAgreed(update.secrets);
+  End(update);
+}
+
+// Peers are asked at once whether they have them.
+void SealWork::End(SecretsUpdate& update) {
   Cleanse({reinterpret_cast<uint8_t*>(&update.secrets), sizeof update.secrets});
   update.done.store(true, std::memory_order_release);
   ask_at_ = {};

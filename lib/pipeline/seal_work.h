@@ -20,15 +20,18 @@ class SealWork {
   // Before the turn's first frame.
   void Begin(Time now);
   // Behind the turn's last frame that is staged.
-  void End();
+  void Flush();
 
   void Take(SecretsUpdate& update);
+  // Of secrets that are agreed with one peer.
+  void Take(Instance& instance, uint32_t peer, SecretsUpdate& update);
   void Rotate();
 
  private:
   static constexpr Duration kAskEvery = std::chrono::milliseconds(100);
 
   void AskPeers();
+  void End(SecretsUpdate& update);
 
   Lcore& lcore_;
   Effector& effector_;

@@ -28,7 +28,7 @@ void SealedPeer::Rekey(const Identities& identities) {
 }
 
 void SealedPeer::OnSecrets() {
-  const auto is_gone = [&](uint8_t id) { return own_.secrets.Find(id) == nullptr; };
+  const auto is_gone = [&](uint8_t id) { return Find(id) == nullptr; };
   for (Rx& rx : rx_) {
     if (rx.current && is_gone(rx.secret_id)) rx = Rx();
   }
@@ -44,15 +44,15 @@ void SealedPeer::OnSecrets() {
 }
 
 void SealedPeer::UseNewest() {
-  if (own_.secrets.count != 0) UseSecret(own_.secrets.all[0].id);
+  if (SecretCount() != 0) UseSecret(SecretAt(0).id);
 }
 
 // Sends with the keys of this secret in the association that there is: from epoch 0 on, or where it
 // was left. False: there are none.
 bool SealedPeer::UseSecret(uint8_t id) {
-  const SealSecret* const secret = own_.secrets.Find(id);
+  const SealSecret* const secret = Find(id);
   if (secret == nullptr) return false;
-  uint32_t place = SealSecrets::kMost;
+  uint32_t place = kMostSecrets;
   for (uint32_t i = 0; i < txs_.size(); ++i) {
     if (txs_[i].key && txs_[i].secret_id == id) {
       tx_ = i;
@@ -60,7 +60,7 @@ bool SealedPeer::UseSecret(uint8_t id) {
     }
     if (!txs_[i].key) place = i;
   }
-  if (place == SealSecrets::kMost) return false;
+  if (place == kMostSecrets) return false;
   Tx& tx = txs_[place];
   tx.secret_id = id;
   tx.chain = FirstChain(*own_.crypto, secret->prk, ContextOfTx(), identities_.own,
@@ -75,22 +75,22 @@ bool SealedPeer::UseSecret(uint8_t id) {
 // the peer has not shown to have that.
 void SealedPeer::OnSecretShown(uint8_t id) {
   if (identities_.peer == 0 || (tx().key && tx().secret_id == id)) return;
-  const bool is_newer = own_.secrets.PlaceOf(id) < own_.secrets.PlaceOf(tx().secret_id);
+  const bool is_newer = PlaceOf(id) < PlaceOf(tx().secret_id);
   if (tx().key && sealed_ && !is_newer) return;
   UseSecret(id);
   Show();
 }
 
 bool SealedPeer::WantsAsking() {
-  if (identities_.peer == 0 || own_.secrets.count == 0) return false;
-  if (IsSealed()) return tx().key && own_.secrets.PlaceOf(tx().secret_id) != 0;
+  if (identities_.peer == 0 || SecretCount() == 0) return false;
+  if (IsSealed()) return tx().key && PlaceOf(tx().secret_id) != 0;
   if (asks_left_ == 0) return false;
   --asks_left_;
   return true;
 }
 
 bool SealedPeer::SealsHello(bool is_answer) {
-  const uint32_t count = own_.secrets.count;
+  const uint32_t count = SecretCount();
   if (is_answer) {
     if (answer_ == kPlainAnswer) return IsSealed();
     next_secret_ = static_cast<uint8_t>(answer_);
@@ -101,13 +101,13 @@ bool SealedPeer::SealsHello(bool is_answer) {
   const uint32_t turn = turn_++;
   // A plain association begins by plain HELLOs; in one that there is the peer is asked otherwise.
   if (may_be_plain && identities_.peer == 0 && turn % 2 == 1) return false;
-  next_secret_ = own_.secrets.all[(may_be_plain ? turn / 2 : turn) % count].id;
+  next_secret_ = SecretAt((may_be_plain ? turn / 2 : turn) % count).id;
   return true;
 }
 
 bool SealedPeer::SealHello(uint8_t* pdu, const SealPath& path, SealJob& job) {
   if (!hello_key_ || hello_identity_ != identities_.own || hello_secret_ != next_secret_) {
-    const SealSecret* const secret = own_.secrets.Find(next_secret_);
+    const SealSecret* const secret = Find(next_secret_);
     if (secret == nullptr) return false;
     Retire(hello_key_);
     hello_key_ = SealKey::OfHello(*own_.crypto, secret->prk, ContextOfTx(), identities_.own);
@@ -173,7 +173,7 @@ SealedPeer::Rx* SealedPeer::RxOf(uint8_t secret_id) {
     if (rx.current && rx.secret_id == secret_id) return &rx;
     if (!rx.current) free = &rx;
   }
-  const SealSecret* const secret = own_.secrets.Find(secret_id);
+  const SealSecret* const secret = Find(secret_id);
   if (secret == nullptr || free == nullptr) return nullptr;
   Crypto& crypto = *own_.crypto;
   free->secret_id = secret_id;
@@ -201,7 +201,7 @@ SealError SealedPeer::PrepareHello(const SealShim& shim, SealJob& job) {
   if (!known_.Is(shim)) {
     hello = &candidate_;
     if (!candidate_.Is(shim)) {
-      const SealSecret* const secret = own_.secrets.Find(shim.secret_id);
+      const SealSecret* const secret = Find(shim.secret_id);
       if (secret == nullptr) return SealError::kKey;
       if (candidate_busy_ || !own_.hello_budget.Take(own_.now)) return SealError::kBudget;
       candidate_ = HelloRx();

@@ -101,8 +101,13 @@ class SealedPeer {
     if (identities != identities_ || partition_ != own_.partition) [[unlikely]]
       Rekey(identities);
   }
-  // The lcore's secrets are others: keys of those that are gone end.
+  // The instance's secrets are others: keys of those that are gone end.
   void OnSecrets();
+  // Likewise those that are agreed with this peer alone, which are newer than the instance's.
+  void SetAgreed(const SealSecrets& agreed) {
+    agreed_ = agreed;
+    OnSecrets();
+  }
 
   // Whether the association is sealed: plain PDUs are neither sent nor accepted.
   bool IsSealed() const { return own_.params.mode == SealMode::kRequired || sealed_; }
@@ -136,6 +141,7 @@ class SealedPeer {
 
  private:
   static constexpr int kPlainAnswer = -1;
+  static constexpr uint32_t kMostSecrets = 2 * SealSecrets::kMost;
   static constexpr uint8_t kAsks = 10;
   static constexpr uint64_t kMostInEpoch = uint64_t{1} << 36;
   using Windows = std::array<ReplayWindow, kSealStreams>;
@@ -180,6 +186,19 @@ class SealedPeer {
             .sender = xpuid_,
             .receiver = own_.xpuid};
   }
+  // Of both kinds, the newest first.
+  uint32_t SecretCount() const { return agreed_.count + own_.secrets.count; }
+  const SealSecret& SecretAt(uint32_t place) const {
+    return place < agreed_.count ? agreed_.all[place] : own_.secrets.all[place - agreed_.count];
+  }
+  const SealSecret* Find(uint8_t id) const {
+    const SealSecret* const agreed = agreed_.Find(id);
+    return agreed != nullptr ? agreed : own_.secrets.Find(id);
+  }
+  uint32_t PlaceOf(uint8_t id) const {
+    const uint32_t place = agreed_.PlaceOf(id);
+    return place < agreed_.count ? place : place + own_.secrets.PlaceOf(id);
+  }
   void Rekey(const Identities& identities);
   // A key to send with is not used any more.
   void Retire(SealKey& key) {
@@ -217,7 +236,8 @@ class SealedPeer {
   Tx& tx() { return txs_[tx_]; }
   const Tx& tx() const { return txs_[tx_]; }
 
-  std::array<Tx, SealSecrets::kMost> txs_;
+  SealSecrets agreed_;
+  std::array<Tx, kMostSecrets> txs_;
   uint32_t tx_ = 0;  // the one that is used
   std::array<uint64_t, kSealStreams> sent_{};  // frames of each stream, over all keys
   SealKey hello_key_;
@@ -230,7 +250,7 @@ class SealedPeer {
   uint8_t next_secret_ = 0;    // of the HELLO that SealsHello was asked about
   uint32_t rotations_done_ = 0;
 
-  std::array<Rx, SealSecrets::kMost> rx_;
+  std::array<Rx, kMostSecrets> rx_;
   uint32_t rx_epoch_ = 0;  // of the last authentic PDU
   HelloRx known_;      // of the association's identity
   HelloRx candidate_;  // of another one
