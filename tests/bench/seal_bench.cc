@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost of sealing and opening by each library of ciphers: a table. A burst is 32 frames of one
-// size, 2 KiB (or their size) apart, with additional data of 18 bytes as in form S; first all with
+// size, 2 KiB (or their size) apart, with additional data of 52 bytes as in form S; first all with
 // one key, then each with the key of another peer. Least time of several rounds. At the end the
 // cost of keys.
 #include <unistd.h>

@@ -15,6 +15,7 @@
 
 #include "crypto_checks.h"
 #include "dpdk/eal.h"
+#include "memory_flags.h"
 #include "openssl/openssl_crypto.h"
 #include "seal/locked_memory.h"
 
@@ -102,26 +103,33 @@ TEST_P(CryptoDeviceTest, AgreesWithOpenssl) {
 struct Search {
   const Bytes* key;
   int found = 0;
+  const void* place = nullptr;
 };
 
 void LookForKey(rte_mempool* pool, void* search, void* object, unsigned) {
   auto* const state = static_cast<Search*>(search);
   const auto* bytes = static_cast<const uint8_t*>(object);
   const auto* end = bytes + pool->elt_size;
-  state->found += std::search(bytes, end, state->key->begin(), state->key->end()) != end ? 1 : 0;
+  const auto* const place = std::search(bytes, end, state->key->begin(), state->key->end());
+  if (place == end) return;
+  ++state->found;
+  state->place = place;
 }
 
 void LookInPool(rte_mempool* pool, void* search) { rte_mempool_obj_iter(pool, LookForKey, search); }
 
 // The first round key of AES-128 is the key itself, so that it can be looked for in the device's
 // sessions.
-TEST_P(CryptoDeviceTest, AnEndedKeyIsOverwritten) {
+TEST_P(CryptoDeviceTest, AKeyIsLockedAndNeverDumpedAndThenOverwritten) {
   const Bytes key = FromHex("d1c27a9340b85ef6712d0c9be4a83f56");
   const size_t before = LockedMemory::OfProcess().used_bytes();
   void* const handle = crypto_->NewKey(SealCipher::kAes128Gcm, key);
   Search search{.key = &key};
   rte_mempool_walk(LookInPool, &search);
-  EXPECT_EQ(search.found, 1) << "else this test cannot see it";
+  ASSERT_EQ(search.found, 1) << "else this test cannot see it";
+  const std::string flags = MemoryFlags(search.place);
+  EXPECT_NE(flags.find(" lo "), std::string::npos) << flags;
+  EXPECT_NE(flags.find(" dd "), std::string::npos) << flags;
   crypto_->EndKey(handle);
   search.found = 0;
   rte_mempool_walk(LookInPool, &search);

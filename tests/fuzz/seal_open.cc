@@ -49,13 +49,14 @@ struct End {
   explicit End(int number)
       : xpuid(static_cast<uint16_t>(number)),
         own{.crypto = &Openssl(), .params = {.mode = SealMode::kPreferred}},
-        peer(own, static_cast<uint16_t>(1 - number)) {
+        peer(own, static_cast<uint16_t>(1 - number), &cell) {
     own.partition = 7;
     own.xpuid = xpuid;
     own.params.rotate_pdus = 16;
   }
   const uint16_t xpuid;
   SealOwn own;
+  SealCell cell;
   SealedPeer peer;
   Identities identities{};
 };
@@ -222,14 +223,14 @@ class Play {
     auto job = jobs.begin();
     for (Arrival& each : arrivals) {
       if (each.error != SealError::kNone) continue;
-      const SealedPeer::State before = end.peer.state();
+      const SealCell::State before = end.cell.Get();
       const bool good = job->good;
       each.error = end.peer.Finish(*job++, each.opening);
       if (each.error == SealError::kNone) {
         OnAccepted(end, each);
       } else {
         Require(!good || each.error == SealError::kReplay);
-        RequireSame(before, end.peer.state());
+        RequireSame(before, end.cell.Get());
       }
     }
     end.own.retired.clear();
@@ -249,9 +250,9 @@ class Play {
     held.accepted = true;
   }
 
-  static void RequireSame(const SealedPeer::State& a, const SealedPeer::State& b) {
+  static void RequireSame(const SealCell::State& a, const SealCell::State& b) {
     Require(a.sealed == b.sealed && a.secret_id == b.secret_id && a.tx_epoch == b.tx_epoch &&
-            a.rx_epoch == b.rx_epoch && a.tx_in_epoch == b.tx_in_epoch);
+            a.rx_epoch == b.rx_epoch);
   }
 
   Input& input_;

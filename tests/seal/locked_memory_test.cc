@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
+
+#include "memory_flags.h"
 
 namespace suede {
 namespace {
@@ -68,22 +68,11 @@ TEST(LockedMemory, WhatItDoesNotHold) {
   memory.Free(nullptr);
 }
 
-// The kernel says so itself: "lo" is locked, "dd" is left out of core files.
 TEST(LockedMemory, TheKernelLocksItAndDumpsItNever) {
   LockedMemory& memory = LockedMemory::OfProcess();
   void* const block = memory.Allocate(32);
   ASSERT_NE(block, nullptr) << memory.Shortage();
-  const auto at = reinterpret_cast<uintptr_t>(block);
-  std::ifstream maps("/proc/self/smaps");
-  std::string line;
-  std::string flags;
-  bool here = false;
-  while (std::getline(maps, line)) {
-    unsigned long first = 0;
-    unsigned long last = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx ", &first, &last) == 2) here = at >= first && at < last;
-    if (here && line.starts_with("VmFlags:")) flags = line + " ";
-  }
+  const std::string flags = MemoryFlags(block);
   EXPECT_NE(flags.find(" lo "), std::string::npos) << flags;
   EXPECT_NE(flags.find(" dd "), std::string::npos) << flags;
   memory.Free(block);
