@@ -48,8 +48,14 @@ void Peer::OnGroupDeadline(uint32_t plane, Time now, Effects& effects) {
     }
   }
   const SlotMask before = group.open();
-  SlotMask asks = group.OnTimer({facts.data(), group.count()}, own_->paths.sessions,
-                                own_->paths.hello_interval, own_->numbers, now);
+  // To one whose congestion control goes by round trips the peer acknowledges without waiting. (An
+  // acknowledgement is late by the peer's loop, too.)
+  const bool prompt = own_->hello.wants_echoes && hello_.answers_congestion;
+  SlotMask asks =
+      group.OnTimer({facts.data(), group.count()}, own_->paths.sessions,
+                    {.ask_again = own_->paths.hello_interval,
+                     .ack = prompt ? Duration(0) : own_->transport.ack_bound() * 9 / 8},
+                    own_->numbers, now);
   for (SlotMask closed = before & ~group.open(); closed != 0; closed &= closed - 1) {
     TellPlane(PeerEvent::kSessionClosed, plane, static_cast<uint8_t>(std::countr_zero(closed)),
               effects);
@@ -57,7 +63,7 @@ void Peer::OnGroupDeadline(uint32_t plane, Time now, Effects& effects) {
   for (; asks != 0; asks &= asks - 1) {
     SaySession(plane, static_cast<uint32_t>(std::countr_zero(asks)), effects);
   }
-  Unblock(effects);
+  if ((group.open() & ~before) != 0) Unblock(effects);
 }
 
 // Whether PDUs of ours are on their way in the session.

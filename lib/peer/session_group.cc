@@ -2,6 +2,7 @@
 #include "peer/session_group.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdlib>
 
@@ -98,6 +99,9 @@ void SessionGroup::Begin(uint32_t count, uint32_t numbers, Time now) {
   looked_at_ = now;
   calm_since_ = kNever;
   pace_ns_ = 0;
+  least_weight_ = SessionSlot::kWeightOne;
+  run_left_ = 0;
+  run_slot_ = 0;
 }
 
 // ---- Numbers.
@@ -213,15 +217,16 @@ bool SessionGroup::OnTraffic(Time now, const SessionParams& params) {
 }
 
 SlotMask SessionGroup::OnTimer(std::span<const Facts> facts, const SessionParams& params,
-                               Duration ask_every, SecretNumbers& random, Time now) {
+                               const Waits& waits, SecretNumbers& random, Time now) {
   if (now < deadline_) return 0;
   SetPace(facts, params, now);
-  Weigh(facts);
   EndDrains(facts);
-  Judge(params, random, now);
-  MoveCongested(params, random, now);
+  const Extremes extremes = Weigh(facts, waits.ack, now);
+  Judge(extremes, params, random, now);
+  MoveCongested(extremes, params, random, now);
   SlotMask asks = 0;
   deadline_ = kNever;
+  run_left_ = 0;
   for (uint32_t slot = 0; slot < count_; ++slot) {
     Expire(slot, params, random, now);
     SessionSlot& each = slots_[slot];
@@ -229,7 +234,7 @@ SlotMask SessionGroup::OnTimer(std::span<const Facts> facts, const SessionParams
       // One that was asked for before leads nowhere, or the answer was lost.
       if (each.requested) AskAgain(slot, random, now);
       each.requested = true;
-      each.ask_at = now + ask_every;
+      each.ask_at = now + waits.ask_again;
       asks |= BitOf(slot);
     }
     const bool drains = each.state == State::kDraining || each.state == State::kClearing;
@@ -241,16 +246,24 @@ SlotMask SessionGroup::OnTimer(std::span<const Facts> facts, const SessionParams
   return asks;
 }
 
+// Nothing was sent since the last look that would say something new of it, and it counts as free.
+bool SessionGroup::IsAtRest(const SessionSlot& slot, const Facts& fact) {
+  constexpr uint32_t kOne = SessionSlot::kWeightOne;
+  return ((fact.tx_pdus - slot.tx_pdus) | fact.unacked_pdus |
+          (fact.retransmissions - slot.retransmissions) | (slot.weight ^ kOne) |
+          (slot.measured ^ kOne) | (slot.delay ^ kOne)) == 0;
+}
+
 // What all sessions wait for together, as in the own port, is no reason to prefer one: the weight
 // is of what a session takes longer than the fastest one. What nothing was sent on is not known to
 // be congested.
-void SessionGroup::NoteWeight(SessionSlot& slot, const Facts& fact, Duration least,
+void SessionGroup::NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt, Duration least,
                               Duration fastest) {
   const bool used = (fact.tx_pdus != slot.tx_pdus || fact.unacked_pdus != 0) && IsFresh(slot, fact);
   uint64_t delay = SessionSlot::kWeightOne;
   uint64_t weight = SessionSlot::kWeightOne;
-  if (used && fact.srtt > least) delay = RatioOf(fact.srtt, least);
-  if (used && fact.srtt > fastest) weight = WeightOf(RatioOf(least + fact.srtt - fastest, least));
+  if (used && rtt > least) delay = RatioOf(rtt, least);
+  if (used && rtt > fastest) weight = WeightOf(RatioOf(least + rtt - fastest, least));
   const bool lost = fact.retransmissions != slot.retransmissions;
   slot.delay = Followed(delay, slot.delay, used, lost);
   slot.measured = Followed(weight, slot.measured, used, lost);
@@ -270,20 +283,47 @@ bool SessionGroup::IsFresh(const SessionSlot& slot, const Facts& fact) const {
   return fact.srtt != Duration(0) && static_cast<int32_t>(fact.tx_pdus - slot.fresh_pdus) >= 0;
 }
 
-void SessionGroup::Weigh(std::span<const Facts> facts) {
+// The round trip that its path is judged by: without the time for which the peer may have waited for
+// another PDU, to acknowledge both. That is no longer than from one PDU to the next, on average as
+// long as the slot took for each that it has sent, and twice as long where they come unevenly.
+Duration SessionGroup::RttOf(SessionSlot& slot, const Facts& fact, Duration ack_wait, Time now) {
+  const uint32_t pdus = fact.tx_pdus - slot.tx_pdus;
+  if (pdus != 0) {
+    slot.gap = (now - slot.sent_at) / pdus;
+    slot.sent_at = now;
+  }
+  return fact.srtt - std::min(ack_wait, 2 * slot.gap);
+}
+
+SessionGroup::Extremes SessionGroup::Weigh(std::span<const Facts> facts, Duration ack_wait,
+                                           Time now) {
   Duration least = Duration::max();
   Duration fastest = Duration::max();
   bool has_new = false;
+  std::array<Duration, kMaxSessions> rtts;  // (Of most groups a few are needed.)
   ForEach(open_, [&](uint32_t slot) {
     const Facts& fact = facts[slot];
+    rtts[slot] = RttOf(slots_[slot], fact, ack_wait, now);
     if (fact.least_rtt != Duration(0)) least = std::min(least, fact.least_rtt);
-    if (IsFresh(slots_[slot], fact)) fastest = std::min(fastest, fact.srtt);
+    if (IsFresh(slots_[slot], fact)) fastest = std::min(fastest, rtts[slot]);
     has_new |= fact.srtt == Duration(0);
   });
+  fastest = std::max(fastest, least);
+  Extremes extremes;
+  least_weight_ = kMostWeight;
   ForEach(open_, [&](uint32_t slot) {
-    NoteWeight(slots_[slot], facts[slot], least, fastest);
-    SetWeight(slots_[slot], has_new && facts[slot].srtt != Duration(0));
+    SessionSlot& each = slots_[slot];
+    if (!IsAtRest(each, facts[slot])) {
+      NoteWeight(each, facts[slot], rtts[slot], least, fastest);
+      SetWeight(each, has_new && facts[slot].srtt != Duration(0));
+    }
+    least_weight_ = std::min(least_weight_, each.weight);
+    extremes.least_delay = std::min(extremes.least_delay, each.delay);
+    extremes.most_delay = std::max(extremes.most_delay, each.delay);
+    extremes.best = std::min(extremes.best, each.measured);
+    extremes.worst = std::max(extremes.worst, each.measured);
   });
+  return extremes;
 }
 
 // While much is sent, there is a look in each round trip; the less is sent, the fewer there are.
@@ -317,13 +357,10 @@ void SessionGroup::EndDrains(std::span<const Facts> facts) {
 }
 
 // Whether there are too few sessions, or too many.
-void SessionGroup::Judge(const SessionParams& params, SecretNumbers& random, Time now) {
-  bool all_high = true;
-  bool all_low = true;
-  ForEach(open_, [&](uint32_t slot) {
-    all_high &= slots_[slot].delay >= Percent(params.open_percent);
-    all_low &= slots_[slot].delay < Percent((100 + params.open_percent) / 2);
-  });
+void SessionGroup::Judge(const Extremes& extremes, const SessionParams& params,
+                         SecretNumbers& random, Time now) {
+  const bool all_high = extremes.least_delay >= Percent(params.open_percent);
+  const bool all_low = extremes.most_delay < Percent((100 + params.open_percent) / 2);
   calm_since_ = all_low ? std::min(calm_since_, now) : kNever;
   if (all_high) return OpenAnother(random, now);
   const bool calm = all_low && now - calm_since_ >= params.idle_intervals * params.interval;
@@ -354,14 +391,17 @@ void SessionGroup::DrainWorst() {
   open_ &= ~BitOf(worst);
 }
 
-void SessionGroup::MoveCongested(const SessionParams& params, SecretNumbers& random, Time now) {
-  uint32_t best = kMostWeight;
-  ForEach(open_, [&](uint32_t slot) { best = std::min(best, slots_[slot].measured); });
-  bool even = true;
-  ForEach(open_, [&](uint32_t slot) {
+void SessionGroup::MoveCongested(const Extremes& extremes, const SessionParams& params,
+                                 SecretNumbers& random, Time now) {
+  const auto is_high = [&](uint32_t weight) {
+    return uint64_t{weight} * 100 >= uint64_t{extremes.best} * params.move_percent;
+  };
+  const bool even = !is_high(extremes.worst);
+  // Where the last look found them even, none has been high for an interval.
+  const bool looks = !even || even_looks_ == 0;
+  ForEach(looks ? open_ : 0, [&](uint32_t slot) {
     SessionSlot& each = slots_[slot];
-    const bool high = uint64_t{each.measured} * 100 >= uint64_t{best} * params.move_percent;
-    even &= !high;
+    const bool high = is_high(each.measured);
     each.high_intervals =
         high ? std::min<uint8_t>(each.high_intervals + uint8_t{1}, kHighIntervals) : uint8_t{0};
     if (each.high_intervals < kHighIntervals || each.state != State::kOpen) return;

@@ -49,6 +49,8 @@ struct SessionSlot {
   Time since{};                    // it has its number
   Time rx_moved_at{};              // the peer has asked for another one of its own, last
   Time ask_at{};                   // when the peer is asked again
+  Time sent_at{};                  // of the last look that saw PDUs sent on it,
+  Duration gap{};                  // and the time for each of those
   State state = State::kIdle;
   uint32_t fresh_pdus = 0;     // before tx_pdus is that, round trips are of its former path
   bool requested = false;      // what was asked for has been said at least once
@@ -71,6 +73,27 @@ class SessionGroup {
   const SessionSlot& slot(uint32_t slot) const { return slots_[slot]; }
   // Those that PDUs may take.
   SlotMask open() const { return open_; }
+
+  // ---- Runs: PDUs that could take any session follow one for a short while where none is better,
+  // so that the choice costs little, and one acknowledgement covers several.
+
+  // The session that the run takes, if any.
+  uint32_t run_slot() const { return run_slot_; }
+  // Whether the run goes on.
+  bool InRun() const { return run_left_ > 0 && (open_ >> run_slot_ & 1) != 0; }
+  // PDUs of which the run takes no more, 1 or more.
+  uint32_t MostInRun() const {
+    return run_left_ <= 0 ? 1 : (static_cast<uint32_t>(run_left_) + kRunStep - 1) / kRunStep;
+  }
+  // The next PDU takes this session. Where none had less weight at the last look, others may follow.
+  void BeginRun(uint32_t slot) {
+    run_slot_ = static_cast<uint8_t>(slot);
+    run_left_ = slots_[slot].weight <= least_weight_ ? kRunBytes : 0;
+  }
+  // PDUs with so many bytes of commands have taken it.
+  void OnTaken(uint32_t pdus, uint32_t bytes) {
+    run_left_ -= static_cast<int32_t>(std::max(bytes, pdus * kRunStep));
+  }
 
   // ---- The peer's numbers.
 
@@ -103,6 +126,10 @@ class SessionGroup {
 
   // When OnTimer wants to be called.
   Time deadline() const { return deadline_; }
+  struct Waits {
+    Duration ask_again;  // until the peer is asked again
+    Duration ack;        // that its acknowledgement of a single PDU takes, at most
+  };
   // A PDU has left where none was in flight. Returns whether the deadline moved.
   bool OnTraffic(Time now, const SessionParams& params);
   struct Facts {
@@ -113,19 +140,31 @@ class SessionGroup {
     uint32_t unacked_pdus;
   };
   // `facts`: of each slot. Returns the slots for which the peer is to be asked now.
-  SlotMask OnTimer(std::span<const Facts> facts, const SessionParams& params, Duration ask_every,
+  SlotMask OnTimer(std::span<const Facts> facts, const SessionParams& params, const Waits& waits,
                    SecretNumbers& random, Time now);
 
   // Aborts where the state contradicts itself; for tests and fuzzers.
   void CheckInvariants() const;
 
  private:
-  void Weigh(std::span<const Facts> facts);
-  void NoteWeight(SessionSlot& slot, const Facts& fact, Duration least, Duration fastest);
+  // Of the sessions that are open.
+  struct Extremes {
+    uint32_t least_delay = UINT32_MAX;
+    uint32_t most_delay = 0;
+    uint32_t best = UINT32_MAX;  // of their weights, as they were measured
+    uint32_t worst = 0;
+  };
+  Extremes Weigh(std::span<const Facts> facts, Duration ack_wait, Time now);
+  static Duration RttOf(SessionSlot& slot, const Facts& fact, Duration ack_wait, Time now);
+  static bool IsAtRest(const SessionSlot& slot, const Facts& fact);
+  void NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt, Duration least,
+                  Duration fastest);
   static void SetWeight(SessionSlot& slot, bool beside_new);
   void SetPace(std::span<const Facts> facts, const SessionParams& params, Time now);
-  void Judge(const SessionParams& params, SecretNumbers& random, Time now);
-  void MoveCongested(const SessionParams& params, SecretNumbers& random, Time now);
+  void Judge(const Extremes& extremes, const SessionParams& params, SecretNumbers& random,
+             Time now);
+  void MoveCongested(const Extremes& extremes, const SessionParams& params, SecretNumbers& random,
+                     Time now);
   void NoteMove(const SessionParams& params, Time now);
   void Expire(uint32_t slot, const SessionParams& params, SecretNumbers& random, Time now);
   void EndDrains(std::span<const Facts> facts);
@@ -144,8 +183,15 @@ class SessionGroup {
            slots_[slot].state == SessionSlot::State::kMoving;
   }
   static SlotMask BitOf(uint32_t slot) { return SlotMask{1} << slot; }
+  // Of a run: commands' bytes in all, and what a PDU counts for at least. Runs are for small PDUs:
+  // two large ones in a row are much of what congestion control lets be in flight.
+  static constexpr int32_t kRunBytes = 2048;
+  static constexpr uint32_t kRunStep = 256;
 
   SlotMask open_ = 1;
+  uint32_t least_weight_ = SessionSlot::kWeightOne;  // of those that were open at the last look
+  int32_t run_left_ = 0;  // bytes of commands that may follow the PDU before; 0 or less: none
+  uint8_t run_slot_ = 0;
   SessionSlot* slots_ = nullptr;
   Time deadline_ = kNever;
   Time looked_at_{};          // at weights, last
