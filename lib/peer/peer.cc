@@ -149,8 +149,9 @@ void Peer::CheckInvariants(const TransportParams& widest) const {
       const Connection& one = connection(plane, number);
       one.CheckInvariants(widest);
       bytes += one.unacked_bytes();
-      // A connection that stands still waits for a FENCED.
-      check(!one.frozen() || session.fencing());
+      // A connection that stands still waits for a FENCED, of its plane or its session.
+      const bool fencing = (groups_[plane].fencing() >> own_->SlotOf(number) & 1) != 0;
+      check(!one.frozen() || session.fencing() || fencing);
       // Where there is no association, nothing is in flight and nothing is accepted.
       check(handshake_.open() || (one.receive_closed() && one.unacked_bytes() == 0));
     }

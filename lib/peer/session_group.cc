@@ -32,6 +32,13 @@ constexpr uint64_t kMostDelay = uint64_t{SessionSlot::kWeightOne} * 10;
 // PDUs after which a smoothed round trip has forgotten the path before.
 constexpr uint32_t kPdusOfFreshRtt = 16;
 
+// Numbers that a session on which nothing gets through asks for in vain: then its PDUs move to
+// another one. All numbers of a slot may lead to the same dead link, where a switch chooses by their
+// low bits.
+constexpr uint8_t kAsksBeforeFence = 3;
+// Numbers that a session asks for in vain before it stays closed for a while.
+constexpr uint8_t kAsksOfOpening = 16;
+
 // A peer that moves a session twice within this time may not get our acknowledgements.
 constexpr Duration kMovesAgain = std::chrono::milliseconds(100);
 
@@ -80,9 +87,11 @@ std::string_view NameOf(State state) {
     case State::kDraining:
       return "draining";
     case State::kClearing:
+      return "clearing";
+    case State::kFencing:
       break;
   }
-  return "clearing";
+  return "fencing";
 }
 
 void SessionGroup::Begin(uint32_t count, uint32_t numbers, Time now) {
@@ -95,6 +104,7 @@ void SessionGroup::Begin(uint32_t count, uint32_t numbers, Time now) {
   slots_[0].state = State::kOpen;
   slots_[0].since = now;
   open_ = BitOf(0);
+  fencing_ = 0;
   deadline_ = kNever;
   looked_at_ = now;
   calm_since_ = kNever;
@@ -116,7 +126,19 @@ bool SessionGroup::OnRequest(const SessionNumber& request) {
   if (ahead <= 0) return ahead == 0 && request.number == slot.rx_number;
   slot.rx_turn = request.turn;
   slot.rx_number = request.number;
-  slot.rx_former = request.in_use;
+  // Frames of before a fence are none of the session's.
+  slot.rx_former = request.anew ? request.number : request.in_use;
+  if (request.anew) slot.rx_fenced = false;
+  return true;
+}
+
+bool SessionGroup::OnFence(const SessionNumber& request) {
+  if (request.slot >= count_ || count_ == 1) return false;
+  SessionSlot& slot = slots_[request.slot];
+  const auto ahead = static_cast<int32_t>(request.turn - slot.rx_turn);
+  if (ahead <= 0) return ahead == 0 && slot.rx_fenced;
+  slot.rx_turn = request.turn;
+  slot.rx_fenced = true;
   return true;
 }
 
@@ -125,6 +147,7 @@ bool SessionGroup::OnAnswer(const SessionNumber& answer, Time now) {
   SessionSlot& slot = slots_[answer.slot];
   if (answer.turn != slot.turn || answer.number != slot.asked) return false;
   slot.number = slot.asked;
+  slot.fenced = false;
   slot.since = now;
   slot.weight = SessionSlot::kWeightOne;
   slot.measured = SessionSlot::kWeightOne;
@@ -146,10 +169,54 @@ bool SessionGroup::OnAnswer(const SessionNumber& answer, Time now) {
 }
 
 SessionNumber SessionGroup::RequestOf(uint32_t slot) const {
+  const bool fence = slots_[slot].state == State::kFencing;
   return {.slot = static_cast<uint8_t>(slot),
           .number = slots_[slot].asked,
           .in_use = slots_[slot].number,
-          .turn = slots_[slot].turn};
+          .turn = slots_[slot].turn,
+          .fence = fence,
+          .anew = !fence && slots_[slot].fenced};
+}
+
+// ---- Fences.
+
+void SessionGroup::Fence(uint32_t slot, Time now) {
+  SessionSlot& each = slots_[slot];
+  each.state = State::kFencing;
+  each.asked = each.number;
+  each.fenced = true;
+  each.ask_at = now;
+  ++each.turn;
+  open_ &= ~BitOf(slot);
+  fencing_ |= BitOf(slot);
+}
+
+bool SessionGroup::IsFenced(const SessionNumber& answer) const {
+  return answer.slot < count_ && slots_[answer.slot].state == State::kFencing &&
+         slots_[answer.slot].turn == answer.turn;
+}
+
+void SessionGroup::OnFenced(uint32_t slot, Duration rest, Time now) {
+  slots_[slot].state = State::kIdle;
+  slots_[slot].rest_until = now + rest;
+  fencing_ &= ~BitOf(slot);
+}
+
+// What was asked for before leads nowhere, or the answer was lost.
+void SessionGroup::OnUnanswered(uint32_t slot, bool stalled, const Waits& waits,
+                                SecretNumbers& random, Time now) {
+  SessionSlot& each = slots_[slot];
+  each.unanswered = std::min<uint8_t>(each.unanswered + uint8_t{1}, kAsksOfOpening);
+  if (each.state == State::kOpening && each.unanswered == kAsksOfOpening) {
+    each.state = State::kIdle;
+    each.rest_until = now + waits.rest;
+    return;
+  }
+  if (stalled && !each.answers_only && each.unanswered >= kAsksBeforeFence) {
+    if ((open_ & ~BitOf(slot)) != 0) return Fence(slot, now);
+    OpenAnother(random, now);  // there is none to move to
+  }
+  AskAgain(slot, random, now);
 }
 
 // Draws another number for the slot; OnTimer says when the peer is asked for it.
@@ -163,6 +230,7 @@ void SessionGroup::Ask(uint32_t slot, State state, SecretNumbers& random, Time n
   asking.asked = static_cast<uint16_t>(chosen * count_ + slot);
   asking.state = state;
   asking.ask_at = now;
+  asking.unanswered = 0;
   asking.requested = false;
   asking.leaves_slow = false;
   asking.answers_only = false;
@@ -176,10 +244,13 @@ void SessionGroup::AskAgain(uint32_t slot, SecretNumbers& random, Time now) {
   Ask(slot, before.state, random, now);
   slots_[slot].leaves_slow = before.leaves_slow;
   slots_[slot].answers_only = before.answers_only;
+  slots_[slot].unanswered = before.unanswered;
 }
 
 bool SessionGroup::OnStall(uint32_t slot, SecretNumbers& random, Time now) {
-  if (count_ == 1 || IsAsking(slot)) return false;
+  if (count_ == 1 || slots_[slot].state == State::kFencing) return false;
+  if ((open_ & ~BitOf(slot)) != 0) open_ &= ~BitOf(slot);
+  if (IsAsking(slot)) return false;
   Ask(slot, State::kMoving, random, now);
   return true;
 }
@@ -189,6 +260,7 @@ bool SessionGroup::OnPeerMoved(uint32_t slot, bool answers, SecretNumbers& rando
   const bool again = moved.rx_moved_at != Time{} && now - moved.rx_moved_at < kMovesAgain;
   moved.rx_moved_at = now;
   if (count_ == 1 || !again || !answers || IsAsking(slot)) return false;
+  if (moved.state == State::kFencing) return false;
   moved.rx_moved_at = Time{};
   const bool idle = (open_ & BitOf(slot)) == 0;
   Ask(slot, State::kMoving, random, now);
@@ -199,11 +271,14 @@ bool SessionGroup::OnPeerMoved(uint32_t slot, bool answers, SecretNumbers& rando
 void SessionGroup::OnPlaneDown() {
   for (uint32_t slot = 0; slot < count_; ++slot) {
     SessionSlot& asking = slots_[slot];
-    if (asking.state == State::kOpening) asking.state = State::kIdle;
+    // The plane's own fence is about all of its sessions.
+    if (asking.state == State::kOpening || asking.state == State::kFencing)
+      asking.state = State::kIdle;
     if (asking.state == State::kMoving) {
       asking.state = (open_ & BitOf(slot)) != 0 ? State::kOpen : State::kDraining;
     }
   }
+  fencing_ = 0;
   deadline_ = kNever;
 }
 
@@ -230,14 +305,16 @@ SlotMask SessionGroup::OnTimer(std::span<const Facts> facts, const SessionParams
   for (uint32_t slot = 0; slot < count_; ++slot) {
     Expire(slot, params, random, now);
     SessionSlot& each = slots_[slot];
-    if (IsAsking(slot) && now >= each.ask_at) {
-      // One that was asked for before leads nowhere, or the answer was lost.
-      if (each.requested) AskAgain(slot, random, now);
+    if (IsAsking(slot) && each.requested && now >= each.ask_at) {
+      OnUnanswered(slot, facts[slot].stalled, waits, random, now);
+    }
+    if ((IsAsking(slot) || each.state == State::kFencing) && now >= each.ask_at) {
       each.requested = true;
       each.ask_at = now + waits.ask_again;
       asks |= BitOf(slot);
     }
-    const bool drains = each.state == State::kDraining || each.state == State::kClearing;
+    const bool drains = each.state == State::kDraining || each.state == State::kClearing ||
+                        each.state == State::kFencing;
     if (IsAsking(slot) || drains || facts[slot].unacked_pdus != 0) {
       deadline_ = std::min(deadline_, now + PaceOf(params));
     }
@@ -374,7 +451,8 @@ void SessionGroup::OpenAnother(SecretNumbers& random, Time now) {
   uint32_t idle = count_;
   for (uint32_t slot = 0; slot < count_; ++slot) {
     if (slots_[slot].state == State::kOpening) return;
-    if (slots_[slot].state == State::kIdle && idle == count_) idle = slot;
+    const bool may = slots_[slot].state == State::kIdle && now >= slots_[slot].rest_until;
+    if (may && idle == count_) idle = slot;
   }
   if (idle != count_) Ask(idle, State::kOpening, random, now);
 }
@@ -451,6 +529,9 @@ void SessionGroup::CheckInvariants() const {
     check(SlotOf(each.rx_number) == slot && SlotOf(each.rx_former) == slot);
     check(!open || each.state == State::kOpen || each.state == State::kMoving);
     check(open || each.state != State::kOpen);
+    const bool fencing = (fencing_ & BitOf(slot)) != 0;
+    check(fencing == (each.state == State::kFencing));
+    check(!fencing || (each.fenced && deadline_ != kNever));
     check(!IsAsking(slot) || deadline_ != kNever);
     for (const uint32_t value : {each.weight, each.measured, each.delay}) {
       check(value >= SessionSlot::kWeightOne && value <= kMostWeight);

@@ -32,6 +32,8 @@ struct SessionSlot {
     kDraining,  // nothing new takes it, until it is idle
     kClearing,  // likewise, until it is open: what is in flight is on a slower path than its new
                 // one
+    kFencing,   // nothing gets through, nor does any other number: the peer is asked what has
+                // arrived, and the rest moves to other sessions
   };
   static constexpr uint32_t kWeightOne = 256;
 
@@ -53,6 +55,10 @@ struct SessionSlot {
   Duration gap{};                  // and the time for each of those
   State state = State::kIdle;
   uint32_t fresh_pdus = 0;     // before tx_pdus is that, round trips are of its former path
+  Time rest_until{};           // it is not opened before
+  bool fenced = false;         // the peer accepts nothing on it before it is told the first PSNs
+  bool rx_fenced = false;      // likewise of what the peer sends
+  uint8_t unanswered = 0;      // numbers that it was asked for in vain, in a row
   bool requested = false;      // what was asked for has been said at least once
   bool leaves_slow = false;    // it moves as it is congested
   bool answers_only = false;   // it moves for our acknowledgements, and is idle afterwards
@@ -105,6 +111,8 @@ class SessionGroup {
   }
   // The peer asks for a number: true where it is to be answered.
   bool OnRequest(const SessionNumber& request);
+  // The peer fences one of its sessions: likewise.
+  bool OnFence(const SessionNumber& request);
 
   // ---- Our numbers.
 
@@ -117,9 +125,16 @@ class SessionGroup {
   // Nothing gets through on the slot: another number, as soon as the peer has taken it. False: it
   // is asked already.
   bool OnStall(uint32_t slot, SecretNumbers& random, Time now);
+  // The sessions that are being fenced.
+  SlotMask fencing() const { return fencing_; }
+  // Whether this answers a fence of ours.
+  bool IsFenced(const SessionNumber& answer) const;
+  // It was: what was in flight there has left it. The session rests so long, in which no frame of
+  // it is on its way any more.
+  void OnFenced(uint32_t slot, Duration rest, Time now);
   // The plane is down: what was asked for is not waited for any longer.
   void OnPlaneDown();
-  // What to ask for the slot.
+  // What to ask for the slot. The PSNs of one that is opened anew are to be filled in.
   SessionNumber RequestOf(uint32_t slot) const;
 
   // ---- Time.
@@ -129,6 +144,7 @@ class SessionGroup {
   struct Waits {
     Duration ask_again;  // until the peer is asked again
     Duration ack;        // that its acknowledgement of a single PDU takes, at most
+    Duration rest;       // of a session that leads nowhere, until it is opened again
   };
   // A PDU has left where none was in flight. Returns whether the deadline moved.
   bool OnTraffic(Time now, const SessionParams& params);
@@ -138,6 +154,7 @@ class SessionGroup {
     uint32_t tx_pdus;
     uint32_t retransmissions;
     uint32_t unacked_pdus;
+    bool stalled;  // so many timeouts in a row that it moves, and nothing was acknowledged since
   };
   // `facts`: of each slot. Returns the slots for which the peer is to be asked now.
   SlotMask OnTimer(std::span<const Facts> facts, const SessionParams& params, const Waits& waits,
@@ -173,6 +190,9 @@ class SessionGroup {
   void DrainWorst();
   void Ask(uint32_t slot, SessionSlot::State state, SecretNumbers& random, Time now);
   void AskAgain(uint32_t slot, SecretNumbers& random, Time now);
+  void OnUnanswered(uint32_t slot, bool stalled, const Waits& waits, SecretNumbers& random,
+                    Time now);
+  void Fence(uint32_t slot, Time now);
   // From one look at the weights to the next.
   // (The first looks of an association come soon.)
   Duration PaceOf(const SessionParams& params) const {
@@ -189,6 +209,7 @@ class SessionGroup {
   static constexpr uint32_t kRunStep = 256;
 
   SlotMask open_ = 1;
+  SlotMask fencing_ = 0;
   uint32_t least_weight_ = SessionSlot::kWeightOne;  // of those that were open at the last look
   int32_t run_left_ = 0;  // bytes of commands that may follow the PDU before; 0 or less: none
   uint8_t run_slot_ = 0;

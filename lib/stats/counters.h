@@ -195,7 +195,9 @@ enum class Severity : uint8_t {
     "Commands that came to a target on the lcore and were no memory requests")                     \
   X(MemoryWaited, "memory_waited_total", Info, "Responses of the lcore that waited for credit")    \
   X(MemoryPassedOn, "memory_passed_on_total", Info,                                                \
-    "Memory requests for windows that the client serves, passed on to it")
+    "Memory requests for windows that the client serves, passed on to it")                         \
+  X(SessionFences, "session_fences_total", Error,                                                  \
+    "Times that PDUs of a session on which nothing got through moved to other sessions")
 
 enum class Counter : uint16_t {
 #define SUEDE_COUNTER_ID(id, name, severity, sentence) k##id,

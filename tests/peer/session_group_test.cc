@@ -546,7 +546,9 @@ TEST_F(PeerGroups, PlaneFenceAndFencedNameThePsnsOfAllConnections) {
 TEST_F(PeerGroups, APlaneThatDoesNotNameThemAllIsIgnored) {
   Make({.planes = 2, .sessions = 4});
   Associate();
-  const Lines effects = Hears(0, PlaneOfTheirs(0, PlaneState::kInit));
+  PlaneHello plane = PlaneOfTheirs(0, PlaneState::kInit);
+  --plane.more.count;
+  const Lines effects = Hears(0, plane);
   EXPECT_EQ(peer->session(0).peer_plane(), PlaneSession::kUnknownPlane);
 }
 
