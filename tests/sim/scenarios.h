@@ -215,6 +215,7 @@ inline constexpr Scenario kScenarios[] = {
     {"double_identity", DoubleIdentity},
     // See sessions.h.
     {"sessions", Sessions},
+    {"session_churn", SessionChurn},
 };
 
 }  // namespace suede

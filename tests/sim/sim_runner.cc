@@ -97,6 +97,7 @@ int main(int argc, char** argv) {
     uint64_t given_up = 0;
     uint64_t hits = 0;
     uint64_t fences = 0;
+    uint64_t moves = 0;
     uint64_t by_chance = 0;
     for (uint64_t seed = first; seed < first + count; ++seed) {
       WorldOptions options = OptionsOf(scenario, seed);
@@ -108,6 +109,7 @@ int main(int argc, char** argv) {
       given_up += world.given_up();
       hits += world.hits();
       fences += world.Sum(Counter::kSessionFences);
+      moves += world.Sum(Counter::kSessionMoves);
       if (verdict.empty()) continue;
       ++(world.by_chance() ? by_chance : failed);
       std::printf("seed %llu: %s\n  replay: sim_runner %s %llu 1 %u\n",
@@ -119,8 +121,9 @@ int main(int argc, char** argv) {
                 static_cast<unsigned long long>(count), static_cast<unsigned long long>(failed),
                 static_cast<unsigned long long>(retransmissions),
                 static_cast<unsigned long long>(given_up));
-    if (fences != 0) {
-      std::printf(", %llu sessions fenced", static_cast<unsigned long long>(fences));
+    if (moves != 0) {
+      std::printf(", sessions took %llu numbers and were fenced %llu times",
+                  static_cast<unsigned long long>(moves), static_cast<unsigned long long>(fences));
     }
     if (hits != 0) std::printf(", %llu lucky guesses", static_cast<unsigned long long>(hits));
     if (by_chance != 0) std::printf(", %llu by chance", static_cast<unsigned long long>(by_chance));
