@@ -46,7 +46,9 @@ void Peer::OnControl(uint32_t plane, const ControlMessage& message, const Contro
   } else if (const auto* congestion = std::get_if<Congestion>(&message)) {
     effects.Add(effect::CongestionHeard{static_cast<uint8_t>(plane), *congestion});
   } else if (const auto* session = std::get_if<SessionNumber>(&message)) {
-    OnSession(plane, *session, now, effects);
+    const bool answers_fence = session->answer && session->fence;
+    answers_fence ? OnSessionFenced(plane, *session, now, effects)
+                  : OnSession(plane, *session, now, effects);
   }
 }
 

@@ -8,6 +8,7 @@
 #define SUEDE_PEER_SESSION_GROUP_H_
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -36,6 +37,7 @@ struct SessionSlot {
                 // arrived, and the rest moves to other sessions
   };
   static constexpr uint32_t kWeightOne = 256;
+  static constexpr uint32_t kMostWeight = kWeightOne << 10;
 
   uint16_t number = 0;             // of our PDUs
   uint16_t asked = 0;              // that the peer was asked to take
@@ -203,6 +205,11 @@ class SessionGroup {
            slots_[slot].state == SessionSlot::State::kMoving;
   }
   static SlotMask BitOf(uint32_t slot) { return SlotMask{1} << slot; }
+  // Calls `each` with the slots of the mask.
+  template <typename Each>
+  static void ForEach(SlotMask mask, Each&& each) {
+    for (; mask != 0; mask &= mask - 1) each(static_cast<uint32_t>(std::countr_zero(mask)));
+  }
   // Of a run: commands' bytes in all, and what a PDU counts for at least. Runs are for small PDUs:
   // two large ones in a row are much of what congestion control lets be in flight.
   static constexpr int32_t kRunBytes = 2048;
