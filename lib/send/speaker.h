@@ -36,8 +36,7 @@ class Speaker {
                           ControlMessage&& message) {
     if (!instance.has_groups()) return SendControl(instance, peer, plane, 0u, std::move(message));
     return SendControl(instance, peer, plane,
-                       instance.MakeHeader(peer, plane, Instance::kAckClass,
-                                           instance.own.DrawSessionNumber(plane)),
+                       instance.HeaderWith(peer, plane, instance.own.DrawSessionNumber(plane)),
                        std::move(message));
   }
   // The acknowledgement of a connection with that number, `field`, in a PDU without commands. Its
