@@ -58,12 +58,11 @@ void Peer::OnGroupDeadline(uint32_t plane, Time now, Effects& effects) {
   // To one whose congestion control goes by round trips the peer acknowledges without waiting. (An
   // acknowledgement is late by the peer's loop, too.)
   const bool prompt = own_->hello.wants_echoes && hello_.answers_congestion;
-  SlotMask asks =
-      group.OnTimer({facts.data(), group.count()}, own_->paths.sessions,
-                    {.ask_again = own_->paths.hello_interval,
-                     .ack = prompt ? Duration(0) : own_->transport.ack_bound() * 9 / 8,
-                     .rest = own_->paths.hold_down},
-                    own_->numbers, now);
+  SlotMask asks = group.OnTimer({facts.data(), group.count()}, own_->paths.sessions,
+                                {.ask_again = own_->paths.hello_interval,
+                                 .ack = prompt ? Duration(0) : own_->transport.ack_bound() * 9 / 8,
+                                 .rest = own_->paths.hold_down},
+                                own_->numbers, now);
   for (SlotMask left = group.fencing() & ~fencing; left != 0; left &= left - 1) {
     const auto slot = static_cast<uint32_t>(std::countr_zero(left));
     for (uint32_t vc = 0; vc < own_->vc_count; ++vc) {

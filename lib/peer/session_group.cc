@@ -26,8 +26,8 @@ constexpr int kReplaceAtEighths = 7;
 constexpr uint32_t kPdusOfFreshRtt = 16;
 
 // Numbers that a session on which nothing gets through asks for in vain: then its PDUs move to
-// another one. All numbers of a slot may lead to the same dead link, where a switch chooses by their
-// low bits.
+// another one. All numbers of a slot may lead to the same dead link, where a switch chooses by
+// their low bits.
 constexpr uint8_t kAsksBeforeFence = 3;
 // Numbers that a session asks for in vain before it stays closed for a while.
 constexpr uint8_t kAsksOfOpening = 16;

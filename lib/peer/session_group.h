@@ -93,7 +93,8 @@ class SessionGroup {
   uint32_t MostInRun() const {
     return run_left_ <= 0 ? 1 : (static_cast<uint32_t>(run_left_) + kRunStep - 1) / kRunStep;
   }
-  // The next PDU takes this session. Where none had less weight at the last look, others may follow.
+  // The next PDU takes this session. Where none had less weight at the last look, others may
+  // follow.
   void BeginRun(uint32_t slot) {
     run_slot_ = static_cast<uint8_t>(slot);
     run_left_ = slots_[slot].weight <= least_weight_ ? kRunBytes : 0;

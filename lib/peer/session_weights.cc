@@ -68,7 +68,8 @@ void SessionGroup::NoteWeight(SessionSlot& slot, const Facts& fact, Duration rtt
 // they are late. One that waits for its next number takes PDUs where no other one can.
 void SessionGroup::SetWeight(SessionSlot& slot, bool beside_new) {
   slot.weight = beside_new ? std::max(slot.measured, WeightOf(slot.delay)) : slot.measured;
-  if (slot.state == State::kMoving && slot.leaves_slow) slot.weight = SessionSlot::kMostWeight;
+  if (slot.state == SessionSlot::State::kMoving && slot.leaves_slow)
+    slot.weight = SessionSlot::kMostWeight;
 }
 
 // Its round trip is known, and of the path that it has.
@@ -76,9 +77,9 @@ bool SessionGroup::IsFresh(const SessionSlot& slot, const Facts& fact) const {
   return fact.srtt != Duration(0) && static_cast<int32_t>(fact.tx_pdus - slot.fresh_pdus) >= 0;
 }
 
-// The round trip that its path is judged by: without the time for which the peer may have waited for
-// another PDU, to acknowledge both. That is no longer than from one PDU to the next, on average as
-// long as the slot took for each that it has sent, and twice as long where they come unevenly.
+// The round trip that its path is judged by: without the time for which the peer may have waited
+// for another PDU, to acknowledge both. That is no longer than from one PDU to the next, on average
+// as long as the slot took for each that it has sent, and twice as long where they come unevenly.
 Duration SessionGroup::RttOf(SessionSlot& slot, const Facts& fact, Duration ack_wait, Time now) {
   const uint32_t pdus = fact.tx_pdus - slot.tx_pdus;
   if (pdus != 0) {

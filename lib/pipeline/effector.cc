@@ -56,8 +56,7 @@ struct Effector::OnePeer {
     if (staged && is_fence) instance.counters.Add(Counter::kTxFences);
   }
   void operator()(effect::SayFrom& what) const {
-    const HeaderTemplate header =
-        instance.HeaderWith(peer, what.plane, what.number);
+    const HeaderTemplate header = instance.HeaderWith(peer, what.plane, what.number);
     const bool staged =
         Speaker::SendControl(instance, peer, what.plane, header, std::move(what.message));
     if (staged) instance.counters.Add(Counter::kTxSessions);

@@ -200,8 +200,8 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   if (instance.spreads) {
     uint32_t share = instance.queued >> (instance.plane_bits + 1);
     if (instance.has_groups()) [[unlikely]]
-      share = std::min(
-          share, std::max(instance.GroupOf(path.peer, path.plane).MostInRun(), share >> 1));
+      share = std::min(share,
+                       std::max(instance.GroupOf(path.peer, path.plane).MostInRun(), share >> 1));
     most = std::clamp(share, 1u, kPdusInARow);
   }
   const Connection& connection = instance.connections[path.connection];

@@ -188,9 +188,9 @@ uint32_t Encode(const Congestion& congestion, uint8_t* out) {
 }
 
 uint32_t Encode(const SessionNumber& session, uint8_t* out) {
-  const auto flags = static_cast<uint8_t>((session.answer ? kAnswer : 0) |
-                                          (session.fence ? kFenceOfSession : 0) |
-                                          (session.anew ? kAnew : 0));
+  const auto flags =
+      static_cast<uint8_t>((session.answer ? kAnswer : 0) | (session.fence ? kFenceOfSession : 0) |
+                           (session.anew ? kAnew : 0));
   uint8_t* body =
       StartControl(ControlType::kSession, flags, session.identities, kSessionBytes, out);
   body[16] = session.slot;

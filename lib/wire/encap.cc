@@ -15,9 +15,9 @@ HeaderTemplate MakeTemplate(Encap encap, const HeaderSpec& spec) {
 }
 
 void SetSession(HeaderTemplate& header, uint16_t session) {
-#define SUEDE_ENCAP_SET_SESSION(id, ...)                                              \
-  if constexpr (TraitsOf(Encap::k##id).sessions > 1) {                                \
-    if (header.encap == Encap::k##id) return id::SetSession(header, session);         \
+#define SUEDE_ENCAP_SET_SESSION(id, ...)                                      \
+  if constexpr (TraitsOf(Encap::k##id).sessions > 1) {                        \
+    if (header.encap == Encap::k##id) return id::SetSession(header, session); \
   }
   SUEDE_ENCAPS(SUEDE_ENCAP_SET_SESSION)
 #undef SUEDE_ENCAP_SET_SESSION

@@ -53,8 +53,8 @@ class SessionFences : public PeerBench {
   // The peer acknowledges so many PDUs of the second session of plane 0, as the data path hears it.
   void Acknowledge(uint32_t count) {
     PduList acked;
-    connections[1].OnAck(At(0, 1).oldest_unacked().Plus(static_cast<int>(count) - 1), now, transport,
-                         acked);
+    connections[1].OnAck(At(0, 1).oldest_unacked().Plus(static_cast<int>(count) - 1), now,
+                         transport, acked);
     for (; !acked.empty(); acked.PopFront()) {
       paths.OnEnd(0, 100);
       own->inflight_bytes[0] -= 100;
@@ -154,7 +154,9 @@ TEST_F(SessionFences, APlaneThatDiesMeanwhileIsFencedAsAWhole) {
   Do([&](Effects& e) { peer->OnPlaneChange(0, PlaneDownReason::kLink, now, e); });
   const Fence* said_one = Said<Fence>();
   ASSERT_NE(said_one, nullptr) << "its connection stands still, though nothing is in flight";
-  Fenced fenced{.plane = 0, .generation = said_one->generation, .expected = said_one->oldest,
+  Fenced fenced{.plane = 0,
+                .generation = said_one->generation,
+                .expected = said_one->oldest,
                 .more = said_one->more};
   Hears(1, fenced);
   EXPECT_FALSE(At(0, 1).frozen());

@@ -79,13 +79,13 @@ const ControlMessage kCongestion = Congestion{.identities = kSome,
                                               .received = 0x51525354,
                                               .marked = 0x61626364,
                                               .trimmed = 0x71727374};
-const ControlMessage kSession = SessionNumber{
-    .identities = kSome,
-    .slot = 3,
-    .number = 0x1112,
-    .in_use = 0x2122,
-    .turn = 0x31323334,
-    .psns = {Psn(0x4142), Psn(0x4344), Psn(0x4546), Psn(0x4748)}};
+const ControlMessage kSession =
+    SessionNumber{.identities = kSome,
+                  .slot = 3,
+                  .number = 0x1112,
+                  .in_use = 0x2122,
+                  .turn = 0x31323334,
+                  .psns = {Psn(0x4142), Psn(0x4344), Psn(0x4546), Psn(0x4748)}};
 const ControlMessage kAll[] = {kHello,  kNotReady, kReady,      kPlane,  kFence,
                                kFenced, kCredit,   kCongestion, kSession};
 
